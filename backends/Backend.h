@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a backend is: a name, what it needs to know about the program, what it
+// can express, and bytes. Backends are listed in Backends.def; they include
+// only ir and lang.
+#ifndef FORETRACE_BACKENDS_BACKEND_H
+#define FORETRACE_BACKENDS_BACKEND_H
+
+#include "ir/Program.h"
+#include "lang/Diagnostic.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace {
+
+/// Where a backend's files go: all of them or none. The tool implements it.
+class OutputSet {
+public:
+  virtual ~OutputSet();
+  /// Streams one file. \p Path is relative to the output folder. \p Write may
+  /// be called at once; the file appears under its name only after every file
+  /// of the set was written without an error.
+  virtual llvm::Error
+  add(llvm::StringRef Path,
+      llvm::function_ref<void(llvm::raw_ostream &)> Write) = 0;
+};
+
+/// One `emit` block of one program, as a backend sees it.
+struct EmitRequest {
+  const ir::Program &Program;
+  const ir::EmitSpec &Emit;
+  /// File to write if the block names none; from the job's file name.
+  llvm::StringRef DefaultStem;
+};
+
+/// One row of Backends.def, constant.
+struct Backend {
+  llvm::StringRef Name;
+  llvm::StringRef Summary;
+  /// The facts this request needs; options may change them (an `aicb` table
+  /// needs only the spec). Also checks the options' names and types and
+  /// reports to the engine; emits nothing. Errors whose slugs the block's
+  /// `allow` list names are passed to DiagnosticEngine::allow here.
+  ir::FactSet (*Prepare)(const ir::EmitSpec &, DiagnosticEngine &);
+  /// Whether the format can say this program; reports what it can't.
+  bool (*Check)(const EmitRequest &, DiagnosticEngine &);
+  /// Writes. Same program, same bytes. Called only after Check succeeded.
+  llvm::Error (*Emit)(const EmitRequest &, OutputSet &, DiagnosticEngine &);
+};
+
+/// All backends, in the order of Backends.def.
+llvm::ArrayRef<Backend> allBackends();
+/// The backend with that name, or null.
+const Backend *findBackend(llvm::StringRef Name);
+
+} // namespace foretrace
+
+#endif

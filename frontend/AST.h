@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was written, before any name is looked up. Plain structs, each with its
+// range; no ANTLR types. A TOML file becomes the same nodes, so one set of
+// checks serves both and errors point into either.
+#ifndef FORETRACE_FRONTEND_AST_H
+#define FORETRACE_FRONTEND_AST_H
+
+#include "lang/Source.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace foretrace::ast {
+
+/// A word with its place.
+struct Word {
+  std::string Text;
+  SourceRange Range;
+};
+
+struct Expr;
+using ExprPtr = std::unique_ptr<Expr>;
+
+/// `4096`, `4Ki`, `80 GiB`, `400 Gbit/s`, `245.117 us`. The unit is checked
+/// and applied by the evaluator.
+struct Number {
+  std::string Digits; ///< as written, without blanks or underscores
+  bool IsDecimal;     ///< has a point or an exponent
+  std::string Unit;   ///< "Ki", "GiB", "us", ... or empty
+  SourceRange UnitRange;
+};
+/// `"{model}-tp{tp}.txt"`: the text between the quotes, escapes resolved;
+/// braces are interpolated by the evaluator.
+struct String {
+  std::string Value;
+};
+struct Boolean {
+  bool Value;
+};
+/// `tp`, `pod.bandwidth`.
+struct Name {
+  std::vector<Word> Path; ///< not empty
+};
+struct List {
+  std::vector<ExprPtr> Elements;
+};
+enum class UnaryOp : unsigned char { Negate, Not };
+struct Unary {
+  UnaryOp Op;
+  ExprPtr Operand;
+};
+/// `/` must divide exactly; `//` rounds towards zero.
+enum class BinaryOp : unsigned char {
+  Add, Sub, Mul, Div, FloorDiv, Mod,
+  Eq, Ne, Lt, Le, Gt, Ge, And, Or
+};
+struct Binary {
+  BinaryOp Op;
+  SourceRange OpRange;
+  ExprPtr Left, Right;
+};
+/// `if c then a else b`.
+struct Conditional {
+  ExprPtr Condition, Then, Else;
+};
+/// `min(a, b)`, `max(a, b)`, `ceil_div(a, b)`.
+struct Call {
+  Word Callee;
+  std::vector<ExprPtr> Arguments;
+};
+
+struct Expr {
+  SourceRange Range;
+  std::variant<Number, String, Boolean, Name, List, Unary, Binary, Conditional,
+               Call>
+      Node;
+};
+
+struct Entry;
+
+/// `keyword label : base { entries }`; label and base may be empty. A TOML
+/// table is a Section with its key as keyword.
+struct Section {
+  Word Keyword;
+  Word Label;
+  Word Base;
+  std::vector<Entry> Entries;
+  SourceRange Range; ///< keyword to closing brace
+};
+struct Assignment {
+  Word Key;
+  ExprPtr Value;
+};
+struct Let {
+  Word Name;
+  ExprPtr Value;
+};
+/// `require condition, "message"`.
+struct Require {
+  ExprPtr Condition;
+  ExprPtr Message; ///< a string; may be null
+};
+/// `if condition { entries } else { entries }`.
+struct If {
+  ExprPtr Condition;
+  std::vector<Entry> Then, Else;
+};
+struct Entry {
+  std::variant<Assignment, Section, Let, Require, If> Node;
+  SourceRange Range;
+};
+
+/// `import "path" as alias`; alias is empty for a `.fore` file.
+struct Import {
+  Word Path;
+  Word Alias;
+};
+/// `param name in {a, b} = default`.
+struct Param {
+  Word Name;
+  std::vector<ExprPtr> Domain; ///< empty: any value
+  ExprPtr Default;             ///< may be null: must be given with -D
+};
+struct Item {
+  std::variant<Import, Param, Let, Require, Section> Node;
+  SourceRange Range;
+};
+
+/// One file.
+struct File {
+  std::vector<Item> Items;
+};
+
+} // namespace foretrace::ast
+
+#endif

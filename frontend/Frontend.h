@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a `.fore` file to a Spec: parse, import, evaluate, bind.
+#ifndef FORETRACE_FRONTEND_FRONTEND_H
+#define FORETRACE_FRONTEND_FRONTEND_H
+
+#include "ir/Spec.h"
+#include "lang/Diagnostic.h"
+#include "llvm/Support/SourceMgr.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace foretrace {
+
+struct FrontendOptions {
+  /// `name=value` as given with -D; each overrides a `param`, or a key written
+  /// as `section.key`.
+  std::vector<std::string> Overrides;
+  /// Folders searched for imports after the importing file's own.
+  std::vector<std::string> ImportPaths;
+};
+
+/// Compiles the file at \p Path. Every buffer read is added to \p Sources, so
+/// ranges stay valid as long as it lives. Returns nothing after an error; all
+/// errors of all phases that could run are in \p Diags. The result holds what
+/// was stated and constant defaults; what follows from other values (dp, ga,
+/// head_dim ...) is left absent for the `derive` pass.
+std::optional<ir::Spec> compileSpec(llvm::SourceMgr &Sources,
+                                    llvm::StringRef Path,
+                                    const FrontendOptions &Options,
+                                    DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

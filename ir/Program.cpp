@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Program.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace foretrace::ir {
+
+llvm::StringRef getName(Axis A) {
+  static constexpr llvm::StringLiteral Names[] = {
+#define AXIS(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "ir/Axes.def"
+  };
+  return Names[static_cast<unsigned>(A)];
+}
+
+std::optional<Axis> findAxis(llvm::StringRef Name) {
+  return llvm::StringSwitch<std::optional<Axis>>(Name)
+#define AXIS(ENUMERATOR, SPELLING, DOC) .Case(SPELLING, Axis::ENUMERATOR)
+#include "ir/Axes.def"
+      .Default(std::nullopt);
+}
+
+llvm::ArrayRef<Axis> allAxes() {
+  static constexpr Axis Axes[] = {
+#define AXIS(ENUMERATOR, SPELLING, DOC) Axis::ENUMERATOR,
+#include "ir/Axes.def"
+  };
+  return Axes;
+}
+
+int64_t Mesh::groupSize(llvm::ArrayRef<Axis> Axes) const {
+  int64_t N = 1;
+  for (Axis A : Axes)
+    N *= (*this)[A];
+  return N;
+}
+
+llvm::StringRef getName(Fact F) {
+  static constexpr llvm::StringLiteral Names[] = {
+#define FACT(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "ir/Facts.def"
+  };
+  return Names[static_cast<unsigned>(F)];
+}
+
+std::optional<Fact> findFact(llvm::StringRef Name) {
+  return llvm::StringSwitch<std::optional<Fact>>(Name)
+#define FACT(ENUMERATOR, SPELLING, DOC) .Case(SPELLING, Fact::ENUMERATOR)
+#include "ir/Facts.def"
+      .Default(std::nullopt);
+}
+
+llvm::StringRef getName(DimKind K) {
+  static constexpr llvm::StringLiteral Names[] = {
+#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC) SPELLING,
+#include "ir/Dims.def"
+  };
+  return Names[static_cast<unsigned>(K)];
+}
+
+std::optional<DimKind> findDim(llvm::StringRef Name) {
+  return llvm::StringSwitch<std::optional<DimKind>>(Name)
+#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
+  .Case(SPELLING, DimKind::ENUMERATOR)
+#include "ir/Dims.def"
+      .Default(std::nullopt);
+}
+
+llvm::StringRef getName(ElementType T) {
+  switch (T) {
+  case ElementType::BF16:
+    return "bf16";
+  case ElementType::FP16:
+    return "fp16";
+  case ElementType::FP32:
+    return "fp32";
+  case ElementType::I64:
+    return "i64";
+  }
+  llvm_unreachable("covered switch");
+}
+
+int64_t bytesPerElement(ElementType T) {
+  switch (T) {
+  case ElementType::BF16:
+  case ElementType::FP16:
+    return 2;
+  case ElementType::FP32:
+    return 4;
+  case ElementType::I64:
+    return 8;
+  }
+  llvm_unreachable("covered switch");
+}
+
+ElementType elementTypeOf(PrecisionKind P) {
+  switch (P) {
+  case PrecisionKind::BF16:
+    return ElementType::BF16;
+  case PrecisionKind::FP16:
+    return ElementType::FP16;
+  case PrecisionKind::FP32:
+    return ElementType::FP32;
+  }
+  llvm_unreachable("covered switch");
+}
+
+int TensorType::indexOf(DimKind K) const {
+  for (size_t I = 0; I < Dims.size(); ++I)
+    if (Dims[I].Kind == K)
+      return static_cast<int>(I);
+  return -1;
+}
+
+Elements TensorType::elements() const {
+  Elements N(1);
+  for (const Dim &D : Dims)
+    N = N * D.Size;
+  return N;
+}
+
+llvm::StringRef getMnemonic(OpKind K) {
+  static constexpr llvm::StringLiteral Names[] = {
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) MNEMONIC,
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) MNEMONIC,
+#include "ir/Ops.def"
+  };
+  return Names[static_cast<unsigned>(K)];
+}
+
+std::optional<OpKind> findOp(llvm::StringRef Mnemonic) {
+  return llvm::StringSwitch<std::optional<OpKind>>(Mnemonic)
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) .Case(MNEMONIC, OpKind::ENUMERATOR)
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
+  .Case(MNEMONIC, OpKind::ENUMERATOR)
+#include "ir/Ops.def"
+      .Default(std::nullopt);
+}
+
+bool isCollective(OpKind K) {
+  switch (K) {
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
+  case OpKind::ENUMERATOR:                                                     \
+    return true;
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC)                                  \
+  case OpKind::ENUMERATOR:                                                     \
+    return false;
+#include "ir/Ops.def"
+  }
+  llvm_unreachable("covered switch");
+}
+
+llvm::StringRef getName(Phase P) {
+  switch (P) {
+  case Phase::Forward:
+    return "forward";
+  case Phase::Recompute:
+    return "recompute";
+  case Phase::Backward:
+    return "backward";
+  case Phase::Step:
+    return "step";
+  }
+  llvm_unreachable("covered switch");
+}
+
+llvm::StringRef getName(Level L) {
+  switch (L) {
+  case Level::Spec:
+    return "spec";
+  case Level::Model:
+    return "model";
+  case Level::SPMD:
+    return "spmd";
+  case Level::Schedule:
+    return "schedule";
+  }
+  llvm_unreachable("covered switch");
+}
+
+int64_t layerCount(const LayerSequence &S) {
+  int64_t N = 0;
+  for (const LayerGroup &G : S)
+    for (const BlockRun &R : G.Runs)
+      N += G.Periods * R.Count;
+  return N;
+}
+
+Elements elementsPerRank(const Value &V, const Mesh &M) {
+  Elements N = V.Type.elements();
+  for (Axis A : allAxes())
+    if (V.Layout.isSplit(A))
+      N = N.dividedExactly(M[A]);
+  return N;
+}
+
+Bytes bytesPerRank(const Value &V, const Mesh &M) {
+  return bytesOf(elementsPerRank(V, M), bytesPerElement(V.Type.Element));
+}
+
+Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M) {
+  assert(isCollective(Collective.Kind));
+  bool Gathers = Collective.Kind == OpKind::AllGather;
+  return bytesPerRank(
+      B.Values[Gathers ? Collective.Results[0] : Collective.Operands[0]], M);
+}
+
+} // namespace foretrace::ir

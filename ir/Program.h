@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one representation between the frontend and the backends. A Program is
+// a set of tables with typed ids; passes fill them level by level:
+//
+//   spec      what the user wrote, resolved                   (Spec.h)
+//   model     blocks of ops on whole tensors, layers folded   elaborate,
+//                                                             differentiate
+//   spmd      one rank's view: layouts and collectives        shard, recompute
+//   schedule  what each pipeline stage holds and runs         stages, sync
+//
+// Nothing here grows with layers, micro-batches or ranks: a block stands for
+// all layers like it, a stage for all stages like it, with counts.
+#ifndef FORETRACE_IR_PROGRAM_H
+#define FORETRACE_IR_PROGRAM_H
+
+#include "ir/Facts.h"
+#include "ir/Mesh.h"
+#include "ir/Spec.h"
+#include "lang/Quantity.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cassert>
+#include <string>
+#include <vector>
+
+namespace foretrace::ir {
+
+/// An index into one table; ids of different tables don't mix.
+template <typename Tag> struct Id {
+  static constexpr unsigned None = ~0u;
+  unsigned Index = None;
+  bool isValid() const { return Index != None; }
+  friend bool operator==(Id A, Id B) { return A.Index == B.Index; }
+  friend bool operator!=(Id A, Id B) { return A.Index != B.Index; }
+};
+using ValueId = Id<struct ValueTag>;
+using OpId = Id<struct OpTag>;
+using BlockId = Id<struct BlockTag>;
+
+/// A std::vector indexed by its own id type. Order of insertion is order of
+/// output.
+template <typename IdT, typename T> class Table {
+public:
+  IdT add(T Item) {
+    Items.push_back(std::move(Item));
+    return IdT{static_cast<unsigned>(Items.size() - 1)};
+  }
+  T &operator[](IdT I) {
+    assert(I.Index < Items.size());
+    return Items[I.Index];
+  }
+  const T &operator[](IdT I) const {
+    assert(I.Index < Items.size());
+    return Items[I.Index];
+  }
+  bool contains(IdT I) const { return I.Index < Items.size(); }
+  size_t size() const { return Items.size(); }
+  bool empty() const { return Items.empty(); }
+  auto begin() { return Items.begin(); }
+  auto end() { return Items.end(); }
+  auto begin() const { return Items.begin(); }
+  auto end() const { return Items.end(); }
+  IdT idAt(size_t I) const { return IdT{static_cast<unsigned>(I)}; }
+
+private:
+  std::vector<T> Items;
+};
+
+enum class DimKind : unsigned char {
+#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC) ENUMERATOR,
+#include "ir/Dims.def"
+};
+llvm::StringRef getName(DimKind K);
+std::optional<DimKind> findDim(llvm::StringRef Name);
+
+/// A logical dimension with its global extent (before any split).
+struct Dim {
+  DimKind Kind;
+  int64_t Size;
+  friend bool operator==(const Dim &A, const Dim &B) {
+    return A.Kind == B.Kind && A.Size == B.Size;
+  }
+};
+
+enum class ElementType : unsigned char { BF16, FP16, FP32, I64 };
+llvm::StringRef getName(ElementType T);
+int64_t bytesPerElement(ElementType T);
+ElementType elementTypeOf(PrecisionKind P);
+
+/// A tensor over all ranks of a stage: element type and global extents.
+struct TensorType {
+  ElementType Element = ElementType::BF16;
+  llvm::SmallVector<Dim, 4> Dims;
+
+  /// Index of the dimension of this kind, or -1. Kinds don't repeat in a type.
+  int indexOf(DimKind K) const;
+  /// Elements of the whole tensor.
+  Elements elements() const;
+};
+
+enum class ValueKind : unsigned char {
+  Input,      ///< of the block: an activation from the previous block
+  Param,      ///< a learned parameter
+  Activation, ///< result of a forward op
+  Gradient,   ///< of the value GradientOf
+};
+
+/// An SSA value of a block.
+struct Value {
+  ValueKind Kind = ValueKind::Activation;
+  std::string Name; ///< unique in the block; a parameter's Megatron-LM name
+  TensorType Type;
+  ir::Layout Layout; ///< all Whole before `shard`
+  /// For a gradient, the value it belongs to.
+  ValueId GradientOf;
+  /// For a parameter: it shares storage with the embedding table.
+  bool Tied = false;
+};
+
+enum class OpKind : unsigned char {
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) ENUMERATOR,
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) ENUMERATOR,
+#include "ir/Ops.def"
+};
+llvm::StringRef getMnemonic(OpKind K);
+std::optional<OpKind> findOp(llvm::StringRef Mnemonic);
+bool isCollective(OpKind K);
+
+/// Which derivative of an op a backward op computes.
+enum class Derivative : unsigned char {
+  None,  ///< the op itself
+  Input, ///< printed `.dgrad`
+  Param, ///< printed `.wgrad`
+};
+
+enum class Phase : unsigned char {
+  Forward,
+  Recompute, ///< forward again, at the start of the layer's backward
+  Backward,
+  Step, ///< once an iteration, after the last micro-batch
+};
+llvm::StringRef getName(Phase P);
+
+/// Where an op came from: the line of the job it exists for, the pass that
+/// made it, and the rule in that pass. `foretrace explain` and docs read it.
+struct Origin {
+  SourceRange Range;
+  const char *Pass = ""; ///< static storage
+  const char *Rule = ""; ///< static storage
+};
+
+/// One operation. A collective has one operand and one result; its bytes
+/// follow from their types and layouts (see bytesPerRank).
+struct Op {
+  OpKind Kind;
+  ir::Derivative Derivative = ir::Derivative::None;
+  ir::Phase Phase = ir::Phase::Forward;
+  std::string Name; ///< Megatron-LM module it stands for, "linear_qkv"
+  llvm::SmallVector<ValueId, 3> Operands;
+  llvm::SmallVector<ValueId, 2> Results;
+  AxisList Axes; ///< a collective's group; empty for compute
+  /// For a collective: the compute op that needs it. For a backward or
+  /// recomputed op: the forward op it derives from.
+  OpId For;
+  /// FLOPs on one rank; set by `cost`.
+  Flops Work;
+  /// Time on one rank; set by `cost`, 0 when uncosted.
+  Nanoseconds Time;
+  ir::Origin Origin;
+};
+
+/// A straight-line program of one kind of layer (or of the embedding, the
+/// output head, a stage's step). Ops stand in execution order, forward first.
+struct Block {
+  std::string Name; ///< unique: "embedding", "dense", "moe", "head"
+  SourceRange Range;
+  Table<ValueId, Value> Values;
+  Table<OpId, Op> Ops;
+};
+
+/// `Count` consecutive layers of one block.
+struct BlockRun {
+  BlockId Block;
+  int64_t Count = 1;
+  friend bool operator==(const BlockRun &A, const BlockRun &B) {
+    return A.Block == B.Block && A.Count == B.Count;
+  }
+};
+
+/// A folded sequence of layers: `Periods` times the runs of one period.
+struct LayerGroup {
+  int64_t Periods = 1;
+  llvm::SmallVector<BlockRun, 2> Runs;
+  friend bool operator==(const LayerGroup &A, const LayerGroup &B) {
+    return A.Periods == B.Periods && A.Runs == B.Runs;
+  }
+};
+using LayerSequence = std::vector<LayerGroup>;
+
+/// Layers of a sequence, embedding and head included.
+int64_t layerCount(const LayerSequence &S);
+
+/// `Count` consecutive model chunks of a stage with the same layers.
+struct ChunkRun {
+  LayerSequence Layers;
+  int64_t Count = 1;
+};
+
+/// All consecutive pipeline stages [First, First + Count) that hold the same
+/// layers in the same chunks.
+struct Stage {
+  int64_t First = 0;
+  int64_t Count = 1;
+  std::vector<ChunkRun> Chunks; ///< in chunk order, vpp in all
+  BlockId Step;   ///< gradient synchronisation and update; set by `sync`
+  bool ReceivesForward = false; ///< not the first stage
+  bool SendsForward = false;    ///< not the last stage
+};
+
+/// What travels between neighbouring stages for one micro-batch and chunk.
+struct Boundary {
+  TensorType Type;
+  ir::Layout Layout;
+};
+
+enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
+llvm::StringRef getName(Level L);
+
+/// A whole compilation unit.
+struct Program {
+  ir::Spec Spec;
+  Level AtLevel = Level::Spec;
+  FactSet Facts; ///< what the passes so far have established
+  ir::Mesh Mesh;
+  Table<BlockId, Block> Blocks;
+  /// embedding, layers, head, in order (model level on).
+  LayerSequence Layers;
+  std::vector<Stage> Stages;
+  Boundary StageBoundary;
+};
+
+/// Elements of \p V that one rank holds, given its layout; a partial sum has
+/// the size of the whole. The layout must divide the extents (verified).
+Elements elementsPerRank(const Value &V, const Mesh &M);
+Bytes bytesPerRank(const Value &V, const Mesh &M);
+
+/// The message of a collective as NCCL tests and AICB state it, per rank:
+/// all-gather the gathered size, reduce-scatter and all-reduce the size before
+/// reduction, all-to-all and point-to-point the buffer of one rank.
+Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M);
+
+} // namespace foretrace::ir
+
+#endif

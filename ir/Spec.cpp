@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Spec.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace foretrace::ir {
+
+int64_t bytesPerElement(PrecisionKind P) {
+  switch (P) {
+  case PrecisionKind::BF16:
+  case PrecisionKind::FP16:
+    return 2;
+  case PrecisionKind::FP32:
+    return 4;
+  }
+  llvm_unreachable("covered switch");
+}
+
+bool isGated(ActivationKind A) {
+  return A == ActivationKind::SwiGLU || A == ActivationKind::GeGLU;
+}
+
+int64_t ModelSpec::layerCount() const {
+  int64_t N = 0;
+  for (const LayerRun &R : Layers)
+    for (const LayerRun::Item &I : R.Items)
+      N += R.Periods * I.Count;
+  return N;
+}
+
+} // namespace foretrace::ir

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fully resolved description of a training job: every name bound, every
+// default applied, every derived value computed. It is what the frontend
+// produces, what `elaborate` reads, and the first part of the IR's text form.
+// The members are generated from ir/Spec.def, which also documents them.
+#ifndef FORETRACE_IR_SPEC_H
+#define FORETRACE_IR_SPEC_H
+
+#include "ir/Attribute.h"
+#include "lang/Source.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace foretrace::ir {
+
+enum class NormKind : unsigned char {
+#define NORM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class PositionKind : unsigned char {
+#define POSITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class AttentionKind : unsigned char {
+#define ATTENTION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class ActivationKind : unsigned char {
+#define ACTIVATION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class PrecisionKind : unsigned char {
+#define PRECISION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class RecomputeKind : unsigned char {
+#define RECOMPUTE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class CpCommKind : unsigned char {
+#define CP_COMM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class CostKind : unsigned char {
+#define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+
+// The types a field can have, under the names Spec.def uses.
+using Int = int64_t;
+using Bool = bool;
+using Text = std::string;
+
+/// Bytes of one element.
+int64_t bytesPerElement(PrecisionKind P);
+/// Whether the first projection is twice as wide (gate and up).
+bool isGated(ActivationKind A);
+
+/// One kind of attention layer.
+struct AttentionSpec {
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+  SourceRange Range; ///< the whole section
+};
+
+/// A feed-forward network: dense, or one expert.
+struct FfnSpec {
+#define FFN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+  SourceRange Range; ///< the whole section
+};
+
+/// What makes a block a mixture of experts.
+struct MoeSpec {
+#define MOE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+  SourceRange Range; ///< the whole section
+};
+
+/// One kind of layer: attention, then either a dense network or experts.
+struct BlockSpec {
+  std::string Name;
+  SourceRange Range; ///< of the name
+  AttentionSpec Attention;
+  FfnSpec Ffn;
+  std::optional<MoeSpec> Moe;
+};
+
+/// A layer pattern, folded: `24 * (dense + moe)` is one run of 24 periods.
+struct LayerRun {
+  struct Item {
+    unsigned Block; ///< index into ModelSpec::Blocks
+    int64_t Count;
+  };
+  int64_t Periods = 1;
+  std::vector<Item> Items; ///< what one period holds, in order; not empty
+  SourceRange Range;
+};
+
+/// The model, not yet spread over ranks.
+struct ModelSpec {
+  std::string Name;
+  SourceRange Range; ///< of the name
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+  std::vector<BlockSpec> Blocks; ///< in order of declaration
+  std::vector<LayerRun> Layers;
+  SourceRange LayersRange; ///< of the pattern
+
+  /// Layers of all runs; overflow is the frontend's to report.
+  int64_t layerCount() const;
+};
+
+/// How the model is trained.
+struct TrainSpec {
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+};
+
+/// Peak rates of one device.
+struct DeviceSpec {
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+};
+
+/// How the job is spread over ranks.
+struct ParallelSpec {
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+  /// Explicit pipeline layout: the layers of each virtual stage in execution
+  /// order (stage 0 chunk 0, stage 1 chunk 0, ...); empty for an even split.
+  std::vector<Located<int64_t>> Layout;
+  SourceRange LayoutRange;
+};
+
+/// A measured time of one section of the model, as AICB's AIOB names them.
+struct ProfileTime {
+  std::string Section;
+  double Microseconds;
+  SourceRange Range;
+};
+
+/// Where compute times come from; they can never change communication.
+struct CostSpec {
+#define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+  std::vector<ProfileTime> Profile; ///< in order of the file
+  DeviceSpec Device;
+};
+
+/// An `emit NAME { ... }` block; the backend of that name checks the options.
+struct EmitSpec {
+  std::string Backend;
+  SourceRange Range; ///< of the backend's name
+  Attribute Options; ///< a Section
+};
+
+/// The whole job.
+struct Spec {
+  ModelSpec Model;
+  TrainSpec Train;
+  ParallelSpec Parallel;
+  CostSpec Cost;
+  std::vector<EmitSpec> Emits;
+};
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/Diagnostic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+namespace foretrace {
+
+static constexpr DiagnosticInfo Infos[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/Diagnostics.def"
+};
+
+const DiagnosticInfo &getDiagnosticInfo(diag::Id Id) { return Infos[Id]; }
+
+std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug) {
+  for (const auto &[Index, Info] : llvm::enumerate(Infos))
+    if (Info.Slug == Slug)
+      return static_cast<diag::Id>(Index);
+  return std::nullopt;
+}
+
+DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id,
+                                        std::string Text) {
+  const DiagnosticInfo &Info = getDiagnosticInfo(Id);
+  Severity Level = Info.Level;
+  if (Level == Severity::Error && Allowed.contains(Info.Slug))
+    Level = Severity::Warning;
+  NumErrors += Level == Severity::Error;
+  All.push_back({Id, Level, Range, std::move(Text), {}, {}});
+  return DiagnosticBuilder(*this, All.size() - 1);
+}
+
+DiagnosticBuilder &DiagnosticBuilder::addNote(SourceRange Range, diag::Id Id,
+                                              std::string Text) {
+  Engine.All[Index].Notes.push_back(
+      {Id, Severity::Note, Range, std::move(Text), {}, {}});
+  return *this;
+}
+
+DiagnosticBuilder &DiagnosticBuilder::fix(SourceRange Range,
+                                          const llvm::Twine &Replacement) {
+  Engine.All[Index].FixIts.push_back({Range, Replacement.str()});
+  return *this;
+}
+
+} // namespace foretrace

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Foretrace says about its input. Messages live in Diagnostics.def; code
+// reports an id, a range and arguments, and adds notes and fix-its. The engine
+// collects; clients (Render.h) show.
+#ifndef FORETRACE_LANG_DIAGNOSTIC_H
+#define FORETRACE_LANG_DIAGNOSTIC_H
+
+#include "lang/Source.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace foretrace {
+
+enum class Severity : unsigned char { Error, Warning, Note };
+
+namespace diag {
+/// One enumerator per row of Diagnostics.def.
+enum Id : unsigned {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
+#include "lang/Diagnostics.def"
+  NumDiagnostics
+};
+} // namespace diag
+
+/// The fixed part of a message: a row of Diagnostics.def.
+struct DiagnosticInfo {
+  Severity Level;
+  llvm::StringRef Slug; ///< stable, never reused: "layers-indivisible"
+  llvm::StringRef Text; ///< llvm::formatv pattern
+};
+const DiagnosticInfo &getDiagnosticInfo(diag::Id Id);
+/// The id with this slug, if there is one.
+std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug);
+
+/// A replacement of a source range that is surely right.
+struct FixIt {
+  SourceRange Range;
+  std::string Replacement;
+};
+
+/// One message with the places it speaks of.
+struct Diagnostic {
+  diag::Id Id;
+  Severity Level;
+  SourceRange Range;
+  std::string Text;
+  llvm::SmallVector<FixIt, 1> FixIts;
+  std::vector<Diagnostic> Notes;
+};
+
+class DiagnosticEngine;
+
+/// Adds notes and fix-its to a diagnostic that was just reported:
+///   Diags.report(R, diag::UnknownKey, Key).note(Base, diag::DeclaredHere);
+/// Valid until the next report.
+class DiagnosticBuilder {
+public:
+  template <typename... Ts>
+  DiagnosticBuilder &note(SourceRange Range, diag::Id Id, Ts &&...Args) {
+    return addNote(
+        Range, Id,
+        llvm::formatv(getDiagnosticInfo(Id).Text.data(),
+                      std::forward<Ts>(Args)...)
+            .str());
+  }
+  DiagnosticBuilder &fix(SourceRange Range, const llvm::Twine &Replacement);
+
+private:
+  friend class DiagnosticEngine;
+  DiagnosticBuilder(DiagnosticEngine &Engine, size_t Index)
+      : Engine(Engine), Index(Index) {}
+  DiagnosticBuilder &addNote(SourceRange Range, diag::Id Id, std::string Text);
+
+  DiagnosticEngine &Engine;
+  size_t Index;
+};
+
+/// Collects diagnostics of one run in the order they were reported.
+///   * report() formats and stores; nothing is printed here;
+///   * an error whose slug was allowed (allow()) becomes a warning;
+///   * the tool asks hasErrors() before anything is written.
+class DiagnosticEngine {
+public:
+  template <typename... Ts>
+  DiagnosticBuilder report(SourceRange Range, diag::Id Id, Ts &&...Args) {
+    return add(Range, Id,
+               llvm::formatv(getDiagnosticInfo(Id).Text.data(),
+                             std::forward<Ts>(Args)...)
+                   .str());
+  }
+
+  /// From now on errors with this slug are warnings.
+  void allow(llvm::StringRef Slug) { Allowed.insert(Slug); }
+
+  bool hasErrors() const { return NumErrors != 0; }
+  unsigned errorCount() const { return NumErrors; }
+  /// In the order they were reported.
+  llvm::ArrayRef<Diagnostic> diagnostics() const { return All; }
+
+private:
+  friend class DiagnosticBuilder;
+  DiagnosticBuilder add(SourceRange Range, diag::Id Id, std::string Text);
+
+  std::vector<Diagnostic> All;
+  llvm::StringSet<> Allowed;
+  unsigned NumErrors = 0;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Integers with a unit. Bytes can't be added to elements, and an overflow of
+// 2^63 sticks to the value until someone who knows the source line reports it.
+#ifndef FORETRACE_LANG_QUANTITY_H
+#define FORETRACE_LANG_QUANTITY_H
+
+#include "llvm/Support/CheckedArithmetic.h"
+#include <cassert>
+#include <cstdint>
+
+namespace foretrace {
+
+/// A non-negative count of one unit, exact below 2^63. Arithmetic never wraps:
+/// once a result overflows, it and everything made from it `isOverflow()`.
+/// Reading the value of an overflown quantity is a bug (asserted).
+template <typename Unit> class Quantity {
+public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(int64_t V) : Count(V) {}
+  static constexpr Quantity overflow() {
+    Quantity Q;
+    Q.Overflown = true;
+    return Q;
+  }
+
+  bool isOverflow() const { return Overflown; }
+  int64_t value() const {
+    assert(!Overflown && "an overflown quantity has no value");
+    return Count;
+  }
+
+  Quantity operator+(Quantity O) const {
+    if (Overflown || O.Overflown)
+      return overflow();
+    return fromOptional(llvm::checkedAdd(Count, O.Count));
+  }
+  Quantity &operator+=(Quantity O) { return *this = *this + O; }
+  Quantity operator*(int64_t Factor) const {
+    return Overflown ? overflow()
+                     : fromOptional(llvm::checkedMul(Count, Factor));
+  }
+  /// Division that must leave no rest; callers prove divisibility beforehand.
+  Quantity dividedExactly(int64_t Divisor) const {
+    if (Overflown)
+      return overflow();
+    assert(Divisor > 0 && Count % Divisor == 0 && "inexact division");
+    return Quantity(Count / Divisor);
+  }
+  bool isDivisibleBy(int64_t Divisor) const {
+    return Overflown || Count % Divisor == 0;
+  }
+
+  friend bool operator==(Quantity A, Quantity B) {
+    return A.Overflown == B.Overflown && A.Count == B.Count;
+  }
+  friend bool operator!=(Quantity A, Quantity B) { return !(A == B); }
+
+private:
+  template <typename Opt> static Quantity fromOptional(const Opt &O) {
+    return O ? Quantity(*O) : overflow();
+  }
+
+  int64_t Count = 0;
+  bool Overflown = false;
+};
+
+using Bytes = Quantity<struct ByteUnit>;
+using Elements = Quantity<struct ElementUnit>;
+using Flops = Quantity<struct FlopUnit>;
+using Nanoseconds = Quantity<struct NanosecondUnit>;
+
+/// The bytes that \p N elements of \p BytesPerElement take.
+inline Bytes bytesOf(Elements N, int64_t BytesPerElement) {
+  return N.isOverflow() ? Bytes::overflow()
+                        : Bytes(N.value()) * BytesPerElement;
+}
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where things stand in the input. Foretrace uses LLVM's SourceMgr for buffers
+// and line numbers; these are the few names the rest of the code needs.
+#ifndef FORETRACE_LANG_SOURCE_H
+#define FORETRACE_LANG_SOURCE_H
+
+#include "llvm/Support/SMLoc.h"
+
+namespace foretrace {
+
+/// A half-open byte range in a buffer owned by the llvm::SourceMgr of the run.
+/// An invalid range means "not written anywhere".
+using SourceRange = llvm::SMRange;
+
+/// A value and the place it was written. The range of a default or a derived
+/// value is the place it was derived from, or invalid.
+template <typename T> struct Located {
+  /// How the value came to be; a derived value that is also stated is checked.
+  enum class Origin : unsigned char { Absent, Default, Derived, Stated };
+
+  T Value{};
+  SourceRange Range;
+  Origin From = Origin::Absent;
+
+  bool isPresent() const { return From != Origin::Absent; }
+  bool isStated() const { return From == Origin::Stated; }
+  const T &operator*() const { return Value; }
+  const T *operator->() const { return &Value; }
+
+  void state(T V, SourceRange R) { *this = {std::move(V), R, Origin::Stated}; }
+  void derive(T V, SourceRange R = {}) {
+    *this = {std::move(V), R, Origin::Derived};
+  }
+  void setDefault(T V) { *this = {std::move(V), {}, Origin::Default}; }
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs passes in an order in which each finds what it requires.
+#ifndef FORETRACE_PASSES_PASSMANAGER_H
+#define FORETRACE_PASSES_PASSMANAGER_H
+
+#include "ir/Program.h"
+#include "lang/Diagnostic.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <vector>
+
+namespace foretrace {
+
+/// A pass: Program to Program, one decision. Returns false after an error it
+/// reported; the program is then not used further.
+using PassFunction = bool (*)(ir::Program &, DiagnosticEngine &);
+
+/// A row of Passes.def.
+struct PassInfo {
+  llvm::StringRef Name;    ///< the flag of `--passes=`
+  llvm::StringRef Summary; ///< one line
+  ir::FactSet Requires;
+  ir::FactSet Establishes;
+  PassFunction Run;
+};
+
+/// All passes in the order the default pipeline runs them.
+llvm::ArrayRef<PassInfo> allPasses();
+/// The pass with that name, or null.
+const PassInfo *findPass(llvm::StringRef Name);
+
+/// The passes of the default order that establish \p Needs, with what they
+/// require in turn.
+std::vector<const PassInfo *> pipelineFor(ir::FactSet Needs);
+
+/// What to do between passes.
+struct PassOptions {
+  bool VerifyEach = false;
+  /// Called after each pass, e.g. to print the program; may be null.
+  llvm::function_ref<void(const PassInfo &, const ir::Program &)> After;
+  /// Called with the wall time of each pass, in ns; may be null.
+  llvm::function_ref<void(const PassInfo &, int64_t)> Timed;
+};
+
+/// Runs \p Passes; false if one failed or one's requirements are not met.
+bool runPasses(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
+               DiagnosticEngine &Diags, const PassOptions &Options);
+
+} // namespace foretrace
+
+#endif
