@@ -43,22 +43,25 @@ struct Mesh {
 };
 
 /// How one tensor lies on each axis of the mesh: whole on every rank, split
-/// along one of its dimensions, or a partial sum of which every rank holds one
-/// term.
+/// along one of its dimensions, a partial sum of which every rank holds one
+/// term, or flat: an equal share of the flattened elements, padded (ZeRO).
 class Layout {
 public:
   static constexpr int8_t Whole = -1;
   static constexpr int8_t Partial = -2;
+  static constexpr int8_t Flat = -3;
 
   Layout() { State.fill(Whole); }
   bool isWhole(Axis A) const { return at(A) == Whole; }
   bool isPartial(Axis A) const { return at(A) == Partial; }
   bool isSplit(Axis A) const { return at(A) >= 0; }
+  bool isFlat(Axis A) const { return at(A) == Flat; }
   /// The index of the dimension that is split; only if isSplit(A).
   unsigned splitDim(Axis A) const { return static_cast<unsigned>(at(A)); }
 
   void setWhole(Axis A) { ref(A) = Whole; }
   void setPartial(Axis A) { ref(A) = Partial; }
+  void setFlat(Axis A) { ref(A) = Flat; }
   void setSplit(Axis A, unsigned Dim) { ref(A) = static_cast<int8_t>(Dim); }
 
   friend bool operator==(const Layout &L, const Layout &R) {

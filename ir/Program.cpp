@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace foretrace::ir {
 
@@ -192,7 +193,13 @@ Elements elementsPerRank(const Value &V, const Mesh &M) {
   for (Axis A : allAxes())
     if (V.Layout.isSplit(A))
       N = N.dividedExactly(M[A]);
-  return N;
+  int64_t Shares = 1;
+  for (Axis A : allAxes())
+    if (V.Layout.isFlat(A))
+      Shares *= M[A];
+  if (Shares == 1 || N.isOverflow())
+    return N;
+  return Elements(llvm::divideCeil(N.value(), Shares));
 }
 
 Bytes bytesPerRank(const Value &V, const Mesh &M) {
@@ -201,9 +208,17 @@ Bytes bytesPerRank(const Value &V, const Mesh &M) {
 
 Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M) {
   assert(isCollective(Collective.Kind));
-  bool Gathers = Collective.Kind == OpKind::AllGather;
-  return bytesPerRank(
-      B.Values[Gathers ? Collective.Results[0] : Collective.Operands[0]], M);
+  const Value &Operand = B.Values[Collective.Operands[0]];
+  int64_t Ranks = M.groupSize(Collective.Axes);
+  // Shares of flat tensors are padded, so the message is made of the shares.
+  switch (Collective.Kind) {
+  case OpKind::AllGather:
+    return bytesPerRank(Operand, M) * Ranks;
+  case OpKind::ReduceScatter:
+    return bytesPerRank(B.Values[Collective.Results[0]], M) * Ranks;
+  default:
+    return bytesPerRank(Operand, M);
+  }
 }
 
 } // namespace foretrace::ir

@@ -240,7 +240,8 @@ struct Program {
 };
 
 /// Elements of \p V that one rank holds, given its layout; a partial sum has
-/// the size of the whole. The layout must divide the extents (verified).
+/// the size of the whole, a flat share is rounded up. The layout must divide
+/// the extents (verified).
 Elements elementsPerRank(const Value &V, const Mesh &M);
 Bytes bytesPerRank(const Value &V, const Mesh &M);
 
