@@ -23,8 +23,10 @@ DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id,
                                         std::string Text) {
   const DiagnosticInfo &Info = getDiagnosticInfo(Id);
   Severity Level = Info.Level;
-  if (Level == Severity::Error && Allowed.contains(Info.Slug))
+  if (Level == Severity::Error && Allowed.contains(Info.Slug)) {
     Level = Severity::Warning;
+    UsedAllowance = true;
+  }
   NumErrors += Level == Severity::Error;
   All.push_back({Id, Level, Range, std::move(Text), {}, {}});
   return DiagnosticBuilder(*this, All.size() - 1);

@@ -98,6 +98,13 @@ public:
 
   /// From now on errors with this slug are warnings.
   void allow(llvm::StringRef Slug) { Allowed.insert(Slug); }
+  /// Forgets what was allowed, and that it was used: the next `emit` block.
+  void clearAllowed() {
+    Allowed.clear();
+    UsedAllowance = false;
+  }
+  /// Whether an error became a warning since the last clearAllowed().
+  bool usedAllowance() const { return UsedAllowance; }
 
   bool hasErrors() const { return NumErrors != 0; }
   unsigned errorCount() const { return NumErrors; }
@@ -111,6 +118,7 @@ private:
   std::vector<Diagnostic> All;
   llvm::StringSet<> Allowed;
   unsigned NumErrors = 0;
+  bool UsedAllowance = false;
 };
 
 } // namespace foretrace

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace compile`: frontend, then for each `emit` block the passes its
+// backend needs, the backend's check, and its files.
+#include "backends/Backend.h"
+#include "frontend/Frontend.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+#include "tools/foretrace/Library.h"
+#include "tools/foretrace/Messages.h"
+#include "tools/foretrace/Output.h"
+#include "tools/foretrace/Pipeline.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
+                                cl::cat(jobCategory()),
+                                cl::sub(compileCommand()));
+
+static cl::list<std::string>
+    Overrides("D", cl::Prefix, cl::value_desc("name=value"),
+              cl::desc("Give a `param`, or a key written section.key, a value"),
+              cl::cat(jobCategory()), cl::sub(compileCommand()));
+
+static cl::list<std::string>
+    ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
+                cl::desc("Look for imports here too"), cl::cat(jobCategory()),
+                cl::sub(compileCommand()));
+
+static cl::opt<std::string>
+    OutputPath("o", cl::value_desc("path"),
+               cl::desc("Write to this folder; or, if the job has one `emit` "
+                        "block, to this file (`-`: standard output)"),
+               cl::cat(outputCategory()), cl::sub(compileCommand()));
+
+static cl::list<std::string>
+    EmitNames("emit", cl::value_desc("backend"), cl::CommaSeparated,
+              cl::desc("Emit this only, with the options of its `emit` block, "
+                       "or without any if the job has none"),
+              cl::cat(outputCategory()), cl::sub(compileCommand()));
+
+static cl::opt<std::string>
+    IRLevel("level", cl::value_desc("level"),
+            cl::desc("For --emit=ir: spec, model, spmd or schedule (default)"),
+            cl::cat(outputCategory()), cl::sub(compileCommand()));
+
+static cl::opt<bool> ToStdout("stdout", cl::desc("The same as -o -"),
+                              cl::cat(outputCategory()),
+                              cl::sub(compileCommand()));
+
+static cl::opt<bool>
+    ShowCommand("show-command",
+                cl::desc("Print the command that runs the simulator on what "
+                         "was written"),
+                cl::cat(outputCategory()), cl::sub(compileCommand()));
+
+/// Where `-o` sends the files.
+struct Destination {
+  std::string Folder; ///< empty: where we stand
+  std::string File;   ///< name of the only emit block's file, if given
+  std::string Stream; ///< standard output or a device, if given
+};
+
+static Destination findDestination() {
+  StringRef Path = OutputPath;
+  if (ToStdout)
+    return {"", "", "-"};
+  if (Path.empty())
+    return {};
+  if (isStream(Path))
+    return {"", "", Path.str()};
+  if (Path.ends_with("/") || sys::fs::is_directory(Path))
+    return {Path.str(), "", ""};
+  return {sys::path::parent_path(Path).str(), sys::path::filename(Path).str(),
+          ""};
+}
+
+static void setOption(ir::EmitSpec &Emit, StringRef Name, StringRef Value) {
+  auto *Old = find_if(Emit.Options.Fields,
+                      [&](const auto &F) { return F.Name == Name; });
+  ir::Attribute New;
+  New.K = ir::Attribute::Kind::Text;
+  New.Text = Value.str();
+  if (Old != Emit.Options.Fields.end())
+    Old->Value = std::move(New);
+  else
+    Emit.Options.Fields.push_back({Name.str(), {}, std::move(New)});
+}
+
+/// The emit blocks of this run: those of the job, or what `--emit` selects.
+static std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Spec) {
+  if (EmitNames.empty())
+    return Spec.Emits;
+  std::vector<ir::EmitSpec> Selected;
+  for (const std::string &Name : EmitNames) {
+    size_t Before = Selected.size();
+    copy_if(Spec.Emits, std::back_inserter(Selected),
+            [&](const ir::EmitSpec &E) { return E.Backend == Name; });
+    if (Selected.size() != Before)
+      continue;
+    ir::EmitSpec Plain;
+    Plain.Backend = Name;
+    Plain.Options.K = ir::Attribute::Kind::Section;
+    Selected.push_back(std::move(Plain));
+  }
+  return Selected;
+}
+
+/// Brings \p P to the facts \p Needs. An error that the block allows has
+/// consequences only a format that needs nothing but the spec can reproduce.
+static bool establish(ir::Program &P, ir::FactSet Needs,
+                      const ir::EmitSpec &Emit, DiagnosticEngine &Diags) {
+  const ir::FactSet Complete = {ir::Fact::Complete};
+  if (!runPipeline(P, pipelineFor(Complete), Diags))
+    return false;
+  if (Diags.usedAllowance() && !Complete.contains(Needs)) {
+    Diags.report(Emit.Range, diag::AllowedJobNeedsAicb);
+    return false;
+  }
+  std::vector<const PassInfo *> Rest = pipelineFor(Needs);
+  erase_if(Rest, [&](const PassInfo *Pass) {
+    return P.Facts.contains(Pass->Establishes);
+  });
+  return runPipeline(P, Rest, Diags);
+}
+
+/// Compiles one emit block. Everything wrong is in \p Diags.
+static void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
+                    OutputSet &Outputs, DiagnosticEngine &Diags) {
+  const Backend *Format = findBackend(Emit.Backend);
+  if (!Format) {
+    std::string Known = join(
+        map_range(allBackends(), [](const Backend &B) { return B.Name.str(); }),
+        ", ");
+    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend, Known);
+    return;
+  }
+  Diags.clearAllowed();
+  unsigned ErrorsBefore = Diags.errorCount();
+  ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  ir::Program P;
+  P.Spec = Spec;
+  if (!establish(P, Needs, Emit, Diags) || Diags.errorCount() != ErrorsBefore)
+    return;
+  showStatistics(P);
+
+  std::string Stem = sys::path::stem(Job).str();
+  EmitRequest Request{P, Emit, Stem};
+  if (!Format->Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
+    return;
+  if (Error E = Format->Emit(Request, Outputs, Diags))
+    Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
+}
+
+static void showWritten(const FileOutputs &Outputs) {
+  if (isQuiet())
+    return;
+  for (const FileOutputs::File &F : Outputs.files())
+    if (F.Path != "-")
+      errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
+  for (const std::string &Name : Outputs.leftOut())
+    errs() << "left out " << Name << ": the output is a stream\n";
+}
+
+/// Compiles the job; everything wrong is in \p Diags.
+static void compileJob(SourceMgr &Sources, const Destination &To,
+                       DiagnosticEngine &Diags) {
+  FrontendOptions Options;
+  Options.Overrides.assign(Overrides.begin(), Overrides.end());
+  Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
+  Options.ImportPaths.push_back(libraryPath());
+  std::optional<ir::Spec> Spec = compileSpec(Sources, Job, Options, Diags);
+  if (!Spec || Diags.hasErrors())
+    return;
+
+  std::vector<ir::EmitSpec> Emits = selectEmits(*Spec);
+  if (Emits.empty())
+    Diags.report({}, diag::NothingToEmit);
+  if (Emits.size() > 1 && !To.File.empty())
+    Diags.report(Emits[1].Range, diag::OneFileManyEmits, OutputPath.getValue(),
+                 Emits.size());
+  for (ir::EmitSpec &E : Emits) {
+    if (!To.File.empty())
+      setOption(E, "file", To.File);
+    if (!IRLevel.empty() && E.Backend == "ir")
+      setOption(E, "level", IRLevel);
+  }
+
+  FileOutputs Outputs(To.Folder, To.Stream);
+  for (const ir::EmitSpec &E : Emits)
+    emitOne(*Spec, E, Outputs, Diags);
+  if (Diags.hasErrors())
+    return;
+  if (Error E = Outputs.commit())
+    Diags.report({}, diag::CannotWrite, toString(std::move(E)));
+  else
+    showWritten(Outputs);
+}
+
+ExitCode runCompile() {
+  if (Job.empty())
+    return usageError("compile: a job is missing, for example "
+                      "`foretrace compile job.fore`");
+  for (const std::string &Name : EmitNames)
+    if (!findBackend(Name))
+      return usageError("--emit: `" + Name +
+                        "` is not a backend; see `foretrace list backends`");
+  if (!checkPipelineOptions())
+    return ExitUsage;
+  SourceMgr Sources;
+  DiagnosticEngine Diags;
+  compileJob(Sources, findDestination(), Diags);
+  return showMessages(Diags, Sources);
+}
+
+} // namespace foretrace

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace list`: what there is, one line each, from the tables.
+#include "backends/Backend.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "passes/PassManager.h"
+#include "tools/foretrace/Commands.h"
+#include "tools/foretrace/Library.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+enum class Listed { Passes, Backends, Models, Diagnostics };
+
+static cl::opt<Listed> What(
+    cl::Positional, cl::Required, cl::desc("<what>"),
+    cl::values(clEnumValN(Listed::Passes, "passes", "in default order"),
+               clEnumValN(Listed::Backends, "backends", "output formats"),
+               clEnumValN(Listed::Models, "models", "files to import"),
+               clEnumValN(Listed::Diagnostics, "diagnostics", "messages")),
+    cl::cat(jobCategory()), cl::sub(listCommand()));
+
+static void printRow(StringRef Name, StringRef Text) {
+  outs() << formatv("{0,-24} {1}\n", Name, Text);
+}
+
+static void listModels() {
+  std::vector<std::string> Names;
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(libraryPath() + "/models", EC), End;
+       I != End && !EC; I.increment(EC))
+    if (sys::path::extension(I->path()) == ".fore")
+      Names.push_back(("models/" + sys::path::filename(I->path())).str());
+  sort(Names);
+  for (const std::string &Name : Names)
+    outs() << Name << "\n";
+}
+
+static void listDiagnostics() {
+  static constexpr StringRef Severities[] = {"error", "warning", "note"};
+  for (unsigned I = 0; I != diag::NumDiagnostics; ++I) {
+    const DiagnosticInfo &Info = getDiagnosticInfo(diag::Id(I));
+    outs() << formatv("{0,-28} {1,-8} {2}\n", Info.Slug,
+                      Severities[static_cast<unsigned>(Info.Level)],
+                      Info.Text);
+  }
+}
+
+ExitCode runList() {
+  switch (What) {
+  case Listed::Passes:
+    for (const PassInfo &P : allPasses())
+      printRow(P.Name, P.Summary);
+    break;
+  case Listed::Backends:
+    for (const Backend &B : allBackends())
+      printRow(B.Name, B.Summary);
+    break;
+  case Listed::Models:
+    listModels();
+    break;
+  case Listed::Diagnostics:
+    listDiagnostics();
+    break;
+  }
+  return ExitSuccess;
+}
+
+} // namespace foretrace

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/foretrace/Messages.h"
+#include "lang/Render.h"
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace foretrace {
+
+enum class MessageFormat { Text, JSON };
+enum class ColorMode { Auto, Always, Never };
+
+static cl::opt<MessageFormat> Format(
+    "diagnostics", cl::desc("How to print diagnostics:"),
+    cl::values(clEnumValN(MessageFormat::Text, "text",
+                          "with the lines they speak of (default)"),
+               clEnumValN(MessageFormat::JSON, "json", "one object a line")),
+    cl::init(MessageFormat::Text), cl::cat(messageCategory()),
+    cl::sub(compileCommand()), cl::sub(optCommand()));
+
+static cl::opt<ColorMode> Color(
+    "color", cl::desc("When to colour diagnostics:"),
+    cl::values(clEnumValN(ColorMode::Auto, "auto", "on a terminal (default)"),
+               clEnumValN(ColorMode::Always, "always", "always"),
+               clEnumValN(ColorMode::Never, "never", "never")),
+    cl::init(ColorMode::Auto), cl::cat(messageCategory()),
+    cl::sub(compileCommand()), cl::sub(optCommand()));
+
+static cl::opt<bool> Quiet(
+    "quiet", cl::desc("Print diagnostics only: no progress, no list of files"),
+    cl::cat(messageCategory()), cl::sub(compileCommand()),
+    cl::sub(optCommand()));
+
+bool isQuiet() { return Quiet; }
+
+static bool useColors() {
+  if (Color != ColorMode::Auto)
+    return Color == ColorMode::Always;
+  return errs().is_displayed() && errs().has_colors() &&
+         !std::getenv("NO_COLOR");
+}
+
+ExitCode showMessages(const DiagnosticEngine &Diags,
+                      const SourceMgr &Sources) {
+  if (Format == MessageFormat::JSON)
+    renderJSON(Diags, Sources, errs());
+  else
+    renderText(Diags, Sources, errs(), useColors());
+  return Diags.hasErrors() ? ExitDiagnosed : ExitSuccess;
+}
+
+} // namespace foretrace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shows the diagnostics of a run on standard error as the options ask.
+#ifndef FORETRACE_TOOLS_MESSAGES_H
+#define FORETRACE_TOOLS_MESSAGES_H
+
+#include "lang/Diagnostic.h"
+#include "llvm/Support/SourceMgr.h"
+#include "tools/foretrace/Commands.h"
+
+namespace foretrace {
+
+/// Whether `--quiet` was given: no progress and no list of written files.
+bool isQuiet();
+
+/// Prints \p Diags and says what to exit with.
+ExitCode showMessages(const DiagnosticEngine &Diags,
+                      const llvm::SourceMgr &Sources);
+
+} // namespace foretrace
+
+#endif
