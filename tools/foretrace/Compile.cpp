@@ -5,6 +5,7 @@
 #include "backends/Backend.h"
 #include "frontend/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "tools/foretrace/Library.h"
 #include "tools/foretrace/Messages.h"
@@ -78,7 +79,7 @@ static Destination findDestination() {
 }
 
 static void setOption(ir::EmitSpec &Emit, StringRef Name, StringRef Value) {
-  auto *Old = find_if(Emit.Options.Fields,
+  auto Old = find_if(Emit.Options.Fields,
                       [&](const auto &F) { return F.Name == Name; });
   ir::Attribute New;
   New.K = ir::Attribute::Kind::Text;

@@ -5,6 +5,7 @@
 #include "llvm/Support/Path.h"
 #include "tools/foretrace/Messages.h"
 #include <chrono>
+#include <unistd.h>
 
 using namespace llvm;
 

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sets up everything on Debian bookworm: installs what is missing, builds, and
+# shows a compiled table, runs the tests, or prints where the program is.
+set -eu
+cd "$(dirname "$0")"
+
+usage() {
+  cat <<'END'
+usage: ./bootstrap.sh COMMAND
+
+  demo    install what is missing, build, compile an example and show its table
+  test    install what is missing, build, run the whole test suite
+  build   install what is missing, build, print the path of the program
+
+Packages come from apt; only missing ones are installed. The build is in
+build/release.
+END
+}
+
+# g++ to build; antlr4 and toml++ to parse; LLVM for its support library and
+# test tools. The last three libraries are named by the others' CMake files.
+packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
+  libtomlplusplus-dev llvm-19-dev llvm-19-tools uuid-dev zlib1g-dev
+  libzstd-dev'
+
+say() { printf '==> %s\n' "$*" >&2; }
+die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }
+
+is_installed() {
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+install_packages() {
+  missing=
+  for package in $packages; do
+    is_installed "$package" || missing="$missing $package"
+  done
+  [ -n "$missing" ] || return 0
+  command -v apt-get >/dev/null ||
+    die "needs$missing, and there is no apt-get; install their equivalents"
+  root=
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null ||
+      die "needs$missing; run as root, or install sudo"
+    root=sudo
+  fi
+  say "installing$missing"
+  export DEBIAN_FRONTEND=noninteractive
+  $root apt-get update -q </dev/null >&2
+  # shellcheck disable=SC2086 # a list of names
+  $root apt-get install -q -y --no-install-recommends $missing </dev/null >&2
+}
+
+build() {
+  install_packages
+  say 'building (build/release)'
+  mkdir -p build
+  [ -f build/release/build.ninja ] ||
+    cmake --preset release </dev/null >build/configure.log 2>&1 || {
+      cat build/configure.log >&2
+      die 'configuring failed'
+    }
+  ninja -C build/release >&2
+}
+
+demo() {
+  build
+  out=build/demo
+  job=docs/examples/gpt-175b.fore
+  say "compiling $job"
+  build/release/bin/foretrace compile "$job" --emit=simai -o "$out/"
+  table=$(find "$out" -name '*.txt' | sort | head -n 1)
+  say "$table: header, number of rows, and the first rows"
+  head -n 10 "$table"
+  say 'what was compiled'
+  build/release/bin/foretrace compile "$job" --emit=simai --stats --quiet \
+    -o /dev/null
+}
+
+case "${1-}" in
+demo) demo ;;
+test)
+  build
+  say 'testing'
+  exec python3 test/check.py build/release
+  ;;
+build)
+  build
+  echo "$PWD/build/release/bin/foretrace"
+  ;;
+-h | --help) usage ;;
+*)
+  usage >&2
+  exit 2
+  ;;
+esac

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs every test: lit, then the conformance data in the repository and, where
+# it is there, in ../shared/conformance. The last line printed has the totals.
+"""usage: check.py BUILD_DIR [LIT_ARGUMENT...]"""
+
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
+PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
+SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
+
+
+def run_lit(build_dir, arguments):
+    """Counts lit's results; a lit that did not run counts as a failure."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = os.path.join(folder, "results.json")
+        status = subprocess.run(
+            [sys.executable, LIT, "-sv", "-o", results, *arguments,
+             os.path.join(build_dir, "test")], check=False).returncode
+        try:
+            with open(results, encoding="utf-8") as file:
+                tests = json.load(file)["tests"]
+        except OSError:
+            print("lit did not run", file=sys.stderr)
+            return collections.Counter(failed=1)
+    counts = collections.Counter()
+    for test in tests:
+        counts["passed" if test["code"] in PASSED else
+               "skipped" if test["code"] in SKIPPED else "failed"] += 1
+    if status and not counts["failed"]:
+        print(f"lit exited with {status}", file=sys.stderr)
+        counts["failed"] += 1
+    return counts
+
+
+def run_conformance(build_dir, data_dir):
+    """Counts the families of one folder of conformance data."""
+    print(f"conformance: {os.path.relpath(data_dir, SOURCE)}", flush=True)
+    tool = os.path.join(build_dir, "bin")
+    environment = dict(os.environ, PATH=tool + os.pathsep + os.environ["PATH"])
+    process = subprocess.run(
+        [sys.executable, os.path.join(SOURCE, "test/conformance/run.py"),
+         data_dir], check=False, env=environment, stdout=subprocess.PIPE,
+        text=True)
+    print(process.stdout, end="", flush=True)
+    families = re.findall(r"^[\w-]+: (\d+)/(\d+)$", process.stdout, re.M)
+    counts = collections.Counter()
+    for matched, total in families:
+        counts["passed" if matched == total else "failed"] += 1
+    if process.returncode and not counts["failed"] or not families:
+        counts["failed"] += 1
+    return counts
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build_dir = os.path.abspath(sys.argv[1])
+    counts = run_lit(build_dir, sys.argv[2:])
+    for data in "test/conformance/data", "../shared/conformance":
+        data_dir = os.path.normpath(os.path.join(SOURCE, data))
+        if os.path.isdir(data_dir):
+            counts += run_conformance(build_dir, data_dir)
+    totals = f"{counts['passed']} passed, {counts['failed']} failed"
+    if counts["skipped"]:
+        totals += f", {counts['skipped']} skipped"
+    sys.stderr.flush()
+    print(totals, flush=True)
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

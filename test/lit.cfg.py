@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How lit runs the tests under this folder. Paths come from lit.site.cfg.py,
+# which CMake writes into the build folder.
+import os
+
+import lit.formats
+
+config.name = "foretrace"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".fore", ".ftir", ".test", ".toml"]
+config.excludes = ["Inputs", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.build_dir, "test", "out")
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.tool_dir, config.llvm_tools_dir, os.environ["PATH"]])
+config.environment["LC_ALL"] = "C.UTF-8"
+config.environment["FORETRACE_VERIFY_EACH"] = "1"
+config.environment["FILECHECK_OPTS"] = "--dump-input-context=8"
+
+config.substitutions += [
+    ("%{src_root}", config.src_root),
+    ("%{build_dir}", config.build_dir),
+    ("%{python}", config.python),
+    ("%{cmake}", config.cmake),
+]
+
+if config.sanitizers:
+    config.available_features.add("sanitizers")
+if config.fuzzers:
+    config.available_features.add("fuzzers")
+if config.assertions:
+    config.available_features.add("asserts")
