@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cost: FLOPs of every op, and its time from a measured profile or a roofline.
+// Touches no operand, layout or collective: a cost can't change communication.
+
+#include "passes/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include <cmath>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class Coster {
+public:
+  Coster(Program &P, DiagnosticEngine &Diags) : P(P), Diags(Diags) {}
+
+  bool run();
+
+private:
+  Flops work(const Block &B, const Op &O) const;
+  Flops contractionWork(const Block &B, const Op &O) const;
+  Flops attentionWork(const Block &B, const Op &O) const;
+  Nanoseconds profiled(const Op &O) const;
+  Nanoseconds roofline(const Block &B, const Op &O) const;
+  Nanoseconds timeOf(const Block &B, const Op &O) const;
+
+  Program &P;
+  DiagnosticEngine &Diags;
+};
+
+/// Extent on one rank of each kind of dimension that occurs in an op: what all
+/// operands and results agree on. An expert counts once per slot.
+struct LocalExtents {
+  struct Extent {
+    DimKind Kind;
+    int64_t Size;
+    AxisList Axes;
+  };
+  llvm::SmallVector<Extent, 6> Extents;
+
+  void add(const Value &V) {
+    for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
+      auto It = llvm::find_if(
+          Extents, [K = D.Kind](const Extent &E) { return E.Kind == K; });
+      if (It == Extents.end()) {
+        Extents.push_back({D.Kind, D.Size, {}});
+        It = std::prev(Extents.end());
+      }
+      It->Size = std::min(It->Size, D.Size);
+      for (Axis A : allAxes())
+        if (V.Layout.isSplit(A) && V.Layout.splitDim(A) == Index &&
+            !llvm::is_contained(It->Axes, A))
+          It->Axes.push_back(A);
+    }
+  }
+};
+
+} // namespace
+
+/// 2 FLOPs for each point of the iteration space of a contraction.
+Flops Coster::contractionWork(const Block &B, const Op &O) const {
+  LocalExtents E;
+  for (ValueId V : O.Operands)
+    E.add(B.Values[V]);
+  for (ValueId V : O.Results)
+    E.add(B.Values[V]);
+  Flops Work(2);
+  int64_t Ranks = 1;
+  for (const LocalExtents::Extent &X : E.Extents) {
+    Work = Work * X.Size;
+    Ranks *= P.Mesh.groupSize(X.Axes);
+  }
+  return Work.isOverflow() ? Work : Flops(Work.value() / Ranks);
+}
+
+/// Scores and context, 2 FLOPs per multiply-add each, half of them masked by
+/// causality; twice that backward (Megatron-LM, num_floating_point_operations).
+Flops Coster::attentionWork(const Block &B, const Op &O) const {
+  const Value *Context = nullptr;
+  const Value *Query = nullptr;
+  for (llvm::ArrayRef<ValueId> Values : {llvm::ArrayRef<ValueId>(O.Operands),
+                                         llvm::ArrayRef<ValueId>(O.Results)})
+    for (ValueId V : Values) {
+      const Value &Val = B.Values[V];
+      if (Val.Type.indexOf(DimKind::Seq) < 0)
+        continue;
+      (Query ? Context : Query) = &Val;
+    }
+  if (!Query || !Context)
+    return Flops::overflow();
+  int64_t Seq = Query->Type.Dims[0].Size;
+  Elements Channels =
+      elementsPerRank(*Query, P.Mesh) + elementsPerRank(*Context, P.Mesh);
+  int64_t Passes = O.Derivative == Derivative::None ? 1 : 2;
+  Elements Total = Channels * Seq * Passes;
+  return Total.isOverflow() ? Flops::overflow() : Flops(Total.value());
+}
+
+Flops Coster::work(const Block &B, const Op &O) const {
+  switch (O.Kind) {
+  case OpKind::MatMul:
+    return contractionWork(B, O);
+  case OpKind::Attention:
+    return attentionWork(B, O);
+  default:
+    return {}; // bound by memory, see roofline()
+  }
+}
+
+Nanoseconds Coster::profiled(const Op &O) const {
+  static constexpr struct {
+    OpKind Kind;
+    llvm::StringLiteral Module;
+    llvm::StringLiteral Section;
+  } Rows[] = {
+#define SECTION(KIND, MODULE, NAME) {OpKind::KIND, MODULE, NAME},
+#include "passes/ProfileSections.def"
+  };
+  for (const auto &R : Rows) {
+    if (R.Kind != O.Kind || R.Module != O.Name)
+      continue;
+    for (const ProfileTime &T : P.Spec.Cost.Profile)
+      if (T.Section == R.Section)
+        return Nanoseconds(std::llrint(T.Microseconds * 1000.0));
+  }
+  return {};
+}
+
+/// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
+Nanoseconds Coster::roofline(const Block &B, const Op &O) const {
+  const DeviceSpec &D = P.Spec.Cost.Device;
+  Bytes Touched;
+  for (ValueId V : O.Operands)
+    Touched += bytesPerRank(B.Values[V], P.Mesh);
+  for (ValueId V : O.Results)
+    Touched += bytesPerRank(B.Values[V], P.Mesh);
+  if (Touched.isOverflow() || O.Work.isOverflow())
+    return Nanoseconds::overflow();
+  auto Ceil = [](int64_t Amount, int64_t PerSecond) {
+    __int128 Scaled = static_cast<__int128>(Amount) * 1000000000;
+    return static_cast<int64_t>((Scaled + PerSecond - 1) / PerSecond);
+  };
+  return Nanoseconds(std::max(Ceil(O.Work.value(), *D.PeakFlops),
+                              Ceil(Touched.value(), *D.MemoryBandwidth)));
+}
+
+Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
+  if (isCollective(O.Kind) || O.Kind == OpKind::Slice)
+    return {};
+  switch (*P.Spec.Cost.Kind) {
+  case CostKind::Uncosted:
+    return {};
+  case CostKind::Profile:
+    return profiled(O);
+  case CostKind::Roofline:
+    return roofline(B, O);
+  }
+  return {};
+}
+
+bool Coster::run() {
+  for (Block &B : P.Blocks)
+    for (Op &O : B.Ops) {
+      O.Work = work(B, O);
+      O.Time = timeOf(B, O);
+      if (O.Work.isOverflow() || O.Time.isOverflow()) {
+        Diags.report(O.Origin.Range, diag::SizeOverflow,
+                     "the work of `" + O.Name + "`");
+        return false;
+      }
+    }
+  return true;
+}
+
+bool foretrace::annotateCosts(Program &P, DiagnosticEngine &Diags) {
+  return Coster(P, Diags).run();
+}

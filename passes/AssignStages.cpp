@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// stages: cuts the layer sequence into pp x vpp chunks and gives chunk i to
+// stage i mod pp. Equal neighbouring stages, and equal neighbouring chunks of a
+// stage, are stored once with a count. Also says what crosses a cut.
+
+#include "passes/HomeLayout.h"
+#include "passes/Passes.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+int64_t periodLength(const LayerGroup &G) {
+  int64_t N = 0;
+  for (const BlockRun &R : G.Runs)
+    N += R.Count;
+  return N;
+}
+
+/// Cuts a folded sequence off from the front, piece by piece.
+class Cutter {
+public:
+  explicit Cutter(const LayerSequence &S) : S(S) {}
+
+  /// The next \p Count layers, folded.
+  LayerSequence take(int64_t Count);
+
+private:
+  int64_t takeWholePeriods(const LayerGroup &G, int64_t Count,
+                           LayerSequence &Out);
+  int64_t takePartOfPeriod(const LayerGroup &G, int64_t Count,
+                           LayerSequence &Out);
+
+  const LayerSequence &S;
+  size_t Group = 0;
+  int64_t Period = 0;   ///< periods of the group already taken
+  int64_t InPeriod = 0; ///< layers of the current period already taken
+};
+
+/// Appends; one run after another of the same block becomes one.
+void append(LayerSequence &Out, LayerGroup G) {
+  if (!Out.empty() && Out.back().Periods == 1 && G.Periods == 1) {
+    LayerGroup &Last = Out.back();
+    for (const BlockRun &R : G.Runs) {
+      if (Last.Runs.back().Block == R.Block)
+        Last.Runs.back().Count += R.Count;
+      else
+        Last.Runs.push_back(R);
+    }
+    return;
+  }
+  Out.push_back(std::move(G));
+}
+
+/// A group of one run and several periods is one longer run.
+LayerGroup folded(LayerGroup G) {
+  if (G.Runs.size() == 1) {
+    G.Runs[0].Count *= G.Periods;
+    G.Periods = 1;
+  }
+  return G;
+}
+
+} // namespace
+
+int64_t Cutter::takeWholePeriods(const LayerGroup &G, int64_t Count,
+                                 LayerSequence &Out) {
+  int64_t Periods = std::min(Count / periodLength(G), G.Periods - Period);
+  if (Periods > 0)
+    append(Out, folded({Periods, G.Runs}));
+  Period += Periods;
+  return Periods * periodLength(G);
+}
+
+int64_t Cutter::takePartOfPeriod(const LayerGroup &G, int64_t Count,
+                                 LayerSequence &Out) {
+  LayerGroup Part;
+  int64_t Begin = 0;
+  int64_t Taken = 0;
+  for (const BlockRun &R : G.Runs) {
+    int64_t From = std::max(Begin, InPeriod);
+    int64_t To = std::min(Begin + R.Count, InPeriod + Count);
+    if (From < To) {
+      Part.Runs.push_back({R.Block, To - From});
+      Taken += To - From;
+    }
+    Begin += R.Count;
+  }
+  append(Out, std::move(Part));
+  InPeriod += Taken;
+  if (InPeriod == Begin) {
+    InPeriod = 0;
+    ++Period;
+  }
+  return Taken;
+}
+
+LayerSequence Cutter::take(int64_t Count) {
+  LayerSequence Out;
+  while (Count > 0 && Group < S.size()) {
+    const LayerGroup &G = S[Group];
+    if (InPeriod == 0 && Count >= periodLength(G))
+      Count -= takeWholePeriods(G, Count, Out);
+    else
+      Count -= takePartOfPeriod(G, Count, Out);
+    if (Period == G.Periods) {
+      ++Group;
+      Period = 0;
+    }
+  }
+  return Out;
+}
+
+/// Entries of the layer sequence in chunk \p I, embedding and head included.
+static int64_t chunkSize(const Spec &S, int64_t I) {
+  const ParallelSpec &P = S.Parallel;
+  int64_t Chunks = *P.Pp * *P.Vpp;
+  bool First = I == 0;
+  bool Last = I == Chunks - 1;
+  if (!P.Layout.empty())
+    return *P.Layout[static_cast<size_t>(I)] + First + Last;
+  int64_t Counted =
+      S.Model.layerCount() + *P.EmbeddingAsLayer + *P.LossAsLayer;
+  // An embedding that counts as a layer is one of the share.
+  return Counted / Chunks + (First && !*P.EmbeddingAsLayer) +
+         (Last && !*P.LossAsLayer);
+}
+
+static bool sameChunks(const Stage &A, const Stage &B) {
+  if (A.Chunks.size() != B.Chunks.size())
+    return false;
+  for (size_t I = 0; I < A.Chunks.size(); ++I)
+    if (A.Chunks[I].Count != B.Chunks[I].Count ||
+        A.Chunks[I].Layers != B.Chunks[I].Layers)
+      return false;
+  return true;
+}
+
+bool foretrace::assignStages(Program &P, DiagnosticEngine &) {
+  int64_t Pp = *P.Spec.Parallel.Pp;
+  int64_t Chunks = Pp * *P.Spec.Parallel.Vpp;
+  std::vector<Stage> Stages(static_cast<size_t>(Pp));
+  Cutter Cut(P.Layers);
+  for (int64_t I = 0; I < Chunks; ++I) {
+    Stage &S = Stages[static_cast<size_t>(I % Pp)];
+    LayerSequence Layers = Cut.take(chunkSize(P.Spec, I));
+    if (!S.Chunks.empty() && S.Chunks.back().Layers == Layers)
+      ++S.Chunks.back().Count;
+    else
+      S.Chunks.push_back({std::move(Layers), 1});
+  }
+  for (int64_t I = 0; I < Pp; ++I) {
+    Stage &S = Stages[static_cast<size_t>(I)];
+    S.First = I;
+    S.ReceivesForward = I > 0;
+    S.SendsForward = I + 1 < Pp;
+    if (!P.Stages.empty() && sameChunks(P.Stages.back(), S) &&
+        P.Stages.back().ReceivesForward == S.ReceivesForward &&
+        P.Stages.back().SendsForward == S.SendsForward)
+      ++P.Stages.back().Count;
+    else
+      P.Stages.push_back(std::move(S));
+  }
+  TensorType Residual;
+  Residual.Element = elementTypeOf(*P.Spec.Train.Precision);
+  Residual.Dims = {{DimKind::Seq, *P.Spec.Train.Sequence},
+                   {DimKind::Batch,
+                    *P.Spec.Train.MicroBatch * *P.Spec.Parallel.Dp},
+                   {DimKind::Hidden, *P.Spec.Model.Hidden}};
+  P.StageBoundary = {Residual, homeLayout(P, Residual)};
+  P.AtLevel = Level::Schedule;
+  return true;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// differentiate: appends the backward ops of every block, still on whole
+// tensors. An op gets a `.dgrad` for its inputs and a `.wgrad` for its
+// parameters; a value used twice gets the sum of both gradients. The gradient
+// of a block's output is its last input.
+
+#include "passes/BlockBuilder.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class Differentiator {
+public:
+  explicit Differentiator(Block &B) : B(B), Build(B, "differentiate") {}
+
+  void run();
+
+private:
+  void differentiate(OpId Forward);
+  void inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
+                     llvm::ArrayRef<ValueId> Saved);
+  void paramGradients(OpId Forward);
+  void passThrough(OpId Forward);
+  void accumulate(ValueId Of, ValueId Gradient, OpId Forward);
+
+  ValueId gradientOf(ValueId V) const { return Gradients.lookup(V.Index); }
+  ValueId newGradient(ValueId Of);
+  OpId emit(OpId Forward, Derivative D, llvm::ArrayRef<ValueId> Operands,
+            llvm::ArrayRef<ValueId> Results);
+  bool isParam(ValueId V) const {
+    return B.Values[V].Kind == ValueKind::Param;
+  }
+  /// Tokens have no gradient.
+  bool hasGradient(ValueId V) const {
+    return !isParam(V) && B.Values[V].Type.Element != ElementType::I64;
+  }
+
+  Block &B;
+  BlockBuilder Build;
+  llvm::DenseMap<unsigned, ValueId> Gradients; ///< by value
+};
+
+} // namespace
+
+ValueId Differentiator::newGradient(ValueId Of) {
+  const Value &V = B.Values[Of];
+  ValueId G = Build.value(ValueKind::Gradient, "d_" + V.Name, V.Type);
+  B.Values[G].GradientOf = Of;
+  return G;
+}
+
+OpId Differentiator::emit(OpId Forward, Derivative D,
+                          llvm::ArrayRef<ValueId> Operands,
+                          llvm::ArrayRef<ValueId> Results) {
+  // Copies: the tables may grow while building.
+  OpKind Kind = B.Ops[Forward].Kind;
+  std::string Name = B.Ops[Forward].Name;
+  Origin From = B.Ops[Forward].Origin;
+  From.Pass = "differentiate";
+  Build.setOrigin(From);
+  OpId Id = Build.op(Kind, Name, Operands, Results);
+  Op &O = B.Ops[Id];
+  O.Derivative = D;
+  O.Phase = Phase::Backward;
+  O.For = Forward;
+  return Id;
+}
+
+void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
+  auto [It, Inserted] = Gradients.try_emplace(Of.Index, Gradient);
+  if (Inserted)
+    return;
+  ValueId Before = It->second;
+  ValueId Sum = newGradient(Of);
+  OpId Id = emit(Forward, Derivative::Input, {Before, Gradient}, {Sum});
+  B.Ops[Id].Kind = OpKind::Add;
+  Gradients[Of.Index] = Sum;
+}
+
+/// One op from the results' gradients and \p Saved to the gradients of those
+/// of \p Inputs that have one.
+void Differentiator::inputGradient(OpId Forward,
+                                   llvm::ArrayRef<ValueId> Inputs,
+                                   llvm::ArrayRef<ValueId> Saved) {
+  llvm::SmallVector<ValueId, 4> Operands;
+  for (ValueId R : B.Ops[Forward].Results)
+    if (ValueId G = gradientOf(R); G.isValid())
+      Operands.push_back(G);
+  Operands.append(Saved.begin(), Saved.end());
+  llvm::SmallVector<ValueId, 3> Active;
+  llvm::SmallVector<ValueId, 3> Results;
+  for (ValueId V : Inputs)
+    if (hasGradient(V)) {
+      Active.push_back(V);
+      Results.push_back(newGradient(V));
+    }
+  emit(Forward, Derivative::Input, Operands, Results);
+  for (auto [V, G] : llvm::zip_equal(Active, Results))
+    accumulate(V, G, Forward);
+}
+
+void Differentiator::paramGradients(OpId Forward) {
+  const llvm::SmallVector<ValueId, 3> Operands = B.Ops[Forward].Operands;
+  ValueId OutGrad = gradientOf(B.Ops[Forward].Results[0]);
+  for (ValueId V : Operands) {
+    if (!isParam(V))
+      continue;
+    ValueId G = newGradient(V);
+    // A bias needs the incoming gradient only.
+    if (B.Ops[Forward].Kind == OpKind::BiasAdd)
+      emit(Forward, Derivative::Param, {OutGrad}, {G});
+    else
+      emit(Forward, Derivative::Param, {Operands[0], OutGrad}, {G});
+  }
+}
+
+/// The gradient of the result is the gradient of each summand.
+void Differentiator::passThrough(OpId Forward) {
+  ValueId OutGrad = gradientOf(B.Ops[Forward].Results[0]);
+  const llvm::SmallVector<ValueId, 3> Operands = B.Ops[Forward].Operands;
+  for (ValueId V : Operands)
+    if (hasGradient(V))
+      accumulate(V, OutGrad, Forward);
+}
+
+void Differentiator::differentiate(OpId Forward) {
+  const llvm::SmallVector<ValueId, 3> In = B.Ops[Forward].Operands;
+  switch (B.Ops[Forward].Kind) {
+  case OpKind::MatMul:
+    inputGradient(Forward, In, {In[1]});
+    paramGradients(Forward);
+    return;
+  case OpKind::Norm:
+    inputGradient(Forward, In, In);
+    paramGradients(Forward);
+    return;
+  case OpKind::Embed:
+    paramGradients(Forward);
+    return;
+  case OpKind::BiasAdd:
+    passThrough(Forward);
+    paramGradients(Forward);
+    return;
+  case OpKind::Add:
+    passThrough(Forward);
+    return;
+  case OpKind::Split:
+    inputGradient(Forward, In, {});
+    return;
+  case OpKind::Permute: // the scores get their gradient from unpermute
+    inputGradient(Forward, {In[0]}, {});
+    return;
+  case OpKind::Unpermute:
+    inputGradient(Forward, In, {In[1]});
+    return;
+  case OpKind::Attention:
+  case OpKind::Activation:
+  case OpKind::Mul:
+    inputGradient(Forward, In, In);
+    return;
+  case OpKind::Route:
+    inputGradient(Forward, {In[0]}, {In[0]});
+    return;
+  case OpKind::Reduce:
+    return; // the loss differentiates through all three terms at once
+  case OpKind::Loss: {
+    auto Term = llvm::find_if(
+        B.Ops, [](const Op &O) { return O.Kind == OpKind::Reduce; });
+    ValueId Logits = Term->Operands[0];
+    ValueId G = newGradient(Logits);
+    emit(Forward, Derivative::Input, {Logits}, {G});
+    accumulate(Logits, G, Forward);
+    return;
+  }
+  default:
+    llvm_unreachable("not an op of the model level");
+  }
+}
+
+void Differentiator::run() {
+  size_t NumForward = B.Ops.size();
+  const Op &Last = B.Ops[B.Ops.idAt(NumForward - 1)];
+  if (Last.Kind != OpKind::Loss) {
+    ValueId Out = Last.Results[0];
+    Gradients[Out.Index] = newGradient(Out);
+  }
+  for (size_t I = NumForward; I-- > 0;)
+    differentiate(B.Ops.idAt(I));
+}
+
+bool foretrace::differentiate(Program &P, DiagnosticEngine &) {
+  for (Block &B : P.Blocks)
+    Differentiator(B).run();
+  return true;
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// elaborate: from the spec to the model level. Every kind of layer becomes one
+// block of forward ops on whole tensors, with Megatron-LM's module names; the
+// layer pattern stays folded. Nothing here knows how the job is spread.
+
+#include "passes/BlockBuilder.h"
+#include "passes/Passes.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class Elaborator {
+public:
+  explicit Elaborator(Program &P)
+      : P(P), S(P.Spec), Element(elementTypeOf(*S.Train.Precision)) {}
+
+  void run();
+
+private:
+  void embedding();
+  void layer(const BlockSpec &Spec);
+  void head();
+
+  TensorType type(llvm::ArrayRef<Dim> Dims) const {
+    return {Element, llvm::SmallVector<Dim, 4>(Dims)};
+  }
+  TensorType tokens(llvm::ArrayRef<Dim> More) const;
+  TensorType residual() const {
+    return tokens({{DimKind::Hidden, *S.Model.Hidden}});
+  }
+
+  ValueId norm(BlockBuilder &B, llvm::StringRef Name, ValueId X);
+  ValueId linear(BlockBuilder &B, llvm::StringRef Name, ValueId X, Dim In,
+                 Dim Out, bool Bias);
+  ValueId attention(BlockBuilder &B, const AttentionSpec &A, ValueId X);
+  ValueId selfAttention(BlockBuilder &B, const AttentionSpec &A, ValueId X);
+  ValueId latentAttention(BlockBuilder &B, const AttentionSpec &A, ValueId X);
+  ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, ActivationKind Act,
+              int64_t Width, ValueId X);
+  ValueId experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
+  ValueId routedExperts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
+
+  Program &P;
+  const Spec &S;
+  ElementType Element;
+};
+
+} // namespace
+
+TensorType Elaborator::tokens(llvm::ArrayRef<Dim> More) const {
+  // The batch of a value is that of all data-parallel replicas together;
+  // `shard` gives each its micro-batch.
+  TensorType T = type({{DimKind::Seq, *S.Train.Sequence},
+                       {DimKind::Batch,
+                        *S.Train.MicroBatch * *S.Parallel.Dp}});
+  T.Dims.append(More.begin(), More.end());
+  return T;
+}
+
+ValueId Elaborator::norm(BlockBuilder &B, llvm::StringRef Name, ValueId X) {
+  const TensorType T = B.block().Values[X].Type;
+  llvm::SmallVector<ValueId, 3> Operands = {
+      X, B.param((Name + ".weight").str(), type({T.Dims.back()}))};
+  if (*S.Model.Norm == NormKind::LayerNorm)
+    Operands.push_back(
+        B.param((Name + ".bias").str(), type({T.Dims.back()})));
+  return B.compute(OpKind::Norm, Name, Operands, (Name + ".out").str(), T);
+}
+
+/// X [.., In] times a weight [In, Out], plus a bias [Out].
+ValueId Elaborator::linear(BlockBuilder &B, llvm::StringRef Name, ValueId X,
+                           Dim In, Dim Out, bool Bias) {
+  TensorType T = B.block().Values[X].Type;
+  T.Dims.back() = Out;
+  ValueId W = B.param((Name + ".weight").str(), type({In, Out}));
+  ValueId Y = B.compute(OpKind::MatMul, Name, {X, W}, (Name + ".out").str(), T);
+  if (!Bias)
+    return Y;
+  ValueId Vector = B.param((Name + ".bias").str(), type({Out}));
+  return B.compute(OpKind::BiasAdd, Name, {Y, Vector}, (Name + ".sum").str(),
+                   T);
+}
+
+/// Multi-head, grouped-query or multi-query attention. Query, key and value
+/// come from one projection, as in Megatron-LM's SelfAttention.
+ValueId Elaborator::selfAttention(BlockBuilder &B, const AttentionSpec &A,
+                                  ValueId X) {
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  int64_t Query = *A.Heads * *A.HeadDim;
+  int64_t KeyValue = 2 * *A.KvHeads * *A.HeadDim;
+  ValueId Qkv = linear(B, "linear_qkv", X, Hidden,
+                       {DimKind::Heads, Query + KeyValue}, *S.Model.QkvBias);
+  TensorType QueryType = tokens({{DimKind::Heads, Query}});
+  TensorType KeyValueType = tokens({{DimKind::Heads, KeyValue}});
+  KeyValueType.Dims[0].Kind = DimKind::KvSeq;
+  ValueId Q = B.value(ValueKind::Activation, "query", QueryType);
+  ValueId Kv = B.value(ValueKind::Activation, "key_value", KeyValueType);
+  B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, Kv});
+  if (*A.QkNorm) {
+    Dim HeadDim{DimKind::HeadDim, *A.HeadDim};
+    Q = B.compute(OpKind::Norm, "q_layernorm",
+                  {Q, B.param("q_layernorm.weight", type({HeadDim}))},
+                  "q_layernorm.out", QueryType);
+    Kv = B.compute(OpKind::Norm, "k_layernorm",
+                   {Kv, B.param("k_layernorm.weight", type({HeadDim}))},
+                   "k_layernorm.out", KeyValueType);
+  }
+  return B.compute(OpKind::Attention, "core_attention", {Q, Kv}, "context",
+                   tokens({{DimKind::Heads, Query}}));
+}
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434 section 2.1).
+ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
+                                    ValueId X) {
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  Dim Query{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.RopeDim)};
+  ValueId Q;
+  if (*A.QLora > 0) {
+    Dim Rank{DimKind::Lora, *A.QLora};
+    ValueId Down = linear(B, "linear_q_down_proj", X, Hidden, Rank, false);
+    Q = linear(B, "linear_q_up_proj", norm(B, "q_layernorm", Down), Rank,
+               Query, false);
+  } else {
+    Q = linear(B, "linear_q_proj", X, Hidden, Query, false);
+  }
+  Dim Rank{DimKind::Lora, *A.KvLora};
+  ValueId Down =
+      linear(B, "linear_kv_down_proj", X, Hidden,
+             {DimKind::Lora, *A.KvLora + *A.RopeDim}, false);
+  ValueId Compressed =
+      B.value(ValueKind::Activation, "kv_compressed", tokens({Rank}));
+  TensorType RotaryType = tokens({{DimKind::Lora, *A.RopeDim}});
+  RotaryType.Dims[0].Kind = DimKind::KvSeq;
+  ValueId Rotary = B.value(ValueKind::Activation, "k_pos_emb", RotaryType);
+  B.op(OpKind::Split, "linear_kv_down_proj", {Down}, {Compressed, Rotary});
+  Dim KeyValue{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.VDim)};
+  ValueId Up = linear(B, "linear_kv_up_proj",
+                      norm(B, "kv_layernorm", Compressed), Rank, KeyValue,
+                      false);
+  TensorType KeyValueType = tokens({KeyValue});
+  KeyValueType.Dims[0].Kind = DimKind::KvSeq;
+  ValueId Kv = B.value(ValueKind::Activation, "key_value", KeyValueType);
+  B.op(OpKind::Split, "linear_kv_up_proj", {Up}, {Kv});
+  return B.compute(OpKind::Attention, "core_attention", {Q, Kv, Rotary},
+                   "context",
+                   tokens({{DimKind::Heads, *A.Heads * *A.VDim}}));
+}
+
+ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
+                              ValueId X) {
+  bool Latent = *A.Kind == AttentionKind::MLA;
+  ValueId Context = Latent ? latentAttention(B, A, X) : selfAttention(B, A, X);
+  return linear(B, "linear_proj", Context,
+                B.block().Values[Context].Type.Dims.back(),
+                {DimKind::Hidden, *S.Model.Hidden},
+                *S.Model.Bias && !Latent);
+}
+
+ValueId Elaborator::mlp(BlockBuilder &B, llvm::StringRef Prefix,
+                        ActivationKind Act, int64_t Width, ValueId X) {
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  Dim Inner{DimKind::Ffn, Width};
+  ValueId Up = linear(B, (Prefix + "linear_fc1").str(), X, Hidden,
+                      {DimKind::Ffn, isGated(Act) ? 2 * Width : Width},
+                      *S.Model.Bias);
+  ValueId Hot =
+      B.compute(OpKind::Activation, (Prefix + "activation").str(), {Up},
+                (Prefix + "activation.out").str(), tokens({Inner}));
+  return linear(B, (Prefix + "linear_fc2").str(), Hot, Inner, Hidden,
+                *S.Model.Bias);
+}
+
+ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
+                                  ValueId X) {
+  const MoeSpec &M = *Spec.Moe;
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  Dim Scores{DimKind::Router, *M.Experts};
+  ValueId Logits = linear(B, "router", X, Hidden, Scores, false);
+  llvm::SmallVector<ValueId, 2> Routed = {Logits};
+  if (*M.RouterBias)
+    Routed.push_back(B.param("router.expert_bias", type({Scores})));
+  ValueId Probs = B.compute(OpKind::Route, "router", Routed, "probs",
+                            tokens({Scores}));
+  // An activation has one slot per token and choice, spread over the experts;
+  // sizes assume balanced routing.
+  const TensorType Residual = residual();
+  Dim Slots{DimKind::Slots, Residual.Dims[0].Size * Residual.Dims[1].Size *
+                                *M.TopK};
+  Dim Spread{DimKind::Expert, 1};
+  Dim Experts{DimKind::Expert, *M.Experts};
+  int64_t Width = *Spec.Ffn.Intermediate;
+  ActivationKind Act = *Spec.Ffn.Activation;
+  Dim Wide{DimKind::ExpertFfn, isGated(Act) ? 2 * Width : Width};
+  Dim Inner{DimKind::ExpertFfn, Width};
+  ValueId Sorted = B.compute(OpKind::Permute, "token_dispatcher", {X, Probs},
+                             "dispatched", type({Spread, Slots, Hidden}));
+  ValueId Up = B.compute(
+      OpKind::MatMul, "experts.linear_fc1",
+      {Sorted, B.param("experts.linear_fc1.weight",
+                       type({Experts, Hidden, Wide}))},
+      "experts.linear_fc1.out", type({Spread, Slots, Wide}));
+  ValueId Hot =
+      B.compute(OpKind::Activation, "experts.activation", {Up},
+                "experts.activation.out", type({Spread, Slots, Inner}));
+  ValueId Down = B.compute(
+      OpKind::MatMul, "experts.linear_fc2",
+      {Hot, B.param("experts.linear_fc2.weight",
+                    type({Experts, Inner, Hidden}))},
+      "experts.linear_fc2.out", type({Spread, Slots, Hidden}));
+  return B.compute(OpKind::Unpermute, "token_dispatcher", {Down, Probs},
+                   "combined", Residual);
+}
+
+ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec,
+                            ValueId X) {
+  const MoeSpec &M = *Spec.Moe;
+  ValueId Y = routedExperts(B, Spec, X);
+  if (*M.SharedIntermediate == 0)
+    return Y;
+  ValueId Shared = mlp(B, "shared_experts.", *Spec.Ffn.Activation,
+                       *M.SharedIntermediate, X);
+  if (*M.SharedGate) {
+    ValueId Gate =
+        linear(B, "shared_experts.gate", X,
+               {DimKind::Hidden, *S.Model.Hidden}, {DimKind::Router, 1}, false);
+    Shared = B.compute(OpKind::Mul, "shared_experts.gate", {Shared, Gate},
+                       "shared_experts.gated", residual());
+  }
+  return B.compute(OpKind::Add, "shared_experts", {Y, Shared},
+                   "shared_experts.out", residual());
+}
+
+void Elaborator::embedding() {
+  Block Blk;
+  Blk.Name = "embedding";
+  Blk.Range = S.Model.Vocab.Range;
+  BlockBuilder B(Blk, "elaborate");
+  B.setOrigin(S.Model.Vocab.Range, "token embedding");
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  TensorType Ids = tokens({});
+  Ids.Element = ElementType::I64;
+  ValueId Tokens = B.value(ValueKind::Input, "tokens", Ids);
+  ValueId Table =
+      B.param("word_embeddings.weight",
+              type({{DimKind::Vocab, *S.Model.PaddedVocab}, Hidden}));
+  ValueId X = B.compute(OpKind::Embed, "word_embeddings", {Tokens, Table},
+                        "word_embeddings.out", residual());
+  if (*S.Model.Positions == PositionKind::Learned) {
+    B.setOrigin(S.Model.MaxPositions.Range, "position embedding");
+    ValueId Rows =
+        B.param("position_embeddings.weight",
+                type({{DimKind::Position, *S.Model.MaxPositions}, Hidden}));
+    ValueId Pos =
+        B.compute(OpKind::Embed, "position_embeddings", {Tokens, Rows},
+                  "position_embeddings.out", residual());
+    B.compute(OpKind::Add, "position_embeddings", {X, Pos}, "embedding.out",
+              residual());
+  }
+  P.Blocks.add(std::move(Blk));
+}
+
+void Elaborator::layer(const BlockSpec &Spec) {
+  Block Blk;
+  Blk.Name = Spec.Name;
+  Blk.Range = Spec.Range;
+  BlockBuilder B(Blk, "elaborate");
+  B.setOrigin(Spec.Attention.Range, "attention");
+  ValueId X = B.value(ValueKind::Input, "x", residual());
+  ValueId A = attention(B, Spec.Attention, norm(B, "input_layernorm", X));
+  ValueId Mid = B.compute(OpKind::Add, "self_attention", {X, A},
+                          "self_attention.out", residual());
+  B.setOrigin(Spec.Moe ? Spec.Moe->Experts.Range : Spec.Ffn.Range,
+              Spec.Moe ? "experts" : "ffn");
+  ValueId N = norm(B, "pre_mlp_layernorm", Mid);
+  ValueId F = Spec.Moe ? experts(B, Spec, N)
+                       : mlp(B, "", *Spec.Ffn.Activation,
+                             *Spec.Ffn.Intermediate, N);
+  B.compute(OpKind::Add, "mlp", {Mid, F}, "mlp.out", residual());
+  P.Blocks.add(std::move(Blk));
+}
+
+void Elaborator::head() {
+  Block Blk;
+  Blk.Name = "head";
+  Blk.Range = S.Model.Vocab.Range;
+  BlockBuilder B(Blk, "elaborate");
+  B.setOrigin(S.Model.Vocab.Range, "output layer");
+  ValueId X = B.value(ValueKind::Input, "x", residual());
+  ValueId N = norm(B, "final_layernorm", X);
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  Dim Vocab{DimKind::Vocab, *S.Model.PaddedVocab};
+  ValueId W = B.param("output_layer.weight", type({Vocab, Hidden}));
+  Blk.Values[W].Tied = *S.Model.Tied;
+  ValueId Logits = B.compute(OpKind::MatMul, "output_layer", {N, W}, "logits",
+                             tokens({Vocab}));
+  // Vocabulary-parallel cross entropy reduces three terms per token
+  // (Megatron-LM, core/tensor_parallel/cross_entropy.py).
+  B.setOrigin(S.Model.Vocab.Range, "cross entropy");
+  TensorType PerToken = tokens({});
+  PerToken.Element = ElementType::FP32;
+  llvm::SmallVector<ValueId, 3> Terms;
+  for (llvm::StringRef Term : {"logits_max", "target_logit", "sum_exp"})
+    Terms.push_back(B.compute(OpKind::Reduce, "cross_entropy", {Logits}, Term,
+                              PerToken));
+  B.compute(OpKind::Loss, "cross_entropy", Terms, "loss", PerToken);
+  P.Blocks.add(std::move(Blk));
+}
+
+void Elaborator::run() {
+  embedding();
+  std::vector<BlockId> Ids;
+  for (const BlockSpec &B : S.Model.Blocks) {
+    Ids.push_back(P.Blocks.idAt(P.Blocks.size()));
+    layer(B);
+  }
+  BlockId Head = P.Blocks.idAt(P.Blocks.size());
+  head();
+  P.Layers.push_back({1, {{P.Blocks.idAt(0), 1}}});
+  for (const LayerRun &R : S.Model.Layers) {
+    LayerGroup G;
+    G.Periods = R.Periods;
+    for (const LayerRun::Item &I : R.Items)
+      G.Runs.push_back({Ids[I.Block], I.Count});
+    P.Layers.push_back(std::move(G));
+  }
+  P.Layers.push_back({1, {{Head, 1}}});
+  P.AtLevel = Level::Model;
+}
+
+bool foretrace::elaborate(Program &P, DiagnosticEngine &) {
+  Elaborator(P).run();
+  return true;
+}

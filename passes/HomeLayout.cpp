@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/HomeLayout.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+// The unqualified names of ir/Dims.def.
+constexpr Axis Tp = Axis::Tp;
+constexpr Axis Cp = Axis::Cp;
+constexpr Axis Dp = Axis::Dp;
+constexpr Axis Etp = Axis::Etp;
+constexpr Axis Ep = Axis::Ep;
+constexpr Axis Edp = Axis::Edp;
+
+template <typename... Ts> AxisList axes(Ts... Axes) { return {Axes...}; }
+
+AxisList paramAxes(DimKind K) {
+  switch (K) {
+#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
+  case DimKind::ENUMERATOR:                                                    \
+    return axes PARAM;
+#include "ir/Dims.def"
+  }
+  llvm_unreachable("covered switch");
+}
+
+AxisList activationAxes(DimKind K) {
+  switch (K) {
+#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
+  case DimKind::ENUMERATOR:                                                    \
+    return axes ACTIVATION;
+#include "ir/Dims.def"
+  }
+  llvm_unreachable("covered switch");
+}
+
+Layout splitBy(const Mesh &M, const TensorType &T,
+               AxisList (*AxesOf)(DimKind)) {
+  Layout L;
+  for (const auto &[Index, D] : llvm::enumerate(T.Dims))
+    for (Axis A : AxesOf(D.Kind))
+      if (M[A] > 1)
+        L.setSplit(A, static_cast<unsigned>(Index));
+  return L;
+}
+
+} // namespace
+
+bool foretrace::isExpertTensor(const TensorType &T) {
+  return T.indexOf(DimKind::Slots) >= 0 || T.indexOf(DimKind::Expert) >= 0;
+}
+
+Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
+  Layout L = splitBy(P.Mesh, T, paramAxes);
+  if (*P.Spec.Parallel.Zero < 3)
+    return L;
+  for (Axis A : isExpertTensor(T) ? axes(Edp) : axes(Cp, Dp))
+    if (P.Mesh[A] > 1)
+      L.setFlat(A);
+  return L;
+}
+
+Layout foretrace::homeLayout(const Program &P, const TensorType &T) {
+  Layout L = splitBy(P.Mesh, T, activationAxes);
+  int Seq = T.indexOf(DimKind::Seq);
+  if (*P.Spec.Parallel.SequenceParallel && P.Mesh[Tp] > 1 && Seq >= 0 &&
+      T.indexOf(DimKind::Hidden) >= 0)
+    L.setSplit(Tp, static_cast<unsigned>(Seq));
+  return L;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where tensors live when no op asks for anything else: the sharding policy
+// of ir/Dims.def applied to one job.
+#ifndef FORETRACE_PASSES_HOMELAYOUT_H
+#define FORETRACE_PASSES_HOMELAYOUT_H
+
+#include "ir/Program.h"
+
+namespace foretrace {
+
+/// Layout of a parameter of type \p T. With ZeRO stage 3 it is also an equal
+/// flat share over the ranks that hold the same part.
+ir::Layout paramLayout(const ir::Program &P, const ir::TensorType &T);
+
+/// Layout of an activation of type \p T between ops. Sequence parallelism
+/// splits the residual stream, which has seq and hidden, over tp.
+ir::Layout homeLayout(const ir::Program &P, const ir::TensorType &T);
+
+/// Whether \p T belongs to routed experts, so that its ranks are seen as
+/// etp x ep x edp instead of tp x cp x dp.
+bool isExpertTensor(const ir::TensorType &T);
+
+} // namespace foretrace
+
+#endif

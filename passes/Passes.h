@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry points of all passes (Passes.def). Each is defined in the file
+// named after its function.
+#ifndef FORETRACE_PASSES_PASSES_H
+#define FORETRACE_PASSES_PASSES_H
+
+#include "ir/Program.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace {
+
+#define PASS(FUNCTION, NAME, SUMMARY, REQUIRES, ESTABLISHES)                   \
+  bool FUNCTION(ir::Program &P, DiagnosticEngine &Diags);
+#include "passes/Passes.def"
+
+} // namespace foretrace
+
+#endif

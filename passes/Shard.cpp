@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// shard: gives every value a layout on the mesh and makes the collectives that
+// follow. No layer is known here, only three rules:
+//
+//   1. On each axis an op works split along one dimension: that of its
+//      parameter, else that of its first split activation. An operand with
+//      this dimension must be split along it, one without it must be whole.
+//   2. A result without that dimension is a partial sum. It is reduced where it
+//      is made: forward to its home layout (HomeLayout.h), backward to the
+//      layout of the value it is the gradient of. Gradients of parameters stay
+//      partial until `sync`.
+//   3. Wherever a layout differs from the one needed, the cheapest sequence of
+//      collectives converts it: reductions first, gathers last.
+//
+// Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 3
+// all come out of these.
+
+#include "passes/BlockBuilder.h"
+#include "passes/HomeLayout.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class Sharder {
+public:
+  Sharder(const Program &P, Block &B)
+      : P(P), B(B), Build(B, "shard"), Old(std::move(B.Ops)) {
+    B.Ops = {};
+  }
+
+  void run();
+
+private:
+  void placeInputs();
+  void shardOp(OpId Id);
+  Layout operandLayout(const Op &O, ValueId V) const;
+  Layout resultLayout(const Op &O, ValueId V) const;
+  std::optional<DimKind> workingDim(const Op &O, Axis A) const;
+  Layout reducedLayout(ValueId V) const;
+
+  ValueId convert(ValueId V, const Layout &To);
+  ValueId step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
+               const Layout &To);
+  void enterBackward();
+
+  /// The value that stands for \p V after its reduction.
+  ValueId current(ValueId V) const {
+    auto It = Resolved.find(V.Index);
+    return It == Resolved.end() ? V : It->second;
+  }
+  const Layout &layoutOf(ValueId V) const { return B.Values[V].Layout; }
+  bool isParamGradient(ValueId V) const {
+    const Value &Val = B.Values[V];
+    return Val.Kind == ValueKind::Gradient &&
+           B.Values[Val.GradientOf].Kind == ValueKind::Param;
+  }
+
+  struct Conversion {
+    ValueId From;
+    Layout To;
+    ValueId Result;
+    bool Saved; ///< kept from forward to backward
+  };
+
+  const Program &P;
+  Block &B;
+  BlockBuilder Build;
+  Table<OpId, Op> Old;
+  llvm::SmallVector<OpId> NewId; ///< by old index
+  llvm::DenseMap<unsigned, ValueId> Resolved;
+  std::vector<Conversion> Conversions;
+  Phase CurrentPhase = Phase::Forward;
+};
+
+AxisList axesOf(const TensorType &T) {
+  return isExpertTensor(T) ? AxisList{Axis::Etp, Axis::Ep, Axis::Edp}
+                           : AxisList{Axis::Tp, Axis::Cp, Axis::Dp};
+}
+
+} // namespace
+
+void Sharder::placeInputs() {
+  for (Value &V : B.Values) {
+    if (V.Kind == ValueKind::Param)
+      V.Layout = paramLayout(P, V.Type);
+    else if (V.Kind == ValueKind::Input)
+      V.Layout = homeLayout(P, V.Type);
+  }
+}
+
+/// Rule 1. Parameters don't move (but for ZeRO 3 shares), activations do.
+std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
+  auto SplitDim = [&](ValueId V) -> std::optional<DimKind> {
+    const Value &Val = B.Values[V];
+    if (!Val.Layout.isSplit(A))
+      return std::nullopt;
+    return Val.Type.Dims[Val.Layout.splitDim(A)].Kind;
+  };
+  for (ValueId V : O.Operands)
+    if (B.Values[V].Kind == ValueKind::Param)
+      if (auto D = SplitDim(V))
+        return D;
+  for (ValueId V : O.Results)
+    if (isParamGradient(V))
+      if (auto D = SplitDim(B.Values[V].GradientOf))
+        return D;
+  for (ValueId V : O.Operands)
+    if (auto D = SplitDim(V))
+      return D;
+  return std::nullopt;
+}
+
+static Layout alongDim(Layout L, Axis A, const TensorType &T,
+                       std::optional<DimKind> D, bool IsResult) {
+  int Index = D ? T.indexOf(*D) : -1;
+  if (Index >= 0)
+    L.setSplit(A, static_cast<unsigned>(Index));
+  else if (D && IsResult)
+    L.setPartial(A);
+  else
+    L.setWhole(A);
+  return L;
+}
+
+/// The layout \p O needs its operand \p V in.
+Layout Sharder::operandLayout(const Op &O, ValueId V) const {
+  const TensorType &T = B.Values[V].Type;
+  switch (O.Kind) {
+  case OpKind::Split:
+    return layoutOf(V);
+  case OpKind::Permute:
+    // Forward the residual stream, backward the slots, as they are.
+    return layoutOf(V);
+  case OpKind::Unpermute:
+    return isExpertTensor(T) ? homeLayout(P, T) : layoutOf(V);
+  default:
+    break;
+  }
+  Layout L = layoutOf(V);
+  for (Axis A : axesOf(T))
+    if (P.Mesh[A] > 1)
+      L = alongDim(L, A, T, workingDim(O, A), /*IsResult=*/false);
+  return L;
+}
+
+/// The layout in which \p O leaves its result \p V.
+Layout Sharder::resultLayout(const Op &O, ValueId V) const {
+  const TensorType &T = B.Values[V].Type;
+  switch (O.Kind) {
+  case OpKind::Split: // dimensions correspond by position
+    return layoutOf(O.Operands[0]);
+  case OpKind::Permute:
+  case OpKind::Unpermute:
+    // Tokens split over tp x cp x dp are slots split over etp x ep x edp:
+    // the same ranks, counted the other way.
+    return homeLayout(P, T);
+  default:
+    break;
+  }
+  Layout L;
+  for (Axis A : axesOf(T))
+    if (P.Mesh[A] > 1)
+      L = alongDim(L, A, T, workingDim(O, A), /*IsResult=*/true);
+  return L;
+}
+
+/// Rule 2: the layout a result \p V shall have, reductions included.
+Layout Sharder::reducedLayout(ValueId V) const {
+  const Value &Val = B.Values[V];
+  if (isParamGradient(V)) {
+    Layout L = Val.Layout;
+    for (Axis A : allAxes())
+      if (B.Values[Val.GradientOf].Layout.isFlat(A))
+        L.setFlat(A);
+    return L;
+  }
+  if (Val.Kind == ValueKind::Gradient)
+    return layoutOf(current(Val.GradientOf));
+  Layout Home = homeLayout(P, Val.Type);
+  Layout L = Val.Layout;
+  for (Axis A : allAxes()) {
+    if (!L.isPartial(A))
+      continue;
+    if (Home.isSplit(A))
+      L.setSplit(A, Home.splitDim(A));
+    else
+      L.setWhole(A);
+  }
+  return L;
+}
+
+ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
+                      const Layout &To) {
+  ValueId R = Build.derived(V, getMnemonic(Kind));
+  B.Values[R].Layout = To;
+  Op &O = B.Ops[Build.op(Kind, B.Values[V].Name, {V}, {R})];
+  O.Phase = CurrentPhase;
+  if (isCollective(Kind))
+    O.Axes.append(Axes.begin(), Axes.end());
+  return R;
+}
+
+/// Rule 3. Sequence gathers and ZeRO 3 shares are made again in the backward
+/// pass rather than kept (Korthikanti et al., arXiv 2205.05198, section 4.2.2);
+/// what the expert dispatcher received is kept.
+ValueId Sharder::convert(ValueId V, const Layout &To) {
+  if (layoutOf(V) == To)
+    return V;
+  for (const Conversion &C : Conversions)
+    if (C.From == V && C.To == To)
+      return C.Result;
+  ValueId From = V;
+  bool Saved = true;
+  AxisList FlatReduced;
+  AxisList FlatGathered;
+  // Reductions.
+  for (Axis A : allAxes()) {
+    Layout Now = layoutOf(V);
+    if (!Now.isPartial(A) || To.isPartial(A))
+      continue;
+    if (To.isFlat(A)) {
+      FlatReduced.push_back(A);
+    } else if (To.isSplit(A)) {
+      Now.setSplit(A, To.splitDim(A));
+      V = step(V, OpKind::ReduceScatter, {A}, Now);
+    } else {
+      Now.setWhole(A);
+      V = step(V, OpKind::AllReduce, {A}, Now);
+    }
+  }
+  if (!FlatReduced.empty()) {
+    Layout Now = layoutOf(V);
+    for (Axis A : FlatReduced)
+      Now.setFlat(A);
+    V = step(V, OpKind::ReduceScatter, FlatReduced, Now);
+  }
+  // Exchanges, innermost axis last so that each works on the smaller tensor.
+  for (Axis A : allAxes()) {
+    Layout Now = layoutOf(V);
+    if (!Now.isSplit(A) || !To.isSplit(A) || Now.splitDim(A) == To.splitDim(A))
+      continue;
+    Now.setSplit(A, To.splitDim(A));
+    V = step(V, OpKind::AllToAll, {A}, Now);
+  }
+  // A part of what is whole costs nothing.
+  Layout Sliced = layoutOf(V);
+  for (Axis A : allAxes())
+    if (Sliced.isWhole(A) && To.isSplit(A))
+      Sliced.setSplit(A, To.splitDim(A));
+  if (Sliced != layoutOf(V))
+    V = step(V, OpKind::Slice, {}, Sliced);
+  // Gathers.
+  for (Axis A : allAxes()) {
+    Layout Now = layoutOf(V);
+    if (!To.isWhole(A) || Now.isWhole(A))
+      continue;
+    if (Now.isFlat(A)) {
+      FlatGathered.push_back(A);
+      continue;
+    }
+    DimKind K = B.Values[V].Type.Dims[Now.splitDim(A)].Kind;
+    Saved &= K != DimKind::Seq && K != DimKind::KvSeq;
+    Now.setWhole(A);
+    V = step(V, OpKind::AllGather, {A}, Now);
+  }
+  if (!FlatGathered.empty()) {
+    Layout Now = layoutOf(V);
+    for (Axis A : FlatGathered)
+      Now.setWhole(A);
+    V = step(V, OpKind::AllGather, FlatGathered, Now);
+    Saved = false;
+  }
+  Conversions.push_back({From, To, V, Saved});
+  return V;
+}
+
+void Sharder::enterBackward() {
+  CurrentPhase = Phase::Backward;
+  llvm::erase_if(Conversions, [](const Conversion &C) { return !C.Saved; });
+  // The gradient of the block's output comes from outside.
+  for (Value &V : B.Values)
+    if (V.Kind == ValueKind::Gradient)
+      V.Layout = layoutOf(current(V.GradientOf));
+}
+
+void Sharder::shardOp(OpId Id) {
+  Op O = Old[Id];
+  if (O.Phase == Phase::Backward && CurrentPhase == Phase::Forward)
+    enterBackward();
+  Build.setOrigin({O.Origin.Range, "shard", O.Origin.Rule});
+  size_t First = B.Ops.size();
+  for (ValueId &V : O.Operands)
+    V = current(V);
+  llvm::SmallVector<Layout, 3> Wanted;
+  for (ValueId V : O.Operands)
+    Wanted.push_back(operandLayout(O, V));
+  for (ValueId V : O.Results)
+    B.Values[V].Layout = resultLayout(O, V);
+  for (auto [V, To] : llvm::zip_equal(O.Operands, Wanted))
+    V = convert(V, To);
+  if (O.For.isValid())
+    O.For = NewId[O.For.Index];
+  const llvm::SmallVector<ValueId, 2> Results = O.Results;
+  OpId New = B.Ops.add(O);
+  NewId.push_back(New);
+  for (ValueId V : Results)
+    if (ValueId R = convert(V, reducedLayout(V)); R != V)
+      Resolved[V.Index] = R;
+  for (size_t I = First; I < B.Ops.size(); ++I)
+    if (OpId Made = B.Ops.idAt(I); Made != New)
+      B.Ops[Made].For = New;
+}
+
+void Sharder::run() {
+  placeInputs();
+  for (size_t I = 0; I < Old.size(); ++I)
+    shardOp(Old.idAt(I));
+}
+
+bool foretrace::shard(Program &P, DiagnosticEngine &) {
+  for (Block &B : P.Blocks)
+    Sharder(P, B).run();
+  P.AtLevel = Level::SPMD;
+  return true;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sync: what every stage does once an iteration, after the last micro-batch:
+// sum the gradients that `shard` left partial, update, and with ZeRO 1 or 2
+// gather the updated parameters. Gradients of one group travel in one buffer,
+// as in Megatron-LM's DistributedDataParallel. ZeRO 1 and 2 move the same
+// bytes here; with ZeRO 3 `shard` already reduced every micro-batch.
+
+#include "passes/BlockBuilder.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Gradients that are summed over the same axes.
+struct Buffer {
+  AxisList Axes;
+  Elements Count;
+};
+
+class Synchronizer {
+public:
+  Synchronizer(Program &P, DiagnosticEngine &Diags) : P(P), Diags(Diags) {}
+
+  bool run();
+
+private:
+  llvm::MapVector<unsigned, int64_t> layersOf(const Stage &S) const;
+  void collect(const Stage &S);
+  void collect(const Block &B, int64_t Layers, bool SkipTied);
+  Block stepBlock(const Stage &S);
+  ValueId reduce(BlockBuilder &Build, llvm::StringRef Name, const Buffer &From,
+                 bool Sharded);
+  void gather(BlockBuilder &Build, llvm::StringRef Name, const Buffer &Of);
+
+  Program &P;
+  DiagnosticEngine &Diags;
+  // Of the stage at hand.
+  Buffer Dense, Expert; ///< all parameters, by data-parallel group
+  Buffer Replicated;    ///< summed over tp first (sequence parallel)
+  Elements Tied;        ///< the word embedding that two stages hold
+};
+
+ElementType gradType(const Program &P) {
+  return elementTypeOf(*P.Spec.Train.GradPrecision);
+}
+
+} // namespace
+
+llvm::MapVector<unsigned, int64_t>
+Synchronizer::layersOf(const Stage &S) const {
+  llvm::MapVector<unsigned, int64_t> Layers;
+  for (const ChunkRun &C : S.Chunks)
+    for (const LayerGroup &G : C.Layers)
+      for (const BlockRun &R : G.Runs)
+        Layers[R.Block.Index] += C.Count * G.Periods * R.Count;
+  return Layers;
+}
+
+void Synchronizer::collect(const Block &B, int64_t Layers, bool SkipTied) {
+  for (const Value &G : B.Values) {
+    if (G.Kind != ValueKind::Gradient ||
+        B.Values[G.GradientOf].Kind != ValueKind::Param)
+      continue;
+    const Value &Param = B.Values[G.GradientOf];
+    if (Param.Tied && SkipTied)
+      continue;
+    bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
+    Elements Count = elementsPerRank(Param, P.Mesh) * Layers;
+    if (G.Layout.isPartial(Axis::Tp))
+      Replicated.Count += Count;
+    if (*P.Spec.Parallel.Zero == 3)
+      continue;
+    (IsExpert ? Expert : Dense).Count += Count;
+  }
+}
+
+void Synchronizer::collect(const Stage &S) {
+  Dense = {{}, {}};
+  Expert = {{}, {}};
+  Replicated = {{Axis::Tp}, {}};
+  Tied = {};
+  for (Axis A : {Axis::Cp, Axis::Dp})
+    if (P.Mesh[A] > 1)
+      Dense.Axes.push_back(A);
+  if (P.Mesh[Axis::Edp] > 1)
+    Expert.Axes.push_back(Axis::Edp);
+  bool Whole = !S.ReceivesForward && !S.SendsForward;
+  for (auto [Index, Layers] : layersOf(S))
+    collect(P.Blocks[P.Blocks.idAt(Index)], Layers, /*SkipTied=*/Whole);
+  if (!*P.Spec.Model.Tied || Whole || (S.ReceivesForward && S.SendsForward))
+    return;
+  const Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
+  for (const Value &V : Embedding.Values)
+    if (V.Kind == ValueKind::Param && V.Type.indexOf(DimKind::Vocab) >= 0)
+      Tied = elementsPerRank(V, P.Mesh);
+}
+
+ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
+                             const Buffer &From, bool Sharded) {
+  Dim Flat{DimKind::Flat,
+           From.Count.isOverflow() ? INT64_MAX : From.Count.value()};
+  ValueId G = Build.value(ValueKind::Gradient, ("grads." + Name).str(),
+                          {gradType(P), {Flat}});
+  Block &B = Build.block();
+  for (Axis A : From.Axes)
+    B.Values[G].Layout.setPartial(A);
+  if (From.Axes.empty())
+    return G;
+  ValueId R = Build.derived(G, "sum");
+  for (Axis A : From.Axes)
+    if (Sharded)
+      B.Values[R].Layout.setFlat(A);
+    else
+      B.Values[R].Layout.setWhole(A);
+  OpId Id = Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce, Name,
+                     {G}, {R});
+  B.Ops[Id].Axes = From.Axes;
+  return R;
+}
+
+void Synchronizer::gather(BlockBuilder &Build, llvm::StringRef Name,
+                          const Buffer &Of) {
+  Dim Flat{DimKind::Flat, Of.Count.value()};
+  Block &B = Build.block();
+  ValueId Share =
+      Build.value(ValueKind::Activation, ("params." + Name).str(),
+                  {elementTypeOf(*P.Spec.Train.Precision), {Flat}});
+  ValueId All = Build.derived(Share, "gathered");
+  for (Axis A : Of.Axes)
+    B.Values[Share].Layout.setFlat(A);
+  OpId Id = Build.op(OpKind::AllGather, Name, {Share}, {All});
+  B.Ops[Id].Axes = Of.Axes;
+}
+
+Block Synchronizer::stepBlock(const Stage &S) {
+  Block Blk;
+  Blk.Name = S.Count == 1
+                 ? "step." + std::to_string(S.First)
+                 : "step." + std::to_string(S.First) + "-" +
+                       std::to_string(S.First + S.Count - 1);
+  BlockBuilder Build(Blk, "sync");
+  const ParallelSpec &Par = P.Spec.Parallel;
+  Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
+  bool Sharded = *Par.Zero == 1 || *Par.Zero == 2;
+  struct Named {
+    llvm::StringRef Name;
+    const Buffer &Buf;
+  } Groups[] = {{"dense", Dense}, {"expert", Expert}};
+  const Elements None;
+  if (Replicated.Count != None) {
+    Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");
+    reduce(Build, "sequence_parallel", Replicated, /*Sharded=*/false);
+  }
+  if (Tied != None) {
+    Build.setOrigin(P.Spec.Model.Tied.Range, "tied embedding, first and last");
+    reduce(Build, "word_embeddings", {{Axis::Pp}, Tied}, /*Sharded=*/false);
+  }
+  llvm::SmallVector<ValueId, 2> Reduced;
+  Build.setOrigin(Blk.Range, "data-parallel gradients");
+  for (const Named &G : Groups)
+    if (G.Buf.Count != None)
+      Reduced.push_back(reduce(Build, G.Name, G.Buf, Sharded));
+  Build.op(OpKind::Optimizer, "optimizer", Reduced, {});
+  Build.setOrigin(Blk.Range, "updated parameters");
+  for (const Named &G : Groups)
+    if (Sharded && G.Buf.Count != None && !G.Buf.Axes.empty())
+      gather(Build, G.Name, G.Buf);
+  for (Op &O : Blk.Ops)
+    O.Phase = Phase::Step;
+  return Blk;
+}
+
+bool Synchronizer::run() {
+  for (Stage &S : P.Stages) {
+    collect(S);
+    if (Dense.Count.isOverflow() || Expert.Count.isOverflow()) {
+      Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
+                   "number of parameters of a stage");
+      return false;
+    }
+    S.Step = P.Blocks.add(stepBlock(S));
+  }
+  return true;
+}
+
+bool foretrace::syncGradients(Program &P, DiagnosticEngine &Diags) {
+  return Synchronizer(P, Diags).run();
+}
