@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include <string>
 
 namespace foretrace {
 
@@ -48,6 +49,10 @@ struct Backend {
   bool (*Check)(const EmitRequest &, DiagnosticEngine &);
   /// Writes. Same program, same bytes. Called only after Check succeeded.
   llvm::Error (*Emit)(const EmitRequest &, OutputSet &, DiagnosticEngine &);
+  /// The exact command line that runs the format's consumer on \p File, for
+  /// `--show-command`; null if there is none.
+  std::string (*ShowCommand)(const EmitRequest &,
+                             llvm::StringRef File) = nullptr;
 };
 
 /// All backends, in the order of Backends.def.

@@ -48,10 +48,10 @@ static constexpr Command Commands[] = {
 
 static constexpr char Overview[] =
     "Foretrace compiles the description of an LLM training job to workloads "
-    "for simulators";
+    "for simulators\n";
 
 static cl::extrahelp ExitCodes(
-    "\nExit codes: 0 done, 1 diagnosed, 2 wrong usage.\n");
+    "\nExit codes: 0 done, 1 diagnosed, 2 wrong usage\n");
 
 ExitCode usageError(const Twine &Text) {
   errs() << "foretrace: " << Text << "\ntry: foretrace --help\n";
@@ -62,7 +62,16 @@ static void printVersion(raw_ostream &OS) {
   OS << "foretrace " FORETRACE_VERSION "\n";
 }
 
+/// LLVM's own message for an unknown subcommand blames its arguments too.
+static bool isUnknownCommand(StringRef Name) {
+  return !Name.starts_with("-") &&
+         none_of(Commands,
+                 [&](const Command &C) { return C.Get().getName() == Name; });
+}
+
 ExitCode runCommandLine(int Argc, char **Argv) {
+  if (Argc > 1 && isUnknownCommand(Argv[1]))
+    return usageError("`" + Twine(Argv[1]) + "` is not a subcommand");
   findLibrary(Argv[0]);
   cl::SetVersionPrinter(printVersion);
   for (const Command &C : Commands)

@@ -127,9 +127,15 @@ static bool establish(ir::Program &P, ir::FactSet Needs,
   return runPipeline(P, Rest, Diags);
 }
 
+static void showCommand(const Backend &Format, const EmitRequest &Request,
+                        ArrayRef<FileOutputs::File> Written) {
+  if (ShowCommand && Format.ShowCommand && !Written.empty())
+    errs() << Format.ShowCommand(Request, Written.front().Path) << "\n";
+}
+
 /// Compiles one emit block. Everything wrong is in \p Diags.
 static void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
-                    OutputSet &Outputs, DiagnosticEngine &Diags) {
+                    FileOutputs &Outputs, DiagnosticEngine &Diags) {
   const Backend *Format = findBackend(Emit.Backend);
   if (!Format) {
     std::string Known = join(
@@ -151,8 +157,11 @@ static void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
   EmitRequest Request{P, Emit, Stem};
   if (!Format->Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
     return;
+  size_t FilesBefore = Outputs.files().size();
   if (Error E = Format->Emit(Request, Outputs, Diags))
     Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
+  else
+    showCommand(*Format, Request, Outputs.files().drop_front(FilesBefore));
 }
 
 static void showWritten(const FileOutputs &Outputs) {

@@ -11,13 +11,9 @@ using namespace llvm;
 
 namespace foretrace {
 
-enum class Shell { Bash, Zsh };
-static cl::opt<Shell> ForShell(cl::Positional, cl::Required,
-                               cl::desc("<shell>"),
-                               cl::values(clEnumValN(Shell::Bash, "bash", ""),
-                                          clEnumValN(Shell::Zsh, "zsh", "")),
-                               cl::cat(jobCategory()),
-                               cl::sub(completionCommand()));
+static cl::opt<std::string> Shell(cl::Positional, cl::desc("bash|zsh"),
+                                  cl::cat(jobCategory()),
+                                  cl::sub(completionCommand()));
 
 static std::vector<const cl::SubCommand *> commands() {
   std::vector<const cl::SubCommand *> All;
@@ -106,7 +102,12 @@ static void printZsh() {
 }
 
 ExitCode runCompletion() {
-  ForShell == Shell::Bash ? printBash() : printZsh();
+  if (Shell == "bash")
+    printBash();
+  else if (Shell == "zsh")
+    printZsh();
+  else
+    return usageError("completion: say for which shell: bash or zsh");
   return ExitSuccess;
 }
 

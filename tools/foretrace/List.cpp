@@ -3,6 +3,7 @@
 // `foretrace list`: what there is, one line each, from the tables.
 #include "backends/Backend.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -14,15 +15,9 @@ using namespace llvm;
 
 namespace foretrace {
 
-enum class Listed { Passes, Backends, Models, Diagnostics };
-
-static cl::opt<Listed> What(
-    cl::Positional, cl::Required, cl::desc("<what>"),
-    cl::values(clEnumValN(Listed::Passes, "passes", "in default order"),
-               clEnumValN(Listed::Backends, "backends", "output formats"),
-               clEnumValN(Listed::Models, "models", "files to import"),
-               clEnumValN(Listed::Diagnostics, "diagnostics", "messages")),
-    cl::cat(jobCategory()), cl::sub(listCommand()));
+static cl::opt<std::string>
+    What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
+         cl::desc("passes|backends|models|diagnostics"));
 
 static void printRow(StringRef Name, StringRef Text) {
   outs() << formatv("{0,-24} {1}\n", Name, Text);
@@ -50,23 +45,27 @@ static void listDiagnostics() {
   }
 }
 
+static void listPasses() {
+  for (const PassInfo &P : allPasses())
+    printRow(P.Name, P.Summary);
+}
+
+static void listBackends() {
+  for (const Backend &B : allBackends())
+    printRow(B.Name, B.Summary);
+}
+
 ExitCode runList() {
-  switch (What) {
-  case Listed::Passes:
-    for (const PassInfo &P : allPasses())
-      printRow(P.Name, P.Summary);
-    break;
-  case Listed::Backends:
-    for (const Backend &B : allBackends())
-      printRow(B.Name, B.Summary);
-    break;
-  case Listed::Models:
-    listModels();
-    break;
-  case Listed::Diagnostics:
-    listDiagnostics();
-    break;
-  }
+  auto List = StringSwitch<void (*)()>(What)
+                  .Case("passes", listPasses)
+                  .Case("backends", listBackends)
+                  .Case("models", listModels)
+                  .Case("diagnostics", listDiagnostics)
+                  .Default(nullptr);
+  if (!List)
+    return usageError("list: say what: passes, backends, models or "
+                      "diagnostics");
+  List();
   return ExitSuccess;
 }
 

@@ -76,6 +76,18 @@ FileOutputs::~FileOutputs() {
   for (File &F : Files)
     if (F.Pending)
       consumeError(F.Pending->discard());
+  if (CreatedFolder)
+    sys::fs::remove(Folder);
+}
+
+Error FileOutputs::createFolder() {
+  if (Folder.empty() || sys::fs::is_directory(Folder))
+    return Error::success();
+  if (std::error_code EC = sys::fs::create_directories(
+          Folder, /*IgnoreExisting=*/true, sys::fs::all_all))
+    return createFileError(Folder, EC);
+  CreatedFolder = true;
+  return Error::success();
 }
 
 static Expected<uint64_t> writeTo(int FD, StringRef Path,
@@ -124,9 +136,8 @@ Error FileOutputs::add(StringRef Name,
   if (sys::fs::is_directory(Path))
     return createFileError(
         Path, make_error_code(std::errc::is_a_directory));
-  if (!Folder.empty())
-    if (std::error_code EC = sys::fs::create_directories(Folder))
-      return createFileError(Folder, EC);
+  if (Error E = createFolder())
+    return E;
 
   Expected<sys::fs::TempFile> Temp =
       sys::fs::TempFile::create(Path + ".%%%%%%%%.tmp");
@@ -147,6 +158,7 @@ Error FileOutputs::commit() {
     if (Error E = F.Pending->keep(F.Path))
       return createFileError(F.Path, std::move(E));
     F.Pending.reset();
+    CreatedFolder = false;
   }
   return Error::success();
 }

@@ -45,8 +45,11 @@ private:
   llvm::Error addStream(llvm::StringRef Path,
                         llvm::function_ref<void(llvm::raw_ostream &)> Write);
 
+  llvm::Error createFolder();
+
   std::string Folder;
   std::string Stream;
+  bool CreatedFolder = false; ///< and nothing was committed to it
   std::vector<File> Files;
   std::vector<std::string> LeftOut;
 };
