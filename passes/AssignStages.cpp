@@ -121,8 +121,7 @@ static int64_t chunkSize(const Spec &S, int64_t I) {
   bool Last = I == Chunks - 1;
   if (!P.Layout.empty())
     return *P.Layout[static_cast<size_t>(I)] + First + Last;
-  int64_t Counted =
-      S.Model.layerCount() + *P.EmbeddingAsLayer + *P.LossAsLayer;
+  int64_t Counted = S.Model.layerCount() + *P.EmbeddingAsLayer + *P.LossAsLayer;
   // An embedding that counts as a layer is one of the share.
   return Counted / Chunks + (First && !*P.EmbeddingAsLayer) +
          (Last && !*P.LossAsLayer);
@@ -165,10 +164,10 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &) {
   }
   TensorType Residual;
   Residual.Element = elementTypeOf(*P.Spec.Train.Precision);
-  Residual.Dims = {{DimKind::Seq, *P.Spec.Train.Sequence},
-                   {DimKind::Batch,
-                    *P.Spec.Train.MicroBatch * *P.Spec.Parallel.Dp},
-                   {DimKind::Hidden, *P.Spec.Model.Hidden}};
+  Residual.Dims = {
+      {DimKind::Seq, *P.Spec.Train.Sequence},
+      {DimKind::Batch, *P.Spec.Train.MicroBatch * *P.Spec.Parallel.Dp},
+      {DimKind::Hidden, *P.Spec.Model.Hidden}};
   P.StageBoundary = {Residual, homeLayout(P, Residual)};
   P.AtLevel = Level::Schedule;
   return true;

@@ -195,8 +195,8 @@ void Deriver::deriveAttention(BlockSpec &B) {
                                                       : *A.Heads;
     if (A.KvHeads.isPresent() && *A.KvHeads != KvHeads)
       error(A.KvHeads.Range, diag::KvHeadsMismatch, *A.KvHeads, KvHeads);
-    A.KvHeads.derive(KvHeads, A.KvHeads.isPresent() ? A.KvHeads.Range
-                                                    : A.Heads.Range);
+    A.KvHeads.derive(KvHeads,
+                     A.KvHeads.isPresent() ? A.KvHeads.Range : A.Heads.Range);
     if (!A.HeadDim.isPresent()) {
       if (*S.Model.Hidden % *A.Heads != 0)
         error(A.Heads.Range, diag::HeadDimIndivisible, *S.Model.Hidden,

@@ -34,9 +34,7 @@ private:
   ValueId newGradient(ValueId Of);
   OpId emit(OpId Forward, Derivative D, llvm::ArrayRef<ValueId> Operands,
             llvm::ArrayRef<ValueId> Results);
-  bool isParam(ValueId V) const {
-    return B.Values[V].Kind == ValueKind::Param;
-  }
+  bool isParam(ValueId V) const { return B.Values[V].Kind == ValueKind::Param; }
   /// Tokens have no gradient.
   bool hasGradient(ValueId V) const {
     return !isParam(V) && B.Values[V].Type.Element != ElementType::I64;
@@ -86,8 +84,7 @@ void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
 
 /// One op from the results' gradients and \p Saved to the gradients of those
 /// of \p Inputs that have one.
-void Differentiator::inputGradient(OpId Forward,
-                                   llvm::ArrayRef<ValueId> Inputs,
+void Differentiator::inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
                                    llvm::ArrayRef<ValueId> Saved) {
   llvm::SmallVector<ValueId, 4> Operands;
   for (ValueId R : B.Ops[Forward].Results)

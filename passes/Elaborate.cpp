@@ -54,8 +54,7 @@ TensorType Elaborator::tokens(llvm::ArrayRef<Dim> More) const {
   // The batch of a value is that of all data-parallel replicas together;
   // `shard` gives each its micro-batch.
   TensorType T = type({{DimKind::Seq, *S.Train.Sequence},
-                       {DimKind::Batch,
-                        *S.Train.MicroBatch * *S.Parallel.Dp}});
+                       {DimKind::Batch, *S.Train.MicroBatch * *S.Parallel.Dp}});
   T.Dims.append(More.begin(), More.end());
   return T;
 }
@@ -65,8 +64,7 @@ ValueId Elaborator::norm(BlockBuilder &B, llvm::StringRef Name, ValueId X) {
   llvm::SmallVector<ValueId, 3> Operands = {
       X, B.param((Name + ".weight").str(), type({T.Dims.back()}))};
   if (*S.Model.Norm == NormKind::LayerNorm)
-    Operands.push_back(
-        B.param((Name + ".bias").str(), type({T.Dims.back()})));
+    Operands.push_back(B.param((Name + ".bias").str(), type({T.Dims.back()})));
   return B.compute(OpKind::Norm, Name, Operands, (Name + ".out").str(), T);
 }
 
@@ -121,15 +119,14 @@ ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
   if (*A.QLora > 0) {
     Dim Rank{DimKind::Lora, *A.QLora};
     ValueId Down = linear(B, "linear_q_down_proj", X, Hidden, Rank, false);
-    Q = linear(B, "linear_q_up_proj", norm(B, "q_layernorm", Down), Rank,
-               Query, false);
+    Q = linear(B, "linear_q_up_proj", norm(B, "q_layernorm", Down), Rank, Query,
+               false);
   } else {
     Q = linear(B, "linear_q_proj", X, Hidden, Query, false);
   }
   Dim Rank{DimKind::Lora, *A.KvLora};
-  ValueId Down =
-      linear(B, "linear_kv_down_proj", X, Hidden,
-             {DimKind::Lora, *A.KvLora + *A.RopeDim}, false);
+  ValueId Down = linear(B, "linear_kv_down_proj", X, Hidden,
+                        {DimKind::Lora, *A.KvLora + *A.RopeDim}, false);
   ValueId Compressed =
       B.value(ValueKind::Activation, "kv_compressed", tokens({Rank}));
   TensorType RotaryType = tokens({{DimKind::Lora, *A.RopeDim}});
@@ -137,16 +134,15 @@ ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
   ValueId Rotary = B.value(ValueKind::Activation, "k_pos_emb", RotaryType);
   B.op(OpKind::Split, "linear_kv_down_proj", {Down}, {Compressed, Rotary});
   Dim KeyValue{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.VDim)};
-  ValueId Up = linear(B, "linear_kv_up_proj",
-                      norm(B, "kv_layernorm", Compressed), Rank, KeyValue,
-                      false);
+  ValueId Up =
+      linear(B, "linear_kv_up_proj", norm(B, "kv_layernorm", Compressed), Rank,
+             KeyValue, false);
   TensorType KeyValueType = tokens({KeyValue});
   KeyValueType.Dims[0].Kind = DimKind::KvSeq;
   ValueId Kv = B.value(ValueKind::Activation, "key_value", KeyValueType);
   B.op(OpKind::Split, "linear_kv_up_proj", {Up}, {Kv});
   return B.compute(OpKind::Attention, "core_attention", {Q, Kv, Rotary},
-                   "context",
-                   tokens({{DimKind::Heads, *A.Heads * *A.VDim}}));
+                   "context", tokens({{DimKind::Heads, *A.Heads * *A.VDim}}));
 }
 
 ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
@@ -155,17 +151,16 @@ ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
   ValueId Context = Latent ? latentAttention(B, A, X) : selfAttention(B, A, X);
   return linear(B, "linear_proj", Context,
                 B.block().Values[Context].Type.Dims.back(),
-                {DimKind::Hidden, *S.Model.Hidden},
-                *S.Model.Bias && !Latent);
+                {DimKind::Hidden, *S.Model.Hidden}, *S.Model.Bias && !Latent);
 }
 
 ValueId Elaborator::mlp(BlockBuilder &B, llvm::StringRef Prefix,
                         ActivationKind Act, int64_t Width, ValueId X) {
   Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
   Dim Inner{DimKind::Ffn, Width};
-  ValueId Up = linear(B, (Prefix + "linear_fc1").str(), X, Hidden,
-                      {DimKind::Ffn, isGated(Act) ? 2 * Width : Width},
-                      *S.Model.Bias);
+  ValueId Up =
+      linear(B, (Prefix + "linear_fc1").str(), X, Hidden,
+             {DimKind::Ffn, isGated(Act) ? 2 * Width : Width}, *S.Model.Bias);
   ValueId Hot =
       B.compute(OpKind::Activation, (Prefix + "activation").str(), {Up},
                 (Prefix + "activation.out").str(), tokens({Inner}));
@@ -182,13 +177,13 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   llvm::SmallVector<ValueId, 2> Routed = {Logits};
   if (*M.RouterBias)
     Routed.push_back(B.param("router.expert_bias", type({Scores})));
-  ValueId Probs = B.compute(OpKind::Route, "router", Routed, "probs",
-                            tokens({Scores}));
+  ValueId Probs =
+      B.compute(OpKind::Route, "router", Routed, "probs", tokens({Scores}));
   // An activation has one slot per token and choice, spread over the experts;
   // sizes assume balanced routing.
   const TensorType Residual = residual();
-  Dim Slots{DimKind::Slots, Residual.Dims[0].Size * Residual.Dims[1].Size *
-                                *M.TopK};
+  Dim Slots{DimKind::Slots,
+            Residual.Dims[0].Size * Residual.Dims[1].Size * *M.TopK};
   Dim Spread{DimKind::Expert, 1};
   Dim Experts{DimKind::Expert, *M.Experts};
   int64_t Width = *Spec.Ffn.Intermediate;
@@ -197,35 +192,33 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   Dim Inner{DimKind::ExpertFfn, Width};
   ValueId Sorted = B.compute(OpKind::Permute, "token_dispatcher", {X, Probs},
                              "dispatched", type({Spread, Slots, Hidden}));
-  ValueId Up = B.compute(
-      OpKind::MatMul, "experts.linear_fc1",
-      {Sorted, B.param("experts.linear_fc1.weight",
-                       type({Experts, Hidden, Wide}))},
-      "experts.linear_fc1.out", type({Spread, Slots, Wide}));
+  ValueId Up = B.compute(OpKind::MatMul, "experts.linear_fc1",
+                         {Sorted, B.param("experts.linear_fc1.weight",
+                                          type({Experts, Hidden, Wide}))},
+                         "experts.linear_fc1.out", type({Spread, Slots, Wide}));
   ValueId Hot =
       B.compute(OpKind::Activation, "experts.activation", {Up},
                 "experts.activation.out", type({Spread, Slots, Inner}));
-  ValueId Down = B.compute(
-      OpKind::MatMul, "experts.linear_fc2",
-      {Hot, B.param("experts.linear_fc2.weight",
-                    type({Experts, Inner, Hidden}))},
-      "experts.linear_fc2.out", type({Spread, Slots, Hidden}));
+  ValueId Down =
+      B.compute(OpKind::MatMul, "experts.linear_fc2",
+                {Hot, B.param("experts.linear_fc2.weight",
+                              type({Experts, Inner, Hidden}))},
+                "experts.linear_fc2.out", type({Spread, Slots, Hidden}));
   return B.compute(OpKind::Unpermute, "token_dispatcher", {Down, Probs},
                    "combined", Residual);
 }
 
-ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec,
-                            ValueId X) {
+ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X) {
   const MoeSpec &M = *Spec.Moe;
   ValueId Y = routedExperts(B, Spec, X);
   if (*M.SharedIntermediate == 0)
     return Y;
-  ValueId Shared = mlp(B, "shared_experts.", *Spec.Ffn.Activation,
-                       *M.SharedIntermediate, X);
+  ValueId Shared =
+      mlp(B, "shared_experts.", *Spec.Ffn.Activation, *M.SharedIntermediate, X);
   if (*M.SharedGate) {
     ValueId Gate =
-        linear(B, "shared_experts.gate", X,
-               {DimKind::Hidden, *S.Model.Hidden}, {DimKind::Router, 1}, false);
+        linear(B, "shared_experts.gate", X, {DimKind::Hidden, *S.Model.Hidden},
+               {DimKind::Router, 1}, false);
     Shared = B.compute(OpKind::Mul, "shared_experts.gate", {Shared, Gate},
                        "shared_experts.gated", residual());
   }
@@ -275,9 +268,9 @@ void Elaborator::layer(const BlockSpec &Spec) {
   B.setOrigin(Spec.Moe ? Spec.Moe->Experts.Range : Spec.Ffn.Range,
               Spec.Moe ? "experts" : "ffn");
   ValueId N = norm(B, "pre_mlp_layernorm", Mid);
-  ValueId F = Spec.Moe ? experts(B, Spec, N)
-                       : mlp(B, "", *Spec.Ffn.Activation,
-                             *Spec.Ffn.Intermediate, N);
+  ValueId F = Spec.Moe
+                  ? experts(B, Spec, N)
+                  : mlp(B, "", *Spec.Ffn.Activation, *Spec.Ffn.Intermediate, N);
   B.compute(OpKind::Add, "mlp", {Mid, F}, "mlp.out", residual());
   P.Blocks.add(std::move(Blk));
 }
@@ -303,8 +296,8 @@ void Elaborator::head() {
   PerToken.Element = ElementType::FP32;
   llvm::SmallVector<ValueId, 3> Terms;
   for (llvm::StringRef Term : {"logits_max", "target_logit", "sum_exp"})
-    Terms.push_back(B.compute(OpKind::Reduce, "cross_entropy", {Logits}, Term,
-                              PerToken));
+    Terms.push_back(
+        B.compute(OpKind::Reduce, "cross_entropy", {Logits}, Term, PerToken));
   B.compute(OpKind::Loss, "cross_entropy", Terms, "loss", PerToken);
   P.Blocks.add(std::move(Blk));
 }

@@ -36,9 +36,9 @@ private:
   BlockBuilder Build;
   RecomputeKind Kind;
   Table<OpId, Op> Old;
-  llvm::DenseMap<unsigned, OpId> NewId;     ///< by old op
+  llvm::DenseMap<unsigned, OpId> NewId;      ///< by old op
   llvm::DenseMap<unsigned, OpId> RepeatedId; ///< by old op
-  llvm::DenseMap<unsigned, ValueId> Again;  ///< by forward value
+  llvm::DenseMap<unsigned, ValueId> Again;   ///< by forward value
 };
 
 } // namespace

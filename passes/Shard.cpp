@@ -42,9 +42,11 @@ private:
   Layout operandLayout(const Op &O, ValueId V) const;
   Layout resultLayout(const Op &O, ValueId V) const;
   std::optional<DimKind> workingDim(const Op &O, Axis A) const;
-  Layout reducedLayout(ValueId V) const;
+  Layout reducedLayout(const Op &O, ValueId V) const;
+  bool isBlockOutput(ValueId V) const;
 
   ValueId convert(ValueId V, const Layout &To);
+  ValueId unsliced(ValueId V);
   ValueId step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
                const Layout &To);
   void enterBackward();
@@ -159,7 +161,9 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   case OpKind::Unpermute:
     // Tokens split over tp x cp x dp are slots split over etp x ep x edp:
     // the same ranks, counted the other way.
-    return homeLayout(P, T);
+    return B.Values[V].Kind == ValueKind::Gradient && !isExpertTensor(T)
+               ? layoutOf(current(B.Values[V].GradientOf))
+               : homeLayout(P, T);
   default:
     break;
   }
@@ -170,8 +174,15 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   return L;
 }
 
-/// Rule 2: the layout a result \p V shall have, reductions included.
-Layout Sharder::reducedLayout(ValueId V) const {
+bool Sharder::isBlockOutput(ValueId V) const {
+  auto Backward = llvm::find_if(
+      Old, [](const Op &O) { return O.Phase == Phase::Backward; });
+  return std::prev(Backward)->Results[0] == V;
+}
+
+/// Rule 2: the layout the result \p V of \p O shall have, reductions
+/// included.
+Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   const Value &Val = B.Values[V];
   if (isParamGradient(V)) {
     Layout L = Val.Layout;
@@ -183,6 +194,12 @@ Layout Sharder::reducedLayout(ValueId V) const {
   if (Val.Kind == ValueKind::Gradient)
     return layoutOf(current(Val.GradientOf));
   Layout Home = homeLayout(P, Val.Type);
+  if (isBlockOutput(V))
+    return Home;
+  // Embeddings are summed whole before the sequence is split (Megatron-LM,
+  // LanguageModelEmbedding.reduce_scatter_embeddings).
+  if (O.Kind == OpKind::Embed)
+    Home.setWhole(Axis::Tp);
   Layout L = Val.Layout;
   for (Axis A : allAxes()) {
     if (!L.isPartial(A))
@@ -280,6 +297,19 @@ ValueId Sharder::convert(ValueId V, const Layout &To) {
   return V;
 }
 
+/// The gradient of a value that was sliced where it was made: what the slice
+/// took apart, the gradient puts together.
+ValueId Sharder::unsliced(ValueId V) {
+  const Value &G = B.Values[V];
+  if (G.Kind != ValueKind::Gradient || current(G.GradientOf) == G.GradientOf)
+    return V;
+  const Layout Made = layoutOf(G.GradientOf);
+  for (Axis A : allAxes())
+    if (Made.isPartial(A))
+      return V;
+  return convert(V, Made);
+}
+
 void Sharder::enterBackward() {
   CurrentPhase = Phase::Backward;
   llvm::erase_if(Conversions, [](const Conversion &C) { return !C.Saved; });
@@ -296,7 +326,7 @@ void Sharder::shardOp(OpId Id) {
   Build.setOrigin({O.Origin.Range, "shard", O.Origin.Rule});
   size_t First = B.Ops.size();
   for (ValueId &V : O.Operands)
-    V = current(V);
+    V = unsliced(current(V));
   llvm::SmallVector<Layout, 3> Wanted;
   for (ValueId V : O.Operands)
     Wanted.push_back(operandLayout(O, V));
@@ -310,7 +340,7 @@ void Sharder::shardOp(OpId Id) {
   OpId New = B.Ops.add(O);
   NewId.push_back(New);
   for (ValueId V : Results)
-    if (ValueId R = convert(V, reducedLayout(V)); R != V)
+    if (ValueId R = convert(V, reducedLayout(O, V)); R != V)
       Resolved[V.Index] = R;
   for (size_t I = First; I < B.Ops.size(); ++I)
     if (OpId Made = B.Ops.idAt(I); Made != New)

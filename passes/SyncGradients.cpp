@@ -127,9 +127,8 @@ void Synchronizer::gather(BlockBuilder &Build, llvm::StringRef Name,
                           const Buffer &Of) {
   Dim Flat{DimKind::Flat, Of.Count.value()};
   Block &B = Build.block();
-  ValueId Share =
-      Build.value(ValueKind::Activation, ("params." + Name).str(),
-                  {elementTypeOf(*P.Spec.Train.Precision), {Flat}});
+  ValueId Share = Build.value(ValueKind::Activation, ("params." + Name).str(),
+                              {elementTypeOf(*P.Spec.Train.Precision), {Flat}});
   ValueId All = Build.derived(Share, "gathered");
   for (Axis A : Of.Axes)
     B.Values[Share].Layout.setFlat(A);
@@ -139,10 +138,9 @@ void Synchronizer::gather(BlockBuilder &Build, llvm::StringRef Name,
 
 Block Synchronizer::stepBlock(const Stage &S) {
   Block Blk;
-  Blk.Name = S.Count == 1
-                 ? "step." + std::to_string(S.First)
-                 : "step." + std::to_string(S.First) + "-" +
-                       std::to_string(S.First + S.Count - 1);
+  Blk.Name = S.Count == 1 ? "step." + std::to_string(S.First)
+                          : "step." + std::to_string(S.First) + "-" +
+                                std::to_string(S.First + S.Count - 1);
   BlockBuilder Build(Blk, "sync");
   const ParallelSpec &Par = P.Spec.Parallel;
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
