@@ -129,8 +129,10 @@ static bool establish(ir::Program &P, ir::FactSet Needs,
 
 static void showCommand(const Backend &Format, const EmitRequest &Request,
                         ArrayRef<FileOutputs::File> Written) {
-  if (ShowCommand && Format.ShowCommand && !Written.empty())
-    errs() << Format.ShowCommand(Request, Written.front().Path) << "\n";
+  if (!ShowCommand || !Format.ShowCommand || Written.empty())
+    return;
+  StringRef Path = Written.front().Path;
+  (Path == "-" ? errs() : outs()) << Format.ShowCommand(Request, Path) << "\n";
 }
 
 /// Compiles one emit block. Everything wrong is in \p Diags.
