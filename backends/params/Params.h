@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `params` backend: how many parameters the model has, by kind of layer.
+#ifndef FORETRACE_BACKENDS_PARAMS_PARAMS_H
+#define FORETRACE_BACKENDS_PARAMS_PARAMS_H
+
+#include "backends/Backend.h"
+
+namespace foretrace::params {
+
+ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
+/// Writes `parameters: N`, `activated: N` (a token meets top-k of the routed
+/// experts) and a line per block. Counts the model as published: without
+/// vocabulary padding, a tied embedding once.
+llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
+                 DiagnosticEngine &Diags);
+
+} // namespace foretrace::params
+
+#endif
