@@ -73,6 +73,8 @@ public:
     checkSequence();
     checkPipeline();
     deriveExpertMesh();
+    if (!Failed)
+      checkSizes();
     fillMesh();
     return !Failed;
   }
@@ -98,6 +100,9 @@ private:
   void checkPipeline();
   void checkLayout();
   void deriveExpertMesh();
+  void checkSizes();
+  void checkSize(SourceRange R, llvm::StringRef What,
+                 llvm::ArrayRef<int64_t> Factors);
   void fillMesh();
   bool hasExperts() const {
     return llvm::any_of(S.Model.Blocks,
@@ -404,6 +409,58 @@ void Deriver::deriveExpertMesh() {
           *P.Cp, *P.Dp)
         .note(P.Ep.Range, diag::NearestLegal, "ep",
               nearestDivisors(*P.Ep, StageRanks / *P.Etp));
+}
+
+void Deriver::checkSize(SourceRange R, llvm::StringRef What,
+                        llvm::ArrayRef<int64_t> Factors) {
+  Elements Product(1);
+  for (int64_t F : Factors)
+    Product = Product * F;
+  if (Product.isOverflow())
+    error(R, diag::SizeOverflow, What);
+}
+
+/// No tensor of the job has 2^63 bytes or more, over all ranks of a stage. The
+/// passes after this multiply extents without looking.
+void Deriver::checkSizes() {
+  constexpr int64_t MaxElementBytes = 8;
+  const ModelSpec &M = S.Model;
+  const TrainSpec &T = S.Train;
+  const int64_t Batch = *T.MicroBatch * *S.Parallel.Dp;
+  auto CheckWidth = [&](const Located<int64_t> &Width, llvm::StringRef What,
+                        int64_t Factor) {
+    checkSize(Width.Range, ("an activation of `" + What + "`").str(),
+              {MaxElementBytes, *T.Sequence, Batch, *Width, Factor});
+    checkSize(Width.Range, ("a weight of `" + What + "`").str(),
+              {MaxElementBytes, *M.Hidden, *Width, Factor});
+  };
+  CheckWidth(M.Hidden, "hidden", 1);
+  CheckWidth(M.PaddedVocab, "vocab", 1);
+  checkSize(M.MaxPositions.Range, "the position table",
+            {MaxElementBytes, *M.MaxPositions, *M.Hidden});
+  for (const BlockSpec &B : M.Blocks) {
+    const AttentionSpec &A = B.Attention;
+    // Query, key and value side by side are at most three times the heads.
+    int64_t HeadDim =
+        *A.Kind == AttentionKind::MLA
+            ? std::max({*A.NopeDim, *A.RopeDim, *A.VDim, *A.QLora, *A.KvLora})
+            : *A.HeadDim;
+    int64_t Channels;
+    if (llvm::MulOverflow(HeadDim, int64_t(4), Channels))
+      error(A.Range, diag::SizeOverflow, "the channels of a head");
+    else
+      CheckWidth(A.Heads, "heads", Channels);
+    // An expert layer has topk copies of each token and `experts` weights.
+    int64_t Copies = B.Moe ? std::max(*B.Moe->TopK, *B.Moe->Experts) : 1;
+    int64_t Wide;
+    if (llvm::MulOverflow(Copies, int64_t(2), Wide)) {
+      error(B.Moe->Experts.Range, diag::SizeOverflow, "2 x experts");
+      continue;
+    }
+    CheckWidth(B.Ffn.Intermediate, "intermediate", Wide);
+    if (B.Moe)
+      CheckWidth(M.Hidden, "hidden", *B.Moe->TopK);
+  }
 }
 
 void Deriver::fillMesh() {
