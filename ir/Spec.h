@@ -50,7 +50,10 @@ enum class CostKind : unsigned char {
 };
 
 // The types a field can have, under the names Spec.def uses.
-using Int = int64_t;
+using Int = int64_t;      // at least 1
+using Natural = int64_t;  // at least 0
+using FlopRate = int64_t; // FLOP/s
+using DataRate = int64_t; // byte/s
 using Bool = bool;
 using Text = std::string;
 
