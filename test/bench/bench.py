@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Measures whole runs of the tool: medians of wall time, peak memory, and the
+# rate at which the largest table is written. A process that does nothing is
+# timed in the same loop, since starting a process is most of a short run.
+"""usage: bench.py FORETRACE [RUNS]"""
+
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+JOB = str(SOURCE / "docs/examples/gpt-175b.fore")
+LARGE = str(SOURCE / "test/bench/large.fore")
+
+
+def measure(command):
+    """Wall time in ms and peak memory in MiB of one run."""
+    start = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    wall = (time.perf_counter() - start) * 1000
+    if status:
+        sys.exit(f"{' '.join(command)}: failed")
+    return wall, usage.ru_maxrss / 1024
+
+
+def table_size(tool):
+    """Bytes of the large table, counted through a pipe."""
+    reader, writer = os.pipe()
+    command = [tool, "compile", "--quiet", LARGE, "--emit=simai", "--stdout"]
+    pid = os.posix_spawn(tool, command, os.environ, file_actions=[
+        (os.POSIX_SPAWN_DUP2, writer, 1), (os.POSIX_SPAWN_CLOSE, reader)])
+    os.close(writer)
+    size = 0
+    while chunk := os.read(reader, 1 << 20):
+        size += len(chunk)
+    os.waitpid(pid, 0)
+    return size
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    tool = os.path.abspath(sys.argv[1])
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 51
+    emit = ["--quiet", "--emit=simai", "-o", "/dev/null"]
+    commands = {
+        "a process that does nothing": ["/bin/true"],
+        "start-up (--version)": [tool, "--version"],
+        "GPT-175B, 1,024 ranks, to a table": [tool, "compile", JOB, *emit],
+        "the same with 1,048,576 ranks": [
+            tool, "compile", JOB, *emit, "-Dparallel.world=1048576",
+            "-Dtrain.global_batch=1572864"],
+        "the largest table": [tool, "compile", LARGE, *emit],
+    }
+    samples = {name: [] for name in commands}
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    terminal = os.dup(1)
+    os.dup2(quiet, 1)
+    for run in range(runs):
+        for name, command in commands.items():
+            if command[-2:] != emit[-2:] or command[2] != LARGE or run < 5:
+                samples[name].append(measure(command))
+    os.dup2(terminal, 1)
+
+    nothing = statistics.median(wall for wall, _ in next(iter(samples.values())))
+    print("| run | median | times a process that does nothing | peak memory |")
+    print("|---|---|---|---|")
+    for name, values in samples.items():
+        wall = statistics.median(wall for wall, _ in values)
+        memory = max(memory for _, memory in values)
+        print(f"| {name} | {wall:.1f} ms | {wall / nothing:.1f} "
+              f"| {memory:.1f} MiB |")
+    size = table_size(tool)
+    wall = statistics.median(wall for wall, _ in samples["the largest table"])
+    print(f"\nThe largest table has {size / 1e6:.0f} MB: "
+          f"{size / 1e3 / wall:.0f} MB/s.")
+
+
+if __name__ == "__main__":
+    main()
