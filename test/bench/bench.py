@@ -15,12 +15,15 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 JOB = str(SOURCE / "docs/examples/gpt-175b.fore")
 LARGE = str(SOURCE / "test/bench/large.fore")
+NOTHING = "a process that does nothing"
+LARGEST = "the largest table"
 
 
 def measure(command):
     """Wall time in ms and peak memory in MiB of one run."""
     start = time.perf_counter()
-    pid = os.posix_spawn(command[0], command, os.environ)
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=[
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
     _, status, usage = os.wait4(pid, 0)
     wall = (time.perf_counter() - start) * 1000
     if status:
@@ -49,26 +52,21 @@ def main():
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 51
     emit = ["--quiet", "--emit=simai", "-o", "/dev/null"]
     commands = {
-        "a process that does nothing": ["/bin/true"],
-        "start-up (--version)": [tool, "--version"],
+        NOTHING: ["/bin/true"],
+        "start-up (`--version`)": [tool, "--version"],
         "GPT-175B, 1,024 ranks, to a table": [tool, "compile", JOB, *emit],
         "the same with 1,048,576 ranks": [
             tool, "compile", JOB, *emit, "-Dparallel.world=1048576",
             "-Dtrain.global_batch=1572864"],
-        "the largest table": [tool, "compile", LARGE, *emit],
+        LARGEST: [tool, "compile", LARGE, *emit],
     }
     samples = {name: [] for name in commands}
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    terminal = os.dup(1)
-    os.dup2(quiet, 1)
     for run in range(runs):
         for name, command in commands.items():
-            if command[-2:] != emit[-2:] or command[2] != LARGE or run < 5:
+            if name != LARGEST or run < 5:
                 samples[name].append(measure(command))
-    os.dup2(terminal, 1)
 
-    nothing = statistics.median(wall for wall, _ in next(iter(samples.values())))
+    nothing = statistics.median(wall for wall, _ in samples[NOTHING])
     print("| run | median | times a process that does nothing | peak memory |")
     print("|---|---|---|---|")
     for name, values in samples.items():
@@ -77,7 +75,7 @@ def main():
         print(f"| {name} | {wall:.1f} ms | {wall / nothing:.1f} "
               f"| {memory:.1f} MiB |")
     size = table_size(tool)
-    wall = statistics.median(wall for wall, _ in samples["the largest table"])
+    wall = statistics.median(wall for wall, _ in samples[LARGEST])
     print(f"\nThe largest table has {size / 1e6:.0f} MB: "
           f"{size / 1e3 / wall:.0f} MB/s.")
 

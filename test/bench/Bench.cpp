@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times the parts of the compiler: parsing in bytes per second, the passes,
+// and the rate at which a table is written.
+#include "backends/Backend.h"
+#include "frontend/Frontend.h"
+#include "frontend/Parse.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "passes/PassManager.h"
+#include <benchmark/benchmark.h>
+
+using namespace foretrace;
+
+namespace {
+/// Counts what is written and keeps nothing.
+class CountingStream final : public llvm::raw_ostream {
+public:
+  CountingStream() { SetBufferSize(1 << 20); }
+  ~CountingStream() override { flush(); }
+
+private:
+  void write_impl(const char *, size_t Size) override { Count += Size; }
+  uint64_t current_pos() const override { return Count; }
+  uint64_t Count = 0;
+};
+
+class CountingOutputs final : public OutputSet {
+public:
+  llvm::Error
+  add(llvm::StringRef,
+      llvm::function_ref<void(llvm::raw_ostream &)> Write) override {
+    CountingStream OS;
+    Write(OS);
+    Bytes += OS.tell();
+    return llvm::Error::success();
+  }
+  uint64_t Bytes = 0;
+};
+} // namespace
+
+static ir::Program compileJob(llvm::SourceMgr &Sources, const char *Path,
+                              DiagnosticEngine &Diags) {
+  FrontendOptions Options;
+  Options.ImportPaths = {FORETRACE_LIBRARY};
+  ir::Program P;
+  P.Spec = *compileSpec(Sources, Path, Options, Diags);
+  return P;
+}
+
+static void parse(benchmark::State &State) {
+  std::string Text;
+  std::string Block = "model m {\n  vocab = 50257  hidden = 96 * 128\n"
+                      "  attention gqa { heads = 96  kv_heads = 8 }\n"
+                      "  ffn { intermediate = 4 * 12288 activation = swiglu }\n"
+                      "  layers = 3 * dense + 58 * moe\n}\n";
+  while (Text.size() < static_cast<size_t>(State.range(0)))
+    Text += Block;
+  for (auto _ : State) {
+    llvm::SourceMgr Sources;
+    DiagnosticEngine Diags;
+    unsigned Buffer = Sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBuffer(Text, "bench.fore"), {});
+    benchmark::DoNotOptimize(parseFore(Sources, Buffer, Diags));
+  }
+  State.SetBytesProcessed(State.iterations() *
+                          static_cast<int64_t>(Text.size()));
+}
+BENCHMARK(parse)->Arg(2 << 10)->Arg(1 << 20)->Unit(benchmark::kMillisecond);
+
+static void frontend(benchmark::State &State) {
+  for (auto _ : State) {
+    llvm::SourceMgr Sources;
+    DiagnosticEngine Diags;
+    benchmark::DoNotOptimize(compileJob(Sources, FORETRACE_EXAMPLE, Diags));
+  }
+}
+BENCHMARK(frontend)->Unit(benchmark::kMicrosecond);
+
+static void passes(benchmark::State &State) {
+  llvm::SourceMgr Sources;
+  DiagnosticEngine Diags;
+  const ir::Program Job = compileJob(Sources, FORETRACE_EXAMPLE, Diags);
+  auto Pipeline = pipelineFor({ir::Fact::Stages, ir::Fact::Sync,
+                               ir::Fact::Costs, ir::Fact::Recompute});
+  for (auto _ : State) {
+    ir::Program P = Job;
+    benchmark::DoNotOptimize(runPasses(P, Pipeline, Diags, {}));
+  }
+}
+BENCHMARK(passes)->Unit(benchmark::kMicrosecond);
+
+static void table(benchmark::State &State) {
+  llvm::SourceMgr Sources;
+  DiagnosticEngine Diags;
+  ir::Program P = compileJob(Sources, FORETRACE_LARGE, Diags);
+  const Backend &Format = *findBackend("simai");
+  const ir::EmitSpec Emit = P.Spec.Emits.front();
+  runPasses(P, pipelineFor(Format.Prepare(Emit, Diags)), Diags, {});
+  int64_t Bytes = 0;
+  for (auto _ : State) {
+    CountingOutputs Outputs;
+    if (Format.Emit({P, Emit, "large"}, Outputs, Diags))
+      State.SkipWithError("the table can't be written");
+    Bytes += static_cast<int64_t>(Outputs.Bytes);
+  }
+  State.SetBytesProcessed(Bytes);
+}
+BENCHMARK(table)->Unit(benchmark::kMillisecond);
+
+BENCHMARK_MAIN();
