@@ -35,6 +35,7 @@ public:
   constexpr bool contains(FactSet S) const {
     return (Bits & S.Bits) == S.Bits;
   }
+  constexpr bool intersects(FactSet S) const { return Bits & S.Bits; }
   /// The facts of this set that \p S lacks.
   constexpr FactSet minus(FactSet S) const {
     FactSet R;

@@ -1,2 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/PassManager.h"
+#include "ir/Verify.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/Passes.h"
+#include <algorithm>
+#include <chrono>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+// The unqualified names of Passes.def.
+#define FACT(ENUMERATOR, SPELLING, DOC)                                        \
+  constexpr Fact ENUMERATOR = Fact::ENUMERATOR;
+#include "ir/Facts.def"
+
+template <typename... Ts> constexpr FactSet facts(Ts... Facts) {
+  return FactSet{Facts...};
+}
+
+} // namespace
+
+llvm::ArrayRef<PassInfo> foretrace::allPasses() {
+  static constexpr PassInfo Passes[] = {
+#define PASS(FUNCTION, NAME, SUMMARY, REQUIRES, ESTABLISHES)                   \
+  {NAME, SUMMARY, facts REQUIRES, facts ESTABLISHES, foretrace::FUNCTION},
+#include "passes/Passes.def"
+  };
+  return Passes;
+}
+
+const PassInfo *foretrace::findPass(llvm::StringRef Name) {
+  const PassInfo *Found = llvm::find_if(
+      allPasses(), [Name](const PassInfo &P) { return P.Name == Name; });
+  return Found == allPasses().end() ? nullptr : Found;
+}
+
+std::vector<const PassInfo *> foretrace::pipelineFor(FactSet Needs) {
+  // Every pass stands after those it depends on, so one walk from the end
+  // finds them all.
+  std::vector<const PassInfo *> Pipeline;
+  for (const PassInfo &P : llvm::reverse(allPasses())) {
+    if (!P.Establishes.intersects(Needs))
+      continue;
+    Pipeline.push_back(&P);
+    Needs.insert(P.Requires);
+  }
+  std::reverse(Pipeline.begin(), Pipeline.end());
+  return Pipeline;
+}
+
+/// Reports the first fact \p Pass requires that \p P lacks.
+static bool checkRequirements(const Program &P, const PassInfo &Pass,
+                              DiagnosticEngine &Diags) {
+  FactSet Missing = Pass.Requires.minus(P.Facts);
+  for (const PassInfo &Provider : allPasses())
+    if (Provider.Establishes.intersects(Missing)) {
+      Diags.report({}, diag::PassRequiresFact, Pass.Name, Provider.Name);
+      return false;
+    }
+  return true;
+}
+
+bool foretrace::runPasses(Program &P, llvm::ArrayRef<const PassInfo *> Passes,
+                          DiagnosticEngine &Diags,
+                          const PassOptions &Options) {
+  using Clock = std::chrono::steady_clock;
+  for (const PassInfo *Pass : Passes) {
+    if (!checkRequirements(P, *Pass, Diags))
+      return false;
+    Clock::time_point Start = Clock::now();
+    if (!Pass->Run(P, Diags))
+      return false;
+    P.Facts.insert(Pass->Establishes);
+    if (Options.Timed)
+      Options.Timed(*Pass, std::chrono::duration_cast<std::chrono::nanoseconds>(
+                               Clock::now() - Start)
+                               .count());
+    if (Options.After)
+      Options.After(*Pass, P);
+    if (Options.VerifyEach && !verify(P, Diags))
+      return false;
+  }
+  return true;
+}
