@@ -74,9 +74,8 @@ demo() {
   table=$(find "$out" -name '*.txt' | sort | head -n 1)
   say "$table: header, number of rows, and the first rows"
   head -n 10 "$table"
-  say 'what was compiled'
-  build/release/bin/foretrace compile "$job" --emit=simai --stats --quiet \
-    -o /dev/null
+  say 'parameters of the model'
+  build/release/bin/foretrace compile "$job" --emit=params --stdout --quiet
 }
 
 case "${1-}" in
