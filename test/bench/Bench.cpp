@@ -5,8 +5,8 @@
 #include "backends/Backend.h"
 #include "frontend/Frontend.h"
 #include "frontend/Parse.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "passes/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <benchmark/benchmark.h>
 
 using namespace foretrace;
@@ -80,8 +80,8 @@ static void passes(benchmark::State &State) {
   llvm::SourceMgr Sources;
   DiagnosticEngine Diags;
   const ir::Program Job = compileJob(Sources, FORETRACE_EXAMPLE, Diags);
-  auto Pipeline = pipelineFor({ir::Fact::Stages, ir::Fact::Sync,
-                               ir::Fact::Costs, ir::Fact::Recompute});
+  auto Pipeline = pipelineFor(
+      {ir::Fact::Stages, ir::Fact::Sync, ir::Fact::Costs, ir::Fact::Recompute});
   for (auto _ : State) {
     ir::Program P = Job;
     benchmark::DoNotOptimize(runPasses(P, Pipeline, Diags, {}));

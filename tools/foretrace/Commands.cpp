@@ -17,8 +17,7 @@ namespace foretrace {
 SUBCOMMAND(compileCommand, "compile",
            "Compile a job and write what its `emit` blocks ask for")
 SUBCOMMAND(optCommand, "opt", "Run passes on the text form of the IR")
-SUBCOMMAND(listCommand, "list",
-           "List passes, backends, models or diagnostics")
+SUBCOMMAND(listCommand, "list", "List passes, backends, models or diagnostics")
 SUBCOMMAND(completionCommand, "completion",
            "Print a completion script for a shell")
 SUBCOMMAND(manCommand, "man", "Print the manual page")
@@ -50,8 +49,8 @@ static constexpr char Overview[] =
     "Foretrace compiles the description of an LLM training job to workloads "
     "for simulators\n";
 
-static cl::extrahelp ExitCodes(
-    "\nExit codes: 0 done, 1 diagnosed, 2 wrong usage\n");
+static cl::extrahelp
+    ExitCodes("\nExit codes: 0 done, 1 diagnosed, 2 wrong usage\n");
 
 ExitCode usageError(const Twine &Text) {
   errs() << "foretrace: " << Text << "\ntry: foretrace --help\n";
@@ -64,9 +63,9 @@ static void printVersion(raw_ostream &OS) {
 
 /// LLVM's own message for an unknown subcommand blames its arguments too.
 static bool isUnknownCommand(StringRef Name) {
-  return !Name.starts_with("-") &&
-         none_of(Commands,
-                 [&](const Command &C) { return C.Get().getName() == Name; });
+  return !Name.starts_with("-") && none_of(Commands, [&](const Command &C) {
+    return C.Get().getName() == Name;
+  });
 }
 
 ExitCode runCommandLine(int Argc, char **Argv) {

@@ -4,13 +4,13 @@
 // backend needs, the backend's check, and its files.
 #include "backends/Backend.h"
 #include "frontend/Frontend.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
 #include "tools/foretrace/Library.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Output.h"
 #include "tools/foretrace/Pipeline.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -25,10 +25,11 @@ static cl::list<std::string>
               cl::desc("Give a `param`, or a key written section.key, a value"),
               cl::cat(jobCategory()), cl::sub(compileCommand()));
 
-static cl::list<std::string>
-    ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
-                cl::desc("Look for imports here too"), cl::cat(jobCategory()),
-                cl::sub(compileCommand()));
+static cl::list<std::string> ImportPaths("I", cl::Prefix,
+                                         cl::value_desc("folder"),
+                                         cl::desc("Look for imports here too"),
+                                         cl::cat(jobCategory()),
+                                         cl::sub(compileCommand()));
 
 static cl::opt<std::string>
     OutputPath("o", cl::value_desc("path"),
@@ -80,7 +81,7 @@ static Destination findDestination() {
 
 static void setOption(ir::EmitSpec &Emit, StringRef Name, StringRef Value) {
   auto Old = find_if(Emit.Options.Fields,
-                      [&](const auto &F) { return F.Name == Name; });
+                     [&](const auto &F) { return F.Name == Name; });
   ir::Attribute New;
   New.K = ir::Attribute::Kind::Text;
   New.Text = Value.str();

@@ -2,10 +2,10 @@
 //
 // `foretrace completion` and `foretrace man`: the option table, read at run
 // time, as a shell script and as a manual page.
+#include "tools/foretrace/Commands.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "tools/foretrace/Commands.h"
 
 using namespace llvm;
 
@@ -38,8 +38,7 @@ static std::vector<const cl::Option *> options(const cl::SubCommand &Command) {
 static std::string spelling(const cl::Option &O) {
   if (O.ArgStr.size() == 1)
     return ("-" + O.ArgStr).str();
-  StringRef Equals =
-      O.getValueExpectedFlag() == cl::ValueRequired ? "=" : "";
+  StringRef Equals = O.getValueExpectedFlag() == cl::ValueRequired ? "=" : "";
   return ("--" + O.ArgStr + Equals).str();
 }
 

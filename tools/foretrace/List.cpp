@@ -2,14 +2,14 @@
 //
 // `foretrace list`: what there is, one line each, from the tables.
 #include "backends/Backend.h"
+#include "passes/PassManager.h"
+#include "tools/foretrace/Commands.h"
+#include "tools/foretrace/Library.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-#include "passes/PassManager.h"
-#include "tools/foretrace/Commands.h"
-#include "tools/foretrace/Library.h"
 
 using namespace llvm;
 
@@ -40,8 +40,7 @@ static void listDiagnostics() {
   for (unsigned I = 0; I != diag::NumDiagnostics; ++I) {
     const DiagnosticInfo &Info = getDiagnosticInfo(diag::Id(I));
     outs() << formatv("{0,-28} {1,-8} {2}\n", Info.Slug,
-                      Severities[static_cast<unsigned>(Info.Level)],
-                      Info.Text);
+                      Severities[static_cast<unsigned>(Info.Level)], Info.Text);
   }
 }
 

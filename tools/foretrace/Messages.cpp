@@ -26,10 +26,11 @@ static cl::opt<ColorMode> Color(
     cl::init(ColorMode::Auto), cl::cat(messageCategory()),
     cl::sub(compileCommand()), cl::sub(optCommand()));
 
-static cl::opt<bool> Quiet(
-    "quiet", cl::desc("Print diagnostics only: no progress, no list of files"),
-    cl::cat(messageCategory()), cl::sub(compileCommand()),
-    cl::sub(optCommand()));
+static cl::opt<bool>
+    Quiet("quiet",
+          cl::desc("Print diagnostics only: no progress, no list of files"),
+          cl::cat(messageCategory()), cl::sub(compileCommand()),
+          cl::sub(optCommand()));
 
 bool isQuiet() { return Quiet; }
 
@@ -40,8 +41,7 @@ static bool useColors() {
          !std::getenv("NO_COLOR");
 }
 
-ExitCode showMessages(const DiagnosticEngine &Diags,
-                      const SourceMgr &Sources) {
+ExitCode showMessages(const DiagnosticEngine &Diags, const SourceMgr &Sources) {
   if (Format == MessageFormat::JSON)
     renderJSON(Diags, Sources, errs());
   else

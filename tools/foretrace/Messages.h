@@ -5,8 +5,8 @@
 #define FORETRACE_TOOLS_MESSAGES_H
 
 #include "lang/Diagnostic.h"
-#include "llvm/Support/SourceMgr.h"
 #include "tools/foretrace/Commands.h"
+#include "llvm/Support/SourceMgr.h"
 
 namespace foretrace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Output.h"
+#include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
-#include "tools/foretrace/Messages.h"
 #include <chrono>
 #include <unistd.h>
 
@@ -101,8 +101,8 @@ Error FileOutputs::addStream(StringRef Path,
                              function_ref<void(raw_ostream &)> Write) {
   int FD = STDOUT_FILENO;
   if (Path != "-")
-    if (std::error_code EC = sys::fs::openFileForWrite(
-            Path, FD, sys::fs::CD_OpenExisting))
+    if (std::error_code EC =
+            sys::fs::openFileForWrite(Path, FD, sys::fs::CD_OpenExisting))
       return createFileError(Path, EC);
   Expected<uint64_t> Bytes = writeTo(FD, Path, Write);
   if (Path != "-")
@@ -131,11 +131,10 @@ Error FileOutputs::add(StringRef Name,
   if (isStream(Path))
     return addStream(Path, Write);
   if (any_of(Files, [&](const File &F) { return F.Path == Path; }))
-    return createFileError(Path, createStringError(
-                                     "the job writes two files of this name"));
-  if (sys::fs::is_directory(Path))
     return createFileError(
-        Path, make_error_code(std::errc::is_a_directory));
+        Path, createStringError("the job writes two files of this name"));
+  if (sys::fs::is_directory(Path))
+    return createFileError(Path, make_error_code(std::errc::is_a_directory));
   if (Error E = createFolder())
     return E;
 

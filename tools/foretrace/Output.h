@@ -30,9 +30,8 @@ public:
   FileOutputs(std::string Folder, std::string Stream);
   ~FileOutputs() override;
 
-  llvm::Error
-  add(llvm::StringRef Path,
-      llvm::function_ref<void(llvm::raw_ostream &)> Write) override;
+  llvm::Error add(llvm::StringRef Path,
+                  llvm::function_ref<void(llvm::raw_ostream &)> Write) override;
 
   /// Gives all files their names.
   llvm::Error commit();

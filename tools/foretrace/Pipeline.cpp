@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Pipeline.h"
 #include "ir/Print.h"
+#include "tools/foretrace/Commands.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
-#include "tools/foretrace/Commands.h"
 #include <cstdlib>
 
 using namespace llvm;
 
 namespace foretrace {
 
-static cl::list<std::string> PrintAfter(
-    "print-after", cl::value_desc("pass"), cl::CommaSeparated,
-    cl::desc("Print the IR after this pass, or after `all`"),
-    cl::cat(passCategory()), cl::sub(compileCommand()), cl::sub(optCommand()));
+static cl::list<std::string>
+    PrintAfter("print-after", cl::value_desc("pass"), cl::CommaSeparated,
+               cl::desc("Print the IR after this pass, or after `all`"),
+               cl::cat(passCategory()), cl::sub(compileCommand()),
+               cl::sub(optCommand()));
 
-static cl::opt<bool> VerifyEach(
-    "verify-each", cl::desc("Verify the IR after each pass"),
-    cl::init(std::getenv("FORETRACE_VERIFY_EACH") != nullptr),
-    cl::cat(passCategory()), cl::sub(compileCommand()), cl::sub(optCommand()));
+static cl::opt<bool>
+    VerifyEach("verify-each", cl::desc("Verify the IR after each pass"),
+               cl::init(std::getenv("FORETRACE_VERIFY_EACH") != nullptr),
+               cl::cat(passCategory()), cl::sub(compileCommand()),
+               cl::sub(optCommand()));
 
-static cl::opt<bool> TimePasses(
-    "time-passes", cl::desc("Print the time each pass took"),
-    cl::cat(passCategory()), cl::sub(compileCommand()), cl::sub(optCommand()));
+static cl::opt<bool> TimePasses("time-passes",
+                                cl::desc("Print the time each pass took"),
+                                cl::cat(passCategory()),
+                                cl::sub(compileCommand()),
+                                cl::sub(optCommand()));
 
-static cl::opt<bool> Stats(
-    "stats", cl::desc("Print the size of the IR and what it stands for"),
-    cl::cat(passCategory()), cl::sub(compileCommand()), cl::sub(optCommand()));
+static cl::opt<bool>
+    Stats("stats", cl::desc("Print the size of the IR and what it stands for"),
+          cl::cat(passCategory()), cl::sub(compileCommand()),
+          cl::sub(optCommand()));
 
 bool checkPipelineOptions() {
   for (StringRef Name : PrintAfter)
@@ -76,9 +81,8 @@ void showStatistics(const ir::Program &P) {
          << "stats: ops " << Ops << "\n"
          << "stats: collectives " << Collectives << "\n"
          << "stats: stage kinds " << P.Stages.size() << "\n"
-         << "stats: standing for " << P.Spec.Model.layerCount()
-         << " layers, " << *Parallel.Ga << " micro-batches, "
-         << *Parallel.World << " ranks\n";
+         << "stats: standing for " << P.Spec.Model.layerCount() << " layers, "
+         << *Parallel.Ga << " micro-batches, " << *Parallel.World << " ranks\n";
 }
 
 } // namespace foretrace
