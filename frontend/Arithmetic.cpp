@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators on values. Integers are exact: what overflows or leaves a rest is
+// an error, never rounded.
+#include "frontend/Arithmetic.h"
+#include "frontend/DidYouMean.h"
+#include "frontend/Pattern.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include <cmath>
+#include <limits>
+
+using namespace foretrace;
+using ast::BinaryOp;
+
+llvm::StringRef foretrace::getSpelling(BinaryOp Op) {
+  static constexpr llvm::StringRef Spellings[] = {
+      "+", "-", "*", "/", "//", "%", "==", "!=", "<", "<=", ">", ">=", "and",
+      "or"};
+  return Spellings[static_cast<unsigned>(Op)];
+}
+
+/// Quotient rounded down; the caller excludes 0 and overflow.
+static int64_t floorDiv(int64_t A, int64_t B) {
+  return A / B - (A % B != 0 && (A < 0) != (B < 0));
+}
+
+namespace {
+
+/// One binary operation on its way to a result.
+struct Operation {
+  BinaryOp Op;
+  SourceRange OpRange, Range;
+  const Value &A, &B;
+  DiagnosticEngine &Diags;
+
+  using Result = std::optional<Value>;
+
+  Result run();
+
+private:
+  Result integers(int64_t X, int64_t Y, Dimension Dim);
+  Result reals(double X, double Y, Dimension Dim);
+  Result compare();
+  std::optional<Dimension> dimension();
+  Result mismatch() {
+    Diags.report(OpRange, diag::OperandMismatch, getSpelling(Op), describe(A),
+                 describe(B));
+    return std::nullopt;
+  }
+  Result byZero() {
+    Diags.report(Range, diag::DivisionByZero, *format(A), getSpelling(Op));
+    return std::nullopt;
+  }
+};
+
+} // namespace
+
+/// The dimension of the result; nothing if the operands don't go together.
+std::optional<Dimension> Operation::dimension() {
+  bool SameDim = A.Dim == B.Dim;
+  if (Op == BinaryOp::Mul &&
+      (A.Dim == Dimension::Count || B.Dim == Dimension::Count))
+    return A.Dim == Dimension::Count ? B.Dim : A.Dim;
+  if (Op == BinaryOp::Div || Op == BinaryOp::FloorDiv) {
+    if (SameDim)
+      return Dimension::Count;
+    if (B.Dim == Dimension::Count)
+      return A.Dim;
+    return std::nullopt;
+  }
+  if (SameDim && Op != BinaryOp::Mul)
+    return A.Dim;
+  return std::nullopt;
+}
+
+Operation::Result Operation::integers(int64_t X, int64_t Y, Dimension Dim) {
+  bool Divides = Op == BinaryOp::Div || Op == BinaryOp::FloorDiv ||
+                 Op == BinaryOp::Mod;
+  if (Divides && Y == 0)
+    return byZero();
+  std::optional<int64_t> Out;
+  bool Wraps = Divides && Y == -1 && X == std::numeric_limits<int64_t>::min();
+  switch (Op) {
+  case BinaryOp::Add:
+    Out = llvm::checkedAdd(X, Y);
+    break;
+  case BinaryOp::Sub:
+    Out = llvm::checkedSub(X, Y);
+    break;
+  case BinaryOp::Mul:
+    Out = llvm::checkedMul(X, Y);
+    break;
+  case BinaryOp::Div:
+    if (!Wraps && X % Y != 0) {
+      Diags.report(Range, diag::InexactDivision, X, Y, X % Y);
+      return std::nullopt;
+    }
+    [[fallthrough]];
+  case BinaryOp::FloorDiv:
+    if (!Wraps)
+      Out = floorDiv(X, Y);
+    break;
+  default:
+    Out = Wraps ? 0 : X - floorDiv(X, Y) * Y;
+    break;
+  }
+  if (!Out) {
+    Diags.report(Range, diag::IntegerOverflow,
+                 llvm::formatv("{0} {1} {2}", X, getSpelling(Op), Y).str());
+    return std::nullopt;
+  }
+  return Value{*Out, Dim, Range};
+}
+
+Operation::Result Operation::reals(double X, double Y, Dimension Dim) {
+  double Out;
+  switch (Op) {
+  case BinaryOp::Add:
+    Out = X + Y;
+    break;
+  case BinaryOp::Sub:
+    Out = X - Y;
+    break;
+  case BinaryOp::Mul:
+    Out = X * Y;
+    break;
+  case BinaryOp::Div:
+    if (Y == 0)
+      return byZero();
+    Out = X / Y;
+    break;
+  default: // `//` and `%` are for integers
+    return mismatch();
+  }
+  if (!std::isfinite(Out)) {
+    Diags.report(Range, diag::IntegerOverflow,
+                 *format(A) + " " + getSpelling(Op).str() + " " + *format(B));
+    return std::nullopt;
+  }
+  return Value{Out, Dim, Range};
+}
+
+/// -1, 0 or 1.
+template <typename T> static int order(const T &X, const T &Y) {
+  return X < Y ? -1 : X > Y ? 1 : 0;
+}
+
+Operation::Result Operation::compare() {
+  int Order;
+  bool IsOrdered = false;
+  if (A.isNumber() && B.isNumber() && A.Dim == B.Dim) {
+    const int64_t *X = A.getIf<int64_t>(), *Y = B.getIf<int64_t>();
+    Order = X && Y ? order(*X, *Y) : order(A.asReal(), B.asReal());
+    IsOrdered = true;
+  } else if (A.asText() && B.asText()) {
+    Order = order(*A.asText(), *B.asText());
+  } else if (A.getIf<bool>() && B.getIf<bool>()) {
+    Order = order(*A.getIf<bool>(), *B.getIf<bool>());
+  } else {
+    return mismatch();
+  }
+  auto Say = [&](bool Truth) { return Value{Truth, Dimension::Count, Range}; };
+  if (Op == BinaryOp::Eq)
+    return Say(Order == 0);
+  if (Op == BinaryOp::Ne)
+    return Say(Order != 0);
+  if (!IsOrdered)
+    return mismatch();
+  if (Op == BinaryOp::Lt)
+    return Say(Order < 0);
+  if (Op == BinaryOp::Le)
+    return Say(Order <= 0);
+  return Say(Op == BinaryOp::Gt ? Order > 0 : Order >= 0);
+}
+
+Operation::Result Operation::run() {
+  if (Op >= BinaryOp::Eq)
+    return compare();
+  const int64_t *X = A.getIf<int64_t>(), *Y = B.getIf<int64_t>();
+  const auto *P = A.getIf<PatternValue>(), *Q = B.getIf<PatternValue>();
+  if (Op == BinaryOp::Add && P && Q)
+    return Value{concatenate(*P, *Q), Dimension::Count, Range};
+  bool IsRepeat = Op == BinaryOp::Mul && ((X && Q) || (P && Y));
+  if (IsRepeat && (X ? A : B).Dim == Dimension::Count) {
+    std::optional<PatternValue> Out =
+        repeat(X ? *X : *Y, X ? *Q : *P, Range, Diags);
+    if (!Out)
+      return std::nullopt;
+    return Value{std::move(*Out), Dimension::Count, Range};
+  }
+  if (!A.isNumber() || !B.isNumber())
+    return mismatch();
+  std::optional<Dimension> Dim = dimension();
+  if (!Dim)
+    return mismatch();
+  if (X && Y)
+    return integers(*X, *Y, *Dim);
+  return reals(A.asReal(), B.asReal(), *Dim);
+}
+
+std::optional<Value> foretrace::applyBinary(BinaryOp Op, SourceRange OpRange,
+                                            const Value &A, const Value &B,
+                                            SourceRange Range,
+                                            DiagnosticEngine &Diags) {
+  return Operation{Op, OpRange, Range, A, B, Diags}.run();
+}
+
+std::optional<Value> foretrace::applyUnary(ast::UnaryOp Op, const Value &A,
+                                           SourceRange Range,
+                                           DiagnosticEngine &Diags) {
+  if (Op == ast::UnaryOp::Not) {
+    if (const bool *B = A.getIf<bool>())
+      return Value{!*B, Dimension::Count, Range};
+    Diags.report(A.Range, diag::TypeMismatch, "not", "`true` or `false`",
+                 describe(A));
+    return std::nullopt;
+  }
+  if (const double *D = A.getIf<double>())
+    return Value{-*D, A.Dim, Range};
+  const int64_t *I = A.getIf<int64_t>();
+  if (!I) {
+    Diags.report(A.Range, diag::TypeMismatch, "-", "a number", describe(A));
+    return std::nullopt;
+  }
+  if (std::optional<int64_t> Out = llvm::checkedSub(int64_t(0), *I))
+    return Value{*Out, A.Dim, Range};
+  Diags.report(Range, diag::IntegerOverflow, "-(" + llvm::itostr(*I) + ")");
+  return std::nullopt;
+}
+
+std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
+                                          llvm::ArrayRef<Value> Arguments,
+                                          SourceRange Range,
+                                          DiagnosticEngine &Diags) {
+  static constexpr llvm::StringRef Functions[] = {"min", "max", "ceil_div"};
+  if (!llvm::is_contained(Functions, Callee.Text)) {
+    suggest(Diags.report(Callee.Range, diag::UnknownFunction, Callee.Text),
+            Callee.Range, Callee.Text, Functions);
+    return std::nullopt;
+  }
+  if (Arguments.size() != 2) {
+    Diags.report(Range, diag::ArgumentCount, Callee.Text, Arguments.size());
+    return std::nullopt;
+  }
+  const Value &A = Arguments[0], &B = Arguments[1];
+  if (Callee.Text == "ceil_div") {
+    // ceil(a / b) = -floor(-a / b)
+    std::optional<Value> Out =
+        applyUnary(ast::UnaryOp::Negate, A, Range, Diags);
+    if (Out)
+      Out = applyBinary(BinaryOp::FloorDiv, Callee.Range, *Out, B, Range,
+                        Diags);
+    return Out ? applyUnary(ast::UnaryOp::Negate, *Out, Range, Diags)
+               : std::nullopt;
+  }
+  BinaryOp Better = Callee.Text == "min" ? BinaryOp::Le : BinaryOp::Ge;
+  std::optional<Value> TakeFirst =
+      applyBinary(Better, Callee.Range, A, B, Range, Diags);
+  if (!TakeFirst)
+    return std::nullopt;
+  Value Out = *TakeFirst->getIf<bool>() ? A : B;
+  Out.Range = Range;
+  return Out;
+}

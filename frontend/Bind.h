@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sections to the structs of ir/Spec.h, key by key by the tables of
+// ir/Spec.def. Binds everything that can be bound; errors are reported where
+// they stand and leave their member absent.
+#ifndef FORETRACE_FRONTEND_BIND_H
+#define FORETRACE_FRONTEND_BIND_H
+
+#include "frontend/Defaults.h"
+#include "frontend/Import.h"
+#include "frontend/Keys.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace foretrace {
+
+/// The top of a job, gathered over all its files.
+struct Job {
+  /// A section and the file it stands in.
+  struct Declared {
+    const ast::Section *Section;
+    const Unit *Home;
+  };
+  std::vector<Declared> Models; ///< imported ones first
+  Body Train, Parallel, Cost;
+  std::vector<Field> ModelKeys; ///< given with -D, over the chosen model
+  std::vector<Declared> Emits; ///< of the main file
+  const Unit *Main = nullptr;
+  SourceRange Start; ///< where a missing section is reported
+};
+
+/// Binds one job.
+class Binder {
+public:
+  Binder(const Job &J, BodyBuilder &Bodies, Evaluator &Eval, DiagnosticEngine &Diags)
+      : TheJob(J), Bodies(Bodies), Eval(Eval), Diags(Diags),
+        Reader(Eval, Diags) {}
+
+  /// The spec, complete if nothing was reported.
+  ir::Spec bind();
+
+private:
+  template <typename SpecT>
+  void bindKeys(const Body &B, SpecT &Out,
+                llvm::ArrayRef<llvm::StringRef> OtherKeys = {},
+                llvm::ArrayRef<llvm::StringRef> Sections = {});
+  template <typename SpecT>
+  void requireKeys(const ast::Word &Section, const SpecT &Out,
+                   llvm::ArrayRef<const Body *> Written);
+  template <typename SpecT> void publishKeys(const SpecT &S);
+
+  const Job::Declared *chooseModel();
+  const Job::Declared *findModel(const ast::Word &Name);
+  bool mergeModel(const Job::Declared &M, Body &Into,
+                  std::vector<const Job::Declared *> &Chain);
+  void bindModel(ir::ModelSpec &M);
+  void bindBlocks(const Body &Model, ir::ModelSpec &M);
+  void bindParts(const Body &B, ir::BlockSpec &Out);
+  void bindBlock(const Body &B, const Body &Model, ir::BlockSpec &Out);
+  void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
+                  llvm::ArrayRef<const Body *> Written);
+  void bindLayers(const Body &Model, ir::ModelSpec &M);
+  void reportUnused(const ir::ModelSpec &M);
+
+  void bindLayout(const Field &F, ir::ParallelSpec &P);
+  void bindCost(ir::CostSpec &C);
+  /// The body behind a key or section of that name: a section in place, or a
+  /// table of a TOML file. False if there is none.
+  bool findTable(const Body &B, llvm::StringRef Name, Body &Out);
+  void bindTimes(const Body &Times, ir::CostSpec &C);
+
+  void bindEmit(const Job::Declared &E, ir::EmitSpec &Out);
+  ir::Attribute toAttribute(const Body &B);
+  ir::Attribute toAttribute(const Value &V);
+
+  const Job &TheJob;
+  BodyBuilder &Bodies;
+  Evaluator &Eval;
+  DiagnosticEngine &Diags;
+  KeyReader Reader;
+  Scope NoNames; ///< TOML tables use no names
+};
+
+/// Reports a section that can't stand where it does; \p Sections are those
+/// that can.
+void reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
+                   llvm::ArrayRef<llvm::StringRef> Sections,
+                   DiagnosticEngine &Diags);
+
+// Definitions of the templates above.
+
+template <typename SpecT>
+void Binder::bindKeys(const Body &B, SpecT &Out,
+                      llvm::ArrayRef<llvm::StringRef> OtherKeys,
+                      llvm::ArrayRef<llvm::StringRef> Sections) {
+  llvm::ArrayRef<Key<SpecT>> Keys = getKeys<SpecT>();
+  for (const Field &F : B.Fields) {
+    auto It = llvm::find_if(
+        Keys, [&](const Key<SpecT> &K) { return K.Name == F.Key.Text; });
+    if (It != Keys.end()) {
+      It->Read(Reader, F, Out);
+    } else if (!llvm::is_contained(OtherKeys, F.Key.Text)) {
+      std::vector<llvm::StringRef> Names(OtherKeys.begin(), OtherKeys.end());
+      for (const Key<SpecT> &K : Keys)
+        Names.push_back(K.Name);
+      reportUnknownKey(F, B.Keyword.Text, Names, Diags);
+    }
+  }
+  for (const Body &Sub : B.Sections)
+    if (!llvm::is_contained(Sections, Sub.Keyword.Text))
+      reportSection(Sub.Keyword, B.Keyword.Text, Sections, Diags);
+}
+
+/// Reports keys of \p Section that must be there and are neither present nor
+/// \p Written (a written one that is absent was reported already).
+template <typename SpecT>
+void Binder::requireKeys(const ast::Word &Section, const SpecT &Out,
+                         llvm::ArrayRef<const Body *> Written) {
+  for (const RequiredKey &R : getRequiredKeys()) {
+    if (R.Section != Section.Text)
+      continue;
+    for (const Key<SpecT> &K : getKeys<SpecT>())
+      if (K.Name == R.Name && !K.Print(Out) &&
+          llvm::none_of(Written,
+                        [&](const Body *B) { return B->findField(R.Name); }))
+        Diags.report(Section.Range, diag::MissingKey, Section.Text, R.Name,
+                     R.Example);
+  }
+}
+
+/// Makes the keys of \p S known to `{name}` in strings.
+template <typename SpecT> void Binder::publishKeys(const SpecT &S) {
+  for (const Key<SpecT> &K : getKeys<SpecT>())
+    if (std::optional<std::string> Text = K.Print(S))
+      Eval.setJobKey(K.Name, *Text);
+}
+
+} // namespace foretrace
+
+#endif

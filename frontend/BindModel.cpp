@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binds the model: which one, what it inherits, its blocks and layers.
+#include "frontend/Bind.h"
+#include "frontend/DidYouMean.h"
+#include "frontend/Pattern.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+
+const Job::Declared *Binder::findModel(const ast::Word &Name) {
+  llvm::SmallVector<llvm::StringRef> Names;
+  // The nearest declaration wins: the main file's stand last.
+  for (const Job::Declared &M : llvm::reverse(TheJob.Models)) {
+    Names.push_back(M.Section->Label.Text);
+    if (Names.back() == Name.Text)
+      return &M;
+  }
+  suggest(Diags.report(Name.Range, diag::UnknownModel, Name.Text), Name.Range,
+          Name.Text, Names);
+  return nullptr;
+}
+
+const Job::Declared *Binder::chooseModel() {
+  if (const Field *F = TheJob.Train.findField("model")) {
+    std::optional<Value> V = Eval.evaluate(*F->Value, *F->Names, Words::Any);
+    const std::string *Name = V ? V->asText() : nullptr;
+    if (V && !Name)
+      Diags.report(V->Range, diag::WrongType, "model", describe(*V),
+                   "the name of a model");
+    return Name ? findModel({*Name, F->Value->Range}) : nullptr;
+  }
+  std::vector<const Job::Declared *> Own, Imported;
+  for (const Job::Declared &M : TheJob.Models)
+    (M.Home == TheJob.Main ? Own : Imported).push_back(&M);
+  const auto &Candidates = Own.empty() ? Imported : Own;
+  if (Candidates.size() == 1)
+    return Candidates.front();
+  if (Candidates.empty()) {
+    Diags.report(TheJob.Start, diag::NoModel);
+    return nullptr;
+  }
+  DiagnosticBuilder B = Diags.report(Candidates.back()->Section->Label.Range,
+                                     diag::AmbiguousModel, Candidates.size());
+  for (const Job::Declared *M : Candidates)
+    B.note(M->Section->Label.Range, diag::DeclaredHere, M->Section->Label.Text);
+  return nullptr;
+}
+
+bool Binder::mergeModel(const Job::Declared &M, Body &Into,
+                        std::vector<const Job::Declared *> &Chain) {
+  const ast::Section &S = *M.Section;
+  if (llvm::is_contained(Chain, &M)) {
+    DiagnosticBuilder B = Diags.report(Chain.back()->Section->Base.Range,
+                                       diag::InheritanceCycle, S.Label.Text);
+    for (const Job::Declared *Link : Chain)
+      B.note(Link->Section->Label.Range, diag::DeclaredHere,
+             Link->Section->Label.Text);
+    return false;
+  }
+  Chain.push_back(&M);
+  if (!S.Base.Text.empty()) {
+    const Job::Declared *Base = findModel(S.Base);
+    if (!Base || !mergeModel(*Base, Into, Chain))
+      return false;
+  }
+  Bodies.merge(Into, S, M.Home->Names);
+  return true;
+}
+
+/// Lays the attention and ffn sections of \p B over \p Out.
+void Binder::bindParts(const Body &B, ir::BlockSpec &Out) {
+  if (const Body *A = B.findSection("attention")) {
+    if (!A->Label.Text.empty())
+      Reader.readLabel(A->Label, Out.Attention.Kind);
+    bindKeys(*A, Out.Attention);
+    Out.Attention.Range = A->Keyword.Range;
+  }
+  if (const Body *F = B.findSection("ffn")) {
+    if (!F->Label.Text.empty())
+      Diags.report(F->Label.Range, diag::UnwantedLabel, "ffn", "name");
+    bindKeys(*F, Out.Ffn);
+    Out.Ffn.Range = F->Keyword.Range;
+  }
+}
+
+/// Reports what the attention of a block lacks. \p Written are the sections
+/// it may have been stated in.
+void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
+                        llvm::ArrayRef<const Body *> Written) {
+  llvm::SmallVector<const Body *, 2> Attentions;
+  for (const Body *B : Written)
+    if (const Body *A = B->findSection("attention"))
+      Attentions.push_back(A);
+  if (Attentions.empty()) {
+    Diags.report(Name.Range, diag::MissingSection, "attention",
+                 "attention gqa { heads = 32  kv_heads = 8 }");
+    return;
+  }
+  bool HasLabel = llvm::any_of(
+      Attentions, [](const Body *A) { return !A->Label.Text.empty(); });
+  if (!HasLabel && !Attentions.back()->findField("kind"))
+    Diags.report(
+        Attentions.back()->Keyword.Range, diag::MissingLabel, "attention",
+        "one of " + llvm::join(getSpellings<ir::AttentionKind>(), ", "));
+  requireKeys(Attentions.back()->Keyword, Out.Attention, Attentions);
+}
+
+void Binder::bindBlock(const Body &B, const Body &Model, ir::BlockSpec &Out) {
+  Out.Name = B.Label.Text;
+  Out.Range = B.Label.Range;
+  if (Out.Name.empty())
+    Diags.report(B.Keyword.Range, diag::MissingLabel, "block", "a name");
+  ir::MoeSpec Moe;
+  bindKeys(B, Moe, {}, {"attention", "ffn"});
+  bindParts(B, Out);
+  checkParts(B.Label, Out, {&Model, &B});
+  if (B.Fields.empty())
+    return;
+  Moe.Range = B.Keyword.Range;
+  requireKeys(B.Keyword, Moe, {&B});
+  Out.Moe = std::move(Moe);
+}
+
+void Binder::bindBlocks(const Body &Model, ir::ModelSpec &M) {
+  ir::BlockSpec Defaults;
+  bindParts(Model, Defaults);
+  for (const Body &B : Model.Sections)
+    if (B.Keyword.Text == "block")
+      bindBlock(B, Model, M.Blocks.emplace_back(Defaults));
+  if (!M.Blocks.empty())
+    return;
+  Defaults.Name = "layer";
+  Defaults.Range = Model.Label.Range;
+  checkParts(Model.Label, Defaults, {&Model});
+  M.Blocks.push_back(std::move(Defaults));
+}
+
+void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
+  const Field *F = Model.findField("layers");
+  if (!F) {
+    Diags.report(Model.Label.Range, diag::MissingKey, "model", "layers",
+                 M.Blocks.size() == 1 ? "32" : "8 * " + M.Blocks[0].Name);
+    return;
+  }
+  Scope Names(F->Names);
+  for (auto [Index, B] : llvm::enumerate(M.Blocks))
+    Names.give({B.Name, B.Range},
+               {makePattern(static_cast<unsigned>(Index), B.Range),
+                Dimension::Count, B.Range});
+  std::optional<Value> V = Eval.evaluate(*F->Value, Names);
+  if (!V)
+    return;
+  M.LayersRange = F->Value->Range;
+  const auto *P = V->getIf<PatternValue>();
+  if (!P) {
+    std::optional<int64_t> Count = Reader.checkNumber("layers", "Int", *V);
+    if (!Count)
+      return;
+    if (M.Blocks.size() > 1) {
+      Diags.report(V->Range, diag::LayersNeedBlock, *Count,
+                   std::to_string(M.Blocks.size()) + " blocks",
+                   M.Blocks[0].Name);
+      return;
+    }
+    M.Layers.push_back({1, {{0, *Count}}, M.LayersRange});
+    return;
+  }
+  if (!countLayers(*P)) {
+    Diags.report(V->Range, diag::IntegerOverflow, "layers");
+    return;
+  }
+  M.Layers = *P;
+  reportUnused(M);
+}
+
+void Binder::reportUnused(const ir::ModelSpec &M) {
+  for (auto [Index, B] : llvm::enumerate(M.Blocks)) {
+    bool IsUsed = llvm::any_of(M.Layers, [I = Index](const ir::LayerRun &R) {
+      return llvm::any_of(R.Items, [I](const ir::LayerRun::Item &Item) {
+        return Item.Block == I;
+      });
+    });
+    if (!IsUsed)
+      Diags.report(B.Range, diag::UnusedBlock, B.Name);
+  }
+}
+
+void Binder::bindModel(ir::ModelSpec &M) {
+  const Job::Declared *Chosen = chooseModel();
+  Body Model;
+  std::vector<const Job::Declared *> Chain;
+  if (!Chosen || !mergeModel(*Chosen, Model, Chain))
+    return;
+  for (const Field &F : TheJob.ModelKeys)
+    BodyBuilder::override(Model, F);
+  M.Name = Model.Label.Text;
+  M.Range = Model.Label.Range;
+  bindKeys(Model, M, {"layers"}, {"attention", "ffn", "block"});
+  ast::Word Section = Model.Label;
+  Section.Text = "model";
+  requireKeys(Section, M, {&Model});
+  bindBlocks(Model, M);
+  bindLayers(Model, M);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides conditions and merges sections.
+#include "frontend/Body.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+
+const Field *Body::findField(llvm::StringRef Key) const {
+  auto It = llvm::find_if(Fields,
+                          [&](const Field &F) { return F.Key.Text == Key; });
+  return It == Fields.end() ? nullptr : &*It;
+}
+
+const Body *Body::findSection(llvm::StringRef Keyword) const {
+  auto It = llvm::find_if(
+      Sections, [&](const Body &B) { return B.Keyword.Text == Keyword; });
+  return It == Sections.end() ? nullptr : &*It;
+}
+
+/// The entries of one section that count, in order.
+struct BodyBuilder::Flat {
+  std::vector<const ast::Assignment *> Keys;
+  std::vector<const ast::Section *> Sections;
+  std::vector<const ast::Require *> Requires;
+};
+
+void BodyBuilder::flatten(const std::vector<ast::Entry> &Entries, Scope &Names,
+                          Flat &Out) {
+  for (const ast::Entry &E : Entries) {
+    if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+      Out.Keys.push_back(A);
+    } else if (const auto *S = std::get_if<ast::Section>(&E.Node)) {
+      Out.Sections.push_back(S);
+    } else if (const auto *R = std::get_if<ast::Require>(&E.Node)) {
+      Out.Requires.push_back(R);
+    } else if (const auto *L = std::get_if<ast::Let>(&E.Node)) {
+      Symbol Let;
+      Let.Name = L->Name;
+      Let.Definition = L->Value.get();
+      Names.add(std::move(Let), Diags);
+    } else {
+      const auto &If = std::get<ast::If>(E.Node);
+      if (std::optional<bool> C = Eval.evaluateCondition(*If.Condition, Names))
+        flatten(*C ? If.Then : If.Else, Names, Out);
+    }
+  }
+}
+
+/// Whether two sections of these words are the same one. The label of
+/// `attention` says its kind; any other tells it from its siblings.
+static bool isSame(const ast::Word &KeywordA, const ast::Word &LabelA,
+                   const ast::Word &KeywordB, const ast::Word &LabelB) {
+  return KeywordA.Text == KeywordB.Text &&
+         (KeywordA.Text == "attention" || LabelA.Text == LabelB.Text);
+}
+
+void BodyBuilder::override(Body &Into, Field F) {
+  for (Field &Old : Into.Fields)
+    if (Old.Key.Text == F.Key.Text) {
+      Old = std::move(F);
+      return;
+    }
+  Into.Fields.push_back(std::move(F));
+}
+
+void BodyBuilder::check(const ast::Require &R, const Scope &Names) {
+  std::optional<bool> Holds = Eval.evaluateCondition(*R.Condition, Names);
+  if (!Holds || *Holds)
+    return;
+  std::string Message = "this requirement is not met";
+  if (R.Message) {
+    std::optional<Value> Text = Eval.evaluate(*R.Message, Names);
+    if (!Text)
+      return;
+    Message = format(*Text).value_or(Message);
+  }
+  Diags.report(R.Condition->Range, diag::RequirementFailed, Message);
+}
+
+void BodyBuilder::merge(Body &Into, const ast::Section &S,
+                        const Scope &Outer) {
+  Into.Keyword = S.Keyword;
+  if (!S.Label.Text.empty())
+    Into.Label = S.Label;
+  Into.Range = S.Range;
+  Scope &Names = Scopes.emplace_back(&Outer);
+  Flat Entries;
+  flatten(S.Entries, Names, Entries);
+
+  std::vector<const ast::Assignment *> Seen;
+  for (const ast::Assignment *A : Entries.Keys) {
+    auto First = llvm::find_if(Seen, [&](const ast::Assignment *B) {
+      return B->Key.Text == A->Key.Text;
+    });
+    if (First != Seen.end()) {
+      Diags.report(A->Key.Range, diag::DuplicateKey, A->Key.Text)
+          .note((*First)->Key.Range, diag::DeclaredHere, A->Key.Text);
+      continue;
+    }
+    Seen.push_back(A);
+    override(Into, {A->Key, A->Value.get(), &Names});
+  }
+
+  for (size_t I = 0; I < Entries.Sections.size(); ++I) {
+    const ast::Section &Sub = *Entries.Sections[I];
+    auto Earlier = llvm::ArrayRef(Entries.Sections).take_front(I);
+    const auto *First = llvm::find_if(Earlier, [&](const ast::Section *B) {
+      return isSame(B->Keyword, B->Label, Sub.Keyword, Sub.Label);
+    });
+    if (First != Earlier.end()) {
+      Diags.report(Sub.Keyword.Range, diag::DuplicateSection, Sub.Keyword.Text)
+          .note((*First)->Keyword.Range, diag::DeclaredHere, Sub.Keyword.Text);
+      continue;
+    }
+    auto Base = llvm::find_if(Into.Sections, [&](const Body &B) {
+      return isSame(B.Keyword, B.Label, Sub.Keyword, Sub.Label);
+    });
+    merge(Base == Into.Sections.end() ? Into.Sections.emplace_back() : *Base,
+          Sub, Names);
+  }
+  for (const ast::Require *R : Entries.Requires)
+    check(*R, Names);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Constant defaults: the plainest choice, off where a feature can be off, so
+// that nothing is spread or recomputed unless the job says so.
+#include "frontend/Defaults.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+template <typename T> static void orElse(Located<T> &Field, T Default) {
+  if (!Field.isPresent())
+    Field.setDefault(Default);
+}
+
+void foretrace::applyDefaults(Spec &S) {
+  orElse(S.Model.VocabMultiple, int64_t(128));
+  orElse(S.Model.Norm, NormKind::LayerNorm);
+  orElse(S.Model.Positions, PositionKind::Rope);
+  orElse(S.Model.Tied, false);
+  orElse(S.Model.Bias, false);
+  for (BlockSpec &B : S.Model.Blocks)
+    orElse(B.Ffn.Activation, ActivationKind::Gelu);
+
+  orElse(S.Train.Precision, PrecisionKind::BF16);
+  orElse(S.Train.Recompute, RecomputeKind::None);
+
+  orElse(S.Parallel.Tp, int64_t(1));
+  orElse(S.Parallel.SequenceParallel, false);
+  orElse(S.Parallel.Cp, int64_t(1));
+  orElse(S.Parallel.CpComm, CpCommKind::P2P);
+  orElse(S.Parallel.Pp, int64_t(1));
+  orElse(S.Parallel.Vpp, int64_t(1));
+  orElse(S.Parallel.Ep, int64_t(1));
+  // Megatron-LM without --use-distributed-optimizer.
+  orElse(S.Parallel.Zero, int64_t(0));
+  orElse(S.Parallel.EmbeddingAsLayer, false);
+  orElse(S.Parallel.LossAsLayer, false);
+
+  orElse(S.Cost.Kind, CostKind::Uncosted);
+}
+
+llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
+  static constexpr RequiredKey Rows[] = {
+      {"model", "vocab", "128256"},       {"model", "hidden", "4096"},
+      {"attention", "heads", "32"},       {"block", "experts", "8"},
+      {"block", "topk", "2"},             {"train", "sequence", "4096"},
+      {"train", "micro_batch", "1"},      {"parallel", "world", "8"},
+      {"device", "peak_flops", "989 TFLOP/s"},
+      {"device", "memory_bandwidth", "3350 GB/s"},
+  };
+  return Rows;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a job that doesn't say gets, and what it must say.
+#ifndef FORETRACE_FRONTEND_DEFAULTS_H
+#define FORETRACE_FRONTEND_DEFAULTS_H
+
+#include "ir/Spec.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace foretrace {
+
+/// Fills in every key that is absent and has a constant default. Defaults that
+/// follow from other values are left to the `derive` pass.
+void applyDefaults(ir::Spec &S);
+
+/// A key that has no default, and an example of what to write.
+struct RequiredKey {
+  llvm::StringRef Section, Name, Example;
+};
+llvm::ArrayRef<RequiredKey> getRequiredKeys();
+
+} // namespace foretrace
+
+#endif

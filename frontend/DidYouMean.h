@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Guesses which word was meant when an unknown one was written.
+#ifndef FORETRACE_FRONTEND_DIDYOUMEAN_H
+#define FORETRACE_FRONTEND_DIDYOUMEAN_H
+
+#include "lang/Diagnostic.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace foretrace {
+
+/// The candidate nearest to \p Word by edit distance, or empty if none is near
+/// enough to be a slip of the pen. The first of equals wins.
+llvm::StringRef nearestWord(llvm::StringRef Word,
+                            llvm::ArrayRef<llvm::StringRef> Candidates);
+
+/// Adds "did you mean" and a fix-it for the word at \p Range, if one of
+/// \p Candidates is near.
+void suggest(DiagnosticBuilder Builder, SourceRange Range, llvm::StringRef Word,
+             llvm::ArrayRef<llvm::StringRef> Candidates);
+
+} // namespace foretrace
+
+#endif

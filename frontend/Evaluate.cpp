@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names, strings and control of expressions; arithmetic is in Arithmetic.cpp.
+#include "frontend/Evaluate.h"
+#include "frontend/Arithmetic.h"
+#include "frontend/DidYouMean.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+
+/// Whether some key of the spec takes this word.
+static bool isSpelling(llvm::StringRef Word) {
+  static constexpr llvm::StringRef Spellings[] = {
+#define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) SPELLING,
+#include "ir/Spec.def"
+  };
+  return llvm::is_contained(Spellings, Word);
+}
+
+std::optional<Value> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
+                                         Words W) {
+  auto Restore = llvm::make_scope_exit(
+      [this, C = Current, N = Names, M = Mode] {
+        Current = C;
+        Names = N;
+        Mode = M;
+      });
+  Current = &E;
+  Names = &S;
+  Mode = W;
+  return std::visit([&](const auto &Node) { return visit(Node); }, E.Node);
+}
+
+std::optional<bool> Evaluator::evaluateCondition(const ast::Expr &E,
+                                                 const Scope &S) {
+  std::optional<Value> V = evaluate(E, S);
+  if (!V)
+    return std::nullopt;
+  if (const bool *B = V->getIf<bool>())
+    return *B;
+  Diags.report(E.Range, diag::TypeMismatch, "a condition",
+               "`true` or `false`", describe(*V));
+  return std::nullopt;
+}
+
+/// Checks a param's value against `in {...}`.
+static bool isInDomain(Evaluator &E, const Symbol &S, const Value &V,
+                       DiagnosticEngine &Diags) {
+  llvm::SmallVector<std::string> Legal;
+  for (const ast::ExprPtr &Element : S.Param->Domain) {
+    std::optional<Value> Allowed = E.evaluate(*Element, *S.Home);
+    if (!Allowed)
+      return false;
+    if (Allowed->Data.index() == V.Data.index() && Allowed->Dim == V.Dim &&
+        format(*Allowed) == format(V))
+      return true;
+    Legal.push_back(format(*Allowed).value_or(describe(*Allowed)));
+  }
+  Diags
+      .report(V.Range, diag::OutsideDomain, S.Name.Text,
+              format(V).value_or(describe(V)), llvm::join(Legal, ", "))
+      .note(S.Name.Range, diag::DeclaredHere, S.Name.Text);
+  return false;
+}
+
+const std::optional<Value> &Evaluator::evaluate(Symbol &S, SourceRange Use) {
+  if (S.Is == Symbol::State::Known)
+    return S.Result;
+  if (S.Is == Symbol::State::Computing) {
+    Diags.report(S.Name.Range, diag::CyclicDefinition, S.Name.Text)
+        .note(Use, diag::UsedHere, S.Name.Text);
+    return S.Result;
+  }
+  S.Is = Symbol::State::Computing;
+  if (S.Definition)
+    S.Result = evaluate(*S.Definition, *S.Home);
+  else
+    Diags.report(S.Name.Range, diag::ParamWithoutValue, S.Name.Text);
+  if (S.Result && S.Param && !S.Param->Domain.empty() &&
+      !isInDomain(*this, S, *S.Result, Diags))
+    S.Result = std::nullopt;
+  S.Is = Symbol::State::Known;
+  return S.Result;
+}
+
+Evaluator::Result Evaluator::visit(const ast::Number &N) {
+  return evaluateNumber(N, Current->Range, Diags);
+}
+
+Evaluator::Result Evaluator::visit(const ast::Boolean &B) {
+  return Value{B.Value, Dimension::Count, Current->Range};
+}
+
+Evaluator::Result Evaluator::visit(const ast::Name &N) {
+  return lookUp(N.Path, Mode);
+}
+
+Evaluator::Result Evaluator::visit(const ast::List &L) {
+  ListValue Out;
+  bool Ok = true;
+  SourceRange Range = Current->Range;
+  for (const ast::ExprPtr &Element : L.Elements) {
+    std::optional<Value> V = evaluate(*Element, *Names, Mode);
+    Ok &= V.has_value();
+    if (V)
+      Out.Elements.push_back(std::move(*V));
+  }
+  if (!Ok)
+    return std::nullopt;
+  return Value{std::move(Out), Dimension::Count, Range};
+}
+
+Evaluator::Result Evaluator::visit(const ast::Unary &U) {
+  SourceRange Range = Current->Range;
+  std::optional<Value> A = evaluate(*U.Operand, *Names);
+  return A ? applyUnary(U.Op, *A, Range, Diags) : std::nullopt;
+}
+
+/// `and` and `or` look at the right side only if the left leaves it open.
+Evaluator::Result Evaluator::logic(const ast::Binary &B) {
+  SourceRange Range = Current->Range;
+  std::optional<bool> Left = evaluateCondition(*B.Left, *Names);
+  if (!Left)
+    return std::nullopt;
+  if (*Left == (B.Op == ast::BinaryOp::Or))
+    return Value{*Left, Dimension::Count, Range};
+  std::optional<bool> Right = evaluateCondition(*B.Right, *Names);
+  if (!Right)
+    return std::nullopt;
+  return Value{*Right, Dimension::Count, Range};
+}
+
+Evaluator::Result Evaluator::visit(const ast::Binary &B) {
+  if (B.Op == ast::BinaryOp::And || B.Op == ast::BinaryOp::Or)
+    return logic(B);
+  SourceRange Range = Current->Range;
+  std::optional<Value> Left = evaluate(*B.Left, *Names);
+  std::optional<Value> Right = evaluate(*B.Right, *Names);
+  if (!Left || !Right)
+    return std::nullopt;
+  return applyBinary(B.Op, B.OpRange, *Left, *Right, Range, Diags);
+}
+
+Evaluator::Result Evaluator::visit(const ast::Conditional &C) {
+  std::optional<bool> Condition = evaluateCondition(*C.Condition, *Names);
+  if (!Condition)
+    return std::nullopt;
+  return evaluate(*Condition ? *C.Then : *C.Else, *Names, Mode);
+}
+
+Evaluator::Result Evaluator::visit(const ast::Call &C) {
+  SourceRange Range = Current->Range;
+  llvm::SmallVector<Value, 2> Arguments;
+  for (const ast::ExprPtr &A : C.Arguments)
+    if (std::optional<Value> V = evaluate(*A, *Names))
+      Arguments.push_back(std::move(*V));
+  if (Arguments.size() != C.Arguments.size())
+    return std::nullopt;
+  return applyCall(C.Callee, Arguments, Range, Diags);
+}
+
+Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
+  const ast::Word &First = Path.front();
+  SourceRange Range = Current->Range;
+  if (Symbol *S = Names->find(First.Text)) {
+    std::optional<Value> V = evaluate(*S, First.Range);
+    if (!V)
+      return std::nullopt;
+    if (Path.size() > 1)
+      V = member(*V, Path);
+    if (V)
+      V->Range = Range;
+    return V;
+  }
+  if (Path.size() == 1 && (W == Words::Any || isSpelling(First.Text)))
+    return Value{WordValue{First.Text}, Dimension::Count, Range};
+  suggest(Diags.report(First.Range, diag::UnknownName, First.Text),
+          First.Range, First.Text, Names->names());
+  return std::nullopt;
+}
+
+/// The entry \p Path names in \p Table; the first word named the table itself.
+Evaluator::Result Evaluator::member(const Value &Table,
+                                    llvm::ArrayRef<ast::Word> Path) {
+  const auto *T = Table.getIf<TableValue>();
+  const ast::Word &Key = Path[1];
+  if (!T) {
+    Diags.report(Path[0].Range, diag::TypeMismatch, "." + Key.Text, "a table",
+                 describe(Table));
+    return std::nullopt;
+  }
+  llvm::SmallVector<llvm::StringRef> Keys;
+  for (const ast::Entry &E : T->Section->Entries) {
+    Result Found;
+    if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+      Keys.push_back(A->Key.Text);
+      if (A->Key.Text != Key.Text)
+        continue;
+      const auto *Text = std::get_if<ast::String>(&A->Value->Node);
+      Found = Text ? Value{Text->Value, Dimension::Count, A->Value->Range}
+                   : evaluate(*A->Value, Scope());
+    } else if (const auto *S = std::get_if<ast::Section>(&E.Node)) {
+      Keys.push_back(S->Keyword.Text);
+      if (S->Keyword.Text != Key.Text)
+        continue;
+      Found = Value{TableValue{S}, Dimension::Count, S->Range};
+    }
+    if (Found && Path.size() > 2)
+      return member(*Found, Path.drop_front());
+    return Found;
+  }
+  suggest(Diags.report(Key.Range, diag::UnknownTableKey, Path[0].Text,
+                       Key.Text),
+          Key.Range, Key.Text, Keys);
+  return std::nullopt;
+}
+
+/// Where \p Text stands in the source of the current expression, else the
+/// whole of it (escapes may hide it).
+SourceRange Evaluator::find(llvm::StringRef Text) const {
+  const char *Begin = Current->Range.Start.getPointer();
+  const char *End = Current->Range.End.getPointer();
+  size_t At = llvm::StringRef(Begin, End - Begin).find(Text);
+  if (At == llvm::StringRef::npos)
+    return Current->Range;
+  return {llvm::SMLoc::getFromPointer(Begin + At),
+          llvm::SMLoc::getFromPointer(Begin + At + Text.size())};
+}
+
+/// What `{Name}` stands for: a param, let or table entry, else a key of the
+/// job.
+std::optional<std::string> Evaluator::interpolate(llvm::StringRef Name,
+                                                  SourceRange Place) {
+  llvm::SmallVector<llvm::StringRef> Parts;
+  Name.split(Parts, '.');
+  std::vector<ast::Word> Path;
+  for (llvm::StringRef Part : Parts)
+    Path.push_back({Part.trim().str(), Place});
+  if (Names->find(Path.front().Text)) {
+    Result V = lookUp(Path, Words::Spellings);
+    if (!V)
+      return std::nullopt;
+    if (std::optional<std::string> Text = format(*V))
+      return Text;
+    Diags.report(Place, diag::TypeMismatch, "{" + Name.str() + "}",
+                 "a number or a word", describe(*V));
+    return std::nullopt;
+  }
+  if (auto Key = JobKeys.find(Path.front().Text);
+      Key != JobKeys.end() && Path.size() == 1)
+    return Key->second;
+  std::vector<llvm::StringRef> Known = Names->names();
+  for (const auto &Key : JobKeys)
+    Known.push_back(Key.first());
+  llvm::sort(Known); // the map has no order
+  suggest(Diags.report(Place, diag::UnknownName, Path.front().Text), Place,
+          Path.front().Text, Known);
+  return std::nullopt;
+}
+
+Evaluator::Result Evaluator::visit(const ast::String &Text) {
+  std::string Out;
+  bool Ok = true;
+  llvm::StringRef Rest = Text.Value;
+  while (!Rest.empty()) {
+    size_t Brace = Rest.find_first_of("{}");
+    Out += Rest.take_front(Brace);
+    Rest = Rest.substr(Brace);
+    if (Rest.empty())
+      break;
+    if (Rest.size() > 1 && Rest[1] == Rest[0]) { // {{ and }} stand for one
+      Out += Rest[0];
+      Rest = Rest.drop_front(2);
+      continue;
+    }
+    size_t Close = Rest.find('}');
+    if (Rest[0] == '}' || Close == llvm::StringRef::npos) {
+      Diags.report(find(Rest), diag::UnmatchedBrace, Rest.take_front(1),
+                   Rest[0] == '{' ? "{{" : "}}");
+      return std::nullopt;
+    }
+    llvm::StringRef Name = Rest.slice(1, Close);
+    SourceRange Place = find(Rest.take_front(Close + 1));
+    if (Place.Start != Current->Range.Start)
+      Place = {llvm::SMLoc::getFromPointer(Place.Start.getPointer() + 1),
+               llvm::SMLoc::getFromPointer(Place.End.getPointer() - 1)};
+    std::optional<std::string> Replacement = interpolate(Name, Place);
+    Ok &= Replacement.has_value();
+    Out += Replacement.value_or("");
+    Rest = Rest.substr(Close + 1);
+  }
+  if (!Ok)
+    return std::nullopt;
+  return Value{std::move(Out), Dimension::Count, Current->Range};
+}

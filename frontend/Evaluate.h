@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Expressions to values: exact integer arithmetic, checked units, names,
+// strings with `{names}` in them. Every failure is reported where it stands.
+#ifndef FORETRACE_FRONTEND_EVALUATE_H
+#define FORETRACE_FRONTEND_EVALUATE_H
+
+#include "frontend/Scope.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace foretrace {
+
+/// What a bare word that names nothing is.
+enum class Words : unsigned char {
+  Spellings, ///< a value if some key of ir/Spec.def takes it, else an error
+  Any,       ///< a value: the key decides
+};
+
+/// Evaluates expressions; empty results were reported.
+class Evaluator {
+public:
+  explicit Evaluator(DiagnosticEngine &Diags) : Diags(Diags) {}
+
+  std::optional<Value> evaluate(const ast::Expr &E, const Scope &S,
+                                Words W = Words::Spellings);
+  /// As evaluate, for a condition; nothing unless it is true or false.
+  std::optional<bool> evaluateCondition(const ast::Expr &E, const Scope &S);
+  /// Computes a name once. \p Use is where it was asked for.
+  const std::optional<Value> &evaluate(Symbol &S, SourceRange Use);
+
+  /// Makes a key of the job known to `{name}` in strings.
+  void setJobKey(llvm::StringRef Key, std::string Text) {
+    JobKeys[Key] = std::move(Text);
+  }
+
+private:
+  using Result = std::optional<Value>;
+
+  Result visit(const ast::Number &N);
+  Result visit(const ast::String &Text);
+  Result visit(const ast::Boolean &B);
+  Result visit(const ast::Name &N);
+  Result visit(const ast::List &L);
+  Result visit(const ast::Unary &U);
+  Result visit(const ast::Binary &B);
+  Result visit(const ast::Conditional &C);
+  Result visit(const ast::Call &C);
+
+  Result lookUp(llvm::ArrayRef<ast::Word> Path, Words W);
+  Result member(const Value &Table, llvm::ArrayRef<ast::Word> Path);
+  Result logic(const ast::Binary &B);
+  std::optional<std::string> interpolate(llvm::StringRef Name,
+                                         SourceRange Place);
+  SourceRange find(llvm::StringRef Text) const;
+
+  DiagnosticEngine &Diags;
+  llvm::StringMap<std::string> JobKeys;
+  // The expression being evaluated; saved and restored around each.
+  const ast::Expr *Current = nullptr;
+  const Scope *Names = nullptr;
+  Words Mode = Words::Spellings;
+};
+
+} // namespace foretrace
+
+#endif

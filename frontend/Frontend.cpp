@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts the frontend together: loads the files, applies -D, computes names,
+// gathers sections, binds.
+#include "frontend/Frontend.h"
+#include "frontend/Bind.h"
+#include "frontend/DidYouMean.h"
+#include "frontend/Parse.h"
+#include "llvm/ADT/STLExtras.h"
+#include <list>
+
+using namespace foretrace;
+
+namespace {
+
+/// One `-D name=value`.
+struct Override {
+  ast::Word Name;        ///< without the value
+  ast::Word Section;     ///< empty for a param
+  ast::ExprPtr Value;
+};
+
+class Compilation {
+public:
+  Compilation(llvm::SourceMgr &Sources, const FrontendOptions &Options,
+              DiagnosticEngine &Diags)
+      : Sources(Sources), Options(Options), Diags(Diags),
+        Graph(Sources, Options.ImportPaths, Diags), Eval(Diags),
+        Bodies(Eval, Diags) {}
+
+  std::optional<ir::Spec> run(llvm::StringRef Path);
+
+private:
+  void readOverride(llvm::StringRef Text);
+  void overrideParam(const Override &O);
+  void overrideKey(const Override &O);
+  void computeNames();
+  void gather(const Unit &U);
+  void gatherSection(const Unit &U, const ast::Section &S,
+                     std::vector<const ast::Section *> &Seen);
+
+  llvm::SourceMgr &Sources;
+  const FrontendOptions &Options;
+  DiagnosticEngine &Diags;
+  ImportGraph Graph;
+  Evaluator Eval;
+  BodyBuilder Bodies;
+  std::list<Override> Overrides; // symbols point to their values
+  Job TheJob;
+};
+
+} // namespace
+
+/// A range of \p Text, which lies in a buffer.
+static SourceRange rangeOf(llvm::StringRef Text) {
+  return {llvm::SMLoc::getFromPointer(Text.begin()),
+          llvm::SMLoc::getFromPointer(Text.end())};
+}
+
+void Compilation::readOverride(llvm::StringRef Text) {
+  auto Add = [&](llvm::StringRef Content) {
+    return Sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(Content, "<command line>"),
+        llvm::SMLoc());
+  };
+  llvm::StringRef Whole =
+      Sources.getMemoryBuffer(Add(Text))->getBuffer();
+  auto [Name, Value] = Whole.split('=');
+  Name = Name.trim();
+  if (Name.empty() || Value.trim().empty()) {
+    Diags.report(rangeOf(Whole), diag::MalformedOverride, Text);
+    return;
+  }
+  Override O;
+  auto [Section, Key] = Name.split('.');
+  if (!Key.empty())
+    O.Section = {Section.str(), rangeOf(Section)};
+  else
+    Key = Name;
+  O.Name = {Key.str(), rangeOf(Key)};
+  O.Value = parseExpression(Sources, Add(Value), Diags);
+  if (O.Value)
+    Overrides.push_back(std::move(O));
+}
+
+void Compilation::overrideParam(const Override &O) {
+  llvm::SmallVector<llvm::StringRef> Params;
+  bool Found = false;
+  for (Unit *U : Graph.units())
+    for (Symbol &S : U->Names.symbols()) {
+      bool IsNamed = S.Name.Text == O.Name.Text;
+      if (S.Param)
+        Params.push_back(S.Name.Text);
+      else if (IsNamed) {
+        Diags.report(O.Name.Range, diag::NotAParam, O.Name.Text)
+            .note(S.Name.Range, diag::DeclaredHere, S.Name.Text);
+        return;
+      }
+      if (IsNamed) {
+        S.Definition = O.Value.get();
+        Found = true;
+      }
+    }
+  if (!Found)
+    suggest(Diags.report(O.Name.Range, diag::UnknownParam, O.Name.Text),
+            O.Name.Range, O.Name.Text, Params);
+}
+
+void Compilation::overrideKey(const Override &O) {
+  Field F{O.Name, O.Value.get(), &TheJob.Main->Names};
+  if (O.Section.Text == "model") {
+    TheJob.ModelKeys.push_back(std::move(F));
+    return;
+  }
+  const std::pair<llvm::StringRef, Body *> Sections[] = {
+      {"train", &TheJob.Train},
+      {"parallel", &TheJob.Parallel},
+      {"cost", &TheJob.Cost}};
+  for (auto [Keyword, B] : Sections)
+    if (Keyword == O.Section.Text) {
+      if (B->Keyword.Text.empty())
+        B->Keyword = O.Section;
+      BodyBuilder::override(*B, std::move(F));
+      return;
+    }
+  reportSection(O.Section, "-D", {"model", "train", "parallel", "cost"},
+                Diags);
+}
+
+/// Computes every name, used or not, so that all mistakes show in one run.
+void Compilation::computeNames() {
+  for (Unit *U : Graph.units())
+    for (Symbol &S : U->Names.symbols())
+      Eval.evaluate(S, S.Name.Range);
+}
+
+void Compilation::gatherSection(const Unit &U, const ast::Section &S,
+                                std::vector<const ast::Section *> &Seen) {
+  static constexpr llvm::StringRef Keywords[] = {"model", "train", "parallel",
+                                                 "cost", "emit"};
+  llvm::StringRef Keyword = S.Keyword.Text;
+  if (!llvm::is_contained(Keywords, Keyword))
+    return reportSection(S.Keyword, "a file", Keywords, Diags);
+  if (!S.Base.Text.empty() && Keyword != "model")
+    Diags.report(S.Base.Range, diag::UnwantedLabel, Keyword, "base");
+  if (Keyword == "emit") {
+    if (&U == TheJob.Main)
+      TheJob.Emits.push_back({&S, &U});
+    return;
+  }
+  bool IsModel = Keyword == "model";
+  if (IsModel && S.Label.Text.empty()) {
+    Diags.report(S.Keyword.Range, diag::MissingLabel, "model", "a name");
+    return;
+  }
+  for (const ast::Section *First : Seen)
+    if (First->Keyword.Text == Keyword &&
+        (!IsModel || First->Label.Text == S.Label.Text)) {
+      std::string Name = Keyword.str();
+      if (IsModel)
+        Name += " " + S.Label.Text;
+      Diags.report(S.Keyword.Range, diag::DuplicateSection, Name)
+          .note(First->Keyword.Range, diag::DeclaredHere, Name);
+      return;
+    }
+  Seen.push_back(&S);
+  if (IsModel) {
+    TheJob.Models.push_back({&S, &U});
+    return;
+  }
+  if (Keyword != "cost" && !S.Label.Text.empty())
+    Diags.report(S.Label.Range, diag::UnwantedLabel, Keyword, "name");
+  Body &B = Keyword == "train"      ? TheJob.Train
+            : Keyword == "parallel" ? TheJob.Parallel
+                                    : TheJob.Cost;
+  Bodies.merge(B, S, U.Names);
+}
+
+void Compilation::gather(const Unit &U) {
+  std::vector<const ast::Section *> Seen;
+  for (const ast::Item &I : U.File.Items) {
+    if (const auto *S = std::get_if<ast::Section>(&I.Node))
+      gatherSection(U, *S, Seen);
+    else if (const auto *R = std::get_if<ast::Require>(&I.Node))
+      Bodies.check(*R, U.Names);
+  }
+}
+
+std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
+  TheJob.Main = Graph.load(Path);
+  for (const std::string &Text : Options.Overrides)
+    readOverride(Text);
+  if (!TheJob.Main)
+    return std::nullopt;
+  for (const Override &O : Overrides)
+    if (O.Section.Text.empty())
+      overrideParam(O);
+  computeNames();
+  for (Unit *U : Graph.units())
+    gather(*U);
+  for (const Override &O : Overrides)
+    if (!O.Section.Text.empty())
+      overrideKey(O);
+  if (!TheJob.Main->File.Items.empty()) {
+    llvm::SMLoc First = TheJob.Main->File.Items.front().Range.Start;
+    TheJob.Start = {First, First};
+  }
+  ir::Spec S = Binder(TheJob, Bodies, Eval, Diags).bind();
+  if (Diags.hasErrors())
+    return std::nullopt;
+  return S;
+}
+
+std::optional<ir::Spec> foretrace::compileSpec(llvm::SourceMgr &Sources,
+                                               llvm::StringRef Path,
+                                               const FrontendOptions &Options,
+                                               DiagnosticEngine &Diags) {
+  return Compilation(Sources, Options, Diags).run(Path);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds, reads and parses the files of a job.
+#include "frontend/Import.h"
+#include "frontend/Parse.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace foretrace;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// The one name a file has; \p Path itself if there is no such file.
+static std::string realPath(llvm::StringRef Path) {
+  llvm::SmallString<128> Real;
+  if (fs::real_path(Path, Real))
+    return Path.str();
+  return std::string(Real);
+}
+
+std::string ImportGraph::locate(const ast::Import &I,
+                                llvm::StringRef Importer) {
+  std::vector<std::string> Folders = {path::parent_path(Importer).str()};
+  if (Folders.front().empty())
+    Folders.front() = ".";
+  llvm::append_range(Folders, ImportPaths);
+  for (const std::string &Folder : Folders) {
+    llvm::SmallString<128> Candidate(Folder == "." ? "" : Folder);
+    path::append(Candidate, I.Path.Text);
+    if (fs::exists(Candidate) && !fs::is_directory(Candidate))
+      return std::string(Candidate);
+  }
+  Diags.report(I.Path.Range, diag::ImportNotFound, I.Path.Text,
+               "`" + llvm::join(Folders, "`, `") + "`");
+  return "";
+}
+
+std::optional<unsigned> ImportGraph::open(llvm::StringRef Path,
+                                          SourceRange Range) {
+  auto Buffer = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false);
+  if (!Buffer) {
+    Diags.report(Range, diag::FileUnreadable, Path,
+                 Buffer.getError().message());
+    return std::nullopt;
+  }
+  return Sources.AddNewSourceBuffer(std::move(*Buffer), llvm::SMLoc());
+}
+
+bool ImportGraph::reportCycle(llvm::StringRef Real, llvm::StringRef Path,
+                              SourceRange Range) {
+  auto *First = llvm::find_if(
+      llvm::MutableArrayRef<Loading>(Stack),
+      [&](const Loading &L) { return L.Path == Real; });
+  if (First == Stack.data() + Stack.size())
+    return false;
+  DiagnosticBuilder B = Diags.report(Range, diag::ImportCycle, Path);
+  for (const Loading &L : llvm::drop_begin(
+           llvm::ArrayRef<Loading>(First, Stack.data() + Stack.size())))
+    B.note(L.Import, diag::ImportedHere, path::filename(L.Path));
+  return true;
+}
+
+Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
+  std::string Real = realPath(Path);
+  if (reportCycle(Real, Path, Range))
+    return nullptr;
+  for (const Known &K : Files)
+    if (K.Path == Real)
+      return K.Fore;
+  std::optional<unsigned> Buffer = open(Path, Range);
+  std::optional<ast::File> File;
+  if (Buffer)
+    File = parseFore(Sources, *Buffer, Diags);
+  if (!File) {
+    Files.push_back({Real, nullptr, nullptr});
+    return nullptr;
+  }
+  Unit &U = *Units.emplace_back(std::make_unique<Unit>());
+  U.File = std::move(*File);
+  Stack.push_back({Real, Range});
+  declare(U, Path);
+  Stack.pop_back();
+  Files.push_back({Real, &U, nullptr});
+  Order.push_back(&U);
+  return &U;
+}
+
+const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
+                                          SourceRange Range) {
+  std::string Real = realPath(Path);
+  for (const Known &K : Files)
+    if (K.Path == Real)
+      return K.Toml;
+  const ast::Section *Table = nullptr;
+  if (std::optional<unsigned> Buffer = open(Path, Range))
+    if (std::optional<ast::Section> Parsed =
+            parseToml(Sources, *Buffer, Diags))
+      Table = Tables
+                  .emplace_back(
+                      std::make_unique<ast::Section>(std::move(*Parsed)))
+                  .get();
+  Files.push_back({Real, nullptr, Table});
+  return Table;
+}
+
+void ImportGraph::import(Unit &U, const ast::Import &I,
+                         llvm::StringRef Importer) {
+  bool IsToml = path::extension(I.Path.Text) == ".toml";
+  if (IsToml && I.Alias.Text.empty()) {
+    Diags.report(I.Path.Range, diag::ImportNeedsAlias, I.Path.Text,
+                 path::stem(I.Path.Text));
+    return;
+  }
+  if (!IsToml && !I.Alias.Text.empty())
+    Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
+  std::string Path = locate(I, Importer);
+  if (!IsToml) {
+    if (Unit *Imported = Path.empty() ? nullptr
+                                      : loadFore(Path, I.Path.Range)) {
+      U.Imports.push_back(Imported);
+      U.Names.import(Imported->Names);
+    }
+    return;
+  }
+  const ast::Section *Table =
+      Path.empty() ? nullptr : loadToml(Path, I.Path.Range);
+  Symbol Alias;
+  Alias.Name = I.Alias;
+  Alias.Is = Symbol::State::Known;
+  if (Table)
+    Alias.Result = Value{TableValue{Table}, Dimension::Count, I.Alias.Range};
+  U.Names.add(std::move(Alias), Diags);
+}
+
+void ImportGraph::declare(Unit &U, llvm::StringRef Path) {
+  for (const ast::Item &I : U.File.Items) {
+    if (const auto *Import = std::get_if<ast::Import>(&I.Node)) {
+      import(U, *Import, Path);
+      continue;
+    }
+    Symbol S;
+    if (const auto *Param = std::get_if<ast::Param>(&I.Node)) {
+      S.Name = Param->Name;
+      S.Param = Param;
+      S.Definition = Param->Default.get();
+    } else if (const auto *Let = std::get_if<ast::Let>(&I.Node)) {
+      S.Name = Let->Name;
+      S.Definition = Let->Value.get();
+    } else {
+      continue;
+    }
+    U.Names.add(std::move(S), Diags);
+  }
+}
+
+Unit *ImportGraph::load(llvm::StringRef MainPath) {
+  return loadFore(MainPath, SourceRange());
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which files a job consists of: loads each once, in the order of imports.
+#ifndef FORETRACE_FRONTEND_IMPORT_H
+#define FORETRACE_FRONTEND_IMPORT_H
+
+#include "frontend/Scope.h"
+#include "llvm/Support/SourceMgr.h"
+#include <memory>
+
+namespace foretrace {
+
+/// One `.fore` file with its names.
+struct Unit {
+  ast::File File;
+  Scope Names;
+  std::vector<Unit *> Imports; ///< `.fore` files, in source order
+};
+
+/// All files of a job. Owns what symbols and values point into.
+class ImportGraph {
+public:
+  ImportGraph(llvm::SourceMgr &Sources,
+              const std::vector<std::string> &ImportPaths,
+              DiagnosticEngine &Diags)
+      : Sources(Sources), ImportPaths(ImportPaths), Diags(Diags) {}
+
+  /// Loads the main file and all it imports. Null if the main file can't be
+  /// read or parsed; what else failed was reported and is left out.
+  Unit *load(llvm::StringRef MainPath);
+
+  /// Every unit, imported ones before those that import them.
+  const std::vector<Unit *> &units() const { return Order; }
+
+private:
+  struct Loading {
+    std::string Path;
+    SourceRange Import;
+  };
+  struct Known {
+    std::string Path; ///< the real one: a file has many names
+    Unit *Fore = nullptr;
+    const ast::Section *Toml = nullptr;
+  };
+
+  std::string locate(const ast::Import &I, llvm::StringRef Importer);
+  std::optional<unsigned> open(llvm::StringRef Path, SourceRange Range);
+  Unit *loadFore(llvm::StringRef Path, SourceRange Range);
+  const ast::Section *loadToml(llvm::StringRef Path, SourceRange Range);
+  void declare(Unit &U, llvm::StringRef Path);
+  void import(Unit &U, const ast::Import &I, llvm::StringRef Importer);
+  bool reportCycle(llvm::StringRef Real, llvm::StringRef Path,
+                   SourceRange Range);
+
+  llvm::SourceMgr &Sources;
+  const std::vector<std::string> &ImportPaths;
+  DiagnosticEngine &Diags;
+  std::vector<std::unique_ptr<Unit>> Units;
+  std::vector<std::unique_ptr<ast::Section>> Tables;
+  std::vector<Known> Files;
+  std::vector<Loading> Stack;
+  std::vector<Unit *> Order;
+};
+
+} // namespace foretrace
+
+#endif

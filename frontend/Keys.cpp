@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys of ir/Spec.def as tables of functions, and the checks of their
+// values.
+#include "frontend/Keys.h"
+#include "frontend/DidYouMean.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace foretrace;
+
+namespace {
+
+/// What an integer key of ir/Spec.def may hold.
+struct NumberType {
+  llvm::StringRef Name;
+  Dimension Dim;
+  int64_t Least;
+};
+
+/// A row of ir/Spec.def, whatever its section.
+struct AnyKey {
+  llvm::StringRef Section, Name, Aliases;
+};
+
+} // namespace
+
+static constexpr NumberType NumberTypes[] = {
+    {"Int", Dimension::Count, 1},
+    {"Natural", Dimension::Count, 0},
+    {"FlopRate", Dimension::FlopRate, 1},
+    {"DataRate", Dimension::DataRate, 1},
+};
+
+static constexpr AnyKey AllKeys[] = {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC)                   \
+  {#SECTION, KEY, ALIASES},
+#include "ir/Spec.def"
+};
+
+/// The keyword of a section of ir/Spec.def.
+static std::string keywordOf(llvm::StringRef Section) {
+  return Section == "Moe" ? "block" : Section.lower();
+}
+
+std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
+                                              llvm::StringRef Type,
+                                              const Value &V) {
+  const NumberType &T = *llvm::find_if(
+      NumberTypes, [&](const NumberType &N) { return N.Name == Type; });
+  if (!V.isNumber()) {
+    Diags.report(V.Range, diag::WrongType, Name, describe(V), getName(T.Dim));
+    return std::nullopt;
+  }
+  // A plain number is in the base unit; a unit must be of the right kind.
+  if (V.Dim != T.Dim && V.Dim != Dimension::Count) {
+    Diags.report(V.Range, diag::WrongUnit, Name, describe(V), getName(T.Dim));
+    return std::nullopt;
+  }
+  const int64_t *I = V.getIf<int64_t>();
+  int64_t Whole = 0;
+  if (!I && T.Dim != Dimension::Count) { // 989.4e12 FLOP/s is a whole number
+    double Real = V.asReal();
+    if (Real >= -0x1p62 && Real <= 0x1p62 &&
+        static_cast<double>(Whole = static_cast<int64_t>(Real)) == Real)
+      I = &Whole;
+  }
+  if (!I) {
+    Diags.report(V.Range, diag::WrongType, Name, "a decimal",
+                 "a whole number");
+    return std::nullopt;
+  }
+  if (*I < T.Least) {
+    Diags.report(V.Range, T.Least ? diag::NotPositive : diag::IsNegative, Name,
+                 *I);
+    return std::nullopt;
+  }
+  return *I;
+}
+
+void KeyReader::read(const Field &F, llvm::StringRef Type,
+                     Located<int64_t> &Out) {
+  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  if (!V)
+    return;
+  if (std::optional<int64_t> I = checkNumber(F.Key.Text, Type, *V))
+    Out.state(*I, F.Value->Range);
+}
+
+void KeyReader::read(const Field &F, llvm::StringRef, Located<bool> &Out) {
+  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  if (!V)
+    return;
+  if (const bool *B = V->getIf<bool>())
+    return Out.state(*B, F.Value->Range);
+  Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V),
+               "`true` or `false`");
+}
+
+void KeyReader::read(const Field &F, llvm::StringRef,
+                     Located<std::string> &Out) {
+  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  if (!V)
+    return;
+  if (const std::string *Text = V->getIf<std::string>())
+    return Out.state(*Text, F.Value->Range);
+  Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V), "a string");
+}
+
+std::optional<ast::Word> KeyReader::readWord(const Field &F) {
+  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names, Words::Any);
+  if (!V)
+    return std::nullopt;
+  if (const std::string *Text = V->asText())
+    return ast::Word{*Text, F.Value->Range};
+  Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V), "a word");
+  return std::nullopt;
+}
+
+void KeyReader::reportSpelling(const ast::Word &W,
+                               llvm::ArrayRef<llvm::StringRef> Spellings) {
+  suggest(Diags.report(W.Range, diag::UnknownSpelling, W.Text,
+                       llvm::join(Spellings, ", ")),
+          W.Range, W.Text, Spellings);
+}
+
+/// The text of a value of a key.
+static std::string print(int64_t I) { return llvm::itostr(I); }
+static std::string print(bool B) { return B ? "true" : "false"; }
+[[maybe_unused]] static std::string print(const std::string &Text) {
+  return Text;
+}
+template <typename EnumT> static std::string print(EnumT E) {
+  return getSpellings<EnumT>()[static_cast<size_t>(E)].str();
+}
+
+template <typename T>
+static std::optional<std::string> printIfPresent(const Located<T> &L) {
+  if (!L.isPresent())
+    return std::nullopt;
+  return print(*L);
+}
+
+#define KEY_ROW(SPEC, TYPE, MEMBER, KEY)                                       \
+  {KEY,                                                                        \
+   [](KeyReader &R, const Field &F, ir::SPEC &S) {                             \
+     R.read(F, #TYPE, S.MEMBER);                                               \
+   },                                                                          \
+   [](const ir::SPEC &S) { return printIfPresent(S.MEMBER); }},
+
+template <>
+llvm::ArrayRef<Key<ir::ModelSpec>> foretrace::getKeys<ir::ModelSpec>() {
+  static const Key<ir::ModelSpec> Keys[] = {
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(ModelSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::AttentionSpec>> foretrace::getKeys<ir::AttentionSpec>() {
+  static const Key<ir::AttentionSpec> Keys[] = {
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(AttentionSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::FfnSpec>> foretrace::getKeys<ir::FfnSpec>() {
+  static const Key<ir::FfnSpec> Keys[] = {
+#define FFN_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(FfnSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::MoeSpec>> foretrace::getKeys<ir::MoeSpec>() {
+  static const Key<ir::MoeSpec> Keys[] = {
+#define MOE_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(MoeSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::TrainSpec>> foretrace::getKeys<ir::TrainSpec>() {
+  static const Key<ir::TrainSpec> Keys[] = {
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(TrainSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::ParallelSpec>> foretrace::getKeys<ir::ParallelSpec>() {
+  static const Key<ir::ParallelSpec> Keys[] = {
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(ParallelSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::CostSpec>> foretrace::getKeys<ir::CostSpec>() {
+  static const Key<ir::CostSpec> Keys[] = {
+#define COST_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(CostSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::DeviceSpec>> foretrace::getKeys<ir::DeviceSpec>() {
+  static const Key<ir::DeviceSpec> Keys[] = {
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(DeviceSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
+                                 llvm::ArrayRef<llvm::StringRef> Names,
+                                 DiagnosticEngine &Diags) {
+  const ast::Word &K = F.Key;
+  DiagnosticBuilder B =
+      Diags.report(K.Range, diag::UnknownKey, K.Text, Section);
+  for (const AnyKey &Row : AllKeys) {
+    llvm::SmallVector<llvm::StringRef> Aliases;
+    Row.Aliases.split(Aliases, ' ', -1, false);
+    if (llvm::is_contained(Aliases, K.Text) &&
+        keywordOf(Row.Section) == Section) {
+      B.note(K.Range, diag::AliasOfKey, K.Text, Row.Name)
+          .fix(K.Range, Row.Name);
+      return;
+    }
+  }
+  for (const AnyKey &Row : AllKeys) {
+    llvm::SmallVector<llvm::StringRef> Aliases;
+    Row.Aliases.split(Aliases, ' ', -1, false);
+    if (Row.Name == K.Text || llvm::is_contained(Aliases, K.Text)) {
+      B.note(K.Range, diag::KeyOfSection, Row.Name, keywordOf(Row.Section));
+      return;
+    }
+  }
+  suggest(B, K.Range, K.Text, Names);
+}

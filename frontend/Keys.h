@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys of each section, from ir/Spec.def: how one is bound to its member,
+// and what is said of one that doesn't exist.
+#ifndef FORETRACE_FRONTEND_KEYS_H
+#define FORETRACE_FRONTEND_KEYS_H
+
+#include "frontend/Body.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace foretrace {
+
+/// Evaluates the values of keys and checks them against their types.
+class KeyReader {
+public:
+  KeyReader(Evaluator &Eval, DiagnosticEngine &Diags)
+      : Eval(Eval), Diags(Diags) {}
+
+  /// Each evaluates \p F and states it in \p Out, or reports. \p Type is the
+  /// type's name in ir/Spec.def.
+  void read(const Field &F, llvm::StringRef Type, Located<int64_t> &Out);
+  void read(const Field &F, llvm::StringRef Type, Located<bool> &Out);
+  void read(const Field &F, llvm::StringRef Type, Located<std::string> &Out);
+  template <typename EnumT>
+  void read(const Field &F, llvm::StringRef, Located<EnumT> &Out) {
+    if (std::optional<ast::Word> W = readWord(F))
+      readLabel(*W, Out);
+  }
+
+  /// States a word that stands after its section's keyword.
+  template <typename EnumT>
+  void readLabel(const ast::Word &W, Located<EnumT> &Out);
+
+  /// A number that must not be negative; \p Name is what a message calls it.
+  std::optional<int64_t> checkNumber(llvm::StringRef Name, llvm::StringRef Type,
+                                     const Value &V);
+
+private:
+  std::optional<ast::Word> readWord(const Field &F);
+  void reportSpelling(const ast::Word &W,
+                      llvm::ArrayRef<llvm::StringRef> Spellings);
+
+  Evaluator &Eval;
+  DiagnosticEngine &Diags;
+};
+
+/// The words of an enum of ir/Spec.h, in the order of its enumerators.
+template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
+  static const std::vector<llvm::StringRef> Spellings = [] {
+    std::vector<llvm::StringRef> Words;
+    auto Add = [&](auto Row, llvm::StringRef Word) {
+      if (std::is_same_v<decltype(Row), EnumT>)
+        Words.push_back(Word);
+    };
+#define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING)                                  \
+  Add(ir::TYPE::ENUMERATOR, SPELLING);
+#include "ir/Spec.def"
+    return Words;
+  }();
+  return Spellings;
+}
+
+template <typename EnumT>
+void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out) {
+  llvm::ArrayRef<llvm::StringRef> Spellings = getSpellings<EnumT>();
+  for (size_t I = 0; I < Spellings.size(); ++I)
+    if (Spellings[I] == W.Text)
+      return Out.state(static_cast<EnumT>(I), W.Range);
+  reportSpelling(W, Spellings);
+}
+
+/// A row of ir/Spec.def for one struct.
+template <typename SpecT> struct Key {
+  llvm::StringRef Name;
+  void (*Read)(KeyReader &, const Field &, SpecT &);
+  /// The value as text, if it is present.
+  std::optional<std::string> (*Print)(const SpecT &);
+};
+
+/// The keys of \p SpecT, in the order of ir/Spec.def.
+template <typename SpecT> llvm::ArrayRef<Key<SpecT>> getKeys();
+
+/// Reports a key that \p Section doesn't have, with the best guess at what was
+/// meant. \p Names are the keys it has.
+void reportUnknownKey(const Field &F, llvm::StringRef Section,
+                      llvm::ArrayRef<llvm::StringRef> Names,
+                      DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arithmetic of layer patterns, which stay folded: `24 * (dense + moe)` is one
+// run of 24 periods, never 48 layers.
+#ifndef FORETRACE_FRONTEND_PATTERN_H
+#define FORETRACE_FRONTEND_PATTERN_H
+
+#include "frontend/Value.h"
+
+namespace foretrace {
+
+/// One layer of block \p Block.
+PatternValue makePattern(unsigned Block, SourceRange Range);
+
+/// \p Left, then \p Right.
+PatternValue concatenate(PatternValue Left, const PatternValue &Right);
+
+/// \p Count times \p P. Reports a count below 1, a total beyond 2^63 and a
+/// nesting that can't be kept folded.
+std::optional<PatternValue> repeat(int64_t Count, PatternValue P,
+                                   SourceRange Range, DiagnosticEngine &Diags);
+
+/// Layers of \p P, or nothing beyond 2^63.
+std::optional<int64_t> countLayers(const PatternValue &P);
+
+} // namespace foretrace
+
+#endif

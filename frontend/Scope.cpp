@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Name lookup.
+#include "frontend/Scope.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+
+Symbol *Scope::add(Symbol S, DiagnosticEngine &Diags) {
+  for (const Symbol &First : Symbols)
+    if (First.Name.Text == S.Name.Text) {
+      Diags.report(S.Name.Range, diag::DuplicateName, S.Name.Text)
+          .note(First.Name.Range, diag::DeclaredHere, First.Name.Text);
+      return nullptr;
+    }
+  if (!S.Home)
+    S.Home = this;
+  return &Symbols.emplace_back(std::move(S));
+}
+
+void Scope::give(const ast::Word &Name, Value V) {
+  Symbol S;
+  S.Name = Name;
+  S.Home = this;
+  S.Is = Symbol::State::Known;
+  S.Result = std::move(V);
+  Symbols.push_back(std::move(S));
+}
+
+Symbol *Scope::find(llvm::StringRef Name) const {
+  for (Symbol &S : Symbols)
+    if (S.Name.Text == Name)
+      return &S;
+  for (const Scope *I : Imports)
+    if (Symbol *S = I->find(Name))
+      return S;
+  return Parent ? Parent->find(Name) : nullptr;
+}
+
+void Scope::collect(std::vector<llvm::StringRef> &Names) const {
+  for (const Symbol &S : Symbols)
+    Names.push_back(S.Name.Text);
+  for (const Scope *I : Imports)
+    I->collect(Names);
+  if (Parent)
+    Parent->collect(Names);
+}
+
+std::vector<llvm::StringRef> Scope::names() const {
+  std::vector<llvm::StringRef> Names;
+  collect(Names);
+  return Names;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which names an expression can use: params, lets and TOML aliases of its file
+// and of the files it imports, lets of the section it stands in, and blocks of
+// its model.
+#ifndef FORETRACE_FRONTEND_SCOPE_H
+#define FORETRACE_FRONTEND_SCOPE_H
+
+#include "frontend/Value.h"
+#include <deque>
+
+namespace foretrace {
+
+class Scope;
+
+/// A name with a value, which is computed when first asked for.
+struct Symbol {
+  enum class State : unsigned char { Unknown, Computing, Known };
+
+  ast::Word Name;
+  const ast::Param *Param = nullptr;    ///< set for a param
+  const ast::Expr *Definition = nullptr; ///< let, default or override
+  const Scope *Home = nullptr;           ///< where Definition is evaluated
+  State Is = State::Unknown;
+  std::optional<Value> Result; ///< empty when Known: an error was reported
+};
+
+/// Names, with a parent to look further and imported scopes beside it.
+class Scope {
+public:
+  explicit Scope(const Scope *Parent = nullptr) : Parent(Parent) {}
+  Scope(const Scope &) = delete;
+  Scope &operator=(const Scope &) = delete;
+
+  /// Adds a name; reports a name that this very scope has already and keeps
+  /// the first.
+  Symbol *add(Symbol S, DiagnosticEngine &Diags);
+  /// Adds a name whose value is known.
+  void give(const ast::Word &Name, Value V);
+  void import(const Scope &S) { Imports.push_back(&S); }
+
+  /// The nearest symbol of that name, or null. Own names hide the parent's and
+  /// the imported ones. The symbol is the evaluator's to fill in.
+  Symbol *find(llvm::StringRef Name) const;
+  /// Every name that can be seen from here, for suggestions.
+  std::vector<llvm::StringRef> names() const;
+
+  /// Names of this scope alone, in order.
+  std::deque<Symbol> &symbols() { return Symbols; }
+
+private:
+  void collect(std::vector<llvm::StringRef> &Names) const;
+
+  const Scope *Parent;
+  std::vector<const Scope *> Imports;
+  mutable std::deque<Symbol> Symbols; // values are computed on demand
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values: how they are called in messages, and how numbers with units are read
+// without rounding whenever the result is an integer.
+#include "frontend/Value.h"
+#include "frontend/DidYouMean.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include <charconv>
+
+using namespace foretrace;
+
+namespace {
+struct Unit {
+  llvm::StringRef Word;
+  Dimension Dim;
+  int64_t Numerator, Denominator;
+};
+} // namespace
+
+static constexpr Unit Units[] = {
+#define UNIT(WORD, DIM, NUMERATOR, DENOMINATOR)                                \
+  {WORD, Dimension::DIM, NUMERATOR, DENOMINATOR},
+#include "frontend/Units.def"
+};
+
+llvm::StringRef foretrace::getName(Dimension D) {
+  static constexpr llvm::StringRef Names[] = {
+#define DIMENSION(ENUMERATOR, TEXT) TEXT,
+#include "frontend/Units.def"
+  };
+  return Names[static_cast<unsigned>(D)];
+}
+
+double Value::asReal() const {
+  if (const int64_t *I = getIf<int64_t>())
+    return static_cast<double>(*I);
+  return std::get<double>(Data);
+}
+
+const std::string *Value::asText() const {
+  if (const auto *W = getIf<WordValue>())
+    return &W->Text;
+  return getIf<std::string>();
+}
+
+namespace {
+struct Describer {
+  Dimension Dim;
+  std::string operator()(int64_t) { return getName(Dim).str(); }
+  std::string operator()(double) {
+    return Dim == Dimension::Count ? "a decimal" : getName(Dim).str();
+  }
+  std::string operator()(bool B) { return B ? "`true`" : "`false`"; }
+  std::string operator()(const std::string &) { return "a string"; }
+  std::string operator()(const WordValue &W) { return "`" + W.Text + "`"; }
+  std::string operator()(const ListValue &) { return "a list"; }
+  std::string operator()(const PatternValue &) { return "a layer pattern"; }
+  std::string operator()(const TableValue &) { return "a table"; }
+};
+} // namespace
+
+std::string foretrace::describe(const Value &V) {
+  return std::visit(Describer{V.Dim}, V.Data);
+}
+
+std::optional<std::string> foretrace::format(const Value &V) {
+  if (const int64_t *I = V.getIf<int64_t>())
+    return std::to_string(*I);
+  if (const bool *B = V.getIf<bool>())
+    return *B ? "true" : "false";
+  if (const double *D = V.getIf<double>()) {
+    char Buffer[32]; // the shortest form that reads back takes at most 24
+    return std::string(Buffer,
+                       std::to_chars(Buffer, Buffer + sizeof(Buffer), *D).ptr);
+  }
+  if (const std::string *Text = V.asText())
+    return *Text;
+  return std::nullopt;
+}
+
+/// A decimal times \p U as an integer; nothing if it is none or too large.
+static std::optional<int64_t> exactDecimal(llvm::StringRef Digits,
+                                           const Unit &U) {
+  auto [Mantissa, Exponent] =
+      Digits.split(Digits.contains('e') ? 'e' : 'E');
+  int64_t Power = 0;
+  Exponent.consume_front("+");
+  if (!Exponent.empty() && Exponent.getAsInteger(10, Power))
+    return std::nullopt;
+  auto [Whole, Fraction] = Mantissa.split('.');
+  Power -= static_cast<int64_t>(Fraction.size());
+  std::string AllDigits = (Whole + Fraction).str();
+  int64_t Result;
+  if (llvm::StringRef(AllDigits).getAsInteger(10, Result))
+    return std::nullopt;
+  std::optional<int64_t> Product = llvm::checkedMul(Result, U.Numerator);
+  for (; Product && *Product != 0 && Power > 0; --Power)
+    Product = llvm::checkedMul(*Product, int64_t(10));
+  for (; Product && *Product != 0 && Power < 0; ++Power) {
+    if (*Product % 10 != 0)
+      return std::nullopt;
+    *Product /= 10;
+  }
+  if (!Product || *Product % U.Denominator != 0)
+    return std::nullopt;
+  return *Product / U.Denominator;
+}
+
+std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
+                                               SourceRange Range,
+                                               DiagnosticEngine &Diags) {
+  static constexpr Unit Plain = {"", Dimension::Count, 1, 1};
+  const Unit *U = &Plain;
+  if (!N.Unit.empty()) {
+    U = llvm::find_if(Units, [&](const Unit &C) { return C.Word == N.Unit; });
+    if (U == std::end(Units)) {
+      llvm::SmallVector<llvm::StringRef> Words;
+      for (const Unit &Candidate : Units)
+        Words.push_back(Candidate.Word);
+      suggest(Diags.report(N.UnitRange, diag::UnknownUnit, N.Unit),
+              N.UnitRange, N.Unit, Words);
+      return std::nullopt;
+    }
+  }
+  if (!N.IsDecimal) {
+    int64_t Digits;
+    std::optional<int64_t> Product;
+    if (!llvm::StringRef(N.Digits).getAsInteger(10, Digits))
+      Product = llvm::checkedMul(Digits, U->Numerator);
+    if (!Product) {
+      Diags.report(Range, diag::IntegerOverflow, N.Digits + N.Unit);
+      return std::nullopt;
+    }
+    if (*Product % U->Denominator == 0)
+      return Value{*Product / U->Denominator, U->Dim, Range};
+  } else if (!N.Unit.empty()) {
+    if (std::optional<int64_t> Exact = exactDecimal(N.Digits, *U))
+      return Value{*Exact, U->Dim, Range};
+  }
+  double Real;
+  if (llvm::StringRef(N.Digits).getAsDouble(Real)) {
+    Diags.report(Range, diag::IntegerOverflow, N.Digits + N.Unit);
+    return std::nullopt;
+  }
+  Real = Real * static_cast<double>(U->Numerator) /
+         static_cast<double>(U->Denominator);
+  return Value{Real, U->Dim, Range};
+}

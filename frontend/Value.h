@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an expression is worth: an exact integer or a decimal with a dimension,
+// a word, a string, a list, a layer pattern or a table.
+#ifndef FORETRACE_FRONTEND_VALUE_H
+#define FORETRACE_FRONTEND_VALUE_H
+
+#include "frontend/AST.h"
+#include "ir/Spec.h"
+#include "lang/Diagnostic.h"
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace foretrace {
+
+enum class Dimension : unsigned char {
+#define DIMENSION(ENUMERATOR, TEXT) ENUMERATOR,
+#include "frontend/Units.def"
+};
+/// As a message calls it: "a count", "bytes".
+llvm::StringRef getName(Dimension D);
+
+struct Value;
+
+/// A bare word that names no param or let: `bf16`.
+struct WordValue {
+  std::string Text;
+};
+struct ListValue {
+  std::vector<Value> Elements;
+};
+/// Layers in order, folded.
+using PatternValue = std::vector<ir::LayerRun>;
+/// A table of a TOML file.
+struct TableValue {
+  const ast::Section *Section;
+};
+
+/// A value and the range of the expression it came from. Numbers are in the
+/// base unit of their dimension (see Units.def).
+struct Value {
+  std::variant<int64_t, double, bool, std::string, WordValue, ListValue,
+               PatternValue, TableValue>
+      Data;
+  Dimension Dim = Dimension::Count;
+  SourceRange Range;
+
+  template <typename T> const T *getIf() const { return std::get_if<T>(&Data); }
+  bool isNumber() const { return getIf<int64_t>() || getIf<double>(); }
+  /// A number as a double.
+  double asReal() const;
+  /// The characters of a word or string; null for anything else.
+  const std::string *asText() const;
+};
+
+/// What kind of thing \p V is, as a message calls it: "bytes", "a string".
+std::string describe(const Value &V);
+/// \p V as `{name}` in a string prints it; nothing for lists and the like.
+std::optional<std::string> format(const Value &V);
+
+/// Applies the unit of a number written at \p Range. Reports unknown units and
+/// integers beyond 2^63.
+std::optional<Value> evaluateNumber(const ast::Number &N, SourceRange Range,
+                                    DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif
