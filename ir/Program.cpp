@@ -132,7 +132,8 @@ llvm::StringRef getMnemonic(OpKind K) {
 
 std::optional<OpKind> findOp(llvm::StringRef Mnemonic) {
   return llvm::StringSwitch<std::optional<OpKind>>(Mnemonic)
-#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) .Case(MNEMONIC, OpKind::ENUMERATOR)
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC)                                  \
+  .Case(MNEMONIC, OpKind::ENUMERATOR)
 #define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
   .Case(MNEMONIC, OpKind::ENUMERATOR)
 #include "ir/Ops.def"
@@ -148,6 +149,18 @@ bool isCollective(OpKind K) {
   case OpKind::ENUMERATOR:                                                     \
     return false;
 #include "ir/Ops.def"
+  }
+  llvm_unreachable("covered switch");
+}
+
+llvm::StringRef getSuffix(Derivative D) {
+  switch (D) {
+  case Derivative::None:
+    return "";
+  case Derivative::Input:
+    return ".dgrad";
+  case Derivative::Param:
+    return ".wgrad";
   }
   llvm_unreachable("covered switch");
 }

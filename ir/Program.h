@@ -132,6 +132,8 @@ enum class Derivative : unsigned char {
   Input, ///< printed `.dgrad`
   Param, ///< printed `.wgrad`
 };
+/// What the text form puts behind the op: "", ".dgrad" or ".wgrad".
+llvm::StringRef getSuffix(Derivative D);
 
 enum class Phase : unsigned char {
   Forward,
@@ -143,10 +145,11 @@ llvm::StringRef getName(Phase P);
 
 /// Where an op came from: the line of the job it exists for, the pass that
 /// made it, and the rule in that pass. `foretrace explain` and docs read it.
+/// The texts live as long as the run: literals, or parts of a source buffer.
 struct Origin {
   SourceRange Range;
-  const char *Pass = ""; ///< static storage
-  const char *Rule = ""; ///< static storage
+  llvm::StringRef Pass;
+  llvm::StringRef Rule;
 };
 
 /// One operation. A collective has one operand and one result; its bytes

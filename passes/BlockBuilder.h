@@ -16,7 +16,7 @@ class BlockBuilder {
 public:
   BlockBuilder(ir::Block &B, const char *Pass);
 
-  void setOrigin(SourceRange Range, const char *Rule) {
+  void setOrigin(SourceRange Range, llvm::StringRef Rule) {
     Current.Range = Range;
     Current.Rule = Rule;
   }

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Print.h"
+#include "ir/TextWriter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Prints the ops of one block. Values that no op makes are declared first;
+/// the others where they are made.
+class BlockPrinter {
+public:
+  BlockPrinter(const Block &B, llvm::raw_ostream &OS,
+               const llvm::SourceMgr *Locations);
+
+  void print();
+
+private:
+  void reference(ValueId V);
+  void type(ValueId V);
+  void declare(ValueId V);
+  void print(const Op &O);
+  void served(OpId For);
+  void location(const Origin &O);
+
+  const Block &B;
+  llvm::raw_ostream &OS;
+  const llvm::SourceMgr *Locations;
+  std::vector<bool> IsMade; ///< by an op; indexed by value
+};
+
+} // namespace
+
+static void printAxes(llvm::ArrayRef<Axis> Axes, llvm::raw_ostream &OS) {
+  llvm::interleave(
+      Axes, OS, [&](Axis A) { OS << getName(A); }, ",");
+}
+
+/// Prints ` word(axes)` unless there are none.
+static void printState(llvm::StringRef Word, llvm::ArrayRef<Axis> Axes,
+                       llvm::raw_ostream &OS) {
+  if (Axes.empty())
+    return;
+  OS << ' ' << Word << '(';
+  printAxes(Axes, OS);
+  OS << ')';
+}
+
+void foretrace::ir::print(const TensorType &T, const Layout &L,
+                          llvm::raw_ostream &OS) {
+  AxisList Partial;
+  AxisList Flat;
+  for (Axis A : allAxes()) {
+    if (L.isPartial(A))
+      Partial.push_back(A);
+    if (L.isFlat(A))
+      Flat.push_back(A);
+  }
+  OS << getName(T.Element) << '[';
+  for (const auto &[Index, D] : llvm::enumerate(T.Dims)) {
+    OS << (Index ? " " : "") << getName(D.Kind) << ':' << D.Size;
+    AxisList Split;
+    for (Axis A : allAxes())
+      if (L.isSplit(A) && L.splitDim(A) == Index)
+        Split.push_back(A);
+    if (!Split.empty())
+      OS << '@';
+    printAxes(Split, OS);
+  }
+  OS << ']';
+  printState("partial", Partial, OS);
+  printState("flat", Flat, OS);
+}
+
+BlockPrinter::BlockPrinter(const Block &B, llvm::raw_ostream &OS,
+                           const llvm::SourceMgr *Locations)
+    : B(B), OS(OS), Locations(Locations), IsMade(B.Values.size()) {
+  for (const Op &O : B.Ops)
+    for (ValueId V : O.Results)
+      IsMade[V.Index] = true;
+}
+
+void BlockPrinter::reference(ValueId V) {
+  OS << '%';
+  llvm::StringRef Name = B.Values[V].Name;
+  if (!Name.empty() && llvm::all_of(Name, isWordCharacter))
+    OS << Name;
+  else
+    printQuoted(Name, OS);
+}
+
+void BlockPrinter::type(ValueId V) {
+  const Value &Val = B.Values[V];
+  ir::print(Val.Type, Val.Layout, OS);
+  if (Val.Tied)
+    OS << " tied";
+  if (Val.Kind != ValueKind::Gradient)
+    return;
+  OS << " grad";
+  if (!Val.GradientOf.isValid())
+    return;
+  OS << '(';
+  reference(Val.GradientOf);
+  OS << ')';
+}
+
+void BlockPrinter::declare(ValueId V) {
+  ValueKind Kind = B.Values[V].Kind;
+  OS << "  "
+     << (Kind == ValueKind::Input   ? "input"
+         : Kind == ValueKind::Param ? "param"
+                                    : "value")
+     << ' ';
+  reference(V);
+  OS << " : ";
+  type(V);
+  OS << '\n';
+}
+
+/// Names an op by its first result, or by its place if it has none.
+void BlockPrinter::served(OpId For) {
+  OS << " for(";
+  if (B.Ops[For].Results.empty())
+    OS << For.Index;
+  else
+    reference(B.Ops[For].Results[0]);
+  OS << ')';
+}
+
+void BlockPrinter::location(const Origin &O) {
+  OS << " loc(";
+  unsigned Buffer =
+      O.Range.isValid() ? Locations->FindBufferContainingLoc(O.Range.Start) : 0;
+  if (Buffer) {
+    auto [Line, Column] = Locations->getLineAndColumn(O.Range.Start, Buffer);
+    auto [EndLine, EndColumn] =
+        Locations->getLineAndColumn(O.Range.End, Buffer);
+    printQuoted(Locations->getMemoryBuffer(Buffer)->getBufferIdentifier(), OS);
+    OS << ':' << Line << ':' << Column << " to " << EndLine << ':' << EndColumn;
+  } else {
+    OS << "none";
+  }
+  OS << ", ";
+  printQuoted(O.Pass, OS);
+  OS << ", ";
+  printQuoted(O.Rule, OS);
+  OS << ')';
+}
+
+void BlockPrinter::print(const Op &O) {
+  auto Reference = [this](ValueId V) { reference(V); };
+  OS << "  ";
+  llvm::interleaveComma(O.Results, OS, Reference);
+  OS << (O.Results.empty() ? "" : " = ") << getMnemonic(O.Kind)
+     << getSuffix(O.Derivative);
+  if (!O.Axes.empty()) {
+    OS << '(';
+    printAxes(O.Axes, OS);
+    OS << ')';
+  }
+  if (!O.Name.empty()) {
+    OS << " @";
+    printName(O.Name, OS);
+  }
+  OS << (O.Operands.empty() ? "" : " ");
+  llvm::interleaveComma(O.Operands, OS, Reference);
+  OS << (O.Results.empty() ? "" : " : ");
+  llvm::interleaveComma(O.Results, OS, [this](ValueId V) { type(V); });
+  if (O.Phase != Phase::Forward)
+    OS << ' ' << getName(O.Phase);
+  if (O.For.isValid())
+    served(O.For);
+  if (O.Work != Flops())
+    OS << " flops(" << O.Work.value() << ')';
+  if (O.Time != Nanoseconds())
+    OS << " time(" << O.Time.value() << " ns)";
+  if (Locations)
+    location(O.Origin);
+  OS << '\n';
+}
+
+void BlockPrinter::print() {
+  OS << "\nblock ";
+  printName(B.Name, OS);
+  OS << " {\n";
+  for (size_t I = 0; I < B.Values.size(); ++I)
+    if (!IsMade[I])
+      declare(B.Values.idAt(I));
+  for (const Op &O : B.Ops)
+    print(O);
+  OS << "}\n";
+}
+
+static void printLayers(const LayerSequence &S, const Program &P,
+                        llvm::raw_ostream &OS) {
+  if (S.empty())
+    OS << "()";
+  llvm::interleave(
+      S, OS,
+      [&](const LayerGroup &G) {
+        printPeriods(G.Periods, G.Runs, OS, [&](const BlockRun &R) {
+          printName(P.Blocks[R.Block].Name, OS);
+        });
+      },
+      " + ");
+  OS << '\n';
+}
+
+static void printStage(const Stage &S, const Program &P,
+                       llvm::raw_ostream &OS) {
+  OS << "\nstage " << S.First;
+  if (S.Count != 1)
+    OS << ".." << S.First + S.Count - 1;
+  OS << (S.ReceivesForward ? " receives" : "")
+     << (S.SendsForward ? " sends" : "") << " {\n";
+  for (const ChunkRun &C : S.Chunks) {
+    OS << "  chunk ";
+    if (C.Count != 1)
+      OS << "* " << C.Count << ' ';
+    OS << "= ";
+    printLayers(C.Layers, P, OS);
+  }
+  if (S.Step.isValid()) {
+    OS << "  step = ";
+    printName(P.Blocks[S.Step].Name, OS);
+    OS << '\n';
+  }
+  OS << "}\n";
+}
+
+static void printHeader(const Program &P, llvm::raw_ostream &OS) {
+  OS << "ftir " << TextVersion << ' ' << getName(P.AtLevel) << " facts(";
+  llvm::StringRef Separator;
+#define FACT(ENUMERATOR, SPELLING, DOC)                                        \
+  if (P.Facts.contains(Fact::ENUMERATOR)) {                                    \
+    OS << Separator << SPELLING;                                               \
+    Separator = ", ";                                                          \
+  }
+#include "ir/Facts.def"
+  OS << ")\n\n";
+}
+
+static void printMesh(const Mesh &M, llvm::raw_ostream &OS) {
+  OS << "\nmesh";
+  for (Axis A : allAxes())
+    if (M[A] != 1)
+      OS << ' ' << getName(A) << ':' << M[A];
+  OS << '\n';
+}
+
+void foretrace::ir::print(const Program &P, llvm::raw_ostream &OS,
+                          const PrintOptions &Options) {
+  printHeader(P, OS);
+  printSpec(P.Spec, OS);
+  printMesh(P.Mesh, OS);
+  for (const Block &B : P.Blocks)
+    BlockPrinter(B, OS, Options.Locations).print();
+  if (!P.Layers.empty()) {
+    OS << "\nlayers = ";
+    printLayers(P.Layers, P, OS);
+  }
+  for (const Stage &S : P.Stages)
+    printStage(S, P, OS);
+  if (!P.Stages.empty()) {
+    OS << "\nboundary ";
+    print(P.StageBoundary.Type, P.StageBoundary.Layout, OS);
+    OS << '\n';
+  }
+}

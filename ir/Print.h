@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text form of a program (docs/ir.md): stable, one op a line, read back by
+// ir/Parse.h. print(parse(print(P))) is print(P).
+#ifndef FORETRACE_IR_PRINT_H
+#define FORETRACE_IR_PRINT_H
+
+#include "ir/Program.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::ir {
+
+/// The version of the text form that this build writes and reads.
+inline constexpr int64_t TextVersion = 1;
+
+struct PrintOptions {
+  /// If given, every op ends with the place in these sources it comes from,
+  /// and the pass and rule that made it.
+  const llvm::SourceMgr *Locations = nullptr;
+};
+
+/// Prints all of \p P.
+void print(const Program &P, llvm::raw_ostream &OS,
+           const PrintOptions &Options = {});
+
+/// Prints a type and how it lies on the mesh, as on an op's line:
+/// `bf16[seq:2048@tp batch:16@dp hidden:12288] partial(cp)`.
+void print(const TensorType &T, const Layout &L, llvm::raw_ostream &OS);
+
+} // namespace foretrace::ir
+
+#endif
