@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/PrintSpec.h"
+//
+// The text form of a spec. Fields come from the tables of ir/Spec.def, so a new
+// key prints without a change here.
+#include "ir/Spellings.h"
+#include "ir/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 namespace {
-
-template <typename RowT, typename EnumT>
-bool isRow([[maybe_unused]] RowT Row, [[maybe_unused]] EnumT Value) {
-  if constexpr (std::is_same_v<RowT, EnumT>)
-    return Row == Value;
-  return false;
-}
 
 class SpecPrinter {
 public:
@@ -23,49 +18,36 @@ public:
   void print(const Spec &S);
 
 private:
-  void model(const ModelSpec &M);
-  void block(const BlockSpec &B);
-  void runs(const ModelSpec &M);
-  void parallel(const ParallelSpec &P);
-  void cost(const CostSpec &C);
-  void attribute(const Attribute &A);
-  void fields(const Attribute &Section);
-
-  void open(llvm::StringRef Words) {
-    OS.indent(Depth) << Words << " {\n";
-    Depth += 2;
-  }
-  void close() {
-    Depth -= 2;
-    OS.indent(Depth) << "}\n";
-  }
+  void open(llvm::StringRef Keyword, llvm::StringRef Name = "");
+  void close();
+  llvm::raw_ostream &line() { return OS.indent(2 * Depth); }
 
   void value(int64_t V) { OS << V; }
   void value(bool V) { OS << (V ? "true" : "false"); }
-  void value(const std::string &V) { quoted(V); }
-  template <typename EnumT> void value(EnumT V) {
-#define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING)                                  \
-  if (isRow(TYPE::ENUMERATOR, V))                                              \
-    OS << SPELLING;
-#include "ir/Spec.def"
+  void value(const std::string &V) { printQuoted(V, OS); }
+  template <typename EnumT, typename = std::enable_if_t<std::is_enum_v<EnumT>>>
+  void value(EnumT V) {
+    OS << getSpelling(V);
   }
-  void quoted(llvm::StringRef Text) {
-    OS << '"';
-    llvm::printEscapedString(Text, OS);
-    OS << '"';
-  }
+  void value(const Attribute &A);
+  void fields(const Attribute &Section);
 
+  /// Prints `key = value`, and how an unstated value came to be.
   template <typename T> void field(llvm::StringRef Key, const Located<T> &F) {
+    using Origin = typename Located<T>::Origin;
     if (!F.isPresent())
       return;
-    using Origin = typename Located<T>::Origin;
-    OS.indent(Depth) << Key
-                     << (F.From == Origin::Stated    ? " = "
-                         : F.From == Origin::Derived ? " := "
-                                                     : " ?= ");
-    value(F.Value);
-    OS << '\n';
+    line() << Key << " = ";
+    value(*F);
+    OS << (F.From == Origin::Default   ? " default\n"
+           : F.From == Origin::Derived ? " derived\n"
+                                       : "\n");
   }
+
+  void print(const ModelSpec &M);
+  void print(const BlockSpec &B);
+  void print(const ParallelSpec &P);
+  void print(const CostSpec &C);
 
   llvm::raw_ostream &OS;
   unsigned Depth = 0;
@@ -73,8 +55,66 @@ private:
 
 } // namespace
 
-void SpecPrinter::block(const BlockSpec &B) {
-  open("block " + B.Name);
+void SpecPrinter::open(llvm::StringRef Keyword, llvm::StringRef Name) {
+  line() << Keyword << ' ';
+  if (!Name.empty()) {
+    printName(Name, OS);
+    OS << ' ';
+  }
+  OS << "{\n";
+  ++Depth;
+}
+
+void SpecPrinter::close() {
+  --Depth;
+  line() << "}\n";
+}
+
+void SpecPrinter::fields(const Attribute &Section) {
+  ++Depth;
+  for (const NamedAttribute &F : Section.Fields) {
+    line();
+    printName(F.Name, OS);
+    OS << " = ";
+    value(F.Value);
+    OS << '\n';
+  }
+  --Depth;
+}
+
+void SpecPrinter::value(const Attribute &A) {
+  switch (A.K) {
+  case Attribute::Kind::Int:
+    return value(A.Integer);
+  case Attribute::Kind::Real:
+    return printReal(A.Real, OS);
+  case Attribute::Kind::Bool:
+    return value(A.Integer != 0);
+  case Attribute::Kind::Text:
+    return value(A.Text);
+  case Attribute::Kind::Name:
+    OS << A.Text;
+    return;
+  case Attribute::Kind::List:
+    OS << '[';
+    llvm::interleaveComma(A.Elements, OS,
+                          [&](const Attribute &E) { value(E); });
+    OS << ']';
+    return;
+  case Attribute::Kind::Section:
+    if (!A.Text.empty()) {
+      printName(A.Text, OS);
+      OS << ' ';
+    }
+    OS << "{\n";
+    fields(A);
+    line() << '}';
+    return;
+  }
+}
+
+void SpecPrinter::print(const BlockSpec &B) {
+  open("block", B.Name);
   open("attention");
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
   field(KEY, B.Attention.MEMBER);
@@ -93,123 +133,78 @@ void SpecPrinter::block(const BlockSpec &B) {
   close();
 }
 
-/// `layers 3 x dense, 29 x (dense, 2 x moe)`
-void SpecPrinter::runs(const ModelSpec &M) {
-  OS.indent(Depth) << "layers ";
-  llvm::interleaveComma(M.Layers, OS, [&](const LayerRun &R) {
-    if (R.Periods != 1)
-      OS << R.Periods << " x (";
-    llvm::interleaveComma(R.Items, OS, [&](const LayerRun::Item &I) {
-      if (I.Count != 1)
-        OS << I.Count << " x ";
-      OS << M.Blocks[I.Block].Name;
-    });
-    if (R.Periods != 1)
-      OS << ')';
-  });
-  OS << '\n';
-}
-
-void SpecPrinter::model(const ModelSpec &M) {
-  open("model " + M.Name);
+void SpecPrinter::print(const ModelSpec &M) {
+  open("model", M.Name);
 #define MODEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, M.MEMBER);
 #include "ir/Spec.def"
   for (const BlockSpec &B : M.Blocks)
-    block(B);
-  if (!M.Layers.empty())
-    runs(M);
+    print(B);
+  if (!M.Layers.empty()) {
+    line() << "layers = ";
+    llvm::interleave(
+        M.Layers, OS,
+        [&](const LayerRun &R) {
+          printPeriods(R.Periods, R.Items, OS, [&](const LayerRun::Item &I) {
+            printName(M.Blocks[I.Block].Name, OS);
+          });
+        },
+        " + ");
+    OS << '\n';
+  }
   close();
 }
 
-void SpecPrinter::parallel(const ParallelSpec &P) {
+void SpecPrinter::print(const ParallelSpec &P) {
   open("parallel");
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, P.MEMBER);
 #include "ir/Spec.def"
   if (!P.Layout.empty()) {
-    OS.indent(Depth) << "layout = [";
+    line() << "layout = [";
     llvm::interleaveComma(P.Layout, OS,
-                          [&](const Located<int64_t> &L) { OS << *L; });
+                          [&](const Located<int64_t> &L) { value(*L); });
     OS << "]\n";
   }
   close();
 }
 
-void SpecPrinter::cost(const CostSpec &C) {
+void SpecPrinter::print(const CostSpec &C) {
   open("cost");
 #define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.MEMBER);
 #include "ir/Spec.def"
-  if (C.Device.PeakFlops.isPresent()) {
-    open("device");
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.Device.MEMBER);
-#include "ir/Spec.def"
-    close();
-  }
   if (!C.Profile.empty()) {
     open("times");
-    for (const ProfileTime &T : C.Profile)
-      OS.indent(Depth) << T.Section << " = "
-                       << llvm::format("%.17g", T.Microseconds) << '\n';
+    for (const ProfileTime &T : C.Profile) {
+      line();
+      printName(T.Section, OS);
+      OS << " = ";
+      printReal(T.Microseconds, OS);
+      OS << '\n';
+    }
     close();
   }
+  open("device");
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                          \
+  field(KEY, C.Device.MEMBER);
+#include "ir/Spec.def"
   close();
-}
-
-void SpecPrinter::attribute(const Attribute &A) {
-  switch (A.K) {
-  case Attribute::Kind::Int:
-    OS << A.Integer;
-    return;
-  case Attribute::Kind::Real:
-    OS << llvm::format("%.17g", A.Real) << " real";
-    return;
-  case Attribute::Kind::Bool:
-    OS << (A.Integer ? "true" : "false");
-    return;
-  case Attribute::Kind::Text:
-    quoted(A.Text);
-    return;
-  case Attribute::Kind::Name:
-    OS << A.Text;
-    return;
-  case Attribute::Kind::List:
-    OS << '[';
-    llvm::interleaveComma(A.Elements, OS,
-                          [&](const Attribute &E) { attribute(E); });
-    OS << ']';
-    return;
-  case Attribute::Kind::Section:
-    if (!A.Text.empty())
-      OS << A.Text << ' ';
-    OS << "{\n";
-    Depth += 2;
-    fields(A);
-    Depth -= 2;
-    OS.indent(Depth) << '}';
-    return;
-  }
-}
-
-void SpecPrinter::fields(const Attribute &Section) {
-  for (const NamedAttribute &F : Section.Fields) {
-    OS.indent(Depth) << F.Name << " = ";
-    attribute(F.Value);
-    OS << '\n';
-  }
+  close();
 }
 
 void SpecPrinter::print(const Spec &S) {
   open("spec");
-  model(S.Model);
+  print(S.Model);
   open("train");
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, S.Train.MEMBER);
 #include "ir/Spec.def"
   close();
-  parallel(S.Parallel);
-  cost(S.Cost);
+  print(S.Parallel);
+  print(S.Cost);
   for (const EmitSpec &E : S.Emits) {
-    open("emit " + E.Backend);
-    fields(E.Options);
-    close();
+    line() << "emit ";
+    printName(E.Backend, OS);
+    OS << ' ';
+    value(E.Options);
+    OS << '\n';
   }
   close();
 }
