@@ -16,8 +16,8 @@ using ast::BinaryOp;
 
 llvm::StringRef foretrace::getSpelling(BinaryOp Op) {
   static constexpr llvm::StringRef Spellings[] = {
-      "+", "-", "*", "/", "//", "%", "==", "!=", "<", "<=", ">", ">=", "and",
-      "or"};
+      "+",  "-", "*",  "/", "floor_div", "%",   "==",
+      "!=", "<", "<=", ">", ">=",        "and", "or"};
   return Spellings[static_cast<unsigned>(Op)];
 }
 
@@ -76,8 +76,8 @@ std::optional<Dimension> Operation::dimension() {
 }
 
 Operation::Result Operation::integers(int64_t X, int64_t Y, Dimension Dim) {
-  bool Divides = Op == BinaryOp::Div || Op == BinaryOp::FloorDiv ||
-                 Op == BinaryOp::Mod;
+  bool Divides =
+      Op == BinaryOp::Div || Op == BinaryOp::FloorDiv || Op == BinaryOp::Mod;
   if (Divides && Y == 0)
     return byZero();
   std::optional<int64_t> Out;
@@ -131,7 +131,7 @@ Operation::Result Operation::reals(double X, double Y, Dimension Dim) {
       return byZero();
     Out = X / Y;
     break;
-  default: // `//` and `%` are for integers
+  default: // `floor_div` and `%` are for integers
     return mismatch();
   }
   if (!std::isfinite(Out)) {
@@ -234,7 +234,8 @@ std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
                                           llvm::ArrayRef<Value> Arguments,
                                           SourceRange Range,
                                           DiagnosticEngine &Diags) {
-  static constexpr llvm::StringRef Functions[] = {"min", "max", "ceil_div"};
+  static constexpr llvm::StringRef Functions[] = {"min", "max", "floor_div",
+                                                  "ceil_div"};
   if (!llvm::is_contained(Functions, Callee.Text)) {
     suggest(Diags.report(Callee.Range, diag::UnknownFunction, Callee.Text),
             Callee.Range, Callee.Text, Functions);
@@ -245,13 +246,15 @@ std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
     return std::nullopt;
   }
   const Value &A = Arguments[0], &B = Arguments[1];
+  if (Callee.Text == "floor_div")
+    return applyBinary(BinaryOp::FloorDiv, Callee.Range, A, B, Range, Diags);
   if (Callee.Text == "ceil_div") {
     // ceil(a / b) = -floor(-a / b)
     std::optional<Value> Out =
         applyUnary(ast::UnaryOp::Negate, A, Range, Diags);
     if (Out)
-      Out = applyBinary(BinaryOp::FloorDiv, Callee.Range, *Out, B, Range,
-                        Diags);
+      Out =
+          applyBinary(BinaryOp::FloorDiv, Callee.Range, *Out, B, Range, Diags);
     return Out ? applyUnary(ast::UnaryOp::Negate, *Out, Range, Diags)
                : std::nullopt;
   }

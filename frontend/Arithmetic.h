@@ -9,7 +9,7 @@
 
 namespace foretrace {
 
-/// As it is written: "//", "<=".
+/// As a message calls it: "+", "<=".
 llvm::StringRef getSpelling(ast::BinaryOp Op);
 
 /// \p A op \p B, except `and` and `or`; \p Range is the whole expression.
@@ -19,7 +19,7 @@ std::optional<Value> applyBinary(ast::BinaryOp Op, SourceRange OpRange,
 std::optional<Value> applyUnary(ast::UnaryOp Op, const Value &A,
                                 SourceRange Range, DiagnosticEngine &Diags);
 
-/// `min`, `max`, `ceil_div` of two values.
+/// `min`, `max`, `floor_div`, `ceil_div` of two values.
 std::optional<Value> applyCall(const ast::Word &Callee,
                                llvm::ArrayRef<Value> Arguments,
                                SourceRange Range, DiagnosticEngine &Diags);

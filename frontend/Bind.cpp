@@ -13,8 +13,8 @@ void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
                               llvm::ArrayRef<llvm::StringRef> Sections,
                               DiagnosticEngine &Diags) {
   static constexpr llvm::StringRef Known[] = {
-      "model", "attention", "block", "ffn",  "train",
-      "parallel", "cost", "times", "device", "emit"};
+      "model",    "attention", "block", "ffn",    "train",
+      "parallel", "cost",      "times", "device", "emit"};
   if (llvm::is_contained(Known, Keyword.Text))
     Diags.report(Keyword.Range, diag::MisplacedSection, Keyword.Text, Parent);
   else
@@ -94,7 +94,7 @@ void Binder::bindCost(ir::CostSpec &C) {
     return;
   if (B.Label.Text.empty())
     Diags.report(B.Keyword.Range, diag::MissingLabel, "cost",
-                 llvm::join(getSpellings<ir::CostKind>(), ", "));
+                 "one of " + llvm::join(getSpellings<ir::CostKind>(), ", "));
   else
     Reader.readLabel(B.Label, C.Kind);
   bindKeys(B, C, {"times", "device"}, {"times", "device"});
