@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parse tree to AST. Private to the parser.
+#ifndef FORETRACE_FRONTEND_BUILDAST_H
+#define FORETRACE_FRONTEND_BUILDAST_H
+
+#include "ForeParser.h"
+#include "frontend/AST.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace {
+
+/// The AST of an undamaged tree; \p Text is the buffer its tokens index by
+/// byte. Reports unknown escapes in strings.
+ast::File buildFile(grammar::ForeParser::FileContext &Tree,
+                    llvm::StringRef Text, DiagnosticEngine &Diags);
+
+/// The same for one expression.
+ast::ExprPtr buildExpression(grammar::ForeParser::ExpressionContext &Tree,
+                             llvm::StringRef Text, DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must hold of any file before a parser sees it.
+#ifndef FORETRACE_FRONTEND_CHECKTEXT_H
+#define FORETRACE_FRONTEND_CHECKTEXT_H
+
+#include "lang/Diagnostic.h"
+
+namespace foretrace {
+
+/// Whether \p Text is UTF-8 without NUL bytes and of bearable size; reports
+/// the first violation.
+bool checkText(llvm::StringRef Text, DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

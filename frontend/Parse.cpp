@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/Parse.h"
+#include "frontend/BuildAST.h"
+#include "frontend/CheckText.h"
+#include "frontend/SyntaxErrors.h"
+#include "frontend/TokenSource.h"
+
+using namespace antlr4;
+using foretrace::grammar::ForeParser;
+
+namespace foretrace {
+
+/// Everything ANTLR needs for one text, and its two attempts: fast without
+/// recovery, then, if that failed, again to find all errors.
+namespace {
+class Parse {
+public:
+  Parse(llvm::StringRef Text, DiagnosticEngine &Diags)
+      : Text(Text), Diags(Diags), Stream(Text), Source(Stream, Text, Diags),
+        Tokens(&Source), Parser(&Tokens) {
+    Parser.removeErrorListeners();
+  }
+
+  /// The tree of \p Rule, or null after errors.
+  template <typename TreeT> TreeT *run(TreeT *(ForeParser::*Rule)()) {
+    TreeT *Tree = tryFast(Rule);
+    if (!Tree && !Source.stopped())
+      findErrors(Rule);
+    return Source.failed() ? nullptr : Tree;
+  }
+
+private:
+  template <typename TreeT> TreeT *tryFast(TreeT *(ForeParser::*Rule)()) {
+    Parser.setErrorHandler(std::make_shared<BailErrorStrategy>());
+    Parser.getInterpreter<atn::ParserATNSimulator>()->setPredictionMode(
+        atn::PredictionMode::SLL);
+    try {
+      return (Parser.*Rule)();
+    } catch (const ParseCancellationException &) {
+      return nullptr;
+    }
+  }
+
+  template <typename TreeT> void findErrors(TreeT *(ForeParser::*Rule)()) {
+    SyntaxErrors Errors(Text, Diags);
+    Tokens.seek(0);
+    Parser.reset();
+    Parser.addErrorListener(&Errors);
+    Parser.setErrorHandler(std::make_shared<DefaultErrorStrategy>());
+    Parser.getInterpreter<atn::ParserATNSimulator>()->setPredictionMode(
+        atn::PredictionMode::LL);
+    (Parser.*Rule)();
+    Parser.removeErrorListeners();
+  }
+
+  llvm::StringRef Text;
+  DiagnosticEngine &Diags;
+  ByteStream Stream;
+  TokenSource Source;
+  CommonTokenStream Tokens;
+  ForeParser Parser;
+};
+} // namespace
+
+std::optional<ast::File> parseFore(const llvm::SourceMgr &Sources,
+                                   unsigned BufferId, DiagnosticEngine &Diags) {
+  llvm::StringRef Text = Sources.getMemoryBuffer(BufferId)->getBuffer();
+  if (!checkText(Text, Diags))
+    return std::nullopt;
+  Parse P(Text, Diags);
+  ForeParser::FileContext *Tree = P.run(&ForeParser::file);
+  if (!Tree)
+    return std::nullopt;
+  unsigned ErrorsBefore = Diags.errorCount();
+  ast::File File = buildFile(*Tree, Text, Diags);
+  if (Diags.errorCount() != ErrorsBefore)
+    return std::nullopt;
+  return File;
+}
+
+ast::ExprPtr parseExpression(const llvm::SourceMgr &Sources, unsigned BufferId,
+                             DiagnosticEngine &Diags) {
+  llvm::StringRef Text = Sources.getMemoryBuffer(BufferId)->getBuffer();
+  if (!checkText(Text, Diags))
+    return nullptr;
+  Parse P(Text, Diags);
+  ForeParser::ExpressionContext *Tree = P.run(&ForeParser::expression);
+  if (!Tree)
+    return nullptr;
+  unsigned ErrorsBefore = Diags.errorCount();
+  ast::ExprPtr E = buildExpression(*Tree, Text, Diags);
+  return Diags.errorCount() == ErrorsBefore ? std::move(E) : nullptr;
+}
+
+} // namespace foretrace

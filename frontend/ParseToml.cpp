@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TOML to the same AST as `.fore`, by toml++. Its exceptions end here.
+#include "frontend/CheckText.h"
+#include "frontend/Parse.h"
+#include "llvm/ADT/STLExtras.h"
+#include <toml++/toml.h>
+
+using namespace llvm;
+
+namespace foretrace {
+
+/// Beyond this depth of tables and arrays toml++ could run out of stack.
+static constexpr unsigned MaxNesting = 256;
+
+namespace {
+
+/// Finds bytes from toml++'s lines and columns, which count code points.
+class LineMap {
+public:
+  explicit LineMap(StringRef Text) : Text(Text) {
+    for (size_t I = 0; I != StringRef::npos; I = Text.find('\n', I)) {
+      I += !Starts.empty();
+      Starts.push_back(I);
+    }
+  }
+
+  SMLoc locate(toml::source_position P) const {
+    if (!P || P.line > Starts.size())
+      return SMLoc::getFromPointer(Text.end());
+    const char *At = Text.data() + Starts[P.line - 1];
+    for (toml::source_index I = 1; I < P.column && At != Text.end(); ++I)
+      do
+        ++At;
+      while (At != Text.end() && (*At & 0xc0) == 0x80);
+    return SMLoc::getFromPointer(At);
+  }
+  SourceRange locate(const toml::source_region &R) const {
+    return {locate(R.begin), locate(R.end)};
+  }
+
+private:
+  StringRef Text;
+  std::vector<size_t> Starts;
+};
+
+class TomlBuilder {
+public:
+  TomlBuilder(StringRef Text, DiagnosticEngine &Diags)
+      : Lines(Text), Diags(Diags) {}
+
+  std::vector<ast::Entry> entries(const toml::table &Table);
+  SourceRange locate(const toml::source_region &R) const {
+    return Lines.locate(R);
+  }
+
+private:
+  ast::ExprPtr expr(const toml::node &N);
+  ast::ExprPtr number(SourceRange Range, const toml::value<int64_t> *Integer);
+  ast::ExprPtr list(SourceRange Range, const toml::array &Array);
+  ast::ExprPtr refuse(SourceRange Range, StringRef What) {
+    Diags.report(Range, diag::TomlValue, What);
+    return nullptr;
+  }
+
+  LineMap Lines;
+  DiagnosticEngine &Diags;
+};
+
+} // namespace
+
+static ast::ExprPtr makeExpr(SourceRange Range, decltype(ast::Expr::Node) N) {
+  return std::make_unique<ast::Expr>(ast::Expr{Range, std::move(N)});
+}
+
+/// Keeps the digits as written; only hexadecimal and the like are converted.
+ast::ExprPtr TomlBuilder::number(SourceRange Range,
+                                 const toml::value<int64_t> *Integer) {
+  StringRef Written(Range.Start.getPointer(),
+                    Range.End.getPointer() - Range.Start.getPointer());
+  bool IsNegative = Written.consume_front("-");
+  Written.consume_front("+");
+  if (Written == "inf" || Written == "nan")
+    return refuse(Range, "an infinite number or NaN");
+  ast::Number Out{Written.str(), !Integer, {}, {}};
+  llvm::erase(Out.Digits, '_');
+  if (Integer && Written.size() > 1 && Written[0] == '0')
+    Out.Digits = std::to_string(Integer->get());
+  ast::ExprPtr Value = makeExpr(Range, std::move(Out));
+  return IsNegative ? makeExpr(Range, ast::Unary{ast::UnaryOp::Negate,
+                                                 std::move(Value)})
+                    : std::move(Value);
+}
+
+ast::ExprPtr TomlBuilder::list(SourceRange Range, const toml::array &Array) {
+  ast::List Out;
+  for (const toml::node &Element : Array)
+    if (ast::ExprPtr E = expr(Element))
+      Out.Elements.push_back(std::move(E));
+  return makeExpr(Range, std::move(Out));
+}
+
+ast::ExprPtr TomlBuilder::expr(const toml::node &N) {
+  SourceRange Range = locate(N.source());
+  switch (N.type()) {
+  case toml::node_type::string:
+    return makeExpr(Range, ast::String{N.as_string()->get()});
+  case toml::node_type::integer:
+    return number(Range, N.as_integer());
+  case toml::node_type::floating_point:
+    return number(Range, nullptr);
+  case toml::node_type::boolean:
+    return makeExpr(Range, ast::Boolean{N.as_boolean()->get()});
+  case toml::node_type::array:
+    return list(Range, *N.as_array());
+  case toml::node_type::table:
+    return refuse(Range, "a table in an array");
+  case toml::node_type::date:
+  case toml::node_type::time:
+  case toml::node_type::date_time:
+    return refuse(Range, "a date or time");
+  case toml::node_type::none:
+    break;
+  }
+  llvm_unreachable("a parsed node has a type");
+}
+
+std::vector<ast::Entry> TomlBuilder::entries(const toml::table &Table) {
+  std::vector<ast::Entry> Out;
+  for (const auto &[Key, Node] : Table) {
+    ast::Word Name{std::string(Key.str()), locate(Key.source())};
+    if (const toml::table *Inner = Node.as_table()) {
+      SourceRange Range{Name.Range.Start, locate(Inner->source()).End};
+      ast::Section S{Name, {}, {}, entries(*Inner), Range};
+      Out.push_back({std::move(S), Range});
+    } else if (ast::ExprPtr Value = expr(Node)) {
+      SourceRange Range{Name.Range.Start, Value->Range.End};
+      Out.push_back({ast::Assignment{Name, std::move(Value)}, Range});
+    }
+  }
+  // toml++ sorts by name.
+  llvm::sort(Out, [](const ast::Entry &A, const ast::Entry &B) {
+    return A.Range.Start.getPointer() < B.Range.Start.getPointer();
+  });
+  return Out;
+}
+
+/// The end of the string or comment that begins at \p At, or \p At itself.
+static const char *skipText(const char *At, const char *End) {
+  StringRef Rest(At, End - At);
+  if (Rest.starts_with("#"))
+    return At + std::min(Rest.find('\n'), Rest.size());
+  if (Rest.starts_with("\"\"\"") || Rest.starts_with("'''"))
+    return At + std::min(Rest.find(Rest.take_front(3), 3), Rest.size() - 3) + 3;
+  if (*At != '"' && *At != '\'')
+    return At;
+  for (const char *I = At + 1; I != End && *I != '\n'; ++I)
+    if (*I == *At)
+      return I + 1;
+    else if (*I == '\\' && *At == '"' && I + 1 != End)
+      ++I;
+  return At;
+}
+
+/// Where brackets and dotted keys first nest too deep, or null.
+static const char *findTooDeep(StringRef Text) {
+  // Dots since the last bracket or separator, of each open bracket.
+  SmallVector<unsigned, 16> Dots{0};
+  unsigned Total = 0;
+  auto Clear = [&] { Total -= std::exchange(Dots.back(), 0); };
+  for (const char *At = Text.begin(); At != Text.end(); ++At) {
+    const char *After = skipText(At, Text.end());
+    if (After == Text.end())
+      return nullptr;
+    At = After;
+    switch (*At) {
+    case '.':
+      ++Dots.back();
+      ++Total;
+      break;
+    case '[':
+    case '{':
+      Dots.push_back(0);
+      break;
+    case ']':
+    case '}':
+      Clear();
+      if (Dots.size() > 1)
+        Dots.pop_back();
+      break;
+    case ',':
+    case '\n':
+      Clear();
+    }
+    if (Dots.size() + Total > MaxNesting)
+      return At;
+  }
+  return nullptr;
+}
+
+std::optional<ast::Section> parseToml(const llvm::SourceMgr &Sources,
+                                      unsigned BufferId,
+                                      DiagnosticEngine &Diags) {
+  StringRef Text = Sources.getMemoryBuffer(BufferId)->getBuffer();
+  if (!checkText(Text, Diags))
+    return std::nullopt;
+  if (const char *At = findTooDeep(Text)) {
+    Diags.report({SMLoc::getFromPointer(At), SMLoc::getFromPointer(At + 1)},
+                 diag::NestingTooDeep, MaxNesting);
+    return std::nullopt;
+  }
+  TomlBuilder Builder(Text, Diags);
+  try {
+    unsigned ErrorsBefore = Diags.errorCount();
+    toml::table Table = toml::parse(std::string_view(Text));
+    ast::Section Out;
+    Out.Entries = Builder.entries(Table);
+    Out.Range = {SMLoc::getFromPointer(Text.begin()),
+                 SMLoc::getFromPointer(Text.end())};
+    if (Diags.errorCount() == ErrorsBefore)
+      return Out;
+  } catch (const toml::parse_error &E) {
+    Diags.report(Builder.locate(E.source()), diag::TomlSyntax,
+                 StringRef(E.description().data(), E.description().size()));
+  }
+  return std::nullopt;
+}
+
+} // namespace foretrace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ANTLR found wrong, in words of the language. Private to the parser.
+#ifndef FORETRACE_FRONTEND_SYNTAXERRORS_H
+#define FORETRACE_FRONTEND_SYNTAXERRORS_H
+
+#include "ForeParser.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace {
+
+/// Reports each syntax error of a parse as a diagnostic.
+class SyntaxErrors final : public antlr4::BaseErrorListener {
+public:
+  SyntaxErrors(llvm::StringRef Text, DiagnosticEngine &Diags)
+      : Text(Text), Diags(Diags) {}
+
+  void syntaxError(antlr4::Recognizer *Parser, antlr4::Token *Found,
+                   size_t Line, size_t Column, const std::string &Message,
+                   std::exception_ptr Cause) override;
+
+private:
+  llvm::StringRef Text;
+  DiagnosticEngine &Diags;
+  unsigned NumErrors = 0;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes to tokens for the ANTLR parser, within limits that keep its recursion
+// and ours off the end of the stack. Private to the parser.
+#ifndef FORETRACE_FRONTEND_TOKENSOURCE_H
+#define FORETRACE_FRONTEND_TOKENSOURCE_H
+
+#include "ForeLexer.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace {
+
+/// Syntax errors shown for one file; what follows them is mostly their echo.
+constexpr unsigned MaxSyntaxErrors = 20;
+
+/// A buffer as ANTLR wants it, without a copy. Positions are bytes. Every byte
+/// that isn't ASCII reads as DEL: they only occur in strings and comments, and
+/// the lexer's tables cover ASCII.
+class ByteStream final : public antlr4::CharStream {
+public:
+  /// Skips a byte order mark.
+  explicit ByteStream(llvm::StringRef Text)
+      : Text(Text), Position(Text.starts_with("\xef\xbb\xbf") ? 3 : 0) {}
+
+  void consume() override { ++Position; }
+  size_t LA(ssize_t I) override {
+    size_t At = Position + I - (I > 0);
+    if (At >= Text.size())
+      return EOF;
+    unsigned char Byte = Text[At];
+    return Byte < 0x80 ? Byte : 0x7f;
+  }
+  ssize_t mark() override { return 0; }
+  void release(ssize_t) override {}
+  size_t index() override { return Position; }
+  void seek(size_t Index) override { Position = Index; }
+  size_t size() override { return Text.size(); }
+  std::string getSourceName() const override { return {}; }
+  std::string getText(const antlr4::misc::Interval &I) override;
+  std::string toString() const override { return Text.str(); }
+
+private:
+  llvm::StringRef Text;
+  size_t Position;
+};
+
+/// The lexer, with a look at every token: reports what no grammar rule could,
+/// repairs it so that the parser goes on, and ends the file early when
+/// brackets or operators nest too deep.
+class TokenSource final : public grammar::ForeLexer {
+public:
+  TokenSource(ByteStream &Stream, llvm::StringRef Text,
+              DiagnosticEngine &Diags);
+
+  std::unique_ptr<antlr4::Token> nextToken() override;
+
+  /// Whether anything was reported.
+  bool failed() const { return NumErrors != 0; }
+  /// Whether the file was cut short, so that its end means nothing.
+  bool stopped() const { return NumErrors >= MaxSyntaxErrors; }
+
+private:
+  bool isUsable(antlr4::Token &T);
+  void checkDepth(const antlr4::Token &T);
+  void stop();
+
+  ByteStream &Stream;
+  llvm::StringRef Text;
+  DiagnosticEngine &Diags;
+  unsigned NumErrors = 0;
+  /// Operators pending in each open bracket, outermost first.
+  llvm::SmallVector<unsigned, 16> Pending{0};
+  unsigned TotalPending = 0;
+};
+
+/// Bytes of \p T in \p Text.
+SourceRange getRange(const antlr4::Token &T, llvm::StringRef Text);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The grammar of `.fore` files. No actions: what a section or a key means is
+// the binder's business, so a new key never touches this file.
+//
+// Blanks, line ends and comments only separate. No separator stands between
+// entries; two facts keep that unambiguous:
+//   * a word that touches a number is its unit (`4Ki`, `245us`);
+//   * a unit word after a number and a blank is its unit unless `=` follows,
+//     so in `a = 4 s = 5` the `s` is a key and in `a = 4 s b = 5` a unit.
+grammar Fore;
+
+file : item* EOF ;
+
+// What `-D name=...` takes.
+expression : expr EOF ;
+
+item
+  : import_
+  | param
+  | let
+  | require
+  | section
+  ;
+
+import_ : IMPORT STRING (AS name)? ;
+
+param : PARAM name (IN '{' expr (',' expr)* ','? '}')? ('=' expr)? ;
+
+section : ID label? (':' name)? block ;
+
+// Names of backends have hyphens: `emit astra-sim { ... }`.
+label : name ('-' name)* ;
+
+block : '{' entry* '}' ;
+
+entry
+  : assignment
+  | section
+  | let
+  | require
+  | if_
+  ;
+
+assignment : word '=' expr ;
+
+if_ : IF expr block (ELSE block)? ;
+
+let : LET name '=' expr ;
+
+require : REQUIRE expr (',' STRING)? ;
+
+// Tightest first.
+expr
+  : NUMBER unit?                                            # number
+  | QUANTITY                                                # quantity
+  | STRING                                                  # string
+  | TRUE                                                    # true
+  | FALSE                                                   # false
+  | name '(' expr (',' expr)* ','? ')'                      # call
+  | name ('.' word)*                                        # path
+  | '[' (expr (',' expr)* ','?)? ']'                        # list
+  | '(' expr ')'                                            # parens
+  | '-' expr                                                # negate
+  | expr op=('*' | '/' | '%') expr                          # binary
+  | expr op=('+' | '-') expr                                # binary
+  | expr op=('==' | '!=' | '<' | '<=' | '>' | '>=') expr    # binary
+  | NOT expr                                                # not
+  | expr op=AND expr                                        # binary
+  | expr op=OR expr                                         # binary
+  | IF expr THEN expr ELSE expr                             # conditional
+  ;
+
+unit : UNIT | RATE ;
+
+// Unit words may name things, too.
+name : ID | UNIT ;
+
+// A key may be any word, reserved or not.
+word
+  : ID | UNIT | IMPORT | AS | PARAM | IN | LET | REQUIRE | IF | THEN | ELSE
+  | AND | OR | NOT | TRUE | FALSE
+  ;
+
+IMPORT : 'import' ;
+AS : 'as' ;
+PARAM : 'param' ;
+IN : 'in' ;
+LET : 'let' ;
+REQUIRE : 'require' ;
+IF : 'if' ;
+THEN : 'then' ;
+ELSE : 'else' ;
+AND : 'and' ;
+OR : 'or' ;
+NOT : 'not' ;
+TRUE : 'true' ;
+FALSE : 'false' ;
+
+LBRACE : '{' ;
+RBRACE : '}' ;
+LPAREN : '(' ;
+RPAREN : ')' ;
+LBRACKET : '[' ;
+RBRACKET : ']' ;
+COMMA : ',' ;
+COLON : ':' ;
+ASSIGN : '=' ;
+DOT : '.' ;
+PLUS : '+' ;
+MINUS : '-' ;
+STAR : '*' ;
+SLASH : '/' ;
+PERCENT : '%' ;
+EQ : '==' ;
+NE : '!=' ;
+LT : '<' ;
+LE : '<=' ;
+GT : '>' ;
+GE : '>=' ;
+
+// The words of frontend/Units.def.
+UNIT
+  : [KMGT] 'i'?
+  | ([KMGT] 'i'?)? 'B'
+  | [num]? 's'
+  ;
+RATE
+  : ([KMGT]? 'bit' | ([KMGT] 'i'?)? 'B' | [KMGTP]? 'FLOP') '/s'
+  ;
+
+NUMBER : Digits ('.' Digits)? ([eE] [+\-]? [0-9]+)? ;
+QUANTITY : NUMBER (RATE | ID) ;
+ID : [A-Za-z_] [A-Za-z0-9_]* ;
+STRING : OPEN_STRING '"' ;
+OPEN_STRING : '"' (~["\\\r\n] | '\\' ~[\r\n])* ;
+
+BLANKS : [ \t\r\n]+ -> skip ;
+COMMENT : '//' ~[\r\n]* -> skip ;
+BAD_CHARACTER : '\u007F'+ | . ;
+
+fragment Digits : [0-9] [0-9_]* ;
