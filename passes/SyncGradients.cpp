@@ -117,8 +117,8 @@ ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
       B.Values[R].Layout.setFlat(A);
     else
       B.Values[R].Layout.setWhole(A);
-  OpId Id = Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce, Name,
-                     {G}, {R});
+  OpId Id = Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce,
+                     B.Values[G].Name, {G}, {R});
   B.Ops[Id].Axes = From.Axes;
   return R;
 }
@@ -132,7 +132,8 @@ void Synchronizer::gather(BlockBuilder &Build, llvm::StringRef Name,
   ValueId All = Build.derived(Share, "gathered");
   for (Axis A : Of.Axes)
     B.Values[Share].Layout.setFlat(A);
-  OpId Id = Build.op(OpKind::AllGather, Name, {Share}, {All});
+  OpId Id =
+      Build.op(OpKind::AllGather, B.Values[Share].Name, {Share}, {All});
   B.Ops[Id].Axes = Of.Axes;
 }
 

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `derive` that concerns the model: attention, feed-forward
+// networks, experts, vocabulary, and the size of the largest tensors.
+
+#include "passes/Deriver.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// A stated number and what it is called, for "nearest legal" notes.
+struct Key {
+  llvm::StringRef Name;
+  const Located<int64_t> &Field;
+  int64_t value() const { return *Field; }
+};
+
+} // namespace
+
+void Deriver::deriveAttention(BlockSpec &B) {
+  AttentionSpec &A = B.Attention;
+  if (*A.Kind == AttentionKind::MLA) {
+    const Key Needed[] = {{"kv_lora", A.KvLora},
+                          {"rope_dim", A.RopeDim},
+                          {"nope_dim", A.NopeDim},
+                          {"v_dim", A.VDim}};
+    for (const Key &K : Needed)
+      if (!K.Field.isPresent())
+        error(A.Range, diag::MlaKeyMissing, K.Name);
+    if (!A.QLora.isPresent())
+      A.QLora.setDefault(0);
+    A.KvHeads.derive(*A.Heads, A.Heads.Range);
+  } else {
+    if (*A.Kind == AttentionKind::GQA && !A.KvHeads.isPresent())
+      error(A.Range, diag::KvHeadsMissing);
+    int64_t KvHeads = *A.Kind == AttentionKind::MQA   ? 1
+                      : *A.Kind == AttentionKind::MHA ? *A.Heads
+                      : A.KvHeads.isPresent()         ? *A.KvHeads
+                                                      : *A.Heads;
+    if (A.KvHeads.isPresent() && *A.KvHeads != KvHeads)
+      error(A.KvHeads.Range, diag::KvHeadsMismatch, *A.KvHeads, KvHeads);
+    A.KvHeads.derive(KvHeads,
+                     A.KvHeads.isPresent() ? A.KvHeads.Range : A.Heads.Range);
+    if (!A.HeadDim.isPresent()) {
+      if (*S.Model.Hidden % *A.Heads != 0)
+        error(A.Heads.Range, diag::HeadDimIndivisible, *S.Model.Hidden,
+              *A.Heads)
+            .note(S.Model.Hidden.Range, diag::ValueFromHere, "hidden",
+                  *S.Model.Hidden);
+      A.HeadDim.derive(*S.Model.Hidden / *A.Heads, A.Heads.Range);
+    }
+  }
+  checkHeads(A);
+  if (!A.QkNorm.isPresent())
+    A.QkNorm.setDefault(false);
+}
+
+void Deriver::checkHeads(const AttentionSpec &A) {
+  const Located<int64_t> &Tp = S.Parallel.Tp;
+  if (*A.Heads % *A.KvHeads != 0)
+    error(A.KvHeads.Range, diag::KvHeadsNoFactor, *A.Heads, *A.KvHeads)
+        .note(A.KvHeads.Range, diag::NearestLegal, "kv_heads",
+              nearestDivisors(*A.KvHeads, *A.Heads));
+  if (*A.Heads % *Tp != 0)
+    error(A.Heads.Range, diag::HeadsIndivisible, *A.Heads, *Tp)
+        .note(Tp.Range, diag::ValueFromHere, "tp", *Tp)
+        .note(Tp.Range, diag::NearestLegal, "tp",
+              nearestDivisors(*Tp, *A.Heads));
+  else if (*A.KvHeads % *Tp != 0)
+    error(A.KvHeads.Range, diag::KvHeadsIndivisible, *A.KvHeads, *Tp)
+        .note(Tp.Range, diag::ValueFromHere, "tp", *Tp)
+        .note(Tp.Range, diag::NearestLegal, "tp",
+              nearestDivisors(*Tp, *A.KvHeads));
+}
+
+void Deriver::deriveFfn(BlockSpec &B) {
+  FfnSpec &F = B.Ffn;
+  const Located<int64_t> &Tp = S.Parallel.Tp;
+  if (!F.Intermediate.isPresent()) {
+    int64_t Width;
+    if (llvm::MulOverflow(*S.Model.Hidden, int64_t(4), Width))
+      error(S.Model.Hidden.Range, diag::SizeOverflow, "4 x hidden");
+    else
+      F.Intermediate.derive(Width, S.Model.Hidden.Range);
+  }
+  if (B.Moe) {
+    MoeSpec &M = *B.Moe;
+    if (!M.Shared.isPresent())
+      M.Shared.setDefault(0);
+    if (!M.SharedIntermediate.isPresent()) {
+      int64_t Width;
+      if (llvm::MulOverflow(*M.Shared, *F.Intermediate, Width))
+        error(M.Shared.Range, diag::SizeOverflow, "shared x intermediate");
+      else
+        M.SharedIntermediate.derive(Width, M.Shared.Range);
+    }
+    if (!M.SharedGate.isPresent())
+      M.SharedGate.setDefault(false);
+    if (!M.RouterBias.isPresent())
+      M.RouterBias.setDefault(false);
+    checkExperts(B);
+    return;
+  }
+  if (*F.Intermediate % *Tp != 0)
+    error(F.Intermediate.Range, diag::FfnIndivisible, *F.Intermediate, "tp",
+          *Tp)
+        .note(Tp.Range, diag::ValueFromHere, "tp", *Tp);
+}
+
+void Deriver::checkExperts(const BlockSpec &B) {
+  const MoeSpec &M = *B.Moe;
+  ParallelSpec &P = S.Parallel;
+  if (!P.Etp.isPresent())
+    P.Etp.derive(*P.Tp, P.Tp.Range);
+  if (*M.Experts % *P.Ep != 0)
+    error(M.Experts.Range, diag::ExpertsIndivisible, *M.Experts, *P.Ep)
+        .note(P.Ep.Range, diag::ValueFromHere, "ep", *P.Ep)
+        .note(P.Ep.Range, diag::NearestLegal, "ep",
+              nearestDivisors(*P.Ep, *M.Experts));
+  if (*M.TopK > *M.Experts)
+    error(M.TopK.Range, diag::TopkExceedsExperts, *M.TopK, *M.Experts)
+        .note(M.Experts.Range, diag::ValueFromHere, "experts", *M.Experts);
+  if (*B.Ffn.Intermediate % *P.Etp != 0)
+    error(B.Ffn.Intermediate.Range, diag::FfnIndivisible, *B.Ffn.Intermediate,
+          "etp", *P.Etp)
+        .note(P.Etp.Range, diag::ValueFromHere, "etp", *P.Etp);
+  if (*M.SharedIntermediate % *P.Tp != 0)
+    error(M.Shared.Range, diag::FfnIndivisible, *M.SharedIntermediate, "tp",
+          *P.Tp)
+        .note(P.Tp.Range, diag::ValueFromHere, "tp", *P.Tp);
+  if (*P.Tp > 1 && !*P.SequenceParallel)
+    error(P.Tp.Range, diag::MoeNeedsSp, *P.Tp)
+        .note(M.Experts.Range, diag::ValueFromHere, "experts", *M.Experts);
+}
+
+void Deriver::deriveVocab() {
+  ModelSpec &M = S.Model;
+  int64_t Multiple;
+  int64_t Padded;
+  if (llvm::MulOverflow(*M.VocabMultiple, *S.Parallel.Tp, Multiple) ||
+      llvm::AddOverflow(*M.Vocab, Multiple - 1, Padded)) {
+    error(M.Vocab.Range, diag::SizeOverflow, "padded_vocab");
+    return;
+  }
+  Padded = Padded / Multiple * Multiple;
+  if (M.PaddedVocab.isStated() && *M.PaddedVocab != Padded)
+    error(M.PaddedVocab.Range, diag::PaddedVocabMismatch, *M.PaddedVocab,
+          *M.Vocab, Multiple, Padded)
+        .note(M.Vocab.Range, diag::ValueFromHere, "vocab", *M.Vocab);
+  M.PaddedVocab.derive(Padded, M.Vocab.Range);
+  if (!M.MaxPositions.isPresent())
+    M.MaxPositions.derive(*S.Train.Sequence, S.Train.Sequence.Range);
+  else if (*M.Positions == PositionKind::Learned &&
+           *M.MaxPositions < *S.Train.Sequence)
+    error(S.Train.Sequence.Range, diag::SequenceExceedsPositions,
+          *S.Train.Sequence, *M.MaxPositions)
+        .note(M.MaxPositions.Range, diag::ValueFromHere, "max_positions",
+              *M.MaxPositions);
+  if (!M.QkvBias.isPresent())
+    M.QkvBias.derive(*M.Bias, M.Bias.Range);
+  TrainSpec &T = S.Train;
+  if (!T.GradPrecision.isPresent())
+    T.GradPrecision.derive(*T.Precision == PrecisionKind::FP16
+                               ? PrecisionKind::FP16
+                               : PrecisionKind::FP32,
+                           T.Precision.Range);
+}
+
+void Deriver::checkSize(SourceRange R, llvm::StringRef What,
+                        llvm::ArrayRef<int64_t> Factors) {
+  Elements Product(1);
+  for (int64_t F : Factors)
+    Product = Product * F;
+  if (Product.isOverflow())
+    error(R, diag::SizeOverflow, What);
+}
+
+/// No tensor of the job has 2^63 bytes or more, over all ranks of a stage. The
+/// passes after this multiply extents without looking.
+void Deriver::checkSizes() {
+  constexpr int64_t MaxElementBytes = 8;
+  const ModelSpec &M = S.Model;
+  const TrainSpec &T = S.Train;
+  const int64_t Batch = *T.MicroBatch * *S.Parallel.Dp;
+  auto CheckWidth = [&](const Located<int64_t> &Width, llvm::StringRef What,
+                        int64_t Factor) {
+    checkSize(Width.Range, ("an activation of `" + What + "`").str(),
+              {MaxElementBytes, *T.Sequence, Batch, *Width, Factor});
+    checkSize(Width.Range, ("a weight of `" + What + "`").str(),
+              {MaxElementBytes, *M.Hidden, *Width, Factor});
+  };
+  CheckWidth(M.Hidden, "hidden", 1);
+  CheckWidth(M.PaddedVocab, "vocab", 1);
+  checkSize(M.MaxPositions.Range, "the position table",
+            {MaxElementBytes, *M.MaxPositions, *M.Hidden});
+  for (const BlockSpec &B : M.Blocks) {
+    const AttentionSpec &A = B.Attention;
+    // Query, key and value side by side are at most three times the heads.
+    int64_t HeadDim =
+        *A.Kind == AttentionKind::MLA
+            ? std::max({*A.NopeDim, *A.RopeDim, *A.VDim, *A.QLora, *A.KvLora})
+            : *A.HeadDim;
+    int64_t Channels;
+    if (llvm::MulOverflow(HeadDim, int64_t(4), Channels))
+      error(A.Range, diag::SizeOverflow, "the channels of a head");
+    else
+      CheckWidth(A.Heads, "heads", Channels);
+    // An expert layer has topk copies of each token and `experts` weights.
+    int64_t Copies = B.Moe ? std::max(*B.Moe->TopK, *B.Moe->Experts) : 1;
+    int64_t Wide;
+    if (llvm::MulOverflow(Copies, int64_t(2), Wide)) {
+      error(B.Moe->Experts.Range, diag::SizeOverflow, "2 x experts");
+      continue;
+    }
+    CheckWidth(B.Ffn.Intermediate, "intermediate", Wide);
+    if (B.Moe)
+      CheckWidth(M.Hidden, "hidden", *B.Moe->TopK);
+  }
+}
