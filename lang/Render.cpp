@@ -1,2 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/Render.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+/// Buffer and byte of a diagnostic; those without a place come last.
+static std::pair<unsigned, const char *> getPlace(const Diagnostic &D,
+                                                  const SourceMgr &Sources) {
+  unsigned Buffer =
+      D.Range.isValid() ? Sources.FindBufferContainingLoc(D.Range.Start) : 0;
+  return Buffer == 0 ? std::pair(~0u, static_cast<const char *>(nullptr))
+                     : std::pair(Buffer, D.Range.Start.getPointer());
+}
+
+/// Each different diagnostic once, in order of file and position.
+static std::vector<const Diagnostic *> select(const DiagnosticEngine &Diags,
+                                              const SourceMgr &Sources) {
+  using Place = std::pair<unsigned, const char *>;
+  std::vector<std::pair<Place, const Diagnostic *>> All;
+  for (const Diagnostic &D : Diags.diagnostics())
+    All.push_back({getPlace(D, Sources), &D});
+  llvm::stable_sort(All, llvm::less_first());
+
+  std::vector<const Diagnostic *> Out;
+  auto Begin = All.begin();
+  for (auto I = All.begin(); I != All.end(); ++I) {
+    if (I->first != Begin->first)
+      Begin = I;
+    bool IsRepeated = std::any_of(Begin, I, [&](const auto &Earlier) {
+      return Earlier.second->Id == I->second->Id &&
+             Earlier.second->Level == I->second->Level &&
+             Earlier.second->Text == I->second->Text;
+    });
+    if (!IsRepeated)
+      Out.push_back(I->second);
+  }
+  return Out;
+}
+
+static StringRef getName(Severity Level) {
+  switch (Level) {
+  case Severity::Error:
+    return "error";
+  case Severity::Warning:
+    return "warning";
+  case Severity::Note:
+    return "note";
+  }
+  llvm_unreachable("unknown severity");
+}
+
+static SourceMgr::DiagKind getKind(Severity Level) {
+  switch (Level) {
+  case Severity::Error:
+    return SourceMgr::DK_Error;
+  case Severity::Warning:
+    return SourceMgr::DK_Warning;
+  case Severity::Note:
+    return SourceMgr::DK_Note;
+  }
+  llvm_unreachable("unknown severity");
+}
+
+static void renderOne(const Diagnostic &D, const SourceMgr &Sources,
+                      raw_ostream &OS, bool Colors) {
+  std::string Message = D.Text;
+  if (D.Level != Severity::Note)
+    Message += (" [" + getDiagnosticInfo(D.Id).Slug + "]").str();
+  if (D.Range.isValid() && Sources.FindBufferContainingLoc(D.Range.Start)) {
+    SmallVector<SMFixIt, 1> FixIts;
+    for (const FixIt &F : D.FixIts)
+      FixIts.push_back(SMFixIt(F.Range, F.Replacement));
+    Sources.PrintMessage(OS, D.Range.Start, getKind(D.Level), Message, D.Range,
+                         FixIts, Colors);
+  } else {
+    SMDiagnostic("foretrace", getKind(D.Level), Message)
+        .print(nullptr, OS, Colors);
+  }
+  for (const Diagnostic &Note : D.Notes)
+    renderOne(Note, Sources, OS, Colors);
+}
+
+void renderText(const DiagnosticEngine &Diags, const SourceMgr &Sources,
+                raw_ostream &OS, bool Colors) {
+  for (const Diagnostic *D : select(Diags, Sources))
+    renderOne(*D, Sources, OS, Colors);
+}
+
+static void writePosition(json::OStream &JSON, SMLoc Loc,
+                          const SourceMgr &Sources, unsigned Buffer) {
+  auto [Line, Column] = Sources.getLineAndColumn(Loc, Buffer);
+  JSON.attribute("line", Line);
+  JSON.attribute("column", Column);
+}
+
+/// file, line, column and end of \p Range, if it lies in a buffer.
+static void writeRange(json::OStream &JSON, SourceRange Range,
+                       const SourceMgr &Sources) {
+  unsigned Buffer =
+      Range.isValid() ? Sources.FindBufferContainingLoc(Range.Start) : 0;
+  if (Buffer == 0)
+    return;
+  JSON.attribute("file",
+                 Sources.getMemoryBuffer(Buffer)->getBufferIdentifier());
+  writePosition(JSON, Range.Start, Sources, Buffer);
+  JSON.attributeObject(
+      "end", [&] { writePosition(JSON, Range.End, Sources, Buffer); });
+}
+
+static void writeDiagnostic(json::OStream &JSON, const Diagnostic &D,
+                            const SourceMgr &Sources) {
+  JSON.object([&] {
+    JSON.attribute("slug", getDiagnosticInfo(D.Id).Slug);
+    JSON.attribute("severity", getName(D.Level));
+    JSON.attribute("message", json::fixUTF8(D.Text));
+    writeRange(JSON, D.Range, Sources);
+    if (D.Level == Severity::Note)
+      return;
+    JSON.attributeArray("notes", [&] {
+      for (const Diagnostic &Note : D.Notes)
+        writeDiagnostic(JSON, Note, Sources);
+    });
+    JSON.attributeArray("fixits", [&] {
+      for (const FixIt &F : D.FixIts)
+        JSON.object([&] {
+          writeRange(JSON, F.Range, Sources);
+          JSON.attribute("replacement", F.Replacement);
+        });
+    });
+  });
+}
+
+void renderJSON(const DiagnosticEngine &Diags, const SourceMgr &Sources,
+                raw_ostream &OS) {
+  for (const Diagnostic *D : select(Diags, Sources)) {
+    json::OStream JSON(OS);
+    writeDiagnostic(JSON, *D, Sources);
+    JSON.flush();
+    OS << '\n';
+  }
+}
+
+} // namespace foretrace
