@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
+#include "backends/ir/IR.h"
+#include "backends/params/Params.h"
+#include "llvm/ADT/STLExtras.h"
 
-namespace foretrace {
+using namespace foretrace;
 
 OutputSet::~OutputSet() = default;
 
-} // namespace foretrace
+llvm::ArrayRef<Backend> foretrace::allBackends() {
+  static constexpr Backend Backends[] = {
+#define BACKEND(NAMESPACE, NAME, SUMMARY, COMMAND)                             \
+  {NAME,   SUMMARY, NAMESPACE::prepare, NAMESPACE::check, NAMESPACE::emit,     \
+   COMMAND},
+#include "backends/Backends.def"
+  };
+  return Backends;
+}
+
+const Backend *foretrace::findBackend(llvm::StringRef Name) {
+  const Backend *Found = llvm::find_if(
+      allBackends(), [Name](const Backend &B) { return B.Name == Name; });
+  return Found == allBackends().end() ? nullptr : Found;
+}

@@ -87,8 +87,8 @@ llvm::Error params::emit(const EmitRequest &Request, OutputSet &Out,
        << '\n';
   }
   const NamedAttribute *File = Request.Emit.Options.find("file");
-  std::string Path = File ? File->Value.Text
-                          : (Request.DefaultStem + ".params.txt").str();
+  std::string Path =
+      File ? File->Value.Text : (Request.DefaultStem + ".params.txt").str();
   return Out.add(Path, [&](llvm::raw_ostream &FileOS) {
     FileOS << "parameters: " << Total.All.value() << '\n'
            << "activated: " << Total.Activated.value() << '\n'
