@@ -197,8 +197,12 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
   for (ir::EmitSpec &E : Emits) {
     if (!To.File.empty())
       setOption(E, "file", To.File);
-    if (!IRLevel.empty() && E.Backend == "ir")
+    if (E.Backend != "ir")
+      continue;
+    if (!IRLevel.empty())
       setOption(E, "level", IRLevel);
+    if (!To.Folder.empty() && !E.Options.find("file"))
+      setOption(E, "file", sys::path::stem(Job).str() + ".ftir");
   }
 
   FileOutputs Outputs(To.Folder, To.Stream);
