@@ -21,8 +21,8 @@ static bool isSpelling(llvm::StringRef Word) {
 
 std::optional<Value> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
                                          Words W) {
-  auto Restore = llvm::make_scope_exit(
-      [this, C = Current, N = Names, M = Mode] {
+  auto Restore =
+      llvm::make_scope_exit([this, C = Current, N = Names, M = Mode] {
         Current = C;
         Names = N;
         Mode = M;
@@ -40,8 +40,7 @@ std::optional<bool> Evaluator::evaluateCondition(const ast::Expr &E,
     return std::nullopt;
   if (const bool *B = V->getIf<bool>())
     return *B;
-  Diags.report(E.Range, diag::TypeMismatch, "a condition",
-               "`true` or `false`", describe(*V));
+  Diags.report(E.Range, diag::NotACondition, describe(*V));
   return std::nullopt;
 }
 
@@ -176,8 +175,8 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
   }
   if (Path.size() == 1 && (W == Words::Any || isSpelling(First.Text)))
     return Value{WordValue{First.Text}, Dimension::Count, Range};
-  suggest(Diags.report(First.Range, diag::UnknownName, First.Text),
-          First.Range, First.Text, Names->names());
+  suggest(Diags.report(First.Range, diag::UnknownName, First.Text), First.Range,
+          First.Text, Names->names());
   return std::nullopt;
 }
 
@@ -211,9 +210,9 @@ Evaluator::Result Evaluator::member(const Value &Table,
       return member(*Found, Path.drop_front());
     return Found;
   }
-  suggest(Diags.report(Key.Range, diag::UnknownTableKey, Path[0].Text,
-                       Key.Text),
-          Key.Range, Key.Text, Keys);
+  suggest(
+      Diags.report(Key.Range, diag::UnknownTableKey, Path[0].Text, Key.Text),
+      Key.Range, Key.Text, Keys);
   return std::nullopt;
 }
 
@@ -277,7 +276,9 @@ Evaluator::Result Evaluator::visit(const ast::String &Text) {
     }
     size_t Close = Rest.find('}');
     if (Rest[0] == '}' || Close == llvm::StringRef::npos) {
-      Diags.report(find(Rest), diag::UnmatchedBrace, Rest.take_front(1),
+      SourceRange Place = find(Rest);
+      Place.End = llvm::SMLoc::getFromPointer(Place.Start.getPointer() + 1);
+      Diags.report(Place, diag::UnmatchedBrace, Rest.take_front(1),
                    Rest[0] == '{' ? "{{" : "}}");
       return std::nullopt;
     }
