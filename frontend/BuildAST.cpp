@@ -4,9 +4,9 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
-using foretrace::grammar::ForeParser;
 using antlr4::ParserRuleContext;
 using antlr4::tree::TerminalNode;
+using foretrace::grammar::ForeParser;
 
 namespace foretrace {
 
@@ -77,9 +77,9 @@ std::string Builder::unescape(SourceRange Literal) {
       break;
     default:
       const char *At = Body.data() + I;
-      Diags.report({SMLoc::getFromPointer(At - 1),
-                    SMLoc::getFromPointer(At + 1)},
-                   diag::BadEscape);
+      Diags.report(
+          {SMLoc::getFromPointer(At - 1), SMLoc::getFromPointer(At + 1)},
+          diag::BadEscape);
     }
   }
   return Out;
@@ -272,8 +272,8 @@ static ast::BinaryOp getBinaryOp(size_t TokenType) {
 }
 
 ast::Binary Builder::binary(ForeParser::BinaryContext &C) {
-  return {getBinaryOp(C.op->getType()), getRange(*C.op, Text),
-          expr(*C.expr(0)), expr(*C.expr(1))};
+  return {getBinaryOp(C.op->getType()), getRange(*C.op, Text), expr(*C.expr(0)),
+          expr(*C.expr(1))};
 }
 
 ast::ExprPtr Builder::expr(ForeParser::ExprContext &C) {
@@ -303,8 +303,8 @@ ast::ExprPtr Builder::expr(ForeParser::ExprContext &C) {
   if (auto *N = dynamic_cast<ForeParser::NotContext *>(&C))
     return Make(ast::Unary{ast::UnaryOp::Not, expr(*N->expr())});
   if (auto *I = dynamic_cast<ForeParser::ConditionalContext *>(&C))
-    return Make(
-        ast::Conditional{expr(*I->expr(0)), expr(*I->expr(1)), expr(*I->expr(2))});
+    return Make(ast::Conditional{expr(*I->expr(0)), expr(*I->expr(1)),
+                                 expr(*I->expr(2))});
   ast::ExprPtr Inner =
       expr(*static_cast<ForeParser::ParensContext &>(C).expr());
   Inner->Range = range(C);

@@ -42,7 +42,7 @@ private:
   }
 
   template <typename TreeT> void findErrors(TreeT *(ForeParser::*Rule)()) {
-    SyntaxErrors Errors(Text, Diags);
+    SyntaxErrors Errors(Text, Source, Diags);
     Tokens.seek(0);
     Parser.reset();
     Parser.addErrorListener(&Errors);

@@ -25,13 +25,15 @@ public:
 private:
   bool reportMissingValue();
   bool reportUnclosed();
-  bool reportAfterWord(Token &Word);
-  bool reportStrayToken();
+  bool reportUnit(Token &Word);
+  void reportAfterWord(Token &Word);
+  bool reportInSection();
+  bool reportForeignMark();
 
   bool expects(size_t Type) const {
     return Expected.contains(static_cast<ssize_t>(Type));
   }
-  template <typename ContextT> ContextT *enclosing() const;
+  bool isInCondition() const;
   Token *before(const Token &T) const {
     size_t Index = T.getTokenIndex();
     return Index == 0 ? nullptr : Parser.getTokenStream()->get(Index - 1);
@@ -63,6 +65,12 @@ static bool isClosing(size_t Type) {
          Type == ForeParser::RBRACKET;
 }
 
+static bool isLiteral(size_t Type) {
+  return Type == ForeParser::NUMBER || Type == ForeParser::QUANTITY ||
+         Type == ForeParser::STRING || Type == ForeParser::TRUE ||
+         Type == ForeParser::FALSE || Type == ForeParser::LBRACKET;
+}
+
 /// Tokens that may follow any value; to list them would bury the rest.
 static bool continuesValue(size_t Type) {
   return (Type >= ForeParser::DOT && Type <= ForeParser::RATE) ||
@@ -70,11 +78,17 @@ static bool continuesValue(size_t Type) {
          Type == ForeParser::LPAREN;
 }
 
-template <typename ContextT> ContextT *SyntaxError::enclosing() const {
-  for (tree::ParseTree *C = Parser.getContext(); C; C = C->parent)
-    if (auto *Match = dynamic_cast<ContextT *>(C))
-      return Match;
-  return nullptr;
+/// Whether `require` or `if` stands before the error on its line, and no `=`.
+bool SyntaxError::isInCondition() const {
+  for (Token *T = before(Found); T && T->getLine() == Found.getLine();
+       T = before(*T)) {
+    size_t Type = T->getType();
+    if (Type == ForeParser::REQUIRE || Type == ForeParser::IF)
+      return true;
+    if (Type == ForeParser::ASSIGN || Type == ForeParser::LBRACE)
+      return false;
+  }
+  return false;
 }
 
 /// The innermost bracket that is open where the error is.
@@ -125,11 +139,11 @@ std::string SyntaxError::describeExpected() const {
     else if (Type == static_cast<ssize_t>(Token::EOF))
       Choices.push_back("the end");
     else if (!continuesValue(Type))
-      Choices.push_back(
-          "`" + StringRef(Parser.getVocabulary().getLiteralName(Type))
-                    .trim('\'')
-                    .str() +
-          "`");
+      Choices.push_back("`" +
+                        StringRef(Parser.getVocabulary().getLiteralName(Type))
+                            .trim('\'')
+                            .str() +
+                        "`");
   return join(Choices, " or ");
 }
 
@@ -147,10 +161,9 @@ bool SyntaxError::reportMissingValue() {
 }
 
 bool SyntaxError::reportUnclosed() {
-  if (Found.getType() != Token::EOF && !isClosing(Found.getType()))
-    return false;
   Token *Open = findOpenBracket();
-  if (!Open)
+  if (!Open || (Open->getType() == ForeParser::LBRACE &&
+                Found.getType() != Token::EOF && !isClosing(Found.getType())))
     return false;
   // The brackets pair up in the order of their token types.
   size_t Closing = Open->getType() + 1;
@@ -168,14 +181,19 @@ bool SyntaxError::reportUnclosed() {
   return true;
 }
 
-/// A word that begins no entry, as the token after it shows.
-bool SyntaxError::reportAfterWord(Token &Word) {
+/// A word after a number that was meant as its unit.
+bool SyntaxError::reportUnit(Token &Word) {
   Token *Previous = before(Word);
-  if (Previous && Previous->getType() == ForeParser::NUMBER &&
-      Previous->getLine() == Word.getLine()) {
-    Diags.report(getRange(Word, Text), diag::UnknownUnit, textOf(Word));
-    return true;
-  }
+  if (!Previous || Previous->getType() != ForeParser::NUMBER ||
+      Previous->getLine() != Word.getLine())
+    return false;
+  Diags.report(getRange(Word, Text), diag::UnknownUnit, textOf(Word));
+  return true;
+}
+
+/// A word that begins neither an assignment nor a section, as the token after
+/// it shows.
+void SyntaxError::reportAfterWord(Token &Word) {
   SourceRange Here = getRange(Found, Text);
   DiagnosticBuilder Report = Diags.report(
       Here, diag::ExpectedToken,
@@ -183,47 +201,71 @@ bool SyntaxError::reportAfterWord(Token &Word) {
   if (Found.getType() == ForeParser::NUMBER ||
       Found.getType() == ForeParser::QUANTITY)
     Report.fix({Here.Start, Here.Start}, "= ");
+}
+
+/// A section whose head goes wrong, mostly because it is something else.
+bool SyntaxError::reportInSection() {
+  tree::ParseTree *Context = Parser.getContext();
+  auto *Block = dynamic_cast<ForeParser::BlockContext *>(Context);
+  if (Block && Block->start == &Found)
+    Context = Block->parent;
+  auto *Section = dynamic_cast<ForeParser::SectionContext *>(Context);
+  if (!Section)
+    return false;
+  Token &Word = *Section->start;
+  if (reportUnit(Word))
+    return true;
+  if (before(Found) != &Word)
+    return false;
+  if (dynamic_cast<ForeParser::EntryContext *>(Section->parent))
+    reportAfterWord(Word);
+  else if (Found.getType() == ForeParser::ASSIGN)
+    Diags.report(getRange(Word, Text), diag::KeyOutsideSection, textOf(Word));
+  else
+    return false;
   return true;
 }
 
 /// Marks that other languages would have here.
-bool SyntaxError::reportStrayToken() {
+bool SyntaxError::reportForeignMark() {
   SourceRange Here = getRange(Found, Text);
   if (Found.getType() == ForeParser::COMMA && expects(ForeParser::LET)) {
     Diags.report(Here, diag::NoSeparator, ",").fix(Here, "");
     return true;
   }
-  if (Found.getType() != ForeParser::ASSIGN)
-    return false;
-  Token *Word = before(Found);
-  if (Parser.getContext()->getRuleIndex() == ForeParser::RuleSection && Word) {
-    Diags.report(getRange(*Word, Text), diag::KeyOutsideSection, textOf(*Word));
+  if (Found.getType() == ForeParser::ASSIGN && isInCondition()) {
+    Diags.report(Here, diag::ExpectedToken, "`==`", "`=`").fix(Here, "==");
     return true;
   }
-  if (expects(ForeParser::EQ) && (enclosing<ForeParser::RequireContext>() ||
-                                  enclosing<ForeParser::ConditionalContext>())) {
-    Diags.report(Here, diag::ExpectedToken, "`==`", describeFound())
-        .fix(Here, "==");
+  Token *Colon = before(Found);
+  if (Colon && Colon->getType() == ForeParser::COLON &&
+      isLiteral(Found.getType())) {
+    SourceRange Range = getRange(*Colon, Text);
+    Diags.report(Range, diag::ExpectedToken, "`=`", "`:`").fix(Range, " =");
     return true;
   }
   return false;
 }
 
 void SyntaxError::report(Token *Start) {
-  if (Start && Start != &Found && Start->getType() != ForeParser::NUMBER &&
-      expects(ForeParser::LET) && reportAfterWord(*Start))
+  if (Start && Start != &Found && expects(ForeParser::LET)) {
+    if (!reportUnit(*Start))
+      reportAfterWord(*Start);
     return;
-  if (reportMissingValue() || reportUnclosed() || reportStrayToken())
+  }
+  if (reportInSection() || reportMissingValue() || reportUnclosed() ||
+      reportForeignMark())
     return;
   Diags.report(getRange(Found, Text), diag::ExpectedToken, describeExpected(),
                describeFound());
 }
 
-void SyntaxErrors::syntaxError(Recognizer *Parser, Token *Found, size_t,
-                               size_t, const std::string &,
-                               std::exception_ptr Cause) {
-  if (NumErrors++ >= MaxSyntaxErrors)
+void SyntaxErrors::syntaxError(Recognizer *Parser, Token *Found, size_t, size_t,
+                               const std::string &, std::exception_ptr Cause) {
+  if (NumErrors == MaxSyntaxErrors)
     return;
+  if (++NumErrors == MaxSyntaxErrors)
+    Source.stop();
   Token *Start = nullptr;
   try {
     if (Cause)

@@ -9,11 +9,15 @@
 
 namespace foretrace {
 
-/// Reports each syntax error of a parse as a diagnostic.
+class TokenSource;
+
+/// Reports each syntax error of a parse as a diagnostic, and ends \p Source
+/// when they are enough.
 class SyntaxErrors final : public antlr4::BaseErrorListener {
 public:
-  SyntaxErrors(llvm::StringRef Text, DiagnosticEngine &Diags)
-      : Text(Text), Diags(Diags) {}
+  SyntaxErrors(llvm::StringRef Text, TokenSource &Source,
+               DiagnosticEngine &Diags)
+      : Text(Text), Source(Source), Diags(Diags) {}
 
   void syntaxError(antlr4::Recognizer *Parser, antlr4::Token *Found,
                    size_t Line, size_t Column, const std::string &Message,
@@ -21,6 +25,7 @@ public:
 
 private:
   llvm::StringRef Text;
+  TokenSource &Source;
   DiagnosticEngine &Diags;
   unsigned NumErrors = 0;
 };

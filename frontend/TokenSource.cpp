@@ -38,8 +38,6 @@ std::unique_ptr<Token> TokenSource::nextToken() {
   }
 }
 
-void TokenSource::stop() { Stream.seek(Text.size()); }
-
 /// Reports a token that no rule of the grammar takes. An open string is closed
 /// so that the parser sees a value.
 bool TokenSource::isUsable(Token &T) {

@@ -54,6 +54,8 @@ public:
 
   std::unique_ptr<antlr4::Token> nextToken() override;
 
+  /// Ends the file here.
+  void stop() { Stream.seek(Stream.size()); }
   /// Whether anything was reported.
   bool failed() const { return NumErrors != 0; }
   /// Whether the file was cut short, so that its end means nothing.
@@ -62,7 +64,6 @@ public:
 private:
   bool isUsable(antlr4::Token &T);
   void checkDepth(const antlr4::Token &T);
-  void stop();
 
   ByteStream &Stream;
   llvm::StringRef Text;

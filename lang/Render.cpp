@@ -73,7 +73,8 @@ static void renderOne(const Diagnostic &D, const SourceMgr &Sources,
   if (D.Range.isValid() && Sources.FindBufferContainingLoc(D.Range.Start)) {
     SmallVector<SMFixIt, 1> FixIts;
     for (const FixIt &F : D.FixIts)
-      FixIts.push_back(SMFixIt(F.Range, F.Replacement));
+      if (!F.Replacement.empty()) // a removal would show as a blank line
+        FixIts.push_back(SMFixIt(F.Range, F.Replacement));
     Sources.PrintMessage(OS, D.Range.Start, getKind(D.Level), Message, D.Range,
                          FixIts, Colors);
   } else {
