@@ -120,15 +120,14 @@ ir::Spec Binder::bind() {
   ir::Spec S;
   const Body &Train = TheJob.Train, &Parallel = TheJob.Parallel;
   if (Train.Keyword.Text.empty()) {
-    Diags.report(TheJob.Start, diag::MissingSection, "train",
-                 "train { sequence = 4096  micro_batch = 1 }");
+    reportMissing(diag::MissingSection, "train",
+                  "train { sequence = 4096  micro_batch = 1 }");
   } else {
     bindKeys(Train, S.Train, {"model"});
     requireKeys(Train.Keyword, S.Train, {&Train});
   }
   if (Parallel.Keyword.Text.empty()) {
-    Diags.report(TheJob.Start, diag::MissingSection, "parallel",
-                 "parallel { world = 8 }");
+    reportMissing(diag::MissingSection, "parallel", "parallel { world = 8 }");
   } else {
     bindKeys(Parallel, S.Parallel, {"layout"});
     if (const Field *F = Parallel.findField("layout"))

@@ -23,15 +23,17 @@ struct Job {
   std::vector<Declared> Models; ///< imported ones first
   Body Train, Parallel, Cost;
   std::vector<Field> ModelKeys; ///< given with -D, over the chosen model
-  std::vector<Declared> Emits; ///< of the main file
+  std::vector<Declared> Emits;  ///< of the main file
   const Unit *Main = nullptr;
-  SourceRange Start; ///< where a missing section is reported
+  bool IsComplete = true; ///< no import failed, so what lacks is not there
+  SourceRange Start;      ///< where a missing section is reported
 };
 
 /// Binds one job.
 class Binder {
 public:
-  Binder(const Job &J, BodyBuilder &Bodies, Evaluator &Eval, DiagnosticEngine &Diags)
+  Binder(const Job &J, BodyBuilder &Bodies, Evaluator &Eval,
+         DiagnosticEngine &Diags)
       : TheJob(J), Bodies(Bodies), Eval(Eval), Diags(Diags),
         Reader(Eval, Diags) {}
 
@@ -59,7 +61,11 @@ private:
   void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                   llvm::ArrayRef<const Body *> Written);
   void bindLayers(const Body &Model, ir::ModelSpec &M);
-  void reportUnused(const ir::ModelSpec &M);
+  template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
+    if (TheJob.IsComplete)
+      Diags.report(TheJob.Start, Id, std::forward<Ts>(Args)...);
+  }
+  void reportUnused(const ir::ModelSpec &M, SourceRange Declaration);
 
   void bindLayout(const Field &F, ir::ParallelSpec &P);
   void bindCost(ir::CostSpec &C);

@@ -48,12 +48,10 @@ Attribute Binder::toAttribute(const Value &V) {
 Attribute Binder::toAttribute(const Body &B) {
   Attribute A = make(Attribute::Kind::Section, B.Range, B.Label.Text);
   for (const Field &F : B.Fields)
-    if (std::optional<Value> V =
-            Eval.evaluate(*F.Value, *F.Names, Words::Any))
+    if (std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names, Words::Any))
       A.Fields.push_back({F.Key.Text, F.Key.Range, toAttribute(*V)});
   for (const Body &Sub : B.Sections)
-    A.Fields.push_back(
-        {Sub.Keyword.Text, Sub.Keyword.Range, toAttribute(Sub)});
+    A.Fields.push_back({Sub.Keyword.Text, Sub.Keyword.Range, toAttribute(Sub)});
   return A;
 }
 

@@ -37,7 +37,7 @@ const Job::Declared *Binder::chooseModel() {
   if (Candidates.size() == 1)
     return Candidates.front();
   if (Candidates.empty()) {
-    Diags.report(TheJob.Start, diag::NoModel);
+    reportMissing(diag::NoModel);
     return nullptr;
   }
   DiagnosticBuilder B = Diags.report(Candidates.back()->Section->Label.Range,
@@ -171,17 +171,20 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
     return;
   }
   M.Layers = *P;
-  reportUnused(M);
 }
 
-void Binder::reportUnused(const ir::ModelSpec &M) {
+/// Warns of blocks that no layer is. Only of those in \p Declaration: a model
+/// that inherits may leave out what its base has.
+void Binder::reportUnused(const ir::ModelSpec &M, SourceRange Declaration) {
   for (auto [Index, B] : llvm::enumerate(M.Blocks)) {
     bool IsUsed = llvm::any_of(M.Layers, [I = Index](const ir::LayerRun &R) {
       return llvm::any_of(R.Items, [I](const ir::LayerRun::Item &Item) {
         return Item.Block == I;
       });
     });
-    if (!IsUsed)
+    bool IsOwn = B.Range.Start.getPointer() >= Declaration.Start.getPointer() &&
+                 B.Range.End.getPointer() <= Declaration.End.getPointer();
+    if (!IsUsed && IsOwn)
       Diags.report(B.Range, diag::UnusedBlock, B.Name);
   }
 }
@@ -202,4 +205,6 @@ void Binder::bindModel(ir::ModelSpec &M) {
   requireKeys(Section, M, {&Model});
   bindBlocks(Model, M);
   bindLayers(Model, M);
+  if (!M.Layers.empty())
+    reportUnused(M, Chosen->Section->Range);
 }

@@ -15,8 +15,8 @@ namespace {
 
 /// One `-D name=value`.
 struct Override {
-  ast::Word Name;        ///< without the value
-  ast::Word Section;     ///< empty for a param
+  ast::Word Name;    ///< without the value
+  ast::Word Section; ///< empty for a param
   ast::ExprPtr Value;
 };
 
@@ -63,8 +63,7 @@ void Compilation::readOverride(llvm::StringRef Text) {
         llvm::MemoryBuffer::getMemBufferCopy(Content, "<command line>"),
         llvm::SMLoc());
   };
-  llvm::StringRef Whole =
-      Sources.getMemoryBuffer(Add(Text))->getBuffer();
+  llvm::StringRef Whole = Sources.getMemoryBuffer(Add(Text))->getBuffer();
   auto [Name, Value] = Whole.split('=');
   Name = Name.trim();
   if (Name.empty() || Value.trim().empty()) {
@@ -123,8 +122,7 @@ void Compilation::overrideKey(const Override &O) {
       BodyBuilder::override(*B, std::move(F));
       return;
     }
-  reportSection(O.Section, "-D", {"model", "train", "parallel", "cost"},
-                Diags);
+  reportSection(O.Section, "-D", {"model", "train", "parallel", "cost"}, Diags);
 }
 
 /// Computes every name, used or not, so that all mistakes show in one run.
@@ -188,6 +186,7 @@ void Compilation::gather(const Unit &U) {
 
 std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   TheJob.Main = Graph.load(Path);
+  TheJob.IsComplete = !Diags.hasErrors();
   for (const std::string &Text : Options.Overrides)
     readOverride(Text);
   if (!TheJob.Main)
