@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of the enums of ir/Spec.h, from the one table that has them.
+// The words of the enums of the IR, from the tables that have them.
 #ifndef FORETRACE_IR_SPELLINGS_H
 #define FORETRACE_IR_SPELLINGS_H
 
-#include "ir/Spec.h"
+#include "ir/Program.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include <type_traits>
 
 namespace foretrace::ir {
 
-/// The words of an enum of ir/Spec.h, in the order of its enumerators.
+/// The words of an enum, in the order of its enumerators.
 template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
   static const std::vector<llvm::StringRef> Spellings = [] {
     std::vector<llvm::StringRef> Words;
@@ -20,6 +21,22 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
     };
 #define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) Add(TYPE::ENUMERATOR, SPELLING);
 #include "ir/Spec.def"
+#define AXIS(ENUMERATOR, SPELLING, DOC) Add(Axis::ENUMERATOR, SPELLING);
+#include "ir/Axes.def"
+#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
+  Add(DimKind::ENUMERATOR, SPELLING);
+#include "ir/Dims.def"
+#define FACT(ENUMERATOR, SPELLING, DOC) Add(Fact::ENUMERATOR, SPELLING);
+#include "ir/Facts.def"
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) Add(OpKind::ENUMERATOR, MNEMONIC);
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
+  Add(OpKind::ENUMERATOR, MNEMONIC);
+#include "ir/Ops.def"
+    for (ElementType T : {ElementType::BF16, ElementType::FP16,
+                          ElementType::FP32, ElementType::I64})
+      Add(T, getName(T));
+    for (Level L : {Level::Spec, Level::Model, Level::SPMD, Level::Schedule})
+      Add(L, getName(L));
     return Words;
   }();
   return Spellings;
@@ -27,6 +44,16 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
 
 template <typename EnumT> llvm::StringRef getSpelling(EnumT E) {
   return getSpellings<EnumT>()[static_cast<size_t>(E)];
+}
+
+/// The enumerator with that word, if there is one.
+template <typename EnumT>
+std::optional<EnumT> findSpelling(llvm::StringRef Word) {
+  llvm::ArrayRef<llvm::StringRef> Words = getSpellings<EnumT>();
+  auto It = llvm::find(Words, Word);
+  if (It == Words.end())
+    return std::nullopt;
+  return static_cast<EnumT>(It - Words.begin());
 }
 
 } // namespace foretrace::ir

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Parse.h"
+#include "ir/ParseParts.h"
+#include "ir/Print.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class ProgramParser {
+public:
+  ProgramParser(llvm::SourceMgr &Sources, unsigned Buffer,
+                DiagnosticEngine &Diags)
+      : In(Sources.getMemoryBuffer(Buffer)->getBuffer(), Diags),
+        Locations(Sources) {}
+
+  std::optional<Program> parse() {
+    if (!header())
+      return std::nullopt;
+    while (!In.peek().is(Token::Kind::End))
+      if (!part())
+        return std::nullopt;
+    return std::move(P);
+  }
+
+private:
+  bool header();
+  bool part();
+  bool spec();
+  bool mesh();
+  bool block();
+  bool layers();
+  bool stage();
+  bool stageEntry(Stage &S);
+  bool boundary();
+  bool once(bool &Seen, llvm::StringRef What);
+
+  bool blockId(const Token &Name, BlockId &Out);
+  bool sequence(LayerSequence &Out);
+
+  TextReader In;
+  LocationFinder Locations;
+  Program P;
+  llvm::StringMap<BlockId> Blocks;
+  bool SeenSpec = false;
+  bool SeenMesh = false;
+  bool SeenLayers = false;
+  bool SeenBoundary = false;
+};
+
+} // namespace
+
+bool ProgramParser::header() {
+  if (!In.expectWord("ftir"))
+    return false;
+  SourceRange Range = In.peek().Range;
+  int64_t Version;
+  if (!In.expectInteger(0, Version))
+    return false;
+  if (Version != TextVersion) {
+    In.Diags.report(Range, diag::IrVersion, Version, TextVersion);
+    return false;
+  }
+  if (!In.expectSpelling("a level", P.AtLevel) || !In.expectWord("facts") ||
+      !In.expectPunct("("))
+    return false;
+  if (In.takePunct(")"))
+    return true;
+  do {
+    Fact F{};
+    if (!In.expectSpelling("a fact", F))
+      return false;
+    P.Facts.insert(F);
+  } while (In.takePunct(","));
+  return In.expectPunct(")");
+}
+
+bool ProgramParser::once(bool &Seen, llvm::StringRef What) {
+  bool Before = Seen;
+  Seen = true;
+  return !Before || In.twice(In.peek(), What);
+}
+
+bool ProgramParser::spec() {
+  return once(SeenSpec, "spec") && parseSpec(In, P.Spec);
+}
+
+bool ProgramParser::mesh() {
+  if (!once(SeenMesh, "mesh"))
+    return false;
+  while (In.peek().is(Token::Kind::Word) && findAxis(In.peek().Text)) {
+    Token T = In.next();
+    if (!In.expectPunct(":") || !In.expectInteger(1, P.Mesh[*findAxis(T.Text)]))
+      return false;
+  }
+  return true;
+}
+
+bool ProgramParser::block() {
+  Token Name;
+  Block B;
+  if (!In.expectName("the name of a block", Name) || !In.text(Name, B.Name))
+    return false;
+  B.Range = Name.Range;
+  auto [It, IsNew] = Blocks.try_emplace(B.Name, P.Blocks.idAt(P.Blocks.size()));
+  if (!IsNew)
+    return In.twice(Name, "block", P.Blocks[It->second].Range);
+  if (!parseBlock(In, Locations, B))
+    return false;
+  P.Blocks.add(std::move(B));
+  return true;
+}
+
+bool ProgramParser::blockId(const Token &Name, BlockId &Out) {
+  std::string Text;
+  if (!In.text(Name, Text))
+    return false;
+  auto It = Blocks.find(Text);
+  if (It == Blocks.end())
+    return In.unknown(Name, "a block that stands before", {});
+  Out = It->second;
+  return true;
+}
+
+bool ProgramParser::sequence(LayerSequence &Out) {
+  return In.expectPunct("=") &&
+         In.expectSequence([&](int64_t Periods, llvm::ArrayRef<NamedRun> Runs) {
+           LayerGroup G;
+           G.Periods = Periods;
+           for (const NamedRun &R : Runs) {
+             G.Runs.push_back({{}, R.Count});
+             if (!blockId(R.Name, G.Runs.back().Block))
+               return false;
+           }
+           Out.push_back(std::move(G));
+           return true;
+         });
+}
+
+bool ProgramParser::layers() {
+  return once(SeenLayers, "layer sequence") && sequence(P.Layers);
+}
+
+bool ProgramParser::stageEntry(Stage &S) {
+  if (In.takeWord("step")) {
+    Token Name;
+    return In.expectPunct("=") && In.expectName("the name of a block", Name) &&
+           blockId(Name, S.Step);
+  }
+  if (!In.takeWord("chunk"))
+    return In.expected("`chunk`, `step` or `}`");
+  ChunkRun C;
+  if (In.takePunct("*") && !In.expectInteger(1, C.Count))
+    return false;
+  if (!sequence(C.Layers))
+    return false;
+  S.Chunks.push_back(std::move(C));
+  return true;
+}
+
+bool ProgramParser::stage() {
+  Stage S;
+  if (!In.expectInteger(0, S.First))
+    return false;
+  if (In.takePunct("..")) {
+    int64_t Last;
+    SourceRange Range = In.peek().Range;
+    if (!In.expectInteger(S.First, Last))
+      return false;
+    if (Last == INT64_MAX) {
+      In.Diags.report(Range, diag::IrNumber, "this number", "is beyond 2^63");
+      return false;
+    }
+    S.Count = Last - S.First + 1;
+  }
+  S.ReceivesForward = In.takeWord("receives");
+  S.SendsForward = In.takeWord("sends");
+  if (!In.expectBraces([&] { return stageEntry(S); }))
+    return false;
+  P.Stages.push_back(std::move(S));
+  return true;
+}
+
+bool ProgramParser::boundary() {
+  return once(SeenBoundary, "boundary") &&
+         In.expectType(P.StageBoundary.Type, P.StageBoundary.Layout);
+}
+
+bool ProgramParser::part() {
+  static constexpr struct {
+    llvm::StringLiteral Word;
+    bool (ProgramParser::*Parse)();
+  } Parts[] = {
+      {"spec", &ProgramParser::spec},   {"mesh", &ProgramParser::mesh},
+      {"block", &ProgramParser::block}, {"layers", &ProgramParser::layers},
+      {"stage", &ProgramParser::stage}, {"boundary", &ProgramParser::boundary}};
+  for (const auto &Part : Parts)
+    if (In.takeWord(Part.Word))
+      return (this->*Part.Parse)();
+  return In.expected("`spec`, `mesh`, `block`, `layers`, `stage` or "
+                     "`boundary`");
+}
+
+std::optional<Program> foretrace::ir::parse(llvm::SourceMgr &Sources,
+                                            unsigned Buffer,
+                                            DiagnosticEngine &Diags) {
+  return ProgramParser(Sources, Buffer, Diags).parse();
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a block of ops. Names are looked up once the whole block is read, so
+// that order is the verifier's business.
+#include "ir/ParseParts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class BlockParser {
+public:
+  BlockParser(TextReader &In, LocationFinder &Locations, Block &B)
+      : In(In), Locations(Locations), B(B) {}
+
+  bool parse();
+
+private:
+  /// A use of a name, to be looked up at the end of the block.
+  struct Use {
+    enum class Place : unsigned char { Operand, GradientOf, For };
+    Place In;
+    Token Name;
+    unsigned Owner; ///< the op, or for a gradient the value
+    unsigned Index; ///< of the operand
+  };
+
+  bool entry();
+  bool declaration(ValueKind Kind);
+  bool define(const Token &Name, ValueKind Kind, ValueId &Out);
+  bool valueType(ValueId V);
+  bool op();
+  bool results(OpId Id);
+  bool kind(Op &O);
+  bool operands(OpId Id);
+  bool types(OpId Id);
+  bool details(OpId Id);
+  bool servedOp(OpId Id);
+  bool quantity(llvm::StringRef Word, int64_t &Out, llvm::StringRef Unit);
+  bool location(Origin &O);
+  bool resolve();
+  bool resolve(const Use &U, ValueId V);
+
+  TextReader &In;
+  LocationFinder &Locations;
+  Block &B;
+  llvm::StringMap<ValueId> Names;
+  std::vector<SourceRange> Defined; ///< by value
+  std::vector<OpId> Makers;         ///< by value; none if only declared
+  std::vector<Use> Uses;
+};
+
+} // namespace
+
+unsigned LocationFinder::open(llvm::StringRef Path) {
+  auto [It, IsNew] = Buffers.try_emplace(Path, 0);
+  if (IsNew && llvm::sys::fs::is_regular_file(Path)) {
+    std::string Opened;
+    It->second = Sources.AddIncludeFile(Path.str(), {}, Opened);
+  }
+  return It->second;
+}
+
+llvm::SMLoc LocationFinder::find(llvm::StringRef Path, int64_t Line,
+                                 int64_t Column) {
+  unsigned Buffer = open(Path);
+  if (!Buffer || Line > INT32_MAX || Column > INT32_MAX)
+    return {};
+  return Sources.FindLocForLineAndColumn(Buffer, static_cast<unsigned>(Line),
+                                         static_cast<unsigned>(Column));
+}
+
+bool BlockParser::define(const Token &Name, ValueKind Kind, ValueId &Out) {
+  Value V;
+  V.Kind = Kind;
+  if (!In.text(Name, V.Name))
+    return false;
+  auto [It, IsNew] = Names.try_emplace(V.Name, B.Values.idAt(B.Values.size()));
+  if (!IsNew)
+    return In.twice(Name, "value", Defined[It->second.Index]);
+  Out = B.Values.add(std::move(V));
+  Defined.push_back(Name.Range);
+  Makers.emplace_back();
+  return true;
+}
+
+bool BlockParser::valueType(ValueId Id) {
+  Value &V = B.Values[Id];
+  if (!In.expectType(V.Type, V.Layout))
+    return false;
+  V.Tied = In.takeWord("tied");
+  if (!In.takeWord("grad"))
+    return true;
+  V.Kind = ValueKind::Gradient;
+  if (!In.takePunct("("))
+    return true;
+  Token Of;
+  if (!In.expectToken(Token::Kind::Value, "a value", Of))
+    return false;
+  Uses.push_back({Use::Place::GradientOf, Of, Id.Index, 0});
+  return In.expectPunct(")");
+}
+
+bool BlockParser::declaration(ValueKind Kind) {
+  Token Name;
+  ValueId V;
+  return In.expectToken(Token::Kind::Value, "the name of a value", Name) &&
+         define(Name, Kind, V) && In.expectPunct(":") && valueType(V);
+}
+
+bool BlockParser::results(OpId Id) {
+  if (!In.peek().is(Token::Kind::Value))
+    return true;
+  do {
+    Token Name;
+    ValueId V;
+    if (!In.expectToken(Token::Kind::Value, "a result", Name) ||
+        !define(Name, ValueKind::Activation, V))
+      return false;
+    Makers[V.Index] = Id;
+    B.Ops[Id].Results.push_back(V);
+  } while (In.takePunct(","));
+  return In.expectPunct("=");
+}
+
+/// The mnemonic, with the derivative behind it.
+bool BlockParser::kind(Op &O) {
+  Token T;
+  if (!In.expectToken(Token::Kind::Word, "an op or `}`", T))
+    return false;
+  Token Mnemonic = T;
+  for (Derivative D : {Derivative::Input, Derivative::Param})
+    if (Mnemonic.Text.consume_back(getSuffix(D))) {
+      O.Derivative = D;
+      break;
+    }
+  std::optional<OpKind> Kind = findOp(Mnemonic.Text);
+  if (!Kind)
+    return In.unknown(T, "an op", getSpellings<OpKind>());
+  O.Kind = *Kind;
+  if (!In.takePunct("("))
+    return true;
+  return In.expectAxes(O.Axes) && In.expectPunct(")");
+}
+
+bool BlockParser::operands(OpId Id) {
+  if (!In.peek().is(Token::Kind::Value))
+    return true;
+  do {
+    Token T;
+    if (!In.expectToken(Token::Kind::Value, "an operand", T))
+      return false;
+    auto &Operands = B.Ops[Id].Operands;
+    Uses.push_back({Use::Place::Operand, T, Id.Index,
+                    static_cast<unsigned>(Operands.size())});
+    Operands.emplace_back();
+  } while (In.takePunct(","));
+  return true;
+}
+
+bool BlockParser::types(OpId Id) {
+  llvm::StringRef Separator = ":";
+  for (ValueId V : B.Ops[Id].Results) {
+    if (!In.expectPunct(Separator) || !valueType(V))
+      return false;
+    Separator = ",";
+  }
+  return true;
+}
+
+bool BlockParser::servedOp(OpId Id) {
+  if (!In.takeWord("for"))
+    return true;
+  if (!In.expectPunct("("))
+    return false;
+  Token T = In.peek();
+  if (T.is(Token::Kind::Integer)) {
+    int64_t Index;
+    if (!In.expectInteger(0, Index))
+      return false;
+    B.Ops[Id].For = OpId{static_cast<unsigned>(
+        std::min<int64_t>(Index, std::numeric_limits<unsigned>::max() - 1))};
+  } else if (!In.expectToken(Token::Kind::Value, "a value or a number", T)) {
+    return false;
+  }
+  Uses.push_back({Use::Place::For, T, Id.Index, 0});
+  return In.expectPunct(")");
+}
+
+/// `word(N unit)`, if \p Word is next.
+bool BlockParser::quantity(llvm::StringRef Word, int64_t &Out,
+                           llvm::StringRef Unit) {
+  if (!In.takeWord(Word))
+    return true;
+  return In.expectPunct("(") && In.expectInteger(0, Out) &&
+         (Unit.empty() || In.expectWord(Unit)) && In.expectPunct(")");
+}
+
+/// `loc("job.fore":12:3 to 12:20, "shard", "rule")`, or `none` for the place.
+bool BlockParser::location(Origin &O) {
+  if (!In.takeWord("loc"))
+    return true;
+  if (!In.expectPunct("("))
+    return false;
+  Token File;
+  std::string Path;
+  int64_t Place[4];
+  if (!In.takeWord("none")) {
+    if (!In.expectToken(Token::Kind::String, "a file or `none`", File) ||
+        !In.text(File, Path) || !In.expectPunct(":") ||
+        !In.expectInteger(1, Place[0]) || !In.expectPunct(":") ||
+        !In.expectInteger(1, Place[1]) || !In.expectWord("to") ||
+        !In.expectInteger(1, Place[2]) || !In.expectPunct(":") ||
+        !In.expectInteger(1, Place[3]))
+      return false;
+    SourceRange R = {Locations.find(Path, Place[0], Place[1]),
+                     Locations.find(Path, Place[2], Place[3])};
+    if (R.Start.isValid() && R.End.isValid() &&
+        R.Start.getPointer() <= R.End.getPointer())
+      O.Range = R;
+  }
+  for (llvm::StringRef *Text : {&O.Pass, &O.Rule}) {
+    Token T;
+    if (!In.expectPunct(",") ||
+        !In.expectToken(Token::Kind::String, "a string", T))
+      return false;
+    // Origins keep parts of the buffer, which can't hold escapes.
+    if (T.Text.contains('\\')) {
+      In.Diags.report(T.Range, diag::IrSyntax, "plain text", "an escape");
+      return false;
+    }
+    *Text = T.Text;
+  }
+  return In.expectPunct(")");
+}
+
+bool BlockParser::details(OpId Id) {
+  Op &O = B.Ops[Id];
+  for (Phase P :
+       {Phase::Forward, Phase::Recompute, Phase::Backward, Phase::Step})
+    if (In.takeWord(getName(P))) {
+      O.Phase = P;
+      break;
+    }
+  int64_t Work = 0;
+  int64_t Time = 0;
+  if (!servedOp(Id) || !quantity("flops", Work, "") ||
+      !quantity("time", Time, "ns"))
+    return false;
+  O.Work = Flops(Work);
+  O.Time = Nanoseconds(Time);
+  return location(O.Origin);
+}
+
+bool BlockParser::op() {
+  llvm::SMLoc Start = In.peek().Range.Start;
+  OpId Id = B.Ops.add({});
+  if (!results(Id) || !kind(B.Ops[Id]))
+    return false;
+  if (In.takePunct("@")) {
+    Token Name;
+    if (!In.expectName("the name of a module", Name) ||
+        !In.text(Name, B.Ops[Id].Name))
+      return false;
+  }
+  if (!operands(Id))
+    return false;
+  B.Ops[Id].Origin.Range = {Start, In.peek().Range.Start};
+  return types(Id) && details(Id);
+}
+
+bool BlockParser::entry() {
+  static constexpr struct {
+    llvm::StringLiteral Word;
+    ValueKind Kind;
+  } Declarations[] = {{"input", ValueKind::Input},
+                      {"param", ValueKind::Param},
+                      {"value", ValueKind::Activation}};
+  for (const auto &D : Declarations)
+    if (In.takeWord(D.Word))
+      return declaration(D.Kind);
+  return op();
+}
+
+bool BlockParser::resolve(const Use &U, ValueId V) {
+  switch (U.In) {
+  case Use::Place::Operand:
+    B.Ops[{U.Owner}].Operands[U.Index] = V;
+    return true;
+  case Use::Place::GradientOf:
+    B.Values[{U.Owner}].GradientOf = V;
+    return true;
+  case Use::Place::For:
+    B.Ops[{U.Owner}].For = Makers[V.Index];
+    if (Makers[V.Index].isValid())
+      return true;
+    In.Diags.report(U.Name.Range, diag::IrSyntax, "the result of an op",
+                    "a value that no op makes");
+    return false;
+  }
+  llvm_unreachable("covered switch");
+}
+
+bool BlockParser::resolve() {
+  bool Ok = true;
+  for (const Use &U : Uses) {
+    if (U.Name.is(Token::Kind::Integer)) {
+      if (!B.Ops.contains(B.Ops[{U.Owner}].For)) {
+        In.Diags.report(U.Name.Range, diag::IrSyntax, "the number of an op",
+                        "one beyond the last op");
+        Ok = false;
+      }
+      continue;
+    }
+    std::string Name;
+    if (!In.text(U.Name, Name))
+      return false;
+    auto It = Names.find(Name);
+    if (It == Names.end()) {
+      In.Diags.report(U.Name.Range, diag::IrUndefinedValue, U.Name.Text);
+      Ok = false;
+    } else {
+      Ok &= resolve(U, It->second);
+    }
+  }
+  return Ok;
+}
+
+bool BlockParser::parse() {
+  return In.expectBraces([this] { return entry(); }) && resolve();
+}
+
+bool foretrace::ir::parseBlock(TextReader &In, LocationFinder &Locations,
+                               Block &Out) {
+  return BlockParser(In, Locations, Out).parse();
+}

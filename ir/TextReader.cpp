@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/TextReader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+#include <cmath>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+static std::string describe(const Token &T) {
+  switch (T.K) {
+  case Token::Kind::End:
+    return "the end of the file";
+  case Token::Kind::Bad:
+    if (T.Text == "\"")
+      return "a string without end";
+    if (!llvm::isPrint(T.Text[0]))
+      return "the byte 0x" +
+             llvm::utohexstr(static_cast<unsigned char>(T.Text[0]));
+    break;
+  case Token::Kind::String:
+    return "a string";
+  default:
+    break;
+  }
+  constexpr size_t MaxShown = 40;
+  llvm::StringRef Shown(T.Range.Start.getPointer(),
+                        static_cast<size_t>(T.Range.End.getPointer() -
+                                            T.Range.Start.getPointer()));
+  if (Shown.size() > MaxShown || !llvm::all_of(Shown, llvm::isPrint))
+    return "a long or unprintable name";
+  return ("`" + Shown + "`").str();
+}
+
+Token TextReader::next() {
+  Token T = Current;
+  Current = Lex.next();
+  return T;
+}
+
+bool TextReader::takePunct(llvm::StringRef P) {
+  bool Is = Current.isPunct(P);
+  if (Is)
+    next();
+  return Is;
+}
+
+bool TextReader::takeWord(llvm::StringRef W) {
+  bool Is = Current.isWord(W);
+  if (Is)
+    next();
+  return Is;
+}
+
+bool TextReader::expected(const llvm::Twine &What) {
+  Diags.report(Current.Range, diag::IrSyntax, What.str(), describe(Current));
+  return false;
+}
+
+bool TextReader::expectPunct(llvm::StringRef P) {
+  return takePunct(P) || expected("`" + P + "`");
+}
+
+bool TextReader::expectWord(llvm::StringRef W) {
+  return takeWord(W) || expected("`" + W + "`");
+}
+
+bool TextReader::expectToken(Token::Kind K, llvm::StringRef What, Token &Out) {
+  if (!Current.is(K))
+    return expected(What);
+  Out = next();
+  return true;
+}
+
+bool TextReader::expectName(llvm::StringRef What, Token &Out) {
+  if (!Current.is(Token::Kind::Word) && !Current.is(Token::Kind::String))
+    return expected(What);
+  Out = next();
+  return true;
+}
+
+bool TextReader::expectInteger(int64_t Least, int64_t &Out) {
+  Token T;
+  if (!expectToken(Token::Kind::Integer, "an integer", T))
+    return false;
+  if (T.Text.getAsInteger(10, Out)) {
+    Diags.report(T.Range, diag::IrNumber, "this number", "is beyond 2^63");
+    return false;
+  }
+  if (Out >= Least)
+    return true;
+  Diags.report(T.Range, diag::IrNumber, Out,
+               "is too small; the least is " + llvm::itostr(Least));
+  return false;
+}
+
+bool TextReader::expectReal(double &Out) {
+  if (!Current.is(Token::Kind::Real) && !Current.is(Token::Kind::Integer))
+    return expected("a number");
+  Token T = next();
+  if (!T.Text.getAsDouble(Out, /*AllowInexact=*/true) && std::isfinite(Out))
+    return true;
+  Diags.report(T.Range, diag::IrNumber, "this number", "is beyond 1.8e308");
+  return false;
+}
+
+bool TextReader::text(const Token &T, std::string &Out) {
+  Out.clear();
+  for (size_t I = 0; I < T.Text.size(); ++I) {
+    char C = T.Text[I];
+    if (C != '\\') {
+      Out += C;
+      continue;
+    }
+    llvm::StringRef Escape = T.Text.substr(I + 1);
+    unsigned Code;
+    if (Escape.starts_with("x") && Escape.size() > 2 &&
+        !Escape.substr(1, 2).getAsInteger(16, Code)) {
+      Out += static_cast<char>(Code);
+      I += 3;
+    } else if (Escape.starts_with("\\") || Escape.starts_with("\"")) {
+      Out += Escape[0];
+      I += 1;
+    } else {
+      Diags.report(T.Range, diag::IrSyntax,
+                   "one of the escapes `\\\\`, `\\\"` and `\\xHH`",
+                   "another one");
+      return false;
+    }
+  }
+  return true;
+}
+
+bool TextReader::expectAxes(AxisList &Out) {
+  do {
+    Token T = Current;
+    Axis A{};
+    if (!expectSpelling("an axis", A))
+      return false;
+    if (llvm::is_contained(Out, A))
+      return twice(T, "axis");
+    Out.push_back(A);
+  } while (takePunct(","));
+  llvm::sort(Out);
+  return true;
+}
+
+/// An axis takes part in a layout once.
+bool TextReader::claim(llvm::ArrayRef<Axis> Axes, AxisList &Seen,
+                       SourceRange Range) {
+  for (Axis A : Axes) {
+    if (llvm::is_contained(Seen, A)) {
+      Diags.report(Range, diag::IrBadLayout, getName(A));
+      return false;
+    }
+    Seen.push_back(A);
+  }
+  return true;
+}
+
+bool TextReader::expectDim(TensorType &T, Layout &L, AxisList &Seen) {
+  Token Name = Current;
+  Dim D{};
+  if (!expectSpelling("a dimension", D.Kind))
+    return false;
+  if (T.indexOf(D.Kind) >= 0)
+    return twice(Name, "dimension");
+  if (!expectPunct(":") || !expectInteger(1, D.Size))
+    return false;
+  T.Dims.push_back(D);
+  SourceRange Range = Current.Range;
+  AxisList Axes;
+  if (!takePunct("@"))
+    return true;
+  if (!expectAxes(Axes) || !claim(Axes, Seen, Range))
+    return false;
+  for (Axis A : Axes)
+    L.setSplit(A, static_cast<unsigned>(T.Dims.size() - 1));
+  return true;
+}
+
+bool TextReader::expectStates(Layout &L, AxisList &Seen) {
+  static constexpr struct {
+    llvm::StringLiteral Word;
+    void (Layout::*Set)(Axis);
+  } States[] = {{"partial", &Layout::setPartial}, {"flat", &Layout::setFlat}};
+  for (const auto &State : States) {
+    SourceRange Range = Current.Range;
+    if (!takeWord(State.Word))
+      continue;
+    AxisList Axes;
+    if (!expectPunct("(") || !expectAxes(Axes) || !expectPunct(")") ||
+        !claim(Axes, Seen, Range))
+      return false;
+    for (Axis A : Axes)
+      (L.*State.Set)(A);
+  }
+  return true;
+}
+
+bool TextReader::expectType(TensorType &T, Layout &L) {
+  AxisList Seen;
+  if (!expectSpelling("an element type", T.Element) || !expectPunct("["))
+    return false;
+  while (!takePunct("]"))
+    if (!expectDim(T, L, Seen))
+      return false;
+  return expectStates(L, Seen);
+}
+
+/// `a`, or `a + 3 * b)` after the opening parenthesis.
+bool TextReader::expectRuns(llvm::SmallVectorImpl<NamedRun> &Runs) {
+  do {
+    NamedRun R;
+    if (Current.is(Token::Kind::Integer) &&
+        (!expectInteger(1, R.Count) || !expectPunct("*")))
+      return false;
+    if (!expectName("the name of a block", R.Name))
+      return false;
+    Runs.push_back(R);
+  } while (takePunct("+"));
+  return expectPunct(")");
+}
+
+bool TextReader::expectSequence(
+    llvm::function_ref<bool(int64_t, llvm::ArrayRef<NamedRun>)> AddGroup) {
+  SourceRange Start = Current.Range;
+  Quantity<struct LayerUnit> Total;
+  bool IsFirst = true;
+  do {
+    int64_t Count = 1;
+    if (Current.is(Token::Kind::Integer) &&
+        (!expectInteger(1, Count) || !expectPunct("*")))
+      return false;
+    llvm::SmallVector<NamedRun, 4> Runs;
+    int64_t Periods = 1;
+    if (takePunct("(")) {
+      if (IsFirst && Count == 1 && takePunct(")"))
+        return true;
+      Periods = Count;
+      if (!expectRuns(Runs))
+        return false;
+    } else {
+      Runs.push_back({{}, Count});
+      if (!expectName("the name of a block or `(`", Runs[0].Name))
+        return false;
+    }
+    for (const NamedRun &R : Runs)
+      Total += Quantity<LayerUnit>(Periods) * R.Count;
+    if (!AddGroup(Periods, Runs))
+      return false;
+    IsFirst = false;
+  } while (takePunct("+"));
+  if (Total.isOverflow())
+    Diags.report(Start, diag::IrNumber, "the number of layers",
+                 "is beyond 2^63");
+  return !Total.isOverflow();
+}
+
+bool TextReader::expectBraces(llvm::function_ref<bool()> Entry) {
+  if (!expectPunct("{"))
+    return false;
+  while (!takePunct("}"))
+    if (!Entry())
+      return false;
+  return true;
+}
+
+bool TextReader::unknown(const Token &T, llvm::StringRef What,
+                         llvm::ArrayRef<llvm::StringRef> Known) {
+  DiagnosticBuilder B =
+      Diags.report(T.Range, diag::IrUnknownName, describe(T), What);
+  constexpr size_t MaxGuessed = 40;
+  if (T.Text.size() > MaxGuessed)
+    return false;
+  llvm::StringRef Best;
+  unsigned BestDistance = static_cast<unsigned>(T.Text.size() / 3 + 1);
+  for (llvm::StringRef K : Known) {
+    unsigned Distance = T.Text.edit_distance(K, true, BestDistance);
+    if (Distance <= BestDistance) {
+      Best = K;
+      BestDistance = Distance - (Distance != 0);
+    }
+  }
+  if (!Best.empty())
+    B.note(T.Range, diag::DidYouMean, Best);
+  return false;
+}
+
+bool TextReader::twice(const Token &T, llvm::StringRef What,
+                       SourceRange First) {
+  DiagnosticBuilder B =
+      Diags.report(T.Range, diag::IrRedefinition, What, describe(T));
+  if (First.isValid())
+    B.note(First, diag::DeclaredHere, T.Text);
+  return false;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parsers of the spec, of blocks and of the program share: one token
+// of lookahead, and the smallest phrases of the text form. Functions return
+// false after an error they reported; nothing is then read further.
+#ifndef FORETRACE_IR_TEXTREADER_H
+#define FORETRACE_IR_TEXTREADER_H
+
+#include "ir/Lexer.h"
+#include "ir/Program.h"
+#include "ir/Spellings.h"
+#include "lang/Diagnostic.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace foretrace::ir {
+
+/// `Count * Name` in a folded sequence.
+struct NamedRun {
+  Token Name;
+  int64_t Count = 1;
+};
+
+class TextReader {
+public:
+  TextReader(llvm::StringRef Buffer, DiagnosticEngine &Diags)
+      : Diags(Diags), Lex(Buffer), Current(Lex.next()) {}
+
+  const Token &peek() const { return Current; }
+  Token next();
+
+  /// Takes the punctuation or word if it is next.
+  bool takePunct(llvm::StringRef P);
+  bool takeWord(llvm::StringRef W);
+
+  /// Reports that \p What should stand where the next token is.
+  bool expected(const llvm::Twine &What);
+  bool expectPunct(llvm::StringRef P);
+  bool expectWord(llvm::StringRef W);
+  bool expectToken(Token::Kind K, llvm::StringRef What, Token &Out);
+  /// A word, or a string where a name isn't one.
+  bool expectName(llvm::StringRef What, Token &Out);
+  /// An integer that is at least \p Least.
+  bool expectInteger(int64_t Least, int64_t &Out);
+  bool expectReal(double &Out);
+
+  /// Resolves the escapes of a string or of a name in quotes.
+  bool text(const Token &T, std::string &Out);
+
+  /// A word of an enum; \p What is what a message calls the enum.
+  template <typename EnumT>
+  bool expectSpelling(llvm::StringRef What, EnumT &Out) {
+    Token T;
+    if (!expectToken(Token::Kind::Word, What, T))
+      return false;
+    std::optional<EnumT> Found = findSpelling<EnumT>(T.Text);
+    if (!Found)
+      return unknown(T, What, getSpellings<EnumT>());
+    Out = *Found;
+    return true;
+  }
+
+  /// `tp,cp`, at least one, each once; in canonical order.
+  bool expectAxes(AxisList &Out);
+  /// `bf16[seq:2048@tp hidden:12288] partial(cp)`.
+  bool expectType(TensorType &T, Layout &L);
+  /// `a + 3 * b + 24 * (c + 2 * d)` or `()`; \p AddGroup takes each summand.
+  /// The sum of all counts fits in 63 bits.
+  bool expectSequence(
+      llvm::function_ref<bool(int64_t Periods, llvm::ArrayRef<NamedRun>)>
+          AddGroup);
+  /// Entries between braces; \p Entry reads one.
+  bool expectBraces(llvm::function_ref<bool()> Entry);
+
+  /// Reports a name that is no \p What, with the best of \p Known.
+  bool unknown(const Token &T, llvm::StringRef What,
+               llvm::ArrayRef<llvm::StringRef> Known);
+  /// Reports a second \p What; \p First may be invalid.
+  bool twice(const Token &T, llvm::StringRef What, SourceRange First = {});
+
+  DiagnosticEngine &Diags;
+
+private:
+  bool expectDim(TensorType &T, Layout &L, AxisList &Seen);
+  bool expectStates(Layout &L, AxisList &Seen);
+  bool expectRuns(llvm::SmallVectorImpl<NamedRun> &Runs);
+  bool claim(llvm::ArrayRef<Axis> Axes, AxisList &Seen, SourceRange Range);
+
+  Lexer Lex;
+  Token Current;
+};
+
+} // namespace foretrace::ir
+
+#endif
