@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `adapt { ... }`: the edits that people make by hand before packet-level
+// simulation, stated once and recorded.
+#ifndef FORETRACE_BACKENDS_SIMAI_ADAPT_H
+#define FORETRACE_BACKENDS_SIMAI_ADAPT_H
+
+#include "backends/simai/Table.h"
+#include "ir/Attribute.h"
+#include "lang/Diagnostic.h"
+#include <memory>
+
+namespace foretrace::simai {
+
+struct Adaptation; ///< what an `adapt` section says (Adapt.cpp)
+struct AdaptationDeleter {
+  void operator()(Adaptation *A) const;
+};
+using AdaptationPtr = std::unique_ptr<Adaptation, AdaptationDeleter>;
+
+/// Reads and checks an `adapt` section; null after an error.
+AdaptationPtr readAdaptation(const ir::Attribute &Section,
+                             DiagnosticEngine &Diags);
+/// Whether \p A can be applied to \p T; reports a size or a time that would
+/// not be an integer below 2^63.
+bool checkAdaptation(const Adaptation &A, const Table &T,
+                     DiagnosticEngine &Diags);
+/// Writes \p T as adapted, row by row.
+void writeAdapted(const Adaptation &A, const Table &T, llvm::raw_ostream &OS);
+/// Writes what was changed as JSON.
+void writeRecord(const Adaptation &A, const Table &T, llvm::raw_ostream &OS);
+
+} // namespace foretrace::simai
+
+#endif

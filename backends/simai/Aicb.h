@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `accounting = aicb`: the table that the public generator writes for this
+// job, bug for bug. Its formulas are this mode's contract and concern nobody
+// else; the IR is not used beyond the spec. docs/simai.md lists what it counts
+// differently from the truth.
+#ifndef FORETRACE_BACKENDS_SIMAI_AICB_H
+#define FORETRACE_BACKENDS_SIMAI_AICB_H
+
+#include "backends/simai/Options.h"
+#include "backends/simai/Table.h"
+
+namespace foretrace::simai {
+
+/// Builds the table of \p S as \p V of the generator does, timed if the job
+/// has a profile. Nothing after an error (what the generator refuses, sizes of
+/// 2^63 bytes).
+std::optional<Table> aicbTable(const ir::Spec &S, Version V,
+                               DiagnosticEngine &Diags);
+
+} // namespace foretrace::simai
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/Options.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::simai;
+
+namespace {
+
+struct OptionRow {
+  llvm::StringLiteral Name;
+  void (*Read)(const NamedAttribute &, Options &, DiagnosticEngine &);
+};
+
+bool isText(const Attribute &A) {
+  return A.K == Attribute::Kind::Text || A.K == Attribute::Kind::Name;
+}
+
+void reportValue(const NamedAttribute &A, llvm::StringRef Expected,
+                 DiagnosticEngine &Diags) {
+  Diags.report(A.Value.Range, diag::SimaiOptionValue, A.Name, Expected);
+}
+
+void readFile(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
+  if (A.Value.K != Attribute::Kind::Text || A.Value.Text.empty())
+    return reportValue(A, "a file name in quotes", Diags);
+  O.File = A.Value.Text;
+}
+
+void readAccounting(const NamedAttribute &A, Options &O,
+                    DiagnosticEngine &Diags) {
+  if (isText(A.Value) && A.Value.Text == "exact")
+    O.Accounting = Accounting::Exact;
+  else if (isText(A.Value) && A.Value.Text == "aicb")
+    O.Accounting = Accounting::Aicb;
+  else
+    reportValue(A, "`exact` or `aicb`", Diags);
+}
+
+void readVersion(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
+  static constexpr struct {
+    Version V;
+    llvm::StringLiteral Spelling;
+  } Rows[] = {
+#define VERSION(ENUMERATOR, SPELLING, DOC) {Version::ENUMERATOR, SPELLING},
+#include "backends/simai/Versions.def"
+  };
+  for (const auto &R : Rows)
+    if (A.Value.K == Attribute::Kind::Text && A.Value.Text == R.Spelling) {
+      O.Version = R.V;
+      return;
+    }
+  reportValue(
+      A,
+      "one of " +
+          llvm::join(llvm::map_range(Rows,
+                                     [](const auto &R) {
+                                       return ("\"" + R.Spelling + "\"").str();
+                                     }),
+                     ", "),
+      Diags);
+}
+
+void readStage(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
+  using Kind = StageChoice::Kind;
+  O.Stage.Range = A.Value.Range;
+  if (A.Value.K == Attribute::Kind::Int && A.Value.Integer >= 0) {
+    O.Stage.K = Kind::Number;
+    O.Stage.Number = A.Value.Integer;
+  } else if (isText(A.Value) && A.Value.Text == "worst") {
+    O.Stage.K = Kind::Worst;
+  } else if (isText(A.Value) && A.Value.Text == "last") {
+    O.Stage.K = Kind::Last;
+  } else if (isText(A.Value) && A.Value.Text == "all") {
+    O.Stage.K = Kind::All;
+  } else {
+    reportValue(A, "a stage number, `last`, `worst` or `all`", Diags);
+  }
+}
+
+void readAllow(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
+  static constexpr llvm::StringLiteral Allowable[] = {
+#define ALLOWABLE(SLUG, DOC) SLUG,
+#include "backends/simai/Allowable.def"
+  };
+  if (A.Value.K != Attribute::Kind::List)
+    return reportValue(A, "a list of diagnostics in quotes", Diags);
+  for (const Attribute &Slug : A.Value.Elements) {
+    if (Slug.K == Attribute::Kind::Text &&
+        llvm::is_contained(Allowable, Slug.Text))
+      O.Allow.push_back(Slug.Text);
+    else
+      Diags.report(Slug.Range, diag::SimaiNotAllowable, Slug.Text,
+                   llvm::join(Allowable, ", "));
+  }
+}
+
+void readAdapt(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
+  if (A.Value.K != Attribute::Kind::Section)
+    return reportValue(A, "a section, `adapt { ... }`", Diags);
+  O.Adapt = &A.Value;
+}
+
+constexpr OptionRow Rows[] = {
+    {"file", readFile},       {"accounting", readAccounting},
+    {"version", readVersion}, {"stage", readStage},
+    {"allow", readAllow},     {"adapt", readAdapt},
+};
+
+} // namespace
+
+/// An option that only the other accounting has.
+static void checkCombination(const EmitSpec &Emit, const Options &O,
+                             DiagnosticEngine &Diags) {
+  auto Refuse = [&](llvm::StringRef Name, llvm::StringRef Needed) {
+    if (const NamedAttribute *A = Emit.Options.find(Name))
+      Diags.report(A->NameRange, diag::SimaiOptionNeeds, Name, Needed);
+  };
+  if (O.Accounting == Accounting::Aicb)
+    return Refuse("stage", "exact");
+  Refuse("version", "aicb");
+  Refuse("allow", "aicb");
+}
+
+Options foretrace::simai::readOptions(const EmitSpec &Emit,
+                                      DiagnosticEngine &Diags) {
+  Options O;
+  for (const NamedAttribute &A : Emit.Options.Fields) {
+    const OptionRow *Row = llvm::find_if(
+        Rows, [&](const OptionRow &R) { return R.Name == A.Name; });
+    if (Row != std::end(Rows)) {
+      Row->Read(A, O, Diags);
+      continue;
+    }
+    Diags.report(
+        A.NameRange, diag::UnknownEmitOption, A.Name, Emit.Backend,
+        llvm::join(
+            llvm::map_range(Rows, [](const OptionRow &R) { return R.Name; }),
+            ", "));
+  }
+  checkCombination(Emit, O, Diags);
+  return O;
+}

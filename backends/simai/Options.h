@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of `emit simai { ... }`.
+#ifndef FORETRACE_BACKENDS_SIMAI_OPTIONS_H
+#define FORETRACE_BACKENDS_SIMAI_OPTIONS_H
+
+#include "ir/Spec.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace::simai {
+
+enum class Accounting : unsigned char { Exact, Aicb };
+
+/// Revisions of the public generator whose tables differ.
+enum class Version : unsigned char {
+#define VERSION(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "backends/simai/Versions.def"
+};
+
+/// Which pipeline stage an exact table is of.
+struct StageChoice {
+  enum class Kind : unsigned char { Worst, Last, All, Number } K = Kind::Worst;
+  int64_t Number = 0;
+  SourceRange Range;
+};
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  simai::Accounting Accounting = simai::Accounting::Exact;
+  simai::Version Version = simai::Version::V2025_12;
+  StageChoice Stage;
+  std::vector<std::string> Allow;       ///< slugs of diagnostics
+  const ir::Attribute *Adapt = nullptr; ///< the `adapt { ... }` section
+};
+
+/// Reads the options of \p Emit; reports every one that is unknown or of the
+/// wrong type, and combinations that make no sense.
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+
+} // namespace foretrace::simai
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/Table.h"
+
+using namespace foretrace;
+using namespace foretrace::simai;
+
+static llvm::StringRef word(Comm C) {
+  static constexpr llvm::StringLiteral Words[] = {
+#define COMM(ENUMERATOR, WORD) WORD,
+#include "backends/simai/Comms.def"
+  };
+  return Words[static_cast<unsigned>(C)];
+}
+
+static llvm::StringRef suffix(Group G) {
+  static constexpr llvm::StringLiteral Suffixes[] = {
+#define GROUP(ENUMERATOR, SUFFIX) SUFFIX,
+#include "backends/simai/Comms.def"
+  };
+  return Suffixes[static_cast<unsigned>(G)];
+}
+
+RowCount Table::rowCount() const {
+  RowCount Total;
+  for (const Part &P : Parts) {
+    RowCount InPart;
+    for (const Run &R : P.Runs)
+      InPart +=
+          RowCount(static_cast<int64_t>(Bodies[R.Body].size())) * R.Repeat;
+    Total += InPart * P.Repeat;
+  }
+  return Total;
+}
+
+void foretrace::simai::forEachRow(
+    const Table &T, llvm::function_ref<bool(const Row &, int64_t)> Visit) {
+  int64_t MicroBatch = 0;
+  for (const Part &P : T.Parts)
+    for (int64_t Turn = 0; Turn < P.Repeat; ++Turn) {
+      for (const Run &R : P.Runs)
+        for (int64_t I = 0; I < R.Repeat; ++I)
+          for (const Row &Row : T.Bodies[R.Body])
+            if (!Visit(Row, P.IsMicroBatch ? MicroBatch : -1))
+              return;
+      MicroBatch += P.IsMicroBatch;
+    }
+}
+
+void foretrace::simai::writeHeader(const Header &H, llvm::raw_ostream &OS) {
+  OS << "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: " << H.Tp
+     << " ep: " << H.Ep << " pp: " << H.Pp;
+  if (H.Vpp)
+    OS << " vpp: " << *H.Vpp;
+  OS << " ga: " << H.Ga << " all_gpus: " << H.World
+     << " checkpoints: 0 checkpoint_initiates: 0";
+  if (H.PpComm)
+    OS << " pp_comm" << (H.PpCommColon ? ": " : " ") << *H.PpComm;
+  OS << '\n';
+}
+
+static void writeCell(const Cell &C, llvm::raw_ostream &OS) {
+  OS << C.Time << '\t' << word(C.Comm);
+  if (C.Comm != Comm::None)
+    OS << suffix(C.Group);
+  OS << '\t' << C.Size << (C.IsFloat ? ".0\t" : "\t");
+}
+
+void foretrace::simai::writeRow(const Row &R, llvm::raw_ostream &OS) {
+  OS << R.Name << "\t-1\t";
+  writeCell(R.Forward, OS);
+  writeCell(R.Backward, OS);
+  writeCell(R.Update, OS);
+  OS << "100\n";
+}
+
+void foretrace::simai::writeTable(const Table &T, llvm::raw_ostream &OS) {
+  std::vector<std::string> Texts;
+  for (const std::vector<Row> &Body : T.Bodies) {
+    llvm::raw_string_ostream Text(Texts.emplace_back());
+    for (const Row &R : Body)
+      writeRow(R, Text);
+  }
+  writeHeader(T.Header, OS);
+  OS << T.rowCount().value() << '\n';
+  for (const Part &P : T.Parts)
+    for (int64_t Turn = 0; Turn < P.Repeat; ++Turn)
+      for (const Run &R : P.Runs)
+        for (int64_t I = 0; I < R.Repeat; ++I)
+          OS << Texts[R.Body];
+}

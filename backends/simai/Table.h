@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A SimAI/AICB workload table, folded: what repeats is stored once. Whoever
+// accounts (Aicb.h, Exact.h) builds one; Adapt.h edits it; writing unfolds it.
+#ifndef FORETRACE_BACKENDS_SIMAI_TABLE_H
+#define FORETRACE_BACKENDS_SIMAI_TABLE_H
+
+#include "lang/Quantity.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace foretrace::simai {
+
+enum class Comm : unsigned char {
+#define COMM(ENUMERATOR, WORD) ENUMERATOR,
+#include "backends/simai/Comms.def"
+};
+enum class Group : unsigned char {
+#define GROUP(ENUMERATOR, SUFFIX) ENUMERATOR,
+#include "backends/simai/Comms.def"
+};
+
+/// One of the three columns of a row.
+struct Cell {
+  int64_t Time = 0; ///< ns
+  simai::Comm Comm = simai::Comm::None;
+  simai::Group Group = simai::Group::Column;
+  int64_t Size = 0; ///< bytes, of the whole group (gathered size)
+  /// Printed as Python prints a float, `12976128.0` (a quirk of one version).
+  bool IsFloat = false;
+};
+
+/// One row: `name -1 <forward> <backward> <update> 100`.
+struct Row {
+  std::string Name;
+  Cell Forward, Backward, Update;
+  bool EndsLayer = false; ///< last row of a transformer layer
+};
+
+/// `Repeat` times the rows of one body.
+struct Run {
+  unsigned Body; ///< index into Table::Bodies
+  int64_t Repeat = 1;
+};
+
+/// `Repeat` times a list of runs: what happens once, or each micro-batch.
+struct Part {
+  std::vector<Run> Runs;
+  int64_t Repeat = 1;
+  bool IsMicroBatch = false;
+};
+
+/// Line 1.
+struct Header {
+  int64_t Tp = 1, Ep = 1, Pp = 1;
+  std::optional<int64_t> Vpp; ///< absent in the oldest version
+  int64_t Ga = 1, World = 1;
+  /// As printed: "6291456", "6291456.0"; absent in the oldest version.
+  std::optional<std::string> PpComm;
+  bool PpCommColon = true;
+};
+
+using RowCount = Quantity<struct RowUnit>;
+
+struct Table {
+  simai::Header Header;
+  std::vector<std::vector<Row>> Bodies;
+  std::vector<Part> Parts;
+
+  unsigned addBody(std::vector<Row> Rows) {
+    Bodies.push_back(std::move(Rows));
+    return static_cast<unsigned>(Bodies.size() - 1);
+  }
+  RowCount rowCount() const;
+};
+
+/// The rows in order, unfolded, with the number of the micro-batch (-1 outside
+/// of one). Stops when \p Visit returns false.
+void forEachRow(const Table &T,
+                llvm::function_ref<bool(const Row &, int64_t)> Visit);
+
+void writeHeader(const Header &H, llvm::raw_ostream &OS);
+void writeRow(const Row &R, llvm::raw_ostream &OS);
+/// The whole file. Bodies are formatted once, however often they repeat.
+void writeTable(const Table &T, llvm::raw_ostream &OS);
+
+} // namespace foretrace::simai
+
+#endif
