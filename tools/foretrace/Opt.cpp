@@ -1,8 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Opt.h"
+#include "ir/Parse.h"
+#include "ir/Print.h"
+#include "ir/Verify.h"
+#include "tools/foretrace/Messages.h"
+#include "tools/foretrace/Output.h"
+#include "tools/foretrace/Pipeline.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
 
 namespace foretrace {
 
-ExitCode runOpt() { return usageError("opt: not available in this build"); }
+static cl::opt<std::string> Input(cl::Positional, cl::desc("<job.ftir>"),
+                                  cl::init("-"), cl::cat(jobCategory()),
+                                  cl::sub(optCommand()));
+
+static cl::list<std::string>
+    PassNames("passes", cl::value_desc("pass"), cl::CommaSeparated,
+              cl::desc("Run these passes, in this order"),
+              cl::cat(passCategory()), cl::sub(optCommand()));
+
+static cl::opt<bool> PrintLocations("print-locations",
+                                    cl::desc("Print where each op comes from"),
+                                    cl::cat(passCategory()),
+                                    cl::sub(optCommand()));
+
+static cl::opt<std::string>
+    OutputPath("o", cl::value_desc("path"), cl::init("-"),
+               cl::desc("Write to this file (`-`: standard output)"),
+               cl::cat(outputCategory()), cl::sub(optCommand()));
+
+/// Finds the passes; reports the first name that is none.
+static bool findPasses(std::vector<const PassInfo *> &Passes) {
+  for (StringRef Name : PassNames) {
+    const PassInfo *Pass = findPass(Name);
+    if (!Pass) {
+      std::string Known =
+          join(map_range(allPasses(),
+                         [](const PassInfo &P) { return P.Name.str(); }),
+               ", ");
+      const PassInfo *Nearest =
+          min_element(allPasses(), [&](const PassInfo &A, const PassInfo &B) {
+            return Name.edit_distance(A.Name) < Name.edit_distance(B.Name);
+          });
+      usageError("--passes: `" + Name + "` is not a pass; did you mean `" +
+                 Nearest->Name + "`? There are " + Known);
+      return false;
+    }
+    Passes.push_back(Pass);
+  }
+  return true;
+}
+
+static std::optional<ir::Program> read(SourceMgr &Sources,
+                                       DiagnosticEngine &Diags) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> File =
+      MemoryBuffer::getFileOrSTDIN(Input);
+  if (!File) {
+    Diags.report({}, diag::FileUnreadable, Input.getValue(),
+                 File.getError().message());
+    return std::nullopt;
+  }
+  unsigned Buffer = Sources.AddNewSourceBuffer(std::move(*File), {});
+  return ir::parse(Sources, Buffer, Diags);
+}
+
+static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
+                     DiagnosticEngine &Diags) {
+  std::optional<ir::Program> P = read(Sources, Diags);
+  if (!P || !ir::verify(*P, Diags) || !runPipeline(*P, Passes, Diags))
+    return;
+  showStatistics(*P);
+  ir::PrintOptions Options;
+  Options.Locations = PrintLocations ? &Sources : nullptr;
+  FileOutputs Outputs("", "");
+  Error E = Outputs.add(OutputPath,
+                        [&](raw_ostream &OS) { ir::print(*P, OS, Options); });
+  if (!E)
+    E = Outputs.commit();
+  if (E)
+    Diags.report({}, diag::CannotWrite, toString(std::move(E)));
+}
+
+ExitCode runOpt() {
+  std::vector<const PassInfo *> Passes;
+  if (!findPasses(Passes) || !checkPipelineOptions())
+    return ExitUsage;
+  SourceMgr Sources;
+  DiagnosticEngine Diags;
+  optimize(Sources, Passes, Diags);
+  return showMessages(Diags, Sources);
+}
 
 } // namespace foretrace
