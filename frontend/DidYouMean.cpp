@@ -30,6 +30,9 @@ void foretrace::suggest(DiagnosticBuilder Builder, SourceRange Range,
                         llvm::StringRef Word,
                         llvm::ArrayRef<llvm::StringRef> Candidates) {
   llvm::StringRef Nearest = nearestWord(Word, Candidates);
-  if (!Nearest.empty())
-    Builder.note(Range, diag::DidYouMean, Nearest).fix(Range, Nearest);
+  if (Nearest.empty())
+    return;
+  Builder.note(Range, diag::DidYouMean, Nearest);
+  if (Word.size() > 3) // `dp` may be a slip for `tp`, `cp` or `pp`
+    Builder.fix(Range, Nearest);
 }

@@ -15,8 +15,8 @@ namespace foretrace {
 llvm::StringRef nearestWord(llvm::StringRef Word,
                             llvm::ArrayRef<llvm::StringRef> Candidates);
 
-/// Adds "did you mean" and a fix-it for the word at \p Range, if one of
-/// \p Candidates is near.
+/// Adds "did you mean" for the word at \p Range if one of \p Candidates is
+/// near, and a fix-it if the word is long enough to be sure.
 void suggest(DiagnosticBuilder Builder, SourceRange Range, llvm::StringRef Word,
              llvm::ArrayRef<llvm::StringRef> Candidates);
 

@@ -10,6 +10,16 @@
 
 using namespace foretrace;
 
+/// Whether strings can name this key once it is stated.
+static bool isJobKey(llvm::StringRef Word) {
+  static constexpr llvm::StringRef Keys[] = {
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...) KEY,
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...) KEY,
+#include "ir/Spec.def"
+  };
+  return llvm::is_contained(Keys, Word);
+}
+
 /// Whether some key of the spec takes this word.
 static bool isSpelling(llvm::StringRef Word) {
   static constexpr llvm::StringRef Spellings[] = {
@@ -250,6 +260,10 @@ std::optional<std::string> Evaluator::interpolate(llvm::StringRef Name,
   if (auto Key = JobKeys.find(Path.front().Text);
       Key != JobKeys.end() && Path.size() == 1)
     return Key->second;
+  if (isJobKey(Name)) {
+    Diags.report(Place, diag::NotYetKnown, Name);
+    return std::nullopt;
+  }
   std::vector<llvm::StringRef> Known = Names->names();
   for (const auto &Key : JobKeys)
     Known.push_back(Key.first());

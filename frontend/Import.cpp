@@ -28,6 +28,8 @@ std::string ImportGraph::locate(const ast::Import &I,
   if (Folders.front().empty())
     Folders.front() = ".";
   llvm::append_range(Folders, ImportPaths);
+  if (path::is_absolute(I.Path.Text))
+    Folders = {"."};
   for (const std::string &Folder : Folders) {
     llvm::SmallString<128> Candidate(Folder == "." ? "" : Folder);
     path::append(Candidate, I.Path.Text);

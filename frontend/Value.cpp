@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include <charconv>
+#include <cmath>
 
 using namespace foretrace;
 
@@ -79,17 +80,19 @@ std::optional<std::string> foretrace::format(const Value &V) {
   return std::nullopt;
 }
 
+/// Far beyond any power of ten that an integer holds.
+static constexpr int MaxPower = 1 << 20;
+
 /// A decimal times \p U as an integer; nothing if it is none or too large.
 static std::optional<int64_t> exactDecimal(llvm::StringRef Digits,
                                            const Unit &U) {
-  auto [Mantissa, Exponent] =
-      Digits.split(Digits.contains('e') ? 'e' : 'E');
-  int64_t Power = 0;
+  auto [Mantissa, Exponent] = Digits.split(Digits.contains('e') ? 'e' : 'E');
+  int Power = 0;
   Exponent.consume_front("+");
   if (!Exponent.empty() && Exponent.getAsInteger(10, Power))
     return std::nullopt;
   auto [Whole, Fraction] = Mantissa.split('.');
-  Power -= static_cast<int64_t>(Fraction.size());
+  Power = std::max(Power, -MaxPower) - static_cast<int>(Fraction.size());
   std::string AllDigits = (Whole + Fraction).str();
   int64_t Result;
   if (llvm::StringRef(AllDigits).getAsInteger(10, Result))
@@ -118,8 +121,8 @@ std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
       llvm::SmallVector<llvm::StringRef> Words;
       for (const Unit &Candidate : Units)
         Words.push_back(Candidate.Word);
-      suggest(Diags.report(N.UnitRange, diag::UnknownUnit, N.Unit),
-              N.UnitRange, N.Unit, Words);
+      suggest(Diags.report(N.UnitRange, diag::UnknownUnit, N.Unit), N.UnitRange,
+              N.Unit, Words);
       return std::nullopt;
     }
   }
@@ -134,16 +137,16 @@ std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
     }
     if (*Product % U->Denominator == 0)
       return Value{*Product / U->Denominator, U->Dim, Range};
-  } else if (!N.Unit.empty()) {
-    if (std::optional<int64_t> Exact = exactDecimal(N.Digits, *U))
-      return Value{*Exact, U->Dim, Range};
+  } else if (std::optional<int64_t> Exact = exactDecimal(N.Digits, *U)) {
+    return Value{*Exact, U->Dim, Range};
   }
-  double Real;
-  if (llvm::StringRef(N.Digits).getAsDouble(Real)) {
+  double Real = 0;
+  bool IsBad = llvm::StringRef(N.Digits).getAsDouble(Real);
+  Real = Real * static_cast<double>(U->Numerator) /
+         static_cast<double>(U->Denominator);
+  if (IsBad || !std::isfinite(Real)) {
     Diags.report(Range, diag::IntegerOverflow, N.Digits + N.Unit);
     return std::nullopt;
   }
-  Real = Real * static_cast<double>(U->Numerator) /
-         static_cast<double>(U->Denominator);
   return Value{Real, U->Dim, Range};
 }
