@@ -7,8 +7,8 @@
 using namespace foretrace;
 
 const Field *Body::findField(llvm::StringRef Key) const {
-  auto It = llvm::find_if(Fields,
-                          [&](const Field &F) { return F.Key.Text == Key; });
+  auto It =
+      llvm::find_if(Fields, [&](const Field &F) { return F.Key.Text == Key; });
   return It == Fields.end() ? nullptr : &*It;
 }
 
@@ -78,8 +78,7 @@ void BodyBuilder::check(const ast::Require &R, const Scope &Names) {
   Diags.report(R.Condition->Range, diag::RequirementFailed, Message);
 }
 
-void BodyBuilder::merge(Body &Into, const ast::Section &S,
-                        const Scope &Outer) {
+void BodyBuilder::merge(Body &Into, const ast::Section &S, const Scope &Outer) {
   Into.Keyword = S.Keyword;
   if (!S.Label.Text.empty())
     Into.Label = S.Label;

@@ -41,10 +41,14 @@ void foretrace::applyDefaults(Spec &S) {
 
 llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
   static constexpr RequiredKey Rows[] = {
-      {"model", "vocab", "128256"},       {"model", "hidden", "4096"},
-      {"attention", "heads", "32"},       {"block", "experts", "8"},
-      {"block", "topk", "2"},             {"train", "sequence", "4096"},
-      {"train", "micro_batch", "1"},      {"parallel", "world", "8"},
+      {"model", "vocab", "128256"},
+      {"model", "hidden", "4096"},
+      {"attention", "heads", "32"},
+      {"block", "experts", "8"},
+      {"block", "topk", "2"},
+      {"train", "sequence", "4096"},
+      {"train", "micro_batch", "1"},
+      {"parallel", "world", "8"},
       {"device", "peak_flops", "989 TFLOP/s"},
       {"device", "memory_bandwidth", "3350 GB/s"},
   };

@@ -54,9 +54,8 @@ std::optional<unsigned> ImportGraph::open(llvm::StringRef Path,
 
 bool ImportGraph::reportCycle(llvm::StringRef Real, llvm::StringRef Path,
                               SourceRange Range) {
-  auto *First = llvm::find_if(
-      llvm::MutableArrayRef<Loading>(Stack),
-      [&](const Loading &L) { return L.Path == Real; });
+  auto *First = llvm::find_if(llvm::MutableArrayRef<Loading>(Stack),
+                              [&](const Loading &L) { return L.Path == Real; });
   if (First == Stack.data() + Stack.size())
     return false;
   DiagnosticBuilder B = Diags.report(Range, diag::ImportCycle, Path);
@@ -99,12 +98,11 @@ const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
       return K.Toml;
   const ast::Section *Table = nullptr;
   if (std::optional<unsigned> Buffer = open(Path, Range))
-    if (std::optional<ast::Section> Parsed =
-            parseToml(Sources, *Buffer, Diags))
-      Table = Tables
-                  .emplace_back(
-                      std::make_unique<ast::Section>(std::move(*Parsed)))
-                  .get();
+    if (std::optional<ast::Section> Parsed = parseToml(Sources, *Buffer, Diags))
+      Table =
+          Tables
+              .emplace_back(std::make_unique<ast::Section>(std::move(*Parsed)))
+              .get();
   Files.push_back({Real, nullptr, Table});
   return Table;
 }
@@ -121,8 +119,8 @@ void ImportGraph::import(Unit &U, const ast::Import &I,
     Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
   std::string Path = locate(I, Importer);
   if (!IsToml) {
-    if (Unit *Imported = Path.empty() ? nullptr
-                                      : loadFore(Path, I.Path.Range)) {
+    if (Unit *Imported =
+            Path.empty() ? nullptr : loadFore(Path, I.Path.Range)) {
       U.Imports.push_back(Imported);
       U.Names.import(Imported->Names);
     }

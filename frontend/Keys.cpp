@@ -67,8 +67,7 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
       I = &Whole;
   }
   if (!I) {
-    Diags.report(V.Range, diag::WrongType, Name, "a decimal",
-                 "a whole number");
+    Diags.report(V.Range, diag::WrongType, Name, "a decimal", "a whole number");
     return std::nullopt;
   }
   if (*I < T.Least) {
@@ -152,7 +151,8 @@ static std::optional<std::string> printIfPresent(const Located<T> &L) {
 template <>
 llvm::ArrayRef<Key<ir::ModelSpec>> foretrace::getKeys<ir::ModelSpec>() {
   static const Key<ir::ModelSpec> Keys[] = {
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(ModelSpec, TYPE, MEMBER, KEY)
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  KEY_ROW(ModelSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
   };
   return Keys;
@@ -161,14 +161,14 @@ llvm::ArrayRef<Key<ir::ModelSpec>> foretrace::getKeys<ir::ModelSpec>() {
 template <>
 llvm::ArrayRef<Key<ir::AttentionSpec>> foretrace::getKeys<ir::AttentionSpec>() {
   static const Key<ir::AttentionSpec> Keys[] = {
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(AttentionSpec, TYPE, MEMBER, KEY)
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
+  KEY_ROW(AttentionSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
   };
   return Keys;
 }
 
-template <>
-llvm::ArrayRef<Key<ir::FfnSpec>> foretrace::getKeys<ir::FfnSpec>() {
+template <> llvm::ArrayRef<Key<ir::FfnSpec>> foretrace::getKeys<ir::FfnSpec>() {
   static const Key<ir::FfnSpec> Keys[] = {
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(FfnSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
@@ -176,8 +176,7 @@ llvm::ArrayRef<Key<ir::FfnSpec>> foretrace::getKeys<ir::FfnSpec>() {
   return Keys;
 }
 
-template <>
-llvm::ArrayRef<Key<ir::MoeSpec>> foretrace::getKeys<ir::MoeSpec>() {
+template <> llvm::ArrayRef<Key<ir::MoeSpec>> foretrace::getKeys<ir::MoeSpec>() {
   static const Key<ir::MoeSpec> Keys[] = {
 #define MOE_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(MoeSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
@@ -188,7 +187,8 @@ llvm::ArrayRef<Key<ir::MoeSpec>> foretrace::getKeys<ir::MoeSpec>() {
 template <>
 llvm::ArrayRef<Key<ir::TrainSpec>> foretrace::getKeys<ir::TrainSpec>() {
   static const Key<ir::TrainSpec> Keys[] = {
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(TrainSpec, TYPE, MEMBER, KEY)
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  KEY_ROW(TrainSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
   };
   return Keys;
@@ -197,7 +197,8 @@ llvm::ArrayRef<Key<ir::TrainSpec>> foretrace::getKeys<ir::TrainSpec>() {
 template <>
 llvm::ArrayRef<Key<ir::ParallelSpec>> foretrace::getKeys<ir::ParallelSpec>() {
   static const Key<ir::ParallelSpec> Keys[] = {
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(ParallelSpec, TYPE, MEMBER, KEY)
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
+  KEY_ROW(ParallelSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
   };
   return Keys;
@@ -215,7 +216,8 @@ llvm::ArrayRef<Key<ir::CostSpec>> foretrace::getKeys<ir::CostSpec>() {
 template <>
 llvm::ArrayRef<Key<ir::DeviceSpec>> foretrace::getKeys<ir::DeviceSpec>() {
   static const Key<ir::DeviceSpec> Keys[] = {
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(DeviceSpec, TYPE, MEMBER, KEY)
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
+  KEY_ROW(DeviceSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
   };
   return Keys;

@@ -18,7 +18,7 @@ struct Symbol {
   enum class State : unsigned char { Unknown, Computing, Known };
 
   ast::Word Name;
-  const ast::Param *Param = nullptr;    ///< set for a param
+  const ast::Param *Param = nullptr;     ///< set for a param
   const ast::Expr *Definition = nullptr; ///< let, default or override
   const Scope *Home = nullptr;           ///< where Definition is evaluated
   State Is = State::Unknown;
