@@ -11,23 +11,23 @@
 
 namespace foretrace::simai {
 
-/// Traffic that a table has no column for: its group is not tp, ep, dp or the
-/// data-parallel group of experts.
+/// A collective that a table has no column for: its group is not tp, ep, the
+/// data-parallel group or that of experts.
 struct Unsayable {
   const ir::Op *Collective;
-  Bytes Message; ///< one execution on one rank
+  Bytes Message; ///< of one execution, on one rank
 };
 
-/// The rows of one block, once.
+/// The rows of one execution of a block.
 struct BlockRows {
   std::vector<Row> Rows;
   std::vector<Unsayable> LeftOut;
 };
 
-/// Makes the rows of \p B. A row stands for a forward op with communication
-/// and the ops without that follow it; further messages of the same direction
-/// get rows of their own, without time. Collectives over dp stand in the dp
-/// column whenever they happen.
+/// Makes the rows of \p B. A row stands for a forward op that communicates and
+/// the ops around it that don't; further messages of the same direction get
+/// rows of their own, without time. Messages over dp stand in the third column
+/// whenever they happen. Every collective of a step is a row.
 BlockRows rowsOf(const ir::Block &B, const ir::Mesh &M);
 
 } // namespace foretrace::simai

@@ -93,7 +93,7 @@ void readAllow(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
       O.Allow.push_back(Slug.Text);
     else
       Diags.report(Slug.Range, diag::SimaiNotAllowable, Slug.Text,
-                   llvm::join(Allowable, ", "));
+                   llvm::join(llvm::ArrayRef(Allowable), ", "));
   }
 }
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/Exact.h"
+#include "backends/simai/ExactRows.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+#include <utility>
+
+using namespace foretrace;
+using namespace foretrace::simai;
+using ir::BlockId;
+
+namespace {
+
+/// Builds the table of one stage.
+class StageTable {
+public:
+  StageTable(const ir::Program &P, const ir::Stage &S,
+             std::vector<LeftOut> &Lost)
+      : P(P), S(S), Lost(Lost) {}
+
+  Table build();
+
+private:
+  void header();
+  void step();
+  void chunks();
+  void addPeriods(Part &To, const ir::LayerGroup &G, int64_t Times);
+  unsigned bodyOf(BlockId B);
+
+  const ir::Program &P;
+  const ir::Stage &S;
+  std::vector<LeftOut> &Lost;
+  Table T;
+  llvm::DenseMap<unsigned, unsigned> Bodies;     ///< by block
+  llvm::MapVector<unsigned, int64_t> Executions; ///< by block, per iteration
+};
+
+/// What a diagnostic calls a collective: "all_gather over cp".
+std::string describe(const ir::Op &Collective) {
+  std::string Text = (getMnemonic(Collective.Kind) + " over ").str();
+  llvm::raw_string_ostream OS(Text);
+  llvm::interleave(
+      Collective.Axes, OS, [&](ir::Axis A) { OS << getName(A); }, " x ");
+  return Text;
+}
+
+} // namespace
+
+void StageTable::header() {
+  const ir::ParallelSpec &Par = P.Spec.Parallel;
+  T.Header.Tp = *Par.Tp;
+  T.Header.Ep = *Par.Ep;
+  T.Header.Pp = *Par.Pp;
+  T.Header.Vpp = *Par.Vpp;
+  T.Header.Ga = *Par.Ga;
+  T.Header.World = *Par.World;
+  ir::Value Boundary;
+  Boundary.Type = P.StageBoundary.Type;
+  Boundary.Layout = P.StageBoundary.Layout;
+  int64_t Bytes = *Par.Pp > 1 ? bytesPerRank(Boundary, P.Mesh).value() : 0;
+  T.Header.PpComm = std::to_string(Bytes);
+}
+
+/// The rows of a block, made once. The first row of the embedding has the name
+/// by which the simulator knows it.
+unsigned StageTable::bodyOf(BlockId B) {
+  auto [It, Inserted] = Bodies.try_emplace(B.Index, 0);
+  if (!Inserted)
+    return It->second;
+  BlockRows Made = rowsOf(P.Blocks[B], P.Mesh);
+  if (B == P.Layers.front().Runs.front().Block)
+    Made.Rows.front().Name = "embedding_layer";
+  if (B != P.Layers.front().Runs.front().Block &&
+      B != P.Layers.back().Runs.back().Block)
+    Made.Rows.back().EndsLayer = true;
+  It->second = T.addBody(std::move(Made.Rows));
+  return It->second;
+}
+
+void StageTable::step() {
+  BlockRows Made = rowsOf(P.Blocks[S.Step], P.Mesh);
+  for (const Unsayable &U : Made.LeftOut)
+    Lost.push_back({describe(*U.Collective), U.Message});
+  Part Once;
+  Once.Runs.push_back({T.addBody(std::move(Made.Rows))});
+  T.Parts.push_back(std::move(Once));
+}
+
+void StageTable::addPeriods(Part &To, const ir::LayerGroup &G, int64_t Times) {
+  for (const ir::BlockRun &R : G.Runs)
+    Executions[R.Block.Index] += R.Count * G.Periods * Times;
+  if (G.Runs.size() == 1) {
+    const ir::BlockRun &R = G.Runs.front();
+    To.Runs.push_back({bodyOf(R.Block), R.Count * G.Periods});
+    return;
+  }
+  if (G.Periods == 1) {
+    for (const ir::BlockRun &R : G.Runs)
+      To.Runs.push_back({bodyOf(R.Block), R.Count});
+    return;
+  }
+  // One body for the whole period.
+  std::vector<Row> Period;
+  for (const ir::BlockRun &R : G.Runs) {
+    const std::vector<Row> Layer = T.Bodies[bodyOf(R.Block)];
+    for (int64_t I = 0; I < R.Count; ++I)
+      Period.insert(Period.end(), Layer.begin(), Layer.end());
+  }
+  To.Runs.push_back({T.addBody(std::move(Period)), G.Periods});
+}
+
+void StageTable::chunks() {
+  Part Each;
+  Each.Repeat = *P.Spec.Parallel.Ga;
+  Each.IsMicroBatch = true;
+  for (const ir::ChunkRun &C : S.Chunks) {
+    if (C.Layers.size() == 1 && C.Layers[0].Runs.size() == 1) {
+      ir::LayerGroup G = C.Layers[0];
+      G.Periods *= C.Count;
+      addPeriods(Each, G, Each.Repeat);
+      continue;
+    }
+    for (int64_t I = 0; I < C.Count; ++I)
+      for (const ir::LayerGroup &G : C.Layers)
+        addPeriods(Each, G, Each.Repeat);
+  }
+  T.Parts.push_back(std::move(Each));
+  for (auto [Block, Times] : Executions)
+    for (const Unsayable &U :
+         rowsOf(P.Blocks[P.Blocks.idAt(Block)], P.Mesh).LeftOut)
+      Lost.push_back({describe(*U.Collective), U.Message * Times});
+}
+
+Table StageTable::build() {
+  header();
+  step();
+  chunks();
+  return std::move(T);
+}
+
+Table foretrace::simai::exactTable(const ir::Program &P, const ir::Stage &S,
+                                   std::vector<LeftOut> &Lost) {
+  std::vector<LeftOut> Each;
+  Table T = StageTable(P, S, Each).build();
+  std::map<std::string, Bytes> Sums;
+  for (const LeftOut &L : Each)
+    Sums[L.What] += L.Total;
+  for (const auto &[What, Total] : Sums)
+    Lost.push_back({What, Total});
+  return T;
+}
+
+/// Compute time of one iteration, then bytes, both over all rows.
+static std::pair<int64_t, int64_t> weightOf(const Table &T) {
+  Nanoseconds Time;
+  Bytes Size;
+  for (const Part &Pt : T.Parts)
+    for (const Run &R : Pt.Runs)
+      for (const Row &Rw : T.Bodies[R.Body])
+        for (const Cell *C : {&Rw.Forward, &Rw.Backward, &Rw.Update}) {
+          Time += Nanoseconds(C->Time) * R.Repeat * Pt.Repeat;
+          Size += Bytes(C->Size) * R.Repeat * Pt.Repeat;
+        }
+  auto OrMost = [](auto Q) { return Q.isOverflow() ? INT64_MAX : Q.value(); };
+  return {OrMost(Time), OrMost(Size)};
+}
+
+std::vector<const ir::Stage *>
+foretrace::simai::chosenStages(const ir::Program &P, const StageChoice &Choice,
+                               DiagnosticEngine &Diags) {
+  std::vector<const ir::Stage *> Stages;
+  switch (Choice.K) {
+  case StageChoice::Kind::All:
+    for (const ir::Stage &S : P.Stages)
+      Stages.push_back(&S);
+    return Stages;
+  case StageChoice::Kind::Last:
+    return {&P.Stages.back()};
+  case StageChoice::Kind::Number:
+    for (const ir::Stage &S : P.Stages)
+      if (S.First <= Choice.Number && Choice.Number < S.First + S.Count)
+        return {&S};
+    Diags.report(Choice.Range, diag::SimaiStage, Choice.Number,
+                 *P.Spec.Parallel.Pp);
+    return {};
+  case StageChoice::Kind::Worst:
+    break;
+  }
+  std::vector<LeftOut> Ignored;
+  auto Weight = [&](const ir::Stage &S) {
+    return weightOf(exactTable(P, S, Ignored));
+  };
+  const ir::Stage *Worst = &P.Stages.front();
+  std::pair<int64_t, int64_t> Most = Weight(*Worst);
+  for (const ir::Stage &S : llvm::drop_begin(P.Stages))
+    if (std::pair<int64_t, int64_t> W = Weight(S); W > Most) {
+      Most = W;
+      Worst = &S;
+    }
+  return {Worst};
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/ExactRows.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <map>
+
+using namespace foretrace;
+using namespace foretrace::simai;
+using ir::Axis;
+using ir::OpId;
+using ir::OpKind;
+using ir::Phase;
+
+namespace {
+
+/// The first two columns, or the third.
+enum class Direction : unsigned char { Model, Data };
+
+/// Whom a message is exchanged with, in the table's words.
+struct Place {
+  Direction Where;
+  simai::Group Group;
+};
+
+struct Message {
+  simai::Comm Comm;
+  simai::Group Group;
+  int64_t Size;
+};
+
+/// A forward op with everything that happens on its behalf; times in ns.
+struct Unit {
+  std::string Name;
+  int64_t Forward = 0;
+  int64_t InputGrad = 0; ///< with recomputation
+  int64_t ParamGrad = 0;
+  llvm::SmallVector<Message, 1> ForwardMessages;
+  llvm::SmallVector<Message, 2> BackwardMessages; ///< in execution order
+  llvm::SmallVector<Message, 1> DataMessages;
+
+  bool communicates() const {
+    return !ForwardMessages.empty() || !BackwardMessages.empty() ||
+           !DataMessages.empty();
+  }
+  void addTimesOf(const Unit &U) {
+    Forward += U.Forward;
+    InputGrad += U.InputGrad;
+    ParamGrad += U.ParamGrad;
+  }
+};
+
+class RowMaker {
+public:
+  RowMaker(const ir::Block &B, const ir::Mesh &M) : B(B), M(M) {}
+
+  BlockRows run();
+
+private:
+  void addCollective(Unit &U, const ir::Op &O);
+  Unit &unitOf(OpId Id);
+  void mergeSilentUnits();
+  void emit(const Unit &U);
+  std::optional<Place> placeOf(const ir::AxisList &Axes) const;
+
+  const ir::Block &B;
+  const ir::Mesh &M;
+  std::vector<Unit> Units;
+  std::map<unsigned, size_t> UnitOfOp;
+  BlockRows Result;
+};
+
+} // namespace
+
+static Comm commOf(OpKind K) {
+  switch (K) {
+  case OpKind::AllGather:
+    return Comm::AllGather;
+  case OpKind::ReduceScatter:
+    return Comm::ReduceScatter;
+  case OpKind::AllReduce:
+    return Comm::AllReduce;
+  case OpKind::AllToAll:
+    return Comm::AllToAll;
+  default:
+    llvm_unreachable("not a collective of a block");
+  }
+}
+
+/// Where the format has room for a group. The data-parallel group of the
+/// simulator is all ranks of a stage over tp, so it spans cp.
+std::optional<Place> RowMaker::placeOf(const ir::AxisList &Axes) const {
+  ir::AxisList Data;
+  for (Axis A : {Axis::Cp, Axis::Dp})
+    if (M[A] > 1)
+      Data.push_back(A);
+  if (Axes == Data)
+    return Place{Direction::Data, Group::Column};
+  if (Axes.size() != 1)
+    return std::nullopt;
+  if (Axes[0] == Axis::Tp ||
+      (Axes[0] == Axis::Etp && M[Axis::Etp] == M[Axis::Tp]))
+    return Place{Direction::Model, Group::Column};
+  if (Axes[0] == Axis::Ep)
+    return Place{Direction::Model, Group::Expert};
+  if (Axes[0] == Axis::Edp)
+    return Place{Direction::Data, Group::ExpertData};
+  return std::nullopt;
+}
+
+/// The unit of the forward op that the op \p Id serves.
+Unit &RowMaker::unitOf(OpId Id) {
+  while (!UnitOfOp.count(Id.Index))
+    Id = B.Ops[Id].For;
+  return Units[UnitOfOp[Id.Index]];
+}
+
+void RowMaker::addCollective(Unit &U, const ir::Op &O) {
+  Bytes Size = messageBytes(O, B, M);
+  std::optional<Place> Found = placeOf(O.Axes);
+  if (!Found) {
+    Result.LeftOut.push_back({&O, Size});
+    return;
+  }
+  Message Msg{commOf(O.Kind), Found->Group, Size.value()};
+  if (Found->Where == Direction::Data)
+    U.DataMessages.push_back(Msg);
+  else if (O.Phase == Phase::Forward)
+    U.ForwardMessages.push_back(Msg);
+  else
+    U.BackwardMessages.push_back(Msg);
+}
+
+/// What doesn't communicate is time of the unit before it; at the start of a
+/// block, of the first that does.
+void RowMaker::mergeSilentUnits() {
+  std::vector<Unit> Merged;
+  Unit Leading;
+  for (Unit &U : Units) {
+    if (!U.communicates()) {
+      (Merged.empty() ? Leading : Merged.back()).addTimesOf(U);
+      continue;
+    }
+    if (Merged.empty())
+      U.addTimesOf(Leading);
+    Merged.push_back(std::move(U));
+  }
+  if (Merged.empty()) { // a block without any traffic is one row
+    Leading.Name = B.Name;
+    Merged.push_back(std::move(Leading));
+  }
+  Units = std::move(Merged);
+}
+
+void RowMaker::emit(const Unit &U) {
+  size_t Count = std::max({size_t(1), U.ForwardMessages.size(),
+                           U.BackwardMessages.size(), U.DataMessages.size()});
+  for (size_t I = 0; I < Count; ++I) {
+    Row R;
+    R.Name = U.Name;
+    if (I == 0) {
+      R.Forward.Time = U.Forward;
+      R.Backward.Time = U.InputGrad;
+      R.Update.Time = U.ParamGrad;
+    }
+    auto Put = [](Cell &C, const Message &Msg) {
+      C.Comm = Msg.Comm;
+      C.Group = Msg.Group;
+      C.Size = Msg.Size;
+    };
+    if (I < U.ForwardMessages.size())
+      Put(R.Forward, U.ForwardMessages[I]);
+    // The simulator runs the rows from the last to the first in backward.
+    if (I < U.BackwardMessages.size())
+      Put(R.Backward, U.BackwardMessages[U.BackwardMessages.size() - 1 - I]);
+    if (I < U.DataMessages.size())
+      Put(R.Update, U.DataMessages[I]);
+    Result.Rows.push_back(std::move(R));
+  }
+}
+
+BlockRows RowMaker::run() {
+  auto IsUnit = [](const ir::Op &O) {
+    return O.Phase == Phase::Step ||
+           (O.Phase == Phase::Forward && !isCollective(O.Kind));
+  };
+  for (size_t I = 0; I < B.Ops.size(); ++I)
+    if (const ir::Op &O = B.Ops[B.Ops.idAt(I)]; IsUnit(O)) {
+      UnitOfOp[static_cast<unsigned>(I)] = Units.size();
+      Units.emplace_back().Name = O.Name;
+    }
+  for (size_t I = 0; I < B.Ops.size(); ++I) {
+    const ir::Op &O = B.Ops[B.Ops.idAt(I)];
+    Unit &U = unitOf(B.Ops.idAt(I));
+    if (isCollective(O.Kind))
+      addCollective(U, O);
+    else if (O.Phase == Phase::Forward)
+      U.Forward += O.Time.value();
+    else if (O.Derivative == ir::Derivative::Param)
+      U.ParamGrad += O.Time.value();
+    else
+      U.InputGrad += O.Time.value();
+  }
+  mergeSilentUnits();
+  for (const Unit &U : Units)
+    emit(U);
+  return std::move(Result);
+}
+
+BlockRows foretrace::simai::rowsOf(const ir::Block &B, const ir::Mesh &M) {
+  return RowMaker(B, M).run();
+}
