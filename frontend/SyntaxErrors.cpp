@@ -181,11 +181,11 @@ bool SyntaxError::reportUnclosed() {
   return true;
 }
 
-/// A word after a number that was meant as its unit.
+/// A word after a number that was meant as its unit, unless a value follows.
 bool SyntaxError::reportUnit(Token &Word) {
   Token *Previous = before(Word);
   if (!Previous || Previous->getType() != ForeParser::NUMBER ||
-      Previous->getLine() != Word.getLine())
+      Previous->getLine() != Word.getLine() || isLiteral(Found.getType()))
     return false;
   Diags.report(getRange(Word, Text), diag::UnknownUnit, textOf(Word));
   return true;

@@ -2,6 +2,7 @@
 #include "lang/Render.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace llvm;
 
@@ -65,28 +66,53 @@ static SourceMgr::DiagKind getKind(Severity Level) {
   llvm_unreachable("unknown severity");
 }
 
+/// Longer lines are not shown: nobody finds the caret under them.
+static constexpr size_t MaxShownLine = 1000;
+
+/// Whether the line of \p At can be shown.
+static bool isShowable(SMLoc At, const MemoryBuffer &Buffer) {
+  StringRef Text = Buffer.getBuffer();
+  size_t Offset = At.getPointer() - Text.data();
+  size_t LineStart = Text.take_front(Offset).rfind('\n') + 1;
+  size_t LineEnd = std::min(Text.find('\n', Offset), Text.size());
+  return LineEnd - LineStart <= MaxShownLine;
+}
+
+static SMDiagnostic makeShown(const Diagnostic &D, const SourceMgr &Sources,
+                              const Twine &Message) {
+  SMLoc At = D.Range.Start;
+  unsigned Buffer = D.Range.isValid() ? Sources.FindBufferContainingLoc(At) : 0;
+  if (Buffer == 0)
+    return SMDiagnostic("foretrace", getKind(D.Level), Message.str());
+  const MemoryBuffer &Text = *Sources.getMemoryBuffer(Buffer);
+  if (!isShowable(At, Text)) {
+    auto [Line, Column] = Sources.getLineAndColumn(At, Buffer);
+    return SMDiagnostic(
+        formatv("{0}:{1}:{2}", Text.getBufferIdentifier(), Line, Column).str(),
+        getKind(D.Level), Message.str());
+  }
+  SmallVector<SMFixIt, 1> FixIts;
+  for (const FixIt &F : D.FixIts)
+    if (!F.Replacement.empty()) // a removal would show as a blank line
+      FixIts.push_back(SMFixIt(F.Range, F.Replacement));
+  return Sources.GetMessage(At, getKind(D.Level), Message, D.Range, FixIts);
+}
+
 static void renderOne(const Diagnostic &D, const SourceMgr &Sources,
                       raw_ostream &OS, bool Colors) {
-  std::string Message = D.Text;
+  std::string Slug;
   if (D.Level != Severity::Note)
-    Message += (" [" + getDiagnosticInfo(D.Id).Slug + "]").str();
-  if (D.Range.isValid() && Sources.FindBufferContainingLoc(D.Range.Start)) {
-    SmallVector<SMFixIt, 1> FixIts;
-    for (const FixIt &F : D.FixIts)
-      if (!F.Replacement.empty()) // a removal would show as a blank line
-        FixIts.push_back(SMFixIt(F.Range, F.Replacement));
-    Sources.PrintMessage(OS, D.Range.Start, getKind(D.Level), Message, D.Range,
-                         FixIts, Colors);
-  } else {
-    SMDiagnostic("foretrace", getKind(D.Level), Message)
-        .print(nullptr, OS, Colors);
-  }
+    Slug = (" [" + getDiagnosticInfo(D.Id).Slug + "]").str();
+  makeShown(D, Sources, D.Text + Slug).print(nullptr, OS, Colors);
   for (const Diagnostic &Note : D.Notes)
     renderOne(Note, Sources, OS, Colors);
 }
 
 void renderText(const DiagnosticEngine &Diags, const SourceMgr &Sources,
                 raw_ostream &OS, bool Colors) {
+  // Whether to colour is the caller's decision, not the stream's.
+  OS.enable_colors(Colors);
+  WithColor::setAutoDetectFunction([](const raw_ostream &) { return true; });
   for (const Diagnostic *D : select(Diags, Sources))
     renderOne(*D, Sources, OS, Colors);
 }
