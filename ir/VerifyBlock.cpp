@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Print.h"
+#include "ir/VerifyParts.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// The two ways in which the ranks of a stage are counted.
+constexpr Axis DenseView[] = {Axis::Tp, Axis::Cp, Axis::Dp};
+constexpr Axis ExpertView[] = {Axis::Etp, Axis::Ep, Axis::Edp};
+
+/// How a value lies on one axis.
+enum State : unsigned { Whole = 1, Split = 2, Partial = 4, Flat = 8 };
+
+/// What a collective does on each axis of its group.
+struct Transition {
+  OpKind Kind;
+  unsigned From; ///< set of State
+  unsigned To;
+  llvm::StringLiteral Rule;
+};
+constexpr Transition Transitions[] = {
+    {OpKind::AllGather, Split | Flat, Whole, "split or flat to whole"},
+    {OpKind::ReduceScatter, Partial, Split | Flat, "partial to split or flat"},
+    {OpKind::AllReduce, Partial, Whole, "partial to whole"},
+    {OpKind::AllToAll, Split, Split, "split to split along another dimension"},
+};
+
+class BlockVerifier {
+public:
+  BlockVerifier(const Program &P, const Block &B, DiagnosticEngine &Diags);
+
+  void run();
+
+private:
+  void verifyValue(ValueId Id);
+  bool verifyView(const Value &V, SourceRange Range);
+  void verifySplits(const Value &V, SourceRange Range);
+  void verifyGradient(const Value &V, SourceRange Range);
+  void verifyOp(OpId Id);
+  void verifyCompute(const Op &O);
+  void verifyCollective(const Op &O);
+  void verifyMove(const Op &O, const Transition &T);
+
+  const Program &P;
+  const Block &B;
+  DiagnosticEngine &Diags;
+  std::vector<OpId> Makers; ///< by value
+};
+
+} // namespace
+
+static State stateOf(const Layout &L, Axis A) {
+  return L.isPartial(A) ? Partial
+         : L.isFlat(A)  ? Flat
+         : L.isSplit(A) ? Split
+                        : Whole;
+}
+
+static std::string describe(const Value &V, Axis A) {
+  switch (stateOf(V.Layout, A)) {
+  case Whole:
+    return "whole";
+  case Partial:
+    return "partial";
+  case Flat:
+    return "flat";
+  case Split:
+    return ("split along " + getName(V.Type.Dims[V.Layout.splitDim(A)].Kind))
+        .str();
+  }
+  llvm_unreachable("covered switch");
+}
+
+static std::string describe(const TensorType &T) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  print(T, Layout(), OS);
+  return Text;
+}
+
+static bool sameType(const TensorType &A, const TensorType &B) {
+  return A.Element == B.Element && A.Dims == B.Dims;
+}
+
+BlockVerifier::BlockVerifier(const Program &P, const Block &B,
+                             DiagnosticEngine &Diags)
+    : P(P), B(B), Diags(Diags), Makers(B.Values.size()) {
+  for (size_t I = 0; I < B.Ops.size(); ++I)
+    for (ValueId V : B.Ops[B.Ops.idAt(I)].Results) {
+      assert(!Makers[V.Index].isValid() && "a value has one op that makes it");
+      Makers[V.Index] = B.Ops.idAt(I);
+    }
+}
+
+bool BlockVerifier::verifyView(const Value &V, SourceRange Range) {
+  auto UsesAny = [&](llvm::ArrayRef<Axis> Axes) {
+    return llvm::any_of(Axes, [&](Axis A) { return !V.Layout.isWhole(A); });
+  };
+  bool IsBuffer = V.Type.indexOf(DimKind::Flat) >= 0;
+  bool IsExpert = V.Type.indexOf(DimKind::Slots) >= 0 ||
+                  V.Type.indexOf(DimKind::Expert) >= 0 ||
+                  (IsBuffer && !UsesAny(DenseView) && UsesAny(ExpertView));
+  llvm::ArrayRef<Axis> View = IsExpert ? ExpertView : DenseView;
+  for (Axis A : allAxes())
+    if (!V.Layout.isWhole(A) && !llvm::is_contained(View, A) &&
+        !(A == Axis::Pp && IsBuffer)) {
+      Diags.report(Range, diag::VerifyView, V.Name, getName(A),
+                   IsExpert ? "etp x ep x edp" : "tp x cp x dp");
+      return false;
+    }
+  return true;
+}
+
+void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
+  if (V.Type.elements().isOverflow() ||
+      bytesOf(V.Type.elements(), bytesPerElement(V.Type.Element)).isOverflow())
+    Diags.report(Range, diag::VerifyOverflow,
+                 ("the size of `%" + V.Name + "`").c_str());
+  for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
+    AxisList Axes;
+    for (Axis A : allAxes())
+      if (V.Layout.isSplit(A) && V.Layout.splitDim(A) == Index)
+        Axes.push_back(A);
+    int64_t Ranks = P.Mesh.groupSize(Axes);
+    if (D.Size % Ranks != 0)
+      Diags.report(Range, diag::VerifySplit, getName(D.Kind), D.Size, V.Name,
+                   Ranks);
+  }
+}
+
+void BlockVerifier::verifyGradient(const Value &V, SourceRange Range) {
+  if (!V.GradientOf.isValid())
+    return;
+  const Value &Of = B.Values[V.GradientOf];
+  if (!sameType(V.Type, Of.Type))
+    Diags.report(Range, diag::VerifyGradient, V.Name, describe(V.Type), Of.Name,
+                 describe(Of.Type));
+}
+
+void BlockVerifier::verifyValue(ValueId Id) {
+  const Value &V = B.Values[Id];
+  OpId Maker = Makers[Id.Index];
+  SourceRange Range = Maker.isValid() ? B.Ops[Maker].Origin.Range : B.Range;
+  verifyGradient(V, Range);
+  if (P.AtLevel < Level::SPMD && V.Layout != Layout()) {
+    Diags.report(Range, diag::VerifyUnsharded, "a layout", getName(P.AtLevel));
+    return;
+  }
+  if (verifyView(V, Range))
+    verifySplits(V, Range);
+}
+
+void BlockVerifier::verifyCompute(const Op &O) {
+  if (!O.Axes.empty())
+    Diags.report(O.Origin.Range, diag::VerifyGroup, getMnemonic(O.Kind),
+                 "takes no");
+  for (ValueId V : O.Operands)
+    for (Axis A : allAxes())
+      if (B.Values[V].Layout.isPartial(A))
+        Diags.report(O.Origin.Range, diag::VerifyPartialOperand,
+                     getMnemonic(O.Kind), B.Values[V].Name, getName(A));
+}
+
+void BlockVerifier::verifyMove(const Op &O, const Transition &T) {
+  const Value &From = B.Values[O.Operands[0]];
+  const Value &To = B.Values[O.Results[0]];
+  for (Axis A : allAxes()) {
+    State Before = stateOf(From.Layout, A);
+    State After = stateOf(To.Layout, A);
+    bool SameDim =
+        Before == After &&
+        (Before != Split || From.Layout.splitDim(A) == To.Layout.splitDim(A));
+    bool InGroup = llvm::is_contained(O.Axes, A);
+    bool Moves = (Before & T.From) && (After & T.To) && !SameDim;
+    if (InGroup ? !Moves : !SameDim)
+      Diags.report(O.Origin.Range, diag::VerifyMove, getMnemonic(O.Kind),
+                   From.Name, getName(A), describe(From, A), describe(To, A),
+                   InGroup ? T.Rule : "nothing outside its group");
+  }
+}
+
+void BlockVerifier::verifyCollective(const Op &O) {
+  llvm::StringRef Name = getMnemonic(O.Kind);
+  if (P.AtLevel < Level::SPMD)
+    Diags.report(O.Origin.Range, diag::VerifyUnsharded, "a collective",
+                 getName(P.AtLevel));
+  if (O.Axes.empty())
+    Diags.report(O.Origin.Range, diag::VerifyGroup, Name, "needs a");
+  if (O.Operands.size() != 1 || O.Results.size() != 1) {
+    Diags.report(O.Origin.Range, diag::VerifyArity, Name, O.Operands.size(),
+                 O.Results.size());
+    return;
+  }
+  const Value &From = B.Values[O.Operands[0]];
+  const Value &To = B.Values[O.Results[0]];
+  if (!sameType(From.Type, To.Type)) {
+    Diags.report(O.Origin.Range, diag::VerifyCollectiveType, Name,
+                 describe(From.Type), describe(To.Type));
+    return;
+  }
+  for (const Transition &T : Transitions)
+    if (T.Kind == O.Kind)
+      verifyMove(O, T);
+}
+
+void BlockVerifier::verifyOp(OpId Id) {
+  const Op &O = B.Ops[Id];
+  assert((!O.For.isValid() || B.Ops.contains(O.For)) && "an op of this block");
+  if (isCollective(O.Kind))
+    verifyCollective(O);
+  else
+    verifyCompute(O);
+  for (ValueId V : O.Operands) {
+    OpId Maker = Makers[V.Index];
+    if (Maker.isValid() && Maker.Index >= Id.Index)
+      Diags.report(O.Origin.Range, diag::VerifyOrder, B.Values[V].Name)
+          .note(B.Ops[Maker].Origin.Range, diag::DeclaredHere,
+                "%" + B.Values[V].Name);
+  }
+  if (Id.Index == 0)
+    return;
+  const Op &Before = B.Ops[OpId{Id.Index - 1}];
+  if (O.Phase < Before.Phase)
+    Diags.report(O.Origin.Range, diag::VerifyPhase, getName(O.Phase),
+                 getName(Before.Phase));
+}
+
+void BlockVerifier::run() {
+  for (size_t I = 0; I < B.Values.size(); ++I)
+    verifyValue(B.Values.idAt(I));
+  for (size_t I = 0; I < B.Ops.size(); ++I)
+    verifyOp(B.Ops.idAt(I));
+}
+
+void foretrace::ir::verifyBlock(const Program &P, const Block &B,
+                                DiagnosticEngine &Diags) {
+  BlockVerifier(P, B, Diags).run();
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of the verifier. Each reports what it finds and goes on. Ids out of
+// range can't be written as text; they are bugs of a pass, hence asserted.
+#ifndef FORETRACE_IR_VERIFYPARTS_H
+#define FORETRACE_IR_VERIFYPARTS_H
+
+#include "ir/Program.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace::ir {
+
+/// Keys that `derive` or later passes read, and the mesh that follows. False
+/// if the ranks of the mesh can't be counted, so that nothing can follow.
+bool verifySpec(const Program &P, DiagnosticEngine &Diags);
+/// Values and ops of one block.
+void verifyBlock(const Program &P, const Block &B, DiagnosticEngine &Diags);
+/// That stages hold the layers, each once and in order.
+void verifyStages(const Program &P, DiagnosticEngine &Diags);
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/VerifyParts.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class SpecVerifier {
+public:
+  SpecVerifier(const Program &P, DiagnosticEngine &Diags)
+      : S(P.Spec), M(P.Mesh), Diags(Diags),
+        IsComplete(P.Facts.contains(Fact::Complete)),
+        HasBlocks(P.AtLevel >= Level::Model) {}
+
+  void keys();
+  bool mesh();
+
+private:
+  void attention(const AttentionSpec &A);
+  void block(const BlockSpec &B);
+
+  template <typename T> void need(const Located<T> &F, llvm::StringRef Key) {
+    if (!F.isPresent())
+      Diags.report(Section, diag::VerifyKey, Key);
+  }
+  /// What `derive` fills in.
+  template <typename T>
+  void needDerived(const Located<T> &F, llvm::StringRef Key) {
+    if (IsComplete)
+      need(F, Key);
+  }
+
+  const Spec &S;
+  const Mesh &M;
+  DiagnosticEngine &Diags;
+  bool IsComplete;
+  bool HasBlocks;
+  SourceRange Section;
+};
+
+} // namespace
+
+void SpecVerifier::attention(const AttentionSpec &A) {
+  need(A.Kind, "kind");
+  need(A.Heads, "heads");
+  needDerived(A.KvHeads, "kv_heads");
+  needDerived(A.QkNorm, "qk_norm");
+  if (*A.Kind != AttentionKind::MLA)
+    return needDerived(A.HeadDim, "head_dim");
+  needDerived(A.QLora, "q_lora");
+  needDerived(A.KvLora, "kv_lora");
+  needDerived(A.RopeDim, "rope_dim");
+  needDerived(A.NopeDim, "nope_dim");
+  needDerived(A.VDim, "v_dim");
+}
+
+void SpecVerifier::block(const BlockSpec &B) {
+  Section = B.Range;
+  attention(B.Attention);
+  need(B.Ffn.Activation, "activation");
+  needDerived(B.Ffn.Intermediate, "intermediate");
+  if (!B.Moe)
+    return;
+  need(B.Moe->Experts, "experts");
+  need(B.Moe->TopK, "topk");
+  needDerived(B.Moe->Shared, "shared");
+  needDerived(B.Moe->SharedIntermediate, "shared_intermediate");
+  needDerived(B.Moe->SharedGate, "shared_gate");
+  needDerived(B.Moe->RouterBias, "router_bias");
+}
+
+void SpecVerifier::keys() {
+  Section = S.Model.Range;
+  need(S.Model.Vocab, "vocab");
+  need(S.Model.VocabMultiple, "vocab_multiple");
+  needDerived(S.Model.PaddedVocab, "padded_vocab");
+  need(S.Model.Hidden, "hidden");
+  need(S.Model.Norm, "norm");
+  need(S.Model.Positions, "positions");
+  needDerived(S.Model.MaxPositions, "max_positions");
+  need(S.Model.Tied, "tied");
+  need(S.Model.Bias, "bias");
+  needDerived(S.Model.QkvBias, "qkv_bias");
+  if (S.Model.Layers.empty())
+    Diags.report(Section, diag::VerifyKey, "layers");
+  need(S.Train.Sequence, "sequence");
+  need(S.Train.MicroBatch, "micro_batch");
+  needDerived(S.Train.GlobalBatch, "global_batch");
+  need(S.Train.Precision, "precision");
+  needDerived(S.Train.GradPrecision, "grad_precision");
+  need(S.Train.Recompute, "recompute");
+  const ParallelSpec &P = S.Parallel;
+  need(P.World, "world");
+  need(P.Tp, "tp");
+  need(P.SequenceParallel, "sequence_parallel");
+  need(P.Cp, "cp");
+  need(P.CpComm, "cp_comm");
+  need(P.Pp, "pp");
+  need(P.Vpp, "vpp");
+  need(P.Ep, "ep");
+  needDerived(P.Etp, "etp");
+  needDerived(P.Dp, "dp");
+  needDerived(P.Ga, "ga");
+  need(P.Zero, "zero");
+  need(P.EmbeddingAsLayer, "embedding_as_layer");
+  need(P.LossAsLayer, "loss_as_layer");
+  need(S.Cost.Kind, "cost kind");
+  if (*S.Cost.Kind == CostKind::Roofline) {
+    need(S.Cost.Device.PeakFlops, "peak_flops");
+    need(S.Cost.Device.MemoryBandwidth, "memory_bandwidth");
+  }
+  for (const BlockSpec &B : S.Model.Blocks)
+    block(B);
+}
+
+/// Ranks along \p Axes, which may be more than 2^63.
+static Quantity<struct RankUnit> ranksOf(const Mesh &M,
+                                         llvm::ArrayRef<Axis> Axes) {
+  Quantity<RankUnit> N(1);
+  for (Axis A : Axes)
+    N = N * M[A];
+  return N;
+}
+
+bool SpecVerifier::mesh() {
+  Quantity<RankUnit> Dense = ranksOf(M, {Axis::Tp, Axis::Cp, Axis::Dp});
+  Quantity<RankUnit> Expert = ranksOf(M, {Axis::Etp, Axis::Ep, Axis::Edp});
+  const ParallelSpec &P = S.Parallel;
+  if ((Dense * M[Axis::Pp]).isOverflow() || Expert.isOverflow()) {
+    Diags.report(P.World.Range, diag::VerifyOverflow, "the number of ranks");
+    return false;
+  }
+  if (HasBlocks && Expert.value() != 1 && Expert != Dense)
+    Diags.report(P.World.Range, diag::VerifyViews, Dense.value(),
+                 Expert.value());
+  if (!IsComplete)
+    return true;
+  const struct {
+    Axis Which;
+    const Located<int64_t> &Key;
+  } Rows[] = {
+      {Axis::Tp, P.Tp}, {Axis::Cp, P.Cp}, {Axis::Dp, P.Dp}, {Axis::Pp, P.Pp}};
+  for (const auto &R : Rows)
+    if (R.Key.isPresent() && *R.Key != M[R.Which])
+      Diags.report(R.Key.Range, diag::VerifyMesh, getName(R.Which), M[R.Which],
+                   *R.Key);
+  return true;
+}
+
+bool foretrace::ir::verifySpec(const Program &P, DiagnosticEngine &Diags) {
+  SpecVerifier V(P, Diags);
+  // A program above the spec level may stand without one, e.g. in a test.
+  if (P.AtLevel == Level::Spec || P.Facts.contains(Fact::Complete))
+    V.keys();
+  return V.mesh();
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/VerifyParts.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Walks a folded sequence, whole periods or runs at a time.
+class Cursor {
+public:
+  explicit Cursor(const LayerSequence &S) : S(S) {}
+
+  bool atEnd() const { return Group == S.size(); }
+  BlockId block() const { return S[Group].Runs[Run].Block; }
+
+  /// Walks both on by the layers they are known to share; false if there are
+  /// none.
+  static bool advance(Cursor &A, Cursor &B);
+
+private:
+  bool atPeriod() const { return Run == 0 && Taken == 0; }
+  int64_t periodsLeft() const { return S[Group].Periods - Period; }
+  /// One run repeated is one longer run.
+  bool isPlain() const { return S[Group].Runs.size() == 1; }
+  int64_t layersLeft() const {
+    int64_t Count = S[Group].Runs[Run].Count;
+    return (isPlain() ? Count * S[Group].Periods : Count) - Taken;
+  }
+  void skipPeriods(int64_t N);
+  void skipLayers(int64_t N);
+
+  const LayerSequence &S;
+  size_t Group = 0;
+  int64_t Period = 0;
+  size_t Run = 0;
+  int64_t Taken = 0; ///< layers of the run
+};
+
+class StageVerifier {
+public:
+  StageVerifier(const Program &P, DiagnosticEngine &Diags)
+      : P(P), Diags(Diags), Range(P.Spec.Parallel.Pp.Range) {}
+
+  void run();
+
+private:
+  bool verifyOrder();
+  bool verifyChunks();
+  void verifyEnds(const Stage &S);
+  void verifyLayers();
+  bool holds(Cursor &Sequence, const LayerSequence &Chunk);
+  const LayerSequence &chunk(const Stage &S, int64_t Index) const;
+
+  const Program &P;
+  DiagnosticEngine &Diags;
+  SourceRange Range;
+  int64_t ChunksPerStage = 0;
+  int64_t Steps = 0;
+};
+
+/// More than a job has, and little enough to walk.
+constexpr int64_t MaxSteps = int64_t(1) << 20;
+
+} // namespace
+
+void Cursor::skipPeriods(int64_t N) {
+  Period += N;
+  if (Period == S[Group].Periods) {
+    Period = 0;
+    ++Group;
+  }
+}
+
+void Cursor::skipLayers(int64_t N) {
+  bool EndsRun = N == layersLeft();
+  Taken = EndsRun ? 0 : Taken + N;
+  if (!EndsRun)
+    return;
+  if (isPlain())
+    return skipPeriods(S[Group].Periods);
+  if (++Run < S[Group].Runs.size())
+    return;
+  Run = 0;
+  skipPeriods(1);
+}
+
+bool Cursor::advance(Cursor &A, Cursor &B) {
+  if (A.atPeriod() && B.atPeriod() && !A.isPlain() &&
+      A.S[A.Group].Runs == B.S[B.Group].Runs) {
+    int64_t N = std::min(A.periodsLeft(), B.periodsLeft());
+    A.skipPeriods(N);
+    B.skipPeriods(N);
+    return true;
+  }
+  if (A.block() != B.block())
+    return false;
+  int64_t N = std::min(A.layersLeft(), B.layersLeft());
+  A.skipLayers(N);
+  B.skipLayers(N);
+  return true;
+}
+
+bool StageVerifier::verifyOrder() {
+  int64_t Next = 0;
+  for (const Stage &S : P.Stages) {
+    if (S.First != Next) {
+      Diags.report(Range, diag::VerifyStageOrder, S.First, Next);
+      return false;
+    }
+    Next = S.First + S.Count;
+  }
+  if (Next != P.Mesh[Axis::Pp])
+    Diags.report(Range, diag::VerifyStageCount, Next, P.Mesh[Axis::Pp]);
+  return Next == P.Mesh[Axis::Pp];
+}
+
+bool StageVerifier::verifyChunks() {
+  using Chunks = Quantity<struct ChunkUnit>;
+  Chunks First;
+  for (const Stage &S : P.Stages) {
+    Chunks N;
+    for (const ChunkRun &C : S.Chunks)
+      N += Chunks(C.Count);
+    if (&S == &P.Stages.front())
+      First = N;
+    if (N.isOverflow() || (N * P.Mesh[Axis::Pp]).isOverflow() ||
+        N.value() * P.Mesh[Axis::Pp] > MaxSteps) {
+      Diags.report(Range, diag::VerifyTooLarge, MaxSteps);
+      return false;
+    }
+    if (N != First || N.value() == 0) {
+      Diags.report(Range, diag::VerifyChunks, S.First, N.value(),
+                   std::max(First.value(), int64_t(1)));
+      return false;
+    }
+  }
+  ChunksPerStage = First.value();
+  return true;
+}
+
+void StageVerifier::verifyEnds(const Stage &S) {
+  int64_t Last = S.First + S.Count - 1;
+  bool ShouldReceive = S.First > 0;
+  bool ShouldSend = Last + 1 < P.Mesh[Axis::Pp];
+  if (S.ReceivesForward != ShouldReceive)
+    Diags.report(Range, diag::VerifyStageEnds, S.First, "receives", "first");
+  if (S.SendsForward != ShouldSend)
+    Diags.report(Range, diag::VerifyStageEnds, Last, "sends", "last");
+  if (!S.Step.isValid() && P.Facts.contains(Fact::Sync))
+    Diags.report(Range, diag::VerifyStep, S.First);
+}
+
+const LayerSequence &StageVerifier::chunk(const Stage &S, int64_t Index) const {
+  for (const ChunkRun &C : S.Chunks) {
+    if (Index < C.Count)
+      return C.Layers;
+    Index -= C.Count;
+  }
+  llvm_unreachable("every stage has as many chunks");
+}
+
+/// Whether \p Chunk is what \p Sequence goes on with.
+bool StageVerifier::holds(Cursor &Sequence, const LayerSequence &Chunk) {
+  Cursor C(Chunk);
+  while (!C.atEnd()) {
+    if (++Steps > MaxSteps) {
+      Diags.report(Range, diag::VerifyTooLarge, MaxSteps);
+      return false;
+    }
+    llvm::StringRef Has = P.Blocks[C.block()].Name;
+    if (Sequence.atEnd() || !Cursor::advance(Sequence, C)) {
+      Diags.report(Range, diag::VerifyStageLayers, Has,
+                   Sequence.atEnd()
+                       ? llvm::StringRef("nothing more")
+                       : llvm::StringRef(P.Blocks[Sequence.block()].Name));
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Chunk 0 of every stage, then chunk 1 of every stage ...
+void StageVerifier::verifyLayers() {
+  Cursor Sequence(P.Layers);
+  for (int64_t I = 0; I < ChunksPerStage; ++I)
+    for (const Stage &S : P.Stages)
+      for (int64_t N = 0; N < S.Count; ++N)
+        if (!holds(Sequence, chunk(S, I)))
+          return;
+  if (!Sequence.atEnd())
+    Diags.report(Range, diag::VerifyStageLayers, "nothing more",
+                 P.Blocks[Sequence.block()].Name);
+}
+
+void StageVerifier::run() {
+  if (!verifyOrder() || !verifyChunks())
+    return;
+  for (const Stage &S : P.Stages)
+    verifyEnds(S);
+  verifyLayers();
+}
+
+void foretrace::ir::verifyStages(const Program &P, DiagnosticEngine &Diags) {
+  StageVerifier(P, Diags).run();
+}
