@@ -25,7 +25,7 @@ public:
   template <typename TreeT> TreeT *run(TreeT *(ForeParser::*Rule)()) {
     TreeT *Tree = tryFast(Rule);
     if (!Tree && !Source.stopped())
-      findErrors(Rule);
+      Tree = findErrors(Rule);
     return Source.failed() ? nullptr : Tree;
   }
 
@@ -41,7 +41,7 @@ private:
     }
   }
 
-  template <typename TreeT> void findErrors(TreeT *(ForeParser::*Rule)()) {
+  template <typename TreeT> TreeT *findErrors(TreeT *(ForeParser::*Rule)()) {
     SyntaxErrors Errors(Text, Source, Diags);
     Tokens.seek(0);
     Parser.reset();
@@ -49,8 +49,9 @@ private:
     Parser.setErrorHandler(std::make_shared<DefaultErrorStrategy>());
     Parser.getInterpreter<atn::ParserATNSimulator>()->setPredictionMode(
         atn::PredictionMode::LL);
-    (Parser.*Rule)();
+    TreeT *Tree = (Parser.*Rule)();
     Parser.removeErrorListeners();
+    return Parser.getNumberOfSyntaxErrors() == 0 ? Tree : nullptr;
   }
 
   llvm::StringRef Text;
