@@ -115,16 +115,27 @@ bool BlockVerifier::verifyView(const Value &V, SourceRange Range) {
   return true;
 }
 
+/// The one expert of an activation stands for all: its slots are spread over
+/// them (ir/Dims.def).
+static bool isSpread(const Dim &D) {
+  return D.Kind == DimKind::Expert && D.Size == 1;
+}
+
 void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
   if (V.Type.elements().isOverflow() ||
       bytesOf(V.Type.elements(), bytesPerElement(V.Type.Element)).isOverflow())
     Diags.report(Range, diag::VerifyOverflow,
                  ("the size of `%" + V.Name + "`").c_str());
-  for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
+  for (const Dim &D : V.Type.Dims) {
+    if (isSpread(D))
+      continue;
     AxisList Axes;
     for (Axis A : allAxes())
-      if (V.Layout.isSplit(A) && V.Layout.splitDim(A) == Index)
-        Axes.push_back(A);
+      if (V.Layout.isSplit(A)) {
+        const Dim &Along = V.Type.Dims[V.Layout.splitDim(A)];
+        if (Along == D || (isSpread(Along) && D.Kind == DimKind::Slots))
+          Axes.push_back(A);
+      }
     int64_t Ranks = P.Mesh.groupSize(Axes);
     if (D.Size % Ranks != 0)
       Diags.report(Range, diag::VerifySplit, getName(D.Kind), D.Size, V.Name,
