@@ -268,7 +268,7 @@ bool BlockParser::op() {
   }
   if (!operands(Id))
     return false;
-  B.Ops[Id].Origin.Range = {Start, In.peek().Range.Start};
+  B.Ops[Id].Origin.Range = {Start, In.lastEnd()};
   return types(Id) && details(Id);
 }
 

@@ -35,6 +35,7 @@ static std::string describe(const Token &T) {
 
 Token TextReader::next() {
   Token T = Current;
+  LastEnd = T.Range.End;
   Current = Lex.next();
   return T;
 }

@@ -28,6 +28,8 @@ public:
 
   const Token &peek() const { return Current; }
   Token next();
+  /// Where the token that was taken last ends.
+  llvm::SMLoc lastEnd() const { return LastEnd; }
 
   /// Takes the punctuation or word if it is next.
   bool takePunct(llvm::StringRef P);
@@ -88,6 +90,7 @@ private:
 
   Lexer Lex;
   Token Current;
+  llvm::SMLoc LastEnd;
 };
 
 } // namespace foretrace::ir
