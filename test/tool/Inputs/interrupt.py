@@ -12,7 +12,7 @@ import time
 PROCESS = subprocess.Popen(sys.argv[1:])
 while PROCESS.poll() is None:
     if any(os.path.getsize(name) for name in glob.glob(sys.argv[-1] + ".*")):
-        PROCESS.send_signal(signal.SIGINT)
+        PROCESS.send_signal(signal.SIGTERM)
         break
     time.sleep(0.001)
-sys.exit(0 if PROCESS.wait() == -signal.SIGINT else "was not interrupted")
+sys.exit(0 if PROCESS.wait() == -signal.SIGTERM else "was not interrupted")
