@@ -34,7 +34,7 @@ private:
   bool stage();
   bool stageEntry(Stage &S);
   bool boundary();
-  bool once(bool &Seen, llvm::StringRef What);
+  bool once(bool &Seen);
 
   bool blockId(const Token &Name, BlockId &Out);
   bool sequence(LayerSequence &Out);
@@ -42,6 +42,7 @@ private:
   TextReader In;
   LocationFinder Locations;
   Program P;
+  Token Keyword; ///< of the part that is being read
   llvm::StringMap<BlockId> Blocks;
   bool SeenSpec = false;
   bool SeenMesh = false;
@@ -76,18 +77,16 @@ bool ProgramParser::header() {
   return In.expectPunct(")");
 }
 
-bool ProgramParser::once(bool &Seen, llvm::StringRef What) {
+bool ProgramParser::once(bool &Seen) {
   bool Before = Seen;
   Seen = true;
-  return !Before || In.twice(In.peek(), What);
+  return !Before || In.twice(Keyword, "part");
 }
 
-bool ProgramParser::spec() {
-  return once(SeenSpec, "spec") && parseSpec(In, P.Spec);
-}
+bool ProgramParser::spec() { return once(SeenSpec) && parseSpec(In, P.Spec); }
 
 bool ProgramParser::mesh() {
-  if (!once(SeenMesh, "mesh"))
+  if (!once(SeenMesh))
     return false;
   while (In.peek().is(Token::Kind::Word) && findAxis(In.peek().Text)) {
     Token T = In.next();
@@ -138,9 +137,7 @@ bool ProgramParser::sequence(LayerSequence &Out) {
          });
 }
 
-bool ProgramParser::layers() {
-  return once(SeenLayers, "layer sequence") && sequence(P.Layers);
-}
+bool ProgramParser::layers() { return once(SeenLayers) && sequence(P.Layers); }
 
 bool ProgramParser::stageEntry(Stage &S) {
   if (In.takeWord("step")) {
@@ -183,7 +180,7 @@ bool ProgramParser::stage() {
 }
 
 bool ProgramParser::boundary() {
-  return once(SeenBoundary, "boundary") &&
+  return once(SeenBoundary) &&
          In.expectType(P.StageBoundary.Type, P.StageBoundary.Layout);
 }
 
@@ -195,6 +192,7 @@ bool ProgramParser::part() {
       {"spec", &ProgramParser::spec},   {"mesh", &ProgramParser::mesh},
       {"block", &ProgramParser::block}, {"layers", &ProgramParser::layers},
       {"stage", &ProgramParser::stage}, {"boundary", &ProgramParser::boundary}};
+  Keyword = In.peek();
   for (const auto &Part : Parts)
     if (In.takeWord(Part.Word))
       return (this->*Part.Parse)();

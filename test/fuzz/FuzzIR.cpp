@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as IR text: the parser must give a program or say why not, the
+// verifier must return, and what is printed must read back as it was.
+#include "ir/Parse.h"
+#include "ir/Print.h"
+#include "ir/Verify.h"
+#include "lang/Render.h"
+#include <cstdlib>
+
+using namespace foretrace;
+
+static std::optional<ir::Program>
+parse(llvm::StringRef Text, llvm::SourceMgr &Sources, DiagnosticEngine &Diags) {
+  unsigned Buffer = Sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(Text, "input"), llvm::SMLoc());
+  return ir::parse(Sources, Buffer, Diags);
+}
+
+static std::string print(const ir::Program &P) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  ir::print(P, OS);
+  return Text;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  llvm::SourceMgr Sources;
+  DiagnosticEngine Diags;
+  llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
+  std::optional<ir::Program> P = parse(Text, Sources, Diags);
+  if (P.has_value() == Diags.hasErrors())
+    std::abort();
+  if (P) {
+    ir::verify(*P, Diags);
+    std::string Printed = print(*P);
+    DiagnosticEngine Again;
+    std::optional<ir::Program> Reread = parse(Printed, Sources, Again);
+    if (!Reread || print(*Reread) != Printed)
+      std::abort();
+  }
+  renderText(Diags, Sources, llvm::nulls(), /*Colors=*/false);
+  return 0;
+}
