@@ -146,8 +146,9 @@ bool BlockParser::kind(Op &O) {
   return In.expectAxes(O.Axes) && In.expectPunct(")");
 }
 
+/// Values, or `none`: what follows without it may be the next op's result.
 bool BlockParser::operands(OpId Id) {
-  if (!In.peek().is(Token::Kind::Value))
+  if (In.takeWord("none"))
     return true;
   do {
     Token T;

@@ -164,7 +164,7 @@ void BlockPrinter::print(const Op &O) {
     OS << " @";
     printName(O.Name, OS);
   }
-  OS << (O.Operands.empty() ? "" : " ");
+  OS << (O.Operands.empty() ? " none" : " ");
   llvm::interleaveComma(O.Operands, OS, Reference);
   OS << (O.Results.empty() ? "" : " : ");
   llvm::interleaveComma(O.Results, OS, [this](ValueId V) { type(V); });
