@@ -29,6 +29,23 @@ constexpr Transition Transitions[] = {
     {OpKind::AllToAll, Split, Split, "split to split along another dimension"},
 };
 
+/// What a forward op takes and makes at least.
+struct Arity {
+  OpKind Kind;
+  size_t Operands;
+  size_t Results;
+};
+constexpr Arity Arities[] = {
+    {OpKind::Embed, 2, 1},     {OpKind::Norm, 2, 1},
+    {OpKind::MatMul, 2, 1},    {OpKind::BiasAdd, 2, 1},
+    {OpKind::Split, 1, 1},     {OpKind::Concat, 1, 1},
+    {OpKind::Attention, 2, 1}, {OpKind::Activation, 1, 1},
+    {OpKind::Add, 2, 1},       {OpKind::Mul, 2, 1},
+    {OpKind::Route, 1, 1},     {OpKind::Permute, 2, 1},
+    {OpKind::Unpermute, 2, 1}, {OpKind::Reduce, 1, 1},
+    {OpKind::Loss, 1, 1},      {OpKind::Slice, 1, 1},
+};
+
 class BlockVerifier {
 public:
   BlockVerifier(const Program &P, const Block &B, DiagnosticEngine &Diags);
@@ -166,6 +183,11 @@ void BlockVerifier::verifyValue(ValueId Id) {
 }
 
 void BlockVerifier::verifyCompute(const Op &O) {
+  for (const Arity &A : Arities)
+    if (A.Kind == O.Kind && O.Derivative == Derivative::None &&
+        (O.Operands.size() < A.Operands || O.Results.size() < A.Results))
+      Diags.report(O.Origin.Range, diag::VerifyOperands, getMnemonic(O.Kind),
+                   O.Operands.size(), O.Results.size(), A.Operands, A.Results);
   if (!O.Axes.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, getMnemonic(O.Kind),
                  "takes no");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/PassManager.h"
 #include "ir/Verify.h"
-#include "llvm/ADT/STLExtras.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <chrono>
 
@@ -63,12 +63,19 @@ static bool checkRequirements(const Program &P, const PassInfo &Pass,
   return true;
 }
 
+/// IR text can claim facts without those they rest on.
+static bool checkFacts(const Program &P, DiagnosticEngine &Diags) {
+  return llvm::all_of(allPasses(), [&](const PassInfo &Provider) {
+    return !Provider.Establishes.intersects(P.Facts) ||
+           checkRequirements(P, Provider, Diags);
+  });
+}
+
 bool foretrace::runPasses(Program &P, llvm::ArrayRef<const PassInfo *> Passes,
-                          DiagnosticEngine &Diags,
-                          const PassOptions &Options) {
+                          DiagnosticEngine &Diags, const PassOptions &Options) {
   using Clock = std::chrono::steady_clock;
   for (const PassInfo *Pass : Passes) {
-    if (!checkRequirements(P, *Pass, Diags))
+    if (!checkFacts(P, Diags) || !checkRequirements(P, *Pass, Diags))
       return false;
     Clock::time_point Start = Clock::now();
     if (!Pass->Run(P, Diags))
