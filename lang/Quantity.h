@@ -47,6 +47,10 @@ public:
     assert(Divisor > 0 && Count % Divisor == 0 && "inexact division");
     return Quantity(Count / Divisor);
   }
+  /// Division rounded towards zero, for those who imitate tools that do so.
+  Quantity dividedDown(int64_t Divisor) const {
+    return Overflown ? overflow() : Quantity(Count / Divisor);
+  }
   bool isDivisibleBy(int64_t Divisor) const {
     return Overflown || Count % Divisor == 0;
   }

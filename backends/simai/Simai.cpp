@@ -111,6 +111,8 @@ llvm::Error foretrace::simai::emit(const EmitRequest &Request, OutputSet &Out,
                                    DiagnosticEngine &) {
   DiagnosticEngine Known; // `prepare` and `check` have reported these
   Options O = readOptions(Request.Emit, Known);
+  for (const std::string &Slug : O.Allow)
+    Known.allow(Slug);
   AdaptationPtr Adapt = O.Adapt ? readAdaptation(*O.Adapt, Known) : nullptr;
   for (const Output &File : buildTables(Request, O, Known)) {
     auto Write = [&](llvm::raw_ostream &OS) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/Adapt.h"
+#include "backends/simai/AdaptRules.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace foretrace;
+using namespace foretrace::simai;
+
+void AdaptationDeleter::operator()(Adaptation *A) const { delete A; }
+
+bool foretrace::simai::checkAdaptation(const Adaptation &A, const Table &T,
+                                       DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
+  apply(A, T, Diags);
+  return Diags.errorCount() == Before;
+}
+
+/// Unfolds \p T; only the number of each name is kept between rows.
+void foretrace::simai::writeAdapted(const Adaptation &A, const Table &T,
+                                    llvm::raw_ostream &OS) {
+  struct Counter {
+    Numbering Number = Numbering::None;
+    int64_t Seen = 0;
+  };
+  DiagnosticEngine Known; // `checkAdaptation` has reported these
+  const Table Edited = apply(A, T, Known).Table;
+  llvm::StringMap<Counter> Counters;
+  for (const std::vector<Row> &Body : Edited.Bodies)
+    for (const Row &R : Body)
+      if (const Stated<Numbering> *N = A.find(R.Name, &RowRule::Number))
+        Counters[R.Name].Number = N->Value;
+  writeHeader(Edited.Header, OS);
+  OS << Edited.rowCount().value() << '\n';
+  forEachRow(Edited, [&](const Row &R, int64_t) {
+    Counter &C = Counters[R.Name];
+    ++C.Seen;
+    if (C.Number == Numbering::None ||
+        (C.Number == Numbering::Repeats && C.Seen == 1)) {
+      writeRow(R, OS);
+      return true;
+    }
+    Row Numbered = R;
+    Numbered.Name += "_" + std::to_string(C.Seen);
+    writeRow(Numbered, OS);
+    return true;
+  });
+}
+
+void foretrace::simai::writeRecord(const Adaptation &A, const Table &T,
+                                   llvm::raw_ostream &OS) {
+  DiagnosticEngine Known; // `checkAdaptation` has reported these
+  const Adapted Out = apply(A, T, Known);
+  llvm::json::OStream J(OS, /*IndentSize=*/2);
+  J.object([&] {
+    J.attribute("rows_before", T.rowCount().value());
+    J.attribute("rows_after", Out.Table.rowCount().value());
+    J.attributeArray("adaptations", [&] {
+      for (size_t I = 0; I < A.Options.size(); ++I) {
+        const Change &C = Out.Changes[I];
+        J.object([&] {
+          J.attribute("option", A.Options[I]);
+          J.attribute("changed", C.Count);
+          if (!C.Row.empty())
+            J.attribute("row", C.Row);
+          if (!C.Column.empty())
+            J.attribute("column", C.Column);
+          if (C.Count == 0)
+            return;
+          J.attribute("old", C.Old);
+          J.attribute("new", C.New);
+        });
+      }
+    });
+  });
+  OS << '\n';
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/AdaptRules.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::simai;
+
+bool RowRule::matches(llvm::StringRef Name) const {
+  return Names.empty() || llvm::any_of(Names, [&](const llvm::GlobPattern &P) {
+           return P.match(Name);
+         });
+}
+
+const Setting *Adaptation::find(llvm::StringRef Row, CellKey Key,
+                                unsigned Column) const {
+  for (const RowRule &Rule : llvm::reverse(Rules)) {
+    if (!Rule.matches(Row))
+      continue;
+    for (const Setting &S : llvm::reverse(Rule.Settings))
+      if (S.Key == Key && S.Column.value_or(Column) == Column)
+        return &S;
+  }
+  return nullptr;
+}
+
+static int64_t saturatingMultiply(int64_t A, int64_t B) {
+  return llvm::checkedMul(A, B).value_or(INT64_MAX);
+}
+static int64_t saturatingAdd(int64_t A, int64_t B) {
+  return llvm::checkedAdd(A, B).value_or(INT64_MAX);
+}
+
+namespace {
+
+/// Applies one adaptation to one table, folded as it is.
+class Applier {
+public:
+  Applier(const Adaptation &A, Adapted &Out, DiagnosticEngine &Diags)
+      : A(A), Out(Out), Diags(Diags) {}
+
+  void run();
+
+private:
+  void requireMatches();
+  void truncate();
+  Part cutPart(const Part &P, int64_t Layers);
+  void adaptBody(std::vector<Row> &Body, int64_t Times);
+  bool isDropped(const Row &R, int64_t Times);
+  void adaptRow(Row &R, int64_t Occurrence, int64_t Times);
+  /// The new value of \p C under \p S, or nothing if it stays.
+  std::optional<int64_t> change(const Setting &S, const Row &R, const Cell &C,
+                                int64_t Value);
+  void adaptHeader();
+  void countNumbered();
+
+  /// Counts \p Times changes by \p Option; keeps the first as an example.
+  Change &note(unsigned Option, int64_t Times);
+  void noteCell(const Setting &S, int64_t Times, llvm::StringRef Row,
+                llvm::StringRef Column, int64_t Old, int64_t New);
+  /// Whether nothing was reported of this setting so far.
+  bool isFirst(SourceRange Range) {
+    return Reported.insert(Range.Begin.getPointer()).second;
+  }
+
+  const Adaptation &A;
+  Adapted &Out;
+  DiagnosticEngine &Diags;
+  llvm::SmallSet<const char *, 4> Reported;
+};
+
+} // namespace
+
+Change &Applier::note(unsigned Option, int64_t Times) {
+  Change &C = Out.Changes[Option];
+  C.Count = saturatingAdd(C.Count, Times);
+  return C;
+}
+
+void Applier::noteCell(const Setting &S, int64_t Times, llvm::StringRef Row,
+                       llvm::StringRef Column, int64_t Old, int64_t New) {
+  Change &C = note(S.Value.Option, Times);
+  if (!C.Row.empty())
+    return;
+  C.Row = Row;
+  C.Column = Column;
+  C.Old = Old;
+  C.New = New;
+}
+
+/// A `rows` section that no row answers to is a misspelt one.
+void Applier::requireMatches() {
+  std::vector<llvm::StringRef> Names;
+  for (const std::vector<Row> &Body : Out.Table.Bodies)
+    for (const Row &R : Body)
+      if (!llvm::is_contained(Names, R.Name))
+        Names.push_back(R.Name);
+  for (const RowRule &Rule : A.Rules)
+    if (llvm::none_of(Names, [&](auto Name) { return Rule.matches(Name); }))
+      Diags.report(Rule.Range, diag::SimaiAdaptNoRow, llvm::join(Names, ", "));
+}
+
+static int64_t layersIn(const std::vector<Row> &Body) {
+  return llvm::count_if(Body, [](const Row &R) { return R.EndsLayer; });
+}
+
+/// \p P with its first \p Layers layers, and what is in no layer.
+Part Applier::cutPart(const Part &P, int64_t Layers) {
+  Part Cut;
+  Cut.IsMicroBatch = true;
+  for (const Run &R : P.Runs) {
+    const int64_t InBody = layersIn(Out.Table.Bodies[R.Body]);
+    if (InBody == 0) {
+      Cut.Runs.push_back(R);
+      continue;
+    }
+    const int64_t Whole = std::min(R.Repeat, Layers / InBody);
+    if (Whole > 0)
+      Cut.Runs.push_back({R.Body, Whole});
+    Layers -= Whole * InBody;
+    if (Whole == R.Repeat || Layers >= InBody)
+      continue;
+    // The first layers of a body, and what follows the last.
+    std::vector<Row> Rows;
+    int64_t Before = 0;
+    for (const Row &Row : Out.Table.Bodies[R.Body]) {
+      if (Before < Layers || Before == InBody)
+        Rows.push_back(Row);
+      Before += Row.EndsLayer;
+    }
+    Layers = 0;
+    if (!Rows.empty())
+      Cut.Runs.push_back({Out.Table.addBody(std::move(Rows)), 1});
+  }
+  return Cut;
+}
+
+void Applier::truncate() {
+  std::vector<Part> &Parts = Out.Table.Parts;
+  auto RowsNow = [&] {
+    RowCount N = Out.Table.rowCount();
+    return N.isOverflow() ? INT64_MAX : N.value();
+  };
+  int64_t MicroBatches = 0;
+  for (const Part &P : Parts)
+    if (P.IsMicroBatch)
+      MicroBatches = saturatingAdd(MicroBatches, P.Repeat);
+  if (const auto &Kept = A.MicroBatches) {
+    if (Kept->Value > MicroBatches) {
+      Diags.report(Kept->Range, diag::SimaiAdaptTruncation, "micro_batches",
+                   Kept->Value, MicroBatches);
+      return;
+    }
+    const int64_t Before = RowsNow();
+    int64_t Left = Kept->Value;
+    for (Part &P : Parts)
+      if (P.IsMicroBatch) {
+        P.Repeat = std::min(P.Repeat, Left);
+        Left -= P.Repeat;
+      }
+    Change &C = note(Kept->Option, Before - RowsNow());
+    C.Old = MicroBatches;
+    C.New = Kept->Value;
+  }
+  auto Last = llvm::find_if(llvm::reverse(Parts), [](const Part &P) {
+    return P.IsMicroBatch && P.Repeat > 0;
+  });
+  if (!A.LastLayers || Last == Parts.rend())
+    return;
+  int64_t Layers = 0;
+  for (const Run &R : Last->Runs)
+    Layers = saturatingAdd(
+        Layers, saturatingMultiply(R.Repeat, layersIn(Out.Table.Bodies[R.Body])));
+  if (A.LastLayers->Value > Layers) {
+    Diags.report(A.LastLayers->Range, diag::SimaiAdaptTruncation,
+                 "last_layers", A.LastLayers->Value, Layers);
+    return;
+  }
+  const int64_t Before = RowsNow();
+  Part Cut = cutPart(*Last, A.LastLayers->Value);
+  Cut.Repeat = 1;
+  --Last->Repeat;
+  Parts.insert(Last.base(), std::move(Cut));
+  Change &C = note(A.LastLayers->Option, Before - RowsNow());
+  C.Old = Layers;
+  C.New = A.LastLayers->Value;
+}
+
+std::optional<int64_t> Applier::change(const Setting &S, const Row &R,
+                                       const Cell &C, int64_t Value) {
+  const int64_t Old = S.Key <= CellKey::MinTime ? C.Time : C.Size;
+  const bool Communicates = C.Comm != Comm::None;
+  switch (S.Key) {
+  case CellKey::Time:
+    return Value;
+  case CellKey::MinTime:
+    return std::max(Old, Value);
+  case CellKey::FillSize:
+    return Communicates && Old == 0 ? Value : Old;
+  case CellKey::MinSize:
+    return Communicates ? std::max(Old, Value) : Old;
+  case CellKey::MultiplySizes:
+    if (std::optional<int64_t> New = llvm::checkedMul(Old, Value))
+      return New;
+    if (isFirst(S.Value.Range))
+      Diags.report(S.Value.Range, diag::SimaiAdaptOverflow, Old, Value, R.Name);
+    return std::nullopt;
+  case CellKey::DivideSizes:
+    if (Old % Value == 0)
+      return Old / Value;
+    if (isFirst(S.Value.Range))
+      Diags.report(S.Value.Range, diag::SimaiAdaptInexact, Old, R.Name, Value);
+    return std::nullopt;
+  }
+  llvm_unreachable("every key is handled");
+}
+
+void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
+  for (auto [Index, Column] : llvm::enumerate(Columns))
+    for (CellKey Key : AllCellKeys) {
+      const Setting *S = A.find(R.Name, Key, Index);
+      if (!S)
+        continue;
+      const CellValue &V = S->Value.Value;
+      const size_t Place = V.IsList ? static_cast<size_t>(Occurrence) : 0;
+      if (Place >= V.Values.size()) {
+        if (isFirst(S->Value.Range))
+          Diags.report(S->Value.Range, diag::SimaiAdaptOccurrence,
+                       V.Values.size(), Occurrence + 1, R.Name);
+        continue;
+      }
+      if (!V.Values[Place])
+        continue;
+      Cell &C = R.*Column.Member;
+      int64_t &Number = Key <= CellKey::MinTime ? C.Time : C.Size;
+      std::optional<int64_t> New = change(*S, R, C, *V.Values[Place]);
+      if (!New || *New == Number)
+        continue;
+      noteCell(*S, Times, R.Name, Column.Name, Number, *New);
+      C.IsFloat &= Key <= CellKey::MinTime;
+      Number = *New;
+    }
+}
+
+/// A row that communicates, but only in messages below the limit.
+bool Applier::isDropped(const Row &R, int64_t Times) {
+  const Stated<int64_t> *Limit = A.find(R.Name, &RowRule::DropBelow);
+  if (!Limit)
+    return false;
+  int64_t Largest = -1;
+  for (const Column &Column : Columns)
+    if ((R.*Column.Member).Comm != Comm::None)
+      Largest = std::max(Largest, (R.*Column.Member).Size);
+  if (Largest < 0 || Largest >= Limit->Value)
+    return false;
+  Change &C = note(Limit->Option, Times);
+  if (C.Row.empty()) {
+    C.Row = R.Name;
+    C.Old = Largest;
+  }
+  return true;
+}
+
+void Applier::adaptBody(std::vector<Row> &Body, int64_t Times) {
+  llvm::StringMap<int64_t> Seen; // rows of that name in this layer
+  std::vector<Row> Kept;
+  for (Row &R : Body) {
+    adaptRow(R, Seen[R.Name]++, Times);
+    if (R.EndsLayer)
+      Seen.clear();
+    if (!isDropped(R, Times))
+      Kept.push_back(std::move(R));
+  }
+  Body = std::move(Kept);
+}
+
+void Applier::adaptHeader() {
+  Header &H = Out.Table.Header;
+  for (const auto &[Key, New] : A.Header) {
+    Change &C = note(New.Option, 1);
+    C.New = New.Value;
+    auto Replace = [&, Value = New.Value](auto &Field) {
+      C.Old = Field;
+      Field = Value;
+    };
+    switch (Key) {
+    case HeaderKey::Tp:
+      Replace(H.Tp);
+      break;
+    case HeaderKey::Ep:
+      Replace(H.Ep);
+      break;
+    case HeaderKey::Pp:
+      Replace(H.Pp);
+      break;
+    case HeaderKey::Vpp:
+      Replace(H.Vpp);
+      break;
+    case HeaderKey::Ga:
+      Replace(H.Ga);
+      break;
+    case HeaderKey::AllGpus:
+      Replace(H.World);
+      break;
+    case HeaderKey::PpComm:
+      C.Old = H.PpComm;
+      H.PpComm = llvm::itostr(New.Value);
+      break;
+    }
+  }
+  if (A.PpCommColon) {
+    Change &C = note(A.PpCommColon->Option, 1);
+    C.Old = H.PpCommColon;
+    C.New = H.PpCommColon = A.PpCommColon->Value;
+  }
+}
+
+static std::vector<int64_t> timesOfBodies(const Table &T) {
+  std::vector<int64_t> Times(T.Bodies.size());
+  for (const Part &P : T.Parts)
+    for (const Run &R : P.Runs)
+      Times[R.Body] = saturatingAdd(Times[R.Body],
+                                    saturatingMultiply(P.Repeat, R.Repeat));
+  return Times;
+}
+
+/// Names get their numbers when they are written; here they are counted.
+void Applier::countNumbered() {
+  llvm::StringMap<int64_t> Seen;
+  for (auto [Body, Times] : llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
+    for (const Row &R : Body) {
+      const Stated<Numbering> *Number = A.find(R.Name, &RowRule::Number);
+      if (!Number || Number->Value == Numbering::None || Times == 0)
+        continue;
+      const bool IsRepeat = Number->Value == Numbering::Repeats;
+      const bool IsFirst = Seen[R.Name] == 0;
+      Seen[R.Name] = saturatingAdd(Seen[R.Name], Times);
+      const int64_t Renamed = Times - (IsRepeat && IsFirst);
+      if (Renamed == 0)
+        continue;
+      Change &C = note(Number->Option, Renamed);
+      if (!C.Row.empty())
+        continue;
+      C.Row = C.Old = R.Name;
+      C.New = R.Name + (IsRepeat ? "_2" : "_1");
+    }
+}
+
+void Applier::run() {
+  requireMatches();
+  truncate();
+  for (auto [Body, Times] : llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
+    if (Times > 0)
+      adaptBody(Body, Times);
+  adaptHeader();
+  countNumbered();
+}
+
+Adapted foretrace::simai::apply(const Adaptation &A, const Table &T,
+                                DiagnosticEngine &Diags) {
+  Adapted Out{T, std::vector<Change>(A.Options.size())};
+  Applier(A, Out, Diags).run();
+  return Out;
+}

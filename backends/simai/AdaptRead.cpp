@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/AdaptRules.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::simai;
+
+namespace {
+
+struct CellRow {
+  llvm::StringLiteral Name;
+  CellKey Key;
+  int64_t Least;
+};
+constexpr CellRow CellRows[] = {
+#define CELL(ENUMERATOR, KEY, LEAST) {KEY, CellKey::ENUMERATOR, LEAST},
+#include "backends/simai/AdaptKeys.def"
+};
+
+struct HeaderRow {
+  llvm::StringLiteral Name;
+  HeaderKey Key;
+};
+constexpr HeaderRow HeaderRows[] = {
+#define HEADER(ENUMERATOR, KEY) {KEY, HeaderKey::ENUMERATOR},
+#include "backends/simai/AdaptKeys.def"
+};
+
+struct NumberingRow {
+  llvm::StringLiteral Name;
+  Numbering N;
+};
+constexpr NumberingRow NumberingRows[] = {
+#define NUMBERING(ENUMERATOR, WORD) {WORD, Numbering::ENUMERATOR},
+#include "backends/simai/AdaptKeys.def"
+};
+
+template <typename Range> std::vector<llvm::StringRef> names(const Range &R) {
+  std::vector<llvm::StringRef> Names;
+  for (const auto &Row : R)
+    Names.push_back(Row.Name);
+  return Names;
+}
+
+/// The row of a table of keys with that name, or null.
+template <typename T, size_t N>
+const T *findRow(const T (&Rows)[N], llvm::StringRef Name) {
+  const T *Row =
+      llvm::find_if(Rows, [&](const T &R) { return R.Name == Name; });
+  return Row == std::end(Rows) ? nullptr : Row;
+}
+
+/// Reads one `adapt` section.
+class Reader {
+public:
+  Reader(Adaptation &Out, DiagnosticEngine &Diags) : Out(Out), Diags(Diags) {}
+
+  void readAdapt(const Attribute &Section);
+
+private:
+  using ReadFn = void (Reader::*)(const NamedAttribute &);
+  struct KeyRow {
+    llvm::StringLiteral Name;
+    ReadFn Read;
+  };
+  static const KeyRow AdaptRows[], RuleRows[];
+
+  void readSection(const Attribute &Section, llvm::ArrayRef<KeyRow> Keys,
+                   bool HasColumns);
+  void readField(const NamedAttribute &A, llvm::ArrayRef<KeyRow> Keys,
+                 bool HasColumns);
+  void readCell(const NamedAttribute &A, const CellRow &Row);
+  void readColumn(const NamedAttribute &A);
+  void readRows(const NamedAttribute &A);
+  void readNames(const NamedAttribute &A);
+  void readNumber(const NamedAttribute &A);
+  void readDropBelow(const NamedAttribute &A);
+  void readMicroBatches(const NamedAttribute &A);
+  void readLastLayers(const NamedAttribute &A);
+  void readHeader(const NamedAttribute &A);
+
+  /// Reports \p A unless it is an integer of at least \p Least.
+  std::optional<Stated<int64_t>> readInteger(const NamedAttribute &A,
+                                             int64_t Least);
+  bool expectSection(const NamedAttribute &A);
+  void reportValue(const NamedAttribute &A, llvm::StringRef Expected);
+  void reportKey(const NamedAttribute &A, std::vector<llvm::StringRef> Known);
+  template <typename T> Stated<T> state(const NamedAttribute &A, T Value);
+
+  Adaptation &Out;
+  DiagnosticEngine &Diags;
+  std::string Path;                ///< `rows mlp.forward.`
+  llvm::StringRef Where = "adapt"; ///< the section being read
+  std::optional<unsigned> Column;  ///< the column being read
+};
+
+} // namespace
+
+const Reader::KeyRow Reader::RuleRows[] = {
+    {"names", &Reader::readNames},
+    {"number", &Reader::readNumber},
+    {"drop_below", &Reader::readDropBelow},
+};
+
+const Reader::KeyRow Reader::AdaptRows[] = {
+    {"number", &Reader::readNumber},
+    {"drop_below", &Reader::readDropBelow},
+    {"micro_batches", &Reader::readMicroBatches},
+    {"last_layers", &Reader::readLastLayers},
+    {"header", &Reader::readHeader},
+    {"rows", &Reader::readRows},
+};
+
+template <typename T>
+Stated<T> Reader::state(const NamedAttribute &A, T Value) {
+  Out.Options.push_back(Path + A.Name);
+  return {std::move(Value), A.Value.Range,
+          static_cast<unsigned>(Out.Options.size() - 1)};
+}
+
+void Reader::reportValue(const NamedAttribute &A, llvm::StringRef Expected) {
+  Diags.report(A.Value.Range, diag::SimaiAdaptValue, A.Name, Expected);
+}
+
+void Reader::reportKey(const NamedAttribute &A,
+                       std::vector<llvm::StringRef> Known) {
+  constexpr unsigned MaxDistance = 2;
+  DiagnosticBuilder D = Diags.report(A.NameRange, diag::SimaiAdaptKey, A.Name,
+                                     Where, llvm::join(Known, ", "));
+  auto Distance = [&](llvm::StringRef Name) {
+    return Name.edit_distance(A.Name, true, MaxDistance);
+  };
+  auto Nearest = llvm::min_element(
+      Known, [&](auto L, auto R) { return Distance(L) < Distance(R); });
+  if (Distance(*Nearest) <= MaxDistance)
+    D.note(A.NameRange, diag::DidYouMean, *Nearest);
+}
+
+std::optional<Stated<int64_t>> Reader::readInteger(const NamedAttribute &A,
+                                                   int64_t Least) {
+  if (A.Value.K == Attribute::Kind::Int && A.Value.Integer >= Least)
+    return state(A, A.Value.Integer);
+  reportValue(A, "a whole number of at least " + std::to_string(Least));
+  return std::nullopt;
+}
+
+bool Reader::expectSection(const NamedAttribute &A) {
+  if (A.Value.K == Attribute::Kind::Section)
+    return true;
+  reportValue(A, "a section");
+  return false;
+}
+
+void Reader::readCell(const NamedAttribute &A, const CellRow &Row) {
+  const Attribute &V = A.Value;
+  CellValue Value;
+  Value.IsList = V.K == Attribute::Kind::List;
+  bool IsGood = !Value.IsList || !V.Elements.empty();
+  for (const Attribute &E :
+       Value.IsList ? llvm::ArrayRef(V.Elements) : llvm::ArrayRef(V)) {
+    bool IsKeep = E.K == Attribute::Kind::Name && E.Text == "keep";
+    IsGood &= IsKeep || (E.K == Attribute::Kind::Int && E.Integer >= Row.Least);
+    Value.Values.push_back(IsKeep ? std::nullopt : std::optional(E.Integer));
+  }
+  if (!IsGood)
+    return reportValue(A, "a whole number of at least " +
+                              std::to_string(Row.Least) +
+                              ", `keep`, or a list of these");
+  Out.Rules[Rule].Settings.push_back(
+      {Row.Key, Column, state(A, std::move(Value))});
+}
+
+void Reader::readNames(const NamedAttribute &A) {
+  RowRule &R = Out.Rules[Rule];
+  R.Names.clear();
+  for (const Attribute &E : A.Value.Elements) {
+    llvm::Expected<llvm::GlobPattern> Name = llvm::GlobPattern::create(E.Text);
+    if (Name && E.K == Attribute::Kind::Text)
+      R.Names.push_back(std::move(*Name));
+    llvm::consumeError(Name.takeError());
+  }
+  if (R.Names.empty() || R.Names.size() != A.Value.Elements.size())
+    reportValue(A, "a list of names of rows in quotes; `*` stands for any "
+                   "characters");
+}
+
+void Reader::readNumber(const NamedAttribute &A) {
+  const NumberingRow *Row = findRow(NumberingRows, A.Value.Text);
+  if (Row && A.Value.K == Attribute::Kind::Name)
+    Out.Rules[Rule].Number = state(A, Row->N);
+  else
+    reportValue(A, "one of " + llvm::join(names(NumberingRows), ", "));
+}
+
+void Reader::readDropBelow(const NamedAttribute &A) {
+  Out.Rules[Rule].DropBelow = readInteger(A, 1);
+}
+
+void Reader::readMicroBatches(const NamedAttribute &A) {
+  Out.MicroBatches = readInteger(A, 1);
+}
+
+void Reader::readLastLayers(const NamedAttribute &A) {
+  Out.LastLayers = readInteger(A, 0);
+}
+
+void Reader::readHeader(const NamedAttribute &A) {
+  if (!expectSection(A))
+    return;
+  Path = "header.";
+  Where = "header";
+  for (const NamedAttribute &F : A.Value.Fields) {
+    if (const HeaderRow *Row = findRow(HeaderRows, F.Name)) {
+      if (std::optional<Stated<int64_t>> V = readInteger(F, 0))
+        Out.Header.push_back({Row->Key, *V});
+    } else if (F.Name != "pp_comm_colon") {
+      std::vector<llvm::StringRef> Known = names(HeaderRows);
+      Known.push_back("pp_comm_colon");
+      reportKey(F, std::move(Known));
+    } else if (F.Value.K == Attribute::Kind::Bool) {
+      Out.PpCommColon = state(F, F.Value.Integer != 0);
+    } else {
+      reportValue(F, "true or false");
+    }
+  }
+  Path.clear();
+  Where = "adapt";
+}
+
+void Reader::readColumn(const NamedAttribute &A) {
+  if (!expectSection(A))
+    return;
+  std::string Outer = Path;
+  llvm::StringRef OuterWhere = Where;
+  Path += A.Name + ".";
+  Where = A.Name;
+  Column = findRow(Columns, A.Name) - std::begin(Columns);
+  readSection(A.Value, {}, /*HasColumns=*/false);
+  Column.reset();
+  Path = Outer;
+  Where = OuterWhere;
+}
+
+void Reader::readRows(const NamedAttribute &A) {
+  if (!expectSection(A))
+    return;
+  llvm::StringRef Label = A.Value.Text;
+  if (Label.empty())
+    return reportValue(A, "a section with a label, `rows NAME { ... }`");
+  Path = ("rows " + Label + ".").str();
+  Where = "rows";
+  Rule = Out.Rules.size();
+  RowRule &R = Out.Rules.emplace_back();
+  R.Range = A.NameRange;
+  // A label is made of words and hyphens, so it is a pattern without errors.
+  R.Names.push_back(llvm::cantFail(llvm::GlobPattern::create(Label)));
+  readSection(A.Value, RuleRows, /*HasColumns=*/true);
+  Path.clear();
+  Where = "adapt";
+  Rule = 0;
+}
+
+/// Values first, then sections: what is said of a column is said more closely.
+void Reader::readSection(const Attribute &Section, llvm::ArrayRef<KeyRow> Keys,
+                         bool HasColumns) {
+  for (bool IsSection : {false, true})
+    for (const NamedAttribute &A : Section.Fields)
+      if ((A.Value.K == Attribute::Kind::Section) == IsSection)
+        readField(A, Keys, HasColumns);
+}
+
+void Reader::readField(const NamedAttribute &A, llvm::ArrayRef<KeyRow> Keys,
+                       bool HasColumns) {
+  if (const CellRow *Row = findRow(CellRows, A.Name))
+    return readCell(A, *Row);
+  if (HasColumns && findRow(Columns, A.Name))
+    return readColumn(A);
+  for (const KeyRow &Row : Keys)
+    if (Row.Name == A.Name)
+      return (this->*Row.Read)(A);
+  std::vector<llvm::StringRef> Known = names(CellRows);
+  llvm::append_range(Known, names(Keys));
+  if (HasColumns)
+    llvm::append_range(Known, names(Columns));
+  reportKey(A, std::move(Known));
+}
+
+void Reader::readAdapt(const Attribute &Section) {
+  Out.Rules.emplace_back();
+  readSection(Section, AdaptRows, /*HasColumns=*/true);
+}
+
+AdaptationPtr foretrace::simai::readAdaptation(const Attribute &Section,
+                                               DiagnosticEngine &Diags) {
+  unsigned Before = Diags.errorCount();
+  AdaptationPtr A(new Adaptation);
+  Reader(*A, Diags).readAdapt(Section);
+  return Diags.errorCount() == Before ? std::move(A) : nullptr;
+}

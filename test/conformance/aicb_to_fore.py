@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns a job of the public workload generator into a `.fore` file.
+
+Two kinds of case describe such a job: `case.json` with short keys, and
+`args.json` with the generator's own command-line options. Both are read into
+the short keys; `to_fore` writes them down.
+"""
+import json
+import os
+import re
+
+# Sections of measured times by their short key in case.json.
+SECTIONS = {
+    "emb": "Emb", "ln": "layernorm", "qkv": "atten_qkv",
+    "flash": "atten_flash", "al": "atten_linear", "ln2": "layernorm2",
+    "m1": "mlp_linear_1", "mg": "mlp_gelu", "m2": "mlp_linear_2",
+    "lp": "layernorm_post", "lo": "logit", "pmin": "param_time_min",
+    "pavg": "param_time_avg",
+}
+
+# Short key, option of the generator, its default.
+OPTIONS = [
+    ("world_size", "world_size", 1),
+    ("tp", "tensor_model_parallel_size", 1),
+    ("pp", "pipeline_model_parallel", 1),
+    ("global_batch", "global_batch", 4),
+    ("mbs", "micro_batch", 1),
+    ("layers", "num_layers", 24),
+    ("seq", "seq_length", 2048),
+    ("hidden", "hidden_size", 1024),
+    ("heads", "num_attention_heads", None),
+    ("vocab", "vocab_size", 32000),
+    ("ffn", "ffn_hidden_size", None),
+    ("ep", "expert_model_parallel_size", 1),
+    ("experts", "num_experts", 1),
+    ("topk", "moe_router_topk", 1),
+    ("ndense", "n_dense_layers", 3),
+    ("nshared", "n_shared_expert", 2),
+    ("q_lora", "q_lora_rank", 1536),
+    ("kv_lora", "kv_lora_rank", 512),
+    ("rope", "qk_rope_head_dim", 64),
+    ("nope", "qk_nope_head_dim", 128),
+    ("v", "v_head_dim", 128),
+]
+FLAGS = {
+    "enable_sequence_parallel": "sp", "swiglu": "swiglu",
+    "add_bias_linear": "bias", "recompute_activations": "recompute",
+    "moe_enable": "moe", "moe_grouped_gemm": "gg",
+}
+REVISIONS = {"2678a94": "2024-10", "cf516c0": "2024-12",
+             "23eec3c": "2025-12"}
+
+ALLOWED = [
+    "layers-indivisible", "batch-indivisible", "heads-indivisible",
+    "kv-heads-indivisible", "kv-heads-no-factor", "head-dim-indivisible",
+    "sequence-indivisible", "sequence-exceeds-positions", "sp-without-tp",
+    "moe-needs-sp",
+    "topk-exceeds-experts", "ep-exceeds-dp", "ep-without-experts",
+    "simai-cp-ignored",
+]
+
+
+def read_aiob(path):
+    """Section times in us, as the generator reads its measurement file."""
+    times = {}
+    section = None
+    for line in open(path):
+        name = re.match(r"^(\w+):\s*$", line)
+        value = re.match(r"^\s+time_gpu_(\w+):\s*(\S+)", line)
+        if name:
+            section = name.group(1)
+        elif value and section == "param_time":
+            if value.group(1) in ("min", "avg"):
+                times["param_time_" + value.group(1)] = value.group(2)
+        elif value and section and value.group(1) == "avg":
+            times[section] = value.group(2)
+    return times
+
+
+def read_case(folder):
+    """The job of a case folder: (version, short keys, times or None)."""
+    path = os.path.join(folder, "case.json")
+    if os.path.exists(path):
+        case = json.load(open(path))
+        times = case.get("times_us")
+        if times is not None:
+            times = {SECTIONS.get(k, k): repr(v) for k, v in times.items()}
+        return case["generator_version"], dict(case["config"]), times
+    case = json.load(open(os.path.join(folder, "args.json")))
+    options = case["options"]
+    job = {"frame": case["frame"]}
+    for short, option, default in OPTIONS:
+        value = options.get(option, default)
+        if value is not None:
+            job[short] = value
+    job.setdefault("heads", job["layers"])
+    for flag in case["flags"]:
+        name, _, value = flag.partition("=")
+        if name in FLAGS:
+            job[FLAGS[name]] = True
+        elif name == "context-parallel-size":
+            job["cp"] = int(value)
+    times = None
+    if case.get("aiob_times"):
+        times = read_aiob(os.path.join(folder, case["aiob_times"]))
+    return REVISIONS[case["aicb_commit"]], job, times
+
+
+def ffn_of(job):
+    """The generator's default width, which alone knows of gating."""
+    if job.get("ffn"):
+        return job["ffn"]
+    if job.get("swiglu"):
+        return int(4 * job["hidden"] * 2 / 3 / 64) * 64
+    return 4 * job["hidden"]
+
+
+def attention_of(job, deepseek):
+    if not deepseek:
+        return "attention mha { heads = %d }" % job["heads"]
+    return ("attention mla { heads = %d  q_lora = %d  kv_lora = %d  "
+            "rope_dim = %d  nope_dim = %d  v_dim = %d }"
+            % (job["heads"], job.get("q_lora", 1536), job.get("kv_lora", 512),
+               job.get("rope", 64), job.get("nope", 128), job.get("v", 128)))
+
+
+def layers_of(job, deepseek):
+    """The blocks and the pattern."""
+    ffn = "ffn { intermediate = %d }" % ffn_of(job)
+    if not job.get("moe") and not deepseek:
+        return [ffn, "layers = %d" % job["layers"]]
+    shared = job.get("nshared", 0) if deepseek else 0
+    moe = ("block moe { experts = %d  topk = %d  shared = %d  %s }"
+           % (job["experts"], job["topk"], shared, ffn))
+    if not deepseek:
+        return [moe, "layers = %d * moe" % job["layers"]]
+    dense = min(job.get("ndense", 0), job["layers"])
+    pattern = []
+    if dense:
+        pattern.append("%d * dense" % dense)
+    if job["layers"] > dense:
+        pattern.append("%d * moe" % (job["layers"] - dense))
+    return ["block dense { %s }" % ffn, moe,
+            "layers = " + " + ".join(pattern)]
+
+
+def to_fore(folder):
+    """The text of a `.fore` file that stands for the case in `folder`."""
+    version, job, times = read_case(folder)
+    deepseek = job.get("frame") == "DeepSeek"
+    flag = lambda name: "true" if job.get(name) else "false"
+    lines = ["model job {",
+             "  vocab = %d  hidden = %d  bias = %s"
+             % (job["vocab"], job["hidden"], flag("bias")),
+             "  " + attention_of(job, deepseek)]
+    lines += ["  " + line for line in layers_of(job, deepseek)]
+    lines += ["}",
+              "train { sequence = %d  micro_batch = %d  global_batch = %d  "
+              "recompute = %s }"
+              % (job["seq"], job["mbs"], job["global_batch"],
+                 "selective" if job.get("recompute") else "none"),
+              "parallel { world = %d  tp = %d  pp = %d  ep = %d  cp = %d  "
+              "sequence_parallel = %s }"
+              % (job["world_size"], job["tp"], job["pp"], job.get("ep", 1),
+                 job.get("cp", 1), flag("sp"))]
+    if times is not None:
+        lines.append("cost profile { times {")
+        lines += ["  %s = %s us" % item for item in times.items()]
+        lines.append("} }")
+    lines += ["emit simai {",
+              '  file = "workload.txt"  accounting = aicb  version = "%s"'
+              % version,
+              "  allow = [%s]" % ", ".join('"%s"' % s for s in ALLOWED), "}"]
+    return "\n".join(lines) + "\n"
