@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/AdaptRules.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -34,6 +34,11 @@ static int64_t saturatingAdd(int64_t A, int64_t B) {
   return llvm::checkedAdd(A, B).value_or(INT64_MAX);
 }
 
+static int64_t rowCount(const Table &T) {
+  const RowCount Rows = T.rowCount();
+  return Rows.isOverflow() ? INT64_MAX : Rows.value();
+}
+
 namespace {
 
 /// Applies one adaptation to one table, folded as it is.
@@ -46,7 +51,9 @@ public:
 
 private:
   void requireMatches();
-  void truncate();
+  bool canKeep(const Stated<int64_t> &Kept, int64_t Of);
+  void keepMicroBatches(const Stated<int64_t> &Kept);
+  void keepLastLayers(const Stated<int64_t> &Kept);
   Part cutPart(const Part &P, int64_t Layers);
   void adaptBody(std::vector<Row> &Body, int64_t Times);
   bool isDropped(const Row &R, int64_t Times);
@@ -63,7 +70,7 @@ private:
                 llvm::StringRef Column, int64_t Old, int64_t New);
   /// Whether nothing was reported of this setting so far.
   bool isFirst(SourceRange Range) {
-    return Reported.insert(Range.Begin.getPointer()).second;
+    return Reported.insert(Range.Start.getPointer()).second;
   }
 
   const Adaptation &A;
@@ -138,55 +145,54 @@ Part Applier::cutPart(const Part &P, int64_t Layers) {
   return Cut;
 }
 
-void Applier::truncate() {
-  std::vector<Part> &Parts = Out.Table.Parts;
-  auto RowsNow = [&] {
-    RowCount N = Out.Table.rowCount();
-    return N.isOverflow() ? INT64_MAX : N.value();
-  };
-  int64_t MicroBatches = 0;
-  for (const Part &P : Parts)
-    if (P.IsMicroBatch)
-      MicroBatches = saturatingAdd(MicroBatches, P.Repeat);
-  if (const auto &Kept = A.MicroBatches) {
-    if (Kept->Value > MicroBatches) {
-      Diags.report(Kept->Range, diag::SimaiAdaptTruncation, "micro_batches",
-                   Kept->Value, MicroBatches);
-      return;
-    }
-    const int64_t Before = RowsNow();
-    int64_t Left = Kept->Value;
-    for (Part &P : Parts)
-      if (P.IsMicroBatch) {
-        P.Repeat = std::min(P.Repeat, Left);
-        Left -= P.Repeat;
-      }
-    Change &C = note(Kept->Option, Before - RowsNow());
-    C.Old = MicroBatches;
-    C.New = Kept->Value;
+/// Reports \p Kept if there is not that much; notes the rows that went.
+bool Applier::canKeep(const Stated<int64_t> &Kept, int64_t Of) {
+  if (Kept.Value <= Of) {
+    Change &C = Out.Changes[Kept.Option];
+    C.Old = Of;
+    C.New = Kept.Value;
+    return true;
   }
+  Diags.report(Kept.Range, diag::SimaiAdaptTruncation, A.Options[Kept.Option],
+               Kept.Value, Of);
+  return false;
+}
+
+void Applier::keepMicroBatches(const Stated<int64_t> &Kept) {
+  int64_t All = 0;
+  for (const Part &P : Out.Table.Parts)
+    if (P.IsMicroBatch)
+      All = saturatingAdd(All, P.Repeat);
+  if (!canKeep(Kept, All))
+    return;
+  const int64_t Before = rowCount(Out.Table);
+  int64_t Left = Kept.Value;
+  for (Part &P : Out.Table.Parts)
+    if (P.IsMicroBatch) {
+      P.Repeat = std::min(P.Repeat, Left);
+      Left -= P.Repeat;
+    }
+  note(Kept.Option, Before - rowCount(Out.Table));
+}
+
+void Applier::keepLastLayers(const Stated<int64_t> &Kept) {
+  std::vector<Part> &Parts = Out.Table.Parts;
   auto Last = llvm::find_if(llvm::reverse(Parts), [](const Part &P) {
     return P.IsMicroBatch && P.Repeat > 0;
   });
-  if (!A.LastLayers || Last == Parts.rend())
+  if (Last == Parts.rend())
     return;
   int64_t Layers = 0;
-  for (const Run &R : Last->Runs)
-    Layers = saturatingAdd(
-        Layers, saturatingMultiply(R.Repeat, layersIn(Out.Table.Bodies[R.Body])));
-  if (A.LastLayers->Value > Layers) {
-    Diags.report(A.LastLayers->Range, diag::SimaiAdaptTruncation,
-                 "last_layers", A.LastLayers->Value, Layers);
-    return;
+  for (const Run &R : Last->Runs) {
+    const int64_t InBody = layersIn(Out.Table.Bodies[R.Body]);
+    Layers = saturatingAdd(Layers, saturatingMultiply(R.Repeat, InBody));
   }
-  const int64_t Before = RowsNow();
-  Part Cut = cutPart(*Last, A.LastLayers->Value);
-  Cut.Repeat = 1;
+  if (!canKeep(Kept, Layers))
+    return;
+  const int64_t Before = rowCount(Out.Table);
   --Last->Repeat;
-  Parts.insert(Last.base(), std::move(Cut));
-  Change &C = note(A.LastLayers->Option, Before - RowsNow());
-  C.Old = Layers;
-  C.New = A.LastLayers->Value;
+  Parts.insert(Last.base(), cutPart(*Last, Kept.Value));
+  note(Kept.Option, Before - rowCount(Out.Table));
 }
 
 std::optional<int64_t> Applier::change(const Setting &S, const Row &R,
@@ -322,15 +328,16 @@ static std::vector<int64_t> timesOfBodies(const Table &T) {
   std::vector<int64_t> Times(T.Bodies.size());
   for (const Part &P : T.Parts)
     for (const Run &R : P.Runs)
-      Times[R.Body] = saturatingAdd(Times[R.Body],
-                                    saturatingMultiply(P.Repeat, R.Repeat));
+      Times[R.Body] =
+          saturatingAdd(Times[R.Body], saturatingMultiply(P.Repeat, R.Repeat));
   return Times;
 }
 
 /// Names get their numbers when they are written; here they are counted.
 void Applier::countNumbered() {
   llvm::StringMap<int64_t> Seen;
-  for (auto [Body, Times] : llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
+  for (auto [Body, Times] :
+       llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
     for (const Row &R : Body) {
       const Stated<Numbering> *Number = A.find(R.Name, &RowRule::Number);
       if (!Number || Number->Value == Numbering::None || Times == 0)
@@ -344,15 +351,20 @@ void Applier::countNumbered() {
       Change &C = note(Number->Option, Renamed);
       if (!C.Row.empty())
         continue;
-      C.Row = C.Old = R.Name;
+      C.Row = R.Name;
+      C.Old = R.Name;
       C.New = R.Name + (IsRepeat ? "_2" : "_1");
     }
 }
 
 void Applier::run() {
   requireMatches();
-  truncate();
-  for (auto [Body, Times] : llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
+  if (A.MicroBatches)
+    keepMicroBatches(*A.MicroBatches);
+  if (A.LastLayers)
+    keepLastLayers(*A.LastLayers);
+  for (auto [Body, Times] :
+       llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
     if (Times > 0)
       adaptBody(Body, Times);
   adaptHeader();

@@ -91,9 +91,11 @@ private:
 
   Adaptation &Out;
   DiagnosticEngine &Diags;
-  std::string Path;                ///< `rows mlp.forward.`
-  llvm::StringRef Where = "adapt"; ///< the section being read
-  std::optional<unsigned> Column;  ///< the column being read
+  // The section being read.
+  std::string Path; ///< "rows mlp.forward."
+  llvm::StringRef Where = "adapt";
+  size_t Rule = 0;
+  std::optional<unsigned> Column;
 };
 
 } // namespace
