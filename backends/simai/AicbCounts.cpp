@@ -115,12 +115,14 @@ Elements Counter::attention() const {
   return column(J.Hidden, 3 * Width) + row(Width, J.Hidden);
 }
 
+/// Its norms are part of the block, so they count without sequence parallelism.
 Elements Counter::latentAttention() const {
   Elements Down = Elements(J.Hidden) * J.QLora +
                   Elements(J.Hidden) * (J.KvLora + J.RopeDim);
   return Down + column(J.QLora, J.Heads * (J.NopeDim + J.RopeDim)) +
          column(J.KvLora, J.Heads * (J.NopeDim + J.VDim)) +
-         row(J.Heads * J.VDim, J.Hidden) + norm(J.QLora) + norm(J.KvLora);
+         row(J.Heads * J.VDim, J.Hidden) + Elements(J.QLora) * 2 +
+         Elements(J.KvLora) * 2;
 }
 
 Elements Counter::routedExperts() const {
