@@ -21,6 +21,25 @@ const Job::Declared *Binder::findModel(const ast::Word &Name) {
   return nullptr;
 }
 
+/// The models of the main file; if it has none, those of the files it imports,
+/// and so on. A model of the library is not ambiguous for its base.
+static std::vector<const Job::Declared *> findNearest(const Job &J) {
+  std::vector<const Unit *> Files = {J.Main};
+  std::vector<const Job::Declared *> Found;
+  while (Found.empty() && !Files.empty()) {
+    std::vector<const Unit *> Imported;
+    for (const Job::Declared &M : J.Models)
+      if (llvm::is_contained(Files, M.Home))
+        Found.push_back(&M);
+    for (const Unit *File : Files)
+      for (const Unit *I : File->Imports)
+        if (!llvm::is_contained(Imported, I))
+          Imported.push_back(I);
+    Files = std::move(Imported);
+  }
+  return Found;
+}
+
 const Job::Declared *Binder::chooseModel() {
   if (const Field *F = TheJob.Train.findField("model")) {
     std::optional<Value> V = Eval.evaluate(*F->Value, *F->Names, Words::Any);
@@ -30,10 +49,7 @@ const Job::Declared *Binder::chooseModel() {
                    "the name of a model");
     return Name ? findModel({*Name, F->Value->Range}) : nullptr;
   }
-  std::vector<const Job::Declared *> Own, Imported;
-  for (const Job::Declared &M : TheJob.Models)
-    (M.Home == TheJob.Main ? Own : Imported).push_back(&M);
-  const auto &Candidates = Own.empty() ? Imported : Own;
+  std::vector<const Job::Declared *> Candidates = findNearest(TheJob);
   if (Candidates.size() == 1)
     return Candidates.front();
   if (Candidates.empty()) {

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Checks each file of the shipped library: it is a job's model by itself, its
+# name is that of its model, the numbers in its head are what the tool counts,
+# and a test derives them.
+"""usage: library.py SOURCE_ROOT"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+JOB = """import "models/{}"
+train {{ sequence = 128  micro_batch = 1 }}
+parallel {{ world = 1 }}
+emit params {{ file = "{{model}}.txt" }}
+"""
+
+
+def problems(path, derived, folder):
+    """What is wrong with one file."""
+    text = path.read_text(encoding="utf-8")
+    if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
+        yield "no SPDX line"
+    if not re.search(rf"^{re.escape(path.stem)} \d", derived, re.M):
+        yield "no test in test/models derives its parameters"
+    job = folder / "job.fore"
+    job.write_text(JOB.format(path.name), encoding="utf-8")
+    process = subprocess.run(
+        ["foretrace", "compile", str(job), "-o", f"{folder}/"], check=False,
+        stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True)
+    output = folder / (re.sub(r"\W", "_", path.stem) + ".txt")
+    if not output.exists():
+        yield f"makes no {output.name}:\n{process.stdout}"
+        return
+    counted = output.read_text(encoding="utf-8")
+    total, activated = (
+        f"{int(re.search(rf'^{what}: (.*)', counted, re.M).group(1)):,}"
+        for what in ("parameters", "activated"))
+    head = f"// {total} parameters"
+    if activated != total:
+        head += f", {activated} of them activated"
+    if head + ".\n" not in text:
+        yield f"lacks the line `{head}.`"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    derived = "".join(test.read_text(encoding="utf-8")
+                      for test in sorted((root / "test/models").glob("*.test")))
+    failed = False
+    for path in sorted((root / "lang/models").glob("*.fore")):
+        with tempfile.TemporaryDirectory() as folder:
+            for problem in problems(path, derived, pathlib.Path(folder)):
+                failed = True
+                print(f"{path.relative_to(root)}: {problem}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
