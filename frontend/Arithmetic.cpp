@@ -3,7 +3,7 @@
 // Operators on values. Integers are exact: what overflows or leaves a rest is
 // an error, never rounded.
 #include "frontend/Arithmetic.h"
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 #include "frontend/Pattern.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

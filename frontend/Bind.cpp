@@ -3,7 +3,7 @@
 // Binds training, parallelism and costs; the model is bound in BindModel.cpp,
 // emit blocks in BindEmit.cpp.
 #include "frontend/Bind.h"
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 

@@ -2,7 +2,7 @@
 //
 // Binds the model: which one, what it inherits, its blocks and layers.
 #include "frontend/Bind.h"
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 #include "frontend/Pattern.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -3,7 +3,7 @@
 // Names, strings and control of expressions; arithmetic is in Arithmetic.cpp.
 #include "frontend/Evaluate.h"
 #include "frontend/Arithmetic.h"
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,7 +4,7 @@
 // gathers sections, binds.
 #include "frontend/Frontend.h"
 #include "frontend/Bind.h"
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 #include "frontend/Parse.h"
 #include "llvm/ADT/STLExtras.h"
 #include <list>

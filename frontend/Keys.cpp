@@ -3,7 +3,7 @@
 // The keys of ir/Spec.def as tables of functions, and the checks of their
 // values.
 #include "frontend/Keys.h"
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

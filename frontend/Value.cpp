@@ -3,7 +3,7 @@
 // Values: how they are called in messages, and how numbers with units are read
 // without rounding whenever the result is an integer.
 #include "frontend/Value.h"
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include <charconv>

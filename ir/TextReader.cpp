@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/TextReader.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -270,22 +271,8 @@ bool TextReader::expectBraces(llvm::function_ref<bool()> Entry) {
 
 bool TextReader::unknown(const Token &T, llvm::StringRef What,
                          llvm::ArrayRef<llvm::StringRef> Known) {
-  DiagnosticBuilder B =
-      Diags.report(T.Range, diag::IrUnknownName, describe(T), What);
-  constexpr size_t MaxGuessed = 40;
-  if (T.Text.size() > MaxGuessed)
-    return false;
-  llvm::StringRef Best;
-  unsigned BestDistance = static_cast<unsigned>(T.Text.size() / 3 + 1);
-  for (llvm::StringRef K : Known) {
-    unsigned Distance = T.Text.edit_distance(K, true, BestDistance);
-    if (Distance <= BestDistance) {
-      Best = K;
-      BestDistance = Distance - (Distance != 0);
-    }
-  }
-  if (!Best.empty())
-    B.note(T.Range, diag::DidYouMean, Best);
+  suggest(Diags.report(T.Range, diag::IrUnknownName, describe(T), What),
+          T.Range, T.Text, Known);
   return false;
 }
 

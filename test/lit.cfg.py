@@ -9,7 +9,7 @@ import lit.formats
 config.name = "foretrace"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".fore", ".ftir", ".test"]
-config.excludes = ["Inputs", "corpus", "corpus", "bench", "data"]
+config.excludes = ["Inputs", "corpus", "bench", "data"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.build_dir, "test", "out")
 

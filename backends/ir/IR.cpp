@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/ir/IR.h"
+#include "backends/EmitOptions.h"
 #include "ir/Print.h"
 
 using namespace foretrace;
@@ -19,10 +20,8 @@ static std::optional<FactSet> factsOfLevel(llvm::StringRef Name) {
 }
 
 FactSet irtext::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  for (const NamedAttribute &F : Emit.Options.Fields)
-    if (F.Name != "file" && F.Name != "level")
-      Diags.report(F.NameRange, diag::UnknownEmitOption, F.Name, Emit.Backend,
-                   "file, level");
+  checkOptionNames(Emit, {"file", "level"}, Diags);
+  readFile(Emit, "-", Diags);
   const NamedAttribute *Named = Emit.Options.find("level");
   llvm::StringRef Name =
       Named ? llvm::StringRef(Named->Value.Text) : getName(Level::Schedule);
@@ -36,7 +35,7 @@ bool irtext::check(const EmitRequest &, DiagnosticEngine &) { return true; }
 
 llvm::Error irtext::emit(const EmitRequest &Request, OutputSet &Out,
                          DiagnosticEngine &) {
-  const NamedAttribute *File = Request.Emit.Options.find("file");
-  return Out.add(File ? llvm::StringRef(File->Value.Text) : "-",
-                 [&](llvm::raw_ostream &OS) { print(Request.Program, OS); });
+  DiagnosticEngine Known; // `prepare` has reported these
+  return Out.add(readFile(Request.Emit, "-", Known),
+                 [&](auto &OS) { print(Request.Program, OS); });
 }

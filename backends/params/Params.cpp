@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
+#include "backends/EmitOptions.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace foretrace;
@@ -52,10 +53,8 @@ llvm::MapVector<unsigned, int64_t> countLayers(const Program &P) {
 } // namespace
 
 FactSet params::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  for (const NamedAttribute &F : Emit.Options.Fields)
-    if (F.Name != "file")
-      Diags.report(F.NameRange, diag::UnknownEmitOption, F.Name, Emit.Backend,
-                   "file");
+  checkOptionNames(Emit, {"file"}, Diags);
+  readFile(Emit, "", Diags);
   return {Fact::Blocks};
 }
 
@@ -86,9 +85,9 @@ llvm::Error params::emit(const EmitRequest &Request, OutputSet &Out,
     OS << "parameters " << B.Name << ' ' << One.All.value() << " x " << Layers
        << '\n';
   }
-  const NamedAttribute *File = Request.Emit.Options.find("file");
-  std::string Path =
-      File ? File->Value.Text : (Request.DefaultStem + ".params.txt").str();
+  DiagnosticEngine Known; // `prepare` has reported these
+  std::string Path = readFile(
+      Request.Emit, (Request.DefaultStem + ".params.txt").str(), Known);
   return Out.add(Path, [&](llvm::raw_ostream &FileOS) {
     FileOS << "parameters: " << Total.All.value() << '\n'
            << "activated: " << Total.Activated.value() << '\n'

@@ -8,6 +8,13 @@ using namespace foretrace::simai;
 
 void AdaptationDeleter::operator()(Adaptation *A) const { delete A; }
 
+std::optional<int64_t> foretrace::simai::adaptedWorld(const Adaptation &A) {
+  for (const auto &[Key, New] : A.Header)
+    if (Key == HeaderKey::AllGpus)
+      return New.Value;
+  return std::nullopt;
+}
+
 bool foretrace::simai::checkAdaptation(const Adaptation &A, const Table &T,
                                        DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();

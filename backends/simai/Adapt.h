@@ -21,6 +21,8 @@ using AdaptationPtr = std::unique_ptr<Adaptation, AdaptationDeleter>;
 /// Reads and checks an `adapt` section; null after an error.
 AdaptationPtr readAdaptation(const ir::Attribute &Section,
                              DiagnosticEngine &Diags);
+/// The number of ranks that \p A gives the header, if it does.
+std::optional<int64_t> adaptedWorld(const Adaptation &A);
 /// Whether \p A can be applied to \p T; reports a size or a time that would
 /// not be an integer below 2^63.
 bool checkAdaptation(const Adaptation &A, const Table &T,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/AdaptRules.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -59,8 +60,9 @@ private:
   bool isDropped(const Row &R, int64_t Times);
   void adaptRow(Row &R, int64_t Occurrence, int64_t Times);
   /// The new value of \p C under \p S, or nothing if it stays.
-  std::optional<int64_t> change(const Setting &S, const Row &R, const Cell &C,
+  std::optional<int64_t> change(const Setting &S, const Row &R, unsigned Column,
                                 int64_t Value);
+  bool isRaised(const Row &R, unsigned Column, int64_t Size) const;
   void adaptHeader();
   void countNumbered();
 
@@ -105,9 +107,15 @@ void Applier::requireMatches() {
     for (const Row &R : Body)
       if (!llvm::is_contained(Names, R.Name))
         Names.push_back(R.Name);
-  for (const RowRule &Rule : A.Rules)
-    if (llvm::none_of(Names, [&](auto Name) { return Rule.matches(Name); }))
-      Diags.report(Rule.Range, diag::SimaiAdaptNoRow, llvm::join(Names, ", "));
+  for (const RowRule &Rule : A.Rules) {
+    if (llvm::any_of(Names, [&](auto Name) { return Rule.matches(Name); }))
+      continue;
+    DiagnosticBuilder D = Diags.report(Rule.Range, diag::SimaiAdaptNoRow,
+                                       llvm::join(Names, ", "));
+    llvm::StringRef Nearest = nearestWord(Rule.Label, Names);
+    if (!Nearest.empty())
+      D.note(Rule.Range, diag::DidYouMean, Nearest);
+  }
 }
 
 static int64_t layersIn(const std::vector<Row> &Body) {
@@ -195,8 +203,16 @@ void Applier::keepLastLayers(const Stated<int64_t> &Kept) {
   note(Kept.Option, Before - rowCount(Out.Table));
 }
 
+/// Whether `min_size` replaces a size of \p Size and a fraction.
+bool Applier::isRaised(const Row &R, unsigned Column, int64_t Size) const {
+  const Setting *Floor = A.find(R.Name, CellKey::MinSize, Column);
+  return Floor && (R.*Columns[Column].Member).Comm != Comm::None &&
+         !Floor->Value.Value.IsList && Floor->Value.Value.Values.front() > Size;
+}
+
 std::optional<int64_t> Applier::change(const Setting &S, const Row &R,
-                                       const Cell &C, int64_t Value) {
+                                       unsigned Column, int64_t Value) {
+  const Cell &C = R.*Columns[Column].Member;
   const int64_t Old = S.Key <= CellKey::MinTime ? C.Time : C.Size;
   const bool Communicates = C.Comm != Comm::None;
   switch (S.Key) {
@@ -215,7 +231,7 @@ std::optional<int64_t> Applier::change(const Setting &S, const Row &R,
       Diags.report(S.Value.Range, diag::SimaiAdaptOverflow, Old, Value, R.Name);
     return std::nullopt;
   case CellKey::DivideSizes:
-    if (Old % Value == 0)
+    if (Old % Value == 0 || isRaised(R, Column, Old / Value))
       return Old / Value;
     if (isFirst(S.Value.Range))
       Diags.report(S.Value.Range, diag::SimaiAdaptInexact, Old, R.Name, Value);
@@ -242,7 +258,7 @@ void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
         continue;
       Cell &C = R.*Column.Member;
       int64_t &Number = Key <= CellKey::MinTime ? C.Time : C.Size;
-      std::optional<int64_t> New = change(*S, R, C, *V.Values[Place]);
+      std::optional<int64_t> New = change(*S, R, Index, *V.Values[Place]);
       if (!New || *New == Number)
         continue;
       noteCell(*S, Times, R.Name, Column.Name, Number, *New);

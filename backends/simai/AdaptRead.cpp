@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/EmitOptions.h"
 #include "backends/simai/AdaptRules.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -22,9 +24,10 @@ constexpr CellRow CellRows[] = {
 struct HeaderRow {
   llvm::StringLiteral Name;
   HeaderKey Key;
+  int64_t Least;
 };
 constexpr HeaderRow HeaderRows[] = {
-#define HEADER(ENUMERATOR, KEY) {KEY, HeaderKey::ENUMERATOR},
+#define HEADER(ENUMERATOR, KEY, LEAST) {KEY, HeaderKey::ENUMERATOR, LEAST},
 #include "backends/simai/AdaptKeys.def"
 };
 
@@ -85,7 +88,6 @@ private:
   std::optional<Stated<int64_t>> readInteger(const NamedAttribute &A,
                                              int64_t Least);
   bool expectSection(const NamedAttribute &A);
-  void reportValue(const NamedAttribute &A, llvm::StringRef Expected);
   void reportKey(const NamedAttribute &A, std::vector<llvm::StringRef> Known);
   template <typename T> Stated<T> state(const NamedAttribute &A, T Value);
 
@@ -122,36 +124,26 @@ Stated<T> Reader::state(const NamedAttribute &A, T Value) {
           static_cast<unsigned>(Out.Options.size() - 1)};
 }
 
-void Reader::reportValue(const NamedAttribute &A, llvm::StringRef Expected) {
-  Diags.report(A.Value.Range, diag::SimaiAdaptValue, A.Name, Expected);
-}
-
 void Reader::reportKey(const NamedAttribute &A,
                        std::vector<llvm::StringRef> Known) {
-  constexpr unsigned MaxDistance = 2;
-  DiagnosticBuilder D = Diags.report(A.NameRange, diag::SimaiAdaptKey, A.Name,
-                                     Where, llvm::join(Known, ", "));
-  auto Distance = [&](llvm::StringRef Name) {
-    return Name.edit_distance(A.Name, true, MaxDistance);
-  };
-  auto Nearest = llvm::min_element(
-      Known, [&](auto L, auto R) { return Distance(L) < Distance(R); });
-  if (Distance(*Nearest) <= MaxDistance)
-    D.note(A.NameRange, diag::DidYouMean, *Nearest);
+  suggest(Diags.report(A.NameRange, diag::SimaiAdaptKey, A.Name, Where,
+                       llvm::join(Known, ", ")),
+          A.NameRange, A.Name, Known);
 }
 
 std::optional<Stated<int64_t>> Reader::readInteger(const NamedAttribute &A,
                                                    int64_t Least) {
   if (A.Value.K == Attribute::Kind::Int && A.Value.Integer >= Least)
     return state(A, A.Value.Integer);
-  reportValue(A, "a whole number of at least " + std::to_string(Least));
+  reportOptionValue(A, "a whole number of at least " + std::to_string(Least),
+                    Diags);
   return std::nullopt;
 }
 
 bool Reader::expectSection(const NamedAttribute &A) {
   if (A.Value.K == Attribute::Kind::Section)
     return true;
-  reportValue(A, "a section");
+  reportOptionValue(A, "a section", Diags);
   return false;
 }
 
@@ -167,9 +159,11 @@ void Reader::readCell(const NamedAttribute &A, const CellRow &Row) {
     Value.Values.push_back(IsKeep ? std::nullopt : std::optional(E.Integer));
   }
   if (!IsGood)
-    return reportValue(A, "a whole number of at least " +
-                              std::to_string(Row.Least) +
-                              ", `keep`, or a list of these");
+    return reportOptionValue(A,
+                             "a whole number of at least " +
+                                 std::to_string(Row.Least) +
+                                 ", `keep`, or a list of these",
+                             Diags);
   Out.Rules[Rule].Settings.push_back(
       {Row.Key, Column, state(A, std::move(Value))});
 }
@@ -184,8 +178,10 @@ void Reader::readNames(const NamedAttribute &A) {
     llvm::consumeError(Name.takeError());
   }
   if (R.Names.empty() || R.Names.size() != A.Value.Elements.size())
-    reportValue(A, "a list of names of rows in quotes; `*` stands for any "
-                   "characters");
+    reportOptionValue(A,
+                      "a list of names of rows in quotes; `*` stands for any "
+                      "characters",
+                      Diags);
 }
 
 void Reader::readNumber(const NamedAttribute &A) {
@@ -193,7 +189,8 @@ void Reader::readNumber(const NamedAttribute &A) {
   if (Row && A.Value.K == Attribute::Kind::Name)
     Out.Rules[Rule].Number = state(A, Row->N);
   else
-    reportValue(A, "one of " + llvm::join(names(NumberingRows), ", "));
+    reportOptionValue(A, "one of " + llvm::join(names(NumberingRows), ", "),
+                      Diags);
 }
 
 void Reader::readDropBelow(const NamedAttribute &A) {
@@ -215,7 +212,7 @@ void Reader::readHeader(const NamedAttribute &A) {
   Where = "header";
   for (const NamedAttribute &F : A.Value.Fields) {
     if (const HeaderRow *Row = findRow(HeaderRows, F.Name)) {
-      if (std::optional<Stated<int64_t>> V = readInteger(F, 0))
+      if (std::optional<Stated<int64_t>> V = readInteger(F, Row->Least))
         Out.Header.push_back({Row->Key, *V});
     } else if (F.Name != "pp_comm_colon") {
       std::vector<llvm::StringRef> Known = names(HeaderRows);
@@ -224,7 +221,7 @@ void Reader::readHeader(const NamedAttribute &A) {
     } else if (F.Value.K == Attribute::Kind::Bool) {
       Out.PpCommColon = state(F, F.Value.Integer != 0);
     } else {
-      reportValue(F, "true or false");
+      reportOptionValue(F, "true or false", Diags);
     }
   }
   Path.clear();
@@ -250,12 +247,14 @@ void Reader::readRows(const NamedAttribute &A) {
     return;
   llvm::StringRef Label = A.Value.Text;
   if (Label.empty())
-    return reportValue(A, "a section with a label, `rows NAME { ... }`");
+    return reportOptionValue(A, "a section with a label, `rows NAME { ... }`",
+                             Diags);
   Path = ("rows " + Label + ".").str();
   Where = "rows";
   Rule = Out.Rules.size();
   RowRule &R = Out.Rules.emplace_back();
   R.Range = A.NameRange;
+  R.Label = Label;
   // A label is made of words and hyphens, so it is a pattern without errors.
   R.Names.push_back(llvm::cantFail(llvm::GlobPattern::create(Label)));
   readSection(A.Value, RuleRows, /*HasColumns=*/true);

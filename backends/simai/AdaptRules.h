@@ -21,7 +21,7 @@ constexpr CellKey AllCellKeys[] = {
 #include "backends/simai/AdaptKeys.def"
 };
 enum class HeaderKey : unsigned char {
-#define HEADER(ENUMERATOR, KEY) ENUMERATOR,
+#define HEADER(ENUMERATOR, KEY, LEAST) ENUMERATOR,
 #include "backends/simai/AdaptKeys.def"
 };
 enum class Numbering : unsigned char {
@@ -61,6 +61,7 @@ struct Setting {
 /// What is said of all rows, or in one `rows` section.
 struct RowRule {
   SourceRange Range;
+  std::string Label;
   std::vector<llvm::GlobPattern> Names; ///< empty: all rows
   std::vector<Setting> Settings;        ///< the last that applies wins
   std::optional<Stated<Numbering>> Number;

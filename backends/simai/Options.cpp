@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Options.h"
+#include "backends/EmitOptions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -18,17 +19,6 @@ bool isText(const Attribute &A) {
   return A.K == Attribute::Kind::Text || A.K == Attribute::Kind::Name;
 }
 
-void reportValue(const NamedAttribute &A, llvm::StringRef Expected,
-                 DiagnosticEngine &Diags) {
-  Diags.report(A.Value.Range, diag::SimaiOptionValue, A.Name, Expected);
-}
-
-void readFile(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Text || A.Value.Text.empty())
-    return reportValue(A, "a file name in quotes", Diags);
-  O.File = A.Value.Text;
-}
-
 void readAccounting(const NamedAttribute &A, Options &O,
                     DiagnosticEngine &Diags) {
   if (isText(A.Value) && A.Value.Text == "exact")
@@ -36,7 +26,7 @@ void readAccounting(const NamedAttribute &A, Options &O,
   else if (isText(A.Value) && A.Value.Text == "aicb")
     O.Accounting = Accounting::Aicb;
   else
-    reportValue(A, "`exact` or `aicb`", Diags);
+    reportOptionValue(A, "`exact` or `aicb`", Diags);
 }
 
 void readVersion(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
@@ -52,7 +42,7 @@ void readVersion(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
       O.Version = R.V;
       return;
     }
-  reportValue(
+  reportOptionValue(
       A,
       "one of " +
           llvm::join(llvm::map_range(Rows,
@@ -76,7 +66,7 @@ void readStage(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
   } else if (isText(A.Value) && A.Value.Text == "all") {
     O.Stage.K = Kind::All;
   } else {
-    reportValue(A, "a stage number, `last`, `worst` or `all`", Diags);
+    reportOptionValue(A, "a stage number, `last`, `worst` or `all`", Diags);
   }
 }
 
@@ -86,7 +76,7 @@ void readAllow(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
 #include "backends/simai/Allowable.def"
   };
   if (A.Value.K != Attribute::Kind::List)
-    return reportValue(A, "a list of diagnostics in quotes", Diags);
+    return reportOptionValue(A, "a list of diagnostics in quotes", Diags);
   for (const Attribute &Slug : A.Value.Elements) {
     if (Slug.K == Attribute::Kind::Text &&
         llvm::is_contained(Allowable, Slug.Text))
@@ -99,14 +89,14 @@ void readAllow(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
 
 void readAdapt(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
   if (A.Value.K != Attribute::Kind::Section)
-    return reportValue(A, "a section, `adapt { ... }`", Diags);
+    return reportOptionValue(A, "a section, `adapt { ... }`", Diags);
   O.Adapt = &A.Value;
 }
 
 constexpr OptionRow Rows[] = {
-    {"file", readFile},       {"accounting", readAccounting},
-    {"version", readVersion}, {"stage", readStage},
-    {"allow", readAllow},     {"adapt", readAdapt},
+    {"accounting", readAccounting}, {"version", readVersion},
+    {"stage", readStage},           {"allow", readAllow},
+    {"adapt", readAdapt},
 };
 
 } // namespace
@@ -126,20 +116,15 @@ static void checkCombination(const EmitSpec &Emit, const Options &O,
 
 Options foretrace::simai::readOptions(const EmitSpec &Emit,
                                       DiagnosticEngine &Diags) {
+  std::vector<llvm::StringRef> Known = {"file"};
   Options O;
-  for (const NamedAttribute &A : Emit.Options.Fields) {
-    const OptionRow *Row = llvm::find_if(
-        Rows, [&](const OptionRow &R) { return R.Name == A.Name; });
-    if (Row != std::end(Rows)) {
-      Row->Read(A, O, Diags);
-      continue;
-    }
-    Diags.report(
-        A.NameRange, diag::UnknownEmitOption, A.Name, Emit.Backend,
-        llvm::join(
-            llvm::map_range(Rows, [](const OptionRow &R) { return R.Name; }),
-            ", "));
+  O.File = readFile(Emit, "", Diags);
+  for (const OptionRow &Row : Rows) {
+    Known.push_back(Row.Name);
+    if (const NamedAttribute *A = Emit.Options.find(Row.Name))
+      Row.Read(*A, O, Diags);
   }
+  checkOptionNames(Emit, Known, Diags);
   checkCombination(Emit, O, Diags);
   return O;
 }

@@ -139,6 +139,10 @@ std::string foretrace::simai::showCommand(const EmitRequest &Request,
                                           llvm::StringRef File) {
   constexpr int64_t RanksPerServer = 8;
   int64_t World = *Request.Program.Spec.Parallel.World;
+  DiagnosticEngine Known; // `prepare` and `check` have reported these
+  if (const Options O = readOptions(Request.Emit, Known); O.Adapt)
+    if (AdaptationPtr Adapt = readAdaptation(*O.Adapt, Known))
+      World = adaptedWorld(*Adapt).value_or(World);
   return "SimAI_analytical -w " + File.str() + " -g " + std::to_string(World) +
          " -g_p_s " + std::to_string(std::min(World, RanksPerServer)) + " -r " +
          llvm::sys::path::stem(File).str() + "-";

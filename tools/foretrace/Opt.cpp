@@ -3,6 +3,7 @@
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
+#include "lang/DidYouMean.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Output.h"
 #include "tools/foretrace/Pipeline.h"
@@ -36,16 +37,13 @@ static bool findPasses(std::vector<const PassInfo *> &Passes) {
   for (StringRef Name : PassNames) {
     const PassInfo *Pass = findPass(Name);
     if (!Pass) {
-      std::string Known =
-          join(map_range(allPasses(),
-                         [](const PassInfo &P) { return P.Name.str(); }),
-               ", ");
-      const PassInfo *Nearest =
-          min_element(allPasses(), [&](const PassInfo &A, const PassInfo &B) {
-            return Name.edit_distance(A.Name) < Name.edit_distance(B.Name);
-          });
-      usageError("--passes: `" + Name + "` is not a pass; did you mean `" +
-                 Nearest->Name + "`? There are " + Known);
+      std::vector<StringRef> Known;
+      for (const PassInfo &P : allPasses())
+        Known.push_back(P.Name);
+      StringRef Nearest = nearestWord(Name, Known);
+      usageError("--passes: `" + Name + "` is not a pass" +
+                 (Nearest.empty() ? "" : "; did you mean `" + Nearest + "`?") +
+                 " There are " + join(Known, ", "));
       return false;
     }
     Passes.push_back(Pass);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Guesses which word was meant when an unknown one was written.
-#ifndef FORETRACE_FRONTEND_DIDYOUMEAN_H
-#define FORETRACE_FRONTEND_DIDYOUMEAN_H
+#ifndef FORETRACE_LANG_DIDYOUMEAN_H
+#define FORETRACE_LANG_DIDYOUMEAN_H
 
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"

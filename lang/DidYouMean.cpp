@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Spelling suggestions by edit distance.
-#include "frontend/DidYouMean.h"
+#include "lang/DidYouMean.h"
 
 using namespace foretrace;
 

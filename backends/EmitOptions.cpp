@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/EmitOptions.h"
+#include "lang/DidYouMean.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+
+void foretrace::checkOptionNames(const ir::EmitSpec &Emit,
+                                 llvm::ArrayRef<llvm::StringRef> Known,
+                                 DiagnosticEngine &Diags) {
+  for (const ir::NamedAttribute &Option : Emit.Options.Fields)
+    if (!llvm::is_contained(Known, Option.Name))
+      suggest(Diags.report(Option.NameRange, diag::UnknownEmitOption,
+                           Option.Name, Emit.Backend, llvm::join(Known, ", ")),
+              Option.NameRange, Option.Name, Known);
+}
+
+void foretrace::reportOptionValue(const ir::NamedAttribute &Option,
+                                  llvm::StringRef Expected,
+                                  DiagnosticEngine &Diags) {
+  Diags.report(Option.Value.Range, diag::EmitOptionValue, Option.Name,
+               Expected);
+}
+
+std::string foretrace::readFile(const ir::EmitSpec &Emit,
+                                llvm::StringRef Default,
+                                DiagnosticEngine &Diags) {
+  const ir::NamedAttribute *Option = Emit.Options.find("file");
+  if (!Option)
+    return Default.str();
+  if (Option->Value.K == ir::Attribute::Kind::Text &&
+      !Option->Value.Text.empty())
+    return Option->Value.Text;
+  reportOptionValue(*Option, "a file name in quotes", Diags);
+  return Default.str();
+}
