@@ -29,10 +29,10 @@ static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
   return (Path.drop_back(Extension.size()) + Stages + Extension).str();
 }
 
-static void reportLost(const EmitRequest &Request, llvm::ArrayRef<LeftOut> Lost,
-                       DiagnosticEngine &Diags) {
+static void reportLost(const EmitRequest &Request, llvm::StringRef Path,
+                       llvm::ArrayRef<LeftOut> Lost, DiagnosticEngine &Diags) {
   for (const LeftOut &L : Lost)
-    Diags.report(Request.Emit.Range, diag::SimaiInexpressible, L.What,
+    Diags.report(Request.Emit.Range, diag::SimaiInexpressible, Path, L.What,
                  L.Total.isOverflow() ? "2^63 or more"
                                       : llvm::itostr(L.Total.value()));
 }
@@ -53,10 +53,10 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
   std::vector<const ir::Stage *> Stages = chosenStages(P, O.Stage, Diags);
   for (const ir::Stage *S : Stages) {
     std::vector<LeftOut> Lost;
-    Table T = exactTable(P, *S, Lost);
-    reportLost(Request, Lost, Diags);
-    Outputs.push_back(
-        {Stages.size() > 1 ? stagePath(Path, *S) : Path, std::move(T)});
+    Output Out{Stages.size() > 1 ? stagePath(Path, *S) : Path,
+               exactTable(P, *S, Lost)};
+    reportLost(Request, Out.Path, Lost, Diags);
+    Outputs.push_back(std::move(Out));
   }
   return Outputs;
 }
