@@ -100,7 +100,7 @@ def adapted():
     for embedding, layers, left_over, final in (
             ("embedding_layer", 8, 2113459, "final_column"),
             ("embedding_layer_2", 1, half, "final_column_2")):
-        rows.append(row(embedding, (87204, 1, left_over), ("ALLREDUCE", sent)))
+        rows.append(row(embedding, (87204, us, left_over), ("ALLREDUCE", sent)))
         for _ in range(layers):
             layer += 1
             for kind in "column", "row":
