@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Checks each file of the shipped library: it is a job's model by itself, its
-# name is that of its model, the numbers in its head are what the tool counts,
-# and a test derives them.
+# name is that of its model, the numbers in its head and in docs/models.md are
+# what the tool counts, and a test derives them.
 """usage: library.py SOURCE_ROOT"""
 
 import pathlib
@@ -19,7 +19,7 @@ emit params {{ file = "{{model}}.txt" }}
 """
 
 
-def problems(path, derived, folder):
+def problems(path, derived, page, folder):
     """What is wrong with one file."""
     text = path.read_text(encoding="utf-8")
     if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
@@ -44,16 +44,22 @@ def problems(path, derived, folder):
         head += f", {activated} of them activated"
     if head + ".\n" not in text:
         yield f"lacks the line `{head}.`"
+    row = f"| [{path.stem}](../lang/models/{path.name}) | {total} | "
+    row += f"{activated} |" if activated != total else "|"
+    if row not in page:
+        yield f"docs/models.md lacks the row `{row}`"
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
     derived = "".join(test.read_text(encoding="utf-8")
                       for test in sorted((root / "test/models").glob("*.test")))
+    page = (root / "docs/models.md").read_text(encoding="utf-8")
     failed = False
     for path in sorted((root / "lang/models").glob("*.fore")):
         with tempfile.TemporaryDirectory() as folder:
-            for problem in problems(path, derived, pathlib.Path(folder)):
+            for problem in problems(path, derived, page,
+                                    pathlib.Path(folder)):
                 failed = True
                 print(f"{path.relative_to(root)}: {problem}")
     return failed
