@@ -3,8 +3,8 @@
 // Operators on values. Integers are exact: what overflows or leaves a rest is
 // an error, never rounded.
 #include "frontend/Arithmetic.h"
-#include "lang/DidYouMean.h"
 #include "frontend/Pattern.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"

@@ -2,8 +2,8 @@
 //
 // Binds the model: which one, what it inherits, its blocks and layers.
 #include "frontend/Bind.h"
-#include "lang/DidYouMean.h"
 #include "frontend/Pattern.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

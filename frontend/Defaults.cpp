@@ -27,7 +27,6 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Parallel.Tp, int64_t(1));
   orElse(S.Parallel.SequenceParallel, false);
   orElse(S.Parallel.Cp, int64_t(1));
-  orElse(S.Parallel.CpComm, CpCommKind::P2P);
   orElse(S.Parallel.Pp, int64_t(1));
   orElse(S.Parallel.Vpp, int64_t(1));
   orElse(S.Parallel.Ep, int64_t(1));

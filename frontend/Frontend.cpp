@@ -4,8 +4,8 @@
 // gathers sections, binds.
 #include "frontend/Frontend.h"
 #include "frontend/Bind.h"
-#include "lang/DidYouMean.h"
 #include "frontend/Parse.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include <list>
 

@@ -40,10 +40,6 @@ enum class RecomputeKind : unsigned char {
 #define RECOMPUTE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
-enum class CpCommKind : unsigned char {
-#define CP_COMM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/Spec.def"
-};
 enum class CostKind : unsigned char {
 #define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

@@ -95,7 +95,6 @@ void SpecVerifier::keys() {
   need(P.Tp, "tp");
   need(P.SequenceParallel, "sequence_parallel");
   need(P.Cp, "cp");
-  need(P.CpComm, "cp_comm");
   need(P.Pp, "pp");
   need(P.Vpp, "vpp");
   need(P.Ep, "ep");

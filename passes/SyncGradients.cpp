@@ -132,8 +132,7 @@ void Synchronizer::gather(BlockBuilder &Build, llvm::StringRef Name,
   ValueId All = Build.derived(Share, "gathered");
   for (Axis A : Of.Axes)
     B.Values[Share].Layout.setFlat(A);
-  OpId Id =
-      Build.op(OpKind::AllGather, B.Values[Share].Name, {Share}, {All});
+  OpId Id = Build.op(OpKind::AllGather, B.Values[Share].Name, {Share}, {All});
   B.Ops[Id].Axes = Of.Axes;
 }
 

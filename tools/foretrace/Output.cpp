@@ -84,8 +84,7 @@ Error FileOutputs::createFolder() {
   if (Folder.empty() || sys::fs::is_directory(Folder))
     return Error::success();
   if (sys::fs::exists(Folder))
-    return createFileError(Folder,
-                           make_error_code(std::errc::not_a_directory));
+    return createFileError(Folder, make_error_code(std::errc::not_a_directory));
   if (std::error_code EC = sys::fs::create_directories(
           Folder, /*IgnoreExisting=*/true, sys::fs::all_all))
     return createFileError(Folder, EC);
