@@ -9,7 +9,6 @@
 #include "passes/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -18,12 +17,14 @@ namespace {
 
 class Differentiator {
 public:
-  explicit Differentiator(Block &B) : B(B), Build(B, "differentiate") {}
+  Differentiator(Block &B, DiagnosticEngine &Diags)
+      : B(B), Build(B, "differentiate"), Diags(Diags) {}
 
-  void run();
+  bool run();
 
 private:
-  void differentiate(OpId Forward);
+  bool differentiate(OpId Forward);
+  bool isDead(OpId Forward) const;
   void inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
                      llvm::ArrayRef<ValueId> Saved);
   void paramGradients(OpId Forward);
@@ -42,6 +43,7 @@ private:
 
   Block &B;
   BlockBuilder Build;
+  DiagnosticEngine &Diags;
   llvm::DenseMap<unsigned, ValueId> Gradients; ///< by value
 };
 
@@ -127,73 +129,87 @@ void Differentiator::passThrough(OpId Forward) {
       accumulate(V, OutGrad, Forward);
 }
 
-void Differentiator::differentiate(OpId Forward) {
+/// Whether nothing that counts was computed from the results.
+bool Differentiator::isDead(OpId Forward) const {
+  const Op &O = B.Ops[Forward];
+  return O.Kind != OpKind::Loss && llvm::none_of(O.Results, [&](ValueId V) {
+    return gradientOf(V).isValid();
+  });
+}
+
+bool Differentiator::differentiate(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> In = B.Ops[Forward].Operands;
   switch (B.Ops[Forward].Kind) {
   case OpKind::MatMul:
     inputGradient(Forward, In, {In[1]});
     paramGradients(Forward);
-    return;
+    return true;
   case OpKind::Norm:
     inputGradient(Forward, In, In);
     paramGradients(Forward);
-    return;
+    return true;
   case OpKind::Embed:
     paramGradients(Forward);
-    return;
+    return true;
   case OpKind::BiasAdd:
     passThrough(Forward);
     paramGradients(Forward);
-    return;
+    return true;
   case OpKind::Add:
     passThrough(Forward);
-    return;
+    return true;
   case OpKind::Split:
     inputGradient(Forward, In, {});
-    return;
+    return true;
   case OpKind::Permute: // the scores get their gradient from unpermute
     inputGradient(Forward, {In[0]}, {});
-    return;
+    return true;
   case OpKind::Unpermute:
     inputGradient(Forward, In, {In[1]});
-    return;
+    return true;
   case OpKind::Attention:
   case OpKind::Activation:
   case OpKind::Mul:
     inputGradient(Forward, In, In);
-    return;
+    return true;
   case OpKind::Route:
     inputGradient(Forward, {In[0]}, {In[0]});
-    return;
+    return true;
   case OpKind::Reduce:
-    return; // the loss differentiates through all three terms at once
+    return true; // the loss differentiates through all three terms at once
   case OpKind::Loss: {
     auto Term = llvm::find_if(
         B.Ops, [](const Op &O) { return O.Kind == OpKind::Reduce; });
-    ValueId Logits = Term->Operands[0];
+    ValueId Logits = Term == B.Ops.end() ? In[0] : Term->Operands[0];
     ValueId G = newGradient(Logits);
     emit(Forward, Derivative::Input, {Logits}, {G});
     accumulate(Logits, G, Forward);
-    return;
+    return true;
   }
   default:
-    llvm_unreachable("not an op of the model level");
+    Diags.report(B.Ops[Forward].Origin.Range, diag::NotDifferentiable,
+                 getMnemonic(B.Ops[Forward].Kind));
+    return false;
   }
 }
 
-void Differentiator::run() {
+bool Differentiator::run() {
   size_t NumForward = B.Ops.size();
+  if (NumForward == 0)
+    return true;
   const Op &Last = B.Ops[B.Ops.idAt(NumForward - 1)];
   if (Last.Kind != OpKind::Loss) {
     ValueId Out = Last.Results[0];
     Gradients[Out.Index] = newGradient(Out);
   }
   for (size_t I = NumForward; I-- > 0;)
-    differentiate(B.Ops.idAt(I));
+    if (OpId Forward = B.Ops.idAt(I);
+        !isDead(Forward) && !differentiate(Forward))
+      return false;
+  return true;
 }
 
-bool foretrace::differentiate(Program &P, DiagnosticEngine &) {
-  for (Block &B : P.Blocks)
-    Differentiator(B).run();
-  return true;
+bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
+  return llvm::all_of(
+      P.Blocks, [&](Block &B) { return Differentiator(B, Diags).run(); });
 }
