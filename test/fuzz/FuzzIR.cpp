@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as IR text: the parser must give a program or say why not, the
-// verifier must return, and what is printed must read back as it was.
+// verifier must return, what is printed must read back as it was, and passes
+// must cope with whatever verifies.
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
 #include "lang/Render.h"
+#include "test/fuzz/Compile.h"
 #include <cstdlib>
 
 using namespace foretrace;
@@ -38,6 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     std::optional<ir::Program> Reread = parse(Printed, Sources, Again);
     if (!Reread || print(*Reread) != Printed)
       std::abort();
+    if (!Diags.hasErrors() && runAllPasses(*P, Diags))
+      checkAllBackends(*P, Diags);
   }
   renderText(Diags, Sources, llvm::nulls(), /*Colors=*/false);
   return 0;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of a program after it was read: every pass, then every backend
+// short of writing a table, whose size has no bound.
+#ifndef FORETRACE_TEST_FUZZ_COMPILE_H
+#define FORETRACE_TEST_FUZZ_COMPILE_H
+
+#include "backends/Backend.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/PassManager.h"
+
+namespace foretrace {
+
+/// Runs the passes that are left. False after an error they reported.
+inline bool runAllPasses(ir::Program &P, DiagnosticEngine &Diags) {
+  std::vector<const PassInfo *> Rest;
+  for (const PassInfo &Pass : allPasses())
+    if (!P.Facts.contains(Pass.Establishes))
+      Rest.push_back(&Pass);
+  PassOptions Options;
+  Options.VerifyEach = true;
+  return runPasses(P, Rest, Diags, Options);
+}
+
+/// Asks every backend whether it can say \p P, with the options of the job's
+/// own `emit` blocks and without any.
+inline void checkAllBackends(const ir::Program &P, DiagnosticEngine &Diags) {
+  std::vector<ir::EmitSpec> Emits = P.Spec.Emits;
+  for (const Backend &B : allBackends()) {
+    ir::EmitSpec &Plain = Emits.emplace_back();
+    Plain.Backend = B.Name.str();
+    Plain.Options.K = ir::Attribute::Kind::Section;
+  }
+  for (const ir::EmitSpec &E : Emits)
+    if (const Backend *B = findBackend(E.Backend)) {
+      B->Prepare(E, Diags);
+      if (!Diags.hasErrors())
+        B->Check({P, E, "job"}, Diags);
+    }
+}
+
+} // namespace foretrace
+
+#endif
