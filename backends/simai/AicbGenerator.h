@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes what the public generator writes: rows and messages (AicbRows.cpp),
+// and the table that they make (Aicb.cpp). Private to Aicb*.cpp.
+#ifndef FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
+#define FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
+
+#include "backends/simai/AicbCounts.h"
+#include "backends/simai/AicbTimes.h"
+#include "backends/simai/Table.h"
+
+namespace foretrace::simai {
+
+/// What one column of a row sends.
+struct AicbMessage {
+  simai::Comm Comm = Comm::None;
+  Bytes Size;
+  simai::Group Group = Group::Column;
+  bool IsFloat = false;
+};
+
+/// RowTimes of the three columns, ns.
+struct RowTimes {
+  int64_t Forward = 1, Backward = 1, Update = 1;
+};
+
+class AicbGenerator {
+public:
+  AicbGenerator(const ir::Spec &S, Version V)
+      : J(AicbJob::of(S, V)), P(countParams(J)), T(groupTimes(S, J)),
+        Activation(activationBytes(J)) {}
+
+  Table run();
+  bool hasOverflown() const { return Overflown; }
+
+private:
+  Header header() const;
+  std::vector<Row> gradients();
+  Row embedding(int64_t Carried);
+  std::vector<Row> layer(bool HasExperts);
+  void attention(std::vector<Row> &Rows);
+  void latentAttention(std::vector<Row> &Rows);
+  void mlp(std::vector<Row> &Rows);
+  void experts(std::vector<Row> &Rows);
+  void fiveExpertRows(std::vector<Row> &Rows);
+  void sevenExpertRows(std::vector<Row> &Rows);
+  std::vector<Row> afterLayers();
+  std::vector<Row> afterMicroBatches();
+  Part microBatch(Table &Out, int64_t Carried, int64_t Repeat);
+  int64_t leftOver() const;
+
+  Row row(llvm::StringRef Name, RowTimes Ns, const AicbMessage &Forward,
+          const AicbMessage &Backward = {}, const AicbMessage &Update = {});
+  void fill(Cell &C, int64_t Time, const AicbMessage &M);
+  Row column(llvm::StringRef Name, RowTimes Ns, Bytes ForwardSize);
+  Row rowParallel(llvm::StringRef Name, RowTimes Ns, Bytes ForwardSize);
+  Row whole(llvm::StringRef Name, int64_t Ns, Bytes ForwardSize);
+  AicbMessage tensorParallel(Comm C, Bytes Size) const;
+  AicbMessage expertParallel() const;
+  AicbMessage dispatch() const;
+
+  bool zeroesSilence() const {
+    return J.Timed && J.Version == Version::V2025_12;
+  }
+  /// The activation once per chosen expert.
+  Bytes copies() const { return Activation * J.TopK; }
+  /// Forward bytes of attention, which untimed tables double to recompute.
+  Bytes attentionSize() const {
+    return !J.Timed && J.Recompute ? Activation * 2 : Activation;
+  }
+  /// A block's time is shared by its column and its row.
+  RowTimes half(int64_t Ns, bool Recomputed = false) const {
+    if (!J.Timed)
+      return {};
+    return {Recomputed ? Ns : Ns / 2, Ns / 2, Ns / 2};
+  }
+
+  const AicbJob J;
+  const AicbParams P;
+  const AicbTimes T;
+  const Bytes Activation; ///< 2 b s h
+  bool Overflown = false;
+};
+
+} // namespace foretrace::simai
+
+#endif
