@@ -69,13 +69,18 @@ static SourceMgr::DiagKind getKind(Severity Level) {
 /// Longer lines are not shown: nobody finds the caret under them.
 static constexpr size_t MaxShownLine = 1000;
 
-/// Whether the line of \p At can be shown.
+/// Whether the line of \p At is short enough to show, and text: a terminal
+/// would obey anything else.
 static bool isShowable(SMLoc At, const MemoryBuffer &Buffer) {
   StringRef Text = Buffer.getBuffer();
   size_t Offset = At.getPointer() - Text.data();
   size_t LineStart = Text.take_front(Offset).rfind('\n') + 1;
   size_t LineEnd = std::min(Text.find('\n', Offset), Text.size());
-  return LineEnd - LineStart <= MaxShownLine;
+  StringRef Line = Text.slice(LineStart, LineEnd);
+  return Line.size() <= MaxShownLine && json::isUTF8(Line) &&
+         none_of(Line, [](unsigned char C) {
+           return (C < ' ' && C != '\t' && C != '\r') || C == 0x7f;
+         });
 }
 
 static SMDiagnostic makeShown(const Diagnostic &D, const SourceMgr &Sources,

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -43,6 +44,27 @@ std::string foretrace::nearestMultiples(int64_t Value, int64_t Unit) {
   return Text + llvm::itostr(Above);
 }
 
+/// Ranks fold in two ways, and `world` must be a multiple of both.
+void Deriver::reportWorld(int64_t ModelRanks) {
+  const ParallelSpec &P = S.Parallel;
+  DiagnosticBuilder D = error(P.World.Range, diag::WorldIndivisible, *P.World,
+                              *P.Tp, *P.Cp, *P.Pp, ModelRanks);
+  D.note(P.Tp.Range, diag::ValueFromHere, "tp", *P.Tp)
+      .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
+  const int64_t Etp = P.Etp.isPresent() ? *P.Etp : *P.Tp;
+  int64_t Unit = ModelRanks;
+  int64_t ExpertRanks;
+  if (hasExperts() && !llvm::MulOverflow(Etp, *P.Ep, ExpertRanks) &&
+      !llvm::MulOverflow(ExpertRanks, *P.Pp, ExpertRanks)) {
+    D.note(P.Ep.Range, diag::ExpertRanks, Etp, *P.Ep, *P.Pp, ExpertRanks);
+    if (llvm::MulOverflow(ModelRanks / std::gcd(ModelRanks, ExpertRanks),
+                          ExpertRanks, Unit))
+      return;
+  }
+  D.note(P.World.Range, diag::NearestLegal, "world",
+         nearestMultiples(*P.World, Unit));
+}
+
 void Deriver::deriveWorld() {
   ParallelSpec &P = S.Parallel;
   int64_t ModelRanks;
@@ -53,12 +75,7 @@ void Deriver::deriveWorld() {
     return;
   }
   if (*P.World % ModelRanks != 0 || *P.World < ModelRanks) {
-    error(P.World.Range, diag::WorldIndivisible, *P.World, *P.Tp, *P.Cp, *P.Pp,
-          ModelRanks)
-        .note(P.Tp.Range, diag::ValueFromHere, "tp", *P.Tp)
-        .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp)
-        .note(P.World.Range, diag::NearestLegal, "world",
-              nearestMultiples(*P.World, ModelRanks));
+    reportWorld(ModelRanks);
     return;
   }
   int64_t Dp = *P.World / ModelRanks;

@@ -52,6 +52,7 @@ private:
   }
 
   void deriveWorld();
+  void reportWorld(int64_t ModelRanks);
   void deriveBatch();
   void deriveAttention(ir::BlockSpec &B);
   void checkHeads(const ir::AttentionSpec &A);
