@@ -84,6 +84,11 @@ private:
     Elements N = Elements(In).dividedDown(J.Tp) * Out;
     return J.Bias ? N + Elements(Out) : N;
   }
+  /// A weight In x Out and its bias.
+  Elements replicated(int64_t In, int64_t Out) const {
+    Elements N = Elements(In) * Out;
+    return J.Bias ? N + Elements(Out) : N;
+  }
   Elements norm(int64_t Width) const {
     return J.SequenceParallel ? Elements(Width) * 2 : Elements();
   }
@@ -117,9 +122,9 @@ Elements Counter::attention() const {
 
 /// Its norms are part of the block, so they count without sequence parallelism.
 Elements Counter::latentAttention() const {
-  Elements Down = Elements(J.Hidden) * J.QLora +
-                  Elements(J.Hidden) * (J.KvLora + J.RopeDim);
-  return Down + column(J.QLora, J.Heads * (J.NopeDim + J.RopeDim)) +
+  return replicated(J.Hidden, J.QLora) +
+         replicated(J.Hidden, J.KvLora + J.RopeDim) +
+         column(J.QLora, J.Heads * (J.NopeDim + J.RopeDim)) +
          column(J.KvLora, J.Heads * (J.NopeDim + J.VDim)) +
          row(J.Heads * J.VDim, J.Hidden) + Elements(J.QLora) * 2 +
          Elements(J.KvLora) * 2;

@@ -135,7 +135,8 @@ void AicbGenerator::fiveExpertRows(std::vector<Row> &Rows) {
   Bytes Routing = Bytes(2) * J.Ep * J.Experts * J.Tp;
   AicbMessage Gather = tensorParallel(Comm::AllGather, copies());
   AicbMessage Scatter = tensorParallel(Comm::ReduceScatter, copies());
-  Add({T.Mlp, T.Mlp, 1}, {Comm::AllGather, Routing}, {});
+  const bool IsAlone = J.Timed && J.Tp == 1 && J.Ep == 1;
+  Add({T.Mlp, T.Mlp, 1}, {IsAlone ? Comm::None : Comm::AllGather, Routing}, {});
   Add({}, dispatch(), expertParallel());
   Add({}, Gather, Scatter);
   Add({}, Scatter, Gather);
@@ -147,11 +148,13 @@ void AicbGenerator::sevenExpertRows(std::vector<Row> &Rows) {
                  const AicbMessage &Backward) {
     Rows.push_back(row("mlp_moelayer", Ns, Forward, Backward));
   };
-  AicbMessage Scores = tensorParallel(
-      Comm::AllGather, Bytes(2) * J.MicroBatch * J.Sequence * J.Experts);
+  // The untimed variant forgets the micro-batch ...
+  AicbMessage Scores =
+      tensorParallel(Comm::AllGather, Bytes(2) * (J.Timed ? J.MicroBatch : 1) *
+                                          J.Sequence * J.Experts);
   AicbMessage Tokens =
       tensorParallel(Comm::AllToAll, Activation.dividedDown(J.Tp));
-  // The untimed variant divides these sizes by tp, and not all of them.
+  // ... and divides these sizes by tp, but not all of them.
   Bytes Size = J.Timed ? copies() : copies().dividedDown(J.Tp);
   AicbMessage Gather = tensorParallel(Comm::AllGather, Size);
   AicbMessage Scatter = tensorParallel(Comm::ReduceScatter, Size);

@@ -48,7 +48,11 @@ FLAGS = {
     "moe_enable": "moe", "moe_grouped_gemm": "gg",
 }
 REVISIONS = {"2678a94": "2024-10", "cf516c0": "2024-12",
+             "ed1dee4": "2025-01", "741fbe8": "2025-09-15",
              "23eec3c": "2025-12"}
+# Versions that take experts for a dense network unless their products are
+# grouped.
+NEEDS_GROUPED_GEMM = {"2024-10", "2024-12"}
 
 ALLOWED = [
     "layers-indivisible", "batch-indivisible", "heads-indivisible",
@@ -147,6 +151,8 @@ def layers_of(job, deepseek):
 def to_fore(folder):
     """The text of a `.fore` file that stands for the case in `folder`."""
     version, job, times = read_case(folder)
+    if version in NEEDS_GROUPED_GEMM and not job.get("gg"):
+        job["moe"] = False
     deepseek = job.get("frame") == "DeepSeek"
     flag = lambda name: "true" if job.get(name) else "false"
     lines = ["model job {",
