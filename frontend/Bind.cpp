@@ -82,6 +82,11 @@ void Binder::bindTimes(const Body &Times, ir::CostSpec &C) {
       Diags.report(V->Range, diag::IsNegative, Name, *format(*V));
       continue;
     }
+    if (Microseconds > ir::ProfileTime::MaxMicroseconds) {
+      Diags.report(V->Range, diag::TimeTooLong, Name,
+                   ir::ProfileTime::MaxSeconds);
+      continue;
+    }
     C.Profile.push_back({F.Key.Text, Microseconds, F.Key.Range});
   }
   for (const Body &Sub : Times.Sections)

@@ -32,9 +32,7 @@ public:
   constexpr void insert(Fact F) { Bits |= bit(F); }
   constexpr void insert(FactSet S) { Bits |= S.Bits; }
   constexpr bool contains(Fact F) const { return Bits & bit(F); }
-  constexpr bool contains(FactSet S) const {
-    return (Bits & S.Bits) == S.Bits;
-  }
+  constexpr bool contains(FactSet S) const { return (Bits & S.Bits) == S.Bits; }
   constexpr bool intersects(FactSet S) const { return Bits & S.Bits; }
   /// The facts of this set that \p S lacks.
   constexpr FactSet minus(FactSet S) const {

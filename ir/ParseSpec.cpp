@@ -256,7 +256,7 @@ bool SpecParser::time() {
   ProfileTime T;
   if (!In.expectName("the name of a section or `}`", Section) ||
       !In.text(Section, T.Section) || !In.expectPunct("=") ||
-      !In.expectReal(T.Microseconds))
+      !In.expectReal(T.Microseconds, ProfileTime::MaxMicroseconds))
     return false;
   T.Range = Section.Range;
   S.Cost.Profile.push_back(std::move(T));

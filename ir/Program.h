@@ -215,7 +215,7 @@ struct Stage {
   int64_t First = 0;
   int64_t Count = 1;
   std::vector<ChunkRun> Chunks; ///< in chunk order, vpp in all
-  BlockId Step;   ///< gradient synchronisation and update; set by `sync`
+  BlockId Step; ///< gradient synchronisation and update; set by `sync`
   bool ReceivesForward = false; ///< not the first stage
   bool SendsForward = false;    ///< not the last stage
 };

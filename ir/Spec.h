@@ -60,24 +60,21 @@ bool isGated(ActivationKind A);
 
 /// One kind of attention layer.
 struct AttentionSpec {
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
   SourceRange Range; ///< the whole section
 };
 
 /// A feed-forward network: dense, or one expert.
 struct FfnSpec {
-#define FFN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define FFN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
   SourceRange Range; ///< the whole section
 };
 
 /// What makes a block a mixture of experts.
 struct MoeSpec {
-#define MOE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define MOE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
   SourceRange Range; ///< the whole section
 };
@@ -106,8 +103,7 @@ struct LayerRun {
 struct ModelSpec {
   std::string Name;
   SourceRange Range; ///< of the name
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
   std::vector<BlockSpec> Blocks; ///< in order of declaration
   std::vector<LayerRun> Layers;
@@ -119,22 +115,19 @@ struct ModelSpec {
 
 /// How the model is trained.
 struct TrainSpec {
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
 };
 
 /// Peak rates of one device.
 struct DeviceSpec {
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
 };
 
 /// How the job is spread over ranks.
 struct ParallelSpec {
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
   /// Explicit pipeline layout: the layers of each virtual stage in execution
   /// order (stage 0 chunk 0, stage 1 chunk 0, ...); empty for an even split.
@@ -144,15 +137,18 @@ struct ParallelSpec {
 
 /// A measured time of one section of the model, as AICB's AIOB names them.
 struct ProfileTime {
+  /// Above that it is a mistake, and sums of nanoseconds could overflow.
+  static constexpr int64_t MaxSeconds = 1000;
+  static constexpr double MaxMicroseconds = MaxSeconds * 1e6;
+
   std::string Section;
-  double Microseconds;
+  double Microseconds; ///< 0 to MaxMicroseconds
   SourceRange Range;
 };
 
 /// Where compute times come from; they can never change communication.
 struct CostSpec {
-#define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  Located<TYPE> MEMBER;
+#define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
   std::vector<ProfileTime> Profile; ///< in order of the file
   DeviceSpec Device;

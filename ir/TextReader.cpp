@@ -4,7 +4,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
-#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -97,13 +96,14 @@ bool TextReader::expectInteger(int64_t Least, int64_t &Out) {
   return false;
 }
 
-bool TextReader::expectReal(double &Out) {
+bool TextReader::expectReal(double &Out, double Most) {
   if (!Current.is(Token::Kind::Real) && !Current.is(Token::Kind::Integer))
     return expected("a number");
   Token T = next();
-  if (!T.Text.getAsDouble(Out, /*AllowInexact=*/true) && std::isfinite(Out))
+  if (!T.Text.getAsDouble(Out, /*AllowInexact=*/true) && Out <= Most)
     return true;
-  Diags.report(T.Range, diag::IrNumber, "this number", "is beyond 1.8e308");
+  Diags.report(T.Range, diag::IrNumber, "this number",
+               llvm::formatv("is beyond {0}", Most).str());
   return false;
 }
 

@@ -12,6 +12,7 @@
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <limits>
 
 namespace foretrace::ir {
 
@@ -44,7 +45,9 @@ public:
   bool expectName(llvm::StringRef What, Token &Out);
   /// An integer that is at least \p Least.
   bool expectInteger(int64_t Least, int64_t &Out);
-  bool expectReal(double &Out);
+  /// A number that is at most \p Most.
+  bool expectReal(double &Out,
+                  double Most = std::numeric_limits<double>::max());
 
   /// Resolves the escapes of a string or of a name in quotes.
   bool text(const Token &T, std::string &Out);

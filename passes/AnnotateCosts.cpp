@@ -141,10 +141,12 @@ Nanoseconds Coster::roofline(const Block &B, const Op &O) const {
     return Nanoseconds::overflow();
   auto Ceil = [](int64_t Amount, int64_t PerSecond) {
     __int128 Scaled = static_cast<__int128>(Amount) * 1000000000;
-    return static_cast<int64_t>((Scaled + PerSecond - 1) / PerSecond);
+    return (Scaled + PerSecond - 1) / PerSecond;
   };
-  return Nanoseconds(std::max(Ceil(O.Work.value(), *D.PeakFlops),
-                              Ceil(Touched.value(), *D.MemoryBandwidth)));
+  __int128 Time = std::max(Ceil(O.Work.value(), *D.PeakFlops),
+                           Ceil(Touched.value(), *D.MemoryBandwidth));
+  return Time > INT64_MAX ? Nanoseconds::overflow()
+                          : Nanoseconds(static_cast<int64_t>(Time));
 }
 
 Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {

@@ -133,8 +133,8 @@ void Differentiator::passThrough(OpId Forward) {
 bool Differentiator::isDead(OpId Forward) const {
   const Op &O = B.Ops[Forward];
   return O.Kind != OpKind::Loss && llvm::none_of(O.Results, [&](ValueId V) {
-    return gradientOf(V).isValid();
-  });
+           return gradientOf(V).isValid();
+         });
 }
 
 bool Differentiator::differentiate(OpId Forward) {
@@ -210,6 +210,6 @@ bool Differentiator::run() {
 }
 
 bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
-  return llvm::all_of(
-      P.Blocks, [&](Block &B) { return Differentiator(B, Diags).run(); });
+  return llvm::all_of(P.Blocks,
+                      [&](Block &B) { return Differentiator(B, Diags).run(); });
 }

@@ -28,12 +28,12 @@ struct Message {
   int64_t Size;
 };
 
-/// A forward op with everything that happens on its behalf; times in ns.
+/// A forward op with everything that happens on its behalf.
 struct Unit {
   std::string Name;
-  int64_t Forward = 0;
-  int64_t InputGrad = 0; ///< with recomputation
-  int64_t ParamGrad = 0;
+  Nanoseconds Forward;
+  Nanoseconds InputGrad; ///< with recomputation
+  Nanoseconds ParamGrad;
   llvm::SmallVector<Message, 1> ForwardMessages;
   llvm::SmallVector<Message, 2> BackwardMessages; ///< in execution order
   llvm::SmallVector<Message, 1> DataMessages;
@@ -151,6 +151,11 @@ void RowMaker::mergeSilentUnits() {
   Units = std::move(Merged);
 }
 
+/// An overflow is reported with all times that the simulator can't count to.
+static int64_t orMost(Nanoseconds N) {
+  return N.isOverflow() ? INT64_MAX : N.value();
+}
+
 void RowMaker::emit(const Unit &U) {
   size_t Count = std::max({size_t(1), U.ForwardMessages.size(),
                            U.BackwardMessages.size(), U.DataMessages.size()});
@@ -158,9 +163,9 @@ void RowMaker::emit(const Unit &U) {
     Row R;
     R.Name = U.Name;
     if (I == 0) {
-      R.Forward.Time = U.Forward;
-      R.Backward.Time = U.InputGrad;
-      R.Update.Time = U.ParamGrad;
+      R.Forward.Time = orMost(U.Forward);
+      R.Backward.Time = orMost(U.InputGrad);
+      R.Update.Time = orMost(U.ParamGrad);
     }
     auto Put = [](Cell &C, const Message &Msg) {
       C.Comm = Msg.Comm;
@@ -194,11 +199,11 @@ BlockRows RowMaker::run() {
     if (isCollective(O.Kind))
       addCollective(U, O);
     else if (O.Phase == Phase::Forward)
-      U.Forward += O.Time.value();
+      U.Forward += O.Time;
     else if (O.Derivative == ir::Derivative::Param)
-      U.ParamGrad += O.Time.value();
+      U.ParamGrad += O.Time;
     else
-      U.InputGrad += O.Time.value();
+      U.InputGrad += O.Time;
   }
   mergeSilentUnits();
   for (const Unit &U : Units)

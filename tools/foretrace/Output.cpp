@@ -77,7 +77,7 @@ FileOutputs::~FileOutputs() {
     if (F.Pending)
       consumeError(F.Pending->discard());
   if (CreatedFolder)
-    sys::fs::remove(Folder);
+    (void)sys::fs::remove(Folder); // it stays if it isn't empty
 }
 
 Error FileOutputs::createFolder() {
@@ -107,10 +107,13 @@ Error FileOutputs::addStream(StringRef Path,
             sys::fs::openFileForWrite(Path, FD, sys::fs::CD_OpenExisting))
       return createFileError(Path, EC);
   Expected<uint64_t> Bytes = writeTo(FD, Path, Write);
+  std::error_code Closed;
   if (Path != "-")
-    sys::fs::closeFile(FD);
+    Closed = sys::fs::closeFile(FD);
   if (!Bytes)
     return createFileError(Path, Bytes.takeError());
+  if (Closed)
+    return createFileError(Path, Closed);
   Files.push_back({Path.str(), *Bytes, std::nullopt});
   return Error::success();
 }
