@@ -55,8 +55,20 @@ struct Unary {
 /// `/` must divide exactly. FloorDiv has no operator of its own (`//` starts a
 /// comment); the evaluator applies it for `floor_div`.
 enum class BinaryOp : unsigned char {
-  Add, Sub, Mul, Div, FloorDiv, Mod,
-  Eq, Ne, Lt, Le, Gt, Ge, And, Or
+  Add,
+  Sub,
+  Mul,
+  Div,
+  FloorDiv,
+  Mod,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or
 };
 struct Binary {
   BinaryOp Op;

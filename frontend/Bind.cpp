@@ -99,7 +99,8 @@ void Binder::bindCost(ir::CostSpec &C) {
     return;
   if (B.Label.Text.empty())
     Diags.report(B.Keyword.Range, diag::MissingLabel, "cost",
-                 "one of " + llvm::join(getSpellings<ir::CostKind>(), ", "));
+                 "one of " +
+                     llvm::join(ir::getSpellings<ir::CostKind>(), ", "));
   else
     Reader.readLabel(B.Label, C.Kind);
   bindKeys(B, C, {"times", "device"}, {"times", "device"});

@@ -118,7 +118,7 @@ void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
   if (!HasLabel && !Attentions.back()->findField("kind"))
     Diags.report(
         Attentions.back()->Keyword.Range, diag::MissingLabel, "attention",
-        "one of " + llvm::join(getSpellings<ir::AttentionKind>(), ", "));
+        "one of " + llvm::join(ir::getSpellings<ir::AttentionKind>(), ", "));
   requireKeys(Attentions.back()->Keyword, Out.Attention, Attentions);
 }
 

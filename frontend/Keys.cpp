@@ -131,7 +131,7 @@ static std::string print(bool B) { return B ? "true" : "false"; }
   return Text;
 }
 template <typename EnumT> static std::string print(EnumT E) {
-  return getSpellings<EnumT>()[static_cast<size_t>(E)].str();
+  return ir::getSpellings<EnumT>()[static_cast<size_t>(E)].str();
 }
 
 template <typename T>

@@ -6,6 +6,7 @@
 #define FORETRACE_FRONTEND_KEYS_H
 
 #include "frontend/Body.h"
+#include "ir/Spellings.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace foretrace {
@@ -44,29 +45,11 @@ private:
   DiagnosticEngine &Diags;
 };
 
-/// The words of an enum of ir/Spec.h, in the order of its enumerators.
-template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
-  static const std::vector<llvm::StringRef> Spellings = [] {
-    std::vector<llvm::StringRef> Words;
-    auto Add = [&](auto Row, llvm::StringRef Word) {
-      if (std::is_same_v<decltype(Row), EnumT>)
-        Words.push_back(Word);
-    };
-#define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING)                                  \
-  Add(ir::TYPE::ENUMERATOR, SPELLING);
-#include "ir/Spec.def"
-    return Words;
-  }();
-  return Spellings;
-}
-
 template <typename EnumT>
 void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out) {
-  llvm::ArrayRef<llvm::StringRef> Spellings = getSpellings<EnumT>();
-  for (size_t I = 0; I < Spellings.size(); ++I)
-    if (Spellings[I] == W.Text)
-      return Out.state(static_cast<EnumT>(I), W.Range);
-  reportSpelling(W, Spellings);
+  if (std::optional<EnumT> E = ir::findSpelling<EnumT>(W.Text))
+    return Out.state(*E, W.Range);
+  reportSpelling(W, ir::getSpellings<EnumT>());
 }
 
 /// A row of ir/Spec.def for one struct.

@@ -33,6 +33,8 @@ private:
   bool layers();
   bool stage();
   bool stageEntry(Stage &S);
+  bool schedule();
+  bool count(llvm::StringRef Word, int64_t Least, int64_t &Out);
   bool boundary();
   bool once(bool &Seen);
 
@@ -48,6 +50,7 @@ private:
   bool SeenMesh = false;
   bool SeenLayers = false;
   bool SeenBoundary = false;
+  bool SeenSchedule = false;
 };
 
 } // namespace
@@ -179,6 +182,26 @@ bool ProgramParser::stage() {
   return true;
 }
 
+bool ProgramParser::count(llvm::StringRef Word, int64_t Least, int64_t &Out) {
+  if (!In.takeWord(Word))
+    return In.expected(("`" + Word + "`").str());
+  return In.expectPunct("(") && In.expectInteger(Least, Out);
+}
+
+bool ProgramParser::schedule() {
+  Schedule &S = P.Schedule;
+  if (!once(SeenSchedule) || !In.expectSpelling("a kind of schedule", S.Kind) ||
+      !count("stages", 1, S.Stages) || !In.expectPunct(")") ||
+      !count("chunks", 1, S.Chunks) || !In.expectPunct(")") ||
+      !count("steps", 1, S.Steps) || !In.expectPunct(")") ||
+      !count("warmup", 0, S.WarmupBase))
+    return false;
+  if (In.takeWord("less") && (!In.expectInteger(1, S.WarmupPerStage) ||
+                              !In.takeWord("a") || !In.takeWord("stage")))
+    return In.expected("`a stage`");
+  return In.expectPunct(")");
+}
+
 bool ProgramParser::boundary() {
   return once(SeenBoundary) &&
          In.expectType(P.StageBoundary.Type, P.StageBoundary.Layout);
@@ -188,16 +211,19 @@ bool ProgramParser::part() {
   static constexpr struct {
     llvm::StringLiteral Word;
     bool (ProgramParser::*Parse)();
-  } Parts[] = {
-      {"spec", &ProgramParser::spec},   {"mesh", &ProgramParser::mesh},
-      {"block", &ProgramParser::block}, {"layers", &ProgramParser::layers},
-      {"stage", &ProgramParser::stage}, {"boundary", &ProgramParser::boundary}};
+  } Parts[] = {{"spec", &ProgramParser::spec},
+               {"mesh", &ProgramParser::mesh},
+               {"block", &ProgramParser::block},
+               {"layers", &ProgramParser::layers},
+               {"stage", &ProgramParser::stage},
+               {"boundary", &ProgramParser::boundary},
+               {"schedule", &ProgramParser::schedule}};
   Keyword = In.peek();
   for (const auto &Part : Parts)
     if (In.takeWord(Part.Word))
       return (this->*Part.Parse)();
-  return In.expected("`spec`, `mesh`, `block`, `layers`, `stage` or "
-                     "`boundary`");
+  return In.expected("`spec`, `mesh`, `block`, `layers`, `stage`, `schedule` "
+                     "or `boundary`");
 }
 
 std::optional<Program> foretrace::ir::parse(llvm::SourceMgr &Sources,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Print.h"
+#include "ir/Spellings.h"
 #include "ir/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -230,6 +231,15 @@ static void printStage(const Stage &S, const Program &P,
   OS << "}\n";
 }
 
+static void printSchedule(const Schedule &S, llvm::raw_ostream &OS) {
+  OS << "\nschedule " << getSpelling(S.Kind) << " stages(" << S.Stages
+     << ") chunks(" << S.Chunks << ") steps(" << S.Steps << ") warmup("
+     << S.WarmupBase;
+  if (S.WarmupPerStage != 0)
+    OS << " less " << S.WarmupPerStage << " a stage";
+  OS << ")\n";
+}
+
 static void printHeader(const Program &P, llvm::raw_ostream &OS) {
   OS << "ftir " << TextVersion << ' ' << getName(P.AtLevel) << " facts(";
   llvm::StringRef Separator;
@@ -263,6 +273,8 @@ void foretrace::ir::print(const Program &P, llvm::raw_ostream &OS,
   }
   for (const Stage &S : P.Stages)
     printStage(S, P, OS);
+  if (P.Facts.contains(Fact::Scheduled))
+    printSchedule(P.Schedule, OS);
   if (!P.Stages.empty()) {
     OS << "\nboundary ";
     print(P.StageBoundary.Type, P.StageBoundary.Layout, OS);

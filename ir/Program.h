@@ -16,6 +16,7 @@
 
 #include "ir/Facts.h"
 #include "ir/Mesh.h"
+#include "ir/Schedule.h"
 #include "ir/Spec.h"
 #include "lang/Quantity.h"
 #include "llvm/ADT/SmallVector.h"
@@ -239,6 +240,7 @@ struct Program {
   /// embedding, layers, head, in order (model level on).
   LayerSequence Layers;
   std::vector<Stage> Stages;
+  ir::Schedule Schedule; ///< once Fact::Scheduled holds
   Boundary StageBoundary;
 };
 

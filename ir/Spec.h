@@ -40,6 +40,10 @@ enum class RecomputeKind : unsigned char {
 #define RECOMPUTE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class ScheduleKind : unsigned char {
+#define SCHEDULE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class CostKind : unsigned char {
 #define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

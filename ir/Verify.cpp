@@ -17,6 +17,7 @@ static constexpr struct {
     {Fact::Layouts, Level::SPMD, true},
     {Fact::Recompute, Level::SPMD, false},
     {Fact::Stages, Level::Schedule, true},
+    {Fact::Scheduled, Level::Schedule, false},
     {Fact::Sync, Level::Schedule, false},
     {Fact::Costs, Level::Schedule, false},
 };
@@ -59,5 +60,7 @@ bool foretrace::ir::verify(const Program &P, DiagnosticEngine &Diags) {
     verifyBlock(P, B, Diags);
   if (P.AtLevel >= Level::Schedule)
     verifyStages(P, Diags);
+  if (P.Facts.contains(Fact::Scheduled))
+    verifySchedule(P, Diags);
   return Diags.errorCount() == Before;
 }

@@ -17,6 +17,8 @@ bool verifySpec(const Program &P, DiagnosticEngine &Diags);
 void verifyBlock(const Program &P, const Block &B, DiagnosticEngine &Diags);
 /// That stages hold the layers, each once and in order.
 void verifyStages(const Program &P, DiagnosticEngine &Diags);
+/// That the schedule is one of this job's stages, chunks and micro-batches.
+void verifySchedule(const Program &P, DiagnosticEngine &Diags);
 
 } // namespace foretrace::ir
 

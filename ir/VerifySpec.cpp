@@ -98,6 +98,7 @@ void SpecVerifier::keys() {
   need(P.Pp, "pp");
   need(P.Vpp, "vpp");
   need(P.Ep, "ep");
+  needDerived(P.Schedule, "schedule");
   needDerived(P.Etp, "etp");
   needDerived(P.Dp, "dp");
   needDerived(P.Ga, "ga");

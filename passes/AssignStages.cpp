@@ -137,9 +137,16 @@ static bool sameChunks(const Stage &A, const Stage &B) {
   return true;
 }
 
-bool foretrace::assignStages(Program &P, DiagnosticEngine &) {
+bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
+  // Chunks are cut one by one; no machine has this many.
+  constexpr int64_t MaxChunks = 1 << 20;
   int64_t Pp = *P.Spec.Parallel.Pp;
-  int64_t Chunks = Pp * *P.Spec.Parallel.Vpp;
+  int64_t Chunks = Pp * *P.Spec.Parallel.Vpp; // derive excludes an overflow
+  if (Chunks > MaxChunks) {
+    Diags.report(P.Spec.Parallel.Pp.Range, diag::TooManyChunks, Chunks,
+                 MaxChunks);
+    return false;
+  }
   std::vector<Stage> Stages(static_cast<size_t>(Pp));
   Cutter Cut(P.Layers);
   for (int64_t I = 0; I < Chunks; ++I) {

@@ -5,6 +5,7 @@
 // would refuse or silently get wrong. Where a diagnostic is allowed (a
 // compatible table of a generator that does not check), quotients are floored.
 
+#include "ir/Spellings.h"
 #include "passes/Deriver.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -159,6 +160,24 @@ void Deriver::checkLayout() {
     error(P.LayoutRange, diag::LayoutSum, Sum, S.Model.layerCount())
         .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
               S.Model.layerCount());
+}
+
+void Deriver::deriveSchedule() {
+  ParallelSpec &P = S.Parallel;
+  const ScheduleKind Fitting = *P.Pp == 1   ? ScheduleKind::None
+                               : *P.Vpp > 1 ? ScheduleKind::Interleaved
+                                            : ScheduleKind::OneFOneB;
+  const bool IsPlain = *P.Pp > 1 && *P.Vpp == 1;
+  if (P.Schedule.isStated() && *P.Schedule != Fitting &&
+      !(IsPlain && *P.Schedule == ScheduleKind::GPipe))
+    error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
+          *P.Pp, *P.Vpp, getSpelling(Fitting))
+        .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
+  if (!P.Schedule.isPresent())
+    P.Schedule.derive(Fitting, P.Pp.Range);
+  int64_t Steps;
+  if (llvm::MulOverflow(*P.Ga, *P.Vpp, Steps))
+    error(P.Ga.Range, diag::SizeOverflow, "ga x vpp");
 }
 
 void Deriver::checkPipeline() {

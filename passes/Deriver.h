@@ -34,6 +34,7 @@ public:
     deriveVocab();
     checkSequence();
     checkPipeline();
+    deriveSchedule();
     deriveExpertMesh();
     if (!Failed)
       checkSizes();
@@ -61,6 +62,7 @@ private:
   void deriveVocab();
   void checkSequence();
   void checkPipeline();
+  void deriveSchedule();
   void checkLayout();
   void deriveExpertMesh();
   void checkSizes();

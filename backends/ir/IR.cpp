@@ -15,7 +15,7 @@ static std::optional<FactSet> factsOfLevel(llvm::StringRef Name) {
   if (Name == getName(Level::SPMD))
     return FactSet{Fact::Layouts, Fact::Recompute};
   if (Name == getName(Level::Schedule))
-    return FactSet{Fact::Stages, Fact::Sync, Fact::Costs};
+    return FactSet{Fact::Stages, Fact::Scheduled, Fact::Sync, Fact::Costs};
   return std::nullopt;
 }
 
