@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
 #include "backends/ir/IR.h"
+#include "backends/megatron/Megatron.h"
 #include "backends/params/Params.h"
 #include "backends/simai/Simai.h"
 #include "llvm/ADT/STLExtras.h"

@@ -44,6 +44,10 @@ enum class ScheduleKind : unsigned char {
 #define SCHEDULE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class RankOrderKind : unsigned char {
+#define RANK_ORDER_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class CostKind : unsigned char {
 #define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

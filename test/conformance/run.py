@@ -1,90 +1,39 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Foretrace's output with files of other tools, byte for byte.
+"""Compares Foretrace's output with files of other tools.
 
-DATA_DIR has a folder for each family; a case is a folder with its inputs and
-the expected output. Prints `family: matched/total` for each family and exits
+DATA_DIR has a folder for each family, with the inputs of its cases and what
+another tool made of them. Prints `family: matched/total` for each family and exits
 with 1 if a case differs, 2 if there is nothing to compare.
 """
 import argparse
 import concurrent.futures
-import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 
-import aicb_to_fore
-
-
-def find_cases(root):
-    """Folders below `root` that hold an expected table, in order."""
-    cases = []
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        if "workload.txt" not in files:
-            continue
-        args = os.path.join(folder, "args.json")
-        if "args.json" in files:
-            if json.load(open(args)).get("output_format") != "simai_table":
-                continue
-        cases.append(folder)
-    return cases
+import aicb
+import megatron
 
 
-def first_difference(expected, got):
-    want, have = expected.split(b"\n"), got.split(b"\n")
-    for number, (a, b) in enumerate(zip(want, have), 1):
-        if a != b:
-            return number, a, b
-    short = min(len(want), len(have))
-    end = b"<end of file>"
-    return (short + 1, (want + [end])[short], (have + [end])[short])
-
-
-def run_aicb(foretrace, folder):
-    """None if the case matches, else what is wrong with it."""
-    with tempfile.TemporaryDirectory() as temp:
-        job = os.path.join(temp, "job.fore")
-        try:
-            with open(job, "w") as file:
-                file.write(aicb_to_fore.to_fore(folder))
-        except (KeyError, ValueError) as error:
-            return "can't be converted: %r" % error
-        run = subprocess.run([foretrace, "compile", job, "-o", temp + "/"],
-                             capture_output=True)
-        if run.returncode:
-            return run.stderr.decode(errors="replace")
-        try:
-            with open(os.path.join(temp, "workload.txt"), "rb") as file:
-                got = file.read()
-        except OSError:
-            return "nothing was written"
-    with open(os.path.join(folder, "workload.txt"), "rb") as file:
-        expected = file.read()
-    if got == expected:
-        return None
-    line, want, have = first_difference(expected, got)
-    return "line %d\n  expected: %s\n  got:      %s" % (
-        line, want.decode(errors="replace"), have.decode(errors="replace"))
-
-
-# The families that are covered, and how one case is compared.
-FAMILIES = {"aicb": run_aicb, "aicb-cli": run_aicb}
+# The families that are covered. A module finds the folders that hold cases and
+# runs all cases of one.
+FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "megatron-trace": megatron}
 
 
 def run_family(name, root, foretrace, jobs):
     """(matched, total) of one family; prints what differs."""
-    cases = find_cases(root)
+    family = FAMILIES[name]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = list(pool.map(lambda c: FAMILIES[name](foretrace, c), cases))
-    for case, problem in zip(cases, results):
+        results = [case for folder in pool.map(
+            lambda folder: family.run_folder(foretrace, folder),
+            family.find_folders(root)) for case in folder]
+    for case, problem in results:
         if problem:
             print("%s: %s: %s" % (name, os.path.relpath(case, root), problem))
-    matched = results.count(None)
-    print("%s: %d/%d" % (name, matched, len(cases)))
-    return matched, len(cases)
+    matched = sum(problem is None for _, problem in results)
+    print("%s: %d/%d" % (name, matched, len(results)))
+    return matched, len(results)
 
 
 def main():

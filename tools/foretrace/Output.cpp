@@ -3,7 +3,9 @@
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include <chrono>
 #include <unistd.h>
 
@@ -74,21 +76,26 @@ FileOutputs::FileOutputs(std::string Folder, std::string Stream)
 
 FileOutputs::~FileOutputs() {
   for (File &F : Files)
-    if (F.Pending)
-      consumeError(F.Pending->discard());
-  if (CreatedFolder)
-    (void)sys::fs::remove(Folder); // it stays if it isn't empty
+    if (!F.Pending.empty()) {
+      (void)sys::fs::remove(F.Pending);
+      sys::DontRemoveFileOnSignal(F.Pending);
+    }
+  for (const std::string &Created : reverse(CreatedFolders))
+    (void)sys::fs::remove(Created); // it stays if it isn't empty
 }
 
-Error FileOutputs::createFolder() {
-  if (Folder.empty() || sys::fs::is_directory(Folder))
+/// Creates the folder and those above it that are not there.
+Error FileOutputs::createFolder(StringRef Path) {
+  if (Path.empty() || sys::fs::is_directory(Path))
     return Error::success();
-  if (sys::fs::exists(Folder))
-    return createFileError(Folder, make_error_code(std::errc::not_a_directory));
-  if (std::error_code EC = sys::fs::create_directories(
-          Folder, /*IgnoreExisting=*/true, sys::fs::all_all))
-    return createFileError(Folder, EC);
-  CreatedFolder = true;
+  if (sys::fs::exists(Path))
+    return createFileError(Path, make_error_code(std::errc::not_a_directory));
+  if (Error E = createFolder(sys::path::parent_path(Path)))
+    return E;
+  if (std::error_code EC = sys::fs::create_directory(
+          Path, /*IgnoreExisting=*/true, sys::fs::all_all))
+    return createFileError(Path, EC);
+  CreatedFolders.push_back(Path.str());
   return Error::success();
 }
 
@@ -114,7 +121,7 @@ Error FileOutputs::addStream(StringRef Path,
     return createFileError(Path, Bytes.takeError());
   if (Closed)
     return createFileError(Path, Closed);
-  Files.push_back({Path.str(), *Bytes, std::nullopt});
+  Files.push_back({Path.str(), *Bytes});
   return Error::success();
 }
 
@@ -135,34 +142,41 @@ Error FileOutputs::add(StringRef Name,
   sys::path::append(Path, Name);
   if (isStream(Path))
     return addStream(Path, Write);
-  if (any_of(Files, [&](const File &F) { return F.Path == Path; }))
+  if (!Names.insert(Path).second)
     return createFileError(
         Path, createStringError("the job writes two files of this name"));
   if (sys::fs::is_directory(Path))
     return createFileError(Path, make_error_code(std::errc::is_a_directory));
-  if (Error E = createFolder())
+  if (Error E = createFolder(sys::path::parent_path(Path)))
     return E;
 
-  Expected<sys::fs::TempFile> Temp =
-      sys::fs::TempFile::create(Path + ".%%%%%%%%.tmp");
-  if (!Temp)
-    return createFileError(Path, Temp.takeError());
-  Files.push_back({std::string(Path), 0, std::move(*Temp)});
-  Expected<uint64_t> Bytes = writeTo(Files.back().Pending->FD, Path, Write);
+  int FD;
+  SmallString<256> Pending;
+  if (std::error_code EC = sys::fs::createUniqueFile(
+          Path + ".%%%%%%%%.tmp", FD, Pending, sys::fs::OF_None,
+          sys::fs::all_read | sys::fs::all_write))
+    return createFileError(Path, EC);
+  sys::RemoveFileOnSignal(Pending);
+  Files.push_back({std::string(Path), 0, std::string(Pending)});
+  Expected<uint64_t> Bytes = writeTo(FD, Path, Write);
+  std::error_code Closed = sys::fs::closeFile(FD);
   if (!Bytes)
     return createFileError(Path, Bytes.takeError());
+  if (Closed)
+    return createFileError(Path, Closed);
   Files.back().Bytes = *Bytes;
   return Error::success();
 }
 
 Error FileOutputs::commit() {
   for (File &F : Files) {
-    if (!F.Pending)
+    if (F.Pending.empty())
       continue;
-    if (Error E = F.Pending->keep(F.Path))
-      return createFileError(F.Path, std::move(E));
-    F.Pending.reset();
-    CreatedFolder = false;
+    if (std::error_code EC = sys::fs::rename(F.Pending, F.Path))
+      return createFileError(F.Path, EC);
+    sys::DontRemoveFileOnSignal(F.Pending);
+    F.Pending.clear();
+    CreatedFolders.clear();
   }
   return Error::success();
 }

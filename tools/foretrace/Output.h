@@ -6,7 +6,7 @@
 #define FORETRACE_TOOLS_OUTPUT_H
 
 #include "backends/Backend.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/ADT/StringSet.h"
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ public:
   struct File {
     std::string Path;
     uint64_t Bytes = 0;
-    std::optional<llvm::sys::fs::TempFile> Pending;
+    std::string Pending = ""; ///< where it is until it gets its name
   };
 
   /// Files go to \p Folder, or where we stand if it is empty. A \p Stream,
@@ -44,12 +44,13 @@ private:
   llvm::Error addStream(llvm::StringRef Path,
                         llvm::function_ref<void(llvm::raw_ostream &)> Write);
 
-  llvm::Error createFolder();
+  llvm::Error createFolder(llvm::StringRef Path);
 
   std::string Folder;
   std::string Stream;
-  bool CreatedFolder = false; ///< and nothing was committed to it
+  std::vector<std::string> CreatedFolders; ///< and nothing was committed
   std::vector<File> Files;
+  llvm::StringSet<> Names; ///< of Files
   std::vector<std::string> LeftOut;
 };
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trace that a job should leave, rank by rank: the rows of the schedule,
+// with the calls that the ops of each chunk make.
+#ifndef FORETRACE_BACKENDS_MEGATRON_SKELETON_H
+#define FORETRACE_BACKENDS_MEGATRON_SKELETON_H
+
+#include "backends/megatron/Trace.h"
+#include "ir/Program.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+
+namespace foretrace::megatron {
+
+/// The rows of all stages with the same layers.
+struct StageBodies {
+  RowBody RecvForward, SendForward, RecvBackward, SendBackward;
+  RowBody GetBatch, Loss;
+  std::vector<RowBody> Forward, Backward; ///< by chunk
+  std::vector<RowBody> Finalize;          ///< in order
+};
+
+/// The expected trace of a program with schedule and sync.
+class Skeleton {
+public:
+  Skeleton(const ir::Program &P, Instrumentation How);
+
+  /// Rows of one iteration on stage \p Stage, which all its ranks log alike.
+  /// Stops when \p Visit returns false.
+  void forEachRow(int64_t Stage,
+                  llvm::function_ref<bool(const Row &)> Visit) const;
+
+private:
+  const ir::Program &P;
+  Instrumentation How;
+  std::vector<StageBodies> Bodies; ///< parallel to P.Stages
+};
+
+} // namespace foretrace::megatron
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The per-rank operation trace of an instrumented Megatron-LM: one line for
+// each thing a rank did, with the calls logged within it.
+#ifndef FORETRACE_BACKENDS_MEGATRON_TRACE_H
+#define FORETRACE_BACKENDS_MEGATRON_TRACE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace foretrace::megatron {
+
+enum class Dialect : unsigned char {
+#define DIALECT(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "backends/megatron/Dialects.def"
+};
+
+/// How a trace was made.
+struct Instrumentation {
+  megatron::Dialect Dialect = megatron::Dialect::V2;
+  /// One process played one rank of a larger job, without its neighbours.
+  bool Scaling = false;
+
+  bool isV1() const { return Dialect == megatron::Dialect::V1; }
+};
+
+/// A call logged within a row. Shapes are written as Python prints lists.
+struct SubOperation {
+  std::string Function; ///< trace_src_func
+  std::string Shape, DType;
+  std::string Name; ///< func_name; left out if empty
+  std::string Group, Comm;
+};
+
+/// What rows of one kind have in common on a stage. Empty text is `None`.
+struct RowBody {
+  std::string Op;
+  std::string Description, GroupKind, Shape, DType;
+  std::vector<SubOperation> SubOperations;
+  std::string State; ///< of rows that no schedule places
+};
+
+/// One line.
+struct Row {
+  const RowBody *Body;
+  int64_t Stage;
+  int64_t Batch; ///< rows of that op before, in this iteration
+  int64_t Chunk; ///< -1 where stages have one
+  llvm::StringRef State;
+};
+
+/// Writes \p R as rank \p Rank logs it. Durations and timestamps are `None`:
+/// a plan does not know them.
+void writeRow(const Row &R, int64_t Rank, llvm::raw_ostream &OS);
+
+} // namespace foretrace::megatron
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Ranks.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+RankMap::RankMap(const Mesh &M, RankOrderKind Order) : M(M) {
+  using List = std::initializer_list<Axis>;
+  auto Number = [&](List Axes) {
+    int64_t Stride = 1;
+    for (Axis A : Axes) {
+      Strides[static_cast<unsigned>(A)] = Stride;
+      Stride *= M[A];
+    }
+  };
+  const bool DpFirst = Order == RankOrderKind::TpCpEpDpPp;
+  Number(DpFirst ? List{Axis::Etp, Axis::Ep, Axis::Edp, Axis::Pp}
+                 : List{Axis::Etp, Axis::Ep, Axis::Pp, Axis::Edp});
+  Number(DpFirst ? List{Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp}
+                 : List{Axis::Tp, Axis::Cp, Axis::Pp, Axis::Dp});
+}
+
+void RankMap::forEachMember(int64_t Rank, llvm::ArrayRef<Axis> Axes,
+                            llvm::function_ref<void(int64_t)> Visit) const {
+  int64_t First = Rank;
+  for (Axis A : Axes)
+    First -= coordinate(Rank, A) * stride(A);
+  const int64_t Size = M.groupSize(Axes);
+  for (int64_t I = 0; I < Size; ++I) {
+    int64_t Member = First;
+    int64_t Rest = I;
+    for (Axis A : Axes) {
+      Member += Rest % M[A] * stride(A);
+      Rest /= M[A];
+    }
+    Visit(Member);
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rank stands where on the mesh, as Megatron-LM's RankGenerator numbers
+// them: the innermost axis varies fastest.
+#ifndef FORETRACE_IR_RANKS_H
+#define FORETRACE_IR_RANKS_H
+
+#include "ir/Mesh.h"
+#include "ir/Spec.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace foretrace::ir {
+
+/// Ranks are seen in two ways, as on the mesh: along tp, cp, dp and pp, and for
+/// routed experts along etp, ep, edp and pp. The order of pp and dp is the
+/// job's; experts follow it.
+class RankMap {
+public:
+  RankMap(const Mesh &M, RankOrderKind Order);
+
+  /// Where \p Rank stands along \p A, from 0.
+  int64_t coordinate(int64_t Rank, Axis A) const {
+    return Rank / stride(A) % M[A];
+  }
+  /// The ranks that differ from \p Rank along \p Axes only, itself included;
+  /// the first axis varies fastest. The axes are of one way to see ranks.
+  void forEachMember(int64_t Rank, llvm::ArrayRef<Axis> Axes,
+                     llvm::function_ref<void(int64_t)> Visit) const;
+
+private:
+  int64_t stride(Axis A) const { return Strides[static_cast<unsigned>(A)]; }
+
+  Mesh M;
+  std::array<int64_t, NumAxes> Strides;
+};
+
+} // namespace foretrace::ir
+
+#endif
