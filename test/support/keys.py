@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Keeps the tables of keys in docs/language.md as ir/Spec.def and
-# frontend/Defaults.cpp have them: between `<!-- keys: Train -->` and
-# `<!-- end -->` stands the table of the section TRAIN_FIELD.
+# Keeps the tables of keys in docs/language.md as ir/Spec.def has them, with the
+# defaults of frontend/Defaults.cpp and the `derive` pass: between
+# `<!-- keys: Train -->` and `<!-- end -->` stands the table of TRAIN_FIELD.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
 import pathlib
@@ -12,8 +12,10 @@ import sys
 
 FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*"[^"]*",\s*'
                    r'((?:"[^"]*"\s*)+)\)', re.M)
-ENUM = re.compile(r'^(\w+_KIND)\(\w+, "(\w+)"\)', re.M)
-DEFAULT = re.compile(r"orElse\((?:\w+\.)+(\w+),\s*([^;]+)\);")
+ENUM = re.compile(r'^(\w+_KIND)\((\w+), "(\w+)"\)', re.M)
+DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
+                     r"\s*(?:int64_t\()?(?:(\w+)::)?(\w+)\)*;")
+DERIVED = re.compile(r"(\w+)\.derive\(")
 REQUIRED = re.compile(r'\{"(\w+)", "(\w+)", "[^"]*"\}')
 TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.S)
 TYPES = {"Int": "1, 2, ...", "Natural": "0, 1, ...", "Bool": "true, false",
@@ -27,10 +29,17 @@ def snake(name):
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
 
 
-def default_of(value):
-    """A default as it is written in a job."""
-    match = re.fullmatch(r"int64_t\((\d+)\)|\w+::(\w+)|(true|false)", value)
-    return next(text for text in match.groups() if text).lower()
+def defaults_of(root, spellings):
+    """What each member holds if the job doesn't say."""
+    code = "".join((root / name).read_text(encoding="utf-8") for name in (
+        "frontend/Defaults.cpp", "passes/Derive.cpp", "passes/DeriveModel.cpp"))
+    defaults = {}
+    for always, derived, kind, value in DEFAULT.findall(code):
+        if kind:
+            value = spellings[snake(kind)][value]
+        defaults[always or derived] = value
+    defaults.update(dict.fromkeys(DERIVED.findall(code), "derived"))
+    return defaults
 
 
 def tables(root):
@@ -38,15 +47,16 @@ def tables(root):
     spec = (root / "ir/Spec.def").read_text(encoding="utf-8")
     code = (root / "frontend/Defaults.cpp").read_text(encoding="utf-8")
     spellings = {}
-    for kind, spelling in ENUM.findall(spec):
-        spellings.setdefault(kind, []).append(spelling)
-    defaults = {key: default_of(value) for key, value in DEFAULT.findall(code)}
+    for kind, enumerator, spelling in ENUM.findall(spec):
+        spellings.setdefault(kind, {})[enumerator] = spelling
+    defaults = defaults_of(root, spellings)
     required = set(REQUIRED.findall(code))
     rows = {}
     for section, kind, member, key, doc in FIELD.findall(spec):
         if key == "kind":  # stands after the keyword
             continue
-        values = TYPES.get(kind) or ", ".join(spellings[snake(kind)])
+        values = TYPES.get(kind) or ", ".join(
+            spellings[snake(kind)].values())
         where = SECTIONS.get(section, section.lower())
         default = ("required" if (where, key) in required
                    else defaults.get(member, ""))
@@ -62,16 +72,18 @@ def main():
     page = root / "docs/language.md"
     text = page.read_text(encoding="utf-8")
     known = tables(root)
-    shown = {name for _, name, _ in TABLE.findall(text)}
-    fresh = TABLE.sub(lambda m: m[1] + known[m[2]] + m[3], text)
-    for name in sorted(set(known) - shown):
-        print(f"docs/language.md has no table `{name}`")
+    shown = {name: match for match, name in (
+        (match[0], match[2]) for match in TABLE.finditer(text))}
+    fresh = TABLE.sub(lambda m: m[1] + known.get(m[2], "") + m[3], text)
     if "--write" in sys.argv:
         page.write_text(fresh, encoding="utf-8")
-    elif fresh != text:
-        print("docs/language.md is not what keys.py --write makes of it")
-    return 1 if set(known) != shown or (
-        fresh != text and "--write" not in sys.argv) else 0
+        return 0
+    stale = [name for name in sorted(known | shown)
+             if name not in known or known[name] not in shown.get(name, "")]
+    for name in stale:
+        print(f"docs/language.md: the table `{name}` is not what keys.py "
+              "--write makes of it")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":
