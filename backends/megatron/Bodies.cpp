@@ -176,7 +176,8 @@ void Maker::addCalls(RowBody &To, Pass Direction, const ir::Block &B,
                                     C.Type == DType::Param     ? Param
                                     : C.Type == DType::float32 ? "torch.float32"
                                                                : "torch.int64",
-                                    C.Name.str(), C.Group.str(), C.Comm.str()});
+                                    C.Name.str(), C.Group.str(), C.Comm.str(),
+                                    O.Origin.Range});
   };
   if (Direction == Pass::Forward)
     llvm::for_each(B.Ops, AddOp);
@@ -197,6 +198,7 @@ RowBody Maker::chunk(llvm::StringRef Op, Pass Direction,
   RowBody Body;
   Body.Op = Op.str();
   Body.Description = simulation();
+  Body.Why = P.Spec.Model.LayersRange;
   for (ir::BlockId B : Order)
     addCalls(Body, Direction, P.Blocks[B], specOf(P.Blocks[B]));
   return Body;
@@ -205,13 +207,14 @@ RowBody Maker::chunk(llvm::StringRef Op, Pass Direction,
 RowBody Maker::message(llvm::StringRef Op) const {
   const int64_t Split = *Par.SequenceParallel ? *Par.Tp : 1;
   return {Op.str(), "", "pp", list({Sequence / Split, Batch, Hidden}),
-          Param,    {}, ""};
+          Param,    {}, "",   P.Spec.Model.Hidden.Range};
 }
 
 /// What the first rank of a tp group reads and broadcasts.
 RowBody Maker::getBatch() const {
   RowBody Body;
   Body.Op = "get_batch";
+  Body.Why = P.Spec.Train.Sequence.Range;
   Body.Description = simulation();
   Body.GroupKind = How.Scaling ? "tp" : "";
   if (!How.isV1() && *Par.Tp == 1)
@@ -283,7 +286,8 @@ RowBody Maker::reduction(llvm::StringRef Kind, llvm::StringRef Description,
           std::move(Shape),
           torchType(ir::elementTypeOf(*P.Spec.Train.GradPrecision)),
           {},
-          "finalize"};
+          "finalize",
+          P.Spec.Model.LayersRange};
 }
 
 static constexpr llvm::StringLiteral AllGradients =

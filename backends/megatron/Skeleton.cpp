@@ -121,3 +121,12 @@ void Skeleton::forEachRow(int64_t Stage,
   forEachAction(P.Schedule, Stage,
                 [&](const ir::Action &A) { return R.take(A); });
 }
+
+std::vector<Row> Skeleton::rows(int64_t Stage) const {
+  std::vector<Row> Rows;
+  forEachRow(Stage, [&](const Row &R) {
+    Rows.push_back(R);
+    return true;
+  });
+  return Rows;
+}

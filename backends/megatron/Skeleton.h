@@ -29,6 +29,8 @@ public:
   /// Stops when \p Visit returns false.
   void forEachRow(int64_t Stage,
                   llvm::function_ref<bool(const Row &)> Visit) const;
+  /// All of one iteration at once.
+  std::vector<Row> rows(int64_t Stage) const;
 
 private:
   const ir::Program &P;

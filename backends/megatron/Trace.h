@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_TRACE_H
 #define FORETRACE_BACKENDS_MEGATRON_TRACE_H
 
+#include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdint>
@@ -33,6 +34,7 @@ struct SubOperation {
   std::string Shape, DType;
   std::string Name; ///< func_name; left out if empty
   std::string Group, Comm;
+  SourceRange Why = {}; ///< what of the job the call comes from
 };
 
 /// What rows of one kind have in common on a stage. Empty text is `None`.
@@ -40,7 +42,8 @@ struct RowBody {
   std::string Op;
   std::string Description, GroupKind, Shape, DType;
   std::vector<SubOperation> SubOperations;
-  std::string State; ///< of rows that no schedule places
+  std::string State;    ///< of rows that no schedule places
+  SourceRange Why = {}; ///< what of the job the row comes from
 };
 
 /// One line.

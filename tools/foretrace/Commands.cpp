@@ -16,6 +16,8 @@ namespace foretrace {
   }
 SUBCOMMAND(compileCommand, "compile",
            "Compile a job and write what its `emit` blocks ask for")
+SUBCOMMAND(checkCommand, "check",
+           "Hold traces of a real run against the job they should be of")
 SUBCOMMAND(optCommand, "opt", "Run passes on the text form of the IR")
 SUBCOMMAND(listCommand, "list", "List passes, backends, models or diagnostics")
 SUBCOMMAND(completionCommand, "completion",
@@ -40,8 +42,11 @@ struct Command {
   ExitCode (*Run)();
 };
 static constexpr Command Commands[] = {
-    {compileCommand, runCompile}, {optCommand, runOpt},
-    {listCommand, runList},       {completionCommand, runCompletion},
+    {compileCommand, runCompile},
+    {checkCommand, runCheck},
+    {optCommand, runOpt},
+    {listCommand, runList},
+    {completionCommand, runCompletion},
     {manCommand, runMan},
 };
 

@@ -18,6 +18,7 @@ enum ExitCode : int {
 // Functions, not variables: options of several files register with them
 // while static objects are still being constructed.
 llvm::cl::SubCommand &compileCommand();
+llvm::cl::SubCommand &checkCommand();
 llvm::cl::SubCommand &optCommand();
 llvm::cl::SubCommand &listCommand();
 llvm::cl::SubCommand &completionCommand();
@@ -31,6 +32,7 @@ llvm::cl::OptionCategory &passCategory();
 
 // What each subcommand does once the options are parsed.
 ExitCode runCompile();
+ExitCode runCheck();
 ExitCode runList();
 ExitCode runCompletion();
 ExitCode runMan();

@@ -3,8 +3,7 @@
 // `foretrace compile`: frontend, then for each `emit` block the passes its
 // backend needs, the backend's check, and its files.
 #include "backends/Backend.h"
-#include "frontend/Frontend.h"
-#include "tools/foretrace/Library.h"
+#include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Output.h"
 #include "tools/foretrace/Pipeline.h"
@@ -16,21 +15,6 @@
 using namespace llvm;
 
 namespace foretrace {
-
-static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
-                                cl::cat(jobCategory()),
-                                cl::sub(compileCommand()));
-
-static cl::list<std::string>
-    Overrides("D", cl::Prefix, cl::value_desc("name=value"),
-              cl::desc("Give a `param`, or a key written section.key, a value"),
-              cl::cat(jobCategory()), cl::sub(compileCommand()));
-
-static cl::list<std::string> ImportPaths("I", cl::Prefix,
-                                         cl::value_desc("folder"),
-                                         cl::desc("Look for imports here too"),
-                                         cl::cat(jobCategory()),
-                                         cl::sub(compileCommand()));
 
 static cl::opt<std::string>
     OutputPath("o", cl::value_desc("path"),
@@ -157,7 +141,7 @@ static void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
     return;
   showStatistics(P);
 
-  std::string Stem = sys::path::stem(Job).str();
+  std::string Stem = sys::path::stem(jobPath()).str();
   EmitRequest Request{P, Emit, Stem};
   if (!Format->Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
     return;
@@ -181,12 +165,8 @@ static void showWritten(const FileOutputs &Outputs) {
 /// Compiles the job; everything wrong is in \p Diags.
 static void compileJob(SourceMgr &Sources, const Destination &To,
                        DiagnosticEngine &Diags) {
-  FrontendOptions Options;
-  Options.Overrides.assign(Overrides.begin(), Overrides.end());
-  Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
-  Options.ImportPaths.push_back(libraryPath());
-  std::optional<ir::Spec> Spec = compileSpec(Sources, Job, Options, Diags);
-  if (!Spec || Diags.hasErrors())
+  std::optional<ir::Spec> Spec = readJob(Sources, Diags);
+  if (!Spec)
     return;
 
   std::vector<ir::EmitSpec> Emits = selectEmits(*Spec);
@@ -203,7 +183,7 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
     if (!IRLevel.empty())
       setOption(E, "level", IRLevel);
     if (!To.Folder.empty() && !E.Options.find("file"))
-      setOption(E, "file", sys::path::stem(Job).str() + ".ftir");
+      setOption(E, "file", sys::path::stem(jobPath()).str() + ".ftir");
   }
 
   FileOutputs Outputs(To.Folder, To.Stream);
@@ -218,7 +198,7 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
 }
 
 ExitCode runCompile() {
-  if (Job.empty())
+  if (jobPath().empty())
     return usageError("compile: a job is missing, for example "
                       "`foretrace compile job.fore`");
   for (const std::string &Name : EmitNames)

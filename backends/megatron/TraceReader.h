@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the lines of a real trace, whatever dialect: keys that are not known
+// are skipped.
+#ifndef FORETRACE_BACKENDS_MEGATRON_TRACEREADER_H
+#define FORETRACE_BACKENDS_MEGATRON_TRACEREADER_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <optional>
+
+namespace foretrace::megatron {
+
+/// A call within a row, as text; what is not there is empty.
+struct SeenCall {
+  llvm::StringRef Function, Duration, Timestamp, Shape, DType, Name, Group,
+      Comm;
+};
+
+/// A line, as text, parts of the line it was read from.
+struct SeenRow {
+  int64_t Rank = 0, Stage = 0, Batch = 0;
+  llvm::StringRef Op;
+  llvm::StringRef State, Duration, Description, GroupKind, Shape, DType,
+      Timestamp;
+  llvm::SmallVector<SeenCall, 8> Calls;
+};
+
+/// Reads one line into \p Row, whose text then lives as long as the line. An
+/// error says what is wrong with it.
+llvm::Error parseRow(llvm::StringRef Line, SeenRow &Row);
+
+} // namespace foretrace::megatron
+
+#endif

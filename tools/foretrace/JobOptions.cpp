@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/foretrace/JobOptions.h"
+#include "frontend/Frontend.h"
+#include "tools/foretrace/Commands.h"
+#include "tools/foretrace/Library.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
+                                cl::cat(jobCategory()),
+                                cl::sub(compileCommand()),
+                                cl::sub(checkCommand()));
+
+static cl::list<std::string>
+    Overrides("D", cl::Prefix, cl::value_desc("name=value"),
+              cl::desc("Give a `param`, or a key written section.key, a value"),
+              cl::cat(jobCategory()), cl::sub(compileCommand()),
+              cl::sub(checkCommand()));
+
+static cl::list<std::string>
+    ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
+                cl::desc("Look for imports here too"), cl::cat(jobCategory()),
+                cl::sub(compileCommand()), cl::sub(checkCommand()));
+
+StringRef jobPath() { return Job; }
+
+std::optional<ir::Spec> readJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
+  FrontendOptions Options;
+  Options.Overrides.assign(Overrides.begin(), Overrides.end());
+  Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
+  Options.ImportPaths.push_back(libraryPath());
+  std::optional<ir::Spec> Spec = compileSpec(Sources, Job, Options, Diags);
+  if (Diags.hasErrors())
+    return std::nullopt;
+  return Spec;
+}
+
+} // namespace foretrace

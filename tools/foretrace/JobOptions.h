@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The job of a subcommand: its file and what the command line changes in it.
+#ifndef FORETRACE_TOOLS_JOBOPTIONS_H
+#define FORETRACE_TOOLS_JOBOPTIONS_H
+
+#include "ir/Spec.h"
+#include "lang/Diagnostic.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace foretrace {
+
+/// The path of the job; empty if the command line names none.
+llvm::StringRef jobPath();
+
+/// Reads the job with `-D` and `-I` applied; nothing after an error.
+std::optional<ir::Spec> readJob(llvm::SourceMgr &Sources,
+                                DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif
