@@ -92,8 +92,8 @@ void Matcher::finish(int64_t Lines) { endIteration(Lines); }
 
 /// A clock that goes back: rows were mixed up, or two runs in one file.
 void Matcher::checkTime(const SeenRow &Seen, int64_t Line) {
-  double Time;
-  if (Seen.Timestamp.getAsDouble(Time) || Time == 0)
+  const double Time = readNumber(Seen.Timestamp).value_or(0);
+  if (Time == 0) // scaling runs make up some rows
     return;
   if (Time < LastTime)
     report(Line, "time",

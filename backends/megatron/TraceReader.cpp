@@ -2,6 +2,8 @@
 #include "backends/megatron/TraceReader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
+#include <charconv>
+#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
@@ -45,6 +47,11 @@ public:
 private:
   /// Where `key=` begins, at the start or after a comma.
   size_t position(StringRef Key) const {
+    // Mostly it is the one that comes next.
+    const size_t Comma = Rest.starts_with(",");
+    if (Rest.drop_front(Comma).starts_with(Key) &&
+        Rest.drop_front(Comma + Key.size()).starts_with("="))
+      return Comma;
     for (size_t At = Rest.find(Key); At != StringRef::npos;
          At = Rest.find(Key, At + 1)) {
       bool Begins = At == 0 || Rest[At - 1] == ',' || Rest[At - 1] == '(';
@@ -62,11 +69,7 @@ llvm::Error fail(const llvm::Twine &Text) {
 }
 
 /// A number of ms, or None.
-bool isNumber(StringRef Text) {
-  double Value;
-  return Text == "None" || (!Text.empty() && llvm::isDigit(Text.back()) &&
-                            !Text.getAsDouble(Value));
-}
+bool isTime(StringRef Text) { return Text == "None" || readNumber(Text); }
 
 llvm::Error parseCall(StringRef Text, SeenCall &Call) {
   Fields F(Text);
@@ -88,7 +91,7 @@ llvm::Error parseCall(StringRef Text, SeenCall &Call) {
       return fail("a call lacks `" + K.Key + "`");
     K.Value = Value.value_or("");
   }
-  if (!isNumber(Call.Duration) || !isNumber(Call.Timestamp))
+  if (!isTime(Call.Duration) || !isTime(Call.Timestamp))
     return fail("the time of call `" + Call.Function + "` is no number");
   return llvm::Error::success();
 }
@@ -112,6 +115,14 @@ llvm::Error parseCalls(StringRef Text, SeenRow &Row) {
 }
 
 } // namespace
+
+std::optional<double> foretrace::megatron::readNumber(StringRef Text) {
+  double Value;
+  auto [End, Failed] = std::from_chars(Text.begin(), Text.end(), Value);
+  if (Failed != std::errc() || End != Text.end() || !std::isfinite(Value))
+    return std::nullopt;
+  return Value;
+}
 
 llvm::Error foretrace::megatron::parseRow(StringRef Line, SeenRow &Row) {
   Row.Calls.clear();
@@ -148,7 +159,7 @@ llvm::Error foretrace::megatron::parseRow(StringRef Line, SeenRow &Row) {
       return fail("the row lacks `" + K.Key + "`");
     K.Value = *Value;
   }
-  if (!isNumber(Row.Duration) || !isNumber(Row.Timestamp))
+  if (!isTime(Row.Duration) || !isTime(Row.Timestamp))
     return fail("`duration` or `timestamp` is no number");
   size_t Calls = F.rest().find("sub_operations=");
   if (Calls == StringRef::npos)

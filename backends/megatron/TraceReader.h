@@ -28,6 +28,10 @@ struct SeenRow {
   llvm::SmallVector<SeenCall, 8> Calls;
 };
 
+/// A finite decimal number, whatever the locale; nothing if \p Text is more or
+/// less than one.
+std::optional<double> readNumber(llvm::StringRef Text);
+
 /// Reads one line into \p Row, whose text then lives as long as the line. An
 /// error says what is wrong with it.
 llvm::Error parseRow(llvm::StringRef Line, SeenRow &Row);
