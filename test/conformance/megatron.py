@@ -55,6 +55,13 @@ def compare(expected, path):
     return None
 
 
+def check(foretrace, job, path):
+    """What `foretrace check` has against the file, or None."""
+    run = subprocess.run([foretrace, "check", job, "--trace", path],
+                         capture_output=True)
+    return (run.stdout + run.stderr).decode() if run.returncode else None
+
+
 def run_folder(foretrace, folder):
     """(file, what is wrong or None) for each trace of the folder."""
     with open(os.path.join(folder, "config.json")) as file:
@@ -74,5 +81,7 @@ def run_folder(foretrace, folder):
         for path, rank in traces.items():
             skeleton = os.path.join(temp, "rank%d.txt" % rank)
             with open(skeleton) as file:
-                results.append((path, compare(file.read().splitlines(), path)))
+                expected = file.read().splitlines()
+            results.append((path, compare(expected, path) or
+                            check(foretrace, job, path)))
         return results

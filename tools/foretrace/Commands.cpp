@@ -18,6 +18,8 @@ SUBCOMMAND(compileCommand, "compile",
            "Compile a job and write what its `emit` blocks ask for")
 SUBCOMMAND(checkCommand, "check",
            "Hold traces of a real run against the job they should be of")
+SUBCOMMAND(groupsCommand, "groups",
+           "Print which ranks of a job communicate with each other")
 SUBCOMMAND(optCommand, "opt", "Run passes on the text form of the IR")
 SUBCOMMAND(listCommand, "list", "List passes, backends, models or diagnostics")
 SUBCOMMAND(completionCommand, "completion",
@@ -42,11 +44,9 @@ struct Command {
   ExitCode (*Run)();
 };
 static constexpr Command Commands[] = {
-    {compileCommand, runCompile},
-    {checkCommand, runCheck},
-    {optCommand, runOpt},
-    {listCommand, runList},
-    {completionCommand, runCompletion},
+    {compileCommand, runCompile}, {checkCommand, runCheck},
+    {groupsCommand, runGroups},   {optCommand, runOpt},
+    {listCommand, runList},       {completionCommand, runCompletion},
     {manCommand, runMan},
 };
 

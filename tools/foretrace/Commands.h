@@ -19,6 +19,7 @@ enum ExitCode : int {
 // while static objects are still being constructed.
 llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &checkCommand();
+llvm::cl::SubCommand &groupsCommand();
 llvm::cl::SubCommand &optCommand();
 llvm::cl::SubCommand &listCommand();
 llvm::cl::SubCommand &completionCommand();
@@ -33,6 +34,7 @@ llvm::cl::OptionCategory &passCategory();
 // What each subcommand does once the options are parsed.
 ExitCode runCompile();
 ExitCode runCheck();
+ExitCode runGroups();
 ExitCode runList();
 ExitCode runCompletion();
 ExitCode runMan();

@@ -16,7 +16,8 @@ static cl::opt<MessageFormat> Format(
                           "with the lines they speak of (default)"),
                clEnumValN(MessageFormat::JSON, "json", "one object a line")),
     cl::init(MessageFormat::Text), cl::cat(messageCategory()),
-    cl::sub(compileCommand()), cl::sub(checkCommand()), cl::sub(optCommand()));
+    cl::sub(compileCommand()), cl::sub(checkCommand()),
+    cl::sub(groupsCommand()), cl::sub(optCommand()));
 
 static cl::opt<ColorMode> Color(
     "color", cl::desc("When to colour diagnostics:"),
@@ -24,13 +25,13 @@ static cl::opt<ColorMode> Color(
                clEnumValN(ColorMode::Always, "always", "always"),
                clEnumValN(ColorMode::Never, "never", "never")),
     cl::init(ColorMode::Auto), cl::cat(messageCategory()),
-    cl::sub(compileCommand()), cl::sub(checkCommand()), cl::sub(optCommand()));
+    cl::sub(compileCommand()), cl::sub(checkCommand()),
+    cl::sub(groupsCommand()), cl::sub(optCommand()));
 
-static cl::opt<bool>
-    Quiet("quiet",
-          cl::desc("Print diagnostics only: no progress, no list of files"),
-          cl::cat(messageCategory()), cl::sub(compileCommand()),
-          cl::sub(checkCommand()), cl::sub(optCommand()));
+static cl::opt<bool> Quiet(
+    "quiet", cl::desc("Print diagnostics only: no progress, no list of files"),
+    cl::cat(messageCategory()), cl::sub(compileCommand()),
+    cl::sub(checkCommand()), cl::sub(groupsCommand()), cl::sub(optCommand()));
 
 bool isQuiet() { return Quiet; }
 
