@@ -73,6 +73,7 @@ private:
   int64_t maxReceived() const;
   void check(const Trace &File, const Skeleton &Plan);
   void checkReceived();
+  void checkFiles(bool Scaling);
   void print(const Trace &File, const Divergence &D) const;
   void printSummary(Instrumentation How) const;
   std::string describe(SourceRange Range) const;
@@ -259,6 +260,21 @@ void Checker::checkReceived() {
   }
 }
 
+/// A run leaves one trace a rank; a scaling run is as many runs as traces.
+void Checker::checkFiles(bool Scaling) {
+  if (Scaling)
+    return;
+  for (size_t I = 1; I < Files.size(); ++I)
+    if (Files[I].Rank == Files[I - 1].Rank) {
+      ++NumDivergences;
+      print(Files[I],
+            {0,
+             "mixed-runs",
+             "there is another trace of this rank, " + Files[I - 1].Path,
+             {}});
+    }
+}
+
 void Checker::printSummary(Instrumentation How) const {
   static constexpr StringLiteral Spellings[] = {
 #define DIALECT(ENUMERATOR, SPELLING, DOC) SPELLING,
@@ -279,6 +295,10 @@ void Checker::printSummary(Instrumentation How) const {
     outs() << '\n';
     return;
   }
+  const int64_t World = *P.Spec.Parallel.World;
+  if (static_cast<int64_t>(Files.size()) < World)
+    outs() << "no trace of " << World - static_cast<int64_t>(Files.size())
+           << " of " << World << " ranks\n";
   outs() << Files.size() << " ranks, " << NumRows << " rows, " << NumIterations
          << " iterations of dialect " << Name
          << (How.Scaling ? " (scaling)" : "") << ": " << NumDivergences
@@ -290,6 +310,7 @@ ExitCode Checker::run() {
   const Skeleton Plan(P, How);
   for (const Trace &File : Files)
     check(File, Plan);
+  checkFiles(How.Scaling);
   checkReceived();
   printSummary(How);
   return NumDivergences == 0 ? ExitSuccess : ExitDiagnosed;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as the trace of a rank: every line is a row or has an error, and
+// rows are held against a plan whatever they say.
+#include "backends/megatron/Matcher.h"
+#include <cstdlib>
+
+using namespace foretrace::megatron;
+
+/// Rows like those of a stage with experts.
+static std::vector<RowBody> makeBodies() {
+  std::vector<RowBody> Bodies(4);
+  Bodies[0].Op = "get_batch";
+  Bodies[1].Op = "forward_step";
+  Bodies[2].Op = "backward_step";
+  Bodies[3].Op = "optimizer_step";
+  for (RowBody *B : {&Bodies[1], &Bodies[2]}) {
+    B->SubOperations.push_back({"_profiled_all_to_all_single", "[64, 8]",
+                                "torch.bfloat16", "", "exp", "all_to_all"});
+    B->SubOperations.push_back({"_profiled_all_to_all_single", "[R, 8]",
+                                "torch.bfloat16", "", "exp", "all_to_all"});
+    B->SubOperations.push_back(
+        {"allreduce", "[1]", "torch.float32", "loss_func", "dp", "allreduce"});
+  }
+  return Bodies;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  static const std::vector<RowBody> Bodies = makeBodies();
+  std::vector<Row> Rows;
+  for (int64_t Batch : {0, 1})
+    for (const RowBody &B : Bodies)
+      Rows.push_back({&B, 0, Batch, -1, "steady"});
+  Matcher M(Rows, /*Rank=*/0, {}, /*MaxReceived=*/128, [](const Divergence &D) {
+    if (D.Text.empty() || D.Kind.empty())
+      std::abort();
+  });
+  llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
+  SeenRow Seen;
+  int64_t Line = 0;
+  while (!Text.empty()) {
+    auto [First, Rest] = Text.split('\n');
+    Text = Rest;
+    ++Line;
+    if (llvm::Error E = parseRow(First, Seen))
+      llvm::consumeError(std::move(E));
+    else
+      M.take(Seen, Line);
+  }
+  M.finish(Line);
+  return 0;
+}
