@@ -7,10 +7,10 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/LineReader.h"
 #include "tools/foretrace/Messages.h"
+#include "tools/foretrace/TraceFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include <map>
 
 using namespace llvm;
@@ -345,22 +345,12 @@ static Expected<int64_t> rankOf(StringRef Path) {
 
 /// The files of `--trace`, by rank.
 static Expected<std::vector<Trace>> findTraces(int64_t World) {
-  std::vector<std::string> Paths;
-  for (const std::string &Given : Traces) {
-    if (!sys::fs::is_directory(Given)) {
-      Paths.push_back(Given);
-      continue;
-    }
-    std::error_code EC;
-    for (sys::fs::directory_iterator I(Given, EC), End; I != End && !EC;
-         I.increment(EC))
-      if (sys::path::extension(I->path()) == ".txt")
-        Paths.push_back(I->path());
-    if (EC)
-      return createFileError(Given, EC);
-  }
+  Expected<std::vector<std::string>> Paths =
+      listTraces({Traces.begin(), Traces.end()});
+  if (!Paths)
+    return Paths.takeError();
   std::vector<Trace> Found;
-  for (const std::string &Path : Paths) {
+  for (const std::string &Path : *Paths) {
     Expected<int64_t> Rank = rankOf(Path);
     if (!Rank)
       return Rank.takeError();
@@ -395,10 +385,6 @@ ExitCode runCheck() {
   Expected<std::vector<Trace>> Files = findTraces(*P.Spec.Parallel.World);
   if (!Files) {
     errs() << "foretrace: " << toString(Files.takeError()) << '\n';
-    return ExitDiagnosed;
-  }
-  if (Files->empty()) {
-    errs() << "foretrace: no *.txt in the folder of traces\n";
     return ExitDiagnosed;
   }
   return Checker(P, Sources, std::move(*Files)).run();

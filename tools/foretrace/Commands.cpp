@@ -20,6 +20,8 @@ SUBCOMMAND(checkCommand, "check",
            "Hold traces of a real run against the job they should be of")
 SUBCOMMAND(groupsCommand, "groups",
            "Print which ranks of a job communicate with each other")
+SUBCOMMAND(inferCommand, "infer",
+           "Write a job as far as the traces of a run show it")
 SUBCOMMAND(optCommand, "opt", "Run passes on the text form of the IR")
 SUBCOMMAND(listCommand, "list", "List passes, backends, models or diagnostics")
 SUBCOMMAND(completionCommand, "completion",
@@ -44,9 +46,13 @@ struct Command {
   ExitCode (*Run)();
 };
 static constexpr Command Commands[] = {
-    {compileCommand, runCompile}, {checkCommand, runCheck},
-    {groupsCommand, runGroups},   {optCommand, runOpt},
-    {listCommand, runList},       {completionCommand, runCompletion},
+    {compileCommand, runCompile},
+    {checkCommand, runCheck},
+    {groupsCommand, runGroups},
+    {inferCommand, runInfer},
+    {optCommand, runOpt},
+    {listCommand, runList},
+    {completionCommand, runCompletion},
     {manCommand, runMan},
 };
 

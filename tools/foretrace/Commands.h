@@ -20,6 +20,7 @@ enum ExitCode : int {
 llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &checkCommand();
 llvm::cl::SubCommand &groupsCommand();
+llvm::cl::SubCommand &inferCommand();
 llvm::cl::SubCommand &optCommand();
 llvm::cl::SubCommand &listCommand();
 llvm::cl::SubCommand &completionCommand();
@@ -35,6 +36,7 @@ llvm::cl::OptionCategory &passCategory();
 ExitCode runCompile();
 ExitCode runCheck();
 ExitCode runGroups();
+ExitCode runInfer();
 ExitCode runList();
 ExitCode runCompletion();
 ExitCode runMan();

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the traces of a run say of its job, and what they can't say.
+#ifndef FORETRACE_BACKENDS_MEGATRON_INFERENCE_H
+#define FORETRACE_BACKENDS_MEGATRON_INFERENCE_H
+
+#include "backends/megatron/TraceReader.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <set>
+#include <string>
+
+namespace foretrace::megatron {
+
+/// Gathers facts from rows of all ranks, in any order.
+class Inference {
+public:
+  void take(const SeenRow &Row);
+  bool empty() const { return Ranks.empty(); }
+
+  /// Writes a `.fore` file: what follows from the rows is stated, what does not
+  /// is a comment that says so, and why. The job compiles once those are filled
+  /// in.
+  void write(llvm::raw_ostream &OS) const;
+
+private:
+  /// The values a fact was seen with; one, if the traces agree.
+  using Values = std::set<std::string>;
+
+  void takeCalls(const SeenRow &Row);
+  void writeModel(llvm::raw_ostream &OS) const;
+  void writeTrain(llvm::raw_ostream &OS) const;
+  void writeParallel(llvm::raw_ostream &OS) const;
+  bool isWhole() const;
+  int64_t stages() const { return LastStage + 1; }
+  int64_t world() const { return static_cast<int64_t>(Ranks.size()); }
+
+  std::set<int64_t> Ranks;
+  int64_t LastStage = 0;
+  int64_t LastBatch = -1; ///< of forward_step
+  std::map<int64_t, std::set<int64_t>> RanksOfStage;
+  std::set<int64_t> StagesThatSend;         ///< to a stage after them
+  std::map<int64_t, int64_t> LayersOfStage; ///< with experts
+  Values Boundary, Precision, GradPrecision, Experts, Copies, Embedding;
+  bool HasTensorCalls = false, HasExpertCalls = false;
+};
+
+} // namespace foretrace::megatron
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace infer`: a job, as far as the traces of a run show it.
+#include "backends/megatron/Inference.h"
+#include "tools/foretrace/Commands.h"
+#include "tools/foretrace/LineReader.h"
+#include "tools/foretrace/TraceFiles.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::list<std::string> Given(cl::Positional, cl::desc("<folder|file>..."),
+                                   cl::cat(jobCategory()),
+                                   cl::sub(inferCommand()));
+
+/// Takes every row of a file; what is no row is counted.
+static Error read(StringRef Path, megatron::Inference &Facts,
+                  int64_t &Malformed) {
+  Expected<LineReader> Lines = LineReader::open(Path);
+  if (!Lines)
+    return Lines.takeError();
+  megatron::SeenRow Row;
+  for (;;) {
+    Expected<std::optional<StringRef>> Line = Lines->next();
+    if (!Line)
+      return createFileError(Path, Line.takeError());
+    if (!*Line)
+      return Error::success();
+    if (Error E = megatron::parseRow(**Line, Row)) {
+      consumeError(std::move(E));
+      ++Malformed;
+    } else {
+      Facts.take(Row);
+    }
+  }
+}
+
+static Error infer() {
+  Expected<std::vector<std::string>> Paths =
+      listTraces({Given.begin(), Given.end()});
+  if (!Paths)
+    return Paths.takeError();
+  megatron::Inference Facts;
+  int64_t Malformed = 0;
+  for (const std::string &Path : *Paths)
+    if (Error E = read(Path, Facts, Malformed))
+      return E;
+  if (Facts.empty())
+    return createStringError("no row of a trace in " + Paths->front());
+  if (Malformed > 0)
+    errs() << "foretrace: " << Malformed << " lines are no rows of a trace\n";
+  Facts.write(outs());
+  return Error::success();
+}
+
+ExitCode runInfer() {
+  if (Given.empty())
+    return usageError("infer: traces are missing, for example "
+                      "`foretrace infer run/`");
+  if (Error E = infer()) {
+    errs() << "foretrace: " << toString(std::move(E)) << '\n';
+    return ExitDiagnosed;
+  }
+  return ExitSuccess;
+}
+
+} // namespace foretrace
