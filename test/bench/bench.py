@@ -10,12 +10,16 @@
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 JOB = str(SOURCE / "docs/examples/gpt-175b.fore")
 LARGE = str(SOURCE / "test/bench/large.fore")
+SKELETONS = str(SOURCE / "test/bench/skeletons.fore")
+ONE_RANK = [SKELETONS, "-Dpods=64", '-Dranks="0"']
 NOTHING = "a process that does nothing"
 LARGEST = "the largest table"
 
@@ -48,6 +52,27 @@ def through_pipe(tool):
     return size, time.perf_counter() - start
 
 
+def traces(tool):
+    """MB/s at which skeletons are written and a trace is checked, in memory."""
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(dir=memory) as name:
+        folder = pathlib.Path(name)
+        start = time.perf_counter()
+        subprocess.run([tool, "compile", SKELETONS, "--quiet", "-o",
+                        f"{folder}/all/"], check=True)
+        seconds = time.perf_counter() - start
+        size = sum(path.stat().st_size for path in (folder / "all").iterdir())
+        row = (folder / "all/rank0.txt").read_text(encoding="utf-8")
+        long = folder / "long.txt"
+        long.write_text(row.replace("[R,", "[2048,") * 400, encoding="utf-8")
+        start = time.perf_counter()
+        subprocess.run([tool, "check", SKELETONS, "--trace", str(long)],
+                       check=True, stdout=subprocess.DEVNULL)
+        checked = time.perf_counter() - start
+        return (size / 1e6, size / 1e6 / seconds,
+                long.stat().st_size / 1e6, long.stat().st_size / 1e6 / checked)
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -61,6 +86,9 @@ def main():
         "the same with 1,048,576 ranks": [
             tool, "compile", JOB, *emit, "-Dparallel.world=1048576",
             "-Dtrain.global_batch=1572864"],
+        "one rank's skeleton of 1,048,576": [
+            tool, "compile", *ONE_RANK, "--quiet", "-o",
+            tempfile.gettempdir() + "/"],
         LARGEST: [tool, "compile", LARGE, *emit],
     }
     samples = {name: [] for name in commands}
@@ -82,6 +110,8 @@ def main():
     print(f"\nThe largest table has {size / 1e6:.0f} MB: "
           f"{size / 1e3 / wall:.0f} MB/s to /dev/null, "
           f"{size / 1e6 / seconds:.0f} MB/s through a pipe.")
+    print("\n1,024 skeletons of {:.0f} MB are written at {:.0f} MB/s to memory; a "
+          "trace of {:.0f} MB is\nchecked at {:.0f} MB/s.".format(*traces(tool)))
 
 
 if __name__ == "__main__":
