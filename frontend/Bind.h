@@ -56,6 +56,7 @@ private:
                   std::vector<const Job::Declared *> &Chain);
   void bindModel(ir::ModelSpec &M);
   void bindBlocks(const Body &Model, ir::ModelSpec &M);
+  void bindAttention(const Body &Section, ir::AttentionSpec &Out);
   void bindParts(const Body &B, ir::BlockSpec &Out);
   void bindBlock(const Body &B, const Body &Model, ir::BlockSpec &Out);
   void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
@@ -94,20 +95,27 @@ void reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
 
 // Definitions of the templates above.
 
+/// The kind of attention stands after the keyword.
+template <typename SpecT> bool isLabel(llvm::StringRef Key) {
+  return std::is_same_v<SpecT, ir::AttentionSpec> && Key == "kind";
+}
+
 template <typename SpecT>
 void Binder::bindKeys(const Body &B, SpecT &Out,
                       llvm::ArrayRef<llvm::StringRef> OtherKeys,
                       llvm::ArrayRef<llvm::StringRef> Sections) {
   llvm::ArrayRef<Key<SpecT>> Keys = getKeys<SpecT>();
   for (const Field &F : B.Fields) {
-    auto It = llvm::find_if(
-        Keys, [&](const Key<SpecT> &K) { return K.Name == F.Key.Text; });
+    auto It = llvm::find_if(Keys, [&](const Key<SpecT> &K) {
+      return K.Name == F.Key.Text && !isLabel<SpecT>(K.Name);
+    });
     if (It != Keys.end()) {
       It->Read(Reader, F, Out);
     } else if (!llvm::is_contained(OtherKeys, F.Key.Text)) {
       std::vector<llvm::StringRef> Names(OtherKeys.begin(), OtherKeys.end());
       for (const Key<SpecT> &K : Keys)
-        Names.push_back(K.Name);
+        if (!isLabel<SpecT>(K.Name))
+          Names.push_back(K.Name);
       reportUnknownKey(F, B.Keyword.Text, Names, Diags);
     }
   }

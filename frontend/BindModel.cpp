@@ -84,14 +84,62 @@ bool Binder::mergeModel(const Job::Declared &M, Body &Into,
   return true;
 }
 
+static bool isWithin(SourceRange Inner, SourceRange Outer) {
+  return Inner.Start.getPointer() >= Outer.Start.getPointer() &&
+         Inner.End.getPointer() <= Outer.End.getPointer();
+}
+
+/// Whether a kind of attention has that key.
+static bool takes(ir::AttentionKind Kind, llvm::StringRef Key) {
+  static constexpr llvm::StringLiteral Latent[] = {
+      "q_lora", "kv_lora", "rope_dim", "nope_dim", "v_dim"};
+  static constexpr llvm::StringLiteral Plain[] = {"kv_heads", "head_dim",
+                                                  "qk_norm"};
+  return Kind == ir::AttentionKind::MLA ? !llvm::is_contained(Plain, Key)
+                                        : !llvm::is_contained(Latent, Key);
+}
+
+/// Lays an attention section over \p Out. What it takes over from one of
+/// another kind has no effect and is left out; what it states itself must have
+/// one.
+void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
+  std::optional<ir::AttentionKind> Before;
+  if (Out.Kind.isPresent())
+    Before = *Out.Kind;
+  if (!Section.Label.Text.empty())
+    Reader.readLabel(Section.Label, Out.Kind);
+  Body Own = Section;
+  if (Out.Kind.isPresent()) {
+    const ir::AttentionKind Kind = *Out.Kind;
+    const bool CountsKeyHeads = Kind == ir::AttentionKind::GQA;
+    llvm::erase_if(Own.Fields, [&](const Field &F) {
+      const bool IsOwn = isWithin(F.Key.Range, Section.Range);
+      if (takes(Kind, F.Key.Text))
+        return !IsOwn && !CountsKeyHeads && F.Key.Text == "kv_heads";
+      if (IsOwn)
+        Diags.report(F.Key.Range, diag::KeyWithoutEffect, F.Key.Text,
+                     "with `attention " + ir::getSpelling(Kind) + "`");
+      return true;
+    });
+    if (Before && *Before != Kind) {
+      ir::AttentionSpec Kept;
+      Kept.Kind = Out.Kind;
+      Kept.Heads = Out.Heads;
+      if (takes(Kind, "head_dim") && takes(*Before, "head_dim")) {
+        Kept.HeadDim = Out.HeadDim;
+        Kept.QkNorm = Out.QkNorm;
+      }
+      Out = std::move(Kept);
+    }
+  }
+  bindKeys(Own, Out);
+  Out.Range = Section.Keyword.Range;
+}
+
 /// Lays the attention and ffn sections of \p B over \p Out.
 void Binder::bindParts(const Body &B, ir::BlockSpec &Out) {
-  if (const Body *A = B.findSection("attention")) {
-    if (!A->Label.Text.empty())
-      Reader.readLabel(A->Label, Out.Attention.Kind);
-    bindKeys(*A, Out.Attention);
-    Out.Attention.Range = A->Keyword.Range;
-  }
+  if (const Body *A = B.findSection("attention"))
+    bindAttention(*A, Out.Attention);
   if (const Body *F = B.findSection("ffn")) {
     if (!F->Label.Text.empty())
       Diags.report(F->Label.Range, diag::UnwantedLabel, "ffn", "name");
@@ -115,7 +163,7 @@ void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
   }
   bool HasLabel = llvm::any_of(
       Attentions, [](const Body *A) { return !A->Label.Text.empty(); });
-  if (!HasLabel && !Attentions.back()->findField("kind"))
+  if (!HasLabel)
     Diags.report(
         Attentions.back()->Keyword.Range, diag::MissingLabel, "attention",
         "one of " + llvm::join(ir::getSpellings<ir::AttentionKind>(), ", "));
@@ -198,8 +246,7 @@ void Binder::reportUnused(const ir::ModelSpec &M, SourceRange Declaration) {
         return Item.Block == I;
       });
     });
-    bool IsOwn = B.Range.Start.getPointer() >= Declaration.Start.getPointer() &&
-                 B.Range.End.getPointer() <= Declaration.End.getPointer();
+    const bool IsOwn = isWithin(B.Range, Declaration);
     if (!IsUsed && IsOwn)
       Diags.report(B.Range, diag::UnusedBlock, B.Name);
   }

@@ -242,7 +242,8 @@ void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
   for (const AnyKey &Row : AllKeys) {
     llvm::SmallVector<llvm::StringRef> Aliases;
     Row.Aliases.split(Aliases, ' ', -1, false);
-    if (Row.Name == K.Text || llvm::is_contained(Aliases, K.Text)) {
+    if ((Row.Name == K.Text && keywordOf(Row.Section) != Section) ||
+        llvm::is_contained(Aliases, K.Text)) {
       B.note(K.Range, diag::KeyOfSection, Row.Name, keywordOf(Row.Section));
       return;
     }

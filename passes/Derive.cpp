@@ -145,6 +145,11 @@ void Deriver::checkSequence() {
 
 void Deriver::checkLayout() {
   const ParallelSpec &P = S.Parallel;
+  for (const auto &[Name, Key] :
+       {std::pair("embedding_as_layer", &P.EmbeddingAsLayer),
+        std::pair("loss_as_layer", &P.LossAsLayer)})
+    if (**Key)
+      error(Key->Range, diag::KeyWithoutEffect, Name, "beside `layout`");
   int64_t Chunks = *P.Pp * *P.Vpp;
   if (static_cast<int64_t>(P.Layout.size()) != Chunks) {
     error(P.LayoutRange, diag::LayoutLength, P.Layout.size(), Chunks);
@@ -210,6 +215,8 @@ void Deriver::deriveExpertMesh() {
   if (!hasExperts()) {
     if (*P.Ep > 1)
       error(P.Ep.Range, diag::EpWithoutExperts, *P.Ep);
+    if (P.Etp.isStated())
+      error(P.Etp.Range, diag::KeyWithoutEffect, "etp", "without experts");
     if (!P.Etp.isPresent())
       P.Etp.derive(*P.Tp, P.Tp.Range);
     return;
