@@ -3,6 +3,7 @@
 // cost: FLOPs of every op, and its time from a measured profile or a roofline.
 // Touches no operand, layout or collective: a cost can't change communication.
 
+#include "lang/DidYouMean.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,6 +24,7 @@ private:
   Flops work(const Block &B, const Op &O) const;
   Flops contractionWork(const Block &B, const Op &O) const;
   Flops attentionWork(const Block &B, const Op &O) const;
+  void checkSections() const;
   Nanoseconds profiled(const Op &O) const;
   Nanoseconds roofline(const Block &B, const Op &O) const;
   Nanoseconds timeOf(const Block &B, const Op &O) const;
@@ -110,16 +112,30 @@ Flops Coster::work(const Block &B, const Op &O) const {
   }
 }
 
-Nanoseconds Coster::profiled(const Op &O) const {
-  static constexpr struct {
-    OpKind Kind;
-    llvm::StringLiteral Module;
-    llvm::StringLiteral Section;
-  } Rows[] = {
+/// A row of ProfileSections.def.
+struct SectionRow {
+  OpKind Kind;
+  llvm::StringLiteral Module, Section;
+};
+static constexpr SectionRow SectionRows[] = {
 #define SECTION(KIND, MODULE, NAME) {OpKind::KIND, MODULE, NAME},
 #include "passes/ProfileSections.def"
-  };
-  for (const auto &R : Rows) {
+};
+
+/// A misspelt section times nothing.
+void Coster::checkSections() const {
+  // AIOB writes the least time, too.
+  std::vector<llvm::StringRef> Known = {"param_time_min"};
+  for (const SectionRow &R : SectionRows)
+    Known.push_back(R.Section);
+  for (const ProfileTime &T : P.Spec.Cost.Profile)
+    if (!llvm::is_contained(Known, T.Section))
+      suggest(Diags.report(T.Range, diag::UnknownProfileSection, T.Section),
+              T.Range, T.Section, Known);
+}
+
+Nanoseconds Coster::profiled(const Op &O) const {
+  for (const SectionRow &R : SectionRows) {
     if (R.Kind != O.Kind || R.Module != O.Name)
       continue;
     for (const ProfileTime &T : P.Spec.Cost.Profile)
@@ -164,6 +180,8 @@ Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
 }
 
 bool Coster::run() {
+  if (*P.Spec.Cost.Kind == CostKind::Profile)
+    checkSections();
   for (Block &B : P.Blocks)
     for (Op &O : B.Ops) {
       O.Work = work(B, O);
