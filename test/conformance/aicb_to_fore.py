@@ -47,9 +47,15 @@ FLAGS = {
     "add_bias_linear": "bias", "recompute_activations": "recompute",
     "moe_enable": "moe", "moe_grouped_gemm": "gg",
 }
-REVISIONS = {"2678a94": "2024-10", "cf516c0": "2024-12",
-             "ed1dee4": "2025-01", "741fbe8": "2025-09-15",
-             "23eec3c": "2025-12"}
+# Revisions of the generator and the version whose tables they write.
+REVISIONS = {revision: version for version, revisions in {
+    "2024-10": "2678a94 d9b4f5c",
+    "2024-12": "cf516c0",
+    "2025-01": "ed1dee4 3ccea49 9ac2f0e",
+    "2025-09-15": "741fbe8 475e77e",
+    "2025-12": "92a99f8 b866b12 3d58f44 6584080 05551a1 7dae7db 508cd8f "
+               "9d51993 23eec3c",
+}.items() for revision in revisions.split()}
 # Versions that take experts for a dense network unless their products are
 # grouped.
 NEEDS_GROUPED_GEMM = {"2024-10", "2024-12"}
