@@ -37,3 +37,25 @@ void RankMap::forEachMember(int64_t Rank, llvm::ArrayRef<Axis> Axes,
     Visit(Member);
   }
 }
+
+llvm::ArrayRef<ProcessGroup> foretrace::ir::allProcessGroups() {
+  enum Members { All, Ends };
+  static const std::vector<ProcessGroup> Groups = {
+#define UNPACK(...) __VA_ARGS__
+#define PROCESS_GROUP(NAME, AXES, MEMBERS, DOC)                                \
+  {NAME, {UNPACK AXES}, MEMBERS == Ends},
+#include "ir/Groups.def"
+#undef UNPACK
+  };
+  return Groups;
+}
+
+std::vector<int64_t> ProcessGroup::members(const RankMap &Map,
+                                           int64_t Rank) const {
+  std::vector<int64_t> Ranks;
+  Map.forEachMember(Rank, Axes,
+                    [&](int64_t Member) { Ranks.push_back(Member); });
+  if (EndsOnly && Ranks.size() > 2)
+    Ranks.erase(Ranks.begin() + 1, Ranks.end() - 1);
+  return Ranks;
+}

@@ -34,6 +34,18 @@ private:
   std::array<int64_t, NumAxes> Strides;
 };
 
+/// A row of ir/Groups.def.
+struct ProcessGroup {
+  llvm::StringRef Name;
+  AxisList Axes;
+  bool EndsOnly; ///< the first and the last rank along the axes
+
+  /// Its members, in order: those of the group on whose axes \p Rank lies, even
+  /// if that is no end.
+  std::vector<int64_t> members(const RankMap &Map, int64_t Rank) const;
+};
+llvm::ArrayRef<ProcessGroup> allProcessGroups();
+
 } // namespace foretrace::ir
 
 #endif

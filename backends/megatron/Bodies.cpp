@@ -199,8 +199,14 @@ RowBody Maker::chunk(llvm::StringRef Op, Pass Direction,
   Body.Op = Op.str();
   Body.Description = simulation();
   Body.Why = P.Spec.Model.LayersRange;
-  for (ir::BlockId B : Order)
-    addCalls(Body, Direction, P.Blocks[B], specOf(P.Blocks[B]));
+  for (ir::BlockId B : Order) {
+    const ir::BlockSpec *Spec = specOf(P.Blocks[B]);
+    const bool RunsAgain = Spec && Direction == Pass::Backward &&
+                           *P.Spec.Train.Recompute == ir::RecomputeKind::Full;
+    if (RunsAgain)
+      addCalls(Body, Pass::Forward, P.Blocks[B], Spec);
+    addCalls(Body, Direction, P.Blocks[B], Spec);
+  }
   return Body;
 }
 
@@ -278,8 +284,18 @@ Maker::Gradients Maker::gradients() const {
   return G;
 }
 
+/// Reduce-scatters of a distributed optimizer are logged without a shape.
 RowBody Maker::reduction(llvm::StringRef Kind, llvm::StringRef Description,
                          std::string Shape) const {
+  if (*Par.Zero > 0 && Kind != "ep")
+    return {(Kind + "_allreduce").str(),
+            Description.str(),
+            Kind.str(),
+            "",
+            "",
+            {},
+            "finalize",
+            Par.Zero.Range};
   return {(Kind + "_allreduce").str(),
           Description.str(),
           Kind.str(),

@@ -13,12 +13,24 @@
 
 namespace foretrace::megatron {
 
-/// What is different, in words for a message and a name for programs.
+enum class DivergenceKind : unsigned char {
+#define DIVERGENCE(ENUMERATOR, KIND, DOC) ENUMERATOR,
+#include "backends/megatron/Divergences.def"
+};
+/// Its name for programs: "missing-row".
+llvm::StringRef getName(DivergenceKind K);
+
+/// What is different, and where.
 struct Divergence {
   int64_t Line = 0; ///< of the trace, from 1; 0 for the whole file
-  llvm::StringRef Kind;
+  DivergenceKind Kind = DivergenceKind::MissingRow;
   std::string Text;
-  SourceRange Expected; ///< what the expectation comes from
+  SourceRange Why; ///< what of the job the expectation comes from
+  // What follows is empty or 0 for the whole file.
+  std::string Op = {};    ///< of the row
+  std::string Group = {}; ///< group_kind of the row, or group of the call
+  std::string Expected = {}, Seen = {}; ///< of a field
+  size_t Place = 0; ///< of the row among all that are expected
 };
 
 /// One rank's trace. Takes rows as they are read and remembers one iteration.
@@ -46,16 +58,17 @@ private:
   void startIteration();
   void endIteration(int64_t Line);
   bool beginsAgain(size_t Index) const;
-  void compare(const Row &Wanted, const SeenRow &Seen, int64_t Line);
-  void compareCalls(const Row &Wanted, const SeenRow &Seen, int64_t Line);
+  void compare(const Row &Wanted, const SeenRow &Seen);
+  void compareCalls(const Row &Wanted, const SeenRow &Seen);
   void compareCall(const RowBody &Body, const SubOperation &Wanted,
-                   const SeenCall &Seen, size_t Index, int64_t Line);
-  void compareReceived(const RowBody &Body, const SeenRow &Seen,
-                       llvm::StringRef Shape, int64_t Line);
-  void checkTime(const SeenRow &Seen, int64_t Line);
+                   const SeenCall &Seen, size_t Index);
+  void compareReceived(const Row &Wanted, llvm::ArrayRef<int64_t> Counts);
+  void checkTime(const SeenRow &Seen);
   std::string name(const Row &R) const;
-  void report(int64_t Line, llvm::StringRef Kind, const llvm::Twine &Text,
-              SourceRange Expected);
+  /// Puts \p Index and \p Group into what is reported next.
+  void goTo(size_t Index, llvm::StringRef Group);
+  void report(DivergenceKind Kind, const llvm::Twine &Text, SourceRange Why,
+              llvm::StringRef Expected = "", llvm::StringRef Seen = "");
 
   llvm::ArrayRef<Row> Rows;
   llvm::StringMap<std::vector<size_t>> Places; ///< of op's rows, by batch
@@ -65,11 +78,12 @@ private:
   Reporter Report;
   std::vector<bool> IsSeen;
   size_t Next = 0; ///< the row expected now
+  Divergence Here; ///< where the next one would be
   int64_t Iterations = 0, Taken = 0;
   double LastTime = 0;
   std::vector<int64_t> Received;
-  /// By micro-batch: rows received forward and not yet backward.
-  std::map<int64_t, std::vector<int64_t>> Forward;
+  /// What was received forward, by micro-batch and chunk; -1 is not known.
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> Forward;
 };
 
 } // namespace foretrace::megatron

@@ -50,7 +50,7 @@ static llvm::StringRef stateOf(const ir::Action &A) {
 void Rows::row(const RowBody &Body, const ir::Action &A) {
   if (Running)
     Running = Visit({&Body, Stage, Seen[Body.Op]++, S.Chunks > 1 ? A.Chunk : -1,
-                     stateOf(A)});
+                     stateOf(A), A.MicroBatch});
 }
 
 void Rows::forward(const ir::Action &A) {

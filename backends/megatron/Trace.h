@@ -53,6 +53,7 @@ struct Row {
   int64_t Batch; ///< rows of that op before, in this iteration
   int64_t Chunk; ///< -1 where stages have one
   llvm::StringRef State;
+  int64_t MicroBatch = 0; ///< that a step is of
 };
 
 /// Writes \p R as rank \p Rank logs it. Durations and timestamps are `None`:

@@ -126,6 +126,7 @@ std::optional<double> foretrace::megatron::readNumber(StringRef Text) {
 
 llvm::Error foretrace::megatron::parseRow(StringRef Line, SeenRow &Row) {
   Row.Calls.clear();
+  Row.Rank = -1;
   Line.consume_back("\r");
   StringRef Text = Line;
   if (!Text.consume_front("rank:") || Text.consumeInteger(10, Row.Rank) ||

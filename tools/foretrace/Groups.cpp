@@ -38,19 +38,12 @@ static cl::opt<int64_t> OfRank("rank", cl::value_desc("n"), cl::init(-1),
 
 namespace {
 
-/// A row of ir/Groups.def.
-struct Kind {
-  StringRef Name;
-  SmallVector<Axis, 3> Axes;
-};
-
 class Printer {
 public:
   explicit Printer(const ir::Program &P)
       : P(P), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {}
 
-  void print(const Kind &K) const;
-  void printEmbedding() const;
+  void print(const ir::ProcessGroup &G) const;
 
 private:
   void line(StringRef Name, ArrayRef<int64_t> Ranks) const;
@@ -63,16 +56,6 @@ private:
 };
 
 } // namespace
-
-static const std::vector<Kind> &allKinds() {
-  static const std::vector<Kind> Kinds = {
-#define UNPACK(...) __VA_ARGS__
-#define PROCESS_GROUP(NAME, AXES, DOC) {NAME, {UNPACK AXES}},
-#include "ir/Groups.def"
-#undef UNPACK
-  };
-  return Kinds;
-}
 
 void Printer::line(StringRef Name, ArrayRef<int64_t> Ranks) const {
   if (Format == GroupFormat::JSON) {
@@ -105,34 +88,22 @@ void Printer::forEachGroup(ArrayRef<Axis> Axes,
       Visit(Rank);
 }
 
-void Printer::print(const Kind &K) const {
-  if (P.Mesh.groupSize(K.Axes) == 1)
+void Printer::print(const ir::ProcessGroup &G) const {
+  if (P.Mesh.groupSize(G.Axes) == 1)
     return; // nobody to talk to
-  forEachGroup(K.Axes, [&](int64_t Rank) {
-    std::vector<int64_t> Members;
-    Map.forEachMember(Rank, K.Axes,
-                      [&](int64_t Member) { Members.push_back(Member); });
-    line(K.Name, Members);
-  });
-}
-
-/// The first and the last stage share a tied embedding.
-void Printer::printEmbedding() const {
-  if (!*P.Spec.Model.Tied || P.Mesh[Axis::Pp] == 1)
-    return;
-  forEachGroup({Axis::Pp}, [&](int64_t Rank) {
-    std::vector<int64_t> Stages;
-    Map.forEachMember(Rank, {Axis::Pp},
-                      [&](int64_t Member) { Stages.push_back(Member); });
-    if (OfRank < 0 || OfRank == Stages.front() || OfRank == Stages.back())
-      line("embedding", {Stages.front(), Stages.back()});
+  if (G.EndsOnly && !*P.Spec.Model.Tied)
+    return; // nothing to share
+  forEachGroup(G.Axes, [&](int64_t Rank) {
+    const std::vector<int64_t> Members = G.members(Map, Rank);
+    if (OfRank < 0 || is_contained(Members, OfRank))
+      line(G.Name, Members);
   });
 }
 
 static ExitCode checkOptions() {
-  std::vector<StringRef> Known = {"embedding"};
-  for (const Kind &K : allKinds())
-    Known.push_back(K.Name);
+  std::vector<StringRef> Known;
+  for (const ir::ProcessGroup &G : ir::allProcessGroups())
+    Known.push_back(G.Name);
   for (const std::string &Name : Only)
     if (!is_contained(Known, Name))
       return usageError("--group: `" + Name + "` is not a group; there are " +
@@ -158,15 +129,10 @@ ExitCode runGroups() {
   if (OfRank >= *P.Spec.Parallel.World)
     return usageError("--rank: the job has " + Twine(*P.Spec.Parallel.World) +
                       " ranks, from 0");
-  auto IsWanted = [](StringRef Name) {
-    return Only.empty() || is_contained(Only, Name);
-  };
   const Printer Groups(P);
-  for (const Kind &K : allKinds())
-    if (IsWanted(K.Name))
-      Groups.print(K);
-  if (IsWanted("embedding"))
-    Groups.printEmbedding();
+  for (const ir::ProcessGroup &G : ir::allProcessGroups())
+    if (Only.empty() || is_contained(Only, G.Name))
+      Groups.print(G);
   return showMessages(Diags, Sources);
 }
 

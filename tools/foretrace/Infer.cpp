@@ -3,7 +3,6 @@
 // `foretrace infer`: a job, as far as the traces of a run show it.
 #include "backends/megatron/Inference.h"
 #include "tools/foretrace/Commands.h"
-#include "tools/foretrace/LineReader.h"
 #include "tools/foretrace/TraceFiles.h"
 
 using namespace llvm;
@@ -17,23 +16,15 @@ static cl::list<std::string> Given(cl::Positional, cl::desc("<folder|file>..."),
 /// Takes every row of a file; what is no row is counted.
 static Error read(StringRef Path, megatron::Inference &Facts,
                   int64_t &Malformed) {
-  Expected<LineReader> Lines = LineReader::open(Path);
-  if (!Lines)
-    return Lines.takeError();
-  megatron::SeenRow Row;
-  for (;;) {
-    Expected<std::optional<StringRef>> Line = Lines->next();
-    if (!Line)
-      return createFileError(Path, Line.takeError());
-    if (!*Line)
-      return Error::success();
-    if (Error E = megatron::parseRow(**Line, Row)) {
-      consumeError(std::move(E));
-      ++Malformed;
-    } else {
-      Facts.take(Row);
-    }
-  }
+  return forEachLine(Path,
+                     [&](const TraceLine &Line) {
+                       if (Line.Malformed.empty())
+                         Facts.take(Line.Row);
+                       else
+                         ++Malformed;
+                       return true;
+                     })
+      .takeError();
 }
 
 static Error infer() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/TraceFiles.h"
+#include "tools/foretrace/LineReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <map>
 
 using namespace llvm;
 
@@ -29,6 +31,73 @@ listTraces(const std::vector<std::string> &Given) {
   }
   sort(Paths);
   return Paths;
+}
+
+Expected<int64_t> forEachLine(StringRef Path,
+                              function_ref<bool(const TraceLine &)> Visit) {
+  Expected<LineReader> Lines = LineReader::open(Path);
+  if (!Lines)
+    return Lines.takeError();
+  megatron::SeenRow Row;
+  for (;;) {
+    Expected<std::optional<StringRef>> Text = Lines->next();
+    if (!Text)
+      return createFileError(Path, Text.takeError());
+    if (!*Text)
+      return Lines->line();
+    if ((*Text)->trim().empty())
+      continue;
+    TraceLine Line{Lines->line(), Row, ""};
+    if (Error E = megatron::parseRow(**Text, Row)) {
+      Line.Malformed = toString(std::move(E));
+      if (Lines->isCutOff())
+        Line.Malformed += "; the file was cut off";
+    }
+    if (!Visit(Line))
+      return Lines->line();
+  }
+}
+
+/// The rank that most of the first rows say.
+static Expected<int64_t> rankOf(StringRef Path) {
+  constexpr size_t MaxRows = 5;
+  std::map<int64_t, size_t> Votes;
+  size_t Rows = 0;
+  Expected<int64_t> Lines = forEachLine(Path, [&](const TraceLine &Line) {
+    if (Line.Row.Rank < 0)
+      return true;
+    ++Votes[Line.Row.Rank];
+    return ++Rows < MaxRows;
+  });
+  if (!Lines)
+    return Lines.takeError();
+  if (Votes.empty())
+    return createFileError(Path, createStringError("no row of a trace"));
+  return max_element(Votes, [](const auto &A,
+                               const auto &B) { return A.second < B.second; })
+      ->first;
+}
+
+Expected<std::vector<Trace>> findTraces(const std::vector<std::string> &Given,
+                                        int64_t World) {
+  Expected<std::vector<std::string>> Paths = listTraces(Given);
+  if (!Paths)
+    return Paths.takeError();
+  std::vector<Trace> Found;
+  for (const std::string &Path : *Paths) {
+    Expected<int64_t> Rank = rankOf(Path);
+    if (!Rank)
+      return Rank.takeError();
+    if (*Rank >= World)
+      return createFileError(
+          Path, createStringError("a trace of rank " + Twine(*Rank) +
+                                  "; the job has " + Twine(World)));
+    Found.push_back({Path, *Rank});
+  }
+  sort(Found, [](const Trace &A, const Trace &B) {
+    return std::tie(A.Rank, A.Path) < std::tie(B.Rank, B.Path);
+  });
+  return Found;
 }
 
 } // namespace foretrace

@@ -4,6 +4,8 @@
 #ifndef FORETRACE_TOOLS_TRACEFILES_H
 #define FORETRACE_TOOLS_TRACEFILES_H
 
+#include "backends/megatron/TraceReader.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
@@ -14,6 +16,31 @@ namespace foretrace {
 /// if there is none.
 llvm::Expected<std::vector<std::string>>
 listTraces(const std::vector<std::string> &Given);
+
+/// A trace file and the rank it is of.
+struct Trace {
+  std::string Path;
+  int64_t Rank;
+};
+
+/// As `listTraces`, by rank. An error if a file has no row, or is not of a rank
+/// below \p World.
+llvm::Expected<std::vector<Trace>>
+findTraces(const std::vector<std::string> &Given, int64_t World);
+
+/// A line of a trace.
+struct TraceLine {
+  int64_t Number; ///< from 1
+  /// As far as it could be read; of rank -1 if not even that could.
+  const megatron::SeenRow &Row;
+  std::string Malformed; ///< why it is no row; empty if it is one
+};
+
+/// Calls \p Visit with every line of a trace that is not blank until it returns
+/// false. Returns the number of the last line.
+llvm::Expected<int64_t>
+forEachLine(llvm::StringRef Path,
+            llvm::function_ref<bool(const TraceLine &)> Visit);
 
 } // namespace foretrace
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where each communicator of a run first left the plan.
+#ifndef FORETRACE_TOOLS_COMMUNICATORS_H
+#define FORETRACE_TOOLS_COMMUNICATORS_H
+
+#include "backends/megatron/Matcher.h"
+#include "ir/Ranks.h"
+#include "tools/foretrace/TraceFiles.h"
+#include <map>
+
+namespace foretrace {
+
+class Communicators {
+public:
+  explicit Communicators(const ir::RankMap &Map) : Map(Map) {}
+
+  /// Takes a divergence of a trace; those of no communicator are left out.
+  void take(const Trace &Of, const megatron::Divergence &D);
+
+  /// A communicator and what of it came first in the order of the plan.
+  struct First {
+    llvm::StringRef Group; ///< as in ir/Groups.def
+    std::vector<int64_t> Ranks;
+    std::string Path;
+    int64_t Rank = 0;
+    megatron::Divergence What;
+  };
+  /// In the order of ir/Groups.def and of ranks.
+  std::vector<First> list() const;
+
+private:
+  const ir::RankMap &Map;
+  /// By index of the process group, and first member.
+  std::map<std::pair<size_t, int64_t>, First> Found;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/foretrace/DivergencePrinter.h"
+#include "tools/foretrace/Commands.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+using megatron::Divergence;
+
+enum class CheckFormat { Text, JSON, Sarif };
+
+static cl::opt<CheckFormat> Format(
+    "format", cl::desc("How to print divergences:"),
+    cl::values(clEnumValN(CheckFormat::Text, "text", "a line each (default)"),
+               clEnumValN(CheckFormat::JSON, "json", "an object a line"),
+               clEnumValN(CheckFormat::Sarif, "sarif", "SARIF 2.1.0")),
+    cl::init(CheckFormat::Text), cl::cat(outputCategory()),
+    cl::sub(checkCommand()));
+
+DivergencePrinter::~DivergencePrinter() = default;
+void DivergencePrinter::omit(const Trace &, size_t) {}
+void DivergencePrinter::print(const Communicators::First &) {}
+void DivergencePrinter::omitCommunicators(size_t) {}
+
+static std::string describe(const Hint &H) {
+  return ("the traces fit `" + H.Key + " = " + H.Fits + "`; the job says " +
+          H.Planned +
+          (H.Divergences > 0
+               ? " (" + Twine(H.Divergences) + " divergences are left)"
+               : ""))
+      .str();
+}
+
+namespace {
+
+/// A place of the job.
+struct Place {
+  std::string File;
+  unsigned Line, Column;
+};
+
+std::optional<Place> find(const SourceMgr &Sources, SourceRange Range) {
+  unsigned Buffer =
+      Range.isValid() ? Sources.FindBufferContainingLoc(Range.Start) : 0;
+  if (Buffer == 0)
+    return std::nullopt;
+  auto [Line, Column] = Sources.getLineAndColumn(Range.Start, Buffer);
+  return Place{Sources.getMemoryBuffer(Buffer)->getBufferIdentifier().str(),
+               Line, Column};
+}
+
+std::string describe(const Place &P) {
+  return P.File + ":" + std::to_string(P.Line) + ":" + std::to_string(P.Column);
+}
+
+StringRef dialectOf(const CheckSummary &S) {
+  static constexpr StringLiteral Spellings[] = {
+#define DIALECT(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "backends/megatron/Dialects.def"
+  };
+  return Spellings[static_cast<unsigned>(S.How.Dialect)];
+}
+
+class TextPrinter : public DivergencePrinter {
+public:
+  explicit TextPrinter(const SourceMgr &Sources) : Sources(Sources) {}
+
+  void print(const Trace &Of, const Divergence &D) override {
+    outs() << Of.Path << ':' << D.Line << ": rank " << Of.Rank << ": " << D.Text
+           << " [" << getName(D.Kind) << "]\n";
+    printPlace(D.Why);
+  }
+  void omit(const Trace &Of, size_t Count) override {
+    outs() << Of.Path << ": " << Count << " more\n";
+  }
+  void print(const Communicators::First &F) override {
+    outs() << F.Group << " of ranks";
+    for (int64_t Rank : F.Ranks)
+      outs() << ' ' << Rank;
+    outs() << ": first at " << F.Path << ':' << F.What.Line << '\n';
+  }
+  void omitCommunicators(size_t Count) override {
+    outs() << Count << " more communicators\n";
+  }
+  void print(const Hint &H) override {
+    outs() << "hint: " << describe(H) << '\n';
+    printPlace(H.Range);
+  }
+  void finish(const CheckSummary &S) override {
+    if (S.Ranks < S.World)
+      outs() << "no trace of " << S.World - S.Ranks << " of " << S.World
+             << " ranks\n";
+    outs() << S.Ranks << " ranks, " << S.Rows << " rows, " << S.Iterations
+           << " iterations of dialect " << dialectOf(S)
+           << (S.How.Scaling ? " (scaling)" : "") << ": " << S.Divergences
+           << " divergences";
+    if (S.Tolerated > 0)
+      outs() << ", " << S.Tolerated << " tolerated";
+    outs() << '\n';
+  }
+
+private:
+  void printPlace(SourceRange Why) {
+    if (std::optional<Place> P = find(Sources, Why))
+      outs() << "  planned by " << describe(*P) << '\n';
+  }
+
+  const SourceMgr &Sources;
+};
+
+class JSONPrinter : public DivergencePrinter {
+public:
+  explicit JSONPrinter(const SourceMgr &Sources) : Sources(Sources) {}
+
+  void print(const Trace &Of, const Divergence &D) override {
+    line([&](json::OStream &J) {
+      J.attribute("file", json::fixUTF8(Of.Path));
+      J.attribute("line", D.Line);
+      J.attribute("rank", Of.Rank);
+      J.attribute("kind", getName(D.Kind));
+      J.attribute("message", json::fixUTF8(D.Text));
+      if (!D.Expected.empty() || !D.Seen.empty()) {
+        J.attribute("expected", D.Expected);
+        J.attribute("seen", json::fixUTF8(D.Seen));
+      }
+      attributePlace(J, D.Why);
+    });
+  }
+  void print(const Communicators::First &F) override {
+    line([&](json::OStream &J) {
+      J.attribute("communicator", F.Group);
+      J.attributeArray("ranks", [&] {
+        for (int64_t Rank : F.Ranks)
+          J.value(Rank);
+      });
+      J.attribute("file", json::fixUTF8(F.Path));
+      J.attribute("line", F.What.Line);
+    });
+  }
+  void print(const Hint &H) override {
+    line([&](json::OStream &J) {
+      J.attribute("hint", H.Key);
+      J.attribute("planned", H.Planned);
+      J.attribute("fits", H.Fits);
+      J.attribute("divergences", static_cast<int64_t>(H.Divergences));
+      attributePlace(J, H.Range);
+    });
+  }
+  void finish(const CheckSummary &S) override {
+    line([&](json::OStream &J) {
+      J.attribute("ranks", S.Ranks);
+      J.attribute("rows", S.Rows);
+      J.attribute("iterations", S.Iterations);
+      J.attribute("dialect", dialectOf(S));
+      J.attribute("scaling", S.How.Scaling);
+      J.attribute("divergences", S.Divergences);
+      J.attribute("tolerated", S.Tolerated);
+    });
+  }
+
+private:
+  void line(function_ref<void(json::OStream &)> Fields) {
+    json::OStream J(outs());
+    J.object([&] { Fields(J); });
+    J.flush();
+    outs() << '\n';
+  }
+
+  void attributePlace(json::OStream &J, SourceRange Why) {
+    if (std::optional<Place> P = find(Sources, Why))
+      J.attribute("planned_by", json::fixUTF8(describe(*P)));
+  }
+
+  const SourceMgr &Sources;
+};
+
+/// Static Analysis Results Interchange Format, OASIS, version 2.1.0.
+class SarifPrinter : public DivergencePrinter {
+public:
+  explicit SarifPrinter(const SourceMgr &Sources)
+      : Sources(Sources), J(outs(), /*IndentSize=*/2) {
+    J.objectBegin();
+    J.attribute("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    J.attribute("version", "2.1.0");
+    J.attributeBegin("runs");
+    J.arrayBegin();
+    J.objectBegin();
+    J.attributeObject("tool", [&] {
+      J.attributeObject("driver", [&] {
+        J.attribute("name", "foretrace check");
+        J.attributeArray("rules", [&] { rules(); });
+      });
+    });
+    J.attributeBegin("results");
+    J.arrayBegin();
+  }
+
+  void print(const Trace &Of, const Divergence &D) override {
+    result(
+        getName(D.Kind), "error",
+        "rank " + std::to_string(Of.Rank) + ": " + D.Text,
+        Place{Of.Path, static_cast<unsigned>(std::max<int64_t>(D.Line, 1)), 1},
+        find(Sources, D.Why));
+  }
+  void print(const Hint &H) override {
+    result("hint", "note", describe(H), find(Sources, H.Range), std::nullopt);
+  }
+  void finish(const CheckSummary &) override {
+    J.arrayEnd(); // results
+    J.attributeEnd();
+    J.objectEnd(); // run
+    J.arrayEnd();
+    J.attributeEnd();
+    J.objectEnd();
+    J.flush();
+    outs() << '\n';
+  }
+
+private:
+  void rules() {
+    auto Rule = [&](StringRef Kind, StringRef Doc) {
+      J.object([&] {
+        J.attribute("id", Kind);
+        J.attributeObject("shortDescription",
+                          [&] { J.attribute("text", Doc); });
+      });
+    };
+#define DIVERGENCE(ENUMERATOR, KIND, DOC) Rule(KIND, DOC);
+#include "backends/megatron/Divergences.def"
+    Rule("hint", "another value of a key fits the traces");
+  }
+  void result(StringRef Rule, StringRef Level, const std::string &Text,
+              const std::optional<Place> &At,
+              const std::optional<Place> &Related) {
+    J.object([&] {
+      J.attribute("ruleId", Rule);
+      J.attribute("level", Level);
+      J.attributeObject("message",
+                        [&] { J.attribute("text", json::fixUTF8(Text)); });
+      if (At)
+        J.attributeArray("locations", [&] { location(*At); });
+      if (Related)
+        J.attributeArray("relatedLocations", [&] { location(*Related); });
+    });
+  }
+  void location(const Place &P) {
+    J.object([&] {
+      J.attributeObject("physicalLocation", [&] {
+        J.attributeObject("artifactLocation",
+                          [&] { J.attribute("uri", json::fixUTF8(P.File)); });
+        J.attributeObject("region", [&] {
+          J.attribute("startLine", P.Line);
+          J.attribute("startColumn", P.Column);
+        });
+      });
+    });
+  }
+
+  const SourceMgr &Sources;
+  json::OStream J;
+};
+
+} // namespace
+
+std::unique_ptr<DivergencePrinter>
+DivergencePrinter::create(const SourceMgr &Sources) {
+  switch (Format) {
+  case CheckFormat::Text:
+    return std::make_unique<TextPrinter>(Sources);
+  case CheckFormat::JSON:
+    return std::make_unique<JSONPrinter>(Sources);
+  case CheckFormat::Sarif:
+    return std::make_unique<SarifPrinter>(Sources);
+  }
+  llvm_unreachable("every format is handled");
+}
+
+} // namespace foretrace

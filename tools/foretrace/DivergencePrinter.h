@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prints what `check` finds: lines for people, objects for programs, SARIF for
+// viewers of results.
+#ifndef FORETRACE_TOOLS_DIVERGENCEPRINTER_H
+#define FORETRACE_TOOLS_DIVERGENCEPRINTER_H
+
+#include "tools/foretrace/Communicators.h"
+#include "tools/foretrace/Hints.h"
+#include "llvm/Support/SourceMgr.h"
+#include <memory>
+
+namespace foretrace {
+
+/// What was checked, for the last line.
+struct CheckSummary {
+  int64_t Ranks = 0, World = 0, Rows = 0, Iterations = 0;
+  megatron::Instrumentation How;
+  int64_t Divergences = 0, Tolerated = 0;
+};
+
+class DivergencePrinter {
+public:
+  virtual ~DivergencePrinter();
+
+  /// As `--format` asks, to standard output. Places of the job are looked up in
+  /// \p Sources.
+  static std::unique_ptr<DivergencePrinter>
+  create(const llvm::SourceMgr &Sources);
+
+  virtual void print(const Trace &Of, const megatron::Divergence &D) = 0;
+  /// \p Count more of a trace are not printed.
+  virtual void omit(const Trace &Of, size_t Count);
+  virtual void print(const Communicators::First &F);
+  /// \p Count more communicators are not printed.
+  virtual void omitCommunicators(size_t Count);
+  virtual void print(const Hint &H) = 0;
+  virtual void finish(const CheckSummary &S) = 0;
+};
+
+} // namespace foretrace
+
+#endif

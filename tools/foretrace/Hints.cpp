@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/foretrace/Hints.h"
+#include "ir/Spellings.h"
+#include "passes/PassManager.h"
+#include "tools/foretrace/TracePlan.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+namespace {
+
+/// Keys of one name, place and value: a section of the model that several
+/// blocks share is in the spec once for each.
+struct Key {
+  StringRef Name;
+  SourceRange Range;
+  int64_t Planned; ///< a number, 0 or 1, or the index of an enumerator
+};
+
+template <typename T> bool isAt(const Key &K, StringRef Name, Located<T> &F) {
+  return F.isPresent() && K.Name == Name && K.Range.Start == F.Range.Start &&
+         K.Planned == static_cast<int64_t>(*F);
+}
+
+} // namespace
+
+/// Visits the keys that say what is logged, and the least value of each.
+template <typename VisitT> static void forEachKey(ir::Spec &S, VisitT Visit) {
+#define VISIT(TYPE, SECTION, KEY, FIELD)                                       \
+  Visit(SECTION "." KEY, FIELD, StringRef(#TYPE) == "Int" ? 1 : 0);
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  VISIT(TYPE, "model", KEY, S.Model.MEMBER)
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  VISIT(TYPE, "train", KEY, S.Train.MEMBER)
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
+  VISIT(TYPE, "parallel", KEY, S.Parallel.MEMBER)
+#include "ir/Spec.def"
+  for (ir::BlockSpec &B : S.Model.Blocks) {
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
+  VISIT(TYPE, "attention", KEY, B.Attention.MEMBER)
+#define FFN_FIELD(TYPE, MEMBER, KEY, ...) VISIT(TYPE, "ffn", KEY, B.Ffn.MEMBER)
+#include "ir/Spec.def"
+    if (!B.Moe)
+      continue;
+#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
+  VISIT(TYPE, "block", KEY, B.Moe->MEMBER)
+#include "ir/Spec.def"
+  }
+#undef VISIT
+  for (ir::LayerRun &R : S.Model.Layers) {
+    int64_t &Count = R.Periods == 1 ? R.Items.front().Count : R.Periods;
+    Located<int64_t> Layers;
+    Layers.state(Count, R.Range);
+    Visit("model.layers", Layers, 1);
+    Count = *Layers;
+  }
+}
+
+/// The values worth a try in place of \p Planned.
+template <typename T>
+static std::set<int64_t> alternatives(T Planned, int64_t Least,
+                                      const std::set<int64_t> &Numbers) {
+  constexpr int64_t MaxFactor = 64;
+  std::set<int64_t> Values;
+  if constexpr (std::is_same_v<T, bool>) {
+    Values = {!Planned};
+  } else if constexpr (std::is_enum_v<T>) {
+    for (size_t I = 0; I < ir::getSpellings<T>().size(); ++I)
+      Values.insert(static_cast<int64_t>(I));
+  } else if (Planned <= INT64_MAX / MaxFactor) {
+    Values = {Planned - 1, Planned + 1};
+    for (int64_t Factor = 2; Factor <= MaxFactor; Factor *= 2) {
+      Values.insert(Planned * Factor);
+      Values.insert(Planned / Factor);
+    }
+    for (int64_t N : Numbers)
+      if (N / MaxFactor <= Planned && Planned / MaxFactor <= N)
+        Values.insert(N);
+    Values.erase(Values.begin(), Values.lower_bound(Least));
+  }
+  Values.erase(static_cast<int64_t>(Planned));
+  return Values;
+}
+
+template <typename T> static std::string spell(T Value) {
+  if constexpr (std::is_same_v<T, bool>)
+    return Value ? "true" : "false";
+  else if constexpr (std::is_enum_v<T>)
+    return ir::getSpelling(Value).str();
+  else
+    return std::to_string(Value);
+}
+
+namespace {
+
+/// How the traces differ from a job.
+struct Fit {
+  size_t Divergences = 0;
+  /// Of the first one in a number of elements.
+  std::optional<int64_t> Expected, Seen;
+};
+
+} // namespace
+
+/// The number of `[N]`.
+static std::optional<int64_t> countOf(StringRef Shape) {
+  int64_t N;
+  if (!Shape.consume_front("[") || Shape.consumeInteger(10, N) || Shape != "]")
+    return std::nullopt;
+  return N;
+}
+
+/// Nothing if \p Job is no legal one.
+static std::optional<Fit> fit(ir::Spec Job, megatron::Instrumentation How,
+                              ArrayRef<Trace> Traces) {
+  ir::Program P;
+  P.Spec = std::move(Job);
+  DiagnosticEngine Diags;
+  if (!runPasses(P, pipelineFor(TracePlan::needs()), Diags, {}) ||
+      Diags.hasErrors())
+    return std::nullopt;
+  for (const Trace &T : Traces)
+    if (T.Rank >= *P.Spec.Parallel.World)
+      return std::nullopt;
+  Fit F;
+  TracePlan(P, How).sample(Traces, [&](const megatron::Divergence &D) {
+    ++F.Divergences;
+    if (F.Seen)
+      return;
+    F.Expected = countOf(D.Expected);
+    if (F.Expected)
+      F.Seen = countOf(D.Seen);
+  });
+  return F;
+}
+
+/// \p Job with \p Value for a key.
+static ir::Spec change(ir::Spec Job, const Key &K, int64_t Value) {
+  forEachKey(Job, [&](StringRef Name, auto &F, int64_t) {
+    if (isAt(K, Name, F))
+      F.state(static_cast<std::decay_t<decltype(*F)>>(Value), F.Range);
+  });
+  return Job;
+}
+
+namespace {
+
+/// Tries one value after the other and keeps the best.
+class Search {
+public:
+  Search(const ir::Spec &Job, megatron::Instrumentation How,
+         ArrayRef<Trace> Traces)
+      : Job(Job), How(How), Traces(Traces),
+        Planned(fit(Job, How, Traces).value_or(Fit())) {}
+
+  template <typename T> void tryValue(const Key &K, int64_t Value);
+  void tryEven(const Key &K);
+
+  std::vector<Hint> Best;
+
+private:
+  const ir::Spec &Job;
+  const megatron::Instrumentation How;
+  const ArrayRef<Trace> Traces;
+  const Fit Planned;
+};
+
+} // namespace
+
+template <typename T> void Search::tryValue(const Key &K, int64_t Value) {
+  constexpr size_t MuchBetter = 10;
+  const std::optional<Fit> F = fit(change(Job, K, Value), How, Traces);
+  if (!F || F->Divergences * MuchBetter > Planned.Divergences)
+    return;
+  if (!Best.empty() && F->Divergences < Best.front().Divergences)
+    Best.clear();
+  if (Best.empty() || F->Divergences == Best.front().Divergences)
+    Best.push_back({K.Name.str(), spell(static_cast<T>(K.Planned)),
+                    spell(static_cast<T>(Value)), K.Range, F->Divergences});
+}
+
+/// Tries the value with which the number of elements would be the one that was
+/// seen if it grew evenly.
+void Search::tryEven(const Key &K) {
+  const std::optional<Fit> Twice =
+      fit(change(Job, K, 2 * K.Planned), How, Traces);
+  if (!Planned.Seen || !Twice || !Twice->Expected)
+    return;
+  const __int128 Growth = *Twice->Expected - *Planned.Expected;
+  if (Growth == 0)
+    return;
+  const __int128 Value =
+      K.Planned +
+      (__int128(*Planned.Seen) - *Planned.Expected) * K.Planned / Growth;
+  if (Value >= 1 && Value <= INT32_MAX)
+    tryValue<int64_t>(K, static_cast<int64_t>(Value));
+}
+
+std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
+                            ArrayRef<Trace> Traces,
+                            const std::set<int64_t> &Numbers) {
+  Search S(Job, How, Traces);
+  std::vector<Key> Counts; ///< keys that are numbers
+  std::set<std::tuple<StringRef, const char *, int64_t>> Tried;
+  ir::Spec Keys = Job;
+  forEachKey(Keys, [&](StringRef Name, auto &F, int64_t Least) {
+    using T = std::decay_t<decltype(*F)>;
+    const Key K{Name, F.Range, static_cast<int64_t>(*F)};
+    if (!F.isPresent() ||
+        !Tried.insert({Name, F.Range.Start.getPointer(), K.Planned}).second)
+      return;
+    for (int64_t Value : alternatives(*F, Least, Numbers))
+      S.tryValue<T>(K, Value);
+    if (std::is_same_v<T, int64_t> && K.Planned <= INT32_MAX)
+      Counts.push_back(K);
+  });
+  if (S.Best.empty())
+    for (const Key &K : Counts)
+      S.tryEven(K);
+  return std::move(S.Best);
+}
+
+} // namespace foretrace

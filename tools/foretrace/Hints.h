@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why traces differ from their job: other values of its keys, with which they
+// don't, or hardly.
+#ifndef FORETRACE_TOOLS_HINTS_H
+#define FORETRACE_TOOLS_HINTS_H
+
+#include "backends/megatron/Trace.h"
+#include "ir/Spec.h"
+#include "tools/foretrace/TraceFiles.h"
+#include <set>
+
+namespace foretrace {
+
+/// Another value of one key.
+struct Hint {
+  std::string Key; ///< "parallel.ep"
+  std::string Planned, Fits;
+  SourceRange Range;      ///< of the planned value; invalid for a default
+  size_t Divergences = 0; ///< that are left with it, in a sample
+};
+
+/// Tries other values for the keys of \p Job, one at a time, and returns those
+/// that \p Traces, which differ, fit best and much better. \p Job is as the
+/// frontend left it; \p Numbers were seen in place of others.
+std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
+                            llvm::ArrayRef<Trace> Traces,
+                            const std::set<int64_t> &Numbers);
+
+} // namespace foretrace
+
+#endif

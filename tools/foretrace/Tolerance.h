@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Differences between a run and its plan that are known and allowed: a TOML
+// file with a table for each.
+#ifndef FORETRACE_TOOLS_TOLERANCE_H
+#define FORETRACE_TOOLS_TOLERANCE_H
+
+#include "backends/megatron/Matcher.h"
+#include "lang/Diagnostic.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace foretrace {
+
+/// One table.
+struct Allowance {
+  std::string Name;
+  std::vector<megatron::DivergenceKind> Kinds; ///< empty: all
+  std::vector<std::string> Ops;                ///< empty: all
+  std::vector<int64_t> Ranks;                  ///< empty: all
+
+  bool covers(const megatron::Divergence &D, int64_t Rank) const;
+};
+
+/// Reads \p Path; reports what is unknown in it. Nothing after an error.
+std::optional<std::vector<Allowance>> readTolerance(llvm::StringRef Path,
+                                                    llvm::SourceMgr &Sources,
+                                                    DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

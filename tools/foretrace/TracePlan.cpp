@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/foretrace/TracePlan.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+using megatron::Dialect;
+using megatron::Instrumentation;
+using megatron::Matcher;
+
+TracePlan::TracePlan(const ir::Program &P, Instrumentation How)
+    : P(P), Map(P.Mesh, *P.Spec.Parallel.RankOrder), Skeleton(P, How) {}
+
+int64_t TracePlan::maxReceived() const {
+  const ir::Spec &S = P.Spec;
+  int64_t TopK = 0;
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    if (B.Moe)
+      TopK = std::max(TopK, *B.Moe->TopK);
+  return *S.Train.Sequence / *S.Parallel.Cp * *S.Train.MicroBatch * TopK *
+         *S.Parallel.Ep;
+}
+
+Error TracePlan::hold(const Trace &Of, const Matcher::Reporter &Report,
+                      function_ref<void(const Matcher &)> Done,
+                      int64_t MaxLines) const {
+  const std::vector<megatron::Row> Rows =
+      Skeleton.rows(Map.coordinate(Of.Rank, ir::Axis::Pp));
+  Matcher M(Rows, Of.Rank, P.Spec.Parallel.Schedule.Range, maxReceived(),
+            Report);
+  bool IsWhole = true;
+  Expected<int64_t> Lines = forEachLine(Of.Path, [&](const TraceLine &Line) {
+    if (Line.Malformed.empty())
+      M.take(Line.Row, Line.Number);
+    else
+      Report({Line.Number,
+              megatron::DivergenceKind::Malformed,
+              Line.Malformed,
+              {}});
+    IsWhole = Line.Number < MaxLines;
+    return IsWhole;
+  });
+  if (!Lines)
+    return Lines.takeError();
+  if (IsWhole)
+    M.finish(*Lines);
+  Done(M);
+  return Error::success();
+}
+
+void TracePlan::sample(ArrayRef<Trace> Traces,
+                       const Matcher::Reporter &Report) const {
+  constexpr size_t MaxTraces = 4;
+  constexpr int64_t MaxLines = 1024;
+  for (const Trace &T : Traces.take_front(MaxTraces))
+    consumeError(hold(
+        T, Report, [](const Matcher &) {}, MaxLines));
+}
+
+/// No schedule places the steps of a scaling run.
+static bool looksScaling(const Trace &T) {
+  bool IsScaling = false;
+  consumeError(forEachLine(T.Path, [&](const TraceLine &Line) {
+                 if (Line.Row.Op != "forward_step")
+                   return true;
+                 IsScaling = Line.Row.State == "None";
+                 return false;
+               }).takeError());
+  return IsScaling;
+}
+
+/// What a dialect never logs says more than what is missing: that may be the
+/// job's fault.
+Instrumentation TracePlan::recognize(const ir::Program &P,
+                                     ArrayRef<Trace> Traces) {
+  using megatron::DivergenceKind;
+  const bool Scaling = looksScaling(Traces.front());
+  Instrumentation Best;
+  std::pair<size_t, size_t> Least = {SIZE_MAX, SIZE_MAX};
+  for (Dialect D : {Dialect::V2, Dialect::V1, Dialect::V2b}) {
+    std::pair<size_t, size_t> Count; // unexpected, and all
+    TracePlan(P, {D, Scaling})
+        .sample(Traces, [&](const megatron::Divergence &What) {
+          Count.first += What.Kind == DivergenceKind::UnexpectedRow ||
+                         What.Kind == DivergenceKind::UnexpectedCall ||
+                         What.Kind == DivergenceKind::Call;
+          ++Count.second;
+        });
+    if (Count < Least) {
+      Least = Count;
+      Best = {D, Scaling};
+    }
+  }
+  return Best;
+}
+
+} // namespace foretrace
