@@ -73,7 +73,9 @@ private:
   /// The body behind a key or section of that name: a section in place, or a
   /// table of a TOML file. False if there is none.
   bool findTable(const Body &B, llvm::StringRef Name, Body &Out);
+  void bindTime(const Field &F, llvm::StringRef Prefix, ir::CostSpec &C);
   void bindTimes(const Body &Times, ir::CostSpec &C);
+  void bindLinks(const Body &Links, ir::CostSpec &C);
 
   void bindEmit(const Job::Declared &E, ir::EmitSpec &Out);
   ir::Attribute toAttribute(const Body &B);

@@ -51,6 +51,8 @@ llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
       {"parallel", "world", "8"},
       {"device", "peak_flops", "989 TFLOP/s"},
       {"device", "memory_bandwidth", "3350 GB/s"},
+      {"link", "latency", "20 us"},
+      {"link", "bandwidth", "160 GB/s"},
   };
   return Rows;
 }

@@ -31,6 +31,7 @@ static constexpr NumberType NumberTypes[] = {
     {"Natural", Dimension::Count, 0},
     {"FlopRate", Dimension::FlopRate, 1},
     {"DataRate", Dimension::DataRate, 1},
+    {"Duration", Dimension::Time, 0},
 };
 
 static constexpr AnyKey AllKeys[] = {
@@ -218,6 +219,15 @@ llvm::ArrayRef<Key<ir::DeviceSpec>> foretrace::getKeys<ir::DeviceSpec>() {
   static const Key<ir::DeviceSpec> Keys[] = {
 #define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
   KEY_ROW(DeviceSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::LinkSpec>> foretrace::getKeys<ir::LinkSpec>() {
+  static const Key<ir::LinkSpec> Keys[] = {
+#define LINK_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(LinkSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
   };
   return Keys;

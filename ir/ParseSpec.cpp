@@ -24,10 +24,11 @@ private:
   bool layout();
   bool cost();
   bool time();
+  bool link();
   bool emit();
 
   bool value(int64_t &V, llvm::StringRef Type) {
-    return In.expectInteger(Type == "Natural" ? 0 : 1, V);
+    return In.expectInteger(Type == "Natural" || Type == "Duration" ? 0 : 1, V);
   }
   bool value(bool &V, llvm::StringRef);
   bool value(std::string &V, llvm::StringRef) {
@@ -128,6 +129,12 @@ std::optional<bool> SpecParser::field(const Token &Key, CostSpec &Out) {
 template <>
 std::optional<bool> SpecParser::field(const Token &Key, DeviceSpec &Out) {
 #define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) FIELD(KEY, MEMBER, #TYPE)
+#include "ir/Spec.def"
+  return std::nullopt;
+}
+template <>
+std::optional<bool> SpecParser::field(const Token &Key, LinkSpec &Out) {
+#define LINK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) FIELD(KEY, MEMBER, #TYPE)
 #include "ir/Spec.def"
   return std::nullopt;
 }
@@ -263,15 +270,30 @@ bool SpecParser::time() {
   return true;
 }
 
+bool SpecParser::link() {
+  LinkSpec L;
+  const Token Key = In.peek();
+  if (!In.expectSpelling("an axis", L.Axis))
+    return false;
+  if (const LinkSpec *Before = S.Cost.findLink(L.Axis))
+    return In.twice(Key, "link", Before->Range);
+  if (!fields(L))
+    return false;
+  S.Cost.Links.push_back(L);
+  return true;
+}
+
 bool SpecParser::cost() {
   return In.expectBraces([this] {
     if (In.takeWord("times"))
       return In.expectBraces([this] { return time(); });
     if (In.takeWord("device"))
       return fields(S.Cost.Device);
+    if (In.takeWord("link"))
+      return link();
     Token Key;
-    if (!In.expectToken(Token::Kind::Word, "a key, `times`, `device` or `}`",
-                        Key))
+    if (!In.expectToken(Token::Kind::Word,
+                        "a key, `times`, `device`, `link` or `}`", Key))
       return false;
     std::optional<bool> Read = field(Key, S.Cost);
     return Read ? *Read : In.unknown(Key, "a key of `cost`", {});

@@ -187,6 +187,12 @@ void SpecPrinter::print(const CostSpec &C) {
   field(KEY, C.Device.MEMBER);
 #include "ir/Spec.def"
   close();
+  for (const LinkSpec &L : C.Links) {
+    open("link", getName(L.Axis));
+#define LINK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, L.MEMBER);
+#include "ir/Spec.def"
+    close();
+  }
   close();
 }
 

@@ -27,8 +27,8 @@ llvm::StringRef getName(ActionKind K);
 
 /// One thing a stage does.
 struct Action {
-  ActionKind Kind;
-  SchedulePhase Phase;
+  ActionKind Kind = ActionKind::Step;
+  SchedulePhase Phase = SchedulePhase::Finalize;
   int64_t MicroBatch = 0; ///< from 0; of what is sent or received, too
   int64_t Chunk = 0;      ///< of this stage, from 0
   /// Starts together with the action before it: Megatron-LM sends and receives

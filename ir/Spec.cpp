@@ -19,6 +19,20 @@ bool isGated(ActivationKind A) {
   return A == ActivationKind::SwiGLU || A == ActivationKind::GeGLU;
 }
 
+const ProfileTime *CostSpec::findTime(llvm::StringRef Name) const {
+  for (const ProfileTime &T : Profile)
+    if (T.Section == Name)
+      return &T;
+  return nullptr;
+}
+
+const LinkSpec *CostSpec::findLink(ir::Axis A) const {
+  for (const LinkSpec &L : Links)
+    if (L.Axis == A)
+      return &L;
+  return nullptr;
+}
+
 int64_t ModelSpec::layerCount() const {
   int64_t N = 0;
   for (const LayerRun &R : Layers)

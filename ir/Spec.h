@@ -8,6 +8,7 @@
 #define FORETRACE_IR_SPEC_H
 
 #include "ir/Attribute.h"
+#include "ir/Mesh.h"
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -58,6 +59,7 @@ using Int = int64_t;      // at least 1
 using Natural = int64_t;  // at least 0
 using FlopRate = int64_t; // FLOP/s
 using DataRate = int64_t; // byte/s
+using Duration = int64_t; // ns
 using Bool = bool;
 using Text = std::string;
 
@@ -143,7 +145,16 @@ struct ParallelSpec {
   SourceRange LayoutRange;
 };
 
-/// A measured time of one section of the model, as AICB's AIOB names them.
+/// What messages along one axis of the mesh take.
+struct LinkSpec {
+  ir::Axis Axis = ir::Axis::Tp;
+  SourceRange Range; ///< where it is declared
+#define LINK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+};
+
+/// A measured time. Of `cost profile`, as AICB's AIOB names the sections of a
+/// model; of `cost calibrated`, as ir/Calibration.def does.
 struct ProfileTime {
   /// Above that it is a mistake, and sums of nanoseconds could overflow.
   static constexpr int64_t MaxSeconds = 1000;
@@ -160,6 +171,12 @@ struct CostSpec {
 #include "ir/Spec.def"
   std::vector<ProfileTime> Profile; ///< in order of the file
   DeviceSpec Device;
+  std::vector<LinkSpec> Links; ///< one for an axis
+
+  /// The measured time called \p Name, or null.
+  const ProfileTime *findTime(llvm::StringRef Name) const;
+  /// The link along \p A, or null.
+  const LinkSpec *findLink(Axis A) const;
 };
 
 /// An `emit NAME { ... }` block; the backend of that name checks the options.

@@ -111,6 +111,10 @@ void SpecVerifier::keys() {
     need(S.Cost.Device.PeakFlops, "peak_flops");
     need(S.Cost.Device.MemoryBandwidth, "memory_bandwidth");
   }
+  for (const LinkSpec &L : S.Cost.Links) {
+    need(L.Latency, "latency");
+    need(L.Bandwidth, "bandwidth");
+  }
   for (const BlockSpec &B : S.Model.Blocks)
     block(B);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cost: FLOPs of every op, and its time from a measured profile or a roofline.
+// cost: FLOPs of every op, and its time from measured times or a roofline.
 // Touches no operand, layout or collective: a cost can't change communication.
 
 #include "lang/DidYouMean.h"
 #include "passes/Passes.h"
+#include "passes/SpreadTimes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
@@ -170,6 +171,7 @@ Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
     return {};
   switch (*P.Spec.Cost.Kind) {
   case CostKind::Uncosted:
+  case CostKind::Calibrated: // measured by block, see SpreadTimes.h
     return {};
   case CostKind::Profile:
     return profiled(O);
@@ -192,7 +194,7 @@ bool Coster::run() {
         return false;
       }
     }
-  return true;
+  return *P.Spec.Cost.Kind != CostKind::Calibrated || spreadTimes(P, Diags);
 }
 
 bool foretrace::annotateCosts(Program &P, DiagnosticEngine &Diags) {

@@ -265,7 +265,8 @@ void Matcher::compareReceived(const Row &Wanted,
     if (Count > MaxReceived)
       Report(Count, "; at most " + Twine(MaxReceived) + " can be sent",
              MaxReceived);
-  std::vector<int64_t> &Came = Forward[{Wanted.MicroBatch, Wanted.Chunk}];
+  std::vector<int64_t> &Came =
+      Forward[{Wanted.From.MicroBatch, Wanted.From.Chunk}];
   if (Body.Op == "forward_step") {
     Came = Counts.vec();
     Received.insert(Received.end(), Counts.begin(), Counts.end());

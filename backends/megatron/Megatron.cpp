@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Megatron.h"
 #include "backends/megatron/Options.h"
+#include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
 #include "ir/Ranks.h"
 #include "llvm/ADT/SmallString.h"
@@ -11,8 +12,12 @@ using namespace foretrace::megatron;
 
 ir::FactSet foretrace::megatron::prepare(const ir::EmitSpec &Emit,
                                          DiagnosticEngine &Diags) {
-  readOptions(Emit, Diags);
-  return {ir::Fact::Recompute, ir::Fact::Scheduled, ir::Fact::Sync};
+  const Options O = readOptions(Emit, Diags);
+  ir::FactSet Needs = {ir::Fact::Recompute, ir::Fact::Scheduled,
+                       ir::Fact::Sync};
+  if (O.HasDurations)
+    Needs.insert(ir::Fact::Costs);
+  return Needs;
 }
 
 /// The ranks asked for, all of them if none is.
@@ -23,12 +28,30 @@ static std::vector<RankRange> ranksOf(const EmitRequest &Request,
   return {{0, *Request.Program.Spec.Parallel.World - 1, {}}};
 }
 
+/// Whether there is a time for every row, and not too many rows to replay.
+static bool checkTimes(const EmitRequest &Request, const Options &O,
+                       DiagnosticEngine &Diags) {
+  const ir::Program &P = Request.Program;
+  if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted) {
+    Diags.report(O.DurationsRange, diag::MegatronNoTimes);
+    return false;
+  }
+  // A step is a forward and a backward row, and up to four messages.
+  const Elements Rows = Elements(P.Schedule.Steps) * 6 * P.Schedule.Stages;
+  if (Rows.isOverflow() || Rows.value() > Replay::MaxRows) {
+    Diags.report(O.DurationsRange, diag::MegatronTooLong,
+                 Rows.isOverflow() ? INT64_MAX : Rows.value(), Replay::MaxRows);
+    return false;
+  }
+  return checkDurations(P, Skeleton(P, O.How), O.DurationsRange, Diags);
+}
+
 bool foretrace::megatron::check(const EmitRequest &Request,
                                 DiagnosticEngine &Diags) {
   DiagnosticEngine Known; // `prepare` has reported these
   const Options O = readOptions(Request.Emit, Known);
   const int64_t World = *Request.Program.Spec.Parallel.World;
-  bool IsGood = true;
+  bool IsGood = !O.HasDurations || checkTimes(Request, O, Diags);
   for (const RankRange &R : ranksOf(Request, O))
     if (R.Last >= World) {
       Diags.report(R.Range, diag::MegatronRank, R.Last, World);
@@ -44,13 +67,26 @@ llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
   const ir::Program &P = Request.Program;
   const ir::RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
   const Skeleton Trace(P, O.How);
+  std::optional<Replay> Times;
+  if (O.HasDurations) {
+    Times.emplace(P, Trace);
+    if (Times->isStuck())
+      return llvm::createStringError("the stages wait for each other for ever");
+  }
   for (const RankRange &Range : ranksOf(Request, O))
     for (int64_t Rank = Range.First; Rank <= Range.Last; ++Rank) {
       llvm::SmallString<64> Path(O.Dir);
       llvm::sys::path::append(Path, "rank" + llvm::Twine(Rank) + ".txt");
+      const int64_t Stage = Map.coordinate(Rank, ir::Axis::Pp);
       auto Write = [&](llvm::raw_ostream &OS) {
-        Trace.forEachRow(Map.coordinate(Rank, ir::Axis::Pp), [&](const Row &R) {
-          writeRow(R, Rank, OS);
+        size_t Index = 0;
+        Trace.forEachRow(Stage, [&](const Row &R) {
+          if (Times) {
+            const RowTimes Of = Times->times(R, Index++);
+            writeRow(R, Rank, &Of, OS);
+          } else {
+            writeRow(R, Rank, nullptr, OS);
+          }
           return true;
         });
       };

@@ -62,6 +62,15 @@ static void readScaling(const NamedAttribute &A, Options &O,
   O.How.Scaling = A.Value.Integer != 0;
 }
 
+static void readDurations(const NamedAttribute &A, Options &O,
+                          DiagnosticEngine &Diags) {
+  if (A.Value.K != Attribute::Kind::Name ||
+      (A.Value.Text != "blank" && A.Value.Text != "estimated"))
+    return reportOptionValue(A, "one of blank, estimated", Diags);
+  O.HasDurations = A.Value.Text == "estimated";
+  O.DurationsRange = A.Value.Range;
+}
+
 static void readDir(const NamedAttribute &A, Options &O,
                     DiagnosticEngine &Diags) {
   if (A.Value.K != Attribute::Kind::Text)
@@ -77,7 +86,8 @@ Options foretrace::megatron::readOptions(const EmitSpec &Emit,
   } Rows[] = {{"dir", readDir},
               {"dialect", readDialect},
               {"scaling", readScaling},
-              {"ranks", readRanks}};
+              {"ranks", readRanks},
+              {"durations", readDurations}};
   std::vector<llvm::StringRef> Known;
   Options O;
   for (const auto &Row : Rows) {

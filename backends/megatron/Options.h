@@ -20,6 +20,8 @@ struct Options {
   std::string Dir; ///< empty: the output folder
   Instrumentation How;
   std::vector<RankRange> Ranks; ///< empty: all
+  bool HasDurations = false;    ///< estimated, not blank
+  SourceRange DurationsRange;
 };
 
 /// Reads the options of \p Emit; reports what is unknown or wrong.

@@ -50,7 +50,7 @@ static llvm::StringRef stateOf(const ir::Action &A) {
 void Rows::row(const RowBody &Body, const ir::Action &A) {
   if (Running)
     Running = Visit({&Body, Stage, Seen[Body.Op]++, S.Chunks > 1 ? A.Chunk : -1,
-                     stateOf(A), A.MicroBatch});
+                     stateOf(A), A});
 }
 
 void Rows::forward(const ir::Action &A) {
@@ -106,7 +106,7 @@ static void forEachScalingRow(const StageBodies &B, const ir::Schedule &S,
   for (const RowBody &Body : B.Finalize)
     Order.push_back(&Body);
   for (const RowBody *Body : Order)
-    if (!Visit({Body, Stage, 0, -1, Body->State}))
+    if (!Visit({Body, Stage, 0, -1, Body->State, {}}))
       return;
 }
 

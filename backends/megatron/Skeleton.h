@@ -25,6 +25,8 @@ class Skeleton {
 public:
   Skeleton(const ir::Program &P, Instrumentation How);
 
+  Instrumentation instrumentation() const { return How; }
+
   /// Rows of one iteration on stage \p Stage, which all its ranks log alike.
   /// Stops when \p Visit returns false.
   void forEachRow(int64_t Stage,

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_TRACE_H
 #define FORETRACE_BACKENDS_MEGATRON_TRACE_H
 
+#include "ir/Schedule.h"
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -53,12 +54,20 @@ struct Row {
   int64_t Batch; ///< rows of that op before, in this iteration
   int64_t Chunk; ///< -1 where stages have one
   llvm::StringRef State;
-  int64_t MicroBatch = 0; ///< that a step is of
+  ir::Action From; ///< of the schedule
 };
 
-/// Writes \p R as rank \p Rank logs it. Durations and timestamps are `None`:
-/// a plan does not know them.
-void writeRow(const Row &R, int64_t Rank, llvm::raw_ostream &OS);
+/// When a row happens, in ns; a plan without costs does not know.
+struct RowTimes {
+  int64_t Duration, End;
+  /// The same for its calls, in order; empty if it has none.
+  std::vector<std::pair<int64_t, int64_t>> Calls;
+};
+
+/// Writes \p R as rank \p Rank logs it. Without \p Times durations and
+/// timestamps are `None`.
+void writeRow(const Row &R, int64_t Rank, const RowTimes *Times,
+              llvm::raw_ostream &OS);
 
 } // namespace foretrace::megatron
 

@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::vector<Row> Rows;
   for (int64_t Batch : {0, 1})
     for (const RowBody &B : Bodies)
-      Rows.push_back({&B, 0, Batch, -1, "steady"});
+      Rows.push_back({&B, 0, Batch, -1, "steady", {}});
   Matcher M(Rows, /*Rank=*/0, {}, /*MaxReceived=*/128, [](const Divergence &D) {
     if (D.Text.empty() || getName(D.Kind).empty())
       std::abort();

@@ -19,7 +19,7 @@ DERIVED = re.compile(r"(\w+)\.derive\(")
 REQUIRED = re.compile(r'\{"(\w+)", "(\w+)", "[^"]*"\}')
 TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.S)
 TYPES = {"Int": "1, 2, ...", "Natural": "0, 1, ...", "Bool": "true, false",
-         "FlopRate": "FLOP/s", "DataRate": "B/s, bit/s", "Text": "text"}
+         "FlopRate": "FLOP/s", "DataRate": "B/s, bit/s", "Duration": "ns, us, ms", "Text": "text"}
 # Sections whose table in Spec.def has another name.
 SECTIONS = {"MOE": "block"}
 

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/megatron/Replay.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+#include <set>
+
+using namespace foretrace;
+using namespace foretrace::megatron;
+using ir::ActionKind;
+
+namespace {
+
+/// What both sides of a message, or all members of a group, call it: the kind
+/// of row, and for messages the micro-batch and the place in the model that is
+/// sent from.
+using Name = std::tuple<llvm::StringRef, int64_t, int64_t>;
+
+/// Something that ends for all that take part at once.
+struct Meeting {
+  int64_t Start = 0; ///< when the last one came, so far
+  int64_t Come = 0, Gone = 0;
+};
+
+/// A stage on its way through its rows.
+struct Traveller {
+  std::vector<Row> Rows;
+  const ir::Stage *Stage = nullptr;
+  size_t At = 0;    ///< the row that begins the next call
+  size_t Until = 0; ///< the row after that call; At if it has not begun
+  int64_t Clock = 0;
+};
+
+class Simulation {
+public:
+  Simulation(const ir::Program &P, const Skeleton &S,
+             std::vector<std::vector<Replay::Span>> &Spans);
+
+  void run();
+
+private:
+  bool advance(Traveller &T);
+  void beginCall(Traveller &T);
+  bool endCall(Traveller &T);
+  int64_t members(const Row &R) const;
+  Name nameOf(const Row &R) const;
+  int64_t timeOf(const Traveller &T, const Row &R);
+
+  const ir::Program &P;
+  const bool IsAlone;
+  const Timing Times;
+  const int64_t HostGap;
+  std::vector<std::vector<Replay::Span>> &Spans;
+  std::vector<Traveller> Stages;
+  std::map<Name, Meeting> Meetings;
+  llvm::DenseMap<const RowBody *, int64_t> Known; ///< timeOf
+};
+
+} // namespace
+
+Simulation::Simulation(const ir::Program &P, const Skeleton &S,
+                       std::vector<std::vector<Replay::Span>> &Spans)
+    : P(P), IsAlone(S.instrumentation().Scaling), Times(P),
+      HostGap(Times.hostGap()), Spans(Spans) {
+  for (const ir::Stage &Of : P.Stages)
+    for (int64_t I = 0; I < Of.Count; ++I) {
+      Traveller T;
+      T.Rows = S.rows(Of.First + I);
+      T.Stage = &Of;
+      Stages.push_back(std::move(T));
+      Spans.emplace_back();
+    }
+}
+
+/// How many stages take part in a row.
+int64_t Simulation::members(const Row &R) const {
+  if (IsAlone)
+    return 1;
+  switch (R.From.Kind) {
+  case ActionKind::Forward:
+  case ActionKind::Backward:
+    return 1;
+  case ActionKind::Step:
+    if (R.Body->GroupKind == "ep")
+      return 2;
+    return R.Body->Op == "optimizer_step" ? P.Schedule.Stages : 1;
+  default:
+    return 2;
+  }
+}
+
+/// A forward message is known by the chunk of the model that sends it, a
+/// backward one by the chunk that receives it.
+Name Simulation::nameOf(const Row &R) const {
+  const int64_t Place = R.From.Chunk * P.Schedule.Stages + R.Stage;
+  switch (R.From.Kind) {
+  case ActionKind::SendForward:
+    return {"forward", R.From.MicroBatch, Place};
+  case ActionKind::RecvForward:
+    return {"forward", R.From.MicroBatch, Place - 1};
+  case ActionKind::SendBackward:
+    return {"backward", R.From.MicroBatch, Place - 1};
+  case ActionKind::RecvBackward:
+    return {"backward", R.From.MicroBatch, Place};
+  default:
+    return {R.Body->Op, 0, 0};
+  }
+}
+
+int64_t Simulation::timeOf(const Traveller &T, const Row &R) {
+  auto [It, IsNew] = Known.try_emplace(R.Body, 0);
+  if (IsNew)
+    It->second = Times.total(*R.Body, *T.Stage, R.From.Chunk);
+  return It->second;
+}
+
+void Simulation::beginCall(Traveller &T) {
+  T.Until = T.At + 1;
+  while (T.Until < T.Rows.size() && T.Rows[T.Until].From.IsFused)
+    ++T.Until;
+  T.Clock += HostGap;
+  for (size_t I = T.At; I < T.Until; ++I)
+    if (members(T.Rows[I]) > 1) {
+      Meeting &M = Meetings[nameOf(T.Rows[I])];
+      M.Start = std::max(M.Start, T.Clock);
+      ++M.Come;
+    }
+}
+
+bool Simulation::endCall(Traveller &T) {
+  int64_t End = T.Clock;
+  for (size_t I = T.At; I < T.Until; ++I) {
+    const Row &R = T.Rows[I];
+    const int64_t Members = members(R);
+    int64_t Start = T.Clock;
+    if (Members > 1) {
+      const Meeting &M = Meetings[nameOf(R)];
+      if (M.Come < Members)
+        return false;
+      Start = M.Start;
+    }
+    End = std::max(End, Start + timeOf(T, R));
+  }
+  std::vector<Replay::Span> &Out = Spans[static_cast<size_t>(T.Rows[0].Stage)];
+  for (size_t I = T.At; I < T.Until; ++I) {
+    const Row &R = T.Rows[I];
+    if (members(R) > 1)
+      if (auto It = Meetings.find(nameOf(R)); ++It->second.Gone == members(R))
+        Meetings.erase(It);
+    Out.push_back({T.Clock, End});
+  }
+  T.Clock = End;
+  T.At = T.Until;
+  return true;
+}
+
+/// Takes a stage as far as it comes; whether that is anywhere.
+bool Simulation::advance(Traveller &T) {
+  bool HasMoved = false;
+  while (T.At < T.Rows.size()) {
+    if (T.Until == T.At) {
+      beginCall(T);
+      HasMoved = true;
+    }
+    if (!endCall(T))
+      break;
+    HasMoved = true;
+  }
+  return HasMoved;
+}
+
+void Simulation::run() {
+  for (bool HasMoved = true; HasMoved;) {
+    HasMoved = false;
+    for (Traveller &T : Stages)
+      HasMoved |= advance(T);
+  }
+  if (llvm::any_of(Stages,
+                   [](const Traveller &T) { return T.At < T.Rows.size(); }))
+    for (std::vector<Replay::Span> &S : Spans)
+      S.clear();
+}
+
+Replay::Replay(const ir::Program &P, const Skeleton &S) : Times(P) {
+  Simulation(P, S, Spans).run();
+}
+
+RowTimes Replay::times(const Row &R, size_t Index) const {
+  const Span Of = spans(R.Stage)[Index];
+  RowTimes Out{Of.End - Of.Start, Of.End, {}};
+  llvm::ArrayRef<SubOperation> Calls = R.Body->SubOperations;
+  int64_t Busy = 0;
+  for (const SubOperation &Call : Calls) {
+    Out.Calls.emplace_back(Times.transfer(Timing::messageOf(Call)), 0);
+    Busy += Out.Calls.back().first;
+  }
+  const auto Parts = static_cast<int64_t>(Calls.size()) + 1;
+  const int64_t Computing = std::max<int64_t>(Out.Duration - Busy, 0);
+  int64_t Clock = Of.Start;
+  for (size_t I = 0; I < Calls.size(); ++I) {
+    auto &[Duration, End] = Out.Calls[I];
+    Clock += Duration;
+    End = Clock + Computing * static_cast<int64_t>(I + 1) / Parts;
+  }
+  return Out;
+}
+
+bool foretrace::megatron::checkDurations(const ir::Program &P,
+                                         const Skeleton &S, SourceRange Asked,
+                                         DiagnosticEngine &Diags) {
+  const Timing Times(P);
+  bool IsGood = true;
+  std::set<ir::Axis> Missing;
+  auto CheckLink = [&](llvm::StringRef Op, const Message &M) {
+    const ir::ProcessGroup *G = Timing::groupOf(M.GroupKind);
+    if (!G || Times.groupSize(*G) == 1)
+      return;
+    const ir::Axis A = Timing::linkOf(*G);
+    if (P.Spec.Cost.findLink(A) || !Missing.insert(A).second)
+      return;
+    Diags.report(Asked, diag::MegatronNoLink, Op, getName(A));
+    IsGood = false;
+  };
+  llvm::DenseSet<const RowBody *> Seen;
+  for (const ir::Stage &Of : P.Stages)
+    S.forEachRow(Of.First, [&](const Row &R) {
+      if (!Seen.insert(R.Body).second)
+        return true;
+      if (std::optional<Message> M = Timing::messageOf(*R.Body))
+        CheckLink(R.Body->Op, *M);
+      for (const SubOperation &Call : R.Body->SubOperations)
+        CheckLink(R.Body->Op, Timing::messageOf(Call));
+      if (Times.total(*R.Body, Of, R.From.Chunk) == Timing::MaxTime) {
+        Diags.report(Asked, diag::TimeTooLong, R.Body->Op,
+                     ir::ProfileTime::MaxSeconds);
+        IsGood = false;
+      }
+      return true;
+    });
+  return IsGood;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When every row of an iteration starts and ends: the schedules of all stages
+// run against each other. Ranks of one stage are alike.
+#ifndef FORETRACE_BACKENDS_MEGATRON_REPLAY_H
+#define FORETRACE_BACKENDS_MEGATRON_REPLAY_H
+
+#include "backends/megatron/Skeleton.h"
+#include "backends/megatron/Timing.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace::megatron {
+
+/// An iteration, from 0, in ns. A message is on its way once both sides wait
+/// for it, as NCCL's; a combined call ends with its last message. An embedding
+/// is reduced, and parameters are updated, when all that take part are there.
+class Replay {
+public:
+  struct Span {
+    int64_t Start, End;
+  };
+
+  /// \p P has costs and schedule. Costs as much time and memory as there are
+  /// rows on one rank of each stage.
+  Replay(const ir::Program &P, const Skeleton &S);
+
+  /// Whether stages wait for each other for ever; there are no spans then.
+  bool isStuck() const { return Spans.front().empty(); }
+  /// Of the rows of Skeleton::forEachRow, in order.
+  llvm::ArrayRef<Span> spans(int64_t Stage) const {
+    return Spans[static_cast<size_t>(Stage)];
+  }
+
+  /// Of row \p Index of its stage, and of its calls: what a row computes is
+  /// spread evenly between them.
+  RowTimes times(const Row &R, size_t Index) const;
+
+  /// More rows than that, over all stages, are not replayed.
+  static constexpr int64_t MaxRows = int64_t(1) << 21;
+
+private:
+  const Timing Times;
+  std::vector<std::vector<Span>> Spans;
+};
+
+/// Whether a replay would know how long every row of \p S takes. Reports what
+/// is missing, and what takes too long, at \p Asked.
+bool checkDurations(const ir::Program &P, const Skeleton &S, SourceRange Asked,
+                    DiagnosticEngine &Diags);
+
+} // namespace foretrace::megatron
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long rows and calls take, from the times of a program with costs and the
+// links of its job. In ns.
+#ifndef FORETRACE_BACKENDS_MEGATRON_TIMING_H
+#define FORETRACE_BACKENDS_MEGATRON_TIMING_H
+
+#include "backends/megatron/Trace.h"
+#include "ir/Program.h"
+#include "ir/Ranks.h"
+
+namespace foretrace::megatron {
+
+/// A message as a trace shows it.
+struct Message {
+  llvm::StringRef GroupKind; ///< as traces call groups
+  llvm::StringRef Comm;      ///< comm_func, or "send"
+  llvm::StringRef Shape, DType;
+};
+
+class Timing {
+public:
+  /// \p P may lack costs if only sizes are asked for.
+  explicit Timing(const ir::Program &P);
+
+  /// What a row of a stage takes besides its messages.
+  int64_t compute(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
+  /// Latency, and bytes on the wire by the link's bandwidth; 0 for a group of
+  /// one rank, or without a link. A router is taken to send as much to every
+  /// rank.
+  int64_t transfer(const Message &M) const;
+  /// Both, and the calls within.
+  int64_t total(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
+  /// Between two rows.
+  int64_t hostGap() const { return measured("host_gap"); }
+  /// The message a row itself is, if it is one.
+  static std::optional<Message> messageOf(const RowBody &B);
+  static Message messageOf(const SubOperation &S) {
+    return {S.Group, S.Comm, S.Shape, S.DType};
+  }
+
+  /// The process group of a trace's group kind, or null.
+  static const ir::ProcessGroup *groupOf(llvm::StringRef Kind);
+  int64_t groupSize(const ir::ProcessGroup &G) const;
+  /// The axis whose link carries the group's messages.
+  static ir::Axis linkOf(const ir::ProcessGroup &G) { return G.Axes.back(); }
+  /// Elements of a shape as traces print it.
+  int64_t elements(llvm::StringRef Shape) const;
+  /// What each rank sends, so that dividing by the time gives what NCCL tests
+  /// call bus bandwidth.
+  double wireBytes(const Message &M) const;
+
+  /// Elements by which the time "gradients" or "optimizer" grows.
+  static constexpr double Million = 1e6;
+
+  /// What nothing takes longer than: sums of times can't overflow.
+  static constexpr int64_t MaxTime =
+      ir::ProfileTime::MaxSeconds * 1'000'000'000;
+
+private:
+  int64_t measured(llvm::StringRef Name) const;
+  int64_t chunkTime(const ir::LayerSequence &Layers, bool IsBackward) const;
+
+  const ir::Program &P;
+  int64_t Received; ///< rows, if a router sends as much to every rank
+};
+
+} // namespace foretrace::megatron
+
+#endif
