@@ -38,6 +38,8 @@ public:
              std::vector<std::vector<Replay::Span>> &Spans);
 
   void run();
+  /// From the start of each stage to its last row of a micro-batch.
+  std::vector<int64_t> pipelines() const;
 
 private:
   bool advance(Traveller &T);
@@ -182,8 +184,22 @@ void Simulation::run() {
       S.clear();
 }
 
+std::vector<int64_t> Simulation::pipelines() const {
+  std::vector<int64_t> Out;
+  for (const Traveller &T : Stages) {
+    llvm::ArrayRef<Replay::Span> Of = Spans[Out.size()];
+    size_t Last = T.Rows.size() - 1;
+    while (Last > 0 && T.Rows[Last].From.Kind == ActionKind::Step)
+      --Last;
+    Out.push_back(Of.empty() ? 0 : Of[Last].End - Of.front().Start);
+  }
+  return Out;
+}
+
 Replay::Replay(const ir::Program &P, const Skeleton &S) : Times(P) {
-  Simulation(P, S, Spans).run();
+  Simulation Run(P, S, Spans);
+  Run.run();
+  Pipelines = Run.pipelines();
 }
 
 RowTimes Replay::times(const Row &R, size_t Index) const {

@@ -31,6 +31,10 @@ public:
     return Spans[static_cast<size_t>(Stage)];
   }
 
+  /// From the start to the last row before gradients are reduced.
+  int64_t pipelineTime(int64_t Stage) const {
+    return Pipelines[static_cast<size_t>(Stage)];
+  }
   /// Of row \p Index of its stage, and of its calls: what a row computes is
   /// spread evenly between them.
   RowTimes times(const Row &R, size_t Index) const;
@@ -40,6 +44,7 @@ public:
 
 private:
   const Timing Times;
+  std::vector<int64_t> Pipelines; ///< by stage
   std::vector<std::vector<Span>> Spans;
 };
 

@@ -62,6 +62,16 @@ int64_t Timing::compute(const RowBody &B, const ir::Stage &S,
   return measured(B.Op);
 }
 
+int64_t Timing::parameters(const ir::Stage &S) const {
+  const ir::Block &Step = P.Blocks[S.Step];
+  Elements Count;
+  for (const ir::Op &O : Step.Ops)
+    if (O.Kind == ir::OpKind::Optimizer)
+      for (ir::ValueId V : O.Operands)
+        Count += elementsPerRank(Step.Values[V], P.Mesh);
+  return Count.value();
+}
+
 int64_t Timing::total(const RowBody &B, const ir::Stage &S,
                       int64_t Chunk) const {
   Nanoseconds Sum(compute(B, S, Chunk));

@@ -50,6 +50,9 @@ public:
   /// call bus bandwidth.
   double wireBytes(const Message &M) const;
 
+  /// Parameters that a rank of a stage updates.
+  int64_t parameters(const ir::Stage &S) const;
+
   /// Elements by which the time "gradients" or "optimizer" grows.
   static constexpr double Million = 1e6;
 

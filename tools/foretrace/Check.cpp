@@ -17,11 +17,6 @@ namespace foretrace {
 using megatron::Divergence;
 using megatron::DivergenceKind;
 
-static cl::list<std::string>
-    Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,
-           cl::desc("The trace of a rank, or a folder with one *.txt a rank"),
-           cl::cat(jobCategory()), cl::sub(checkCommand()));
-
 static cl::opt<std::string>
     Tolerance("tolerance", cl::value_desc("file.toml"),
               cl::desc("Allow the divergences that this file names"),
@@ -212,7 +207,7 @@ static Error checkSize(const ir::Schedule &S) {
 }
 
 ExitCode runCheck() {
-  if (jobPath().empty() || Traces.empty())
+  if (jobPath().empty() || givenTraces().empty())
     return usageError("check: a job or its traces are missing, for example "
                       "`foretrace check job.fore --trace run/`");
   SourceMgr Sources;
@@ -235,7 +230,7 @@ ExitCode runCheck() {
   if (Error E = checkSize(P.Schedule))
     return Fail(std::move(E));
   Expected<std::vector<Trace>> Files =
-      findTraces({Traces.begin(), Traces.end()}, *P.Spec.Parallel.World);
+      findTraces(givenTraces(), *P.Spec.Parallel.World);
   if (!Files)
     return Fail(Files.takeError());
   return Checker(*Job, P, Sources, std::move(*Files), std::move(*Allowed))

@@ -18,6 +18,8 @@ SUBCOMMAND(compileCommand, "compile",
            "Compile a job and write what its `emit` blocks ask for")
 SUBCOMMAND(checkCommand, "check",
            "Hold traces of a real run against the job they should be of")
+SUBCOMMAND(calibrateCommand, "calibrate",
+           "Measure times and links from the traces of a run")
 SUBCOMMAND(groupsCommand, "groups",
            "Print which ranks of a job communicate with each other")
 SUBCOMMAND(inferCommand, "infer",
@@ -48,6 +50,7 @@ struct Command {
 static constexpr Command Commands[] = {
     {compileCommand, runCompile},
     {checkCommand, runCheck},
+    {calibrateCommand, runCalibrate},
     {groupsCommand, runGroups},
     {inferCommand, runInfer},
     {optCommand, runOpt},

@@ -19,6 +19,7 @@ enum ExitCode : int {
 // while static objects are still being constructed.
 llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &checkCommand();
+llvm::cl::SubCommand &calibrateCommand();
 llvm::cl::SubCommand &groupsCommand();
 llvm::cl::SubCommand &inferCommand();
 llvm::cl::SubCommand &optCommand();
@@ -35,6 +36,7 @@ llvm::cl::OptionCategory &passCategory();
 // What each subcommand does once the options are parsed.
 ExitCode runCompile();
 ExitCode runCheck();
+ExitCode runCalibrate();
 ExitCode runGroups();
 ExitCode runInfer();
 ExitCode runList();

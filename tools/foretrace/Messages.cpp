@@ -28,10 +28,12 @@ static cl::opt<ColorMode> Color(
     cl::sub(compileCommand()), cl::sub(checkCommand()),
     cl::sub(groupsCommand()), cl::sub(optCommand()));
 
-static cl::opt<bool> Quiet(
-    "quiet", cl::desc("Print diagnostics only: no progress, no list of files"),
-    cl::cat(messageCategory()), cl::sub(compileCommand()),
-    cl::sub(checkCommand()), cl::sub(groupsCommand()), cl::sub(optCommand()));
+static cl::opt<bool>
+    Quiet("quiet",
+          cl::desc("Print diagnostics only: no progress, no list of files"),
+          cl::cat(messageCategory()), cl::sub(compileCommand()),
+          cl::sub(checkCommand()), cl::sub(calibrateCommand()),
+          cl::sub(groupsCommand()), cl::sub(optCommand()));
 
 bool isQuiet() { return Quiet; }
 

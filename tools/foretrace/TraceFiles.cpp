@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/TraceFiles.h"
+#include "tools/foretrace/Commands.h"
 #include "tools/foretrace/LineReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -9,6 +10,16 @@
 using namespace llvm;
 
 namespace foretrace {
+
+static cl::list<std::string>
+    Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,
+           cl::desc("The trace of a rank, or a folder with one *.txt a rank"),
+           cl::cat(jobCategory()), cl::sub(checkCommand()),
+           cl::sub(calibrateCommand()));
+
+std::vector<std::string> givenTraces() {
+  return {Traces.begin(), Traces.end()};
+}
 
 Expected<std::vector<std::string>>
 listTraces(const std::vector<std::string> &Given) {

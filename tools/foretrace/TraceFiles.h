@@ -12,6 +12,9 @@
 
 namespace foretrace {
 
+/// What `--trace` names.
+std::vector<std::string> givenTraces();
+
 /// The files among \p Given, and all `*.txt` of the folders, in order. An error
 /// if there is none.
 llvm::Expected<std::vector<std::string>>

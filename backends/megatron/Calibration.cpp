@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/megatron/Calibration.h"
+#include "backends/megatron/Fit.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace foretrace;
+using namespace foretrace::megatron;
+using ir::ActionKind;
+using llvm::StringRef;
+
+Calibration::Calibration(const ir::Program &P, const Skeleton &S)
+    : P(P), Plan(S), Sizes(P), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {}
+
+void Calibration::begin(int64_t OfRank, int64_t Stage) {
+  Rank = OfRank;
+  std::vector<Row> &Of = Rows[Stage];
+  if (Of.empty())
+    Of = Plan.rows(Stage);
+  Planned = &Of;
+  Taken = 0;
+  LastEnd = Begun = -1;
+  Pipelines[Rank].Stage = Stage;
+}
+
+/// Of a trace, in ns; nothing for `None`.
+static std::optional<double> timeOf(StringRef Text) {
+  std::optional<double> Milliseconds = readNumber(Text);
+  if (!Milliseconds)
+    return std::nullopt;
+  return *Milliseconds * 1e6;
+}
+
+void Calibration::take(const SeenRow &Seen) {
+  const size_t Index = Taken++ % Planned->size();
+  const Row &Of = (*Planned)[Index];
+  const std::optional<double> Duration = timeOf(Seen.Duration);
+  const std::optional<double> End = timeOf(Seen.Timestamp);
+  if (!Duration || !End)
+    return;
+  if (Index == 0)
+    Begun = *End - *Duration;
+  else if (LastEnd >= 0 && !Of.From.IsFused)
+    Gaps.push_back(std::max(0.0, *End - *Duration - LastEnd));
+  LastEnd = *End;
+  const bool IsLast = Of.From.Kind != ActionKind::Step &&
+                      (*Planned)[Index + 1].From.Kind == ActionKind::Step;
+  if (IsLast && Begun >= 0)
+    Pipelines[Rank].Measured.push_back(*End - Begun);
+
+  takeStep(Of, Seen, *Duration);
+  // What a combined call takes is not known of its parts.
+  const bool IsCombined =
+      Of.From.IsFused ||
+      (Index + 1 < Planned->size() && (*Planned)[Index + 1].From.IsFused);
+  if (std::optional<Message> M = Timing::messageOf(*Of.Body); M && !IsCombined)
+    takeMessage(Of, *M, *Duration, -1);
+  for (size_t I = 0; I < Seen.Calls.size(); ++I)
+    if (std::optional<double> Time = timeOf(Seen.Calls[I].Duration)) {
+      const SeenCall &C = Seen.Calls[I];
+      takeMessage(Of, {C.Group, C.Comm, C.Shape, C.DType}, *Time,
+                  static_cast<int64_t>(I));
+    }
+}
+
+void Calibration::takeStep(const Row &Of, const SeenRow &Seen,
+                           double Duration) {
+  auto [It, IsNew] = Steps.try_emplace(Of.Body);
+  Step &S = It->second;
+  if (IsNew) {
+    S.Stage = &*llvm::find_if(P.Stages, [&](const ir::Stage &St) {
+      return Of.Stage < St.First + St.Count;
+    });
+    S.Chunk = Of.From.Chunk;
+  }
+  double Computing = Duration;
+  for (const SeenCall &C : Seen.Calls)
+    Computing -= timeOf(C.Duration).value_or(0);
+  S.Durations.push_back(Duration);
+  S.Computing.push_back(std::max(0.0, Computing));
+}
+
+int64_t Calibration::members(const ir::ProcessGroup &G) const {
+  // A message has two ends, however many stages there are.
+  return G.Name == "pp" ? std::min<int64_t>(Sizes.groupSize(G), 2)
+                        : Sizes.groupSize(G);
+}
+
+Calibration::Place Calibration::placeOf(const Row &Of,
+                                        const ir::ProcessGroup &G,
+                                        int64_t Call) const {
+  const auto Group = static_cast<size_t>(&G - ir::allProcessGroups().begin());
+  const auto Iteration = static_cast<int64_t>((Taken - 1) / Planned->size());
+  const int64_t First = G.members(Map, Rank).front();
+  // Stages don't log the same rows: messages are told apart by the chunk they
+  // come from, or in backward go to, and by their micro-batch.
+  const int64_t Chunk = Of.From.Chunk * P.Schedule.Stages + Of.Stage;
+  const int64_t Step = Of.From.MicroBatch * 2;
+  switch (Of.From.Kind) {
+  case ActionKind::SendForward:
+    return {Group, First, Iteration, Step, Chunk};
+  case ActionKind::RecvForward:
+    return {Group, First, Iteration, Step, Chunk - 1};
+  case ActionKind::RecvBackward:
+    return {Group, First, Iteration, Step + 1, Chunk};
+  case ActionKind::SendBackward:
+    return {Group, First, Iteration, Step + 1, Chunk - 1};
+  default:
+    if (G.EndsOnly)
+      return {Group, First, Iteration, 0, 0};
+    const auto Index = static_cast<int64_t>((Taken - 1) % Planned->size());
+    return {Group, First, Iteration, Index, Call};
+  }
+}
+
+void Calibration::takeMessage(const Row &Of, const Message &Seen,
+                              double Duration, int64_t Call) {
+  const ir::ProcessGroup *G = Timing::groupOf(Seen.GroupKind);
+  if (!G)
+    return;
+  const double WireBytes = Sizes.wireBytes(Seen);
+  auto [It, IsNew] = Meetings.try_emplace(placeOf(Of, *G, Call));
+  Meeting &M = It->second;
+  M.Least = IsNew ? Duration : std::min(M.Least, Duration);
+  M.WireBytes = std::max(M.WireBytes, WireBytes);
+  if (Call < 0 && Of.From.Kind == ActionKind::Step && !G->EndsOnly)
+    M.Elements = static_cast<double>(Sizes.elements(Seen.Shape));
+  if (IsNew)
+    M.Comm =
+        Of.From.Kind == ActionKind::Step || Call < 0
+            ? (G->Name == "pp" ? StringRef("send") : StringRef("allreduce"))
+            : StringRef(Of.Body->SubOperations[static_cast<size_t>(Call)].Comm);
+  ++M.Come;
+}
+
+void Calibration::forEachMeeting(
+    llvm::function_ref<void(const ir::ProcessGroup &, const Meeting &)> Visit)
+    const {
+  for (const auto &[At, M] : Meetings) {
+    const ir::ProcessGroup &G = ir::allProcessGroups()[std::get<0>(At)];
+    if (M.Come == members(G))
+      Visit(G, M);
+  }
+}
+
+/// Gradients are scaled before they are reduced, even if nobody else has any.
+double Calibration::gradientScaling() const {
+  std::vector<double> PerElement;
+  forEachMeeting([&](const ir::ProcessGroup &G, const Meeting &M) {
+    if (M.Elements > 0 && members(G) == 1)
+      PerElement.push_back(M.Least / M.Elements);
+  });
+  return median(std::move(PerElement));
+}
+
+void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
+  // By axis, the times of each size.
+  std::map<ir::Axis, std::map<double, std::vector<double>>> Times;
+  forEachMeeting([&](const ir::ProcessGroup &G, const Meeting &M) {
+    if (members(G) > 1)
+      Times[Timing::linkOf(G)][M.WireBytes].push_back(
+          std::max(0.0, M.Least - Scaling * M.Elements));
+  });
+  for (const auto &[A, Sizes] : Times) {
+    std::vector<Point> Points;
+    for (const auto &[X, Y] : Sizes)
+      Points.push_back({X, median(Y)});
+    const Line L = fitLine(Points);
+    ir::LinkSpec &Link = Out.Links.emplace_back();
+    Link.Axis = A;
+    Link.Latency.state(std::llround(L.Start), {});
+    constexpr auto Endless = static_cast<double>(EndlessBandwidth);
+    Link.Bandwidth.state(
+        std::max<int64_t>(1, std::llround(std::min(Endless, 1e9 / L.Slope))),
+        {});
+  }
+}
+
+std::vector<Calibration::Equation>
+Calibration::equations(const Timing &Links, bool IsBackward) const {
+  std::vector<Equation> Out;
+  for (const auto &[Body, S] : Steps) {
+    if (Body->Op != (IsBackward ? "backward_step" : "forward_step"))
+      continue;
+    Equation E;
+    int64_t Chunk = S.Chunk;
+    for (const ir::ChunkRun &C : S.Stage->Chunks) {
+      if ((Chunk -= C.Count) >= 0)
+        continue;
+      for (const ir::LayerGroup &G : C.Layers)
+        for (const ir::BlockRun &R : G.Runs)
+          E.Layers[R.Block.Index] += static_cast<double>(G.Periods * R.Count);
+      break;
+    }
+    double Calls = 0;
+    for (const SubOperation &Call : Body->SubOperations)
+      Calls += static_cast<double>(Links.transfer(Timing::messageOf(Call)));
+    E.Time = std::max(0.0, median(S.Durations) - Calls);
+    Out.push_back(std::move(E));
+  }
+  return Out;
+}
+
+/// Blocks that occur, those with the most layers first: what cannot be told
+/// apart is theirs.
+static std::vector<unsigned>
+blocksOf(llvm::ArrayRef<std::map<unsigned, double>> Rows) {
+  std::map<unsigned, double> Counts;
+  for (const auto &Layers : Rows)
+    for (auto [Block, Count] : Layers)
+      Counts[Block] += Count;
+  std::vector<unsigned> Blocks;
+  for (auto [Block, Count] : Counts)
+    Blocks.push_back(Block);
+  llvm::stable_sort(
+      Blocks, [&](unsigned A, unsigned B) { return Counts[A] > Counts[B]; });
+  return Blocks;
+}
+
+/// A row for each equation, a column for each block.
+static std::vector<std::vector<double>>
+matrixOf(llvm::ArrayRef<std::map<unsigned, double>> Rows,
+         llvm::ArrayRef<unsigned> Blocks) {
+  std::vector<std::vector<double>> A;
+  for (const auto &Layers : Rows) {
+    std::vector<double> &Row = A.emplace_back();
+    for (unsigned Block : Blocks) {
+      auto It = Layers.find(Block);
+      Row.push_back(It == Layers.end() ? 0 : It->second);
+    }
+  }
+  return A;
+}
+
+void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
+                            bool IsBackward) const {
+  std::vector<std::map<unsigned, double>> Rows;
+  std::vector<double> Times;
+  for (Equation &E : equations(Links, IsBackward)) {
+    Rows.push_back(std::move(E.Layers));
+    Times.push_back(E.Time);
+  }
+  const std::vector<unsigned> Blocks = blocksOf(Rows);
+  std::vector<size_t> Order;
+  for (size_t I = 0; I < Blocks.size(); ++I)
+    Order.push_back(I);
+  const std::vector<double> Solved =
+      solveNonNegative(matrixOf(Rows, Blocks), Times, Order);
+  for (size_t I = 0; I < Blocks.size(); ++I)
+    Out.Profile.push_back({(IsBackward ? "backward." : "forward.") +
+                               P.Blocks[P.Blocks.idAt(Blocks[I])].Name,
+                           Solved[I] / 1000,
+                           {}});
+}
+
+bool Calibration::isUnderdetermined() const {
+  std::vector<std::map<unsigned, double>> Rows;
+  for (Equation &E : equations(Sizes, /*IsBackward=*/false))
+    Rows.push_back(std::move(E.Layers));
+  const std::vector<unsigned> Blocks = blocksOf(Rows);
+  return rankOf(matrixOf(Rows, Blocks)) < Blocks.size();
+}
+
+double Calibration::timePerParameter(const Step &S) const {
+  return *llvm::min_element(S.Durations) /
+         static_cast<double>(Sizes.parameters(*S.Stage));
+}
+
+/// A rank that comes early waits for the gradient norm of the others; the stage
+/// that came last did not.
+const Calibration::Step *Calibration::lastOptimizer() const {
+  const Step *Last = nullptr;
+  for (const auto &[Body, S] : Steps)
+    if (Body->Op == "optimizer_step" && Sizes.parameters(*S.Stage) > 0 &&
+        (!Last || timePerParameter(S) < timePerParameter(*Last)))
+      Last = &S;
+  return Last;
+}
+
+ir::CostSpec Calibration::fit() const {
+  ir::CostSpec Out;
+  Out.Kind.state(ir::CostKind::Calibrated, {});
+  auto AddTime = [&](StringRef Name, double Nanoseconds) {
+    if (Nanoseconds > 0)
+      Out.Profile.push_back({Name.str(), Nanoseconds / 1000, {}});
+  };
+  AddTime("host_gap", median(Gaps));
+  for (StringRef Op : {"get_batch", "loss_func"}) {
+    std::vector<double> Computing;
+    for (const auto &[Body, S] : Steps)
+      if (Body->Op == Op)
+        Computing.insert(Computing.end(), S.Computing.begin(),
+                         S.Computing.end());
+    AddTime(Op, median(std::move(Computing)));
+  }
+  const double Scaling = gradientScaling();
+  AddTime("gradients", Scaling * Timing::Million);
+  if (const Step *Last = lastOptimizer())
+    AddTime("optimizer", timePerParameter(*Last) * Timing::Million);
+  fitLinks(Out, Scaling);
+  ir::Program WithLinks = P;
+  WithLinks.Spec.Cost = Out;
+  const Timing Links(WithLinks);
+  fitBlocks(Out, Links, /*IsBackward=*/false);
+  fitBlocks(Out, Links, /*IsBackward=*/true);
+  return Out;
+}
+
+std::vector<Calibration::Family>
+Calibration::errors(const ir::Program &Fitted) const {
+  const Timing Times(Fitted);
+  std::map<std::string, std::vector<double>> Errors;
+  auto Add = [&](const std::string &Family, double Estimate, double Measured) {
+    if (Measured > 0)
+      Errors[Family].push_back(std::abs(Estimate - Measured) / Measured);
+  };
+  for (const auto &[Body, S] : Steps) {
+    if (!Body->GroupKind.empty() && Body->Op != "get_batch")
+      continue; // a message
+    if (Body->Op == "optimizer_step" && &S != lastOptimizer())
+      continue; // waits
+    const auto Estimate =
+        static_cast<double>(Times.total(*Body, *S.Stage, S.Chunk));
+    for (double Duration : S.Durations)
+      Add(Body->Op, Estimate, Duration);
+  }
+  const ir::ProfileTime *Scaling = Fitted.Spec.Cost.findTime("gradients");
+  forEachMeeting([&](const ir::ProcessGroup &G, const Meeting &M) {
+    const ir::LinkSpec *L = Fitted.Spec.Cost.findLink(Timing::linkOf(G));
+    double Estimate =
+        Scaling ? Scaling->Microseconds * 1000 * M.Elements / Timing::Million
+                : 0;
+    if (L && members(G) > 1)
+      Estimate += static_cast<double>(*L->Latency) +
+                  M.WireBytes * 1e9 / static_cast<double>(*L->Bandwidth);
+    Add((M.Comm + " " + G.Name).str(), Estimate, M.Least);
+  });
+  std::vector<Family> Out;
+  for (auto &[Name, Of] : Errors)
+    Out.push_back({Name, Of.size(), median(std::move(Of))});
+  return Out;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the traces of a run to times and links: what `cost calibrated` reads.
+#ifndef FORETRACE_BACKENDS_MEGATRON_CALIBRATION_H
+#define FORETRACE_BACKENDS_MEGATRON_CALIBRATION_H
+
+#include "backends/megatron/Skeleton.h"
+#include "backends/megatron/Timing.h"
+#include "backends/megatron/TraceReader.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+namespace foretrace::megatron {
+
+/// Gathers the durations of a run that is as planned, then fits. What several
+/// ranks do together took as long as on the rank that came last: the others
+/// waited. All times are in ns.
+class Calibration {
+public:
+  /// \p P has schedule and sync; both outlive this.
+  Calibration(const ir::Program &P, const Skeleton &S);
+
+  /// The rows that follow are of \p Rank, on stage \p Stage.
+  void begin(int64_t Rank, int64_t Stage);
+  /// The next row of the rank; rows without a duration count for nothing.
+  void take(const SeenRow &Row);
+
+  bool isEmpty() const { return Steps.empty(); }
+  /// The job's costs. What could not be measured is left out.
+  ir::CostSpec fit() const;
+
+  /// Samples of one kind, and the median of how far they are from an estimate,
+  /// relative to what was measured.
+  struct Family {
+    std::string Name;
+    size_t Samples;
+    double Error;
+  };
+  /// \p Fitted is the program with costs of `fit`.
+  std::vector<Family> errors(const ir::Program &Fitted) const;
+
+  /// From the first row of a rank to its last one before gradients are reduced;
+  /// by rank, one for each iteration.
+  struct Pipeline {
+    int64_t Stage;
+    std::vector<double> Measured;
+  };
+  const std::map<int64_t, Pipeline> &pipelines() const { return Pipelines; }
+  /// Blocks whose times can't be told apart: there are fewer kinds of stages
+  /// than blocks.
+  bool isUnderdetermined() const;
+
+private:
+  /// What several ranks do together: group, first member, iteration, and where.
+  using Place = std::tuple<size_t, int64_t, int64_t, int64_t, int64_t>;
+  struct Meeting {
+    double Least = 0, WireBytes = 0;
+    double Elements = 0; ///< of a gradient buffer
+    llvm::StringRef Comm;
+    int64_t Come = 0;
+  };
+  /// The rows of one body.
+  struct Step {
+    const ir::Stage *Stage;
+    int64_t Chunk;
+    std::vector<double> Durations;
+    std::vector<double> Computing; ///< without the calls within
+  };
+  /// Time of a block in each pass, by its index.
+  struct Equation {
+    std::map<unsigned, double> Layers;
+    double Time;
+  };
+
+  void takeStep(const Row &Planned, const SeenRow &Seen, double Duration);
+  void takeMessage(const Row &Planned, const Message &Seen, double Duration,
+                   int64_t Call);
+  Place placeOf(const Row &Planned, const ir::ProcessGroup &G,
+                int64_t Call) const;
+  int64_t members(const ir::ProcessGroup &G) const;
+  /// Visits what all members were seen at, in order.
+  void forEachMeeting(llvm::function_ref<void(const ir::ProcessGroup &,
+                                              const Meeting &)>) const;
+  std::vector<Equation> equations(const Timing &Links, bool IsBackward) const;
+  double gradientScaling() const;
+  double timePerParameter(const Step &S) const;
+  const Step *lastOptimizer() const;
+  void fitLinks(ir::CostSpec &Out, double Scaling) const;
+  void fitBlocks(ir::CostSpec &Out, const Timing &Links, bool IsBackward) const;
+
+  const ir::Program &P;
+  const Skeleton &Plan;
+  const Timing Sizes;
+  const ir::RankMap Map;
+  std::map<int64_t, std::vector<Row>> Rows; ///< by stage
+  llvm::MapVector<const RowBody *, Step> Steps;
+  std::map<Place, Meeting> Meetings;
+  std::vector<double> Gaps;
+  std::map<int64_t, Pipeline> Pipelines;
+  // Of the trace at hand.
+  int64_t Rank = 0;
+  const std::vector<Row> *Planned = nullptr;
+  size_t Taken = 0;
+  double LastEnd = -1, Begun = -1;
+};
+
+/// As good as endless: what a link has whose messages take as long however
+/// large they are.
+inline constexpr int64_t EndlessBandwidth = 1'000'000'000'000'000;
+
+/// The costs as a TOML file; \p Comment is its first line.
+void writeProfile(const ir::CostSpec &C, llvm::StringRef Comment,
+                  llvm::raw_ostream &OS);
+
+} // namespace foretrace::megatron
+
+#endif
