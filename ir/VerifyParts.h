@@ -19,6 +19,9 @@ void verifyBlock(const Program &P, const Block &B, DiagnosticEngine &Diags);
 void verifyStages(const Program &P, DiagnosticEngine &Diags);
 /// That the schedule is one of this job's stages, chunks and micro-batches.
 void verifySchedule(const Program &P, DiagnosticEngine &Diags);
+/// That every message of the schedule is received and no stage waits forever;
+/// of schedules that are not too long to run.
+void verifyMessages(const Program &P, DiagnosticEngine &Diags);
 
 } // namespace foretrace::ir
 

@@ -8,6 +8,7 @@ using namespace foretrace::ir;
 void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
   const ParallelSpec &Par = P.Spec.Parallel;
   const Schedule &S = P.Schedule;
+  const unsigned Before = Diags.errorCount();
   auto Expect = [&](llvm::StringRef What, int64_t Has, int64_t Needed) {
     if (Has != Needed)
       Diags.report(Par.Pp.Range, diag::VerifySchedule, What, Has, Needed);
@@ -24,4 +25,6 @@ void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
       S.WarmupBase < Least)
     Diags.report(Par.Pp.Range, diag::VerifyWarmup, S.WarmupBase,
                  S.WarmupPerStage, S.Stages);
+  if (Diags.errorCount() == Before)
+    verifyMessages(P, Diags);
 }

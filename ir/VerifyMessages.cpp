@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the stages of a schedule against each other.
+#include "ir/VerifyParts.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Forward or backward, micro-batch, and the chunk of the model that sends
+/// forward or receives backward.
+using Message = std::tuple<bool, int64_t, int64_t>;
+
+struct Walk {
+  std::vector<Action> Actions;
+  size_t At = 0;
+  bool Waits = false; ///< its messages are posted
+};
+
+class Simulation {
+public:
+  explicit Simulation(const Schedule &S);
+
+  /// The first action that waits forever, with its stage, if there is one.
+  std::optional<std::pair<int64_t, Action>> run();
+
+private:
+  std::optional<Message> messageOf(int64_t Stage, const Action &A) const;
+  size_t endOfCall(const Walk &W) const;
+  bool advance(int64_t Stage);
+
+  const Schedule &S;
+  std::vector<Walk> Stages;
+  std::map<Message, int> Posted; ///< by how many of the two
+};
+
+} // namespace
+
+Simulation::Simulation(const Schedule &S) : S(S) {
+  for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
+    forEachAction(S, Stage, [&, &W = Stages.emplace_back()](const Action &A) {
+      W.Actions.push_back(A);
+      return true;
+    });
+}
+
+std::optional<Message> Simulation::messageOf(int64_t Stage,
+                                             const Action &A) const {
+  const int64_t Place = A.Chunk * S.Stages + Stage;
+  switch (A.Kind) {
+  case ActionKind::SendForward:
+    return Message{true, A.MicroBatch, Place};
+  case ActionKind::RecvForward:
+    return Message{true, A.MicroBatch, Place - 1};
+  case ActionKind::SendBackward:
+    return Message{false, A.MicroBatch, Place - 1};
+  case ActionKind::RecvBackward:
+    return Message{false, A.MicroBatch, Place};
+  case ActionKind::Forward:
+  case ActionKind::Backward:
+  case ActionKind::Step:
+    return std::nullopt;
+  }
+  llvm_unreachable("every action is handled");
+}
+
+size_t Simulation::endOfCall(const Walk &W) const {
+  size_t End = W.At + 1;
+  while (End < W.Actions.size() && W.Actions[End].IsFused)
+    ++End;
+  return End;
+}
+
+/// Takes a stage through its calls until one waits for another stage.
+bool Simulation::advance(int64_t Stage) {
+  Walk &W = Stages[static_cast<size_t>(Stage)];
+  bool HasMoved = false;
+  while (W.At < W.Actions.size()) {
+    llvm::ArrayRef<Action> Call =
+        llvm::ArrayRef(W.Actions).slice(W.At, endOfCall(W) - W.At);
+    if (!W.Waits)
+      for (const Action &A : Call)
+        if (std::optional<Message> M = messageOf(Stage, A)) {
+          ++Posted[*M];
+          HasMoved = true;
+        }
+    W.Waits = true;
+    if (!llvm::all_of(Call, [&](const Action &A) {
+          std::optional<Message> M = messageOf(Stage, A);
+          return !M || Posted[*M] == 2;
+        }))
+      return HasMoved;
+    W.At += Call.size();
+    W.Waits = false;
+    HasMoved = true;
+  }
+  return HasMoved;
+}
+
+std::optional<std::pair<int64_t, Action>> Simulation::run() {
+  for (bool HasMoved = true; HasMoved;) {
+    HasMoved = false;
+    for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
+      HasMoved |= advance(Stage);
+  }
+  for (int64_t Stage = 0; Stage < S.Stages; ++Stage) {
+    const Walk &W = Stages[static_cast<size_t>(Stage)];
+    for (size_t I = W.At; I < W.Actions.size(); ++I)
+      if (std::optional<Message> M = messageOf(Stage, W.Actions[I]);
+          M && Posted[*M] != 2)
+        return std::pair(Stage, W.Actions[I]);
+  }
+  return std::nullopt;
+}
+
+void foretrace::ir::verifyMessages(const Program &P, DiagnosticEngine &Diags) {
+  constexpr int64_t MaxSteps = int64_t(1) << 18; // takes a tenth of a second
+  Schedule S = P.Schedule;
+  if (S.Stages * S.Chunks > MaxSteps)
+    return;
+  // After three rounds a schedule repeats itself.
+  S.Steps = std::min(S.Steps, 3 * S.Stages * S.Chunks);
+  if (S.Stages * S.Steps > MaxSteps)
+    return;
+  if (auto Stuck = Simulation(S).run())
+    Diags.report(P.Spec.Parallel.Pp.Range, diag::VerifyMessages, Stuck->first,
+                 getName(Stuck->second.Kind), Stuck->second.MicroBatch,
+                 Stuck->second.Chunk);
+}
