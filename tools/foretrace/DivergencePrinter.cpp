@@ -80,7 +80,8 @@ public:
     outs() << F.Group << " of ranks";
     for (int64_t Rank : F.Ranks)
       outs() << ' ' << Rank;
-    outs() << ": first at " << F.Path << ':' << F.What.Line << '\n';
+    outs() << ": first at " << F.Path << ':' << F.What.Line << ", "
+           << F.What.Text << '\n';
   }
   void omitCommunicators(size_t Count) override {
     outs() << Count << " more communicators\n";
@@ -116,18 +117,7 @@ public:
   explicit JSONPrinter(const SourceMgr &Sources) : Sources(Sources) {}
 
   void print(const Trace &Of, const Divergence &D) override {
-    line([&](json::OStream &J) {
-      J.attribute("file", json::fixUTF8(Of.Path));
-      J.attribute("line", D.Line);
-      J.attribute("rank", Of.Rank);
-      J.attribute("kind", getName(D.Kind));
-      J.attribute("message", json::fixUTF8(D.Text));
-      if (!D.Expected.empty() || !D.Seen.empty()) {
-        J.attribute("expected", D.Expected);
-        J.attribute("seen", json::fixUTF8(D.Seen));
-      }
-      attributePlace(J, D.Why);
-    });
+    line([&](json::OStream &J) { attributes(J, Of.Path, Of.Rank, D); });
   }
   void print(const Communicators::First &F) override {
     line([&](json::OStream &J) {
@@ -136,8 +126,7 @@ public:
         for (int64_t Rank : F.Ranks)
           J.value(Rank);
       });
-      J.attribute("file", json::fixUTF8(F.Path));
-      J.attribute("line", F.What.Line);
+      attributes(J, F.Path, F.Rank, F.What);
     });
   }
   void print(const Hint &H) override {
@@ -169,6 +158,19 @@ private:
     outs() << '\n';
   }
 
+  void attributes(json::OStream &J, StringRef Path, int64_t Rank,
+                  const Divergence &D) {
+    J.attribute("file", json::fixUTF8(Path));
+    J.attribute("line", D.Line);
+    J.attribute("rank", Rank);
+    J.attribute("kind", getName(D.Kind));
+    J.attribute("message", json::fixUTF8(D.Text));
+    if (!D.Expected.empty() || !D.Seen.empty()) {
+      J.attribute("expected", D.Expected);
+      J.attribute("seen", json::fixUTF8(D.Seen));
+    }
+    attributePlace(J, D.Why);
+  }
   void attributePlace(json::OStream &J, SourceRange Why) {
     if (std::optional<Place> P = find(Sources, Why))
       J.attribute("planned_by", json::fixUTF8(describe(*P)));
