@@ -2,6 +2,7 @@
 #include "backends/Backend.h"
 #include "backends/ir/IR.h"
 #include "backends/megatron/Megatron.h"
+#include "backends/optimus/Optimus.h"
 #include "backends/params/Params.h"
 #include "backends/simai/Simai.h"
 #include "llvm/ADT/STLExtras.h"

@@ -45,6 +45,10 @@ enum class ScheduleKind : unsigned char {
 #define SCHEDULE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class PartitionKind : unsigned char {
+#define PARTITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class RankOrderKind : unsigned char {
 #define RANK_ORDER_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

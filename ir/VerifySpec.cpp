@@ -103,6 +103,7 @@ void SpecVerifier::keys() {
   needDerived(P.Etp, "etp");
   needDerived(P.Dp, "dp");
   needDerived(P.Ga, "ga");
+  needDerived(P.Partition, "partition");
   need(P.Zero, "zero");
   need(P.EmbeddingAsLayer, "embedding_as_layer");
   need(P.LossAsLayer, "loss_as_layer");

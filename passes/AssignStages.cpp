@@ -4,6 +4,7 @@
 // stage i mod pp. Equal neighbouring stages, and equal neighbouring chunks of a
 // stage, are stored once with a count. Also says what crosses a cut.
 
+#include "ir/Partition.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
 
@@ -113,18 +114,33 @@ LayerSequence Cutter::take(int64_t Count) {
   return Out;
 }
 
-/// Entries of the layer sequence in chunk \p I, embedding and head included.
-static int64_t chunkSize(const Spec &S, int64_t I) {
+/// Layers of each chunk.
+static std::vector<int64_t> chunkLayers(const Spec &S) {
   const ParallelSpec &P = S.Parallel;
-  int64_t Chunks = *P.Pp * *P.Vpp;
-  bool First = I == 0;
-  bool Last = I == Chunks - 1;
-  if (!P.Layout.empty())
-    return *P.Layout[static_cast<size_t>(I)] + First + Last;
-  int64_t Counted = S.Model.layerCount() + *P.EmbeddingAsLayer + *P.LossAsLayer;
-  // An embedding that counts as a layer is one of the share.
-  return Counted / Chunks + (First && !*P.EmbeddingAsLayer) +
-         (Last && !*P.LossAsLayer);
+  const int64_t Layers = S.Model.layerCount();
+  std::vector<int64_t> Sizes;
+  if (!P.Layout.empty()) {
+    for (const Located<int64_t> &L : P.Layout)
+      Sizes.push_back(*L);
+    return Sizes;
+  }
+  if (*P.Partition == PartitionKind::BlockTp)
+    return blockTpLayers(Layers, *P.Pp);
+  const int64_t Chunks = *P.Pp * *P.Vpp;
+  const int64_t Counted = Layers + *P.EmbeddingAsLayer + *P.LossAsLayer;
+  Sizes.assign(static_cast<size_t>(Chunks), Counted / Chunks);
+  // What counts as a layer is one of the share.
+  Sizes.front() -= *P.EmbeddingAsLayer;
+  Sizes.back() -= *P.LossAsLayer;
+  return Sizes;
+}
+
+/// Entries of the layer sequence in each chunk, embedding and head included.
+static std::vector<int64_t> chunkSizes(const Spec &S) {
+  std::vector<int64_t> Sizes = chunkLayers(S);
+  ++Sizes.front();
+  ++Sizes.back();
+  return Sizes;
 }
 
 static bool sameChunks(const Stage &A, const Stage &B) {
@@ -147,11 +163,17 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
                  MaxChunks);
     return false;
   }
+  const PartitionKind Partition = *P.Spec.Parallel.Partition;
+  if (Partition == PartitionKind::ModuleCount) {
+    Diags.report(P.Spec.Parallel.Partition.Range, diag::PartitionInsideLayers);
+    return false;
+  }
+  const std::vector<int64_t> Sizes = chunkSizes(P.Spec);
   std::vector<Stage> Stages(static_cast<size_t>(Pp));
   Cutter Cut(P.Layers);
   for (int64_t I = 0; I < Chunks; ++I) {
     Stage &S = Stages[static_cast<size_t>(I % Pp)];
-    LayerSequence Layers = Cut.take(chunkSize(P.Spec, I));
+    LayerSequence Layers = Cut.take(Sizes[static_cast<size_t>(I)]);
     if (!S.Chunks.empty() && S.Chunks.back().Layers == Layers)
       ++S.Chunks.back().Count;
     else

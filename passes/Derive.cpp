@@ -143,6 +143,28 @@ void Deriver::checkSequence() {
               nearestMultiples(*Seq, Parts));
 }
 
+/// Of stages that are not equal.
+void Deriver::checkPartition() {
+  const ParallelSpec &P = S.Parallel;
+  const llvm::StringRef Name = getSpelling(*P.Partition);
+  if (!P.Layout.empty())
+    error(P.Partition.Range, diag::KeyWithoutEffect, "partition",
+          "beside `layout`");
+  for (const auto &[Key, Field] :
+       {std::pair("embedding_as_layer", &P.EmbeddingAsLayer),
+        std::pair("loss_as_layer", &P.LossAsLayer)})
+    if (**Field)
+      error(Field->Range, diag::KeyWithoutEffect, Key,
+            ("with partition = " + Name).str());
+  if (*P.Vpp > 1)
+    error(P.Vpp.Range, diag::PartitionVpp, *P.Vpp, Name);
+  const int64_t Layers = S.Model.layerCount();
+  if (*P.Partition == PartitionKind::BlockTp && Layers < *P.Pp)
+    error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp)
+        .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
+        .note(P.Pp.Range, diag::NearestLegal, "pp", Layers);
+}
+
 void Deriver::checkLayout() {
   const ParallelSpec &P = S.Parallel;
   for (const auto &[Name, Key] :
@@ -197,6 +219,8 @@ void Deriver::checkPipeline() {
   if (*P.Vpp > 1 && *P.Ga % *P.Pp != 0)
     error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
         .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+  if (*P.Partition != PartitionKind::Uniform)
+    return checkPartition();
   if (!P.Layout.empty())
     return checkLayout();
   int64_t Layers = S.Model.layerCount();

@@ -64,6 +64,7 @@ private:
   void checkPipeline();
   void deriveSchedule();
   void checkLayout();
+  void checkPartition();
   void deriveExpertMesh();
   void checkSizes();
   void checkSize(SourceRange R, llvm::StringRef What,

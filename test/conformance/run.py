@@ -14,11 +14,13 @@ import sys
 
 import aicb
 import megatron
+import optimus
 
 
 # The families that are covered. A module finds the folders that hold cases and
 # runs all cases of one.
-FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "megatron-trace": megatron}
+FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "megatron-trace": megatron,
+            "optimus-prime": optimus}
 
 
 def run_family(name, root, foretrace, jobs):

@@ -157,11 +157,12 @@ void Checker::checkFiles() {
   }
 }
 
-/// Traces that diverge and traces that don't, for hints that hold for both.
+/// Traces that diverge, of different stages if there are, and one that does
+/// not: hints hold for all.
 std::vector<Trace> Checker::sample() const {
-  constexpr size_t MaxDifferent = 2;
-  std::vector<Trace> Sample =
-      ArrayRef(Different).take_front(MaxDifferent).vec();
+  std::vector<Trace> Sample = {Different.front()};
+  if (Different.size() > 1)
+    Sample.push_back(Different.back());
   for (const Trace &File : Files)
     if (none_of(Different,
                 [&](const Trace &D) { return D.Path == File.Path; })) {

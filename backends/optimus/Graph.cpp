@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/optimus/Graph.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::optimus;
+using llvm::StringRef;
+
+namespace {
+
+/// Families with the same rows.
+enum class Rows : unsigned char { Llama, GPT2 };
+enum class Section : unsigned char { Start, Layer, End };
+enum class Kind : unsigned char { Module, Node, Held };
+enum class Dim : unsigned char {
+  Zero,
+  One,
+  QkNorm, ///< 2 with normalised queries and keys
+  Hidden,
+  HeadDim,
+  Query,
+  KeyValue,
+  QueryKeyValue,
+  Ffn,
+  Vocab,
+  Positions,
+  // Shapes of nodes.
+  Mask,
+  Rope,
+  Integer,
+};
+enum class Bias : unsigned char { None, Qkv, Linear, Always };
+
+/// A row of Families.def.
+struct Row {
+  Rows Of;
+  Section In;
+  Kind What;
+  llvm::StringLiteral Result, Name, Arguments;
+  Dim Inner, Outer;
+  Bias HasBias;
+  int First, PerLayer; ///< number of a node
+};
+constexpr Row AllRows[] = {
+#define MODULE(ROWS, SECTION, RESULT, PATH, ARGUMENTS, IN, OUT, BIAS)          \
+  {Rows::ROWS, Section::SECTION, Kind::Module, RESULT, PATH, ARGUMENTS,        \
+   Dim::IN,    Dim::OUT,         Bias::BIAS,   0,      0},
+#define NODE(ROWS, SECTION, RESULT, FX, FIRST, PER_LAYER, ARGUMENTS, SHAPE)    \
+  {Rows::ROWS, Section::SECTION, Kind::Node, RESULT, FX,       ARGUMENTS,      \
+   Dim::Zero,  Dim::SHAPE,       Bias::None, FIRST,  PER_LAYER},
+#define HELD(ROWS, SECTION, IN, OUT, BIAS)                                     \
+  {Rows::ROWS, Section::SECTION, Kind::Held, "", "", "",                       \
+   Dim::IN,    Dim::OUT,         Bias::BIAS, 0,  0},
+#include "backends/optimus/Families.def"
+};
+
+struct FamilyRow {
+  llvm::StringLiteral Name, Class;
+  Rows Of;
+};
+constexpr FamilyRow Families[] = {
+#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) {NAME, CLASS, Rows::ROWS},
+#include "backends/optimus/Families.def"
+};
+
+const FamilyRow &rowOf(Family F) { return Families[static_cast<unsigned>(F)]; }
+
+StringRef pathOfLayers(Rows Of) {
+  switch (Of) {
+#define LAYERS(ROWS, PATH)                                                     \
+  case Rows::ROWS:                                                             \
+    return PATH;
+#include "backends/optimus/Families.def"
+  }
+  llvm_unreachable("every family has layers");
+}
+
+class Builder {
+public:
+  Builder(const ir::ModelSpec &M, Family F, Graph &Out)
+      : M(M), A(M.Blocks.front().Attention), Of(rowOf(F).Of), Out(Out) {}
+
+  void run();
+
+private:
+  void section(Section In, int64_t Layer);
+  void add(const Row &R, int64_t Layer);
+  int64_t sizeOf(Dim D) const;
+  int64_t parameters(const Row &R) const;
+  Value valueOf(const Row &R, int64_t Layer) const;
+
+  const ir::ModelSpec &M;
+  const ir::AttentionSpec &A;
+  const Rows Of;
+  Graph &Out;
+  llvm::StringMap<unsigned> Latest; ///< values by name
+  int64_t Held = 0;                 ///< for the next leaf
+};
+
+} // namespace
+
+StringRef foretrace::optimus::getName(Family F) { return rowOf(F).Name; }
+StringRef foretrace::optimus::getClass(Family F) { return rowOf(F).Class; }
+
+std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
+  const ir::BlockSpec &B = M.Blocks.front();
+  const bool IsGated = ir::isGated(*B.Ffn.Activation);
+  if (M.Blocks.size() > 1 || B.Moe ||
+      *B.Attention.Kind == ir::AttentionKind::MLA)
+    return std::nullopt;
+  if (*M.Norm == ir::NormKind::LayerNorm &&
+      *M.Positions == ir::PositionKind::Learned && *M.Bias && !IsGated)
+    return Family::GPT2;
+  if (*M.Norm != ir::NormKind::RMSNorm ||
+      *M.Positions != ir::PositionKind::Rope || *M.Bias || !IsGated)
+    return std::nullopt;
+  if (*B.Attention.QkNorm)
+    return Family::Qwen3;
+  return *M.QkvBias ? Family::Qwen2 : Family::Llama;
+}
+
+std::optional<int64_t>
+foretrace::optimus::graphLength(Family F, StringRef Version, int64_t Layers) {
+#define LENGTH(ROWS, VERSION, PER_LAYER, FIXED)                                \
+  if (rowOf(F).Of == Rows::ROWS && Version == VERSION)                         \
+    return PER_LAYER * Layers + FIXED;
+#include "backends/optimus/Families.def"
+  return std::nullopt;
+}
+
+int64_t Value::elements(int64_t Batch, int64_t Sequence) const {
+  switch (Shape) {
+  case ShapeKind::Tokens:
+    return Batch * Sequence * Width;
+  case ShapeKind::Mask:
+    return Batch * Sequence * (Sequence + 1);
+  case ShapeKind::Rope:
+    return Sequence * Width;
+  case ShapeKind::Integer:
+    return 0;
+  }
+  llvm_unreachable("every shape is handled");
+}
+
+int64_t Builder::sizeOf(Dim D) const {
+  const int64_t Query = *A.Heads * *A.HeadDim;
+  const int64_t KeyValue = *A.KvHeads * *A.HeadDim;
+  switch (D) {
+  case Dim::Zero:
+  case Dim::Mask:
+  case Dim::Integer:
+    return 0;
+  case Dim::One:
+    return 1;
+  case Dim::QkNorm:
+    return *A.QkNorm ? 2 : 0;
+  case Dim::Hidden:
+    return *M.Hidden;
+  case Dim::HeadDim:
+  case Dim::Rope:
+    return *A.HeadDim;
+  case Dim::Query:
+    return Query;
+  case Dim::KeyValue:
+    return KeyValue;
+  case Dim::QueryKeyValue:
+    return Query + 2 * KeyValue;
+  case Dim::Ffn:
+    return *M.Blocks.front().Ffn.Intermediate;
+  case Dim::Vocab:
+    return *M.Vocab;
+  case Dim::Positions:
+    return *M.MaxPositions;
+  }
+  llvm_unreachable("every width is handled");
+}
+
+int64_t Builder::parameters(const Row &R) const {
+  const bool HasBias = R.HasBias == Bias::Always ||
+                       (R.HasBias == Bias::Linear && *M.Bias) ||
+                       (R.HasBias == Bias::Qkv && *M.QkvBias);
+  return (sizeOf(R.Inner) + HasBias) * sizeOf(R.Outer);
+}
+
+Value Builder::valueOf(const Row &R, int64_t Layer) const {
+  Value V;
+  V.Width = sizeOf(R.Outer);
+  V.Shape = R.Outer == Dim::Mask      ? ShapeKind::Mask
+            : R.Outer == Dim::Rope    ? ShapeKind::Rope
+            : R.Outer == Dim::Integer ? ShapeKind::Integer
+                                      : ShapeKind::Tokens;
+  if (R.What == Kind::Module) {
+    V.Path = R.Name.str();
+    if (Layer >= 0)
+      V.Path =
+          pathOfLayers(Of).str() + "." + std::to_string(Layer) + "." + V.Path;
+    V.Node = V.Path;
+    std::replace(V.Node.begin(), V.Node.end(), '.', '_');
+    return V;
+  }
+  V.Path = R.Result.str();
+  const int64_t Number = R.First + R.PerLayer * std::max<int64_t>(Layer, 0);
+  V.Node = R.First < 0 ? "?" : R.Name.str();
+  if (R.First >= 0 && Number > 0)
+    V.Node += "_" + std::to_string(Number);
+  return V;
+}
+
+void Builder::add(const Row &R, int64_t Layer) {
+  const int64_t Size = parameters(R);
+  if (R.What == Kind::Held) {
+    Held += Size;
+    return;
+  }
+  Step S{R.What == Kind::Module,
+         {},
+         static_cast<unsigned>(Out.Values.size()),
+         Layer,
+         0};
+  llvm::SmallVector<StringRef> Names;
+  R.Arguments.split(Names, ' ', -1, false);
+  for (StringRef Name : Names)
+    S.Arguments.push_back(Latest.lookup(Name));
+  if (S.IsModule) {
+    S.Parameters = Size + std::exchange(Held, 0);
+    ++Out.Modules;
+  }
+  Latest[R.Result] = S.Result;
+  Out.Values.push_back(valueOf(R, Layer));
+  Out.Steps.push_back(std::move(S));
+}
+
+void Builder::section(Section In, int64_t Layer) {
+  for (const Row &R : AllRows)
+    if (R.Of == Of && R.In == In)
+      add(R, Layer);
+}
+
+void Builder::run() {
+  Out.Values.push_back({"input_ids", "input_ids", ShapeKind::Tokens, 1});
+  Latest["input_ids"] = 0;
+  section(Section::Start, -1);
+  for (int64_t Layer = 0; Layer < M.layerCount(); ++Layer)
+    section(Section::Layer, Layer);
+  section(Section::End, -1);
+  for (const Step &S : Out.Steps) {
+    Out.Parameters += S.Parameters;
+    Out.LayerParameters += S.Layer == 0 ? S.Parameters : 0;
+  }
+  if (*M.Tied)
+    Out.Parameters -= *M.Vocab * *M.Hidden;
+}
+
+Graph::Graph(const ir::ModelSpec &M, Family F) { Builder(M, F, *this).run(); }

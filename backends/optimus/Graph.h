@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model as torch.fx traces it for Optimus-Prime: calls of leaf modules and
+// the values between them, in order of execution.
+#ifndef FORETRACE_BACKENDS_OPTIMUS_GRAPH_H
+#define FORETRACE_BACKENDS_OPTIMUS_GRAPH_H
+
+#include "ir/Spec.h"
+#include <optional>
+
+namespace foretrace::optimus {
+
+enum class Family : unsigned char {
+#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) ENUMERATOR,
+#include "backends/optimus/Families.def"
+};
+llvm::StringRef getName(Family F);
+/// The model's class in transformers.
+llvm::StringRef getClass(Family F);
+/// The family that a model looks like; nothing if it is none of them.
+std::optional<Family> familyOf(const ir::ModelSpec &M);
+
+/// What a value looks like; B is the micro-batch, S the length of its samples.
+enum class ShapeKind : unsigned char {
+  Tokens,  ///< [B, S, width]
+  Mask,    ///< [B, 1, S, S + 1]
+  Rope,    ///< [1, S, head dimension]
+  Integer, ///< no tensor
+};
+
+struct Value {
+  std::string Node; ///< of the fx graph; "?" if its number is not known
+  std::string Path; ///< of the module, or what it is
+  ShapeKind Shape;
+  int64_t Width = 0;
+
+  /// Elements for a micro-batch of \p Batch samples of \p Sequence tokens.
+  int64_t elements(int64_t Batch, int64_t Sequence) const;
+};
+
+/// A node that makes a value, or more than one step of the model's code.
+struct Step {
+  bool IsModule;
+  std::vector<unsigned> Arguments; ///< values, in order
+  unsigned Result;
+  int64_t Layer; ///< -1 outside of layers
+  /// Of the module, and of modules before it that are no leaves.
+  int64_t Parameters;
+};
+
+struct Graph {
+  std::vector<Value> Values; ///< the first is the input
+  std::vector<Step> Steps;
+  int64_t Modules = 0;
+  /// Parameters of the model, a tied embedding once, and of a layer.
+  int64_t Parameters = 0, LayerParameters = 0;
+
+  /// Unfolds \p M; it has no more than MaxLayers layers.
+  Graph(const ir::ModelSpec &M, Family F);
+  static constexpr int64_t MaxLayers = 1 << 16;
+};
+
+/// All nodes of the fx graph; nothing where that is not known for \p Version of
+/// transformers.
+std::optional<int64_t> graphLength(Family F, llvm::StringRef Version,
+                                   int64_t Layers);
+
+} // namespace foretrace::optimus
+
+#endif

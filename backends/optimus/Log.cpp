@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of a run's log that follow from the job; times are `?`.
+#include "backends/optimus/Writers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace foretrace;
+using namespace foretrace::optimus;
+using llvm::formatv;
+
+namespace {
+
+class Writer {
+public:
+  Writer(const Job &Of, llvm::raw_ostream &OS)
+      : Of(Of), Par(Of.Program.Spec.Parallel), OS(OS) {}
+
+  void run();
+
+private:
+  void configuration();
+  void groups();
+  void ranges(int64_t Rank);
+  void graph();
+  void node(llvm::StringRef Op, llvm::StringRef Name, llvm::StringRef Target,
+            llvm::ArrayRef<std::string> Arguments);
+  void rank(int64_t Rank);
+  void layers(int64_t Rank);
+  void rule() { OS << std::string(60, '-') << '\n'; }
+
+  int64_t stageOf(int64_t Rank) const { return Rank / (*Par.Dp * *Par.Tp); }
+  const Stage &stage(int64_t S) const {
+    return Of.Plan.Stages[static_cast<size_t>(S)];
+  }
+  std::string submodule(int64_t S) const {
+    return "submod_" + std::to_string(S);
+  }
+
+  const Job &Of;
+  const ir::ParallelSpec &Par;
+  llvm::raw_ostream &OS;
+};
+
+} // namespace
+
+/// 1,235,814,400
+static std::string withCommas(int64_t N) {
+  std::string Text = std::to_string(N);
+  for (size_t At = Text.size(); At > 3; At -= 3)
+    Text.insert(At - 3, ",");
+  return Text;
+}
+
+/// As Python prints a list of numbers.
+static std::string list(llvm::ArrayRef<int64_t> Numbers) {
+  return "[" +
+         llvm::join(llvm::map_range(
+                        Numbers, [](int64_t N) { return std::to_string(N); }),
+                    ", ") +
+         "]";
+}
+
+void Writer::configuration() {
+  const ir::TrainSpec &Train = Of.Program.Spec.Train;
+  OS << "> Total parameters in model: " << withCommas(Of.Graph.Parameters)
+     << "\n> World size: " << *Par.World
+     << "\n> IR: IR_Anal.SEQUENTIAL\n> GAS: " << Of.microBatches()
+     << "\n> GBS: " << *Train.GlobalBatch << "\n> MBS: " << *Train.MicroBatch
+     << "\n> TP: " << *Par.Tp << "\n> DP: " << *Par.Dp << "\n> PP: " << *Par.Pp
+     << '\n';
+}
+
+/// Ranks are numbered tp fastest, then dp, then pp.
+void Writer::groups() {
+  const int64_t Tp = *Par.Tp, Dp = *Par.Dp;
+  auto Mesh = [](llvm::StringRef Axis, llvm::ArrayRef<int64_t> Ranks) {
+    return formatv("DeviceMesh('cuda', {0}, mesh_dim_names=('{1}',))",
+                   list(Ranks), Axis)
+        .str();
+  };
+  for (int64_t Rank = 0; Rank < *Par.World; ++Rank) {
+    const int64_t T = Rank % Tp, D = Rank / Tp % Dp, S = stageOf(Rank);
+    std::vector<int64_t> Pps, Tps, Dps;
+    for (int64_t I = 0; I < *Par.Pp; ++I)
+      Pps.push_back((I * Dp + D) * Tp + T);
+    for (int64_t I = 0; I < Tp; ++I)
+      Tps.push_back((S * Dp + D) * Tp + I);
+    for (int64_t I = 0; I < Dp; ++I)
+      Dps.push_back((S * Dp + I) * Tp + T);
+    OS << formatv("> [rank:{0}] pp group:{1}, tp group:{2}, dp group:{3}\n",
+                  Rank, Mesh("pp", Pps), Mesh("tp", Tps), Mesh("dp", Dps));
+  }
+  OS << "> World Size: " << *Par.World
+     << "\n> Pipeline Parallel Size: " << *Par.Pp << '\n';
+  if (Dp > 1)
+    OS << "> Data Parallel Size: " << Dp << '\n';
+  if (Tp > 1)
+    OS << "> Tensor Parallel Size: " << Tp << '\n';
+  OS << ">> ir_analyze: IR_Anal.SEQUENTIAL\n";
+  rule();
+  OS << "stage2rank = {";
+  for (int64_t S = 0; S < Of.stages(); ++S)
+    OS << (S ? ", " : "") << S << ": " << list(Of.ranks(S));
+  OS << "}\n";
+  rule();
+}
+
+void Writer::ranges(int64_t Rank) {
+  auto Print = [&](llvm::StringRef Which, auto NameOf) {
+    OS << "  rank:" << Rank << ",  " << Which << " metadata_range: [";
+    for (int64_t S = 0; S < Of.stages(); ++S)
+      OS << (S ? ", " : "") << '(' << S << ", '" << NameOf(S) << "')";
+    OS << "]\n";
+  };
+  OS << Of.counts() << '\n';
+  if (Rank == 0)
+    Print("first",
+          [&](int64_t S) { return Of.Graph.Values[stage(S).Last].Node; });
+  Print("second", [&](int64_t S) { return submodule(S); });
+}
+
+void Writer::node(llvm::StringRef Op, llvm::StringRef Name,
+                  llvm::StringRef Target,
+                  llvm::ArrayRef<std::string> Arguments) {
+  std::vector<std::string> Nodes;
+  for (const std::string &A : Arguments)
+    if (!llvm::all_of(A, llvm::isDigit))
+      Nodes.push_back(A);
+  OS << formatv("n.op:{0}, n.name:{1}, n.target:{2}, n.args:({3}{4}), "
+                "n.all_input_nodes:[{5}]\n",
+                Op, Name, Target, llvm::join(Arguments, ", "),
+                Arguments.size() == 1 ? "," : "", llvm::join(Nodes, ", "));
+}
+
+void Writer::graph() {
+  OS << ">> --- FX graph ---\n";
+  const std::string &Input = Of.Graph.Values.front().Node;
+  node("placeholder", Input, Input, {});
+  for (int64_t S = 0; S < Of.stages(); ++S) {
+    node("call_module", submodule(S), submodule(S), stage(S).Arguments);
+    if (stage(S).Outputs.size() > 1)
+      for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
+        node("call_function", stage(S).Outputs[I].Node,
+             "<built-in function getitem>", {submodule(S), std::to_string(I)});
+  }
+  node("output", "output", "output", {submodule(Of.stages() - 1)});
+  rule();
+  for (int64_t S = 0; S < Of.stages(); ++S)
+    if (stage(S).Outputs.size() > 1)
+      for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
+        OS << " --- key:" << stage(S).Outputs[I].Node << ", values:('"
+           << submodule(S) << "', " << I << ")\n";
+}
+
+void Writer::rank(int64_t Rank) {
+  OS << "SEQUENTIAL mode >> [rank:" << Rank
+     << ", local_world_size:" << *Par.World << "]\n";
+  ranges(Rank);
+  if (Rank == 0)
+    graph();
+  const std::string Own = submodule(stageOf(Rank));
+  OS << " ### Rank:" << Rank << ", name:" << Own << ", move " << Own
+     << " to cuda:" << Rank << '\n';
+  for (int64_t S = Of.stages() - 1; S > 0; --S)
+    OS << " ***** stage:" << S << " >>  from_:" << Of.firstNodeFor(S)
+       << ", to_:" << submodule(S) << '\n';
+  OS << " *** rank:" << Rank << " cross-referenced nodes ***\n"
+     << "   special_nodes: {";
+  llvm::interleaveComma(Of.Plan.Special, OS, [&](const SpecialNode &N) {
+    OS << '\'' << N.Node << "': (" << N.First << ", " << N.Last << ')';
+  });
+  OS << "}\n";
+  rule();
+}
+
+void Writer::layers(int64_t Rank) {
+  const int64_t S = stageOf(Rank);
+  OS << "[rank:" << Rank << " stage:" << S
+     << "] transformer-block(module) forward time (no send/recv) - step 1\n";
+  for (const LayerPart &P : stage(S).Parts)
+    OS << "  layer[" << Of.keyOf(P) << "]: total=?ms, ops="
+       << static_cast<int64_t>(P.Leaves.size()) * Of.microBatches()
+       << ", avg/op=?ms\n";
+}
+
+void Writer::run() {
+  configuration();
+  groups();
+  OS << ">> model class name: " << getClass(Of.Family)
+     << "\n>> split method: " << getName(Of.Split) << '\n';
+  for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
+    rank(Rank);
+  for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
+    layers(Rank);
+}
+
+void foretrace::optimus::writeLog(const Job &J, llvm::raw_ostream &OS) {
+  Writer(J, OS).run();
+}

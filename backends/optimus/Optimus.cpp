@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/optimus/Optimus.h"
+#include "backends/EmitOptions.h"
+#include "backends/optimus/Options.h"
+#include "backends/optimus/Writers.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::optimus;
+
+ir::FactSet foretrace::optimus::prepare(const ir::EmitSpec &Emit,
+                                        DiagnosticEngine &Diags) {
+  readOptions(Emit, Diags);
+  return {ir::Fact::Complete};
+}
+
+/// The job's, or what the runtime chooses: whole layers with tensor
+/// parallelism.
+static Split splitOf(const ir::ParallelSpec &P) {
+  switch (*P.Partition) {
+  case ir::PartitionKind::BlockTp:
+    return Split::LlamaTpSplit;
+  case ir::PartitionKind::ModuleCount:
+    return Split::Simple;
+  case ir::PartitionKind::Uniform:
+    return *P.Tp > 1 ? Split::LlamaTpSplit : Split::Simple;
+  }
+  llvm_unreachable("every partition is handled");
+}
+
+static bool isLlama(Family F) { return F == Family::Llama; }
+
+/// Whether the runtime can run the job at all.
+static bool checkParallelism(const ir::Spec &S, Family F,
+                             DiagnosticEngine &Diags) {
+  const ir::ParallelSpec &P = S.Parallel;
+  const unsigned Before = Diags.errorCount();
+  const std::pair<llvm::StringRef, const Located<int64_t> *> Unknown[] = {
+      {"cp", &P.Cp}, {"vpp", &P.Vpp}, {"ep", &P.Ep}};
+  for (auto [Name, Key] : Unknown)
+    if (**Key > 1)
+      Diags.report(Key->Range, diag::OptimusAxis, Name, **Key);
+  if (P.Partition.isStated() && *P.Partition == ir::PartitionKind::Uniform)
+    Diags.report(P.Partition.Range, diag::OptimusUniform);
+  if (!P.Layout.empty())
+    Diags.report(P.LayoutRange, diag::OptimusUniform);
+  if (splitOf(P) == Split::LlamaTpSplit && P.Partition.isStated() &&
+      !isLlama(F))
+    Diags.report(P.Partition.Range, diag::OptimusSplit, getName(F));
+  if (*P.Tp > 1 && !isLlama(F))
+    Diags.report(P.Tp.Range, diag::OptimusTp, *P.Tp, getName(F));
+  return Diags.errorCount() == Before;
+}
+
+bool foretrace::optimus::check(const EmitRequest &Request,
+                               DiagnosticEngine &Diags) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  const Options O = readOptions(Request.Emit, Known);
+  const ir::Spec &S = Request.Program.Spec;
+  const std::optional<Family> F = O.Family ? O.Family : familyOf(S.Model);
+  if (!F) {
+    static constexpr llvm::StringRef Names[] = {
+#define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) NAME,
+#include "backends/optimus/Families.def"
+    };
+    Diags.report(S.Model.Range, diag::OptimusFamily, S.Model.Name,
+                 llvm::join(llvm::ArrayRef(Names), ", "));
+    return false;
+  }
+  if (!checkParallelism(S, *F, Diags))
+    return false;
+  const int64_t Layers = S.Model.layerCount();
+  if (Layers > Graph::MaxLayers) {
+    Diags.report(S.Model.LayersRange, diag::OptimusLayers, Layers,
+                 Graph::MaxLayers);
+    return false;
+  }
+  const Split How = splitOf(S.Parallel);
+  const int64_t Most =
+      How == Split::Simple ? Graph(S.Model, *F).Modules : Layers;
+  if (*S.Parallel.Pp <= Most)
+    return true;
+  Diags
+      .report(S.Parallel.Pp.Range, diag::OptimusStages, *S.Parallel.Pp, Most,
+              How == Split::Simple ? "calls of leaf modules" : "layers")
+      .note(S.Parallel.Pp.Range, diag::NearestLegal, "pp", Most);
+  return false;
+}
+
+std::string Job::counts() const {
+  return "length:" + (Length ? std::to_string(*Length) : "?") +
+         ", modcnt:" + std::to_string(Graph.Modules) +
+         ", num_stage:" + std::to_string(stages()) +
+         ", segment:" + std::to_string(Graph.Modules / stages());
+}
+
+std::string Job::keyOf(const LayerPart &P) const {
+  if (P.Layer >= 0)
+    return std::to_string(P.Layer);
+  llvm::StringRef Leaf =
+      llvm::StringRef(Graph.Values[P.Leaves.front()].Path).rsplit('.').second;
+  if (Leaf.empty())
+    Leaf = Graph.Values[P.Leaves.front()].Path;
+  return Leaf == "embed_tokens" ? "embed" : Leaf.str();
+}
+
+std::vector<int64_t> Job::ranks(int64_t Stage) const {
+  const ir::ParallelSpec &P = Program.Spec.Parallel;
+  const int64_t Size = *P.Dp * *P.Tp;
+  std::vector<int64_t> Ranks;
+  for (int64_t I = 0; I < Size; ++I)
+    Ranks.push_back(Stage * Size + I);
+  return Ranks;
+}
+
+std::string Job::firstNodeFor(int64_t Stage) const {
+  const std::vector<Output> &Before =
+      Plan.Stages[static_cast<size_t>(Stage - 1)].Outputs;
+  return Before.size() > 1 ? Before.front().Node
+                           : "submod_" + std::to_string(Stage);
+}
+
+llvm::Error foretrace::optimus::emit(const EmitRequest &Request, OutputSet &Out,
+                                     DiagnosticEngine &) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  const Options O = readOptions(Request.Emit, Known);
+  const ir::Spec &S = Request.Program.Spec;
+  const Family F = O.Family ? *O.Family : *familyOf(S.Model);
+  const Split How = splitOf(S.Parallel);
+  const int64_t Layers = S.Model.layerCount();
+  const Graph Traced(S.Model, F);
+  const Plan Cut = makePlan(Traced, How, *S.Parallel.Pp, Layers);
+  const Job J{Request.Program, F,   How,
+              Traced,          Cut, graphLength(F, O.Transformers, Layers)};
+  const bool IsJSON = O.As == Format::JSON;
+  return Out.add(
+      readFile(Request.Emit,
+               (Request.DefaultStem + (IsJSON ? ".json" : ".log")).str(),
+               Known),
+      [&](llvm::raw_ostream &OS) { (IsJSON ? writeJSON : writeLog)(J, OS); });
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `optimus` backend: the partition plan of Optimus-Prime, ETRI's pipeline
+// runtime, which cuts a traced model between calls of leaf modules.
+#ifndef FORETRACE_BACKENDS_OPTIMUS_OPTIMUS_H
+#define FORETRACE_BACKENDS_OPTIMUS_OPTIMUS_H
+
+#include "backends/Backend.h"
+
+namespace foretrace::optimus {
+
+ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+/// Reports models that are of no family, and more stages than can be cut.
+bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
+                 DiagnosticEngine &Diags);
+
+} // namespace foretrace::optimus
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/optimus/Plan.h"
+#include "ir/Partition.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace foretrace;
+using namespace foretrace::optimus;
+
+namespace {
+
+class Planner {
+public:
+  Planner(const Graph &G, int64_t Stages) : G(G) {
+    P.Stages.resize(static_cast<size_t>(Stages));
+  }
+
+  /// \p Ends are the numbers of the leaf calls, from 1, that end the stages.
+  Plan run(llvm::ArrayRef<int64_t> Ends);
+
+private:
+  void assign(llvm::ArrayRef<int64_t> Ends);
+  void addLeaf(Stage &S, const Step &Of);
+  void findBoundaries();
+  void nameOutputs();
+  void findSpecialNodes();
+
+  const Graph &G;
+  Plan P;
+  std::vector<size_t> StageOf; ///< of steps
+  std::vector<size_t> MakerOf; ///< of values
+  /// By stage: values of earlier stages, in order of first use.
+  std::vector<std::vector<unsigned>> Taken;
+};
+
+} // namespace
+
+llvm::StringRef foretrace::optimus::getName(Split S) {
+  return S == Split::Simple ? "simple" : "llama-tp-split";
+}
+
+void Planner::addLeaf(Stage &S, const Step &Of) {
+  ++S.Modules;
+  S.Parameters += Of.Parameters;
+  if (S.Parts.empty() || Of.Layer < 0 || S.Parts.back().Layer != Of.Layer)
+    S.Parts.push_back({Of.Layer, {}});
+  S.Parts.back().Leaves.push_back(Of.Result);
+}
+
+/// What stands between two leaf calls is of the stage of the second.
+void Planner::assign(llvm::ArrayRef<int64_t> Ends) {
+  size_t At = 0;
+  int64_t Calls = 0;
+  MakerOf.assign(G.Values.size(), 0);
+  for (const Step &S : G.Steps) {
+    StageOf.push_back(At);
+    MakerOf[S.Result] = At;
+    if (!S.IsModule)
+      continue;
+    addLeaf(P.Stages[At], S);
+    ++Calls;
+    // The last stage goes on to the end, whatever it says.
+    if (Calls == Ends[At]) {
+      P.Stages[At].Last = S.Result;
+      if (At + 1 < P.Stages.size())
+        ++At;
+    }
+  }
+}
+
+void Planner::findBoundaries() {
+  Taken.resize(P.Stages.size());
+  llvm::DenseSet<unsigned> Leaves; // values that leave their stage
+  std::vector<llvm::DenseSet<unsigned>> Has(P.Stages.size());
+  for (size_t I = 0; I < G.Steps.size(); ++I)
+    for (unsigned V : G.Steps[I].Arguments) {
+      const size_t User = StageOf[I];
+      if (V == 0 || MakerOf[V] == User)
+        continue;
+      std::vector<Output> &Outputs = P.Stages[MakerOf[V]].Outputs;
+      if (Leaves.insert(V).second)
+        Outputs.push_back({V, 0, ""});
+      llvm::find_if(Outputs, [&](const Output &O) {
+        return O.Value == V;
+      })->LastUser = static_cast<int64_t>(User);
+      if (Has[User].insert(V).second)
+        Taken[User].push_back(V);
+    }
+  P.Stages.back().Outputs.push_back(
+      {G.Steps.back().Result, static_cast<int64_t>(P.Stages.size()) - 1, ""});
+}
+
+void Planner::nameOutputs() {
+  int64_t GetItems = 0;
+  std::vector<std::string> NodeOf(G.Values.size());
+  for (size_t I = 0; I < P.Stages.size(); ++I)
+    for (Output &O : P.Stages[I].Outputs) {
+      O.Node = "submod_" + std::to_string(I);
+      if (P.Stages[I].Outputs.size() > 1) {
+        O.Node = "getitem";
+        if (GetItems > 0)
+          O.Node += "_" + std::to_string(GetItems);
+        ++GetItems;
+      }
+      NodeOf[O.Value] = O.Node;
+    }
+  P.Stages.front().Arguments = {G.Values.front().Node};
+  for (size_t I = 1; I < P.Stages.size(); ++I)
+    for (unsigned V : Taken[I])
+      P.Stages[I].Arguments.push_back(NodeOf[V]);
+}
+
+/// From the last stage back: what a stage, or the nodes before it back to the
+/// stage before, read of stages before that.
+void Planner::findSpecialNodes() {
+  llvm::StringSet<> Known;
+  auto Add = [&](const std::string &Node, int64_t Owner, int64_t First,
+                 int64_t Last) {
+    if (Known.insert(Node).second)
+      P.Special.push_back({Node, Owner, First, Last});
+  };
+  for (size_t I = P.Stages.size(); I-- > 1;) {
+    const auto Last = static_cast<int64_t>(I);
+    const std::string Before = "submod_" + std::to_string(I - 1);
+    const bool HasGetItems = P.Stages[I - 1].Outputs.size() > 1;
+    for (unsigned V : Taken[I]) {
+      const auto Maker = static_cast<int64_t>(MakerOf[V]);
+      if (HasGetItems && Maker == Last - 1)
+        continue; // its getitem is on the way
+      const Stage &From = P.Stages[MakerOf[V]];
+      const Output &O = *llvm::find_if(
+          From.Outputs, [&](const Output &Out) { return Out.Value == V; });
+      // A getitem stands behind its submodule, so one more is before it.
+      Add(O.Node, Maker, Maker + (From.Outputs.size() > 1), Last);
+    }
+    if (HasGetItems)
+      Add(Before, Last - 1, Last - 1, Last);
+  }
+}
+
+Plan Planner::run(llvm::ArrayRef<int64_t> Ends) {
+  assign(Ends);
+  findBoundaries();
+  nameOutputs();
+  findSpecialNodes();
+  return std::move(P);
+}
+
+std::vector<unsigned> Plan::crossing(int64_t S) const {
+  std::vector<unsigned> Values;
+  for (int64_t Maker = S; Maker >= 0; --Maker)
+    for (const Output &O : Stages[static_cast<size_t>(Maker)].Outputs)
+      if (O.LastUser > S)
+        Values.push_back(O.Value);
+  return Values;
+}
+
+std::vector<int64_t> Plan::sentAfter(int64_t S) const {
+  std::vector<int64_t> Owners;
+  for (const SpecialNode &N : Special)
+    if (N.First <= S && S < N.Last && !llvm::is_contained(Owners, N.Owner))
+      Owners.push_back(N.Owner);
+  return Owners;
+}
+
+Plan foretrace::optimus::makePlan(const Graph &G, Split How, int64_t Stages,
+                                  int64_t Layers) {
+  std::vector<int64_t> Ends;
+  if (How == Split::Simple) {
+    for (int64_t I = 1; I <= Stages; ++I)
+      Ends.push_back(I * (G.Modules / Stages));
+    return Planner(G, Stages).run(Ends);
+  }
+  const int64_t PerLayer = (G.Modules - 2) / Layers;
+  int64_t Calls = 1; // the embedding
+  for (int64_t Count : ir::blockTpLayers(Layers, Stages))
+    Ends.push_back(Calls += Count * PerLayer);
+  return Planner(G, Stages).run(Ends);
+}

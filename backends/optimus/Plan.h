@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How Optimus-Prime cuts a traced model into stages, and what they exchange.
+#ifndef FORETRACE_BACKENDS_OPTIMUS_PLAN_H
+#define FORETRACE_BACKENDS_OPTIMUS_PLAN_H
+
+#include "backends/optimus/Graph.h"
+
+namespace foretrace::optimus {
+
+/// A value that leaves a stage: output \p Index of its submodule.
+struct Output {
+  unsigned Value;
+  int64_t LastUser; ///< the last stage that reads it
+  /// The node of the split graph that later stages read: a `getitem`, or the
+  /// submodule itself if that has one output.
+  std::string Node;
+};
+
+/// What of a layer is on a stage. Of no layer: the leaf itself.
+struct LayerPart {
+  int64_t Layer;                ///< -1 for a leaf outside of layers
+  std::vector<unsigned> Leaves; ///< values they make
+};
+
+struct Stage {
+  int64_t Modules = 0;
+  int64_t Parameters = 0; ///< with its own copy of a tied embedding
+  unsigned Last = 0;      ///< the value that is said to end it
+  std::vector<LayerPart> Parts;
+  std::vector<Output> Outputs;        ///< in order of first use
+  std::vector<std::string> Arguments; ///< nodes of the split graph
+};
+
+/// A node of the split graph that a later stage needs: from stage First on,
+/// Optimus-Prime passes it from stage to stage until stage Last has it.
+struct SpecialNode {
+  std::string Node;
+  int64_t Owner; ///< the stage that makes it
+  int64_t First, Last;
+};
+
+struct Plan {
+  std::vector<Stage> Stages;
+  std::vector<SpecialNode> Special; ///< in the order they are found
+
+  /// Values that a stage after \p S needs of it or of stages before: what an
+  /// ideal transfer to the next stage would send.
+  std::vector<unsigned> crossing(int64_t S) const;
+  /// The stages whose whole output goes from stage \p S to the next, in order.
+  std::vector<int64_t> sentAfter(int64_t S) const;
+};
+
+enum class Split : unsigned char {
+  Simple,      ///< equal numbers of leaf calls, the rest to the last stage
+  LlamaTpSplit ///< whole layers; the embedding and the head count as one each
+};
+llvm::StringRef getName(Split S);
+
+/// Cuts \p G, which has enough leaves or layers, into \p Stages.
+Plan makePlan(const Graph &G, Split How, int64_t Stages, int64_t Layers);
+
+} // namespace foretrace::optimus
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The forms a plan is written in. Private to the backend.
+#ifndef FORETRACE_BACKENDS_OPTIMUS_WRITERS_H
+#define FORETRACE_BACKENDS_OPTIMUS_WRITERS_H
+
+#include "backends/optimus/Options.h"
+#include "ir/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::optimus {
+
+/// All that is written of.
+struct Job {
+  const ir::Program &Program;
+  optimus::Family Family;
+  optimus::Split Split;
+  const optimus::Graph &Graph;
+  const optimus::Plan &Plan;
+  std::optional<int64_t> Length; ///< of the fx graph
+
+  int64_t stages() const { return static_cast<int64_t>(Plan.Stages.size()); }
+  int64_t microBatches() const { return *Program.Spec.Parallel.Ga; }
+  /// `length:1618, modcnt:130, num_stage:8, segment:16`.
+  std::string counts() const;
+  /// The key that a part of a stage is logged under: a layer, `embed`,
+  /// `lm_head`.
+  std::string keyOf(const LayerPart &P) const;
+  /// The ranks of a stage.
+  std::vector<int64_t> ranks(int64_t Stage) const;
+  /// The node of the split graph behind the submodule before \p Stage.
+  std::string firstNodeFor(int64_t Stage) const;
+};
+
+/// As one JSON object.
+void writeJSON(const Job &J, llvm::raw_ostream &OS);
+/// As the lines that a run logs, those that follow from the job.
+void writeLog(const Job &J, llvm::raw_ostream &OS);
+
+} // namespace foretrace::optimus
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many layers each pipeline stage holds.
+#ifndef FORETRACE_IR_PARTITION_H
+#define FORETRACE_IR_PARTITION_H
+
+#include <cstdint>
+#include <vector>
+
+namespace foretrace::ir {
+
+/// Layers of each stage by `partition = block_tp`: the embedding and the head
+/// count as a layer each, but stand behind the others, and of more than two
+/// stages a last one longer than the one before gives its first layer to it,
+/// unless that is the last of all. Optimus-Prime, llama-tp-split. There are at
+/// least as many layers as stages.
+std::vector<int64_t> blockTpLayers(int64_t Layers, int64_t Stages);
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares partition plans with those of Optimus-Prime, value by value."""
+import glob
+import json
+import os
+import subprocess
+import tempfile
+
+# What a case says of itself and not of the plan.
+NOT_COMPARED = {"name", "config", "confidence"}
+
+
+def to_fore(case, sequence):
+    """The job, with the plan as output."""
+    c = case["config"]
+    tp, dp = case.get("tp", 1), case.get("dp", 1)
+    lines = [
+        "model m {",
+        "  vocab = %d  hidden = %d  norm = rmsnorm  positions = rope"
+        % (c["V"], c["H"]),
+        "  tied = %s" % str(c["tied"]).lower(),
+        "  attention gqa { heads = %d  kv_heads = %d  head_dim = %d }"
+        % (c["heads"], c["kv"], c["hd"]),
+        "  ffn { intermediate = %d  activation = swiglu }" % c["I"],
+        "  layers = %d" % c["L"],
+        "}",
+        "train { sequence = %d  micro_batch = %d  global_batch = %d }"
+        % (sequence, case["mbs"], case["mbs"] * case["num_microbatches"] * dp),
+        "parallel { world = %d  tp = %d  pp = %d  %s }"
+        % (tp * dp * case["pp"], tp, case["pp"],
+           "partition = module_count" if tp == 1 else "partition = block_tp"),
+        'emit optimus { format = json  transformers = "4.46" }',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def find_folders(root):
+    """Every case is a file; they stand in one folder or below it."""
+    return [folder for folder, _, files in sorted(os.walk(root))
+            if any(name.endswith(".json") for name in files)]
+
+
+def plan_of(foretrace, case, sequence):
+    """The plan as data, or an error text."""
+    with tempfile.TemporaryDirectory() as temp:
+        job = os.path.join(temp, "job.fore")
+        with open(job, "w") as file:
+            file.write(to_fore(case, sequence))
+        run = subprocess.run([foretrace, "compile", job, "-o", "-", "--quiet"],
+                             capture_output=True)
+    if run.returncode:
+        return run.stderr.decode(errors="replace")
+    return json.loads(run.stdout)
+
+
+def normal(key):
+    """Cases name the ranks' table after its tp and dp."""
+    return "stage2rank" if key.startswith("stage2rank") else key
+
+
+def difference(expected, got, place=""):
+    """Where two values differ, or None. Only what is expected is looked at; the
+    order of objects counts."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        keys = [normal(key) for key in expected]
+        if [key for key in got if key in keys] != keys and place:
+            return "%s: keys %s, expected %s" % (place, list(got), keys)
+        for key, value in expected.items():
+            problem = (difference(value, got[normal(key)], place + "/" + key)
+                       if normal(key) in got else place + "/" + key +
+                       " is missing")
+            if problem:
+                return problem
+        return None
+    if isinstance(expected, list) and isinstance(got, list) and (
+            len(expected) == len(got)):
+        for index, (a, b) in enumerate(zip(expected, got)):
+            problem = difference(a, b, "%s/%d" % (place, index))
+            if problem:
+                return problem
+        return None
+    if expected != got:
+        return "%s: %s, expected %s" % (place, got, expected)
+    return None
+
+
+PAYLOAD = "fwd_payload_bytes_per_microbatch_fp32"
+
+
+def check_case(foretrace, case):
+    """What is wrong with the plan of a case, or None."""
+    sequences = sorted({int(length) for boundary in case.get("boundaries", [])
+                        for length in boundary.get(PAYLOAD, {})} or {128})
+    for sequence in sequences:
+        plan = plan_of(foretrace, case, sequence)
+        if isinstance(plan, str):
+            return plan
+        expected = json.loads(json.dumps(
+            {key: value for key, value in case.items()
+             if key not in NOT_COMPARED}))
+        for boundary in expected.get("boundaries", []):
+            if PAYLOAD in boundary:
+                boundary[PAYLOAD] = {str(sequence):
+                                     boundary[PAYLOAD][str(sequence)]}
+        problem = difference(expected, plan)
+        if problem:
+            return problem
+    return None
+
+
+def run_folder(foretrace, folder):
+    """(file, what is wrong or None) for each case of the folder."""
+    results = []
+    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
+        with open(path) as file:
+            case = json.load(file)
+        results.append((path, check_case(foretrace, case)))
+    return results
