@@ -4,6 +4,7 @@
 #include "backends/megatron/Megatron.h"
 #include "backends/optimus/Optimus.h"
 #include "backends/params/Params.h"
+#include "backends/plan/Plan.h"
 #include "backends/simai/Simai.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -16,6 +16,7 @@ namespace foretrace {
   }
 SUBCOMMAND(compileCommand, "compile",
            "Compile a job and write what its `emit` blocks ask for")
+SUBCOMMAND(planCommand, "plan", "Print which layers each pipeline stage holds")
 SUBCOMMAND(checkCommand, "check",
            "Hold traces of a real run against the job they should be of")
 SUBCOMMAND(calibrateCommand, "calibrate",
@@ -49,6 +50,7 @@ struct Command {
 };
 static constexpr Command Commands[] = {
     {compileCommand, runCompile},
+    {planCommand, runPlan},
     {checkCommand, runCheck},
     {calibrateCommand, runCalibrate},
     {groupsCommand, runGroups},

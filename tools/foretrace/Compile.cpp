@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `foretrace compile`: frontend, then for each `emit` block the passes its
-// backend needs, the backend's check, and its files.
-#include "backends/Backend.h"
+// `foretrace compile`: frontend, then each `emit` block.
+#include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Output.h"
@@ -36,12 +35,6 @@ static cl::opt<std::string>
 static cl::opt<bool> ToStdout("stdout", cl::desc("The same as -o -"),
                               cl::cat(outputCategory()),
                               cl::sub(compileCommand()));
-
-static cl::opt<bool>
-    ShowCommand("show-command",
-                cl::desc("Print the command that runs the simulator on what "
-                         "was written"),
-                cl::cat(outputCategory()), cl::sub(compileCommand()));
 
 /// Where `-o` sends the files.
 struct Destination {
@@ -93,63 +86,6 @@ static std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Spec) {
     Selected.push_back(std::move(Plain));
   }
   return Selected;
-}
-
-/// Brings \p P to the facts \p Needs. An error that the block allows has
-/// consequences only a format that needs nothing but the spec can reproduce.
-static bool establish(ir::Program &P, ir::FactSet Needs,
-                      const ir::EmitSpec &Emit, DiagnosticEngine &Diags) {
-  const ir::FactSet Complete = {ir::Fact::Complete};
-  if (!runPipeline(P, pipelineFor(Complete), Diags))
-    return false;
-  if (Diags.usedAllowance() && !Complete.contains(Needs)) {
-    Diags.report(Emit.Range, diag::AllowedJobNeedsAicb);
-    return false;
-  }
-  std::vector<const PassInfo *> Rest = pipelineFor(Needs);
-  erase_if(Rest, [&](const PassInfo *Pass) {
-    return P.Facts.contains(Pass->Establishes);
-  });
-  return runPipeline(P, Rest, Diags);
-}
-
-static void showCommand(const Backend &Format, const EmitRequest &Request,
-                        ArrayRef<FileOutputs::File> Written) {
-  if (!ShowCommand || !Format.ShowCommand || Written.empty())
-    return;
-  StringRef Path = Written.front().Path;
-  (Path == "-" ? errs() : outs()) << Format.ShowCommand(Request, Path) << "\n";
-}
-
-/// Compiles one emit block. Everything wrong is in \p Diags.
-static void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
-                    FileOutputs &Outputs, DiagnosticEngine &Diags) {
-  const Backend *Format = findBackend(Emit.Backend);
-  if (!Format) {
-    std::string Known = join(
-        map_range(allBackends(), [](const Backend &B) { return B.Name.str(); }),
-        ", ");
-    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend, Known);
-    return;
-  }
-  Diags.clearAllowed();
-  unsigned ErrorsBefore = Diags.errorCount();
-  ir::FactSet Needs = Format->Prepare(Emit, Diags);
-  ir::Program P;
-  P.Spec = Spec;
-  if (!establish(P, Needs, Emit, Diags) || Diags.errorCount() != ErrorsBefore)
-    return;
-  showStatistics(P);
-
-  std::string Stem = sys::path::stem(jobPath()).str();
-  EmitRequest Request{P, Emit, Stem};
-  if (!Format->Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
-    return;
-  size_t FilesBefore = Outputs.files().size();
-  if (Error E = Format->Emit(Request, Outputs, Diags))
-    Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
-  else
-    showCommand(*Format, Request, Outputs.files().drop_front(FilesBefore));
 }
 
 static void showWritten(const FileOutputs &Outputs) {

@@ -16,8 +16,9 @@ static cl::opt<MessageFormat> Format(
                           "with the lines they speak of (default)"),
                clEnumValN(MessageFormat::JSON, "json", "one object a line")),
     cl::init(MessageFormat::Text), cl::cat(messageCategory()),
-    cl::sub(compileCommand()), cl::sub(checkCommand()),
-    cl::sub(groupsCommand()), cl::sub(optCommand()));
+    cl::sub(compileCommand()), cl::sub(planCommand()), cl::sub(checkCommand()),
+    cl::sub(calibrateCommand()), cl::sub(groupsCommand()),
+    cl::sub(optCommand()));
 
 static cl::opt<ColorMode> Color(
     "color", cl::desc("When to colour diagnostics:"),
@@ -25,15 +26,17 @@ static cl::opt<ColorMode> Color(
                clEnumValN(ColorMode::Always, "always", "always"),
                clEnumValN(ColorMode::Never, "never", "never")),
     cl::init(ColorMode::Auto), cl::cat(messageCategory()),
-    cl::sub(compileCommand()), cl::sub(checkCommand()),
-    cl::sub(groupsCommand()), cl::sub(optCommand()));
+    cl::sub(compileCommand()), cl::sub(planCommand()), cl::sub(checkCommand()),
+    cl::sub(calibrateCommand()), cl::sub(groupsCommand()),
+    cl::sub(optCommand()));
 
 static cl::opt<bool>
     Quiet("quiet",
           cl::desc("Print diagnostics only: no progress, no list of files"),
           cl::cat(messageCategory()), cl::sub(compileCommand()),
-          cl::sub(checkCommand()), cl::sub(calibrateCommand()),
-          cl::sub(groupsCommand()), cl::sub(optCommand()));
+          cl::sub(planCommand()), cl::sub(checkCommand()),
+          cl::sub(calibrateCommand()), cl::sub(groupsCommand()),
+          cl::sub(optCommand()));
 
 bool isQuiet() { return Quiet; }
 

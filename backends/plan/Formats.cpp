@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/plan/Formats.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::plan;
+using llvm::formatv;
+
+/// "3", or "1-6".
+static std::string text(Range R) {
+  return std::to_string(R.First) +
+         (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
+}
+
+/// The share of the work of all stages, in thousandths.
+static int64_t share(const Row &R, llvm::ArrayRef<Row> All) {
+  __int128 Sum = 0;
+  for (const Row &Other : All)
+    Sum += static_cast<__int128>(Other.Of.Work.value()) * Other.Stages.Count *
+           Other.Chunks.Count;
+  return Sum == 0
+             ? 0
+             : static_cast<int64_t>(
+                   (static_cast<__int128>(R.Of.Work.value()) * 1000 + Sum / 2) /
+                   Sum);
+}
+
+static double mebibytes(Bytes B) {
+  return static_cast<double>(B.value()) / (1 << 20);
+}
+
+void foretrace::plan::writeTable(const Program &P, const Rows &R,
+                                 llvm::raw_ostream &OS) {
+  size_t Width = 6;
+  for (const Row &Row : R.All)
+    Width = std::max(Width, describe(*Row.Layers, P).size());
+  auto Line = [&](auto Stage, auto Chunk, auto Layers, auto Parameters,
+                  auto Size, auto Activations, auto Share, auto Sent) {
+    OS << formatv("{0,9} {1,7}  ", Stage, Chunk) << Layers;
+    OS.indent(static_cast<unsigned>(Width - llvm::StringRef(Layers).size()));
+    OS << formatv("{0,15} {1,11} {2,11} {3,7} {4,9}\n", Parameters, Size,
+                  Activations, Share, Sent);
+  };
+  Line("stage", "chunk", "layers", "parameters", "MiB", "kept MiB", "FLOPs",
+       "sent MiB");
+  for (const Row &Row : R.All)
+    Line(text(Row.Stages), text(Row.Chunks), describe(*Row.Layers, P),
+         Row.Of.Parameters.value(),
+         formatv("{0:f1}", mebibytes(Row.Of.ParameterBytes)).str(),
+         formatv("{0:f1}", mebibytes(Row.Of.Activations)).str(),
+         formatv("{0:f1} %", static_cast<double>(share(Row, R.All)) / 10).str(),
+         formatv("{0:f1}", mebibytes(Row.Sent)).str());
+  OS << formatv("the largest stage is {0:f3} of the mean in parameters, {1:f3} "
+                "in FLOPs\n",
+                static_cast<double>(R.ParameterImbalance) / 1000,
+                static_cast<double>(R.WorkImbalance) / 1000);
+}
+
+void foretrace::plan::writeJSON(const Program &P, const Rows &R,
+                                llvm::raw_ostream &OS) {
+  llvm::json::OStream J(OS, 2);
+  auto Pair = [&](llvm::StringRef Key, Range Of) {
+    J.attributeArray(Key, [&] {
+      J.value(Of.First);
+      J.value(Of.First + Of.Count - 1);
+    });
+  };
+  J.object([&] {
+    J.attribute("model", P.Spec.Model.Name);
+    J.attribute("pp", P.Schedule.Stages);
+    J.attribute("vpp", P.Schedule.Chunks);
+    J.attribute("partition_parameters_largest_of_mean_permille",
+                R.ParameterImbalance);
+    J.attribute("partition_flops_largest_of_mean_permille", R.WorkImbalance);
+    J.attributeArray("chunks", [&] {
+      for (const Row &Row : R.All)
+        J.object([&] {
+          Pair("stages", Row.Stages);
+          Pair("chunks", Row.Chunks);
+          J.attribute("layers", describe(*Row.Layers, P));
+          J.attribute("parameters", Row.Of.Parameters.value());
+          J.attribute("parameter_bytes", Row.Of.ParameterBytes.value());
+          J.attribute("kept_activation_bytes", Row.Of.Activations.value());
+          J.attribute("flops", Row.Of.Work.value());
+          J.attribute("sent_bytes", Row.Sent.value());
+        });
+    });
+  });
+  J.flush();
+  OS << '\n';
+}
+
+void foretrace::plan::writeCSV(const Program &P, const Rows &R,
+                               llvm::raw_ostream &OS) {
+  OS << "first_stage,last_stage,first_chunk,last_chunk,layers,parameters,"
+        "parameter_bytes,kept_activation_bytes,flops,sent_bytes\n";
+  for (const Row &Row : R.All)
+    OS << Row.Stages.First << ',' << Row.Stages.First + Row.Stages.Count - 1
+       << ',' << Row.Chunks.First << ','
+       << Row.Chunks.First + Row.Chunks.Count - 1 << ','
+       << describe(*Row.Layers, P) << ',' << Row.Of.Parameters.value() << ','
+       << Row.Of.ParameterBytes.value() << ',' << Row.Of.Activations.value()
+       << ',' << Row.Of.Work.value() << ',' << Row.Sent.value() << '\n';
+}

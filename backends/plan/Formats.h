@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The forms a partition is written in. Private to the backend.
+#ifndef FORETRACE_BACKENDS_PLAN_FORMATS_H
+#define FORETRACE_BACKENDS_PLAN_FORMATS_H
+
+#include "backends/plan/Rows.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::plan {
+
+using Writer = void (*)(const ir::Program &, const Rows &, llvm::raw_ostream &);
+
+void writeTable(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
+void writeJSON(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
+void writeCSV(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
+/// Stages side by side, their layers as blocks.
+void writeSVG(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
+
+} // namespace foretrace::plan
+
+#endif

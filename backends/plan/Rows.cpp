@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/plan/Rows.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::plan;
+
+Weight &Weight::operator+=(const Weight &W) {
+  Parameters += W.Parameters;
+  ParameterBytes += W.ParameterBytes;
+  Activations += W.Activations;
+  Work += W.Work;
+  return *this;
+}
+
+Weight Weight::operator*(int64_t Times) const {
+  return {Parameters * Times, ParameterBytes * Times, Activations * Times,
+          Work * Times};
+}
+
+/// Whether backward, or computing again for it, reads a value that the forward
+/// pass made.
+static bool isKept(const Block &B, ValueId V) {
+  if (B.Values[V].Kind != ValueKind::Input &&
+      B.Values[V].Kind != ValueKind::Activation)
+    return false;
+  bool IsRead = false;
+  for (const Op &O : B.Ops) {
+    if (O.Phase != Phase::Forward && llvm::is_contained(O.Results, V))
+      return false;
+    IsRead |= O.Phase != Phase::Forward && llvm::is_contained(O.Operands, V);
+  }
+  return IsRead;
+}
+
+static Weight weighBlock(const Program &P, const Block &B) {
+  Weight W;
+  for (size_t I = 0; I < B.Values.size(); ++I) {
+    const ValueId Id = B.Values.idAt(I);
+    const Value &V = B.Values[Id];
+    if (V.Kind == ValueKind::Param) {
+      W.Parameters += elementsPerRank(V, P.Mesh);
+      W.ParameterBytes += bytesPerRank(V, P.Mesh);
+    } else if (isKept(B, Id)) {
+      W.Activations += bytesPerRank(V, P.Mesh);
+    }
+  }
+  for (const Op &O : B.Ops)
+    if (O.Phase != Phase::Step)
+      W.Work += O.Work;
+  return W;
+}
+
+/// The largest of the mean, in thousandths, rounded.
+static int64_t imbalance(llvm::ArrayRef<std::pair<int64_t, int64_t>> Stages) {
+  __int128 Sum = 0, Largest = 0, Count = 0;
+  for (auto [Size, Times] : Stages) {
+    Sum += static_cast<__int128>(Size) * Times;
+    Largest = std::max<__int128>(Largest, Size);
+    Count += Times;
+  }
+  return Sum == 0
+             ? 1000
+             : static_cast<int64_t>((Largest * Count * 1000 + Sum / 2) / Sum);
+}
+
+namespace {
+
+class Maker {
+public:
+  explicit Maker(const Program &P) : P(P) {
+    for (const Block &B : P.Blocks)
+      Blocks.push_back(weighBlock(P, B));
+  }
+
+  Rows run();
+
+private:
+  Weight weigh(const LayerSequence &S) const;
+  Bytes boundary() const;
+
+  const Program &P;
+  std::vector<Weight> Blocks;
+};
+
+} // namespace
+
+Weight Maker::weigh(const LayerSequence &S) const {
+  Weight W;
+  for (const LayerGroup &G : S)
+    for (const BlockRun &R : G.Runs)
+      W += Blocks[R.Block.Index] * R.Count * G.Periods;
+  return W;
+}
+
+Bytes Maker::boundary() const {
+  Value V;
+  V.Type = P.StageBoundary.Type;
+  V.Layout = P.StageBoundary.Layout;
+  return bytesPerRank(V, P.Mesh);
+}
+
+Rows Maker::run() {
+  Rows Out;
+  std::vector<std::pair<int64_t, int64_t>> Parameters, Work;
+  for (const Stage &S : P.Stages) {
+    Weight Whole;
+    int64_t Chunk = 0;
+    for (const ChunkRun &C : S.Chunks) {
+      Row R{{S.First, S.Count},
+            {Chunk, C.Count},
+            &C.Layers,
+            weigh(C.Layers),
+            boundary()};
+      Chunk += C.Count;
+      // The last chunk of the last stage ends the model.
+      if (!S.SendsForward && Chunk == P.Schedule.Chunks && C.Count == 1)
+        R.Sent = Bytes();
+      Whole += R.Of * C.Count;
+      Out.All.push_back(R);
+    }
+    Out.IsOverflow |= Whole.isOverflow();
+    if (Out.IsOverflow)
+      return Out;
+    Parameters.emplace_back(Whole.Parameters.value(), S.Count);
+    Work.emplace_back(Whole.Work.value(), S.Count);
+  }
+  Out.ParameterImbalance = imbalance(Parameters);
+  Out.WorkImbalance = imbalance(Work);
+  return Out;
+}
+
+Rows foretrace::plan::makeRows(const Program &P) { return Maker(P).run(); }
+
+std::string foretrace::plan::describe(const LayerSequence &S,
+                                      const Program &P) {
+  std::string Text;
+  auto Runs = [&](const LayerGroup &G) {
+    std::string Part;
+    for (const BlockRun &R : G.Runs) {
+      Part += Part.empty() ? "" : " + ";
+      if (R.Count > 1)
+        Part += std::to_string(R.Count) + " ";
+      Part += P.Blocks[R.Block].Name;
+    }
+    return Part;
+  };
+  for (const LayerGroup &G : S) {
+    Text += Text.empty() ? "" : " + ";
+    Text += G.Periods > 1 ? std::to_string(G.Periods) + " (" + Runs(G) + ")"
+                          : Runs(G);
+  }
+  return Text.empty() ? "nothing" : Text;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A partition, folded: a row for all chunks with the same layers of all stages
+// like it. Sizes are of one rank.
+#ifndef FORETRACE_BACKENDS_PLAN_ROWS_H
+#define FORETRACE_BACKENDS_PLAN_ROWS_H
+
+#include "ir/Program.h"
+
+namespace foretrace::plan {
+
+/// What part of a stage weighs.
+struct Weight {
+  Elements Parameters;
+  Bytes ParameterBytes;
+  Bytes Activations; ///< kept for backward, of one micro-batch
+  Flops Work;        ///< of one micro-batch, forward and backward
+
+  Weight &operator+=(const Weight &W);
+  Weight operator*(int64_t Times) const;
+  bool isOverflow() const {
+    return Parameters.isOverflow() || ParameterBytes.isOverflow() ||
+           Activations.isOverflow() || Work.isOverflow();
+  }
+};
+
+/// Indices [First, First + Count).
+struct Range {
+  int64_t First, Count;
+};
+
+struct Row {
+  Range Stages, Chunks;
+  const ir::LayerSequence *Layers;
+  Weight Of;  ///< one chunk
+  Bytes Sent; ///< forward to the next chunk, of one micro-batch; as much back
+};
+
+struct Rows {
+  std::vector<Row> All; ///< by stage, then by chunk
+  /// What the largest stage is of the mean, in thousandths.
+  int64_t ParameterImbalance = 1000, WorkImbalance = 1000;
+  bool IsOverflow = false;
+};
+
+/// \p P has costs.
+Rows makeRows(const ir::Program &P);
+
+/// `embedding + 12 layer`: the blocks of a chunk; `nothing` if it has none.
+std::string describe(const ir::LayerSequence &S, const ir::Program &P);
+
+} // namespace foretrace::plan
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/foretrace/Emit.h"
+#include "backends/Backend.h"
+#include "tools/foretrace/Commands.h"
+#include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/Pipeline.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::opt<bool>
+    ShowCommand("show-command",
+                cl::desc("Print the command that runs the simulator on what "
+                         "was written"),
+                cl::cat(outputCategory()), cl::sub(compileCommand()));
+
+/// Brings \p P to the facts \p Needs. An error that the block allows has
+/// consequences only a format that needs nothing but the spec can reproduce.
+static bool establish(ir::Program &P, ir::FactSet Needs,
+                      const ir::EmitSpec &Emit, DiagnosticEngine &Diags) {
+  const ir::FactSet Complete = {ir::Fact::Complete};
+  if (!runPipeline(P, pipelineFor(Complete), Diags))
+    return false;
+  if (Diags.usedAllowance() && !Complete.contains(Needs)) {
+    Diags.report(Emit.Range, diag::AllowedJobNeedsAicb);
+    return false;
+  }
+  std::vector<const PassInfo *> Rest = pipelineFor(Needs);
+  erase_if(Rest, [&](const PassInfo *Pass) {
+    return P.Facts.contains(Pass->Establishes);
+  });
+  return runPipeline(P, Rest, Diags);
+}
+
+static void showCommand(const Backend &Format, const EmitRequest &Request,
+                        ArrayRef<FileOutputs::File> Written) {
+  if (!ShowCommand || !Format.ShowCommand || Written.empty())
+    return;
+  StringRef Path = Written.front().Path;
+  (Path == "-" ? errs() : outs()) << Format.ShowCommand(Request, Path) << "\n";
+}
+
+void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
+             FileOutputs &Outputs, DiagnosticEngine &Diags) {
+  const Backend *Format = findBackend(Emit.Backend);
+  if (!Format) {
+    std::string Known = join(
+        map_range(allBackends(), [](const Backend &B) { return B.Name.str(); }),
+        ", ");
+    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend, Known);
+    return;
+  }
+  Diags.clearAllowed();
+  unsigned ErrorsBefore = Diags.errorCount();
+  ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  ir::Program P;
+  P.Spec = Spec;
+  if (!establish(P, Needs, Emit, Diags) || Diags.errorCount() != ErrorsBefore)
+    return;
+  showStatistics(P);
+
+  std::string Stem = sys::path::stem(jobPath()).str();
+  EmitRequest Request{P, Emit, Stem};
+  if (!Format->Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
+    return;
+  size_t FilesBefore = Outputs.files().size();
+  if (Error E = Format->Emit(Request, Outputs, Diags))
+    Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
+  else
+    showCommand(*Format, Request, Outputs.files().drop_front(FilesBefore));
+}
+
+} // namespace foretrace

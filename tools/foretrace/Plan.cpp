@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace plan`: which layers each pipeline stage of a job holds, and what
+// they weigh.
+#include "tools/foretrace/Emit.h"
+#include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/Messages.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::opt<std::string>
+    Format("format", cl::value_desc("format"), cl::init("table"),
+           cl::desc("table (default), json, csv or svg"),
+           cl::cat(outputCategory()), cl::sub(planCommand()));
+
+static cl::opt<std::string>
+    Path("o", cl::value_desc("file"), cl::init("-"),
+         cl::desc("Where it goes (default: standard output)"),
+         cl::cat(outputCategory()), cl::sub(planCommand()));
+
+/// `emit plan { format = ...  file = ... }`
+static ir::EmitSpec makeEmit() {
+  ir::EmitSpec Emit;
+  Emit.Backend = "plan";
+  Emit.Options.K = ir::Attribute::Kind::Section;
+  auto Set = [&](StringRef Name, ir::Attribute::Kind K, StringRef Text) {
+    ir::NamedAttribute A;
+    A.Name = Name.str();
+    A.Value.K = K;
+    A.Value.Text = Text.str();
+    Emit.Options.Fields.push_back(std::move(A));
+  };
+  Set("format", ir::Attribute::Kind::Name, Format);
+  Set("file", ir::Attribute::Kind::Text, Path);
+  return Emit;
+}
+
+ExitCode runPlan() {
+  if (jobPath().empty())
+    return usageError("plan: a job is missing, for example "
+                      "`foretrace plan job.fore`");
+  SourceMgr Sources;
+  DiagnosticEngine Diags;
+  FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "");
+  if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
+    emitOne(*Spec, makeEmit(), Outputs, Diags);
+  if (!Diags.hasErrors())
+    if (Error E = Outputs.commit())
+      Diags.report({}, diag::CannotWrite, toString(std::move(E)));
+  return showMessages(Diags, Sources);
+}
+
+} // namespace foretrace
