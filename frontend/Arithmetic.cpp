@@ -43,6 +43,8 @@ private:
   Result integers(int64_t X, int64_t Y, Dimension Dim);
   Result reals(double X, double Y, Dimension Dim);
   Result compare();
+  Result lists(ListValue First, const ListValue &Second);
+  Result repeated(int64_t Times, const ListValue &L);
   std::optional<Dimension> dimension();
   Result mismatch() {
     Diags.report(OpRange, diag::OperandMismatch, getSpelling(Op), describe(A),
@@ -175,6 +177,32 @@ Operation::Result Operation::compare() {
   return Say(Op == BinaryOp::Gt ? Order > 0 : Order >= 0);
 }
 
+Operation::Result Operation::lists(ListValue First, const ListValue &Second) {
+  First.Elements.insert(First.Elements.end(), Second.Elements.begin(),
+                        Second.Elements.end());
+  if (First.Elements.size() <= ListValue::MaxElements)
+    return Value{std::move(First), Dimension::Count, Range};
+  Diags.report(Range, diag::ListTooLong, ListValue::MaxElements);
+  return std::nullopt;
+}
+
+Operation::Result Operation::repeated(int64_t Times, const ListValue &L) {
+  const auto Size = static_cast<int64_t>(L.Elements.size());
+  if (Times < 0) {
+    Diags.report(Range, diag::IsNegative, "a number of times", Times);
+    return std::nullopt;
+  }
+  if (Size > 0 && Times > ListValue::MaxElements / Size) {
+    Diags.report(Range, diag::ListTooLong, ListValue::MaxElements);
+    return std::nullopt;
+  }
+  ListValue Out;
+  for (int64_t I = 0; Size > 0 && I < Times; ++I)
+    Out.Elements.insert(Out.Elements.end(), L.Elements.begin(),
+                        L.Elements.end());
+  return Value{std::move(Out), Dimension::Count, Range};
+}
+
 Operation::Result Operation::run() {
   if (Op >= BinaryOp::Eq)
     return compare();
@@ -190,6 +218,12 @@ Operation::Result Operation::run() {
       return std::nullopt;
     return Value{std::move(*Out), Dimension::Count, Range};
   }
+  const auto *L = A.getIf<ListValue>(), *M = B.getIf<ListValue>();
+  if (Op == BinaryOp::Add && L && M)
+    return lists(*L, *M);
+  if (Op == BinaryOp::Mul && ((X && M) || (L && Y)) &&
+      (X ? A : B).Dim == Dimension::Count)
+    return repeated(X ? *X : *Y, X ? *M : *L);
   if (!A.isNumber() || !B.isNumber())
     return mismatch();
   std::optional<Dimension> Dim = dimension();

@@ -29,6 +29,8 @@ struct WordValue {
   std::string Text;
 };
 struct ListValue {
+  /// No layout has more; longer lists would only fill memory.
+  static constexpr int64_t MaxElements = int64_t(1) << 20;
   std::vector<Value> Elements;
 };
 /// Layers in order, folded.
