@@ -32,6 +32,7 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Parallel.Ep, int64_t(1));
   // Megatron-LM without --use-distributed-optimizer.
   orElse(S.Parallel.Partition, PartitionKind::Uniform);
+  orElse(S.Parallel.Balance, BalanceKind::Parameters);
   orElse(S.Parallel.Zero, int64_t(0));
   orElse(S.Parallel.RankOrder, RankOrderKind::TpCpEpDpPp);
   orElse(S.Parallel.EmbeddingAsLayer, false);

@@ -104,6 +104,7 @@ void SpecVerifier::keys() {
   needDerived(P.Dp, "dp");
   needDerived(P.Ga, "ga");
   needDerived(P.Partition, "partition");
+  needDerived(P.Balance, "balance");
   need(P.Zero, "zero");
   need(P.EmbeddingAsLayer, "embedding_as_layer");
   need(P.LossAsLayer, "loss_as_layer");

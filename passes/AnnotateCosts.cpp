@@ -6,6 +6,7 @@
 #include "lang/DidYouMean.h"
 #include "passes/Passes.h"
 #include "passes/SpreadTimes.h"
+#include "passes/Work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
@@ -22,9 +23,6 @@ public:
   bool run();
 
 private:
-  Flops work(const Block &B, const Op &O) const;
-  Flops contractionWork(const Block &B, const Op &O) const;
-  Flops attentionWork(const Block &B, const Op &O) const;
   void checkSections() const;
   Nanoseconds profiled(const Op &O) const;
   Nanoseconds roofline(const Block &B, const Op &O) const;
@@ -34,84 +32,7 @@ private:
   DiagnosticEngine &Diags;
 };
 
-/// Extent on one rank of each kind of dimension that occurs in an op: what all
-/// operands and results agree on. An expert counts once per slot.
-struct LocalExtents {
-  struct Extent {
-    DimKind Kind;
-    int64_t Size;
-    AxisList Axes;
-  };
-  llvm::SmallVector<Extent, 6> Extents;
-
-  void add(const Value &V) {
-    for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
-      auto It = llvm::find_if(
-          Extents, [K = D.Kind](const Extent &E) { return E.Kind == K; });
-      if (It == Extents.end()) {
-        Extents.push_back({D.Kind, D.Size, {}});
-        It = std::prev(Extents.end());
-      }
-      It->Size = std::min(It->Size, D.Size);
-      for (Axis A : allAxes())
-        if (V.Layout.isSplit(A) && V.Layout.splitDim(A) == Index &&
-            !llvm::is_contained(It->Axes, A))
-          It->Axes.push_back(A);
-    }
-  }
-};
-
 } // namespace
-
-/// 2 FLOPs for each point of the iteration space of a contraction.
-Flops Coster::contractionWork(const Block &B, const Op &O) const {
-  LocalExtents E;
-  for (ValueId V : O.Operands)
-    E.add(B.Values[V]);
-  for (ValueId V : O.Results)
-    E.add(B.Values[V]);
-  Flops Work(2);
-  int64_t Ranks = 1;
-  for (const LocalExtents::Extent &X : E.Extents) {
-    Work = Work * X.Size;
-    Ranks *= P.Mesh.groupSize(X.Axes);
-  }
-  return Work.isOverflow() ? Work : Flops(Work.value() / Ranks);
-}
-
-/// Scores and context, 2 FLOPs per multiply-add each, half of them masked by
-/// causality; twice that backward (Megatron-LM, num_floating_point_operations).
-Flops Coster::attentionWork(const Block &B, const Op &O) const {
-  const Value *Context = nullptr;
-  const Value *Query = nullptr;
-  for (llvm::ArrayRef<ValueId> Values : {llvm::ArrayRef<ValueId>(O.Operands),
-                                         llvm::ArrayRef<ValueId>(O.Results)})
-    for (ValueId V : Values) {
-      const Value &Val = B.Values[V];
-      if (Val.Type.indexOf(DimKind::Seq) < 0)
-        continue;
-      (Query ? Context : Query) = &Val;
-    }
-  if (!Query || !Context)
-    return Flops::overflow();
-  int64_t Seq = Query->Type.Dims[0].Size;
-  Elements Channels =
-      elementsPerRank(*Query, P.Mesh) + elementsPerRank(*Context, P.Mesh);
-  int64_t Passes = O.Derivative == Derivative::None ? 1 : 2;
-  Elements Total = Channels * Seq * Passes;
-  return Total.isOverflow() ? Flops::overflow() : Flops(Total.value());
-}
-
-Flops Coster::work(const Block &B, const Op &O) const {
-  switch (O.Kind) {
-  case OpKind::MatMul:
-    return contractionWork(B, O);
-  case OpKind::Attention:
-    return attentionWork(B, O);
-  default:
-    return {}; // bound by memory, see roofline()
-  }
-}
 
 /// A row of ProfileSections.def.
 struct SectionRow {
@@ -186,7 +107,7 @@ bool Coster::run() {
     checkSections();
   for (Block &B : P.Blocks)
     for (Op &O : B.Ops) {
-      O.Work = work(B, O);
+      O.Work = workOf(B, O, P.Mesh);
       O.Time = timeOf(B, O);
       if (O.Work.isOverflow() || O.Time.isOverflow()) {
         Diags.report(O.Origin.Range, diag::SizeOverflow,

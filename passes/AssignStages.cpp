@@ -5,6 +5,7 @@
 // stage, are stored once with a count. Also says what crosses a cut.
 
 #include "ir/Partition.h"
+#include "passes/BalanceStages.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
 
@@ -114,32 +115,26 @@ LayerSequence Cutter::take(int64_t Count) {
   return Out;
 }
 
-/// Layers of each chunk.
-static std::vector<int64_t> chunkLayers(const Spec &S) {
-  const ParallelSpec &P = S.Parallel;
-  const int64_t Layers = S.Model.layerCount();
+/// Layers of each chunk; nothing if the weights they are split by overflow.
+static std::optional<std::vector<int64_t>> chunkLayers(const Program &P) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const int64_t Layers = P.Spec.Model.layerCount();
   std::vector<int64_t> Sizes;
-  if (!P.Layout.empty()) {
-    for (const Located<int64_t> &L : P.Layout)
+  if (!Par.Layout.empty()) {
+    for (const Located<int64_t> &L : Par.Layout)
       Sizes.push_back(*L);
     return Sizes;
   }
-  if (*P.Partition == PartitionKind::BlockTp)
-    return blockTpLayers(Layers, *P.Pp);
-  const int64_t Chunks = *P.Pp * *P.Vpp;
-  const int64_t Counted = Layers + *P.EmbeddingAsLayer + *P.LossAsLayer;
+  if (*Par.Partition == PartitionKind::BlockTp)
+    return blockTpLayers(Layers, *Par.Pp);
+  if (*Par.Partition == PartitionKind::Balanced)
+    return balancedLayers(P);
+  const int64_t Chunks = *Par.Pp * *Par.Vpp;
+  const int64_t Counted = Layers + *Par.EmbeddingAsLayer + *Par.LossAsLayer;
   Sizes.assign(static_cast<size_t>(Chunks), Counted / Chunks);
   // What counts as a layer is one of the share.
-  Sizes.front() -= *P.EmbeddingAsLayer;
-  Sizes.back() -= *P.LossAsLayer;
-  return Sizes;
-}
-
-/// Entries of the layer sequence in each chunk, embedding and head included.
-static std::vector<int64_t> chunkSizes(const Spec &S) {
-  std::vector<int64_t> Sizes = chunkLayers(S);
-  ++Sizes.front();
-  ++Sizes.back();
+  Sizes.front() -= *Par.EmbeddingAsLayer;
+  Sizes.back() -= *Par.LossAsLayer;
   return Sizes;
 }
 
@@ -168,12 +163,20 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
     Diags.report(P.Spec.Parallel.Partition.Range, diag::PartitionInsideLayers);
     return false;
   }
-  const std::vector<int64_t> Sizes = chunkSizes(P.Spec);
+  std::optional<std::vector<int64_t>> Sizes = chunkLayers(P);
+  if (!Sizes) {
+    Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
+                 "the weight of all layers");
+    return false;
+  }
+  // The embedding and the head stand at the ends.
+  ++Sizes->front();
+  ++Sizes->back();
   std::vector<Stage> Stages(static_cast<size_t>(Pp));
   Cutter Cut(P.Layers);
   for (int64_t I = 0; I < Chunks; ++I) {
     Stage &S = Stages[static_cast<size_t>(I % Pp)];
-    LayerSequence Layers = Cut.take(Sizes[static_cast<size_t>(I)]);
+    LayerSequence Layers = Cut.take((*Sizes)[static_cast<size_t>(I)]);
     if (!S.Chunks.empty() && S.Chunks.back().Layers == Layers)
       ++S.Chunks.back().Count;
     else

@@ -159,8 +159,8 @@ void Deriver::checkPartition() {
   if (*P.Vpp > 1)
     error(P.Vpp.Range, diag::PartitionVpp, *P.Vpp, Name);
   const int64_t Layers = S.Model.layerCount();
-  if (*P.Partition == PartitionKind::BlockTp && Layers < *P.Pp)
-    error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp)
+  if (*P.Partition != PartitionKind::ModuleCount && Layers < *P.Pp)
+    error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
         .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
         .note(P.Pp.Range, diag::NearestLegal, "pp", Layers);
 }
@@ -219,6 +219,9 @@ void Deriver::checkPipeline() {
   if (*P.Vpp > 1 && *P.Ga % *P.Pp != 0)
     error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
         .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+  if (P.Balance.isStated() && *P.Partition != PartitionKind::Balanced)
+    error(P.Balance.Range, diag::KeyWithoutEffect, "balance",
+          "without `partition = balanced`");
   if (*P.Partition != PartitionKind::Uniform)
     return checkPartition();
   if (!P.Layout.empty())

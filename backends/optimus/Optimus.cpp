@@ -22,6 +22,7 @@ static Split splitOf(const ir::ParallelSpec &P) {
     return Split::LlamaTpSplit;
   case ir::PartitionKind::ModuleCount:
     return Split::Simple;
+  case ir::PartitionKind::Balanced:
   case ir::PartitionKind::Uniform:
     return *P.Tp > 1 ? Split::LlamaTpSplit : Split::Simple;
   }
@@ -40,7 +41,8 @@ static bool checkParallelism(const ir::Spec &S, Family F,
   for (auto [Name, Key] : Unknown)
     if (**Key > 1)
       Diags.report(Key->Range, diag::OptimusAxis, Name, **Key);
-  if (P.Partition.isStated() && *P.Partition == ir::PartitionKind::Uniform)
+  if (P.Partition.isStated() && *P.Partition != ir::PartitionKind::BlockTp &&
+      *P.Partition != ir::PartitionKind::ModuleCount)
     Diags.report(P.Partition.Range, diag::OptimusUniform);
   if (!P.Layout.empty())
     Diags.report(P.LayoutRange, diag::OptimusUniform);

@@ -58,6 +58,12 @@ void foretrace::plan::writeTable(const Program &P, const Rows &R,
                 "in FLOPs\n",
                 static_cast<double>(R.ParameterImbalance) / 1000,
                 static_cast<double>(R.WorkImbalance) / 1000);
+  if (R.EvenParameters && R.EvenWork &&
+      *P.Spec.Parallel.Partition != PartitionKind::Uniform)
+    OS << formatv("an even split's largest stage has {0:f3} times the "
+                  "parameters of this one's, {1:f3} times the FLOPs\n",
+                  static_cast<double>(*R.EvenParameters) / 1000,
+                  static_cast<double>(*R.EvenWork) / 1000);
 }
 
 void foretrace::plan::writeJSON(const Program &P, const Rows &R,
@@ -76,6 +82,10 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
     J.attribute("partition_parameters_largest_of_mean_permille",
                 R.ParameterImbalance);
     J.attribute("partition_flops_largest_of_mean_permille", R.WorkImbalance);
+    if (R.EvenParameters)
+      J.attribute("even_split_parameters_permille", *R.EvenParameters);
+    if (R.EvenWork)
+      J.attribute("even_split_flops_permille", *R.EvenWork);
     J.attributeArray("chunks", [&] {
       for (const Row &Row : R.All)
         J.object([&] {

@@ -78,6 +78,8 @@ public:
 
 private:
   Weight weigh(const LayerSequence &S) const;
+  Weight firstLayers(int64_t Count) const;
+  void compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const;
   Bytes boundary() const;
 
   const Program &P;
@@ -92,6 +94,58 @@ Weight Maker::weigh(const LayerSequence &S) const {
     for (const BlockRun &R : G.Runs)
       W += Blocks[R.Block.Index] * R.Count * G.Periods;
   return W;
+}
+
+/// The first \p Count entries of the model, the embedding among them.
+Weight Maker::firstLayers(int64_t Count) const {
+  Weight W;
+  for (const LayerGroup &G : P.Layers) {
+    Weight Period;
+    int64_t Layers = 0;
+    for (const BlockRun &R : G.Runs) {
+      Period += Blocks[R.Block.Index] * R.Count;
+      Layers += R.Count;
+    }
+    const int64_t Periods = std::min(G.Periods, Count / Layers);
+    W += Period * Periods;
+    Count -= Periods * Layers;
+    if (Periods == G.Periods)
+      continue;
+    for (const BlockRun &R : G.Runs) {
+      const int64_t Taken = std::min(R.Count, Count);
+      W += Blocks[R.Block.Index] * Taken;
+      Count -= Taken;
+    }
+    return W;
+  }
+  return W;
+}
+
+/// Against stages of as many layers, one more on the first if some are left.
+void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
+  const int64_t Layers = P.Spec.Model.layerCount();
+  const int64_t Stages = P.Schedule.Stages;
+  int64_t LargestParameters = 0, LargestWork = 0, Done = 0;
+  Weight Before;
+  for (int64_t I = 0; I < Stages; ++I) {
+    Done +=
+        Layers / Stages + (I < Layers % Stages) + (I == 0) + (I + 1 == Stages);
+    const Weight Until = firstLayers(Done);
+    LargestParameters =
+        std::max(LargestParameters,
+                 Until.Parameters.value() - Before.Parameters.value());
+    LargestWork =
+        std::max(LargestWork, Until.Work.value() - Before.Work.value());
+    Before = Until;
+  }
+  auto Ratio = [](int64_t Even, int64_t Here) -> std::optional<int64_t> {
+    if (Here == 0)
+      return std::nullopt;
+    return static_cast<int64_t>(
+        (static_cast<__int128>(Even) * 1000 + Here / 2) / Here);
+  };
+  R.EvenParameters = Ratio(LargestParameters, Parameters);
+  R.EvenWork = Ratio(LargestWork, Work);
 }
 
 Bytes Maker::boundary() const {
@@ -128,6 +182,9 @@ Rows Maker::run() {
   }
   Out.ParameterImbalance = imbalance(Parameters);
   Out.WorkImbalance = imbalance(Work);
+  if (P.Schedule.Chunks == 1)
+    compareWithEven(Out, llvm::max_element(Parameters)->first,
+                    llvm::max_element(Work)->first);
   return Out;
 }
 

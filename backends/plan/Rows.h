@@ -40,6 +40,9 @@ struct Rows {
   std::vector<Row> All; ///< by stage, then by chunk
   /// What the largest stage is of the mean, in thousandths.
   int64_t ParameterImbalance = 1000, WorkImbalance = 1000;
+  /// What the largest stage of an even split would be of the largest here, in
+  /// thousandths; of jobs with a chunk a stage.
+  std::optional<int64_t> EvenParameters, EvenWork;
   bool IsOverflow = false;
 };
 

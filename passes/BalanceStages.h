@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The split of layers whose largest stage is smallest.
+#ifndef FORETRACE_PASSES_BALANCESTAGES_H
+#define FORETRACE_PASSES_BALANCESTAGES_H
+
+#include "ir/Program.h"
+
+namespace foretrace {
+
+/// Layers of each of pp stages, at least one each, by `balance` of the job; the
+/// embedding weighs on the first stage and the head on the last. The largest
+/// stage is as small as it can be, then, without the first, the largest of the
+/// rest, and so on. Nothing if weights overflow. Takes time by stages and kinds
+/// of layers, not by layers.
+std::optional<std::vector<int64_t>> balancedLayers(const ir::Program &P);
+
+} // namespace foretrace
+
+#endif
