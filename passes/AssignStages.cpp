@@ -115,6 +115,23 @@ LayerSequence Cutter::take(int64_t Count) {
   return Out;
 }
 
+/// Layers of each chunk where the first or last stage has its own number.
+static std::vector<int64_t> endedLayers(const ParallelSpec &P, int64_t Layers) {
+  const bool HasFirst = P.FirstStageLayers.isPresent();
+  const bool HasLast = P.LastStageLayers.isPresent();
+  const int64_t Others = *P.Pp - HasFirst - HasLast;
+  const int64_t Rest = Layers - (HasFirst ? *P.FirstStageLayers : 0) -
+                       (HasLast ? *P.LastStageLayers : 0);
+  std::vector<int64_t> Sizes;
+  for (int64_t Chunk = 0; Chunk < *P.Vpp; ++Chunk)
+    for (int64_t Stage = 0; Stage < *P.Pp; ++Stage)
+      Sizes.push_back((Stage == 0 && HasFirst          ? *P.FirstStageLayers
+                       : Stage + 1 == *P.Pp && HasLast ? *P.LastStageLayers
+                                                       : Rest / Others) /
+                      *P.Vpp);
+  return Sizes;
+}
+
 /// Layers of each chunk; nothing if the weights they are split by overflow.
 static std::optional<std::vector<int64_t>> chunkLayers(const Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
@@ -129,6 +146,8 @@ static std::optional<std::vector<int64_t>> chunkLayers(const Program &P) {
     return blockTpLayers(Layers, *Par.Pp);
   if (*Par.Partition == PartitionKind::Balanced)
     return balancedLayers(P);
+  if (Par.FirstStageLayers.isPresent() || Par.LastStageLayers.isPresent())
+    return endedLayers(Par, Layers);
   const int64_t Chunks = *Par.Pp * *Par.Vpp;
   const int64_t Counted = Layers + *Par.EmbeddingAsLayer + *Par.LossAsLayer;
   Sizes.assign(static_cast<size_t>(Chunks), Counted / Chunks);

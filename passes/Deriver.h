@@ -65,6 +65,9 @@ private:
   void deriveSchedule();
   void checkLayout();
   void checkPartition();
+  void checkEnds();
+  void refuseKeys(const llvm::Twine &Why);
+  void refuseEnds(const llvm::Twine &Why);
   void deriveExpertMesh();
   void checkSizes();
   void checkSize(SourceRange R, llvm::StringRef What,

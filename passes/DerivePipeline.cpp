@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `derive` that concerns the pipeline: how layers are split over
+// stages and chunks, and the schedule.
+
+#include "ir/Spellings.h"
+#include "passes/Deriver.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Of stages that are not equal.
+void Deriver::checkPartition() {
+  const ParallelSpec &P = S.Parallel;
+  const llvm::StringRef Name = getSpelling(*P.Partition);
+  if (!P.Layout.empty())
+    error(P.Partition.Range, diag::KeyWithoutEffect, "partition",
+          "beside `layout`");
+  refuseKeys("with partition = " + Name);
+  refuseEnds("with partition = " + Name);
+  if (*P.Vpp > 1)
+    error(P.Vpp.Range, diag::PartitionVpp, *P.Vpp, Name);
+  const int64_t Layers = S.Model.layerCount();
+  if (*P.Partition != PartitionKind::ModuleCount && Layers < *P.Pp)
+    error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
+        .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
+        .note(P.Pp.Range, diag::NearestLegal, "pp", Layers);
+}
+
+/// First and last stages of their own size, and the others equal, as
+/// Megatron-LM has it: a stage's layers are split over its chunks.
+void Deriver::checkEnds() {
+  const ParallelSpec &P = S.Parallel;
+  refuseKeys("beside stages of their own size");
+  const int64_t Layers = S.Model.layerCount();
+  int64_t Rest = Layers, Others = *P.Pp;
+  for (const auto &[Name, Key] :
+       {std::pair("first_stage_layers", &P.FirstStageLayers),
+        std::pair("last_stage_layers", &P.LastStageLayers)}) {
+    if (!Key->isPresent())
+      continue;
+    if (*P.Pp == 1) {
+      error(Key->Range, diag::KeyWithoutEffect, Name, "with pp = 1");
+      return;
+    }
+    if (**Key % *P.Vpp != 0)
+      error(Key->Range, diag::StageChunks, **Key, *P.Vpp);
+    Rest -= std::min(**Key, Layers + 1);
+    --Others;
+  }
+  const int64_t Chunks = Others * *P.Vpp;
+  if (Rest < 0 || (Others == 0 ? Rest != 0 : Rest % Chunks != 0))
+    error(P.FirstStageLayers.isPresent() ? P.FirstStageLayers.Range
+                                         : P.LastStageLayers.Range,
+          diag::StageRest, std::max<int64_t>(Rest, 0), Others, *P.Vpp)
+        .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
+        .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
+}
+
+/// Keys that only an even split reads.
+void Deriver::refuseKeys(const llvm::Twine &Why) {
+  const ParallelSpec &P = S.Parallel;
+  for (const auto &[Name, Key] :
+       {std::pair("embedding_as_layer", &P.EmbeddingAsLayer),
+        std::pair("loss_as_layer", &P.LossAsLayer)})
+    if (**Key)
+      error(Key->Range, diag::KeyWithoutEffect, Name, Why.str());
+}
+
+/// Keys that say how large the ends of the pipeline are.
+void Deriver::refuseEnds(const llvm::Twine &Why) {
+  const ParallelSpec &P = S.Parallel;
+  for (const auto &[Name, Key] :
+       {std::pair("first_stage_layers", &P.FirstStageLayers),
+        std::pair("last_stage_layers", &P.LastStageLayers)})
+    if (Key->isPresent())
+      error(Key->Range, diag::KeyWithoutEffect, Name, Why.str());
+}
+
+void Deriver::checkLayout() {
+  const ParallelSpec &P = S.Parallel;
+  refuseKeys("beside `layout`");
+  refuseEnds("beside `layout`");
+  int64_t Chunks = *P.Pp * *P.Vpp;
+  if (static_cast<int64_t>(P.Layout.size()) != Chunks) {
+    error(P.LayoutRange, diag::LayoutLength, P.Layout.size(), Chunks);
+    return;
+  }
+  int64_t Sum = 0;
+  for (const Located<int64_t> &L : P.Layout)
+    if (llvm::AddOverflow(Sum, *L, Sum)) {
+      error(L.Range, diag::SizeOverflow, "layers of `layout`");
+      return;
+    }
+  if (Sum != S.Model.layerCount())
+    error(P.LayoutRange, diag::LayoutSum, Sum, S.Model.layerCount())
+        .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
+              S.Model.layerCount());
+}
+
+void Deriver::deriveSchedule() {
+  ParallelSpec &P = S.Parallel;
+  const ScheduleKind Fitting = *P.Pp == 1   ? ScheduleKind::None
+                               : *P.Vpp > 1 ? ScheduleKind::Interleaved
+                                            : ScheduleKind::OneFOneB;
+  const bool IsPlain = *P.Pp > 1 && *P.Vpp == 1;
+  if (P.Schedule.isStated() && *P.Schedule != Fitting &&
+      !(IsPlain && *P.Schedule == ScheduleKind::GPipe))
+    error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
+          *P.Pp, *P.Vpp, getSpelling(Fitting))
+        .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
+  if (!P.Schedule.isPresent())
+    P.Schedule.derive(Fitting, P.Pp.Range);
+  int64_t Steps;
+  if (llvm::MulOverflow(*P.Ga, *P.Vpp, Steps))
+    error(P.Ga.Range, diag::SizeOverflow, "ga x vpp");
+}
+
+void Deriver::checkPipeline() {
+  const ParallelSpec &P = S.Parallel;
+  int64_t Chunks;
+  if (llvm::MulOverflow(*P.Pp, *P.Vpp, Chunks)) {
+    error(P.Vpp.Range, diag::SizeOverflow, "pp x vpp");
+    return;
+  }
+  if (*P.Vpp > 1 && *P.Pp == 1)
+    error(P.Vpp.Range, diag::VppWithoutPp, *P.Vpp);
+  if (*P.Vpp > 1 && *P.Ga % *P.Pp != 0)
+    error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
+        .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+  if (P.Balance.isStated() && *P.Partition != PartitionKind::Balanced)
+    error(P.Balance.Range, diag::KeyWithoutEffect, "balance",
+          "without `partition = balanced`");
+  if (*P.Partition != PartitionKind::Uniform)
+    return checkPartition();
+  if (!P.Layout.empty())
+    return checkLayout();
+  if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
+    return checkEnds();
+  int64_t Layers = S.Model.layerCount();
+  int64_t Counted = Layers + *P.EmbeddingAsLayer + *P.LossAsLayer;
+  if (Counted % Chunks == 0)
+    return;
+  error(S.Model.LayersRange, diag::LayersIndivisible, Counted, *P.Pp, *P.Vpp,
+        Chunks)
+      .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp)
+      .note(P.Pp.Range, diag::NearestLegal, *P.Vpp > 1 ? "pp x vpp" : "pp",
+            nearestDivisors(Chunks, Counted));
+}
