@@ -30,7 +30,6 @@ private:
   void layers(int64_t Rank);
   void rule() { OS << std::string(60, '-') << '\n'; }
 
-  int64_t stageOf(int64_t Rank) const { return Rank / (*Par.Dp * *Par.Tp); }
   const Stage &stage(int64_t S) const {
     return Of.Plan.Stages[static_cast<size_t>(S)];
   }
@@ -45,16 +44,14 @@ private:
 
 } // namespace
 
-/// 1,235,814,400
-static std::string withCommas(int64_t N) {
+std::string foretrace::optimus::withCommas(int64_t N) {
   std::string Text = std::to_string(N);
   for (size_t At = Text.size(); At > 3; At -= 3)
     Text.insert(At - 3, ",");
   return Text;
 }
 
-/// As Python prints a list of numbers.
-static std::string list(llvm::ArrayRef<int64_t> Numbers) {
+std::string foretrace::optimus::list(llvm::ArrayRef<int64_t> Numbers) {
   return "[" +
          llvm::join(llvm::map_range(
                         Numbers, [](int64_t N) { return std::to_string(N); }),
@@ -81,16 +78,15 @@ void Writer::groups() {
         .str();
   };
   for (int64_t Rank = 0; Rank < *Par.World; ++Rank) {
-    const int64_t T = Rank % Tp, D = Rank / Tp % Dp, S = stageOf(Rank);
-    std::vector<int64_t> Pps, Tps, Dps;
-    for (int64_t I = 0; I < *Par.Pp; ++I)
-      Pps.push_back((I * Dp + D) * Tp + T);
+    const int64_t T = Rank % Tp, D = Rank / Tp % Dp, S = Of.stageOf(Rank);
+    std::vector<int64_t> Tps, Dps;
     for (int64_t I = 0; I < Tp; ++I)
       Tps.push_back((S * Dp + D) * Tp + I);
     for (int64_t I = 0; I < Dp; ++I)
       Dps.push_back((S * Dp + I) * Tp + T);
     OS << formatv("> [rank:{0}] pp group:{1}, tp group:{2}, dp group:{3}\n",
-                  Rank, Mesh("pp", Pps), Mesh("tp", Tps), Mesh("dp", Dps));
+                  Rank, Mesh("pp", Of.pipelineOf(Rank)), Mesh("tp", Tps),
+                  Mesh("dp", Dps));
   }
   OS << "> World Size: " << *Par.World
      << "\n> Pipeline Parallel Size: " << *Par.Pp << '\n';
@@ -160,7 +156,7 @@ void Writer::rank(int64_t Rank) {
   ranges(Rank);
   if (Rank == 0)
     graph();
-  const std::string Own = submodule(stageOf(Rank));
+  const std::string Own = submodule(Of.stageOf(Rank));
   OS << " ### Rank:" << Rank << ", name:" << Own << ", move " << Own
      << " to cuda:" << Rank << '\n';
   for (int64_t S = Of.stages() - 1; S > 0; --S)
@@ -176,7 +172,7 @@ void Writer::rank(int64_t Rank) {
 }
 
 void Writer::layers(int64_t Rank) {
-  const int64_t S = stageOf(Rank);
+  const int64_t S = Of.stageOf(Rank);
   OS << "[rank:" << Rank << " stage:" << S
      << "] transformer-block(module) forward time (no send/recv) - step 1\n";
   for (const LayerPart &P : stage(S).Parts)

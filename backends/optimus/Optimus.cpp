@@ -115,6 +115,20 @@ std::vector<int64_t> Job::ranks(int64_t Stage) const {
   return Ranks;
 }
 
+int64_t Job::stageOf(int64_t Rank) const {
+  const ir::ParallelSpec &P = Program.Spec.Parallel;
+  return Rank / (*P.Dp * *P.Tp);
+}
+
+std::vector<int64_t> Job::pipelineOf(int64_t Rank) const {
+  const ir::ParallelSpec &P = Program.Spec.Parallel;
+  const int64_t Stride = *P.Dp * *P.Tp;
+  std::vector<int64_t> Ranks;
+  for (int64_t I = 0; I < *P.Pp; ++I)
+    Ranks.push_back(Rank % Stride + I * Stride);
+  return Ranks;
+}
+
 std::string Job::firstNodeFor(int64_t Stage) const {
   const std::vector<Output> &Before =
       Plan.Stages[static_cast<size_t>(Stage - 1)].Outputs;
@@ -122,22 +136,39 @@ std::string Job::firstNodeFor(int64_t Stage) const {
                            : "submod_" + std::to_string(Stage);
 }
 
-llvm::Error foretrace::optimus::emit(const EmitRequest &Request, OutputSet &Out,
-                                     DiagnosticEngine &) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
+/// Calls \p Use with the plan of a request that `check` found good.
+static void withJob(const EmitRequest &Request, const Options &O,
+                    llvm::function_ref<void(const Job &)> Use) {
   const ir::Spec &S = Request.Program.Spec;
   const Family F = O.Family ? *O.Family : *familyOf(S.Model);
   const Split How = splitOf(S.Parallel);
   const int64_t Layers = S.Model.layerCount();
   const Graph Traced(S.Model, F);
   const Plan Cut = makePlan(Traced, How, *S.Parallel.Pp, Layers);
-  const Job J{Request.Program, F,   How,
-              Traced,          Cut, graphLength(F, O.Transformers, Layers)};
+  Use({Request.Program, F, How, Traced, Cut,
+       graphLength(F, O.Transformers, Layers)});
+}
+
+llvm::Error foretrace::optimus::emit(const EmitRequest &Request, OutputSet &Out,
+                                     DiagnosticEngine &) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  const Options O = readOptions(Request.Emit, Known);
   const bool IsJSON = O.As == Format::JSON;
-  return Out.add(
-      readFile(Request.Emit,
-               (Request.DefaultStem + (IsJSON ? ".json" : ".log")).str(),
-               Known),
-      [&](llvm::raw_ostream &OS) { (IsJSON ? writeJSON : writeLog)(J, OS); });
+  const std::string Path = readFile(
+      Request.Emit, (Request.DefaultStem + (IsJSON ? ".json" : ".log")).str(),
+      Known);
+  return Out.add(Path, [&](llvm::raw_ostream &OS) {
+    withJob(Request, O,
+            [&](const Job &J) { (IsJSON ? writeJSON : writeLog)(J, OS); });
+  });
+}
+
+LogSummary
+foretrace::optimus::checkRun(const EmitRequest &Request, llvm::StringRef Text,
+                             llvm::function_ref<void(LogDifference)> Report) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  LogSummary Summary;
+  withJob(Request, readOptions(Request.Emit, Known),
+          [&](const Job &J) { Summary = checkLog(J, Text, Report); });
+  return Summary;
 }

@@ -26,11 +26,19 @@ struct Job {
   /// The key that a part of a stage is logged under: a layer, `embed`,
   /// `lm_head`.
   std::string keyOf(const LayerPart &P) const;
-  /// The ranks of a stage.
+  /// The ranks of a stage; tp varies fastest, then dp.
   std::vector<int64_t> ranks(int64_t Stage) const;
+  int64_t stageOf(int64_t Rank) const;
+  /// The ranks at the same place of all stages.
+  std::vector<int64_t> pipelineOf(int64_t Rank) const;
   /// The node of the split graph behind the submodule before \p Stage.
   std::string firstNodeFor(int64_t Stage) const;
 };
+
+/// `1,235,814,400`
+std::string withCommas(int64_t N);
+/// `[0, 1]`, as Python prints a list.
+std::string list(llvm::ArrayRef<int64_t> Numbers);
 
 /// As one JSON object.
 void writeJSON(const Job &J, llvm::raw_ostream &OS);

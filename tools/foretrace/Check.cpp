@@ -2,6 +2,7 @@
 //
 // `foretrace check`: holds the traces of a real run against the job.
 #include "passes/PassManager.h"
+#include "tools/foretrace/CheckLog.h"
 #include "tools/foretrace/DivergencePrinter.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -217,6 +218,9 @@ ExitCode runCheck() {
   if (!Tolerance.empty())
     Allowed = readTolerance(Tolerance, Sources, Diags);
   std::optional<ir::Spec> Job = readJob(Sources, Diags);
+  if (Job && !Diags.hasErrors())
+    if (std::unique_ptr<MemoryBuffer> Log = openLog(givenTraces()))
+      return checkLog(*Job, *Log, *Allowed, Sources, Diags);
   ir::Program P;
   if (Job) {
     P.Spec = *Job;

@@ -25,6 +25,11 @@ void DivergencePrinter::omit(const Trace &, size_t) {}
 void DivergencePrinter::print(const Communicators::First &) {}
 void DivergencePrinter::omitCommunicators(size_t) {}
 
+/// Who logged; a terminal is shared by all.
+static std::string prefix(const Trace &Of) {
+  return Of.Rank < 0 ? "" : "rank " + std::to_string(Of.Rank) + ": ";
+}
+
 static std::string describe(const Hint &H) {
   return ("the traces fit `" + H.Key + " = " + H.Fits + "`; the job says " +
           H.Planned +
@@ -69,8 +74,8 @@ public:
   explicit TextPrinter(const SourceMgr &Sources) : Sources(Sources) {}
 
   void print(const Trace &Of, const Divergence &D) override {
-    outs() << Of.Path << ':' << D.Line << ": rank " << Of.Rank << ": " << D.Text
-           << " [" << getName(D.Kind) << "]\n";
+    outs() << Of.Path << ':' << D.Line << ": " << prefix(Of) << D.Text << " ["
+           << getName(D.Kind) << "]\n";
     printPlace(D.Why);
   }
   void omit(const Trace &Of, size_t Count) override {
@@ -94,10 +99,14 @@ public:
     if (S.Ranks < S.World)
       outs() << "no trace of " << S.World - S.Ranks << " of " << S.World
              << " ranks\n";
-    outs() << S.Ranks << " ranks, " << S.Rows << " rows, " << S.Iterations
-           << " iterations of dialect " << dialectOf(S)
-           << (S.How.Scaling ? " (scaling)" : "") << ": " << S.Divergences
-           << " divergences";
+    if (S.IsLog)
+      outs() << S.Rows << " statements of a log, " << S.Ranks << " ranks, "
+             << S.Iterations << " steps";
+    else
+      outs() << S.Ranks << " ranks, " << S.Rows << " rows, " << S.Iterations
+             << " iterations of dialect " << dialectOf(S)
+             << (S.How.Scaling ? " (scaling)" : "");
+    outs() << ": " << S.Divergences << " divergences";
     if (S.Tolerated > 0)
       outs() << ", " << S.Tolerated << " tolerated";
     outs() << '\n';
@@ -143,8 +152,10 @@ public:
       J.attribute("ranks", S.Ranks);
       J.attribute("rows", S.Rows);
       J.attribute("iterations", S.Iterations);
-      J.attribute("dialect", dialectOf(S));
-      J.attribute("scaling", S.How.Scaling);
+      if (!S.IsLog) {
+        J.attribute("dialect", dialectOf(S));
+        J.attribute("scaling", S.How.Scaling);
+      }
       J.attribute("divergences", S.Divergences);
       J.attribute("tolerated", S.Tolerated);
     });
@@ -162,7 +173,8 @@ private:
                   const Divergence &D) {
     J.attribute("file", json::fixUTF8(Path));
     J.attribute("line", D.Line);
-    J.attribute("rank", Rank);
+    if (Rank >= 0)
+      J.attribute("rank", Rank);
     J.attribute("kind", getName(D.Kind));
     J.attribute("message", json::fixUTF8(D.Text));
     if (!D.Expected.empty() || !D.Seen.empty()) {
@@ -202,8 +214,7 @@ public:
 
   void print(const Trace &Of, const Divergence &D) override {
     result(
-        getName(D.Kind), "error",
-        "rank " + std::to_string(Of.Rank) + ": " + D.Text,
+        getName(D.Kind), "error", prefix(Of) + D.Text,
         Place{Of.Path, static_cast<unsigned>(std::max<int64_t>(D.Line, 1)), 1},
         find(Sources, D.Why));
   }

@@ -17,6 +17,7 @@ struct CheckSummary {
   int64_t Ranks = 0, World = 0, Rows = 0, Iterations = 0;
   megatron::Instrumentation How;
   int64_t Divergences = 0, Tolerated = 0;
+  bool IsLog = false; ///< of one terminal, not traces of ranks
 };
 
 class DivergencePrinter {

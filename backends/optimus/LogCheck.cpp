@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/optimus/LogCheck.h"
+#include "backends/optimus/Writers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Regex.h"
+#include <map>
+#include <set>
+
+using namespace foretrace;
+using namespace foretrace::optimus;
+using llvm::StringRef;
+
+namespace {
+
+class Checker {
+public:
+  Checker(const Job &J, StringRef Text,
+          llvm::function_ref<void(LogDifference)> Report)
+      : J(J), Par(J.Program.Spec.Parallel), Text(Text), Report(Report) {}
+
+  LogSummary run();
+
+private:
+  void visit(StringRef Prefix, StringRef Pattern,
+             llvm::function_ref<void(size_t, llvm::ArrayRef<StringRef>)> Take);
+  void say(StringRef Prefix, StringRef Pattern,
+           llvm::ArrayRef<std::string> Expected);
+  void configuration();
+  void groups();
+  void cuts();
+  void graph();
+  void layers();
+
+  const Stage &stage(int64_t S) const {
+    return J.Plan.Stages[static_cast<size_t>(S)];
+  }
+  static std::string submodule(int64_t S) {
+    return "submod_" + std::to_string(S);
+  }
+
+  const Job &J;
+  const ir::ParallelSpec &Par;
+  const StringRef Text;
+  llvm::function_ref<void(LogDifference)> Report;
+  LogSummary Summary;
+};
+
+} // namespace
+
+bool foretrace::optimus::isLog(StringRef Text) {
+  return Text.contains("> Total parameters in model: ") ||
+         Text.contains(", num_stage:");
+}
+
+/// Blanks and quotes mean nothing in lists and dictionaries.
+static std::string plain(StringRef S) {
+  std::string Out;
+  llvm::copy_if(S, std::back_inserter(Out),
+                [](char C) { return C != ' ' && C != '\''; });
+  return Out;
+}
+
+/// An empty expectation fits all. Behind a word that another line stands
+/// behind, nobody knows where it ends.
+static bool isSaid(StringRef Want, StringRef Got) {
+  if (Want.empty())
+    return true;
+  const std::string Expected = plain(Want), Seen = plain(Got);
+  return llvm::isAlpha(Expected.back()) ? StringRef(Seen).starts_with(Expected)
+                                        : Seen == Expected;
+}
+
+/// Visits what \p Pattern captures behind each \p Prefix.
+void Checker::visit(
+    StringRef Prefix, StringRef Pattern,
+    llvm::function_ref<void(size_t, llvm::ArrayRef<StringRef>)> Take) {
+  constexpr size_t MaxStatement = size_t(1) << 20;
+  const llvm::Regex Behind(("^" + Pattern).str());
+  for (size_t At = Text.find(Prefix); At != StringRef::npos;
+       At = Text.find(Prefix, At + 1)) {
+    llvm::SmallVector<StringRef, 4> Captured;
+    StringRef Rest = Text.substr(At + Prefix.size(), MaxStatement);
+    Rest = Rest.take_until([](char C) { return C == '\n'; });
+    if (Behind.match(Rest, &Captured))
+      Take(At, llvm::ArrayRef(Captured).drop_front());
+  }
+}
+
+/// Compares what stands behind each \p Prefix. Reports if it stands nowhere.
+void Checker::say(StringRef Prefix, StringRef Pattern,
+                  llvm::ArrayRef<std::string> Expected) {
+  bool IsSaid = false;
+  visit(Prefix, Pattern, [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
+    IsSaid = true;
+    ++Summary.Statements;
+    for (auto [Want, Got] : llvm::zip(Expected, Seen))
+      if (!isSaid(Want, Got))
+        Report({At, Prefix.trim().str(), Want, Got.str()});
+  });
+  if (!IsSaid)
+    Report(
+        {StringRef::npos, Prefix.trim().str(), llvm::join(Expected, ", "), ""});
+}
+
+void Checker::configuration() {
+  const ir::TrainSpec &Train = J.Program.Spec.Train;
+  const std::pair<StringRef, int64_t> Numbers[] = {
+      {"> World size: ", *Par.World},
+      {"> GAS: ", J.microBatches()},
+      {"> GBS: ", *Train.GlobalBatch},
+      {"> MBS: ", *Train.MicroBatch},
+      {"> TP: ", *Par.Tp},
+      {"> DP: ", *Par.Dp},
+      {"> PP: ", *Par.Pp},
+      {"> Pipeline Parallel Size: ", *Par.Pp}};
+  say("> Total parameters in model: ", "([0-9,]+)",
+      {withCommas(J.Graph.Parameters)});
+  for (auto [Prefix, Number] : Numbers)
+    say(Prefix, "([0-9]+)", {std::to_string(Number)});
+  say(">> model class name: ", "([A-Za-z0-9_]+)", {getClass(J.Family).str()});
+  say(">> split method: ", "([a-z-]+)", {getName(J.Split).str()});
+}
+
+void Checker::groups() {
+  std::string Stages;
+  for (int64_t S = 0; S < J.stages(); ++S)
+    Stages += (S ? ", " : "") + std::to_string(S) + ": " + list(J.ranks(S));
+  say("stage2rank = ", "\\{([^}]*)\\}", {Stages});
+  for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
+    say("> [rank:" + std::to_string(Rank) + "] pp group:DeviceMesh('cuda', ",
+        "(\\[[0-9, ]*\\])", {list(J.pipelineOf(Rank))});
+}
+
+void Checker::cuts() {
+  say("length:",
+      "([0-9?]+), modcnt:([0-9]+), num_stage:([0-9]+), segment:([0-9]+)",
+      {J.Length ? std::to_string(*J.Length) : "",
+       std::to_string(J.Graph.Modules), std::to_string(J.stages()),
+       std::to_string(J.Graph.Modules / J.stages())});
+  std::string First, Second;
+  for (int64_t S = 0; S < J.stages(); ++S) {
+    const std::string Open = (S ? ", (" : "(") + std::to_string(S) + ", '";
+    First += Open + J.Graph.Values[stage(S).Last].Node + "')";
+    Second += Open + submodule(S) + "')";
+  }
+  say("first metadata_range: ", "\\[([^]]*)\\]", {First});
+  say("second metadata_range: ", "\\[([^]]*)\\]", {Second});
+}
+
+void Checker::graph() {
+  for (int64_t S = 0; S < J.stages(); ++S) {
+    const std::string Name = submodule(S);
+    // Of one argument Python prints a comma behind it.
+    say("n.name:" + Name + ", n.target:" + Name + ", n.args:",
+        "\\(([^)]*[^),]),?\\)", {llvm::join(stage(S).Arguments, ", ")});
+    if (stage(S).Outputs.size() > 1)
+      for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
+        say("--- key:" + stage(S).Outputs[I].Node + ", values:",
+            "\\('([^']*)', ([0-9]+)\\)", {Name, std::to_string(I)});
+    if (S > 0)
+      say("***** stage:" + std::to_string(S) + " >>  from_:",
+          "(getitem_?[0-9]*|submod_[0-9]+), to_:(submod_[0-9]+)",
+          {J.firstNodeFor(S), Name});
+  }
+  std::string Special;
+  for (const SpecialNode &N : J.Plan.Special)
+    Special += (Special.empty() ? "'" : ", '") + N.Node + "': (" +
+               std::to_string(N.First) + ", " + std::to_string(N.Last) + ")";
+  // Stages that there are not.
+  visit("***** stage:", "([0-9]+) >>",
+        [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
+          int64_t S = 0;
+          if (Seen[0].getAsInteger(10, S) || S < 1 || S >= J.stages())
+            Report({At, "***** stage:",
+                    "1 to " + std::to_string(J.stages() - 1), Seen[0].str()});
+        });
+  if (!Special.empty())
+    say("special_nodes: ", "\\{([^}]*)\\}", {Special});
+}
+
+/// The lines below a heading do not say whose they are: there are as many of
+/// each as headings ask for.
+void Checker::layers() {
+  std::set<int64_t> Ranks, Steps;
+  std::map<std::pair<std::string, int64_t>, int64_t> Lines; // expected - seen
+  visit("[rank:",
+        "([0-9]+) stage:([0-9]+)\\] transformer-block.* - step "
+        "([0-9]+)",
+        [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
+          int64_t Rank = 0, Stage = 0, Step = 0;
+          if (Seen[0].getAsInteger(10, Rank) ||
+              Seen[1].getAsInteger(10, Stage) ||
+              Seen[2].getAsInteger(10, Step) || Rank >= *Par.World) {
+            Report({At, "[rank:", "below " + std::to_string(*Par.World),
+                    Seen[0].str()});
+            return;
+          }
+          ++Summary.Statements;
+          Ranks.insert(Rank);
+          Steps.insert(Step);
+          if (Stage != J.stageOf(Rank))
+            Report({At, "stage of rank " + std::to_string(Rank),
+                    std::to_string(J.stageOf(Rank)), Seen[1].str()});
+          for (const LayerPart &P : stage(J.stageOf(Rank)).Parts)
+            ++Lines[{J.keyOf(P),
+                     static_cast<int64_t>(P.Leaves.size()) * J.microBatches()}];
+        });
+  visit("layer[", "([a-z0-9_]+)\\]: total=[^,]*, ops=([0-9]+)",
+        [&](size_t, llvm::ArrayRef<StringRef> Seen) {
+          int64_t Ops = 0;
+          if (!Seen[1].getAsInteger(10, Ops))
+            --Lines[{Seen[0].str(), Ops}];
+          ++Summary.Statements;
+        });
+  Summary.Ranks = static_cast<int64_t>(Ranks.size());
+  Summary.Steps = static_cast<int64_t>(Steps.size());
+  for (const auto &[Key, Missing] : Lines)
+    if (Missing != 0)
+      Report({StringRef::npos,
+              "layer[" + Key.first + "], ops=" + std::to_string(Key.second),
+              std::to_string(std::max<int64_t>(Missing, 0)) + " more lines",
+              std::to_string(std::max<int64_t>(-Missing, 0)) + " too many"});
+}
+
+LogSummary Checker::run() {
+  configuration();
+  groups();
+  cuts();
+  graph();
+  layers();
+  return Summary;
+}
+
+LogSummary
+foretrace::optimus::checkLog(const Job &J, StringRef Text,
+                             llvm::function_ref<void(LogDifference)> Report) {
+  return Checker(J, Text, Report).run();
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Holds the log of a run of Optimus-Prime against its plan. Ranks write to one
+// terminal, so lines come in any order and may stand behind each other: what is
+// looked for is looked for in the whole text.
+#ifndef FORETRACE_BACKENDS_OPTIMUS_LOGCHECK_H
+#define FORETRACE_BACKENDS_OPTIMUS_LOGCHECK_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+
+namespace foretrace::optimus {
+
+struct Job;
+
+/// Where a log says something else than the plan.
+struct LogDifference {
+  size_t Offset; ///< in the text; npos if it is not said at all
+  std::string What, Expected, Seen;
+};
+
+struct LogSummary {
+  int64_t Statements = 0; ///< that were compared
+  int64_t Ranks = 0;      ///< that logged something
+  int64_t Steps = 0;      ///< that were timed
+};
+
+/// Whether \p Text is such a log.
+bool isLog(llvm::StringRef Text);
+
+LogSummary checkLog(const Job &J, llvm::StringRef Text,
+                    llvm::function_ref<void(LogDifference)> Report);
+
+} // namespace foretrace::optimus
+
+#endif
