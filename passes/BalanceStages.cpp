@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/BalanceStages.h"
+#include "ir/Memory.h"
 #include "passes/Work.h"
 
 using namespace foretrace;
@@ -7,13 +8,23 @@ using namespace foretrace::ir;
 
 namespace {
 
+/// What something weighs, and what each micro-batch adds that a stage has not
+/// yet run backward.
+struct Weight {
+  int64_t Fixed = 0, PerBatch = 0;
+  int64_t with(int64_t Batches) const { return Fixed + PerBatch * Batches; }
+};
+
 /// `Times` periods of runs of layers that weigh the same.
 struct Group {
   struct Run {
-    int64_t Weight, Count;
+    Weight Each;
+    int64_t Count;
   };
   std::vector<Run> Runs;
-  int64_t Times, Weight, Layers; ///< of one period: weight and layers
+  int64_t Times;
+  Weight Period;
+  int64_t Layers; ///< of one period
 };
 
 /// A place in the layers.
@@ -32,84 +43,112 @@ public:
   std::optional<std::vector<int64_t>> run();
 
 private:
-  std::optional<int64_t> weigh(const Block &B) const;
+  std::optional<Weight> weigh(const Block &B) const;
   bool collect();
-  int64_t take(Place &At, int64_t Room, int64_t Most) const;
-  int64_t takeRuns(Place &At, int64_t &Room, int64_t Most) const;
-  bool fits(Place At, int64_t First, int64_t Layers, int64_t Count,
-            int64_t Limit) const;
+  /// Micro-batches that a stage has run forward and not backward, at most.
+  int64_t batches(int64_t Stage) const {
+    return *P.Spec.Parallel.Schedule == ScheduleKind::GPipe
+               ? *P.Spec.Parallel.Ga
+               : std::min(Stages - Stage, *P.Spec.Parallel.Ga);
+  }
+  /// What stands on a stage besides layers.
+  int64_t ends(int64_t Stage) const {
+    return (Stage == 0 ? Embedding.with(batches(Stage)) : 0) +
+           (Stage + 1 == Stages ? Head.with(batches(Stage)) : 0);
+  }
+  int64_t take(Place &At, int64_t Stage, int64_t Limit, int64_t Most) const;
+  int64_t takeRuns(Place &At, int64_t Batches, int64_t &Room,
+                   int64_t Most) const;
+  bool fits(Place At, int64_t Stage, int64_t Layers, int64_t Limit) const;
 
   const Program &P;
   const int64_t Stages;
   int64_t Left; ///< layers
   std::vector<Group> Groups;
-  int64_t Embedding = 0, Head = 0, Total = 0;
+  Weight Embedding, Head;
+  int64_t Total = 0; ///< as much as one stage could weigh
 };
 
 } // namespace
 
-std::optional<int64_t> Balancer::weigh(const Block &B) const {
-  Elements Parameters;
-  for (const Value &V : B.Values)
-    if (V.Kind == ValueKind::Param)
-      Parameters += elementsPerRank(V, P.Mesh);
-  Flops Work;
-  for (const Op &O : B.Ops)
-    Work += workOf(B, O, P.Mesh);
-  if (Parameters.isOverflow() || Work.isOverflow())
-    return std::nullopt;
-  return *P.Spec.Parallel.Balance == BalanceKind::Parameters
-             ? Parameters.value()
-             : Work.value();
+/// Nothing if it overflows.
+std::optional<Weight> Balancer::weigh(const Block &B) const {
+  auto Known = [](auto Fixed, Bytes PerBatch) -> std::optional<Weight> {
+    if (Fixed.isOverflow() || PerBatch.isOverflow())
+      return std::nullopt;
+    return Weight{Fixed.value(), PerBatch.value()};
+  };
+  switch (*P.Spec.Parallel.Balance) {
+  case BalanceKind::Parameters: {
+    Elements Parameters;
+    for (const Value &V : B.Values)
+      if (V.Kind == ValueKind::Param)
+        Parameters += elementsPerRank(V, P.Mesh);
+    return Known(Parameters, Bytes());
+  }
+  case BalanceKind::Work: {
+    Flops Work;
+    for (const Op &O : B.Ops)
+      Work += workOf(B, O, P.Mesh);
+    return Known(Work, Bytes());
+  }
+  case BalanceKind::Memory:
+    return Known(stateBytes(B, P), keptBytes(B, P.Mesh));
+  }
+  llvm_unreachable("every balance is handled");
 }
 
 /// Weights of all layers; false if they overflow.
 bool Balancer::collect() {
-  std::vector<int64_t> Weights;
+  std::vector<Weight> Weights;
   for (const Block &B : P.Blocks) {
-    std::optional<int64_t> W = weigh(B);
+    std::optional<Weight> W = weigh(B);
     if (!W)
       return false;
     Weights.push_back(*W);
   }
-  Quantity<struct WeightUnit> Sum;
+  using Sum = Quantity<struct WeightUnit>;
+  Sum All;
   for (size_t I = 0; I < P.Layers.size(); ++I) {
     Group G;
     G.Times = P.Layers[I].Periods;
-    Quantity<WeightUnit> Period;
     G.Layers = 0;
+    Sum Fixed, PerBatch;
     for (const BlockRun &R : P.Layers[I].Runs) {
-      const int64_t Weight = Weights[R.Block.Index];
-      G.Runs.push_back({Weight, R.Count});
-      Period += Quantity<WeightUnit>(Weight) * R.Count;
+      const Weight &Each = Weights[R.Block.Index];
+      G.Runs.push_back({Each, R.Count});
+      Fixed += Sum(Each.Fixed) * R.Count;
+      PerBatch += Sum(Each.PerBatch) * R.Count;
       G.Layers += R.Count;
     }
-    Sum += Period * G.Times;
-    if (Sum.isOverflow())
+    All += (Fixed + PerBatch * batches(0)) * G.Times;
+    if (All.isOverflow())
       return false;
-    G.Weight = Period.value();
+    G.Period = {Fixed.value(), PerBatch.value()};
     if (I == 0)
-      Embedding = G.Weight;
+      Embedding = G.Period;
     else if (I + 1 == P.Layers.size())
-      Head = G.Weight;
+      Head = G.Period;
     else
       Groups.push_back(std::move(G));
   }
-  Total = Sum.value();
+  Total = All.value();
   return true;
 }
 
 /// Layers up to the end of the period that fit into \p Room, \p Most at most.
-int64_t Balancer::takeRuns(Place &At, int64_t &Room, int64_t Most) const {
+int64_t Balancer::takeRuns(Place &At, int64_t Batches, int64_t &Room,
+                           int64_t Most) const {
   const Group &G = Groups[At.Group];
   int64_t Taken = 0;
   while (At.Run < G.Runs.size()) {
     const Group::Run &R = G.Runs[At.Run];
+    const int64_t Each = R.Each.with(Batches);
     int64_t Count = std::min(R.Count - At.InRun, Most - Taken);
-    if (R.Weight > 0)
-      Count = std::min(Count, Room / R.Weight);
+    if (Each > 0)
+      Count = std::min(Count, Room / Each);
     Taken += Count;
-    Room -= Count * R.Weight;
+    Room -= Count * Each;
     At.InRun += Count;
     if (At.InRun < R.Count)
       return Taken;
@@ -121,23 +160,27 @@ int64_t Balancer::takeRuns(Place &At, int64_t &Room, int64_t Most) const {
   return Taken;
 }
 
-/// As many layers as fit into \p Room, \p Most at most.
-int64_t Balancer::take(Place &At, int64_t Room, int64_t Most) const {
+/// As many layers as fit into \p Limit on a stage, \p Most at most.
+int64_t Balancer::take(Place &At, int64_t Stage, int64_t Limit,
+                       int64_t Most) const {
+  const int64_t Batches = batches(Stage);
+  int64_t Room = Limit - ends(Stage);
   int64_t Taken = 0;
-  while (At.Group < Groups.size() && Taken < Most) {
+  while (Room >= 0 && At.Group < Groups.size() && Taken < Most) {
     const Group &G = Groups[At.Group];
     if (At.Run == 0 && At.InRun == 0) {
+      const int64_t Period = G.Period.with(Batches);
       int64_t Periods =
           std::min(G.Times - At.Period, (Most - Taken) / G.Layers);
-      if (G.Weight > 0)
-        Periods = std::min(Periods, Room / G.Weight);
+      if (Period > 0)
+        Periods = std::min(Periods, Room / Period);
       At.Period += Periods;
-      Room -= Periods * G.Weight;
+      Room -= Periods * Period;
       Taken += Periods * G.Layers;
     }
     if (At.Period < G.Times) {
       const int64_t Period = At.Period;
-      Taken += takeRuns(At, Room, Most - Taken);
+      Taken += takeRuns(At, Batches, Room, Most - Taken);
       if (At.Period == Period)
         return Taken; // no room for the next layer
     }
@@ -147,15 +190,12 @@ int64_t Balancer::take(Place &At, int64_t Room, int64_t Most) const {
   return Taken;
 }
 
-/// Whether \p Layers from \p At, behind \p First on the first of them, fit into
-/// \p Count stages of \p Limit, each with a layer.
-bool Balancer::fits(Place At, int64_t First, int64_t Layers, int64_t Count,
+/// Whether \p Layers from \p At fit into the stages from \p Stage on, each with
+/// a layer and no heavier than \p Limit.
+bool Balancer::fits(Place At, int64_t Stage, int64_t Layers,
                     int64_t Limit) const {
-  for (int64_t Rest = Count - 1; Rest >= 0; --Rest) {
-    const int64_t Used = (Rest == Count - 1 ? First : 0) + (Rest ? 0 : Head);
-    if (Used > Limit)
-      return false;
-    const int64_t Taken = take(At, Limit - Used, Layers - Rest);
+  for (; Stage < Stages; ++Stage) {
+    const int64_t Taken = take(At, Stage, Limit, Layers - (Stages - 1 - Stage));
     if (Taken == 0)
       return false;
     Layers -= Taken;
@@ -168,20 +208,17 @@ std::optional<std::vector<int64_t>> Balancer::run() {
     return std::nullopt;
   std::vector<int64_t> Out;
   Place At;
-  int64_t First = Embedding;
-  for (int64_t Count = Stages; Count > 0; --Count) {
+  for (int64_t Stage = 0; Stage < Stages; ++Stage) {
     int64_t Low = 0, High = Total;
     while (Low < High) {
       const int64_t Middle = Low + (High - Low) / 2;
-      if (fits(At, First, Left, Count, Middle))
+      if (fits(At, Stage, Left, Middle))
         High = Middle;
       else
         Low = Middle + 1;
     }
-    const int64_t Used = First + (Count == 1 ? Head : 0);
-    Out.push_back(take(At, Low - Used, Left - (Count - 1)));
+    Out.push_back(take(At, Stage, Low, Left - (Stages - 1 - Stage)));
     Left -= Out.back();
-    First = 0;
   }
   return Out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Rows.h"
+#include "ir/Memory.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -19,33 +20,14 @@ Weight Weight::operator*(int64_t Times) const {
           Work * Times};
 }
 
-/// Whether backward, or computing again for it, reads a value that the forward
-/// pass made.
-static bool isKept(const Block &B, ValueId V) {
-  if (B.Values[V].Kind != ValueKind::Input &&
-      B.Values[V].Kind != ValueKind::Activation)
-    return false;
-  bool IsRead = false;
-  for (const Op &O : B.Ops) {
-    if (O.Phase != Phase::Forward && llvm::is_contained(O.Results, V))
-      return false;
-    IsRead |= O.Phase != Phase::Forward && llvm::is_contained(O.Operands, V);
-  }
-  return IsRead;
-}
-
 static Weight weighBlock(const Program &P, const Block &B) {
   Weight W;
-  for (size_t I = 0; I < B.Values.size(); ++I) {
-    const ValueId Id = B.Values.idAt(I);
-    const Value &V = B.Values[Id];
+  for (const Value &V : B.Values)
     if (V.Kind == ValueKind::Param) {
       W.Parameters += elementsPerRank(V, P.Mesh);
       W.ParameterBytes += bytesPerRank(V, P.Mesh);
-    } else if (isKept(B, Id)) {
-      W.Activations += bytesPerRank(V, P.Mesh);
     }
-  }
+  W.Activations = keptBytes(B, P.Mesh);
   for (const Op &O : B.Ops)
     if (O.Phase != Phase::Step)
       W.Work += O.Work;

@@ -20,7 +20,7 @@ JOB = """model m {{
   layers = {layers}
 }}
 train {{ sequence = 32  micro_batch = 1 }}
-parallel {{ world = {pp}  pp = {pp}  partition = balanced  balance = {balance} }}
+parallel {{ world = {pp}  pp = {pp}  ga = {ga}  {split} }}
 """
 
 
@@ -34,6 +34,43 @@ def weights_of(balance, vocab, widths):
     work = 3 * 2 * SEQUENCE * HIDDEN  # forward, and twice backward
     return (0, [work * (4 * HIDDEN + 2 * width) + 3 * 2 * SEQUENCE ** 2 * HIDDEN
                 for width in widths], work * vocab)
+
+
+def table_of(foretrace, job):
+    """The plan of a job, a dict for each row."""
+    with tempfile.NamedTemporaryFile("w", suffix=".fore") as file:
+        file.write(job)
+        file.flush()
+        table = subprocess.run(
+            [foretrace, "plan", file.name, "--format=csv"], check=True,
+            stdout=subprocess.PIPE, text=True).stdout
+    return list(csv.DictReader(io.StringIO(table)))
+
+
+def memory(row, stage, stages, batches):
+    """Bytes of weights, gradients and the state of Adam, and of micro-batches
+    on their way."""
+    return (int(row["parameters"]) * 18
+            + int(row["kept_activation_bytes"]) * min(stages - stage, batches))
+
+
+def least_memory(rows, stages, batches):
+    """The smallest largest stage of all splits of layers, a row each."""
+    least = None
+    for cuts in itertools.combinations(range(1, len(rows)), stages - 1):
+        bounds = [0, *cuts, len(rows)]
+        largest = max(
+            sum(memory(row, stage, stages, batches) for row in rows[a:b])
+            for stage, (a, b) in enumerate(zip(bounds, bounds[1:])))
+        if least is None or largest < least:
+            least = largest
+    return least
+
+
+def unfolded(rows, key):
+    """A row for each of `key`, of rows that stand for several."""
+    return [row for row in rows for _ in
+            range(int(row["last_" + key]) - int(row["first_" + key]) + 1)]
 
 
 def best(embedding, layers, head, stages):
@@ -78,21 +115,27 @@ def main():
         used = sorted(set(layers))
         stages = rng.randint(1, min(6, len(layers)))
         vocab = rng.choice([128, 512, 4096])
-        balance = rng.choice(["parameters", "flops"])
-        job = JOB.format(
-            vocab=vocab, layers=text, pp=stages, balance=balance,
-            blocks="\n".join("  block b%d { ffn { intermediate = %d } }"
-                             % (i, widths[i]) for i in used))
-        with tempfile.NamedTemporaryFile("w", suffix=".fore") as file:
-            file.write(job)
-            file.flush()
-            table = subprocess.run(
-                [foretrace, "plan", file.name, "--format=csv"], check=True,
-                stdout=subprocess.PIPE, text=True).stdout
-        largest = max(int(row[balance]) for row in
-                      csv.DictReader(io.StringIO(table)))
-        least = best(*weights_of(balance, vocab, [widths[i] for i in layers]),
-                     stages)
+        balance = rng.choice(["parameters", "flops", "memory"])
+        batches = rng.randint(1, 8)
+
+        def job_of(pp, split):
+            return JOB.format(
+                vocab=vocab, layers=text, pp=pp, ga=batches, split=split,
+                blocks="\n".join("  block b%d { ffn { intermediate = %d } }"
+                                 % (i, widths[i]) for i in used))
+
+        job = job_of(stages, "partition = balanced  balance = " + balance)
+        table = unfolded(table_of(foretrace, job), "stage")
+        if balance == "memory":
+            each = job_of(len(layers), "")
+            least = least_memory(unfolded(table_of(foretrace, each), "stage"),
+                                 stages, batches)
+            largest = max(memory(row, stage, stages, batches)
+                          for stage, row in enumerate(table))
+        else:
+            largest = max(int(row[balance]) for row in table)
+            least = best(*weights_of(balance, vocab,
+                                     [widths[i] for i in layers]), stages)
         if largest != least:
             sys.exit(f"{job}{table}largest {largest}, possible {least}")
         done += 1

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a block leaves in the memory of one rank.
+#ifndef FORETRACE_IR_MEMORY_H
+#define FORETRACE_IR_MEMORY_H
+
+#include "ir/Program.h"
+
+namespace foretrace::ir {
+
+/// Values of the forward pass that backward, or computing again for it, reads;
+/// of one micro-batch, without dropout masks.
+/// Korthikanti et al., arXiv 2205.05198, section 4.
+Bytes keptBytes(const Block &B, const Mesh &M);
+
+/// Parameters, gradients, and the optimizer's state: fp32 weights, unless
+/// parameters are, and two moments of Adam. ZeRO 1 spreads the state, 2 the
+/// gradients too, 3 all, over the ranks with the same parameters.
+Bytes stateBytes(const Block &B, const Program &P);
+
+} // namespace foretrace::ir
+
+#endif
