@@ -11,8 +11,8 @@ using llvm::StringRef;
 namespace {
 
 /// Families with the same rows.
-enum class Rows : unsigned char { Llama, GPT2 };
-enum class Section : unsigned char { Start, Layer, End };
+enum class Rows : unsigned char { Llama, GPT2, Mixtral };
+enum class Section : unsigned char { Start, Layer, Expert, Merge, End };
 enum class Kind : unsigned char { Module, Node, Held };
 enum class Dim : unsigned char {
   Zero,
@@ -26,6 +26,7 @@ enum class Dim : unsigned char {
   Ffn,
   Vocab,
   Positions,
+  Experts,
   // Shapes of nodes.
   Mask,
   Rope,
@@ -77,6 +78,15 @@ StringRef pathOfLayers(Rows Of) {
   llvm_unreachable("every family has layers");
 }
 
+/// Empty if the family has none.
+StringRef pathOfExperts(Rows Of) {
+#define EXPERTS(ROWS, PATH)                                                    \
+  if (Of == Rows::ROWS)                                                        \
+    return PATH;
+#include "backends/optimus/Families.def"
+  return "";
+}
+
 class Builder {
 public:
   Builder(const ir::ModelSpec &M, Family F, Graph &Out)
@@ -87,6 +97,10 @@ public:
 private:
   void section(Section In, int64_t Layer);
   void add(const Row &R, int64_t Layer);
+  int64_t experts() const {
+    const ir::BlockSpec &B = M.Blocks.front();
+    return B.Moe ? *B.Moe->Experts : 0;
+  }
   int64_t sizeOf(Dim D) const;
   int64_t parameters(const Row &R) const;
   Value valueOf(const Row &R, int64_t Layer) const;
@@ -97,6 +111,7 @@ private:
   Graph &Out;
   llvm::StringMap<unsigned> Latest; ///< values by name
   int64_t Held = 0;                 ///< for the next leaf
+  int64_t Expert = 0;               ///< at hand
 };
 
 } // namespace
@@ -107,15 +122,19 @@ StringRef foretrace::optimus::getClass(Family F) { return rowOf(F).Class; }
 std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
   const ir::BlockSpec &B = M.Blocks.front();
   const bool IsGated = ir::isGated(*B.Ffn.Activation);
-  if (M.Blocks.size() > 1 || B.Moe ||
-      *B.Attention.Kind == ir::AttentionKind::MLA)
+  if (M.Blocks.size() > 1 || *B.Attention.Kind == ir::AttentionKind::MLA)
     return std::nullopt;
   if (*M.Norm == ir::NormKind::LayerNorm &&
-      *M.Positions == ir::PositionKind::Learned && *M.Bias && !IsGated)
+      *M.Positions == ir::PositionKind::Learned && *M.Bias && !IsGated &&
+      !B.Moe)
     return Family::GPT2;
   if (*M.Norm != ir::NormKind::RMSNorm ||
       *M.Positions != ir::PositionKind::Rope || *M.Bias || !IsGated)
     return std::nullopt;
+  if (B.Moe)
+    return *B.Moe->Shared == 0 && !*B.Attention.QkNorm && !*M.QkvBias
+               ? std::optional(Family::Mixtral)
+               : std::nullopt;
   if (*B.Attention.QkNorm)
     return Family::Qwen3;
   return *M.QkvBias ? Family::Qwen2 : Family::Llama;
@@ -173,6 +192,8 @@ int64_t Builder::sizeOf(Dim D) const {
     return *M.Vocab;
   case Dim::Positions:
     return *M.MaxPositions;
+  case Dim::Experts:
+    return experts();
   }
   llvm_unreachable("every width is handled");
 }
@@ -193,6 +214,9 @@ Value Builder::valueOf(const Row &R, int64_t Layer) const {
                                       : ShapeKind::Tokens;
   if (R.What == Kind::Module) {
     V.Path = R.Name.str();
+    if (R.In == Section::Expert)
+      V.Path =
+          pathOfExperts(Of).str() + "." + std::to_string(Expert) + "." + V.Path;
     if (Layer >= 0)
       V.Path =
           pathOfLayers(Of).str() + "." + std::to_string(Layer) + "." + V.Path;
@@ -242,8 +266,12 @@ void Builder::run() {
   Out.Values.push_back({"input_ids", "input_ids", ShapeKind::Tokens, 1});
   Latest["input_ids"] = 0;
   section(Section::Start, -1);
-  for (int64_t Layer = 0; Layer < M.layerCount(); ++Layer)
+  for (int64_t Layer = 0; Layer < M.layerCount(); ++Layer) {
     section(Section::Layer, Layer);
+    for (Expert = 0; Expert < experts(); ++Expert)
+      section(Section::Expert, Layer);
+    section(Section::Merge, Layer);
+  }
   section(Section::End, -1);
   for (const Step &S : Out.Steps) {
     Out.Parameters += S.Parameters;
@@ -251,6 +279,15 @@ void Builder::run() {
   }
   if (*M.Tied)
     Out.Parameters -= *M.Vocab * *M.Hidden;
+}
+
+Quantity<PartUnit> Graph::countParts(const ir::ModelSpec &M) {
+  int64_t Experts = 0;
+  for (const ir::BlockSpec &B : M.Blocks)
+    if (B.Moe)
+      Experts = std::max(Experts, *B.Moe->Experts);
+  const Quantity<PartUnit> Layers(M.layerCount());
+  return Layers + Layers * Experts;
 }
 
 Graph::Graph(const ir::ModelSpec &M, Family F) { Builder(M, F, *this).run(); }

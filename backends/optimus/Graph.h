@@ -6,6 +6,7 @@
 #define FORETRACE_BACKENDS_OPTIMUS_GRAPH_H
 
 #include "ir/Spec.h"
+#include "lang/Quantity.h"
 #include <optional>
 
 namespace foretrace::optimus {
@@ -55,9 +56,11 @@ struct Graph {
   /// Parameters of the model, a tied embedding once, and of a layer.
   int64_t Parameters = 0, LayerParameters = 0;
 
-  /// Unfolds \p M; it has no more than MaxLayers layers.
+  /// Unfolds \p M; it has no more than MaxParts parts.
   Graph(const ir::ModelSpec &M, Family F);
-  static constexpr int64_t MaxLayers = 1 << 16;
+  static constexpr int64_t MaxParts = 1 << 16;
+  /// Layers, and experts of all layers.
+  static Quantity<struct PartUnit> countParts(const ir::ModelSpec &M);
 };
 
 /// All nodes of the fx graph; nothing where that is not known for \p Version of

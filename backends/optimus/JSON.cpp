@@ -212,12 +212,17 @@ void Writer::boundary(int64_t From) {
       Messages += messages(stage(Owner), Of.Graph.Values);
       for (const Output &O : stage(Owner).Outputs)
         J.object([&] {
-          Payload += BytesOf(O.Value);
+          const int64_t Bytes = BytesOf(O.Value);
+          Payload += Bytes;
           J.attribute("object", submodule(Owner));
           J.attribute("value", value(O.Value).Path);
           J.attributeBegin("shape");
           shape(value(O.Value));
           J.attributeEnd();
+          // The runtime loads weights so unless it is told otherwise.
+          if (value(O.Value).Shape != ShapeKind::Integer)
+            J.attribute("dtype", "float32");
+          J.attribute("bytes", Bytes);
         });
     }
   });

@@ -49,6 +49,7 @@ private:
 } // namespace
 
 bool foretrace::optimus::isLog(StringRef Text) {
+  Text = Text.take_front(size_t(1) << 20); // it is said before any step
   return Text.contains("> Total parameters in model: ") ||
          Text.contains(", num_stage:");
 }

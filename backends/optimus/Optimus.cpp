@@ -72,9 +72,11 @@ bool foretrace::optimus::check(const EmitRequest &Request,
   if (!checkParallelism(S, *F, Diags))
     return false;
   const int64_t Layers = S.Model.layerCount();
-  if (Layers > Graph::MaxLayers) {
-    Diags.report(S.Model.LayersRange, diag::OptimusLayers, Layers,
-                 Graph::MaxLayers);
+  const auto Parts = Graph::countParts(S.Model);
+  if (Parts.isOverflow() || Parts.value() > Graph::MaxParts) {
+    Diags.report(S.Model.LayersRange, diag::OptimusLayers,
+                 Parts.isOverflow() ? INT64_MAX : Parts.value(),
+                 Graph::MaxParts);
     return false;
   }
   const Split How = splitOf(S.Parallel);

@@ -19,6 +19,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 JOB = str(SOURCE / "docs/examples/gpt-175b.fore")
 LARGE = str(SOURCE / "test/bench/large.fore")
 SKELETONS = str(SOURCE / "test/bench/skeletons.fore")
+BALANCED = str(SOURCE / "test/bench/balanced.fore")
 ONE_RANK = [SKELETONS, "-Dpods=64", '-Dranks="0"']
 NOTHING = "a process that does nothing"
 LARGEST = "the largest table"
@@ -89,6 +90,7 @@ def main():
         "one rank's skeleton of 1,048,576": [
             tool, "compile", *ONE_RANK, "--quiet", "-o",
             tempfile.gettempdir() + "/"],
+        "1,000 layers balanced over 128 stages": [tool, "plan", BALANCED],
         LARGEST: [tool, "compile", LARGE, *emit],
     }
     samples = {name: [] for name in commands}
