@@ -168,7 +168,9 @@ void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
     const Line L = fitLine(Points);
     ir::LinkSpec &Link = Out.Links.emplace_back();
     Link.Axis = A;
-    Link.Latency.state(std::llround(L.Start), {});
+    Link.Latency.state(
+        std::llround(std::min(L.Start, static_cast<double>(Timing::MaxTime))),
+        {});
     constexpr auto Endless = static_cast<double>(EndlessBandwidth);
     Link.Bandwidth.state(
         std::max<int64_t>(1, std::llround(std::min(Endless, 1e9 / L.Slope))),
@@ -232,6 +234,11 @@ matrixOf(llvm::ArrayRef<std::map<unsigned, double>> Rows,
   return A;
 }
 
+/// No profile holds more; nothing takes that long.
+static double bounded(double Microseconds) {
+  return std::min(Microseconds, ir::ProfileTime::MaxMicroseconds);
+}
+
 void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
                             bool IsBackward) const {
   std::vector<std::map<unsigned, double>> Rows;
@@ -249,7 +256,7 @@ void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
   for (size_t I = 0; I < Blocks.size(); ++I)
     Out.Profile.push_back({(IsBackward ? "backward." : "forward.") +
                                P.Blocks[P.Blocks.idAt(Blocks[I])].Name,
-                           Solved[I] / 1000,
+                           bounded(Solved[I] / 1000),
                            {}});
 }
 
@@ -282,7 +289,7 @@ ir::CostSpec Calibration::fit() const {
   Out.Kind.state(ir::CostKind::Calibrated, {});
   auto AddTime = [&](StringRef Name, double Nanoseconds) {
     if (Nanoseconds > 0)
-      Out.Profile.push_back({Name.str(), Nanoseconds / 1000, {}});
+      Out.Profile.push_back({Name.str(), bounded(Nanoseconds / 1000), {}});
   };
   AddTime("host_gap", median(Gaps));
   for (StringRef Op : {"get_batch", "loss_func"}) {

@@ -149,16 +149,17 @@ foretrace::optimus::graphLength(Family F, StringRef Version, int64_t Layers) {
   return std::nullopt;
 }
 
-int64_t Value::elements(int64_t Batch, int64_t Sequence) const {
+Elements Value::elements(int64_t Batch, int64_t Sequence) const {
+  const Elements Tokens = Elements(Batch) * Sequence;
   switch (Shape) {
   case ShapeKind::Tokens:
-    return Batch * Sequence * Width;
+    return Tokens * Width;
   case ShapeKind::Mask:
-    return Batch * Sequence * (Sequence + 1);
+    return Tokens * Sequence + Tokens;
   case ShapeKind::Rope:
-    return Sequence * Width;
+    return Elements(Sequence) * Width;
   case ShapeKind::Integer:
-    return 0;
+    return {};
   }
   llvm_unreachable("every shape is handled");
 }
@@ -202,7 +203,9 @@ int64_t Builder::parameters(const Row &R) const {
   const bool HasBias = R.HasBias == Bias::Always ||
                        (R.HasBias == Bias::Linear && *M.Bias) ||
                        (R.HasBias == Bias::Qkv && *M.QkvBias);
-  return (sizeOf(R.Inner) + HasBias) * sizeOf(R.Outer);
+  const Elements Size = Elements(sizeOf(R.Inner) + HasBias) * sizeOf(R.Outer);
+  Out.IsOverflow |= Size.isOverflow();
+  return Size.isOverflow() ? 0 : Size.value();
 }
 
 Value Builder::valueOf(const Row &R, int64_t Layer) const {
@@ -235,7 +238,9 @@ Value Builder::valueOf(const Row &R, int64_t Layer) const {
 void Builder::add(const Row &R, int64_t Layer) {
   const int64_t Size = parameters(R);
   if (R.What == Kind::Held) {
-    Held += Size;
+    const Elements All = Elements(Held) + Elements(Size);
+    Out.IsOverflow |= All.isOverflow();
+    Held = All.isOverflow() ? 0 : All.value();
     return;
   }
   Step S{R.What == Kind::Module,
@@ -248,7 +253,9 @@ void Builder::add(const Row &R, int64_t Layer) {
   for (StringRef Name : Names)
     S.Arguments.push_back(Latest.lookup(Name));
   if (S.IsModule) {
-    S.Parameters = Size + std::exchange(Held, 0);
+    const Elements All = Elements(Size) + Elements(std::exchange(Held, 0));
+    Out.IsOverflow |= All.isOverflow();
+    S.Parameters = All.isOverflow() ? 0 : All.value();
     ++Out.Modules;
   }
   Latest[R.Result] = S.Result;
@@ -273,12 +280,17 @@ void Builder::run() {
     section(Section::Merge, Layer);
   }
   section(Section::End, -1);
+  Elements All, OfLayer;
   for (const Step &S : Out.Steps) {
-    Out.Parameters += S.Parameters;
-    Out.LayerParameters += S.Layer == 0 ? S.Parameters : 0;
+    All += Elements(S.Parameters);
+    if (S.Layer == 0)
+      OfLayer += Elements(S.Parameters);
   }
-  if (*M.Tied)
-    Out.Parameters -= *M.Vocab * *M.Hidden;
+  Out.IsOverflow |= All.isOverflow();
+  if (Out.IsOverflow)
+    return;
+  Out.Parameters = All.value() - (*M.Tied ? *M.Vocab * *M.Hidden : 0);
+  Out.LayerParameters = OfLayer.value();
 }
 
 Quantity<PartUnit> Graph::countParts(const ir::ModelSpec &M) {

@@ -36,7 +36,7 @@ struct Value {
   int64_t Width = 0;
 
   /// Elements for a micro-batch of \p Batch samples of \p Sequence tokens.
-  int64_t elements(int64_t Batch, int64_t Sequence) const;
+  Elements elements(int64_t Batch, int64_t Sequence) const;
 };
 
 /// A node that makes a value, or more than one step of the model's code.
@@ -55,6 +55,7 @@ struct Graph {
   int64_t Modules = 0;
   /// Parameters of the model, a tied embedding once, and of a layer.
   int64_t Parameters = 0, LayerParameters = 0;
+  bool IsOverflow = false; ///< parameters don't fit
 
   /// Unfolds \p M; it has no more than MaxParts parts.
   Graph(const ir::ModelSpec &M, Family F);

@@ -194,7 +194,9 @@ void Writer::boundary(int64_t From) {
   constexpr int64_t BytesOfFloat = 4;
   int64_t Messages = 0, Payload = 0, Ideal = 0;
   auto BytesOf = [&](unsigned V) {
-    return BytesOfFloat * value(V).elements(*Train.MicroBatch, *Train.Sequence);
+    return bytesOf(value(V).elements(*Train.MicroBatch, *Train.Sequence),
+                   BytesOfFloat)
+        .value();
   };
   auto Objects = [&](llvm::StringRef Key) {
     J.attributeArray(Key, [&] {

@@ -54,6 +54,16 @@ static bool checkParallelism(const ir::Spec &S, Family F,
   return Diags.errorCount() == Before;
 }
 
+/// Whether no sum of what crosses cuts overflows, whatever is sent again.
+static bool fits(const Graph &G, const ir::Spec &S) {
+  constexpr int64_t BytesOfFloat = 4;
+  Bytes All;
+  for (const Value &V : G.Values)
+    All += bytesOf(V.elements(*S.Train.MicroBatch, *S.Train.Sequence),
+                   BytesOfFloat);
+  return !(All * *S.Parallel.Pp).isOverflow();
+}
+
 bool foretrace::optimus::check(const EmitRequest &Request,
                                DiagnosticEngine &Diags) {
   DiagnosticEngine Known; // `prepare` has reported these
@@ -80,8 +90,13 @@ bool foretrace::optimus::check(const EmitRequest &Request,
     return false;
   }
   const Split How = splitOf(S.Parallel);
-  const int64_t Most =
-      How == Split::Simple ? Graph(S.Model, *F).Modules : Layers;
+  const Graph Traced(S.Model, *F);
+  if (Traced.IsOverflow || !fits(Traced, S)) {
+    Diags.report(S.Model.LayersRange, diag::SizeOverflow,
+                 "parameters or messages of the plan");
+    return false;
+  }
+  const int64_t Most = How == Split::Simple ? Traced.Modules : Layers;
   if (*S.Parallel.Pp <= Most)
     return true;
   Diags
