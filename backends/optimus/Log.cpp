@@ -24,8 +24,10 @@ private:
   void groups();
   void ranges(int64_t Rank);
   void graph();
-  void node(llvm::StringRef Op, llvm::StringRef Name, llvm::StringRef Target,
-            llvm::ArrayRef<std::string> Arguments);
+  void graph(llvm::StringRef Node);
+  void node(llvm::StringRef Node, llvm::StringRef Op, llvm::StringRef Name,
+            llvm::StringRef Target, llvm::ArrayRef<std::string> Arguments);
+  std::string firstRange() const;
   void rank(int64_t Rank);
   void layers(int64_t Rank);
   void rule() { OS << std::string(60, '-') << '\n'; }
@@ -103,46 +105,60 @@ void Writer::groups() {
   rule();
 }
 
+/// The nodes that end the stages, as Python prints a list of pairs.
+std::string Writer::firstRange() const {
+  std::string Text;
+  for (int64_t S = 0; S < Of.stages(); ++S)
+    Text += (S ? ", (" : "(") + std::to_string(S) + ", '" +
+            Of.Graph.Values[stage(S).Last].Node + "')";
+  return "[" + Text + "]";
+}
+
 void Writer::ranges(int64_t Rank) {
-  auto Print = [&](llvm::StringRef Which, auto NameOf) {
-    OS << "  rank:" << Rank << ",  " << Which << " metadata_range: [";
-    for (int64_t S = 0; S < Of.stages(); ++S)
-      OS << (S ? ", " : "") << '(' << S << ", '" << NameOf(S) << "')";
-    OS << "]\n";
-  };
   OS << Of.counts() << '\n';
   if (Rank == 0)
-    Print("first",
-          [&](int64_t S) { return Of.Graph.Values[stage(S).Last].Node; });
-  Print("second", [&](int64_t S) { return submodule(S); });
+    OS << "  rank:0,  first metadata_range: " << firstRange() << '\n';
+  OS << "  rank:" << Rank << ",  second metadata_range: [";
+  for (int64_t S = 0; S < Of.stages(); ++S)
+    OS << (S ? ", " : "") << '(' << S << ", '" << submodule(S) << "')";
+  OS << "]\n";
 }
 
-void Writer::node(llvm::StringRef Op, llvm::StringRef Name,
-                  llvm::StringRef Target,
+void Writer::node(llvm::StringRef Node, llvm::StringRef Op,
+                  llvm::StringRef Name, llvm::StringRef Target,
                   llvm::ArrayRef<std::string> Arguments) {
-  std::vector<std::string> Nodes;
+  std::vector<std::string> Inputs;
   for (const std::string &A : Arguments)
     if (!llvm::all_of(A, llvm::isDigit))
-      Nodes.push_back(A);
-  OS << formatv("n.op:{0}, n.name:{1}, n.target:{2}, n.args:({3}{4}), "
-                "n.all_input_nodes:[{5}]\n",
-                Op, Name, Target, llvm::join(Arguments, ", "),
-                Arguments.size() == 1 ? "," : "", llvm::join(Nodes, ", "));
+      Inputs.push_back(A);
+  const llvm::StringRef Short = Node.take_back(Node.ends_with("node") ? 4 : 1);
+  OS << formatv("{0}.op:{1}, {2}.name:{3}, {2}.target:{4}, {2}.args:({5}{6}), "
+                "{2}.all_input_nodes:[{7}]\n",
+                Node, Op, Short, Name, Target, llvm::join(Arguments, ", "),
+                Arguments.size() == 1 ? "," : "", llvm::join(Inputs, ", "));
 }
 
-void Writer::graph() {
-  OS << ">> --- FX graph ---\n";
+/// The split graph; its nodes are spelled \p Node.
+void Writer::graph(llvm::StringRef Node) {
   const std::string &Input = Of.Graph.Values.front().Node;
-  node("placeholder", Input, Input, {});
+  node(Node, "placeholder", Input, Input, {});
   for (int64_t S = 0; S < Of.stages(); ++S) {
-    node("call_module", submodule(S), submodule(S), stage(S).Arguments);
+    node(Node, "call_module", submodule(S), submodule(S), stage(S).Arguments);
     if (stage(S).Outputs.size() > 1)
       for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
-        node("call_function", stage(S).Outputs[I].Node,
+        node(Node, "call_function", stage(S).Outputs[I].Node,
              "<built-in function getitem>", {submodule(S), std::to_string(I)});
   }
-  node("output", "output", "output", {submodule(Of.stages() - 1)});
+  node(Node, "output", "output", "output", {submodule(Of.stages() - 1)});
   rule();
+}
+
+/// Rank 0 prints the graph twice.
+void Writer::graph() {
+  OS << ">> --- FX graph ---\n";
+  graph("n");
+  OS << " # rank = 0, metadata_range:" << firstRange() << '\n';
+  graph("-- node");
   for (int64_t S = 0; S < Of.stages(); ++S)
     if (stage(S).Outputs.size() > 1)
       for (size_t I = 0; I < stage(S).Outputs.size(); ++I)
@@ -151,7 +167,9 @@ void Writer::graph() {
 }
 
 void Writer::rank(int64_t Rank) {
-  OS << "SEQUENTIAL mode >> [rank:" << Rank
+  OS << ">> model class name: " << getClass(Of.Family)
+     << "\n>> split method: " << getName(Of.Split) << '\n'
+     << "SEQUENTIAL mode >> [rank:" << Rank
      << ", local_world_size:" << *Par.World << "]\n";
   ranges(Rank);
   if (Rank == 0)
@@ -162,7 +180,9 @@ void Writer::rank(int64_t Rank) {
   for (int64_t S = Of.stages() - 1; S > 0; --S)
     OS << " ***** stage:" << S << " >>  from_:" << Of.firstNodeFor(S)
        << ", to_:" << submodule(S) << '\n';
-  OS << " *** rank:" << Rank << " cross-referenced nodes ***\n"
+  OS << " ### Rank:" << Rank << ", clean_module_memory ...\n[rank:" << Rank
+     << ", local_rank:" << Rank << "] SEQUENTIAL MODE PROCESSING ...\n"
+     << " *** rank:" << Rank << " cross-referenced nodes ***\n"
      << "   special_nodes: {";
   llvm::interleaveComma(Of.Plan.Special, OS, [&](const SpecialNode &N) {
     OS << '\'' << N.Node << "': (" << N.First << ", " << N.Last << ')';
@@ -184,8 +204,8 @@ void Writer::layers(int64_t Rank) {
 void Writer::run() {
   configuration();
   groups();
-  OS << ">> model class name: " << getClass(Of.Family)
-     << "\n>> split method: " << getName(Of.Split) << '\n';
+  for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
+    OS << ">>> Using GPU ... cuda:" << Rank << '\n';
   for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
     rank(Rank);
   for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
