@@ -29,6 +29,13 @@ static Split splitOf(const ir::ParallelSpec &P) {
   llvm_unreachable("every partition is handled");
 }
 
+/// Whether the rows of a family can be of the model at all.
+static bool suits(Family F, const ir::ModelSpec &M) {
+  const ir::BlockSpec &B = M.Blocks.front();
+  return M.Blocks.size() == 1 && *B.Attention.Kind != ir::AttentionKind::MLA &&
+         B.Moe.has_value() == (F == Family::Mixtral);
+}
+
 static bool isLlama(Family F) { return F == Family::Llama; }
 
 /// Whether the runtime can run the job at all.
@@ -70,7 +77,7 @@ bool foretrace::optimus::check(const EmitRequest &Request,
   const Options O = readOptions(Request.Emit, Known);
   const ir::Spec &S = Request.Program.Spec;
   const std::optional<Family> F = O.Family ? O.Family : familyOf(S.Model);
-  if (!F) {
+  if (!F || !suits(*F, S.Model)) {
     static constexpr llvm::StringRef Names[] = {
 #define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) NAME,
 #include "backends/optimus/Families.def"

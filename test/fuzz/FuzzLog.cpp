@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as the log of a run of Optimus-Prime: they are held against a plan,
+// whatever they say.
+#include "backends/optimus/Optimus.h"
+#include "ir/Spec.h"
+#include <cstdlib>
+
+using namespace foretrace;
+
+/// A small Llama in three stages.
+static ir::Program makeProgram() {
+  ir::Program P;
+  ir::ModelSpec &M = P.Spec.Model;
+  M.Vocab.state(512, {});
+  M.Hidden.state(64, {});
+  M.Norm.state(ir::NormKind::RMSNorm, {});
+  M.Positions.state(ir::PositionKind::Rope, {});
+  M.Tied.state(false, {});
+  M.Bias.state(false, {});
+  M.QkvBias.state(false, {});
+  ir::BlockSpec &B = M.Blocks.emplace_back();
+  B.Attention.Kind.state(ir::AttentionKind::GQA, {});
+  B.Attention.Heads.state(4, {});
+  B.Attention.KvHeads.state(2, {});
+  B.Attention.HeadDim.state(16, {});
+  B.Attention.QkNorm.state(false, {});
+  B.Ffn.Intermediate.state(96, {});
+  B.Ffn.Activation.state(ir::ActivationKind::SwiGLU, {});
+  M.Layers.push_back({1, {{0, 4}}, {}});
+  ir::TrainSpec &T = P.Spec.Train;
+  T.Sequence.state(32, {});
+  T.MicroBatch.state(1, {});
+  T.GlobalBatch.state(4, {});
+  ir::ParallelSpec &Par = P.Spec.Parallel;
+  for (Located<int64_t> *One : {&Par.Tp, &Par.Dp, &Par.Cp, &Par.Vpp, &Par.Ep})
+    One->state(1, {});
+  Par.World.state(3, {});
+  Par.Pp.state(3, {});
+  Par.Ga.state(4, {});
+  Par.Partition.state(ir::PartitionKind::ModuleCount, {});
+  return P;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  static const ir::Program P = makeProgram();
+  ir::EmitSpec Emit;
+  Emit.Options.K = ir::Attribute::Kind::Section;
+  const EmitRequest Request{P, Emit, "job"};
+  DiagnosticEngine Diags;
+  if (!optimus::check(Request, Diags))
+    std::abort();
+  const llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
+  optimus::isLog(Text);
+  optimus::checkRun(Request, Text, [&](const optimus::LogDifference &D) {
+    if (D.What.empty() ||
+        (D.Offset != llvm::StringRef::npos && D.Offset >= Text.size()))
+      std::abort();
+  });
+  return 0;
+}
