@@ -190,14 +190,9 @@ static int64_t messages(const Stage &Sender, llvm::ArrayRef<Value> Values) {
 
 void Writer::boundary(int64_t From) {
   const std::vector<int64_t> Owners = Of.Plan.sentAfter(From);
-  const ir::TrainSpec &Train = Of.Program.Spec.Train;
-  constexpr int64_t BytesOfFloat = 4;
-  int64_t Messages = 0, Payload = 0, Ideal = 0;
-  auto BytesOf = [&](unsigned V) {
-    return bytesOf(value(V).elements(*Train.MicroBatch, *Train.Sequence),
-                   BytesOfFloat)
-        .value();
-  };
+  const std::string Sequence = std::to_string(*Of.Program.Spec.Train.Sequence);
+  const Payload Bytes = Of.payloadAfter(From);
+  int64_t Messages = 0;
   auto Objects = [&](llvm::StringRef Key) {
     J.attributeArray(Key, [&] {
       for (int64_t Owner : Owners)
@@ -214,8 +209,6 @@ void Writer::boundary(int64_t From) {
       Messages += messages(stage(Owner), Of.Graph.Values);
       for (const Output &O : stage(Owner).Outputs)
         J.object([&] {
-          const int64_t Bytes = BytesOf(O.Value);
-          Payload += Bytes;
           J.attribute("object", submodule(Owner));
           J.attribute("value", value(O.Value).Path);
           J.attributeBegin("shape");
@@ -224,20 +217,16 @@ void Writer::boundary(int64_t From) {
           // The runtime loads weights so unless it is told otherwise.
           if (value(O.Value).Shape != ShapeKind::Integer)
             J.attribute("dtype", "float32");
-          J.attribute("bytes", Bytes);
+          J.attribute("bytes", Of.bytesOf(O.Value));
         });
     }
   });
-  for (unsigned V : Of.Plan.crossing(From))
-    Ideal += BytesOf(V);
   const auto Arguments = static_cast<int64_t>(stage(From + 1).Arguments.size());
   J.attribute("p2p_sends_per_microbatch_fwd", Messages);
-  J.attributeObject("fwd_payload_bytes_per_microbatch_fp32", [&] {
-    J.attribute(std::to_string(*Train.Sequence), Payload);
-  });
-  J.attributeObject("ideal_payload_bytes_per_microbatch_fp32", [&] {
-    J.attribute(std::to_string(*Train.Sequence), Ideal);
-  });
+  J.attributeObject("fwd_payload_bytes_per_microbatch_fp32",
+                    [&] { J.attribute(Sequence, Bytes.Sent); });
+  J.attributeObject("ideal_payload_bytes_per_microbatch_fp32",
+                    [&] { J.attribute(Sequence, Bytes.Needed); });
   J.attribute("grad_entries_bwd", Arguments);
   // A pair of a list of gradients and nothing.
   J.attribute("p2p_sends_per_microbatch_bwd", 2 + 2 + 5 * Arguments + 1);

@@ -139,6 +139,25 @@ std::vector<int64_t> Job::ranks(int64_t Stage) const {
   return Ranks;
 }
 
+int64_t Job::bytesOf(unsigned V) const {
+  constexpr int64_t BytesOfFloat = 4;
+  const ir::TrainSpec &Train = Program.Spec.Train;
+  return foretrace::bytesOf(
+             Graph.Values[V].elements(*Train.MicroBatch, *Train.Sequence),
+             BytesOfFloat)
+      .value();
+}
+
+Payload Job::payloadAfter(int64_t Stage) const {
+  Payload Of{0, 0};
+  for (int64_t Owner : Plan.sentAfter(Stage))
+    for (const Output &O : Plan.Stages[static_cast<size_t>(Owner)].Outputs)
+      Of.Sent += bytesOf(O.Value);
+  for (unsigned V : Plan.crossing(Stage))
+    Of.Needed += bytesOf(V);
+  return Of;
+}
+
 int64_t Job::stageOf(int64_t Rank) const {
   const ir::ParallelSpec &P = Program.Spec.Parallel;
   return Rank / (*P.Dp * *P.Tp);
@@ -175,15 +194,17 @@ static void withJob(const EmitRequest &Request, const Options &O,
 
 llvm::Error foretrace::optimus::emit(const EmitRequest &Request, OutputSet &Out,
                                      DiagnosticEngine &) {
+  static constexpr struct {
+    llvm::StringLiteral Extension;
+    void (*Write)(const Job &, llvm::raw_ostream &);
+  } Forms[] = {{".log", writeLog}, {".json", writeJSON}, {".txt", writeTable}};
   DiagnosticEngine Known; // `prepare` has reported these
   const Options O = readOptions(Request.Emit, Known);
-  const bool IsJSON = O.As == Format::JSON;
+  const auto &Form = Forms[static_cast<size_t>(O.As)];
   const std::string Path = readFile(
-      Request.Emit, (Request.DefaultStem + (IsJSON ? ".json" : ".log")).str(),
-      Known);
+      Request.Emit, (Request.DefaultStem + Form.Extension).str(), Known);
   return Out.add(Path, [&](llvm::raw_ostream &OS) {
-    withJob(Request, O,
-            [&](const Job &J) { (IsJSON ? writeJSON : writeLog)(J, OS); });
+    withJob(Request, O, [&](const Job &J) { Form.Write(J, OS); });
   });
 }
 

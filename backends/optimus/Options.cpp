@@ -21,7 +21,7 @@ static std::optional<size_t> readWord(const NamedAttribute &A,
 
 static void readFormat(const NamedAttribute &A, Options &O,
                        DiagnosticEngine &Diags) {
-  if (std::optional<size_t> I = readWord(A, {"log", "json"}, Diags))
+  if (std::optional<size_t> I = readWord(A, {"log", "json", "table"}, Diags))
     O.As = static_cast<Format>(*I);
 }
 

@@ -9,7 +9,7 @@
 
 namespace foretrace::optimus {
 
-enum class Format : unsigned char { Log, JSON };
+enum class Format : unsigned char { Log, JSON, Table };
 
 struct Options {
   Format As = Format::Log;

@@ -10,6 +10,13 @@
 
 namespace foretrace::optimus {
 
+/// Bytes that a micro-batch takes to the next stage, in fp32: what the runtime
+/// loads weights in unless it is told otherwise.
+struct Payload {
+  int64_t Sent;   ///< whole results of stages, some again
+  int64_t Needed; ///< what later stages read
+};
+
 /// All that is written of.
 struct Job {
   const ir::Program &Program;
@@ -31,6 +38,9 @@ struct Job {
   int64_t stageOf(int64_t Rank) const;
   /// The ranks at the same place of all stages.
   std::vector<int64_t> pipelineOf(int64_t Rank) const;
+  int64_t bytesOf(unsigned Value) const;
+  /// Nothing after the last stage.
+  Payload payloadAfter(int64_t Stage) const;
   /// The node of the split graph behind the submodule before \p Stage.
   std::string firstNodeFor(int64_t Stage) const;
 };
@@ -42,6 +52,8 @@ std::string list(llvm::ArrayRef<int64_t> Numbers);
 
 /// As one JSON object.
 void writeJSON(const Job &J, llvm::raw_ostream &OS);
+/// As a table for people.
+void writeTable(const Job &J, llvm::raw_ostream &OS);
 /// As the lines that a run logs, those that follow from the job.
 void writeLog(const Job &J, llvm::raw_ostream &OS);
 

@@ -20,10 +20,13 @@ static cl::opt<std::string>
          cl::desc("Where it goes (default: standard output)"),
          cl::cat(outputCategory()), cl::sub(planCommand()));
 
-/// `emit plan { format = ...  file = ... }`
-static ir::EmitSpec makeEmit() {
+/// `emit plan { format = ...  file = ... }`; cuts inside of layers are for
+/// `optimus` to say.
+static ir::EmitSpec makeEmit(const ir::Spec &Job) {
   ir::EmitSpec Emit;
-  Emit.Backend = "plan";
+  Emit.Backend = *Job.Parallel.Partition == ir::PartitionKind::ModuleCount
+                     ? "optimus"
+                     : "plan";
   Emit.Options.K = ir::Attribute::Kind::Section;
   auto Set = [&](StringRef Name, ir::Attribute::Kind K, StringRef Text) {
     ir::NamedAttribute A;
@@ -45,7 +48,7 @@ ExitCode runPlan() {
   DiagnosticEngine Diags;
   FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "");
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
-    emitOne(*Spec, makeEmit(), Outputs, Diags);
+    emitOne(*Spec, makeEmit(*Spec), Outputs, Diags);
   if (!Diags.hasErrors())
     if (Error E = Outputs.commit())
       Diags.report({}, diag::CannotWrite, toString(std::move(E)));
