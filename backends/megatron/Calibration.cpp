@@ -318,8 +318,9 @@ Calibration::errors(const ir::Program &Fitted) const {
   const Timing Times(Fitted);
   std::map<std::string, std::vector<double>> Errors;
   auto Add = [&](const std::string &Family, double Estimate, double Measured) {
-    if (Measured > 0)
-      Errors[Family].push_back(std::abs(Estimate - Measured) / Measured);
+    const double Error = std::abs(Estimate - Measured) / Measured;
+    if (Measured > 0 && std::isfinite(Error))
+      Errors[Family].push_back(Error);
   };
   for (const auto &[Body, S] : Steps) {
     if (!Body->GroupKind.empty() && Body->Op != "get_batch")
