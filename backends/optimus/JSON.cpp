@@ -4,7 +4,6 @@
 
 using namespace foretrace;
 using namespace foretrace::optimus;
-using llvm::Twine;
 
 namespace {
 
