@@ -193,6 +193,13 @@ llvm::StringRef getName(Level L) {
   llvm_unreachable("covered switch");
 }
 
+const LayerSequence &Stage::layersOf(int64_t Chunk) const {
+  for (const ChunkRun &C : Chunks)
+    if ((Chunk -= C.Count) < 0)
+      return C.Layers;
+  llvm_unreachable("a stage has this chunk");
+}
+
 int64_t layerCount(const LayerSequence &S) {
   int64_t N = 0;
   for (const LayerGroup &G : S)

@@ -219,6 +219,9 @@ struct Stage {
   BlockId Step; ///< gradient synchronisation and update; set by `sync`
   bool ReceivesForward = false; ///< not the first stage
   bool SendsForward = false;    ///< not the last stage
+
+  /// Of the \p Chunk-th model chunk, from 0, which must exist.
+  const LayerSequence &layersOf(int64_t Chunk) const;
 };
 
 /// What travels between neighbouring stages for one micro-batch and chunk.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Schedule.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -228,6 +229,26 @@ void Walker::run() {
     plain();
   Phase = SchedulePhase::Finalize;
   act(ActionKind::Step, {0, 0});
+}
+
+std::optional<PipelineMessage>
+foretrace::ir::messageOf(const Schedule &S, int64_t Stage, const Action &A) {
+  const int64_t ModelChunk = A.Chunk * S.Stages + Stage;
+  switch (A.Kind) {
+  case ActionKind::SendForward:
+    return PipelineMessage{true, A.MicroBatch, ModelChunk};
+  case ActionKind::RecvForward:
+    return PipelineMessage{true, A.MicroBatch, ModelChunk - 1};
+  case ActionKind::SendBackward:
+    return PipelineMessage{false, A.MicroBatch, ModelChunk - 1};
+  case ActionKind::RecvBackward:
+    return PipelineMessage{false, A.MicroBatch, ModelChunk};
+  case ActionKind::Forward:
+  case ActionKind::Backward:
+  case ActionKind::Step:
+    return std::nullopt;
+  }
+  llvm_unreachable("every action is handled");
 }
 
 void foretrace::ir::forEachAction(

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace foretrace::ir {
 
@@ -36,6 +37,16 @@ struct Action {
   bool IsFused = false;
 };
 
+/// A message between stages. Its two ends, which call it by different actions
+/// and chunks, agree on these.
+struct PipelineMessage {
+  bool IsForward;
+  int64_t MicroBatch;
+  /// Of the whole model, from 0: the chunk that sends forward or receives
+  /// backward.
+  int64_t ModelChunk;
+};
+
 /// The schedule of every stage. A stage runs `warmup` forward steps, then one
 /// forward and one backward step in turn, then the backward steps that are
 /// left; a step is one chunk of one micro-batch.
@@ -53,6 +64,10 @@ struct Schedule {
     return std::min(WarmupBase - WarmupPerStage * Stage, Steps);
   }
 };
+
+/// The message that an action of stage \p Stage sends or receives, if it does.
+std::optional<PipelineMessage> messageOf(const Schedule &S, int64_t Stage,
+                                         const Action &A);
 
 /// What stage \p Stage does in one iteration, in order, unfolded one at a time.
 /// Stops when \p Visit returns false.

@@ -10,8 +10,7 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// Forward or backward, micro-batch, and the chunk of the model that sends
-/// forward or receives backward.
+/// A PipelineMessage as a key.
 using Message = std::tuple<bool, int64_t, int64_t>;
 
 struct Walk {
@@ -28,7 +27,7 @@ public:
   std::optional<std::pair<int64_t, Action>> run();
 
 private:
-  std::optional<Message> messageOf(int64_t Stage, const Action &A) const;
+  std::optional<Message> messageAt(int64_t Stage, const Action &A) const;
   size_t endOfCall(const Walk &W) const;
   bool advance(int64_t Stage);
 
@@ -47,24 +46,12 @@ Simulation::Simulation(const Schedule &S) : S(S) {
     });
 }
 
-std::optional<Message> Simulation::messageOf(int64_t Stage,
+std::optional<Message> Simulation::messageAt(int64_t Stage,
                                              const Action &A) const {
-  const int64_t Place = A.Chunk * S.Stages + Stage;
-  switch (A.Kind) {
-  case ActionKind::SendForward:
-    return Message{true, A.MicroBatch, Place};
-  case ActionKind::RecvForward:
-    return Message{true, A.MicroBatch, Place - 1};
-  case ActionKind::SendBackward:
-    return Message{false, A.MicroBatch, Place - 1};
-  case ActionKind::RecvBackward:
-    return Message{false, A.MicroBatch, Place};
-  case ActionKind::Forward:
-  case ActionKind::Backward:
-  case ActionKind::Step:
+  std::optional<PipelineMessage> M = messageOf(S, Stage, A);
+  if (!M)
     return std::nullopt;
-  }
-  llvm_unreachable("every action is handled");
+  return Message{M->IsForward, M->MicroBatch, M->ModelChunk};
 }
 
 size_t Simulation::endOfCall(const Walk &W) const {
@@ -83,13 +70,13 @@ bool Simulation::advance(int64_t Stage) {
         llvm::ArrayRef(W.Actions).slice(W.At, endOfCall(W) - W.At);
     if (!W.Waits)
       for (const Action &A : Call)
-        if (std::optional<Message> M = messageOf(Stage, A)) {
+        if (std::optional<Message> M = messageAt(Stage, A)) {
           ++Posted[*M];
           HasMoved = true;
         }
     W.Waits = true;
     if (!llvm::all_of(Call, [&](const Action &A) {
-          std::optional<Message> M = messageOf(Stage, A);
+          std::optional<Message> M = messageAt(Stage, A);
           return !M || Posted[*M] == 2;
         }))
       return HasMoved;
@@ -109,7 +96,7 @@ std::optional<std::pair<int64_t, Action>> Simulation::run() {
   for (int64_t Stage = 0; Stage < S.Stages; ++Stage) {
     const Walk &W = Stages[static_cast<size_t>(Stage)];
     for (size_t I = W.At; I < W.Actions.size(); ++I)
-      if (std::optional<Message> M = messageOf(Stage, W.Actions[I]);
+      if (std::optional<Message> M = messageAt(Stage, W.Actions[I]);
           M && Posted[*M] != 2)
         return std::pair(Stage, W.Actions[I]);
   }

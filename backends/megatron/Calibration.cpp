@@ -92,25 +92,14 @@ Calibration::Place Calibration::placeOf(const Row &Of,
   const auto Group = static_cast<size_t>(&G - ir::allProcessGroups().begin());
   const auto Iteration = static_cast<int64_t>((Taken - 1) / Planned->size());
   const int64_t First = G.members(Map, Rank).front();
-  // Stages don't log the same rows: messages are told apart by the chunk they
-  // come from, or in backward go to, and by their micro-batch.
-  const int64_t Chunk = Of.From.Chunk * P.Schedule.Stages + Of.Stage;
-  const int64_t Step = Of.From.MicroBatch * 2;
-  switch (Of.From.Kind) {
-  case ActionKind::SendForward:
-    return {Group, First, Iteration, Step, Chunk};
-  case ActionKind::RecvForward:
-    return {Group, First, Iteration, Step, Chunk - 1};
-  case ActionKind::RecvBackward:
-    return {Group, First, Iteration, Step + 1, Chunk};
-  case ActionKind::SendBackward:
-    return {Group, First, Iteration, Step + 1, Chunk - 1};
-  default:
-    if (G.EndsOnly)
-      return {Group, First, Iteration, 0, 0};
-    const auto Index = static_cast<int64_t>((Taken - 1) % Planned->size());
-    return {Group, First, Iteration, Index, Call};
-  }
+  // Stages don't log the same rows: what both call a message tells it.
+  if (auto M = ir::messageOf(P.Schedule, Of.Stage, Of.From))
+    return {Group, First, Iteration, M->MicroBatch * 2 + (M->IsForward ? 0 : 1),
+            M->ModelChunk};
+  if (G.EndsOnly)
+    return {Group, First, Iteration, 0, 0};
+  const auto Index = static_cast<int64_t>((Taken - 1) % Planned->size());
+  return {Group, First, Iteration, Index, Call};
 }
 
 void Calibration::takeMessage(const Row &Of, const Message &Seen,
@@ -185,15 +174,9 @@ Calibration::equations(const Timing &Links, bool IsBackward) const {
     if (Body->Op != (IsBackward ? "backward_step" : "forward_step"))
       continue;
     Equation E;
-    int64_t Chunk = S.Chunk;
-    for (const ir::ChunkRun &C : S.Stage->Chunks) {
-      if ((Chunk -= C.Count) >= 0)
-        continue;
-      for (const ir::LayerGroup &G : C.Layers)
-        for (const ir::BlockRun &R : G.Runs)
-          E.Layers[R.Block.Index] += static_cast<double>(G.Periods * R.Count);
-      break;
-    }
+    for (const ir::LayerGroup &G : S.Stage->layersOf(S.Chunk))
+      for (const ir::BlockRun &R : G.Runs)
+        E.Layers[R.Block.Index] += static_cast<double>(G.Periods * R.Count);
     double Calls = 0;
     for (const SubOperation &Call : Body->SubOperations)
       Calls += static_cast<double>(Links.transfer(Timing::messageOf(Call)));
@@ -248,11 +231,8 @@ void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
     Times.push_back(E.Time);
   }
   const std::vector<unsigned> Blocks = blocksOf(Rows);
-  std::vector<size_t> Order;
-  for (size_t I = 0; I < Blocks.size(); ++I)
-    Order.push_back(I);
   const std::vector<double> Solved =
-      solveNonNegative(matrixOf(Rows, Blocks), Times, Order);
+      solveNonNegative(matrixOf(Rows, Blocks), Times);
   for (size_t I = 0; I < Blocks.size(); ++I)
     Out.Profile.push_back({(IsBackward ? "backward." : "forward.") +
                                P.Blocks[P.Blocks.idAt(Blocks[I])].Name,

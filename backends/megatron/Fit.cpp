@@ -44,17 +44,16 @@ Line foretrace::megatron::fitLine(llvm::ArrayRef<Point> Points) {
 
 std::vector<double>
 foretrace::megatron::solveNonNegative(llvm::ArrayRef<std::vector<double>> A,
-                                      llvm::ArrayRef<double> B,
-                                      llvm::ArrayRef<size_t> Order) {
+                                      llvm::ArrayRef<double> B) {
   constexpr int MaxSweeps = 20000;
   constexpr double Enough = 1e-12; // of the largest value
-  std::vector<double> X(Order.size());
+  std::vector<double> X(A.empty() ? 0 : A.front().size());
   double Largest = 0;
   for (double Value : B)
     Largest = std::max(Largest, std::abs(Value));
   for (int Sweep = 0; Sweep < MaxSweeps; ++Sweep) {
     double Change = 0;
-    for (size_t J : Order) {
+    for (size_t J = 0; J < X.size(); ++J) {
       double Top = 0, Bottom = 0;
       for (size_t I = 0; I < B.size(); ++I) {
         double Rest = B[I];

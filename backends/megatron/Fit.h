@@ -23,12 +23,11 @@ struct Point {
 /// all of one x say nothing of the start: 0.
 Line fitLine(llvm::ArrayRef<Point> Points);
 
-/// Least squares of A x = b with x >= 0, by coordinate descent in the order of
-/// \p Order: where several solutions are as good, the unknowns that come first
-/// take what they can. A has a row for each element of \p B.
+/// Least squares of A x = b with x >= 0, by coordinate descent: where several
+/// solutions are as good, the unknowns that come first take what they can. A
+/// has a row for each element of \p B.
 std::vector<double> solveNonNegative(llvm::ArrayRef<std::vector<double>> A,
-                                     llvm::ArrayRef<double> B,
-                                     llvm::ArrayRef<size_t> Order);
+                                     llvm::ArrayRef<double> B);
 
 /// The rank of \p A.
 size_t rankOf(std::vector<std::vector<double>> A);

@@ -13,18 +13,17 @@ using ir::ActionKind;
 namespace {
 
 /// What both sides of a message, or all members of a group, call it: the kind
-/// of row, and for messages the micro-batch and the place in the model that is
-/// sent from.
+/// of row, or for messages those of ir::PipelineMessage.
 using Name = std::tuple<llvm::StringRef, int64_t, int64_t>;
 
 /// Something that ends for all that take part at once.
-struct Meeting {
+struct Rendezvous {
   int64_t Start = 0; ///< when the last one came, so far
   int64_t Come = 0, Gone = 0;
 };
 
 /// A stage on its way through its rows.
-struct Traveller {
+struct StageCursor {
   std::vector<Row> Rows;
   const ir::Stage *Stage = nullptr;
   size_t At = 0;    ///< the row that begins the next call
@@ -42,20 +41,20 @@ public:
   std::vector<int64_t> pipelines() const;
 
 private:
-  bool advance(Traveller &T);
-  void beginCall(Traveller &T);
-  bool endCall(Traveller &T);
+  bool advance(StageCursor &T);
+  void beginCall(StageCursor &T);
+  bool endCall(StageCursor &T);
   int64_t members(const Row &R) const;
   Name nameOf(const Row &R) const;
-  int64_t timeOf(const Traveller &T, const Row &R);
+  int64_t timeOf(const StageCursor &T, const Row &R);
 
   const ir::Program &P;
   const bool IsAlone;
   const Timing Times;
   const int64_t HostGap;
   std::vector<std::vector<Replay::Span>> &Spans;
-  std::vector<Traveller> Stages;
-  std::map<Name, Meeting> Meetings;
+  std::vector<StageCursor> Stages;
+  std::map<Name, Rendezvous> Pending;
   llvm::DenseMap<const RowBody *, int64_t> Known; ///< timeOf
 };
 
@@ -67,7 +66,7 @@ Simulation::Simulation(const ir::Program &P, const Skeleton &S,
       HostGap(Times.hostGap()), Spans(Spans) {
   for (const ir::Stage &Of : P.Stages)
     for (int64_t I = 0; I < Of.Count; ++I) {
-      Traveller T;
+      StageCursor T;
       T.Rows = S.rows(Of.First + I);
       T.Stage = &Of;
       Stages.push_back(std::move(T));
@@ -92,52 +91,41 @@ int64_t Simulation::members(const Row &R) const {
   }
 }
 
-/// A forward message is known by the chunk of the model that sends it, a
-/// backward one by the chunk that receives it.
 Name Simulation::nameOf(const Row &R) const {
-  const int64_t Place = R.From.Chunk * P.Schedule.Stages + R.Stage;
-  switch (R.From.Kind) {
-  case ActionKind::SendForward:
-    return {"forward", R.From.MicroBatch, Place};
-  case ActionKind::RecvForward:
-    return {"forward", R.From.MicroBatch, Place - 1};
-  case ActionKind::SendBackward:
-    return {"backward", R.From.MicroBatch, Place - 1};
-  case ActionKind::RecvBackward:
-    return {"backward", R.From.MicroBatch, Place};
-  default:
-    return {R.Body->Op, 0, 0};
-  }
+  if (auto M = ir::messageOf(P.Schedule, R.Stage, R.From))
+    return {M->IsForward ? "forward" : "backward", M->MicroBatch,
+            M->ModelChunk};
+  return {R.Body->Op, 0, 0};
 }
 
-int64_t Simulation::timeOf(const Traveller &T, const Row &R) {
+int64_t Simulation::timeOf(const StageCursor &T, const Row &R) {
   auto [It, IsNew] = Known.try_emplace(R.Body, 0);
   if (IsNew)
     It->second = Times.total(*R.Body, *T.Stage, R.From.Chunk);
   return It->second;
 }
 
-void Simulation::beginCall(Traveller &T) {
+void Simulation::beginCall(StageCursor &T) {
   T.Until = T.At + 1;
   while (T.Until < T.Rows.size() && T.Rows[T.Until].From.IsFused)
     ++T.Until;
   T.Clock += HostGap;
   for (size_t I = T.At; I < T.Until; ++I)
     if (members(T.Rows[I]) > 1) {
-      Meeting &M = Meetings[nameOf(T.Rows[I])];
+      Rendezvous &M = Pending[nameOf(T.Rows[I])];
       M.Start = std::max(M.Start, T.Clock);
       ++M.Come;
     }
 }
 
-bool Simulation::endCall(Traveller &T) {
+bool Simulation::endCall(StageCursor &T) {
   int64_t End = T.Clock;
   for (size_t I = T.At; I < T.Until; ++I) {
     const Row &R = T.Rows[I];
     const int64_t Members = members(R);
     int64_t Start = T.Clock;
     if (Members > 1) {
-      const Meeting &M = Meetings[nameOf(R)];
+      const Rendezvous &M = Pending[nameOf(R)];
       if (M.Come < Members)
         return false;
       Start = M.Start;
@@ -148,8 +136,8 @@ bool Simulation::endCall(Traveller &T) {
   for (size_t I = T.At; I < T.Until; ++I) {
     const Row &R = T.Rows[I];
     if (members(R) > 1)
-      if (auto It = Meetings.find(nameOf(R)); ++It->second.Gone == members(R))
-        Meetings.erase(It);
+      if (auto It = Pending.find(nameOf(R)); ++It->second.Gone == members(R))
+        Pending.erase(It);
     Out.push_back({T.Clock, End});
   }
   T.Clock = End;
@@ -158,7 +146,7 @@ bool Simulation::endCall(Traveller &T) {
 }
 
 /// Takes a stage as far as it comes; whether that is anywhere.
-bool Simulation::advance(Traveller &T) {
+bool Simulation::advance(StageCursor &T) {
   bool HasMoved = false;
   while (T.At < T.Rows.size()) {
     if (T.Until == T.At) {
@@ -175,18 +163,18 @@ bool Simulation::advance(Traveller &T) {
 void Simulation::run() {
   for (bool HasMoved = true; HasMoved;) {
     HasMoved = false;
-    for (Traveller &T : Stages)
+    for (StageCursor &T : Stages)
       HasMoved |= advance(T);
   }
   if (llvm::any_of(Stages,
-                   [](const Traveller &T) { return T.At < T.Rows.size(); }))
+                   [](const StageCursor &T) { return T.At < T.Rows.size(); }))
     for (std::vector<Replay::Span> &S : Spans)
       S.clear();
 }
 
 std::vector<int64_t> Simulation::pipelines() const {
   std::vector<int64_t> Out;
-  for (const Traveller &T : Stages) {
+  for (const StageCursor &T : Stages) {
     llvm::ArrayRef<Replay::Span> Of = Spans[Out.size()];
     size_t Last = T.Rows.size() - 1;
     while (Last > 0 && T.Rows[Last].From.Kind == ActionKind::Step)

@@ -39,11 +39,7 @@ int64_t Timing::chunkTime(const ir::LayerSequence &Layers,
 int64_t Timing::compute(const RowBody &B, const ir::Stage &S,
                         int64_t Chunk) const {
   auto ChunkTime = [&](bool IsBackward) {
-    int64_t Index = Chunk;
-    for (const ir::ChunkRun &C : S.Chunks)
-      if ((Index -= C.Count) < 0)
-        return chunkTime(C.Layers, IsBackward);
-    return int64_t(0);
+    return chunkTime(S.layersOf(Chunk), IsBackward);
   };
   if (B.Op == "forward_step")
     return ChunkTime(/*IsBackward=*/false);
