@@ -33,14 +33,14 @@ static Bytes share(Bytes Size, int64_t Ranks) {
              : Bytes(Size.value() / Ranks + (Size.value() % Ranks != 0));
 }
 
-Bytes foretrace::ir::stateBytes(const Block &B, const Program &P) {
+Bytes foretrace::ir::stateBytes(const Block &B, TiedHead At, const Program &P) {
   const TrainSpec &Train = P.Spec.Train;
   const int64_t Zero = *P.Spec.Parallel.Zero;
   const int64_t OfGradient = bytesPerElement(*Train.GradPrecision);
   const int64_t OfState = *Train.Precision == PrecisionKind::FP32 ? 8 : 12;
   Bytes Sum;
   for (const Value &V : B.Values) {
-    if (V.Kind != ValueKind::Param)
+    if (!isStored(V, At))
       continue;
     const bool IsExpert = V.Type.indexOf(DimKind::Expert) >= 0;
     const int64_t Ranks =

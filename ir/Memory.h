@@ -4,7 +4,7 @@
 #ifndef FORETRACE_IR_MEMORY_H
 #define FORETRACE_IR_MEMORY_H
 
-#include "ir/Program.h"
+#include "ir/Parameters.h"
 
 namespace foretrace::ir {
 
@@ -16,7 +16,7 @@ Bytes keptBytes(const Block &B, const Mesh &M);
 /// Parameters, gradients, and the optimizer's state: fp32 weights, unless
 /// parameters are, and two moments of Adam. ZeRO 1 spreads the state, 2 the
 /// gradients too, 3 all, over the ranks with the same parameters.
-Bytes stateBytes(const Block &B, const Program &P);
+Bytes stateBytes(const Block &B, TiedHead At, const Program &P);
 
 } // namespace foretrace::ir
 

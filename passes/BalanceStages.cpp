@@ -78,14 +78,10 @@ std::optional<Weight> Balancer::weigh(const Block &B) const {
       return std::nullopt;
     return Weight{Fixed.value(), PerBatch.value()};
   };
+  const TiedHead At = Stages == 1 ? TiedHead::BesideEmbedding : TiedHead::Apart;
   switch (*P.Spec.Parallel.Balance) {
-  case BalanceKind::Parameters: {
-    Elements Parameters;
-    for (const Value &V : B.Values)
-      if (V.Kind == ValueKind::Param)
-        Parameters += elementsPerRank(V, P.Mesh);
-    return Known(Parameters, Bytes());
-  }
+  case BalanceKind::Parameters:
+    return Known(countParameters(B, At, P.Mesh), Bytes());
   case BalanceKind::Work: {
     Flops Work;
     for (const Op &O : B.Ops)
@@ -93,7 +89,7 @@ std::optional<Weight> Balancer::weigh(const Block &B) const {
     return Known(Work, Bytes());
   }
   case BalanceKind::Memory:
-    return Known(stateBytes(B, P), keptBytes(B, P.Mesh));
+    return Known(stateBytes(B, At, P), keptBytes(B, P.Mesh));
   }
   llvm_unreachable("every balance is handled");
 }

@@ -6,6 +6,7 @@
 // as in Megatron-LM's DistributedDataParallel. ZeRO 1 and 2 move the same
 // bytes here; with ZeRO 3 `shard` already reduced every micro-batch.
 
+#include "ir/Parameters.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -31,7 +32,7 @@ public:
 private:
   llvm::MapVector<unsigned, int64_t> layersOf(const Stage &S) const;
   void collect(const Stage &S);
-  void collect(const Block &B, int64_t Layers, bool SkipTied);
+  void collect(const Block &B, int64_t Layers, TiedHead At);
   Block stepBlock(const Stage &S);
   ValueId reduce(BlockBuilder &Build, llvm::StringRef Name, const Buffer &From,
                  bool Sharded);
@@ -61,14 +62,11 @@ Synchronizer::layersOf(const Stage &S) const {
   return Layers;
 }
 
-void Synchronizer::collect(const Block &B, int64_t Layers, bool SkipTied) {
+void Synchronizer::collect(const Block &B, int64_t Layers, TiedHead At) {
   for (const Value &G : B.Values) {
-    if (G.Kind != ValueKind::Gradient ||
-        B.Values[G.GradientOf].Kind != ValueKind::Param)
+    if (G.Kind != ValueKind::Gradient || !isStored(B.Values[G.GradientOf], At))
       continue;
     const Value &Param = B.Values[G.GradientOf];
-    if (Param.Tied && SkipTied)
-      continue;
     bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
     Elements Count = elementsPerRank(Param, P.Mesh) * Layers;
     if (G.Layout.isPartial(Axis::Tp))
@@ -89,10 +87,11 @@ void Synchronizer::collect(const Stage &S) {
       Dense.Axes.push_back(A);
   if (P.Mesh[Axis::Edp] > 1)
     Expert.Axes.push_back(Axis::Edp);
-  bool Whole = !S.ReceivesForward && !S.SendsForward;
+  const TiedHead At = tiedHeadOf(S);
   for (auto [Index, Layers] : layersOf(S))
-    collect(P.Blocks[P.Blocks.idAt(Index)], Layers, /*SkipTied=*/Whole);
-  if (!*P.Spec.Model.Tied || Whole || (S.ReceivesForward && S.SendsForward))
+    collect(P.Blocks[P.Blocks.idAt(Index)], Layers, At);
+  if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||
+      (S.ReceivesForward && S.SendsForward))
     return;
   const Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
   for (const Value &V : Embedding.Values)

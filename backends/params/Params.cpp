@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
 #include "backends/EmitOptions.h"
+#include "ir/Parameters.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace foretrace;
@@ -24,7 +25,7 @@ Elements publishedSize(const Spec &S, TensorType T) {
 Counts countBlock(const Program &P, const Block &B) {
   Counts C;
   for (const Value &V : B.Values) {
-    if (V.Kind != ValueKind::Param || V.Tied)
+    if (!isStored(V, TiedHead::BesideEmbedding))
       continue;
     Elements Size = publishedSize(P.Spec, V.Type);
     C.All += Size;

@@ -21,12 +21,10 @@ Weight Weight::operator*(int64_t Times) const {
 }
 
 static Weight weighBlock(const Program &P, const Block &B) {
+  const TiedHead At = tiedHeadOf(P.Stages.back());
   Weight W;
-  for (const Value &V : B.Values)
-    if (V.Kind == ValueKind::Param) {
-      W.Parameters += elementsPerRank(V, P.Mesh);
-      W.ParameterBytes += bytesPerRank(V, P.Mesh);
-    }
+  W.Parameters = countParameters(B, At, P.Mesh);
+  W.ParameterBytes = parameterBytes(B, At, P.Mesh);
   W.Activations = keptBytes(B, P.Mesh);
   for (const Op &O : B.Ops)
     if (O.Phase != Phase::Step)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What counts as a parameter of a block: asked by all that count, weigh or
+// reduce them, so that they agree.
+#ifndef FORETRACE_IR_PARAMETERS_H
+#define FORETRACE_IR_PARAMETERS_H
+
+#include "ir/Program.h"
+
+namespace foretrace::ir {
+
+/// Where an output head stands that is tied to the embedding: beside it, it
+/// uses the same table; on another stage it has a copy of its own (Megatron-LM,
+/// LanguageModule.setup_embeddings_and_output_layer).
+enum class TiedHead : unsigned char { Apart, BesideEmbedding };
+TiedHead tiedHeadOf(const Stage &S);
+
+/// Whether \p V is a parameter that takes memory of its own.
+bool isStored(const Value &V, TiedHead At);
+
+/// Parameters of one layer of \p B on one rank: elements, and their bytes.
+Elements countParameters(const Block &B, TiedHead At, const Mesh &M);
+Bytes parameterBytes(const Block &B, TiedHead At, const Mesh &M);
+
+} // namespace foretrace::ir
+
+#endif
