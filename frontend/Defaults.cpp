@@ -37,6 +37,7 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Parallel.RankOrder, RankOrderKind::TpCpEpDpPp);
   orElse(S.Parallel.EmbeddingAsLayer, false);
   orElse(S.Parallel.LossAsLayer, false);
+  orElse(S.Parallel.Megatron, MegatronVersion::V0_19);
 
   orElse(S.Cost.Kind, CostKind::Uncosted);
 }

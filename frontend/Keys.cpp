@@ -3,6 +3,7 @@
 // The keys of ir/Spec.def as tables of functions, and the checks of their
 // values.
 #include "frontend/Keys.h"
+#include "ir/TextWriter.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -108,21 +109,40 @@ void KeyReader::read(const Field &F, llvm::StringRef,
   Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V), "a string");
 }
 
-std::optional<ast::Word> KeyReader::readWord(const Field &F) {
+/// A word of an enum as it is written: in quotes if it isn't a name.
+static std::string write(llvm::StringRef Spelling) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  ir::printName(Spelling, OS);
+  return Text;
+}
+
+std::optional<ast::Word>
+KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
   std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names, Words::Any);
   if (!V)
     return std::nullopt;
+  const SourceRange Range = F.Value->Range;
   if (const std::string *Text = V->asText())
-    return ast::Word{*Text, F.Value->Range};
-  Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V), "a word");
+    return ast::Word{*Text, Range};
+  DiagnosticBuilder B = Diags.report(V->Range, diag::WrongType, F.Key.Text,
+                                     describe(*V), "a word or text");
+  const llvm::StringRef Source(
+      Range.Start.getPointer(),
+      static_cast<size_t>(Range.End.getPointer() - Range.Start.getPointer()));
+  if (llvm::is_contained(Spellings, Source)) // a version, say
+    B.note(Range, diag::DidYouMean, write(Source)).fix(Range, write(Source));
   return std::nullopt;
 }
 
 void KeyReader::reportSpelling(const ast::Word &W,
                                llvm::ArrayRef<llvm::StringRef> Spellings) {
-  suggest(Diags.report(W.Range, diag::UnknownSpelling, W.Text,
-                       llvm::join(Spellings, ", ")),
-          W.Range, W.Text, Spellings);
+  const llvm::SmallVector<std::string> Written(
+      llvm::map_range(Spellings, write));
+  suggest(Diags.report(W.Range, diag::UnknownSpelling, write(W.Text),
+                       llvm::join(Written, ", ")),
+          W.Range, write(W.Text),
+          llvm::SmallVector<llvm::StringRef>(Written.begin(), Written.end()));
 }
 
 /// The text of a value of a key.

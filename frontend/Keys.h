@@ -24,7 +24,7 @@ public:
   void read(const Field &F, llvm::StringRef Type, Located<std::string> &Out);
   template <typename EnumT>
   void read(const Field &F, llvm::StringRef, Located<EnumT> &Out) {
-    if (std::optional<ast::Word> W = readWord(F))
+    if (std::optional<ast::Word> W = readWord(F, ir::getSpellings<EnumT>()))
       readLabel(*W, Out);
   }
 
@@ -37,7 +37,8 @@ public:
                                      const Value &V);
 
 private:
-  std::optional<ast::Word> readWord(const Field &F);
+  std::optional<ast::Word> readWord(const Field &F,
+                                    llvm::ArrayRef<llvm::StringRef> Spellings);
   void reportSpelling(const ast::Word &W,
                       llvm::ArrayRef<llvm::StringRef> Spellings);
 

@@ -27,7 +27,7 @@ private:
   void value(const std::string &V) { printQuoted(V, OS); }
   template <typename EnumT, typename = std::enable_if_t<std::is_enum_v<EnumT>>>
   void value(EnumT V) {
-    OS << getSpelling(V);
+    printName(getSpelling(V), OS);
   }
   void value(const Attribute &A);
   void fields(const Attribute &Section);

@@ -57,6 +57,10 @@ enum class RankOrderKind : unsigned char {
 #define RANK_ORDER_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class MegatronVersion : unsigned char {
+#define MEGATRON_VERSION(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class CostKind : unsigned char {
 #define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

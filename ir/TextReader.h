@@ -52,11 +52,11 @@ public:
   /// Resolves the escapes of a string or of a name in quotes.
   bool text(const Token &T, std::string &Out);
 
-  /// A word of an enum; \p What is what a message calls the enum.
+  /// A name of an enum; \p What is what a message calls the enum.
   template <typename EnumT>
   bool expectSpelling(llvm::StringRef What, EnumT &Out) {
     Token T;
-    if (!expectToken(Token::Kind::Word, What, T))
+    if (!expectName(What, T))
       return false;
     std::optional<EnumT> Found = findSpelling<EnumT>(T.Text);
     if (!Found)

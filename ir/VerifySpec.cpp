@@ -108,6 +108,7 @@ void SpecVerifier::keys() {
   need(P.Zero, "zero");
   need(P.EmbeddingAsLayer, "embedding_as_layer");
   need(P.LossAsLayer, "loss_as_layer");
+  need(P.Megatron, "megatron");
   need(S.Cost.Kind, "cost kind");
   if (*S.Cost.Kind == CostKind::Roofline) {
     need(S.Cost.Device.PeakFlops, "peak_flops");

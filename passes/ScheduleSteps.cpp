@@ -23,8 +23,8 @@ bool foretrace::scheduleSteps(Program &P, DiagnosticEngine &) {
     S.WarmupPerStage = 1;
     break;
   case ScheduleKind::Interleaved:
-    if (*Par.Ga == S.Stages) { // Megatron-LM: no steady state
-      S.WarmupBase = S.Steps;
+    if (*Par.Ga == S.Stages && *Par.Megatron < MegatronVersion::V0_10) {
+      S.WarmupBase = S.Steps; // no steady state
       break;
     }
     S.WarmupBase = 2 * (S.Stages - 1) + (S.Chunks - 1) * S.Stages;

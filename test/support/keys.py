@@ -12,7 +12,7 @@ import sys
 
 FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*"[^"]*",\s*'
                    r'((?:"[^"]*"\s*)+)\)', re.M)
-ENUM = re.compile(r'^(\w+_KIND)\((\w+), "(\w+)"\)', re.M)
+ENUM = re.compile(r'^([A-Z_]+)\((\w+), "([\w.]+)"\)', re.M)
 DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
                      r"\s*(?:int64_t\()?(?:(\w+)::)?(\w+)\)*;")
 DERIVED = re.compile(r"(\w+)\.derive\(")
@@ -48,7 +48,8 @@ def tables(root):
     code = (root / "frontend/Defaults.cpp").read_text(encoding="utf-8")
     spellings = {}
     for kind, enumerator, spelling in ENUM.findall(spec):
-        spellings.setdefault(kind, {})[enumerator] = spelling
+        spellings.setdefault(kind, {})[enumerator] = (
+            f'"{spelling}"' if "." in spelling else spelling)
     defaults = defaults_of(root, spellings)
     required = set(REQUIRED.findall(code))
     rows = {}
