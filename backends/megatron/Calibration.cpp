@@ -53,14 +53,30 @@ void Calibration::take(const SeenRow &Seen) {
   const bool IsCombined =
       Of.From.IsFused ||
       (Index + 1 < Planned->size() && (*Planned)[Index + 1].From.IsFused);
-  if (std::optional<Message> M = Timing::messageOf(*Of.Body); M && !IsCombined)
-    takeMessage(Of, *M, *Duration, -1);
-  for (size_t I = 0; I < Seen.Calls.size(); ++I)
-    if (std::optional<double> Time = timeOf(Seen.Calls[I].Duration)) {
-      const SeenCall &C = Seen.Calls[I];
-      takeMessage(Of, {C.Group, C.Comm, C.Shape, C.DType}, *Time,
-                  static_cast<int64_t>(I));
-    }
+  takeMessages(Of, Seen, *Duration, IsCombined);
+}
+
+void Calibration::takeMessages(const Row &Of, const SeenRow &Seen,
+                               double Duration, bool IsCombined) {
+  const RowBody &B = *Of.Body;
+  if (std::optional<Message> M = Timing::messageOf(B); M && !IsCombined)
+    meet(Of, *M, Sizes.wireBytes(*M), Duration, -1);
+  if (B.reduces()) {
+    double WireBytes = 0;
+    for (const Transfer &T : B.Transfers)
+      WireBytes += Timing::wireBytes(T);
+    const bool IsScattered = !B.Transfers.empty() &&
+                             B.Transfers[0].Kind == ir::OpKind::ReduceScatter;
+    meet(Of, {B.GroupKind, IsScattered ? "reducescatter" : "allreduce", "", ""},
+         WireBytes, Duration, -1);
+  }
+  for (size_t I = 0; I < Seen.Calls.size(); ++I) {
+    const SeenCall &C = Seen.Calls[I];
+    if (std::optional<double> Time = timeOf(C.Duration))
+      meet(Of, {C.Group, B.SubOperations[I].Comm, C.Shape, C.DType},
+           Sizes.wireBytes({C.Group, C.Comm, C.Shape, C.DType}), *Time,
+           static_cast<int64_t>(I));
+  }
 }
 
 void Calibration::takeStep(const Row &Of, const SeenRow &Seen,
@@ -102,23 +118,19 @@ Calibration::Place Calibration::placeOf(const Row &Of,
   return {Group, First, Iteration, Index, Call};
 }
 
-void Calibration::takeMessage(const Row &Of, const Message &Seen,
-                              double Duration, int64_t Call) {
+void Calibration::meet(const Row &Of, const Message &Seen, double WireBytes,
+                       double Duration, int64_t Call) {
   const ir::ProcessGroup *G = Timing::groupOf(Seen.GroupKind);
   if (!G)
     return;
-  const double WireBytes = Sizes.wireBytes(Seen);
   auto [It, IsNew] = Meetings.try_emplace(placeOf(Of, *G, Call));
   Meeting &M = It->second;
   M.Least = IsNew ? Duration : std::min(M.Least, Duration);
   M.WireBytes = std::max(M.WireBytes, WireBytes);
-  if (Call < 0 && Of.From.Kind == ActionKind::Step && !G->EndsOnly)
-    M.Elements = static_cast<double>(Sizes.elements(Seen.Shape));
+  if (Call < 0 && Of.Body->reduces())
+    M.Elements = static_cast<double>(Of.Body->Gradients.value());
   if (IsNew)
-    M.Comm =
-        Of.From.Kind == ActionKind::Step || Call < 0
-            ? (G->Name == "pp" ? StringRef("send") : StringRef("allreduce"))
-            : StringRef(Of.Body->SubOperations[static_cast<size_t>(Call)].Comm);
+    M.Comm = Seen.Comm;
   ++M.Come;
 }
 
@@ -177,10 +189,8 @@ Calibration::equations(const Timing &Links, bool IsBackward) const {
     for (const ir::LayerGroup &G : S.Stage->layersOf(S.Chunk))
       for (const ir::BlockRun &R : G.Runs)
         E.Layers[R.Block.Index] += static_cast<double>(G.Periods * R.Count);
-    double Calls = 0;
-    for (const SubOperation &Call : Body->SubOperations)
-      Calls += static_cast<double>(Links.transfer(Timing::messageOf(Call)));
-    E.Time = std::max(0.0, median(S.Durations) - Calls);
+    E.Time = std::max(0.0, median(S.Durations) -
+                               static_cast<double>(Links.within(*Body)));
     Out.push_back(std::move(E));
   }
   return Out;
@@ -248,19 +258,24 @@ bool Calibration::isUnderdetermined() const {
   return rankOf(matrixOf(Rows, Blocks)) < Blocks.size();
 }
 
-double Calibration::timePerParameter(const Step &S) const {
-  return *llvm::min_element(S.Durations) /
+double Calibration::timePerParameter(const RowBody &Optimizer,
+                                     const Timing &Links) const {
+  const Step &S = Steps.find(&Optimizer)->second;
+  const double Updating = *llvm::min_element(S.Durations) -
+                          static_cast<double>(Links.within(Optimizer));
+  return std::max(0.0, Updating) /
          static_cast<double>(Sizes.parameters(*S.Stage));
 }
 
 /// A rank that comes early waits for the gradient norm of the others; the stage
 /// that came last did not.
-const Calibration::Step *Calibration::lastOptimizer() const {
-  const Step *Last = nullptr;
+const RowBody *Calibration::lastOptimizer(const Timing &Links) const {
+  const RowBody *Last = nullptr;
   for (const auto &[Body, S] : Steps)
     if (Body->Op == "optimizer_step" && Sizes.parameters(*S.Stage) > 0 &&
-        (!Last || timePerParameter(S) < timePerParameter(*Last)))
-      Last = &S;
+        (!Last ||
+         timePerParameter(*Body, Links) < timePerParameter(*Last, Links)))
+      Last = Body;
   return Last;
 }
 
@@ -282,12 +297,12 @@ ir::CostSpec Calibration::fit() const {
   }
   const double Scaling = gradientScaling();
   AddTime("gradients", Scaling * Timing::Million);
-  if (const Step *Last = lastOptimizer())
-    AddTime("optimizer", timePerParameter(*Last) * Timing::Million);
   fitLinks(Out, Scaling);
   ir::Program WithLinks = P;
   WithLinks.Spec.Cost = Out;
   const Timing Links(WithLinks);
+  if (const RowBody *Last = lastOptimizer(Links))
+    AddTime("optimizer", timePerParameter(*Last, Links) * Timing::Million);
   fitBlocks(Out, Links, /*IsBackward=*/false);
   fitBlocks(Out, Links, /*IsBackward=*/true);
   return Out;
@@ -305,7 +320,7 @@ Calibration::errors(const ir::Program &Fitted) const {
   for (const auto &[Body, S] : Steps) {
     if (!Body->GroupKind.empty() && Body->Op != "get_batch")
       continue; // a message
-    if (Body->Op == "optimizer_step" && &S != lastOptimizer())
+    if (Body->Op == "optimizer_step" && Body != lastOptimizer(Times))
       continue; // waits
     const auto Estimate =
         static_cast<double>(Times.total(*Body, *S.Stage, S.Chunk));

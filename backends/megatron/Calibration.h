@@ -73,8 +73,11 @@ private:
   };
 
   void takeStep(const Row &Planned, const SeenRow &Seen, double Duration);
-  void takeMessage(const Row &Planned, const Message &Seen, double Duration,
-                   int64_t Call);
+  void takeMessages(const Row &Planned, const SeenRow &Seen, double Duration,
+                    bool IsCombined);
+  /// \p Call is its index in the row, or -1 for what the row itself is.
+  void meet(const Row &Planned, const Message &M, double WireBytes,
+            double Duration, int64_t Call);
   Place placeOf(const Row &Planned, const ir::ProcessGroup &G,
                 int64_t Call) const;
   int64_t members(const ir::ProcessGroup &G) const;
@@ -83,8 +86,8 @@ private:
                                               const Meeting &)>) const;
   std::vector<Equation> equations(const Timing &Links, bool IsBackward) const;
   double gradientScaling() const;
-  double timePerParameter(const Step &S) const;
-  const Step *lastOptimizer() const;
+  double timePerParameter(const RowBody &Optimizer, const Timing &Links) const;
+  const RowBody *lastOptimizer(const Timing &Links) const;
   void fitLinks(ir::CostSpec &Out, double Scaling) const;
   void fitBlocks(ir::CostSpec &Out, const Timing &Links, bool IsBackward) const;
 

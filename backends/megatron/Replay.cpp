@@ -216,15 +216,17 @@ bool foretrace::megatron::checkDurations(const ir::Program &P,
   const Timing Times(P);
   bool IsGood = true;
   std::set<ir::Axis> Missing;
-  auto CheckLink = [&](llvm::StringRef Op, const Message &M) {
-    const ir::ProcessGroup *G = Timing::groupOf(M.GroupKind);
-    if (!G || Times.groupSize(*G) == 1)
-      return;
-    const ir::Axis A = Timing::linkOf(*G);
+  auto NeedLink = [&](llvm::StringRef Op, const ir::ProcessGroup &G) {
+    const ir::Axis A = Timing::linkOf(G);
     if (P.Spec.Cost.findLink(A) || !Missing.insert(A).second)
       return;
     Diags.report(Asked, diag::MegatronNoLink, Op, getName(A));
     IsGood = false;
+  };
+  auto CheckLink = [&](llvm::StringRef Op, const Message &M) {
+    const ir::ProcessGroup *G = Timing::groupOf(M.GroupKind);
+    if (G && Times.groupSize(*G) > 1)
+      NeedLink(Op, *G);
   };
   llvm::DenseSet<const RowBody *> Seen;
   for (const ir::Stage &Of : P.Stages)
@@ -235,6 +237,8 @@ bool foretrace::megatron::checkDurations(const ir::Program &P,
         CheckLink(R.Body->Op, *M);
       for (const SubOperation &Call : R.Body->SubOperations)
         CheckLink(R.Body->Op, Timing::messageOf(Call));
+      for (const Transfer &T : R.Body->Transfers)
+        NeedLink(R.Body->Op, *Timing::groupOf(T.GroupKind));
       if (Times.total(*R.Body, Of, R.From.Chunk) == Timing::MaxTime) {
         Diags.report(Asked, diag::TimeTooLong, R.Body->Op,
                      ir::ProfileTime::MaxSeconds);

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
+#include <limits>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
@@ -20,6 +21,11 @@ Timing::Timing(const ir::Program &P) : P(P), Received(0) {
 int64_t Timing::measured(StringRef Name) const {
   const ir::ProfileTime *T = P.Spec.Cost.findTime(Name);
   return T ? std::llrint(T->Microseconds * 1000.0) : 0;
+}
+
+/// As far as it is less than what nothing takes longer than.
+static int64_t bounded(double Time) {
+  return std::llrint(std::min(Time, static_cast<double>(Timing::MaxTime)));
 }
 
 int64_t Timing::chunkTime(const ir::LayerSequence &Layers,
@@ -52,10 +58,14 @@ int64_t Timing::compute(const RowBody &B, const ir::Stage &S,
         Time += O.Time;
     return Time.value();
   }
-  if (B.GroupKind == "dp" || B.GroupKind == "ep_dp" || B.GroupKind == "exp_dp")
-    return std::llrint(static_cast<double>(measured("gradients")) *
-                       static_cast<double>(elements(B.Shape)) / Million);
   return measured(B.Op);
+}
+
+int64_t Timing::scaling(Elements Gradients) const {
+  return Gradients.isOverflow()
+             ? MaxTime
+             : bounded(static_cast<double>(measured("gradients")) *
+                       static_cast<double>(Gradients.value()) / Million);
 }
 
 int64_t Timing::parameters(const ir::Stage &S) const {
@@ -73,8 +83,16 @@ int64_t Timing::total(const RowBody &B, const ir::Stage &S,
   Nanoseconds Sum(compute(B, S, Chunk));
   if (std::optional<Message> M = messageOf(B))
     Sum += Nanoseconds(transfer(*M));
+  Sum += Nanoseconds(within(B));
+  return Sum.isOverflow() ? MaxTime : std::min(Sum.value(), MaxTime);
+}
+
+int64_t Timing::within(const RowBody &B) const {
+  Nanoseconds Sum(scaling(B.Gradients));
   for (const SubOperation &Call : B.SubOperations)
     Sum += Nanoseconds(transfer(messageOf(Call)));
+  for (const Transfer &T : B.Transfers)
+    Sum += Nanoseconds(transfer(T));
   return Sum.isOverflow() ? MaxTime : std::min(Sum.value(), MaxTime);
 }
 
@@ -95,7 +113,7 @@ int64_t Timing::groupSize(const ir::ProcessGroup &G) const {
 }
 
 std::optional<Message> Timing::messageOf(const RowBody &B) {
-  if (B.GroupKind.empty() || B.Shape.empty())
+  if (B.GroupKind.empty() || B.Shape.empty() || B.reduces())
     return std::nullopt;
   return Message{B.GroupKind,
                  B.GroupKind == "pp" ? StringRef("send")
@@ -141,13 +159,28 @@ double Timing::wireBytes(const Message &M) const {
                      .Default(1);
 }
 
+double Timing::wireBytes(const Transfer &T) {
+  if (T.Size.isOverflow())
+    return std::numeric_limits<double>::infinity();
+  const auto N = static_cast<double>(T.Ranks);
+  return static_cast<double>(T.Size.value()) * (N - 1) / N *
+         (T.Kind == ir::OpKind::AllReduce ? 2 : 1);
+}
+
+int64_t Timing::transfer(StringRef GroupKind, double WireBytes) const {
+  const ir::ProcessGroup *G = groupOf(GroupKind);
+  const ir::LinkSpec *Link = G ? P.Spec.Cost.findLink(linkOf(*G)) : nullptr;
+  if (!Link)
+    return 0;
+  const double Time = WireBytes * 1e9 / static_cast<double>(*Link->Bandwidth);
+  return std::min(*Link->Latency, MaxTime) + bounded(Time);
+}
+
 int64_t Timing::transfer(const Message &M) const {
   const ir::ProcessGroup *G = groupOf(M.GroupKind);
-  const ir::LinkSpec *Link = G ? P.Spec.Cost.findLink(linkOf(*G)) : nullptr;
-  if (!Link || groupSize(*G) == 1)
-    return 0;
-  const double Time =
-      wireBytes(M) * 1e9 / static_cast<double>(*Link->Bandwidth);
-  return std::min(*Link->Latency, MaxTime) +
-         std::llrint(std::min(Time, static_cast<double>(MaxTime)));
+  return G && groupSize(*G) > 1 ? transfer(M.GroupKind, wireBytes(M)) : 0;
+}
+
+int64_t Timing::transfer(const Transfer &T) const {
+  return transfer(T.GroupKind, wireBytes(T));
 }

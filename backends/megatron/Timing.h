@@ -29,11 +29,15 @@ public:
   /// one rank, or without a link. A router is taken to send as much to every
   /// rank.
   int64_t transfer(const Message &M) const;
-  /// Both, and the calls within.
+  int64_t transfer(const Transfer &T) const;
+  /// What a row's calls take, its other collectives, and the scaling of
+  /// gradients before they are reduced.
+  int64_t within(const RowBody &B) const;
+  /// All of these.
   int64_t total(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
   /// Between two rows.
   int64_t hostGap() const { return measured("host_gap"); }
-  /// The message a row itself is, if it is one.
+  /// The message a row itself is, if it is one that the row's text tells.
   static std::optional<Message> messageOf(const RowBody &B);
   static Message messageOf(const SubOperation &S) {
     return {S.Group, S.Comm, S.Shape, S.DType};
@@ -49,6 +53,7 @@ public:
   /// What each rank sends, so that dividing by the time gives what NCCL tests
   /// call bus bandwidth.
   double wireBytes(const Message &M) const;
+  static double wireBytes(const Transfer &T);
 
   /// Parameters that a rank of a stage updates.
   int64_t parameters(const ir::Stage &S) const;
@@ -62,7 +67,9 @@ public:
 
 private:
   int64_t measured(llvm::StringRef Name) const;
+  int64_t scaling(Elements Gradients) const;
   int64_t chunkTime(const ir::LayerSequence &Layers, bool IsBackward) const;
+  int64_t transfer(llvm::StringRef GroupKind, double WireBytes) const;
 
   const ir::Program &P;
   int64_t Received; ///< rows, if a router sends as much to every rank

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_TRACE_H
 #define FORETRACE_BACKENDS_MEGATRON_TRACE_H
 
-#include "ir/Schedule.h"
+#include "ir/Program.h"
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -38,13 +38,26 @@ struct SubOperation {
   SourceRange Why = {}; ///< what of the job the call comes from
 };
 
+/// A collective that happens within a row and is not logged as a call of it.
+struct Transfer {
+  ir::OpKind Kind;
+  Bytes Size;                ///< its message, see ir::messageBytes
+  int64_t Ranks;             ///< that take part
+  llvm::StringRef GroupKind; ///< as traces call them
+};
+
 /// What rows of one kind have in common on a stage. Empty text is `None`.
 struct RowBody {
   std::string Op;
   std::string Description, GroupKind, Shape, DType;
   std::vector<SubOperation> SubOperations;
-  std::string State;    ///< of rows that no schedule places
-  SourceRange Why = {}; ///< what of the job the row comes from
+  std::string State;       ///< of rows that no schedule places
+  SourceRange Why = {};    ///< what of the job the row comes from
+  Elements Gradients = {}; ///< that are scaled to be reduced
+  std::vector<Transfer> Transfers = {};
+
+  /// Whether it is a row of gradients.
+  bool reduces() const { return !GroupKind.empty() && Gradients != Elements(); }
 };
 
 /// One line.

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows of a stage's step: gradients are reduced, parameters updated.
+#include "backends/megatron/Bodies.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+#include <utility>
+
+using namespace foretrace;
+using namespace foretrace::megatron;
+
+std::string foretrace::megatron::simulation(Instrumentation How) {
+  return How.Scaling && !How.isV1() ? "simulation" : "";
+}
+
+namespace {
+
+class Maker {
+public:
+  Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How);
+
+  std::vector<RowBody> run() const {
+    return How.Scaling ? scalingRows() : rows();
+  }
+
+private:
+  std::optional<int64_t> countOf(llvm::StringRef Name) const;
+  void addTransfers(RowBody &To, bool IsReduction) const;
+  RowBody reduction(llvm::StringRef Kind, llvm::StringRef Description,
+                    int64_t Count) const;
+  RowBody tied(llvm::StringRef Description) const;
+  RowBody optimizer() const;
+  std::vector<RowBody> rows() const;
+  std::vector<RowBody> scalingRows() const;
+
+  const ir::Program &P;
+  const ir::Block &Step;
+  const Instrumentation How;
+  // What the step reduces, in elements of one rank.
+  int64_t Dense = 0, Expert = 0;
+  bool HasExpertBuffer = false;
+  std::optional<int64_t> Tied; ///< of the word embedding
+};
+
+} // namespace
+
+Maker::Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How)
+    : P(P), Step(P.Blocks[S.Step]), How(How),
+      Dense(countOf("grads.dense").value_or(0)),
+      Expert(countOf("grads.expert").value_or(0)),
+      Tied(countOf("grads.word_embeddings")) {
+  // Experts get a buffer of their own only if they are spread.
+  HasExpertBuffer = Expert > 0 && *P.Spec.Parallel.Ep > 1;
+  if (!HasExpertBuffer)
+    Dense += std::exchange(Expert, 0);
+}
+
+/// The element count of the step's value \p Name, if it has one.
+std::optional<int64_t> Maker::countOf(llvm::StringRef Name) const {
+  for (const ir::Value &V : Step.Values)
+    if (V.Name == Name)
+      return V.Type.Dims[0].Size;
+  return std::nullopt;
+}
+
+/// A row of gradients reduces those of its group; the update gathers all
+/// parameters (Megatron-LM, DistributedOptimizer.step_with_ready_grads).
+void Maker::addTransfers(RowBody &To, bool IsReduction) const {
+  for (const ir::Op &O : Step.Ops)
+    if (movesParameters(O, Step) &&
+        (O.Kind != ir::OpKind::AllGather) == IsReduction)
+      addTransfer(To, P, Step, O, How);
+  if (IsReduction)
+    llvm::erase_if(To.Transfers, [&](const Transfer &T) {
+      return T.GroupKind != To.GroupKind;
+    });
+}
+
+/// Reduce-scatters of a distributed optimizer are logged without a shape.
+RowBody Maker::reduction(llvm::StringRef Kind, llvm::StringRef Description,
+                         int64_t Count) const {
+  RowBody Body;
+  Body.Op = (Kind + "_allreduce").str();
+  Body.Description = Description.str();
+  Body.GroupKind = Kind.str();
+  Body.State = "finalize";
+  Body.Gradients = Elements(Count);
+  addTransfers(Body, /*IsReduction=*/true);
+  if (*P.Spec.Parallel.Zero > 0) {
+    Body.Why = P.Spec.Parallel.Zero.Range;
+    return Body;
+  }
+  Body.Shape = printShape({Count});
+  Body.DType = torchType(ir::elementTypeOf(*P.Spec.Train.GradPrecision));
+  Body.Why = P.Spec.Model.LayersRange;
+  return Body;
+}
+
+RowBody Maker::tied(llvm::StringRef Description) const {
+  const int64_t Hidden = *P.Spec.Model.Hidden;
+  return {"ep_allreduce",
+          Description.str(),
+          "ep",
+          printShape({*Tied / Hidden, Hidden}),
+          torchType(ir::elementTypeOf(*P.Spec.Train.GradPrecision)),
+          {},
+          "finalize",
+          P.Spec.Model.LayersRange};
+}
+
+RowBody Maker::optimizer() const {
+  RowBody Body;
+  Body.Op = "optimizer_step";
+  Body.State = "finalize";
+  addTransfers(Body, /*IsReduction=*/false);
+  return Body;
+}
+
+static constexpr llvm::StringLiteral AllGradients =
+    "model_chunk.finish_grad_sync(), All-reduce / reduce-scatter across DP "
+    "replicas";
+static constexpr llvm::StringLiteral DenseGradients =
+    "Regular DP gradient synchronization (non-expert parameters)";
+static constexpr llvm::StringLiteral ExpertGradients =
+    "Expert DP gradient synchronization (expert parameters)";
+
+std::vector<RowBody> Maker::rows() const {
+  std::vector<RowBody> Rows;
+  if (!HasExpertBuffer) {
+    Rows.push_back(reduction("dp", AllGradients, Dense));
+  } else if (How.isV1()) { // it shows the buffer that it reduced last
+    Rows.push_back(reduction("dp", AllGradients, Expert));
+    Rows.back().Gradients += Elements(Dense);
+  } else {
+    const bool IsV2b = How.Dialect == Dialect::V2b;
+    Rows.push_back(reduction("dp", DenseGradients, Dense));
+    Rows.push_back(
+        reduction(IsV2b ? "exp_dp" : "ep_dp", ExpertGradients, Expert));
+  }
+  if (Tied)
+    Rows.push_back(tied("_allreduce_word_embedding_grads"));
+  Rows.push_back(optimizer());
+  return Rows;
+}
+
+/// Scaling runs made some of these rows up.
+std::vector<RowBody> Maker::scalingRows() const {
+  const bool IsV2b = How.Dialect == Dialect::V2b;
+  std::vector<RowBody> Rows;
+  auto AddMadeUp = [&](RowBody Body) {
+    Body.Description = simulation(How);
+    Body.State = "";
+    Rows.push_back(std::move(Body));
+  };
+  if (!IsV2b) {
+    AddMadeUp(reduction("dp", "", Dense + Expert));
+    Rows.back().DType = "torch.float16"; // whatever the run used
+  } else if (HasExpertBuffer) {
+    Rows.push_back(reduction("dp", DenseGradients, Dense));
+    Rows.push_back(reduction("exp_dp", ExpertGradients, Expert));
+  } else {
+    Rows.push_back(reduction("dp", AllGradients, Dense));
+    Rows.back().State = "";
+  }
+  if (Tied) {
+    RowBody Body = tied("Embedding parallel gradient synchronization");
+    if (IsV2b)
+      Rows.push_back(std::move(Body));
+    else
+      AddMadeUp(std::move(Body));
+  }
+  AddMadeUp(optimizer());
+  return Rows;
+}
+
+std::vector<RowBody> foretrace::megatron::makeStepRows(const ir::Program &P,
+                                                       const ir::Stage &S,
+                                                       Instrumentation How) {
+  return Maker(P, S, How).run();
+}
+
+bool foretrace::megatron::movesParameters(const ir::Op &O, const ir::Block &B) {
+  if (!isCollective(O.Kind) || !llvm::all_of(O.Axes, [](ir::Axis A) {
+        return A == ir::Axis::Cp || A == ir::Axis::Dp || A == ir::Axis::Edp;
+      }))
+    return false;
+  const ir::Value &Operand = B.Values[O.Operands[0]];
+  if (O.Kind == ir::OpKind::AllGather)
+    return Operand.Kind == ir::ValueKind::Param || O.Phase == ir::Phase::Step;
+  // The buffers of a step are gradients of no value of theirs.
+  return Operand.Kind == ir::ValueKind::Gradient &&
+         (!Operand.GradientOf.isValid() ||
+          B.Values[Operand.GradientOf].Kind == ir::ValueKind::Param);
+}
+
+/// What traces call the ranks that hold the same parameters as \p O moves: not
+/// all of them tell those of experts.
+static llvm::StringRef groupKindOf(const ir::Op &O, const ir::Program &P,
+                                   Instrumentation How) {
+  const bool IsV2b = How.Dialect == Dialect::V2b;
+  const bool TellsExperts = IsV2b || (!How.isV1() && !How.Scaling);
+  if (!TellsExperts || *P.Spec.Parallel.Ep == 1 ||
+      !llvm::is_contained(O.Axes, ir::Axis::Edp))
+    return "dp";
+  return IsV2b ? "exp_dp" : "ep_dp";
+}
+
+void foretrace::megatron::addTransfer(RowBody &To, const ir::Program &P,
+                                      const ir::Block &B, const ir::Op &O,
+                                      Instrumentation How) {
+  To.Transfers.push_back({O.Kind, messageBytes(O, B, P.Mesh),
+                          P.Mesh.groupSize(O.Axes), groupKindOf(O, P, How)});
+}
