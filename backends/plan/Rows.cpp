@@ -101,15 +101,14 @@ Weight Maker::firstLayers(int64_t Count) const {
   return W;
 }
 
-/// Against stages of as many layers, one more on the first if some are left.
+/// Against stages of as many layers each.
 void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
   const int64_t Layers = P.Spec.Model.layerCount();
   const int64_t Stages = P.Schedule.Stages;
   int64_t LargestParameters = 0, LargestWork = 0, Done = 0;
   Weight Before;
   for (int64_t I = 0; I < Stages; ++I) {
-    Done +=
-        Layers / Stages + (I < Layers % Stages) + (I == 0) + (I + 1 == Stages);
+    Done += Layers / Stages + (I == 0) + (I + 1 == Stages);
     const Weight Until = firstLayers(Done);
     LargestParameters =
         std::max(LargestParameters,
@@ -137,6 +136,7 @@ Bytes Maker::boundary() const {
 
 Rows Maker::run() {
   Rows Out;
+  Out.Blocks = Blocks;
   std::vector<std::pair<int64_t, int64_t>> Parameters, Work;
   for (const Stage &S : P.Stages) {
     Weight Whole;
@@ -162,7 +162,8 @@ Rows Maker::run() {
   }
   Out.ParameterImbalance = imbalance(Parameters);
   Out.WorkImbalance = imbalance(Work);
-  if (P.Schedule.Chunks == 1)
+  if (P.Schedule.Chunks == 1 &&
+      P.Spec.Model.layerCount() % P.Schedule.Stages == 0)
     compareWithEven(Out, llvm::max_element(Parameters)->first,
                     llvm::max_element(Work)->first);
   return Out;

@@ -37,11 +37,12 @@ struct Row {
 };
 
 struct Rows {
-  std::vector<Row> All; ///< by stage, then by chunk
+  std::vector<Row> All;       ///< by stage, then by chunk
+  std::vector<Weight> Blocks; ///< one layer of each block of the program
   /// What the largest stage is of the mean, in thousandths.
   int64_t ParameterImbalance = 1000, WorkImbalance = 1000;
   /// What the largest stage of an even split would be of the largest here, in
-  /// thousandths; of jobs with a chunk a stage.
+  /// thousandths; of jobs with a chunk a stage that have one.
   std::optional<int64_t> EvenParameters, EvenWork;
   bool IsOverflow = false;
 };
