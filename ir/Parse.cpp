@@ -193,8 +193,12 @@ bool ProgramParser::schedule() {
   if (!once(SeenSchedule) || !In.expectSpelling("a kind of schedule", S.Kind) ||
       !count("stages", 1, S.Stages) || !In.expectPunct(")") ||
       !count("chunks", 1, S.Chunks) || !In.expectPunct(")") ||
-      !count("steps", 1, S.Steps) || !In.expectPunct(")") ||
-      !count("warmup", 0, S.WarmupBase))
+      !count("steps", 1, S.Steps) || !In.expectPunct(")"))
+    return false;
+  if (S.Kind == ScheduleKind::Interleaved &&
+      (!count("group", 1, S.Group) || !In.expectPunct(")")))
+    return false;
+  if (!count("warmup", 0, S.WarmupBase))
     return false;
   if (In.takeWord("less") && (!In.expectInteger(1, S.WarmupPerStage) ||
                               !In.takeWord("a") || !In.takeWord("stage")))

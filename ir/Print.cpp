@@ -233,8 +233,10 @@ static void printStage(const Stage &S, const Program &P,
 
 static void printSchedule(const Schedule &S, llvm::raw_ostream &OS) {
   OS << "\nschedule " << getSpelling(S.Kind) << " stages(" << S.Stages
-     << ") chunks(" << S.Chunks << ") steps(" << S.Steps << ") warmup("
-     << S.WarmupBase;
+     << ") chunks(" << S.Chunks << ") steps(" << S.Steps << ") ";
+  if (S.Kind == ScheduleKind::Interleaved)
+    OS << "group(" << S.Group << ") ";
+  OS << "warmup(" << S.WarmupBase;
   if (S.WarmupPerStage != 0)
     OS << " less " << S.WarmupPerStage << " a stage";
   OS << ")\n";

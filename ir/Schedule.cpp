@@ -43,11 +43,13 @@ private:
   void steady();
   void coolDown();
 
-  /// The \p K-th forward or backward step. Interleaved stages take pp
-  /// micro-batches through every chunk, then the next pp.
+  /// The \p K-th forward or backward step. Interleaved stages take a group of
+  /// micro-batches through every chunk, then the next group.
   Step forwardStep(int64_t K) const {
-    int64_t Round = S.Stages * S.Chunks;
-    return {K / Round * S.Stages + K % S.Stages, K % Round / S.Stages};
+    const int64_t First = K / S.Chunks / S.Group * S.Group; // of the group
+    const int64_t Size = std::min(S.Group, S.microBatches() - First);
+    const int64_t InGroup = K - First * S.Chunks;
+    return {First + InGroup % Size, InGroup / Size};
   }
   Step backwardStep(int64_t K) const {
     Step Of = forwardStep(K);

@@ -55,6 +55,9 @@ struct Schedule {
   int64_t Stages = 1; ///< pp
   int64_t Chunks = 1; ///< of a stage, vpp
   int64_t Steps = 1;  ///< forward steps of a stage: micro-batches x chunks
+  /// Micro-batches that an interleaved stage takes through a chunk before the
+  /// next one; the last group may be smaller.
+  int64_t Group = 1;
   /// Forward steps before the first backward one:
   /// min(WarmupBase - WarmupPerStage * stage, Steps).
   int64_t WarmupBase = 0, WarmupPerStage = 0;
@@ -72,8 +75,10 @@ std::optional<PipelineMessage> messageOf(const Schedule &S, int64_t Stage,
 /// What stage \p Stage does in one iteration, in order, unfolded one at a time.
 /// Stops when \p Visit returns false.
 /// Narayanan et al., arXiv 2104.04473, section 2.2 (1F1B and interleaved);
-/// Huang et al., arXiv 1811.06965 (GPipe); Megatron-LM core 0.7,
-/// pipeline_parallel/schedules.py for what is received when.
+/// Huang et al., arXiv 1811.06965 (GPipe); Megatron-LM,
+/// pipeline_parallel/schedules.py, for groups and for what is received when,
+/// without overlap_p2p_comm: that changes no order of steps, but messages
+/// forward and backward are calls of their own then.
 void forEachAction(const Schedule &S, int64_t Stage,
                    llvm::function_ref<bool(const Action &)> Visit);
 

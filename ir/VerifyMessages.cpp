@@ -106,10 +106,13 @@ std::optional<std::pair<int64_t, Action>> Simulation::run() {
 void foretrace::ir::verifyMessages(const Program &P, DiagnosticEngine &Diags) {
   constexpr int64_t MaxSteps = int64_t(1) << 18; // takes a tenth of a second
   Schedule S = P.Schedule;
-  if (S.Stages * S.Chunks > MaxSteps)
+  // Micro-batches that go through the chunks together.
+  const int64_t Round = std::min(std::max(S.Stages, S.Group), S.microBatches());
+  if (S.Stages * S.Chunks > MaxSteps || Round > MaxSteps)
     return;
-  // After three rounds a schedule repeats itself.
-  S.Steps = std::min(S.Steps, 3 * S.Stages * S.Chunks);
+  // After three rounds a schedule repeats itself, but for a smaller last one.
+  S.Steps =
+      std::min(S.Steps, (3 * Round + S.microBatches() % Round) * S.Chunks);
   if (S.Stages * S.Steps > MaxSteps)
     return;
   if (auto Stuck = Simulation(S).run())

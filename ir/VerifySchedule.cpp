@@ -19,6 +19,7 @@ void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
     Expect("chunks", S.Chunks, *Par.Vpp);
   if (Par.Ga.isPresent() && !llvm::MulOverflow(*Par.Ga, S.Chunks, Steps))
     Expect("steps", S.Steps, Steps);
+  Expect("steps", S.Steps, S.microBatches() * S.Chunks);
   // The last stage warms up least.
   int64_t Least;
   if (llvm::MulOverflow(S.WarmupPerStage, S.Stages - 1, Least) ||

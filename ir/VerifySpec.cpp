@@ -99,6 +99,7 @@ void SpecVerifier::keys() {
   need(P.Vpp, "vpp");
   need(P.Ep, "ep");
   needDerived(P.Schedule, "schedule");
+  needDerived(P.MicroBatchGroup, "micro_batch_group");
   needDerived(P.RankOrder, "rank_order");
   needDerived(P.Etp, "etp");
   needDerived(P.Dp, "dp");

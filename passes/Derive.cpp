@@ -164,6 +164,42 @@ void Deriver::deriveExpertMesh() {
               nearestDivisors(*P.Ep, StageRanks / *P.Etp));
 }
 
+/// Reports what releases before \p Least can't do, or do in a way that isn't
+/// known here.
+void Deriver::needVersion(SourceRange R, llvm::StringRef What,
+                          MegatronVersion Least) {
+  const Located<MegatronVersion> &Has = S.Parallel.Megatron;
+  if (*Has < Least)
+    error(R, diag::MegatronTooOld, What, getSpelling(Least), getSpelling(*Has))
+        .note(Has.Range, diag::ValueFromHere, "megatron", getSpelling(*Has));
+}
+
+/// Megatron-LM, parallel_state.py and training/initialize.py: ranks are folded
+/// for experts even if the model has none, and both ways must agree on stages.
+void Deriver::checkRankOrder() {
+  const ParallelSpec &P = S.Parallel;
+  if (hasExperts() && *P.Etp != *P.Tp)
+    needVersion(P.Etp.Range, "an etp other than tp", MegatronVersion::V0_10);
+  if (*P.Ep > 1 && *P.Cp > 1) // before, ep was part of dp alone
+    needVersion(P.Ep.Range, "ep with cp", MegatronVersion::V0_10);
+  if (*P.RankOrder != RankOrderKind::TpCpEpPpDp)
+    return;
+  if (*P.Ep > 1 || *P.Cp > 1)
+    needVersion(P.RankOrder.Range, "rank_order = tp_cp_ep_pp_dp with cp or ep",
+                MegatronVersion::V0_11);
+  const int64_t Model = *P.Tp * *P.Cp;
+  int64_t Expert;
+  if (Failed || llvm::MulOverflow(*P.Etp, *P.Ep, Expert) || *P.Pp == 1 ||
+      Model == Expert)
+    return;
+  error(P.RankOrder.Range, diag::RankOrderExperts, getSpelling(*P.RankOrder),
+        *P.Tp, *P.Cp, Model, *P.Etp, *P.Ep, Expert)
+      .note(P.RankOrder.Range, diag::StageRanks, Model, *P.Tp, *P.Cp, *P.Pp,
+            *P.Dp, Expert, *P.Etp, *P.Ep, Model * *P.Dp / Expert)
+      .note(P.RankOrder.Range, diag::NearestLegal, "rank_order",
+            getSpelling(RankOrderKind::TpCpEpDpPp));
+}
+
 void Deriver::fillMesh() {
   const ParallelSpec &P = S.Parallel;
   Mesh[Axis::Tp] = *P.Tp;

@@ -99,6 +99,34 @@ void Deriver::checkLayout() {
               S.Model.layerCount());
 }
 
+/// Megatron-LM, schedules.py: groups of pp up to core 0.9; since then of at
+/// least pp, the last one, too.
+void Deriver::deriveMicroBatchGroup() {
+  ParallelSpec &P = S.Parallel;
+  Located<int64_t> &Group = P.MicroBatchGroup;
+  if (!Group.isPresent())
+    Group.derive(*P.Pp, P.Pp.Range);
+  else if (*P.Vpp == 1 && Group.isStated())
+    error(Group.Range, diag::KeyWithoutEffect, "micro_batch_group",
+          "with vpp = 1");
+  if (*P.Vpp == 1)
+    return;
+  const int64_t Rest = *P.Ga % *Group;
+  if (*P.Megatron < MegatronVersion::V0_10) {
+    if (*Group != *P.Pp)
+      needVersion(Group.Range, "micro_batch_group", MegatronVersion::V0_10);
+    else if (Rest != 0)
+      error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
+          .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+  } else if (*Group < *P.Pp || *Group > *P.Ga) {
+    error(Group.Range, diag::MicroBatchGroup, *Group, *P.Pp, *P.Ga)
+        .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+  } else if (Rest != 0 && Rest < *P.Pp) {
+    error(Group.Range, diag::LastGroup, *P.Ga, Rest, *Group, *P.Pp)
+        .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+  }
+}
+
 void Deriver::deriveSchedule() {
   ParallelSpec &P = S.Parallel;
   const ScheduleKind Fitting = *P.Pp == 1   ? ScheduleKind::None
@@ -112,6 +140,7 @@ void Deriver::deriveSchedule() {
         .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
   if (!P.Schedule.isPresent())
     P.Schedule.derive(Fitting, P.Pp.Range);
+  deriveMicroBatchGroup();
   int64_t Steps;
   if (llvm::MulOverflow(*P.Ga, *P.Vpp, Steps))
     error(P.Ga.Range, diag::SizeOverflow, "ga x vpp");
@@ -126,9 +155,6 @@ void Deriver::checkPipeline() {
   }
   if (*P.Vpp > 1 && *P.Pp == 1)
     error(P.Vpp.Range, diag::VppWithoutPp, *P.Vpp);
-  if (*P.Vpp > 1 && *P.Ga % *P.Pp != 0)
-    error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
-        .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
   if (P.Balance.isStated() && *P.Partition != PartitionKind::Balanced)
     error(P.Balance.Range, diag::KeyWithoutEffect, "balance",
           "without `partition = balanced`");

@@ -36,6 +36,7 @@ public:
     checkPipeline();
     deriveSchedule();
     deriveExpertMesh();
+    checkRankOrder();
     if (!Failed)
       checkSizes();
     fillMesh();
@@ -63,12 +64,16 @@ private:
   void checkSequence();
   void checkPipeline();
   void deriveSchedule();
+  void deriveMicroBatchGroup();
   void checkLayout();
   void checkPartition();
   void checkEnds();
   void refuseKeys(const llvm::Twine &Why);
   void refuseEnds(const llvm::Twine &Why);
   void deriveExpertMesh();
+  void checkRankOrder();
+  void needVersion(SourceRange R, llvm::StringRef What,
+                   ir::MegatronVersion Least);
   void checkSizes();
   void checkSize(SourceRange R, llvm::StringRef What,
                  llvm::ArrayRef<int64_t> Factors);

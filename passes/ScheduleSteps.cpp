@@ -23,11 +23,12 @@ bool foretrace::scheduleSteps(Program &P, DiagnosticEngine &) {
     S.WarmupPerStage = 1;
     break;
   case ScheduleKind::Interleaved:
+    S.Group = *Par.MicroBatchGroup;
     if (*Par.Ga == S.Stages && *Par.Megatron < MegatronVersion::V0_10) {
       S.WarmupBase = S.Steps; // no steady state
       break;
     }
-    S.WarmupBase = 2 * (S.Stages - 1) + (S.Chunks - 1) * S.Stages;
+    S.WarmupBase = 2 * (S.Stages - 1) + (S.Chunks - 1) * S.Group;
     S.WarmupPerStage = 2;
     break;
   case ScheduleKind::GPipe: // all forward, then all backward

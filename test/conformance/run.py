@@ -15,12 +15,13 @@ import sys
 import aicb
 import megatron
 import optimus
+import schedules
 
 
 # The families that are covered. A module finds the folders that hold cases and
 # runs all cases of one.
 FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "megatron-trace": megatron,
-            "optimus-prime": optimus}
+            "optimus-prime": optimus, "pipeline-schedules": schedules}
 
 
 def run_family(name, root, foretrace, jobs):

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Communicator groups of random jobs against a model of Megatron-LM's
+# parallel_state.py: two hyper-rectangles of ranks, one for the model and one
+# for its experts. Sizes that a release refuses must be refused.
+"""usage: rank_groups.py FORETRACE JOB"""
+
+import collections
+import itertools
+import json
+import random
+import subprocess
+import sys
+
+RELEASES = ("0.7", "0.9", "0.10", "0.11", "0.15", "0.19")
+# Our group: whether of experts, and its axes.
+GROUPS = {
+    "tp": (False, "tp"), "cp": (False, "cp"), "dp": (False, "dp"),
+    "dp-cp": (False, "dp-cp"), "pp": (False, "pp"),
+    "tp-cp": (False, "tp-cp"), "tp-dp-cp": (False, "tp-dp-cp"),
+    "mp": (False, "tp-pp"), "etp": (True, "tp"), "ep": (True, "ep"),
+    "etp-ep": (True, "tp-ep"), "edp": (True, "dp"),
+}
+
+
+def rank_groups(sizes, order, token):
+    """The ranks that differ along the axes of `token` only, numbered so that
+    the first axis of `order` varies fastest."""
+    axes = order.split("-")
+    places = [dict(zip(reversed(axes), place)) for place in itertools.product(
+        *(range(sizes[axis]) for axis in reversed(axes)))]
+    found = collections.OrderedDict()
+    for rank, place in enumerate(places):
+        others = tuple(place[a] for a in axes if a not in token.split("-"))
+        found.setdefault(others, []).append(rank)
+    return sorted(found.values())
+
+
+def job(world):
+    """Random sizes that divide the ranks."""
+    def divisor(n):
+        return random.choice([d for d in range(1, n + 1) if n % d == 0])
+    j = {"pp": min(divisor(world), 4)}
+    stage = world // j["pp"]
+    j["tp"] = divisor(stage)
+    j["cp"] = divisor(stage // j["tp"])
+    j["dp"] = stage // j["tp"] // j["cp"]
+    j["experts"] = random.random() < 0.7
+    j["etp"], j["ep"] = j["tp"], 1
+    if j["experts"]:
+        j["etp"] = random.choice((j["tp"], divisor(stage)))
+        j["ep"] = divisor(stage // j["etp"])
+    j["edp"] = stage // j["etp"] // j["ep"]
+    j["pp_last"] = random.random() < 0.5
+    j["release"] = random.choice(RELEASES + RELEASES[-3:])
+    return j
+
+
+def refusal(j):
+    """The slug of what a release has against the sizes, or None."""
+    release = int(j["release"].split(".")[1])
+    if release < 10 and (j["etp"] != j["tp"] or j["ep"] > 1 and j["cp"] > 1):
+        return "megatron-too-old"  # no etp; other groups of experts, or none
+    if j["pp_last"]:
+        return None
+    if release < 11:  # the order is tp-pp-dp
+        if j["ep"] > 1 or j["cp"] > 1:
+            return "megatron-too-old"
+    elif j["pp"] > 1 and j["edp"] != j["dp"]:
+        return "rank-order-experts"
+    if generators(j)[0]("pp") != generators(j)[1]("pp"):
+        return "rank-order-experts"
+    return None
+
+
+def generators(j):
+    """Both ways to number ranks, as functions of the axes of a group."""
+    order = "tp-cp-ep-dp-pp" if j["pp_last"] else "tp-cp-ep-pp-dp"
+    model = dict(tp=j["tp"], cp=j["cp"], ep=1, dp=j["dp"], pp=j["pp"])
+    experts = dict(tp=j["etp"], cp=1, ep=j["ep"], dp=j["edp"], pp=j["pp"])
+    return [lambda token, sizes=sizes: rank_groups(sizes, order, token)
+            for sizes in (model, experts)]
+
+
+def problem(foretrace, path, j):
+    """What is wrong with the groups of a job, or None."""
+    order = "tp_cp_ep_dp_pp" if j["pp_last"] else "tp_cp_ep_pp_dp"
+    world = j["pp"] * j["tp"] * j["cp"] * j["dp"]
+    keys = [f"world={world}", f"rank_order={order}",
+            f'megatron="{j["release"]}"',
+            "sequence_parallel=" + str(j["tp"] > 1).lower()]
+    keys += [f"{key}={j[key]}" for key in ("tp", "cp", "pp")]
+    if j["experts"]:
+        keys += [f"ep={j['ep']}", f"etp={j['etp']}"]
+    else:
+        keys.append("ep=1")
+    arguments = [a for key in keys for a in ("-D", "parallel." + key)]
+    if not j["experts"]:
+        arguments += ["-D", "experts=false"]
+    run = subprocess.run([foretrace, "groups", path, "--format=json"]
+                         + arguments, check=False, capture_output=True,
+                         text=True)
+    slug = refusal(j)
+    if slug:
+        return None if f"[{slug}]" in run.stderr else f"not {slug}"
+    if run.returncode:
+        return run.stderr
+    got = collections.defaultdict(list)
+    for line in run.stdout.splitlines():
+        row = json.loads(line)
+        got[row["group"]].append(row["ranks"])
+    model, experts = generators(j)
+    for name, (of_experts, token) in GROUPS.items():
+        if of_experts and not j["experts"]:
+            continue
+        expected = (experts if of_experts else model)(token)
+        shown = sorted(got[name]) or [[rank] for rank in range(world)]
+        if shown != expected:
+            return f"{name}\n  expected {expected}\n  got      {shown}"
+    return None
+
+
+def main():
+    foretrace, path = sys.argv[1:]
+    random.seed(1)
+    refused = met = 0
+    for _ in range(200):
+        j = job(random.choice((8, 16, 24, 32, 48, 64)))
+        wrong = problem(foretrace, path, j)
+        if wrong:
+            print(f"{j}: {wrong}")
+            return 1
+        if refusal(j):
+            refused += 1
+        else:
+            met += 1
+    print(f"{met} met, {refused} refused")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
