@@ -3,7 +3,8 @@
 
 Two kinds of case describe such a job: `case.json` with short keys, and
 `args.json` with the generator's own command-line options. Both are read into
-the short keys; `to_fore` writes them down.
+the short keys; `to_fore` writes them down. A key or an option that is not in
+the tables below is a ValueError: what would be dropped might matter.
 """
 import json
 import os
@@ -23,6 +24,7 @@ OPTIONS = [
     ("world_size", "world_size", 1),
     ("tp", "tensor_model_parallel_size", 1),
     ("pp", "pipeline_model_parallel", 1),
+    ("cp", "context_parallel_size", 1),
     ("global_batch", "global_batch", 4),
     ("mbs", "micro_batch", 1),
     ("layers", "num_layers", 24),
@@ -30,6 +32,7 @@ OPTIONS = [
     ("hidden", "hidden_size", 1024),
     ("heads", "num_attention_heads", None),
     ("vocab", "vocab_size", 32000),
+    ("vocab_multiple", "make_vocab_size_divisible_by", 128),
     ("ffn", "ffn_hidden_size", None),
     ("ep", "expert_model_parallel_size", 1),
     ("experts", "num_experts", 1),
@@ -38,15 +41,31 @@ OPTIONS = [
     ("nshared", "n_shared_expert", 2),
     ("q_lora", "q_lora_rank", 1536),
     ("kv_lora", "kv_lora_rank", 512),
-    ("rope", "qk_rope_head_dim", 64),
-    ("nope", "qk_nope_head_dim", 128),
+    ("rope", "qk_rope_dim", 64),
+    ("nope", "qk_nope_dim", 128),
     ("v", "v_head_dim", 128),
+    ("sp", "enable_sequence_parallel", False),
+    ("swiglu", "swiglu", False),
+    ("bias", "add_bias_linear", False),
+    ("recompute", "recompute_activations", False),
+    ("moe", "moe_enable", False),
+    ("gg", "moe_grouped_gemm", False),
 ]
-FLAGS = {
-    "enable_sequence_parallel": "sp", "swiglu": "swiglu",
-    "add_bias_linear": "bias", "recompute_activations": "recompute",
-    "moe_enable": "moe", "moe_grouped_gemm": "gg",
-}
+SHORT_KEYS = {short for short, _, _ in OPTIONS} | {"frame"}
+# Options on which no table depends. What the operations of a layer are matters
+# only where they are measured, and the measured times are part of a case.
+IGNORED = set("""
+    activation_func allgather_bucket_size amp_enabled begin_size bias_gelu_fusion computation_enable
+    contiguous_gradients dtype enable_visual end_size epoch_num
+    gated_linear_unit gpu_type iter_num max_live_parameters
+    max_position_embeddings model_name model_persistence_threshold
+    multi_all_reduce_enable onnx_safe openai_gelu overlap_grad_reduce
+    overlap_version param_persistence_threshold pp_rank prefetch_bucket_size
+    reduce_bucket_size squared_relu stage test_comm use_distributed_optimizer
+    use_flash_attn workload_only
+""".split())
+# Options that ask for measured times.
+TIMED = {"aiob_enable", "comp_filepath"}
 # Revisions of the generator and the version whose tables they write.
 REVISIONS = {revision: version for version, revisions in {
     "2024-10": "2678a94 d9b4f5c",
@@ -87,6 +106,29 @@ def read_aiob(path):
     return times
 
 
+def full_name(option):
+    """The name of an option, which the command line may cut short."""
+    name = option.replace("-", "_")
+    known = {full for _, full, _ in OPTIONS} | IGNORED | TIMED
+    if name in known:
+        return name
+    longer = [full for full in known if full.startswith(name)]
+    if len(longer) != 1:
+        raise ValueError("unknown option %r" % option)
+    return longer[0]
+
+
+def read_options(case):
+    """The options of a command line by their full names."""
+    given = {full_name(name): value for name, value in case["options"].items()}
+    for flag in case["flags"]:
+        name, has_value, value = flag.partition("=")
+        given[full_name(name)] = value if has_value else True
+    if TIMED & set(given) and not case.get("aiob_times"):
+        raise ValueError("measured times are asked for, but not there")
+    return given
+
+
 def read_case(folder):
     """The job of a case folder: (version, short keys, times or None)."""
     path = os.path.join(folder, "case.json")
@@ -95,21 +137,18 @@ def read_case(folder):
         times = case.get("times_us")
         if times is not None:
             times = {SECTIONS.get(k, k): repr(v) for k, v in times.items()}
+        unknown = sorted(set(case["config"]) - SHORT_KEYS)
+        if unknown:
+            raise ValueError("unknown keys %s" % ", ".join(unknown))
         return case["generator_version"], dict(case["config"]), times
     case = json.load(open(os.path.join(folder, "args.json")))
-    options = case["options"]
+    given = read_options(case)
     job = {"frame": case["frame"]}
     for short, option, default in OPTIONS:
-        value = options.get(option, default)
+        value = given.get(option, default)
         if value is not None:
-            job[short] = value
+            job[short] = int(value) if isinstance(value, str) else value
     job.setdefault("heads", job["layers"])
-    for flag in case["flags"]:
-        name, _, value = flag.partition("=")
-        if name in FLAGS:
-            job[FLAGS[name]] = True
-        elif name == "context-parallel-size":
-            job["cp"] = int(value)
     times = None
     if case.get("aiob_times"):
         times = read_aiob(os.path.join(folder, case["aiob_times"]))
@@ -162,8 +201,9 @@ def to_fore(folder):
     deepseek = job.get("frame") == "DeepSeek"
     flag = lambda name: "true" if job.get(name) else "false"
     lines = ["model job {",
-             "  vocab = %d  hidden = %d  bias = %s"
-             % (job["vocab"], job["hidden"], flag("bias")),
+             "  vocab = %d  vocab_multiple = %d  hidden = %d  bias = %s"
+             % (job["vocab"], job.get("vocab_multiple", 128), job["hidden"],
+                flag("bias")),
              "  " + attention_of(job, deepseek)]
     lines += ["  " + line for line in layers_of(job, deepseek)]
     lines += ["}",
