@@ -50,7 +50,8 @@ struct Backend {
   /// Writes. Same program, same bytes. Called only after Check succeeded.
   llvm::Error (*Emit)(const EmitRequest &, OutputSet &, DiagnosticEngine &);
   /// The exact command line that runs the format's consumer on \p File, for
-  /// `--show-command`; null if there is none.
+  /// `--show-command`; empty if it doesn't read that file. Null if there is no
+  /// consumer.
   std::string (*ShowCommand)(const EmitRequest &,
                              llvm::StringRef File) = nullptr;
 };

@@ -21,6 +21,20 @@ RankMap::RankMap(const Mesh &M, RankOrderKind Order) : M(M) {
                  : List{Axis::Tp, Axis::Cp, Axis::Pp, Axis::Dp});
 }
 
+std::optional<int64_t> RankMap::spacing(llvm::ArrayRef<Axis> Axes) const {
+  int64_t Spacing = 1, Ranks = 1;
+  for (Axis A : Axes) {
+    if (M[A] == 1)
+      continue;
+    if (Ranks == 1)
+      Spacing = stride(A);
+    else if (stride(A) != Spacing * Ranks)
+      return std::nullopt;
+    Ranks *= M[A];
+  }
+  return Spacing;
+}
+
 void RankMap::forEachMember(int64_t Rank, llvm::ArrayRef<Axis> Axes,
                             llvm::function_ref<void(int64_t)> Visit) const {
   int64_t First = Rank;

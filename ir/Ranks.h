@@ -22,6 +22,9 @@ public:
   int64_t coordinate(int64_t Rank, Axis A) const {
     return Rank / stride(A) % M[A];
   }
+  /// How far neighbours are apart in the groups of ranks that differ along
+  /// \p Axes only, in their order; nothing if that is not the same everywhere.
+  std::optional<int64_t> spacing(llvm::ArrayRef<Axis> Axes) const;
   /// The ranks that differ from \p Rank along \p Axes only, itself included;
   /// the first axis varies fastest. The axes are of one way to see ranks.
   void forEachMember(int64_t Rank, llvm::ArrayRef<Axis> Axes,

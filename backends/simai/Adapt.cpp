@@ -15,21 +15,24 @@ std::optional<int64_t> foretrace::simai::adaptedWorld(const Adaptation &A) {
   return std::nullopt;
 }
 
-bool foretrace::simai::checkAdaptation(const Adaptation &A, const Table &T,
-                                       DiagnosticEngine &Diags) {
+std::optional<Table> foretrace::simai::adapted(const Adaptation &A,
+                                               const Table &T,
+                                               DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
-  apply(A, T, Diags);
-  return Diags.errorCount() == Before;
+  Table Edited = apply(A, T, Diags).Table;
+  if (Diags.errorCount() != Before)
+    return std::nullopt;
+  return Edited;
 }
 
-/// Unfolds \p T; only the number of each name is kept between rows.
+/// Only the number of each name is kept between rows.
 void foretrace::simai::writeAdapted(const Adaptation &A, const Table &T,
                                     llvm::raw_ostream &OS) {
   struct Counter {
     Numbering Number = Numbering::None;
     int64_t Seen = 0;
   };
-  DiagnosticEngine Known; // `checkAdaptation` has reported these
+  DiagnosticEngine Known; // `adapted` has reported these
   const Table Edited = apply(A, T, Known).Table;
   llvm::StringMap<Counter> Counters;
   for (const std::vector<Row> &Body : Edited.Bodies)
@@ -38,24 +41,21 @@ void foretrace::simai::writeAdapted(const Adaptation &A, const Table &T,
         Counters[R.Name].Number = N->Value;
   writeHeader(Edited.Header, OS);
   OS << Edited.rowCount().value() << '\n';
-  forEachRow(Edited, [&](const Row &R, int64_t) {
+  forEachRow(Edited, [&](const Row &R) {
     Counter &C = Counters[R.Name];
     ++C.Seen;
     if (C.Number == Numbering::None ||
-        (C.Number == Numbering::Repeats && C.Seen == 1)) {
-      writeRow(R, OS);
-      return true;
-    }
+        (C.Number == Numbering::Repeats && C.Seen == 1))
+      return writeRow(R, OS);
     Row Numbered = R;
     Numbered.Name += "_" + std::to_string(C.Seen);
     writeRow(Numbered, OS);
-    return true;
   });
 }
 
 void foretrace::simai::writeRecord(const Adaptation &A, const Table &T,
                                    llvm::raw_ostream &OS) {
-  DiagnosticEngine Known; // `checkAdaptation` has reported these
+  DiagnosticEngine Known; // `adapted` has reported these
   const Adapted Out = apply(A, T, Known);
   llvm::json::OStream J(OS, /*IndentSize=*/2);
   J.object([&] {

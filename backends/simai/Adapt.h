@@ -23,10 +23,10 @@ AdaptationPtr readAdaptation(const ir::Attribute &Section,
                              DiagnosticEngine &Diags);
 /// The number of ranks that \p A gives the header, if it does.
 std::optional<int64_t> adaptedWorld(const Adaptation &A);
-/// Whether \p A can be applied to \p T; reports a size or a time that would
-/// not be an integer below 2^63.
-bool checkAdaptation(const Adaptation &A, const Table &T,
-                     DiagnosticEngine &Diags);
+/// \p T as adapted, but for the numbers in names; nothing after an error, as a
+/// size or a time that would not be an integer below 2^63.
+std::optional<Table> adapted(const Adaptation &A, const Table &T,
+                             DiagnosticEngine &Diags);
 /// Writes \p T as adapted, row by row.
 void writeAdapted(const Adaptation &A, const Table &T, llvm::raw_ostream &OS);
 /// Writes what was changed as JSON.

@@ -4,7 +4,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 #include <utility>
 
 using namespace foretrace;
@@ -16,9 +15,9 @@ namespace {
 /// Builds the table of one stage.
 class StageTable {
 public:
-  StageTable(const ir::Program &P, const ir::Stage &S,
-             std::vector<LeftOut> &Lost)
-      : P(P), S(S), Lost(Lost) {}
+  StageTable(const ir::Program &P, const ir::Stage &S, llvm::StringRef File,
+             LeftOut &Lost)
+      : P(P), S(S), File(File), Lost(Lost), W(P) {}
 
   Table build();
 
@@ -31,20 +30,13 @@ private:
 
   const ir::Program &P;
   const ir::Stage &S;
-  std::vector<LeftOut> &Lost;
+  llvm::StringRef File;
+  LeftOut &Lost;
+  const Words W;
   Table T;
   llvm::DenseMap<unsigned, unsigned> Bodies;     ///< by block
   llvm::MapVector<unsigned, int64_t> Executions; ///< by block, per iteration
 };
-
-/// What a diagnostic calls a collective: "all_gather over cp".
-std::string describe(const ir::Op &Collective) {
-  std::string Text = (getMnemonic(Collective.Kind) + " over ").str();
-  llvm::raw_string_ostream OS(Text);
-  llvm::interleave(
-      Collective.Axes, OS, [&](ir::Axis A) { OS << getName(A); }, " x ");
-  return Text;
-}
 
 } // namespace
 
@@ -61,6 +53,7 @@ void StageTable::header() {
   Boundary.Layout = P.StageBoundary.Layout;
   int64_t Bytes = *Par.Pp > 1 ? bytesPerRank(Boundary, P.Mesh).value() : 0;
   T.Header.PpComm = std::to_string(Bytes);
+  T.LongestTime = ReaderLimit - 1;
 }
 
 /// The rows of a block, made once. The first row of the embedding has the name
@@ -69,7 +62,7 @@ unsigned StageTable::bodyOf(BlockId B) {
   auto [It, Inserted] = Bodies.try_emplace(B.Index, 0);
   if (!Inserted)
     return It->second;
-  BlockRows Made = rowsOf(P.Blocks[B], P.Mesh);
+  BlockRows Made = rowsOf(P.Blocks[B], P.Mesh, W);
   if (B == P.Layers.front().Runs.front().Block)
     Made.Rows.front().Name = "embedding_layer";
   if (B != P.Layers.front().Runs.front().Block &&
@@ -80,9 +73,9 @@ unsigned StageTable::bodyOf(BlockId B) {
 }
 
 void StageTable::step() {
-  BlockRows Made = rowsOf(P.Blocks[S.Step], P.Mesh);
-  for (const Unsayable &U : Made.LeftOut)
-    Lost.push_back({describe(*U.Collective), U.Message});
+  BlockRows Made = stepRowsOf(P.Blocks[S.Step], P.Mesh, W);
+  for (const Unsayable &U : Made.Missing)
+    Lost.add(File, *U.Collective, U.Message);
   Part Once;
   Once.Runs.push_back({T.addBody(std::move(Made.Rows))});
   T.Parts.push_back(std::move(Once));
@@ -129,8 +122,8 @@ void StageTable::chunks() {
   T.Parts.push_back(std::move(Each));
   for (auto [Block, Times] : Executions)
     for (const Unsayable &U :
-         rowsOf(P.Blocks[P.Blocks.idAt(Block)], P.Mesh).LeftOut)
-      Lost.push_back({describe(*U.Collective), U.Message * Times});
+         rowsOf(P.Blocks[P.Blocks.idAt(Block)], P.Mesh, W).Missing)
+      Lost.add(File, *U.Collective, U.Message * Times);
 }
 
 Table StageTable::build() {
@@ -141,15 +134,8 @@ Table StageTable::build() {
 }
 
 Table foretrace::simai::exactTable(const ir::Program &P, const ir::Stage &S,
-                                   std::vector<LeftOut> &Lost) {
-  std::vector<LeftOut> Each;
-  Table T = StageTable(P, S, Each).build();
-  std::map<std::string, Bytes> Sums;
-  for (const LeftOut &L : Each)
-    Sums[L.What] += L.Total;
-  for (const auto &[What, Total] : Sums)
-    Lost.push_back({What, Total});
-  return T;
+                                   llvm::StringRef File, LeftOut &Lost) {
+  return StageTable(P, S, File, Lost).build();
 }
 
 /// Compute time of one iteration, then bytes, both over all rows.
@@ -188,9 +174,9 @@ foretrace::simai::chosenStages(const ir::Program &P, const StageChoice &Choice,
   case StageChoice::Kind::Worst:
     break;
   }
-  std::vector<LeftOut> Ignored;
+  LeftOut Ignored;
   auto Weight = [&](const ir::Stage &S) {
-    return weightOf(exactTable(P, S, Ignored));
+    return weightOf(exactTable(P, S, "", Ignored));
   };
   const ir::Stage *Worst = &P.Stages.front();
   std::pair<int64_t, int64_t> Most = Weight(*Worst);

@@ -4,22 +4,17 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_EXACT_H
 #define FORETRACE_BACKENDS_SIMAI_EXACT_H
 
+#include "backends/simai/LeftOut.h"
 #include "backends/simai/Options.h"
 #include "backends/simai/Table.h"
 #include "ir/Program.h"
 
 namespace foretrace::simai {
 
-/// Traffic that a table has no column for, over one iteration of one rank.
-struct LeftOut {
-  std::string What; ///< "all_gather over cp"
-  Bytes Total;
-};
-
 /// The whole iteration of \p S: synchronisation, then every micro-batch.
-/// What the format can't say is added to \p Lost.
-Table exactTable(const ir::Program &P, const ir::Stage &S,
-                 std::vector<LeftOut> &Lost);
+/// What the format can't say is added to \p Lost as missing in \p File.
+Table exactTable(const ir::Program &P, const ir::Stage &S, llvm::StringRef File,
+                 LeftOut &Lost);
 
 /// The stages that \p Choice means; the worst is the one with the longest
 /// compute time, then the most bytes. Empty after an error.

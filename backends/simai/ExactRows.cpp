@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/ExactRows.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 #include <map>
 
 using namespace foretrace;
 using namespace foretrace::simai;
-using ir::Axis;
 using ir::OpId;
 using ir::OpKind;
 using ir::Phase;
 
 namespace {
-
-/// The first two columns, or the third.
-enum class Direction : unsigned char { Model, Data };
-
-/// Whom a message is exchanged with, in the table's words.
-struct Place {
-  Direction Where;
-  simai::Group Group;
-};
 
 struct Message {
   simai::Comm Comm;
@@ -51,61 +40,27 @@ struct Unit {
 
 class RowMaker {
 public:
-  RowMaker(const ir::Block &B, const ir::Mesh &M) : B(B), M(M) {}
+  RowMaker(const ir::Block &B, const ir::Mesh &M, const Words &W)
+      : B(B), M(M), W(W) {}
 
   BlockRows run();
+  BlockRows runStep();
 
 private:
   void addCollective(Unit &U, const ir::Op &O);
   Unit &unitOf(OpId Id);
   void mergeSilentUnits();
   void emit(const Unit &U);
-  std::optional<Place> placeOf(const ir::AxisList &Axes) const;
 
   const ir::Block &B;
   const ir::Mesh &M;
+  const Words &W;
   std::vector<Unit> Units;
   std::map<unsigned, size_t> UnitOfOp;
   BlockRows Result;
 };
 
 } // namespace
-
-static Comm commOf(OpKind K) {
-  switch (K) {
-  case OpKind::AllGather:
-    return Comm::AllGather;
-  case OpKind::ReduceScatter:
-    return Comm::ReduceScatter;
-  case OpKind::AllReduce:
-    return Comm::AllReduce;
-  case OpKind::AllToAll:
-    return Comm::AllToAll;
-  default:
-    llvm_unreachable("not a collective of a block");
-  }
-}
-
-/// Where the format has room for a group. The data-parallel group of the
-/// simulator is all ranks of a stage over tp, so it spans cp.
-std::optional<Place> RowMaker::placeOf(const ir::AxisList &Axes) const {
-  ir::AxisList Data;
-  for (Axis A : {Axis::Cp, Axis::Dp})
-    if (M[A] > 1)
-      Data.push_back(A);
-  if (Axes == Data)
-    return Place{Direction::Data, Group::Column};
-  if (Axes.size() != 1)
-    return std::nullopt;
-  if (Axes[0] == Axis::Tp ||
-      (Axes[0] == Axis::Etp && M[Axis::Etp] == M[Axis::Tp]))
-    return Place{Direction::Model, Group::Column};
-  if (Axes[0] == Axis::Ep)
-    return Place{Direction::Model, Group::Expert};
-  if (Axes[0] == Axis::Edp)
-    return Place{Direction::Data, Group::ExpertData};
-  return std::nullopt;
-}
 
 /// The unit of the forward op that the op \p Id serves.
 Unit &RowMaker::unitOf(OpId Id) {
@@ -115,13 +70,15 @@ Unit &RowMaker::unitOf(OpId Id) {
 }
 
 void RowMaker::addCollective(Unit &U, const ir::Op &O) {
+  if (M.groupSize(O.Axes) == 1)
+    return;
   Bytes Size = messageBytes(O, B, M);
-  std::optional<Place> Found = placeOf(O.Axes);
+  std::optional<Word> Found = W.find(O);
   if (!Found) {
-    Result.LeftOut.push_back({&O, Size});
+    Result.Missing.push_back({&O, Size});
     return;
   }
-  Message Msg{commOf(O.Kind), Found->Group, Size.value()};
+  Message Msg{Found->Comm, Found->Group, Size.value()};
   if (Found->Where == Direction::Data)
     U.DataMessages.push_back(Msg);
   else if (O.Phase == Phase::Forward)
@@ -185,8 +142,7 @@ void RowMaker::emit(const Unit &U) {
 
 BlockRows RowMaker::run() {
   auto IsUnit = [](const ir::Op &O) {
-    return O.Phase == Phase::Step ||
-           (O.Phase == Phase::Forward && !isCollective(O.Kind));
+    return O.Phase == Phase::Forward && !isCollective(O.Kind);
   };
   for (size_t I = 0; I < B.Ops.size(); ++I)
     if (const ir::Op &O = B.Ops[B.Ops.idAt(I)]; IsUnit(O)) {
@@ -211,6 +167,26 @@ BlockRows RowMaker::run() {
   return std::move(Result);
 }
 
-BlockRows foretrace::simai::rowsOf(const ir::Block &B, const ir::Mesh &M) {
-  return RowMaker(B, M).run();
+BlockRows RowMaker::runStep() {
+  for (const ir::Op &O : llvm::reverse(B.Ops)) {
+    Unit U;
+    U.Name = O.Name;
+    if (isCollective(O.Kind))
+      addCollective(U, O);
+    else
+      U.InputGrad = O.Time;
+    if (!isCollective(O.Kind) || U.communicates())
+      emit(U);
+  }
+  return std::move(Result);
+}
+
+BlockRows foretrace::simai::rowsOf(const ir::Block &B, const ir::Mesh &M,
+                                   const Words &W) {
+  return RowMaker(B, M, W).run();
+}
+
+BlockRows foretrace::simai::stepRowsOf(const ir::Block &B, const ir::Mesh &M,
+                                       const Words &W) {
+  return RowMaker(B, M, W).runStep();
 }

@@ -5,14 +5,12 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_EXACTROWS_H
 #define FORETRACE_BACKENDS_SIMAI_EXACTROWS_H
 
-#include "backends/simai/Table.h"
-#include "ir/Program.h"
+#include "backends/simai/Words.h"
 #include <vector>
 
 namespace foretrace::simai {
 
-/// A collective that a table has no column for: its group is not tp, ep, the
-/// data-parallel group or that of experts.
+/// A collective that a table has no word for.
 struct Unsayable {
   const ir::Op *Collective;
   Bytes Message; ///< of one execution, on one rank
@@ -21,14 +19,18 @@ struct Unsayable {
 /// The rows of one execution of a block.
 struct BlockRows {
   std::vector<Row> Rows;
-  std::vector<Unsayable> LeftOut;
+  std::vector<Unsayable> Missing;
 };
 
 /// Makes the rows of \p B. A row stands for a forward op that communicates and
 /// the ops around it that don't; further messages of the same direction get
 /// rows of their own, without time. Messages over dp stand in the third column
-/// whenever they happen. Every collective of a step is a row.
-BlockRows rowsOf(const ir::Block &B, const ir::Mesh &M);
+/// whenever they happen.
+BlockRows rowsOf(const ir::Block &B, const ir::Mesh &M, const Words &W);
+
+/// The rows of a step: one for each op, the last first, since the simulator
+/// goes through the rows backwards.
+BlockRows stepRowsOf(const ir::Block &B, const ir::Mesh &M, const Words &W);
 
 } // namespace foretrace::simai
 

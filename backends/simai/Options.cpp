@@ -93,10 +93,47 @@ void readAdapt(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
   O.Adapt = &A.Value;
 }
 
+void readGpu(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
+  static constexpr llvm::StringLiteral Gpus[] = {"a100", "a800", "h100", "h800",
+                                                 "h20"};
+  if (isText(A.Value) && llvm::is_contained(Gpus, A.Value.Text))
+    O.Gpu = llvm::StringRef(A.Value.Text).upper();
+  else
+    reportOptionValue(A, "one of " + llvm::join(llvm::ArrayRef(Gpus), ", "),
+                      Diags);
+}
+
+/// A rate without its unit would be one of bytes per second.
+void readRate(const NamedAttribute &A, std::optional<double> &Rate,
+              DiagnosticEngine &Diags) {
+  const Attribute &V = A.Value;
+  if (V.K == Attribute::Kind::Int)
+    Rate = static_cast<double>(V.Integer);
+  else if (V.K == Attribute::Kind::Real)
+    Rate = V.Real;
+  if (!Rate || *Rate < 1e6)
+    reportOptionValue(A, "a rate of at least 1 MB/s", Diags);
+}
+
+void readNvlinkBandwidth(const NamedAttribute &A, Options &O,
+                         DiagnosticEngine &Diags) {
+  readRate(A, O.NvlinkBandwidth, Diags);
+}
+
+void readNicBandwidth(const NamedAttribute &A, Options &O,
+                      DiagnosticEngine &Diags) {
+  readRate(A, O.NicBandwidth, Diags);
+}
+
 constexpr OptionRow Rows[] = {
-    {"accounting", readAccounting}, {"version", readVersion},
-    {"stage", readStage},           {"allow", readAllow},
+    {"accounting", readAccounting},
+    {"version", readVersion},
+    {"stage", readStage},
+    {"allow", readAllow},
     {"adapt", readAdapt},
+    {"gpu", readGpu},
+    {"nvlink_bandwidth", readNvlinkBandwidth},
+    {"nic_bandwidth", readNicBandwidth},
 };
 
 } // namespace
@@ -111,7 +148,6 @@ static void checkCombination(const EmitSpec &Emit, const Options &O,
   if (O.Accounting == Accounting::Aicb)
     return Refuse("stage", "exact");
   Refuse("version", "aicb");
-  Refuse("allow", "aicb");
 }
 
 Options foretrace::simai::readOptions(const EmitSpec &Emit,

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
 
 using namespace foretrace;
 using namespace foretrace::simai;
@@ -20,6 +21,9 @@ struct Output {
 
 } // namespace
 
+/// What the file beside a table that tells of its adaptation is called.
+constexpr llvm::StringLiteral RecordSuffix = ".adapt.json";
+
 /// `gpt.txt` for one of several stages: `gpt-stage1-6.txt`.
 static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
   std::string Stages = "-stage" + std::to_string(S.First);
@@ -29,12 +33,9 @@ static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
   return (Path.drop_back(Extension.size()) + Stages + Extension).str();
 }
 
-static void reportLost(const EmitRequest &Request, llvm::StringRef Path,
-                       llvm::ArrayRef<LeftOut> Lost, DiagnosticEngine &Diags) {
-  for (const LeftOut &L : Lost)
-    Diags.report(Request.Emit.Range, diag::SimaiInexpressible, Path, L.What,
-                 L.Total.isOverflow() ? "2^63 or more"
-                                      : llvm::itostr(L.Total.value()));
+/// Whether the block allows a warning, which is left out then.
+static bool overlooks(const Options &O, diag::Id Warning) {
+  return llvm::is_contained(O.Allow, getDiagnosticInfo(Warning).Slug);
 }
 
 /// Builds every table of the request; reports what is wrong with it.
@@ -51,30 +52,55 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
     return Outputs;
   }
   std::vector<const ir::Stage *> Stages = chosenStages(P, O.Stage, Diags);
+  LeftOut Lost;
   for (const ir::Stage *S : Stages) {
-    std::vector<LeftOut> Lost;
-    Output Out{Stages.size() > 1 ? stagePath(Path, *S) : Path,
-               exactTable(P, *S, Lost)};
-    reportLost(Request, Out.Path, Lost, Diags);
-    Outputs.push_back(std::move(Out));
+    const std::string File = Stages.size() > 1 ? stagePath(Path, *S) : Path;
+    Outputs.push_back({File, exactTable(P, *S, File, Lost)});
   }
+  if (!overlooks(O, diag::SimaiInexpressible))
+    Lost.report(Request.Emit.Range, Diags);
   return Outputs;
 }
 
-/// Limits of the simulator's reader (32-bit times and pp_comm).
-static void checkLimits(const EmitRequest &Request, const Table &T,
-                        DiagnosticEngine &Diags) {
-  constexpr int64_t Limit = int64_t(1) << 31;
+/// Whether a row of \p T takes a time that the simulator can't count to and
+/// that can't be written as several; reports the first.
+static bool checkTimes(const EmitRequest &Request, const Table &T,
+                       DiagnosticEngine &Diags) {
+  const int64_t Limit = T.LongestTime < ReaderLimit
+                            ? T.LongestTime * MostShares + 1
+                            : ReaderLimit;
   for (const std::vector<Row> &Body : T.Bodies)
     for (const Row &R : Body)
       for (const Cell *C : {&R.Forward, &R.Backward, &R.Update})
-        if (C->Time >= Limit)
+        if (C->Time >= Limit) {
           Diags.report(Request.Emit.Range, diag::SimaiTimeLimit, C->Time,
                        R.Name);
+          return false;
+        }
+  return true;
+}
+
+static void checkRowCount(const EmitRequest &Request, const Table &T,
+                          DiagnosticEngine &Diags) {
+  const RowCount Rows = T.rowCount();
+  if (Rows.isOverflow())
+    Diags.report(Request.Emit.Range, diag::SizeOverflow,
+                 "the number of rows of the table");
+  else if (Rows.value() >= ReaderLimit)
+    Diags.report(Request.Emit.Range, diag::SimaiRowLimit, Rows.value());
+}
+
+/// All tables of a request have the same header.
+static void checkHeader(const EmitRequest &Request, const Options &O,
+                        const Header &H, DiagnosticEngine &Diags) {
+  // The generator may print a float, of which the reader takes the integer.
   int64_t PpComm = 0;
-  if (T.Header.PpComm && llvm::to_integer(*T.Header.PpComm, PpComm) &&
-      PpComm >= Limit)
+  llvm::StringRef Text = H.PpComm ? *H.PpComm : "0";
+  if (!Text.consumeInteger(10, PpComm) && PpComm >= ReaderLimit)
     Diags.report(Request.Emit.Range, diag::SimaiPpCommLimit, PpComm);
+  if (O.Accounting == Accounting::Aicb && H.Tp == 1 &&
+      !overlooks(O, diag::SimaiTpAlone))
+    Diags.report(Request.Emit.Range, diag::SimaiTpAlone);
 }
 
 ir::FactSet foretrace::simai::prepare(const ir::EmitSpec &Emit,
@@ -95,14 +121,17 @@ bool foretrace::simai::check(const EmitRequest &Request,
   DiagnosticEngine Known; // `prepare` has reported these
   Options O = readOptions(Request.Emit, Known);
   AdaptationPtr Adapt = O.Adapt ? readAdaptation(*O.Adapt, Diags) : nullptr;
-  for (const Output &Out : buildTables(Request, O, Diags)) {
-    if (Out.Table.rowCount().isOverflow())
-      Diags.report(Request.Emit.Range, diag::SizeOverflow,
-                   "the number of rows of the table");
-    if (O.Accounting == Accounting::Exact)
-      checkLimits(Request, Out.Table, Diags);
-    if (Adapt)
-      checkAdaptation(*Adapt, Out.Table, Diags);
+  std::vector<Output> Outputs = buildTables(Request, O, Diags);
+  for (Output &Out : Outputs) {
+    std::optional<Table> T = std::move(Out.Table);
+    if (Adapt && !T->rowCount().isOverflow())
+      T = adapted(*Adapt, *T, Diags);
+    if (T && checkTimes(Request, *T, Diags))
+      checkRowCount(Request, *T, Diags);
+    if (T && &Out == &Outputs.front())
+      checkHeader(Request, O, T->Header, Diags);
+    if (Diags.errorCount() != Before)
+      break;
   }
   return Diags.errorCount() == Before;
 }
@@ -127,23 +156,45 @@ llvm::Error foretrace::simai::emit(const EmitRequest &Request, OutputSet &Out,
       writeRecord(*Adapt, File.Table, OS);
     };
     if (Adapt)
-      if (llvm::Error E = Out.add(File.Path + ".adapt.json", Record))
+      if (llvm::Error E = Out.add((File.Path + RecordSuffix).str(), Record))
         return E;
   }
   return llvm::Error::success();
 }
 
+/// The simulator counts in GiB, whatever it says.
+static std::string gibibytes(double Rate) {
+  std::string Text;
+  llvm::raw_string_ostream(Text) << llvm::format("%.7g", Rate / (1 << 30));
+  return Text;
+}
+
 /// `-g` is a second source of truth: the simulator takes the number of ranks
-/// from it, not from the table.
+/// from it, not from the table. Without `-n_p_s` and `-g_type` it reads memory
+/// that nothing was written to.
 std::string foretrace::simai::showCommand(const EmitRequest &Request,
                                           llvm::StringRef File) {
+  if (File.ends_with(RecordSuffix))
+    return "";
   constexpr int64_t RanksPerServer = 8;
   int64_t World = *Request.Program.Spec.Parallel.World;
   DiagnosticEngine Known; // `prepare` and `check` have reported these
-  if (const Options O = readOptions(Request.Emit, Known); O.Adapt)
+  const Options O = readOptions(Request.Emit, Known);
+  if (O.Adapt)
     if (AdaptationPtr Adapt = readAdaptation(*O.Adapt, Known))
       World = adaptedWorld(*Adapt).value_or(World);
-  return "SimAI_analytical -w " + File.str() + " -g " + std::to_string(World) +
-         " -g_p_s " + std::to_string(std::min(World, RanksPerServer)) + " -r " +
-         llvm::sys::path::stem(File).str() + "-";
+  std::string Command;
+  llvm::raw_string_ostream OS(Command);
+  OS << "SimAI_analytical -w ";
+  llvm::sys::printArg(OS, File, /*Quote=*/false);
+  const int64_t InServer = std::min(World, RanksPerServer);
+  OS << " -g " << World << " -g_p_s " << InServer << " -n_p_s " << InServer
+     << " -g_type " << O.Gpu;
+  if (O.NvlinkBandwidth)
+    OS << " -nv " << gibibytes(*O.NvlinkBandwidth);
+  if (O.NicBandwidth)
+    OS << " -nic " << gibibytes(*O.NicBandwidth);
+  OS << " -r ";
+  llvm::sys::printArg(OS, (llvm::sys::path::stem(File) + "-").str(), false);
+  return Command;
 }

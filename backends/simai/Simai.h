@@ -12,7 +12,8 @@ ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
 llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
                  DiagnosticEngine &Diags);
-/// The command that runs SimAI's analytical simulator on the table \p File.
+/// The command that runs SimAI's analytical simulator on \p File; empty if that
+/// is no table.
 std::string showCommand(const EmitRequest &Request, llvm::StringRef File);
 
 } // namespace foretrace::simai

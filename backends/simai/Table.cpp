@@ -20,30 +20,62 @@ static llvm::StringRef suffix(Group G) {
   return Suffixes[static_cast<unsigned>(G)];
 }
 
+/// How many rows \p R is written as.
+static int64_t shareCount(const Row &R, int64_t LongestTime) {
+  const int64_t Most =
+      std::max({R.Forward.Time, R.Backward.Time, R.Update.Time, int64_t(1)});
+  return std::min((Most - 1) / LongestTime + 1, MostShares);
+}
+
+/// The \p I-th of the \p Count rows that \p R is written as: an even share of
+/// its times. A message follows the whole time, and backward goes through the
+/// rows from the last to the first.
+static Row shareOf(const Row &R, int64_t I, int64_t Count) {
+  Row Share;
+  Share.Name = R.Name;
+  for (Cell Row::*C : {&Row::Forward, &Row::Backward, &Row::Update}) {
+    const Cell &Whole = R.*C;
+    Cell &Part = Share.*C;
+    if (I == (C == &Row::Forward ? Count - 1 : 0))
+      Part = Whole;
+    Part.Time = Whole.Time / Count + (I < Whole.Time % Count ? 1 : 0);
+  }
+  return Share;
+}
+
 RowCount Table::rowCount() const {
   RowCount Total;
   for (const Part &P : Parts) {
     RowCount InPart;
-    for (const Run &R : P.Runs)
-      InPart +=
-          RowCount(static_cast<int64_t>(Bodies[R.Body].size())) * R.Repeat;
+    for (const Run &R : P.Runs) {
+      RowCount InBody;
+      for (const Row &Row : Bodies[R.Body])
+        InBody += RowCount(shareCount(Row, LongestTime));
+      InPart += InBody * R.Repeat;
+    }
     Total += InPart * P.Repeat;
   }
   return Total;
 }
 
-void foretrace::simai::forEachRow(
-    const Table &T, llvm::function_ref<bool(const Row &, int64_t)> Visit) {
-  int64_t MicroBatch = 0;
+/// The rows that \p R is written as.
+static void forEachShare(const Row &R, int64_t LongestTime,
+                         llvm::function_ref<void(const Row &)> Visit) {
+  const int64_t Count = shareCount(R, LongestTime);
+  if (Count == 1)
+    return Visit(R);
+  for (int64_t I = 0; I < Count; ++I)
+    Visit(shareOf(R, I, Count));
+}
+
+void foretrace::simai::forEachRow(const Table &T,
+                                  llvm::function_ref<void(const Row &)> Visit) {
   for (const Part &P : T.Parts)
-    for (int64_t Turn = 0; Turn < P.Repeat; ++Turn) {
+    for (int64_t Turn = 0; Turn < P.Repeat; ++Turn)
       for (const Run &R : P.Runs)
         for (int64_t I = 0; I < R.Repeat; ++I)
           for (const Row &Row : T.Bodies[R.Body])
-            if (!Visit(Row, P.IsMicroBatch ? MicroBatch : -1))
-              return;
-      MicroBatch += P.IsMicroBatch;
-    }
+            forEachShare(Row, T.LongestTime, Visit);
 }
 
 void foretrace::simai::writeHeader(const Header &H, llvm::raw_ostream &OS) {
@@ -78,7 +110,8 @@ void foretrace::simai::writeTable(const Table &T, llvm::raw_ostream &OS) {
   for (const std::vector<Row> &Body : T.Bodies) {
     llvm::raw_string_ostream Text(Texts.emplace_back());
     for (const Row &R : Body)
-      writeRow(R, Text);
+      forEachShare(R, T.LongestTime,
+                   [&](const Row &Share) { writeRow(Share, Text); });
   }
   writeHeader(T.Header, OS);
   OS << T.rowCount().value() << '\n';

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A SimAI/AICB workload table, folded: what repeats is stored once. Whoever
-// accounts (Aicb.h, Exact.h) builds one; Adapt.h edits it; writing unfolds it.
+// accounts (Aicb.h, Exact.h) builds one; Adapt.h edits it; writing unfolds it,
+// and writes a row as several if one can't hold its time.
 #ifndef FORETRACE_BACKENDS_SIMAI_TABLE_H
 #define FORETRACE_BACKENDS_SIMAI_TABLE_H
 
@@ -67,8 +68,17 @@ struct Header {
 
 using RowCount = Quantity<struct RowUnit>;
 
+/// The simulator's reader keeps times, `pp_comm` and the number of rows in 32
+/// bits: it hangs or aborts with this and more.
+constexpr int64_t ReaderLimit = int64_t(1) << 31;
+
+/// Rows that one may be written as: more would take longer than any training
+/// step, and fill the disk.
+constexpr int64_t MostShares = 256;
+
 struct Table {
   simai::Header Header;
+  int64_t LongestTime = INT64_MAX; ///< ns, of a row as it is written
   std::vector<std::vector<Row>> Bodies;
   std::vector<Part> Parts;
 
@@ -76,13 +86,11 @@ struct Table {
     Bodies.push_back(std::move(Rows));
     return static_cast<unsigned>(Bodies.size() - 1);
   }
-  RowCount rowCount() const;
+  RowCount rowCount() const; ///< as written
 };
 
-/// The rows in order, unfolded, with the number of the micro-batch (-1 outside
-/// of one). Stops when \p Visit returns false.
-void forEachRow(const Table &T,
-                llvm::function_ref<bool(const Row &, int64_t)> Visit);
+/// The rows as they are written, in order.
+void forEachRow(const Table &T, llvm::function_ref<void(const Row &)> Visit);
 
 void writeHeader(const Header &H, llvm::raw_ostream &OS);
 void writeRow(const Row &R, llvm::raw_ostream &OS);

@@ -85,7 +85,7 @@ ALLOWED = [
     "sequence-indivisible", "sequence-exceeds-positions", "sp-without-tp",
     "moe-needs-sp",
     "topk-exceeds-experts", "ep-exceeds-dp", "ep-without-experts",
-    "simai-cp-ignored",
+    "simai-cp-ignored", "simai-time-limit", "simai-pp-comm-limit",
 ]
 
 

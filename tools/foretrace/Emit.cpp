@@ -38,10 +38,13 @@ static bool establish(ir::Program &P, ir::FactSet Needs,
 
 static void showCommand(const Backend &Format, const EmitRequest &Request,
                         ArrayRef<FileOutputs::File> Written) {
-  if (!ShowCommand || !Format.ShowCommand || Written.empty())
+  if (!ShowCommand || !Format.ShowCommand)
     return;
-  StringRef Path = Written.front().Path;
-  (Path == "-" ? errs() : outs()) << Format.ShowCommand(Request, Path) << "\n";
+  for (const FileOutputs::File &F : Written) {
+    const std::string Command = Format.ShowCommand(Request, F.Path);
+    if (!Command.empty())
+      (F.Path == "-" ? errs() : outs()) << Command << "\n";
+  }
 }
 
 void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,

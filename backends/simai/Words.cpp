@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simai/Words.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::simai;
+using ir::Axis;
+using ir::OpKind;
+
+std::optional<Comm> foretrace::simai::commOf(OpKind K) {
+  switch (K) {
+  case OpKind::AllGather:
+    return Comm::AllGather;
+  case OpKind::ReduceScatter:
+    return Comm::ReduceScatter;
+  case OpKind::AllReduce:
+    return Comm::AllReduce;
+  case OpKind::AllToAll:
+    return Comm::AllToAll;
+  default:
+    return std::nullopt;
+  }
+}
+
+Words::Words(const ir::Program &P)
+    : Mesh(P.Mesh), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {
+  const int64_t Tp = Mesh[Axis::Tp], Ep = Mesh[Axis::Ep];
+  const int64_t Dp = Mesh[Axis::Cp] * Mesh[Axis::Dp];
+  Groups = {{{Direction::Model, Group::Column, Tp, 1},
+             {Direction::Model, Group::Expert, Ep, Tp},
+             {Direction::Data, Group::Column, Dp, Tp},
+             {Direction::Data, Group::ExpertData, Dp / Ep, Tp * Ep}}};
+}
+
+/// Two groups may have the same ranks. The axes say which is meant: those of
+/// data stand in the third column, those of experts take a suffix.
+std::optional<Word> Words::find(const ir::Op &Collective) const {
+  auto SpansAny = [&](std::initializer_list<Axis> Axes) {
+    return llvm::any_of(
+        Axes, [&](Axis A) { return llvm::is_contained(Collective.Axes, A); });
+  };
+  const std::optional<Comm> Kind = commOf(Collective.Kind);
+  const std::optional<int64_t> Spacing = Map.spacing(Collective.Axes);
+  if (!Kind || !Spacing || SpansAny({Axis::Pp}))
+    return std::nullopt;
+  const Direction Where = SpansAny({Axis::Cp, Axis::Dp, Axis::Edp})
+                              ? Direction::Data
+                              : Direction::Model;
+  const bool IsOfExperts = SpansAny({Axis::Ep, Axis::Edp});
+  std::optional<Word> Found;
+  for (const Known &G : Groups)
+    if (G.Where == Where && G.Spacing == *Spacing &&
+        G.Ranks == Mesh.groupSize(Collective.Axes) && (!Found || IsOfExperts))
+      Found = Word{Where, *Kind, G.Group};
+  return Found;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a table calls a collective, if it has a word for it. The simulator knows
+// four process groups of one stage, which it makes from the header and its own
+// number of ranks (SimAI: Layer::report, MockNcclGroup); a collective has a
+// word if its ranks are those of one of them:
+//
+//   columns             suffix   ranks      distance of neighbours
+//   forward, backward            tp         1
+//                       _EP      ep         tp
+//   third                        dp         tp          dp = world / (tp pp)
+//                       _DP_EP   dp / ep    tp ep
+#ifndef FORETRACE_BACKENDS_SIMAI_WORDS_H
+#define FORETRACE_BACKENDS_SIMAI_WORDS_H
+
+#include "backends/simai/Table.h"
+#include "ir/Program.h"
+#include "ir/Ranks.h"
+#include <array>
+
+namespace foretrace::simai {
+
+/// The first two columns, or the third.
+enum class Direction : unsigned char { Model, Data };
+
+struct Word {
+  Direction Where;
+  simai::Comm Comm;
+  simai::Group Group;
+};
+
+/// The word for a kind of collective, whatever its group; nothing if there is
+/// none.
+std::optional<Comm> commOf(ir::OpKind K);
+
+/// The words of the tables of one job.
+class Words {
+public:
+  explicit Words(const ir::Program &P);
+
+  /// The word for \p Collective; nothing if its kind or its group has none.
+  std::optional<Word> find(const ir::Op &Collective) const;
+
+private:
+  /// A group as the simulator makes it.
+  struct Known {
+    Direction Where;
+    simai::Group Group;
+    int64_t Ranks, Spacing;
+  };
+
+  const ir::Mesh &Mesh;
+  ir::RankMap Map;
+  std::array<Known, 4> Groups;
+};
+
+} // namespace foretrace::simai
+
+#endif
