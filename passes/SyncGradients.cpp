@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sync: what every stage does once an iteration, after the last micro-batch:
-// sum the gradients that `shard` left partial, update, and with ZeRO 1 or 2
-// gather the updated parameters. Gradients of one group travel in one buffer,
-// as in Megatron-LM's DistributedDataParallel. ZeRO 1 and 2 move the same
+// sum the gradients that `shard` left partial, first over replicas, then over
+// tp, then of the tied embedding (Megatron-LM, finalize_model_grads), update,
+// and with ZeRO 1 or 2 gather the updated parameters. Gradients of one group
+// travel in one buffer, as in Megatron-LM's DistributedDataParallel. ZeRO 1 and 2 move the same
 // bytes here; with ZeRO 3 `shard` already reduced every micro-batch.
 
 #include "ir/Parameters.h"
@@ -42,7 +43,7 @@ private:
   DiagnosticEngine &Diags;
   // Of the stage at hand.
   Buffer Dense, Expert; ///< all parameters, by data-parallel group
-  Buffer Replicated;    ///< summed over tp first (sequence parallel)
+  Buffer Replicated;    ///< summed over tp, too (sequence parallel)
   Elements Tied;        ///< the word embedding that two stages hold
 };
 
@@ -149,6 +150,11 @@ Block Synchronizer::stepBlock(const Stage &S) {
     const Buffer &Buf;
   } Groups[] = {{"dense", Dense}, {"expert", Expert}};
   const Elements None;
+  llvm::SmallVector<ValueId, 2> Reduced;
+  Build.setOrigin(Blk.Range, "data-parallel gradients");
+  for (const Named &G : Groups)
+    if (G.Buf.Count != None)
+      Reduced.push_back(reduce(Build, G.Name, G.Buf, Sharded));
   if (Replicated.Count != None) {
     Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");
     reduce(Build, "sequence_parallel", Replicated, /*Sharded=*/false);
@@ -157,11 +163,6 @@ Block Synchronizer::stepBlock(const Stage &S) {
     Build.setOrigin(P.Spec.Model.Tied.Range, "tied embedding, first and last");
     reduce(Build, "word_embeddings", {{Axis::Pp}, Tied}, /*Sharded=*/false);
   }
-  llvm::SmallVector<ValueId, 2> Reduced;
-  Build.setOrigin(Blk.Range, "data-parallel gradients");
-  for (const Named &G : Groups)
-    if (G.Buf.Count != None)
-      Reduced.push_back(reduce(Build, G.Name, G.Buf, Sharded));
   Build.op(OpKind::Optimizer, "optimizer", Reduced, {});
   Build.setOrigin(Blk.Range, "updated parameters");
   for (const Named &G : Groups)
