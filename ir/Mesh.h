@@ -44,24 +44,28 @@ struct Mesh {
 
 /// How one tensor lies on each axis of the mesh: whole on every rank, split
 /// along one of its dimensions, a partial sum of which every rank holds one
-/// term, or flat: an equal share of the flattened elements, padded (ZeRO).
+/// term, flat: an equal share of the flattened elements, padded (ZeRO), or on
+/// a single rank of the axis, and nowhere else.
 class Layout {
 public:
   static constexpr int8_t Whole = -1;
   static constexpr int8_t Partial = -2;
   static constexpr int8_t Flat = -3;
+  static constexpr int8_t Single = -4;
 
   Layout() { State.fill(Whole); }
   bool isWhole(Axis A) const { return at(A) == Whole; }
   bool isPartial(Axis A) const { return at(A) == Partial; }
   bool isSplit(Axis A) const { return at(A) >= 0; }
   bool isFlat(Axis A) const { return at(A) == Flat; }
+  bool isSingle(Axis A) const { return at(A) == Single; }
   /// The index of the dimension that is split; only if isSplit(A).
   unsigned splitDim(Axis A) const { return static_cast<unsigned>(at(A)); }
 
   void setWhole(Axis A) { ref(A) = Whole; }
   void setPartial(Axis A) { ref(A) = Partial; }
   void setFlat(Axis A) { ref(A) = Flat; }
+  void setSingle(Axis A) { ref(A) = Single; }
   void setSplit(Axis A, unsigned Dim) { ref(A) = static_cast<int8_t>(Dim); }
 
   friend bool operator==(const Layout &L, const Layout &R) {

@@ -143,7 +143,10 @@ bool BlockParser::kind(Op &O) {
   O.Kind = *Kind;
   if (!In.takePunct("("))
     return true;
-  return In.expectAxes(O.Axes) && In.expectPunct(")");
+  if (!In.expectAxes(O.Axes))
+    return false;
+  O.EndsOnly = In.takeWord("ends");
+  return In.expectPunct(")");
 }
 
 /// Values, or `none`: what follows without it may be the next op's result.

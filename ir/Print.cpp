@@ -53,11 +53,14 @@ void foretrace::ir::print(const TensorType &T, const Layout &L,
                           llvm::raw_ostream &OS) {
   AxisList Partial;
   AxisList Flat;
+  AxisList Single;
   for (Axis A : allAxes()) {
     if (L.isPartial(A))
       Partial.push_back(A);
     if (L.isFlat(A))
       Flat.push_back(A);
+    if (L.isSingle(A))
+      Single.push_back(A);
   }
   OS << getName(T.Element) << '[';
   for (const auto &[Index, D] : llvm::enumerate(T.Dims)) {
@@ -73,6 +76,7 @@ void foretrace::ir::print(const TensorType &T, const Layout &L,
   OS << ']';
   printState("partial", Partial, OS);
   printState("flat", Flat, OS);
+  printState("single", Single, OS);
 }
 
 BlockPrinter::BlockPrinter(const Block &B, llvm::raw_ostream &OS,
@@ -159,7 +163,7 @@ void BlockPrinter::print(const Op &O) {
   if (!O.Axes.empty()) {
     OS << '(';
     printAxes(O.Axes, OS);
-    OS << ')';
+    OS << (O.EndsOnly ? " ends)" : ")");
   }
   if (!O.Name.empty()) {
     OS << " @";

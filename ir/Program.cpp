@@ -78,6 +78,10 @@ llvm::StringRef getName(ElementType T) {
     return "fp32";
   case ElementType::I64:
     return "i64";
+  case ElementType::I32:
+    return "i32";
+  case ElementType::Bool:
+    return "bool";
   }
   llvm_unreachable("covered switch");
 }
@@ -88,9 +92,26 @@ int64_t bytesPerElement(ElementType T) {
   case ElementType::FP16:
     return 2;
   case ElementType::FP32:
+  case ElementType::I32:
     return 4;
   case ElementType::I64:
     return 8;
+  case ElementType::Bool:
+    return 1;
+  }
+  llvm_unreachable("covered switch");
+}
+
+bool isFloat(ElementType T) {
+  switch (T) {
+  case ElementType::BF16:
+  case ElementType::FP16:
+  case ElementType::FP32:
+    return true;
+  case ElementType::I64:
+  case ElementType::I32:
+  case ElementType::Bool:
+    return false;
   }
   llvm_unreachable("covered switch");
 }
@@ -226,10 +247,15 @@ Bytes bytesPerRank(const Value &V, const Mesh &M) {
   return bytesOf(elementsPerRank(V, M), bytesPerElement(V.Type.Element));
 }
 
+int64_t groupSize(const Op &Collective, const Mesh &M) {
+  const int64_t Ranks = M.groupSize(Collective.Axes);
+  return Collective.EndsOnly ? std::min<int64_t>(Ranks, 2) : Ranks;
+}
+
 Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M) {
   assert(isCollective(Collective.Kind));
   const Value &Operand = B.Values[Collective.Operands[0]];
-  int64_t Ranks = M.groupSize(Collective.Axes);
+  int64_t Ranks = groupSize(Collective, M);
   // Shares of flat tensors are padded, so the message is made of the shares.
   switch (Collective.Kind) {
   case OpKind::AllGather:

@@ -83,10 +83,12 @@ struct Dim {
   }
 };
 
-enum class ElementType : unsigned char { BF16, FP16, FP32, I64 };
+enum class ElementType : unsigned char { BF16, FP16, FP32, I64, I32, Bool };
 llvm::StringRef getName(ElementType T);
 int64_t bytesPerElement(ElementType T);
 ElementType elementTypeOf(PrecisionKind P);
+/// Whether values of the type have gradients; tokens and masks have none.
+bool isFloat(ElementType T);
 
 /// A tensor over all ranks of a stage: element type and global extents.
 struct TensorType {
@@ -163,6 +165,8 @@ struct Op {
   llvm::SmallVector<ValueId, 3> Operands;
   llvm::SmallVector<ValueId, 2> Results;
   AxisList Axes; ///< a collective's group; empty for compute
+  /// Only the first and the last rank of the group take part (ir/Groups.def).
+  bool EndsOnly = false;
   /// For a collective: the compute op that needs it. For a backward or
   /// recomputed op: the forward op it derives from.
   OpId For;
@@ -252,6 +256,9 @@ struct Program {
 /// the extents (verified).
 Elements elementsPerRank(const Value &V, const Mesh &M);
 Bytes bytesPerRank(const Value &V, const Mesh &M);
+
+/// Ranks that take part in \p Collective.
+int64_t groupSize(const Op &Collective, const Mesh &M);
 
 /// The message of a collective as NCCL tests and AICB state it, per rank:
 /// all-gather the gathered size, reduce-scatter and all-reduce the size before

@@ -32,8 +32,9 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
 #define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
   Add(OpKind::ENUMERATOR, MNEMONIC);
 #include "ir/Ops.def"
-    for (ElementType T : {ElementType::BF16, ElementType::FP16,
-                          ElementType::FP32, ElementType::I64})
+    for (ElementType T :
+         {ElementType::BF16, ElementType::FP16, ElementType::FP32,
+          ElementType::I64, ElementType::I32, ElementType::Bool})
       Add(T, getName(T));
     for (Level L : {Level::Spec, Level::Model, Level::SPMD, Level::Schedule})
       Add(L, getName(L));

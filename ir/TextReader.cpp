@@ -186,7 +186,9 @@ bool TextReader::expectStates(Layout &L, AxisList &Seen) {
   static constexpr struct {
     llvm::StringLiteral Word;
     void (Layout::*Set)(Axis);
-  } States[] = {{"partial", &Layout::setPartial}, {"flat", &Layout::setFlat}};
+  } States[] = {{"partial", &Layout::setPartial},
+                {"flat", &Layout::setFlat},
+                {"single", &Layout::setSingle}};
   for (const auto &State : States) {
     SourceRange Range = Current.Range;
     if (!takeWord(State.Word))

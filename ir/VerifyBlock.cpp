@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Print.h"
+#include "ir/Ranks.h"
 #include "ir/VerifyParts.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,7 +14,13 @@ constexpr Axis DenseView[] = {Axis::Tp, Axis::Cp, Axis::Dp};
 constexpr Axis ExpertView[] = {Axis::Etp, Axis::Ep, Axis::Edp};
 
 /// How a value lies on one axis.
-enum State : unsigned { Whole = 1, Split = 2, Partial = 4, Flat = 8 };
+enum State : unsigned {
+  Whole = 1,
+  Split = 2,
+  Partial = 4,
+  Flat = 8,
+  Single = 16,
+};
 
 /// What a collective does on each axis of its group.
 struct Transition {
@@ -26,6 +33,7 @@ constexpr Transition Transitions[] = {
     {OpKind::AllGather, Split | Flat, Whole, "split or flat to whole"},
     {OpKind::ReduceScatter, Partial, Split | Flat, "partial to split or flat"},
     {OpKind::AllReduce, Partial, Whole, "partial to whole"},
+    {OpKind::Broadcast, Single, Whole, "single to whole"},
     {OpKind::AllToAll, Split, Split, "split to split along another dimension"},
 };
 
@@ -42,7 +50,7 @@ constexpr Arity Arities[] = {
     {OpKind::Attention, 2, 1}, {OpKind::Activation, 1, 1},
     {OpKind::Add, 2, 1},       {OpKind::Mul, 2, 1},
     {OpKind::Route, 1, 1},     {OpKind::Permute, 2, 1},
-    {OpKind::Unpermute, 2, 1}, {OpKind::Reduce, 1, 1},
+    {OpKind::Unpermute, 1, 1}, {OpKind::Reduce, 1, 1},
     {OpKind::Loss, 1, 1},      {OpKind::Slice, 1, 1},
 };
 
@@ -71,10 +79,11 @@ private:
 } // namespace
 
 static State stateOf(const Layout &L, Axis A) {
-  return L.isPartial(A) ? Partial
-         : L.isFlat(A)  ? Flat
-         : L.isSplit(A) ? Split
-                        : Whole;
+  return L.isPartial(A)  ? Partial
+         : L.isFlat(A)   ? Flat
+         : L.isSplit(A)  ? Split
+         : L.isSingle(A) ? Single
+                         : Whole;
 }
 
 static std::string describe(const Value &V, Axis A) {
@@ -85,6 +94,8 @@ static std::string describe(const Value &V, Axis A) {
     return "partial";
   case Flat:
     return "flat";
+  case Single:
+    return "single";
   case Split:
     return ("split along " + getName(V.Type.Dims[V.Layout.splitDim(A)].Kind))
         .str();
@@ -193,9 +204,12 @@ void BlockVerifier::verifyCompute(const Op &O) {
                  "takes no");
   for (ValueId V : O.Operands)
     for (Axis A : allAxes())
-      if (B.Values[V].Layout.isPartial(A))
+      if (const Layout &L = B.Values[V].Layout; L.isPartial(A) || L.isSingle(A))
         Diags.report(O.Origin.Range, diag::VerifyPartialOperand,
-                     getMnemonic(O.Kind), B.Values[V].Name, getName(A));
+                     getMnemonic(O.Kind), B.Values[V].Name,
+                     L.isPartial(A) ? "a partial sum over"
+                                    : "on a single rank of",
+                     getName(A));
 }
 
 void BlockVerifier::verifyMove(const Op &O, const Transition &T) {
@@ -223,6 +237,11 @@ void BlockVerifier::verifyCollective(const Op &O) {
                  getName(P.AtLevel));
   if (O.Axes.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, Name, "needs a");
+  if (O.EndsOnly && llvm::none_of(allProcessGroups(), [&](const auto &G) {
+        return G.EndsOnly && G.Axes == O.Axes;
+      }))
+    Diags.report(O.Origin.Range, diag::VerifyGroup, Name,
+                 "needs more than the ends of this");
   if (O.Operands.size() != 1 || O.Results.size() != 1) {
     Diags.report(O.Origin.Range, diag::VerifyArity, Name, O.Operands.size(),
                  O.Results.size());

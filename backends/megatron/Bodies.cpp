@@ -25,6 +25,10 @@ std::string foretrace::megatron::torchType(ir::ElementType T) {
     return "torch.float32";
   case ir::ElementType::I64:
     return "torch.int64";
+  case ir::ElementType::I32:
+    return "torch.int32";
+  case ir::ElementType::Bool:
+    return "torch.bool";
   }
   llvm_unreachable("every type is handled");
 }

@@ -13,7 +13,7 @@ static std::string commonPart(const ir::Op &Collective) {
   if (!commOf(Collective.Kind))
     return Text;
   llvm::raw_string_ostream OS(Text);
-  OS << " over ";
+  OS << (Collective.EndsOnly ? " over the ends of " : " over ");
   llvm::interleave(
       Collective.Axes, OS, [&](ir::Axis A) { OS << getName(A); }, " x ");
   return Text;
