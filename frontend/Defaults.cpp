@@ -23,6 +23,10 @@ void foretrace::applyDefaults(Spec &S) {
 
   orElse(S.Train.Precision, PrecisionKind::BF16);
   orElse(S.Train.Recompute, RecomputeKind::None);
+  // Fused attention masks by position; Megatron-LM's own examples of long
+  // sequences pass --no-create-attention-mask-in-dataloader.
+  orElse(S.Train.AttentionMask, false);
+  orElse(S.Train.PerTokenLoss, false);
 
   orElse(S.Parallel.Tp, int64_t(1));
   orElse(S.Parallel.SequenceParallel, false);

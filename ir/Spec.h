@@ -49,6 +49,10 @@ enum class PartitionKind : unsigned char {
 #define PARTITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class AuxLossKind : unsigned char {
+#define AUX_LOSS_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class BalanceKind : unsigned char {
 #define BALANCE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

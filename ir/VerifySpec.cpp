@@ -68,6 +68,8 @@ void SpecVerifier::block(const BlockSpec &B) {
   needDerived(B.Moe->SharedIntermediate, "shared_intermediate");
   needDerived(B.Moe->SharedGate, "shared_gate");
   needDerived(B.Moe->RouterBias, "router_bias");
+  needDerived(B.Moe->RouterPrecision, "router_precision");
+  needDerived(B.Moe->AuxLoss, "aux_loss");
 }
 
 void SpecVerifier::keys() {
@@ -90,6 +92,8 @@ void SpecVerifier::keys() {
   need(S.Train.Precision, "precision");
   needDerived(S.Train.GradPrecision, "grad_precision");
   need(S.Train.Recompute, "recompute");
+  need(S.Train.AttentionMask, "attention_mask");
+  need(S.Train.PerTokenLoss, "per_token_loss");
   const ParallelSpec &P = S.Parallel;
   need(P.World, "world");
   need(P.Tp, "tp");

@@ -102,6 +102,10 @@ void Deriver::deriveFfn(BlockSpec &B) {
       M.SharedGate.setDefault(false);
     if (!M.RouterBias.isPresent())
       M.RouterBias.setDefault(false);
+    if (!M.RouterPrecision.isPresent())
+      M.RouterPrecision.derive(*S.Train.Precision, S.Train.Precision.Range);
+    if (!M.AuxLoss.isPresent())
+      M.AuxLoss.setDefault(AuxLossKind::None);
     checkExperts(B);
     return;
   }
@@ -195,6 +199,9 @@ void Deriver::checkSizes() {
   };
   CheckWidth(M.Hidden, "hidden", 1);
   CheckWidth(M.PaddedVocab, "vocab", 1);
+  if (*T.AttentionMask)
+    checkSize(T.AttentionMask.Range, "the attention mask",
+              {*T.Sequence, *T.Sequence, Batch});
   checkSize(M.MaxPositions.Range, "the position table",
             {MaxElementBytes, *M.MaxPositions, *M.Hidden});
   for (const BlockSpec &B : M.Blocks) {

@@ -36,9 +36,8 @@ private:
   OpId emit(OpId Forward, Derivative D, llvm::ArrayRef<ValueId> Operands,
             llvm::ArrayRef<ValueId> Results);
   bool isParam(ValueId V) const { return B.Values[V].Kind == ValueKind::Param; }
-  /// Tokens have no gradient.
   bool hasGradient(ValueId V) const {
-    return !isParam(V) && B.Values[V].Type.Element != ElementType::I64;
+    return !isParam(V) && isFloat(B.Values[V].Type.Element);
   }
 
   Block &B;
@@ -161,11 +160,13 @@ bool Differentiator::differentiate(OpId Forward) {
   case OpKind::Split:
     inputGradient(Forward, In, {});
     return true;
-  case OpKind::Permute: // the scores get their gradient from unpermute
-    inputGradient(Forward, {In[0]}, {});
+  case OpKind::Permute: // probabilities that stay get theirs from unpermute
+    inputGradient(Forward,
+                  llvm::ArrayRef(In).take_front(B.Ops[Forward].Results.size()),
+                  {});
     return true;
   case OpKind::Unpermute:
-    inputGradient(Forward, In, {In[1]});
+    inputGradient(Forward, In, llvm::ArrayRef(In).drop_front());
     return true;
   case OpKind::Attention:
   case OpKind::Activation:

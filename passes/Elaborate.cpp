@@ -32,6 +32,8 @@ private:
     return tokens({{DimKind::Hidden, *S.Model.Hidden}});
   }
 
+  ValueId batch(BlockBuilder &B, llvm::StringRef Name, ElementType Element);
+  void attentionMask(BlockBuilder &B);
   ValueId norm(BlockBuilder &B, llvm::StringRef Name, ValueId X);
   ValueId linear(BlockBuilder &B, llvm::StringRef Name, ValueId X, Dim In,
                  Dim Out, bool Bias);
@@ -40,6 +42,7 @@ private:
   ValueId latentAttention(BlockBuilder &B, const AttentionSpec &A, ValueId X);
   ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, ActivationKind Act,
               int64_t Width, ValueId X);
+  void countTokens(BlockBuilder &B, const MoeSpec &M, ValueId Probs);
   ValueId experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
   ValueId routedExperts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
 
@@ -57,6 +60,22 @@ TensorType Elaborator::tokens(llvm::ArrayRef<Dim> More) const {
                        {DimKind::Batch, *S.Train.MicroBatch * *S.Parallel.Dp}});
   T.Dims.append(More.begin(), More.end());
   return T;
+}
+
+/// What the data loader reads of every token.
+ValueId Elaborator::batch(BlockBuilder &B, llvm::StringRef Name,
+                          ElementType Element) {
+  TensorType T = tokens({});
+  T.Element = Element;
+  return B.value(ValueKind::Input, Name, T);
+}
+
+/// A byte for every pair of tokens. A fused kernel doesn't read it.
+void Elaborator::attentionMask(BlockBuilder &B) {
+  TensorType T = tokens({});
+  T.Element = ElementType::Bool;
+  T.Dims.insert(T.Dims.begin(), {DimKind::KvSeq, *S.Train.Sequence});
+  B.value(ValueKind::Input, "attention_mask", T);
 }
 
 ValueId Elaborator::norm(BlockBuilder &B, llvm::StringRef Name, ValueId X) {
@@ -168,17 +187,44 @@ ValueId Elaborator::mlp(BlockBuilder &B, llvm::StringRef Prefix,
                 *S.Model.Bias);
 }
 
+/// The tokens of each expert, from which the auxiliary loss is made: those of a
+/// replica's micro-batch, of every sample, or of all replicas (Megatron-LM,
+/// transformer/moe/router.py).
+void Elaborator::countTokens(BlockBuilder &B, const MoeSpec &M, ValueId Probs) {
+  TensorType Counts{ElementType::I64, {{DimKind::Router, *M.Experts}}};
+  auto CountApart = [&](int64_t Samples) {
+    Counts.Dims.insert(Counts.Dims.begin(),
+                       {DimKind::Batch, Samples * *S.Parallel.Dp});
+  };
+  switch (*M.AuxLoss) {
+  case AuxLossKind::None:
+    return;
+  case AuxLossKind::Batch:
+    CountApart(1);
+    break;
+  case AuxLossKind::Sequence:
+    CountApart(*S.Train.MicroBatch);
+    break;
+  case AuxLossKind::Global:
+    break;
+  }
+  B.compute(OpKind::Reduce, "router", {Probs}, "tokens_per_expert", Counts);
+}
+
 ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
                                   ValueId X) {
   const MoeSpec &M = *Spec.Moe;
   Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
   Dim Scores{DimKind::Router, *M.Experts};
   ValueId Logits = linear(B, "router", X, Hidden, Scores, false);
+  TensorType Scored = tokens({Scores});
+  Scored.Element = elementTypeOf(*M.RouterPrecision);
+  B.block().Values[Logits].Type = Scored;
   llvm::SmallVector<ValueId, 2> Routed = {Logits};
   if (*M.RouterBias)
     Routed.push_back(B.param("router.expert_bias", type({Scores})));
-  ValueId Probs =
-      B.compute(OpKind::Route, "router", Routed, "probs", tokens({Scores}));
+  ValueId Probs = B.compute(OpKind::Route, "router", Routed, "probs", Scored);
+  countTokens(B, M, Probs);
   // An activation has one slot per token and choice, spread over the experts;
   // sizes assume balanced routing.
   const TensorType Residual = residual();
@@ -190,22 +236,36 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   ActivationKind Act = *Spec.Ffn.Activation;
   Dim Wide{DimKind::ExpertFfn, isGated(Act) ? 2 * Width : Width};
   Dim Inner{DimKind::ExpertFfn, Width};
-  ValueId Sorted = B.compute(OpKind::Permute, "token_dispatcher", {X, Probs},
-                             "dispatched", type({Spread, Slots, Hidden}));
+  // An expert weighs its slots by probabilities that come with the tokens;
+  // before core 0.13 slots are weighed when they are back.
+  const bool Sent = *S.Parallel.Megatron >= MegatronVersion::V0_13;
+  llvm::SmallVector<ValueId, 2> Sorted = {B.value(
+      ValueKind::Activation, "dispatched", type({Spread, Slots, Hidden}))};
+  TensorType Weights = type({Spread, Slots});
+  Weights.Element = Scored.Element;
+  if (Sent)
+    Sorted.push_back(
+        B.value(ValueKind::Activation, "dispatched_probs", Weights));
+  B.op(OpKind::Permute, "token_dispatcher", {X, Probs}, Sorted);
   ValueId Up = B.compute(OpKind::MatMul, "experts.linear_fc1",
-                         {Sorted, B.param("experts.linear_fc1.weight",
-                                          type({Experts, Hidden, Wide}))},
+                         {Sorted[0], B.param("experts.linear_fc1.weight",
+                                             type({Experts, Hidden, Wide}))},
                          "experts.linear_fc1.out", type({Spread, Slots, Wide}));
+  llvm::SmallVector<ValueId, 2> Inputs(Sorted);
+  Inputs[0] = Up;
   ValueId Hot =
-      B.compute(OpKind::Activation, "experts.activation", {Up},
+      B.compute(OpKind::Activation, "experts.activation", Inputs,
                 "experts.activation.out", type({Spread, Slots, Inner}));
   ValueId Down =
       B.compute(OpKind::MatMul, "experts.linear_fc2",
                 {Hot, B.param("experts.linear_fc2.weight",
                               type({Experts, Inner, Hidden}))},
                 "experts.linear_fc2.out", type({Spread, Slots, Hidden}));
-  return B.compute(OpKind::Unpermute, "token_dispatcher", {Down, Probs},
-                   "combined", Residual);
+  llvm::SmallVector<ValueId, 2> Outputs = {Down};
+  if (!Sent)
+    Outputs.push_back(Probs);
+  return B.compute(OpKind::Unpermute, "token_dispatcher", Outputs, "combined",
+                   Residual);
 }
 
 ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X) {
@@ -233,9 +293,10 @@ void Elaborator::embedding() {
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(S.Model.Vocab.Range, "token embedding");
   Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
-  TensorType Ids = tokens({});
-  Ids.Element = ElementType::I64;
-  ValueId Tokens = B.value(ValueKind::Input, "tokens", Ids);
+  ValueId Tokens = batch(B, "tokens", ElementType::I64);
+  ValueId PositionIds = batch(B, "position_ids", ElementType::I64);
+  if (*S.Train.AttentionMask)
+    attentionMask(B);
   ValueId Table =
       B.param("word_embeddings.weight",
               type({{DimKind::Vocab, *S.Model.PaddedVocab}, Hidden}));
@@ -247,7 +308,7 @@ void Elaborator::embedding() {
         B.param("position_embeddings.weight",
                 type({{DimKind::Position, *S.Model.MaxPositions}, Hidden}));
     ValueId Pos =
-        B.compute(OpKind::Embed, "position_embeddings", {Tokens, Rows},
+        B.compute(OpKind::Embed, "position_embeddings", {PositionIds, Rows},
                   "position_embeddings.out", residual());
     B.compute(OpKind::Add, "position_embeddings", {X, Pos}, "embedding.out",
               residual());
@@ -285,6 +346,11 @@ void Elaborator::head() {
   ValueId N = norm(B, "final_layernorm", X);
   Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
   Dim Vocab{DimKind::Vocab, *S.Model.PaddedVocab};
+  ValueId Labels = batch(B, "labels", ElementType::I64);
+  ValueId LossMask = batch(B, "loss_mask", ElementType::FP32);
+  // One stage reads it once.
+  if (*S.Train.AttentionMask && *S.Parallel.Pp > 1)
+    attentionMask(B);
   ValueId W = B.param("output_layer.weight", type({Vocab, Hidden}));
   Blk.Values[W].Tied = *S.Model.Tied;
   ValueId Logits = B.compute(OpKind::MatMul, "output_layer", {N, W}, "logits",
@@ -294,10 +360,12 @@ void Elaborator::head() {
   B.setOrigin(S.Model.Vocab.Range, "cross entropy");
   TensorType PerToken = tokens({});
   PerToken.Element = ElementType::FP32;
-  llvm::SmallVector<ValueId, 3> Terms;
-  for (llvm::StringRef Term : {"logits_max", "target_logit", "sum_exp"})
-    Terms.push_back(
-        B.compute(OpKind::Reduce, "cross_entropy", {Logits}, Term, PerToken));
+  auto Reduce = [&](llvm::ArrayRef<ValueId> Operands, llvm::StringRef Term) {
+    return B.compute(OpKind::Reduce, "cross_entropy", Operands, Term, PerToken);
+  };
+  const ValueId Terms[] = {Reduce({Logits}, "logits_max"),
+                           Reduce({Logits, Labels}, "target_logit"),
+                           Reduce({Logits}, "sum_exp"), LossMask};
   B.compute(OpKind::Loss, "cross_entropy", Terms, "loss", PerToken);
   P.Blocks.add(std::move(Blk));
 }

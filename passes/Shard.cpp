@@ -11,7 +11,8 @@
 //      layout of the value it is the gradient of. Gradients of parameters stay
 //      partial until `sync`.
 //   3. Wherever a layout differs from the one needed, the cheapest sequence of
-//      collectives converts it: reductions first, gathers last.
+//      collectives converts it: reductions first, gathers last. What one rank
+//      alone has read is broadcast before anything else.
 //
 // Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 3
 // all come out of these.
@@ -38,6 +39,7 @@ public:
 
 private:
   void placeInputs();
+  void distributeBatch();
   void shardOp(OpId Id);
   Layout operandLayout(const Op &O, ValueId V) const;
   Layout resultLayout(const Op &O, ValueId V) const;
@@ -45,6 +47,7 @@ private:
   Layout reducedLayout(const Op &O, ValueId V) const;
   bool isBlockOutput(ValueId V) const;
 
+  llvm::SmallVector<ValueId, 2> dispatchedWith(ValueId V) const;
   ValueId convert(ValueId V, const Layout &To);
   ValueId unsliced(ValueId V);
   ValueId step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
@@ -92,8 +95,17 @@ void Sharder::placeInputs() {
     if (V.Kind == ValueKind::Param)
       V.Layout = paramLayout(P, V.Type);
     else if (V.Kind == ValueKind::Input)
-      V.Layout = homeLayout(P, V.Type);
+      V.Layout = inputLayout(P, V.Type);
   }
+}
+
+/// What the data loader read is at home before anything runs.
+void Sharder::distributeBatch() {
+  for (size_t I = 0, E = B.Values.size(); I < E; ++I)
+    if (const ValueId V = B.Values.idAt(I);
+        B.Values[V].Kind == ValueKind::Input)
+      if (ValueId R = convert(V, homeLayout(P, B.Values[V].Type)); R != V)
+        Resolved[V.Index] = R;
 }
 
 /// Rule 1. Parameters don't move (but for ZeRO 3 shares), activations do.
@@ -234,8 +246,16 @@ ValueId Sharder::convert(ValueId V, const Layout &To) {
       return C.Result;
   ValueId From = V;
   bool Saved = true;
+  AxisList Summed;
   AxisList FlatReduced;
   AxisList FlatGathered;
+  for (Axis A : allAxes()) {
+    Layout Now = layoutOf(V);
+    if (!Now.isSingle(A))
+      continue;
+    Now.setWhole(A);
+    V = step(V, OpKind::Broadcast, {A}, Now);
+  }
   // Reductions.
   for (Axis A : allAxes()) {
     Layout Now = layoutOf(V);
@@ -247,9 +267,14 @@ ValueId Sharder::convert(ValueId V, const Layout &To) {
       Now.setSplit(A, To.splitDim(A));
       V = step(V, OpKind::ReduceScatter, {A}, Now);
     } else {
-      Now.setWhole(A);
-      V = step(V, OpKind::AllReduce, {A}, Now);
+      Summed.push_back(A);
     }
+  }
+  if (!Summed.empty()) {
+    Layout Now = layoutOf(V);
+    for (Axis A : Summed)
+      Now.setWhole(A);
+    V = step(V, OpKind::AllReduce, Summed, Now);
   }
   if (!FlatReduced.empty()) {
     Layout Now = layoutOf(V);
@@ -310,6 +335,16 @@ ValueId Sharder::unsliced(ValueId V) {
   return convert(V, Made);
 }
 
+/// What the dispatcher of \p V's tokens made, if one did: the tokens of slots
+/// and their probabilities go out together, and their dimensions correspond.
+llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
+  for (const Op &O : B.Ops)
+    if (O.Kind == OpKind::Permute && O.Derivative == Derivative::None &&
+        llvm::is_contained(O.Results, V))
+      return O.Results;
+  return {};
+}
+
 void Sharder::enterBackward() {
   CurrentPhase = Phase::Backward;
   llvm::erase_if(Conversions, [](const Conversion &C) { return !C.Saved; });
@@ -325,6 +360,8 @@ void Sharder::shardOp(OpId Id) {
     enterBackward();
   Build.setOrigin({O.Origin.Range, "shard", O.Origin.Rule});
   size_t First = B.Ops.size();
+  if (Id.Index == 0)
+    distributeBatch();
   for (ValueId &V : O.Operands)
     V = unsliced(current(V));
   llvm::SmallVector<Layout, 3> Wanted;
@@ -332,8 +369,12 @@ void Sharder::shardOp(OpId Id) {
     Wanted.push_back(operandLayout(O, V));
   for (ValueId V : O.Results)
     B.Values[V].Layout = resultLayout(O, V);
-  for (auto [V, To] : llvm::zip_equal(O.Operands, Wanted))
-    V = convert(V, To);
+  for (auto [V, To] : llvm::zip_equal(O.Operands, Wanted)) {
+    const ValueId From = V;
+    V = convert(From, To);
+    for (ValueId Also : dispatchedWith(From))
+      convert(Also, To);
+  }
   if (O.For.isValid())
     O.For = NewId[O.For.Index];
   const llvm::SmallVector<ValueId, 2> Results = O.Results;

@@ -4,8 +4,9 @@
 // sum the gradients that `shard` left partial, first over replicas, then over
 // tp, then of the tied embedding (Megatron-LM, finalize_model_grads), update,
 // and with ZeRO 1 or 2 gather the updated parameters. Gradients of one group
-// travel in one buffer, as in Megatron-LM's DistributedDataParallel. ZeRO 1 and 2 move the same
-// bytes here; with ZeRO 3 `shard` already reduced every micro-batch.
+// travel in one buffer, as in Megatron-LM's DistributedDataParallel. ZeRO 1 and
+// 2 move the same bytes here; with ZeRO 3 `shard` already reduced every
+// micro-batch.
 
 #include "ir/Parameters.h"
 #include "passes/BlockBuilder.h"
@@ -18,10 +19,11 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// Gradients that are summed over the same axes.
+/// Gradients, or counts, that are summed over the same axes.
 struct Buffer {
   AxisList Axes;
   Elements Count;
+  bool EndsOnly = false; ///< by the first and the last rank along the axes
 };
 
 class Synchronizer {
@@ -32,11 +34,17 @@ public:
 
 private:
   llvm::MapVector<unsigned, int64_t> layersOf(const Stage &S) const;
+  AxisList used(AxisList Axes) const;
   void collect(const Stage &S);
   void collect(const Block &B, int64_t Layers, TiedHead At);
   Block stepBlock(const Stage &S);
   ValueId reduce(BlockBuilder &Build, llvm::StringRef Name, const Buffer &From,
                  bool Sharded);
+  ValueId terms(BlockBuilder &Build, llvm::StringRef Name, ElementType Element,
+                const Buffer &Of);
+  ValueId sum(BlockBuilder &Build, ValueId V, const Buffer &Of, bool Sharded);
+  void updateExpertBias(BlockBuilder &Build);
+  void countTokens(BlockBuilder &Build);
   void gather(BlockBuilder &Build, llvm::StringRef Name, const Buffer &Of);
 
   Program &P;
@@ -45,6 +53,7 @@ private:
   Buffer Dense, Expert; ///< all parameters, by data-parallel group
   Buffer Replicated;    ///< summed over tp, too (sequence parallel)
   Elements Tied;        ///< the word embedding that two stages hold
+  Buffer ExpertBias;    ///< tokens that every expert got
 };
 
 ElementType gradType(const Program &P) {
@@ -76,18 +85,25 @@ void Synchronizer::collect(const Block &B, int64_t Layers, TiedHead At) {
       continue;
     (IsExpert ? Expert : Dense).Count += Count;
   }
+  for (const Op &O : B.Ops)
+    if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
+        O.Operands.size() > 1)
+      ExpertBias.Count +=
+          elementsPerRank(B.Values[O.Operands[1]], P.Mesh) * Layers;
+}
+
+/// Those of \p Axes along which there is more than one rank.
+AxisList Synchronizer::used(AxisList Axes) const {
+  llvm::erase_if(Axes, [&](Axis A) { return P.Mesh[A] == 1; });
+  return Axes;
 }
 
 void Synchronizer::collect(const Stage &S) {
-  Dense = {{}, {}};
-  Expert = {{}, {}};
+  Dense = {used({Axis::Cp, Axis::Dp}), {}};
+  Expert = {used({Axis::Edp}), {}};
   Replicated = {{Axis::Tp}, {}};
   Tied = {};
-  for (Axis A : {Axis::Cp, Axis::Dp})
-    if (P.Mesh[A] > 1)
-      Dense.Axes.push_back(A);
-  if (P.Mesh[Axis::Edp] > 1)
-    Expert.Axes.push_back(Axis::Edp);
+  ExpertBias = {used({Axis::Tp, Axis::Cp, Axis::Dp}), {}};
   const TiedHead At = tiedHeadOf(S);
   for (auto [Index, Layers] : layersOf(S))
     collect(P.Blocks[P.Blocks.idAt(Index)], Layers, At);
@@ -100,27 +116,70 @@ void Synchronizer::collect(const Stage &S) {
       Tied = elementsPerRank(V, P.Mesh);
 }
 
-ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
-                             const Buffer &From, bool Sharded) {
-  Dim Flat{DimKind::Flat,
-           From.Count.isOverflow() ? INT64_MAX : From.Count.value()};
-  ValueId G = Build.value(ValueKind::Gradient, ("grads." + Name).str(),
-                          {gradType(P), {Flat}});
+/// A value of which every rank along the axes of \p Of holds a term.
+ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
+                            ElementType Element, const Buffer &Of) {
+  Dim Flat{DimKind::Flat, Of.Count.isOverflow() ? INT64_MAX : Of.Count.value()};
+  ValueId V = Build.value(ValueKind::Activation, Name, {Element, {Flat}});
+  for (Axis A : Of.Axes)
+    Build.block().Values[V].Layout.setPartial(A);
+  return V;
+}
+
+/// The sum of the terms \p V, whole or in shares.
+ValueId Synchronizer::sum(BlockBuilder &Build, ValueId V, const Buffer &Of,
+                          bool Sharded) {
+  if (Of.Axes.empty())
+    return V;
   Block &B = Build.block();
-  for (Axis A : From.Axes)
-    B.Values[G].Layout.setPartial(A);
-  if (From.Axes.empty())
-    return G;
-  ValueId R = Build.derived(G, "sum");
-  for (Axis A : From.Axes)
+  ValueId R = Build.derived(V, "sum");
+  for (Axis A : Of.Axes)
     if (Sharded)
       B.Values[R].Layout.setFlat(A);
     else
       B.Values[R].Layout.setWhole(A);
-  OpId Id = Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce,
-                     B.Values[G].Name, {G}, {R});
-  B.Ops[Id].Axes = From.Axes;
+  Op &O = B.Ops[Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce,
+                         B.Values[V].Name, {V}, {R})];
+  O.Axes = Of.Axes;
+  O.EndsOnly = Of.EndsOnly;
   return R;
+}
+
+ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
+                             const Buffer &From, bool Sharded) {
+  ValueId G = terms(Build, ("grads." + Name).str(), gradType(P), From);
+  Build.block().Values[G].Kind = ValueKind::Gradient;
+  return sum(Build, G, From, Sharded);
+}
+
+/// The bias of a router grows for experts that got too few tokens. The counts
+/// of all layers go together (Megatron-LM, _update_router_expert_bias).
+void Synchronizer::updateExpertBias(BlockBuilder &Build) {
+  if (ExpertBias.Count == Elements() || ExpertBias.Axes.empty())
+    return;
+  Build.setOrigin(P.Spec.Model.LayersRange, "expert bias of routers");
+  ValueId Counts =
+      terms(Build, "tokens_per_expert", ElementType::FP32, ExpertBias);
+  sum(Build, Counts, ExpertBias, /*Sharded=*/false);
+}
+
+/// The number of tokens that gradients are divided by. The last stage knows
+/// that of its replica (Megatron-LM, finalize_model_grads).
+void Synchronizer::countTokens(BlockBuilder &Build) {
+  if (!*P.Spec.Train.PerTokenLoss)
+    return;
+  Build.setOrigin(P.Spec.Train.PerTokenLoss.Range, "loss per token");
+  const Buffer One = {Dense.Axes, Elements(1)};
+  ValueId Count = terms(Build, "num_tokens", ElementType::I32, One);
+  if (P.Mesh[Axis::Pp] > 1) {
+    Block &B = Build.block();
+    ValueId Known = Build.derived(Count, "broadcast");
+    B.Values[Count].Layout.setSingle(Axis::Pp);
+    OpId Id = Build.op(OpKind::Broadcast, "num_tokens", {Count}, {Known});
+    B.Ops[Id].Axes = {Axis::Pp};
+    Count = Known;
+  }
+  sum(Build, Count, One, /*Sharded=*/false);
 }
 
 void Synchronizer::gather(BlockBuilder &Build, llvm::StringRef Name,
@@ -161,8 +220,12 @@ Block Synchronizer::stepBlock(const Stage &S) {
   }
   if (Tied != None) {
     Build.setOrigin(P.Spec.Model.Tied.Range, "tied embedding, first and last");
-    reduce(Build, "word_embeddings", {{Axis::Pp}, Tied}, /*Sharded=*/false);
+    reduce(Build, "word_embeddings", {{Axis::Pp}, Tied, /*EndsOnly=*/true},
+           /*Sharded=*/false);
   }
+  updateExpertBias(Build);
+  countTokens(Build);
+  Build.setOrigin(Blk.Range, "data-parallel gradients");
   Build.op(OpKind::Optimizer, "optimizer", Reduced, {});
   Build.setOrigin(Blk.Range, "updated parameters");
   for (const Named &G : Groups)
@@ -176,7 +239,8 @@ Block Synchronizer::stepBlock(const Stage &S) {
 bool Synchronizer::run() {
   for (Stage &S : P.Stages) {
     collect(S);
-    if (Dense.Count.isOverflow() || Expert.Count.isOverflow()) {
+    if (Dense.Count.isOverflow() || Expert.Count.isOverflow() ||
+        ExpertBias.Count.isOverflow()) {
       Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
                    "number of parameters of a stage");
       return false;
