@@ -18,6 +18,9 @@ struct NumberType {
   llvm::StringRef Name;
   Dimension Dim;
   int64_t Least;
+  /// Less than this, a number without a unit was meant in another one.
+  int64_t Plausible = 0;
+  llvm::StringRef BaseUnit = {}, MeantUnit = {}, MeantPower = {};
 };
 
 /// A row of ir/Spec.def, whatever its section.
@@ -30,9 +33,10 @@ struct AnyKey {
 static constexpr NumberType NumberTypes[] = {
     {"Int", Dimension::Count, 1},
     {"Natural", Dimension::Count, 0},
-    {"FlopRate", Dimension::FlopRate, 1},
-    {"DataRate", Dimension::DataRate, 1},
-    {"Duration", Dimension::Time, 0},
+    {"FlopRate", Dimension::FlopRate, 1, 1'000'000'000, "FLOP/s", "TFLOP/s",
+     "e12"},
+    {"DataRate", Dimension::DataRate, 1, 1'000'000, "B/s", "GB/s", "e9"},
+    {"Duration", Dimension::Time, 0, 100, "ns", "us", "e3"},
 };
 
 static constexpr AnyKey AllKeys[] = {
@@ -53,6 +57,12 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
       NumberTypes, [&](const NumberType &N) { return N.Name == Type; });
   if (!V.isNumber()) {
     Diags.report(V.Range, diag::WrongType, Name, describe(V), getName(T.Dim));
+    return std::nullopt;
+  }
+  if (V.Dim == Dimension::Count && V.asReal() > 0 &&
+      V.asReal() < static_cast<double>(T.Plausible)) {
+    Diags.report(V.Range, diag::MissingUnit, Name, *format(V), T.BaseUnit,
+                 T.MeantUnit, T.MeantPower);
     return std::nullopt;
   }
   // A plain number is in the base unit; a unit must be of the right kind.

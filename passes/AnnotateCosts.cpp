@@ -8,7 +8,8 @@
 #include "passes/SpreadTimes.h"
 #include "passes/Work.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace foretrace;
@@ -24,6 +25,7 @@ public:
 
 private:
   void checkSections() const;
+  void checkCompleteness() const;
   Nanoseconds profiled(const Op &O) const;
   Nanoseconds roofline(const Block &B, const Op &O) const;
   Nanoseconds timeOf(const Block &B, const Op &O) const;
@@ -44,6 +46,29 @@ static constexpr SectionRow SectionRows[] = {
 #include "passes/ProfileSections.def"
 };
 
+static bool times(const SectionRow &R, const Op &O) {
+  return R.Kind == O.Kind && R.Module == O.Name;
+}
+
+static bool occurs(const SectionRow &R, const Program &P) {
+  for (const Block &B : P.Blocks)
+    for (const Op &O : B.Ops)
+      if (times(R, O))
+        return true;
+  return false;
+}
+
+/// What a profile leaves out takes no time.
+void Coster::checkCompleteness() const {
+  llvm::SetVector<llvm::StringRef> Missing;
+  for (const SectionRow &R : SectionRows)
+    if (!P.Spec.Cost.findTime(R.Section) && occurs(R, P))
+      Missing.insert(R.Section);
+  if (!Missing.empty())
+    Diags.report(P.Spec.Cost.Kind.Range, diag::UntimedSections,
+                 "`" + llvm::join(Missing, "`, `") + "`");
+}
+
 /// A misspelt section times nothing.
 void Coster::checkSections() const {
   // AIOB writes the least time, too.
@@ -58,11 +83,10 @@ void Coster::checkSections() const {
 
 Nanoseconds Coster::profiled(const Op &O) const {
   for (const SectionRow &R : SectionRows) {
-    if (R.Kind != O.Kind || R.Module != O.Name)
+    if (!times(R, O))
       continue;
-    for (const ProfileTime &T : P.Spec.Cost.Profile)
-      if (T.Section == R.Section)
-        return Nanoseconds(std::llrint(T.Microseconds * 1000.0));
+    if (const ProfileTime *T = P.Spec.Cost.findTime(R.Section))
+      return Nanoseconds(std::llrint(T->Microseconds * 1000.0));
   }
   return {};
 }
@@ -103,8 +127,10 @@ Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
 }
 
 bool Coster::run() {
-  if (*P.Spec.Cost.Kind == CostKind::Profile)
+  if (*P.Spec.Cost.Kind == CostKind::Profile) {
     checkSections();
+    checkCompleteness();
+  }
   for (Block &B : P.Blocks)
     for (Op &O : B.Ops) {
       O.Work = workOf(B, O, P.Mesh);

@@ -169,9 +169,10 @@ void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
     const Line L = fitLine(Points);
     ir::LinkSpec &Link = Out.Links.emplace_back();
     Link.Axis = A;
-    Link.Latency.state(
-        std::llround(std::min(L.Start, static_cast<double>(Timing::MaxTime))),
-        {});
+    // To 100 ns: traces tell times to 10 us.
+    const double Latency =
+        std::min(L.Start, static_cast<double>(Timing::MaxTime));
+    Link.Latency.state(std::llround(Latency / 100) * 100, {});
     constexpr auto Endless = static_cast<double>(EndlessBandwidth);
     Link.Bandwidth.state(
         std::max<int64_t>(1, std::llround(std::min(Endless, 1e9 / L.Slope))),
