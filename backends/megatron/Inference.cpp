@@ -3,6 +3,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace foretrace;
 using namespace foretrace::megatron;
@@ -37,22 +38,20 @@ static std::optional<std::string> only(const std::set<std::string> &Values) {
 }
 
 void Inference::takeCalls(const SeenRow &Row) {
-  int64_t Layers = 0;
-  bool AfterGather = false; // of the tokens an expert gets: a dispatch follows
+  int64_t Exchanges = 0; // of tokens: a layer sends them out and back
   for (const SeenCall &C : Row.Calls) {
-    const bool IsExpert = C.Group == "exp";
-    HasExpertCalls |= IsExpert;
-    HasTensorCalls |= C.Name == "linear_fwd";
-    if (AfterGather && C.Comm == "all_to_all")
-      Copies.insert(C.Shape.str());
-    AfterGather = IsExpert && C.Comm == "allgather";
-    if (!AfterGather)
+    HasTensorCalls |= C.Group == "tp";
+    HasLinearCalls |= C.Name == "linear_fwd";
+    HasExpertCalls |= C.Group == "exp";
+    if (C.Group != "exp" || Row.Op != "forward_step")
       continue;
-    Experts.insert(C.Shape.str());
-    ++Layers;
+    if (C.Comm == "allgather")
+      Experts.insert(C.Shape.str());
+    if (C.Comm == "all_to_all" && Exchanges++ % 2 == 0)
+      Copies.insert(C.Shape.str());
   }
-  if (Row.Op == "forward_step" && Layers > 0)
-    LayersOfStage[Row.Stage] = Layers;
+  if (Row.Op == "forward_step")
+    LayersOfStage[Row.Stage].insert(Exchanges / 2);
 }
 
 void Inference::take(const SeenRow &Row) {
@@ -85,6 +84,11 @@ void Inference::writeModel(llvm::raw_ostream &OS) const {
        << " rows on a rank.\n  // vocab =\n  tied = true\n";
   else
     OS << "  // Not in the traces: the size of the vocabulary.\n  // vocab =\n";
+  // One stage has nothing to reduce, and nobody but the first and the last
+  // does.
+  if (Vocab.size() != 2 && (stages() == 1 || !isWhole()))
+    OS << "  // Not in the traces: whether the output layer is tied.\n"
+          "  // tied =\n";
   if (Sizes.size() == 3)
     OS << "  hidden = " << Sizes[2] << '\n';
   else
@@ -92,28 +96,49 @@ void Inference::writeModel(llvm::raw_ostream &OS) const {
           "  // hidden =\n";
   OS << "  // Not in the traces: norm, positions, biases, heads.\n"
         "  // attention gqa { heads =   kv_heads =  }\n";
-  const llvm::SmallVector<int64_t, 4> NumExperts =
-      sizesOf(only(Experts).value_or(""));
-  const llvm::SmallVector<int64_t, 4> Sent = sizesOf(only(Copies).value_or(""));
-  if (NumExperts.size() == 1 && Sizes.size() == 3 && Sent.size() == 2) {
-    OS << "  // Not in the traces: the width of an expert.\n"
-       << "  block moe {\n    experts = " << NumExperts[0]
-       << "   topk = " << Sent[0] / (Sizes[0] * Sizes[1])
-       << "\n    // ffn { intermediate =  }\n  }\n";
-    int64_t Layers = 0;
-    for (const auto &[Stage, Count] : LayersOfStage)
-      Layers += Count;
-    if (isWhole() && static_cast<int64_t>(LayersOfStage.size()) == stages())
-      OS << "  layers = " << Layers << " * moe\n";
-    else
-      OS << "  // Not in the traces: stages without a trace.\n"
-            "  // layers =\n";
-  } else {
+  if (HasExpertCalls)
+    writeExperts(OS);
+  else
     OS << "  // Not in the traces: the width of the network, and how many "
-          "layers "
-          "a stage has.\n  // ffn { intermediate =  }\n  // layers =\n";
-  }
+          "layers a stage has.\n"
+          "  // ffn { intermediate =  }\n  // layers =\n";
   OS << "}\n";
+}
+
+void Inference::writeExperts(llvm::raw_ostream &OS) const {
+  OS << "  block moe {\n";
+  const llvm::SmallVector<int64_t, 4> Counted =
+      sizesOf(only(Experts).value_or(""));
+  if (Counted.size() == 1)
+    OS << "    experts = " << Counted[0] << '\n';
+  else
+    OS << "    // Not in the traces: how many experts there are.\n"
+          "    // experts =\n";
+  const llvm::SmallVector<int64_t, 4> Sizes =
+      sizesOf(only(Boundary).value_or(""));
+  const llvm::SmallVector<int64_t, 4> Sent = sizesOf(only(Copies).value_or(""));
+  const std::optional<int64_t> Tokens =
+      Sizes.size() == 3 ? llvm::checkedMul(Sizes[0], Sizes[1]) : std::nullopt;
+  if (Tokens.value_or(0) > 0 && Sent.size() == 2 && Sent[0] % *Tokens == 0 &&
+      !isSplit())
+    OS << "    topk = " << Sent[0] / *Tokens << '\n';
+  else if (isSplit())
+    OS << "    // Not in the traces: tp shares the tokens, or their channels.\n"
+          "    // topk =\n";
+  else
+    OS << "    // Not in the traces: how many tokens a rank has.\n"
+          "    // topk =\n";
+  OS << "    // Not in the traces: the width of an expert.\n"
+        "    // ffn { intermediate =  }\n  }\n"
+        "  // Layers with experts in a forward step of each stage:";
+  for (const auto &[Stage, Counts] : LayersOfStage)
+    OS << (Stage == LayersOfStage.begin()->first ? " " : ", ")
+       << llvm::join(llvm::map_range(
+                         Counts, [](int64_t N) { return std::to_string(N); }),
+                     " or ");
+  OS << ".\n  // Not in the traces: layers without, whose calls are not "
+        "logged, and where\n  // they stand"
+     << (isWhole() ? "" : "; stages without a trace") << ".\n  // layers =\n";
 }
 
 void Inference::writeTrain(llvm::raw_ostream &OS) const {
@@ -152,10 +177,11 @@ void Inference::writeParallel(llvm::raw_ostream &OS) const {
   else
     OS << "  // Not in the traces: some ranks left none.\n"
           "  // world =\n  // pp =\n";
-  OS << "  ga = " << LastBatch + 1 << '\n';
-  if (HasTensorCalls)
-    OS << "  // More than 1, by the calls of linear layers; how many ranks "
-          "shared them is\n  // not in the traces.\n  // tp =\n";
+  OS << "  // To be divided by vpp, if stages hold several chunks.\n  ga = "
+     << LastBatch + 1 << '\n';
+  if (isSplit())
+    OS << "  // More than 1, by the calls of its group; how many ranks shared "
+          "them is not in\n  // the traces.\n  // tp =\n";
   else
     OS << "  // 1, or its calls were not logged.\n  // tp = 1\n";
   if (HasExpertCalls)

@@ -29,9 +29,14 @@ private:
 
   void takeCalls(const SeenRow &Row);
   void writeModel(llvm::raw_ostream &OS) const;
+  void writeExperts(llvm::raw_ostream &OS) const;
   void writeTrain(llvm::raw_ostream &OS) const;
   void writeParallel(llvm::raw_ostream &OS) const;
   bool isWhole() const;
+  /// Whether tp is more than 1: v1 logs calls of one rank, but none of experts.
+  bool isSplit() const {
+    return HasLinearCalls || (HasExpertCalls && HasTensorCalls);
+  }
   int64_t stages() const { return LastStage + 1; }
   int64_t world() const { return static_cast<int64_t>(Ranks.size()); }
 
@@ -39,10 +44,12 @@ private:
   int64_t LastStage = 0;
   int64_t LastBatch = -1; ///< of forward_step
   std::map<int64_t, std::set<int64_t>> RanksOfStage;
-  std::set<int64_t> StagesThatSend;         ///< to a stage after them
-  std::map<int64_t, int64_t> LayersOfStage; ///< with experts
+  std::set<int64_t> StagesThatSend; ///< to a stage after them
+  /// Layers with experts that a forward step passes; one number for each stage
+  /// if it has one chunk.
+  std::map<int64_t, std::set<int64_t>> LayersOfStage;
   Values Boundary, Precision, GradPrecision, Experts, Copies, Embedding;
-  bool HasTensorCalls = false, HasExpertCalls = false;
+  bool HasTensorCalls = false, HasLinearCalls = false, HasExpertCalls = false;
 };
 
 } // namespace foretrace::megatron
