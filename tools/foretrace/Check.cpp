@@ -8,6 +8,7 @@
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Tolerance.h"
 #include "tools/foretrace/TracePlan.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -25,11 +26,22 @@ static cl::opt<std::string>
 
 static cl::opt<unsigned>
     Limit("limit", cl::value_desc("n"), cl::init(10),
-          cl::desc("Print so many divergences of a trace; the rest is counted "
-                   "(default: 10)"),
+          cl::desc("Print so many divergences of traces that differ alike; "
+                   "the rest is counted (default: 10)"),
           cl::cat(outputCategory()), cl::sub(checkCommand()));
 
 namespace {
+
+/// How one trace differs.
+struct Differences {
+  explicit Differences(const Trace &Of) { Report.Traces.push_back(Of); }
+  const Trace &trace() const { return Report.Traces.front(); }
+  bool empty() const { return count() == 0; }
+  size_t count() const { return Report.Divergences.size() + Report.Omitted; }
+
+  Finding Report;
+  hash_code Digest = 0; ///< of all, printed or not
+};
 
 class Checker {
 public:
@@ -42,7 +54,8 @@ public:
   ExitCode run();
 
 private:
-  void report(const Trace &Of, const Divergence &D, unsigned &Found);
+  void take(const Divergence &D, Differences &Into);
+  void add(const Differences &Of);
   void check(const Trace &File);
   void checkReceived();
   void checkFiles();
@@ -60,7 +73,10 @@ private:
   CheckSummary Summary;
   std::map<int64_t, std::vector<int64_t>> Received; ///< by rank
   std::vector<Trace> Different;                     ///< traces that diverge
-  std::set<int64_t> Numbers;                        ///< seen in place of others
+  std::vector<Finding> Findings;
+  /// By digest and number, indices of Findings.
+  std::map<std::pair<size_t, size_t>, size_t> Alike;
+  std::set<int64_t> Numbers; ///< seen in place of others
 };
 
 } // namespace
@@ -79,23 +95,39 @@ static void collectNumbers(StringRef Expected, StringRef Seen,
       Out.insert(*N);
 }
 
-/// \p Found counts what is not allowed in a trace.
-void Checker::report(const Trace &Of, const Divergence &D, unsigned &Found) {
-  if (any_of(Allowed,
-             [&](const Allowance &A) { return A.covers(D, Of.Rank); })) {
+/// Takes what is not allowed.
+void Checker::take(const Divergence &D, Differences &Into) {
+  if (any_of(Allowed, [&](const Allowance &A) {
+        return A.covers(D, Into.trace().Rank);
+      })) {
     ++Summary.Tolerated;
     return;
   }
   ++Summary.Divergences;
-  Groups.take(Of, D);
+  Groups.take(Into.trace(), D);
   collectNumbers(D.Expected, D.Seen, Numbers);
-  if (Found++ < Limit)
-    Printer->print(Of, D);
+  Into.Digest = hash_combine(Into.Digest, D.Line, D.Kind, D.Text);
+  if (Into.Report.Divergences.size() < Limit)
+    Into.Report.Divergences.push_back(D);
+  else
+    ++Into.Report.Omitted;
+}
+
+/// Traces that differ alike are one finding.
+void Checker::add(const Differences &Of) {
+  if (Of.empty())
+    return;
+  auto [It, IsNew] =
+      Alike.try_emplace({size_t(Of.Digest), Of.count()}, Findings.size());
+  if (IsNew)
+    Findings.push_back(Of.Report);
+  else
+    Findings[It->second].Traces.push_back(Of.trace());
 }
 
 void Checker::check(const Trace &File) {
-  unsigned Found = 0;
-  auto Report = [&](const Divergence &D) { report(File, D, Found); };
+  Differences Found(File);
+  auto Report = [&](const Divergence &D) { take(D, Found); };
   Error E = Plan.hold(File, Report, [&](const megatron::Matcher &M) {
     Summary.Iterations = std::max(Summary.Iterations, M.iterations());
     Summary.Rows += M.taken();
@@ -103,9 +135,8 @@ void Checker::check(const Trace &File) {
   });
   if (E)
     Report({0, DivergenceKind::Unreadable, toString(std::move(E)), {}});
-  if (Found > Limit)
-    Printer->omit(File, Found - Limit);
-  if (Found > 0)
+  add(Found);
+  if (!Found.empty())
     Different.push_back(File);
 }
 
@@ -136,8 +167,9 @@ void Checker::checkReceived() {
                  P.Spec.Parallel.Ep.Range};
     D.Expected = std::to_string(Sent);
     D.Seen = std::to_string(*Wrong);
-    unsigned Found = 0;
-    report(File, D, Found);
+    Differences Found(File);
+    take(D, Found);
+    add(Found);
   }
 }
 
@@ -148,13 +180,13 @@ void Checker::checkFiles() {
   for (size_t I = 1; I < Files.size(); ++I) {
     if (Files[I].Rank != Files[I - 1].Rank)
       continue;
-    unsigned Found = 0;
-    report(Files[I],
-           {0,
-            DivergenceKind::MixedRuns,
-            "there is another trace of this rank, " + Files[I - 1].Path,
-            {}},
-           Found);
+    Differences Found(Files[I]);
+    take({0,
+          DivergenceKind::MixedRuns,
+          "there is another trace of this rank, " + Files[I - 1].Path,
+          {}},
+         Found);
+    add(Found);
   }
 }
 
@@ -173,16 +205,18 @@ std::vector<Trace> Checker::sample() const {
   return Sample;
 }
 
-/// What all divergences together say.
+/// What says most comes first.
 void Checker::explain() {
+  if (!Different.empty())
+    for (const Hint &H : findHints(Job, How, sample(), Numbers))
+      Printer->print(H);
+  for (const Finding &F : Findings)
+    Printer->print(F);
   std::vector<Communicators::First> First = Groups.list();
   for (const Communicators::First &F : ArrayRef(First).take_front(Limit))
     Printer->print(F);
   if (First.size() > Limit)
     Printer->omitCommunicators(First.size() - Limit);
-  if (!Different.empty())
-    for (const Hint &H : findHints(Job, How, sample(), Numbers))
-      Printer->print(H);
 }
 
 ExitCode Checker::run() {

@@ -75,7 +75,7 @@ ExitCode checkLog(const ir::Spec &Job, const MemoryBuffer &Log,
           return;
         }
         ++Summary.Divergences;
-        Printer->print(Of, Found);
+        Printer->print(Finding{{Of}, {Found}});
       });
   Summary.Ranks = Seen.Ranks;
   Summary.World = *P.Spec.Parallel.World;

@@ -11,6 +11,8 @@ void Communicators::take(const Trace &Of, const megatron::Divergence &D) {
   if (!Group)
     return;
   std::vector<int64_t> Members = Group->members(Map, Of.Rank);
+  if (Members.size() == 1)
+    return;
   First &F = Found[{Group - ir::allProcessGroups().begin(), Members.front()}];
   if (!F.Group.empty() && F.What.Place <= D.Place)
     return;

@@ -15,7 +15,8 @@ class Communicators {
 public:
   explicit Communicators(const ir::RankMap &Map) : Map(Map) {}
 
-  /// Takes a divergence of a trace; those of no communicator are left out.
+  /// Takes a divergence of a trace; those of no communicator, or of one with a
+  /// single rank, are left out.
   void take(const Trace &Of, const megatron::Divergence &D);
 
   /// A communicator and what of it came first in the order of the plan.

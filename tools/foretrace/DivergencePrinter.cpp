@@ -21,13 +21,26 @@ static cl::opt<CheckFormat> Format(
     cl::sub(checkCommand()));
 
 DivergencePrinter::~DivergencePrinter() = default;
-void DivergencePrinter::omit(const Trace &, size_t) {}
 void DivergencePrinter::print(const Communicators::First &) {}
 void DivergencePrinter::omitCommunicators(size_t) {}
 
+/// `rank 3` or `ranks 0-3, 8`.
+static std::string describe(ArrayRef<Trace> Traces) {
+  std::string Text;
+  for (size_t I = 0; I < Traces.size();) {
+    const size_t First = I++;
+    while (I < Traces.size() && Traces[I].Rank == Traces[I - 1].Rank + 1)
+      ++I;
+    Text += (First == 0 ? "" : ", ") + std::to_string(Traces[First].Rank);
+    if (I - First > 1)
+      Text += "-" + std::to_string(Traces[I - 1].Rank);
+  }
+  return (Traces.size() > 1 ? "ranks " : "rank ") + Text;
+}
+
 /// Who logged; a terminal is shared by all.
-static std::string prefix(const Trace &Of) {
-  return Of.Rank < 0 ? "" : "rank " + std::to_string(Of.Rank) + ": ";
+static std::string prefix(const Finding &F) {
+  return F.Traces.front().Rank < 0 ? "" : describe(F.Traces) + ": ";
 }
 
 static std::string describe(const Hint &H) {
@@ -73,13 +86,16 @@ class TextPrinter : public DivergencePrinter {
 public:
   explicit TextPrinter(const SourceMgr &Sources) : Sources(Sources) {}
 
-  void print(const Trace &Of, const Divergence &D) override {
-    outs() << Of.Path << ':' << D.Line << ": " << prefix(Of) << D.Text << " ["
-           << getName(D.Kind) << "]\n";
-    printPlace(D.Why);
-  }
-  void omit(const Trace &Of, size_t Count) override {
-    outs() << Of.Path << ": " << Count << " more\n";
+  void print(const Finding &F) override {
+    const std::string &Path = F.Traces.front().Path;
+    for (const Divergence &D : F.Divergences) {
+      outs() << Path << ':' << D.Line << ": " << prefix(F) << D.Text << " ["
+             << getName(D.Kind) << "]\n";
+      printPlace(D.Why);
+    }
+    if (F.Omitted > 0)
+      outs() << Path << ": " << prefix(F) << F.Omitted << " more"
+             << (F.Traces.size() > 1 ? " each" : "") << '\n';
   }
   void print(const Communicators::First &F) override {
     outs() << F.Group << " of ranks";
@@ -125,8 +141,19 @@ class JSONPrinter : public DivergencePrinter {
 public:
   explicit JSONPrinter(const SourceMgr &Sources) : Sources(Sources) {}
 
-  void print(const Trace &Of, const Divergence &D) override {
-    line([&](json::OStream &J) { attributes(J, Of.Path, Of.Rank, D); });
+  void print(const Finding &F) override {
+    const Trace &Of = F.Traces.front();
+    for (const Divergence &D : F.Divergences)
+      line([&](json::OStream &J) {
+        attributes(J, Of.Path, Of.Rank, D);
+        attributeTraces(J, F);
+      });
+    if (F.Omitted > 0)
+      line([&](json::OStream &J) {
+        J.attribute("file", json::fixUTF8(Of.Path));
+        J.attribute("more", static_cast<int64_t>(F.Omitted));
+        attributeTraces(J, F);
+      });
   }
   void print(const Communicators::First &F) override {
     line([&](json::OStream &J) {
@@ -183,6 +210,19 @@ private:
     }
     attributePlace(J, D.Why);
   }
+  /// Of which a first one is named already.
+  void attributeTraces(json::OStream &J, const Finding &F) {
+    if (F.Traces.size() == 1)
+      return;
+    J.attributeArray("files", [&] {
+      for (const Trace &T : F.Traces)
+        J.value(json::fixUTF8(T.Path));
+    });
+    J.attributeArray("ranks", [&] {
+      for (const Trace &T : F.Traces)
+        J.value(T.Rank);
+    });
+  }
   void attributePlace(json::OStream &J, SourceRange Why) {
     if (std::optional<Place> P = find(Sources, Why))
       J.attribute("planned_by", json::fixUTF8(describe(*P)));
@@ -212,11 +252,13 @@ public:
     J.arrayBegin();
   }
 
-  void print(const Trace &Of, const Divergence &D) override {
-    result(
-        getName(D.Kind), "error", prefix(Of) + D.Text,
-        Place{Of.Path, static_cast<unsigned>(std::max<int64_t>(D.Line, 1)), 1},
-        find(Sources, D.Why));
+  /// A result has one place: that of the first trace. Its text names all ranks.
+  void print(const Finding &F) override {
+    for (const Divergence &D : F.Divergences)
+      result(getName(D.Kind), "error", prefix(F) + D.Text,
+             Place{F.Traces.front().Path,
+                   static_cast<unsigned>(std::max<int64_t>(D.Line, 1)), 1},
+             find(Sources, D.Why));
   }
   void print(const Hint &H) override {
     result("hint", "note", describe(H), find(Sources, H.Range), std::nullopt);

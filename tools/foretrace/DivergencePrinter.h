@@ -20,6 +20,13 @@ struct CheckSummary {
   bool IsLog = false; ///< of one terminal, not traces of ranks
 };
 
+/// Traces that differ alike, line by line.
+struct Finding {
+  std::vector<Trace> Traces;                     ///< by rank; at least one
+  std::vector<megatron::Divergence> Divergences; ///< the first of each trace
+  size_t Omitted = 0;                            ///< more of each trace
+};
+
 class DivergencePrinter {
 public:
   virtual ~DivergencePrinter();
@@ -29,13 +36,11 @@ public:
   static std::unique_ptr<DivergencePrinter>
   create(const llvm::SourceMgr &Sources);
 
-  virtual void print(const Trace &Of, const megatron::Divergence &D) = 0;
-  /// \p Count more of a trace are not printed.
-  virtual void omit(const Trace &Of, size_t Count);
+  virtual void print(const Hint &H) = 0;
+  virtual void print(const Finding &F) = 0;
   virtual void print(const Communicators::First &F);
   /// \p Count more communicators are not printed.
   virtual void omitCommunicators(size_t Count);
-  virtual void print(const Hint &H) = 0;
   virtual void finish(const CheckSummary &S) = 0;
 };
 
