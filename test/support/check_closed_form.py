@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Compiles random jobs and compares each with its closed form: the collectives
+# of every block, those of every stage's step, and what each model chunk holds,
+# keeps and sends.
+"""usage: check_closed_form.py FORETRACE FOLDER [--jobs N] [--seed N]"""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import subprocess
+import sys
+
+import closed_form
+from ftir import Program
+from job import text_of
+from random_jobs import random_job
+
+SHOWN = 5  # jobs that differ are printed up to this number
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(f"{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def merged(messages):
+    """With the messages of attention over cp as one of each op: keys and values
+    may go together or apart."""
+    found, first = [], {}
+    for phase, op, axes, size in messages:
+        if axes == ("cp",) and (phase, op) in first:
+            place = first[phase, op]
+            found[place] = (phase, op, axes, found[place][3] + size)
+            continue
+        if axes == ("cp",):
+            first[phase, op] = len(found)
+        found.append((phase, op, axes, size))
+    return found
+
+
+def compare_lists(what, expected, got, ordered=True):
+    """Counts, and where those agree and it is asked for, order."""
+    expected, got = merged(expected), merged(got)
+    missing = collections.Counter(expected)
+    missing.subtract(got)
+    for message, n in sorted(missing.items()):
+        if n:
+            yield f"{what}: {abs(n)} {'more' if n > 0 else 'less'} of {message}"
+    if ordered and not any(missing.values()):
+        for phase in sorted({m[0] for m in expected} - {"backward"}):
+            want = [m[1:] for m in expected if m[0] == phase]
+            have = [m[1:] for m in got if m[0] == phase]
+            if want != have:
+                yield f"{what}: in order {want}, not {have}"
+
+
+def compare_messages(job, program):
+    for block, got in program.blocks.items():
+        if not block.startswith("step"):
+            yield from compare_lists(block, closed_form.messages(job, block),
+                                     got, job.zero < 2 and block != "moe")
+    for first, last, step in program.stages:
+        for stage in range(first, last + 1):
+            yield from compare_lists(
+                f"step of stage {stage}",
+                closed_form.step_messages(job, stage), program.blocks[step])
+
+
+def is_open(job):
+    """Whether the closed form says of such jobs what Foretrace doesn't yet."""
+    return (job.zero >= 2 or job.cp_comm != "all_gather" or job.dropout
+            or job.fused_loss or job.attention_backend == "unfused"
+            or job.latent and job.tp * job.cp > 1
+            or job.bias and (job.latent or job.experts)
+            or job.qk_norm and job.norm == "layernorm")
+
+
+def keeps_otherwise(job, blocks):
+    """As is_open, of what is kept."""
+    return "head" in blocks or job.recompute != "full" and (
+        job.latent or job.qk_norm or job.recompute == "selective")
+
+
+def closed_job(rng):
+    job = random_job(rng)
+    return closed_job(rng) if is_open(job) else job
+
+
+def expected_chunk(job, stage, number):
+    blocks = closed_form.chunk(job, stage, number)
+    held = [p for b in blocks for p in closed_form.parameters(job, b)
+            if not closed_form.is_spare(job, p)]
+    expected = {
+        "parameters": sum(
+            closed_form.share(p.elements, job.size(closed_form.sharers(p)))
+            if job.zero == 3 else p.elements for p in held),
+        "sent_bytes": 0 if "head" in blocks else closed_form.boundary(job),
+    }
+    if not keeps_otherwise(job, blocks):
+        expected["kept_activation_bytes"] = sum(
+            closed_form.kept(job, b) for b in blocks)
+    return expected
+
+
+def compare_plan(job, plan):
+    for row in plan["chunks"]:
+        for stage in range(row["stages"][0], row["stages"][1] + 1):
+            for number in range(row["chunks"][0], row["chunks"][1] + 1):
+                for key, want in expected_chunk(job, stage, number).items():
+                    if row[key] != want:
+                        yield (f"stage {stage} chunk {number}: {key} "
+                               f"expected {want}, got {row[key]}")
+
+
+def differences(job, foretrace, path):
+    path.write_text(text_of(job), encoding="utf-8")
+    program = Program(run(foretrace, "compile", "--quiet", "--emit=ir",
+                          "--stdout", str(path)))
+    plan = json.loads(run(foretrace, "plan", "--format=json", str(path)))
+    return [*compare_messages(job, program), *compare_plan(job, plan)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("foretrace")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    rng = random.Random(options.seed)
+    wrong = 0
+    for number in range(options.jobs):
+        job = closed_job(rng)
+        path = options.folder / f"job{number}.fore"
+        if found := differences(job, options.foretrace, path):
+            wrong += 1
+            if wrong <= SHOWN:
+                print(f"{path}\n{text_of(job)}", *found, sep="\n")
+    print(f"{options.jobs - wrong} of {options.jobs} jobs as their closed form")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

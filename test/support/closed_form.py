@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job communicates, stores and keeps, from Megatron-LM's source: blocks
+as lists of pieces (pieces.py), and the stages made of them.
+
+A message is (phase, op, axes, bytes), its bytes as ir/Program.h counts them:
+of an all-gather the gathered tensor, of a reduction the one before it, of an
+all-to-all or a broadcast the buffer of one rank, of a ring what a rank sends.
+"""
+
+from pieces import (Parameter, embedding, feed_forward, head, layer, mixture,
+                    sharers)
+
+LAYERS = ("dense", "moe")  # blocks that can be computed again
+
+BLOCKS = {
+    "embedding": embedding,
+    "dense": lambda job: layer(job, feed_forward(job, job.ffn, job.bias)),
+    "moe": lambda job: layer(job, mixture(job)),
+    "head": head,
+}
+
+
+def parameters(job, block):
+    return [p for piece in BLOCKS[block](job) for p in piece.parameters]
+
+
+def is_spare(job, parameter):
+    """The output layer of a tied model on the stage of the table is the
+    table."""
+    return parameter.tied and job.pp == 1
+
+
+def share(elements, ranks):
+    """ZeRO's share of a rank, padded."""
+    return -(-elements // ranks)
+
+
+def sharded(job, parameter, op, element):
+    """A collective of one parameter over the ranks that share it."""
+    axes = sharers(parameter)
+    ranks = job.size(axes)
+    return (op, axes, share(parameter.elements, ranks) * ranks * element)
+
+
+def zero_messages(job, block):
+    """Megatron-FSDP (distributed/fsdp/src/megatron_fsdp): gradients are
+    reduced in every backward pass with optim_grads (2) and optim_grads_params
+    (3), which gathers a layer's parameters for the forward pass and once for
+    recomputation and the backward pass together."""
+    if job.zero < 2:
+        return
+    again = "recompute" if job.recompute == "full" else "backward"
+    for p in parameters(job, block):
+        if not p.trained:
+            continue
+        if not is_spare(job, p):
+            yield ("backward",) + sharded(job, p, "reduce_scatter", job.grad)
+        if job.zero == 3 and block in LAYERS:
+            gather = sharded(job, p, "all_gather", job.element)
+            yield ("forward",) + gather
+            yield (again,) + gather
+
+
+def messages(job, block):
+    """Of one micro-batch; ZeRO's last, the others in order."""
+    pieces = BLOCKS[block](job)
+    again = [m for p in pieces for m in
+             (p.forward if job.recompute == "full" else p.core)]
+    if block not in LAYERS or job.recompute == "none":
+        again = []
+    of = {"forward": [m for p in pieces for m in p.forward],
+          "recompute": again,
+          "backward": [m for p in reversed(pieces) for m in p.backward]}
+    found = [(phase,) + m for phase, ms in of.items() for m in ms]
+    return on_mesh(job, found + list(zero_messages(job, block)))
+
+
+def on_mesh(job, found):
+    """There are no groups of one rank."""
+    for phase, op, axes, size in found:
+        axes = tuple(a for a in axes if getattr(job, a) > 1)
+        if axes and size:
+            yield phase, op, axes, size
+
+
+def kept(job, block):
+    """Full recomputation keeps a layer's input ([K], section 5)."""
+    if block in LAYERS and job.recompute == "full":
+        return job.local * job.hidden * job.element
+    return sum(piece.kept + (piece.scores if job.recompute == "none" else 0)
+               for piece in BLOCKS[block](job))
+
+
+def chunk(job, stage, number):
+    """Blocks of a model chunk: chunks go round the stages."""
+    each = len(job.layers) // (job.pp * job.vpp)
+    first = (number * job.pp + stage) * each
+    blocks = job.layers[first:first + each]
+    if stage == 0 and number == 0:
+        blocks = ["embedding"] + blocks
+    if stage == job.pp - 1 and number == job.vpp - 1:
+        blocks = blocks + ["head"]
+    return blocks
+
+
+def stage_parameters(job, stage):
+    """What one rank of the stage holds; a tied table once a rank."""
+    return [p for number in range(job.vpp)
+            for block in chunk(job, stage, number)
+            for p in parameters(job, block) if not is_spare(job, p)]
+
+
+def buffer_messages(job, held):
+    """Of the step's buffers, which hold all parameters with the same sharers
+    (distributed/param_and_grad_buffer.py): reductions and gathers."""
+    buffers = [Parameter(sum(p.elements for p in held if p.expert == expert),
+                         expert) for expert in (False, True)]
+    reduced = {0: [("all_reduce", sharers(b), b.elements * job.grad)
+                   for b in buffers],
+               1: [sharded(job, b, "reduce_scatter", job.grad)
+                   for b in buffers]}
+    gathered = [sharded(job, b, "all_gather", job.element) for b in buffers]
+    return reduced.get(job.zero, []), gathered if job.zero in (1, 2) else []
+
+
+def step_messages(job, stage):
+    """distributed/finalize_model_grads.py, in its order; with ZeRO 2 and 3 the
+    gradients summed over tp and of the tied tables are shares."""
+    def size(parameters):
+        return sum(share(p.elements, job.size(sharers(p))) if job.zero >= 2
+                   else p.elements for p in parameters) * job.grad
+
+    held = [p for p in stage_parameters(job, stage) if p.trained]
+    reduced, gathered = buffer_messages(job, held)
+    found = reduced + [
+        ("all_reduce", ("tp",), size(p for p in held if p.tp_sum))]
+    if job.tied and stage in (0, job.pp - 1):
+        table = Parameter(job.padded_vocab // job.tp * job.hidden)
+        found.append(("all_reduce", ("ends",), size([table])))
+    routers = sum(chunk(job, stage, n).count("moe") for n in range(job.vpp))
+    if routers and job.experts.router_bias:
+        found.append(("all_reduce", ("tp", "cp", "dp"),
+                      4 * job.experts.count * routers))
+    if job.per_token_loss:
+        found += [("broadcast", ("pp",), 4), ("all_reduce", ("cp", "dp"), 4)]
+    return on_mesh(job, [("step",) + m for m in found + gathered])
+
+
+def boundary(job):
+    """Between neighbouring stages (pipeline_parallel/schedules.py)."""
+    return job.local * job.hidden * job.element

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A job, and the file that states it."""
+
+import dataclasses
+
+BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+
+
+@dataclasses.dataclass
+class Latent:
+    """Multi-head latent attention: ranks and channels of one head."""
+    q_lora: int
+    kv_lora: int
+    rope: int
+    nope: int
+    v: int
+
+
+@dataclasses.dataclass
+class Experts:
+    """The routed experts of a block, and the shared ones' width."""
+    count: int
+    topk: int
+    ffn: int
+    shared: int
+    gate: bool
+    router_bias: bool
+    precision: str
+    aux_loss: str
+
+
+@dataclasses.dataclass
+class Job:
+    """A job as its file states it; sizes over all ranks."""
+    vocab: int
+    vocab_multiple: int
+    hidden: int
+    norm: str
+    positions: str
+    tied: bool
+    bias: bool
+    qkv_bias: bool
+    heads: int
+    kv_heads: int
+    head_dim: int
+    qk_norm: bool
+    latent: Latent
+    ffn: int
+    activation: str
+    experts: Experts
+    layers: list
+    sequence: int
+    micro_batch: int
+    precision: str
+    grad_precision: str
+    recompute: str
+    attention_backend: str
+    dropout: bool
+    fused_loss: bool
+    per_token_loss: bool
+    attention_mask: bool
+    tp: int
+    sp: bool
+    cp: int
+    cp_comm: str
+    pp: int
+    vpp: int
+    dp: int
+    ga: int
+    ep: int
+    etp: int
+    zero: int
+
+    def __post_init__(self):
+        self.element = BYTES[self.precision]
+        self.grad = BYTES[self.grad_precision]
+        step = self.vocab_multiple * self.tp
+        self.padded_vocab = -(-self.vocab // step) * step
+        self.edp = self.tp * self.cp * self.dp // (self.etp * self.ep)
+        self.ends = min(self.pp, 2)
+        # Tokens within tensor-parallel regions, and outside of them.
+        self.tokens = self.sequence // self.cp * self.micro_batch
+        self.local = self.tokens // self.tp if self.sp else self.tokens
+        self.fc1_parts = 2 if self.activation in ("swiglu", "geglu") else 1
+
+    def size(self, axes):
+        product = 1
+        for axis in axes:
+            product *= getattr(self, axis)
+        return product
+
+
+def word(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def keys(job, *names):
+    return "  ".join(f"{n} = {word(getattr(job, n))}" for n in names)
+
+
+def attention_text(job):
+    if m := job.latent:
+        return (f"mla {{ heads = {job.heads}  q_lora = {m.q_lora}  "
+                f"kv_lora = {m.kv_lora}  rope_dim = {m.rope}  "
+                f"nope_dim = {m.nope}  v_dim = {m.v} }}")
+    return "gqa { " + keys(job, "heads", "kv_heads", "head_dim",
+                           "qk_norm") + " }"
+
+
+def network_text(job, width):
+    return f"ffn {{ intermediate = {width}  activation = {job.activation} }}"
+
+
+def experts_text(job):
+    e = job.experts
+    return (f"  block moe {{\n    experts = {e.count}  topk = {e.topk}  "
+            f"shared_intermediate = {e.shared}  shared_gate = {word(e.gate)}\n"
+            f"    router_bias = {word(e.router_bias)}  "
+            f"router_precision = {e.precision}  aux_loss = {e.aux_loss}\n"
+            f"    {network_text(job, e.ffn)}\n  }}\n")
+
+
+def blocks_text(job):
+    text = {"dense": f"  block dense {{ {network_text(job, job.ffn)} }}\n",
+            "moe": experts_text(job) if job.experts else ""}
+    names = [n for n in text if n in job.layers]
+    return "".join(text[n] for n in names) + "  layers = " + " + ".join(
+        f"{job.layers.count(n)} * {n}" for n in names) + "\n"
+
+
+def text_of(job):
+    world = job.tp * job.cp * job.dp * job.pp
+    mesh = ["tp", "cp", "pp", "vpp", "zero"]
+    mesh += ["ep", "etp"] if job.experts else []
+    mesh += ["cp_comm"] if job.cp_comm != "all_gather" else []
+    train = ["sequence", "micro_batch", "precision", "grad_precision",
+             "recompute"]
+    train += ["attention_backend"] if job.attention_backend != "fused" else []
+    train += [k for k in ("dropout", "fused_loss", "per_token_loss",
+                          "attention_mask") if getattr(job, k)]
+    return (
+        "model random {\n  "
+        + keys(job, "vocab", "vocab_multiple", "hidden", "norm", "positions",
+               "tied", "bias", "qkv_bias")
+        + f"\n  attention {attention_text(job)}\n{blocks_text(job)}}}\n"
+        + "train {\n  " + keys(job, *train) + "\n"
+        + f"  global_batch = {job.micro_batch * job.dp * job.ga}\n}}\n"
+        + f"parallel {{\n  world = {world}  "
+        + f"sequence_parallel = {word(job.sp)}  " + keys(job, *mesh) + "\n}\n")

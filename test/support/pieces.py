@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a model as Megatron-LM's source has them: each with the messages
+of its forward and backward pass, its parameters, and the bytes that it keeps of
+a micro-batch for the backward pass.
+
+Nothing here follows from Foretrace's passes; sources are files of Megatron-LM
+(main of 2026-08, megatron/core) and
+  [K] Korthikanti et al., Reducing Activation Recomputation, arXiv 2205.05198.
+"""
+
+import dataclasses
+
+from job import BYTES
+
+
+@dataclasses.dataclass
+class Parameter:
+    elements: int          # of one rank
+    expert: bool = False   # of a routed expert
+    tp_sum: bool = False   # its gradient is summed over tp in the step
+    trained: bool = True   # has a gradient
+    tied: bool = False     # is the embedding table
+
+
+@dataclasses.dataclass
+class Piece:
+    forward: list = dataclasses.field(default_factory=list)
+    backward: list = dataclasses.field(default_factory=list)
+    parameters: list = dataclasses.field(default_factory=list)
+    kept: int = 0
+    # Core attention: its messages are there again in selective recomputation,
+    # the scores it keeps are not.
+    core: list = dataclasses.field(default_factory=list)
+    scores: int = 0
+
+
+def sharers(parameter):
+    """Axes of the ranks that hold the same parameter."""
+    return ("edp",) if parameter.expert else ("cp", "dp")
+
+
+def norm(job, width, tokens=None, tp_sum=None, kept_width=None):
+    """A norm keeps its input, whole if it is a part of a tensor. Its gradient
+    is of this rank's tokens under sequence parallelism
+    (distributed/finalize_model_grads.py)."""
+    tp_sum = job.sp if tp_sum is None else tp_sum
+    tokens = job.local if tokens is None else tokens
+    count = 2 if job.norm == "layernorm" else 1
+    return Piece(
+        parameters=[Parameter(width, tp_sum=tp_sum) for _ in range(count)],
+        kept=tokens * (kept_width or width) * job.element)
+
+
+def column(job, width, outputs, bias=False, keeps_input=True, tied=False):
+    """tensor_parallel/layers.py, ColumnParallelLinear: under sequence
+    parallelism the input is gathered, and again for the weight's gradient
+    because only this rank's part is saved; its gradient is scattered."""
+    whole = job.tokens * width * job.element
+    parameters = [Parameter(width * outputs // job.tp, tied=tied)]
+    if bias:
+        parameters.append(Parameter(outputs // job.tp))
+    piece = Piece(parameters=parameters)
+    if keeps_input:
+        piece.kept = job.local * width * job.element
+    if job.sp:
+        piece.forward = [("all_gather", ("tp",), whole)]
+        piece.backward = [("all_gather", ("tp",), whole),
+                          ("reduce_scatter", ("tp",), whole)]
+    else:
+        piece.backward = [("all_reduce", ("tp",), whole)]
+    return piece
+
+
+def row(job, inputs, width, bias=False):
+    """tensor_parallel/layers.py, RowParallelLinear; its bias is added to this
+    rank's tokens."""
+    whole = job.tokens * width * job.element
+    parameters = [Parameter(inputs * width // job.tp)]
+    if bias:
+        parameters.append(Parameter(width, tp_sum=job.sp))
+    piece = Piece(parameters=parameters,
+                  kept=job.tokens * inputs // job.tp * job.element)
+    if job.sp:
+        piece.forward = [("reduce_scatter", ("tp",), whole)]
+        piece.backward = [("all_gather", ("tp",), whole)]
+    else:
+        piece.forward = [("all_reduce", ("tp",), whole)]
+    return piece
+
+
+def duplicated(job, inputs, width, bias=False):
+    """A linear layer that every rank of tp has whole, run on this rank's tokens
+    (extensions/transformer_engine.py, parallel_mode "duplicated";
+    moe/router.py; moe/shared_experts.py)."""
+    parameters = [Parameter(inputs * width, tp_sum=job.sp)]
+    if bias:
+        parameters.append(Parameter(width, tp_sum=job.sp))
+    return Piece(parameters=parameters)
+
+
+def exchange(job, query, key_value, context):
+    """Forward and backward messages of attention over cp, keys and values as
+    one (Transformer Engine, dot_product_attention/context_parallel.py): they
+    are gathered and their gradients scattered; or go round in a ring, the
+    gradients one step behind; or heads are exchanged for the sequence, as are
+    queries and results."""
+    def of(width):
+        return job.tokens * width // job.tp * job.element
+
+    if job.cp_comm == "p2p":
+        step = ("ring", ("cp",), of(key_value) * (job.cp - 1))
+        return [step], [step, step]
+    if job.cp_comm == "a2a":
+        each = [("all_to_all", ("cp",), of(w))
+                for w in (query, key_value, context)]
+        return each, each
+    gather = ("all_gather", ("cp",), of(key_value) * job.cp)
+    return [gather], [gather, ("reduce_scatter",) + gather[1:]]
+
+
+def core_attention(job, query, key_value, context, kept_width):
+    """A fused kernel keeps what it reads, and its result, which is also that of
+    the exchange but for all-to-all. Without one the softmax is kept, with
+    dropout its mask and its result too ([K], section 4.1: 5 a s/h)."""
+    forward, backward = exchange(job, query, key_value, context)
+    if job.cp > 1 and job.cp_comm == "a2a":
+        kept_width += context
+    scores = 0
+    if job.attention_backend == "unfused":
+        scores = (job.micro_batch * job.heads // job.tp * job.sequence ** 2
+                  * (2 * job.element + 1 if job.dropout else job.element))
+    return Piece(forward=forward, backward=backward, core=forward,
+                 kept=job.tokens * kept_width // job.tp * job.element,
+                 scores=scores)
+
+
+def attention(job):
+    """transformer/attention.py. Norms of queries and keys are of heads of this
+    rank: their gradients are summed over tp with or without sequence
+    parallelism."""
+    q, kv = job.heads * job.head_dim, job.kv_heads * job.head_dim
+    pieces = [column(job, job.hidden, q + 2 * kv, job.qkv_bias)]
+    if job.qk_norm:
+        # Both read parts of the projection's output; the value is another.
+        pieces += [norm(job, job.head_dim, tokens=0, tp_sum=job.tp > 1)
+                   for _ in range(2)]
+        pieces.append(Piece(
+            kept=job.tokens * (q + 2 * kv) // job.tp * job.element))
+    pieces.append(core_attention(
+        job, q, 2 * kv, q, q + kv if job.qk_norm else q + 2 * kv))
+    return pieces + [row(job, q, job.hidden, job.bias)]
+
+
+def latent_attention(job):
+    """transformer/multi_latent_attention.py. The key is expanded to all heads
+    with its rotary part before core attention; key and value are copies. Of
+    k_pos_emb the gather alone is issued in the forward pass, the scatter of its
+    gradient in the backward pass; nothing without sequence parallelism."""
+    m, heads = job.latent, job.heads
+    head = m.nope + m.rope
+    pieces = []
+    if m.q_lora:
+        pieces += [duplicated(job, job.hidden, m.q_lora),
+                   norm(job, m.q_lora),
+                   column(job, m.q_lora, heads * head)]
+    else:
+        pieces += [column(job, job.hidden, heads * head, keeps_input=False)]
+    pieces += [duplicated(job, job.hidden, m.kv_lora + m.rope),
+               Piece(kept=job.local * job.hidden * job.element),
+               norm(job, m.kv_lora, kept_width=m.kv_lora + m.rope),
+               column(job, m.kv_lora, heads * (m.nope + m.v))]
+    if job.sp:
+        rotary = job.tokens * m.rope * job.element
+        pieces.append(Piece(forward=[("all_gather", ("tp",), rotary)],
+                            backward=[("reduce_scatter", ("tp",), rotary)]))
+    return pieces + [
+        core_attention(job, heads * head, heads * (head + m.v), heads * m.v,
+                       heads * (2 * head + m.v)),
+        row(job, heads * m.v, job.hidden, job.bias)]
+
+
+def feed_forward(job, width, bias, keeps_input=True):
+    """transformer/mlp.py; the activation keeps its input."""
+    inner = width * job.fc1_parts
+    return [column(job, job.hidden, inner, bias, keeps_input),
+            Piece(kept=job.tokens * inner // job.tp * job.element),
+            row(job, width, job.hidden, bias)]
+
+
+def routed_experts(job):
+    """moe/token_dispatcher.py (all-to-all): copies of this rank's tokens and
+    their probabilities go to the experts, whole within an expert's
+    tensor-parallel group, and what comes out goes back. moe/experts.py: the
+    activation is multiplied by the probabilities; biases for each local expert.
+    Routing is balanced."""
+    e = job.experts
+    slots = job.local * e.topk
+    whole = slots * job.etp
+    sent = slots * job.hidden * job.element
+    forward = [("all_to_all", ("ep",), sent),
+               ("all_to_all", ("ep",), slots * BYTES[e.precision]),
+               ("all_gather", ("etp",), sent * job.etp),
+               ("all_gather", ("etp",), whole * BYTES[e.precision]),
+               ("reduce_scatter", ("etp",), sent * job.etp),
+               ("all_to_all", ("ep",), sent)]
+    transposed = {"all_to_all": "all_to_all", "all_gather": "reduce_scatter",
+                  "reduce_scatter": "all_gather"}
+    inner = e.ffn * job.fc1_parts
+    local = e.count // job.ep
+    sizes = [local * job.hidden * inner // job.etp,
+             local * e.ffn // job.etp * job.hidden]
+    if job.bias:
+        sizes += [local * inner // job.etp, local * job.hidden]
+    kept = (whole * (job.hidden + (inner + e.ffn) // job.etp) * job.element
+            + whole * BYTES[e.precision])
+    return Piece(forward=forward, kept=kept,
+                 backward=[(transposed[op], *rest)
+                           for op, *rest in reversed(forward)],
+                 parameters=[Parameter(n, expert=True) for n in sizes])
+
+
+AUX_LOSSES = {  # axes of the sum, counts of an expert in a micro-batch
+    "none": ((), lambda job: 0),
+    "aux_loss": (("tp", "cp"), lambda job: 1),
+    "seq_aux_loss": (("tp", "cp"), lambda job: job.micro_batch),
+    "global_aux_loss": (("tp", "cp", "dp"), lambda job: 1),
+}
+
+
+def router(job):
+    """moe/router.py. The bias that balances load is no parameter with a
+    gradient, the router's own one (of add_bias_linear) is. An auxiliary loss
+    sums counts of tokens, 8 bytes each."""
+    e = job.experts
+    axes, counts = AUX_LOSSES[e.aux_loss]
+    balance = Piece(
+        forward=[("all_reduce", axes, 8 * e.count * counts(job))],
+        kept=job.local * e.count * BYTES[e.precision])
+    if e.router_bias:
+        balance.parameters.append(Parameter(e.count, trained=False))
+    return [duplicated(job, job.hidden, e.count, job.bias), balance]
+
+
+def mixture(job):
+    """moe/moe_layer.py; router and shared experts read the norm's output, kept
+    once."""
+    e = job.experts
+    pieces = [Piece(kept=job.local * job.hidden * job.element)]
+    if e.shared:
+        pieces += feed_forward(job, e.shared, job.bias, keeps_input=False)
+    if e.shared and e.gate:
+        # The product keeps both factors: the scattered output and the gate.
+        pieces += [duplicated(job, job.hidden, 1),
+                   Piece(kept=job.local * (job.hidden + 1) * job.element)]
+    return pieces + router(job) + [routed_experts(job)]
+
+
+def batch(job, *sizes):
+    """core/utils.py, get_batch_on_this_tp_rank, on the first and the last
+    stage: so many bytes of a token, of whole samples, which are split over cp
+    afterwards."""
+    return [("broadcast", ("tp",), job.sequence * job.micro_batch * size)
+            for size in sizes]
+
+
+def mask(job):
+    """The attention mask of a loader that makes one."""
+    return batch(job, job.sequence) if job.attention_mask else []
+
+
+def embedding(job):
+    """tensor_parallel/layers.py, VocabParallelEmbedding, and
+    models/common/embeddings/language_model_embedding.py: with learned positions
+    the sum is reduced whole, then split. A table keeps the numbers of its rows,
+    8 bytes a token."""
+    whole = job.tokens * job.hidden * job.element
+    scattered = job.sp and job.positions != "learned"
+    piece = Piece(
+        forward=batch(job, 8, 8) + mask(job) + [
+            ("reduce_scatter" if scattered else "all_reduce", ("tp",), whole)],
+        parameters=[Parameter(job.padded_vocab // job.tp * job.hidden)],
+        kept=8 * job.tokens)
+    if job.sp:
+        piece.backward = [("all_gather", ("tp",), whole)]
+    if job.positions == "learned":
+        piece.parameters.append(Parameter(job.sequence * job.hidden))
+        piece.kept += 8 * job.tokens
+    return [piece, dropout(job)]
+
+
+def head(job):
+    """models/gpt/gpt_model.py; tensor_parallel/cross_entropy.py reduces three
+    fp32 terms a token and keeps the fp32 softmax ([K], section 4.3)."""
+    term = ("all_reduce", ("tp",), 4 * job.tokens)
+    return [Piece(forward=batch(job, 8, 4) + (mask(job) if job.pp > 1 else [])),
+            norm(job, job.hidden),
+            column(job, job.hidden, job.padded_vocab, tied=job.tied),
+            Piece(forward=[term] * 3, kept=(
+                job.tokens * job.padded_vocab // job.tp
+                * (job.element if job.fused_loss else 4)))]
+
+
+def dropout(job):
+    """Keeps its mask, a byte an element ([K], section 4.1)."""
+    return Piece(kept=job.local * job.hidden if job.dropout else 0)
+
+
+def layer(job, network):
+    attend = latent_attention if job.latent else attention
+    return ([norm(job, job.hidden)] + attend(job)
+            + [dropout(job), norm(job, job.hidden)] + network
+            + [dropout(job)])

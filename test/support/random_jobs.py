@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random legal jobs."""
+
+from job import Experts, Job, Latent
+from pieces import AUX_LOSSES
+
+
+def divisors(n):
+    return [k for k in range(1, n + 1) if n % k == 0]
+
+
+def random_mesh(rng, is_mixture, has_bias):
+    tp, cp, dp = (rng.choice(s) for s in ((1, 2, 4), (1, 1, 2, 4), (1, 2, 4)))
+    pp = rng.choice((1, 1, 2, 4))
+    vpp = rng.choice((1, 2)) if pp > 1 else 1
+    mesh = dict(tp=tp, cp=cp, dp=dp, pp=pp, vpp=vpp, ep=1, etp=1)
+    # The token dispatcher needs sequence parallelism (moe/moe_layer.py).
+    mesh["sp"] = tp > 1 and (is_mixture or rng.random() < .6)
+    if is_mixture:
+        mesh["ep"] = rng.choice(divisors(tp * cp * dp))
+        rest = divisors(tp * cp * dp // mesh["ep"])
+        # moe/experts.py adds biases on each rank of etp, before the sum.
+        mesh["etp"] = 1 if has_bias else rng.choice(rest)
+    mesh["ga"] = pp * rng.choice((1, 2)) if vpp > 1 else rng.choice((1, 3))
+    return mesh
+
+
+def random_attention(rng, mesh):
+    tp, cp = mesh["tp"], mesh["cp"]
+    heads = tp * rng.choice((2, 4))
+    latent = None
+    if rng.random() < .3:
+        latent = Latent(q_lora=rng.choice((0, 192)), kv_lora=64 * rng.choice(
+            (1, 2)), rope=rng.choice((16, 32)), nope=rng.choice((32, 64)),
+            v=rng.choice((32, 48)))
+    kv_heads = heads if latent else rng.choice(
+        [n for n in divisors(heads) if n % tp == 0])
+    kinds = ["all_gather", "p2p"] + ["a2a"] * (kv_heads % (tp * cp) == 0)
+    return dict(heads=heads, kv_heads=kv_heads, latent=latent,
+                head_dim=rng.choice((32, 64)),
+                qk_norm=not latent and rng.random() < .3,
+                cp_comm=rng.choice(kinds) if cp > 1 else "all_gather",
+                attention_backend=rng.choice(
+                    ("fused", "fused", "unfused") if cp == 1 else ("fused",)))
+
+
+def random_experts(rng, mesh, bias, precision):
+    count = mesh["ep"] * rng.choice((2, 4))
+    # moe/shared_experts.py takes no biases.
+    shared = 0 if bias else mesh["tp"] * rng.choice((0, 80))
+    return Experts(count=count, topk=rng.randint(1, count),
+                   ffn=mesh["etp"] * rng.choice((48, 64)), shared=shared,
+                   gate=shared > 0 and rng.random() < .5,
+                   router_bias=rng.random() < .3,
+                   precision=rng.choice((precision, "fp32")),
+                   aux_loss=rng.choice(tuple(AUX_LOSSES)))
+
+
+def random_layers(rng, chunks, is_mixture):
+    each = rng.choice((1, 2, 3))
+    if not is_mixture:
+        return ["dense"] * (each * chunks)
+    dense = rng.randint(0, each * chunks - 1)
+    return ["dense"] * dense + ["moe"] * (each * chunks - dense)
+
+
+def random_model(rng, mesh, bias, is_mixture, precision):
+    return dict(
+        vocab=rng.randint(500, 4000), vocab_multiple=rng.choice((1, 64, 128)),
+        hidden=64 * rng.choice((4, 6, 8)),
+        norm=rng.choice(("layernorm", "rmsnorm")),
+        positions=rng.choice(("learned", "rope", "rope", "none")),
+        tied=rng.random() < .4, bias=bias, qkv_bias=bias or rng.random() < .2,
+        ffn=mesh["tp"] * rng.choice((96, 160)),
+        activation=rng.choice(("gelu", "relu", "swiglu", "geglu")),
+        experts=random_experts(rng, mesh, bias, precision)
+        if is_mixture else None,
+        layers=random_layers(rng, mesh["pp"] * mesh["vpp"], is_mixture),
+        **random_attention(rng, mesh))
+
+
+def random_job(rng):
+    is_mixture, bias = rng.random() < .5, rng.random() < .3
+    mesh = random_mesh(rng, is_mixture, bias)
+    precision = rng.choice(("bf16", "bf16", "bf16", "fp32"))
+    grads = ("bf16", "fp32") if precision == "bf16" else ("fp32",)
+    return Job(
+        **random_model(rng, mesh, bias, is_mixture, precision), **mesh,
+        sequence=2 * mesh["tp"] * mesh["cp"] * rng.choice((16, 24, 128)),
+        micro_batch=rng.choice((1, 2, 3)), precision=precision,
+        grad_precision=rng.choice(grads),
+        recompute=rng.choice(("none", "none", "selective", "full")),
+        dropout=rng.random() < .3, fused_loss=rng.random() < .3,
+        per_token_loss=rng.random() < .3, attention_mask=rng.random() < .3,
+        zero=rng.choice((0, 0, 1, 1, 2, 3)))
