@@ -21,6 +21,18 @@ void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
             Keyword.Range, Keyword.Text, Sections);
 }
 
+std::vector<llvm::StringRef>
+Binder::namesIn(const Body &B, const Body &Sub,
+                llvm::ArrayRef<llvm::StringRef> Sections) {
+  std::vector<llvm::StringRef> Names = Sections;
+  if (Sub.Range.isValid())
+    return Names;
+  for (const Body &Block : B.Sections) // -D calls them by their own names
+    if (Block.Keyword.Text == "block")
+      Names.push_back(Block.Label.Text);
+  return Names;
+}
+
 void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
   std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
   if (!V)

@@ -22,8 +22,8 @@ struct Job {
   };
   std::vector<Declared> Models; ///< imported ones first
   Body Train, Parallel, Cost;
-  std::vector<Field> ModelKeys; ///< given with -D, over the chosen model
-  std::vector<Declared> Emits;  ///< of the main file
+  std::vector<Override> ModelKeys; ///< for the chosen model
+  std::vector<Declared> Emits;     ///< of the main file
   const Unit *Main = nullptr;
   bool IsComplete = true; ///< no import failed, so what lacks is not there
   SourceRange Start;      ///< where a missing section is reported
@@ -49,6 +49,10 @@ private:
   void requireKeys(const ast::Word &Section, const SpecT &Out,
                    llvm::ArrayRef<const Body *> Written);
   template <typename SpecT> void publishKeys(const SpecT &S);
+  /// What \p Sub of \p B may have meant, of which there are \p Sections.
+  static std::vector<llvm::StringRef>
+  namesIn(const Body &B, const Body &Sub,
+          llvm::ArrayRef<llvm::StringRef> Sections);
 
   const Job::Declared *chooseModel();
   const Job::Declared *findModel(const ast::Word &Name);
@@ -56,6 +60,7 @@ private:
                   std::vector<const Job::Declared *> &Chain);
   void bindModel(ir::ModelSpec &M);
   void bindBlocks(const Body &Model, ir::ModelSpec &M);
+  void reportHidden(const Body &Model);
   void bindAttention(const Body &Section, ir::AttentionSpec &Out);
   void bindParts(const Body &B, ir::BlockSpec &Out);
   void bindBlock(const Body &B, const Body &Model, ir::BlockSpec &Out);
@@ -123,7 +128,8 @@ void Binder::bindKeys(const Body &B, SpecT &Out,
   }
   for (const Body &Sub : B.Sections)
     if (!llvm::is_contained(Sections, Sub.Keyword.Text))
-      reportSection(Sub.Keyword, B.Keyword.Text, Sections, Diags);
+      reportSection(Sub.Keyword, B.Keyword.Text, namesIn(B, Sub, Sections),
+                    Diags);
 }
 
 /// Reports keys of \p Section that must be there and are neither present nor

@@ -13,19 +13,7 @@ bool Binder::findTable(const Body &B, llvm::StringRef Name, Body &Out) {
     return true;
   }
   const Field *F = B.findField(Name);
-  if (!F)
-    return false;
-  std::optional<Value> V = Eval.evaluate(*F->Value, *F->Names);
-  if (!V)
-    return false;
-  const auto *T = V->getIf<TableValue>();
-  if (!T) {
-    Diags.report(V->Range, diag::WrongType, Name, describe(*V), "a table");
-    return false;
-  }
-  Bodies.merge(Out, *T->Section, NoNames);
-  Out.Keyword = F->Key;
-  return true;
+  return F && Bodies.mergeTable(Out, *F);
 }
 
 void Binder::bindTime(const Field &F, llvm::StringRef Prefix, ir::CostSpec &C) {
@@ -95,7 +83,7 @@ void Binder::bindLinks(const Body &Links, ir::CostSpec &C) {
 
 void Binder::bindCost(ir::CostSpec &C) {
   const Body &B = TheJob.Cost;
-  if (!B.Range.isValid() && B.Fields.empty())
+  if (!B.Range.isValid() && B.Fields.empty() && B.Sections.empty())
     return;
   if (B.Label.Text.empty())
     Diags.report(B.Keyword.Range, diag::MissingLabel, "cost",

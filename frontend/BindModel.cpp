@@ -113,7 +113,7 @@ void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
     const ir::AttentionKind Kind = *Out.Kind;
     const bool CountsKeyHeads = Kind == ir::AttentionKind::GQA;
     llvm::erase_if(Own.Fields, [&](const Field &F) {
-      const bool IsOwn = isWithin(F.Key.Range, Section.Range);
+      const bool IsOwn = F.IsGiven || isWithin(F.Key.Range, Section.Range);
       if (takes(Kind, F.Key.Text))
         return !IsOwn && !CountsKeyHeads && F.Key.Text == "kv_heads";
       if (IsOwn)
@@ -186,6 +186,21 @@ void Binder::bindBlock(const Body &B, const Body &Model, ir::BlockSpec &Out) {
   Out.Moe = std::move(Moe);
 }
 
+/// Warns of a key given with -D for all blocks that each states for itself.
+void Binder::reportHidden(const Body &Model) {
+  for (const Body &Common : Model.Sections)
+    for (const Field &F : Common.Fields) {
+      auto States = [&](const Body &B) {
+        const Body *Own = B.findSection(Common.Keyword.Text);
+        return B.Keyword.Text != "block" || (Own && Own->findField(F.Key.Text));
+      };
+      if (F.IsGiven && Common.Keyword.Text != "block" &&
+          llvm::all_of(Model.Sections, States))
+        Diags.report(F.Key.Range, diag::KeyWithoutEffect, F.Key.Text,
+                     "where each block states it");
+    }
+}
+
 void Binder::bindBlocks(const Body &Model, ir::ModelSpec &M) {
   ir::BlockSpec Defaults;
   bindParts(Model, Defaults);
@@ -193,7 +208,7 @@ void Binder::bindBlocks(const Body &Model, ir::ModelSpec &M) {
     if (B.Keyword.Text == "block")
       bindBlock(B, Model, M.Blocks.emplace_back(Defaults));
   if (!M.Blocks.empty())
-    return;
+    return reportHidden(Model);
   Defaults.Name = "layer";
   Defaults.Range = Model.Label.Range;
   checkParts(Model.Label, Defaults, {&Model});
@@ -258,8 +273,8 @@ void Binder::bindModel(ir::ModelSpec &M) {
   std::vector<const Job::Declared *> Chain;
   if (!Chosen || !mergeModel(*Chosen, Model, Chain))
     return;
-  for (const Field &F : TheJob.ModelKeys)
-    BodyBuilder::override(Model, F);
+  for (const Override &O : TheJob.ModelKeys)
+    Bodies.override(Model, O);
   M.Name = Model.Label.Text;
   M.Range = Model.Label.Range;
   bindKeys(Model, M, {"layers"}, {"attention", "ffn", "block"});

@@ -55,13 +55,52 @@ static bool isSame(const ast::Word &KeywordA, const ast::Word &LabelA,
          (KeywordA.Text == "attention" || LabelA.Text == LabelB.Text);
 }
 
-void BodyBuilder::override(Body &Into, Field F) {
+/// Lays one key over \p Into.
+static void setField(Body &Into, Field F) {
   for (Field &Old : Into.Fields)
     if (Old.Key.Text == F.Key.Text) {
       Old = std::move(F);
       return;
     }
   Into.Fields.push_back(std::move(F));
+}
+
+bool BodyBuilder::mergeTable(Body &Into, const Field &F) {
+  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  if (!V)
+    return false;
+  const auto *T = V->getIf<TableValue>();
+  if (!T) {
+    Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V),
+                 "a table");
+    return false;
+  }
+  merge(Into, *T->Section, NoNames);
+  Into.Keyword = F.Key;
+  return true;
+}
+
+/// The section of \p In that a path calls \p Name: a block by its own name,
+/// any other by its keyword. A table given as a value becomes one.
+Body &BodyBuilder::enter(Body &In, const ast::Word &Name) {
+  for (Body &Sub : In.Sections)
+    if ((Sub.Keyword.Text == "block" ? Sub.Label : Sub.Keyword).Text ==
+        Name.Text)
+      return Sub;
+  Body &Made = In.Sections.emplace_back();
+  Made.Keyword = Name;
+  if (const Field *F = In.findField(Name.Text)) {
+    mergeTable(Made, *F);
+    In.Fields.erase(In.Fields.begin() + (F - In.Fields.data()));
+  }
+  return Made;
+}
+
+void BodyBuilder::override(Body &Into, const Override &O) {
+  Body *At = &Into;
+  for (const ast::Word &Name : O.Sections)
+    At = &enter(*At, Name);
+  setField(*At, O.Key);
 }
 
 void BodyBuilder::check(const ast::Require &R, const Scope &Names) {
@@ -98,7 +137,7 @@ void BodyBuilder::merge(Body &Into, const ast::Section &S, const Scope &Outer) {
       continue;
     }
     Seen.push_back(A);
-    override(Into, {A->Key, A->Value.get(), &Names});
+    setField(Into, {A->Key, A->Value.get(), &Names});
   }
 
   for (size_t I = 0; I < Entries.Sections.size(); ++I) {

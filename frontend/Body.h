@@ -15,6 +15,15 @@ struct Field {
   ast::Word Key;
   const ast::Expr *Value;
   const Scope *Names;
+  bool IsGiven = false; ///< with -D
+};
+
+/// `-D parallel.tp=8`, `-D model.moe.ffn.intermediate=512`: a key of a section
+/// within sections.
+struct Override {
+  ast::Word Top;                   ///< `model`, `train`, ...; empty for a param
+  std::vector<ast::Word> Sections; ///< below it, outermost first
+  Field Key;
 };
 
 struct Body {
@@ -37,18 +46,24 @@ public:
   /// Lays \p S over \p Into: its keys override, its sections merge, a block
   /// by its label. A key twice in \p S itself is reported.
   void merge(Body &Into, const ast::Section &S, const Scope &Names);
-  /// Lays one key over \p Into.
-  static void override(Body &Into, Field F);
+  /// The same with the table that is the value of \p F; false, and reported, if
+  /// it is none.
+  bool mergeTable(Body &Into, const Field &F);
+  /// Lays \p O over \p Into, the section \p O.Top. Sections on its path that
+  /// are not there are made: binding reports those that can't be.
+  void override(Body &Into, const Override &O);
   /// Reports a condition that doesn't hold.
   void check(const ast::Require &R, const Scope &Names);
 
 private:
   struct Flat;
+  Body &enter(Body &In, const ast::Word &Name);
   void flatten(const std::vector<ast::Entry> &Entries, Scope &Names, Flat &Out);
 
   Evaluator &Eval;
   DiagnosticEngine &Diags;
   std::deque<Scope> Scopes;
+  const Scope NoNames; // tables use no names
 };
 
 } // namespace foretrace

@@ -7,18 +7,10 @@
 #include "frontend/Parse.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
-#include <list>
 
 using namespace foretrace;
 
 namespace {
-
-/// One `-D name=value`.
-struct Override {
-  ast::Word Name;    ///< without the value
-  ast::Word Section; ///< empty for a param
-  ast::ExprPtr Value;
-};
 
 class Compilation {
 public:
@@ -31,6 +23,7 @@ public:
   std::optional<ir::Spec> run(llvm::StringRef Path);
 
 private:
+  void readOverrides();
   void readOverride(llvm::StringRef Text);
   void overrideParam(const Override &O);
   void overrideKey(const Override &O);
@@ -45,7 +38,8 @@ private:
   ImportGraph Graph;
   Evaluator Eval;
   BodyBuilder Bodies;
-  std::list<Override> Overrides; // symbols point to their values
+  std::vector<Override> Overrides;
+  std::vector<ast::ExprPtr> GivenValues; // symbols and overrides point to them
   Job TheJob;
 };
 
@@ -57,58 +51,75 @@ static SourceRange rangeOf(llvm::StringRef Text) {
           llvm::SMLoc::getFromPointer(Text.end())};
 }
 
+/// All -D in one buffer, a line each, so that a place tells which it is in.
+void Compilation::readOverrides() {
+  constexpr llvm::StringLiteral Flag = "-D ";
+  std::string Lines;
+  for (const std::string &Text : Options.Overrides)
+    Lines += (Flag + Text + "\n").str();
+  const unsigned Buffer = Sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(Lines, CommandLineName), {});
+  llvm::StringRef Rest = Sources.getMemoryBuffer(Buffer)->getBuffer();
+  for (const std::string &Text : Options.Overrides) {
+    readOverride(Rest.substr(Flag.size(), Text.size()));
+    Rest = Rest.drop_front(Flag.size() + Text.size() + 1);
+  }
+}
+
 void Compilation::readOverride(llvm::StringRef Text) {
-  auto Add = [&](llvm::StringRef Content) {
-    return Sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBufferCopy(Content, "<command line>"),
-        llvm::SMLoc());
-  };
-  llvm::StringRef Whole = Sources.getMemoryBuffer(Add(Text))->getBuffer();
-  auto [Name, Value] = Whole.split('=');
-  Name = Name.trim();
-  if (Name.empty() || Value.trim().empty()) {
-    Diags.report(rangeOf(Whole), diag::MalformedOverride, Text);
+  auto [Path, Value] = Text.split('=');
+  Path = Path.trim();
+  llvm::SmallVector<llvm::StringRef, 4> Names;
+  Path.split(Names, '.');
+  constexpr size_t MaxNames = 8; // no section is that deep
+  if (Value.trim().empty() || llvm::is_contained(Names, "") ||
+      Names.size() > MaxNames) {
+    Diags.report(rangeOf(Text), diag::MalformedOverride, Text);
     return;
   }
+  std::vector<ast::Word> Words;
+  for (llvm::StringRef Name : Names)
+    Words.push_back({Name.str(), rangeOf(Name)});
   Override O;
-  auto [Section, Key] = Name.split('.');
-  if (!Key.empty())
-    O.Section = {Section.str(), rangeOf(Section)};
-  else
-    Key = Name;
-  O.Name = {Key.str(), rangeOf(Key)};
-  O.Value = parseExpression(Sources, Add(Value), Diags);
-  if (O.Value)
+  O.Key = {Words.back(), nullptr, &TheJob.Main->Names, true};
+  if (Words.size() > 1) {
+    O.Top = Words.front();
+    O.Sections.assign(Words.begin() + 1, Words.end() - 1);
+  }
+  if (ast::ExprPtr Parsed = parseExpression(Value, Diags)) {
+    O.Key.Value = Parsed.get();
+    GivenValues.push_back(std::move(Parsed));
     Overrides.push_back(std::move(O));
+  }
 }
 
 void Compilation::overrideParam(const Override &O) {
+  const ast::Word &Name = O.Key.Key;
   llvm::SmallVector<llvm::StringRef> Params;
   bool Found = false;
   for (Unit *U : Graph.units())
     for (Symbol &S : U->Names.symbols()) {
-      bool IsNamed = S.Name.Text == O.Name.Text;
+      bool IsNamed = S.Name.Text == Name.Text;
       if (S.Param)
         Params.push_back(S.Name.Text);
       else if (IsNamed) {
-        Diags.report(O.Name.Range, diag::NotAParam, O.Name.Text)
+        Diags.report(Name.Range, diag::NotAParam, Name.Text)
             .note(S.Name.Range, diag::DeclaredHere, S.Name.Text);
         return;
       }
       if (IsNamed) {
-        S.Definition = O.Value.get();
+        S.Definition = O.Key.Value;
         Found = true;
       }
     }
   if (!Found)
-    suggest(Diags.report(O.Name.Range, diag::UnknownParam, O.Name.Text),
-            O.Name.Range, O.Name.Text, Params);
+    suggest(Diags.report(Name.Range, diag::UnknownParam, Name.Text), Name.Range,
+            Name.Text, Params);
 }
 
 void Compilation::overrideKey(const Override &O) {
-  Field F{O.Name, O.Value.get(), &TheJob.Main->Names};
-  if (O.Section.Text == "model") {
-    TheJob.ModelKeys.push_back(std::move(F));
+  if (O.Top.Text == "model") {
+    TheJob.ModelKeys.push_back(O);
     return;
   }
   const std::pair<llvm::StringRef, Body *> Sections[] = {
@@ -116,13 +127,13 @@ void Compilation::overrideKey(const Override &O) {
       {"parallel", &TheJob.Parallel},
       {"cost", &TheJob.Cost}};
   for (auto [Keyword, B] : Sections)
-    if (Keyword == O.Section.Text) {
+    if (Keyword == O.Top.Text) {
       if (B->Keyword.Text.empty())
-        B->Keyword = O.Section;
-      BodyBuilder::override(*B, std::move(F));
+        B->Keyword = O.Top;
+      Bodies.override(*B, O);
       return;
     }
-  reportSection(O.Section, "-D", {"model", "train", "parallel", "cost"}, Diags);
+  reportSection(O.Top, "-D", {"model", "train", "parallel", "cost"}, Diags);
 }
 
 /// Computes every name, used or not, so that all mistakes show in one run.
@@ -187,18 +198,17 @@ void Compilation::gather(const Unit &U) {
 std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   TheJob.Main = Graph.load(Path);
   TheJob.IsComplete = !Diags.hasErrors();
-  for (const std::string &Text : Options.Overrides)
-    readOverride(Text);
   if (!TheJob.Main)
     return std::nullopt;
+  readOverrides();
   for (const Override &O : Overrides)
-    if (O.Section.Text.empty())
+    if (O.Top.Text.empty())
       overrideParam(O);
   computeNames();
   for (Unit *U : Graph.units())
     gather(*U);
   for (const Override &O : Overrides)
-    if (!O.Section.Text.empty())
+    if (!O.Top.Text.empty())
       overrideKey(O);
   if (!TheJob.Main->File.Items.empty()) {
     llvm::SMLoc First = TheJob.Main->File.Items.front().Range.Start;

@@ -15,7 +15,7 @@ namespace foretrace {
 
 struct FrontendOptions {
   /// `name=value` as given with -D; each overrides a `param`, or a key written
-  /// as `section.key`.
+  /// with its sections, `model.attention.heads`.
   std::vector<std::string> Overrides;
   /// Folders searched for imports after the importing file's own.
   std::vector<std::string> ImportPaths;

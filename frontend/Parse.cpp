@@ -79,9 +79,7 @@ std::optional<ast::File> parseFore(const llvm::SourceMgr &Sources,
   return File;
 }
 
-ast::ExprPtr parseExpression(const llvm::SourceMgr &Sources, unsigned BufferId,
-                             DiagnosticEngine &Diags) {
-  llvm::StringRef Text = Sources.getMemoryBuffer(BufferId)->getBuffer();
+ast::ExprPtr parseExpression(llvm::StringRef Text, DiagnosticEngine &Diags) {
   if (!checkText(Text, Diags))
     return nullptr;
   Parse P(Text, Diags);

@@ -16,9 +16,9 @@ namespace foretrace {
 std::optional<ast::File> parseFore(const llvm::SourceMgr &Sources,
                                    unsigned BufferId, DiagnosticEngine &Diags);
 
-/// Parses one expression, as `-D name=value` gives it.
-ast::ExprPtr parseExpression(const llvm::SourceMgr &Sources, unsigned BufferId,
-                             DiagnosticEngine &Diags);
+/// Parses one expression, as `-D name=value` gives it. \p Text lies in a
+/// buffer, so that ranges can point into it.
+ast::ExprPtr parseExpression(llvm::StringRef Text, DiagnosticEngine &Diags);
 
 /// Parses buffer \p BufferId as TOML into a section whose keyword is empty.
 std::optional<ast::Section> parseToml(const llvm::SourceMgr &Sources,

@@ -13,6 +13,9 @@ namespace foretrace {
 /// An invalid range means "not written anywhere".
 using SourceRange = llvm::SMRange;
 
+/// What the buffer of all `-D` is called; each has a line in it.
+constexpr char CommandLineName[] = "<command line>";
+
 /// A value and the place it was written. The range of a default or a derived
 /// value is the place it was derived from, or invalid.
 template <typename T> struct Located {

@@ -58,6 +58,7 @@ namespace {
 struct Place {
   std::string File;
   unsigned Line, Column;
+  StringRef Given = {}; ///< `-D key=value`, if it came from there
 };
 
 std::optional<Place> find(const SourceMgr &Sources, SourceRange Range) {
@@ -66,11 +67,18 @@ std::optional<Place> find(const SourceMgr &Sources, SourceRange Range) {
   if (Buffer == 0)
     return std::nullopt;
   auto [Line, Column] = Sources.getLineAndColumn(Range.Start, Buffer);
-  return Place{Sources.getMemoryBuffer(Buffer)->getBufferIdentifier().str(),
-               Line, Column};
+  const MemoryBuffer &Text = *Sources.getMemoryBuffer(Buffer);
+  Place P{Text.getBufferIdentifier().str(), Line, Column};
+  if (P.File == CommandLineName) {
+    const char *Begin = Range.Start.getPointer() - (Column - 1);
+    P.Given = StringRef(Begin, Text.getBufferEnd() - Begin).split('\n').first;
+  }
+  return P;
 }
 
 std::string describe(const Place &P) {
+  if (!P.Given.empty())
+    return P.Given.str();
   return P.File + ":" + std::to_string(P.Line) + ":" + std::to_string(P.Column);
 }
 
