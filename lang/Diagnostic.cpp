@@ -23,25 +23,34 @@ DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id,
                                         std::string Text) {
   const DiagnosticInfo &Info = getDiagnosticInfo(Id);
   Severity Level = Info.Level;
-  if (Level == Severity::Error && Allowed.contains(Info.Slug)) {
+  if (Level == Severity::Error && Allowed.test(Id)) {
     Level = Severity::Warning;
     UsedAllowance = true;
   }
+  if (Level == Severity::Warning && Ignored.test(Id)) {
+    Dropped = {};
+    return DiagnosticBuilder(*this, DiagnosticBuilder::OfDropped);
+  }
+  if (Level == Severity::Warning && Refused.test(Id))
+    Level = Severity::Error;
   NumErrors += Level == Severity::Error;
   All.push_back({Id, Level, Range, std::move(Text), {}, {}});
   return DiagnosticBuilder(*this, All.size() - 1);
 }
 
+Diagnostic &DiagnosticBuilder::find() const {
+  return Index == OfDropped ? Engine.Dropped : Engine.All[Index];
+}
+
 DiagnosticBuilder &DiagnosticBuilder::addNote(SourceRange Range, diag::Id Id,
                                               std::string Text) {
-  Engine.All[Index].Notes.push_back(
-      {Id, Severity::Note, Range, std::move(Text), {}, {}});
+  find().Notes.push_back({Id, Severity::Note, Range, std::move(Text), {}, {}});
   return *this;
 }
 
 DiagnosticBuilder &DiagnosticBuilder::fix(SourceRange Range,
                                           const llvm::Twine &Replacement) {
-  Engine.All[Index].FixIts.push_back({Range, Replacement.str()});
+  find().FixIts.push_back({Range, Replacement.str()});
   return *this;
 }
 

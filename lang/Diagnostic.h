@@ -10,8 +10,8 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <bitset>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,7 +59,7 @@ class DiagnosticEngine;
 
 /// Adds notes and fix-its to a diagnostic that was just reported:
 ///   Diags.report(R, diag::UnknownKey, Key).note(Base, diag::DeclaredHere);
-/// Valid until the next report.
+/// What belongs to a dropped warning is lost.
 class DiagnosticBuilder {
 public:
   template <typename... Ts>
@@ -71,11 +71,23 @@ public:
             .str());
   }
   DiagnosticBuilder &fix(SourceRange Range, const llvm::Twine &Replacement);
+  /// Says where the value of a key comes from.
+  template <typename T>
+  DiagnosticBuilder &noteValue(llvm::StringRef Key, const Located<T> &Value) {
+    return Value.Range.isValid()
+               ? note(Value.Range, diag::ValueFromHere, Key, *Value)
+               : note({}, diag::ValueByDefault, Key, *Value);
+  }
+
+  /// What was reported.
+  const Diagnostic &get() const { return find(); }
 
 private:
   friend class DiagnosticEngine;
+  static constexpr size_t OfDropped = ~size_t(0);
   DiagnosticBuilder(DiagnosticEngine &Engine, size_t Index)
       : Engine(Engine), Index(Index) {}
+  Diagnostic &find() const;
   DiagnosticBuilder &addNote(SourceRange Range, diag::Id Id, std::string Text);
 
   DiagnosticEngine &Engine;
@@ -84,7 +96,9 @@ private:
 
 /// Collects diagnostics of one run in the order they were reported.
 ///   * report() formats and stores; nothing is printed here;
-///   * an error whose slug was allowed (allow()) becomes a warning;
+///   * an error that is allowed (allow()) becomes a warning, then a warning
+///     that is refused (refuse()) an error, or one that is ignored (ignore())
+///     is dropped;
 ///   * the tool asks hasErrors() before anything is written.
 class DiagnosticEngine {
 public:
@@ -96,15 +110,35 @@ public:
                    .str());
   }
 
-  /// From now on errors with this slug are warnings.
-  void allow(llvm::StringRef Slug) { Allowed.insert(Slug); }
+  /// From now on errors with this slug, which must be one, are warnings.
+  void allow(llvm::StringRef Slug) { Allowed.set(*findDiagnostic(Slug)); }
+  bool isAllowed(diag::Id Id) const { return Allowed.test(Id); }
   /// Forgets what was allowed, and that it was used: the next `emit` block.
   void clearAllowed() {
-    Allowed.clear();
+    Allowed.reset();
     UsedAllowance = false;
   }
   /// Whether an error became a warning since the last clearAllowed().
   bool usedAllowance() const { return UsedAllowance; }
+
+  /// From now on warnings of this kind are errors.
+  void refuse(diag::Id Id) {
+    Refused.set(Id);
+    Ignored.reset(Id);
+  }
+  /// From now on warnings are errors, but for those that are ignored.
+  void refuseWarnings() { Refused.set(); }
+  /// From now on warnings of this kind are dropped.
+  void ignore(diag::Id Id) { Ignored.set(Id); }
+
+  /// An engine that treats messages as this one does, and has none.
+  DiagnosticEngine cloneEmpty() const {
+    DiagnosticEngine Clone;
+    Clone.Allowed = Allowed;
+    Clone.Refused = Refused;
+    Clone.Ignored = Ignored;
+    return Clone;
+  }
 
   bool hasErrors() const { return NumErrors != 0; }
   unsigned errorCount() const { return NumErrors; }
@@ -115,8 +149,11 @@ private:
   friend class DiagnosticBuilder;
   DiagnosticBuilder add(SourceRange Range, diag::Id Id, std::string Text);
 
+  using IdSet = std::bitset<diag::NumDiagnostics>;
+
   std::vector<Diagnostic> All;
-  llvm::StringSet<> Allowed;
+  Diagnostic Dropped; ///< the last one; takes its notes
+  IdSet Allowed, Refused, Ignored;
   unsigned NumErrors = 0;
   bool UsedAllowance = false;
 };

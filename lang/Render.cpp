@@ -106,8 +106,11 @@ static SMDiagnostic makeShown(const Diagnostic &D, const SourceMgr &Sources,
 static void renderOne(const Diagnostic &D, const SourceMgr &Sources,
                       raw_ostream &OS, bool Colors) {
   std::string Slug;
-  if (D.Level != Severity::Note)
-    Slug = (" [" + getDiagnosticInfo(D.Id).Slug + "]").str();
+  const DiagnosticInfo &Info = getDiagnosticInfo(D.Id);
+  if (D.Level == Severity::Error && Info.Level == Severity::Warning)
+    Slug = (" [-Werror=" + Info.Slug + "]").str();
+  else if (D.Level != Severity::Note)
+    Slug = (" [" + Info.Slug + "]").str();
   makeShown(D, Sources, D.Text + Slug).print(nullptr, OS, Colors);
   for (const Diagnostic &Note : D.Notes)
     renderOne(Note, Sources, OS, Colors);

@@ -106,10 +106,8 @@ bool foretrace::optimus::check(const EmitRequest &Request,
   const int64_t Most = How == Split::Simple ? Traced.Modules : Layers;
   if (*S.Parallel.Pp <= Most)
     return true;
-  Diags
-      .report(S.Parallel.Pp.Range, diag::OptimusStages, *S.Parallel.Pp, Most,
-              How == Split::Simple ? "calls of leaf modules" : "layers")
-      .note(S.Parallel.Pp.Range, diag::NearestLegal, "pp", Most);
+  Diags.report(S.Parallel.Pp.Range, diag::OptimusStages, *S.Parallel.Pp, Most,
+               How == Split::Simple ? "calls of leaf modules" : "layers");
   return false;
 }
 

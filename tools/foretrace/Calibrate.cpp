@@ -146,7 +146,7 @@ ExitCode runCalibrate() {
     return usageError("calibrate: a job or its traces are missing, for example "
                       "`foretrace calibrate job.fore --trace run/`");
   SourceMgr Sources;
-  DiagnosticEngine Diags;
+  DiagnosticEngine Diags = makeEngine();
   ir::Program P;
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags)) {
     P.Spec = std::move(*Spec);

@@ -247,7 +247,7 @@ ExitCode runCheck() {
     return usageError("check: a job or its traces are missing, for example "
                       "`foretrace check job.fore --trace run/`");
   SourceMgr Sources;
-  DiagnosticEngine Diags;
+  DiagnosticEngine Diags = makeEngine();
   std::optional<std::vector<Allowance>> Allowed = std::vector<Allowance>();
   if (!Tolerance.empty())
     Allowed = readTolerance(Tolerance, Sources, Diags);
@@ -260,8 +260,8 @@ ExitCode runCheck() {
     P.Spec = *Job;
     runPasses(P, pipelineFor(TracePlan::needs()), Diags, {});
   }
-  if (Diags.hasErrors())
-    return showMessages(Diags, Sources);
+  if (ExitCode Code = showMessages(Diags, Sources))
+    return Code;
   auto Fail = [](Error E) {
     errs() << "foretrace: " << toString(std::move(E)) << '\n';
     return ExitDiagnosed;

@@ -144,7 +144,7 @@ ExitCode runCompile() {
   if (!checkPipelineOptions())
     return ExitUsage;
   SourceMgr Sources;
-  DiagnosticEngine Diags;
+  DiagnosticEngine Diags = makeEngine();
   compileJob(Sources, findDestination(), Diags);
   return showMessages(Diags, Sources);
 }

@@ -118,7 +118,7 @@ ExitCode runGroups() {
   if (ExitCode Code = checkOptions())
     return Code;
   SourceMgr Sources;
-  DiagnosticEngine Diags;
+  DiagnosticEngine Diags = makeEngine();
   ir::Program P;
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags)) {
     P.Spec = std::move(*Spec);

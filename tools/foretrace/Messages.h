@@ -13,6 +13,9 @@ namespace foretrace {
 /// Whether `--quiet` was given: no progress and no list of written files.
 bool isQuiet();
 
+/// An engine that does with warnings what `-W` says.
+DiagnosticEngine makeEngine();
+
 /// Prints \p Diags and says what to exit with.
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const llvm::SourceMgr &Sources);

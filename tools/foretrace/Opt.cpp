@@ -86,7 +86,7 @@ ExitCode runOpt() {
   if (!findPasses(Passes) || !checkPipelineOptions())
     return ExitUsage;
   SourceMgr Sources;
-  DiagnosticEngine Diags;
+  DiagnosticEngine Diags = makeEngine();
   optimize(Sources, Passes, Diags);
   return showMessages(Diags, Sources);
 }

@@ -45,7 +45,7 @@ ExitCode runPlan() {
     return usageError("plan: a job is missing, for example "
                       "`foretrace plan job.fore`");
   SourceMgr Sources;
-  DiagnosticEngine Diags;
+  DiagnosticEngine Diags = makeEngine();
   FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "");
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
     emitOne(*Spec, makeEmit(*Spec), Outputs, Diags);
