@@ -23,14 +23,13 @@ DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id,
                                         std::string Text) {
   const DiagnosticInfo &Info = getDiagnosticInfo(Id);
   Severity Level = Info.Level;
-  if (Level == Severity::Error && Allowed.test(Id)) {
-    Level = Severity::Warning;
-    UsedAllowance = true;
-  }
-  if (Level == Severity::Warning && Ignored.test(Id)) {
+  UsedAllowance |= Allowed.test(Id);
+  if (Level == Severity::Warning && (Allowed.test(Id) || Ignored.test(Id))) {
     Dropped = {};
     return DiagnosticBuilder(*this, DiagnosticBuilder::OfDropped);
   }
+  if (Level == Severity::Error && Allowed.test(Id))
+    Level = Severity::Warning;
   if (Level == Severity::Warning && Refused.test(Id))
     Level = Severity::Error;
   NumErrors += Level == Severity::Error;

@@ -96,9 +96,9 @@ private:
 
 /// Collects diagnostics of one run in the order they were reported.
 ///   * report() formats and stores; nothing is printed here;
-///   * an error that is allowed (allow()) becomes a warning, then a warning
-///     that is refused (refuse()) an error, or one that is ignored (ignore())
-///     is dropped;
+///   * an error that is allowed (allow()) is a warning, and a warning that is
+///     allowed or ignored (ignore()) is dropped; any other warning that is
+///     refused (refuse()) is an error;
 ///   * the tool asks hasErrors() before anything is written.
 class DiagnosticEngine {
 public:
@@ -110,7 +110,8 @@ public:
                    .str());
   }
 
-  /// From now on errors with this slug, which must be one, are warnings.
+  /// From now on errors with this slug, which must be one, are warnings, and
+  /// warnings with it are dropped.
   void allow(llvm::StringRef Slug) { Allowed.set(*findDiagnostic(Slug)); }
   bool isAllowed(diag::Id Id) const { return Allowed.test(Id); }
   /// Forgets what was allowed, and that it was used: the next `emit` block.
@@ -118,7 +119,7 @@ public:
     Allowed.reset();
     UsedAllowance = false;
   }
-  /// Whether an error became a warning since the last clearAllowed().
+  /// Whether there was something to allow since the last clearAllowed().
   bool usedAllowance() const { return UsedAllowance; }
 
   /// From now on warnings of this kind are errors.

@@ -8,62 +8,24 @@
 #include "ir/Spellings.h"
 #include "passes/Deriver.h"
 #include "passes/Passes.h"
+#include "passes/Remedies.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include <numeric>
 
 using namespace foretrace;
 using namespace foretrace::ir;
-
-std::string foretrace::nearestDivisors(int64_t Value, int64_t Total) {
-  std::string Text;
-  // A divisor is at most Total; the scan stops at the first on each side and
-  // is bounded because 1 and Total always divide.
-  constexpr int64_t MaxScan = 1 << 20;
-  for (int64_t D = Value - 1; D > 0 && Value - D < MaxScan; --D)
-    if (Total % D == 0) {
-      Text = llvm::itostr(D);
-      break;
-    }
-  for (int64_t D = Value + 1; D <= Total && D - Value < MaxScan; ++D)
-    if (Total % D == 0) {
-      Text += (Text.empty() ? "" : " or ") + llvm::itostr(D);
-      break;
-    }
-  return Text;
-}
-
-std::string foretrace::nearestMultiples(int64_t Value, int64_t Unit) {
-  int64_t Below = Value / Unit * Unit;
-  std::string Text;
-  if (Below > 0)
-    Text = llvm::itostr(Below) + " or ";
-  int64_t Above;
-  if (llvm::AddOverflow(Below, Unit, Above))
-    return llvm::itostr(Below);
-  return Text + llvm::itostr(Above);
-}
 
 /// Ranks fold in two ways, and `world` must be a multiple of both.
 void Deriver::reportWorld(int64_t ModelRanks) {
   const ParallelSpec &P = S.Parallel;
   DiagnosticBuilder D = error(P.World.Range, diag::WorldIndivisible, *P.World,
                               *P.Tp, *P.Cp, *P.Pp, ModelRanks);
-  D.note(P.Tp.Range, diag::ValueFromHere, "tp", *P.Tp)
-      .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
+  D.noteValue("tp", P.Tp).noteValue("pp", P.Pp);
   const int64_t Etp = P.Etp.isPresent() ? *P.Etp : *P.Tp;
-  int64_t Unit = ModelRanks;
   int64_t ExpertRanks;
   if (hasExperts() && !llvm::MulOverflow(Etp, *P.Ep, ExpertRanks) &&
-      !llvm::MulOverflow(ExpertRanks, *P.Pp, ExpertRanks)) {
+      !llvm::MulOverflow(ExpertRanks, *P.Pp, ExpertRanks))
     D.note(P.Ep.Range, diag::ExpertRanks, Etp, *P.Ep, *P.Pp, ExpertRanks);
-    if (llvm::MulOverflow(ModelRanks / std::gcd(ModelRanks, ExpertRanks),
-                          ExpertRanks, Unit))
-      return;
-  }
-  D.note(P.World.Range, diag::NearestLegal, "world",
-         nearestMultiples(*P.World, Unit));
 }
 
 void Deriver::deriveWorld() {
@@ -82,7 +44,7 @@ void Deriver::deriveWorld() {
   int64_t Dp = *P.World / ModelRanks;
   if (P.Dp.isStated() && *P.Dp != Dp) {
     error(P.Dp.Range, diag::DpMismatch, *P.Dp, *P.World, ModelRanks, Dp)
-        .note(P.World.Range, diag::ValueFromHere, "world", *P.World);
+        .noteValue("world", P.World);
     return;
   }
   P.Dp.derive(Dp, P.Dp.isStated() ? P.Dp.Range : P.World.Range);
@@ -111,23 +73,23 @@ void Deriver::deriveBatch() {
   if (*T.GlobalBatch % PerStep != 0 || *T.GlobalBatch < PerStep)
     error(T.GlobalBatch.Range, diag::BatchIndivisible, *T.GlobalBatch,
           *T.MicroBatch, *P.Dp, PerStep)
-        .note(P.Dp.Range, diag::ValueFromHere, "dp", *P.Dp)
-        .note(T.GlobalBatch.Range, diag::NearestLegal, "global_batch",
-              nearestMultiples(*T.GlobalBatch, PerStep));
+        .noteValue("dp", P.Dp);
   int64_t Ga = *T.GlobalBatch / PerStep;
   if (P.Ga.isStated() && *P.Ga != Ga)
     error(P.Ga.Range, diag::GaMismatch, *P.Ga, *T.GlobalBatch, PerStep, Ga)
-        .note(T.GlobalBatch.Range, diag::ValueFromHere, "global_batch",
-              *T.GlobalBatch);
+        .noteValue("global_batch", T.GlobalBatch);
   P.Ga.derive(Ga, P.Ga.isStated() ? P.Ga.Range : T.GlobalBatch.Range);
 }
 
 void Deriver::checkSequence() {
-  const ParallelSpec &P = S.Parallel;
+  ParallelSpec &P = S.Parallel;
   const Located<int64_t> &Seq = S.Train.Sequence;
-  if (*P.SequenceParallel && *P.Tp == 1)
-    error(P.SequenceParallel.Range, diag::SpWithoutTp)
-        .note(P.Tp.Range, diag::ValueFromHere, "tp", *P.Tp);
+  if (*P.SequenceParallel && *P.Tp == 1) {
+    error(P.SequenceParallel.Range, diag::SpWithoutTp).noteValue("tp", P.Tp);
+    // A generator that takes it as given writes other rows.
+    if (!Diags.isAllowed(diag::SpWithoutTp))
+      P.SequenceParallel.setDefault(false);
+  }
   // The ring gives every rank a slice of each half, so that causal masks
   // balance: 2 cp slices (Megatron-LM, get_batch_on_this_cp_rank).
   int64_t Parts = *P.Cp > 1 ? 2 * *P.Cp : 1;
@@ -138,9 +100,7 @@ void Deriver::checkSequence() {
   if (*Seq % Parts != 0)
     error(Seq.Range, diag::SequenceIndivisible, *Seq, Parts,
           *P.Cp > 1 ? (*P.SequenceParallel ? "2 x cp x tp" : "2 x cp") : "tp")
-        .note(P.Tp.Range, diag::ValueFromHere, "tp", *P.Tp)
-        .note(Seq.Range, diag::NearestLegal, "sequence",
-              nearestMultiples(*Seq, Parts));
+        .noteValue("tp", P.Tp);
 }
 
 void Deriver::deriveExpertMesh() {
@@ -150,8 +110,7 @@ void Deriver::deriveExpertMesh() {
       error(P.Ep.Range, diag::EpWithoutExperts, *P.Ep);
     if (P.Etp.isStated())
       error(P.Etp.Range, diag::KeyWithoutEffect, "etp", "without experts");
-    if (!P.Etp.isPresent())
-      P.Etp.derive(*P.Tp, P.Tp.Range);
+    P.Etp.derive(*P.Tp, P.Tp.Range);
     return;
   }
   int64_t StageRanks = *P.Tp * *P.Cp * *P.Dp;
@@ -159,9 +118,7 @@ void Deriver::deriveExpertMesh() {
   if (llvm::MulOverflow(*P.Ep, *P.Etp, ExpertRanks) ||
       StageRanks % ExpertRanks != 0)
     error(P.Ep.Range, diag::EpExceedsDp, *P.Ep, *P.Etp, StageRanks, *P.Tp,
-          *P.Cp, *P.Dp)
-        .note(P.Ep.Range, diag::NearestLegal, "ep",
-              nearestDivisors(*P.Ep, StageRanks / *P.Etp));
+          *P.Cp, *P.Dp);
 }
 
 /// Reports what releases before \p Least can't do, or do in a way that isn't
@@ -195,9 +152,7 @@ void Deriver::checkRankOrder() {
   error(P.RankOrder.Range, diag::RankOrderExperts, getSpelling(*P.RankOrder),
         *P.Tp, *P.Cp, Model, *P.Etp, *P.Ep, Expert)
       .note(P.RankOrder.Range, diag::StageRanks, Model, *P.Tp, *P.Cp, *P.Pp,
-            *P.Dp, Expert, *P.Etp, *P.Ep, Model * *P.Dp / Expert)
-      .note(P.RankOrder.Range, diag::NearestLegal, "rank_order",
-            getSpelling(RankOrderKind::TpCpEpDpPp));
+            *P.Dp, Expert, *P.Etp, *P.Ep, Model * *P.Dp / Expert);
 }
 
 void Deriver::fillMesh() {
@@ -214,5 +169,10 @@ void Deriver::fillMesh() {
 }
 
 bool foretrace::derive(Program &P, DiagnosticEngine &Diags) {
-  return Deriver(P, Diags).run();
+  const Spec Given = P.Spec;
+  Deriver D(P, Diags);
+  if (D.run())
+    return true;
+  noteRemedies(Given, P.Spec, D.errors(), Diags);
+  return false;
 }

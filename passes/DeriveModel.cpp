@@ -49,8 +49,7 @@ void Deriver::deriveAttention(BlockSpec &B) {
       if (*S.Model.Hidden % *A.Heads != 0)
         error(A.Heads.Range, diag::HeadDimIndivisible, *S.Model.Hidden,
               *A.Heads)
-            .note(S.Model.Hidden.Range, diag::ValueFromHere, "hidden",
-                  *S.Model.Hidden);
+            .noteValue("hidden", S.Model.Hidden);
       A.HeadDim.derive(*S.Model.Hidden / *A.Heads, A.Heads.Range);
     }
   }
@@ -62,19 +61,13 @@ void Deriver::deriveAttention(BlockSpec &B) {
 void Deriver::checkHeads(const AttentionSpec &A) {
   const Located<int64_t> &Tp = S.Parallel.Tp;
   if (*A.Heads % *A.KvHeads != 0)
-    error(A.KvHeads.Range, diag::KvHeadsNoFactor, *A.Heads, *A.KvHeads)
-        .note(A.KvHeads.Range, diag::NearestLegal, "kv_heads",
-              nearestDivisors(*A.KvHeads, *A.Heads));
+    error(A.KvHeads.Range, diag::KvHeadsNoFactor, *A.Heads, *A.KvHeads);
   if (*A.Heads % *Tp != 0)
     error(A.Heads.Range, diag::HeadsIndivisible, *A.Heads, *Tp)
-        .note(Tp.Range, diag::ValueFromHere, "tp", *Tp)
-        .note(Tp.Range, diag::NearestLegal, "tp",
-              nearestDivisors(*Tp, *A.Heads));
+        .noteValue("tp", Tp);
   else if (*A.KvHeads % *Tp != 0)
     error(A.KvHeads.Range, diag::KvHeadsIndivisible, *A.KvHeads, *Tp)
-        .note(Tp.Range, diag::ValueFromHere, "tp", *Tp)
-        .note(Tp.Range, diag::NearestLegal, "tp",
-              nearestDivisors(*Tp, *A.KvHeads));
+        .noteValue("tp", Tp);
 }
 
 void Deriver::deriveFfn(BlockSpec &B) {
@@ -112,7 +105,7 @@ void Deriver::deriveFfn(BlockSpec &B) {
   if (*F.Intermediate % *Tp != 0)
     error(F.Intermediate.Range, diag::FfnIndivisible, *F.Intermediate, "tp",
           *Tp)
-        .note(Tp.Range, diag::ValueFromHere, "tp", *Tp);
+        .noteValue("tp", Tp);
 }
 
 void Deriver::checkExperts(const BlockSpec &B) {
@@ -122,23 +115,20 @@ void Deriver::checkExperts(const BlockSpec &B) {
     P.Etp.derive(*P.Tp, P.Tp.Range);
   if (*M.Experts % *P.Ep != 0)
     error(M.Experts.Range, diag::ExpertsIndivisible, *M.Experts, *P.Ep)
-        .note(P.Ep.Range, diag::ValueFromHere, "ep", *P.Ep)
-        .note(P.Ep.Range, diag::NearestLegal, "ep",
-              nearestDivisors(*P.Ep, *M.Experts));
+        .noteValue("ep", P.Ep);
   if (*M.TopK > *M.Experts)
     error(M.TopK.Range, diag::TopkExceedsExperts, *M.TopK, *M.Experts)
-        .note(M.Experts.Range, diag::ValueFromHere, "experts", *M.Experts);
+        .noteValue("experts", M.Experts);
   if (*B.Ffn.Intermediate % *P.Etp != 0)
     error(B.Ffn.Intermediate.Range, diag::FfnIndivisible, *B.Ffn.Intermediate,
           "etp", *P.Etp)
-        .note(P.Etp.Range, diag::ValueFromHere, "etp", *P.Etp);
+        .noteValue("etp", P.Etp);
   if (*M.SharedIntermediate % *P.Tp != 0)
     error(M.Shared.Range, diag::FfnIndivisible, *M.SharedIntermediate, "tp",
           *P.Tp)
-        .note(P.Tp.Range, diag::ValueFromHere, "tp", *P.Tp);
+        .noteValue("tp", P.Tp);
   if (*P.Tp > 1 && !*P.SequenceParallel)
-    error(P.Tp.Range, diag::MoeNeedsSp, *P.Tp)
-        .note(M.Experts.Range, diag::ValueFromHere, "experts", *M.Experts);
+    error(P.Tp.Range, diag::MoeNeedsSp, *P.Tp).noteValue("experts", M.Experts);
 }
 
 void Deriver::deriveVocab() {
@@ -154,7 +144,7 @@ void Deriver::deriveVocab() {
   if (M.PaddedVocab.isStated() && *M.PaddedVocab != Padded)
     error(M.PaddedVocab.Range, diag::PaddedVocabMismatch, *M.PaddedVocab,
           *M.Vocab, Multiple, Padded)
-        .note(M.Vocab.Range, diag::ValueFromHere, "vocab", *M.Vocab);
+        .noteValue("vocab", M.Vocab);
   M.PaddedVocab.derive(Padded, M.Vocab.Range);
   if (!M.MaxPositions.isPresent())
     M.MaxPositions.derive(*S.Train.Sequence, S.Train.Sequence.Range);
@@ -162,8 +152,7 @@ void Deriver::deriveVocab() {
            *M.MaxPositions < *S.Train.Sequence)
     error(S.Train.Sequence.Range, diag::SequenceExceedsPositions,
           *S.Train.Sequence, *M.MaxPositions)
-        .note(M.MaxPositions.Range, diag::ValueFromHere, "max_positions",
-              *M.MaxPositions);
+        .noteValue("max_positions", M.MaxPositions);
   if (!M.QkvBias.isPresent())
     M.QkvBias.derive(*M.Bias, M.Bias.Range);
   TrainSpec &T = S.Train;

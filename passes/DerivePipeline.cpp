@@ -14,25 +14,21 @@ using namespace foretrace::ir;
 void Deriver::checkPartition() {
   const ParallelSpec &P = S.Parallel;
   const llvm::StringRef Name = getSpelling(*P.Partition);
-  if (!P.Layout.empty())
-    error(P.Partition.Range, diag::KeyWithoutEffect, "partition",
-          "beside `layout`");
-  refuseKeys("with partition = " + Name);
-  refuseEnds("with partition = " + Name);
+  dropKeys("with partition = " + Name);
+  dropEnds("with partition = " + Name);
   if (*P.Vpp > 1)
     error(P.Vpp.Range, diag::PartitionVpp, *P.Vpp, Name);
   const int64_t Layers = S.Model.layerCount();
   if (*P.Partition != PartitionKind::ModuleCount && Layers < *P.Pp)
     error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
-        .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
-        .note(P.Pp.Range, diag::NearestLegal, "pp", Layers);
+        .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers);
 }
 
 /// First and last stages of their own size, and the others equal, as
 /// Megatron-LM has it: a stage's layers are split over its chunks.
 void Deriver::checkEnds() {
   const ParallelSpec &P = S.Parallel;
-  refuseKeys("beside stages of their own size");
+  dropKeys("beside stages of their own size");
   const int64_t Layers = S.Model.layerCount();
   int64_t Rest = Layers, Others = *P.Pp;
   for (const auto &[Name, Key] :
@@ -40,10 +36,6 @@ void Deriver::checkEnds() {
         std::pair("last_stage_layers", &P.LastStageLayers)}) {
     if (!Key->isPresent())
       continue;
-    if (*P.Pp == 1) {
-      error(Key->Range, diag::KeyWithoutEffect, Name, "with pp = 1");
-      return;
-    }
     if (**Key % *P.Vpp != 0)
       error(Key->Range, diag::StageChunks, **Key, *P.Vpp);
     Rest -= std::min(**Key, Layers + 1);
@@ -55,33 +47,42 @@ void Deriver::checkEnds() {
                                          : P.LastStageLayers.Range,
           diag::StageRest, std::max<int64_t>(Rest, 0), Others, *P.Vpp)
         .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
-        .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
+        .noteValue("pp", P.Pp);
 }
 
 /// Keys that only an even split reads.
-void Deriver::refuseKeys(const llvm::Twine &Why) {
-  const ParallelSpec &P = S.Parallel;
+void Deriver::dropKeys(const llvm::Twine &Why) {
+  ParallelSpec &P = S.Parallel;
   for (const auto &[Name, Key] :
        {std::pair("embedding_as_layer", &P.EmbeddingAsLayer),
         std::pair("loss_as_layer", &P.LossAsLayer)})
-    if (**Key)
+    if (**Key) {
       error(Key->Range, diag::KeyWithoutEffect, Name, Why.str());
+      Key->setDefault(false);
+    }
 }
 
 /// Keys that say how large the ends of the pipeline are.
-void Deriver::refuseEnds(const llvm::Twine &Why) {
-  const ParallelSpec &P = S.Parallel;
+void Deriver::dropEnds(const llvm::Twine &Why) {
+  ParallelSpec &P = S.Parallel;
   for (const auto &[Name, Key] :
        {std::pair("first_stage_layers", &P.FirstStageLayers),
         std::pair("last_stage_layers", &P.LastStageLayers)})
-    if (Key->isPresent())
+    if (Key->isPresent()) {
       error(Key->Range, diag::KeyWithoutEffect, Name, Why.str());
+      *Key = {};
+    }
 }
 
 void Deriver::checkLayout() {
-  const ParallelSpec &P = S.Parallel;
-  refuseKeys("beside `layout`");
-  refuseEnds("beside `layout`");
+  ParallelSpec &P = S.Parallel;
+  dropKeys("beside `layout`");
+  dropEnds("beside `layout`");
+  if (*P.Partition != PartitionKind::Uniform) {
+    error(P.Partition.Range, diag::KeyWithoutEffect, "partition",
+          "beside `layout`");
+    P.Partition.setDefault(PartitionKind::Uniform);
+  }
   int64_t Chunks = *P.Pp * *P.Vpp;
   if (static_cast<int64_t>(P.Layout.size()) != Chunks) {
     error(P.LayoutRange, diag::LayoutLength, P.Layout.size(), Chunks);
@@ -104,11 +105,13 @@ void Deriver::checkLayout() {
 void Deriver::deriveMicroBatchGroup() {
   ParallelSpec &P = S.Parallel;
   Located<int64_t> &Group = P.MicroBatchGroup;
-  if (!Group.isPresent())
+  if (!Group.isPresent()) {
     Group.derive(*P.Pp, P.Pp.Range);
-  else if (*P.Vpp == 1 && Group.isStated())
+  } else if (*P.Vpp == 1 && Group.isStated()) {
     error(Group.Range, diag::KeyWithoutEffect, "micro_batch_group",
           "with vpp = 1");
+    Group.derive(*P.Pp, P.Pp.Range);
+  }
   if (*P.Vpp == 1)
     return;
   const int64_t Rest = *P.Ga % *Group;
@@ -117,13 +120,13 @@ void Deriver::deriveMicroBatchGroup() {
       needVersion(Group.Range, "micro_batch_group", MegatronVersion::V0_10);
     else if (Rest != 0)
       error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
-          .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+          .noteValue("ga", P.Ga);
   } else if (*Group < *P.Pp || *Group > *P.Ga) {
     error(Group.Range, diag::MicroBatchGroup, *Group, *P.Pp, *P.Ga)
-        .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+        .noteValue("ga", P.Ga);
   } else if (Rest != 0 && Rest < *P.Pp) {
     error(Group.Range, diag::LastGroup, *P.Ga, Rest, *Group, *P.Pp)
-        .note(P.Ga.Range, diag::ValueFromHere, "ga", *P.Ga);
+        .noteValue("ga", P.Ga);
   }
 }
 
@@ -137,7 +140,7 @@ void Deriver::deriveSchedule() {
       !(IsPlain && *P.Schedule == ScheduleKind::GPipe))
     error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
           *P.Pp, *P.Vpp, getSpelling(Fitting))
-        .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp);
+        .noteValue("pp", P.Pp);
   if (!P.Schedule.isPresent())
     P.Schedule.derive(Fitting, P.Pp.Range);
   deriveMicroBatchGroup();
@@ -147,7 +150,7 @@ void Deriver::deriveSchedule() {
 }
 
 void Deriver::checkPipeline() {
-  const ParallelSpec &P = S.Parallel;
+  ParallelSpec &P = S.Parallel;
   int64_t Chunks;
   if (llvm::MulOverflow(*P.Pp, *P.Vpp, Chunks)) {
     error(P.Vpp.Range, diag::SizeOverflow, "pp x vpp");
@@ -155,13 +158,19 @@ void Deriver::checkPipeline() {
   }
   if (*P.Vpp > 1 && *P.Pp == 1)
     error(P.Vpp.Range, diag::VppWithoutPp, *P.Vpp);
-  if (P.Balance.isStated() && *P.Partition != PartitionKind::Balanced)
+  if (!P.Layout.empty())
+    checkLayout();
+  if (P.Balance.isStated() && *P.Partition != PartitionKind::Balanced) {
     error(P.Balance.Range, diag::KeyWithoutEffect, "balance",
           "without `partition = balanced`");
+    P.Balance.setDefault(BalanceKind::Parameters);
+  }
+  if (!P.Layout.empty())
+    return;
   if (*P.Partition != PartitionKind::Uniform)
     return checkPartition();
-  if (!P.Layout.empty())
-    return checkLayout();
+  if (*P.Pp == 1)
+    dropEnds("with pp = 1");
   if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
     return checkEnds();
   int64_t Layers = S.Model.layerCount();
@@ -170,7 +179,5 @@ void Deriver::checkPipeline() {
     return;
   error(S.Model.LayersRange, diag::LayersIndivisible, Counted, *P.Pp, *P.Vpp,
         Chunks)
-      .note(P.Pp.Range, diag::ValueFromHere, "pp", *P.Pp)
-      .note(P.Pp.Range, diag::NearestLegal, *P.Vpp > 1 ? "pp x vpp" : "pp",
-            nearestDivisors(Chunks, Counted));
+      .noteValue("pp", P.Pp);
 }

@@ -11,11 +11,6 @@
 
 namespace foretrace {
 
-/// The two divisors of \p Total next to \p Value, as text: "4 or 8".
-std::string nearestDivisors(int64_t Value, int64_t Total);
-/// The two multiples of \p Unit next to \p Value, as text.
-std::string nearestMultiples(int64_t Value, int64_t Unit);
-
 /// Fills in derived values of a spec and reports what does not fit.
 class Deriver {
 public:
@@ -43,13 +38,19 @@ public:
     return !Failed;
   }
 
+  /// In the order they were reported.
+  const std::vector<DiagnosticBuilder> &errors() const { return Errors; }
+
 private:
   /// Reports; true if the message stands as an error.
   template <typename... Ts>
   DiagnosticBuilder error(SourceRange R, diag::Id Id, Ts &&...Args) {
     unsigned Before = Diags.errorCount();
     DiagnosticBuilder B = Diags.report(R, Id, std::forward<Ts>(Args)...);
-    Failed |= Diags.errorCount() != Before;
+    if (Diags.errorCount() != Before) {
+      Failed = true;
+      Errors.push_back(B);
+    }
     return B;
   }
 
@@ -68,8 +69,8 @@ private:
   void checkLayout();
   void checkPartition();
   void checkEnds();
-  void refuseKeys(const llvm::Twine &Why);
-  void refuseEnds(const llvm::Twine &Why);
+  void dropKeys(const llvm::Twine &Why);
+  void dropEnds(const llvm::Twine &Why);
   void deriveExpertMesh();
   void checkRankOrder();
   void needVersion(SourceRange R, llvm::StringRef What,
@@ -87,6 +88,7 @@ private:
   ir::Spec &S;
   ir::Mesh &Mesh;
   DiagnosticEngine &Diags;
+  std::vector<DiagnosticBuilder> Errors;
   bool Failed = false;
 };
 

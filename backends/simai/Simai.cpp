@@ -33,11 +33,6 @@ static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
   return (Path.drop_back(Extension.size()) + Stages + Extension).str();
 }
 
-/// Whether the block allows a warning, which is left out then.
-static bool overlooks(const Options &O, diag::Id Warning) {
-  return llvm::is_contained(O.Allow, getDiagnosticInfo(Warning).Slug);
-}
-
 /// Builds every table of the request; reports what is wrong with it.
 static std::vector<Output> buildTables(const EmitRequest &Request,
                                        const Options &O,
@@ -57,8 +52,7 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
     const std::string File = Stages.size() > 1 ? stagePath(Path, *S) : Path;
     Outputs.push_back({File, exactTable(P, *S, File, Lost)});
   }
-  if (!overlooks(O, diag::SimaiInexpressible))
-    Lost.report(Request.Emit.Range, Diags);
+  Lost.report(Request.Emit.Range, Diags);
   return Outputs;
 }
 
@@ -98,8 +92,7 @@ static void checkHeader(const EmitRequest &Request, const Options &O,
   llvm::StringRef Text = H.PpComm ? *H.PpComm : "0";
   if (!Text.consumeInteger(10, PpComm) && PpComm >= ReaderLimit)
     Diags.report(Request.Emit.Range, diag::SimaiPpCommLimit, PpComm);
-  if (O.Accounting == Accounting::Aicb && H.Tp == 1 &&
-      !overlooks(O, diag::SimaiTpAlone))
+  if (O.Accounting == Accounting::Aicb && H.Tp == 1)
     Diags.report(Request.Emit.Range, diag::SimaiTpAlone);
 }
 
