@@ -174,6 +174,8 @@ bool isCollective(OpKind K) {
   llvm_unreachable("covered switch");
 }
 
+bool isLinear(OpKind K) { return K == OpKind::Pick || K == OpKind::Unpick; }
+
 llvm::StringRef getSuffix(Derivative D) {
   switch (D) {
   case Derivative::None:

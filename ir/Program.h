@@ -128,6 +128,8 @@ enum class OpKind : unsigned char {
 llvm::StringRef getMnemonic(OpKind K);
 std::optional<OpKind> findOp(llvm::StringRef Mnemonic);
 bool isCollective(OpKind K);
+/// Whether a compute op of terms of a sum makes terms of its result.
+bool isLinear(OpKind K);
 
 /// Which derivative of an op a backward op computes.
 enum class Derivative : unsigned char {

@@ -49,6 +49,10 @@ enum class PartitionKind : unsigned char {
 #define PARTITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class DispatcherKind : unsigned char {
+#define DISPATCHER_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class AuxLossKind : unsigned char {
 #define AUX_LOSS_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

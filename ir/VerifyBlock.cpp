@@ -50,8 +50,10 @@ constexpr Arity Arities[] = {
     {OpKind::Attention, 2, 1}, {OpKind::Activation, 1, 1},
     {OpKind::Add, 2, 1},       {OpKind::Mul, 2, 1},
     {OpKind::Route, 1, 1},     {OpKind::Permute, 2, 1},
-    {OpKind::Unpermute, 1, 1}, {OpKind::Reduce, 1, 1},
-    {OpKind::Loss, 1, 1},      {OpKind::Slice, 1, 1},
+    {OpKind::Unpermute, 1, 1}, {OpKind::View, 1, 1},
+    {OpKind::Pick, 3, 2},      {OpKind::Unpick, 1, 1},
+    {OpKind::Reduce, 1, 1},    {OpKind::Loss, 1, 1},
+    {OpKind::Slice, 1, 1},
 };
 
 class BlockVerifier {
@@ -202,9 +204,15 @@ void BlockVerifier::verifyCompute(const Op &O) {
   if (!O.Axes.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, getMnemonic(O.Kind),
                  "takes no");
+  auto MakesTerms = [&](Axis A) {
+    return isLinear(O.Kind) && llvm::all_of(O.Results, [&](ValueId R) {
+             return B.Values[R].Layout.isPartial(A);
+           });
+  };
   for (ValueId V : O.Operands)
     for (Axis A : allAxes())
-      if (const Layout &L = B.Values[V].Layout; L.isPartial(A) || L.isSingle(A))
+      if (const Layout &L = B.Values[V].Layout;
+          L.isSingle(A) || (L.isPartial(A) && !MakesTerms(A)))
         Diags.report(O.Origin.Range, diag::VerifyPartialOperand,
                      getMnemonic(O.Kind), B.Values[V].Name,
                      L.isPartial(A) ? "a partial sum over"

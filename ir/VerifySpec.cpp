@@ -69,6 +69,7 @@ void SpecVerifier::block(const BlockSpec &B) {
   needDerived(B.Moe->SharedGate, "shared_gate");
   needDerived(B.Moe->RouterBias, "router_bias");
   needDerived(B.Moe->RouterPrecision, "router_precision");
+  needDerived(B.Moe->Dispatcher, "dispatcher");
   needDerived(B.Moe->AuxLoss, "aux_loss");
 }
 

@@ -112,7 +112,7 @@ Nanoseconds Coster::roofline(const Block &B, const Op &O) const {
 }
 
 Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
-  if (isCollective(O.Kind) || O.Kind == OpKind::Slice)
+  if (isCollective(O.Kind) || O.Kind == OpKind::Slice || O.Kind == OpKind::View)
     return {};
   switch (*P.Spec.Cost.Kind) {
   case CostKind::Uncosted:

@@ -97,6 +97,8 @@ void Deriver::deriveFfn(BlockSpec &B) {
       M.RouterBias.setDefault(false);
     if (!M.RouterPrecision.isPresent())
       M.RouterPrecision.derive(*S.Train.Precision, S.Train.Precision.Range);
+    if (!M.Dispatcher.isPresent())
+      M.Dispatcher.setDefault(DispatcherKind::AllToAll);
     if (!M.AuxLoss.isPresent())
       M.AuxLoss.setDefault(AuxLossKind::None);
     checkExperts(B);

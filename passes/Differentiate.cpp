@@ -158,6 +158,9 @@ bool Differentiator::differentiate(OpId Forward) {
     passThrough(Forward);
     return true;
   case OpKind::Split:
+  case OpKind::View:
+  case OpKind::Pick:
+  case OpKind::Unpick:
     inputGradient(Forward, In, {});
     return true;
   case OpKind::Permute: // probabilities that stay get theirs from unpermute

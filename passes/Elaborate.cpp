@@ -43,6 +43,14 @@ private:
   ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, ActivationKind Act,
               int64_t Width, ValueId X);
   void countTokens(BlockBuilder &B, const MoeSpec &M, ValueId Probs);
+  bool sendsProbabilities(const MoeSpec &M) const;
+  ValueId asSlots(BlockBuilder &B, ValueId V);
+  llvm::SmallVector<ValueId, 2> dispatch(BlockBuilder &B, const MoeSpec &M,
+                                         ValueId X,
+                                         llvm::ArrayRef<ValueId> Routing,
+                                         TensorType Tokens, TensorType Weights);
+  ValueId combine(BlockBuilder &B, const MoeSpec &M, ValueId Out,
+                  ValueId Probs);
   ValueId experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
   ValueId routedExperts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
 
@@ -223,7 +231,13 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   llvm::SmallVector<ValueId, 2> Routed = {Logits};
   if (*M.RouterBias)
     Routed.push_back(B.param("router.expert_bias", type({Scores})));
-  ValueId Probs = B.compute(OpKind::Route, "router", Routed, "probs", Scored);
+  ValueId Probs = B.value(ValueKind::Activation, "probs", Scored);
+  llvm::SmallVector<ValueId, 2> Routing = {Probs};
+  if (*M.Dispatcher == DispatcherKind::AllGather) {
+    Scored.Element = ElementType::Bool;
+    Routing.push_back(B.value(ValueKind::Activation, "routing_map", Scored));
+  }
+  B.op(OpKind::Route, "router", Routed, Routing);
   countTokens(B, M, Probs);
   // An activation has one slot per token and choice, spread over the experts;
   // sizes assume balanced routing.
@@ -236,17 +250,8 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   ActivationKind Act = *Spec.Ffn.Activation;
   Dim Wide{DimKind::ExpertFfn, isGated(Act) ? 2 * Width : Width};
   Dim Inner{DimKind::ExpertFfn, Width};
-  // An expert weighs its slots by probabilities that come with the tokens;
-  // before core 0.13 slots are weighed when they are back.
-  const bool Sent = *S.Parallel.Megatron >= MegatronVersion::V0_13;
-  llvm::SmallVector<ValueId, 2> Sorted = {B.value(
-      ValueKind::Activation, "dispatched", type({Spread, Slots, Hidden}))};
-  TensorType Weights = type({Spread, Slots});
-  Weights.Element = Scored.Element;
-  if (Sent)
-    Sorted.push_back(
-        B.value(ValueKind::Activation, "dispatched_probs", Weights));
-  B.op(OpKind::Permute, "token_dispatcher", {X, Probs}, Sorted);
+  llvm::SmallVector<ValueId, 2> Sorted = dispatch(
+      B, M, X, Routing, type({Spread, Slots, Hidden}), type({Spread, Slots}));
   ValueId Up = B.compute(OpKind::MatMul, "experts.linear_fc1",
                          {Sorted[0], B.param("experts.linear_fc1.weight",
                                              type({Experts, Hidden, Wide}))},
@@ -261,11 +266,65 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
                 {Hot, B.param("experts.linear_fc2.weight",
                               type({Experts, Inner, Hidden}))},
                 "experts.linear_fc2.out", type({Spread, Slots, Hidden}));
-  llvm::SmallVector<ValueId, 2> Outputs = {Down};
-  if (!Sent)
-    Outputs.push_back(Probs);
-  return B.compute(OpKind::Unpermute, "token_dispatcher", Outputs, "combined",
-                   Residual);
+  return combine(B, M, Down, Probs);
+}
+
+/// Whether experts weigh their slots, by probabilities that come with the
+/// tokens; before core 0.13 slots that were exchanged are weighed when they are
+/// back (Megatron-LM, transformer/moe/token_dispatcher.py).
+bool Elaborator::sendsProbabilities(const MoeSpec &M) const {
+  return *M.Dispatcher == DispatcherKind::AllGather ||
+         *S.Parallel.Megatron >= MegatronVersion::V0_13;
+}
+
+/// Values like \p V, of tokens as the ranks of experts count them.
+ValueId Elaborator::asSlots(BlockBuilder &B, ValueId V) {
+  const Value Of = B.block().Values[V];
+  TensorType T = Of.Type;
+  T.Dims = {{DimKind::Slots, T.Dims[0].Size * T.Dims[1].Size}, T.Dims.back()};
+  return B.compute(OpKind::View, "token_dispatcher", {V}, Of.Name + ".view", T);
+}
+
+/// The slots of \p Tokens and, if they are sent, their \p Weights. \p Routing
+/// has probabilities and, for tokens that go to all experts, the map of
+/// choices.
+llvm::SmallVector<ValueId, 2>
+Elaborator::dispatch(BlockBuilder &B, const MoeSpec &M, ValueId X,
+                     llvm::ArrayRef<ValueId> Routing, TensorType Tokens,
+                     TensorType Weights) {
+  Weights.Element = elementTypeOf(*M.RouterPrecision);
+  llvm::SmallVector<ValueId, 2> Made = {
+      B.value(ValueKind::Activation, "dispatched", Tokens)};
+  if (sendsProbabilities(M))
+    Made.push_back(B.value(ValueKind::Activation, "dispatched_probs", Weights));
+  llvm::SmallVector<ValueId, 3> From = {X};
+  From.append(Routing.begin(), Routing.end());
+  if (*M.Dispatcher == DispatcherKind::AllToAll) {
+    B.op(OpKind::Permute, "token_dispatcher", From, Made);
+    return Made;
+  }
+  for (ValueId &V : From)
+    V = asSlots(B, V);
+  B.op(OpKind::Pick, "token_dispatcher", From, Made);
+  return Made;
+}
+
+/// What experts made of tokens, where the tokens came from.
+ValueId Elaborator::combine(BlockBuilder &B, const MoeSpec &M, ValueId Out,
+                            ValueId Probs) {
+  llvm::SmallVector<ValueId, 2> Operands = {Out};
+  if (*M.Dispatcher == DispatcherKind::AllToAll) {
+    if (!sendsProbabilities(M))
+      Operands.push_back(Probs);
+    return B.compute(OpKind::Unpermute, "token_dispatcher", Operands,
+                     "combined", residual());
+  }
+  TensorType T = residual();
+  T.Dims = {{DimKind::Slots, T.Dims[0].Size * T.Dims[1].Size}, T.Dims.back()};
+  ValueId Sum = B.compute(OpKind::Unpick, "token_dispatcher", Operands,
+                          "combined.view", T);
+  return B.compute(OpKind::View, "token_dispatcher", {Sum}, "combined",
+                   residual());
 }
 
 ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X) {

@@ -45,6 +45,10 @@ private:
   Layout resultLayout(const Op &O, ValueId V) const;
   std::optional<DimKind> workingDim(const Op &O, Axis A) const;
   Layout reducedLayout(const Op &O, ValueId V) const;
+  /// Whether \p O takes a term of the sum \p V over \p A, and makes one.
+  bool isTerm(const Op &O, ValueId V, Axis A) const {
+    return isLinear(O.Kind) && layoutOf(V).isPartial(A);
+  }
   bool isBlockOutput(ValueId V) const;
 
   llvm::SmallVector<ValueId, 2> dispatchedWith(ValueId V) const;
@@ -110,6 +114,11 @@ void Sharder::distributeBatch() {
 
 /// Rule 1. Parameters don't move (but for ZeRO 3 shares), activations do.
 std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
+  // All tokens are there: what an expert makes of them follows its weights.
+  if (isLinear(O.Kind) && A == Axis::Ep)
+    return DimKind::Expert;
+  if (isLinear(O.Kind) && A == Axis::Etp)
+    return std::nullopt;
   auto SplitDim = [&](ValueId V) -> std::optional<DimKind> {
     const Value &Val = B.Values[V];
     if (!Val.Layout.isSplit(A))
@@ -152,13 +161,14 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
     // Forward the residual stream, backward the slots, as they are.
     return layoutOf(V);
   case OpKind::Unpermute:
+  case OpKind::View:
     return isExpertTensor(T) ? homeLayout(P, T) : layoutOf(V);
   default:
     break;
   }
   Layout L = layoutOf(V);
   for (Axis A : axesOf(T))
-    if (P.Mesh[A] > 1)
+    if (P.Mesh[A] > 1 && !isTerm(O, V, A))
       L = alongDim(L, A, T, workingDim(O, A), /*IsResult=*/false);
   return L;
 }
@@ -171,6 +181,7 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
     return layoutOf(O.Operands[0]);
   case OpKind::Permute:
   case OpKind::Unpermute:
+  case OpKind::View:
     // Tokens split over tp x cp x dp are slots split over etp x ep x edp:
     // the same ranks, counted the other way.
     return B.Values[V].Kind == ValueKind::Gradient && !isExpertTensor(T)
@@ -183,6 +194,9 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   for (Axis A : axesOf(T))
     if (P.Mesh[A] > 1)
       L = alongDim(L, A, T, workingDim(O, A), /*IsResult=*/true);
+  for (Axis A : axesOf(T))
+    if (llvm::any_of(O.Operands, [&](ValueId In) { return isTerm(O, In, A); }))
+      L.setPartial(A);
   return L;
 }
 
@@ -196,6 +210,10 @@ bool Sharder::isBlockOutput(ValueId V) const {
 /// included.
 Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   const Value &Val = B.Values[V];
+  if (llvm::any_of(Old, [V](const Op &User) {
+        return isLinear(User.Kind) && llvm::is_contained(User.Operands, V);
+      }))
+    return Val.Layout; // its user makes terms of terms
   if (isParamGradient(V)) {
     Layout L = Val.Layout;
     for (Axis A : allAxes())
@@ -264,8 +282,14 @@ ValueId Sharder::convert(ValueId V, const Layout &To) {
     if (To.isFlat(A)) {
       FlatReduced.push_back(A);
     } else if (To.isSplit(A)) {
-      Now.setSplit(A, To.splitDim(A));
-      V = step(V, OpKind::ReduceScatter, {A}, Now);
+      AxisList Along;
+      for (Axis Also : allAxes())
+        if (Now.isPartial(Also) && To.isSplit(Also) &&
+            To.splitDim(Also) == To.splitDim(A)) {
+          Along.push_back(Also);
+          Now.setSplit(Also, To.splitDim(A));
+        }
+      V = step(V, OpKind::ReduceScatter, Along, Now);
     } else {
       Summed.push_back(A);
     }
@@ -308,8 +332,14 @@ ValueId Sharder::convert(ValueId V, const Layout &To) {
     }
     DimKind K = B.Values[V].Type.Dims[Now.splitDim(A)].Kind;
     Saved &= K != DimKind::Seq && K != DimKind::KvSeq;
-    Now.setWhole(A);
-    V = step(V, OpKind::AllGather, {A}, Now);
+    const unsigned Dim = Now.splitDim(A);
+    AxisList Along;
+    for (Axis Also : allAxes())
+      if (Now.isSplit(Also) && To.isWhole(Also) && Now.splitDim(Also) == Dim) {
+        Along.push_back(Also);
+        Now.setWhole(Also);
+      }
+    V = step(V, OpKind::AllGather, Along, Now);
   }
   if (!FlatGathered.empty()) {
     Layout Now = layoutOf(V);

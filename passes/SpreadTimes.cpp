@@ -36,7 +36,8 @@ void Spreader::spread(Block &B, bool IsBackward) {
   __int128 Work = 0;
   for (Op &O : B.Ops)
     if (!isCollective(O.Kind) && O.Kind != OpKind::Slice &&
-        O.Phase != Phase::Step && (O.Phase != Phase::Forward) == IsBackward) {
+        O.Kind != OpKind::View && O.Phase != Phase::Step &&
+        (O.Phase != Phase::Forward) == IsBackward) {
       Ops.push_back(&O);
       Work += O.Work.value();
     }
