@@ -68,6 +68,7 @@ void Inference::take(const SeenRow &Row) {
   }
   if (Row.Op == "dp_allreduce" && Row.DType != "None")
     GradPrecision.insert(precisionOf(Row.DType).str());
+  HasScattered |= Row.Op == "dp_allreduce" && Row.Shape == "None";
   if (Row.Op == "ep_allreduce" && Row.Shape != "None")
     Embedding.insert(Row.Shape.str());
   takeCalls(Row);
@@ -156,6 +157,9 @@ void Inference::writeTrain(llvm::raw_ostream &OS) const {
     OS << "  precision = " << *P << '\n';
   if (std::optional<std::string> P = only(GradPrecision))
     OS << "  grad_precision = " << *P << '\n';
+  else
+    OS << "  // Not in the traces: no row of gradients shows it.\n"
+          "  // grad_precision =\n";
   OS << "}\n";
 }
 
@@ -184,6 +188,9 @@ void Inference::writeParallel(llvm::raw_ostream &OS) const {
           "them is not in\n  // the traces.\n  // tp =\n";
   else
     OS << "  // 1, or its calls were not logged.\n  // tp = 1\n";
+  if (HasScattered)
+    OS << "  // 1 or more, by rows of gradients without a shape.\n"
+          "  // zero =\n";
   if (HasExpertCalls)
     OS << "  // Not in the traces: over how many ranks experts are spread.\n"
           "  // ep =\n";

@@ -50,6 +50,7 @@ private:
   std::map<int64_t, std::set<int64_t>> LayersOfStage;
   Values Boundary, Precision, GradPrecision, Experts, Copies, Embedding;
   bool HasTensorCalls = false, HasLinearCalls = false, HasExpertCalls = false;
+  bool HasScattered = false; ///< gradients, whose rows then have no shape
 };
 
 } // namespace foretrace::megatron
