@@ -41,7 +41,7 @@ std::optional<Word> Words::find(const ir::Op &Collective) const {
   };
   const std::optional<Comm> Kind = commOf(Collective.Kind);
   const std::optional<int64_t> Spacing = Map.spacing(Collective.Axes);
-  if (!Kind || !Spacing || SpansAny({Axis::Pp}))
+  if (!Kind || !Spacing || Collective.EndsOnly || SpansAny({Axis::Pp}))
     return std::nullopt;
   const Direction Where = SpansAny({Axis::Cp, Axis::Dp, Axis::Edp})
                               ? Direction::Data
