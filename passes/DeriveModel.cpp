@@ -165,13 +165,18 @@ void Deriver::deriveVocab() {
                            T.Precision.Range);
 }
 
-void Deriver::checkSize(SourceRange R, llvm::StringRef What,
-                        llvm::ArrayRef<int64_t> Factors) {
-  Elements Product(1);
-  for (int64_t F : Factors)
-    Product = Product * F;
-  if (Product.isOverflow())
-    error(R, diag::SizeOverflow, What);
+void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
+                        int64_t Factor) {
+  Elements Product(Factor);
+  for (const Extent E : Extents)
+    Product = Product * **E;
+  if (!Product.isOverflow())
+    return;
+  const Extent Largest = *std::max_element(
+      Extents.begin(), Extents.end(),
+      [](const Extent A, const Extent B) { return **A < **B; });
+  if (Blamed.insert(Largest->Range.Start.getPointer()).second)
+    error(Largest->Range, diag::SizeOverflow, What);
 }
 
 /// No tensor of the job has 2^63 bytes or more, over all ranks of a stage. The
@@ -180,42 +185,37 @@ void Deriver::checkSizes() {
   constexpr int64_t MaxElementBytes = 8;
   const ModelSpec &M = S.Model;
   const TrainSpec &T = S.Train;
-  const int64_t Batch = *T.MicroBatch * *S.Parallel.Dp;
-  auto CheckWidth = [&](const Located<int64_t> &Width, llvm::StringRef What,
-                        int64_t Factor) {
-    checkSize(Width.Range, ("an activation of `" + What + "`").str(),
-              {MaxElementBytes, *T.Sequence, Batch, *Width, Factor});
-    checkSize(Width.Range, ("a weight of `" + What + "`").str(),
-              {MaxElementBytes, *M.Hidden, *Width, Factor});
+  auto CheckWidth = [&](llvm::StringRef What,
+                        llvm::SmallVector<Extent, 5> Width,
+                        int64_t Factor = 1) {
+    Factor *= MaxElementBytes;
+    Width.push_back(&M.Hidden);
+    checkSize(("a weight of `" + What + "`").str(), Width, Factor);
+    Width.back() = &T.Sequence;
+    Width.append({&T.MicroBatch, &S.Parallel.Dp});
+    checkSize(("an activation of `" + What + "`").str(), Width, Factor);
   };
-  CheckWidth(M.Hidden, "hidden", 1);
-  CheckWidth(M.PaddedVocab, "vocab", 1);
+  CheckWidth("hidden", {&M.Hidden});
+  CheckWidth("vocab", {&M.PaddedVocab});
   if (*T.AttentionMask)
-    checkSize(T.AttentionMask.Range, "the attention mask",
-              {*T.Sequence, *T.Sequence, Batch});
-  checkSize(M.MaxPositions.Range, "the position table",
-            {MaxElementBytes, *M.MaxPositions, *M.Hidden});
+    checkSize("the attention mask",
+              {&T.Sequence, &T.Sequence, &T.MicroBatch, &S.Parallel.Dp}, 1);
+  checkSize("the position table", {&M.MaxPositions, &M.Hidden},
+            MaxElementBytes);
   for (const BlockSpec &B : M.Blocks) {
     const AttentionSpec &A = B.Attention;
-    // Query, key and value side by side are at most three times the heads.
-    int64_t HeadDim =
-        *A.Kind == AttentionKind::MLA
-            ? std::max({*A.NopeDim, *A.RopeDim, *A.VDim, *A.QLora, *A.KvLora})
-            : *A.HeadDim;
-    int64_t Channels;
-    if (llvm::MulOverflow(HeadDim, int64_t(4), Channels))
-      error(A.Range, diag::SizeOverflow, "the channels of a head");
-    else
-      CheckWidth(A.Heads, "heads", Channels);
-    // An expert layer has topk copies of each token and `experts` weights.
-    int64_t Copies = B.Moe ? std::max(*B.Moe->TopK, *B.Moe->Experts) : 1;
-    int64_t Wide;
-    if (llvm::MulOverflow(Copies, int64_t(2), Wide)) {
-      error(B.Moe->Experts.Range, diag::SizeOverflow, "2 x experts");
+    // Query, key and value side by side are at most three times the heads;
+    // channels that this kind of attention doesn't have are none.
+    for (const Extent Channels :
+         {&A.HeadDim, &A.NopeDim, &A.RopeDim, &A.VDim, &A.QLora, &A.KvLora})
+      CheckWidth("heads", {&A.Heads, Channels}, 4);
+    if (!B.Moe) {
+      CheckWidth("intermediate", {&B.Ffn.Intermediate}, 2);
       continue;
     }
-    CheckWidth(B.Ffn.Intermediate, "intermediate", Wide);
-    if (B.Moe)
-      CheckWidth(M.Hidden, "hidden", *B.Moe->TopK);
+    // An expert layer has topk copies of each token and `experts` weights.
+    for (const Extent Copies : {&B.Moe->Experts, &B.Moe->TopK})
+      CheckWidth("intermediate", {&B.Ffn.Intermediate, Copies}, 2);
+    CheckWidth("hidden", {&M.Hidden, &B.Moe->TopK});
   }
 }

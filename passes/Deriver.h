@@ -8,6 +8,7 @@
 #include "ir/Program.h"
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace foretrace {
 
@@ -76,8 +77,12 @@ private:
   void needVersion(SourceRange R, llvm::StringRef What,
                    ir::MegatronVersion Least);
   void checkSizes();
-  void checkSize(SourceRange R, llvm::StringRef What,
-                 llvm::ArrayRef<int64_t> Factors);
+  /// A key that is an extent of a tensor.
+  using Extent = const Located<int64_t> *;
+  /// Reports that \p What, which has these extents times \p Factor, exceeds
+  /// 2^63. The largest extent is to blame, once for all it is in.
+  void checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
+                 int64_t Factor);
   void fillMesh();
   bool hasExperts() const {
     return llvm::any_of(S.Model.Blocks, [](const ir::BlockSpec &B) {
@@ -90,6 +95,7 @@ private:
   DiagnosticEngine &Diags;
   std::vector<DiagnosticBuilder> Errors;
   bool Failed = false;
+  llvm::SmallPtrSet<const char *, 4> Blamed; ///< where numbers are too large
 };
 
 } // namespace foretrace
