@@ -83,14 +83,15 @@ static bool isShowable(SMLoc At, const MemoryBuffer &Buffer) {
          });
 }
 
+/// \p D as it is shown, with its line if \p WithLine.
 static SMDiagnostic makeShown(const Diagnostic &D, const SourceMgr &Sources,
-                              const Twine &Message) {
+                              const Twine &Message, bool WithLine) {
   SMLoc At = D.Range.Start;
   unsigned Buffer = D.Range.isValid() ? Sources.FindBufferContainingLoc(At) : 0;
   if (Buffer == 0)
     return SMDiagnostic("foretrace", getKind(D.Level), Message.str());
   const MemoryBuffer &Text = *Sources.getMemoryBuffer(Buffer);
-  if (!isShowable(At, Text)) {
+  if (!WithLine || !isShowable(At, Text)) {
     auto [Line, Column] = Sources.getLineAndColumn(At, Buffer);
     return SMDiagnostic(
         formatv("{0}:{1}:{2}", Text.getBufferIdentifier(), Line, Column).str(),
@@ -103,17 +104,18 @@ static SMDiagnostic makeShown(const Diagnostic &D, const SourceMgr &Sources,
   return Sources.GetMessage(At, getKind(D.Level), Message, D.Range, FixIts);
 }
 
+/// A note at the very place of its diagnostic doesn't show the line again.
 static void renderOne(const Diagnostic &D, const SourceMgr &Sources,
-                      raw_ostream &OS, bool Colors) {
+                      raw_ostream &OS, bool Colors, bool WithLine = true) {
   std::string Slug;
   const DiagnosticInfo &Info = getDiagnosticInfo(D.Id);
   if (D.Level == Severity::Error && Info.Level == Severity::Warning)
     Slug = (" [-Werror=" + Info.Slug + "]").str();
   else if (D.Level != Severity::Note)
     Slug = (" [" + Info.Slug + "]").str();
-  makeShown(D, Sources, D.Text + Slug).print(nullptr, OS, Colors);
+  makeShown(D, Sources, D.Text + Slug, WithLine).print(nullptr, OS, Colors);
   for (const Diagnostic &Note : D.Notes)
-    renderOne(Note, Sources, OS, Colors);
+    renderOne(Note, Sources, OS, Colors, Note.Range.Start != D.Range.Start);
 }
 
 void renderText(const DiagnosticEngine &Diags, const SourceMgr &Sources,
