@@ -8,13 +8,24 @@
 
 using namespace foretrace;
 
-void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
-                              llvm::ArrayRef<llvm::StringRef> Sections,
-                              DiagnosticEngine &Diags) {
+/// Whether sections of that name stand somewhere.
+static bool isSection(llvm::StringRef Keyword) {
   static constexpr llvm::StringRef Known[] = {
       "model", "attention", "block",  "ffn",   "train", "parallel",
       "cost",  "times",     "device", "links", "emit"};
-  if (llvm::is_contained(Known, Keyword.Text))
+  return llvm::is_contained(Known, Keyword);
+}
+
+llvm::StringRef
+foretrace::guessSection(llvm::StringRef Keyword,
+                        llvm::ArrayRef<llvm::StringRef> Sections) {
+  return isSection(Keyword) ? "" : nearestWord(Keyword, Sections);
+}
+
+void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
+                              llvm::ArrayRef<llvm::StringRef> Sections,
+                              DiagnosticEngine &Diags) {
+  if (isSection(Keyword.Text))
     Diags.report(Keyword.Range, diag::MisplacedSection, Keyword.Text, Parent);
   else
     suggest(Diags.report(Keyword.Range, diag::UnknownSection, Keyword.Text),

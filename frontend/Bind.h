@@ -26,6 +26,7 @@ struct Job {
   std::vector<Declared> Emits;     ///< of the main file
   const Unit *Main = nullptr;
   bool IsComplete = true; ///< no import failed, so what lacks is not there
+  bool IsOfModel = false; ///< training and parallelism need not be said
   SourceRange Start;      ///< where a missing section is reported
 };
 
@@ -53,20 +54,25 @@ private:
   static std::vector<llvm::StringRef>
   namesIn(const Body &B, const Body &Sub,
           llvm::ArrayRef<llvm::StringRef> Sections);
+  /// The keys of a section: its own and \p OtherKeys.
+  template <typename SpecT>
+  static std::vector<llvm::StringRef>
+  keyNames(llvm::ArrayRef<llvm::StringRef> OtherKeys = {});
 
   const Job::Declared *chooseModel();
   const Job::Declared *findModel(const ast::Word &Name);
   bool mergeModel(const Job::Declared &M, Body &Into,
                   std::vector<const Job::Declared *> &Chain);
   void bindModel(ir::ModelSpec &M);
-  void bindBlocks(const Body &Model, ir::ModelSpec &M);
+  void bindBlocks(Body &Model, ir::ModelSpec &M);
   void reportHidden(const Body &Model);
   void bindAttention(const Body &Section, ir::AttentionSpec &Out);
   void bindParts(const Body &B, ir::BlockSpec &Out);
-  void bindBlock(const Body &B, const Body &Model, ir::BlockSpec &Out);
+  void bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out);
   void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                   llvm::ArrayRef<const Body *> Written);
   void bindLayers(const Body &Model, ir::ModelSpec &M);
+  void requireSections();
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)
       Diags.report(TheJob.Start, Id, std::forward<Ts>(Args)...);
@@ -94,6 +100,11 @@ private:
   Scope NoNames; ///< TOML tables use no names
 };
 
+/// The section of \p Sections that an unknown \p Keyword is a slip for, or
+/// empty.
+llvm::StringRef guessSection(llvm::StringRef Keyword,
+                             llvm::ArrayRef<llvm::StringRef> Sections);
+
 /// Reports a section that can't stand where it does; \p Sections are those
 /// that can.
 void reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
@@ -108,6 +119,16 @@ template <typename SpecT> bool isLabel(llvm::StringRef Key) {
 }
 
 template <typename SpecT>
+std::vector<llvm::StringRef>
+Binder::keyNames(llvm::ArrayRef<llvm::StringRef> OtherKeys) {
+  std::vector<llvm::StringRef> Names(OtherKeys.begin(), OtherKeys.end());
+  for (const Key<SpecT> &K : getKeys<SpecT>())
+    if (!isLabel<SpecT>(K.Name))
+      Names.push_back(K.Name);
+  return Names;
+}
+
+template <typename SpecT>
 void Binder::bindKeys(const Body &B, SpecT &Out,
                       llvm::ArrayRef<llvm::StringRef> OtherKeys,
                       llvm::ArrayRef<llvm::StringRef> Sections) {
@@ -119,11 +140,7 @@ void Binder::bindKeys(const Body &B, SpecT &Out,
     if (It != Keys.end()) {
       It->Read(Reader, F, Out);
     } else if (!llvm::is_contained(OtherKeys, F.Key.Text)) {
-      std::vector<llvm::StringRef> Names(OtherKeys.begin(), OtherKeys.end());
-      for (const Key<SpecT> &K : Keys)
-        if (!isLabel<SpecT>(K.Name))
-          Names.push_back(K.Name);
-      reportUnknownKey(F, B.Keyword.Text, Names, Diags);
+      reportUnknownKey(F, B.Keyword.Text, keyNames<SpecT>(OtherKeys), Diags);
     }
   }
   for (const Body &Sub : B.Sections)
@@ -133,17 +150,20 @@ void Binder::bindKeys(const Body &B, SpecT &Out,
 }
 
 /// Reports keys of \p Section that must be there and are neither present nor
-/// \p Written (a written one that is absent was reported already).
+/// \p Written (a written one that is absent was reported already, and so was
+/// one that is misspelt).
 template <typename SpecT>
 void Binder::requireKeys(const ast::Word &Section, const SpecT &Out,
                          llvm::ArrayRef<const Body *> Written) {
+  const std::vector<llvm::StringRef> Names = keyNames<SpecT>();
   for (const RequiredKey &R : getRequiredKeys()) {
     if (R.Section != Section.Text)
       continue;
     for (const Key<SpecT> &K : getKeys<SpecT>())
       if (K.Name == R.Name && !K.Print(Out) &&
-          llvm::none_of(Written,
-                        [&](const Body *B) { return B->findField(R.Name); }))
+          llvm::none_of(Written, [&](const Body *B) {
+            return hasOrMeant(*B, R.Name, Section.Text, Names);
+          }))
         Diags.report(Section.Range, diag::MissingKey, Section.Text, R.Name,
                      R.Example);
   }

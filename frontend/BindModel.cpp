@@ -37,6 +37,12 @@ static std::vector<const Job::Declared *> findNearest(const Job &J) {
           Imported.push_back(I);
     Files = std::move(Imported);
   }
+  // A section that was merely taken for a model doesn't compete with one.
+  auto IsTaken = [](const Job::Declared *M) {
+    return M->Section->Keyword.Text != "model";
+  };
+  if (!llvm::all_of(Found, IsTaken))
+    llvm::erase_if(Found, IsTaken);
   return Found;
 }
 
@@ -170,13 +176,25 @@ void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
   requireKeys(Attentions.back()->Keyword, Out.Attention, Attentions);
 }
 
-void Binder::bindBlock(const Body &B, const Body &Model, ir::BlockSpec &Out) {
+/// From here on a misspelt section, which was reported, is what it was meant
+/// to be: nothing that needs it is missing.
+static void correctSections(Body &B, llvm::ArrayRef<llvm::StringRef> Sections) {
+  for (Body &Sub : B.Sections)
+    if (!llvm::is_contained(Sections, Sub.Keyword.Text))
+      if (llvm::StringRef Meant = guessSection(Sub.Keyword.Text, Sections);
+          !Meant.empty())
+        Sub.Keyword.Text = Meant.str();
+}
+
+void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
   Out.Name = B.Label.Text;
   Out.Range = B.Label.Range;
   if (Out.Name.empty())
     Diags.report(B.Keyword.Range, diag::MissingLabel, "block", "a name");
   ir::MoeSpec Moe;
-  bindKeys(B, Moe, {}, {"attention", "ffn"});
+  static constexpr llvm::StringRef Parts[] = {"attention", "ffn"};
+  bindKeys(B, Moe, {}, Parts);
+  correctSections(B, Parts);
   bindParts(B, Out);
   checkParts(B.Label, Out, {&Model, &B});
   if (B.Fields.empty())
@@ -201,10 +219,10 @@ void Binder::reportHidden(const Body &Model) {
     }
 }
 
-void Binder::bindBlocks(const Body &Model, ir::ModelSpec &M) {
+void Binder::bindBlocks(Body &Model, ir::ModelSpec &M) {
   ir::BlockSpec Defaults;
   bindParts(Model, Defaults);
-  for (const Body &B : Model.Sections)
+  for (Body &B : Model.Sections)
     if (B.Keyword.Text == "block")
       bindBlock(B, Model, M.Blocks.emplace_back(Defaults));
   if (!M.Blocks.empty())
@@ -218,8 +236,10 @@ void Binder::bindBlocks(const Body &Model, ir::ModelSpec &M) {
 void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
   const Field *F = Model.findField("layers");
   if (!F) {
-    Diags.report(Model.Label.Range, diag::MissingKey, "model", "layers",
-                 M.Blocks.size() == 1 ? "32" : "8 * " + M.Blocks[0].Name);
+    if (!hasOrMeant(Model, "layers", "model",
+                    keyNames<ir::ModelSpec>({"layers"})))
+      Diags.report(Model.Label.Range, diag::MissingKey, "model", "layers",
+                   M.Blocks.size() == 1 ? "32" : "8 * " + M.Blocks[0].Name);
     return;
   }
   Scope Names(F->Names);
@@ -277,7 +297,9 @@ void Binder::bindModel(ir::ModelSpec &M) {
     Bodies.override(Model, O);
   M.Name = Model.Label.Text;
   M.Range = Model.Label.Range;
-  bindKeys(Model, M, {"layers"}, {"attention", "ffn", "block"});
+  static constexpr llvm::StringRef Parts[] = {"attention", "ffn", "block"};
+  bindKeys(Model, M, {"layers"}, Parts);
+  correctSections(Model, Parts);
   ast::Word Section = Model.Label;
   Section.Text = "model";
   requireKeys(Section, M, {&Model});

@@ -29,6 +29,18 @@ static bool isSpelling(llvm::StringRef Word) {
   return llvm::is_contained(Spellings, Word);
 }
 
+/// What a word that other languages have is here, or empty.
+static llvm::StringRef findForeignWord(llvm::StringRef Word) {
+  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Rows[] = {
+#define FOREIGN_WORD(WORD, HERE) {WORD, HERE},
+#include "frontend/Foreign.def"
+  };
+  for (auto [Foreign, Here] : Rows)
+    if (Foreign == Word)
+      return Here;
+  return "";
+}
+
 std::optional<Value> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
                                          Words W) {
   auto Restore =
@@ -185,8 +197,13 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
   }
   if (Path.size() == 1 && (W == Words::Any || isSpelling(First.Text)))
     return Value{WordValue{First.Text}, Dimension::Count, Range};
-  suggest(Diags.report(First.Range, diag::UnknownName, First.Text), First.Range,
-          First.Text, Names->names());
+  DiagnosticBuilder B =
+      Diags.report(First.Range, diag::UnknownName, First.Text);
+  if (llvm::StringRef Here = findForeignWord(First.Text); !Here.empty())
+    B.note(First.Range, diag::AliasOfKey, First.Text, Here)
+        .fix(First.Range, Here);
+  else
+    suggest(B, First.Range, First.Text, Names->names());
   return std::nullopt;
 }
 

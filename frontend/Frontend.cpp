@@ -148,8 +148,13 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
   static constexpr llvm::StringRef Keywords[] = {"model", "train", "parallel",
                                                  "cost", "emit"};
   llvm::StringRef Keyword = S.Keyword.Text;
-  if (!llvm::is_contained(Keywords, Keyword))
-    return reportSection(S.Keyword, "a file", Keywords, Diags);
+  if (!llvm::is_contained(Keywords, Keyword)) {
+    reportSection(S.Keyword, "a file", Keywords, Diags);
+    // A misspelt section is not a missing one, too.
+    Keyword = guessSection(Keyword, Keywords);
+    if (Keyword.empty())
+      return;
+  }
   if (!S.Base.Text.empty() && Keyword != "model")
     Diags.report(S.Base.Range, diag::UnwantedLabel, Keyword, "base");
   if (Keyword == "emit") {
@@ -183,6 +188,7 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
             : Keyword == "parallel" ? TheJob.Parallel
                                     : TheJob.Cost;
   Bodies.merge(B, S, U.Names);
+  B.Keyword.Text = Keyword.str();
 }
 
 void Compilation::gather(const Unit &U) {

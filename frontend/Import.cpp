@@ -3,6 +3,7 @@
 // Finds, reads and parses the files of a job.
 #include "frontend/Import.h"
 #include "frontend/Parse.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -22,6 +23,30 @@ static std::string realPath(llvm::StringRef Path) {
   return std::string(Real);
 }
 
+/// What the last part of \p Missing could have been: the name of a file of its
+/// kind that an import from one of \p Folders finds. Empty if none is near.
+static std::string findNearest(llvm::StringRef Missing,
+                               llvm::ArrayRef<std::string> Folders) {
+  std::vector<std::string> Stems;
+  for (llvm::StringRef Folder : Folders) {
+    llvm::SmallString<128> Beside(Folder);
+    path::append(Beside, path::parent_path(Missing));
+    std::error_code EC;
+    for (fs::directory_iterator It(Beside, EC), End; It != End && !EC;
+         It.increment(EC))
+      if (path::extension(It->path()) == path::extension(Missing))
+        Stems.push_back(path::stem(It->path()).str());
+  }
+  llvm::sort(Stems); // a folder has no order
+  std::vector<llvm::StringRef> Words(Stems.begin(), Stems.end());
+  llvm::StringRef Nearest = nearestWord(path::stem(Missing), Words);
+  if (Nearest.empty())
+    return "";
+  llvm::SmallString<128> Path(path::parent_path(Missing));
+  path::append(Path, Nearest + path::extension(Missing));
+  return std::string(Path);
+}
+
 std::string ImportGraph::locate(const ast::Import &I,
                                 llvm::StringRef Importer) {
   std::vector<std::string> Folders = {path::parent_path(Importer).str()};
@@ -36,8 +61,13 @@ std::string ImportGraph::locate(const ast::Import &I,
     if (fs::exists(Candidate) && !fs::is_directory(Candidate))
       return std::string(Candidate);
   }
-  Diags.report(I.Path.Range, diag::ImportNotFound, I.Path.Text,
-               "`" + llvm::join(Folders, "`, `") + "`");
+  DiagnosticBuilder B =
+      Diags.report(I.Path.Range, diag::ImportNotFound, I.Path.Text,
+                   "`" + llvm::join(Folders, "`, `") + "`");
+  std::string Nearest = findNearest(I.Path.Text, Folders);
+  if (!Nearest.empty())
+    B.note(I.Path.Range, diag::DidYouMean, Nearest)
+        .fix(I.Path.Range, "\"" + Nearest + "\"");
   return "";
 }
 

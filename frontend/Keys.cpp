@@ -23,7 +23,7 @@ struct NumberType {
   llvm::StringRef BaseUnit = {}, MeantUnit = {}, MeantPower = {};
 };
 
-/// A row of ir/Spec.def, whatever its section.
+/// A key, whatever its section.
 struct AnyKey {
   llvm::StringRef Section, Name, Aliases;
 };
@@ -43,6 +43,8 @@ static constexpr AnyKey AllKeys[] = {
 #define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC)                   \
   {#SECTION, KEY, ALIASES},
 #include "ir/Spec.def"
+#define FOREIGN_KEY(SECTION, KEY, ALIASES) {#SECTION, KEY, ALIASES},
+#include "frontend/Foreign.def"
 };
 
 /// The keyword of a section of ir/Spec.def.
@@ -146,13 +148,17 @@ KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
 }
 
 void KeyReader::reportSpelling(const ast::Word &W,
-                               llvm::ArrayRef<llvm::StringRef> Spellings) {
+                               llvm::ArrayRef<llvm::StringRef> Spellings,
+                               llvm::StringRef Foreign) {
   const llvm::SmallVector<std::string> Written(
       llvm::map_range(Spellings, write));
-  suggest(Diags.report(W.Range, diag::UnknownSpelling, write(W.Text),
-                       llvm::join(Written, ", ")),
-          W.Range, write(W.Text),
-          llvm::SmallVector<llvm::StringRef>(Written.begin(), Written.end()));
+  DiagnosticBuilder B = Diags.report(W.Range, diag::UnknownSpelling,
+                                     write(W.Text), llvm::join(Written, ", "));
+  if (Foreign.empty())
+    suggest(B, W.Range, write(W.Text),
+            llvm::SmallVector<llvm::StringRef>(Written.begin(), Written.end()));
+  else
+    B.note(W.Range, diag::AliasOfKey, W.Text, Foreign).fix(W.Range, Foreign);
 }
 
 /// The text of a value of a key.
@@ -263,30 +269,51 @@ llvm::ArrayRef<Key<ir::LinkSpec>> foretrace::getKeys<ir::LinkSpec>() {
   return Keys;
 }
 
+/// The row of a key of \p Section that is called \p Word elsewhere, or null.
+static const AnyKey *findForeign(llvm::StringRef Word,
+                                 llvm::StringRef Section) {
+  const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
+    return keywordOf(K.Section) == Section && ir::isAlias(Word, K.Aliases);
+  });
+  return Row == std::end(AllKeys) ? nullptr : Row;
+}
+
+/// The row of a key with this name or alias that another section has, or null.
+static const AnyKey *findElsewhere(llvm::StringRef Word,
+                                   llvm::StringRef Section) {
+  const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
+    return keywordOf(K.Section) != Section &&
+           (K.Name == Word || ir::isAlias(Word, K.Aliases));
+  });
+  return Row == std::end(AllKeys) ? nullptr : Row;
+}
+
+bool foretrace::hasOrMeant(const Body &B, llvm::StringRef Key,
+                           llvm::StringRef Section,
+                           llvm::ArrayRef<llvm::StringRef> Names) {
+  return llvm::any_of(B.Fields, [&](const Field &F) {
+    llvm::StringRef Word = F.Key.Text;
+    if (Word == Key || llvm::is_contained(Names, Word))
+      return Word == Key;
+    if (const AnyKey *Row = findForeign(Word, Section))
+      return Row->Name == Key;
+    return !findElsewhere(Word, Section) && nearestWord(Word, Names) == Key;
+  });
+}
+
 void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
                                  llvm::ArrayRef<llvm::StringRef> Names,
                                  DiagnosticEngine &Diags) {
   const ast::Word &K = F.Key;
   DiagnosticBuilder B =
       Diags.report(K.Range, diag::UnknownKey, K.Text, Section);
-  for (const AnyKey &Row : AllKeys) {
-    llvm::SmallVector<llvm::StringRef> Aliases;
-    Row.Aliases.split(Aliases, ' ', -1, false);
-    if (llvm::is_contained(Aliases, K.Text) &&
-        keywordOf(Row.Section) == Section) {
-      B.note(K.Range, diag::AliasOfKey, K.Text, Row.Name)
-          .fix(K.Range, Row.Name);
-      return;
-    }
-  }
-  for (const AnyKey &Row : AllKeys) {
-    llvm::SmallVector<llvm::StringRef> Aliases;
-    Row.Aliases.split(Aliases, ' ', -1, false);
-    if ((Row.Name == K.Text && keywordOf(Row.Section) != Section) ||
-        llvm::is_contained(Aliases, K.Text)) {
-      B.note(K.Range, diag::KeyOfSection, Row.Name, keywordOf(Row.Section));
-      return;
-    }
-  }
-  suggest(B, K.Range, K.Text, Names);
+  if (const AnyKey *Row = findForeign(K.Text, Section))
+    B.note(K.Range, diag::AliasOfKey, K.Text, Row->Name)
+        .fix(K.Range, Row->Name);
+  else if (const AnyKey *Row = findElsewhere(K.Text, Section))
+    B.note(K.Range, diag::KeyOfSection, Row->Name, keywordOf(Row->Section));
+  else if (!nearestWord(K.Text, Names).empty())
+    suggest(B, K.Range, K.Text, Names);
+  else if (!Names.empty())
+    B.note(K.Range, diag::KeysOfSection, Section, llvm::join(Names, ", "));
 }

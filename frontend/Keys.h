@@ -39,8 +39,10 @@ public:
 private:
   std::optional<ast::Word> readWord(const Field &F,
                                     llvm::ArrayRef<llvm::StringRef> Spellings);
+  /// \p Foreign is what the word is here, if other tools use it.
   void reportSpelling(const ast::Word &W,
-                      llvm::ArrayRef<llvm::StringRef> Spellings);
+                      llvm::ArrayRef<llvm::StringRef> Spellings,
+                      llvm::StringRef Foreign);
 
   Evaluator &Eval;
   DiagnosticEngine &Diags;
@@ -50,7 +52,7 @@ template <typename EnumT>
 void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out) {
   if (std::optional<EnumT> E = ir::findSpelling<EnumT>(W.Text))
     return Out.state(*E, W.Range);
-  reportSpelling(W, ir::getSpellings<EnumT>());
+  reportSpelling(W, ir::getSpellings<EnumT>(), ir::findForeign<EnumT>(W.Text));
 }
 
 /// A row of ir/Spec.def for one struct.
@@ -63,6 +65,11 @@ template <typename SpecT> struct Key {
 
 /// The keys of \p SpecT, in the order of ir/Spec.def.
 template <typename SpecT> llvm::ArrayRef<Key<SpecT>> getKeys();
+
+/// Whether \p B has the key, or one that was reported and meant it. \p Names
+/// are the keys its section has.
+bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
+                llvm::ArrayRef<llvm::StringRef> Names);
 
 /// Reports a key that \p Section doesn't have, with the best guess at what was
 /// meant. \p Names are the keys it has.

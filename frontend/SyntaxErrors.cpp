@@ -237,13 +237,6 @@ bool SyntaxError::reportForeignMark() {
     Diags.report(Here, diag::ExpectedToken, "`==`", "`=`").fix(Here, "==");
     return true;
   }
-  Token *Colon = before(Found);
-  if (Colon && Colon->getType() == ForeParser::COLON &&
-      isLiteral(Found.getType())) {
-    SourceRange Range = getRange(*Colon, Text);
-    Diags.report(Range, diag::ExpectedToken, "`=`", "`:`").fix(Range, " =");
-    return true;
-  }
   return false;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/TokenSource.h"
 #include "WritableToken.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace antlr4;
 using foretrace::grammar::ForeLexer;
@@ -38,32 +39,89 @@ std::unique_ptr<Token> TokenSource::nextToken() {
   }
 }
 
-/// Reports a token that no rule of the grammar takes. An open string is closed
-/// so that the parser sees a value.
-bool TokenSource::isUsable(Token &T) {
-  size_t Type = T.getType();
-  if (Type != BAD_CHARACTER && Type != OPEN_STRING)
-    return true;
-  SourceRange Range = getRange(T, Text);
-  if (Type == OPEN_STRING) {
-    Diags.report(Range, diag::UnterminatedString);
-    static_cast<WritableToken &>(T).setType(STRING);
-  } else if (T.getText() == ";") {
+/// What stands at \p Range.
+static llvm::StringRef slice(SourceRange Range) {
+  return {Range.Start.getPointer(),
+          size_t(Range.End.getPointer() - Range.Start.getPointer())};
+}
+
+/// `#` and `/*`, whatever the comment says.
+static void reportComment(SourceRange Range, DiagnosticEngine &Diags) {
+  llvm::StringRef Seen = slice(Range);
+  bool IsLine = Seen.starts_with("#");
+  llvm::StringRef Mark = Seen.take_front(IsLine ? 1 : 2);
+  Range.End = llvm::SMLoc::getFromPointer(Mark.end());
+  DiagnosticBuilder B = Diags.report(Range, diag::ForeignComment, Mark);
+  if (IsLine)
+    B.fix(Range, "//");
+}
+
+static void reportString(SourceRange Range, DiagnosticEngine &Diags) {
+  llvm::StringRef Inside = slice(Range).drop_front().drop_back();
+  DiagnosticBuilder B = Diags.report(Range, diag::ForeignString);
+  if (!Inside.contains('"') && !Inside.contains('\\'))
+    B.fix(Range, "\"" + Inside + "\"");
+}
+
+/// Whether what follows a `:` is the base of a section, as in `model a : b {`.
+static bool isBase(llvm::StringRef Rest) {
+  static constexpr char Blanks[] = " \t\r\n";
+  llvm::StringRef Name = Rest.ltrim(Blanks);
+  llvm::StringRef After =
+      Name.drop_while([](char C) { return llvm::isAlnum(C) || C == '_'; });
+  return After.size() != Name.size() && After.ltrim(Blanks).starts_with("{");
+}
+
+static void reportCharacter(SourceRange Range, DiagnosticEngine &Diags) {
+  llvm::StringRef Seen = slice(Range);
+  if (Seen == ";") {
     Diags.report(Range, diag::NoSeparator, ";").fix(Range, "");
-  } else {
-    llvm::StringRef Seen(Range.Start.getPointer(),
-                         Range.End.getPointer() - Range.Start.getPointer());
-    bool Printable = llvm::all_of(
-        Seen, [](unsigned char C) { return C >= 0x20 && C != 0x7f; });
-    Diags.report(Range, diag::BadCharacter,
-                 Printable ? "`" + Seen.str() + "`"
-                           : llvm::formatv("byte {0:x2}",
-                                           unsigned(Seen.bytes_begin()[0]))
-                                 .str());
+    return;
+  }
+  bool Printable = llvm::all_of(
+      Seen, [](unsigned char C) { return C >= 0x20 && C != 0x7f; });
+  Diags.report(
+      Range, diag::BadCharacter,
+      Printable ? "`" + Seen.str() + "`"
+                : llvm::formatv("byte {0:x2}", unsigned(Seen.bytes_begin()[0]))
+                      .str());
+}
+
+/// Reports a token that no rule of the grammar takes. What stands for a string
+/// or for `=` is made one, so that the parser sees what was meant.
+bool TokenSource::isUsable(Token &T) {
+  const SourceRange Range = getRange(T, Text);
+  size_t Meant = Token::INVALID_TYPE;
+  switch (T.getType()) {
+  case BAD_CHARACTER:
+    reportCharacter(Range, Diags);
+    break;
+  case FOREIGN_COMMENT:
+    reportComment(Range, Diags);
+    break;
+  case FOREIGN_STRING:
+    reportString(Range, Diags);
+    Meant = STRING;
+    break;
+  case OPEN_STRING:
+    Diags.report(Range, diag::UnterminatedString);
+    Meant = STRING;
+    break;
+  case COLON:
+    if (isBase(Text.substr(T.getStopIndex() + 1)))
+      return true;
+    Diags.report(Range, diag::ExpectedToken, "`=`", "`:`").fix(Range, " =");
+    Meant = ASSIGN;
+    break;
+  default:
+    return true;
   }
   if (++NumErrors == MaxSyntaxErrors)
     stop();
-  return Type == OPEN_STRING;
+  if (Meant == Token::INVALID_TYPE)
+    return false;
+  static_cast<WritableToken &>(T).setType(Meant);
+  return true;
 }
 
 /// Brackets and operators that wait for their right side are what the parser

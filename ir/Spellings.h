@@ -57,6 +57,29 @@ std::optional<EnumT> findSpelling(llvm::StringRef Word) {
   return static_cast<EnumT>(It - Words.begin());
 }
 
+/// Whether \p Word stands in a list of \p Aliases as the tables have them,
+/// separated by blanks.
+inline bool isAlias(llvm::StringRef Word, llvm::StringRef Aliases) {
+  llvm::SmallVector<llvm::StringRef> Words;
+  Aliases.split(Words, ' ', -1, /*KeepEmpty=*/false);
+  return llvm::is_contained(Words, Word);
+}
+
+/// What the word is here that other tools use for an enumerator of EnumT;
+/// empty if it is none of theirs.
+template <typename EnumT> llvm::StringRef findForeign(llvm::StringRef Word) {
+  llvm::StringRef Found;
+  auto Look = [&](auto Row, llvm::StringRef Aliases) {
+    if constexpr (std::is_same_v<decltype(Row), EnumT>)
+      if (isAlias(Word, Aliases))
+        Found = getSpelling(Row);
+  };
+#define SPEC_ENUM_ALIASES(TYPE, ENUMERATOR, ALIASES)                           \
+  Look(TYPE::ENUMERATOR, ALIASES);
+#include "ir/Spec.def"
+  return Found;
+}
+
 } // namespace foretrace::ir
 
 #endif

@@ -2,23 +2,24 @@
 //
 // Spelling suggestions by edit distance.
 #include "lang/DidYouMean.h"
+#include <algorithm>
 
 using namespace foretrace;
 
 llvm::StringRef
 foretrace::nearestWord(llvm::StringRef Word,
                        llvm::ArrayRef<llvm::StringRef> Candidates) {
-  // One slip per three letters, as compilers commonly allow; a two-letter
-  // word has none to spare except a change of case.
-  unsigned Best = static_cast<unsigned>(Word.size() + 2) / 3 + 1;
-  if (Word.size() <= 2)
-    Best = 2;
+  unsigned Best = ~0U;
   llvm::StringRef Nearest;
   for (llvm::StringRef Candidate : Candidates) {
     if (Candidate.equals_insensitive(Word))
       return Candidate;
-    unsigned Distance = Word.edit_distance(Candidate, true, Best);
-    if (Distance < Best && Distance < Candidate.size()) {
+    // One slip per three letters of the shorter word, as compilers commonly
+    // allow: `experts_top` is not a slip for `experts`.
+    size_t Length = std::min(Word.size(), Candidate.size());
+    unsigned Slips = static_cast<unsigned>(Length + 2) / 3;
+    unsigned Distance = Word.edit_distance(Candidate, true, Slips);
+    if (Distance <= Slips && Distance < Best && Distance < Candidate.size()) {
       Best = Distance;
       Nearest = Candidate;
     }

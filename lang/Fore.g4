@@ -137,6 +137,9 @@ OPEN_STRING : '"' (~["\\\r\n] | '\\' ~[\r\n])* ;
 
 BLANKS : [ \t\r\n]+ -> skip ;
 COMMENT : '//' ~[\r\n]* -> skip ;
+// What other languages have in their place; reported where it stands.
+FOREIGN_COMMENT : '#' ~[\r\n]* | '/*' .*? ('*/' | EOF) ;
+FOREIGN_STRING : '\'' ~['\r\n]* '\'' ;
 BAD_CHARACTER : '\u007F'+ | . ;
 
 fragment Digits : [0-9] [0-9_]* ;
