@@ -23,7 +23,7 @@ static void printRow(StringRef Name, StringRef Text) {
   outs() << formatv("{0,-24} {1}\n", Name, Text);
 }
 
-static void listModels() {
+static ExitCode listModels() {
   std::vector<std::string> Names;
   std::error_code EC;
   for (sys::fs::directory_iterator I(libraryPath() + "/models", EC), End;
@@ -33,29 +33,38 @@ static void listModels() {
   sort(Names);
   for (const std::string &Name : Names)
     outs() << Name << "\n";
+  if (!Names.empty())
+    return ExitSuccess;
+  errs() << "foretrace: list: there are no models in `" << libraryPath()
+         << "/models`; an installed foretrace has them in "
+            "../share/foretrace/models\n";
+  return ExitDiagnosed;
 }
 
-static void listDiagnostics() {
+static ExitCode listDiagnostics() {
   static constexpr StringRef Severities[] = {"error", "warning", "note"};
   for (unsigned I = 0; I != diag::NumDiagnostics; ++I) {
     const DiagnosticInfo &Info = getDiagnosticInfo(diag::Id(I));
     outs() << formatv("{0,-28} {1,-8} {2}\n", Info.Slug,
                       Severities[static_cast<unsigned>(Info.Level)], Info.Text);
   }
+  return ExitSuccess;
 }
 
-static void listPasses() {
+static ExitCode listPasses() {
   for (const PassInfo &P : allPasses())
     printRow(P.Name, P.Summary);
+  return ExitSuccess;
 }
 
-static void listBackends() {
+static ExitCode listBackends() {
   for (const Backend &B : allBackends())
     printRow(B.Name, B.Summary);
+  return ExitSuccess;
 }
 
 ExitCode runList() {
-  auto List = StringSwitch<void (*)()>(What)
+  auto List = StringSwitch<ExitCode (*)()>(What)
                   .Case("passes", listPasses)
                   .Case("backends", listBackends)
                   .Case("models", listModels)
@@ -64,8 +73,7 @@ ExitCode runList() {
   if (!List)
     return usageError("list: say what: passes, backends, models or "
                       "diagnostics");
-  List();
-  return ExitSuccess;
+  return List();
 }
 
 } // namespace foretrace
