@@ -22,6 +22,15 @@ llvm::ArrayRef<Backend> foretrace::allBackends() {
   return Backends;
 }
 
+bool foretrace::isOfModel(const Backend &B) {
+#define BACKEND(...)
+#define MODEL_BACKEND(NAMESPACE, NAME, ...)                                    \
+  if (B.Name == NAME)                                                          \
+    return true;
+#include "backends/Backends.def"
+  return false;
+}
+
 const Backend *foretrace::findBackend(llvm::StringRef Name) {
   const Backend *Found = llvm::find_if(
       allBackends(), [Name](const Backend &B) { return B.Name == Name; });

@@ -56,6 +56,8 @@ struct Backend {
                              llvm::StringRef File) = nullptr;
 };
 
+/// Whether \p B speaks of the model alone, not of a job that trains it.
+bool isOfModel(const Backend &B);
 /// All backends, in the order of Backends.def.
 llvm::ArrayRef<Backend> allBackends();
 /// The backend with that name, or null.

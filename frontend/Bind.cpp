@@ -61,19 +61,26 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
       P.Layout.emplace_back().state(*N, Element.Range);
 }
 
+/// What a job of the model alone can do without.
+void Binder::requireSections() {
+  if (TheJob.IsOfModel)
+    return;
+  if (TheJob.Train.Keyword.Text.empty())
+    reportMissing(diag::MissingSection, "train",
+                  "train { sequence = 4096  micro_batch = 1 }");
+  if (TheJob.Parallel.Keyword.Text.empty())
+    reportMissing(diag::MissingSection, "parallel", "parallel { world = 8 }");
+}
+
 ir::Spec Binder::bind() {
   ir::Spec S;
   const Body &Train = TheJob.Train, &Parallel = TheJob.Parallel;
-  if (Train.Keyword.Text.empty()) {
-    reportMissing(diag::MissingSection, "train",
-                  "train { sequence = 4096  micro_batch = 1 }");
-  } else {
+  requireSections();
+  if (!Train.Keyword.Text.empty()) {
     bindKeys(Train, S.Train, {"model"});
     requireKeys(Train.Keyword, S.Train, {&Train});
   }
-  if (Parallel.Keyword.Text.empty()) {
-    reportMissing(diag::MissingSection, "parallel", "parallel { world = 8 }");
-  } else {
+  if (!Parallel.Keyword.Text.empty()) {
     bindKeys(Parallel, S.Parallel, {"layout"});
     if (const Field *F = Parallel.findField("layout"))
       bindLayout(*F, S.Parallel);
@@ -82,6 +89,14 @@ ir::Spec Binder::bind() {
   bindCost(S.Cost);
   bindModel(S.Model);
   applyDefaults(S);
+  if (TheJob.IsOfModel) {
+    // A learned table has as many rows as a sample has tokens.
+    if (Train.Keyword.Text.empty() && !S.Model.MaxPositions.isPresent() &&
+        *S.Model.Positions == ir::PositionKind::Learned)
+      Diags.report(S.Model.Range, diag::MissingKey, "model", "max_positions",
+                   "2048");
+    applyModelDefaults(S);
+  }
 
   publishKeys(S.Train);
   publishKeys(S.Parallel);

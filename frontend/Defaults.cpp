@@ -46,6 +46,12 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Cost.Kind, CostKind::Uncosted);
 }
 
+void foretrace::applyModelDefaults(Spec &S) {
+  orElse(S.Train.Sequence, int64_t(1));
+  orElse(S.Train.MicroBatch, int64_t(1));
+  orElse(S.Parallel.World, int64_t(1));
+}
+
 llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
   static constexpr RequiredKey Rows[] = {
       {"model", "vocab", "128256"},

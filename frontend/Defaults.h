@@ -13,6 +13,10 @@ namespace foretrace {
 /// follow from other values are left to the `derive` pass.
 void applyDefaults(ir::Spec &S);
 
+/// Fills in what a job of the model alone need not say: one sample of one token
+/// on one rank. No number of the model depends on it.
+void applyModelDefaults(ir::Spec &S);
+
 /// A key that has no default, and an example of what to write.
 struct RequiredKey {
   llvm::StringRef Section, Name, Example;

@@ -220,6 +220,12 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
     llvm::SMLoc First = TheJob.Main->File.Items.front().Range.Start;
     TheJob.Start = {First, First};
   }
+  if (Options.IsOfModel) {
+    std::vector<llvm::StringRef> Backends;
+    for (const Job::Declared &E : TheJob.Emits)
+      Backends.push_back(E.Section->Label.Text);
+    TheJob.IsOfModel = Options.IsOfModel(Backends);
+  }
   ir::Spec S = Binder(TheJob, Bodies, Eval, Diags).bind();
   if (Diags.hasErrors())
     return std::nullopt;

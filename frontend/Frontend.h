@@ -7,6 +7,7 @@
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
 #include "llvm/Support/SourceMgr.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct FrontendOptions {
   std::vector<std::string> Overrides;
   /// Folders searched for imports after the importing file's own.
   std::vector<std::string> ImportPaths;
+  /// Whether only the model matters, given the backends of the job's `emit`
+  /// blocks: then it needs neither `train` nor `parallel`. By default all does.
+  std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel;
 };
 
 /// Compiles the file at \p Path. Every buffer read is added to \p Sources, so

@@ -3,7 +3,7 @@
 #
 # Checks each file of the shipped library: it is a job's model by itself, its
 # name is that of its model, the numbers in its head and in docs/models.md are
-# what the tool counts, and a test derives them.
+# what the tool counts, alone as within a job, and a test derives them.
 """usage: library.py SOURCE_ROOT"""
 
 import pathlib
@@ -17,6 +17,14 @@ train {{ sequence = 128  micro_batch = 1 }}
 parallel {{ world = 1 }}
 emit params {{ file = "{{model}}.txt" }}
 """
+
+
+def print_alone(path):
+    """What the tool counts of the file itself, without a job around it."""
+    return subprocess.run(
+        ["foretrace", "compile", str(path), "--emit=params", "--stdout"],
+        check=False, stderr=subprocess.STDOUT, stdout=subprocess.PIPE,
+        text=True).stdout
 
 
 def problems(path, derived, page, folder):
@@ -36,6 +44,8 @@ def problems(path, derived, page, folder):
         yield f"makes no {output.name}:\n{process.stdout}"
         return
     counted = output.read_text(encoding="utf-8")
+    if print_alone(path) != counted:
+        yield "by itself, without `train` and `parallel`, has other counts"
     total, activated = (
         f"{int(re.search(rf'^{what}: (.*)', counted, re.M).group(1)):,}"
         for what in ("parameters", "activated"))

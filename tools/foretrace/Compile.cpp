@@ -88,6 +88,18 @@ static std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Spec) {
   return Selected;
 }
 
+/// Whether all that is emitted, of blocks for these backends, is of the model
+/// alone.
+static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
+  std::vector<StringRef> Asked(Blocks.begin(), Blocks.end());
+  if (!EmitNames.empty())
+    Asked.assign(EmitNames.begin(), EmitNames.end());
+  return !Asked.empty() && all_of(Asked, [](StringRef Name) {
+    const Backend *B = findBackend(Name);
+    return B && isOfModel(*B);
+  });
+}
+
 static void showWritten(const FileOutputs &Outputs) {
   if (isQuiet())
     return;
@@ -101,7 +113,9 @@ static void showWritten(const FileOutputs &Outputs) {
 /// Compiles the job; everything wrong is in \p Diags.
 static void compileJob(SourceMgr &Sources, const Destination &To,
                        DiagnosticEngine &Diags) {
-  std::optional<ir::Spec> Spec = readJob(Sources, Diags);
+  if (!hasFolder(OutputPath, Diags))
+    return;
+  std::optional<ir::Spec> Spec = readJob(Sources, Diags, isOfModelAlone);
   if (!Spec)
     return;
 

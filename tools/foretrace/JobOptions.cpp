@@ -31,11 +31,14 @@ static cl::list<std::string>
 
 StringRef jobPath() { return Job; }
 
-std::optional<ir::Spec> readJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
+std::optional<ir::Spec>
+readJob(SourceMgr &Sources, DiagnosticEngine &Diags,
+        std::function<bool(ArrayRef<StringRef>)> IsOfModel) {
   FrontendOptions Options;
   Options.Overrides.assign(Overrides.begin(), Overrides.end());
   Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
   Options.ImportPaths.push_back(libraryPath());
+  Options.IsOfModel = std::move(IsOfModel);
   std::optional<ir::Spec> Spec = compileSpec(Sources, Job, Options, Diags);
   if (Diags.hasErrors())
     return std::nullopt;

@@ -6,16 +6,20 @@
 
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/SourceMgr.h"
+#include <functional>
 
 namespace foretrace {
 
 /// The path of the job; empty if the command line names none.
 llvm::StringRef jobPath();
 
-/// Reads the job with `-D` and `-I` applied; nothing after an error.
-std::optional<ir::Spec> readJob(llvm::SourceMgr &Sources,
-                                DiagnosticEngine &Diags);
+/// Reads the job with `-D` and `-I` applied; nothing after an error. For
+/// \p IsOfModel see FrontendOptions.
+std::optional<ir::Spec>
+readJob(llvm::SourceMgr &Sources, DiagnosticEngine &Diags,
+        std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel = {});
 
 } // namespace foretrace
 
