@@ -148,6 +148,8 @@ ExitCode runCalibrate() {
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
   ir::Program P;
+  if (!hasFolder(Profile, Diags))
+    return showMessages(Diags, Sources);
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags)) {
     P.Spec = std::move(*Spec);
     P.Spec.Cost = {};

@@ -17,8 +17,9 @@ namespace foretrace {
 
 static cl::opt<std::string>
     OutputPath("o", cl::value_desc("path"),
-               cl::desc("Write to this folder; or, if the job has one `emit` "
-                        "block, to this file (`-`: standard output)"),
+               cl::desc("Write to this folder, which is made if the path ends "
+                        "in `/`; or, if the job has one `emit` block, to this "
+                        "file (`-`: standard output)"),
                cl::cat(outputCategory()), cl::sub(compileCommand()));
 
 static cl::list<std::string>
@@ -122,9 +123,11 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
   std::vector<ir::EmitSpec> Emits = selectEmits(*Spec);
   if (Emits.empty())
     Diags.report({}, diag::NothingToEmit);
-  if (Emits.size() > 1 && !To.File.empty())
+  if (Emits.size() > 1 && !To.File.empty()) {
     Diags.report(Emits[1].Range, diag::OneFileManyEmits, OutputPath.getValue(),
                  Emits.size());
+    return;
+  }
   for (ir::EmitSpec &E : Emits) {
     if (!To.File.empty())
       setOption(E, "file", To.File);

@@ -66,6 +66,8 @@ static std::optional<ir::Program> read(SourceMgr &Sources,
 
 static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
                      DiagnosticEngine &Diags) {
+  if (!hasFolder(OutputPath, Diags))
+    return;
   std::optional<ir::Program> P = read(Sources, Diags);
   if (!P || !ir::verify(*P, Diags) || !runPipeline(*P, Passes, Diags))
     return;

@@ -71,6 +71,14 @@ bool isStream(StringRef Path) {
          Status.type() != sys::fs::file_type::directory_file;
 }
 
+bool hasFolder(StringRef Path, DiagnosticEngine &Diags) {
+  StringRef Folder = sys::path::parent_path(Path);
+  if (Path.ends_with("/") || Folder.empty() || sys::fs::exists(Folder))
+    return true;
+  Diags.report({}, diag::NoFolder, Path, Folder);
+  return false;
+}
+
 FileOutputs::FileOutputs(std::string Folder, std::string Stream)
     : Folder(std::move(Folder)), Stream(std::move(Stream)) {}
 

@@ -6,6 +6,7 @@
 #define FORETRACE_TOOLS_OUTPUT_H
 
 #include "backends/Backend.h"
+#include "lang/Diagnostic.h"
 #include "llvm/ADT/StringSet.h"
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ namespace foretrace {
 
 /// An OutputSet on the file system.
 ///   * `-` is standard output; devices and pipes are written directly;
-///   * the output folder is created when the first file needs it;
+///   * the output folder, and folders in it that a file names, are created
+///     when the first file needs them;
 ///   * what was not committed is removed, also when a signal ends the process.
 class FileOutputs final : public OutputSet {
 public:
@@ -53,6 +55,10 @@ private:
   llvm::StringSet<> Names; ///< of Files
   std::vector<std::string> LeftOut;
 };
+
+/// Whether the folder of the file `-o` \p Path is there; reports if not. A path
+/// that ends in `/` is a folder, which is made.
+bool hasFolder(llvm::StringRef Path, DiagnosticEngine &Diags);
 
 /// Whether \p Path is standard output, a device or a pipe.
 bool isStream(llvm::StringRef Path);

@@ -47,6 +47,8 @@ ExitCode runPlan() {
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
   FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "");
+  if (!hasFolder(Path, Diags))
+    return showMessages(Diags, Sources);
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
     emitOne(*Spec, makeEmit(*Spec), Outputs, Diags);
   if (!Diags.hasErrors())
