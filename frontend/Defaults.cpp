@@ -27,10 +27,14 @@ void foretrace::applyDefaults(Spec &S) {
   // sequences pass --no-create-attention-mask-in-dataloader.
   orElse(S.Train.AttentionMask, false);
   orElse(S.Train.PerTokenLoss, false);
+  orElse(S.Train.AttentionBackend, AttentionBackendKind::Fused);
+  orElse(S.Train.Dropout, false);
+  orElse(S.Train.FusedLoss, false);
 
   orElse(S.Parallel.Tp, int64_t(1));
   orElse(S.Parallel.SequenceParallel, false);
   orElse(S.Parallel.Cp, int64_t(1));
+  orElse(S.Parallel.CpComm, CpCommKind::AllGather);
   orElse(S.Parallel.Pp, int64_t(1));
   orElse(S.Parallel.Vpp, int64_t(1));
   orElse(S.Parallel.Ep, int64_t(1));
@@ -38,6 +42,7 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Parallel.Partition, PartitionKind::Uniform);
   orElse(S.Parallel.Balance, BalanceKind::Parameters);
   orElse(S.Parallel.Zero, int64_t(0));
+  orElse(S.Parallel.ZeroRefetch, false);
   orElse(S.Parallel.RankOrder, RankOrderKind::TpCpEpDpPp);
   orElse(S.Parallel.EmbeddingAsLayer, false);
   orElse(S.Parallel.LossAsLayer, false);

@@ -9,13 +9,16 @@
 namespace foretrace::ir {
 
 /// Values of the forward pass that backward, or computing again for it, reads;
-/// of one micro-batch, without dropout masks.
+/// of one micro-batch. A part of a tensor keeps the whole of it.
 /// Korthikanti et al., arXiv 2205.05198, section 4.
 Bytes keptBytes(const Block &B, const Mesh &M);
 
-/// Parameters, gradients, and the optimizer's state: fp32 weights, unless
-/// parameters are, and two moments of Adam. ZeRO 1 spreads the state, 2 the
-/// gradients too, 3 all, over the ranks with the same parameters.
+/// Of the optimizer's state for one parameter: two moments of Adam in fp32, and
+/// the fp32 weight that the parameter is rounded from, if it is.
+int64_t optimizerBytes(const TrainSpec &Train);
+
+/// Parameters, gradients, and the optimizer's state. ZeRO 1 spreads the state,
+/// 2 the gradients too, 3 all, over the ranks with the same parameters.
 Bytes stateBytes(const Block &B, TiedHead At, const Program &P);
 
 } // namespace foretrace::ir

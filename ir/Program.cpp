@@ -257,13 +257,18 @@ int64_t groupSize(const Op &Collective, const Mesh &M) {
 Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M) {
   assert(isCollective(Collective.Kind));
   const Value &Operand = B.Values[Collective.Operands[0]];
+  const Value &Result = B.Values[Collective.Results[0]];
   int64_t Ranks = groupSize(Collective, M);
   // Shares of flat tensors are padded, so the message is made of the shares.
   switch (Collective.Kind) {
   case OpKind::AllGather:
     return bytesPerRank(Operand, M) * Ranks;
   case OpKind::ReduceScatter:
-    return bytesPerRank(B.Values[Collective.Results[0]], M) * Ranks;
+    return bytesPerRank(Result, M) * Ranks;
+  case OpKind::Ring: {
+    const bool Reduces = Operand.Layout.isPartial(Collective.Axes.front());
+    return bytesPerRank(Reduces ? Result : Operand, M) * (Ranks - 1);
+  }
   default:
     return bytesPerRank(Operand, M);
   }

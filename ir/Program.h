@@ -264,7 +264,8 @@ int64_t groupSize(const Op &Collective, const Mesh &M);
 
 /// The message of a collective as NCCL tests and AICB state it, per rank:
 /// all-gather the gathered size, reduce-scatter and all-reduce the size before
-/// reduction, all-to-all and point-to-point the buffer of one rank.
+/// reduction, all-to-all and point-to-point the buffer of one rank; of a ring
+/// what a rank sends in all its steps.
 Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M);
 
 } // namespace foretrace::ir

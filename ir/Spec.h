@@ -41,6 +41,14 @@ enum class RecomputeKind : unsigned char {
 #define RECOMPUTE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class AttentionBackendKind : unsigned char {
+#define ATTENTION_BACKEND_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
+enum class CpCommKind : unsigned char {
+#define CP_COMM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class ScheduleKind : unsigned char {
 #define SCHEDULE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

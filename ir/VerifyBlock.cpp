@@ -35,6 +35,8 @@ constexpr Transition Transitions[] = {
     {OpKind::AllReduce, Partial, Whole, "partial to whole"},
     {OpKind::Broadcast, Single, Whole, "single to whole"},
     {OpKind::AllToAll, Split, Split, "split to split along another dimension"},
+    {OpKind::Ring, Split | Partial, Whole | Split,
+     "split to whole or partial to split"},
 };
 
 /// What a forward op takes and makes at least.
@@ -48,6 +50,7 @@ constexpr Arity Arities[] = {
     {OpKind::MatMul, 2, 1},    {OpKind::BiasAdd, 2, 1},
     {OpKind::Split, 1, 1},     {OpKind::Concat, 1, 1},
     {OpKind::Attention, 2, 1}, {OpKind::Activation, 1, 1},
+    {OpKind::Dropout, 1, 2},   {OpKind::Cast, 1, 1},
     {OpKind::Add, 2, 1},       {OpKind::Mul, 2, 1},
     {OpKind::Route, 1, 1},     {OpKind::Permute, 2, 1},
     {OpKind::Unpermute, 1, 1}, {OpKind::View, 1, 1},
@@ -110,6 +113,13 @@ static std::string describe(const TensorType &T) {
   llvm::raw_string_ostream OS(Text);
   print(T, Layout(), OS);
   return Text;
+}
+
+/// The gradient of a parameter has the type that gradients are summed in.
+static bool hasTypeOfGradient(const Value &Gradient, const Value &Of) {
+  return Gradient.Type.Dims == Of.Type.Dims &&
+         (Gradient.Type.Element == Of.Type.Element ||
+          (Of.Kind == ValueKind::Param && isFloat(Gradient.Type.Element)));
 }
 
 static bool sameType(const TensorType &A, const TensorType &B) {
@@ -177,7 +187,7 @@ void BlockVerifier::verifyGradient(const Value &V, SourceRange Range) {
   if (!V.GradientOf.isValid())
     return;
   const Value &Of = B.Values[V.GradientOf];
-  if (!sameType(V.Type, Of.Type))
+  if (!hasTypeOfGradient(V, Of))
     Diags.report(Range, diag::VerifyGradient, V.Name, describe(V.Type), Of.Name,
                  describe(Of.Type));
 }

@@ -60,6 +60,7 @@ void SpecVerifier::block(const BlockSpec &B) {
   attention(B.Attention);
   need(B.Ffn.Activation, "activation");
   needDerived(B.Ffn.Intermediate, "intermediate");
+  needDerived(B.Ffn.LinearBias, "bias");
   if (!B.Moe)
     return;
   need(B.Moe->Experts, "experts");
@@ -95,11 +96,15 @@ void SpecVerifier::keys() {
   need(S.Train.Recompute, "recompute");
   need(S.Train.AttentionMask, "attention_mask");
   need(S.Train.PerTokenLoss, "per_token_loss");
+  need(S.Train.AttentionBackend, "attention_backend");
+  need(S.Train.Dropout, "dropout");
+  need(S.Train.FusedLoss, "fused_loss");
   const ParallelSpec &P = S.Parallel;
   need(P.World, "world");
   need(P.Tp, "tp");
   need(P.SequenceParallel, "sequence_parallel");
   need(P.Cp, "cp");
+  need(P.CpComm, "cp_comm");
   need(P.Pp, "pp");
   need(P.Vpp, "vpp");
   need(P.Ep, "ep");
@@ -112,6 +117,7 @@ void SpecVerifier::keys() {
   needDerived(P.Partition, "partition");
   needDerived(P.Balance, "balance");
   need(P.Zero, "zero");
+  need(P.ZeroRefetch, "zero_refetch");
   need(P.EmbeddingAsLayer, "embedding_as_layer");
   need(P.LossAsLayer, "loss_as_layer");
   need(P.Megatron, "megatron");

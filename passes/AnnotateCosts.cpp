@@ -94,11 +94,7 @@ Nanoseconds Coster::profiled(const Op &O) const {
 /// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
 Nanoseconds Coster::roofline(const Block &B, const Op &O) const {
   const DeviceSpec &D = P.Spec.Cost.Device;
-  Bytes Touched;
-  for (ValueId V : O.Operands)
-    Touched += bytesPerRank(B.Values[V], P.Mesh);
-  for (ValueId V : O.Results)
-    Touched += bytesPerRank(B.Values[V], P.Mesh);
+  const Bytes Touched = touchedBytes(P, B, O);
   if (Touched.isOverflow() || O.Work.isOverflow())
     return Nanoseconds::overflow();
   auto Ceil = [](int64_t Amount, int64_t PerSecond) {

@@ -103,6 +103,21 @@ void Deriver::checkSequence() {
         .noteValue("tp", P.Tp);
 }
 
+/// Keys that only some jobs read.
+void Deriver::checkEffects() {
+  ParallelSpec &P = S.Parallel;
+  if (*P.CpComm != CpCommKind::AllGather && *P.Cp == 1) {
+    error(P.CpComm.Range, diag::KeyWithoutEffect, "cp_comm", "with cp = 1");
+    P.CpComm.setDefault(CpCommKind::AllGather);
+  }
+  if (*P.ZeroRefetch &&
+      (*P.Zero != 3 || *S.Train.Recompute != RecomputeKind::Full)) {
+    error(P.ZeroRefetch.Range, diag::KeyWithoutEffect, "zero_refetch",
+          "without `zero = 3` and `recompute = full`");
+    P.ZeroRefetch.setDefault(false);
+  }
+}
+
 void Deriver::deriveExpertMesh() {
   ParallelSpec &P = S.Parallel;
   if (!hasExperts()) {

@@ -54,6 +54,7 @@ void Deriver::deriveAttention(BlockSpec &B) {
     }
   }
   checkHeads(A);
+  checkContextParallel(A);
   if (!A.QkNorm.isPresent())
     A.QkNorm.setDefault(false);
 }
@@ -70,9 +71,29 @@ void Deriver::checkHeads(const AttentionSpec &A) {
         .noteValue("tp", Tp);
 }
 
+/// What attention needs with the tokens of a sample on several ranks.
+void Deriver::checkContextParallel(const AttentionSpec &A) {
+  const ParallelSpec &P = S.Parallel;
+  if (*P.Cp == 1)
+    return;
+  if (*S.Train.AttentionBackend == AttentionBackendKind::Unfused)
+    error(S.Train.AttentionBackend.Range, diag::UnfusedCp, *P.Cp)
+        .noteValue("cp", P.Cp);
+  if (*P.CpComm != CpCommKind::AllToAll)
+    return;
+  // Where heads don't divide by tp, that is reported already.
+  for (const Key &K : {Key{"heads", A.Heads}, Key{"kv_heads", A.KvHeads}})
+    if (K.value() % *P.Tp == 0 && K.value() / *P.Tp % *P.Cp != 0)
+      error(K.Field.Range, diag::CpHeadsIndivisible, K.Name, K.value(), *P.Tp,
+            *P.Cp)
+          .noteValue("cp", P.Cp);
+}
+
 void Deriver::deriveFfn(BlockSpec &B) {
   FfnSpec &F = B.Ffn;
   const Located<int64_t> &Tp = S.Parallel.Tp;
+  if (!F.LinearBias.isPresent())
+    F.LinearBias.derive(*S.Model.Bias, S.Model.Bias.Range);
   if (!F.Intermediate.isPresent()) {
     int64_t Width;
     if (llvm::MulOverflow(*S.Model.Hidden, int64_t(4), Width))
@@ -129,6 +150,9 @@ void Deriver::checkExperts(const BlockSpec &B) {
     error(M.Shared.Range, diag::FfnIndivisible, *M.SharedIntermediate, "tp",
           *P.Tp)
         .noteValue("tp", P.Tp);
+  if (*B.Ffn.LinearBias && *P.Etp > 1)
+    error(B.Ffn.LinearBias.Range, diag::ExpertBiasEtp, *P.Etp)
+        .noteValue("etp", P.Etp);
   if (*P.Tp > 1 && !*P.SequenceParallel)
     error(P.Tp.Range, diag::MoeNeedsSp, *P.Tp).noteValue("experts", M.Experts);
 }

@@ -30,6 +30,7 @@ public:
     deriveVocab();
     checkSequence();
     checkPipeline();
+    checkEffects();
     deriveSchedule();
     deriveExpertMesh();
     checkRankOrder();
@@ -60,6 +61,7 @@ private:
   void deriveBatch();
   void deriveAttention(ir::BlockSpec &B);
   void checkHeads(const ir::AttentionSpec &A);
+  void checkContextParallel(const ir::AttentionSpec &A);
   void deriveFfn(ir::BlockSpec &B);
   void checkExperts(const ir::BlockSpec &B);
   void deriveVocab();
@@ -72,6 +74,7 @@ private:
   void checkEnds();
   void dropKeys(const llvm::Twine &Why);
   void dropEnds(const llvm::Twine &Why);
+  void checkEffects();
   void deriveExpertMesh();
   void checkRankOrder();
   void needVersion(SourceRange R, llvm::StringRef What,

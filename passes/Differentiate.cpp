@@ -17,8 +17,9 @@ namespace {
 
 class Differentiator {
 public:
-  Differentiator(Block &B, DiagnosticEngine &Diags)
-      : B(B), Build(B, "differentiate"), Diags(Diags) {}
+  /// Gradients of parameters are summed in \p SumType.
+  Differentiator(Block &B, ElementType SumType, DiagnosticEngine &Diags)
+      : B(B), Build(B, "differentiate"), SumType(SumType), Diags(Diags) {}
 
   bool run();
 
@@ -42,6 +43,7 @@ private:
 
   Block &B;
   BlockBuilder Build;
+  const ElementType SumType;
   DiagnosticEngine &Diags;
   llvm::DenseMap<unsigned, ValueId> Gradients; ///< by value
 };
@@ -49,8 +51,10 @@ private:
 } // namespace
 
 ValueId Differentiator::newGradient(ValueId Of) {
-  const Value &V = B.Values[Of];
-  ValueId G = Build.value(ValueKind::Gradient, "d_" + V.Name, V.Type);
+  TensorType Type = B.Values[Of].Type;
+  if (isParam(Of))
+    Type.Element = SumType;
+  ValueId G = Build.value(ValueKind::Gradient, "d_" + B.Values[Of].Name, Type);
   B.Values[G].GradientOf = Of;
   return G;
 }
@@ -138,6 +142,7 @@ bool Differentiator::isDead(OpId Forward) const {
 
 bool Differentiator::differentiate(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> In = B.Ops[Forward].Operands;
+  const llvm::SmallVector<ValueId, 2> Out = B.Ops[Forward].Results;
   switch (B.Ops[Forward].Kind) {
   case OpKind::MatMul:
     inputGradient(Forward, In, {In[1]});
@@ -161,17 +166,26 @@ bool Differentiator::differentiate(OpId Forward) {
   case OpKind::View:
   case OpKind::Pick:
   case OpKind::Unpick:
+  case OpKind::Concat:
+  case OpKind::Cast:
     inputGradient(Forward, In, {});
     return true;
+  case OpKind::Dropout:
+    inputGradient(Forward, In, {Out[1]}); // the mask
+    return true;
   case OpKind::Permute: // probabilities that stay get theirs from unpermute
-    inputGradient(Forward,
-                  llvm::ArrayRef(In).take_front(B.Ops[Forward].Results.size()),
-                  {});
+    inputGradient(Forward, llvm::ArrayRef(In).take_front(Out.size()), {});
     return true;
   case OpKind::Unpermute:
     inputGradient(Forward, In, llvm::ArrayRef(In).drop_front());
     return true;
-  case OpKind::Attention:
+  case OpKind::Attention: {
+    // An unfused kernel's scores, or a fused one's result.
+    llvm::SmallVector<ValueId, 6> Saved(In.begin(), In.end());
+    Saved.append(Out.begin() + (Out.size() > 1), Out.end());
+    inputGradient(Forward, In, Saved);
+    return true;
+  }
   case OpKind::Activation:
   case OpKind::Mul:
     inputGradient(Forward, In, In);
@@ -214,6 +228,8 @@ bool Differentiator::run() {
 }
 
 bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
-  return llvm::all_of(P.Blocks,
-                      [&](Block &B) { return Differentiator(B, Diags).run(); });
+  const ElementType SumType = elementTypeOf(*P.Spec.Train.GradPrecision);
+  return llvm::all_of(P.Blocks, [&](Block &B) {
+    return Differentiator(B, SumType, Diags).run();
+  });
 }

@@ -23,6 +23,8 @@ private:
   void embedding();
   void layer(const BlockSpec &Spec);
   void head();
+  void crossEntropy(BlockBuilder &B, ValueId Logits, ValueId Labels,
+                    ValueId LossMask);
 
   TensorType type(llvm::ArrayRef<Dim> Dims) const {
     return {Element, llvm::SmallVector<Dim, 4>(Dims)};
@@ -35,12 +37,15 @@ private:
   ValueId batch(BlockBuilder &B, llvm::StringRef Name, ElementType Element);
   void attentionMask(BlockBuilder &B);
   ValueId norm(BlockBuilder &B, llvm::StringRef Name, ValueId X);
+  ValueId dropout(BlockBuilder &B, llvm::StringRef Name, ValueId X);
   ValueId linear(BlockBuilder &B, llvm::StringRef Name, ValueId X, Dim In,
                  Dim Out, bool Bias);
   ValueId attention(BlockBuilder &B, const AttentionSpec &A, ValueId X);
+  ValueId coreAttention(BlockBuilder &B, const AttentionSpec &A,
+                        llvm::ArrayRef<ValueId> Operands, int64_t Channels);
   ValueId selfAttention(BlockBuilder &B, const AttentionSpec &A, ValueId X);
   ValueId latentAttention(BlockBuilder &B, const AttentionSpec &A, ValueId X);
-  ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, ActivationKind Act,
+  ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, const FfnSpec &F,
               int64_t Width, ValueId X);
   void countTokens(BlockBuilder &B, const MoeSpec &M, ValueId Probs);
   bool sendsProbabilities(const MoeSpec &M) const;
@@ -51,6 +56,8 @@ private:
                                          TensorType Tokens, TensorType Weights);
   ValueId combine(BlockBuilder &B, const MoeSpec &M, ValueId Out,
                   ValueId Probs);
+  ValueId expertLinear(BlockBuilder &B, llvm::StringRef Name, ValueId X,
+                       Dim Experts, Dim In, Dim Out, bool Bias);
   ValueId experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
   ValueId routedExperts(BlockBuilder &B, const BlockSpec &Spec, ValueId X);
 
@@ -95,6 +102,18 @@ ValueId Elaborator::norm(BlockBuilder &B, llvm::StringRef Name, ValueId X) {
   return B.compute(OpKind::Norm, Name, Operands, (Name + ".out").str(), T);
 }
 
+/// X with elements set to zero at random, if the job has dropout.
+ValueId Elaborator::dropout(BlockBuilder &B, llvm::StringRef Name, ValueId X) {
+  if (!*S.Train.Dropout)
+    return X;
+  TensorType T = B.block().Values[X].Type;
+  ValueId Out = B.value(ValueKind::Activation, (Name + ".dropout").str(), T);
+  T.Element = ElementType::Bool;
+  ValueId Mask = B.value(ValueKind::Activation, (Name + ".mask").str(), T);
+  B.op(OpKind::Dropout, Name, {X}, {Out, Mask});
+  return Out;
+}
+
 /// X [.., In] times a weight [In, Out], plus a bias [Out].
 ValueId Elaborator::linear(BlockBuilder &B, llvm::StringRef Name, ValueId X,
                            Dim In, Dim Out, bool Bias) {
@@ -109,32 +128,66 @@ ValueId Elaborator::linear(BlockBuilder &B, llvm::StringRef Name, ValueId X,
                    T);
 }
 
+/// Of the query and of keys and values. An unfused kernel keeps the softmax of
+/// the scores and, with dropout, what is left of it and the mask (Korthikanti
+/// et al., arXiv 2205.05198, section 4.1); a fused one makes them again in
+/// backward.
+ValueId Elaborator::coreAttention(BlockBuilder &B, const AttentionSpec &A,
+                                  llvm::ArrayRef<ValueId> Operands,
+                                  int64_t Channels) {
+  llvm::SmallVector<ValueId, 4> Results = {B.value(
+      ValueKind::Activation, "context", tokens({{DimKind::Heads, Channels}}))};
+  if (*S.Train.AttentionBackend == AttentionBackendKind::Unfused) {
+    TensorType Scores = tokens({{DimKind::Heads, *A.Heads}});
+    Scores.Dims.insert(Scores.Dims.begin() + 1,
+                       {DimKind::KvSeq, *S.Train.Sequence});
+    auto Keep = [&](llvm::StringRef Name) {
+      Results.push_back(B.value(ValueKind::Activation, Name, Scores));
+    };
+    Keep("softmax");
+    if (*S.Train.Dropout) {
+      Keep("softmax.dropout");
+      Scores.Element = ElementType::Bool;
+      Keep("softmax.mask");
+    }
+  }
+  B.op(OpKind::Attention, "core_attention", Operands, Results);
+  return Results.front();
+}
+
 /// Multi-head, grouped-query or multi-query attention. Query, key and value
 /// come from one projection, as in Megatron-LM's SelfAttention.
 ValueId Elaborator::selfAttention(BlockBuilder &B, const AttentionSpec &A,
                                   ValueId X) {
   Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
   int64_t Query = *A.Heads * *A.HeadDim;
-  int64_t KeyValue = 2 * *A.KvHeads * *A.HeadDim;
+  int64_t Key = *A.KvHeads * *A.HeadDim;
   ValueId Qkv = linear(B, "linear_qkv", X, Hidden,
-                       {DimKind::Heads, Query + KeyValue}, *S.Model.QkvBias);
-  TensorType QueryType = tokens({{DimKind::Heads, Query}});
-  TensorType KeyValueType = tokens({{DimKind::Heads, KeyValue}});
-  KeyValueType.Dims[0].Kind = DimKind::KvSeq;
-  ValueId Q = B.value(ValueKind::Activation, "query", QueryType);
-  ValueId Kv = B.value(ValueKind::Activation, "key_value", KeyValueType);
-  B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, Kv});
-  if (*A.QkNorm) {
-    Dim HeadDim{DimKind::HeadDim, *A.HeadDim};
-    Q = B.compute(OpKind::Norm, "q_layernorm",
-                  {Q, B.param("q_layernorm.weight", type({HeadDim}))},
-                  "q_layernorm.out", QueryType);
-    Kv = B.compute(OpKind::Norm, "k_layernorm",
-                   {Kv, B.param("k_layernorm.weight", type({HeadDim}))},
-                   "k_layernorm.out", KeyValueType);
+                       {DimKind::Heads, Query + 2 * Key}, *S.Model.QkvBias);
+  auto Part = [&](llvm::StringRef Name, DimKind Tokens, int64_t Channels) {
+    TensorType T = tokens({{DimKind::Heads, Channels}});
+    T.Dims[0].Kind = Tokens;
+    return B.value(ValueKind::Activation, Name, T);
+  };
+  ValueId Q = Part("query", DimKind::Seq, Query);
+  if (!*A.QkNorm) {
+    ValueId KeyValue = Part("key_value", DimKind::KvSeq, 2 * Key);
+    B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, KeyValue});
+    return coreAttention(B, A, {Q, KeyValue}, Query);
   }
-  return B.compute(OpKind::Attention, "core_attention", {Q, Kv}, "context",
-                   tokens({{DimKind::Heads, Query}}));
+  // The value is not normalised.
+  ValueId K = Part("key", DimKind::KvSeq, Key);
+  ValueId V = Part("value", DimKind::KvSeq, Key);
+  B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, K, V});
+  auto Normed = [&](std::string Name, ValueId X) {
+    ValueId Weight =
+        B.param(Name + ".weight", type({{DimKind::HeadDim, *A.HeadDim}}));
+    return B.compute(OpKind::Norm, Name, {X, Weight}, Name + ".out",
+                     B.block().Values[X].Type);
+  };
+  Q = Normed("q_layernorm", Q);
+  K = Normed("k_layernorm", K);
+  return coreAttention(B, A, {Q, K, V}, Query);
 }
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434 section 2.1).
@@ -160,16 +213,18 @@ ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
   RotaryType.Dims[0].Kind = DimKind::KvSeq;
   ValueId Rotary = B.value(ValueKind::Activation, "k_pos_emb", RotaryType);
   B.op(OpKind::Split, "linear_kv_down_proj", {Down}, {Compressed, Rotary});
-  Dim KeyValue{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.VDim)};
-  ValueId Up =
-      linear(B, "linear_kv_up_proj", norm(B, "kv_layernorm", Compressed), Rank,
-             KeyValue, false);
-  TensorType KeyValueType = tokens({KeyValue});
+  Dim Own{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.VDim)};
+  ValueId Up = linear(B, "linear_kv_up_proj",
+                      norm(B, "kv_layernorm", Compressed), Rank, Own, false);
+  TensorType KeyValueType = tokens({Own});
   KeyValueType.Dims[0].Kind = DimKind::KvSeq;
-  ValueId Kv = B.value(ValueKind::Activation, "key_value", KeyValueType);
-  B.op(OpKind::Split, "linear_kv_up_proj", {Up}, {Kv});
-  return B.compute(OpKind::Attention, "core_attention", {Q, Kv, Rotary},
-                   "context", tokens({{DimKind::Heads, *A.Heads * *A.VDim}}));
+  ValueId Heads = B.value(ValueKind::Activation, "kv_heads", KeyValueType);
+  B.op(OpKind::Split, "linear_kv_up_proj", {Up}, {Heads});
+  // Every head gets a copy of the rotary key, before anything is exchanged.
+  KeyValueType.Dims.back().Size += *A.Heads * *A.RopeDim;
+  ValueId Kv = B.compute(OpKind::Concat, "key_value", {Heads, Rotary},
+                         "key_value", KeyValueType);
+  return coreAttention(B, A, {Q, Kv}, *A.Heads * *A.VDim);
 }
 
 ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
@@ -182,17 +237,33 @@ ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
 }
 
 ValueId Elaborator::mlp(BlockBuilder &B, llvm::StringRef Prefix,
-                        ActivationKind Act, int64_t Width, ValueId X) {
+                        const FfnSpec &F, int64_t Width, ValueId X) {
   Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
   Dim Inner{DimKind::Ffn, Width};
   ValueId Up =
       linear(B, (Prefix + "linear_fc1").str(), X, Hidden,
-             {DimKind::Ffn, isGated(Act) ? 2 * Width : Width}, *S.Model.Bias);
+             {DimKind::Ffn, isGated(*F.Activation) ? 2 * Width : Width},
+             *F.LinearBias);
   ValueId Hot =
       B.compute(OpKind::Activation, (Prefix + "activation").str(), {Up},
                 (Prefix + "activation.out").str(), tokens({Inner}));
   return linear(B, (Prefix + "linear_fc2").str(), Hot, Inner, Hidden,
-                *S.Model.Bias);
+                *F.LinearBias);
+}
+
+/// What each expert does to its slots X [.., In]: a linear layer of its own.
+ValueId Elaborator::expertLinear(BlockBuilder &B, llvm::StringRef Name,
+                                 ValueId X, Dim Experts, Dim In, Dim Out,
+                                 bool Bias) {
+  TensorType T = B.block().Values[X].Type;
+  T.Dims.back() = Out;
+  ValueId W = B.param((Name + ".weight").str(), type({Experts, In, Out}));
+  ValueId Y = B.compute(OpKind::MatMul, Name, {X, W}, (Name + ".out").str(), T);
+  if (!Bias)
+    return Y;
+  ValueId Vectors = B.param((Name + ".bias").str(), type({Experts, Out}));
+  return B.compute(OpKind::BiasAdd, Name, {Y, Vectors}, (Name + ".sum").str(),
+                   T);
 }
 
 /// The tokens of each expert, from which the auxiliary loss is made: those of a
@@ -252,20 +323,14 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   Dim Inner{DimKind::ExpertFfn, Width};
   llvm::SmallVector<ValueId, 2> Sorted = dispatch(
       B, M, X, Routing, type({Spread, Slots, Hidden}), type({Spread, Slots}));
-  ValueId Up = B.compute(OpKind::MatMul, "experts.linear_fc1",
-                         {Sorted[0], B.param("experts.linear_fc1.weight",
-                                             type({Experts, Hidden, Wide}))},
-                         "experts.linear_fc1.out", type({Spread, Slots, Wide}));
   llvm::SmallVector<ValueId, 2> Inputs(Sorted);
-  Inputs[0] = Up;
+  Inputs[0] = expertLinear(B, "experts.linear_fc1", Sorted[0], Experts, Hidden,
+                           Wide, *Spec.Ffn.LinearBias);
   ValueId Hot =
       B.compute(OpKind::Activation, "experts.activation", Inputs,
                 "experts.activation.out", type({Spread, Slots, Inner}));
-  ValueId Down =
-      B.compute(OpKind::MatMul, "experts.linear_fc2",
-                {Hot, B.param("experts.linear_fc2.weight",
-                              type({Experts, Inner, Hidden}))},
-                "experts.linear_fc2.out", type({Spread, Slots, Hidden}));
+  ValueId Down = expertLinear(B, "experts.linear_fc2", Hot, Experts, Inner,
+                              Hidden, *Spec.Ffn.LinearBias);
   return combine(B, M, Down, Probs);
 }
 
@@ -333,7 +398,7 @@ ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X) {
   if (*M.SharedIntermediate == 0)
     return Y;
   ValueId Shared =
-      mlp(B, "shared_experts.", *Spec.Ffn.Activation, *M.SharedIntermediate, X);
+      mlp(B, "shared_experts.", Spec.Ffn, *M.SharedIntermediate, X);
   if (*M.SharedGate) {
     ValueId Gate =
         linear(B, "shared_experts.gate", X, {DimKind::Hidden, *S.Model.Hidden},
@@ -369,9 +434,10 @@ void Elaborator::embedding() {
     ValueId Pos =
         B.compute(OpKind::Embed, "position_embeddings", {PositionIds, Rows},
                   "position_embeddings.out", residual());
-    B.compute(OpKind::Add, "position_embeddings", {X, Pos}, "embedding.out",
-              residual());
+    X = B.compute(OpKind::Add, "position_embeddings", {X, Pos}, "embedding.out",
+                  residual());
   }
+  dropout(B, "embedding", X);
   P.Blocks.add(std::move(Blk));
 }
 
@@ -383,16 +449,37 @@ void Elaborator::layer(const BlockSpec &Spec) {
   B.setOrigin(Spec.Attention.Range, "attention");
   ValueId X = B.value(ValueKind::Input, "x", residual());
   ValueId A = attention(B, Spec.Attention, norm(B, "input_layernorm", X));
-  ValueId Mid = B.compute(OpKind::Add, "self_attention", {X, A},
+  ValueId Mid = B.compute(OpKind::Add, "self_attention",
+                          {X, dropout(B, "self_attention", A)},
                           "self_attention.out", residual());
   B.setOrigin(Spec.Moe ? Spec.Moe->Experts.Range : Spec.Ffn.Range,
               Spec.Moe ? "experts" : "ffn");
   ValueId N = norm(B, "pre_mlp_layernorm", Mid);
-  ValueId F = Spec.Moe
-                  ? experts(B, Spec, N)
-                  : mlp(B, "", *Spec.Ffn.Activation, *Spec.Ffn.Intermediate, N);
-  B.compute(OpKind::Add, "mlp", {Mid, F}, "mlp.out", residual());
+  ValueId F = Spec.Moe ? experts(B, Spec, N)
+                       : mlp(B, "", Spec.Ffn, *Spec.Ffn.Intermediate, N);
+  B.compute(OpKind::Add, "mlp", {Mid, dropout(B, "mlp", F)}, "mlp.out",
+            residual());
   P.Blocks.add(std::move(Blk));
+}
+
+/// Vocabulary-parallel cross entropy reduces three terms per token, in two
+/// passes over the logits (Megatron-LM, core/tensor_parallel/cross_entropy.py).
+void Elaborator::crossEntropy(BlockBuilder &B, ValueId Logits, ValueId Labels,
+                              ValueId LossMask) {
+  TensorType Wide = B.block().Values[Logits].Type;
+  Wide.Element = ElementType::FP32;
+  if (!*S.Train.FusedLoss && Element != ElementType::FP32)
+    Logits =
+        B.compute(OpKind::Cast, "cross_entropy", {Logits}, "logits.fp32", Wide);
+  TensorType PerToken = tokens({});
+  PerToken.Element = ElementType::FP32;
+  ValueId Max = B.compute(OpKind::Reduce, "cross_entropy", {Logits},
+                          "logits_max", PerToken);
+  ValueId Target = B.value(ValueKind::Activation, "target_logit", PerToken);
+  ValueId Sum = B.value(ValueKind::Activation, "sum_exp", PerToken);
+  B.op(OpKind::Reduce, "cross_entropy", {Logits, Max, Labels}, {Target, Sum});
+  B.compute(OpKind::Loss, "cross_entropy", {Max, Target, Sum, LossMask}, "loss",
+            PerToken);
 }
 
 void Elaborator::head() {
@@ -414,18 +501,8 @@ void Elaborator::head() {
   Blk.Values[W].Tied = *S.Model.Tied;
   ValueId Logits = B.compute(OpKind::MatMul, "output_layer", {N, W}, "logits",
                              tokens({Vocab}));
-  // Vocabulary-parallel cross entropy reduces three terms per token
-  // (Megatron-LM, core/tensor_parallel/cross_entropy.py).
   B.setOrigin(S.Model.Vocab.Range, "cross entropy");
-  TensorType PerToken = tokens({});
-  PerToken.Element = ElementType::FP32;
-  auto Reduce = [&](llvm::ArrayRef<ValueId> Operands, llvm::StringRef Term) {
-    return B.compute(OpKind::Reduce, "cross_entropy", Operands, Term, PerToken);
-  };
-  const ValueId Terms[] = {Reduce({Logits}, "logits_max"),
-                           Reduce({Logits, Labels}, "target_logit"),
-                           Reduce({Logits}, "sum_exp"), LossMask};
-  B.compute(OpKind::Loss, "cross_entropy", Terms, "loss", PerToken);
+  crossEntropy(B, Logits, Labels, LossMask);
   P.Blocks.add(std::move(Blk));
 }
 

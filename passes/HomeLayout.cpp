@@ -54,12 +54,16 @@ bool foretrace::isExpertTensor(const TensorType &T) {
   return T.indexOf(DimKind::Slots) >= 0 || T.indexOf(DimKind::Expert) >= 0;
 }
 
+AxisList foretrace::shareAxes(const Program &P, const TensorType &T) {
+  AxisList Shared = isExpertTensor(T) ? axes(Edp) : axes(Cp, Dp);
+  llvm::erase_if(Shared, [&](Axis A) { return P.Mesh[A] == 1; });
+  return Shared;
+}
+
 Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
   Layout L = splitBy(P.Mesh, T, paramAxes);
-  if (*P.Spec.Parallel.Zero < 3)
-    return L;
-  for (Axis A : isExpertTensor(T) ? axes(Edp) : axes(Cp, Dp))
-    if (P.Mesh[A] > 1)
+  if (*P.Spec.Parallel.Zero == 3)
+    for (Axis A : shareAxes(P, T))
       L.setFlat(A);
   return L;
 }

@@ -13,6 +13,10 @@ namespace foretrace {
 /// flat share over the ranks that hold the same part.
 ir::Layout paramLayout(const ir::Program &P, const ir::TensorType &T);
 
+/// The axes over which ZeRO shares what belongs to a parameter of type \p T:
+/// those of more than one rank along which all hold the same part.
+ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);
+
 /// Layout of an activation of type \p T between ops. Sequence parallelism
 /// splits the residual stream, which has seq and hidden, over tp.
 ir::Layout homeLayout(const ir::Program &P, const ir::TensorType &T);

@@ -3,8 +3,10 @@
 // recompute: at the start of a layer's backward pass, computes forward ops
 // again whose results were not kept. `full` repeats the whole layer with its
 // collectives, `selective` the core attention (Korthikanti et al.,
-// arXiv 2205.05198, section 5). Embedding and head are never recomputed.
+// arXiv 2205.05198, section 5), for its own backward alone: its result is kept
+// as the input of the projection. Embedding and head are never recomputed.
 
+#include "passes/Recompute.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/DenseMap.h"
@@ -26,6 +28,7 @@ public:
 
 private:
   bool isRepeated(const Op &O) const;
+  bool readsRepeated(const Op &Backward) const;
   void repeat(const Op &O);
   ValueId renamed(ValueId V) const {
     auto It = Again.find(V.Index);
@@ -50,6 +53,18 @@ bool Recomputer::isRepeated(const Op &O) const {
     return true;
   const Op &Served = O.For.isValid() ? Old[O.For] : O;
   return Served.Kind == OpKind::Attention;
+}
+
+/// Whether the forward op that \p Backward derives from, or serves a derivative
+/// of, is repeated.
+bool Recomputer::readsRepeated(const Op &Backward) const {
+  const Op *O = &Backward;
+  while (O->Phase != Phase::Forward) {
+    if (!O->For.isValid())
+      return false;
+    O = &Old[O->For];
+  }
+  return isRepeated(*O);
 }
 
 void Recomputer::repeat(const Op &Forward) {
@@ -78,7 +93,7 @@ void Recomputer::run() {
           repeat(Old[Old.idAt(F)]);
         }
     }
-    if (InBackward)
+    if (InBackward && readsRepeated(O))
       for (ValueId &V : O.Operands)
         V = renamed(V);
     NewId[I] = B.Ops.add(std::move(O));
@@ -94,12 +109,16 @@ void Recomputer::run() {
   }
 }
 
+RecomputeKind foretrace::recomputationOf(const Program &P, const Block &B) {
+  const bool IsLayer =
+      llvm::any_of(P.Spec.Model.Blocks,
+                   [&](const BlockSpec &Of) { return Of.Name == B.Name; });
+  return IsLayer ? *P.Spec.Train.Recompute : RecomputeKind::None;
+}
+
 bool foretrace::recompute(Program &P, DiagnosticEngine &) {
-  RecomputeKind Kind = *P.Spec.Train.Recompute;
-  if (Kind == RecomputeKind::None)
-    return true;
   for (Block &B : P.Blocks)
-    if (B.Name != "embedding" && B.Name != "head")
+    if (RecomputeKind Kind = recomputationOf(P, B); Kind != RecomputeKind::None)
       Recomputer(B, Kind).run();
   return true;
 }

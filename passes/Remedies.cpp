@@ -79,6 +79,8 @@ static Values divisorsOfWorld(const Spec &S, const Located<int64_t> &) {
   }
 static constexpr NumberKey Tp = {"tp", SINGLE_KEY(Parallel, Tp),
                                  divisorsOfWorld};
+static constexpr NumberKey Cp = {"cp", SINGLE_KEY(Parallel, Cp),
+                                 divisorsOfWorld};
 static constexpr NumberKey Pp = {"pp", SINGLE_KEY(Parallel, Pp),
                                  divisorsOfWorld};
 static constexpr NumberKey Ep = {"ep", SINGLE_KEY(Parallel, Ep),
@@ -148,11 +150,14 @@ static constexpr struct {
     {diag::HeadsIndivisible, Tp},
     {diag::KvHeadsIndivisible, Tp},
     {diag::KvHeadsNoFactor, KvHeads},
+    {diag::CpHeadsIndivisible, Cp},
+    {diag::UnfusedCp, Cp},
     {diag::FfnIndivisible, Tp},
     {diag::FfnIndivisible, Etp},
     {diag::ExpertsIndivisible, Ep},
     {diag::EpExceedsDp, Ep},
     {diag::EpExceedsDp, Etp},
+    {diag::ExpertBiasEtp, Etp},
     {diag::PartitionStages, Pp},
     {diag::LayersIndivisible, Pp},
     {diag::LayersIndivisible, Vpp},

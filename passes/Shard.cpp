@@ -20,6 +20,7 @@
 #include "passes/BlockBuilder.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
+#include "passes/Recompute.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -44,19 +45,27 @@ private:
   Layout operandLayout(const Op &O, ValueId V) const;
   Layout resultLayout(const Op &O, ValueId V) const;
   std::optional<DimKind> workingDim(const Op &O, Axis A) const;
+  Layout gradientLayout(const Value &Gradient) const;
   Layout reducedLayout(const Op &O, ValueId V) const;
   /// Whether \p O takes a term of the sum \p V over \p A, and makes one.
   bool isTerm(const Op &O, ValueId V, Axis A) const {
     return isLinear(O.Kind) && layoutOf(V).isPartial(A);
   }
   bool isBlockOutput(ValueId V) const;
+  bool isSummand(ValueId V) const;
+  bool exchangesHeads(const Op &O) const;
+  bool goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const;
 
   llvm::SmallVector<ValueId, 2> dispatchedWith(ValueId V) const;
+  Op withCurrentOperands(Op O);
+  void gatherAhead(OpId InputGrad);
   ValueId convert(ValueId V, const Layout &To);
   ValueId unsliced(ValueId V);
   ValueId step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
                const Layout &To);
   void enterBackward();
+
+  bool isSequenceParallel() const { return *P.Spec.Parallel.SequenceParallel; }
 
   /// The value that stands for \p V after its reduction.
   ValueId current(ValueId V) const {
@@ -82,6 +91,7 @@ private:
   BlockBuilder Build;
   Table<OpId, Op> Old;
   llvm::SmallVector<OpId> NewId; ///< by old index
+  OpId Serving;                  ///< the old op for which conversions are made
   llvm::DenseMap<unsigned, ValueId> Resolved;
   std::vector<Conversion> Conversions;
   Phase CurrentPhase = Phase::Forward;
@@ -119,6 +129,8 @@ std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
     return DimKind::Expert;
   if (isLinear(O.Kind) && A == Axis::Etp)
     return std::nullopt;
+  if (A == Axis::Cp && exchangesHeads(O))
+    return DimKind::Heads;
   auto SplitDim = [&](ValueId V) -> std::optional<DimKind> {
     const Value &Val = B.Values[V];
     if (!Val.Layout.isSplit(A))
@@ -137,6 +149,20 @@ std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
     if (auto D = SplitDim(V))
       return D;
   return std::nullopt;
+}
+
+/// Whether an attention op works on some heads of all tokens, rather than on
+/// all heads of some tokens (Jacobs et al., arXiv 2309.14509).
+bool Sharder::exchangesHeads(const Op &O) const {
+  return O.Kind == OpKind::Attention &&
+         *P.Spec.Parallel.CpComm == CpCommKind::AllToAll;
+}
+
+/// Whether parts along \p K pass all ranks of \p Axes one by one, rather than
+/// being put together (Liu et al., arXiv 2310.01889).
+bool Sharder::goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const {
+  return Axes == llvm::ArrayRef(Axis::Cp) && K == DimKind::KvSeq &&
+         *P.Spec.Parallel.CpComm == CpCommKind::PointToPoint;
 }
 
 static Layout alongDim(Layout L, Axis A, const TensorType &T,
@@ -163,6 +189,8 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
   case OpKind::Unpermute:
   case OpKind::View:
     return isExpertTensor(T) ? homeLayout(P, T) : layoutOf(V);
+  case OpKind::Dropout: // masks are of the residual stream
+    return homeLayout(P, T);
   default:
     break;
   }
@@ -179,6 +207,8 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   switch (O.Kind) {
   case OpKind::Split: // dimensions correspond by position
     return layoutOf(O.Operands[0]);
+  case OpKind::Dropout:
+    return homeLayout(P, T);
   case OpKind::Permute:
   case OpKind::Unpermute:
   case OpKind::View:
@@ -197,6 +227,12 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   for (Axis A : axesOf(T))
     if (llvm::any_of(O.Operands, [&](ValueId In) { return isTerm(O, In, A); }))
       L.setPartial(A);
+  // Megatron-LM doesn't sum the gradient of the rotary key over tp but where it
+  // gathered that key (multi_latent_attention.py): each rank goes on with the
+  // term of its own heads.
+  if (O.Kind == OpKind::Concat && !isSequenceParallel() &&
+      L.isPartial(Axis::Tp))
+    L.setWhole(Axis::Tp);
   return L;
 }
 
@@ -204,6 +240,24 @@ bool Sharder::isBlockOutput(ValueId V) const {
   auto Backward = llvm::find_if(
       Old, [](const Op &O) { return O.Phase == Phase::Backward; });
   return std::prev(Backward)->Results[0] == V;
+}
+
+bool Sharder::isSummand(ValueId V) const {
+  return llvm::any_of(Old, [&](const Op &O) {
+    return O.Kind == OpKind::Add && llvm::is_contained(O.Operands, V);
+  });
+}
+
+/// ZeRO 2 and 3 reduce the gradient of a parameter to shares as soon as it is
+/// made; else it stays partial until `sync`. Where embedding and head share a
+/// table, the gradient of the head's use is added to the embedding's.
+Layout Sharder::gradientLayout(const Value &Gradient) const {
+  const Value &Param = B.Values[Gradient.GradientOf];
+  Layout L = Gradient.Layout;
+  if (*P.Spec.Parallel.Zero >= 2 && !(Param.Tied && P.Mesh[Axis::Pp] == 1))
+    for (Axis A : shareAxes(P, Param.Type))
+      L.setFlat(A);
+  return L;
 }
 
 /// Rule 2: the layout the result \p V of \p O shall have, reductions
@@ -214,21 +268,18 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
         return isLinear(User.Kind) && llvm::is_contained(User.Operands, V);
       }))
     return Val.Layout; // its user makes terms of terms
-  if (isParamGradient(V)) {
-    Layout L = Val.Layout;
-    for (Axis A : allAxes())
-      if (B.Values[Val.GradientOf].Layout.isFlat(A))
-        L.setFlat(A);
-    return L;
-  }
+  if (isParamGradient(V))
+    return gradientLayout(Val);
   if (Val.Kind == ValueKind::Gradient)
     return layoutOf(current(Val.GradientOf));
   Layout Home = homeLayout(P, Val.Type);
   if (isBlockOutput(V))
     return Home;
-  // Embeddings are summed whole before the sequence is split (Megatron-LM,
-  // LanguageModelEmbedding.reduce_scatter_embeddings).
-  if (O.Kind == OpKind::Embed)
+  if (exchangesHeads(O))
+    return Home;
+  // Embeddings that are summed are so before the sequence is split
+  // (Megatron-LM, LanguageModelEmbedding.reduce_scatter_embeddings).
+  if (O.Kind == OpKind::Embed && isSummand(V))
     Home.setWhole(Axis::Tp);
   Layout L = Val.Layout;
   for (Axis A : allAxes()) {
@@ -248,6 +299,7 @@ ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
   B.Values[R].Layout = To;
   Op &O = B.Ops[Build.op(Kind, B.Values[V].Name, {V}, {R})];
   O.Phase = CurrentPhase;
+  O.For = Serving;
   if (isCollective(Kind))
     O.Axes.append(Axes.begin(), Axes.end());
   return R;
@@ -255,7 +307,8 @@ ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
 
 /// Rule 3. Sequence gathers and ZeRO 3 shares are made again in the backward
 /// pass rather than kept (Korthikanti et al., arXiv 2205.05198, section 4.2.2);
-/// what the expert dispatcher received is kept.
+/// what the expert dispatcher received is kept. Where a whole layer is
+/// recomputed, weights stay gathered from there on.
 ValueId Sharder::convert(ValueId V, const Layout &To) {
   if (layoutOf(V) == To)
     return V;
@@ -282,14 +335,17 @@ ValueId Sharder::convert(ValueId V, const Layout &To) {
     if (To.isFlat(A)) {
       FlatReduced.push_back(A);
     } else if (To.isSplit(A)) {
+      const unsigned Dim = To.splitDim(A);
       AxisList Along;
       for (Axis Also : allAxes())
         if (Now.isPartial(Also) && To.isSplit(Also) &&
-            To.splitDim(Also) == To.splitDim(A)) {
+            To.splitDim(Also) == Dim) {
           Along.push_back(Also);
-          Now.setSplit(Also, To.splitDim(A));
+          Now.setSplit(Also, Dim);
         }
-      V = step(V, OpKind::ReduceScatter, Along, Now);
+      const DimKind K = B.Values[V].Type.Dims[Dim].Kind;
+      V = step(V, goesRound(Along, K) ? OpKind::Ring : OpKind::ReduceScatter,
+               Along, Now);
     } else {
       Summed.push_back(A);
     }
@@ -339,14 +395,16 @@ ValueId Sharder::convert(ValueId V, const Layout &To) {
         Along.push_back(Also);
         Now.setWhole(Also);
       }
-    V = step(V, OpKind::AllGather, Along, Now);
+    V = step(V, goesRound(Along, K) ? OpKind::Ring : OpKind::AllGather, Along,
+             Now);
   }
   if (!FlatGathered.empty()) {
     Layout Now = layoutOf(V);
     for (Axis A : FlatGathered)
       Now.setWhole(A);
     V = step(V, OpKind::AllGather, FlatGathered, Now);
-    Saved = false;
+    Saved = recomputationOf(P, B) == RecomputeKind::Full &&
+            !*P.Spec.Parallel.ZeroRefetch;
   }
   Conversions.push_back({From, To, V, Saved});
   return V;
@@ -384,16 +442,39 @@ void Sharder::enterBackward() {
       V.Layout = layoutOf(current(V.GradientOf));
 }
 
+/// \p O on values as they are after reductions; but what its own forward op
+/// made is at hand as it was made.
+Op Sharder::withCurrentOperands(Op O) {
+  for (ValueId &V : O.Operands)
+    if (!O.For.isValid() || !llvm::is_contained(Old[O.For].Results, V))
+      V = unsliced(current(V));
+  return O;
+}
+
+/// The weight gradient of a column-parallel layer gathers its input before the
+/// input gradient is computed, so that the two overlap (Megatron-LM,
+/// core/tensor_parallel/layers.py).
+void Sharder::gatherAhead(OpId InputGrad) {
+  const OpId Next{InputGrad.Index + 1};
+  if (!Old.contains(Next) || Old[Next].Derivative != Derivative::Param ||
+      Old[Next].For != Old[InputGrad].For)
+    return;
+  Serving = Next;
+  const Op WeightGrad = withCurrentOperands(Old[Next]);
+  for (ValueId V : WeightGrad.Operands)
+    convert(V, operandLayout(WeightGrad, V));
+  Serving = InputGrad;
+}
+
 void Sharder::shardOp(OpId Id) {
-  Op O = Old[Id];
-  if (O.Phase == Phase::Backward && CurrentPhase == Phase::Forward)
+  if (Old[Id].Phase == Phase::Backward && CurrentPhase == Phase::Forward)
     enterBackward();
-  Build.setOrigin({O.Origin.Range, "shard", O.Origin.Rule});
-  size_t First = B.Ops.size();
+  const Origin &From = Old[Id].Origin;
+  Build.setOrigin({From.Range, "shard", From.Rule});
+  Serving = Id;
   if (Id.Index == 0)
     distributeBatch();
-  for (ValueId &V : O.Operands)
-    V = unsliced(current(V));
+  Op O = withCurrentOperands(Old[Id]);
   llvm::SmallVector<Layout, 3> Wanted;
   for (ValueId V : O.Operands)
     Wanted.push_back(operandLayout(O, V));
@@ -405,23 +486,21 @@ void Sharder::shardOp(OpId Id) {
     for (ValueId Also : dispatchedWith(From))
       convert(Also, To);
   }
-  if (O.For.isValid())
-    O.For = NewId[O.For.Index];
-  const llvm::SmallVector<ValueId, 2> Results = O.Results;
-  OpId New = B.Ops.add(O);
-  NewId.push_back(New);
-  for (ValueId V : Results)
+  if (O.Derivative == Derivative::Input)
+    gatherAhead(Id);
+  NewId.push_back(B.Ops.add(O));
+  for (ValueId V : O.Results)
     if (ValueId R = convert(V, reducedLayout(O, V)); R != V)
       Resolved[V.Index] = R;
-  for (size_t I = First; I < B.Ops.size(); ++I)
-    if (OpId Made = B.Ops.idAt(I); Made != New)
-      B.Ops[Made].For = New;
 }
 
 void Sharder::run() {
   placeInputs();
   for (size_t I = 0; I < Old.size(); ++I)
     shardOp(Old.idAt(I));
+  for (Op &O : B.Ops)
+    if (O.For.isValid())
+      O.For = NewId[O.For.Index];
 }
 
 bool foretrace::shard(Program &P, DiagnosticEngine &) {

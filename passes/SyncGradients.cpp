@@ -4,13 +4,14 @@
 // sum the gradients that `shard` left partial, first over replicas, then over
 // tp, then of the tied embedding (Megatron-LM, finalize_model_grads), update,
 // and with ZeRO 1 or 2 gather the updated parameters. Gradients of one group
-// travel in one buffer, as in Megatron-LM's DistributedDataParallel. ZeRO 1 and
-// 2 move the same bytes here; with ZeRO 3 `shard` already reduced every
-// micro-batch.
+// travel in one buffer, as in Megatron-LM's DistributedDataParallel. With ZeRO
+// 2 and 3 `shard` has already reduced them, every micro-batch, and each rank
+// updates its share.
 
 #include "ir/Parameters.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -45,7 +46,11 @@ private:
   ValueId sum(BlockBuilder &Build, ValueId V, const Buffer &Of, bool Sharded);
   void updateExpertBias(BlockBuilder &Build);
   void countTokens(BlockBuilder &Build);
-  void gather(BlockBuilder &Build, llvm::StringRef Name, const Buffer &Of);
+  ValueId gradients(BlockBuilder &Build, llvm::StringRef Name,
+                    const Buffer &Of);
+  ValueId share(BlockBuilder &Build, llvm::StringRef Name, ValueKind Kind,
+                ElementType Element, const Buffer &Of);
+  void gather(BlockBuilder &Build, ValueId Share, const AxisList &Axes);
 
   Program &P;
   DiagnosticEngine &Diags;
@@ -72,18 +77,46 @@ Synchronizer::layersOf(const Stage &S) const {
   return Layers;
 }
 
+/// What is left of gradients of parameters when a micro-batch is done.
+static std::vector<const Value *> paramGradients(const Block &B) {
+  llvm::SmallDenseSet<unsigned> Reduced;
+  for (const Op &O : B.Ops)
+    if (isCollective(O.Kind))
+      Reduced.insert(O.Operands[0].Index);
+  std::vector<const Value *> Gradients;
+  for (const auto &[Index, V] : llvm::enumerate(B.Values))
+    if (V.Kind == ValueKind::Gradient &&
+        B.Values[V.GradientOf].Kind == ValueKind::Param &&
+        !Reduced.contains(static_cast<unsigned>(Index)))
+      Gradients.push_back(&V);
+  return Gradients;
+}
+
+static AxisList flatAxes(const Layout &L) {
+  AxisList Axes;
+  for (Axis A : allAxes())
+    if (L.isFlat(A))
+      Axes.push_back(A);
+  return Axes;
+}
+
+/// Elements of \p V on all ranks together that share what one of them would
+/// have without ZeRO.
+static Elements unsharedElements(Value V, const Mesh &M) {
+  for (Axis A : flatAxes(V.Layout))
+    V.Layout.setWhole(A);
+  return elementsPerRank(V, M);
+}
+
 void Synchronizer::collect(const Block &B, int64_t Layers, TiedHead At) {
-  for (const Value &G : B.Values) {
-    if (G.Kind != ValueKind::Gradient || !isStored(B.Values[G.GradientOf], At))
+  for (const Value *G : paramGradients(B)) {
+    const Value &Param = B.Values[G->GradientOf];
+    if (!isStored(Param, At))
       continue;
-    const Value &Param = B.Values[G.GradientOf];
-    bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
-    Elements Count = elementsPerRank(Param, P.Mesh) * Layers;
-    if (G.Layout.isPartial(Axis::Tp))
-      Replicated.Count += Count;
-    if (*P.Spec.Parallel.Zero == 3)
-      continue;
-    (IsExpert ? Expert : Dense).Count += Count;
+    if (G->Layout.isPartial(Axis::Tp))
+      Replicated.Count += elementsPerRank(*G, P.Mesh) * Layers;
+    const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
+    (IsExpert ? Expert : Dense).Count += unsharedElements(*G, P.Mesh) * Layers;
   }
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
@@ -111,9 +144,9 @@ void Synchronizer::collect(const Stage &S) {
       (S.ReceivesForward && S.SendsForward))
     return;
   const Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
-  for (const Value &V : Embedding.Values)
-    if (V.Kind == ValueKind::Param && V.Type.indexOf(DimKind::Vocab) >= 0)
-      Tied = elementsPerRank(V, P.Mesh);
+  for (const Value *G : paramGradients(Embedding))
+    if (G->Type.indexOf(DimKind::Vocab) >= 0)
+      Tied = elementsPerRank(*G, P.Mesh);
 }
 
 /// A value of which every rank along the axes of \p Of holds a term.
@@ -182,17 +215,37 @@ void Synchronizer::countTokens(BlockBuilder &Build) {
   sum(Build, Count, One, /*Sharded=*/false);
 }
 
-void Synchronizer::gather(BlockBuilder &Build, llvm::StringRef Name,
-                          const Buffer &Of) {
+/// What a rank has of gradients or parameters to update: with ZeRO its share.
+ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
+                            ValueKind Kind, ElementType Element,
+                            const Buffer &Of) {
   Dim Flat{DimKind::Flat, Of.Count.value()};
+  ValueId V = Build.value(Kind, Name, {Element, {Flat}});
+  if (*P.Spec.Parallel.Zero > 0)
+    for (Axis A : Of.Axes)
+      Build.block().Values[V].Layout.setFlat(A);
+  return V;
+}
+
+void Synchronizer::gather(BlockBuilder &Build, ValueId Share,
+                          const AxisList &Axes) {
   Block &B = Build.block();
-  ValueId Share = Build.value(ValueKind::Activation, ("params." + Name).str(),
-                              {elementTypeOf(*P.Spec.Train.Precision), {Flat}});
   ValueId All = Build.derived(Share, "gathered");
-  for (Axis A : Of.Axes)
-    B.Values[Share].Layout.setFlat(A);
+  for (Axis A : Axes)
+    B.Values[All].Layout.setWhole(A);
   OpId Id = Build.op(OpKind::AllGather, B.Values[Share].Name, {Share}, {All});
-  B.Ops[Id].Axes = Of.Axes;
+  B.Ops[Id].Axes = Axes;
+}
+
+/// The gradients of \p Of, summed: once an iteration, but for what `shard` has
+/// reduced already.
+ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
+                                const Buffer &Of) {
+  const int64_t Zero = *P.Spec.Parallel.Zero;
+  if (Zero >= 2)
+    return share(Build, ("grads." + Name).str(), ValueKind::Gradient,
+                 gradType(P), Of);
+  return reduce(Build, Name, Of, /*Sharded=*/Zero == 1);
 }
 
 Block Synchronizer::stepBlock(const Stage &S) {
@@ -203,17 +256,19 @@ Block Synchronizer::stepBlock(const Stage &S) {
   BlockBuilder Build(Blk, "sync");
   const ParallelSpec &Par = P.Spec.Parallel;
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
-  bool Sharded = *Par.Zero == 1 || *Par.Zero == 2;
-  struct Named {
-    llvm::StringRef Name;
-    const Buffer &Buf;
-  } Groups[] = {{"dense", Dense}, {"expert", Expert}};
+  const ElementType Stored = elementTypeOf(*P.Spec.Train.Precision);
   const Elements None;
-  llvm::SmallVector<ValueId, 2> Reduced;
+  llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
-  for (const Named &G : Groups)
-    if (G.Buf.Count != None)
-      Reduced.push_back(reduce(Build, G.Name, G.Buf, Sharded));
+  for (auto [Name, Of] :
+       {std::pair<llvm::StringRef, const Buffer &>("dense", Dense),
+        {"expert", Expert}}) {
+    if (Of.Count == None)
+      continue;
+    Reduced.push_back(gradients(Build, Name, Of));
+    Updated.push_back(share(Build, ("params." + Name).str(),
+                            ValueKind::Activation, Stored, Of));
+  }
   if (Replicated.Count != None) {
     Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");
     reduce(Build, "sequence_parallel", Replicated, /*Sharded=*/false);
@@ -225,12 +280,12 @@ Block Synchronizer::stepBlock(const Stage &S) {
   }
   updateExpertBias(Build);
   countTokens(Build);
-  Build.setOrigin(Blk.Range, "data-parallel gradients");
-  Build.op(OpKind::Optimizer, "optimizer", Reduced, {});
   Build.setOrigin(Blk.Range, "updated parameters");
-  for (const Named &G : Groups)
-    if (Sharded && G.Buf.Count != None && !G.Buf.Axes.empty())
-      gather(Build, G.Name, G.Buf);
+  Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
+  for (ValueId Share : Updated)
+    if (const AxisList Axes = flatAxes(Blk.Values[Share].Layout);
+        !Axes.empty() && *Par.Zero < 3)
+      gather(Build, Share, Axes);
   for (Op &O : Blk.Ops)
     O.Phase = Phase::Step;
   return Blk;

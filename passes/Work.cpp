@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Work.h"
+#include "ir/Memory.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -61,7 +62,8 @@ static Flops attentionWork(const Block &B, const Op &O, const Mesh &M) {
                                          llvm::ArrayRef<ValueId>(O.Results)})
     for (ValueId V : Values) {
       const Value &Val = B.Values[V];
-      if (Val.Type.indexOf(DimKind::Seq) < 0)
+      if (Val.Type.indexOf(DimKind::Seq) < 0 ||
+          Val.Type.indexOf(DimKind::KvSeq) >= 0) // the softmax
         continue;
       (Query ? Context : Query) = &Val;
     }
@@ -83,4 +85,33 @@ Flops foretrace::workOf(const Block &B, const Op &O, const Mesh &M) {
   default:
     return {}; // bound by memory
   }
+}
+
+/// Rows of the table, once for each token: read and written forward, the
+/// gradient's read and added to backward.
+static Bytes embedBytes(const Program &P, const Block &B, const Op &O) {
+  const bool IsBackward = O.Derivative != Derivative::None;
+  const Value &Rows = B.Values[IsBackward ? O.Operands[1] : O.Results[0]];
+  const Value &Table = B.Values[IsBackward ? O.Results[0] : O.Operands[1]];
+  const Bytes InTable = bytesOf(elementsPerRank(Rows, P.Mesh),
+                                bytesPerElement(Table.Type.Element));
+  return bytesPerRank(B.Values[O.Operands[0]], P.Mesh) +
+         bytesPerRank(Rows, P.Mesh) + InTable * (IsBackward ? 2 : 1);
+}
+
+Bytes foretrace::touchedBytes(const Program &P, const Block &B, const Op &O) {
+  if (O.Kind == OpKind::Split || O.Kind == OpKind::Slice)
+    return {}; // views
+  if (O.Kind == OpKind::Embed)
+    return embedBytes(P, B, O);
+  Bytes Touched;
+  for (llvm::ArrayRef<ValueId> Values : {llvm::ArrayRef<ValueId>(O.Operands),
+                                         llvm::ArrayRef<ValueId>(O.Results)})
+    for (ValueId V : Values)
+      Touched += bytesPerRank(B.Values[V], P.Mesh);
+  if (O.Kind == OpKind::Optimizer)
+    for (ValueId V : O.Operands)
+      Touched += bytesOf(elementsPerRank(B.Values[V], P.Mesh),
+                         2 * optimizerBytes(P.Spec.Train));
+  return Touched;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic of an op.
+// Arithmetic and memory traffic of an op.
 #ifndef FORETRACE_PASSES_WORK_H
 #define FORETRACE_PASSES_WORK_H
 
@@ -10,6 +10,11 @@ namespace foretrace {
 
 /// FLOPs of \p O on one rank, once; 0 for what is bound by memory.
 Flops workOf(const ir::Block &B, const ir::Op &O, const ir::Mesh &M);
+
+/// Bytes that \p O reads and writes at least, on one rank, once: its operands
+/// and results, of a table the rows in use; nothing for views; the optimizer
+/// also reads and writes its state.
+Bytes touchedBytes(const ir::Program &P, const ir::Block &B, const ir::Op &O);
 
 } // namespace foretrace
 

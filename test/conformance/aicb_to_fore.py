@@ -179,8 +179,10 @@ def layers_of(job, deepseek):
     if not job.get("moe") and not deepseek:
         return [ffn, "layers = %d" % job["layers"]]
     shared = job.get("nshared", 0) if deepseek else 0
-    moe = ("block moe { experts = %d  topk = %d  shared = %d  %s }"
-           % (job["experts"], job["topk"], shared, ffn))
+    # The generator knows no biases of experts.
+    moe = ("block moe { experts = %d  topk = %d  shared = %d  "
+           "ffn { intermediate = %d  bias = false } }"
+           % (job["experts"], job["topk"], shared, ffn_of(job)))
     if not deepseek:
         return [moe, "layers = %d * moe" % job["layers"]]
     dense = min(job.get("ndense", 0), job["layers"])
