@@ -219,7 +219,10 @@ void Deriver::checkSizes() {
     Width.append({&T.MicroBatch, &S.Parallel.Dp});
     checkSize(("an activation of `" + What + "`").str(), Width, Factor);
   };
-  CheckWidth("hidden", {&M.Hidden});
+  // Query, key and value side by side are at most three times the heads, which
+  // are as wide as `hidden` unless the job says how wide one is.
+  constexpr int64_t Sides = 4;
+  CheckWidth("hidden", {&M.Hidden}, Sides);
   CheckWidth("vocab", {&M.PaddedVocab});
   if (*T.AttentionMask)
     checkSize("the attention mask",
@@ -228,11 +231,10 @@ void Deriver::checkSizes() {
             MaxElementBytes);
   for (const BlockSpec &B : M.Blocks) {
     const AttentionSpec &A = B.Attention;
-    // Query, key and value side by side are at most three times the heads;
-    // channels that this kind of attention doesn't have are none.
     for (const Extent Channels :
          {&A.HeadDim, &A.NopeDim, &A.RopeDim, &A.VDim, &A.QLora, &A.KvLora})
-      CheckWidth("heads", {&A.Heads, Channels}, 4);
+      if (Channels->isStated())
+        CheckWidth("heads", {&A.Heads, Channels}, Sides);
     if (!B.Moe) {
       CheckWidth("intermediate", {&B.Ffn.Intermediate}, 2);
       continue;
