@@ -14,95 +14,21 @@
 //      collectives converts it: reductions first, gathers last. What one rank
 //      alone has read is broadcast before anything else.
 //
-// Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 3
-// all come out of these.
+// Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2 and
+// 3 all come out of these. Rule 3 is in Reshard.cpp.
 
-#include "passes/BlockBuilder.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
-#include "passes/Recompute.h"
-#include "llvm/ADT/DenseMap.h"
+#include "passes/Sharder.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-namespace {
-
-class Sharder {
-public:
-  Sharder(const Program &P, Block &B)
-      : P(P), B(B), Build(B, "shard"), Old(std::move(B.Ops)) {
-    B.Ops = {};
-  }
-
-  void run();
-
-private:
-  void placeInputs();
-  void distributeBatch();
-  void shardOp(OpId Id);
-  Layout operandLayout(const Op &O, ValueId V) const;
-  Layout resultLayout(const Op &O, ValueId V) const;
-  std::optional<DimKind> workingDim(const Op &O, Axis A) const;
-  Layout gradientLayout(const Value &Gradient) const;
-  Layout reducedLayout(const Op &O, ValueId V) const;
-  /// Whether \p O takes a term of the sum \p V over \p A, and makes one.
-  bool isTerm(const Op &O, ValueId V, Axis A) const {
-    return isLinear(O.Kind) && layoutOf(V).isPartial(A);
-  }
-  bool isBlockOutput(ValueId V) const;
-  bool isSummand(ValueId V) const;
-  bool exchangesHeads(const Op &O) const;
-  bool goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const;
-
-  llvm::SmallVector<ValueId, 2> dispatchedWith(ValueId V) const;
-  Op withCurrentOperands(Op O);
-  void gatherAhead(OpId InputGrad);
-  ValueId convert(ValueId V, const Layout &To);
-  ValueId unsliced(ValueId V);
-  ValueId step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
-               const Layout &To);
-  void enterBackward();
-
-  bool isSequenceParallel() const { return *P.Spec.Parallel.SequenceParallel; }
-
-  /// The value that stands for \p V after its reduction.
-  ValueId current(ValueId V) const {
-    auto It = Resolved.find(V.Index);
-    return It == Resolved.end() ? V : It->second;
-  }
-  const Layout &layoutOf(ValueId V) const { return B.Values[V].Layout; }
-  bool isParamGradient(ValueId V) const {
-    const Value &Val = B.Values[V];
-    return Val.Kind == ValueKind::Gradient &&
-           B.Values[Val.GradientOf].Kind == ValueKind::Param;
-  }
-
-  struct Conversion {
-    ValueId From;
-    Layout To;
-    ValueId Result;
-    bool Saved; ///< kept from forward to backward
-  };
-
-  const Program &P;
-  Block &B;
-  BlockBuilder Build;
-  Table<OpId, Op> Old;
-  llvm::SmallVector<OpId> NewId; ///< by old index
-  OpId Serving;                  ///< the old op for which conversions are made
-  llvm::DenseMap<unsigned, ValueId> Resolved;
-  std::vector<Conversion> Conversions;
-  Phase CurrentPhase = Phase::Forward;
-};
-
-AxisList axesOf(const TensorType &T) {
+static AxisList axesOf(const TensorType &T) {
   return isExpertTensor(T) ? AxisList{Axis::Etp, Axis::Ep, Axis::Edp}
                            : AxisList{Axis::Tp, Axis::Cp, Axis::Dp};
 }
-
-} // namespace
 
 void Sharder::placeInputs() {
   for (Value &V : B.Values) {
@@ -156,13 +82,6 @@ std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
 bool Sharder::exchangesHeads(const Op &O) const {
   return O.Kind == OpKind::Attention &&
          *P.Spec.Parallel.CpComm == CpCommKind::AllToAll;
-}
-
-/// Whether parts along \p K pass all ranks of \p Axes one by one, rather than
-/// being put together (Liu et al., arXiv 2310.01889).
-bool Sharder::goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const {
-  return Axes == llvm::ArrayRef(Axis::Cp) && K == DimKind::KvSeq &&
-         *P.Spec.Parallel.CpComm == CpCommKind::PointToPoint;
 }
 
 static Layout alongDim(Layout L, Axis A, const TensorType &T,
@@ -293,136 +212,6 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   return L;
 }
 
-ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
-                      const Layout &To) {
-  ValueId R = Build.derived(V, getMnemonic(Kind));
-  B.Values[R].Layout = To;
-  Op &O = B.Ops[Build.op(Kind, B.Values[V].Name, {V}, {R})];
-  O.Phase = CurrentPhase;
-  O.For = Serving;
-  if (isCollective(Kind))
-    O.Axes.append(Axes.begin(), Axes.end());
-  return R;
-}
-
-/// Rule 3. Sequence gathers and ZeRO 3 shares are made again in the backward
-/// pass rather than kept (Korthikanti et al., arXiv 2205.05198, section 4.2.2);
-/// what the expert dispatcher received is kept. Where a whole layer is
-/// recomputed, weights stay gathered from there on.
-ValueId Sharder::convert(ValueId V, const Layout &To) {
-  if (layoutOf(V) == To)
-    return V;
-  for (const Conversion &C : Conversions)
-    if (C.From == V && C.To == To)
-      return C.Result;
-  ValueId From = V;
-  bool Saved = true;
-  AxisList Summed;
-  AxisList FlatReduced;
-  AxisList FlatGathered;
-  for (Axis A : allAxes()) {
-    Layout Now = layoutOf(V);
-    if (!Now.isSingle(A))
-      continue;
-    Now.setWhole(A);
-    V = step(V, OpKind::Broadcast, {A}, Now);
-  }
-  // Reductions.
-  for (Axis A : allAxes()) {
-    Layout Now = layoutOf(V);
-    if (!Now.isPartial(A) || To.isPartial(A))
-      continue;
-    if (To.isFlat(A)) {
-      FlatReduced.push_back(A);
-    } else if (To.isSplit(A)) {
-      const unsigned Dim = To.splitDim(A);
-      AxisList Along;
-      for (Axis Also : allAxes())
-        if (Now.isPartial(Also) && To.isSplit(Also) &&
-            To.splitDim(Also) == Dim) {
-          Along.push_back(Also);
-          Now.setSplit(Also, Dim);
-        }
-      const DimKind K = B.Values[V].Type.Dims[Dim].Kind;
-      V = step(V, goesRound(Along, K) ? OpKind::Ring : OpKind::ReduceScatter,
-               Along, Now);
-    } else {
-      Summed.push_back(A);
-    }
-  }
-  if (!Summed.empty()) {
-    Layout Now = layoutOf(V);
-    for (Axis A : Summed)
-      Now.setWhole(A);
-    V = step(V, OpKind::AllReduce, Summed, Now);
-  }
-  if (!FlatReduced.empty()) {
-    Layout Now = layoutOf(V);
-    for (Axis A : FlatReduced)
-      Now.setFlat(A);
-    V = step(V, OpKind::ReduceScatter, FlatReduced, Now);
-  }
-  // Exchanges, innermost axis last so that each works on the smaller tensor.
-  for (Axis A : allAxes()) {
-    Layout Now = layoutOf(V);
-    if (!Now.isSplit(A) || !To.isSplit(A) || Now.splitDim(A) == To.splitDim(A))
-      continue;
-    Now.setSplit(A, To.splitDim(A));
-    V = step(V, OpKind::AllToAll, {A}, Now);
-  }
-  // A part of what is whole costs nothing.
-  Layout Sliced = layoutOf(V);
-  for (Axis A : allAxes())
-    if (Sliced.isWhole(A) && To.isSplit(A))
-      Sliced.setSplit(A, To.splitDim(A));
-  if (Sliced != layoutOf(V))
-    V = step(V, OpKind::Slice, {}, Sliced);
-  // Gathers.
-  for (Axis A : allAxes()) {
-    Layout Now = layoutOf(V);
-    if (!To.isWhole(A) || Now.isWhole(A))
-      continue;
-    if (Now.isFlat(A)) {
-      FlatGathered.push_back(A);
-      continue;
-    }
-    DimKind K = B.Values[V].Type.Dims[Now.splitDim(A)].Kind;
-    Saved &= K != DimKind::Seq && K != DimKind::KvSeq;
-    const unsigned Dim = Now.splitDim(A);
-    AxisList Along;
-    for (Axis Also : allAxes())
-      if (Now.isSplit(Also) && To.isWhole(Also) && Now.splitDim(Also) == Dim) {
-        Along.push_back(Also);
-        Now.setWhole(Also);
-      }
-    V = step(V, goesRound(Along, K) ? OpKind::Ring : OpKind::AllGather, Along,
-             Now);
-  }
-  if (!FlatGathered.empty()) {
-    Layout Now = layoutOf(V);
-    for (Axis A : FlatGathered)
-      Now.setWhole(A);
-    V = step(V, OpKind::AllGather, FlatGathered, Now);
-    Saved = recomputationOf(P, B) == RecomputeKind::Full &&
-            !*P.Spec.Parallel.ZeroRefetch;
-  }
-  Conversions.push_back({From, To, V, Saved});
-  return V;
-}
-
-/// The gradient of a value that was sliced where it was made: what the slice
-/// took apart, the gradient puts together.
-ValueId Sharder::unsliced(ValueId V) {
-  const Value &G = B.Values[V];
-  if (G.Kind != ValueKind::Gradient || current(G.GradientOf) == G.GradientOf)
-    return V;
-  const Layout Made = layoutOf(G.GradientOf);
-  for (Axis A : allAxes())
-    if (Made.isPartial(A))
-      return V;
-  return convert(V, Made);
-}
-
 /// What the dispatcher of \p V's tokens made, if one did: the tokens of slots
 /// and their probabilities go out together, and their dimensions correspond.
 llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
@@ -435,7 +224,7 @@ llvm::SmallVector<ValueId, 2> Sharder::dispatchedWith(ValueId V) const {
 
 void Sharder::enterBackward() {
   CurrentPhase = Phase::Backward;
-  llvm::erase_if(Conversions, [](const Conversion &C) { return !C.Saved; });
+  llvm::erase_if(Conversions, [](const Conversion &C) { return !C.IsKept; });
   // The gradient of the block's output comes from outside.
   for (Value &V : B.Values)
     if (V.Kind == ValueKind::Gradient)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `elaborate` that concerns attention.
+
+#include "passes/Elaborator.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Of the query and of keys and values. An unfused kernel keeps the softmax of
+/// the scores and, with dropout, what is left of it and the mask (Korthikanti
+/// et al., arXiv 2205.05198, section 4.1); a fused one makes them again in
+/// backward.
+ValueId Elaborator::coreAttention(BlockBuilder &B, const AttentionSpec &A,
+                                  llvm::ArrayRef<ValueId> Operands,
+                                  int64_t Channels) {
+  llvm::SmallVector<ValueId, 4> Results = {B.value(
+      ValueKind::Activation, "context", tokens({{DimKind::Heads, Channels}}))};
+  if (*S.Train.AttentionBackend == AttentionBackendKind::Unfused) {
+    TensorType Scores = tokens({{DimKind::Heads, *A.Heads}});
+    Scores.Dims.insert(Scores.Dims.begin() + 1,
+                       {DimKind::KvSeq, *S.Train.Sequence});
+    auto Keep = [&](llvm::StringRef Name) {
+      Results.push_back(B.value(ValueKind::Activation, Name, Scores));
+    };
+    Keep("softmax");
+    if (*S.Train.Dropout) {
+      Keep("softmax.dropout");
+      Scores.Element = ElementType::Bool;
+      Keep("softmax.mask");
+    }
+  }
+  B.op(OpKind::Attention, "core_attention", Operands, Results);
+  return Results.front();
+}
+
+/// Multi-head, grouped-query or multi-query attention. Query, key and value
+/// come from one projection, as in Megatron-LM's SelfAttention.
+ValueId Elaborator::selfAttention(BlockBuilder &B, const AttentionSpec &A,
+                                  ValueId X) {
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  int64_t Query = *A.Heads * *A.HeadDim;
+  int64_t Key = *A.KvHeads * *A.HeadDim;
+  ValueId Qkv = linear(B, "linear_qkv", X, Hidden,
+                       {DimKind::Heads, Query + 2 * Key}, *S.Model.QkvBias);
+  auto Part = [&](llvm::StringRef Name, DimKind Tokens, int64_t Channels) {
+    TensorType T = tokens({{DimKind::Heads, Channels}});
+    T.Dims[0].Kind = Tokens;
+    return B.value(ValueKind::Activation, Name, T);
+  };
+  ValueId Q = Part("query", DimKind::Seq, Query);
+  if (!*A.QkNorm) {
+    ValueId KeyValue = Part("key_value", DimKind::KvSeq, 2 * Key);
+    B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, KeyValue});
+    return coreAttention(B, A, {Q, KeyValue}, Query);
+  }
+  // The value is not normalised.
+  ValueId K = Part("key", DimKind::KvSeq, Key);
+  ValueId V = Part("value", DimKind::KvSeq, Key);
+  B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, K, V});
+  auto Normed = [&](std::string Name, ValueId X) {
+    ValueId Weight =
+        B.param(Name + ".weight", type({{DimKind::HeadDim, *A.HeadDim}}));
+    return B.compute(OpKind::Norm, Name, {X, Weight}, Name + ".out",
+                     B.block().Values[X].Type);
+  };
+  Q = Normed("q_layernorm", Q);
+  K = Normed("k_layernorm", K);
+  return coreAttention(B, A, {Q, K, V}, Query);
+}
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434 section 2.1).
+ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
+                                    ValueId X) {
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  Dim Query{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.RopeDim)};
+  ValueId Q;
+  if (*A.QLora > 0) {
+    Dim Rank{DimKind::Lora, *A.QLora};
+    ValueId Down = linear(B, "linear_q_down_proj", X, Hidden, Rank, false);
+    Q = linear(B, "linear_q_up_proj", norm(B, "q_layernorm", Down), Rank, Query,
+               false);
+  } else {
+    Q = linear(B, "linear_q_proj", X, Hidden, Query, false);
+  }
+  Dim Rank{DimKind::Lora, *A.KvLora};
+  ValueId Down = linear(B, "linear_kv_down_proj", X, Hidden,
+                        {DimKind::Lora, *A.KvLora + *A.RopeDim}, false);
+  ValueId Compressed =
+      B.value(ValueKind::Activation, "kv_compressed", tokens({Rank}));
+  TensorType RotaryType = tokens({{DimKind::Lora, *A.RopeDim}});
+  RotaryType.Dims[0].Kind = DimKind::KvSeq;
+  ValueId Rotary = B.value(ValueKind::Activation, "k_pos_emb", RotaryType);
+  B.op(OpKind::Split, "linear_kv_down_proj", {Down}, {Compressed, Rotary});
+  Dim Own{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.VDim)};
+  ValueId Up = linear(B, "linear_kv_up_proj",
+                      norm(B, "kv_layernorm", Compressed), Rank, Own, false);
+  TensorType KeyValueType = tokens({Own});
+  KeyValueType.Dims[0].Kind = DimKind::KvSeq;
+  ValueId Heads = B.value(ValueKind::Activation, "kv_heads", KeyValueType);
+  B.op(OpKind::Split, "linear_kv_up_proj", {Up}, {Heads});
+  // Every head gets a copy of the rotary key, before anything is exchanged.
+  KeyValueType.Dims.back().Size += *A.Heads * *A.RopeDim;
+  ValueId Kv = B.compute(OpKind::Concat, "key_value", {Heads, Rotary},
+                         "key_value", KeyValueType);
+  return coreAttention(B, A, {Q, Kv}, *A.Heads * *A.VDim);
+}
+
+ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
+                              ValueId X) {
+  bool Latent = *A.Kind == AttentionKind::MLA;
+  ValueId Context = Latent ? latentAttention(B, A, X) : selfAttention(B, A, X);
+  return linear(B, "linear_proj", Context,
+                B.block().Values[Context].Type.Dims.back(),
+                {DimKind::Hidden, *S.Model.Hidden}, *S.Model.Bias && !Latent);
+}

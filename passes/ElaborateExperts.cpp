@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `elaborate` that concerns experts: router, dispatcher, networks.
+
+#include "passes/Elaborator.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// What each expert does to its slots X [.., In]: a linear layer of its own.
+ValueId Elaborator::expertLinear(BlockBuilder &B, llvm::StringRef Name,
+                                 ValueId X, Dim Experts, Dim In, Dim Out,
+                                 bool Bias) {
+  TensorType T = B.block().Values[X].Type;
+  T.Dims.back() = Out;
+  ValueId W = B.param((Name + ".weight").str(), type({Experts, In, Out}));
+  ValueId Y = B.compute(OpKind::MatMul, Name, {X, W}, (Name + ".out").str(), T);
+  if (!Bias)
+    return Y;
+  ValueId Vectors = B.param((Name + ".bias").str(), type({Experts, Out}));
+  return B.compute(OpKind::BiasAdd, Name, {Y, Vectors}, (Name + ".sum").str(),
+                   T);
+}
+
+/// The tokens of each expert, from which the auxiliary loss is made: those of a
+/// replica's micro-batch, of every sample, or of all replicas (Megatron-LM,
+/// transformer/moe/router.py).
+void Elaborator::countTokens(BlockBuilder &B, const MoeSpec &M, ValueId Probs) {
+  TensorType Counts{ElementType::I64, {{DimKind::Router, *M.Experts}}};
+  auto CountApart = [&](int64_t Samples) {
+    Counts.Dims.insert(Counts.Dims.begin(),
+                       {DimKind::Batch, Samples * *S.Parallel.Dp});
+  };
+  switch (*M.AuxLoss) {
+  case AuxLossKind::None:
+    return;
+  case AuxLossKind::Batch:
+    CountApart(1);
+    break;
+  case AuxLossKind::Sequence:
+    CountApart(*S.Train.MicroBatch);
+    break;
+  case AuxLossKind::Global:
+    break;
+  }
+  B.compute(OpKind::Reduce, "router", {Probs}, "tokens_per_expert", Counts);
+}
+
+ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
+                                  ValueId X) {
+  const MoeSpec &M = *Spec.Moe;
+  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+  Dim Scores{DimKind::Router, *M.Experts};
+  ValueId Logits = linear(B, "router", X, Hidden, Scores, false);
+  TensorType Scored = tokens({Scores});
+  Scored.Element = elementTypeOf(*M.RouterPrecision);
+  B.block().Values[Logits].Type = Scored;
+  llvm::SmallVector<ValueId, 2> Routed = {Logits};
+  if (*M.RouterBias)
+    Routed.push_back(B.param("router.expert_bias", type({Scores})));
+  ValueId Probs = B.value(ValueKind::Activation, "probs", Scored);
+  llvm::SmallVector<ValueId, 2> Routing = {Probs};
+  if (*M.Dispatcher == DispatcherKind::AllGather) {
+    Scored.Element = ElementType::Bool;
+    Routing.push_back(B.value(ValueKind::Activation, "routing_map", Scored));
+  }
+  B.op(OpKind::Route, "router", Routed, Routing);
+  countTokens(B, M, Probs);
+  // An activation has one slot per token and choice, spread over the experts;
+  // sizes assume balanced routing.
+  const TensorType Residual = residual();
+  Dim Slots{DimKind::Slots,
+            Residual.Dims[0].Size * Residual.Dims[1].Size * *M.TopK};
+  Dim Spread{DimKind::Expert, 1};
+  Dim Experts{DimKind::Expert, *M.Experts};
+  int64_t Width = *Spec.Ffn.Intermediate;
+  ActivationKind Act = *Spec.Ffn.Activation;
+  Dim Wide{DimKind::ExpertFfn, isGated(Act) ? 2 * Width : Width};
+  Dim Inner{DimKind::ExpertFfn, Width};
+  llvm::SmallVector<ValueId, 2> Sorted = dispatch(
+      B, M, X, Routing, type({Spread, Slots, Hidden}), type({Spread, Slots}));
+  llvm::SmallVector<ValueId, 2> Inputs(Sorted);
+  Inputs[0] = expertLinear(B, "experts.linear_fc1", Sorted[0], Experts, Hidden,
+                           Wide, *Spec.Ffn.LinearBias);
+  ValueId Hot =
+      B.compute(OpKind::Activation, "experts.activation", Inputs,
+                "experts.activation.out", type({Spread, Slots, Inner}));
+  ValueId Down = expertLinear(B, "experts.linear_fc2", Hot, Experts, Inner,
+                              Hidden, *Spec.Ffn.LinearBias);
+  return combine(B, M, Down, Probs);
+}
+
+/// Whether experts weigh their slots, by probabilities that come with the
+/// tokens; before core 0.13 slots that were exchanged are weighed when they are
+/// back (Megatron-LM, transformer/moe/token_dispatcher.py).
+bool Elaborator::sendsProbabilities(const MoeSpec &M) const {
+  return *M.Dispatcher == DispatcherKind::AllGather ||
+         *S.Parallel.Megatron >= MegatronVersion::V0_13;
+}
+
+/// Values like \p V, of tokens as the ranks of experts count them.
+ValueId Elaborator::asSlots(BlockBuilder &B, ValueId V) {
+  const Value Of = B.block().Values[V];
+  TensorType T = Of.Type;
+  T.Dims = {{DimKind::Slots, T.Dims[0].Size * T.Dims[1].Size}, T.Dims.back()};
+  return B.compute(OpKind::View, "token_dispatcher", {V}, Of.Name + ".view", T);
+}
+
+/// The slots of \p Tokens and, if they are sent, their \p Weights. \p Routing
+/// has probabilities and, for tokens that go to all experts, the map of
+/// choices.
+llvm::SmallVector<ValueId, 2>
+Elaborator::dispatch(BlockBuilder &B, const MoeSpec &M, ValueId X,
+                     llvm::ArrayRef<ValueId> Routing, TensorType Tokens,
+                     TensorType Weights) {
+  Weights.Element = elementTypeOf(*M.RouterPrecision);
+  llvm::SmallVector<ValueId, 2> Made = {
+      B.value(ValueKind::Activation, "dispatched", Tokens)};
+  if (sendsProbabilities(M))
+    Made.push_back(B.value(ValueKind::Activation, "dispatched_probs", Weights));
+  llvm::SmallVector<ValueId, 3> From = {X};
+  From.append(Routing.begin(), Routing.end());
+  if (*M.Dispatcher == DispatcherKind::AllToAll) {
+    B.op(OpKind::Permute, "token_dispatcher", From, Made);
+    return Made;
+  }
+  for (ValueId &V : From)
+    V = asSlots(B, V);
+  B.op(OpKind::Pick, "token_dispatcher", From, Made);
+  return Made;
+}
+
+/// What experts made of tokens, where the tokens came from.
+ValueId Elaborator::combine(BlockBuilder &B, const MoeSpec &M, ValueId Out,
+                            ValueId Probs) {
+  llvm::SmallVector<ValueId, 2> Operands = {Out};
+  if (*M.Dispatcher == DispatcherKind::AllToAll) {
+    if (!sendsProbabilities(M))
+      Operands.push_back(Probs);
+    return B.compute(OpKind::Unpermute, "token_dispatcher", Operands,
+                     "combined", residual());
+  }
+  TensorType T = residual();
+  T.Dims = {{DimKind::Slots, T.Dims[0].Size * T.Dims[1].Size}, T.Dims.back()};
+  ValueId Sum = B.compute(OpKind::Unpick, "token_dispatcher", Operands,
+                          "combined.view", T);
+  return B.compute(OpKind::View, "token_dispatcher", {Sum}, "combined",
+                   residual());
+}
+
+ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X) {
+  const MoeSpec &M = *Spec.Moe;
+  ValueId Y = routedExperts(B, Spec, X);
+  if (*M.SharedIntermediate == 0)
+    return Y;
+  ValueId Shared =
+      mlp(B, "shared_experts.", Spec.Ffn, *M.SharedIntermediate, X);
+  if (*M.SharedGate) {
+    ValueId Gate =
+        linear(B, "shared_experts.gate", X, {DimKind::Hidden, *S.Model.Hidden},
+               {DimKind::Router, 1}, false);
+    Shared = B.compute(OpKind::Mul, "shared_experts.gate", {Shared, Gate},
+                       "shared_experts.gated", residual());
+  }
+  return B.compute(OpKind::Add, "shared_experts", {Y, Shared},
+                   "shared_experts.out", residual());
+}

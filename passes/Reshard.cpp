@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule 3 of `shard`: from one layout to another by the cheapest sequence of
+// collectives: reductions first, gathers last.
+
+#include "passes/Recompute.h"
+#include "passes/Sharder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Whether parts along \p K pass all ranks of \p Axes one by one, rather than
+/// being put together (Liu et al., arXiv 2310.01889).
+bool Sharder::goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const {
+  return Axes == llvm::ArrayRef(Axis::Cp) && K == DimKind::KvSeq &&
+         *P.Spec.Parallel.CpComm == CpCommKind::PointToPoint;
+}
+
+ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
+                      const Layout &To) {
+  ValueId R = Build.derived(V, getMnemonic(Kind));
+  B.Values[R].Layout = To;
+  Op &O = B.Ops[Build.op(Kind, B.Values[V].Name, {V}, {R})];
+  O.Phase = CurrentPhase;
+  O.For = Serving;
+  if (isCollective(Kind))
+    O.Axes.append(Axes.begin(), Axes.end());
+  return R;
+}
+
+/// What one rank has goes to all.
+ValueId Sharder::broadcast(ValueId V) {
+  for (Axis A : allAxes())
+    if (Layout Now = layoutOf(V); Now.isSingle(A)) {
+      Now.setWhole(A);
+      V = step(V, OpKind::Broadcast, {A}, Now);
+    }
+  return V;
+}
+
+/// Axes along which \p Now is a sum that \p To has split along the dimension
+/// \p Dim.
+static AxisList scatteredAlong(const Layout &Now, const Layout &To,
+                               unsigned Dim) {
+  AxisList Along;
+  for (Axis A : allAxes())
+    if (Now.isPartial(A) && To.isSplit(A) && To.splitDim(A) == Dim)
+      Along.push_back(A);
+  return Along;
+}
+
+ValueId Sharder::reduce(ValueId V, const Layout &To) {
+  AxisList Summed, Shared;
+  for (Axis A : allAxes()) {
+    Layout Now = layoutOf(V);
+    if (!Now.isPartial(A) || To.isPartial(A))
+      continue;
+    if (!To.isSplit(A)) {
+      (To.isFlat(A) ? Shared : Summed).push_back(A);
+      continue;
+    }
+    const unsigned Dim = To.splitDim(A);
+    const AxisList Along = scatteredAlong(Now, To, Dim);
+    for (Axis Also : Along)
+      Now.setSplit(Also, Dim);
+    const DimKind K = B.Values[V].Type.Dims[Dim].Kind;
+    V = step(V, goesRound(Along, K) ? OpKind::Ring : OpKind::ReduceScatter,
+             Along, Now);
+  }
+  Layout Now = layoutOf(V);
+  for (Axis A : Summed)
+    Now.setWhole(A);
+  if (!Summed.empty())
+    V = step(V, OpKind::AllReduce, Summed, Now);
+  for (Axis A : Shared)
+    Now.setFlat(A);
+  return Shared.empty() ? V : step(V, OpKind::ReduceScatter, Shared, Now);
+}
+
+/// Innermost axis last, so that each exchange works on the smaller tensor.
+ValueId Sharder::exchange(ValueId V, const Layout &To) {
+  for (Axis A : allAxes()) {
+    Layout Now = layoutOf(V);
+    if (!Now.isSplit(A) || !To.isSplit(A) || Now.splitDim(A) == To.splitDim(A))
+      continue;
+    Now.setSplit(A, To.splitDim(A));
+    V = step(V, OpKind::AllToAll, {A}, Now);
+  }
+  return V;
+}
+
+/// A part of what is whole costs nothing.
+ValueId Sharder::slice(ValueId V, const Layout &To) {
+  Layout Sliced = layoutOf(V);
+  for (Axis A : allAxes())
+    if (Sliced.isWhole(A) && To.isSplit(A))
+      Sliced.setSplit(A, To.splitDim(A));
+  return Sliced == layoutOf(V) ? V : step(V, OpKind::Slice, {}, Sliced);
+}
+
+ValueId Sharder::gather(ValueId V, const Layout &To) {
+  AxisList Shared;
+  for (Axis A : allAxes()) {
+    Layout Now = layoutOf(V);
+    if (!To.isWhole(A) || Now.isWhole(A))
+      continue;
+    if (Now.isFlat(A)) {
+      Shared.push_back(A);
+      continue;
+    }
+    const unsigned Dim = Now.splitDim(A);
+    AxisList Along;
+    for (Axis Also : allAxes())
+      if (Now.isSplit(Also) && To.isWhole(Also) && Now.splitDim(Also) == Dim) {
+        Along.push_back(Also);
+        Now.setWhole(Also);
+      }
+    const DimKind K = B.Values[V].Type.Dims[Dim].Kind;
+    V = step(V, goesRound(Along, K) ? OpKind::Ring : OpKind::AllGather, Along,
+             Now);
+  }
+  Layout Now = layoutOf(V);
+  for (Axis A : Shared)
+    Now.setWhole(A);
+  return Shared.empty() ? V : step(V, OpKind::AllGather, Shared, Now);
+}
+
+/// Whether what \p From becomes is kept from forward to backward. Sequence
+/// gathers and ZeRO 3 shares are made again (Korthikanti et al., arXiv
+/// 2205.05198, section 4.2.2); what the expert dispatcher received is kept.
+/// Where a whole layer is recomputed, weights stay gathered from there on.
+bool Sharder::isKept(ValueId From, const Layout &To) const {
+  const Value &V = B.Values[From];
+  for (Axis A : allAxes()) {
+    if (!To.isWhole(A))
+      continue;
+    if (V.Layout.isFlat(A))
+      return recomputationOf(P, B) == RecomputeKind::Full &&
+             !*P.Spec.Parallel.ZeroRefetch;
+    if (!V.Layout.isSplit(A))
+      continue;
+    const DimKind K = V.Type.Dims[V.Layout.splitDim(A)].Kind;
+    if (K == DimKind::Seq || K == DimKind::KvSeq)
+      return false;
+  }
+  return true;
+}
+
+ValueId Sharder::convert(ValueId From, const Layout &To) {
+  if (layoutOf(From) == To)
+    return From;
+  for (const Conversion &C : Conversions)
+    if (C.From == From && C.To == To)
+      return C.Result;
+  const bool IsKept = isKept(From, To);
+  const ValueId Result =
+      gather(slice(exchange(reduce(broadcast(From), To), To), To), To);
+  Conversions.push_back({From, To, Result, IsKept});
+  return Result;
+}
+
+/// The gradient of a value that was sliced where it was made: what the slice
+/// took apart, the gradient puts together.
+ValueId Sharder::unsliced(ValueId V) {
+  const Value &G = B.Values[V];
+  if (G.Kind != ValueKind::Gradient || current(G.GradientOf) == G.GradientOf)
+    return V;
+  const Layout Made = layoutOf(G.GradientOf);
+  for (Axis A : allAxes())
+    if (Made.isPartial(A))
+      return V;
+  return convert(V, Made);
+}

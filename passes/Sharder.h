@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `shard` pass, which two files implement: Shard.cpp says in which layouts
+// ops take and make values (rules 1 and 2), Reshard.cpp converts one layout
+// into another (rule 3).
+#ifndef FORETRACE_PASSES_SHARDER_H
+#define FORETRACE_PASSES_SHARDER_H
+
+#include "passes/BlockBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+#include <vector>
+
+namespace foretrace {
+
+/// Gives the values of one block their layouts and makes the collectives that
+/// follow.
+class Sharder {
+public:
+  Sharder(const ir::Program &P, ir::Block &B)
+      : P(P), B(B), Build(B, "shard"), Old(std::move(B.Ops)) {
+    B.Ops = {};
+  }
+
+  void run();
+
+private:
+  void placeInputs();
+  void distributeBatch();
+  void shardOp(ir::OpId Id);
+  ir::Layout operandLayout(const ir::Op &O, ir::ValueId V) const;
+  ir::Layout resultLayout(const ir::Op &O, ir::ValueId V) const;
+  std::optional<ir::DimKind> workingDim(const ir::Op &O, ir::Axis A) const;
+  ir::Layout gradientLayout(const ir::Value &Gradient) const;
+  ir::Layout reducedLayout(const ir::Op &O, ir::ValueId V) const;
+  /// Whether \p O takes a term of the sum \p V over \p A, and makes one.
+  bool isTerm(const ir::Op &O, ir::ValueId V, ir::Axis A) const {
+    return isLinear(O.Kind) && layoutOf(V).isPartial(A);
+  }
+  bool isBlockOutput(ir::ValueId V) const;
+  bool isSummand(ir::ValueId V) const;
+  bool exchangesHeads(const ir::Op &O) const;
+  bool goesRound(llvm::ArrayRef<ir::Axis> Axes, ir::DimKind K) const;
+
+  llvm::SmallVector<ir::ValueId, 2> dispatchedWith(ir::ValueId V) const;
+  ir::Op withCurrentOperands(ir::Op O);
+  void gatherAhead(ir::OpId InputGrad);
+  // Rule 3, in passes/Reshard.cpp.
+  ir::ValueId convert(ir::ValueId V, const ir::Layout &To);
+  ir::ValueId broadcast(ir::ValueId V);
+  ir::ValueId reduce(ir::ValueId V, const ir::Layout &To);
+  ir::ValueId exchange(ir::ValueId V, const ir::Layout &To);
+  ir::ValueId slice(ir::ValueId V, const ir::Layout &To);
+  ir::ValueId gather(ir::ValueId V, const ir::Layout &To);
+  bool isKept(ir::ValueId From, const ir::Layout &To) const;
+  ir::ValueId unsliced(ir::ValueId V);
+  ir::ValueId step(ir::ValueId V, ir::OpKind Kind,
+                   llvm::ArrayRef<ir::Axis> Axes, const ir::Layout &To);
+  void enterBackward();
+
+  bool isSequenceParallel() const { return *P.Spec.Parallel.SequenceParallel; }
+
+  /// The value that stands for \p V after its reduction.
+  ir::ValueId current(ir::ValueId V) const {
+    auto It = Resolved.find(V.Index);
+    return It == Resolved.end() ? V : It->second;
+  }
+  const ir::Layout &layoutOf(ir::ValueId V) const { return B.Values[V].Layout; }
+  bool isParamGradient(ir::ValueId V) const {
+    const ir::Value &Val = B.Values[V];
+    return Val.Kind == ir::ValueKind::Gradient &&
+           B.Values[Val.GradientOf].Kind == ir::ValueKind::Param;
+  }
+
+  struct Conversion {
+    ir::ValueId From;
+    ir::Layout To;
+    ir::ValueId Result;
+    bool IsKept; ///< from forward to backward
+  };
+
+  const ir::Program &P;
+  ir::Block &B;
+  BlockBuilder Build;
+  ir::Table<ir::OpId, ir::Op> Old;
+  llvm::SmallVector<ir::OpId> NewId; ///< by old index
+  ir::OpId Serving; ///< the old op for which conversions are made
+  llvm::DenseMap<unsigned, ir::ValueId> Resolved;
+  std::vector<Conversion> Conversions;
+  ir::Phase CurrentPhase = ir::Phase::Forward;
+};
+
+} // namespace foretrace
+
+#endif
