@@ -37,7 +37,8 @@ BIASED = dict(
     head_dim=16, activation="gelu", layers=["moe"] * 4, sequence=64, pp=2,
     dp=2, ep=2, experts=Experts(
         count=2, topk=1, ffn=512, shared=0, gate=False, router_bias=False,
-        precision="bf16", aux_loss="none"))
+        precision="bf16", aux_loss="none",
+        dispatcher="alltoall"))
 
 
 def job(model, **changes):

@@ -27,6 +27,7 @@ class Experts:
     router_bias: bool
     precision: str
     aux_loss: str
+    dispatcher: str
 
 
 @dataclasses.dataclass
@@ -117,7 +118,9 @@ def experts_text(job):
             f"shared_intermediate = {e.shared}  shared_gate = {word(e.gate)}\n"
             f"    router_bias = {word(e.router_bias)}  "
             f"router_precision = {e.precision}  aux_loss = {e.aux_loss}\n"
-            f"    {network_text(job, e.ffn)}\n  }}\n")
+            + ("    dispatcher = allgather\n" if e.dispatcher == "allgather"
+               else "")
+            + f"    {network_text(job, e.ffn)}\n  }}\n")
 
 
 def blocks_text(job):

@@ -158,22 +158,21 @@ def latent_attention(job):
     gradient in the backward pass; nothing without sequence parallelism."""
     m, heads = job.latent, job.heads
     head = m.nope + m.rope
-    pieces = []
+    rotary = job.tokens * m.rope * job.element
+    pieces = [Piece(forward=[("all_gather", ("tp",), rotary)],
+                    backward=[("reduce_scatter", ("tp",), rotary)])
+              ] if job.sp else []
     if m.q_lora:
         pieces += [duplicated(job, job.hidden, m.q_lora),
                    norm(job, m.q_lora),
                    column(job, m.q_lora, heads * head)]
     else:
         pieces += [column(job, job.hidden, heads * head, keeps_input=False)]
-    pieces += [duplicated(job, job.hidden, m.kv_lora + m.rope),
-               Piece(kept=job.local * job.hidden * job.element),
-               norm(job, m.kv_lora, kept_width=m.kv_lora + m.rope),
-               column(job, m.kv_lora, heads * (m.nope + m.v))]
-    if job.sp:
-        rotary = job.tokens * m.rope * job.element
-        pieces.append(Piece(forward=[("all_gather", ("tp",), rotary)],
-                            backward=[("reduce_scatter", ("tp",), rotary)]))
     return pieces + [
+        duplicated(job, job.hidden, m.kv_lora + m.rope),
+        Piece(kept=job.local * job.hidden * job.element),
+        norm(job, m.kv_lora, kept_width=m.kv_lora + m.rope),
+        column(job, m.kv_lora, heads * (m.nope + m.v)),
         core_attention(job, heads * head, heads * (head + m.v), heads * m.v,
                        heads * (2 * head + m.v)),
         row(job, heads * m.v, job.hidden, job.bias)]
@@ -187,35 +186,58 @@ def feed_forward(job, width, bias, keeps_input=True):
             row(job, width, job.hidden, bias)]
 
 
-def routed_experts(job):
-    """moe/token_dispatcher.py (all-to-all): copies of this rank's tokens and
-    their probabilities go to the experts, whole within an expert's
-    tensor-parallel group, and what comes out goes back. moe/experts.py: the
-    activation is multiplied by the probabilities; biases for each local expert.
-    Routing is balanced."""
+def all_to_all(job):
+    """moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher: copies of this
+    rank's tokens and their probabilities go to the experts, whole within an
+    expert's tensor-parallel group, and what comes out goes back."""
     e = job.experts
-    slots = job.local * e.topk
-    whole = slots * job.etp
-    sent = slots * job.hidden * job.element
-    forward = [("all_to_all", ("ep",), sent),
-               ("all_to_all", ("ep",), slots * BYTES[e.precision]),
-               ("all_gather", ("etp",), sent * job.etp),
-               ("all_gather", ("etp",), whole * BYTES[e.precision]),
-               ("reduce_scatter", ("etp",), sent * job.etp),
-               ("all_to_all", ("ep",), sent)]
+    sent = job.local * e.topk * job.hidden * job.element
+    weights = job.local * e.topk * BYTES[e.precision]
+    return [("all_to_all", ("ep",), sent), ("all_to_all", ("ep",), weights),
+            ("all_gather", ("etp",), sent * job.etp),
+            ("all_gather", ("etp",), weights * job.etp),
+            ("reduce_scatter", ("etp",), sent * job.etp),
+            ("all_to_all", ("ep",), sent)]
+
+
+def all_gather(job):
+    """moe/token_dispatcher.py, MoEAllGatherTokenDispatcher: all tokens, and for
+    each expert a byte that says whether it was chosen and its probability, go
+    to all ranks of all experts."""
+    e, axes = job.experts, ("etp", "ep")
+    tokens = job.local * job.size(axes)
+    hidden = tokens * job.hidden * job.element
+    return [("all_gather", axes, tokens * e.count),
+            ("all_gather", axes, tokens * e.count * BYTES[e.precision]),
+            ("all_gather", axes, hidden), ("reduce_scatter", axes, hidden)]
+
+
+def dispatch(job):
+    """Messages there and back, and of the gradients; the map of choices, the
+    first that is gathered, has none."""
     transposed = {"all_to_all": "all_to_all", "all_gather": "reduce_scatter",
                   "reduce_scatter": "all_gather"}
+    is_gather = job.experts.dispatcher == "allgather"
+    forward = (all_gather if is_gather else all_to_all)(job)
+    return forward, [(transposed[op], *rest) for op, *rest in reversed(
+        forward[1:] if is_gather else forward)]
+
+
+def routed_experts(job):
+    """moe/experts.py: no communication of its own; the activation is multiplied
+    by the probabilities; biases for each local expert. Routing is balanced."""
+    e = job.experts
+    forward, backward = dispatch(job)
+    slots = job.local * e.topk * job.etp
     inner = e.ffn * job.fc1_parts
     local = e.count // job.ep
     sizes = [local * job.hidden * inner // job.etp,
              local * e.ffn // job.etp * job.hidden]
     if job.bias:
         sizes += [local * inner // job.etp, local * job.hidden]
-    kept = (whole * (job.hidden + (inner + e.ffn) // job.etp) * job.element
-            + whole * BYTES[e.precision])
-    return Piece(forward=forward, kept=kept,
-                 backward=[(transposed[op], *rest)
-                           for op, *rest in reversed(forward)],
+    kept = (slots * (job.hidden + (inner + e.ffn) // job.etp) * job.element
+            + slots * BYTES[e.precision])
+    return Piece(forward=forward, backward=backward, kept=kept,
                  parameters=[Parameter(n, expert=True) for n in sizes])
 
 

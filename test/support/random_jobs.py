@@ -53,7 +53,8 @@ def random_experts(rng, mesh, bias, precision):
                    gate=shared > 0 and rng.random() < .5,
                    router_bias=rng.random() < .3,
                    precision=rng.choice((precision, "fp32")),
-                   aux_loss=rng.choice(tuple(AUX_LOSSES)))
+                   aux_loss=rng.choice(tuple(AUX_LOSSES)),
+                   dispatcher=rng.choice(("alltoall", "allgather")))
 
 
 def random_layers(rng, chunks, is_mixture):
