@@ -191,6 +191,8 @@ void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
   Out.Range = B.Label.Range;
   if (Out.Name.empty())
     Diags.report(B.Keyword.Range, diag::MissingLabel, "block", "a name");
+  if (Out.Name == "embedding" || Out.Name == "head")
+    Diags.report(Out.Range, diag::ReservedBlock, Out.Name);
   ir::MoeSpec Moe;
   static constexpr llvm::StringRef Parts[] = {"attention", "ffn"};
   bindKeys(B, Moe, {}, Parts);

@@ -13,6 +13,7 @@ namespace foretrace::ir {
 /// uses the same table; on another stage it has a copy of its own (Megatron-LM,
 /// LanguageModule.setup_embeddings_and_output_layer).
 enum class TiedHead : unsigned char { Apart, BesideEmbedding };
+/// Of a head on \p S, tied or not: beside the embedding where one stage has all.
 TiedHead tiedHeadOf(const Stage &S);
 
 /// Whether \p V is a parameter that takes memory of its own.

@@ -176,6 +176,10 @@ bool isCollective(OpKind K) {
 
 bool isLinear(OpKind K) { return K == OpKind::Pick || K == OpKind::Unpick; }
 
+bool isView(OpKind K) {
+  return K == OpKind::Split || K == OpKind::View || K == OpKind::Slice;
+}
+
 llvm::StringRef getSuffix(Derivative D) {
   switch (D) {
   case Derivative::None:

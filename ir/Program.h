@@ -130,6 +130,8 @@ std::optional<OpKind> findOp(llvm::StringRef Mnemonic);
 bool isCollective(OpKind K);
 /// Whether a compute op of terms of a sum makes terms of its result.
 bool isLinear(OpKind K);
+/// Whether the op only looks at its operand in another way and moves no data.
+bool isView(OpKind K);
 
 /// Which derivative of an op a backward op computes.
 enum class Derivative : unsigned char {

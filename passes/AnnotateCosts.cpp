@@ -108,7 +108,7 @@ Nanoseconds Coster::roofline(const Block &B, const Op &O) const {
 }
 
 Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
-  if (isCollective(O.Kind) || O.Kind == OpKind::Slice || O.Kind == OpKind::View)
+  if (isCollective(O.Kind) || isView(O.Kind))
     return {};
   switch (*P.Spec.Cost.Kind) {
   case CostKind::Uncosted:

@@ -70,12 +70,14 @@ void Deriver::deriveBatch() {
       T.GlobalBatch.derive(Global, P.Ga.Range);
     return;
   }
-  if (*T.GlobalBatch % PerStep != 0 || *T.GlobalBatch < PerStep)
+  if (*T.GlobalBatch % PerStep != 0 || *T.GlobalBatch < PerStep) {
     error(T.GlobalBatch.Range, diag::BatchIndivisible, *T.GlobalBatch,
           *T.MicroBatch, *P.Dp, PerStep)
         .noteValue("dp", P.Dp);
+    IsBatchRefused = true;
+  }
   int64_t Ga = *T.GlobalBatch / PerStep;
-  if (P.Ga.isStated() && *P.Ga != Ga)
+  if (P.Ga.isStated() && *P.Ga != Ga && !IsBatchRefused)
     error(P.Ga.Range, diag::GaMismatch, *P.Ga, *T.GlobalBatch, PerStep, Ga)
         .noteValue("global_batch", T.GlobalBatch);
   P.Ga.derive(Ga, P.Ga.isStated() ? P.Ga.Range : T.GlobalBatch.Range);
@@ -116,6 +118,12 @@ void Deriver::checkEffects() {
           "without `zero = 3` and `recompute = full`");
     P.ZeroRefetch.setDefault(false);
   }
+  for (BlockSpec &B : S.Model.Blocks)
+    if (B.Moe && *B.Moe->SharedGate && *B.Moe->SharedIntermediate == 0) {
+      error(B.Moe->SharedGate.Range, diag::KeyWithoutEffect, "shared_gate",
+            "without shared experts");
+      B.Moe->SharedGate.setDefault(false);
+    }
 }
 
 void Deriver::deriveExpertMesh() {

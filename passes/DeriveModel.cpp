@@ -150,6 +150,8 @@ void Deriver::checkExperts(const BlockSpec &B) {
     error(M.Shared.Range, diag::FfnIndivisible, *M.SharedIntermediate, "tp",
           *P.Tp)
         .noteValue("tp", P.Tp);
+  if (*B.Ffn.LinearBias && *M.SharedIntermediate > 0)
+    error(B.Ffn.LinearBias.Range, diag::SharedExpertBias);
   if (*B.Ffn.LinearBias && *P.Etp > 1)
     error(B.Ffn.LinearBias.Range, diag::ExpertBiasEtp, *P.Etp)
         .noteValue("etp", P.Etp);

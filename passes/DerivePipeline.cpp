@@ -112,7 +112,7 @@ void Deriver::deriveMicroBatchGroup() {
           "with vpp = 1");
     Group.derive(*P.Pp, P.Pp.Range);
   }
-  if (*P.Vpp == 1)
+  if (*P.Vpp == 1 || IsBatchRefused)
     return;
   const int64_t Rest = *P.Ga % *Group;
   if (*P.Megatron < MegatronVersion::V0_10) {

@@ -98,6 +98,7 @@ private:
   DiagnosticEngine &Diags;
   std::vector<DiagnosticBuilder> Errors;
   bool Failed = false;
+  bool IsBatchRefused = false;               ///< so that ga means nothing
   llvm::SmallPtrSet<const char *, 4> Blamed; ///< where numbers are too large
 };
 

@@ -25,7 +25,8 @@ ValueId Elaborator::expertLinear(BlockBuilder &B, llvm::StringRef Name,
 /// The tokens of each expert, from which the auxiliary loss is made: those of a
 /// replica's micro-batch, of every sample, or of all replicas (Megatron-LM,
 /// transformer/moe/router.py).
-void Elaborator::countTokens(BlockBuilder &B, const MoeSpec &M, ValueId Probs) {
+void Elaborator::countTokensPerExpert(BlockBuilder &B, const MoeSpec &M,
+                                      ValueId Probs) {
   TensorType Counts{ElementType::I64, {{DimKind::Router, *M.Experts}}};
   auto CountApart = [&](int64_t Samples) {
     Counts.Dims.insert(Counts.Dims.begin(),
@@ -65,7 +66,7 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
     Routing.push_back(B.value(ValueKind::Activation, "routing_map", Scored));
   }
   B.op(OpKind::Route, "router", Routed, Routing);
-  countTokens(B, M, Probs);
+  countTokensPerExpert(B, M, Probs);
   // An activation has one slot per token and choice, spread over the experts;
   // sizes assume balanced routing.
   const TensorType Residual = residual();
@@ -101,8 +102,9 @@ bool Elaborator::sendsProbabilities(const MoeSpec &M) const {
 /// Values like \p V, of tokens as the ranks of experts count them.
 ValueId Elaborator::asSlots(BlockBuilder &B, ValueId V) {
   const Value Of = B.block().Values[V];
-  TensorType T = Of.Type;
-  T.Dims = {{DimKind::Slots, T.Dims[0].Size * T.Dims[1].Size}, T.Dims.back()};
+  const llvm::ArrayRef<Dim> Dims = Of.Type.Dims;
+  TensorType T{Of.Type.Element,
+               {{DimKind::Slots, Dims[0].Size * Dims[1].Size}, Dims.back()}};
   return B.compute(OpKind::View, "token_dispatcher", {V}, Of.Name + ".view", T);
 }
 

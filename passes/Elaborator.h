@@ -52,7 +52,8 @@ private:
                               ir::ValueId X);
   ir::ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, const ir::FfnSpec &F,
                   int64_t Width, ir::ValueId X);
-  void countTokens(BlockBuilder &B, const ir::MoeSpec &M, ir::ValueId Probs);
+  void countTokensPerExpert(BlockBuilder &B, const ir::MoeSpec &M,
+                            ir::ValueId Probs);
   bool sendsProbabilities(const ir::MoeSpec &M) const;
   ir::ValueId asSlots(BlockBuilder &B, ir::ValueId V);
   llvm::SmallVector<ir::ValueId, 2>

@@ -110,10 +110,12 @@ void Recomputer::run() {
 }
 
 RecomputeKind foretrace::recomputationOf(const Program &P, const Block &B) {
-  const bool IsLayer =
-      llvm::any_of(P.Spec.Model.Blocks,
-                   [&](const BlockSpec &Of) { return Of.Name == B.Name; });
-  return IsLayer ? *P.Spec.Train.Recompute : RecomputeKind::None;
+  const auto IsAt = [&](const LayerGroup &G) {
+    return &P.Blocks[G.Runs.front().Block] == &B;
+  };
+  const bool IsEnd =
+      !P.Layers.empty() && (IsAt(P.Layers.front()) || IsAt(P.Layers.back()));
+  return IsEnd ? RecomputeKind::None : *P.Spec.Train.Recompute;
 }
 
 bool foretrace::recompute(Program &P, DiagnosticEngine &) {

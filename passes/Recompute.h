@@ -8,7 +8,8 @@
 
 namespace foretrace {
 
-/// How \p B is recomputed: as the job says, but never embedding and head.
+/// How \p B is recomputed: as the job says, but never the ends of the layers,
+/// embedding and head.
 ir::RecomputeKind recomputationOf(const ir::Program &P, const ir::Block &B);
 
 } // namespace foretrace

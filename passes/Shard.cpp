@@ -14,8 +14,10 @@
 //      collectives converts it: reductions first, gathers last. What one rank
 //      alone has read is broadcast before anything else.
 //
-// Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2 and
-// 3 all come out of these. Rule 3 is in Reshard.cpp.
+// One sum is left out, as Megatron-LM leaves it out: see `Concat`.
+//
+// Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2
+// and 3 all come out of these. Rule 3 is in Reshard.cpp.
 
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"

@@ -35,8 +35,7 @@ void Spreader::spread(Block &B, bool IsBackward) {
   std::vector<Op *> Ops;
   __int128 Work = 0;
   for (Op &O : B.Ops)
-    if (!isCollective(O.Kind) && O.Kind != OpKind::Slice &&
-        O.Kind != OpKind::View && O.Phase != Phase::Step &&
+    if (!isCollective(O.Kind) && !isView(O.Kind) && O.Phase != Phase::Step &&
         (O.Phase != Phase::Forward) == IsBackward) {
       Ops.push_back(&O);
       Work += O.Work.value();

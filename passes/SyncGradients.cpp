@@ -45,7 +45,7 @@ private:
                 const Buffer &Of);
   ValueId sum(BlockBuilder &Build, ValueId V, const Buffer &Of, bool Sharded);
   void updateExpertBias(BlockBuilder &Build);
-  void countTokens(BlockBuilder &Build);
+  void sumTokenCounts(BlockBuilder &Build);
   ValueId gradients(BlockBuilder &Build, llvm::StringRef Name,
                     const Buffer &Of);
   ValueId share(BlockBuilder &Build, llvm::StringRef Name, ValueKind Kind,
@@ -79,7 +79,7 @@ Synchronizer::layersOf(const Stage &S) const {
 
 /// What is left of gradients of parameters when a micro-batch is done.
 static std::vector<const Value *> paramGradients(const Block &B) {
-  llvm::SmallDenseSet<unsigned> Reduced;
+  llvm::DenseSet<unsigned> Reduced;
   for (const Op &O : B.Ops)
     if (isCollective(O.Kind))
       Reduced.insert(O.Operands[0].Index);
@@ -100,8 +100,7 @@ static AxisList flatAxes(const Layout &L) {
   return Axes;
 }
 
-/// Elements of \p V on all ranks together that share what one of them would
-/// have without ZeRO.
+/// Elements of \p V on one rank, if shares of ZeRO are put together.
 static Elements unsharedElements(Value V, const Mesh &M) {
   for (Axis A : flatAxes(V.Layout))
     V.Layout.setWhole(A);
@@ -152,7 +151,7 @@ void Synchronizer::collect(const Stage &S) {
 /// A value of which every rank along the axes of \p Of holds a term.
 ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
                             ElementType Element, const Buffer &Of) {
-  Dim Flat{DimKind::Flat, Of.Count.isOverflow() ? INT64_MAX : Of.Count.value()};
+  Dim Flat{DimKind::Flat, Of.Count.value()};
   ValueId V = Build.value(ValueKind::Activation, Name, {Element, {Flat}});
   for (Axis A : Of.Axes)
     Build.block().Values[V].Layout.setPartial(A);
@@ -198,8 +197,9 @@ void Synchronizer::updateExpertBias(BlockBuilder &Build) {
 
 /// The number of tokens that gradients are divided by. The last stage knows
 /// that of its replica (Megatron-LM, finalize_model_grads).
-void Synchronizer::countTokens(BlockBuilder &Build) {
-  if (!*P.Spec.Train.PerTokenLoss)
+void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
+  if (!*P.Spec.Train.PerTokenLoss ||
+      (Dense.Axes.empty() && P.Mesh[Axis::Pp] == 1))
     return;
   Build.setOrigin(P.Spec.Train.PerTokenLoss.Range, "loss per token");
   const Buffer One = {Dense.Axes, Elements(1)};
@@ -279,7 +279,7 @@ Block Synchronizer::stepBlock(const Stage &S) {
            /*Sharded=*/false);
   }
   updateExpertBias(Build);
-  countTokens(Build);
+  sumTokenCounts(Build);
   Build.setOrigin(Blk.Range, "updated parameters");
   Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
   for (ValueId Share : Updated)

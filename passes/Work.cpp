@@ -100,8 +100,8 @@ static Bytes embedBytes(const Program &P, const Block &B, const Op &O) {
 }
 
 Bytes foretrace::touchedBytes(const Program &P, const Block &B, const Op &O) {
-  if (O.Kind == OpKind::Split || O.Kind == OpKind::Slice)
-    return {}; // views
+  if (isView(O.Kind))
+    return {};
   if (O.Kind == OpKind::Embed)
     return embedBytes(P, B, O);
   Bytes Touched;
@@ -109,9 +109,13 @@ Bytes foretrace::touchedBytes(const Program &P, const Block &B, const Op &O) {
                                          llvm::ArrayRef<ValueId>(O.Results)})
     for (ValueId V : Values)
       Touched += bytesPerRank(B.Values[V], P.Mesh);
-  if (O.Kind == OpKind::Optimizer)
-    for (ValueId V : O.Operands)
-      Touched += bytesOf(elementsPerRank(B.Values[V], P.Mesh),
-                         2 * optimizerBytes(P.Spec.Train));
+  if (O.Kind != OpKind::Optimizer)
+    return Touched;
+  for (ValueId V : O.Operands)
+    Touched += bytesOf(elementsPerRank(B.Values[V], P.Mesh),
+                       2 * optimizerBytes(P.Spec.Train));
+  if (*P.Spec.Train.Precision == PrecisionKind::FP32) // read as well as written
+    for (ValueId V : O.Results)
+      Touched += bytesPerRank(B.Values[V], P.Mesh);
   return Touched;
 }

@@ -52,6 +52,13 @@ bool foretrace::megatron::check(const EmitRequest &Request,
   const Options O = readOptions(Request.Emit, Known);
   const int64_t World = *Request.Program.Spec.Parallel.World;
   bool IsGood = !O.HasDurations || checkTimes(Request, O, Diags);
+  if (const auto &Sp = Request.Program.Spec.Parallel.SequenceParallel; *Sp)
+    Diags.report(Sp.Range, diag::MegatronSequenceParallel);
+  for (const ir::BlockSpec &B : Request.Program.Spec.Model.Blocks)
+    if (B.Moe && *B.Moe->Dispatcher == ir::DispatcherKind::AllGather) {
+      Diags.report(B.Moe->Dispatcher.Range, diag::MegatronDispatcher);
+      IsGood = false;
+    }
   for (const RankRange &R : ranksOf(Request, O))
     if (R.Last >= World) {
       Diags.report(R.Range, diag::MegatronRank, R.Last, World);

@@ -29,7 +29,7 @@ private:
     std::set<std::string> Files;
     Bytes Total;
   };
-  std::map<std::string, Cause> Causes; ///< by group: "over tp x cp"
+  std::map<std::string, Cause> Causes; ///< by what they have in common
 };
 
 } // namespace foretrace::simai
