@@ -146,13 +146,17 @@ void Inference::writeTrain(llvm::raw_ostream &OS) const {
   OS << "\ntrain {\n";
   const llvm::SmallVector<int64_t, 4> Sizes =
       sizesOf(only(Boundary).value_or(""));
-  if (Sizes.size() == 3)
-    OS << "  // Times cp, and times tp with sequence parallelism.\n"
-       << "  sequence = " << Sizes[0] << "\n  micro_batch = " << Sizes[1]
-       << '\n';
-  else
+  if (Sizes.size() != 3)
     OS << "  // Not in the traces: no message between stages shows them.\n"
           "  // sequence =\n  // micro_batch =\n";
+  else if (isSplit())
+    OS << "  // A message between stages has " << Sizes[0]
+       << " tokens: times cp, and times tp with\n  // sequence parallelism.\n"
+          "  // sequence =\n  micro_batch = "
+       << Sizes[1] << '\n';
+  else
+    OS << "  // Times cp.\n  sequence = " << Sizes[0]
+       << "\n  micro_batch = " << Sizes[1] << '\n';
   if (std::optional<std::string> P = only(Precision))
     OS << "  precision = " << *P << '\n';
   if (std::optional<std::string> P = only(GradPrecision))
