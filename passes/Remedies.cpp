@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
+#include <optional>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -246,20 +247,22 @@ static constexpr diag::Id OfTheSplit[] = {diag::LayersIndivisible,
                                           diag::LayoutLength, diag::LayoutSum};
 static constexpr diag::Id OfTheOrder[] = {diag::RankOrderExperts};
 
+enum class WayKind : unsigned char { CountEnds, Layout, Balance, RankOrder };
+
 /// Ways out of errors, from the smallest change to the largest. Of ways of one
 /// kind the first that helps is enough.
 static constexpr struct {
-  int Kind;
+  WayKind Kind;
   llvm::ArrayRef<diag::Id> Wrong;
   Way (*Change)(Spec &);
 } Ways[] = {
-    {0, OfTheSplit, countEnds<true, false>},
-    {0, OfTheSplit, countEnds<false, true>},
-    {0, OfTheSplit, countEnds<true, true>},
-    {0, OfTheSplit, countEnds<false, false>},
-    {1, OfTheSplit, writeLayout},
-    {2, OfTheSplit, balance},
-    {3, OfTheOrder, putStagesLast},
+    {WayKind::CountEnds, OfTheSplit, countEnds<true, false>},
+    {WayKind::CountEnds, OfTheSplit, countEnds<false, true>},
+    {WayKind::CountEnds, OfTheSplit, countEnds<true, true>},
+    {WayKind::CountEnds, OfTheSplit, countEnds<false, false>},
+    {WayKind::Layout, OfTheSplit, writeLayout},
+    {WayKind::Balance, OfTheSplit, balance},
+    {WayKind::RankOrder, OfTheOrder, putStagesLast},
 };
 
 namespace {
@@ -341,15 +344,15 @@ void Remedies::noteNumber(DiagnosticBuilder &Wrong, const NumberKey &Key) {
 
 void Remedies::noteWays(DiagnosticBuilder &Wrong) {
   std::vector<std::string> Found;
-  int LastKind = -1;
+  std::optional<WayKind> Helped;
   for (const auto &[Kind, Mended, Change] : Ways) {
-    if (Kind == LastKind || !llvm::is_contained(Mended, Wrong.get().Id))
+    if (Kind == Helped || !llvm::is_contained(Mended, Wrong.get().Id))
       continue;
     Spec Changed = Given;
     Way W = Change(Changed);
     if (W.Text.empty() || !mends(Wrong.get(), std::move(Changed)))
       continue;
-    LastKind = Kind;
+    Helped = Kind;
     Found.push_back(std::move(W.Text));
   }
   if (!Found.empty())

@@ -34,7 +34,8 @@ private:
   LeftOut &Lost;
   const Words W;
   Table T;
-  llvm::DenseMap<unsigned, unsigned> Bodies;     ///< by block
+  llvm::DenseMap<unsigned, unsigned> Bodies;                ///< by block
+  llvm::DenseMap<unsigned, std::vector<Unsayable>> Missing; ///< by block
   llvm::MapVector<unsigned, int64_t> Executions; ///< by block, per iteration
 };
 
@@ -69,6 +70,7 @@ unsigned StageTable::bodyOf(BlockId B) {
       B != P.Layers.back().Runs.back().Block)
     Made.Rows.back().EndsLayer = true;
   It->second = T.addBody(std::move(Made.Rows));
+  Missing[B.Index] = std::move(Made.Missing);
   return It->second;
 }
 
@@ -121,8 +123,7 @@ void StageTable::chunks() {
   }
   T.Parts.push_back(std::move(Each));
   for (auto [Block, Times] : Executions)
-    for (const Unsayable &U :
-         rowsOf(P.Blocks[P.Blocks.idAt(Block)], P.Mesh, W).Missing)
+    for (const Unsayable &U : Missing[Block])
       Lost.add(File, *U.Collective, U.Message * Times);
 }
 
