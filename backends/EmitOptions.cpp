@@ -23,6 +23,16 @@ void foretrace::reportOptionValue(const ir::NamedAttribute &Option,
                Expected);
 }
 
+std::optional<size_t> foretrace::readWord(const ir::NamedAttribute &Option,
+                                          llvm::ArrayRef<llvm::StringRef> Words,
+                                          DiagnosticEngine &Diags) {
+  const auto *Found = llvm::find(Words, Option.Value.Text);
+  if (Option.Value.K == ir::Attribute::Kind::Name && Found != Words.end())
+    return Found - Words.begin();
+  reportOptionValue(Option, "one of " + llvm::join(Words, ", "), Diags);
+  return std::nullopt;
+}
+
 std::string foretrace::readFile(const ir::EmitSpec &Emit,
                                 llvm::StringRef Default,
                                 DiagnosticEngine &Diags) {

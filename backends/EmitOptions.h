@@ -8,7 +8,9 @@
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace foretrace {
 
@@ -21,6 +23,33 @@ void checkOptionNames(const ir::EmitSpec &Emit,
 /// Reports that the value of \p Option is not \p Expected.
 void reportOptionValue(const ir::NamedAttribute &Option,
                        llvm::StringRef Expected, DiagnosticEngine &Diags);
+
+/// The index of the word of \p Option among \p Words; reports any other value.
+std::optional<size_t> readWord(const ir::NamedAttribute &Option,
+                               llvm::ArrayRef<llvm::StringRef> Words,
+                               DiagnosticEngine &Diags);
+
+/// An option, and what puts its value into the options of a backend.
+template <typename OptionsT> struct EmitOption {
+  llvm::StringLiteral Name;
+  void (*Read)(const ir::NamedAttribute &, OptionsT &, DiagnosticEngine &);
+};
+
+/// Reads those of \p Rows that \p Emit has into \p Into; reports options that
+/// are neither among them nor in \p Others, which are read elsewhere.
+template <typename OptionsT>
+void readEmitOptions(const ir::EmitSpec &Emit,
+                     llvm::ArrayRef<EmitOption<OptionsT>> Rows,
+                     std::vector<llvm::StringRef> Others, OptionsT &Into,
+                     DiagnosticEngine &Diags) {
+  std::vector<llvm::StringRef> Known = std::move(Others);
+  for (const EmitOption<OptionsT> &Row : Rows) {
+    Known.push_back(Row.Name);
+    if (const ir::NamedAttribute *A = Emit.Options.find(Row.Name))
+      Row.Read(*A, Into, Diags);
+  }
+  checkOptionNames(Emit, Known, Diags);
+}
 
 /// The option `file`, or \p Default; reports one that names no file.
 std::string readFile(const ir::EmitSpec &Emit, llvm::StringRef Default,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Options.h"
 #include "backends/EmitOptions.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -10,15 +9,12 @@ using namespace foretrace::megatron;
 
 static void readDialect(const NamedAttribute &A, Options &O,
                         DiagnosticEngine &Diags) {
-  static constexpr llvm::StringLiteral Spellings[] = {
+  static constexpr llvm::StringRef Spellings[] = {
 #define DIALECT(ENUMERATOR, SPELLING, DOC) SPELLING,
 #include "backends/megatron/Dialects.def"
   };
-  const auto *Found = llvm::find(Spellings, A.Value.Text);
-  if (A.Value.K != Attribute::Kind::Name || Found == std::end(Spellings))
-    return reportOptionValue(
-        A, "one of " + llvm::join(llvm::ArrayRef(Spellings), ", "), Diags);
-  O.How.Dialect = static_cast<Dialect>(Found - Spellings);
+  if (std::optional<size_t> I = readWord(A, Spellings, Diags))
+    O.How.Dialect = static_cast<Dialect>(*I);
 }
 
 /// `3` or `8-11`.
@@ -64,11 +60,10 @@ static void readScaling(const NamedAttribute &A, Options &O,
 
 static void readDurations(const NamedAttribute &A, Options &O,
                           DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Name ||
-      (A.Value.Text != "blank" && A.Value.Text != "estimated"))
-    return reportOptionValue(A, "one of blank, estimated", Diags);
-  O.HasDurations = A.Value.Text == "estimated";
-  O.DurationsRange = A.Value.Range;
+  if (std::optional<size_t> I = readWord(A, {"blank", "estimated"}, Diags)) {
+    O.HasDurations = *I == 1;
+    O.DurationsRange = A.Value.Range;
+  }
 }
 
 static void readDir(const NamedAttribute &A, Options &O,
@@ -80,21 +75,12 @@ static void readDir(const NamedAttribute &A, Options &O,
 
 Options foretrace::megatron::readOptions(const EmitSpec &Emit,
                                          DiagnosticEngine &Diags) {
-  static constexpr struct {
-    llvm::StringLiteral Name;
-    void (*Read)(const NamedAttribute &, Options &, DiagnosticEngine &);
-  } Rows[] = {{"dir", readDir},
-              {"dialect", readDialect},
-              {"scaling", readScaling},
-              {"ranks", readRanks},
-              {"durations", readDurations}};
-  std::vector<llvm::StringRef> Known;
+  static constexpr EmitOption<Options> Rows[] = {{"dir", readDir},
+                                                 {"dialect", readDialect},
+                                                 {"scaling", readScaling},
+                                                 {"ranks", readRanks},
+                                                 {"durations", readDurations}};
   Options O;
-  for (const auto &Row : Rows) {
-    Known.push_back(Row.Name);
-    if (const NamedAttribute *A = Emit.Options.find(Row.Name))
-      Row.Read(*A, O, Diags);
-  }
-  checkOptionNames(Emit, Known, Diags);
+  readEmitOptions<Options>(Emit, Rows, {}, O, Diags);
   return O;
 }

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Options.h"
 #include "backends/EmitOptions.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::optimus;
-
-/// The index of a word among \p Words; reports any other value.
-static std::optional<size_t> readWord(const NamedAttribute &A,
-                                      llvm::ArrayRef<llvm::StringRef> Words,
-                                      DiagnosticEngine &Diags) {
-  const auto *Found = llvm::find(Words, A.Value.Text);
-  if (A.Value.K == Attribute::Kind::Name && Found != Words.end())
-    return Found - Words.begin();
-  reportOptionValue(A, "one of " + llvm::join(Words, ", "), Diags);
-  return std::nullopt;
-}
 
 static void readFormat(const NamedAttribute &A, Options &O,
                        DiagnosticEngine &Diags) {
@@ -44,20 +31,12 @@ static void readTransformers(const NamedAttribute &A, Options &O,
 
 Options foretrace::optimus::readOptions(const EmitSpec &Emit,
                                         DiagnosticEngine &Diags) {
-  static constexpr struct {
-    llvm::StringLiteral Name;
-    void (*Read)(const NamedAttribute &, Options &, DiagnosticEngine &);
-  } Rows[] = {{"format", readFormat},
-              {"family", readFamily},
-              {"transformers", readTransformers}};
-  std::vector<llvm::StringRef> Known = {"file"};
+  static constexpr EmitOption<Options> Rows[] = {
+      {"format", readFormat},
+      {"family", readFamily},
+      {"transformers", readTransformers}};
   Options O;
-  for (const auto &Row : Rows) {
-    Known.push_back(Row.Name);
-    if (const NamedAttribute *A = Emit.Options.find(Row.Name))
-      Row.Read(*A, O, Diags);
-  }
-  checkOptionNames(Emit, Known, Diags);
+  readEmitOptions<Options>(Emit, Rows, {"file"}, O, Diags);
   readFile(Emit, "", Diags);
   return O;
 }

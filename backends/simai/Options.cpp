@@ -10,11 +10,6 @@ using namespace foretrace::simai;
 
 namespace {
 
-struct OptionRow {
-  llvm::StringLiteral Name;
-  void (*Read)(const NamedAttribute &, Options &, DiagnosticEngine &);
-};
-
 bool isText(const Attribute &A) {
   return A.K == Attribute::Kind::Text || A.K == Attribute::Kind::Name;
 }
@@ -125,7 +120,7 @@ void readNicBandwidth(const NamedAttribute &A, Options &O,
   readRate(A, O.NicBandwidth, Diags);
 }
 
-constexpr OptionRow Rows[] = {
+constexpr EmitOption<Options> Rows[] = {
     {"accounting", readAccounting},
     {"version", readVersion},
     {"stage", readStage},
@@ -152,15 +147,9 @@ static void checkCombination(const EmitSpec &Emit, const Options &O,
 
 Options foretrace::simai::readOptions(const EmitSpec &Emit,
                                       DiagnosticEngine &Diags) {
-  std::vector<llvm::StringRef> Known = {"file"};
   Options O;
   O.File = readFile(Emit, "", Diags);
-  for (const OptionRow &Row : Rows) {
-    Known.push_back(Row.Name);
-    if (const NamedAttribute *A = Emit.Options.find(Row.Name))
-      Row.Read(*A, O, Diags);
-  }
-  checkOptionNames(Emit, Known, Diags);
+  readEmitOptions<Options>(Emit, Rows, {"file"}, O, Diags);
   checkCombination(Emit, O, Diags);
   return O;
 }
