@@ -2,10 +2,11 @@
 //
 // Any bytes as the trace of a rank: every line is a row or has an error, and
 // rows are held against a plan whatever they say.
-#include "backends/megatron/Matcher.h"
+#include "tools/runs/Matcher.h"
 #include <cstdlib>
 
 using namespace foretrace::megatron;
+using namespace foretrace::runs;
 
 /// Rows like those of a stage with experts.
 static std::vector<RowBody> makeBodies() {

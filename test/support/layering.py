@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks who includes whom: lang <- ir <- {frontend, passes, backends} <- tools.
+# Checks who includes whom: lang <- ir <- {frontend, passes, backends} <-
+# tools/runs <- tools/foretrace, and no backend another one.
 """usage: layering.py SOURCE_ROOT"""
 
 import pathlib
@@ -14,7 +15,10 @@ MAY_INCLUDE = {
     "frontend": {"lang", "ir", "frontend"},
     "passes": {"lang", "ir", "passes"},
     "backends": {"lang", "ir", "backends"},
-    "tools": {"lang", "ir", "frontend", "passes", "backends", "tools"},
+    "tools/runs": {"lang", "ir", "frontend", "passes", "backends",
+                   "tools/runs"},
+    "tools/foretrace": {"lang", "ir", "frontend", "passes", "backends",
+                        "tools/runs", "tools/foretrace"},
 }
 # What of other people's code stands behind one door.
 DOORS = [
@@ -24,32 +28,52 @@ DOORS = [
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 
 
-def broken_rules(root):
-    """Yields (place, text) for each include that is not allowed."""
-    for folder, allowed in MAY_INCLUDE.items():
-        for path in sorted((root / folder).rglob("*")):
+def layer_of(name):
+    """The layer that a path from the root is in, or None."""
+    return next((layer for layer in MAY_INCLUDE
+                 if name.startswith(layer + "/")), None)
+
+
+def backend_of(name):
+    """The backend whose folder a path is in; None for what all share."""
+    parts = name.split("/")
+    return parts[1] if parts[0] == "backends" and len(parts) > 2 else None
+
+
+def why_not(path, name):
+    """Why the file at `path` must not include `name`, or None."""
+    layer, other = layer_of(path), layer_of(name)
+    if other and other not in MAY_INCLUDE[layer]:
+        return f"{layer} must not include {name}"
+    own, backend = backend_of(path), backend_of(name)
+    if own and backend and own != backend:
+        return f"the backend {own} must not include {name}"
+    for pattern, home in DOORS:
+        if pattern.match(name) and layer != home:
+            return f"only {home} may include {name}"
+    return None
+
+
+def includes(root):
+    """Yields (path from the root, line number, what is included)."""
+    for layer in MAY_INCLUDE:
+        for path in sorted((root / layer).rglob("*")):
             if path.suffix not in {".h", ".cpp", ".def"}:
                 continue
-            for number, line in enumerate(
-                    path.read_text(encoding="utf-8").splitlines(), 1):
-                match = INCLUDE.match(line)
-                if not match:
-                    continue
-                place = f"{path.relative_to(root)}:{number}"
-                name = match.group(1)
-                first = name.split("/")[0]
-                if first in MAY_INCLUDE and first not in allowed:
-                    yield place, f"{folder} must not include {name}"
-                for pattern, home in DOORS:
-                    if pattern.match(name) and folder != home:
-                        yield place, f"only {home} may include {name}"
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for number, line in enumerate(lines, 1):
+                if match := INCLUDE.match(line):
+                    yield (path.relative_to(root).as_posix(), number,
+                           match.group(1))
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    broken = list(broken_rules(root))
-    for place, text in broken:
-        print(f"{place}: {text}")
+    broken = 0
+    for path, number, name in includes(root):
+        if text := why_not(path, name):
+            print(f"{path}:{number}: {text}")
+            broken += 1
     return 1 if broken else 0
 
 

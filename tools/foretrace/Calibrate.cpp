@@ -2,14 +2,15 @@
 //
 // `foretrace calibrate`: measures times and links from the traces of a run, and
 // how well a replay with them meets the run.
-#include "backends/megatron/Calibration.h"
-#include "backends/megatron/Fit.h"
 #include "backends/megatron/Replay.h"
 #include "passes/PassManager.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Output.h"
-#include "tools/foretrace/TracePlan.h"
+#include "tools/runs/Calibration.h"
+#include "tools/runs/Fit.h"
+#include "tools/runs/Profile.h"
+#include "tools/runs/TracePlan.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -26,10 +27,10 @@ namespace {
 
 class Calibrator {
 public:
-  Calibrator(const ir::Program &P, std::vector<Trace> Traces)
+  Calibrator(const ir::Program &P, std::vector<runs::TraceFile> Traces)
       : P(P), Traces(std::move(Traces)),
-        How(TracePlan::recognize(P, this->Traces)), Plan(P, How), Rows(P, How),
-        Gathered(P, Rows) {}
+        How(runs::TracePlan::recognize(P, this->Traces)), Plan(P, How),
+        Rows(P, How), Gathered(P, Rows) {}
 
   /// Error if a trace is not as planned.
   Error gather();
@@ -40,25 +41,25 @@ private:
   void reportPipelines(const ir::Program &Fitted) const;
 
   const ir::Program &P;
-  const std::vector<Trace> Traces;
+  const std::vector<runs::TraceFile> Traces;
   const megatron::Instrumentation How;
-  const TracePlan Plan;
+  const runs::TracePlan Plan;
   const megatron::Skeleton Rows;
-  megatron::Calibration Gathered;
+  runs::Calibration Gathered;
 };
 
 } // namespace
 
 /// The first divergence of a trace, as an error.
-static Error checkTrace(const TracePlan &Plan, const Trace &T) {
+static Error checkTrace(const runs::TracePlan &Plan, const runs::TraceFile &T) {
   std::string First;
   Error E = Plan.hold(
       T,
-      [&](const megatron::Divergence &D) {
+      [&](const runs::Divergence &D) {
         if (First.empty())
           First = (T.Path + ":" + Twine(D.Line) + ": " + D.Text).str();
       },
-      [](const megatron::Matcher &) {});
+      [](const runs::Matcher &) {});
   if (E || First.empty())
     return E;
   return createStringError(
@@ -67,14 +68,15 @@ static Error checkTrace(const TracePlan &Plan, const Trace &T) {
 }
 
 Error Calibrator::gather() {
-  for (const Trace &T : Traces) {
+  for (const runs::TraceFile &T : Traces) {
     if (Error E = checkTrace(Plan, T))
       return E;
     Gathered.begin(T.Rank, Plan.map().coordinate(T.Rank, ir::Axis::Pp));
-    Expected<int64_t> Lines = forEachLine(T.Path, [&](const TraceLine &Line) {
-      Gathered.take(Line.Row);
-      return true;
-    });
+    Expected<int64_t> Lines =
+        runs::forEachLine(T.Path, [&](const runs::TraceLine &Line) {
+          Gathered.take(Line.Row);
+          return true;
+        });
     if (!Lines)
       return Lines.takeError();
   }
@@ -94,7 +96,7 @@ Error Calibrator::write() const {
                "be told apart\n# is counted as layers.";
   FileOutputs Out("", isStream(Profile) ? Profile.getValue() : "");
   if (Error E = Out.add(Profile, [&](raw_ostream &OS) {
-        megatron::writeProfile(Gathered.fit(), Comment, OS);
+        runs::writeProfile(Gathered.fit(), Comment, OS);
       }))
     return E;
   return Out.commit();
@@ -120,9 +122,8 @@ void Calibrator::reportPipelines(const ir::Program &Fitted) const {
   auto [Least, Most] = std::minmax_element(Errors.begin(), Errors.end());
   errs() << format("forward and backward: %.1f ms measured, %.1f ms replayed, "
                    "%+.1f %% (%+.1f to %+.1f)\n",
-                   megatron::median(Measured) / 1e6,
-                   megatron::median(Replayed) / 1e6,
-                   100 * megatron::median(Errors), 100 * *Least, 100 * *Most);
+                   runs::median(Measured) / 1e6, runs::median(Replayed) / 1e6,
+                   100 * runs::median(Errors), 100 * *Least, 100 * *Most);
 }
 
 /// How far the run is from what the profile says of it.
@@ -130,12 +131,12 @@ void Calibrator::report(DiagnosticEngine &Diags) const {
   ir::Program Fitted;
   Fitted.Spec = P.Spec;
   Fitted.Spec.Cost = Gathered.fit();
-  ir::FactSet Needs = TracePlan::needs();
+  ir::FactSet Needs = runs::TracePlan::needs();
   Needs.insert(ir::Fact::Costs);
   if (!runPasses(Fitted, pipelineFor(Needs), Diags, {}))
     return;
   errs() << "family                  samples   error\n";
-  for (const megatron::Calibration::Family &F : Gathered.errors(Fitted))
+  for (const runs::Calibration::Family &F : Gathered.errors(Fitted))
     errs() << format("%-22s %8zu %6.1f %%\n", F.Name.c_str(), F.Samples,
                      100 * F.Error);
   reportPipelines(Fitted);
@@ -154,7 +155,7 @@ ExitCode runCalibrate() {
     P.Spec = std::move(*Spec);
     P.Spec.Cost = {};
     P.Spec.Cost.Kind.setDefault(ir::CostKind::Uncosted);
-    runPasses(P, pipelineFor(TracePlan::needs()), Diags, {});
+    runPasses(P, pipelineFor(runs::TracePlan::needs()), Diags, {});
   }
   if (Diags.hasErrors())
     return showMessages(Diags, Sources);
@@ -162,8 +163,8 @@ ExitCode runCalibrate() {
     errs() << "foretrace: " << toString(std::move(E)) << '\n';
     return ExitDiagnosed;
   };
-  Expected<std::vector<Trace>> Files =
-      findTraces(givenTraces(), *P.Spec.Parallel.World);
+  Expected<std::vector<runs::TraceFile>> Files =
+      runs::findTraces(givenTraces(), *P.Spec.Parallel.World);
   if (!Files)
     return Fail(Files.takeError());
   Calibrator C(P, std::move(*Files));

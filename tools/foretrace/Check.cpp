@@ -6,8 +6,8 @@
 #include "tools/foretrace/DivergencePrinter.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/foretrace/Tolerance.h"
-#include "tools/foretrace/TracePlan.h"
+#include "tools/runs/Tolerance.h"
+#include "tools/runs/TracePlan.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,8 +16,8 @@ using namespace llvm;
 
 namespace foretrace {
 
-using megatron::Divergence;
-using megatron::DivergenceKind;
+using runs::Divergence;
+using runs::DivergenceKind;
 
 static cl::opt<std::string>
     Tolerance("tolerance", cl::value_desc("file.toml"),
@@ -34,8 +34,10 @@ namespace {
 
 /// How one trace differs.
 struct Differences {
-  explicit Differences(const Trace &Of) { Report.Traces.push_back(Of); }
-  const Trace &trace() const { return Report.Traces.front(); }
+  explicit Differences(const runs::TraceFile &Of) {
+    Report.Traces.push_back(Of);
+  }
+  const runs::TraceFile &trace() const { return Report.Traces.front(); }
   bool empty() const { return count() == 0; }
   size_t count() const { return Report.Divergences.size() + Report.Omitted; }
 
@@ -46,9 +48,10 @@ struct Differences {
 class Checker {
 public:
   Checker(const ir::Spec &Job, const ir::Program &P, const SourceMgr &Sources,
-          std::vector<Trace> Files, std::vector<Allowance> Allowed)
+          std::vector<runs::TraceFile> Files,
+          std::vector<runs::Allowance> Allowed)
       : Job(Job), P(P), Files(std::move(Files)), Allowed(std::move(Allowed)),
-        How(TracePlan::recognize(P, this->Files)), Plan(P, How),
+        How(runs::TracePlan::recognize(P, this->Files)), Plan(P, How),
         Groups(Plan.map()), Printer(DivergencePrinter::create(Sources)) {}
 
   ExitCode run();
@@ -56,23 +59,23 @@ public:
 private:
   void take(const Divergence &D, Differences &Into);
   void add(const Differences &Of);
-  void check(const Trace &File);
+  void check(const runs::TraceFile &File);
   void checkReceived();
   void checkFiles();
-  std::vector<Trace> sample() const;
+  std::vector<runs::TraceFile> sample() const;
   void explain();
 
   const ir::Spec &Job; ///< as the frontend left it
   const ir::Program &P;
-  const std::vector<Trace> Files;
-  const std::vector<Allowance> Allowed;
+  const std::vector<runs::TraceFile> Files;
+  const std::vector<runs::Allowance> Allowed;
   const megatron::Instrumentation How;
-  const TracePlan Plan;
-  Communicators Groups;
+  const runs::TracePlan Plan;
+  runs::Communicators Groups;
   const std::unique_ptr<DivergencePrinter> Printer;
   CheckSummary Summary;
   std::map<int64_t, std::vector<int64_t>> Received; ///< by rank
-  std::vector<Trace> Different;                     ///< traces that diverge
+  std::vector<runs::TraceFile> Different;           ///< traces that diverge
   std::vector<Finding> Findings;
   /// By digest and number, indices of Findings.
   std::map<std::pair<size_t, size_t>, size_t> Alike;
@@ -97,7 +100,7 @@ static void collectNumbers(StringRef Expected, StringRef Seen,
 
 /// Takes what is not allowed.
 void Checker::take(const Divergence &D, Differences &Into) {
-  if (any_of(Allowed, [&](const Allowance &A) {
+  if (any_of(Allowed, [&](const runs::Allowance &A) {
         return A.covers(D, Into.trace().Rank);
       })) {
     ++Summary.Tolerated;
@@ -125,10 +128,10 @@ void Checker::add(const Differences &Of) {
     Findings[It->second].Traces.push_back(Of.trace());
 }
 
-void Checker::check(const Trace &File) {
+void Checker::check(const runs::TraceFile &File) {
   Differences Found(File);
   auto Report = [&](const Divergence &D) { take(D, Found); };
-  Error E = Plan.hold(File, Report, [&](const megatron::Matcher &M) {
+  Error E = Plan.hold(File, Report, [&](const runs::Matcher &M) {
     Summary.Iterations = std::max(Summary.Iterations, M.iterations());
     Summary.Rows += M.taken();
     Received[File.Rank] = M.received().vec();
@@ -142,7 +145,7 @@ void Checker::check(const Trace &File) {
 
 /// Together the ranks of an expert group receive all rows that were sent.
 void Checker::checkReceived() {
-  for (const Trace &File : Files) {
+  for (const runs::TraceFile &File : Files) {
     if (Plan.map().coordinate(File.Rank, ir::Axis::Ep) != 0)
       continue;
     std::vector<int64_t> Sum;
@@ -192,13 +195,14 @@ void Checker::checkFiles() {
 
 /// Traces that diverge, of different stages if there are, and one that does
 /// not: hints hold for all.
-std::vector<Trace> Checker::sample() const {
-  std::vector<Trace> Sample = {Different.front()};
+std::vector<runs::TraceFile> Checker::sample() const {
+  std::vector<runs::TraceFile> Sample = {Different.front()};
   if (Different.size() > 1)
     Sample.push_back(Different.back());
-  for (const Trace &File : Files)
-    if (none_of(Different,
-                [&](const Trace &D) { return D.Path == File.Path; })) {
+  for (const runs::TraceFile &File : Files)
+    if (none_of(Different, [&](const runs::TraceFile &D) {
+          return D.Path == File.Path;
+        })) {
       Sample.push_back(File);
       break;
     }
@@ -208,19 +212,19 @@ std::vector<Trace> Checker::sample() const {
 /// What says most comes first.
 void Checker::explain() {
   if (!Different.empty())
-    for (const Hint &H : findHints(Job, How, sample(), Numbers))
+    for (const runs::Hint &H : runs::findHints(Job, How, sample(), Numbers))
       Printer->print(H);
   for (const Finding &F : Findings)
     Printer->print(F);
-  std::vector<Communicators::First> First = Groups.list();
-  for (const Communicators::First &F : ArrayRef(First).take_front(Limit))
+  std::vector<runs::Communicators::First> First = Groups.list();
+  for (const runs::Communicators::First &F : ArrayRef(First).take_front(Limit))
     Printer->print(F);
   if (First.size() > Limit)
     Printer->omitCommunicators(First.size() - Limit);
 }
 
 ExitCode Checker::run() {
-  for (const Trace &File : Files)
+  for (const runs::TraceFile &File : Files)
     check(File);
   checkFiles();
   checkReceived();
@@ -248,9 +252,10 @@ ExitCode runCheck() {
                       "`foretrace check job.fore --trace run/`");
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
-  std::optional<std::vector<Allowance>> Allowed = std::vector<Allowance>();
+  std::optional<std::vector<runs::Allowance>> Allowed =
+      std::vector<runs::Allowance>();
   if (!Tolerance.empty())
-    Allowed = readTolerance(Tolerance, Sources, Diags);
+    Allowed = runs::readTolerance(Tolerance, Sources, Diags);
   std::optional<ir::Spec> Job = readJob(Sources, Diags);
   if (Job && !Diags.hasErrors())
     if (std::unique_ptr<MemoryBuffer> Log = openLog(givenTraces()))
@@ -258,7 +263,7 @@ ExitCode runCheck() {
   ir::Program P;
   if (Job) {
     P.Spec = *Job;
-    runPasses(P, pipelineFor(TracePlan::needs()), Diags, {});
+    runPasses(P, pipelineFor(runs::TracePlan::needs()), Diags, {});
   }
   if (ExitCode Code = showMessages(Diags, Sources))
     return Code;
@@ -268,8 +273,8 @@ ExitCode runCheck() {
   };
   if (Error E = checkSize(P.Schedule))
     return Fail(std::move(E));
-  Expected<std::vector<Trace>> Files =
-      findTraces(givenTraces(), *P.Spec.Parallel.World);
+  Expected<std::vector<runs::TraceFile>> Files =
+      runs::findTraces(givenTraces(), *P.Spec.Parallel.World);
   if (!Files)
     return Fail(Files.takeError());
   return Checker(*Job, P, Sources, std::move(*Files), std::move(*Allowed))

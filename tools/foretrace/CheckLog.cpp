@@ -32,27 +32,27 @@ static ir::EmitSpec emitOf(const ir::Spec &Job) {
   return Plain;
 }
 
-static megatron::Divergence describe(const optimus::LogDifference &D,
-                                     StringRef Text, SourceRange Why) {
-  megatron::Divergence Out;
+static runs::Divergence describe(const optimus::LogDifference &D,
+                                 StringRef Text, SourceRange Why) {
+  runs::Divergence Out;
   Out.Expected = D.Expected;
   Out.Seen = D.Seen;
   Out.Why = Why;
   if (D.Offset == StringRef::npos) {
-    Out.Kind = megatron::DivergenceKind::MissingLine;
+    Out.Kind = runs::DivergenceKind::MissingLine;
     Out.Text = "`" + D.What + "` is not in the log; expected " + D.Expected;
     if (!D.Seen.empty())
       Out.Text += ", " + D.Seen;
     return Out;
   }
   Out.Line = static_cast<int64_t>(Text.take_front(D.Offset).count('\n')) + 1;
-  Out.Kind = megatron::DivergenceKind::LogLine;
+  Out.Kind = runs::DivergenceKind::LogLine;
   Out.Text = "`" + D.What + "` is " + D.Seen + "; expected " + D.Expected;
   return Out;
 }
 
 ExitCode checkLog(const ir::Spec &Job, const MemoryBuffer &Log,
-                  const std::vector<Allowance> &Allowed,
+                  const std::vector<runs::Allowance> &Allowed,
                   const SourceMgr &Sources, DiagnosticEngine &Diags) {
   const ir::EmitSpec Emit = emitOf(Job);
   ir::Program P;
@@ -61,16 +61,17 @@ ExitCode checkLog(const ir::Spec &Job, const MemoryBuffer &Log,
   runPasses(P, pipelineFor(optimus::prepare(Emit, Diags)), Diags, {});
   if (Diags.hasErrors() || !optimus::check(Request, Diags))
     return showMessages(Diags, Sources);
-  const Trace Of{Log.getBufferIdentifier().str(), -1};
+  const runs::TraceFile Of{Log.getBufferIdentifier().str(), -1};
   std::unique_ptr<DivergencePrinter> Printer =
       DivergencePrinter::create(Sources);
   CheckSummary Summary;
   const optimus::LogSummary Seen = optimus::checkRun(
       Request, Log.getBuffer(), [&](const optimus::LogDifference &D) {
-        const megatron::Divergence Found =
+        const runs::Divergence Found =
             describe(D, Log.getBuffer(), P.Spec.Parallel.Pp.Range);
-        if (any_of(Allowed,
-                   [&](const Allowance &A) { return A.covers(Found, -1); })) {
+        if (any_of(Allowed, [&](const runs::Allowance &A) {
+              return A.covers(Found, -1);
+            })) {
           ++Summary.Tolerated;
           return;
         }

@@ -7,7 +7,7 @@
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
 #include "tools/foretrace/Commands.h"
-#include "tools/foretrace/Tolerance.h"
+#include "tools/runs/Tolerance.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -19,7 +19,7 @@ openLog(const std::vector<std::string> &Paths);
 
 /// Prints how \p Log differs from \p Job, as `check` does.
 ExitCode checkLog(const ir::Spec &Job, const llvm::MemoryBuffer &Log,
-                  const std::vector<Allowance> &Allowed,
+                  const std::vector<runs::Allowance> &Allowed,
                   const llvm::SourceMgr &Sources, DiagnosticEngine &Diags);
 
 } // namespace foretrace

@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace foretrace {
 
-using megatron::Divergence;
+using runs::Divergence;
 
 enum class CheckFormat { Text, JSON, Sarif };
 
@@ -21,11 +21,11 @@ static cl::opt<CheckFormat> Format(
     cl::sub(checkCommand()));
 
 DivergencePrinter::~DivergencePrinter() = default;
-void DivergencePrinter::print(const Communicators::First &) {}
+void DivergencePrinter::print(const runs::Communicators::First &) {}
 void DivergencePrinter::omitCommunicators(size_t) {}
 
 /// `rank 3` or `ranks 0-3, 8`.
-static std::string describe(ArrayRef<Trace> Traces) {
+static std::string describe(ArrayRef<runs::TraceFile> Traces) {
   std::string Text;
   for (size_t I = 0; I < Traces.size();) {
     const size_t First = I++;
@@ -43,7 +43,7 @@ static std::string prefix(const Finding &F) {
   return F.Traces.front().Rank < 0 ? "" : describe(F.Traces) + ": ";
 }
 
-static std::string describe(const Hint &H) {
+static std::string describeHint(const runs::Hint &H) {
   return ("the traces fit `" + H.Key + " = " + H.Fits + "`; the job says " +
           H.Planned +
           (H.Divergences > 0
@@ -105,7 +105,7 @@ public:
       outs() << Path << ": " << prefix(F) << F.Omitted << " more"
              << (F.Traces.size() > 1 ? " each" : "") << '\n';
   }
-  void print(const Communicators::First &F) override {
+  void print(const runs::Communicators::First &F) override {
     outs() << F.Group << " of ranks";
     for (int64_t Rank : F.Ranks)
       outs() << ' ' << Rank;
@@ -115,8 +115,8 @@ public:
   void omitCommunicators(size_t Count) override {
     outs() << Count << " more communicators\n";
   }
-  void print(const Hint &H) override {
-    outs() << "hint: " << describe(H) << '\n';
+  void print(const runs::Hint &H) override {
+    outs() << "hint: " << describeHint(H) << '\n';
     printPlace(H.Range);
   }
   void finish(const CheckSummary &S) override {
@@ -150,7 +150,7 @@ public:
   explicit JSONPrinter(const SourceMgr &Sources) : Sources(Sources) {}
 
   void print(const Finding &F) override {
-    const Trace &Of = F.Traces.front();
+    const runs::TraceFile &Of = F.Traces.front();
     for (const Divergence &D : F.Divergences)
       line([&](json::OStream &J) {
         attributes(J, Of.Path, Of.Rank, D);
@@ -163,7 +163,7 @@ public:
         attributeTraces(J, F);
       });
   }
-  void print(const Communicators::First &F) override {
+  void print(const runs::Communicators::First &F) override {
     line([&](json::OStream &J) {
       J.attribute("communicator", F.Group);
       J.attributeArray("ranks", [&] {
@@ -173,7 +173,7 @@ public:
       attributes(J, F.Path, F.Rank, F.What);
     });
   }
-  void print(const Hint &H) override {
+  void print(const runs::Hint &H) override {
     line([&](json::OStream &J) {
       J.attribute("hint", H.Key);
       J.attribute("planned", H.Planned);
@@ -223,11 +223,11 @@ private:
     if (F.Traces.size() == 1)
       return;
     J.attributeArray("files", [&] {
-      for (const Trace &T : F.Traces)
+      for (const runs::TraceFile &T : F.Traces)
         J.value(json::fixUTF8(T.Path));
     });
     J.attributeArray("ranks", [&] {
-      for (const Trace &T : F.Traces)
+      for (const runs::TraceFile &T : F.Traces)
         J.value(T.Rank);
     });
   }
@@ -268,8 +268,9 @@ public:
                    static_cast<unsigned>(std::max<int64_t>(D.Line, 1)), 1},
              find(Sources, D.Why));
   }
-  void print(const Hint &H) override {
-    result("hint", "note", describe(H), find(Sources, H.Range), std::nullopt);
+  void print(const runs::Hint &H) override {
+    result("hint", "note", describeHint(H), find(Sources, H.Range),
+           std::nullopt);
   }
   void finish(const CheckSummary &) override {
     J.arrayEnd(); // results
@@ -292,7 +293,7 @@ private:
       });
     };
 #define DIVERGENCE(ENUMERATOR, KIND, DOC) Rule(KIND, DOC);
-#include "backends/megatron/Divergences.def"
+#include "tools/runs/Divergences.def"
     Rule("hint", "another value of a key fits the traces");
   }
   void result(StringRef Rule, StringRef Level, const std::string &Text,

@@ -5,8 +5,8 @@
 #ifndef FORETRACE_TOOLS_DIVERGENCEPRINTER_H
 #define FORETRACE_TOOLS_DIVERGENCEPRINTER_H
 
-#include "tools/foretrace/Communicators.h"
-#include "tools/foretrace/Hints.h"
+#include "tools/runs/Communicators.h"
+#include "tools/runs/Hints.h"
 #include "llvm/Support/SourceMgr.h"
 #include <memory>
 
@@ -22,9 +22,9 @@ struct CheckSummary {
 
 /// Traces that differ alike, line by line.
 struct Finding {
-  std::vector<Trace> Traces;                     ///< by rank; at least one
-  std::vector<megatron::Divergence> Divergences; ///< the first of each trace
-  size_t Omitted = 0;                            ///< more of each trace
+  std::vector<runs::TraceFile> Traces;       ///< by rank; at least one
+  std::vector<runs::Divergence> Divergences; ///< the first of each trace
+  size_t Omitted = 0;                        ///< more of each trace
 };
 
 class DivergencePrinter {
@@ -36,9 +36,9 @@ public:
   static std::unique_ptr<DivergencePrinter>
   create(const llvm::SourceMgr &Sources);
 
-  virtual void print(const Hint &H) = 0;
+  virtual void print(const runs::Hint &H) = 0;
   virtual void print(const Finding &F) = 0;
-  virtual void print(const Communicators::First &F);
+  virtual void print(const runs::Communicators::First &F);
   /// \p Count more communicators are not printed.
   virtual void omitCommunicators(size_t Count);
   virtual void finish(const CheckSummary &S) = 0;

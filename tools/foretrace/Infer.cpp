@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace infer`: a job, as far as the traces of a run show it.
-#include "backends/megatron/Inference.h"
 #include "tools/foretrace/Commands.h"
-#include "tools/foretrace/TraceFiles.h"
+#include "tools/runs/Inference.h"
+#include "tools/runs/TraceFiles.h"
 
 using namespace llvm;
 
@@ -14,25 +14,24 @@ static cl::list<std::string> Given(cl::Positional, cl::desc("<folder|file>..."),
                                    cl::sub(inferCommand()));
 
 /// Takes every row of a file; what is no row is counted.
-static Error read(StringRef Path, megatron::Inference &Facts,
-                  int64_t &Malformed) {
-  return forEachLine(Path,
-                     [&](const TraceLine &Line) {
-                       if (Line.Malformed.empty())
-                         Facts.take(Line.Row);
-                       else
-                         ++Malformed;
-                       return true;
-                     })
+static Error read(StringRef Path, runs::Inference &Facts, int64_t &Malformed) {
+  return runs::forEachLine(Path,
+                           [&](const runs::TraceLine &Line) {
+                             if (Line.Malformed.empty())
+                               Facts.take(Line.Row);
+                             else
+                               ++Malformed;
+                             return true;
+                           })
       .takeError();
 }
 
 static Error infer() {
   Expected<std::vector<std::string>> Paths =
-      listTraces({Given.begin(), Given.end()});
+      runs::listTraces({Given.begin(), Given.end()});
   if (!Paths)
     return Paths.takeError();
-  megatron::Inference Facts;
+  runs::Inference Facts;
   int64_t Malformed = 0;
   for (const std::string &Path : *Paths)
     if (Error E = read(Path, Facts, Malformed))

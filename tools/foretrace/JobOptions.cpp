@@ -29,7 +29,17 @@ static cl::list<std::string>
                 cl::sub(checkCommand()), cl::sub(calibrateCommand()),
                 cl::sub(groupsCommand()));
 
+static cl::list<std::string>
+    Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,
+           cl::desc("The trace of a rank, or a folder with one *.txt a rank"),
+           cl::cat(jobCategory()), cl::sub(checkCommand()),
+           cl::sub(calibrateCommand()));
+
 StringRef jobPath() { return Job; }
+
+std::vector<std::string> givenTraces() {
+  return {Traces.begin(), Traces.end()};
+}
 
 std::optional<ir::Spec>
 readJob(SourceMgr &Sources, DiagnosticEngine &Diags,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The job of a subcommand: its file and what the command line changes in it.
+// The job of a subcommand: its file, what the command line changes in it, and
+// the traces it is held against.
 #ifndef FORETRACE_TOOLS_JOBOPTIONS_H
 #define FORETRACE_TOOLS_JOBOPTIONS_H
 
@@ -14,6 +15,8 @@ namespace foretrace {
 
 /// The path of the job; empty if the command line names none.
 llvm::StringRef jobPath();
+/// What `--trace` names.
+std::vector<std::string> givenTraces();
 
 /// Reads the job with `-D` and `-I` applied; nothing after an error. For
 /// \p IsOfModel see FrontendOptions.

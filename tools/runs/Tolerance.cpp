@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/foretrace/Tolerance.h"
+#include "tools/runs/Tolerance.h"
 #include "frontend/Parse.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
@@ -7,11 +7,9 @@
 
 using namespace llvm;
 
-namespace foretrace {
+namespace foretrace::runs {
 
-using megatron::DivergenceKind;
-
-bool Allowance::covers(const megatron::Divergence &D, int64_t Rank) const {
+bool Allowance::covers(const Divergence &D, int64_t Rank) const {
   return (Kinds.empty() || is_contained(Kinds, D.Kind)) &&
          (Ops.empty() || is_contained(Ops, D.Op)) &&
          (Ranks.empty() || is_contained(Ranks, Rank));
@@ -19,9 +17,9 @@ bool Allowance::covers(const megatron::Divergence &D, int64_t Rank) const {
 
 namespace {
 
-class Reader {
+class ToleranceReader {
 public:
-  explicit Reader(DiagnosticEngine &Diags) : Diags(Diags) {}
+  explicit ToleranceReader(DiagnosticEngine &Diags) : Diags(Diags) {}
 
   Allowance read(const ast::Section &Table);
 
@@ -36,7 +34,7 @@ private:
 
 } // namespace
 
-std::vector<const ast::Expr *> Reader::elements(const ast::Expr &E) {
+std::vector<const ast::Expr *> ToleranceReader::elements(const ast::Expr &E) {
   const auto *List = std::get_if<ast::List>(&E.Node);
   if (!List)
     return {&E};
@@ -46,10 +44,10 @@ std::vector<const ast::Expr *> Reader::elements(const ast::Expr &E) {
   return Out;
 }
 
-void Reader::readKind(const ast::Expr &E, Allowance &Out) {
+void ToleranceReader::readKind(const ast::Expr &E, Allowance &Out) {
   static constexpr StringRef Names[] = {
 #define DIVERGENCE(ENUMERATOR, KIND, DOC) KIND,
-#include "backends/megatron/Divergences.def"
+#include "tools/runs/Divergences.def"
   };
   const auto *Text = std::get_if<ast::String>(&E.Node);
   const auto *Found = Text ? find(Names, Text->Value) : std::end(Names);
@@ -63,7 +61,7 @@ void Reader::readKind(const ast::Expr &E, Allowance &Out) {
     suggest(D, E.Range, Text->Value, Names);
 }
 
-void Reader::readKey(const ast::Assignment &A, Allowance &Out) {
+void ToleranceReader::readKey(const ast::Assignment &A, Allowance &Out) {
   static constexpr StringRef Keys[] = {"kind", "op", "rank"};
   if (!is_contained(Keys, A.Key.Text)) {
     suggest(Diags.report(A.Key.Range, diag::ToleranceKey, A.Key.Text,
@@ -90,7 +88,7 @@ void Reader::readKey(const ast::Assignment &A, Allowance &Out) {
   }
 }
 
-Allowance Reader::read(const ast::Section &Table) {
+Allowance ToleranceReader::read(const ast::Section &Table) {
   Allowance Out;
   Out.Name = Table.Keyword.Text;
   for (const ast::Entry &E : Table.Entries)
@@ -115,7 +113,7 @@ readTolerance(StringRef Path, SourceMgr &Sources, DiagnosticEngine &Diags) {
   std::vector<Allowance> Out;
   for (const ast::Entry &E : File->Entries)
     if (const auto *Table = std::get_if<ast::Section>(&E.Node))
-      Out.push_back(Reader(Diags).read(*Table));
+      Out.push_back(ToleranceReader(Diags).read(*Table));
     else
       Diags.report(E.Range, diag::ToleranceTable);
   if (Diags.hasErrors())
@@ -123,4 +121,4 @@ readTolerance(StringRef Path, SourceMgr &Sources, DiagnosticEngine &Diags) {
   return Out;
 }
 
-} // namespace foretrace
+} // namespace foretrace::runs

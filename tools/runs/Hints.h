@@ -2,15 +2,15 @@
 //
 // Why traces differ from their job: other values of its keys, with which they
 // don't, or hardly.
-#ifndef FORETRACE_TOOLS_HINTS_H
-#define FORETRACE_TOOLS_HINTS_H
+#ifndef FORETRACE_TOOLS_RUNS_HINTS_H
+#define FORETRACE_TOOLS_RUNS_HINTS_H
 
 #include "backends/megatron/Trace.h"
 #include "ir/Spec.h"
-#include "tools/foretrace/TraceFiles.h"
+#include "tools/runs/TraceFiles.h"
 #include <set>
 
-namespace foretrace {
+namespace foretrace::runs {
 
 /// Another value of one key.
 struct Hint {
@@ -24,9 +24,9 @@ struct Hint {
 /// that \p Traces, which differ, fit best and much better. \p Job is as the
 /// frontend left it; \p Numbers were seen in place of others.
 std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
-                            llvm::ArrayRef<Trace> Traces,
+                            llvm::ArrayRef<TraceFile> Traces,
                             const std::set<int64_t> &Numbers);
 
-} // namespace foretrace
+} // namespace foretrace::runs
 
 #endif

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Costs as a TOML file that a job can import.
-#include "backends/megatron/Calibration.h"
+#include "tools/runs/Profile.h"
 #include "llvm/Support/Format.h"
 
 using namespace foretrace;
 
-void foretrace::megatron::writeProfile(const ir::CostSpec &C,
-                                       llvm::StringRef Comment,
-                                       llvm::raw_ostream &OS) {
+void foretrace::runs::writeProfile(const ir::CostSpec &C,
+                                   llvm::StringRef Comment,
+                                   llvm::raw_ostream &OS) {
   OS << "# " << Comment << "\n";
   // Tables of the table follow it.
   llvm::StringRef Table = "";

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/foretrace/TracePlan.h"
+#include "tools/runs/TracePlan.h"
 
 using namespace llvm;
 
-namespace foretrace {
+namespace foretrace::runs {
 
 using megatron::Dialect;
 using megatron::Instrumentation;
-using megatron::Matcher;
 
 TracePlan::TracePlan(const ir::Program &P, Instrumentation How)
     : P(P), Map(P.Mesh, *P.Spec.Parallel.RankOrder), Skeleton(P, How) {}
@@ -22,7 +21,7 @@ int64_t TracePlan::maxReceived() const {
          *S.Parallel.Ep;
 }
 
-Error TracePlan::hold(const Trace &Of, const Matcher::Reporter &Report,
+Error TracePlan::hold(const TraceFile &Of, const Matcher::Reporter &Report,
                       function_ref<void(const Matcher &)> Done,
                       int64_t MaxLines) const {
   const std::vector<megatron::Row> Rows =
@@ -34,10 +33,7 @@ Error TracePlan::hold(const Trace &Of, const Matcher::Reporter &Report,
     if (Line.Malformed.empty())
       M.take(Line.Row, Line.Number);
     else
-      Report({Line.Number,
-              megatron::DivergenceKind::Malformed,
-              Line.Malformed,
-              {}});
+      Report({Line.Number, DivergenceKind::Malformed, Line.Malformed, {}});
     IsWhole = Line.Number < MaxLines;
     return IsWhole;
   });
@@ -49,17 +45,17 @@ Error TracePlan::hold(const Trace &Of, const Matcher::Reporter &Report,
   return Error::success();
 }
 
-void TracePlan::sample(ArrayRef<Trace> Traces,
+void TracePlan::sample(ArrayRef<TraceFile> Traces,
                        const Matcher::Reporter &Report) const {
   constexpr size_t MaxTraces = 4;
   constexpr int64_t MaxLines = 1024;
-  for (const Trace &T : Traces.take_front(MaxTraces))
+  for (const TraceFile &T : Traces.take_front(MaxTraces))
     consumeError(hold(
         T, Report, [](const Matcher &) {}, MaxLines));
 }
 
 /// No schedule places the steps of a scaling run.
-static bool looksScaling(const Trace &T) {
+static bool looksScaling(const TraceFile &T) {
   bool IsScaling = false;
   consumeError(forEachLine(T.Path, [&](const TraceLine &Line) {
                  if (Line.Row.Op != "forward_step")
@@ -73,20 +69,18 @@ static bool looksScaling(const Trace &T) {
 /// What a dialect never logs says more than what is missing: that may be the
 /// job's fault.
 Instrumentation TracePlan::recognize(const ir::Program &P,
-                                     ArrayRef<Trace> Traces) {
-  using megatron::DivergenceKind;
+                                     ArrayRef<TraceFile> Traces) {
   const bool Scaling = looksScaling(Traces.front());
   Instrumentation Best;
   std::pair<size_t, size_t> Least = {SIZE_MAX, SIZE_MAX};
   for (Dialect D : {Dialect::V2, Dialect::V1, Dialect::V2b}) {
     std::pair<size_t, size_t> Count; // unexpected, and all
-    TracePlan(P, {D, Scaling})
-        .sample(Traces, [&](const megatron::Divergence &What) {
-          Count.first += What.Kind == DivergenceKind::UnexpectedRow ||
-                         What.Kind == DivergenceKind::UnexpectedCall ||
-                         What.Kind == DivergenceKind::Call;
-          ++Count.second;
-        });
+    TracePlan(P, {D, Scaling}).sample(Traces, [&](const Divergence &What) {
+      Count.first += What.Kind == DivergenceKind::UnexpectedRow ||
+                     What.Kind == DivergenceKind::UnexpectedCall ||
+                     What.Kind == DivergenceKind::Call;
+      ++Count.second;
+    });
     if (Count < Least) {
       Least = Count;
       Best = {D, Scaling};
@@ -95,4 +89,4 @@ Instrumentation TracePlan::recognize(const ir::Program &P,
   return Best;
 }
 
-} // namespace foretrace
+} // namespace foretrace::runs

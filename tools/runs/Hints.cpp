@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/foretrace/Hints.h"
+#include "tools/runs/Hints.h"
 #include "ir/Spellings.h"
 #include "passes/PassManager.h"
-#include "tools/foretrace/TracePlan.h"
+#include "tools/runs/TracePlan.h"
 
 using namespace llvm;
 
-namespace foretrace {
+namespace foretrace::runs {
 
 namespace {
 
 /// Keys of one name, place and value: a section of the model that several
 /// blocks share is in the spec once for each.
-struct Key {
+struct SpecKey {
   StringRef Name;
   SourceRange Range;
   int64_t Planned; ///< a number, 0 or 1, or the index of an enumerator
 };
 
-template <typename T> bool isAt(const Key &K, StringRef Name, Located<T> &F) {
+template <typename T>
+bool isAt(const SpecKey &K, StringRef Name, Located<T> &F) {
   return F.isPresent() && K.Name == Name && K.Range.Start == F.Range.Start &&
          K.Planned == static_cast<int64_t>(*F);
 }
@@ -95,7 +96,7 @@ template <typename T> static std::string spell(T Value) {
 namespace {
 
 /// How the traces differ from a job.
-struct Fit {
+struct JobFit {
   size_t Divergences = 0;
   /// Of the first one in a number of elements.
   std::optional<int64_t> Expected, Seen;
@@ -112,19 +113,19 @@ static std::optional<int64_t> countOf(StringRef Shape) {
 }
 
 /// Nothing if \p Job is no legal one.
-static std::optional<Fit> fit(ir::Spec Job, megatron::Instrumentation How,
-                              ArrayRef<Trace> Traces) {
+static std::optional<JobFit> fit(ir::Spec Job, megatron::Instrumentation How,
+                                 ArrayRef<TraceFile> Traces) {
   ir::Program P;
   P.Spec = std::move(Job);
   DiagnosticEngine Diags;
   if (!runPasses(P, pipelineFor(TracePlan::needs()), Diags, {}) ||
       Diags.hasErrors())
     return std::nullopt;
-  for (const Trace &T : Traces)
+  for (const TraceFile &T : Traces)
     if (T.Rank >= *P.Spec.Parallel.World)
       return std::nullopt;
-  Fit F;
-  TracePlan(P, How).sample(Traces, [&](const megatron::Divergence &D) {
+  JobFit F;
+  TracePlan(P, How).sample(Traces, [&](const Divergence &D) {
     ++F.Divergences;
     if (F.Seen)
       return;
@@ -136,7 +137,7 @@ static std::optional<Fit> fit(ir::Spec Job, megatron::Instrumentation How,
 }
 
 /// \p Job with \p Value for a key.
-static ir::Spec change(ir::Spec Job, const Key &K, int64_t Value) {
+static ir::Spec change(ir::Spec Job, const SpecKey &K, int64_t Value) {
   forEachKey(Job, [&](StringRef Name, auto &F, int64_t) {
     if (isAt(K, Name, F))
       F.state(static_cast<std::decay_t<decltype(*F)>>(Value), F.Range);
@@ -150,27 +151,27 @@ namespace {
 class Search {
 public:
   Search(const ir::Spec &Job, megatron::Instrumentation How,
-         ArrayRef<Trace> Traces)
+         ArrayRef<TraceFile> Traces)
       : Job(Job), How(How), Traces(Traces),
-        Planned(fit(Job, How, Traces).value_or(Fit())) {}
+        Planned(fit(Job, How, Traces).value_or(JobFit())) {}
 
-  template <typename T> void tryValue(const Key &K, int64_t Value);
-  void tryEven(const Key &K);
+  template <typename T> void tryValue(const SpecKey &K, int64_t Value);
+  void tryEven(const SpecKey &K);
 
   std::vector<Hint> Best;
 
 private:
   const ir::Spec &Job;
   const megatron::Instrumentation How;
-  const ArrayRef<Trace> Traces;
-  const Fit Planned;
+  const ArrayRef<TraceFile> Traces;
+  const JobFit Planned;
 };
 
 } // namespace
 
-template <typename T> void Search::tryValue(const Key &K, int64_t Value) {
+template <typename T> void Search::tryValue(const SpecKey &K, int64_t Value) {
   constexpr size_t MuchBetter = 10;
-  const std::optional<Fit> F = fit(change(Job, K, Value), How, Traces);
+  const std::optional<JobFit> F = fit(change(Job, K, Value), How, Traces);
   if (!F || F->Divergences * MuchBetter > Planned.Divergences)
     return;
   if (!Best.empty() && F->Divergences < Best.front().Divergences)
@@ -182,8 +183,8 @@ template <typename T> void Search::tryValue(const Key &K, int64_t Value) {
 
 /// Tries the value with which the number of elements would be the one that was
 /// seen if it grew evenly.
-void Search::tryEven(const Key &K) {
-  const std::optional<Fit> Twice =
+void Search::tryEven(const SpecKey &K) {
+  const std::optional<JobFit> Twice =
       fit(change(Job, K, 2 * K.Planned), How, Traces);
   if (!Planned.Seen || !Twice || !Twice->Expected)
     return;
@@ -198,15 +199,15 @@ void Search::tryEven(const Key &K) {
 }
 
 std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
-                            ArrayRef<Trace> Traces,
+                            ArrayRef<TraceFile> Traces,
                             const std::set<int64_t> &Numbers) {
   Search S(Job, How, Traces);
-  std::vector<Key> Counts; ///< keys that are numbers
+  std::vector<SpecKey> Counts; ///< keys that are numbers
   std::set<std::tuple<StringRef, const char *, int64_t>> Tried;
   ir::Spec Keys = Job;
   forEachKey(Keys, [&](StringRef Name, auto &F, int64_t Least) {
     using T = std::decay_t<decltype(*F)>;
-    const Key K{Name, F.Range, static_cast<int64_t>(*F)};
+    const SpecKey K{Name, F.Range, static_cast<int64_t>(*F)};
     if (!F.isPresent() ||
         !Tried.insert({Name, F.Range.Start.getPointer(), K.Planned}).second)
       return;
@@ -216,9 +217,9 @@ std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
       Counts.push_back(K);
   });
   if (S.Best.empty())
-    for (const Key &K : Counts)
+    for (const SpecKey &K : Counts)
       S.tryEven(K);
   return std::move(S.Best);
 }
 
-} // namespace foretrace
+} // namespace foretrace::runs

@@ -2,14 +2,14 @@
 //
 // What the traces of a run are held against: the job, as some instrumentation
 // would log it.
-#ifndef FORETRACE_TOOLS_TRACEPLAN_H
-#define FORETRACE_TOOLS_TRACEPLAN_H
+#ifndef FORETRACE_TOOLS_RUNS_TRACEPLAN_H
+#define FORETRACE_TOOLS_RUNS_TRACEPLAN_H
 
-#include "backends/megatron/Matcher.h"
 #include "ir/Ranks.h"
-#include "tools/foretrace/TraceFiles.h"
+#include "tools/runs/Matcher.h"
+#include "tools/runs/TraceFiles.h"
 
-namespace foretrace {
+namespace foretrace::runs {
 
 class TracePlan {
 public:
@@ -22,16 +22,16 @@ public:
   }
   /// The instrumentation that \p Traces fit best; the first of equals.
   static megatron::Instrumentation recognize(const ir::Program &P,
-                                             llvm::ArrayRef<Trace> Traces);
+                                             llvm::ArrayRef<TraceFile> Traces);
 
   /// Reports how up to \p MaxLines lines of \p Of differ. \p Done gets what was
   /// seen in the end.
-  llvm::Error hold(const Trace &Of, const megatron::Matcher::Reporter &Report,
-                   llvm::function_ref<void(const megatron::Matcher &)> Done,
+  llvm::Error hold(const TraceFile &Of, const Matcher::Reporter &Report,
+                   llvm::function_ref<void(const Matcher &)> Done,
                    int64_t MaxLines = INT64_MAX) const;
   /// Reports how the beginnings of some of \p Traces differ.
-  void sample(llvm::ArrayRef<Trace> Traces,
-              const megatron::Matcher::Reporter &Report) const;
+  void sample(llvm::ArrayRef<TraceFile> Traces,
+              const Matcher::Reporter &Report) const;
 
   const ir::RankMap &map() const { return Map; }
   /// Rows that a rank can get from its expert group for one micro-batch.
@@ -43,6 +43,6 @@ private:
   const megatron::Skeleton Skeleton;
 };
 
-} // namespace foretrace
+} // namespace foretrace::runs
 
 #endif

@@ -2,8 +2,8 @@
 //
 // Reads the lines of a real trace, whatever dialect: keys that are not known
 // are skipped.
-#ifndef FORETRACE_BACKENDS_MEGATRON_TRACEREADER_H
-#define FORETRACE_BACKENDS_MEGATRON_TRACEREADER_H
+#ifndef FORETRACE_TOOLS_RUNS_TRACEREADER_H
+#define FORETRACE_TOOLS_RUNS_TRACEREADER_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace foretrace::megatron {
+namespace foretrace::runs {
 
 /// A call within a row, as text; what is not there is empty.
 struct SeenCall {
@@ -36,6 +36,6 @@ std::optional<double> readNumber(llvm::StringRef Text);
 /// error says what is wrong with it.
 llvm::Error parseRow(llvm::StringRef Line, SeenRow &Row);
 
-} // namespace foretrace::megatron
+} // namespace foretrace::runs
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/megatron/Matcher.h"
+#include "tools/runs/Matcher.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::megatron;
+using namespace foretrace::runs;
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -17,10 +18,10 @@ Matcher::Matcher(llvm::ArrayRef<Row> Rows, int64_t Rank, SourceRange Order,
     Places[Rows[I].Body->Op].push_back(I);
 }
 
-llvm::StringRef foretrace::megatron::getName(DivergenceKind K) {
+llvm::StringRef foretrace::runs::getName(DivergenceKind K) {
   static constexpr llvm::StringLiteral Names[] = {
 #define DIVERGENCE(ENUMERATOR, KIND, DOC) KIND,
-#include "backends/megatron/Divergences.def"
+#include "tools/runs/Divergences.def"
   };
   return Names[static_cast<unsigned>(K)];
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Holds the trace of one rank against its skeleton, row by row.
-#ifndef FORETRACE_BACKENDS_MEGATRON_MATCHER_H
-#define FORETRACE_BACKENDS_MEGATRON_MATCHER_H
+#ifndef FORETRACE_TOOLS_RUNS_MATCHER_H
+#define FORETRACE_TOOLS_RUNS_MATCHER_H
 
 #include "backends/megatron/Skeleton.h"
-#include "backends/megatron/TraceReader.h"
 #include "lang/Source.h"
+#include "tools/runs/TraceReader.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
 #include <map>
 
-namespace foretrace::megatron {
+namespace foretrace::runs {
 
 enum class DivergenceKind : unsigned char {
 #define DIVERGENCE(ENUMERATOR, KIND, DOC) ENUMERATOR,
-#include "backends/megatron/Divergences.def"
+#include "tools/runs/Divergences.def"
 };
 /// Its name for programs: "missing-row".
 llvm::StringRef getName(DivergenceKind K);
@@ -41,7 +41,7 @@ public:
   /// \p Rows is one iteration of the rank's stage; \p Order is what of the job
   /// their order comes from. A rank can't receive more than \p MaxReceived rows
   /// from a router.
-  Matcher(llvm::ArrayRef<Row> Rows, int64_t Rank, SourceRange Order,
+  Matcher(llvm::ArrayRef<megatron::Row> Rows, int64_t Rank, SourceRange Order,
           int64_t MaxReceived, Reporter Report);
 
   void take(const SeenRow &Seen, int64_t Line);
@@ -58,19 +58,21 @@ private:
   void startIteration();
   void endIteration(int64_t Line);
   bool beginsAgain(size_t Index) const;
-  void compare(const Row &Wanted, const SeenRow &Seen);
-  void compareCalls(const Row &Wanted, const SeenRow &Seen);
-  void compareCall(const RowBody &Body, const SubOperation &Wanted,
-                   const SeenCall &Seen, size_t Index);
-  void compareReceived(const Row &Wanted, llvm::ArrayRef<int64_t> Counts);
+  void compare(const megatron::Row &Wanted, const SeenRow &Seen);
+  void compareCalls(const megatron::Row &Wanted, const SeenRow &Seen);
+  void compareCall(const megatron::RowBody &Body,
+                   const megatron::SubOperation &Wanted, const SeenCall &Seen,
+                   size_t Index);
+  void compareReceived(const megatron::Row &Wanted,
+                       llvm::ArrayRef<int64_t> Counts);
   void checkTime(const SeenRow &Seen);
-  std::string name(const Row &R) const;
+  std::string name(const megatron::Row &R) const;
   /// Puts \p Index and \p Group into what is reported next.
   void goTo(size_t Index, llvm::StringRef Group);
   void report(DivergenceKind Kind, const llvm::Twine &Text, SourceRange Why,
               llvm::StringRef Expected = "", llvm::StringRef Seen = "");
 
-  llvm::ArrayRef<Row> Rows;
+  llvm::ArrayRef<megatron::Row> Rows;
   llvm::StringMap<std::vector<size_t>> Places; ///< of op's rows, by batch
   const int64_t Rank;
   const SourceRange Order;
@@ -86,6 +88,6 @@ private:
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> Forward;
 };
 
-} // namespace foretrace::megatron
+} // namespace foretrace::runs
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/foretrace/Communicators.h"
+#include "tools/runs/Communicators.h"
 #include "backends/megatron/Timing.h"
 
 using namespace llvm;
 
-namespace foretrace {
+namespace foretrace::runs {
 
-void Communicators::take(const Trace &Of, const megatron::Divergence &D) {
+void Communicators::take(const TraceFile &Of, const Divergence &D) {
   const ir::ProcessGroup *Group = megatron::Timing::groupOf(D.Group);
   if (!Group)
     return;
@@ -26,4 +26,4 @@ std::vector<Communicators::First> Communicators::list() const {
   return Out;
 }
 
-} // namespace foretrace
+} // namespace foretrace::runs

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/megatron/TraceReader.h"
+#include "tools/runs/TraceReader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
 #include <charconv>
 #include <cmath>
 
 using namespace foretrace;
-using namespace foretrace::megatron;
+using namespace foretrace::runs;
 using llvm::StringRef;
 
 namespace {
@@ -116,7 +116,7 @@ llvm::Error parseCalls(StringRef Text, SeenRow &Row) {
 
 } // namespace
 
-std::optional<double> foretrace::megatron::readNumber(StringRef Text) {
+std::optional<double> foretrace::runs::readNumber(StringRef Text) {
   double Value;
   auto [End, Failed] = std::from_chars(Text.begin(), Text.end(), Value);
   if (Failed != std::errc() || End != Text.end() || !std::isfinite(Value))
@@ -124,7 +124,7 @@ std::optional<double> foretrace::megatron::readNumber(StringRef Text) {
   return Value;
 }
 
-llvm::Error foretrace::megatron::parseRow(StringRef Line, SeenRow &Row) {
+llvm::Error foretrace::runs::parseRow(StringRef Line, SeenRow &Row) {
   Row.Calls.clear();
   Row.Rank = -1;
   Line.consume_back("\r");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/foretrace/LineReader.h"
+#include "tools/runs/LineReader.h"
 
 using namespace llvm;
 
-namespace foretrace {
+namespace foretrace::runs {
 
 /// Longer lines are no trace.
 static constexpr size_t MaxLine = size_t(64) << 20;
@@ -64,4 +64,4 @@ Expected<std::optional<StringRef>> LineReader::next() {
   }
 }
 
-} // namespace foretrace
+} // namespace foretrace::runs

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/foretrace/TraceFiles.h"
-#include "tools/foretrace/Commands.h"
-#include "tools/foretrace/LineReader.h"
+#include "tools/runs/TraceFiles.h"
+#include "tools/runs/LineReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -9,17 +8,7 @@
 
 using namespace llvm;
 
-namespace foretrace {
-
-static cl::list<std::string>
-    Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,
-           cl::desc("The trace of a rank, or a folder with one *.txt a rank"),
-           cl::cat(jobCategory()), cl::sub(checkCommand()),
-           cl::sub(calibrateCommand()));
-
-std::vector<std::string> givenTraces() {
-  return {Traces.begin(), Traces.end()};
-}
+namespace foretrace::runs {
 
 Expected<std::vector<std::string>>
 listTraces(const std::vector<std::string> &Given) {
@@ -49,7 +38,7 @@ Expected<int64_t> forEachLine(StringRef Path,
   Expected<LineReader> Lines = LineReader::open(Path);
   if (!Lines)
     return Lines.takeError();
-  megatron::SeenRow Row;
+  SeenRow Row;
   for (;;) {
     Expected<std::optional<StringRef>> Text = Lines->next();
     if (!Text)
@@ -59,7 +48,7 @@ Expected<int64_t> forEachLine(StringRef Path,
     if ((*Text)->trim().empty())
       continue;
     TraceLine Line{Lines->line(), Row, ""};
-    if (Error E = megatron::parseRow(**Text, Row)) {
+    if (Error E = parseRow(**Text, Row)) {
       Line.Malformed = toString(std::move(E));
       if (Lines->isCutOff())
         Line.Malformed += "; the file was cut off";
@@ -89,12 +78,12 @@ static Expected<int64_t> rankOf(StringRef Path) {
       ->first;
 }
 
-Expected<std::vector<Trace>> findTraces(const std::vector<std::string> &Given,
-                                        int64_t World) {
+Expected<std::vector<TraceFile>>
+findTraces(const std::vector<std::string> &Given, int64_t World) {
   Expected<std::vector<std::string>> Paths = listTraces(Given);
   if (!Paths)
     return Paths.takeError();
-  std::vector<Trace> Found;
+  std::vector<TraceFile> Found;
   for (const std::string &Path : *Paths) {
     Expected<int64_t> Rank = rankOf(Path);
     if (!Rank)
@@ -105,10 +94,10 @@ Expected<std::vector<Trace>> findTraces(const std::vector<std::string> &Given,
                                   "; the job has " + Twine(World)));
     Found.push_back({Path, *Rank});
   }
-  sort(Found, [](const Trace &A, const Trace &B) {
+  sort(Found, [](const TraceFile &A, const TraceFile &B) {
     return std::tie(A.Rank, A.Path) < std::tie(B.Rank, B.Path);
   });
   return Found;
 }
 
-} // namespace foretrace
+} // namespace foretrace::runs

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the traces of a run say of its job, and what they can't say.
-#ifndef FORETRACE_BACKENDS_MEGATRON_INFERENCE_H
-#define FORETRACE_BACKENDS_MEGATRON_INFERENCE_H
+#ifndef FORETRACE_TOOLS_RUNS_INFERENCE_H
+#define FORETRACE_TOOLS_RUNS_INFERENCE_H
 
-#include "backends/megatron/TraceReader.h"
+#include "tools/runs/TraceReader.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 #include <set>
 #include <string>
 
-namespace foretrace::megatron {
+namespace foretrace::runs {
 
 /// Gathers facts from rows of all ranks, in any order.
 class Inference {
@@ -53,6 +53,6 @@ private:
   bool HasScattered = false; ///< gradients, whose rows then have no shape
 };
 
-} // namespace foretrace::megatron
+} // namespace foretrace::runs
 
 #endif

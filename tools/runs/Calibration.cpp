@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/megatron/Calibration.h"
-#include "backends/megatron/Fit.h"
+#include "tools/runs/Calibration.h"
+#include "tools/runs/Fit.h"
+#include "tools/runs/Profile.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
+using namespace foretrace::runs;
 using ir::ActionKind;
 using llvm::StringRef;
 
@@ -82,7 +84,7 @@ void Calibration::takeMessages(const Row &Of, const SeenRow &Seen,
 void Calibration::takeStep(const Row &Of, const SeenRow &Seen,
                            double Duration) {
   auto [It, IsNew] = Steps.try_emplace(Of.Body);
-  Step &S = It->second;
+  MeasuredBody &S = It->second;
   if (IsNew) {
     S.Stage = &*llvm::find_if(P.Stages, [&](const ir::Stage &St) {
       return Of.Stage < St.First + St.Count;
@@ -102,9 +104,9 @@ int64_t Calibration::members(const ir::ProcessGroup &G) const {
                         : Sizes.groupSize(G);
 }
 
-Calibration::Place Calibration::placeOf(const Row &Of,
-                                        const ir::ProcessGroup &G,
-                                        int64_t Call) const {
+Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
+                                               const ir::ProcessGroup &G,
+                                               int64_t Call) const {
   const auto Group = static_cast<size_t>(&G - ir::allProcessGroups().begin());
   const auto Iteration = static_cast<int64_t>((Taken - 1) / Planned->size());
   const int64_t First = G.members(Map, Rank).front();
@@ -166,7 +168,7 @@ void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
     std::vector<Point> Points;
     for (const auto &[X, Y] : Sizes)
       Points.push_back({X, median(Y)});
-    const Line L = fitLine(Points);
+    const FittedLine L = fitLine(Points);
     ir::LinkSpec &Link = Out.Links.emplace_back();
     Link.Axis = A;
     // To 100 ns: traces tell times to 10 us.
@@ -261,7 +263,7 @@ bool Calibration::isUnderdetermined() const {
 
 double Calibration::timePerParameter(const RowBody &Optimizer,
                                      const Timing &Links) const {
-  const Step &S = Steps.find(&Optimizer)->second;
+  const MeasuredBody &S = Steps.find(&Optimizer)->second;
   const double Updating = *llvm::min_element(S.Durations) -
                           static_cast<double>(Links.within(Optimizer));
   return std::max(0.0, Updating) /

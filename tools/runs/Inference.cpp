@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/megatron/Inference.h"
+#include "tools/runs/Inference.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace foretrace;
-using namespace foretrace::megatron;
+using namespace foretrace::runs;
 using llvm::StringRef;
 
 /// `[1024, 1, 4096]`; empty if it is none.

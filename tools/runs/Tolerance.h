@@ -2,23 +2,23 @@
 //
 // Differences between a run and its plan that are known and allowed: a TOML
 // file with a table for each.
-#ifndef FORETRACE_TOOLS_TOLERANCE_H
-#define FORETRACE_TOOLS_TOLERANCE_H
+#ifndef FORETRACE_TOOLS_RUNS_TOLERANCE_H
+#define FORETRACE_TOOLS_RUNS_TOLERANCE_H
 
-#include "backends/megatron/Matcher.h"
 #include "lang/Diagnostic.h"
+#include "tools/runs/Matcher.h"
 #include "llvm/Support/SourceMgr.h"
 
-namespace foretrace {
+namespace foretrace::runs {
 
 /// One table.
 struct Allowance {
   std::string Name;
-  std::vector<megatron::DivergenceKind> Kinds; ///< empty: all
-  std::vector<std::string> Ops;                ///< empty: all
-  std::vector<int64_t> Ranks;                  ///< empty: all
+  std::vector<DivergenceKind> Kinds; ///< empty: all
+  std::vector<std::string> Ops;      ///< empty: all
+  std::vector<int64_t> Ranks;        ///< empty: all
 
-  bool covers(const megatron::Divergence &D, int64_t Rank) const;
+  bool covers(const Divergence &D, int64_t Rank) const;
 };
 
 /// Reads \p Path; reports what is unknown in it. Nothing after an error.
@@ -26,6 +26,6 @@ std::optional<std::vector<Allowance>> readTolerance(llvm::StringRef Path,
                                                     llvm::SourceMgr &Sources,
                                                     DiagnosticEngine &Diags);
 
-} // namespace foretrace
+} // namespace foretrace::runs
 
 #endif

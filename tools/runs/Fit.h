@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The least that fitting measured times takes.
-#ifndef FORETRACE_BACKENDS_MEGATRON_FIT_H
-#define FORETRACE_BACKENDS_MEGATRON_FIT_H
+#ifndef FORETRACE_TOOLS_RUNS_FIT_H
+#define FORETRACE_TOOLS_RUNS_FIT_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include <vector>
 
-namespace foretrace::megatron {
+namespace foretrace::runs {
 
 /// The middle one, or between the two; 0 of none.
 double median(std::vector<double> Values);
 
 /// y = Start + Slope * x.
-struct Line {
+struct FittedLine {
   double Start = 0, Slope = 0;
 };
 struct Point {
@@ -21,7 +21,7 @@ struct Point {
 };
 /// Least squares of relative errors, neither number negative. Points that are
 /// all of one x say nothing of the start: 0.
-Line fitLine(llvm::ArrayRef<Point> Points);
+FittedLine fitLine(llvm::ArrayRef<Point> Points);
 
 /// Least squares of A x = b with x >= 0, by coordinate descent: where several
 /// solutions are as good, the unknowns that come first take what they can. A
@@ -32,6 +32,6 @@ std::vector<double> solveNonNegative(llvm::ArrayRef<std::vector<double>> A,
 /// The rank of \p A.
 size_t rankOf(std::vector<std::vector<double>> A);
 
-} // namespace foretrace::megatron
+} // namespace foretrace::runs
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/megatron/Fit.h"
+#include "tools/runs/Fit.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
 
 using namespace foretrace;
-using namespace foretrace::megatron;
+using namespace foretrace::runs;
 
-double foretrace::megatron::median(std::vector<double> Values) {
+double foretrace::runs::median(std::vector<double> Values) {
   if (Values.empty())
     return 0;
   auto Middle = Values.begin() + static_cast<ptrdiff_t>(Values.size() / 2);
@@ -17,7 +17,7 @@ double foretrace::megatron::median(std::vector<double> Values) {
   return (*std::max_element(Values.begin(), Middle) + *Middle) / 2;
 }
 
-Line foretrace::megatron::fitLine(llvm::ArrayRef<Point> Points) {
+FittedLine foretrace::runs::fitLine(llvm::ArrayRef<Point> Points) {
   double W = 0, WX = 0, WXX = 0, WY = 0, WXY = 0;
   for (const Point &P : Points) {
     if (P.Y <= 0)
@@ -31,20 +31,20 @@ Line foretrace::megatron::fitLine(llvm::ArrayRef<Point> Points) {
   }
   if (WXX == 0)
     return {W > 0 ? WY / W : 0, 0};
-  const Line ThroughOrigin{0, WXY / WXX};
+  const FittedLine ThroughOrigin{0, WXY / WXX};
   const double Determinant = W * WXX - WX * WX;
   if (Determinant <= 1e-9 * W * WXX)
     return ThroughOrigin;
-  const Line L{(WY * WXX - WX * WXY) / Determinant,
-               (W * WXY - WX * WY) / Determinant};
+  const FittedLine L{(WY * WXX - WX * WXY) / Determinant,
+                     (W * WXY - WX * WY) / Determinant};
   if (L.Start < 0)
     return ThroughOrigin;
-  return L.Slope < 0 ? Line{WY / W, 0} : L;
+  return L.Slope < 0 ? FittedLine{WY / W, 0} : L;
 }
 
 std::vector<double>
-foretrace::megatron::solveNonNegative(llvm::ArrayRef<std::vector<double>> A,
-                                      llvm::ArrayRef<double> B) {
+foretrace::runs::solveNonNegative(llvm::ArrayRef<std::vector<double>> A,
+                                  llvm::ArrayRef<double> B) {
   constexpr int MaxSweeps = 20000;
   constexpr double Enough = 1e-12; // of the largest value
   std::vector<double> X(A.empty() ? 0 : A.front().size());
@@ -73,7 +73,7 @@ foretrace::megatron::solveNonNegative(llvm::ArrayRef<std::vector<double>> A,
   return X;
 }
 
-size_t foretrace::megatron::rankOf(std::vector<std::vector<double>> A) {
+size_t foretrace::runs::rankOf(std::vector<std::vector<double>> A) {
   size_t Rank = 0;
   const size_t Columns = A.empty() ? 0 : A.front().size();
   for (size_t J = 0; J < Columns && Rank < A.size(); ++J) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the traces of a run to times and links: what `cost calibrated` reads.
-#ifndef FORETRACE_BACKENDS_MEGATRON_CALIBRATION_H
-#define FORETRACE_BACKENDS_MEGATRON_CALIBRATION_H
+#ifndef FORETRACE_TOOLS_RUNS_CALIBRATION_H
+#define FORETRACE_TOOLS_RUNS_CALIBRATION_H
 
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Timing.h"
-#include "backends/megatron/TraceReader.h"
+#include "tools/runs/TraceReader.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
-namespace foretrace::megatron {
+namespace foretrace::runs {
 
 /// Gathers the durations of a run that is as planned, then fits. What several
 /// ranks do together took as long as on the rank that came last: the others
@@ -18,7 +18,7 @@ namespace foretrace::megatron {
 class Calibration {
 public:
   /// \p P has schedule and sync; both outlive this.
-  Calibration(const ir::Program &P, const Skeleton &S);
+  Calibration(const ir::Program &P, const megatron::Skeleton &S);
 
   /// The rows that follow are of \p Rank, on stage \p Stage.
   void begin(int64_t Rank, int64_t Stage);
@@ -52,7 +52,7 @@ public:
 
 private:
   /// What several ranks do together: group, first member, iteration, and where.
-  using Place = std::tuple<size_t, int64_t, int64_t, int64_t, int64_t>;
+  using MeetingPlace = std::tuple<size_t, int64_t, int64_t, int64_t, int64_t>;
   struct Meeting {
     double Least = 0, WireBytes = 0;
     double Elements = 0; ///< of a gradient buffer
@@ -60,7 +60,7 @@ private:
     int64_t Come = 0;
   };
   /// The rows of one body.
-  struct Step {
+  struct MeasuredBody {
     const ir::Stage *Stage;
     int64_t Chunk;
     std::vector<double> Durations;
@@ -72,49 +72,45 @@ private:
     double Time;
   };
 
-  void takeStep(const Row &Planned, const SeenRow &Seen, double Duration);
-  void takeMessages(const Row &Planned, const SeenRow &Seen, double Duration,
-                    bool IsCombined);
+  void takeStep(const megatron::Row &Planned, const SeenRow &Seen,
+                double Duration);
+  void takeMessages(const megatron::Row &Planned, const SeenRow &Seen,
+                    double Duration, bool IsCombined);
   /// \p Call is its index in the row, or -1 for what the row itself is.
-  void meet(const Row &Planned, const Message &M, double WireBytes,
-            double Duration, int64_t Call);
-  Place placeOf(const Row &Planned, const ir::ProcessGroup &G,
-                int64_t Call) const;
+  void meet(const megatron::Row &Planned, const megatron::Message &M,
+            double WireBytes, double Duration, int64_t Call);
+  MeetingPlace placeOf(const megatron::Row &Planned, const ir::ProcessGroup &G,
+                       int64_t Call) const;
   int64_t members(const ir::ProcessGroup &G) const;
   /// Visits what all members were seen at, in order.
   void forEachMeeting(llvm::function_ref<void(const ir::ProcessGroup &,
                                               const Meeting &)>) const;
-  std::vector<Equation> equations(const Timing &Links, bool IsBackward) const;
+  std::vector<Equation> equations(const megatron::Timing &Links,
+                                  bool IsBackward) const;
   double gradientScaling() const;
-  double timePerParameter(const RowBody &Optimizer, const Timing &Links) const;
-  const RowBody *lastOptimizer(const Timing &Links) const;
+  double timePerParameter(const megatron::RowBody &Optimizer,
+                          const megatron::Timing &Links) const;
+  const megatron::RowBody *lastOptimizer(const megatron::Timing &Links) const;
   void fitLinks(ir::CostSpec &Out, double Scaling) const;
-  void fitBlocks(ir::CostSpec &Out, const Timing &Links, bool IsBackward) const;
+  void fitBlocks(ir::CostSpec &Out, const megatron::Timing &Links,
+                 bool IsBackward) const;
 
   const ir::Program &P;
-  const Skeleton &Plan;
-  const Timing Sizes;
+  const megatron::Skeleton &Plan;
+  const megatron::Timing Sizes;
   const ir::RankMap Map;
-  std::map<int64_t, std::vector<Row>> Rows; ///< by stage
-  llvm::MapVector<const RowBody *, Step> Steps;
-  std::map<Place, Meeting> Meetings;
+  std::map<int64_t, std::vector<megatron::Row>> Rows; ///< by stage
+  llvm::MapVector<const megatron::RowBody *, MeasuredBody> Steps;
+  std::map<MeetingPlace, Meeting> Meetings;
   std::vector<double> Gaps;
   std::map<int64_t, Pipeline> Pipelines;
   // Of the trace at hand.
   int64_t Rank = 0;
-  const std::vector<Row> *Planned = nullptr;
+  const std::vector<megatron::Row> *Planned = nullptr;
   size_t Taken = 0;
   double LastEnd = -1, Begun = -1;
 };
 
-/// As good as endless: what a link has whose messages take as long however
-/// large they are.
-inline constexpr int64_t EndlessBandwidth = 1'000'000'000'000'000;
-
-/// The costs as a TOML file; \p Comment is its first line.
-void writeProfile(const ir::CostSpec &C, llvm::StringRef Comment,
-                  llvm::raw_ostream &OS);
-
-} // namespace foretrace::megatron
+} // namespace foretrace::runs
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads a file line by line, in the memory of its longest line.
-#ifndef FORETRACE_TOOLS_LINEREADER_H
-#define FORETRACE_TOOLS_LINEREADER_H
+#ifndef FORETRACE_TOOLS_RUNS_LINEREADER_H
+#define FORETRACE_TOOLS_RUNS_LINEREADER_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace foretrace {
+namespace foretrace::runs {
 
 class LineReader {
 public:
@@ -40,6 +40,6 @@ private:
   bool IsCutOff = false;
 };
 
-} // namespace foretrace
+} // namespace foretrace::runs
 
 #endif

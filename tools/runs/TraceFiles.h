@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traces that a command line names.
-#ifndef FORETRACE_TOOLS_TRACEFILES_H
-#define FORETRACE_TOOLS_TRACEFILES_H
+// The trace files of a run, and their lines.
+#ifndef FORETRACE_TOOLS_RUNS_TRACEFILES_H
+#define FORETRACE_TOOLS_RUNS_TRACEFILES_H
 
-#include "backends/megatron/TraceReader.h"
+#include "tools/runs/TraceReader.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
 
-namespace foretrace {
-
-/// What `--trace` names.
-std::vector<std::string> givenTraces();
+namespace foretrace::runs {
 
 /// The files among \p Given, and all `*.txt` of the folders, in order. An error
 /// if there is none.
@@ -21,21 +18,21 @@ llvm::Expected<std::vector<std::string>>
 listTraces(const std::vector<std::string> &Given);
 
 /// A trace file and the rank it is of.
-struct Trace {
+struct TraceFile {
   std::string Path;
   int64_t Rank;
 };
 
 /// As `listTraces`, by rank. An error if a file has no row, or is not of a rank
 /// below \p World.
-llvm::Expected<std::vector<Trace>>
+llvm::Expected<std::vector<TraceFile>>
 findTraces(const std::vector<std::string> &Given, int64_t World);
 
 /// A line of a trace.
 struct TraceLine {
   int64_t Number; ///< from 1
   /// As far as it could be read; of rank -1 if not even that could.
-  const megatron::SeenRow &Row;
+  const SeenRow &Row;
   std::string Malformed; ///< why it is no row; empty if it is one
 };
 
@@ -45,6 +42,6 @@ llvm::Expected<int64_t>
 forEachLine(llvm::StringRef Path,
             llvm::function_ref<bool(const TraceLine &)> Visit);
 
-} // namespace foretrace
+} // namespace foretrace::runs
 
 #endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where each communicator of a run first left the plan.
-#ifndef FORETRACE_TOOLS_COMMUNICATORS_H
-#define FORETRACE_TOOLS_COMMUNICATORS_H
+#ifndef FORETRACE_TOOLS_RUNS_COMMUNICATORS_H
+#define FORETRACE_TOOLS_RUNS_COMMUNICATORS_H
 
-#include "backends/megatron/Matcher.h"
 #include "ir/Ranks.h"
-#include "tools/foretrace/TraceFiles.h"
+#include "tools/runs/Matcher.h"
+#include "tools/runs/TraceFiles.h"
 #include <map>
 
-namespace foretrace {
+namespace foretrace::runs {
 
 class Communicators {
 public:
@@ -17,7 +17,7 @@ public:
 
   /// Takes a divergence of a trace; those of no communicator, or of one with a
   /// single rank, are left out.
-  void take(const Trace &Of, const megatron::Divergence &D);
+  void take(const TraceFile &Of, const Divergence &D);
 
   /// A communicator and what of it came first in the order of the plan.
   struct First {
@@ -25,7 +25,7 @@ public:
     std::vector<int64_t> Ranks;
     std::string Path;
     int64_t Rank = 0;
-    megatron::Divergence What;
+    Divergence What;
   };
   /// In the order of ir/Groups.def and of ranks.
   std::vector<First> list() const;
@@ -36,6 +36,6 @@ private:
   std::map<std::pair<size_t, int64_t>, First> Found;
 };
 
-} // namespace foretrace
+} // namespace foretrace::runs
 
 #endif
