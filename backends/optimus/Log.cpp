@@ -46,21 +46,6 @@ private:
 
 } // namespace
 
-std::string foretrace::optimus::withCommas(int64_t N) {
-  std::string Text = std::to_string(N);
-  for (size_t At = Text.size(); At > 3; At -= 3)
-    Text.insert(At - 3, ",");
-  return Text;
-}
-
-std::string foretrace::optimus::list(llvm::ArrayRef<int64_t> Numbers) {
-  return "[" +
-         llvm::join(llvm::map_range(
-                        Numbers, [](int64_t N) { return std::to_string(N); }),
-                    ", ") +
-         "]";
-}
-
 void Writer::configuration() {
   const ir::TrainSpec &Train = Of.Program.Spec.Train;
   OS << "> Total parameters in model: " << withCommas(Of.Graph.Parameters)

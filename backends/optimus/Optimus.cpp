@@ -14,21 +14,6 @@ ir::FactSet foretrace::optimus::prepare(const ir::EmitSpec &Emit,
   return {ir::Fact::Complete};
 }
 
-/// The job's, or what the runtime chooses: whole layers with tensor
-/// parallelism.
-static Split splitOf(const ir::ParallelSpec &P) {
-  switch (*P.Partition) {
-  case ir::PartitionKind::BlockTp:
-    return Split::LlamaTpSplit;
-  case ir::PartitionKind::ModuleCount:
-    return Split::Simple;
-  case ir::PartitionKind::Balanced:
-  case ir::PartitionKind::Uniform:
-    return *P.Tp > 1 ? Split::LlamaTpSplit : Split::Simple;
-  }
-  llvm_unreachable("every partition is handled");
-}
-
 /// Whether the rows of a family can be of the model at all.
 static bool suits(Family F, const ir::ModelSpec &M) {
   const ir::BlockSpec &B = M.Blocks.front();
@@ -111,85 +96,6 @@ bool foretrace::optimus::check(const EmitRequest &Request,
   return false;
 }
 
-std::string Job::counts() const {
-  return "length:" + (Length ? std::to_string(*Length) : "?") +
-         ", modcnt:" + std::to_string(Graph.Modules) +
-         ", num_stage:" + std::to_string(stages()) +
-         ", segment:" + std::to_string(Graph.Modules / stages());
-}
-
-std::string Job::keyOf(const LayerPart &P) const {
-  if (P.Layer >= 0)
-    return std::to_string(P.Layer);
-  llvm::StringRef Leaf =
-      llvm::StringRef(Graph.Values[P.Leaves.front()].Path).rsplit('.').second;
-  if (Leaf.empty())
-    Leaf = Graph.Values[P.Leaves.front()].Path;
-  return Leaf == "embed_tokens" ? "embed" : Leaf.str();
-}
-
-std::vector<int64_t> Job::ranks(int64_t Stage) const {
-  const ir::ParallelSpec &P = Program.Spec.Parallel;
-  const int64_t Size = *P.Dp * *P.Tp;
-  std::vector<int64_t> Ranks;
-  for (int64_t I = 0; I < Size; ++I)
-    Ranks.push_back(Stage * Size + I);
-  return Ranks;
-}
-
-int64_t Job::bytesOf(unsigned V) const {
-  constexpr int64_t BytesOfFloat = 4;
-  const ir::TrainSpec &Train = Program.Spec.Train;
-  return foretrace::bytesOf(
-             Graph.Values[V].elements(*Train.MicroBatch, *Train.Sequence),
-             BytesOfFloat)
-      .value();
-}
-
-Payload Job::payloadAfter(int64_t Stage) const {
-  Payload Of{0, 0};
-  for (int64_t Owner : Plan.sentAfter(Stage))
-    for (const Output &O : Plan.Stages[static_cast<size_t>(Owner)].Outputs)
-      Of.Sent += bytesOf(O.Value);
-  for (unsigned V : Plan.crossing(Stage))
-    Of.Needed += bytesOf(V);
-  return Of;
-}
-
-int64_t Job::stageOf(int64_t Rank) const {
-  const ir::ParallelSpec &P = Program.Spec.Parallel;
-  return Rank / (*P.Dp * *P.Tp);
-}
-
-std::vector<int64_t> Job::pipelineOf(int64_t Rank) const {
-  const ir::ParallelSpec &P = Program.Spec.Parallel;
-  const int64_t Stride = *P.Dp * *P.Tp;
-  std::vector<int64_t> Ranks;
-  for (int64_t I = 0; I < *P.Pp; ++I)
-    Ranks.push_back(Rank % Stride + I * Stride);
-  return Ranks;
-}
-
-std::string Job::firstNodeFor(int64_t Stage) const {
-  const std::vector<Output> &Before =
-      Plan.Stages[static_cast<size_t>(Stage - 1)].Outputs;
-  return Before.size() > 1 ? Before.front().Node
-                           : "submod_" + std::to_string(Stage);
-}
-
-/// Calls \p Use with the plan of a request that `check` found good.
-static void withJob(const EmitRequest &Request, const Options &O,
-                    llvm::function_ref<void(const Job &)> Use) {
-  const ir::Spec &S = Request.Program.Spec;
-  const Family F = O.Family ? *O.Family : *familyOf(S.Model);
-  const Split How = splitOf(S.Parallel);
-  const int64_t Layers = S.Model.layerCount();
-  const Graph Traced(S.Model, F);
-  const Plan Cut = makePlan(Traced, How, *S.Parallel.Pp, Layers);
-  Use({Request.Program, F, How, Traced, Cut,
-       graphLength(F, O.Transformers, Layers)});
-}
-
 llvm::Error foretrace::optimus::emit(const EmitRequest &Request, OutputSet &Out,
                                      DiagnosticEngine &) {
   static constexpr struct {
@@ -202,16 +108,6 @@ llvm::Error foretrace::optimus::emit(const EmitRequest &Request, OutputSet &Out,
   const std::string Path = readFile(
       Request.Emit, (Request.DefaultStem + Form.Extension).str(), Known);
   return Out.add(Path, [&](llvm::raw_ostream &OS) {
-    withJob(Request, O, [&](const Job &J) { Form.Write(J, OS); });
+    withJob(Request, [&](const Job &J) { Form.Write(J, OS); });
   });
-}
-
-LogSummary
-foretrace::optimus::checkRun(const EmitRequest &Request, llvm::StringRef Text,
-                             llvm::function_ref<void(LogDifference)> Report) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  LogSummary Summary;
-  withJob(Request, readOptions(Request.Emit, Known),
-          [&](const Job &J) { Summary = checkLog(J, Text, Report); });
-  return Summary;
 }

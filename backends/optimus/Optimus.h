@@ -6,7 +6,6 @@
 #define FORETRACE_BACKENDS_OPTIMUS_OPTIMUS_H
 
 #include "backends/Backend.h"
-#include "backends/optimus/LogCheck.h"
 
 namespace foretrace::optimus {
 
@@ -15,9 +14,6 @@ ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
 llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
                  DiagnosticEngine &Diags);
-/// Holds the log of a run against the plan, after `check`.
-LogSummary checkRun(const EmitRequest &Request, llvm::StringRef Text,
-                    llvm::function_ref<void(LogDifference)> Report);
 
 } // namespace foretrace::optimus
 

@@ -2,8 +2,10 @@
 //
 // Any bytes as the log of a run of Optimus-Prime: they are held against a plan,
 // whatever they say.
+#include "backends/optimus/Job.h"
 #include "backends/optimus/Optimus.h"
 #include "ir/Spec.h"
+#include "tools/runs/LogMatcher.h"
 #include <cstdlib>
 
 using namespace foretrace;
@@ -51,11 +53,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (!optimus::check(Request, Diags))
     std::abort();
   const llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
-  optimus::isLog(Text);
-  optimus::checkRun(Request, Text, [&](const optimus::LogDifference &D) {
+  runs::isLog(Text);
+  auto CheckPlace = [&](const runs::LogDifference &D) {
     if (D.What.empty() ||
         (D.Offset != llvm::StringRef::npos && D.Offset >= Text.size()))
       std::abort();
+  };
+  optimus::withJob(Request, [&](const optimus::Job &J) {
+    runs::matchLog(J, Text, CheckPlace);
   });
   return 0;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/CheckLog.h"
+#include "backends/optimus/Job.h"
 #include "backends/optimus/Optimus.h"
 #include "passes/PassManager.h"
 #include "tools/foretrace/DivergencePrinter.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
+#include "tools/runs/LogMatcher.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -16,7 +18,7 @@ std::unique_ptr<MemoryBuffer> openLog(const std::vector<std::string> &Paths) {
   if (Paths.size() != 1 || sys::fs::is_directory(Paths.front()))
     return nullptr;
   auto Buffer = MemoryBuffer::getFile(Paths.front());
-  if (!Buffer || !optimus::isLog((*Buffer)->getBuffer()))
+  if (!Buffer || !runs::isLog((*Buffer)->getBuffer()))
     return nullptr;
   return std::move(*Buffer);
 }
@@ -32,8 +34,8 @@ static ir::EmitSpec emitOf(const ir::Spec &Job) {
   return Plain;
 }
 
-static runs::Divergence describe(const optimus::LogDifference &D,
-                                 StringRef Text, SourceRange Why) {
+static runs::Divergence describe(const runs::LogDifference &D, StringRef Text,
+                                 SourceRange Why) {
   runs::Divergence Out;
   Out.Expected = D.Expected;
   Out.Seen = D.Seen;
@@ -65,19 +67,21 @@ ExitCode checkLog(const ir::Spec &Job, const MemoryBuffer &Log,
   std::unique_ptr<DivergencePrinter> Printer =
       DivergencePrinter::create(Sources);
   CheckSummary Summary;
-  const optimus::LogSummary Seen = optimus::checkRun(
-      Request, Log.getBuffer(), [&](const optimus::LogDifference &D) {
-        const runs::Divergence Found =
-            describe(D, Log.getBuffer(), P.Spec.Parallel.Pp.Range);
-        if (any_of(Allowed, [&](const runs::Allowance &A) {
-              return A.covers(Found, -1);
-            })) {
-          ++Summary.Tolerated;
-          return;
-        }
-        ++Summary.Divergences;
-        Printer->print(Finding{{Of}, {Found}});
-      });
+  auto Report = [&](const runs::LogDifference &D) {
+    const runs::Divergence Found =
+        describe(D, Log.getBuffer(), P.Spec.Parallel.Pp.Range);
+    if (any_of(Allowed,
+               [&](const runs::Allowance &A) { return A.covers(Found, -1); })) {
+      ++Summary.Tolerated;
+      return;
+    }
+    ++Summary.Divergences;
+    Printer->print(Finding{{Of}, {Found}});
+  };
+  runs::LogSummary Seen;
+  optimus::withJob(Request, [&](const optimus::Job &J) {
+    Seen = runs::matchLog(J, Log.getBuffer(), Report);
+  });
   Summary.Ranks = Seen.Ranks;
   Summary.World = *P.Spec.Parallel.World;
   Summary.Rows = Seen.Statements;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/optimus/LogCheck.h"
-#include "backends/optimus/Writers.h"
+#include "tools/runs/LogMatcher.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
@@ -9,14 +8,15 @@
 
 using namespace foretrace;
 using namespace foretrace::optimus;
+using namespace foretrace::runs;
 using llvm::StringRef;
 
 namespace {
 
-class Checker {
+class LogMatcher {
 public:
-  Checker(const Job &J, StringRef Text,
-          llvm::function_ref<void(LogDifference)> Report)
+  LogMatcher(const Job &J, StringRef Text,
+             llvm::function_ref<void(LogDifference)> Report)
       : J(J), Par(J.Program.Spec.Parallel), Text(Text), Report(Report) {}
 
   LogSummary run();
@@ -48,7 +48,7 @@ private:
 
 } // namespace
 
-bool foretrace::optimus::isLog(StringRef Text) {
+bool foretrace::runs::isLog(StringRef Text) {
   Text = Text.take_front(size_t(1) << 20); // it is said before any step
   return Text.contains("> Total parameters in model: ") ||
          Text.contains(", num_stage:");
@@ -73,7 +73,7 @@ static bool isSaid(StringRef Want, StringRef Got) {
 }
 
 /// Visits what \p Pattern captures behind each \p Prefix.
-void Checker::visit(
+void LogMatcher::visit(
     StringRef Prefix, StringRef Pattern,
     llvm::function_ref<void(size_t, llvm::ArrayRef<StringRef>)> Take) {
   constexpr size_t MaxStatement = size_t(1) << 20;
@@ -89,8 +89,8 @@ void Checker::visit(
 }
 
 /// Compares what stands behind each \p Prefix. Reports if it stands nowhere.
-void Checker::say(StringRef Prefix, StringRef Pattern,
-                  llvm::ArrayRef<std::string> Expected) {
+void LogMatcher::say(StringRef Prefix, StringRef Pattern,
+                     llvm::ArrayRef<std::string> Expected) {
   bool IsSaid = false;
   visit(Prefix, Pattern, [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
     IsSaid = true;
@@ -104,7 +104,7 @@ void Checker::say(StringRef Prefix, StringRef Pattern,
         {StringRef::npos, Prefix.trim().str(), llvm::join(Expected, ", "), ""});
 }
 
-void Checker::configuration() {
+void LogMatcher::configuration() {
   const ir::TrainSpec &Train = J.Program.Spec.Train;
   const std::pair<StringRef, int64_t> Numbers[] = {
       {"> World size: ", *Par.World},
@@ -123,7 +123,7 @@ void Checker::configuration() {
   say(">> split method: ", "([a-z-]+)", {getName(J.Split).str()});
 }
 
-void Checker::groups() {
+void LogMatcher::groups() {
   std::string Stages;
   for (int64_t S = 0; S < J.stages(); ++S)
     Stages += (S ? ", " : "") + std::to_string(S) + ": " + list(J.ranks(S));
@@ -133,7 +133,7 @@ void Checker::groups() {
         "(\\[[0-9, ]*\\])", {list(J.pipelineOf(Rank))});
 }
 
-void Checker::cuts() {
+void LogMatcher::cuts() {
   say("length:",
       "([0-9?]+), modcnt:([0-9]+), num_stage:([0-9]+), segment:([0-9]+)",
       {J.Length ? std::to_string(*J.Length) : "",
@@ -149,7 +149,7 @@ void Checker::cuts() {
   say("second metadata_range: ", "\\[([^]]*)\\]", {Second});
 }
 
-void Checker::graph() {
+void LogMatcher::graph() {
   for (int64_t S = 0; S < J.stages(); ++S) {
     const std::string Name = submodule(S);
     // Of one argument Python prints a comma behind it.
@@ -182,7 +182,7 @@ void Checker::graph() {
 
 /// The lines below a heading do not say whose they are: there are as many of
 /// each as headings ask for.
-void Checker::layers() {
+void LogMatcher::layers() {
   std::set<int64_t> Ranks, Steps;
   std::map<std::pair<std::string, int64_t>, int64_t> Lines; // expected - seen
   visit("[rank:",
@@ -224,7 +224,7 @@ void Checker::layers() {
               std::to_string(std::max<int64_t>(-Missing, 0)) + " too many"});
 }
 
-LogSummary Checker::run() {
+LogSummary LogMatcher::run() {
   configuration();
   groups();
   cuts();
@@ -234,7 +234,7 @@ LogSummary Checker::run() {
 }
 
 LogSummary
-foretrace::optimus::checkLog(const Job &J, StringRef Text,
-                             llvm::function_ref<void(LogDifference)> Report) {
-  return Checker(J, Text, Report).run();
+foretrace::runs::matchLog(const Job &J, StringRef Text,
+                          llvm::function_ref<void(LogDifference)> Report) {
+  return LogMatcher(J, Text, Report).run();
 }

@@ -3,17 +3,16 @@
 // Holds the log of a run of Optimus-Prime against its plan. Ranks write to one
 // terminal, so lines come in any order and may stand behind each other: what is
 // looked for is looked for in the whole text.
-#ifndef FORETRACE_BACKENDS_OPTIMUS_LOGCHECK_H
-#define FORETRACE_BACKENDS_OPTIMUS_LOGCHECK_H
+#ifndef FORETRACE_TOOLS_RUNS_LOGMATCHER_H
+#define FORETRACE_TOOLS_RUNS_LOGMATCHER_H
 
+#include "backends/optimus/Job.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
 
-namespace foretrace::optimus {
-
-struct Job;
+namespace foretrace::runs {
 
 /// Where a log says something else than the plan.
 struct LogDifference {
@@ -30,9 +29,10 @@ struct LogSummary {
 /// Whether \p Text is such a log.
 bool isLog(llvm::StringRef Text);
 
-LogSummary checkLog(const Job &J, llvm::StringRef Text,
+/// Reports how \p Text differs from what a run of \p J logs.
+LogSummary matchLog(const optimus::Job &J, llvm::StringRef Text,
                     llvm::function_ref<void(LogDifference)> Report);
 
-} // namespace foretrace::optimus
+} // namespace foretrace::runs
 
 #endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job as Optimus-Prime runs it: its traced model, cut into stages.
+#ifndef FORETRACE_BACKENDS_OPTIMUS_JOB_H
+#define FORETRACE_BACKENDS_OPTIMUS_JOB_H
+
+#include "backends/Backend.h"
+#include "backends/optimus/Plan.h"
+#include "ir/Program.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace foretrace::optimus {
+
+/// Bytes that a micro-batch takes to the next stage, in fp32: what the runtime
+/// loads weights in unless it is told otherwise.
+struct Payload {
+  int64_t Sent;   ///< whole results of stages, some again
+  int64_t Needed; ///< what later stages read
+};
+
+/// All that is written of, and that a log is held against.
+struct Job {
+  const ir::Program &Program;
+  optimus::Family Family;
+  optimus::Split Split;
+  const optimus::Graph &Graph;
+  const optimus::Plan &Plan;
+  std::optional<int64_t> Length; ///< of the fx graph
+
+  int64_t stages() const { return static_cast<int64_t>(Plan.Stages.size()); }
+  int64_t microBatches() const { return *Program.Spec.Parallel.Ga; }
+  /// `length:1618, modcnt:130, num_stage:8, segment:16`.
+  std::string counts() const;
+  /// The key that a part of a stage is logged under: a layer, `embed`,
+  /// `lm_head`.
+  std::string keyOf(const LayerPart &P) const;
+  /// The ranks of a stage; tp varies fastest, then dp.
+  std::vector<int64_t> ranks(int64_t Stage) const;
+  int64_t stageOf(int64_t Rank) const;
+  /// The ranks at the same place of all stages.
+  std::vector<int64_t> pipelineOf(int64_t Rank) const;
+  int64_t bytesOf(unsigned Value) const;
+  /// Nothing after the last stage.
+  Payload payloadAfter(int64_t Stage) const;
+  /// The node of the split graph behind the submodule before \p Stage.
+  std::string firstNodeFor(int64_t Stage) const;
+};
+
+/// `1,235,814,400`
+std::string withCommas(int64_t N);
+/// `[0, 1]`, as Python prints a list.
+std::string list(llvm::ArrayRef<int64_t> Numbers);
+
+/// The job's way to cut, or what the runtime chooses: whole layers with tensor
+/// parallelism.
+Split splitOf(const ir::ParallelSpec &P);
+
+/// Calls \p Use with the job of a request that `check` found good.
+void withJob(const EmitRequest &Request,
+             llvm::function_ref<void(const Job &)> Use);
+
+} // namespace foretrace::optimus
+
+#endif
