@@ -92,3 +92,12 @@ bool foretrace::runPasses(Program &P, llvm::ArrayRef<const PassInfo *> Passes,
   }
   return true;
 }
+
+std::optional<Program> foretrace::establish(Spec Job, FactSet Needs,
+                                            DiagnosticEngine &Diags) {
+  Program P;
+  P.Spec = std::move(Job);
+  if (!runPasses(P, pipelineFor(Needs), Diags, {}) || Diags.hasErrors())
+    return std::nullopt;
+  return P;
+}

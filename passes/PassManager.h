@@ -9,6 +9,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <vector>
 
 namespace foretrace {
@@ -47,6 +48,10 @@ struct PassOptions {
 /// Runs \p Passes; false if one failed or one's requirements are not met.
 bool runPasses(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
                DiagnosticEngine &Diags, const PassOptions &Options);
+
+/// The program of \p Job with the facts \p Needs; nothing after an error.
+std::optional<ir::Program> establish(ir::Spec Job, ir::FactSet Needs,
+                                     DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

@@ -124,4 +124,9 @@ ExitCode showMessages(const DiagnosticEngine &Diags, const SourceMgr &Sources) {
   return Diags.hasErrors() ? ExitDiagnosed : ExitSuccess;
 }
 
+ExitCode failure(Error E) {
+  errs() << "foretrace: " << toString(std::move(E)) << '\n';
+  return ExitDiagnosed;
+}
+
 } // namespace foretrace

@@ -6,6 +6,7 @@
 
 #include "lang/Diagnostic.h"
 #include "tools/foretrace/Commands.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace foretrace {
@@ -19,6 +20,9 @@ DiagnosticEngine makeEngine();
 /// Prints \p Diags and says what to exit with.
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const llvm::SourceMgr &Sources);
+
+/// Prints \p E, which no place of the job is to blame for.
+ExitCode failure(llvm::Error E);
 
 } // namespace foretrace
 

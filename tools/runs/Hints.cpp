@@ -115,17 +115,16 @@ static std::optional<int64_t> countOf(StringRef Shape) {
 /// Nothing if \p Job is no legal one.
 static std::optional<JobFit> fit(ir::Spec Job, megatron::Instrumentation How,
                                  ArrayRef<TraceFile> Traces) {
-  ir::Program P;
-  P.Spec = std::move(Job);
   DiagnosticEngine Diags;
-  if (!runPasses(P, pipelineFor(TracePlan::needs()), Diags, {}) ||
-      Diags.hasErrors())
+  const std::optional<ir::Program> P =
+      establish(std::move(Job), TracePlan::needs(), Diags);
+  if (!P)
     return std::nullopt;
   for (const TraceFile &T : Traces)
-    if (T.Rank >= *P.Spec.Parallel.World)
+    if (T.Rank >= *P->Spec.Parallel.World)
       return std::nullopt;
   JobFit F;
-  TracePlan(P, How).sample(Traces, [&](const Divergence &D) {
+  TracePlan(*P, How).sample(Traces, [&](const Divergence &D) {
     ++F.Divergences;
     if (F.Seen)
       return;

@@ -74,6 +74,18 @@ void Inference::take(const SeenRow &Row) {
   takeCalls(Row);
 }
 
+llvm::Error Inference::takeFile(StringRef Path) {
+  return forEachLine(Path,
+                     [&](const TraceLine &Line) {
+                       if (Line.Malformed.empty())
+                         take(Line.Row);
+                       else
+                         ++Malformed;
+                       return true;
+                     })
+      .takeError();
+}
+
 void Inference::writeModel(llvm::raw_ostream &OS) const {
   OS << "model inferred {\n";
   const llvm::SmallVector<int64_t, 4> Sizes =

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_INFERENCE_H
 #define FORETRACE_TOOLS_RUNS_INFERENCE_H
 
-#include "tools/runs/TraceReader.h"
+#include "tools/runs/TraceFiles.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 #include <set>
@@ -16,6 +16,9 @@ namespace foretrace::runs {
 class Inference {
 public:
   void take(const SeenRow &Row);
+  /// Takes every row of a trace; what is no row is counted.
+  llvm::Error takeFile(llvm::StringRef Path);
+  int64_t malformed() const { return Malformed; }
   bool empty() const { return Ranks.empty(); }
 
   /// Writes a `.fore` file: what follows from the rows is stated, what does not
@@ -40,6 +43,7 @@ private:
   int64_t stages() const { return LastStage + 1; }
   int64_t world() const { return static_cast<int64_t>(Ranks.size()); }
 
+  int64_t Malformed = 0; ///< lines that are no rows
   std::set<int64_t> Ranks;
   int64_t LastStage = 0;
   int64_t LastBatch = -1; ///< of forward_step

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Holds what a real run left against the job it should be of.
+#ifndef FORETRACE_TOOLS_RUNS_CHECK_H
+#define FORETRACE_TOOLS_RUNS_CHECK_H
+
+#include "tools/runs/DivergencePrinter.h"
+#include "tools/runs/Tolerance.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace foretrace::runs {
+
+struct CheckOptions {
+  std::vector<Allowance> Allowed;
+  /// Divergences told of traces that differ alike, and communicators; the rest
+  /// is counted.
+  size_t Limit = 10;
+
+  bool allows(const Divergence &D, int64_t Rank) const;
+};
+
+/// An error if an iteration is too long to be remembered row by row.
+llvm::Error checkSize(const ir::Schedule &S);
+
+/// Holds \p Files, at least one, against \p P, which has the facts of
+/// TracePlan::needs, and tells \p Out how they differ. \p Job is as the
+/// frontend left it: other values of its keys are tried.
+CheckSummary checkTraces(const ir::Spec &Job, const ir::Program &P,
+                         std::vector<TraceFile> Files,
+                         const CheckOptions &Options, DivergencePrinter &Out);
+
+/// The only file of \p Paths, if it is the log of a run of Optimus-Prime; null
+/// if not.
+std::unique_ptr<llvm::MemoryBuffer> openLog(llvm::ArrayRef<std::string> Paths);
+
+/// Holds \p Log against the plan of \p Job. Nothing, and nothing told, if the
+/// job has errors, which are reported.
+std::optional<CheckSummary> checkLog(const ir::Spec &Job,
+                                     const llvm::MemoryBuffer &Log,
+                                     const CheckOptions &Options,
+                                     DivergencePrinter &Out,
+                                     DiagnosticEngine &Diags);
+
+} // namespace foretrace::runs
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/optimus/Job.h"
+#include "backends/optimus/Optimus.h"
+#include "passes/PassManager.h"
+#include "tools/runs/Check.h"
+#include "tools/runs/LogMatcher.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace foretrace::runs {
+
+std::unique_ptr<MemoryBuffer> openLog(ArrayRef<std::string> Paths) {
+  if (Paths.size() != 1 || sys::fs::is_directory(Paths.front()))
+    return nullptr;
+  auto Buffer = MemoryBuffer::getFile(Paths.front());
+  if (!Buffer || !isLog((*Buffer)->getBuffer()))
+    return nullptr;
+  return std::move(*Buffer);
+}
+
+/// The job's own `emit optimus`, or one without options.
+static ir::EmitSpec emitOf(const ir::Spec &Job) {
+  for (const ir::EmitSpec &E : Job.Emits)
+    if (E.Backend == "optimus")
+      return E;
+  ir::EmitSpec Plain;
+  Plain.Backend = "optimus";
+  Plain.Options.K = ir::Attribute::Kind::Section;
+  return Plain;
+}
+
+static Divergence describe(const LogDifference &D, StringRef Text,
+                           SourceRange Why) {
+  Divergence Out;
+  Out.Expected = D.Expected;
+  Out.Seen = D.Seen;
+  Out.Why = Why;
+  if (D.Offset == StringRef::npos) {
+    Out.Kind = DivergenceKind::MissingLine;
+    Out.Text = "`" + D.What + "` is not in the log; expected " + D.Expected;
+    if (!D.Seen.empty())
+      Out.Text += ", " + D.Seen;
+    return Out;
+  }
+  Out.Line = static_cast<int64_t>(Text.take_front(D.Offset).count('\n')) + 1;
+  Out.Kind = DivergenceKind::LogLine;
+  Out.Text = "`" + D.What + "` is " + D.Seen + "; expected " + D.Expected;
+  return Out;
+}
+
+std::optional<CheckSummary> checkLog(const ir::Spec &Job,
+                                     const MemoryBuffer &Log,
+                                     const CheckOptions &Options,
+                                     DivergencePrinter &Out,
+                                     DiagnosticEngine &Diags) {
+  constexpr int64_t NoRank = -1; // all write to one terminal
+  const ir::EmitSpec Emit = emitOf(Job);
+  const std::optional<ir::Program> P =
+      establish(Job, optimus::prepare(Emit, Diags), Diags);
+  if (!P)
+    return std::nullopt;
+  const EmitRequest Request{*P, Emit, /*DefaultStem=*/""};
+  if (!optimus::check(Request, Diags))
+    return std::nullopt;
+  const TraceFile Of{Log.getBufferIdentifier().str(), NoRank};
+  CheckSummary Summary;
+  auto Report = [&](const LogDifference &D) {
+    const Divergence Found =
+        describe(D, Log.getBuffer(), P->Spec.Parallel.Pp.Range);
+    if (Options.allows(Found, NoRank)) {
+      ++Summary.Tolerated;
+      return;
+    }
+    ++Summary.Divergences;
+    Out.print(Finding{{Of}, {Found}});
+  };
+  Out.begin();
+  LogSummary Seen;
+  optimus::withJob(Request, [&](const optimus::Job &J) {
+    Seen = matchLog(J, Log.getBuffer(), Report);
+  });
+  Summary.Ranks = Seen.Ranks;
+  Summary.World = *P->Spec.Parallel.World;
+  Summary.Rows = Seen.Statements;
+  Summary.Iterations = Seen.Steps;
+  Summary.IsLog = true;
+  Out.finish(Summary);
+  return Summary;
+}
+
+} // namespace foretrace::runs

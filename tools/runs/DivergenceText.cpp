@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/runs/DivergenceText.h"
+
+using namespace llvm;
+
+namespace foretrace::runs {
+
+/// `rank 3` or `ranks 0-3, 8`.
+static std::string describe(ArrayRef<TraceFile> Traces) {
+  std::string Text;
+  for (size_t I = 0; I < Traces.size();) {
+    const size_t First = I++;
+    while (I < Traces.size() && Traces[I].Rank == Traces[I - 1].Rank + 1)
+      ++I;
+    Text += (First == 0 ? "" : ", ") + std::to_string(Traces[First].Rank);
+    if (I - First > 1)
+      Text += "-" + std::to_string(Traces[I - 1].Rank);
+  }
+  return (Traces.size() > 1 ? "ranks " : "rank ") + Text;
+}
+
+std::string rankPrefix(const Finding &F) {
+  return F.Traces.front().Rank < 0 ? "" : describe(F.Traces) + ": ";
+}
+
+std::string describe(const Hint &H) {
+  return ("the traces fit `" + H.Key + " = " + H.Fits + "`; the job says " +
+          H.Planned +
+          (H.Divergences > 0
+               ? " (" + Twine(H.Divergences) + " divergences are left)"
+               : ""))
+      .str();
+}
+
+std::optional<JobPlace> findPlace(const SourceMgr &Sources, SourceRange Range) {
+  unsigned Buffer =
+      Range.isValid() ? Sources.FindBufferContainingLoc(Range.Start) : 0;
+  if (Buffer == 0)
+    return std::nullopt;
+  auto [Line, Column] = Sources.getLineAndColumn(Range.Start, Buffer);
+  const MemoryBuffer &Text = *Sources.getMemoryBuffer(Buffer);
+  JobPlace P{Text.getBufferIdentifier().str(), Line, Column};
+  if (P.File == CommandLineName) {
+    const char *Begin = Range.Start.getPointer() - (Column - 1);
+    P.Given = StringRef(Begin, Text.getBufferEnd() - Begin).split('\n').first;
+  }
+  return P;
+}
+
+std::string describe(const JobPlace &P) {
+  if (!P.Given.empty())
+    return P.Given.str();
+  return P.File + ":" + std::to_string(P.Line) + ":" + std::to_string(P.Column);
+}
+
+StringRef dialectOf(const CheckSummary &S) {
+  static constexpr StringLiteral Spellings[] = {
+#define DIALECT(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "backends/megatron/Dialects.def"
+  };
+  return Spellings[static_cast<unsigned>(S.How.Dialect)];
+}
+
+} // namespace foretrace::runs

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the forms of findings have in common: how ranks, hints and places of
+// the job are put into words. Private to the printers.
+#ifndef FORETRACE_TOOLS_RUNS_DIVERGENCETEXT_H
+#define FORETRACE_TOOLS_RUNS_DIVERGENCETEXT_H
+
+#include "tools/runs/Findings.h"
+#include "tools/runs/Hints.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace foretrace::runs {
+
+/// `rank 3: ` or `ranks 0-3, 8: `; empty for a terminal, which all share.
+std::string rankPrefix(const Finding &F);
+
+std::string describe(const Hint &H);
+
+/// As `emit megatron` spells it.
+llvm::StringRef dialectOf(const CheckSummary &S);
+
+/// A place of the job.
+struct JobPlace {
+  std::string File;
+  unsigned Line, Column;
+  llvm::StringRef Given = {}; ///< `-D key=value`, if it came from there
+};
+
+/// Nothing for what stands nowhere.
+std::optional<JobPlace> findPlace(const llvm::SourceMgr &Sources,
+                                  SourceRange Range);
+std::string describe(const JobPlace &P);
+
+} // namespace foretrace::runs
+
+#endif

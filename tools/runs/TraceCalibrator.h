@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calibrates a job by the traces of a run of it: what they measured, as a
+// profile, and how well a replay with it meets them.
+#ifndef FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
+#define FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
+
+#include "lang/Diagnostic.h"
+#include "tools/runs/Calibration.h"
+#include "tools/runs/TracePlan.h"
+
+namespace foretrace::runs {
+
+/// The program of \p Job with what TraceCalibrator needs, without the job's own
+/// costs: they are what is to be measured. Nothing after an error.
+std::optional<ir::Program> planUncosted(ir::Spec Job, DiagnosticEngine &Diags);
+
+/// First `gather`, then the rest.
+class TraceCalibrator {
+public:
+  /// \p P is of `planUncosted` and outlives this; there is a file at least.
+  TraceCalibrator(const ir::Program &P, std::vector<TraceFile> Files);
+
+  /// Error if a trace is not as planned, or none has a duration.
+  llvm::Error gather();
+  /// Writes what was measured as a TOML file that a job can import.
+  void writeProfile(llvm::raw_ostream &OS) const;
+  /// Prints how far the run is from what the profile says of it.
+  void report(llvm::raw_ostream &OS, DiagnosticEngine &Diags) const;
+
+private:
+  void reportPipelines(const ir::Program &Fitted, llvm::raw_ostream &OS) const;
+
+  const ir::Program &P;
+  const std::vector<TraceFile> Files;
+  const megatron::Instrumentation How;
+  const TracePlan Plan;
+  const megatron::Skeleton Rows;
+  Calibration Gathered;
+};
+
+} // namespace foretrace::runs
+
+#endif
