@@ -73,3 +73,27 @@ std::vector<int64_t> ProcessGroup::members(const RankMap &Map,
     Ranks.erase(Ranks.begin() + 1, Ranks.end() - 1);
   return Ranks;
 }
+
+/// Whether members of such groups have something to tell each other.
+static bool isUsed(const ProcessGroup &G, const Spec &Job, const Mesh &M) {
+  return M.groupSize(G.Axes) > 1 && (!G.EndsOnly || *Job.Model.Tied);
+}
+
+void foretrace::ir::forEachGroup(
+    const ProcessGroup &G, const Spec &Job, const Mesh &M,
+    std::optional<int64_t> OfRank,
+    llvm::function_ref<void(llvm::ArrayRef<int64_t>)> Visit) {
+  if (!isUsed(G, Job, M))
+    return;
+  const RankMap Map(M, *Job.Parallel.RankOrder);
+  if (OfRank) {
+    const std::vector<int64_t> Members = G.members(Map, *OfRank);
+    if (llvm::is_contained(Members, *OfRank))
+      Visit(Members);
+    return;
+  }
+  for (int64_t Rank = 0; Rank < *Job.Parallel.World; ++Rank)
+    if (llvm::all_of(G.Axes,
+                     [&](Axis A) { return Map.coordinate(Rank, A) == 0; }))
+      Visit(G.members(Map, Rank));
+}

@@ -49,6 +49,13 @@ struct ProcessGroup {
 };
 llvm::ArrayRef<ProcessGroup> allProcessGroups();
 
+/// Visits the members of every group of \p G's kind in a job, or of \p OfRank's
+/// only if that is one. None if nobody talks in them: a group has one rank, or
+/// there is no embedding to share.
+void forEachGroup(const ProcessGroup &G, const Spec &Job, const Mesh &M,
+                  std::optional<int64_t> OfRank,
+                  llvm::function_ref<void(llvm::ArrayRef<int64_t>)> Visit);
+
 } // namespace foretrace::ir
 
 #endif

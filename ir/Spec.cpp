@@ -41,4 +41,24 @@ int64_t ModelSpec::layerCount() const {
   return N;
 }
 
+EmitSpec EmitSpec::plain(llvm::StringRef Backend) {
+  EmitSpec Plain;
+  Plain.Backend = Backend.str();
+  Plain.Options.K = Attribute::Kind::Section;
+  return Plain;
+}
+
+void EmitSpec::set(llvm::StringRef Name, Attribute::Kind K,
+                   llvm::StringRef Text) {
+  Attribute New;
+  New.K = K;
+  New.Text = Text.str();
+  for (NamedAttribute &Old : Options.Fields)
+    if (Old.Name == Name) {
+      Old.Value = std::move(New);
+      return;
+    }
+  Options.Fields.push_back({Name.str(), {}, std::move(New)});
+}
+
 } // namespace foretrace::ir

@@ -212,6 +212,11 @@ struct EmitSpec {
   std::string Backend;
   SourceRange Range; ///< of the backend's name
   Attribute Options; ///< a Section
+
+  /// A block that no job has, without options.
+  static EmitSpec plain(llvm::StringRef Backend);
+  /// Gives an option a value, in place of the one that it may have.
+  void set(llvm::StringRef Name, Attribute::Kind K, llvm::StringRef Text);
 };
 
 /// The whole job.

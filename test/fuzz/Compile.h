@@ -6,8 +6,8 @@
 #define FORETRACE_TEST_FUZZ_COMPILE_H
 
 #include "backends/Backend.h"
-#include "llvm/ADT/STLExtras.h"
 #include "passes/PassManager.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace foretrace {
 
@@ -26,11 +26,8 @@ inline bool runAllPasses(ir::Program &P, DiagnosticEngine &Diags) {
 /// own `emit` blocks and without any.
 inline void checkAllBackends(const ir::Program &P, DiagnosticEngine &Diags) {
   std::vector<ir::EmitSpec> Emits = P.Spec.Emits;
-  for (const Backend &B : allBackends()) {
-    ir::EmitSpec &Plain = Emits.emplace_back();
-    Plain.Backend = B.Name.str();
-    Plain.Options.K = ir::Attribute::Kind::Section;
-  }
+  for (const Backend &B : allBackends())
+    Emits.push_back(ir::EmitSpec::plain(B.Name));
   for (const ir::EmitSpec &E : Emits)
     if (const Backend *B = findBackend(E.Backend)) {
       B->Prepare(E, Diags);

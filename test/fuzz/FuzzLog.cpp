@@ -46,8 +46,7 @@ static ir::Program makeProgram() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   static const ir::Program P = makeProgram();
-  ir::EmitSpec Emit;
-  Emit.Options.K = ir::Attribute::Kind::Section;
+  const ir::EmitSpec Emit = ir::EmitSpec::plain("optimus");
   const EmitRequest Request{P, Emit, "job"};
   DiagnosticEngine Diags;
   if (!optimus::check(Request, Diags))

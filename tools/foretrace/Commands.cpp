@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Commands.h"
 #include "tools/foretrace/Library.h"
-#include "tools/foretrace/Opt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -9,28 +8,26 @@ using namespace llvm;
 
 namespace foretrace {
 
-#define SUBCOMMAND(FUNCTION, NAME, SUMMARY)                                    \
+#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY)                               \
   cl::SubCommand &FUNCTION() {                                                 \
     static cl::SubCommand Command(NAME, SUMMARY);                              \
     return Command;                                                            \
   }
-SUBCOMMAND(compileCommand, "compile",
-           "Compile a job and write what its `emit` blocks ask for")
-SUBCOMMAND(planCommand, "plan", "Print which layers each pipeline stage holds")
-SUBCOMMAND(checkCommand, "check",
-           "Hold traces of a real run against the job they should be of")
-SUBCOMMAND(calibrateCommand, "calibrate",
-           "Measure times and links from the traces of a run")
-SUBCOMMAND(groupsCommand, "groups",
-           "Print which ranks of a job communicate with each other")
-SUBCOMMAND(inferCommand, "infer",
-           "Write a job as far as the traces of a run show it")
-SUBCOMMAND(optCommand, "opt", "Run passes on the text form of the IR")
-SUBCOMMAND(listCommand, "list", "List passes, backends, models or diagnostics")
-SUBCOMMAND(completionCommand, "completion",
-           "Print a completion script for a shell")
-SUBCOMMAND(manCommand, "man", "Print the manual page")
-#undef SUBCOMMAND
+#include "tools/foretrace/Commands.def"
+
+cl::SubCommandGroup &jobCommands() {
+  static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
+                                      &checkCommand(), &calibrateCommand(),
+                                      &groupsCommand()};
+  return Group;
+}
+
+cl::SubCommandGroup &diagnosingCommands() {
+  static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
+                                      &checkCommand(),   &calibrateCommand(),
+                                      &groupsCommand(),  &optCommand()};
+  return Group;
+}
 
 #define CATEGORY(FUNCTION, TITLE)                                              \
   cl::OptionCategory &FUNCTION() {                                             \
@@ -49,16 +46,8 @@ struct Command {
   ExitCode (*Run)();
 };
 static constexpr Command Commands[] = {
-    {compileCommand, runCompile},
-    {planCommand, runPlan},
-    {checkCommand, runCheck},
-    {calibrateCommand, runCalibrate},
-    {groupsCommand, runGroups},
-    {inferCommand, runInfer},
-    {optCommand, runOpt},
-    {listCommand, runList},
-    {completionCommand, runCompletion},
-    {manCommand, runMan},
+#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY) {FUNCTION, RUN},
+#include "tools/foretrace/Commands.def"
 };
 
 static constexpr char Overview[] =

@@ -15,35 +15,24 @@ enum ExitCode : int {
   ExitUsage = 2,     ///< the command line was at fault
 };
 
+// Of each subcommand its options and what it does once they are parsed.
 // Functions, not variables: options of several files register with them
 // while static objects are still being constructed.
-llvm::cl::SubCommand &compileCommand();
-llvm::cl::SubCommand &checkCommand();
-llvm::cl::SubCommand &calibrateCommand();
-llvm::cl::SubCommand &groupsCommand();
-llvm::cl::SubCommand &inferCommand();
-llvm::cl::SubCommand &planCommand();
-llvm::cl::SubCommand &optCommand();
-llvm::cl::SubCommand &listCommand();
-llvm::cl::SubCommand &completionCommand();
-llvm::cl::SubCommand &manCommand();
+#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY)                               \
+  llvm::cl::SubCommand &FUNCTION();                                            \
+  ExitCode RUN();
+#include "tools/foretrace/Commands.def"
+
+/// Those that compile a job, and may change it with `-D` and `-I`.
+llvm::cl::SubCommandGroup &jobCommands();
+/// Those that show diagnostics.
+llvm::cl::SubCommandGroup &diagnosingCommands();
 
 // Groups in which `--help` shows the options.
 llvm::cl::OptionCategory &jobCategory();
 llvm::cl::OptionCategory &outputCategory();
 llvm::cl::OptionCategory &messageCategory();
 llvm::cl::OptionCategory &passCategory();
-
-// What each subcommand does once the options are parsed.
-ExitCode runCompile();
-ExitCode runCheck();
-ExitCode runCalibrate();
-ExitCode runGroups();
-ExitCode runInfer();
-ExitCode runPlan();
-ExitCode runList();
-ExitCode runCompletion();
-ExitCode runMan();
 
 /// Prints `foretrace: TEXT` and where to find help.
 ExitCode usageError(const llvm::Twine &Text);

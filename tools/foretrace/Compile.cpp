@@ -58,18 +58,6 @@ static Destination findDestination() {
           ""};
 }
 
-static void setOption(ir::EmitSpec &Emit, StringRef Name, StringRef Value) {
-  auto Old = find_if(Emit.Options.Fields,
-                     [&](const auto &F) { return F.Name == Name; });
-  ir::Attribute New;
-  New.K = ir::Attribute::Kind::Text;
-  New.Text = Value.str();
-  if (Old != Emit.Options.Fields.end())
-    Old->Value = std::move(New);
-  else
-    Emit.Options.Fields.push_back({Name.str(), {}, std::move(New)});
-}
-
 /// The emit blocks of this run: those of the job, or what `--emit` selects.
 static std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Spec) {
   if (EmitNames.empty())
@@ -81,10 +69,7 @@ static std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Spec) {
             [&](const ir::EmitSpec &E) { return E.Backend == Name; });
     if (Selected.size() != Before)
       continue;
-    ir::EmitSpec Plain;
-    Plain.Backend = Name;
-    Plain.Options.K = ir::Attribute::Kind::Section;
-    Selected.push_back(std::move(Plain));
+    Selected.push_back(ir::EmitSpec::plain(Name));
   }
   return Selected;
 }
@@ -128,15 +113,16 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
                  Emits.size());
     return;
   }
+  using Kind = ir::Attribute::Kind;
   for (ir::EmitSpec &E : Emits) {
     if (!To.File.empty())
-      setOption(E, "file", To.File);
+      E.set("file", Kind::Text, To.File);
     if (E.Backend != "ir")
       continue;
     if (!IRLevel.empty())
-      setOption(E, "level", IRLevel);
+      E.set("level", Kind::Text, IRLevel);
     if (!To.Folder.empty() && !E.Options.find("file"))
-      setOption(E, "file", sys::path::stem(jobPath()).str() + ".ftir");
+      E.set("file", Kind::Text, (sys::path::stem(jobPath()) + ".ftir").str());
   }
 
   FileOutputs Outputs(To.Folder, To.Stream);

@@ -14,8 +14,6 @@ using namespace llvm;
 
 namespace foretrace {
 
-using ir::Axis;
-
 enum class GroupFormat { Table, JSON };
 
 static cl::opt<GroupFormat> Format(
@@ -36,28 +34,7 @@ static cl::opt<int64_t> OfRank("rank", cl::value_desc("n"), cl::init(-1),
                                cl::cat(outputCategory()),
                                cl::sub(groupsCommand()));
 
-namespace {
-
-class Printer {
-public:
-  explicit Printer(const ir::Program &P)
-      : P(P), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {}
-
-  void print(const ir::ProcessGroup &G) const;
-
-private:
-  void line(StringRef Name, ArrayRef<int64_t> Ranks) const;
-  /// Calls \p Visit with one rank of every group asked for.
-  void forEachGroup(ArrayRef<Axis> Axes,
-                    function_ref<void(int64_t)> Visit) const;
-
-  const ir::Program &P;
-  const ir::RankMap Map;
-};
-
-} // namespace
-
-void Printer::line(StringRef Name, ArrayRef<int64_t> Ranks) const {
+static void printGroup(StringRef Name, ArrayRef<int64_t> Ranks) {
   if (Format == GroupFormat::JSON) {
     json::OStream J(outs());
     J.object([&] {
@@ -74,30 +51,6 @@ void Printer::line(StringRef Name, ArrayRef<int64_t> Ranks) const {
       outs() << ' ' << Rank;
   }
   outs() << '\n';
-}
-
-void Printer::forEachGroup(ArrayRef<Axis> Axes,
-                           function_ref<void(int64_t)> Visit) const {
-  if (OfRank >= 0)
-    return Visit(OfRank);
-  auto IsFirst = [&](int64_t Rank) {
-    return all_of(Axes, [&](Axis A) { return Map.coordinate(Rank, A) == 0; });
-  };
-  for (int64_t Rank = 0; Rank < *P.Spec.Parallel.World; ++Rank)
-    if (IsFirst(Rank))
-      Visit(Rank);
-}
-
-void Printer::print(const ir::ProcessGroup &G) const {
-  if (P.Mesh.groupSize(G.Axes) == 1)
-    return; // nobody to talk to
-  if (G.EndsOnly && !*P.Spec.Model.Tied)
-    return; // nothing to share
-  forEachGroup(G.Axes, [&](int64_t Rank) {
-    const std::vector<int64_t> Members = G.members(Map, Rank);
-    if (OfRank < 0 || is_contained(Members, OfRank))
-      line(G.Name, Members);
-  });
 }
 
 static ExitCode checkOptions() {
@@ -119,20 +72,20 @@ ExitCode runGroups() {
     return Code;
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
-  ir::Program P;
-  if (std::optional<ir::Spec> Spec = readJob(Sources, Diags)) {
-    P.Spec = std::move(*Spec);
-    runPasses(P, pipelineFor({ir::Fact::Complete}), Diags, {});
-  }
-  if (Diags.hasErrors())
+  std::optional<ir::Program> P;
+  if (std::optional<ir::Spec> Job = readJob(Sources, Diags))
+    P = establish(std::move(*Job), {ir::Fact::Complete}, Diags);
+  if (!P)
     return showMessages(Diags, Sources);
-  if (OfRank >= *P.Spec.Parallel.World)
-    return usageError("--rank: the job has " + Twine(*P.Spec.Parallel.World) +
+  if (OfRank >= *P->Spec.Parallel.World)
+    return usageError("--rank: the job has " + Twine(*P->Spec.Parallel.World) +
                       " ranks, from 0");
-  const Printer Groups(P);
+  const auto One = OfRank < 0 ? std::nullopt : std::optional<int64_t>(OfRank);
   for (const ir::ProcessGroup &G : ir::allProcessGroups())
     if (Only.empty() || is_contained(Only, G.Name))
-      Groups.print(G);
+      ir::forEachGroup(G, P->Spec, P->Mesh, One, [&](ArrayRef<int64_t> Ranks) {
+        printGroup(G.Name, Ranks);
+      });
   return showMessages(Diags, Sources);
 }
 

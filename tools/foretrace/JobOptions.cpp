@@ -9,25 +9,18 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
-                                cl::cat(jobCategory()),
-                                cl::sub(compileCommand()),
-                                cl::sub(planCommand()), cl::sub(checkCommand()),
-                                cl::sub(calibrateCommand()),
-                                cl::sub(groupsCommand()));
+                                cl::cat(jobCategory()), cl::sub(jobCommands()));
 
 static cl::list<std::string>
     Overrides("D", cl::Prefix, cl::value_desc("name=value"),
               cl::desc("Give a `param`, or a key written section.key, a value"),
-              cl::cat(jobCategory()), cl::sub(compileCommand()),
-              cl::sub(planCommand()), cl::sub(checkCommand()),
-              cl::sub(calibrateCommand()), cl::sub(groupsCommand()));
+              cl::cat(jobCategory()), cl::sub(jobCommands()));
 
-static cl::list<std::string>
-    ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
-                cl::desc("Look for imports here too"), cl::cat(jobCategory()),
-                cl::sub(compileCommand()), cl::sub(planCommand()),
-                cl::sub(checkCommand()), cl::sub(calibrateCommand()),
-                cl::sub(groupsCommand()));
+static cl::list<std::string> ImportPaths("I", cl::Prefix,
+                                         cl::value_desc("folder"),
+                                         cl::desc("Look for imports here too"),
+                                         cl::cat(jobCategory()),
+                                         cl::sub(jobCommands()));
 
 static cl::list<std::string>
     Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,

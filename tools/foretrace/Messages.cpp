@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Messages.h"
-#include "lang/DidYouMean.h"
 #include "lang/Render.h"
+#include "lang/WarningOption.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -17,9 +17,7 @@ static cl::opt<MessageFormat> Format(
                           "with the lines they speak of (default)"),
                clEnumValN(MessageFormat::JSON, "json", "one object a line")),
     cl::init(MessageFormat::Text), cl::cat(messageCategory()),
-    cl::sub(compileCommand()), cl::sub(planCommand()), cl::sub(checkCommand()),
-    cl::sub(calibrateCommand()), cl::sub(groupsCommand()),
-    cl::sub(optCommand()));
+    cl::sub(diagnosingCommands()));
 
 static cl::opt<ColorMode> Color(
     "color", cl::desc("When to colour diagnostics:"),
@@ -27,83 +25,40 @@ static cl::opt<ColorMode> Color(
                clEnumValN(ColorMode::Always, "always", "always"),
                clEnumValN(ColorMode::Never, "never", "never")),
     cl::init(ColorMode::Auto), cl::cat(messageCategory()),
-    cl::sub(compileCommand()), cl::sub(planCommand()), cl::sub(checkCommand()),
-    cl::sub(calibrateCommand()), cl::sub(groupsCommand()),
-    cl::sub(optCommand()));
+    cl::sub(diagnosingCommands()));
 
 static cl::opt<bool>
     Quiet("quiet",
           cl::desc("Print diagnostics only: no progress, no list of files"),
-          cl::cat(messageCategory()), cl::sub(compileCommand()),
-          cl::sub(planCommand()), cl::sub(checkCommand()),
-          cl::sub(calibrateCommand()), cl::sub(groupsCommand()),
-          cl::sub(optCommand()));
+          cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
 
 namespace {
 
-/// What one `-W` asks for, of all warnings or of one.
-struct WarningOption {
-  bool IsError;
-  std::optional<diag::Id> Id;
-};
-
-/// Reads `error`, `error=SLUG` and `no-SLUG`.
 class WarningParser : public cl::basic_parser<WarningOption> {
 public:
   explicit WarningParser(cl::Option &O) : basic_parser(O) {}
   StringRef getValueName() const override { return "what"; }
-  bool parse(cl::Option &O, StringRef, StringRef Text, WarningOption &W);
+  bool parse(cl::Option &O, StringRef, StringRef Text, WarningOption &W) {
+    Expected<WarningOption> Read = parseWarningOption(Text);
+    if (!Read)
+      return O.error(toString(Read.takeError()));
+    W = *Read;
+    return false;
+  }
 };
 
 } // namespace
-
-/// True, and reported, if \p Slug is not that of a warning.
-static bool findWarning(cl::Option &O, StringRef Slug,
-                        std::optional<diag::Id> &Id) {
-  Id = findDiagnostic(Slug);
-  if (Id && getDiagnosticInfo(*Id).Level == Severity::Warning)
-    return false;
-  if (Id && getDiagnosticInfo(*Id).Level == Severity::Error)
-    return O.error("`" + Slug + "` is an error, not a warning");
-  std::vector<StringRef> Warnings;
-  for (unsigned I = 0; I != diag::NumDiagnostics; ++I)
-    if (getDiagnosticInfo(diag::Id(I)).Level == Severity::Warning)
-      Warnings.push_back(getDiagnosticInfo(diag::Id(I)).Slug);
-  StringRef Nearest = nearestWord(Slug, Warnings);
-  return O.error("`" + Slug + "` is not a warning" +
-                 (Nearest.empty() ? "; see `foretrace list diagnostics`"
-                                  : "; did you mean `" + Nearest + "`?"));
-}
-
-bool WarningParser::parse(cl::Option &O, StringRef, StringRef Text,
-                          WarningOption &W) {
-  W.IsError = Text.consume_front("error");
-  if (W.IsError && Text.empty())
-    return false;
-  if (Text.consume_front(W.IsError ? "=" : "no-"))
-    return findWarning(O, Text, W.Id);
-  return O.error("it is `-Werror`, `-Werror=SLUG` or `-Wno-SLUG`");
-}
 
 static cl::list<WarningOption, bool, WarningParser> WarningOptions(
     "W", cl::Prefix,
     cl::desc("-Werror: warnings are errors; -Werror=SLUG: this one is; "
              "-Wno-SLUG: it is not shown"),
-    cl::cat(messageCategory()), cl::sub(compileCommand()),
-    cl::sub(planCommand()), cl::sub(checkCommand()),
-    cl::sub(calibrateCommand()), cl::sub(groupsCommand()),
-    cl::sub(optCommand()));
+    cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
 
 DiagnosticEngine makeEngine() {
   DiagnosticEngine Diags;
-  for (const WarningOption &W : WarningOptions) {
-    if (!W.Id)
-      Diags.refuseWarnings();
-    else if (W.IsError)
-      Diags.refuse(*W.Id);
-    else
-      Diags.ignore(*W.Id);
-  }
+  for (const WarningOption &W : WarningOptions)
+    W.applyTo(Diags);
   return Diags;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/foretrace/Opt.h"
+//
+// `foretrace opt`: passes on the text form of the IR.
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"

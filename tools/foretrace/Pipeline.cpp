@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Pipeline.h"
-#include "ir/Print.h"
+#include "passes/PassReport.h"
 #include "tools/foretrace/Commands.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -43,46 +41,16 @@ bool checkPipelineOptions() {
   return true;
 }
 
-static void printAfter(const PassInfo &Pass, const ir::Program &P) {
-  if (!is_contained(PrintAfter, Pass.Name) && !is_contained(PrintAfter, "all"))
-    return;
-  errs() << "// after " << Pass.Name << "\n";
-  ir::print(P, errs());
-}
-
-static void printTime(const PassInfo &Pass, int64_t Nanoseconds) {
-  errs() << format("%10.3f ms  ", Nanoseconds / 1e6) << Pass.Name << "\n";
-}
-
 bool runPipeline(ir::Program &P, ArrayRef<const PassInfo *> Passes,
                  DiagnosticEngine &Diags) {
-  PassOptions Options;
-  Options.VerifyEach = VerifyEach;
-  if (!PrintAfter.empty())
-    Options.After = printAfter;
-  if (TimePasses)
-    Options.Timed = printTime;
-  return runPasses(P, Passes, Diags, Options);
+  return runPasses(
+      P, Passes, Diags,
+      {VerifyEach, TimePasses, {PrintAfter.begin(), PrintAfter.end()}}, errs());
 }
 
 void showStatistics(const ir::Program &P) {
-  if (!Stats)
-    return;
-  size_t Values = 0, Ops = 0, Collectives = 0;
-  for (const ir::Block &B : P.Blocks) {
-    Values += B.Values.size();
-    Ops += B.Ops.size();
-    Collectives += count_if(
-        B.Ops, [](const ir::Op &O) { return ir::isCollective(O.Kind); });
-  }
-  const ir::ParallelSpec &Parallel = P.Spec.Parallel;
-  errs() << "stats: blocks " << P.Blocks.size() << "\n"
-         << "stats: values " << Values << "\n"
-         << "stats: ops " << Ops << "\n"
-         << "stats: collectives " << Collectives << "\n"
-         << "stats: stage kinds " << P.Stages.size() << "\n"
-         << "stats: standing for " << P.Spec.Model.layerCount() << " layers, "
-         << *Parallel.Ga << " micro-batches, " << *Parallel.World << " ranks\n";
+  if (Stats)
+    printStatistics(P, errs());
 }
 
 } // namespace foretrace

@@ -23,20 +23,11 @@ static cl::opt<std::string>
 /// `emit plan { format = ...  file = ... }`; cuts inside of layers are for
 /// `optimus` to say.
 static ir::EmitSpec makeEmit(const ir::Spec &Job) {
-  ir::EmitSpec Emit;
-  Emit.Backend = *Job.Parallel.Partition == ir::PartitionKind::ModuleCount
-                     ? "optimus"
-                     : "plan";
-  Emit.Options.K = ir::Attribute::Kind::Section;
-  auto Set = [&](StringRef Name, ir::Attribute::Kind K, StringRef Text) {
-    ir::NamedAttribute A;
-    A.Name = Name.str();
-    A.Value.K = K;
-    A.Value.Text = Text.str();
-    Emit.Options.Fields.push_back(std::move(A));
-  };
-  Set("format", ir::Attribute::Kind::Name, Format);
-  Set("file", ir::Attribute::Kind::Text, Path);
+  const bool IsCutInside =
+      *Job.Parallel.Partition == ir::PartitionKind::ModuleCount;
+  ir::EmitSpec Emit = ir::EmitSpec::plain(IsCutInside ? "optimus" : "plan");
+  Emit.set("format", ir::Attribute::Kind::Name, Format);
+  Emit.set("file", ir::Attribute::Kind::Text, Path);
   return Emit;
 }
 

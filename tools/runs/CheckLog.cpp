@@ -24,10 +24,7 @@ static ir::EmitSpec emitOf(const ir::Spec &Job) {
   for (const ir::EmitSpec &E : Job.Emits)
     if (E.Backend == "optimus")
       return E;
-  ir::EmitSpec Plain;
-  Plain.Backend = "optimus";
-  Plain.Options.K = ir::Attribute::Kind::Section;
-  return Plain;
+  return ir::EmitSpec::plain("optimus");
 }
 
 static Divergence describe(const LogDifference &D, StringRef Text,

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/WarningOption.h"
+#include "lang/DidYouMean.h"
+
+using namespace foretrace;
+using llvm::createStringError;
+using llvm::StringRef;
+
+void WarningOption::applyTo(DiagnosticEngine &Diags) const {
+  if (!Id)
+    Diags.refuseWarnings();
+  else if (IsError)
+    Diags.refuse(*Id);
+  else
+    Diags.ignore(*Id);
+}
+
+/// The warning called \p Slug.
+static llvm::Expected<diag::Id> findWarning(StringRef Slug) {
+  const std::optional<diag::Id> Id = findDiagnostic(Slug);
+  if (Id && getDiagnosticInfo(*Id).Level == Severity::Warning)
+    return *Id;
+  if (Id && getDiagnosticInfo(*Id).Level == Severity::Error)
+    return createStringError("`" + Slug + "` is an error, not a warning");
+  std::vector<StringRef> Warnings;
+  for (unsigned I = 0; I != diag::NumDiagnostics; ++I)
+    if (getDiagnosticInfo(diag::Id(I)).Level == Severity::Warning)
+      Warnings.push_back(getDiagnosticInfo(diag::Id(I)).Slug);
+  const StringRef Nearest = nearestWord(Slug, Warnings);
+  return createStringError("`" + Slug + "` is not a warning" +
+                           (Nearest.empty()
+                                ? "; see `foretrace list diagnostics`"
+                                : "; did you mean `" + Nearest + "`?"));
+}
+
+llvm::Expected<WarningOption> foretrace::parseWarningOption(StringRef Text) {
+  const bool IsError = Text.consume_front("error");
+  if (IsError && Text.empty())
+    return WarningOption{true, std::nullopt};
+  if (!Text.consume_front(IsError ? "=" : "no-"))
+    return createStringError("it is `-Werror`, `-Werror=SLUG` or `-Wno-SLUG`");
+  llvm::Expected<diag::Id> Id = findWarning(Text);
+  if (!Id)
+    return Id.takeError();
+  return WarningOption{IsError, *Id};
+}

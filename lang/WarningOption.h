@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a user wants done with warnings: the text behind `-W`.
+#ifndef FORETRACE_LANG_WARNINGOPTION_H
+#define FORETRACE_LANG_WARNINGOPTION_H
+
+#include "lang/Diagnostic.h"
+#include "llvm/Support/Error.h"
+
+namespace foretrace {
+
+/// Of one warning, or of all: it is an error, or it is not shown.
+struct WarningOption {
+  bool IsError;
+  std::optional<diag::Id> Id; ///< none: all
+
+  void applyTo(DiagnosticEngine &Diags) const;
+};
+
+/// Reads `error`, `error=SLUG` or `no-SLUG`.
+llvm::Expected<WarningOption> parseWarningOption(llvm::StringRef Text);
+
+} // namespace foretrace
+
+#endif
