@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/PassManager.h"
 #include "ir/Verify.h"
+#include "lang/DidYouMean.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <chrono>
 
@@ -35,6 +37,25 @@ const PassInfo *foretrace::findPass(llvm::StringRef Name) {
   const PassInfo *Found = llvm::find_if(
       allPasses(), [Name](const PassInfo &P) { return P.Name == Name; });
   return Found == allPasses().end() ? nullptr : Found;
+}
+
+llvm::Expected<std::vector<const PassInfo *>>
+foretrace::findPasses(llvm::ArrayRef<std::string> Names) {
+  std::vector<const PassInfo *> Passes;
+  for (llvm::StringRef Name : Names) {
+    Passes.push_back(findPass(Name));
+    if (Passes.back())
+      continue;
+    std::vector<llvm::StringRef> Known;
+    for (const PassInfo &P : allPasses())
+      Known.push_back(P.Name);
+    const llvm::StringRef Nearest = nearestWord(Name, Known);
+    return llvm::createStringError(
+        "`" + Name + "` is not a pass" +
+        (Nearest.empty() ? "" : "; did you mean `" + Nearest + "`?") +
+        " There are " + llvm::join(Known, ", "));
+  }
+  return Passes;
 }
 
 std::vector<const PassInfo *> foretrace::pipelineFor(FactSet Needs) {

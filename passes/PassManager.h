@@ -9,6 +9,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <optional>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct PassInfo {
 llvm::ArrayRef<PassInfo> allPasses();
 /// The pass with that name, or null.
 const PassInfo *findPass(llvm::StringRef Name);
+/// The passes of these names, in order; an error names the first that is none.
+llvm::Expected<std::vector<const PassInfo *>>
+findPasses(llvm::ArrayRef<std::string> Names);
 
 /// The passes of the default order that establish \p Needs, with what they
 /// require in turn.

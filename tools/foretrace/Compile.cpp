@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace compile`: frontend, then each `emit` block.
+#include "backends/Backend.h"
+#include "tools/driver/EmitBlocks.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Output.h"
 #include "tools/foretrace/Pipeline.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -58,32 +58,13 @@ static Destination findDestination() {
           ""};
 }
 
-/// The emit blocks of this run: those of the job, or what `--emit` selects.
-static std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Spec) {
-  if (EmitNames.empty())
-    return Spec.Emits;
-  std::vector<ir::EmitSpec> Selected;
-  for (const std::string &Name : EmitNames) {
-    size_t Before = Selected.size();
-    copy_if(Spec.Emits, std::back_inserter(Selected),
-            [&](const ir::EmitSpec &E) { return E.Backend == Name; });
-    if (Selected.size() != Before)
-      continue;
-    Selected.push_back(ir::EmitSpec::plain(Name));
-  }
-  return Selected;
-}
-
 /// Whether all that is emitted, of blocks for these backends, is of the model
 /// alone.
 static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
-  std::vector<StringRef> Asked(Blocks.begin(), Blocks.end());
-  if (!EmitNames.empty())
-    Asked.assign(EmitNames.begin(), EmitNames.end());
-  return !Asked.empty() && all_of(Asked, [](StringRef Name) {
-    const Backend *B = findBackend(Name);
-    return B && isOfModel(*B);
-  });
+  if (EmitNames.empty())
+    return driver::areOfModel(Blocks);
+  return driver::areOfModel(
+      std::vector<StringRef>(EmitNames.begin(), EmitNames.end()));
 }
 
 static void showWritten(const FileOutputs &Outputs) {
@@ -105,7 +86,8 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
   if (!Spec)
     return;
 
-  std::vector<ir::EmitSpec> Emits = selectEmits(*Spec);
+  std::vector<ir::EmitSpec> Emits = driver::selectEmits(
+      *Spec, std::vector<std::string>(EmitNames.begin(), EmitNames.end()));
   if (Emits.empty())
     Diags.report({}, diag::NothingToEmit);
   if (Emits.size() > 1 && !To.File.empty()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/JobOptions.h"
 #include "frontend/Frontend.h"
+#include "tools/driver/ModelLibrary.h"
 #include "tools/foretrace/Commands.h"
-#include "tools/foretrace/Library.h"
 
 using namespace llvm;
 
@@ -27,6 +27,16 @@ static cl::list<std::string>
            cl::desc("The trace of a rank, or a folder with one *.txt a rank"),
            cl::cat(jobCategory()), cl::sub(checkCommand()),
            cl::sub(calibrateCommand()));
+
+static std::string &library() {
+  static std::string Path;
+  return Path;
+}
+
+void findLibrary(const char *ProgramPath) {
+  library() = driver::findModelLibrary(ProgramPath, FORETRACE_SOURCE_LIBRARY);
+}
+const std::string &libraryPath() { return library(); }
 
 StringRef jobPath() { return Job; }
 

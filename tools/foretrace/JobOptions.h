@@ -13,6 +13,11 @@
 
 namespace foretrace {
 
+/// Looks for the shipped models from the path the program was called by.
+void findLibrary(const char *ProgramPath);
+/// The folder that holds `models/`.
+const std::string &libraryPath();
+
 /// The path of the job; empty if the command line names none.
 llvm::StringRef jobPath();
 /// What `--trace` names.

@@ -3,13 +3,11 @@
 // `foretrace list`: what there is, one line each, from the tables.
 #include "backends/Backend.h"
 #include "passes/PassManager.h"
+#include "tools/driver/ModelLibrary.h"
 #include "tools/foretrace/Commands.h"
-#include "tools/foretrace/Library.h"
-#include "llvm/ADT/STLExtras.h"
+#include "tools/foretrace/JobOptions.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -24,13 +22,7 @@ static void printRow(StringRef Name, StringRef Text) {
 }
 
 static ExitCode listModels() {
-  std::vector<std::string> Names;
-  std::error_code EC;
-  for (sys::fs::directory_iterator I(libraryPath() + "/models", EC), End;
-       I != End && !EC; I.increment(EC))
-    if (sys::path::extension(I->path()) == ".fore")
-      Names.push_back(("models/" + sys::path::filename(I->path())).str());
-  sort(Names);
+  const std::vector<std::string> Names = driver::listModels(libraryPath());
   for (const std::string &Name : Names)
     outs() << Name << "\n";
   if (!Names.empty())

@@ -4,11 +4,9 @@
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
-#include "lang/DidYouMean.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Output.h"
 #include "tools/foretrace/Pipeline.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -32,25 +30,6 @@ static cl::opt<std::string>
     OutputPath("o", cl::value_desc("path"), cl::init("-"),
                cl::desc("Write to this file (`-`: standard output)"),
                cl::cat(outputCategory()), cl::sub(optCommand()));
-
-/// Finds the passes; reports the first name that is none.
-static bool findPasses(std::vector<const PassInfo *> &Passes) {
-  for (StringRef Name : PassNames) {
-    const PassInfo *Pass = findPass(Name);
-    if (!Pass) {
-      std::vector<StringRef> Known;
-      for (const PassInfo &P : allPasses())
-        Known.push_back(P.Name);
-      StringRef Nearest = nearestWord(Name, Known);
-      usageError("--passes: `" + Name + "` is not a pass" +
-                 (Nearest.empty() ? "" : "; did you mean `" + Nearest + "`?") +
-                 " There are " + join(Known, ", "));
-      return false;
-    }
-    Passes.push_back(Pass);
-  }
-  return true;
-}
 
 static std::optional<ir::Program> read(SourceMgr &Sources,
                                        DiagnosticEngine &Diags) {
@@ -85,12 +64,15 @@ static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
 }
 
 ExitCode runOpt() {
-  std::vector<const PassInfo *> Passes;
-  if (!findPasses(Passes) || !checkPipelineOptions())
+  auto Passes =
+      findPasses(std::vector<std::string>(PassNames.begin(), PassNames.end()));
+  if (!Passes)
+    return usageError("--passes: " + toString(Passes.takeError()));
+  if (!checkPipelineOptions())
     return ExitUsage;
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
-  optimize(Sources, Passes, Diags);
+  optimize(Sources, *Passes, Diags);
   return showMessages(Diags, Sources);
 }
 

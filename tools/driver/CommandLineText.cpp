@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver/CommandLineText.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace llvm;
+
+namespace foretrace::driver {
+
+static std::vector<const cl::SubCommand *> commands() {
+  std::vector<const cl::SubCommand *> All;
+  for (cl::SubCommand *S : cl::getRegisteredSubcommands())
+    if (!S->getName().empty() && S != &cl::SubCommand::getAll())
+      All.push_back(S);
+  sort(All, [](auto *A, auto *B) { return A->getName() < B->getName(); });
+  return All;
+}
+
+/// The visible options of a subcommand, by name.
+static std::vector<const cl::Option *> options(const cl::SubCommand &Command) {
+  std::vector<const cl::Option *> All;
+  for (const auto &Entry : Command.OptionsMap)
+    if (Entry.second->getOptionHiddenFlag() == cl::NotHidden)
+      All.push_back(Entry.second);
+  sort(All, [](auto *A, auto *B) { return A->ArgStr < B->ArgStr; });
+  return All;
+}
+
+/// As it is typed: `-o`, `--emit`, with a `=` where a value follows one.
+static std::string spelling(const cl::Option &O) {
+  if (O.ArgStr.size() == 1)
+    return ("-" + O.ArgStr).str();
+  StringRef Equals = O.getValueExpectedFlag() == cl::ValueRequired ? "=" : "";
+  return ("--" + O.ArgStr + Equals).str();
+}
+
+static std::string spellings(const cl::SubCommand &Command) {
+  return join(map_range(options(Command),
+                        [](const cl::Option *O) { return spelling(*O); }),
+              " ");
+}
+
+void writeBashCompletion(StringRef Name, raw_ostream &OS) {
+  OS << "# " << Name << " completion for bash; source this file\n_" << Name
+     << "() {\n"
+        "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" words\n"
+        "  case \"$COMP_CWORD:${COMP_WORDS[1]}\" in\n"
+        "  1:*) words=\"";
+  for (const cl::SubCommand *C : commands())
+    OS << C->getName() << " ";
+  OS << "--help --version\" ;;\n";
+  for (const cl::SubCommand *C : commands())
+    OS << "  *:" << C->getName() << ") words=\"" << spellings(*C) << "\" ;;\n";
+  OS << "  esac\n"
+        "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+        "  [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
+        "}\n"
+        "complete -o default -F _"
+     << Name << ' ' << Name << '\n';
+}
+
+/// Text for zsh's _arguments, inside single quotes and brackets.
+static std::string zshText(StringRef Text) {
+  std::string Out;
+  for (char C : Text)
+    if (C == '[' || C == ']' || C == ':')
+      (Out += '\\') += C;
+    else if (C == '\'')
+      Out += "'\\''";
+    else
+      Out += C;
+  return Out;
+}
+
+void writeZshCompletion(StringRef Name, raw_ostream &OS) {
+  OS << "#compdef " << Name << "\n_" << Name
+     << "() {\n"
+        "  if (( CURRENT == 2 )); then\n    local -a commands=(\n";
+  for (const cl::SubCommand *C : commands())
+    OS << "      '" << C->getName() << ":" << zshText(C->getDescription())
+       << "'\n";
+  OS << "    )\n    _describe command commands\n    return\n  fi\n"
+        "  case $words[2] in\n";
+  for (const cl::SubCommand *C : commands()) {
+    OS << "  " << C->getName() << ") _arguments";
+    for (const cl::Option *O : options(*C)) {
+      bool Valued = O->getValueExpectedFlag() == cl::ValueRequired;
+      OS << " \\\n    '" << spelling(*O) << "[" << zshText(O->HelpStr) << "]"
+         << (Valued ? ":value:_default" : "") << "'";
+    }
+    OS << " \\\n    '*:file:_files' ;;\n";
+  }
+  OS << "  esac\n}\n_" << Name << " \"$@\"\n";
+}
+
+/// Text for troff: hyphens and backslashes mean themselves.
+static std::string roff(StringRef Text) {
+  std::string Out;
+  for (char C : Text)
+    if (C == '-' || C == '\\')
+      (Out += '\\') += C == '-' ? '-' : 'e';
+    else
+      Out += C;
+  return Out;
+}
+
+void writeManSections(StringRef Name, raw_ostream &OS) {
+  for (const cl::SubCommand *C : commands()) {
+    OS << ".SH \"" << Name.upper() << ' ' << C->getName().upper() << "\"\n"
+       << roff(C->getDescription()) << ".\n";
+    for (const cl::Option *O : options(*C)) {
+      OS << ".TP\n.B " << roff(spelling(*O));
+      if (O->getValueExpectedFlag() == cl::ValueRequired)
+        OS << (O->ArgStr.size() == 1 ? "\\ " : "") << "\\fI"
+           << roff(O->ValueStr.empty() ? "value" : O->ValueStr) << "\\fR";
+      OS << "\n" << roff(O->HelpStr) << "\n";
+    }
+  }
+}
+
+} // namespace foretrace::driver

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver/EmitBlocks.h"
+#include "backends/Backend.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::driver {
+
+std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
+                                      ArrayRef<std::string> Names) {
+  if (Names.empty())
+    return Job.Emits;
+  std::vector<ir::EmitSpec> Selected;
+  for (const std::string &Name : Names) {
+    const size_t Before = Selected.size();
+    copy_if(Job.Emits, std::back_inserter(Selected),
+            [&](const ir::EmitSpec &E) { return E.Backend == Name; });
+    if (Selected.size() == Before)
+      Selected.push_back(ir::EmitSpec::plain(Name));
+  }
+  return Selected;
+}
+
+bool areOfModel(ArrayRef<StringRef> Backends) {
+  return !Backends.empty() && all_of(Backends, [](StringRef Name) {
+    const Backend *B = findBackend(Name);
+    return B && isOfModel(*B);
+  });
+}
+
+} // namespace foretrace::driver

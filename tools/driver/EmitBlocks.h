@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which of a job's `emit` blocks are meant.
+#ifndef FORETRACE_TOOLS_DRIVER_EMITBLOCKS_H
+#define FORETRACE_TOOLS_DRIVER_EMITBLOCKS_H
+
+#include "ir/Spec.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace foretrace::driver {
+
+/// The blocks of \p Job for the backends \p Names, or all if it is empty. A
+/// backend that no block names gets one without options.
+std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
+                                      llvm::ArrayRef<std::string> Names);
+
+/// Whether there are \p Backends, and all of them speak of the model alone.
+bool areOfModel(llvm::ArrayRef<llvm::StringRef> Backends);
+
+} // namespace foretrace::driver
+
+#endif
