@@ -104,6 +104,8 @@ int64_t Calibration::members(const ir::ProcessGroup &G) const {
                         : Sizes.groupSize(G);
 }
 
+/// Ranks that do the same thing together must say so by the same numbers,
+/// though each knows its own trace only.
 Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
                                                const ir::ProcessGroup &G,
                                                int64_t Call) const {
@@ -156,6 +158,9 @@ double Calibration::gradientScaling() const {
   return median(std::move(PerElement));
 }
 
+/// A link's latency and bandwidth are the start and the slope of time over
+/// bytes. The median of each size goes in, so that sizes weigh alike however
+/// often they were sent. What scaling gradients takes is not the link's.
 void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
   // By axis, the times of each size.
   std::map<ir::Axis, std::map<double, std::vector<double>>> Times;
@@ -182,6 +187,9 @@ void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
   }
 }
 
+/// A step of a stage takes its layers' times: one equation for each kind of
+/// stage and chunk, with the times of blocks as unknowns. What its messages
+/// take is known by then.
 std::vector<Calibration::Equation>
 Calibration::equations(const Timing &Links, bool IsBackward) const {
   std::vector<Equation> Out;
@@ -253,6 +261,7 @@ void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
                            {}});
 }
 
+/// Forward alone tells: backward steps have the same layers.
 bool Calibration::isUnderdetermined() const {
   std::vector<std::map<unsigned, double>> Rows;
   for (Equation &E : equations(Sizes, /*IsBackward=*/false))
@@ -282,6 +291,8 @@ const RowBody *Calibration::lastOptimizer(const Timing &Links) const {
   return Last;
 }
 
+/// Each fit needs those before it: links less the scaling of gradients, then
+/// computing less the links.
 ir::CostSpec Calibration::fit() const {
   ir::CostSpec Out;
   Out.Kind.state(ir::CostKind::Calibrated, {});

@@ -169,6 +169,7 @@ private:
 } // namespace
 
 template <typename T> void Search::tryValue(const SpecKey &K, int64_t Value) {
+  // What explains the run leaves hardly any; what is nearer leaves many.
   constexpr size_t MuchBetter = 10;
   const std::optional<JobFit> F = fit(change(Job, K, Value), How, Traces);
   if (!F || F->Divergences * MuchBetter > Planned.Divergences)

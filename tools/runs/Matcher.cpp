@@ -179,6 +179,9 @@ static int64_t firstOf(StringRef Shape) {
   return Shape.consume_front("[") && !Shape.consumeInteger(10, N) ? N : -1;
 }
 
+/// Calls carry no number, so they are compared in order. A call that
+/// is not there, or that nobody expects, must not make all that follow it
+/// differ: one is looked ahead on both sides.
 void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
   llvm::ArrayRef<SubOperation> Calls = Wanted.Body->SubOperations;
   size_t J = 0;                // of Seen.Calls
