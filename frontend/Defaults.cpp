@@ -37,6 +37,7 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Parallel.CpComm, CpCommKind::AllGather);
   orElse(S.Parallel.Pp, int64_t(1));
   orElse(S.Parallel.Vpp, int64_t(1));
+  orElse(S.Parallel.OverlapExpertComm, false);
   orElse(S.Parallel.Ep, int64_t(1));
   // Megatron-LM without --use-distributed-optimizer.
   orElse(S.Parallel.Partition, PartitionKind::Uniform);

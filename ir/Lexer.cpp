@@ -87,7 +87,7 @@ Token Lexer::next() {
     return take(Token::Kind::Word, Rest.take_while(isWordCharacter).size());
   if (Rest.starts_with(".."))
     return take(Token::Kind::Punct, 2);
-  if (llvm::StringRef("{}()[]=:,@+*").contains(C))
+  if (llvm::StringRef("{}()[]=:,@+*-/<").contains(C))
     return take(Token::Kind::Punct, 1);
   return take(Token::Kind::Bad, 1);
 }

@@ -34,7 +34,6 @@ private:
   bool stage();
   bool stageEntry(Stage &S);
   bool schedule();
-  bool count(llvm::StringRef Word, int64_t Least, int64_t &Out);
   bool boundary();
   bool once(bool &Seen);
 
@@ -161,19 +160,8 @@ bool ProgramParser::stageEntry(Stage &S) {
 
 bool ProgramParser::stage() {
   Stage S;
-  if (!In.expectInteger(0, S.First))
+  if (!In.expectStages(S.First, S.Count))
     return false;
-  if (In.takePunct("..")) {
-    int64_t Last;
-    SourceRange Range = In.peek().Range;
-    if (!In.expectInteger(S.First, Last))
-      return false;
-    if (Last == INT64_MAX) {
-      In.Diags.report(Range, diag::IrNumber, "this number", "is beyond 2^63");
-      return false;
-    }
-    S.Count = Last - S.First + 1;
-  }
   S.ReceivesForward = In.takeWord("receives");
   S.SendsForward = In.takeWord("sends");
   if (!In.expectBraces([&] { return stageEntry(S); }))
@@ -182,28 +170,8 @@ bool ProgramParser::stage() {
   return true;
 }
 
-bool ProgramParser::count(llvm::StringRef Word, int64_t Least, int64_t &Out) {
-  if (!In.takeWord(Word))
-    return In.expected(("`" + Word + "`").str());
-  return In.expectPunct("(") && In.expectInteger(Least, Out);
-}
-
 bool ProgramParser::schedule() {
-  Schedule &S = P.Schedule;
-  if (!once(SeenSchedule) || !In.expectSpelling("a kind of schedule", S.Kind) ||
-      !count("stages", 1, S.Stages) || !In.expectPunct(")") ||
-      !count("chunks", 1, S.Chunks) || !In.expectPunct(")") ||
-      !count("steps", 1, S.Steps) || !In.expectPunct(")"))
-    return false;
-  if (S.Kind == ScheduleKind::Interleaved &&
-      (!count("group", 1, S.Group) || !In.expectPunct(")")))
-    return false;
-  if (!count("warmup", 0, S.WarmupBase))
-    return false;
-  if (In.takeWord("less") && (!In.expectInteger(1, S.WarmupPerStage) ||
-                              !In.takeWord("a") || !In.takeWord("stage")))
-    return In.expected("`a stage`");
-  return In.expectPunct(")");
+  return once(SeenSchedule) && parseSchedule(In, P.Schedule);
 }
 
 bool ProgramParser::boundary() {

@@ -27,6 +27,8 @@ private:
 
 /// Reads what stands behind the word `spec`.
 bool parseSpec(TextReader &In, Spec &Out);
+/// Reads what stands behind the word `schedule`.
+bool parseSchedule(TextReader &In, Schedule &Out);
 /// Reads what stands behind the name of a block.
 bool parseBlock(TextReader &In, LocationFinder &Locations, Block &Out);
 

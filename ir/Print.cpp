@@ -235,17 +235,6 @@ static void printStage(const Stage &S, const Program &P,
   OS << "}\n";
 }
 
-static void printSchedule(const Schedule &S, llvm::raw_ostream &OS) {
-  OS << "\nschedule " << getSpelling(S.Kind) << " stages(" << S.Stages
-     << ") chunks(" << S.Chunks << ") steps(" << S.Steps << ") ";
-  if (S.Kind == ScheduleKind::Interleaved)
-    OS << "group(" << S.Group << ") ";
-  OS << "warmup(" << S.WarmupBase;
-  if (S.WarmupPerStage != 0)
-    OS << " less " << S.WarmupPerStage << " a stage";
-  OS << ")\n";
-}
-
 static void printHeader(const Program &P, llvm::raw_ostream &OS) {
   OS << "ftir " << TextVersion << ' ' << getName(P.AtLevel) << " facts(";
   llvm::StringRef Separator;

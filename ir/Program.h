@@ -15,57 +15,16 @@
 #define FORETRACE_IR_PROGRAM_H
 
 #include "ir/Facts.h"
+#include "ir/Ids.h"
 #include "ir/Mesh.h"
 #include "ir/Schedule.h"
 #include "ir/Spec.h"
 #include "lang/Quantity.h"
 #include "llvm/ADT/SmallVector.h"
-#include <cassert>
 #include <string>
 #include <vector>
 
 namespace foretrace::ir {
-
-/// An index into one table; ids of different tables don't mix.
-template <typename Tag> struct Id {
-  static constexpr unsigned None = ~0u;
-  unsigned Index = None;
-  bool isValid() const { return Index != None; }
-  friend bool operator==(Id A, Id B) { return A.Index == B.Index; }
-  friend bool operator!=(Id A, Id B) { return A.Index != B.Index; }
-};
-using ValueId = Id<struct ValueTag>;
-using OpId = Id<struct OpTag>;
-using BlockId = Id<struct BlockTag>;
-
-/// A std::vector indexed by its own id type. Order of insertion is order of
-/// output.
-template <typename IdT, typename T> class Table {
-public:
-  IdT add(T Item) {
-    Items.push_back(std::move(Item));
-    return IdT{static_cast<unsigned>(Items.size() - 1)};
-  }
-  T &operator[](IdT I) {
-    assert(I.Index < Items.size());
-    return Items[I.Index];
-  }
-  const T &operator[](IdT I) const {
-    assert(I.Index < Items.size());
-    return Items[I.Index];
-  }
-  bool contains(IdT I) const { return I.Index < Items.size(); }
-  size_t size() const { return Items.size(); }
-  bool empty() const { return Items.empty(); }
-  auto begin() { return Items.begin(); }
-  auto end() { return Items.end(); }
-  auto begin() const { return Items.begin(); }
-  auto end() const { return Items.end(); }
-  IdT idAt(size_t I) const { return IdT{static_cast<unsigned>(I)}; }
-
-private:
-  std::vector<T> Items;
-};
 
 enum class DimKind : unsigned char {
 #define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC) ENUMERATOR,

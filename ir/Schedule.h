@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order a pipeline stage runs its micro-batches and chunks. Stored in
-// closed form: its size depends neither on stages nor on micro-batches.
+// In which order the stages of a pipeline run micro-batches and model chunks,
+// and exchange messages. A schedule is a program for each kind of stage: loops
+// of slots, whose micro-batches, chunks, peers and tags are closed forms of the
+// loop's index and the stage. Its size depends neither on stages nor on
+// micro-batches; ScheduleWalker (ir/ScheduleWalker.h) unfolds it.
 #ifndef FORETRACE_IR_SCHEDULE_H
 #define FORETRACE_IR_SCHEDULE_H
 
+#include "ir/Index.h"
 #include "ir/Spec.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace foretrace::ir {
 
@@ -25,16 +29,108 @@ enum class ActionKind : unsigned char {
 #include "ir/Actions.def"
 };
 llvm::StringRef getName(ActionKind K);
+/// Whether it runs a chunk, on a micro-batch.
+bool isCompute(ActionKind K);
+bool isSend(ActionKind K);
+bool isReceive(ActionKind K);
+inline bool isMessage(ActionKind K) { return isSend(K) || isReceive(K); }
 
-/// One thing a stage does.
+enum class PlacementKind : unsigned char {
+#define PLACEMENT(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "ir/Placements.def"
+};
+
+/// How messages travel.
+enum class Transport : unsigned char {
+  Combined, ///< a call returns when all its messages have met
+  Eager,    ///< a send returns at once, a receive when the message is there
+};
+
+/// A row of ir/Schedules.def.
+struct ScheduleInfo {
+  PlacementKind Placement;
+  ir::Transport Transport;
+  int64_t LeastVpp, MostVpp;
+};
+const ScheduleInfo &getInfo(ScheduleKind K);
+
+/// How a slot begins.
+enum class SlotStart : unsigned char {
+  After,      ///< when the one before it has ended
+  With,       ///< in one call with it
+  Overlapped, ///< interleaved with it, piece by piece
+};
+
+/// One thing a stage does in each iteration of a loop. It is empty, and nothing
+/// is done, if its micro-batch or chunk does not exist, and if it would send
+/// beyond the ends of the model or to its own stage.
+struct Slot {
+  ActionKind Kind;
+  SlotStart Start = SlotStart::After;
+  /// Of what runs, is sent or is received; invalid once an iteration of
+  /// training.
+  IndexId MicroBatch = {}, Chunk = {};
+  IndexId Peer = {}; ///< of a message: the other stage
+  IndexId Tag = {};  ///< of a message: the same at both ends, and of no other
+};
+
+struct SlotLoop {
+  SchedulePhase Phase;
+  IndexId Count; ///< of iterations; not positive is none
+  llvm::SmallVector<Slot, 8> Slots;
+};
+
+/// What each of the stages [First, First + Count) does, in order.
+struct StageProgram {
+  int64_t First = 0;
+  int64_t Count = 1;
+  std::vector<SlotLoop> Loops;
+};
+
+/// The schedule of every stage.
+struct Schedule {
+  ScheduleKind Kind = ScheduleKind::None;
+  PlacementKind Placement = PlacementKind::Loop;
+  ir::Transport Transport = Transport::Combined;
+  int64_t Stages = 1; ///< pp
+  int64_t Chunks = 1; ///< of a stage
+  int64_t MicroBatches = 1;
+  /// Micro-batches that an interleaved stage takes through a chunk before the
+  /// next one; the last group may be smaller.
+  int64_t Group = 1;
+  IndexTable Indices;
+  std::vector<StageProgram> Programs; ///< in order of stages
+
+  /// Passes of a stage through one of its chunks, forward.
+  int64_t steps() const { return MicroBatches * Chunks; }
+  /// Parts that the model is cut into.
+  int64_t parts() const;
+  /// The part that a chunk of a stage is, from 0 at the embedding.
+  int64_t partOf(int64_t Stage, int64_t Chunk) const;
+  /// The stage that has the part after, or before, that of a chunk; nothing at
+  /// the ends of the model.
+  std::optional<int64_t> neighbour(int64_t Stage, int64_t Chunk,
+                                   bool IsNext) const;
+  /// Whether a micro-batch goes through a chunk.
+  bool takes(int64_t Chunk, int64_t MicroBatch) const {
+    return Placement != PlacementKind::Bidirectional ||
+           (MicroBatch < MicroBatches / 2) == (Chunk == 0);
+  }
+  const StageProgram &programOf(int64_t Stage) const;
+};
+
+/// One slot of one iteration.
 struct Action {
   ActionKind Kind = ActionKind::Step;
   SchedulePhase Phase = SchedulePhase::Finalize;
   int64_t MicroBatch = 0; ///< from 0; of what is sent or received, too
   int64_t Chunk = 0;      ///< of this stage, from 0
-  /// Starts together with the action before it: Megatron-LM sends and receives
-  /// in one combined call where both are due.
-  bool IsFused = false;
+  SlotStart Start = SlotStart::After;
+  int64_t Peer = 0; ///< of a message
+  int64_t Tag = 0;  ///< of a message
+
+  /// Whether it is part of the call that the action before it began.
+  bool isFused() const { return Start == SlotStart::With; }
 };
 
 /// A message between stages. Its two ends, which call it by different actions
@@ -42,45 +138,13 @@ struct Action {
 struct PipelineMessage {
   bool IsForward;
   int64_t MicroBatch;
-  /// Of the whole model, from 0: the chunk that sends forward or receives
-  /// backward.
-  int64_t ModelChunk;
-};
-
-/// The schedule of every stage. A stage runs `warmup` forward steps, then one
-/// forward and one backward step in turn, then the backward steps that are
-/// left; a step is one chunk of one micro-batch.
-struct Schedule {
-  ScheduleKind Kind = ScheduleKind::None;
-  int64_t Stages = 1; ///< pp
-  int64_t Chunks = 1; ///< of a stage, vpp
-  int64_t Steps = 1;  ///< forward steps of a stage: micro-batches x chunks
-  /// Micro-batches that an interleaved stage takes through a chunk before the
-  /// next one; the last group may be smaller.
-  int64_t Group = 1;
-  /// Forward steps before the first backward one:
-  /// min(WarmupBase - WarmupPerStage * stage, Steps).
-  int64_t WarmupBase = 0, WarmupPerStage = 0;
-
-  int64_t microBatches() const { return Steps / Chunks; }
-  int64_t warmup(int64_t Stage) const {
-    return std::min(WarmupBase - WarmupPerStage * Stage, Steps);
-  }
+  /// The part of the model that sends forward or receives backward.
+  int64_t Part;
 };
 
 /// The message that an action of stage \p Stage sends or receives, if it does.
 std::optional<PipelineMessage> messageOf(const Schedule &S, int64_t Stage,
                                          const Action &A);
-
-/// What stage \p Stage does in one iteration, in order, unfolded one at a time.
-/// Stops when \p Visit returns false.
-/// Narayanan et al., arXiv 2104.04473, section 2.2 (1F1B and interleaved);
-/// Huang et al., arXiv 1811.06965 (GPipe); Megatron-LM,
-/// pipeline_parallel/schedules.py, for groups and for what is received when,
-/// without overlap_p2p_comm: that changes no order of steps, but messages
-/// forward and backward are calls of their own then.
-void forEachAction(const Schedule &S, int64_t Stage,
-                   llvm::function_ref<bool(const Action &)> Visit);
 
 } // namespace foretrace::ir
 

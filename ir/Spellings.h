@@ -32,6 +32,21 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
 #define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
   Add(OpKind::ENUMERATOR, MNEMONIC);
 #include "ir/Ops.def"
+#define SCHEDULE_PHASE(ENUMERATOR, SPELLING, DOC)                              \
+  Add(SchedulePhase::ENUMERATOR, SPELLING);
+#define ACTION(ENUMERATOR, SPELLING, DOC) Add(ActionKind::ENUMERATOR, SPELLING);
+#include "ir/Actions.def"
+#define PLACEMENT(ENUMERATOR, SPELLING, DOC)                                   \
+  Add(PlacementKind::ENUMERATOR, SPELLING);
+#include "ir/Placements.def"
+#define INDEX_VARIABLE(ENUMERATOR, SPELLING, DOC)                              \
+  Add(IndexVariable::ENUMERATOR, SPELLING);
+#include "ir/Indices.def"
+    Add(Transport::Combined, "combined");
+    Add(Transport::Eager, "eager");
+    Add(SlotStart::After, "after");
+    Add(SlotStart::With, "with");
+    Add(SlotStart::Overlapped, "overlapped");
     for (ElementType T :
          {ElementType::BF16, ElementType::FP16, ElementType::FP32,
           ElementType::I64, ElementType::I32, ElementType::Bool})

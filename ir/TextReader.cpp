@@ -107,6 +107,24 @@ bool TextReader::expectReal(double &Out, double Most) {
   return false;
 }
 
+bool TextReader::expectStages(int64_t &First, int64_t &Count) {
+  Count = 1;
+  if (!expectInteger(0, First))
+    return false;
+  if (!takePunct(".."))
+    return true;
+  SourceRange Range = Current.Range;
+  int64_t Last;
+  if (!expectInteger(First, Last))
+    return false;
+  if (Last == INT64_MAX) {
+    Diags.report(Range, diag::IrNumber, "this number", "is beyond 2^63");
+    return false;
+  }
+  Count = Last - First + 1;
+  return true;
+}
+
 bool TextReader::text(const Token &T, std::string &Out) {
   Out.clear();
   for (size_t I = 0; I < T.Text.size(); ++I) {

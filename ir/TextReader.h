@@ -49,6 +49,9 @@ public:
   bool expectReal(double &Out,
                   double Most = std::numeric_limits<double>::max());
 
+  /// `3` or `3..7`.
+  bool expectStages(int64_t &First, int64_t &Count);
+
   /// Resolves the escapes of a string or of a name in quotes.
   bool text(const Token &T, std::string &Out);
 

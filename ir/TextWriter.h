@@ -44,6 +44,8 @@ void printPeriods(int64_t Periods, const RunsT &Runs, llvm::raw_ostream &OS,
 
 /// Prints the `spec { ... }` section.
 void printSpec(const Spec &S, llvm::raw_ostream &OS);
+/// Prints the `schedule ... { ... }` section.
+void printSchedule(const Schedule &S, llvm::raw_ostream &OS);
 
 } // namespace foretrace::ir
 

@@ -1,122 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the stages of a schedule against each other.
+#include "ir/StageCalls.h"
+#include "ir/StageOrder.h"
 #include "ir/VerifyParts.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 namespace {
 
-/// A PipelineMessage as a key.
-using Message = std::tuple<bool, int64_t, int64_t>;
+/// More actions are not followed; they take some tens of milliseconds.
+constexpr int64_t MaxActions = int64_t(1) << 20;
 
-struct Walk {
-  std::vector<Action> Actions;
-  size_t At = 0;
-  bool Waits = false; ///< its messages are posted
+/// A stage that checks itself while it meets others.
+struct CheckedStage {
+  StageCalls Calls;
+  StageOrder Order;
+  Action Wrong = {};
+  llvm::StringRef Why = ""; ///< `Wrong` can't be done
+
+  CheckedStage(const Schedule &S, int64_t Stage)
+      : Calls(S, Stage), Order(S, Stage) {}
+
+  bool next() {
+    if (!Why.empty() || !Calls.next())
+      return false;
+    for (const Action &A : Calls.actions()) {
+      Why = Order.take(A);
+      if (Why.empty())
+        continue;
+      Wrong = A;
+      return false;
+    }
+    return true;
+  }
 };
 
-class Simulation {
-public:
-  explicit Simulation(const Schedule &S);
+struct Client {
+  std::vector<CheckedStage> Stages;
 
-  /// The first action that waits forever, with its stage, if there is one.
-  std::optional<std::pair<int64_t, Action>> run();
+  bool begin(size_t I) { return Stages[I].next(); }
+  size_t parts(size_t I) const { return Stages[I].Calls.actions().size(); }
+  Meeting meeting(size_t I, size_t Part) const {
+    return Stages[I].Calls.meeting(Part);
+  }
+  static int64_t duration(size_t, size_t) { return 0; }
+  static void end(size_t, int64_t, int64_t) {}
+};
+
+class MessageVerifier {
+public:
+  MessageVerifier(const Schedule &S, SourceRange Range, DiagnosticEngine &Diags)
+      : S(S), Range(Range), Diags(Diags),
+        Run(C, static_cast<size_t>(S.Stages)) {
+    for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
+      C.Stages.emplace_back(S, Stage);
+  }
+
+  void verify();
 
 private:
-  std::optional<Message> messageAt(int64_t Stage, const Action &A) const;
-  size_t endOfCall(const Walk &W) const;
-  bool advance(int64_t Stage);
+  bool verifyOrder();
+  void reportStuck();
+  const Action *waitsFor(size_t Stage) const;
 
   const Schedule &S;
-  std::vector<Walk> Stages;
-  std::map<Message, int> Posted; ///< by how many of the two
+  const SourceRange Range;
+  DiagnosticEngine &Diags;
+  Client C;
+  Rendezvous<Client> Run;
 };
 
 } // namespace
 
-Simulation::Simulation(const Schedule &S) : S(S) {
-  for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
-    forEachAction(S, Stage, [&, &W = Stages.emplace_back()](const Action &A) {
-      W.Actions.push_back(A);
-      return true;
-    });
-}
-
-std::optional<Message> Simulation::messageAt(int64_t Stage,
-                                             const Action &A) const {
-  std::optional<PipelineMessage> M = messageOf(S, Stage, A);
-  if (!M)
-    return std::nullopt;
-  return Message{M->IsForward, M->MicroBatch, M->ModelChunk};
-}
-
-size_t Simulation::endOfCall(const Walk &W) const {
-  size_t End = W.At + 1;
-  while (End < W.Actions.size() && W.Actions[End].IsFused)
-    ++End;
-  return End;
-}
-
-/// Takes a stage through its calls until one waits for another stage.
-bool Simulation::advance(int64_t Stage) {
-  Walk &W = Stages[static_cast<size_t>(Stage)];
-  bool HasMoved = false;
-  while (W.At < W.Actions.size()) {
-    llvm::ArrayRef<Action> Call =
-        llvm::ArrayRef(W.Actions).slice(W.At, endOfCall(W) - W.At);
-    if (!W.Waits)
-      for (const Action &A : Call)
-        if (std::optional<Message> M = messageAt(Stage, A)) {
-          ++Posted[*M];
-          HasMoved = true;
-        }
-    W.Waits = true;
-    if (!llvm::all_of(Call, [&](const Action &A) {
-          std::optional<Message> M = messageAt(Stage, A);
-          return !M || Posted[*M] == 2;
-        }))
-      return HasMoved;
-    W.At += Call.size();
-    W.Waits = false;
-    HasMoved = true;
+/// Of every stage for itself; reports the first one.
+bool MessageVerifier::verifyOrder() {
+  for (const auto &[Stage, Of] : llvm::enumerate(C.Stages)) {
+    if (Of.Calls.hasFailed()) {
+      Diags.report(Range, diag::VerifyIndex, Stage);
+      return false;
+    }
+    if (!Of.Why.empty()) {
+      Diags.report(Range, diag::VerifyAction, Stage, getName(Of.Wrong.Kind),
+                   Of.Wrong.MicroBatch, Of.Wrong.Chunk, Of.Why);
+      return false;
+    }
   }
-  return HasMoved;
+  return true;
 }
 
-std::optional<std::pair<int64_t, Action>> Simulation::run() {
-  for (bool HasMoved = true; HasMoved;) {
-    HasMoved = false;
-    for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
-      HasMoved |= advance(Stage);
+/// The message that a stage that is stuck waits for.
+const Action *MessageVerifier::waitsFor(size_t Stage) const {
+  const StageCalls &Calls = C.Stages[Stage].Calls;
+  for (size_t Part = 0; Part < Calls.actions().size(); ++Part)
+    if (const Meeting M = Calls.meeting(Part); M.Waits && Run.isPending(M))
+      return &Calls.actions()[Part];
+  return nullptr;
+}
+
+/// The first stage that waits, and those that it, and they in turn, wait for.
+void MessageVerifier::reportStuck() {
+  size_t At = 0;
+  while (!Run.isStuck(At))
+    ++At;
+  const Action *A = waitsFor(At);
+  DiagnosticBuilder D =
+      Diags.report(Range, diag::VerifyMessages, At, getName(A->Kind),
+                   A->MicroBatch, A->Chunk, A->Peer);
+  std::vector<bool> Seen(C.Stages.size());
+  for (Seen[At] = true;; Seen[At] = true) {
+    At = static_cast<size_t>(A->Peer);
+    if (Seen[At])
+      return;
+    if (!Run.isStuck(At)) {
+      D.note(Range, diag::VerifyEnded, At);
+      return;
+    }
+    A = waitsFor(At);
+    D.note(Range, diag::VerifyWaits, At, getName(A->Kind), A->MicroBatch,
+           A->Chunk, A->Peer);
   }
-  for (int64_t Stage = 0; Stage < S.Stages; ++Stage) {
-    const Walk &W = Stages[static_cast<size_t>(Stage)];
-    for (size_t I = W.At; I < W.Actions.size(); ++I)
-      if (std::optional<Message> M = messageAt(Stage, W.Actions[I]);
-          M && Posted[*M] != 2)
-        return std::pair(Stage, W.Actions[I]);
-  }
-  return std::nullopt;
+}
+
+void MessageVerifier::verify() {
+  const bool HaveEnded = Run.run();
+  if (!verifyOrder())
+    return;
+  if (!HaveEnded)
+    return reportStuck();
+  for (const auto &[Stage, Of] : llvm::enumerate(C.Stages))
+    if (std::optional<Action> A = Of.Order.missing()) {
+      Diags.report(Range, diag::VerifyMissing, Stage, getName(A->Kind),
+                   A->MicroBatch, A->Chunk);
+      return;
+    }
+}
+
+/// Micro-batches after which a schedule repeats what it does: of more, as many
+/// are run as reach from the first to the last stage and back.
+static int64_t repeating(const Schedule &S) {
+  const bool IsLoop = S.Placement == PlacementKind::Loop;
+  const int64_t Unit = IsLoop && S.Chunks > 1 ? S.Group : 2;
+  const int64_t Round = IsLoop ? std::max(S.Stages, Unit) : 2 * S.Stages;
+  if (Round > MaxActions)
+    return S.MicroBatches;
+  const int64_t Some = 2 * Round / Unit * Unit + Unit + S.MicroBatches % Unit;
+  return std::min(S.MicroBatches, Some);
 }
 
 void foretrace::ir::verifyMessages(const Program &P, DiagnosticEngine &Diags) {
-  constexpr int64_t MaxSteps = int64_t(1) << 18; // takes a tenth of a second
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const SourceRange Range =
+      Par.Schedule.isStated() ? Par.Schedule.Range : Par.Pp.Range;
   Schedule S = P.Schedule;
-  // Micro-batches that go through the chunks together.
-  const int64_t Round = std::min(std::max(S.Stages, S.Group), S.microBatches());
-  if (S.Stages * S.Chunks > MaxSteps || Round > MaxSteps)
+  S.MicroBatches = repeating(S);
+  const Elements Size = Elements(S.Stages) * S.Chunks * S.MicroBatches;
+  int64_t Iterations = Size.isOverflow() ? INT64_MAX : Size.value();
+  for (int64_t Stage = 0; Stage < S.Stages && Iterations <= MaxActions; ++Stage)
+    Iterations += std::min(ScheduleWalker(S, Stage).iterations(), MaxActions);
+  if (Iterations > MaxActions) {
+    Diags.report(Range, diag::VerifyLimit, MaxActions);
     return;
-  // After three rounds a schedule repeats itself, but for a smaller last one.
-  S.Steps =
-      std::min(S.Steps, (3 * Round + S.microBatches() % Round) * S.Chunks);
-  if (S.Stages * S.Steps > MaxSteps)
-    return;
-  if (auto Stuck = Simulation(S).run())
-    Diags.report(P.Spec.Parallel.Pp.Range, diag::VerifyMessages, Stuck->first,
-                 getName(Stuck->second.Kind), Stuck->second.MicroBatch,
-                 Stuck->second.Chunk);
+  }
+  MessageVerifier(S, Range, Diags).verify();
 }

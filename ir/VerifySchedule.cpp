@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/VerifyParts.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -14,18 +13,16 @@ void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
       Diags.report(Par.Pp.Range, diag::VerifySchedule, What, Has, Needed);
   };
   Expect("stages", S.Stages, P.Mesh[Axis::Pp]);
-  int64_t Steps;
-  if (Par.Vpp.isPresent())
+  if (Par.Vpp.isPresent() && S.Placement != PlacementKind::Bidirectional)
     Expect("chunks", S.Chunks, *Par.Vpp);
-  if (Par.Ga.isPresent() && !llvm::MulOverflow(*Par.Ga, S.Chunks, Steps))
-    Expect("steps", S.Steps, Steps);
-  Expect("steps", S.Steps, S.microBatches() * S.Chunks);
-  // The last stage warms up least.
-  int64_t Least;
-  if (llvm::MulOverflow(S.WarmupPerStage, S.Stages - 1, Least) ||
-      S.WarmupBase < Least)
-    Diags.report(Par.Pp.Range, diag::VerifyWarmup, S.WarmupBase,
-                 S.WarmupPerStage, S.Stages);
+  if (Par.Ga.isPresent())
+    Expect("micro-batches", S.MicroBatches, *Par.Ga);
+  int64_t Next = 0;
+  for (const StageProgram &Of : S.Programs) {
+    Expect("a program of stage", Of.First, Next);
+    Next = Of.First + Of.Count;
+  }
+  Expect("programs up to stage", Next, S.Stages);
   if (Diags.errorCount() == Before)
     verifyMessages(P, Diags);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of `derive` that concerns the pipeline: how layers are split over
-// stages and chunks, and the schedule.
+// The part of `derive` that concerns how layers are split over the stages and
+// chunks of the pipeline.
 
 #include "ir/Spellings.h"
 #include "passes/Deriver.h"
@@ -100,55 +100,6 @@ void Deriver::checkLayout() {
               S.Model.layerCount());
 }
 
-/// Megatron-LM, schedules.py: groups of pp up to core 0.9; since then of at
-/// least pp, the last one, too.
-void Deriver::deriveMicroBatchGroup() {
-  ParallelSpec &P = S.Parallel;
-  Located<int64_t> &Group = P.MicroBatchGroup;
-  if (!Group.isPresent()) {
-    Group.derive(*P.Pp, P.Pp.Range);
-  } else if (*P.Vpp == 1 && Group.isStated()) {
-    error(Group.Range, diag::KeyWithoutEffect, "micro_batch_group",
-          "with vpp = 1");
-    Group.derive(*P.Pp, P.Pp.Range);
-  }
-  if (*P.Vpp == 1 || IsBatchRefused)
-    return;
-  const int64_t Rest = *P.Ga % *Group;
-  if (*P.Megatron < MegatronVersion::V0_10) {
-    if (*Group != *P.Pp)
-      needVersion(Group.Range, "micro_batch_group", MegatronVersion::V0_10);
-    else if (Rest != 0)
-      error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
-          .noteValue("ga", P.Ga);
-  } else if (*Group < *P.Pp || *Group > *P.Ga) {
-    error(Group.Range, diag::MicroBatchGroup, *Group, *P.Pp, *P.Ga)
-        .noteValue("ga", P.Ga);
-  } else if (Rest != 0 && Rest < *P.Pp) {
-    error(Group.Range, diag::LastGroup, *P.Ga, Rest, *Group, *P.Pp)
-        .noteValue("ga", P.Ga);
-  }
-}
-
-void Deriver::deriveSchedule() {
-  ParallelSpec &P = S.Parallel;
-  const ScheduleKind Fitting = *P.Pp == 1   ? ScheduleKind::None
-                               : *P.Vpp > 1 ? ScheduleKind::Interleaved
-                                            : ScheduleKind::OneFOneB;
-  const bool IsPlain = *P.Pp > 1 && *P.Vpp == 1;
-  if (P.Schedule.isStated() && *P.Schedule != Fitting &&
-      !(IsPlain && *P.Schedule == ScheduleKind::GPipe))
-    error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
-          *P.Pp, *P.Vpp, getSpelling(Fitting))
-        .noteValue("pp", P.Pp);
-  if (!P.Schedule.isPresent())
-    P.Schedule.derive(Fitting, P.Pp.Range);
-  deriveMicroBatchGroup();
-  int64_t Steps;
-  if (llvm::MulOverflow(*P.Ga, *P.Vpp, Steps))
-    error(P.Ga.Range, diag::SizeOverflow, "ga x vpp");
-}
-
 void Deriver::checkPipeline() {
   ParallelSpec &P = S.Parallel;
   int64_t Chunks;
@@ -171,6 +122,9 @@ void Deriver::checkPipeline() {
     return checkPartition();
   if (*P.Pp == 1)
     dropEnds("with pp = 1");
+  if (const ScheduleInfo &Info = getInfo(*P.Schedule);
+      Info.Placement != PlacementKind::Loop)
+    dropEnds("with schedule = " + getSpelling(*P.Schedule));
   if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
     return checkEnds();
   int64_t Layers = S.Model.layerCount();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which two files implement: Derive.cpp the job as a whole,
-// DeriveModel.cpp what concerns the model's layers.
+// The `derive` pass, which four files implement: Derive.cpp the job as a whole,
+// DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp how they
+// are split, DeriveSchedule.cpp in which order they run.
 #ifndef FORETRACE_PASSES_DERIVER_H
 #define FORETRACE_PASSES_DERIVER_H
 
@@ -29,9 +30,10 @@ public:
     }
     deriveVocab();
     checkSequence();
+    deriveSchedule();
     checkPipeline();
     checkEffects();
-    deriveSchedule();
+    checkSchedule();
     deriveExpertMesh();
     checkRankOrder();
     if (!Failed)
@@ -69,6 +71,10 @@ private:
   void checkPipeline();
   void deriveSchedule();
   void deriveMicroBatchGroup();
+  void checkSchedule();
+  void checkGroup();
+  void checkMicroBatches();
+  void checkOverlap();
   void checkLayout();
   void checkPartition();
   void checkEnds();

@@ -37,7 +37,7 @@ static bool checkTimes(const EmitRequest &Request, const Options &O,
     return false;
   }
   // A step is a forward and a backward row, and up to four messages.
-  const Elements Rows = Elements(P.Schedule.Steps) * 6 * P.Schedule.Stages;
+  const Elements Rows = Elements(P.Schedule.steps()) * 6 * P.Schedule.Stages;
   if (Rows.isOverflow() || Rows.value() > Replay::MaxRows) {
     Diags.report(O.DurationsRange, diag::MegatronTooLong,
                  Rows.isOverflow() ? INT64_MAX : Rows.value(), Replay::MaxRows);
@@ -51,14 +51,11 @@ bool foretrace::megatron::check(const EmitRequest &Request,
   DiagnosticEngine Known; // `prepare` has reported these
   const Options O = readOptions(Request.Emit, Known);
   const int64_t World = *Request.Program.Spec.Parallel.World;
+  if (!checkModes(Request.Program, Diags))
+    return false;
   bool IsGood = !O.HasDurations || checkTimes(Request, O, Diags);
   if (const auto &Sp = Request.Program.Spec.Parallel.SequenceParallel; *Sp)
     Diags.report(Sp.Range, diag::MegatronSequenceParallel);
-  for (const ir::BlockSpec &B : Request.Program.Spec.Model.Blocks)
-    if (B.Moe && *B.Moe->Dispatcher == ir::DispatcherKind::AllGather) {
-      Diags.report(B.Moe->Dispatcher.Range, diag::MegatronDispatcher);
-      IsGood = false;
-    }
   for (const RankRange &R : ranksOf(Request, O))
     if (R.Last >= World) {
       Diags.report(R.Range, diag::MegatronRank, R.Last, World);

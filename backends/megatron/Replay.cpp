@@ -81,7 +81,10 @@ int64_t Simulation::members(const Row &R) const {
   switch (R.From.Kind) {
   case ActionKind::Forward:
   case ActionKind::Backward:
+  case ActionKind::BackwardInput:
+  case ActionKind::BackwardWeight:
     return 1;
+  case ActionKind::Reduce:
   case ActionKind::Step:
     if (R.Body->GroupKind == "ep")
       return 2;
@@ -93,8 +96,7 @@ int64_t Simulation::members(const Row &R) const {
 
 Name Simulation::nameOf(const Row &R) const {
   if (auto M = ir::messageOf(P.Schedule, R.Stage, R.From))
-    return {M->IsForward ? "forward" : "backward", M->MicroBatch,
-            M->ModelChunk};
+    return {M->IsForward ? "forward" : "backward", M->MicroBatch, M->Part};
   return {R.Body->Op, 0, 0};
 }
 
@@ -107,7 +109,7 @@ int64_t Simulation::timeOf(const StageCursor &T, const Row &R) {
 
 void Simulation::beginCall(StageCursor &T) {
   T.Until = T.At + 1;
-  while (T.Until < T.Rows.size() && T.Rows[T.Until].From.IsFused)
+  while (T.Until < T.Rows.size() && T.Rows[T.Until].From.isFused())
     ++T.Until;
   T.Clock += HostGap;
   for (size_t I = T.At; I < T.Until; ++I)
@@ -177,7 +179,7 @@ std::vector<int64_t> Simulation::pipelines() const {
   for (const StageCursor &T : Stages) {
     llvm::ArrayRef<Replay::Span> Of = Spans[Out.size()];
     size_t Last = T.Rows.size() - 1;
-    while (Last > 0 && T.Rows[Last].From.Kind == ActionKind::Step)
+    while (Last > 0 && T.Rows[Last].From.Phase == ir::SchedulePhase::Finalize)
       --Last;
     Out.push_back(Of.empty() ? 0 : Of[Last].End - Of.front().Start);
   }

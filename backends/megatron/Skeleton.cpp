@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Bodies.h"
+#include "ir/ScheduleWalker.h"
+#include "ir/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
 using namespace foretrace::megatron;
 using ir::ActionKind;
+
+bool foretrace::megatron::checkModes(const ir::Program &P,
+                                     DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
+  const ir::ParallelSpec &Par = P.Spec.Parallel;
+  // The instrumentation is of Megatron-LM's loops, which other schedules leave.
+  static constexpr ir::ScheduleKind Known[] = {
+      ir::ScheduleKind::None, ir::ScheduleKind::OneFOneB,
+      ir::ScheduleKind::Interleaved, ir::ScheduleKind::GPipe};
+  if (!llvm::is_contained(Known, *Par.Schedule))
+    Diags.report(Par.Schedule.Range, diag::MegatronSchedule,
+                 getSpelling(*Par.Schedule));
+  if (*Par.OverlapExpertComm)
+    Diags.report(Par.OverlapExpertComm.Range, diag::MegatronSchedule,
+                 "interleaved with overlap_moe_expert_parallel_comm");
+  for (const ir::BlockSpec &B : P.Spec.Model.Blocks)
+    if (B.Moe && *B.Moe->Dispatcher == ir::DispatcherKind::AllGather)
+      Diags.report(B.Moe->Dispatcher.Range, diag::MegatronDispatcher);
+  return Diags.errorCount() == Before;
+}
 
 Skeleton::Skeleton(const ir::Program &P, Instrumentation How) : P(P), How(How) {
   for (const ir::Stage &S : P.Stages)
@@ -42,7 +65,7 @@ private:
 /// stands alone before the steady state.
 static llvm::StringRef stateOf(const ir::Action &A) {
   if (A.Phase == ir::SchedulePhase::Steady &&
-      A.Kind == ActionKind::RecvForward && !A.IsFused)
+      A.Kind == ActionKind::RecvForward && !A.isFused())
     return "help";
   return getName(A.Phase);
 }
@@ -83,10 +106,16 @@ bool Rows::take(const ir::Action &A) {
   case ActionKind::SendBackward:
     row(B.SendBackward, A);
     break;
-  case ActionKind::Step:
-    for (const RowBody &Body : B.Finalize)
+  case ActionKind::Reduce:
+    for (const RowBody &Body : llvm::ArrayRef(B.Finalize).drop_back())
       row(Body, A);
     break;
+  case ActionKind::Step:
+    row(B.Finalize.back(), A);
+    break;
+  case ActionKind::BackwardInput:
+  case ActionKind::BackwardWeight:
+    llvm_unreachable("no trace shows a split backward step");
   }
   return Running;
 }

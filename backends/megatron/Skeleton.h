@@ -7,6 +7,7 @@
 
 #include "backends/megatron/Trace.h"
 #include "ir/Program.h"
+#include "lang/Diagnostic.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
@@ -20,7 +21,11 @@ struct StageBodies {
   std::vector<RowBody> Finalize;          ///< in order
 };
 
-/// The expected trace of a program with schedule and sync.
+/// Whether it is known what a trace of \p P looks like; reports why not.
+bool checkModes(const ir::Program &P, DiagnosticEngine &Diags);
+
+/// The expected trace of a program with schedule and sync, whose modes are
+/// known.
 class Skeleton {
 public:
   Skeleton(const ir::Program &P, Instrumentation How);

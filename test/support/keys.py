@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Keeps the tables of keys in docs/language.md as ir/Spec.def has them, with the
-# defaults of frontend/Defaults.cpp and the `derive` pass: between
+# Keeps the tables of keys in docs/language.md as ir/Spec.def and
+# ir/Schedules.def have them, with the defaults of frontend/Defaults.cpp and the `derive` pass: between
 # `<!-- keys: Train -->` and `<!-- end -->` stands the table of TRAIN_FIELD.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
@@ -13,6 +13,7 @@ import sys
 FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*"[^"]*",\s*'
                    r'((?:"[^"]*"\s*)+)\)', re.M)
 ENUM = re.compile(r'^([A-Z_]+)\((\w+), "([\w.]+)"\)', re.M)
+SCHEDULE = re.compile(r'^SCHEDULE\((\w+), "(\w+)"', re.M)
 DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
                      r"\s*(?:int64_t\()?(?:(\w+)::)?(\w+)\)*;")
 DERIVED = re.compile(r"(\w+)\.derive\(")
@@ -47,6 +48,10 @@ def tables(root):
     spec = (root / "ir/Spec.def").read_text(encoding="utf-8")
     code = (root / "frontend/Defaults.cpp").read_text(encoding="utf-8")
     spellings = {}
+    schedules = (root / "ir/Schedules.def").read_text(encoding="utf-8")
+    spec = spec.replace('#include "ir/Schedules.def"\n', "".join(
+        f'SCHEDULE_KIND({row[0]}, "{row[1]}")\n'
+        for row in SCHEDULE.findall(schedules)))
     for kind, enumerator, spelling in ENUM.findall(spec):
         spellings.setdefault(kind, {})[enumerator] = (
             f'"{spelling}"' if "." in spelling else spelling)

@@ -57,8 +57,7 @@ static ExitCode checkRun(const ir::Spec &Job, const runs::CheckOptions &Options,
     auto Summary = runs::checkLog(Job, *Log, Options, *Out, Diags);
     return Summary ? exitCode(*Summary) : showMessages(Diags, Sources);
   }
-  const std::optional<ir::Program> P =
-      establish(Job, runs::TracePlan::needs(), Diags);
+  const std::optional<ir::Program> P = runs::TracePlan::establish(Job, Diags);
   if (ExitCode Code = showMessages(Diags, Sources))
     return Code;
   if (Error E = runs::checkSize(P->Schedule))

@@ -42,19 +42,20 @@ void Calibration::take(const SeenRow &Seen) {
     return;
   if (Index == 0)
     Begun = *End - *Duration;
-  else if (LastEnd >= 0 && !Of.From.IsFused)
+  else if (LastEnd >= 0 && !Of.From.isFused())
     Gaps.push_back(std::max(0.0, *End - *Duration - LastEnd));
   LastEnd = *End;
-  const bool IsLast = Of.From.Kind != ActionKind::Step &&
-                      (*Planned)[Index + 1].From.Kind == ActionKind::Step;
+  const bool IsLast =
+      Of.From.Phase != ir::SchedulePhase::Finalize &&
+      (*Planned)[Index + 1].From.Phase == ir::SchedulePhase::Finalize;
   if (IsLast && Begun >= 0)
     Pipelines[Rank].Measured.push_back(*End - Begun);
 
   takeStep(Of, Seen, *Duration);
   // What a combined call takes is not known of its parts.
   const bool IsCombined =
-      Of.From.IsFused ||
-      (Index + 1 < Planned->size() && (*Planned)[Index + 1].From.IsFused);
+      Of.From.isFused() ||
+      (Index + 1 < Planned->size() && (*Planned)[Index + 1].From.isFused());
   takeMessages(Of, Seen, *Duration, IsCombined);
 }
 
@@ -115,7 +116,7 @@ Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
   // Stages don't log the same rows: what both call a message tells it.
   if (auto M = ir::messageOf(P.Schedule, Of.Stage, Of.From))
     return {Group, First, Iteration, M->MicroBatch * 2 + (M->IsForward ? 0 : 1),
-            M->ModelChunk};
+            M->Part};
   if (G.EndsOnly)
     return {Group, First, Iteration, 0, 0};
   const auto Index = static_cast<int64_t>((Taken - 1) % Planned->size());

@@ -218,9 +218,9 @@ CheckSummary TraceChecker::run() {
 
 Error checkSize(const ir::Schedule &S) {
   constexpr int64_t MaxSteps = int64_t(1) << 21;
-  if (S.Steps <= MaxSteps)
+  if (S.steps() <= MaxSteps)
     return Error::success();
-  return createStringError("a rank runs " + Twine(S.Steps) +
+  return createStringError("a rank runs " + Twine(S.steps()) +
                            " forward steps an iteration; at most " +
                            Twine(MaxSteps) + " can be checked");
 }

@@ -117,7 +117,7 @@ static std::optional<JobFit> fit(ir::Spec Job, megatron::Instrumentation How,
                                  ArrayRef<TraceFile> Traces) {
   DiagnosticEngine Diags;
   const std::optional<ir::Program> P =
-      establish(std::move(Job), TracePlan::needs(), Diags);
+      TracePlan::establish(std::move(Job), Diags);
   if (!P)
     return std::nullopt;
   for (const TraceFile &T : Traces)

@@ -14,7 +14,7 @@ namespace foretrace::runs {
 std::optional<ir::Program> planUncosted(ir::Spec Job, DiagnosticEngine &Diags) {
   Job.Cost = {};
   Job.Cost.Kind.setDefault(ir::CostKind::Uncosted);
-  return establish(std::move(Job), TracePlan::needs(), Diags);
+  return TracePlan::establish(std::move(Job), Diags);
 }
 
 TraceCalibrator::TraceCalibrator(const ir::Program &P,
@@ -62,7 +62,7 @@ void TraceCalibrator::writeProfile(raw_ostream &OS) const {
   const ir::Schedule &S = P.Schedule;
   std::string Comment =
       formatv("{0} of {1} ranks, {2} micro-batches, {3} stages", Files.size(),
-              *P.Spec.Parallel.World, S.microBatches(), S.Stages);
+              *P.Spec.Parallel.World, S.MicroBatches, S.Stages);
   if (Gathered.isUnderdetermined())
     Comment += "\n# There are fewer kinds of stages than of blocks: what can't "
                "be told apart\n# is counted as layers.";
@@ -97,10 +97,8 @@ void TraceCalibrator::reportPipelines(const ir::Program &Fitted,
 void TraceCalibrator::report(raw_ostream &OS, DiagnosticEngine &Diags) const {
   ir::Spec Job = P.Spec;
   Job.Cost = Gathered.fit();
-  ir::FactSet Needs = TracePlan::needs();
-  Needs.insert(ir::Fact::Costs);
   const std::optional<ir::Program> Fitted =
-      establish(std::move(Job), Needs, Diags);
+      TracePlan::establish(std::move(Job), Diags, {ir::Fact::Costs});
   if (!Fitted)
     return;
   OS << "family                  samples   error\n";

@@ -16,10 +16,10 @@ public:
   /// \p P has schedule and sync, and outlives the plan.
   TracePlan(const ir::Program &P, megatron::Instrumentation How);
 
-  /// What has to be known of a program.
-  static constexpr ir::FactSet needs() {
-    return {ir::Fact::Recompute, ir::Fact::Scheduled, ir::Fact::Sync};
-  }
+  /// \p Job with what a plan needs, and with \p More; nothing, and a report, if
+  /// it is not legal or its traces are not known.
+  static std::optional<ir::Program>
+  establish(ir::Spec Job, DiagnosticEngine &Diags, ir::FactSet More = {});
   /// The instrumentation that \p Traces fit best; the first of equals.
   static megatron::Instrumentation recognize(const ir::Program &P,
                                              llvm::ArrayRef<TraceFile> Traces);

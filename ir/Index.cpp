@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Index.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+static llvm::StringRef getSpelling(IndexVariable V) {
+  static constexpr llvm::StringLiteral Spellings[] = {
+#define INDEX_VARIABLE(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "ir/Indices.def"
+  };
+  return Spellings[static_cast<size_t>(V)];
+}
+
+static llvm::StringRef getSpelling(IndexOp Op) {
+  static constexpr llvm::StringLiteral Spellings[] = {
+      "",
+      "",
+#define INDEX_OP(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "ir/Indices.def"
+  };
+  return Spellings[static_cast<size_t>(Op)];
+}
+
+std::optional<int64_t> foretrace::ir::applyIndexOp(IndexOp Op, int64_t Left,
+                                                   int64_t Right) {
+  int64_t Out;
+  switch (Op) {
+  case IndexOp::Add:
+    return llvm::AddOverflow(Left, Right, Out) ? std::nullopt
+                                               : std::optional(Out);
+  case IndexOp::Sub:
+    return llvm::SubOverflow(Left, Right, Out) ? std::nullopt
+                                               : std::optional(Out);
+  case IndexOp::Mul:
+    return llvm::MulOverflow(Left, Right, Out) ? std::nullopt
+                                               : std::optional(Out);
+  case IndexOp::Div:
+    if (Right <= 0)
+      return std::nullopt;
+    return Left / Right - (Left % Right < 0);
+  case IndexOp::Mod:
+    if (Right <= 0)
+      return std::nullopt;
+    return Left % Right + (Left % Right < 0 ? Right : 0);
+  case IndexOp::Min:
+    return std::min(Left, Right);
+  case IndexOp::Max:
+    return std::max(Left, Right);
+  case IndexOp::Constant:
+  case IndexOp::Variable:
+    break;
+  }
+  llvm_unreachable("not an operation of two operands");
+}
+
+IndexId IndexTable::unique(IndexNode N) {
+  auto Found = llvm::find(Nodes, N);
+  return Found != Nodes.end()
+             ? Nodes.idAt(static_cast<size_t>(Found - Nodes.begin()))
+             : Nodes.add(N);
+}
+
+IndexId IndexTable::constant(int64_t Value) {
+  return unique({IndexOp::Constant, Value, {}, {}});
+}
+
+IndexId IndexTable::variable(IndexVariable V) {
+  return unique({IndexOp::Variable, static_cast<int64_t>(V), {}, {}});
+}
+
+std::optional<int64_t> IndexTable::constantAt(IndexId I) const {
+  return Nodes[I].Op == IndexOp::Constant ? std::optional(Nodes[I].Value)
+                                          : std::nullopt;
+}
+
+IndexId IndexTable::combine(IndexOp Op, IndexId Left, IndexId Right) {
+  const std::optional<int64_t> L = constantAt(Left), R = constantAt(Right);
+  if (L && R)
+    if (std::optional<int64_t> Folded = applyIndexOp(Op, *L, *R))
+      return constant(*Folded);
+  const bool IsSum = Op == IndexOp::Add || Op == IndexOp::Sub;
+  const bool IsProduct = Op == IndexOp::Mul || Op == IndexOp::Div;
+  if ((IsSum && R == 0) || (IsProduct && R == 1))
+    return Left;
+  if ((Op == IndexOp::Add && L == 0) || (Op == IndexOp::Mul && L == 1))
+    return Right;
+  if (Op == IndexOp::Mul && (L == 0 || R == 0))
+    return constant(0);
+  if ((Op == IndexOp::Div || Op == IndexOp::Mod) && L == 0)
+    return Left;
+  if (R && *R < 0 && *R != INT64_MIN && IsSum)
+    return combine(Op == IndexOp::Add ? IndexOp::Sub : IndexOp::Add, Left,
+                   constant(-*R));
+  return unique({Op, 0, Left, Right});
+}
+
+void IndexTable::name(IndexId I, llvm::StringRef Name) {
+  assert(llvm::none_of(Names, [&](auto &Row) { return Row.second == Name; }));
+  if (llvm::none_of(Names, [&](auto &Row) { return Row.first == I; }))
+    Names.emplace_back(I, Name.str());
+}
+
+void IndexTable::print(IndexId I, llvm::raw_ostream &OS) const {
+  print(I, 0, OS);
+}
+
+void IndexTable::printDefinition(IndexId I, llvm::raw_ostream &OS) const {
+  printNode(Nodes[I], 0, OS);
+}
+
+void IndexTable::print(IndexId I, unsigned Precedence,
+                       llvm::raw_ostream &OS) const {
+  auto Found = llvm::find_if(Names, [&](auto &Row) { return Row.first == I; });
+  if (Found != Names.end())
+    OS << Found->second;
+  else
+    printNode(Nodes[I], Precedence, OS);
+}
+
+/// Parentheses stand where something binds less than \p Precedence.
+void IndexTable::printNode(const IndexNode &N, unsigned Precedence,
+                           llvm::raw_ostream &OS) const {
+  const llvm::StringRef Op = ::getSpelling(N.Op);
+  switch (N.Op) {
+  case IndexOp::Constant:
+    OS << N.Value;
+    return;
+  case IndexOp::Variable:
+    OS << ::getSpelling(static_cast<IndexVariable>(N.Value));
+    return;
+  case IndexOp::Min:
+  case IndexOp::Max:
+    OS << Op << '(';
+    print(N.Left, 0, OS);
+    OS << ", ";
+    print(N.Right, 0, OS);
+    OS << ')';
+    return;
+  case IndexOp::Add:
+  case IndexOp::Sub:
+  case IndexOp::Mul:
+  case IndexOp::Div:
+  case IndexOp::Mod: {
+    const unsigned Own = N.Op == IndexOp::Add || N.Op == IndexOp::Sub ? 1 : 2;
+    OS << (Own < Precedence ? "(" : "");
+    print(N.Left, Own, OS);
+    OS << ' ' << Op << ' ';
+    print(N.Right, Own + 1, OS);
+    OS << (Own < Precedence ? ")" : "");
+    return;
+  }
+  }
+  llvm_unreachable("every operation is handled");
+}
+
+void IndexValues::computeOne(IndexId I) {
+  const IndexNode &N = T[I];
+  int64_t &Out = Values[I.Index];
+  if (N.Op == IndexOp::Constant) {
+    Out = N.Value;
+  } else if (N.Op == IndexOp::Variable) {
+    Out = Variables[static_cast<size_t>(N.Value)];
+  } else if (std::optional<int64_t> Value = applyIndexOp(
+                 N.Op, Values[N.Left.Index], Values[N.Right.Index])) {
+    Out = *Value;
+  } else {
+    Out = -1;
+    Failed = true;
+  }
+}
+
+std::vector<bool> IndexValues::closure(llvm::ArrayRef<IndexId> Used) const {
+  std::vector<bool> Out(T.size());
+  for (IndexId I : Used)
+    Out[I.Index] = true;
+  for (size_t I = T.size(); I-- > 0;)
+    if (const IndexNode &N = T[T.idAt(I)]; Out[I] && N.Left.isValid())
+      Out[N.Left.Index] = Out[N.Right.Index] = true;
+  return Out;
+}
+
+void IndexValues::computeFixed(llvm::ArrayRef<IndexId> Used) {
+  const std::vector<bool> IsUsed = closure(Used);
+  Varies.assign(T.size(), false);
+  for (size_t I = 0; I < T.size(); ++I) {
+    const IndexNode &N = T[T.idAt(I)];
+    if (N.Op == IndexOp::Variable)
+      Varies[I] = static_cast<IndexVariable>(N.Value) == IndexVariable::I;
+    else if (N.Op != IndexOp::Constant)
+      Varies[I] = varies(N.Left) || varies(N.Right);
+    if (IsUsed[I] && !Varies[I])
+      computeOne(T.idAt(I));
+  }
+}
+
+std::vector<IndexId> IndexValues::varying(llvm::ArrayRef<IndexId> Used) const {
+  const std::vector<bool> IsUsed = closure(Used);
+  std::vector<IndexId> Out;
+  for (size_t I = 0; I < T.size(); ++I)
+    if (IsUsed[I] && Varies[I])
+      Out.push_back(T.idAt(I));
+  return Out;
+}
+
+void IndexValues::compute(llvm::ArrayRef<IndexId> Varying, int64_t I) {
+  Variables[at(IndexVariable::I)] = I;
+  for (IndexId Of : Varying)
+    computeOne(Of);
+}
+
+std::optional<int64_t> IndexValues::growth(IndexId Of, int64_t By) const {
+  if (!varies(Of))
+    return 0;
+  const IndexNode &N = T[Of];
+  if (N.Op == IndexOp::Variable)
+    return By;
+  const std::optional<int64_t> Left = growth(N.Left, By);
+  const std::optional<int64_t> Right = growth(N.Right, By);
+  if (!Left || !Right)
+    return std::nullopt;
+  switch (N.Op) {
+  case IndexOp::Add:
+  case IndexOp::Sub:
+    return applyIndexOp(N.Op, *Left, *Right);
+  case IndexOp::Mul:
+    if (!varies(N.Left))
+      return applyIndexOp(N.Op, Values[N.Left.Index], *Right);
+    return varies(N.Right) ? std::nullopt
+                           : applyIndexOp(N.Op, *Left, Values[N.Right.Index]);
+  case IndexOp::Div:
+  case IndexOp::Mod: {
+    const int64_t Divisor = Values[N.Right.Index];
+    if (varies(N.Right) || Divisor <= 0 || *Left % Divisor != 0)
+      return std::nullopt;
+    return N.Op == IndexOp::Div ? *Left / Divisor : 0;
+  }
+  case IndexOp::Min:
+  case IndexOp::Max:
+    return *Left == *Right ? Left : std::nullopt;
+  case IndexOp::Constant:
+  case IndexOp::Variable:
+    break;
+  }
+  llvm_unreachable("constants and variables are handled above");
+}

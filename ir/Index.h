@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Closed forms of a schedule: integer expressions of a loop's index, of the
+// stage that runs it, and of the schedule's sizes. Like MLIR's affine
+// expressions, they are uniqued nodes of a table; an id names one.
+#ifndef FORETRACE_IR_INDEX_H
+#define FORETRACE_IR_INDEX_H
+
+#include "ir/Ids.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace foretrace::ir {
+
+enum class IndexVariable : unsigned char {
+#define INDEX_VARIABLE(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "ir/Indices.def"
+};
+inline constexpr unsigned NumIndexVariables = 0
+#define INDEX_VARIABLE(ENUMERATOR, SPELLING, DOC) +1
+#include "ir/Indices.def"
+    ;
+
+enum class IndexOp : unsigned char {
+  Constant,
+  Variable,
+#define INDEX_OP(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "ir/Indices.def"
+};
+
+struct IndexNode {
+  IndexOp Op;
+  int64_t Value = 0; ///< of a constant; which IndexVariable a variable is
+  IndexId Left, Right;
+  friend bool operator==(const IndexNode &A, const IndexNode &B) {
+    return A.Op == B.Op && A.Value == B.Value && A.Left == B.Left &&
+           A.Right == B.Right;
+  }
+};
+
+/// The expressions of one schedule. Operands stand before what uses them.
+class IndexTable {
+public:
+  IndexId constant(int64_t Value);
+  IndexId variable(IndexVariable V);
+  /// \p Op of two operands; folded if both are constant, or if one of them
+  /// changes nothing.
+  IndexId combine(IndexOp Op, IndexId Left, IndexId Right);
+
+  const IndexNode &operator[](IndexId I) const { return Nodes[I]; }
+  size_t size() const { return Nodes.size(); }
+  IndexId idAt(size_t I) const { return Nodes.idAt(I); }
+  bool contains(IndexId I) const { return Nodes.contains(I); }
+
+  /// The number that \p I is, if it is one.
+  std::optional<int64_t> constantAt(IndexId I) const;
+
+  /// Gives an expression a name to be printed by; the first one stays. No name
+  /// is given twice.
+  void name(IndexId I, llvm::StringRef Name);
+  llvm::ArrayRef<std::pair<IndexId, std::string>> names() const {
+    return Names;
+  }
+
+  /// Prints \p I, with names for parts of it that have one.
+  void print(IndexId I, llvm::raw_ostream &OS) const;
+  /// Prints what the name of \p I stands for.
+  void printDefinition(IndexId I, llvm::raw_ostream &OS) const;
+
+private:
+  IndexId unique(IndexNode N);
+  void print(IndexId I, unsigned Precedence, llvm::raw_ostream &OS) const;
+  void printNode(const IndexNode &N, unsigned Precedence,
+                 llvm::raw_ostream &OS) const;
+
+  Table<IndexId, IndexNode> Nodes;
+  std::vector<std::pair<IndexId, std::string>> Names;
+};
+
+/// \p Op of two numbers; nothing if it overflows, or divides by what is not
+/// positive. Quotients are rounded down, remainders are not negative.
+std::optional<int64_t> applyIndexOp(IndexOp Op, int64_t Left, int64_t Right);
+
+/// The values of a table's expressions while variables change one by one.
+class IndexValues {
+public:
+  explicit IndexValues(const IndexTable &T) : T(T), Values(T.size()) {}
+
+  int64_t operator[](IndexId I) const { return Values[I.Index]; }
+  /// Sets a variable that stays; before the others are called.
+  void set(IndexVariable V, int64_t Value) { Variables[at(V)] = Value; }
+  /// Computes \p Used, and what they consist of, as far as they do not have the
+  /// loop's index.
+  void computeFixed(llvm::ArrayRef<IndexId> Used);
+  /// Those of \p Used, and what they consist of, that have the loop's index.
+  std::vector<IndexId> varying(llvm::ArrayRef<IndexId> Used) const;
+  /// Computes \p Varying for the loop index \p I.
+  void compute(llvm::ArrayRef<IndexId> Varying, int64_t I);
+  /// Whether a number was beyond 2^63, or a divisor not positive.
+  bool hasFailed() const { return Failed; }
+
+  /// By how much \p Of grows when the loop's index grows by \p By, wherever it
+  /// stands; nothing if that depends on where.
+  std::optional<int64_t> growth(IndexId Of, int64_t By) const;
+
+private:
+  static size_t at(IndexVariable V) { return static_cast<size_t>(V); }
+  /// Marks what \p Used consist of, themselves included.
+  std::vector<bool> closure(llvm::ArrayRef<IndexId> Used) const;
+  void computeOne(IndexId I);
+  bool varies(IndexId I) const { return Varies[I.Index]; }
+
+  const IndexTable &T;
+  std::array<int64_t, NumIndexVariables> Variables = {};
+  std::vector<int64_t> Values;
+  std::vector<bool> Varies;
+  bool Failed = false;
+};
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/ScheduleWalker.h"
+#include "lang/Quantity.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Everything of a loop that has to be computed.
+static llvm::SmallVector<IndexId, 32> indicesOf(const SlotLoop &L) {
+  llvm::SmallVector<IndexId, 32> Out = {L.Count};
+  for (const Slot &Of : L.Slots)
+    for (IndexId I : {Of.MicroBatch, Of.Chunk, Of.Peer, Of.Tag})
+      if (I.isValid())
+        Out.push_back(I);
+  return Out;
+}
+
+ScheduleWalker::ScheduleWalker(const Schedule &S, int64_t Stage)
+    : S(S), Stage(Stage), Program(S.programOf(Stage)), Values(S.Indices) {
+  Values.set(IndexVariable::S, Stage);
+  Values.set(IndexVariable::P, S.Stages);
+  Values.set(IndexVariable::V, S.Chunks);
+  Values.set(IndexVariable::M, S.MicroBatches);
+  Values.set(IndexVariable::G, S.Group);
+  llvm::SmallVector<IndexId, 128> Used;
+  for (const SlotLoop &L : Program.Loops)
+    Used.append(indicesOf(L));
+  Values.computeFixed(Used);
+  enterLoop();
+}
+
+/// Before the first iteration of the loop, if there is one.
+void ScheduleWalker::enterLoop() {
+  if (Loop == Program.Loops.size())
+    return;
+  const SlotLoop &L = Program.Loops[Loop];
+  Count = Values[L.Count];
+  Iteration = -1;
+  Next = L.Slots.size();
+  if (Count > 0)
+    Varying = Values.varying(indicesOf(L));
+}
+
+/// Goes to the first slot of the next iteration of this or a later loop.
+bool ScheduleWalker::beginIteration() {
+  while (Loop < Program.Loops.size() && ++Iteration >= Count) {
+    ++Loop;
+    enterLoop();
+  }
+  if (Loop == Program.Loops.size())
+    return false;
+  Values.compute(Varying, Iteration);
+  Next = 0;
+  return !hasFailed();
+}
+
+/// Whether a message has somewhere to go, or to come from.
+bool ScheduleWalker::hasPeer(const Action &A) const {
+  const bool IsNext =
+      A.Kind == ActionKind::SendForward || A.Kind == ActionKind::RecvBackward;
+  const std::optional<int64_t> There = S.neighbour(Stage, A.Chunk, IsNext);
+  return There && *There != Stage;
+}
+
+int64_t ScheduleWalker::iterations() const {
+  using Total = Quantity<struct IterationUnit>;
+  Total Sum;
+  for (const SlotLoop &L : Program.Loops)
+    Sum += Total(std::max<int64_t>(Values[L.Count], 0));
+  return Sum.isOverflow() ? INT64_MAX : Sum.value();
+}
+
+std::optional<Action> ScheduleWalker::actionOf(const Slot &Of) const {
+  Action A;
+  A.Kind = Of.Kind;
+  A.Phase = Program.Loops[Loop].Phase;
+  if (!Of.MicroBatch.isValid())
+    return A;
+  A.MicroBatch = Values[Of.MicroBatch];
+  A.Chunk = Values[Of.Chunk];
+  if (A.MicroBatch < 0 || A.MicroBatch >= S.MicroBatches || A.Chunk < 0 ||
+      A.Chunk >= S.Chunks)
+    return std::nullopt;
+  if (!isMessage(Of.Kind))
+    return A;
+  A.Peer = Values[Of.Peer];
+  A.Tag = Values[Of.Tag];
+  return hasPeer(A) ? std::optional(A) : std::nullopt;
+}
+
+std::optional<Action> ScheduleWalker::next() {
+  while (!hasFailed()) {
+    if (Loop == Program.Loops.size())
+      return std::nullopt;
+    const std::vector<SlotLoop> &Loops = Program.Loops;
+    if (Next == Loops[Loop].Slots.size()) {
+      if (!beginIteration())
+        return std::nullopt;
+      continue;
+    }
+    const Slot &Of = Loops[Loop].Slots[Next++];
+    if (Of.Start == SlotStart::After)
+      HasBegun = false;
+    std::optional<Action> A = actionOf(Of);
+    if (!A)
+      continue;
+    // Calls are of messages only, and overlap is of what runs.
+    if (HasBegun && IsMessage == isMessage(A->Kind))
+      A->Start = Of.Start;
+    HasBegun = true;
+    IsMessage = isMessage(A->Kind);
+    return A;
+  }
+  return std::nullopt;
+}
+
+void foretrace::ir::forEachAction(
+    const Schedule &S, int64_t Stage,
+    llvm::function_ref<bool(const Action &)> Visit) {
+  ScheduleWalker Walker(S, Stage);
+  while (std::optional<Action> A = Walker.next())
+    if (!Visit(*A))
+      return;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Unfolds what a stage does, one action at a time.
+#ifndef FORETRACE_IR_SCHEDULEWALKER_H
+#define FORETRACE_IR_SCHEDULEWALKER_H
+
+#include "ir/Schedule.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace foretrace::ir {
+
+/// Goes through the actions of one stage in one iteration of training, in
+/// order, without the empty slots. An action that begins with or overlaps an
+/// empty one begins on its own.
+class ScheduleWalker {
+public:
+  /// \p S stays as it is while the walker is used, and has a program for
+  /// \p Stage.
+  ScheduleWalker(const Schedule &S, int64_t Stage);
+
+  int64_t stage() const { return Stage; }
+  /// Of all its loops; INT64_MAX if they are more.
+  int64_t iterations() const;
+  /// The next action; nothing at the end.
+  std::optional<Action> next();
+  /// Whether a closed form had no value, which ends the walk.
+  bool hasFailed() const { return Values.hasFailed(); }
+
+private:
+  bool beginIteration();
+  void enterLoop();
+  std::optional<Action> actionOf(const Slot &Of) const;
+  bool hasPeer(const Action &A) const;
+
+  const Schedule &S;
+  const int64_t Stage;
+  const StageProgram &Program;
+  IndexValues Values;
+  size_t Loop = 0;
+  int64_t Iteration = 0, Count = 0; ///< of the loop
+  std::vector<IndexId> Varying;     ///< in the loop
+  size_t Next = 0;                  ///< slot
+  // Of the slots that the next one may begin with:
+  bool HasBegun = false;  ///< one was not empty
+  bool IsMessage = false; ///< that one
+};
+
+/// Calls \p Visit with every action of stage \p Stage, until it returns false.
+void forEachAction(const Schedule &S, int64_t Stage,
+                   llvm::function_ref<bool(const Action &)> Visit);
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `derive` that concerns the schedule: which one fits, and what it
+// asks of stages, chunks and micro-batches.
+
+#include "ir/Schedule.h"
+#include "ir/Spellings.h"
+#include "passes/Deriver.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// PyTorch, schedules.py, ScheduleInterleaved1F1B and
+/// ScheduleInterleavedZeroBubble: as many rounds as stages fit into the
+/// micro-batches.
+static bool hasRounds(ScheduleKind K) {
+  return K == ScheduleKind::Interleaved1F1B ||
+         K == ScheduleKind::ZeroBubbleH1 ||
+         K == ScheduleKind::InterleavedZeroBubble;
+}
+
+/// The schedule that is not stated, and the chunks that a stated one asks for.
+void Deriver::deriveSchedule() {
+  ParallelSpec &P = S.Parallel;
+  const ScheduleKind Fitting = *P.Pp == 1   ? ScheduleKind::None
+                               : *P.Vpp > 1 ? ScheduleKind::Interleaved
+                                            : ScheduleKind::OneFOneB;
+  if (!P.Schedule.isPresent())
+    P.Schedule.derive(Fitting, P.Pp.Range);
+  const ScheduleInfo &Info = getInfo(*P.Schedule);
+  const bool IsOfStages = *P.Schedule != ScheduleKind::None;
+  if (IsOfStages && *P.Pp > 1 && Info.MostVpp == 2 && !P.Vpp.isStated())
+    P.Vpp.derive(Info.LeastVpp, P.Schedule.Range);
+  if (IsOfStages != (*P.Pp > 1))
+    error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
+          *P.Pp, *P.Vpp,
+          llvm::formatv("that is `{0}`", getSpelling(Fitting)).str())
+        .noteValue("pp", P.Pp);
+  else if (*P.Vpp < Info.LeastVpp || *P.Vpp > Info.MostVpp)
+    error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
+          *P.Pp, *P.Vpp,
+          Info.MostVpp == 2
+              ? "it has vpp = 2"
+              : llvm::formatv("that is `{0}`", getSpelling(Fitting)).str())
+        .noteValue("pp", P.Pp);
+}
+
+/// Megatron-LM, schedules.py: groups of pp up to core 0.9; since then of at
+/// least pp, the last one, too.
+void Deriver::checkGroup() {
+  ParallelSpec &P = S.Parallel;
+  const Located<int64_t> &Group = P.MicroBatchGroup;
+  const int64_t Rest = *P.Ga % *Group;
+  if (*P.Megatron < MegatronVersion::V0_10) {
+    if (*Group != *P.Pp)
+      needVersion(Group.Range, "micro_batch_group", MegatronVersion::V0_10);
+    else if (Rest != 0)
+      error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
+          .noteValue("ga", P.Ga);
+  } else if (*Group < *P.Pp || *Group > *P.Ga) {
+    error(Group.Range, diag::MicroBatchGroup, *Group, *P.Pp, *P.Ga)
+        .noteValue("ga", P.Ga);
+  } else if (Rest != 0 && Rest < *P.Pp) {
+    error(Group.Range, diag::LastGroup, *P.Ga, Rest, *Group, *P.Pp)
+        .noteValue("ga", P.Ga);
+  }
+}
+
+void Deriver::deriveMicroBatchGroup() {
+  ParallelSpec &P = S.Parallel;
+  Located<int64_t> &Group = P.MicroBatchGroup;
+  const bool IsInterleaved = *P.Schedule == ScheduleKind::Interleaved;
+  if (Group.isStated() && !IsInterleaved)
+    error(Group.Range, diag::KeyWithoutEffect, "micro_batch_group",
+          *P.Vpp == 1 ? std::string("with vpp = 1")
+                      : ("with schedule = " + getSpelling(*P.Schedule)).str());
+  if (hasRounds(*P.Schedule))
+    Group.derive(*P.Ga / std::max<int64_t>(1, *P.Ga / *P.Pp), P.Ga.Range);
+  else if (!Group.isPresent() || !IsInterleaved)
+    Group.derive(*P.Pp, P.Pp.Range);
+  if (IsInterleaved && *P.Vpp > 1 && !IsBatchRefused)
+    checkGroup();
+}
+
+/// What schedules other than Megatron-LM's ask of stages and micro-batches.
+void Deriver::checkMicroBatches() {
+  const ParallelSpec &P = S.Parallel;
+  auto Refuse = [&](const Located<int64_t> &At, std::string Needs) {
+    error(At.Range, diag::ScheduleSizes, getSpelling(*P.Schedule), Needs)
+        .noteValue("pp", P.Pp)
+        .noteValue("ga", P.Ga);
+  };
+  const int64_t Rounds = std::max<int64_t>(1, *P.Ga / *P.Pp);
+  if (hasRounds(*P.Schedule) && *P.Ga % Rounds != 0)
+    Refuse(P.Ga, llvm::formatv("{0} rounds of as many micro-batches each; "
+                               "ga = {1} is not divisible by {0}",
+                               Rounds, *P.Ga));
+  const bool IsBothWays = *P.Schedule == ScheduleKind::DualPipe;
+  if (!IsBothWays && *P.Schedule != ScheduleKind::DualPipeV)
+    return;
+  if (*P.Ga / 2 < *P.Pp)
+    Refuse(P.Ga, llvm::formatv("at least 2 pp = {0} micro-batches, not ga = "
+                               "{1}",
+                               (Elements(*P.Pp) * 2).value(), *P.Ga));
+  if (IsBothWays && *P.Ga % 2 != 0)
+    Refuse(P.Ga, llvm::formatv("as many micro-batches one way as the other; "
+                               "ga = {0} is odd",
+                               *P.Ga));
+  if (IsBothWays && *P.Pp % 2 != 0)
+    Refuse(P.Pp, llvm::formatv("stages in pairs; pp = {0} is odd", *P.Pp));
+}
+
+/// Megatron-LM, transformer_config.py, __post_init__; pipeline_parallel/
+/// schedules.py, from core 0.14 on.
+void Deriver::checkOverlap() {
+  ParallelSpec &P = S.Parallel;
+  if (!*P.OverlapExpertComm)
+    return;
+  const SourceRange At = P.OverlapExpertComm.Range;
+  auto Refuse = [&](llvm::StringRef Why) {
+    error(At, diag::OverlapExpertComm, Why);
+  };
+  needVersion(At, "overlap_moe_expert_parallel_comm", MegatronVersion::V0_14);
+  if (*P.Schedule != ScheduleKind::Interleaved)
+    Refuse("`schedule = interleaved`");
+  if (*P.Ep == 1)
+    Refuse("ep > 1");
+  if (*S.Train.Recompute == RecomputeKind::Full)
+    Refuse("no `recompute = full`");
+  if (*S.Train.Precision == PrecisionKind::FP32)
+    Refuse("bf16 or fp16");
+  for (const BlockSpec &B : S.Model.Blocks)
+    if (B.Moe && *B.Moe->Dispatcher != DispatcherKind::AllToAll)
+      Refuse("`dispatcher = alltoall`");
+}
+
+void Deriver::checkSchedule() {
+  ParallelSpec &P = S.Parallel;
+  deriveMicroBatchGroup();
+  if (!IsBatchRefused)
+    checkMicroBatches();
+  checkOverlap();
+  int64_t Steps;
+  if (llvm::MulOverflow(*P.Ga, *P.Vpp, Steps))
+    error(P.Ga.Range, diag::SizeOverflow, "ga x vpp");
+}
