@@ -184,8 +184,8 @@ struct Stage {
   int64_t Count = 1;
   std::vector<ChunkRun> Chunks; ///< in chunk order, vpp in all
   BlockId Step; ///< gradient synchronisation and update; set by `sync`
-  bool ReceivesForward = false; ///< not the first stage
-  bool SendsForward = false;    ///< not the last stage
+  bool ReceivesForward = false; ///< it does not hold the embedding
+  bool SendsForward = false;    ///< it does not hold the head
 
   /// Of the \p Chunk-th model chunk, from 0, which must exist.
   const LayerSequence &layersOf(int64_t Chunk) const;

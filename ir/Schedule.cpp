@@ -60,20 +60,20 @@ int64_t Schedule::partOf(int64_t Stage, int64_t Chunk) const {
   llvm_unreachable("every placement is handled");
 }
 
+Schedule::Place Schedule::placeOf(int64_t Part) const {
+  if (Placement == PlacementKind::V && Part >= Stages)
+    return {parts() - 1 - Part, 1};
+  return {Part % Stages, Part / Stages};
+}
+
 std::optional<int64_t> Schedule::neighbour(int64_t Stage, int64_t Chunk,
                                            bool IsNext) const {
   const int64_t Part = partOf(Stage, Chunk) + (IsNext ? 1 : -1);
   if (Part < 0 || Part == parts())
     return std::nullopt;
-  switch (Placement) {
-  case PlacementKind::Loop:
-    return Part % Stages;
-  case PlacementKind::V:
-    return Part < Stages ? Part : parts() - 1 - Part;
-  case PlacementKind::Bidirectional:
-    return Chunk == 0 ? Part : parts() - 1 - Part;
-  }
-  llvm_unreachable("every placement is handled");
+  const bool IsSecondCopy =
+      Placement == PlacementKind::Bidirectional && Chunk == 1;
+  return IsSecondCopy ? Stages - 1 - Part : placeOf(Part).Stage;
 }
 
 const StageProgram &Schedule::programOf(int64_t Stage) const {

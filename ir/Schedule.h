@@ -107,6 +107,11 @@ struct Schedule {
   int64_t parts() const;
   /// The part that a chunk of a stage is, from 0 at the embedding.
   int64_t partOf(int64_t Stage, int64_t Chunk) const;
+  /// Where a part is: with two copies, where the first one is.
+  struct Place {
+    int64_t Stage, Chunk;
+  };
+  Place placeOf(int64_t Part) const;
   /// The stage that has the part after, or before, that of a chunk; nothing at
   /// the ends of the model.
   std::optional<int64_t> neighbour(int64_t Stage, int64_t Chunk,

@@ -37,6 +37,7 @@ void ScheduleWalker::enterLoop() {
   const SlotLoop &L = Program.Loops[Loop];
   Count = Values[L.Count];
   Iteration = -1;
+  Period.reset();
   Next = L.Slots.size();
   if (Count > 0)
     Varying = Values.varying(indicesOf(L));
@@ -113,6 +114,70 @@ std::optional<Action> ScheduleWalker::next() {
     return A;
   }
   return std::nullopt;
+}
+
+/// By how many micro-batches all slots of the loop go on in \p Iterations;
+/// nothing if they differ, or change their chunks.
+std::optional<int64_t> ScheduleWalker::growth(int64_t Iterations) const {
+  std::optional<int64_t> Common;
+  for (const Slot &Of : Program.Loops[Loop].Slots) {
+    if (!Of.MicroBatch.isValid())
+      continue;
+    const std::optional<int64_t> G = Values.growth(Of.MicroBatch, Iterations);
+    if (!G || (Common && *Common != *G) ||
+        Values.growth(Of.Chunk, Iterations) != 0)
+      return std::nullopt;
+    Common = G;
+  }
+  return Common;
+}
+
+int64_t ScheduleWalker::period() {
+  if (Period)
+    return *Period;
+  Period = 0;
+  for (int64_t Iterations : {int64_t(1), int64_t(2), S.Group * S.Chunks})
+    if (Iterations < Count && growth(Iterations)) {
+      Period = Iterations;
+      break;
+    }
+  return *Period;
+}
+
+/// How many more times a slot is, or is not, empty as it is now.
+int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
+  constexpr int64_t Always = INT64_MAX;
+  if (!Of.MicroBatch.isValid() || Growth == 0)
+    return Always;
+  const int64_t Chunk = Values[Of.Chunk], Now = Values[Of.MicroBatch];
+  if (Chunk < 0 || Chunk >= S.Chunks)
+    return Always;
+  const int64_t Left = Growth > 0 ? S.MicroBatches - 1 - Now : Now;
+  if (Left < 0)
+    return Always; // it has gone by
+  if (Left >= S.MicroBatches)
+    return 0; // it has not begun
+  return Left / (Growth > 0 ? Growth : -Growth);
+}
+
+int64_t ScheduleWalker::skipRepetitions() {
+  if (Loop == Program.Loops.size())
+    return 0;
+  llvm::ArrayRef<Slot> Slots = Program.Loops[Loop].Slots;
+  while (Next < Slots.size() && !actionOf(Slots[Next]))
+    ++Next;
+  if (Next < Slots.size() || period() == 0 || (Iteration + 1) % *Period != 0)
+    return 0;
+  const int64_t Growth = *growth(*Period);
+  int64_t Times = (Count - 1 - Iteration) / *Period;
+  for (int64_t Of = Iteration + 1 - *Period; Of <= Iteration; ++Of) {
+    Values.compute(Varying, Of);
+    for (const Slot &Each : Slots)
+      Times = std::min(Times, repetitions(Each, Growth));
+  }
+  Iteration += Times * *Period;
+  Values.compute(Varying, Iteration);
+  return Times;
 }
 
 void foretrace::ir::forEachAction(

@@ -6,6 +6,8 @@
 
 #include "ir/Schedule.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <algorithm>
+#include <utility>
 
 namespace foretrace::ir {
 
@@ -23,12 +25,22 @@ public:
   int64_t iterations() const;
   /// The next action; nothing at the end.
   std::optional<Action> next();
+  /// Passes over what only repeats the period that has just ended, with other
+  /// micro-batches; how many times that was.
+  int64_t skipRepetitions();
+  /// Where the last action was: the loop, and the period of it.
+  std::pair<size_t, int64_t> place() {
+    return {Loop, Iteration / std::max<int64_t>(period(), 1)};
+  }
   /// Whether a closed form had no value, which ends the walk.
   bool hasFailed() const { return Values.hasFailed(); }
 
 private:
   bool beginIteration();
   void enterLoop();
+  int64_t period();
+  std::optional<int64_t> growth(int64_t Iterations) const;
+  int64_t repetitions(const Slot &Of, int64_t Growth) const;
   std::optional<Action> actionOf(const Slot &Of) const;
   bool hasPeer(const Action &A) const;
 
@@ -39,7 +51,10 @@ private:
   size_t Loop = 0;
   int64_t Iteration = 0, Count = 0; ///< of the loop
   std::vector<IndexId> Varying;     ///< in the loop
-  size_t Next = 0;                  ///< slot
+  /// Iterations after which the loop does the same for other micro-batches; 0
+  /// if there are none.
+  std::optional<int64_t> Period;
+  size_t Next = 0; ///< slot
   // Of the slots that the next one may begin with:
   bool HasBegun = false;  ///< one was not empty
   bool IsMessage = false; ///< that one

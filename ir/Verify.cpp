@@ -17,7 +17,7 @@ static constexpr struct {
     {Fact::Layouts, Level::SPMD, true},
     {Fact::Recompute, Level::SPMD, false},
     {Fact::Stages, Level::Schedule, true},
-    {Fact::Scheduled, Level::Schedule, false},
+    {Fact::Scheduled, Level::Spec, false},
     {Fact::Sync, Level::Schedule, false},
     {Fact::Costs, Level::Schedule, false},
 };

@@ -41,7 +41,11 @@ private:
 class StageVerifier {
 public:
   StageVerifier(const Program &P, DiagnosticEngine &Diags)
-      : P(P), Diags(Diags), Range(P.Spec.Parallel.Pp.Range) {}
+      : P(P), Diags(Diags), Range(P.Spec.Parallel.Pp.Range) {
+    if (P.Facts.contains(Fact::Scheduled))
+      Placed.Placement = P.Schedule.Placement;
+    Placed.Stages = P.Mesh[Axis::Pp];
+  }
 
   void run();
 
@@ -51,12 +55,12 @@ private:
   void verifyEnds(const Stage &S);
   void verifyLayers();
   bool holds(Cursor &Sequence, const LayerSequence &Chunk);
-  const LayerSequence &chunk(const Stage &S, int64_t Index) const;
+  const Stage &stage(int64_t Index) const;
 
   const Program &P;
   DiagnosticEngine &Diags;
   SourceRange Range;
-  int64_t ChunksPerStage = 0;
+  Schedule Placed; ///< which part is where; it has no programs
   int64_t Steps = 0;
 };
 
@@ -136,29 +140,37 @@ bool StageVerifier::verifyChunks() {
       return false;
     }
   }
-  ChunksPerStage = First.value();
-  return true;
+  Placed.Chunks = First.value();
+  if (Placed.Placement == PlacementKind::Loop || Placed.Chunks == 2)
+    return true;
+  Diags.report(Range, diag::VerifyChunks, P.Stages.front().First, Placed.Chunks,
+               2);
+  return false;
 }
 
+/// A stage receives unless it has the first part, and sends unless it has the
+/// last one.
 void StageVerifier::verifyEnds(const Stage &S) {
-  int64_t Last = S.First + S.Count - 1;
-  bool ShouldReceive = S.First > 0;
-  bool ShouldSend = Last + 1 < P.Mesh[Axis::Pp];
-  if (S.ReceivesForward != ShouldReceive)
-    Diags.report(Range, diag::VerifyStageEnds, S.First, "receives", "first");
-  if (S.SendsForward != ShouldSend)
-    Diags.report(Range, diag::VerifyStageEnds, Last, "sends", "last");
-  if (!S.Step.isValid() && P.Facts.contains(Fact::Sync))
-    Diags.report(Range, diag::VerifyStep, S.First);
+  auto Holds = [&](int64_t Stage, int64_t Part) {
+    for (int64_t Chunk = 0; Chunk < Placed.Chunks; ++Chunk)
+      if (Placed.partOf(Stage, Chunk) == Part)
+        return true;
+    return false;
+  };
+  const int64_t Last = S.First + S.Count - 1;
+  for (int64_t Stage = S.First;; Stage = Last) { // others are not at an end
+    if (S.ReceivesForward == Holds(Stage, 0))
+      Diags.report(Range, diag::VerifyStageEnds, Stage, "receives", "first");
+    if (S.SendsForward == Holds(Stage, Placed.parts() - 1))
+      Diags.report(Range, diag::VerifyStageEnds, Stage, "sends", "last");
+    if (Stage == Last)
+      return;
+  }
 }
 
-const LayerSequence &StageVerifier::chunk(const Stage &S, int64_t Index) const {
-  for (const ChunkRun &C : S.Chunks) {
-    if (Index < C.Count)
-      return C.Layers;
-    Index -= C.Count;
-  }
-  llvm_unreachable("every stage has as many chunks");
+const Stage &StageVerifier::stage(int64_t Index) const {
+  return *llvm::partition_point(
+      P.Stages, [&](const Stage &S) { return S.First + S.Count <= Index; });
 }
 
 /// Whether \p Chunk is what \p Sequence goes on with.
@@ -181,14 +193,18 @@ bool StageVerifier::holds(Cursor &Sequence, const LayerSequence &Chunk) {
   return true;
 }
 
-/// Chunk 0 of every stage, then chunk 1 of every stage ...
+/// Part by part; where there are two copies, both.
 void StageVerifier::verifyLayers() {
   Cursor Sequence(P.Layers);
-  for (int64_t I = 0; I < ChunksPerStage; ++I)
-    for (const Stage &S : P.Stages)
-      for (int64_t N = 0; N < S.Count; ++N)
-        if (!holds(Sequence, chunk(S, I)))
-          return;
+  for (int64_t Part = 0; Part < Placed.parts(); ++Part) {
+    const Schedule::Place At = Placed.placeOf(Part);
+    const LayerSequence &Layers = stage(At.Stage).layersOf(At.Chunk);
+    if (!holds(Sequence, Layers))
+      return;
+    if (Placed.Placement == PlacementKind::Bidirectional &&
+        stage(Placed.Stages - 1 - Part).layersOf(1) != Layers)
+      return void(Diags.report(Range, diag::VerifyCopies, Part));
+  }
   if (!Sequence.atEnd())
     Diags.report(Range, diag::VerifyStageLayers, "nothing more",
                  P.Blocks[Sequence.block()].Name);
@@ -197,8 +213,11 @@ void StageVerifier::verifyLayers() {
 void StageVerifier::run() {
   if (!verifyOrder() || !verifyChunks())
     return;
-  for (const Stage &S : P.Stages)
+  for (const Stage &S : P.Stages) {
     verifyEnds(S);
+    if (!S.Step.isValid() && P.Facts.contains(Fact::Sync))
+      Diags.report(Range, diag::VerifyStep, S.First);
+  }
   verifyLayers();
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stages: cuts the layer sequence into pp x vpp chunks and gives chunk i to
-// stage i mod pp. Equal neighbouring stages, and equal neighbouring chunks of a
-// stage, are stored once with a count. Also says what crosses a cut.
+// stages: cuts the layer sequence into parts and gives each to the stage and
+// chunk where the schedule has it. Equal neighbouring stages, and equal
+// neighbouring chunks of a stage, are stored once with a count. Also says what
+// crosses a cut.
 
 #include "ir/Partition.h"
 #include "passes/BalanceStages.h"
@@ -157,8 +158,11 @@ static std::optional<std::vector<int64_t>> chunkLayers(const Program &P) {
   return Sizes;
 }
 
-static bool sameChunks(const Stage &A, const Stage &B) {
-  if (A.Chunks.size() != B.Chunks.size())
+/// Whether two stages hold the same.
+static bool isSame(const Stage &A, const Stage &B) {
+  if (A.Chunks.size() != B.Chunks.size() ||
+      A.ReceivesForward != B.ReceivesForward ||
+      A.SendsForward != B.SendsForward)
     return false;
   for (size_t I = 0; I < A.Chunks.size(); ++I)
     if (A.Chunks[I].Count != B.Chunks[I].Count ||
@@ -167,14 +171,32 @@ static bool sameChunks(const Stage &A, const Stage &B) {
   return true;
 }
 
+/// What a stage holds.
+static Stage stageOf(const Schedule &S, int64_t Index,
+                     llvm::ArrayRef<LayerSequence> Parts) {
+  Stage Out;
+  Out.First = Index;
+  Out.ReceivesForward = Out.SendsForward = true;
+  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk) {
+    const int64_t Part = S.partOf(Index, Chunk);
+    Out.ReceivesForward &= Part > 0;
+    Out.SendsForward &= Part + 1 < S.parts();
+    const LayerSequence &Layers = Parts[static_cast<size_t>(Part)];
+    if (!Out.Chunks.empty() && Out.Chunks.back().Layers == Layers)
+      ++Out.Chunks.back().Count;
+    else
+      Out.Chunks.push_back({Layers, 1});
+  }
+  return Out;
+}
+
 bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
-  // Chunks are cut one by one; no machine has this many.
-  constexpr int64_t MaxChunks = 1 << 20;
-  int64_t Pp = *P.Spec.Parallel.Pp;
-  int64_t Chunks = Pp * *P.Spec.Parallel.Vpp; // derive excludes an overflow
-  if (Chunks > MaxChunks) {
-    Diags.report(P.Spec.Parallel.Pp.Range, diag::TooManyChunks, Chunks,
-                 MaxChunks);
+  // Parts are cut one by one; no machine has this many.
+  constexpr int64_t MaxParts = 1 << 20;
+  const Schedule &S = P.Schedule;
+  if (S.parts() > MaxParts) { // derive excludes an overflow
+    Diags.report(P.Spec.Parallel.Pp.Range, diag::TooManyChunks, S.parts(),
+                 MaxParts);
     return false;
   }
   const PartitionKind Partition = *P.Spec.Parallel.Partition;
@@ -191,27 +213,16 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
   // The embedding and the head stand at the ends.
   ++Sizes->front();
   ++Sizes->back();
-  std::vector<Stage> Stages(static_cast<size_t>(Pp));
+  std::vector<LayerSequence> Parts;
   Cutter Cut(P.Layers);
-  for (int64_t I = 0; I < Chunks; ++I) {
-    Stage &S = Stages[static_cast<size_t>(I % Pp)];
-    LayerSequence Layers = Cut.take((*Sizes)[static_cast<size_t>(I)]);
-    if (!S.Chunks.empty() && S.Chunks.back().Layers == Layers)
-      ++S.Chunks.back().Count;
-    else
-      S.Chunks.push_back({std::move(Layers), 1});
-  }
-  for (int64_t I = 0; I < Pp; ++I) {
-    Stage &S = Stages[static_cast<size_t>(I)];
-    S.First = I;
-    S.ReceivesForward = I > 0;
-    S.SendsForward = I + 1 < Pp;
-    if (!P.Stages.empty() && sameChunks(P.Stages.back(), S) &&
-        P.Stages.back().ReceivesForward == S.ReceivesForward &&
-        P.Stages.back().SendsForward == S.SendsForward)
+  for (int64_t Size : *Sizes)
+    Parts.push_back(Cut.take(Size));
+  for (int64_t I = 0; I < S.Stages; ++I) {
+    Stage Next = stageOf(S, I, Parts);
+    if (!P.Stages.empty() && isSame(P.Stages.back(), Next))
       ++P.Stages.back().Count;
     else
-      P.Stages.push_back(std::move(S));
+      P.Stages.push_back(std::move(Next));
   }
   TensorType Residual;
   Residual.Element = elementTypeOf(*P.Spec.Train.Precision);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/BalanceStages.h"
+#include "ir/InFlight.h"
 #include "ir/Memory.h"
 #include "passes/Work.h"
 
@@ -38,18 +39,18 @@ struct Place {
 class Balancer {
 public:
   explicit Balancer(const Program &P)
-      : P(P), Stages(*P.Spec.Parallel.Pp), Left(P.Spec.Model.layerCount()) {}
+      : P(P), Stages(*P.Spec.Parallel.Pp), Left(P.Spec.Model.layerCount()) {
+    for (int64_t Stage = 0; Stage < Stages; ++Stage)
+      InFlight.push_back(peakInFlight(P.Schedule, Stage));
+  }
 
   std::optional<std::vector<int64_t>> run();
 
 private:
   std::optional<Weight> weigh(const Block &B) const;
   bool collect();
-  /// Micro-batches that a stage has run forward and not backward, at most.
   int64_t batches(int64_t Stage) const {
-    return *P.Spec.Parallel.Schedule == ScheduleKind::GPipe
-               ? *P.Spec.Parallel.Ga
-               : std::min(Stages - Stage, *P.Spec.Parallel.Ga);
+    return InFlight[static_cast<size_t>(Stage)];
   }
   /// What stands on a stage besides layers.
   int64_t ends(int64_t Stage) const {
@@ -63,6 +64,8 @@ private:
 
   const Program &P;
   const int64_t Stages;
+  /// Micro-batches that each stage has on their way at most.
+  std::vector<int64_t> InFlight;
   int64_t Left; ///< layers
   std::vector<Group> Groups;
   Weight Embedding, Head;

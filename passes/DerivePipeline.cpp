@@ -18,6 +18,9 @@ void Deriver::checkPartition() {
   dropEnds("with partition = " + Name);
   if (*P.Vpp > 1)
     error(P.Vpp.Range, diag::PartitionVpp, *P.Vpp, Name);
+  else if (getInfo(*P.Schedule).Placement != PlacementKind::Loop)
+    error(P.Schedule.Range, diag::PartitionCopies, getSpelling(*P.Schedule),
+          Name);
   const int64_t Layers = S.Model.layerCount();
   if (*P.Partition != PartitionKind::ModuleCount && Layers < *P.Pp)
     error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)

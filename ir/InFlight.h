@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many micro-batches a stage has on their way at most.
+#ifndef FORETRACE_IR_INFLIGHT_H
+#define FORETRACE_IR_INFLIGHT_H
+
+#include "ir/Schedule.h"
+
+namespace foretrace::ir {
+
+/// What ends the life of what a chunk keeps of a micro-batch.
+enum class Release : unsigned char {
+  InputGradients,  ///< the gradients of its inputs are there
+  WeightGradients, ///< those of its parameters, too
+};
+
+/// The most chunks of micro-batches that stage \p Stage has run forward and not
+/// yet released. Takes the time of what is different in its program, whatever
+/// the number of micro-batches is.
+int64_t peakInFlight(const Schedule &S, int64_t Stage,
+                     Release At = Release::WeightGradients);
+
+} // namespace foretrace::ir
+
+#endif
