@@ -16,16 +16,20 @@
 
 namespace foretrace {
 
-/// Where a backend's files go: all of them or none. The tool implements it.
+/// Where a backend's files go: all of them or none. They appear under their
+/// names only after every file of the set was written without an error.
 class OutputSet {
 public:
   virtual ~OutputSet();
-  /// Streams one file. \p Path is relative to the output folder. \p Write may
-  /// be called at once; the file appears under its name only after every file
-  /// of the set was written without an error.
+  /// Streams one file. \p Path is relative to the output folder.
+  llvm::Error add(llvm::StringRef Path,
+                  llvm::function_ref<void(llvm::raw_ostream &)> Write);
+  /// Streams \p Count files: file I, from 0, has the path `Path(I)`, and
+  /// `Write(I, OS)` writes it. Several threads may do so at once, and which is
+  /// first is not said.
   virtual llvm::Error
-  add(llvm::StringRef Path,
-      llvm::function_ref<void(llvm::raw_ostream &)> Write) = 0;
+  addAll(uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
+         llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) = 0;
 };
 
 /// One `emit` block of one program, as a backend sees it.

@@ -26,12 +26,14 @@ private:
 
 class CountingOutputs final : public OutputSet {
 public:
-  llvm::Error
-  add(llvm::StringRef,
-      llvm::function_ref<void(llvm::raw_ostream &)> Write) override {
-    CountingStream OS;
-    Write(OS);
-    Bytes += OS.tell();
+  llvm::Error addAll(
+      uint64_t Count, llvm::function_ref<std::string(uint64_t)>,
+      llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) override {
+    for (uint64_t I = 0; I != Count; ++I) {
+      CountingStream OS;
+      Write(I, OS);
+      Bytes += OS.tell();
+    }
     return llvm::Error::success();
   }
   uint64_t Bytes = 0;

@@ -2,9 +2,9 @@
 //
 // `foretrace calibrate`: measures times and links from the traces of a run, and
 // how well a replay with them meets the run.
+#include "backends/output/FileOutputs.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/foretrace/Output.h"
 #include "tools/runs/TraceCalibrator.h"
 
 using namespace llvm;
@@ -17,7 +17,7 @@ static cl::opt<std::string>
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
 static Error write(const runs::TraceCalibrator &C) {
-  FileOutputs Out("", isStream(Profile) ? Profile.getValue() : "");
+  FileOutputs Out("", isStream(Profile) ? Profile.getValue() : "", !isQuiet());
   if (Error E = Out.add(Profile, [&](raw_ostream &OS) { C.writeProfile(OS); }))
     return E;
   return Out.commit();

@@ -6,7 +6,6 @@
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/foretrace/Output.h"
 #include "tools/foretrace/Pipeline.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -70,11 +69,13 @@ static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
 static void showWritten(const FileOutputs &Outputs) {
   if (isQuiet())
     return;
+  errs().SetBuffered(); // there may be a file a rank
   for (const FileOutputs::File &F : Outputs.files())
     if (F.Path != "-")
       errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
   for (const std::string &Name : Outputs.leftOut())
     errs() << "left out " << Name << ": the output is a stream\n";
+  errs().SetUnbuffered();
 }
 
 /// Compiles the job; everything wrong is in \p Diags.
@@ -107,7 +108,7 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
       E.set("file", Kind::Text, (sys::path::stem(jobPath()) + ".ftir").str());
   }
 
-  FileOutputs Outputs(To.Folder, To.Stream);
+  FileOutputs Outputs(To.Folder, To.Stream, !isQuiet());
   for (const ir::EmitSpec &E : Emits)
     emitOne(*Spec, E, Outputs, Diags);
   if (Diags.hasErrors())

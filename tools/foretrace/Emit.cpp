@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Emit.h"
-#include "backends/Backend.h"
+#include "backends/output/ConfinedOutputs.h"
 #include "tools/foretrace/Commands.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Pipeline.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -24,49 +23,6 @@ static cl::opt<bool>
                  cl::desc("Let `emit` blocks name files outside of the output "
                           "folder"),
                  cl::cat(outputCategory()), cl::sub(compileCommand()));
-
-/// Whether \p Path leads out of the folder it is relative to.
-static bool leadsOutside(StringRef Path) {
-  SmallString<128> Plain(Path);
-  sys::path::remove_dots(Plain, /*remove_dot_dot=*/true);
-  return sys::path::is_absolute(Plain) ||
-         (!Plain.empty() && *sys::path::begin(Plain) == "..");
-}
-
-namespace {
-/// The files of a block that stands in a job, which must not choose where on
-/// the machine they land.
-class ConfinedOutputs final : public OutputSet {
-public:
-  ConfinedOutputs(FileOutputs &Inner, const ir::EmitSpec &Emit,
-                  DiagnosticEngine &Diags)
-      : Inner(Inner), Emit(Emit), Diags(Diags) {}
-
-  Error add(StringRef Path, function_ref<void(raw_ostream &)> Write) override {
-    if (!leadsOutside(Path))
-      return Inner.add(Path, Write);
-    if (!HasReported)
-      Diags.report(findPlace(), diag::OutsideFolder, Path);
-    HasReported = true;
-    return Error::success();
-  }
-
-private:
-  /// The option that leads outside.
-  SourceRange findPlace() const {
-    for (const ir::NamedAttribute &Option : Emit.Options.Fields)
-      if (Option.Value.K == ir::Attribute::Kind::Text &&
-          leadsOutside(Option.Value.Text))
-        return Option.Value.Range;
-    return Emit.Range;
-  }
-
-  FileOutputs &Inner;
-  const ir::EmitSpec &Emit;
-  DiagnosticEngine &Diags;
-  bool HasReported = false;
-};
-} // namespace
 
 /// Brings \p P to the facts \p Needs. An error that the block allows has
 /// consequences only a format that needs nothing but the spec can reproduce.

@@ -5,9 +5,9 @@
 #ifndef FORETRACE_TOOLS_EMIT_H
 #define FORETRACE_TOOLS_EMIT_H
 
+#include "backends/output/FileOutputs.h"
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
-#include "tools/foretrace/Output.h"
 
 namespace foretrace {
 

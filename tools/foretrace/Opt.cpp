@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace opt`: passes on the text form of the IR.
+#include "backends/output/FileOutputs.h"
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/foretrace/Output.h"
 #include "tools/foretrace/Pipeline.h"
 
 using namespace llvm;
@@ -54,7 +54,7 @@ static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
   showStatistics(*P);
   ir::PrintOptions Options;
   Options.Locations = PrintLocations ? &Sources : nullptr;
-  FileOutputs Outputs("", "");
+  FileOutputs Outputs("", "", !isQuiet());
   Error E = Outputs.add(OutputPath,
                         [&](raw_ostream &OS) { ir::print(*P, OS, Options); });
   if (!E)

@@ -37,7 +37,7 @@ ExitCode runPlan() {
                       "`foretrace plan job.fore`");
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
-  FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "");
+  FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "", !isQuiet());
   if (!hasFolder(Path, Diags))
     return showMessages(Diags, Sources);
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))

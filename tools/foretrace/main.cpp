@@ -2,6 +2,7 @@
 //
 // The command line: picks the subcommand. Each has its own file.
 #include "tools/foretrace/Commands.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Signals.h"
 #include <csignal>
@@ -13,9 +14,23 @@ static void endOfPipe() {
   (void)std::raise(SIGPIPE);
 }
 
+/// What whoever started us wants to be ignored, as `nohup` does.
+static llvm::SmallVector<int> ignoredSignals() {
+  llvm::SmallVector<int> Ignored;
+  for (int Signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+    struct sigaction Now;
+    if (sigaction(Signal, nullptr, &Now) == 0 && Now.sa_handler == SIG_IGN)
+      Ignored.push_back(Signal);
+  }
+  return Ignored;
+}
+
 int main(int Argc, char **Argv) {
+  const llvm::SmallVector<int> Ignored = ignoredSignals();
   // LLVM's own handler exits with 74.
   llvm::sys::SetOneShotPipeSignalFunction(endOfPipe);
   llvm::InitLLVM Init(Argc, Argv, /*InstallPipeSignalExitHandler=*/false);
+  for (int Signal : Ignored) // LLVM has taken these too
+    (void)std::signal(Signal, SIG_IGN);
   return foretrace::runCommandLine(Argc, Argv);
 }

@@ -1,18 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs a command whose last argument is the file it writes, interrupts it when
-# the temporary file has content, and expects it to die of that.
-import glob
-import os
+# Runs a command that writes to FOLDER, sends it a signal when a file there has
+# content, and expects it to die of that.
+"""usage: interrupt.py SIGNAL FOLDER COMMAND..."""
+import pathlib
 import signal
 import subprocess
 import sys
 import time
 
-PROCESS = subprocess.Popen(sys.argv[1:])
-while PROCESS.poll() is None:
-    if any(os.path.getsize(name) for name in glob.glob(sys.argv[-1] + ".*")):
-        PROCESS.send_signal(signal.SIGTERM)
-        break
-    time.sleep(0.001)
-sys.exit(0 if PROCESS.wait() == -signal.SIGTERM else "was not interrupted")
+SIGNAL = signal.Signals[sys.argv[1]]
+FOLDER = pathlib.Path(sys.argv[2])
+
+
+def has_begun():
+    """Whether anything is written yet, to a file that may just go away."""
+    for path in FOLDER.rglob("*"):
+        try:
+            if path.is_file() and path.stat().st_size:
+                return True
+        except FileNotFoundError:
+            pass
+    return False
+
+
+signal.signal(SIGNAL, signal.SIG_DFL)  # who runs the tests may ignore it
+with subprocess.Popen(sys.argv[3:]) as process:
+    while process.poll() is None and not has_begun():
+        time.sleep(0.001)
+    process.send_signal(SIGNAL)
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    if process.wait() != -SIGNAL:
+        sys.exit(f"was not interrupted, but: {process.returncode}")

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the files of a job's `emit` block in the output folder.
+#ifndef FORETRACE_BACKENDS_OUTPUT_CONFINEDOUTPUTS_H
+#define FORETRACE_BACKENDS_OUTPUT_CONFINEDOUTPUTS_H
+
+#include "backends/Backend.h"
+
+namespace foretrace {
+
+/// The files of a block that stands in a job, which must not choose where on
+/// the machine they land: what leads out of the folder is reported, once, and
+/// not written.
+class ConfinedOutputs final : public OutputSet {
+public:
+  ConfinedOutputs(OutputSet &Inner, const ir::EmitSpec &Emit,
+                  DiagnosticEngine &Diags)
+      : Inner(Inner), Emit(Emit), Diags(Diags) {}
+
+  llvm::Error addAll(
+      uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
+      llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) override;
+
+private:
+  SourceRange findPlace() const;
+
+  OutputSet &Inner;
+  const ir::EmitSpec &Emit;
+  DiagnosticEngine &Diags;
+  bool HasReported = false;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One open file that is being written.
+#ifndef FORETRACE_BACKENDS_OUTPUT_FILESTREAM_H
+#define FORETRACE_BACKENDS_OUTPUT_FILESTREAM_H
+
+#include "backends/output/Progress.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/ErrorOr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace {
+
+/// Forwards to a file descriptor in pieces of the size of a buffer.
+class FileStream final : public llvm::raw_ostream {
+public:
+  /// \p Buffer is the caller's, who may have many files to write.
+  FileStream(int FD, llvm::MutableArrayRef<char> Buffer, Progress &Shown);
+
+  /// Writes out what is buffered; the bytes in all, or the first error. Must be
+  /// called.
+  llvm::ErrorOr<uint64_t> finish();
+
+private:
+  void write_impl(const char *Data, size_t Size) override;
+  uint64_t current_pos() const override { return Written; }
+
+  llvm::raw_fd_ostream Inner;
+  Progress &Shown;
+  uint64_t Written = 0;
+};
+
+} // namespace foretrace
+
+#endif

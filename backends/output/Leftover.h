@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must not outlive the process: removed by whoever owns it, or by the
+// handler of the signal that ends the process.
+#ifndef FORETRACE_BACKENDS_OUTPUT_LEFTOVER_H
+#define FORETRACE_BACKENDS_OUTPUT_LEFTOVER_H
+
+#include <csignal>
+
+namespace foretrace {
+
+/// Something on the file system that is removed when a signal ends the process:
+/// the newest first, and then the signal's former handler runs. Signals that
+/// were ignored stay so.
+class Leftover {
+public:
+  Leftover(const Leftover &) = delete;
+  Leftover &operator=(const Leftover &) = delete;
+
+  /// Whether a signal is about to end the process: nothing new shall be made.
+  static bool isEnding();
+
+protected:
+  Leftover() = default;
+  ~Leftover() = default;
+
+  /// From now on a signal removes it. Call it with signals held since before
+  /// the thing was made, so that there is no moment in which both are untrue.
+  void expect();
+  /// No signal removes it any more.
+  void forget();
+
+private:
+  static void installHandlers();
+  static void handle(int Signal);
+  /// Async-signal-safe, and harmless if it is gone already.
+  virtual void remove() noexcept = 0;
+
+  Leftover *Older = nullptr;
+};
+
+/// While one lives a signal waits, whichever thread it is sent to: for steps
+/// that are done as a whole or not at all. They don't nest.
+class SignalHold {
+public:
+  SignalHold();
+  ~SignalHold();
+  SignalHold(const SignalHold &) = delete;
+  SignalHold &operator=(const SignalHold &) = delete;
+
+private:
+  sigset_t Before;
+};
+
+} // namespace foretrace
+
+#endif
