@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Megatron.h"
 #include "backends/megatron/Options.h"
+#include "backends/megatron/RankTexts.h"
 #include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
 #include "ir/Ranks.h"
@@ -64,6 +65,11 @@ bool foretrace::megatron::check(const EmitRequest &Request,
   return IsGood;
 }
 
+/// Rank \p I, from 0, of a range.
+static int64_t rankOf(const RankRange &Range, uint64_t I) {
+  return Range.First + static_cast<int64_t>(I);
+}
+
 llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
                                       OutputSet &Out, DiagnosticEngine &) {
   DiagnosticEngine Known; // `prepare` has reported these
@@ -77,25 +83,21 @@ llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
     if (Times->isStuck())
       return llvm::createStringError("the stages wait for each other for ever");
   }
-  for (const RankRange &Range : ranksOf(Request, O))
-    for (int64_t Rank = Range.First; Rank <= Range.Last; ++Rank) {
+  RankTexts Texts(Trace, Times ? &*Times : nullptr, P.Schedule.Stages);
+  for (const RankRange &Range : ranksOf(Request, O)) {
+    auto Path = [&](uint64_t I) {
       llvm::SmallString<64> Path(O.Dir);
-      llvm::sys::path::append(Path, "rank" + llvm::Twine(Rank) + ".txt");
-      const int64_t Stage = Map.coordinate(Rank, ir::Axis::Pp);
-      auto Write = [&](llvm::raw_ostream &OS) {
-        size_t Index = 0;
-        Trace.forEachRow(Stage, [&](const Row &R) {
-          if (Times) {
-            const RowTimes Of = Times->times(R, Index++);
-            writeRow(R, Rank, &Of, OS);
-          } else {
-            writeRow(R, Rank, nullptr, OS);
-          }
-          return true;
-        });
-      };
-      if (llvm::Error E = Out.add(Path, Write))
-        return E;
-    }
+      llvm::sys::path::append(Path,
+                              "rank" + llvm::Twine(rankOf(Range, I)) + ".txt");
+      return Path.str().str();
+    };
+    auto Write = [&](uint64_t I, llvm::raw_ostream &OS) {
+      const int64_t Rank = rankOf(Range, I);
+      Texts.write(Rank, Map.coordinate(Rank, ir::Axis::Pp), OS);
+    };
+    if (llvm::Error E = Out.addAll(
+            static_cast<uint64_t>(Range.Last - Range.First) + 1, Path, Write))
+      return E;
+  }
   return llvm::Error::success();
 }

@@ -39,12 +39,10 @@ static void write(const SubOperation &S,
   OS << ",group=" << S.Group << ",comm_func=" << S.Comm << '\'';
 }
 
-void foretrace::megatron::writeRow(const Row &R, int64_t Rank,
-                                   const RowTimes *Times,
+void foretrace::megatron::writeRow(const Row &R, const RowTimes *Times,
                                    llvm::raw_ostream &OS) {
   const RowBody &B = *R.Body;
-  OS << "rank:" << Rank << ':' << B.Op << "(stage_id=" << R.Stage
-     << ",batch_id=" << R.Batch;
+  OS << ':' << B.Op << "(stage_id=" << R.Stage << ",batch_id=" << R.Batch;
   if (R.Chunk >= 0)
     OS << ",chunk_id=" << R.Chunk;
   OS << ",mg_state=" << orNone(R.State);

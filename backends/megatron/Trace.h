@@ -77,10 +77,9 @@ struct RowTimes {
   std::vector<std::pair<int64_t, int64_t>> Calls;
 };
 
-/// Writes \p R as rank \p Rank logs it. Without \p Times durations and
-/// timestamps are `None`.
-void writeRow(const Row &R, int64_t Rank, const RowTimes *Times,
-              llvm::raw_ostream &OS);
+/// Writes \p R as ranks log it, but for the `rank:N` that it begins with.
+/// Without \p Times durations and timestamps are `None`.
+void writeRow(const Row &R, const RowTimes *Times, llvm::raw_ostream &OS);
 
 } // namespace foretrace::megatron
 
