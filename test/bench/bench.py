@@ -10,7 +10,6 @@
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +20,9 @@ LARGE = str(SOURCE / "test/bench/large.fore")
 SKELETONS = str(SOURCE / "test/bench/skeletons.fore")
 BALANCED = str(SOURCE / "test/bench/balanced.fore")
 ONE_RANK = [SKELETONS, "-Dpods=64", '-Dranks="0"']
+# 32,768 ranks of one micro-batch.
+SMALL = ["-Dpods=2", '-Dranks="0-32767"', "-Dtrain.global_batch=2048"]
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
 NOTHING = "a process that does nothing"
 LARGEST = "the largest table"
 
@@ -53,25 +55,54 @@ def through_pipe(tool):
     return size, time.perf_counter() - start
 
 
-def traces(tool):
-    """MB/s at which skeletons are written and a trace is checked, in memory."""
-    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    with tempfile.TemporaryDirectory(dir=memory) as name:
+def compile_to(folder, tool, options):
+    """Seconds and peak MiB to write skeletons to a folder that is not there."""
+    wall, memory = measure([tool, "compile", SKELETONS, *options, "--quiet",
+                            "-o", f"{folder}/"])
+    return wall / 1000, memory
+
+
+def write_plainly(folder, files):
+    """Seconds to write the same files with one `write` each."""
+    start = time.perf_counter()
+    os.mkdir(folder)
+    for name, content in files.items():
+        fd = os.open(f"{folder}/{name}", os.O_CREAT | os.O_WRONLY, 0o666)
+        os.write(fd, content)
+        os.close(fd)
+    return time.perf_counter() - start
+
+
+def many_files(place, tool, options, memory):
+    """Prints the row of some skeletons that are written to files at a place."""
+    # Nothing is removed before the end: ext4 is slow to make files after that.
+    with tempfile.TemporaryDirectory(dir=place) as name:
         folder = pathlib.Path(name)
-        start = time.perf_counter()
-        subprocess.run([tool, "compile", SKELETONS, "--quiet", "-o",
-                        f"{folder}/all/"], check=True)
-        seconds = time.perf_counter() - start
-        size = sum(path.stat().st_size for path in (folder / "all").iterdir())
+        compile_to(folder / "first", tool, options)
+        files = {path.name: path.read_bytes()
+                 for path in (folder / "first").iterdir()}
+        walls, plain = [], []
+        for run in range(5):
+            walls.append(compile_to(folder / f"ours{run}", tool, options)[0])
+            plain.append(write_plainly(folder / f"plain{run}", files))
+    wall = statistics.median(walls)
+    size = sum(map(len, files.values())) / 1e6
+    print(f"| {len(files):,} of {size:.0f} MB, to {place} | {wall:.2f} s "
+          f"| {size / wall:.0f} MB/s | {wall / statistics.median(plain):.2f} "
+          f"| {memory:.1f} MiB |")
+
+
+def checked(tool):
+    """The size in MB of a trace, and MB/s at which it is checked, in memory."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
+        folder = pathlib.Path(name)
+        compile_to(folder / "all", tool, ['-Dranks="0"'])
         row = (folder / "all/rank0.txt").read_text(encoding="utf-8")
         long = folder / "long.txt"
         long.write_text(row.replace("[R,", "[2048,") * 400, encoding="utf-8")
-        start = time.perf_counter()
-        subprocess.run([tool, "check", SKELETONS, "--trace", str(long)],
-                       check=True, stdout=subprocess.DEVNULL)
-        checked = time.perf_counter() - start
-        return (size / 1e6, size / 1e6 / seconds,
-                long.stat().st_size / 1e6, long.stat().st_size / 1e6 / checked)
+        size = long.stat().st_size / 1e6
+        wall, _ = measure([tool, "check", SKELETONS, "--trace", str(long)])
+        return size, size / wall * 1000
 
 
 def main():
@@ -112,8 +143,16 @@ def main():
     print(f"\nThe largest table has {size / 1e6:.0f} MB: "
           f"{size / 1e3 / wall:.0f} MB/s to /dev/null, "
           f"{size / 1e6 / seconds:.0f} MB/s through a pipe.")
-    print("\n1,024 skeletons of {:.0f} MB are written at {:.0f} MB/s to memory; a "
-          "trace of {:.0f} MB is\nchecked at {:.0f} MB/s.".format(*traces(tool)))
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
+        sets = [(options, compile_to(f"{name}/{place}", tool, options)[1])
+                for place, options in enumerate(([], SMALL))]
+    print("\n| skeletons | median | rate | times a plain write of each file "
+          "| peak memory |\n|---|---|---|---|---|")
+    for options, memory in sets:
+        for place in dict.fromkeys((MEMORY, tempfile.gettempdir())):
+            many_files(place, tool, options, memory)
+    print("\nA trace of {:.0f} MB is checked at {:.0f} MB/s."
+          .format(*checked(tool)))
 
 
 if __name__ == "__main__":
