@@ -26,6 +26,13 @@ static llvm::StringRef getSpelling(IndexOp Op) {
   return Spellings[static_cast<size_t>(Op)];
 }
 
+/// Rounded down. Most numbers are small, and divide faster as such.
+static int64_t floorDivide(int64_t L, int64_t R) {
+  if ((static_cast<uint64_t>(L) | static_cast<uint64_t>(R)) <= UINT32_MAX)
+    return static_cast<uint32_t>(L) / static_cast<uint32_t>(R);
+  return L / R - (L % R < 0);
+}
+
 std::optional<int64_t> foretrace::ir::applyIndexOp(IndexOp Op, int64_t Left,
                                                    int64_t Right) {
   int64_t Out;
@@ -42,11 +49,11 @@ std::optional<int64_t> foretrace::ir::applyIndexOp(IndexOp Op, int64_t Left,
   case IndexOp::Div:
     if (Right <= 0)
       return std::nullopt;
-    return Left / Right - (Left % Right < 0);
+    return floorDivide(Left, Right);
   case IndexOp::Mod:
     if (Right <= 0)
       return std::nullopt;
-    return Left % Right + (Left % Right < 0 ? Right : 0);
+    return Left - floorDivide(Left, Right) * Right;
   case IndexOp::Min:
     return std::min(Left, Right);
   case IndexOp::Max:
@@ -60,9 +67,38 @@ std::optional<int64_t> foretrace::ir::applyIndexOp(IndexOp Op, int64_t Left,
 
 IndexId IndexTable::unique(IndexNode N) {
   auto Found = llvm::find(Nodes, N);
-  return Found != Nodes.end()
-             ? Nodes.idAt(static_cast<size_t>(Found - Nodes.begin()))
-             : Nodes.add(N);
+  if (Found != Nodes.end())
+    return Nodes.idAt(static_cast<size_t>(Found - Nodes.begin()));
+  if (N.Op == IndexOp::Variable)
+    Varies.push_back(static_cast<IndexVariable>(N.Value) == IndexVariable::I);
+  else
+    Varies.push_back(N.Op != IndexOp::Constant &&
+                     (varies(N.Left) || varies(N.Right)));
+  return Nodes.add(N);
+}
+
+int64_t IndexTable::largestConstant() const {
+  int64_t Most = 0;
+  for (const IndexNode &N : Nodes)
+    if (N.Op == IndexOp::Constant)
+      Most = std::max(
+          {Most, N.Value, N.Value == INT64_MIN ? INT64_MAX : -N.Value});
+  return Most;
+}
+
+IndexCode IndexTable::code(llvm::ArrayRef<IndexId> Used, bool Varying) const {
+  std::vector<bool> IsUsed(Nodes.size());
+  for (IndexId I : Used)
+    IsUsed[I.Index] = true;
+  for (size_t I = Nodes.size(); I-- > 0;)
+    if (const IndexNode &N = Nodes[Nodes.idAt(I)];
+        IsUsed[I] && N.Left.isValid())
+      IsUsed[N.Left.Index] = IsUsed[N.Right.Index] = true;
+  IndexCode Out;
+  for (size_t I = 0; I < Nodes.size(); ++I)
+    if (IsUsed[I] && Varies[I] == Varying)
+      Out.push_back(Nodes.idAt(I));
+  return Out;
 }
 
 IndexId IndexTable::constant(int64_t Value) {
@@ -158,65 +194,56 @@ void IndexTable::printNode(const IndexNode &N, unsigned Precedence,
   llvm_unreachable("every operation is handled");
 }
 
-void IndexValues::computeOne(IndexId I) {
-  const IndexNode &N = T[I];
-  int64_t &Out = Values[I.Index];
-  if (N.Op == IndexOp::Constant) {
-    Out = N.Value;
-  } else if (N.Op == IndexOp::Variable) {
-    Out = Variables[static_cast<size_t>(N.Value)];
-  } else if (std::optional<int64_t> Value = applyIndexOp(
-                 N.Op, Values[N.Left.Index], Values[N.Right.Index])) {
-    Out = *Value;
-  } else {
-    Out = -1;
-    Failed = true;
+void IndexValues::compute(const IndexCode &Code) {
+  bool Fails = Failed;
+  for (IndexId I : Code) {
+    const IndexNode &N = (*T)[I];
+    int64_t &Out = Values[I.Index];
+    if (N.Op == IndexOp::Constant) {
+      Out = N.Value;
+      continue;
+    }
+    if (N.Op == IndexOp::Variable) {
+      Out = Variables[static_cast<size_t>(N.Value)];
+      continue;
+    }
+    const int64_t L = Values[N.Left.Index], R = Values[N.Right.Index];
+    switch (N.Op) {
+    case IndexOp::Add:
+      Fails |= llvm::AddOverflow(L, R, Out) != 0;
+      break;
+    case IndexOp::Sub:
+      Fails |= llvm::SubOverflow(L, R, Out) != 0;
+      break;
+    case IndexOp::Mul:
+      Fails |= llvm::MulOverflow(L, R, Out) != 0;
+      break;
+    case IndexOp::Div:
+      Fails |= R <= 0;
+      Out = R <= 0 ? 0 : floorDivide(L, R);
+      break;
+    case IndexOp::Mod:
+      Fails |= R <= 0;
+      Out = R <= 0 ? 0 : L - floorDivide(L, R) * R;
+      break;
+    case IndexOp::Min:
+      Out = std::min(L, R);
+      break;
+    case IndexOp::Max:
+      Out = std::max(L, R);
+      break;
+    case IndexOp::Constant:
+    case IndexOp::Variable:
+      llvm_unreachable("constants and variables are handled above");
+    }
   }
-}
-
-std::vector<bool> IndexValues::closure(llvm::ArrayRef<IndexId> Used) const {
-  std::vector<bool> Out(T.size());
-  for (IndexId I : Used)
-    Out[I.Index] = true;
-  for (size_t I = T.size(); I-- > 0;)
-    if (const IndexNode &N = T[T.idAt(I)]; Out[I] && N.Left.isValid())
-      Out[N.Left.Index] = Out[N.Right.Index] = true;
-  return Out;
-}
-
-void IndexValues::computeFixed(llvm::ArrayRef<IndexId> Used) {
-  const std::vector<bool> IsUsed = closure(Used);
-  Varies.assign(T.size(), false);
-  for (size_t I = 0; I < T.size(); ++I) {
-    const IndexNode &N = T[T.idAt(I)];
-    if (N.Op == IndexOp::Variable)
-      Varies[I] = static_cast<IndexVariable>(N.Value) == IndexVariable::I;
-    else if (N.Op != IndexOp::Constant)
-      Varies[I] = varies(N.Left) || varies(N.Right);
-    if (IsUsed[I] && !Varies[I])
-      computeOne(T.idAt(I));
-  }
-}
-
-std::vector<IndexId> IndexValues::varying(llvm::ArrayRef<IndexId> Used) const {
-  const std::vector<bool> IsUsed = closure(Used);
-  std::vector<IndexId> Out;
-  for (size_t I = 0; I < T.size(); ++I)
-    if (IsUsed[I] && Varies[I])
-      Out.push_back(T.idAt(I));
-  return Out;
-}
-
-void IndexValues::compute(llvm::ArrayRef<IndexId> Varying, int64_t I) {
-  Variables[at(IndexVariable::I)] = I;
-  for (IndexId Of : Varying)
-    computeOne(Of);
+  Failed = Fails;
 }
 
 std::optional<int64_t> IndexValues::growth(IndexId Of, int64_t By) const {
-  if (!varies(Of))
+  if (!T->varies(Of))
     return 0;
-  const IndexNode &N = T[Of];
+  const IndexNode &N = (*T)[Of];
   if (N.Op == IndexOp::Variable)
     return By;
   const std::optional<int64_t> Left = growth(N.Left, By);
@@ -228,14 +255,15 @@ std::optional<int64_t> IndexValues::growth(IndexId Of, int64_t By) const {
   case IndexOp::Sub:
     return applyIndexOp(N.Op, *Left, *Right);
   case IndexOp::Mul:
-    if (!varies(N.Left))
+    if (!T->varies(N.Left))
       return applyIndexOp(N.Op, Values[N.Left.Index], *Right);
-    return varies(N.Right) ? std::nullopt
-                           : applyIndexOp(N.Op, *Left, Values[N.Right.Index]);
+    return T->varies(N.Right)
+               ? std::nullopt
+               : applyIndexOp(N.Op, *Left, Values[N.Right.Index]);
   case IndexOp::Div:
   case IndexOp::Mod: {
     const int64_t Divisor = Values[N.Right.Index];
-    if (varies(N.Right) || Divisor <= 0 || *Left % Divisor != 0)
+    if (T->varies(N.Right) || Divisor <= 0 || *Left % Divisor != 0)
       return std::nullopt;
     return N.Op == IndexOp::Div ? *Left / Divisor : 0;
   }

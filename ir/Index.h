@@ -45,6 +45,9 @@ struct IndexNode {
   }
 };
 
+/// Expressions in an order in which they can be computed.
+using IndexCode = std::vector<IndexId>;
+
 /// The expressions of one schedule. Operands stand before what uses them.
 class IndexTable {
 public:
@@ -56,11 +59,15 @@ public:
 
   const IndexNode &operator[](IndexId I) const { return Nodes[I]; }
   size_t size() const { return Nodes.size(); }
-  IndexId idAt(size_t I) const { return Nodes.idAt(I); }
-  bool contains(IndexId I) const { return Nodes.contains(I); }
-
   /// The number that \p I is, if it is one.
   std::optional<int64_t> constantAt(IndexId I) const;
+  /// The largest number in any expression.
+  int64_t largestConstant() const;
+  /// Whether \p I has the loop's index.
+  bool varies(IndexId I) const { return Varies[I.Index]; }
+  /// What \p Used consist of, themselves included, as far as it varies, or as
+  /// far as it does not.
+  IndexCode code(llvm::ArrayRef<IndexId> Used, bool Varying) const;
 
   /// Gives an expression a name to be printed by; the first one stays. No name
   /// is given twice.
@@ -81,6 +88,7 @@ private:
                  llvm::raw_ostream &OS) const;
 
   Table<IndexId, IndexNode> Nodes;
+  std::vector<bool> Varies; ///< parallel to Nodes
   std::vector<std::pair<IndexId, std::string>> Names;
 };
 
@@ -88,21 +96,16 @@ private:
 /// positive. Quotients are rounded down, remainders are not negative.
 std::optional<int64_t> applyIndexOp(IndexOp Op, int64_t Left, int64_t Right);
 
-/// The values of a table's expressions while variables change one by one.
+/// The values of a table's expressions.
 class IndexValues {
 public:
-  explicit IndexValues(const IndexTable &T) : T(T), Values(T.size()) {}
+  explicit IndexValues(const IndexTable &T) : T(&T), Values(T.size()) {}
 
   int64_t operator[](IndexId I) const { return Values[I.Index]; }
-  /// Sets a variable that stays; before the others are called.
-  void set(IndexVariable V, int64_t Value) { Variables[at(V)] = Value; }
-  /// Computes \p Used, and what they consist of, as far as they do not have the
-  /// loop's index.
-  void computeFixed(llvm::ArrayRef<IndexId> Used);
-  /// Those of \p Used, and what they consist of, that have the loop's index.
-  std::vector<IndexId> varying(llvm::ArrayRef<IndexId> Used) const;
-  /// Computes \p Varying for the loop index \p I.
-  void compute(llvm::ArrayRef<IndexId> Varying, int64_t I);
+  void set(IndexVariable V, int64_t Value) {
+    Variables[static_cast<size_t>(V)] = Value;
+  }
+  void compute(const IndexCode &Code);
   /// Whether a number was beyond 2^63, or a divisor not positive.
   bool hasFailed() const { return Failed; }
 
@@ -111,16 +114,9 @@ public:
   std::optional<int64_t> growth(IndexId Of, int64_t By) const;
 
 private:
-  static size_t at(IndexVariable V) { return static_cast<size_t>(V); }
-  /// Marks what \p Used consist of, themselves included.
-  std::vector<bool> closure(llvm::ArrayRef<IndexId> Used) const;
-  void computeOne(IndexId I);
-  bool varies(IndexId I) const { return Varies[I.Index]; }
-
-  const IndexTable &T;
+  const IndexTable *T;
   std::array<int64_t, NumIndexVariables> Variables = {};
   std::vector<int64_t> Values;
-  std::vector<bool> Varies;
   bool Failed = false;
 };
 

@@ -150,8 +150,17 @@ bool ScheduleParser::slot(SlotLoop &To) {
 
 /// `for i < count phase { slots }`.
 bool ScheduleParser::loop(SlotLoop &Out) {
-  return In.expectWord("for") && In.expectWord("i") && In.expectPunct("<") &&
-         sum(Out.Count) && In.expectSpelling("a phase", Out.Phase) &&
+  if (!In.expectWord("for") || !In.expectWord("i") || !In.expectPunct("<"))
+    return false;
+  const SourceRange Range = In.peek().Range;
+  if (!sum(Out.Count))
+    return false;
+  if (S.Indices.varies(Out.Count)) {
+    In.Diags.report(Range, diag::IrSyntax, "a count of iterations",
+                    "one that depends on `i`");
+    return false;
+  }
+  return In.expectSpelling("a phase", Out.Phase) &&
          In.expectBraces([&] { return slot(Out); });
 }
 
@@ -195,5 +204,8 @@ bool ScheduleParser::parse() {
 }
 
 bool foretrace::ir::parseSchedule(TextReader &In, Schedule &Out) {
-  return ScheduleParser(In, Out).parse();
+  if (!ScheduleParser(In, Out).parse())
+    return false;
+  Out.prepare();
+  return true;
 }

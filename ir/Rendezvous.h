@@ -7,21 +7,17 @@
 #ifndef FORETRACE_IR_RENDEZVOUS_H
 #define FORETRACE_IR_RENDEZVOUS_H
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseMapInfo.h"
-#include "llvm/ADT/SmallVector.h"
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 namespace foretrace::ir {
 
 /// What a part of a call waits for.
 struct Meeting {
-  /// The same for all that take part, and for no other meeting.
-  using Name = std::tuple<uint64_t, uint64_t, uint64_t>;
-  Name Id = {0, 0, 0};
+  /// The same for all that take part, and for no other meeting; from 0, without
+  /// many gaps.
+  size_t Id = 0;
   /// How many take part; one is nobody else.
   int64_t Members = 1;
   /// Whether this one waits until the others have come. A buffered send does
@@ -31,14 +27,15 @@ struct Meeting {
 
 /// A client has, for the actor with an index:
 ///
-///   bool begin(size_t Actor)            goes to its next call; false at the
-///   end size_t parts(size_t Actor)          of its call Meeting meeting(size_t
-///   Actor, size_t Part) int64_t duration(size_t Actor, size_t Part)   in the
-///   client's unit void end(size_t Actor, int64_t Start, int64_t End)
+///   bool begin(size_t Actor)            goes to its next call; false at the end
+///   size_t parts(size_t Actor)          of its call
+///   Meeting meeting(size_t Actor, size_t Part)
+///   int64_t duration(size_t Actor, size_t Part)   in the client's unit
+///   void end(size_t Actor, int64_t Start, int64_t End)
 ///
 /// A meeting starts when the last of its members has come, and takes as long as
-/// each of them says. What a call does alone is done one after the other,
-/// beside its meetings.
+/// each of them says. What a call does alone is done one after the other, beside
+/// its meetings.
 template <typename ClientT> class Rendezvous {
 public:
   Rendezvous(ClientT &Client, size_t Actors) : Client(Client), All(Actors) {}
@@ -50,9 +47,8 @@ public:
   bool isStuck(size_t Actor) const { return !All[Actor].HasEnded; }
   /// Whether what \p Of names has not taken place.
   bool isPending(const Meeting &Of) const {
-    auto It = Meetings.find(Of.Id);
     return Of.Members > 1 &&
-           (It == Meetings.end() || It->second.Come < Of.Members);
+           (Of.Id >= Meetings.size() || Meetings[Of.Id].Come < Of.Members);
   }
   /// When the last of all has ended.
   int64_t end() const {
@@ -63,14 +59,16 @@ public:
   }
 
 private:
+  static constexpr size_t None = SIZE_MAX;
   struct Actor {
     int64_t Clock = 0;
+    size_t NextWaiting = None; ///< for the same meeting
     bool IsInCall = false, HasEnded = false;
   };
   struct State {
     int64_t Start = 0; ///< when the last one came, so far
-    int64_t Come = 0, Gone = 0;
-    llvm::SmallVector<size_t, 1> Waiting;
+    int64_t Come = 0;
+    size_t Waiting = None; ///< an actor
   };
 
   void advance(size_t I);
@@ -79,7 +77,7 @@ private:
 
   ClientT &Client;
   std::vector<Actor> All;
-  llvm::DenseMap<Meeting::Name, State> Meetings;
+  std::vector<State> Meetings;
   std::vector<size_t> Ready;
 };
 
@@ -113,17 +111,19 @@ template <typename ClientT> void Rendezvous<ClientT>::advance(size_t I) {
 template <typename ClientT> void Rendezvous<ClientT>::enter(size_t I) {
   Actor &A = All[I];
   A.IsInCall = true;
-  for (size_t Part = 0; Part < Client.parts(I); ++Part) {
+  for (size_t Part = 0, Parts = Client.parts(I); Part < Parts; ++Part) {
     const Meeting M = Client.meeting(I, Part);
     if (M.Members <= 1)
       continue;
+    if (M.Id >= Meetings.size())
+      Meetings.resize(std::max(M.Id + 1, 2 * Meetings.size()));
     State &S = Meetings[M.Id];
     S.Start = std::max(S.Start, A.Clock);
     if (++S.Come < M.Members)
       continue;
-    for (size_t Waiting : S.Waiting)
-      Ready.push_back(Waiting);
-    S.Waiting.clear();
+    for (size_t W = S.Waiting; W != None; W = All[W].NextWaiting)
+      Ready.push_back(W);
+    S.Waiting = None;
   }
 }
 
@@ -131,27 +131,22 @@ template <typename ClientT> void Rendezvous<ClientT>::enter(size_t I) {
 template <typename ClientT> bool Rendezvous<ClientT>::leave(size_t I) {
   Actor &A = All[I];
   int64_t Alone = A.Clock, Last = A.Clock;
-  for (size_t Part = 0; Part < Client.parts(I); ++Part) {
+  for (size_t Part = 0, Parts = Client.parts(I); Part < Parts; ++Part) {
     const Meeting M = Client.meeting(I, Part);
-    const int64_t Duration = Client.duration(I, Part);
     if (M.Members <= 1) {
-      Alone += Duration;
+      Alone += Client.duration(I, Part);
       continue;
     }
     if (!M.Waits)
       continue;
     State &S = Meetings[M.Id];
     if (S.Come < M.Members) {
-      S.Waiting.push_back(I);
+      A.NextWaiting = S.Waiting;
+      S.Waiting = I;
       return false;
     }
-    Last = std::max(Last, std::max(S.Start, A.Clock) + Duration);
-  }
-  for (size_t Part = 0; Part < Client.parts(I); ++Part) {
-    const Meeting M = Client.meeting(I, Part);
-    if (auto It = Meetings.find(M.Id);
-        M.Members > 1 && ++It->second.Gone == M.Members)
-      Meetings.erase(It);
+    Last = std::max(Last,
+                    std::max(S.Start, A.Clock) + Client.duration(I, Part));
   }
   Client.end(I, A.Clock, std::max(Alone, Last));
   A.Clock = std::max(Alone, Last);

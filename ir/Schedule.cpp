@@ -32,17 +32,20 @@ const ScheduleInfo &foretrace::ir::getInfo(ScheduleKind K) {
   return Infos[static_cast<size_t>(K)];
 }
 
-bool foretrace::ir::isCompute(ActionKind K) {
-  return K == ActionKind::Forward || K == ActionKind::Backward ||
-         K == ActionKind::BackwardInput || K == ActionKind::BackwardWeight;
-}
-
-bool foretrace::ir::isSend(ActionKind K) {
-  return K == ActionKind::SendForward || K == ActionKind::SendBackward;
-}
-
-bool foretrace::ir::isReceive(ActionKind K) {
-  return K == ActionKind::RecvForward || K == ActionKind::RecvBackward;
+void Schedule::prepare() {
+  for (StageProgram &P : Programs) {
+    llvm::SmallVector<IndexId, 128> All;
+    for (SlotLoop &L : P.Loops) {
+      llvm::SmallVector<IndexId, 32> Used = {L.Count};
+      for (const Slot &Of : L.Slots)
+        for (IndexId I : {Of.MicroBatch, Of.Chunk, Of.Peer, Of.Tag})
+          if (I.isValid())
+            Used.push_back(I);
+      L.Varying = Indices.code(Used, /*Varying=*/true);
+      All.append(Used);
+    }
+    P.Fixed = Indices.code(All, /*Varying=*/false);
+  }
 }
 
 int64_t Schedule::parts() const {
@@ -88,9 +91,6 @@ foretrace::ir::messageOf(const Schedule &S, int64_t Stage, const Action &A) {
   if (!isMessage(A.Kind))
     return std::nullopt;
   const int64_t Part = S.partOf(Stage, A.Chunk);
-  const bool IsForward =
-      A.Kind == ActionKind::SendForward || A.Kind == ActionKind::RecvForward;
-  const bool IsLower =
-      A.Kind == ActionKind::SendForward || A.Kind == ActionKind::RecvBackward;
-  return PipelineMessage{IsForward, A.MicroBatch, IsLower ? Part : Part - 1};
+  return PipelineMessage{isForward(A.Kind), A.MicroBatch,
+                         isWithNext(A.Kind) ? Part : Part - 1};
 }

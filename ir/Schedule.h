@@ -30,10 +30,25 @@ enum class ActionKind : unsigned char {
 };
 llvm::StringRef getName(ActionKind K);
 /// Whether it runs a chunk, on a micro-batch.
-bool isCompute(ActionKind K);
-bool isSend(ActionKind K);
-bool isReceive(ActionKind K);
+inline bool isCompute(ActionKind K) {
+  return K == ActionKind::Forward || K == ActionKind::Backward ||
+         K == ActionKind::BackwardInput || K == ActionKind::BackwardWeight;
+}
+inline bool isSend(ActionKind K) {
+  return K == ActionKind::SendForward || K == ActionKind::SendBackward;
+}
+inline bool isReceive(ActionKind K) {
+  return K == ActionKind::RecvForward || K == ActionKind::RecvBackward;
+}
 inline bool isMessage(ActionKind K) { return isSend(K) || isReceive(K); }
+/// Whether a message is of an activation, not of a gradient.
+inline bool isForward(ActionKind K) {
+  return K == ActionKind::SendForward || K == ActionKind::RecvForward;
+}
+/// Whether a message goes to, or comes from, the part after its own.
+inline bool isWithNext(ActionKind K) {
+  return K == ActionKind::SendForward || K == ActionKind::RecvBackward;
+}
 
 enum class PlacementKind : unsigned char {
 #define PLACEMENT(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
@@ -78,6 +93,7 @@ struct SlotLoop {
   SchedulePhase Phase;
   IndexId Count; ///< of iterations; not positive is none
   llvm::SmallVector<Slot, 8> Slots;
+  IndexCode Varying = {}; ///< computed in each iteration; set by `prepare`
 };
 
 /// What each of the stages [First, First + Count) does, in order.
@@ -85,6 +101,7 @@ struct StageProgram {
   int64_t First = 0;
   int64_t Count = 1;
   std::vector<SlotLoop> Loops;
+  IndexCode Fixed = {}; ///< computed once; set by `prepare`
 };
 
 /// The schedule of every stage.
@@ -101,6 +118,8 @@ struct Schedule {
   IndexTable Indices;
   std::vector<StageProgram> Programs; ///< in order of stages
 
+  /// To be called when all programs are there, before they are walked.
+  void prepare();
   /// Passes of a stage through one of its chunks, forward.
   int64_t steps() const { return MicroBatches * Chunks; }
   /// Parts that the model is cut into.

@@ -67,16 +67,13 @@ IndexExpr ScheduleBuilder::neighbour(IndexExpr Chunk, bool IsNext) {
 }
 
 void ScheduleBuilder::address(Slot &Message) {
-  const bool IsForward = Message.Kind == ActionKind::SendForward ||
-                         Message.Kind == ActionKind::RecvForward;
-  const bool IsNext = Message.Kind == ActionKind::SendForward ||
-                      Message.Kind == ActionKind::RecvBackward;
+  const bool IsNext = isWithNext(Message.Kind);
   const IndexExpr Chunk(S.Indices, Message.Chunk);
   const IndexExpr Lower = IsNext ? part(Chunk) : part(Chunk) - 1;
   const IndexExpr Number =
       2 * (Lower * m() + IndexExpr(S.Indices, Message.MicroBatch));
   Message.Peer = neighbour(Chunk, IsNext);
-  Message.Tag = IsForward ? Number : Number + 1;
+  Message.Tag = isForward(Message.Kind) ? Number : Number + 1;
 }
 
 ScheduleBuilder &ScheduleBuilder::message(ActionKind Kind, StepExpr Of) {

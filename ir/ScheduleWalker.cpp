@@ -6,16 +6,6 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Everything of a loop that has to be computed.
-static llvm::SmallVector<IndexId, 32> indicesOf(const SlotLoop &L) {
-  llvm::SmallVector<IndexId, 32> Out = {L.Count};
-  for (const Slot &Of : L.Slots)
-    for (IndexId I : {Of.MicroBatch, Of.Chunk, Of.Peer, Of.Tag})
-      if (I.isValid())
-        Out.push_back(I);
-  return Out;
-}
-
 ScheduleWalker::ScheduleWalker(const Schedule &S, int64_t Stage)
     : S(S), Stage(Stage), Program(S.programOf(Stage)), Values(S.Indices) {
   Values.set(IndexVariable::S, Stage);
@@ -23,10 +13,13 @@ ScheduleWalker::ScheduleWalker(const Schedule &S, int64_t Stage)
   Values.set(IndexVariable::V, S.Chunks);
   Values.set(IndexVariable::M, S.MicroBatches);
   Values.set(IndexVariable::G, S.Group);
-  llvm::SmallVector<IndexId, 128> Used;
-  for (const SlotLoop &L : Program.Loops)
-    Used.append(indicesOf(L));
-  Values.computeFixed(Used);
+  Values.compute(Program.Fixed);
+  auto IsElsewhere = [&](int64_t Chunk, bool IsNext) {
+    return S.neighbour(Stage, Chunk, IsNext).value_or(Stage) != Stage;
+  };
+  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk)
+    Chunks.push_back({IsElsewhere(Chunk, /*IsNext=*/true),
+                      IsElsewhere(Chunk, /*IsNext=*/false)});
   enterLoop();
 }
 
@@ -39,8 +32,11 @@ void ScheduleWalker::enterLoop() {
   Iteration = -1;
   Period.reset();
   Next = L.Slots.size();
-  if (Count > 0)
-    Varying = Values.varying(indicesOf(L));
+}
+
+void ScheduleWalker::compute(int64_t Index) {
+  Values.set(IndexVariable::I, Index);
+  Values.compute(Program.Loops[Loop].Varying);
 }
 
 /// Goes to the first slot of the next iteration of this or a later loop.
@@ -51,17 +47,9 @@ bool ScheduleWalker::beginIteration() {
   }
   if (Loop == Program.Loops.size())
     return false;
-  Values.compute(Varying, Iteration);
+  compute(Iteration);
   Next = 0;
   return !hasFailed();
-}
-
-/// Whether a message has somewhere to go, or to come from.
-bool ScheduleWalker::hasPeer(const Action &A) const {
-  const bool IsNext =
-      A.Kind == ActionKind::SendForward || A.Kind == ActionKind::RecvBackward;
-  const std::optional<int64_t> There = S.neighbour(Stage, A.Chunk, IsNext);
-  return There && *There != Stage;
 }
 
 int64_t ScheduleWalker::iterations() const {
@@ -87,7 +75,9 @@ std::optional<Action> ScheduleWalker::actionOf(const Slot &Of) const {
     return A;
   A.Peer = Values[Of.Peer];
   A.Tag = Values[Of.Tag];
-  return hasPeer(A) ? std::optional(A) : std::nullopt;
+  const ChunkEnds &Ends = Chunks[static_cast<size_t>(A.Chunk)];
+  return (isWithNext(A.Kind) ? Ends.SendsOn : Ends.SendsBack) ? std::optional(A)
+                                                              : std::nullopt;
 }
 
 std::optional<Action> ScheduleWalker::next() {
@@ -171,12 +161,12 @@ int64_t ScheduleWalker::skipRepetitions() {
   const int64_t Growth = *growth(*Period);
   int64_t Times = (Count - 1 - Iteration) / *Period;
   for (int64_t Of = Iteration + 1 - *Period; Of <= Iteration; ++Of) {
-    Values.compute(Varying, Of);
+    compute(Of);
     for (const Slot &Each : Slots)
       Times = std::min(Times, repetitions(Each, Growth));
   }
   Iteration += Times * *Period;
-  Values.compute(Varying, Iteration);
+  compute(Iteration);
   return Times;
 }
 

@@ -36,21 +36,25 @@ public:
   bool hasFailed() const { return Values.hasFailed(); }
 
 private:
+  void compute(int64_t Index);
   bool beginIteration();
   void enterLoop();
   int64_t period();
   std::optional<int64_t> growth(int64_t Iterations) const;
   int64_t repetitions(const Slot &Of, int64_t Growth) const;
   std::optional<Action> actionOf(const Slot &Of) const;
-  bool hasPeer(const Action &A) const;
 
   const Schedule &S;
   const int64_t Stage;
   const StageProgram &Program;
   IndexValues Values;
+  /// Whether the part after, and that before a chunk are on other stages.
+  struct ChunkEnds {
+    bool SendsOn, SendsBack;
+  };
+  llvm::SmallVector<ChunkEnds, 4> Chunks;
   size_t Loop = 0;
   int64_t Iteration = 0, Count = 0; ///< of the loop
-  std::vector<IndexId> Varying;     ///< in the loop
   /// Iterations after which the loop does the same for other micro-batches; 0
   /// if there are none.
   std::optional<int64_t> Period;

@@ -21,7 +21,7 @@ public:
   bool next();
   llvm::ArrayRef<Action> actions() const { return Actions; }
   /// What the \p Part-th action of the call waits for.
-  Meeting meeting(size_t Part) const;
+  const Meeting &meeting(size_t Part) const { return Meetings[Part]; }
   bool hasFailed() const { return Walker.hasFailed(); }
 
 private:
@@ -29,6 +29,9 @@ private:
   ScheduleWalker Walker;
   std::optional<Action> Pending; ///< the first of the call after this one
   llvm::SmallVector<Action, 4> Actions;
+  llvm::SmallVector<Meeting, 4> Meetings; ///< parallel to Actions
+
+  Meeting meetingOf(const Action &A) const;
 };
 
 } // namespace foretrace::ir

@@ -38,26 +38,61 @@ struct CheckedStage {
   }
 };
 
-struct Client {
-  std::vector<CheckedStage> Stages;
+/// The end of a message.
+struct MessageEnd {
+  int64_t Stage = -1;
+  int64_t Tag = 0;
+};
 
-  bool begin(size_t I) { return Stages[I].next(); }
+class Client {
+public:
+  Client(const Schedule &S) {
+    for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
+      Stages.emplace_back(S, Stage);
+    Firsts.resize(static_cast<size_t>(2 * S.parts() * S.MicroBatches));
+  }
+
+  bool begin(size_t I) {
+    if (!Stages[I].next())
+      return false;
+    for (size_t Part = 0; Part < parts(I); ++Part)
+      if (const Meeting M = meeting(I, Part); M.Members > 1)
+        compare(M, static_cast<int64_t>(I), Stages[I].Calls.actions()[Part]);
+    return true;
+  }
   size_t parts(size_t I) const { return Stages[I].Calls.actions().size(); }
   Meeting meeting(size_t I, size_t Part) const {
     return Stages[I].Calls.meeting(Part);
   }
   static int64_t duration(size_t, size_t) { return 0; }
   static void end(size_t, int64_t, int64_t) {}
+
+  std::vector<CheckedStage> Stages;
+  /// The first two ends of a message that have different tags.
+  struct Mismatch {
+    Action Of;
+    MessageEnd First, Second;
+  };
+  std::optional<Mismatch> Different;
+
+private:
+  /// The stage was compared with the model; tags are only with each other.
+  void compare(const Meeting &M, int64_t Stage, const Action &A) {
+    MessageEnd &First = Firsts[M.Id];
+    if (First.Stage < 0)
+      First = {Stage, A.Tag};
+    else if (First.Tag != A.Tag && !Different)
+      Different = {A, First, {Stage, A.Tag}};
+  }
+
+  std::vector<MessageEnd> Firsts; ///< by meeting
 };
 
 class MessageVerifier {
 public:
   MessageVerifier(const Schedule &S, SourceRange Range, DiagnosticEngine &Diags)
-      : S(S), Range(Range), Diags(Diags),
-        Run(C, static_cast<size_t>(S.Stages)) {
-    for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
-      C.Stages.emplace_back(S, Stage);
-  }
+      : Range(Range), Diags(Diags), C(S),
+        Run(C, static_cast<size_t>(S.Stages)) {}
 
   void verify();
 
@@ -66,7 +101,6 @@ private:
   void reportStuck();
   const Action *waitsFor(size_t Stage) const;
 
-  const Schedule &S;
   const SourceRange Range;
   DiagnosticEngine &Diags;
   Client C;
@@ -128,6 +162,12 @@ void MessageVerifier::verify() {
   const bool HaveEnded = Run.run();
   if (!verifyOrder())
     return;
+  if (C.Different) {
+    const auto &[Of, First, Second] = *C.Different;
+    Diags.report(Range, diag::VerifyTags, Second.Stage, getName(Of.Kind),
+                 Of.MicroBatch, Of.Chunk, Second.Tag, First.Stage, First.Tag);
+    return;
+  }
   if (!HaveEnded)
     return reportStuck();
   for (const auto &[Stage, Of] : llvm::enumerate(C.Stages))
@@ -139,14 +179,16 @@ void MessageVerifier::verify() {
 }
 
 /// Micro-batches after which a schedule repeats what it does: of more, as many
-/// are run as reach from the first to the last stage and back.
+/// are run as reach from the first to the last stage and back. Closed forms
+/// without numbers of their own can't tell them apart.
 static int64_t repeating(const Schedule &S) {
+  constexpr int64_t MaxConstant = 2;
   const bool IsLoop = S.Placement == PlacementKind::Loop;
   const int64_t Unit = IsLoop && S.Chunks > 1 ? S.Group : 2;
   const int64_t Round = IsLoop ? std::max(S.Stages, Unit) : 2 * S.Stages;
-  if (Round > MaxActions)
+  if (Round > MaxActions || S.Indices.largestConstant() > MaxConstant)
     return S.MicroBatches;
-  const int64_t Some = 2 * Round / Unit * Unit + Unit + S.MicroBatches % Unit;
+  const int64_t Some = Round / Unit * Unit + Unit + S.MicroBatches % Unit;
   return std::min(S.MicroBatches, Some);
 }
 

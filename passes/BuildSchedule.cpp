@@ -27,6 +27,7 @@ bool foretrace::buildSchedule(Program &P, DiagnosticEngine &) {
   S.Group = *Par.MicroBatchGroup;
   ScheduleBuilder B(S);
   Builders[static_cast<size_t>(S.Kind)](B, Par);
+  S.prepare();
   P.Schedule = std::move(S);
   return true;
 }

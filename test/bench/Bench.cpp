@@ -5,6 +5,7 @@
 #include "backends/Backend.h"
 #include "frontend/Frontend.h"
 #include "frontend/Parse.h"
+#include "ir/Verify.h"
 #include "passes/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <benchmark/benchmark.h>
@@ -73,7 +74,7 @@ static void frontend(benchmark::State &State) {
   for (auto _ : State) {
     llvm::SourceMgr Sources;
     DiagnosticEngine Diags;
-    benchmark::DoNotOptimize(compileJob(Sources, FORETRACE_EXAMPLE, Diags));
+    benchmark::DoNotOptimize(compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags));
   }
 }
 BENCHMARK(frontend)->Unit(benchmark::kMicrosecond);
@@ -81,7 +82,7 @@ BENCHMARK(frontend)->Unit(benchmark::kMicrosecond);
 static void passes(benchmark::State &State) {
   llvm::SourceMgr Sources;
   DiagnosticEngine Diags;
-  const ir::Program Job = compileJob(Sources, FORETRACE_EXAMPLE, Diags);
+  const ir::Program Job = compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags);
   auto Pipeline = pipelineFor(
       {ir::Fact::Stages, ir::Fact::Sync, ir::Fact::Costs, ir::Fact::Recompute});
   for (auto _ : State) {
@@ -90,6 +91,25 @@ static void passes(benchmark::State &State) {
   }
 }
 BENCHMARK(passes)->Unit(benchmark::kMicrosecond);
+
+/// What is done before anything is emitted.
+static void verify(benchmark::State &State, const char *Path) {
+  llvm::SourceMgr Sources;
+  DiagnosticEngine Diags;
+  ir::Program P = compileJob(Sources, Path, Diags);
+  runPasses(P, pipelineFor({ir::Fact::Scheduled, ir::Fact::Sync}), Diags, {});
+  for (auto _ : State)
+    if (!ir::verify(P, Diags))
+      State.SkipWithError("the program is wrong");
+}
+BENCHMARK_CAPTURE(verify, gpt_175b, FORETRACE_EXAMPLES "/gpt-175b.fore")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(verify, mixtral, FORETRACE_EXAMPLES "/mixtral-8x7b.fore")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(verify, llama_405b, FORETRACE_EXAMPLES "/llama3.1-405b.fore")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(verify, deepseek_v3, FORETRACE_EXAMPLES "/deepseek-v3.fore")
+    ->Unit(benchmark::kMicrosecond);
 
 static void table(benchmark::State &State) {
   llvm::SourceMgr Sources;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Emit.h"
 #include "backends/output/ConfinedOutputs.h"
+#include "ir/Verify.h"
 #include "tools/foretrace/Commands.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Pipeline.h"
@@ -71,6 +72,9 @@ void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
   if (!establish(P, Needs, Emit, Diags) || Diags.errorCount() != ErrorsBefore)
     return;
   showStatistics(P);
+  // A job that is allowed to be wrong is for one that reproduces what follows.
+  if (!Diags.usedAllowance() && !ir::verify(P, Diags))
+    return;
 
   std::string Stem = sys::path::stem(jobPath()).str();
   EmitRequest Request{P, Emit, Stem};

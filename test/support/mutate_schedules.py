@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: mutate_schedules.py FORETRACE SEED COUNT
+
+Changes random slots of random schedules, and compares what the verifier says
+with schedule_text.py. Prints how many there were, and each disagreement.
+"""
+import concurrent.futures
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import schedule_text
+
+JOB = """
+model m { vocab = 128  hidden = 8  attention mha { heads = 1 }  layers = %d }
+train { sequence = 8  micro_batch = 1  global_batch = %d }
+parallel { world = %d  pp = %d  vpp = %d  schedule = %s  %s }
+"""
+
+
+def random_job(draw):
+    kind = draw.choice([
+        "none", "gpipe", "one_f_one_b", "interleaved", "looped_bfs",
+        "interleaved_1f1b", "zb_h1", "interleaved_zb", "zbv", "dualpipe",
+        "dualpipe_v"])
+    p = 1 if kind == "none" else draw.choice([2, 3, 4])
+    v, keys = 1, ""
+    if kind in ("interleaved", "looped_bfs", "interleaved_1f1b",
+                "interleaved_zb"):
+        v = draw.choice([2, 3])
+    if kind in ("zbv", "dualpipe_v"):
+        v = 2
+    if kind == "dualpipe":
+        p = draw.choice([2, 4])
+    m = draw.choice([p, 2 * p, 3 * p, 10 * p])
+    if kind.startswith("dualpipe"):
+        m = 2 * p + 2 * draw.choice([0, 1, 2, 13])
+    if kind == "interleaved":
+        group = draw.choice([p, p + 1])
+        m = group + draw.choice([0, p, p + 1, 9 * p + 2])
+        keys = "micro_batch_group = %d" % group
+    return JOB % (p * v, m, p, p, v, kind, keys)
+
+
+def shift(line, which, by):
+    """A slot with another micro-batch or chunk."""
+    numbers, begin, end = schedule_text.find_arguments(line)
+    if which == len(numbers):
+        numbers.append("0")
+    numbers[which] = "%s %s 1" % (numbers[which], by)
+    return line[:begin + 1] + ", ".join(numbers) + line[end:]
+
+
+def mutate(section, draw):
+    """Changes one thing; says what."""
+    lines = section.lines
+    at = draw.choice(section.slots())
+    line = lines[at]
+    is_message = "send_" in line or "recv_" in line
+    how = draw.choice(["drop", "swap", "duplicate", "batch", "chunk", "move",
+                       "join", "kind", "peer", "tag", "count"])
+    if how in ("peer", "tag") and not is_message:
+        how = "drop"
+    if how in ("batch", "chunk") and "(" not in line:
+        how = "duplicate"
+    if how == "drop":
+        del lines[at]
+    elif how == "swap":
+        other = at + 1 if at + 1 in section.slots() else at - 1
+        lines[at], lines[other] = lines[other], lines[at]
+        if not all(line.startswith("      ")
+                   for line in (lines[at], lines[other])):
+            lines[at], lines[other] = lines[other], lines[at]
+    elif how == "duplicate":
+        lines.insert(at, line)
+    elif how in ("batch", "chunk"):
+        lines[at] = shift(line, int(how == "chunk"), draw.choice("+-"))
+    elif how == "move":
+        del lines[at]
+        lines.insert(draw.choice(section.slots()), line)
+    elif how == "join":
+        word = line.split()[0]
+        lines[at] = (line.replace(word + " ", "", 1)
+                     if word in ("with", "overlapped")
+                     else "      with " + line.strip())
+    elif how == "kind":
+        pairs = [("send_forward", "recv_forward"), ("forward_step",
+                 "backward_step"), ("backward_input", "backward_step"),
+                 ("send_backward", "recv_backward"),
+                 ("backward_weight", "backward_input")]
+        for one, other in pairs:
+            if re.search(r"\b%s\b" % one, line):
+                lines[at] = line.replace(one, other)
+                break
+    elif how == "peer":
+        word = "to" if "send_" in line else "from"
+        lines[at] = line + " %s((s + %d) mod p)" % (word, draw.choice([0, 2]))
+    elif how == "tag":
+        lines[at] = line + " tag(%d)" % draw.choice([1, 999])
+    else:
+        loop = draw.choice(section.loops())
+        lines[loop] = re.sub(r"< (.*) (\w+) {", r"< \1 %s 1 \2 {"
+                             % draw.choice("+-"), lines[loop])
+    return how
+
+
+def judge(foretrace, path, text):
+    with open(path, "w") as file:
+        file.write(text)
+    run = subprocess.run([foretrace, "opt", path], capture_output=True,
+                         text=True)
+    return run.returncode, run.stderr
+
+
+def one(foretrace, folder, seed):
+    """(whether it is legal, a disagreement or None)"""
+    draw = random.Random(seed)
+    path = os.path.join(folder, "%d" % draw.randrange(1 << 60))
+    text = ""
+    while not text: # some groups are refused
+        job = random_job(draw)
+        with open(path + ".fore", "w") as file:
+            file.write(job)
+        text = subprocess.run(
+            [foretrace, "compile", path + ".fore", "--emit=ir", "--stdout",
+             "--quiet"], capture_output=True, text=True).stdout
+    before, section, behind = schedule_text.split(text)
+    changes = []
+    if draw.random() < 0.95:
+        changes.append(mutate(section, draw))
+    expected = schedule_text.is_legal(schedule_text.Schedule(section))
+    code, said = judge(foretrace, path + ".ftir",
+                       "\n".join(before + section.lines + behind))
+    if code not in (0, 1) or (code == 0) != expected or (
+            not changes and not expected):
+        return expected, "seed %s %s: expected %s, got %d: %s\n%s\n%s" % (
+            seed, changes, "legal" if expected else "illegal", code, said,
+            job, "\n".join(section.lines))
+    return expected, None
+
+
+def main():
+    foretrace, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(
+            lambda index: one(foretrace, folder, "%s.%d" % (seed, index)),
+            range(count)))
+    for _, problem in results:
+        if problem:
+            print(problem)
+    print("%d schedules, %d legal, %d disagreements" % (
+        count, sum(legal for legal, _ in results),
+        sum(problem is not None for _, problem in results)))
+
+
+main()

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the `schedule` section of the IR's text form as docs/ir.md describes it,
+unfolds it and runs its stages against each other: a second opinion on what the
+verifier says.
+"""
+import re
+
+HEADER = re.compile(r"^schedule (\w+) (\w+) (\w+) stages\((\d+)\) "
+                    r"chunks\((\d+)\) micro_batches\((\d+)\) group\((\d+)\)")
+SLOT = re.compile(r"^(?:(with|overlapped) )?(\w+)(?:\((.*?)\))?"
+                  r"(?: (?:to|from)\((.*?)\))?(?: tag\((.*)\))?$")
+
+
+class Section:
+    """The lines of a section, which may be edited, and what they mean."""
+
+    def __init__(self, lines):
+        self.lines = list(lines)
+
+    def slots(self):
+        """Indices of the lines that are slots."""
+        return [index for index, line in enumerate(self.lines)
+                if line.startswith("      ")]
+
+    def loops(self):
+        return [index for index, line in enumerate(self.lines)
+                if line.startswith("    for ")]
+
+
+def split(text):
+    """The text before, the section, the text behind."""
+    lines = text.split("\n")
+    first = next(index for index, line in enumerate(lines)
+                 if line.startswith("schedule "))
+    last = lines.index("}", first)
+    return lines[:first], Section(lines[first:last + 1]), lines[last + 1:]
+
+
+def arguments(text):
+    """`a, min(b, c)` is two."""
+    depth, parts = 0, [""]
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts]
+
+
+def find_arguments(line):
+    """The arguments of a slot's first parentheses, and where these end."""
+    begin = line.index("(")
+    depth = 0
+    for index in range(begin, len(line)):
+        depth += (line[index] == "(") - (line[index] == ")")
+        if depth == 0:
+            return arguments(line[begin + 1:index]), begin, index
+    raise ValueError(line)
+
+
+class Schedule:
+    def __init__(self, section):
+        self.kind, self.placement, self.transport, *sizes = HEADER.match(
+            section.lines[0]).groups()
+        self.p, self.v, self.m, self.g = map(int, sizes)
+        self.lets = {}
+        self.programs = []
+        for line in section.lines[1:]:
+            self.read(line)
+
+    def read(self, line):
+        words = line.split()
+        if words[:1] == ["let"]:
+            self.lets[words[1]] = line.split("=", 1)[1].strip()
+        elif words[:1] == ["program"]:
+            first, _, last = words[1].partition("..")
+            self.programs.append((int(first), int(last or first), []))
+        elif words[:1] == ["for"]:
+            count = line.split("<", 1)[1].rsplit(None, 2)[0]
+            self.programs[-1][2].append((self.compile(count), []))
+        elif line.startswith("      "):
+            self.programs[-1][2][-1][1].append(self.slot(line.strip()))
+
+    def compile(self, text):
+        while True:
+            plain = re.sub(r"\b(%s)\b" % "|".join(self.lets or ["-"]),
+                           lambda name: "(%s)" % self.lets[name[1]], text)
+            if plain == text:
+                break
+            text = plain
+        return compile(text.replace("/", "//").replace(" mod ", " % ").strip(),
+                       "schedule", "eval")
+
+    def slot(self, line):
+        start = "after"
+        for word in ("with", "overlapped"):
+            if line.startswith(word + " "):
+                start, line = word, line[len(word) + 1:]
+        kind = re.match(r"\w+", line)[0]
+        numbers, peer, tag = None, None, None
+        if "(" in line:
+            numbers, _, end = find_arguments(line)
+            numbers = [self.compile(text) for text in numbers]
+            rest = line[end + 1:]
+            while rest.strip():
+                word = rest.split("(")[0].strip()
+                (text,), _, end = find_arguments(rest)
+                if word == "tag":
+                    tag = self.compile(text)
+                else:
+                    peer = self.compile(text)
+                rest = rest[end + 1:]
+        return start, kind, numbers, peer, tag
+
+    def parts(self):
+        return self.p if self.placement == "bidirectional" else self.p * self.v
+
+    def part(self, stage, chunk):
+        if self.placement == "loop":
+            return chunk * self.p + stage
+        return stage if chunk == 0 else self.parts() - 1 - stage
+
+    def stage(self, part, chunk):
+        """Of a part, next to one that is chunk `chunk` of its stage."""
+        if self.placement == "loop":
+            return part % self.p
+        if self.placement == "v":
+            return min(part, self.parts() - 1 - part)
+        return part if chunk == 0 else self.p - 1 - part
+
+    def unfold(self, stage):
+        """(starts with the one before, kind, micro-batch, chunk, peer, tag)"""
+        loops = next(loops for first, last, loops in self.programs
+                     if first <= stage <= last)
+        values = {"s": stage, "p": self.p, "v": self.v, "m": self.m,
+                  "g": self.g, "min": min, "max": max}
+        actions, begun = [], None
+        for count, slots in loops:
+            for index in range(eval(count, values)):
+                values["i"] = index
+                for start, kind, numbers, peer, tag in slots:
+                    if start == "after":
+                        begun = None
+                    action = self.action(stage, kind, numbers, peer, tag,
+                                         values)
+                    if not action:
+                        continue
+                    is_message = kind.startswith(("send", "recv"))
+                    joins = start != "after" and begun == is_message
+                    actions.append((joins,) + action)
+                    begun = is_message
+        return actions
+
+    def action(self, stage, kind, numbers, peer, tag, values):
+        if numbers is None:
+            return kind, 0, 0, None, None
+        batch = eval(numbers[0], values)
+        chunk = eval(numbers[1], values) if len(numbers) > 1 else 0
+        if not (0 <= batch < self.m and 0 <= chunk < self.v):
+            return None
+        if not kind.startswith(("send", "recv")):
+            return kind, batch, chunk, None, None
+        is_next = kind in ("send_forward", "recv_backward")
+        part = self.part(stage, chunk)
+        other = part + (1 if is_next else -1)
+        if not 0 <= other < self.parts():
+            return None
+        there = self.stage(other, chunk)
+        if there == stage:
+            return None
+        lower = min(part, other)
+        usual = 2 * (lower * self.m + batch) + kind.endswith("backward")
+        return (kind, batch, chunk,
+                there if peer is None else eval(peer, values),
+                usual if tag is None else eval(tag, values))
+
+
+def is_legal(schedule):
+    """Whether every stage can do what it does, alone and with the others."""
+    try:
+        stages = [schedule.unfold(stage) for stage in range(schedule.p)]
+    except ZeroDivisionError:
+        return False
+    return (all(is_possible(schedule, stage, actions)
+                for stage, actions in enumerate(stages))
+            and all_meet(schedule, stages))
+
+
+def is_possible(schedule, stage, actions):
+    """What a stage needs is there, and all that it should do is done once."""
+    done = set()
+
+    def has_arrived(chunk, batch, is_next, made, received):
+        other = schedule.part(stage, chunk) + (1 if is_next else -1)
+        if not 0 <= other < schedule.parts():
+            return True
+        if schedule.stage(other, chunk) == stage:
+            own = next(c for c in range(schedule.v)
+                       if schedule.part(stage, c) == other)
+            return (made, own, batch) in done
+        return (received, chunk, batch) in done
+
+    for _, kind, batch, chunk, peer, _ in actions:
+        key = (kind, chunk, batch)
+        if kind in ("reduce_gradients", "step"):
+            needs = kind == "step" and ("reduce_gradients", 0, 0) not in done
+            if key in done or needs or not is_complete(schedule, stage, done):
+                return False
+            done.add(key)
+            continue
+        if schedule.placement == "bidirectional" and (
+                (batch < schedule.m // 2) != (chunk == 0)):
+            return False
+        if kind in ("send_forward", "recv_forward", "send_backward",
+                    "recv_backward"):
+            other = schedule.part(stage, chunk) + (
+                1 if kind in ("send_forward", "recv_backward") else -1)
+            if peer != schedule.stage(other, chunk) or key in done:
+                return False
+            made = {"send_forward": "forward_step",
+                    "send_backward": "backward_input"}.get(kind)
+            if made and (made, chunk, batch) not in done:
+                return False
+            done.add(key)
+        elif kind == "forward_step":
+            if key in done or not has_arrived(chunk, batch, False, kind,
+                                              "recv_forward"):
+                return False
+            done.add(key)
+        elif kind == "backward_weight":
+            if key in done or ("backward_input", chunk, batch) not in done:
+                return False
+            done.add(key)
+        else:
+            if (("backward_input", chunk, batch) in done
+                    or ("forward_step", chunk, batch) not in done
+                    or not has_arrived(chunk, batch, True, "backward_input",
+                                       "recv_backward")):
+                return False
+            done.add(("backward_input", chunk, batch))
+            if kind == "backward_step":
+                done.add(("backward_weight", chunk, batch))
+    return is_complete(schedule, stage, done) and {
+        ("reduce_gradients", 0, 0), ("step", 0, 0)} <= done
+
+
+def is_complete(schedule, stage, done):
+    for chunk in range(schedule.v):
+        for batch in range(schedule.m):
+            if schedule.placement == "bidirectional" and (
+                    (batch < schedule.m // 2) != (chunk == 0)):
+                continue
+            needs = ["forward_step", "backward_input", "backward_weight"]
+            for step, kinds in ((1, ("send_forward", "recv_backward")),
+                                (-1, ("recv_forward", "send_backward"))):
+                other = schedule.part(stage, chunk) + step
+                if (0 <= other < schedule.parts()
+                        and schedule.stage(other, chunk) != stage):
+                    needs += kinds
+            if any((kind, chunk, batch) not in done for kind in needs):
+                return False
+    return True
+
+
+def all_meet(schedule, stages):
+    """Whether no stage waits for ever."""
+    calls = []
+    for stage, actions in enumerate(stages):
+        calls.append([])
+        for joins, kind, batch, chunk, peer, tag in actions:
+            if not joins:
+                calls[-1].append([])
+            if peer is not None:
+                part = schedule.part(stage, chunk)
+                if kind in ("recv_forward", "send_backward"):
+                    part -= 1
+                ends = ((stage, peer) if kind.startswith("send")
+                        else (peer, stage))
+                calls[-1][-1].append((kind[:4], ends + (
+                    tag, kind.endswith("forward"), batch, part)))
+    at, posted, moved = [0] * len(calls), {}, True
+    entered = [-1] * len(calls)
+    while moved:
+        moved = False
+        for stage, own in enumerate(calls):
+            while at[stage] < len(own):
+                call = own[at[stage]]
+                if entered[stage] < at[stage]:
+                    entered[stage] = at[stage]
+                    for side, message in call:
+                        posted.setdefault(message, set()).add(side)
+                    moved = True
+                if any(len(posted[message]) < 2 for side, message in call
+                       if side == "recv" or schedule.transport == "combined"):
+                    break
+                at[stage] += 1
+                moved = True
+    return (all(at[stage] == len(own) for stage, own in enumerate(calls))
+            and all(len(sides) == 2 for sides in posted.values()))
