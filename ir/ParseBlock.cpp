@@ -141,12 +141,7 @@ bool BlockParser::kind(Op &O) {
   if (!Kind)
     return In.unknown(T, "an op", getSpellings<OpKind>());
   O.Kind = *Kind;
-  if (!In.takePunct("("))
-    return true;
-  if (!In.expectAxes(O.Axes))
-    return false;
-  O.EndsOnly = In.takeWord("ends");
-  return In.expectPunct(")");
+  return !In.takePunct("(") || (In.expectGroup(O.Group) && In.expectPunct(")"));
 }
 
 /// Values, or `none`: what follows without it may be the next op's result.

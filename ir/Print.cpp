@@ -160,11 +160,8 @@ void BlockPrinter::print(const Op &O) {
   llvm::interleaveComma(O.Results, OS, Reference);
   OS << (O.Results.empty() ? "" : " = ") << getMnemonic(O.Kind)
      << getSuffix(O.Derivative);
-  if (!O.Axes.empty()) {
-    OS << '(';
-    printAxes(O.Axes, OS);
-    OS << (O.EndsOnly ? " ends)" : ")");
-  }
+  if (!O.Group.empty())
+    OS << '(' << O.Group << ')';
   if (!O.Name.empty()) {
     OS << " @";
     printName(O.Name, OS);

@@ -253,16 +253,11 @@ Bytes bytesPerRank(const Value &V, const Mesh &M) {
   return bytesOf(elementsPerRank(V, M), bytesPerElement(V.Type.Element));
 }
 
-int64_t groupSize(const Op &Collective, const Mesh &M) {
-  const int64_t Ranks = M.groupSize(Collective.Axes);
-  return Collective.EndsOnly ? std::min<int64_t>(Ranks, 2) : Ranks;
-}
-
 Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M) {
   assert(isCollective(Collective.Kind));
   const Value &Operand = B.Values[Collective.Operands[0]];
   const Value &Result = B.Values[Collective.Results[0]];
-  int64_t Ranks = groupSize(Collective, M);
+  const int64_t Ranks = Collective.Group.size(M);
   // Shares of flat tensors are padded, so the message is made of the shares.
   switch (Collective.Kind) {
   case OpKind::AllGather:
@@ -270,7 +265,8 @@ Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M) {
   case OpKind::ReduceScatter:
     return bytesPerRank(Result, M) * Ranks;
   case OpKind::Ring: {
-    const bool Reduces = Operand.Layout.isPartial(Collective.Axes.front());
+    const bool Reduces =
+        Operand.Layout.isPartial(Collective.Group.Axes.front());
     return bytesPerRank(Reduces ? Result : Operand, M) * (Ranks - 1);
   }
   default:

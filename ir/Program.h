@@ -15,6 +15,7 @@
 #define FORETRACE_IR_PROGRAM_H
 
 #include "ir/Facts.h"
+#include "ir/Group.h"
 #include "ir/Ids.h"
 #include "ir/Mesh.h"
 #include "ir/Schedule.h"
@@ -127,9 +128,7 @@ struct Op {
   std::string Name; ///< Megatron-LM module it stands for, "linear_qkv"
   llvm::SmallVector<ValueId, 3> Operands;
   llvm::SmallVector<ValueId, 2> Results;
-  AxisList Axes; ///< a collective's group; empty for compute
-  /// Only the first and the last rank of the group take part (ir/Groups.def).
-  bool EndsOnly = false;
+  ir::Group Group; ///< of a collective; empty for compute
   /// For a collective: the compute op that needs it. For a backward or
   /// recomputed op: the forward op it derives from.
   OpId For;
@@ -219,9 +218,6 @@ struct Program {
 /// the extents (verified).
 Elements elementsPerRank(const Value &V, const Mesh &M);
 Bytes bytesPerRank(const Value &V, const Mesh &M);
-
-/// Ranks that take part in \p Collective.
-int64_t groupSize(const Op &Collective, const Mesh &M);
 
 /// The message of a collective as NCCL tests and AICB state it, per rank:
 /// all-gather the gathered size, reduce-scatter and all-reduce the size before

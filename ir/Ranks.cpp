@@ -35,65 +35,38 @@ std::optional<int64_t> RankMap::spacing(llvm::ArrayRef<Axis> Axes) const {
   return Spacing;
 }
 
-void RankMap::forEachMember(int64_t Rank, llvm::ArrayRef<Axis> Axes,
-                            llvm::function_ref<void(int64_t)> Visit) const {
-  int64_t First = Rank;
-  for (Axis A : Axes)
-    First -= coordinate(Rank, A) * stride(A);
-  const int64_t Size = M.groupSize(Axes);
-  for (int64_t I = 0; I < Size; ++I) {
-    int64_t Member = First;
-    int64_t Rest = I;
-    for (Axis A : Axes) {
-      Member += Rest % M[A] * stride(A);
-      Rest /= M[A];
-    }
-    Visit(Member);
+int64_t RankMap::position(int64_t Rank, llvm::ArrayRef<Axis> Axes) const {
+  int64_t Position = 0, Before = 1;
+  for (Axis A : Axes) {
+    Position += coordinate(Rank, A) * Before;
+    Before *= M[A];
   }
+  return Position;
 }
 
-llvm::ArrayRef<ProcessGroup> foretrace::ir::allProcessGroups() {
-  enum Members { All, Ends };
-  static const std::vector<ProcessGroup> Groups = {
-#define UNPACK(...) __VA_ARGS__
-#define PROCESS_GROUP(NAME, AXES, MEMBERS, DOC)                                \
-  {NAME, {UNPACK AXES}, MEMBERS == Ends},
-#include "ir/Groups.def"
-#undef UNPACK
-  };
-  return Groups;
-}
-
-std::vector<int64_t> ProcessGroup::members(const RankMap &Map,
-                                           int64_t Rank) const {
-  std::vector<int64_t> Ranks;
-  Map.forEachMember(Rank, Axes,
-                    [&](int64_t Member) { Ranks.push_back(Member); });
-  if (EndsOnly && Ranks.size() > 2)
-    Ranks.erase(Ranks.begin() + 1, Ranks.end() - 1);
-  return Ranks;
-}
-
-/// Whether members of such groups have something to tell each other.
-static bool isUsed(const ProcessGroup &G, const Spec &Job, const Mesh &M) {
-  return M.groupSize(G.Axes) > 1 && (!G.EndsOnly || *Job.Model.Tied);
+int64_t RankMap::at(int64_t Rank, llvm::ArrayRef<Axis> Axes,
+                    int64_t Position) const {
+  for (Axis A : Axes) {
+    Rank += (Position % M[A] - coordinate(Rank, A)) * stride(A);
+    Position /= M[A];
+  }
+  return Rank;
 }
 
 void foretrace::ir::forEachGroup(
     const ProcessGroup &G, const Spec &Job, const Mesh &M,
     std::optional<int64_t> OfRank,
     llvm::function_ref<void(llvm::ArrayRef<int64_t>)> Visit) {
-  if (!isUsed(G, Job, M))
+  if (G.Group.size(M) == 1 || !G.IsUsed(Job))
     return;
   const RankMap Map(M, *Job.Parallel.RankOrder);
   if (OfRank) {
-    const std::vector<int64_t> Members = G.members(Map, *OfRank);
-    if (llvm::is_contained(Members, *OfRank))
-      Visit(Members);
+    const std::vector<int64_t> Ranks = G.Group.ranks(Map, *OfRank);
+    if (llvm::is_contained(Ranks, *OfRank))
+      Visit(Ranks);
     return;
   }
   for (int64_t Rank = 0; Rank < *Job.Parallel.World; ++Rank)
-    if (llvm::all_of(G.Axes,
-                     [&](Axis A) { return Map.coordinate(Rank, A) == 0; }))
-      Visit(G.members(Map, Rank));
+    if (G.Group.isFirst(Map, Rank))
+      Visit(G.Group.ranks(Map, Rank));
 }

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_IR_RANKS_H
 #define FORETRACE_IR_RANKS_H
 
-#include "ir/Mesh.h"
+#include "ir/Group.h"
 #include "ir/Spec.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -25,10 +25,17 @@ public:
   /// How far neighbours are apart in the groups of ranks that differ along
   /// \p Axes only, in their order; nothing if that is not the same everywhere.
   std::optional<int64_t> spacing(llvm::ArrayRef<Axis> Axes) const;
-  /// The ranks that differ from \p Rank along \p Axes only, itself included;
-  /// the first axis varies fastest. The axes are of one way to see ranks.
-  void forEachMember(int64_t Rank, llvm::ArrayRef<Axis> Axes,
-                     llvm::function_ref<void(int64_t)> Visit) const;
+  // The ranks that differ from one along some axes only, itself included, stand
+  // on a line; the first axis varies fastest. The axes are of one way to see
+  // ranks.
+  /// Ranks on a line.
+  int64_t lengthOf(llvm::ArrayRef<Axis> Axes) const {
+    return M.groupSize(Axes);
+  }
+  /// Where \p Rank stands on its line, from 0.
+  int64_t position(int64_t Rank, llvm::ArrayRef<Axis> Axes) const;
+  /// The rank that stands at \p Position on the line of \p Rank.
+  int64_t at(int64_t Rank, llvm::ArrayRef<Axis> Axes, int64_t Position) const;
 
 private:
   int64_t stride(Axis A) const { return Strides[static_cast<unsigned>(A)]; }
@@ -37,21 +44,9 @@ private:
   std::array<int64_t, NumAxes> Strides;
 };
 
-/// A row of ir/Groups.def.
-struct ProcessGroup {
-  llvm::StringRef Name;
-  AxisList Axes;
-  bool EndsOnly; ///< the first and the last rank along the axes
-
-  /// Its members, in order: those of the group on whose axes \p Rank lies, even
-  /// if that is no end.
-  std::vector<int64_t> members(const RankMap &Map, int64_t Rank) const;
-};
-llvm::ArrayRef<ProcessGroup> allProcessGroups();
-
-/// Visits the members of every group of \p G's kind in a job, or of \p OfRank's
-/// only if that is one. None if nobody talks in them: a group has one rank, or
-/// there is no embedding to share.
+/// Visits the ranks of every group of \p G's kind in a job, or of \p OfRank's
+/// only if it is one of them. None if nobody talks in them: a group has one
+/// rank, or nothing to tell.
 void forEachGroup(const ProcessGroup &G, const Spec &Job, const Mesh &M,
                   std::optional<int64_t> OfRank,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> Visit);

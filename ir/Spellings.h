@@ -26,6 +26,9 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
 #define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
   Add(DimKind::ENUMERATOR, SPELLING);
 #include "ir/Dims.def"
+#define GROUP_MEMBERS(ENUMERATOR, SPELLING, DOC)                               \
+  Add(GroupMembers::ENUMERATOR, SPELLING);
+#include "ir/Groups.def"
 #define FACT(ENUMERATOR, SPELLING, DOC) Add(Fact::ENUMERATOR, SPELLING);
 #include "ir/Facts.def"
 #define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) Add(OpKind::ENUMERATOR, MNEMONIC);

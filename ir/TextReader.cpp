@@ -166,6 +166,16 @@ bool TextReader::expectAxes(AxisList &Out) {
   return true;
 }
 
+bool TextReader::expectGroup(Group &Out) {
+  if (!expectAxes(Out.Axes))
+    return false;
+  if (auto Members = findSpelling<GroupMembers>(Current.Text)) {
+    Out.Members = *Members;
+    next();
+  }
+  return true;
+}
+
 /// An axis takes part in a layout once.
 bool TextReader::claim(llvm::ArrayRef<Axis> Axes, AxisList &Seen,
                        SourceRange Range) {

@@ -70,6 +70,8 @@ public:
 
   /// `tp,cp`, at least one, each once; in canonical order.
   bool expectAxes(AxisList &Out);
+  /// `tp,cp` or `pp ends`.
+  bool expectGroup(Group &Out);
   /// `bf16[seq:2048@tp hidden:12288] partial(cp)`.
   bool expectType(TensorType &T, Layout &L);
   /// `a + 3 * b + 24 * (c + 2 * d)` or `()`; \p AddGroup takes each summand.

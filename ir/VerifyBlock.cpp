@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Print.h"
-#include "ir/Ranks.h"
+#include "ir/Spellings.h"
 #include "ir/VerifyParts.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -211,7 +211,7 @@ void BlockVerifier::verifyCompute(const Op &O) {
         (O.Operands.size() < A.Operands || O.Results.size() < A.Results))
       Diags.report(O.Origin.Range, diag::VerifyOperands, getMnemonic(O.Kind),
                    O.Operands.size(), O.Results.size(), A.Operands, A.Results);
-  if (!O.Axes.empty())
+  if (!O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, getMnemonic(O.Kind),
                  "takes no");
   auto MakesTerms = [&](Axis A) {
@@ -239,7 +239,7 @@ void BlockVerifier::verifyMove(const Op &O, const Transition &T) {
     bool SameDim =
         Before == After &&
         (Before != Split || From.Layout.splitDim(A) == To.Layout.splitDim(A));
-    bool InGroup = llvm::is_contained(O.Axes, A);
+    bool InGroup = O.Group.spans(A);
     bool Moves = (Before & T.From) && (After & T.To) && !SameDim;
     if (InGroup ? !Moves : !SameDim)
       Diags.report(O.Origin.Range, diag::VerifyMove, getMnemonic(O.Kind),
@@ -253,13 +253,13 @@ void BlockVerifier::verifyCollective(const Op &O) {
   if (P.AtLevel < Level::SPMD)
     Diags.report(O.Origin.Range, diag::VerifyUnsharded, "a collective",
                  getName(P.AtLevel));
-  if (O.Axes.empty())
+  if (O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, Name, "needs a");
-  if (O.EndsOnly && llvm::none_of(allProcessGroups(), [&](const auto &G) {
-        return G.EndsOnly && G.Axes == O.Axes;
-      }))
-    Diags.report(O.Origin.Range, diag::VerifyGroup, Name,
-                 "needs more than the ends of this");
+  if (O.Group.Members != GroupMembers::All && O.Group.name().empty())
+    Diags.report(
+        O.Origin.Range, diag::VerifyGroup, Name,
+        ("needs more than the " + getSpelling(O.Group.Members) + " of this")
+            .str());
   if (O.Operands.size() != 1 || O.Results.size() != 1) {
     Diags.report(O.Origin.Range, diag::VerifyArity, Name, O.Operands.size(),
                  O.Results.size());

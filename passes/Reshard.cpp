@@ -25,7 +25,7 @@ ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
   O.Phase = CurrentPhase;
   O.For = Serving;
   if (isCollective(Kind))
-    O.Axes.append(Axes.begin(), Axes.end());
+    O.Group.Axes.append(Axes.begin(), Axes.end());
   return R;
 }
 

@@ -20,11 +20,10 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// Gradients, or counts, that are summed over the same axes.
+/// Gradients, or counts, that are summed over the same group.
 struct Buffer {
-  AxisList Axes;
+  ir::Group Group;
   Elements Count;
-  bool EndsOnly = false; ///< by the first and the last rank along the axes
 };
 
 class Synchronizer {
@@ -131,11 +130,11 @@ AxisList Synchronizer::used(AxisList Axes) const {
 }
 
 void Synchronizer::collect(const Stage &S) {
-  Dense = {used({Axis::Cp, Axis::Dp}), {}};
-  Expert = {used({Axis::Edp}), {}};
-  Replicated = {{Axis::Tp}, {}};
+  Dense = {{used({Axis::Cp, Axis::Dp})}, {}};
+  Expert = {{used({Axis::Edp})}, {}};
+  Replicated = {{{Axis::Tp}}, {}};
   Tied = {};
-  ExpertBias = {used({Axis::Tp, Axis::Cp, Axis::Dp}), {}};
+  ExpertBias = {{used({Axis::Tp, Axis::Cp, Axis::Dp})}, {}};
   const TiedHead At = tiedHeadOf(S);
   for (auto [Index, Layers] : layersOf(S))
     collect(P.Blocks[P.Blocks.idAt(Index)], Layers, At);
@@ -153,7 +152,7 @@ ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
                             ElementType Element, const Buffer &Of) {
   Dim Flat{DimKind::Flat, Of.Count.value()};
   ValueId V = Build.value(ValueKind::Activation, Name, {Element, {Flat}});
-  for (Axis A : Of.Axes)
+  for (Axis A : Of.Group.Axes)
     Build.block().Values[V].Layout.setPartial(A);
   return V;
 }
@@ -161,19 +160,18 @@ ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
 /// The sum of the terms \p V, whole or in shares.
 ValueId Synchronizer::sum(BlockBuilder &Build, ValueId V, const Buffer &Of,
                           bool Sharded) {
-  if (Of.Axes.empty())
+  if (Of.Group.Axes.empty())
     return V;
   Block &B = Build.block();
   ValueId R = Build.derived(V, "sum");
-  for (Axis A : Of.Axes)
+  for (Axis A : Of.Group.Axes)
     if (Sharded)
       B.Values[R].Layout.setFlat(A);
     else
       B.Values[R].Layout.setWhole(A);
   Op &O = B.Ops[Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce,
                          B.Values[V].Name, {V}, {R})];
-  O.Axes = Of.Axes;
-  O.EndsOnly = Of.EndsOnly;
+  O.Group = Of.Group;
   return R;
 }
 
@@ -187,7 +185,7 @@ ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
 /// The bias of a router grows for experts that got too few tokens. The counts
 /// of all layers go together (Megatron-LM, _update_router_expert_bias).
 void Synchronizer::updateExpertBias(BlockBuilder &Build) {
-  if (ExpertBias.Count == Elements() || ExpertBias.Axes.empty())
+  if (ExpertBias.Count == Elements() || ExpertBias.Group.empty())
     return;
   Build.setOrigin(P.Spec.Model.LayersRange, "expert bias of routers");
   ValueId Counts =
@@ -199,17 +197,17 @@ void Synchronizer::updateExpertBias(BlockBuilder &Build) {
 /// that of its replica (Megatron-LM, finalize_model_grads).
 void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
   if (!*P.Spec.Train.PerTokenLoss ||
-      (Dense.Axes.empty() && P.Mesh[Axis::Pp] == 1))
+      (Dense.Group.empty() && P.Mesh[Axis::Pp] == 1))
     return;
   Build.setOrigin(P.Spec.Train.PerTokenLoss.Range, "loss per token");
-  const Buffer One = {Dense.Axes, Elements(1)};
+  const Buffer One = {Dense.Group, Elements(1)};
   ValueId Count = terms(Build, "num_tokens", ElementType::I32, One);
   if (P.Mesh[Axis::Pp] > 1) {
     Block &B = Build.block();
     ValueId Known = Build.derived(Count, "broadcast");
     B.Values[Count].Layout.setSingle(Axis::Pp);
     OpId Id = Build.op(OpKind::Broadcast, "num_tokens", {Count}, {Known});
-    B.Ops[Id].Axes = {Axis::Pp};
+    B.Ops[Id].Group = {{Axis::Pp}};
     Count = Known;
   }
   sum(Build, Count, One, /*Sharded=*/false);
@@ -222,7 +220,7 @@ ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
   Dim Flat{DimKind::Flat, Of.Count.value()};
   ValueId V = Build.value(Kind, Name, {Element, {Flat}});
   if (*P.Spec.Parallel.Zero > 0)
-    for (Axis A : Of.Axes)
+    for (Axis A : Of.Group.Axes)
       Build.block().Values[V].Layout.setFlat(A);
   return V;
 }
@@ -234,7 +232,7 @@ void Synchronizer::gather(BlockBuilder &Build, ValueId Share,
   for (Axis A : Axes)
     B.Values[All].Layout.setWhole(A);
   OpId Id = Build.op(OpKind::AllGather, B.Values[Share].Name, {Share}, {All});
-  B.Ops[Id].Axes = Axes;
+  B.Ops[Id].Group = {Axes};
 }
 
 /// The gradients of \p Of, summed: once an iteration, but for what `shard` has
@@ -275,7 +273,7 @@ Block Synchronizer::stepBlock(const Stage &S) {
   }
   if (Tied != None) {
     Build.setOrigin(P.Spec.Model.Tied.Range, "tied embedding, first and last");
-    reduce(Build, "word_embeddings", {{Axis::Pp}, Tied, /*EndsOnly=*/true},
+    reduce(Build, "word_embeddings", {{{Axis::Pp}, GroupMembers::Ends}, Tied},
            /*Sharded=*/false);
   }
   updateExpertBias(Build);

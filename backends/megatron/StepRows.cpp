@@ -180,7 +180,7 @@ std::vector<RowBody> foretrace::megatron::makeStepRows(const ir::Program &P,
 }
 
 bool foretrace::megatron::movesParameters(const ir::Op &O, const ir::Block &B) {
-  if (!isCollective(O.Kind) || !llvm::all_of(O.Axes, [](ir::Axis A) {
+  if (!isCollective(O.Kind) || !llvm::all_of(O.Group.Axes, [](ir::Axis A) {
         return A == ir::Axis::Cp || A == ir::Axis::Dp || A == ir::Axis::Edp;
       }))
     return false;
@@ -200,7 +200,7 @@ static llvm::StringRef groupKindOf(const ir::Op &O, const ir::Program &P,
   const bool IsV2b = How.Dialect == Dialect::V2b;
   const bool TellsExperts = IsV2b || (!How.isV1() && !How.Scaling);
   if (!TellsExperts || *P.Spec.Parallel.Ep == 1 ||
-      !llvm::is_contained(O.Axes, ir::Axis::Edp))
+      !O.Group.spans(ir::Axis::Edp))
     return "dp";
   return IsV2b ? "exp_dp" : "ep_dp";
 }
@@ -209,5 +209,5 @@ void foretrace::megatron::addTransfer(RowBody &To, const ir::Program &P,
                                       const ir::Block &B, const ir::Op &O,
                                       Instrumentation How) {
   To.Transfers.push_back({O.Kind, messageBytes(O, B, P.Mesh),
-                          P.Mesh.groupSize(O.Axes), groupKindOf(O, P, How)});
+                          O.Group.size(P.Mesh), groupKindOf(O, P, How)});
 }

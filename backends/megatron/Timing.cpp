@@ -108,8 +108,7 @@ const ir::ProcessGroup *Timing::groupOf(StringRef Kind) {
 }
 
 int64_t Timing::groupSize(const ir::ProcessGroup &G) const {
-  const int64_t Size = P.Mesh.groupSize(G.Axes);
-  return G.EndsOnly ? std::min<int64_t>(Size, 2) : Size;
+  return G.Group.size(P.Mesh);
 }
 
 std::optional<Message> Timing::messageOf(const RowBody &B) {

@@ -47,7 +47,9 @@ public:
   static const ir::ProcessGroup *groupOf(llvm::StringRef Kind);
   int64_t groupSize(const ir::ProcessGroup &G) const;
   /// The axis whose link carries the group's messages.
-  static ir::Axis linkOf(const ir::ProcessGroup &G) { return G.Axes.back(); }
+  static ir::Axis linkOf(const ir::ProcessGroup &G) {
+    return G.Group.Axes.back();
+  }
   /// Elements of a shape as traces print it.
   int64_t elements(llvm::StringRef Shape) const;
   /// What each rank sends, so that dividing by the time gives what NCCL tests

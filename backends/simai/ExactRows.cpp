@@ -70,7 +70,7 @@ Unit &RowMaker::unitOf(OpId Id) {
 }
 
 void RowMaker::addCollective(Unit &U, const ir::Op &O) {
-  if (groupSize(O, M) == 1)
+  if (O.Group.size(M) == 1)
     return;
   Bytes Size = messageBytes(O, B, M);
   std::optional<Word> Found = W.find(O);

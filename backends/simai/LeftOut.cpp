@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/LeftOut.h"
 #include "backends/simai/Words.h"
+#include "ir/Spellings.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
@@ -13,9 +14,12 @@ static std::string commonPart(const ir::Op &Collective) {
   if (!commOf(Collective.Kind))
     return Text;
   llvm::raw_string_ostream OS(Text);
-  OS << (Collective.EndsOnly ? " over the ends of " : " over ");
+  const llvm::StringRef Members = getSpelling(Collective.Group.Members);
+  OS << " over ";
+  if (!Members.empty())
+    OS << "the " << Members << " of ";
   llvm::interleave(
-      Collective.Axes, OS, [&](ir::Axis A) { OS << getName(A); }, " x ");
+      Collective.Group.Axes, OS, [&](ir::Axis A) { OS << getName(A); }, " x ");
   return Text;
 }
 

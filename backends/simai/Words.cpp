@@ -36,12 +36,12 @@ Words::Words(const ir::Program &P)
 /// data stand in the third column, those of experts take a suffix.
 std::optional<Word> Words::find(const ir::Op &Collective) const {
   auto SpansAny = [&](std::initializer_list<Axis> Axes) {
-    return llvm::any_of(
-        Axes, [&](Axis A) { return llvm::is_contained(Collective.Axes, A); });
+    return llvm::any_of(Axes,
+                        [&](Axis A) { return Collective.Group.spans(A); });
   };
   const std::optional<Comm> Kind = commOf(Collective.Kind);
-  const std::optional<int64_t> Spacing = Map.spacing(Collective.Axes);
-  if (!Kind || !Spacing || Collective.EndsOnly || SpansAny({Axis::Pp}))
+  const std::optional<int64_t> Spacing = Map.spacing(Collective.Group.Axes);
+  if (!Kind || !Spacing || SpansAny({Axis::Pp}))
     return std::nullopt;
   const Direction Where = SpansAny({Axis::Cp, Axis::Dp, Axis::Edp})
                               ? Direction::Data
@@ -50,7 +50,7 @@ std::optional<Word> Words::find(const ir::Op &Collective) const {
   std::optional<Word> Found;
   for (const Known &G : Groups)
     if (G.Where == Where && G.Spacing == *Spacing &&
-        G.Ranks == Mesh.groupSize(Collective.Axes) && (!Found || IsOfExperts))
+        G.Ranks == Collective.Group.size(Mesh) && (!Found || IsOfExperts))
       Found = Word{Where, *Kind, G.Group};
   return Found;
 }

@@ -112,12 +112,12 @@ Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
                                                int64_t Call) const {
   const auto Group = static_cast<size_t>(&G - ir::allProcessGroups().begin());
   const auto Iteration = static_cast<int64_t>((Taken - 1) / Planned->size());
-  const int64_t First = G.members(Map, Rank).front();
+  const int64_t First = G.Group.ranks(Map, Rank).front();
   // Stages don't log the same rows: what both call a message tells it.
   if (auto M = ir::messageOf(P.Schedule, Of.Stage, Of.From))
     return {Group, First, Iteration, M->MicroBatch * 2 + (M->IsForward ? 0 : 1),
             M->Part};
-  if (G.EndsOnly)
+  if (G.Group.Members != ir::GroupMembers::All)
     return {Group, First, Iteration, 0, 0};
   const auto Index = static_cast<int64_t>((Taken - 1) % Planned->size());
   return {Group, First, Iteration, Index, Call};

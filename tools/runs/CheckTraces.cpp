@@ -129,14 +129,15 @@ void TraceChecker::checkReceived() {
       continue;
     std::vector<int64_t> Sum;
     bool IsWhole = true;
-    Plan.map().forEachMember(File.Rank, {ir::Axis::Ep}, [&](int64_t Member) {
-      const std::vector<int64_t> &Rows = Received[Member];
+    const ir::Group Experts{{ir::Axis::Ep}};
+    for (int64_t Rank : Experts.ranks(Plan.map(), File.Rank)) {
+      const std::vector<int64_t> &Rows = Received[Rank];
       IsWhole &= !Rows.empty() && !is_contained(Rows, -1) &&
                  (Sum.empty() || Sum.size() == Rows.size());
       Sum.resize(std::max(Sum.size(), Rows.size()));
       for (size_t I = 0; I < Rows.size(); ++I)
         Sum[I] += Rows[I];
-    });
+    }
     const int64_t Sent = Plan.maxReceived();
     auto Wrong = find_if(Sum, [&](int64_t N) { return N != Sent; });
     if (!IsWhole || Wrong == Sum.end())

@@ -10,7 +10,7 @@ void Communicators::take(const TraceFile &Of, const Divergence &D) {
   const ir::ProcessGroup *Group = megatron::Timing::groupOf(D.Group);
   if (!Group)
     return;
-  std::vector<int64_t> Members = Group->members(Map, Of.Rank);
+  std::vector<int64_t> Members = Group->Group.ranks(Map, Of.Rank);
   if (Members.size() == 1)
     return;
   First &F = Found[{Group - ir::allProcessGroups().begin(), Members.front()}];

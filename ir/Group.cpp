@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Group.h"
+#include "ir/Ranks.h"
+#include "ir/Schedule.h"
+#include "ir/Spellings.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+static bool always(const Spec &) { return true; }
+
+static PlacementKind placementOf(const Spec &Job) {
+  return getInfo(*Job.Parallel.Schedule).Placement;
+}
+
+/// Of other placements than the loop, one stage has both ends of the model.
+static bool hasTiedEnds(const Spec &Job) {
+  return *Job.Model.Tied && placementOf(Job) == PlacementKind::Loop;
+}
+
+static bool hasTwoCopies(const Spec &Job) {
+  return placementOf(Job) == PlacementKind::Bidirectional;
+}
+
+llvm::ArrayRef<ProcessGroup> foretrace::ir::allProcessGroups() {
+  static const std::vector<ProcessGroup> Groups = {
+#define UNPACK(...) __VA_ARGS__
+#define PROCESS_GROUP(NAME, AXES, MEMBERS, IS_USED, DOC)                       \
+  {NAME, {{UNPACK AXES}, GroupMembers::MEMBERS}, IS_USED},
+#include "ir/Groups.def"
+#undef UNPACK
+  };
+  return Groups;
+}
+
+int64_t Group::size(const Mesh &M) const {
+  const int64_t Ranks = M.groupSize(Axes);
+  return Members == GroupMembers::All ? Ranks : std::min<int64_t>(Ranks, 2);
+}
+
+std::vector<int64_t> Group::ranks(const RankMap &Map, int64_t Rank) const {
+  const int64_t Line = Map.lengthOf(Axes);
+  std::vector<int64_t> Ranks;
+  if (Members == GroupMembers::All) {
+    for (int64_t I = 0; I < Line; ++I)
+      Ranks.push_back(Map.at(Rank, Axes, I));
+    return Ranks;
+  }
+  const int64_t Here =
+      Members == GroupMembers::Pairs ? Map.position(Rank, Axes) : 0;
+  const int64_t First = std::min(Here, Line - 1 - Here);
+  Ranks.push_back(Map.at(Rank, Axes, First));
+  if (const int64_t Last = Line - 1 - First; Last != First)
+    Ranks.push_back(Map.at(Rank, Axes, Last));
+  return Ranks;
+}
+
+bool Group::isFirst(const RankMap &Map, int64_t Rank) const {
+  const int64_t Here = Map.position(Rank, Axes);
+  return Here == 0 || (Members == GroupMembers::Pairs &&
+                       Here <= Map.lengthOf(Axes) - 1 - Here);
+}
+
+llvm::StringRef Group::name() const {
+  for (const ProcessGroup &G : allProcessGroups())
+    if (G.Group == *this)
+      return G.Name;
+  return "";
+}
+
+llvm::raw_ostream &foretrace::ir::operator<<(llvm::raw_ostream &OS,
+                                             const Group &G) {
+  llvm::interleave(
+      G.Axes, OS, [&](Axis A) { OS << getName(A); }, ",");
+  const llvm::StringRef Word = getSpelling(G.Members);
+  return OS << (Word.empty() ? "" : " ") << Word;
+}

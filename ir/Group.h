@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which ranks communicate with each other: every collective names a group.
+#ifndef FORETRACE_IR_GROUP_H
+#define FORETRACE_IR_GROUP_H
+
+#include "ir/Mesh.h"
+#include "llvm/Support/raw_ostream.h"
+#include <vector>
+
+namespace foretrace::ir {
+
+class RankMap;
+struct Spec;
+
+/// Which of the ranks that differ along the axes of a group belong together.
+enum class GroupMembers : unsigned char {
+#define GROUP_MEMBERS(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "ir/Groups.def"
+};
+
+/// A kind of group: one rank on each line along the axes, or all, or two. Ranks
+/// outside the members of their line take no part.
+struct Group {
+  AxisList Axes; ///< in canonical order; none: no group
+  GroupMembers Members = GroupMembers::All;
+
+  bool empty() const { return Axes.empty(); }
+  bool spans(Axis A) const { return llvm::is_contained(Axes, A); }
+  /// Ranks of one group on \p M.
+  int64_t size(const Mesh &M) const;
+  /// The ranks of the group on whose axes \p Rank lies, in order, even if it is
+  /// not one of them.
+  std::vector<int64_t> ranks(const RankMap &Map, int64_t Rank) const;
+  /// Whether \p Rank is the first rank of a group.
+  bool isFirst(const RankMap &Map, int64_t Rank) const;
+  /// What ir/Groups.def calls it; empty if it has no row there.
+  llvm::StringRef name() const;
+
+  friend bool operator==(const Group &A, const Group &B) {
+    return A.Axes == B.Axes && A.Members == B.Members;
+  }
+  friend bool operator!=(const Group &A, const Group &B) { return !(A == B); }
+};
+
+/// Prints `tp,cp` or `pp ends`.
+llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, const Group &G);
+
+/// A row of ir/Groups.def.
+struct ProcessGroup {
+  llvm::StringRef Name;
+  ir::Group Group;
+  /// Whether its members have something to tell each other in a job.
+  bool (*IsUsed)(const Spec &);
+};
+llvm::ArrayRef<ProcessGroup> allProcessGroups();
+
+} // namespace foretrace::ir
+
+#endif
