@@ -7,6 +7,11 @@
 // travel in one buffer, as in Megatron-LM's DistributedDataParallel. With ZeRO
 // 2 and 3 `shard` has already reduced them, every micro-batch, and each rank
 // updates its share.
+//
+// A bidirectional schedule has two copies of every part of the model, which see
+// half of the micro-batches each: stage s and stage p - 1 - s hold the same,
+// and add up their gradients (DeepSeek-AI, DualPipe,
+// examples/example_dualpipe.py, "Check grads"), with ZeRO their shares of them.
 
 #include "ir/Parameters.h"
 #include "passes/BlockBuilder.h"
@@ -24,17 +29,24 @@ namespace {
 struct Buffer {
   ir::Group Group;
   Elements Count;
+  ir::Group Copies = {}; ///< of the model, over which they are summed then
 };
 
 class Synchronizer {
 public:
-  Synchronizer(Program &P, DiagnosticEngine &Diags) : P(P), Diags(Diags) {}
+  Synchronizer(Program &P, DiagnosticEngine &Diags)
+      : P(P), Diags(Diags),
+        Copies(getInfo(*P.Spec.Parallel.Schedule).Placement ==
+                       PlacementKind::Bidirectional
+                   ? Group{{Axis::Pp}, GroupMembers::Pairs}
+                   : Group{}) {}
 
   bool run();
 
 private:
   llvm::MapVector<unsigned, int64_t> layersOf(const Stage &S) const;
   AxisList used(AxisList Axes) const;
+  Buffer overCopies(AxisList Axes) const;
   void collect(const Stage &S);
   void collect(const Block &B, int64_t Layers, TiedHead At);
   Block stepBlock(const Stage &S);
@@ -42,6 +54,8 @@ private:
                  bool Sharded);
   ValueId terms(BlockBuilder &Build, llvm::StringRef Name, ElementType Element,
                 const Buffer &Of);
+  ValueId sumOver(BlockBuilder &Build, ValueId V, const Group &Of,
+                  bool Sharded);
   ValueId sum(BlockBuilder &Build, ValueId V, const Buffer &Of, bool Sharded);
   void updateExpertBias(BlockBuilder &Build);
   void sumTokenCounts(BlockBuilder &Build);
@@ -53,6 +67,7 @@ private:
 
   Program &P;
   DiagnosticEngine &Diags;
+  const Group Copies; ///< that hold the same parts of the model, if there are
   // Of the stage at hand.
   Buffer Dense, Expert; ///< all parameters, by data-parallel group
   Buffer Replicated;    ///< summed over tp, too (sequence parallel)
@@ -129,12 +144,21 @@ AxisList Synchronizer::used(AxisList Axes) const {
   return Axes;
 }
 
+/// An empty buffer that is summed along \p Axes, and over the copies of the
+/// model.
+Buffer Synchronizer::overCopies(AxisList Axes) const {
+  Buffer B;
+  B.Group.Axes = used(std::move(Axes));
+  B.Copies = Copies;
+  return B;
+}
+
 void Synchronizer::collect(const Stage &S) {
-  Dense = {{used({Axis::Cp, Axis::Dp})}, {}};
-  Expert = {{used({Axis::Edp})}, {}};
+  Dense = overCopies({Axis::Cp, Axis::Dp});
+  Expert = overCopies({Axis::Edp});
   Replicated = {{{Axis::Tp}}, {}};
   Tied = {};
-  ExpertBias = {{used({Axis::Tp, Axis::Cp, Axis::Dp})}, {}};
+  ExpertBias = overCopies({Axis::Tp, Axis::Cp, Axis::Dp});
   const TiedHead At = tiedHeadOf(S);
   for (auto [Index, Layers] : layersOf(S))
     collect(P.Blocks[P.Blocks.idAt(Index)], Layers, At);
@@ -147,32 +171,43 @@ void Synchronizer::collect(const Stage &S) {
       Tied = elementsPerRank(*G, P.Mesh);
 }
 
+static void setPartial(Value &V, const Group &Over) {
+  for (Axis A : Over.Axes)
+    V.Layout.setPartial(A);
+}
+
 /// A value of which every rank along the axes of \p Of holds a term.
 ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
                             ElementType Element, const Buffer &Of) {
   Dim Flat{DimKind::Flat, Of.Count.value()};
   ValueId V = Build.value(ValueKind::Activation, Name, {Element, {Flat}});
-  for (Axis A : Of.Group.Axes)
-    Build.block().Values[V].Layout.setPartial(A);
+  setPartial(Build.block().Values[V], Of.Group);
+  setPartial(Build.block().Values[V], Of.Copies);
   return V;
 }
 
 /// The sum of the terms \p V, whole or in shares.
-ValueId Synchronizer::sum(BlockBuilder &Build, ValueId V, const Buffer &Of,
-                          bool Sharded) {
-  if (Of.Group.Axes.empty())
+ValueId Synchronizer::sumOver(BlockBuilder &Build, ValueId V, const Group &Of,
+                              bool Sharded) {
+  if (Of.empty())
     return V;
   Block &B = Build.block();
   ValueId R = Build.derived(V, "sum");
-  for (Axis A : Of.Group.Axes)
+  for (Axis A : Of.Axes)
     if (Sharded)
       B.Values[R].Layout.setFlat(A);
     else
       B.Values[R].Layout.setWhole(A);
   Op &O = B.Ops[Build.op(Sharded ? OpKind::ReduceScatter : OpKind::AllReduce,
                          B.Values[V].Name, {V}, {R})];
-  O.Group = Of.Group;
+  O.Group = Of;
   return R;
+}
+
+ValueId Synchronizer::sum(BlockBuilder &Build, ValueId V, const Buffer &Of,
+                          bool Sharded) {
+  return sumOver(Build, sumOver(Build, V, Of.Group, Sharded), Of.Copies,
+                 /*Sharded=*/false);
 }
 
 ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
@@ -185,7 +220,8 @@ ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
 /// The bias of a router grows for experts that got too few tokens. The counts
 /// of all layers go together (Megatron-LM, _update_router_expert_bias).
 void Synchronizer::updateExpertBias(BlockBuilder &Build) {
-  if (ExpertBias.Count == Elements() || ExpertBias.Group.empty())
+  if (ExpertBias.Count == Elements() ||
+      (ExpertBias.Group.empty() && Copies.empty()))
     return;
   Build.setOrigin(P.Spec.Model.LayersRange, "expert bias of routers");
   ValueId Counts =
@@ -193,8 +229,20 @@ void Synchronizer::updateExpertBias(BlockBuilder &Build) {
   sum(Build, Counts, ExpertBias, /*Sharded=*/false);
 }
 
-/// The number of tokens that gradients are divided by. The last stage knows
-/// that of its replica (Megatron-LM, finalize_model_grads).
+/// What one rank has, on every rank of \p To.
+static ValueId broadcast(BlockBuilder &Build, ValueId V, const Group &To) {
+  Block &B = Build.block();
+  ValueId Known = Build.derived(V, "broadcast");
+  for (Axis A : To.Axes)
+    B.Values[Known].Layout.setWhole(A);
+  OpId Id = Build.op(OpKind::Broadcast, B.Values[V].Name, {V}, {Known});
+  B.Ops[Id].Group = To;
+  return Known;
+}
+
+/// The number of tokens that gradients are divided by. The stage with the head
+/// knows that of its replica (Megatron-LM, finalize_model_grads); with two
+/// copies each of two stages knows its part of it.
 void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
   if (!*P.Spec.Train.PerTokenLoss ||
       (Dense.Group.empty() && P.Mesh[Axis::Pp] == 1))
@@ -203,12 +251,15 @@ void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
   const Buffer One = {Dense.Group, Elements(1)};
   ValueId Count = terms(Build, "num_tokens", ElementType::I32, One);
   if (P.Mesh[Axis::Pp] > 1) {
-    Block &B = Build.block();
-    ValueId Known = Build.derived(Count, "broadcast");
-    B.Values[Count].Layout.setSingle(Axis::Pp);
-    OpId Id = Build.op(OpKind::Broadcast, "num_tokens", {Count}, {Known});
-    B.Ops[Id].Group = {{Axis::Pp}};
-    Count = Known;
+    const Group Stages{{Axis::Pp}};
+    Value &Known = Build.block().Values[Count];
+    if (Copies.empty()) {
+      Known.Layout.setSingle(Axis::Pp);
+      Count = broadcast(Build, Count, Stages);
+    } else {
+      setPartial(Known, Stages);
+      Count = sumOver(Build, Count, Stages, /*Sharded=*/false);
+    }
   }
   sum(Build, Count, One, /*Sharded=*/false);
 }
@@ -240,10 +291,12 @@ void Synchronizer::gather(BlockBuilder &Build, ValueId Share,
 ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
                                 const Buffer &Of) {
   const int64_t Zero = *P.Spec.Parallel.Zero;
-  if (Zero >= 2)
-    return share(Build, ("grads." + Name).str(), ValueKind::Gradient,
-                 gradType(P), Of);
-  return reduce(Build, Name, Of, /*Sharded=*/Zero == 1);
+  if (Zero < 2)
+    return reduce(Build, Name, Of, /*Sharded=*/Zero == 1);
+  ValueId Share = share(Build, ("grads." + Name).str(), ValueKind::Gradient,
+                        gradType(P), Of);
+  setPartial(Build.block().Values[Share], Of.Copies);
+  return sumOver(Build, Share, Of.Copies, /*Sharded=*/false);
 }
 
 Block Synchronizer::stepBlock(const Stage &S) {

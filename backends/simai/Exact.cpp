@@ -106,9 +106,17 @@ void StageTable::addPeriods(Part &To, const ir::LayerGroup &G, int64_t Times) {
   To.Runs.push_back({T.addBody(std::move(Period)), G.Periods});
 }
 
+/// Micro-batches that go through a chunk; with two copies of the model half of
+/// them through each.
+static int64_t microBatches(const ir::ParallelSpec &Par) {
+  const bool HasTwoCopies =
+      ir::getInfo(*Par.Schedule).Placement == ir::PlacementKind::Bidirectional;
+  return *Par.Ga / (HasTwoCopies ? 2 : 1);
+}
+
 void StageTable::chunks() {
   Part Each;
-  Each.Repeat = *P.Spec.Parallel.Ga;
+  Each.Repeat = microBatches(P.Spec.Parallel);
   Each.IsMicroBatch = true;
   for (const ir::ChunkRun &C : S.Chunks) {
     if (C.Layers.size() == 1 && C.Layers[0].Runs.size() == 1) {
