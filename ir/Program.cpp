@@ -142,44 +142,6 @@ Elements TensorType::elements() const {
   return N;
 }
 
-llvm::StringRef getMnemonic(OpKind K) {
-  static constexpr llvm::StringLiteral Names[] = {
-#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) MNEMONIC,
-#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) MNEMONIC,
-#include "ir/Ops.def"
-  };
-  return Names[static_cast<unsigned>(K)];
-}
-
-std::optional<OpKind> findOp(llvm::StringRef Mnemonic) {
-  return llvm::StringSwitch<std::optional<OpKind>>(Mnemonic)
-#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC)                                  \
-  .Case(MNEMONIC, OpKind::ENUMERATOR)
-#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
-  .Case(MNEMONIC, OpKind::ENUMERATOR)
-#include "ir/Ops.def"
-      .Default(std::nullopt);
-}
-
-bool isCollective(OpKind K) {
-  switch (K) {
-#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
-  case OpKind::ENUMERATOR:                                                     \
-    return true;
-#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC)                                  \
-  case OpKind::ENUMERATOR:                                                     \
-    return false;
-#include "ir/Ops.def"
-  }
-  llvm_unreachable("covered switch");
-}
-
-bool isLinear(OpKind K) { return K == OpKind::Pick || K == OpKind::Unpick; }
-
-bool isView(OpKind K) {
-  return K == OpKind::Split || K == OpKind::View || K == OpKind::Slice;
-}
-
 llvm::StringRef getSuffix(Derivative D) {
   switch (D) {
   case Derivative::None:

@@ -18,6 +18,7 @@
 #include "ir/Group.h"
 #include "ir/Ids.h"
 #include "ir/Mesh.h"
+#include "ir/Ops.h"
 #include "ir/Schedule.h"
 #include "ir/Spec.h"
 #include "lang/Quantity.h"
@@ -79,19 +80,6 @@ struct Value {
   /// For a parameter: it shares storage with the embedding table.
   bool Tied = false;
 };
-
-enum class OpKind : unsigned char {
-#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) ENUMERATOR,
-#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) ENUMERATOR,
-#include "ir/Ops.def"
-};
-llvm::StringRef getMnemonic(OpKind K);
-std::optional<OpKind> findOp(llvm::StringRef Mnemonic);
-bool isCollective(OpKind K);
-/// Whether a compute op of terms of a sum makes terms of its result.
-bool isLinear(OpKind K);
-/// Whether the op only looks at its operand in another way and moves no data.
-bool isView(OpKind K);
 
 /// Which derivative of an op a backward op computes.
 enum class Derivative : unsigned char {

@@ -31,7 +31,7 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
 #include "ir/Groups.def"
 #define FACT(ENUMERATOR, SPELLING, DOC) Add(Fact::ENUMERATOR, SPELLING);
 #include "ir/Facts.def"
-#define COMPUTE_OP(ENUMERATOR, MNEMONIC, DOC) Add(OpKind::ENUMERATOR, MNEMONIC);
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, ...) Add(OpKind::ENUMERATOR, MNEMONIC);
 #define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
   Add(OpKind::ENUMERATOR, MNEMONIC);
 #include "ir/Ops.def"

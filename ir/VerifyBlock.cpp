@@ -39,26 +39,6 @@ constexpr Transition Transitions[] = {
      "split to whole or partial to split"},
 };
 
-/// What a forward op takes and makes at least.
-struct Arity {
-  OpKind Kind;
-  size_t Operands;
-  size_t Results;
-};
-constexpr Arity Arities[] = {
-    {OpKind::Embed, 2, 1},     {OpKind::Norm, 2, 1},
-    {OpKind::MatMul, 2, 1},    {OpKind::BiasAdd, 2, 1},
-    {OpKind::Split, 1, 1},     {OpKind::Concat, 1, 1},
-    {OpKind::Attention, 2, 1}, {OpKind::Activation, 1, 1},
-    {OpKind::Dropout, 1, 2},   {OpKind::Cast, 1, 1},
-    {OpKind::Add, 2, 1},       {OpKind::Mul, 2, 1},
-    {OpKind::Route, 1, 1},     {OpKind::Permute, 2, 1},
-    {OpKind::Unpermute, 1, 1}, {OpKind::View, 1, 1},
-    {OpKind::Pick, 3, 2},      {OpKind::Unpick, 1, 1},
-    {OpKind::Reduce, 1, 1},    {OpKind::Loss, 1, 1},
-    {OpKind::Slice, 1, 1},
-};
-
 class BlockVerifier {
 public:
   BlockVerifier(const Program &P, const Block &B, DiagnosticEngine &Diags);
@@ -206,11 +186,12 @@ void BlockVerifier::verifyValue(ValueId Id) {
 }
 
 void BlockVerifier::verifyCompute(const Op &O) {
-  for (const Arity &A : Arities)
-    if (A.Kind == O.Kind && O.Derivative == Derivative::None &&
-        (O.Operands.size() < A.Operands || O.Results.size() < A.Results))
-      Diags.report(O.Origin.Range, diag::VerifyOperands, getMnemonic(O.Kind),
-                   O.Operands.size(), O.Results.size(), A.Operands, A.Results);
+  const ComputeInfo &Info = getInfo(O.Kind);
+  if (O.Derivative == Derivative::None &&
+      (O.Operands.size() < Info.Operands || O.Results.size() < Info.Results))
+    Diags.report(O.Origin.Range, diag::VerifyOperands, getMnemonic(O.Kind),
+                 O.Operands.size(), O.Results.size(), int(Info.Operands),
+                 int(Info.Results));
   if (!O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, getMnemonic(O.Kind),
                  "takes no");

@@ -101,18 +101,14 @@ static Layout alongDim(Layout L, Axis A, const TensorType &T,
 /// The layout \p O needs its operand \p V in.
 Layout Sharder::operandLayout(const Op &O, ValueId V) const {
   const TensorType &T = B.Values[V].Type;
-  switch (O.Kind) {
-  case OpKind::Split:
+  switch (getInfo(O.Kind).Layouts) {
+  case LayoutRule::AsOperand:
     return layoutOf(V);
-  case OpKind::Permute:
-    // Forward the residual stream, backward the slots, as they are.
-    return layoutOf(V);
-  case OpKind::Unpermute:
-  case OpKind::View:
+  case LayoutRule::Recount:
     return isExpertTensor(T) ? homeLayout(P, T) : layoutOf(V);
-  case OpKind::Dropout: // masks are of the residual stream
+  case LayoutRule::AtHome:
     return homeLayout(P, T);
-  default:
+  case LayoutRule::AlongDim:
     break;
   }
   Layout L = layoutOf(V);
@@ -125,20 +121,16 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
 /// The layout in which \p O leaves its result \p V.
 Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   const TensorType &T = B.Values[V].Type;
-  switch (O.Kind) {
-  case OpKind::Split: // dimensions correspond by position
+  switch (getInfo(O.Kind).Layouts) {
+  case LayoutRule::AsOperand:
     return layoutOf(O.Operands[0]);
-  case OpKind::Dropout:
+  case LayoutRule::AtHome:
     return homeLayout(P, T);
-  case OpKind::Permute:
-  case OpKind::Unpermute:
-  case OpKind::View:
-    // Tokens split over tp x cp x dp are slots split over etp x ep x edp:
-    // the same ranks, counted the other way.
+  case LayoutRule::Recount:
     return B.Values[V].Kind == ValueKind::Gradient && !isExpertTensor(T)
                ? layoutOf(current(B.Values[V].GradientOf))
                : homeLayout(P, T);
-  default:
+  case LayoutRule::AlongDim:
     break;
   }
   Layout L;
