@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Group.h"
+#include "ir/Parameters.h"
 #include "ir/Ranks.h"
 #include "ir/Schedule.h"
 #include "ir/Spellings.h"
@@ -10,17 +11,13 @@ using namespace foretrace::ir;
 
 static bool always(const Spec &) { return true; }
 
-static PlacementKind placementOf(const Spec &Job) {
-  return getInfo(*Job.Parallel.Schedule).Placement;
-}
-
-/// Of other placements than the loop, one stage has both ends of the model.
 static bool hasTiedEnds(const Spec &Job) {
-  return *Job.Model.Tied && placementOf(Job) == PlacementKind::Loop;
+  return *Job.Model.Tied && tiedHeadOf(Job.Parallel) == TiedHead::Apart;
 }
 
 static bool hasTwoCopies(const Spec &Job) {
-  return placementOf(Job) == PlacementKind::Bidirectional;
+  return getInfo(*Job.Parallel.Schedule).Placement ==
+         PlacementKind::Bidirectional;
 }
 
 llvm::ArrayRef<ProcessGroup> foretrace::ir::allProcessGroups() {

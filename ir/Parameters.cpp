@@ -4,9 +4,10 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-TiedHead foretrace::ir::tiedHeadOf(const Stage &S) {
-  return S.ReceivesForward || S.SendsForward ? TiedHead::Apart
-                                             : TiedHead::BesideEmbedding;
+TiedHead foretrace::ir::tiedHeadOf(const ParallelSpec &P) {
+  return *P.Pp > 1 && getInfo(*P.Schedule).Placement == PlacementKind::Loop
+             ? TiedHead::Apart
+             : TiedHead::BesideEmbedding;
 }
 
 bool foretrace::ir::isStored(const Value &V, TiedHead At) {

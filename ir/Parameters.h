@@ -13,8 +13,10 @@ namespace foretrace::ir {
 /// uses the same table; on another stage it has a copy of its own (Megatron-LM,
 /// LanguageModule.setup_embeddings_and_output_layer).
 enum class TiedHead : unsigned char { Apart, BesideEmbedding };
-/// Of a head on \p S, tied or not: beside the embedding where one stage has all.
-TiedHead tiedHeadOf(const Stage &S);
+/// Of the heads of a job, tied or not: apart where the parts of the model lie
+/// in a loop over several stages; else the first and the last one are on one
+/// stage.
+TiedHead tiedHeadOf(const ParallelSpec &P);
 
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const Value &V, TiedHead At);

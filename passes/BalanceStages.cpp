@@ -81,7 +81,7 @@ std::optional<Weight> Balancer::weigh(const Block &B) const {
       return std::nullopt;
     return Weight{Fixed.value(), PerBatch.value()};
   };
-  const TiedHead At = Stages == 1 ? TiedHead::BesideEmbedding : TiedHead::Apart;
+  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   switch (*P.Spec.Parallel.Balance) {
   case BalanceKind::Parameters:
     return Known(countParameters(B, At, P.Mesh), Bytes());

@@ -19,6 +19,7 @@
 // Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2
 // and 3 all come out of these. Rule 3 is in Reshard.cpp.
 
+#include "ir/Parameters.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
 #include "passes/Sharder.h"
@@ -167,7 +168,8 @@ bool Sharder::isSummand(ValueId V) const {
 Layout Sharder::gradientLayout(const Value &Gradient) const {
   const Value &Param = B.Values[Gradient.GradientOf];
   Layout L = Gradient.Layout;
-  if (*P.Spec.Parallel.Zero >= 2 && !(Param.Tied && P.Mesh[Axis::Pp] == 1))
+  if (*P.Spec.Parallel.Zero >= 2 &&
+      !(Param.Tied && tiedHeadOf(P.Spec.Parallel) == TiedHead::BesideEmbedding))
     for (Axis A : shareAxes(P, Param.Type))
       L.setFlat(A);
   return L;

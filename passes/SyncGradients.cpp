@@ -159,7 +159,7 @@ void Synchronizer::collect(const Stage &S) {
   Replicated = {{{Axis::Tp}}, {}};
   Tied = {};
   ExpertBias = overCopies({Axis::Tp, Axis::Cp, Axis::Dp});
-  const TiedHead At = tiedHeadOf(S);
+  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   for (auto [Index, Layers] : layersOf(S))
     collect(P.Blocks[P.Blocks.idAt(Index)], Layers, At);
   if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||

@@ -21,8 +21,7 @@ Weight Weight::operator*(int64_t Times) const {
 }
 
 static Weight weighBlock(const Program &P, const Block &B) {
-  const TiedHead At = tiedHeadOf(
-      *llvm::find_if(P.Stages, [](const Stage &S) { return !S.SendsForward; }));
+  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   Weight W;
   W.Parameters = countParameters(B, At, P.Mesh);
   W.ParameterBytes = parameterBytes(B, At, P.Mesh);
