@@ -85,7 +85,7 @@ Token Lexer::next() {
     return number();
   if (llvm::isAlpha(C) || C == '_')
     return take(Token::Kind::Word, Rest.take_while(isWordCharacter).size());
-  if (Rest.starts_with(".."))
+  if (Rest.starts_with("..") || Rest.starts_with("->"))
     return take(Token::Kind::Punct, 2);
   if (llvm::StringRef("{}()[]=:,@+*-/<").contains(C))
     return take(Token::Kind::Punct, 1);

@@ -34,7 +34,6 @@ private:
   bool stage();
   bool stageEntry(Stage &S);
   bool schedule();
-  bool boundary();
   bool once(bool &Seen);
 
   bool blockId(const Token &Name, BlockId &Out);
@@ -48,7 +47,6 @@ private:
   bool SeenSpec = false;
   bool SeenMesh = false;
   bool SeenLayers = false;
-  bool SeenBoundary = false;
   bool SeenSchedule = false;
 };
 
@@ -174,28 +172,20 @@ bool ProgramParser::schedule() {
   return once(SeenSchedule) && parseSchedule(In, P.Schedule);
 }
 
-bool ProgramParser::boundary() {
-  return once(SeenBoundary) &&
-         In.expectType(P.StageBoundary.Type, P.StageBoundary.Layout);
-}
-
 bool ProgramParser::part() {
   static constexpr struct {
     llvm::StringLiteral Word;
     bool (ProgramParser::*Parse)();
-  } Parts[] = {{"spec", &ProgramParser::spec},
-               {"mesh", &ProgramParser::mesh},
-               {"block", &ProgramParser::block},
-               {"layers", &ProgramParser::layers},
-               {"stage", &ProgramParser::stage},
-               {"boundary", &ProgramParser::boundary},
-               {"schedule", &ProgramParser::schedule}};
+  } Parts[] = {
+      {"spec", &ProgramParser::spec},   {"mesh", &ProgramParser::mesh},
+      {"block", &ProgramParser::block}, {"layers", &ProgramParser::layers},
+      {"stage", &ProgramParser::stage}, {"schedule", &ProgramParser::schedule}};
   Keyword = In.peek();
   for (const auto &Part : Parts)
     if (In.takeWord(Part.Word))
       return (this->*Part.Parse)();
-  return In.expected("`spec`, `mesh`, `block`, `layers`, `stage`, `schedule` "
-                     "or `boundary`");
+  return In.expected("`spec`, `mesh`, `block`, `layers`, `stage` or "
+                     "`schedule`");
 }
 
 std::optional<Program> foretrace::ir::parse(llvm::SourceMgr &Sources,

@@ -21,14 +21,16 @@ public:
 private:
   /// A use of a name, to be looked up at the end of the block.
   struct Use {
-    enum class Place : unsigned char { Operand, GradientOf, For };
+    enum class Place : unsigned char { Operand, GradientOf, For, Signature };
     Place In;
     Token Name;
-    unsigned Owner; ///< the op, or for a gradient the value
+    unsigned Owner; ///< the op, for a gradient the value, else the list
     unsigned Index; ///< of the operand
   };
 
   bool entry();
+  bool signature();
+  bool signatureList(unsigned List);
   bool declaration(ValueKind Kind);
   bool define(const Token &Name, ValueKind Kind, ValueId &Out);
   bool valueType(ValueId V);
@@ -51,7 +53,13 @@ private:
   std::vector<SourceRange> Defined; ///< by value
   std::vector<OpId> Makers;         ///< by value; none if only declared
   std::vector<Use> Uses;
+  bool SeenSignature = false;
 };
+
+/// In the order of the text.
+constexpr Signature::List Signature::*SignatureLists[] = {
+    &Signature::Inputs, &Signature::Outputs, &Signature::OutputGradients,
+    &Signature::InputGradients};
 
 } // namespace
 
@@ -271,6 +279,29 @@ bool BlockParser::op() {
   return types(Id) && details(Id);
 }
 
+bool BlockParser::signatureList(unsigned List) {
+  if (!In.expectPunct("("))
+    return false;
+  if (In.takePunct(")"))
+    return true;
+  do {
+    Token T;
+    if (!In.expectToken(Token::Kind::Value, "a value", T))
+      return false;
+    Uses.push_back({Use::Place::Signature, T, List, 0});
+  } while (In.takePunct(","));
+  return In.expectPunct(")");
+}
+
+/// `(%x) -> (%y) grad (%d_y) -> (%d_x)`; what no block hands on has no `grad`.
+bool BlockParser::signature() {
+  SeenSignature = true;
+  if (!signatureList(0) || !In.expectPunct("->") || !signatureList(1))
+    return false;
+  return !In.takeWord("grad") ||
+         (signatureList(2) && In.expectPunct("->") && signatureList(3));
+}
+
 bool BlockParser::entry() {
   static constexpr struct {
     llvm::StringLiteral Word;
@@ -281,6 +312,9 @@ bool BlockParser::entry() {
   for (const auto &D : Declarations)
     if (In.takeWord(D.Word))
       return declaration(D.Kind);
+  const Token Word = In.peek();
+  if (In.takeWord("signature"))
+    return SeenSignature ? In.twice(Word, "part") : signature();
   return op();
 }
 
@@ -291,6 +325,9 @@ bool BlockParser::resolve(const Use &U, ValueId V) {
     return true;
   case Use::Place::GradientOf:
     B.Values[{U.Owner}].GradientOf = V;
+    return true;
+  case Use::Place::Signature:
+    (B.Signature.*SignatureLists[U.Owner]).push_back(V);
     return true;
   case Use::Place::For:
     B.Ops[{U.Owner}].For = Makers[V.Index];

@@ -21,6 +21,8 @@ public:
 private:
   void reference(ValueId V);
   void type(ValueId V);
+  void signature();
+  void list(const Signature::List &L);
   void declare(ValueId V);
   void print(const Op &O);
   void served(OpId For);
@@ -111,6 +113,29 @@ void BlockPrinter::type(ValueId V) {
   OS << ')';
 }
 
+void BlockPrinter::list(const Signature::List &L) {
+  OS << '(';
+  llvm::interleaveComma(L, OS, [this](ValueId V) { reference(V); });
+  OS << ')';
+}
+
+void BlockPrinter::signature() {
+  const Signature &S = B.Signature;
+  if (S.empty())
+    return;
+  OS << "  signature ";
+  list(S.Inputs);
+  OS << " -> ";
+  list(S.Outputs);
+  if (S.hasGradients()) {
+    OS << " grad ";
+    list(S.OutputGradients);
+    OS << " -> ";
+    list(S.InputGradients);
+  }
+  OS << '\n';
+}
+
 void BlockPrinter::declare(ValueId V) {
   ValueKind Kind = B.Values[V].Kind;
   OS << "  "
@@ -187,6 +212,7 @@ void BlockPrinter::print() {
   OS << "\nblock ";
   printName(B.Name, OS);
   OS << " {\n";
+  signature();
   for (size_t I = 0; I < B.Values.size(); ++I)
     if (!IsMade[I])
       declare(B.Values.idAt(I));
@@ -267,9 +293,4 @@ void foretrace::ir::print(const Program &P, llvm::raw_ostream &OS,
     printStage(S, P, OS);
   if (P.Facts.contains(Fact::Scheduled))
     printSchedule(P.Schedule, OS);
-  if (!P.Stages.empty()) {
-    OS << "\nboundary ";
-    print(P.StageBoundary.Type, P.StageBoundary.Layout, OS);
-    OS << '\n';
-  }
 }

@@ -20,6 +20,7 @@
 #include "ir/Mesh.h"
 #include "ir/Ops.h"
 #include "ir/Schedule.h"
+#include "ir/Signature.h"
 #include "ir/Spec.h"
 #include "lang/Quantity.h"
 #include "llvm/ADT/SmallVector.h"
@@ -63,7 +64,7 @@ struct TensorType {
 };
 
 enum class ValueKind : unsigned char {
-  Input,      ///< of the block: an activation from the previous block
+  Input,      ///< from the block before, or read by the data loader
   Param,      ///< a learned parameter
   Activation, ///< result of a forward op
   Gradient,   ///< of the value GradientOf
@@ -132,6 +133,7 @@ struct Op {
 struct Block {
   std::string Name; ///< unique: "embedding", "dense", "moe", "head"
   SourceRange Range;
+  ir::Signature Signature; ///< empty for a stage's step
   Table<ValueId, Value> Values;
   Table<OpId, Op> Ops;
 };
@@ -178,12 +180,6 @@ struct Stage {
   const LayerSequence &layersOf(int64_t Chunk) const;
 };
 
-/// What travels between neighbouring stages for one micro-batch and chunk.
-struct Boundary {
-  TensorType Type;
-  ir::Layout Layout;
-};
-
 enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
 llvm::StringRef getName(Level L);
 
@@ -198,7 +194,6 @@ struct Program {
   LayerSequence Layers;
   std::vector<Stage> Stages;
   ir::Schedule Schedule; ///< once Fact::Scheduled holds
-  Boundary StageBoundary;
 };
 
 /// Elements of \p V that one rank holds, given its layout; a partial sum has

@@ -58,6 +58,7 @@ bool foretrace::ir::verify(const Program &P, DiagnosticEngine &Diags) {
     return false;
   for (const Block &B : P.Blocks)
     verifyBlock(P, B, Diags);
+  verifySignatures(P, Diags);
   if (P.AtLevel >= Level::Schedule)
     verifyStages(P, Diags);
   if (P.Facts.contains(Fact::Scheduled))

@@ -15,6 +15,8 @@ namespace foretrace::ir {
 bool verifySpec(const Program &P, DiagnosticEngine &Diags);
 /// Values and ops of one block.
 void verifyBlock(const Program &P, const Block &B, DiagnosticEngine &Diags);
+/// That signatures are of their blocks, and those of neighbours fit.
+void verifySignatures(const Program &P, DiagnosticEngine &Diags);
 /// That stages hold the layers, each once and in order.
 void verifyStages(const Program &P, DiagnosticEngine &Diags);
 /// That the schedule is one of this job's stages, chunks and micro-batches.

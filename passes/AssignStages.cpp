@@ -2,12 +2,10 @@
 //
 // stages: cuts the layer sequence into parts and gives each to the stage and
 // chunk where the schedule has it. Equal neighbouring stages, and equal
-// neighbouring chunks of a stage, are stored once with a count. Also says what
-// crosses a cut.
+// neighbouring chunks of a stage, are stored once with a count.
 
 #include "ir/Partition.h"
 #include "passes/BalanceStages.h"
-#include "passes/HomeLayout.h"
 #include "passes/Passes.h"
 
 using namespace foretrace;
@@ -224,13 +222,6 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
     else
       P.Stages.push_back(std::move(Next));
   }
-  TensorType Residual;
-  Residual.Element = elementTypeOf(*P.Spec.Train.Precision);
-  Residual.Dims = {
-      {DimKind::Seq, *P.Spec.Train.Sequence},
-      {DimKind::Batch, *P.Spec.Train.MicroBatch * *P.Spec.Parallel.Dp},
-      {DimKind::Hidden, *P.Spec.Model.Hidden}};
-  P.StageBoundary = {Residual, homeLayout(P, Residual)};
   P.AtLevel = Level::Schedule;
   return true;
 }

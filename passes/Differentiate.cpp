@@ -2,8 +2,8 @@
 //
 // differentiate: appends the backward ops of every block, still on whole
 // tensors. An op gets a `.dgrad` for its inputs and a `.wgrad` for its
-// parameters; a value used twice gets the sum of both gradients. The gradient
-// of a block's output is its last input.
+// parameters; a value used twice gets the sum of both gradients. The gradients
+// of a block's outputs come from the block after it.
 
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
@@ -24,6 +24,7 @@ public:
   bool run();
 
 private:
+  bool begin();
   bool differentiate(OpId Forward);
   bool isDead(OpId Forward) const;
   void inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
@@ -211,19 +212,33 @@ bool Differentiator::differentiate(OpId Forward) {
   }
 }
 
+/// Gradients begin at the outputs, or at the loss.
+bool Differentiator::begin() {
+  Signature &S = B.Signature;
+  for (ValueId Out : S.Outputs) {
+    Gradients[Out.Index] = newGradient(Out);
+    S.OutputGradients.push_back(gradientOf(Out));
+  }
+  if (!S.Outputs.empty() ||
+      llvm::any_of(B.Ops, [](const Op &O) { return O.Kind == OpKind::Loss; }))
+    return true;
+  Diags.report(B.Range, diag::NoOutputs, B.Name);
+  return false;
+}
+
 bool Differentiator::run() {
   size_t NumForward = B.Ops.size();
   if (NumForward == 0)
     return true;
-  const Op &Last = B.Ops[B.Ops.idAt(NumForward - 1)];
-  if (Last.Kind != OpKind::Loss) {
-    ValueId Out = Last.Results[0];
-    Gradients[Out.Index] = newGradient(Out);
-  }
+  if (!begin())
+    return false;
   for (size_t I = NumForward; I-- > 0;)
     if (OpId Forward = B.Ops.idAt(I);
         !isDead(Forward) && !differentiate(Forward))
       return false;
+  for (ValueId In : B.Signature.Inputs)
+    if (ValueId G = gradientOf(In); G.isValid())
+      B.Signature.InputGradients.push_back(G);
   return true;
 }
 

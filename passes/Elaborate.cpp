@@ -112,7 +112,7 @@ void Elaborator::embedding() {
     X = B.compute(OpKind::Add, "position_embeddings", {X, Pos}, "embedding.out",
                   residual());
   }
-  dropout(B, "embedding", X);
+  Blk.Signature.Outputs = {dropout(B, "embedding", X)};
   P.Blocks.add(std::move(Blk));
 }
 
@@ -132,8 +132,10 @@ void Elaborator::layer(const BlockSpec &Spec) {
   ValueId N = norm(B, "pre_mlp_layernorm", Mid);
   ValueId F = Spec.Moe ? experts(B, Spec, N)
                        : mlp(B, "", Spec.Ffn, *Spec.Ffn.Intermediate, N);
-  B.compute(OpKind::Add, "mlp", {Mid, dropout(B, "mlp", F)}, "mlp.out",
-            residual());
+  ValueId Out = B.compute(OpKind::Add, "mlp", {Mid, dropout(B, "mlp", F)},
+                          "mlp.out", residual());
+  Blk.Signature.Inputs = {X};
+  Blk.Signature.Outputs = {Out};
   P.Blocks.add(std::move(Blk));
 }
 
@@ -164,6 +166,7 @@ void Elaborator::head() {
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(S.Model.Vocab.Range, "output layer");
   ValueId X = B.value(ValueKind::Input, "x", residual());
+  Blk.Signature.Inputs = {X};
   ValueId N = norm(B, "final_layernorm", X);
   Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
   Dim Vocab{DimKind::Vocab, *S.Model.PaddedVocab};

@@ -77,13 +77,8 @@ Layout foretrace::homeLayout(const Program &P, const TensorType &T) {
   return L;
 }
 
-Layout foretrace::inputLayout(const Program &P, const TensorType &T) {
+Layout foretrace::dataLayout(const Program &P, const TensorType &T) {
   Layout L = homeLayout(P, T);
-  if (llvm::any_of(T.Dims, [](const Dim &D) {
-        return D.Kind != DimKind::Seq && D.Kind != DimKind::KvSeq &&
-               D.Kind != DimKind::Batch;
-      }))
-    return L;
   L.setWhole(Cp);
   if (P.Mesh[Tp] > 1)
     L.setSingle(Tp);

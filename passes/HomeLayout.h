@@ -21,10 +21,9 @@ ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);
 /// splits the residual stream, which has seq and hidden, over tp.
 ir::Layout homeLayout(const ir::Program &P, const ir::TensorType &T);
 
-/// Layout of an input of a block of type \p T: that of activations, but what
-/// has no channels is read by the data loader, whole samples on one rank of tp
-/// (Megatron-LM, get_batch_on_this_tp_rank).
-ir::Layout inputLayout(const ir::Program &P, const ir::TensorType &T);
+/// Layout of what the data loader reads, of type \p T: whole samples on one
+/// rank of tp (Megatron-LM, get_batch_on_this_tp_rank).
+ir::Layout dataLayout(const ir::Program &P, const ir::TensorType &T);
 
 /// Whether \p T belongs to routed experts, so that its ranks are seen as
 /// etp x ep x edp instead of tp x cp x dp.

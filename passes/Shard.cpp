@@ -38,8 +38,10 @@ void Sharder::placeInputs() {
     if (V.Kind == ValueKind::Param)
       V.Layout = paramLayout(P, V.Type);
     else if (V.Kind == ValueKind::Input)
-      V.Layout = inputLayout(P, V.Type);
+      V.Layout = dataLayout(P, V.Type);
   }
+  for (ValueId In : B.Signature.Inputs)
+    B.Values[In].Layout = homeLayout(P, B.Values[In].Type);
 }
 
 /// What the data loader read is at home before anything runs.
@@ -150,12 +152,6 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   return L;
 }
 
-bool Sharder::isBlockOutput(ValueId V) const {
-  auto Backward = llvm::find_if(
-      Old, [](const Op &O) { return O.Phase == Phase::Backward; });
-  return std::prev(Backward)->Results[0] == V;
-}
-
 bool Sharder::isSummand(ValueId V) const {
   return llvm::any_of(Old, [&](const Op &O) {
     return O.Kind == OpKind::Add && llvm::is_contained(O.Operands, V);
@@ -188,7 +184,7 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   if (Val.Kind == ValueKind::Gradient)
     return layoutOf(current(Val.GradientOf));
   Layout Home = homeLayout(P, Val.Type);
-  if (isBlockOutput(V))
+  if (llvm::is_contained(B.Signature.Outputs, V))
     return Home;
   if (exchangesHeads(O))
     return Home;
@@ -286,6 +282,11 @@ void Sharder::run() {
   for (Op &O : B.Ops)
     if (O.For.isValid())
       O.For = NewId[O.For.Index];
+  // What leaves the block is what its reductions made.
+  for (Signature::List *Leaving :
+       {&B.Signature.Outputs, &B.Signature.InputGradients})
+    for (ValueId &V : *Leaving)
+      V = current(V);
 }
 
 bool foretrace::shard(Program &P, DiagnosticEngine &) {

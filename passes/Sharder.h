@@ -37,7 +37,6 @@ private:
   bool isTerm(const ir::Op &O, ir::ValueId V, ir::Axis A) const {
     return isLinear(O.Kind) && layoutOf(V).isPartial(A);
   }
-  bool isBlockOutput(ir::ValueId V) const;
   bool isSummand(ir::ValueId V) const;
   bool exchangesHeads(const ir::Op &O) const;
   bool goesRound(llvm::ArrayRef<ir::Axis> Axes, ir::DimKind K) const;

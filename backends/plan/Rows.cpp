@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Rows.h"
+#include "ir/Boundary.h"
 #include "ir/Memory.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -60,7 +61,6 @@ private:
   Weight weigh(const LayerSequence &S) const;
   Weight firstLayers(int64_t Count) const;
   void compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const;
-  Bytes boundary() const;
 
   const Program &P;
   std::vector<Weight> Blocks;
@@ -127,13 +127,6 @@ void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
   R.EvenWork = Ratio(LargestWork, Work);
 }
 
-Bytes Maker::boundary() const {
-  Value V;
-  V.Type = P.StageBoundary.Type;
-  V.Layout = P.StageBoundary.Layout;
-  return bytesPerRank(V, P.Mesh);
-}
-
 Rows Maker::run() {
   Rows Out;
   Out.Blocks = Blocks;
@@ -146,11 +139,8 @@ Rows Maker::run() {
             {Chunk, C.Count},
             &C.Layers,
             weigh(C.Layers),
-            boundary()};
+            boundaryBytes(P, P.Schedule.partOf(S.First, Chunk))};
       Chunk += C.Count;
-      // The last chunk of the last stage ends the model.
-      if (!S.SendsForward && Chunk == P.Schedule.Chunks && C.Count == 1)
-        R.Sent = Bytes();
       Whole += R.Of * C.Count;
       Out.All.push_back(R);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Exact.h"
 #include "backends/simai/ExactRows.h"
+#include "ir/Boundary.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -49,11 +50,10 @@ void StageTable::header() {
   T.Header.Vpp = *Par.Vpp;
   T.Header.Ga = *Par.Ga;
   T.Header.World = *Par.World;
-  ir::Value Boundary;
-  Boundary.Type = P.StageBoundary.Type;
-  Boundary.Layout = P.StageBoundary.Layout;
-  int64_t Bytes = *Par.Pp > 1 ? bytesPerRank(Boundary, P.Mesh).value() : 0;
-  T.Header.PpComm = std::to_string(Bytes);
+  // What the stage sends, or the last one receives.
+  const int64_t Part = std::min(P.Schedule.partOf(S.First, 0),
+                                std::max<int64_t>(P.Schedule.parts() - 2, 0));
+  T.Header.PpComm = std::to_string(boundaryBytes(P, Part).value());
   T.LongestTime = ReaderLimit - 1;
 }
 

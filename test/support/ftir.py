@@ -9,7 +9,7 @@ TYPE = (rf"({'|'.join(BYTES)})\[([^\]]*)\]"
 VALUE = re.compile(rf"  (?:input|param|value) %(\S+) : ({TYPE})")
 OP = re.compile(r"  ((?:%\S+(?:, )?)+) = ")
 COLLECTIVE = re.compile(
-    rf"  %(\S+) = (\w+)\(([\w,]+)( ends)?\) @\S+ %(\S+) : ({TYPE})(.*)")
+    rf"  %(\S+) = (\w+)\(([\w,]+)( ends| pairs)?\) @\S+ %(\S+) : ({TYPE})(.*)")
 PHASE = re.compile(r" (recompute|backward|step)(?: |$)")
 
 
@@ -54,7 +54,7 @@ class Program:
             values.update(zip(names, types))
         if match := COLLECTIVE.match(line):
             result, op, axes, ends, operand = match.groups()[:5]
-            axes = ("ends",) if ends else tuple(axes.split(","))
+            axes = (ends.strip(),) if ends else tuple(axes.split(","))
             phase = PHASE.search(match.groups()[-1])
             self.blocks[block].append(
                 (phase.group(1) if phase else "forward", op, axes,
