@@ -4,6 +4,14 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+/// Chunks of the stages, which all have as many.
+static int64_t chunksOf(const Stage &S) {
+  Quantity<struct ChunkUnit> Sum;
+  for (const ChunkRun &C : S.Chunks)
+    Sum += Quantity<struct ChunkUnit>(C.Count);
+  return Sum.isOverflow() ? INT64_MAX : Sum.value();
+}
+
 void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
   const ParallelSpec &Par = P.Spec.Parallel;
   const Schedule &S = P.Schedule;
@@ -15,6 +23,8 @@ void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
   Expect("stages", S.Stages, P.Mesh[Axis::Pp]);
   if (Par.Vpp.isPresent() && S.Placement != PlacementKind::Bidirectional)
     Expect("chunks", S.Chunks, *Par.Vpp);
+  if (!P.Stages.empty())
+    Expect("chunks", S.Chunks, chunksOf(P.Stages.front()));
   if (Par.Ga.isPresent())
     Expect("micro-batches", S.MicroBatches, *Par.Ga);
   int64_t Next = 0;
