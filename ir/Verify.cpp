@@ -63,5 +63,8 @@ bool foretrace::ir::verify(const Program &P, DiagnosticEngine &Diags) {
     verifyStages(P, Diags);
   if (P.Facts.contains(Fact::Scheduled))
     verifySchedule(P, Diags);
+  // Whoever can't be counted, can't be run.
+  if (P.Facts.contains(Fact::Sync) && Diags.errorCount() == Before)
+    verifyCollectives(P, Diags);
   return Diags.errorCount() == Before;
 }

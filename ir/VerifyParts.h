@@ -19,6 +19,9 @@ void verifyBlock(const Program &P, const Block &B, DiagnosticEngine &Diags);
 void verifySignatures(const Program &P, DiagnosticEngine &Diags);
 /// That stages hold the layers, each once and in order.
 void verifyStages(const Program &P, DiagnosticEngine &Diags);
+/// That all members of a group issue the same collectives in the same order,
+/// and none waits for ever; of a program with steps.
+void verifyCollectives(const Program &P, DiagnosticEngine &Diags);
 /// That the schedule is one of this job's stages, chunks and micro-batches.
 void verifySchedule(const Program &P, DiagnosticEngine &Diags);
 /// That every message of the schedule is received and no stage waits forever;

@@ -16,6 +16,18 @@ using SourceRange = llvm::SMRange;
 /// What the buffer of all `-D` is called; each has a line in it.
 constexpr char CommandLineName[] = "<command line>";
 
+#ifndef NDEBUG
+/// In builds with assertions, who wants to know which values are read, if
+/// anybody.
+inline thread_local void (*OnRead)(const void *Value) = nullptr;
+inline void noteRead(const void *Value) {
+  if (OnRead)
+    OnRead(Value);
+}
+#else
+inline void noteRead(const void *) {}
+#endif
+
 /// A value and the place it was written. The range of a default or a derived
 /// value is the place it was derived from, or invalid.
 template <typename T> struct Located {
@@ -28,8 +40,11 @@ template <typename T> struct Located {
 
   bool isPresent() const { return From != Origin::Absent; }
   bool isStated() const { return From == Origin::Stated; }
-  const T &operator*() const { return Value; }
-  const T *operator->() const { return &Value; }
+  const T &operator*() const {
+    noteRead(this);
+    return Value;
+  }
+  const T *operator->() const { return &**this; }
 
   void state(T V, SourceRange R) { *this = {std::move(V), R, Origin::Stated}; }
   void derive(T V, SourceRange R = {}) {

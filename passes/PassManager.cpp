@@ -3,6 +3,7 @@
 #include "ir/Verify.h"
 #include "lang/DidYouMean.h"
 #include "passes/Passes.h"
+#include "passes/ReadCheck.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
@@ -26,8 +27,9 @@ template <typename... Ts> constexpr FactSet facts(Ts... Facts) {
 
 llvm::ArrayRef<PassInfo> foretrace::allPasses() {
   static constexpr PassInfo Passes[] = {
-#define PASS(FUNCTION, NAME, SUMMARY, REQUIRES, ESTABLISHES)                   \
-  {NAME, SUMMARY, facts REQUIRES, facts ESTABLISHES, foretrace::FUNCTION},
+#define PASS(FUNCTION, NAME, SUMMARY, READS, REQUIRES, ESTABLISHES)            \
+  {NAME,          SUMMARY,           READS,                                    \
+   facts REQUIRES, facts ESTABLISHES, foretrace::FUNCTION},
 #include "passes/Passes.def"
   };
   return Passes;
@@ -92,6 +94,11 @@ static bool checkFacts(const Program &P, DiagnosticEngine &Diags) {
   });
 }
 
+static bool runOne(Program &P, const PassInfo &Pass, DiagnosticEngine &Diags) {
+  const ReadCheck Check(P.Spec, Pass);
+  return Pass.Run(P, Diags);
+}
+
 bool foretrace::runPasses(Program &P, llvm::ArrayRef<const PassInfo *> Passes,
                           DiagnosticEngine &Diags, const PassOptions &Options) {
   using Clock = std::chrono::steady_clock;
@@ -99,7 +106,7 @@ bool foretrace::runPasses(Program &P, llvm::ArrayRef<const PassInfo *> Passes,
     if (!checkFacts(P, Diags) || !checkRequirements(P, *Pass, Diags))
       return false;
     Clock::time_point Start = Clock::now();
-    if (!Pass->Run(P, Diags))
+    if (!runOne(P, *Pass, Diags))
       return false;
     P.Facts.insert(Pass->Establishes);
     if (Options.Timed)

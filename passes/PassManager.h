@@ -23,6 +23,9 @@ using PassFunction = bool (*)(ir::Program &, DiagnosticEngine &);
 struct PassInfo {
   llvm::StringRef Name;    ///< the flag of `--passes=`
   llvm::StringRef Summary; ///< one line
+  /// Keys of the spec that its result depends on: `section.key` or `section.*`,
+  /// separated by blanks.
+  llvm::StringRef Reads;
   ir::FactSet Requires;
   ir::FactSet Establishes;
   PassFunction Run;

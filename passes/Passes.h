@@ -10,7 +10,7 @@
 
 namespace foretrace {
 
-#define PASS(FUNCTION, NAME, SUMMARY, REQUIRES, ESTABLISHES)                   \
+#define PASS(FUNCTION, NAME, ...)                                              \
   bool FUNCTION(ir::Program &P, DiagnosticEngine &Diags);
 #include "passes/Passes.def"
 

@@ -29,7 +29,9 @@ def take(step, path):
     if anchor and text.count(anchor) != 1:
         sys.exit(f"{step['file']}: not one {anchor}")
     if step["body"] not in text:
-        end = text.index("\n", text.index(anchor)) + 1 if anchor else 0
+        # Further lines of a row are indented.
+        end = re.compile(r"\n(?=\S|\n)" if step["row"] else r"\n").search(
+            text, text.index(anchor)).end() if anchor else 0
         path.write_text(text[:end] + step["body"] + text[end:], "utf-8")
 
 

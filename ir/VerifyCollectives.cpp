@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether the members of a group issue the same collectives in the same order.
+// Ranks of one stage run one program: only groups across stages can disagree.
+// Their collectives stand in the steps of stages, which run against each other.
+#include "ir/Rendezvous.h"
+#include "ir/VerifyParts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <map>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// A collective of a step, across stages.
+struct Issue {
+  const Block *In;
+  const Op *Of;
+};
+
+/// A stage on its way through its collectives.
+struct StepCursor {
+  llvm::ArrayRef<Issue> Issues;
+  size_t At = 0; ///< the one after that it is in
+  Meeting Now;
+};
+
+class Client {
+public:
+  Client(const Program &P);
+
+  bool begin(size_t I);
+  static size_t parts(size_t) { return 1; }
+  Meeting meeting(size_t I, size_t) const { return Stages[I].Now; }
+  static int64_t duration(size_t, size_t) { return 0; }
+  static void end(size_t, int64_t, int64_t) {}
+
+  const Issue &current(size_t I) const {
+    return Stages[I].Issues[Stages[I].At - 1];
+  }
+  /// Two stages that meet with something else.
+  struct Mismatch {
+    size_t First, Second;
+    Issue Has, Other;
+  };
+
+  std::vector<StepCursor> Stages;
+  std::optional<Mismatch> Different;
+  std::optional<size_t> Outsider; ///< a stage that is in no group of its op
+
+private:
+  /// Which of the groups of a kind a stage is in, and with how many; nothing if
+  /// it is in none.
+  std::optional<std::pair<size_t, int64_t>> groupOf(const Group &G,
+                                                    size_t Stage) const;
+
+  struct First {
+    size_t Stage;
+    Issue Of;
+  };
+  const Program &P;
+  std::vector<std::vector<Issue>> Kinds; ///< parallel to P.Stages
+  /// Meetings by group, by which of its kind, and by how many came before.
+  using Name = std::tuple<AxisList, GroupMembers, size_t, size_t>;
+  std::map<Name, size_t> Ids;
+  std::map<std::tuple<AxisList, GroupMembers, size_t>, size_t> Counts;
+  std::vector<First> Firsts; ///< by meeting
+};
+
+} // namespace
+
+Client::Client(const Program &P) : P(P) {
+  for (const Stage &S : P.Stages) {
+    std::vector<Issue> &Of = Kinds.emplace_back();
+    for (const Op &O : P.Blocks[S.Step].Ops)
+      if (isCollective(O.Kind) && O.Group.spans(Axis::Pp))
+        Of.push_back({&P.Blocks[S.Step], &O});
+  }
+  for (size_t Kind = 0; Kind < Kinds.size(); ++Kind)
+    for (int64_t I = 0; I < P.Stages[Kind].Count; ++I)
+      Stages.push_back({Kinds[Kind], 0, {}});
+}
+
+std::optional<std::pair<size_t, int64_t>>
+Client::groupOf(const Group &G, size_t Stage) const {
+  const size_t Last = Stages.size() - 1;
+  switch (G.Members) {
+  case GroupMembers::All:
+    return {{0, static_cast<int64_t>(Stages.size())}};
+  case GroupMembers::Ends:
+    if (Stage != 0 && Stage != Last)
+      return std::nullopt;
+    return {{0, Last == 0 ? 1 : 2}};
+  case GroupMembers::Pairs:
+    return {{std::min(Stage, Last - Stage), Stage == Last - Stage ? 1 : 2}};
+  }
+  llvm_unreachable("every kind of members is handled");
+}
+
+bool Client::begin(size_t I) {
+  StepCursor &S = Stages[I];
+  if (Different || Outsider || S.At == S.Issues.size())
+    return false;
+  const Issue &Of = S.Issues[S.At++];
+  const Group &G = Of.Of->Group;
+  auto In = groupOf(G, I);
+  if (!In) {
+    Outsider = I;
+    return false;
+  }
+  const size_t Before = Counts[{G.Axes, G.Members, I}]++;
+  auto [It, IsNew] =
+      Ids.try_emplace({G.Axes, G.Members, In->first, Before}, Ids.size());
+  S.Now = {It->second, In->second, true};
+  if (IsNew) {
+    Firsts.push_back({I, Of});
+    return true;
+  }
+  const First &Other = Firsts[It->second];
+  if (Other.Of.Of->Kind != Of.Of->Kind ||
+      messageBytes(*Other.Of.Of, *Other.Of.In, P.Mesh) !=
+          messageBytes(*Of.Of, *Of.In, P.Mesh))
+    Different = {I, Other.Stage, Of, Other.Of};
+  return true;
+}
+
+/// `all_reduce(pp ends) of 8192 bytes`.
+static std::string describe(const Issue &Of, const Mesh &M) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  OS << getMnemonic(Of.Of->Kind) << '(' << Of.Of->Group << ") of "
+     << messageBytes(*Of.Of, *Of.In, M).value() << " bytes";
+  return Text;
+}
+
+/// The first stage that waits, and what the first of those that have not come
+/// does instead.
+static void reportStuck(const Client &C, const Rendezvous<Client> &Run,
+                        const Mesh &M, DiagnosticEngine &Diags) {
+  size_t At = 0;
+  while (!Run.isStuck(At))
+    ++At;
+  const Issue &Of = C.current(At);
+  DiagnosticBuilder D = Diags.report(Of.Of->Origin.Range, diag::VerifyGroupWait,
+                                     At, describe(Of, M));
+  for (size_t Other = 0; Other < C.Stages.size(); ++Other) {
+    const bool IsStuck = Run.isStuck(Other);
+    if (IsStuck && C.Stages[Other].Now.Id == C.Stages[At].Now.Id)
+      continue;
+    if (IsStuck)
+      D.note(C.current(Other).Of->Origin.Range, diag::VerifyGroupNext, Other,
+             describe(C.current(Other), M));
+    else
+      D.note(Of.Of->Origin.Range, diag::VerifyEnded, Other);
+    return;
+  }
+}
+
+void foretrace::ir::verifyCollectives(const Program &P,
+                                      DiagnosticEngine &Diags) {
+  for (const LayerGroup &G : P.Layers)
+    for (const BlockRun &R : G.Runs)
+      for (const Op &O : P.Blocks[R.Block].Ops)
+        if (isCollective(O.Kind) && O.Group.spans(Axis::Pp)) {
+          Diags.report(O.Origin.Range, diag::VerifyGroupLayer,
+                       getMnemonic(O.Kind), P.Blocks[R.Block].Name);
+          return;
+        }
+  if (llvm::any_of(P.Stages, [](const Stage &S) { return !S.Step.isValid(); }))
+    return; // reported
+  Client C(P);
+  Rendezvous<Client> Run(C, C.Stages.size());
+  const bool HaveEnded = Run.run();
+  if (C.Outsider) {
+    const Issue &Of = C.current(*C.Outsider);
+    Diags.report(Of.Of->Origin.Range, diag::VerifyGroupMember, *C.Outsider,
+                 describe(Of, P.Mesh));
+  } else if (C.Different) {
+    const auto &[I, J, Has, Other] = *C.Different;
+    Diags
+        .report(Has.Of->Origin.Range, diag::VerifyGroupOrder, I,
+                describe(Has, P.Mesh), J, describe(Other, P.Mesh))
+        .note(Other.Of->Origin.Range, diag::VerifyGroupNext, J,
+              describe(Other, P.Mesh));
+  } else if (!HaveEnded) {
+    reportStuck(C, Run, P.Mesh, Diags);
+  }
+}

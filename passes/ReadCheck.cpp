@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/ReadCheck.h"
+
+#ifndef NDEBUG
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// What the pass that runs may read.
+struct Reads {
+  llvm::StringRef Pass;
+  llvm::StringSet<> Declared;
+  llvm::DenseMap<const void *, std::string> Keys;
+};
+thread_local std::optional<Reads> Current;
+
+void addKeys(const Spec &S, llvm::DenseMap<const void *, std::string> &Keys) {
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  Keys[&S.Model.MEMBER] = "model." KEY;
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  Keys[&S.Train.MEMBER] = "train." KEY;
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
+  Keys[&S.Parallel.MEMBER] = "parallel." KEY;
+#define COST_FIELD(TYPE, MEMBER, KEY, ...) Keys[&S.Cost.MEMBER] = "cost." KEY;
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
+  Keys[&S.Cost.Device.MEMBER] = "device." KEY;
+#include "ir/Spec.def"
+}
+
+void addKeys(const BlockSpec &B,
+             llvm::DenseMap<const void *, std::string> &Keys) {
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
+  Keys[&B.Attention.MEMBER] = "attention." KEY;
+#define FFN_FIELD(TYPE, MEMBER, KEY, ...) Keys[&B.Ffn.MEMBER] = "ffn." KEY;
+#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
+  if (B.Moe)                                                                   \
+    Keys[&B.Moe->MEMBER] = "block." KEY;
+#include "ir/Spec.def"
+}
+
+void check(const void *Value) {
+  auto Found = Current->Keys.find(Value);
+  if (Found == Current->Keys.end())
+    return; // of another spec, or no key
+  const llvm::StringRef Key = Found->second;
+  if (Current->Declared.contains(Key) ||
+      Current->Declared.contains((Key.split('.').first + ".*").str()))
+    return;
+  llvm::report_fatal_error("pass `" + Current->Pass + "` reads `" + Key +
+                           "`, which passes/Passes.def does not say");
+}
+
+} // namespace
+
+ReadCheck::ReadCheck(const Spec &S, const PassInfo &Pass) {
+  Current.emplace();
+  Current->Pass = Pass.Name;
+  llvm::SmallVector<llvm::StringRef, 32> Declared;
+  Pass.Reads.split(Declared, ' ', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef Key : Declared)
+    Current->Declared.insert(Key);
+  addKeys(S, Current->Keys);
+  for (const BlockSpec &B : S.Model.Blocks)
+    addKeys(B, Current->Keys);
+  OnRead = check;
+}
+
+ReadCheck::~ReadCheck() {
+  OnRead = nullptr;
+  Current.reset();
+}
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In builds with assertions: whether a pass reads only those keys of the spec
+// that Passes.def says it reads. What a pass reads is what its result can depend
+// on.
+#ifndef FORETRACE_PASSES_READCHECK_H
+#define FORETRACE_PASSES_READCHECK_H
+
+#include "passes/PassManager.h"
+
+namespace foretrace {
+
+#ifndef NDEBUG
+
+/// Follows what \p Pass reads of \p S as long as it lives, and ends the process
+/// if that is more than declared. One at a time in a thread.
+class ReadCheck {
+public:
+  ReadCheck(const ir::Spec &S, const PassInfo &Pass);
+  ~ReadCheck();
+  ReadCheck(const ReadCheck &) = delete;
+  ReadCheck &operator=(const ReadCheck &) = delete;
+};
+
+#else
+
+class ReadCheck {
+public:
+  ReadCheck(const ir::Spec &, const PassInfo &) {}
+};
+
+#endif
+
+} // namespace foretrace
+
+#endif
