@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Timeline.h"
 #include "ir/StageCalls.h"
+#include "ir/StepCalls.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 namespace {
 
-struct Client {
+template <typename CallsT> struct Client {
   llvm::function_ref<int64_t(int64_t, const Action &)> Duration;
-  std::vector<StageCalls> Calls;
+  std::vector<CallsT> Calls;
   std::vector<std::vector<Timeline::Span>> Spans;
 
   bool begin(size_t I) { return Calls[I].next(); }
@@ -28,23 +30,36 @@ struct Client {
 
 } // namespace
 
-Timeline::Timeline(
+template <typename CallsT>
+void Timeline::run(
     const Schedule &S,
     llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration) {
-  Client C{Duration, {}, {}};
+  Client<CallsT> C{Duration, {}, {}};
   for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
     C.Calls.emplace_back(S, Stage);
   C.Spans.resize(C.Calls.size());
-  Rendezvous<Client> Engine(C, C.Calls.size());
+  Rendezvous<Client<CallsT>> Engine(C, C.Calls.size());
   Stuck = !Engine.run();
   Length = Engine.end();
   Stages = std::move(C.Spans);
 }
 
+Timeline::Timeline(
+    const Schedule &S,
+    llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration,
+    MessageTime Messages) {
+  if (Messages == MessageTime::AtCalls)
+    run<StageCalls>(S, Duration);
+  else
+    run<StepCalls>(S, Duration);
+}
+
 int64_t Timeline::work(int64_t Stage) const {
   int64_t Sum = 0;
   for (const Span &Of : spans(Stage))
-    Sum += Of.End - Of.Start;
+    if (llvm::any_of(Of.Actions,
+                     [](const Action &A) { return isCompute(A.Kind); }))
+      Sum += Of.End - Of.Start;
   return Sum;
 }
 

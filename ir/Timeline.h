@@ -10,6 +10,12 @@
 
 namespace foretrace::ir {
 
+/// When messages hold a stage up.
+enum class MessageTime : unsigned char {
+  AtCalls, ///< where the schedule calls them, as its transport says
+  AtUse,   ///< before a step whose input is not there: the order alone decides
+};
+
 /// The stages of a schedule run against each other. Takes as much time and
 /// memory as there are actions.
 class Timeline {
@@ -22,7 +28,8 @@ public:
 
   /// \p Duration is of an action of a stage, in any unit.
   Timeline(const Schedule &S,
-           llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration);
+           llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration,
+           MessageTime Messages = MessageTime::AtCalls);
 
   /// Whether stages wait for each other for ever.
   bool isStuck() const { return Stuck; }
@@ -31,10 +38,14 @@ public:
   }
   /// From the start of the first to the end of the last.
   int64_t length() const { return Length; }
-  /// For how long a stage does anything.
+  /// For how long a stage runs steps.
   int64_t work(int64_t Stage) const;
 
 private:
+  template <typename CallsT>
+  void run(const Schedule &S,
+           llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration);
+
   std::vector<std::vector<Span>> Stages;
   int64_t Length = 0;
   bool Stuck = false;
