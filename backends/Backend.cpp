@@ -5,6 +5,7 @@
 #include "backends/optimus/Optimus.h"
 #include "backends/params/Params.h"
 #include "backends/plan/Plan.h"
+#include "backends/schedule/Schedule.h"
 #include "backends/simai/Simai.h"
 #include "llvm/ADT/STLExtras.h"
 

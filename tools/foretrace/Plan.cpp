@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace plan`: which layers each pipeline stage of a job holds, and what
-// they weigh.
+// they weigh; or what it runs, and when.
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -20,9 +20,30 @@ static cl::opt<std::string>
          cl::desc("Where it goes (default: standard output)"),
          cl::cat(outputCategory()), cl::sub(planCommand()));
 
+static cl::opt<bool>
+    OfSchedule("schedule",
+               cl::desc("What each stage runs, and when, in place of what it "
+                        "holds"),
+               cl::cat(outputCategory()), cl::sub(planCommand()));
+
+static cl::opt<std::string>
+    Comms("comms", cl::value_desc("which"), cl::ValueOptional, cl::init("none"),
+          cl::desc("Messages in --schedule --format=csv: lowered (PyTorch's; "
+                   "without a value, too) or calls (of the schedule itself)"),
+          cl::cat(outputCategory()), cl::sub(planCommand()));
+
 /// `emit plan { format = ...  file = ... }`; cuts inside of layers are for
 /// `optimus` to say.
 static ir::EmitSpec makeEmit(const ir::Spec &Job) {
+  if (OfSchedule) {
+    ir::EmitSpec Emit = ir::EmitSpec::plain("schedule");
+    Emit.set("format", ir::Attribute::Kind::Name,
+             Format == "table" ? "grid" : Format.getValue());
+    Emit.set("comms", ir::Attribute::Kind::Name,
+             Comms.empty() ? "lowered" : Comms.getValue());
+    Emit.set("file", ir::Attribute::Kind::Text, Path);
+    return Emit;
+  }
   const bool IsCutInside =
       *Job.Parallel.Partition == ir::PartitionKind::ModuleCount;
   ir::EmitSpec Emit = ir::EmitSpec::plain(IsCutInside ? "optimus" : "plan");
@@ -35,6 +56,8 @@ ExitCode runPlan() {
   if (jobPath().empty())
     return usageError("plan: a job is missing, for example "
                       "`foretrace plan job.fore`");
+  if (!OfSchedule && Comms.getNumOccurrences() != 0)
+    return usageError("plan: --comms is of --schedule");
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
   FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "", !isQuiet());

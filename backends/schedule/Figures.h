@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the order of a schedule costs: when its steps run, how long stages are
+// idle, and what they keep. All of it is measured, on the steps run against
+// each other; nothing is a formula.
+#ifndef FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
+#define FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
+
+#include "ir/Timeline.h"
+
+namespace foretrace::schedule {
+
+/// Steps that begin together.
+struct Span {
+  int64_t Start, End;
+  llvm::SmallVector<ir::Action, 2> Steps;
+};
+
+struct StageFigures {
+  std::vector<Span> Spans; ///< in order
+  int64_t Work = 0;        ///< time that its steps take
+  /// Most micro-batches, each chunk for itself, between their forward step and
+  /// the last, or the first, part of their backward step.
+  int64_t PeakUntilWeights = 0, PeakUntilInputs = 0;
+
+  int64_t start() const { return Spans.empty() ? 0 : Spans.front().Start; }
+  int64_t end() const { return Spans.empty() ? 0 : Spans.back().End; }
+};
+
+/// In unit time: a forward step and both halves of a backward step take one,
+/// messages nothing, steps that overlap as long as one after the other.
+struct Figures {
+  explicit Figures(const ir::Schedule &S);
+
+  std::vector<StageFigures> Stages;
+  int64_t Makespan = 0;   ///< from the first start to the last end
+  int64_t Work = 0;       ///< of the stage with most of it
+  int64_t SpanBubble = 0; ///< most that a stage idles between its first step
+                          ///< and its last one
+  int64_t bubble() const { return Makespan - Work; }
+};
+
+} // namespace foretrace::schedule
+
+#endif

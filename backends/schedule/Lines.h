@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A schedule as PyTorch's schedule file has it: a line for each rank of the
+// pipeline, torch/distributed/pipelining/schedules.py, _dump_csv. Private to
+// the backend.
+#ifndef FORETRACE_BACKENDS_SCHEDULE_LINES_H
+#define FORETRACE_BACKENDS_SCHEDULE_LINES_H
+
+#include "ir/Cells.h"
+
+namespace foretrace::schedule {
+
+/// What stands between two commas.
+struct Entry {
+  llvm::SmallVector<ir::Cell, 2> Cells;
+  llvm::StringRef Word; ///< behind the parentheses round them, if there are any
+  llvm::SmallVector<ir::Action, 2> Steps; ///< that the cells are
+};
+using Line = std::vector<Entry>;
+
+/// The steps of each stage alone.
+std::vector<Line> stepLines(const ir::Schedule &S);
+/// With the messages of the schedule itself: calls, of what begins together.
+std::vector<Line> callLines(const ir::Schedule &S);
+/// With what PyTorch's runtime adds to the steps: messages; and, if parameters
+/// are sharded, when parts are gathered, freed, and their gradients reduced.
+std::vector<Line> loweredLines(const ir::Schedule &S, bool IsSharded);
+
+void writeCSV(const std::vector<Line> &Lines, llvm::raw_ostream &OS);
+
+} // namespace foretrace::schedule
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The forms a schedule is written in. Private to the backend.
+#ifndef FORETRACE_BACKENDS_SCHEDULE_WRITERS_H
+#define FORETRACE_BACKENDS_SCHEDULE_WRITERS_H
+
+#include "backends/schedule/Figures.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::schedule {
+
+/// Stages under each other, a column for each unit of time.
+void writeGrid(const ir::Schedule &S, const Figures &F, llvm::raw_ostream &OS);
+/// The same as a picture.
+void writeSVG(const ir::Schedule &S, const Figures &F, llvm::raw_ostream &OS);
+void writeJSON(const ir::Schedule &S, const Figures &F, llvm::raw_ostream &OS);
+
+} // namespace foretrace::schedule
+
+#endif
