@@ -17,7 +17,6 @@ using namespace foretrace::ir;
 /// micro-batches.
 static bool hasRounds(ScheduleKind K) {
   return K == ScheduleKind::Interleaved1F1B ||
-         K == ScheduleKind::ZeroBubbleH1 ||
          K == ScheduleKind::InterleavedZeroBubble;
 }
 

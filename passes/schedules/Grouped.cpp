@@ -5,6 +5,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 StepExpr GroupedOrder::forward(IndexExpr K) const {
+  if (B.schedule().Chunks == 1)
+    return B.step(K);
   const IndexExpr Size = B.g() * B.v(); // of a group, in steps
   const IndexExpr First = K / Size * B.g();
   if (IsEven)
