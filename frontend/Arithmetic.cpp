@@ -276,7 +276,8 @@ std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
     return std::nullopt;
   }
   if (Arguments.size() != 2) {
-    Diags.report(Range, diag::ArgumentCount, Callee.Text, Arguments.size());
+    Diags.report(Range, diag::ArgumentCount, Callee.Text, "2 values",
+                 Arguments.size());
     return std::nullopt;
   }
   const Value &A = Arguments[0], &B = Arguments[1];

@@ -3,6 +3,7 @@
 // Binds training and parallelism; the model is bound in BindModel.cpp, costs in
 // BindCost.cpp, emit blocks in BindEmit.cpp.
 #include "frontend/Bind.h"
+#include "frontend/ScheduleFile.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -61,6 +62,47 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
       P.Layout.emplace_back().state(*N, Element.Range);
 }
 
+/// Reads the file that a schedule is in; sizes that the job leaves open follow
+/// from it.
+void Binder::bindScheduleFile(const Field &F, ir::Spec &S) {
+  const ast::Call *Call = findFileCall(F);
+  if (!Call)
+    return;
+  if (Call->Arguments.size() != 1) {
+    Diags.report(F.Value->Range, diag::ArgumentCount, "file", "1 value",
+                 Call->Arguments.size());
+    return;
+  }
+  std::optional<Value> Path = Eval.evaluate(*Call->Arguments[0], *F.Names);
+  if (!Path)
+    return;
+  const std::string *Text = Path->getIf<std::string>();
+  if (!Text) {
+    Diags.report(Path->Range, diag::WrongType, "file", describe(*Path),
+                 "a string");
+    return;
+  }
+  const std::optional<llvm::StringRef> Buffer = Files.read(*Text, Path->Range);
+  if (!Buffer)
+    return;
+  ir::ParallelSpec &P = S.Parallel;
+  P.Steps = readScheduleFile(*Buffer, Diags);
+  int64_t LastPart = 0, LastMicroBatch = 0;
+  for (const auto &Stage : P.Steps)
+    for (const ir::ScheduleSteps &At : Stage)
+      for (const ir::Cell &C : At.Entry.Cells) {
+        LastPart = std::max(LastPart, C.Part);
+        LastMicroBatch = std::max(LastMicroBatch, C.MicroBatch);
+      }
+  const auto Lines = static_cast<int64_t>(P.Steps.size());
+  if (!P.Pp.isPresent() && Lines > 0)
+    P.Pp.derive(Lines, F.Value->Range);
+  if (!P.Vpp.isPresent() && Lines > 0)
+    P.Vpp.derive(LastPart / Lines + 1, F.Value->Range);
+  if (!P.Ga.isPresent() && !S.Train.GlobalBatch.isPresent())
+    P.Ga.derive(LastMicroBatch + 1, F.Value->Range);
+}
+
 /// What a job of the model alone can do without.
 void Binder::requireSections() {
   if (TheJob.IsOfModel)
@@ -84,6 +126,8 @@ ir::Spec Binder::bind() {
     bindKeys(Parallel, S.Parallel, {"layout"});
     if (const Field *F = Parallel.findField("layout"))
       bindLayout(*F, S.Parallel);
+    if (const Field *F = Parallel.findField("schedule"))
+      bindScheduleFile(*F, S);
     requireKeys(Parallel.Keyword, S.Parallel, {&Parallel});
   }
   bindCost(S.Cost);

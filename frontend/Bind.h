@@ -33,9 +33,9 @@ struct Job {
 /// Binds one job.
 class Binder {
 public:
-  Binder(const Job &J, BodyBuilder &Bodies, Evaluator &Eval,
+  Binder(const Job &J, ImportGraph &Files, BodyBuilder &Bodies, Evaluator &Eval,
          DiagnosticEngine &Diags)
-      : TheJob(J), Bodies(Bodies), Eval(Eval), Diags(Diags),
+      : TheJob(J), Files(Files), Bodies(Bodies), Eval(Eval), Diags(Diags),
         Reader(Eval, Diags) {}
 
   /// The spec, complete if nothing was reported.
@@ -80,6 +80,7 @@ private:
   void reportUnused(const ir::ModelSpec &M, SourceRange Declaration);
 
   void bindLayout(const Field &F, ir::ParallelSpec &P);
+  void bindScheduleFile(const Field &F, ir::Spec &S);
   void bindCost(ir::CostSpec &C);
   /// The body behind a key or section of that name: a section in place, or a
   /// table of a TOML file. False if there is none.
@@ -93,6 +94,7 @@ private:
   ir::Attribute toAttribute(const Value &V);
 
   const Job &TheJob;
+  ImportGraph &Files;
   BodyBuilder &Bodies;
   Evaluator &Eval;
   DiagnosticEngine &Diags;

@@ -226,7 +226,7 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
       Backends.push_back(E.Section->Label.Text);
     TheJob.IsOfModel = Options.IsOfModel(Backends);
   }
-  ir::Spec S = Binder(TheJob, Bodies, Eval, Diags).bind();
+  ir::Spec S = Binder(TheJob, Graph, Bodies, Eval, Diags).bind();
   if (Diags.hasErrors())
     return std::nullopt;
   return S;

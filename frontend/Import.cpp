@@ -82,6 +82,20 @@ std::optional<unsigned> ImportGraph::open(llvm::StringRef Path,
   return Sources.AddNewSourceBuffer(std::move(*Buffer), llvm::SMLoc());
 }
 
+std::optional<llvm::StringRef> ImportGraph::read(llvm::StringRef Path,
+                                                 SourceRange Use) {
+  const unsigned Home = Sources.FindBufferContainingLoc(Use.Start);
+  llvm::SmallString<128> Full(
+      path::is_absolute(Path)
+          ? ""
+          : path::parent_path(
+                Sources.getMemoryBuffer(Home)->getBufferIdentifier()));
+  path::append(Full, Path);
+  if (std::optional<unsigned> Buffer = open(Full, Use))
+    return Sources.getMemoryBuffer(*Buffer)->getBuffer();
+  return std::nullopt;
+}
+
 bool ImportGraph::reportCycle(llvm::StringRef Real, llvm::StringRef Path,
                               SourceRange Range) {
   auto *First = llvm::find_if(llvm::MutableArrayRef<Loading>(Stack),

@@ -29,6 +29,10 @@ public:
   /// read or parsed; what else failed was reported and is left out.
   Unit *load(llvm::StringRef MainPath);
 
+  /// The text of the file at \p Path, relative to the file that \p Use lies in;
+  /// of -D, to the working directory. Reports one that can't be read.
+  std::optional<llvm::StringRef> read(llvm::StringRef Path, SourceRange Use);
+
   /// Every unit, imported ones before those that import them.
   const std::vector<Unit *> &units() const { return Order; }
 

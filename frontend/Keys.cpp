@@ -121,6 +121,20 @@ void KeyReader::read(const Field &F, llvm::StringRef,
   Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V), "a string");
 }
 
+const ast::Call *foretrace::findFileCall(const Field &F) {
+  const auto *Call = std::get_if<ast::Call>(&F.Value->Node);
+  return Call && Call->Callee.Text == "file" ? Call : nullptr;
+}
+
+void KeyReader::read(const Field &F, llvm::StringRef,
+                     Located<ir::ScheduleKind> &Out) {
+  if (findFileCall(F))
+    Out.state(ir::ScheduleKind::File, F.Value->Range);
+  else if (std::optional<ast::Word> W =
+               readWord(F, ir::getSpellings<ir::ScheduleKind>()))
+    readLabel(*W, Out);
+}
+
 /// A word of an enum as it is written: in quotes if it isn't a name.
 static std::string write(llvm::StringRef Spelling) {
   std::string Text;

@@ -11,6 +11,9 @@
 
 namespace foretrace {
 
+/// `file("...")`, if \p F is that; null otherwise.
+const ast::Call *findFileCall(const Field &F);
+
 /// Evaluates the values of keys and checks them against their types.
 class KeyReader {
 public:
@@ -22,6 +25,8 @@ public:
   void read(const Field &F, llvm::StringRef Type, Located<int64_t> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<bool> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<std::string> &Out);
+  /// `file("...")`, too: the binder reads the file.
+  void read(const Field &F, llvm::StringRef, Located<ir::ScheduleKind> &Out);
   template <typename EnumT>
   void read(const Field &F, llvm::StringRef, Located<EnumT> &Out) {
     if (std::optional<ast::Word> W = readWord(F, ir::getSpellings<EnumT>()))

@@ -5,12 +5,15 @@
 #ifndef FORETRACE_IR_CELLS_H
 #define FORETRACE_IR_CELLS_H
 
-#include "ir/Schedule.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdint>
+#include <optional>
 
 namespace foretrace::ir {
+
+enum class ActionKind : unsigned char; // ir/Schedule.h
 
 enum class CellKind : unsigned char {
 #define CELL_ACTION(KIND, WORD) KIND,
@@ -36,12 +39,24 @@ bool isCompute(CellKind K);
 /// The action that a cell is; nothing of what only a runtime has.
 std::optional<ActionKind> actionOf(CellKind K);
 
-/// Several cells that begin together: `(0F7;7B3)OVERLAP_F_B`.
+/// What stands between two commas: cells that begin together, and the word
+/// behind their parentheses; empty round one alone.
+struct CellEntry {
+  llvm::SmallVector<Cell, 2> Cells;
+  llvm::StringRef Word = "";
+};
+/// Steps that overlap: `(0F7;7B3)OVERLAP_F_B`.
 inline constexpr llvm::StringLiteral OverlapWord = "OVERLAP_F_B";
+/// Messages of one `batch_isend_irecv` call; a word of our own.
+inline constexpr llvm::StringLiteral CallWord = "BATCH_P2P";
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, const Cell &C);
-/// A cell without blanks; nothing if \p Text is none.
+llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, const CellEntry &E);
+/// A cell, or an entry, without blanks round it; nothing if \p Text is none.
 std::optional<Cell> parseCell(llvm::StringRef Text);
+std::optional<CellEntry> parseEntry(llvm::StringRef Text);
+/// What an entry that is none was meant to be; empty if that is not clear.
+std::string guessEntry(llvm::StringRef Text);
 
 } // namespace foretrace::ir
 

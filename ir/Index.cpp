@@ -66,15 +66,16 @@ std::optional<int64_t> foretrace::ir::applyIndexOp(IndexOp Op, int64_t Left,
 }
 
 IndexId IndexTable::unique(IndexNode N) {
-  auto Found = llvm::find(Nodes, N);
-  if (Found != Nodes.end())
-    return Nodes.idAt(static_cast<size_t>(Found - Nodes.begin()));
+  auto [It, IsNew] = Known.try_emplace(
+      {static_cast<unsigned>(N.Op), N.Value, N.Left.Index, N.Right.Index});
+  if (!IsNew)
+    return It->second;
   if (N.Op == IndexOp::Variable)
     Varies.push_back(static_cast<IndexVariable>(N.Value) == IndexVariable::I);
   else
     Varies.push_back(N.Op != IndexOp::Constant &&
                      (varies(N.Left) || varies(N.Right)));
-  return Nodes.add(N);
+  return It->second = Nodes.add(N);
 }
 
 int64_t IndexTable::largestConstant() const {

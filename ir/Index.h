@@ -8,12 +8,14 @@
 
 #include "ir/Ids.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -39,10 +41,6 @@ struct IndexNode {
   IndexOp Op;
   int64_t Value = 0; ///< of a constant; which IndexVariable a variable is
   IndexId Left, Right;
-  friend bool operator==(const IndexNode &A, const IndexNode &B) {
-    return A.Op == B.Op && A.Value == B.Value && A.Left == B.Left &&
-           A.Right == B.Right;
-  }
 };
 
 /// Expressions in an order in which they can be computed.
@@ -89,6 +87,9 @@ private:
 
   Table<IndexId, IndexNode> Nodes;
   std::vector<bool> Varies; ///< parallel to Nodes
+  /// By what they consist of.
+  using Key = std::tuple<unsigned, int64_t, unsigned, unsigned>;
+  llvm::DenseMap<Key, IndexId> Known;
   std::vector<std::pair<IndexId, std::string>> Names;
 };
 

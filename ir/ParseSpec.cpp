@@ -22,6 +22,8 @@ private:
   bool block();
   bool parallelEntry();
   bool layout();
+  bool steps();
+  bool stageSteps();
   bool cost();
   bool time();
   bool link();
@@ -248,9 +250,43 @@ bool SpecParser::layout() {
   return In.expectPunct("]");
 }
 
+/// A text with the steps of a stage.
+bool SpecParser::stageSteps() {
+  const Token Here = In.peek();
+  std::string Line;
+  if (!value(Line, ""))
+    return false;
+  std::vector<ScheduleSteps> &Out = S.Parallel.Steps.emplace_back();
+  llvm::SmallVector<llvm::StringRef> Texts;
+  llvm::StringRef(Line).split(Texts, ',', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef Text : Texts) {
+    std::optional<CellEntry> Entry = parseEntry(Text);
+    if (!Entry || !isCompute(Entry->Cells.front().Kind)) {
+      In.Diags.report(Here.Range, diag::ScheduleCell, Text);
+      return false;
+    }
+    Out.push_back({*Entry, Here.Range});
+  }
+  return true;
+}
+
+bool SpecParser::steps() {
+  if (!S.Parallel.Steps.empty())
+    return In.twice(In.peek(), "key");
+  if (!In.expectPunct("=") || !In.expectPunct("["))
+    return false;
+  do {
+    if (!stageSteps())
+      return false;
+  } while (In.takePunct(","));
+  return In.expectPunct("]");
+}
+
 bool SpecParser::parallelEntry() {
   if (In.takeWord("layout"))
     return layout();
+  if (In.takeWord("steps"))
+    return steps();
   Token Key;
   if (!In.expectToken(Token::Kind::Word, "a key, `layout` or `}`", Key))
     return false;

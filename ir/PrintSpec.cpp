@@ -46,6 +46,7 @@ private:
 
   void print(const ModelSpec &M);
   void print(const BlockSpec &B);
+  void steps(const ParallelSpec &P);
   void print(const ParallelSpec &P);
   void print(const CostSpec &C);
 
@@ -154,6 +155,20 @@ void SpecPrinter::print(const ModelSpec &M) {
   close();
 }
 
+/// A text for each stage, as its line in a schedule file.
+void SpecPrinter::steps(const ParallelSpec &P) {
+  line() << "steps = [\n";
+  ++Depth;
+  for (const std::vector<ScheduleSteps> &Stage : P.Steps) {
+    line() << '"';
+    llvm::interleave(
+        Stage, OS, [&](const ScheduleSteps &At) { OS << At.Entry; }, ",");
+    OS << (&Stage == &P.Steps.back() ? "\"\n" : "\",\n");
+  }
+  --Depth;
+  line() << "]\n";
+}
+
 void SpecPrinter::print(const ParallelSpec &P) {
   open("parallel");
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, P.MEMBER);
@@ -164,6 +179,8 @@ void SpecPrinter::print(const ParallelSpec &P) {
                           [&](const Located<int64_t> &L) { value(*L); });
     OS << "]\n";
   }
+  if (!P.Steps.empty())
+    steps(P);
   close();
 }
 

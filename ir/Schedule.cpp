@@ -32,6 +32,18 @@ const ScheduleInfo &foretrace::ir::getInfo(ScheduleKind K) {
   return Infos[static_cast<size_t>(K)];
 }
 
+PlacementKind foretrace::ir::placementOf(const ParallelSpec &P) {
+  if (P.Steps.empty())
+    return getInfo(*P.Schedule).Placement;
+  // Only in a V the first stage has the last of two parts a stage.
+  const int64_t Last = 2 * static_cast<int64_t>(P.Steps.size()) - 1;
+  const bool IsV = llvm::any_of(P.Steps.front(), [&](const ScheduleSteps &At) {
+    return llvm::any_of(At.Entry.Cells,
+                        [&](const Cell &C) { return C.Part == Last; });
+  });
+  return IsV && P.Steps.size() > 1 ? PlacementKind::V : PlacementKind::Loop;
+}
+
 void Schedule::prepare() {
   for (StageProgram &P : Programs) {
     llvm::SmallVector<IndexId, 128> All;

@@ -68,6 +68,8 @@ struct ScheduleInfo {
   int64_t LeastVpp, MostVpp;
 };
 const ScheduleInfo &getInfo(ScheduleKind K);
+/// How the parts of a job lie; a schedule file says it by where they run.
+PlacementKind placementOf(const ParallelSpec &P);
 
 /// How a slot begins.
 enum class SlotStart : unsigned char {

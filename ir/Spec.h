@@ -8,6 +8,7 @@
 #define FORETRACE_IR_SPEC_H
 
 #include "ir/Attribute.h"
+#include "ir/Cells.h"
 #include "ir/Mesh.h"
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
@@ -163,6 +164,12 @@ struct DeviceSpec {
 #include "ir/Spec.def"
 };
 
+/// Steps of a stage that begin together, from a schedule file.
+struct ScheduleSteps {
+  CellEntry Entry; ///< of steps only
+  SourceRange Range;
+};
+
 /// How the job is spread over ranks.
 struct ParallelSpec {
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
@@ -171,6 +178,8 @@ struct ParallelSpec {
   /// order (stage 0 chunk 0, stage 1 chunk 0, ...); empty for an even split.
   std::vector<Located<int64_t>> Layout;
   SourceRange LayoutRange;
+  /// Of `schedule = file("...")`: what each stage runs, in order; else empty.
+  std::vector<std::vector<ScheduleSteps>> Steps;
 };
 
 /// What messages along one axis of the mesh take.

@@ -19,7 +19,7 @@ bool foretrace::buildSchedule(Program &P, DiagnosticEngine &) {
   const ScheduleInfo &Info = getInfo(*Par.Schedule);
   Schedule S;
   S.Kind = *Par.Schedule;
-  S.Placement = Info.Placement;
+  S.Placement = placementOf(Par);
   S.Transport = Info.Transport;
   S.Stages = *Par.Pp;
   S.Chunks = S.Placement == PlacementKind::Bidirectional ? 2 : *Par.Vpp;

@@ -18,7 +18,7 @@ void Deriver::checkPartition() {
   dropEnds("with partition = " + Name);
   if (*P.Vpp > 1)
     error(P.Vpp.Range, diag::PartitionVpp, *P.Vpp, Name);
-  else if (getInfo(*P.Schedule).Placement != PlacementKind::Loop)
+  else if (placementOf(P) != PlacementKind::Loop)
     error(P.Schedule.Range, diag::PartitionCopies, getSpelling(*P.Schedule),
           Name);
   const int64_t Layers = S.Model.layerCount();
@@ -125,8 +125,7 @@ void Deriver::checkPipeline() {
     return checkPartition();
   if (*P.Pp == 1)
     dropEnds("with pp = 1");
-  if (const ScheduleInfo &Info = getInfo(*P.Schedule);
-      Info.Placement != PlacementKind::Loop)
+  if (placementOf(P) != PlacementKind::Loop)
     dropEnds("with schedule = " + getSpelling(*P.Schedule));
   if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
     return checkEnds();

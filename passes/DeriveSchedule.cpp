@@ -138,8 +138,10 @@ void Deriver::checkOverlap() {
 void Deriver::checkSchedule() {
   ParallelSpec &P = S.Parallel;
   deriveMicroBatchGroup();
-  if (!IsBatchRefused)
+  if (!IsBatchRefused) {
     checkMicroBatches();
+    checkScheduleFile();
+  }
   checkOverlap();
   int64_t Steps;
   if (llvm::MulOverflow(*P.Ga, *P.Vpp, Steps))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which four files implement: Derive.cpp the job as a whole,
+// The `derive` pass, which five files implement: Derive.cpp the job as a whole,
 // DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp how they
-// are split, DeriveSchedule.cpp in which order they run.
+// are split, DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp
+// the same if a file says it.
 #ifndef FORETRACE_PASSES_DERIVER_H
 #define FORETRACE_PASSES_DERIVER_H
 
@@ -12,6 +13,8 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace foretrace {
+
+struct FileSteps; // DeriveScheduleFile.cpp
 
 /// Fills in derived values of a spec and reports what does not fit.
 class Deriver {
@@ -75,6 +78,11 @@ private:
   void checkGroup();
   void checkMicroBatches();
   void checkOverlap();
+  void checkScheduleFile();
+  bool checkFilePlace(const ir::Cell &C, int64_t Stage, SourceRange At,
+                      FileSteps &File);
+  void checkFileStep(const ir::Cell &C, SourceRange At, FileSteps &File);
+  void checkFileComplete(const FileSteps &File);
   void checkLayout();
   void checkPartition();
   void checkEnds();

@@ -7,9 +7,6 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::schedule;
 
-/// One `batch_isend_irecv` call; a word of our own, PyTorch has none.
-static constexpr llvm::StringLiteral CallWord = "BATCH_P2P";
-
 /// \p Actions of a stage, which are all steps or all messages.
 static Entry makeEntry(const Schedule &S, int64_t Stage,
                        llvm::ArrayRef<Action> Actions) {
@@ -51,14 +48,7 @@ std::vector<Line> schedule::callLines(const Schedule &S) {
 
 void schedule::writeCSV(const std::vector<Line> &Lines, llvm::raw_ostream &OS) {
   for (const Line &L : Lines) {
-    llvm::interleave(
-        L, OS,
-        [&](const Entry &E) {
-          OS << (E.Word.empty() ? "" : "(");
-          llvm::interleave(E.Cells, OS, ";");
-          OS << (E.Word.empty() ? "" : ")") << E.Word;
-        },
-        ",");
+    llvm::interleave(L, OS, ",");
     OS << '\n';
   }
 }

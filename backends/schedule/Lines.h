@@ -7,14 +7,13 @@
 #define FORETRACE_BACKENDS_SCHEDULE_LINES_H
 
 #include "ir/Cells.h"
+#include "ir/Schedule.h"
 
 namespace foretrace::schedule {
 
-/// What stands between two commas.
-struct Entry {
-  llvm::SmallVector<ir::Cell, 2> Cells;
-  llvm::StringRef Word; ///< behind the parentheses round them, if there are any
-  llvm::SmallVector<ir::Action, 2> Steps; ///< that the cells are
+/// Cells, and the steps that they are.
+struct Entry : ir::CellEntry {
+  llvm::SmallVector<ir::Action, 2> Steps;
 };
 using Line = std::vector<Entry>;
 
