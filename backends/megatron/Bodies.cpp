@@ -1,284 +1,241 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Bodies.h"
+#include "backends/megatron/CallShapes.h"
+#include "ir/Boundary.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include <map>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
 
-std::string
-foretrace::megatron::printShape(std::initializer_list<int64_t> Sizes) {
-  return "[" +
-         llvm::join(llvm::map_range(
-                        Sizes, [](int64_t N) { return std::to_string(N); }),
-                    ", ") +
-         "]";
-}
-
-std::string foretrace::megatron::torchType(ir::ElementType T) {
-  switch (T) {
-  case ir::ElementType::BF16:
-    return "torch.bfloat16";
-  case ir::ElementType::FP16:
-    return "torch.float16";
-  case ir::ElementType::FP32:
-    return "torch.float32";
-  case ir::ElementType::I64:
-    return "torch.int64";
-  case ir::ElementType::I32:
-    return "torch.int32";
-  case ir::ElementType::Bool:
-    return "torch.bool";
-  }
-  llvm_unreachable("every type is handled");
-}
-
 namespace {
 
-enum class Dialects : unsigned char { Any, V1, V2, V1Run, V1Scaling, V2Run };
-enum class Pass : unsigned char { Forward, Backward };
-enum class When : unsigned char { Always, TpCall, TpAlone, EpCall };
-enum class Shape : unsigned char {
-  BSH,
-  SBH,
-  TH,
-  SB,
-  Copies,
-  Received,
-  Experts
-};
-enum class DType : unsigned char { Param, float32, int64 };
-
-/// A row of SubOperations.def.
-struct Call {
-  Dialects In;
-  Pass Direction;
-  ir::OpKind Kind;
-  llvm::StringLiteral Module;
-  When Condition;
-  llvm::StringLiteral Function, Name, Group, Comm;
-  Shape Size;
-  DType Type;
-};
-constexpr Call Calls[] = {
-#define CALL(DIALECTS, PASS, KIND, MODULE, WHEN, FUNCTION, NAME, GROUP, COMM,  \
-             SHAPE, DTYPE)                                                     \
-  {Dialects::DIALECTS,                                                         \
-   Pass::PASS,                                                                 \
-   ir::OpKind::KIND,                                                           \
-   MODULE,                                                                     \
-   When::WHEN,                                                                 \
-   FUNCTION,                                                                   \
-   NAME,                                                                       \
-   GROUP,                                                                      \
-   COMM,                                                                       \
-   Shape::SHAPE,                                                               \
-   DType::DTYPE},
-#include "backends/megatron/SubOperations.def"
-};
+/// The row that runs a block.
+enum class Step : unsigned char { Forward, Backward };
 
 class Maker {
 public:
   Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How)
-      : P(P), S(S), How(How), Par(P.Spec.Parallel),
-        Sequence(*P.Spec.Train.Sequence / *Par.Cp),
-        Batch(*P.Spec.Train.MicroBatch), Hidden(*P.Spec.Model.Hidden),
-        Param(torchType(ir::elementTypeOf(*P.Spec.Train.Precision))) {}
+      : P(P), S(S), How(How) {}
 
-  StageBodies run() const;
+  StageBodies run();
 
 private:
   RowBody getBatch() const;
   RowBody loss() const;
-  RowBody message(llvm::StringRef Op) const;
-  RowBody chunk(llvm::StringRef Op, Pass Direction,
-                const ir::LayerSequence &Layers) const;
-  void addTransfers(RowBody &To, Pass Direction, const ir::Block &B) const;
-  void addCalls(RowBody &To, Pass Direction, const ir::Block &B,
-                const ir::BlockSpec *Spec) const;
-  std::string shapeOf(Shape K, const ir::BlockSpec *Spec) const;
-  bool logs(Dialects In) const {
-    switch (In) {
-    case Dialects::Any:
-      return true;
-    case Dialects::V1:
-      return How.isV1();
-    case Dialects::V2:
-      return !How.isV1();
-    case Dialects::V1Run:
-      return How.isV1() && !How.Scaling;
-    case Dialects::V1Scaling:
-      return How.isV1() && How.Scaling;
-    case Dialects::V2Run:
-      return !How.isV1() && !How.Scaling;
-    }
-    llvm_unreachable("every row is handled");
-  }
-  bool happens(When W) const {
-    return W == When::Always || (W == When::TpCall && *Par.Tp > 1) ||
-           (W == When::TpAlone && *Par.Tp == 1) ||
-           (W == When::EpCall && *Par.Ep > 1);
-  }
-  const ir::BlockSpec *specOf(const ir::Block &B) const {
-    for (const ir::BlockSpec &Spec : P.Spec.Model.Blocks)
-      if (Spec.Name == B.Name)
-        return &Spec;
-    return nullptr;
-  }
+  RowBody message(RowKind Kind) const;
+  RowBody chunk(Step Of, const ir::LayerSequence &Layers);
+  const ir::Value *inputOf(const BatchCall &C) const;
+  void addTransfers(RowBody &To, Step Of, const ir::Block &B) const;
+  const std::vector<SubOperation> &callsOf(Step Of, ir::BlockId B);
 
   const ir::Program &P;
   const ir::Stage &S;
   const Instrumentation How;
-  const ir::ParallelSpec &Par;
-  const int64_t Sequence, Batch, Hidden; ///< of a micro-batch on one rank
-  const std::string Param;               ///< torch type
+  std::map<std::pair<Step, unsigned>, std::vector<SubOperation>> Known;
+};
+
+/// The calls of one execution of a block, forward or backward.
+class CallMaker {
+public:
+  CallMaker(const ir::Program &P, const ir::Block &B, Instrumentation How)
+      : P(P), B(B), How(How) {}
+
+  std::vector<SubOperation> run(Step Of);
+
+private:
+  void add(const CallText &Call, const ir::Op &O);
+  void addPending();
+
+  const ir::Program &P;
+  const ir::Block &B;
+  const Instrumentation How;
+  std::vector<SubOperation> Calls;
+  /// Collectives that serve one op and are not yet among the calls.
+  std::vector<std::pair<const CollectiveRule *, const ir::Op *>> Pending;
 };
 
 } // namespace
 
-std::string Maker::shapeOf(Shape K, const ir::BlockSpec *Spec) const {
-  switch (K) {
-  case Shape::BSH:
-    return printShape({Batch, Sequence, Hidden});
-  case Shape::SBH:
-    return printShape({Sequence, Batch, Hidden});
-  case Shape::TH:
-    return printShape({Sequence * Batch, Hidden});
-  case Shape::SB:
-    return printShape({Sequence, Batch});
-  case Shape::Copies:
-    return printShape({Sequence * Batch * *Spec->Moe->TopK, Hidden});
-  case Shape::Received:
-    return "[R, " + std::to_string(Hidden) + "]";
-  case Shape::Experts:
-    return printShape({*Spec->Moe->Experts});
-  }
-  llvm_unreachable("every shape is handled");
+/// The row in which an op of a layer happens.
+static Step stepOf(const ir::Op &O) {
+  return O.Phase == ir::Phase::Forward ? Step::Forward : Step::Backward;
 }
 
-void Maker::addCalls(RowBody &To, Pass Direction, const ir::Block &B,
-                     const ir::BlockSpec *Spec) const {
-  auto AddOp = [&](const ir::Op &O) {
-    if (O.Phase != ir::Phase::Forward)
-      return;
-    for (const Call &C : Calls)
-      if (C.Direction == Direction && C.Kind == O.Kind && C.Module == O.Name &&
-          logs(C.In) && happens(C.Condition))
-        To.SubOperations.push_back({C.Function.str(), shapeOf(C.Size, Spec),
-                                    C.Type == DType::Param     ? Param
-                                    : C.Type == DType::float32 ? "torch.float32"
-                                                               : "torch.int64",
-                                    C.Name.str(), C.Group.str(), C.Comm.str(),
-                                    O.Origin.Range});
-  };
-  if (Direction == Pass::Forward)
-    llvm::for_each(B.Ops, AddOp);
-  else
-    for (size_t I = B.Ops.size(); I-- > 0;)
-      AddOp(B.Ops[B.Ops.idAt(I)]);
+/// Who takes part: experts of several ranks each are spread over those, too,
+/// whatever traces call their group.
+static const ir::ProcessGroup *ranksOf(const CallText &Call, const ir::Op &O) {
+  const bool IsOverBoth =
+      O.Group.spans(ir::Axis::Etp) && Call.Group == GroupKind::Exp;
+  if (!IsOverBoth)
+    return &processGroup(Call.Group);
+  return llvm::find_if(ir::allProcessGroups(),
+                       [](const auto &G) { return G.Name == "etp-ep"; });
+}
+
+void CallMaker::add(const CallText &Call, const ir::Op &O) {
+  Calls.push_back({Call.Function, Call.Name, tensorOf(Call, P, B, O, How),
+                   Call.Group, ranksOf(Call, O), Call.Comm, O.Origin.Range});
+}
+
+void CallMaker::addPending() {
+  llvm::stable_sort(Pending, llvm::less_first());
+  for (auto [Rule, O] : Pending)
+    add(Rule->Call, *O);
+  Pending.clear();
+}
+
+std::vector<SubOperation> CallMaker::run(Step Of) {
+  for (const ir::Op &O : B.Ops) {
+    if (stepOf(O) != Of || movesParameters(O, B))
+      continue;
+    if (!isCollective(O.Kind)) {
+      addPending();
+      forEachAddedCall(P, B, O, How,
+                       [&](const CallText &Call) { add(Call, O); });
+      continue;
+    }
+    if (!Pending.empty() && Pending.back().second->For != O.For)
+      addPending();
+    const CollectiveRule *Rule = findRule(P, B, O, How);
+    // What is read is broadcast in get_batch.
+    if (Rule && Rule->Fate == Fate::Logged && O.Kind != ir::OpKind::Broadcast)
+      Pending.emplace_back(Rule, &O);
+  }
+  addPending();
+  return std::move(Calls);
+}
+
+const std::vector<SubOperation> &Maker::callsOf(Step Of, ir::BlockId B) {
+  auto [It, IsNew] = Known.try_emplace({Of, B.Index});
+  if (IsNew)
+    It->second = CallMaker(P, P.Blocks[B], How).run(Of);
+  return It->second;
 }
 
 /// ZeRO gathers parameters, and scatters gradients, layer by layer.
-void Maker::addTransfers(RowBody &To, Pass Direction,
-                         const ir::Block &B) const {
+void Maker::addTransfers(RowBody &To, Step Of, const ir::Block &B) const {
   for (const ir::Op &O : B.Ops)
-    if ((O.Phase == ir::Phase::Forward) == (Direction == Pass::Forward) &&
-        movesParameters(O, B)) {
+    if (stepOf(O) == Of && movesParameters(O, B)) {
       addTransfer(To, P, B, O, How);
       if (O.Kind != ir::OpKind::AllGather)
         To.Gradients += elementsPerRank(B.Values[O.Operands[0]], P.Mesh);
     }
 }
 
-RowBody Maker::chunk(llvm::StringRef Op, Pass Direction,
-                     const ir::LayerSequence &Layers) const {
+RowBody Maker::chunk(Step Of, const ir::LayerSequence &Layers) {
   std::vector<ir::BlockId> Order;
   for (const ir::LayerGroup &G : Layers)
     for (int64_t Period = 0; Period < G.Periods; ++Period)
       for (const ir::BlockRun &R : G.Runs)
         Order.insert(Order.end(), static_cast<size_t>(R.Count), R.Block);
-  if (Direction == Pass::Backward)
+  const bool IsForward = Of == Step::Forward;
+  if (!IsForward)
     std::reverse(Order.begin(), Order.end());
   RowBody Body;
-  Body.Op = Op.str();
+  Body.Kind = IsForward ? RowKind::ForwardStep : RowKind::BackwardStep;
   Body.Description = simulation(How);
   Body.Why = P.Spec.Model.LayersRange;
   for (ir::BlockId B : Order) {
-    const ir::BlockSpec *Spec = specOf(P.Blocks[B]);
-    const bool RunsAgain = Spec && Direction == Pass::Backward &&
-                           *P.Spec.Train.Recompute == ir::RecomputeKind::Full;
-    if (RunsAgain)
-      addCalls(Body, Pass::Forward, P.Blocks[B], Spec);
-    addCalls(Body, Direction, P.Blocks[B], Spec);
-    addTransfers(Body, Direction, P.Blocks[B]);
+    llvm::append_range(Body.SubOperations, callsOf(Of, B));
+    addTransfers(Body, Of, P.Blocks[B]);
   }
   return Body;
 }
 
-RowBody Maker::message(llvm::StringRef Op) const {
-  const int64_t Split = *Par.SequenceParallel ? *Par.Tp : 1;
-  return {Op.str(), "", "pp", printShape({Sequence / Split, Batch, Hidden}),
-          Param,    {}, "",   P.Spec.Model.Hidden.Range};
+/// All parts of a model hand on the same activation.
+RowBody Maker::message(RowKind Kind) const {
+  RowBody Body;
+  Body.Kind = Kind;
+  Body.Group = GroupKind::Pp;
+  for (const ir::Value *Sent : ir::boundaryAfter(P, 0))
+    Body.Tensor = {localExtents(Sent->Type, Sent->Layout, P.Mesh),
+                   Sent->Type.Element};
+  Body.Why = P.Spec.Model.Hidden.Range;
+  return Body;
 }
 
-/// What the first rank of a tp group reads and broadcasts.
+/// Whether \p V is what \p C broadcasts. A mask that the job does not ask for
+/// is of the same samples as what it is read with.
+static bool isReadBy(const BatchCall &C, const ir::Value &V) {
+  const bool IsOfSamples = V.Kind == ir::ValueKind::Input &&
+                           V.Type.Dims.size() == 2 &&
+                           V.Type.indexOf(ir::DimKind::Seq) == 0;
+  return V.Name == C.Name || (C.Of == BatchBlock::Either && IsOfSamples);
+}
+
+/// The input of this stage that \p C broadcasts; null if it has none.
+const ir::Value *Maker::inputOf(const BatchCall &C) const {
+  auto Find = [&](const ir::LayerGroup &End) -> const ir::Value * {
+    for (const ir::Value &V : P.Blocks[End.Runs.front().Block].Values)
+      if (isReadBy(C, V))
+        return &V;
+    return nullptr;
+  };
+  const ir::Value *Found = nullptr;
+  if (!S.ReceivesForward && C.Of != BatchBlock::Head)
+    Found = Find(P.Layers.front());
+  if (!Found && !S.SendsForward && C.Of != BatchBlock::Embedding)
+    Found = Find(P.Layers.back());
+  return Found;
+}
+
+/// What the first rank of a tp group reads and broadcasts; v1 logs it of one
+/// rank, too.
 RowBody Maker::getBatch() const {
   RowBody Body;
-  Body.Op = "get_batch";
+  Body.Kind = RowKind::GetBatch;
   Body.Why = P.Spec.Train.Sequence.Range;
   Body.Description = simulation(How);
-  Body.GroupKind = How.Scaling ? "tp" : "";
-  if (!How.isV1() && *Par.Tp == 1)
+  if (How.Scaling)
+    Body.Group = GroupKind::Tp;
+  if (!How.isV1() && *P.Spec.Parallel.Tp == 1)
     return Body;
-  const bool IsFirst = !S.ReceivesForward;
-  const bool IsLast = !S.SendsForward;
-  const std::string Tokens = printShape({Batch, Sequence});
-  auto Add = [&](llvm::StringRef Name, std::string Shape,
-                 llvm::StringRef Type) {
-    Body.SubOperations.push_back(
-        {How.isV1() ? "_broadcast" : "broadcast_wrapper", std::move(Shape),
-         Type.str(), Name.str(), "tp", "broadcast"});
-  };
-  if (IsFirst)
-    Add("tokens", Tokens, "torch.int64");
-  if (IsLast) {
-    Add("labels", Tokens, "torch.int64");
-    Add("loss_mask", Tokens, "torch.float32");
-  }
-  Add("attention_mask", printShape({Batch, 1, Sequence, Sequence}),
-      "torch.bool");
-  if (IsFirst)
-    Add("position_ids", Tokens, "torch.int64");
+  for (const BatchCall &C : batchCalls())
+    if (const ir::Value *Input = inputOf(C))
+      Body.SubOperations.push_back(
+          {How.isV1() ? "_broadcast" : "broadcast_wrapper", C.Name,
+           tensorOf(C, P, *Input), GroupKind::Tp, &processGroup(GroupKind::Tp),
+           ir::OpKind::Broadcast});
   return Body;
 }
 
+/// The mean over replicas. What ranks of cp share of it they sum before, in no
+/// call; gradients are summed over both.
 RowBody Maker::loss() const {
-  std::string Description = simulation(How);
-  if (!Description.empty())
-    Description += ": ";
-  Description += "loss_func, calculate and DP allreduce for the last stage";
-  return {
-      "loss_func",
-      std::move(Description),
-      "",
-      "",
-      "",
-      {{"allreduce", "[1]", "torch.float32", "loss_func", "dp", "allreduce"}},
-      ""};
+  RowBody Body;
+  Body.Kind = RowKind::LossFunc;
+  Body.Description =
+      simulation(How).empty()
+          ? "loss_func, calculate and DP allreduce for the last stage"
+          : "simulation: loss_func, calculate and DP allreduce for the last "
+            "stage";
+  const auto *Replicas =
+      *P.Spec.Parallel.Cp == 1
+          ? &processGroup(GroupKind::Dp)
+          : llvm::find_if(ir::allProcessGroups(),
+                          [](const auto &G) { return G.Name == "dp"; });
+  Body.SubOperations = {{"allreduce",
+                         "loss_func",
+                         {{1}, ir::ElementType::FP32},
+                         GroupKind::Dp,
+                         Replicas,
+                         ir::OpKind::AllReduce}};
+  return Body;
 }
 
-StageBodies Maker::run() const {
+StageBodies Maker::run() {
   StageBodies B;
-  B.RecvForward = message("recv_forward");
-  B.SendForward = message("send_forward");
-  B.RecvBackward = message("recv_backward");
-  B.SendBackward = message("send_backward");
+  B.RecvForward = message(RowKind::RecvForward);
+  B.SendForward = message(RowKind::SendForward);
+  B.RecvBackward = message(RowKind::RecvBackward);
+  B.SendBackward = message(RowKind::SendBackward);
   B.GetBatch = getBatch();
   B.Loss = loss();
   for (const ir::ChunkRun &C : S.Chunks)
     for (int64_t I = 0; I < C.Count; ++I) {
-      B.Forward.push_back(chunk("forward_step", Pass::Forward, C.Layers));
-      B.Backward.push_back(chunk("backward_step", Pass::Backward, C.Layers));
+      B.Forward.push_back(chunk(Step::Forward, C.Layers));
+      B.Backward.push_back(chunk(Step::Backward, C.Layers));
     }
   B.Finalize = makeStepRows(P, S, How);
   return B;

@@ -1,36 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Replay.h"
+#include "ir/Rendezvous.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 #include <set>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
-using ir::ActionKind;
 
 namespace {
-
-/// What both sides of a message, or all members of a group, call it: the kind
-/// of row, or for messages those of ir::PipelineMessage.
-using Name = std::tuple<llvm::StringRef, int64_t, int64_t>;
-
-/// Something that ends for all that take part at once.
-struct Rendezvous {
-  int64_t Start = 0; ///< when the last one came, so far
-  int64_t Come = 0, Gone = 0;
-};
 
 /// A stage on its way through its rows.
 struct StageCursor {
   std::vector<Row> Rows;
   const ir::Stage *Stage = nullptr;
-  size_t At = 0;    ///< the row that begins the next call
-  size_t Until = 0; ///< the row after that call; At if it has not begun
-  int64_t Clock = 0;
+  size_t At = 0;    ///< the first row of the call it is in
+  size_t Until = 0; ///< the row after that call
+
+  const Row &part(size_t I) const { return Rows[At + I]; }
 };
 
+/// The stages as actors of ir::Rendezvous, whose calls are rows.
 class Simulation {
 public:
   Simulation(const ir::Program &P, const Skeleton &S,
@@ -40,22 +31,25 @@ public:
   /// From the start of each stage to its last row of a micro-batch.
   std::vector<int64_t> pipelines() const;
 
+  // What the engine asks.
+  bool begin(size_t Actor);
+  size_t parts(size_t Actor) const {
+    return Stages[Actor].Until - Stages[Actor].At;
+  }
+  ir::Meeting meeting(size_t Actor, size_t Part) const;
+  int64_t duration(size_t Actor, size_t Part);
+  void end(size_t Actor, int64_t Start, int64_t End);
+
 private:
-  bool advance(StageCursor &T);
-  void beginCall(StageCursor &T);
-  bool endCall(StageCursor &T);
   int64_t members(const Row &R) const;
-  Name nameOf(const Row &R) const;
-  int64_t timeOf(const StageCursor &T, const Row &R);
 
   const ir::Program &P;
   const bool IsAlone;
   const Timing Times;
-  const int64_t HostGap;
+  const int64_t HostGap; ///< before each call, as a part of it
   std::vector<std::vector<Replay::Span>> &Spans;
   std::vector<StageCursor> Stages;
-  std::map<Name, Rendezvous> Pending;
-  llvm::DenseMap<const RowBody *, int64_t> Known; ///< timeOf
+  llvm::DenseMap<const RowBody *, int64_t> Known; ///< what rows take
 };
 
 } // namespace
@@ -78,98 +72,61 @@ Simulation::Simulation(const ir::Program &P, const Skeleton &S,
 int64_t Simulation::members(const Row &R) const {
   if (IsAlone)
     return 1;
-  switch (R.From.Kind) {
-  case ActionKind::Forward:
-  case ActionKind::Backward:
-  case ActionKind::BackwardInput:
-  case ActionKind::BackwardWeight:
-    return 1;
-  case ActionKind::Reduce:
-  case ActionKind::Step:
-    if (R.Body->GroupKind == "ep")
-      return 2;
-    return R.Body->Op == "optimizer_step" ? P.Schedule.Stages : 1;
-  default:
+  switch (R.Body->Kind) {
+  case RowKind::RecvForward:
+  case RowKind::SendForward:
+  case RowKind::RecvBackward:
+  case RowKind::SendBackward:
+  case RowKind::EpAllReduce:
     return 2;
+  case RowKind::OptimizerStep:
+    return P.Schedule.Stages;
+  default:
+    return 1;
   }
 }
 
-Name Simulation::nameOf(const Row &R) const {
-  if (auto M = ir::messageOf(P.Schedule, R.Stage, R.From))
-    return {M->IsForward ? "forward" : "backward", M->MicroBatch, M->Part};
-  return {R.Body->Op, 0, 0};
+/// Both sides of a message, and all members of a group, give it one number. The
+/// embedding is reduced once an iteration, and parameters updated.
+ir::Meeting Simulation::meeting(size_t Actor, size_t Part) const {
+  enum : size_t { Embedding, Update, FirstMessage };
+  const Row &R = Stages[Actor].part(Part);
+  if (auto M = ir::messageOf(P.Schedule, R.Stage, R.From)) {
+    const int64_t OfDirection = M->MicroBatch * P.Schedule.parts() + M->Part;
+    return {FirstMessage + static_cast<size_t>(2 * OfDirection) + M->IsForward,
+            members(R)};
+  }
+  return {R.Body->Kind == RowKind::EpAllReduce ? Embedding : Update,
+          members(R)};
 }
 
-int64_t Simulation::timeOf(const StageCursor &T, const Row &R) {
-  auto [It, IsNew] = Known.try_emplace(R.Body, 0);
-  if (IsNew)
-    It->second = Times.total(*R.Body, *T.Stage, R.From.Chunk);
-  return It->second;
-}
-
-void Simulation::beginCall(StageCursor &T) {
-  T.Until = T.At + 1;
+bool Simulation::begin(size_t Actor) {
+  StageCursor &T = Stages[Actor];
+  T.At = T.Until;
+  if (T.At == T.Rows.size())
+    return false;
+  ++T.Until;
   while (T.Until < T.Rows.size() && T.Rows[T.Until].From.isFused())
     ++T.Until;
-  T.Clock += HostGap;
-  for (size_t I = T.At; I < T.Until; ++I)
-    if (members(T.Rows[I]) > 1) {
-      Rendezvous &M = Pending[nameOf(T.Rows[I])];
-      M.Start = std::max(M.Start, T.Clock);
-      ++M.Come;
-    }
-}
-
-bool Simulation::endCall(StageCursor &T) {
-  int64_t End = T.Clock;
-  for (size_t I = T.At; I < T.Until; ++I) {
-    const Row &R = T.Rows[I];
-    const int64_t Members = members(R);
-    int64_t Start = T.Clock;
-    if (Members > 1) {
-      const Rendezvous &M = Pending[nameOf(R)];
-      if (M.Come < Members)
-        return false;
-      Start = M.Start;
-    }
-    End = std::max(End, Start + timeOf(T, R));
-  }
-  std::vector<Replay::Span> &Out = Spans[static_cast<size_t>(T.Rows[0].Stage)];
-  for (size_t I = T.At; I < T.Until; ++I) {
-    const Row &R = T.Rows[I];
-    if (members(R) > 1)
-      if (auto It = Pending.find(nameOf(R)); ++It->second.Gone == members(R))
-        Pending.erase(It);
-    Out.push_back({T.Clock, End});
-  }
-  T.Clock = End;
-  T.At = T.Until;
   return true;
 }
 
-/// Takes a stage as far as it comes; whether that is anywhere.
-bool Simulation::advance(StageCursor &T) {
-  bool HasMoved = false;
-  while (T.At < T.Rows.size()) {
-    if (T.Until == T.At) {
-      beginCall(T);
-      HasMoved = true;
-    }
-    if (!endCall(T))
-      break;
-    HasMoved = true;
-  }
-  return HasMoved;
+int64_t Simulation::duration(size_t Actor, size_t Part) {
+  const StageCursor &T = Stages[Actor];
+  const Row &R = T.part(Part);
+  auto [It, IsNew] = Known.try_emplace(R.Body, 0);
+  if (IsNew)
+    It->second = Times.total(*R.Body, *T.Stage, R.From.Chunk);
+  return HostGap + It->second;
+}
+
+void Simulation::end(size_t Actor, int64_t Start, int64_t End) {
+  Spans[Actor].insert(Spans[Actor].end(), parts(Actor), {Start + HostGap, End});
 }
 
 void Simulation::run() {
-  for (bool HasMoved = true; HasMoved;) {
-    HasMoved = false;
-    for (StageCursor &T : Stages)
-      HasMoved |= advance(T);
-  }
-  if (llvm::any_of(Stages,
-                   [](const StageCursor &T) { return T.At < T.Rows.size(); }))
+  ir::Rendezvous<Simulation> Engine(*this, Stages.size());
+  if (!Engine.run())
     for (std::vector<Replay::Span> &S : Spans)
       S.clear();
 }
@@ -198,7 +155,7 @@ RowTimes Replay::times(const Row &R, size_t Index) const {
   llvm::ArrayRef<SubOperation> Calls = R.Body->SubOperations;
   int64_t Busy = 0;
   for (const SubOperation &Call : Calls) {
-    Out.Calls.emplace_back(Times.transfer(Timing::messageOf(Call)), 0);
+    Out.Calls.emplace_back(Times.transfer(Times.messageOf(Call)), 0);
     Busy += Out.Calls.back().first;
   }
   const auto Parts = static_cast<int64_t>(Calls.size()) + 1;
@@ -218,31 +175,31 @@ bool foretrace::megatron::checkDurations(const ir::Program &P,
   const Timing Times(P);
   bool IsGood = true;
   std::set<ir::Axis> Missing;
-  auto NeedLink = [&](llvm::StringRef Op, const ir::ProcessGroup &G) {
+  auto NeedLink = [&](RowKind Of, const ir::ProcessGroup &G) {
     const ir::Axis A = Timing::linkOf(G);
     if (P.Spec.Cost.findLink(A) || !Missing.insert(A).second)
       return;
-    Diags.report(Asked, diag::MegatronNoLink, Op, getName(A));
+    Diags.report(Asked, diag::MegatronNoLink, getName(Of), getName(A));
     IsGood = false;
   };
-  auto CheckLink = [&](llvm::StringRef Op, const Message &M) {
-    const ir::ProcessGroup *G = Timing::groupOf(M.GroupKind);
-    if (G && Times.groupSize(*G) > 1)
-      NeedLink(Op, *G);
+  auto CheckLink = [&](RowKind Of, const Message &M) {
+    if (Times.groupSize(*M.Ranks) > 1)
+      NeedLink(Of, *M.Ranks);
   };
   llvm::DenseSet<const RowBody *> Seen;
   for (const ir::Stage &Of : P.Stages)
     S.forEachRow(Of.First, [&](const Row &R) {
       if (!Seen.insert(R.Body).second)
         return true;
-      if (std::optional<Message> M = Timing::messageOf(*R.Body))
-        CheckLink(R.Body->Op, *M);
+      const RowKind Kind = R.Body->Kind;
+      if (std::optional<Message> M = Times.messageOf(*R.Body))
+        CheckLink(Kind, *M);
       for (const SubOperation &Call : R.Body->SubOperations)
-        CheckLink(R.Body->Op, Timing::messageOf(Call));
+        CheckLink(Kind, Times.messageOf(Call));
       for (const Transfer &T : R.Body->Transfers)
-        NeedLink(R.Body->Op, *Timing::groupOf(T.GroupKind));
+        NeedLink(Kind, processGroup(T.Group));
       if (Times.total(*R.Body, Of, R.From.Chunk) == Timing::MaxTime) {
-        Diags.report(Asked, diag::TimeTooLong, R.Body->Op,
+        Diags.report(Asked, diag::TimeTooLong, getName(Kind),
                      ir::ProfileTime::MaxSeconds);
         IsGood = false;
       }

@@ -4,8 +4,8 @@
 #include "ir/ScheduleWalker.h"
 #include "ir/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <array>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
@@ -55,7 +55,7 @@ private:
   const ir::Schedule &S;
   const int64_t Stage;
   llvm::function_ref<bool(const Row &)> Visit;
-  llvm::StringMap<int64_t> Seen; ///< rows of each op
+  std::array<int64_t, NumRowKinds> Seen = {}; ///< rows of each kind
   bool Running = true;
 };
 
@@ -63,17 +63,25 @@ private:
 
 /// Megatron-LM's instrumentation gives a state of its own to the receive that
 /// stands alone before the steady state.
-static llvm::StringRef stateOf(const ir::Action &A) {
-  if (A.Phase == ir::SchedulePhase::Steady &&
-      A.Kind == ActionKind::RecvForward && !A.isFused())
-    return "help";
-  return getName(A.Phase);
+static RowState stateOf(const ir::Action &A) {
+  switch (A.Phase) {
+  case ir::SchedulePhase::Warmup:
+    return RowState::Warmup;
+  case ir::SchedulePhase::Steady:
+    return A.Kind == ActionKind::RecvForward && !A.isFused() ? RowState::Help
+                                                             : RowState::Steady;
+  case ir::SchedulePhase::Cooldown:
+    return RowState::Cooldown;
+  case ir::SchedulePhase::Finalize:
+    return RowState::Finalize;
+  }
+  llvm_unreachable("every phase is handled");
 }
 
 void Rows::row(const RowBody &Body, const ir::Action &A) {
   if (Running)
-    Running = Visit({&Body, Stage, Seen[Body.Op]++, S.Chunks > 1 ? A.Chunk : -1,
-                     stateOf(A), A});
+    Running = Visit({&Body, Stage, Seen[static_cast<unsigned>(Body.Kind)]++,
+                     S.Chunks > 1 ? A.Chunk : -1, stateOf(A), A});
 }
 
 void Rows::forward(const ir::Action &A) {

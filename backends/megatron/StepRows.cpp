@@ -2,14 +2,14 @@
 //
 // The rows of a stage's step: gradients are reduced, parameters updated.
 #include "backends/megatron/Bodies.h"
+#include "backends/megatron/CallTable.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Twine.h"
 #include <utility>
 
 using namespace foretrace;
 using namespace foretrace::megatron;
 
-std::string foretrace::megatron::simulation(Instrumentation How) {
+llvm::StringRef foretrace::megatron::simulation(Instrumentation How) {
   return How.Scaling && !How.isV1() ? "simulation" : "";
 }
 
@@ -26,7 +26,7 @@ public:
 private:
   std::optional<int64_t> countOf(llvm::StringRef Name) const;
   void addTransfers(RowBody &To, bool IsReduction) const;
-  RowBody reduction(llvm::StringRef Kind, llvm::StringRef Description,
+  RowBody reduction(RowKind Kind, llvm::StringRef Description,
                     int64_t Count) const;
   RowBody tied(llvm::StringRef Description) const;
   RowBody optimizer() const;
@@ -71,47 +71,58 @@ void Maker::addTransfers(RowBody &To, bool IsReduction) const {
         (O.Kind != ir::OpKind::AllGather) == IsReduction)
       addTransfer(To, P, Step, O, How);
   if (IsReduction)
-    llvm::erase_if(To.Transfers, [&](const Transfer &T) {
-      return T.GroupKind != To.GroupKind;
-    });
+    llvm::erase_if(To.Transfers,
+                   [&](const Transfer &T) { return T.Group != To.Group; });
+}
+
+/// What a row of gradients calls its group.
+static GroupKind groupOf(RowKind Reduction) {
+  switch (Reduction) {
+  case RowKind::EpDpAllReduce:
+    return GroupKind::EpDp;
+  case RowKind::ExpDpAllReduce:
+    return GroupKind::ExpDp;
+  default:
+    return GroupKind::Dp;
+  }
 }
 
 /// Reduce-scatters of a distributed optimizer are logged without a shape.
-RowBody Maker::reduction(llvm::StringRef Kind, llvm::StringRef Description,
+RowBody Maker::reduction(RowKind Kind, llvm::StringRef Description,
                          int64_t Count) const {
   RowBody Body;
-  Body.Op = (Kind + "_allreduce").str();
-  Body.Description = Description.str();
-  Body.GroupKind = Kind.str();
-  Body.State = "finalize";
+  Body.Kind = Kind;
+  Body.Description = Description;
+  Body.Group = groupOf(Kind);
+  Body.State = RowState::Finalize;
   Body.Gradients = Elements(Count);
   addTransfers(Body, /*IsReduction=*/true);
   if (*P.Spec.Parallel.Zero > 0) {
     Body.Why = P.Spec.Parallel.Zero.Range;
     return Body;
   }
-  Body.Shape = printShape({Count});
-  Body.DType = torchType(ir::elementTypeOf(*P.Spec.Train.GradPrecision));
+  Body.Tensor = {{Count}, ir::elementTypeOf(*P.Spec.Train.GradPrecision)};
   Body.Why = P.Spec.Model.LayersRange;
   return Body;
 }
 
 RowBody Maker::tied(llvm::StringRef Description) const {
   const int64_t Hidden = *P.Spec.Model.Hidden;
-  return {"ep_allreduce",
-          Description.str(),
-          "ep",
-          printShape({*Tied / Hidden, Hidden}),
-          torchType(ir::elementTypeOf(*P.Spec.Train.GradPrecision)),
-          {},
-          "finalize",
-          P.Spec.Model.LayersRange};
+  RowBody Body;
+  Body.Kind = RowKind::EpAllReduce;
+  Body.Description = Description;
+  Body.Group = GroupKind::Ep;
+  Body.Tensor = {{*Tied / Hidden, Hidden},
+                 ir::elementTypeOf(*P.Spec.Train.GradPrecision)};
+  Body.State = RowState::Finalize;
+  Body.Why = P.Spec.Model.LayersRange;
+  return Body;
 }
 
 RowBody Maker::optimizer() const {
   RowBody Body;
-  Body.Op = "optimizer_step";
-  Body.State = "finalize";
+  Body.Kind = RowKind::OptimizerStep;
+  Body.State = RowState::Finalize;
   addTransfers(Body, /*IsReduction=*/false);
   return Body;
 }
@@ -127,15 +138,16 @@ static constexpr llvm::StringLiteral ExpertGradients =
 std::vector<RowBody> Maker::rows() const {
   std::vector<RowBody> Rows;
   if (!HasExpertBuffer) {
-    Rows.push_back(reduction("dp", AllGradients, Dense));
+    Rows.push_back(reduction(RowKind::DpAllReduce, AllGradients, Dense));
   } else if (How.isV1()) { // it shows the buffer that it reduced last
-    Rows.push_back(reduction("dp", AllGradients, Expert));
+    Rows.push_back(reduction(RowKind::DpAllReduce, AllGradients, Expert));
     Rows.back().Gradients += Elements(Dense);
   } else {
     const bool IsV2b = How.Dialect == Dialect::V2b;
-    Rows.push_back(reduction("dp", DenseGradients, Dense));
+    Rows.push_back(reduction(RowKind::DpAllReduce, DenseGradients, Dense));
     Rows.push_back(
-        reduction(IsV2b ? "exp_dp" : "ep_dp", ExpertGradients, Expert));
+        reduction(IsV2b ? RowKind::ExpDpAllReduce : RowKind::EpDpAllReduce,
+                  ExpertGradients, Expert));
   }
   if (Tied)
     Rows.push_back(tied("_allreduce_word_embedding_grads"));
@@ -149,18 +161,19 @@ std::vector<RowBody> Maker::scalingRows() const {
   std::vector<RowBody> Rows;
   auto AddMadeUp = [&](RowBody Body) {
     Body.Description = simulation(How);
-    Body.State = "";
+    Body.State = RowState::None;
     Rows.push_back(std::move(Body));
   };
   if (!IsV2b) {
-    AddMadeUp(reduction("dp", "", Dense + Expert));
-    Rows.back().DType = "torch.float16"; // whatever the run used
+    AddMadeUp(reduction(RowKind::DpAllReduce, "", Dense + Expert));
+    if (Rows.back().Tensor) // whatever the run used
+      Rows.back().Tensor->Element = ir::ElementType::FP16;
   } else if (HasExpertBuffer) {
-    Rows.push_back(reduction("dp", DenseGradients, Dense));
-    Rows.push_back(reduction("exp_dp", ExpertGradients, Expert));
+    Rows.push_back(reduction(RowKind::DpAllReduce, DenseGradients, Dense));
+    Rows.push_back(reduction(RowKind::ExpDpAllReduce, ExpertGradients, Expert));
   } else {
-    Rows.push_back(reduction("dp", AllGradients, Dense));
-    Rows.back().State = "";
+    Rows.push_back(reduction(RowKind::DpAllReduce, AllGradients, Dense));
+    Rows.back().State = RowState::None;
   }
   if (Tied) {
     RowBody Body = tied("Embedding parallel gradient synchronization");
@@ -179,30 +192,16 @@ std::vector<RowBody> foretrace::megatron::makeStepRows(const ir::Program &P,
   return Maker(P, S, How).run();
 }
 
-bool foretrace::megatron::movesParameters(const ir::Op &O, const ir::Block &B) {
-  if (!isCollective(O.Kind) || !llvm::all_of(O.Group.Axes, [](ir::Axis A) {
-        return A == ir::Axis::Cp || A == ir::Axis::Dp || A == ir::Axis::Edp;
-      }))
-    return false;
-  const ir::Value &Operand = B.Values[O.Operands[0]];
-  if (O.Kind == ir::OpKind::AllGather)
-    return Operand.Kind == ir::ValueKind::Param || O.Phase == ir::Phase::Step;
-  // The buffers of a step are gradients of no value of theirs.
-  return Operand.Kind == ir::ValueKind::Gradient &&
-         (!Operand.GradientOf.isValid() ||
-          B.Values[Operand.GradientOf].Kind == ir::ValueKind::Param);
-}
-
 /// What traces call the ranks that hold the same parameters as \p O moves: not
 /// all of them tell those of experts.
-static llvm::StringRef groupKindOf(const ir::Op &O, const ir::Program &P,
-                                   Instrumentation How) {
+static GroupKind groupKindOf(const ir::Op &O, const ir::Program &P,
+                             Instrumentation How) {
   const bool IsV2b = How.Dialect == Dialect::V2b;
   const bool TellsExperts = IsV2b || (!How.isV1() && !How.Scaling);
   if (!TellsExperts || *P.Spec.Parallel.Ep == 1 ||
       !O.Group.spans(ir::Axis::Edp))
-    return "dp";
-  return IsV2b ? "exp_dp" : "ep_dp";
+    return GroupKind::Dp;
+  return IsV2b ? GroupKind::ExpDp : GroupKind::EpDp;
 }
 
 void foretrace::megatron::addTransfer(RowBody &To, const ir::Program &P,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Timing.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 #include <limits>
 
@@ -42,23 +40,29 @@ int64_t Timing::chunkTime(const ir::LayerSequence &Layers,
   return Sum.isOverflow() ? MaxTime : std::min(Sum.value(), MaxTime);
 }
 
+int64_t Timing::updateTime(const ir::Stage &S) const {
+  Nanoseconds Time;
+  for (const ir::Op &O : P.Blocks[S.Step].Ops)
+    if (O.Kind == ir::OpKind::Optimizer)
+      Time += O.Time;
+  return Time.value();
+}
+
 int64_t Timing::compute(const RowBody &B, const ir::Stage &S,
                         int64_t Chunk) const {
   auto ChunkTime = [&](bool IsBackward) {
     return chunkTime(S.layersOf(Chunk), IsBackward);
   };
-  if (B.Op == "forward_step")
+  switch (B.Kind) {
+  case RowKind::ForwardStep:
     return ChunkTime(/*IsBackward=*/false);
-  if (B.Op == "backward_step")
+  case RowKind::BackwardStep:
     return ChunkTime(/*IsBackward=*/true);
-  if (B.Op == "optimizer_step") {
-    Nanoseconds Time;
-    for (const ir::Op &O : P.Blocks[S.Step].Ops)
-      if (O.Kind == ir::OpKind::Optimizer)
-        Time += O.Time;
-    return Time.value();
+  case RowKind::OptimizerStep:
+    return updateTime(S);
+  default:
+    return measured(getName(B.Kind));
   }
-  return measured(B.Op);
 }
 
 int64_t Timing::scaling(Elements Gradients) const {
@@ -96,79 +100,59 @@ int64_t Timing::within(const RowBody &B) const {
   return Sum.isOverflow() ? MaxTime : std::min(Sum.value(), MaxTime);
 }
 
-const ir::ProcessGroup *Timing::groupOf(StringRef Kind) {
-  const StringRef Name = llvm::StringSwitch<StringRef>(Kind)
-#define GROUP_KIND(KIND, GROUP) .Case(KIND, GROUP)
-#include "backends/megatron/GroupKinds.def"
-                             .Default("");
-  for (const ir::ProcessGroup &G : ir::allProcessGroups())
-    if (G.Name == Name)
-      return &G;
-  return nullptr;
-}
-
 int64_t Timing::groupSize(const ir::ProcessGroup &G) const {
   return G.Group.size(P.Mesh);
 }
 
-std::optional<Message> Timing::messageOf(const RowBody &B) {
-  if (B.GroupKind.empty() || B.Shape.empty() || B.reduces())
+Bytes Timing::bytesOf(const LoggedTensor &T) const {
+  return foretrace::bytesOf(T.elements(Received), bytesPerElement(T.Element));
+}
+
+std::optional<Message> Timing::messageOf(const RowBody &B) const {
+  if (!B.Group || !B.Tensor || B.reduces())
     return std::nullopt;
-  return Message{B.GroupKind,
-                 B.GroupKind == "pp" ? StringRef("send")
-                                     : StringRef("allreduce"),
-                 B.Shape, B.DType};
+  Message M{&processGroup(*B.Group), std::nullopt, bytesOf(*B.Tensor)};
+  if (B.Group != GroupKind::Pp)
+    M.Comm = ir::OpKind::AllReduce;
+  return M;
 }
 
-int64_t Timing::elements(StringRef Shape) const {
-  Elements Count(1);
-  if (!Shape.consume_front("["))
-    return 0;
-  while (!Shape.empty()) {
-    int64_t N = Received;
-    if (!Shape.consume_front("R") && Shape.consumeInteger(10, N))
-      return 0;
-    Count = Count * N;
-    Shape = Shape.drop_front(std::min<size_t>(Shape.size(), 1)).ltrim();
-  }
-  return Count.isOverflow() ? 0 : Count.value();
+Message Timing::messageOf(const SubOperation &S) const {
+  return {S.Ranks, S.Comm, bytesOf(S.Tensor)};
 }
 
-/// Bytes of a torch type.
-static int64_t bytesOfType(StringRef DType) {
-  return llvm::StringSwitch<int64_t>(DType)
-      .Case("torch.bool", 1)
-      .Cases("torch.bfloat16", "torch.float16", 2)
-      .Case("torch.float32", 4)
-      .Default(8);
+static double asDouble(Bytes Size) {
+  return Size.isOverflow() ? std::numeric_limits<double>::infinity()
+                           : static_cast<double>(Size.value());
 }
 
 /// NCCL tests, PERFORMANCE.md: bus bandwidth of each collective.
 double Timing::wireBytes(const Message &M) const {
-  const ir::ProcessGroup *G = groupOf(M.GroupKind);
-  if (!G)
-    return 0;
-  const auto N = static_cast<double>(groupSize(*G));
-  const double Bytes = static_cast<double>(elements(M.Shape)) *
-                       static_cast<double>(bytesOfType(M.DType));
-  return Bytes * llvm::StringSwitch<double>(M.Comm)
-                     .Case("allreduce", 2 * (N - 1) / N)
-                     .Case("allgather", N - 1) // the shape is one rank's part
-                     .Case("all_to_all", (N - 1) / N)
-                     .Default(1);
+  const auto N = static_cast<double>(groupSize(*M.Ranks));
+  const double Size = asDouble(M.Size);
+  if (!M.Comm)
+    return Size;
+  switch (*M.Comm) {
+  case ir::OpKind::AllReduce:
+    return Size * (2 * (N - 1) / N);
+  case ir::OpKind::AllGather: // the shape is one rank's part
+    return Size * (N - 1);
+  case ir::OpKind::ReduceScatter:
+  case ir::OpKind::AllToAll:
+    return Size * ((N - 1) / N);
+  default:
+    return Size;
+  }
 }
 
 double Timing::wireBytes(const Transfer &T) {
-  if (T.Size.isOverflow())
-    return std::numeric_limits<double>::infinity();
   const auto N = static_cast<double>(T.Ranks);
-  return static_cast<double>(T.Size.value()) * (N - 1) / N *
+  return asDouble(T.Size) * (N - 1) / N *
          (T.Kind == ir::OpKind::AllReduce ? 2 : 1);
 }
 
-int64_t Timing::transfer(StringRef GroupKind, double WireBytes) const {
-  const ir::ProcessGroup *G = groupOf(GroupKind);
-  const ir::LinkSpec *Link = G ? P.Spec.Cost.findLink(linkOf(*G)) : nullptr;
+int64_t Timing::transfer(const ir::ProcessGroup &G, double WireBytes) const {
+  const ir::LinkSpec *Link = P.Spec.Cost.findLink(linkOf(G));
   if (!Link)
     return 0;
   const double Time = WireBytes * 1e9 / static_cast<double>(*Link->Bandwidth);
@@ -176,10 +160,9 @@ int64_t Timing::transfer(StringRef GroupKind, double WireBytes) const {
 }
 
 int64_t Timing::transfer(const Message &M) const {
-  const ir::ProcessGroup *G = groupOf(M.GroupKind);
-  return G && groupSize(*G) > 1 ? transfer(M.GroupKind, wireBytes(M)) : 0;
+  return groupSize(*M.Ranks) > 1 ? transfer(*M.Ranks, wireBytes(M)) : 0;
 }
 
 int64_t Timing::transfer(const Transfer &T) const {
-  return transfer(T.GroupKind, wireBytes(T));
+  return transfer(processGroup(T.Group), wireBytes(T));
 }

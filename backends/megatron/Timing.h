@@ -7,15 +7,14 @@
 
 #include "backends/megatron/Trace.h"
 #include "ir/Program.h"
-#include "ir/Ranks.h"
 
 namespace foretrace::megatron {
 
-/// A message as a trace shows it.
+/// A collective, or a message between stages, as a trace shows it.
 struct Message {
-  llvm::StringRef GroupKind; ///< as traces call groups
-  llvm::StringRef Comm;      ///< comm_func, or "send"
-  llvm::StringRef Shape, DType;
+  const ir::ProcessGroup *Ranks;
+  std::optional<ir::OpKind> Comm; ///< nothing: sent from one to another
+  Bytes Size;                     ///< of the tensor that is logged
 };
 
 class Timing {
@@ -37,21 +36,15 @@ public:
   int64_t total(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
   /// Between two rows.
   int64_t hostGap() const { return measured("host_gap"); }
-  /// The message a row itself is, if it is one that the row's text tells.
-  static std::optional<Message> messageOf(const RowBody &B);
-  static Message messageOf(const SubOperation &S) {
-    return {S.Group, S.Comm, S.Shape, S.DType};
-  }
+  /// The message a row itself is, if it is one whose size the row tells.
+  std::optional<Message> messageOf(const RowBody &B) const;
+  Message messageOf(const SubOperation &S) const;
 
-  /// The process group of a trace's group kind, or null.
-  static const ir::ProcessGroup *groupOf(llvm::StringRef Kind);
   int64_t groupSize(const ir::ProcessGroup &G) const;
   /// The axis whose link carries the group's messages.
   static ir::Axis linkOf(const ir::ProcessGroup &G) {
     return G.Group.Axes.back();
   }
-  /// Elements of a shape as traces print it.
-  int64_t elements(llvm::StringRef Shape) const;
   /// What each rank sends, so that dividing by the time gives what NCCL tests
   /// call bus bandwidth.
   double wireBytes(const Message &M) const;
@@ -69,9 +62,11 @@ public:
 
 private:
   int64_t measured(llvm::StringRef Name) const;
+  int64_t updateTime(const ir::Stage &S) const;
   int64_t scaling(Elements Gradients) const;
   int64_t chunkTime(const ir::LayerSequence &Layers, bool IsBackward) const;
-  int64_t transfer(llvm::StringRef GroupKind, double WireBytes) const;
+  int64_t transfer(const ir::ProcessGroup &G, double WireBytes) const;
+  Bytes bytesOf(const LoggedTensor &T) const;
 
   const ir::Program &P;
   int64_t Received; ///< rows, if a router sends as much to every rank

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The per-rank operation trace of an instrumented Megatron-LM: one line for
-// each thing a rank did, with the calls logged within it.
+// each thing a rank did, with the calls logged within it. Lines are values here
+// and become text in Trace.cpp alone.
 #ifndef FORETRACE_BACKENDS_MEGATRON_TRACE_H
 #define FORETRACE_BACKENDS_MEGATRON_TRACE_H
 
 #include "ir/Program.h"
+#include "ir/Ranks.h"
 #include "lang/Source.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,44 +33,109 @@ struct Instrumentation {
   bool isV1() const { return Dialect == megatron::Dialect::V1; }
 };
 
-/// A call logged within a row. Shapes are written as Python prints lists.
+enum class RowKind : unsigned char {
+#define ROW_KIND(ENUMERATOR, NAME) ENUMERATOR,
+#include "backends/megatron/RowKinds.def"
+};
+inline constexpr unsigned NumRowKinds = 0
+#define ROW_KIND(ENUMERATOR, NAME) +1
+#include "backends/megatron/RowKinds.def"
+    ;
+llvm::StringRef getName(RowKind K);
+std::optional<RowKind> findRowKind(llvm::StringRef Name);
+
+enum class RowState : unsigned char {
+#define ROW_STATE(ENUMERATOR, NAME) ENUMERATOR,
+#include "backends/megatron/RowStates.def"
+};
+llvm::StringRef getName(RowState S);
+
+enum class GroupKind : unsigned char {
+#define GROUP_KIND(ENUMERATOR, KIND, GROUP) ENUMERATOR,
+#include "backends/megatron/GroupKinds.def"
+};
+llvm::StringRef getName(GroupKind K);
+std::optional<GroupKind> findGroupKind(llvm::StringRef Name);
+/// Who is in a group of that kind.
+const ir::ProcessGroup &processGroup(GroupKind K);
+
+/// What traces call a collective, as in `comm_func`.
+llvm::StringRef commName(ir::OpKind Collective);
+/// As Python prints it: "torch.bfloat16".
+llvm::StringRef torchType(ir::ElementType T);
+
+/// The size of a dimension on one rank: a number, or R, the rows that a router
+/// happens to send to it.
+class Extent {
+public:
+  Extent(int64_t Size) : Size(Size) {}
+  static Extent received() { return Extent(); }
+
+  bool isReceived() const { return Size < 0; }
+  /// Of one that is a number.
+  int64_t size() const { return Size; }
+
+private:
+  Extent() : Size(-1) {}
+  int64_t Size;
+};
+using Extents = llvm::SmallVector<Extent, 4>;
+
+/// A tensor as a rank logs it.
+struct LoggedTensor {
+  megatron::Extents Extents;
+  ir::ElementType Element = ir::ElementType::BF16;
+
+  /// Elements, if a router sends \p Received rows.
+  Elements elements(int64_t Received) const;
+  /// Whether a router says how many rows it has.
+  bool isReceived() const;
+};
+/// As Python prints it: "[R, 4096]".
+std::string printShape(const Extents &E);
+
+/// A call logged within a row.
 struct SubOperation {
-  std::string Function; ///< trace_src_func
-  std::string Shape, DType;
-  std::string Name; ///< func_name; left out if empty
-  std::string Group, Comm;
-  SourceRange Why = {}; ///< what of the job the call comes from
+  llvm::StringRef Function; ///< trace_src_func; a literal
+  llvm::StringRef Name;     ///< func_name, a literal; left out if empty
+  LoggedTensor Tensor;
+  GroupKind Group;               ///< as it is logged
+  const ir::ProcessGroup *Ranks; ///< that take part
+  ir::OpKind Comm;               ///< a collective
+  SourceRange Why = {};          ///< what of the job the call comes from
 };
 
 /// A collective that happens within a row and is not logged as a call of it.
 struct Transfer {
   ir::OpKind Kind;
-  Bytes Size;                ///< its message, see ir::messageBytes
-  int64_t Ranks;             ///< that take part
-  llvm::StringRef GroupKind; ///< as traces call them
+  Bytes Size;      ///< its message, see ir::messageBytes
+  int64_t Ranks;   ///< that take part
+  GroupKind Group; ///< as traces call them
 };
 
-/// What rows of one kind have in common on a stage. Empty text is `None`.
+/// What rows of one kind have in common on a stage.
 struct RowBody {
-  std::string Op;
-  std::string Description, GroupKind, Shape, DType;
-  std::vector<SubOperation> SubOperations;
-  std::string State;       ///< of rows that no schedule places
-  SourceRange Why = {};    ///< what of the job the row comes from
-  Elements Gradients = {}; ///< that are scaled to be reduced
+  RowKind Kind = RowKind::GetBatch;
+  llvm::StringRef Description = {}; ///< a literal; `None` if empty
+  std::optional<GroupKind> Group = {};
+  std::optional<LoggedTensor> Tensor = {};
+  std::vector<SubOperation> SubOperations = {};
+  RowState State = RowState::None; ///< of rows that no schedule places
+  SourceRange Why = {};            ///< what of the job the row comes from
+  Elements Gradients = {};         ///< that are scaled to be reduced
   std::vector<Transfer> Transfers = {};
 
   /// Whether it is a row of gradients.
-  bool reduces() const { return !GroupKind.empty() && Gradients != Elements(); }
+  bool reduces() const { return Group && Gradients != Elements(); }
 };
 
 /// One line.
 struct Row {
   const RowBody *Body;
   int64_t Stage;
-  int64_t Batch; ///< rows of that op before, in this iteration
+  int64_t Batch; ///< rows of that kind before, in this iteration
   int64_t Chunk; ///< -1 where stages have one
-  llvm::StringRef State;
+  RowState State;
   ir::Action From; ///< of the schedule
 };
 

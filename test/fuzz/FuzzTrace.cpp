@@ -5,23 +5,30 @@
 #include "tools/runs/Matcher.h"
 #include <cstdlib>
 
+using namespace foretrace::ir;
 using namespace foretrace::megatron;
 using namespace foretrace::runs;
 
 /// Rows like those of a stage with experts.
 static std::vector<RowBody> makeBodies() {
   std::vector<RowBody> Bodies(4);
-  Bodies[0].Op = "get_batch";
-  Bodies[1].Op = "forward_step";
-  Bodies[2].Op = "backward_step";
-  Bodies[3].Op = "optimizer_step";
+  Bodies[0].Kind = RowKind::GetBatch;
+  Bodies[1].Kind = RowKind::ForwardStep;
+  Bodies[2].Kind = RowKind::BackwardStep;
+  Bodies[3].Kind = RowKind::OptimizerStep;
+  auto Add = [](RowBody &To, llvm::StringRef Function, llvm::StringRef Name,
+                LoggedTensor Tensor, GroupKind Group, OpKind Comm) {
+    To.SubOperations.push_back(
+        {Function, Name, std::move(Tensor), Group, &processGroup(Group), Comm});
+  };
   for (RowBody *B : {&Bodies[1], &Bodies[2]}) {
-    B->SubOperations.push_back({"_profiled_all_to_all_single", "[64, 8]",
-                                "torch.bfloat16", "", "exp", "all_to_all"});
-    B->SubOperations.push_back({"_profiled_all_to_all_single", "[R, 8]",
-                                "torch.bfloat16", "", "exp", "all_to_all"});
-    B->SubOperations.push_back(
-        {"allreduce", "[1]", "torch.float32", "loss_func", "dp", "allreduce"});
+    Add(*B, "_profiled_all_to_all_single", "", {{64, 8}, ElementType::BF16},
+        GroupKind::Exp, OpKind::AllToAll);
+    Add(*B, "_profiled_all_to_all_single", "",
+        {{Extent::received(), 8}, ElementType::BF16}, GroupKind::Exp,
+        OpKind::AllToAll);
+    Add(*B, "allreduce", "loss_func", {{1}, ElementType::FP32}, GroupKind::Dp,
+        OpKind::AllReduce);
   }
   return Bodies;
 }
@@ -31,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::vector<Row> Rows;
   for (int64_t Batch : {0, 1})
     for (const RowBody &B : Bodies)
-      Rows.push_back({&B, 0, Batch, -1, "steady", {}});
+      Rows.push_back({&B, 0, Batch, -1, RowState::Steady, {}});
   Matcher M(Rows, /*Rank=*/0, {}, /*MaxReceived=*/128, [](const Divergence &D) {
     if (D.Text.empty() || getName(D.Kind).empty())
       std::abort();

@@ -59,27 +59,35 @@ void Calibration::take(const SeenRow &Seen) {
   takeMessages(Of, Seen, *Duration, IsCombined);
 }
 
+/// What a call was seen to move: as many rows as the router sent.
+static Message messageOf(const SubOperation &Planned, const SeenCall &Seen) {
+  Elements Count(1);
+  for (int64_t Size :
+       readShape(Seen.Shape).value_or(llvm::SmallVector<int64_t, 4>()))
+    Count = Count * Size;
+  return {Planned.Ranks, Planned.Comm,
+          bytesOf(Count, bytesPerElement(Planned.Tensor.Element))};
+}
+
 void Calibration::takeMessages(const Row &Of, const SeenRow &Seen,
                                double Duration, bool IsCombined) {
   const RowBody &B = *Of.Body;
-  if (std::optional<Message> M = Timing::messageOf(B); M && !IsCombined)
-    meet(Of, *M, Sizes.wireBytes(*M), Duration, -1);
+  if (std::optional<Message> M = Sizes.messageOf(B); M && !IsCombined)
+    meet(Of, *M, Duration, -1);
   if (B.reduces()) {
     double WireBytes = 0;
     for (const Transfer &T : B.Transfers)
       WireBytes += Timing::wireBytes(T);
     const bool IsScattered = !B.Transfers.empty() &&
                              B.Transfers[0].Kind == ir::OpKind::ReduceScatter;
-    meet(Of, {B.GroupKind, IsScattered ? "reducescatter" : "allreduce", "", ""},
+    meet(Of, processGroup(*B.Group),
+         IsScattered ? ir::OpKind::ReduceScatter : ir::OpKind::AllReduce,
          WireBytes, Duration, -1);
   }
-  for (size_t I = 0; I < Seen.Calls.size(); ++I) {
-    const SeenCall &C = Seen.Calls[I];
-    if (std::optional<double> Time = timeOf(C.Duration))
-      meet(Of, {C.Group, B.SubOperations[I].Comm, C.Shape, C.DType},
-           Sizes.wireBytes({C.Group, C.Comm, C.Shape, C.DType}), *Time,
+  for (size_t I = 0; I < Seen.Calls.size(); ++I)
+    if (std::optional<double> Time = timeOf(Seen.Calls[I].Duration))
+      meet(Of, messageOf(B.SubOperations[I], Seen.Calls[I]), *Time,
            static_cast<int64_t>(I));
-  }
 }
 
 void Calibration::takeStep(const Row &Of, const SeenRow &Seen,
@@ -123,19 +131,22 @@ Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
   return {Group, First, Iteration, Index, Call};
 }
 
-void Calibration::meet(const Row &Of, const Message &Seen, double WireBytes,
+void Calibration::meet(const Row &Of, const Message &M, double Duration,
+                       int64_t Call) {
+  meet(Of, *M.Ranks, M.Comm, Sizes.wireBytes(M), Duration, Call);
+}
+
+void Calibration::meet(const Row &Of, const ir::ProcessGroup &G,
+                       std::optional<ir::OpKind> Comm, double WireBytes,
                        double Duration, int64_t Call) {
-  const ir::ProcessGroup *G = Timing::groupOf(Seen.GroupKind);
-  if (!G)
-    return;
-  auto [It, IsNew] = Meetings.try_emplace(placeOf(Of, *G, Call));
+  auto [It, IsNew] = Meetings.try_emplace(placeOf(Of, G, Call));
   Meeting &M = It->second;
   M.Least = IsNew ? Duration : std::min(M.Least, Duration);
   M.WireBytes = std::max(M.WireBytes, WireBytes);
   if (Call < 0 && Of.Body->reduces())
     M.Elements = static_cast<double>(Of.Body->Gradients.value());
   if (IsNew)
-    M.Comm = Seen.Comm;
+    M.Comm = Comm;
   ++M.Come;
 }
 
@@ -195,7 +206,8 @@ std::vector<Calibration::Equation>
 Calibration::equations(const Timing &Links, bool IsBackward) const {
   std::vector<Equation> Out;
   for (const auto &[Body, S] : Steps) {
-    if (Body->Op != (IsBackward ? "backward_step" : "forward_step"))
+    if (Body->Kind !=
+        (IsBackward ? RowKind::BackwardStep : RowKind::ForwardStep))
       continue;
     Equation E;
     for (const ir::LayerGroup &G : S.Stage->layersOf(S.Chunk))
@@ -285,7 +297,8 @@ double Calibration::timePerParameter(const RowBody &Optimizer,
 const RowBody *Calibration::lastOptimizer(const Timing &Links) const {
   const RowBody *Last = nullptr;
   for (const auto &[Body, S] : Steps)
-    if (Body->Op == "optimizer_step" && Sizes.parameters(*S.Stage) > 0 &&
+    if (Body->Kind == RowKind::OptimizerStep &&
+        Sizes.parameters(*S.Stage) > 0 &&
         (!Last ||
          timePerParameter(*Body, Links) < timePerParameter(*Last, Links)))
       Last = Body;
@@ -302,13 +315,13 @@ ir::CostSpec Calibration::fit() const {
       Out.Profile.push_back({Name.str(), bounded(Nanoseconds / 1000), {}});
   };
   AddTime("host_gap", median(Gaps));
-  for (StringRef Op : {"get_batch", "loss_func"}) {
+  for (RowKind Kind : {RowKind::GetBatch, RowKind::LossFunc}) {
     std::vector<double> Computing;
     for (const auto &[Body, S] : Steps)
-      if (Body->Op == Op)
+      if (Body->Kind == Kind)
         Computing.insert(Computing.end(), S.Computing.begin(),
                          S.Computing.end());
-    AddTime(Op, median(std::move(Computing)));
+    AddTime(getName(Kind), median(std::move(Computing)));
   }
   const double Scaling = gradientScaling();
   AddTime("gradients", Scaling * Timing::Million);
@@ -333,14 +346,14 @@ Calibration::errors(const ir::Program &Fitted) const {
       Errors[Family].push_back(Error);
   };
   for (const auto &[Body, S] : Steps) {
-    if (!Body->GroupKind.empty() && Body->Op != "get_batch")
+    if (Body->Group && Body->Kind != RowKind::GetBatch)
       continue; // a message
-    if (Body->Op == "optimizer_step" && Body != lastOptimizer(Times))
+    if (Body->Kind == RowKind::OptimizerStep && Body != lastOptimizer(Times))
       continue; // waits
     const auto Estimate =
         static_cast<double>(Times.total(*Body, *S.Stage, S.Chunk));
     for (double Duration : S.Durations)
-      Add(Body->Op, Estimate, Duration);
+      Add(getName(Body->Kind).str(), Estimate, Duration);
   }
   const ir::ProfileTime *Scaling = Fitted.Spec.Cost.findTime("gradients");
   forEachMeeting([&](const ir::ProcessGroup &G, const Meeting &M) {
@@ -351,7 +364,8 @@ Calibration::errors(const ir::Program &Fitted) const {
     if (L && members(G) > 1)
       Estimate += static_cast<double>(*L->Latency) +
                   M.WireBytes * 1e9 / static_cast<double>(*L->Bandwidth);
-    Add((M.Comm + " " + G.Name).str(), Estimate, M.Least);
+    const StringRef Name = M.Comm ? commName(*M.Comm) : "send";
+    Add((Name + " " + G.Name).str(), Estimate, M.Least);
   });
   std::vector<Family> Out;
   for (auto &[Name, Of] : Errors)

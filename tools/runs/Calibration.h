@@ -56,7 +56,7 @@ private:
   struct Meeting {
     double Least = 0, WireBytes = 0;
     double Elements = 0; ///< of a gradient buffer
-    llvm::StringRef Comm;
+    std::optional<ir::OpKind> Comm;
     int64_t Come = 0;
   };
   /// The rows of one body.
@@ -77,8 +77,11 @@ private:
   void takeMessages(const megatron::Row &Planned, const SeenRow &Seen,
                     double Duration, bool IsCombined);
   /// \p Call is its index in the row, or -1 for what the row itself is.
+  void meet(const megatron::Row &Planned, const ir::ProcessGroup &G,
+            std::optional<ir::OpKind> Comm, double WireBytes, double Duration,
+            int64_t Call);
   void meet(const megatron::Row &Planned, const megatron::Message &M,
-            double WireBytes, double Duration, int64_t Call);
+            double Duration, int64_t Call);
   MeetingPlace placeOf(const megatron::Row &Planned, const ir::ProcessGroup &G,
                        int64_t Call) const;
   int64_t members(const ir::ProcessGroup &G) const;

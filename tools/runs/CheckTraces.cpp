@@ -65,18 +65,15 @@ private:
 
 } // namespace
 
-/// The numbers of \p Seen that differ from those of \p Expected.
-static void collectNumbers(StringRef Expected, StringRef Seen,
-                           std::set<int64_t> &Out) {
+/// The numbers that were seen in place of others.
+static void collectNumbers(const Divergence &D, std::set<int64_t> &Out) {
   constexpr size_t MaxNumbers = 16;
-  auto Next = [](StringRef &Text) -> std::optional<int64_t> {
-    Text = Text.drop_until(isDigit);
-    int64_t N;
-    return Text.consumeInteger(10, N) ? std::nullopt : std::optional(N);
-  };
-  while (std::optional<int64_t> N = Next(Seen))
-    if (N != Next(Expected) && Out.size() < MaxNumbers)
-      Out.insert(*N);
+  for (size_t I = 0; I < D.SeenNumbers.size(); ++I) {
+    const bool IsPlanned = I < D.ExpectedNumbers.size() &&
+                           D.ExpectedNumbers[I] == D.SeenNumbers[I];
+    if (!IsPlanned && Out.size() < MaxNumbers)
+      Out.insert(D.SeenNumbers[I]);
+  }
 }
 
 /// Takes what is not allowed.
@@ -87,7 +84,7 @@ void TraceChecker::take(const Divergence &D, Differences &Into) {
   }
   ++Summary.Divergences;
   Groups.take(Into.trace(), D);
-  collectNumbers(D.Expected, D.Seen, Numbers);
+  collectNumbers(D, Numbers);
   Into.Digest = hash_combine(Into.Digest, D.Line, D.Kind, D.Text);
   if (Into.Report.Divergences.size() < Options.Limit)
     Into.Report.Divergences.push_back(D);
@@ -150,6 +147,8 @@ void TraceChecker::checkReceived() {
                  P.Spec.Parallel.Ep.Range};
     D.Expected = std::to_string(Sent);
     D.Seen = std::to_string(*Wrong);
+    D.ExpectedNumbers = {Sent};
+    D.SeenNumbers = {*Wrong};
     Differences Found(File);
     take(D, Found);
     add(Found);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/Communicators.h"
-#include "backends/megatron/Timing.h"
 
 using namespace llvm;
 
 namespace foretrace::runs {
 
 void Communicators::take(const TraceFile &Of, const Divergence &D) {
-  const ir::ProcessGroup *Group = megatron::Timing::groupOf(D.Group);
+  const ir::ProcessGroup *Group = D.Group;
   if (!Group)
     return;
   std::vector<int64_t> Members = Group->Group.ranks(Map, Of.Rank);

@@ -104,12 +104,12 @@ struct JobFit {
 
 } // namespace
 
-/// The number of `[N]`.
-static std::optional<int64_t> countOf(StringRef Shape) {
-  int64_t N;
-  if (!Shape.consume_front("[") || Shape.consumeInteger(10, N) || Shape != "]")
+/// The number of elements of `[N]`.
+static std::optional<int64_t> countOf(const Divergence &D,
+                                      ArrayRef<int64_t> Sizes) {
+  if (!D.isOfShape() || Sizes.size() != 1)
     return std::nullopt;
-  return N;
+  return Sizes.front();
 }
 
 /// Nothing if \p Job is no legal one.
@@ -128,9 +128,9 @@ static std::optional<JobFit> fit(ir::Spec Job, megatron::Instrumentation How,
     ++F.Divergences;
     if (F.Seen)
       return;
-    F.Expected = countOf(D.Expected);
+    F.Expected = countOf(D, D.ExpectedNumbers);
     if (F.Expected)
-      F.Seen = countOf(D.Seen);
+      F.Seen = countOf(D, D.SeenNumbers);
   });
   return F;
 }

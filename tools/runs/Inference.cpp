@@ -9,17 +9,9 @@ using namespace foretrace;
 using namespace foretrace::runs;
 using llvm::StringRef;
 
-/// `[1024, 1, 4096]`; empty if it is none.
+/// Empty if \p Shape is none.
 static llvm::SmallVector<int64_t, 4> sizesOf(StringRef Shape) {
-  llvm::SmallVector<int64_t, 4> Sizes;
-  if (!Shape.consume_front("[") || !Shape.consume_back("]"))
-    return Sizes;
-  llvm::SmallVector<StringRef, 4> Parts;
-  Shape.split(Parts, ", ");
-  for (StringRef Part : Parts)
-    if (Part.getAsInteger(10, Sizes.emplace_back()))
-      return {};
-  return Sizes;
+  return readShape(Shape).value_or(llvm::SmallVector<int64_t, 4>());
 }
 
 static StringRef precisionOf(StringRef DType) {

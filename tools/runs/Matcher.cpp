@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/Matcher.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
@@ -15,7 +16,7 @@ Matcher::Matcher(llvm::ArrayRef<Row> Rows, int64_t Rank, SourceRange Order,
     : Rows(Rows), Rank(Rank), Order(Order), MaxReceived(MaxReceived),
       Report(std::move(Report)), IsSeen(Rows.size()) {
   for (size_t I = 0; I < Rows.size(); ++I)
-    Places[Rows[I].Body->Op].push_back(I);
+    Places[static_cast<unsigned>(Rows[I].Body->Kind)].push_back(I);
 }
 
 llvm::StringRef foretrace::runs::getName(DivergenceKind K) {
@@ -26,9 +27,14 @@ llvm::StringRef foretrace::runs::getName(DivergenceKind K) {
   return Names[static_cast<unsigned>(K)];
 }
 
-void Matcher::goTo(size_t Index, StringRef Group) {
-  Here.Op = Rows[Index].Body->Op;
-  Here.Group = Group.str();
+/// Null of none.
+static const ir::ProcessGroup *ranksOf(std::optional<GroupKind> Group) {
+  return Group ? &processGroup(*Group) : nullptr;
+}
+
+void Matcher::goTo(size_t Index, std::optional<GroupKind> Group) {
+  Here.Op = getName(Rows[Index].Body->Kind).str();
+  Here.Group = ranksOf(Group);
   Here.Place = static_cast<size_t>(Iterations) * Rows.size() + Index;
 }
 
@@ -43,8 +49,17 @@ void Matcher::report(DivergenceKind Kind, const Twine &Text, SourceRange Why,
   Report(std::move(D));
 }
 
+void Matcher::reportNumbers(DivergenceKind Kind, const Twine &Text,
+                            SourceRange Why, int64_t Expected, int64_t Seen) {
+  Here.ExpectedNumbers = {Expected};
+  Here.SeenNumbers = {Seen};
+  report(Kind, Text, Why, std::to_string(Expected), std::to_string(Seen));
+  Here.ExpectedNumbers.clear();
+  Here.SeenNumbers.clear();
+}
+
 std::string Matcher::name(const Row &R) const {
-  return "`" + R.Body->Op + "` " + std::to_string(R.Batch);
+  return ("`" + getName(R.Body->Kind) + "` " + Twine(R.Batch)).str();
 }
 
 void Matcher::startIteration() {
@@ -58,7 +73,7 @@ void Matcher::endIteration(int64_t Line) {
   Here.Line = Line;
   for (size_t I = 0; I < Rows.size(); ++I)
     if (!IsSeen[I]) {
-      goTo(I, Rows[I].Body->GroupKind);
+      goTo(I, Rows[I].Body->Group);
       report(DivergenceKind::MissingRow,
              name(Rows[I]) +
                  (I == 0 ? Twine(" is missing at the start")
@@ -77,20 +92,20 @@ bool Matcher::beginsAgain(size_t Index) const {
 
 void Matcher::take(const SeenRow &Seen, int64_t Line) {
   ++Taken;
-  goTo(std::min(Next, Rows.size() - 1), Seen.GroupKind);
+  goTo(std::min(Next, Rows.size() - 1), findGroupKind(Seen.GroupKind));
   Here.Line = Line;
   Here.Op = Seen.Op.str();
   if (Seen.Rank != Rank)
-    report(DivergenceKind::RankNumber,
-           "a row of rank " + Twine(Seen.Rank) + " in the trace of rank " +
-               Twine(Rank),
-           {}, std::to_string(Rank), std::to_string(Seen.Rank));
+    reportNumbers(DivergenceKind::RankNumber,
+                  "a row of rank " + Twine(Seen.Rank) +
+                      " in the trace of rank " + Twine(Rank),
+                  {}, Rank, Seen.Rank);
   checkTime(Seen);
-  auto Known = Places.find(Seen.Op);
-  if (Known == Places.end())
+  const std::optional<RowKind> Kind = findRowKind(Seen.Op);
+  if (!Kind || Places[static_cast<unsigned>(*Kind)].empty())
     return report(DivergenceKind::UnexpectedRow,
                   "no `" + Seen.Op + "` is expected on this rank", Order);
-  const std::vector<size_t> &Of = Known->second;
+  const std::vector<size_t> &Of = Places[static_cast<unsigned>(*Kind)];
   if (Seen.Batch < 0 || Seen.Batch >= static_cast<int64_t>(Of.size()))
     return report(DivergenceKind::UnexpectedRow,
                   "`" + Seen.Op + "` " + Twine(Seen.Batch) + " of " +
@@ -102,7 +117,7 @@ void Matcher::take(const SeenRow &Seen, int64_t Line) {
     startIteration();
   }
   const Row &Wanted = Rows[Index];
-  goTo(Index, Wanted.Body->GroupKind);
+  goTo(Index, Wanted.Body->Group);
   Here.Line = Line;
   if (IsSeen[Index])
     return report(DivergenceKind::DuplicateRow,
@@ -131,52 +146,91 @@ void Matcher::checkTime(const SeenRow &Seen) {
   LastTime = Time;
 }
 
+/// Whether a text is the shape that \p Wanted has, however many rows R is.
+static bool isShape(const std::optional<LoggedTensor> &Wanted, StringRef Seen) {
+  if (!Wanted)
+    return Seen == "None";
+  const auto Sizes = readShape(Seen);
+  return Sizes && Sizes->size() == Wanted->Extents.size() &&
+         llvm::all_of(llvm::zip(Wanted->Extents, *Sizes), [](const auto &Both) {
+           const auto &[Planned, Size] = Both;
+           return Planned.isReceived() || Planned.size() == Size;
+         });
+}
+
+static StringRef typeOf(const std::optional<LoggedTensor> &T) {
+  return T ? torchType(T->Element) : "None";
+}
+
+void Matcher::differ(const Field &F, const Twine &Of) {
+  report(F.Kind,
+         "`" + F.Key + "` of " + Of + " is " + orNone(F.Seen) + "; expected " +
+             F.Expected,
+         F.Why, F.Expected, F.Seen);
+}
+
+void Matcher::differ(DivergenceKind Kind,
+                     const std::optional<LoggedTensor> &Wanted, StringRef Seen,
+                     SourceRange Why, const Twine &Of) {
+  if (Wanted)
+    for (Extent E : Wanted->Extents)
+      Here.ExpectedNumbers.push_back(E.isReceived() ? -1 : E.size());
+  if (auto Sizes = readShape(Seen))
+    Here.SeenNumbers = std::move(*Sizes);
+  const std::string Shape = Wanted ? printShape(Wanted->Extents) : "None";
+  differ({Kind, "input__shape", Shape, Seen, Why}, Of);
+  Here.ExpectedNumbers.clear();
+  Here.SeenNumbers.clear();
+}
+
 void Matcher::compare(const Row &Wanted, const SeenRow &Seen) {
   const RowBody &B = *Wanted.Body;
-  const std::string Stage = std::to_string(Wanted.Stage);
-  const std::string SeenStage = std::to_string(Seen.Stage);
-  const struct {
-    DivergenceKind Kind;
-    StringRef Key, Expected, Got;
-    SourceRange Why;
-  } Fields[] = {
-      {DivergenceKind::StageNumber, "stage_id", Stage, SeenStage, Order},
-      {DivergenceKind::State, "mg_state", orNone(Wanted.State), Seen.State,
-       Order},
-      {DivergenceKind::Description, "description", orNone(B.Description),
-       Seen.Description, B.Why},
-      {DivergenceKind::GroupKind, "group_kind", orNone(B.GroupKind),
-       Seen.GroupKind, B.Why},
-      {DivergenceKind::Shape, "input__shape", orNone(B.Shape), Seen.Shape,
-       B.Why},
-      {DivergenceKind::DType, "input__dtype", orNone(B.DType), Seen.DType,
-       B.Why}};
-  for (const auto &F : Fields)
-    if (F.Expected != F.Got)
-      report(F.Kind,
-             "`" + F.Key + "` of " + name(Wanted) + " is " + F.Got +
-                 "; expected " + F.Expected,
-             F.Why, F.Expected, F.Got);
+  if (Seen.Stage != Wanted.Stage)
+    reportNumbers(DivergenceKind::StageNumber,
+                  "`stage_id` of " + name(Wanted) + " is " + Twine(Seen.Stage) +
+                      "; expected " + Twine(Wanted.Stage),
+                  Order, Wanted.Stage, Seen.Stage);
+  const Field Texts[] = {{DivergenceKind::State, "mg_state",
+                          getName(Wanted.State), Seen.State, Order},
+                         {DivergenceKind::Description, "description",
+                          orNone(B.Description), Seen.Description, B.Why},
+                         {DivergenceKind::GroupKind, "group_kind",
+                          B.Group ? getName(*B.Group) : "None", Seen.GroupKind,
+                          B.Why}};
+  for (const Field &F : Texts)
+    if (F.Expected != F.Seen)
+      differ(F, name(Wanted));
+  if (!isShape(B.Tensor, Seen.Shape))
+    differ(DivergenceKind::Shape, B.Tensor, Seen.Shape, B.Why, name(Wanted));
+  if (typeOf(B.Tensor) != Seen.DType)
+    differ({DivergenceKind::DType, "input__dtype", typeOf(B.Tensor), Seen.DType,
+            B.Why},
+           name(Wanted));
   compareCalls(Wanted, Seen);
 }
 
 static bool isSame(const SubOperation &Wanted, const SeenCall &Seen) {
   return Wanted.Function == Seen.Function && Wanted.Name == Seen.Name &&
-         Wanted.Comm == Seen.Comm;
+         commName(Wanted.Comm) == Seen.Comm;
 }
 
 static std::string describe(const SubOperation &S) {
-  return "`" + (S.Name.empty() ? S.Function : S.Name) + "`";
+  return ("`" + (S.Name.empty() ? S.Function : S.Name) + "`").str();
 }
 
 static std::string describe(const SeenCall &S) {
   return ("`" + (S.Name.empty() ? S.Function : S.Name) + "`").str();
 }
 
-/// The first number of a shape, -1 if it has none.
-static int64_t firstOf(StringRef Shape) {
-  int64_t N;
-  return Shape.consume_front("[") && !Shape.consumeInteger(10, N) ? N : -1;
+/// The rows that a router sent, as a call that was planned tells; -1 if it does
+/// not.
+static int64_t receivedOf(const LoggedTensor &Planned, StringRef Shape) {
+  const auto Sizes = readShape(Shape);
+  if (Sizes)
+    for (const auto &[Of, Size] : llvm::zip(Planned.Extents, *Sizes))
+      if (Of.isReceived())
+        return Size;
+  return -1;
 }
 
 /// Calls carry no number, so they are compared in order. A call that
@@ -186,15 +240,13 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
   llvm::ArrayRef<SubOperation> Calls = Wanted.Body->SubOperations;
   size_t J = 0;                // of Seen.Calls
   std::vector<int64_t> Counts; // of rows that a router sent
-  auto IsReceived = [&](size_t I) {
-    return StringRef(Calls[I].Shape).starts_with("[R,");
-  };
+  auto IsReceived = [&](size_t I) { return Calls[I].Tensor.isReceived(); };
   auto IsCall = [&](size_t I, size_t At) {
     return I < Calls.size() && At < Seen.Calls.size() &&
            isSame(Calls[I], Seen.Calls[At]);
   };
   auto Unexpected = [&](size_t At) {
-    Here.Group = Seen.Calls[At].Group.str();
+    Here.Group = ranksOf(findGroupKind(Seen.Calls[At].Group));
     report(DivergenceKind::UnexpectedCall,
            "call " + Twine(At) + " of " + name(Wanted) + ", " +
                describe(Seen.Calls[At]) + ", is not expected",
@@ -203,7 +255,7 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
   for (size_t I = 0; I < Calls.size(); ++I) {
     if (!IsCall(I, J) && IsCall(I, J + 1) && !IsCall(I + 1, J))
       Unexpected(J++);
-    Here.Group = Calls[I].Group;
+    Here.Group = Calls[I].Ranks;
     const bool IsMissing =
         J >= Seen.Calls.size() || (!IsCall(I, J) && IsCall(I + 1, J));
     if (IsMissing) {
@@ -217,7 +269,7 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
     }
     compareCall(*Wanted.Body, Calls[I], Seen.Calls[J], I);
     if (IsReceived(I))
-      Counts.push_back(firstOf(Seen.Calls[J].Shape));
+      Counts.push_back(receivedOf(Calls[I].Tensor, Seen.Calls[J].Shape));
     ++J;
   }
   for (; J < Seen.Calls.size(); ++J)
@@ -225,32 +277,29 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
   compareReceived(Wanted, Counts);
 }
 
-/// R stands for however many rows were received.
-static bool isShape(StringRef Wanted, StringRef Seen) {
-  if (Wanted.consume_front("[R"))
-    Seen = Seen.drop_front(std::min(Seen.find(','), Seen.size()));
-  return Wanted == Seen;
-}
-
 void Matcher::compareCall(const RowBody &Body, const SubOperation &Wanted,
                           const SeenCall &Seen, size_t Index) {
-  const struct {
-    DivergenceKind Kind;
-    StringRef Key, Expected, Got;
-  } Fields[] = {
-      {DivergenceKind::Call, "trace_src_func", Wanted.Function, Seen.Function},
-      {DivergenceKind::Call, "func_name", Wanted.Name, Seen.Name},
-      {DivergenceKind::Call, "comm_func", Wanted.Comm, Seen.Comm},
-      {DivergenceKind::CallGroup, "group", Wanted.Group, Seen.Group},
-      {DivergenceKind::CallShape, "input__shape", Wanted.Shape, Seen.Shape},
-      {DivergenceKind::CallDType, "input__dtype", Wanted.DType, Seen.DType}};
-  for (const auto &F : Fields)
-    if (F.Kind == DivergenceKind::CallShape ? !isShape(F.Expected, F.Got)
-                                            : F.Expected != F.Got)
-      report(F.Kind,
-             "`" + F.Key + "` of call " + Twine(Index) + " of `" + Body.Op +
-                 "` is " + orNone(F.Got) + "; expected " + F.Expected,
-             Wanted.Why, F.Expected, F.Got);
+  const SourceRange Why = Wanted.Why;
+  auto Of = [&] {
+    return ("call " + Twine(Index) + " of `" + getName(Body.Kind) + "`").str();
+  };
+  const Field Texts[] = {
+      {DivergenceKind::Call, "trace_src_func", Wanted.Function, Seen.Function,
+       Why},
+      {DivergenceKind::Call, "func_name", Wanted.Name, Seen.Name, Why},
+      {DivergenceKind::Call, "comm_func", commName(Wanted.Comm), Seen.Comm,
+       Why},
+      {DivergenceKind::CallGroup, "group", getName(Wanted.Group), Seen.Group,
+       Why}};
+  for (const Field &F : Texts)
+    if (F.Expected != F.Seen)
+      differ(F, Of());
+  if (!isShape(Wanted.Tensor, Seen.Shape))
+    differ(DivergenceKind::CallShape, Wanted.Tensor, Seen.Shape, Why, Of());
+  if (torchType(Wanted.Tensor.Element) != Seen.DType)
+    differ({DivergenceKind::CallDType, "input__dtype",
+            torchType(Wanted.Tensor.Element), Seen.DType, Why},
+           Of());
 }
 
 /// The rows that routers sent, in the order of the calls of a row: not more
@@ -259,11 +308,11 @@ void Matcher::compareCall(const RowBody &Body, const SubOperation &Wanted,
 void Matcher::compareReceived(const Row &Wanted,
                               llvm::ArrayRef<int64_t> Counts) {
   const RowBody &Body = *Wanted.Body;
-  Here.Group = "exp";
+  Here.Group = &processGroup(GroupKind::Exp);
   auto Report = [&](int64_t Count, const Twine &Why, int64_t Expected) {
-    report(DivergenceKind::Received,
-           name(Wanted) + " receives " + Twine(Count) + " rows" + Why, Body.Why,
-           std::to_string(Expected), std::to_string(Count));
+    reportNumbers(DivergenceKind::Received,
+                  name(Wanted) + " receives " + Twine(Count) + " rows" + Why,
+                  Body.Why, Expected, Count);
   };
   for (int64_t Count : Counts)
     if (Count > MaxReceived)
@@ -271,7 +320,7 @@ void Matcher::compareReceived(const Row &Wanted,
              MaxReceived);
   std::vector<int64_t> &Came =
       Forward[{Wanted.From.MicroBatch, Wanted.From.Chunk}];
-  if (Body.Op == "forward_step") {
+  if (Body.Kind == RowKind::ForwardStep) {
     Came = Counts.vec();
     Received.insert(Received.end(), Counts.begin(), Counts.end());
     return;

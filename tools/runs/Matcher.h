@@ -7,7 +7,7 @@
 #include "backends/megatron/Skeleton.h"
 #include "lang/Source.h"
 #include "tools/runs/TraceReader.h"
-#include "llvm/ADT/StringMap.h"
+#include <array>
 #include <functional>
 #include <map>
 
@@ -27,10 +27,17 @@ struct Divergence {
   std::string Text;
   SourceRange Why; ///< what of the job the expectation comes from
   // What follows is empty or 0 for the whole file.
-  std::string Op = {};    ///< of the row
-  std::string Group = {}; ///< group_kind of the row, or group of the call
+  std::string Op = {}; ///< of the row
+  /// Of the row, or of the call; null if it is none that is known.
+  const ir::ProcessGroup *Group = nullptr;
   std::string Expected = {}, Seen = {}; ///< of a field
+  /// The same, of a number or of the sizes of a shape; R is -1.
+  llvm::SmallVector<int64_t, 4> ExpectedNumbers = {}, SeenNumbers = {};
   size_t Place = 0; ///< of the row among all that are expected
+
+  bool isOfShape() const {
+    return Kind == DivergenceKind::Shape || Kind == DivergenceKind::CallShape;
+  }
 };
 
 /// One rank's trace. Takes rows as they are read and remembers one iteration.
@@ -58,22 +65,36 @@ private:
   void startIteration();
   void endIteration(int64_t Line);
   bool beginsAgain(size_t Index) const;
+  /// A field of a row or of a call, as it is planned and as it is seen.
+  struct Field {
+    DivergenceKind Kind;
+    llvm::StringRef Key, Expected, Seen;
+    SourceRange Why;
+  };
   void compare(const megatron::Row &Wanted, const SeenRow &Seen);
   void compareCalls(const megatron::Row &Wanted, const SeenRow &Seen);
   void compareCall(const megatron::RowBody &Body,
                    const megatron::SubOperation &Wanted, const SeenCall &Seen,
                    size_t Index);
+  /// Reports that \p F, of what \p Of names, differs.
+  void differ(const Field &F, const llvm::Twine &Of);
+  void differ(DivergenceKind Kind,
+              const std::optional<megatron::LoggedTensor> &Wanted,
+              llvm::StringRef Seen, SourceRange Why, const llvm::Twine &Of);
   void compareReceived(const megatron::Row &Wanted,
                        llvm::ArrayRef<int64_t> Counts);
   void checkTime(const SeenRow &Seen);
   std::string name(const megatron::Row &R) const;
   /// Puts \p Index and \p Group into what is reported next.
-  void goTo(size_t Index, llvm::StringRef Group);
+  void goTo(size_t Index, std::optional<megatron::GroupKind> Group);
   void report(DivergenceKind Kind, const llvm::Twine &Text, SourceRange Why,
               llvm::StringRef Expected = "", llvm::StringRef Seen = "");
+  void reportNumbers(DivergenceKind Kind, const llvm::Twine &Text,
+                     SourceRange Why, int64_t Expected, int64_t Seen);
 
   llvm::ArrayRef<megatron::Row> Rows;
-  llvm::StringMap<std::vector<size_t>> Places; ///< of op's rows, by batch
+  /// Of the rows of each kind, by batch.
+  std::array<std::vector<size_t>, megatron::NumRowKinds> Places;
   const int64_t Rank;
   const SourceRange Order;
   const int64_t MaxReceived;

@@ -116,6 +116,19 @@ llvm::Error parseCalls(StringRef Text, SeenRow &Row) {
 
 } // namespace
 
+std::optional<llvm::SmallVector<int64_t, 4>>
+foretrace::runs::readShape(StringRef Text) {
+  if (!Text.consume_front("[") || !Text.consume_back("]"))
+    return std::nullopt;
+  llvm::SmallVector<StringRef, 4> Parts;
+  Text.split(Parts, ", ");
+  llvm::SmallVector<int64_t, 4> Sizes;
+  for (StringRef Part : Parts)
+    if (Part.getAsInteger(10, Sizes.emplace_back()))
+      return std::nullopt;
+  return Sizes;
+}
+
 std::optional<double> foretrace::runs::readNumber(StringRef Text) {
   double Value;
   auto [End, Failed] = std::from_chars(Text.begin(), Text.end(), Value);

@@ -28,6 +28,10 @@ struct SeenRow {
   llvm::SmallVector<SeenCall, 8> Calls;
 };
 
+/// The sizes of a shape as Python prints a list, `[1024, 1, 4096]`; nothing if
+/// \p Text is none.
+std::optional<llvm::SmallVector<int64_t, 4>> readShape(llvm::StringRef Text);
+
 /// A finite decimal number, whatever the locale; nothing if \p Text is more or
 /// less than one.
 std::optional<double> readNumber(llvm::StringRef Text);

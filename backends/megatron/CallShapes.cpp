@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/megatron/CallShapes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::megatron;
+using ir::DimKind;
+
+/// Ranks along all axes that split dimension \p Dim.
+static int64_t partsOf(size_t Dim, const ir::Layout &L, const ir::Mesh &M) {
+  int64_t Parts = 1;
+  for (ir::Axis A : ir::allAxes())
+    if (L.isSplit(A) && L.splitDim(A) == Dim)
+      Parts *= M[A];
+  return Parts;
+}
+
+Extents foretrace::megatron::localExtents(const ir::TensorType &T,
+                                          const ir::Layout &L,
+                                          const ir::Mesh &M) {
+  Extents Sizes;
+  for (size_t I = 0; I < T.Dims.size(); ++I)
+    Sizes.emplace_back(T.Dims[I].Size / partsOf(I, L, M));
+  return Sizes;
+}
+
+namespace {
+
+/// The dimensions that one rank holds of a value.
+class LocalDims {
+public:
+  LocalDims(const ir::Value &V, const ir::Mesh &M)
+      : Type(V.Type), Sizes(localExtents(V.Type, V.Layout, M)) {}
+
+  int64_t operator[](DimKind K) const {
+    const int Index = Type.indexOf(K);
+    assert(Index >= 0 && "a call of a value without that dimension");
+    return Sizes[static_cast<size_t>(Index)].size();
+  }
+
+private:
+  const ir::TensorType &Type;
+  Extents Sizes;
+};
+
+} // namespace
+
+/// The dimensions a shape is made of.
+static llvm::ArrayRef<DimKind> dimsOf(CallShape S) {
+  static constexpr DimKind Stream[] = {DimKind::Seq, DimKind::Batch,
+                                       DimKind::Hidden};
+  static constexpr DimKind Positions[] = {DimKind::Seq, DimKind::Batch};
+  static constexpr DimKind Router[] = {DimKind::Router};
+  static constexpr DimKind Scores[] = {DimKind::Seq, DimKind::Batch,
+                                       DimKind::Router};
+  static constexpr DimKind Slots[] = {DimKind::Slots, DimKind::Hidden};
+  static constexpr DimKind Choices[] = {DimKind::Slots, DimKind::Router};
+  switch (S) {
+  case CallShape::BSH:
+  case CallShape::SBH:
+  case CallShape::TH:
+  case CallShape::Tokens:
+    return Stream;
+  case CallShape::SB:
+  case CallShape::BS:
+  case CallShape::Mask:
+    return Positions;
+  case CallShape::Experts:
+    return Router;
+  case CallShape::Scores:
+    return Scores;
+  case CallShape::Copies:
+  case CallShape::Received:
+  case CallShape::Turned:
+  case CallShape::Slots:
+    return Slots;
+  case CallShape::Choices:
+    return Choices;
+  }
+  llvm_unreachable("every shape is handled");
+}
+
+/// The first value of \p O that has the dimensions of \p S.
+static const ir::Value &subjectOf(CallShape S, const ir::Block &B,
+                                  const ir::Op &O) {
+  auto Has = [&](ir::ValueId V) {
+    return llvm::all_of(
+        dimsOf(S), [&](DimKind K) { return B.Values[V].Type.indexOf(K) >= 0; });
+  };
+  const auto *Found = llvm::find_if(O.Operands, Has);
+  if (Found != O.Operands.end())
+    return B.Values[*Found];
+  const auto *Made = llvm::find_if(O.Results, Has);
+  assert(Made != O.Results.end() && "a call of no value of its op");
+  return B.Values[*Made];
+}
+
+/// \p SplitOver ranks of tp share the channels, or the tokens, of experts.
+static Extents shapeOf(CallShape S, const LocalDims &D, int64_t Tp,
+                       int64_t SplitOver, int64_t TopK) {
+  auto Tokens = [&] { return D[DimKind::Seq] * D[DimKind::Batch]; };
+  auto Channels = [&] { return D[DimKind::Hidden] / SplitOver; };
+  switch (S) {
+  case CallShape::BSH:
+    return {D[DimKind::Batch], D[DimKind::Seq], D[DimKind::Hidden]};
+  case CallShape::SBH:
+    return {D[DimKind::Seq], D[DimKind::Batch], D[DimKind::Hidden]};
+  case CallShape::TH:
+    return {Tokens(), D[DimKind::Hidden]};
+  case CallShape::SB:
+    return {D[DimKind::Seq], D[DimKind::Batch]};
+  case CallShape::BS:
+    return {D[DimKind::Batch], D[DimKind::Seq]};
+  case CallShape::Mask:
+    return {D[DimKind::Batch], 1, D[DimKind::Seq], D[DimKind::Seq]};
+  case CallShape::Experts:
+    return {D[DimKind::Router]};
+  case CallShape::Scores:
+    return {Tokens() * Tp, D[DimKind::Router]};
+  case CallShape::Tokens:
+    return {Tokens() * Tp, Channels()};
+  case CallShape::Copies:
+    return {D[DimKind::Slots] * Tp, Channels()};
+  case CallShape::Received:
+    return {Extent::received(), Channels()};
+  case CallShape::Turned:
+    return {D[DimKind::Hidden], Extent::received()};
+  case CallShape::Slots:
+    return {D[DimKind::Slots], D[DimKind::Hidden]};
+  case CallShape::Choices:
+    return {D[DimKind::Slots], TopK};
+  }
+  llvm_unreachable("every shape is handled");
+}
+
+static ir::ElementType elementOf(CallType T, const ir::Program &P) {
+  switch (T) {
+  case CallType::Param:
+    return ir::elementTypeOf(*P.Spec.Train.Precision);
+  case CallType::FP32:
+    return ir::ElementType::FP32;
+  case CallType::I64:
+    return ir::ElementType::I64;
+  case CallType::Bool:
+    return ir::ElementType::Bool;
+  }
+  llvm_unreachable("every type is handled");
+}
+
+LoggedTensor foretrace::megatron::tensorOf(const CallText &Call,
+                                           const ir::Program &P,
+                                           const ir::Block &B, const ir::Op &O,
+                                           Instrumentation How) {
+  const LocalDims Dims(subjectOf(Call.Shape, B, O), P.Mesh);
+  const int64_t Tp = *P.Spec.Parallel.Tp;
+  const ir::BlockSpec *Experts = expertsOf(P, B);
+  return {shapeOf(Call.Shape, Dims, Tp, How.Scaling ? 1 : Tp,
+                  Experts ? *Experts->Moe->TopK : 1),
+          elementOf(Call.Type, P)};
+}
+
+LoggedTensor foretrace::megatron::tensorOf(const BatchCall &Call,
+                                           const ir::Program &P,
+                                           const ir::Value &Input) {
+  return {shapeOf(Call.Shape, LocalDims(Input, P.Mesh), 1, 1, 1), Call.Element};
+}

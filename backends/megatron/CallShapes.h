@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shapes that calls log, from the types and layouts of the IR's values.
+// Private to this backend.
+#ifndef FORETRACE_BACKENDS_MEGATRON_CALLSHAPES_H
+#define FORETRACE_BACKENDS_MEGATRON_CALLSHAPES_H
+
+#include "backends/megatron/CallTable.h"
+
+namespace foretrace::megatron {
+
+/// What one rank holds of each dimension of a value.
+Extents localExtents(const ir::TensorType &T, const ir::Layout &L,
+                     const ir::Mesh &M);
+
+/// The tensor of a call within \p B that \p O makes, a collective or a compute
+/// op; of a collective it is its operand.
+LoggedTensor tensorOf(const CallText &Call, const ir::Program &P,
+                      const ir::Block &B, const ir::Op &O, Instrumentation How);
+/// What a rank reads of \p Input, tokens of samples.
+LoggedTensor tensorOf(const BatchCall &Call, const ir::Program &P,
+                      const ir::Value &Input);
+
+} // namespace foretrace::megatron
+
+#endif

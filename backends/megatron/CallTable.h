@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What SubOperations.def says of an op of the IR. Private to this backend.
+#ifndef FORETRACE_BACKENDS_MEGATRON_CALLTABLE_H
+#define FORETRACE_BACKENDS_MEGATRON_CALLTABLE_H
+
+#include "backends/megatron/Trace.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace foretrace::megatron {
+
+/// What becomes of a collective.
+enum class Fate : unsigned char {
+  Logged,  ///< as a call
+  Silent,  ///< not at all
+  Unknown, ///< perhaps: it is not logged by any code that is known
+};
+
+/// How a call's shape follows from the values of its op.
+enum class CallShape : unsigned char {
+  BSH,
+  SBH,
+  TH,
+  SB,
+  BS,
+  Mask,
+  Experts,
+  Scores,
+  Tokens,
+  Copies,
+  Received,
+  Turned,
+  Slots,
+  Choices
+};
+
+/// Element type of a call.
+enum class CallType : unsigned char { Param, FP32, I64, Bool };
+
+/// What a trace says of a call.
+struct CallText {
+  llvm::StringLiteral Function, Name; ///< trace_src_func, func_name
+  GroupKind Group;
+  ir::OpKind Comm;
+  CallShape Shape;
+  CallType Type;
+};
+
+/// What becomes of a collective.
+struct CollectiveRule {
+  megatron::Fate Fate;
+  CallText Call;           ///< if it is logged
+  llvm::StringLiteral Why; ///< it is not
+};
+
+/// The row of a collective of a micro-batch that moves no parameters; null if
+/// there is none.
+const CollectiveRule *findRule(const ir::Program &P, const ir::Block &B,
+                               const ir::Op &Collective, Instrumentation How);
+/// As findRule, for a collective of a stage's step.
+const CollectiveRule *findStepRule(const ir::Block &Step,
+                                   const ir::Op &Collective);
+/// Visits the calls that no collective stands for, where the compute op \p O
+/// happens.
+void forEachAddedCall(const ir::Program &P, const ir::Block &B, const ir::Op &O,
+                      Instrumentation How,
+                      llvm::function_ref<void(const CallText &)> Visit);
+
+/// The blocks of a stage that a call of get_batch is for.
+enum class BatchBlock : unsigned char { Embedding, Head, Either };
+/// A call of get_batch.
+struct BatchCall {
+  llvm::StringLiteral Name; ///< func_name, and the input of the block
+  BatchBlock Of;
+  CallShape Shape;
+  ir::ElementType Element;
+};
+/// All of them, in order.
+llvm::ArrayRef<BatchCall> batchCalls();
+
+/// Whether \p O gathers parameters or reduces their gradients, over ranks that
+/// hold the same ones.
+bool movesParameters(const ir::Op &O, const ir::Block &B);
+/// The routed experts of \p B, or null.
+const ir::BlockSpec *expertsOf(const ir::Program &P, const ir::Block &B);
+
+} // namespace foretrace::megatron
+
+#endif
