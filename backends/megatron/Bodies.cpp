@@ -64,18 +64,15 @@ static Step stepOf(const ir::Op &O) {
 
 /// Who takes part: experts of several ranks each are spread over those, too,
 /// whatever traces call their group.
-static const ir::ProcessGroup *ranksOf(const CallText &Call, const ir::Op &O) {
+static const ir::ProcessGroup &ranksOf(const CallText &Call, const ir::Op &O) {
   const bool IsOverBoth =
       O.Group.spans(ir::Axis::Etp) && Call.Group == GroupKind::Exp;
-  if (!IsOverBoth)
-    return &processGroup(Call.Group);
-  return llvm::find_if(ir::allProcessGroups(),
-                       [](const auto &G) { return G.Name == "etp-ep"; });
+  return IsOverBoth ? processGroup("etp-ep") : processGroup(Call.Group);
 }
 
 void CallMaker::add(const CallText &Call, const ir::Op &O) {
   Calls.push_back({Call.Function, Call.Name, tensorOf(Call, P, B, O, How),
-                   Call.Group, ranksOf(Call, O), Call.Comm, O.Origin.Range});
+                   Call.Group, &ranksOf(Call, O), Call.Comm, O.Origin.Range});
 }
 
 void CallMaker::addPending() {
@@ -210,16 +207,14 @@ RowBody Maker::loss() const {
           ? "loss_func, calculate and DP allreduce for the last stage"
           : "simulation: loss_func, calculate and DP allreduce for the last "
             "stage";
-  const auto *Replicas =
-      *P.Spec.Parallel.Cp == 1
-          ? &processGroup(GroupKind::Dp)
-          : llvm::find_if(ir::allProcessGroups(),
-                          [](const auto &G) { return G.Name == "dp"; });
+  const ir::ProcessGroup &Replicas = *P.Spec.Parallel.Cp == 1
+                                         ? processGroup(GroupKind::Dp)
+                                         : processGroup("dp");
   Body.SubOperations = {{"allreduce",
                          "loss_func",
                          {{1}, ir::ElementType::FP32},
                          GroupKind::Dp,
-                         Replicas,
+                         &Replicas,
                          ir::OpKind::AllReduce}};
   return Body;
 }

@@ -184,11 +184,9 @@ static bool holds(When Condition, const ir::Program &P, const ir::Block &B) {
 
 /// Whether all axes of \p O are of the process group \p Name.
 static bool isOver(const ir::Op &O, StringRef Name) {
-  const auto *G = llvm::find_if(
-      ir::allProcessGroups(), [&](const auto &Of) { return Of.Name == Name; });
-  return llvm::all_of(O.Group.Axes, [&](ir::Axis A) {
-    return llvm::is_contained(G->Group.Axes, A);
-  });
+  const ir::ProcessGroup &G = processGroup(Name);
+  return llvm::all_of(O.Group.Axes,
+                      [&](ir::Axis A) { return G.Group.spans(A); });
 }
 
 const CollectiveRule *foretrace::megatron::findRule(const ir::Program &P,

@@ -4,6 +4,7 @@
 #include "backends/megatron/RankTexts.h"
 #include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
+#include "backends/megatron/Unlogged.h"
 #include "ir/Ranks.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -54,9 +55,8 @@ bool foretrace::megatron::check(const EmitRequest &Request,
   const int64_t World = *Request.Program.Spec.Parallel.World;
   if (!checkModes(Request.Program, Diags))
     return false;
-  bool IsGood = !O.HasDurations || checkTimes(Request, O, Diags);
-  if (const auto &Sp = Request.Program.Spec.Parallel.SequenceParallel; *Sp)
-    Diags.report(Sp.Range, diag::MegatronSequenceParallel);
+  bool IsGood = checkCalls(Request.Program, O.How, Diags);
+  IsGood &= !O.HasDurations || checkTimes(Request, O, Diags);
   for (const RankRange &R : ranksOf(Request, O))
     if (R.Last >= World) {
       Diags.report(R.Range, diag::MegatronRank, R.Last, World);

@@ -25,9 +25,6 @@ bool foretrace::megatron::checkModes(const ir::Program &P,
   if (*Par.OverlapExpertComm)
     Diags.report(Par.OverlapExpertComm.Range, diag::MegatronSchedule,
                  "interleaved with overlap_moe_expert_parallel_comm");
-  for (const ir::BlockSpec &B : P.Spec.Model.Blocks)
-    if (B.Moe && *B.Moe->Dispatcher == ir::DispatcherKind::AllGather)
-      Diags.report(B.Moe->Dispatcher.Range, diag::MegatronDispatcher);
   return Diags.errorCount() == Before;
 }
 

@@ -21,7 +21,8 @@ struct StageBodies {
   std::vector<RowBody> Finalize;          ///< in order
 };
 
-/// Whether it is known what a trace of \p P looks like; reports why not.
+/// Whether it is known in which order a trace of \p P has its rows; reports why
+/// not.
 bool checkModes(const ir::Program &P, DiagnosticEngine &Diags);
 
 /// The expected trace of a program with schedule and sync, whose modes are

@@ -2,7 +2,7 @@
 //
 // The rows of a stage's step: gradients are reduced, parameters updated.
 #include "backends/megatron/Bodies.h"
-#include "backends/megatron/CallTable.h"
+#include "backends/megatron/CallShapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include <utility>
 
@@ -28,6 +28,7 @@ private:
   void addTransfers(RowBody &To, bool IsReduction) const;
   RowBody reduction(RowKind Kind, llvm::StringRef Description,
                     int64_t Count) const;
+  Extents tableShape() const;
   RowBody tied(llvm::StringRef Description) const;
   RowBody optimizer() const;
   std::vector<RowBody> rows() const;
@@ -39,7 +40,7 @@ private:
   // What the step reduces, in elements of one rank.
   int64_t Dense = 0, Expert = 0;
   bool HasExpertBuffer = false;
-  std::optional<int64_t> Tied; ///< of the word embedding
+  bool IsTied; ///< and two stages hold a copy of the word embedding
 };
 
 } // namespace
@@ -48,7 +49,7 @@ Maker::Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How)
     : P(P), Step(P.Blocks[S.Step]), How(How),
       Dense(countOf("grads.dense").value_or(0)),
       Expert(countOf("grads.expert").value_or(0)),
-      Tied(countOf("grads.word_embeddings")) {
+      IsTied(countOf("grads.word_embeddings").has_value()) {
   // Experts get a buffer of their own only if they are spread.
   HasExpertBuffer = Expert > 0 && *P.Spec.Parallel.Ep > 1;
   if (!HasExpertBuffer)
@@ -106,14 +107,23 @@ RowBody Maker::reduction(RowKind Kind, llvm::StringRef Description,
   return Body;
 }
 
+/// The table of the word embedding on one rank. The first and the last stage
+/// hold one each, and reduce the gradients of all of it.
+Extents Maker::tableShape() const {
+  const ir::Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
+  const auto Table = llvm::find_if(Embedding.Values, [](const ir::Value &V) {
+    return V.Kind == ir::ValueKind::Param &&
+           V.Type.indexOf(ir::DimKind::Vocab) >= 0;
+  });
+  return localExtents(Table->Type, Table->Layout, P.Mesh);
+}
+
 RowBody Maker::tied(llvm::StringRef Description) const {
-  const int64_t Hidden = *P.Spec.Model.Hidden;
   RowBody Body;
   Body.Kind = RowKind::EpAllReduce;
   Body.Description = Description;
   Body.Group = GroupKind::Ep;
-  Body.Tensor = {{*Tied / Hidden, Hidden},
-                 ir::elementTypeOf(*P.Spec.Train.GradPrecision)};
+  Body.Tensor = {tableShape(), ir::elementTypeOf(*P.Spec.Train.GradPrecision)};
   Body.State = RowState::Finalize;
   Body.Why = P.Spec.Model.LayersRange;
   return Body;
@@ -149,7 +159,7 @@ std::vector<RowBody> Maker::rows() const {
         reduction(IsV2b ? RowKind::ExpDpAllReduce : RowKind::EpDpAllReduce,
                   ExpertGradients, Expert));
   }
-  if (Tied)
+  if (IsTied)
     Rows.push_back(tied("_allreduce_word_embedding_grads"));
   Rows.push_back(optimizer());
   return Rows;
@@ -175,7 +185,7 @@ std::vector<RowBody> Maker::scalingRows() const {
     Rows.push_back(reduction(RowKind::DpAllReduce, AllGradients, Dense));
     Rows.back().State = RowState::None;
   }
-  if (Tied) {
+  if (IsTied) {
     RowBody Body = tied("Embedding parallel gradient synchronization");
     if (IsV2b)
       Rows.push_back(std::move(Body));

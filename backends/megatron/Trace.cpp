@@ -45,14 +45,17 @@ std::optional<GroupKind> foretrace::megatron::findGroupKind(StringRef Name) {
       .Default(std::nullopt);
 }
 
+const ir::ProcessGroup &foretrace::megatron::processGroup(StringRef Name) {
+  return *llvm::find_if(ir::allProcessGroups(),
+                        [&](const auto &G) { return G.Name == Name; });
+}
+
 const ir::ProcessGroup &foretrace::megatron::processGroup(GroupKind K) {
   static constexpr llvm::StringLiteral Groups[] = {
 #define GROUP_KIND(ENUMERATOR, KIND, GROUP) GROUP,
 #include "backends/megatron/GroupKinds.def"
   };
-  return *llvm::find_if(ir::allProcessGroups(), [&](const auto &G) {
-    return G.Name == Groups[static_cast<unsigned>(K)];
-  });
+  return processGroup(Groups[static_cast<unsigned>(K)]);
 }
 
 StringRef foretrace::megatron::commName(ir::OpKind Collective) {

@@ -56,6 +56,8 @@ enum class GroupKind : unsigned char {
 };
 llvm::StringRef getName(GroupKind K);
 std::optional<GroupKind> findGroupKind(llvm::StringRef Name);
+/// The row of ir/Groups.def with this name, which must exist.
+const ir::ProcessGroup &processGroup(llvm::StringRef Name);
 /// Who is in a group of that kind.
 const ir::ProcessGroup &processGroup(GroupKind K);
 

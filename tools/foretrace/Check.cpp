@@ -2,6 +2,7 @@
 //
 // `foretrace check`: holds the traces of a real run against the job.
 #include "tools/runs/Check.h"
+#include "backends/megatron/Unlogged.h"
 #include "passes/PassManager.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -66,7 +67,13 @@ static ExitCode checkRun(const ir::Spec &Job, const runs::CheckOptions &Options,
       runs::findTraces(givenTraces(), *P->Spec.Parallel.World);
   if (!Files)
     return failure(Files.takeError());
-  return exitCode(runs::checkTraces(Job, *P, std::move(*Files), Options, *Out));
+  const megatron::Instrumentation How = runs::TracePlan::recognize(*P, *Files);
+  DiagnosticEngine OfCalls = Diags.cloneEmpty();
+  megatron::checkCalls(*P, How, OfCalls);
+  if (ExitCode Code = showMessages(OfCalls, Sources))
+    return Code;
+  return exitCode(
+      runs::checkTraces(Job, *P, How, std::move(*Files), Options, *Out));
 }
 
 ExitCode runCheck() {

@@ -23,9 +23,11 @@ struct CheckOptions {
 llvm::Error checkSize(const ir::Schedule &S);
 
 /// Holds \p Files, at least one, against \p P, which has the facts of
-/// TracePlan::needs, and tells \p Out how they differ. \p Job is as the
-/// frontend left it: other values of its keys are tried.
+/// TracePlan::needs, and tells \p Out how they differ, if they were made as
+/// \p How says. \p Job is as the frontend left it: other values of its keys are
+/// tried.
 CheckSummary checkTraces(const ir::Spec &Job, const ir::Program &P,
+                         megatron::Instrumentation How,
                          std::vector<TraceFile> Files,
                          const CheckOptions &Options, DivergencePrinter &Out);
 

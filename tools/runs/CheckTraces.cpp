@@ -29,11 +29,10 @@ struct Differences {
 class TraceChecker {
 public:
   TraceChecker(const ir::Spec &Job, const ir::Program &P,
-               std::vector<TraceFile> Files, const CheckOptions &Options,
-               DivergencePrinter &Out)
-      : Job(Job), P(P), Files(std::move(Files)), Options(Options),
-        How(TracePlan::recognize(P, this->Files)), Plan(P, How),
-        Groups(Plan.map()), Out(Out) {}
+               megatron::Instrumentation How, std::vector<TraceFile> Files,
+               const CheckOptions &Options, DivergencePrinter &Out)
+      : Job(Job), P(P), Files(std::move(Files)), Options(Options), How(How),
+        Plan(P, How), Groups(Plan.map()), Out(Out) {}
 
   CheckSummary run();
 
@@ -226,9 +225,10 @@ Error checkSize(const ir::Schedule &S) {
 }
 
 CheckSummary checkTraces(const ir::Spec &Job, const ir::Program &P,
+                         megatron::Instrumentation How,
                          std::vector<TraceFile> Files,
                          const CheckOptions &Options, DivergencePrinter &Out) {
-  return TraceChecker(Job, P, std::move(Files), Options, Out).run();
+  return TraceChecker(Job, P, How, std::move(Files), Options, Out).run();
 }
 
 } // namespace foretrace::runs
