@@ -137,9 +137,10 @@ IndexId IndexTable::combine(IndexOp Op, IndexId Left, IndexId Right) {
 }
 
 void IndexTable::name(IndexId I, llvm::StringRef Name) {
+  if (llvm::any_of(Names, [&](auto &Row) { return Row.first == I; }))
+    return;
   assert(llvm::none_of(Names, [&](auto &Row) { return Row.second == Name; }));
-  if (llvm::none_of(Names, [&](auto &Row) { return Row.first == I; }))
-    Names.emplace_back(I, Name.str());
+  Names.emplace_back(I, Name.str());
 }
 
 void IndexTable::print(IndexId I, llvm::raw_ostream &OS) const {
