@@ -33,36 +33,38 @@ static int64_t floorDivide(int64_t L, int64_t R) {
   return L / R - (L % R < 0);
 }
 
-std::optional<int64_t> foretrace::ir::applyIndexOp(IndexOp Op, int64_t Left,
-                                                   int64_t Right) {
-  int64_t Out;
+/// \p Op of two numbers; whether it has a value.
+static bool evaluate(IndexOp Op, int64_t L, int64_t R, int64_t &Out) {
   switch (Op) {
   case IndexOp::Add:
-    return llvm::AddOverflow(Left, Right, Out) ? std::nullopt
-                                               : std::optional(Out);
+    return !llvm::AddOverflow(L, R, Out);
   case IndexOp::Sub:
-    return llvm::SubOverflow(Left, Right, Out) ? std::nullopt
-                                               : std::optional(Out);
+    return !llvm::SubOverflow(L, R, Out);
   case IndexOp::Mul:
-    return llvm::MulOverflow(Left, Right, Out) ? std::nullopt
-                                               : std::optional(Out);
+    return !llvm::MulOverflow(L, R, Out);
   case IndexOp::Div:
-    if (Right <= 0)
-      return std::nullopt;
-    return floorDivide(Left, Right);
+    Out = R <= 0 ? 0 : floorDivide(L, R);
+    return R > 0;
   case IndexOp::Mod:
-    if (Right <= 0)
-      return std::nullopt;
-    return Left - floorDivide(Left, Right) * Right;
+    Out = R <= 0 ? 0 : L - floorDivide(L, R) * R;
+    return R > 0;
   case IndexOp::Min:
-    return std::min(Left, Right);
+    Out = std::min(L, R);
+    return true;
   case IndexOp::Max:
-    return std::max(Left, Right);
+    Out = std::max(L, R);
+    return true;
   case IndexOp::Constant:
   case IndexOp::Variable:
     break;
   }
   llvm_unreachable("not an operation of two operands");
+}
+
+std::optional<int64_t> foretrace::ir::applyIndexOp(IndexOp Op, int64_t Left,
+                                                   int64_t Right) {
+  int64_t Out = 0;
+  return evaluate(Op, Left, Right, Out) ? std::optional(Out) : std::nullopt;
 }
 
 IndexId IndexTable::unique(IndexNode N) {
@@ -197,49 +199,17 @@ void IndexTable::printNode(const IndexNode &N, unsigned Precedence,
 }
 
 void IndexValues::compute(const IndexCode &Code) {
-  bool Fails = Failed;
   for (IndexId I : Code) {
     const IndexNode &N = (*T)[I];
     int64_t &Out = Values[I.Index];
-    if (N.Op == IndexOp::Constant) {
+    if (N.Op == IndexOp::Constant)
       Out = N.Value;
-      continue;
-    }
-    if (N.Op == IndexOp::Variable) {
+    else if (N.Op == IndexOp::Variable)
       Out = Variables[static_cast<size_t>(N.Value)];
-      continue;
-    }
-    const int64_t L = Values[N.Left.Index], R = Values[N.Right.Index];
-    switch (N.Op) {
-    case IndexOp::Add:
-      Fails |= llvm::AddOverflow(L, R, Out) != 0;
-      break;
-    case IndexOp::Sub:
-      Fails |= llvm::SubOverflow(L, R, Out) != 0;
-      break;
-    case IndexOp::Mul:
-      Fails |= llvm::MulOverflow(L, R, Out) != 0;
-      break;
-    case IndexOp::Div:
-      Fails |= R <= 0;
-      Out = R <= 0 ? 0 : floorDivide(L, R);
-      break;
-    case IndexOp::Mod:
-      Fails |= R <= 0;
-      Out = R <= 0 ? 0 : L - floorDivide(L, R) * R;
-      break;
-    case IndexOp::Min:
-      Out = std::min(L, R);
-      break;
-    case IndexOp::Max:
-      Out = std::max(L, R);
-      break;
-    case IndexOp::Constant:
-    case IndexOp::Variable:
-      llvm_unreachable("constants and variables are handled above");
-    }
+    else
+      Failed |=
+          !evaluate(N.Op, Values[N.Left.Index], Values[N.Right.Index], Out);
   }
-  Failed = Fails;
 }
 
 std::optional<int64_t> IndexValues::growth(IndexId Of, int64_t By) const {

@@ -183,6 +183,8 @@ void MessageVerifier::verify() {
 /// without numbers of their own can't tell them apart.
 static int64_t repeating(const Schedule &S) {
   constexpr int64_t MaxConstant = 2;
+  if (S.Stages > MaxActions)
+    return S.MicroBatches; // as they are, they are too many to be followed
   const bool IsLoop = S.Placement == PlacementKind::Loop;
   const int64_t Unit = IsLoop && S.Chunks > 1 ? S.Group : 2;
   const int64_t Round = IsLoop ? std::max(S.Stages, Unit) : 2 * S.Stages;

@@ -23,6 +23,8 @@ void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
   Expect("stages", S.Stages, P.Mesh[Axis::Pp]);
   if (Par.Vpp.isPresent() && S.Placement != PlacementKind::Bidirectional)
     Expect("chunks", S.Chunks, *Par.Vpp);
+  if (S.Placement != PlacementKind::Loop)
+    Expect("chunks", S.Chunks, 2);
   if (!P.Stages.empty())
     Expect("chunks", S.Chunks, chunksOf(P.Stages.front()));
   if (Par.Ga.isPresent())
