@@ -138,6 +138,7 @@ bool ScheduleParser::slot(SlotLoop &To) {
   for (SlotStart How : {SlotStart::With, SlotStart::Overlapped})
     if (In.takeWord(getSpelling(How)))
       Out.Start = How;
+  Out.Range = In.peek().Range;
   if (!In.expectSpelling("a slot", Out.Kind))
     return false;
   const bool HasMicroBatch = isCompute(Out.Kind) || isMessage(Out.Kind);

@@ -89,6 +89,7 @@ struct Slot {
   IndexId MicroBatch = {}, Chunk = {};
   IndexId Peer = {}; ///< of a message: the other stage
   IndexId Tag = {};  ///< of a message: the same at both ends, and of no other
+  SourceRange Range = {}; ///< where it is written, if it is
 };
 
 struct SlotLoop {
@@ -152,8 +153,9 @@ struct Action {
   int64_t MicroBatch = 0; ///< from 0; of what is sent or received, too
   int64_t Chunk = 0;      ///< of this stage, from 0
   SlotStart Start = SlotStart::After;
-  int64_t Peer = 0; ///< of a message
-  int64_t Tag = 0;  ///< of a message
+  int64_t Peer = 0;         ///< of a message
+  int64_t Tag = 0;          ///< of a message
+  const Slot *Of = nullptr; ///< which slot; none of what is missing
 
   /// Whether it is part of the call that the action before it began.
   bool isFused() const { return Start == SlotStart::With; }

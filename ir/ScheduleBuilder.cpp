@@ -33,6 +33,7 @@ ScheduleBuilder &ScheduleBuilder::begin(SlotStart How) {
 
 ScheduleBuilder &ScheduleBuilder::add(Slot Of) {
   Of.Start = Start;
+  Of.Range = Range;
   Start = SlotStart::After;
   S.Programs.back().Loops.back().Slots.push_back(Of);
   return *this;

@@ -101,6 +101,8 @@ public:
   /// The next slot begins with, or overlaps, the one before it.
   ScheduleBuilder &with() { return begin(SlotStart::With); }
   ScheduleBuilder &overlapped() { return begin(SlotStart::Overlapped); }
+  /// From here on slots are written at \p R.
+  void at(SourceRange R) { Range = R; }
   /// From here on messages that follow one another are one call.
   void joinMessages() { JoinsMessages = true; }
 
@@ -169,6 +171,7 @@ private:
 
   Schedule &S;
   SlotStart Start = SlotStart::After;
+  SourceRange Range;
   bool JoinsMessages = false;
 };
 

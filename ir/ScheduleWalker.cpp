@@ -62,6 +62,7 @@ int64_t ScheduleWalker::iterations() const {
 
 std::optional<Action> ScheduleWalker::actionOf(const Slot &Of) const {
   Action A;
+  A.Of = &Of;
   A.Kind = Of.Kind;
   A.Phase = Program.Loops[Loop].Phase;
   if (!Of.MicroBatch.isValid())

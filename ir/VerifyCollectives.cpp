@@ -83,8 +83,8 @@ Client::Client(const Program &P) : P(P) {
       Stages.push_back({Kinds[Kind], 0, {}});
 }
 
-std::optional<std::pair<size_t, int64_t>>
-Client::groupOf(const Group &G, size_t Stage) const {
+std::optional<std::pair<size_t, int64_t>> Client::groupOf(const Group &G,
+                                                          size_t Stage) const {
   const size_t Last = Stages.size() - 1;
   switch (G.Members) {
   case GroupMembers::All:
@@ -138,22 +138,23 @@ static std::string describe(const Issue &Of, const Mesh &M) {
 /// The first stage that waits, and what the first of those that have not come
 /// does instead.
 static void reportStuck(const Client &C, const Rendezvous<Client> &Run,
-                        const Mesh &M, DiagnosticEngine &Diags) {
+                        const Program &P, DiagnosticEngine &Diags) {
   size_t At = 0;
   while (!Run.isStuck(At))
     ++At;
   const Issue &Of = C.current(At);
-  DiagnosticBuilder D = Diags.report(Of.Of->Origin.Range, diag::VerifyGroupWait,
-                                     At, describe(Of, M));
+  DiagnosticBuilder D =
+      Diags.report(Of.Of->Origin.Range, diag::VerifyGroupWait,
+                   describeStage(P, At), describe(Of, P.Mesh));
   for (size_t Other = 0; Other < C.Stages.size(); ++Other) {
     const bool IsStuck = Run.isStuck(Other);
     if (IsStuck && C.Stages[Other].Now.Id == C.Stages[At].Now.Id)
       continue;
     if (IsStuck)
-      D.note(C.current(Other).Of->Origin.Range, diag::VerifyGroupNext, Other,
-             describe(C.current(Other), M));
+      D.note(C.current(Other).Of->Origin.Range, diag::VerifyGroupNext,
+             describeStage(P, Other), describe(C.current(Other), P.Mesh));
     else
-      D.note(Of.Of->Origin.Range, diag::VerifyEnded, Other);
+      D.note(Of.Of->Origin.Range, diag::VerifyEnded, describeStage(P, Other));
     return;
   }
 }
@@ -175,16 +176,17 @@ void foretrace::ir::verifyCollectives(const Program &P,
   const bool HaveEnded = Run.run();
   if (C.Outsider) {
     const Issue &Of = C.current(*C.Outsider);
-    Diags.report(Of.Of->Origin.Range, diag::VerifyGroupMember, *C.Outsider,
-                 describe(Of, P.Mesh));
+    Diags.report(Of.Of->Origin.Range, diag::VerifyGroupMember,
+                 describeStage(P, *C.Outsider), describe(Of, P.Mesh));
   } else if (C.Different) {
     const auto &[I, J, Has, Other] = *C.Different;
     Diags
-        .report(Has.Of->Origin.Range, diag::VerifyGroupOrder, I,
-                describe(Has, P.Mesh), J, describe(Other, P.Mesh))
-        .note(Other.Of->Origin.Range, diag::VerifyGroupNext, J,
-              describe(Other, P.Mesh));
+        .report(Has.Of->Origin.Range, diag::VerifyGroupOrder,
+                describeStage(P, int64_t(I)), describe(Has, P.Mesh),
+                describeStage(P, J), describe(Other, P.Mesh))
+        .note(Other.Of->Origin.Range, diag::VerifyGroupNext,
+              describeStage(P, J), describe(Other, P.Mesh));
   } else if (!HaveEnded) {
-    reportStuck(C, Run, P.Mesh, Diags);
+    reportStuck(C, Run, P, Diags);
   }
 }

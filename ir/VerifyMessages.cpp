@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the stages of a schedule against each other.
+#include "ir/FoldSchedule.h"
 #include "ir/StageCalls.h"
 #include "ir/StageOrder.h"
 #include "ir/VerifyParts.h"
@@ -90,9 +91,8 @@ private:
 
 class MessageVerifier {
 public:
-  MessageVerifier(const Schedule &S, SourceRange Range, DiagnosticEngine &Diags)
-      : Range(Range), Diags(Diags), C(S),
-        Run(C, static_cast<size_t>(S.Stages)) {}
+  MessageVerifier(const Program &P, const Schedule &S, DiagnosticEngine &Diags)
+      : P(P), Diags(Diags), C(S), Run(C, static_cast<size_t>(S.Stages)) {}
 
   void verify();
 
@@ -100,8 +100,10 @@ private:
   bool verifyOrder();
   void reportStuck();
   const Action *waitsFor(size_t Stage) const;
+  SourceRange rangeOf(const Action &A) const;
+  std::string name(int64_t Stage) const { return describeStage(P, Stage); }
 
-  const SourceRange Range;
+  const Program &P;
   DiagnosticEngine &Diags;
   Client C;
   Rendezvous<Client> Run;
@@ -109,16 +111,29 @@ private:
 
 } // namespace
 
+/// Where a schedule is chosen.
+static SourceRange rangeOf(const ParallelSpec &P) {
+  return P.Schedule.isStated() ? P.Schedule.Range : P.Pp.Range;
+}
+
+/// Where the slot of an action is written, if it is.
+SourceRange MessageVerifier::rangeOf(const Action &A) const {
+  return A.Of && A.Of->Range.isValid() ? A.Of->Range
+                                       : ::rangeOf(P.Spec.Parallel);
+}
+
 /// Of every stage for itself; reports the first one.
 bool MessageVerifier::verifyOrder() {
-  for (const auto &[Stage, Of] : llvm::enumerate(C.Stages)) {
+  for (const CheckedStage &Of : C.Stages) {
+    const std::string Stage = name(Of.Calls.stage());
     if (Of.Calls.hasFailed()) {
-      Diags.report(Range, diag::VerifyIndex, Stage);
+      Diags.report(::rangeOf(P.Spec.Parallel), diag::VerifyIndex, Stage);
       return false;
     }
     if (!Of.Why.empty()) {
-      Diags.report(Range, diag::VerifyAction, Stage, getName(Of.Wrong.Kind),
-                   Of.Wrong.MicroBatch, Of.Wrong.Chunk, Of.Why);
+      Diags.report(rangeOf(Of.Wrong), diag::VerifyAction, Stage,
+                   getName(Of.Wrong.Kind), Of.Wrong.MicroBatch, Of.Wrong.Chunk,
+                   Of.Why);
       return false;
     }
   }
@@ -136,25 +151,27 @@ const Action *MessageVerifier::waitsFor(size_t Stage) const {
 
 /// The first stage that waits, and those that it, and they in turn, wait for.
 void MessageVerifier::reportStuck() {
-  size_t At = 0;
-  while (!Run.isStuck(At))
+  int64_t At = 0;
+  while (!Run.isStuck(static_cast<size_t>(At)))
     ++At;
-  const Action *A = waitsFor(At);
+  const Action *A = waitsFor(static_cast<size_t>(At));
   DiagnosticBuilder D =
-      Diags.report(Range, diag::VerifyMessages, At, getName(A->Kind),
-                   A->MicroBatch, A->Chunk, A->Peer);
+      Diags.report(rangeOf(*A), diag::VerifyMessages, name(At),
+                   getName(A->Kind), A->MicroBatch, A->Chunk, name(A->Peer));
   std::vector<bool> Seen(C.Stages.size());
-  for (Seen[At] = true;; Seen[At] = true) {
-    At = static_cast<size_t>(A->Peer);
-    if (Seen[At])
+  for (Seen[static_cast<size_t>(At)] = true;;
+       Seen[static_cast<size_t>(At)] = true) {
+    const SourceRange Range = rangeOf(*A);
+    At = A->Peer;
+    if (Seen[static_cast<size_t>(At)])
       return;
-    if (!Run.isStuck(At)) {
-      D.note(Range, diag::VerifyEnded, At);
+    if (!Run.isStuck(static_cast<size_t>(At))) {
+      D.note(Range, diag::VerifyEnded, name(At));
       return;
     }
-    A = waitsFor(At);
-    D.note(Range, diag::VerifyWaits, At, getName(A->Kind), A->MicroBatch,
-           A->Chunk, A->Peer);
+    A = waitsFor(static_cast<size_t>(At));
+    D.note(rangeOf(*A), diag::VerifyWaits, name(At), getName(A->Kind),
+           A->MicroBatch, A->Chunk, name(A->Peer));
   }
 }
 
@@ -164,49 +181,49 @@ void MessageVerifier::verify() {
     return;
   if (C.Different) {
     const auto &[Of, First, Second] = *C.Different;
-    Diags.report(Range, diag::VerifyTags, Second.Stage, getName(Of.Kind),
-                 Of.MicroBatch, Of.Chunk, Second.Tag, First.Stage, First.Tag);
+    Diags.report(rangeOf(Of), diag::VerifyTags, name(Second.Stage),
+                 getName(Of.Kind), Of.MicroBatch, Of.Chunk, Second.Tag,
+                 name(First.Stage), First.Tag);
     return;
   }
   if (!HaveEnded)
     return reportStuck();
-  for (const auto &[Stage, Of] : llvm::enumerate(C.Stages))
+  for (const CheckedStage &Of : C.Stages)
     if (std::optional<Action> A = Of.Order.missing()) {
-      Diags.report(Range, diag::VerifyMissing, Stage, getName(A->Kind),
-                   A->MicroBatch, A->Chunk);
+      Diags.report(rangeOf(*A), diag::VerifyMissing, name(Of.Calls.stage()),
+                   getName(A->Kind), A->MicroBatch, A->Chunk);
       return;
     }
 }
 
-/// Micro-batches after which a schedule repeats what it does: of more, as many
-/// are run as reach from the first to the last stage and back. Closed forms
-/// without numbers of their own can't tell them apart.
-static int64_t repeating(const Schedule &S) {
-  constexpr int64_t MaxConstant = 2;
-  if (S.Stages > MaxActions)
-    return S.MicroBatches; // as they are, they are too many to be followed
-  const bool IsLoop = S.Placement == PlacementKind::Loop;
-  const int64_t Unit = IsLoop && S.Chunks > 1 ? S.Group : 2;
-  const int64_t Round = IsLoop ? std::max(S.Stages, Unit) : 2 * S.Stages;
-  if (Round > MaxActions || S.Indices.largestConstant() > MaxConstant)
-    return S.MicroBatches;
-  const int64_t Some = Round / Unit * Unit + Unit + S.MicroBatches % Unit;
-  return std::min(S.MicroBatches, Some);
-}
-
-void foretrace::ir::verifyMessages(const Program &P, DiagnosticEngine &Diags) {
-  const ParallelSpec &Par = P.Spec.Parallel;
-  const SourceRange Range =
-      Par.Schedule.isStated() ? Par.Schedule.Range : Par.Pp.Range;
-  Schedule S = P.Schedule;
-  S.MicroBatches = repeating(S);
+/// Whether a schedule has more actions than are followed.
+static bool isTooLong(const Schedule &S) {
   const Elements Size = Elements(S.Stages) * S.Chunks * S.MicroBatches;
   int64_t Iterations = Size.isOverflow() ? INT64_MAX : Size.value();
   for (int64_t Stage = 0; Stage < S.Stages && Iterations <= MaxActions; ++Stage)
     Iterations += std::min(ScheduleWalker(S, Stage).iterations(), MaxActions);
-  if (Iterations > MaxActions) {
-    Diags.report(Range, diag::VerifyLimit, MaxActions);
-    return;
+  return Iterations > MaxActions;
+}
+
+void foretrace::ir::verifyMessages(const Program &P, DiagnosticEngine &Diags) {
+  const Schedule Small = foldSizes(P.Schedule);
+  const bool IsSmall = !isTooLong(Small);
+  if (IsSmall) {
+    DiagnosticEngine Unseen;
+    MessageVerifier(P, Small, Unseen).verify();
+    if (!Unseen.hasErrors())
+      return;
   }
-  MessageVerifier(S, Range, Diags).verify();
+  const SourceRange Range = ::rangeOf(P.Spec.Parallel);
+  // A counter-example is of the job's own stages, if they can be followed.
+  const Schedule Large = foldMicroBatches(P.Schedule);
+  if (!isTooLong(Large)) {
+    MessageVerifier(P, Large, Diags).verify();
+  } else if (IsSmall) {
+    Diags.report(Range, diag::VerifyFolded, Small.Stages, Small.Chunks,
+                 Small.MicroBatches, MaxActions);
+    MessageVerifier(P, Small, Diags).verify();
+  } else {
+    Diags.report(Range, diag::VerifyLimit, MaxActions);
+  }
 }

@@ -28,6 +28,10 @@ void verifySchedule(const Program &P, DiagnosticEngine &Diags);
 /// of schedules that are not too long to run.
 void verifyMessages(const Program &P, DiagnosticEngine &Diags);
 
+/// What diagnostics call a stage: `stage 1 (rank 8)`. The rank is of the
+/// pipeline of rank 0; others are like it.
+std::string describeStage(const Program &P, int64_t Stage);
+
 } // namespace foretrace::ir
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/Ranks.h"
 #include "ir/VerifyParts.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -223,4 +225,10 @@ void StageVerifier::run() {
 
 void foretrace::ir::verifyStages(const Program &P, DiagnosticEngine &Diags) {
   StageVerifier(P, Diags).run();
+}
+
+std::string foretrace::ir::describeStage(const Program &P, int64_t Stage) {
+  const RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
+  return llvm::formatv("stage {0} (rank {1})", Stage,
+                       Map.at(0, {Axis::Pp}, Stage));
 }

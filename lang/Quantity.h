@@ -5,7 +5,7 @@
 #ifndef FORETRACE_LANG_QUANTITY_H
 #define FORETRACE_LANG_QUANTITY_H
 
-#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 #include <cassert>
 #include <cstdint>
 
@@ -31,14 +31,17 @@ public:
   }
 
   Quantity operator+(Quantity O) const {
-    if (Overflown || O.Overflown)
-      return overflow();
-    return fromOptional(llvm::checkedAdd(Count, O.Count));
+    int64_t Sum = 0;
+    return Overflown || O.Overflown || llvm::AddOverflow(Count, O.Count, Sum)
+               ? overflow()
+               : Quantity(Sum);
   }
   Quantity &operator+=(Quantity O) { return *this = *this + O; }
   Quantity operator*(int64_t Factor) const {
-    return Overflown ? overflow()
-                     : fromOptional(llvm::checkedMul(Count, Factor));
+    int64_t Product = 0;
+    return Overflown || llvm::MulOverflow(Count, Factor, Product)
+               ? overflow()
+               : Quantity(Product);
   }
   /// Division that must leave no rest; callers prove divisibility beforehand.
   Quantity dividedExactly(int64_t Divisor) const {
@@ -61,10 +64,6 @@ public:
   friend bool operator!=(Quantity A, Quantity B) { return !(A == B); }
 
 private:
-  template <typename Opt> static Quantity fromOptional(const Opt &O) {
-    return O ? Quantity(*O) : overflow();
-  }
-
   int64_t Count = 0;
   bool Overflown = false;
 };

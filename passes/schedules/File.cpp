@@ -86,8 +86,10 @@ void foretrace::buildFile(ScheduleBuilder &B, const ParallelSpec &Par) {
         B.once(I < First  ? SchedulePhase::Warmup
                : I < Last ? SchedulePhase::Steady
                           : SchedulePhase::Cooldown);
+      B.at(Steps[I].Range);
       addSteps(B, Steps[I].Entry);
     }
+    B.at({});
     B.finalize();
   }
 }

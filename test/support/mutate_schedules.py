@@ -26,16 +26,16 @@ def random_job(draw):
         "none", "gpipe", "one_f_one_b", "interleaved", "looped_bfs",
         "interleaved_1f1b", "zb_h1", "interleaved_zb", "zbv", "dualpipe",
         "dualpipe_v"])
-    p = 1 if kind == "none" else draw.choice([2, 3, 4])
+    p = 1 if kind == "none" else draw.choice([2, 3, 4, 7, 8])
     v, keys = 1, ""
     if kind in ("interleaved", "looped_bfs", "interleaved_1f1b",
                 "interleaved_zb"):
-        v = draw.choice([2, 3])
+        v = draw.choice([2, 3, 6])
     if kind in ("zbv", "dualpipe_v"):
         v = 2
     if kind == "dualpipe":
-        p = draw.choice([2, 4])
-    m = draw.choice([p, 2 * p, 3 * p, 10 * p])
+        p = draw.choice([2, 4, 6, 8, 10])
+    m = draw.choice([p, 2 * p, 3 * p, 5 * p])
     if kind.startswith("dualpipe"):
         m = 2 * p + 2 * draw.choice([0, 1, 2, 13])
     if kind == "interleaved":
