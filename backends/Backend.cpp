@@ -8,6 +8,7 @@
 #include "backends/schedule/Schedule.h"
 #include "backends/simai/Simai.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 
@@ -44,4 +45,10 @@ const Backend *foretrace::findBackend(llvm::StringRef Name) {
   const Backend *Found = llvm::find_if(
       allBackends(), [Name](const Backend &B) { return B.Name == Name; });
   return Found == allBackends().end() ? nullptr : Found;
+}
+
+std::string foretrace::backendNames() {
+  return llvm::join(
+      llvm::map_range(allBackends(), [](const Backend &B) { return B.Name; }),
+      ", ");
 }

@@ -66,6 +66,8 @@ bool isOfModel(const Backend &B);
 llvm::ArrayRef<Backend> allBackends();
 /// The backend with that name, or null.
 const Backend *findBackend(llvm::StringRef Name);
+/// Of all, for a message.
+std::string backendNames();
 
 } // namespace foretrace
 

@@ -189,6 +189,11 @@ const LayerSequence &Stage::layersOf(int64_t Chunk) const {
   llvm_unreachable("a stage has this chunk");
 }
 
+const Stage &stageAt(llvm::ArrayRef<Stage> Stages, int64_t Index) {
+  return *llvm::partition_point(
+      Stages, [&](const Stage &S) { return S.First + S.Count <= Index; });
+}
+
 int64_t layerCount(const LayerSequence &S) {
   int64_t N = 0;
   for (const LayerGroup &G : S)

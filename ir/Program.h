@@ -180,6 +180,9 @@ struct Stage {
   const LayerSequence &layersOf(int64_t Chunk) const;
 };
 
+/// The one of \p Stages, of a program, that stands for stage \p Index.
+const Stage &stageAt(llvm::ArrayRef<Stage> Stages, int64_t Index);
+
 enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
 llvm::StringRef getName(Level L);
 

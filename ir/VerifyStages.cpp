@@ -57,7 +57,6 @@ private:
   void verifyEnds(const Stage &S);
   void verifyLayers();
   bool holds(Cursor &Sequence, const LayerSequence &Chunk);
-  const Stage &stage(int64_t Index) const;
 
   const Program &P;
   DiagnosticEngine &Diags;
@@ -170,11 +169,6 @@ void StageVerifier::verifyEnds(const Stage &S) {
   }
 }
 
-const Stage &StageVerifier::stage(int64_t Index) const {
-  return *llvm::partition_point(
-      P.Stages, [&](const Stage &S) { return S.First + S.Count <= Index; });
-}
-
 /// Whether \p Chunk is what \p Sequence goes on with.
 bool StageVerifier::holds(Cursor &Sequence, const LayerSequence &Chunk) {
   Cursor C(Chunk);
@@ -200,11 +194,12 @@ void StageVerifier::verifyLayers() {
   Cursor Sequence(P.Layers);
   for (int64_t Part = 0; Part < Placed.parts(); ++Part) {
     const Schedule::Place At = Placed.placeOf(Part);
-    const LayerSequence &Layers = stage(At.Stage).layersOf(At.Chunk);
+    const LayerSequence &Layers =
+        stageAt(P.Stages, At.Stage).layersOf(At.Chunk);
     if (!holds(Sequence, Layers))
       return;
     if (Placed.Placement == PlacementKind::Bidirectional &&
-        stage(Placed.Stages - 1 - Part).layersOf(1) != Layers)
+        stageAt(P.Stages, Placed.Stages - 1 - Part).layersOf(1) != Layers)
       return void(Diags.report(Range, diag::VerifyCopies, Part));
   }
   if (!Sequence.atEnd())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Timing.h"
+#include "ir/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <limits>
@@ -26,20 +27,6 @@ static int64_t bounded(double Time) {
   return std::llrint(std::min(Time, static_cast<double>(Timing::MaxTime)));
 }
 
-int64_t Timing::chunkTime(const ir::LayerSequence &Layers,
-                          bool IsBackward) const {
-  Nanoseconds Sum;
-  for (const ir::LayerGroup &G : Layers)
-    for (const ir::BlockRun &R : G.Runs) {
-      Nanoseconds OfBlock;
-      for (const ir::Op &O : P.Blocks[R.Block].Ops)
-        if ((O.Phase != ir::Phase::Forward) == IsBackward)
-          OfBlock += O.Time;
-      Sum += OfBlock * R.Count * G.Periods;
-    }
-  return Sum.isOverflow() ? MaxTime : std::min(Sum.value(), MaxTime);
-}
-
 int64_t Timing::updateTime(const ir::Stage &S) const {
   Nanoseconds Time;
   for (const ir::Op &O : P.Blocks[S.Step].Ops)
@@ -50,14 +37,15 @@ int64_t Timing::updateTime(const ir::Stage &S) const {
 
 int64_t Timing::compute(const RowBody &B, const ir::Stage &S,
                         int64_t Chunk) const {
-  auto ChunkTime = [&](bool IsBackward) {
-    return chunkTime(S.layersOf(Chunk), IsBackward);
+  auto ChunkTime = [&](ir::ActionKind Step) {
+    const Nanoseconds Time = timeOf(P, S.layersOf(Chunk), Step);
+    return Time.isOverflow() ? MaxTime : std::min(Time.value(), MaxTime);
   };
   switch (B.Kind) {
   case RowKind::ForwardStep:
-    return ChunkTime(/*IsBackward=*/false);
+    return ChunkTime(ir::ActionKind::Forward);
   case RowKind::BackwardStep:
-    return ChunkTime(/*IsBackward=*/true);
+    return ChunkTime(ir::ActionKind::Backward);
   case RowKind::OptimizerStep:
     return updateTime(S);
   default:

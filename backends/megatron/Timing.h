@@ -64,7 +64,6 @@ private:
   int64_t measured(llvm::StringRef Name) const;
   int64_t updateTime(const ir::Stage &S) const;
   int64_t scaling(Elements Gradients) const;
-  int64_t chunkTime(const ir::LayerSequence &Layers, bool IsBackward) const;
   int64_t transfer(const ir::ProcessGroup &G, double WireBytes) const;
   Bytes bytesOf(const LoggedTensor &T) const;
 

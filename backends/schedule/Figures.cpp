@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/schedule/Figures.h"
+#include "ir/StepOps.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -21,17 +22,24 @@ static void findPeaks(StageFigures &Of) {
     }
 }
 
-schedule::Figures::Figures(const Schedule &S) {
-  const Timeline Time(S, unitTime, MessageTime::AtUse);
+static Timeline runSteps(const Program &P, StepTime Time) {
+  if (Time == StepTime::Unit)
+    return Timeline(P.Schedule, unitTime, MessageTime::AtUse);
+  return Timeline(P.Schedule, StepTimes(P), MessageTime::AtUse);
+}
+
+schedule::Figures::Figures(const Program &P, StepTime Time) : Time(Time) {
+  const Schedule &S = P.Schedule;
+  const Timeline Run = runSteps(P, Time);
   for (int64_t Stage = 0; Stage < S.Stages; ++Stage) {
     StageFigures &Of = Stages.emplace_back();
-    for (const Timeline::Span &At : Time.spans(Stage))
+    for (const Timeline::Span &At : Run.spans(Stage))
       if (isCompute(At.Actions.front().Kind))
         Of.Spans.push_back({At.Start, At.End, At.Actions});
-    Of.Work = Time.work(Stage);
+    Of.Work = Run.work(Stage);
     findPeaks(Of);
     Work = std::max(Work, Of.Work);
     SpanBubble = std::max(SpanBubble, Of.end() - Of.start() - Of.Work);
   }
-  Makespan = Time.length();
+  Makespan = Run.length();
 }

@@ -6,6 +6,7 @@
 #ifndef FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 #define FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 
+#include "ir/Program.h"
 #include "ir/Timeline.h"
 
 namespace foretrace::schedule {
@@ -27,11 +28,17 @@ struct StageFigures {
   int64_t end() const { return Spans.empty() ? 0 : Spans.back().End; }
 };
 
-/// In unit time: a forward step and both halves of a backward step take one,
-/// messages nothing, steps that overlap as long as one after the other.
-struct Figures {
-  explicit Figures(const ir::Schedule &S);
+/// How long steps take.
+enum class StepTime : unsigned char {
+  Unit, ///< a forward step and each half of a backward step one
+  Cost, ///< their ops, in ns
+};
 
+/// Messages take no time, steps that overlap as long as one after the other.
+struct Figures {
+  Figures(const ir::Program &P, StepTime Time);
+
+  StepTime Time;
   std::vector<StageFigures> Stages;
   int64_t Makespan = 0;   ///< from the first start to the last end
   int64_t Work = 0;       ///< of the stage with most of it

@@ -36,9 +36,11 @@ constexpr Style Styles[] = {
 class Gantt {
 public:
   Gantt(const Schedule &S, const Figures &F, llvm::raw_ostream &OS)
-      : S(S), F(F), OS(OS),
-        Unit(std::clamp(Preferred / std::max<int64_t>(F.Makespan, 1), Narrowest,
-                        Widest)) {}
+      : S(S), F(F), OS(OS), Length(std::max<int64_t>(F.Makespan, 1)),
+        Width(F.Time == StepTime::Cost
+                  ? Preferred
+                  : std::clamp(Preferred / Length, Narrowest, Widest) *
+                        Length) {}
 
   void draw();
 
@@ -50,13 +52,18 @@ private:
   void text(int64_t X, int64_t Y, llvm::StringRef Class, llvm::StringRef Text);
   void legend();
   bool has(ActionKind K) const;
-  int64_t x(int64_t Time) const { return Left + Time * Unit; }
+  /// Of a length of time.
+  int64_t width(int64_t Time) const {
+    return static_cast<int64_t>(static_cast<__int128>(Time) * Width / Length);
+  }
+  int64_t x(int64_t Time) const { return Left + width(Time); }
+  std::string label(int64_t Time) const;
   static int64_t y(int64_t Stage) { return Top + Stage * (Row + Gap); }
 
   const Schedule &S;
   const Figures &F;
   llvm::raw_ostream &OS;
-  const int64_t Unit; ///< of time
+  const int64_t Length, Width; ///< of all, in time and in pixels
 };
 
 } // namespace
@@ -89,13 +96,23 @@ void Gantt::style() {
         "</style>\n";
 }
 
+/// `12`; `1.5 ms` of nanoseconds.
+std::string Gantt::label(int64_t Time) const {
+  if (F.Time == StepTime::Unit)
+    return std::to_string(Time);
+  const double Ns = static_cast<double>(Time);
+  return Time < 1'000'000 ? formatv("{0:f1} us", Ns / 1e3).str()
+                          : formatv("{0:f1} ms", Ns / 1e6).str();
+}
+
 /// A mark where there is room for its number.
 void Gantt::axis() {
+  const int64_t Room = F.Time == StepTime::Unit ? 5 * Digit : 12 * Digit;
   int64_t Every = 1;
-  for (int64_t Factor = 5; Every * Unit < 5 * Digit; Factor = 7 - Factor)
+  for (int64_t Factor = 5; width(Every) < Room; Factor = 7 - Factor)
     Every *= Factor;
   for (int64_t Time = 0; Time <= F.Makespan; Time += Every) {
-    text(x(Time), Top - 10, "time", std::to_string(Time));
+    text(x(Time), Top - 10, "time", label(Time));
     OS << formatv("<path class=\"tick\" d=\"M{0} {1}v5\"/>\n", x(Time),
                   Top - 7);
   }
@@ -107,7 +124,8 @@ void Gantt::box(int64_t Stage, const Span &Of, size_t Step) {
   const auto Shares = static_cast<int64_t>(Of.Steps.size());
   const int64_t Height = Row / Shares;
   const int64_t Y = y(Stage) + static_cast<int64_t>(Step) * Height;
-  const int64_t Width = (Of.End - Of.Start) * Unit - 1;
+  const int64_t Width =
+      std::max<int64_t>(x(Of.End) - x(Of.Start) - 1, Of.End > Of.Start);
   const Style *Drawn =
       llvm::find_if(Styles, [&](const Style &S) { return S.Kind == A.Kind; });
   OS << formatv("<rect class=\"{0}{1}\" x=\"{2}\" y=\"{3}\" width=\"{4}\" "
@@ -118,8 +136,8 @@ void Gantt::box(int64_t Stage, const Span &Of, size_t Step) {
   if (S.Chunks > 1)
     OS << formatv(", chunk {0}, part {1} of the model", A.Chunk,
                   S.partOf(Stage, A.Chunk));
-  OS << formatv("; {0} to {1}{2}</title></rect>\n", Of.Start, Of.End,
-                Shares > 1 ? ", overlapped" : "");
+  OS << formatv("; {0} to {1}{2}</title></rect>\n", label(Of.Start),
+                label(Of.End), Shares > 1 ? ", overlapped" : "");
   const std::string Label = std::to_string(A.MicroBatch);
   if (static_cast<int64_t>(Label.size()) * Digit <= Width)
     text(x(Of.Start) + Width / 2, Y + Height / 2 + 4, "step", Label);
@@ -132,8 +150,8 @@ void Gantt::stage(int64_t Stage) {
   OS << formatv("<rect class=\"idle\" x=\"{0}\" y=\"{1}\" width=\"{2}\" "
                 "height=\"{3}\"><title>stage {4}: {5} of work, {6} idle"
                 "</title></rect>\n",
-                Left, y(Stage), F.Makespan * Unit, Row, Stage, Of.Work,
-                F.Makespan - Of.Work);
+                Left, y(Stage), width(F.Makespan), Row, Stage, label(Of.Work),
+                label(F.Makespan - Of.Work));
   for (const Span &At : Of.Spans)
     for (size_t Step = 0; Step < At.Steps.size(); ++Step)
       box(Stage, At, Step);
@@ -177,8 +195,8 @@ void Gantt::draw() {
   OS << "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
   text(Margin, 18, "title",
        formatv("{0}: {1} stages, {2} micro-batches; span {3}, bubble {4}",
-               getSpelling(S.Kind), S.Stages, S.MicroBatches, F.Makespan,
-               F.bubble())
+               getSpelling(S.Kind), S.Stages, S.MicroBatches, label(F.Makespan),
+               label(F.bubble()))
            .str());
   axis();
   for (int64_t Stage = 0; Stage < S.Stages; ++Stage)

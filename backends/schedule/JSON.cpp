@@ -40,6 +40,7 @@ void schedule::writeJSON(const Schedule &S, const Figures &F,
     J.attribute("pp", S.Stages);
     J.attribute("chunks", S.Chunks);
     J.attribute("micro_batches", S.MicroBatches);
+    J.attribute("unit", F.Time == StepTime::Unit ? "step" : "ns");
     J.attribute("makespan", F.Makespan);
     J.attribute("work", F.Work);
     J.attribute("bubble", F.bubble());

@@ -3,6 +3,7 @@
 #include "backends/EmitOptions.h"
 #include "backends/schedule/Lines.h"
 #include "backends/schedule/Writers.h"
+#include "ir/StepOps.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -18,8 +19,11 @@ constexpr llvm::StringLiteral Extensions[] = {"txt", "csv", "svg", "json"};
 enum class Messages : unsigned char { None, Lowered, Calls };
 constexpr llvm::StringRef CommsWords[] = {"none", "lowered", "calls"};
 
+constexpr llvm::StringRef TimeWords[] = {"unit", "cost"};
+
 struct Options {
   Form Format = Form::Grid;
+  StepTime Time = StepTime::Unit;
   Messages Comms = Messages::None;
 };
 
@@ -43,25 +47,60 @@ static void readComms(const NamedAttribute &A, Options &Into,
     Into.Comms = static_cast<Messages>(*I);
 }
 
+static void readTime(const NamedAttribute &A, Options &Into,
+                     DiagnosticEngine &Diags) {
+  if (std::optional<size_t> I = readWord(A, TimeWords, Diags))
+    Into.Time = static_cast<StepTime>(*I);
+}
+
 static Options readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  static constexpr EmitOption<Options> Rows[] = {{"format", readFormat},
-                                                 {"comms", readComms}};
+  static constexpr EmitOption<Options> Rows[] = {
+      {"format", readFormat}, {"comms", readComms}, {"time", readTime}};
   Options Out;
   readEmitOptions<Options>(Emit, Rows, {"file"}, Out, Diags);
   const NamedAttribute *A = Emit.Options.find("comms");
   if (A && Out.Comms != Messages::None && Out.Format != Form::CSV)
     reportOptionValue(*A, "none unless `format = csv`", Diags);
+  A = Emit.Options.find("time");
+  if (A && Out.Time == StepTime::Cost && Out.Format != Form::SVG &&
+      Out.Format != Form::JSON)
+    reportOptionValue(*A, "unit unless `format` is svg or json", Diags);
   return Out;
 }
 
 FactSet schedule::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  readOptions(Emit, Diags);
+  const Options Of = readOptions(Emit, Diags);
   readFile(Emit, "", Diags);
+  if (Of.Time == StepTime::Cost)
+    return {Fact::Scheduled, Fact::Stages, Fact::Costs};
   return {Fact::Scheduled};
+}
+
+/// Whether steps have times, and all of them together, too.
+static bool checkTimes(const EmitRequest &Request, DiagnosticEngine &Diags) {
+  const Program &P = Request.Program;
+  const SourceRange Range = Request.Emit.Options.find("time")->Value.Range;
+  if (*P.Spec.Cost.Kind == CostKind::Uncosted) {
+    Diags.report(Range, diag::ScheduleNoTimes);
+    return false;
+  }
+  Nanoseconds Sum;
+  for (const Stage &Of : P.Stages)
+    for (const ChunkRun &Chunk : Of.Chunks)
+      for (ActionKind Step : {ActionKind::Forward, ActionKind::Backward})
+        Sum += timeOf(P, Chunk.Layers, Step) * Chunk.Count * Of.Count *
+               P.Schedule.MicroBatches;
+  if (Sum.isOverflow())
+    Diags.report(Range, diag::SizeOverflow, "the time of all steps");
+  return !Sum.isOverflow();
 }
 
 bool schedule::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   const Schedule &S = Request.Program.Schedule;
+  DiagnosticEngine Known; // `prepare` has reported these
+  if (readOptions(Request.Emit, Known).Time == StepTime::Cost &&
+      !checkTimes(Request, Diags))
+    return false;
   const Elements Steps = Elements(S.steps()) * 2 * S.Stages;
   if (!Steps.isOverflow() && Steps.value() <= MaxSteps)
     return true;
@@ -74,11 +113,11 @@ static void write(const Program &P, const Options &Of, llvm::raw_ostream &OS) {
   const Schedule &S = P.Schedule;
   switch (Of.Format) {
   case Form::Grid:
-    return writeGrid(S, Figures(S), OS);
+    return writeGrid(S, Figures(P, Of.Time), OS);
   case Form::SVG:
-    return writeSVG(S, Figures(S), OS);
+    return writeSVG(S, Figures(P, Of.Time), OS);
   case Form::JSON:
-    return writeJSON(S, Figures(S), OS);
+    return writeJSON(S, Figures(P, Of.Time), OS);
   case Form::CSV:
     break;
   }

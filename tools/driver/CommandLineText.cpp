@@ -105,7 +105,7 @@ static std::string roff(StringRef Text) {
   return Out;
 }
 
-void writeManSections(StringRef Name, raw_ostream &OS) {
+static void writeManSections(StringRef Name, raw_ostream &OS) {
   for (const cl::SubCommand *C : commands()) {
     OS << ".SH \"" << Name.upper() << ' ' << C->getName().upper() << "\"\n"
        << roff(C->getDescription()) << ".\n";
@@ -117,6 +117,17 @@ void writeManSections(StringRef Name, raw_ostream &OS) {
       OS << "\n" << roff(O->HelpStr) << "\n";
     }
   }
+}
+
+void writeManPage(const ManPage &Of, raw_ostream &OS) {
+  OS << ".TH " << Of.Name.upper() << " 1 \"\" \"" << Of.Name << ' '
+     << Of.Version << "\"\n.SH NAME\n"
+     << Of.Name << " \\- " << roff(Of.Summary) << "\n.SH SYNOPSIS\n.B "
+     << Of.Name << "\n.I command\n[options]\n";
+  writeManSections(Of.Name, OS);
+  OS << ".SH EXIT STATUS\n" << roff(Of.ExitStatus) << "\n.SH ENVIRONMENT\n";
+  for (const auto &[Variable, Doc] : Of.Environment)
+    OS << ".TP\n.B " << Variable << '\n' << roff(Doc) << '\n';
 }
 
 } // namespace foretrace::driver

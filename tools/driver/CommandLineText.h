@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
 #define FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -14,9 +15,16 @@ namespace foretrace::driver {
 void writeBashCompletion(llvm::StringRef Name, llvm::raw_ostream &OS);
 void writeZshCompletion(llvm::StringRef Name, llvm::raw_ostream &OS);
 
-/// The part of a manual page that lists the options, a section for each
-/// subcommand of \p Name.
-void writeManSections(llvm::StringRef Name, llvm::raw_ostream &OS);
+/// What a manual page says besides the options.
+struct ManPage {
+  llvm::StringRef Name, Version;
+  llvm::StringRef Summary;    ///< what it does, after a dash
+  llvm::StringRef ExitStatus; ///< a paragraph
+  /// Variables of the environment, and what they do.
+  llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Environment;
+};
+/// With a section for each subcommand, of its options.
+void writeManPage(const ManPage &Of, llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
 

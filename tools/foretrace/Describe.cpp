@@ -23,16 +23,15 @@ ExitCode runCompletion() {
 }
 
 ExitCode runMan() {
-  outs()
-      << ".TH FORETRACE 1 \"\" \"foretrace " FORETRACE_VERSION "\"\n"
-         ".SH NAME\nforetrace \\- compile the description of an LLM training "
-         "job to workloads for simulators\n"
-         ".SH SYNOPSIS\n.B foretrace\n.I command\n[options]\n";
-  driver::writeManSections("foretrace", outs());
-  outs() << ".SH EXIT STATUS\n0 done, 1 diagnosed, 2 wrong usage.\n"
-            ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nNo colours on a terminal.\n"
-            ".TP\n.B FORETRACE_VERIFY_EACH\nIf set, the same as "
-            "\\-\\-verify\\-each.\n";
+  driver::writeManPage(
+      {"foretrace",
+       FORETRACE_VERSION,
+       "compile the description of an LLM training job to workloads for "
+       "simulators",
+       "0 done, 1 diagnosed, 2 wrong usage.",
+       {{"NO_COLOR", "No colours on a terminal."},
+        {"FORETRACE_VERIFY_EACH", "If set, the same as --verify-each."}}},
+      outs());
   return ExitSuccess;
 }
 

@@ -5,8 +5,6 @@
 #include "tools/foretrace/Commands.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Pipeline.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -58,10 +56,8 @@ void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
              FileOutputs &Outputs, DiagnosticEngine &Diags) {
   const Backend *Format = findBackend(Emit.Backend);
   if (!Format) {
-    std::string Known = join(
-        map_range(allBackends(), [](const Backend &B) { return B.Name.str(); }),
-        ", ");
-    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend, Known);
+    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend,
+                 backendNames());
     return;
   }
   Diags.clearAllowed();
@@ -75,7 +71,6 @@ void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
   // A job that is allowed to be wrong is for one that reproduces what follows.
   if (!Diags.usedAllowance() && !ir::verify(P, Diags))
     return;
-
   std::string Stem = sys::path::stem(jobPath()).str();
   EmitRequest Request{P, Emit, Stem};
   if (!Format->Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)

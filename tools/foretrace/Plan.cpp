@@ -32,6 +32,11 @@ static cl::opt<std::string>
                    "without a value, too) or calls (of the schedule itself)"),
           cl::cat(outputCategory()), cl::sub(planCommand()));
 
+static cl::opt<std::string>
+    Time("time", cl::value_desc("which"), cl::init("unit"),
+         cl::desc("Steps in --schedule as svg or json: unit (default) or cost"),
+         cl::cat(outputCategory()), cl::sub(planCommand()));
+
 /// `emit plan { format = ...  file = ... }`; cuts inside of layers are for
 /// `optimus` to say.
 static ir::EmitSpec makeEmit(const ir::Spec &Job) {
@@ -41,6 +46,7 @@ static ir::EmitSpec makeEmit(const ir::Spec &Job) {
              Format == "table" ? "grid" : Format.getValue());
     Emit.set("comms", ir::Attribute::Kind::Name,
              Comms.empty() ? "lowered" : Comms.getValue());
+    Emit.set("time", ir::Attribute::Kind::Name, Time);
     Emit.set("file", ir::Attribute::Kind::Text, Path);
     return Emit;
   }
@@ -56,8 +62,9 @@ ExitCode runPlan() {
   if (jobPath().empty())
     return usageError("plan: a job is missing, for example "
                       "`foretrace plan job.fore`");
-  if (!OfSchedule && Comms.getNumOccurrences() != 0)
-    return usageError("plan: --comms is of --schedule");
+  if (!OfSchedule &&
+      (Comms.getNumOccurrences() != 0 || Time.getNumOccurrences() != 0))
+    return usageError("plan: --comms and --time are of --schedule");
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
   FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "", !isQuiet());
