@@ -19,11 +19,12 @@ build/release.
 END
 }
 
-# g++ to build; antlr4 and toml++ to parse; LLVM for its support library and
-# test tools. The last three libraries are named by the others' CMake files.
+# g++ to build; antlr4 and toml++ to parse; protozero to read and write protocol
+# buffers; LLVM for its support library and test tools. The last three libraries
+# are named by the others' CMake files.
 packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
-  libtomlplusplus-dev llvm-19-dev llvm-19-tools uuid-dev zlib1g-dev
-  libzstd-dev'
+  libtomlplusplus-dev libprotozero-dev llvm-19-dev llvm-19-tools uuid-dev
+  zlib1g-dev libzstd-dev'
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }
