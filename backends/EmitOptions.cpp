@@ -33,6 +33,22 @@ std::optional<size_t> foretrace::readWord(const ir::NamedAttribute &Option,
   return std::nullopt;
 }
 
+void foretrace::readAllow(const ir::NamedAttribute &Option,
+                          llvm::ArrayRef<llvm::StringLiteral> Allowable,
+                          std::vector<std::string> &Allow,
+                          DiagnosticEngine &Diags) {
+  if (Option.Value.K != ir::Attribute::Kind::List)
+    return reportOptionValue(Option, "a list of diagnostics in quotes", Diags);
+  for (const ir::Attribute &Slug : Option.Value.Elements) {
+    if (Slug.K == ir::Attribute::Kind::Text &&
+        llvm::is_contained(Allowable, Slug.Text))
+      Allow.push_back(Slug.Text);
+    else
+      Diags.report(Slug.Range, diag::SimaiNotAllowable, Slug.Text,
+                   llvm::join(Allowable, ", "));
+  }
+}
+
 std::string foretrace::readFile(const ir::EmitSpec &Emit,
                                 llvm::StringRef Default,
                                 DiagnosticEngine &Diags) {

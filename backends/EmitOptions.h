@@ -29,6 +29,11 @@ std::optional<size_t> readWord(const ir::NamedAttribute &Option,
                                llvm::ArrayRef<llvm::StringRef> Words,
                                DiagnosticEngine &Diags);
 
+/// Reads the option `allow`: slugs of diagnostics, each of \p Allowable.
+void readAllow(const ir::NamedAttribute &Option,
+               llvm::ArrayRef<llvm::StringLiteral> Allowable,
+               std::vector<std::string> &Allow, DiagnosticEngine &Diags);
+
 /// An option, and what puts its value into the options of a backend.
 template <typename OptionsT> struct EmitOption {
   llvm::StringLiteral Name;

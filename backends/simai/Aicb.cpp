@@ -81,11 +81,11 @@ Header AicbGenerator::header() const {
   H.Pp = J.Pp;
   H.Ga = J.Ga;
   H.World = J.World;
-  if (J.Version == Version::V2024_10)
+  if (J.Version == aicb::Version::V2024_10)
     return H;
   H.Vpp = J.Layers;
   int64_t Size = Activation.isOverflow() ? 0 : Activation.value();
-  if (J.Version == Version::V2024_12)
+  if (J.Version == aicb::Version::V2024_12)
     H.PpComm = std::to_string(Size);
   else if (J.Pp == 1)
     H.PpComm = "0";
@@ -128,26 +128,21 @@ Table AicbGenerator::run() {
   return Out;
 }
 
-/// What the generator refuses, beyond what `derive` does.
-static bool checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
+/// What only a table needs.
+static bool checkMeasured(const ir::Spec &S, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
-  const ir::ParallelSpec &P = S.Parallel;
-  if (*P.Cp > 1)
-    Diags.report(P.Cp.Range, diag::SimaiCpIgnored, *P.Cp);
-  for (const ir::BlockSpec &B : S.Model.Blocks) {
-    bool IsDeepSeek = *B.Attention.Kind == ir::AttentionKind::MLA;
-    if (IsDeepSeek && *P.SequenceParallel &&
-        *S.Cost.Kind != ir::CostKind::Profile)
-      Diags.report(B.Attention.Range, diag::SimaiMlaUntimed);
-    if (B.Moe && !IsDeepSeek && !*P.SequenceParallel)
-      Diags.report(B.Moe->Experts.Range, diag::SimaiMoeNeedsSp);
-  }
+  if (*S.Parallel.SequenceParallel && *S.Cost.Kind != ir::CostKind::Profile)
+    for (const ir::BlockSpec &B : S.Model.Blocks)
+      if (*B.Attention.Kind == ir::AttentionKind::MLA)
+        Diags.report(B.Attention.Range, diag::SimaiMlaUntimed);
   return Diags.errorCount() == Before;
 }
 
-std::optional<Table> foretrace::simai::aicbTable(const ir::Spec &S, Version V,
+std::optional<Table> foretrace::simai::aicbTable(const ir::Spec &S,
+                                                 aicb::Version V,
                                                  DiagnosticEngine &Diags) {
-  if (!checkJob(S, Diags))
+  const bool IsTaken = aicb::checkJob(S, Diags);
+  if (!checkMeasured(S, Diags) || !IsTaken)
     return std::nullopt;
   AicbGenerator G(S, V);
   Table T = G.run();

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
 #define FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
 
-#include "backends/simai/AicbCounts.h"
+#include "backends/AicbJob.h"
 #include "backends/simai/AicbTimes.h"
 #include "backends/simai/Table.h"
 
@@ -26,9 +26,9 @@ struct RowTimes {
 
 class AicbGenerator {
 public:
-  AicbGenerator(const ir::Spec &S, Version V)
-      : J(AicbJob::of(S, V)), P(countParams(J)), T(groupTimes(S, J)),
-        Activation(activationBytes(J)) {}
+  AicbGenerator(const ir::Spec &S, aicb::Version V)
+      : J(aicb::Job::of(S, V)), P(aicb::countParams(J)), T(groupTimes(S, J)),
+        Activation(aicb::activationBytes(J)) {}
 
   Table run();
   bool hasOverflown() const { return Overflown; }
@@ -60,7 +60,7 @@ private:
   AicbMessage dispatch() const;
 
   bool zeroesSilence() const {
-    return J.Timed && J.Version == Version::V2025_12;
+    return J.Timed && J.Version == aicb::Version::V2025_12;
   }
   /// The activation once per chosen expert.
   Bytes copies() const { return Activation * J.TopK; }
@@ -75,8 +75,8 @@ private:
     return {Recomputed ? Ns : Ns / 2, Ns / 2, Ns / 2};
   }
 
-  const AicbJob J;
-  const AicbParams P;
+  const aicb::Job J;
+  const aicb::Params P;
   const AicbTimes T;
   const Bytes Activation; ///< 2 b s h
   bool Overflown = false;

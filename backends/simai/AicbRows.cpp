@@ -35,7 +35,7 @@ AicbMessage AicbGenerator::tensorParallel(Comm C, Bytes Size) const {
 AicbMessage AicbGenerator::expertParallel() const {
   if (!J.Timed || J.Ep > 1)
     return {Comm::AllToAll, copies().dividedDown(J.Tp), Group::Expert};
-  if (J.Version == Version::V2025_12)
+  if (J.Version == aicb::Version::V2025_12)
     return {};
   return {Comm::AllToAll, Bytes(1), Group::Expert};
 }
@@ -46,7 +46,7 @@ AicbMessage AicbGenerator::dispatch() const {
   if (!J.IsDeepSeek || M.Comm == Comm::None || J.Ep == 1)
     return M;
   M.Size = (M.Size * 33).dividedDown(64); // (1 + 4/128) / 2
-  M.IsFloat = J.Version != Version::V2025_12;
+  M.IsFloat = J.Version != aicb::Version::V2025_12;
   return M;
 }
 
@@ -173,7 +173,7 @@ void AicbGenerator::sevenExpertRows(std::vector<Row> &Rows) {
 void AicbGenerator::experts(std::vector<Row> &Rows) {
   if (!J.SequenceParallel)
     Rows.push_back(whole("mlp_moelayer", T.Mlp, Activation));
-  else if (J.Version == Version::V2025_12)
+  else if (J.Version == aicb::Version::V2025_12)
     fiveExpertRows(Rows);
   else
     sevenExpertRows(Rows);

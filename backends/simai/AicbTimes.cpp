@@ -30,7 +30,7 @@ std::optional<int64_t> sum(const ir::Spec &S, Filter Counts, Filter Twice) {
 
 } // namespace
 
-AicbTimes foretrace::simai::groupTimes(const ir::Spec &S, const AicbJob &J) {
+AicbTimes foretrace::simai::groupTimes(const ir::Spec &S, const aicb::Job &J) {
   AicbTimes T;
   if (!J.Timed)
     return T;
@@ -41,7 +41,7 @@ AicbTimes foretrace::simai::groupTimes(const ir::Spec &S, const AicbJob &J) {
   };
   // Core attention is recomputed; the first version did not know that.
   auto Recomputed = [&](llvm::StringRef Section) {
-    return J.Recompute && J.Version != Version::V2024_10 &&
+    return J.Recompute && J.Version != aicb::Version::V2024_10 &&
            Section.contains("flash");
   };
   T.Embedding = Single("Emb").value_or(1);

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_AICBTIMES_H
 #define FORETRACE_BACKENDS_SIMAI_AICBTIMES_H
 
-#include "backends/simai/AicbCounts.h"
+#include "backends/AicbJob.h"
 
 namespace foretrace::simai {
 
@@ -18,7 +18,7 @@ struct AicbTimes {
   int64_t Latent[5] = {1, 1, 1, 1, 1};
 };
 
-AicbTimes groupTimes(const ir::Spec &S, const AicbJob &J);
+AicbTimes groupTimes(const ir::Spec &S, const aicb::Job &J);
 
 } // namespace foretrace::simai
 

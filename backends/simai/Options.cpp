@@ -25,27 +25,7 @@ void readAccounting(const NamedAttribute &A, Options &O,
 }
 
 void readVersion(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  static constexpr struct {
-    Version V;
-    llvm::StringLiteral Spelling;
-  } Rows[] = {
-#define VERSION(ENUMERATOR, SPELLING, DOC) {Version::ENUMERATOR, SPELLING},
-#include "backends/simai/Versions.def"
-  };
-  for (const auto &R : Rows)
-    if (A.Value.K == Attribute::Kind::Text && A.Value.Text == R.Spelling) {
-      O.Version = R.V;
-      return;
-    }
-  reportOptionValue(
-      A,
-      "one of " +
-          llvm::join(llvm::map_range(Rows,
-                                     [](const auto &R) {
-                                       return ("\"" + R.Spelling + "\"").str();
-                                     }),
-                     ", "),
-      Diags);
+  aicb::readVersion(A, O.Version, Diags);
 }
 
 void readStage(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
@@ -68,18 +48,11 @@ void readStage(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
 void readAllow(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
   static constexpr llvm::StringLiteral Allowable[] = {
 #define ALLOWABLE(SLUG, DOC) SLUG,
+#include "backends/AicbAllowable.def"
+#define ALLOWABLE(SLUG, DOC) SLUG,
 #include "backends/simai/Allowable.def"
   };
-  if (A.Value.K != Attribute::Kind::List)
-    return reportOptionValue(A, "a list of diagnostics in quotes", Diags);
-  for (const Attribute &Slug : A.Value.Elements) {
-    if (Slug.K == Attribute::Kind::Text &&
-        llvm::is_contained(Allowable, Slug.Text))
-      O.Allow.push_back(Slug.Text);
-    else
-      Diags.report(Slug.Range, diag::SimaiNotAllowable, Slug.Text,
-                   llvm::join(llvm::ArrayRef(Allowable), ", "));
-  }
+  foretrace::readAllow(A, Allowable, O.Allow, Diags);
 }
 
 void readAdapt(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {

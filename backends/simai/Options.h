@@ -4,18 +4,11 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_OPTIONS_H
 #define FORETRACE_BACKENDS_SIMAI_OPTIONS_H
 
-#include "ir/Spec.h"
-#include "lang/Diagnostic.h"
+#include "backends/AicbJob.h"
 
 namespace foretrace::simai {
 
 enum class Accounting : unsigned char { Exact, Aicb };
-
-/// Revisions of the public generator whose tables differ.
-enum class Version : unsigned char {
-#define VERSION(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
-#include "backends/simai/Versions.def"
-};
 
 /// Which pipeline stage an exact table is of.
 struct StageChoice {
@@ -27,7 +20,7 @@ struct StageChoice {
 struct Options {
   std::string File; ///< empty: from the job's name
   simai::Accounting Accounting = simai::Accounting::Exact;
-  simai::Version Version = simai::Version::V2025_12;
+  aicb::Version Version = aicb::Version::V2025_12;
   StageChoice Stage;
   std::vector<std::string> Allow;       ///< slugs of diagnostics
   const ir::Attribute *Adapt = nullptr; ///< the `adapt { ... }` section

@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/simai/AicbCounts.h"
+#include "backends/AicbJob.h"
+#include "backends/EmitOptions.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
-using namespace foretrace::simai;
+using namespace foretrace::aicb;
 
-AicbJob AicbJob::of(const ir::Spec &S, simai::Version V) {
+static constexpr llvm::StringLiteral Spellings[] = {
+#define VERSION(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "backends/AicbVersions.def"
+};
+
+llvm::StringRef foretrace::aicb::getSpelling(Version V) {
+  return Spellings[static_cast<size_t>(V)];
+}
+
+void foretrace::aicb::readVersion(const ir::NamedAttribute &A, Version &V,
+                                  DiagnosticEngine &Diags) {
+  const auto *Found = llvm::find(Spellings, A.Value.Text);
+  if (A.Value.K == ir::Attribute::Kind::Text && Found != std::end(Spellings)) {
+    V = static_cast<Version>(Found - Spellings);
+    return;
+  }
+  reportOptionValue(
+      A, "one of \"" + llvm::join(llvm::ArrayRef(Spellings), "\", \"") + "\"",
+      Diags);
+}
+
+Job Job::of(const ir::Spec &S, aicb::Version V) {
   const ir::ModelSpec &M = S.Model;
   const ir::ParallelSpec &P = S.Parallel;
-  AicbJob J{};
+  Job J{};
   J.Version = V;
   J.Timed = *S.Cost.Kind == ir::CostKind::Profile;
   J.SequenceParallel = *P.SequenceParallel;
@@ -60,7 +83,7 @@ AicbJob AicbJob::of(const ir::Spec &S, simai::Version V) {
   return J;
 }
 
-Bytes foretrace::simai::activationBytes(const AicbJob &J) {
+Bytes foretrace::aicb::activationBytes(const Job &J) {
   return Bytes(2) * J.MicroBatch * J.Sequence * J.Hidden;
 }
 
@@ -69,9 +92,9 @@ namespace {
 /// Sums parameters in the generator's terms.
 class Counter {
 public:
-  explicit Counter(const AicbJob &J) : J(J) {}
+  explicit Counter(const Job &J) : J(J) {}
 
-  AicbParams run() const;
+  Params run() const;
 
 private:
   /// A weight In x Out / tp, its bias on the outputs a rank has.
@@ -89,10 +112,6 @@ private:
     Elements N = Elements(In) * Out;
     return J.Bias ? N + Elements(Out) : N;
   }
-  Elements norm(int64_t Width) const {
-    return J.SequenceParallel ? Elements(Width) * 2 : Elements();
-  }
-  Elements embedding() const;
   Elements attention() const;
   Elements latentAttention() const;
   Elements mlp() const {
@@ -100,17 +119,20 @@ private:
   }
   Elements routedExperts() const;
 
-  const AicbJob &J;
+  const Job &J;
 };
 
 } // namespace
 
-Elements Counter::embedding() const {
+Elements foretrace::aicb::countWords(const Job &J) {
   // Weight, gradient and optimizer state, or so: the count is of the
   // generator's own making.
   int64_t Copies = J.Version == Version::V2024_10 ? 2 : 4;
-  return Elements(J.PaddedVocab).dividedDown(J.Tp) * J.Hidden * Copies +
-         Elements(J.Sequence) * J.Hidden;
+  return Elements(J.PaddedVocab).dividedDown(J.Tp) * J.Hidden * Copies;
+}
+
+Elements foretrace::aicb::countPositions(const Job &J) {
+  return Elements(J.Sequence) * J.Hidden;
 }
 
 Elements Counter::attention() const {
@@ -136,21 +158,59 @@ Elements Counter::routedExperts() const {
       .dividedDown(J.Tp);
 }
 
-AicbParams Counter::run() const {
-  int64_t ExpertLayers = !J.HasExperts  ? 0
-                         : J.IsDeepSeek ? J.Layers - J.DenseLayers
-                                        : J.Layers;
-  // The shared expert is one of its layer's experts, and a network of its own.
-  Elements Shared = J.Shared > 0 ? mlp() * ExpertLayers : Elements();
-  AicbParams P;
+Params Counter::run() const {
+  const int64_t ExpertLayers = J.expertLayers();
+  const Elements Embedding = countWords(J) + countPositions(J);
+  const Elements Final = column(J.Hidden, J.PaddedVocab);
+  const Elements Attention = attention() * J.Layers;
+  const Elements Dense = mlp() * (J.Layers - ExpertLayers);
+  const Elements Norm = Elements(J.Hidden) * 2 * J.Layers;
+  // The shared expert is one of its layer's experts, and in a table a network
+  // of its own besides.
+  const Elements Shared = J.Shared > 0 ? mlp() * ExpertLayers : Elements();
+  Params P;
   P.Experts = routedExperts() * ExpertLayers + Shared;
-  P.All = embedding() + (attention() + norm(J.Hidden)) * J.Layers + P.Experts +
-          Shared + mlp() * (J.Layers - ExpertLayers);
+  P.All = Embedding + Attention + P.Experts + Shared + Dense;
   if (J.SequenceParallel)
-    P.All += column(J.Hidden, J.PaddedVocab);
+    P.All += Norm + Final;
+  // A bias after attention that no table knows.
+  P.Objects = Embedding + Attention + P.Experts + Dense + Norm +
+              Elements(J.Hidden) * J.Layers + Final;
   return P;
 }
 
-AicbParams foretrace::simai::countParams(const AicbJob &J) {
-  return Counter(J).run();
+Params foretrace::aicb::countParams(const Job &J) { return Counter(J).run(); }
+
+/// The generator splits projections, not heads: what it asserts for each. A
+/// stage without layers has none.
+static void checkChannels(const ir::Spec &S, const ir::AttentionSpec &A,
+                          DiagnosticEngine &Diags) {
+  const int64_t Tp = *S.Parallel.Tp;
+  if (S.Model.layerCount() < *S.Parallel.Pp)
+    return;
+  auto Check = [&](int64_t OfHead) {
+    Elements Channels = Elements(*A.Heads) * OfHead;
+    if (!Channels.isDivisibleBy(Tp))
+      Diags.report(A.Heads.Range, diag::AicbChannels, *A.Heads, OfHead, Tp)
+          .noteValue("tp", S.Parallel.Tp);
+  };
+  if (*A.Kind != ir::AttentionKind::MLA)
+    return Check(*S.Model.Hidden / *A.Heads);
+  for (int64_t OfHead :
+       {*A.NopeDim + *A.RopeDim, *A.NopeDim + *A.VDim, *A.VDim})
+    Check(OfHead);
+}
+
+bool foretrace::aicb::checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
+  unsigned Before = Diags.errorCount();
+  const ir::ParallelSpec &P = S.Parallel;
+  if (*P.Cp > 1)
+    Diags.report(P.Cp.Range, diag::SimaiCpIgnored, *P.Cp);
+  for (const ir::BlockSpec &B : S.Model.Blocks) {
+    checkChannels(S, B.Attention, Diags);
+    if (B.Moe && *B.Attention.Kind != ir::AttentionKind::MLA &&
+        !*P.SequenceParallel)
+      Diags.report(B.Moe->Experts.Range, diag::SimaiMoeNeedsSp);
+  }
+  return Diags.errorCount() == Before;
 }
