@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
+#include "backends/aicb/Aicb.h"
 #include "backends/ir/IR.h"
 #include "backends/megatron/Megatron.h"
 #include "backends/optimus/Optimus.h"

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `aicb` backend: the CSV workloads that the public generator writes, byte
+// for byte. Like `accounting = aicb` of the `simai` backend it imitates a tool:
+// it reads the spec, and its formulas are that tool's and concern nobody else.
+// docs/aicb.md says what they get wrong.
+#ifndef FORETRACE_BACKENDS_AICB_AICB_H
+#define FORETRACE_BACKENDS_AICB_AICB_H
+
+#include "backends/Backend.h"
+
+namespace foretrace::aicb {
+
+ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
+                 DiagnosticEngine &Diags);
+
+} // namespace foretrace::aicb
+
+#endif

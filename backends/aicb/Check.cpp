@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/aicb/Check.h"
+#include "backends/aicb/Weights.h"
+#include "ir/Spellings.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::aicb;
+
+namespace {
+
+class Checker {
+public:
+  Checker(const ir::Spec &S, const Options &O, DiagnosticEngine &Diags)
+      : S(S), O(O), Diags(Diags) {}
+
+  void deepSpeed();
+  void megatron();
+
+private:
+  void zero(int64_t Least, int64_t Most);
+  void deepSpeedSizes();
+  void megatronSizes();
+  template <typename T>
+  void ignored(llvm::StringRef Key, const Located<T> &Value, T Only);
+  void needVersion(SourceRange R, llvm::StringRef What, Version Least);
+  template <typename Unit> void fits(Quantity<Unit> Size, llvm::StringRef What);
+
+  const ir::Spec &S;
+  const Options &O;
+  DiagnosticEngine &Diags;
+};
+
+} // namespace
+
+/// Whatever the program does with a key: as if it were \p Only.
+template <typename T>
+void Checker::ignored(llvm::StringRef Key, const Located<T> &Value, T Only) {
+  if (*Value == Only)
+    return;
+  if constexpr (std::is_enum_v<T>)
+    Diags.report(Value.Range, diag::AicbIgnored, Key, ir::getSpelling(*Value),
+                 getWord(O.Kind));
+  else
+    Diags.report(Value.Range, diag::AicbIgnored, Key, *Value, getWord(O.Kind));
+}
+
+void Checker::zero(int64_t Least, int64_t Most) {
+  const Located<int64_t> &Zero = S.Parallel.Zero;
+  if (*Zero >= Least && *Zero <= Most)
+    return;
+  Diags
+      .report(Zero.Range, diag::AicbZero, *Zero, getWord(O.Kind),
+              llvm::formatv("the stages {0} to {1}", Least, Most).str())
+      .note(Zero.Range, diag::NearestLegal, "zero",
+            std::clamp(*Zero, Least, Most));
+}
+
+void Checker::needVersion(SourceRange R, llvm::StringRef What, Version Least) {
+  if (O.Version < Least)
+    Diags.report(R, diag::AicbVersion, getSpelling(O.Version), What,
+                 getSpelling(Least));
+}
+
+template <typename Unit>
+void Checker::fits(Quantity<Unit> Size, llvm::StringRef What) {
+  if (Size.isOverflow())
+    Diags.report(S.Model.Range, diag::SizeOverflow, What);
+}
+
+/// No bucket holds more than the gradients of all micro-batches.
+void Checker::deepSpeedSizes() {
+  const Job J = Job::of(S, O.Version);
+  const Elements All = Weights(J).count();
+  fits(bytesOf(All * std::max<int64_t>(J.Ga, 1) + Elements(J.Dp), 2),
+       "a bucket of the workload");
+  fits(Elements(J.MicroBatch) * J.Sequence, "micro_batch x sequence");
+}
+
+void Checker::deepSpeed() {
+  const ir::ParallelSpec &P = S.Parallel;
+  zero(1, 3);
+  if (O.Amp && *P.Zero < 3)
+    Diags.report(P.Zero.Range, diag::AicbAmp, *P.Zero);
+  ignored<int64_t>("tp", P.Tp, 1);
+  ignored<int64_t>("pp", P.Pp, 1);
+  ignored<int64_t>("cp", P.Cp, 1);
+  ignored("recompute", S.Train.Recompute, ir::RecomputeKind::None);
+  for (const ir::BlockSpec &B : S.Model.Blocks) {
+    if (*B.Attention.Kind == ir::AttentionKind::MLA)
+      ignored("attention", B.Attention.Kind, ir::AttentionKind::MHA);
+    if (B.Moe)
+      ignored<int64_t>("experts", B.Moe->Experts, 1);
+  }
+  deepSpeedSizes();
+}
+
+void Checker::megatronSizes() {
+  const Job J = Job::of(S, O.Version);
+  const Elements Tokens = Elements(J.MicroBatch) * J.Sequence;
+  const int64_t Widest = std::max({J.Hidden, J.QLora, J.KvLora});
+  fits(bytesOf(countParams(J).Objects, 4), "a message of the workload");
+  fits(bytesOf(Tokens * Widest * std::max<int64_t>(J.TopK, 1), 2),
+       "a message of the workload");
+  fits(bytesOf(Tokens + Elements(J.World), 8), "a message of the workload");
+  fits(Tokens * J.Tp, "micro_batch x sequence x tp");
+  fits(Bytes(2) * J.Ep * J.Experts * J.Tp, "a message of the workload");
+}
+
+void Checker::megatron() {
+  const ir::ParallelSpec &P = S.Parallel;
+  checkJob(S, Diags);
+  zero(0, 1);
+  ignored<int64_t>("vpp", P.Vpp, 1);
+  ignored("recompute", S.Train.Recompute, ir::RecomputeKind::None);
+  if (*P.Pp > 1 && O.Epochs > 0)
+    needVersion(P.Pp.Range, "pipeline", Version::V2024_12);
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    if (*B.Attention.Kind == ir::AttentionKind::MLA)
+      needVersion(B.Attention.Range, "latent attention", Version::V2025_09_15);
+  megatronSizes();
+}
+
+static void checkEffects(const ir::EmitSpec &Emit, const Options &O,
+                         int64_t Zero, DiagnosticEngine &Diags) {
+  std::string With = ("with `kind = " + getWord(O.Kind) + "`").str();
+  if (O.Kind == Kind::DeepSpeed)
+    With += " and zero = " + std::to_string(Zero);
+  for (const ir::NamedAttribute &A : Emit.Options.Fields)
+    if (!(modesOf(A.Name) & modeOf(O, Zero)))
+      Diags.report(A.NameRange, diag::KeyWithoutEffect, A.Name, With);
+}
+
+bool foretrace::aicb::checkWorkload(const ir::Spec &S, const ir::EmitSpec &Emit,
+                                    const Options &O, DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
+  Checker C(S, O, Diags);
+  if (O.Kind == Kind::DeepSpeed)
+    C.deepSpeed();
+  else if (O.Kind == Kind::Megatron)
+    C.megatron();
+  checkEffects(Emit, O, *S.Parallel.Zero, Diags);
+  return Diags.errorCount() == Before;
+}

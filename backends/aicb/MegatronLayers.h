@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the layers of a stage send and compute, forward and backward, in the
+// generator's Megatron-LM. Private to the backend.
+#ifndef FORETRACE_BACKENDS_AICB_MEGATRONLAYERS_H
+#define FORETRACE_BACKENDS_AICB_MEGATRONLAYERS_H
+
+#include "backends/aicb/Writer.h"
+
+namespace foretrace::aicb {
+
+/// How a linear layer is split over tp: not, by its outputs or by its inputs.
+enum class Split : unsigned char { Replicated, Column, Row };
+
+struct Linear {
+  aicb::Split Split;
+  llvm::StringLiteral Name;
+  int64_t In, Out; ///< of all ranks
+};
+
+class MegatronLayers {
+public:
+  /// With \p Computes products are written, too.
+  MegatronLayers(const Job &J, bool Computes, Writer &Out);
+
+  void forward();
+  void backward();
+
+private:
+  void embedding(llvm::StringRef Phase);
+  void forward(const Linear &L);
+  void backward(const Linear &L);
+  void columnBackward(const Linear &L);
+  void rowBackward(const Linear &L);
+  void experts();
+  void expertsOfSeven();
+  bool hasExperts(int64_t Layer) const;
+
+  void multiply(llvm::ArrayRef<int64_t> Left, llvm::ArrayRef<int64_t> Right,
+                const llvm::Twine &Stage);
+  /// A message over tp, if there is anyone.
+  void sendOverTp(Comm C, int64_t Size, llvm::StringRef Stage);
+  /// The same, of an activation of \p Width channels.
+  void sendActivation(Comm C, int64_t Width, llvm::StringRef Stage);
+
+  const Job &J;
+  const bool Computes;
+  Writer &Out;
+  std::vector<Linear> Attention, Network;
+};
+
+} // namespace foretrace::aicb
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of `emit aicb { ... }`.
+#ifndef FORETRACE_BACKENDS_AICB_OPTIONS_H
+#define FORETRACE_BACKENDS_AICB_OPTIONS_H
+
+#include "backends/AicbJob.h"
+#include "backends/aicb/Writer.h"
+
+namespace foretrace::aicb {
+
+/// What is imitated: a program of the generator's, and for DeepSpeed the stage
+/// of ZeRO. A set of bits.
+struct Mode {
+  static constexpr unsigned Zero1 = 1, Zero2 = 2, Zero3 = 4, Megatron = 8,
+                            Collective = 16;
+  static constexpr unsigned Zero = Zero1 | Zero2 | Zero3,
+                            Model = Zero | Megatron, Any = Model | Collective;
+};
+
+enum class Kind : unsigned char {
+#define KIND(ENUMERATOR, WORD, DOC) ENUMERATOR,
+#include "backends/aicb/Options.def"
+};
+llvm::StringRef getWord(Kind K);
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  aicb::Kind Kind = aicb::Kind::Megatron;
+  aicb::Version Version = aicb::Version::V2025_12;
+  std::vector<std::string> Allow; ///< slugs of diagnostics
+  Comm Tested = Comm::AllReduce;
+#define COUNT(MEMBER, KEY, LEAST, DEFAULT, MODES, DOC) int64_t MEMBER = DEFAULT;
+#define FLAG(MEMBER, KEY, MODES, DOC) bool MEMBER = false;
+#include "backends/aicb/Options.def"
+};
+
+/// Reads the options of \p Emit; reports every one that is unknown or of the
+/// wrong type.
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+
+/// What \p O asks for in a job with that stage of ZeRO.
+unsigned modeOf(const Options &O, int64_t Zero);
+
+/// The modes that the option \p Name matters to.
+unsigned modesOf(llvm::StringRef Name);
+
+} // namespace foretrace::aicb
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the generator's programs have in common: the loop over iterations and
+// micro-batches. Each of them fills in what is sent when. Private to the
+// backend.
+#ifndef FORETRACE_BACKENDS_AICB_WORKLOAD_H
+#define FORETRACE_BACKENDS_AICB_WORKLOAD_H
+
+#include "backends/aicb/Options.h"
+#include <memory>
+
+namespace foretrace::aicb {
+
+/// Sizes are those that checkWorkload() has let pass, so that arithmetic on
+/// them can't overflow.
+class Workload {
+public:
+  Workload(const ir::Spec &S, const Options &O, llvm::raw_ostream &OS)
+      : J(Job::of(S, O.Version)), O(O), Out(OS, O.Version) {}
+  virtual ~Workload();
+
+  /// Writes all of it; may be called once.
+  void write();
+
+protected:
+  virtual void init() = 0;
+  virtual void forward() {}
+  virtual void backward() {}
+  virtual void step() = 0;
+  /// Steps of a pipeline, in place of forward and backward.
+  virtual void pipeline() {}
+
+  Members dataParallel() const { return {Group::Dp, J.Dp}; }
+  Members tensorParallel() const { return {Group::Tp, J.Tp}; }
+
+  const Job J;
+  const Options O;
+  Writer Out;
+};
+
+/// The program that \p O asks for.
+std::unique_ptr<Workload> makeWorkload(const ir::Spec &S, const Options &O,
+                                       llvm::raw_ostream &OS);
+
+std::unique_ptr<Workload> makeZero12(const ir::Spec &S, const Options &O,
+                                     llvm::raw_ostream &OS);
+std::unique_ptr<Workload> makeZero3(const ir::Spec &S, const Options &O,
+                                    llvm::raw_ostream &OS);
+std::unique_ptr<Workload> makeMegatron(const ir::Spec &S, const Options &O,
+                                       llvm::raw_ostream &OS);
+std::unique_ptr<Workload> makeCollective(const ir::Spec &S, const Options &O,
+                                         llvm::raw_ostream &OS);
+
+} // namespace foretrace::aicb
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/aicb/Writer.h"
+#include "llvm/ADT/StringExtras.h"
+#include <charconv>
+
+using namespace foretrace;
+using namespace foretrace::aicb;
+
+static llvm::StringRef getWord(Comm C) {
+  static constexpr llvm::StringLiteral Words[] = {
+#define COMM(ENUMERATOR, WORD) WORD,
+#include "backends/aicb/Comms.def"
+  };
+  return Words[static_cast<size_t>(C)];
+}
+
+static llvm::StringRef getWord(Group G) {
+  static constexpr llvm::StringLiteral Words[] = {
+#define GROUP(ENUMERATOR, WORD) WORD,
+#include "backends/aicb/Comms.def"
+  };
+  return Words[static_cast<size_t>(G)];
+}
+
+static void printOr(llvm::raw_ostream &OS, std::optional<int64_t> Value) {
+  if (Value)
+    OS << *Value;
+  else
+    OS << "None";
+}
+
+/// The shortest digits that are \p V, with a point in them; an exponent from
+/// 10^16 on.
+static void printFloat(llvm::raw_ostream &OS, double V) {
+  char Digits[32];
+  const bool IsLarge = V >= 1e16;
+  const char *End = std::to_chars(std::begin(Digits), std::end(Digits), V,
+                                  IsLarge ? std::chars_format::scientific
+                                          : std::chars_format::fixed)
+                        .ptr;
+  const llvm::StringRef Text(Digits, End - Digits);
+  OS << Text << (IsLarge || Text.contains('.') ? "" : ".0");
+}
+
+void Writer::header() {
+  OS << "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,"
+        "additional,_elapsed_time,algbw,busbw,count\n";
+}
+
+void Writer::begin(const Message &M) {
+  OS << "CommType." << getWord(M.Comm) << ",CommGroup."
+     << getWord(M.Members.Group) << ',';
+  printOr(OS, M.Members.Ranks);
+  OS << ',';
+}
+
+void Writer::end(const Message &M) {
+  OS << ',' << M.Stage << ',';
+  printOr(OS, M.To);
+  OS << ',';
+  printOr(OS, M.From);
+  OS << ',' << M.Remark << ",None,None,None,1\n";
+}
+
+void Writer::send(const Message &M) {
+  begin(M);
+  OS << M.Size;
+  end(M);
+}
+
+void Writer::sendScaled(const Message &M) {
+  begin(M);
+  printFloat(OS, static_cast<double>(M.Size) * ((1 + 4.0 / 128) / 2));
+  end(M);
+}
+
+void Writer::shape(llvm::ArrayRef<int64_t> Sizes) {
+  llvm::ListSeparator Separator(comma());
+  OS << '(';
+  for (int64_t Size : Sizes)
+    OS << Separator << Size;
+  OS << ')';
+}
+
+void Writer::multiply(llvm::ArrayRef<int64_t> Left,
+                      llvm::ArrayRef<int64_t> Right, llvm::StringRef Stage) {
+  OS << "CommType." << getWord(Comm::Computation) << ",None,None,(";
+  shape(Left);
+  OS << comma();
+  shape(Right);
+  OS << ")," << Stage << ",None,None,,None,None,None,1\n";
+}
+
+void Writer::endEpoch() {
+  OS << "CommType." << getWord(Comm::EpochEnd)
+     << ",None,None,0,,None,None,,None,None,None,1\n";
+}

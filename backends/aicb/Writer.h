@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a CSV workload, as Python prints them.
+#ifndef FORETRACE_BACKENDS_AICB_WRITER_H
+#define FORETRACE_BACKENDS_AICB_WRITER_H
+
+#include "backends/AicbJob.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::aicb {
+
+enum class Comm : unsigned char {
+#define COMM(ENUMERATOR, WORD) ENUMERATOR,
+#include "backends/aicb/Comms.def"
+};
+
+enum class Group : unsigned char {
+#define GROUP(ENUMERATOR, WORD) ENUMERATOR,
+#include "backends/aicb/Comms.def"
+};
+
+/// Who takes part. The generator forgets the number here and there.
+struct Members {
+  aicb::Group Group;
+  std::optional<int64_t> Ranks;
+};
+
+/// A message, in the order of the columns.
+struct Message {
+  aicb::Comm Comm;
+  aicb::Members Members;
+  int64_t Size; ///< bytes, or what the generator takes for them
+  std::string Stage;
+  std::optional<int64_t> To = std::nullopt, From = std::nullopt;
+  llvm::StringLiteral Remark = "";
+};
+
+class Writer {
+public:
+  Writer(llvm::raw_ostream &OS, Version V) : OS(OS), V(V) {}
+
+  void header();
+  void send(const Message &M);
+  /// A message in FP8: a byte for each element of two, and a scale of four
+  /// bytes for every 128 of them. The product is a float, and printed as one.
+  void sendScaled(const Message &M);
+  /// A product of two tensors of these shapes.
+  void multiply(llvm::ArrayRef<int64_t> Left, llvm::ArrayRef<int64_t> Right,
+                llvm::StringRef Stage);
+  void endEpoch();
+
+private:
+  void begin(const Message &M);
+  void end(const Message &M);
+  void shape(llvm::ArrayRef<int64_t> Sizes);
+  /// Commas within a field went unnoticed at first.
+  llvm::StringRef comma() const { return V < Version::V2025_01 ? ", " : " "; }
+
+  llvm::raw_ostream &OS;
+  const Version V;
+};
+
+} // namespace foretrace::aicb
+
+#endif
