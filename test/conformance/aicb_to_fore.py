@@ -2,9 +2,10 @@
 """Turns a job of the public workload generator into a `.fore` file.
 
 Two kinds of case describe such a job: `case.json` with short keys, and
-`args.json` with the generator's own command-line options. Both are read into
-the short keys; `to_fore` writes them down. A key or an option that is not in
-the tables below is a ValueError: what would be dropped might matter.
+`args.json` with the generator's own command-line options, for a table or for a
+CSV workload. All are read into the short keys; `to_fore` writes them down. A key
+or an option that is not in the tables below is a ValueError: what would be
+dropped might matter.
 """
 import json
 import os
@@ -55,15 +56,31 @@ SHORT_KEYS = {short for short, _, _ in OPTIONS} | {"frame"}
 # Options on which no table depends. What the operations of a layer are matters
 # only where they are measured, and the measured times are part of a case.
 IGNORED = set("""
-    activation_func allgather_bucket_size amp_enabled begin_size bias_gelu_fusion computation_enable
-    contiguous_gradients dtype enable_visual end_size epoch_num
-    gated_linear_unit gpu_type iter_num max_live_parameters
-    max_position_embeddings model_name model_persistence_threshold
-    multi_all_reduce_enable onnx_safe openai_gelu overlap_grad_reduce
-    overlap_version param_persistence_threshold pp_rank prefetch_bucket_size
-    reduce_bucket_size squared_relu stage test_comm use_distributed_optimizer
-    use_flash_attn workload_only
+    activation_func bias_gelu_fusion dtype enable_visual gated_linear_unit
+    gpu_type max_position_embeddings model_name onnx_safe openai_gelu
+    overlap_grad_reduce overlap_version squared_relu use_flash_attn
+    workload_only
 """.split())
+# Options on which workloads depend, but no table; they are keys of `emit aicb`.
+WORKLOAD = """
+    epoch_num computation_enable amp_enabled reduce_bucket_size
+    allgather_bucket_size contiguous_gradients param_persistence_threshold
+    model_persistence_threshold max_live_parameters prefetch_bucket_size
+    pp_rank begin_size end_size test_comm iter_num multi_all_reduce_enable
+""".split()
+# The same, but they belong to the job.
+ZERO = {"stage", "use_distributed_optimizer"}
+# The generator's programs that write a workload.
+KINDS = {"generate_deepspeed_stage1_2_workload": "deepspeed",
+         "generate_deepspeed_stage3_workload": "deepspeed",
+         "generate_megatron_workload": "megatron",
+         "generate_collective_test": "collective"}
+# Short keys that they don't read, and what stands for them.
+UNREAD = {
+    "deepspeed": {"cp": 1, "ep": 1, "sp": False, "moe": False,
+                  "recompute": False},
+    "megatron": {"cp": 1, "recompute": False},
+}
 # Options that ask for measured times.
 TIMED = {"aiob_enable", "comp_filepath"}
 # Revisions of the generator and the version whose tables they write.
@@ -85,8 +102,10 @@ ALLOWED = [
     "sequence-indivisible", "sequence-exceeds-positions", "sp-without-tp",
     "moe-needs-sp",
     "topk-exceeds-experts", "ep-exceeds-dp", "ep-without-experts",
-    "simai-cp-ignored", "simai-time-limit", "simai-pp-comm-limit",
+    "simai-cp-ignored",
 ]
+ALLOWED_IN_TABLE = ALLOWED + ["simai-time-limit", "simai-pp-comm-limit"]
+ALLOWED_IN_WORKLOAD = ALLOWED + ["aicb-ignored"]
 
 
 def read_aiob(path):
@@ -109,7 +128,8 @@ def read_aiob(path):
 def full_name(option):
     """The name of an option, which the command line may cut short."""
     name = option.replace("-", "_")
-    known = {full for _, full, _ in OPTIONS} | IGNORED | TIMED
+    known = ({full for _, full, _ in OPTIONS} | IGNORED | TIMED | ZERO
+             | set(WORKLOAD))
     if name in known:
         return name
     longer = [full for full in known if full.startswith(name)]
@@ -124,13 +144,49 @@ def read_options(case):
     for flag in case["flags"]:
         name, has_value, value = flag.partition("=")
         given[full_name(name)] = value if has_value else True
-    if TIMED & set(given) and not case.get("aiob_times"):
-        raise ValueError("measured times are asked for, but not there")
     return given
 
 
+def zero_of(case, given):
+    """The stage of ZeRO that a program writes."""
+    if case["module"] == "generate_deepspeed_stage3_workload":
+        return 3
+    if KINDS[case["module"]] == "deepspeed":
+        return 1 if int(given.get("stage", 3)) == 1 else 2
+    return int("use_distributed_optimizer" in given)
+
+
+def job_for_workload(case, job):
+    """The job, as far as a program reads it."""
+    kind = KINDS[case["module"]]
+    if kind == "collective":
+        if job["pp"] > 1 and case["frame"] != "collective_test":
+            raise ValueError("a test for a model's pipeline")
+        # Ranks alone count; of this model tp and pp leave nothing over.
+        return dict(job, hidden=job["tp"], heads=job["tp"], ffn=job["tp"],
+                    layers=job["pp"], **UNREAD["deepspeed"])
+    return dict(job, **UNREAD[kind])
+
+
+def workload_keys(case, given):
+    """The keys of `emit aicb` that stand for the options of a case."""
+    keys = {"kind": KINDS[case["module"]]}
+    for name in WORKLOAD:
+        value = given.get(name)
+        if name == "multi_all_reduce_enable":
+            value = bool(int(value or 0))
+        if value is True:
+            keys[name] = "true"
+        elif value is not None and value is not False and str(value) != "-1":
+            keys[name] = value
+    if "aiob_enable" in given:
+        keys["computation_enable"] = "true"
+    return keys
+
+
 def read_case(folder):
-    """The job of a case folder: (version, short keys, times or None)."""
+    """The job of a case folder: (version, short keys, times or None, keys of
+    `emit aicb` or None)."""
     path = os.path.join(folder, "case.json")
     if os.path.exists(path):
         case = json.load(open(path))
@@ -140,7 +196,7 @@ def read_case(folder):
         unknown = sorted(set(case["config"]) - SHORT_KEYS)
         if unknown:
             raise ValueError("unknown keys %s" % ", ".join(unknown))
-        return case["generator_version"], dict(case["config"]), times
+        return case["generator_version"], dict(case["config"]), times, None
     case = json.load(open(os.path.join(folder, "args.json")))
     given = read_options(case)
     job = {"frame": case["frame"]}
@@ -149,10 +205,17 @@ def read_case(folder):
         if value is not None:
             job[short] = int(value) if isinstance(value, str) else value
     job.setdefault("heads", job["layers"])
+    version = REVISIONS[case["aicb_commit"]]
+    if case.get("output_format") == "csv":
+        job = job_for_workload(case, job)
+        job["zero"] = zero_of(case, given)
+        return version, job, None, workload_keys(case, given)
     times = None
     if case.get("aiob_times"):
         times = read_aiob(os.path.join(folder, case["aiob_times"]))
-    return REVISIONS[case["aicb_commit"]], job, times
+    elif TIMED & set(given):
+        raise ValueError("measured times are asked for, but not there")
+    return version, job, times, None
 
 
 def ffn_of(job):
@@ -195,9 +258,20 @@ def layers_of(job, deepseek):
             "layers = " + " + ".join(pattern)]
 
 
+def emit_of(version, keys):
+    """The `emit` block: of a workload if it has keys of its own, or a table."""
+    allowed = ALLOWED_IN_TABLE if keys is None else ALLOWED_IN_WORKLOAD
+    lines = ["emit simai {" if keys is None else "emit aicb {",
+             '  file = "workload.txt"  version = "%s"' % version]
+    lines += ["  %s = %s" % item for item in
+              ({"accounting": "aicb"} if keys is None else keys).items()]
+    return lines + ["  allow = [%s]" % ", ".join('"%s"' % s for s in allowed),
+                    "}"]
+
+
 def to_fore(folder):
     """The text of a `.fore` file that stands for the case in `folder`."""
-    version, job, times = read_case(folder)
+    version, job, times, keys = read_case(folder)
     if version in NEEDS_GROUPED_GEMM and not job.get("gg"):
         job["moe"] = False
     deepseek = job.get("frame") == "DeepSeek"
@@ -214,15 +288,12 @@ def to_fore(folder):
               % (job["seq"], job["mbs"], job["global_batch"],
                  "selective" if job.get("recompute") else "none"),
               "parallel { world = %d  tp = %d  pp = %d  ep = %d  cp = %d  "
-              "sequence_parallel = %s }"
+              "sequence_parallel = %s  zero = %d }"
               % (job["world_size"], job["tp"], job["pp"], job.get("ep", 1),
-                 job.get("cp", 1), flag("sp"))]
+                 job.get("cp", 1), flag("sp"), job.get("zero", 0))]
     if times is not None:
         lines.append("cost profile { times {")
         lines += ["  %s = %s us" % item for item in times.items()]
         lines.append("} }")
-    lines += ["emit simai {",
-              '  file = "workload.txt"  accounting = aicb  version = "%s"'
-              % version,
-              "  allow = [%s]" % ", ".join('"%s"' % s for s in ALLOWED), "}"]
+    lines += emit_of(version, keys)
     return "\n".join(lines) + "\n"
