@@ -3,7 +3,8 @@
 #
 # Keeps the tables of keys in docs/language.md as ir/Spec.def and
 # ir/Schedules.def have them, with the defaults of frontend/Defaults.cpp and the `derive` pass: between
-# `<!-- keys: Train -->` and `<!-- end -->` stands the table of TRAIN_FIELD.
+# `<!-- keys: Train -->` and `<!-- end -->` stands the table of TRAIN_FIELD. Those
+# of docs/aicb.md are of backends/aicb/Options.def.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
 import pathlib
@@ -19,6 +20,14 @@ DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
 DERIVED = re.compile(r"(\w+)\.derive\(")
 REQUIRED = re.compile(r'\{"(\w+)", "(\w+)", "[^"]*"\}')
 TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.S)
+OPTION = re.compile(r'^(?:COUNT\(\w+, "(\w+)", (\d+), ([-\w]+)|FLAG\(\w+, "(\w+)")'
+                    r', ([\w:| ]+), "([^"]+)"\)', re.M)
+KIND = re.compile(r'^KIND\(\w+, "(\w+)", "([^"]+)"\)', re.M)
+# What sets of modes are called.
+MODES = {"Any": "all", "Model": "not `collective`", "Zero": "`deepspeed`",
+         "Zero1 | Mode::Zero2": "`deepspeed`, zero = 1 or 2",
+         "Zero2": "`deepspeed`, zero = 2", "Zero3": "`deepspeed`, zero = 3",
+         "Megatron": "`megatron`", "Collective": "`collective`"}
 TYPES = {"Int": "1, 2, ...", "Natural": "0, 1, ...", "Bool": "true, false",
          "FlopRate": "FLOP/s", "DataRate": "B/s, bit/s", "Duration": "ns, us, ms", "Text": "text"}
 # Sections whose table in Spec.def has another name.
@@ -73,22 +82,44 @@ def tables(root):
     return {name: head + "".join(lines) for name, lines in rows.items()}
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    page = root / "docs/language.md"
+def option_tables(root):
+    """The tables of docs/aicb.md."""
+    text = (root / "backends/aicb/Options.def").read_text(encoding="utf-8")
+    options = ["| option | kinds | value | default | meaning |\n"
+               "|---|---|---|---|---|\n"]
+    for count, least, default, flag, modes, doc in OPTION.findall(text):
+        value = "true, false" if flag else f"{least}, {int(least) + 1}, ..."
+        default = {"": "false", "-1": "none", "INT64_MAX": "2^63 - 1"}.get(
+            default, default)
+        options.append(f"| `{count or flag}` | {MODES[modes[6:]]} | {value} | "
+                       f"{default} | {doc} |\n")
+    kinds = ["| kind | rows |\n|---|---|\n"]
+    kinds += [f"| `{word}` | {doc} |\n" for word, doc in KIND.findall(text)]
+    return {"AicbKinds": "".join(kinds), "AicbOptions": "".join(options)}
+
+
+def refresh(page, known, is_written):
+    """Writes the tables of a page, or counts those that are stale."""
     text = page.read_text(encoding="utf-8")
-    known = tables(root)
-    shown = {name: match for match, name in (
-        (match[0], match[2]) for match in TABLE.finditer(text))}
-    fresh = TABLE.sub(lambda m: m[1] + known.get(m[2], "") + m[3], text)
-    if "--write" in sys.argv:
-        page.write_text(fresh, encoding="utf-8")
+    shown = {match[2]: match[0] for match in TABLE.finditer(text)}
+    if is_written:
+        page.write_text(TABLE.sub(
+            lambda m: m[1] + known.get(m[2], "") + m[3], text), "utf-8")
         return 0
     stale = [name for name in sorted(known | shown)
              if name not in known or known[name] not in shown.get(name, "")]
     for name in stale:
-        print(f"docs/language.md: the table `{name}` is not what keys.py "
+        print(f"docs/{page.name}: the table `{name}` is not what keys.py "
               "--write makes of it")
+    return len(stale)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    is_written = "--write" in sys.argv
+    stale = sum(refresh(root / "docs" / name, known, is_written)
+                for name, known in (("language.md", tables(root)),
+                                    ("aicb.md", option_tables(root))))
     return 1 if stale else 0
 
 
