@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
 #include "backends/aicb/Aicb.h"
+#include "backends/chakra/Chakra.h"
 #include "backends/ir/IR.h"
 #include "backends/megatron/Megatron.h"
 #include "backends/optimus/Optimus.h"

@@ -38,6 +38,9 @@ struct EmitRequest {
   const ir::EmitSpec &Emit;
   /// File to write if the block names none; from the job's file name.
   llvm::StringRef DefaultStem;
+  /// Where a range stands, `job.fore:12`; empty if nowhere. Not for several
+  /// threads at once.
+  llvm::function_ref<std::string(SourceRange)> Where = nullptr;
 };
 
 /// One row of Backends.def, constant.

@@ -53,6 +53,20 @@ std::vector<int64_t> Group::ranks(const RankMap &Map, int64_t Rank) const {
   return Ranks;
 }
 
+int64_t Group::count(const Mesh &M, int64_t World) const {
+  const int64_t Line = M.groupSize(Axes);
+  const int64_t OfLine = Members == GroupMembers::Pairs ? (Line + 1) / 2 : 1;
+  return World / Line * OfLine;
+}
+
+int64_t Group::number(const RankMap &Map, int64_t Rank) const {
+  const int64_t Line = Map.lineOf(Rank, Axes);
+  if (Members != GroupMembers::Pairs)
+    return Line;
+  const int64_t Length = Map.lengthOf(Axes), Here = Map.position(Rank, Axes);
+  return Line * ((Length + 1) / 2) + std::min(Here, Length - 1 - Here);
+}
+
 bool Group::isFirst(const RankMap &Map, int64_t Rank) const {
   const int64_t Here = Map.position(Rank, Axes);
   return Here == 0 || (Members == GroupMembers::Pairs &&

@@ -32,6 +32,10 @@ struct Group {
   /// The ranks of the group on whose axes \p Rank lies, in order, even if it is
   /// not one of them.
   std::vector<int64_t> ranks(const RankMap &Map, int64_t Rank) const;
+  /// How many groups of the kind \p World ranks make.
+  int64_t count(const Mesh &M, int64_t World) const;
+  /// Which of them \p Rank is in, or beside, from 0.
+  int64_t number(const RankMap &Map, int64_t Rank) const;
   /// Whether \p Rank is the first rank of a group.
   bool isFirst(const RankMap &Map, int64_t Rank) const;
   /// What ir/Groups.def calls it; empty if it has no row there.

@@ -28,6 +28,10 @@ enum class ActionKind : unsigned char {
 #define ACTION(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
 #include "ir/Actions.def"
 };
+inline constexpr unsigned NumActionKinds = 0
+#define ACTION(ENUMERATOR, SPELLING, DOC) +1
+#include "ir/Actions.def"
+    ;
 llvm::StringRef getName(ActionKind K);
 /// Whether it runs a chunk, on a micro-batch.
 inline bool isCompute(ActionKind K) {

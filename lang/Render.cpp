@@ -182,3 +182,12 @@ void renderJSON(const DiagnosticEngine &Diags, const SourceMgr &Sources,
 }
 
 } // namespace foretrace
+
+std::string foretrace::lineOf(const SourceMgr &Sources, SourceRange Range) {
+  const unsigned Buffer = Sources.FindBufferContainingLoc(Range.Start);
+  if (!Range.isValid() || Buffer == 0)
+    return "";
+  return formatv("{0}:{1}",
+                 Sources.getMemoryBuffer(Buffer)->getBufferIdentifier(),
+                 Sources.FindLineNumber(Range.Start, Buffer));
+}

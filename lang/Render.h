@@ -20,6 +20,9 @@ void renderText(const DiagnosticEngine &Diags, const llvm::SourceMgr &Sources,
 void renderJSON(const DiagnosticEngine &Diags, const llvm::SourceMgr &Sources,
                 llvm::raw_ostream &OS);
 
+/// Where a range begins, `job.fore:12`; empty if it is written nowhere.
+std::string lineOf(const llvm::SourceMgr &Sources, SourceRange Range);
+
 } // namespace foretrace
 
 #endif

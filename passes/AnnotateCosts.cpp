@@ -6,7 +6,7 @@
 #include "lang/DidYouMean.h"
 #include "passes/Passes.h"
 #include "passes/SpreadTimes.h"
-#include "passes/Work.h"
+#include "ir/Work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

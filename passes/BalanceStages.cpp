@@ -2,7 +2,7 @@
 #include "passes/BalanceStages.h"
 #include "ir/InFlight.h"
 #include "ir/Memory.h"
-#include "passes/Work.h"
+#include "ir/Work.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

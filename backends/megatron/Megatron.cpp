@@ -22,14 +22,6 @@ ir::FactSet foretrace::megatron::prepare(const ir::EmitSpec &Emit,
   return Needs;
 }
 
-/// The ranks asked for, all of them if none is.
-static std::vector<RankRange> ranksOf(const EmitRequest &Request,
-                                      const Options &O) {
-  if (!O.Ranks.empty())
-    return O.Ranks;
-  return {{0, *Request.Program.Spec.Parallel.World - 1, {}}};
-}
-
 /// Whether there is a time for every row, and not too many rows to replay.
 static bool checkTimes(const EmitRequest &Request, const Options &O,
                        DiagnosticEngine &Diags) {
@@ -57,17 +49,8 @@ bool foretrace::megatron::check(const EmitRequest &Request,
     return false;
   bool IsGood = checkCalls(Request.Program, O.How, Diags);
   IsGood &= !O.HasDurations || checkTimes(Request, O, Diags);
-  for (const RankRange &R : ranksOf(Request, O))
-    if (R.Last >= World) {
-      Diags.report(R.Range, diag::MegatronRank, R.Last, World);
-      IsGood = false;
-    }
+  IsGood &= checkRanks(O.Ranks, World, Diags);
   return IsGood;
-}
-
-/// Rank \p I, from 0, of a range.
-static int64_t rankOf(const RankRange &Range, uint64_t I) {
-  return Range.First + static_cast<int64_t>(I);
 }
 
 llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
@@ -84,20 +67,15 @@ llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
       return llvm::createStringError("the stages wait for each other for ever");
   }
   RankTexts Texts(Trace, Times ? &*Times : nullptr, P.Schedule.Stages);
-  for (const RankRange &Range : ranksOf(Request, O)) {
-    auto Path = [&](uint64_t I) {
-      llvm::SmallString<64> Path(O.Dir);
-      llvm::sys::path::append(Path,
-                              "rank" + llvm::Twine(rankOf(Range, I)) + ".txt");
-      return Path.str().str();
-    };
-    auto Write = [&](uint64_t I, llvm::raw_ostream &OS) {
-      const int64_t Rank = rankOf(Range, I);
-      Texts.write(Rank, Map.coordinate(Rank, ir::Axis::Pp), OS);
-    };
-    if (llvm::Error E = Out.addAll(
-            static_cast<uint64_t>(Range.Last - Range.First) + 1, Path, Write))
-      return E;
-  }
-  return llvm::Error::success();
+  auto Path = [&](int64_t Rank) {
+    llvm::SmallString<64> Path(O.Dir);
+    llvm::sys::path::append(Path, "rank" + llvm::Twine(Rank) + ".txt");
+    return Path.str().str();
+  };
+  return addRankFiles(Out, allIfEmpty(O.Ranks, *P.Spec.Parallel.World), Path,
+                      [&](int64_t Rank, llvm::raw_ostream &OS) {
+                        const int64_t Stage =
+                            Map.coordinate(Rank, ir::Axis::Pp);
+                        Texts.write(Rank, Stage, OS);
+                      });
 }

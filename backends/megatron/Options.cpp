@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Options.h"
 #include "backends/EmitOptions.h"
-#include "llvm/ADT/SmallVector.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -17,38 +16,9 @@ static void readDialect(const NamedAttribute &A, Options &O,
     O.How.Dialect = static_cast<Dialect>(*I);
 }
 
-/// `3` or `8-11`.
-static std::optional<RankRange> parseRange(llvm::StringRef Text) {
-  auto [First, Last] = Text.trim().split('-');
-  RankRange R{};
-  if (First.trim().getAsInteger(10, R.First) || R.First < 0)
-    return std::nullopt;
-  R.Last = R.First;
-  if (Text.contains('-') &&
-      (Last.trim().getAsInteger(10, R.Last) || R.Last < R.First))
-    return std::nullopt;
-  return R;
-}
-
-static void readRanks(const NamedAttribute &A, Options &O,
-                      DiagnosticEngine &Diags) {
-  const Attribute &V = A.Value;
-  if (V.K == Attribute::Kind::Name && V.Text == "all")
-    return;
-  if (V.K == Attribute::Kind::Int && V.Integer >= 0) {
-    O.Ranks.push_back({V.Integer, V.Integer, V.Range});
-    return;
-  }
-  llvm::SmallVector<llvm::StringRef> Parts;
-  llvm::StringRef(V.Text).split(Parts, ',');
-  for (llvm::StringRef Part : Parts)
-    if (std::optional<RankRange> R = parseRange(Part)) {
-      R->Range = V.Range;
-      O.Ranks.push_back(*R);
-    }
-  if (V.K != Attribute::Kind::Text || O.Ranks.size() != Parts.size())
-    reportOptionValue(A, "`all`, a rank, or ranks in quotes, \"0,4,8-11\"",
-                      Diags);
+static void readRankList(const NamedAttribute &A, Options &O,
+                         DiagnosticEngine &Diags) {
+  readRanks(A, O.Ranks, Diags);
 }
 
 static void readScaling(const NamedAttribute &A, Options &O,
@@ -78,7 +48,7 @@ Options foretrace::megatron::readOptions(const EmitSpec &Emit,
   static constexpr EmitOption<Options> Rows[] = {{"dir", readDir},
                                                  {"dialect", readDialect},
                                                  {"scaling", readScaling},
-                                                 {"ranks", readRanks},
+                                                 {"ranks", readRankList},
                                                  {"durations", readDurations}};
   Options O;
   readEmitOptions<Options>(Emit, Rows, {}, O, Diags);

@@ -4,23 +4,18 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_OPTIONS_H
 #define FORETRACE_BACKENDS_MEGATRON_OPTIONS_H
 
+#include "backends/RankFiles.h"
 #include "backends/megatron/Trace.h"
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
 
 namespace foretrace::megatron {
 
-/// Ranks `First` to `Last`.
-struct RankRange {
-  int64_t First, Last;
-  SourceRange Range;
-};
-
 struct Options {
   std::string Dir; ///< empty: the output folder
   Instrumentation How;
-  std::vector<RankRange> Ranks; ///< empty: all
-  bool HasDurations = false;    ///< estimated, not blank
+  RankList Ranks;
+  bool HasDurations = false; ///< estimated, not blank
   SourceRange DurationsRange;
 };
 

@@ -110,7 +110,7 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
 
   FileOutputs Outputs(To.Folder, To.Stream, !isQuiet());
   for (const ir::EmitSpec &E : Emits)
-    emitOne(*Spec, E, Outputs, Diags);
+    emitOne(*Spec, E, Sources, Outputs, Diags);
   if (Diags.hasErrors())
     return;
   if (Error E = Outputs.commit())

@@ -2,6 +2,7 @@
 #include "tools/foretrace/Emit.h"
 #include "backends/output/ConfinedOutputs.h"
 #include "ir/Verify.h"
+#include "lang/Render.h"
 #include "tools/foretrace/Commands.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Pipeline.h"
@@ -53,7 +54,8 @@ static void showCommand(const Backend &Format, const EmitRequest &Request,
 }
 
 void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
-             FileOutputs &Outputs, DiagnosticEngine &Diags) {
+             const SourceMgr &Sources, FileOutputs &Outputs,
+             DiagnosticEngine &Diags) {
   const Backend *Format = findBackend(Emit.Backend);
   if (!Format) {
     Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend,
@@ -72,7 +74,8 @@ void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
   if (!Diags.usedAllowance() && !ir::verify(P, Diags))
     return;
   std::string Stem = sys::path::stem(jobPath()).str();
-  EmitRequest Request{P, Emit, Stem};
+  auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
+  EmitRequest Request{P, Emit, Stem, Where};
   if (!Format->Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
     return;
   size_t FilesBefore = Outputs.files().size();

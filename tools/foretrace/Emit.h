@@ -8,13 +8,15 @@
 #include "backends/output/FileOutputs.h"
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
+#include "llvm/Support/SourceMgr.h"
 
 namespace foretrace {
 
 /// Adds what \p Emit makes of \p Spec to \p Outputs. Everything wrong is in
 /// \p Diags.
 void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
-             FileOutputs &Outputs, DiagnosticEngine &Diags);
+             const llvm::SourceMgr &Sources, FileOutputs &Outputs,
+             DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Messages.h"
 #include "lang/Render.h"
-#include "lang/WarningOption.h"
+#include "tools/driver/WarningParser.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -32,24 +32,7 @@ static cl::opt<bool>
           cl::desc("Print diagnostics only: no progress, no list of files"),
           cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
 
-namespace {
-
-class WarningParser : public cl::basic_parser<WarningOption> {
-public:
-  explicit WarningParser(cl::Option &O) : basic_parser(O) {}
-  StringRef getValueName() const override { return "what"; }
-  bool parse(cl::Option &O, StringRef, StringRef Text, WarningOption &W) {
-    Expected<WarningOption> Read = parseWarningOption(Text);
-    if (!Read)
-      return O.error(toString(Read.takeError()));
-    W = *Read;
-    return false;
-  }
-};
-
-} // namespace
-
-static cl::list<WarningOption, bool, WarningParser> WarningOptions(
+static cl::list<WarningOption, bool, driver::WarningParser> WarningOptions(
     "W", cl::Prefix,
     cl::desc("-Werror: warnings are errors; -Werror=SLUG: this one is; "
              "-Wno-SLUG: it is not shown"),

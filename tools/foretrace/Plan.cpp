@@ -71,7 +71,7 @@ ExitCode runPlan() {
   if (!hasFolder(Path, Diags))
     return showMessages(Diags, Sources);
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
-    emitOne(*Spec, makeEmit(*Spec), Outputs, Diags);
+    emitOne(*Spec, makeEmit(*Spec), Sources, Outputs, Diags);
   if (!Diags.hasErrors())
     if (Error E = Outputs.commit())
       Diags.report({}, diag::CannotWrite, toString(std::move(E)));

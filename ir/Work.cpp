@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/Work.h"
+#include "ir/Work.h"
 #include "ir/Memory.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -76,7 +76,7 @@ static Flops attentionWork(const Block &B, const Op &O, const Mesh &M) {
   return Total.isOverflow() ? Flops::overflow() : Flops(Total.value());
 }
 
-Flops foretrace::workOf(const Block &B, const Op &O, const Mesh &M) {
+Flops foretrace::ir::workOf(const Block &B, const Op &O, const Mesh &M) {
   switch (O.Kind) {
   case OpKind::MatMul:
     return contractionWork(B, O, M);
@@ -99,7 +99,8 @@ static Bytes embedBytes(const Program &P, const Block &B, const Op &O) {
          bytesPerRank(Rows, P.Mesh) + InTable * (IsBackward ? 2 : 1);
 }
 
-Bytes foretrace::touchedBytes(const Program &P, const Block &B, const Op &O) {
+Bytes foretrace::ir::touchedBytes(const Program &P, const Block &B,
+                                  const Op &O) {
   if (isView(O.Kind))
     return {};
   if (O.Kind == OpKind::Embed)

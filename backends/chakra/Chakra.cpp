@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/chakra/Chakra.h"
+#include "backends/chakra/NodeWriter.h"
+#include "backends/chakra/Options.h"
+#include "llvm/Support/JSON.h"
+#include <atomic>
+#include <mutex>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::chakra;
+
+FactSet chakra::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+  readOptions(Emit, Diags);
+  return {Fact::Scheduled, Fact::Sync, Fact::Costs};
+}
+
+/// ASTRA-sim takes tags modulo this.
+static constexpr int64_t MaxTag = 500'000'000;
+
+bool chakra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  const Options O = readOptions(Request.Emit, Known);
+  const Program &P = Request.Program;
+  const int64_t World = *P.Spec.Parallel.World;
+  bool IsGood = checkRanks(O.Ranks, World, Diags);
+  const SourceRange Range = Request.Emit.Range;
+  if (World == 1) {
+    Diags.report(P.Spec.Parallel.World.Range, diag::ChakraOneRank);
+    IsGood = false;
+  }
+  // Those of stages, and above them those of rings.
+  const Elements Tags =
+      Elements(P.Schedule.parts()) * 2 * P.Schedule.MicroBatches +
+      Elements(P.Mesh[Axis::Cp]);
+  if (Tags.isOverflow() || Tags.value() >= MaxTag) {
+    Diags.report(Range, diag::ChakraTags, P.Schedule.parts(),
+                 P.Schedule.MicroBatches, MaxTag);
+    IsGood = false;
+  }
+  if (*P.Spec.Cost.Kind == CostKind::Uncosted)
+    Diags.report(Range, diag::ChakraNoTimes);
+  return IsGood;
+}
+
+namespace {
+
+/// The traces of all ranks. What the ranks of a stage share is made when the
+/// first of them is written, and freed with the last one.
+class RankTraces {
+public:
+  RankTraces(const EmitRequest &Request, const Options &O)
+      : P(Request.Program), Map(P.Mesh, *P.Spec.Parallel.RankOrder), Names(P),
+        Stages(static_cast<size_t>(P.Schedule.Stages)) {
+    if (O.HasProvenance)
+      findLines(Request);
+  }
+
+  /// To be called for every rank that is going to be written.
+  void expect(int64_t Rank) { ++stageOf(Rank).Left; }
+  void write(int64_t Rank, llvm::raw_ostream &OS);
+  const GroupNames &names() const { return Names; }
+  const RankMap &map() const { return Map; }
+
+private:
+  struct Shared {
+    std::once_flag IsMade;
+    std::atomic<int64_t> Left = 0;
+    StageTrace Trace;
+  };
+  Shared &stageOf(int64_t Rank) {
+    return Stages[static_cast<size_t>(Map.coordinate(Rank, Axis::Pp))];
+  }
+  void findLines(const EmitRequest &Request);
+  void make(int64_t Stage, Shared &To) const;
+
+  const Program &P;
+  const RankMap Map;
+  const GroupNames Names;
+  std::optional<Provenance> Lines;
+  std::vector<Shared> Stages;
+};
+
+} // namespace
+
+void RankTraces::findLines(const EmitRequest &Request) {
+  Lines.emplace();
+  for (const Block &B : P.Blocks)
+    for (const Op &O : B.Ops)
+      Lines->try_emplace(&O, Request.Where(O.Origin.Range));
+}
+
+void RankTraces::make(int64_t Stage, Shared &To) const {
+  NodeWriter Nodes(P, Names, Lines ? &*Lines : nullptr);
+  StageTasks(P, Stage).forEach(
+      [&](int64_t Id, const Task &T) { Nodes.add(Id, T); });
+  To.Trace = Nodes.take();
+}
+
+void RankTraces::write(int64_t Rank, llvm::raw_ostream &OS) {
+  Shared &Of = stageOf(Rank);
+  std::call_once(Of.IsMade, [&] { make(Map.coordinate(Rank, Axis::Pp), Of); });
+  Of.Trace.write(Rank, Map, Names, OS);
+  if (--Of.Left == 0)
+    Of.Trace = {};
+}
+
+/// The first rank of each stage.
+static RankList classRanks(const Program &P, const RankMap &Map) {
+  RankList Ranks;
+  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage) {
+    const int64_t First = Map.at(0, {Axis::Pp}, Stage);
+    Ranks.push_back({First, First, {}});
+  }
+  return Ranks;
+}
+
+/// Which rank's trace stands for which ranks.
+static void writeClasses(const Program &P, const RankMap &Map,
+                         llvm::raw_ostream &OS) {
+  llvm::json::OStream J(OS, 2);
+  J.array([&] {
+    for (const RankRange &Class : classRanks(P, Map))
+      J.object([&] {
+        J.attribute("trace", Class.First);
+        J.attributeArray("ranks", [&] {
+          for (int64_t Rank = 0; Rank < *P.Spec.Parallel.World; ++Rank)
+            if (Map.coordinate(Rank, Axis::Pp) ==
+                Map.coordinate(Class.First, Axis::Pp))
+              J.value(Rank);
+        });
+      });
+  });
+  J.flush();
+  OS << '\n';
+}
+
+llvm::Error chakra::emit(const EmitRequest &Request, OutputSet &Out,
+                         DiagnosticEngine &) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  const Options O = readOptions(Request.Emit, Known);
+  const Program &P = Request.Program;
+  RankTraces Traces(Request, O);
+  const RankList Ranks = O.IsByClass
+                             ? classRanks(P, Traces.map())
+                             : allIfEmpty(O.Ranks, *P.Spec.Parallel.World);
+  for (const RankRange &R : Ranks)
+    for (int64_t Rank = R.First; Rank <= R.Last; ++Rank)
+      Traces.expect(Rank);
+  if (llvm::Error E = addRankFiles(
+          Out, Ranks,
+          [&](int64_t Rank) {
+            return O.path(Request, llvm::Twine(Rank) + ".et");
+          },
+          [&](int64_t Rank, llvm::raw_ostream &OS) { Traces.write(Rank, OS); }))
+    return E;
+  if (O.IsByClass)
+    if (llvm::Error E = Out.add(
+            O.path(Request, "classes.json"),
+            [&](llvm::raw_ostream &OS) { writeClasses(P, Traces.map(), OS); }))
+      return E;
+  return Out.add(O.path(Request, "groups.json"), [&](llvm::raw_ostream &OS) {
+    Traces.names().write(O.Ranks, OS);
+  });
+}

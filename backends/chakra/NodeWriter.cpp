@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/chakra/NodeWriter.h"
+#include "ir/Work.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
+#include <protozero/pbf_writer.hpp>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::chakra;
+
+namespace {
+
+// Fields of et_def.proto.
+enum class MetadataField : protozero::pbf_tag_type { Version = 1 };
+enum class NodeField : protozero::pbf_tag_type {
+  Id = 1,
+  Name = 2,
+  Type = 3,
+  ControlDeps = 4,
+  DataDeps = 5,
+  DurationMicros = 7,
+  Attribute = 10,
+};
+enum class AttributeField : protozero::pbf_tag_type {
+  Name = 1,
+  Int64 = 9,
+  Uint64 = 13,
+  Fixed32 = 19,
+  Bool = 27,
+  String = 29,
+};
+/// NodeType.
+enum class NodeType : int32_t {
+  Compute = 4,
+  Send = 5,
+  Receive = 6,
+  Collective = 7,
+};
+
+/// A row of Collectives.def.
+struct CollectiveRow {
+  OpKind Kind;
+  int64_t Code;
+  enum { Whole, Share } Input;
+};
+constexpr CollectiveRow CollectiveRows[] = {
+#define CHAKRA_COLLECTIVE(KIND, CODE, INPUT)                                   \
+  {OpKind::KIND, CODE, CollectiveRow::INPUT},
+#include "backends/chakra/Collectives.def"
+};
+
+} // namespace
+
+static protozero::pbf_tag_type tag(NodeField F) {
+  return static_cast<protozero::pbf_tag_type>(F);
+}
+static protozero::pbf_tag_type tag(AttributeField F) {
+  return static_cast<protozero::pbf_tag_type>(F);
+}
+
+/// A node that is being written.
+class chakra::NodeWriter::Message {
+public:
+  Message(int64_t Id, llvm::StringRef Name, NodeType Type) : Node(Bytes) {
+    Node.add_uint64(tag(NodeField::Id), static_cast<uint64_t>(Id));
+    Node.add_string(tag(NodeField::Name), Name.data(), Name.size());
+    Node.add_enum(tag(NodeField::Type), static_cast<int32_t>(Type));
+  }
+
+  void deps(NodeField F, llvm::ArrayRef<int64_t> Ids) {
+    if (!Ids.empty())
+      Node.add_packed_uint64(tag(F), Ids.begin(), Ids.end());
+  }
+  void duration(int64_t Micros) {
+    Node.add_uint64(tag(NodeField::DurationMicros),
+                    static_cast<uint64_t>(Micros));
+  }
+  void integer(llvm::StringRef Name, int64_t Value) {
+    attribute(Name, [&](protozero::pbf_writer &A) {
+      A.add_int64(tag(AttributeField::Int64), Value);
+    });
+  }
+  void boolean(llvm::StringRef Name, bool Value) {
+    attribute(Name, [&](protozero::pbf_writer &A) {
+      A.add_bool(tag(AttributeField::Bool), Value);
+    });
+  }
+  void text(llvm::StringRef Name, llvm::StringRef Value) {
+    attribute(Name, [&](protozero::pbf_writer &A) {
+      A.add_string(tag(AttributeField::String), Value.data(), Value.size());
+    });
+  }
+  void fixed(llvm::StringRef Name, uint32_t Value) {
+    attribute(Name, [&](protozero::pbf_writer &A) {
+      A.add_fixed32(tag(AttributeField::Fixed32), Value);
+    });
+  }
+  const std::string &bytes() const { return Bytes; }
+
+private:
+  template <typename FnT> void attribute(llvm::StringRef Name, FnT Value) {
+    protozero::pbf_writer A(Node, tag(NodeField::Attribute));
+    A.add_string(tag(AttributeField::Name), Name.data(), Name.size());
+    Value(A);
+  }
+
+  std::string Bytes;
+  protozero::pbf_writer Node;
+};
+
+chakra::NodeWriter::NodeWriter(const Program &P, const GroupNames &Names,
+                               const Provenance *Lines)
+    : P(P), Lines(Lines), HasTimes(*P.Spec.Cost.Kind != CostKind::Uncosted),
+      NameWidth(Names.width()) {
+  std::string Metadata;
+  protozero::pbf_writer(Metadata).add_string(
+      static_cast<protozero::pbf_tag_type>(MetadataField::Version), "1.0.0");
+  append(Metadata);
+}
+
+void chakra::NodeWriter::append(const std::string &Message) {
+  protozero::add_varint_to_buffer(&Out.Bytes, Message.size());
+  Out.Bytes += Message;
+}
+
+/// The place of \p Item in \p Items, where it is then.
+template <typename T, typename EqualT>
+static size_t place(std::vector<T> &Items, const T &Item, EqualT IsEqual) {
+  auto It =
+      llvm::find_if(Items, [&](const T &Of) { return IsEqual(Of, Item); });
+  if (It != Items.end())
+    return static_cast<size_t>(It - Items.begin());
+  Items.push_back(Item);
+  return Items.size() - 1;
+}
+
+/// Whole microseconds, such that the sum over a rank stays exact.
+int64_t chakra::NodeWriter::micros(Nanoseconds Time) {
+  const int64_t Before = (Clock + 500) / 1000;
+  Clock += Time.value();
+  return (Clock + 500) / 1000 - Before;
+}
+
+void chakra::NodeWriter::compute(const Task &T, Message &Node) {
+  auto [It, IsNew] = Touched.try_emplace(T.Of);
+  if (IsNew)
+    It->second = touchedBytes(P, *T.In, *T.Of).value();
+  if (HasTimes)
+    Node.duration(micros(T.Of->Time));
+  // ASTRA-sim divides by both.
+  Node.integer("num_ops", std::max<int64_t>(T.Of->Work.value(), 1));
+  Node.integer("tensor_size", std::max<int64_t>(It->second, 1));
+}
+
+void chakra::NodeWriter::collective(const Task &T, Message &Node) {
+  const CollectiveRow *Row =
+      llvm::find_if(CollectiveRows, [&](const CollectiveRow &R) {
+        return R.Kind == T.Of->Kind;
+      });
+  assert(Row != std::end(CollectiveRows) && "rings are messages");
+  const int64_t Ranks = T.Of->Group.size(P.Mesh);
+  Node.integer("comm_type", Row->Code);
+  Node.integer("comm_size", Row->Input == CollectiveRow::Share
+                                ? static_cast<int64_t>(
+                                      llvm::divideCeil(T.Size.value(), Ranks))
+                                : T.Size.value());
+  if (Ranks == *P.Spec.Parallel.World)
+    return Node.text("pg_name", "0");
+  Node.text("pg_name", std::string(NameWidth, '0'));
+  GroupFromEnd = NameWidth;
+  Which = place(Out.Groups, T.Of->Group, std::equal_to<Group>());
+}
+
+void chakra::NodeWriter::message(const Task &T, Message &Node) {
+  const bool IsSend = T.Kind == TaskKind::Send;
+  Node.integer("comm_size", T.Size.value());
+  Node.integer("comm_tag", T.Tag);
+  Node.fixed(IsSend ? "comm_dst" : "comm_src", 0);
+  PeerFromEnd = sizeof(uint32_t);
+  Which = place(Out.Peers, T.Peer, [](const TaskPeer &A, const TaskPeer &B) {
+    return A.Axes == B.Axes && A.Position == B.Position &&
+           A.IsRelative == B.IsRelative;
+  });
+}
+
+void chakra::NodeWriter::provenance(const Task &T, Message &Node) {
+  Node.text("phase", getName(T.Action));
+  if (T.MicroBatch >= 0) {
+    Node.integer("micro_batch", T.MicroBatch);
+    Node.integer("chunk", T.Chunk);
+  }
+  if (T.Layer >= 0)
+    Node.integer("layer", T.Layer);
+  if (T.Of)
+    if (auto It = Lines->find(T.Of); It != Lines->end())
+      Node.text("source", It->second);
+}
+
+static NodeType typeOf(TaskKind K) {
+  switch (K) {
+  case TaskKind::Compute:
+    return NodeType::Compute;
+  case TaskKind::Collective:
+    return NodeType::Collective;
+  case TaskKind::Send:
+    return NodeType::Send;
+  case TaskKind::Receive:
+    return NodeType::Receive;
+  }
+  llvm_unreachable("every kind of task is handled");
+}
+
+/// `linear_qkv.dgrad`, or what a message is called.
+static std::string nameOf(const Task &T) {
+  return T.Of ? T.Of->Name + getSuffix(T.Of->Derivative).str()
+              : getName(T.Action).str();
+}
+
+void chakra::NodeWriter::add(int64_t Id, const Task &T) {
+  Message Node(Id, nameOf(T), typeOf(T.Kind));
+  Node.deps(NodeField::ControlDeps, T.Control);
+  Node.deps(NodeField::DataDeps, T.Data);
+  if (T.Kind == TaskKind::Compute)
+    compute(T, Node);
+  Node.boolean("is_cpu_op", false);
+  if (Lines)
+    provenance(T, Node);
+  // Last, so that it is known where they are.
+  GroupFromEnd.reset();
+  PeerFromEnd.reset();
+  if (T.Kind == TaskKind::Collective)
+    collective(T, Node);
+  else if (T.Kind != TaskKind::Compute)
+    message(T, Node);
+  append(Node.bytes());
+  if (GroupFromEnd)
+    Out.GroupPlaces.push_back({Out.Bytes.size() - *GroupFromEnd, Which});
+  if (PeerFromEnd)
+    Out.PeerPlaces.push_back({Out.Bytes.size() - *PeerFromEnd, Which});
+}
+
+void StageTrace::write(int64_t Rank, const RankMap &Map,
+                       const GroupNames &Names, llvm::raw_ostream &OS) const {
+  std::string Own = Bytes;
+  std::vector<std::string> Of;
+  for (const Group &G : Groups)
+    Of.push_back(Names.name(G, Rank));
+  for (const GroupPlace &To : GroupPlaces)
+    Of[To.Which].copy(&Own[To.At], Of[To.Which].size());
+  std::vector<uint32_t> Ranks;
+  for (const TaskPeer &Peer : Peers)
+    Ranks.push_back(static_cast<uint32_t>(Peer.rank(Map, Rank)));
+  for (const PeerPlace &To : PeerPlaces)
+    llvm::support::endian::write32le(&Own[To.At], Ranks[To.Which]);
+  OS << Own;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks as nodes of a Chakra execution trace, schema 1.0.0 (et_def.proto of
+// mlcommons/chakra): messages of protocol buffers, each after its length.
+#ifndef FORETRACE_BACKENDS_CHAKRA_NODEWRITER_H
+#define FORETRACE_BACKENDS_CHAKRA_NODEWRITER_H
+
+#include "backends/chakra/GroupNames.h"
+#include "ir/StageTasks.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace foretrace::chakra {
+
+/// The bytes that are the same for all ranks of a stage, and where a rank's own
+/// go. These are of the same size for all.
+struct StageTrace {
+  struct GroupPlace {
+    size_t At;    ///< in Bytes
+    size_t Which; ///< of Groups
+  };
+  struct PeerPlace {
+    size_t At;
+    size_t Which; ///< of Peers
+  };
+
+  std::string Bytes;
+  std::vector<ir::Group> Groups;
+  std::vector<ir::TaskPeer> Peers;
+  std::vector<GroupPlace> GroupPlaces; ///< a name, in decimal
+  std::vector<PeerPlace> PeerPlaces;   ///< a rank, four bytes, the lowest first
+
+  /// Writes the trace of one rank.
+  void write(int64_t Rank, const ir::RankMap &Map, const GroupNames &Names,
+             llvm::raw_ostream &OS) const;
+};
+
+/// Where the line is that an op is for, `job.fore:12`; empty if nowhere.
+using Provenance = llvm::DenseMap<const ir::Op *, std::string>;
+
+/// Makes nodes of the tasks of a stage.
+class NodeWriter {
+public:
+  /// Nodes say what they are of if there is a \p Lines.
+  NodeWriter(const ir::Program &P, const GroupNames &Names,
+             const Provenance *Lines);
+
+  void add(int64_t Id, const ir::Task &T);
+  /// What was made; once.
+  StageTrace take() { return std::move(Out); }
+
+private:
+  class Message;
+
+  void compute(const ir::Task &T, Message &Node);
+  void collective(const ir::Task &T, Message &Node);
+  void message(const ir::Task &T, Message &Node);
+  void provenance(const ir::Task &T, Message &Node);
+  void append(const std::string &Message);
+  int64_t micros(Nanoseconds Time);
+
+  const ir::Program &P;
+  const Provenance *const Lines;
+  const bool HasTimes;
+  const size_t NameWidth; ///< of groups
+  StageTrace Out;
+  int64_t Clock = 0; ///< of all compute nodes so far, in ns
+  // Offsets from the end of a message of what a rank has for itself.
+  std::optional<size_t> GroupFromEnd, PeerFromEnd;
+  size_t Which = 0;
+  /// Bytes that ops touch.
+  llvm::DenseMap<const ir::Op *, int64_t> Touched;
+};
+
+} // namespace foretrace::chakra
+
+#endif
