@@ -18,10 +18,19 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 JOB = str(SOURCE / "docs/examples/gpt-175b.fore")
 LARGE = str(SOURCE / "test/bench/large.fore")
 SKELETONS = str(SOURCE / "test/bench/skeletons.fore")
+CHAKRA = str(SOURCE / "test/bench/chakra.fore")
 BALANCED = str(SOURCE / "test/bench/balanced.fore")
 ONE_RANK = [SKELETONS, "-Dpods=64", '-Dranks="0"']
-# 32,768 ranks of one micro-batch.
-SMALL = ["-Dpods=2", '-Dranks="0-32767"', "-Dtrain.global_batch=2048"]
+THREE_RANKS = [CHAKRA, "-Ddp=65536", '-Dranks="0,17,1048575"']
+# What it is called, and what is compiled to a file for each rank: 32,768 of one
+# micro-batch among them.
+SETS = [
+    ("skeletons", [SKELETONS]),
+    ("skeletons", [SKELETONS, "-Dpods=2", '-Dranks="0-32767"',
+                   "-Dtrain.global_batch=2048"]),
+    ("Chakra traces", [CHAKRA]),
+    ("Chakra traces", [CHAKRA, "-Ddp=256", '-Dranks="0-4095"']),
+]
 MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
 NOTHING = "a process that does nothing"
 LARGEST = "the largest table"
@@ -55,10 +64,10 @@ def through_pipe(tool):
     return size, time.perf_counter() - start
 
 
-def compile_to(folder, tool, options):
-    """Seconds and peak MiB to write skeletons to a folder that is not there."""
-    wall, memory = measure([tool, "compile", SKELETONS, *options, "--quiet",
-                            "-o", f"{folder}/"])
+def compile_to(folder, tool, job):
+    """Seconds and peak MiB to compile to a folder that is not there."""
+    wall, memory = measure([tool, "compile", *job, "--quiet", "-o",
+                            f"{folder}/"])
     return wall / 1000, memory
 
 
@@ -73,21 +82,21 @@ def write_plainly(folder, files):
     return time.perf_counter() - start
 
 
-def many_files(place, tool, options, memory):
-    """Prints the row of some skeletons that are written to files at a place."""
+def many_files(place, tool, kind, job, memory):
+    """Prints the row of a file for each rank, written at a place."""
     # Nothing is removed before the end: ext4 is slow to make files after that.
     with tempfile.TemporaryDirectory(dir=place) as name:
         folder = pathlib.Path(name)
-        compile_to(folder / "first", tool, options)
+        compile_to(folder / "first", tool, job)
         files = {path.name: path.read_bytes()
                  for path in (folder / "first").iterdir()}
         walls, plain = [], []
         for run in range(5):
-            walls.append(compile_to(folder / f"ours{run}", tool, options)[0])
+            walls.append(compile_to(folder / f"ours{run}", tool, job)[0])
             plain.append(write_plainly(folder / f"plain{run}", files))
     wall = statistics.median(walls)
     size = sum(map(len, files.values())) / 1e6
-    print(f"| {len(files):,} of {size:.0f} MB, to {place} | {wall:.2f} s "
+    print(f"| {len(files):,} {kind}, {size:.0f} MB, to {place} | {wall:.2f} s "
           f"| {size / wall:.0f} MB/s | {wall / statistics.median(plain):.2f} "
           f"| {memory:.1f} MiB |")
 
@@ -96,7 +105,7 @@ def checked(tool):
     """The size in MB of a trace, and MB/s at which it is checked, in memory."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as name:
         folder = pathlib.Path(name)
-        compile_to(folder / "all", tool, ['-Dranks="0"'])
+        compile_to(folder / "all", tool, [SKELETONS, '-Dranks="0"'])
         row = (folder / "all/rank0.txt").read_text(encoding="utf-8")
         long = folder / "long.txt"
         long.write_text(row.replace("[R,", "[2048,") * 400, encoding="utf-8")
@@ -121,6 +130,9 @@ def main():
         "one rank's skeleton of 1,048,576": [
             tool, "compile", *ONE_RANK, "--quiet", "-o",
             tempfile.gettempdir() + "/"],
+        "three ranks' Chakra traces of 1,048,576": [
+            tool, "compile", *THREE_RANKS, "--quiet", "-o",
+            tempfile.gettempdir() + "/"],
         "1,000 layers balanced over 128 stages": [tool, "plan", BALANCED],
         LARGEST: [tool, "compile", LARGE, *emit],
     }
@@ -144,13 +156,13 @@ def main():
           f"{size / 1e3 / wall:.0f} MB/s to /dev/null, "
           f"{size / 1e6 / seconds:.0f} MB/s through a pipe.")
     with tempfile.TemporaryDirectory(dir=MEMORY) as name:
-        sets = [(options, compile_to(f"{name}/{place}", tool, options)[1])
-                for place, options in enumerate(([], SMALL))]
-    print("\n| skeletons | median | rate | times a plain write of each file "
+        memories = [compile_to(f"{name}/{place}", tool, job)[1]
+                    for place, (_, job) in enumerate(SETS)]
+    print("\n| files | median | rate | times a plain write of each file "
           "| peak memory |\n|---|---|---|---|---|")
-    for options, memory in sets:
+    for (kind, job), memory in zip(SETS, memories):
         for place in dict.fromkeys((MEMORY, tempfile.gettempdir())):
-            many_files(place, tool, options, memory)
+            many_files(place, tool, kind, job, memory)
     print("\nA trace of {:.0f} MB is checked at {:.0f} MB/s."
           .format(*checked(tool)))
 
