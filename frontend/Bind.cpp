@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Binds training and parallelism; the model is bound in BindModel.cpp, costs in
-// BindCost.cpp, emit blocks in BindEmit.cpp.
+// BindCost.cpp, the cluster in BindCluster.cpp, emit blocks in BindEmit.cpp.
 #include "frontend/Bind.h"
 #include "frontend/ScheduleFile.h"
 #include "lang/DidYouMean.h"
@@ -12,8 +12,8 @@ using namespace foretrace;
 /// Whether sections of that name stand somewhere.
 static bool isSection(llvm::StringRef Keyword) {
   static constexpr llvm::StringRef Known[] = {
-      "model", "attention", "block",  "ffn",   "train", "parallel",
-      "cost",  "times",     "device", "links", "emit"};
+      "model", "attention", "block", "ffn",     "train", "parallel", "cost",
+      "times", "device",    "links", "cluster", "tiers", "emit"};
   return llvm::is_contained(Known, Keyword);
 }
 
@@ -131,8 +131,10 @@ ir::Spec Binder::bind() {
     requireKeys(Parallel.Keyword, S.Parallel, {&Parallel});
   }
   bindCost(S.Cost);
+  bindCluster(S.Cluster);
   bindModel(S.Model);
   applyDefaults(S);
+  requireDevice(S);
   if (TheJob.IsOfModel) {
     // A learned table has as many rows as a sample has tokens.
     if (Train.Keyword.Text.empty() && !S.Model.MaxPositions.isPresent() &&

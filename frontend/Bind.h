@@ -21,7 +21,7 @@ struct Job {
     const Unit *Home;
   };
   std::vector<Declared> Models; ///< imported ones first
-  Body Train, Parallel, Cost;
+  Body Train, Parallel, Cost, Cluster;
   std::vector<Override> ModelKeys; ///< for the chosen model
   std::vector<Declared> Emits;     ///< of the main file
   const Unit *Main = nullptr;
@@ -88,6 +88,10 @@ private:
   void bindTime(const Field &F, llvm::StringRef Prefix, ir::CostSpec &C);
   void bindTimes(const Body &Times, ir::CostSpec &C);
   void bindLinks(const Body &Links, ir::CostSpec &C);
+  void bindCluster(std::optional<ir::ClusterSpec> &Out);
+  void bindTiers(const Body &Tiers, ir::ClusterSpec &C);
+  /// Reports what a roofline lacks that neither `cost` nor the cluster says.
+  void requireDevice(const ir::Spec &S);
 
   void bindEmit(const Job::Declared &E, ir::EmitSpec &Out);
   ir::Attribute toAttribute(const Body &B);
@@ -99,7 +103,8 @@ private:
   Evaluator &Eval;
   DiagnosticEngine &Diags;
   KeyReader Reader;
-  Scope NoNames; ///< TOML tables use no names
+  Scope NoNames;                  ///< TOML tables use no names
+  Body CostDevice, ClusterDevice; ///< as they are written; empty if they aren't
 };
 
 /// The section of \p Sections that an unknown \p Keyword is a slip for, or

@@ -106,12 +106,34 @@ void Binder::bindCost(ir::CostSpec &C) {
   Body Links;
   if (findTable(B, "links", Links))
     bindLinks(Links, C);
-  Body Device;
-  if (findTable(B, "device", Device)) {
-    bindKeys(Device, C.Device);
-    requireKeys(Device.Keyword, C.Device, {&Device});
-  } else if (Ok && C.Kind.isPresent() && *C.Kind == ir::CostKind::Roofline) {
-    Diags.report(B.Label.Range, diag::MissingKey, "cost roofline", "device",
-                 "h100.device");
+  if (findTable(B, "device", CostDevice))
+    bindKeys(CostDevice, C.Device);
+}
+
+void Binder::requireDevice(const ir::Spec &S) {
+  const bool IsStated = !CostDevice.Keyword.Text.empty();
+  if (!IsStated && *S.Cost.Kind != ir::CostKind::Roofline)
+    return;
+  const ast::Word &Label = TheJob.Cost.Label;
+  const Body &Device = IsStated ? CostDevice : ClusterDevice;
+  if (Device.Keyword.Text.empty()) {
+    if (!Diags.hasErrors())
+      Diags.report(Label.Range, diag::MissingKey, "cost roofline", "device",
+                   "h100.device");
+    return;
   }
+  const ir::DeviceSpec Found = S.rooflineDevice();
+  requireKeys(Device.Keyword, Found, {&CostDevice, &ClusterDevice});
+  auto Has = [&](llvm::StringRef Key) {
+    const auto Names = keyNames<ir::DeviceSpec>();
+    return hasOrMeant(CostDevice, Key, "device", Names) ||
+           hasOrMeant(ClusterDevice, Key, "device", Names);
+  };
+  const llvm::StringRef OfPrecision =
+      *S.Train.Precision == ir::PrecisionKind::FP32 ? "peak_fp32" : "peak_bf16";
+  if (Found.PeakFlops.isPresent() || Has("peak_flops") || Has(OfPrecision))
+    return;
+  const bool HasOther = Has("peak_bf16") || Has("peak_fp32") || Has("peak_fp8");
+  Diags.report(Device.Keyword.Range, diag::MissingKey, "device",
+               HasOther ? OfPrecision : "peak_flops", "989 TFLOP/s");
 }

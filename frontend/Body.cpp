@@ -2,6 +2,7 @@
 //
 // Decides conditions and merges sections.
 #include "frontend/Body.h"
+#include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -65,19 +66,33 @@ static void setField(Body &Into, Field F) {
   Into.Fields.push_back(std::move(F));
 }
 
-bool BodyBuilder::mergeTable(Body &Into, const Field &F) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
-  if (!V)
-    return false;
-  const auto *T = V->getIf<TableValue>();
+bool BodyBuilder::mergeValue(Body &Into, const ast::Word &Name, const Value &V,
+                             SourceRange Use) {
+  const auto *T = V.getIf<TableValue>();
   if (!T) {
-    Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V),
-                 "a table");
+    Diags.report(Use, diag::WrongType, Name.Text, describe(V), "a table");
     return false;
   }
   merge(Into, *T->Section, NoNames);
-  Into.Keyword = F.Key;
+  Into.Keyword = Name;
   return true;
+}
+
+bool BodyBuilder::mergeTable(Body &Into, const Field &F) {
+  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  return V && mergeValue(Into, F.Key, *V, V->Range);
+}
+
+bool BodyBuilder::mergeBase(Body &Into, const ast::Word &Base,
+                            const Scope &Names) {
+  Symbol *Found = Names.find(Base.Text);
+  if (!Found) {
+    suggest(Diags.report(Base.Range, diag::UnknownName, Base.Text), Base.Range,
+            Base.Text, Names.names());
+    return false;
+  }
+  const std::optional<Value> &V = Eval.evaluate(*Found, Base.Range);
+  return V && mergeValue(Into, Base, *V, Base.Range);
 }
 
 /// The section of \p In that a path calls \p Name: a block by its own name,

@@ -49,6 +49,8 @@ public:
   /// The same with the table that is the value of \p F; false, and reported, if
   /// it is none.
   bool mergeTable(Body &Into, const Field &F);
+  /// The same with the table that \p Base names.
+  bool mergeBase(Body &Into, const ast::Word &Base, const Scope &Names);
   /// Lays \p O over \p Into, the section \p O.Top. Sections on its path that
   /// are not there are made: binding reports those that can't be.
   void override(Body &Into, const Override &O);
@@ -58,6 +60,8 @@ public:
 private:
   struct Flat;
   Body &enter(Body &In, const ast::Word &Name);
+  bool mergeValue(Body &Into, const ast::Word &Name, const Value &V,
+                  SourceRange Use);
   void flatten(const std::vector<ast::Entry> &Entries, Scope &Names, Flat &Out);
 
   Evaluator &Eval;

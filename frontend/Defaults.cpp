@@ -50,6 +50,12 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Parallel.Megatron, MegatronVersion::V0_19);
 
   orElse(S.Cost.Kind, CostKind::Uncosted);
+  if (!S.Cluster)
+    return;
+  for (TierSpec &T : S.Cluster->Tiers) {
+    orElse(T.Topology, TopologyKind::Switch);
+    orElse(T.Links, int64_t(1));
+  }
 }
 
 void foretrace::applyModelDefaults(Spec &S) {
@@ -68,10 +74,12 @@ llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
       {"train", "sequence", "4096"},
       {"train", "micro_batch", "1"},
       {"parallel", "world", "8"},
-      {"device", "peak_flops", "989 TFLOP/s"},
       {"device", "memory_bandwidth", "3350 GB/s"},
       {"link", "latency", "20 us"},
       {"link", "bandwidth", "160 GB/s"},
+      {"cluster", "nodes", "16"},
+      {"cluster", "devices_per_node", "8"},
+      {"tier", "latency", "600 ns"},
   };
   return Rows;
 }

@@ -31,6 +31,7 @@ private:
   void gather(const Unit &U);
   void gatherSection(const Unit &U, const ast::Section &S,
                      std::vector<const ast::Section *> &Seen);
+  bool gatherBase(const Unit &U, const ast::Section &S);
 
   llvm::SourceMgr &Sources;
   const FrontendOptions &Options;
@@ -125,7 +126,8 @@ void Compilation::overrideKey(const Override &O) {
   const std::pair<llvm::StringRef, Body *> Sections[] = {
       {"train", &TheJob.Train},
       {"parallel", &TheJob.Parallel},
-      {"cost", &TheJob.Cost}};
+      {"cost", &TheJob.Cost},
+      {"cluster", &TheJob.Cluster}};
   for (auto [Keyword, B] : Sections)
     if (Keyword == O.Top.Text) {
       if (B->Keyword.Text.empty())
@@ -133,7 +135,8 @@ void Compilation::overrideKey(const Override &O) {
       Bodies.override(*B, O);
       return;
     }
-  reportSection(O.Top, "-D", {"model", "train", "parallel", "cost"}, Diags);
+  reportSection(O.Top, "-D", {"model", "train", "parallel", "cost", "cluster"},
+                Diags);
 }
 
 /// Computes every name, used or not, so that all mistakes show in one run.
@@ -145,8 +148,8 @@ void Compilation::computeNames() {
 
 void Compilation::gatherSection(const Unit &U, const ast::Section &S,
                                 std::vector<const ast::Section *> &Seen) {
-  static constexpr llvm::StringRef Keywords[] = {"model", "train", "parallel",
-                                                 "cost", "emit"};
+  static constexpr llvm::StringRef Keywords[] = {"model", "train",   "parallel",
+                                                 "cost",  "cluster", "emit"};
   llvm::StringRef Keyword = S.Keyword.Text;
   if (!llvm::is_contained(Keywords, Keyword)) {
     reportSection(S.Keyword, "a file", Keywords, Diags);
@@ -155,7 +158,7 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
     if (Keyword.empty())
       return;
   }
-  if (!S.Base.Text.empty() && Keyword != "model")
+  if (!S.Base.Text.empty() && Keyword != "model" && Keyword != "cluster")
     Diags.report(S.Base.Range, diag::UnwantedLabel, Keyword, "base");
   if (Keyword == "emit") {
     if (&U == TheJob.Main)
@@ -182,13 +185,33 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
     TheJob.Models.push_back({&S, &U});
     return;
   }
-  if (Keyword != "cost" && !S.Label.Text.empty())
+  const bool TakesLabel = Keyword == "cost" || Keyword == "cluster";
+  if (!TakesLabel && !S.Label.Text.empty())
     Diags.report(S.Label.Range, diag::UnwantedLabel, Keyword, "name");
   Body &B = Keyword == "train"      ? TheJob.Train
             : Keyword == "parallel" ? TheJob.Parallel
-                                    : TheJob.Cost;
+            : Keyword == "cost"     ? TheJob.Cost
+                                    : TheJob.Cluster;
+  if (Keyword == "cluster" && !gatherBase(U, S))
+    return;
   Bodies.merge(B, S, U.Names);
   B.Keyword.Text = Keyword.str();
+}
+
+/// Takes over the table that a cluster is based on; false if there is none.
+bool Compilation::gatherBase(const Unit &U, const ast::Section &S) {
+  if (!S.Base.Text.empty()) {
+    TheJob.Cluster.Label = S.Base; // if it has no name of its own
+    return Bodies.mergeBase(TheJob.Cluster, S.Base, U.Names);
+  }
+  const ast::Word &Name = S.Label;
+  const Symbol *Same = U.Names.find(Name.Text);
+  if (!Same || !Same->Result || !Same->Result->getIf<TableValue>())
+    return true;
+  Diags.report(Name.Range, diag::ClusterName, Name.Text)
+      .fix(Name.Range, ": " + Name.Text);
+  return Bodies.mergeBase(TheJob.Cluster, Name,
+                          U.Names); // so nothing is missing
 }
 
 void Compilation::gather(const Unit &U) {

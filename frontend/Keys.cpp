@@ -33,6 +33,7 @@ struct AnyKey {
 static constexpr NumberType NumberTypes[] = {
     {"Int", Dimension::Count, 1},
     {"Natural", Dimension::Count, 0},
+    {"ByteSize", Dimension::Bytes, 1, 1'000'000, "B", "GB", "e9"},
     {"FlopRate", Dimension::FlopRate, 1, 1'000'000'000, "FLOP/s", "TFLOP/s",
      "e12"},
     {"DataRate", Dimension::DataRate, 1, 1'000'000, "B/s", "GB/s", "e9"},
@@ -178,9 +179,7 @@ void KeyReader::reportSpelling(const ast::Word &W,
 /// The text of a value of a key.
 static std::string print(int64_t I) { return llvm::itostr(I); }
 static std::string print(bool B) { return B ? "true" : "false"; }
-[[maybe_unused]] static std::string print(const std::string &Text) {
-  return Text;
-}
+static std::string print(const std::string &Text) { return Text; }
 template <typename EnumT> static std::string print(EnumT E) {
   return ir::getSpellings<EnumT>()[static_cast<size_t>(E)].str();
 }
@@ -278,6 +277,25 @@ template <>
 llvm::ArrayRef<Key<ir::LinkSpec>> foretrace::getKeys<ir::LinkSpec>() {
   static const Key<ir::LinkSpec> Keys[] = {
 #define LINK_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(LinkSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::ClusterSpec>> foretrace::getKeys<ir::ClusterSpec>() {
+  static const Key<ir::ClusterSpec> Keys[] = {
+#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...)                                  \
+  KEY_ROW(ClusterSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
+llvm::ArrayRef<Key<ir::TierSpec>> foretrace::getKeys<ir::TierSpec>() {
+  static const Key<ir::TierSpec> Keys[] = {
+#define TIER_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(TierSpec, TYPE, MEMBER, KEY)
 #include "ir/Spec.def"
   };
   return Keys;

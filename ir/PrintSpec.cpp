@@ -49,6 +49,8 @@ private:
   void steps(const ParallelSpec &P);
   void print(const ParallelSpec &P);
   void print(const CostSpec &C);
+  void print(const ClusterSpec &C);
+  void device(const DeviceSpec &D);
 
   llvm::raw_ostream &OS;
   unsigned Depth = 0;
@@ -184,6 +186,13 @@ void SpecPrinter::print(const ParallelSpec &P) {
   close();
 }
 
+void SpecPrinter::device(const DeviceSpec &D) {
+  open("device");
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, D.MEMBER);
+#include "ir/Spec.def"
+  close();
+}
+
 void SpecPrinter::print(const CostSpec &C) {
   open("cost");
 #define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.MEMBER);
@@ -199,14 +208,24 @@ void SpecPrinter::print(const CostSpec &C) {
     }
     close();
   }
-  open("device");
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                          \
-  field(KEY, C.Device.MEMBER);
-#include "ir/Spec.def"
-  close();
+  device(C.Device);
   for (const LinkSpec &L : C.Links) {
     open("link", getName(L.Axis));
 #define LINK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, L.MEMBER);
+#include "ir/Spec.def"
+    close();
+  }
+  close();
+}
+
+void SpecPrinter::print(const ClusterSpec &C) {
+  open("cluster", C.Name);
+#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.MEMBER);
+#include "ir/Spec.def"
+  device(C.Device);
+  for (const TierSpec &T : C.Tiers) {
+    open("tier", T.Name);
+#define TIER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, T.MEMBER);
 #include "ir/Spec.def"
     close();
   }
@@ -222,6 +241,8 @@ void SpecPrinter::print(const Spec &S) {
   close();
   print(S.Parallel);
   print(S.Cost);
+  if (S.Cluster)
+    print(*S.Cluster);
   for (const EmitSpec &E : S.Emits) {
     line() << "emit ";
     printName(E.Backend, OS);

@@ -19,6 +19,34 @@ bool isGated(ActivationKind A) {
   return A == ActivationKind::SwiGLU || A == ActivationKind::GeGLU;
 }
 
+const Located<FlopRate> &DeviceSpec::peakFor(PrecisionKind P) const {
+  if (PeakFlops.isPresent())
+    return PeakFlops;
+  switch (P) {
+  case PrecisionKind::BF16:
+  case PrecisionKind::FP16:
+    return PeakBf16;
+  case PrecisionKind::FP32:
+    return PeakFp32;
+  }
+  llvm_unreachable("covered switch");
+}
+
+DeviceSpec Spec::rooflineDevice() const {
+  DeviceSpec Device;
+  auto Take = [&](const DeviceSpec &From) {
+    const Located<FlopRate> &Peak = From.peakFor(*Train.Precision);
+    if (!Device.PeakFlops.isPresent())
+      Device.PeakFlops = Peak;
+    if (!Device.MemoryBandwidth.isPresent())
+      Device.MemoryBandwidth = From.MemoryBandwidth;
+  };
+  Take(Cost.Device);
+  if (Cluster)
+    Take(Cluster->Device);
+  return Device;
+}
+
 const ProfileTime *CostSpec::findTime(llvm::StringRef Name) const {
   for (const ProfileTime &T : Profile)
     if (T.Section == Name)

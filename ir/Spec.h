@@ -82,10 +82,15 @@ enum class CostKind : unsigned char {
 #define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class TopologyKind : unsigned char {
+#define TOPOLOGY_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 
 // The types a field can have, under the names Spec.def uses.
 using Int = int64_t;      // at least 1
 using Natural = int64_t;  // at least 0
+using ByteSize = int64_t; // byte, at least 1
 using FlopRate = int64_t; // FLOP/s
 using DataRate = int64_t; // byte/s
 using Duration = int64_t; // ns
@@ -158,10 +163,14 @@ struct TrainSpec {
 #include "ir/Spec.def"
 };
 
-/// Peak rates of one device.
+/// What one device can do at best, and keep.
 struct DeviceSpec {
 #define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
 #include "ir/Spec.def"
+
+  /// Its rate in FLOP/s for a job of precision \p P: the one that is stated for
+  /// any, else that for \p P; may be absent.
+  const Located<FlopRate> &peakFor(PrecisionKind P) const;
 };
 
 /// Steps of a stage that begin together, from a schedule file.
@@ -216,6 +225,29 @@ struct CostSpec {
   const LinkSpec *findLink(Axis A) const;
 };
 
+/// One tier of a cluster's network: domains of equally many devices that lie
+/// within one such domain of the next tier.
+struct TierSpec {
+  std::string Name;
+  SourceRange Range; ///< of the name
+#define TIER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+};
+
+/// The machine that the job runs on; ir/ClusterMap.h says where ranks stand.
+struct ClusterSpec {
+  std::string Name;  ///< may be empty
+  SourceRange Range; ///< of the section
+#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#include "ir/Spec.def"
+  DeviceSpec Device;
+  std::vector<TierSpec> Tiers; ///< innermost first; the last joins all devices
+
+  /// Devices of all nodes; that they can be counted is the `derive` pass's to
+  /// check.
+  int64_t deviceCount() const { return *Nodes * *DevicesPerNode; }
+};
+
 /// An `emit NAME { ... }` block; the backend of that name checks the options.
 struct EmitSpec {
   std::string Backend;
@@ -234,7 +266,13 @@ struct Spec {
   TrainSpec Train;
   ParallelSpec Parallel;
   CostSpec Cost;
+  std::optional<ClusterSpec> Cluster;
   std::vector<EmitSpec> Emits;
+
+  /// What `cost roofline` reckons with: the rate for the training precision and
+  /// the memory bandwidth that `cost` states, else those of the cluster's
+  /// device. Both may be absent.
+  DeviceSpec rooflineDevice() const;
 };
 
 } // namespace foretrace::ir

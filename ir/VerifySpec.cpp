@@ -19,6 +19,8 @@ public:
 private:
   void attention(const AttentionSpec &A);
   void block(const BlockSpec &B);
+  void costs();
+  void cluster(const ClusterSpec &C);
 
   template <typename T> void need(const Located<T> &F, llvm::StringRef Key) {
     if (!F.isPresent())
@@ -74,6 +76,41 @@ void SpecVerifier::block(const BlockSpec &B) {
   needDerived(B.Moe->AuxLoss, "aux_loss");
 }
 
+void SpecVerifier::costs() {
+  need(S.Cost.Kind, "cost kind");
+  if (*S.Cost.Kind == CostKind::Roofline) {
+    const DeviceSpec D = IsComplete ? S.Cost.Device : S.rooflineDevice();
+    need(D.PeakFlops, "peak_flops");
+    need(D.MemoryBandwidth, "memory_bandwidth");
+  }
+  for (const LinkSpec &L : S.Cost.Links) {
+    need(L.Latency, "latency");
+    need(L.Bandwidth, "bandwidth");
+  }
+}
+
+void SpecVerifier::cluster(const ClusterSpec &C) {
+  Section = C.Range;
+  need(C.Nodes, "nodes");
+  need(C.DevicesPerNode, "devices_per_node");
+  if (C.Tiers.empty())
+    Diags.report(Section, diag::VerifyKey, "tier");
+  const auto Devices =
+      Quantity<struct DeviceUnit>(*C.Nodes) * *C.DevicesPerNode;
+  if (IsComplete && C.Nodes.isPresent() && C.DevicesPerNode.isPresent() &&
+      (Devices.isOverflow() || *S.Parallel.World > Devices.value()))
+    Diags.report(S.Parallel.World.Range, diag::VerifyCluster, *S.Parallel.World,
+                 *C.Nodes, *C.DevicesPerNode);
+  for (const TierSpec &T : C.Tiers) {
+    Section = T.Range;
+    needDerived(T.Devices, "devices");
+    need(T.Topology, "topology");
+    need(T.Links, "links");
+    needDerived(T.Bandwidth, "bandwidth");
+    need(T.Latency, "latency");
+  }
+}
+
 void SpecVerifier::keys() {
   Section = S.Model.Range;
   need(S.Model.Vocab, "vocab");
@@ -121,15 +158,9 @@ void SpecVerifier::keys() {
   need(P.EmbeddingAsLayer, "embedding_as_layer");
   need(P.LossAsLayer, "loss_as_layer");
   need(P.Megatron, "megatron");
-  need(S.Cost.Kind, "cost kind");
-  if (*S.Cost.Kind == CostKind::Roofline) {
-    need(S.Cost.Device.PeakFlops, "peak_flops");
-    need(S.Cost.Device.MemoryBandwidth, "memory_bandwidth");
-  }
-  for (const LinkSpec &L : S.Cost.Links) {
-    need(L.Latency, "latency");
-    need(L.Bandwidth, "bandwidth");
-  }
+  costs();
+  if (S.Cluster)
+    cluster(*S.Cluster);
   for (const BlockSpec &B : S.Model.Blocks)
     block(B);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which five files implement: Derive.cpp the job as a whole,
+// The `derive` pass, which six files implement: Derive.cpp the job as a whole,
 // DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp how they
 // are split, DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp
-// the same if a file says it.
+// the same if a file says it, DeriveCluster.cpp the machine they run on.
 #ifndef FORETRACE_PASSES_DERIVER_H
 #define FORETRACE_PASSES_DERIVER_H
 
@@ -26,6 +26,8 @@ public:
     deriveWorld();
     if (Failed)
       return false; // the rest divides by dp
+    deriveCluster();
+    deriveDevice();
     deriveBatch();
     for (ir::BlockSpec &B : S.Model.Blocks) {
       deriveAttention(B);
@@ -63,6 +65,11 @@ private:
 
   void deriveWorld();
   void reportWorld(int64_t ModelRanks);
+  void deriveCluster();
+  void deriveTiers(ir::ClusterSpec &C);
+  void deriveBandwidth(const ir::ClusterSpec &C, ir::TierSpec &T);
+  void checkTier(const ir::ClusterSpec &C, size_t Index);
+  void deriveDevice();
   void deriveBatch();
   void deriveAttention(ir::BlockSpec &B);
   void checkHeads(const ir::AttentionSpec &A);

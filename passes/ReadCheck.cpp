@@ -33,6 +33,18 @@ void addKeys(const Spec &S, llvm::DenseMap<const void *, std::string> &Keys) {
 #include "ir/Spec.def"
 }
 
+void addKeys(const ClusterSpec &C,
+             llvm::DenseMap<const void *, std::string> &Keys) {
+#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...) Keys[&C.MEMBER] = "cluster." KEY;
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
+  Keys[&C.Device.MEMBER] = "device." KEY;
+#include "ir/Spec.def"
+  for (const TierSpec &T : C.Tiers) {
+#define TIER_FIELD(TYPE, MEMBER, KEY, ...) Keys[&T.MEMBER] = "tier." KEY;
+#include "ir/Spec.def"
+  }
+}
+
 void addKeys(const BlockSpec &B,
              llvm::DenseMap<const void *, std::string> &Keys) {
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
@@ -68,6 +80,8 @@ ReadCheck::ReadCheck(const Spec &S, const PassInfo &Pass) {
   addKeys(S, Current->Keys);
   for (const BlockSpec &B : S.Model.Blocks)
     addKeys(B, Current->Keys);
+  if (S.Cluster)
+    addKeys(*S.Cluster, Current->Keys);
   OnRead = check;
 }
 

@@ -120,6 +120,17 @@ static constexpr NumberKey Sequence = {
     }};
 #undef SINGLE_KEY
 
+static constexpr NumberKey Nodes = {
+    "nodes",
+    [](Spec &S, SourceRange) {
+      return S.Cluster ? std::vector<NumberKey::Field *>{&S.Cluster->Nodes}
+                       : std::vector<NumberKey::Field *>{};
+    },
+    [](const Spec &S, const auto &) {
+      return Values{static_cast<int64_t>(
+          llvm::divideCeil(*S.Parallel.World, *S.Cluster->DevicesPerNode))};
+    }};
+
 static constexpr NumberKey KvHeads = {
     "kv_heads",
     [](Spec &S, SourceRange At) {
@@ -142,6 +153,8 @@ static constexpr struct {
   const NumberKey &Key;
 } NumberRows[] = {
     {diag::WorldIndivisible, World},
+    {diag::WorldExceedsCluster, Nodes},
+    {diag::WorldExceedsCluster, World},
     {diag::BatchIndivisible, GlobalBatch},
     {diag::GaIndivisible, GlobalBatch},
     {diag::LastGroup, GlobalBatch},

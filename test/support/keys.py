@@ -29,7 +29,7 @@ MODES = {"Any": "all", "Model": "not `collective`", "Zero": "`deepspeed`",
          "Zero2": "`deepspeed`, zero = 2", "Zero3": "`deepspeed`, zero = 3",
          "Megatron": "`megatron`", "Collective": "`collective`"}
 TYPES = {"Int": "1, 2, ...", "Natural": "0, 1, ...", "Bool": "true, false",
-         "FlopRate": "FLOP/s", "DataRate": "B/s, bit/s", "Duration": "ns, us, ms", "Text": "text"}
+         "FlopRate": "FLOP/s", "ByteSize": "bytes", "DataRate": "B/s, bit/s", "Duration": "ns, us, ms", "Text": "text"}
 # Sections whose table in Spec.def has another name.
 SECTIONS = {"MOE": "block"}
 
@@ -42,7 +42,8 @@ def snake(name):
 def defaults_of(root, spellings):
     """What each member holds if the job doesn't say."""
     code = "".join((root / name).read_text(encoding="utf-8") for name in (
-        "frontend/Defaults.cpp", "passes/Derive.cpp", "passes/DeriveModel.cpp"))
+        "frontend/Defaults.cpp", "passes/Derive.cpp", "passes/DeriveModel.cpp",
+        "passes/DeriveCluster.cpp"))
     defaults = {}
     for always, derived, kind, value in DEFAULT.findall(code):
         if kind:

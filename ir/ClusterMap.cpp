@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A line of ranks is known by its first rank: all others are as far from it on
+// every line. Whether it crosses from one domain into another depends on where
+// in its domain the first rank stands, so lines are counted by that place.
+#include "ir/ClusterMap.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+using AxisRef = llvm::ArrayRef<Axis>;
+
+namespace {
+
+/// The first and the last rank of a group, as seen from the first of its line.
+struct Ends {
+  int64_t First, Last;
+};
+
+/// Lines, by the place of their first rank in its domain.
+using LinesByPlace = llvm::DenseMap<int64_t, int64_t>;
+
+} // namespace
+
+/// The axes along which ranks are seen, one way or the other.
+static AxisRef axesBeside(AxisRef Axes) {
+  static constexpr Axis Dense[] = {Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp};
+  static constexpr Axis Expert[] = {Axis::Etp, Axis::Ep, Axis::Edp, Axis::Pp};
+  const bool IsDense =
+      llvm::all_of(Axes, [](Axis A) { return llvm::is_contained(Dense, A); });
+  return IsDense ? AxisRef(Dense) : AxisRef(Expert);
+}
+
+static int64_t countLines(AxisRef Axes, const Mesh &M) {
+  int64_t Lines = 1;
+  for (Axis A : axesBeside(Axes))
+    if (!llvm::is_contained(Axes, A))
+      Lines *= M[A];
+  return Lines;
+}
+
+/// The ends of each group of a line.
+static std::vector<Ends> groupsOfLine(const Group &G, const RankMap &Map) {
+  const int64_t Length = Map.lengthOf(G.Axes);
+  if (G.Members != GroupMembers::Pairs)
+    return {{0, Map.at(0, G.Axes, Length - 1)}};
+  std::vector<Ends> Groups;
+  for (int64_t I = 0; I <= Length - 1 - I; ++I)
+    Groups.push_back({Map.at(0, G.Axes, I), Map.at(0, G.Axes, Length - 1 - I)});
+  return Groups;
+}
+
+/// \p Size is that of a domain. Ranks along an axis come back to the same place
+/// after a while.
+static LinesByPlace placeLines(AxisRef Axes, const RankMap &Map, const Mesh &M,
+                               int64_t Size) {
+  LinesByPlace Lines;
+  Lines[0] = 1;
+  for (Axis A : axesBeside(Axes)) {
+    if (llvm::is_contained(Axes, A) || M[A] == 1)
+      continue;
+    const int64_t Step = Map.at(0, {A}, 1) % Size;
+    const int64_t Period = Size / std::gcd(Step, Size);
+    LinesByPlace Next;
+    for (auto [Place, Count] : Lines)
+      for (int64_t I = 0; I < std::min(Period, M[A]); ++I)
+        Next[(Place + I * Step) % Size] +=
+            Count * (M[A] / Period + (I < M[A] % Period ? 1 : 0));
+    Lines = std::move(Next);
+  }
+  return Lines;
+}
+
+int64_t foretrace::ir::countGroups(const Group &G, const Mesh &M) {
+  const int64_t Length = M.groupSize(G.Axes);
+  return countLines(G.Axes, M) *
+         (G.Members == GroupMembers::Pairs ? (Length + 1) / 2 : 1);
+}
+
+/// Groups that are not within one domain of \p Size devices.
+static int64_t countCrossing(const Group &G, const RankMap &Map, const Mesh &M,
+                             int64_t Size) {
+  if (countLines(G.Axes, M) <= Size / M.groupSize(G.Axes))
+    return 0; // a domain holds all ranks
+  const LinesByPlace Lines = placeLines(G.Axes, Map, M, Size);
+  int64_t Crossing = 0;
+  for (const Ends &E : groupsOfLine(G, Map))
+    for (auto [Place, Count] : Lines)
+      if ((Place + E.First) / Size != (Place + E.Last) / Size)
+        Crossing += Count;
+  return Crossing;
+}
+
+ClusterMap::ClusterMap(const ClusterSpec &C)
+    : DevicesPerNode(*C.DevicesPerNode) {
+  for (const TierSpec &T : llvm::ArrayRef(C.Tiers).drop_back())
+    DomainSizes.push_back(*T.Devices);
+}
+
+size_t ClusterMap::tierOf(llvm::ArrayRef<int64_t> Ranks) const {
+  auto [Least, Most] = std::minmax_element(Ranks.begin(), Ranks.end());
+  size_t Tier = 0;
+  while (Tier < DomainSizes.size() &&
+         *Least / DomainSizes[Tier] != *Most / DomainSizes[Tier])
+    ++Tier;
+  return Tier;
+}
+
+bool ClusterMap::leavesNode(llvm::ArrayRef<int64_t> Ranks) const {
+  auto [Least, Most] = std::minmax_element(Ranks.begin(), Ranks.end());
+  return nodeOf(*Least) != nodeOf(*Most);
+}
+
+GroupSpan ClusterMap::spanOf(const Group &G, const Mesh &M,
+                             RankOrderKind Order) const {
+  const RankMap Map(M, Order);
+  GroupSpan Span;
+  Span.Groups = countGroups(G, M);
+  Span.LeavingNode = countCrossing(G, Map, M, DevicesPerNode);
+  int64_t Left = Span.Groups; // that no tier so far joins
+  for (int64_t Size : DomainSizes) {
+    const int64_t Crossing = countCrossing(G, Map, M, Size);
+    Span.ByTier.push_back(Left - Crossing);
+    Left = Crossing;
+  }
+  Span.ByTier.push_back(Left);
+  return Span;
+}
