@@ -17,13 +17,13 @@ std::string findModelLibrary(const char *ProgramPath, StringRef Otherwise) {
                                                    : Otherwise.str();
 }
 
-std::vector<std::string> listModels(StringRef Library) {
+std::vector<std::string> listLibrary(StringRef Library, StringRef Folder) {
   std::vector<std::string> Names;
   std::error_code EC;
-  for (sys::fs::directory_iterator I(Library + "/models", EC), End;
+  for (sys::fs::directory_iterator I(Library + "/" + Folder, EC), End;
        I != End && !EC; I.increment(EC))
-    if (sys::path::extension(I->path()) == ".fore")
-      Names.push_back(("models/" + sys::path::filename(I->path())).str());
+    if (is_contained({".fore", ".toml"}, sys::path::extension(I->path())))
+      Names.push_back((Folder + "/" + sys::path::filename(I->path())).str());
   sort(Names);
   return Names;
 }

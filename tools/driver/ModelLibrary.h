@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the shipped library of models lies: beside an installed tool, or in
-// the source tree of a tool that was only built.
+// Where the shipped library of models and clusters lies: beside an installed
+// tool, or in the source tree of a tool that was only built.
 #ifndef FORETRACE_TOOLS_DRIVER_MODELLIBRARY_H
 #define FORETRACE_TOOLS_DRIVER_MODELLIBRARY_H
 
@@ -11,13 +11,15 @@
 
 namespace foretrace::driver {
 
-/// The folder that holds `models/` for the program that was called by
-/// \p ProgramPath; \p Otherwise if it is not installed.
+/// The folder that holds `models/` and `clusters/` for the program that was
+/// called by \p ProgramPath; \p Otherwise if it is not installed.
 std::string findModelLibrary(const char *ProgramPath,
                              llvm::StringRef Otherwise);
 
-/// What a job can import from \p Library, in order: `models/NAME.fore`.
-std::vector<std::string> listModels(llvm::StringRef Library);
+/// What a job can import from a folder of \p Library, `models` or `clusters`,
+/// in order: `models/NAME.fore`.
+std::vector<std::string> listLibrary(llvm::StringRef Library,
+                                     llvm::StringRef Folder);
 
 } // namespace foretrace::driver
 

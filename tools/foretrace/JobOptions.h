@@ -13,9 +13,9 @@
 
 namespace foretrace {
 
-/// Looks for the shipped models from the path the program was called by.
+/// Looks for the shipped library from the path the program was called by.
 void findLibrary(const char *ProgramPath);
-/// The folder that holds `models/`.
+/// The folder that holds `models/` and `clusters/`.
 const std::string &libraryPath();
 
 /// The path of the job; empty if the command line names none.

@@ -15,21 +15,24 @@ namespace foretrace {
 
 static cl::opt<std::string>
     What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
-         cl::desc("passes|backends|models|diagnostics"));
+         cl::desc("passes|backends|models|clusters|diagnostics"));
 
 static void printRow(StringRef Name, StringRef Text) {
   outs() << formatv("{0,-24} {1}\n", Name, Text);
 }
 
-static ExitCode listModels() {
-  const std::vector<std::string> Names = driver::listModels(libraryPath());
+/// The files of a folder of the library.
+static ExitCode listLibrary(StringRef Folder) {
+  const std::vector<std::string> Names =
+      driver::listLibrary(libraryPath(), Folder);
   for (const std::string &Name : Names)
     outs() << Name << "\n";
   if (!Names.empty())
     return ExitSuccess;
-  errs() << "foretrace: list: there are no models in `" << libraryPath()
-         << "/models`; an installed foretrace has them in "
-            "../share/foretrace/models\n";
+  errs() << "foretrace: list: there are no " << Folder << " in `"
+         << libraryPath() << "/" << Folder
+         << "`; an installed foretrace has them in ../share/foretrace/"
+         << Folder << "\n";
   return ExitDiagnosed;
 }
 
@@ -56,15 +59,16 @@ static ExitCode listBackends() {
 }
 
 ExitCode runList() {
+  if (What == "models" || What == "clusters")
+    return listLibrary(What);
   auto List = StringSwitch<ExitCode (*)()>(What)
                   .Case("passes", listPasses)
                   .Case("backends", listBackends)
-                  .Case("models", listModels)
                   .Case("diagnostics", listDiagnostics)
                   .Default(nullptr);
   if (!List)
-    return usageError("list: say what: passes, backends, models or "
-                      "diagnostics");
+    return usageError("list: say what: passes, backends, models, "
+                      "clusters or diagnostics");
   return List();
 }
 
