@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `foretrace groups`: which ranks communicate with each other.
-#include "ir/Ranks.h"
+// `foretrace groups`: which ranks communicate with each other, and over what.
 #include "passes/PassManager.h"
+#include "tools/driver/GroupPrinter.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -34,26 +32,16 @@ static cl::opt<int64_t> OfRank("rank", cl::value_desc("n"), cl::init(-1),
                                cl::cat(outputCategory()),
                                cl::sub(groupsCommand()));
 
-static void printGroup(StringRef Name, ArrayRef<int64_t> Ranks) {
-  if (Format == GroupFormat::JSON) {
-    json::OStream J(outs());
-    J.object([&] {
-      J.attribute("group", Name);
-      J.attributeArray("ranks", [&] {
-        for (int64_t Rank : Ranks)
-          J.value(Rank);
-      });
-    });
-    J.flush();
-  } else {
-    outs() << formatv("{0,-10}", Name);
-    for (int64_t Rank : Ranks)
-      outs() << ' ' << Rank;
-  }
-  outs() << '\n';
-}
+static cl::opt<bool>
+    Summary("summary",
+            cl::desc("Print a line for each kind of group: ranks of a group, "
+                     "groups, and over which tiers of the cluster they talk"),
+            cl::cat(outputCategory()), cl::sub(groupsCommand()));
 
 static ExitCode checkOptions() {
+  if (Summary && OfRank >= 0)
+    return usageError("groups: --summary is of all ranks, not of one; leave "
+                      "out --rank");
   std::vector<StringRef> Known;
   for (const ir::ProcessGroup &G : ir::allProcessGroups())
     Known.push_back(G.Name);
@@ -81,11 +69,14 @@ ExitCode runGroups() {
     return usageError("--rank: the job has " + Twine(*P->Spec.Parallel.World) +
                       " ranks, from 0");
   const auto One = OfRank < 0 ? std::nullopt : std::optional<int64_t>(OfRank);
-  for (const ir::ProcessGroup &G : ir::allProcessGroups())
-    if (Only.empty() || is_contained(Only, G.Name))
-      ir::forEachGroup(G, P->Spec, P->Mesh, One, [&](ArrayRef<int64_t> Ranks) {
-        printGroup(G.Name, Ranks);
-      });
+  driver::GroupPrinter Printer(*P, Format == GroupFormat::JSON, outs());
+  if (Summary)
+    Printer.printHead();
+  for (const ir::ProcessGroup &G : ir::allProcessGroups()) {
+    if (!Only.empty() && !is_contained(Only, G.Name))
+      continue;
+    Summary ? Printer.printKind(G) : Printer.printGroups(G, One);
+  }
   return showMessages(Diags, Sources);
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who talks with whom in a job, and over which tiers of its cluster, as lines
+// of a table or as JSON objects.
+#ifndef FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
+#define FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
+
+#include "ir/ClusterMap.h"
+#include "ir/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include <optional>
+
+namespace foretrace::driver {
+
+/// Prints groups of a job after `derive`, which must outlive it. What tiers
+/// they need is said if the job has a cluster.
+class GroupPrinter {
+public:
+  GroupPrinter(const ir::Program &P, bool IsJSON, llvm::raw_ostream &OS);
+
+  /// A line for each group of that kind, or only for the one of \p OfRank: its
+  /// ranks; as an object also its tier, and whether it leaves a node.
+  void printGroups(const ir::ProcessGroup &G, std::optional<int64_t> OfRank);
+  /// A line for the kind, if anybody talks in it: ranks of a group, groups, how
+  /// many leave a node, the tiers that join them.
+  void printKind(const ir::ProcessGroup &G);
+  /// What stands above the lines of printKind; nothing above objects.
+  void printHead();
+
+private:
+  void printLine(const ir::ProcessGroup &G, const ir::GroupSpan &Span);
+  void printObject(const ir::ProcessGroup &G, const ir::GroupSpan &Span);
+
+  const ir::Program &P;
+  std::optional<ir::ClusterMap> Map; ///< if the job has a cluster
+  bool IsJSON;
+  llvm::raw_ostream &OS;
+};
+
+} // namespace foretrace::driver
+
+#endif
