@@ -25,23 +25,6 @@ using LinesByPlace = llvm::DenseMap<int64_t, int64_t>;
 
 } // namespace
 
-/// The axes along which ranks are seen, one way or the other.
-static AxisRef axesBeside(AxisRef Axes) {
-  static constexpr Axis Dense[] = {Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp};
-  static constexpr Axis Expert[] = {Axis::Etp, Axis::Ep, Axis::Edp, Axis::Pp};
-  const bool IsDense =
-      llvm::all_of(Axes, [](Axis A) { return llvm::is_contained(Dense, A); });
-  return IsDense ? AxisRef(Dense) : AxisRef(Expert);
-}
-
-static int64_t countLines(AxisRef Axes, const Mesh &M) {
-  int64_t Lines = 1;
-  for (Axis A : axesBeside(Axes))
-    if (!llvm::is_contained(Axes, A))
-      Lines *= M[A];
-  return Lines;
-}
-
 /// The ends of each group of a line.
 static std::vector<Ends> groupsOfLine(const Group &G, const RankMap &Map) {
   const int64_t Length = Map.lengthOf(G.Axes);
@@ -60,7 +43,7 @@ static LinesByPlace placeLines(AxisRef Axes, const RankMap &Map, const Mesh &M,
   LinesByPlace Lines;
   Lines[0] = 1;
   for (Axis A : axesBeside(Axes)) {
-    if (llvm::is_contained(Axes, A) || M[A] == 1)
+    if (M[A] == 1)
       continue;
     const int64_t Step = Map.at(0, {A}, 1) % Size;
     const int64_t Period = Size / std::gcd(Step, Size);
@@ -74,16 +57,10 @@ static LinesByPlace placeLines(AxisRef Axes, const RankMap &Map, const Mesh &M,
   return Lines;
 }
 
-int64_t foretrace::ir::countGroups(const Group &G, const Mesh &M) {
-  const int64_t Length = M.groupSize(G.Axes);
-  return countLines(G.Axes, M) *
-         (G.Members == GroupMembers::Pairs ? (Length + 1) / 2 : 1);
-}
-
 /// Groups that are not within one domain of \p Size devices.
 static int64_t countCrossing(const Group &G, const RankMap &Map, const Mesh &M,
                              int64_t Size) {
-  if (countLines(G.Axes, M) <= Size / M.groupSize(G.Axes))
+  if (M.groupSize(axesBeside(G.Axes)) <= Size / M.groupSize(G.Axes))
     return 0; // a domain holds all ranks
   const LinesByPlace Lines = placeLines(G.Axes, Map, M, Size);
   int64_t Crossing = 0;
@@ -118,7 +95,7 @@ GroupSpan ClusterMap::spanOf(const Group &G, const Mesh &M,
                              RankOrderKind Order) const {
   const RankMap Map(M, Order);
   GroupSpan Span;
-  Span.Groups = countGroups(G, M);
+  Span.Groups = G.count(M);
   Span.LeavingNode = countCrossing(G, Map, M, DevicesPerNode);
   int64_t Left = Span.Groups; // that no tier so far joins
   for (int64_t Size : DomainSizes) {

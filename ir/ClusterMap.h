@@ -45,9 +45,6 @@ private:
   std::vector<int64_t> DomainSizes; ///< devices, of each tier but the last
 };
 
-/// How many groups of \p G's kind there are on \p M.
-int64_t countGroups(const Group &G, const Mesh &M);
-
 } // namespace foretrace::ir
 
 #endif

@@ -53,10 +53,21 @@ std::vector<int64_t> Group::ranks(const RankMap &Map, int64_t Rank) const {
   return Ranks;
 }
 
-int64_t Group::count(const Mesh &M, int64_t World) const {
+AxisList foretrace::ir::axesBeside(llvm::ArrayRef<Axis> Axes) {
+  static constexpr Axis Dense[] = {Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp},
+                        Experts[] = {Axis::Etp, Axis::Ep, Axis::Edp, Axis::Pp};
+  auto IsDense = [](Axis A) { return llvm::is_contained(Dense, A); };
+  AxisList Others;
+  for (Axis A : llvm::all_of(Axes, IsDense) ? Dense : Experts)
+    if (!llvm::is_contained(Axes, A))
+      Others.push_back(A);
+  return Others;
+}
+
+int64_t Group::count(const Mesh &M) const {
   const int64_t Line = M.groupSize(Axes);
   const int64_t OfLine = Members == GroupMembers::Pairs ? (Line + 1) / 2 : 1;
-  return World / Line * OfLine;
+  return M.groupSize(axesBeside(Axes)) * OfLine;
 }
 
 int64_t Group::number(const RankMap &Map, int64_t Rank) const {

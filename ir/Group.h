@@ -32,8 +32,8 @@ struct Group {
   /// The ranks of the group on whose axes \p Rank lies, in order, even if it is
   /// not one of them.
   std::vector<int64_t> ranks(const RankMap &Map, int64_t Rank) const;
-  /// How many groups of the kind \p World ranks make.
-  int64_t count(const Mesh &M, int64_t World) const;
+  /// How many groups of the kind there are on \p M.
+  int64_t count(const Mesh &M) const;
   /// Which of them \p Rank is in, or beside, from 0.
   int64_t number(const RankMap &Map, int64_t Rank) const;
   /// Whether \p Rank is the first rank of a group.
@@ -46,6 +46,11 @@ struct Group {
   }
   friend bool operator!=(const Group &A, const Group &B) { return !(A == B); }
 };
+
+/// The axes beside \p Axes, of the same way to see ranks: along tp, cp, dp and
+/// pp, or along etp, ep, edp and pp. Ranks on a line along \p Axes are at one
+/// place along these.
+AxisList axesBeside(llvm::ArrayRef<Axis> Axes);
 
 /// Prints `tp,cp` or `pp ends`.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, const Group &G);

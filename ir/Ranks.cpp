@@ -44,17 +44,6 @@ int64_t RankMap::position(int64_t Rank, llvm::ArrayRef<Axis> Axes) const {
   return Position;
 }
 
-int64_t RankMap::lineOf(int64_t Rank, llvm::ArrayRef<Axis> Axes) const {
-  static constexpr Axis Dense[] = {Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp},
-                        Experts[] = {Axis::Etp, Axis::Ep, Axis::Edp, Axis::Pp};
-  auto IsDense = [](Axis A) { return llvm::is_contained(Dense, A); };
-  AxisList Others;
-  for (Axis A : llvm::all_of(Axes, IsDense) ? Dense : Experts)
-    if (!llvm::is_contained(Axes, A))
-      Others.push_back(A);
-  return position(Rank, Others);
-}
-
 int64_t RankMap::at(int64_t Rank, llvm::ArrayRef<Axis> Axes,
                     int64_t Position) const {
   for (Axis A : Axes) {

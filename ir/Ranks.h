@@ -35,7 +35,9 @@ public:
   /// Where \p Rank stands on its line, from 0.
   int64_t position(int64_t Rank, llvm::ArrayRef<Axis> Axes) const;
   /// Which of the lines along \p Axes that is, from 0.
-  int64_t lineOf(int64_t Rank, llvm::ArrayRef<Axis> Axes) const;
+  int64_t lineOf(int64_t Rank, llvm::ArrayRef<Axis> Axes) const {
+    return position(Rank, axesBeside(Axes));
+  }
   /// The rank that stands at \p Position on the line of \p Rank.
   int64_t at(int64_t Rank, llvm::ArrayRef<Axis> Axes, int64_t Position) const;
 

@@ -18,7 +18,7 @@ chakra::GroupNames::GroupNames(const Program &P)
           llvm::any_of(Kinds, [&](const Kind &K) { return K.Of == O.Group; }))
         continue;
       Kinds.push_back({O.Group, Count});
-      Count += O.Group.count(P.Mesh, *P.Spec.Parallel.World);
+      Count += O.Group.count(P.Mesh);
     }
   // From the first number on that has as many digits as the last one.
   int64_t First = 1;

@@ -84,7 +84,7 @@ void GroupPrinter::printKind(const ir::ProcessGroup &G) {
   if (Map)
     Span = Map->spanOf(G.Group, P.Mesh, *P.Spec.Parallel.RankOrder);
   else
-    Span.Groups = ir::countGroups(G.Group, P.Mesh);
+    Span.Groups = G.Group.count(P.Mesh);
   IsJSON ? printObject(G, Span) : printLine(G, Span);
   OS << '\n';
 }
