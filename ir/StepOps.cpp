@@ -108,6 +108,16 @@ Nanoseconds foretrace::ir::timeOf(const Program &P, const LayerSequence &Layers,
   return Sum;
 }
 
+Nanoseconds foretrace::ir::timeOfSteps(const Program &P) {
+  Nanoseconds Sum;
+  for (const Stage &Of : P.Stages)
+    for (const ChunkRun &Chunk : Of.Chunks)
+      for (ActionKind Step : {ActionKind::Forward, ActionKind::Backward})
+        Sum += timeOf(P, Chunk.Layers, Step) * Chunk.Count * Of.Count *
+               P.Schedule.MicroBatches;
+  return Sum;
+}
+
 int64_t StepTimes::operator()(int64_t Stage, const Action &A) {
   if (!isCompute(A.Kind))
     return 0;

@@ -29,6 +29,9 @@ inline bool runs(ActionKind Step, ActionKind OfOp) {
 Nanoseconds timeOf(const Program &P, const LayerSequence &Layers,
                    ActionKind Step);
 
+/// The same of all steps of all stages, in an iteration.
+Nanoseconds timeOfSteps(const Program &P);
+
 /// What each step of the schedule of a program with costs takes, in ns; a step
 /// of more than 2^63 takes that. Messages, reduction and update take nothing.
 class StepTimes {

@@ -2,6 +2,8 @@
 #include "backends/chakra/Chakra.h"
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
+#include "ir/StepOps.h"
+#include "ir/Work.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
 #include <mutex>
@@ -15,29 +17,58 @@ FactSet chakra::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};
 }
 
-/// ASTRA-sim takes tags modulo this.
-static constexpr int64_t MaxTag = 500'000'000;
+/// Whether ASTRA-sim can count ranks and tags, and we steps.
+static bool checkCounts(const Program &P, SourceRange Range,
+                        DiagnosticEngine &Diags) {
+  constexpr int64_t MaxRanks = INT32_MAX;
+  constexpr int64_t MaxTag = 500'000'000; // they are taken modulo this
+  constexpr int64_t MaxSteps = int64_t(1) << 20;
+  const Schedule &S = P.Schedule;
+  const Located<Int> &World = P.Spec.Parallel.World;
+  bool IsGood = true;
+  if (*World == 1 || *World > MaxRanks) {
+    Diags.report(World.Range, diag::ChakraWorld, MaxRanks, *World);
+    IsGood = false;
+  }
+  // Those of stages, and above them those of rings.
+  const Elements Tags =
+      Elements(S.parts()) * 2 * S.MicroBatches + Elements(P.Mesh[Axis::Cp]);
+  if (Tags.isOverflow() || Tags.value() >= MaxTag) {
+    Diags.report(Range, diag::ChakraTags, S.parts(), S.MicroBatches, MaxTag);
+    return false;
+  }
+  if (S.steps() > MaxSteps) {
+    Diags.report(Range, diag::ChakraTooLong, S.MicroBatches, S.Chunks,
+                 MaxSteps);
+    return false;
+  }
+  return IsGood;
+}
+
+/// Whether sums over a trace, and what an op touches, are less than 2^63.
+static bool checkSizes(const Program &P, SourceRange Range,
+                       DiagnosticEngine &Diags) {
+  for (const Block &B : P.Blocks)
+    for (const Op &O : B.Ops)
+      if (touchedBytes(P, B, O).isOverflow()) {
+        Diags.report(O.Origin.Range, diag::SizeOverflow,
+                     "what `" + O.Name + "` reads and writes");
+        return false;
+      }
+  const bool IsOverflow = timeOfSteps(P).isOverflow();
+  if (IsOverflow)
+    Diags.report(Range, diag::SizeOverflow, "the time of all steps");
+  return !IsOverflow;
+}
 
 bool chakra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   DiagnosticEngine Known; // `prepare` has reported these
   const Options O = readOptions(Request.Emit, Known);
   const Program &P = Request.Program;
-  const int64_t World = *P.Spec.Parallel.World;
-  bool IsGood = checkRanks(O.Ranks, World, Diags);
   const SourceRange Range = Request.Emit.Range;
-  if (World == 1) {
-    Diags.report(P.Spec.Parallel.World.Range, diag::ChakraOneRank);
-    IsGood = false;
-  }
-  // Those of stages, and above them those of rings.
-  const Elements Tags =
-      Elements(P.Schedule.parts()) * 2 * P.Schedule.MicroBatches +
-      Elements(P.Mesh[Axis::Cp]);
-  if (Tags.isOverflow() || Tags.value() >= MaxTag) {
-    Diags.report(Range, diag::ChakraTags, P.Schedule.parts(),
-                 P.Schedule.MicroBatches, MaxTag);
-    IsGood = false;
-  }
+  bool IsGood = checkRanks(O.Ranks, *P.Spec.Parallel.World, Diags);
+  IsGood &= checkCounts(P, Range, Diags);
+  IsGood &= checkSizes(P, Range, Diags);
   if (*P.Spec.Cost.Kind == CostKind::Uncosted)
     Diags.report(Range, diag::ChakraNoTimes);
   return IsGood;

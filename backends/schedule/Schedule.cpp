@@ -84,15 +84,10 @@ static bool checkTimes(const EmitRequest &Request, DiagnosticEngine &Diags) {
     Diags.report(Range, diag::ScheduleNoTimes);
     return false;
   }
-  Nanoseconds Sum;
-  for (const Stage &Of : P.Stages)
-    for (const ChunkRun &Chunk : Of.Chunks)
-      for (ActionKind Step : {ActionKind::Forward, ActionKind::Backward})
-        Sum += timeOf(P, Chunk.Layers, Step) * Chunk.Count * Of.Count *
-               P.Schedule.MicroBatches;
-  if (Sum.isOverflow())
+  const bool IsOverflow = timeOfSteps(P).isOverflow();
+  if (IsOverflow)
     Diags.report(Range, diag::SizeOverflow, "the time of all steps");
-  return !Sum.isOverflow();
+  return !IsOverflow;
 }
 
 bool schedule::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
