@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace validate` and `foretrace summary`: what is wrong with files for
+// simulators, and what they hold.
+#include "tools/validate/Validate.h"
+#include "tools/foretrace/Messages.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::SubCommandGroup Both = {&validateCommand(), &summaryCommand()};
+
+static cl::opt<std::string> Path(cl::Positional, cl::desc("<folder|file>"),
+                                 cl::cat(jobCategory()), cl::sub(Both));
+
+static cl::opt<bool> AsJSON("json", cl::desc("Print an object a line"),
+                            cl::cat(outputCategory()),
+                            cl::sub(validateCommand()));
+
+ExitCode runValidate() {
+  if (Path.empty())
+    return usageError("validate: a file or folder is missing, for example "
+                      "`foretrace validate table.txt`");
+  Expected<bool> IsValid = validate::validate(Path, {AsJSON}, outs());
+  if (!IsValid)
+    return failure(IsValid.takeError());
+  return *IsValid ? ExitSuccess : ExitDiagnosed;
+}
+
+ExitCode runSummary() {
+  if (Path.empty())
+    return usageError("summary: a folder of Chakra traces is missing");
+  if (Error E = validate::summarizeSets(Path, outs()))
+    return failure(std::move(E));
+  return ExitSuccess;
+}
+
+} // namespace foretrace

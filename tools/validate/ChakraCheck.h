@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ASTRA-sim would not take, or take for something else, in a set of Chakra
+// traces. One rank's graph is in memory at a time and processor; of the others
+// there are sums, until the replay, which wants them all.
+#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRACHECK_H
+#define FORETRACE_TOOLS_VALIDATE_CHAKRACHECK_H
+
+#include "tools/validate/ChakraRank.h"
+#include "tools/validate/ChakraSet.h"
+
+namespace foretrace::validate {
+
+/// What a set holds.
+struct ChakraReport {
+  uint32_t Ranks = 0;
+  ChakraTotals Totals;     ///< of all ranks; times are those of the slowest
+  uint64_t MostFlops = 0;  ///< of a rank
+  uint64_t ReplayedNs = 0; ///< 0 if it was not replayed
+  /// Ranks of each group, by its index.
+  std::vector<uint32_t> GroupSizes;
+
+  uint64_t nodes() const;
+};
+
+/// Reports the defects of \p Set. An error if a file can't be read.
+llvm::Expected<ChakraReport> checkChakra(const ChakraSet &Set, Findings &Out);
+
+/// `8 ranks, 10640 nodes (8208 COMP, ...), 12 groups, 123 bytes`.
+std::string summarize(const ChakraReport &R);
+/// Nodes by type, bytes by size of group and kind, times.
+void printSummary(const ChakraReport &R, llvm::raw_ostream &OS);
+
+} // namespace foretrace::validate
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The communicator groups of a set of Chakra traces: a JSON object of lists of
+// ranks beside them, by names that are numbers.
+#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRAGROUPS_H
+#define FORETRACE_TOOLS_VALIDATE_CHAKRAGROUPS_H
+
+#include "tools/validate/Findings.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <optional>
+
+namespace foretrace::validate {
+
+/// A group of ranks.
+struct ProcessGroup {
+  uint32_t Id = 0;               ///< `pg_name` as a number; 0: all ranks
+  std::vector<uint32_t> Members; ///< in order of rank
+
+  bool has(uint32_t Rank) const;
+};
+
+/// Group 0 is all ranks; the others are those of the file, in order of number.
+class ChakraGroups {
+public:
+  /// All ranks of a set with \p Ranks files, and no file of groups.
+  explicit ChakraGroups(uint32_t Ranks);
+
+  /// Reads the groups of \p Text, the file \p Path, and reports what is wrong
+  /// with it.
+  void read(llvm::StringRef Text, llvm::StringRef Path, Findings &Out);
+  /// Whether \p Text is a JSON object of lists of integers.
+  static bool looksLike(llvm::StringRef Text);
+
+  /// The file that was read; empty if there is none.
+  llvm::StringRef path() const { return Path; }
+  llvm::ArrayRef<ProcessGroup> all() const { return Groups; }
+  /// The group that \p Name says, as ASTRA-sim reads it.
+  std::optional<uint32_t> find(uint32_t Id) const;
+  /// `group 3`, `all ranks`.
+  std::string describe(uint32_t Index) const;
+
+private:
+  std::string Path;
+  std::vector<ProcessGroup> Groups;
+};
+
+} // namespace foretrace::validate
+
+#endif

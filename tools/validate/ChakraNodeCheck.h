@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ASTRA-sim would not take, or take for something else, in one node.
+#ifndef FORETRACE_TOOLS_VALIDATE_CHAKRANODECHECK_H
+#define FORETRACE_TOOLS_VALIDATE_CHAKRANODECHECK_H
+
+#include "tools/validate/ChakraGraph.h"
+#include "tools/validate/ChakraGroups.h"
+
+namespace foretrace::validate {
+
+/// Work that a node states, whatever reads it.
+struct ChakraWork {
+  uint64_t Flops = 0;
+};
+
+/// Reports the defects of \p Node of \p Rank, one of as many as \p Groups has,
+/// at \p At. Returns what others need of it.
+ChakraOp checkNode(const ChakraNode &Node, uint32_t Rank,
+                   const ChakraGroups &Groups, const Place &At, Findings &Out,
+                   ChakraWork &Work);
+
+} // namespace foretrace::validate
+
+#endif

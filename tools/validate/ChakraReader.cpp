@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Field numbers are those of et_def.proto. protozero throws where bytes are no
+// protocol buffer; that ends here.
+#include "tools/validate/ChakraReader.h"
+#include "llvm/Support/JSON.h"
+#include <protozero/pbf_reader.hpp>
+
+using namespace llvm;
+
+namespace foretrace::validate {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+std::string nameOf(NodeType T) {
+  static constexpr const char *Names[] = {
+#define NODE_TYPE(ENUMERATOR, WORD) WORD,
+#include "tools/validate/Chakra.def"
+  };
+  const auto I = static_cast<uint32_t>(T);
+  return I < std::size(Names) ? Names[I] : std::to_string(I);
+}
+
+std::string nameOf(CommType T) {
+  static constexpr const char *Names[] = {
+#define COMM_TYPE(ENUMERATOR, WORD, STATUS) WORD,
+#include "tools/validate/Chakra.def"
+  };
+  const auto I = static_cast<uint32_t>(T);
+  return I < std::size(Names) ? Names[I] : std::to_string(I);
+}
+
+/// Thrown at a string that is none; protocol buffers refuse the message.
+struct NotUtf8 {};
+
+static StringRef bytesOf(pbf_reader &R) {
+  const protozero::data_view View = R.get_view();
+  return {View.data(), View.size()};
+}
+
+static StringRef textOf(pbf_reader &R) {
+  const StringRef Text = bytesOf(R);
+  if (!json::isUTF8(Text))
+    throw NotUtf8();
+  return Text;
+}
+
+static bool is(const pbf_reader &R, pbf_wire_type Type) {
+  return R.wire_type() == Type;
+}
+
+static void setSigned(ChakraAttribute &A, int64_t Value) {
+  A.Is = ChakraAttribute::Form::Integer;
+  A.IsNegative = Value < 0;
+  A.Integer = static_cast<uint64_t>(Value);
+}
+
+static void setUnsigned(ChakraAttribute &A, uint64_t Value) {
+  A.Is = ChakraAttribute::Form::Integer;
+  A.IsNegative = false;
+  A.Integer = Value;
+}
+
+static void setReal(ChakraAttribute &A, double Value) {
+  A.Is = ChakraAttribute::Form::Real;
+  A.Real = Value;
+}
+
+/// Fields of AttributeProto that are varints. False if \p R is at another one.
+static bool readVarint(pbf_reader &R, ChakraAttribute &A) {
+  enum {
+    Int32 = 7,
+    Int64 = 9,
+    Uint32 = 11,
+    Uint64 = 13,
+    Sint32 = 15,
+    Sint64 = 17,
+    Bool = 27
+  };
+  switch (R.tag()) {
+  case Int32:
+    setSigned(A, R.get_int32());
+    return true;
+  case Int64:
+    setSigned(A, R.get_int64());
+    return true;
+  case Uint32:
+    setUnsigned(A, R.get_uint32());
+    return true;
+  case Uint64:
+    setUnsigned(A, R.get_uint64());
+    return true;
+  case Sint32:
+    setSigned(A, R.get_sint32());
+    return true;
+  case Sint64:
+    setSigned(A, R.get_sint64());
+    return true;
+  case Bool:
+    setUnsigned(A, R.get_uint64() != 0);
+    return true;
+  }
+  return false;
+}
+
+/// The same for those of a fixed size.
+static bool readFixed(pbf_reader &R, ChakraAttribute &A) {
+  enum {
+    Double = 3,
+    Float = 5,
+    Fixed32 = 19,
+    Fixed64 = 21,
+    Sfixed32 = 23,
+    Sfixed64 = 25
+  };
+  const bool IsLong = is(R, pbf_wire_type::fixed64);
+  switch (R.tag()) {
+  case Double:
+    if (IsLong)
+      setReal(A, R.get_double());
+    return IsLong;
+  case Float:
+    if (!IsLong)
+      setReal(A, R.get_float());
+    return !IsLong;
+  case Fixed32:
+    if (!IsLong)
+      setUnsigned(A, R.get_fixed32());
+    return !IsLong;
+  case Fixed64:
+    if (IsLong)
+      setUnsigned(A, R.get_fixed64());
+    return IsLong;
+  case Sfixed32:
+    if (!IsLong)
+      setSigned(A, R.get_sfixed32());
+    return !IsLong;
+  case Sfixed64:
+    if (IsLong)
+      setSigned(A, R.get_sfixed64());
+    return IsLong;
+  }
+  return false;
+}
+
+/// The same for those that have a length.
+static bool readBytes(pbf_reader &R, ChakraAttribute &A) {
+  enum {
+    Name = 1,
+    DocString = 2,
+    FirstList = 4,
+    LastList = 32,
+    Text = 29,
+    Bytes = 31
+  };
+  switch (R.tag()) {
+  case Name:
+    A.Name = textOf(R);
+    return true;
+  case DocString:
+    (void)textOf(R);
+    return true;
+  case Text:
+    A.Text = textOf(R);
+    A.Is = ChakraAttribute::Form::Text;
+    return true;
+  case Bytes:
+    A.Text = bytesOf(R);
+    A.Is = ChakraAttribute::Form::Text;
+    return true;
+  }
+  // Lists have the even numbers.
+  if (R.tag() < FirstList || R.tag() > LastList || R.tag() % 2 != 0)
+    return false;
+  R.skip();
+  A.Is = ChakraAttribute::Form::List;
+  return true;
+}
+
+static ChakraAttribute readAttribute(pbf_reader R) {
+  ChakraAttribute A;
+  while (R.next()) {
+    bool IsRead = false;
+    switch (R.wire_type()) {
+    case pbf_wire_type::varint:
+      IsRead = readVarint(R, A);
+      break;
+    case pbf_wire_type::fixed32:
+    case pbf_wire_type::fixed64:
+      IsRead = readFixed(R, A);
+      break;
+    case pbf_wire_type::length_delimited:
+      IsRead = readBytes(R, A);
+      break;
+    default:
+      break;
+    }
+    // What the schema does not know is skipped, as protocol buffers do.
+    if (!IsRead)
+      R.skip();
+  }
+  return A;
+}
+
+/// IOInfo of a METADATA_NODE.
+static StringRef readValues(pbf_reader R) {
+  enum { Values = 1 };
+  StringRef Found;
+  while (R.next())
+    if (R.tag() == Values && is(R, pbf_wire_type::length_delimited))
+      Found = textOf(R);
+    else
+      R.skip();
+  return Found;
+}
+
+/// Ids, packed or one by one.
+static void readIds(pbf_reader &R, SmallVectorImpl<uint64_t> &Ids) {
+  if (is(R, pbf_wire_type::varint))
+    Ids.push_back(R.get_uint64());
+  else if (is(R, pbf_wire_type::length_delimited))
+    for (uint64_t Id : R.get_packed_uint64())
+      Ids.push_back(Id);
+  else
+    R.skip();
+}
+
+/// A varint; 0 if \p R is at anything else.
+static uint64_t readUnsigned(pbf_reader &R) {
+  if (is(R, pbf_wire_type::varint))
+    return R.get_uint64();
+  R.skip();
+  return 0;
+}
+
+static void readNode(pbf_reader R, ChakraNode &N) {
+  enum {
+    Id = 1,
+    Name,
+    Type,
+    CtrlDeps,
+    DataDeps,
+    Start,
+    Duration,
+    Inputs,
+    Outputs,
+    Attribute
+  };
+  N = {};
+  while (R.next()) {
+    const bool HasLength = is(R, pbf_wire_type::length_delimited);
+    const auto Tag = R.tag();
+    if (Tag == Id)
+      N.Id = readUnsigned(R);
+    else if (Tag == Name && HasLength)
+      N.Name = textOf(R);
+    else if (Tag == Type)
+      // As protocol buffers do, of which an enumeration has 32 bits.
+      N.Type = static_cast<NodeType>(static_cast<uint32_t>(readUnsigned(R)));
+    else if (Tag == CtrlDeps)
+      readIds(R, N.CtrlDeps);
+    else if (Tag == DataDeps)
+      readIds(R, N.DataDeps);
+    else if (Tag == Start)
+      N.StartMicros = readUnsigned(R);
+    else if (Tag == Duration)
+      N.DurationMicros = readUnsigned(R);
+    else if (Tag == Inputs && HasLength)
+      N.InputValues = readValues(R.get_message());
+    else if (Tag == Attribute && HasLength)
+      N.Attributes.push_back(readAttribute(R.get_message()));
+    else
+      R.skip();
+  }
+}
+
+/// A node has fields that metadata do not have: a type, and mostly an id.
+static bool readMetadata(pbf_reader R, StringRef &Version) {
+  enum { VersionField = 1, Attribute = 2 };
+  while (R.next()) {
+    if (!is(R, pbf_wire_type::length_delimited))
+      return false;
+    if (R.tag() == VersionField)
+      Version = textOf(R);
+    else if (R.tag() == Attribute)
+      (void)readAttribute(R.get_message());
+    else
+      return false;
+  }
+  return true;
+}
+
+/// Calls \p Read; why it failed, or nothing.
+template <typename Fn> static const char *guarded(Fn Read) {
+  try {
+    Read();
+    return nullptr;
+  } catch (const NotUtf8 &) {
+    return "a string is not UTF-8";
+  } catch (const protozero::exception &E) {
+    return E.what();
+  }
+}
+
+bool ChakraReader::takeMessage(StringRef &Body) {
+  const char *At = Rest.begin();
+  uint64_t Length = 0;
+  if (guarded([&] { Length = protozero::decode_varint(&At, Rest.end()); }))
+    return false;
+  const StringRef After = Rest.drop_front(At - Rest.begin());
+  if (Length > After.size())
+    return false;
+  ++Message;
+  Body = After.take_front(Length);
+  Rest = After.drop_front(Length);
+  return true;
+}
+
+ChakraReader::ChakraReader(StringRef Bytes) : Rest(Bytes) {
+  StringRef Body;
+  if (!takeMessage(Body))
+    return;
+  const char *Failure = guarded([&] {
+    HasMetadata = readMetadata(pbf_reader(Body.data(), Body.size()), Version);
+  });
+  if (!HasMetadata || Failure) {
+    HasMetadata = false;
+    Rest = Bytes;
+    Message = 0;
+  }
+}
+
+ChakraReader::Status ChakraReader::next() {
+  if (Rest.empty())
+    return Status::End;
+  StringRef Body;
+  if (!takeMessage(Body)) {
+    ++Message;
+    return Status::Truncated;
+  }
+  if (const char *Failure = guarded(
+          [&] { readNode(pbf_reader(Body.data(), Body.size()), Node); })) {
+    Why = Failure;
+    return Status::Malformed;
+  }
+  return Status::Node;
+}
+
+} // namespace foretrace::validate

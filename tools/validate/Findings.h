@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is wrong with a set of files, told once however many ranks have it.
+// Files may be megabytes without a line, so a place is a line or a node, not a
+// range of a buffer.
+#ifndef FORETRACE_TOOLS_VALIDATE_FINDINGS_H
+#define FORETRACE_TOOLS_VALIDATE_FINDINGS_H
+
+#include "lang/Diagnostic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+
+namespace foretrace::validate {
+
+/// What the readers of the format do with a defect, from Defects.def. Empty for
+/// a note.
+llvm::StringRef effectOf(diag::Id Id);
+
+/// Where something stands: in a line of a text, from 1, or in a node.
+struct Place {
+  std::string Path;
+  int64_t Line = 0;             ///< 0: of no line
+  std::optional<uint64_t> Node; ///< its id
+};
+
+/// One defect, wherever it is found.
+struct Finding {
+  diag::Id Id;
+  std::string Text;
+  Place First;
+  int64_t InFile = 1; ///< how often the first file has it
+  int64_t Files = 1;  ///< that have it
+};
+
+/// Collects defects. Those with the same text are one finding; of those with
+/// the same slug the first few are kept and the rest is counted.
+class Findings {
+public:
+  template <typename... Ts>
+  void report(const Place &At, diag::Id Id, Ts &&...Args) {
+    add({Id,
+         llvm::formatv(getDiagnosticInfo(Id).Text.data(),
+                       std::forward<Ts>(Args)...)
+             .str(),
+         At});
+  }
+  /// Adds what was found in files that come after those of this.
+  void merge(const Findings &Later);
+
+  bool hasErrors() const { return NumErrors != 0; }
+  /// Distinct defects, those that were only counted included.
+  int64_t errorCount() const { return NumErrors; }
+  int64_t warningCount() const { return NumWarnings; }
+  /// In the order they were found, with what follows from each.
+  void print(llvm::raw_ostream &OS) const;
+  /// An object a line: file, line or node, severity, slug, message, effect.
+  void printJSON(llvm::raw_ostream &OS) const;
+
+private:
+  void add(Finding F);
+
+  std::vector<Finding> Kept;
+  /// Of each slug: which are kept, and how many more there are.
+  struct Slug {
+    std::vector<size_t> Kept;
+    int64_t More = 0;
+  };
+  std::map<diag::Id, Slug> Slugs;
+  int64_t NumErrors = 0, NumWarnings = 0;
+};
+
+} // namespace foretrace::validate
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What LogGOPSim or htsim would not take, or take for something else, in a GOAL
+// schedule. The labels of one rank are in memory at a time.
+#ifndef FORETRACE_TOOLS_VALIDATE_GOALCHECK_H
+#define FORETRACE_TOOLS_VALIDATE_GOALCHECK_H
+
+#include "tools/validate/Findings.h"
+
+namespace foretrace::validate {
+
+/// Reports the defects of the schedule \p Text of the file \p Path. Returns one
+/// line that says what it holds.
+std::string checkGoal(llvm::StringRef Text, llvm::StringRef Path,
+                      Findings &Out);
+
+} // namespace foretrace::validate
+
+#endif

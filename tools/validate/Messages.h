@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether every message that is sent is received, in the memory of a number for
+// each rank: what is sent to a rank and what it receives must have the same sum
+// of hashes. A second look at the messages of a rank that fails says which.
+#ifndef FORETRACE_TOOLS_VALIDATE_MESSAGES_H
+#define FORETRACE_TOOLS_VALIDATE_MESSAGES_H
+
+#include "tools/validate/Findings.h"
+#include "llvm/ADT/DenseMap.h"
+#include <tuple>
+
+namespace foretrace::validate {
+
+struct Message {
+  uint32_t Source = 0, Target = 0;
+  uint64_t Tag = 0, Bytes = 0;
+};
+/// The same for equal messages only, but for one in 2^64.
+uint64_t hashOf(const Message &M);
+
+/// What the ranks of a set send and receive.
+class MessageLedger {
+public:
+  /// Messages whose sizes differ are the same message.
+  void send(const Message &M) { Sums[M.Target] += hashOf(M); }
+  void receive(const Message &M) { Sums[M.Target] -= hashOf(M); }
+  void merge(const MessageLedger &Other);
+  /// Ranks that do not receive what is sent to them, in order; at most \p Most.
+  std::vector<uint32_t> unbalanced(size_t Most) const;
+
+private:
+  /// By rank, in more bits: no rank is a key that the map keeps for itself.
+  llvm::DenseMap<uint64_t, uint64_t> Sums;
+};
+
+/// The messages to a few ranks, and where they stand.
+class MessageLookup {
+public:
+  /// Under which slugs what is unmatched is reported.
+  struct Slugs {
+    diag::Id Send, Recv, Size;
+  };
+
+  explicit MessageLookup(std::vector<uint32_t> Targets)
+      : Targets(std::move(Targets)) {}
+
+  bool wants(uint32_t Target) const;
+  void send(const Message &M, const Place &At) { add(M, At, 1); }
+  void receive(const Message &M, const Place &At) { add(M, At, -1); }
+  /// Adds what was found in files that come after those of this.
+  void merge(const MessageLookup &Later);
+  /// Reports what is not matched, in order of ranks and tags.
+  void report(const Slugs &S, Findings &Out) const;
+
+private:
+  struct Entry {
+    int64_t Open = 0;     ///< sends, less receives
+    Place Sent, Received; ///< the last of each
+  };
+  /// Messages that only their sizes tell apart.
+  using Sizes = std::map<uint64_t, Entry>;
+
+  void add(const Message &M, const Place &At, int64_t Count);
+
+  std::vector<uint32_t> Targets;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, Sizes> Known;
+};
+
+} // namespace foretrace::validate
+
+#endif

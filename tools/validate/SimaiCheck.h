@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What SimAI would not take, or take for something else, in a workload table.
+#ifndef FORETRACE_TOOLS_VALIDATE_SIMAICHECK_H
+#define FORETRACE_TOOLS_VALIDATE_SIMAICHECK_H
+
+#include "tools/validate/Findings.h"
+
+namespace foretrace::validate {
+
+/// Reports the defects of the table \p Text of the file \p Path. Returns one
+/// line that says what it holds.
+std::string checkTable(llvm::StringRef Text, llvm::StringRef Path,
+                       Findings &Out);
+
+} // namespace foretrace::validate
+
+#endif

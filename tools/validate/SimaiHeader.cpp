@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/validate/SimaiHeader.h"
+#include "backends/simai/Table.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::validate {
+
+namespace {
+
+struct Policy {
+  StringRef Word;
+  bool HasKeys;
+  size_t Fields;
+};
+constexpr Policy Policies[] = {
+#define POLICY(WORD, HAS_KEYS, FIELDS) {WORD, HAS_KEYS, FIELDS},
+#include "tools/validate/SimaiKeys.def"
+};
+
+struct Key {
+  StringRef Word;
+  int64_t Least;
+  bool IsRequired;
+};
+constexpr Key Keys[] = {
+#define KEY(WORD, LEAST, REQUIRED) {WORD, LEAST, REQUIRED},
+#include "tools/validate/SimaiKeys.def"
+};
+constexpr StringRef PpComm = "pp_comm";
+
+class HeaderChecker {
+public:
+  HeaderChecker(const TableLine &Line, StringRef Path, Findings &Out)
+      : Fields(Line.Fields), At{Path.str(), Line.Number, {}}, Out(Out) {}
+
+  TableHeader run();
+
+private:
+  /// The policy; null if it is none.
+  const Policy *findPolicy();
+  /// Takes the key at \p I; returns how many fields it and its value are.
+  size_t takeKey(size_t I);
+  /// The value of \p K as the simulator reads it, or nothing if it can't.
+  std::optional<int64_t> readValue(const Key &K, StringRef Text);
+  void checkMesh(TableHeader &H);
+  std::optional<int64_t> valueOf(StringRef Word) const;
+
+  ArrayRef<StringRef> Fields;
+  Place At;
+  Findings &Out;
+  std::map<StringRef, int64_t> Seen;
+};
+
+const Policy *HeaderChecker::findPolicy() {
+  StringRef Word = Fields.front();
+  if (Word.consume_front("\xEF\xBB\xBF"))
+    Out.report(At, diag::TableBom);
+  const auto *P =
+      find_if(Policies, [&](const Policy &P) { return P.Word == Word; });
+  if (P != std::end(Policies))
+    return P;
+  std::vector<StringRef> Known;
+  for (const Policy &P : Policies)
+    Known.push_back(P.Word);
+  Out.report(At, diag::TablePolicy, Word, join(Known, ", "));
+  return nullptr;
+}
+
+std::optional<int64_t> HeaderChecker::readValue(const Key &K, StringRef Text) {
+  // `6291456.0` is what one version of the generator writes; it is read as
+  // far as its digits.
+  StringRef Digits = Text;
+  if (K.Word.starts_with(PpComm))
+    Digits.consume_back(".0");
+  int64_t Value = 0;
+  if (!Digits.getAsInteger(10, Value) && Value >= K.Least &&
+      Value < simai::ReaderLimit)
+    return Value;
+  Out.report(At, diag::TableKeyNumber, K.Word, Text, K.Least,
+             simai::ReaderLimit - 1);
+  return std::nullopt;
+}
+
+size_t HeaderChecker::takeKey(size_t I) {
+  const auto *K =
+      find_if(Keys, [&](const Key &K) { return K.Word == Fields[I]; });
+  if (K == std::end(Keys)) {
+    // Its value is a token like any other.
+    if (!isDigit(Fields[I].front()))
+      Out.report(At, diag::TableUnknownKey, Fields[I]);
+    return 1;
+  }
+  if (I + 1 == Fields.size()) {
+    Out.report(At, diag::TableKeyValue, K->Word);
+    return 1;
+  }
+  const std::optional<int64_t> Value = readValue(*K, Fields[I + 1]);
+  const StringRef Name = K->Word.starts_with(PpComm) ? PpComm : K->Word;
+  if (!Seen.try_emplace(Name, Value.value_or(-1)).second)
+    Out.report(At, diag::TableDuplicateKey, K->Word);
+  if (!K->Word.starts_with("checkpoint") || Value.value_or(0) == 0)
+    return 2;
+  if (*Value > 1)
+    Out.report(At, diag::TableCheckpoints, K->Word, *Value);
+  if (I + 2 == Fields.size())
+    Out.report(At, diag::TableKeyValue, K->Word);
+  return 2 + std::min<size_t>(*Value, Fields.size() - I - 2);
+}
+
+std::optional<int64_t> HeaderChecker::valueOf(StringRef Word) const {
+  const auto Found = Seen.find(Word);
+  if (Found == Seen.end() || Found->second < 0)
+    return std::nullopt;
+  return Found->second;
+}
+
+void HeaderChecker::checkMesh(TableHeader &H) {
+  const std::optional<int64_t> Tp = valueOf("model_parallel_NPU_group:"),
+                               Ep = valueOf("ep:"), Pp = valueOf("pp:"),
+                               World = valueOf("all_gpus:");
+  const int64_t Between = valueOf(PpComm).value_or(0);
+  if (Pp && (*Pp == 1) != (Between == 0))
+    Out.report(At, diag::TablePpComm, *Pp, Between);
+  if (!Tp || !Ep || !Pp || !World)
+    return;
+  // Below 2^31 each, so that their product fits.
+  if (*World % (*Tp * *Pp) != 0) {
+    Out.report(At, diag::TableGpus, *World, *Tp, *Pp);
+    return;
+  }
+  H.HasMesh = true;
+  H.Tp = *Tp;
+  H.Ep = *Ep;
+  H.Pp = *Pp;
+  H.World = *World;
+  if (H.dp() % H.Ep != 0) {
+    Out.report(At, diag::TableExperts, H.Ep, H.dp());
+    H.HasMesh = false;
+  }
+}
+
+TableHeader HeaderChecker::run() {
+  TableHeader H;
+  if (Fields.empty()) {
+    Out.report(At, diag::TableEmpty, "header");
+    return H;
+  }
+  const Policy *P = findPolicy();
+  H.Fields = P ? P->Fields : H.Fields;
+  for (size_t I = 1; I < Fields.size();)
+    I += takeKey(I);
+  if (P && !P->HasKeys)
+    return H;
+  for (const Key &K : Keys)
+    if (K.IsRequired && !Seen.count(K.Word))
+      Out.report(At, diag::TableMissingKey, K.Word);
+  checkMesh(H);
+  return H;
+}
+
+} // namespace
+
+TableHeader checkHeader(const TableLine &Line, StringRef Path, Findings &Out) {
+  return HeaderChecker(Line, Path, Out).run();
+}
+
+} // namespace foretrace::validate

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Line 1 of a workload table: the policy and, of the policies for transformers,
+// the keys. Private to the checker of tables.
+#ifndef FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
+#define FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
+
+#include "tools/validate/Findings.h"
+#include "tools/validate/SimaiReader.h"
+
+namespace foretrace::validate {
+
+/// What the first line says. Groups have sizes only where all is there and
+/// fits.
+struct TableHeader {
+  bool HasMesh = false; ///< tp, ep, pp and the number of ranks are known
+  int64_t Tp = 1, Ep = 1, Pp = 1, World = 1;
+  size_t Fields = 12; ///< of a row
+
+  /// Ranks of the data-parallel group.
+  int64_t dp() const { return World / (Tp * Pp); }
+};
+
+/// Reads the header of the table at \p Path and reports what is wrong with it.
+TableHeader checkHeader(const TableLine &Line, llvm::StringRef Path,
+                        Findings &Out);
+
+} // namespace foretrace::validate
+
+#endif
