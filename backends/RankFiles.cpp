@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/RankFiles.h"
 #include "backends/EmitOptions.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Path.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
+
+void foretrace::readDir(const NamedAttribute &Option, std::string &Into,
+                        DiagnosticEngine &Diags) {
+  if (Option.Value.K != Attribute::Kind::Text)
+    return reportOptionValue(Option, "a folder in quotes", Diags);
+  Into = Option.Value.Text;
+}
+
+void foretrace::readName(const NamedAttribute &Option, std::string &Into,
+                         DiagnosticEngine &Diags) {
+  const llvm::StringRef Text = Option.Value.Text;
+  if (Option.Value.K != Attribute::Kind::Text || Text.empty() ||
+      Text.contains('/'))
+    return reportOptionValue(
+        Option, "the beginning of a file's name, in quotes", Diags);
+  Into = Text;
+}
+
+llvm::StringRef FileNames::stem(const EmitRequest &Request) const {
+  return Name.empty() ? Request.DefaultStem : llvm::StringRef(Name);
+}
+
+std::string FileNames::path(const EmitRequest &Request,
+                            const llvm::Twine &End) const {
+  llvm::SmallString<64> Path(Dir);
+  llvm::sys::path::append(Path, stem(Request) + "." + End);
+  return Path.str().str();
+}
 
 /// `3` or `8-11`.
 static std::optional<RankRange> parseRange(llvm::StringRef Text) {

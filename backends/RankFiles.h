@@ -8,6 +8,22 @@
 
 namespace foretrace {
 
+/// Where the files of a set are.
+struct FileNames {
+  std::string Dir;  ///< empty: the output folder
+  std::string Name; ///< files begin with it; empty: that of the job
+
+  /// What files begin with, `name` or that of the job.
+  llvm::StringRef stem(const EmitRequest &Request) const;
+  /// The path of a file of the set, `dir/name.end`.
+  std::string path(const EmitRequest &Request, const llvm::Twine &End) const;
+};
+// Read the options `dir` and `name`.
+void readDir(const ir::NamedAttribute &Option, std::string &Into,
+             DiagnosticEngine &Diags);
+void readName(const ir::NamedAttribute &Option, std::string &Into,
+              DiagnosticEngine &Diags);
+
 /// Ranks `First` to `Last`.
 struct RankRange {
   int64_t First, Last;

@@ -181,16 +181,16 @@ llvm::Error chakra::emit(const EmitRequest &Request, OutputSet &Out,
   if (llvm::Error E = addRankFiles(
           Out, Ranks,
           [&](int64_t Rank) {
-            return O.path(Request, llvm::Twine(Rank) + ".et");
+            return O.Files.path(Request, llvm::Twine(Rank) + ".et");
           },
           [&](int64_t Rank, llvm::raw_ostream &OS) { Traces.write(Rank, OS); }))
     return E;
   if (O.IsByClass)
     if (llvm::Error E = Out.add(
-            O.path(Request, "classes.json"),
+            O.Files.path(Request, "classes.json"),
             [&](llvm::raw_ostream &OS) { writeClasses(P, Traces.map(), OS); }))
       return E;
-  return Out.add(O.path(Request, "groups.json"), [&](llvm::raw_ostream &OS) {
-    Traces.names().write(O.Ranks, OS);
-  });
+  return Out.add(
+      O.Files.path(Request, "groups.json"),
+      [&](llvm::raw_ostream &OS) { Traces.names().write(O.Ranks, OS); });
 }

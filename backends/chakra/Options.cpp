@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/Options.h"
 #include "backends/EmitOptions.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/Path.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::chakra;
-
-static void readDir(const NamedAttribute &A, Options &O,
-                    DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Text)
-    return reportOptionValue(A, "a folder in quotes", Diags);
-  O.Dir = A.Value.Text;
-}
-
-static void readName(const NamedAttribute &A, Options &O,
-                     DiagnosticEngine &Diags) {
-  const llvm::StringRef Text = A.Value.Text;
-  if (A.Value.K != Attribute::Kind::Text || Text.empty() || Text.contains('/'))
-    return reportOptionValue(A, "the beginning of a file's name, in quotes",
-                             Diags);
-  O.Name = Text;
-}
 
 static void readRankList(const NamedAttribute &A, Options &O,
                          DiagnosticEngine &Diags) {
@@ -40,19 +22,13 @@ static void readProvenance(const NamedAttribute &A, Options &O,
 
 Options chakra::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
   static constexpr EmitOption<Options> Rows[] = {
-      {"dir", readDir},
-      {"name", readName},
+      {"dir", [](const NamedAttribute &A, Options &O,
+                 DiagnosticEngine &D) { readDir(A, O.Files.Dir, D); }},
+      {"name", [](const NamedAttribute &A, Options &O,
+                  DiagnosticEngine &D) { readName(A, O.Files.Name, D); }},
       {"ranks", readRankList},
       {"provenance", readProvenance}};
   Options O;
   readEmitOptions<Options>(Emit, Rows, {}, O, Diags);
   return O;
-}
-
-std::string Options::path(const EmitRequest &Request,
-                          const llvm::Twine &End) const {
-  llvm::SmallString<64> Path(Dir);
-  const llvm::StringRef Stem = Name.empty() ? Request.DefaultStem : Name;
-  llvm::sys::path::append(Path, Stem + "." + End);
-  return Path.str().str();
 }

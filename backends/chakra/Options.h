@@ -9,14 +9,10 @@
 namespace foretrace::chakra {
 
 struct Options {
-  std::string Dir;  ///< empty: the output folder
-  std::string Name; ///< files begin with it; empty: that of the job
+  FileNames Files;
   RankList Ranks;
   bool IsByClass = false;     ///< one trace for all ranks of a stage
   bool HasProvenance = false; ///< nodes say what they are of
-
-  /// The path of a file of the set.
-  std::string path(const EmitRequest &Request, const llvm::Twine &End) const;
 };
 
 /// Reads the options of \p Emit; reports what is unknown or wrong.

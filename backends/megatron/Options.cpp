@@ -36,16 +36,14 @@ static void readDurations(const NamedAttribute &A, Options &O,
   }
 }
 
-static void readDir(const NamedAttribute &A, Options &O,
-                    DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Text)
-    return reportOptionValue(A, "a folder in quotes", Diags);
-  O.Dir = A.Value.Text;
+static void readFolder(const NamedAttribute &A, Options &O,
+                       DiagnosticEngine &Diags) {
+  readDir(A, O.Dir, Diags);
 }
 
 Options foretrace::megatron::readOptions(const EmitSpec &Emit,
                                          DiagnosticEngine &Diags) {
-  static constexpr EmitOption<Options> Rows[] = {{"dir", readDir},
+  static constexpr EmitOption<Options> Rows[] = {{"dir", readFolder},
                                                  {"dialect", readDialect},
                                                  {"scaling", readScaling},
                                                  {"ranks", readRankList},
