@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
 #include "backends/aicb/Aicb.h"
+#include "backends/astra/Astra.h"
 #include "backends/chakra/Chakra.h"
 #include "backends/ir/IR.h"
 #include "backends/megatron/Megatron.h"
@@ -9,6 +10,7 @@
 #include "backends/plan/Plan.h"
 #include "backends/schedule/Schedule.h"
 #include "backends/simai/Simai.h"
+#include "backends/simainet/SimaiNet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

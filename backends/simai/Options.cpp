@@ -61,36 +61,10 @@ void readAdapt(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
   O.Adapt = &A.Value;
 }
 
-void readGpu(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  static constexpr llvm::StringLiteral Gpus[] = {"a100", "a800", "h100", "h800",
-                                                 "h20"};
-  if (isText(A.Value) && llvm::is_contained(Gpus, A.Value.Text))
-    O.Gpu = llvm::StringRef(A.Value.Text).upper();
-  else
-    reportOptionValue(A, "one of " + llvm::join(llvm::ArrayRef(Gpus), ", "),
-                      Diags);
-}
-
-/// A rate without its unit would be one of bytes per second.
-void readRate(const NamedAttribute &A, std::optional<double> &Rate,
-              DiagnosticEngine &Diags) {
-  const Attribute &V = A.Value;
-  if (V.K == Attribute::Kind::Int)
-    Rate = static_cast<double>(V.Integer);
-  else if (V.K == Attribute::Kind::Real)
-    Rate = V.Real;
-  if (!Rate || *Rate < 1e6)
-    reportOptionValue(A, "a rate of at least 1 MB/s", Diags);
-}
-
-void readNvlinkBandwidth(const NamedAttribute &A, Options &O,
-                         DiagnosticEngine &Diags) {
-  readRate(A, O.NvlinkBandwidth, Diags);
-}
-
-void readNicBandwidth(const NamedAttribute &A, Options &O,
-                      DiagnosticEngine &Diags) {
-  readRate(A, O.NicBandwidth, Diags);
+/// Puts what \p Read reads among what is known of servers.
+template <auto Read>
+void readServers(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
+  Read(A, O.Servers, Diags);
 }
 
 constexpr EmitOption<Options> Rows[] = {
@@ -99,9 +73,9 @@ constexpr EmitOption<Options> Rows[] = {
     {"stage", readStage},
     {"allow", readAllow},
     {"adapt", readAdapt},
-    {"gpu", readGpu},
-    {"nvlink_bandwidth", readNvlinkBandwidth},
-    {"nic_bandwidth", readNicBandwidth},
+    {"gpu", readServers<readGpu>},
+    {"nvlink_bandwidth", readServers<readNvlinkBandwidth>},
+    {"nic_bandwidth", readServers<readNicBandwidth>},
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #define FORETRACE_BACKENDS_SIMAI_OPTIONS_H
 
 #include "backends/AicbJob.h"
+#include "backends/SimaiServers.h"
 
 namespace foretrace::simai {
 
@@ -24,10 +25,7 @@ struct Options {
   StageChoice Stage;
   std::vector<std::string> Allow;       ///< slugs of diagnostics
   const ir::Attribute *Adapt = nullptr; ///< the `adapt { ... }` section
-  /// What the command line says of the servers: a GPU as the simulator calls
-  /// it, and rates to use in place of that GPU's and its NIC's.
-  std::string Gpu = "H100";
-  std::optional<double> NvlinkBandwidth, NicBandwidth; ///< bytes/s
+  SimaiServers Servers; ///< for the command line, not yet of the cluster
 };
 
 /// Reads the options of \p Emit; reports every one that is unknown or of the

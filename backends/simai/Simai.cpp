@@ -155,22 +155,12 @@ llvm::Error foretrace::simai::emit(const EmitRequest &Request, OutputSet &Out,
   return llvm::Error::success();
 }
 
-/// The simulator counts in GiB, whatever it says.
-static std::string gibibytes(double Rate) {
-  std::string Text;
-  llvm::raw_string_ostream(Text) << llvm::format("%.7g", Rate / (1 << 30));
-  return Text;
-}
-
-/// `-g` is a second source of truth: the simulator takes the number of ranks
-/// from it, not from the table. Without `-n_p_s` and `-g_type` it reads memory
-/// that nothing was written to.
 std::string foretrace::simai::showCommand(const EmitRequest &Request,
                                           llvm::StringRef File) {
   if (File.ends_with(RecordSuffix))
     return "";
-  constexpr int64_t RanksPerServer = 8;
-  int64_t World = *Request.Program.Spec.Parallel.World;
+  const ir::Spec &S = Request.Program.Spec;
+  int64_t World = *S.Parallel.World;
   DiagnosticEngine Known; // `prepare` and `check` have reported these
   const Options O = readOptions(Request.Emit, Known);
   if (O.Adapt)
@@ -180,14 +170,7 @@ std::string foretrace::simai::showCommand(const EmitRequest &Request,
   llvm::raw_string_ostream OS(Command);
   OS << "SimAI_analytical -w ";
   llvm::sys::printArg(OS, File, /*Quote=*/false);
-  const int64_t InServer = std::min(World, RanksPerServer);
-  OS << " -g " << World << " -g_p_s " << InServer << " -n_p_s " << InServer
-     << " -g_type " << O.Gpu;
-  if (O.NvlinkBandwidth)
-    OS << " -nv " << gibibytes(*O.NvlinkBandwidth);
-  if (O.NicBandwidth)
-    OS << " -nic " << gibibytes(*O.NicBandwidth);
-  OS << " -r ";
+  OS << ' ' << simaiArguments(SimaiServers::of(S, O.Servers), World) << " -r ";
   llvm::sys::printArg(OS, (llvm::sys::path::stem(File) + "-").str(), false);
   return Command;
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What SimAI is told of servers and their links beside a workload table, and
+// the command that says it: for the backends of its tables and of its networks.
+#ifndef FORETRACE_BACKENDS_SIMAISERVERS_H
+#define FORETRACE_BACKENDS_SIMAISERVERS_H
+
+#include "ir/Spec.h"
+#include "lang/Diagnostic.h"
+#include <optional>
+#include <string>
+
+namespace foretrace {
+
+struct SimaiServers {
+  std::string Gpu = "H100"; ///< as the simulator calls it
+  /// Rates to use in place of that GPU's and its NIC's, bytes/s.
+  std::optional<double> NvlinkBandwidth, NicBandwidth;
+  /// Devices that NVLink joins, and their NICs.
+  int64_t Devices = 8, Nics = 8;
+
+  /// Servers of the cluster of \p S, if it has one; \p Stated is what options
+  /// say, which goes before it.
+  static SimaiServers of(const ir::Spec &S, const SimaiServers &Stated);
+};
+
+// The options `gpu`, `nvlink_bandwidth` and `nic_bandwidth`.
+void readGpu(const ir::NamedAttribute &Option, SimaiServers &Into,
+             DiagnosticEngine &Diags);
+void readNvlinkBandwidth(const ir::NamedAttribute &Option, SimaiServers &Into,
+                         DiagnosticEngine &Diags);
+void readNicBandwidth(const ir::NamedAttribute &Option, SimaiServers &Into,
+                      DiagnosticEngine &Diags);
+
+/// The options of the analytical simulator for \p World ranks, after those that
+/// name files: `-g 16 -g_p_s 8 ...`.
+std::string simaiArguments(const SimaiServers &Servers, int64_t World);
+
+} // namespace foretrace
+
+#endif

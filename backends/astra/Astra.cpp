@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/astra/Astra.h"
+#include "backends/CommandLine.h"
+#include "backends/EmitOptions.h"
+#include "backends/astra/Writers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::astra;
+
+/// What the script is called after the job's name.
+constexpr llvm::StringLiteral ScriptEnd = "astra-sim.sh";
+
+FactSet astra::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+  readOptions(Emit, Diags);
+  return {Fact::Scheduled, Fact::Sync, Fact::Costs};
+}
+
+/// Where each `emit chakra` of the job writes to.
+static std::vector<FileNames> traceNames(const Spec &S) {
+  DiagnosticEngine Known; // the backend itself reports these
+  std::vector<FileNames> Names;
+  for (const EmitSpec &E : S.Emits) {
+    if (E.Backend != "chakra")
+      continue;
+    FileNames &N = Names.emplace_back();
+    if (const NamedAttribute *Dir = E.Options.find("dir"))
+      readDir(*Dir, N.Dir, Known);
+    if (const NamedAttribute *Name = E.Options.find("name"))
+      readName(*Name, N.Name, Known);
+  }
+  return Names;
+}
+
+/// The options of a block; files go with the traces if it doesn't say where.
+static Options optionsOf(const EmitRequest &Request) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  Options O = readOptions(Request.Emit, Known);
+  const std::vector<FileNames> Traces = traceNames(Request.Program.Spec);
+  if (Traces.empty())
+    return O;
+  if (!Request.Emit.Options.find("dir"))
+    O.Files.Dir = Traces.front().Dir;
+  if (!Request.Emit.Options.find("name"))
+    O.Files.Name = Traces.front().Name;
+  return O;
+}
+
+static void checkFiles(const EmitRequest &Request, const Options &O,
+                       DiagnosticEngine &Diags) {
+  const std::string Path = O.Files.path(Request, "*.et");
+  auto IsThere = [&](const FileNames &N) {
+    return N.path(Request, "*.et") == Path;
+  };
+  const std::vector<FileNames> Traces = traceNames(Request.Program.Spec);
+  if (!Traces.empty() && llvm::none_of(Traces, IsThere)) {
+    const NamedAttribute *A = Request.Emit.Options.find("dir");
+    if (!A)
+      A = Request.Emit.Options.find("name");
+    Diags.report(A->Value.Range, diag::AstraTraces, Path,
+                 Traces.front().path(Request, "*.et"));
+  }
+  const llvm::StringRef Stem = O.Files.stem(Request);
+  if (Stem.contains("empty"))
+    Diags.report(Request.Emit.Range, diag::AstraName, Stem);
+}
+
+/// Whether the device says what ASTRA-sim divides by.
+static void checkDevice(const Spec &S, const Options &O,
+                        DiagnosticEngine &Diags) {
+  const DeviceSpec Device = S.rooflineDevice();
+  const SourceRange Range = S.Cluster->Range;
+  if (!Device.MemoryBandwidth.isPresent())
+    Diags.report(Range, diag::MissingKey, "device", "memory_bandwidth",
+                 "3350 GB/s");
+  if (!Device.PeakFlops.isPresent() && hasRoofline(S, O))
+    Diags.report(Range, diag::MissingKey, "device", "peak_flops", "989.4e12");
+}
+
+namespace {
+
+/// What the collectives of a program ask of a network.
+class CollectiveCheck {
+public:
+  CollectiveCheck(const EmitRequest &Request, const Options &O,
+                  llvm::ArrayRef<Dimension> Dimensions, DiagnosticEngine &Diags)
+      : Request(Request), P(Request.Program), O(O), Dimensions(Dimensions),
+        Diags(Diags) {}
+
+  void run();
+
+private:
+  void checkAlgorithm(const CollectiveRow &Row,
+                      const Located<Algorithm> &Chosen, const Op &Collective);
+  void checkSplits(const Op &Gather, const Block &B);
+
+  const EmitRequest &Request;
+  const Program &P;
+  const Options &O;
+  const llvm::ArrayRef<Dimension> Dimensions;
+  DiagnosticEngine &Diags;
+};
+
+} // namespace
+
+/// Groups of all ranks take each dimension in turn. Others take a ring, unless
+/// there is one dimension only: then they do as its algorithm says.
+void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
+                                     const Located<Algorithm> &Chosen,
+                                     const Op &Collective) {
+  const int64_t Size = Collective.Group.size(P.Mesh);
+  const int64_t World = *P.Spec.Parallel.World;
+  if (Size < World && Dimensions.size() > 1)
+    return;
+  if (Size < World && *Chosen == Algorithm::DoubleBinaryTree) {
+    Diags.report(Chosen.Range, diag::AstraTreeGroup, Size, World);
+    return;
+  }
+  if (!needsPowerOfTwo(*Chosen))
+    return;
+  auto Check = [&](llvm::StringRef Of, int64_t Ranks) {
+    if (!llvm::isPowerOf2_64(static_cast<uint64_t>(Ranks)))
+      Diags.report(Chosen.Range, diag::AstraPowerOfTwo, Row.Option,
+                   getName(*Chosen), Of, Ranks);
+  };
+  if (Size < World)
+    return Check(Collective.Group.name(), Size);
+  for (const Dimension &D : Dimensions)
+    Check(D.Tier->Name, D.Ranks);
+}
+
+/// A part of an all-gather that has no bytes never ends.
+void CollectiveCheck::checkSplits(const Op &Gather, const Block &B) {
+  const Bytes Message = messageBytes(Gather, B, P.Mesh);
+  const int64_t Share = static_cast<int64_t>(
+      llvm::divideCeil(static_cast<uint64_t>(Message.value()),
+                       static_cast<uint64_t>(Gather.Group.size(P.Mesh))));
+  if (Share >= O.Splits)
+    return;
+  const NamedAttribute *A = Request.Emit.Options.find("splits");
+  Diags.report(A ? A->Value.Range : Request.Emit.Range, diag::AstraSplits,
+               Share, O.Splits);
+}
+
+void CollectiveCheck::run() {
+  for (const Block &B : P.Blocks)
+    for (const Op &Collective : B.Ops) {
+      if (!isCollective(Collective.Kind) || Collective.Group.size(P.Mesh) == 1)
+        continue;
+      const bool IsGather = Collective.Kind == OpKind::AllGather ||
+                            Collective.Kind == OpKind::Broadcast;
+      const OpKind Kind = IsGather ? OpKind::AllGather : Collective.Kind;
+      for (auto [Row, Chosen] : llvm::zip(Collectives, O.Chosen))
+        if (Row.Kind == Kind && Chosen.isPresent())
+          checkAlgorithm(Row, Chosen, Collective);
+      if (IsGather)
+        checkSplits(Collective, B);
+    }
+}
+
+bool astra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
+  const Options O = optionsOf(Request);
+  const Spec &S = Request.Program.Spec;
+  const Located<int64_t> &World = S.Parallel.World;
+  checkFiles(Request, O, Diags);
+  if (!S.Cluster) {
+    Diags.report(Request.Emit.Range, diag::EmitNoCluster, Request.Emit.Backend);
+    return false;
+  }
+  checkDevice(S, O, Diags);
+  if (*World == 1)
+    Diags.report(World.Range, diag::ChakraOneRank);
+  else if (checkGrid(S, Diags))
+    CollectiveCheck(Request, O, dimensionsOf(*S.Cluster, *World, O.Network),
+                    Diags)
+        .run();
+  return Diags.errorCount() == Before;
+}
+
+llvm::Error astra::emit(const EmitRequest &Request, OutputSet &Out,
+                        DiagnosticEngine &) {
+  const Options O = optionsOf(Request);
+  const Spec &S = Request.Program.Spec;
+  const int64_t World = *S.Parallel.World;
+  const std::vector<Dimension> Dimensions =
+      dimensionsOf(*S.Cluster, World, O.Network);
+  auto Add = [&](llvm::StringRef End, auto Write) {
+    return Out.add(O.Files.path(Request, End), Write);
+  };
+  if (llvm::Error E = Add("network.yml", [&](llvm::raw_ostream &OS) {
+        writeNetwork(Dimensions, OS);
+      }))
+    return E;
+  if (llvm::Error E = Add("system.json", [&](llvm::raw_ostream &OS) {
+        writeSystem(S, O, Dimensions, OS);
+      }))
+    return E;
+  if (llvm::Error E = Add("memory.json", writeMemory))
+    return E;
+  return Add(ScriptEnd, [&](llvm::raw_ostream &OS) {
+    writeScript(O.Files.stem(Request), World, O.Network, OS);
+  });
+}
+
+std::string astra::showCommand(const EmitRequest &, llvm::StringRef File) {
+  return File.ends_with(ScriptEnd) ? "sh " + shellQuoted(File) : "";
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `astra-sim` backend: what ASTRA-sim needs beside Chakra traces, from the
+// cluster of the job. Private headers beside this one say how.
+#ifndef FORETRACE_BACKENDS_ASTRA_ASTRA_H
+#define FORETRACE_BACKENDS_ASTRA_ASTRA_H
+
+#include "backends/Backend.h"
+
+namespace foretrace::astra {
+
+ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+/// Reports jobs that are no grid on their cluster, and what ASTRA-sim would
+/// take and never end.
+bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
+                 DiagnosticEngine &Diags);
+/// Runs the script among the files.
+std::string showCommand(const EmitRequest &Request, llvm::StringRef File);
+
+} // namespace foretrace::astra
+
+#endif

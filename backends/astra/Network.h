@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A network of ASTRA-sim: a grid, of which each dimension is a tier of the
+// cluster, the innermost first.
+#ifndef FORETRACE_BACKENDS_ASTRA_NETWORK_H
+#define FORETRACE_BACKENDS_ASTRA_NETWORK_H
+
+#include "backends/astra/Options.h"
+
+namespace foretrace::astra {
+
+/// How a topology is done, a row of Algorithms.def.
+struct TopologyRow {
+  llvm::StringLiteral Name;
+  int64_t Hops;       ///< of a message between neighbours
+  int64_t Neighbours; ///< that a device has links to, at most
+  Algorithm Reduce, ToAll, AwareToAll;
+};
+
+struct Dimension {
+  const ir::TierSpec *Tier;
+  const TopologyRow *Topology;
+  int64_t Ranks; ///< at least 2; their product is the world
+  /// Of one link, and of one hop of it.
+  double BytesPerSecond;
+  int64_t PicosecondsPerHop;
+
+  /// What is done where the job says nothing.
+  Algorithm algorithm(ir::OpKind Collective, NetworkKind Network) const;
+};
+
+/// The tiers that \p World ranks of \p C need, as a grid. Ranks fill domains
+/// (checkGrid), and there are two at least.
+std::vector<Dimension> dimensionsOf(const ir::ClusterSpec &C, int64_t World,
+                                    NetworkKind Network);
+
+/// Whether the ranks of \p S fill whole domains of each tier that they need;
+/// reports the first that they don't.
+bool checkGrid(const ir::Spec &S, DiagnosticEngine &Diags);
+
+/// Writes the network file.
+void writeNetwork(llvm::ArrayRef<Dimension> Dimensions, llvm::raw_ostream &OS);
+
+} // namespace foretrace::astra
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of `emit astra-sim { ... }`.
+#ifndef FORETRACE_BACKENDS_ASTRA_OPTIONS_H
+#define FORETRACE_BACKENDS_ASTRA_OPTIONS_H
+
+#include "backends/RankFiles.h"
+#include <array>
+
+namespace foretrace::astra {
+
+/// Which of ASTRA-sim's two analytical networks.
+enum class NetworkKind : unsigned char {
+  Unaware, ///< of congestion; a dimension for each tier
+  Aware,   ///< messages on a link share it; a single dimension
+};
+
+enum class Algorithm : unsigned char {
+#define ASTRA_ALGORITHM(ENUMERATOR, ...) ENUMERATOR,
+#include "backends/astra/Algorithms.def"
+};
+
+/// A row of Algorithms.def.
+struct CollectiveRow {
+  ir::OpKind Kind;
+  llvm::StringLiteral Option, Key;
+  size_t Algorithms; ///< that ASTRA-sim has for it, from the first on
+};
+constexpr CollectiveRow Collectives[] = {
+#define ASTRA_COLLECTIVE(KIND, OPTION, KEY, ALGORITHMS)                        \
+  {ir::OpKind::KIND, OPTION, KEY, ALGORITHMS},
+#include "backends/astra/Algorithms.def"
+};
+
+struct Options {
+  FileNames Files;
+  NetworkKind Network = NetworkKind::Unaware;
+  /// Of each of Collectives, on all dimensions; absent: as the topology is.
+  std::array<Located<Algorithm>, std::size(Collectives)> Chosen;
+  std::optional<bool> HasRoofline; ///< none: if the job has no times
+  /// Parts of a collective that follow each other; ASTRA-sim's samples say 4.
+  int64_t Splits = 4;
+  int64_t EndpointDelay = 10; ///< ns; ASTRA-sim's own default
+};
+
+/// Reads the options of \p Emit; reports what is unknown or wrong.
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+
+/// What the system file calls \p A.
+llvm::StringRef getName(Algorithm A);
+/// Whether \p A takes 2, 4, 8 ... ranks only.
+bool needsPowerOfTwo(Algorithm A);
+
+} // namespace foretrace::astra
+
+#endif

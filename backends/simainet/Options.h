@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of `emit simai-net { ... }`.
+#ifndef FORETRACE_BACKENDS_SIMAINET_OPTIONS_H
+#define FORETRACE_BACKENDS_SIMAINET_OPTIONS_H
+
+#include "backends/RankFiles.h"
+#include "backends/SimaiServers.h"
+
+namespace foretrace::simainet {
+
+struct Options {
+  FileNames Files;
+  SimaiServers Servers; ///< what the job says of them, not yet of its cluster
+};
+
+/// Reads the options of \p Emit; reports what is unknown or wrong.
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+
+} // namespace foretrace::simainet
+
+#endif

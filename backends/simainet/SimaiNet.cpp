@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/simainet/SimaiNet.h"
+#include "backends/CommandLine.h"
+#include "backends/EmitOptions.h"
+#include "backends/simainet/Options.h"
+#include "backends/simainet/Topology.h"
+#include "ir/Spellings.h"
+#include "llvm/Support/Path.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::simainet;
+
+/// What the script is called after the job's name.
+constexpr llvm::StringLiteral ScriptEnd = "simai-net.sh";
+
+FactSet simainet::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+  readOptions(Emit, Diags);
+  return {Fact::Complete};
+}
+
+/// The `emit simai` block of the job, or null.
+static const EmitSpec *findTable(const Spec &S) {
+  for (const EmitSpec &E : S.Emits)
+    if (E.Backend == "simai")
+      return &E;
+  return nullptr;
+}
+
+/// The options of a block; what it doesn't say of servers is as `emit simai`
+/// says.
+static Options optionsOf(const EmitRequest &Request) {
+  DiagnosticEngine Known; // `prepare` has reported these
+  Options O = readOptions(Request.Emit, Known);
+  const Spec &S = Request.Program.Spec;
+  SimaiServers Stated = O.Servers;
+  if (const EmitSpec *Table = findTable(S)) {
+    const Attribute &Says = Table->Options;
+    const NamedAttribute *A = Says.find("gpu");
+    if (A && !Request.Emit.Options.find("gpu"))
+      readGpu(*A, Stated, Known);
+    if ((A = Says.find("nvlink_bandwidth")))
+      readNvlinkBandwidth(*A, Stated, Known);
+    if ((A = Says.find("nic_bandwidth")))
+      readNicBandwidth(*A, Stated, Known);
+  }
+  O.Servers = SimaiServers::of(S, Stated);
+  return O;
+}
+
+static bool checkServers(const Spec &S, DiagnosticEngine &Diags) {
+  const Located<int64_t> &World = S.Parallel.World;
+  const TierSpec &Inner = S.Cluster->Tiers.front();
+  const int64_t Size = *Inner.Devices;
+  if (*World <= Size || *World % Size == 0)
+    return true;
+  const int64_t Over = *World % Size, Below = *World - Over;
+  const bool IsAbove =
+      Over * 2 > Size && Below + Size <= S.Cluster->deviceCount();
+  Diags
+      .report(World.Range, diag::SimaiNetWorld, *World, Size,
+              IsAbove ? Below + Size : Below)
+      .noteValue("devices", Inner.Devices);
+  return false;
+}
+
+bool simainet::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
+  const Spec &S = Request.Program.Spec;
+  if (!S.Cluster) {
+    Diags.report(Request.Emit.Range, diag::EmitNoCluster, Request.Emit.Backend);
+    return false;
+  }
+  for (const TierSpec &T : S.Cluster->Tiers)
+    if (*T.Topology != TopologyKind::Switch)
+      Diags.report(T.Topology.Range, diag::SimaiNetTopology, T.Name,
+                   getSpelling(*T.Topology));
+  if (!checkServers(S, Diags))
+    return false;
+  const Topology Of = topologyOf(*S.Cluster, *S.Parallel.World);
+  for (const LinkRun &R : Of.Runs)
+    if ((R.Rate * 8).isOverflow())
+      Diags.report(R.Tier->Range, diag::SizeOverflow,
+                   "the rate of a switch, in bit/s");
+  return Diags.errorCount() == Before;
+}
+
+/// Of the table of `emit simai`, from the folder \p Dir.
+static std::string pathOfTable(const EmitRequest &Request,
+                               llvm::StringRef Dir) {
+  DiagnosticEngine Known; // `emit simai` reports these
+  const EmitSpec *Table = findTable(Request.Program.Spec);
+  std::string Path = (Request.DefaultStem + ".txt").str();
+  if (Table)
+    Path = readFile(*Table, Path, Known);
+  if (llvm::sys::path::is_absolute(Path))
+    return Path;
+  for (auto I = llvm::sys::path::begin(Dir); I != llvm::sys::path::end(Dir);
+       ++I)
+    Path = "../" + Path;
+  return Path;
+}
+
+llvm::Error simainet::emit(const EmitRequest &Request, OutputSet &Out,
+                           DiagnosticEngine &) {
+  const Options O = optionsOf(Request);
+  const Spec &S = Request.Program.Spec;
+  const int64_t World = *S.Parallel.World;
+  const Topology Of = topologyOf(*S.Cluster, World);
+  if (llvm::Error E = Out.add(
+          O.Files.path(Request, "topology"),
+          [&](llvm::raw_ostream &OS) { writeTopology(Of, O.Servers.Gpu, OS); }))
+    return E;
+  return Out.add(O.Files.path(Request, ScriptEnd), [&](llvm::raw_ostream &OS) {
+    writeScript(Of, O.Files.stem(Request), pathOfTable(Request, O.Files.Dir),
+                simaiArguments(O.Servers, World), OS);
+  });
+}
+
+std::string simainet::showCommand(const EmitRequest &, llvm::StringRef File) {
+  return File.ends_with(ScriptEnd) ? "sh " + shellQuoted(File) + " analytical"
+                                   : "";
+}

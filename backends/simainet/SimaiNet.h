@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `simai-net` backend: the cluster of the job as a topology for SimAI's
+// ns-3 simulator, and a script that runs either of SimAI's simulators on the
+// table of `emit simai`. Private headers beside this one say how.
+#ifndef FORETRACE_BACKENDS_SIMAINET_SIMAINET_H
+#define FORETRACE_BACKENDS_SIMAINET_SIMAINET_H
+
+#include "backends/Backend.h"
+
+namespace foretrace::simainet {
+
+ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+/// Reports jobs and clusters that are not of servers around an NVSwitch.
+bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
+                 DiagnosticEngine &Diags);
+/// Runs the script among the files.
+std::string showCommand(const EmitRequest &Request, llvm::StringRef File);
+
+} // namespace foretrace::simainet
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cluster as SimAI's ns-3 simulator has it: devices, an NVSwitch in each
+// server, and a switch for each domain of a tier, joined by links.
+#ifndef FORETRACE_BACKENDS_SIMAINET_TOPOLOGY_H
+#define FORETRACE_BACKENDS_SIMAINET_TOPOLOGY_H
+
+#include "ir/Spec.h"
+#include "lang/Quantity.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+
+namespace foretrace::simainet {
+
+/// Links of one tier: each of the nodes below it has one to its switch.
+struct LinkRun {
+  const ir::TierSpec *Tier;
+  int64_t FirstBelow, FirstSwitch; ///< numbers of nodes
+  int64_t Below;                   ///< how many nodes have a link
+  int64_t BelowPerSwitch, Switches;
+  /// Of one link, byte/s.
+  Quantity<struct LinkRateUnit> Rate;
+  int64_t Picoseconds; ///< it takes
+};
+
+struct Topology {
+  int64_t Devices, DevicesPerServer;
+  /// The first is that of NVSwitches.
+  std::vector<LinkRun> Runs;
+
+  int64_t nodes() const;
+  int64_t links() const;
+};
+
+/// Of \p World devices of \p C, in whole servers. A message that the outermost
+/// of its tiers joins takes the latency of that tier in all its links.
+Topology topologyOf(const ir::ClusterSpec &C, int64_t World);
+
+/// Writes the file, of GPUs that the simulator calls \p Gpu.
+void writeTopology(const Topology &T, llvm::StringRef Gpu,
+                   llvm::raw_ostream &OS);
+
+/// What switches send at, bit/s, each once.
+std::vector<int64_t> portRates(const Topology &T);
+
+/// Writes the script that runs SimAI on the table \p Table beside it.
+void writeScript(const Topology &T, llvm::StringRef Name, llvm::StringRef Table,
+                 llvm::StringRef Arguments, llvm::raw_ostream &OS);
+
+} // namespace foretrace::simainet
+
+#endif
