@@ -134,6 +134,8 @@ void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
 /// A part of an all-gather that has no bytes never ends.
 void CollectiveCheck::checkSplits(const Op &Gather, const Block &B) {
   const Bytes Message = messageBytes(Gather, B, P.Mesh);
+  if (Message.isOverflow())
+    return; // more than parts, and `emit chakra` refuses it
   const int64_t Share = static_cast<int64_t>(
       llvm::divideCeil(static_cast<uint64_t>(Message.value()),
                        static_cast<uint64_t>(Gather.Group.size(P.Mesh))));

@@ -3,6 +3,7 @@
 #include "backends/CommandLine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -36,13 +37,12 @@ Algorithm Dimension::algorithm(OpKind Collective, NetworkKind Network) const {
 /// neighbours among them, whether the job has ranks there or not.
 static Dimension makeDimension(const TierSpec &T, TopologyKind K,
                                int64_t Domains, int64_t Ranks) {
-  constexpr int64_t PicosecondsPerNanosecond = 1000;
   Dimension D{&T, &rowOf(K), Ranks, 0, 0};
   const int64_t Links = std::min(D.Topology->Neighbours, Domains - 1);
   D.BytesPerSecond =
       static_cast<double>(*T.Bandwidth) / static_cast<double>(Links);
-  D.PicosecondsPerHop =
-      *T.Latency * PicosecondsPerNanosecond / D.Topology->Hops;
+  D.NanosecondsPerHop =
+      static_cast<double>(*T.Latency) / static_cast<double>(D.Topology->Hops);
   return D;
 }
 
@@ -105,6 +105,9 @@ void astra::writeNetwork(llvm::ArrayRef<Dimension> Dimensions,
   writeList("bandwidth", Dimensions, OS,
             [](const Dimension &D) { return gibibytes(D.BytesPerSecond); });
   writeList("latency", Dimensions, OS, [](const Dimension &D) {
-    return decimalFraction(D.PicosecondsPerHop, 3);
+    std::string Text;
+    llvm::raw_string_ostream(Text)
+        << llvm::format("%.12g", D.NanosecondsPerHop);
+    return Text;
   });
 }

@@ -22,8 +22,7 @@ struct Dimension {
   const TopologyRow *Topology;
   int64_t Ranks; ///< at least 2; their product is the world
   /// Of one link, and of one hop of it.
-  double BytesPerSecond;
-  int64_t PicosecondsPerHop;
+  double BytesPerSecond, NanosecondsPerHop;
 
   /// What is done where the job says nothing.
   Algorithm algorithm(ir::OpKind Collective, NetworkKind Network) const;

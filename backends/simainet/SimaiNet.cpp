@@ -79,9 +79,9 @@ bool simainet::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
     return false;
   const Topology Of = topologyOf(*S.Cluster, *S.Parallel.World);
   for (const LinkRun &R : Of.Runs)
-    if ((R.Rate * 8).isOverflow())
+    if ((R.Rate * 8).isOverflow() || R.Delay.isOverflow())
       Diags.report(R.Tier->Range, diag::SizeOverflow,
-                   "the rate of a switch, in bit/s");
+                   "the rate or the delay of a link");
   return Diags.errorCount() == Before;
 }
 

@@ -35,7 +35,7 @@ static int64_t ceilDiv(int64_t A, int64_t B) {
 /// it, and nothing goes through them.
 static LinkRun runAbove(const LinkRun &Inner, bool IsOfDevices,
                         const TierSpec &T, int64_t World, int64_t FirstSwitch) {
-  LinkRun R{&T, 0, FirstSwitch, World, *T.Devices, 0, {}, 0};
+  LinkRun R{&T, 0, FirstSwitch, World, *T.Devices, 0, {}, {}};
   int64_t Joined = 1, Latency = *T.Latency;
   if (!IsOfDevices) {
     Joined = *Inner.Tier->Devices;
@@ -46,7 +46,8 @@ static LinkRun runAbove(const LinkRun &Inner, bool IsOfDevices,
   }
   R.Switches = ceilDiv(R.Below, R.BelowPerSwitch);
   R.Rate = Quantity<struct LinkRateUnit>(*T.Bandwidth) * Joined;
-  R.Picoseconds = Latency * 500; // a half of it up, the other half down
+  // A half of it up, the other half down.
+  R.Delay = Quantity<struct PicosecondUnit>(Latency) * 500;
   return R;
 }
 
@@ -88,7 +89,7 @@ void simainet::writeTopology(const Topology &T, llvm::StringRef Gpu,
   for (const LinkRun &R : T.Runs) {
     const std::string Rest =
         " " + decimalFraction(R.Rate.value() * Bits, Giga) + "Gbps " +
-        decimalFraction(R.Picoseconds, PicosecondsInMs) + "ms 0\n";
+        decimalFraction(R.Delay.value(), PicosecondsInMs) + "ms 0\n";
     for (int64_t I = 0; I < R.Below; ++I)
       OS << R.FirstBelow + I << ' ' << R.FirstSwitch + I / R.BelowPerSwitch
          << Rest;

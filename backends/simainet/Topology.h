@@ -21,7 +21,7 @@ struct LinkRun {
   int64_t BelowPerSwitch, Switches;
   /// Of one link, byte/s.
   Quantity<struct LinkRateUnit> Rate;
-  int64_t Picoseconds; ///< it takes
+  Quantity<struct PicosecondUnit> Delay;
 };
 
 struct Topology {
