@@ -3,6 +3,7 @@
 #include "backends/aicb/Aicb.h"
 #include "backends/astra/Astra.h"
 #include "backends/chakra/Chakra.h"
+#include "backends/goal/Goal.h"
 #include "backends/ir/IR.h"
 #include "backends/megatron/Megatron.h"
 #include "backends/optimus/Optimus.h"
@@ -11,6 +12,7 @@
 #include "backends/schedule/Schedule.h"
 #include "backends/simai/Simai.h"
 #include "backends/simainet/SimaiNet.h"
+#include "backends/simgrid/SimGrid.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -3,6 +3,7 @@
 # How lit runs the tests under this folder. Paths come from lit.site.cfg.py,
 # which CMake writes into the build folder.
 import os
+import shutil
 
 import lit.formats
 
@@ -32,3 +33,5 @@ if config.fuzzers:
     config.available_features.add("fuzzers")
 if config.assertions:
     config.available_features.add("asserts")
+if shutil.which("smpirun"):
+    config.available_features.add("simgrid")

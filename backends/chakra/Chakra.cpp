@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/Chakra.h"
+#include "backends/TaskLimits.h"
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
-#include "ir/StepOps.h"
 #include "ir/Work.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
@@ -17,12 +17,11 @@ FactSet chakra::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};
 }
 
-/// Whether ASTRA-sim can count ranks and tags, and we steps.
+/// Whether ASTRA-sim can count ranks and tags.
 static bool checkCounts(const Program &P, SourceRange Range,
                         DiagnosticEngine &Diags) {
   constexpr int64_t MaxRanks = INT32_MAX;
   constexpr int64_t MaxTag = 500'000'000; // they are taken modulo this
-  constexpr int64_t MaxSteps = int64_t(1) << 20;
   const Schedule &S = P.Schedule;
   const Located<Int> &World = P.Spec.Parallel.World;
   bool IsGood = true;
@@ -35,19 +34,13 @@ static bool checkCounts(const Program &P, SourceRange Range,
       Elements(S.parts()) * 2 * S.MicroBatches + Elements(P.Mesh[Axis::Cp]);
   if (Tags.isOverflow() || Tags.value() >= MaxTag) {
     Diags.report(Range, diag::ChakraTags, S.parts(), S.MicroBatches, MaxTag);
-    return false;
-  }
-  if (S.steps() > MaxSteps) {
-    Diags.report(Range, diag::ChakraTooLong, S.MicroBatches, S.Chunks,
-                 MaxSteps);
-    return false;
+    IsGood = false;
   }
   return IsGood;
 }
 
-/// Whether sums over a trace, and what an op touches, are less than 2^63.
-static bool checkSizes(const Program &P, SourceRange Range,
-                       DiagnosticEngine &Diags) {
+/// Whether what an op touches is less than 2^63.
+static bool checkSizes(const Program &P, DiagnosticEngine &Diags) {
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops)
       if (touchedBytes(P, B, O).isOverflow()) {
@@ -55,10 +48,7 @@ static bool checkSizes(const Program &P, SourceRange Range,
                      "what `" + O.Name + "` reads and writes");
         return false;
       }
-  const bool IsOverflow = timeOfSteps(P).isOverflow();
-  if (IsOverflow)
-    Diags.report(Range, diag::SizeOverflow, "the time of all steps");
-  return !IsOverflow;
+  return true;
 }
 
 bool chakra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
@@ -67,8 +57,8 @@ bool chakra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
   const SourceRange Range = Request.Emit.Range;
   bool IsGood = checkRanks(O.Ranks, *P.Spec.Parallel.World, Diags);
-  IsGood &= checkCounts(P, Range, Diags);
-  IsGood &= checkSizes(P, Range, Diags);
+  IsGood &= checkCounts(P, Range, Diags) && checkSteps(Request, Diags);
+  IsGood &= checkSizes(P, Diags);
   if (*P.Spec.Cost.Kind == CostKind::Uncosted)
     Diags.report(Range, diag::ChakraNoTimes);
   return IsGood;

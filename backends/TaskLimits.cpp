@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/TaskLimits.h"
+#include "ir/StepOps.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+bool foretrace::checkSteps(const EmitRequest &Request,
+                           DiagnosticEngine &Diags) {
+  constexpr int64_t MaxSteps = int64_t(1) << 20;
+  const Program &P = Request.Program;
+  const Schedule &S = P.Schedule;
+  const SourceRange Range = Request.Emit.Range;
+  if (S.steps() > MaxSteps) {
+    Diags.report(Range, diag::EmitTooLong, S.MicroBatches, S.Chunks, MaxSteps);
+    return false;
+  }
+  const bool IsOverflow = timeOfSteps(P).isOverflow();
+  if (IsOverflow)
+    Diags.report(Range, diag::SizeOverflow, "the time of all steps");
+  return !IsOverflow;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the backends that write the tasks of ranks (ir/StageTasks.h) ask of a
+// job.
+#ifndef FORETRACE_BACKENDS_TASKLIMITS_H
+#define FORETRACE_BACKENDS_TASKLIMITS_H
+
+#include "backends/Backend.h"
+
+namespace foretrace {
+
+/// Whether a stage's steps can be written one by one, and the time of all
+/// steps, in ns, be counted; reports what can't.
+bool checkSteps(const EmitRequest &Request, DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/goal/GoalWriter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::goal;
+
+namespace {
+
+/// What does an operation. A send would wait for a computation on its own
+/// processor, so it has another; so have receives: when their message is there
+/// already, LogGOPSim sets back the clock of a busy one.
+enum class Cpu { Computations, Sends, Receives, Joins };
+
+} // namespace
+
+static llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, Cpu C) {
+  return OS << " cpu " << static_cast<int>(C);
+}
+
+/// LogGOPSim takes tags modulo 2^32; half of it leaves a sign to others.
+static constexpr int64_t Tags = int64_t(1) << 31;
+
+GoalWriter::GoalWriter(const Program &P, const RankMap &Map, int64_t Rank,
+                       const MessageRules &Rules, llvm::raw_ostream &OS)
+    : P(P), Map(Map), Rank(Rank), OS(OS), Messages(P, Map, Rank, Rules, Tags) {}
+
+void GoalWriter::name(const Label &L) {
+  OS << 't' << L.Task;
+  if (L.Part == Label::Entry)
+    OS << "_in";
+  else if (L.Part != Label::End)
+    OS << '_' << L.Part;
+}
+
+void GoalWriter::require(const Label &L, const Label &Before) {
+  name(L);
+  OS << " requires ";
+  name(Before);
+  OS << '\n';
+}
+
+void GoalWriter::requireTasks(const Label &L, llvm::ArrayRef<int64_t> Before) {
+  for (int64_t Task : Before)
+    require(L, {Task});
+}
+
+/// An operation that takes no time.
+void GoalWriter::join(const Label &L) {
+  name(L);
+  OS << ": calc 0" << Cpu::Joins << '\n';
+}
+
+void GoalWriter::message(const Label &L, const TaskMessages &Of,
+                         const GroupMessage &M) {
+  name(L);
+  // A receive whose message is there already waits for what its nic sends in
+  // LogGOPSim.
+  OS << (M.IsSend ? ": send " : ": recv ") << M.Bytes.Size
+     << (M.IsSend ? "b to " : "b from ") << Of.peer(M) << " tag " << Of.tag(M)
+     << (M.IsSend ? Cpu::Sends : Cpu::Receives)
+     << (M.IsSend ? " nic 0\n" : " nic 1\n");
+}
+
+void GoalWriter::communicate(int64_t Id, const TaskMessages &Of,
+                             llvm::ArrayRef<int64_t> Before) {
+  const std::vector<GroupMessage> &All = Of.Of.Messages;
+  const llvm::ArrayRef<int32_t> Last = Of.Of.Last;
+  auto LabelOf = [&](int64_t I) {
+    return Last.size() == 1 && Last.front() == I ? Label{Id} : Label{Id, I};
+  };
+  const auto First = static_cast<size_t>(llvm::count_if(
+      All, [](const GroupMessage &M) { return M.After.empty(); }));
+  const bool HasEntry = First * Before.size() > First + Before.size() + 1;
+  if (HasEntry) {
+    join({Id, Label::Entry});
+    requireTasks({Id, Label::Entry}, Before);
+  }
+  for (const auto &[I, M] : llvm::enumerate(All)) {
+    const Label L = LabelOf(static_cast<int64_t>(I));
+    message(L, Of, M);
+    for (int32_t Earlier : M.After)
+      require(L, LabelOf(Earlier));
+    if (M.After.empty() && HasEntry)
+      require(L, {Id, Label::Entry});
+    else if (M.After.empty())
+      requireTasks(L, Before);
+  }
+  if (Last.size() == 1)
+    return;
+  join({Id});
+  for (int32_t I : Last)
+    require({Id}, LabelOf(I));
+  if (All.empty())
+    requireTasks({Id}, Before);
+}
+
+/// Those who compute follow each other, so the last of them is enough.
+GoalWriter::Ids GoalWriter::needs(const Task &T) const {
+  Ids Before;
+  int64_t Computed = -1;
+  for (llvm::ArrayRef<int64_t> Some :
+       {llvm::ArrayRef<int64_t>(T.Data), llvm::ArrayRef<int64_t>(T.Control)})
+    for (int64_t Id : Some)
+      if (Computes[static_cast<size_t>(Id)])
+        Computed = std::max(Computed, Id);
+      else
+        Before.push_back(Id);
+  if (Computed >= 0)
+    Before.push_back(Computed);
+  return Before;
+}
+
+void GoalWriter::task(int64_t Id, const Task &T) {
+  const Ids Before = needs(T);
+  Computes.push_back(T.Kind == TaskKind::Compute);
+  if (T.Kind != TaskKind::Compute)
+    return communicate(Id, Messages.lower(T), Before);
+  name({Id});
+  OS << ": calc " << T.Of->Time.value() << Cpu::Computations << '\n';
+  requireTasks({Id}, Before);
+}
+
+void GoalWriter::write() {
+  OS << "rank " << Rank << " {\n";
+  StageTasks(P, Map.coordinate(Rank, Axis::Pp))
+      .forEach([&](int64_t Id, const Task &T) { task(Id, T); });
+  OS << "}\n";
+}
