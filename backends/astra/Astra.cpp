@@ -174,7 +174,7 @@ bool astra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   }
   checkDevice(S, O, Diags);
   if (*World == 1)
-    Diags.report(World.Range, diag::ChakraOneRank);
+    Diags.report(World.Range, diag::ChakraWorld, INT32_MAX, *World);
   else if (checkGrid(S, Diags))
     CollectiveCheck(Request, O, dimensionsOf(*S.Cluster, *World, O.Network),
                     Diags)

@@ -67,6 +67,10 @@ def one(foretrace, folder, seed):
         return "seed %s: %s\n%s" % (seed, run.stderr, text)
     stem = os.path.join(path, seed)
     want = bytes_of(job, stem + ".%d.et")
+    valid = subprocess.run([foretrace, "validate", stem + ".goal"],
+                           capture_output=True, text=True)
+    if valid.returncode != 0 or "warning" in valid.stdout + valid.stderr:
+        return "seed %s: %s%s" % (seed, valid.stdout, valid.stderr)
     ranks = goal.read(stem + ".goal")
     problem = goal.Run(ranks, gap=0.02, latency=500).problem()
     sent = goal.sent(ranks)
