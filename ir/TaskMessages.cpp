@@ -7,6 +7,12 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+bool foretrace::ir::isLeftAlone(const Program &P, const Task &T) {
+  const bool IsOfStage = T.Of == nullptr;
+  return IsOfStage && T.Kind == TaskKind::Send &&
+         P.Schedule.Transport == Transport::Eager;
+}
+
 MessageRules::MessageRules() {
   for (const Algorithm &By : allAlgorithms())
     Algorithms.try_emplace(By.Kind, &By);

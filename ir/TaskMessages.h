@@ -12,6 +12,10 @@
 
 namespace foretrace::ir {
 
+/// Whether a task that sends is over once it has begun: the schedule goes on
+/// before the message has met its receiver, who may wait for something later.
+bool isLeftAlone(const Program &P, const Task &T);
+
 /// How collectives are lowered.
 struct MessageRules {
   MessageRules();

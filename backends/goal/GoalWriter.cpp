@@ -99,22 +99,28 @@ void GoalWriter::communicate(int64_t Id, const TaskMessages &Of,
 /// Those who compute follow each other, so the last of them is enough.
 GoalWriter::Ids GoalWriter::needs(const Task &T) const {
   Ids Before;
-  int64_t Computed = -1;
   for (llvm::ArrayRef<int64_t> Some :
        {llvm::ArrayRef<int64_t>(T.Data), llvm::ArrayRef<int64_t>(T.Control)})
     for (int64_t Id : Some)
-      if (Computes[static_cast<size_t>(Id)])
-        Computed = std::max(Computed, Id);
+      if (auto It = LeftAlone.find(Id); It != LeftAlone.end())
+        Before.append(It->second);
       else
         Before.push_back(Id);
-  if (Computed >= 0)
-    Before.push_back(Computed);
+  llvm::sort(Before, std::greater<>());
+  Before.erase(std::unique(Before.begin(), Before.end()), Before.end());
+  bool HasComputed = false;
+  llvm::erase_if(Before, [&](int64_t Id) {
+    return Computes[static_cast<size_t>(Id)] &&
+           std::exchange(HasComputed, true);
+  });
   return Before;
 }
 
 void GoalWriter::task(int64_t Id, const Task &T) {
   const Ids Before = needs(T);
   Computes.push_back(T.Kind == TaskKind::Compute);
+  if (isLeftAlone(P, T))
+    LeftAlone.try_emplace(Id, Before);
   if (T.Kind != TaskKind::Compute)
     return communicate(Id, Messages.lower(T), Before);
   name({Id});

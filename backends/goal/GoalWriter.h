@@ -5,6 +5,7 @@
 #define FORETRACE_BACKENDS_GOAL_GOALWRITER_H
 
 #include "backends/MessageOptions.h"
+#include <map>
 
 namespace foretrace::goal {
 
@@ -45,6 +46,10 @@ private:
   llvm::raw_ostream &OS;
   ir::RankMessages Messages;
   std::vector<bool> Computes; ///< by task
+  /// What sends that nobody waits for wait for themselves: what follows them
+  /// may begin then. (`irequires` would say it, but LogGOPSim goes back in
+  /// time.)
+  std::map<int64_t, Ids> LeftAlone;
 };
 
 } // namespace foretrace::goal

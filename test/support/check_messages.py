@@ -72,7 +72,8 @@ def one(foretrace, folder, seed):
     if valid.returncode != 0 or "warning" in valid.stdout + valid.stderr:
         return "seed %s: %s%s" % (seed, valid.stdout, valid.stderr)
     ranks = goal.read(stem + ".goal")
-    problem = goal.Run(ranks, gap=0.02, latency=500).problem()
+    problem = goal.Run(ranks, gap=0.02, latency=500,
+                       is_eager=draw.random() < .5).problem()
     sent = goal.sent(ranks)
     if problem or sent != want:
         return "seed %s: GOAL: %s, %d bytes of %s\n%s" % (

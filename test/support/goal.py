@@ -4,7 +4,8 @@
 Reads GOAL as strictly as LogGOPSim does, runs it, and prints when the last rank is
 ready. A processor does one thing at a time, in the order in which things can begin;
 a network interface sends a message after the other, and a message takes the latency
-and its bytes. Shares nothing with what wrote the file.
+and its bytes. Then again with sends that are over only when they are received, as in
+htsim. Shares nothing with what wrote the file.
 """
 import argparse
 import collections
@@ -58,7 +59,8 @@ def read(path):
 
 
 class Run:
-    def __init__(self, ranks, gap, latency):
+    def __init__(self, ranks, gap, latency, is_eager=True):
+        self.is_eager = is_eager
         self.gap, self.latency = gap, latency
         self.free = collections.defaultdict(float)  # by processor, interface
         self.arrived = collections.defaultdict(collections.deque)
@@ -89,9 +91,10 @@ class Run:
     def send(self, time, of):
         start = max(time, self.free[of.rank, "nic", of.nic])
         self.free[of.rank, "nic", of.nic] = start + self.gap * of.size
-        self.done(start, of)
-        self.meet((of.rank, of.peer, of.tag),
-                  (start + self.latency + self.gap * of.size, of.size), None)
+        arrival = start + self.latency + self.gap * of.size
+        self.meet((of.rank, of.peer, of.tag), (arrival, of), None)
+        if self.is_eager:
+            self.done(start, of)
 
     def recv(self, time, of):
         self.meet((of.peer, of.rank, of.tag), None, (time, of))
@@ -103,9 +106,12 @@ class Run:
         if receive:
             posted.append(receive)
         while arrived and posted:
-            (time, size), (begin, of) = arrived.popleft(), posted.popleft()
-            assert size == of.size, "%d bytes of %d: %s" % (size, of.rank, key)
+            (time, sent), (begin, of) = arrived.popleft(), posted.popleft()
+            assert sent.size == of.size, "%d bytes to %d: %s" % (
+                sent.size, of.rank, key)
             self.done(max(time, begin), of)
+            if not self.is_eager:
+                self.done(max(time, begin), sent)
 
     def problem(self):
         """Runs; what is wrong, or None."""
@@ -134,7 +140,8 @@ def main():
     for path in args.files:
         ranks = read(path)
         run = Run(ranks, args.gap, args.latency)
-        problem = run.problem()
+        problem = run.problem() or Run(
+            read(path), args.gap, args.latency, is_eager=False).problem()
         assert not problem, problem
         print("%s: %d ranks, %d operations, %d bytes sent, %d ns" % (
             path.rsplit("/", 1)[-1], len(ranks), len(run.all), sent(ranks),
