@@ -131,7 +131,7 @@ ir::Spec Binder::bind() {
     requireKeys(Parallel.Keyword, S.Parallel, {&Parallel});
   }
   bindCost(S.Cost);
-  bindCluster(S.Cluster);
+  S.Cluster = bindCluster();
   bindModel(S.Model);
   applyDefaults(S);
   requireDevice(S);

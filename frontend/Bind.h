@@ -40,6 +40,8 @@ public:
 
   /// The spec, complete if nothing was reported.
   ir::Spec bind();
+  /// The cluster alone, if there is one.
+  std::optional<ir::ClusterSpec> bindCluster();
 
 private:
   template <typename SpecT>
@@ -88,7 +90,6 @@ private:
   void bindTime(const Field &F, llvm::StringRef Prefix, ir::CostSpec &C);
   void bindTimes(const Body &Times, ir::CostSpec &C);
   void bindLinks(const Body &Links, ir::CostSpec &C);
-  void bindCluster(std::optional<ir::ClusterSpec> &Out);
   void bindTiers(const Body &Tiers, ir::ClusterSpec &C);
   /// Reports what a roofline lacks that neither `cost` nor the cluster says.
   void requireDevice(const ir::Spec &S);

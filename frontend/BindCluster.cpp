@@ -19,11 +19,11 @@ void Binder::bindTiers(const Body &Tiers, ir::ClusterSpec &C) {
   }
 }
 
-void Binder::bindCluster(std::optional<ir::ClusterSpec> &Out) {
+std::optional<ir::ClusterSpec> Binder::bindCluster() {
   const Body &B = TheJob.Cluster;
   if (B.Keyword.Text.empty())
-    return;
-  ir::ClusterSpec &C = Out.emplace();
+    return std::nullopt;
+  ir::ClusterSpec C;
   C.Name = B.Label.Text;
   C.Range = B.Keyword.Range;
   bindKeys(B, C, {"device", "tiers"}, {"device", "tiers"});
@@ -33,4 +33,5 @@ void Binder::bindCluster(std::optional<ir::ClusterSpec> &Out) {
   Body Tiers;
   if (findTable(B, "tiers", Tiers))
     bindTiers(Tiers, C);
+  return C;
 }

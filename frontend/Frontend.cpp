@@ -21,8 +21,10 @@ public:
         Bodies(Eval, Diags) {}
 
   std::optional<ir::Spec> run(llvm::StringRef Path);
+  std::optional<ir::ClusterSpec> runCluster(llvm::StringRef Path);
 
 private:
+  bool gatherAll(const Unit *Main);
   void readOverrides();
   void readOverride(llvm::StringRef Text);
   void overrideParam(const Override &O);
@@ -224,11 +226,13 @@ void Compilation::gather(const Unit &U) {
   }
 }
 
-std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
-  TheJob.Main = Graph.load(Path);
+/// Everything that stands in \p Main and what it imports; false if it could not
+/// be loaded.
+bool Compilation::gatherAll(const Unit *Main) {
+  TheJob.Main = Main;
   TheJob.IsComplete = !Diags.hasErrors();
-  if (!TheJob.Main)
-    return std::nullopt;
+  if (!Main)
+    return false;
   readOverrides();
   for (const Override &O : Overrides)
     if (O.Top.Text.empty())
@@ -239,10 +243,16 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   for (const Override &O : Overrides)
     if (!O.Top.Text.empty())
       overrideKey(O);
-  if (!TheJob.Main->File.Items.empty()) {
-    llvm::SMLoc First = TheJob.Main->File.Items.front().Range.Start;
+  if (!Main->File.Items.empty()) {
+    llvm::SMLoc First = Main->File.Items.front().Range.Start;
     TheJob.Start = {First, First};
   }
+  return true;
+}
+
+std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
+  if (!gatherAll(Graph.load(Path)))
+    return std::nullopt;
   if (Options.IsOfModel) {
     std::vector<llvm::StringRef> Backends;
     for (const Job::Declared &E : TheJob.Emits)
@@ -260,4 +270,34 @@ std::optional<ir::Spec> foretrace::compileSpec(llvm::SourceMgr &Sources,
                                                const FrontendOptions &Options,
                                                DiagnosticEngine &Diags) {
   return Compilation(Sources, Options, Diags).run(Path);
+}
+
+/// A job that has a cluster and nothing else.
+static std::string jobWithCluster(llvm::StringRef Path) {
+  if (!Path.ends_with(".toml"))
+    return ("import \"" + Path + "\"\n").str();
+  return ("import \"" + Path + "\" as machine\ncluster : machine { }\n").str();
+}
+
+std::optional<ir::ClusterSpec> Compilation::runCluster(llvm::StringRef Path) {
+  const unsigned Buffer =
+      Sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
+                                     jobWithCluster(Path), CommandLineName),
+                                 {});
+  if (!gatherAll(Graph.load(Buffer)))
+    return std::nullopt;
+  std::optional<ir::ClusterSpec> C =
+      Binder(TheJob, Graph, Bodies, Eval, Diags).bindCluster();
+  if (!C && !Diags.hasErrors())
+    Diags.report(TheJob.Start, diag::NoCluster, Path);
+  if (Diags.hasErrors())
+    return std::nullopt;
+  return C;
+}
+
+std::optional<ir::ClusterSpec>
+foretrace::compileCluster(llvm::SourceMgr &Sources, llvm::StringRef Path,
+                          const FrontendOptions &Options,
+                          DiagnosticEngine &Diags) {
+  return Compilation(Sources, Options, Diags).runCluster(Path);
 }

@@ -35,6 +35,13 @@ std::optional<ir::Spec> compileSpec(llvm::SourceMgr &Sources,
                                     const FrontendOptions &Options,
                                     DiagnosticEngine &Diags);
 
+/// The cluster in the file \p Path, TOML or the section of a job, as an
+/// `import` finds it. -D changes its keys. Nothing after an error.
+std::optional<ir::ClusterSpec> compileCluster(llvm::SourceMgr &Sources,
+                                              llvm::StringRef Path,
+                                              const FrontendOptions &Options,
+                                              DiagnosticEngine &Diags);
+
 } // namespace foretrace
 
 #endif

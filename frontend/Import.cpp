@@ -124,12 +124,18 @@ Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
     Files.push_back({Real, nullptr, nullptr});
     return nullptr;
   }
-  Unit &U = *Units.emplace_back(std::make_unique<Unit>());
-  U.File = std::move(*File);
   Stack.push_back({Real, Range});
-  declare(U, Path);
+  Unit *U = add(std::move(*File), Path);
   Stack.pop_back();
-  Files.push_back({Real, &U, nullptr});
+  Files.push_back({Real, U, nullptr});
+  return U;
+}
+
+/// Takes a file with everything that it imports.
+Unit *ImportGraph::add(ast::File File, llvm::StringRef Path) {
+  Unit &U = *Units.emplace_back(std::make_unique<Unit>());
+  U.File = std::move(File);
+  declare(U, Path);
   Order.push_back(&U);
   return &U;
 }
@@ -203,4 +209,9 @@ void ImportGraph::declare(Unit &U, llvm::StringRef Path) {
 
 Unit *ImportGraph::load(llvm::StringRef MainPath) {
   return loadFore(MainPath, SourceRange());
+}
+
+Unit *ImportGraph::load(unsigned Buffer) {
+  std::optional<ast::File> File = parseFore(Sources, Buffer, Diags);
+  return File ? add(std::move(*File), "") : nullptr;
 }

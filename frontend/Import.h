@@ -28,6 +28,9 @@ public:
   /// Loads the main file and all it imports. Null if the main file can't be
   /// read or parsed; what else failed was reported and is left out.
   Unit *load(llvm::StringRef MainPath);
+  /// The same of a text in memory, whose imports are relative to the working
+  /// directory.
+  Unit *load(unsigned Buffer);
 
   /// The text of the file at \p Path, relative to the file that \p Use lies in;
   /// of -D, to the working directory. Reports one that can't be read.
@@ -50,6 +53,7 @@ private:
   std::string locate(const ast::Import &I, llvm::StringRef Importer);
   std::optional<unsigned> open(llvm::StringRef Path, SourceRange Range);
   Unit *loadFore(llvm::StringRef Path, SourceRange Range);
+  Unit *add(ast::File File, llvm::StringRef Path);
   const ast::Section *loadToml(llvm::StringRef Path, SourceRange Range);
   void declare(Unit &U, llvm::StringRef Path);
   void import(Unit &U, const ast::Import &I, llvm::StringRef Importer);

@@ -40,6 +40,8 @@ enum OpTraits : unsigned char {
   Linear = 1,
   /// It looks at its operand in another way and moves no data.
   Looks = 2,
+  /// What it reads, writes and computes isn't known.
+  Opaque = 4,
 };
 
 /// A compute op of ir/Ops.def.
@@ -53,6 +55,7 @@ struct ComputeInfo {
 const ComputeInfo &getInfo(OpKind K);
 
 inline bool isLinear(OpKind K) { return (getInfo(K).Traits & Linear) != 0; }
+inline bool isOpaque(OpKind K) { return (getInfo(K).Traits & Opaque) != 0; }
 inline bool isView(OpKind K) { return (getInfo(K).Traits & Looks) != 0; }
 
 } // namespace foretrace::ir

@@ -80,6 +80,8 @@ llvm::StringRef getName(ElementType T) {
     return "i64";
   case ElementType::I32:
     return "i32";
+  case ElementType::U8:
+    return "u8";
   case ElementType::Bool:
     return "bool";
   }
@@ -96,6 +98,7 @@ int64_t bytesPerElement(ElementType T) {
     return 4;
   case ElementType::I64:
     return 8;
+  case ElementType::U8:
   case ElementType::Bool:
     return 1;
   }
@@ -110,6 +113,7 @@ bool isFloat(ElementType T) {
     return true;
   case ElementType::I64:
   case ElementType::I32:
+  case ElementType::U8:
   case ElementType::Bool:
     return false;
   }

@@ -45,7 +45,7 @@ struct Dim {
   }
 };
 
-enum class ElementType : unsigned char { BF16, FP16, FP32, I64, I32, Bool };
+enum class ElementType : unsigned char { BF16, FP16, FP32, I64, I32, U8, Bool };
 llvm::StringRef getName(ElementType T);
 int64_t bytesPerElement(ElementType T);
 ElementType elementTypeOf(PrecisionKind P);

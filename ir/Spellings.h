@@ -50,9 +50,9 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
     Add(SlotStart::After, "after");
     Add(SlotStart::With, "with");
     Add(SlotStart::Overlapped, "overlapped");
-    for (ElementType T :
-         {ElementType::BF16, ElementType::FP16, ElementType::FP32,
-          ElementType::I64, ElementType::I32, ElementType::Bool})
+    for (ElementType T : {ElementType::BF16, ElementType::FP16,
+                          ElementType::FP32, ElementType::I64, ElementType::I32,
+                          ElementType::U8, ElementType::Bool})
       Add(T, getName(T));
     for (Level L : {Level::Spec, Level::Model, Level::SPMD, Level::Schedule})
       Add(L, getName(L));

@@ -101,7 +101,7 @@ static Bytes embedBytes(const Program &P, const Block &B, const Op &O) {
 
 Bytes foretrace::ir::touchedBytes(const Program &P, const Block &B,
                                   const Op &O) {
-  if (isView(O.Kind))
+  if (isView(O.Kind) || isOpaque(O.Kind))
     return {};
   if (O.Kind == OpKind::Embed)
     return embedBytes(P, B, O);

@@ -2,6 +2,7 @@
 //
 // Part of `derive`: what follows from the cluster, whether the ranks fit on it,
 // and which device costs are reckoned for.
+#include "passes/DeriveCluster.h"
 #include "passes/Deriver.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -100,4 +101,8 @@ void Deriver::deriveDevice() {
   };
   Fill(S.Cost.Device.PeakFlops, Device.PeakFlops);
   Fill(S.Cost.Device.MemoryBandwidth, Device.MemoryBandwidth);
+}
+
+bool foretrace::deriveCluster(Program &P, DiagnosticEngine &Diags) {
+  return Deriver(P, Diags).runCluster();
 }

@@ -47,6 +47,12 @@ public:
     return !Failed;
   }
 
+  /// What concerns the machine alone.
+  bool runCluster() {
+    deriveCluster();
+    return !Failed;
+  }
+
   /// In the order they were reported.
   const std::vector<DiagnosticBuilder> &errors() const { return Errors; }
 

@@ -149,6 +149,8 @@ void chakra::NodeWriter::compute(const Task &T, Message &Node) {
     It->second = touchedBytes(P, *T.In, *T.Of).value();
   if (HasTimes)
     Node.duration(micros(T.Of->Time));
+  if (isOpaque(T.Of->Kind))
+    return;
   // ASTRA-sim divides by both.
   Node.integer("num_ops", std::max<int64_t>(T.Of->Work.value(), 1));
   Node.integer("tensor_size", std::max<int64_t>(It->second, 1));

@@ -81,6 +81,8 @@ StringRef foretrace::megatron::torchType(ir::ElementType T) {
     return "torch.int64";
   case ir::ElementType::I32:
     return "torch.int32";
+  case ir::ElementType::U8:
+    return "torch.uint8";
   case ir::ElementType::Bool:
     return "torch.bool";
   }

@@ -45,7 +45,7 @@ private:
 void StageTable::header() {
   const ir::ParallelSpec &Par = P.Spec.Parallel;
   T.Header.Tp = *Par.Tp;
-  T.Header.Ep = *Par.Ep;
+  T.Header.Ep = expertRanks(P.Mesh);
   T.Header.Pp = *Par.Pp;
   T.Header.Vpp = *Par.Vpp;
   T.Header.Ga = *Par.Ga;

@@ -22,9 +22,13 @@ std::optional<Comm> foretrace::simai::commOf(OpKind K) {
   }
 }
 
+int64_t foretrace::simai::expertRanks(const ir::Mesh &M) {
+  return M[Axis::Cp] * M[Axis::Dp] % M[Axis::Ep] == 0 ? M[Axis::Ep] : 1;
+}
+
 Words::Words(const ir::Program &P)
     : Mesh(P.Mesh), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {
-  const int64_t Tp = Mesh[Axis::Tp], Ep = Mesh[Axis::Ep];
+  const int64_t Tp = Mesh[Axis::Tp], Ep = expertRanks(Mesh);
   const int64_t Dp = Mesh[Axis::Cp] * Mesh[Axis::Dp];
   Groups = {{{Direction::Model, Group::Column, Tp, 1},
              {Direction::Model, Group::Expert, Ep, Tp},

@@ -33,6 +33,10 @@ struct Word {
 /// none.
 std::optional<Comm> commOf(ir::OpKind K);
 
+/// The `ep` of a table. The simulator divides the data-parallel group by it; a
+/// job whose experts don't lie so has none, and no word for their groups.
+int64_t expertRanks(const ir::Mesh &M);
+
 /// The words of the tables of one job.
 class Words {
 public:

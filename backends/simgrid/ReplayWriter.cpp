@@ -76,13 +76,10 @@ void ReplayWriter::task(int64_t Id, const Task &T) {
   const TaskMessages Of = Messages.lower(T);
   if (T.Kind == TaskKind::Collective)
     return collective(Of);
-  const bool IsOfStage = T.Of == nullptr;
-  const bool IsLeft = IsOfStage && T.Kind == TaskKind::Send &&
-                      P.Schedule.Transport == Transport::Eager;
   std::vector<Request> Begun;
   for (const GroupMessage &M : Of.Of.Messages)
     begin(Of, M, Begun);
-  if (!IsLeft)
+  if (!isLeftAlone(P, T))
     UnderWay.try_emplace(Id, std::move(Begun));
 }
 

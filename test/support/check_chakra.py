@@ -8,16 +8,14 @@ node that computes and one that communicates under way, of those that are ready
 the first.
 """
 import collections
-import concurrent.futures
 import heapq
 import json
 import os
 import random
 import subprocess
-import sys
-import tempfile
 
 import chakra
+import each_job
 import unfold_ranks
 
 
@@ -182,17 +180,5 @@ def one(foretrace, folder, seed):
     return None
 
 
-def main():
-    foretrace, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        problems = list(filter(None, pool.map(
-            one, [foretrace] * count, [folder] * count,
-            ["%s.%d" % (seed, index) for index in range(count)])))
-    for problem in problems:
-        print(problem)
-    print("%d jobs, %d disagreements" % (count, len(problems)))
-
-
 if __name__ == "__main__":
-    main()
+    each_job.main(one)

@@ -5,15 +5,13 @@ GOAL and SimGrid's traces of random jobs come to their ends, and send as many by
 the closed forms say of the collectives in the IR: of S bytes over n ranks, each sends
 (n - 1) / n S, in an all-reduce twice that. What stages send is as in Chakra's traces.
 """
-import concurrent.futures
 import fractions
 import os
 import random
 import subprocess
-import sys
-import tempfile
 
 import chakra
+import each_job
 import goal
 import replay
 import unfold_ranks
@@ -85,17 +83,5 @@ def one(foretrace, folder, seed):
     return None
 
 
-def main():
-    foretrace, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        problems = list(filter(None, pool.map(
-            one, [foretrace] * count, [folder] * count,
-            ["%s.%d" % (seed, index) for index in range(count)])))
-    for problem in problems:
-        print(problem)
-    print("%d jobs, %d disagreements" % (count, len(problems)))
-
-
 if __name__ == "__main__":
-    main()
+    each_job.main(one)

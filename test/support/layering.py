@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Checks who includes whom: lang <- ir <- {frontend, passes, backends} <-
-# {tools/driver, tools/runs <- tools/validate} <- tools/foretrace, and no backend
-# another one.
+# {tools/driver, tools/runs <- tools/validate <- tools/convert} <- tools/foretrace,
+# and no backend another one.
 """usage: layering.py SOURCE_ROOT"""
 
 import pathlib
@@ -22,13 +22,14 @@ MAY_INCLUDE = {
                    "tools/runs"},
     "tools/validate": {"lang", "ir", "backends", "tools/runs",
                        "tools/validate"},
+    "tools/convert": {"lang", "ir", "frontend", "passes", "tools/validate",
+                      "tools/convert"},
     "tools/foretrace": {"lang", "ir", "frontend", "passes", "backends",
-                        "tools/driver", "tools/runs", "tools/validate",
-                        "tools/foretrace"},
+                        "tools/convert", "tools/driver", "tools/runs",
+                        "tools/validate", "tools/foretrace"},
 }
-# A command line that grows holds what belongs into a library. `validate` and
-# `summary` took the last 41 lines: two options, two calls and two messages.
-MAX_LINES = {"tools/foretrace": 1341}
+# A command line that grows holds what belongs into a library.
+MAX_LINES = {"tools/foretrace": 1299}
 # What of other people's code stands behind one door.
 DOORS = [
     (re.compile(r"antlr4|Fore(Lexer|Parser)"), "frontend"),

@@ -25,7 +25,8 @@ cl::SubCommandGroup &jobCommands() {
 cl::SubCommandGroup &diagnosingCommands() {
   static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
                                       &checkCommand(),   &calibrateCommand(),
-                                      &groupsCommand(),  &optCommand()};
+                                      &groupsCommand(),  &convertCommand(),
+                                      &optCommand()};
   return Group;
 }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace compile`: frontend, then each `emit` block.
-#include "backends/Backend.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -36,27 +34,6 @@ static cl::opt<bool> ToStdout("stdout", cl::desc("The same as -o -"),
                               cl::cat(outputCategory()),
                               cl::sub(compileCommand()));
 
-/// Where `-o` sends the files.
-struct Destination {
-  std::string Folder; ///< empty: where we stand
-  std::string File;   ///< name of the only emit block's file, if given
-  std::string Stream; ///< standard output or a device, if given
-};
-
-static Destination findDestination() {
-  StringRef Path = OutputPath;
-  if (ToStdout)
-    return {"", "", "-"};
-  if (Path.empty())
-    return {};
-  if (isStream(Path))
-    return {"", "", Path.str()};
-  if (Path.ends_with("/") || sys::fs::is_directory(Path))
-    return {Path.str(), "", ""};
-  return {sys::path::parent_path(Path).str(), sys::path::filename(Path).str(),
-          ""};
-}
-
 /// Whether all that is emitted, of blocks for these backends, is of the model
 /// alone.
 static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
@@ -66,21 +43,10 @@ static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
       std::vector<StringRef>(EmitNames.begin(), EmitNames.end()));
 }
 
-static void showWritten(const FileOutputs &Outputs) {
-  if (isQuiet())
-    return;
-  errs().SetBuffered(); // there may be a file a rank
-  for (const FileOutputs::File &F : Outputs.files())
-    if (F.Path != "-")
-      errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
-  for (const std::string &Name : Outputs.leftOut())
-    errs() << "left out " << Name << ": the output is a stream\n";
-  errs().SetUnbuffered();
-}
-
 /// Compiles the job; everything wrong is in \p Diags.
-static void compileJob(SourceMgr &Sources, const Destination &To,
-                       DiagnosticEngine &Diags) {
+static void compileJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
+  const driver::Destination To =
+      driver::destinationOf(ToStdout ? "-" : OutputPath.getValue());
   if (!hasFolder(OutputPath, Diags))
     return;
   std::optional<ir::Spec> Spec = readJob(Sources, Diags, isOfModelAlone);
@@ -109,14 +75,10 @@ static void compileJob(SourceMgr &Sources, const Destination &To,
   }
 
   FileOutputs Outputs(To.Folder, To.Stream, !isQuiet());
+  driver::Emitter Emitter = makeEmitter(jobPath(), Sources, Outputs, Diags);
   for (const ir::EmitSpec &E : Emits)
-    emitOne(*Spec, E, Sources, Outputs, Diags);
-  if (Diags.hasErrors())
-    return;
-  if (Error E = Outputs.commit())
-    Diags.report({}, diag::CannotWrite, toString(std::move(E)));
-  else
-    showWritten(Outputs);
+    Emitter.emitJob(*Spec, E);
+  Emitter.commit(isQuiet());
 }
 
 ExitCode runCompile() {
@@ -131,7 +93,7 @@ ExitCode runCompile() {
     return ExitUsage;
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
-  compileJob(Sources, findDestination(), Diags);
+  compileJob(Sources, Diags);
   return showMessages(Diags, Sources);
 }
 

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One `emit` block: the passes its backend needs, the backend's check, and its
-// files.
+// The emitter of a run, as the options of the command line ask for it.
 #ifndef FORETRACE_TOOLS_EMIT_H
 #define FORETRACE_TOOLS_EMIT_H
 
-#include "backends/output/FileOutputs.h"
-#include "ir/Spec.h"
-#include "lang/Diagnostic.h"
-#include "llvm/Support/SourceMgr.h"
+#include "tools/driver/Emitter.h"
 
 namespace foretrace {
 
-/// Adds what \p Emit makes of \p Spec to \p Outputs. Everything wrong is in
-/// \p Diags.
-void emitOne(const ir::Spec &Spec, const ir::EmitSpec &Emit,
-             const llvm::SourceMgr &Sources, FileOutputs &Outputs,
-             DiagnosticEngine &Diags);
+/// For the job, or another input, at \p Path.
+driver::Emitter makeEmitter(llvm::StringRef Path,
+                            const llvm::SourceMgr &Sources,
+                            FileOutputs &Outputs, DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

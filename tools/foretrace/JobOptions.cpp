@@ -14,13 +14,13 @@ static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
 static cl::list<std::string>
     Overrides("D", cl::Prefix, cl::value_desc("name=value"),
               cl::desc("Give a `param`, or a key written section.key, a value"),
-              cl::cat(jobCategory()), cl::sub(jobCommands()));
+              cl::cat(jobCategory()), cl::sub(jobCommands()),
+              cl::sub(convertCommand()));
 
-static cl::list<std::string> ImportPaths("I", cl::Prefix,
-                                         cl::value_desc("folder"),
-                                         cl::desc("Look for imports here too"),
-                                         cl::cat(jobCategory()),
-                                         cl::sub(jobCommands()));
+static cl::list<std::string>
+    ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
+                cl::desc("Look for imports here too"), cl::cat(jobCategory()),
+                cl::sub(jobCommands()), cl::sub(convertCommand()));
 
 static cl::list<std::string>
     Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,
@@ -44,18 +44,28 @@ std::vector<std::string> givenTraces() {
   return {Traces.begin(), Traces.end()};
 }
 
-std::optional<ir::Spec>
-readJob(SourceMgr &Sources, DiagnosticEngine &Diags,
-        std::function<bool(ArrayRef<StringRef>)> IsOfModel) {
+static FrontendOptions frontendOptions() {
   FrontendOptions Options;
   Options.Overrides.assign(Overrides.begin(), Overrides.end());
   Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
   Options.ImportPaths.push_back(libraryPath());
+  return Options;
+}
+
+std::optional<ir::Spec>
+readJob(SourceMgr &Sources, DiagnosticEngine &Diags,
+        std::function<bool(ArrayRef<StringRef>)> IsOfModel) {
+  FrontendOptions Options = frontendOptions();
   Options.IsOfModel = std::move(IsOfModel);
   std::optional<ir::Spec> Spec = compileSpec(Sources, Job, Options, Diags);
   if (Diags.hasErrors())
     return std::nullopt;
   return Spec;
+}
+
+std::optional<ir::ClusterSpec> readCluster(StringRef Path, SourceMgr &Sources,
+                                           DiagnosticEngine &Diags) {
+  return compileCluster(Sources, Path, frontendOptions(), Diags);
 }
 
 } // namespace foretrace

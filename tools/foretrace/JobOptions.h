@@ -29,6 +29,11 @@ std::optional<ir::Spec>
 readJob(llvm::SourceMgr &Sources, DiagnosticEngine &Diags,
         std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel = {});
 
+/// The same of the cluster in the file at \p Path.
+std::optional<ir::ClusterSpec> readCluster(llvm::StringRef Path,
+                                           llvm::SourceMgr &Sources,
+                                           DiagnosticEngine &Diags);
+
 } // namespace foretrace
 
 #endif

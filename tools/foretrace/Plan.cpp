@@ -70,11 +70,10 @@ ExitCode runPlan() {
   FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "", !isQuiet());
   if (!hasFolder(Path, Diags))
     return showMessages(Diags, Sources);
+  driver::Emitter Emitter = makeEmitter(jobPath(), Sources, Outputs, Diags);
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
-    emitOne(*Spec, makeEmit(*Spec), Sources, Outputs, Diags);
-  if (!Diags.hasErrors())
-    if (Error E = Outputs.commit())
-      Diags.report({}, diag::CannotWrite, toString(std::move(E)));
+    Emitter.emitJob(*Spec, makeEmit(*Spec));
+  Emitter.commit(/*IsQuiet=*/true);
   return showMessages(Diags, Sources);
 }
 

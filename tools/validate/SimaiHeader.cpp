@@ -121,9 +121,8 @@ void HeaderChecker::checkMesh(TableHeader &H) {
   const std::optional<int64_t> Tp = valueOf("model_parallel_NPU_group:"),
                                Ep = valueOf("ep:"), Pp = valueOf("pp:"),
                                World = valueOf("all_gpus:");
-  const int64_t Between = valueOf(PpComm).value_or(0);
-  if (Pp && (*Pp == 1) != (Between == 0))
-    Out.report(At, diag::TablePpComm, *Pp, Between);
+  if (Pp && (*Pp == 1) != (H.Boundary == 0))
+    Out.report(At, diag::TablePpComm, *Pp, H.Boundary);
   if (!Tp || !Ep || !Pp || !World)
     return;
   // Below 2^31 each, so that their product fits.
@@ -149,11 +148,17 @@ TableHeader HeaderChecker::run() {
     return H;
   }
   const Policy *P = findPolicy();
-  H.Fields = P ? P->Fields : H.Fields;
+  if (P) {
+    H.Fields = P->Fields;
+    H.HasKeys = P->HasKeys;
+    H.Policy = P->Word;
+  }
   for (size_t I = 1; I < Fields.size();)
     I += takeKey(I);
   if (P && !P->HasKeys)
     return H;
+  H.Checkpoints = valueOf("checkpoints:").value_or(0);
+  H.Boundary = valueOf(PpComm).value_or(0);
   for (const Key &K : Keys)
     if (K.IsRequired && !Seen.count(K.Word))
       Out.report(At, diag::TableMissingKey, K.Word);

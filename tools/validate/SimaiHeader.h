@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Line 1 of a workload table: the policy and, of the policies for transformers,
-// the keys. Private to the checker of tables.
+// the keys. Private to the reader of tables.
 #ifndef FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
 #define FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
 
@@ -15,7 +15,11 @@ namespace foretrace::validate {
 struct TableHeader {
   bool HasMesh = false; ///< tp, ep, pp and the number of ranks are known
   int64_t Tp = 1, Ep = 1, Pp = 1, World = 1;
-  size_t Fields = 12; ///< of a row
+  size_t Fields = 12;      ///< of a row
+  llvm::StringRef Policy;  ///< of the text; empty if it is none
+  bool HasKeys = false;    ///< the policy is one for transformers
+  int64_t Checkpoints = 0; ///< rows that are computed again
+  int64_t Boundary = 0;    ///< bytes of a message between stages
 
   /// Ranks of the data-parallel group.
   int64_t dp() const { return World / (Tp * Pp); }

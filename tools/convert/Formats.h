@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an imported program can be written as.
+#ifndef FORETRACE_TOOLS_CONVERT_FORMATS_H
+#define FORETRACE_TOOLS_CONVERT_FORMATS_H
+
+#include "ir/Spec.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+namespace foretrace::convert {
+
+/// The `emit` blocks for the backends \p Names, by default `chakra`, with the
+/// option \p Ranks of that one, and for what goes with them if there is a
+/// cluster. An error says which name or option is none.
+llvm::Expected<std::vector<ir::EmitSpec>>
+emitsFor(std::vector<llvm::StringRef> Names, llvm::StringRef Ranks,
+         bool HasCluster);
+
+} // namespace foretrace::convert
+
+#endif

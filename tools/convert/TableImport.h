@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A SimAI/AICB workload table as a program of the IR, so that every backend
+// that writes what ranks do can write it.
+#ifndef FORETRACE_TOOLS_CONVERT_TABLEIMPORT_H
+#define FORETRACE_TOOLS_CONVERT_TABLEIMPORT_H
+
+#include "ir/Program.h"
+#include "tools/validate/Findings.h"
+
+namespace foretrace::convert {
+
+/// What the ranks of a pipeline stage do, as SimAI runs the table \p Text at
+/// \p Path, which outlives the program (SimAI 1.6, Workload.cc,
+/// iterate_hybrid_parallel_Transformer_fwd_in_bckwd): all rows forward, then
+/// from the last to the first backward and for the weights; who computes waits
+/// for the messages of the first two columns, not for those of the third.
+///
+/// A table says what one stage does, all its micro-batches one after the other.
+/// The program is of that stage, tp x dp ranks, with a single micro-batch.
+/// Messages of groups of one rank are left out.
+///
+/// \p Found has what can't be read, \p Diags what can't be said. Nothing is
+/// returned after an error in either.
+std::optional<ir::Program> importTable(llvm::StringRef Text,
+                                       llvm::StringRef Path,
+                                       validate::Findings &Found,
+                                       DiagnosticEngine &Diags);
+
+} // namespace foretrace::convert
+
+#endif

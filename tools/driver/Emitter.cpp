@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver/Emitter.h"
+#include "backends/output/ConfinedOutputs.h"
+#include "ir/Verify.h"
+#include "lang/Render.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace foretrace::driver {
+
+/// Brings \p P to the facts \p Needs. An error that the block allows has
+/// consequences only a format that needs nothing but the spec can reproduce.
+bool Emitter::establish(ir::Program &P, ir::FactSet Needs,
+                        const ir::EmitSpec &Emit) {
+  const ir::FactSet Complete = {ir::Fact::Complete};
+  if (!Options.RunPasses(P, pipelineFor(Complete), Diags))
+    return false;
+  if (Diags.usedAllowance() && !Complete.contains(Needs)) {
+    Diags.report(Emit.Range, diag::AllowedJobNeedsAicb);
+    return false;
+  }
+  std::vector<const PassInfo *> Rest = pipelineFor(Needs);
+  erase_if(Rest, [&](const PassInfo *Pass) {
+    return P.Facts.contains(Pass->Establishes);
+  });
+  return Options.RunPasses(P, Rest, Diags);
+}
+
+void Emitter::showCommand(const Backend &Format, const EmitRequest &Request,
+                          size_t FirstFile) const {
+  if (!Options.ShowsCommand || !Format.ShowCommand)
+    return;
+  for (const FileOutputs::File &F : Outputs.files().drop_front(FirstFile)) {
+    const std::string Command = Format.ShowCommand(Request, F.Path);
+    if (!Command.empty())
+      (F.Path == "-" ? errs() : outs()) << Command << "\n";
+  }
+}
+
+void Emitter::write(const ir::Program &P, const Backend &Format,
+                    const ir::EmitSpec &Emit) {
+  const unsigned ErrorsBefore = Diags.errorCount();
+  if (Options.Inspect)
+    Options.Inspect(P);
+  // A job that is allowed to be wrong is for one that reproduces what follows.
+  if (!Diags.usedAllowance() && !ir::verify(P, Diags))
+    return;
+  auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
+  const EmitRequest Request{P, Emit, Options.Stem, Where};
+  if (!Format.Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
+    return;
+  const size_t FilesBefore = Outputs.files().size();
+  ConfinedOutputs Confined(Outputs, Emit, Diags);
+  const bool IsOfJob = Emit.Range.isValid(); // not of the command line
+  OutputSet &Files = IsOfJob && !Options.MayLeaveFolder
+                         ? static_cast<OutputSet &>(Confined)
+                         : Outputs;
+  if (Error E = Format.Emit(Request, Files, Diags))
+    Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
+  else
+    showCommand(Format, Request, FilesBefore);
+}
+
+void Emitter::emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit) {
+  const Backend *Format = findBackend(Emit.Backend);
+  if (!Format) {
+    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend,
+                 backendNames());
+    return;
+  }
+  Diags.clearAllowed();
+  const unsigned ErrorsBefore = Diags.errorCount();
+  const ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  ir::Program P;
+  P.Spec = Job;
+  if (establish(P, Needs, Emit) && Diags.errorCount() == ErrorsBefore)
+    write(P, *Format, Emit);
+}
+
+void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
+  const Backend *Format = findBackend(Emit.Backend);
+  assert(Format && P.Facts.contains(Format->Prepare(Emit, Diags)) &&
+         "a backend that takes the program as it is");
+  write(P, *Format, Emit);
+}
+
+void Emitter::commit(bool IsQuiet) {
+  if (Diags.hasErrors())
+    return;
+  if (Error E = Outputs.commit()) {
+    Diags.report({}, diag::CannotWrite, toString(std::move(E)));
+    return;
+  }
+  if (IsQuiet)
+    return;
+  errs().SetBuffered(); // there may be a file a rank
+  for (const FileOutputs::File &F : Outputs.files())
+    if (F.Path != "-")
+      errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
+  for (const std::string &Name : Outputs.leftOut())
+    errs() << "left out " << Name << ": the output is a stream\n";
+  errs().SetUnbuffered();
+}
+
+Destination destinationOf(StringRef Path) {
+  if (Path.empty())
+    return {};
+  if (isStream(Path))
+    return {"", "", Path.str()};
+  if (Path.ends_with("/") || sys::fs::is_directory(Path))
+    return {Path.str(), "", ""};
+  return {sys::path::parent_path(Path).str(), sys::path::filename(Path).str(),
+          ""};
+}
+
+} // namespace foretrace::driver

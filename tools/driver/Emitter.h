@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of an `emit` block: the passes its backend needs, the backend's
+// check, and its files.
+#ifndef FORETRACE_TOOLS_DRIVER_EMITTER_H
+#define FORETRACE_TOOLS_DRIVER_EMITTER_H
+
+#include "backends/output/FileOutputs.h"
+#include "passes/PassManager.h"
+#include "llvm/Support/SourceMgr.h"
+#include <functional>
+
+namespace foretrace::driver {
+
+struct EmitterOptions {
+  std::string Stem; ///< files that no block names are called by it
+  /// Blocks of a job may name files outside of the output folder.
+  bool MayLeaveFolder = false;
+  /// Prints the command that runs the consumer of what was written.
+  bool ShowsCommand = false;
+  std::function<bool(ir::Program &, llvm::ArrayRef<const PassInfo *>,
+                     DiagnosticEngine &)>
+      RunPasses;
+  /// Called with what is checked next; may be empty.
+  std::function<void(const ir::Program &)> Inspect;
+};
+
+/// Emits blocks of one run, one after the other. Everything wrong is in the
+/// diagnostics.
+class Emitter {
+public:
+  Emitter(EmitterOptions Options, const llvm::SourceMgr &Sources,
+          FileOutputs &Outputs, DiagnosticEngine &Diags)
+      : Options(std::move(Options)), Sources(Sources), Outputs(Outputs),
+        Diags(Diags) {}
+
+  /// Compiles \p Job as far as the backend needs it.
+  void emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit);
+  /// Takes \p P, of which the backend needs no fact that it lacks, as it is.
+  void emitProgram(const ir::Program &P, const ir::EmitSpec &Emit);
+  /// Gives the files their names if nothing was wrong, and says which they are
+  /// unless it \p IsQuiet.
+  void commit(bool IsQuiet);
+
+private:
+  bool establish(ir::Program &P, ir::FactSet Needs, const ir::EmitSpec &Emit);
+  void write(const ir::Program &P, const Backend &Format,
+             const ir::EmitSpec &Emit);
+  void showCommand(const Backend &Format, const EmitRequest &Request,
+                   size_t FirstFile) const;
+
+  const EmitterOptions Options;
+  const llvm::SourceMgr &Sources;
+  FileOutputs &Outputs;
+  DiagnosticEngine &Diags;
+};
+
+/// Where `-o` sends files.
+struct Destination {
+  std::string Folder; ///< empty: where we stand
+  std::string File;   ///< name of the only file, if given
+  std::string Stream; ///< standard output or a device, if given
+};
+Destination destinationOf(llvm::StringRef Path);
+
+} // namespace foretrace::driver
+
+#endif

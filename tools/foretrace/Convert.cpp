@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace convert`: a workload table as what other simulators read.
+#include "ir/Verify.h"
+#include "passes/DeriveCluster.h"
+#include "tools/convert/Formats.h"
+#include "tools/convert/TableImport.h"
+#include "tools/foretrace/Emit.h"
+#include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/Messages.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::opt<std::string> TablePath(cl::Positional, cl::desc("<table.txt>"),
+                                      cl::cat(jobCategory()),
+                                      cl::sub(convertCommand()));
+
+static cl::list<std::string>
+    Formats("to", cl::value_desc("backend"), cl::CommaSeparated,
+            cl::desc("What to write: chakra (default), goal, simgrid or "
+                     "astra-sim"),
+            cl::cat(outputCategory()), cl::sub(convertCommand()));
+
+static cl::opt<std::string>
+    Cluster("cluster", cl::value_desc("file"),
+            cl::desc("The machine, `clusters/h100.toml` or a job that has one: "
+                     "with --to=chakra ASTRA-sim's files are written, too"),
+            cl::cat(jobCategory()), cl::sub(convertCommand()));
+
+static cl::opt<std::string>
+    Ranks("ranks", cl::value_desc("which"), cl::init("all"),
+          cl::desc("Whose traces --to=chakra writes: all (default), a list "
+                   "`0,4,8-11`, or classes: one that stands for all ranks"),
+          cl::cat(outputCategory()), cl::sub(convertCommand()));
+
+static cl::opt<std::string>
+    OutputPath("o", cl::value_desc("folder"),
+               cl::desc("Write to this folder, which is made if need be"),
+               cl::cat(outputCategory()), cl::sub(convertCommand()));
+
+static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
+                         SourceMgr &Sources, DiagnosticEngine &Diags) {
+  if (!Cluster.empty())
+    P.Spec.Cluster = readCluster(Cluster, Sources, Diags);
+  if (Diags.hasErrors() || !deriveCluster(P, Diags))
+    return;
+  P.Spec.Emits = std::move(Emits);
+  FileOutputs Outputs(OutputPath, "", !isQuiet());
+  driver::Emitter Emitter = makeEmitter(TablePath, Sources, Outputs, Diags);
+  for (const ir::EmitSpec &E : P.Spec.Emits)
+    Emitter.emitProgram(P, E);
+  Emitter.commit(isQuiet());
+}
+
+ExitCode runConvert() {
+  if (TablePath.empty())
+    return usageError("convert: a table is missing, for example "
+                      "`foretrace convert table.txt --to=chakra`");
+  auto Emits = convert::emitsFor({Formats.begin(), Formats.end()}, Ranks,
+                                 !Cluster.empty());
+  if (!Emits)
+    return usageError(toString(Emits.takeError()));
+  auto Buffer = MemoryBuffer::getFileOrSTDIN(TablePath, /*IsText=*/false);
+  if (!Buffer)
+    return failure(createFileError(TablePath, Buffer.getError()));
+  SourceMgr Sources;
+  const StringRef Text = (*Buffer)->getBuffer();
+  Sources.AddNewSourceBuffer(std::move(*Buffer), {});
+  DiagnosticEngine Diags = makeEngine();
+  validate::Findings Found;
+  if (std::optional<ir::Program> P =
+          convert::importTable(Text, TablePath, Found, Diags))
+    convertTable(std::move(*P), std::move(*Emits), Sources, Diags);
+  Found.print(errs());
+  const ExitCode Code = showMessages(Diags, Sources);
+  return Found.hasErrors() ? ExitDiagnosed : Code;
+}
+
+} // namespace foretrace

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A workload table as rows of numbers and words; what can't be read as such is
+// reported.
+#ifndef FORETRACE_TOOLS_VALIDATE_SIMAITABLE_H
+#define FORETRACE_TOOLS_VALIDATE_SIMAITABLE_H
+
+#include "backends/simai/Table.h"
+#include "tools/validate/SimaiHeader.h"
+#include <array>
+
+namespace foretrace::validate {
+
+enum class TableColumn : unsigned char { Forward, Backward, WeightGradient };
+/// `forward`, as messages call it.
+llvm::StringRef getName(TableColumn C);
+
+/// One column of a row: a time, and then a message.
+struct TableCell {
+  uint64_t Time = 0; ///< ns
+  simai::Comm Comm = simai::Comm::None;
+  simai::Group Group = simai::Group::Column;
+  uint64_t Size = 0; ///< bytes, of the whole group
+
+  /// As it is written, `ALLTOALL_EP`.
+  std::string word() const;
+};
+
+struct TableRow {
+  llvm::StringRef Name;           ///< of the text
+  std::array<TableCell, 3> Cells; ///< by TableColumn
+  uint64_t Update = 0;            ///< ns, after each message
+};
+
+/// What reads a table takes what is in it.
+class TableVisitor {
+public:
+  virtual ~TableVisitor() = default;
+  virtual void header(const TableHeader &, const Place &) {}
+  /// One that can be read; not of the others.
+  virtual void row(const TableHeader &, const TableRow &, const Place &) = 0;
+};
+
+/// Reads \p Text, the table at \p Path.
+void readTable(llvm::StringRef Text, llvm::StringRef Path, Findings &Out,
+               TableVisitor &Visitor);
+
+} // namespace foretrace::validate
+
+#endif
