@@ -32,9 +32,9 @@ bool hasFolder(StringRef Path, DiagnosticEngine &Diags) {
 }
 
 FileOutputs::FileOutputs(std::string Folder, std::string Stream,
-                         bool ShowsProgress)
+                         bool ShowsProgress, unsigned Threads)
     : Folder(std::move(Folder)), Stream(std::move(Stream)),
-      ShowsProgress(ShowsProgress) {}
+      ShowsProgress(ShowsProgress), Threads(Threads) {}
 
 FileOutputs::~FileOutputs() {
   Stagings.clear();
@@ -162,7 +162,7 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
   if (Added.size() == 1) {
     Work();
   } else {
-    DefaultThreadPool Pool;
+    DefaultThreadPool Pool(hardware_concurrency(Threads));
     const size_t Workers =
         std::min<size_t>(Pool.getMaxConcurrency(), Added.size());
     for (size_t I = 0; I != Workers; ++I)
@@ -204,6 +204,14 @@ Error FileOutputs::commit() {
   Stagings.clear();
   Created.clear();
   return Error::success();
+}
+
+Error writeFile(StringRef Path, bool ShowsProgress,
+                function_ref<void(raw_ostream &)> Write) {
+  FileOutputs Out("", isStream(Path) ? Path.str() : "", ShowsProgress);
+  if (Error E = Out.add(Path, Write))
+    return E;
+  return Out.commit();
 }
 
 } // namespace foretrace

@@ -20,7 +20,7 @@ namespace foretrace {
 ///   * the output folder, and folders in it that a file names, are created
 ///     when the first file needs them;
 ///   * what was not committed is removed, also when a signal ends the process;
-///   * files that are added together are written on all processors.
+///   * files that are added together are written by several threads.
 class FileOutputs final : public OutputSet {
 public:
   /// A file that was written.
@@ -32,8 +32,10 @@ public:
   };
 
   /// Files go to \p Folder, or where we stand if it is empty. A \p Stream,
-  /// unless empty, takes the first file in their place.
-  FileOutputs(std::string Folder, std::string Stream, bool ShowsProgress);
+  /// unless empty, takes the first file in their place. \p Threads write them,
+  /// or all processors if it is 0.
+  FileOutputs(std::string Folder, std::string Stream, bool ShowsProgress,
+              unsigned Threads = 0);
   ~FileOutputs() override;
 
   llvm::Error addAll(
@@ -59,6 +61,7 @@ private:
   const std::string Folder;
   const std::string Stream;
   const bool ShowsProgress;
+  const unsigned Threads;
   std::vector<std::unique_ptr<NewFolder>> Created; ///< parents first
   std::vector<std::unique_ptr<StagingFolder>> Stagings;
   llvm::StringMap<StagingFolder *> StagingOf; ///< by target
@@ -67,6 +70,10 @@ private:
   llvm::DenseSet<llvm::StringRef> Names; ///< of Files that get one
   std::vector<std::string> LeftOut;
 };
+
+/// Writes a single file, or standard output if \p Path is `-`.
+llvm::Error writeFile(llvm::StringRef Path, bool ShowsProgress,
+                      llvm::function_ref<void(llvm::raw_ostream &)> Write);
 
 /// Whether the folder of the file `-o` \p Path is there; reports if not. A path
 /// that ends in `/` is a folder, which is made.

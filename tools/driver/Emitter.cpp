@@ -11,6 +11,13 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
+Emitter::Emitter(EmitterOptions Given, const SourceMgr &Sources,
+                 DiagnosticEngine &Diags)
+    : Options(std::move(Given)), Sources(Sources),
+      Outputs(Options.To.Folder, Options.To.Stream, !Options.IsQuiet,
+              Options.Threads),
+      Diags(Diags) {}
+
 /// Brings \p P to the facts \p Needs. An error that the block allows has
 /// consequences only a format that needs nothing but the spec can reproduce.
 bool Emitter::establish(ir::Program &P, ir::FactSet Needs,
@@ -87,14 +94,14 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
   write(P, *Format, Emit);
 }
 
-void Emitter::commit(bool IsQuiet) {
+void Emitter::commit() {
   if (Diags.hasErrors())
     return;
   if (Error E = Outputs.commit()) {
     Diags.report({}, diag::CannotWrite, toString(std::move(E)));
     return;
   }
-  if (IsQuiet)
+  if (Options.IsQuiet)
     return;
   errs().SetBuffered(); // there may be a file a rank
   for (const FileOutputs::File &F : Outputs.files())

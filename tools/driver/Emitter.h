@@ -12,10 +12,22 @@
 
 namespace foretrace::driver {
 
+/// Where `-o` sends files.
+struct Destination {
+  std::string Folder; ///< empty: where we stand
+  std::string File;   ///< name of the only file, if given
+  std::string Stream; ///< standard output or a device, if given
+};
+Destination destinationOf(llvm::StringRef Path);
+
 struct EmitterOptions {
+  Destination To;
   std::string Stem; ///< files that no block names are called by it
   /// Blocks of a job may name files outside of the output folder.
   bool MayLeaveFolder = false;
+  bool IsQuiet = false; ///< neither progress nor a list of files
+  unsigned Threads =
+      0; ///< that write files; 0: as many as there are processors
   /// Prints the command that runs the consumer of what was written.
   bool ShowsCommand = false;
   std::function<bool(ir::Program &, llvm::ArrayRef<const PassInfo *>,
@@ -30,17 +42,14 @@ struct EmitterOptions {
 class Emitter {
 public:
   Emitter(EmitterOptions Options, const llvm::SourceMgr &Sources,
-          FileOutputs &Outputs, DiagnosticEngine &Diags)
-      : Options(std::move(Options)), Sources(Sources), Outputs(Outputs),
-        Diags(Diags) {}
+          DiagnosticEngine &Diags);
 
   /// Compiles \p Job as far as the backend needs it.
   void emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit);
   /// Takes \p P, of which the backend needs no fact that it lacks, as it is.
   void emitProgram(const ir::Program &P, const ir::EmitSpec &Emit);
-  /// Gives the files their names if nothing was wrong, and says which they are
-  /// unless it \p IsQuiet.
-  void commit(bool IsQuiet);
+  /// Gives the files their names if nothing was wrong, and says which they are.
+  void commit();
 
 private:
   bool establish(ir::Program &P, ir::FactSet Needs, const ir::EmitSpec &Emit);
@@ -51,17 +60,9 @@ private:
 
   const EmitterOptions Options;
   const llvm::SourceMgr &Sources;
-  FileOutputs &Outputs;
+  FileOutputs Outputs;
   DiagnosticEngine &Diags;
 };
-
-/// Where `-o` sends files.
-struct Destination {
-  std::string Folder; ///< empty: where we stand
-  std::string File;   ///< name of the only file, if given
-  std::string Stream; ///< standard output or a device, if given
-};
-Destination destinationOf(llvm::StringRef Path);
 
 } // namespace foretrace::driver
 

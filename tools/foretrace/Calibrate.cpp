@@ -16,13 +16,6 @@ static cl::opt<std::string>
             cl::desc("Where the profile goes (default: standard output)"),
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
-static Error write(const runs::TraceCalibrator &C) {
-  FileOutputs Out("", isStream(Profile) ? Profile.getValue() : "", !isQuiet());
-  if (Error E = Out.add(Profile, [&](raw_ostream &OS) { C.writeProfile(OS); }))
-    return E;
-  return Out.commit();
-}
-
 /// Measures \p P, which has no errors.
 static Error calibrate(const ir::Program &P, DiagnosticEngine &Diags) {
   Expected<std::vector<runs::TraceFile>> Files =
@@ -32,7 +25,8 @@ static Error calibrate(const ir::Program &P, DiagnosticEngine &Diags) {
   runs::TraceCalibrator C(P, std::move(*Files));
   if (Error E = C.gather())
     return E;
-  if (Error E = write(C))
+  if (Error E = writeFile(Profile, !isQuiet(),
+                          [&](raw_ostream &OS) { C.writeProfile(OS); }))
     return E;
   if (!isQuiet())
     C.report(errs(), Diags);

@@ -74,11 +74,10 @@ static void compileJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
       E.set("file", Kind::Text, (sys::path::stem(jobPath()) + ".ftir").str());
   }
 
-  FileOutputs Outputs(To.Folder, To.Stream, !isQuiet());
-  driver::Emitter Emitter = makeEmitter(jobPath(), Sources, Outputs, Diags);
+  driver::Emitter Emitter = makeEmitter(jobPath(), To, Sources, Diags);
   for (const ir::EmitSpec &E : Emits)
     Emitter.emitJob(*Spec, E);
-  Emitter.commit(isQuiet());
+  Emitter.commit();
 }
 
 ExitCode runCompile() {

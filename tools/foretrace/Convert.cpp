@@ -47,11 +47,11 @@ static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
   if (Diags.hasErrors() || !deriveCluster(P, Diags))
     return;
   P.Spec.Emits = std::move(Emits);
-  FileOutputs Outputs(OutputPath, "", !isQuiet());
-  driver::Emitter Emitter = makeEmitter(TablePath, Sources, Outputs, Diags);
+  driver::Emitter Emitter =
+      makeEmitter(TablePath, {OutputPath, "", ""}, Sources, Diags);
   for (const ir::EmitSpec &E : P.Spec.Emits)
     Emitter.emitProgram(P, E);
-  Emitter.commit(isQuiet());
+  Emitter.commit();
 }
 
 ExitCode runConvert() {

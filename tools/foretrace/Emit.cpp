@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Emit.h"
-#include "tools/foretrace/Commands.h"
+#include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
 #include "llvm/Support/Path.h"
 
@@ -21,13 +21,25 @@ static cl::opt<bool>
                           "folder"),
                  cl::cat(outputCategory()), cl::sub(compileCommand()));
 
-driver::Emitter makeEmitter(StringRef Path, const SourceMgr &Sources,
-                            FileOutputs &Outputs, DiagnosticEngine &Diags) {
-  return {{sys::path::stem(Path).str(), AllowOutside, ShowCommand, runPipeline,
-           showStatistics},
-          Sources,
-          Outputs,
-          Diags};
+static cl::opt<unsigned>
+    Threads("threads", cl::value_desc("n"),
+            cl::desc("Write files with so many threads (default: one for each "
+                     "processor)"),
+            cl::cat(outputCategory()), cl::sub(compileCommand()),
+            cl::sub(convertCommand()));
+
+driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
+                            const SourceMgr &Sources, DiagnosticEngine &Diags) {
+  driver::EmitterOptions Options;
+  Options.To = std::move(To);
+  Options.Stem = sys::path::stem(Path).str();
+  Options.MayLeaveFolder = AllowOutside;
+  Options.IsQuiet = isQuiet();
+  Options.Threads = Threads;
+  Options.ShowsCommand = ShowCommand;
+  Options.RunPasses = runPipeline;
+  Options.Inspect = showStatistics;
+  return {std::move(Options), Sources, Diags};
 }
 
 } // namespace foretrace

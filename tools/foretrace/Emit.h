@@ -9,9 +9,9 @@
 namespace foretrace {
 
 /// For the job, or another input, at \p Path.
-driver::Emitter makeEmitter(llvm::StringRef Path,
+driver::Emitter makeEmitter(llvm::StringRef Path, driver::Destination To,
                             const llvm::SourceMgr &Sources,
-                            FileOutputs &Outputs, DiagnosticEngine &Diags);
+                            DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

@@ -54,12 +54,8 @@ static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
   showStatistics(*P);
   ir::PrintOptions Options;
   Options.Locations = PrintLocations ? &Sources : nullptr;
-  FileOutputs Outputs("", "", !isQuiet());
-  Error E = Outputs.add(OutputPath,
-                        [&](raw_ostream &OS) { ir::print(*P, OS, Options); });
-  if (!E)
-    E = Outputs.commit();
-  if (E)
+  if (Error E = writeFile(OutputPath, !isQuiet(),
+                          [&](raw_ostream &OS) { ir::print(*P, OS, Options); }))
     Diags.report({}, diag::CannotWrite, toString(std::move(E)));
 }
 

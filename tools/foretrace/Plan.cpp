@@ -67,13 +67,14 @@ ExitCode runPlan() {
     return usageError("plan: --comms and --time are of --schedule");
   SourceMgr Sources;
   DiagnosticEngine Diags = makeEngine();
-  FileOutputs Outputs("", isStream(Path) ? Path.getValue() : "", !isQuiet());
   if (!hasFolder(Path, Diags))
     return showMessages(Diags, Sources);
-  driver::Emitter Emitter = makeEmitter(jobPath(), Sources, Outputs, Diags);
+  driver::Emitter Emitter =
+      makeEmitter(jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""},
+                  Sources, Diags);
   if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
     Emitter.emitJob(*Spec, makeEmit(*Spec));
-  Emitter.commit(/*IsQuiet=*/true);
+  Emitter.commit();
   return showMessages(Diags, Sources);
 }
 
