@@ -25,6 +25,8 @@ END
 packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev llvm-19-dev llvm-19-tools uuid-dev
   zlib1g-dev libzstd-dev'
+# What only some tests need: SimGrid replays traces.
+test_packages='libsimgrid-dev'
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }
@@ -35,7 +37,7 @@ is_installed() {
 
 install_packages() {
   missing=
-  for package in $packages; do
+  for package in $1; do
     is_installed "$package" || missing="$missing $package"
   done
   [ -n "$missing" ] || return 0
@@ -55,7 +57,7 @@ install_packages() {
 }
 
 build() {
-  install_packages
+  install_packages "$packages"
   say 'building (build/release)'
   mkdir -p build
   [ -f build/release/build.ninja ] ||
@@ -83,6 +85,8 @@ case "${1-}" in
 demo) demo ;;
 test)
   build
+  (install_packages "$test_packages") ||
+    say "without $test_packages, tests that need them are skipped"
   say 'testing'
   exec python3 test/check.py build/release
   ;;
