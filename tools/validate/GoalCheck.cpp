@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/GoalCheck.h"
 #include "lang/Quantity.h"
-#include "tools/validate/GoalReader.h"
+#include "tools/validate/GoalReplay.h"
 #include "tools/validate/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,11 +17,13 @@ using Kind = GoalStatement::Kind;
 
 /// txt2bin keeps ranks and tags in 32 bits, the last value for `any`, and the
 /// numbers of processors and network cards in 8.
-constexpr uint64_t Any = UINT32_MAX, MostUnit = UINT8_MAX;
+constexpr uint64_t Any = GoalAny, MostUnit = UINT8_MAX;
 constexpr uint64_t LargeMessage = uint64_t(1) << 31;
 /// Of a rank, labels that are looked for; of a schedule, ranks whose messages
 /// are.
 constexpr size_t MostUnresolved = 64, MostLookedUp = 4;
+/// Operations that are replayed; each takes some 60 bytes.
+constexpr uint64_t MostReplayed = 5000000;
 
 /// The operations of the rank that is being read.
 struct RankOps {
@@ -30,9 +32,8 @@ struct RankOps {
     int64_t Line;
   };
   StringMap<uint32_t> Labels;
-  std::vector<std::pair<uint32_t, uint32_t>> Edges; ///< waits for
   std::vector<Name> Unresolved;
-  uint32_t Count = 0;
+  GoalRank Rank;
 };
 
 class GoalChecker {
@@ -52,6 +53,7 @@ private:
   std::optional<uint32_t> find(StringRef Label);
   void checkCircles();
   void lookUp();
+  void replay();
   void finish();
   /// The rank that is being read; 0 outside of one.
   uint32_t rank() const { return Ranks == 0 ? 0 : uint32_t(Ranks - 1); }
@@ -63,6 +65,7 @@ private:
   uint64_t Ranks = 0, Operations = 0;
   Bytes Sent;
   RankOps Ops;
+  std::vector<GoalRank> Kept; ///< for the replay, while there are few
   bool IsInRank = false;
   bool HasAny = false; ///< a receive that takes any rank or tag
   MessageLedger Messages;
@@ -95,8 +98,8 @@ void GoalChecker::takeMessage(const GoalStatement &S) {
     Out.report(At, diag::GoalPeer, *S.Peer, *NumRanks);
   if (S.Peer && *S.Peer == rank())
     Out.report(At, diag::GoalSelfMessage, rank());
-  if (S.Tag >= Any)
-    Out.report(At, diag::GoalTag, S.Tag);
+  if (S.Tag >= Any || (S.IsAnyTag && S.Is == Kind::Send))
+    Out.report(At, diag::GoalTag, S.IsAnyTag ? Any : S.Tag);
   if (S.Amount >= LargeMessage)
     Out.report(At, diag::GoalSize, S.Amount);
   const std::optional<Message> M = messageOf(S, rank());
@@ -110,10 +113,24 @@ void GoalChecker::takeMessage(const GoalStatement &S) {
     Messages.receive(*M);
 }
 
+/// As the replay needs it; what does not fit is reported.
+static GoalOp opOf(const GoalStatement &S) {
+  GoalOp Op;
+  Op.Is = S.Is;
+  Op.Line = S.Line;
+  Op.Amount = S.Amount;
+  Op.Peer = static_cast<uint32_t>(S.Peer.value_or(Any));
+  Op.Tag = static_cast<uint32_t>(S.IsAnyTag ? Any : S.Tag);
+  return Op;
+}
+
 void GoalChecker::takeOperation(const GoalStatement &S) {
-  if (!S.Label.empty() && !Ops.Labels.try_emplace(S.Label, Ops.Count).second)
+  std::vector<GoalOp> &All = Ops.Rank.Ops;
+  if (!S.Label.empty() &&
+      !Ops.Labels.try_emplace(S.Label, static_cast<uint32_t>(All.size()))
+           .second)
     Out.report(At, diag::GoalDuplicateLabel, S.Label, rank());
-  ++Ops.Count;
+  All.push_back(opOf(S));
   ++Operations;
   if (S.Cpu > MostUnit)
     Out.report(At, diag::GoalNarrow, "cpu", S.Cpu);
@@ -135,28 +152,25 @@ std::optional<uint32_t> GoalChecker::find(StringRef Label) {
 void GoalChecker::takeDependence(const GoalStatement &S) {
   const std::optional<uint32_t> Op = find(S.Label), On = find(S.Other);
   if (Op && On)
-    Ops.Edges.push_back({*On, *Op});
+    Ops.Rank.Edges.push_back({*On, *Op, S.Is == Kind::IRequires});
 }
 
 /// Takes away operations that wait for nothing until none is left, or a circle.
 void GoalChecker::checkCircles() {
-  sort(Ops.Edges);
-  std::vector<uint32_t> Waits(Ops.Count);
-  for (const auto &[On, Op] : Ops.Edges)
-    ++Waits[Op];
+  sort(Ops.Rank.Edges);
+  std::vector<uint32_t> Waits(Ops.Rank.Ops.size());
+  for (const GoalEdge &E : Ops.Rank.Edges)
+    ++Waits[E.Op];
   std::vector<uint32_t> Ready;
-  for (uint32_t I = 0; I != Ops.Count; ++I)
+  for (uint32_t I = 0; I != Waits.size(); ++I)
     if (Waits[I] == 0)
       Ready.push_back(I);
   size_t Done = 0;
-  for (; Done != Ready.size(); ++Done) {
-    const auto First =
-        lower_bound(Ops.Edges, std::make_pair(Ready[Done], uint32_t(0)));
-    for (auto E = First; E != Ops.Edges.end() && E->first == Ready[Done]; ++E)
-      if (--Waits[E->second] == 0)
-        Ready.push_back(E->second);
-  }
-  if (Done == Ops.Count)
+  for (; Done != Ready.size(); ++Done)
+    for (const GoalEdge &E : Ops.Rank.after(Ready[Done]))
+      if (--Waits[E.Op] == 0)
+        Ready.push_back(E.Op);
+  if (Done == Waits.size())
     return;
   constexpr size_t MostShown = 8;
   std::vector<std::string> Labels;
@@ -178,17 +192,21 @@ void GoalChecker::endRank() {
     else
       Out.report({Path.str(), N.Line, {}}, diag::GoalUnknownLabel, N.Label,
                  rank());
-  if (Ops.Count == 0)
+  if (Ops.Rank.Ops.empty())
     Out.report(At, diag::GoalNoOps, rank());
   checkCircles();
+  if (Operations <= MostReplayed)
+    Kept.push_back(std::move(Ops.Rank));
+  else
+    Kept = {};
   Ops = {};
   IsInRank = false;
 }
 
 void GoalChecker::take(const GoalStatement &S) {
   At.Line = S.Line;
-  if (S.HasLeadingBlank)
-    Out.report(At, diag::GoalLeadingBlank);
+  if (S.BlankLine > 0)
+    Out.report({Path.str(), S.BlankLine, {}}, diag::GoalLeadingBlank);
   if (!S.Overflow.empty())
     Out.report(At, diag::GoalOverflow, S.Overflow);
   switch (S.Is) {
@@ -205,10 +223,15 @@ void GoalChecker::take(const GoalStatement &S) {
   case Kind::Calc:
   case Kind::Send:
   case Kind::Recv:
-    return takeOperation(S);
   case Kind::Requires:
   case Kind::IRequires:
-    return takeDependence(S);
+    if (!IsInRank)
+      Out.report(At, diag::GoalOutside);
+    else if (S.isOperation())
+      takeOperation(S);
+    else
+      takeDependence(S);
+    return;
   case Kind::Malformed:
     Out.report(At, diag::GoalSyntax, S.Other);
     return;
@@ -242,6 +265,17 @@ void GoalChecker::lookUp() {
       Out);
 }
 
+void GoalChecker::replay() {
+  const Place Here{Path.str(), 0, {}};
+  if (Out.hasErrors())
+    Out.report(Here, diag::GoalReplaySkipped, "there are errors");
+  else if (Operations > MostReplayed)
+    Out.report(Here, diag::GoalReplaySkipped,
+               formatv("{0} operations are too many", Operations).str());
+  else
+    replayGoal(Kept, Path, Out);
+}
+
 void GoalChecker::finish() {
   if (IsInRank) {
     Out.report(At, diag::GoalSyntax, "`}`");
@@ -251,6 +285,7 @@ void GoalChecker::finish() {
     Out.report(At, diag::GoalRankCount, *NumRanks, Ranks);
   if (!Out.hasErrors())
     lookUp();
+  replay();
 }
 
 std::string GoalChecker::run() {

@@ -9,17 +9,17 @@ namespace foretrace::validate {
 
 using Kind = GoalStatement::Kind;
 
-static constexpr StringRef Blanks = " \t\r";
+static constexpr StringRef Blanks = " \t";
 
-/// Skips line ends and comments, and notes a blank, which only we skip.
+/// Skips line ends and comments, and notes a blank, which only we skip: txt2bin
+/// takes none before a statement, a comment or the end of an empty line.
 void GoalReader::skipToStatement(GoalStatement &S) {
   for (;;) {
     if (Rest.starts_with(" ") || Rest.starts_with("\t")) {
-      S.HasLeadingBlank = true;
-      Rest = Rest.ltrim(" \t");
+      S.BlankLine = S.BlankLine ? S.BlankLine : Line;
+      Rest = Rest.ltrim(Blanks);
     } else if (Rest.consume_front("\n")) {
       ++Line;
-      S.HasLeadingBlank = false;
     } else if (Rest.starts_with("//")) {
       Rest = Rest.drop_until([](char C) { return C == '\n'; });
     } else if (Rest.starts_with("/*")) {
@@ -28,7 +28,7 @@ void GoalReader::skipToStatement(GoalStatement &S) {
           Rest.take_front(End == StringRef::npos ? End : End + 2);
       Line += Comment.count('\n');
       Rest = Rest.drop_front(Comment.size());
-    } else if (Rest.starts_with("\r\n")) {
+    } else if (Rest.starts_with("\r\n") || Rest == "\r") {
       Rest = Rest.drop_front();
     } else {
       return;
@@ -44,7 +44,7 @@ GoalStatement GoalReader::fail(GoalStatement S, StringRef Expected) {
 }
 
 StringRef GoalReader::takeWord() {
-  Rest = Rest.ltrim(" \t");
+  Rest = Rest.ltrim(Blanks);
   if (Rest.empty() || !isAlpha(Rest.front()))
     return {};
   const StringRef Word =
@@ -54,7 +54,7 @@ StringRef GoalReader::takeWord() {
 }
 
 bool GoalReader::takeNumber(GoalStatement &S, uint64_t &Value) {
-  Rest = Rest.ltrim(" \t");
+  Rest = Rest.ltrim(Blanks);
   const StringRef Digits = Rest.take_while(isDigit);
   if (Digits.empty())
     return false;
@@ -65,13 +65,15 @@ bool GoalReader::takeNumber(GoalStatement &S, uint64_t &Value) {
 }
 
 bool GoalReader::take(char C) {
-  Rest = Rest.ltrim(" \t");
+  Rest = Rest.ltrim(Blanks);
   return Rest.consume_front(StringRef(&C, 1));
 }
 
 bool GoalReader::atLineEnd() {
   Rest = Rest.ltrim(Blanks);
-  return Rest.empty() || Rest.starts_with("\n");
+  StringRef End = Rest;
+  End.consume_front("\r");
+  return End.empty() || End.starts_with("\n");
 }
 
 GoalStatement GoalReader::readDependence(GoalStatement S) {
@@ -91,7 +93,7 @@ StringRef GoalReader::readPeer(GoalStatement &S) {
     return "`b`";
   if (takeWord() != (IsSend ? "to" : "from"))
     return IsSend ? "`to`" : "`from`";
-  Rest = Rest.ltrim(" \t");
+  Rest = Rest.ltrim(Blanks);
   if (!IsSend && Rest.consume_front("-1"))
     return "";
   uint64_t Peer = 0;
@@ -118,7 +120,7 @@ StringRef GoalReader::readOptions(GoalStatement &S) {
     if (Next == std::end(Options))
       return S.Is == Kind::Calc ? "`cpu` or the end of the line"
                                 : "`tag`, `cpu`, `nic` or the end of the line";
-    Rest = Rest.ltrim(" \t");
+    Rest = Rest.ltrim(Blanks);
     if (Word == "tag" && Rest.consume_front("-1"))
       S.IsAnyTag = true;
     else if (!takeNumber(S, Next->Value))
@@ -145,7 +147,7 @@ GoalStatement GoalReader::next() {
   skipToStatement(S);
   S.Line = Line;
   if (Rest.empty()) {
-    S.HasLeadingBlank = false;
+    S.BlankLine = 0;
     return S;
   }
   if (take('}')) {

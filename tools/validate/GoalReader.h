@@ -32,7 +32,7 @@ struct GoalStatement {
   uint64_t Amount = 0, Tag = 0, Cpu = 0, Nic = 0;
   std::optional<uint64_t> Peer; ///< nothing: any (`-1`)
   bool IsAnyTag = false;        ///< `tag -1`
-  bool HasLeadingBlank = false;
+  int64_t BlankLine = 0;        ///< with a blank before it; 0: none
   llvm::StringRef
       Overflow; ///< a number of 2^64 or more; empty if there is none
 
