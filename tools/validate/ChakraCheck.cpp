@@ -3,6 +3,7 @@
 #include "tools/validate/Parallel.h"
 #include "tools/validate/Replay.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -18,7 +19,8 @@ constexpr size_t MostLookedUp = 4;
 class SetChecker {
 public:
   SetChecker(const ChakraSet &Set, ChakraGroups Groups, Findings &Out)
-      : Set(Set), Groups(std::move(Groups)), Out(Out) {}
+      : Set(Set), Groups(std::move(Groups)), Splits(readSplits(Set)), Out(Out) {
+  }
 
   Expected<ChakraReport> run();
 
@@ -37,6 +39,8 @@ private:
   };
 
   Digest readDigest(uint32_t Rank) const;
+  void checkSplits(const ChakraGraph &Graph, StringRef Path,
+                   Findings &Found) const;
   void take(uint32_t Rank, Digest D);
   void addTotals(const ChakraTotals &T);
   void checkMessages();
@@ -47,6 +51,7 @@ private:
 
   const ChakraSet &Set;
   const ChakraGroups Groups;
+  const uint64_t Splits; ///< of a collective; 0: unknown
   Findings &Out;
   ChakraReport Report;
   MessageLedger Messages;
@@ -58,6 +63,16 @@ private:
   bool CanReplay = true; ///< all graphs are kept
 };
 
+/// An all-gather's part that has no bytes never ends.
+void SetChecker::checkSplits(const ChakraGraph &Graph, StringRef Path,
+                             Findings &Found) const {
+  for (const ChakraOp &Op : Graph.ops())
+    if (Op.isCollective() && Op.Comm == CommType::AllGather &&
+        Op.Amount < Splits)
+      Found.report({Path.str(), 0, Op.Id}, diag::ChakraSplits, Op.Amount,
+                   sys::path::filename(Set.SystemPath), Splits);
+}
+
 SetChecker::Digest SetChecker::readDigest(uint32_t Rank) const {
   Digest D;
   const std::string Path = Set.pathOf(Rank);
@@ -65,6 +80,7 @@ SetChecker::Digest SetChecker::readDigest(uint32_t Rank) const {
   const ChakraGraph &Graph = D.Rank->Graph;
   D.Sequences = sequencesOf(Graph);
   checkOrder(Graph, Groups, Path, D.Rank->Found);
+  checkSplits(Graph, Path, D.Rank->Found);
   forEachMessage(
       Graph, Rank,
       [&](const Message &M, const ChakraOp &) { D.Messages.send(M); },
@@ -97,7 +113,6 @@ void SetChecker::addTotals(const ChakraTotals &T) {
 void SetChecker::take(uint32_t Rank, Digest D) {
   if (Failure.empty())
     Failure = D.Rank->Failure;
-  ++Report.Ranks;
   IsSound &= D.Rank->IsSound;
   CanReplay &= D.IsKept;
   Out.merge(D.Rank->Found);
@@ -218,16 +233,19 @@ void SetChecker::replayAll() {
 }
 
 Expected<ChakraReport> SetChecker::run() {
+  Report.Traces = Set.Ranks.size();
+  Report.Ranks = Groups.all().front().Members.size();
   for (const ProcessGroup &G : Groups.all())
     Report.GroupSizes.push_back(static_cast<uint32_t>(G.Members.size()));
-  checkFiles(Set, Out);
   forEachInOrder(
       Set.Ranks.size(), [&](size_t I) { return readDigest(Set.Ranks[I]); },
       [&](size_t I, Digest D) { take(Set.Ranks[I], std::move(D)); });
   if (!Failure.empty())
     return createStringError(Failure);
   const Place At{Set.Prefix, 0, {}};
-  if (!Set.isComplete() || !IsSound) {
+  const bool IsComplete =
+      Set.Ranks.size() == Groups.all().front().Members.size();
+  if (!IsComplete || !IsSound) {
     Out.report(At, diag::ChakraReplaySkipped,
                "ranks are not held against "
                "each other either");
@@ -252,7 +270,10 @@ uint64_t ChakraReport::nodes() const {
 }
 
 Expected<ChakraReport> checkChakra(const ChakraSet &Set, Findings &Out) {
-  Expected<ChakraGroups> Groups = readGroups(Set, Out);
+  Expected<uint32_t> Ranks = countRanks(Set, Out);
+  if (!Ranks)
+    return Ranks.takeError();
+  Expected<ChakraGroups> Groups = readGroups(Set, *Ranks, Out);
   if (!Groups)
     return Groups.takeError();
   return SetChecker(Set, std::move(*Groups), Out).run();

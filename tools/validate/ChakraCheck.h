@@ -13,7 +13,7 @@ namespace foretrace::validate {
 
 /// What a set holds.
 struct ChakraReport {
-  uint32_t Ranks = 0;
+  size_t Ranks = 0, Traces = 0; ///< a trace may stand for several ranks
   ChakraTotals Totals;     ///< of all ranks; times are those of the slowest
   uint64_t MostFlops = 0;  ///< of a rank
   uint64_t ReplayedNs = 0; ///< 0 if it was not replayed

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraGroups.h"
+#include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -17,30 +17,8 @@ ChakraGroups::ChakraGroups(uint32_t Ranks) : Groups(1) {
     Groups.front().Members.push_back(Rank);
 }
 
-/// Reads a file of groups. LLVM's parser calls itself for what is nested, which
-/// groups are not.
-static Expected<json::Value> parse(StringRef Text) {
-  constexpr int MostNested = 8;
-  int Nested = 0;
-  bool IsInString = false;
-  for (size_t I = 0; I < Text.size(); ++I) {
-    const char C = Text[I];
-    if (C == '"')
-      IsInString = !IsInString;
-    else if (IsInString)
-      I += C == '\\';
-    else if (C == '[' || C == '{')
-      ++Nested;
-    else if (C == ']' || C == '}')
-      --Nested;
-    if (Nested > MostNested)
-      return createStringError("brackets nest deeper than groups have them");
-  }
-  return json::parse(Text);
-}
-
 bool ChakraGroups::looksLike(StringRef Text) {
-  Expected<json::Value> V = parse(Text);
+  Expected<json::Value> V = parseJson(Text);
   if (!V) {
     consumeError(V.takeError());
     return false;
@@ -87,7 +65,7 @@ void ChakraGroups::read(StringRef Text, StringRef File, Findings &Out) {
   const auto Ranks = static_cast<uint32_t>(Groups.front().Members.size());
   if (File.contains("empty"))
     Out.report(At, diag::ChakraGroupPath);
-  Expected<json::Value> V = parse(Text);
+  Expected<json::Value> V = parseJson(Text);
   if (!V) {
     Out.report(At, diag::ChakraGroupFile, toString(V.takeError()));
     return;

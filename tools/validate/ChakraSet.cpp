@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraSet.h"
+#include "tools/validate/ChakraClasses.h"
+#include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -39,15 +41,20 @@ static Expected<std::vector<std::string>> listFiles(StringRef Folder) {
   return Paths;
 }
 
+/// The file \p Path if it is one of \p Paths, which are sorted.
+static std::string findFile(const Twine &Path, ArrayRef<std::string> Paths) {
+  const std::string Wanted = Path.str();
+  return binary_search(Paths, Wanted) ? Wanted : "";
+}
+
 /// The file of groups of the set \p Prefix among \p Paths: one of its name, or
 /// the first that looks like one.
 static std::string findGroupFile(StringRef Prefix,
                                  ArrayRef<std::string> Paths) {
   // What STAGE writes, and what we do.
   for (StringRef Ending : {".json", ".groups.json"})
-    for (const std::string &Path : Paths)
-      if (Path == (Prefix + Ending).str())
-        return Path;
+    if (std::string Path = findFile(Prefix + Ending, Paths); !Path.empty())
+      return Path;
   std::string Found;
   for (const std::string &Path : Paths) {
     if (sys::path::extension(Path) != ".json")
@@ -82,12 +89,20 @@ Expected<std::vector<ChakraSet>> findChakraSets(StringRef Path) {
   std::vector<ChakraSet> Sets;
   for (auto &[Prefix, Ranks] : ByPrefix) {
     sort(Ranks);
-    Sets.push_back({Prefix.str(), Ranks, findGroupFile(Prefix, *Paths)});
+    Sets.push_back({Prefix.str(), Ranks, findGroupFile(Prefix, *Paths),
+                    findFile(Prefix + ".classes.json", *Paths),
+                    findFile(Prefix + ".system.json", *Paths)});
   }
   return Sets;
 }
 
-void checkFiles(const ChakraSet &Set, Findings &Out) {
+Expected<uint32_t> countRanks(const ChakraSet &Set, Findings &Out) {
+  if (!Set.ClassPath.empty()) {
+    auto Buffer = MemoryBuffer::getFile(Set.ClassPath);
+    if (!Buffer)
+      return createFileError(Set.ClassPath, Buffer.getError());
+    return readClasses((*Buffer)->getBuffer(), Set.ClassPath, Set.Ranks, Out);
+  }
   uint32_t Expected = 0;
   for (uint32_t Rank : Set.Ranks) {
     if (Rank != Expected)
@@ -95,11 +110,13 @@ void checkFiles(const ChakraSet &Set, Findings &Out) {
                  sys::path::filename(Set.pathOf(Expected)), Set.Ranks.back());
     Expected = Rank + 1;
   }
+  // With a gap, members beyond the files are members all the same.
+  return Expected;
 }
 
-Expected<ChakraGroups> readGroups(const ChakraSet &Set, Findings &Out) {
-  // With a gap, members beyond the files are members all the same.
-  ChakraGroups Groups(Set.Ranks.back() + 1);
+llvm::Expected<ChakraGroups> readGroups(const ChakraSet &Set, uint32_t Ranks,
+                                        Findings &Out) {
+  ChakraGroups Groups(Ranks);
   if (Set.GroupPath.empty())
     return Groups;
   auto Buffer = MemoryBuffer::getFile(Set.GroupPath);
@@ -107,6 +124,21 @@ Expected<ChakraGroups> readGroups(const ChakraSet &Set, Findings &Out) {
     return createFileError(Set.GroupPath, Buffer.getError());
   Groups.read((*Buffer)->getBuffer(), Set.GroupPath, Out);
   return Groups;
+}
+
+uint64_t readSplits(const ChakraSet &Set) {
+  auto Buffer = MemoryBuffer::getFile(Set.SystemPath);
+  if (!Buffer)
+    return 0;
+  Expected<json::Value> V = parseJson((*Buffer)->getBuffer());
+  if (!V) {
+    consumeError(V.takeError());
+    return 0;
+  }
+  const json::Object *O = V->getAsObject();
+  const int64_t Splits =
+      O ? O->getInteger("preferred-dataset-splits").value_or(0) : 0;
+  return static_cast<uint64_t>(std::max<int64_t>(Splits, 0));
 }
 
 } // namespace foretrace::validate

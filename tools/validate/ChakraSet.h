@@ -13,24 +13,29 @@ namespace foretrace::validate {
 struct ChakraSet {
   std::string Prefix;          ///< with its folder
   std::vector<uint32_t> Ranks; ///< of which there is a file, in order
-  std::string GroupPath;       ///< empty if there is no such file
+  std::string GroupPath;  ///< empty if there is no such file, as those below
+  std::string ClassPath;  ///< of ranks, if a trace stands for several
+  std::string SystemPath; ///< ASTRA-sim's system
 
   std::string pathOf(uint32_t Rank) const {
     return Prefix + "." + std::to_string(Rank) + ".et";
   }
-  /// Whether ranks count from 0 without a gap.
-  bool isComplete() const { return Ranks.back() + 1 == Ranks.size(); }
 };
 
 /// The sets in the folder \p Path, or the one that the file \p Path is of, by
 /// prefix. None if nothing is called like a trace.
 llvm::Expected<std::vector<ChakraSet>> findChakraSets(llvm::StringRef Path);
 
-/// Reports ranks without a file.
-void checkFiles(const ChakraSet &Set, Findings &Out);
+/// How many ranks \p Set is of. Reports those without a trace.
+llvm::Expected<uint32_t> countRanks(const ChakraSet &Set, Findings &Out);
 
-/// The groups of \p Set, which is complete.
-llvm::Expected<ChakraGroups> readGroups(const ChakraSet &Set, Findings &Out);
+/// The groups of \p Set, which is of \p Ranks ranks.
+llvm::Expected<ChakraGroups> readGroups(const ChakraSet &Set, uint32_t Ranks,
+                                        Findings &Out);
+
+/// Into how many parts the system of \p Set cuts collectives; 0 if that is not
+/// known.
+uint64_t readSplits(const ChakraSet &Set);
 
 } // namespace foretrace::validate
 

@@ -27,9 +27,11 @@ std::string summarize(const ChakraReport &R) {
   uint64_t Bytes = R.Totals.Messages.Bytes;
   for (const auto &[Key, S] : R.Totals.Collectives)
     Bytes = SaturatingAdd(Bytes, S.Bytes);
-  return formatv("Chakra traces: {0} ranks, {1} nodes ({2}), {3} groups, {4} "
-                 "bytes",
-                 R.Ranks, R.nodes(), nodesByType(R.Totals),
+  const std::string Of =
+      R.Ranks == R.Traces ? "" : formatv("{0} traces for ", R.Traces).str();
+  return formatv("Chakra traces: {0}{1} ranks, {2} nodes ({3}), {4} groups, "
+                 "{5} bytes",
+                 Of, R.Ranks, R.nodes(), nodesByType(R.Totals),
                  R.GroupSizes.size() - 1, Bytes);
 }
 
