@@ -130,8 +130,11 @@ bool NodeChecker::checkComp(ChakraOp &Op, ChakraWork &Work) {
   Op.Amount = std::max<uint64_t>(Node.DurationMicros * NsOfMicro, 1);
   const bool HasRoofline = Flops.value_or(0) > 0 && Size.value_or(0) > 0;
   if (Node.DurationMicros > 0) {
-    if (Flops && Size.value_or(0) == 0)
-      Out.report(At, diag::ChakraHalfRoofline);
+    const bool HasFlops = Flops && Size.value_or(0) == 0;
+    if ((Flops || Size) && !HasRoofline)
+      Out.report(At, diag::ChakraHalfRoofline,
+                 HasFlops ? "num_ops" : "tensor_size",
+                 HasFlops ? "tensor_size" : "num_ops");
     return true;
   }
   return (HasRoofline && !Op.IsCpu) || refuse(diag::ChakraNoWork);
