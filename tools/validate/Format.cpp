@@ -22,8 +22,8 @@ static StringRef firstWords(StringRef Text) {
 
 static bool looksLikeTable(StringRef Text) {
   static constexpr StringRef Words[] = {
-#define POLICY(WORD, HAS_KEYS, FIELDS) WORD,
-#define KEY(WORD, LEAST, REQUIRED)
+#define POLICY(WORD, FAMILY, FIELDS) WORD,
+#define KEY(WORD, LEAST, REQUIRED, FAMILY)
 #include "tools/validate/SimaiKeys.def"
   };
   StringRef First = Text;

@@ -10,13 +10,15 @@ namespace foretrace::validate {
 
 namespace {
 
+enum class Family : unsigned char { Any, Transformer, Dlrm };
+
 struct Policy {
   StringRef Word;
-  bool HasKeys;
+  Family Is;
   size_t Fields;
 };
 constexpr Policy Policies[] = {
-#define POLICY(WORD, HAS_KEYS, FIELDS) {WORD, HAS_KEYS, FIELDS},
+#define POLICY(WORD, FAMILY, FIELDS) {WORD, Family::FAMILY, FIELDS},
 #include "tools/validate/SimaiKeys.def"
 };
 
@@ -24,9 +26,11 @@ struct Key {
   StringRef Word;
   int64_t Least;
   bool IsRequired;
+  Family Of;
 };
 constexpr Key Keys[] = {
-#define KEY(WORD, LEAST, REQUIRED) {WORD, LEAST, REQUIRED},
+#define KEY(WORD, LEAST, REQUIRED, FAMILY)                                     \
+  {WORD, LEAST, REQUIRED, Family::FAMILY},
 #include "tools/validate/SimaiKeys.def"
 };
 constexpr StringRef PpComm = "pp_comm";
@@ -43,12 +47,17 @@ private:
   const Policy *findPolicy();
   /// Takes the key at \p I; returns how many fields it and its value are.
   size_t takeKey(size_t I);
+  /// Whether \p K is read under the policy; any is if that is unknown.
+  bool isRead(const Key &K) const {
+    return !P || K.Of == Family::Any || K.Of == P->Is;
+  }
   /// The value of \p K as the simulator reads it, or nothing if it can't.
   std::optional<int64_t> readValue(const Key &K, StringRef Text);
   void checkMesh(TableHeader &H);
   std::optional<int64_t> valueOf(StringRef Word) const;
 
   ArrayRef<StringRef> Fields;
+  const Policy *P = nullptr;
   Place At;
   Findings &Out;
   std::map<StringRef, int64_t> Seen;
@@ -58,10 +67,10 @@ const Policy *HeaderChecker::findPolicy() {
   StringRef Word = Fields.front();
   if (Word.consume_front("\xEF\xBB\xBF"))
     Out.report(At, diag::TableBom);
-  const auto *P =
+  const auto *Found =
       find_if(Policies, [&](const Policy &P) { return P.Word == Word; });
-  if (P != std::end(Policies))
-    return P;
+  if (Found != std::end(Policies))
+    return Found;
   std::vector<StringRef> Known;
   for (const Policy &P : Policies)
     Known.push_back(P.Word);
@@ -87,10 +96,10 @@ std::optional<int64_t> HeaderChecker::readValue(const Key &K, StringRef Text) {
 size_t HeaderChecker::takeKey(size_t I) {
   const auto *K =
       find_if(Keys, [&](const Key &K) { return K.Word == Fields[I]; });
-  if (K == std::end(Keys)) {
+  if (K == std::end(Keys) || !isRead(*K)) {
     // Its value is a token like any other.
     if (!isDigit(Fields[I].front()))
-      Out.report(At, diag::TableUnknownKey, Fields[I]);
+      Out.report(At, diag::TableUnknownKey, Fields[I], Fields.front());
     return 1;
   }
   if (I + 1 == Fields.size()) {
@@ -105,9 +114,13 @@ size_t HeaderChecker::takeKey(size_t I) {
     return 2;
   if (*Value > 1)
     Out.report(At, diag::TableCheckpoints, K->Word, *Value);
-  if (I + 2 == Fields.size())
+  const ArrayRef<StringRef> Layers =
+      Fields.drop_front(I + 2).take_front(static_cast<size_t>(*Value));
+  if (Layers.empty())
     Out.report(At, diag::TableKeyValue, K->Word);
-  return 2 + std::min<size_t>(*Value, Fields.size() - I - 2);
+  for (StringRef Layer : Layers)
+    (void)readValue(*K, Layer);
+  return 2 + Layers.size();
 }
 
 std::optional<int64_t> HeaderChecker::valueOf(StringRef Word) const {
@@ -147,15 +160,15 @@ TableHeader HeaderChecker::run() {
     Out.report(At, diag::TableEmpty, "header");
     return H;
   }
-  const Policy *P = findPolicy();
+  P = findPolicy();
   if (P) {
     H.Fields = P->Fields;
-    H.HasKeys = P->HasKeys;
+    H.HasKeys = P->Is == Family::Transformer;
     H.Policy = P->Word;
   }
   for (size_t I = 1; I < Fields.size();)
     I += takeKey(I);
-  if (P && !P->HasKeys)
+  if (P && P->Is != Family::Transformer)
     return H;
   H.Checkpoints = valueOf("checkpoints:").value_or(0);
   H.Boundary = valueOf(PpComm).value_or(0);
