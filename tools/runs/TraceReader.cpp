@@ -42,7 +42,13 @@ public:
     Rest = Rest.drop_front(End - 1);
     return Value;
   }
-  StringRef rest() const { return Rest; }
+  /// What follows `Key=`; nothing if it isn't there.
+  std::optional<StringRef> findRest(StringRef Key) const {
+    const size_t At = position(Key);
+    if (At == StringRef::npos)
+      return std::nullopt;
+    return Rest.drop_front(At + Key.size() + 1);
+  }
 
 private:
   /// Where `key=` begins, at the start or after a comma.
@@ -175,9 +181,8 @@ llvm::Error foretrace::runs::parseRow(StringRef Line, SeenRow &Row) {
   }
   if (!isTime(Row.Duration) || !isTime(Row.Timestamp))
     return fail("`duration` or `timestamp` is no number");
-  size_t Calls = F.rest().find("sub_operations=");
-  if (Calls == StringRef::npos)
+  const std::optional<StringRef> Calls = F.findRest("sub_operations");
+  if (!Calls)
     return fail("the row lacks `sub_operations`");
-  return parseCalls(
-      F.rest().drop_front(Calls + StringRef("sub_operations=").size()), Row);
+  return parseCalls(*Calls, Row);
 }

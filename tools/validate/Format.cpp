@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/Format.h"
-#include "tools/runs/TraceReader.h"
 #include "tools/validate/ChakraReader.h"
 #include "tools/validate/SimaiReader.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,14 +9,19 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// The first line that is neither blank nor a comment of GOAL.
-static StringRef firstWords(StringRef Text) {
-  for (;;) {
-    Text = Text.ltrim();
-    if (!Text.starts_with("//"))
-      return Text.take_until([](char C) { return C == '\n'; });
-    Text = Text.split('\n').second;
+/// Whether one of the first lines begins a schedule or a rank of it. The very
+/// first may be a comment, or what is to be reported.
+static bool looksLikeGoal(StringRef Text) {
+  constexpr int MostLines = 16;
+  for (int I = 0; I != MostLines && !Text.empty(); ++I) {
+    const auto [Line, After] = Text.split('\n');
+    const StringRef Words = Line.trim();
+    if (Words.starts_with("num_ranks") ||
+        (Words.starts_with("rank ") && Words.contains('{')))
+      return true;
+    Text = After;
   }
+  return false;
 }
 
 static bool looksLikeTable(StringRef Text) {
@@ -42,23 +46,12 @@ static bool looksLikeChakra(StringRef Text) {
   return Reader.hasMetadata() || Reader.next() == ChakraReader::Status::Node;
 }
 
-static bool looksLikeTrace(StringRef Line) {
-  runs::SeenRow Row;
-  if (Error E = runs::parseRow(Line, Row)) {
-    consumeError(std::move(E));
-    return false;
-  }
-  return true;
-}
-
 Format recognize(StringRef Text) {
-  const StringRef First = firstWords(Text);
-  if (First.starts_with("num_ranks") ||
-      (First.starts_with("rank ") && First.contains('{')))
+  if (looksLikeGoal(Text))
     return Format::Goal;
   if (looksLikeTable(Text))
     return Format::Table;
-  if (looksLikeTrace(First))
+  if (Text.ltrim().starts_with("rank:"))
     return Format::Trace;
   return looksLikeChakra(Text) ? Format::Chakra : Format::Unknown;
 }
