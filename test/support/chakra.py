@@ -4,12 +4,16 @@
 Prints Chakra execution traces, a node a line. Reads the wire format of protocol
 buffers by itself, so that it shares nothing with what wrote them.
 """
-import struct
 import sys
 
 KINDS = {4: "compute", 5: "send", 6: "receive", 7: "collective"}
 COLLECTIVES = {0: "all_reduce", 2: "all_gather", 6: "all_to_all",
                7: "reduce_scatter"}
+
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+# Of AttributeProto; what is not here is a list.
+SIGNED, UNSIGNED, TEXT, REAL = (7, 9), (11, 13, 19, 21, 27), (29,), (3, 5)
 
 
 def varint(data, at):
@@ -20,56 +24,95 @@ def varint(data, at):
         value |= (byte & 127) << shift
         shift += 7
         if byte < 128:
-            return value, at
+            return value & (1 << 64) - 1, at
+        if shift == 70:
+            raise ValueError("more than ten bytes")
 
 
 def fields(data):
-    """(number, value) of a message; submessages and strings are bytes."""
+    """(number, wire type, value) of a message; submessages and strings are bytes.
+    An IndexError or ValueError if it is none."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
-        if key & 7 == 0:
+        number, wire = key >> 3, key & 7
+        if not 0 < number < 1 << 29:
+            raise ValueError("no number of a field")
+        if wire == VARINT:
             value, at = varint(data, at)
-        elif key & 7 == 2:
+        elif wire == BYTES:
             size, at = varint(data, at)
             value, at = data[at:at + size], at + size
-            assert len(value) == size, "truncated"
+        elif wire in (FIXED32, FIXED64):
+            size = 4 if wire == FIXED32 else 8
+            value, at = int.from_bytes(data[at:at + size], "little"), at + size
         else:
-            assert key & 7 == 5, "a type of field that traces don't have"
-            value, at = struct.unpack_from("<I", data, at)[0], at + 4
-        yield key >> 3, value
+            raise ValueError("a type that fields don't have")
+        if at > len(data):
+            raise IndexError("truncated")
+        yield number, wire, value
 
 
-def numbers(data):
+def numbers(wire, value):
+    """Repeated integers, packed or not."""
+    if wire == VARINT:
+        return [value]
     at, out = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        out.append(value)
+    while wire == BYTES and at < len(value):
+        number, at = varint(value, at)
+        out.append(number)
     return out
 
 
+def attribute(data):
+    """(name, value) of an attribute; the value is an integer, a text, or something
+    that no attribute has that is read."""
+    name, value = "", None
+    for number, wire, of in fields(data):
+        if number in (1, 2) + TEXT and wire == BYTES:
+            of = of.decode()
+        if number == 1 and wire == BYTES:
+            name = of
+        elif number in TEXT and wire == BYTES:
+            value = of
+        elif number in SIGNED and wire == VARINT:
+            value = of - (1 << 64 if of >> 63 else 0)
+        elif number in UNSIGNED and wire == (
+                {19: FIXED32, 21: FIXED64}.get(number, VARINT)):
+            value = of
+        elif number in REAL or number > 3 and wire == BYTES:
+            value = number, of
+    return name, value
+
+
 class Node:
+    """As protocol buffers read it: what the schema doesn't know is `unknown`."""
+
     def __init__(self, data):
-        self.id = self.duration = 0
+        self.id = self.duration = self.type = 0
+        self.name, self.unknown = "", []
         self.control, self.data, self.attributes = [], [], {}
-        for field, value in fields(data):
-            if field == 1:
+        for field, wire, value in fields(data):
+            if (field, wire) == (1, VARINT):
                 self.id = value
-            elif field == 2:
+            elif (field, wire) == (2, BYTES):
                 self.name = value.decode()
-            elif field == 3:
-                self.kind = KINDS[value]
+            elif (field, wire) == (3, VARINT):
+                self.type = value & (1 << 32) - 1
             elif field == 4:
-                self.control += numbers(value)
+                self.control += numbers(wire, value)
             elif field == 5:
-                self.data += numbers(value)
-            elif field == 7:
+                self.data += numbers(wire, value)
+            elif (field, wire) == (7, VARINT):
                 self.duration = value
+            elif (field, wire) == (10, BYTES):
+                self.attributes.setdefault(*attribute(value))
             else:
-                assert field == 10, "a field of nodes that traces don't have"
-                (_, name), (kind, of) = fields(value)
-                self.attributes[name.decode()] = (
-                    of.decode() if kind == 29 else of)
+                self.unknown.append(field)
+
+    @property
+    def kind(self):
+        return KINDS.get(self.type)
 
     def __str__(self):
         out = "%d %s %s" % (self.id, self.kind, self.name)
@@ -86,17 +129,24 @@ class Node:
         return out
 
 
-def read(path):
-    """(version, nodes) of a trace."""
-    with open(path, "rb") as file:
-        data = file.read()
-    at, messages = 0, []
+def messages(data):
+    """The messages of a file, each after its length."""
+    at = 0
     while at < len(data):
         size, at = varint(data, at)
-        messages.append(data[at:at + size])
-        assert len(messages[-1]) == size, "truncated"
+        if at + size > len(data):
+            raise IndexError("truncated")
+        yield data[at:at + size]
         at += size
-    return dict(fields(messages[0]))[1].decode(), map(Node, messages[1:])
+
+
+def read(path):
+    """(version, nodes) of a trace that we wrote."""
+    with open(path, "rb") as file:
+        first, *rest = messages(file.read())
+    nodes = list(map(Node, rest))
+    assert all(node.kind and not node.unknown for node in nodes)
+    return attribute(first)[0], nodes
 
 
 if __name__ == "__main__":

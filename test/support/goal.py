@@ -15,8 +15,9 @@ import sys
 
 LABEL = r"[A-Za-z][A-Za-z0-9_]*"
 OPERATION = re.compile(
-    rf"({LABEL}): (?:(calc) (\d+)|(send|recv) (\d+)b (?:to|from) (\d+) tag (\d+))"
-    r" cpu (\d+)(?: nic (\d+))?")
+    rf"({LABEL}): (?:(calc) (\d+)|(send|recv) (\d+)b (?:to|from) (-1|\d+)"
+    r" tag (-1|\d+)) cpu (\d+)(?: nic (\d+))?")
+ANY = -1  # the rank or the tag of a receive that takes all
 ORDER = re.compile(rf"({LABEL}) requires ({LABEL})")
 
 
@@ -25,22 +26,27 @@ class Operation:
         self.rank, self.label = rank, match[1]
         self.kind = match[2] or match[4]
         self.size = int(match[3] or match[5])
-        self.peer, self.tag = int(match[6] or -1), int(match[7] or -1)
+        self.peer, self.tag = int(match[6] or ANY), int(match[7] or ANY)
         self.cpu, self.nic = int(match[8]), match[9]
         assert (self.nic is None) == (self.kind == "calc"), match[0]
         assert self.kind == "calc" or 0 < self.size < 2**31, match[0]
-        assert self.tag < 2**32 and self.cpu < 256 and self.peer != rank
+        assert self.kind != "send" or ANY not in (self.peer, self.tag), match[0]
+        assert self.tag < 2**32 - 1 and self.cpu < 256 and self.peer != rank
         self.waits, self.next = 0, []
         self.begin, self.end = 0, None
 
 
 def read(path):
     """The operations of each rank, by label."""
-    ranks = []
     with open(path) as file:
-        lines = [line for line in file.read().splitlines()
-                 if not line.startswith("//")]
-    count = int(re.fullmatch(r"num_ranks (\d+)", lines.pop(0))[1])
+        return parse(file.read().splitlines())
+
+
+def parse(lines):
+    ranks = []
+    lines = [line for line in lines if not line.startswith("//")]
+    count = re.fullmatch(r"num_ranks (\d+)", lines.pop(0) if lines else "")
+    assert count, "no ranks"
     for line in lines:
         if line == "rank %d {" % len(ranks):
             ranks.append({})
@@ -49,12 +55,13 @@ def read(path):
             assert of.label not in ranks[-1], line
             ranks[-1][of.label] = of
         elif match := ORDER.fullmatch(line):
+            assert all(label in ranks[-1] for label in match.groups()), line
             later, earlier = (ranks[-1][label] for label in match.groups())
             later.waits += 1
             earlier.next.append(later)
         else:
             assert line == "}", line
-    assert len(ranks) == count
+    assert len(ranks) == int(count[1])
     return ranks
 
 
@@ -63,8 +70,8 @@ class Run:
         self.is_eager = is_eager
         self.gap, self.latency = gap, latency
         self.free = collections.defaultdict(float)  # by processor, interface
-        self.arrived = collections.defaultdict(collections.deque)
-        self.posted = collections.defaultdict(collections.deque)
+        self.arrived = collections.defaultdict(list)  # by rank
+        self.posted = collections.defaultdict(list)
         self.events, self.number = [], 0
         self.all = [of for rank in ranks for of in rank.values()]
         for of in self.all:
@@ -92,26 +99,32 @@ class Run:
         start = max(time, self.free[of.rank, "nic", of.nic])
         self.free[of.rank, "nic", of.nic] = start + self.gap * of.size
         arrival = start + self.latency + self.gap * of.size
-        self.meet((of.rank, of.peer, of.tag), (arrival, of), None)
+        self.arrived[of.peer].append((arrival, of))
+        self.meet(of.peer)
         if self.is_eager:
             self.done(start, of)
 
     def recv(self, time, of):
-        self.meet((of.peer, of.rank, of.tag), None, (time, of))
+        self.posted[of.rank].append((time, of))
+        self.meet(of.rank)
 
-    def meet(self, key, message, receive):
-        arrived, posted = self.arrived[key], self.posted[key]
-        if message:
-            arrived.append(message)
-        if receive:
-            posted.append(receive)
-        while arrived and posted:
-            (time, sent), (begin, of) = arrived.popleft(), posted.popleft()
+    def meet(self, rank):
+        """The first receive of a rank that takes a message takes the first."""
+        for receive in self.posted[rank]:
+            for message in self.arrived[rank]:
+                (begin, of), (time, sent) = receive, message
+                if (of.peer in (ANY, sent.rank) and of.tag in (ANY, sent.tag)):
+                    break
+            else:
+                continue
+            self.posted[rank].remove(receive)
+            self.arrived[rank].remove(message)
             assert sent.size == of.size, "%d bytes to %d: %s" % (
-                sent.size, of.rank, key)
+                sent.size, of.rank, sent.label)
             self.done(max(time, begin), of)
             if not self.is_eager:
                 self.done(max(time, begin), sent)
+            return
 
     def problem(self):
         """Runs; what is wrong, or None."""
