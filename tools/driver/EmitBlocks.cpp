@@ -22,6 +22,20 @@ std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
   return Selected;
 }
 
+bool takesFile(const ir::EmitSpec &Emit) {
+  const Backend *B = findBackend(Emit.Backend);
+  if (!B)
+    return true; // reported
+  auto Errors = [&](const ir::EmitSpec &E) {
+    DiagnosticEngine Known;
+    B->Prepare(E, Known);
+    return Known.errorCount();
+  };
+  ir::EmitSpec WithFile = Emit;
+  WithFile.set("file", ir::Attribute::Kind::Text, "file");
+  return Errors(WithFile) <= Errors(Emit);
+}
+
 bool areOfModel(ArrayRef<StringRef> Backends) {
   return !Backends.empty() && all_of(Backends, [](StringRef Name) {
     const Backend *B = findBackend(Name);

@@ -14,6 +14,9 @@ namespace foretrace::driver {
 std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
                                       llvm::ArrayRef<std::string> Names);
 
+/// Whether the backend of \p Emit writes a single file, and takes its name.
+bool takesFile(const ir::EmitSpec &Emit);
+
 /// Whether there are \p Backends, and all of them speak of the model alone.
 bool areOfModel(llvm::ArrayRef<llvm::StringRef> Backends);
 

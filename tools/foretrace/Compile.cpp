@@ -62,6 +62,11 @@ static void compileJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
                  Emits.size());
     return;
   }
+  if (Emits.size() == 1 && !To.File.empty() && !driver::takesFile(Emits[0])) {
+    Diags.report(Emits[0].Range, diag::FolderNeeded, Emits[0].Backend,
+                 OutputPath.getValue());
+    return;
+  }
   using Kind = ir::Attribute::Kind;
   for (ir::EmitSpec &E : Emits) {
     if (!To.File.empty())

@@ -15,7 +15,7 @@ class TableChecker : public TableVisitor {
 public:
   explicit TableChecker(Findings &Out) : Out(Out) {}
 
-  void header(const TableHeader &H, const Place &) override { Header = H; }
+  void header(const TableHeader &H, const Place &At) override;
   void row(const TableHeader &H, const TableRow &Row, const Place &At) override;
   /// What there is, in a line.
   std::string summary() const;
@@ -38,6 +38,12 @@ static int64_t groupSize(const TableHeader &H, simai::Group G,
   if (Column == TableColumn::WeightGradient)
     return G == simai::Group::ExpertData ? H.dp() / H.Ep : H.dp();
   return G == simai::Group::Expert ? H.Ep : H.Tp;
+}
+
+void TableChecker::header(const TableHeader &H, const Place &At) {
+  Header = H;
+  for (StringRef Key : H.Missing)
+    Out.report(At, diag::TableMissingKey, Key);
 }
 
 void TableChecker::checkTime(const Twine &What, uint64_t Time,

@@ -22,15 +22,17 @@ constexpr Policy Policies[] = {
 #include "tools/validate/SimaiKeys.def"
 };
 
+enum class NeededFor : unsigned char { Nothing, Meaning, Simulation };
+
 struct Key {
   StringRef Word;
   int64_t Least;
-  bool IsRequired;
+  NeededFor For;
   Family Of;
 };
 constexpr Key Keys[] = {
-#define KEY(WORD, LEAST, REQUIRED, FAMILY)                                     \
-  {WORD, LEAST, REQUIRED, Family::FAMILY},
+#define KEY(WORD, LEAST, NEED, FAMILY)                                         \
+  {WORD, LEAST, NeededFor::NEED, Family::FAMILY},
 #include "tools/validate/SimaiKeys.def"
 };
 constexpr StringRef PpComm = "pp_comm";
@@ -172,9 +174,14 @@ TableHeader HeaderChecker::run() {
     return H;
   H.Checkpoints = valueOf("checkpoints:").value_or(0);
   H.Boundary = valueOf(PpComm).value_or(0);
-  for (const Key &K : Keys)
-    if (K.IsRequired && !Seen.count(K.Word))
+  for (const Key &K : Keys) {
+    if (Seen.count(K.Word))
+      continue;
+    if (K.For == NeededFor::Meaning)
       Out.report(At, diag::TableMissingKey, K.Word);
+    if (K.For == NeededFor::Simulation)
+      H.Missing.push_back(K.Word);
+  }
   checkMesh(H);
   return H;
 }

@@ -20,6 +20,8 @@ struct TableHeader {
   bool HasKeys = false;    ///< the policy is one for transformers
   int64_t Checkpoints = 0; ///< rows that are computed again
   int64_t Boundary = 0;    ///< bytes of a message between stages
+  /// Keys that are not there, and that only the simulator needs.
+  llvm::SmallVector<llvm::StringRef, 2> Missing;
 
   /// Ranks of the data-parallel group.
   int64_t dp() const { return World / (Tp * Pp); }
