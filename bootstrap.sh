@@ -25,8 +25,8 @@ END
 packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev llvm-19-dev llvm-19-tools uuid-dev
   zlib1g-dev libzstd-dev'
-# What only some tests need: SimGrid replays traces.
-test_packages='libsimgrid-dev'
+# What only some tests need: SimGrid replays traces, protoc decodes others.
+test_packages='libsimgrid-dev protobuf-compiler'
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }

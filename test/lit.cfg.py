@@ -33,5 +33,6 @@ if config.fuzzers:
     config.available_features.add("fuzzers")
 if config.assertions:
     config.available_features.add("asserts")
-if shutil.which("smpirun"):
-    config.available_features.add("simgrid")
+for feature, program in {"simgrid": "smpirun", "protoc": "protoc"}.items():
+    if shutil.which(program):
+        config.available_features.add(feature)
