@@ -211,6 +211,8 @@ void GoalChecker::take(const GoalStatement &S) {
     Out.report(At, diag::GoalOverflow, S.Overflow);
   switch (S.Is) {
   case Kind::NumRanks:
+    if (NumRanks)
+      Out.report(At, diag::GoalSyntax, "`rank`");
     NumRanks = S.Amount;
     return;
   case Kind::Rank:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What LogGOPSim or htsim would not take, or take for something else, in a GOAL
-// schedule. The labels of one rank are in memory at a time.
+// schedule. The labels of one rank are in memory at a time; its operations
+// stay, unless there are too many, for the replay.
 #ifndef FORETRACE_TOOLS_VALIDATE_GOALCHECK_H
 #define FORETRACE_TOOLS_VALIDATE_GOALCHECK_H
 
