@@ -12,8 +12,13 @@ COLLECTIVES = {0: "all_reduce", 2: "all_gather", 6: "all_to_all",
 
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-# Of AttributeProto; what is not here is a list.
-SIGNED, UNSIGNED, TEXT, REAL = (7, 9), (11, 13, 19, 21, 27), (29,), (3, 5)
+# Fields of AttributeProto: integers by their bits, and those that are not written as
+# varints.
+INTEGERS = {7: 32, 9: 64, 11: 32, 13: 64, 15: 32, 17: 64, 19: 32, 21: 64, 23: 32,
+            25: 64, 27: 64}
+SIGNED, ZIGZAG = (7, 9, 23, 25), (15, 17)
+FIXED = {19: FIXED32, 23: FIXED32, 21: FIXED64, 25: FIXED64}
+TEXT, RAW, REAL = 29, 31, (3, 5)
 
 
 def varint(data, at):
@@ -64,22 +69,30 @@ def numbers(wire, value):
     return out
 
 
+def integer(number, value):
+    """What the field with this number says by its bits."""
+    bits = INTEGERS[number]
+    value &= (1 << bits) - 1
+    if number in ZIGZAG:
+        return value >> 1 ^ -(value & 1)
+    return value - (1 << bits) if number in SIGNED and value >> bits - 1 else value
+
+
 def attribute(data):
     """(name, value) of an attribute; the value is an integer, a text, or something
     that no attribute has that is read."""
     name, value = "", None
     for number, wire, of in fields(data):
-        if number in (1, 2) + TEXT and wire == BYTES:
+        if number in (1, 2, TEXT) and wire == BYTES:
             of = of.decode()
         if number == 1 and wire == BYTES:
             name = of
-        elif number in TEXT and wire == BYTES:
+        elif number in INTEGERS and wire == FIXED.get(number, VARINT):
+            value = integer(number, of)
+        elif number == TEXT and wire == BYTES:
             value = of
-        elif number in SIGNED and wire == VARINT:
-            value = of - (1 << 64 if of >> 63 else 0)
-        elif number in UNSIGNED and wire == (
-                {19: FIXED32, 21: FIXED64}.get(number, VARINT)):
-            value = of
+        elif number == RAW and wire == BYTES:
+            value = of.decode("latin-1")
         elif number in REAL or number > 3 and wire == BYTES:
             value = number, of
     return name, value

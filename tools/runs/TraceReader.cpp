@@ -60,7 +60,7 @@ private:
       return Comma;
     for (size_t At = Rest.find(Key); At != StringRef::npos;
          At = Rest.find(Key, At + 1)) {
-      bool Begins = At == 0 || Rest[At - 1] == ',' || Rest[At - 1] == '(';
+      bool Begins = At == 0 || Rest[At - 1] == ',';
       if (Begins && Rest.drop_front(At + Key.size()).starts_with("="))
         return At;
     }
