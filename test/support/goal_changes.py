@@ -58,12 +58,12 @@ def read(data):
     text = re.sub(r"\r?\n", "\n", text + "\n")
     text = re.sub(r"^/\*.*?\*/", "", text, flags=re.M | re.S)
     text = re.sub("^(%s)(?!\n)" % OPEN.pattern, "\\1\n", text, flags=re.M)
-    if re.search(r"^[ \t]", text, re.M):
+    if re.search(r"^[ \t]+(?=[^ \t\n}])", text, re.M):
         raise Illegal("a blank where a statement begins")
     out, is_in_rank = [], False
     for number, line in enumerate(text.split("\n")):
-        if line and not line.startswith("//"):
-            line = canonical(line.rstrip(" \t"), is_in_rank, number)
+        if line.strip(" \t") and not line.startswith("//"):
+            line = canonical(line.strip(" \t"), is_in_rank, number)
             is_in_rank = (is_in_rank or line.endswith("{")) and line != "}"
             out.append(line)
     return out

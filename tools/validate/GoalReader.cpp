@@ -12,12 +12,13 @@ using Kind = GoalStatement::Kind;
 static constexpr StringRef Blanks = " \t";
 
 /// Skips line ends and comments, and notes a blank, which only we skip: txt2bin
-/// takes none before a statement, a comment or the end of an empty line.
+/// takes none before a statement or a comment.
 void GoalReader::skipToStatement(GoalStatement &S) {
   for (;;) {
     if (Rest.starts_with(" ") || Rest.starts_with("\t")) {
-      S.BlankLine = S.BlankLine ? S.BlankLine : Line;
       Rest = Rest.ltrim(Blanks);
+      if (S.BlankLine == 0 && !atLineEnd() && !Rest.starts_with("}"))
+        S.BlankLine = Line;
     } else if (Rest.consume_front("\n")) {
       ++Line;
     } else if (Rest.starts_with("//")) {
