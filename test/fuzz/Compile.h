@@ -22,6 +22,17 @@ inline bool runAllPasses(ir::Program &P, DiagnosticEngine &Diags) {
   return runPasses(P, Rest, Diags, Options);
 }
 
+/// Asks the backend of \p E, if there is one, whether it can say \p P.
+inline void checkBackend(const ir::Program &P, const ir::EmitSpec &E,
+                         DiagnosticEngine &Diags) {
+  const Backend *B = findBackend(E.Backend);
+  if (!B)
+    return;
+  B->Prepare(E, Diags);
+  if (!Diags.hasErrors())
+    B->Check({P, E, "job"}, Diags);
+}
+
 /// Asks every backend whether it can say \p P, with the options of the job's
 /// own `emit` blocks and without any.
 inline void checkAllBackends(const ir::Program &P, DiagnosticEngine &Diags) {
@@ -29,11 +40,7 @@ inline void checkAllBackends(const ir::Program &P, DiagnosticEngine &Diags) {
   for (const Backend &B : allBackends())
     Emits.push_back(ir::EmitSpec::plain(B.Name));
   for (const ir::EmitSpec &E : Emits)
-    if (const Backend *B = findBackend(E.Backend)) {
-      B->Prepare(E, Diags);
-      if (!Diags.hasErrors())
-        B->Check({P, E, "job"}, Diags);
-    }
+    checkBackend(P, E, Diags);
 }
 
 } // namespace foretrace

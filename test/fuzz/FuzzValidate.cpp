@@ -1,23 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a workload table and as a GOAL schedule, whatever they are taken
-// for.
+// for. A table that can be read can be converted, or there is a diagnostic.
+#include "ir/Verify.h"
+#include "test/fuzz/Compile.h"
+#include "tools/convert/Formats.h"
+#include "tools/convert/TableImport.h"
 #include "tools/validate/Format.h"
 #include "tools/validate/GoalCheck.h"
 #include "tools/validate/SimaiCheck.h"
 #include <cstdlib>
 
-using namespace foretrace::validate;
+using namespace foretrace;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  const llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
-  (void)recognize(Text);
-  for (auto *Check : {checkTable, checkGoal}) {
-    Findings Out;
+static void check(llvm::StringRef Text) {
+  for (auto *Check : {validate::checkTable, validate::checkGoal}) {
+    validate::Findings Out;
     if (Check(Text, "file", Out).empty())
       std::abort();
     Out.print(llvm::nulls());
     Out.printJSON(llvm::nulls());
   }
+}
+
+static void convertTable(llvm::StringRef Text) {
+  validate::Findings Found;
+  DiagnosticEngine Diags;
+  std::optional<ir::Program> P =
+      convert::importTable(Text, "file", Found, Diags);
+  if (P.has_value() == (Found.hasErrors() || Diags.hasErrors()))
+    std::abort();
+  if (!P)
+    return;
+  if (!ir::verify(*P, Diags))
+    std::abort();
+  P->Spec.Emits = llvm::cantFail(
+      convert::emitsFor({"chakra", "goal", "simgrid"}, "all", false));
+  for (const ir::EmitSpec &E : P->Spec.Emits)
+    checkBackend(*P, E, Diags);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  const llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
+  (void)validate::recognize(Text);
+  check(Text);
+  convertTable(Text);
   return 0;
 }

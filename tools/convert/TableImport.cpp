@@ -199,6 +199,11 @@ void StageBuilder::add(const Row &R, TableColumn Of) {
   const std::optional<Message> M = messageOf(Cell, Of);
   if (!M && *Time == 0)
     return;
+  // What all ranks of a group have is counted, too, and shares are rounded up.
+  if (M && ((Bytes(*Size) + Bytes(M->Ranks)) * M->Ranks).isOverflow()) {
+    Diags.report(Range, diag::SizeOverflow, "a message");
+    return;
+  }
   if (!M)
     return kernel(Nanoseconds(*Time), {});
   message(*M, *Size, Nanoseconds(*Time));
