@@ -81,12 +81,33 @@ static bool checkGroups(const EmitRequest &Request, const MessageRules &Rules,
   return Reported.empty();
 }
 
+/// Whether no collective is cut into more messages than can be written.
+static bool checkChunk(const EmitRequest &Request, const MessageRules &Rules,
+                       DiagnosticEngine &Diags) {
+  constexpr int64_t MaxMessages = int64_t(1) << 20; // that a rank sends
+  const Program &P = Request.Program;
+  for (const Block &B : P.Blocks)
+    for (const Op &O : B.Ops) {
+      const Bytes Size =
+          isCollective(O.Kind) ? messageBytes(O, B, P.Mesh) : Bytes();
+      if (Size.isOverflow() || Size.value() / Rules.Chunk < MaxMessages)
+        continue; // what can't be counted is refused elsewhere
+      const NamedAttribute *A = Request.Emit.Options.find("chunk");
+      Diags.report(A ? A->Value.Range : Request.Emit.Range, diag::EmitChunk,
+                   Size.value(), O.Name, Size.value() / Rules.Chunk,
+                   MaxMessages, Size.value() / MaxMessages + 1);
+      return false;
+    }
+  return true;
+}
+
 bool foretrace::checkMessages(const EmitRequest &Request,
                               const MessageRules &Rules,
                               DiagnosticEngine &Diags) {
   bool IsGood = checkWorld(Request, Diags);
   IsGood &= checkSteps(Request, Diags);
   IsGood &= checkGroups(Request, Rules, Diags);
+  IsGood &= checkChunk(Request, Rules, Diags);
   return IsGood;
 }
 

@@ -274,9 +274,12 @@ std::optional<ir::Spec> foretrace::compileSpec(llvm::SourceMgr &Sources,
 
 /// A job that has a cluster and nothing else.
 static std::string jobWithCluster(llvm::StringRef Path) {
+  std::string Import = "import \"";
+  for (char C : Path)
+    Import += C == '"' || C == '\\' ? std::string{'\\', C} : std::string{C};
   if (!Path.ends_with(".toml"))
-    return ("import \"" + Path + "\"\n").str();
-  return ("import \"" + Path + "\" as machine\ncluster : machine { }\n").str();
+    return Import + "\"\n";
+  return Import + "\" as machine\ncluster : machine { }\n";
 }
 
 std::optional<ir::ClusterSpec> Compilation::runCluster(llvm::StringRef Path) {

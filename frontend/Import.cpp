@@ -34,7 +34,8 @@ static std::string findNearest(llvm::StringRef Missing,
     std::error_code EC;
     for (fs::directory_iterator It(Beside, EC), End; It != End && !EC;
          It.increment(EC))
-      if (path::extension(It->path()) == path::extension(Missing))
+      if (path::extension(It->path()) == path::extension(Missing) &&
+          It->type() != fs::file_type::directory_file)
         Stems.push_back(path::stem(It->path()).str());
   }
   llvm::sort(Stems); // a folder has no order

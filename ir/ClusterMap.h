@@ -27,8 +27,6 @@ public:
   explicit ClusterMap(const ClusterSpec &C);
 
   int64_t nodeOf(int64_t Rank) const { return Rank / DevicesPerNode; }
-  /// Within its node, from 0.
-  int64_t deviceOf(int64_t Rank) const { return Rank % DevicesPerNode; }
 
   /// The innermost tier with all of \p Ranks in one domain, as an index into
   /// ClusterSpec::Tiers. There must be ranks.

@@ -27,15 +27,14 @@ struct Meeting {
 
 /// A client has, for the actor with an index:
 ///
-///   bool begin(size_t Actor)            goes to its next call; false at the end
-///   size_t parts(size_t Actor)          of its call
-///   Meeting meeting(size_t Actor, size_t Part)
-///   int64_t duration(size_t Actor, size_t Part)   in the client's unit
-///   void end(size_t Actor, int64_t Start, int64_t End)
+///   bool begin(size_t Actor)            goes to its next call; false at the
+///   end size_t parts(size_t Actor)          of its call Meeting meeting(size_t
+///   Actor, size_t Part) int64_t duration(size_t Actor, size_t Part)   in the
+///   client's unit void end(size_t Actor, int64_t Start, int64_t End)
 ///
 /// A meeting starts when the last of its members has come, and takes as long as
-/// each of them says. What a call does alone is done one after the other, beside
-/// its meetings.
+/// each of them says. What a call does alone is done one after the other,
+/// beside its meetings.
 template <typename ClientT> class Rendezvous {
 public:
   Rendezvous(ClientT &Client, size_t Actors) : Client(Client), All(Actors) {}
@@ -145,8 +144,8 @@ template <typename ClientT> bool Rendezvous<ClientT>::leave(size_t I) {
       S.Waiting = I;
       return false;
     }
-    Last = std::max(Last,
-                    std::max(S.Start, A.Clock) + Client.duration(I, Part));
+    Last =
+        std::max(Last, std::max(S.Start, A.Clock) + Client.duration(I, Part));
   }
   Client.end(I, A.Clock, std::max(Alone, Last));
   A.Clock = std::max(Alone, Last);

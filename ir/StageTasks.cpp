@@ -114,8 +114,7 @@ void StageTasks::addEntry(const Action &A, bool IsForward, Ids &To) {
   }
   Action Other = A;
   const int64_t Part = S.partOf(Stage, A.Chunk) + (IsForward ? -1 : 1);
-  for (Other.Chunk = 0; S.partOf(Stage, Other.Chunk) != Part;)
-    ++Other.Chunk;
+  Other.Chunk = S.placeOf(Part).Chunk;
   addExit(Other, IsForward, To);
 }
 

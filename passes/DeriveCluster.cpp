@@ -9,12 +9,14 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// What a node's network cards give each of its devices, in one direction.
-static int64_t shareOfNics(const ClusterSpec &C) {
-  // Rounded down by less than 1 byte/s.
-  const __int128 All = static_cast<__int128>(*C.Nics) * *C.NicBandwidth;
-  return static_cast<int64_t>(
-      std::min<__int128>(All / *C.DevicesPerNode, INT64_MAX));
+/// What a node's network cards give each of its devices, in one direction;
+/// rounded down by less than 1 byte/s.
+static std::optional<int64_t> shareOfNics(const ClusterSpec &C) {
+  const __int128 Share =
+      static_cast<__int128>(*C.Nics) * *C.NicBandwidth / *C.DevicesPerNode;
+  if (Share > INT64_MAX)
+    return std::nullopt;
+  return std::max<int64_t>(static_cast<int64_t>(Share), 1);
 }
 
 void Deriver::deriveBandwidth(const ClusterSpec &C, TierSpec &T) {
@@ -22,11 +24,14 @@ void Deriver::deriveBandwidth(const ClusterSpec &C, TierSpec &T) {
     return;
   const bool LeavesNode =
       !T.Devices.isStated() || *T.Devices > *C.DevicesPerNode;
-  if (LeavesNode && C.NicBandwidth.isPresent() && C.Nics.isPresent())
-    T.Bandwidth.derive(std::max(shareOfNics(C), int64_t(1)),
-                       C.NicBandwidth.Range);
-  else
+  if (!LeavesNode || !C.NicBandwidth.isPresent() || !C.Nics.isPresent()) {
     error(T.Range, diag::MissingKey, T.Name, "bandwidth", "450 GB/s");
+    return;
+  }
+  if (const std::optional<int64_t> Share = shareOfNics(C))
+    T.Bandwidth.derive(*Share, C.NicBandwidth.Range);
+  else
+    error(C.Nics.Range, diag::SizeOverflow, "nics x nic_bandwidth of a device");
 }
 
 /// Domains lie within one another, so that ranks are joined by the innermost

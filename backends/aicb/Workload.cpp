@@ -11,7 +11,9 @@ void Workload::write() {
   init();
   Out.endEpoch();
   for (int64_t Epoch = 0; Epoch < O.Epochs; ++Epoch) {
-    if (J.Pp > 1 && O.Kind != Kind::Collective) {
+    if (O.Kind == Kind::Collective) {
+      // Its messages are those of the step.
+    } else if (J.Pp > 1) {
       pipeline();
       step(); // and once more below
     } else {

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -53,8 +54,8 @@ std::vector<Dimension> astra::dimensionsOf(const ClusterSpec &C, int64_t World,
   for (const TierSpec &T : C.Tiers) {
     const int64_t Ranks = std::min(*T.Devices, World) / Inside;
     if (Ranks > 1)
-      Dimensions.push_back(
-          makeDimension(T, *T.Topology, *T.Devices / Inside, Ranks));
+      Dimensions.push_back(makeDimension(
+          T, *T.Topology, llvm::divideCeil(*T.Devices, Inside), Ranks));
     Inside = *T.Devices;
     if (Inside >= World)
       break;

@@ -19,6 +19,10 @@ public:
 
   /// Digits of every name but 0.
   size_t width() const { return Width; }
+  /// Whether the groups of a kind are one of all ranks, `0`.
+  bool isWorld(const ir::Group &G) const {
+    return G.size(P.Mesh) == *P.Spec.Parallel.World;
+  }
   /// Of the group of a kind that \p Rank is in.
   std::string name(const ir::Group &G, int64_t Rank) const;
   /// Writes the group file: of all ranks, or of the groups of \p Ranks.
@@ -29,9 +33,6 @@ private:
     ir::Group Of;
     int64_t First; ///< number
   };
-  bool isWorld(const ir::Group &G) const {
-    return G.size(P.Mesh) == *P.Spec.Parallel.World;
-  }
   int64_t number(const Kind &K, int64_t Rank) const {
     return K.First + K.Of.number(Map, Rank);
   }

@@ -112,8 +112,8 @@ private:
 
 chakra::NodeWriter::NodeWriter(const Program &P, const GroupNames &Names,
                                const Provenance *Lines)
-    : P(P), Lines(Lines), HasTimes(*P.Spec.Cost.Kind != CostKind::Uncosted),
-      NameWidth(Names.width()) {
+    : P(P), Names(Names), Lines(Lines),
+      HasTimes(*P.Spec.Cost.Kind != CostKind::Uncosted) {
   std::string Metadata;
   protozero::pbf_writer(Metadata).add_string(
       static_cast<protozero::pbf_tag_type>(MetadataField::Version), "1.0.0");
@@ -147,9 +147,10 @@ void chakra::NodeWriter::compute(const Task &T, Message &Node) {
   auto [It, IsNew] = Touched.try_emplace(T.Of);
   if (IsNew)
     It->second = touchedBytes(P, *T.In, *T.Of).value();
+  const int64_t Micros = HasTimes ? micros(T.Of->Time) : 0;
   if (HasTimes)
-    Node.duration(micros(T.Of->Time));
-  if (isOpaque(T.Of->Kind))
+    Node.duration(Micros);
+  if (isOpaque(T.Of->Kind) && Micros > 0)
     return;
   // ASTRA-sim divides by both.
   Node.integer("num_ops", std::max<int64_t>(T.Of->Work.value(), 1));
@@ -168,10 +169,10 @@ void chakra::NodeWriter::collective(const Task &T, Message &Node) {
                                 ? static_cast<int64_t>(
                                       llvm::divideCeil(T.Size.value(), Ranks))
                                 : T.Size.value());
-  if (Ranks == *P.Spec.Parallel.World)
+  if (Names.isWorld(T.Of->Group))
     return Node.text("pg_name", "0");
-  Node.text("pg_name", std::string(NameWidth, '0'));
-  GroupFromEnd = NameWidth;
+  Node.text("pg_name", std::string(Names.width(), '0'));
+  GroupFromEnd = Names.width();
   Which = place(Out.Groups, T.Of->Group, std::equal_to<Group>());
 }
 

@@ -59,9 +59,9 @@ private:
   int64_t micros(Nanoseconds Time);
 
   const ir::Program &P;
+  const GroupNames &Names;
   const Provenance *const Lines;
   const bool HasTimes;
-  const size_t NameWidth; ///< of groups
   StageTrace Out;
   int64_t Clock = 0; ///< of all compute nodes so far, in ns
   // Offsets from the end of a message of what a rank has for itself.

@@ -5,6 +5,8 @@
 #include "backends/simainet/Options.h"
 #include "backends/simainet/Topology.h"
 #include "ir/Spellings.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace foretrace;
@@ -87,14 +89,21 @@ bool simainet::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
 
 /// Of the table of `emit simai`, from the folder \p Dir.
 static std::string pathOfTable(const EmitRequest &Request,
-                               llvm::StringRef Dir) {
+                               llvm::StringRef Folder) {
   DiagnosticEngine Known; // `emit simai` reports these
   const EmitSpec *Table = findTable(Request.Program.Spec);
   std::string Path = (Request.DefaultStem + ".txt").str();
   if (Table)
     Path = readFile(*Table, Path, Known);
+  llvm::SmallString<128> Dir(Folder);
+  llvm::sys::path::remove_dots(Dir, /*remove_dot_dot=*/true);
   if (llvm::sys::path::is_absolute(Path))
     return Path;
+  if (llvm::sys::path::is_absolute(Dir)) {
+    llvm::SmallString<128> Whole(Path);
+    llvm::sys::fs::make_absolute(Whole);
+    return std::string(Whole);
+  }
   for (auto I = llvm::sys::path::begin(Dir); I != llvm::sys::path::end(Dir);
        ++I)
     Path = "../" + Path;

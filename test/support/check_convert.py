@@ -54,6 +54,9 @@ def one(foretrace, folder, seed):
         job = unfold_ranks.Job(ir)
         if job.ranks == 1 or job.schedule.p > 1:
             continue
+        with open(path + ".fore", "a") as file:
+            file.write("cost roofline { device { peak_flops = 1e12"
+                       "  memory_bandwidth = 1e12 } }\n")
         run = subprocess.run(
             [foretrace, "compile", path + ".fore", "--emit=simai", "--quiet",
              "-o", path + ".txt"], capture_output=True, text=True)
@@ -65,6 +68,10 @@ def one(foretrace, folder, seed):
                           "-o", path], capture_output=True, text=True)
     if run.returncode != 0:
         return "seed %s: %s\n%s" % (seed, run.stderr, text)
+    valid = subprocess.run([foretrace, "validate", path], capture_output=True,
+                           text=True)
+    if valid.returncode != 0 or "warning" in valid.stdout:
+        return "seed %s: %s\n%s" % (seed, valid.stdout, text)
     stem = os.path.join(path, seed)
     for rank in range(job.ranks):
         want, has = expected(job, rank), found(stem, rank, job.ranks)

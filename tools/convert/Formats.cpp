@@ -7,7 +7,8 @@ using namespace llvm;
 
 namespace foretrace::convert {
 
-static constexpr StringLiteral Traces = "chakra", Machine = "astra-sim";
+static constexpr StringLiteral Traces = "chakra", Machine = "astra-sim",
+                               AllRanks = "all";
 
 /// Backends that write what ranks do, or the machine that they do it on.
 static constexpr StringRef Formats[] = {Traces, "goal", "simgrid", Machine};
@@ -18,9 +19,17 @@ Expected<std::vector<ir::EmitSpec>> emitsFor(std::vector<StringRef> Names,
     return createStringError("--ranks: say which: all, classes or `0,4,8-11`");
   if (Names.empty())
     Names.push_back(Traces);
-  if (HasCluster && is_contained(Names, Traces) &&
+  // The script runs the traces of all ranks.
+  if (HasCluster && Ranks == AllRanks && is_contained(Names, Traces) &&
       !is_contained(Names, Machine))
     Names.push_back(Machine);
+  if (Ranks != AllRanks && !is_contained(Names, Traces))
+    return createStringError("--ranks: only traces for `" + Traces +
+                             "` can be of some ranks");
+  if (!HasCluster && is_contained(Names, Machine))
+    return createStringError("--to: `" + Machine +
+                             "` is a machine; give one with --cluster, for "
+                             "example --cluster=clusters/h100.toml");
   std::vector<ir::EmitSpec> Emits;
   for (StringRef Name : Names) {
     if (!is_contained(Formats, Name))

@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "tools/validate/SimaiTable.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
@@ -41,6 +42,9 @@ public:
   std::vector<Row> Rows;
 };
 
+/// What a kernel leaves behind, for the sake of order.
+static const TensorType Token{ElementType::U8, {{DimKind::Flat, 1}}};
+
 /// Who runs the message of a cell, and as what.
 struct Message {
   OpKind Kind;
@@ -52,7 +56,8 @@ struct Message {
 class StageBuilder {
 public:
   StageBuilder(Program &P, Block &B, DiagnosticEngine &Diags)
-      : P(P), B(B), Build(B, "convert"), Diags(Diags) {}
+      : P(P), B(B), Build(B, "convert"), Diags(Diags),
+        Awaited(Build.value(ValueKind::Input, "start", Token)) {}
 
   void add(const Row &R, TableColumn Column);
   /// What is left to wait for when all messages are there.
@@ -62,7 +67,9 @@ private:
   std::optional<Message> messageOf(const TableCell &C,
                                    TableColumn Column) const;
   std::optional<int64_t> number(uint64_t N, llvm::StringRef What);
-  void kernel(Nanoseconds Time, llvm::ArrayRef<ValueId> Results);
+  Op &add(OpKind Kind, llvm::ArrayRef<ValueId> Operands,
+          llvm::ArrayRef<ValueId> Results);
+  void kernel(Nanoseconds Time, ValueId Buffer);
   void message(const Message &M, int64_t Size, Nanoseconds Time);
 
   Program &P;
@@ -70,29 +77,16 @@ private:
   BlockBuilder Build;
   DiagnosticEngine &Diags;
   // Of the cell that is added:
-  llvm::StringRef Name;
+  std::string Name;
   SourceRange Range;
   TableColumn Column = TableColumn::Forward;
   // Of those before it:
-  ValueId Awaited;    ///< what the next kernel waits for
+  ValueId Awaited;    ///< what the next kernel, or message, waits for
   Nanoseconds Delay;  ///< by how much it starts late
   Nanoseconds Update; ///< the longest delay of who waits for nobody
 };
 
 } // namespace
-
-/// The axis along which the members of a group differ.
-static Axis axisOf(simai::Group G, TableColumn Column) {
-  switch (G) {
-  case simai::Group::Column:
-    return Column == TableColumn::WeightGradient ? Axis::Dp : Axis::Tp;
-  case simai::Group::Expert:
-    return Axis::Ep;
-  case simai::Group::ExpertData:
-    return Axis::Edp;
-  }
-  llvm_unreachable("every group is handled");
-}
 
 static std::optional<OpKind> kindOf(simai::Comm C) {
   switch (C) {
@@ -113,7 +107,7 @@ static std::optional<OpKind> kindOf(simai::Comm C) {
 std::optional<Message> StageBuilder::messageOf(const TableCell &C,
                                                TableColumn In) const {
   const std::optional<OpKind> Kind = kindOf(C.Comm);
-  const Axis Along = axisOf(C.Group, In);
+  const Axis Along = validate::axisOf(C.Group, In);
   if (!Kind || C.Size == 0 || P.Mesh[Along] == 1)
     return std::nullopt;
   return Message{*Kind, {{Along}}, P.Mesh[Along]};
@@ -126,17 +120,29 @@ std::optional<int64_t> StageBuilder::number(uint64_t N, llvm::StringRef What) {
   return std::nullopt;
 }
 
-void StageBuilder::kernel(Nanoseconds Time, llvm::ArrayRef<ValueId> Results) {
-  llvm::SmallVector<ValueId, 1> Operands;
-  if (Awaited.isValid())
-    Operands.push_back(Awaited);
-  Op &O = B.Ops[Build.op(OpKind::Kernel, Name, Operands, Results)];
-  O.Time = Time + Delay;
+Op &StageBuilder::add(OpKind Kind, llvm::ArrayRef<ValueId> Operands,
+                      llvm::ArrayRef<ValueId> Results) {
+  Op &O = B.Ops[Build.op(Kind, Name, Operands, Results)];
   O.Derivative = Column == TableColumn::Forward    ? Derivative::None
                  : Column == TableColumn::Backward ? Derivative::Input
                                                    : Derivative::Param;
   O.Phase = Column == TableColumn::Forward ? Phase::Forward : Phase::Backward;
-  Awaited = {};
+  return O;
+}
+
+/// What takes no time is nothing, but the same order.
+void StageBuilder::kernel(Nanoseconds Time, ValueId Buffer) {
+  if (Time + Delay == Nanoseconds()) {
+    if (Buffer.isValid())
+      add(OpKind::View, {Awaited}, {Buffer});
+    return;
+  }
+  const ValueId Done = Build.value(ValueKind::Activation, Name, Token);
+  llvm::SmallVector<ValueId, 2> Results = {Done};
+  if (Buffer.isValid())
+    Results.push_back(Buffer);
+  add(OpKind::Kernel, {Awaited}, Results).Time = Time + Delay;
+  Awaited = Done;
   Delay = {};
 }
 
@@ -177,17 +183,15 @@ void StageBuilder::message(const Message &M, int64_t Size, Nanoseconds Time) {
   const ValueId To = Build.value(ValueKind::Activation, Name, Type);
   B.Values[From].Layout = Layouts.first;
   B.Values[To].Layout = Layouts.second;
-  kernel(Time, {From});
-  const OpId I = Build.op(M.Kind, Name, {From}, {To});
-  B.Ops[I].Group = M.Group;
-  B.Ops[I].Phase = B.Ops[OpId{I.Index - 1}].Phase;
-  B.Ops[I].Derivative = B.Ops[OpId{I.Index - 1}].Derivative;
-  Awaited = To;
+  kernel(Time, From);
+  add(M.Kind, {From}, {To}).Group = M.Group;
+  if (Column != TableColumn::WeightGradient)
+    Awaited = To;
 }
 
 void StageBuilder::add(const Row &R, TableColumn Of) {
   const TableCell &Cell = R.Of.Cells[static_cast<size_t>(Of)];
-  Name = R.Of.Name;
+  Name = llvm::json::fixUTF8(R.Of.Name);
   Range = R.Range;
   Column = Of;
   Build.setOrigin(Range, getName(Of));
@@ -197,22 +201,18 @@ void StageBuilder::add(const Row &R, TableColumn Of) {
   if (!Time || !Wait || !Size)
     return;
   const std::optional<Message> M = messageOf(Cell, Of);
-  if (!M && *Time == 0)
-    return;
   // What all ranks of a group have is counted, too, and shares are rounded up.
   if (M && ((Bytes(*Size) + Bytes(M->Ranks)) * M->Ranks).isOverflow()) {
     Diags.report(Range, diag::SizeOverflow, "a message");
     return;
   }
   if (!M)
-    return kernel(Nanoseconds(*Time), {});
+    return kernel(Nanoseconds(*Time), ValueId());
   message(*M, *Size, Nanoseconds(*Time));
-  if (Of != TableColumn::WeightGradient) {
-    Delay = Nanoseconds(*Wait);
-  } else {
-    Awaited = {};
+  if (Of == TableColumn::WeightGradient)
     Update = Nanoseconds(std::max(Update.value(), *Wait));
-  }
+  else
+    Delay = Nanoseconds(*Wait);
 }
 
 /// Whether the rows run in the order that is known here.
@@ -249,20 +249,14 @@ static Spec specOf(const TableHeader &H, SourceRange Range) {
   return S;
 }
 
-static void fillMesh(const TableHeader &H, Mesh &M) {
-  M[Axis::Tp] = M[Axis::Etp] = H.Tp;
-  M[Axis::Dp] = H.dp();
-  M[Axis::Ep] = H.Ep;
-  M[Axis::Edp] = H.dp() / H.Ep;
-}
-
 /// What waits for all messages.
 static BlockId addStep(Program &P, Nanoseconds Time) {
   Block B;
   B.Name = "step";
   BlockBuilder Build(B, "convert");
-  const ValueId All = Build.value(ValueKind::Gradient, "all",
-                                  {ElementType::U8, {{DimKind::Flat, 1}}});
+  if (Time == Nanoseconds())
+    return P.Blocks.add(std::move(B));
+  const ValueId All = Build.value(ValueKind::Gradient, "all", Token);
   Op &O = B.Ops[Build.op(OpKind::Kernel, "update", {All}, {})];
   O.Phase = Phase::Step;
   O.Time = Time;
@@ -302,7 +296,7 @@ std::optional<Program> convert::importTable(llvm::StringRef Text,
   P.AtLevel = Level::Schedule;
   P.Facts = {Fact::Blocks, Fact::Layouts,   Fact::Recompute, Fact::Gradients,
              Fact::Stages, Fact::Scheduled, Fact::Sync,      Fact::Costs};
-  fillMesh(H, P.Mesh);
+  P.Mesh = H.mesh();
   addRows(P, Table.Rows, Range, Diags);
   if (Diags.hasErrors() || !buildSchedule(P, Diags))
     return std::nullopt;

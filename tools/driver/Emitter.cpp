@@ -89,8 +89,13 @@ void Emitter::emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit) {
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
   const Backend *Format = findBackend(Emit.Backend);
-  assert(Format && P.Facts.contains(Format->Prepare(Emit, Diags)) &&
-         "a backend that takes the program as it is");
+  assert(Format && "there is one");
+  const unsigned ErrorsBefore = Diags.errorCount();
+  const ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  if (Diags.errorCount() != ErrorsBefore)
+    return;
+  assert(P.Facts.contains(Needs) && "it takes the program as it is");
+  (void)Needs;
   write(P, *Format, Emit);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace convert`: a workload table as what other simulators read.
-#include "ir/Verify.h"
 #include "passes/DeriveCluster.h"
 #include "tools/convert/Formats.h"
 #include "tools/convert/TableImport.h"
@@ -48,16 +47,17 @@ static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
     return;
   P.Spec.Emits = std::move(Emits);
   driver::Emitter Emitter =
-      makeEmitter(TablePath, {OutputPath, "", ""}, Sources, Diags);
+      makeEmitter(StringRef(TablePath) == "-" ? "table" : StringRef(TablePath),
+                  {OutputPath, "", ""}, Sources, Diags);
   for (const ir::EmitSpec &E : P.Spec.Emits)
     Emitter.emitProgram(P, E);
   Emitter.commit();
 }
 
 ExitCode runConvert() {
-  if (TablePath.empty())
-    return usageError("convert: a table is missing, for example "
-                      "`foretrace convert table.txt --to=chakra`");
+  if (TablePath.empty() || OutputPath == "-")
+    return usageError("convert: takes a table and a folder, for example "
+                      "`foretrace convert table.txt --to=chakra -o traces`");
   auto Emits = convert::emitsFor({Formats.begin(), Formats.end()}, Ranks,
                                  !Cluster.empty());
   if (!Emits)

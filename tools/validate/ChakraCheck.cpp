@@ -228,8 +228,6 @@ void SetChecker::replayAll() {
   if (R.Undone > 0)
     Out.report({Set.pathOf(R.Rank), 0, R.Node}, diag::ChakraDeadlock, R.Undone,
                R.Nodes, R.Why);
-  else
-    Report.ReplayedNs = R.EndNs;
 }
 
 Expected<ChakraReport> SetChecker::run() {

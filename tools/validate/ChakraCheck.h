@@ -14,9 +14,8 @@ namespace foretrace::validate {
 /// What a set holds.
 struct ChakraReport {
   size_t Ranks = 0, Traces = 0; ///< a trace may stand for several ranks
-  ChakraTotals Totals;     ///< of all ranks; times are those of the slowest
-  uint64_t MostFlops = 0;  ///< of a rank
-  uint64_t ReplayedNs = 0; ///< 0 if it was not replayed
+  ChakraTotals Totals;    ///< of all ranks; times are those of the slowest
+  uint64_t MostFlops = 0; ///< of a rank
   /// Ranks of each group, by its index.
   std::vector<uint32_t> GroupSizes;
 

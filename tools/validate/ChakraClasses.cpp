@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraClasses.h"
+#include "tools/validate/ChakraSet.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include <set>
@@ -9,9 +10,6 @@ using namespace llvm;
 namespace foretrace::validate {
 
 namespace {
-
-/// More ranks than any set has.
-constexpr int64_t RankLimit = 1 << 22;
 
 class ClassReader {
 public:
@@ -44,7 +42,7 @@ void ClassReader::takeClass(const json::Value &V) {
   bool HasTrace = false;
   for (const json::Value &Member : *List) {
     const std::optional<int64_t> Rank = Member.getAsInteger();
-    if (!Rank || *Rank < 0 || *Rank >= RankLimit)
+    if (!Rank || *Rank < 0 || *Rank >= int64_t(RankLimit))
       report("`{0}` is not a rank", Member);
     else if (!Ranks.insert(*Rank).second)
       report("rank {0} stands twice", *Rank);

@@ -89,6 +89,10 @@ void ChakraGroups::read(StringRef Text, StringRef File, Findings &Out) {
   sort(Groups, [](const ProcessGroup &A, const ProcessGroup &B) {
     return A.Id < B.Id;
   });
+  for (size_t I = 1; I < Groups.size(); ++I)
+    if (Groups[I].Id == Groups[I - 1].Id)
+      Out.report(At, diag::ChakraGroupFile,
+                 formatv("group {0} stands twice", Groups[I].Id).str());
 }
 
 std::optional<uint32_t> ChakraGroups::find(uint32_t Id) const {

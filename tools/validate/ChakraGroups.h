@@ -22,7 +22,7 @@ struct ProcessGroup {
 /// Group 0 is all ranks; the others are those of the file, in order of number.
 class ChakraGroups {
 public:
-  /// All ranks of a set with \p Ranks files, and no file of groups.
+  /// All ranks of a set of \p Ranks ranks, and no file of groups.
   explicit ChakraGroups(uint32_t Ranks);
 
   /// Reads the groups of \p Text, the file \p Path, and reports what is wrong
@@ -34,7 +34,7 @@ public:
   /// The file that was read; empty if there is none.
   llvm::StringRef path() const { return Path; }
   llvm::ArrayRef<ProcessGroup> all() const { return Groups; }
-  /// The group that \p Name says, as ASTRA-sim reads it.
+  /// Which group has the number \p Id.
   std::optional<uint32_t> find(uint32_t Id) const;
   /// `group 3`, `all ranks`.
   std::string describe(uint32_t Index) const;

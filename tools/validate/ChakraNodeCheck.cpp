@@ -123,6 +123,7 @@ bool NodeChecker::checkComp(ChakraOp &Op, ChakraWork &Work) {
   const std::optional<uint64_t> Flops = readInteger(Name::NumOps, false),
                                 Size = readInteger(Name::TensorSize, false);
   Work.Flops = Flops.value_or(0);
+  Work.Ns = Node.DurationMicros * NsOfMicro;
   if (Op.IsCpu)
     Out.report(At, diag::ChakraCpuCompute);
   if (Node.DurationMicros >= DurationLimit)

@@ -27,7 +27,7 @@ static void count(ChakraTotals &T, const ChakraOp &Op, const ChakraWork &Work) {
     add(S->Bytes, Op.Amount);
   }
   if (Op.Type == NodeType::Comp)
-    add(T.ComputeNs, Op.Amount);
+    add(T.ComputeNs, Work.Ns);
 }
 
 /// The longest way through \p Graph, in ns of its COMP nodes.

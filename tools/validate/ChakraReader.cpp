@@ -203,18 +203,6 @@ static ChakraAttribute readAttribute(pbf_reader R) {
   return A;
 }
 
-/// IOInfo of a METADATA_NODE.
-static StringRef readValues(pbf_reader R) {
-  enum { Values = 1 };
-  StringRef Found;
-  while (R.next())
-    if (R.tag() == Values && is(R, pbf_wire_type::length_delimited))
-      Found = textOf(R);
-    else
-      R.skip();
-  return Found;
-}
-
 /// Ids, packed or one by one.
 static void readIds(pbf_reader &R, SmallVectorImpl<uint64_t> &Ids) {
   if (is(R, pbf_wire_type::varint))
@@ -262,12 +250,8 @@ static void readNode(pbf_reader R, ChakraNode &N) {
       readIds(R, N.CtrlDeps);
     else if (Tag == DataDeps)
       readIds(R, N.DataDeps);
-    else if (Tag == Start)
-      N.StartMicros = readUnsigned(R);
     else if (Tag == Duration)
       N.DurationMicros = readUnsigned(R);
-    else if (Tag == Inputs && HasLength)
-      N.InputValues = readValues(R.get_message());
     else if (Tag == Attribute && HasLength)
       N.Attributes.push_back(readAttribute(R.get_message()));
     else
@@ -276,13 +260,13 @@ static void readNode(pbf_reader R, ChakraNode &N) {
 }
 
 /// A node has fields that metadata do not have: a type, and mostly an id.
-static bool readMetadata(pbf_reader R, StringRef &Version) {
+static bool readMetadata(pbf_reader R) {
   enum { VersionField = 1, Attribute = 2 };
   while (R.next()) {
     if (!is(R, pbf_wire_type::length_delimited))
       return false;
     if (R.tag() == VersionField)
-      Version = textOf(R);
+      (void)textOf(R);
     else if (R.tag() == Attribute)
       (void)readAttribute(R.get_message());
     else
@@ -322,7 +306,7 @@ ChakraReader::ChakraReader(StringRef Bytes) : Rest(Bytes) {
   if (!takeMessage(Body))
     return;
   const char *Failure = guarded([&] {
-    HasMetadata = readMetadata(pbf_reader(Body.data(), Body.size()), Version);
+    HasMetadata = readMetadata(pbf_reader(Body.data(), Body.size()));
   });
   if (!HasMetadata || Failure) {
     HasMetadata = false;

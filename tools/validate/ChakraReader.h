@@ -44,8 +44,7 @@ struct ChakraNode {
   llvm::StringRef Name;
   NodeType Type = NodeType::Invalid;
   llvm::SmallVector<uint64_t, 4> CtrlDeps, DataDeps; ///< ids
-  uint64_t StartMicros = 0, DurationMicros = 0;
-  llvm::StringRef InputValues; ///< of a METADATA_NODE: process groups
+  uint64_t DurationMicros = 0;
   llvm::SmallVector<ChakraAttribute, 8> Attributes;
 };
 
@@ -63,8 +62,6 @@ public:
   explicit ChakraReader(llvm::StringRef Bytes);
 
   bool hasMetadata() const { return HasMetadata; }
-  /// Of the schema, as the GlobalMetadata has it; mostly empty.
-  llvm::StringRef version() const { return Version; }
 
   /// Reads on. Anything but a Node is the last that is read.
   Status next();
@@ -79,7 +76,6 @@ private:
   bool takeMessage(llvm::StringRef &Body);
 
   llvm::StringRef Rest;
-  llvm::StringRef Version;
   ChakraNode Node;
   std::string Why;
   int64_t Message = 0;

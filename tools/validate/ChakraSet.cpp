@@ -12,9 +12,6 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// More ranks than any set has files.
-static constexpr uint32_t RankLimit = 1 << 22;
-
 /// `<prefix>.<rank>.et`; nothing if \p Path is called otherwise.
 static std::optional<std::pair<StringRef, uint32_t>> splitName(StringRef Path) {
   uint32_t Rank = 0;
@@ -47,24 +44,27 @@ static std::string findFile(const Twine &Path, ArrayRef<std::string> Paths) {
   return binary_search(Paths, Wanted) ? Wanted : "";
 }
 
-/// The file of groups of the set \p Prefix among \p Paths: one of its name, or
-/// the first that looks like one.
-static std::string findGroupFile(StringRef Prefix,
-                                 ArrayRef<std::string> Paths) {
-  // What STAGE writes, and what we do.
-  for (StringRef Ending : {".json", ".groups.json"})
-    if (std::string Path = findFile(Prefix + Ending, Paths); !Path.empty())
-      return Path;
-  std::string Found;
+/// The first of \p Paths that looks like a file of groups.
+static std::string findAnyGroups(ArrayRef<std::string> Paths) {
   for (const std::string &Path : Paths) {
     if (sys::path::extension(Path) != ".json")
       continue;
     auto Buffer = MemoryBuffer::getFile(Path);
-    if (Buffer && Found.empty() &&
-        ChakraGroups::looksLike((*Buffer)->getBuffer()))
-      Found = Path;
+    if (Buffer && ChakraGroups::looksLike((*Buffer)->getBuffer()))
+      return Path;
   }
-  return Found;
+  return "";
+}
+
+/// The file of groups of the set \p Prefix among \p Paths: one of its name, or
+/// \p Other.
+static std::string findGroupFile(StringRef Prefix, ArrayRef<std::string> Paths,
+                                 StringRef Other) {
+  // What STAGE writes, and what we do.
+  for (StringRef Ending : {".json", ".groups.json"})
+    if (std::string Path = findFile(Prefix + Ending, Paths); !Path.empty())
+      return Path;
+  return Other.str();
 }
 
 Expected<std::vector<ChakraSet>> findChakraSets(StringRef Path) {
@@ -86,10 +86,12 @@ Expected<std::vector<ChakraSet>> findChakraSets(StringRef Path) {
     if (const auto Name = splitName(P))
       if (IsFolder || Name->first == Given->first)
         ByPrefix[Name->first].push_back(Name->second);
+  const std::string AnyGroups = findAnyGroups(*Paths);
   std::vector<ChakraSet> Sets;
   for (auto &[Prefix, Ranks] : ByPrefix) {
     sort(Ranks);
-    Sets.push_back({Prefix.str(), Ranks, findGroupFile(Prefix, *Paths),
+    Sets.push_back({Prefix.str(), Ranks,
+                    findGroupFile(Prefix, *Paths, AnyGroups),
                     findFile(Prefix + ".classes.json", *Paths),
                     findFile(Prefix + ".system.json", *Paths)});
   }

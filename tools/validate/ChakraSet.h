@@ -10,6 +10,9 @@
 
 namespace foretrace::validate {
 
+/// More ranks than any set has.
+constexpr uint32_t RankLimit = 1 << 24;
+
 struct ChakraSet {
   std::string Prefix;          ///< with its folder
   std::vector<uint32_t> Ranks; ///< of which there is a file, in order

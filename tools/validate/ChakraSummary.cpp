@@ -56,10 +56,14 @@ void printSummary(const ChakraReport &R, raw_ostream &OS) {
   if (R.Totals.Messages.Count > 0)
     OS << formatv("{0,-20} {1} nodes, {2} bytes\n", "messages",
                   R.Totals.Messages.Count, R.Totals.Messages.Bytes);
-  OS << formatv("{0,-20} {1} ns on the busiest rank, {2} FLOPs, {3} in all\n",
-                "compute", R.Totals.ComputeNs, R.MostFlops, R.Totals.Flops);
-  OS << formatv("{0,-20} {1} ns of compute along dependences\n",
-                "critical path", R.Totals.CriticalNs);
+  std::string Time = "no durations";
+  if (R.Totals.ComputeNs > 0)
+    Time = formatv("{0} ns on the busiest rank", R.Totals.ComputeNs);
+  OS << formatv("{0,-20} {1}, {2} FLOPs, {3} in all\n", "compute", Time,
+                R.MostFlops, R.Totals.Flops);
+  if (R.Totals.ComputeNs > 0)
+    OS << formatv("{0,-20} {1} ns of compute along dependences\n",
+                  "critical path", R.Totals.CriticalNs);
 }
 
 } // namespace foretrace::validate

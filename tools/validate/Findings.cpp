@@ -20,7 +20,20 @@ StringRef effectOf(diag::Id Id) {
   }
 }
 
+/// Texts of files that anybody may have written: no controls for a terminal,
+/// and not the whole file.
+static std::string printable(std::string Text) {
+  constexpr size_t Most = 500;
+  if (Text.size() > Most)
+    Text = Text.substr(0, Most) + " ...";
+  for (char &C : Text)
+    if (static_cast<unsigned char>(C) < ' ' || C == '\x7f')
+      C = '?';
+  return Text;
+}
+
 void Findings::add(Finding F) {
+  F.Text = printable(std::move(F.Text));
   Slug &S = Slugs[F.Id];
   for (size_t I : S.Kept) {
     Finding &Known = Kept[I];

@@ -83,15 +83,13 @@ void GoalReplay::send(Step S) {
   auto &Receives = States[Op.Peer].Receives;
   if (IsEager)
     end(S);
-  for (const Key &K : {Key(S.Rank, Op.Tag), Key(S.Rank, GoalAny),
-                       Key(GoalAny, Op.Tag), Key(GoalAny, GoalAny)})
-    // Of several the first one that waits.
-    if (const auto First = Receives.lower_bound(K);
-        First != Receives.end() && First->first == K) {
-      const Step Receive{Op.Peer, First->second};
-      Receives.erase(First);
-      return meet(S, Receive);
-    }
+  // Of several the first one that waits.
+  if (const auto First = Receives.lower_bound(Key(S.Rank, Op.Tag));
+      First != Receives.end() && First->first == Key(S.Rank, Op.Tag)) {
+    const Step Receive{Op.Peer, First->second};
+    Receives.erase(First);
+    return meet(S, Receive);
+  }
   States[Op.Peer].Arrived.insert({{S.Rank, Op.Tag}, S});
 }
 
@@ -99,14 +97,8 @@ void GoalReplay::receive(Step S) {
   const GoalOp &Op = op(S);
   const Key K(Op.Peer, Op.Tag);
   auto &Arrived = States[S.Rank].Arrived;
-  const auto Takes = [&](const auto &Message) {
-    const auto &[Source, Tag] = Message.first;
-    return (Op.Peer == GoalAny || Op.Peer == Source) &&
-           (Op.Tag == GoalAny || Op.Tag == Tag);
-  };
-  auto First = Op.Peer == GoalAny || Op.Tag == GoalAny ? find_if(Arrived, Takes)
-                                                       : Arrived.lower_bound(K);
-  if (First == Arrived.end() || !Takes(*First)) {
+  const auto First = Arrived.lower_bound(K);
+  if (First == Arrived.end() || First->first != K) {
     States[S.Rank].Receives.insert({K, S.Op});
     return;
   }
@@ -172,11 +164,8 @@ std::string GoalReplay::explain(int64_t &Line) const {
     const GoalOp &Blocked = Ranks[Rank].Ops[Op];
     if (Shown.empty())
       Line = Blocked.Line;
-    const std::string For = Blocked.Peer == GoalAny
-                                ? "any rank"
-                                : formatv("rank {0}", Blocked.Peer).str();
-    Shown.push_back(
-        formatv("rank {0} waits for {1} in line {2}", Rank, For, Blocked.Line));
+    Shown.push_back(formatv("rank {0} waits for rank {1} in line {2}", Rank,
+                            Blocked.Peer, Blocked.Line));
     IsSeen[Rank] = true;
     Rank = Blocked.Peer;
   }

@@ -14,13 +14,10 @@
 
 namespace foretrace::validate {
 
-/// A peer or a tag that is any.
-constexpr uint32_t GoalAny = UINT32_MAX;
-
 struct GoalOp {
   uint64_t Amount = 0; ///< bytes of a message
   int64_t Line = 0;
-  uint32_t Peer = GoalAny, Tag = GoalAny;
+  uint32_t Peer = 0, Tag = 0;
   GoalStatement::Kind Is = GoalStatement::Kind::Calc;
 };
 
@@ -43,7 +40,8 @@ struct GoalRank {
 };
 
 /// Reports what keeps \p Ranks, all of the schedule \p Path, from their ends.
-/// There are no circles, and all peers are ranks.
+/// There are no circles, all peers are ranks, and no receive takes any message:
+/// which it would take is a matter of time.
 void replayGoal(llvm::ArrayRef<GoalRank> Ranks, llvm::StringRef Path,
                 Findings &Out);
 

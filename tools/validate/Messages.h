@@ -22,7 +22,7 @@ uint64_t hashOf(const Message &M);
 /// What the ranks of a set send and receive.
 class MessageLedger {
 public:
-  /// Messages whose sizes differ are the same message.
+  /// A message is the same at both ends if all of it is, its size too.
   void send(const Message &M) { Sums[M.Target] += hashOf(M); }
   void receive(const Message &M) { Sums[M.Target] -= hashOf(M); }
   void merge(const MessageLedger &Other);

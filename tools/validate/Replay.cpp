@@ -301,7 +301,6 @@ ReplayResult Replay::run() {
     Now = E.Time;
     end(E.What);
   }
-  R.EndNs = Now;
   R.Undone = R.Nodes - Done;
   if (R.Undone > 0)
     explain(R);

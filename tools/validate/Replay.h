@@ -2,12 +2,10 @@
 //
 // Runs the graphs of all ranks against each other by the rules of ASTRA-sim, to
 // see whether they end:
-//   * of the nodes of a rank that wait for nothing, the one with the lowest id
-//   is
-//     issued first;
-//   * a rank has one computation, one communication and one operation of the
-//   CPU
-//     in flight; receives need no such slot;
+//   * of the nodes of a rank that wait for nothing, the one with the lowest
+//     id is issued first;
+//   * a rank has one computation, one communication and one operation of its
+//     CPU in flight; receives need no such slot;
 //   * a collective begins when its last member has issued it, the n-th of a
 //     group on one rank with the n-th on another;
 //   * a send ends without its receive.
@@ -24,7 +22,6 @@ namespace foretrace::validate {
 struct ReplayResult {
   uint64_t Nodes = 0, Undone = 0;
   /// With a nominal 1 us and 50 GB/s for whatever is communicated.
-  uint64_t EndNs = 0;
   /// Who waits for whom; empty if all is done.
   std::string Why;
   /// The place of the first that waits.

@@ -32,14 +32,6 @@ private:
 
 } // namespace
 
-/// Ranks of the group of a message, as the simulator makes it.
-static int64_t groupSize(const TableHeader &H, simai::Group G,
-                         TableColumn Column) {
-  if (Column == TableColumn::WeightGradient)
-    return G == simai::Group::ExpertData ? H.dp() / H.Ep : H.dp();
-  return G == simai::Group::Expert ? H.Ep : H.Tp;
-}
-
 void TableChecker::header(const TableHeader &H, const Place &At) {
   Header = H;
   for (StringRef Key : H.Missing)
@@ -65,7 +57,7 @@ void TableChecker::checkMessage(const TableCell &Cell, TableColumn Column,
     Out.report(At, diag::TableNoBytes, Cell.word());
   if (!Header.HasMesh || Cell.Size < 2)
     return;
-  const int64_t Ranks = groupSize(Header, Cell.Group, Column);
+  const int64_t Ranks = Header.mesh()[axisOf(Cell.Group, Column)];
   if (Cell.Size >= MiB && Ranks == 1)
     Out.report(At, diag::TableGroupOfOne, Cell.word(), Cell.Size);
   if (Cell.Size < MiB && Ranks > 1 &&

@@ -188,6 +188,15 @@ TableHeader HeaderChecker::run() {
 
 } // namespace
 
+ir::Mesh TableHeader::mesh() const {
+  ir::Mesh M;
+  M[ir::Axis::Tp] = M[ir::Axis::Etp] = Tp;
+  M[ir::Axis::Dp] = dp();
+  M[ir::Axis::Ep] = Ep;
+  M[ir::Axis::Edp] = dp() / Ep;
+  return M;
+}
+
 TableHeader checkHeader(const TableLine &Line, StringRef Path, Findings &Out) {
   return HeaderChecker(Line, Path, Out).run();
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Line 1 of a workload table: the policy and, of the policies for transformers,
-// the keys. Private to the reader of tables.
+// the keys.
 #ifndef FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
 #define FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
 
+#include "ir/Mesh.h"
 #include "tools/validate/Findings.h"
 #include "tools/validate/SimaiReader.h"
 
@@ -25,6 +26,8 @@ struct TableHeader {
 
   /// Ranks of the data-parallel group.
   int64_t dp() const { return World / (Tp * Pp); }
+  /// The ranks of a stage; only if there is a mesh.
+  ir::Mesh mesh() const;
 };
 
 /// Reads the header of the table at \p Path and reports what is wrong with it.

@@ -47,7 +47,9 @@ private:
 
 } // namespace
 
-StringRef getWord(simai::Comm C) { return CommWords[static_cast<size_t>(C)]; }
+static StringRef getWord(simai::Comm C) {
+  return CommWords[static_cast<size_t>(C)];
+}
 
 std::string TableCell::word() const {
   return (getWord(Comm) + Suffixes[static_cast<size_t>(Group)]).str();
@@ -57,6 +59,12 @@ StringRef getName(TableColumn C) {
   static constexpr StringRef Names[] = {"forward", "backward",
                                         "weight-gradient"};
   return Names[static_cast<size_t>(C)];
+}
+
+ir::Axis axisOf(simai::Group G, TableColumn Column) {
+  if (Column == TableColumn::WeightGradient)
+    return G == simai::Group::ExpertData ? ir::Axis::Edp : ir::Axis::Dp;
+  return G == simai::Group::Expert ? ir::Axis::Ep : ir::Axis::Tp;
 }
 
 void TableReader::takeCount(const TableLine &Line) {

@@ -6,6 +6,7 @@
 #define FORETRACE_TOOLS_VALIDATE_SIMAITABLE_H
 
 #include "backends/simai/Table.h"
+#include "ir/Mesh.h"
 #include "tools/validate/SimaiHeader.h"
 #include <array>
 
@@ -14,6 +15,10 @@ namespace foretrace::validate {
 enum class TableColumn : unsigned char { Forward, Backward, WeightGradient };
 /// `forward`, as messages call it.
 llvm::StringRef getName(TableColumn C);
+
+/// The axis along which SimAI's members of a group differ: the suffix of the
+/// other column says nothing.
+ir::Axis axisOf(simai::Group G, TableColumn Column);
 
 /// One column of a row: a time, and then a message.
 struct TableCell {
