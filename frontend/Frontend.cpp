@@ -48,12 +48,6 @@ private:
 
 } // namespace
 
-/// A range of \p Text, which lies in a buffer.
-static SourceRange rangeOf(llvm::StringRef Text) {
-  return {llvm::SMLoc::getFromPointer(Text.begin()),
-          llvm::SMLoc::getFromPointer(Text.end())};
-}
-
 /// All -D in one buffer, a line each, so that a place tells which it is in.
 void Compilation::readOverrides() {
   constexpr llvm::StringLiteral Flag = "-D ";

@@ -215,8 +215,7 @@ std::optional<ast::Section> parseToml(const llvm::SourceMgr &Sources,
     toml::table Table = toml::parse(std::string_view(Text));
     ast::Section Out;
     Out.Entries = Builder.entries(Table);
-    Out.Range = {SMLoc::getFromPointer(Text.begin()),
-                 SMLoc::getFromPointer(Text.end())};
+    Out.Range = rangeOf(Text);
     if (Diags.errorCount() == ErrorsBefore)
       return Out;
   } catch (const toml::parse_error &E) {

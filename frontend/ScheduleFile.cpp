@@ -7,8 +7,7 @@ using namespace foretrace;
 static void readEntry(llvm::StringRef Text,
                       std::vector<ir::ScheduleSteps> &Into,
                       DiagnosticEngine &Diags) {
-  const SourceRange Range = {llvm::SMLoc::getFromPointer(Text.begin()),
-                             llvm::SMLoc::getFromPointer(Text.end())};
+  const SourceRange Range = rangeOf(Text);
   std::optional<ir::CellEntry> Entry = ir::parseEntry(Text);
   if (!Entry) {
     DiagnosticBuilder B = Diags.report(Range, diag::ScheduleCell, Text);

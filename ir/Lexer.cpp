@@ -23,8 +23,7 @@ Token Lexer::take(Token::Kind K, size_t Length) {
   Token T;
   T.K = K;
   T.Text = Rest.take_front(Length);
-  T.Range = {llvm::SMLoc::getFromPointer(Rest.data()),
-             llvm::SMLoc::getFromPointer(Rest.data() + T.Text.size())};
+  T.Range = rangeOf(T.Text);
   Rest = Rest.drop_front(Length);
   return T;
 }

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_LANG_SOURCE_H
 #define FORETRACE_LANG_SOURCE_H
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/SMLoc.h"
 
 namespace foretrace {
@@ -12,6 +13,12 @@ namespace foretrace {
 /// A half-open byte range in a buffer owned by the llvm::SourceMgr of the run.
 /// An invalid range means "not written anywhere".
 using SourceRange = llvm::SMRange;
+
+/// Where \p Text is, which lies in a buffer.
+inline SourceRange rangeOf(llvm::StringRef Text) {
+  return {llvm::SMLoc::getFromPointer(Text.begin()),
+          llvm::SMLoc::getFromPointer(Text.end())};
+}
 
 /// What the buffer of all `-D` is called; each has a line in it.
 constexpr char CommandLineName[] = "<command line>";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/astra/Astra.h"
+#include "backends/ChakraCollectives.h"
 #include "backends/CommandLine.h"
 #include "backends/EmitOptions.h"
 #include "backends/astra/Writers.h"
@@ -94,7 +95,8 @@ public:
 private:
   void checkAlgorithm(const CollectiveRow &Row,
                       const Located<Algorithm> &Chosen, const Op &Collective);
-  void checkSplits(const Op &Gather, const Block &B);
+  void checkSplits(const ChakraCollective &Row, const Op &Gather,
+                   const Block &B);
 
   const EmitRequest &Request;
   const Program &P;
@@ -132,13 +134,12 @@ void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
 }
 
 /// A part of an all-gather that has no bytes never ends.
-void CollectiveCheck::checkSplits(const Op &Gather, const Block &B) {
+void CollectiveCheck::checkSplits(const ChakraCollective &Row, const Op &Gather,
+                                  const Block &B) {
   const Bytes Message = messageBytes(Gather, B, P.Mesh);
   if (Message.isOverflow())
     return; // more than parts, and `emit chakra` refuses it
-  const int64_t Share = static_cast<int64_t>(
-      llvm::divideCeil(static_cast<uint64_t>(Message.value()),
-                       static_cast<uint64_t>(Gather.Group.size(P.Mesh))));
+  const int64_t Share = inputBytes(Row, Message, Gather.Group.size(P.Mesh));
   if (Share >= O.Splits)
     return;
   const NamedAttribute *A = Request.Emit.Options.find("splits");
@@ -149,16 +150,14 @@ void CollectiveCheck::checkSplits(const Op &Gather, const Block &B) {
 void CollectiveCheck::run() {
   for (const Block &B : P.Blocks)
     for (const Op &Collective : B.Ops) {
-      if (!isCollective(Collective.Kind) || Collective.Group.size(P.Mesh) == 1)
+      const ChakraCollective *As = findChakraCollective(Collective.Kind);
+      if (!As || Collective.Group.size(P.Mesh) == 1)
         continue;
-      const bool IsGather = Collective.Kind == OpKind::AllGather ||
-                            Collective.Kind == OpKind::Broadcast;
-      const OpKind Kind = IsGather ? OpKind::AllGather : Collective.Kind;
       for (auto [Row, Chosen] : llvm::zip(Collectives, O.Chosen))
-        if (Row.Kind == Kind && Chosen.isPresent())
+        if (Row.Kind == As->As && Chosen.isPresent())
           checkAlgorithm(Row, Chosen, Collective);
-      if (IsGather)
-        checkSplits(Collective, B);
+      if (As->As == OpKind::AllGather)
+        checkSplits(*As, Collective, B);
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/GroupNames.h"
+#include "backends/ChakraCollectives.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/JSON.h"
 
@@ -13,8 +14,7 @@ chakra::GroupNames::GroupNames(const Program &P)
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops) {
       const int64_t Size = O.Group.size(P.Mesh);
-      if (!isCollective(O.Kind) || O.Kind == OpKind::Ring || Size == 1 ||
-          isWorld(O.Group) ||
+      if (!findChakraCollective(O.Kind) || Size == 1 || isWorld(O.Group) ||
           llvm::any_of(Kinds, [&](const Kind &K) { return K.Of == O.Group; }))
         continue;
       Kinds.push_back({O.Group, Count});

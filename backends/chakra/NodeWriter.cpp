@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/NodeWriter.h"
+#include "backends/ChakraCollectives.h"
 #include "ir/Work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/MathExtras.h"
 #include <protozero/pbf_writer.hpp>
 
 using namespace foretrace;
@@ -37,18 +37,6 @@ enum class NodeType : int32_t {
   Send = 5,
   Receive = 6,
   Collective = 7,
-};
-
-/// A row of Collectives.def.
-struct CollectiveRow {
-  OpKind Kind;
-  int64_t Code;
-  enum { Whole, Share } Input;
-};
-constexpr CollectiveRow CollectiveRows[] = {
-#define CHAKRA_COLLECTIVE(KIND, CODE, INPUT)                                   \
-  {OpKind::KIND, CODE, CollectiveRow::INPUT},
-#include "backends/chakra/Collectives.def"
 };
 
 } // namespace
@@ -158,17 +146,10 @@ void chakra::NodeWriter::compute(const Task &T, Message &Node) {
 }
 
 void chakra::NodeWriter::collective(const Task &T, Message &Node) {
-  const CollectiveRow *Row =
-      llvm::find_if(CollectiveRows, [&](const CollectiveRow &R) {
-        return R.Kind == T.Of->Kind;
-      });
-  assert(Row != std::end(CollectiveRows) && "rings are messages");
-  const int64_t Ranks = T.Of->Group.size(P.Mesh);
+  const ChakraCollective *Row = findChakraCollective(T.Of->Kind);
+  assert(Row && "rings are messages");
   Node.integer("comm_type", Row->Code);
-  Node.integer("comm_size", Row->Input == CollectiveRow::Share
-                                ? static_cast<int64_t>(
-                                      llvm::divideCeil(T.Size.value(), Ranks))
-                                : T.Size.value());
+  Node.integer("comm_size", inputBytes(*Row, T.Size, T.Of->Group.size(P.Mesh)));
   if (Names.isWorld(T.Of->Group))
     return Node.text("pg_name", "0");
   Node.text("pg_name", std::string(Names.width(), '0'));

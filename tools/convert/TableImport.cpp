@@ -33,11 +33,6 @@ public:
            const validate::Place &) override {
     Rows.push_back({R, rangeOf(R.Name)});
   }
-  static SourceRange rangeOf(llvm::StringRef Text) {
-    return {llvm::SMLoc::getFromPointer(Text.begin()),
-            llvm::SMLoc::getFromPointer(Text.end())};
-  }
-
   TableHeader Header;
   std::vector<Row> Rows;
 };
@@ -288,7 +283,7 @@ std::optional<Program> convert::importTable(llvm::StringRef Text,
   RowCollector Table;
   validate::readTable(Text, Path, Found, Table);
   const TableHeader &H = Table.Header;
-  const SourceRange Range = RowCollector::rangeOf(Text.split('\n').first);
+  const SourceRange Range = rangeOf(Text.split('\n').first);
   if (Found.hasErrors() || !checkHeader(H, Range, Diags))
     return std::nullopt;
   Program P;
