@@ -33,12 +33,13 @@ public:
            const validate::Place &) override {
     Rows.push_back({R, rangeOf(R.Name)});
   }
+
   TableHeader Header;
   std::vector<Row> Rows;
 };
 
 /// What a kernel leaves behind, for the sake of order.
-static const TensorType Token{ElementType::U8, {{DimKind::Flat, 1}}};
+TensorType tokenType() { return {ElementType::U8, {{DimKind::Flat, 1}}}; }
 
 /// Who runs the message of a cell, and as what.
 struct Message {
@@ -52,7 +53,7 @@ class StageBuilder {
 public:
   StageBuilder(Program &P, Block &B, DiagnosticEngine &Diags)
       : P(P), B(B), Build(B, "convert"), Diags(Diags),
-        Awaited(Build.value(ValueKind::Input, "start", Token)) {}
+        Awaited(Build.value(ValueKind::Input, "start", tokenType())) {}
 
   void add(const Row &R, TableColumn Column);
   /// What is left to wait for when all messages are there.
@@ -132,7 +133,7 @@ void StageBuilder::kernel(Nanoseconds Time, ValueId Buffer) {
       add(OpKind::View, {Awaited}, {Buffer});
     return;
   }
-  const ValueId Done = Build.value(ValueKind::Activation, Name, Token);
+  const ValueId Done = Build.value(ValueKind::Activation, Name, tokenType());
   llvm::SmallVector<ValueId, 2> Results = {Done};
   if (Buffer.isValid())
     Results.push_back(Buffer);
@@ -251,7 +252,7 @@ static BlockId addStep(Program &P, Nanoseconds Time) {
   BlockBuilder Build(B, "convert");
   if (Time == Nanoseconds())
     return P.Blocks.add(std::move(B));
-  const ValueId All = Build.value(ValueKind::Gradient, "all", Token);
+  const ValueId All = Build.value(ValueKind::Gradient, "all", tokenType());
   Op &O = B.Ops[Build.op(OpKind::Kernel, "update", {All}, {})];
   O.Phase = Phase::Step;
   O.Time = Time;
