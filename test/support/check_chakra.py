@@ -7,7 +7,6 @@ bytes. And by ASTRA-sim's rules all ranks come to their ends.
 """
 import json
 import os
-import random
 import subprocess
 
 import chakra
@@ -67,12 +66,8 @@ def found(job, rank, nodes, groups):
 
 def one(foretrace, folder, seed):
     """A disagreement or None"""
-    draw = random.Random(seed)
-    path = os.path.join(folder, seed)
-    text, ir = unfold_ranks.compile_some(foretrace, path + ".fore", draw)
+    _, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
     job = unfold_ranks.Job(ir)
-    if job.ranks == 1:
-        return None
     run = subprocess.run(
         [foretrace, "compile", path + ".fore", "--emit=chakra", "--quiet",
          "-o", path + "/"], capture_output=True, text=True)

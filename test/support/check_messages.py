@@ -7,7 +7,6 @@ the closed forms say of the collectives in the IR: of S bytes over n ranks, each
 """
 import fractions
 import os
-import random
 import subprocess
 
 import chakra
@@ -41,12 +40,8 @@ def bytes_of(job, traces):
 
 def one(foretrace, folder, seed):
     """A disagreement or None"""
-    draw = random.Random(seed)
-    path = os.path.join(folder, seed)
-    text, ir = unfold_ranks.compile_some(foretrace, path + ".fore", draw)
+    draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
     job = unfold_ranks.Job(ir)
-    if job.ranks == 1:
-        return None
     options = "".join(
         "%s = %s  " % (name, draw.choice(words))
         for name, words in CHOICES.items() if draw.random() < .5)

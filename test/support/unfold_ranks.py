@@ -7,6 +7,7 @@ with what the verifier says of the folded program. In some jobs a stage's step i
 changed: a collective is left out, moved, or has another group.
 """
 import concurrent.futures
+import math
 import os
 import random
 import re
@@ -70,11 +71,15 @@ class Job(Program):
                 self.steps += [line.split()[2]] * len(stage)
         self.schedule = schedule_text.Schedule(schedule_text.split(text)[1])
         size = lambda axis: self.mesh.get(axis, 1)
-        self.dense = [(a, size(a)) for a in ("tp", "cp", "dp", "pp")]
-        self.expert = [(a, size(a)) for a in ("etp", "ep", "edp", "pp")]
-        self.ranks = 1
-        for _, extent in self.dense:
-            self.ranks *= extent
+        # Megatron-LM, RankGenerator("tp-cp-ep-dp-pp") or ("tp-cp-ep-pp-dp").
+        axes = [("tp", "cp", "dp"), ("etp", "ep", "edp")]
+        at = 2 if "rank_order = tp_cp_ep_pp_dp" in text else 3
+        self.dense, self.expert = (
+            [(a, size(a)) for a in view[:at] + ("pp",) + view[at:]]
+            for view in axes)
+        product = lambda view: math.prod(extent for _, extent in view)
+        self.ranks = product(self.dense)
+        self.stride = product(self.dense[:at])  # between neighbouring stages
 
     def coordinates(self, rank, axes):
         place = {}
@@ -89,9 +94,9 @@ class Job(Program):
         if axes in (("ends",), ("pairs",)):
             last = self.schedule.p - 1
             stage = self.coordinates(rank, self.dense)["pp"]
-            rest = rank - stage * (self.ranks // self.schedule.p)
+            rest = rank - stage * self.stride
             stages = {0, last} if axes == ("ends",) else {stage, last - stage}
-            return frozenset(rest + s * (self.ranks // self.schedule.p)
+            return frozenset(rest + s * self.stride
                              for s in stages)
         view = self.expert if {"etp", "ep", "edp"} & set(axes) else self.dense
         own = self.coordinates(rank, view)
@@ -108,7 +113,7 @@ class Job(Program):
             if kind in MESSAGES:
                 if not joins:
                     calls.append([])
-                distance = (peer - stage) * (self.ranks // self.schedule.p)
+                distance = (peer - stage) * self.stride
                 ends = ((rank, rank + distance) if kind.startswith("send")
                         else (rank + distance, rank))
                 calls[-1].append((frozenset(ends), ("message", ends, tag),
@@ -203,6 +208,9 @@ def compile_some(foretrace, path, draw):
         kind = draw.choice(KINDS)
         if kind and job.pp > 1:
             text = text.replace("parallel {", "parallel { schedule = %s " % kind)
+        if job.pp > 1 and draw.random() < .2:
+            text = text.replace(
+                "parallel {", "parallel { rank_order = tp_cp_ep_pp_dp ")
         with open(path, "w") as file:
             file.write(text)
         run = subprocess.run([foretrace, "compile", path, "--emit=ir",
@@ -212,6 +220,18 @@ def compile_some(foretrace, path, draw):
             return text, run.stdout
         if "[verify-" in run.stderr:
             return text, None
+
+
+def random_ranks(foretrace, folder, seed):
+    """(source of more randomness, path without its ending, text, IR) of a job of
+    several ranks that is written to PATH.fore."""
+    draw = random.Random(seed)
+    path = os.path.join(folder, seed)
+    while True:
+        text, ir = compile_some(foretrace, path + ".fore", draw)
+        job = Job(ir)
+        if job.ranks > 1:
+            return draw, path, text, ir
 
 
 def one(foretrace, folder, seed):
