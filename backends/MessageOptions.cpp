@@ -89,7 +89,7 @@ static bool checkChunk(const EmitRequest &Request, const MessageRules &Rules,
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops) {
       const Bytes Size =
-          isCollective(O.Kind) ? messageBytes(O, B, P.Mesh) : Bytes();
+          isCollective(O.Kind) ? messageBytes(P, O) : Bytes();
       if (Size.isOverflow() || Size.value() / Rules.Chunk < MaxMessages)
         continue; // what can't be counted is refused elsewhere
       const NamedAttribute *A = Request.Emit.Options.find("chunk");

@@ -32,6 +32,6 @@ Bytes foretrace::ir::boundaryBytes(const Program &P, int64_t Part) {
   Bytes Sum;
   if (Part + 1 < P.Schedule.parts())
     for (const Value *V : boundaryAfter(P, Part))
-      Sum += bytesPerRank(*V, P.Mesh);
+      Sum += bytesPerRank(P, *V);
   return Sum;
 }

@@ -15,6 +15,9 @@ namespace foretrace::ir {
 template <typename Tag> struct Id {
   static constexpr unsigned None = ~0u;
   unsigned Index = None;
+
+  constexpr Id() = default;
+  constexpr explicit Id(unsigned Index) : Index(Index) {}
   bool isValid() const { return Index != None; }
   friend bool operator==(Id A, Id B) { return A.Index == B.Index; }
   friend bool operator!=(Id A, Id B) { return A.Index != B.Index; }

@@ -22,24 +22,39 @@ static int64_t change(ActionKind K, Release At) {
   }
 }
 
-int64_t foretrace::ir::peakInFlight(const Schedule &S, int64_t Stage,
-                                    Release At) {
+InFlight foretrace::ir::mostInFlight(const Schedule &S, int64_t Stage,
+                                     Release At) {
   ScheduleWalker Walker(S, Stage);
-  int64_t Now = 0, Peak = 0;
-  int64_t Before = 0, Highest = 0; // of the period that is walked
+  InFlight Now, Peak;
+  Now.OfChunk.assign(static_cast<size_t>(S.Chunks), 0);
+  Peak = Now;
+  InFlight Before = Now, Highest = Now; // of the period that is walked
   std::pair<size_t, int64_t> Place = {SIZE_MAX, 0};
+  auto Raise = [](InFlight &To, const InFlight &From) {
+    if (From.Count > To.Count)
+      To = From;
+  };
+  // What `From` becomes if all of a period repeats.
+  auto Grown = [&](InFlight From, int64_t Times) {
+    From.Count += (Now.Count - Before.Count) * Times;
+    for (size_t C = 0; C < From.OfChunk.size(); ++C)
+      From.OfChunk[C] += (Now.OfChunk[C] - Before.OfChunk[C]) * Times;
+    return From;
+  };
   while (std::optional<Action> A = Walker.next()) {
     if (Walker.place() != Place) {
       Place = Walker.place();
       Before = Highest = Now;
     }
-    Now += change(A->Kind, At);
-    Highest = std::max(Highest, Now);
-    Peak = std::max(Peak, Now);
+    if (const int64_t By = change(A->Kind, At)) {
+      Now.Count += By;
+      Now.OfChunk[static_cast<size_t>(A->Chunk)] += By;
+    }
+    Raise(Highest, Now);
+    Raise(Peak, Now);
     if (const int64_t Times = Walker.skipRepetitions()) {
-      const int64_t Growth = Now - Before;
-      Peak = std::max(Peak, Highest + Growth * Times);
-      Now += Growth * Times;
+      Raise(Peak, Grown(Highest, Times));
+      Now = Grown(Now, Times);
     }
   }
   return Peak;

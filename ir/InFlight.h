@@ -14,11 +14,21 @@ enum class Release : unsigned char {
   WeightGradients, ///< those of its parameters, too
 };
 
-/// The most chunks of micro-batches that stage \p Stage has run forward and not
-/// yet released. Takes the time of what is different in its program, whatever
-/// the number of micro-batches is.
-int64_t peakInFlight(const Schedule &S, int64_t Stage,
-                     Release At = Release::WeightGradients);
+/// Micro-batches that a stage has run forward and not yet released.
+struct InFlight {
+  int64_t Count = 0; ///< of all chunks
+  llvm::SmallVector<int64_t, 4> OfChunk;
+};
+
+/// The most that stage \p Stage has on their way, when it is first so. Takes
+/// the time of what is different in its program, whatever the number of
+/// micro-batches is.
+InFlight mostInFlight(const Schedule &S, int64_t Stage,
+                      Release At = Release::WeightGradients);
+inline int64_t peakInFlight(const Schedule &S, int64_t Stage,
+                            Release At = Release::WeightGradients) {
+  return mostInFlight(S, Stage, At).Count;
+}
 
 } // namespace foretrace::ir
 

@@ -14,21 +14,3 @@ bool foretrace::ir::isStored(const Value &V, TiedHead At) {
   return V.Kind == ValueKind::Param &&
          !(V.Tied && At == TiedHead::BesideEmbedding);
 }
-
-Elements foretrace::ir::countParameters(const Block &B, TiedHead At,
-                                        const Mesh &M) {
-  Elements Count;
-  for (const Value &V : B.Values)
-    if (isStored(V, At))
-      Count += elementsPerRank(V, M);
-  return Count;
-}
-
-Bytes foretrace::ir::parameterBytes(const Block &B, TiedHead At,
-                                    const Mesh &M) {
-  Bytes Size;
-  for (const Value &V : B.Values)
-    if (isStored(V, At))
-      Size += bytesPerRank(V, M);
-  return Size;
-}

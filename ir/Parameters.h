@@ -21,10 +21,6 @@ TiedHead tiedHeadOf(const ParallelSpec &P);
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const Value &V, TiedHead At);
 
-/// Parameters of one layer of \p B on one rank: elements, and their bytes.
-Elements countParameters(const Block &B, TiedHead At, const Mesh &M);
-Bytes parameterBytes(const Block &B, TiedHead At, const Mesh &M);
-
 } // namespace foretrace::ir
 
 #endif

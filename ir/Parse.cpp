@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Parse.h"
+#include "ir/Measure.h"
+#include "ir/ParseExpr.h"
 #include "ir/ParseParts.h"
 #include "ir/Print.h"
+#include "ir/SpecKeys.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -21,6 +24,8 @@ public:
     while (!In.peek().is(Token::Kind::End))
       if (!part())
         return std::nullopt;
+    for (Block &B : P.Blocks)
+      measure(P, B);
     return std::move(P);
   }
 
@@ -29,10 +34,12 @@ private:
   bool part();
   bool spec();
   bool mesh();
+  bool definition();
   bool block();
   bool layers();
   bool stage();
   bool stageEntry(Stage &S);
+  bool stageTotal(Stage &S);
   bool schedule();
   bool once(bool &Seen);
 
@@ -85,6 +92,24 @@ bool ProgramParser::once(bool &Seen) {
 
 bool ProgramParser::spec() { return once(SeenSpec) && parseSpec(In, P.Spec); }
 
+/// `dp = world/(tp*cp*pp)`.
+bool ProgramParser::definition() {
+  Token Name;
+  std::string Text;
+  ExprId As;
+  if (!In.expectName("a key", Name) || !In.text(Name, Text))
+    return false;
+  const std::optional<Key> K = findKey(P.Spec, Text);
+  if (!K)
+    return In.unknown(Name, "a number of the spec", {});
+  if (!In.expectPunct("=") || !expectExpr(In, P, As))
+    return false;
+  if (P.Sizes.find(*K))
+    return In.twice(Name, "use or definition");
+  P.Sizes.define(*K, As);
+  return true;
+}
+
 bool ProgramParser::mesh() {
   if (!once(SeenMesh))
     return false;
@@ -105,7 +130,7 @@ bool ProgramParser::block() {
   auto [It, IsNew] = Blocks.try_emplace(B.Name, P.Blocks.idAt(P.Blocks.size()));
   if (!IsNew)
     return In.twice(Name, "block", P.Blocks[It->second].Range);
-  if (!parseBlock(In, Locations, B))
+  if (!parseBlock(In, Locations, P, B))
     return false;
   P.Blocks.add(std::move(B));
   return true;
@@ -139,14 +164,29 @@ bool ProgramParser::sequence(LayerSequence &Out) {
 
 bool ProgramParser::layers() { return once(SeenLayers) && sequence(P.Layers); }
 
+bool ProgramParser::stageTotal(Stage &S) {
+  if (In.takeWord("messages"))
+    return expectMessages(In, P, S.Totals.Messages);
+  const Token Word = In.peek();
+#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
+  if (In.takeWord(WORD))                                                       \
+    return S.Totals.MEMBER.Id.isValid()                                        \
+               ? In.twice(Word, "total")                                       \
+               : In.expectPunct("=") && expectExpr(In, P, S.Totals.MEMBER.Id);
+#include "ir/Totals.def"
+  return In.expected("what is totalled");
+}
+
 bool ProgramParser::stageEntry(Stage &S) {
   if (In.takeWord("step")) {
     Token Name;
     return In.expectPunct("=") && In.expectName("the name of a block", Name) &&
            blockId(Name, S.Step);
   }
+  if (In.takeWord("total"))
+    return stageTotal(S);
   if (!In.takeWord("chunk"))
-    return In.expected("`chunk`, `step` or `}`");
+    return In.expected("`chunk`, `step`, `total` or `}`");
   ChunkRun C;
   if (In.takePunct("*") && !In.expectInteger(1, C.Count))
     return false;
@@ -178,13 +218,13 @@ bool ProgramParser::part() {
     bool (ProgramParser::*Parse)();
   } Parts[] = {
       {"spec", &ProgramParser::spec},   {"mesh", &ProgramParser::mesh},
-      {"block", &ProgramParser::block}, {"layers", &ProgramParser::layers},
+      {"let", &ProgramParser::definition}, {"block", &ProgramParser::block}, {"layers", &ProgramParser::layers},
       {"stage", &ProgramParser::stage}, {"schedule", &ProgramParser::schedule}};
   Keyword = In.peek();
   for (const auto &Part : Parts)
     if (In.takeWord(Part.Word))
       return (this->*Part.Parse)();
-  return In.expected("`spec`, `mesh`, `block`, `layers`, `stage` or "
+  return In.expected("`spec`, `mesh`, `let`, `block`, `layers`, `stage` or "
                      "`schedule`");
 }
 

@@ -2,6 +2,7 @@
 //
 // Reads a block of ops. Names are looked up once the whole block is read, so
 // that order is the verifier's business.
+#include "ir/ParseExpr.h"
 #include "ir/ParseParts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -13,8 +14,8 @@ namespace {
 
 class BlockParser {
 public:
-  BlockParser(TextReader &In, LocationFinder &Locations, Block &B)
-      : In(In), Locations(Locations), B(B) {}
+  BlockParser(TextReader &In, LocationFinder &Locations, Program &P, Block &B)
+      : In(In), Locations(Locations), P(P), B(B) {}
 
   bool parse();
 
@@ -29,6 +30,7 @@ private:
   };
 
   bool entry();
+  bool total();
   bool signature();
   bool signatureList(unsigned List);
   bool declaration(ValueKind Kind);
@@ -41,13 +43,15 @@ private:
   bool types(OpId Id);
   bool details(OpId Id);
   bool servedOp(OpId Id);
-  bool quantity(llvm::StringRef Word, int64_t &Out, llvm::StringRef Unit);
+  bool work(FlopExpr &Out);
+  bool time(Nanoseconds &Out);
   bool location(Origin &O);
   bool resolve();
   bool resolve(const Use &U, ValueId V);
 
   TextReader &In;
   LocationFinder &Locations;
+  Program &P;
   Block &B;
   llvm::StringMap<ValueId> Names;
   std::vector<SourceRange> Defined; ///< by value
@@ -97,7 +101,7 @@ bool BlockParser::define(const Token &Name, ValueKind Kind, ValueId &Out) {
 
 bool BlockParser::valueType(ValueId Id) {
   Value &V = B.Values[Id];
-  if (!In.expectType(V.Type, V.Layout))
+  if (!expectType(In, P, V.Type, V.Layout))
     return false;
   V.Tied = In.takeWord("tied");
   if (!In.takeWord("grad"))
@@ -197,13 +201,22 @@ bool BlockParser::servedOp(OpId Id) {
   return In.expectPunct(")");
 }
 
-/// `word(N unit)`, if \p Word is next.
-bool BlockParser::quantity(llvm::StringRef Word, int64_t &Out,
-                           llvm::StringRef Unit) {
-  if (!In.takeWord(Word))
-    return true;
-  return In.expectPunct("(") && In.expectInteger(0, Out) &&
-         (Unit.empty() || In.expectWord(Unit)) && In.expectPunct(")");
+/// `flops(expression)`, if it is next.
+bool BlockParser::work(FlopExpr &Out) {
+  return !In.takeWord("flops") ||
+         (In.expectPunct("(") && expectExpr(In, P, Out.Id) &&
+          In.expectPunct(")"));
+}
+
+/// `time(N ns)`, if it is next.
+bool BlockParser::time(Nanoseconds &Out) {
+  int64_t Count = 0;
+  if (In.takeWord("time") &&
+      !(In.expectPunct("(") && In.expectInteger(0, Count) &&
+        In.expectWord("ns") && In.expectPunct(")")))
+    return false;
+  Out = Nanoseconds(Count);
+  return true;
 }
 
 /// `loc("job.fore":12:3 to 12:20, "shard", "rule")`, or `none` for the place.
@@ -252,14 +265,7 @@ bool BlockParser::details(OpId Id) {
       O.Phase = P;
       break;
     }
-  int64_t Work = 0;
-  int64_t Time = 0;
-  if (!servedOp(Id) || !quantity("flops", Work, "") ||
-      !quantity("time", Time, "ns"))
-    return false;
-  O.Work = Flops(Work);
-  O.Time = Nanoseconds(Time);
-  return location(O.Origin);
+  return servedOp(Id) && work(O.Work) && time(O.Time) && location(O.Origin);
 }
 
 bool BlockParser::op() {
@@ -302,6 +308,20 @@ bool BlockParser::signature() {
          (signatureList(2) && In.expectPunct("->") && signatureList(3));
 }
 
+/// `kept = sequence*hidden`, `messages(tp) = sequence*hidden`.
+bool BlockParser::total() {
+  if (In.takeWord("messages"))
+    return expectMessages(In, P, B.Totals.Messages);
+  const Token Word = In.peek();
+#define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
+  if (In.takeWord(WORD))                                                       \
+    return B.Totals.MEMBER.Id.isValid()                                        \
+               ? In.twice(Word, "total")                                       \
+               : In.expectPunct("=") && expectExpr(In, P, B.Totals.MEMBER.Id);
+#include "ir/Totals.def"
+  return In.expected("what is totalled");
+}
+
 bool BlockParser::entry() {
   static constexpr struct {
     llvm::StringLiteral Word;
@@ -313,6 +333,8 @@ bool BlockParser::entry() {
     if (In.takeWord(D.Word))
       return declaration(D.Kind);
   const Token Word = In.peek();
+  if (In.takeWord("total"))
+    return total();
   if (In.takeWord("signature"))
     return SeenSignature ? In.twice(Word, "part") : signature();
   return op();
@@ -321,16 +343,16 @@ bool BlockParser::entry() {
 bool BlockParser::resolve(const Use &U, ValueId V) {
   switch (U.In) {
   case Use::Place::Operand:
-    B.Ops[{U.Owner}].Operands[U.Index] = V;
+    B.Ops[OpId{U.Owner}].Operands[U.Index] = V;
     return true;
   case Use::Place::GradientOf:
-    B.Values[{U.Owner}].GradientOf = V;
+    B.Values[ValueId{U.Owner}].GradientOf = V;
     return true;
   case Use::Place::Signature:
     (B.Signature.*SignatureLists[U.Owner]).push_back(V);
     return true;
   case Use::Place::For:
-    B.Ops[{U.Owner}].For = Makers[V.Index];
+    B.Ops[OpId{U.Owner}].For = Makers[V.Index];
     if (Makers[V.Index].isValid())
       return true;
     In.Diags.report(U.Name.Range, diag::IrSyntax, "the result of an op",
@@ -344,7 +366,7 @@ bool BlockParser::resolve() {
   bool Ok = true;
   for (const Use &U : Uses) {
     if (U.Name.is(Token::Kind::Integer)) {
-      if (!B.Ops.contains(B.Ops[{U.Owner}].For)) {
+      if (!B.Ops.contains(B.Ops[OpId{U.Owner}].For)) {
         In.Diags.report(U.Name.Range, diag::IrSyntax, "the number of an op",
                         "one beyond the last op");
         Ok = false;
@@ -370,6 +392,6 @@ bool BlockParser::parse() {
 }
 
 bool foretrace::ir::parseBlock(TextReader &In, LocationFinder &Locations,
-                               Block &Out) {
-  return BlockParser(In, Locations, Out).parse();
+                               Program &P, Block &Out) {
+  return BlockParser(In, Locations, P, Out).parse();
 }

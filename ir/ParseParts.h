@@ -29,8 +29,9 @@ private:
 bool parseSpec(TextReader &In, Spec &Out);
 /// Reads what stands behind the word `schedule`.
 bool parseSchedule(TextReader &In, Schedule &Out);
-/// Reads what stands behind the name of a block.
-bool parseBlock(TextReader &In, LocationFinder &Locations, Block &Out);
+/// Reads what stands behind the name of a block of \p P.
+bool parseBlock(TextReader &In, LocationFinder &Locations, Program &P,
+                Block &Out);
 
 } // namespace foretrace::ir
 

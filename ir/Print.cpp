@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Print.h"
+#include "ir/SpecKeys.h"
 #include "ir/Spellings.h"
 #include "ir/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,8 +14,8 @@ namespace {
 /// the others where they are made.
 class BlockPrinter {
 public:
-  BlockPrinter(const Block &B, llvm::raw_ostream &OS,
-               const llvm::SourceMgr *Locations);
+  BlockPrinter(const Program &P, const Block &B, llvm::raw_ostream &OS,
+               const PrintOptions &Options);
 
   void print();
 
@@ -23,14 +24,17 @@ private:
   void type(ValueId V);
   void signature();
   void list(const Signature::List &L);
+  void totals();
   void declare(ValueId V);
   void print(const Op &O);
   void served(OpId For);
   void location(const Origin &O);
 
+  const Program &P;
   const Block &B;
   llvm::raw_ostream &OS;
   const llvm::SourceMgr *Locations;
+  const SizeStyle Sizes;
   std::vector<bool> IsMade; ///< by an op; indexed by value
 };
 
@@ -51,8 +55,9 @@ static void printState(llvm::StringRef Word, llvm::ArrayRef<Axis> Axes,
   OS << ')';
 }
 
-void foretrace::ir::print(const TensorType &T, const Layout &L,
-                          llvm::raw_ostream &OS) {
+void foretrace::ir::print(const Program &P, const TensorType &T,
+                          const Layout &L, llvm::raw_ostream &OS,
+                          SizeStyle Style) {
   AxisList Partial;
   AxisList Flat;
   AxisList Single;
@@ -66,7 +71,8 @@ void foretrace::ir::print(const TensorType &T, const Layout &L,
   }
   OS << getName(T.Element) << '[';
   for (const auto &[Index, D] : llvm::enumerate(T.Dims)) {
-    OS << (Index ? " " : "") << getName(D.Kind) << ':' << D.Size;
+    OS << (Index ? " " : "") << getName(D.Kind) << ':';
+    print(P, D.Size, OS, Style);
     AxisList Split;
     for (Axis A : allAxes())
       if (L.isSplit(A) && L.splitDim(A) == Index)
@@ -81,9 +87,28 @@ void foretrace::ir::print(const TensorType &T, const Layout &L,
   printState("single", Single, OS);
 }
 
-BlockPrinter::BlockPrinter(const Block &B, llvm::raw_ostream &OS,
-                           const llvm::SourceMgr *Locations)
-    : B(B), OS(OS), Locations(Locations), IsMade(B.Values.size()) {
+static void printTotal(const Program &P, llvm::StringRef Word, ExprId Size,
+                       llvm::raw_ostream &OS, SizeStyle Style) {
+  if (!Size.isValid())
+    return;
+  OS << "  total " << Word << " = ";
+  print(P, Size, OS, Style);
+  OS << '\n';
+}
+
+static void printMessages(const Program &P, llvm::ArrayRef<GroupBytes> Messages,
+                          llvm::raw_ostream &OS, SizeStyle Style) {
+  for (const GroupBytes &G : Messages) {
+    OS << "  total messages(" << G.Of << ") = ";
+    print(P, G.Size.Id, OS, Style);
+    OS << '\n';
+  }
+}
+
+BlockPrinter::BlockPrinter(const Program &P, const Block &B,
+                           llvm::raw_ostream &OS, const PrintOptions &Options)
+    : P(P), B(B), OS(OS), Locations(Options.Locations), Sizes(Options.Sizes),
+      IsMade(B.Values.size()) {
   for (const Op &O : B.Ops)
     for (ValueId V : O.Results)
       IsMade[V.Index] = true;
@@ -100,7 +125,7 @@ void BlockPrinter::reference(ValueId V) {
 
 void BlockPrinter::type(ValueId V) {
   const Value &Val = B.Values[V];
-  ir::print(Val.Type, Val.Layout, OS);
+  ir::print(P, Val.Type, Val.Layout, OS, Sizes);
   if (Val.Tied)
     OS << " tied";
   if (Val.Kind != ValueKind::Gradient)
@@ -134,6 +159,14 @@ void BlockPrinter::signature() {
     list(S.InputGradients);
   }
   OS << '\n';
+}
+
+/// What a layer amounts to, if that is known.
+void BlockPrinter::totals() {
+#define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
+  printTotal(P, WORD, B.Totals.MEMBER.Id, OS, Sizes);
+#include "ir/Totals.def"
+  printMessages(P, B.Totals.Messages, OS, Sizes);
 }
 
 void BlockPrinter::declare(ValueId V) {
@@ -199,8 +232,11 @@ void BlockPrinter::print(const Op &O) {
     OS << ' ' << getName(O.Phase);
   if (O.For.isValid())
     served(O.For);
-  if (O.Work != Flops())
-    OS << " flops(" << O.Work.value() << ')';
+  if (workOf(P, O) != Flops()) {
+    OS << " flops(";
+    ir::print(P, O.Work.Id, OS, Sizes);
+    OS << ')';
+  }
   if (O.Time != Nanoseconds())
     OS << " time(" << O.Time.value() << " ns)";
   if (Locations)
@@ -213,6 +249,7 @@ void BlockPrinter::print() {
   printName(B.Name, OS);
   OS << " {\n";
   signature();
+  totals();
   for (size_t I = 0; I < B.Values.size(); ++I)
     if (!IsMade[I])
       declare(B.Values.idAt(I));
@@ -236,8 +273,8 @@ static void printLayers(const LayerSequence &S, const Program &P,
   OS << '\n';
 }
 
-static void printStage(const Stage &S, const Program &P,
-                       llvm::raw_ostream &OS) {
+static void printStage(const Stage &S, const Program &P, llvm::raw_ostream &OS,
+                       SizeStyle Style) {
   OS << "\nstage " << S.First;
   if (S.Count != 1)
     OS << ".." << S.First + S.Count - 1;
@@ -255,6 +292,10 @@ static void printStage(const Stage &S, const Program &P,
     printName(P.Blocks[S.Step].Name, OS);
     OS << '\n';
   }
+#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
+  printTotal(P, WORD, S.Totals.MEMBER.Id, OS, Style);
+#include "ir/Totals.def"
+  printMessages(P, S.Totals.Messages, OS, Style);
   OS << "}\n";
 }
 
@@ -278,19 +319,35 @@ static void printMesh(const Mesh &M, llvm::raw_ostream &OS) {
   OS << '\n';
 }
 
+/// Of keys that follow from others, as far as they are in use.
+static void printDefinitions(const Program &P, llvm::raw_ostream &OS) {
+  for (size_t I = 0; I < P.Sizes.size(); ++I) {
+    const ExprNode &N = P.Sizes[ExprId{static_cast<unsigned>(I)}];
+    if (N.Op != ExprOp::Key || !N.Left.isValid())
+      continue;
+    OS << "let ";
+    printName(nameOf(P.Spec, N.Key), OS);
+    OS << " = ";
+    print(P, N.Left, OS);
+    OS << '\n';
+  }
+}
+
 void foretrace::ir::print(const Program &P, llvm::raw_ostream &OS,
                           const PrintOptions &Options) {
   printHeader(P, OS);
   printSpec(P.Spec, OS);
   printMesh(P.Mesh, OS);
+  if (Options.Sizes == SizeStyle::Names)
+    printDefinitions(P, OS);
   for (const Block &B : P.Blocks)
-    BlockPrinter(B, OS, Options.Locations).print();
+    BlockPrinter(P, B, OS, Options).print();
   if (!P.Layers.empty()) {
     OS << "\nlayers = ";
     printLayers(P.Layers, P, OS);
   }
   for (const Stage &S : P.Stages)
-    printStage(S, P, OS);
+    printStage(S, P, OS, Options.Sizes);
   if (P.Facts.contains(Fact::Scheduled))
     printSchedule(P.Schedule, OS);
 }

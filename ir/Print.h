@@ -14,7 +14,11 @@ namespace foretrace::ir {
 /// The version of the text form that this build writes and reads.
 inline constexpr int64_t TextVersion = 1;
 
+/// How sizes are printed: `sequence*hidden/tp`, or what that is.
+enum class SizeStyle : unsigned char { Names, Values };
+
 struct PrintOptions {
+  SizeStyle Sizes = SizeStyle::Names;
   /// If given, every op ends with the place in these sources it comes from,
   /// and the pass and rule that made it.
   const llvm::SourceMgr *Locations = nullptr;
@@ -25,8 +29,13 @@ void print(const Program &P, llvm::raw_ostream &OS,
            const PrintOptions &Options = {});
 
 /// Prints a type and how it lies on the mesh, as on an op's line:
-/// `bf16[seq:2048@tp batch:16@dp hidden:12288] partial(cp)`.
-void print(const TensorType &T, const Layout &L, llvm::raw_ostream &OS);
+/// `bf16[seq:sequence@tp batch:micro_batch@dp hidden:hidden] partial(cp)`.
+void print(const Program &P, const TensorType &T, const Layout &L,
+           llvm::raw_ostream &OS, SizeStyle Style = SizeStyle::Names);
+
+/// Prints a size; by its name also one that has no value.
+void print(const Program &P, ExprId E, llvm::raw_ostream &OS,
+           SizeStyle Style = SizeStyle::Names);
 
 } // namespace foretrace::ir
 

@@ -60,6 +60,10 @@ llvm::StringRef getName(DimKind K) {
   return Names[static_cast<unsigned>(K)];
 }
 
+bool isOfReplica(DimKind K) {
+  return K == DimKind::Batch || K == DimKind::Slots;
+}
+
 std::optional<DimKind> findDim(llvm::StringRef Name) {
   return llvm::StringSwitch<std::optional<DimKind>>(Name)
 #define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
@@ -139,13 +143,6 @@ int TensorType::indexOf(DimKind K) const {
   return -1;
 }
 
-Elements TensorType::elements() const {
-  Elements N(1);
-  for (const Dim &D : Dims)
-    N = N * D.Size;
-  return N;
-}
-
 llvm::StringRef getSuffix(Derivative D) {
   switch (D) {
   case Derivative::None:
@@ -206,43 +203,8 @@ int64_t layerCount(const LayerSequence &S) {
   return N;
 }
 
-Elements elementsPerRank(const Value &V, const Mesh &M) {
-  Elements N = V.Type.elements();
-  for (Axis A : allAxes())
-    if (V.Layout.isSplit(A))
-      N = N.dividedExactly(M[A]);
-  int64_t Shares = 1;
-  for (Axis A : allAxes())
-    if (V.Layout.isFlat(A))
-      Shares *= M[A];
-  if (Shares == 1 || N.isOverflow())
-    return N;
-  return Elements(llvm::divideCeil(N.value(), Shares));
-}
-
-Bytes bytesPerRank(const Value &V, const Mesh &M) {
-  return bytesOf(elementsPerRank(V, M), bytesPerElement(V.Type.Element));
-}
-
-Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M) {
-  assert(isCollective(Collective.Kind));
-  const Value &Operand = B.Values[Collective.Operands[0]];
-  const Value &Result = B.Values[Collective.Results[0]];
-  const int64_t Ranks = Collective.Group.size(M);
-  // Shares of flat tensors are padded, so the message is made of the shares.
-  switch (Collective.Kind) {
-  case OpKind::AllGather:
-    return bytesPerRank(Operand, M) * Ranks;
-  case OpKind::ReduceScatter:
-    return bytesPerRank(Result, M) * Ranks;
-  case OpKind::Ring: {
-    const bool Reduces =
-        Operand.Layout.isPartial(Collective.Group.Axes.front());
-    return bytesPerRank(Reduces ? Result : Operand, M) * (Ranks - 1);
-  }
-  default:
-    return bytesPerRank(Operand, M);
-  }
+Bytes bytesPerRank(const Program &P, const Value &V) {
+  return bytesOf(elementsPerRank(P, V), bytesPerElement(V.Type.Element));
 }
 
 } // namespace foretrace::ir

@@ -14,6 +14,7 @@
 #ifndef FORETRACE_IR_PROGRAM_H
 #define FORETRACE_IR_PROGRAM_H
 
+#include "ir/Expr.h"
 #include "ir/Facts.h"
 #include "ir/Group.h"
 #include "ir/Ids.h"
@@ -22,6 +23,7 @@
 #include "ir/Schedule.h"
 #include "ir/Signature.h"
 #include "ir/Spec.h"
+#include "lang/Diagnostic.h"
 #include "lang/Quantity.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
@@ -36,10 +38,14 @@ enum class DimKind : unsigned char {
 llvm::StringRef getName(DimKind K);
 std::optional<DimKind> findDim(llvm::StringRef Name);
 
-/// A logical dimension with its global extent (before any split).
+/// Whether the extents of a dimension are those of one data-parallel replica;
+/// all replicas together have as many each.
+bool isOfReplica(DimKind K);
+
+/// A logical dimension with its extent before any split.
 struct Dim {
   DimKind Kind;
-  int64_t Size;
+  ExprId Size;
   friend bool operator==(const Dim &A, const Dim &B) {
     return A.Kind == B.Kind && A.Size == B.Size;
   }
@@ -59,8 +65,6 @@ struct TensorType {
 
   /// Index of the dimension of this kind, or -1. Kinds don't repeat in a type.
   int indexOf(DimKind K) const;
-  /// Elements of the whole tensor.
-  Elements elements() const;
 };
 
 enum class ValueKind : unsigned char {
@@ -75,7 +79,8 @@ struct Value {
   ValueKind Kind = ValueKind::Activation;
   std::string Name; ///< unique in the block; a parameter's Megatron-LM name
   TensorType Type;
-  ir::Layout Layout; ///< all Whole before `shard`
+  ir::Layout Layout;  ///< all Whole before `shard`
+  ElementExpr OnRank; ///< what one rank holds; set by `measure`
   /// For a gradient, the value it belongs to.
   ValueId GradientOf;
   /// For a parameter: it shares storage with the embedding table.
@@ -108,8 +113,7 @@ struct Origin {
   llvm::StringRef Rule;
 };
 
-/// One operation. A collective has one operand and one result; its bytes
-/// follow from their types and layouts (see bytesPerRank).
+/// One operation. A collective has one operand and one result.
 struct Op {
   OpKind Kind;
   ir::Derivative Derivative = ir::Derivative::None;
@@ -121,11 +125,26 @@ struct Op {
   /// For a collective: the compute op that needs it. For a backward or
   /// recomputed op: the forward op it derives from.
   OpId For;
-  /// FLOPs on one rank; set by `cost`.
-  Flops Work;
+  ByteExpr Message; ///< of a collective; set by `measure`
+  FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
+  ByteExpr Touched; ///< memory traffic on one rank; set by `cost`
   /// Time on one rank; set by `cost`, 0 when uncosted.
   Nanoseconds Time;
   ir::Origin Origin;
+};
+
+/// Bytes of messages among one kind of group.
+struct GroupBytes {
+  Group Of;
+  ByteExpr Size;
+};
+
+/// What one layer of a block amounts to (ir/Totals.def); set by `analyze`.
+struct BlockTotals {
+#define TOTAL(MEMBER, TYPE, WORD, DOC) TYPE MEMBER;
+#include "ir/Totals.def"
+  /// Of a micro-batch, as `messageBytes` says them, by the order of first use.
+  std::vector<GroupBytes> Messages;
 };
 
 /// A straight-line program of one kind of layer (or of the embedding, the
@@ -136,6 +155,7 @@ struct Block {
   ir::Signature Signature; ///< empty for a stage's step
   Table<ValueId, Value> Values;
   Table<OpId, Op> Ops;
+  BlockTotals Totals;
 };
 
 /// `Count` consecutive layers of one block.
@@ -166,6 +186,16 @@ struct ChunkRun {
   int64_t Count = 1;
 };
 
+/// What each stage of one kind amounts to on one rank (ir/Totals.def); set by
+/// `total`.
+struct StageTotals {
+#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) TYPE MEMBER;
+#include "ir/Totals.def"
+  /// Of an iteration, as `messageBytes` says them; what goes to other stages is
+  /// counted where it is sent.
+  std::vector<GroupBytes> Messages;
+};
+
 /// All consecutive pipeline stages [First, First + Count) that hold the same
 /// layers in the same chunks.
 struct Stage {
@@ -175,6 +205,7 @@ struct Stage {
   BlockId Step; ///< gradient synchronisation and update; set by `sync`
   bool ReceivesForward = false; ///< it does not hold the embedding
   bool SendsForward = false;    ///< it does not hold the head
+  StageTotals Totals;
 
   /// Of the \p Chunk-th model chunk, from 0, which must exist.
   const LayerSequence &layersOf(int64_t Chunk) const;
@@ -186,12 +217,29 @@ const Stage &stageAt(llvm::ArrayRef<Stage> Stages, int64_t Index);
 enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
 llvm::StringRef getName(Level L);
 
+/// What a job has to fulfil, and what is reported of one that does not.
+struct Condition {
+  ExprId Holds; ///< 0 if it does not
+  diag::Id Reported;
+  Key Blamed; ///< whose value is out of place
+};
+
+/// A decision that shapes a program. Jobs that decide alike, and state the same
+/// keys, have the same program but for the values of its sizes.
+struct Decision {
+  ExprId Of;
+  int64_t Value; ///< what it was
+};
+
 /// A whole compilation unit.
 struct Program {
   ir::Spec Spec;
   Level AtLevel = Level::Spec;
   FactSet Facts; ///< what the passes so far have established
   ir::Mesh Mesh;
+  ExprTable Sizes; ///< what extents, counts and sizes of this program are
+  std::vector<Condition> Conditions; ///< in the order they are checked
+  std::vector<Decision> Decisions;
   Table<BlockId, Block> Blocks;
   /// embedding, layers, head, in order (model level on).
   LayerSequence Layers;
@@ -199,17 +247,24 @@ struct Program {
   ir::Schedule Schedule; ///< once Fact::Scheduled holds
 };
 
-/// Elements of \p V that one rank holds, given its layout; a partial sum has
-/// the size of the whole, a flat share is rounded up. The layout must divide
-/// the extents (verified).
-Elements elementsPerRank(const Value &V, const Mesh &M);
-Bytes bytesPerRank(const Value &V, const Mesh &M);
+/// Elements and bytes of \p V that one rank holds; overflow where its layout
+/// does not divide its extents.
+inline Elements elementsPerRank(const Program &P, const Value &V) {
+  return P.Sizes.value(V.OnRank);
+}
+Bytes bytesPerRank(const Program &P, const Value &V);
 
 /// The message of a collective as NCCL tests and AICB state it, per rank:
 /// all-gather the gathered size, reduce-scatter and all-reduce the size before
 /// reduction, all-to-all and point-to-point the buffer of one rank; of a ring
 /// what a rank sends in all its steps.
-Bytes messageBytes(const Op &Collective, const Block &B, const Mesh &M);
+inline Bytes messageBytes(const Program &P, const Op &Collective) {
+  return P.Sizes.value(Collective.Message);
+}
+/// FLOPs of \p O on one rank; 0 for what is bound by memory.
+inline Flops workOf(const Program &P, const Op &O) {
+  return P.Sizes.value(O.Work);
+}
 
 } // namespace foretrace::ir
 

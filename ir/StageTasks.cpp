@@ -196,7 +196,7 @@ void StageTasks::op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit) {
     return visit(T, Visit);
   }
   T.Kind = TaskKind::Collective;
-  T.Size = messageBytes(O, Plan.block(), P.Mesh);
+  T.Size = messageBytes(P, O);
   if (O.Kind == OpKind::Ring)
     return ring(O, T, Visit);
   T.Control = Communicated;

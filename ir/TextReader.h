@@ -72,8 +72,6 @@ public:
   bool expectAxes(AxisList &Out);
   /// `tp,cp` or `pp ends`.
   bool expectGroup(Group &Out);
-  /// `bf16[seq:2048@tp hidden:12288] partial(cp)`.
-  bool expectType(TensorType &T, Layout &L);
   /// `a + 3 * b + 24 * (c + 2 * d)` or `()`; \p AddGroup takes each summand.
   /// The sum of all counts fits in 63 bits.
   bool expectSequence(
@@ -91,10 +89,7 @@ public:
   DiagnosticEngine &Diags;
 
 private:
-  bool expectDim(TensorType &T, Layout &L, AxisList &Seen);
-  bool expectStates(Layout &L, AxisList &Seen);
   bool expectRuns(llvm::SmallVectorImpl<NamedRun> &Runs);
-  bool claim(llvm::ArrayRef<Axis> Axes, AxisList &Seen, SourceRange Range);
 
   Lexer Lex;
   Token Current;

@@ -16,9 +16,11 @@ static constexpr struct {
     {Fact::Gradients, Level::Model, false},
     {Fact::Layouts, Level::SPMD, true},
     {Fact::Recompute, Level::SPMD, false},
+    {Fact::Totals, Level::SPMD, false},
     {Fact::Stages, Level::Schedule, true},
     {Fact::Scheduled, Level::Spec, false},
     {Fact::Sync, Level::Schedule, false},
+    {Fact::Totalled, Level::Schedule, false},
     {Fact::Costs, Level::Schedule, false},
 };
 static_assert(std::size(FactLevels) == NumFacts);

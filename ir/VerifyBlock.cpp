@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/Measure.h"
 #include "ir/Print.h"
 #include "ir/Spellings.h"
 #include "ir/VerifyParts.h"
@@ -88,10 +89,10 @@ static std::string describe(const Value &V, Axis A) {
   llvm_unreachable("covered switch");
 }
 
-static std::string describe(const TensorType &T) {
+static std::string describe(const Program &P, const TensorType &T) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  print(T, Layout(), OS);
+  print(P, T, Layout(), OS);
   return Text;
 }
 
@@ -135,32 +136,20 @@ bool BlockVerifier::verifyView(const Value &V, SourceRange Range) {
   return true;
 }
 
-/// The one expert of an activation stands for all: its slots are spread over
-/// them (ir/Dims.def).
-static bool isSpread(const Dim &D) {
-  return D.Kind == DimKind::Expert && D.Size == 1;
-}
-
 void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
-  if (V.Type.elements().isOverflow() ||
-      bytesOf(V.Type.elements(), bytesPerElement(V.Type.Element)).isOverflow())
+  Elements Count(1);
+  for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
+    const Elements Extent = extentOf(P, D);
+    Count = Extent.isOverflow() ? Extent : Count * Extent.value();
+    const int64_t Ranks =
+        P.Mesh.groupSize(axesSplitting(P, V.Type, V.Layout, Index));
+    if (!Extent.isDivisibleBy(Ranks))
+      Diags.report(Range, diag::VerifySplit, getName(D.Kind), Extent.value(),
+                   V.Name, Ranks);
+  }
+  if (bytesOf(Count, bytesPerElement(V.Type.Element)).isOverflow())
     Diags.report(Range, diag::VerifyOverflow,
                  ("the size of `%" + V.Name + "`").c_str());
-  for (const Dim &D : V.Type.Dims) {
-    if (isSpread(D))
-      continue;
-    AxisList Axes;
-    for (Axis A : allAxes())
-      if (V.Layout.isSplit(A)) {
-        const Dim &Along = V.Type.Dims[V.Layout.splitDim(A)];
-        if (Along == D || (isSpread(Along) && D.Kind == DimKind::Slots))
-          Axes.push_back(A);
-      }
-    int64_t Ranks = P.Mesh.groupSize(Axes);
-    if (D.Size % Ranks != 0)
-      Diags.report(Range, diag::VerifySplit, getName(D.Kind), D.Size, V.Name,
-                   Ranks);
-  }
 }
 
 void BlockVerifier::verifyGradient(const Value &V, SourceRange Range) {
@@ -168,8 +157,8 @@ void BlockVerifier::verifyGradient(const Value &V, SourceRange Range) {
     return;
   const Value &Of = B.Values[V.GradientOf];
   if (!hasTypeOfGradient(V, Of))
-    Diags.report(Range, diag::VerifyGradient, V.Name, describe(V.Type), Of.Name,
-                 describe(Of.Type));
+    Diags.report(Range, diag::VerifyGradient, V.Name, describe(P, V.Type),
+                 Of.Name, describe(P, Of.Type));
 }
 
 void BlockVerifier::verifyValue(ValueId Id) {
@@ -250,7 +239,7 @@ void BlockVerifier::verifyCollective(const Op &O) {
   const Value &To = B.Values[O.Results[0]];
   if (!sameType(From.Type, To.Type)) {
     Diags.report(O.Origin.Range, diag::VerifyCollectiveType, Name,
-                 describe(From.Type), describe(To.Type));
+                 describe(P, From.Type), describe(P, To.Type));
     return;
   }
   for (const Transition &T : Transitions)

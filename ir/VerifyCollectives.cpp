@@ -16,7 +16,6 @@ namespace {
 
 /// A collective of a step, across stages.
 struct Issue {
-  const Block *In;
   const Op *Of;
 };
 
@@ -76,7 +75,7 @@ Client::Client(const Program &P) : P(P) {
     std::vector<Issue> &Of = Kinds.emplace_back();
     for (const Op &O : P.Blocks[S.Step].Ops)
       if (isCollective(O.Kind) && O.Group.spans(Axis::Pp))
-        Of.push_back({&P.Blocks[S.Step], &O});
+        Of.push_back({&O});
   }
   for (size_t Kind = 0; Kind < Kinds.size(); ++Kind)
     for (int64_t I = 0; I < P.Stages[Kind].Count; ++I)
@@ -120,18 +119,17 @@ bool Client::begin(size_t I) {
   }
   const First &Other = Firsts[It->second];
   if (Other.Of.Of->Kind != Of.Of->Kind ||
-      messageBytes(*Other.Of.Of, *Other.Of.In, P.Mesh) !=
-          messageBytes(*Of.Of, *Of.In, P.Mesh))
+      messageBytes(P, *Other.Of.Of) != messageBytes(P, *Of.Of))
     Different = {I, Other.Stage, Of, Other.Of};
   return true;
 }
 
 /// `all_reduce(pp ends) of 8192 bytes`.
-static std::string describe(const Issue &Of, const Mesh &M) {
+static std::string describe(const Program &P, const Issue &Of) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   OS << getMnemonic(Of.Of->Kind) << '(' << Of.Of->Group << ") of "
-     << messageBytes(*Of.Of, *Of.In, M).value() << " bytes";
+     << messageBytes(P, *Of.Of).value() << " bytes";
   return Text;
 }
 
@@ -143,16 +141,15 @@ static void reportStuck(const Client &C, const Rendezvous<Client> &Run,
   while (!Run.isStuck(At))
     ++At;
   const Issue &Of = C.current(At);
-  DiagnosticBuilder D =
-      Diags.report(Of.Of->Origin.Range, diag::VerifyGroupWait,
-                   describeStage(P, At), describe(Of, P.Mesh));
+  DiagnosticBuilder D = Diags.report(Of.Of->Origin.Range, diag::VerifyGroupWait,
+                                     describeStage(P, At), describe(P, Of));
   for (size_t Other = 0; Other < C.Stages.size(); ++Other) {
     const bool IsStuck = Run.isStuck(Other);
     if (IsStuck && C.Stages[Other].Now.Id == C.Stages[At].Now.Id)
       continue;
     if (IsStuck)
       D.note(C.current(Other).Of->Origin.Range, diag::VerifyGroupNext,
-             describeStage(P, Other), describe(C.current(Other), P.Mesh));
+             describeStage(P, Other), describe(P, C.current(Other)));
     else
       D.note(Of.Of->Origin.Range, diag::VerifyEnded, describeStage(P, Other));
     return;
@@ -177,15 +174,15 @@ void foretrace::ir::verifyCollectives(const Program &P,
   if (C.Outsider) {
     const Issue &Of = C.current(*C.Outsider);
     Diags.report(Of.Of->Origin.Range, diag::VerifyGroupMember,
-                 describeStage(P, *C.Outsider), describe(Of, P.Mesh));
+                 describeStage(P, *C.Outsider), describe(P, Of));
   } else if (C.Different) {
     const auto &[I, J, Has, Other] = *C.Different;
     Diags
         .report(Has.Of->Origin.Range, diag::VerifyGroupOrder,
-                describeStage(P, int64_t(I)), describe(Has, P.Mesh),
-                describeStage(P, J), describe(Other, P.Mesh))
+                describeStage(P, int64_t(I)), describe(P, Has),
+                describeStage(P, J), describe(P, Other))
         .note(Other.Of->Origin.Range, diag::VerifyGroupNext,
-              describeStage(P, J), describe(Other, P.Mesh));
+              describeStage(P, J), describe(P, Other));
   } else if (!HaveEnded) {
     reportStuck(C, Run, P, Diags);
   }

@@ -8,17 +8,18 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-static std::string describe(const Value &V) {
+static std::string describe(const Program &P, const Value &V) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  print(V.Type, V.Layout, OS);
+  print(P, V.Type, V.Layout, OS);
   return Text;
 }
 
-static std::string describe(const Block &B, const Signature::List &L) {
+static std::string describe(const Program &P, const Block &B,
+                            const Signature::List &L) {
   std::string Text;
   for (ValueId V : L)
-    Text += (Text.empty() ? "" : ", ") + describe(B.Values[V]);
+    Text += (Text.empty() ? "" : ", ") + describe(P, B.Values[V]);
   return Text.empty() ? "nothing" : Text;
 }
 
@@ -54,7 +55,7 @@ static void verifyList(const Block &B, const Signature::List &L,
 }
 
 /// That gradients stand where their values do, and are like them.
-static void verifyGradients(const Block &B, const Signature::List &Gradients,
+static void verifyGradients(const Program &P, const Block &B, const Signature::List &Gradients,
                             const Signature::List &Of, bool AreThere,
                             DiagnosticEngine &Diags) {
   if (!AreThere && Gradients.empty())
@@ -66,8 +67,8 @@ static void verifyGradients(const Block &B, const Signature::List &Gradients,
   }
   for (auto [Gradient, Id] : llvm::zip(Gradients, Of))
     if (const Value &G = B.Values[Gradient], &V = B.Values[Id]; !isAlike(G, V))
-      Diags.report(B.Range, diag::VerifyGradient, G.Name, describe(G), V.Name,
-                   describe(V));
+      Diags.report(B.Range, diag::VerifyGradient, G.Name, describe(P, G),
+                   V.Name, describe(P, V));
 }
 
 static void verifyOne(const Program &P, const Block &B,
@@ -80,8 +81,8 @@ static void verifyOne(const Program &P, const Block &B,
              ValueKind::Gradient, false, Diags);
   verifyList(B, S.InputGradients, "the gradient of an input",
              ValueKind::Gradient, std::nullopt, Diags);
-  verifyGradients(B, S.OutputGradients, S.Outputs, AreThere, Diags);
-  verifyGradients(B, S.InputGradients, S.Inputs, AreThere, Diags);
+  verifyGradients(P, B, S.OutputGradients, S.Outputs, AreThere, Diags);
+  verifyGradients(P, B, S.InputGradients, S.Inputs, AreThere, Diags);
 }
 
 /// Visits two blocks for every place in \p S where one follows the other; the
@@ -106,13 +107,13 @@ forEachNeighbours(const LayerSequence &S,
   }
 }
 
-static void verifyNeighbours(const Block &First, const Block &Next,
+static void verifyNeighbours(const Program &P, const Block &First, const Block &Next,
                              DiagnosticEngine &Diags) {
   auto Check = [&](const Block &From, const Signature::List &Sent,
                    const Block &To, const Signature::List &Taken) {
     if (!isAlike(From, Sent, To, Taken))
       Diags.report(From.Range, diag::VerifyNeighbours, From.Name,
-                   describe(From, Sent), To.Name, describe(To, Taken));
+                   describe(P, From, Sent), To.Name, describe(P, To, Taken));
   };
   Check(First, First.Signature.Outputs, Next, Next.Signature.Inputs);
   Check(Next, Next.Signature.InputGradients, First,
@@ -126,6 +127,6 @@ void foretrace::ir::verifySignatures(const Program &P,
   std::set<std::pair<unsigned, unsigned>> Seen;
   forEachNeighbours(P.Layers, [&](BlockId First, BlockId Next) {
     if (Seen.insert({First.Index, Next.Index}).second)
-      verifyNeighbours(P.Blocks[First], P.Blocks[Next], Diags);
+      verifyNeighbours(P, P.Blocks[First], P.Blocks[Next], Diags);
   });
 }

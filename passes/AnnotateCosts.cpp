@@ -6,7 +6,7 @@
 #include "lang/DidYouMean.h"
 #include "passes/Passes.h"
 #include "passes/SpreadTimes.h"
-#include "ir/Work.h"
+#include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,8 +27,8 @@ private:
   void checkSections() const;
   void checkCompleteness() const;
   Nanoseconds profiled(const Op &O) const;
-  Nanoseconds roofline(const Block &B, const Op &O) const;
-  Nanoseconds timeOf(const Block &B, const Op &O) const;
+  Nanoseconds roofline(const Op &O) const;
+  Nanoseconds timeOf(const Op &O) const;
 
   Program &P;
   DiagnosticEngine &Diags;
@@ -92,22 +92,23 @@ Nanoseconds Coster::profiled(const Op &O) const {
 }
 
 /// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
-Nanoseconds Coster::roofline(const Block &B, const Op &O) const {
+Nanoseconds Coster::roofline(const Op &O) const {
   const DeviceSpec &D = P.Spec.Cost.Device;
-  const Bytes Touched = touchedBytes(P, B, O);
-  if (Touched.isOverflow() || O.Work.isOverflow())
+  const Bytes Touched = P.Sizes.value(O.Touched);
+  const Flops Work = workOf(P, O);
+  if (Touched.isOverflow() || Work.isOverflow())
     return Nanoseconds::overflow();
   auto Ceil = [](int64_t Amount, int64_t PerSecond) {
     __int128 Scaled = static_cast<__int128>(Amount) * 1000000000;
     return (Scaled + PerSecond - 1) / PerSecond;
   };
-  __int128 Time = std::max(Ceil(O.Work.value(), *D.PeakFlops),
+  __int128 Time = std::max(Ceil(Work.value(), *D.PeakFlops),
                            Ceil(Touched.value(), *D.MemoryBandwidth));
   return Time > INT64_MAX ? Nanoseconds::overflow()
                           : Nanoseconds(static_cast<int64_t>(Time));
 }
 
-Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
+Nanoseconds Coster::timeOf(const Op &O) const {
   if (isCollective(O.Kind) || isView(O.Kind))
     return {};
   switch (*P.Spec.Cost.Kind) {
@@ -117,7 +118,7 @@ Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
   case CostKind::Profile:
     return profiled(O);
   case CostKind::Roofline:
-    return roofline(B, O);
+    return roofline(O);
   }
   return {};
 }
@@ -129,9 +130,10 @@ bool Coster::run() {
   }
   for (Block &B : P.Blocks)
     for (Op &O : B.Ops) {
-      O.Work = workOf(B, O, P.Mesh);
-      O.Time = timeOf(B, O);
-      if (O.Work.isOverflow() || O.Time.isOverflow()) {
+      if (!isCollective(O.Kind))
+        O.Touched = touchedBytes(P, B, O);
+      O.Time = timeOf(O);
+      if (workOf(P, O).isOverflow() || O.Time.isOverflow()) {
         Diags.report(O.Origin.Range, diag::SizeOverflow,
                      "the work of `" + O.Name + "`");
         return false;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/BalanceStages.h"
 #include "ir/InFlight.h"
-#include "ir/Memory.h"
-#include "ir/Work.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -81,18 +79,16 @@ std::optional<Weight> Balancer::weigh(const Block &B) const {
       return std::nullopt;
     return Weight{Fixed.value(), PerBatch.value()};
   };
-  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
+  const BlockTotals &Of = B.Totals;
+  auto Value = [&](auto Size) { return P.Sizes.value(Size); };
   switch (*P.Spec.Parallel.Balance) {
   case BalanceKind::Parameters:
-    return Known(countParameters(B, At, P.Mesh), Bytes());
-  case BalanceKind::Work: {
-    Flops Work;
-    for (const Op &O : B.Ops)
-      Work += workOf(B, O, P.Mesh);
-    return Known(Work, Bytes());
-  }
+    return Known(Value(Of.Parameters), Bytes());
+  case BalanceKind::Work:
+    return Known(Value(Of.Work), Bytes());
   case BalanceKind::Memory:
-    return Known(stateBytes(B, At, P), keptBytes(B, P.Mesh));
+    return Known(Value(Of.Weights) + Value(Of.Gradients) + Value(Of.Optimizer),
+                 Value(Of.Kept));
   }
   llvm_unreachable("every balance is handled");
 }

@@ -13,7 +13,7 @@ using namespace foretrace::ir;
 namespace {
 
 /// A stated number and what it is called, for "nearest legal" notes.
-struct Key {
+struct NamedNumber {
   llvm::StringRef Name;
   const Located<int64_t> &Field;
   int64_t value() const { return *Field; }
@@ -24,33 +24,29 @@ struct Key {
 void Deriver::deriveAttention(BlockSpec &B) {
   AttentionSpec &A = B.Attention;
   if (*A.Kind == AttentionKind::MLA) {
-    const Key Needed[] = {{"kv_lora", A.KvLora},
-                          {"rope_dim", A.RopeDim},
-                          {"nope_dim", A.NopeDim},
-                          {"v_dim", A.VDim}};
-    for (const Key &K : Needed)
+    const NamedNumber Needed[] = {{"kv_lora", A.KvLora},
+                                  {"rope_dim", A.RopeDim},
+                                  {"nope_dim", A.NopeDim},
+                                  {"v_dim", A.VDim}};
+    for (const NamedNumber &K : Needed)
       if (!K.Field.isPresent())
         error(A.Range, diag::MlaKeyMissing, K.Name);
     if (!A.QLora.isPresent())
       A.QLora.setDefault(0);
-    A.KvHeads.derive(*A.Heads, A.Heads.Range);
+    exceeds(A.QLora, 0);
+    define(A.KvHeads, of(A.Heads), A.Heads.Range, "kv_heads");
   } else {
     if (*A.Kind == AttentionKind::GQA && !A.KvHeads.isPresent())
       error(A.Range, diag::KvHeadsMissing);
-    int64_t KvHeads = *A.Kind == AttentionKind::MQA   ? 1
-                      : *A.Kind == AttentionKind::MHA ? *A.Heads
-                      : A.KvHeads.isPresent()         ? *A.KvHeads
-                                                      : *A.Heads;
-    if (A.KvHeads.isPresent() && *A.KvHeads != KvHeads)
-      error(A.KvHeads.Range, diag::KvHeadsMismatch, *A.KvHeads, KvHeads);
-    A.KvHeads.derive(KvHeads,
-                     A.KvHeads.isPresent() ? A.KvHeads.Range : A.Heads.Range);
+    deriveKvHeads(A);
     if (!A.HeadDim.isPresent()) {
-      if (*S.Model.Hidden % *A.Heads != 0)
+      if (!holds(isMultiple(of(S.Model.Hidden), of(A.Heads)),
+                 diag::HeadDimIndivisible, A.Heads))
         error(A.Heads.Range, diag::HeadDimIndivisible, *S.Model.Hidden,
               *A.Heads)
             .noteValue("hidden", S.Model.Hidden);
-      A.HeadDim.derive(*S.Model.Hidden / *A.Heads, A.Heads.Range);
+      define(A.HeadDim, quotient(of(S.Model.Hidden), of(A.Heads)),
+             A.Heads.Range, "head_dim");
     }
   }
   checkHeads(A);
@@ -59,14 +55,31 @@ void Deriver::deriveAttention(BlockSpec &B) {
     A.QkNorm.setDefault(false);
 }
 
+/// Of attention other than latent: one for each head, one for all, or as many
+/// as are stated.
+void Deriver::deriveKvHeads(AttentionSpec &A) {
+  if (*A.Kind == AttentionKind::GQA && A.KvHeads.isPresent()) {
+    A.KvHeads.derive(*A.KvHeads, A.KvHeads.Range);
+    return;
+  }
+  const Expr Heads =
+      *A.Kind == AttentionKind::MQA ? numberOf(Program, 1) : of(A.Heads);
+  if (A.KvHeads.isPresent() && *A.KvHeads != Heads.value())
+    error(A.KvHeads.Range, diag::KvHeadsMismatch, *A.KvHeads, Heads.value());
+  define(A.KvHeads, Heads,
+         A.KvHeads.isPresent() ? A.KvHeads.Range : A.Heads.Range, "kv_heads");
+}
+
 void Deriver::checkHeads(const AttentionSpec &A) {
   const Located<int64_t> &Tp = S.Parallel.Tp;
-  if (*A.Heads % *A.KvHeads != 0)
+  if (!holds(isMultiple(of(A.Heads), of(A.KvHeads)), diag::KvHeadsNoFactor,
+             A.KvHeads))
     error(A.KvHeads.Range, diag::KvHeadsNoFactor, *A.Heads, *A.KvHeads);
-  if (*A.Heads % *Tp != 0)
+  if (!holds(isMultiple(of(A.Heads), of(Tp)), diag::HeadsIndivisible, A.Heads))
     error(A.Heads.Range, diag::HeadsIndivisible, *A.Heads, *Tp)
         .noteValue("tp", Tp);
-  else if (*A.KvHeads % *Tp != 0)
+  else if (!holds(isMultiple(of(A.KvHeads), of(Tp)), diag::KvHeadsIndivisible,
+                  A.KvHeads))
     error(A.KvHeads.Range, diag::KvHeadsIndivisible, *A.KvHeads, *Tp)
         .noteValue("tp", Tp);
 }
@@ -74,7 +87,7 @@ void Deriver::checkHeads(const AttentionSpec &A) {
 /// What attention needs with the tokens of a sample on several ranks.
 void Deriver::checkContextParallel(const AttentionSpec &A) {
   const ParallelSpec &P = S.Parallel;
-  if (*P.Cp == 1)
+  if (!exceeds(P.Cp, 1))
     return;
   if (*S.Train.AttentionBackend == AttentionBackendKind::Unfused)
     error(S.Train.AttentionBackend.Range, diag::UnfusedCp, *P.Cp)
@@ -82,8 +95,11 @@ void Deriver::checkContextParallel(const AttentionSpec &A) {
   if (*P.CpComm != CpCommKind::AllToAll)
     return;
   // Where heads don't divide by tp, that is reported already.
-  for (const Key &K : {Key{"heads", A.Heads}, Key{"kv_heads", A.KvHeads}})
-    if (K.value() % *P.Tp == 0 && K.value() / *P.Tp % *P.Cp != 0)
+  for (const NamedNumber &K :
+       {NamedNumber{"heads", A.Heads}, NamedNumber{"kv_heads", A.KvHeads}})
+    if (!holds(isMultiple(of(K.Field), of(P.Tp) * of(P.Cp)),
+               diag::CpHeadsIndivisible, K.Field) &&
+        K.value() % *P.Tp == 0)
       error(K.Field.Range, diag::CpHeadsIndivisible, K.Name, K.value(), *P.Tp,
             *P.Cp)
           .noteValue("cp", P.Cp);
@@ -94,24 +110,16 @@ void Deriver::deriveFfn(BlockSpec &B) {
   const Located<int64_t> &Tp = S.Parallel.Tp;
   if (!F.LinearBias.isPresent())
     F.LinearBias.derive(*S.Model.Bias, S.Model.Bias.Range);
-  if (!F.Intermediate.isPresent()) {
-    int64_t Width;
-    if (llvm::MulOverflow(*S.Model.Hidden, int64_t(4), Width))
-      error(S.Model.Hidden.Range, diag::SizeOverflow, "4 x hidden");
-    else
-      F.Intermediate.derive(Width, S.Model.Hidden.Range);
-  }
+  if (!F.Intermediate.isPresent())
+    define(F.Intermediate, of(S.Model.Hidden) * 4, S.Model.Hidden.Range,
+           "4 x hidden");
   if (B.Moe) {
     MoeSpec &M = *B.Moe;
     if (!M.Shared.isPresent())
       M.Shared.setDefault(0);
-    if (!M.SharedIntermediate.isPresent()) {
-      int64_t Width;
-      if (llvm::MulOverflow(*M.Shared, *F.Intermediate, Width))
-        error(M.Shared.Range, diag::SizeOverflow, "shared x intermediate");
-      else
-        M.SharedIntermediate.derive(Width, M.Shared.Range);
-    }
+    if (!M.SharedIntermediate.isPresent())
+      define(M.SharedIntermediate, of(M.Shared) * of(F.Intermediate),
+             M.Shared.Range, "shared x intermediate");
     if (!M.SharedGate.isPresent())
       M.SharedGate.setDefault(false);
     if (!M.RouterBias.isPresent())
@@ -125,7 +133,8 @@ void Deriver::deriveFfn(BlockSpec &B) {
     checkExperts(B);
     return;
   }
-  if (*F.Intermediate % *Tp != 0)
+  if (!holds(isMultiple(of(F.Intermediate), of(Tp)), diag::FfnIndivisible,
+             F.Intermediate))
     error(F.Intermediate.Range, diag::FfnIndivisible, *F.Intermediate, "tp",
           *Tp)
         .noteValue("tp", Tp);
@@ -135,49 +144,51 @@ void Deriver::checkExperts(const BlockSpec &B) {
   const MoeSpec &M = *B.Moe;
   ParallelSpec &P = S.Parallel;
   if (!P.Etp.isPresent())
-    P.Etp.derive(*P.Tp, P.Tp.Range);
-  if (*M.Experts % *P.Ep != 0)
+    define(P.Etp, of(P.Tp), P.Tp.Range, "etp");
+  if (!holds(isMultiple(of(M.Experts), of(P.Ep)), diag::ExpertsIndivisible,
+             M.Experts))
     error(M.Experts.Range, diag::ExpertsIndivisible, *M.Experts, *P.Ep)
         .noteValue("ep", P.Ep);
-  if (*M.TopK > *M.Experts)
+  if (!holds(isAtMost(of(M.TopK), of(M.Experts)), diag::TopkExceedsExperts,
+             M.TopK))
     error(M.TopK.Range, diag::TopkExceedsExperts, *M.TopK, *M.Experts)
         .noteValue("experts", M.Experts);
-  if (*B.Ffn.Intermediate % *P.Etp != 0)
+  if (!holds(isMultiple(of(B.Ffn.Intermediate), of(P.Etp)),
+             diag::FfnIndivisible, B.Ffn.Intermediate))
     error(B.Ffn.Intermediate.Range, diag::FfnIndivisible, *B.Ffn.Intermediate,
           "etp", *P.Etp)
         .noteValue("etp", P.Etp);
-  if (*M.SharedIntermediate % *P.Tp != 0)
+  if (!holds(isMultiple(of(M.SharedIntermediate), of(P.Tp)),
+             diag::FfnIndivisible, M.Shared))
     error(M.Shared.Range, diag::FfnIndivisible, *M.SharedIntermediate, "tp",
           *P.Tp)
         .noteValue("tp", P.Tp);
-  if (*B.Ffn.LinearBias && *M.SharedIntermediate > 0)
+  if (exceeds(M.SharedIntermediate, 0) && *B.Ffn.LinearBias)
     error(B.Ffn.LinearBias.Range, diag::SharedExpertBias);
-  if (*B.Ffn.LinearBias && *P.Etp > 1)
+  if (*B.Ffn.LinearBias && exceeds(P.Etp, 1))
     error(B.Ffn.LinearBias.Range, diag::ExpertBiasEtp, *P.Etp)
         .noteValue("etp", P.Etp);
-  if (*P.Tp > 1 && !*P.SequenceParallel)
+  if (!*P.SequenceParallel && exceeds(P.Tp, 1))
     error(P.Tp.Range, diag::MoeNeedsSp, *P.Tp).noteValue("experts", M.Experts);
 }
 
 void Deriver::deriveVocab() {
   ModelSpec &M = S.Model;
-  int64_t Multiple;
-  int64_t Padded;
-  if (llvm::MulOverflow(*M.VocabMultiple, *S.Parallel.Tp, Multiple) ||
-      llvm::AddOverflow(*M.Vocab, Multiple - 1, Padded)) {
-    error(M.Vocab.Range, diag::SizeOverflow, "padded_vocab");
-    return;
-  }
-  Padded = Padded / Multiple * Multiple;
-  if (M.PaddedVocab.isStated() && *M.PaddedVocab != Padded)
+  const Expr Multiple = of(M.VocabMultiple) * of(S.Parallel.Tp);
+  const Expr Padded = ceilDiv(of(M.Vocab), Multiple) * Multiple;
+  if (M.PaddedVocab.isStated() && Padded.hasValue() &&
+      *M.PaddedVocab != Padded.value())
     error(M.PaddedVocab.Range, diag::PaddedVocabMismatch, *M.PaddedVocab,
-          *M.Vocab, Multiple, Padded)
+          *M.Vocab, Multiple.value(), Padded.value())
         .noteValue("vocab", M.Vocab);
-  M.PaddedVocab.derive(Padded, M.Vocab.Range);
+  if (!define(M.PaddedVocab, Padded, M.Vocab.Range, "padded_vocab"))
+    return;
   if (!M.MaxPositions.isPresent())
-    M.MaxPositions.derive(*S.Train.Sequence, S.Train.Sequence.Range);
+    define(M.MaxPositions, of(S.Train.Sequence), S.Train.Sequence.Range,
+           "max_positions");
   else if (*M.Positions == PositionKind::Learned &&
-           *M.MaxPositions < *S.Train.Sequence)
+           !holds(isAtMost(of(S.Train.Sequence), of(M.MaxPositions)),
+                  diag::SequenceExceedsPositions, S.Train.Sequence))
     error(S.Train.Sequence.Range, diag::SequenceExceedsPositions,
           *S.Train.Sequence, *M.MaxPositions)
         .noteValue("max_positions", M.MaxPositions);
@@ -193,14 +204,16 @@ void Deriver::deriveVocab() {
 
 void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
                         int64_t Factor) {
-  Elements Product(Factor);
+  Expr Product = number(Factor);
   for (const Extent E : Extents)
-    Product = Product * **E;
-  if (!Product.isOverflow())
-    return;
+    Product *= of(*E);
   const Extent Largest = *std::max_element(
       Extents.begin(), Extents.end(),
       [](const Extent A, const Extent B) { return **A < **B; });
+  // What is beyond 2^63 has no value to compare, and so fails it.
+  if (holds(isAtMost(number(0), Product), diag::SizeOverflow, *Largest) &&
+      Product.hasValue())
+    return;
   if (Blamed.insert(Largest->Range.Start.getPointer()).second)
     error(Largest->Range, diag::SizeOverflow, What);
 }

@@ -16,13 +16,14 @@ void Deriver::checkPartition() {
   const llvm::StringRef Name = getSpelling(*P.Partition);
   dropKeys("with partition = " + Name);
   dropEnds("with partition = " + Name);
-  if (*P.Vpp > 1)
+  if (exceeds(P.Vpp, 1))
     error(P.Vpp.Range, diag::PartitionVpp, *P.Vpp, Name);
   else if (placementOf(P) != PlacementKind::Loop)
     error(P.Schedule.Range, diag::PartitionCopies, getSpelling(*P.Schedule),
           Name);
   const int64_t Layers = S.Model.layerCount();
-  if (*P.Partition != PartitionKind::ModuleCount && Layers < *P.Pp)
+  if (*P.Partition != PartitionKind::ModuleCount &&
+      !holds(isAtMost(of(P.Pp), number(Layers)), diag::PartitionStages, P.Pp))
     error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
         .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers);
 }
@@ -39,7 +40,7 @@ void Deriver::checkEnds() {
         std::pair("last_stage_layers", &P.LastStageLayers)}) {
     if (!Key->isPresent())
       continue;
-    if (**Key % *P.Vpp != 0)
+    if (!holds(isMultiple(of(*Key), of(P.Vpp)), diag::StageChunks, *Key))
       error(Key->Range, diag::StageChunks, **Key, *P.Vpp);
     Rest -= std::min(**Key, Layers + 1);
     --Others;
@@ -110,7 +111,7 @@ void Deriver::checkPipeline() {
     error(P.Vpp.Range, diag::SizeOverflow, "pp x vpp");
     return;
   }
-  if (*P.Vpp > 1 && *P.Pp == 1)
+  if (exceeds(P.Vpp, 1) && !exceeds(P.Pp, 1))
     error(P.Vpp.Range, diag::VppWithoutPp, *P.Vpp);
   if (!P.Layout.empty())
     checkLayout();
@@ -123,7 +124,7 @@ void Deriver::checkPipeline() {
     return;
   if (*P.Partition != PartitionKind::Uniform)
     return checkPartition();
-  if (*P.Pp == 1)
+  if (!exceeds(P.Pp, 1))
     dropEnds("with pp = 1");
   if (placementOf(P) != PlacementKind::Loop)
     dropEnds("with schedule = " + getSpelling(*P.Schedule));
@@ -131,7 +132,8 @@ void Deriver::checkPipeline() {
     return checkEnds();
   int64_t Layers = S.Model.layerCount();
   int64_t Counted = Layers + *P.EmbeddingAsLayer + *P.LossAsLayer;
-  if (Counted % Chunks == 0)
+  if (holds(isMultiple(number(Counted), of(P.Pp) * of(P.Vpp)),
+            diag::LayersIndivisible, P.Pp))
     return;
   error(S.Model.LayersRange, diag::LayersIndivisible, Counted, *P.Pp, *P.Vpp,
         Chunks)

@@ -23,9 +23,9 @@ static bool hasRounds(ScheduleKind K) {
 /// The schedule that is not stated, and the chunks that a stated one asks for.
 void Deriver::deriveSchedule() {
   ParallelSpec &P = S.Parallel;
-  const ScheduleKind Fitting = *P.Pp == 1   ? ScheduleKind::None
-                               : *P.Vpp > 1 ? ScheduleKind::Interleaved
-                                            : ScheduleKind::OneFOneB;
+  const ScheduleKind Fitting = !exceeds(P.Pp, 1)   ? ScheduleKind::None
+                               : exceeds(P.Vpp, 1) ? ScheduleKind::Interleaved
+                                                   : ScheduleKind::OneFOneB;
   if (!P.Schedule.isPresent())
     P.Schedule.derive(Fitting, P.Pp.Range);
   const ScheduleInfo &Info = getInfo(*P.Schedule);
@@ -51,18 +51,23 @@ void Deriver::deriveSchedule() {
 void Deriver::checkGroup() {
   ParallelSpec &P = S.Parallel;
   const Located<int64_t> &Group = P.MicroBatchGroup;
-  const int64_t Rest = *P.Ga % *Group;
+  const Expr Rest = combine(ExprOp::Mod, of(P.Ga), of(Group));
+  const Expr IsWhole = combine(ExprOp::Equal, Rest, number(0));
   if (*P.Megatron < MegatronVersion::V0_10) {
-    if (*Group != *P.Pp)
+    if (!decide(combine(ExprOp::Equal, of(Group), of(P.Pp))))
       needVersion(Group.Range, "micro_batch_group", MegatronVersion::V0_10);
-    else if (Rest != 0)
+    else if (!holds(IsWhole, diag::GaIndivisible, P.Vpp))
       error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
           .noteValue("ga", P.Ga);
-  } else if (*Group < *P.Pp || *Group > *P.Ga) {
+  } else if (!holds(isAtMost(of(P.Pp), of(Group)), diag::MicroBatchGroup,
+                    Group) ||
+             !holds(isAtMost(of(Group), of(P.Ga)), diag::MicroBatchGroup,
+                    Group)) {
     error(Group.Range, diag::MicroBatchGroup, *Group, *P.Pp, *P.Ga)
         .noteValue("ga", P.Ga);
-  } else if (Rest != 0 && Rest < *P.Pp) {
-    error(Group.Range, diag::LastGroup, *P.Ga, Rest, *Group, *P.Pp)
+  } else if (!holds(max(IsWhole, isAtMost(of(P.Pp), Rest)), diag::LastGroup,
+                    Group)) {
+    error(Group.Range, diag::LastGroup, *P.Ga, Rest.value(), *Group, *P.Pp)
         .noteValue("ga", P.Ga);
   }
 }
@@ -76,9 +81,11 @@ void Deriver::deriveMicroBatchGroup() {
           *P.Vpp == 1 ? std::string("with vpp = 1")
                       : ("with schedule = " + getSpelling(*P.Schedule)).str());
   if (hasRounds(*P.Schedule))
-    Group.derive(*P.Ga / std::max<int64_t>(1, *P.Ga / *P.Pp), P.Ga.Range);
+    define(Group,
+           floorDiv(of(P.Ga), max(floorDiv(of(P.Ga), of(P.Pp)), number(1))),
+           P.Ga.Range, "micro_batch_group");
   else if (!Group.isPresent() || !IsInterleaved)
-    Group.derive(*P.Pp, P.Pp.Range);
+    define(Group, of(P.Pp), P.Pp.Range, "micro_batch_group");
   if (IsInterleaved && *P.Vpp > 1 && !IsBatchRefused)
     checkGroup();
 }
@@ -91,23 +98,27 @@ void Deriver::checkMicroBatches() {
         .noteValue("pp", P.Pp)
         .noteValue("ga", P.Ga);
   };
-  const int64_t Rounds = std::max<int64_t>(1, *P.Ga / *P.Pp);
-  if (hasRounds(*P.Schedule) && *P.Ga % Rounds != 0)
+  const Expr Rounds = max(floorDiv(of(P.Ga), of(P.Pp)), number(1));
+  if (hasRounds(*P.Schedule) &&
+      !holds(isMultiple(of(P.Ga), Rounds), diag::ScheduleSizes, P.Ga))
     Refuse(P.Ga, llvm::formatv("{0} rounds of as many micro-batches each; "
                                "ga = {1} is not divisible by {0}",
-                               Rounds, *P.Ga));
+                               Rounds.value(), *P.Ga));
   const bool IsBothWays = *P.Schedule == ScheduleKind::DualPipe;
   if (!IsBothWays && *P.Schedule != ScheduleKind::DualPipeV)
     return;
-  if (*P.Ga / 2 < *P.Pp)
+  if (!holds(isAtMost(of(P.Pp), floorDiv(of(P.Ga), number(2))),
+             diag::ScheduleSizes, P.Ga))
     Refuse(P.Ga, llvm::formatv("at least 2 pp = {0} micro-batches, not ga = "
                                "{1}",
                                (Elements(*P.Pp) * 2).value(), *P.Ga));
-  if (IsBothWays && *P.Ga % 2 != 0)
+  if (IsBothWays &&
+      !holds(isMultiple(of(P.Ga), number(2)), diag::ScheduleSizes, P.Ga))
     Refuse(P.Ga, llvm::formatv("as many micro-batches one way as the other; "
                                "ga = {0} is odd",
                                *P.Ga));
-  if (IsBothWays && *P.Pp % 2 != 0)
+  if (IsBothWays &&
+      !holds(isMultiple(of(P.Pp), number(2)), diag::ScheduleSizes, P.Pp))
     Refuse(P.Pp, llvm::formatv("stages in pairs; pp = {0} is odd", *P.Pp));
 }
 

@@ -7,7 +7,7 @@
 #ifndef FORETRACE_PASSES_DERIVER_H
 #define FORETRACE_PASSES_DERIVER_H
 
-#include "ir/Program.h"
+#include "ir/Measure.h"
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -20,7 +20,7 @@ struct FileSteps; // DeriveScheduleFile.cpp
 class Deriver {
 public:
   Deriver(ir::Program &P, DiagnosticEngine &Diags)
-      : S(P.Spec), Mesh(P.Mesh), Diags(Diags) {}
+      : Program(P), S(P.Spec), Mesh(P.Mesh), Diags(Diags) {}
 
   bool run() {
     deriveWorld();
@@ -69,6 +69,39 @@ private:
     return B;
   }
 
+  /// A number of the spec as an expression.
+  ir::Expr of(const Located<int64_t> &F) { return exprOf(Program, F); }
+  /// Makes \p F what \p As is, for which \p From is to blame; reports \p What
+  /// if that is beyond 2^63, and leaves it then.
+  bool define(Located<int64_t> &F, ir::Expr As, SourceRange From,
+              llvm::StringRef What);
+  /// One that does not divide is reported apart; who allows that gets it
+  /// rounded down.
+  static ir::Expr quotient(ir::Expr Of, ir::Expr By) {
+    const ir::Expr Exact = Of / By;
+    return Exact.hasValue() ? Exact : floorDiv(Of, By);
+  }
+  ir::Expr combine(ir::ExprOp Op, ir::Expr L, ir::Expr R) {
+    return {Program.Sizes, Program.Sizes.combine(Op, L, R)};
+  }
+  ir::Expr number(int64_t N) { return numberOf(Program, N); }
+  ir::Expr isMultiple(ir::Expr N, ir::Expr Of) {
+    return combine(ir::ExprOp::Equal, combine(ir::ExprOp::Mod, N, Of),
+                   number(0));
+  }
+  ir::Expr isAtMost(ir::Expr N, ir::Expr Most) {
+    return combine(ir::ExprOp::Less, N, Most + 1);
+  }
+  /// Whether \p Condition, which jobs like this one are held to, holds; else
+  /// \p Id is to be reported for \p Blamed.
+  bool holds(ir::Expr Condition, diag::Id Id, const Located<int64_t> &Blamed);
+  /// Whether a number is above \p Limit, on which the shape of a program
+  /// depends.
+  bool exceeds(const Located<int64_t> &F, int64_t Limit) {
+    return decide(combine(ir::ExprOp::Less, number(Limit), of(F))) != 0;
+  }
+  /// The value of what shapes a program.
+  int64_t decide(ir::Expr Of);
   void deriveWorld();
   void reportWorld(int64_t ModelRanks);
   void deriveCluster();
@@ -78,6 +111,7 @@ private:
   void deriveDevice();
   void deriveBatch();
   void deriveAttention(ir::BlockSpec &B);
+  void deriveKvHeads(ir::AttentionSpec &A);
   void checkHeads(const ir::AttentionSpec &A);
   void checkContextParallel(const ir::AttentionSpec &A);
   void deriveFfn(ir::BlockSpec &B);
@@ -120,6 +154,7 @@ private:
     });
   }
 
+  ir::Program &Program;
   ir::Spec &S;
   ir::Mesh &Mesh;
   DiagnosticEngine &Diags;

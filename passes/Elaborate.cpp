@@ -11,10 +11,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 TensorType Elaborator::tokens(llvm::ArrayRef<Dim> More) const {
-  // The batch of a value is that of all data-parallel replicas together;
-  // `shard` gives each its micro-batch.
-  TensorType T = type({{DimKind::Seq, *S.Train.Sequence},
-                       {DimKind::Batch, *S.Train.MicroBatch * *S.Parallel.Dp}});
+  TensorType T = type({{DimKind::Seq, of(S.Train.Sequence)},
+                       {DimKind::Batch, of(S.Train.MicroBatch)}});
   T.Dims.append(More.begin(), More.end());
   return T;
 }
@@ -31,7 +29,7 @@ ValueId Elaborator::batch(BlockBuilder &B, llvm::StringRef Name,
 void Elaborator::attentionMask(BlockBuilder &B) {
   TensorType T = tokens({});
   T.Element = ElementType::Bool;
-  T.Dims.insert(T.Dims.begin(), {DimKind::KvSeq, *S.Train.Sequence});
+  T.Dims.insert(T.Dims.begin(), {DimKind::KvSeq, of(S.Train.Sequence)});
   B.value(ValueKind::Input, "attention_mask", T);
 }
 
@@ -71,17 +69,16 @@ ValueId Elaborator::linear(BlockBuilder &B, llvm::StringRef Name, ValueId X,
 }
 
 ValueId Elaborator::mlp(BlockBuilder &B, llvm::StringRef Prefix,
-                        const FfnSpec &F, int64_t Width, ValueId X) {
-  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
+                        const FfnSpec &F, Expr Width, ValueId X) {
   Dim Inner{DimKind::Ffn, Width};
   ValueId Up =
-      linear(B, (Prefix + "linear_fc1").str(), X, Hidden,
-             {DimKind::Ffn, isGated(*F.Activation) ? 2 * Width : Width},
+      linear(B, (Prefix + "linear_fc1").str(), X, hidden(),
+             {DimKind::Ffn, isGated(*F.Activation) ? Width * 2 : Width},
              *F.LinearBias);
   ValueId Hot =
       B.compute(OpKind::Activation, (Prefix + "activation").str(), {Up},
                 (Prefix + "activation.out").str(), tokens({Inner}));
-  return linear(B, (Prefix + "linear_fc2").str(), Hot, Inner, Hidden,
+  return linear(B, (Prefix + "linear_fc2").str(), Hot, Inner, hidden(),
                 *F.LinearBias);
 }
 
@@ -91,21 +88,20 @@ void Elaborator::embedding() {
   Blk.Range = S.Model.Vocab.Range;
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(S.Model.Vocab.Range, "token embedding");
-  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
   ValueId Tokens = batch(B, "tokens", ElementType::I64);
   ValueId PositionIds = batch(B, "position_ids", ElementType::I64);
   if (*S.Train.AttentionMask)
     attentionMask(B);
   ValueId Table =
       B.param("word_embeddings.weight",
-              type({{DimKind::Vocab, *S.Model.PaddedVocab}, Hidden}));
+              type({{DimKind::Vocab, of(S.Model.PaddedVocab)}, hidden()}));
   ValueId X = B.compute(OpKind::Embed, "word_embeddings", {Tokens, Table},
                         "word_embeddings.out", residual());
   if (*S.Model.Positions == PositionKind::Learned) {
     B.setOrigin(S.Model.MaxPositions.Range, "position embedding");
-    ValueId Rows =
-        B.param("position_embeddings.weight",
-                type({{DimKind::Position, *S.Model.MaxPositions}, Hidden}));
+    ValueId Rows = B.param(
+        "position_embeddings.weight",
+        type({{DimKind::Position, of(S.Model.MaxPositions)}, hidden()}));
     ValueId Pos =
         B.compute(OpKind::Embed, "position_embeddings", {PositionIds, Rows},
                   "position_embeddings.out", residual());
@@ -131,7 +127,7 @@ void Elaborator::layer(const BlockSpec &Spec) {
               Spec.Moe ? "experts" : "ffn");
   ValueId N = norm(B, "pre_mlp_layernorm", Mid);
   ValueId F = Spec.Moe ? experts(B, Spec, N)
-                       : mlp(B, "", Spec.Ffn, *Spec.Ffn.Intermediate, N);
+                       : mlp(B, "", Spec.Ffn, of(Spec.Ffn.Intermediate), N);
   ValueId Out = B.compute(OpKind::Add, "mlp", {Mid, dropout(B, "mlp", F)},
                           "mlp.out", residual());
   Blk.Signature.Inputs = {X};
@@ -168,14 +164,13 @@ void Elaborator::head() {
   ValueId X = B.value(ValueKind::Input, "x", residual());
   Blk.Signature.Inputs = {X};
   ValueId N = norm(B, "final_layernorm", X);
-  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
-  Dim Vocab{DimKind::Vocab, *S.Model.PaddedVocab};
+  Dim Vocab{DimKind::Vocab, of(S.Model.PaddedVocab)};
   ValueId Labels = batch(B, "labels", ElementType::I64);
   ValueId LossMask = batch(B, "loss_mask", ElementType::FP32);
   // One stage reads it once.
   if (*S.Train.AttentionMask && *S.Parallel.Pp > 1)
     attentionMask(B);
-  ValueId W = B.param("output_layer.weight", type({Vocab, Hidden}));
+  ValueId W = B.param("output_layer.weight", type({Vocab, hidden()}));
   Blk.Values[W].Tied = *S.Model.Tied;
   ValueId Logits = B.compute(OpKind::MatMul, "output_layer", {N, W}, "logits",
                              tokens({Vocab}));

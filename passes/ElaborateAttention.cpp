@@ -13,13 +13,13 @@ using namespace foretrace::ir;
 /// backward.
 ValueId Elaborator::coreAttention(BlockBuilder &B, const AttentionSpec &A,
                                   llvm::ArrayRef<ValueId> Operands,
-                                  int64_t Channels) {
+                                  Expr Channels) {
   llvm::SmallVector<ValueId, 4> Results = {B.value(
       ValueKind::Activation, "context", tokens({{DimKind::Heads, Channels}}))};
   if (*S.Train.AttentionBackend == AttentionBackendKind::Unfused) {
-    TensorType Scores = tokens({{DimKind::Heads, *A.Heads}});
+    TensorType Scores = tokens({{DimKind::Heads, of(A.Heads)}});
     Scores.Dims.insert(Scores.Dims.begin() + 1,
-                       {DimKind::KvSeq, *S.Train.Sequence});
+                       {DimKind::KvSeq, of(S.Train.Sequence)});
     auto Keep = [&](llvm::StringRef Name) {
       Results.push_back(B.value(ValueKind::Activation, Name, Scores));
     };
@@ -38,19 +38,18 @@ ValueId Elaborator::coreAttention(BlockBuilder &B, const AttentionSpec &A,
 /// come from one projection, as in Megatron-LM's SelfAttention.
 ValueId Elaborator::selfAttention(BlockBuilder &B, const AttentionSpec &A,
                                   ValueId X) {
-  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
-  int64_t Query = *A.Heads * *A.HeadDim;
-  int64_t Key = *A.KvHeads * *A.HeadDim;
-  ValueId Qkv = linear(B, "linear_qkv", X, Hidden,
-                       {DimKind::Heads, Query + 2 * Key}, *S.Model.QkvBias);
-  auto Part = [&](llvm::StringRef Name, DimKind Tokens, int64_t Channels) {
+  const Expr Query = of(A.Heads) * of(A.HeadDim);
+  const Expr Key = of(A.KvHeads) * of(A.HeadDim);
+  ValueId Qkv = linear(B, "linear_qkv", X, hidden(),
+                       {DimKind::Heads, Query + Key * 2}, *S.Model.QkvBias);
+  auto Part = [&](llvm::StringRef Name, DimKind Tokens, Expr Channels) {
     TensorType T = tokens({{DimKind::Heads, Channels}});
     T.Dims[0].Kind = Tokens;
     return B.value(ValueKind::Activation, Name, T);
   };
   ValueId Q = Part("query", DimKind::Seq, Query);
   if (!*A.QkNorm) {
-    ValueId KeyValue = Part("key_value", DimKind::KvSeq, 2 * Key);
+    ValueId KeyValue = Part("key_value", DimKind::KvSeq, Key * 2);
     B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, KeyValue});
     return coreAttention(B, A, {Q, KeyValue}, Query);
   }
@@ -60,7 +59,7 @@ ValueId Elaborator::selfAttention(BlockBuilder &B, const AttentionSpec &A,
   B.op(OpKind::Split, "linear_qkv", {Qkv}, {Q, K, V});
   auto Normed = [&](std::string Name, ValueId X) {
     ValueId Weight =
-        B.param(Name + ".weight", type({{DimKind::HeadDim, *A.HeadDim}}));
+        B.param(Name + ".weight", type({{DimKind::HeadDim, of(A.HeadDim)}}));
     return B.compute(OpKind::Norm, Name, {X, Weight}, Name + ".out",
                      B.block().Values[X].Type);
   };
@@ -72,27 +71,26 @@ ValueId Elaborator::selfAttention(BlockBuilder &B, const AttentionSpec &A,
 /// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434 section 2.1).
 ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
                                     ValueId X) {
-  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
-  Dim Query{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.RopeDim)};
+  Dim Query{DimKind::Heads, of(A.Heads) * (of(A.NopeDim) + of(A.RopeDim))};
   ValueId Q;
   if (*A.QLora > 0) {
-    Dim Rank{DimKind::Lora, *A.QLora};
-    ValueId Down = linear(B, "linear_q_down_proj", X, Hidden, Rank, false);
+    Dim Rank{DimKind::Lora, of(A.QLora)};
+    ValueId Down = linear(B, "linear_q_down_proj", X, hidden(), Rank, false);
     Q = linear(B, "linear_q_up_proj", norm(B, "q_layernorm", Down), Rank, Query,
                false);
   } else {
-    Q = linear(B, "linear_q_proj", X, Hidden, Query, false);
+    Q = linear(B, "linear_q_proj", X, hidden(), Query, false);
   }
-  Dim Rank{DimKind::Lora, *A.KvLora};
-  ValueId Down = linear(B, "linear_kv_down_proj", X, Hidden,
-                        {DimKind::Lora, *A.KvLora + *A.RopeDim}, false);
+  Dim Rank{DimKind::Lora, of(A.KvLora)};
+  ValueId Down = linear(B, "linear_kv_down_proj", X, hidden(),
+                        {DimKind::Lora, of(A.KvLora) + of(A.RopeDim)}, false);
   ValueId Compressed =
       B.value(ValueKind::Activation, "kv_compressed", tokens({Rank}));
-  TensorType RotaryType = tokens({{DimKind::Lora, *A.RopeDim}});
+  TensorType RotaryType = tokens({{DimKind::Lora, of(A.RopeDim)}});
   RotaryType.Dims[0].Kind = DimKind::KvSeq;
   ValueId Rotary = B.value(ValueKind::Activation, "k_pos_emb", RotaryType);
   B.op(OpKind::Split, "linear_kv_down_proj", {Down}, {Compressed, Rotary});
-  Dim Own{DimKind::Heads, *A.Heads * (*A.NopeDim + *A.VDim)};
+  Dim Own{DimKind::Heads, of(A.Heads) * (of(A.NopeDim) + of(A.VDim))};
   ValueId Up = linear(B, "linear_kv_up_proj",
                       norm(B, "kv_layernorm", Compressed), Rank, Own, false);
   TensorType KeyValueType = tokens({Own});
@@ -100,10 +98,11 @@ ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
   ValueId Heads = B.value(ValueKind::Activation, "kv_heads", KeyValueType);
   B.op(OpKind::Split, "linear_kv_up_proj", {Up}, {Heads});
   // Every head gets a copy of the rotary key, before anything is exchanged.
-  KeyValueType.Dims.back().Size += *A.Heads * *A.RopeDim;
+  KeyValueType.Dims.back().Size =
+      of(A.Heads) * (of(A.NopeDim) + of(A.VDim) + of(A.RopeDim));
   ValueId Kv = B.compute(OpKind::Concat, "key_value", {Heads, Rotary},
                          "key_value", KeyValueType);
-  return coreAttention(B, A, {Q, Kv}, *A.Heads * *A.VDim);
+  return coreAttention(B, A, {Q, Kv}, of(A.Heads) * of(A.VDim));
 }
 
 ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
@@ -111,6 +110,6 @@ ValueId Elaborator::attention(BlockBuilder &B, const AttentionSpec &A,
   bool Latent = *A.Kind == AttentionKind::MLA;
   ValueId Context = Latent ? latentAttention(B, A, X) : selfAttention(B, A, X);
   return linear(B, "linear_proj", Context,
-                B.block().Values[Context].Type.Dims.back(),
-                {DimKind::Hidden, *S.Model.Hidden}, *S.Model.Bias && !Latent);
+                B.block().Values[Context].Type.Dims.back(), hidden(),
+                *S.Model.Bias && !Latent);
 }

@@ -27,19 +27,18 @@ ValueId Elaborator::expertLinear(BlockBuilder &B, llvm::StringRef Name,
 /// transformer/moe/router.py).
 void Elaborator::countTokensPerExpert(BlockBuilder &B, const MoeSpec &M,
                                       ValueId Probs) {
-  TensorType Counts{ElementType::I64, {{DimKind::Router, *M.Experts}}};
-  auto CountApart = [&](int64_t Samples) {
-    Counts.Dims.insert(Counts.Dims.begin(),
-                       {DimKind::Batch, Samples * *S.Parallel.Dp});
+  TensorType Counts{ElementType::I64, {{DimKind::Router, of(M.Experts)}}};
+  auto CountApart = [&](Expr Samples) {
+    Counts.Dims.insert(Counts.Dims.begin(), {DimKind::Batch, Samples});
   };
   switch (*M.AuxLoss) {
   case AuxLossKind::None:
     return;
   case AuxLossKind::Batch:
-    CountApart(1);
+    CountApart(numberOf(P, 1));
     break;
   case AuxLossKind::Sequence:
-    CountApart(*S.Train.MicroBatch);
+    CountApart(of(S.Train.MicroBatch));
     break;
   case AuxLossKind::Global:
     break;
@@ -50,9 +49,8 @@ void Elaborator::countTokensPerExpert(BlockBuilder &B, const MoeSpec &M,
 ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
                                   ValueId X) {
   const MoeSpec &M = *Spec.Moe;
-  Dim Hidden{DimKind::Hidden, *S.Model.Hidden};
-  Dim Scores{DimKind::Router, *M.Experts};
-  ValueId Logits = linear(B, "router", X, Hidden, Scores, false);
+  Dim Scores{DimKind::Router, of(M.Experts)};
+  ValueId Logits = linear(B, "router", X, hidden(), Scores, false);
   TensorType Scored = tokens({Scores});
   Scored.Element = elementTypeOf(*M.RouterPrecision);
   B.block().Values[Logits].Type = Scored;
@@ -69,25 +67,23 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   countTokensPerExpert(B, M, Probs);
   // An activation has one slot per token and choice, spread over the experts;
   // sizes assume balanced routing.
-  const TensorType Residual = residual();
-  Dim Slots{DimKind::Slots,
-            Residual.Dims[0].Size * Residual.Dims[1].Size * *M.TopK};
-  Dim Spread{DimKind::Expert, 1};
-  Dim Experts{DimKind::Expert, *M.Experts};
-  int64_t Width = *Spec.Ffn.Intermediate;
+  Dim Slots{DimKind::Slots, tokenCount() * of(M.TopK)};
+  Dim Spread{DimKind::Expert, numberOf(P, 1)};
+  Dim Experts{DimKind::Expert, of(M.Experts)};
+  const Expr Width = of(Spec.Ffn.Intermediate);
   ActivationKind Act = *Spec.Ffn.Activation;
-  Dim Wide{DimKind::ExpertFfn, isGated(Act) ? 2 * Width : Width};
+  Dim Wide{DimKind::ExpertFfn, isGated(Act) ? Width * 2 : Width};
   Dim Inner{DimKind::ExpertFfn, Width};
   llvm::SmallVector<ValueId, 2> Sorted = dispatch(
-      B, M, X, Routing, type({Spread, Slots, Hidden}), type({Spread, Slots}));
+      B, M, X, Routing, type({Spread, Slots, hidden()}), type({Spread, Slots}));
   llvm::SmallVector<ValueId, 2> Inputs(Sorted);
-  Inputs[0] = expertLinear(B, "experts.linear_fc1", Sorted[0], Experts, Hidden,
-                           Wide, *Spec.Ffn.LinearBias);
+  Inputs[0] = expertLinear(B, "experts.linear_fc1", Sorted[0], Experts,
+                           hidden(), Wide, *Spec.Ffn.LinearBias);
   ValueId Hot =
       B.compute(OpKind::Activation, "experts.activation", Inputs,
                 "experts.activation.out", type({Spread, Slots, Inner}));
   ValueId Down = expertLinear(B, "experts.linear_fc2", Hot, Experts, Inner,
-                              Hidden, *Spec.Ffn.LinearBias);
+                              hidden(), *Spec.Ffn.LinearBias);
   return combine(B, M, Down, Probs);
 }
 
@@ -103,8 +99,7 @@ bool Elaborator::sendsProbabilities(const MoeSpec &M) const {
 ValueId Elaborator::asSlots(BlockBuilder &B, ValueId V) {
   const Value Of = B.block().Values[V];
   const llvm::ArrayRef<Dim> Dims = Of.Type.Dims;
-  TensorType T{Of.Type.Element,
-               {{DimKind::Slots, Dims[0].Size * Dims[1].Size}, Dims.back()}};
+  TensorType T{Of.Type.Element, {{DimKind::Slots, tokenCount()}, Dims.back()}};
   return B.compute(OpKind::View, "token_dispatcher", {V}, Of.Name + ".view", T);
 }
 
@@ -143,7 +138,7 @@ ValueId Elaborator::combine(BlockBuilder &B, const MoeSpec &M, ValueId Out,
                      "combined", residual());
   }
   TensorType T = residual();
-  T.Dims = {{DimKind::Slots, T.Dims[0].Size * T.Dims[1].Size}, T.Dims.back()};
+  T.Dims = {{DimKind::Slots, tokenCount()}, T.Dims.back()};
   ValueId Sum = B.compute(OpKind::Unpick, "token_dispatcher", Operands,
                           "combined.view", T);
   return B.compute(OpKind::View, "token_dispatcher", {Sum}, "combined",
@@ -156,11 +151,10 @@ ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X) {
   if (*M.SharedIntermediate == 0)
     return Y;
   ValueId Shared =
-      mlp(B, "shared_experts.", Spec.Ffn, *M.SharedIntermediate, X);
+      mlp(B, "shared_experts.", Spec.Ffn, of(M.SharedIntermediate), X);
   if (*M.SharedGate) {
-    ValueId Gate =
-        linear(B, "shared_experts.gate", X, {DimKind::Hidden, *S.Model.Hidden},
-               {DimKind::Router, 1}, false);
+    ValueId Gate = linear(B, "shared_experts.gate", X, hidden(),
+                          {DimKind::Router, numberOf(P, 1)}, false);
     Shared = B.compute(OpKind::Mul, "shared_experts.gate", {Shared, Gate},
                        "shared_experts.gated", residual());
   }

@@ -6,6 +6,7 @@
 #ifndef FORETRACE_PASSES_ELABORATOR_H
 #define FORETRACE_PASSES_ELABORATOR_H
 
+#include "ir/Measure.h"
 #include "passes/BlockBuilder.h"
 #include "llvm/ADT/Twine.h"
 
@@ -30,9 +31,9 @@ private:
     return {Element, llvm::SmallVector<ir::Dim, 4>(Dims)};
   }
   ir::TensorType tokens(llvm::ArrayRef<ir::Dim> More) const;
-  ir::TensorType residual() const {
-    return tokens({{ir::DimKind::Hidden, *S.Model.Hidden}});
-  }
+  ir::Expr of(const Located<int64_t> &Field) const { return exprOf(P, Field); }
+  ir::Dim hidden() const { return {ir::DimKind::Hidden, of(S.Model.Hidden)}; }
+  ir::TensorType residual() const { return tokens({hidden()}); }
 
   ir::ValueId batch(BlockBuilder &B, llvm::StringRef Name,
                     ir::ElementType Element);
@@ -45,16 +46,20 @@ private:
                         ir::ValueId X);
   ir::ValueId coreAttention(BlockBuilder &B, const ir::AttentionSpec &A,
                             llvm::ArrayRef<ir::ValueId> Operands,
-                            int64_t Channels);
+                            ir::Expr Channels);
   ir::ValueId selfAttention(BlockBuilder &B, const ir::AttentionSpec &A,
                             ir::ValueId X);
   ir::ValueId latentAttention(BlockBuilder &B, const ir::AttentionSpec &A,
                               ir::ValueId X);
   ir::ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, const ir::FfnSpec &F,
-                  int64_t Width, ir::ValueId X);
+                  ir::Expr Width, ir::ValueId X);
   void countTokensPerExpert(BlockBuilder &B, const ir::MoeSpec &M,
                             ir::ValueId Probs);
   bool sendsProbabilities(const ir::MoeSpec &M) const;
+  /// Tokens of a micro-batch.
+  ir::Expr tokenCount() const {
+    return of(S.Train.Sequence) * of(S.Train.MicroBatch);
+  }
   ir::ValueId asSlots(BlockBuilder &B, ir::ValueId V);
   llvm::SmallVector<ir::ValueId, 2>
   dispatch(BlockBuilder &B, const ir::MoeSpec &M, ir::ValueId X,

@@ -28,7 +28,7 @@ template <typename... Ts> constexpr FactSet facts(Ts... Facts) {
 llvm::ArrayRef<PassInfo> foretrace::allPasses() {
   static constexpr PassInfo Passes[] = {
 #define PASS(FUNCTION, NAME, SUMMARY, READS, REQUIRES, ESTABLISHES)            \
-  {NAME,          SUMMARY,           READS,                                    \
+  {NAME,           SUMMARY,           READS,                                   \
    facts REQUIRES, facts ESTABLISHES, foretrace::FUNCTION},
 #include "passes/Passes.def"
   };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In builds with assertions: whether a pass reads only those keys of the spec
-// that Passes.def says it reads. What a pass reads is what its result can depend
-// on.
+// that Passes.def says it reads. What a pass reads is what its result can
+// depend on.
 #ifndef FORETRACE_PASSES_READCHECK_H
 #define FORETRACE_PASSES_READCHECK_H
 

@@ -19,6 +19,7 @@
 // Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2
 // and 3 all come out of these. Rule 3 is in Reshard.cpp.
 
+#include "ir/Measure.h"
 #include "ir/Parameters.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
@@ -290,8 +291,10 @@ void Sharder::run() {
 }
 
 bool foretrace::shard(Program &P, DiagnosticEngine &) {
-  for (Block &B : P.Blocks)
+  for (Block &B : P.Blocks) {
     Sharder(P, B).run();
+    measure(P, B);
+  }
   P.AtLevel = Level::SPMD;
   return true;
 }

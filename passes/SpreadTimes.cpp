@@ -38,7 +38,7 @@ void Spreader::spread(Block &B, bool IsBackward) {
     if (!isCollective(O.Kind) && !isView(O.Kind) && O.Phase != Phase::Step &&
         (O.Phase != Phase::Forward) == IsBackward) {
       Ops.push_back(&O);
-      Work += O.Work.value();
+      Work += workOf(P, O).value();
     }
   if (Ops.empty())
     return;
@@ -55,7 +55,7 @@ void Spreader::spread(Block &B, bool IsBackward) {
   __int128 Done = 0;
   int64_t Given = 0;
   for (Op *O : Ops) {
-    Done += InEqualParts ? 1 : O->Work.value();
+    Done += InEqualParts ? 1 : workOf(P, *O).value();
     const auto Until = static_cast<int64_t>(Total * Done / Work);
     O->Time = Nanoseconds(Until - Given);
     Given = Until;
@@ -69,7 +69,7 @@ void Spreader::update(const Block &B, Op &O) const {
     return;
   Elements Count;
   for (ValueId V : O.Operands)
-    Count += elementsPerRank(B.Values[V], P.Mesh);
+    Count += elementsPerRank(P, B.Values[V]);
   O.Time = Count.isOverflow()
                ? Nanoseconds::overflow()
                : nanoseconds(PerMillion->Microseconds *

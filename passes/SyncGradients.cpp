@@ -16,8 +16,8 @@
 #include "ir/Parameters.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
+#include "passes/analyses/Analyses.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -28,8 +28,10 @@ namespace {
 /// Gradients, or counts, that are summed over the same group.
 struct Buffer {
   ir::Group Group;
-  Elements Count;
+  Expr Count;
   ir::Group Copies = {}; ///< of the model, over which they are summed then
+
+  bool empty() const { return Count.isConstant(0); }
 };
 
 class Synchronizer {
@@ -39,16 +41,16 @@ public:
         Copies(getInfo(*P.Spec.Parallel.Schedule).Placement ==
                        PlacementKind::Bidirectional
                    ? Group{{Axis::Pp}, GroupMembers::Pairs}
-                   : Group{}) {}
+                   : Group{}),
+        None(numberOf(P, 0)) {}
 
   bool run();
 
 private:
-  llvm::MapVector<unsigned, int64_t> layersOf(const Stage &S) const;
   AxisList used(AxisList Axes) const;
   Buffer overCopies(AxisList Axes) const;
   void collect(const Stage &S);
-  void collect(const Block &B, int64_t Layers, TiedHead At);
+  void collect(const Block &B, Expr Layers, TiedHead At);
   Block stepBlock(const Stage &S);
   ValueId reduce(BlockBuilder &Build, llvm::StringRef Name, const Buffer &From,
                  bool Sharded);
@@ -68,11 +70,12 @@ private:
   Program &P;
   DiagnosticEngine &Diags;
   const Group Copies; ///< that hold the same parts of the model, if there are
+  const Expr None;
   // Of the stage at hand.
-  Buffer Dense, Expert; ///< all parameters, by data-parallel group
-  Buffer Replicated;    ///< summed over tp, too (sequence parallel)
-  Elements Tied;        ///< the word embedding that two stages hold
-  Buffer ExpertBias;    ///< tokens that every expert got
+  Buffer Dense{{}, None}, Expert{{}, None}; ///< all, by data-parallel group
+  Buffer Replicated{{}, None}; ///< summed over tp, too (sequence parallel)
+  Buffer Tied{{}, None};       ///< the word embedding that two stages hold
+  Buffer ExpertBias{{}, None}; ///< tokens that every expert got
 };
 
 ElementType gradType(const Program &P) {
@@ -80,16 +83,6 @@ ElementType gradType(const Program &P) {
 }
 
 } // namespace
-
-llvm::MapVector<unsigned, int64_t>
-Synchronizer::layersOf(const Stage &S) const {
-  llvm::MapVector<unsigned, int64_t> Layers;
-  for (const ChunkRun &C : S.Chunks)
-    for (const LayerGroup &G : C.Layers)
-      for (const BlockRun &R : G.Runs)
-        Layers[R.Block.Index] += C.Count * G.Periods * R.Count;
-  return Layers;
-}
 
 /// What is left of gradients of parameters when a micro-batch is done.
 static std::vector<const Value *> paramGradients(const Block &B) {
@@ -115,27 +108,28 @@ static AxisList flatAxes(const Layout &L) {
 }
 
 /// Elements of \p V on one rank, if shares of ZeRO are put together.
-static Elements unsharedElements(Value V, const Mesh &M) {
-  for (Axis A : flatAxes(V.Layout))
-    V.Layout.setWhole(A);
-  return elementsPerRank(V, M);
+static Expr unsharedElements(Program &P, const Value &V) {
+  Layout L = V.Layout;
+  for (Axis A : flatAxes(L))
+    L.setWhole(A);
+  return elementsOnRank(P, V.Type, L);
 }
 
-void Synchronizer::collect(const Block &B, int64_t Layers, TiedHead At) {
+void Synchronizer::collect(const Block &B, Expr Layers, TiedHead At) {
   for (const Value *G : paramGradients(B)) {
     const Value &Param = B.Values[G->GradientOf];
     if (!isStored(Param, At))
       continue;
     if (G->Layout.isPartial(Axis::Tp))
-      Replicated.Count += elementsPerRank(*G, P.Mesh) * Layers;
+      Replicated.Count += Expr(P.Sizes, G->OnRank.Id) * Layers;
     const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
-    (IsExpert ? Expert : Dense).Count += unsharedElements(*G, P.Mesh) * Layers;
+    (IsExpert ? Expert : Dense).Count += unsharedElements(P, *G) * Layers;
   }
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
         O.Operands.size() > 1)
       ExpertBias.Count +=
-          elementsPerRank(B.Values[O.Operands[1]], P.Mesh) * Layers;
+          Expr(P.Sizes, B.Values[O.Operands[1]].OnRank.Id) * Layers;
 }
 
 /// Those of \p Axes along which there is more than one rank.
@@ -147,28 +141,26 @@ AxisList Synchronizer::used(AxisList Axes) const {
 /// An empty buffer that is summed along \p Axes, and over the copies of the
 /// model.
 Buffer Synchronizer::overCopies(AxisList Axes) const {
-  Buffer B;
-  B.Group.Axes = used(std::move(Axes));
-  B.Copies = Copies;
-  return B;
+  return {{used(std::move(Axes))}, None, Copies};
 }
 
 void Synchronizer::collect(const Stage &S) {
   Dense = overCopies({Axis::Cp, Axis::Dp});
   Expert = overCopies({Axis::Edp});
-  Replicated = {{{Axis::Tp}}, {}};
-  Tied = {};
+  Replicated = {{{Axis::Tp}}, None};
+  Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
   ExpertBias = overCopies({Axis::Tp, Axis::Cp, Axis::Dp});
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
-  for (auto [Index, Layers] : layersOf(S))
-    collect(P.Blocks[P.Blocks.idAt(Index)], Layers, At);
+  for (auto [Index, Layers] : layersByBlock(S))
+    collect(P.Blocks[P.Blocks.idAt(Index)],
+            ofStage(P, S, KeyId::StageLayers, Index, Layers), At);
   if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||
       (S.ReceivesForward && S.SendsForward))
     return;
   const Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
   for (const Value *G : paramGradients(Embedding))
     if (G->Type.indexOf(DimKind::Vocab) >= 0)
-      Tied = elementsPerRank(*G, P.Mesh);
+      Tied.Count = {P.Sizes, G->OnRank.Id};
 }
 
 static void setPartial(Value &V, const Group &Over) {
@@ -179,7 +171,7 @@ static void setPartial(Value &V, const Group &Over) {
 /// A value of which every rank along the axes of \p Of holds a term.
 ValueId Synchronizer::terms(BlockBuilder &Build, llvm::StringRef Name,
                             ElementType Element, const Buffer &Of) {
-  Dim Flat{DimKind::Flat, Of.Count.value()};
+  Dim Flat{DimKind::Flat, Of.Count};
   ValueId V = Build.value(ValueKind::Activation, Name, {Element, {Flat}});
   setPartial(Build.block().Values[V], Of.Group);
   setPartial(Build.block().Values[V], Of.Copies);
@@ -220,8 +212,7 @@ ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
 /// The bias of a router grows for experts that got too few tokens. The counts
 /// of all layers go together (Megatron-LM, _update_router_expert_bias).
 void Synchronizer::updateExpertBias(BlockBuilder &Build) {
-  if (ExpertBias.Count == Elements() ||
-      (ExpertBias.Group.empty() && Copies.empty()))
+  if (ExpertBias.empty() || (ExpertBias.Group.empty() && Copies.empty()))
     return;
   Build.setOrigin(P.Spec.Model.LayersRange, "expert bias of routers");
   ValueId Counts =
@@ -248,7 +239,7 @@ void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
       (Dense.Group.empty() && P.Mesh[Axis::Pp] == 1))
     return;
   Build.setOrigin(P.Spec.Train.PerTokenLoss.Range, "loss per token");
-  const Buffer One = {Dense.Group, Elements(1)};
+  const Buffer One = {Dense.Group, numberOf(P, 1)};
   ValueId Count = terms(Build, "num_tokens", ElementType::I32, One);
   if (P.Mesh[Axis::Pp] > 1) {
     const Group Stages{{Axis::Pp}};
@@ -268,7 +259,7 @@ void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
 ValueId Synchronizer::share(BlockBuilder &Build, llvm::StringRef Name,
                             ValueKind Kind, ElementType Element,
                             const Buffer &Of) {
-  Dim Flat{DimKind::Flat, Of.Count.value()};
+  Dim Flat{DimKind::Flat, Of.Count};
   ValueId V = Build.value(Kind, Name, {Element, {Flat}});
   if (*P.Spec.Parallel.Zero > 0)
     for (Axis A : Of.Group.Axes)
@@ -308,26 +299,24 @@ Block Synchronizer::stepBlock(const Stage &S) {
   const ParallelSpec &Par = P.Spec.Parallel;
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
   const ElementType Stored = elementTypeOf(*P.Spec.Train.Precision);
-  const Elements None;
   llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
   for (auto [Name, Of] :
        {std::pair<llvm::StringRef, const Buffer &>("dense", Dense),
         {"expert", Expert}}) {
-    if (Of.Count == None)
+    if (Of.empty())
       continue;
     Reduced.push_back(gradients(Build, Name, Of));
     Updated.push_back(share(Build, ("params." + Name).str(),
                             ValueKind::Activation, Stored, Of));
   }
-  if (Replicated.Count != None) {
+  if (!Replicated.empty()) {
     Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");
     reduce(Build, "sequence_parallel", Replicated, /*Sharded=*/false);
   }
-  if (Tied != None) {
+  if (!Tied.empty()) {
     Build.setOrigin(P.Spec.Model.Tied.Range, "tied embedding, first and last");
-    reduce(Build, "word_embeddings", {{{Axis::Pp}, GroupMembers::Ends}, Tied},
-           /*Sharded=*/false);
+    reduce(Build, "word_embeddings", Tied, /*Sharded=*/false);
   }
   updateExpertBias(Build);
   sumTokenCounts(Build);
@@ -345,13 +334,14 @@ Block Synchronizer::stepBlock(const Stage &S) {
 bool Synchronizer::run() {
   for (Stage &S : P.Stages) {
     collect(S);
-    if (Dense.Count.isOverflow() || Expert.Count.isOverflow() ||
-        ExpertBias.Count.isOverflow()) {
+    if (!Dense.Count.hasValue() || !Expert.Count.hasValue() ||
+        !ExpertBias.Count.hasValue()) {
       Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
                    "number of parameters of a stage");
       return false;
     }
     S.Step = P.Blocks.add(stepBlock(S));
+    measure(P, P.Blocks[S.Step]);
   }
   return true;
 }

@@ -95,8 +95,7 @@ public:
 private:
   void checkAlgorithm(const CollectiveRow &Row,
                       const Located<Algorithm> &Chosen, const Op &Collective);
-  void checkSplits(const ChakraCollective &Row, const Op &Gather,
-                   const Block &B);
+  void checkSplits(const ChakraCollective &Row, const Op &Gather);
 
   const EmitRequest &Request;
   const Program &P;
@@ -134,9 +133,9 @@ void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
 }
 
 /// A part of an all-gather that has no bytes never ends.
-void CollectiveCheck::checkSplits(const ChakraCollective &Row, const Op &Gather,
-                                  const Block &B) {
-  const Bytes Message = messageBytes(Gather, B, P.Mesh);
+void CollectiveCheck::checkSplits(const ChakraCollective &Row,
+                                  const Op &Gather) {
+  const Bytes Message = messageBytes(P, Gather);
   if (Message.isOverflow())
     return; // more than parts, and `emit chakra` refuses it
   const int64_t Share = inputBytes(Row, Message, Gather.Group.size(P.Mesh));
@@ -157,7 +156,7 @@ void CollectiveCheck::run() {
         if (Row.Kind == As->As && Chosen.isPresent())
           checkAlgorithm(Row, Chosen, Collective);
       if (As->As == OpKind::AllGather)
-        checkSplits(*As, Collective, B);
+        checkSplits(*As, Collective);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "backends/TaskLimits.h"
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
-#include "ir/Work.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
 #include <mutex>
@@ -43,7 +42,7 @@ static bool checkCounts(const Program &P, SourceRange Range,
 static bool checkSizes(const Program &P, DiagnosticEngine &Diags) {
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops)
-      if (touchedBytes(P, B, O).isOverflow()) {
+      if (P.Sizes.value(O.Touched).isOverflow()) {
         Diags.report(O.Origin.Range, diag::SizeOverflow,
                      "what `" + O.Name + "` reads and writes");
         return false;

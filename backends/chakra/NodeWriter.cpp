@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/NodeWriter.h"
 #include "backends/ChakraCollectives.h"
-#include "ir/Work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include <protozero/pbf_writer.hpp>
@@ -132,17 +131,15 @@ int64_t chakra::NodeWriter::micros(Nanoseconds Time) {
 }
 
 void chakra::NodeWriter::compute(const Task &T, Message &Node) {
-  auto [It, IsNew] = Touched.try_emplace(T.Of);
-  if (IsNew)
-    It->second = touchedBytes(P, *T.In, *T.Of).value();
   const int64_t Micros = HasTimes ? micros(T.Of->Time) : 0;
   if (HasTimes)
     Node.duration(Micros);
   if (isOpaque(T.Of->Kind) && Micros > 0)
     return;
   // ASTRA-sim divides by both.
-  Node.integer("num_ops", std::max<int64_t>(T.Of->Work.value(), 1));
-  Node.integer("tensor_size", std::max<int64_t>(It->second, 1));
+  Node.integer("num_ops", std::max<int64_t>(workOf(P, *T.Of).value(), 1));
+  Node.integer("tensor_size",
+               std::max<int64_t>(P.Sizes.value(T.Of->Touched).value(), 1));
 }
 
 void chakra::NodeWriter::collective(const Task &T, Message &Node) {

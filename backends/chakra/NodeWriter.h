@@ -67,8 +67,6 @@ private:
   // Offsets from the end of a message of what a rank has for itself.
   std::optional<size_t> GroupFromEnd, PeerFromEnd;
   size_t Which = 0;
-  /// Bytes that ops touch.
-  llvm::DenseMap<const ir::Op *, int64_t> Touched;
 };
 
 } // namespace foretrace::chakra

@@ -114,9 +114,9 @@ const std::vector<SubOperation> &Maker::callsOf(Step Of, ir::BlockId B) {
 void Maker::addTransfers(RowBody &To, Step Of, const ir::Block &B) const {
   for (const ir::Op &O : B.Ops)
     if (stepOf(O) == Of && movesParameters(O, B)) {
-      addTransfer(To, P, B, O, How);
+      addTransfer(To, P, O, How);
       if (O.Kind != ir::OpKind::AllGather)
-        To.Gradients += elementsPerRank(B.Values[O.Operands[0]], P.Mesh);
+        To.Gradients += elementsPerRank(P, B.Values[O.Operands[0]]);
     }
 }
 
@@ -146,7 +146,7 @@ RowBody Maker::message(RowKind Kind) const {
   Body.Kind = Kind;
   Body.Group = GroupKind::Pp;
   for (const ir::Value *Sent : ir::boundaryAfter(P, 0))
-    Body.Tensor = {localExtents(Sent->Type, Sent->Layout, P.Mesh),
+    Body.Tensor = {localExtents(P, Sent->Type, Sent->Layout),
                    Sent->Type.Element};
   Body.Why = P.Spec.Model.Hidden.Range;
   return Body;

@@ -16,8 +16,8 @@ std::vector<RowBody> makeStepRows(const ir::Program &P, const ir::Stage &S,
                                   Instrumentation How);
 
 /// Adds what \p O moves to the row in which it happens.
-void addTransfer(RowBody &To, const ir::Program &P, const ir::Block &B,
-                 const ir::Op &O, Instrumentation How);
+void addTransfer(RowBody &To, const ir::Program &P, const ir::Op &O,
+                 Instrumentation How);
 
 /// What scaling runs of v2 say of themselves.
 llvm::StringRef simulation(Instrumentation How);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/CallShapes.h"
+#include "ir/Measure.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -15,12 +16,12 @@ static int64_t partsOf(size_t Dim, const ir::Layout &L, const ir::Mesh &M) {
   return Parts;
 }
 
-Extents foretrace::megatron::localExtents(const ir::TensorType &T,
-                                          const ir::Layout &L,
-                                          const ir::Mesh &M) {
+Extents foretrace::megatron::localExtents(const ir::Program &P,
+                                          const ir::TensorType &T,
+                                          const ir::Layout &L) {
   Extents Sizes;
   for (size_t I = 0; I < T.Dims.size(); ++I)
-    Sizes.emplace_back(T.Dims[I].Size / partsOf(I, L, M));
+    Sizes.emplace_back(extentOf(P, T.Dims[I]).value() / partsOf(I, L, P.Mesh));
   return Sizes;
 }
 
@@ -29,8 +30,8 @@ namespace {
 /// The dimensions that one rank holds of a value.
 class LocalDims {
 public:
-  LocalDims(const ir::Value &V, const ir::Mesh &M)
-      : Type(V.Type), Sizes(localExtents(V.Type, V.Layout, M)) {}
+  LocalDims(const ir::Program &P, const ir::Value &V)
+      : Type(V.Type), Sizes(localExtents(P, V.Type, V.Layout)) {}
 
   int64_t operator[](DimKind K) const {
     const int Index = Type.indexOf(K);
@@ -151,7 +152,7 @@ LoggedTensor foretrace::megatron::tensorOf(const CallText &Call,
                                            const ir::Program &P,
                                            const ir::Block &B, const ir::Op &O,
                                            Instrumentation How) {
-  const LocalDims Dims(subjectOf(Call.Shape, B, O), P.Mesh);
+  const LocalDims Dims(P, subjectOf(Call.Shape, B, O));
   const int64_t Tp = *P.Spec.Parallel.Tp;
   const ir::BlockSpec *Experts = expertsOf(P, B);
   return {shapeOf(Call.Shape, Dims, Tp, How.Scaling ? 1 : Tp,
@@ -162,5 +163,5 @@ LoggedTensor foretrace::megatron::tensorOf(const CallText &Call,
 LoggedTensor foretrace::megatron::tensorOf(const BatchCall &Call,
                                            const ir::Program &P,
                                            const ir::Value &Input) {
-  return {shapeOf(Call.Shape, LocalDims(Input, P.Mesh), 1, 1, 1), Call.Element};
+  return {shapeOf(Call.Shape, LocalDims(P, Input), 1, 1, 1), Call.Element};
 }

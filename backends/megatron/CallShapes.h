@@ -10,8 +10,8 @@
 namespace foretrace::megatron {
 
 /// What one rank holds of each dimension of a value.
-Extents localExtents(const ir::TensorType &T, const ir::Layout &L,
-                     const ir::Mesh &M);
+Extents localExtents(const ir::Program &P, const ir::TensorType &T,
+                     const ir::Layout &L);
 
 /// The tensor of a call within \p B that \p O makes, a collective or a compute
 /// op; of a collective it is its operand.

@@ -60,7 +60,7 @@ Maker::Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How)
 std::optional<int64_t> Maker::countOf(llvm::StringRef Name) const {
   for (const ir::Value &V : Step.Values)
     if (V.Name == Name)
-      return V.Type.Dims[0].Size;
+      return P.Sizes.value(V.Type.Dims[0].Size);
   return std::nullopt;
 }
 
@@ -70,7 +70,7 @@ void Maker::addTransfers(RowBody &To, bool IsReduction) const {
   for (const ir::Op &O : Step.Ops)
     if (movesParameters(O, Step) &&
         (O.Kind != ir::OpKind::AllGather) == IsReduction)
-      addTransfer(To, P, Step, O, How);
+      addTransfer(To, P, O, How);
   if (IsReduction)
     llvm::erase_if(To.Transfers,
                    [&](const Transfer &T) { return T.Group != To.Group; });
@@ -115,7 +115,7 @@ Extents Maker::tableShape() const {
     return V.Kind == ir::ValueKind::Param &&
            V.Type.indexOf(ir::DimKind::Vocab) >= 0;
   });
-  return localExtents(Table->Type, Table->Layout, P.Mesh);
+  return localExtents(P, Table->Type, Table->Layout);
 }
 
 RowBody Maker::tied(llvm::StringRef Description) const {
@@ -215,8 +215,7 @@ static GroupKind groupKindOf(const ir::Op &O, const ir::Program &P,
 }
 
 void foretrace::megatron::addTransfer(RowBody &To, const ir::Program &P,
-                                      const ir::Block &B, const ir::Op &O,
-                                      Instrumentation How) {
-  To.Transfers.push_back({O.Kind, messageBytes(O, B, P.Mesh),
-                          O.Group.size(P.Mesh), groupKindOf(O, P, How)});
+                                      const ir::Op &O, Instrumentation How) {
+  To.Transfers.push_back({O.Kind, messageBytes(P, O), O.Group.size(P.Mesh),
+                          groupKindOf(O, P, How)});
 }

@@ -66,7 +66,7 @@ int64_t Timing::parameters(const ir::Stage &S) const {
   for (const ir::Op &O : Step.Ops)
     if (O.Kind == ir::OpKind::Optimizer)
       for (ir::ValueId V : O.Operands)
-        Count += elementsPerRank(Step.Values[V], P.Mesh);
+        Count += elementsPerRank(P, Step.Values[V]);
   return Count.value();
 }
 

@@ -60,7 +60,7 @@ void BlockCheck::take(const ir::Op &O) {
   To.Kinds.insert(O.Kind);
   To.Axes.insert(O.Group.Axes.begin(), O.Group.Axes.end());
   To.Modules.insert(Module);
-  To.Total += messageBytes(O, B, P.Mesh);
+  To.Total += messageBytes(P, O);
 }
 
 template <typename T, typename NameT>

@@ -1,46 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
 #include "backends/EmitOptions.h"
-#include "ir/Parameters.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 namespace {
-
-struct Counts {
-  Elements All;
-  Elements Activated;
-};
-
-/// The size of a parameter as the model is published, without the rows that
-/// pad the vocabulary.
-Elements publishedSize(const Spec &S, TensorType T) {
-  if (int I = T.indexOf(DimKind::Vocab); I >= 0)
-    T.Dims[static_cast<size_t>(I)].Size = *S.Model.Vocab;
-  return T.elements();
-}
-
-Counts countBlock(const Program &P, const Block &B) {
-  Counts C;
-  for (const Value &V : B.Values) {
-    if (!isStored(V, TiedHead::BesideEmbedding))
-      continue;
-    Elements Size = publishedSize(P.Spec, V.Type);
-    C.All += Size;
-    int I = V.Type.indexOf(DimKind::Expert);
-    if (I < 0 || Size.isOverflow()) {
-      C.Activated += Size;
-      continue;
-    }
-    int64_t Experts = V.Type.Dims[static_cast<size_t>(I)].Size;
-    for (const BlockSpec &Spec : P.Spec.Model.Blocks)
-      if (Spec.Name == B.Name)
-        C.Activated += Size.dividedExactly(Experts) * *Spec.Moe->TopK;
-  }
-  return C;
-}
 
 /// Layers by block, in order of first appearance.
 llvm::MapVector<unsigned, int64_t> countLayers(const Program &P) {
@@ -56,14 +22,14 @@ llvm::MapVector<unsigned, int64_t> countLayers(const Program &P) {
 FactSet params::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
   checkOptionNames(Emit, {"file"}, Diags);
   readFile(Emit, "", Diags);
-  return {Fact::Blocks};
+  return {Fact::Totals};
 }
 
 bool params::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   Elements Total;
   for (auto [Index, Layers] : countLayers(Request.Program)) {
     const Block &B = Request.Program.Blocks[Request.Program.Blocks.idAt(Index)];
-    Total += countBlock(Request.Program, B).All * Layers;
+    Total += Request.Program.Sizes.value(B.Totals.Published) * Layers;
   }
   if (!Total.isOverflow())
     return true;
@@ -75,23 +41,23 @@ bool params::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
 llvm::Error params::emit(const EmitRequest &Request, OutputSet &Out,
                          DiagnosticEngine &) {
   const Program &P = Request.Program;
-  Counts Total;
+  Elements Total, Activated;
   std::string Lines;
   llvm::raw_string_ostream OS(Lines);
   for (auto [Index, Layers] : countLayers(P)) {
     const Block &B = P.Blocks[P.Blocks.idAt(Index)];
-    Counts One = countBlock(P, B);
-    Total.All += One.All * Layers;
-    Total.Activated += One.Activated * Layers;
-    OS << "parameters " << B.Name << ' ' << One.All.value() << " x " << Layers
+    const Elements One = P.Sizes.value(B.Totals.Published);
+    Total += One * Layers;
+    Activated += P.Sizes.value(B.Totals.Activated) * Layers;
+    OS << "parameters " << B.Name << ' ' << One.value() << " x " << Layers
        << '\n';
   }
   DiagnosticEngine Known; // `prepare` has reported these
   std::string Path = readFile(
       Request.Emit, (Request.DefaultStem + ".params.txt").str(), Known);
   return Out.add(Path, [&](llvm::raw_ostream &FileOS) {
-    FileOS << "parameters: " << Total.All.value() << '\n'
-           << "activated: " << Total.Activated.value() << '\n'
+    FileOS << "parameters: " << Total.value() << '\n'
+           << "activated: " << Activated.value() << '\n'
            << Lines;
   });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Rows.h"
 #include "ir/Boundary.h"
-#include "ir/Memory.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -22,15 +21,8 @@ Weight Weight::operator*(int64_t Times) const {
 }
 
 static Weight weighBlock(const Program &P, const Block &B) {
-  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
-  Weight W;
-  W.Parameters = countParameters(B, At, P.Mesh);
-  W.ParameterBytes = parameterBytes(B, At, P.Mesh);
-  W.Activations = keptBytes(B, P.Mesh);
-  for (const Op &O : B.Ops)
-    if (O.Phase != Phase::Step)
-      W.Work += O.Work;
-  return W;
+  return {P.Sizes.value(B.Totals.Parameters), P.Sizes.value(B.Totals.Weights),
+          P.Sizes.value(B.Totals.Kept), P.Sizes.value(B.Totals.Work)};
 }
 
 /// The largest of the mean, in thousandths, rounded.

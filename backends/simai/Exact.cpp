@@ -63,7 +63,7 @@ unsigned StageTable::bodyOf(BlockId B) {
   auto [It, Inserted] = Bodies.try_emplace(B.Index, 0);
   if (!Inserted)
     return It->second;
-  BlockRows Made = rowsOf(P.Blocks[B], P.Mesh, W);
+  BlockRows Made = rowsOf(P, P.Blocks[B], W);
   if (B == P.Layers.front().Runs.front().Block)
     Made.Rows.front().Name = "embedding_layer";
   if (B != P.Layers.front().Runs.front().Block &&
@@ -75,7 +75,7 @@ unsigned StageTable::bodyOf(BlockId B) {
 }
 
 void StageTable::step() {
-  BlockRows Made = stepRowsOf(P.Blocks[S.Step], P.Mesh, W);
+  BlockRows Made = stepRowsOf(P, P.Blocks[S.Step], W);
   for (const Unsayable &U : Made.Missing)
     Lost.add(File, *U.Collective, U.Message);
   Part Once;

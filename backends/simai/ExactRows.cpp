@@ -40,8 +40,8 @@ struct Unit {
 
 class RowMaker {
 public:
-  RowMaker(const ir::Block &B, const ir::Mesh &M, const Words &W)
-      : B(B), M(M), W(W) {}
+  RowMaker(const ir::Program &P, const ir::Block &B, const Words &W)
+      : P(P), B(B), W(W) {}
 
   BlockRows run();
   BlockRows runStep();
@@ -52,8 +52,8 @@ private:
   void mergeSilentUnits();
   void emit(const Unit &U);
 
+  const ir::Program &P;
   const ir::Block &B;
-  const ir::Mesh &M;
   const Words &W;
   std::vector<Unit> Units;
   std::map<unsigned, size_t> UnitOfOp;
@@ -70,9 +70,9 @@ Unit &RowMaker::unitOf(OpId Id) {
 }
 
 void RowMaker::addCollective(Unit &U, const ir::Op &O) {
-  if (O.Group.size(M) == 1)
+  if (O.Group.size(P.Mesh) == 1)
     return;
-  Bytes Size = messageBytes(O, B, M);
+  Bytes Size = messageBytes(P, O);
   std::optional<Word> Found = W.find(O);
   if (!Found) {
     Result.Missing.push_back({&O, Size});
@@ -181,12 +181,12 @@ BlockRows RowMaker::runStep() {
   return std::move(Result);
 }
 
-BlockRows foretrace::simai::rowsOf(const ir::Block &B, const ir::Mesh &M,
+BlockRows foretrace::simai::rowsOf(const ir::Program &P, const ir::Block &B,
                                    const Words &W) {
-  return RowMaker(B, M, W).run();
+  return RowMaker(P, B, W).run();
 }
 
-BlockRows foretrace::simai::stepRowsOf(const ir::Block &B, const ir::Mesh &M,
-                                       const Words &W) {
-  return RowMaker(B, M, W).runStep();
+BlockRows foretrace::simai::stepRowsOf(const ir::Program &P,
+                                       const ir::Block &B, const Words &W) {
+  return RowMaker(P, B, W).runStep();
 }

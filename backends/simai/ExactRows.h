@@ -26,11 +26,11 @@ struct BlockRows {
 /// the ops around it that don't; further messages of the same direction get
 /// rows of their own, without time. Messages over dp stand in the third column
 /// whenever they happen.
-BlockRows rowsOf(const ir::Block &B, const ir::Mesh &M, const Words &W);
+BlockRows rowsOf(const ir::Program &P, const ir::Block &B, const Words &W);
 
 /// The rows of a step: one for each op, the last first, since the simulator
 /// goes through the rows backwards.
-BlockRows stepRowsOf(const ir::Block &B, const ir::Mesh &M, const Words &W);
+BlockRows stepRowsOf(const ir::Program &P, const ir::Block &B, const Words &W);
 
 } // namespace foretrace::simai
 

@@ -67,8 +67,9 @@ void ReplayWriter::waitFor(const Task &T) {
 void ReplayWriter::task(int64_t Id, const Task &T) {
   waitFor(T);
   if (T.Kind == TaskKind::Compute) {
-    const int64_t Work =
-        Computations == Amount::Time ? T.Of->Time.value() : T.Of->Work.value();
+    const int64_t Work = Computations == Amount::Time
+                             ? T.Of->Time.value()
+                             : workOf(P, *T.Of).value();
     if (Work > 0)
       line("compute ") << Work << '\n';
     return;

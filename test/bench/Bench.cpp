@@ -5,8 +5,11 @@
 #include "backends/Backend.h"
 #include "frontend/Frontend.h"
 #include "frontend/Parse.h"
+#include "ir/SpecKeys.h"
 #include "ir/Verify.h"
 #include "passes/PassManager.h"
+#include "passes/Structure.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <benchmark/benchmark.h>
 
@@ -74,7 +77,8 @@ static void frontend(benchmark::State &State) {
   for (auto _ : State) {
     llvm::SourceMgr Sources;
     DiagnosticEngine Diags;
-    benchmark::DoNotOptimize(compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags));
+    benchmark::DoNotOptimize(
+        compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags));
   }
 }
 BENCHMARK(frontend)->Unit(benchmark::kMicrosecond);
@@ -82,7 +86,8 @@ BENCHMARK(frontend)->Unit(benchmark::kMicrosecond);
 static void passes(benchmark::State &State) {
   llvm::SourceMgr Sources;
   DiagnosticEngine Diags;
-  const ir::Program Job = compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags);
+  const ir::Program Job =
+      compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags);
   auto Pipeline = pipelineFor(
       {ir::Fact::Stages, ir::Fact::Sync, ir::Fact::Costs, ir::Fact::Recompute});
   for (auto _ : State) {
@@ -109,6 +114,70 @@ BENCHMARK_CAPTURE(verify, mixtral, FORETRACE_EXAMPLES "/mixtral-8x7b.fore")
 BENCHMARK_CAPTURE(verify, llama_405b, FORETRACE_EXAMPLES "/llama3.1-405b.fore")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(verify, deepseek_v3, FORETRACE_EXAMPLES "/deepseek-v3.fore")
+    ->Unit(benchmark::kMicrosecond);
+
+/// The keys of a sweep: two numbers for each, legal both.
+static std::vector<std::pair<ir::Key, std::array<int64_t, 2>>>
+axesOf(const ir::Spec &S) {
+  auto Row = [&](const Located<int64_t> &F, int64_t Factor) {
+    return std::pair(ir::keyOf(S, F), std::array<int64_t, 2>{*F, *F * Factor});
+  };
+  return {Row(S.Train.MicroBatch, 2), Row(S.Train.Sequence, 2),
+          Row(S.Train.GlobalBatch, 2), Row(S.Parallel.World, 2),
+          Row(S.Model.Vocab, 2)};
+}
+
+static Structure structureOf(const char *Path) {
+  llvm::SourceMgr Sources;
+  DiagnosticEngine Diags;
+  ir::Program P = compileJob(Sources, Path, Diags);
+  runPasses(P, pipelineFor({ir::Fact::Totalled}), Diags, {});
+  return *Structure::of(P);
+}
+
+/// One more job of a known structure: whether it is legal, and the figures of
+/// all kinds of ranks.
+static void evaluateRow(benchmark::State &State, const char *Path) {
+  const Structure S = structureOf(Path);
+  StructureRow Row(S);
+  const auto Axes = axesOf(S.program().Spec);
+  unsigned Job = 0;
+  for (auto _ : State) {
+    ++Job;
+    for (size_t A = 0; A < Axes.size(); ++A)
+      Row.set(Axes[A].first, Axes[A].second[Job >> A & 1]);
+    if (Row.run() != Verdict::Accepted)
+      State.SkipWithError("the job is refused");
+  }
+  State.counters["steps"] = static_cast<double>(S.legality().steps().size() +
+                                                S.figures().steps().size());
+}
+BENCHMARK_CAPTURE(evaluateRow, gpt_175b, FORETRACE_EXAMPLES "/gpt-175b.fore")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(evaluateRow, deepseek_v3,
+                  FORETRACE_EXAMPLES "/deepseek-v3.fore")
+    ->Unit(benchmark::kMicrosecond);
+
+/// The same in blocks.
+static void evaluateColumns(benchmark::State &State, const char *Path) {
+  const Structure S = structureOf(Path);
+  StructureColumns Columns(S);
+  constexpr size_t Size = StructureColumns::BlockSize;
+  for (const auto &[Index, Axis] : llvm::enumerate(axesOf(S.program().Spec)))
+    for (size_t Job = 0; Job < Size; ++Job)
+      Columns.column(Axis.first)[Job] = Axis.second[Job >> Index & 1];
+  for (auto _ : State) {
+    Columns.run(Size);
+    if (Columns.verdict(Size - 1) != Verdict::Accepted)
+      State.SkipWithError("the job is refused");
+  }
+  State.SetItemsProcessed(State.iterations() * static_cast<int64_t>(Size));
+}
+BENCHMARK_CAPTURE(evaluateColumns, gpt_175b,
+                  FORETRACE_EXAMPLES "/gpt-175b.fore")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(evaluateColumns, deepseek_v3,
+                  FORETRACE_EXAMPLES "/deepseek-v3.fore")
     ->Unit(benchmark::kMicrosecond);
 
 static void table(benchmark::State &State) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the collectives of the IR's text form (docs/ir.md)."""
+"""Reads the collectives of the IR's text form (docs/ir.md). Sizes are computed
+here, from the keys that stand in the text."""
 
 import re
 
@@ -10,7 +11,89 @@ VALUE = re.compile(rf"  (?:input|param|value) %(\S+) : ({TYPE})")
 OP = re.compile(r"  ((?:%\S+(?:, )?)+) = ")
 COLLECTIVE = re.compile(
     rf"  %(\S+) = (\w+)\(([\w,]+)( ends| pairs)?\) @\S+ %(\S+) : ({TYPE})(.*)")
+SIZE = re.compile(r'\s*(\d+|[-+*/(),]|"[^"]*"|[\w.]+)')
 PHASE = re.compile(r" (recompute|backward|step)(?: |$)")
+
+
+class Keys:
+    """The numbers of a spec, as sizes name them: `tp`, and of a block `moe.topk`.
+    What follows from others is computed."""
+
+    def __init__(self, lines):
+        self.numbers = {}
+        sections, block = [], None
+        for line in lines:
+            words = line.split()
+            if line.endswith("{"):
+                sections.append(words[0])
+                block = words[1] if words[0] == "block" else block
+            elif line.strip() == "}":
+                if sections and sections.pop() == "block":
+                    block = None
+            elif sections and sections[0] == "spec" and words[1:2] == ["="]:
+                prefix = f"{block}." if block else ""
+                if re.fullmatch(r"-?\d+", words[2]):
+                    self.numbers.setdefault(prefix + words[0], int(words[2]))
+            elif line.startswith("let "):
+                name, _, text = line[4:].partition(" = ")
+                self.numbers[name] = self.value(text)
+
+    def value(self, text):
+        tokens = SIZE.findall(text)
+        at = 0
+
+        def take(token):
+            nonlocal at
+            if at < len(tokens) and tokens[at] == token:
+                at += 1
+                return True
+            return False
+
+        def sum_of():
+            total = product()
+            while take("+"):
+                total += product()
+            return total
+
+        def product():
+            total = primary()
+            while True:
+                if take("*"):
+                    total *= primary()
+                elif take("/"):
+                    divisor = primary()
+                    assert total % divisor == 0, text
+                    total //= divisor
+                else:
+                    return total
+
+        def primary():
+            nonlocal at
+            if take("-"):
+                return -primary()
+            if take("("):
+                total = sum_of()
+                assert take(")"), text
+                return total
+            token = tokens[at]
+            at += 1
+            if token.isdigit():
+                return int(token)
+            if not take("("):
+                return self.numbers[token.strip('"')]
+            left = sum_of()
+            assert take(","), text
+            right = sum_of()
+            assert take(")"), text
+            return {"ceil": lambda: -(-left // right),
+                    "floor": lambda: left // right,
+                    "mod": lambda: left % right,
+                    "min": lambda: min(left, right),
+                    "max": lambda: max(left, right)}[token]()
+
+        total = sum_of()
+        assert at == len(tokens), text
+        return total
 
 
 def types_of(text):
@@ -23,6 +106,7 @@ class Program:
     (first, last, step)."""
 
     def __init__(self, text):
+        self.keys = Keys(text.splitlines())
         self.mesh = {}
         self.blocks = {}
         self.stages = []
@@ -80,7 +164,10 @@ class Program:
         count = ranks = parts = 1
         for dim in dims.split():
             extent, _, axes = dim.split(":")[1].partition("@")
-            count *= int(extent)
+            count *= self.keys.value(extent)
+            # Batches and slots are those of one replica.
+            if dim.split(":")[0] in ("batch", "slots"):
+                count *= self.mesh.get("dp", 1)
             for axis in filter(None, axes.split(",")):
                 parts *= self.mesh.get(axis, 1)
         if flat := re.search(r"flat\(([^)]*)\)", rest):

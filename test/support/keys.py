@@ -17,7 +17,7 @@ ENUM = re.compile(r'^([A-Z_]+)\((\w+), "([\w.]+)"\)', re.M)
 SCHEDULE = re.compile(r'^SCHEDULE\((\w+), "(\w+)"', re.M)
 DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
                      r"\s*(?:int64_t\()?(?:(\w+)::)?(\w+)\)*;")
-DERIVED = re.compile(r"(\w+)\.derive\(")
+DERIVED = re.compile(r"(?:(\w+)\.derive|define\((?:\w+\.)*(\w+),)")
 REQUIRED = re.compile(r'\{"(\w+)", "(\w+)", "[^"]*"\}')
 TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.S)
 OPTION = re.compile(r'^(?:COUNT\(\w+, "(\w+)", (\d+), ([-\w]+)|FLAG\(\w+, "(\w+)")'
@@ -49,7 +49,8 @@ def defaults_of(root, spellings):
         if kind:
             value = spellings[snake(kind)][value]
         defaults[always or derived] = value
-    defaults.update(dict.fromkeys(DERIVED.findall(code), "derived"))
+    defaults.update((one or other, "derived")
+                    for one, other in DERIVED.findall(code))
     return defaults
 
 

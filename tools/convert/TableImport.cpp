@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/convert/TableImport.h"
 #include "frontend/Defaults.h"
+#include "ir/Measure.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "tools/validate/SimaiTable.h"
@@ -39,7 +40,9 @@ public:
 };
 
 /// What a kernel leaves behind, for the sake of order.
-TensorType tokenType() { return {ElementType::U8, {{DimKind::Flat, 1}}}; }
+TensorType tokenType(Program &P) {
+  return {ElementType::U8, {{DimKind::Flat, numberOf(P, 1)}}};
+}
 
 /// Who runs the message of a cell, and as what.
 struct Message {
@@ -53,7 +56,7 @@ class StageBuilder {
 public:
   StageBuilder(Program &P, Block &B, DiagnosticEngine &Diags)
       : P(P), B(B), Build(B, "convert"), Diags(Diags),
-        Awaited(Build.value(ValueKind::Input, "start", tokenType())) {}
+        Awaited(Build.value(ValueKind::Input, "start", tokenType(P))) {}
 
   void add(const Row &R, TableColumn Column);
   /// What is left to wait for when all messages are there.
@@ -133,7 +136,7 @@ void StageBuilder::kernel(Nanoseconds Time, ValueId Buffer) {
       add(OpKind::View, {Awaited}, {Buffer});
     return;
   }
-  const ValueId Done = Build.value(ValueKind::Activation, Name, tokenType());
+  const ValueId Done = Build.value(ValueKind::Activation, Name, tokenType(P));
   llvm::SmallVector<ValueId, 2> Results = {Done};
   if (Buffer.isValid())
     Results.push_back(Buffer);
@@ -144,9 +147,9 @@ void StageBuilder::kernel(Nanoseconds Time, ValueId Buffer) {
 
 /// A buffer of \p Size bytes on a rank, before and after a message.
 static std::pair<TensorType, std::pair<Layout, Layout>>
-bufferOf(const Message &M, int64_t Size) {
+bufferOf(Program &P, const Message &M, int64_t Size) {
   const Axis Along = M.Group.Axes.front();
-  TensorType Type{ElementType::U8, {{DimKind::Flat, Size}}};
+  TensorType Type{ElementType::U8, {{DimKind::Flat, numberOf(P, Size)}}};
   Layout From, To;
   switch (M.Kind) {
   case OpKind::AllReduce:
@@ -164,8 +167,9 @@ bufferOf(const Message &M, int64_t Size) {
     const bool IsExpert = Along == Axis::Ep || Along == Axis::Edp;
     const auto Parts = static_cast<int64_t>(llvm::divideCeil(
         static_cast<uint64_t>(Size), static_cast<uint64_t>(M.Ranks)));
-    Type.Dims = {{IsExpert ? DimKind::Slots : DimKind::Seq, M.Ranks},
-                 {DimKind::Hidden, Parts * M.Ranks}};
+    Type.Dims = {
+        {IsExpert ? DimKind::Expert : DimKind::Seq, numberOf(P, M.Ranks)},
+        {DimKind::Hidden, numberOf(P, Parts) * M.Ranks}};
     From.setSplit(Along, 0);
     To.setSplit(Along, 1);
   }
@@ -174,7 +178,7 @@ bufferOf(const Message &M, int64_t Size) {
 }
 
 void StageBuilder::message(const Message &M, int64_t Size, Nanoseconds Time) {
-  const auto &[Type, Layouts] = bufferOf(M, Size);
+  const auto &[Type, Layouts] = bufferOf(P, M, Size);
   const ValueId From = Build.value(ValueKind::Activation, Name, Type);
   const ValueId To = Build.value(ValueKind::Activation, Name, Type);
   B.Values[From].Layout = Layouts.first;
@@ -252,7 +256,7 @@ static BlockId addStep(Program &P, Nanoseconds Time) {
   BlockBuilder Build(B, "convert");
   if (Time == Nanoseconds())
     return P.Blocks.add(std::move(B));
-  const ValueId All = Build.value(ValueKind::Gradient, "all", tokenType());
+  const ValueId All = Build.value(ValueKind::Gradient, "all", tokenType(P));
   Op &O = B.Ops[Build.op(OpKind::Kernel, "update", {All}, {})];
   O.Phase = Phase::Step;
   O.Time = Time;
@@ -272,6 +276,7 @@ static void addRows(Program &P, llvm::ArrayRef<Row> Rows, SourceRange Range,
     Build.add(R, TableColumn::WeightGradient);
   }
   Stage &Only = P.Stages.emplace_back();
+  measure(P, B);
   P.Layers = {{1, {{P.Blocks.add(std::move(B)), 1}}}};
   Only.Chunks = {{P.Layers, 1}};
   Only.Step = addStep(P, Build.updateTime());

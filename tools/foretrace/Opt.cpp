@@ -26,6 +26,10 @@ static cl::opt<bool> PrintLocations("print-locations",
                                     cl::cat(passCategory()),
                                     cl::sub(optCommand()));
 
+static cl::opt<bool> PrintValues("values", cl::desc("Print sizes as numbers"),
+                                 cl::cat(passCategory()),
+                                 cl::sub(optCommand()));
+
 static cl::opt<std::string>
     OutputPath("o", cl::value_desc("path"), cl::init("-"),
                cl::desc("Write to this file (`-`: standard output)"),
@@ -54,6 +58,8 @@ static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
   showStatistics(*P);
   ir::PrintOptions Options;
   Options.Locations = PrintLocations ? &Sources : nullptr;
+  if (PrintValues)
+    Options.Sizes = ir::SizeStyle::Values;
   if (Error E = writeFile(OutputPath, !isQuiet(),
                           [&](raw_ostream &OS) { ir::print(*P, OS, Options); }))
     Diags.report({}, diag::CannotWrite, toString(std::move(E)));

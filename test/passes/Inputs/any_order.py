@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 FIRST = ("elaborate", "differentiate")
-PASSES = ("shard", "recompute", "schedule", "stages", "sync", "cost")
+PASSES = ("shard", "recompute,analyze", "schedule", "stages", "sync", "cost")
 
 
 def main():

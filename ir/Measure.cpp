@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Measure.h"
+#include "ir/SpecKeys.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+Expr foretrace::ir::numberOf(Program &P, int64_t Value) {
+  return {P.Sizes, P.Sizes.constant(Value)};
+}
+
+Expr foretrace::ir::exprOf(Program &P, const Located<int64_t> &Field) {
+  return {P.Sizes, P.Sizes.key(keyOf(P.Spec, Field), *Field)};
+}
+
+static KeyId keyAlong(Axis A) {
+  switch (A) {
+  case Axis::Tp:
+    return KeyId::ParallelTp;
+  case Axis::Cp:
+    return KeyId::ParallelCp;
+  case Axis::Dp:
+    return KeyId::ParallelDp;
+  case Axis::Etp:
+    return KeyId::ParallelEtp;
+  case Axis::Ep:
+    return KeyId::ParallelEp;
+  case Axis::Edp:
+    return KeyId::Edp;
+  case Axis::Pp:
+    return KeyId::ParallelPp;
+  }
+  llvm_unreachable("every axis has a key");
+}
+
+/// Whether an axis is used is structure: then one rank is a constant.
+Expr foretrace::ir::sizeOf(Program &P, Axis A) {
+  const int64_t Ranks = P.Mesh[A];
+  return Ranks == 1 ? numberOf(P, 1)
+                    : Expr(P.Sizes, P.Sizes.key({keyAlong(A)}, Ranks));
+}
+
+Expr foretrace::ir::sizeOf(Program &P, llvm::ArrayRef<Axis> Axes) {
+  Expr Ranks = numberOf(P, 1);
+  for (const Axis A : Axes)
+    Ranks *= sizeOf(P, A);
+  return Ranks;
+}
+
+Expr foretrace::ir::sizeOf(Program &P, const Group &G) {
+  return G.Members == GroupMembers::All ? sizeOf(P, G.Axes)
+                                        : numberOf(P, G.size(P.Mesh));
+}
+
+Elements foretrace::ir::extentOf(const Program &P, const Dim &D) {
+  const Elements Extent = P.Sizes.value(ElementExpr{D.Size});
+  return isOfReplica(D.Kind) ? Extent * P.Mesh[Axis::Dp] : Extent;
+}
+
+static bool isSpread(const Program &P, const Dim &D) {
+  return D.Kind == DimKind::Expert && P.Sizes.constantAt(D.Size) == 1;
+}
+
+AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
+                                      const Layout &L, size_t Dim) {
+  AxisList Axes;
+  if (isSpread(P, T.Dims[Dim]))
+    return Axes;
+  for (const Axis A : allAxes())
+    if (L.isSplit(A) &&
+        (L.splitDim(A) == Dim || (T.Dims[Dim].Kind == DimKind::Slots &&
+                                  isSpread(P, T.Dims[L.splitDim(A)]))))
+      Axes.push_back(A);
+  return Axes;
+}
+
+Expr foretrace::ir::extentOnRank(Program &P, const TensorType &T,
+                                 const Layout &L, size_t Dim) {
+  const ir::Dim &D = T.Dims[Dim];
+  Expr Extent(P.Sizes, D.Size);
+  if (isOfReplica(D.Kind))
+    Extent *= sizeOf(P, Axis::Dp);
+  return Extent / sizeOf(P, axesSplitting(P, T, L, Dim));
+}
+
+Expr foretrace::ir::elementsOnRank(Program &P, const TensorType &T,
+                                   const Layout &L) {
+  Expr Count = numberOf(P, 1);
+  for (size_t I = 0; I < T.Dims.size(); ++I)
+    Count *= extentOnRank(P, T, L, I);
+  AxisList Shared;
+  for (const Axis A : allAxes())
+    if (L.isFlat(A))
+      Shared.push_back(A);
+  return ceilDiv(Count, sizeOf(P, Shared));
+}
+
+Expr foretrace::ir::bytesOnRank(Program &P, const Value &V) {
+  return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(V.Type.Element);
+}
+
+/// Shares of flat tensors are padded, so a message is made of the shares.
+static Expr bytesMoved(Program &P, const Block &B, const Op &O) {
+  const Value &From = B.Values[O.Operands[0]], &To = B.Values[O.Results[0]];
+  switch (O.Kind) {
+  case OpKind::AllGather:
+    return bytesOnRank(P, From) * sizeOf(P, O.Group);
+  case OpKind::ReduceScatter:
+    return bytesOnRank(P, To) * sizeOf(P, O.Group);
+  case OpKind::Ring: {
+    const bool Reduces = From.Layout.isPartial(O.Group.Axes.front());
+    return bytesOnRank(P, Reduces ? To : From) *
+           (sizeOf(P, O.Group) + int64_t(-1));
+  }
+  default:
+    return bytesOnRank(P, From);
+  }
+}
+
+void foretrace::ir::measure(Program &P, Block &B) {
+  for (Value &V : B.Values)
+    V.OnRank = elementsOnRank(P, V.Type, V.Layout);
+  for (Op &O : B.Ops)
+    if (isCollective(O.Kind) && O.Operands.size() == 1 &&
+        O.Results.size() == 1 && !O.Group.empty())
+      O.Message = bytesMoved(P, B, O);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sizes in the text form: `sequence*hidden/tp`.
+#ifndef FORETRACE_IR_PARSEEXPR_H
+#define FORETRACE_IR_PARSEEXPR_H
+
+#include "ir/TextReader.h"
+
+namespace foretrace::ir {
+
+/// Reads an expression over the keys of the spec of \p P, which stands before.
+bool expectExpr(TextReader &In, Program &P, ExprId &Out);
+
+/// `(tp) = sequence*hidden`, behind the word `messages`.
+bool expectMessages(TextReader &In, Program &P, std::vector<GroupBytes> &Out);
+
+/// `bf16[seq:sequence@tp hidden:12288] partial(cp)`.
+bool expectType(TextReader &In, Program &P, TensorType &T, Layout &L);
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/Print.h"
+#include "ir/SpecKeys.h"
+#include "ir/TextWriter.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Parentheses stand where something binds less than \p Precedence.
+static void print(const Program &P, ExprId I, unsigned Precedence,
+                  llvm::raw_ostream &OS) {
+  const ExprNode &N = P.Sizes[I];
+  switch (N.Op) {
+  case ExprOp::Constant:
+    OS << N.Value;
+    return;
+  case ExprOp::Key:
+    printName(nameOf(P.Spec, N.Key), OS);
+    return;
+  case ExprOp::Floor:
+  case ExprOp::Ceil:
+  case ExprOp::Mod:
+  case ExprOp::Min:
+  case ExprOp::Max:
+  case ExprOp::Less:
+  case ExprOp::Equal:
+    OS << getSpelling(N.Op) << '(';
+    print(P, N.Left, 0, OS);
+    OS << ',';
+    print(P, N.Right, 0, OS);
+    OS << ')';
+    return;
+  case ExprOp::Add:
+  case ExprOp::Mul:
+  case ExprOp::Div: {
+    const unsigned Own = N.Op == ExprOp::Add ? 1 : 2;
+    OS << (Own < Precedence ? "(" : "");
+    print(P, N.Left, Own, OS);
+    OS << getSpelling(N.Op);
+    print(P, N.Right, Own + 1, OS);
+    OS << (Own < Precedence ? ")" : "");
+    return;
+  }
+  }
+  llvm_unreachable("every operation is handled");
+}
+
+void foretrace::ir::print(const Program &P, ExprId E, llvm::raw_ostream &OS,
+                          SizeStyle Style) {
+  if (Style == SizeStyle::Values && P.Sizes.value(E) != NoValue)
+    OS << P.Sizes.value(E);
+  else
+    ::print(P, E, 0, OS);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/Structure.h"
+#include "ir/SpecKeys.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// A job that states none has none.
+static ExprId numberOf(Program &P, const Located<int64_t> &F) {
+  return F.isPresent() ? exprOf(P, F) : ir::numberOf(P, 0);
+}
+
+std::optional<Structure> Structure::of(const Program &Given) {
+  if (*Given.Spec.Parallel.Partition == PartitionKind::Balanced)
+    return std::nullopt;
+  Structure S(Given);
+  std::vector<ExprId> Wanted;
+  for (const Decision &D : S.P.Decisions)
+    Wanted.push_back(D.Of);
+  for (const Condition &C : S.P.Conditions)
+    Wanted.push_back(C.Holds);
+  for (Located<int64_t> *F : StageSplits::numbersOf(S.P.Spec.Parallel))
+    Wanted.push_back(::numberOf(S.P, *F));
+  S.Legality = ExprCode(S.P.Sizes, Wanted);
+  Wanted.clear();
+  for (const Stage &Of : S.P.Stages) {
+    S.Firsts.push_back(Wanted.size());
+#define STAGE_TOTAL(MEMBER, ...) Wanted.push_back(Of.Totals.MEMBER.Id);
+#include "ir/Totals.def"
+    for (const GroupBytes &G : Of.Totals.Messages)
+      Wanted.push_back(G.Size.Id);
+  }
+  S.Figures = ExprCode(S.P.Sizes, Wanted);
+  return S;
+}
+
+std::array<Located<int64_t> *, StageSplits::NumNumbers>
+StageSplits::numbersOf(ParallelSpec &P) {
+  return {&P.Pp,
+          &P.Vpp,
+          &P.Ga,
+          &P.MicroBatchGroup,
+          &P.FirstStageLayers,
+          &P.LastStageLayers};
+}
+
+StageSplits::StageSplits(const Structure &S)
+    : Expected(countStages(S.program())) {
+  Scratch.Spec = S.program().Spec;
+  Scratch.Layers = S.program().Layers;
+  for (const auto &[Index, Count] : llvm::enumerate(Expected))
+    if (const auto Leaf = S.figures().findLeaf(Count.first)) {
+      Read.push_back(Index);
+      Leaves.push_back(*Leaf);
+    }
+}
+
+std::optional<std::vector<int64_t>> StageSplits::split(const Numbers &Of) {
+  for (const auto &[F, Value] :
+       llvm::zip_equal(numbersOf(Scratch.Spec.Parallel), Of))
+    F->Value = Value;
+  Scratch.Stages.clear();
+  DiagnosticEngine Ignored;
+  if (!buildSchedule(Scratch, Ignored) || !assignStages(Scratch, Ignored))
+    return std::nullopt;
+  const std::vector<StageCount> Counts = countStages(Scratch);
+  // The messages of a stage that sends none are no size.
+  auto IsAlike = [](const auto &Pair) {
+    const auto &[Here, There] = Pair;
+    return Here.first == There.first &&
+           (Here.first.Id != KeyId::StageMessages ||
+            (Here.second == 0) == (There.second == 0));
+  };
+  if (Counts.size() != Expected.size() ||
+      !llvm::all_of(llvm::zip(Counts, Expected), IsAlike))
+    return std::nullopt;
+  std::vector<int64_t> Values;
+  for (const size_t Index : Read)
+    Values.push_back(Counts[Index].second);
+  return Values;
+}
+
+const std::vector<int64_t> *StageSplits::find(const Numbers &Of) {
+  auto It = Known.find(Of);
+  if (It == Known.end())
+    It = Known.emplace(Of, split(Of)).first;
+  return It->second ? &*It->second : nullptr;
+}
+
+StructureRow::StructureRow(const Structure &S)
+    : S(S), Splits(S), Legality(S.legality()), Figures(S.figures()) {}
+
+bool StructureRow::set(Key K, int64_t Value) {
+  const auto InLegality = S.legality().findLeaf(K);
+  const auto InFigures = S.figures().findLeaf(K);
+  if (InLegality)
+    Legality.set(*InLegality, Value);
+  if (InFigures)
+    Figures.set(*InFigures, Value);
+  return InLegality || InFigures;
+}
+
+Verdict StructureRow::run() {
+  const Program &P = S.program();
+  const bool Exist = Legality.run();
+  size_t Result = 0;
+  for (const Decision &D : P.Decisions)
+    if (Legality.value(Result++) != D.Value)
+      return Verdict::Foreign;
+  for (Violated = 0; Violated < P.Conditions.size(); ++Violated)
+    if (Legality.value(Result++) == 0)
+      return Verdict::Rejected;
+  if (!Exist)
+    return Verdict::Overflow;
+  StageSplits::Numbers Numbers;
+  for (int64_t &N : Numbers)
+    N = Legality.value(Result++);
+  const std::vector<int64_t> *Counts = Splits.find(Numbers);
+  if (!Counts)
+    return Verdict::Foreign;
+  for (const auto &[Leaf, Value] : llvm::zip_equal(Splits.leaves(), *Counts))
+    Figures.set(Leaf, Value);
+  return Figures.run() ? Verdict::Accepted : Verdict::Overflow;
+}
+
+StructureColumns::StructureColumns(const Structure &S)
+    : S(S), Splits(S), Legality(S.legality()), Figures(S.figures()),
+      Only(S.figures().leaves().size()) {
+  for (const auto &[Index, L] : llvm::enumerate(S.figures().leaves())) {
+    Shared.push_back(S.legality().findLeaf(L.Key));
+    Only[Index].fill(L.Value);
+  }
+}
+
+llvm::MutableArrayRef<int64_t> StructureColumns::column(Key K) {
+  if (const auto Leaf = S.legality().findLeaf(K))
+    return Legality.leaf(*Leaf);
+  if (const auto Leaf = S.figures().findLeaf(K))
+    return Only[*Leaf];
+  return {};
+}
+
+/// Sets verdicts but for what figures have to say.
+void StructureColumns::judge(size_t Count) {
+  const Program &P = S.program();
+  const auto None = static_cast<uint32_t>(P.Conditions.size());
+  const size_t First = P.Decisions.size();
+  for (size_t I = 0; I < Count; ++I)
+    Violated[I] = None;
+  // The first one is the last that is written.
+  for (size_t C = P.Conditions.size(); C-- > 0;) {
+    const llvm::ArrayRef<int64_t> Holds = Legality.values(First + C);
+    for (size_t I = 0; I < Count; ++I)
+      Violated[I] = Holds[I] ? Violated[I] : static_cast<uint32_t>(C);
+  }
+  for (size_t I = 0; I < Count; ++I)
+    Verdicts[I] = Violated[I] != None  ? Verdict::Rejected
+                  : Legality.exists(I) ? Verdict::Accepted
+                                       : Verdict::Overflow;
+  for (size_t D = 0; D < P.Decisions.size(); ++D) {
+    const llvm::ArrayRef<int64_t> Values = Legality.values(D);
+    for (size_t I = 0; I < Count; ++I)
+      if (Values[I] != P.Decisions[D].Value)
+        Verdicts[I] = Verdict::Foreign;
+  }
+}
+
+/// Puts the leaves of accepted jobs side by side; how many there are.
+size_t StructureColumns::gather(size_t Count) {
+  const Program &P = S.program();
+  const size_t FirstNumber = P.Decisions.size() + P.Conditions.size();
+  std::array<size_t, BlockSize> Jobs;
+  size_t Accepted = 0;
+  StageSplits::Numbers Last = {};
+  const std::vector<int64_t> *Counts = nullptr;
+  for (size_t I = 0; I < Count; ++I) {
+    if (Verdicts[I] != Verdict::Accepted)
+      continue;
+    StageSplits::Numbers Numbers;
+    for (size_t N = 0; N < Numbers.size(); ++N)
+      Numbers[N] = Legality.values(FirstNumber + N)[I];
+    if (!Counts || Numbers != Last) // neighbours are often alike
+      Counts = Splits.find(Numbers);
+    Last = Numbers;
+    if (!Counts) {
+      Verdicts[I] = Verdict::Foreign;
+      continue;
+    }
+    for (const auto &[Leaf, Value] : llvm::zip_equal(Splits.leaves(), *Counts))
+      Figures.leaf(Leaf)[Accepted] = Value;
+    Places[I] = static_cast<uint32_t>(Accepted);
+    Jobs[Accepted++] = I;
+  }
+  for (size_t Leaf = 0; Leaf < Shared.size(); ++Leaf) {
+    const KeyId Id = S.figures().leaves()[Leaf].Key.Id;
+    if (isOfStage(Id))
+      continue;
+    const llvm::ArrayRef<int64_t> From =
+        Shared[Leaf] ? llvm::ArrayRef<int64_t>(Legality.leaf(*Shared[Leaf]))
+                     : llvm::ArrayRef<int64_t>(Only[Leaf]);
+    llvm::MutableArrayRef<int64_t> To = Figures.leaf(Leaf);
+    for (size_t I = 0; I < Accepted; ++I)
+      To[I] = From[Jobs[I]];
+  }
+  return Accepted;
+}
+
+void StructureColumns::run(size_t Count) {
+  Legality.run(Count);
+  judge(Count);
+  Figures.run(gather(Count));
+  for (size_t I = 0; I < Count; ++I)
+    if (Verdicts[I] == Verdict::Accepted && !Figures.exists(Places[I]))
+      Verdicts[I] = Verdict::Overflow;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What jobs that decide alike have in common. A program is made once; for
+// another such job its conditions and figures are evaluated, which takes
+// microseconds, alone or in blocks.
+#ifndef FORETRACE_PASSES_STRUCTURE_H
+#define FORETRACE_PASSES_STRUCTURE_H
+
+#include "ir/Evaluate.h"
+#include "passes/analyses/Analyses.h"
+#include <map>
+#include <memory>
+
+namespace foretrace {
+
+/// A program whose numbers can change.
+class Structure {
+public:
+  /// \p P has the totals of its stages. Nothing of a job whose stages are
+  /// balanced: how it is split follows from its figures.
+  static std::optional<Structure> of(const ir::Program &P);
+
+  const ir::Program &program() const { return P; }
+  size_t kindsOfStages() const { return Firsts.size(); }
+  /// Results: the decisions of the program, its conditions, then the numbers
+  /// that stages are split by.
+  const ir::ExprCode &legality() const { return Legality; }
+  /// Results: of each kind of stage those of ir/Totals.def, then the bytes of
+  /// its groups in the order of ir::StageTotals.
+  const ir::ExprCode &figures() const { return Figures; }
+  /// Which result is the first of a kind of stage.
+  size_t firstFigure(size_t Kind) const { return Firsts[Kind]; }
+  static constexpr size_t FixedFigures = 0
+#define STAGE_TOTAL(...) +1
+#include "ir/Totals.def"
+      ;
+
+private:
+  Structure(const ir::Program &P) : P(P) {}
+
+  ir::Program P;
+  ir::ExprCode Legality, Figures;
+  std::vector<size_t> Firsts;
+};
+
+/// How jobs of one structure are split over stages, each computed once.
+class StageSplits {
+public:
+  explicit StageSplits(const Structure &S);
+
+  /// Numbers that a split follows from, in the order of `Structure::legality`.
+  static constexpr size_t NumNumbers = 6;
+  using Numbers = std::array<int64_t, NumNumbers>;
+  static std::array<Located<int64_t> *, NumNumbers>
+  numbersOf(ir::ParallelSpec &P);
+
+  /// What the leaves of the figures that are `leaves()` are worth; null if a
+  /// job of these numbers has other kinds of stages than the structure.
+  const std::vector<int64_t> *find(const Numbers &Of);
+  llvm::ArrayRef<size_t> leaves() const { return Leaves; }
+
+private:
+  std::optional<std::vector<int64_t>> split(const Numbers &Of);
+
+  /// Counts of the structure's stages, and which of them are read.
+  std::vector<StageCount> Expected;
+  std::vector<size_t> Read, Leaves;
+  ir::Program Scratch; ///< what the passes that split need
+  std::map<Numbers, std::optional<std::vector<int64_t>>> Known;
+};
+
+enum class Verdict : unsigned char {
+  Accepted,
+  Rejected, ///< a condition does not hold
+  Overflow, ///< a size is beyond 2^63
+  Foreign,  ///< a decision is another one: the job has another structure
+};
+
+/// Jobs of a structure, one after the other. Keys that are not set keep their
+/// value.
+class StructureRow {
+public:
+  explicit StructureRow(const Structure &S);
+
+  /// Whether the structure has the key as a number of its own.
+  bool set(ir::Key K, int64_t Value);
+  Verdict run();
+  /// Which condition of the program is the first that does not hold.
+  size_t violated() const { return Violated; }
+  /// Of an accepted job.
+  int64_t figure(size_t Kind, size_t Index) const {
+    return Figures.value(S.firstFigure(Kind) + Index);
+  }
+
+private:
+  const Structure &S;
+  StageSplits Splits;
+  ir::RowEvaluator Legality, Figures;
+  size_t Violated = 0;
+};
+
+/// The same for blocks of jobs.
+class StructureColumns {
+public:
+  static constexpr size_t BlockSize = ir::ColumnEvaluator::BlockSize;
+
+  explicit StructureColumns(const Structure &S);
+
+  /// Values of a key, one for each job; empty if the structure does not have
+  /// the key as a number of its own.
+  llvm::MutableArrayRef<int64_t> column(ir::Key K);
+  /// Evaluates the first \p Count jobs.
+  void run(size_t Count);
+  Verdict verdict(size_t Job) const { return Verdicts[Job]; }
+  size_t violated(size_t Job) const { return Violated[Job]; }
+  /// Of an accepted job.
+  int64_t figure(size_t Job, size_t Kind, size_t Index) const {
+    return Figures.values(S.firstFigure(Kind) + Index)[Places[Job]];
+  }
+
+private:
+  void judge(size_t Count);
+  size_t gather(size_t Count);
+
+  const Structure &S;
+  StageSplits Splits;
+  ir::ColumnEvaluator Legality, Figures;
+  /// By leaf of the figures: the leaf of the legality with the same key.
+  std::vector<std::optional<size_t>> Shared;
+  std::vector<ir::ColumnEvaluator::Column> Only; ///< leaves of figures alone
+  std::array<Verdict, BlockSize> Verdicts;
+  std::array<uint32_t, BlockSize> Violated;
+  std::array<uint32_t, BlockSize> Places; ///< of accepted jobs, among them
+};
+
+} // namespace foretrace
+
+#endif

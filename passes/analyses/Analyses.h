@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a layer of a block holds, keeps, computes and sends, on one rank: one
+// implementation each, as expressions. The `analyze` pass puts them where
+// reports, balances and backends read them: ir::BlockTotals.
+#ifndef FORETRACE_PASSES_ANALYSES_ANALYSES_H
+#define FORETRACE_PASSES_ANALYSES_ANALYSES_H
+
+#include "ir/Measure.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace foretrace {
+
+/// Parameters: on one rank, of the whole model, and of that what a token goes
+/// through. \p Block has layouts.
+void countParameters(ir::Program &P, ir::Block &Block);
+
+/// FLOPs of each op, and of a micro-batch.
+void countWork(ir::Program &P, ir::Block &Block);
+/// Bytes that \p O reads and writes at least, on one rank, once: its operands
+/// and results, of a table the rows in use; nothing for views; the optimizer
+/// also reads and writes its state.
+ir::Expr touchedBytes(ir::Program &P, const ir::Block &Block, const ir::Op &O);
+
+/// Parameters, gradients and the optimizer's state in bytes, and what is kept
+/// of a micro-batch.
+void measureMemory(ir::Program &P, ir::Block &Block);
+/// Bytes of the optimizer's state for one parameter: two moments of Adam in
+/// fp32, and the fp32 weight that the parameter is rounded from, if it is.
+int64_t optimizerBytes(const ir::TrainSpec &Train);
+
+/// Bytes sent for a micro-batch, by kind of group.
+void sumMessages(ir::Program &P, ir::Block &Block);
+
+/// How many layers of each block a stage holds, by block, in their order.
+llvm::MapVector<unsigned, int64_t> layersByBlock(const ir::Stage &S);
+/// What is counted of each stage of a kind: it follows from numbers in ways
+/// that no expression says.
+struct StageCounts {
+  /// By block: layers, and layers times micro-batches of which activations are
+  /// kept when most are on their way, of the stage where these are the most.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 0> Layers, Kept;
+  /// Messages to other stages for a micro-batch, both ways.
+  int64_t Messages = 0;
+};
+StageCounts countStage(const ir::Program &P, const ir::Stage &S);
+/// A count, and the key that sizes call it by.
+using StageCount = std::pair<ir::Key, int64_t>;
+/// Those of all kinds of stages of \p P, in order.
+std::vector<StageCount> countStages(const ir::Program &P);
+
+/// A number of the stages like \p S, by the name \p Id.
+ir::Expr ofStage(ir::Program &P, const ir::Stage &S, ir::KeyId Id,
+                 unsigned Block, int64_t Value);
+/// The same sums for each stage of a kind.
+void totalStage(ir::Program &P, ir::Stage &S);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a stage amounts to on one rank. How layers are split over stages, and
+// how many micro-batches a schedule has on their way, follows from numbers in
+// ways that no expression says; these counts are numbers of the stage.
+
+#include "ir/Boundary.h"
+#include "ir/InFlight.h"
+#include "ir/SpecKeys.h"
+#include "passes/analyses/Analyses.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+using LayerCounts = llvm::MapVector<unsigned, int64_t>;
+
+class StageSummer {
+public:
+  StageSummer(Program &P, Stage &S)
+      : P(P), S(S), MicroBatches(exprOf(P, P.Spec.Parallel.Ga)) {
+    if (P.Schedule.Placement == PlacementKind::Bidirectional)
+      MicroBatches = MicroBatches / numberOf(P, 2); // each way
+  }
+
+  void run();
+
+private:
+  Expr count(KeyId Id, unsigned Block, int64_t Value) {
+    return ofStage(P, S, Id, Block, Value);
+  }
+  void addMessages(const Group &G, Expr Size);
+  void addBoundaries(int64_t Sent);
+
+  Program &P;
+  Stage &S;
+  Expr MicroBatches; ///< that go through each chunk
+};
+
+} // namespace
+
+static void addLayers(const LayerSequence &Layers, int64_t Times,
+                      LayerCounts &To) {
+  for (const LayerGroup &G : Layers)
+    for (const BlockRun &R : G.Runs)
+      To[R.Block.Index] += Times * G.Periods * R.Count;
+}
+
+LayerCounts foretrace::layersByBlock(const Stage &S) {
+  LayerCounts Layers;
+  for (const ChunkRun &C : S.Chunks)
+    addLayers(C.Layers, C.Count, Layers);
+  return Layers;
+}
+
+Expr foretrace::ofStage(Program &P, const Stage &S, KeyId Id, unsigned Block,
+                        int64_t Value) {
+  const Expr Number = numberOf(P, Value);
+  if (Block != Key::NoBlock && !isModelBlock(P, Block))
+    return Number;
+  const Key K = {Id, Block, static_cast<unsigned>(&S - P.Stages.data())};
+  return {P.Sizes, P.Sizes.define(K, Number)};
+}
+
+/// Layers times micro-batches on their way, of the stage that has most of them;
+/// where two have as many, of the first.
+static LayerCounts keptLayers(const Program &P, const Stage &S) {
+  InFlight Most;
+  for (int64_t I = S.First; I < S.First + S.Count; ++I)
+    if (InFlight Here = mostInFlight(P.Schedule, I); Here.Count > Most.Count)
+      Most = std::move(Here);
+  LayerCounts Kept;
+  for (const auto &[Chunk, Count] : llvm::enumerate(Most.OfChunk))
+    addLayers(S.layersOf(static_cast<int64_t>(Chunk)), Count, Kept);
+  return Kept;
+}
+
+/// Activations go to the next part of the model, their gradients to the one
+/// before.
+static int64_t messagesOf(const Schedule &S, int64_t Stage) {
+  int64_t Sent = 0;
+  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk)
+    for (const bool IsNext : {true, false})
+      if (const auto Peer = S.neighbour(Stage, Chunk, IsNext);
+          Peer && *Peer != Stage)
+        ++Sent;
+  return Sent;
+}
+
+StageCounts foretrace::countStage(const Program &P, const Stage &S) {
+  return {layersByBlock(S).takeVector(), keptLayers(P, S).takeVector(),
+          messagesOf(P.Schedule, S.First)};
+}
+
+std::vector<StageCount> foretrace::countStages(const Program &P) {
+  std::vector<StageCount> All;
+  for (const auto &[Index, S] : llvm::enumerate(P.Stages)) {
+    const StageCounts Counts = countStage(P, S);
+    const auto Kind = static_cast<unsigned>(Index);
+    for (const auto &[Block, Count] : Counts.Layers)
+      All.push_back({{KeyId::StageLayers, Block, Kind}, Count});
+    for (const auto &[Block, Count] : Counts.Kept)
+      All.push_back({{KeyId::StageKept, Block, Kind}, Count});
+    All.push_back(
+        {{KeyId::StageMessages, Key::NoBlock, Kind}, Counts.Messages});
+  }
+  return All;
+}
+
+void StageSummer::addMessages(const Group &G, Expr Size) {
+  auto It = llvm::find_if(S.Totals.Messages, [&](const GroupBytes &Known) {
+    return Known.Of == G;
+  });
+  if (It == S.Totals.Messages.end())
+    S.Totals.Messages.push_back({G, Size});
+  else
+    It->Size = Expr(P.Sizes, It->Size.Id) + Size;
+}
+
+void StageSummer::addBoundaries(int64_t Sent) {
+  if (Sent == 0)
+    return;
+  Expr Boundary = numberOf(P, 0);
+  for (const Value *V : boundaryAfter(P, 0))
+    Boundary += bytesOnRank(P, *V);
+  addMessages({{Axis::Pp}}, count(KeyId::StageMessages, Key::NoBlock, Sent) *
+                                MicroBatches * Boundary);
+}
+
+void StageSummer::run() {
+  const Expr None = numberOf(P, 0);
+  Expr Parameters = None, Weights = None, Gradients = None, Optimizer = None,
+       Activations = None, Work = None;
+  S.Totals.Messages.clear();
+  const StageCounts Counts = countStage(P, S);
+  for (const auto &[Index, Count] : Counts.Layers) {
+    const BlockTotals &Of = P.Blocks[BlockId(Index)].Totals;
+    const Expr Layers = count(KeyId::StageLayers, Index, Count);
+    auto Sum = [&](Expr &To, auto Each) {
+      To += Layers * Expr(P.Sizes, Each.Id);
+    };
+    Sum(Parameters, Of.Parameters);
+    Sum(Weights, Of.Weights);
+    Sum(Gradients, Of.Gradients);
+    Sum(Optimizer, Of.Optimizer);
+    Work += Layers * MicroBatches * Expr(P.Sizes, Of.Work.Id);
+    for (const GroupBytes &G : Of.Messages)
+      addMessages(G.Of, Layers * MicroBatches * Expr(P.Sizes, G.Size.Id));
+  }
+  for (const auto &[Index, Count] : Counts.Kept)
+    Activations += count(KeyId::StageKept, Index, Count) *
+                   Expr(P.Sizes, P.Blocks[BlockId(Index)].Totals.Kept.Id);
+  for (const Op &O : P.Blocks[S.Step].Ops)
+    if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
+      addMessages(O.Group, Expr(P.Sizes, O.Message.Id));
+  addBoundaries(Counts.Messages);
+  S.Totals.Parameters = Parameters;
+  S.Totals.Weights = Weights;
+  S.Totals.Gradients = Gradients;
+  S.Totals.Optimizer = Optimizer;
+  S.Totals.Activations = Activations;
+  S.Totals.Memory = Weights + Gradients + Optimizer + Activations;
+  S.Totals.Work = Work;
+}
+
+void foretrace::totalStage(Program &P, Stage &S) { StageSummer(P, S).run(); }

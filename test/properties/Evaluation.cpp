@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random jobs of many models: figures that are evaluated, one by one and in
+// blocks, are those of a compilation from scratch, and so is what is refused.
+#include "frontend/Frontend.h"
+#include "ir/SpecKeys.h"
+#include "passes/PassManager.h"
+#include "passes/Structure.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include <random>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+using Field = Located<int64_t>;
+
+/// A number that jobs differ in, and what it is chosen from.
+struct Axis {
+  Field *(*Find)(Spec &S);
+  std::vector<int64_t> Values;
+};
+
+#define NUMBER(SECTION, MEMBER)                                                \
+  [](Spec &S) -> Field * { return &S.SECTION.MEMBER; }
+
+const std::vector<Axis> Axes = {
+    {NUMBER(Parallel, World), {8, 64, 96, 512, 1024, 4096}},
+    {NUMBER(Parallel, Tp), {1, 2, 3, 4, 8}},
+    {NUMBER(Parallel, Cp), {1, 1, 1, 2, 4}},
+    {NUMBER(Parallel, Pp), {1, 2, 3, 4, 8, 16}},
+    {NUMBER(Parallel, Vpp), {1, 1, 2, 3}},
+    {NUMBER(Parallel, Ep), {1, 1, 2, 8}},
+    {NUMBER(Parallel, Zero), {0, 1, 2, 3}},
+    {NUMBER(Train, MicroBatch), {1, 2, 3, 4}},
+    {NUMBER(Train, GlobalBatch), {64, 512, 768, 1536, 6144}},
+    {NUMBER(Train, Sequence), {1024, 4096, 4100, 131072, int64_t(1) << 45}},
+    {NUMBER(Model, Vocab), {32000, 50257, 128256}},
+};
+
+/// What makes other structures.
+void chooseFlags(Spec &S, std::mt19937_64 &Random) {
+  auto Flip = [&](Located<bool> &F) { F.state(Random() % 2 == 0, {}); };
+  S.Parallel.SequenceParallel.state(*S.Parallel.Tp > 1, {});
+  Flip(S.Train.AttentionMask);
+  Flip(S.Train.Dropout);
+  S.Train.Recompute.state(static_cast<RecomputeKind>(Random() % 3), {});
+}
+
+class Checker {
+public:
+  Checker(Spec Base, unsigned Jobs, unsigned long Seed)
+      : Base(std::move(Base)), Jobs(Jobs), Random(Seed) {}
+
+  bool run();
+  size_t structures() const { return Known.size(); }
+  unsigned Accepted = 0, Rejected = 0, Compiled = 0;
+
+private:
+  /// A structure, those who evaluate it, and what blocks are yet to be asked.
+  struct Entry {
+    explicit Entry(Structure Made) : S(std::move(Made)), Row(S), Columns(S) {}
+    Structure S;
+    StructureRow Row;
+    StructureColumns Columns;
+    std::vector<std::vector<int64_t>> Rows;    ///< numbers of its jobs
+    std::vector<std::vector<int64_t>> Figures; ///< empty: refused
+    std::vector<size_t> Violated;
+  };
+
+  Spec choose();
+  bool checkOne();
+  bool checkBlocks(Entry &E);
+  void setRow(Entry &E, const Spec &S);
+  static std::vector<int64_t> figuresOf(const Program &P);
+  bool fail(const llvm::Twine &What, const Spec &S);
+
+  const Spec Base;
+  const unsigned Jobs;
+  std::mt19937_64 Random;
+  std::vector<std::unique_ptr<Entry>> Known;
+  std::vector<Spec> Flags; ///< parallel to Known: what they were made from
+};
+
+} // namespace
+
+static std::optional<Program> compile(const Spec &S, DiagnosticEngine &Diags) {
+  return establish(S, {Fact::Totalled}, Diags);
+}
+
+std::vector<int64_t> Checker::figuresOf(const Program &P) {
+  std::vector<int64_t> Out;
+  for (const Stage &S : P.Stages) {
+#define STAGE_TOTAL(MEMBER, ...)                                               \
+  Out.push_back(P.Sizes.value(S.Totals.MEMBER.Id));
+#include "ir/Totals.def"
+    for (const GroupBytes &G : S.Totals.Messages)
+      Out.push_back(P.Sizes.value(G.Size.Id));
+  }
+  return Out;
+}
+
+bool Checker::fail(const llvm::Twine &What, const Spec &S) {
+  llvm::errs() << S.Model.Name << ": " << What << ':';
+  for (const Axis &A : Axes) {
+    Spec Copy = S;
+    llvm::errs() << ' ' << nameOf(Copy, keyOf(Copy, *A.Find(Copy))) << " = "
+                 << A.Find(Copy)->Value;
+  }
+  llvm::errs() << '\n';
+  return false;
+}
+
+static size_t countFigures(const Structure &S) {
+  return S.figures().results().size();
+}
+
+/// A random job, or one that differs from one with a structure in some numbers.
+Spec Checker::choose() {
+  auto Change = [&](Spec &S, const Axis &A) {
+    A.Find(S)->state(A.Values[Random() % A.Values.size()], {});
+  };
+  if (!Flags.empty() && Random() % 8 != 0) {
+    Spec S = Flags[Random() % Flags.size()];
+    for (uint64_t Left = Random() % 3 + 1; Left != 0; --Left)
+      Change(S, Axes[Random() % Axes.size()]);
+    return S;
+  }
+  Spec S = Base;
+  for (const Axis &A : Axes)
+    Change(S, A);
+  chooseFlags(S, Random);
+  return S;
+}
+
+/// Asks all structures that were made from the same flags.
+bool Checker::checkOne() {
+  const Spec S = choose();
+  DiagnosticEngine Diags;
+  const std::optional<Program> P = compile(S, Diags);
+  for (const auto &[E, Made] : llvm::zip_equal(Known, Flags)) {
+    if (*Made.Train.AttentionMask != *S.Train.AttentionMask ||
+        *Made.Train.Dropout != *S.Train.Dropout ||
+        *Made.Train.Recompute != *S.Train.Recompute ||
+        *Made.Parallel.SequenceParallel != *S.Parallel.SequenceParallel)
+      continue;
+    std::vector<int64_t> Numbers;
+    for (const Axis &A : Axes) {
+      const Field &F = *A.Find(const_cast<Spec &>(S));
+      E->Row.set(keyOf(S, F), F.Value);
+      Numbers.push_back(F.Value);
+    }
+    const Verdict V = E->Row.run();
+    if (V == Verdict::Foreign)
+      continue;
+    E->Rows.push_back(std::move(Numbers));
+    std::vector<int64_t> &Figures = E->Figures.emplace_back();
+    E->Violated.push_back(E->Row.violated());
+    if (V == Verdict::Accepted) {
+      ++Accepted;
+      for (size_t I = 0; I < countFigures(E->S); ++I)
+        Figures.push_back(E->Row.figure(0, I));
+      if (!P)
+        return fail("accepted, but refused by the compiler", S);
+      if (Figures != figuresOf(*P))
+        return fail("other figures than the compiler's", S);
+      return true;
+    }
+    ++Rejected;
+    if (P)
+      return fail(
+          V == Verdict::Overflow
+              ? std::string("without value")
+              : ("refused for `" +
+                 getDiagnosticInfo(
+                     E->S.program().Conditions[E->Row.violated()].Reported)
+                     .Slug +
+                 "`, but compiled")
+                    .str(),
+          S);
+    const diag::Id Expected =
+        V == Verdict::Overflow
+            ? diag::SizeOverflow
+            : E->S.program().Conditions[E->Row.violated()].Reported;
+    if (llvm::none_of(Diags.diagnostics(),
+                      [&](const Diagnostic &D) { return D.Id == Expected; }))
+      return fail("refused for another reason than the compiler's", S);
+    return true;
+  }
+  ++Compiled;
+  if (!P)
+    return true;
+  if (std::optional<Structure> New = Structure::of(*P)) {
+    Known.push_back(std::make_unique<Entry>(std::move(*New)));
+    Flags.push_back(S);
+  }
+  return true;
+}
+
+/// What rows said, blocks say too.
+bool Checker::checkBlocks(Entry &E) {
+  constexpr size_t Size = StructureColumns::BlockSize;
+  for (size_t First = 0; First < E.Rows.size(); First += Size) {
+    const size_t Count = std::min(Size, E.Rows.size() - First);
+    Spec S = Base;
+    for (const auto &[Index, A] : llvm::enumerate(Axes))
+      if (auto Column = E.Columns.column(keyOf(S, *A.Find(S))); !Column.empty())
+        for (size_t I = 0; I < Count; ++I)
+          Column[I] = E.Rows[First + I][Index];
+    E.Columns.run(Count);
+    for (size_t I = 0; I < Count; ++I) {
+      const auto &Figures = E.Figures[First + I];
+      const Verdict V = E.Columns.verdict(I);
+      if (Figures.empty() != (V != Verdict::Accepted))
+        return fail("a block judges otherwise", Base);
+      if (V == Verdict::Rejected &&
+          E.Columns.violated(I) != E.Violated[First + I])
+        return fail("a block finds another reason", Base);
+      for (size_t F = 0; F < Figures.size(); ++F)
+        if (E.Columns.figure(I, 0, F) != Figures[F])
+          return fail("a block has another figure", Base);
+    }
+  }
+  return true;
+}
+
+bool Checker::run() {
+  for (unsigned I = 0; I < Jobs; ++I)
+    if (!checkOne())
+      return false;
+  return llvm::all_of(Known, [&](auto &E) { return checkBlocks(*E); });
+}
+
+/// usage: check-evaluation LIBRARY JOBS_PER_MODEL SEED JOB...
+int main(int Argc, char **Argv) {
+  if (Argc < 5)
+    return 2;
+  unsigned Accepted = 0, Rejected = 0, Compiled = 0;
+  size_t Structures = 0;
+  for (int I = 4; I < Argc; ++I) {
+    llvm::SourceMgr Sources;
+    DiagnosticEngine Diags;
+    FrontendOptions Options;
+    Options.ImportPaths = {Argv[1]};
+    std::optional<Spec> Job = compileSpec(Sources, Argv[I], Options, Diags);
+    if (!Job) {
+      llvm::errs() << Argv[I] << " does not compile\n";
+      return 1;
+    }
+    Checker C(std::move(*Job), static_cast<unsigned>(std::atoi(Argv[2])),
+              std::strtoul(Argv[3], nullptr, 10) + static_cast<unsigned>(I));
+    if (!C.run())
+      return 1;
+    Accepted += C.Accepted;
+    Rejected += C.Rejected;
+    Compiled += C.Compiled;
+    Structures += C.structures();
+  }
+  llvm::outs() << "accepted alike: " << Accepted
+               << "\nrefused alike: " << Rejected << "\ncompiled: " << Compiled
+               << "\nstructures: " << Structures << '\n';
+  return 0;
+}
