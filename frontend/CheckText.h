@@ -10,7 +10,7 @@ namespace foretrace {
 
 /// Whether \p Text is UTF-8 without NUL bytes and of bearable size; reports
 /// the first violation.
-bool checkText(llvm::StringRef Text, DiagnosticEngine &Diags);
+bool checkText(SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

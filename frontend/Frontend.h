@@ -6,7 +6,7 @@
 
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
-#include "llvm/Support/SourceMgr.h"
+#include "lang/SourceFiles.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,19 +25,18 @@ struct FrontendOptions {
   std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel;
 };
 
-/// Compiles the file at \p Path. Every buffer read is added to \p Sources, so
-/// ranges stay valid as long as it lives. Returns nothing after an error; all
-/// errors of all phases that could run are in \p Diags. The result holds what
-/// was stated and constant defaults; what follows from other values (dp, ga,
-/// head_dim ...) is left absent for the `derive` pass.
-std::optional<ir::Spec> compileSpec(llvm::SourceMgr &Sources,
-                                    llvm::StringRef Path,
+/// Compiles the file at \p Path. Every file read is added to \p Sources.
+/// Returns nothing after an error; all errors of all phases that could run are
+/// in \p Diags. The result holds what was stated and constant defaults; what
+/// follows from other values (dp, ga, head_dim ...) is left absent for the
+/// `derive` pass.
+std::optional<ir::Spec> compileSpec(SourceFiles &Sources, llvm::StringRef Path,
                                     const FrontendOptions &Options,
                                     DiagnosticEngine &Diags);
 
 /// The cluster in the file \p Path, TOML or the section of a job, as an
 /// `import` finds it. -D changes its keys. Nothing after an error.
-std::optional<ir::ClusterSpec> compileCluster(llvm::SourceMgr &Sources,
+std::optional<ir::ClusterSpec> compileCluster(SourceFiles &Sources,
                                               llvm::StringRef Path,
                                               const FrontendOptions &Options,
                                               DiagnosticEngine &Diags);

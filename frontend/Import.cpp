@@ -8,7 +8,6 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace foretrace;
@@ -72,28 +71,22 @@ std::string ImportGraph::locate(const ast::Import &I,
   return "";
 }
 
-std::optional<unsigned> ImportGraph::open(llvm::StringRef Path,
-                                          SourceRange Range) {
-  auto Buffer = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false);
-  if (!Buffer) {
-    Diags.report(Range, diag::FileUnreadable, Path,
-                 Buffer.getError().message());
-    return std::nullopt;
-  }
-  return Sources.AddNewSourceBuffer(std::move(*Buffer), llvm::SMLoc());
+std::optional<FileId> ImportGraph::open(llvm::StringRef Path,
+                                        SourceRange Range) {
+  const llvm::ErrorOr<FileId> File = Sources.open(Path);
+  if (File)
+    return *File;
+  Diags.report(Range, diag::FileUnreadable, Path, File.getError().message());
+  return std::nullopt;
 }
 
-std::optional<llvm::StringRef> ImportGraph::read(llvm::StringRef Path,
-                                                 SourceRange Use) {
-  const unsigned Home = Sources.FindBufferContainingLoc(Use.Start);
+std::optional<SourceText> ImportGraph::read(llvm::StringRef Path,
+                                            SourceRange Use) {
   llvm::SmallString<128> Full(
-      path::is_absolute(Path)
-          ? ""
-          : path::parent_path(
-                Sources.getMemoryBuffer(Home)->getBufferIdentifier()));
+      path::is_absolute(Path) ? "" : path::parent_path(Sources.name(Use.File)));
   path::append(Full, Path);
-  if (std::optional<unsigned> Buffer = open(Full, Use))
-    return Sources.getMemoryBuffer(*Buffer)->getBuffer();
+  if (std::optional<FileId> File = open(Full, Use))
+    return Sources.text(*File);
   return std::nullopt;
 }
 
@@ -117,10 +110,9 @@ Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
   for (const Known &K : Files)
     if (K.Path == Real)
       return K.Fore;
-  std::optional<unsigned> Buffer = open(Path, Range);
   std::optional<ast::File> File;
-  if (Buffer)
-    File = parseFore(Sources, *Buffer, Diags);
+  if (std::optional<FileId> Opened = open(Path, Range))
+    File = parseFore(Sources.text(*Opened), Diags);
   if (!File) {
     Files.push_back({Real, nullptr, nullptr});
     return nullptr;
@@ -148,8 +140,9 @@ const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
     if (K.Path == Real)
       return K.Toml;
   const ast::Section *Table = nullptr;
-  if (std::optional<unsigned> Buffer = open(Path, Range))
-    if (std::optional<ast::Section> Parsed = parseToml(Sources, *Buffer, Diags))
+  if (std::optional<FileId> File = open(Path, Range))
+    if (std::optional<ast::Section> Parsed =
+            parseToml(Sources.text(*File), Diags))
       Table =
           Tables
               .emplace_back(std::make_unique<ast::Section>(std::move(*Parsed)))
@@ -212,7 +205,7 @@ Unit *ImportGraph::load(llvm::StringRef MainPath) {
   return loadFore(MainPath, SourceRange());
 }
 
-Unit *ImportGraph::load(unsigned Buffer) {
-  std::optional<ast::File> File = parseFore(Sources, Buffer, Diags);
+Unit *ImportGraph::load(FileId Id) {
+  std::optional<ast::File> File = parseFore(Sources.text(Id), Diags);
   return File ? add(std::move(*File), "") : nullptr;
 }

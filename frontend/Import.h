@@ -5,7 +5,7 @@
 #define FORETRACE_FRONTEND_IMPORT_H
 
 #include "frontend/Scope.h"
-#include "llvm/Support/SourceMgr.h"
+#include "lang/SourceFiles.h"
 #include <memory>
 
 namespace foretrace {
@@ -20,8 +20,7 @@ struct Unit {
 /// All files of a job. Owns what symbols and values point into.
 class ImportGraph {
 public:
-  ImportGraph(llvm::SourceMgr &Sources,
-              const std::vector<std::string> &ImportPaths,
+  ImportGraph(SourceFiles &Sources, const std::vector<std::string> &ImportPaths,
               DiagnosticEngine &Diags)
       : Sources(Sources), ImportPaths(ImportPaths), Diags(Diags) {}
 
@@ -30,11 +29,11 @@ public:
   Unit *load(llvm::StringRef MainPath);
   /// The same of a text in memory, whose imports are relative to the working
   /// directory.
-  Unit *load(unsigned Buffer);
+  Unit *load(FileId Id);
 
   /// The text of the file at \p Path, relative to the file that \p Use lies in;
   /// of -D, to the working directory. Reports one that can't be read.
-  std::optional<llvm::StringRef> read(llvm::StringRef Path, SourceRange Use);
+  std::optional<SourceText> read(llvm::StringRef Path, SourceRange Use);
 
   /// Every unit, imported ones before those that import them.
   const std::vector<Unit *> &units() const { return Order; }
@@ -51,7 +50,7 @@ private:
   };
 
   std::string locate(const ast::Import &I, llvm::StringRef Importer);
-  std::optional<unsigned> open(llvm::StringRef Path, SourceRange Range);
+  std::optional<FileId> open(llvm::StringRef Path, SourceRange Range);
   Unit *loadFore(llvm::StringRef Path, SourceRange Range);
   Unit *add(ast::File File, llvm::StringRef Path);
   const ast::Section *loadToml(llvm::StringRef Path, SourceRange Range);
@@ -60,7 +59,7 @@ private:
   bool reportCycle(llvm::StringRef Real, llvm::StringRef Path,
                    SourceRange Range);
 
-  llvm::SourceMgr &Sources;
+  SourceFiles &Sources;
   const std::vector<std::string> &ImportPaths;
   DiagnosticEngine &Diags;
   std::vector<std::unique_ptr<Unit>> Units;

@@ -12,12 +12,12 @@
 
 namespace foretrace {
 
-/// The steps of every line of \p Text, which lies in a buffer; reports what is
-/// no cell. Empty cells are times of idleness: nothing follows from them. Nor
-/// does anything from messages, and from what gathers, frees and reduces: the
-/// steps imply the first, ZeRO the rest.
+/// The steps of every line of \p Source; reports what is no cell. Empty cells
+/// are times of idleness: nothing follows from them. Nor does anything from
+/// messages, and from what gathers, frees and reduces: the steps imply the
+/// first, ZeRO the rest.
 std::vector<std::vector<ir::ScheduleSteps>>
-readScheduleFile(llvm::StringRef Text, DiagnosticEngine &Diags);
+readScheduleFile(SourceText Source, DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

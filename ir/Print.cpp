@@ -14,7 +14,7 @@ namespace {
 class BlockPrinter {
 public:
   BlockPrinter(const Block &B, llvm::raw_ostream &OS,
-               const llvm::SourceMgr *Locations);
+               const SourceFiles *Locations);
 
   void print();
 
@@ -30,7 +30,7 @@ private:
 
   const Block &B;
   llvm::raw_ostream &OS;
-  const llvm::SourceMgr *Locations;
+  const SourceFiles *Locations;
   std::vector<bool> IsMade; ///< by an op; indexed by value
 };
 
@@ -82,7 +82,7 @@ void foretrace::ir::print(const TensorType &T, const Layout &L,
 }
 
 BlockPrinter::BlockPrinter(const Block &B, llvm::raw_ostream &OS,
-                           const llvm::SourceMgr *Locations)
+                           const SourceFiles *Locations)
     : B(B), OS(OS), Locations(Locations), IsMade(B.Values.size()) {
   for (const Op &O : B.Ops)
     for (ValueId V : O.Results)
@@ -161,13 +161,10 @@ void BlockPrinter::served(OpId For) {
 
 void BlockPrinter::location(const Origin &O) {
   OS << " loc(";
-  unsigned Buffer =
-      O.Range.isValid() ? Locations->FindBufferContainingLoc(O.Range.Start) : 0;
-  if (Buffer) {
-    auto [Line, Column] = Locations->getLineAndColumn(O.Range.Start, Buffer);
-    auto [EndLine, EndColumn] =
-        Locations->getLineAndColumn(O.Range.End, Buffer);
-    printQuoted(Locations->getMemoryBuffer(Buffer)->getBufferIdentifier(), OS);
+  if (O.Range.isValid()) {
+    auto [Line, Column] = Locations->locate(O.Range.start());
+    auto [EndLine, EndColumn] = Locations->locate({O.Range.File, O.Range.End});
+    printQuoted(Locations->name(O.Range.File), OS);
     OS << ':' << Line << ':' << Column << " to " << EndLine << ':' << EndColumn;
   } else {
     OS << "none";

@@ -6,7 +6,7 @@
 #define FORETRACE_IR_PRINT_H
 
 #include "ir/Program.h"
-#include "llvm/Support/SourceMgr.h"
+#include "lang/SourceFiles.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::ir {
@@ -17,7 +17,7 @@ inline constexpr int64_t TextVersion = 1;
 struct PrintOptions {
   /// If given, every op ends with the place in these sources it comes from,
   /// and the pass and rule that made it.
-  const llvm::SourceMgr *Locations = nullptr;
+  const SourceFiles *Locations = nullptr;
 };
 
 /// Prints all of \p P.

@@ -201,7 +201,7 @@ void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
   const Extent Largest = *std::max_element(
       Extents.begin(), Extents.end(),
       [](const Extent A, const Extent B) { return **A < **B; });
-  if (Blamed.insert(Largest->Range.Start.getPointer()).second)
+  if (Blamed.insert(Largest->Range.start()).second)
     error(Largest->Range, diag::SizeOverflow, What);
 }
 

@@ -41,7 +41,7 @@ public:
 };
 } // namespace
 
-static ir::Program compileJob(llvm::SourceMgr &Sources, const char *Path,
+static ir::Program compileJob(SourceFiles &Sources, const char *Path,
                               DiagnosticEngine &Diags) {
   FrontendOptions Options;
   Options.ImportPaths = {FORETRACE_LIBRARY};
@@ -59,11 +59,10 @@ static void parse(benchmark::State &State) {
   while (Text.size() < static_cast<size_t>(State.range(0)))
     Text += Block;
   for (auto _ : State) {
-    llvm::SourceMgr Sources;
+    SourceFiles Sources;
     DiagnosticEngine Diags;
-    unsigned Buffer = Sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBuffer(Text, "bench.fore"), {});
-    benchmark::DoNotOptimize(parseFore(Sources, Buffer, Diags));
+    const FileId File = Sources.add(Text, "bench.fore");
+    benchmark::DoNotOptimize(parseFore(Sources.text(File), Diags));
   }
   State.SetBytesProcessed(State.iterations() *
                           static_cast<int64_t>(Text.size()));
@@ -72,17 +71,19 @@ BENCHMARK(parse)->Arg(2 << 10)->Arg(1 << 20)->Unit(benchmark::kMillisecond);
 
 static void frontend(benchmark::State &State) {
   for (auto _ : State) {
-    llvm::SourceMgr Sources;
+    SourceFiles Sources;
     DiagnosticEngine Diags;
-    benchmark::DoNotOptimize(compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags));
+    benchmark::DoNotOptimize(
+        compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags));
   }
 }
 BENCHMARK(frontend)->Unit(benchmark::kMicrosecond);
 
 static void passes(benchmark::State &State) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
-  const ir::Program Job = compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags);
+  const ir::Program Job =
+      compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags);
   auto Pipeline = pipelineFor(
       {ir::Fact::Stages, ir::Fact::Sync, ir::Fact::Costs, ir::Fact::Recompute});
   for (auto _ : State) {
@@ -94,7 +95,7 @@ BENCHMARK(passes)->Unit(benchmark::kMicrosecond);
 
 /// What is done before anything is emitted.
 static void verify(benchmark::State &State, const char *Path) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   ir::Program P = compileJob(Sources, Path, Diags);
   runPasses(P, pipelineFor({ir::Fact::Scheduled, ir::Fact::Sync}), Diags, {});
@@ -112,7 +113,7 @@ BENCHMARK_CAPTURE(verify, deepseek_v3, FORETRACE_EXAMPLES "/deepseek-v3.fore")
     ->Unit(benchmark::kMicrosecond);
 
 static void table(benchmark::State &State) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   ir::Program P = compileJob(Sources, FORETRACE_LARGE, Diags);
   const Backend &Format = *findBackend("simai");

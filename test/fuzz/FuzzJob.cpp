@@ -12,7 +12,7 @@
 using namespace foretrace;
 
 static void compile(llvm::StringRef Path) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   std::optional<ir::Spec> Spec = compileSpec(Sources, Path, {}, Diags);
   if (Spec.has_value() == Diags.hasErrors())

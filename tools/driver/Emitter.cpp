@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
-Emitter::Emitter(EmitterOptions Given, const SourceMgr &Sources,
+Emitter::Emitter(EmitterOptions Given, const SourceFiles &Sources,
                  DiagnosticEngine &Diags)
     : Options(std::move(Given)), Sources(Sources),
       Outputs(Options.To.Folder, Options.To.Stream, !Options.IsQuiet,

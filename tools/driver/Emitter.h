@@ -6,8 +6,8 @@
 #define FORETRACE_TOOLS_DRIVER_EMITTER_H
 
 #include "backends/output/FileOutputs.h"
+#include "lang/SourceFiles.h"
 #include "passes/PassManager.h"
-#include "llvm/Support/SourceMgr.h"
 #include <functional>
 
 namespace foretrace::driver {
@@ -41,7 +41,7 @@ struct EmitterOptions {
 /// diagnostics.
 class Emitter {
 public:
-  Emitter(EmitterOptions Options, const llvm::SourceMgr &Sources,
+  Emitter(EmitterOptions Options, const SourceFiles &Sources,
           DiagnosticEngine &Diags);
 
   /// Compiles \p Job as far as the backend needs it.
@@ -59,7 +59,7 @@ private:
                    size_t FirstFile) const;
 
   const EmitterOptions Options;
-  const llvm::SourceMgr &Sources;
+  const SourceFiles &Sources;
   FileOutputs Outputs;
   DiagnosticEngine &Diags;
 };

@@ -37,7 +37,7 @@ ExitCode runCalibrate() {
   if (jobPath().empty() || givenTraces().empty())
     return usageError("calibrate: a job or its traces are missing, for example "
                       "`foretrace calibrate job.fore --trace run/`");
-  SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   if (!hasFolder(Profile, Diags))
     return showMessages(Diags, Sources);

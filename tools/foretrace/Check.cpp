@@ -34,7 +34,7 @@ static cl::opt<unsigned>
           cl::cat(outputCategory()), cl::sub(checkCommand()));
 
 static std::unique_ptr<runs::DivergencePrinter>
-makePrinter(const SourceMgr &Sources) {
+makePrinter(const SourceFiles &Sources) {
   switch (Format) {
   case CheckFormat::Text:
     return runs::makeTextPrinter(Sources, outs());
@@ -52,7 +52,7 @@ static ExitCode exitCode(const runs::CheckSummary &S) {
 
 /// Checks the traces of a run of \p Job, of which nothing was shown yet.
 static ExitCode checkRun(const ir::Spec &Job, const runs::CheckOptions &Options,
-                         const SourceMgr &Sources, DiagnosticEngine &Diags) {
+                         const SourceFiles &Sources, DiagnosticEngine &Diags) {
   const std::unique_ptr<runs::DivergencePrinter> Out = makePrinter(Sources);
   if (std::unique_ptr<MemoryBuffer> Log = runs::openLog(givenTraces())) {
     auto Summary = runs::checkLog(Job, *Log, Options, *Out, Diags);
@@ -80,7 +80,7 @@ ExitCode runCheck() {
   if (jobPath().empty() || givenTraces().empty())
     return usageError("check: a job or its traces are missing, for example "
                       "`foretrace check job.fore --trace run/`");
-  SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   runs::CheckOptions Options;
   Options.Limit = Limit;

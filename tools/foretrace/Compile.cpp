@@ -44,7 +44,7 @@ static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
 }
 
 /// Compiles the job; everything wrong is in \p Diags.
-static void compileJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
+static void compileJob(SourceFiles &Sources, DiagnosticEngine &Diags) {
   const driver::Destination To =
       driver::destinationOf(ToStdout ? "-" : OutputPath.getValue());
   if (!hasFolder(OutputPath, Diags))
@@ -95,7 +95,7 @@ ExitCode runCompile() {
                         "` is not a backend; see `foretrace list backends`");
   if (!checkPipelineOptions())
     return ExitUsage;
-  SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   compileJob(Sources, Diags);
   return showMessages(Diags, Sources);

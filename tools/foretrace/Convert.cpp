@@ -40,7 +40,7 @@ static cl::opt<std::string>
                cl::cat(outputCategory()), cl::sub(convertCommand()));
 
 static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
-                         SourceMgr &Sources, DiagnosticEngine &Diags) {
+                         SourceFiles &Sources, DiagnosticEngine &Diags) {
   if (!Cluster.empty())
     P.Spec.Cluster = readCluster(Cluster, Sources, Diags);
   if (Diags.hasErrors() || !deriveCluster(P, Diags))
@@ -62,16 +62,14 @@ ExitCode runConvert() {
                                  !Cluster.empty());
   if (!Emits)
     return usageError(toString(Emits.takeError()));
-  auto Buffer = MemoryBuffer::getFileOrSTDIN(TablePath, /*IsText=*/false);
-  if (!Buffer)
-    return failure(createFileError(TablePath, Buffer.getError()));
-  SourceMgr Sources;
-  const StringRef Text = (*Buffer)->getBuffer();
-  Sources.AddNewSourceBuffer(std::move(*Buffer), {});
+  SourceFiles Sources;
+  const ErrorOr<FileId> Table = Sources.openOrStdin(TablePath);
+  if (!Table)
+    return failure(createFileError(TablePath, Table.getError()));
   DiagnosticEngine Diags = makeEngine();
   validate::Findings Found;
   if (std::optional<ir::Program> P =
-          convert::importTable(Text, TablePath, Found, Diags))
+          convert::importTable(Sources.text(*Table), TablePath, Found, Diags))
     convertTable(std::move(*P), std::move(*Emits), Sources, Diags);
   Found.print(errs());
   const ExitCode Code = showMessages(Diags, Sources);

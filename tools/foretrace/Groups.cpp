@@ -58,7 +58,7 @@ ExitCode runGroups() {
                       "`foretrace groups job.fore`");
   if (ExitCode Code = checkOptions())
     return Code;
-  SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   std::optional<ir::Program> P;
   if (std::optional<ir::Spec> Job = readJob(Sources, Diags))

@@ -53,7 +53,7 @@ static FrontendOptions frontendOptions() {
 }
 
 std::optional<ir::Spec>
-readJob(SourceMgr &Sources, DiagnosticEngine &Diags,
+readJob(SourceFiles &Sources, DiagnosticEngine &Diags,
         std::function<bool(ArrayRef<StringRef>)> IsOfModel) {
   FrontendOptions Options = frontendOptions();
   Options.IsOfModel = std::move(IsOfModel);
@@ -63,7 +63,7 @@ readJob(SourceMgr &Sources, DiagnosticEngine &Diags,
   return Spec;
 }
 
-std::optional<ir::ClusterSpec> readCluster(StringRef Path, SourceMgr &Sources,
+std::optional<ir::ClusterSpec> readCluster(StringRef Path, SourceFiles &Sources,
                                            DiagnosticEngine &Diags) {
   return compileCluster(Sources, Path, frontendOptions(), Diags);
 }

@@ -7,8 +7,8 @@
 
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
+#include "lang/SourceFiles.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/SourceMgr.h"
 #include <functional>
 
 namespace foretrace {
@@ -26,12 +26,12 @@ std::vector<std::string> givenTraces();
 /// Reads the job with `-D` and `-I` applied; nothing after an error. For
 /// \p IsOfModel see FrontendOptions.
 std::optional<ir::Spec>
-readJob(llvm::SourceMgr &Sources, DiagnosticEngine &Diags,
+readJob(SourceFiles &Sources, DiagnosticEngine &Diags,
         std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel = {});
 
 /// The same of the cluster in the file at \p Path.
 std::optional<ir::ClusterSpec> readCluster(llvm::StringRef Path,
-                                           llvm::SourceMgr &Sources,
+                                           SourceFiles &Sources,
                                            DiagnosticEngine &Diags);
 
 } // namespace foretrace

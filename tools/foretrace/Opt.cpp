@@ -31,20 +31,18 @@ static cl::opt<std::string>
                cl::desc("Write to this file (`-`: standard output)"),
                cl::cat(outputCategory()), cl::sub(optCommand()));
 
-static std::optional<ir::Program> read(SourceMgr &Sources,
+static std::optional<ir::Program> read(SourceFiles &Sources,
                                        DiagnosticEngine &Diags) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> File =
-      MemoryBuffer::getFileOrSTDIN(Input);
+  const ErrorOr<FileId> File = Sources.openOrStdin(Input);
   if (!File) {
     Diags.report({}, diag::FileUnreadable, Input.getValue(),
                  File.getError().message());
     return std::nullopt;
   }
-  unsigned Buffer = Sources.AddNewSourceBuffer(std::move(*File), {});
-  return ir::parse(Sources, Buffer, Diags);
+  return ir::parse(Sources, *File, Diags);
 }
 
-static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
+static void optimize(SourceFiles &Sources, ArrayRef<const PassInfo *> Passes,
                      DiagnosticEngine &Diags) {
   if (!hasFolder(OutputPath, Diags))
     return;
@@ -66,7 +64,7 @@ ExitCode runOpt() {
     return usageError("--passes: " + toString(Passes.takeError()));
   if (!checkPipelineOptions())
     return ExitUsage;
-  SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   optimize(Sources, *Passes, Diags);
   return showMessages(Diags, Sources);

@@ -65,7 +65,7 @@ ExitCode runPlan() {
   if (!OfSchedule &&
       (Comms.getNumOccurrences() != 0 || Time.getNumOccurrences() != 0))
     return usageError("plan: --comms and --time are of --schedule");
-  SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   if (!hasFolder(Path, Diags))
     return showMessages(Diags, Sources);

@@ -9,7 +9,7 @@
 #include <cstdio>
 
 int main(int Argc, char **Argv) {
-  llvm::SourceMgr Sources;
+  foretrace::SourceFiles Sources;
   foretrace::DiagnosticEngine Diags;
   foretrace::compileSpec(Sources, Argc > 1 ? Argv[1] : "", {}, Diags);
   std::printf("%u errors, %zu passes, %s\n", Diags.errorCount(),
