@@ -29,7 +29,7 @@ static std::vector<const Diagnostic *> select(const DiagnosticEngine &Diags) {
     bool IsRepeated = std::any_of(Begin, I, [&](const auto &Earlier) {
       return Earlier.second->Id == I->second->Id &&
              Earlier.second->Level == I->second->Level &&
-             Earlier.second->Text == I->second->Text;
+             Earlier.second->Arguments == I->second->Arguments;
     });
     if (!IsRepeated)
       Out.push_back(I->second);
@@ -115,7 +115,7 @@ static void renderOne(const Diagnostic &D, const SourceFiles &Sources,
     Slug = (" [-Werror=" + Info.Slug + "]").str();
   else if (D.Level != Severity::Note)
     Slug = (" [" + Info.Slug + "]").str();
-  makeShown(D, Sources, D.Text + Slug, WithLine).print(nullptr, OS, Colors);
+  makeShown(D, Sources, D.text() + Slug, WithLine).print(nullptr, OS, Colors);
   for (const Diagnostic &Note : D.Notes)
     renderOne(Note, Sources, OS, Colors, Note.Range.start() != D.Range.start());
 }
@@ -148,12 +148,22 @@ static void writeRange(json::OStream &JSON, SourceRange Range,
   });
 }
 
+static json::Value toJSON(const DiagnosticArgument &A) {
+  if (const auto *Text = std::get_if<std::string>(&A))
+    return json::fixUTF8(*Text);
+  return std::visit([](const auto &Value) { return json::Value(Value); }, A);
+}
+
 static void writeDiagnostic(json::OStream &JSON, const Diagnostic &D,
                             const SourceFiles &Sources) {
   JSON.object([&] {
     JSON.attribute("slug", getDiagnosticInfo(D.Id).Slug);
     JSON.attribute("severity", getName(D.Level));
-    JSON.attribute("message", json::fixUTF8(D.Text));
+    JSON.attribute("message", json::fixUTF8(D.text()));
+    JSON.attributeArray("arguments", [&] {
+      for (const DiagnosticArgument &A : D.Arguments)
+        JSON.value(toJSON(A));
+    });
     writeRange(JSON, D.Range, Sources);
     if (D.Level == Severity::Note)
       return;

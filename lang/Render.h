@@ -15,8 +15,8 @@ namespace foretrace {
 void renderText(const DiagnosticEngine &Diags, const SourceFiles &Sources,
                 llvm::raw_ostream &OS, bool Colors);
 
-/// Prints one JSON object a line: slug, severity, message, file, line, column,
-/// end, notes, fixits. Columns are 1-based bytes.
+/// Prints one JSON object a line: slug, severity, message, arguments, file,
+/// line, column, end, notes, fixits. Columns are 1-based bytes.
 void renderJSON(const DiagnosticEngine &Diags, const SourceFiles &Sources,
                 llvm::raw_ostream &OS);
 
