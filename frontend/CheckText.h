@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What must hold of any file before a parser sees it.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_CHECKTEXT_H
 #define FORETRACE_FRONTEND_CHECKTEXT_H
 

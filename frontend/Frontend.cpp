@@ -14,10 +14,10 @@ namespace {
 
 class Compilation {
 public:
-  Compilation(SourceFiles &Sources, const FrontendOptions &Options,
+  Compilation(ParsedFiles &Files, const FrontendOptions &Options,
               DiagnosticEngine &Diags)
-      : Sources(Sources), Options(Options), Diags(Diags),
-        Graph(Sources, Options.ImportPaths, Diags), Eval(Sources, Diags),
+      : Sources(Files.sources()), Options(Options), Diags(Diags),
+        Graph(Files, Options.ImportPaths, Diags), Eval(Sources, Diags),
         Bodies(Eval, Diags) {}
 
   std::optional<ir::Spec> run(llvm::StringRef Path);
@@ -212,7 +212,7 @@ bool Compilation::gatherBase(const Unit &U, const ast::Section &S) {
 
 void Compilation::gather(const Unit &U) {
   std::vector<const ast::Section *> Seen;
-  for (const ast::Item &I : U.File.Items) {
+  for (const ast::Item &I : U.File->Items) {
     if (const auto *S = std::get_if<ast::Section>(&I.Node))
       gatherSection(U, *S, Seen);
     else if (const auto *R = std::get_if<ast::Require>(&I.Node))
@@ -237,8 +237,8 @@ bool Compilation::gatherAll(const Unit *Main) {
   for (const Override &O : Overrides)
     if (!O.Top.Text.empty())
       overrideKey(O);
-  if (!Main->File.Items.empty())
-    TheJob.Start = Main->File.Items.front().Range.atStart();
+  if (!Main->File->Items.empty())
+    TheJob.Start = Main->File->Items.front().Range.atStart();
   return true;
 }
 
@@ -257,11 +257,11 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   return S;
 }
 
-std::optional<ir::Spec> foretrace::compileSpec(SourceFiles &Sources,
+std::optional<ir::Spec> foretrace::compileSpec(ParsedFiles &Files,
                                                llvm::StringRef Path,
                                                const FrontendOptions &Options,
                                                DiagnosticEngine &Diags) {
-  return Compilation(Sources, Options, Diags).run(Path);
+  return Compilation(Files, Options, Diags).run(Path);
 }
 
 /// A job that has a cluster and nothing else.
@@ -288,8 +288,8 @@ std::optional<ir::ClusterSpec> Compilation::runCluster(llvm::StringRef Path) {
 }
 
 std::optional<ir::ClusterSpec>
-foretrace::compileCluster(SourceFiles &Sources, llvm::StringRef Path,
+foretrace::compileCluster(ParsedFiles &Files, llvm::StringRef Path,
                           const FrontendOptions &Options,
                           DiagnosticEngine &Diags) {
-  return Compilation(Sources, Options, Diags).runCluster(Path);
+  return Compilation(Files, Options, Diags).runCluster(Path);
 }

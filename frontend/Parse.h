@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text to AST. The only door to ANTLR and toml++; neither shows here.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_PARSE_H
 #define FORETRACE_FRONTEND_PARSE_H
 

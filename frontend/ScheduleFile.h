@@ -3,6 +3,7 @@
 // Reads PyTorch's schedule files, which torchtitan takes as
 // `pipeline_parallel_schedule_csv`: a line for each rank of the pipeline, cells
 // separated by commas.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_SCHEDULEFILE_H
 #define FORETRACE_FRONTEND_SCHEDULEFILE_H
 

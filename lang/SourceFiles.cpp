@@ -12,25 +12,32 @@ static unsigned bufferOf(FileId File) {
 }
 
 ErrorOr<FileId>
-SourceFiles::take(ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> Buffer) {
-  if (!Buffer)
-    return Buffer.getError();
-  if ((*Buffer)->getBufferSize() > std::numeric_limits<uint32_t>::max())
+SourceFiles::take(const ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> &Read,
+                  StringRef Name) {
+  if (!Read)
+    return Read.getError();
+  const StringRef Text = (*Read)->getBuffer();
+  if (Text.size() > std::numeric_limits<uint32_t>::max())
     return std::make_error_code(std::errc::file_too_large);
-  return FileId(Buffers.AddNewSourceBuffer(std::move(*Buffer), {}));
+  return add(Text, Name);
 }
 
 ErrorOr<FileId> SourceFiles::open(StringRef Path) {
-  return take(System->getBufferForFile(Path));
+  return take(System->getBufferForFile(Path), Path);
 }
 
 ErrorOr<FileId> SourceFiles::openOrStdin(StringRef Path) {
-  return Path == "-" ? take(llvm::MemoryBuffer::getSTDIN()) : open(Path);
+  return Path == "-" ? take(llvm::MemoryBuffer::getSTDIN(), "<stdin>")
+                     : open(Path);
 }
 
+// A copy: a file can be written again while it is mapped.
 FileId SourceFiles::add(StringRef Text, StringRef Name) {
-  return FileId(Buffers.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(Text, Name), {}));
+  FileId &Known = Newest[Name];
+  if (Known == FileId::None || text(Known).str() != Text)
+    Known = FileId(Buffers.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(Text, Name), {}));
+  return Known;
 }
 
 StringRef SourceFiles::name(FileId File) const {

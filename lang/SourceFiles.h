@@ -7,14 +7,16 @@
 
 #include "lang/Source.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ErrorOr.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
 namespace foretrace {
 
-/// Reads files and numbers them. What was read once is kept and never changes:
-/// a file that is opened again gets another number.
+/// Reads files and numbers them. What was read is kept and never changes: a
+/// file that is opened again has its number still if it says the same, else
+/// another.
 class SourceFiles {
 public:
   /// Files come from \p System.
@@ -23,6 +25,10 @@ public:
       : System(std::move(System)) {}
 
   llvm::vfs::FileSystem &system() const { return *System; }
+  /// From now on files come from \p Other.
+  void setSystem(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Other) {
+    System = std::move(Other);
+  }
 
   /// Reads the file at \p Path; an error if it can't be read, or is larger
   /// than positions count.
@@ -53,10 +59,12 @@ public:
 
 private:
   llvm::ErrorOr<FileId>
-  take(llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> Buffer);
+  take(const llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> &Read,
+       llvm::StringRef Name);
 
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> System;
   llvm::SourceMgr Buffers;
+  llvm::StringMap<FileId> Newest; ///< by name
 };
 
 } // namespace foretrace

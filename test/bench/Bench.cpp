@@ -45,8 +45,9 @@ static ir::Program compileJob(SourceFiles &Sources, const char *Path,
                               DiagnosticEngine &Diags) {
   FrontendOptions Options;
   Options.ImportPaths = {FORETRACE_LIBRARY};
+  ParsedFiles Files(Sources);
   ir::Program P;
-  P.Spec = *compileSpec(Sources, Path, Options, Diags);
+  P.Spec = *compileSpec(Files, Path, Options, Diags);
   return P;
 }
 

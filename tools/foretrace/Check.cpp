@@ -3,7 +3,6 @@
 // `foretrace check`: holds the traces of a real run against the job.
 #include "tools/runs/Check.h"
 #include "backends/megatron/Unlogged.h"
-#include "passes/PassManager.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/TracePlan.h"
@@ -80,17 +79,17 @@ ExitCode runCheck() {
   if (jobPath().empty() || givenTraces().empty())
     return usageError("check: a job or its traces are missing, for example "
                       "`foretrace check job.fore --trace run/`");
-  SourceFiles Sources;
+  Compiler Session;
   DiagnosticEngine Diags = makeEngine();
   runs::CheckOptions Options;
   Options.Limit = Limit;
   if (!Tolerance.empty())
-    if (auto Allowed = runs::readTolerance(Tolerance, Sources, Diags))
+    if (auto Allowed = runs::readTolerance(Tolerance, Session.sources(), Diags))
       Options.Allowed = std::move(*Allowed);
-  std::optional<ir::Spec> Job = readJob(Sources, Diags);
-  if (!Job)
-    return showMessages(Diags, Sources);
-  return checkRun(*Job, Options, Sources, Diags);
+  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
+  if (!Job.spec())
+    return showMessages(Job.diagnostics(), Session.sources());
+  return checkRun(*Job.spec(), Options, Session.sources(), Job.diagnostics());
 }
 
 } // namespace foretrace

@@ -38,7 +38,6 @@ driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
   Options.IsQuiet = isQuiet();
   Options.Threads = Threads;
   Options.ShowsCommand = ShowCommand;
-  Options.RunPasses = runPipeline;
   Options.Inspect = showStatistics;
   return {std::move(Options), Sources, Diags};
 }

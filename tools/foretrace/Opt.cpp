@@ -5,6 +5,7 @@
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
+#include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
 
@@ -64,10 +65,10 @@ ExitCode runOpt() {
     return usageError("--passes: " + toString(Passes.takeError()));
   if (!checkPipelineOptions())
     return ExitUsage;
-  SourceFiles Sources;
+  Compiler Session;
   DiagnosticEngine Diags = makeEngine();
-  optimize(Sources, *Passes, Diags);
-  return showMessages(Diags, Sources);
+  optimize(Session.sources(), *Passes, Diags);
+  return showMessages(Diags, Session.sources());
 }
 
 } // namespace foretrace
