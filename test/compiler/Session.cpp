@@ -48,8 +48,8 @@ static void replaceFile() {
   Session.setText("folder/small.fore", modelOf(8));
   outs() << " layers, then " << layersOf(Session.read("folder/job.fore"));
   Session.clearText("folder/small.fore");
-  const auto &Diags = Session.read("folder/job.fore").diagnostics();
-  outs() << ", then " << getDiagnosticInfo(Diags.diagnostics().front().Id).Slug
+  const CompiledJob &Job = Session.read("folder/job.fore");
+  outs() << ", then " << getDiagnosticInfo(Job.diagnostics().front().Id).Slug
          << "\n";
 }
 
@@ -102,11 +102,10 @@ static void failOnce() {
                                   "parallel { world = 8  tp = 3 }\n");
   Job.program({ir::Fact::Complete});
   Job.program();
-  const DiagnosticEngine &Diags = Job.diagnostics();
   outs() << "a failing pass runs and reports once: "
          << llvm::StringRef(Ran).count("derive") << " run, "
-         << Diags.errorCount() << " error\n";
-  const Diagnostic &D = Diags.diagnostics().front();
+         << Job.engine().errorCount() << " error\n";
+  const Diagnostic &D = Job.diagnostics().front();
   outs() << getDiagnosticInfo(D.Id).Slug << ": "
          << std::get<int64_t>(D.Arguments.front()) << " is not a multiple of "
          << std::get<int64_t>(D.Arguments.back()) << "; world stands in line "

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Compiler Session;
   Session.setText("job.fore", {reinterpret_cast<const char *>(Data), Size});
   CompiledJob &Job = Session.read("job.fore");
-  DiagnosticEngine &Diags = Job.diagnostics();
+  DiagnosticEngine &Diags = Job.engine();
   if ((Job.spec() != nullptr) == Diags.hasErrors())
     std::abort();
   if (Job.spec()) {

@@ -26,12 +26,14 @@ public:
   /// Null after an error.
   const ir::Spec *spec() const { return Stated ? &*Stated : nullptr; }
   /// What is wrong, as far as was looked.
-  DiagnosticEngine &diagnostics() { return Diags; }
+  llvm::ArrayRef<Diagnostic> diagnostics() const { return Diags.diagnostics(); }
+  /// For who has more to report of the job.
+  DiagnosticEngine &engine() { return Diags; }
 
   /// The program with the facts \p Needs, those that they rest on, and no
   /// other. It is verified. Null after an error, which is reported once.
   const ir::Program *program(ir::FactSet Needs);
-  /// The program with every fact.
+  /// The same with every fact.
   const ir::Program *program();
   /// Says that a program with these facts will be asked for: a run that comes
   /// by keeps a copy.

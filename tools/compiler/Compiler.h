@@ -7,7 +7,7 @@
 //   CompiledJob &Job = Session.compile("job.fore", Text);
 //   if (const ir::Program *P = Job.program())
 //     ...                        // every fact, verified
-//   for (const Diagnostic &D : Job.diagnostics().diagnostics())
+//   for (const Diagnostic &D : Job.diagnostics())
 //     ...                        // D.Id, D.Range, D.Arguments, D.text()
 #ifndef FORETRACE_TOOLS_COMPILER_COMPILER_H
 #define FORETRACE_TOOLS_COMPILER_COMPILER_H
@@ -20,8 +20,8 @@
 namespace foretrace {
 
 /// Owns the texts, the syntax of files, and the jobs with their programs and
-/// messages. What one job has read is not read or parsed again for another
-/// unless it changed. For one thread; sessions share nothing.
+/// messages. A file is parsed again only if its text has changed. For one
+/// thread; several threads have a session each.
 class Compiler {
 public:
   /// Files come from \p Disk, and from the library; \p Run runs passes in place
@@ -43,11 +43,11 @@ public:
   SourceFiles &sources() { return Sources; }
 
   /// Reads the job at \p Path; whatever is wrong is in its diagnostics, which
-  /// begin as \p Diags. The job lives as long as the session.
+  /// begin as \p Diags. It stays until it is forgotten.
   CompiledJob &read(llvm::StringRef Path, FrontendOptions Options = {},
                     DiagnosticEngine Diags = {});
-  /// Reads the job \p Text, whose imports are those of a file at \p Path, and
-  /// compiles it to the end: program() has the verified result.
+  /// All in one: the file at \p Path has this \p Text from now on, and is read
+  /// and compiled to the end. The verified result is its program().
   CompiledJob &compile(llvm::StringRef Path, llvm::StringRef Text,
                        FrontendOptions Options = {});
   /// Forgets a job with all that it has.

@@ -41,8 +41,8 @@ public:
   Emitter(EmitterOptions Options, const SourceFiles &Sources,
           DiagnosticEngine &Diags);
 
-  /// Compiles \p Job, whose diagnostics are this one's, as far as the backends
-  /// need it: each pass once for all blocks.
+  /// Compiles \p Job, to whose engine this reports, as far as the backends need
+  /// it: each pass once for all blocks.
   void emitJob(CompiledJob &Job, llvm::ArrayRef<ir::EmitSpec> Emits);
   /// Takes \p P, of which the backend needs no fact that it lacks, as it is.
   void emitProgram(const ir::Program &P, const ir::EmitSpec &Emit);

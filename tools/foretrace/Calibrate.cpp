@@ -43,7 +43,7 @@ ExitCode runCalibrate() {
   if (!hasFolder(Profile, Given))
     return showMessages(Given, Sources);
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Given);
-  DiagnosticEngine &Diags = Job.diagnostics();
+  DiagnosticEngine &Diags = Job.engine();
   if (!Job.spec())
     return showMessages(Diags, Sources);
   const std::optional<ir::Program> P = runs::planUncosted(*Job.spec(), Diags);

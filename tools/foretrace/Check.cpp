@@ -88,8 +88,8 @@ ExitCode runCheck() {
       Options.Allowed = std::move(*Allowed);
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
   if (!Job.spec())
-    return showMessages(Job.diagnostics(), Session.sources());
-  return checkRun(*Job.spec(), Options, Session.sources(), Job.diagnostics());
+    return showMessages(Job.engine(), Session.sources());
+  return checkRun(*Job.spec(), Options, Session.sources(), Job.engine());
 }
 
 } // namespace foretrace

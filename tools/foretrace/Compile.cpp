@@ -45,7 +45,7 @@ static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
 
 /// Emits the blocks that are meant; everything wrong is in the diagnostics.
 static void emitJob(CompiledJob &Job, const SourceFiles &Sources) {
-  DiagnosticEngine &Diags = Job.diagnostics();
+  DiagnosticEngine &Diags = Job.engine();
   const driver::Destination To =
       driver::destinationOf(ToStdout ? "-" : OutputPath.getValue());
   std::vector<ir::EmitSpec> Emits = driver::selectEmits(
@@ -99,7 +99,7 @@ ExitCode runCompile() {
   CompiledJob &Job = Session.read(jobPath(), Options, Diags);
   if (Job.spec())
     emitJob(Job, Session.sources());
-  return showMessages(Job.diagnostics(), Session.sources());
+  return showMessages(Job.engine(), Session.sources());
 }
 
 } // namespace foretrace

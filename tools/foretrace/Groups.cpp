@@ -61,7 +61,7 @@ ExitCode runGroups() {
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), makeEngine());
   const ir::Program *P = Job.program({ir::Fact::Complete});
   if (!P)
-    return showMessages(Job.diagnostics(), Session.sources());
+    return showMessages(Job.engine(), Session.sources());
   if (OfRank >= *P->Spec.Parallel.World)
     return usageError("--rank: the job has " + Twine(*P->Spec.Parallel.World) +
                       " ranks, from 0");
@@ -74,7 +74,7 @@ ExitCode runGroups() {
       continue;
     Summary ? Printer.printKind(G) : Printer.printGroups(G, One);
   }
-  return showMessages(Job.diagnostics(), Session.sources());
+  return showMessages(Job.engine(), Session.sources());
 }
 
 } // namespace foretrace

@@ -74,11 +74,11 @@ ExitCode runPlan() {
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
   driver::Emitter Emitter =
       makeEmitter(jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""},
-                  Sources, Job.diagnostics());
+                  Sources, Job.engine());
   if (const ir::Spec *Spec = Job.spec())
     Emitter.emitJob(Job, makeEmit(*Spec));
   Emitter.commit();
-  return showMessages(Job.diagnostics(), Sources);
+  return showMessages(Job.engine(), Sources);
 }
 
 } // namespace foretrace

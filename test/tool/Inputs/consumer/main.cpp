@@ -24,7 +24,7 @@ int main() {
   if (const ir::Program *P = compile(Session, "8").program())
     std::printf("%zu kinds of blocks, dp = %d\n", P->Blocks.size(),
                 int(*P->Spec.Parallel.Dp));
-  for (const Diagnostic &D : compile(Session, "10").diagnostics().diagnostics())
+  for (const Diagnostic &D : compile(Session, "10").diagnostics())
     std::printf("%s: %d and %d\n", getDiagnosticInfo(D.Id).Slug.data(),
                 int(std::get<int64_t>(D.Arguments.front())),
                 int(std::get<int64_t>(D.Arguments.back())));
