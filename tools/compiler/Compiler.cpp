@@ -30,7 +30,7 @@ static llvm::IntrusiveRefCntPtr<vfs::InMemoryFileSystem>
 makeMemory(const vfs::FileSystem &Disk) {
   auto Memory = llvm::makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
   if (auto Folder = Disk.getCurrentWorkingDirectory())
-    Memory->setCurrentWorkingDirectory(*Folder);
+    (void)Memory->setCurrentWorkingDirectory(*Folder);
   return Memory;
 }
 
