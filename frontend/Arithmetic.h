@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators and functions on values.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_ARITHMETIC_H
 #define FORETRACE_FRONTEND_ARITHMETIC_H
 

@@ -82,11 +82,11 @@ void Binder::bindScheduleFile(const Field &F, ir::Spec &S) {
                  "a string");
     return;
   }
-  const std::optional<llvm::StringRef> Buffer = Files.read(*Text, Path->Range);
-  if (!Buffer)
+  const std::optional<SourceText> File = Files.read(*Text, Path->Range);
+  if (!File)
     return;
   ir::ParallelSpec &P = S.Parallel;
-  P.Steps = readScheduleFile(*Buffer, Diags);
+  P.Steps = readScheduleFile(*File, Diags);
   int64_t LastPart = 0, LastMicroBatch = 0;
   for (const auto &Stage : P.Steps)
     for (const ir::ScheduleSteps &At : Stage)

@@ -90,11 +90,6 @@ bool Binder::mergeModel(const Job::Declared &M, Body &Into,
   return true;
 }
 
-static bool isWithin(SourceRange Inner, SourceRange Outer) {
-  return Inner.Start.getPointer() >= Outer.Start.getPointer() &&
-         Inner.End.getPointer() <= Outer.End.getPointer();
-}
-
 /// Whether a kind of attention has that key.
 static bool takes(ir::AttentionKind Kind, llvm::StringRef Key) {
   static constexpr llvm::StringLiteral Latent[] = {
@@ -119,7 +114,7 @@ void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
     const ir::AttentionKind Kind = *Out.Kind;
     const bool CountsKeyHeads = Kind == ir::AttentionKind::GQA;
     llvm::erase_if(Own.Fields, [&](const Field &F) {
-      const bool IsOwn = F.IsGiven || isWithin(F.Key.Range, Section.Range);
+      const bool IsOwn = F.IsGiven || Section.Range.contains(F.Key.Range);
       if (takes(Kind, F.Key.Text))
         return !IsOwn && !CountsKeyHeads && F.Key.Text == "kv_heads";
       if (IsOwn)
@@ -283,7 +278,7 @@ void Binder::reportUnused(const ir::ModelSpec &M, SourceRange Declaration) {
         return Item.Block == I;
       });
     });
-    const bool IsOwn = isWithin(B.Range, Declaration);
+    const bool IsOwn = Declaration.contains(B.Range);
     if (!IsUsed && IsOwn)
       Diags.report(B.Range, diag::UnusedBlock, B.Name);
   }

@@ -15,22 +15,20 @@ namespace {
 /// One function a rule of the grammar.
 class Builder {
 public:
-  Builder(StringRef Text, DiagnosticEngine &Diags) : Text(Text), Diags(Diags) {}
+  Builder(SourceText Text, DiagnosticEngine &Diags)
+      : Text(Text), Diags(Diags) {}
 
   ast::Item item(ForeParser::ItemContext &C);
   ast::ExprPtr expr(ForeParser::ExprContext &C);
 
 private:
   SourceRange range(ParserRuleContext &C) const {
-    return {getRange(*C.start, Text).Start, getRange(*C.stop, Text).End};
+    return getRange(*C.start, Text).to(getRange(*C.stop, Text));
   }
   SourceRange range(TerminalNode &N) const {
     return getRange(*N.getSymbol(), Text);
   }
-  StringRef slice(SourceRange R) const {
-    return {R.Start.getPointer(),
-            size_t(R.End.getPointer() - R.Start.getPointer())};
-  }
+  StringRef slice(SourceRange R) const { return Text.slice(R); }
   template <typename NodeT> ast::Word word(NodeT &N) const {
     SourceRange R = range(N);
     return {slice(R).str(), R};
@@ -52,7 +50,7 @@ private:
   ast::Name path(ForeParser::PathContext &C);
   ast::Binary binary(ForeParser::BinaryContext &C);
 
-  StringRef Text;
+  SourceText Text;
   DiagnosticEngine &Diags;
 };
 
@@ -76,10 +74,7 @@ std::string Builder::unescape(SourceRange Literal) {
       Out += C;
       break;
     default:
-      const char *At = Body.data() + I;
-      Diags.report(
-          {SMLoc::getFromPointer(At - 1), SMLoc::getFromPointer(At + 1)},
-          diag::BadEscape);
+      Diags.report(Text.rangeOf(Body.slice(I - 1, I + 1)), diag::BadEscape);
     }
   }
   return Out;
@@ -226,7 +221,7 @@ ast::Number Builder::quantity(ForeParser::QuantityContext &C) {
   SourceRange R = range(C);
   size_t Length;
   ast::Number Out = readDigits(slice(R), Length);
-  Out.UnitRange = {SMLoc::getFromPointer(R.Start.getPointer() + Length), R.End};
+  Out.UnitRange = Text.rangeOf(slice(R).drop_front(Length));
   Out.Unit = slice(Out.UnitRange).str();
   return Out;
 }
@@ -311,7 +306,7 @@ ast::ExprPtr Builder::expr(ForeParser::ExprContext &C) {
   return Inner;
 }
 
-ast::File buildFile(ForeParser::FileContext &Tree, StringRef Text,
+ast::File buildFile(ForeParser::FileContext &Tree, SourceText Text,
                     DiagnosticEngine &Diags) {
   Builder B(Text, Diags);
   ast::File Out;
@@ -323,7 +318,7 @@ ast::File buildFile(ForeParser::FileContext &Tree, StringRef Text,
 }
 
 ast::ExprPtr buildExpression(ForeParser::ExpressionContext &Tree,
-                             StringRef Text, DiagnosticEngine &Diags) {
+                             SourceText Text, DiagnosticEngine &Diags) {
   return Builder(Text, Diags).expr(*Tree.expr());
 }
 

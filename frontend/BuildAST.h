@@ -10,14 +10,14 @@
 
 namespace foretrace {
 
-/// The AST of an undamaged tree; \p Text is the buffer its tokens index by
-/// byte. Reports unknown escapes in strings.
-ast::File buildFile(grammar::ForeParser::FileContext &Tree,
-                    llvm::StringRef Text, DiagnosticEngine &Diags);
+/// The AST of an undamaged tree; \p Text is what its tokens index by byte.
+/// Reports unknown escapes in strings.
+ast::File buildFile(grammar::ForeParser::FileContext &Tree, SourceText Text,
+                    DiagnosticEngine &Diags);
 
 /// The same for one expression.
 ast::ExprPtr buildExpression(grammar::ForeParser::ExpressionContext &Tree,
-                             llvm::StringRef Text, DiagnosticEngine &Diags);
+                             SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What must hold of any file before a parser sees it.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_CHECKTEXT_H
 #define FORETRACE_FRONTEND_CHECKTEXT_H
 
@@ -10,7 +11,7 @@ namespace foretrace {
 
 /// Whether \p Text is UTF-8 without NUL bytes and of bearable size; reports
 /// the first violation.
-bool checkText(llvm::StringRef Text, DiagnosticEngine &Diags);
+bool checkText(SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

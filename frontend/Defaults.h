@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a job that doesn't say gets, and what it must say.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_DEFAULTS_H
 #define FORETRACE_FRONTEND_DEFAULTS_H
 

@@ -246,13 +246,12 @@ Evaluator::Result Evaluator::member(const Value &Table,
 /// Where \p Text stands in the source of the current expression, else the
 /// whole of it (escapes may hide it).
 SourceRange Evaluator::find(llvm::StringRef Text) const {
-  const char *Begin = Current->Range.Start.getPointer();
-  const char *End = Current->Range.End.getPointer();
-  size_t At = llvm::StringRef(Begin, End - Begin).find(Text);
+  const SourceRange Whole = Current->Range;
+  const size_t At = source(Whole).find(Text);
   if (At == llvm::StringRef::npos)
-    return Current->Range;
-  return {llvm::SMLoc::getFromPointer(Begin + At),
-          llvm::SMLoc::getFromPointer(Begin + At + Text.size())};
+    return Whole;
+  const auto Begin = static_cast<uint32_t>(Whole.Begin + At);
+  return {Whole.File, Begin, static_cast<uint32_t>(Begin + Text.size())};
 }
 
 /// What `{Name}` stands for: a param, let or table entry, else a key of the
@@ -308,16 +307,15 @@ Evaluator::Result Evaluator::visit(const ast::String &Text) {
     size_t Close = Rest.find('}');
     if (Rest[0] == '}' || Close == llvm::StringRef::npos) {
       SourceRange Place = find(Rest);
-      Place.End = llvm::SMLoc::getFromPointer(Place.Start.getPointer() + 1);
+      Place.End = Place.Begin + 1;
       Diags.report(Place, diag::UnmatchedBrace, Rest.take_front(1),
                    Rest[0] == '{' ? "{{" : "}}");
       return std::nullopt;
     }
     llvm::StringRef Name = Rest.slice(1, Close);
     SourceRange Place = find(Rest.take_front(Close + 1));
-    if (Place.Start != Current->Range.Start)
-      Place = {llvm::SMLoc::getFromPointer(Place.Start.getPointer() + 1),
-               llvm::SMLoc::getFromPointer(Place.End.getPointer() - 1)};
+    if (Place.start() != Current->Range.start())
+      Place = {Place.File, Place.Begin + 1, Place.End - 1};
     std::optional<std::string> Replacement = interpolate(Name, Place);
     Ok &= Replacement.has_value();
     Out += Replacement.value_or("");

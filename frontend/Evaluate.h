@@ -2,10 +2,12 @@
 //
 // Expressions to values: exact integer arithmetic, checked units, names,
 // strings with `{names}` in them. Every failure is reported where it stands.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_EVALUATE_H
 #define FORETRACE_FRONTEND_EVALUATE_H
 
 #include "frontend/Scope.h"
+#include "lang/SourceFiles.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace foretrace {
@@ -19,7 +21,8 @@ enum class Words : unsigned char {
 /// Evaluates expressions; empty results were reported.
 class Evaluator {
 public:
-  explicit Evaluator(DiagnosticEngine &Diags) : Diags(Diags) {}
+  Evaluator(const SourceFiles &Sources, DiagnosticEngine &Diags)
+      : Sources(Sources), Diags(Diags) {}
 
   std::optional<Value> evaluate(const ast::Expr &E, const Scope &S,
                                 Words W = Words::Spellings);
@@ -31,6 +34,11 @@ public:
   /// Makes a key of the job known to `{name}` in strings.
   void setJobKey(llvm::StringRef Key, std::string Text) {
     JobKeys[Key] = std::move(Text);
+  }
+
+  /// What is written at \p Range.
+  llvm::StringRef source(SourceRange Range) const {
+    return Sources.slice(Range);
   }
 
 private:
@@ -53,6 +61,7 @@ private:
                                          SourceRange Place);
   SourceRange find(llvm::StringRef Text) const;
 
+  const SourceFiles &Sources;
   DiagnosticEngine &Diags;
   llvm::StringMap<std::string> JobKeys;
   // The expression being evaluated; saved and restored around each.

@@ -14,10 +14,10 @@ namespace {
 
 class Compilation {
 public:
-  Compilation(llvm::SourceMgr &Sources, const FrontendOptions &Options,
+  Compilation(ParsedFiles &Files, const FrontendOptions &Options,
               DiagnosticEngine &Diags)
-      : Sources(Sources), Options(Options), Diags(Diags),
-        Graph(Sources, Options.ImportPaths, Diags), Eval(Diags),
+      : Sources(Files.sources()), Options(Options), Diags(Diags),
+        Graph(Files, Options.ImportPaths, Diags), Eval(Sources, Diags),
         Bodies(Eval, Diags) {}
 
   std::optional<ir::Spec> run(llvm::StringRef Path);
@@ -26,7 +26,7 @@ public:
 private:
   bool gatherAll(const Unit *Main);
   void readOverrides();
-  void readOverride(llvm::StringRef Text);
+  void readOverride(SourceText Given);
   void overrideParam(const Override &O);
   void overrideKey(const Override &O);
   void computeNames();
@@ -35,7 +35,7 @@ private:
                      std::vector<const ast::Section *> &Seen);
   bool gatherBase(const Unit &U, const ast::Section &S);
 
-  llvm::SourceMgr &Sources;
+  SourceFiles &Sources;
   const FrontendOptions &Options;
   DiagnosticEngine &Diags;
   ImportGraph Graph;
@@ -48,22 +48,22 @@ private:
 
 } // namespace
 
-/// All -D in one buffer, a line each, so that a place tells which it is in.
+/// All -D in one file, a line each, so that a place tells which it is in.
 void Compilation::readOverrides() {
   constexpr llvm::StringLiteral Flag = "-D ";
   std::string Lines;
   for (const std::string &Text : Options.Overrides)
     Lines += (Flag + Text + "\n").str();
-  const unsigned Buffer = Sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(Lines, CommandLineName), {});
-  llvm::StringRef Rest = Sources.getMemoryBuffer(Buffer)->getBuffer();
+  const SourceText All = Sources.text(Sources.add(Lines, CommandLineName));
+  llvm::StringRef Rest = All.str();
   for (const std::string &Text : Options.Overrides) {
-    readOverride(Rest.substr(Flag.size(), Text.size()));
+    readOverride(All.part(Rest.substr(Flag.size(), Text.size())));
     Rest = Rest.drop_front(Flag.size() + Text.size() + 1);
   }
 }
 
-void Compilation::readOverride(llvm::StringRef Text) {
+void Compilation::readOverride(SourceText Given) {
+  const llvm::StringRef Text = Given.str();
   auto [Path, Value] = Text.split('=');
   Path = Path.trim();
   llvm::SmallVector<llvm::StringRef, 4> Names;
@@ -71,19 +71,19 @@ void Compilation::readOverride(llvm::StringRef Text) {
   constexpr size_t MaxNames = 8; // no section is that deep
   if (Value.trim().empty() || llvm::is_contained(Names, "") ||
       Names.size() > MaxNames) {
-    Diags.report(rangeOf(Text), diag::MalformedOverride, Text);
+    Diags.report(Given.range(), diag::MalformedOverride, Text);
     return;
   }
   std::vector<ast::Word> Words;
   for (llvm::StringRef Name : Names)
-    Words.push_back({Name.str(), rangeOf(Name)});
+    Words.push_back({Name.str(), Given.rangeOf(Name)});
   Override O;
   O.Key = {Words.back(), nullptr, &TheJob.Main->Names, true};
   if (Words.size() > 1) {
     O.Top = Words.front();
     O.Sections.assign(Words.begin() + 1, Words.end() - 1);
   }
-  if (ast::ExprPtr Parsed = parseExpression(Value, Diags)) {
+  if (ast::ExprPtr Parsed = parseExpression(Given.part(Value), Diags)) {
     O.Key.Value = Parsed.get();
     GivenValues.push_back(std::move(Parsed));
     Overrides.push_back(std::move(O));
@@ -212,7 +212,7 @@ bool Compilation::gatherBase(const Unit &U, const ast::Section &S) {
 
 void Compilation::gather(const Unit &U) {
   std::vector<const ast::Section *> Seen;
-  for (const ast::Item &I : U.File.Items) {
+  for (const ast::Item &I : U.File->Items) {
     if (const auto *S = std::get_if<ast::Section>(&I.Node))
       gatherSection(U, *S, Seen);
     else if (const auto *R = std::get_if<ast::Require>(&I.Node))
@@ -237,10 +237,8 @@ bool Compilation::gatherAll(const Unit *Main) {
   for (const Override &O : Overrides)
     if (!O.Top.Text.empty())
       overrideKey(O);
-  if (!Main->File.Items.empty()) {
-    llvm::SMLoc First = Main->File.Items.front().Range.Start;
-    TheJob.Start = {First, First};
-  }
+  if (!Main->File->Items.empty())
+    TheJob.Start = Main->File->Items.front().Range.atStart();
   return true;
 }
 
@@ -259,11 +257,11 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   return S;
 }
 
-std::optional<ir::Spec> foretrace::compileSpec(llvm::SourceMgr &Sources,
+std::optional<ir::Spec> foretrace::compileSpec(ParsedFiles &Files,
                                                llvm::StringRef Path,
                                                const FrontendOptions &Options,
                                                DiagnosticEngine &Diags) {
-  return Compilation(Sources, Options, Diags).run(Path);
+  return Compilation(Files, Options, Diags).run(Path);
 }
 
 /// A job that has a cluster and nothing else.
@@ -277,11 +275,8 @@ static std::string jobWithCluster(llvm::StringRef Path) {
 }
 
 std::optional<ir::ClusterSpec> Compilation::runCluster(llvm::StringRef Path) {
-  const unsigned Buffer =
-      Sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
-                                     jobWithCluster(Path), CommandLineName),
-                                 {});
-  if (!gatherAll(Graph.load(Buffer)))
+  const FileId File = Sources.add(jobWithCluster(Path), CommandLineName);
+  if (!gatherAll(Graph.load(File)))
     return std::nullopt;
   std::optional<ir::ClusterSpec> C =
       Binder(TheJob, Graph, Bodies, Eval, Diags).bindCluster();
@@ -293,8 +288,8 @@ std::optional<ir::ClusterSpec> Compilation::runCluster(llvm::StringRef Path) {
 }
 
 std::optional<ir::ClusterSpec>
-foretrace::compileCluster(llvm::SourceMgr &Sources, llvm::StringRef Path,
+foretrace::compileCluster(ParsedFiles &Files, llvm::StringRef Path,
                           const FrontendOptions &Options,
                           DiagnosticEngine &Diags) {
-  return Compilation(Sources, Options, Diags).runCluster(Path);
+  return Compilation(Files, Options, Diags).runCluster(Path);
 }

@@ -4,9 +4,8 @@
 #ifndef FORETRACE_FRONTEND_FRONTEND_H
 #define FORETRACE_FRONTEND_FRONTEND_H
 
+#include "frontend/ParsedFiles.h"
 #include "ir/Spec.h"
-#include "lang/Diagnostic.h"
-#include "llvm/Support/SourceMgr.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,19 +24,18 @@ struct FrontendOptions {
   std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel;
 };
 
-/// Compiles the file at \p Path. Every buffer read is added to \p Sources, so
-/// ranges stay valid as long as it lives. Returns nothing after an error; all
-/// errors of all phases that could run are in \p Diags. The result holds what
-/// was stated and constant defaults; what follows from other values (dp, ga,
-/// head_dim ...) is left absent for the `derive` pass.
-std::optional<ir::Spec> compileSpec(llvm::SourceMgr &Sources,
-                                    llvm::StringRef Path,
+/// Compiles the file at \p Path; files that \p Files has are not parsed again.
+/// Returns nothing after an error; all errors of all phases that could run are
+/// in \p Diags. The result holds what was stated and constant defaults; what
+/// follows from other values (dp, ga, head_dim ...) is left absent for the
+/// `derive` pass.
+std::optional<ir::Spec> compileSpec(ParsedFiles &Files, llvm::StringRef Path,
                                     const FrontendOptions &Options,
                                     DiagnosticEngine &Diags);
 
 /// The cluster in the file \p Path, TOML or the section of a job, as an
 /// `import` finds it. -D changes its keys. Nothing after an error.
-std::optional<ir::ClusterSpec> compileCluster(llvm::SourceMgr &Sources,
+std::optional<ir::ClusterSpec> compileCluster(ParsedFiles &Files,
                                               llvm::StringRef Path,
                                               const FrontendOptions &Options,
                                               DiagnosticEngine &Diags);

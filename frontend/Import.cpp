@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds, reads and parses the files of a job.
+// Finds the files of a job.
 #include "frontend/Import.h"
-#include "frontend/Parse.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace foretrace;
-namespace fs = llvm::sys::fs;
+namespace vfs = llvm::vfs;
 namespace path = llvm::sys::path;
 
 /// The one name a file has; \p Path itself if there is no such file.
-static std::string realPath(llvm::StringRef Path) {
+std::string ImportGraph::realPath(llvm::StringRef Path) const {
   llvm::SmallString<128> Real;
-  if (fs::real_path(Path, Real))
+  if (Sources.system().getRealPath(Path, Real))
     return Path.str();
   return std::string(Real);
 }
 
 /// What the last part of \p Missing could have been: the name of a file of its
 /// kind that an import from one of \p Folders finds. Empty if none is near.
-static std::string findNearest(llvm::StringRef Missing,
-                               llvm::ArrayRef<std::string> Folders) {
+std::string
+ImportGraph::findNearest(llvm::StringRef Missing,
+                         llvm::ArrayRef<std::string> Folders) const {
   std::vector<std::string> Stems;
   for (llvm::StringRef Folder : Folders) {
     llvm::SmallString<128> Beside(Folder);
     path::append(Beside, path::parent_path(Missing));
     std::error_code EC;
-    for (fs::directory_iterator It(Beside, EC), End; It != End && !EC;
-         It.increment(EC))
+    for (vfs::directory_iterator It = Sources.system().dir_begin(Beside, EC),
+                                 End;
+         It != End && !EC; It.increment(EC))
       if (path::extension(It->path()) == path::extension(Missing) &&
-          It->type() != fs::file_type::directory_file)
+          It->type() != llvm::sys::fs::file_type::directory_file)
         Stems.push_back(path::stem(It->path()).str());
   }
   llvm::sort(Stems); // a folder has no order
@@ -59,7 +58,8 @@ std::string ImportGraph::locate(const ast::Import &I,
   for (const std::string &Folder : Folders) {
     llvm::SmallString<128> Candidate(Folder == "." ? "" : Folder);
     path::append(Candidate, I.Path.Text);
-    if (fs::exists(Candidate) && !fs::is_directory(Candidate))
+    const auto Status = Sources.system().status(Candidate);
+    if (Status && !Status->isDirectory())
       return std::string(Candidate);
   }
   DiagnosticBuilder B =
@@ -72,28 +72,22 @@ std::string ImportGraph::locate(const ast::Import &I,
   return "";
 }
 
-std::optional<unsigned> ImportGraph::open(llvm::StringRef Path,
-                                          SourceRange Range) {
-  auto Buffer = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false);
-  if (!Buffer) {
-    Diags.report(Range, diag::FileUnreadable, Path,
-                 Buffer.getError().message());
-    return std::nullopt;
-  }
-  return Sources.AddNewSourceBuffer(std::move(*Buffer), llvm::SMLoc());
+std::optional<FileId> ImportGraph::open(llvm::StringRef Path,
+                                        SourceRange Range) {
+  const llvm::ErrorOr<FileId> File = Sources.open(Path);
+  if (File)
+    return *File;
+  Diags.report(Range, diag::FileUnreadable, Path, File.getError().message());
+  return std::nullopt;
 }
 
-std::optional<llvm::StringRef> ImportGraph::read(llvm::StringRef Path,
-                                                 SourceRange Use) {
-  const unsigned Home = Sources.FindBufferContainingLoc(Use.Start);
+std::optional<SourceText> ImportGraph::read(llvm::StringRef Path,
+                                            SourceRange Use) {
   llvm::SmallString<128> Full(
-      path::is_absolute(Path)
-          ? ""
-          : path::parent_path(
-                Sources.getMemoryBuffer(Home)->getBufferIdentifier()));
+      path::is_absolute(Path) ? "" : path::parent_path(Sources.name(Use.File)));
   path::append(Full, Path);
-  if (std::optional<unsigned> Buffer = open(Full, Use))
-    return Sources.getMemoryBuffer(*Buffer)->getBuffer();
+  if (std::optional<FileId> File = open(Full, Use))
+    return Sources.text(*File);
   return std::nullopt;
 }
 
@@ -114,28 +108,25 @@ Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
   std::string Real = realPath(Path);
   if (reportCycle(Real, Path, Range))
     return nullptr;
-  for (const Known &K : Files)
+  for (const Known &K : Loaded)
     if (K.Path == Real)
       return K.Fore;
-  std::optional<unsigned> Buffer = open(Path, Range);
-  std::optional<ast::File> File;
-  if (Buffer)
-    File = parseFore(Sources, *Buffer, Diags);
-  if (!File) {
-    Files.push_back({Real, nullptr, nullptr});
-    return nullptr;
+  const std::optional<FileId> Id = open(Path, Range);
+  const ast::File *File = Id ? Files.fore(*Id, Diags) : nullptr;
+  Unit *U = nullptr;
+  if (File) {
+    Stack.push_back({Real, Range});
+    U = add(*File, Path);
+    Stack.pop_back();
   }
-  Stack.push_back({Real, Range});
-  Unit *U = add(std::move(*File), Path);
-  Stack.pop_back();
-  Files.push_back({Real, U, nullptr});
+  Loaded.push_back({Real, U, nullptr});
   return U;
 }
 
 /// Takes a file with everything that it imports.
-Unit *ImportGraph::add(ast::File File, llvm::StringRef Path) {
-  Unit &U = *Units.emplace_back(std::make_unique<Unit>());
-  U.File = std::move(File);
+Unit *ImportGraph::add(const ast::File &File, llvm::StringRef Path) {
+  Unit &U = Units.emplace_back();
+  U.File = &File;
   declare(U, Path);
   Order.push_back(&U);
   return &U;
@@ -144,17 +135,12 @@ Unit *ImportGraph::add(ast::File File, llvm::StringRef Path) {
 const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
                                           SourceRange Range) {
   std::string Real = realPath(Path);
-  for (const Known &K : Files)
+  for (const Known &K : Loaded)
     if (K.Path == Real)
       return K.Toml;
-  const ast::Section *Table = nullptr;
-  if (std::optional<unsigned> Buffer = open(Path, Range))
-    if (std::optional<ast::Section> Parsed = parseToml(Sources, *Buffer, Diags))
-      Table =
-          Tables
-              .emplace_back(std::make_unique<ast::Section>(std::move(*Parsed)))
-              .get();
-  Files.push_back({Real, nullptr, Table});
+  const std::optional<FileId> Id = open(Path, Range);
+  const ast::Section *Table = Id ? Files.toml(*Id, Diags) : nullptr;
+  Loaded.push_back({Real, nullptr, Table});
   return Table;
 }
 
@@ -188,7 +174,7 @@ void ImportGraph::import(Unit &U, const ast::Import &I,
 }
 
 void ImportGraph::declare(Unit &U, llvm::StringRef Path) {
-  for (const ast::Item &I : U.File.Items) {
+  for (const ast::Item &I : U.File->Items) {
     if (const auto *Import = std::get_if<ast::Import>(&I.Node)) {
       import(U, *Import, Path);
       continue;
@@ -212,7 +198,7 @@ Unit *ImportGraph::load(llvm::StringRef MainPath) {
   return loadFore(MainPath, SourceRange());
 }
 
-Unit *ImportGraph::load(unsigned Buffer) {
-  std::optional<ast::File> File = parseFore(Sources, Buffer, Diags);
-  return File ? add(std::move(*File), "") : nullptr;
+Unit *ImportGraph::load(FileId Id) {
+  const ast::File *File = Files.fore(Id, Diags);
+  return File ? add(*File, "") : nullptr;
 }

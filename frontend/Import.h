@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files a job consists of: loads each once, in the order of imports.
+// Which files a job consists of, in the order of imports.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_IMPORT_H
 #define FORETRACE_FRONTEND_IMPORT_H
 
+#include "frontend/ParsedFiles.h"
 #include "frontend/Scope.h"
-#include "llvm/Support/SourceMgr.h"
-#include <memory>
 
 namespace foretrace {
 
-/// One `.fore` file with its names.
+/// One `.fore` file with the names that it has in this job.
 struct Unit {
-  ast::File File;
+  const ast::File *File;
   Scope Names;
   std::vector<Unit *> Imports; ///< `.fore` files, in source order
 };
 
-/// All files of a job. Owns what symbols and values point into.
+/// All files of a job.
 class ImportGraph {
 public:
-  ImportGraph(llvm::SourceMgr &Sources,
-              const std::vector<std::string> &ImportPaths,
+  ImportGraph(ParsedFiles &Files, const std::vector<std::string> &ImportPaths,
               DiagnosticEngine &Diags)
-      : Sources(Sources), ImportPaths(ImportPaths), Diags(Diags) {}
+      : Files(Files), Sources(Files.sources()), ImportPaths(ImportPaths),
+        Diags(Diags) {}
 
   /// Loads the main file and all it imports. Null if the main file can't be
   /// read or parsed; what else failed was reported and is left out.
   Unit *load(llvm::StringRef MainPath);
   /// The same of a text in memory, whose imports are relative to the working
   /// directory.
-  Unit *load(unsigned Buffer);
+  Unit *load(FileId Id);
 
   /// The text of the file at \p Path, relative to the file that \p Use lies in;
   /// of -D, to the working directory. Reports one that can't be read.
-  std::optional<llvm::StringRef> read(llvm::StringRef Path, SourceRange Use);
+  std::optional<SourceText> read(llvm::StringRef Path, SourceRange Use);
 
   /// Every unit, imported ones before those that import them.
   const std::vector<Unit *> &units() const { return Order; }
@@ -50,22 +50,25 @@ private:
     const ast::Section *Toml = nullptr;
   };
 
+  std::string realPath(llvm::StringRef Path) const;
   std::string locate(const ast::Import &I, llvm::StringRef Importer);
-  std::optional<unsigned> open(llvm::StringRef Path, SourceRange Range);
+  std::string findNearest(llvm::StringRef Missing,
+                          llvm::ArrayRef<std::string> Folders) const;
+  std::optional<FileId> open(llvm::StringRef Path, SourceRange Range);
   Unit *loadFore(llvm::StringRef Path, SourceRange Range);
-  Unit *add(ast::File File, llvm::StringRef Path);
+  Unit *add(const ast::File &File, llvm::StringRef Path);
   const ast::Section *loadToml(llvm::StringRef Path, SourceRange Range);
   void declare(Unit &U, llvm::StringRef Path);
   void import(Unit &U, const ast::Import &I, llvm::StringRef Importer);
   bool reportCycle(llvm::StringRef Real, llvm::StringRef Path,
                    SourceRange Range);
 
-  llvm::SourceMgr &Sources;
+  ParsedFiles &Files;
+  SourceFiles &Sources;
   const std::vector<std::string> &ImportPaths;
   DiagnosticEngine &Diags;
-  std::vector<std::unique_ptr<Unit>> Units;
-  std::vector<std::unique_ptr<ast::Section>> Tables;
-  std::vector<Known> Files;
+  std::deque<Unit> Units;
+  std::vector<Known> Loaded;
   std::vector<Loading> Stack;
   std::vector<Unit *> Order;
 };

@@ -154,9 +154,7 @@ KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
     return ast::Word{*Text, Range};
   DiagnosticBuilder B = Diags.report(V->Range, diag::WrongType, F.Key.Text,
                                      describe(*V), "a word or text");
-  const llvm::StringRef Source(
-      Range.Start.getPointer(),
-      static_cast<size_t>(Range.End.getPointer() - Range.Start.getPointer()));
+  const llvm::StringRef Source = Eval.source(Range);
   if (llvm::is_contained(Spellings, Source)) // a version, say
     B.note(Range, diag::DidYouMean, write(Source)).fix(Range, write(Source));
   return std::nullopt;

@@ -2,6 +2,7 @@
 //
 // The keys of each section, from ir/Spec.def: how one is bound to its member,
 // and what is said of one that doesn't exist.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_KEYS_H
 #define FORETRACE_FRONTEND_KEYS_H
 

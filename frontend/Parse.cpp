@@ -15,9 +15,9 @@ namespace foretrace {
 namespace {
 class Parse {
 public:
-  Parse(llvm::StringRef Text, DiagnosticEngine &Diags)
-      : Text(Text), Diags(Diags), Stream(Text), Source(Stream, Text, Diags),
-        Tokens(&Source), Parser(&Tokens) {
+  Parse(SourceText Text, DiagnosticEngine &Diags)
+      : Text(Text), Diags(Diags), Stream(Text.str()),
+        Source(Stream, Text, Diags), Tokens(&Source), Parser(&Tokens) {
     Parser.removeErrorListeners();
   }
 
@@ -54,7 +54,7 @@ private:
     return Parser.getNumberOfSyntaxErrors() == 0 ? Tree : nullptr;
   }
 
-  llvm::StringRef Text;
+  SourceText Text;
   DiagnosticEngine &Diags;
   ByteStream Stream;
   TokenSource Source;
@@ -63,9 +63,7 @@ private:
 };
 } // namespace
 
-std::optional<ast::File> parseFore(const llvm::SourceMgr &Sources,
-                                   unsigned BufferId, DiagnosticEngine &Diags) {
-  llvm::StringRef Text = Sources.getMemoryBuffer(BufferId)->getBuffer();
+std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags) {
   if (!checkText(Text, Diags))
     return std::nullopt;
   Parse P(Text, Diags);
@@ -79,7 +77,7 @@ std::optional<ast::File> parseFore(const llvm::SourceMgr &Sources,
   return File;
 }
 
-ast::ExprPtr parseExpression(llvm::StringRef Text, DiagnosticEngine &Diags) {
+ast::ExprPtr parseExpression(SourceText Text, DiagnosticEngine &Diags) {
   if (!checkText(Text, Diags))
     return nullptr;
   Parse P(Text, Diags);

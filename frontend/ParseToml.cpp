@@ -18,35 +18,38 @@ namespace {
 /// Finds bytes from toml++'s lines and columns, which count code points.
 class LineMap {
 public:
-  explicit LineMap(StringRef Text) : Text(Text) {
-    for (size_t I = 0; I != StringRef::npos; I = Text.find('\n', I)) {
+  explicit LineMap(SourceText Text) : Text(Text) {
+    for (size_t I = 0; I != StringRef::npos; I = Text.str().find('\n', I)) {
       I += !Starts.empty();
       Starts.push_back(I);
     }
   }
 
-  SMLoc locate(toml::source_position P) const {
-    if (!P || P.line > Starts.size())
-      return SMLoc::getFromPointer(Text.end());
-    const char *At = Text.data() + Starts[P.line - 1];
-    for (toml::source_index I = 1; I < P.column && At != Text.end(); ++I)
-      do
-        ++At;
-      while (At != Text.end() && (*At & 0xc0) == 0x80);
-    return SMLoc::getFromPointer(At);
-  }
   SourceRange locate(const toml::source_region &R) const {
-    return {locate(R.begin), locate(R.end)};
+    return Text.range(offsetOf(R.begin), offsetOf(R.end));
   }
+  StringRef slice(SourceRange R) const { return Text.slice(R); }
 
 private:
-  StringRef Text;
+  size_t offsetOf(toml::source_position P) const {
+    const StringRef Bytes = Text.str();
+    if (!P || P.line > Starts.size())
+      return Bytes.size();
+    size_t At = Starts[P.line - 1];
+    for (toml::source_index I = 1; I < P.column && At != Bytes.size(); ++I)
+      do
+        ++At;
+      while (At != Bytes.size() && (Bytes[At] & 0xc0) == 0x80);
+    return At;
+  }
+
+  SourceText Text;
   std::vector<size_t> Starts;
 };
 
 class TomlBuilder {
 public:
-  TomlBuilder(StringRef Text, DiagnosticEngine &Diags)
+  TomlBuilder(SourceText Text, DiagnosticEngine &Diags)
       : Lines(Text), Diags(Diags) {}
 
   std::vector<ast::Entry> entries(const toml::table &Table);
@@ -76,8 +79,7 @@ static ast::ExprPtr makeExpr(SourceRange Range, decltype(ast::Expr::Node) N) {
 /// Keeps the digits as written; only hexadecimal and the like are converted.
 ast::ExprPtr TomlBuilder::number(SourceRange Range,
                                  const toml::value<int64_t> *Integer) {
-  StringRef Written(Range.Start.getPointer(),
-                    Range.End.getPointer() - Range.Start.getPointer());
+  StringRef Written = Lines.slice(Range);
   bool IsNegative = Written.consume_front("-");
   Written.consume_front("+");
   if (Written == "inf" || Written == "nan")
@@ -130,17 +132,17 @@ std::vector<ast::Entry> TomlBuilder::entries(const toml::table &Table) {
   for (const auto &[Key, Node] : Table) {
     ast::Word Name{std::string(Key.str()), locate(Key.source())};
     if (const toml::table *Inner = Node.as_table()) {
-      SourceRange Range{Name.Range.Start, locate(Inner->source()).End};
+      SourceRange Range = Name.Range.to(locate(Inner->source()));
       ast::Section S{Name, {}, {}, entries(*Inner), Range};
       Out.push_back({std::move(S), Range});
     } else if (ast::ExprPtr Value = expr(Node)) {
-      SourceRange Range{Name.Range.Start, Value->Range.End};
+      SourceRange Range = Name.Range.to(Value->Range);
       Out.push_back({ast::Assignment{Name, std::move(Value)}, Range});
     }
   }
   // toml++ sorts by name.
   llvm::sort(Out, [](const ast::Entry &A, const ast::Entry &B) {
-    return A.Range.Start.getPointer() < B.Range.Start.getPointer();
+    return A.Range.start() < B.Range.start();
   });
   return Out;
 }
@@ -198,24 +200,21 @@ static const char *findTooDeep(StringRef Text) {
   return nullptr;
 }
 
-std::optional<ast::Section> parseToml(const llvm::SourceMgr &Sources,
-                                      unsigned BufferId,
+std::optional<ast::Section> parseToml(SourceText Text,
                                       DiagnosticEngine &Diags) {
-  StringRef Text = Sources.getMemoryBuffer(BufferId)->getBuffer();
   if (!checkText(Text, Diags))
     return std::nullopt;
-  if (const char *At = findTooDeep(Text)) {
-    Diags.report({SMLoc::getFromPointer(At), SMLoc::getFromPointer(At + 1)},
-                 diag::NestingTooDeep, MaxNesting);
+  if (const char *At = findTooDeep(Text.str())) {
+    Diags.report(Text.rangeOf({At, 1}), diag::NestingTooDeep, MaxNesting);
     return std::nullopt;
   }
   TomlBuilder Builder(Text, Diags);
   try {
     unsigned ErrorsBefore = Diags.errorCount();
-    toml::table Table = toml::parse(std::string_view(Text));
+    toml::table Table = toml::parse(std::string_view(Text.str()));
     ast::Section Out;
     Out.Entries = Builder.entries(Table);
-    Out.Range = rangeOf(Text);
+    Out.Range = Text.range();
     if (Diags.errorCount() == ErrorsBefore)
       return Out;
   } catch (const toml::parse_error &E) {

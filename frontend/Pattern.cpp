@@ -39,8 +39,7 @@ PatternValue foretrace::concatenate(PatternValue Left,
     }
     for (LayerRun::Item I : R.Items)
       append(Left.back().Items, I);
-    if (R.Range.isValid())
-      Left.back().Range.End = R.Range.End;
+    Left.back().Range = Left.back().Range.to(R.Range);
   }
   return Left;
 }

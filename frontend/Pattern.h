@@ -2,6 +2,7 @@
 //
 // Arithmetic of layer patterns, which stay folded: `24 * (dense + moe)` is one
 // run of 24 periods, never 48 layers.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_PATTERN_H
 #define FORETRACE_FRONTEND_PATTERN_H
 

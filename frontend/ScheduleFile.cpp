@@ -4,10 +4,9 @@
 using namespace foretrace;
 
 /// Reads what stands between two commas.
-static void readEntry(llvm::StringRef Text,
+static void readEntry(llvm::StringRef Text, SourceRange Range,
                       std::vector<ir::ScheduleSteps> &Into,
                       DiagnosticEngine &Diags) {
-  const SourceRange Range = rangeOf(Text);
   std::optional<ir::CellEntry> Entry = ir::parseEntry(Text);
   if (!Entry) {
     DiagnosticBuilder B = Diags.report(Range, diag::ScheduleCell, Text);
@@ -20,17 +19,17 @@ static void readEntry(llvm::StringRef Text,
 }
 
 std::vector<std::vector<ir::ScheduleSteps>>
-foretrace::readScheduleFile(llvm::StringRef Text, DiagnosticEngine &Diags) {
+foretrace::readScheduleFile(SourceText Source, DiagnosticEngine &Diags) {
   std::vector<std::vector<ir::ScheduleSteps>> Out;
-  Text = Text.rtrim();
+  llvm::StringRef Text = Source.str().rtrim();
   while (!Text.empty()) {
     auto [Line, Rest] = Text.split('\n');
     std::vector<ir::ScheduleSteps> &Stage = Out.emplace_back();
     for (Text = Rest; !Line.empty();) {
       auto [Entry, Others] = Line.split(',');
       Line = Others;
-      if (!Entry.trim().empty())
-        readEntry(Entry.trim(), Stage, Diags);
+      if (const llvm::StringRef Cell = Entry.trim(); !Cell.empty())
+        readEntry(Cell, Source.rangeOf(Cell), Stage, Diags);
     }
   }
   return Out;

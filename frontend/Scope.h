@@ -3,6 +3,7 @@
 // Which names an expression can use: params, lets and TOML aliases of its file
 // and of the files it imports, lets of the section it stands in, and blocks of
 // its model.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_SCOPE_H
 #define FORETRACE_FRONTEND_SCOPE_H
 

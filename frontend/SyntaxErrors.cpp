@@ -14,7 +14,7 @@ namespace {
 /// One error, and the questions that decide how to put it.
 class SyntaxError {
 public:
-  SyntaxError(ForeParser &Parser, Token &Found, StringRef Text,
+  SyntaxError(ForeParser &Parser, Token &Found, SourceText Text,
               DiagnosticEngine &Diags)
       : Parser(Parser), Found(Found), Expected(Parser.getExpectedTokens()),
         Text(Text), Diags(Diags) {}
@@ -43,13 +43,13 @@ private:
   std::string describeExpected() const;
   std::string describeFound() const;
   StringRef textOf(const Token &T) const {
-    return Text.slice(T.getStartIndex(), T.getStopIndex() + 1);
+    return Text.str().slice(T.getStartIndex(), T.getStopIndex() + 1);
   }
 
   ForeParser &Parser;
   Token &Found;
   misc::IntervalSet Expected;
-  StringRef Text;
+  SourceText Text;
   DiagnosticEngine &Diags;
 };
 
@@ -200,7 +200,7 @@ void SyntaxError::reportAfterWord(Token &Word) {
       ("`=` or `{` after `" + textOf(Word) + "`").str(), describeFound());
   if (Found.getType() == ForeParser::NUMBER ||
       Found.getType() == ForeParser::QUANTITY)
-    Report.fix({Here.Start, Here.Start}, "= ");
+    Report.fix(Here.atStart(), "= ");
 }
 
 /// A section whose head goes wrong, mostly because it is something else.

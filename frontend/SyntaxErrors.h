@@ -15,8 +15,7 @@ class TokenSource;
 /// when they are enough.
 class SyntaxErrors final : public antlr4::BaseErrorListener {
 public:
-  SyntaxErrors(llvm::StringRef Text, TokenSource &Source,
-               DiagnosticEngine &Diags)
+  SyntaxErrors(SourceText Text, TokenSource &Source, DiagnosticEngine &Diags)
       : Text(Text), Source(Source), Diags(Diags) {}
 
   void syntaxError(antlr4::Recognizer *Parser, antlr4::Token *Found,
@@ -24,7 +23,7 @@ public:
                    std::exception_ptr Cause) override;
 
 private:
-  llvm::StringRef Text;
+  SourceText Text;
   TokenSource &Source;
   DiagnosticEngine &Diags;
   unsigned NumErrors = 0;

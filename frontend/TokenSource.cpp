@@ -16,14 +16,14 @@ std::string ByteStream::getText(const misc::Interval &I) {
   return Text.substr(I.a, I.b + 1 - I.a).str();
 }
 
-SourceRange getRange(const Token &T, llvm::StringRef Text) {
-  size_t Begin = std::min(T.getStartIndex(), Text.size());
-  size_t End = std::min(std::max(T.getStopIndex() + 1, Begin), Text.size());
-  return {llvm::SMLoc::getFromPointer(Text.data() + Begin),
-          llvm::SMLoc::getFromPointer(Text.data() + End)};
+SourceRange getRange(const Token &T, SourceText Text) {
+  const size_t Size = Text.str().size();
+  size_t Begin = std::min(T.getStartIndex(), Size);
+  size_t End = std::min(std::max(T.getStopIndex() + 1, Begin), Size);
+  return Text.range(Begin, End);
 }
 
-TokenSource::TokenSource(ByteStream &Stream, llvm::StringRef Text,
+TokenSource::TokenSource(ByteStream &Stream, SourceText Text,
                          DiagnosticEngine &Diags)
     : ForeLexer(&Stream), Stream(Stream), Text(Text), Diags(Diags) {
   removeErrorListeners();
@@ -39,28 +39,21 @@ std::unique_ptr<Token> TokenSource::nextToken() {
   }
 }
 
-/// What stands at \p Range.
-static llvm::StringRef slice(SourceRange Range) {
-  return {Range.Start.getPointer(),
-          size_t(Range.End.getPointer() - Range.Start.getPointer())};
-}
-
 /// `#` and `/*`, whatever the comment says.
-static void reportComment(SourceRange Range, DiagnosticEngine &Diags) {
-  llvm::StringRef Seen = slice(Range);
-  bool IsLine = Seen.starts_with("#");
-  llvm::StringRef Mark = Seen.take_front(IsLine ? 1 : 2);
-  Range.End = llvm::SMLoc::getFromPointer(Mark.end());
+static void reportComment(SourceText Seen, DiagnosticEngine &Diags) {
+  bool IsLine = Seen.str().starts_with("#");
+  llvm::StringRef Mark = Seen.str().take_front(IsLine ? 1 : 2);
+  const SourceRange Range = Seen.rangeOf(Mark);
   DiagnosticBuilder B = Diags.report(Range, diag::ForeignComment, Mark);
   if (IsLine)
     B.fix(Range, "//");
 }
 
-static void reportString(SourceRange Range, DiagnosticEngine &Diags) {
-  llvm::StringRef Inside = slice(Range).drop_front().drop_back();
-  DiagnosticBuilder B = Diags.report(Range, diag::ForeignString);
+static void reportString(SourceText Seen, DiagnosticEngine &Diags) {
+  llvm::StringRef Inside = Seen.str().drop_front().drop_back();
+  DiagnosticBuilder B = Diags.report(Seen.range(), diag::ForeignString);
   if (!Inside.contains('"') && !Inside.contains('\\'))
-    B.fix(Range, "\"" + Inside + "\"");
+    B.fix(Seen.range(), "\"" + Inside + "\"");
 }
 
 /// Whether what follows a `:` is the base of a section, as in `model a : b {`.
@@ -72,8 +65,9 @@ static bool isBase(llvm::StringRef Rest) {
   return After.size() != Name.size() && After.ltrim(Blanks).starts_with("{");
 }
 
-static void reportCharacter(SourceRange Range, DiagnosticEngine &Diags) {
-  llvm::StringRef Seen = slice(Range);
+static void reportCharacter(SourceText Source, DiagnosticEngine &Diags) {
+  const SourceRange Range = Source.range();
+  llvm::StringRef Seen = Source.str();
   if (Seen == ";") {
     Diags.report(Range, diag::NoSeparator, ";").fix(Range, "");
     return;
@@ -91,16 +85,17 @@ static void reportCharacter(SourceRange Range, DiagnosticEngine &Diags) {
 /// or for `=` is made one, so that the parser sees what was meant.
 bool TokenSource::isUsable(Token &T) {
   const SourceRange Range = getRange(T, Text);
+  const SourceText Seen = Text.part(Text.slice(Range));
   size_t Meant = Token::INVALID_TYPE;
   switch (T.getType()) {
   case BAD_CHARACTER:
-    reportCharacter(Range, Diags);
+    reportCharacter(Seen, Diags);
     break;
   case FOREIGN_COMMENT:
-    reportComment(Range, Diags);
+    reportComment(Seen, Diags);
     break;
   case FOREIGN_STRING:
-    reportString(Range, Diags);
+    reportString(Seen, Diags);
     Meant = STRING;
     break;
   case OPEN_STRING:
@@ -108,7 +103,7 @@ bool TokenSource::isUsable(Token &T) {
     Meant = STRING;
     break;
   case COLON:
-    if (isBase(Text.substr(T.getStopIndex() + 1)))
+    if (isBase(Text.str().substr(T.getStopIndex() + 1)))
       return true;
     Diags.report(Range, diag::ExpectedToken, "`=`", "`:`").fix(Range, " =");
     Meant = ASSIGN;

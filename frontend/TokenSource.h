@@ -49,8 +49,7 @@ private:
 /// brackets or operators nest too deep.
 class TokenSource final : public grammar::ForeLexer {
 public:
-  TokenSource(ByteStream &Stream, llvm::StringRef Text,
-              DiagnosticEngine &Diags);
+  TokenSource(ByteStream &Stream, SourceText Text, DiagnosticEngine &Diags);
 
   std::unique_ptr<antlr4::Token> nextToken() override;
 
@@ -66,7 +65,7 @@ private:
   void checkDepth(const antlr4::Token &T);
 
   ByteStream &Stream;
-  llvm::StringRef Text;
+  SourceText Text;
   DiagnosticEngine &Diags;
   unsigned NumErrors = 0;
   /// Operators pending in each open bracket, outermost first.
@@ -75,7 +74,7 @@ private:
 };
 
 /// Bytes of \p T in \p Text.
-SourceRange getRange(const antlr4::Token &T, llvm::StringRef Text);
+SourceRange getRange(const antlr4::Token &T, SourceText Text);
 
 } // namespace foretrace
 

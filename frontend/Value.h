@@ -2,6 +2,7 @@
 //
 // What an expression is worth: an exact integer or a decimal with a dimension,
 // a word, a string, a list, a layer pattern or a table.
+// Private to the frontend.
 #ifndef FORETRACE_FRONTEND_VALUE_H
 #define FORETRACE_FRONTEND_VALUE_H
 

@@ -23,7 +23,7 @@ Token Lexer::take(Token::Kind K, size_t Length) {
   Token T;
   T.K = K;
   T.Text = Rest.take_front(Length);
-  T.Range = rangeOf(T.Text);
+  T.Range = Text.rangeOf(T.Text);
   Rest = Rest.drop_front(Length);
   return T;
 }

@@ -33,10 +33,10 @@ struct Token {
   bool isWord(llvm::StringRef W) const { return K == Kind::Word && Text == W; }
 };
 
-/// Cuts a buffer into tokens. Blanks, newlines and `//` comments only separate.
+/// Cuts a text into tokens. Blanks, newlines and `//` comments only separate.
 class Lexer {
 public:
-  explicit Lexer(llvm::StringRef Buffer) : Rest(Buffer) {}
+  explicit Lexer(SourceText Text) : Text(Text), Rest(Text.str()) {}
   Token next();
 
 private:
@@ -46,6 +46,7 @@ private:
   Token value();
   Token number();
 
+  SourceText Text;
   llvm::StringRef Rest;
 };
 

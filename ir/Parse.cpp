@@ -13,10 +13,8 @@ namespace {
 
 class ProgramParser {
 public:
-  ProgramParser(llvm::SourceMgr &Sources, unsigned Buffer,
-                DiagnosticEngine &Diags)
-      : In(Sources.getMemoryBuffer(Buffer)->getBuffer(), Diags),
-        Locations(Sources) {}
+  ProgramParser(SourceFiles &Sources, FileId File, DiagnosticEngine &Diags)
+      : In(Sources.text(File), Diags), Locations(Sources) {}
 
   std::optional<Program> parse() {
     if (!header())
@@ -228,8 +226,7 @@ bool ProgramParser::part() {
                      "`schedule`");
 }
 
-std::optional<Program> foretrace::ir::parse(llvm::SourceMgr &Sources,
-                                            unsigned Buffer,
+std::optional<Program> foretrace::ir::parse(SourceFiles &Sources, FileId File,
                                             DiagnosticEngine &Diags) {
-  return ProgramParser(Sources, Buffer, Diags).parse();
+  return ProgramParser(Sources, File, Diags).parse();
 }

@@ -7,15 +7,15 @@
 
 #include "ir/Program.h"
 #include "lang/Diagnostic.h"
-#include "llvm/Support/SourceMgr.h"
+#include "lang/SourceFiles.h"
 #include <optional>
 
 namespace foretrace::ir {
 
-/// Parses the buffer \p Buffer of \p Sources; nothing after an error. Every
+/// Parses \p File of \p Sources; nothing after an error. Every
 /// value and op points to its place in the text; an op with a `loc` points to
 /// that place instead if the file can be read, which then joins \p Sources.
-std::optional<Program> parse(llvm::SourceMgr &Sources, unsigned Buffer,
+std::optional<Program> parse(SourceFiles &Sources, FileId File,
                              DiagnosticEngine &Diags);
 
 } // namespace foretrace::ir

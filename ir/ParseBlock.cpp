@@ -5,7 +5,6 @@
 #include "ir/ParseExpr.h"
 #include "ir/ParseParts.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -67,22 +66,24 @@ constexpr Signature::List Signature::*SignatureLists[] = {
 
 } // namespace
 
-unsigned LocationFinder::open(llvm::StringRef Path) {
-  auto [It, IsNew] = Buffers.try_emplace(Path, 0);
-  if (IsNew && llvm::sys::fs::is_regular_file(Path)) {
-    std::string Opened;
-    It->second = Sources.AddIncludeFile(Path.str(), {}, Opened);
-  }
+FileId LocationFinder::open(llvm::StringRef Path) {
+  auto [It, IsNew] = Files.try_emplace(Path, FileId::None);
+  if (!IsNew)
+    return It->second;
+  const auto Status = Sources.system().status(Path);
+  if (Status && Status->isRegularFile())
+    if (const llvm::ErrorOr<FileId> File = Sources.open(Path))
+      It->second = *File;
   return It->second;
 }
 
-llvm::SMLoc LocationFinder::find(llvm::StringRef Path, int64_t Line,
-                                 int64_t Column) {
-  unsigned Buffer = open(Path);
-  if (!Buffer || Line > INT32_MAX || Column > INT32_MAX)
+SourceLocation LocationFinder::find(llvm::StringRef Path, int64_t Line,
+                                    int64_t Column) {
+  const FileId File = open(Path);
+  if (File == FileId::None || Line > INT32_MAX || Column > INT32_MAX)
     return {};
-  return Sources.FindLocForLineAndColumn(Buffer, static_cast<unsigned>(Line),
-                                         static_cast<unsigned>(Column));
+  return Sources.find(File, static_cast<unsigned>(Line),
+                      static_cast<unsigned>(Column));
 }
 
 bool BlockParser::define(const Token &Name, ValueKind Kind, ValueId &Out) {
@@ -236,11 +237,10 @@ bool BlockParser::location(Origin &O) {
         !In.expectInteger(1, Place[2]) || !In.expectPunct(":") ||
         !In.expectInteger(1, Place[3]))
       return false;
-    SourceRange R = {Locations.find(Path, Place[0], Place[1]),
-                     Locations.find(Path, Place[2], Place[3])};
-    if (R.Start.isValid() && R.End.isValid() &&
-        R.Start.getPointer() <= R.End.getPointer())
-      O.Range = R;
+    const SourceLocation Start = Locations.find(Path, Place[0], Place[1]),
+                         End = Locations.find(Path, Place[2], Place[3]);
+    if (Start.isValid() && End.isValid() && Start.Offset <= End.Offset)
+      O.Range = {Start.File, Start.Offset, End.Offset};
   }
   for (llvm::StringRef *Text : {&O.Pass, &O.Rule}) {
     Token T;
@@ -269,7 +269,7 @@ bool BlockParser::details(OpId Id) {
 }
 
 bool BlockParser::op() {
-  llvm::SMLoc Start = In.peek().Range.Start;
+  const SourceRange First = In.peek().Range;
   OpId Id = B.Ops.add({});
   if (!results(Id) || !kind(B.Ops[Id]))
     return false;
@@ -281,7 +281,7 @@ bool BlockParser::op() {
   }
   if (!operands(Id))
     return false;
-  B.Ops[Id].Origin.Range = {Start, In.lastEnd()};
+  B.Ops[Id].Origin.Range = First.to(In.lastRange());
   return types(Id) && details(Id);
 }
 

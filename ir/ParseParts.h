@@ -5,24 +5,24 @@
 #define FORETRACE_IR_PARSEPARTS_H
 
 #include "ir/TextReader.h"
+#include "lang/SourceFiles.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace foretrace::ir {
 
 /// The sources that `loc`s of the text speak of, opened once each.
 class LocationFinder {
 public:
-  explicit LocationFinder(llvm::SourceMgr &Sources) : Sources(Sources) {}
+  explicit LocationFinder(SourceFiles &Sources) : Sources(Sources) {}
   /// A place in a file, lines and columns from 1; invalid if the file can't be
   /// read or has no such place.
-  llvm::SMLoc find(llvm::StringRef Path, int64_t Line, int64_t Column);
+  SourceLocation find(llvm::StringRef Path, int64_t Line, int64_t Column);
 
 private:
-  unsigned open(llvm::StringRef Path);
+  FileId open(llvm::StringRef Path);
 
-  llvm::SourceMgr &Sources;
-  llvm::StringMap<unsigned> Buffers; ///< 0: can't be read
+  SourceFiles &Sources;
+  llvm::StringMap<FileId> Files; ///< None: can't be read
 };
 
 /// Reads what stands behind the word `spec`.

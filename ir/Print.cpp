@@ -33,7 +33,7 @@ private:
   const Program &P;
   const Block &B;
   llvm::raw_ostream &OS;
-  const llvm::SourceMgr *Locations;
+  const SourceFiles *Locations;
   const SizeStyle Sizes;
   std::vector<bool> IsMade; ///< by an op; indexed by value
 };
@@ -194,13 +194,10 @@ void BlockPrinter::served(OpId For) {
 
 void BlockPrinter::location(const Origin &O) {
   OS << " loc(";
-  unsigned Buffer =
-      O.Range.isValid() ? Locations->FindBufferContainingLoc(O.Range.Start) : 0;
-  if (Buffer) {
-    auto [Line, Column] = Locations->getLineAndColumn(O.Range.Start, Buffer);
-    auto [EndLine, EndColumn] =
-        Locations->getLineAndColumn(O.Range.End, Buffer);
-    printQuoted(Locations->getMemoryBuffer(Buffer)->getBufferIdentifier(), OS);
+  if (O.Range.isValid()) {
+    auto [Line, Column] = Locations->locate(O.Range.start());
+    auto [EndLine, EndColumn] = Locations->locate({O.Range.File, O.Range.End});
+    printQuoted(Locations->name(O.Range.File), OS);
     OS << ':' << Line << ':' << Column << " to " << EndLine << ':' << EndColumn;
   } else {
     OS << "none";

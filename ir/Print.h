@@ -6,7 +6,7 @@
 #define FORETRACE_IR_PRINT_H
 
 #include "ir/Program.h"
-#include "llvm/Support/SourceMgr.h"
+#include "lang/SourceFiles.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::ir {
@@ -21,7 +21,7 @@ struct PrintOptions {
   SizeStyle Sizes = SizeStyle::Names;
   /// If given, every op ends with the place in these sources it comes from,
   /// and the pass and rule that made it.
-  const llvm::SourceMgr *Locations = nullptr;
+  const SourceFiles *Locations = nullptr;
 };
 
 /// Prints all of \p P.

@@ -8,7 +8,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-static std::string describe(const Token &T) {
+std::string TextReader::describe(const Token &T) const {
   switch (T.K) {
   case Token::Kind::End:
     return "the end of the file";
@@ -25,9 +25,7 @@ static std::string describe(const Token &T) {
     break;
   }
   constexpr size_t MaxShown = 40;
-  llvm::StringRef Shown(T.Range.Start.getPointer(),
-                        static_cast<size_t>(T.Range.End.getPointer() -
-                                            T.Range.Start.getPointer()));
+  const llvm::StringRef Shown = Source.slice(T.Range);
   if (Shown.size() > MaxShown || !llvm::all_of(Shown, llvm::isPrint))
     return "a long or unprintable name";
   return ("`" + Shown + "`").str();
@@ -35,7 +33,7 @@ static std::string describe(const Token &T) {
 
 Token TextReader::next() {
   Token T = Current;
-  LastEnd = T.Range.End;
+  Last = T.Range;
   Current = Lex.next();
   return T;
 }

@@ -24,13 +24,13 @@ struct NamedRun {
 
 class TextReader {
 public:
-  TextReader(llvm::StringRef Buffer, DiagnosticEngine &Diags)
-      : Diags(Diags), Lex(Buffer), Current(Lex.next()) {}
+  TextReader(SourceText Text, DiagnosticEngine &Diags)
+      : Diags(Diags), Source(Text), Lex(Text), Current(Lex.next()) {}
 
   const Token &peek() const { return Current; }
   Token next();
-  /// Where the token that was taken last ends.
-  llvm::SMLoc lastEnd() const { return LastEnd; }
+  /// Where the token stands that was taken last.
+  SourceRange lastRange() const { return Last; }
 
   /// Takes the punctuation or word if it is next.
   bool takePunct(llvm::StringRef P);
@@ -90,10 +90,12 @@ public:
 
 private:
   bool expectRuns(llvm::SmallVectorImpl<NamedRun> &Runs);
+  std::string describe(const Token &T) const;
 
+  SourceText Source;
   Lexer Lex;
   Token Current;
-  llvm::SMLoc LastEnd;
+  SourceRange Last;
 };
 
 } // namespace foretrace::ir

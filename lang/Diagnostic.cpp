@@ -2,6 +2,7 @@
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace foretrace {
 
@@ -19,8 +20,24 @@ std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug) {
   return std::nullopt;
 }
 
-DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id,
-                                        std::string Text) {
+std::string Diagnostic::text() const {
+  std::string Out;
+  llvm::raw_string_ostream OS(Out);
+  const char *Pattern = getDiagnosticInfo(Id).Text.data();
+  for (const llvm::ReplacementItem &Item :
+       llvm::formatv_object_base::parseFormatString(Pattern)) {
+    if (Item.Type == llvm::ReplacementType::Literal) {
+      OS << Item.Spec;
+      continue;
+    }
+    assert(Item.Index < Arguments.size() && "every argument was given");
+    std::visit([&](const auto &Value) { OS << llvm::formatv("{0}", Value); },
+               Arguments[Item.Index]);
+  }
+  return Out;
+}
+
+DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id) {
   const DiagnosticInfo &Info = getDiagnosticInfo(Id);
   Severity Level = Info.Level;
   UsedAllowance |= Allowed.test(Id);
@@ -33,7 +50,7 @@ DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id,
   if (Level == Severity::Warning && Refused.test(Id))
     Level = Severity::Error;
   NumErrors += Level == Severity::Error;
-  All.push_back({Id, Level, Range, std::move(Text), {}, {}});
+  All.push_back({Id, Level, Range, {}, {}, {}});
   return DiagnosticBuilder(*this, All.size() - 1);
 }
 
@@ -41,10 +58,9 @@ Diagnostic &DiagnosticBuilder::find() const {
   return Index == OfDropped ? Engine.Dropped : Engine.All[Index];
 }
 
-DiagnosticBuilder &DiagnosticBuilder::addNote(SourceRange Range, diag::Id Id,
-                                              std::string Text) {
-  find().Notes.push_back({Id, Severity::Note, Range, std::move(Text), {}, {}});
-  return *this;
+Diagnostic &DiagnosticBuilder::addNote(SourceRange Range, diag::Id Id) {
+  find().Notes.push_back({Id, Severity::Note, Range, {}, {}, {}});
+  return find().Notes.back();
 }
 
 DiagnosticBuilder &DiagnosticBuilder::fix(SourceRange Range,

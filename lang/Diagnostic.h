@@ -2,15 +2,15 @@
 //
 // What Foretrace says about its input. Messages live in Diagnostics.def; code
 // reports an id, a range and arguments, and adds notes and fix-its. The engine
-// collects; clients (Render.h) show.
+// collects them as they are; clients (Render.h) put them into words.
 #ifndef FORETRACE_LANG_DIAGNOSTIC_H
 #define FORETRACE_LANG_DIAGNOSTIC_H
 
+#include "lang/DiagnosticArgument.h"
 #include "lang/Source.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <bitset>
 #include <optional>
 #include <string>
@@ -33,7 +33,7 @@ enum Id : unsigned {
 struct DiagnosticInfo {
   Severity Level;
   llvm::StringRef Slug; ///< stable, never reused: "layers-indivisible"
-  llvm::StringRef Text; ///< llvm::formatv pattern
+  llvm::StringRef Text; ///< `{0}` stands for the first argument
 };
 const DiagnosticInfo &getDiagnosticInfo(diag::Id Id);
 /// The id with this slug, if there is one.
@@ -50,9 +50,12 @@ struct Diagnostic {
   diag::Id Id;
   Severity Level;
   SourceRange Range;
-  std::string Text;
+  DiagnosticArguments Arguments; ///< of the text, in its order
   llvm::SmallVector<FixIt, 1> FixIts;
   std::vector<Diagnostic> Notes;
+
+  /// The message in words.
+  std::string text() const;
 };
 
 class DiagnosticEngine;
@@ -63,12 +66,10 @@ class DiagnosticEngine;
 class DiagnosticBuilder {
 public:
   template <typename... Ts>
-  DiagnosticBuilder &note(SourceRange Range, diag::Id Id, Ts &&...Args) {
-    return addNote(
-        Range, Id,
-        llvm::formatv(getDiagnosticInfo(Id).Text.data(),
-                      std::forward<Ts>(Args)...)
-            .str());
+  DiagnosticBuilder &note(SourceRange Range, diag::Id Id, const Ts &...Args) {
+    Diagnostic &Note = addNote(Range, Id);
+    (addArgument(Note.Arguments, Args), ...);
+    return *this;
   }
   DiagnosticBuilder &fix(SourceRange Range, const llvm::Twine &Replacement);
   /// Says where the value of a key comes from.
@@ -88,14 +89,14 @@ private:
   DiagnosticBuilder(DiagnosticEngine &Engine, size_t Index)
       : Engine(Engine), Index(Index) {}
   Diagnostic &find() const;
-  DiagnosticBuilder &addNote(SourceRange Range, diag::Id Id, std::string Text);
+  Diagnostic &addNote(SourceRange Range, diag::Id Id);
 
   DiagnosticEngine &Engine;
   size_t Index;
 };
 
 /// Collects diagnostics of one run in the order they were reported.
-///   * report() formats and stores; nothing is printed here;
+///   * report() stores; nothing is put into words or printed here;
 ///   * an error that is allowed (allow()) is a warning, and a warning that is
 ///     allowed or ignored (ignore()) is dropped; any other warning that is
 ///     refused (refuse()) is an error;
@@ -103,17 +104,17 @@ private:
 class DiagnosticEngine {
 public:
   template <typename... Ts>
-  DiagnosticBuilder report(SourceRange Range, diag::Id Id, Ts &&...Args) {
-    return add(Range, Id,
-               llvm::formatv(getDiagnosticInfo(Id).Text.data(),
-                             std::forward<Ts>(Args)...)
-                   .str());
+  DiagnosticBuilder report(SourceRange Range, diag::Id Id, const Ts &...Args) {
+    DiagnosticBuilder Added = add(Range, Id);
+    (addArgument(Added.find().Arguments, Args), ...);
+    return Added;
   }
 
   /// From now on errors with this slug, which must be one, are warnings, and
   /// warnings with it are dropped.
   void allow(llvm::StringRef Slug) { Allowed.set(*findDiagnostic(Slug)); }
   bool isAllowed(diag::Id Id) const { return Allowed.test(Id); }
+  bool allowsAny() const { return Allowed.any(); }
   /// Forgets what was allowed, and that it was used: the next `emit` block.
   void clearAllowed() {
     Allowed.reset();
@@ -148,7 +149,7 @@ public:
 
 private:
   friend class DiagnosticBuilder;
-  DiagnosticBuilder add(SourceRange Range, diag::Id Id, std::string Text);
+  DiagnosticBuilder add(SourceRange Range, diag::Id Id);
 
   using IdSet = std::bitset<diag::NumDiagnostics>;
 

@@ -8,22 +8,17 @@ using namespace llvm;
 
 namespace foretrace {
 
-/// Buffer and byte of a diagnostic; those without a place come last.
-static std::pair<unsigned, const char *> getPlace(const Diagnostic &D,
-                                                  const SourceMgr &Sources) {
-  unsigned Buffer =
-      D.Range.isValid() ? Sources.FindBufferContainingLoc(D.Range.Start) : 0;
-  return Buffer == 0 ? std::pair(~0u, static_cast<const char *>(nullptr))
-                     : std::pair(Buffer, D.Range.Start.getPointer());
+/// Where a diagnostic is shown: those without a place come last.
+static std::pair<bool, SourceLocation> getPlace(const Diagnostic &D) {
+  return {!D.Range.isValid(), D.Range.start()};
 }
 
 /// Each different diagnostic once, in order of file and position.
-static std::vector<const Diagnostic *> select(const DiagnosticEngine &Diags,
-                                              const SourceMgr &Sources) {
-  using Place = std::pair<unsigned, const char *>;
-  std::vector<std::pair<Place, const Diagnostic *>> All;
+static std::vector<const Diagnostic *> select(const DiagnosticEngine &Diags) {
+  std::vector<std::pair<std::pair<bool, SourceLocation>, const Diagnostic *>>
+      All;
   for (const Diagnostic &D : Diags.diagnostics())
-    All.push_back({getPlace(D, Sources), &D});
+    All.push_back({getPlace(D), &D});
   llvm::stable_sort(All, llvm::less_first());
 
   std::vector<const Diagnostic *> Out;
@@ -34,7 +29,7 @@ static std::vector<const Diagnostic *> select(const DiagnosticEngine &Diags,
     bool IsRepeated = std::any_of(Begin, I, [&](const auto &Earlier) {
       return Earlier.second->Id == I->second->Id &&
              Earlier.second->Level == I->second->Level &&
-             Earlier.second->Text == I->second->Text;
+             Earlier.second->Arguments == I->second->Arguments;
     });
     if (!IsRepeated)
       Out.push_back(I->second);
@@ -71,9 +66,9 @@ static constexpr size_t MaxShownLine = 1000;
 
 /// Whether the line of \p At is short enough to show, and text: a terminal
 /// would obey anything else.
-static bool isShowable(SMLoc At, const MemoryBuffer &Buffer) {
-  StringRef Text = Buffer.getBuffer();
-  size_t Offset = At.getPointer() - Text.data();
+static bool isShowable(SourceLocation At, const SourceFiles &Sources) {
+  StringRef Text = Sources.text(At.File).str();
+  size_t Offset = At.Offset;
   size_t LineStart = Text.take_front(Offset).rfind('\n') + 1;
   size_t LineEnd = std::min(Text.find('\n', Offset), Text.size());
   StringRef Line = Text.slice(LineStart, LineEnd);
@@ -83,29 +78,36 @@ static bool isShowable(SMLoc At, const MemoryBuffer &Buffer) {
          });
 }
 
+/// \p R as LLVM's renderer knows it.
+static SMRange pointTo(SourceRange R, const SourceFiles &Sources) {
+  const char *Text = Sources.text(R.File).str().data();
+  return {SMLoc::getFromPointer(Text + R.Begin),
+          SMLoc::getFromPointer(Text + R.End)};
+}
+
 /// \p D as it is shown, with its line if \p WithLine.
-static SMDiagnostic makeShown(const Diagnostic &D, const SourceMgr &Sources,
+static SMDiagnostic makeShown(const Diagnostic &D, const SourceFiles &Sources,
                               const Twine &Message, bool WithLine) {
-  SMLoc At = D.Range.Start;
-  unsigned Buffer = D.Range.isValid() ? Sources.FindBufferContainingLoc(At) : 0;
-  if (Buffer == 0)
+  if (!D.Range.isValid())
     return SMDiagnostic("foretrace", getKind(D.Level), Message.str());
-  const MemoryBuffer &Text = *Sources.getMemoryBuffer(Buffer);
-  if (!WithLine || !isShowable(At, Text)) {
-    auto [Line, Column] = Sources.getLineAndColumn(At, Buffer);
+  const SourceLocation At = D.Range.start();
+  if (!WithLine || !isShowable(At, Sources)) {
+    auto [Line, Column] = Sources.locate(At);
     return SMDiagnostic(
-        formatv("{0}:{1}:{2}", Text.getBufferIdentifier(), Line, Column).str(),
+        formatv("{0}:{1}:{2}", Sources.name(At.File), Line, Column).str(),
         getKind(D.Level), Message.str());
   }
   SmallVector<SMFixIt, 1> FixIts;
   for (const FixIt &F : D.FixIts)
     if (!F.Replacement.empty()) // a removal would show as a blank line
-      FixIts.push_back(SMFixIt(F.Range, F.Replacement));
-  return Sources.GetMessage(At, getKind(D.Level), Message, D.Range, FixIts);
+      FixIts.push_back(SMFixIt(pointTo(F.Range, Sources), F.Replacement));
+  const SMRange Shown = pointTo(D.Range, Sources);
+  return Sources.forRenderer().GetMessage(Shown.Start, getKind(D.Level),
+                                          Message, Shown, FixIts);
 }
 
 /// A note at the very place of its diagnostic doesn't show the line again.
-static void renderOne(const Diagnostic &D, const SourceMgr &Sources,
+static void renderOne(const Diagnostic &D, const SourceFiles &Sources,
                       raw_ostream &OS, bool Colors, bool WithLine = true) {
   std::string Slug;
   const DiagnosticInfo &Info = getDiagnosticInfo(D.Id);
@@ -113,47 +115,55 @@ static void renderOne(const Diagnostic &D, const SourceMgr &Sources,
     Slug = (" [-Werror=" + Info.Slug + "]").str();
   else if (D.Level != Severity::Note)
     Slug = (" [" + Info.Slug + "]").str();
-  makeShown(D, Sources, D.Text + Slug, WithLine).print(nullptr, OS, Colors);
+  makeShown(D, Sources, D.text() + Slug, WithLine).print(nullptr, OS, Colors);
   for (const Diagnostic &Note : D.Notes)
-    renderOne(Note, Sources, OS, Colors, Note.Range.Start != D.Range.Start);
+    renderOne(Note, Sources, OS, Colors, Note.Range.start() != D.Range.start());
 }
 
-void renderText(const DiagnosticEngine &Diags, const SourceMgr &Sources,
+void renderText(const DiagnosticEngine &Diags, const SourceFiles &Sources,
                 raw_ostream &OS, bool Colors) {
   // Whether to colour is the caller's decision, not the stream's.
   OS.enable_colors(Colors);
   WithColor::setAutoDetectFunction([](const raw_ostream &) { return true; });
-  for (const Diagnostic *D : select(Diags, Sources))
+  for (const Diagnostic *D : select(Diags))
     renderOne(*D, Sources, OS, Colors);
 }
 
-static void writePosition(json::OStream &JSON, SMLoc Loc,
-                          const SourceMgr &Sources, unsigned Buffer) {
-  auto [Line, Column] = Sources.getLineAndColumn(Loc, Buffer);
+static void writePosition(json::OStream &JSON, SourceLocation At,
+                          const SourceFiles &Sources) {
+  auto [Line, Column] = Sources.locate(At);
   JSON.attribute("line", Line);
   JSON.attribute("column", Column);
 }
 
-/// file, line, column and end of \p Range, if it lies in a buffer.
+/// file, line, column and end of \p Range, if it is written anywhere.
 static void writeRange(json::OStream &JSON, SourceRange Range,
-                       const SourceMgr &Sources) {
-  unsigned Buffer =
-      Range.isValid() ? Sources.FindBufferContainingLoc(Range.Start) : 0;
-  if (Buffer == 0)
+                       const SourceFiles &Sources) {
+  if (!Range.isValid())
     return;
-  JSON.attribute("file",
-                 Sources.getMemoryBuffer(Buffer)->getBufferIdentifier());
-  writePosition(JSON, Range.Start, Sources, Buffer);
-  JSON.attributeObject(
-      "end", [&] { writePosition(JSON, Range.End, Sources, Buffer); });
+  JSON.attribute("file", Sources.name(Range.File));
+  writePosition(JSON, Range.start(), Sources);
+  JSON.attributeObject("end", [&] {
+    writePosition(JSON, {Range.File, Range.End}, Sources);
+  });
+}
+
+static json::Value toJSON(const DiagnosticArgument &A) {
+  if (const auto *Text = std::get_if<std::string>(&A))
+    return json::fixUTF8(*Text);
+  return std::visit([](const auto &Value) { return json::Value(Value); }, A);
 }
 
 static void writeDiagnostic(json::OStream &JSON, const Diagnostic &D,
-                            const SourceMgr &Sources) {
+                            const SourceFiles &Sources) {
   JSON.object([&] {
     JSON.attribute("slug", getDiagnosticInfo(D.Id).Slug);
     JSON.attribute("severity", getName(D.Level));
-    JSON.attribute("message", json::fixUTF8(D.Text));
+    JSON.attribute("message", json::fixUTF8(D.text()));
+    JSON.attributeArray("arguments", [&] {
+      for (const DiagnosticArgument &A : D.Arguments)
+        JSON.value(toJSON(A));
+    });
     writeRange(JSON, D.Range, Sources);
     if (D.Level == Severity::Note)
       return;
@@ -171,9 +181,9 @@ static void writeDiagnostic(json::OStream &JSON, const Diagnostic &D,
   });
 }
 
-void renderJSON(const DiagnosticEngine &Diags, const SourceMgr &Sources,
+void renderJSON(const DiagnosticEngine &Diags, const SourceFiles &Sources,
                 raw_ostream &OS) {
-  for (const Diagnostic *D : select(Diags, Sources)) {
+  for (const Diagnostic *D : select(Diags)) {
     json::OStream JSON(OS);
     writeDiagnostic(JSON, *D, Sources);
     JSON.flush();
@@ -183,11 +193,9 @@ void renderJSON(const DiagnosticEngine &Diags, const SourceMgr &Sources,
 
 } // namespace foretrace
 
-std::string foretrace::lineOf(const SourceMgr &Sources, SourceRange Range) {
-  const unsigned Buffer = Sources.FindBufferContainingLoc(Range.Start);
-  if (!Range.isValid() || Buffer == 0)
+std::string foretrace::lineOf(const SourceFiles &Sources, SourceRange Range) {
+  if (!Range.isValid())
     return "";
-  return formatv("{0}:{1}",
-                 Sources.getMemoryBuffer(Buffer)->getBufferIdentifier(),
-                 Sources.FindLineNumber(Range.Start, Buffer));
+  return formatv("{0}:{1}", Sources.name(Range.File),
+                 Sources.locate(Range.start()).Line);
 }

@@ -1,26 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where things stand in the input. Foretrace uses LLVM's SourceMgr for buffers
-// and line numbers; these are the few names the rest of the code needs.
+// Where things stand in the input. Positions are values: a file by its number
+// and bytes in it, so what holds them is stored, compared and hashed like any
+// other data. SourceFiles.h has the texts that they speak of.
 #ifndef FORETRACE_LANG_SOURCE_H
 #define FORETRACE_LANG_SOURCE_H
 
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/SMLoc.h"
+#include <cstdint>
+#include <tuple>
 
 namespace foretrace {
 
-/// A half-open byte range in a buffer owned by the llvm::SourceMgr of the run.
-/// An invalid range means "not written anywhere".
-using SourceRange = llvm::SMRange;
+/// A file by the number that SourceFiles gave it.
+enum class FileId : uint32_t { None = 0 };
 
-/// Where \p Text is, which lies in a buffer.
-inline SourceRange rangeOf(llvm::StringRef Text) {
-  return {llvm::SMLoc::getFromPointer(Text.begin()),
-          llvm::SMLoc::getFromPointer(Text.end())};
-}
+/// A byte of a file, or of none.
+struct SourceLocation {
+  FileId File = FileId::None;
+  uint32_t Offset = 0;
 
-/// What the buffer of all `-D` is called; each has a line in it.
+  bool isValid() const { return File != FileId::None; }
+  friend bool operator==(SourceLocation A, SourceLocation B) {
+    return A.File == B.File && A.Offset == B.Offset;
+  }
+  friend bool operator!=(SourceLocation A, SourceLocation B) {
+    return !(A == B);
+  }
+  /// In order of files, and then of bytes.
+  friend bool operator<(SourceLocation A, SourceLocation B) {
+    return std::tie(A.File, A.Offset) < std::tie(B.File, B.Offset);
+  }
+  friend llvm::hash_code hash_value(SourceLocation L) {
+    return llvm::hash_combine(L.File, L.Offset);
+  }
+};
+
+/// The bytes from Begin up to End of a file. An invalid range means "not
+/// written anywhere".
+struct SourceRange {
+  FileId File = FileId::None;
+  uint32_t Begin = 0;
+  uint32_t End = 0;
+
+  bool isValid() const { return File != FileId::None; }
+  SourceLocation start() const { return {File, Begin}; }
+  /// What is nothing but the place where this begins.
+  SourceRange atStart() const { return {File, Begin, Begin}; }
+  /// From here to where \p Last ends, if that is in this file.
+  SourceRange to(SourceRange Last) const {
+    return Last.File == File ? SourceRange{File, Begin, Last.End} : *this;
+  }
+  bool contains(SourceRange Inner) const {
+    return Inner.File == File && Inner.Begin >= Begin && Inner.End <= End;
+  }
+
+  friend bool operator==(SourceRange A, SourceRange B) {
+    return A.start() == B.start() && A.End == B.End;
+  }
+  friend bool operator!=(SourceRange A, SourceRange B) { return !(A == B); }
+  friend llvm::hash_code hash_value(SourceRange R) {
+    return llvm::hash_combine(R.File, R.Begin, R.End);
+  }
+};
+
+/// A text that stands in a file, the whole of it or a part.
+class SourceText {
+public:
+  SourceText(FileId File, llvm::StringRef Text, uint32_t Begin = 0)
+      : Text(Text), File(File), Begin(Begin) {}
+
+  llvm::StringRef str() const { return Text; }
+  /// Where bytes of it stand; \p From and \p To count from its own start.
+  SourceRange range(size_t From, size_t To) const {
+    return {File, static_cast<uint32_t>(Begin + From),
+            static_cast<uint32_t>(Begin + To)};
+  }
+  SourceRange range() const { return range(0, Text.size()); }
+  /// Where \p Part stands, which points into it.
+  SourceRange rangeOf(llvm::StringRef Part) const {
+    const auto From = static_cast<size_t>(Part.data() - Text.data());
+    return range(From, From + Part.size());
+  }
+  SourceText part(llvm::StringRef Part) const {
+    return {File, Part, rangeOf(Part).Begin};
+  }
+  /// What stands at \p R, which lies in it.
+  llvm::StringRef slice(SourceRange R) const {
+    return Text.slice(R.Begin - Begin, R.End - Begin);
+  }
+
+private:
+  llvm::StringRef Text;
+  FileId File;
+  uint32_t Begin;
+};
+
+/// What the file of all `-D` is called; each has a line in it.
 constexpr char CommandLineName[] = "<command line>";
 
 #ifndef NDEBUG

@@ -214,7 +214,7 @@ void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
   if (holds(isAtMost(number(0), Product), diag::SizeOverflow, *Largest) &&
       Product.hasValue())
     return;
-  if (Blamed.insert(Largest->Range.Start.getPointer()).second)
+  if (Blamed.insert(Largest->Range.start()).second)
     error(Largest->Range, diag::SizeOverflow, What);
 }
 

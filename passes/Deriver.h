@@ -10,7 +10,7 @@
 #include "ir/Measure.h"
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallSet.h"
 
 namespace foretrace {
 
@@ -160,8 +160,8 @@ private:
   DiagnosticEngine &Diags;
   std::vector<DiagnosticBuilder> Errors;
   bool Failed = false;
-  bool IsBatchRefused = false;               ///< so that ga means nothing
-  llvm::SmallPtrSet<const char *, 4> Blamed; ///< where numbers are too large
+  bool IsBatchRefused = false;              ///< so that ga means nothing
+  llvm::SmallSet<SourceLocation, 4> Blamed; ///< where numbers are too large
 };
 
 } // namespace foretrace

@@ -136,13 +136,13 @@ static constexpr NumberKey KvHeads = {
     [](Spec &S, SourceRange At) {
       std::vector<NumberKey::Field *> Found;
       for (BlockSpec &B : S.Model.Blocks)
-        if (B.Attention.KvHeads.Range.Start == At.Start)
+        if (B.Attention.KvHeads.Range.start() == At.start())
           Found.push_back(&B.Attention.KvHeads);
       return Found;
     },
     [](const Spec &S, const auto &Now) {
       for (const BlockSpec &B : S.Model.Blocks)
-        if (B.Attention.KvHeads.Range.Start == Now.Range.Start)
+        if (B.Attention.KvHeads.Range.start() == Now.Range.start())
           return divisorsOf(*B.Attention.Heads);
       return Values();
     }};
@@ -305,7 +305,7 @@ private:
 } // namespace
 
 static bool isSame(const Diagnostic &A, const Diagnostic &B) {
-  return A.Id == B.Id && A.Range.Start == B.Range.Start;
+  return A.Id == B.Id && A.Range.start() == B.Range.start();
 }
 
 bool Remedies::mends(const Diagnostic &Wrong, Spec Changed) {

@@ -73,13 +73,13 @@ private:
                 llvm::StringRef Column, int64_t Old, int64_t New);
   /// Whether nothing was reported of this setting so far.
   bool isFirst(SourceRange Range) {
-    return Reported.insert(Range.Start.getPointer()).second;
+    return Reported.insert(Range.start()).second;
   }
 
   const Adaptation &A;
   Adapted &Out;
   DiagnosticEngine &Diags;
-  llvm::SmallSet<const char *, 4> Reported;
+  llvm::SmallSet<SourceLocation, 4> Reported;
 };
 
 } // namespace

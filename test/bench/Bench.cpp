@@ -44,12 +44,13 @@ public:
 };
 } // namespace
 
-static ir::Program compileJob(llvm::SourceMgr &Sources, const char *Path,
+static ir::Program compileJob(SourceFiles &Sources, const char *Path,
                               DiagnosticEngine &Diags) {
   FrontendOptions Options;
   Options.ImportPaths = {FORETRACE_LIBRARY};
+  ParsedFiles Files(Sources);
   ir::Program P;
-  P.Spec = *compileSpec(Sources, Path, Options, Diags);
+  P.Spec = *compileSpec(Files, Path, Options, Diags);
   return P;
 }
 
@@ -62,11 +63,10 @@ static void parse(benchmark::State &State) {
   while (Text.size() < static_cast<size_t>(State.range(0)))
     Text += Block;
   for (auto _ : State) {
-    llvm::SourceMgr Sources;
+    SourceFiles Sources;
     DiagnosticEngine Diags;
-    unsigned Buffer = Sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBuffer(Text, "bench.fore"), {});
-    benchmark::DoNotOptimize(parseFore(Sources, Buffer, Diags));
+    const FileId File = Sources.add(Text, "bench.fore");
+    benchmark::DoNotOptimize(parseFore(Sources.text(File), Diags));
   }
   State.SetBytesProcessed(State.iterations() *
                           static_cast<int64_t>(Text.size()));
@@ -75,7 +75,7 @@ BENCHMARK(parse)->Arg(2 << 10)->Arg(1 << 20)->Unit(benchmark::kMillisecond);
 
 static void frontend(benchmark::State &State) {
   for (auto _ : State) {
-    llvm::SourceMgr Sources;
+    SourceFiles Sources;
     DiagnosticEngine Diags;
     benchmark::DoNotOptimize(
         compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags));
@@ -84,7 +84,7 @@ static void frontend(benchmark::State &State) {
 BENCHMARK(frontend)->Unit(benchmark::kMicrosecond);
 
 static void passes(benchmark::State &State) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   const ir::Program Job =
       compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags);
@@ -99,7 +99,7 @@ BENCHMARK(passes)->Unit(benchmark::kMicrosecond);
 
 /// What is done before anything is emitted.
 static void verify(benchmark::State &State, const char *Path) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   ir::Program P = compileJob(Sources, Path, Diags);
   runPasses(P, pipelineFor({ir::Fact::Scheduled, ir::Fact::Sync}), Diags, {});
@@ -181,7 +181,7 @@ BENCHMARK_CAPTURE(evaluateColumns, deepseek_v3,
     ->Unit(benchmark::kMicrosecond);
 
 static void table(benchmark::State &State) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   ir::Program P = compileJob(Sources, FORETRACE_LARGE, Diags);
   const Backend &Format = *findBackend("simai");

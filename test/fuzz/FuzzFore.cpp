@@ -12,11 +12,10 @@ using namespace foretrace;
 /// there is no result.
 template <typename ParserT>
 static void check(llvm::StringRef Text, ParserT Parser) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
-  unsigned Id = Sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(Text, "input"), llvm::SMLoc());
-  bool HasResult = Parser(Sources, Id, Diags).has_value();
+  const FileId Id = Sources.add(Text, "input");
+  bool HasResult = Parser(Sources.text(Id), Diags).has_value();
   if (HasResult == Diags.hasErrors())
     std::abort();
   renderText(Diags, Sources, llvm::nulls(), /*Colors=*/false);

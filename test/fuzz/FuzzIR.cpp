@@ -13,10 +13,8 @@
 using namespace foretrace;
 
 static std::optional<ir::Program>
-parse(llvm::StringRef Text, llvm::SourceMgr &Sources, DiagnosticEngine &Diags) {
-  unsigned Buffer = Sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(Text, "input"), llvm::SMLoc());
-  return ir::parse(Sources, Buffer, Diags);
+parse(llvm::StringRef Text, SourceFiles &Sources, DiagnosticEngine &Diags) {
+  return ir::parse(Sources, Sources.add(Text, "input"), Diags);
 }
 
 static std::string print(const ir::Program &P) {
@@ -27,7 +25,7 @@ static std::string print(const ir::Program &P) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
   std::optional<ir::Program> P = parse(Text, Sources, Diags);

@@ -2,24 +2,23 @@
 //
 // Any bytes as a job: it is compiled to the end, or there is a diagnostic. What
 // the passes make of a job must verify.
-#include "frontend/Frontend.h"
 #include "lang/Render.h"
 #include "test/fuzz/Compile.h"
+#include "tools/compiler/Compiler.h"
 #include <cstdlib>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace foretrace;
 
-static void compile(llvm::StringRef Path) {
-  llvm::SourceMgr Sources;
-  DiagnosticEngine Diags;
-  std::optional<ir::Spec> Spec = compileSpec(Sources, Path, {}, Diags);
-  if (Spec.has_value() == Diags.hasErrors())
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  Compiler Session;
+  Session.setText("job.fore", {reinterpret_cast<const char *>(Data), Size});
+  CompiledJob &Job = Session.read("job.fore");
+  DiagnosticEngine &Diags = Job.engine();
+  if ((Job.spec() != nullptr) == Diags.hasErrors())
     std::abort();
-  if (Spec) {
+  if (Job.spec()) {
     ir::Program P;
-    P.Spec = std::move(*Spec);
+    P.Spec = *Job.spec();
     if (runAllPasses(P, Diags))
       checkAllBackends(P, Diags);
     else if (!Diags.hasErrors())
@@ -28,14 +27,6 @@ static void compile(llvm::StringRef Path) {
       if (getDiagnosticInfo(D.Id).Slug.starts_with("verify-"))
         std::abort();
   }
-  renderText(Diags, Sources, llvm::nulls(), /*Colors=*/false);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  int File = memfd_create("job", 0);
-  if (File < 0 || write(File, Data, Size) != static_cast<ssize_t>(Size))
-    std::abort();
-  compile("/proc/self/fd/" + std::to_string(File));
-  close(File);
+  renderText(Diags, Session.sources(), llvm::nulls(), /*Colors=*/false);
   return 0;
 }

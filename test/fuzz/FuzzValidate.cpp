@@ -3,6 +3,7 @@
 // Any bytes as a workload table and as a GOAL schedule, whatever they are taken
 // for. A table that can be read can be converted, or there is a diagnostic.
 #include "ir/Verify.h"
+#include "lang/SourceFiles.h"
 #include "test/fuzz/Compile.h"
 #include "tools/convert/Formats.h"
 #include "tools/convert/TableImport.h"
@@ -24,10 +25,11 @@ static void check(llvm::StringRef Text) {
 }
 
 static void convertTable(llvm::StringRef Text) {
+  SourceFiles Sources;
   validate::Findings Found;
   DiagnosticEngine Diags;
-  std::optional<ir::Program> P =
-      convert::importTable(Text, "file", Found, Diags);
+  std::optional<ir::Program> P = convert::importTable(
+      Sources.text(Sources.add(Text, "file")), "file", Found, Diags);
   if (P.has_value() == (Found.hasErrors() || Diags.hasErrors()))
     std::abort();
   if (!P)

@@ -2,12 +2,11 @@
 //
 // Random jobs of many models: figures that are evaluated, one by one and in
 // blocks, are those of a compilation from scratch, and so is what is refused.
-#include "frontend/Frontend.h"
 #include "ir/SpecKeys.h"
 #include "passes/PassManager.h"
 #include "passes/Structure.h"
+#include "tools/compiler/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include <random>
 
@@ -234,24 +233,21 @@ bool Checker::run() {
   return llvm::all_of(Known, [&](auto &E) { return checkBlocks(*E); });
 }
 
-/// usage: check-evaluation LIBRARY JOBS_PER_MODEL SEED JOB...
+/// usage: check-evaluation JOBS_PER_MODEL SEED JOB...
 int main(int Argc, char **Argv) {
-  if (Argc < 5)
+  if (Argc < 4)
     return 2;
   unsigned Accepted = 0, Rejected = 0, Compiled = 0;
   size_t Structures = 0;
-  for (int I = 4; I < Argc; ++I) {
-    llvm::SourceMgr Sources;
-    DiagnosticEngine Diags;
-    FrontendOptions Options;
-    Options.ImportPaths = {Argv[1]};
-    std::optional<Spec> Job = compileSpec(Sources, Argv[I], Options, Diags);
+  for (int I = 3; I < Argc; ++I) {
+    Compiler Session;
+    const Spec *Job = Session.read(Argv[I]).spec();
     if (!Job) {
       llvm::errs() << Argv[I] << " does not compile\n";
       return 1;
     }
-    Checker C(std::move(*Job), static_cast<unsigned>(std::atoi(Argv[2])),
-              std::strtoul(Argv[3], nullptr, 10) + static_cast<unsigned>(I));
+    Checker C(*Job, static_cast<unsigned>(std::atoi(Argv[1])),
+              std::strtoul(Argv[2], nullptr, 10) + static_cast<unsigned>(I));
     if (!C.run())
       return 1;
     Accepted += C.Accepted;

@@ -27,14 +27,17 @@ struct Row {
 
 class RowCollector : public validate::TableVisitor {
 public:
+  explicit RowCollector(SourceText Text) : Text(Text) {}
+
   void header(const TableHeader &H, const validate::Place &) override {
     Header = H;
   }
   void row(const TableHeader &, const TableRow &R,
            const validate::Place &) override {
-    Rows.push_back({R, rangeOf(R.Name)});
+    Rows.push_back({R, Text.rangeOf(R.Name)});
   }
 
+  SourceText Text;
   TableHeader Header;
   std::vector<Row> Rows;
 };
@@ -282,14 +285,14 @@ static void addRows(Program &P, llvm::ArrayRef<Row> Rows, SourceRange Range,
   Only.Step = addStep(P, Build.updateTime());
 }
 
-std::optional<Program> convert::importTable(llvm::StringRef Text,
+std::optional<Program> convert::importTable(SourceText Text,
                                             llvm::StringRef Path,
                                             validate::Findings &Found,
                                             DiagnosticEngine &Diags) {
-  RowCollector Table;
-  validate::readTable(Text, Path, Found, Table);
+  RowCollector Table(Text);
+  validate::readTable(Text.str(), Path, Found, Table);
   const TableHeader &H = Table.Header;
-  const SourceRange Range = rangeOf(Text.split('\n').first);
+  const SourceRange Range = Text.rangeOf(Text.str().split('\n').first);
   if (Found.hasErrors() || !checkHeader(H, Range, Diags))
     return std::nullopt;
   Program P;

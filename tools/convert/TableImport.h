@@ -11,7 +11,7 @@
 namespace foretrace::convert {
 
 /// What the ranks of a pipeline stage do, as SimAI runs the table \p Text at
-/// \p Path, which outlives the program (SimAI 1.6, Workload.cc,
+/// \p Path (SimAI 1.6, Workload.cc,
 /// iterate_hybrid_parallel_Transformer_fwd_in_bckwd): all rows forward, then
 /// from the last to the first backward and for the weights; who computes waits
 /// for the messages of the first two columns, not for those of the third.
@@ -22,8 +22,7 @@ namespace foretrace::convert {
 ///
 /// \p Found has what can't be read, \p Diags what can't be said. Nothing is
 /// returned after an error in either.
-std::optional<ir::Program> importTable(llvm::StringRef Text,
-                                       llvm::StringRef Path,
+std::optional<ir::Program> importTable(SourceText Text, llvm::StringRef Path,
                                        validate::Findings &Found,
                                        DiagnosticEngine &Diags);
 

@@ -11,29 +11,33 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
-Emitter::Emitter(EmitterOptions Given, const SourceMgr &Sources,
+Emitter::Emitter(EmitterOptions Given, const SourceFiles &Sources,
                  DiagnosticEngine &Diags)
     : Options(std::move(Given)), Sources(Sources),
       Outputs(Options.To.Folder, Options.To.Stream, !Options.IsQuiet,
               Options.Threads),
       Diags(Diags) {}
 
-/// Brings \p P to the facts \p Needs. An error that the block allows has
-/// consequences only a format that needs nothing but the spec can reproduce.
-bool Emitter::establish(ir::Program &P, ir::FactSet Needs,
-                        const ir::EmitSpec &Emit) {
+/// The program for a block that allows errors. One that it has has consequences
+/// only a format that needs nothing but the spec can reproduce.
+std::optional<ir::Program> Emitter::establishAllowed(CompiledJob &Job,
+                                                     ir::FactSet Needs,
+                                                     const ir::EmitSpec &Emit) {
   const ir::FactSet Complete = {ir::Fact::Complete};
-  if (!Options.RunPasses(P, pipelineFor(Complete), Diags))
-    return false;
+  ir::Program P;
+  P.Spec = *Job.spec();
+  if (!Job.establish(P, Complete))
+    return std::nullopt;
   if (Diags.usedAllowance() && !Complete.contains(Needs)) {
     Diags.report(Emit.Range, diag::AllowedJobNeedsAicb);
-    return false;
+    return std::nullopt;
   }
-  std::vector<const PassInfo *> Rest = pipelineFor(Needs);
-  erase_if(Rest, [&](const PassInfo *Pass) {
-    return P.Facts.contains(Pass->Establishes);
-  });
-  return Options.RunPasses(P, Rest, Diags);
+  if (!Job.establish(P, Needs))
+    return std::nullopt;
+  // A job that is allowed to be wrong is for one that reproduces what follows.
+  if (!Diags.usedAllowance() && !ir::verify(P, Diags))
+    return std::nullopt;
+  return P;
 }
 
 void Emitter::showCommand(const Backend &Format, const EmitRequest &Request,
@@ -52,9 +56,6 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   const unsigned ErrorsBefore = Diags.errorCount();
   if (Options.Inspect)
     Options.Inspect(P);
-  // A job that is allowed to be wrong is for one that reproduces what follows.
-  if (!Diags.usedAllowance() && !ir::verify(P, Diags))
-    return;
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
   const EmitRequest Request{P, Emit, Options.Stem, Where};
   if (!Format.Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
@@ -71,7 +72,26 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
     showCommand(Format, Request, FilesBefore);
 }
 
-void Emitter::emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit) {
+/// Lets \p Job know what the block will ask for. What is wrong with the block
+/// is reported when it does.
+void Emitter::expect(CompiledJob &Job, const ir::EmitSpec &Emit) const {
+  const Backend *Format = findBackend(Emit.Backend);
+  if (!Format)
+    return;
+  DiagnosticEngine Unheard;
+  const ir::FactSet Needs = Format->Prepare(Emit, Unheard);
+  if (!Unheard.hasErrors() && !Unheard.allowsAny())
+    Job.expect(Needs);
+}
+
+void Emitter::emitJob(CompiledJob &Job, ArrayRef<ir::EmitSpec> Emits) {
+  for (const ir::EmitSpec &E : Emits)
+    expect(Job, E);
+  for (const ir::EmitSpec &E : Emits)
+    emitBlock(Job, E);
+}
+
+void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   const Backend *Format = findBackend(Emit.Backend);
   if (!Format) {
     Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend,
@@ -81,10 +101,14 @@ void Emitter::emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit) {
   Diags.clearAllowed();
   const unsigned ErrorsBefore = Diags.errorCount();
   const ir::FactSet Needs = Format->Prepare(Emit, Diags);
-  ir::Program P;
-  P.Spec = Job;
-  if (establish(P, Needs, Emit) && Diags.errorCount() == ErrorsBefore)
-    write(P, *Format, Emit);
+  std::optional<ir::Program> Apart;
+  const ir::Program *P = nullptr;
+  if (!Diags.allowsAny())
+    P = Job.program(Needs);
+  else if ((Apart = establishAllowed(Job, Needs, Emit)))
+    P = &*Apart;
+  if (P && Diags.errorCount() == ErrorsBefore)
+    write(*P, *Format, Emit);
 }
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
@@ -96,7 +120,8 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
     return;
   assert(P.Facts.contains(Needs) && "it takes the program as it is");
   (void)Needs;
-  write(P, *Format, Emit);
+  if (ir::verify(P, Diags))
+    write(P, *Format, Emit);
 }
 
 void Emitter::commit() {

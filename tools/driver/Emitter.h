@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of an `emit` block: the passes its backend needs, the backend's
-// check, and its files.
+// What becomes of `emit` blocks: the facts that their backends need, the
+// backends' checks, and their files.
 #ifndef FORETRACE_TOOLS_DRIVER_EMITTER_H
 #define FORETRACE_TOOLS_DRIVER_EMITTER_H
 
 #include "backends/output/FileOutputs.h"
-#include "passes/PassManager.h"
-#include "llvm/Support/SourceMgr.h"
+#include "lang/SourceFiles.h"
+#include "tools/compiler/CompiledJob.h"
 #include <functional>
 
 namespace foretrace::driver {
@@ -30,9 +30,6 @@ struct EmitterOptions {
       0; ///< that write files; 0: as many as there are processors
   /// Prints the command that runs the consumer of what was written.
   bool ShowsCommand = false;
-  std::function<bool(ir::Program &, llvm::ArrayRef<const PassInfo *>,
-                     DiagnosticEngine &)>
-      RunPasses;
   /// Called with what is checked next; may be empty.
   std::function<void(const ir::Program &)> Inspect;
 };
@@ -41,25 +38,30 @@ struct EmitterOptions {
 /// diagnostics.
 class Emitter {
 public:
-  Emitter(EmitterOptions Options, const llvm::SourceMgr &Sources,
+  Emitter(EmitterOptions Options, const SourceFiles &Sources,
           DiagnosticEngine &Diags);
 
-  /// Compiles \p Job as far as the backend needs it.
-  void emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit);
+  /// Compiles \p Job, to whose engine this reports, as far as the backends need
+  /// it: each pass once for all blocks.
+  void emitJob(CompiledJob &Job, llvm::ArrayRef<ir::EmitSpec> Emits);
   /// Takes \p P, of which the backend needs no fact that it lacks, as it is.
   void emitProgram(const ir::Program &P, const ir::EmitSpec &Emit);
   /// Gives the files their names if nothing was wrong, and says which they are.
   void commit();
 
 private:
-  bool establish(ir::Program &P, ir::FactSet Needs, const ir::EmitSpec &Emit);
+  void expect(CompiledJob &Job, const ir::EmitSpec &Emit) const;
+  void emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit);
+  std::optional<ir::Program> establishAllowed(CompiledJob &Job,
+                                              ir::FactSet Needs,
+                                              const ir::EmitSpec &Emit);
   void write(const ir::Program &P, const Backend &Format,
              const ir::EmitSpec &Emit);
   void showCommand(const Backend &Format, const EmitRequest &Request,
                    size_t FirstFile) const;
 
   const EmitterOptions Options;
-  const llvm::SourceMgr &Sources;
+  const SourceFiles &Sources;
   FileOutputs Outputs;
   DiagnosticEngine &Diags;
 };

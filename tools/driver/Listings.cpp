@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Listings.h"
 #include "backends/Backend.h"
+#include "lang/Library.h"
 #include "passes/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -30,5 +32,14 @@ void listDiagnostics(raw_ostream &OS) {
                   Severities[static_cast<unsigned>(Info.Level)], Info.Text);
   }
 }
+
+static void listFolder(StringRef Folder, raw_ostream &OS) {
+  for (const LibraryFile &F : libraryFiles())
+    if (sys::path::parent_path(F.Path) == Folder)
+      OS << F.Path << '\n';
+}
+
+void listModels(raw_ostream &OS) { listFolder("models", OS); }
+void listClusters(raw_ostream &OS) { listFolder("clusters", OS); }
 
 } // namespace foretrace::driver

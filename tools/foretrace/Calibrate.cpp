@@ -37,15 +37,16 @@ ExitCode runCalibrate() {
   if (jobPath().empty() || givenTraces().empty())
     return usageError("calibrate: a job or its traces are missing, for example "
                       "`foretrace calibrate job.fore --trace run/`");
-  SourceMgr Sources;
-  DiagnosticEngine Diags = makeEngine();
-  if (!hasFolder(Profile, Diags))
+  Compiler Session;
+  const SourceFiles &Sources = Session.sources();
+  DiagnosticEngine Given = makeEngine();
+  if (!hasFolder(Profile, Given))
+    return showMessages(Given, Sources);
+  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Given);
+  DiagnosticEngine &Diags = Job.engine();
+  if (!Job.spec())
     return showMessages(Diags, Sources);
-  std::optional<ir::Spec> Job = readJob(Sources, Diags);
-  if (!Job)
-    return showMessages(Diags, Sources);
-  const std::optional<ir::Program> P =
-      runs::planUncosted(std::move(*Job), Diags);
+  const std::optional<ir::Program> P = runs::planUncosted(*Job.spec(), Diags);
   if (!P)
     return showMessages(Diags, Sources);
   if (Error E = calibrate(*P, Diags))

@@ -3,7 +3,6 @@
 // `foretrace check`: holds the traces of a real run against the job.
 #include "tools/runs/Check.h"
 #include "backends/megatron/Unlogged.h"
-#include "passes/PassManager.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/TracePlan.h"
@@ -34,7 +33,7 @@ static cl::opt<unsigned>
           cl::cat(outputCategory()), cl::sub(checkCommand()));
 
 static std::unique_ptr<runs::DivergencePrinter>
-makePrinter(const SourceMgr &Sources) {
+makePrinter(const SourceFiles &Sources) {
   switch (Format) {
   case CheckFormat::Text:
     return runs::makeTextPrinter(Sources, outs());
@@ -52,7 +51,7 @@ static ExitCode exitCode(const runs::CheckSummary &S) {
 
 /// Checks the traces of a run of \p Job, of which nothing was shown yet.
 static ExitCode checkRun(const ir::Spec &Job, const runs::CheckOptions &Options,
-                         const SourceMgr &Sources, DiagnosticEngine &Diags) {
+                         const SourceFiles &Sources, DiagnosticEngine &Diags) {
   const std::unique_ptr<runs::DivergencePrinter> Out = makePrinter(Sources);
   if (std::unique_ptr<MemoryBuffer> Log = runs::openLog(givenTraces())) {
     auto Summary = runs::checkLog(Job, *Log, Options, *Out, Diags);
@@ -80,17 +79,17 @@ ExitCode runCheck() {
   if (jobPath().empty() || givenTraces().empty())
     return usageError("check: a job or its traces are missing, for example "
                       "`foretrace check job.fore --trace run/`");
-  SourceMgr Sources;
+  Compiler Session;
   DiagnosticEngine Diags = makeEngine();
   runs::CheckOptions Options;
   Options.Limit = Limit;
   if (!Tolerance.empty())
-    if (auto Allowed = runs::readTolerance(Tolerance, Sources, Diags))
+    if (auto Allowed = runs::readTolerance(Tolerance, Session.sources(), Diags))
       Options.Allowed = std::move(*Allowed);
-  std::optional<ir::Spec> Job = readJob(Sources, Diags);
-  if (!Job)
-    return showMessages(Diags, Sources);
-  return checkRun(*Job, Options, Sources, Diags);
+  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
+  if (!Job.spec())
+    return showMessages(Job.engine(), Session.sources());
+  return checkRun(*Job.spec(), Options, Session.sources(), Job.engine());
 }
 
 } // namespace foretrace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Commands.h"
-#include "tools/foretrace/JobOptions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -77,7 +76,6 @@ static bool isUnknownCommand(StringRef Name) {
 ExitCode runCommandLine(int Argc, char **Argv) {
   if (Argc > 1 && isUnknownCommand(Argv[1]))
     return usageError("`" + Twine(Argv[1]) + "` is not a subcommand");
-  findLibrary(Argv[0]);
   cl::SetVersionPrinter(printVersion);
   for (const Command &C : Commands)
     cl::HideUnrelatedOptions({&jobCategory(), &outputCategory(),

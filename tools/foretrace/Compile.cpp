@@ -43,18 +43,14 @@ static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
       std::vector<StringRef>(EmitNames.begin(), EmitNames.end()));
 }
 
-/// Compiles the job; everything wrong is in \p Diags.
-static void compileJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
+/// Emits the blocks that are meant; everything wrong is in the diagnostics.
+static void emitJob(CompiledJob &Job, const SourceFiles &Sources) {
+  DiagnosticEngine &Diags = Job.engine();
   const driver::Destination To =
       driver::destinationOf(ToStdout ? "-" : OutputPath.getValue());
-  if (!hasFolder(OutputPath, Diags))
-    return;
-  std::optional<ir::Spec> Spec = readJob(Sources, Diags, isOfModelAlone);
-  if (!Spec)
-    return;
-
   std::vector<ir::EmitSpec> Emits = driver::selectEmits(
-      *Spec, std::vector<std::string>(EmitNames.begin(), EmitNames.end()));
+      *Job.spec(),
+      std::vector<std::string>(EmitNames.begin(), EmitNames.end()));
   if (Emits.empty())
     Diags.report({}, diag::NothingToEmit);
   if (Emits.size() > 1 && !To.File.empty()) {
@@ -80,8 +76,7 @@ static void compileJob(SourceMgr &Sources, DiagnosticEngine &Diags) {
   }
 
   driver::Emitter Emitter = makeEmitter(jobPath(), To, Sources, Diags);
-  for (const ir::EmitSpec &E : Emits)
-    Emitter.emitJob(*Spec, E);
+  Emitter.emitJob(Job, Emits);
   Emitter.commit();
 }
 
@@ -95,10 +90,16 @@ ExitCode runCompile() {
                         "` is not a backend; see `foretrace list backends`");
   if (!checkPipelineOptions())
     return ExitUsage;
-  SourceMgr Sources;
+  Compiler Session(runPipeline);
   DiagnosticEngine Diags = makeEngine();
-  compileJob(Sources, Diags);
-  return showMessages(Diags, Sources);
+  if (!hasFolder(OutputPath, Diags))
+    return showMessages(Diags, Session.sources());
+  FrontendOptions Options = frontendOptions();
+  Options.IsOfModel = isOfModelAlone;
+  CompiledJob &Job = Session.read(jobPath(), Options, Diags);
+  if (Job.spec())
+    emitJob(Job, Session.sources());
+  return showMessages(Job.engine(), Session.sources());
 }
 
 } // namespace foretrace

@@ -40,15 +40,15 @@ static cl::opt<std::string>
                cl::cat(outputCategory()), cl::sub(convertCommand()));
 
 static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
-                         SourceMgr &Sources, DiagnosticEngine &Diags) {
+                         Compiler &Session, DiagnosticEngine &Diags) {
   if (!Cluster.empty())
-    P.Spec.Cluster = readCluster(Cluster, Sources, Diags);
+    P.Spec.Cluster = Session.readCluster(Cluster, frontendOptions(), Diags);
   if (Diags.hasErrors() || !deriveCluster(P, Diags))
     return;
   P.Spec.Emits = std::move(Emits);
   driver::Emitter Emitter =
       makeEmitter(StringRef(TablePath) == "-" ? "table" : StringRef(TablePath),
-                  {OutputPath, "", ""}, Sources, Diags);
+                  {OutputPath, "", ""}, Session.sources(), Diags);
   for (const ir::EmitSpec &E : P.Spec.Emits)
     Emitter.emitProgram(P, E);
   Emitter.commit();
@@ -62,17 +62,16 @@ ExitCode runConvert() {
                                  !Cluster.empty());
   if (!Emits)
     return usageError(toString(Emits.takeError()));
-  auto Buffer = MemoryBuffer::getFileOrSTDIN(TablePath, /*IsText=*/false);
-  if (!Buffer)
-    return failure(createFileError(TablePath, Buffer.getError()));
-  SourceMgr Sources;
-  const StringRef Text = (*Buffer)->getBuffer();
-  Sources.AddNewSourceBuffer(std::move(*Buffer), {});
+  Compiler Session;
+  SourceFiles &Sources = Session.sources();
+  const ErrorOr<FileId> Table = Sources.openOrStdin(TablePath);
+  if (!Table)
+    return failure(createFileError(TablePath, Table.getError()));
   DiagnosticEngine Diags = makeEngine();
   validate::Findings Found;
   if (std::optional<ir::Program> P =
-          convert::importTable(Text, TablePath, Found, Diags))
-    convertTable(std::move(*P), std::move(*Emits), Sources, Diags);
+          convert::importTable(Sources.text(*Table), TablePath, Found, Diags))
+    convertTable(std::move(*P), std::move(*Emits), Session, Diags);
   Found.print(errs());
   const ExitCode Code = showMessages(Diags, Sources);
   return Found.hasErrors() ? ExitDiagnosed : Code;

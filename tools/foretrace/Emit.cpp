@@ -29,7 +29,8 @@ static cl::opt<unsigned>
             cl::sub(convertCommand()));
 
 driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
-                            const SourceMgr &Sources, DiagnosticEngine &Diags) {
+                            const SourceFiles &Sources,
+                            DiagnosticEngine &Diags) {
   driver::EmitterOptions Options;
   Options.To = std::move(To);
   Options.Stem = sys::path::stem(Path).str();
@@ -37,7 +38,6 @@ driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
   Options.IsQuiet = isQuiet();
   Options.Threads = Threads;
   Options.ShowsCommand = ShowCommand;
-  Options.RunPasses = runPipeline;
   Options.Inspect = showStatistics;
   return {std::move(Options), Sources, Diags};
 }

@@ -10,7 +10,7 @@ namespace foretrace {
 
 /// For the job, or another input, at \p Path.
 driver::Emitter makeEmitter(llvm::StringRef Path, driver::Destination To,
-                            const llvm::SourceMgr &Sources,
+                            const SourceFiles &Sources,
                             DiagnosticEngine &Diags);
 
 } // namespace foretrace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace groups`: which ranks communicate with each other, and over what.
-#include "passes/PassManager.h"
 #include "tools/driver/GroupPrinter.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -58,13 +57,11 @@ ExitCode runGroups() {
                       "`foretrace groups job.fore`");
   if (ExitCode Code = checkOptions())
     return Code;
-  SourceMgr Sources;
-  DiagnosticEngine Diags = makeEngine();
-  std::optional<ir::Program> P;
-  if (std::optional<ir::Spec> Job = readJob(Sources, Diags))
-    P = establish(std::move(*Job), {ir::Fact::Complete}, Diags);
+  Compiler Session;
+  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), makeEngine());
+  const ir::Program *P = Job.program({ir::Fact::Complete});
   if (!P)
-    return showMessages(Diags, Sources);
+    return showMessages(Job.engine(), Session.sources());
   if (OfRank >= *P->Spec.Parallel.World)
     return usageError("--rank: the job has " + Twine(*P->Spec.Parallel.World) +
                       " ranks, from 0");
@@ -77,7 +74,7 @@ ExitCode runGroups() {
       continue;
     Summary ? Printer.printKind(G) : Printer.printGroups(G, One);
   }
-  return showMessages(Diags, Sources);
+  return showMessages(Job.engine(), Session.sources());
 }
 
 } // namespace foretrace

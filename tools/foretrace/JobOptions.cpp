@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/JobOptions.h"
-#include "frontend/Frontend.h"
-#include "tools/driver/ModelLibrary.h"
 #include "tools/foretrace/Commands.h"
 
 using namespace llvm;
@@ -28,44 +26,17 @@ static cl::list<std::string>
            cl::cat(jobCategory()), cl::sub(checkCommand()),
            cl::sub(calibrateCommand()));
 
-static std::string &library() {
-  static std::string Path;
-  return Path;
-}
-
-void findLibrary(const char *ProgramPath) {
-  library() = driver::findModelLibrary(ProgramPath, FORETRACE_SOURCE_LIBRARY);
-}
-const std::string &libraryPath() { return library(); }
-
 StringRef jobPath() { return Job; }
 
 std::vector<std::string> givenTraces() {
   return {Traces.begin(), Traces.end()};
 }
 
-static FrontendOptions frontendOptions() {
+FrontendOptions frontendOptions() {
   FrontendOptions Options;
   Options.Overrides.assign(Overrides.begin(), Overrides.end());
   Options.ImportPaths.assign(ImportPaths.begin(), ImportPaths.end());
-  Options.ImportPaths.push_back(libraryPath());
   return Options;
-}
-
-std::optional<ir::Spec>
-readJob(SourceMgr &Sources, DiagnosticEngine &Diags,
-        std::function<bool(ArrayRef<StringRef>)> IsOfModel) {
-  FrontendOptions Options = frontendOptions();
-  Options.IsOfModel = std::move(IsOfModel);
-  std::optional<ir::Spec> Spec = compileSpec(Sources, Job, Options, Diags);
-  if (Diags.hasErrors())
-    return std::nullopt;
-  return Spec;
-}
-
-std::optional<ir::ClusterSpec> readCluster(StringRef Path, SourceMgr &Sources,
-                                           DiagnosticEngine &Diags) {
-  return compileCluster(Sources, Path, frontendOptions(), Diags);
 }
 
 } // namespace foretrace

@@ -54,7 +54,8 @@ static bool useColors() {
          !std::getenv("NO_COLOR");
 }
 
-ExitCode showMessages(const DiagnosticEngine &Diags, const SourceMgr &Sources) {
+ExitCode showMessages(const DiagnosticEngine &Diags,
+                      const SourceFiles &Sources) {
   if (Format == MessageFormat::JSON)
     renderJSON(Diags, Sources, errs());
   else

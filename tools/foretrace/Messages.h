@@ -5,9 +5,9 @@
 #define FORETRACE_TOOLS_MESSAGES_H
 
 #include "lang/Diagnostic.h"
+#include "lang/SourceFiles.h"
 #include "tools/foretrace/Commands.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace foretrace {
 
@@ -19,7 +19,7 @@ DiagnosticEngine makeEngine();
 
 /// Prints \p Diags and says what to exit with.
 ExitCode showMessages(const DiagnosticEngine &Diags,
-                      const llvm::SourceMgr &Sources);
+                      const SourceFiles &Sources);
 
 /// Prints \p E, which no place of the job is to blame for.
 ExitCode failure(llvm::Error E);

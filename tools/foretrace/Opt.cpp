@@ -5,6 +5,7 @@
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
+#include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
 
@@ -35,20 +36,18 @@ static cl::opt<std::string>
                cl::desc("Write to this file (`-`: standard output)"),
                cl::cat(outputCategory()), cl::sub(optCommand()));
 
-static std::optional<ir::Program> read(SourceMgr &Sources,
+static std::optional<ir::Program> read(SourceFiles &Sources,
                                        DiagnosticEngine &Diags) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> File =
-      MemoryBuffer::getFileOrSTDIN(Input);
+  const ErrorOr<FileId> File = Sources.openOrStdin(Input);
   if (!File) {
     Diags.report({}, diag::FileUnreadable, Input.getValue(),
                  File.getError().message());
     return std::nullopt;
   }
-  unsigned Buffer = Sources.AddNewSourceBuffer(std::move(*File), {});
-  return ir::parse(Sources, Buffer, Diags);
+  return ir::parse(Sources, *File, Diags);
 }
 
-static void optimize(SourceMgr &Sources, ArrayRef<const PassInfo *> Passes,
+static void optimize(SourceFiles &Sources, ArrayRef<const PassInfo *> Passes,
                      DiagnosticEngine &Diags) {
   if (!hasFolder(OutputPath, Diags))
     return;
@@ -72,10 +71,10 @@ ExitCode runOpt() {
     return usageError("--passes: " + toString(Passes.takeError()));
   if (!checkPipelineOptions())
     return ExitUsage;
-  SourceMgr Sources;
+  Compiler Session;
   DiagnosticEngine Diags = makeEngine();
-  optimize(Sources, *Passes, Diags);
-  return showMessages(Diags, Sources);
+  optimize(Session.sources(), *Passes, Diags);
+  return showMessages(Diags, Session.sources());
 }
 
 } // namespace foretrace

@@ -5,6 +5,7 @@
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
+#include "tools/foretrace/Pipeline.h"
 
 using namespace llvm;
 
@@ -65,17 +66,19 @@ ExitCode runPlan() {
   if (!OfSchedule &&
       (Comms.getNumOccurrences() != 0 || Time.getNumOccurrences() != 0))
     return usageError("plan: --comms and --time are of --schedule");
-  SourceMgr Sources;
+  Compiler Session(runPipeline);
+  const SourceFiles &Sources = Session.sources();
   DiagnosticEngine Diags = makeEngine();
   if (!hasFolder(Path, Diags))
     return showMessages(Diags, Sources);
+  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
   driver::Emitter Emitter =
       makeEmitter(jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""},
-                  Sources, Diags);
-  if (std::optional<ir::Spec> Spec = readJob(Sources, Diags))
-    Emitter.emitJob(*Spec, makeEmit(*Spec));
+                  Sources, Job.engine());
+  if (const ir::Spec *Spec = Job.spec())
+    Emitter.emitJob(Job, makeEmit(*Spec));
   Emitter.commit();
-  return showMessages(Diags, Sources);
+  return showMessages(Job.engine(), Sources);
 }
 
 } // namespace foretrace

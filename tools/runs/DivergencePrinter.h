@@ -5,10 +5,10 @@
 #ifndef FORETRACE_TOOLS_RUNS_DIVERGENCEPRINTER_H
 #define FORETRACE_TOOLS_RUNS_DIVERGENCEPRINTER_H
 
+#include "lang/SourceFiles.h"
 #include "tools/runs/Communicators.h"
 #include "tools/runs/Findings.h"
 #include "tools/runs/Hints.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
 
@@ -31,7 +31,7 @@ public:
 
 /// Prints to \p OS; places of the job are looked up in \p Sources.
 using MakePrinter = std::unique_ptr<DivergencePrinter>(
-    const llvm::SourceMgr &Sources, llvm::raw_ostream &OS);
+    const SourceFiles &Sources, llvm::raw_ostream &OS);
 
 /// A line each, and where the job plans it.
 MakePrinter makeTextPrinter;

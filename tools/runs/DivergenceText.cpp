@@ -32,18 +32,18 @@ std::string describe(const Hint &H) {
       .str();
 }
 
-std::optional<JobPlace> findPlace(const SourceMgr &Sources, SourceRange Range) {
-  unsigned Buffer =
-      Range.isValid() ? Sources.FindBufferContainingLoc(Range.Start) : 0;
-  if (Buffer == 0)
+std::optional<JobPlace> findPlace(const SourceFiles &Sources,
+                                  SourceRange Range) {
+  if (!Range.isValid())
     return std::nullopt;
-  auto [Line, Column] = Sources.getLineAndColumn(Range.Start, Buffer);
-  const MemoryBuffer &Text = *Sources.getMemoryBuffer(Buffer);
-  JobPlace P{Text.getBufferIdentifier().str(), Line, Column};
-  if (P.File == CommandLineName) {
-    const char *Begin = Range.Start.getPointer() - (Column - 1);
-    P.Given = StringRef(Begin, Text.getBufferEnd() - Begin).split('\n').first;
-  }
+  auto [Line, Column] = Sources.locate(Range.start());
+  JobPlace P{Sources.name(Range.File).str(), Line, Column};
+  if (P.File == CommandLineName)
+    P.Given = Sources.text(Range.File)
+                  .str()
+                  .drop_front(Range.Begin - (Column - 1))
+                  .split('\n')
+                  .first;
   return P;
 }
 

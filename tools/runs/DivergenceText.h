@@ -5,9 +5,9 @@
 #ifndef FORETRACE_TOOLS_RUNS_DIVERGENCETEXT_H
 #define FORETRACE_TOOLS_RUNS_DIVERGENCETEXT_H
 
+#include "lang/SourceFiles.h"
 #include "tools/runs/Findings.h"
 #include "tools/runs/Hints.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace foretrace::runs {
 
@@ -27,7 +27,7 @@ struct JobPlace {
 };
 
 /// Nothing for what stands nowhere.
-std::optional<JobPlace> findPlace(const llvm::SourceMgr &Sources,
+std::optional<JobPlace> findPlace(const SourceFiles &Sources,
                                   SourceRange Range);
 std::string describe(const JobPlace &P);
 

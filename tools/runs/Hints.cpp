@@ -20,7 +20,8 @@ struct SpecKey {
 
 template <typename T>
 bool isAt(const SpecKey &K, StringRef Name, Located<T> &F) {
-  return F.isPresent() && K.Name == Name && K.Range.Start == F.Range.Start &&
+  return F.isPresent() && K.Name == Name &&
+         K.Range.start() == F.Range.start() &&
          K.Planned == static_cast<int64_t>(*F);
 }
 
@@ -203,13 +204,13 @@ std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
                             const std::set<int64_t> &Numbers) {
   Search S(Job, How, Traces);
   std::vector<SpecKey> Counts; ///< keys that are numbers
-  std::set<std::tuple<StringRef, const char *, int64_t>> Tried;
+  std::set<std::tuple<StringRef, SourceLocation, int64_t>> Tried;
   ir::Spec Keys = Job;
   forEachKey(Keys, [&](StringRef Name, auto &F, int64_t Least) {
     using T = std::decay_t<decltype(*F)>;
     const SpecKey K{Name, F.Range, static_cast<int64_t>(*F)};
     if (!F.isPresent() ||
-        !Tried.insert({Name, F.Range.Start.getPointer(), K.Planned}).second)
+        !Tried.insert({Name, F.Range.start(), K.Planned}).second)
       return;
     for (int64_t Value : alternatives(*F, Least, Numbers))
       S.tryValue<T>(K, Value);

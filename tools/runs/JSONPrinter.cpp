@@ -11,7 +11,7 @@ namespace {
 
 class JSONPrinter : public DivergencePrinter {
 public:
-  JSONPrinter(const SourceMgr &Sources, raw_ostream &OS)
+  JSONPrinter(const SourceFiles &Sources, raw_ostream &OS)
       : Sources(Sources), OS(OS) {}
 
   void print(const Finding &F) override {
@@ -101,13 +101,13 @@ private:
       J.attribute("planned_by", json::fixUTF8(describe(*P)));
   }
 
-  const SourceMgr &Sources;
+  const SourceFiles &Sources;
   raw_ostream &OS;
 };
 
 } // namespace
 
-std::unique_ptr<DivergencePrinter> makeJSONPrinter(const SourceMgr &Sources,
+std::unique_ptr<DivergencePrinter> makeJSONPrinter(const SourceFiles &Sources,
                                                    raw_ostream &OS) {
   return std::make_unique<JSONPrinter>(Sources, OS);
 }

@@ -11,7 +11,7 @@ namespace {
 
 class SarifPrinter : public DivergencePrinter {
 public:
-  SarifPrinter(const SourceMgr &Sources, raw_ostream &OS)
+  SarifPrinter(const SourceFiles &Sources, raw_ostream &OS)
       : Sources(Sources), OS(OS) {}
 
   void begin() override {
@@ -95,14 +95,14 @@ private:
     });
   }
 
-  const SourceMgr &Sources;
+  const SourceFiles &Sources;
   raw_ostream &OS;
   std::optional<json::OStream> J;
 };
 
 } // namespace
 
-std::unique_ptr<DivergencePrinter> makeSarifPrinter(const SourceMgr &Sources,
+std::unique_ptr<DivergencePrinter> makeSarifPrinter(const SourceFiles &Sources,
                                                     raw_ostream &OS) {
   return std::make_unique<SarifPrinter>(Sources, OS);
 }

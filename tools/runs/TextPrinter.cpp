@@ -10,7 +10,7 @@ namespace {
 
 class TextPrinter : public DivergencePrinter {
 public:
-  TextPrinter(const SourceMgr &Sources, raw_ostream &OS)
+  TextPrinter(const SourceFiles &Sources, raw_ostream &OS)
       : Sources(Sources), OS(OS) {}
 
   void print(const Finding &F) override {
@@ -61,13 +61,13 @@ private:
       OS << "  planned by " << describe(*P) << '\n';
   }
 
-  const SourceMgr &Sources;
+  const SourceFiles &Sources;
   raw_ostream &OS;
 };
 
 } // namespace
 
-std::unique_ptr<DivergencePrinter> makeTextPrinter(const SourceMgr &Sources,
+std::unique_ptr<DivergencePrinter> makeTextPrinter(const SourceFiles &Sources,
                                                    raw_ostream &OS) {
   return std::make_unique<TextPrinter>(Sources, OS);
 }

@@ -100,14 +100,13 @@ Allowance ToleranceReader::read(const ast::Section &Table) {
 }
 
 std::optional<std::vector<Allowance>>
-readTolerance(StringRef Path, SourceMgr &Sources, DiagnosticEngine &Diags) {
-  auto Buffer = MemoryBuffer::getFile(Path);
-  if (!Buffer) {
-    Diags.report({}, diag::FileUnreadable, Path, Buffer.getError().message());
+readTolerance(StringRef Path, SourceFiles &Sources, DiagnosticEngine &Diags) {
+  const ErrorOr<FileId> Id = Sources.open(Path);
+  if (!Id) {
+    Diags.report({}, diag::FileUnreadable, Path, Id.getError().message());
     return std::nullopt;
   }
-  std::optional<ast::Section> File = parseToml(
-      Sources, Sources.AddNewSourceBuffer(std::move(*Buffer), SMLoc()), Diags);
+  std::optional<ast::Section> File = parseToml(Sources.text(*Id), Diags);
   if (!File)
     return std::nullopt;
   std::vector<Allowance> Out;

@@ -6,8 +6,8 @@
 #define FORETRACE_TOOLS_RUNS_TOLERANCE_H
 
 #include "lang/Diagnostic.h"
+#include "lang/SourceFiles.h"
 #include "tools/runs/Matcher.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace foretrace::runs {
 
@@ -23,7 +23,7 @@ struct Allowance {
 
 /// Reads \p Path; reports what is unknown in it. Nothing after an error.
 std::optional<std::vector<Allowance>> readTolerance(llvm::StringRef Path,
-                                                    llvm::SourceMgr &Sources,
+                                                    SourceFiles &Sources,
                                                     DiagnosticEngine &Diags);
 
 } // namespace foretrace::runs

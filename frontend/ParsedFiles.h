@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files as they were parsed: each once, for all jobs that import it.
+#ifndef FORETRACE_FRONTEND_PARSEDFILES_H
+#define FORETRACE_FRONTEND_PARSEDFILES_H
+
+#include "frontend/AST.h"
+#include "lang/Diagnostic.h"
+#include "lang/SourceFiles.h"
+#include <map>
+#include <memory>
+
+namespace foretrace {
+
+/// The syntax of files. What was parsed stays as it is; jobs read it, each
+/// with names and values of its own.
+class ParsedFiles {
+public:
+  explicit ParsedFiles(SourceFiles &Sources) : Sources(Sources) {}
+
+  SourceFiles &sources() const { return Sources; }
+
+  /// A `.fore` file. Null after an error, which is reported to each who asks.
+  const ast::File *fore(FileId File, DiagnosticEngine &Diags);
+  /// A TOML file; the same.
+  const ast::Section *toml(FileId File, DiagnosticEngine &Diags);
+
+private:
+  SourceFiles &Sources;
+  std::map<FileId, std::unique_ptr<const ast::File>> Fores;
+  std::map<FileId, std::unique_ptr<const ast::Section>> Tomls;
+};
+
+} // namespace foretrace
+
+#endif

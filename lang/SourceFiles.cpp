@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/SourceFiles.h"
+#include <limits>
+
+using namespace foretrace;
+using llvm::ErrorOr;
+using llvm::StringRef;
+
+static unsigned bufferOf(FileId File) {
+  assert(File != FileId::None && "a file has a number");
+  return static_cast<unsigned>(File);
+}
+
+ErrorOr<FileId>
+SourceFiles::take(const ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> &Read,
+                  StringRef Name) {
+  if (!Read)
+    return Read.getError();
+  const StringRef Text = (*Read)->getBuffer();
+  if (Text.size() > std::numeric_limits<uint32_t>::max())
+    return std::make_error_code(std::errc::file_too_large);
+  return add(Text, Name);
+}
+
+ErrorOr<FileId> SourceFiles::open(StringRef Path) {
+  return take(System->getBufferForFile(Path), Path);
+}
+
+ErrorOr<FileId> SourceFiles::openOrStdin(StringRef Path) {
+  return Path == "-" ? take(llvm::MemoryBuffer::getSTDIN(), "<stdin>")
+                     : open(Path);
+}
+
+// A copy: a file can be written again while it is mapped.
+FileId SourceFiles::add(StringRef Text, StringRef Name) {
+  FileId &Known = Newest[Name];
+  if (Known == FileId::None || text(Known).str() != Text)
+    Known = FileId(Buffers.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(Text, Name), {}));
+  return Known;
+}
+
+StringRef SourceFiles::name(FileId File) const {
+  return Buffers.getMemoryBuffer(bufferOf(File))->getBufferIdentifier();
+}
+
+SourceText SourceFiles::text(FileId File) const {
+  return {File, Buffers.getMemoryBuffer(bufferOf(File))->getBuffer()};
+}
+
+StringRef SourceFiles::slice(SourceRange Range) const {
+  return Range.isValid() ? text(Range.File).slice(Range) : StringRef();
+}
+
+SourceFiles::LineColumn SourceFiles::locate(SourceLocation At) const {
+  const char *Byte = text(At.File).str().data() + At.Offset;
+  auto [Line, Column] = Buffers.getLineAndColumn(
+      llvm::SMLoc::getFromPointer(Byte), bufferOf(At.File));
+  return {Line, Column};
+}
+
+SourceLocation SourceFiles::find(FileId File, unsigned Line, unsigned Column) {
+  const llvm::SMLoc At =
+      Buffers.FindLocForLineAndColumn(bufferOf(File), Line, Column);
+  if (!At.isValid())
+    return {};
+  return {File,
+          static_cast<uint32_t>(At.getPointer() - text(File).str().data())};
+}

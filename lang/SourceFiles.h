@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The texts that positions speak of: every file that was read, and every text
+// that came from elsewhere, as -D does.
+#ifndef FORETRACE_LANG_SOURCEFILES_H
+#define FORETRACE_LANG_SOURCEFILES_H
+
+#include "lang/Source.h"
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ErrorOr.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+namespace foretrace {
+
+/// Reads files and numbers them. What was read is kept and never changes: a
+/// file that is opened again has its number still if it says the same, else
+/// another.
+class SourceFiles {
+public:
+  /// Files come from \p System.
+  explicit SourceFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> System =
+                           llvm::vfs::getRealFileSystem())
+      : System(std::move(System)) {}
+
+  llvm::vfs::FileSystem &system() const { return *System; }
+  /// From now on files come from \p Other.
+  void setSystem(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Other) {
+    System = std::move(Other);
+  }
+
+  /// Reads the file at \p Path; an error if it can't be read, or is larger
+  /// than positions count.
+  llvm::ErrorOr<FileId> open(llvm::StringRef Path);
+  /// The same; `-` is standard input.
+  llvm::ErrorOr<FileId> openOrStdin(llvm::StringRef Path);
+  /// Takes a copy of \p Text, which messages call \p Name.
+  FileId add(llvm::StringRef Text, llvm::StringRef Name);
+
+  /// The path by which a file was opened, or what it was called.
+  llvm::StringRef name(FileId File) const;
+  SourceText text(FileId File) const;
+  /// What stands at \p Range; empty if it is nowhere.
+  llvm::StringRef slice(SourceRange Range) const;
+
+  /// Both from 1; columns are bytes.
+  struct LineColumn {
+    unsigned Line;
+    unsigned Column;
+  };
+  LineColumn locate(SourceLocation At) const;
+  /// The place in a line; invalid if there is none.
+  SourceLocation find(FileId File, unsigned Line, unsigned Column);
+
+  /// The same texts, for LLVM's renderer of messages. Its numbers of buffers
+  /// are those of files.
+  const llvm::SourceMgr &forRenderer() const { return Buffers; }
+
+private:
+  llvm::ErrorOr<FileId>
+  take(const llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> &Read,
+       llvm::StringRef Name);
+
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> System;
+  llvm::SourceMgr Buffers;
+  llvm::StringMap<FileId> Newest; ///< by name
+};
+
+} // namespace foretrace
+
+#endif

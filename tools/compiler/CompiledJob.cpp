@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/compiler/CompiledJob.h"
+#include "ir/Verify.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+
+CompiledJob::CompiledJob(const PassRunner &Run, std::optional<ir::Spec> Stated,
+                         DiagnosticEngine Diags)
+    : Run(Run), Stated(std::move(Stated)), Diags(std::move(Diags)) {
+  // What is wrong with a job shows in the first pass, for all who ask.
+  expect({ir::Fact::Complete});
+}
+
+void CompiledJob::expect(ir::FactSet Needs) {
+  Pipeline Passes = pipelineFor(Needs);
+  if (!llvm::is_contained(Expected, Passes))
+    Expected.push_back(std::move(Passes));
+}
+
+/// The longest of the expected pipelines that \p Passes begins with, and is
+/// more than; empty if there is none.
+llvm::ArrayRef<const PassInfo *>
+CompiledJob::beginningOf(llvm::ArrayRef<const PassInfo *> Passes) const {
+  llvm::ArrayRef<const PassInfo *> Longest;
+  for (const Pipeline &P : Expected)
+    if (P.size() < Passes.size() && P.size() > Longest.size() &&
+        Passes.take_front(P.size()) == llvm::ArrayRef(P))
+      Longest = P;
+  return Longest;
+}
+
+CompiledJob::Result &CompiledJob::run(llvm::ArrayRef<const PassInfo *> Passes) {
+  for (Result &R : Results)
+    if (llvm::ArrayRef(R.Passes) == Passes)
+      return R;
+  std::optional<ir::Program> P;
+  const llvm::ArrayRef<const PassInfo *> Before = beginningOf(Passes);
+  if (Before.empty())
+    P.emplace().Spec = *Stated;
+  else
+    P = run(Before).Program;
+  const unsigned ErrorsBefore = Diags.errorCount();
+  if (P && (!Run(*P, Passes.drop_front(Before.size()), Diags) ||
+            Diags.errorCount() != ErrorsBefore))
+    P.reset();
+  return Results.emplace_back(Result{Passes.vec(), std::move(P)});
+}
+
+const ir::Program *CompiledJob::program(ir::FactSet Needs) {
+  if (!Stated)
+    return nullptr;
+  expect(Needs);
+  Result &R = run(pipelineFor(Needs));
+  if (R.Program && !R.IsVerified) {
+    R.IsVerified = ir::verify(*R.Program, Diags);
+    if (!R.IsVerified)
+      R.Program.reset();
+  }
+  return R.Program ? &*R.Program : nullptr;
+}
+
+const ir::Program *CompiledJob::program() {
+  ir::FactSet All;
+  for (const PassInfo &P : allPasses())
+    All.insert(P.Establishes);
+  return program(All);
+}
+
+bool CompiledJob::establish(ir::Program &P, ir::FactSet Needs) {
+  Pipeline Rest = pipelineFor(Needs);
+  llvm::erase_if(Rest, [&](const PassInfo *Pass) {
+    return P.Facts.contains(Pass->Establishes);
+  });
+  return Run(P, Rest, Diags);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job of a session: what it states, and programs as far as passes were run.
+#ifndef FORETRACE_TOOLS_COMPILER_COMPILEDJOB_H
+#define FORETRACE_TOOLS_COMPILER_COMPILEDJOB_H
+
+#include "passes/PassManager.h"
+#include <functional>
+#include <list>
+
+namespace foretrace {
+
+/// Runs passes; false if one failed.
+using PassRunner = std::function<bool(
+    ir::Program &, llvm::ArrayRef<const PassInfo *>, DiagnosticEngine &)>;
+
+/// Each pass is run once for all who ask for what it establishes.
+class CompiledJob {
+public:
+  /// Of \p Stated, nothing if it has errors, which are in \p Diags.
+  CompiledJob(const PassRunner &Run, std::optional<ir::Spec> Stated,
+              DiagnosticEngine Diags);
+  CompiledJob(const CompiledJob &) = delete;
+  CompiledJob &operator=(const CompiledJob &) = delete;
+
+  /// Null after an error.
+  const ir::Spec *spec() const { return Stated ? &*Stated : nullptr; }
+  /// What is wrong, as far as was looked.
+  llvm::ArrayRef<Diagnostic> diagnostics() const { return Diags.diagnostics(); }
+  /// For who has more to report of the job.
+  DiagnosticEngine &engine() { return Diags; }
+
+  /// The program with the facts \p Needs, those that they rest on, and no
+  /// other. It is verified. Null after an error, which is reported once.
+  const ir::Program *program(ir::FactSet Needs);
+  /// The same with every fact.
+  const ir::Program *program();
+  /// Says that a program with these facts will be asked for: a run that comes
+  /// by keeps a copy.
+  void expect(ir::FactSet Needs);
+
+  /// Brings \p P, a program of this job that is changed apart from the others,
+  /// to the facts \p Needs. It is not verified; false after an error.
+  bool establish(ir::Program &P, ir::FactSet Needs);
+
+private:
+  using Pipeline = std::vector<const PassInfo *>;
+  /// What the passes have made of the job; nothing after an error.
+  struct Result {
+    Pipeline Passes;
+    std::optional<ir::Program> Program;
+    bool IsVerified = false;
+  };
+
+  Result &run(llvm::ArrayRef<const PassInfo *> Passes);
+  llvm::ArrayRef<const PassInfo *>
+  beginningOf(llvm::ArrayRef<const PassInfo *> Passes) const;
+
+  const PassRunner &Run;
+  std::optional<ir::Spec> Stated;
+  DiagnosticEngine Diags;
+  std::list<Result> Results;
+  std::vector<Pipeline> Expected;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/compiler/Compiler.h"
+#include "lang/Library.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace foretrace;
+namespace vfs = llvm::vfs;
+
+/// The library is looked at last: what stands beside a job or in its own
+/// folders wins.
+static FrontendOptions withLibrary(FrontendOptions Options) {
+  Options.ImportPaths.push_back(LibraryFolder);
+  return Options;
+}
+
+static bool runPlainly(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
+                       DiagnosticEngine &Diags) {
+  return runPasses(P, Passes, Diags, {});
+}
+
+Compiler::Compiler(PassRunner Runner,
+                   llvm::IntrusiveRefCntPtr<vfs::FileSystem> Disk)
+    : Run(Runner ? std::move(Runner) : PassRunner(runPlainly)),
+      Disk(std::move(Disk)), Files(Sources) {
+  layFiles();
+}
+
+/// Files in memory, whose relative paths begin where those of \p Disk do.
+static llvm::IntrusiveRefCntPtr<vfs::InMemoryFileSystem>
+makeMemory(const vfs::FileSystem &Disk) {
+  auto Memory = llvm::makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
+  if (auto Folder = Disk.getCurrentWorkingDirectory())
+    (void)Memory->setCurrentWorkingDirectory(*Folder);
+  return Memory;
+}
+
+/// Lays the disk over the library, and the given texts over both.
+void Compiler::layFiles() {
+  constexpr time_t NoTime = 0;
+  auto Library = makeMemory(*Disk), Given = makeMemory(*Disk);
+  for (const LibraryFile &F : libraryFiles())
+    Library->addFile(llvm::Twine(LibraryFolder) + "/" + F.Path, NoTime,
+                     llvm::MemoryBuffer::getMemBuffer(F.Text));
+  for (const auto &Text : Texts)
+    Given->addFile(Text.first(), NoTime,
+                   llvm::MemoryBuffer::getMemBuffer(Text.second));
+  auto All =
+      llvm::makeIntrusiveRefCnt<vfs::OverlayFileSystem>(std::move(Library));
+  All->pushOverlay(Disk);
+  if (!Texts.empty())
+    All->pushOverlay(std::move(Given));
+  Sources.setSystem(std::move(All));
+}
+
+void Compiler::setText(llvm::StringRef Path, llvm::StringRef Text) {
+  Texts[Path] = Text.str();
+  layFiles();
+}
+
+void Compiler::clearText(llvm::StringRef Path) {
+  Texts.erase(Path);
+  layFiles();
+}
+
+CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
+                            DiagnosticEngine Diags) {
+  std::optional<ir::Spec> Spec =
+      compileSpec(Files, Path, withLibrary(std::move(Options)), Diags);
+  if (Diags.hasErrors()) // not only of the job
+    Spec.reset();
+  return Jobs.emplace_back(Run, std::move(Spec), std::move(Diags));
+}
+
+CompiledJob &Compiler::compile(llvm::StringRef Path, llvm::StringRef Text,
+                               FrontendOptions Options) {
+  setText(Path, Text);
+  CompiledJob &Job = read(Path, std::move(Options));
+  Job.program();
+  return Job;
+}
+
+void Compiler::forget(const CompiledJob &Job) {
+  Jobs.remove_if([&](const CompiledJob &J) { return &J == &Job; });
+}
+
+std::optional<ir::ClusterSpec> Compiler::readCluster(llvm::StringRef Path,
+                                                     FrontendOptions Options,
+                                                     DiagnosticEngine &Diags) {
+  return compileCluster(Files, Path, withLibrary(std::move(Options)), Diags);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session: reads jobs and brings them to the facts that are asked for. The
+// command line, tests, an editor and other programs all compile with it.
+//
+//   Compiler Session;
+//   CompiledJob &Job = Session.compile("job.fore", Text);
+//   if (const ir::Program *P = Job.program())
+//     ...                        // every fact, verified
+//   for (const Diagnostic &D : Job.diagnostics())
+//     ...                        // D.Id, D.Range, D.Arguments, D.text()
+#ifndef FORETRACE_TOOLS_COMPILER_COMPILER_H
+#define FORETRACE_TOOLS_COMPILER_COMPILER_H
+
+#include "frontend/Frontend.h"
+#include "tools/compiler/CompiledJob.h"
+#include "llvm/ADT/StringMap.h"
+#include <list>
+
+namespace foretrace {
+
+/// Owns the texts, the syntax of files, and the jobs with their programs and
+/// messages. A file is parsed again only if its text has changed. For one
+/// thread; several threads have a session each.
+class Compiler {
+public:
+  /// Files come from \p Disk, and from the library; \p Run runs passes in place
+  /// of runPasses.
+  explicit Compiler(PassRunner Run = {},
+                    llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk =
+                        llvm::vfs::getRealFileSystem());
+
+  Compiler(const Compiler &) = delete;
+  Compiler &operator=(const Compiler &) = delete;
+
+  /// From now on the file at \p Path, of a job or to import, has this text,
+  /// whether or not there is one on disk. Jobs that were read stay as they are.
+  void setText(llvm::StringRef Path, llvm::StringRef Text);
+  /// From now on it is what the disk says.
+  void clearText(llvm::StringRef Path);
+
+  /// What positions in programs and messages speak of.
+  SourceFiles &sources() { return Sources; }
+
+  /// Reads the job at \p Path; whatever is wrong is in its diagnostics, which
+  /// begin as \p Diags. It stays until it is forgotten.
+  CompiledJob &read(llvm::StringRef Path, FrontendOptions Options = {},
+                    DiagnosticEngine Diags = {});
+  /// All in one: the file at \p Path has this \p Text from now on, and is read
+  /// and compiled to the end. The verified result is its program().
+  CompiledJob &compile(llvm::StringRef Path, llvm::StringRef Text,
+                       FrontendOptions Options = {});
+  /// Forgets a job with all that it has.
+  void forget(const CompiledJob &Job);
+
+  /// The cluster in the file at \p Path; see compileCluster.
+  std::optional<ir::ClusterSpec> readCluster(llvm::StringRef Path,
+                                             FrontendOptions Options,
+                                             DiagnosticEngine &Diags);
+
+private:
+  void layFiles();
+
+  const PassRunner Run;
+  const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk;
+  llvm::StringMap<std::string> Texts; ///< by path, in place of the disk's
+  SourceFiles Sources;
+  ParsedFiles Files;
+  std::list<CompiledJob> Jobs;
+};
+
+} // namespace foretrace
+
+#endif
