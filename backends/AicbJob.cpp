@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/AicbJob.h"
-#include "backends/EmitOptions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::aicb;
 
-static constexpr llvm::StringLiteral Spellings[] = {
+static constexpr llvm::StringRef Spellings[] = {
 #define VERSION(ENUMERATOR, SPELLING, DOC) SPELLING,
 #include "backends/AicbVersions.def"
 };
@@ -16,16 +15,21 @@ llvm::StringRef foretrace::aicb::getSpelling(Version V) {
   return Spellings[static_cast<size_t>(V)];
 }
 
-void foretrace::aicb::readVersion(const ir::NamedAttribute &A, Version &V,
-                                  DiagnosticEngine &Diags) {
-  const auto *Found = llvm::find(Spellings, A.Value.Text);
-  if (A.Value.K == ir::Attribute::Kind::Text && Found != std::end(Spellings)) {
-    V = static_cast<Version>(Found - Spellings);
-    return;
-  }
-  reportOptionValue(
-      A, "one of \"" + llvm::join(llvm::ArrayRef(Spellings), "\", \"") + "\"",
-      Diags);
+std::string VersionText::expected() {
+  return "one of \"" + llvm::join(llvm::ArrayRef(Spellings), "\", \"") + "\"";
+}
+
+std::string VersionText::show(Version V) {
+  return ("\"" + getSpelling(V) + "\"").str();
+}
+
+bool VersionText::read(const ir::Attribute &A, Version &Into,
+                       DiagnosticEngine &) {
+  const std::optional<size_t> I = option::findText(A, Spellings);
+  if (A.K != ir::Attribute::Kind::Text || !I)
+    return false;
+  Into = static_cast<Version>(*I);
+  return true;
 }
 
 Job Job::of(const ir::Spec &S, aicb::Version V) {

@@ -6,6 +6,7 @@
 #ifndef FORETRACE_BACKENDS_AICBJOB_H
 #define FORETRACE_BACKENDS_AICBJOB_H
 
+#include "backends/OptionKinds.h"
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
 #include "lang/Quantity.h"
@@ -20,9 +21,12 @@ enum class Version : unsigned char {
 /// How an option says it: "2025-12".
 llvm::StringRef getSpelling(Version V);
 
-/// Reads the option `version`; reports any value that is none.
-void readVersion(const ir::NamedAttribute &A, Version &V,
-                 DiagnosticEngine &Diags);
+/// An option of a backend that says the revision.
+struct VersionText : option::KindBase {
+  static std::string expected();
+  static std::string show(Version V);
+  static bool read(const ir::Attribute &A, Version &Into, DiagnosticEngine &);
+};
 
 /// What the generator's command line says, taken from a spec. Quotients are
 /// rounded down as the generator does.

@@ -4,6 +4,7 @@
 #ifndef FORETRACE_BACKENDS_OPTIMUS_OPTIONS_H
 #define FORETRACE_BACKENDS_OPTIMUS_OPTIONS_H
 
+#include "backends/EmitOptions.h"
 #include "backends/optimus/Plan.h"
 #include "lang/Diagnostic.h"
 
@@ -12,12 +13,13 @@ namespace foretrace::optimus {
 enum class Format : unsigned char { Log, JSON, Table };
 
 struct Options {
+  std::string File; ///< empty: from the job's name
   Format As = Format::Log;
   std::optional<optimus::Family> Family; ///< none: as the model looks
   std::string Transformers;              ///< the version; empty: not known
 };
 
-/// Reads the options of \p Emit; reports what is unknown or wrong.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::optimus

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
-#include "backends/EmitOptions.h"
+#include "backends/OptionKinds.h"
 #include "ir/Parameters.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
+using namespace foretrace::option;
 
 namespace {
 
@@ -53,13 +54,23 @@ llvm::MapVector<unsigned, int64_t> countLayers(const Program &P) {
 
 } // namespace
 
-FactSet params::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  checkOptionNames(Emit, {"file"}, Diags);
-  readFile(Emit, "", Diags);
-  return {Fact::Blocks};
+llvm::ArrayRef<EmitOption> params::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/params/Options.def"
+  };
+  return Table;
 }
 
-bool params::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
+params::Options params::readOptions(const EmitSpec &Emit,
+                                    DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+}
+
+FactSet params::needs(const Options &) { return {Fact::Blocks}; }
+
+bool params::check(const EmitRequest &Request, const Options &,
+                   DiagnosticEngine &Diags) {
   Elements Total;
   for (auto [Index, Layers] : countLayers(Request.Program)) {
     const Block &B = Request.Program.Blocks[Request.Program.Blocks.idAt(Index)];
@@ -72,8 +83,8 @@ bool params::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   return false;
 }
 
-llvm::Error params::emit(const EmitRequest &Request, OutputSet &Out,
-                         DiagnosticEngine &) {
+llvm::Error params::emit(const EmitRequest &Request, const Options &O,
+                         OutputSet &Out) {
   const Program &P = Request.Program;
   Counts Total;
   std::string Lines;
@@ -86,12 +97,10 @@ llvm::Error params::emit(const EmitRequest &Request, OutputSet &Out,
     OS << "parameters " << B.Name << ' ' << One.All.value() << " x " << Layers
        << '\n';
   }
-  DiagnosticEngine Known; // `prepare` has reported these
-  std::string Path = readFile(
-      Request.Emit, (Request.DefaultStem + ".params.txt").str(), Known);
-  return Out.add(Path, [&](llvm::raw_ostream &FileOS) {
-    FileOS << "parameters: " << Total.All.value() << '\n'
-           << "activated: " << Total.Activated.value() << '\n'
-           << Lines;
-  });
+  return Out.add(Request.file(O.File, ".params.txt"),
+                 [&](llvm::raw_ostream &FileOS) {
+                   FileOS << "parameters: " << Total.All.value() << '\n'
+                          << "activated: " << Total.Activated.value() << '\n'
+                          << Lines;
+                 });
 }

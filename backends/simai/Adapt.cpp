@@ -6,8 +6,6 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 
-void AdaptationDeleter::operator()(Adaptation *A) const { delete A; }
-
 std::optional<int64_t> foretrace::simai::adaptedWorld(const Adaptation &A) {
   for (const auto &[Key, New] : A.Header)
     if (Key == HeaderKey::AllGpus)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Emitter.h"
+#include "backends/Backends.h"
 #include "backends/output/ConfinedOutputs.h"
 #include "ir/Verify.h"
 #include "lang/Render.h"
@@ -36,18 +37,18 @@ bool Emitter::establish(ir::Program &P, ir::FactSet Needs,
   return Options.RunPasses(P, Rest, Diags);
 }
 
-void Emitter::showCommand(const Backend &Format, const EmitRequest &Request,
+void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
                           size_t FirstFile) const {
-  if (!Options.ShowsCommand || !Format.ShowCommand)
+  if (!Options.ShowsCommand)
     return;
   for (const FileOutputs::File &F : Outputs.files().drop_front(FirstFile)) {
-    const std::string Command = Format.ShowCommand(Request, F.Path);
+    const std::string Command = Block.showCommand(Request, F.Path);
     if (!Command.empty())
       (F.Path == "-" ? errs() : outs()) << Command << "\n";
   }
 }
 
-void Emitter::write(const ir::Program &P, const Backend &Format,
+void Emitter::write(const ir::Program &P, const Emission &Block,
                     const ir::EmitSpec &Emit) {
   const unsigned ErrorsBefore = Diags.errorCount();
   if (Options.Inspect)
@@ -57,7 +58,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
     return;
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
   const EmitRequest Request{P, Emit, Options.Stem, Where};
-  if (!Format.Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
+  if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
     return;
   const size_t FilesBefore = Outputs.files().size();
   ConfinedOutputs Confined(Outputs, Emit, Diags);
@@ -65,10 +66,10 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   OutputSet &Files = IsOfJob && !Options.MayLeaveFolder
                          ? static_cast<OutputSet &>(Confined)
                          : Outputs;
-  if (Error E = Format.Emit(Request, Files, Diags))
+  if (Error E = Block.emit(Request, Files))
     Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
   else
-    showCommand(Format, Request, FilesBefore);
+    showCommand(Block, Request, FilesBefore);
 }
 
 void Emitter::emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit) {
@@ -80,23 +81,22 @@ void Emitter::emitJob(const ir::Spec &Job, const ir::EmitSpec &Emit) {
   }
   Diags.clearAllowed();
   const unsigned ErrorsBefore = Diags.errorCount();
-  const ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  const std::unique_ptr<Emission> Block = Format->Read(Emit, Diags);
   ir::Program P;
   P.Spec = Job;
-  if (establish(P, Needs, Emit) && Diags.errorCount() == ErrorsBefore)
-    write(P, *Format, Emit);
+  if (establish(P, Block->needs(), Emit) && Diags.errorCount() == ErrorsBefore)
+    write(P, *Block, Emit);
 }
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
   const Backend *Format = findBackend(Emit.Backend);
   assert(Format && "there is one");
   const unsigned ErrorsBefore = Diags.errorCount();
-  const ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  const std::unique_ptr<Emission> Block = Format->Read(Emit, Diags);
   if (Diags.errorCount() != ErrorsBefore)
     return;
-  assert(P.Facts.contains(Needs) && "it takes the program as it is");
-  (void)Needs;
-  write(P, *Format, Emit);
+  assert(P.Facts.contains(Block->needs()) && "it takes the program as it is");
+  write(P, *Block, Emit);
 }
 
 void Emitter::commit() {

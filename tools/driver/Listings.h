@@ -4,13 +4,20 @@
 #ifndef FORETRACE_TOOLS_DRIVER_LISTINGS_H
 #define FORETRACE_TOOLS_DRIVER_LISTINGS_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::driver {
 
-void listPasses(llvm::raw_ostream &OS);
-void listBackends(llvm::raw_ostream &OS);
-void listDiagnostics(llvm::raw_ostream &OS);
+/// What can be listed: `passes`, `backends`, ...
+llvm::ArrayRef<llvm::StringRef> listingNames();
+
+/// Prints the list \p Name, which is one of these. Models and clusters are
+/// those of \p Library; it is an error if it has none.
+llvm::Error list(llvm::StringRef Name, llvm::StringRef Library,
+                 llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
 

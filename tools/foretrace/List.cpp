@@ -2,10 +2,9 @@
 //
 // `foretrace list`: what there is, one line each, from the tables.
 #include "tools/driver/Listings.h"
-#include "tools/driver/ModelLibrary.h"
-#include "tools/foretrace/Commands.h"
 #include "tools/foretrace/JobOptions.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "tools/foretrace/Messages.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -13,35 +12,14 @@ namespace foretrace {
 
 static cl::opt<std::string>
     What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
-         cl::desc("passes|backends|models|clusters|diagnostics"));
-
-/// The files of a folder of the library.
-static ExitCode listLibrary(StringRef Folder) {
-  const std::vector<std::string> Names =
-      driver::listLibrary(libraryPath(), Folder);
-  for (const std::string &Name : Names)
-    outs() << Name << "\n";
-  if (!Names.empty())
-    return ExitSuccess;
-  errs() << "foretrace: list: there are no " << Folder << " in `"
-         << libraryPath() << "/" << Folder
-         << "`; an installed foretrace has them in ../share/foretrace/"
-         << Folder << "\n";
-  return ExitDiagnosed;
-}
+         cl::desc("passes|backends|options|models|clusters|diagnostics"));
 
 ExitCode runList() {
-  if (What == "models" || What == "clusters")
-    return listLibrary(What);
-  auto List = StringSwitch<void (*)(raw_ostream &)>(What)
-                  .Case("passes", driver::listPasses)
-                  .Case("backends", driver::listBackends)
-                  .Case("diagnostics", driver::listDiagnostics)
-                  .Default(nullptr);
-  if (!List)
-    return usageError("list: say what: passes, backends, models, "
+  if (!is_contained(driver::listingNames(), What))
+    return usageError("list: say what: passes, backends, options, models, "
                       "clusters or diagnostics");
-  List(outs());
+  if (Error E = driver::list(What, libraryPath(), outs()))
+    return failure(std::move(E));
   return ExitSuccess;
 }
 
