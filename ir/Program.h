@@ -34,7 +34,6 @@ enum class DimKind : unsigned char {
 #include "ir/Dims.def"
 };
 llvm::StringRef getName(DimKind K);
-std::optional<DimKind> findDim(llvm::StringRef Name);
 
 /// A logical dimension with its global extent (before any split).
 struct Dim {
@@ -183,13 +182,15 @@ struct Stage {
 /// The one of \p Stages, of a program, that stands for stage \p Index.
 const Stage &stageAt(llvm::ArrayRef<Stage> Stages, int64_t Index);
 
+/// How far a program has come.
 enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
 llvm::StringRef getName(Level L);
+/// The level of a program with these facts.
+Level levelOf(FactSet Facts);
 
 /// A whole compilation unit.
 struct Program {
   ir::Spec Spec;
-  Level AtLevel = Level::Spec;
   FactSet Facts; ///< what the passes so far have established
   ir::Mesh Mesh;
   Table<BlockId, Block> Blocks;
@@ -197,6 +198,8 @@ struct Program {
   LayerSequence Layers;
   std::vector<Stage> Stages;
   ir::Schedule Schedule; ///< once Fact::Scheduled holds
+
+  Level level() const { return levelOf(Facts); }
 };
 
 /// Elements of \p V that one rank holds, given its layout; a partial sum has

@@ -14,7 +14,8 @@
 //      collectives converts it: reductions first, gathers last. What one rank
 //      alone has read is broadcast before anything else.
 //
-// One sum is left out, as Megatron-LM leaves it out: see `Concat`.
+// Where Megatron-LM does it differently, the layout rules and traits of
+// ir/Ops.def say which ops it does so with.
 //
 // Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2
 // and 3 all come out of these. Rule 3 is in Reshard.cpp.
@@ -55,10 +56,11 @@ void Sharder::distributeBatch() {
 
 /// Rule 1. Parameters don't move (but for ZeRO 3 shares), activations do.
 std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
-  // All tokens are there: what an expert makes of them follows its weights.
-  if (isLinear(O.Kind) && A == Axis::Ep)
+  const bool IsAlongExperts =
+      getInfo(O.Kind).Layouts == LayoutRule::AlongExperts;
+  if (IsAlongExperts && A == Axis::Ep)
     return DimKind::Expert;
-  if (isLinear(O.Kind) && A == Axis::Etp)
+  if (IsAlongExperts && A == Axis::Etp)
     return std::nullopt;
   if (A == Axis::Cp && exchangesHeads(O))
     return DimKind::Heads;
@@ -82,10 +84,10 @@ std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
   return std::nullopt;
 }
 
-/// Whether an attention op works on some heads of all tokens, rather than on
-/// all heads of some tokens (Jacobs et al., arXiv 2309.14509).
+/// Whether \p O works on some heads of all tokens, rather than on all heads of
+/// some tokens.
 bool Sharder::exchangesHeads(const Op &O) const {
-  return O.Kind == OpKind::Attention &&
+  return hasTrait(O.Kind, Attends) &&
          *P.Spec.Parallel.CpComm == CpCommKind::AllToAll;
 }
 
@@ -112,6 +114,7 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
   case LayoutRule::AtHome:
     return homeLayout(P, T);
   case LayoutRule::AlongDim:
+  case LayoutRule::AlongExperts:
     break;
   }
   Layout L = layoutOf(V);
@@ -134,6 +137,7 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
                ? layoutOf(current(B.Values[V].GradientOf))
                : homeLayout(P, T);
   case LayoutRule::AlongDim:
+  case LayoutRule::AlongExperts:
     break;
   }
   Layout L;
@@ -143,10 +147,7 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   for (Axis A : axesOf(T))
     if (llvm::any_of(O.Operands, [&](ValueId In) { return isTerm(O, In, A); }))
       L.setPartial(A);
-  // Megatron-LM doesn't sum the gradient of the rotary key over tp but where it
-  // gathered that key (multi_latent_attention.py): each rank goes on with the
-  // term of its own heads.
-  if (O.Kind == OpKind::Concat && !isSequenceParallel() &&
+  if (hasTrait(O.Kind, LeavesTerms) && !isSequenceParallel() &&
       L.isPartial(Axis::Tp))
     L.setWhole(Axis::Tp);
   return L;
@@ -188,9 +189,7 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
     return Home;
   if (exchangesHeads(O))
     return Home;
-  // Embeddings that are summed are so before the sequence is split
-  // (Megatron-LM, LanguageModelEmbedding.reduce_scatter_embeddings).
-  if (O.Kind == OpKind::Embed && isSummand(V))
+  if (hasTrait(O.Kind, SumsWhole) && isSummand(V))
     Home.setWhole(Axis::Tp);
   Layout L = Val.Layout;
   for (Axis A : allAxes()) {
@@ -292,6 +291,5 @@ void Sharder::run() {
 bool foretrace::shard(Program &P, DiagnosticEngine &) {
   for (Block &B : P.Blocks)
     Sharder(P, B).run();
-  P.AtLevel = Level::SPMD;
   return true;
 }

@@ -289,7 +289,6 @@ std::optional<Program> convert::importTable(llvm::StringRef Text,
     return std::nullopt;
   Program P;
   P.Spec = specOf(H, Range);
-  P.AtLevel = Level::Schedule;
   P.Facts = {Fact::Blocks, Fact::Layouts,   Fact::Recompute, Fact::Gradients,
              Fact::Stages, Fact::Scheduled, Fact::Sync,      Fact::Costs};
   P.Mesh = H.mesh();
