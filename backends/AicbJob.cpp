@@ -32,10 +32,10 @@ bool VersionText::read(const ir::Attribute &A, Version &Into,
   return true;
 }
 
-Job Job::of(const ir::Spec &S, aicb::Version V) {
+GeneratorJob GeneratorJob::of(const ir::Spec &S, aicb::Version V) {
   const ir::ModelSpec &M = S.Model;
   const ir::ParallelSpec &P = S.Parallel;
-  Job J{};
+  GeneratorJob J{};
   J.Version = V;
   J.Timed = *S.Cost.Kind == ir::CostKind::Profile;
   J.SequenceParallel = *P.SequenceParallel;
@@ -87,7 +87,7 @@ Job Job::of(const ir::Spec &S, aicb::Version V) {
   return J;
 }
 
-Bytes foretrace::aicb::activationBytes(const Job &J) {
+Bytes foretrace::aicb::activationBytes(const GeneratorJob &J) {
   return Bytes(2) * J.MicroBatch * J.Sequence * J.Hidden;
 }
 
@@ -96,7 +96,7 @@ namespace {
 /// Sums parameters in the generator's terms.
 class Counter {
 public:
-  explicit Counter(const Job &J) : J(J) {}
+  explicit Counter(const GeneratorJob &J) : J(J) {}
 
   Params run() const;
 
@@ -123,19 +123,19 @@ private:
   }
   Elements routedExperts() const;
 
-  const Job &J;
+  const GeneratorJob &J;
 };
 
 } // namespace
 
-Elements foretrace::aicb::countWords(const Job &J) {
+Elements foretrace::aicb::countWords(const GeneratorJob &J) {
   // Weight, gradient and optimizer state, or so: the count is of the
   // generator's own making.
   int64_t Copies = J.Version == Version::V2024_10 ? 2 : 4;
   return Elements(J.PaddedVocab).dividedDown(J.Tp) * J.Hidden * Copies;
 }
 
-Elements foretrace::aicb::countPositions(const Job &J) {
+Elements foretrace::aicb::countPositions(const GeneratorJob &J) {
   return Elements(J.Sequence) * J.Hidden;
 }
 
@@ -183,7 +183,9 @@ Params Counter::run() const {
   return P;
 }
 
-Params foretrace::aicb::countParams(const Job &J) { return Counter(J).run(); }
+Params foretrace::aicb::countParams(const GeneratorJob &J) {
+  return Counter(J).run();
+}
 
 /// The generator splits projections, not heads: what it asserts for each. A
 /// stage without layers has none.

@@ -9,14 +9,14 @@ using namespace foretrace::option;
 
 namespace {
 
-constexpr llvm::StringRef Formats[] = {"log", "json", "table"};
+constexpr llvm::StringRef Forms[] = {"log", "json", "table"};
 
 constexpr llvm::StringRef FamilyNames[] = {
 #define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) NAME,
 #include "backends/optimus/Families.def"
 };
 
-struct VersionText : KindBase {
+struct TransformersVersion : KindBase {
   static std::string expected() { return "a version in quotes, \"4.46\""; }
   static bool read(const Attribute &A, std::string &Into, DiagnosticEngine &) {
     Into = A.Text;

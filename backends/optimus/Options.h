@@ -10,11 +10,12 @@
 
 namespace foretrace::optimus {
 
-enum class Format : unsigned char { Log, JSON, Table };
+/// The forms a plan is written in.
+enum class Form : unsigned char { Log, JSON, Table };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  Format As = Format::Log;
+  Form As = Form::Log;
   std::optional<optimus::Family> Family; ///< none: as the model looks
   std::string Transformers;              ///< the version; empty: not known
 };

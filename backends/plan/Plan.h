@@ -10,11 +10,11 @@
 namespace foretrace::plan {
 
 /// The forms it is written in.
-enum class Format : unsigned char { Table, JSON, CSV, SVG };
+enum class Form : unsigned char { Table, JSON, CSV, SVG };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  Format As = Format::Table;
+  Form As = Form::Table;
 };
 
 llvm::ArrayRef<EmitOption> optionTable();

@@ -20,11 +20,11 @@ constexpr llvm::StringRef TimeWords[] = {"unit", "cost"};
 
 /// `true` is what PyTorch's runtime adds.
 struct CommsWord : WordOf<MessageWords> {
-  static bool read(const Attribute &A, Messages &Into,
+  static bool read(const Attribute &A, CSVMessages &Into,
                    DiagnosticEngine &Diags) {
     if (A.K != Attribute::Kind::Bool)
       return WordOf::read(A, Into, Diags);
-    Into = A.Integer ? Messages::Lowered : Messages::None;
+    Into = A.Integer ? CSVMessages::Lowered : CSVMessages::None;
     return true;
   }
 };
@@ -46,7 +46,7 @@ schedule::Options schedule::readOptions(const EmitSpec &Emit,
                                         DiagnosticEngine &Diags) {
   const auto Read = readEmitOptions<Options>(Emit, optionTable(), Diags);
   const NamedAttribute *A = Emit.Options.find("comms");
-  if (A && Read.Comms != Messages::None && Read.Format != Form::CSV)
+  if (A && Read.Comms != CSVMessages::None && Read.Format != Form::CSV)
     reportOptionValue(*A, "none unless `format = csv`", Diags);
   A = Emit.Options.find("time");
   if (A && Read.Time == StepTime::Cost && Read.Format != Form::SVG &&
@@ -101,9 +101,9 @@ static void write(const Program &P, const Options &Of, llvm::raw_ostream &OS) {
     break;
   }
   const bool IsSharded = *P.Spec.Parallel.Zero == 3; // as FSDP does
-  writeCSV(Of.Comms == Messages::None    ? stepLines(S)
-           : Of.Comms == Messages::Calls ? callLines(S)
-                                         : loweredLines(S, IsSharded),
+  writeCSV(Of.Comms == CSVMessages::None    ? stepLines(S)
+           : Of.Comms == CSVMessages::Calls ? callLines(S)
+                                            : loweredLines(S, IsSharded),
            OS);
 }
 

@@ -14,12 +14,12 @@ namespace foretrace::schedule {
 enum class Form : unsigned char { Grid, CSV, SVG, JSON };
 
 /// Which messages a CSV has.
-enum class Messages : unsigned char { None, Lowered, Calls };
+enum class CSVMessages : unsigned char { None, Lowered, Calls };
 
 struct Options {
   std::string File; ///< empty: from the job's name
   Form Format = Form::Grid;
-  Messages Comms = Messages::None;
+  CSVMessages Comms = CSVMessages::None;
   StepTime Time = StepTime::Unit;
 };
 

@@ -71,7 +71,7 @@ std::optional<CheckSummary> checkLog(const ir::Spec &Job,
       return;
     }
     ++Summary.Divergences;
-    Out.print(Finding{{Of}, {Found}});
+    Out.print(AlikeTraces{{Of}, {Found}});
   };
   Out.begin();
   LogSummary Seen;

@@ -12,7 +12,7 @@
 namespace foretrace::runs {
 
 /// `rank 3: ` or `ranks 0-3, 8: `; empty for a terminal, which all share.
-std::string rankPrefix(const Finding &F);
+std::string rankPrefix(const AlikeTraces &F);
 
 std::string describe(const Hint &H);
 

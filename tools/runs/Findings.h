@@ -10,7 +10,7 @@
 namespace foretrace::runs {
 
 /// Traces that differ alike, line by line.
-struct Finding {
+struct AlikeTraces {
   std::vector<TraceFile> Traces;       ///< by rank; at least one
   std::vector<Divergence> Divergences; ///< the first of each trace
   size_t Omitted = 0;                  ///< more of each trace
