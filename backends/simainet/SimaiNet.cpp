@@ -97,7 +97,7 @@ static std::string pathOfTable(const EmitRequest &Request,
     return Path;
   if (llvm::sys::path::is_absolute(Dir)) {
     llvm::SmallString<128> Whole(Path);
-    llvm::sys::fs::make_absolute(Whole);
+    (void)llvm::sys::fs::make_absolute(Whole); // else it is as it was
     return std::string(Whole);
   }
   for (auto I = llvm::sys::path::begin(Dir); I != llvm::sys::path::end(Dir);
