@@ -99,8 +99,11 @@ def option_tables(root):
     kinds = {name: MODES[modes[6:]]
              for modes, name in AICB_OPTION.findall(text)}
     listed = subprocess.check_output(["foretrace", "list", "options"], text=True)
+    options = OPTION.findall(listed)
+    if len(options) != listed.count("\n"):
+        sys.exit("an option has no value, default or meaning:\n" + listed)
     rows = {}
-    for backend, option, expected, default, doc in OPTION.findall(listed):
+    for backend, option, expected, default, doc in options:
         if backend == "aicb" and kinds.get(option, "all") != "all":
             doc = f"{kinds[option]}: {doc}"
         rows.setdefault(backend, []).append(
