@@ -5,8 +5,8 @@
 #ifndef FORETRACE_TOOLS_RUNS_DIVERGENCEPRINTER_H
 #define FORETRACE_TOOLS_RUNS_DIVERGENCEPRINTER_H
 
+#include "tools/runs/CheckResult.h"
 #include "tools/runs/Communicators.h"
-#include "tools/runs/Findings.h"
 #include "tools/runs/Hints.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_DIVERGENCETEXT_H
 #define FORETRACE_TOOLS_RUNS_DIVERGENCETEXT_H
 
-#include "tools/runs/Findings.h"
+#include "tools/runs/CheckResult.h"
 #include "tools/runs/Hints.h"
 #include "llvm/Support/SourceMgr.h"
 
