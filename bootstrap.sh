@@ -11,7 +11,8 @@ usage() {
 usage: ./bootstrap.sh COMMAND
 
   demo    install what is missing, build, compile an example and show its table
-  test    install what is missing, build, run the whole test suite
+  test    install what is missing, build, run the whole test suite; with
+          --tidy clang-tidy, too
   build   install what is missing, build, print the path of the program
 
 Packages come from apt; only missing ones are installed. The build is in
@@ -27,6 +28,7 @@ packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   zlib1g-dev libzstd-dev'
 # What only some tests need: SimGrid replays traces, protoc decodes others.
 test_packages='libsimgrid-dev protobuf-compiler'
+tidy_packages='clang-tidy-19'
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }
@@ -87,8 +89,11 @@ test)
   build
   (install_packages "$test_packages") ||
     say "without $test_packages, tests that need them are skipped"
+  if [ "${2-}" = --tidy ]; then
+    (install_packages "$tidy_packages") || say 'without clang-tidy'
+  fi
   say 'testing'
-  exec python3 test/check.py build/release
+  exec python3 test/check.py build/release ${2+"$2"}
   ;;
 build)
   build

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/AicbJob.h"
-#include "backends/EmitOptions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::aicb;
 
-static constexpr llvm::StringLiteral Spellings[] = {
+static constexpr llvm::StringRef Spellings[] = {
 #define VERSION(ENUMERATOR, SPELLING, DOC) SPELLING,
 #include "backends/AicbVersions.def"
 };
@@ -16,22 +15,27 @@ llvm::StringRef foretrace::aicb::getSpelling(Version V) {
   return Spellings[static_cast<size_t>(V)];
 }
 
-void foretrace::aicb::readVersion(const ir::NamedAttribute &A, Version &V,
-                                  DiagnosticEngine &Diags) {
-  const auto *Found = llvm::find(Spellings, A.Value.Text);
-  if (A.Value.K == ir::Attribute::Kind::Text && Found != std::end(Spellings)) {
-    V = static_cast<Version>(Found - Spellings);
-    return;
-  }
-  reportOptionValue(
-      A, "one of \"" + llvm::join(llvm::ArrayRef(Spellings), "\", \"") + "\"",
-      Diags);
+std::string VersionText::expected() {
+  return "one of \"" + llvm::join(llvm::ArrayRef(Spellings), "\", \"") + "\"";
 }
 
-Job Job::of(const ir::Spec &S, aicb::Version V) {
+std::string VersionText::show(Version V) {
+  return ("\"" + getSpelling(V) + "\"").str();
+}
+
+bool VersionText::read(const ir::Attribute &A, Version &Into,
+                       DiagnosticEngine &) {
+  const std::optional<size_t> I = option::findText(A, Spellings);
+  if (A.K != ir::Attribute::Kind::Text || !I)
+    return false;
+  Into = static_cast<Version>(*I);
+  return true;
+}
+
+GeneratorJob GeneratorJob::of(const ir::Spec &S, aicb::Version V) {
   const ir::ModelSpec &M = S.Model;
   const ir::ParallelSpec &P = S.Parallel;
-  Job J{};
+  GeneratorJob J{};
   J.Version = V;
   J.Timed = *S.Cost.Kind == ir::CostKind::Profile;
   J.SequenceParallel = *P.SequenceParallel;
@@ -83,7 +87,7 @@ Job Job::of(const ir::Spec &S, aicb::Version V) {
   return J;
 }
 
-Bytes foretrace::aicb::activationBytes(const Job &J) {
+Bytes foretrace::aicb::activationBytes(const GeneratorJob &J) {
   return Bytes(2) * J.MicroBatch * J.Sequence * J.Hidden;
 }
 
@@ -92,7 +96,7 @@ namespace {
 /// Sums parameters in the generator's terms.
 class Counter {
 public:
-  explicit Counter(const Job &J) : J(J) {}
+  explicit Counter(const GeneratorJob &J) : J(J) {}
 
   Params run() const;
 
@@ -119,19 +123,19 @@ private:
   }
   Elements routedExperts() const;
 
-  const Job &J;
+  const GeneratorJob &J;
 };
 
 } // namespace
 
-Elements foretrace::aicb::countWords(const Job &J) {
+Elements foretrace::aicb::countWords(const GeneratorJob &J) {
   // Weight, gradient and optimizer state, or so: the count is of the
   // generator's own making.
   int64_t Copies = J.Version == Version::V2024_10 ? 2 : 4;
   return Elements(J.PaddedVocab).dividedDown(J.Tp) * J.Hidden * Copies;
 }
 
-Elements foretrace::aicb::countPositions(const Job &J) {
+Elements foretrace::aicb::countPositions(const GeneratorJob &J) {
   return Elements(J.Sequence) * J.Hidden;
 }
 
@@ -179,7 +183,9 @@ Params Counter::run() const {
   return P;
 }
 
-Params foretrace::aicb::countParams(const Job &J) { return Counter(J).run(); }
+Params foretrace::aicb::countParams(const GeneratorJob &J) {
+  return Counter(J).run();
+}
 
 /// The generator splits projections, not heads: what it asserts for each. A
 /// stage without layers has none.

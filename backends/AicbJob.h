@@ -6,6 +6,7 @@
 #ifndef FORETRACE_BACKENDS_AICBJOB_H
 #define FORETRACE_BACKENDS_AICBJOB_H
 
+#include "backends/OptionKinds.h"
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
 #include "lang/Quantity.h"
@@ -20,13 +21,16 @@ enum class Version : unsigned char {
 /// How an option says it: "2025-12".
 llvm::StringRef getSpelling(Version V);
 
-/// Reads the option `version`; reports any value that is none.
-void readVersion(const ir::NamedAttribute &A, Version &V,
-                 DiagnosticEngine &Diags);
+/// An option of a backend that says the revision.
+struct VersionText : option::KindBase {
+  static std::string expected();
+  static std::string show(Version V);
+  static bool read(const ir::Attribute &A, Version &Into, DiagnosticEngine &);
+};
 
 /// What the generator's command line says, taken from a spec. Quotients are
 /// rounded down as the generator does.
-struct Job {
+struct GeneratorJob {
   aicb::Version Version;
   bool Timed, SequenceParallel, Recompute, Bias;
   bool IsDeepSeek, HasExperts;
@@ -38,7 +42,7 @@ struct Job {
   int64_t Experts, TopK, Shared;
   int64_t QLora, KvLora, RopeDim, NopeDim, VDim;
 
-  static Job of(const ir::Spec &S, aicb::Version V);
+  static GeneratorJob of(const ir::Spec &S, aicb::Version V);
 
   /// Layers with experts: without latent attention it is all of them.
   int64_t expertLayers() const {
@@ -56,15 +60,15 @@ struct Params {
   Elements Experts; ///< of a table
   Elements Objects; ///< all that its objects hold, as a workload sums them
 };
-Params countParams(const Job &J);
+Params countParams(const GeneratorJob &J);
 
 /// Of the embedding: the table of words, in several copies, and a row for each
 /// position.
-Elements countWords(const Job &J);
-Elements countPositions(const Job &J);
+Elements countWords(const GeneratorJob &J);
+Elements countPositions(const GeneratorJob &J);
 
 /// 2 b s h: what the generator sends for an activation.
-Bytes activationBytes(const Job &J);
+Bytes activationBytes(const GeneratorJob &J);
 
 } // namespace foretrace::aicb
 

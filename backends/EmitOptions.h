@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the options of every `emit` block have in common.
+// The options of `emit` blocks. Each backend has a table of its own,
+// backends/NAME/Options.def, and a struct they are read into; messages, the
+// documentation, lists and completion are made of the table.
+//
+//   OPTION(Member, Kind, "name", "default", "meaning")
+//
+// Member of the backend's struct `Options`; Kind is one of OptionKinds.h, or
+// the backend's own. "default" says what the member's initial value stands for,
+// and is empty if that can be shown.
 #ifndef FORETRACE_BACKENDS_EMITOPTIONS_H
 #define FORETRACE_BACKENDS_EMITOPTIONS_H
 
@@ -8,57 +16,56 @@
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace foretrace {
 
-/// Reports the options of \p Emit that are not in \p Known, the nearest name
-/// with each.
-void checkOptionNames(const ir::EmitSpec &Emit,
-                      llvm::ArrayRef<llvm::StringRef> Known,
-                      DiagnosticEngine &Diags);
+/// A row of an Options.def.
+struct EmitOption {
+  llvm::StringLiteral Name;
+  llvm::StringLiteral Doc;
+  /// What a value must be, as a message says it.
+  std::string (*Expected)();
+  /// The words that it can be.
+  llvm::ArrayRef<llvm::StringRef> (*Words)();
+  /// What holds if the block doesn't say.
+  std::string (*Default)();
+  /// Puts a value into the struct at \p Into. False if it is not as expected;
+  /// what else is wrong with it is reported.
+  bool (*Read)(const ir::Attribute &, void *Into, DiagnosticEngine &);
+};
+
+/// A row of an Options.def as an EmitOption, where `Options` is the struct.
+#define EMIT_OPTION(MEMBER, KIND, NAME, DEFAULT, DOC)                          \
+  {NAME,                                                                       \
+   DOC,                                                                        \
+   KIND::expected,                                                             \
+   KIND::words,                                                                \
+   [] {                                                                        \
+     return *DEFAULT ? std::string(DEFAULT) : KIND::show(Options().MEMBER);    \
+   },                                                                          \
+   [](const ir::Attribute &Value, void *Into, DiagnosticEngine &Diags) {       \
+     return KIND::read(Value, static_cast<Options *>(Into)->MEMBER, Diags);    \
+   }},
+
+/// Reads the options of \p Emit into the struct at \p Into, which \p Table is
+/// of; reports every one that is unknown, the nearest name with it, or of a
+/// wrong value.
+void readEmitOptions(const ir::EmitSpec &Emit, llvm::ArrayRef<EmitOption> Table,
+                     void *Into, DiagnosticEngine &Diags);
+
+template <typename OptionsT>
+OptionsT readEmitOptions(const ir::EmitSpec &Emit,
+                         llvm::ArrayRef<EmitOption> Table,
+                         DiagnosticEngine &Diags) {
+  OptionsT Read;
+  readEmitOptions(Emit, Table, &Read, Diags);
+  return Read;
+}
 
 /// Reports that the value of \p Option is not \p Expected.
 void reportOptionValue(const ir::NamedAttribute &Option,
                        llvm::StringRef Expected, DiagnosticEngine &Diags);
-
-/// The index of the word of \p Option among \p Words; reports any other value.
-std::optional<size_t> readWord(const ir::NamedAttribute &Option,
-                               llvm::ArrayRef<llvm::StringRef> Words,
-                               DiagnosticEngine &Diags);
-
-/// Reads the option `allow`: slugs of diagnostics, each of \p Allowable.
-void readAllow(const ir::NamedAttribute &Option,
-               llvm::ArrayRef<llvm::StringLiteral> Allowable,
-               std::vector<std::string> &Allow, DiagnosticEngine &Diags);
-
-/// An option, and what puts its value into the options of a backend.
-template <typename OptionsT> struct EmitOption {
-  llvm::StringLiteral Name;
-  void (*Read)(const ir::NamedAttribute &, OptionsT &, DiagnosticEngine &);
-};
-
-/// Reads those of \p Rows that \p Emit has into \p Into; reports options that
-/// are neither among them nor in \p Others, which are read elsewhere.
-template <typename OptionsT>
-void readEmitOptions(const ir::EmitSpec &Emit,
-                     llvm::ArrayRef<EmitOption<OptionsT>> Rows,
-                     std::vector<llvm::StringRef> Others, OptionsT &Into,
-                     DiagnosticEngine &Diags) {
-  std::vector<llvm::StringRef> Known = std::move(Others);
-  for (const EmitOption<OptionsT> &Row : Rows) {
-    Known.push_back(Row.Name);
-    if (const ir::NamedAttribute *A = Emit.Options.find(Row.Name))
-      Row.Read(*A, Into, Diags);
-  }
-  checkOptionNames(Emit, Known, Diags);
-}
-
-/// The option `file`, or \p Default; reports one that names no file.
-std::string readFile(const ir::EmitSpec &Emit, llvm::StringRef Default,
-                     DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

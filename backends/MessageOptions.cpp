@@ -1,57 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/MessageOptions.h"
-#include "backends/EmitOptions.h"
 #include "backends/TaskLimits.h"
-#include "llvm/ADT/STLExtras.h"
 #include <set>
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Collectives that can be done in several ways, in order.
-static std::vector<OpKind> choices() {
-  std::vector<OpKind> Kinds;
-  for (const Algorithm &By : allAlgorithms())
-    if (&By == &algorithmsOf(By.Kind).back() &&
-        algorithmsOf(By.Kind).size() > 1)
-      Kinds.push_back(By.Kind);
-  return Kinds;
-}
-
-std::vector<llvm::StringRef> foretrace::messageOptionNames() {
-  std::vector<llvm::StringRef> Names = {"chunk"};
-  for (OpKind K : choices())
-    Names.push_back(getMnemonic(K));
-  return Names;
-}
-
-static void readChunk(const NamedAttribute &A, MessageRules &Rules,
-                      DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Int || A.Value.Integer < 1 ||
-      A.Value.Integer > MaxMessageBytes)
-    return reportOptionValue(A, "a number of bytes from 1 to 2^31 - 1", Diags);
-  Rules.Chunk = A.Value.Integer;
-}
-
-static void readAlgorithm(const NamedAttribute &A, OpKind Of,
-                          MessageRules &Rules, DiagnosticEngine &Diags) {
+llvm::ArrayRef<llvm::StringRef> option::algorithmNames(OpKind Of) {
+  static constexpr llvm::StringRef Names[] = {
+#define ALGORITHM(KIND, NAME, ...) NAME,
+#include "ir/Algorithms.def"
+  };
   const llvm::ArrayRef<Algorithm> Known = algorithmsOf(Of);
-  std::vector<llvm::StringRef> Names;
-  for (const Algorithm &By : Known)
-    Names.push_back(By.Name);
-  if (std::optional<size_t> I = readWord(A, Names, Diags))
-    Rules.Algorithms[Of] = &Known[*I];
+  return llvm::ArrayRef(Names).slice(
+      static_cast<size_t>(Known.data() - allAlgorithms().data()), Known.size());
 }
 
-MessageRules foretrace::readMessageRules(const EmitSpec &Emit,
-                                         DiagnosticEngine &Diags) {
-  MessageRules Rules;
-  if (const NamedAttribute *A = Emit.Options.find("chunk"))
-    readChunk(*A, Rules, Diags);
-  for (OpKind K : choices())
-    if (const NamedAttribute *A = Emit.Options.find(getMnemonic(K)))
-      readAlgorithm(*A, K, Rules, Diags);
-  return Rules;
+const Algorithm *option::findAlgorithm(const Attribute &A, OpKind Of) {
+  const std::optional<size_t> I = findWord(A, algorithmNames(Of));
+  return I ? &algorithmsOf(Of)[*I] : nullptr;
 }
 
 static bool checkWorld(const EmitRequest &Request, DiagnosticEngine &Diags) {

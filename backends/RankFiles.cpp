@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/RankFiles.h"
-#include "backends/EmitOptions.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Path.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
-
-void foretrace::readDir(const NamedAttribute &Option, std::string &Into,
-                        DiagnosticEngine &Diags) {
-  if (Option.Value.K != Attribute::Kind::Text)
-    return reportOptionValue(Option, "a folder in quotes", Diags);
-  Into = Option.Value.Text;
-}
-
-void foretrace::readName(const NamedAttribute &Option, std::string &Into,
-                         DiagnosticEngine &Diags) {
-  const llvm::StringRef Text = Option.Value.Text;
-  if (Option.Value.K != Attribute::Kind::Text || Text.empty() ||
-      Text.contains('/'))
-    return reportOptionValue(
-        Option, "the beginning of a file's name, in quotes", Diags);
-  Into = Text;
-}
 
 llvm::StringRef FileNames::stem(const EmitRequest &Request) const {
   return Name.empty() ? Request.DefaultStem : llvm::StringRef(Name);
@@ -49,26 +31,27 @@ static std::optional<RankRange> parseRange(llvm::StringRef Text) {
   return R;
 }
 
-void foretrace::readRanks(const NamedAttribute &Option, RankList &Into,
-                          DiagnosticEngine &Diags, llvm::StringRef Words) {
-  const Attribute &V = Option.Value;
-  if (V.K == Attribute::Kind::Name && V.Text == "all")
-    return;
-  if (V.K == Attribute::Kind::Int && V.Integer >= 0) {
-    Into.push_back({V.Integer, V.Integer, V.Range});
-    return;
+llvm::ArrayRef<llvm::StringRef> option::Ranks::words() {
+  static constexpr llvm::StringRef Words[] = {"all"};
+  return Words;
+}
+
+bool option::Ranks::read(const Attribute &A, RankList &Into,
+                         DiagnosticEngine &) {
+  if (findWord(A, words()))
+    return true;
+  if (A.K == Attribute::Kind::Int && A.Integer >= 0) {
+    Into.push_back({A.Integer, A.Integer, A.Range});
+    return true;
   }
   llvm::SmallVector<llvm::StringRef> Parts;
-  llvm::StringRef(V.Text).split(Parts, ',');
+  llvm::StringRef(A.Text).split(Parts, ',');
   for (llvm::StringRef Part : Parts)
     if (std::optional<RankRange> R = parseRange(Part)) {
-      R->Range = V.Range;
+      R->Range = A.Range;
       Into.push_back(*R);
     }
-  if (V.K != Attribute::Kind::Text || Into.size() != Parts.size())
-    reportOptionValue(
-        Option, (Words + ", a rank, or ranks in quotes, \"0,4,8-11\"").str(),
-        Diags);
+  return A.K == Attribute::Kind::Text && Into.size() == Parts.size();
 }
 
 bool foretrace::checkRanks(const RankList &Ranks, int64_t World,

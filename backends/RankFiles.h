@@ -5,6 +5,7 @@
 #define FORETRACE_BACKENDS_RANKFILES_H
 
 #include "backends/Backend.h"
+#include "backends/OptionKinds.h"
 
 namespace foretrace {
 
@@ -18,11 +19,6 @@ struct FileNames {
   /// The path of a file of the set, `dir/name.end`.
   std::string path(const EmitRequest &Request, const llvm::Twine &End) const;
 };
-// Read the options `dir` and `name`.
-void readDir(const ir::NamedAttribute &Option, std::string &Into,
-             DiagnosticEngine &Diags);
-void readName(const ir::NamedAttribute &Option, std::string &Into,
-              DiagnosticEngine &Diags);
 
 /// Ranks `First` to `Last`.
 struct RankRange {
@@ -32,10 +28,16 @@ struct RankRange {
 /// Which ranks are written; empty: all.
 using RankList = std::vector<RankRange>;
 
-/// Reads an option like `ranks = all`, `3` or "0,4,8-11". \p Words are what a
-/// message says can be written in place of numbers.
-void readRanks(const ir::NamedAttribute &Option, RankList &Into,
-               DiagnosticEngine &Diags, llvm::StringRef Words = "`all`");
+namespace option {
+/// `all`, `3` or "0,4,8-11".
+struct Ranks : KindBase {
+  static std::string expected() {
+    return "`all`, a rank, or ranks in quotes, \"0,4,8-11\"";
+  }
+  static llvm::ArrayRef<llvm::StringRef> words();
+  static bool read(const ir::Attribute &A, RankList &Into, DiagnosticEngine &);
+};
+} // namespace option
 
 /// Whether a job of \p World ranks has them; reports those it has not.
 bool checkRanks(const RankList &Ranks, int64_t World, DiagnosticEngine &Diags);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/SimaiServers.h"
 #include "backends/CommandLine.h"
-#include "backends/EmitOptions.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace foretrace;
@@ -26,41 +23,29 @@ SimaiServers SimaiServers::of(const Spec &S, const SimaiServers &Stated) {
   return Of;
 }
 
-void foretrace::readGpu(const NamedAttribute &Option, SimaiServers &Into,
-                        DiagnosticEngine &Diags) {
-  static constexpr llvm::StringLiteral Gpus[] = {"a100", "a800", "h100", "h800",
-                                                 "h20"};
-  const Attribute &V = Option.Value;
+llvm::ArrayRef<llvm::StringRef> option::Gpu::words() {
+  static constexpr llvm::StringRef Words[] = {"a100", "a800", "h100", "h800",
+                                              "h20"};
+  return Words;
+}
+
+bool option::Gpu::read(const Attribute &A, std::string &Into,
+                       DiagnosticEngine &) {
   const bool IsText =
-      V.K == Attribute::Kind::Text || V.K == Attribute::Kind::Name;
-  if (IsText && llvm::is_contained(Gpus, V.Text))
-    Into.Gpu = llvm::StringRef(V.Text).upper();
-  else
-    reportOptionValue(
-        Option, "one of " + llvm::join(llvm::ArrayRef(Gpus), ", "), Diags);
+      A.K == Attribute::Kind::Text || A.K == Attribute::Kind::Name;
+  if (!IsText || !findText(A, words()))
+    return false;
+  Into = llvm::StringRef(A.Text).upper();
+  return true;
 }
 
-/// A rate without its unit would be one of bytes per second.
-static void readRate(const NamedAttribute &Option, std::optional<double> &Rate,
-                     DiagnosticEngine &Diags) {
-  const Attribute &V = Option.Value;
-  if (V.K == Attribute::Kind::Int)
-    Rate = static_cast<double>(V.Integer);
-  else if (V.K == Attribute::Kind::Real)
-    Rate = V.Real;
-  if (!Rate || *Rate < 1e6)
-    reportOptionValue(Option, "a rate of at least 1 MB/s", Diags);
-}
-
-void foretrace::readNvlinkBandwidth(const NamedAttribute &Option,
-                                    SimaiServers &Into,
-                                    DiagnosticEngine &Diags) {
-  readRate(Option, Into.NvlinkBandwidth, Diags);
-}
-
-void foretrace::readNicBandwidth(const NamedAttribute &Option,
-                                 SimaiServers &Into, DiagnosticEngine &Diags) {
-  readRate(Option, Into.NicBandwidth, Diags);
+bool option::Rate::read(const Attribute &A, std::optional<double> &Into,
+                        DiagnosticEngine &) {
+  if (A.K == Attribute::Kind::Int)
+    Into = static_cast<double>(A.Integer);
+  else if (A.K == Attribute::Kind::Real)
+    Into = A.Real;
+  return Into && *Into >= 1e6;
 }
 
 /// `-g` is a second source of truth: the simulator takes the number of ranks

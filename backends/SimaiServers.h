@@ -5,10 +5,8 @@
 #ifndef FORETRACE_BACKENDS_SIMAISERVERS_H
 #define FORETRACE_BACKENDS_SIMAISERVERS_H
 
+#include "backends/OptionKinds.h"
 #include "ir/Spec.h"
-#include "lang/Diagnostic.h"
-#include <optional>
-#include <string>
 
 namespace foretrace {
 
@@ -24,13 +22,23 @@ struct SimaiServers {
   static SimaiServers of(const ir::Spec &S, const SimaiServers &Stated);
 };
 
-// The options `gpu`, `nvlink_bandwidth` and `nic_bandwidth`.
-void readGpu(const ir::NamedAttribute &Option, SimaiServers &Into,
-             DiagnosticEngine &Diags);
-void readNvlinkBandwidth(const ir::NamedAttribute &Option, SimaiServers &Into,
-                         DiagnosticEngine &Diags);
-void readNicBandwidth(const ir::NamedAttribute &Option, SimaiServers &Into,
-                      DiagnosticEngine &Diags);
+namespace option {
+/// A GPU that the simulator knows.
+struct Gpu : KindBase {
+  static std::string expected() { return oneOf(words()); }
+  static llvm::ArrayRef<llvm::StringRef> words();
+  static std::string show(llvm::StringRef Gpu) { return Gpu.lower(); }
+  static bool read(const ir::Attribute &A, std::string &Into,
+                   DiagnosticEngine &);
+};
+
+/// In bytes/s; without its unit a rate would be next to nothing.
+struct Rate : KindBase {
+  static std::string expected() { return "a rate of at least 1 MB/s"; }
+  static bool read(const ir::Attribute &A, std::optional<double> &Into,
+                   DiagnosticEngine &);
+};
+} // namespace option
 
 /// The options of the analytical simulator for \p World ranks, after those that
 /// name files: `-g 16 -g_p_s 8 ...`.

@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <initializer_list>
-#include <optional>
 
 namespace foretrace::ir {
 
@@ -19,7 +18,6 @@ inline constexpr unsigned NumFacts = 0
 #include "ir/Facts.def"
     ;
 llvm::StringRef getName(Fact F);
-std::optional<Fact> findFact(llvm::StringRef Name);
 
 /// A small set of facts.
 class FactSet {

@@ -26,6 +26,9 @@ enum class LayoutRule : unsigned char {
   /// What it takes may lie anyhow; what it makes lies as the first operand, by
   /// position of the dimensions.
   AsOperand,
+  /// As AlongDim, but all tokens are there: what an expert makes of them is
+  /// split over ep as its weights are, and not over etp.
+  AlongExperts,
   /// Everything is at home: masks are of the residual stream.
   AtHome,
   /// Tokens of the residual stream lie anyhow, those of experts at home: the
@@ -42,6 +45,19 @@ enum OpTraits : unsigned char {
   Looks = 2,
   /// What it reads, writes and computes isn't known.
   Opaque = 4,
+  /// What it makes of a token is of all tokens: with `cp_comm = a2a` each rank
+  /// does some heads of all tokens, in place of all heads of some (Jacobs et
+  /// al., arXiv 2309.14509).
+  Attends = 8,
+  /// A result that is a summand of another sum is reduced to the whole of it,
+  /// and only the sum is split along the sequence (Megatron-LM,
+  /// LanguageModelEmbedding.reduce_scatter_embeddings).
+  SumsWhole = 16,
+  /// Without sequence parallelism a result that is a sum over tp is left: each
+  /// rank goes on with its own term. Megatron-LM does so with the gradient of
+  /// the rotary key, which it sums only where it gathered that key
+  /// (multi_latent_attention.py).
+  LeavesTerms = 32,
 };
 
 /// A compute op of ir/Ops.def.
@@ -54,9 +70,12 @@ struct ComputeInfo {
 /// Nothing in particular for a collective.
 const ComputeInfo &getInfo(OpKind K);
 
-inline bool isLinear(OpKind K) { return (getInfo(K).Traits & Linear) != 0; }
-inline bool isOpaque(OpKind K) { return (getInfo(K).Traits & Opaque) != 0; }
-inline bool isView(OpKind K) { return (getInfo(K).Traits & Looks) != 0; }
+inline bool hasTrait(OpKind K, OpTraits T) {
+  return (getInfo(K).Traits & T) != 0;
+}
+inline bool isLinear(OpKind K) { return hasTrait(K, Linear); }
+inline bool isOpaque(OpKind K) { return hasTrait(K, Opaque); }
+inline bool isView(OpKind K) { return hasTrait(K, Looks); }
 
 } // namespace foretrace::ir
 

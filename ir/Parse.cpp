@@ -5,6 +5,7 @@
 #include "ir/ParseParts.h"
 #include "ir/Print.h"
 #include "ir/SpecKeys.h"
+#include "ir/VerifyParts.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -29,6 +30,7 @@ public:
 
 private:
   bool header();
+  bool facts();
   bool part();
   bool spec();
   bool mesh();
@@ -68,9 +70,15 @@ bool ProgramParser::header() {
     In.Diags.report(Range, diag::IrVersion, Version, TextVersion);
     return false;
   }
-  if (!In.expectSpelling("a level", P.AtLevel) || !In.expectWord("facts") ||
-      !In.expectPunct("("))
+  Level Stated{};
+  if (!In.expectSpelling("a level", Stated) || !In.expectWord("facts") ||
+      !In.expectPunct("(") || !facts())
     return false;
+  // The word is for people; it must be what the facts say.
+  return verifyLevel(Stated, P.Facts, In.Diags);
+}
+
+bool ProgramParser::facts() {
   if (In.takePunct(")"))
     return true;
   do {

@@ -15,7 +15,7 @@ bool SpecParser::value(bool &V, llvm::StringRef) {
 
 template <typename T>
 bool SpecParser::field(const Token &Key, Located<T> &F, llvm::StringRef Type) {
-  using Origin = typename Located<T>::Origin;
+  using Status = typename Located<T>::Status;
   if (F.isPresent())
     return In.twice(Key, "key", F.Range);
   if (!In.expectPunct("="))
@@ -23,9 +23,9 @@ bool SpecParser::field(const Token &Key, Located<T> &F, llvm::StringRef Type) {
   F.Range = In.peek().Range;
   if (!value(F.Value, Type))
     return false;
-  F.From = In.takeWord("default")   ? Origin::Default
-           : In.takeWord("derived") ? Origin::Derived
-                                    : Origin::Stated;
+  F.From = In.takeWord("default")   ? Status::Default
+           : In.takeWord("derived") ? Status::Derived
+                                    : Status::Stated;
   return true;
 }
 

@@ -297,7 +297,7 @@ static void printStage(const Stage &S, const Program &P, llvm::raw_ostream &OS,
 }
 
 static void printHeader(const Program &P, llvm::raw_ostream &OS) {
-  OS << "ftir " << TextVersion << ' ' << getName(P.AtLevel) << " facts(";
+  OS << "ftir " << TextVersion << ' ' << getName(P.level()) << " facts(";
   llvm::StringRef Separator;
 #define FACT(ENUMERATOR, SPELLING, DOC)                                        \
   if (P.Facts.contains(Fact::ENUMERATOR)) {                                    \

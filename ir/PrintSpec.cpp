@@ -34,13 +34,13 @@ private:
 
   /// Prints `key = value`, and how an unstated value came to be.
   template <typename T> void field(llvm::StringRef Key, const Located<T> &F) {
-    using Origin = typename Located<T>::Origin;
+    using Status = typename Located<T>::Status;
     if (!F.isPresent())
       return;
     line() << Key << " = ";
     value(*F);
-    OS << (F.From == Origin::Default   ? " default\n"
-           : F.From == Origin::Derived ? " derived\n"
+    OS << (F.From == Status::Default   ? " default\n"
+           : F.From == Status::Derived ? " derived\n"
                                        : "\n");
   }
 

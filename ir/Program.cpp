@@ -45,13 +45,6 @@ llvm::StringRef getName(Fact F) {
   return Names[static_cast<unsigned>(F)];
 }
 
-std::optional<Fact> findFact(llvm::StringRef Name) {
-  return llvm::StringSwitch<std::optional<Fact>>(Name)
-#define FACT(ENUMERATOR, SPELLING, DOC) .Case(SPELLING, Fact::ENUMERATOR)
-#include "ir/Facts.def"
-      .Default(std::nullopt);
-}
-
 llvm::StringRef getName(DimKind K) {
   static constexpr llvm::StringLiteral Names[] = {
 #define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC) SPELLING,
@@ -62,14 +55,6 @@ llvm::StringRef getName(DimKind K) {
 
 bool isOfReplica(DimKind K) {
   return K == DimKind::Batch || K == DimKind::Slots;
-}
-
-std::optional<DimKind> findDim(llvm::StringRef Name) {
-  return llvm::StringSwitch<std::optional<DimKind>>(Name)
-#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
-  .Case(SPELLING, DimKind::ENUMERATOR)
-#include "ir/Dims.def"
-      .Default(std::nullopt);
 }
 
 llvm::StringRef getName(ElementType T) {
@@ -167,6 +152,14 @@ llvm::StringRef getName(Phase P) {
     return "step";
   }
   llvm_unreachable("covered switch");
+}
+
+Level levelOf(FactSet Facts) {
+  if (Facts.contains(Fact::Stages))
+    return Level::Schedule;
+  if (Facts.contains(Fact::Layouts))
+    return Level::SPMD;
+  return Facts.contains(Fact::Blocks) ? Level::Model : Level::Spec;
 }
 
 llvm::StringRef getName(Level L) {

@@ -36,7 +36,6 @@ enum class DimKind : unsigned char {
 #include "ir/Dims.def"
 };
 llvm::StringRef getName(DimKind K);
-std::optional<DimKind> findDim(llvm::StringRef Name);
 
 /// Whether the extents of a dimension are those of one data-parallel replica;
 /// all replicas together have as many each.
@@ -214,8 +213,11 @@ struct Stage {
 /// The one of \p Stages, of a program, that stands for stage \p Index.
 const Stage &stageAt(llvm::ArrayRef<Stage> Stages, int64_t Index);
 
+/// How far a program has come.
 enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
 llvm::StringRef getName(Level L);
+/// The level of a program with these facts.
+Level levelOf(FactSet Facts);
 
 /// What a job has to fulfil, and what is reported of one that does not.
 struct Condition {
@@ -234,7 +236,6 @@ struct Decision {
 /// A whole compilation unit.
 struct Program {
   ir::Spec Spec;
-  Level AtLevel = Level::Spec;
   FactSet Facts; ///< what the passes so far have established
   ir::Mesh Mesh;
   ExprTable Sizes; ///< what extents, counts and sizes of this program are
@@ -245,6 +246,8 @@ struct Program {
   LayerSequence Layers;
   std::vector<Stage> Stages;
   ir::Schedule Schedule; ///< once Fact::Scheduled holds
+
+  Level level() const { return levelOf(Facts); }
 };
 
 /// Elements and bytes of \p V that one rank holds; overflow where its layout

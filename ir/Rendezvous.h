@@ -27,10 +27,11 @@ struct Meeting {
 
 /// A client has, for the actor with an index:
 ///
-///   bool begin(size_t Actor)            goes to its next call; false at the
-///   end size_t parts(size_t Actor)          of its call Meeting meeting(size_t
-///   Actor, size_t Part) int64_t duration(size_t Actor, size_t Part)   in the
-///   client's unit void end(size_t Actor, int64_t Start, int64_t End)
+/// * `bool begin(size_t Actor)`: goes to its next call; false at the end;
+/// * `size_t parts(size_t Actor)`: of its call;
+/// * `Meeting meeting(size_t Actor, size_t Part)`;
+/// * `int64_t duration(size_t Actor, size_t Part)`: in the client's unit;
+/// * `void end(size_t Actor, int64_t Start, int64_t End)`: of its call.
 ///
 /// A meeting starts when the last of its members has come, and takes as long as
 /// each of them says. What a call does alone is done one after the other,

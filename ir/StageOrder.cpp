@@ -14,6 +14,8 @@ StageOrder::StageOrder(const Schedule &S, int64_t Stage)
   }
 }
 
+/// Where the placement turns round, as that of a V does, neighbouring parts are
+/// on one stage, and nothing is sent between them.
 StageOrder::Link StageOrder::linkOf(int64_t Chunk, bool IsNext) const {
   const std::optional<int64_t> There = S.neighbour(Stage, Chunk, IsNext);
   if (!There)
@@ -36,6 +38,8 @@ bool StageOrder::isThere(const Link &At, const Action &A, Done Made,
                 : has(A.Chunk, A.MicroBatch, Received);
 }
 
+/// A backward step is that of inputs, which others wait for, and that of
+/// weights, which zero-bubble schedules put off: they may be one action or two.
 llvm::StringRef StageOrder::compute(const Action &A) {
   const auto Chunk = static_cast<size_t>(A.Chunk);
   unsigned char &Has = of(A);

@@ -25,16 +25,18 @@ static constexpr struct {
 };
 static_assert(std::size(FactLevels) == NumFacts);
 
-static void verifyFacts(const Program &P, DiagnosticEngine &Diags) {
+bool foretrace::ir::verifyLevel(Level L, FactSet Facts,
+                                DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
   for (const auto &Row : FactLevels) {
-    bool Has = P.Facts.contains(Row.Which);
-    if (Has && P.AtLevel < Row.From)
+    const bool Has = Facts.contains(Row.Which);
+    if (Has && L < Row.From)
       Diags.report({}, diag::VerifyFact, getName(Row.Which), getName(Row.From),
-                   getName(P.AtLevel));
-    if (!Has && Row.MakesLevel && P.AtLevel >= Row.From)
-      Diags.report({}, diag::VerifyLevel, getName(P.AtLevel),
-                   getName(Row.Which));
+                   getName(L));
+    if (!Has && Row.MakesLevel && L >= Row.From)
+      Diags.report({}, diag::VerifyLevel, getName(L), getName(Row.Which));
   }
+  return Diags.errorCount() == Before;
 }
 
 static void verifyContent(const Program &P, DiagnosticEngine &Diags) {
@@ -46,22 +48,22 @@ static void verifyContent(const Program &P, DiagnosticEngine &Diags) {
                {!P.Layers.empty(), Level::Model, "layers"},
                {!P.Stages.empty(), Level::Schedule, "stages"}};
   for (const auto &Part : Parts)
-    if (Part.IsThere != (P.AtLevel >= Part.From))
-      Diags.report(P.Spec.Model.Range, diag::VerifyContent, getName(P.AtLevel),
+    if (Part.IsThere != (P.level() >= Part.From))
+      Diags.report(P.Spec.Model.Range, diag::VerifyContent, getName(P.level()),
                    Part.IsThere ? "has" : "has no", Part.Name,
                    getName(Part.From));
 }
 
 bool foretrace::ir::verify(const Program &P, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
-  verifyFacts(P, Diags);
+  verifyLevel(P.level(), P.Facts, Diags);
   verifyContent(P, Diags);
   if (!verifySpec(P, Diags))
     return false;
   for (const Block &B : P.Blocks)
     verifyBlock(P, B, Diags);
   verifySignatures(P, Diags);
-  if (P.AtLevel >= Level::Schedule)
+  if (P.level() >= Level::Schedule)
     verifyStages(P, Diags);
   if (P.Facts.contains(Fact::Scheduled))
     verifySchedule(P, Diags);

@@ -166,8 +166,8 @@ void BlockVerifier::verifyValue(ValueId Id) {
   OpId Maker = Makers[Id.Index];
   SourceRange Range = Maker.isValid() ? B.Ops[Maker].Origin.Range : B.Range;
   verifyGradient(V, Range);
-  if (P.AtLevel < Level::SPMD && V.Layout != Layout()) {
-    Diags.report(Range, diag::VerifyUnsharded, "a layout", getName(P.AtLevel));
+  if (P.level() < Level::SPMD && V.Layout != Layout()) {
+    Diags.report(Range, diag::VerifyUnsharded, "a layout", getName(P.level()));
     return;
   }
   if (verifyView(V, Range))
@@ -220,9 +220,9 @@ void BlockVerifier::verifyMove(const Op &O, const Transition &T) {
 
 void BlockVerifier::verifyCollective(const Op &O) {
   llvm::StringRef Name = getMnemonic(O.Kind);
-  if (P.AtLevel < Level::SPMD)
+  if (P.level() < Level::SPMD)
     Diags.report(O.Origin.Range, diag::VerifyUnsharded, "a collective",
-                 getName(P.AtLevel));
+                 getName(P.level()));
   if (O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, Name, "needs a");
   if (O.Group.Members != GroupMembers::All && O.Group.name().empty())

@@ -10,6 +10,9 @@
 
 namespace foretrace::ir {
 
+/// That facts rest on those that make their levels, and that \p L is the level
+/// they say.
+bool verifyLevel(Level L, FactSet Facts, DiagnosticEngine &Diags);
 /// Keys that `derive` or later passes read, and the mesh that follows. False
 /// if the ranks of the mesh can't be counted, so that nothing can follow.
 bool verifySpec(const Program &P, DiagnosticEngine &Diags);

@@ -11,7 +11,7 @@ public:
   SpecVerifier(const Program &P, DiagnosticEngine &Diags)
       : S(P.Spec), M(P.Mesh), Diags(Diags),
         IsComplete(P.Facts.contains(Fact::Complete)),
-        HasBlocks(P.AtLevel >= Level::Model) {}
+        HasBlocks(P.level() >= Level::Model) {}
 
   void keys();
   bool mesh();
@@ -202,7 +202,7 @@ bool SpecVerifier::mesh() {
 bool foretrace::ir::verifySpec(const Program &P, DiagnosticEngine &Diags) {
   SpecVerifier V(P, Diags);
   // A program above the spec level may stand without one, e.g. in a test.
-  if (P.AtLevel == Level::Spec || P.Facts.contains(Fact::Complete))
+  if (P.level() == Level::Spec || P.Facts.contains(Fact::Complete))
     V.keys();
   return V.mesh();
 }

@@ -116,25 +116,25 @@ inline void noteRead(const void *) {}
 /// value is the place it was derived from, or invalid.
 template <typename T> struct Located {
   /// How the value came to be; a derived value that is also stated is checked.
-  enum class Origin : unsigned char { Absent, Default, Derived, Stated };
+  enum class Status : unsigned char { Absent, Default, Derived, Stated };
 
   T Value{};
   SourceRange Range;
-  Origin From = Origin::Absent;
+  Status From = Status::Absent;
 
-  bool isPresent() const { return From != Origin::Absent; }
-  bool isStated() const { return From == Origin::Stated; }
+  bool isPresent() const { return From != Status::Absent; }
+  bool isStated() const { return From == Status::Stated; }
   const T &operator*() const {
     noteRead(this);
     return Value;
   }
   const T *operator->() const { return &**this; }
 
-  void state(T V, SourceRange R) { *this = {std::move(V), R, Origin::Stated}; }
+  void state(T V, SourceRange R) { *this = {std::move(V), R, Status::Stated}; }
   void derive(T V, SourceRange R = {}) {
-    *this = {std::move(V), R, Origin::Derived};
+    *this = {std::move(V), R, Status::Derived};
   }
-  void setDefault(T V) { *this = {std::move(V), {}, Origin::Default}; }
+  void setDefault(T V) { *this = {std::move(V), {}, Status::Default}; }
 };
 
 } // namespace foretrace

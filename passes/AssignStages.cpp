@@ -222,6 +222,5 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
     else
       P.Stages.push_back(std::move(Next));
   }
-  P.AtLevel = Level::Schedule;
   return true;
 }

@@ -155,7 +155,9 @@ int64_t Balancer::takeRuns(Place &At, int64_t Batches, int64_t &Room,
   return Taken;
 }
 
-/// As many layers as fit into \p Limit on a stage, \p Most at most.
+/// As many layers as fit into \p Limit on a stage, \p Most at most. Whole
+/// periods are taken at once: what it costs depends on how many different
+/// layers there are, not on how many.
 int64_t Balancer::take(Place &At, int64_t Stage, int64_t Limit,
                        int64_t Most) const {
   const int64_t Batches = batches(Stage);
@@ -198,6 +200,10 @@ bool Balancer::fits(Place At, int64_t Stage, int64_t Layers,
   return Layers == 0;
 }
 
+/// Stage by stage: the least limit that all stages left can keep to, and all
+/// layers that fit below it, which leaves the least to those that follow. They
+/// get a limit of their own then, since one for all, that of the heaviest
+/// stage, would let the first of them fill up and leave the last nearly empty.
 std::optional<std::vector<int64_t>> Balancer::run() {
   if (!collect())
     return std::nullopt;

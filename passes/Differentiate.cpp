@@ -51,6 +51,9 @@ private:
 
 } // namespace
 
+/// As in PyTorch a gradient is of its value's type; but those of parameters are
+/// made in the type they are summed in over micro-batches, as Megatron-LM's
+/// fused kernels add to `main_grad` (core/tensor_parallel/layers.py).
 ValueId Differentiator::newGradient(ValueId Of) {
   TensorType Type = B.Values[Of].Type;
   if (isParam(Of))
@@ -77,6 +80,8 @@ OpId Differentiator::emit(OpId Forward, Derivative D,
   return Id;
 }
 
+/// Adds to what later users of \p Of gave it. Users come in reverse, so the one
+/// that runs first forward adds last.
 void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
   auto [It, Inserted] = Gradients.try_emplace(Of.Index, Gradient);
   if (Inserted)
@@ -89,12 +94,14 @@ void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
 }
 
 /// One op from the results' gradients and \p Saved to the gradients of those
-/// of \p Inputs that have one.
+/// of \p Inputs that have one. What is saved is no more than the kernel reads:
+/// activations that backward ops have as operands are kept until then
+/// (ir/Memory.cpp), and recomputed if the job says so.
 void Differentiator::inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
                                    llvm::ArrayRef<ValueId> Saved) {
   llvm::SmallVector<ValueId, 4> Operands;
   for (ValueId R : B.Ops[Forward].Results)
-    if (ValueId G = gradientOf(R); G.isValid())
+    if (ValueId G = gradientOf(R); G.isValid()) // else nobody uses it
       Operands.push_back(G);
   Operands.append(Saved.begin(), Saved.end());
   llvm::SmallVector<ValueId, 3> Active;
@@ -109,6 +116,9 @@ void Differentiator::inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
     accumulate(V, G, Forward);
 }
 
+/// An op of its own for each, since it may run at another time than that of the
+/// inputs: its operands are gathered ahead, and zero-bubble schedules put it
+/// off.
 void Differentiator::paramGradients(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> Operands = B.Ops[Forward].Operands;
   ValueId OutGrad = gradientOf(B.Ops[Forward].Results[0]);
@@ -153,7 +163,7 @@ bool Differentiator::differentiate(OpId Forward) {
     inputGradient(Forward, In, In);
     paramGradients(Forward);
     return true;
-  case OpKind::Embed:
+  case OpKind::Embed: // tokens have none
     paramGradients(Forward);
     return true;
   case OpKind::BiasAdd:
@@ -191,12 +201,15 @@ bool Differentiator::differentiate(OpId Forward) {
   case OpKind::Mul:
     inputGradient(Forward, In, In);
     return true;
-  case OpKind::Route:
+  case OpKind::Route: // the bias learns from loads (arXiv 2412.19437, 2.1.2)
     inputGradient(Forward, {In[0]}, {In[0]});
     return true;
   case OpKind::Reduce:
     return true; // the loss differentiates through all three terms at once
   case OpKind::Loss: {
+    // The softmax less one at the target. The forward kernel has left it where
+    // the logits were, so nothing is reduced again (Megatron-LM,
+    // core/tensor_parallel/cross_entropy.py).
     auto Term = llvm::find_if(
         B.Ops, [](const Op &O) { return O.Kind == OpKind::Reduce; });
     ValueId Logits = Term == B.Ops.end() ? In[0] : Term->Operands[0];
@@ -227,7 +240,7 @@ bool Differentiator::begin() {
 }
 
 bool Differentiator::run() {
-  size_t NumForward = B.Ops.size();
+  size_t NumForward = B.Ops.size(); // backward ops are appended to these
   if (NumForward == 0)
     return true;
   if (!begin())

@@ -197,7 +197,6 @@ void Elaborator::run() {
     P.Layers.push_back(std::move(G));
   }
   P.Layers.push_back({1, {{Head, 1}}});
-  P.AtLevel = Level::Model;
 }
 
 bool foretrace::elaborate(Program &P, DiagnosticEngine &) {

@@ -17,6 +17,8 @@ bool Sharder::goesRound(llvm::ArrayRef<Axis> Axes, DimKind K) const {
          *P.Spec.Parallel.CpComm == CpCommKind::PointToPoint;
 }
 
+/// A collective bears the name of what it moves, and says which op it is made
+/// for: backends find by that whose row or call it belongs to.
 ValueId Sharder::step(ValueId V, OpKind Kind, llvm::ArrayRef<Axis> Axes,
                       const Layout &To) {
   ValueId R = Build.derived(V, getMnemonic(Kind));
@@ -50,6 +52,10 @@ static AxisList scatteredAlong(const Layout &Now, const Layout &To,
   return Along;
 }
 
+/// Sums that end up split are scattered first, so that what is summed over
+/// other axes is smaller; axes that scatter along one dimension do so in one
+/// message. Shares of ZeRO come last: they cut what a rank has left, whatever
+/// its dimensions.
 ValueId Sharder::reduce(ValueId V, const Layout &To) {
   AxisList Summed, Shared;
   for (Axis A : allAxes()) {
@@ -99,6 +105,8 @@ ValueId Sharder::slice(ValueId V, const Layout &To) {
   return Sliced == layoutOf(V) ? V : step(V, OpKind::Slice, {}, Sliced);
 }
 
+/// Dimension by dimension, all axes of one in a single message; shares of ZeRO
+/// apart, since they are of no dimension.
 ValueId Sharder::gather(ValueId V, const Layout &To) {
   AxisList Shared;
   for (Axis A : allAxes()) {
@@ -152,7 +160,7 @@ ValueId Sharder::convert(ValueId From, const Layout &To) {
     return From;
   for (const Conversion &C : Conversions)
     if (C.From == From && C.To == To)
-      return C.Result;
+      return C.Result; // one message serves all that need it
   const bool IsKept = isKept(From, To);
   const ValueId Result =
       gather(slice(exchange(reduce(broadcast(From), To), To), To), To);

@@ -14,7 +14,8 @@
 //      collectives converts it: reductions first, gathers last. What one rank
 //      alone has read is broadcast before anything else.
 //
-// One sum is left out, as Megatron-LM leaves it out: see `Concat`.
+// Where Megatron-LM does it differently, the layout rules and traits of
+// ir/Ops.def say which ops it does so with.
 //
 // Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2
 // and 3 all come out of these. Rule 3 is in Reshard.cpp.
@@ -56,10 +57,11 @@ void Sharder::distributeBatch() {
 
 /// Rule 1. Parameters don't move (but for ZeRO 3 shares), activations do.
 std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
-  // All tokens are there: what an expert makes of them follows its weights.
-  if (isLinear(O.Kind) && A == Axis::Ep)
+  const bool IsAlongExperts =
+      getInfo(O.Kind).Layouts == LayoutRule::AlongExperts;
+  if (IsAlongExperts && A == Axis::Ep)
     return DimKind::Expert;
-  if (isLinear(O.Kind) && A == Axis::Etp)
+  if (IsAlongExperts && A == Axis::Etp)
     return std::nullopt;
   if (A == Axis::Cp && exchangesHeads(O))
     return DimKind::Heads;
@@ -83,10 +85,10 @@ std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
   return std::nullopt;
 }
 
-/// Whether an attention op works on some heads of all tokens, rather than on
-/// all heads of some tokens (Jacobs et al., arXiv 2309.14509).
+/// Whether \p O works on some heads of all tokens, rather than on all heads of
+/// some tokens.
 bool Sharder::exchangesHeads(const Op &O) const {
-  return O.Kind == OpKind::Attention &&
+  return hasTrait(O.Kind, Attends) &&
          *P.Spec.Parallel.CpComm == CpCommKind::AllToAll;
 }
 
@@ -113,6 +115,7 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
   case LayoutRule::AtHome:
     return homeLayout(P, T);
   case LayoutRule::AlongDim:
+  case LayoutRule::AlongExperts:
     break;
   }
   Layout L = layoutOf(V);
@@ -135,6 +138,7 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
                ? layoutOf(current(B.Values[V].GradientOf))
                : homeLayout(P, T);
   case LayoutRule::AlongDim:
+  case LayoutRule::AlongExperts:
     break;
   }
   Layout L;
@@ -144,10 +148,7 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   for (Axis A : axesOf(T))
     if (llvm::any_of(O.Operands, [&](ValueId In) { return isTerm(O, In, A); }))
       L.setPartial(A);
-  // Megatron-LM doesn't sum the gradient of the rotary key over tp but where it
-  // gathered that key (multi_latent_attention.py): each rank goes on with the
-  // term of its own heads.
-  if (O.Kind == OpKind::Concat && !isSequenceParallel() &&
+  if (hasTrait(O.Kind, LeavesTerms) && !isSequenceParallel() &&
       L.isPartial(Axis::Tp))
     L.setWhole(Axis::Tp);
   return L;
@@ -189,9 +190,7 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
     return Home;
   if (exchangesHeads(O))
     return Home;
-  // Embeddings that are summed are so before the sequence is split
-  // (Megatron-LM, LanguageModelEmbedding.reduce_scatter_embeddings).
-  if (O.Kind == OpKind::Embed && isSummand(V))
+  if (hasTrait(O.Kind, SumsWhole) && isSummand(V))
     Home.setWhole(Axis::Tp);
   Layout L = Val.Layout;
   for (Axis A : allAxes()) {
@@ -295,6 +294,5 @@ bool foretrace::shard(Program &P, DiagnosticEngine &) {
     Sharder(P, B).run();
     measure(P, B);
   }
-  P.AtLevel = Level::SPMD;
   return true;
 }

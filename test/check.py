@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs every test: lit, then the conformance data in the repository and, where
-# it is there, in ../shared/conformance. The last line printed has the totals.
-"""usage: check.py BUILD_DIR [LIT_ARGUMENT...]"""
+# it is there, in ../shared/conformance; and with --tidy clang-tidy, which counts
+# as one. The last line printed has the totals.
+"""usage: check.py BUILD_DIR [--tidy] [LIT_ARGUMENT...]"""
 
 import collections
 import json
@@ -61,11 +62,24 @@ def run_conformance(build_dir, data_dir):
     return counts
 
 
+def run_tidy(build_dir):
+    """Counts clang-tidy as one test, skipped where there is none."""
+    print("clang-tidy", flush=True)
+    status = subprocess.run(
+        [sys.executable, os.path.join(SOURCE, "test/support/tidy.py"), SOURCE,
+         build_dir], check=False).returncode
+    return collections.Counter([{0: "passed", 77: "skipped"}.get(
+        status, "failed")])
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     build_dir = os.path.abspath(sys.argv[1])
-    counts = run_lit(build_dir, sys.argv[2:])
+    is_tidied = sys.argv[2:3] == ["--tidy"]
+    counts = run_lit(build_dir, sys.argv[3 if is_tidied else 2:])
+    if is_tidied:
+        counts += run_tidy(build_dir)
     for data in "test/conformance/data", "../shared/conformance":
         data_dir = os.path.normpath(os.path.join(SOURCE, data))
         if os.path.isdir(data_dir):

@@ -6,27 +6,18 @@
 using namespace foretrace;
 using namespace foretrace::aicb;
 
-ir::FactSet foretrace::aicb::prepare(const ir::EmitSpec &Emit,
-                                     DiagnosticEngine &Diags) {
-  for (const std::string &Slug : readOptions(Emit, Diags).Allow)
-    Diags.allow(Slug);
+ir::FactSet foretrace::aicb::needs(const Options &) {
   return {ir::Fact::Complete};
 }
 
-bool foretrace::aicb::check(const EmitRequest &Request,
+bool foretrace::aicb::check(const EmitRequest &Request, const Options &O,
                             DiagnosticEngine &Diags) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  return checkWorkload(Request.Program.Spec, Request.Emit,
-                       readOptions(Request.Emit, Known), Diags);
+  return checkWorkload(Request.Program.Spec, Request.Emit, O, Diags);
 }
 
-llvm::Error foretrace::aicb::emit(const EmitRequest &Request, OutputSet &Out,
-                                  DiagnosticEngine &) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
-  const std::string Path =
-      O.File.empty() ? (Request.DefaultStem + ".csv").str() : O.File;
-  return Out.add(Path, [&](llvm::raw_ostream &OS) {
+llvm::Error foretrace::aicb::emit(const EmitRequest &Request, const Options &O,
+                                  OutputSet &Out) {
+  return Out.add(Request.file(O.File, ".csv"), [&](llvm::raw_ostream &OS) {
     makeWorkload(Request.Program.Spec, O, OS)->write();
   });
 }

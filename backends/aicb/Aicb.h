@@ -8,13 +8,14 @@
 #define FORETRACE_BACKENDS_AICB_AICB_H
 
 #include "backends/Backend.h"
+#include "backends/aicb/Options.h"
 
 namespace foretrace::aicb {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::aicb
 

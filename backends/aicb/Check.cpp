@@ -71,7 +71,7 @@ void Checker::fits(Quantity<Unit> Size, llvm::StringRef What) {
 
 /// No bucket holds more than the gradients of all micro-batches.
 void Checker::deepSpeedSizes() {
-  const Job J = Job::of(S, O.Version);
+  const GeneratorJob J = GeneratorJob::of(S, O.Version);
   const Elements All = Weights(J).count();
   fits(bytesOf(All * std::max<int64_t>(J.Ga, 1) + Elements(J.Dp), 2),
        "a bucket of the workload");
@@ -97,7 +97,7 @@ void Checker::deepSpeed() {
 }
 
 void Checker::megatronSizes() {
-  const Job J = Job::of(S, O.Version);
+  const GeneratorJob J = GeneratorJob::of(S, O.Version);
   const Elements Tokens = Elements(J.MicroBatch) * J.Sequence;
   const int64_t Widest = std::max({J.Hidden, J.QLora, J.KvLora});
   fits(bytesOf(countParams(J).Objects, 4), "a message of the workload");

@@ -26,7 +26,8 @@ void Collective::send(const Members &M, int64_t Size, llvm::StringRef Stage) {
 }
 
 void Collective::step() {
-  const Members M = O.OverStages ? Members{Group::Pp, J.Pp} : dataParallel();
+  const Members M =
+      O.OverStages ? Members{CommGroup::Pp, J.Pp} : dataParallel();
   // A size above half of the last has no double.
   for (int64_t Size = O.BeginSize; Size <= O.EndSize; Size *= 2) {
     send(M, Size, "test_step");

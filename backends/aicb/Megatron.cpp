@@ -45,7 +45,7 @@ void Megatron::init() {
   for (int I = 0; I < 3; ++I) {
     setUp(Comm::AllReduce, dataParallel(), 8);
     if (J.Pp > 1)
-      setUp(Comm::AllReduce, {Group::Pp, J.Pp}, 8);
+      setUp(Comm::AllReduce, {CommGroup::Pp, J.Pp}, 8);
   }
   setUp(Comm::AllGather, dataParallel(), 32);
   Out.send({Comm::Broadcast, tensorParallel(), 24, "init.model_setup",
@@ -77,7 +77,7 @@ void Megatron::forward() {
 void Megatron::exchange(Comm C, llvm::StringLiteral What,
                         llvm::StringRef Stage) {
   Out.send({C,
-            {Group::Pp, 1},
+            {CommGroup::Pp, 1},
             activationBytes(J).value(),
             Stage.str(),
             std::nullopt,

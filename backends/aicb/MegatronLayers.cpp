@@ -5,7 +5,7 @@
 using namespace foretrace;
 using namespace foretrace::aicb;
 
-static std::vector<Linear> attentionOf(const Job &J) {
+static std::vector<Linear> attentionOf(const GeneratorJob &J) {
   if (!J.IsDeepSeek) {
     const int64_t Width = J.Heads * J.HeadDim;
     return {{Split::Column, "attention_column", J.Hidden, 3 * Width},
@@ -21,7 +21,8 @@ static std::vector<Linear> attentionOf(const Job &J) {
           {Split::Row, "attention_o_row", J.Heads * J.VDim, J.Hidden}};
 }
 
-MegatronLayers::MegatronLayers(const Job &J, bool Computes, Writer &Out)
+MegatronLayers::MegatronLayers(const GeneratorJob &J, bool Computes,
+                               Writer &Out)
     : J(J), Computes(Computes), Out(Out),
       Attention(attentionOf(J)), Network{{Split::Column, "mlp_column", J.Hidden,
                                           J.Ffn},
@@ -37,7 +38,7 @@ void MegatronLayers::multiply(llvm::ArrayRef<int64_t> Left,
 
 void MegatronLayers::sendOverTp(Comm C, int64_t Size, llvm::StringRef Stage) {
   if (J.Tp > 1)
-    Out.send({C, {Group::Tp, J.Tp}, Size, Stage.str()});
+    Out.send({C, {CommGroup::Tp, J.Tp}, Size, Stage.str()});
 }
 
 void MegatronLayers::sendActivation(Comm C, int64_t Width,
@@ -52,7 +53,7 @@ void MegatronLayers::embedding(llvm::StringRef Phase) {
 
 /// With sequence parallelism, columns multiply all tokens tp times over: the
 /// generator takes the length of the sequence for that of a rank's part.
-static int64_t columnSequence(const Job &J) {
+static int64_t columnSequence(const GeneratorJob &J) {
   return J.SequenceParallel ? J.Sequence * J.Tp : J.Sequence;
 }
 
@@ -117,7 +118,8 @@ void MegatronLayers::backward(const Linear &L) {
 /// Each token is sent to its experts by the ranks of ep, and gathered over tp.
 void MegatronLayers::experts() {
   const int64_t Copies = J.Sequence * J.Hidden * J.MicroBatch * J.TopK;
-  const Members Ep = {Group::Ep, std::nullopt}, Tp = {Group::Tp, std::nullopt};
+  const Members Ep = {CommGroup::Ep, std::nullopt},
+                Tp = {CommGroup::Tp, std::nullopt};
   const Message Dispatch = {Comm::AllToAll, Ep, Copies / J.Tp * 2,
                             "forward.MoE.dispatch"};
   if (!J.IsDeepSeek && (J.Tp > 1 || J.Ep > 1))
@@ -140,7 +142,8 @@ void MegatronLayers::experts() {
 void MegatronLayers::expertsOfSeven() {
   const int64_t Tokens = J.Sequence * J.Hidden * J.MicroBatch;
   const int64_t Copies = Tokens * J.TopK;
-  const Members Ep = {Group::Ep, std::nullopt}, Tp = {Group::Tp, std::nullopt};
+  const Members Ep = {CommGroup::Ep, std::nullopt},
+                Tp = {CommGroup::Tp, std::nullopt};
   if (!J.IsDeepSeek)
     Out.send({Comm::AllGather, Tp, 2 * Tokens, "forward.MoE.preprocess"});
   sendOverTp(Comm::AllToAll, Tokens / J.Tp * 2, "forward.MoE");

@@ -21,7 +21,7 @@ struct Linear {
 class MegatronLayers {
 public:
   /// With \p Computes products are written, too.
-  MegatronLayers(const Job &J, bool Computes, Writer &Out);
+  MegatronLayers(const GeneratorJob &J, bool Computes, Writer &Out);
 
   void forward();
   void backward();
@@ -43,7 +43,7 @@ private:
   /// The same, of an activation of \p Width channels.
   void sendActivation(Comm C, int64_t Width, llvm::StringRef Stage);
 
-  const Job &J;
+  const GeneratorJob &J;
   const bool Computes;
   Writer &Out;
   std::vector<Linear> Attention, Network;

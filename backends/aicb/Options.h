@@ -5,6 +5,7 @@
 #define FORETRACE_BACKENDS_AICB_OPTIONS_H
 
 #include "backends/AicbJob.h"
+#include "backends/EmitOptions.h"
 #include "backends/aicb/Writer.h"
 
 namespace foretrace::aicb {
@@ -30,13 +31,16 @@ struct Options {
   aicb::Version Version = aicb::Version::V2025_12;
   std::vector<std::string> Allow; ///< slugs of diagnostics
   Comm Tested = Comm::AllReduce;
-#define COUNT(MEMBER, KEY, LEAST, DEFAULT, MODES, DOC) int64_t MEMBER = DEFAULT;
-#define FLAG(MEMBER, KEY, MODES, DOC) bool MEMBER = false;
-#include "backends/aicb/Options.def"
+  // As the generator's command line has them.
+  int64_t Epochs = 1, PpRank = -1;
+  bool Computes = false, Amp = false, Contiguous = false, OverStages = false;
+  int64_t ReduceBucket = 500000000, GatherBucket = 500000000;
+  int64_t SmallWeight = 100000, SmallWeights = INT64_MAX;
+  int64_t MaxLive = 1000000000, Prefetch = 1000000000;
+  int64_t BeginSize = 1048576, EndSize = 1048576, Repeats = 500;
 };
 
-/// Reads the options of \p Emit; reports every one that is unknown or of the
-/// wrong type.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 /// What \p O asks for in a job with that stage of ZeRO.

@@ -4,7 +4,7 @@
 using namespace foretrace;
 using namespace foretrace::aicb;
 
-Weights::Weights(const Job &J)
+Weights::Weights(const GeneratorJob &J)
     : Layers(J.Layers), Embedding{J.Vocab, J.Hidden}, Norm{J.Hidden, 1},
       Head{J.Hidden, J.Vocab} {
   const int64_t Width = J.Heads * J.HeadDim;

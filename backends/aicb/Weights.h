@@ -23,7 +23,7 @@ struct Weight {
 /// From the embedding to the head, in the order of their use.
 class Weights {
 public:
-  explicit Weights(const Job &J);
+  explicit Weights(const GeneratorJob &J);
 
   size_t size() const { return Layers * Layer.size() + 3; }
   Weight operator[](size_t I) const;

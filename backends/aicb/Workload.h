@@ -16,7 +16,7 @@ namespace foretrace::aicb {
 class Workload {
 public:
   Workload(const ir::Spec &S, const Options &O, llvm::raw_ostream &OS)
-      : J(Job::of(S, O.Version)), O(O), Out(OS, O.Version) {}
+      : J(GeneratorJob::of(S, O.Version)), O(O), Out(OS, O.Version) {}
   virtual ~Workload();
 
   /// Writes all of it; may be called once.
@@ -30,10 +30,10 @@ protected:
   /// Steps of a pipeline, in place of forward and backward.
   virtual void pipeline() {}
 
-  Members dataParallel() const { return {Group::Dp, J.Dp}; }
-  Members tensorParallel() const { return {Group::Tp, J.Tp}; }
+  Members dataParallel() const { return {CommGroup::Dp, J.Dp}; }
+  Members tensorParallel() const { return {CommGroup::Tp, J.Tp}; }
 
-  const Job J;
+  const GeneratorJob J;
   const Options O;
   Writer Out;
 };

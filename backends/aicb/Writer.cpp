@@ -14,7 +14,7 @@ static llvm::StringRef getWord(Comm C) {
   return Words[static_cast<size_t>(C)];
 }
 
-static llvm::StringRef getWord(Group G) {
+static llvm::StringRef getWord(CommGroup G) {
   static constexpr llvm::StringLiteral Words[] = {
 #define GROUP(ENUMERATOR, WORD) WORD,
 #include "backends/aicb/Comms.def"

@@ -15,14 +15,14 @@ enum class Comm : unsigned char {
 #include "backends/aicb/Comms.def"
 };
 
-enum class Group : unsigned char {
+enum class CommGroup : unsigned char {
 #define GROUP(ENUMERATOR, WORD) ENUMERATOR,
 #include "backends/aicb/Comms.def"
 };
 
 /// Who takes part. The generator forgets the number here and there.
 struct Members {
-  aicb::Group Group;
+  aicb::CommGroup Group;
   std::optional<int64_t> Ranks;
 };
 

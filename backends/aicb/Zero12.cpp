@@ -57,7 +57,7 @@ void Zero12::init() {
     Out.send({Comm::Broadcast, dataParallel(), All[I].bytes(), "init"});
   // A variable of the loop is still there: a barrier of some bytes.
   Out.send({Comm::Barrier,
-            {Group::All, J.Dp},
+            {CommGroup::All, J.Dp},
             All[All.size() - 1].bytes(),
             "init.__init__"});
 }

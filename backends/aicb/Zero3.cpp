@@ -71,7 +71,8 @@ void Zero3::init() {
   for (llvm::StringRef Where :
        {"_create_fp16_partitions_with_defragmentation",
         "_setup_for_real_optimizer", "_setup_for_real_optimizer"})
-    Out.send({Comm::Barrier, {Group::All, J.Dp}, 0, ("init." + Where).str()});
+    Out.send(
+        {Comm::Barrier, {CommGroup::All, J.Dp}, 0, ("init." + Where).str()});
   for (size_t I = 0; I < All.size(); ++I)
     Out.send({Comm::AllGather, dataParallel(), All[I].bytes(),
               "init._allgather_params"});

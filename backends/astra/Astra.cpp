@@ -2,7 +2,6 @@
 #include "backends/astra/Astra.h"
 #include "backends/ChakraCollectives.h"
 #include "backends/CommandLine.h"
-#include "backends/EmitOptions.h"
 #include "backends/astra/Writers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,8 +13,7 @@ using namespace foretrace::astra;
 /// What the script is called after the job's name.
 constexpr llvm::StringLiteral ScriptEnd = "astra-sim.sh";
 
-FactSet astra::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  readOptions(Emit, Diags);
+FactSet astra::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};
 }
 
@@ -28,30 +26,29 @@ static std::vector<FileNames> traceNames(const Spec &S) {
       continue;
     FileNames &N = Names.emplace_back();
     if (const NamedAttribute *Dir = E.Options.find("dir"))
-      readDir(*Dir, N.Dir, Known);
+      option::FolderName::read(Dir->Value, N.Dir, Known);
     if (const NamedAttribute *Name = E.Options.find("name"))
-      readName(*Name, N.Name, Known);
+      option::FilePrefix::read(Name->Value, N.Name, Known);
   }
   return Names;
 }
 
-/// The options of a block; files go with the traces if it doesn't say where.
-static Options optionsOf(const EmitRequest &Request) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  Options O = readOptions(Request.Emit, Known);
+/// Where the files go: with the traces if the block doesn't say it.
+static FileNames filesOf(const EmitRequest &Request, const Options &O) {
+  FileNames Files = O.Files;
   const std::vector<FileNames> Traces = traceNames(Request.Program.Spec);
   if (Traces.empty())
-    return O;
+    return Files;
   if (!Request.Emit.Options.find("dir"))
-    O.Files.Dir = Traces.front().Dir;
+    Files.Dir = Traces.front().Dir;
   if (!Request.Emit.Options.find("name"))
-    O.Files.Name = Traces.front().Name;
-  return O;
+    Files.Name = Traces.front().Name;
+  return Files;
 }
 
-static void checkFiles(const EmitRequest &Request, const Options &O,
+static void checkFiles(const EmitRequest &Request, const FileNames &Files,
                        DiagnosticEngine &Diags) {
-  const std::string Path = O.Files.path(Request, "*.et");
+  const std::string Path = Files.path(Request, "*.et");
   auto IsThere = [&](const FileNames &N) {
     return N.path(Request, "*.et") == Path;
   };
@@ -63,7 +60,7 @@ static void checkFiles(const EmitRequest &Request, const Options &O,
     Diags.report(A->Value.Range, diag::AstraTraces, Path,
                  Traces.front().path(Request, "*.et"));
   }
-  const llvm::StringRef Stem = O.Files.stem(Request);
+  const llvm::StringRef Stem = Files.stem(Request);
   if (Stem.contains("empty"))
     Diags.report(Request.Emit.Range, diag::AstraName, Stem);
 }
@@ -160,12 +157,12 @@ void CollectiveCheck::run() {
     }
 }
 
-bool astra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
+bool astra::check(const EmitRequest &Request, const Options &O,
+                  DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
-  const Options O = optionsOf(Request);
   const Spec &S = Request.Program.Spec;
   const Located<int64_t> &World = S.Parallel.World;
-  checkFiles(Request, O, Diags);
+  checkFiles(Request, filesOf(Request, O), Diags);
   if (!S.Cluster) {
     Diags.report(Request.Emit.Range, diag::EmitNoCluster, Request.Emit.Backend);
     return false;
@@ -180,15 +177,15 @@ bool astra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   return Diags.errorCount() == Before;
 }
 
-llvm::Error astra::emit(const EmitRequest &Request, OutputSet &Out,
-                        DiagnosticEngine &) {
-  const Options O = optionsOf(Request);
+llvm::Error astra::emit(const EmitRequest &Request, const Options &O,
+                        OutputSet &Out) {
+  const FileNames Files = filesOf(Request, O);
   const Spec &S = Request.Program.Spec;
   const int64_t World = *S.Parallel.World;
   const std::vector<Dimension> Dimensions =
       dimensionsOf(*S.Cluster, World, O.Network);
   auto Add = [&](llvm::StringRef End, auto Write) {
-    return Out.add(O.Files.path(Request, End), Write);
+    return Out.add(Files.path(Request, End), Write);
   };
   if (llvm::Error E = Add("network.yml", [&](llvm::raw_ostream &OS) {
         writeNetwork(Dimensions, OS);
@@ -201,10 +198,11 @@ llvm::Error astra::emit(const EmitRequest &Request, OutputSet &Out,
   if (llvm::Error E = Add("memory.json", writeMemory))
     return E;
   return Add(ScriptEnd, [&](llvm::raw_ostream &OS) {
-    writeScript(O.Files.stem(Request), World, O.Network, OS);
+    writeScript(Files.stem(Request), World, O.Network, OS);
   });
 }
 
-std::string astra::showCommand(const EmitRequest &, llvm::StringRef File) {
+std::string astra::showCommand(const EmitRequest &, const Options &,
+                               llvm::StringRef File) {
   return File.ends_with(ScriptEnd) ? "sh " + shellQuoted(File) : "";
 }

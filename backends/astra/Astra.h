@@ -6,17 +6,19 @@
 #define FORETRACE_BACKENDS_ASTRA_ASTRA_H
 
 #include "backends/Backend.h"
+#include "backends/astra/Options.h"
 
 namespace foretrace::astra {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
 /// Reports jobs that are no grid on their cluster, and what ASTRA-sim would
 /// take and never end.
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 /// Runs the script among the files.
-std::string showCommand(const EmitRequest &Request, llvm::StringRef File);
+std::string showCommand(const EmitRequest &Request, const Options &O,
+                        llvm::StringRef File);
 
 } // namespace foretrace::astra
 

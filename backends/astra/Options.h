@@ -41,9 +41,12 @@ struct Options {
   /// Parts of a collective that follow each other; ASTRA-sim's samples say 4.
   int64_t Splits = 4;
   int64_t EndpointDelay = 10; ///< ns; ASTRA-sim's own default
+
+  /// Of a kind that is one of Collectives.
+  Located<Algorithm> &chosen(ir::OpKind Of);
 };
 
-/// Reads the options of \p Emit; reports what is unknown or wrong.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 /// What the system file calls \p A.

@@ -11,8 +11,7 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::chakra;
 
-FactSet chakra::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  readOptions(Emit, Diags);
+FactSet chakra::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};
 }
 
@@ -50,12 +49,11 @@ static bool checkSizes(const Program &P, DiagnosticEngine &Diags) {
   return true;
 }
 
-bool chakra::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
+bool chakra::check(const EmitRequest &Request, const Options &O,
+                   DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
   const SourceRange Range = Request.Emit.Range;
-  bool IsGood = checkRanks(O.Ranks, *P.Spec.Parallel.World, Diags);
+  bool IsGood = checkRanks(O.Whose.Ranks, *P.Spec.Parallel.World, Diags);
   IsGood &= checkCounts(P, Range, Diags) && checkSteps(Request, Diags);
   IsGood &= checkSizes(P, Diags);
   if (*P.Spec.Cost.Kind == CostKind::Uncosted)
@@ -155,15 +153,13 @@ static void writeClasses(const Program &P, const RankMap &Map,
   OS << '\n';
 }
 
-llvm::Error chakra::emit(const EmitRequest &Request, OutputSet &Out,
-                         DiagnosticEngine &) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
+llvm::Error chakra::emit(const EmitRequest &Request, const Options &O,
+                         OutputSet &Out) {
   const Program &P = Request.Program;
   RankTraces Traces(Request, O);
-  const RankList Ranks = O.IsByClass
-                             ? classRanks(P, Traces.map())
-                             : allIfEmpty(O.Ranks, *P.Spec.Parallel.World);
+  const auto &[Given, IsByClass] = O.Whose;
+  const RankList Ranks = IsByClass ? classRanks(P, Traces.map())
+                                   : allIfEmpty(Given, *P.Spec.Parallel.World);
   for (const RankRange &R : Ranks)
     for (int64_t Rank = R.First; Rank <= R.Last; ++Rank)
       Traces.expect(Rank);
@@ -174,12 +170,12 @@ llvm::Error chakra::emit(const EmitRequest &Request, OutputSet &Out,
           },
           [&](int64_t Rank, llvm::raw_ostream &OS) { Traces.write(Rank, OS); }))
     return E;
-  if (O.IsByClass)
+  if (IsByClass)
     if (llvm::Error E = Out.add(
             O.Files.path(Request, "classes.json"),
             [&](llvm::raw_ostream &OS) { writeClasses(P, Traces.map(), OS); }))
       return E;
   return Out.add(
       O.Files.path(Request, "groups.json"),
-      [&](llvm::raw_ostream &OS) { Traces.names().write(O.Ranks, OS); });
+      [&](llvm::raw_ostream &OS) { Traces.names().write(O.Whose.Ranks, OS); });
 }

@@ -7,13 +7,14 @@
 #define FORETRACE_BACKENDS_CHAKRA_CHAKRA_H
 
 #include "backends/Backend.h"
+#include "backends/chakra/Options.h"
 
 namespace foretrace::chakra {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::chakra
 

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/Options.h"
-#include "backends/EmitOptions.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::chakra;
+using namespace foretrace::option;
 
-static void readRankList(const NamedAttribute &A, Options &O,
-                         DiagnosticEngine &Diags) {
-  O.IsByClass = A.Value.K == Attribute::Kind::Name && A.Value.Text == "classes";
-  if (!O.IsByClass)
-    readRanks(A, O.Ranks, Diags, "`all`, `classes`");
-}
+namespace {
 
-static void readProvenance(const NamedAttribute &A, Options &O,
-                           DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Bool)
-    return reportOptionValue(A, "true or false", Diags);
-  O.HasProvenance = A.Value.Integer != 0;
+struct RanksOrClasses : KindBase {
+  static std::string expected() {
+    return "`all`, `classes`, a rank, or ranks in quotes, \"0,4,8-11\"";
+  }
+  static llvm::ArrayRef<llvm::StringRef> words() { return Words; }
+  static bool read(const Attribute &A, TracedRanks &Into,
+                   DiagnosticEngine &Diags) {
+    Into.IsByClass = A.K == Attribute::Kind::Name && A.Text == "classes";
+    return Into.IsByClass || option::Ranks::read(A, Into.Ranks, Diags);
+  }
+  static constexpr llvm::StringRef Words[] = {"all", "classes"};
+};
+
+} // namespace
+
+llvm::ArrayRef<EmitOption> chakra::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/chakra/Options.def"
+  };
+  return Table;
 }
 
 Options chakra::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  static constexpr EmitOption<Options> Rows[] = {
-      {"dir", [](const NamedAttribute &A, Options &O,
-                 DiagnosticEngine &D) { readDir(A, O.Files.Dir, D); }},
-      {"name", [](const NamedAttribute &A, Options &O,
-                  DiagnosticEngine &D) { readName(A, O.Files.Name, D); }},
-      {"ranks", readRankList},
-      {"provenance", readProvenance}};
-  Options O;
-  readEmitOptions<Options>(Emit, Rows, {}, O, Diags);
-  return O;
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
 }

@@ -8,14 +8,19 @@
 
 namespace foretrace::chakra {
 
+/// Whose traces are written.
+struct TracedRanks {
+  RankList Ranks;
+  bool IsByClass = false; ///< one trace for all ranks of a stage
+};
+
 struct Options {
   FileNames Files;
-  RankList Ranks;
-  bool IsByClass = false;     ///< one trace for all ranks of a stage
+  TracedRanks Whose;
   bool HasProvenance = false; ///< nodes say what they are of
 };
 
-/// Reads the options of \p Emit; reports what is unknown or wrong.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::chakra

@@ -6,14 +6,21 @@
 #ifndef FORETRACE_BACKENDS_GOAL_GOAL_H
 #define FORETRACE_BACKENDS_GOAL_GOAL_H
 
-#include "backends/Backend.h"
+#include "backends/MessageOptions.h"
 
 namespace foretrace::goal {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+struct Options {
+  std::string File; ///< empty: from the job's name
+  ir::MessageRules Rules;
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::goal
 

@@ -1,41 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/ir/IR.h"
-#include "backends/EmitOptions.h"
+#include "backends/OptionKinds.h"
 #include "ir/Print.h"
+#include "ir/Spellings.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
+using namespace foretrace::option;
 
-/// What a program at a level is known to have.
-static std::optional<FactSet> factsOfLevel(llvm::StringRef Name) {
-  if (Name == getName(Level::Spec))
-    return FactSet{Fact::Complete};
-  if (Name == getName(Level::Model))
-    return FactSet{Fact::Gradients};
-  if (Name == getName(Level::SPMD))
-    return FactSet{Fact::Layouts, Fact::Recompute};
-  if (Name == getName(Level::Schedule))
-    return FactSet{Fact::Stages, Fact::Scheduled, Fact::Sync, Fact::Costs};
-  return std::nullopt;
+namespace {
+
+struct LevelName : KindBase {
+  static std::string expected() { return oneOf(words()); }
+  static llvm::ArrayRef<llvm::StringRef> words() {
+    return getSpellings<Level>();
+  }
+  static std::string show(Level L) { return getName(L).str(); }
+  static bool read(const Attribute &A, Level &Into, DiagnosticEngine &Diags) {
+    const std::optional<size_t> I = findText(A, words());
+    // Of a level that is none no pass is to say anything.
+    Into = I ? static_cast<Level>(*I) : Level::Spec;
+    if (!I)
+      Diags.report(A.Range, diag::UnknownLevel, A.Text);
+    return true;
+  }
+};
+
+} // namespace
+
+llvm::ArrayRef<EmitOption> irtext::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/ir/Options.def"
+  };
+  return Table;
 }
 
-FactSet irtext::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  checkOptionNames(Emit, {"file", "level"}, Diags);
-  readFile(Emit, "-", Diags);
-  const NamedAttribute *Named = Emit.Options.find("level");
-  llvm::StringRef Name =
-      Named ? llvm::StringRef(Named->Value.Text) : getName(Level::Schedule);
-  if (std::optional<FactSet> Facts = factsOfLevel(Name))
-    return *Facts;
-  Diags.report(Named->Value.Range, diag::UnknownLevel, Name);
-  return {Fact::Complete};
+irtext::Options irtext::readOptions(const EmitSpec &Emit,
+                                    DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
 }
 
-bool irtext::check(const EmitRequest &, DiagnosticEngine &) { return true; }
+/// What a program at the level is known to have.
+FactSet irtext::needs(const Options &O) {
+  switch (O.Level) {
+  case Level::Spec:
+    return {Fact::Complete};
+  case Level::Model:
+    return {Fact::Gradients};
+  case Level::SPMD:
+    return {Fact::Layouts, Fact::Recompute};
+  case Level::Schedule:
+    return {Fact::Stages, Fact::Scheduled, Fact::Sync, Fact::Costs};
+  }
+  llvm_unreachable("every level is handled");
+}
 
-llvm::Error irtext::emit(const EmitRequest &Request, OutputSet &Out,
-                         DiagnosticEngine &) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  return Out.add(readFile(Request.Emit, "-", Known),
-                 [&](auto &OS) { print(Request.Program, OS); });
+bool irtext::check(const EmitRequest &, const Options &, DiagnosticEngine &) {
+  return true;
+}
+
+llvm::Error irtext::emit(const EmitRequest &Request, const Options &O,
+                         OutputSet &Out) {
+  return Out.add(O.File, [&](auto &OS) { print(Request.Program, OS); });
 }

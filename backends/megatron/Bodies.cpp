@@ -11,7 +11,7 @@ using namespace foretrace::megatron;
 namespace {
 
 /// The row that runs a block.
-enum class Step : unsigned char { Forward, Backward };
+enum class Direction : unsigned char { Forward, Backward };
 
 class Maker {
 public:
@@ -24,15 +24,15 @@ private:
   RowBody getBatch() const;
   RowBody loss() const;
   RowBody message(RowKind Kind) const;
-  RowBody chunk(Step Of, const ir::LayerSequence &Layers);
+  RowBody chunk(Direction Of, const ir::LayerSequence &Layers);
   const ir::Value *inputOf(const BatchCall &C) const;
-  void addTransfers(RowBody &To, Step Of, const ir::Block &B) const;
-  const std::vector<SubOperation> &callsOf(Step Of, ir::BlockId B);
+  void addTransfers(RowBody &To, Direction Of, const ir::Block &B) const;
+  const std::vector<SubOperation> &callsOf(Direction Of, ir::BlockId B);
 
   const ir::Program &P;
   const ir::Stage &S;
   const Instrumentation How;
-  std::map<std::pair<Step, unsigned>, std::vector<SubOperation>> Known;
+  std::map<std::pair<Direction, unsigned>, std::vector<SubOperation>> Known;
 };
 
 /// The calls of one execution of a block, forward or backward.
@@ -41,7 +41,7 @@ public:
   CallMaker(const ir::Program &P, const ir::Block &B, Instrumentation How)
       : P(P), B(B), How(How) {}
 
-  std::vector<SubOperation> run(Step Of);
+  std::vector<SubOperation> run(Direction Of);
 
 private:
   void add(const CallText &Call, const ir::Op &O);
@@ -58,8 +58,9 @@ private:
 } // namespace
 
 /// The row in which an op of a layer happens.
-static Step stepOf(const ir::Op &O) {
-  return O.Phase == ir::Phase::Forward ? Step::Forward : Step::Backward;
+static Direction stepOf(const ir::Op &O) {
+  return O.Phase == ir::Phase::Forward ? Direction::Forward
+                                       : Direction::Backward;
 }
 
 /// Who takes part: experts of several ranks each are spread over those, too,
@@ -82,7 +83,7 @@ void CallMaker::addPending() {
   Pending.clear();
 }
 
-std::vector<SubOperation> CallMaker::run(Step Of) {
+std::vector<SubOperation> CallMaker::run(Direction Of) {
   for (const ir::Op &O : B.Ops) {
     if (stepOf(O) != Of || movesParameters(O, B))
       continue;
@@ -103,7 +104,7 @@ std::vector<SubOperation> CallMaker::run(Step Of) {
   return std::move(Calls);
 }
 
-const std::vector<SubOperation> &Maker::callsOf(Step Of, ir::BlockId B) {
+const std::vector<SubOperation> &Maker::callsOf(Direction Of, ir::BlockId B) {
   auto [It, IsNew] = Known.try_emplace({Of, B.Index});
   if (IsNew)
     It->second = CallMaker(P, P.Blocks[B], How).run(Of);
@@ -111,7 +112,7 @@ const std::vector<SubOperation> &Maker::callsOf(Step Of, ir::BlockId B) {
 }
 
 /// ZeRO gathers parameters, and scatters gradients, layer by layer.
-void Maker::addTransfers(RowBody &To, Step Of, const ir::Block &B) const {
+void Maker::addTransfers(RowBody &To, Direction Of, const ir::Block &B) const {
   for (const ir::Op &O : B.Ops)
     if (stepOf(O) == Of && movesParameters(O, B)) {
       addTransfer(To, P, O, How);
@@ -120,13 +121,13 @@ void Maker::addTransfers(RowBody &To, Step Of, const ir::Block &B) const {
     }
 }
 
-RowBody Maker::chunk(Step Of, const ir::LayerSequence &Layers) {
+RowBody Maker::chunk(Direction Of, const ir::LayerSequence &Layers) {
   std::vector<ir::BlockId> Order;
   for (const ir::LayerGroup &G : Layers)
     for (int64_t Period = 0; Period < G.Periods; ++Period)
       for (const ir::BlockRun &R : G.Runs)
         Order.insert(Order.end(), static_cast<size_t>(R.Count), R.Block);
-  const bool IsForward = Of == Step::Forward;
+  const bool IsForward = Of == Direction::Forward;
   if (!IsForward)
     std::reverse(Order.begin(), Order.end());
   RowBody Body;
@@ -229,8 +230,8 @@ StageBodies Maker::run() {
   B.Loss = loss();
   for (const ir::ChunkRun &C : S.Chunks)
     for (int64_t I = 0; I < C.Count; ++I) {
-      B.Forward.push_back(chunk(Step::Forward, C.Layers));
-      B.Backward.push_back(chunk(Step::Backward, C.Layers));
+      B.Forward.push_back(chunk(Direction::Forward, C.Layers));
+      B.Backward.push_back(chunk(Direction::Backward, C.Layers));
     }
   B.Finalize = makeStepRows(P, S, How);
   return B;

@@ -12,12 +12,14 @@
 using namespace foretrace;
 using namespace foretrace::megatron;
 
-ir::FactSet foretrace::megatron::prepare(const ir::EmitSpec &Emit,
-                                         DiagnosticEngine &Diags) {
-  const Options O = readOptions(Emit, Diags);
+static bool hasDurations(const Options &O) {
+  return O.Durations == Durations::Estimated;
+}
+
+ir::FactSet foretrace::megatron::needs(const Options &O) {
   ir::FactSet Needs = {ir::Fact::Recompute, ir::Fact::Scheduled,
                        ir::Fact::Sync};
-  if (O.HasDurations)
+  if (hasDurations(O))
     Needs.insert(ir::Fact::Costs);
   return Needs;
 }
@@ -26,42 +28,39 @@ ir::FactSet foretrace::megatron::prepare(const ir::EmitSpec &Emit,
 static bool checkTimes(const EmitRequest &Request, const Options &O,
                        DiagnosticEngine &Diags) {
   const ir::Program &P = Request.Program;
+  const SourceRange Range = Request.Emit.Options.find("durations")->Value.Range;
   if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted) {
-    Diags.report(O.DurationsRange, diag::MegatronNoTimes);
+    Diags.report(Range, diag::MegatronNoTimes);
     return false;
   }
   // A step is a forward and a backward row, and up to four messages.
   const Elements Rows = Elements(P.Schedule.steps()) * 6 * P.Schedule.Stages;
   if (Rows.isOverflow() || Rows.value() > Replay::MaxRows) {
-    Diags.report(O.DurationsRange, diag::MegatronTooLong,
+    Diags.report(Range, diag::MegatronTooLong,
                  Rows.isOverflow() ? INT64_MAX : Rows.value(), Replay::MaxRows);
     return false;
   }
-  return checkDurations(P, Skeleton(P, O.How), O.DurationsRange, Diags);
+  return checkDurations(P, Skeleton(P, O.How), Range, Diags);
 }
 
-bool foretrace::megatron::check(const EmitRequest &Request,
+bool foretrace::megatron::check(const EmitRequest &Request, const Options &O,
                                 DiagnosticEngine &Diags) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
   const int64_t World = *Request.Program.Spec.Parallel.World;
   if (!checkModes(Request.Program, Diags))
     return false;
   bool IsGood = checkCalls(Request.Program, O.How, Diags);
-  IsGood &= !O.HasDurations || checkTimes(Request, O, Diags);
+  IsGood &= !hasDurations(O) || checkTimes(Request, O, Diags);
   IsGood &= checkRanks(O.Ranks, World, Diags);
   return IsGood;
 }
 
 llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
-                                      OutputSet &Out, DiagnosticEngine &) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
+                                      const Options &O, OutputSet &Out) {
   const ir::Program &P = Request.Program;
   const ir::RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
   const Skeleton Trace(P, O.How);
   std::optional<Replay> Times;
-  if (O.HasDurations) {
+  if (hasDurations(O)) {
     Times.emplace(P, Trace);
     if (Times->isStuck())
       return llvm::createStringError("the stages wait for each other for ever");

@@ -5,14 +5,15 @@
 #define FORETRACE_BACKENDS_MEGATRON_MEGATRON_H
 
 #include "backends/Backend.h"
+#include "backends/megatron/Options.h"
 
 namespace foretrace::megatron {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
 /// Writes `DIR/rankN.txt` for every rank asked for.
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::megatron
 

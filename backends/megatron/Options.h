@@ -11,15 +11,17 @@
 
 namespace foretrace::megatron {
 
+/// What fields of times hold.
+enum class Durations : unsigned char { Blank, Estimated };
+
 struct Options {
   std::string Dir; ///< empty: the output folder
   Instrumentation How;
   RankList Ranks;
-  bool HasDurations = false; ///< estimated, not blank
-  SourceRange DurationsRange;
+  megatron::Durations Durations = megatron::Durations::Blank;
 };
 
-/// Reads the options of \p Emit; reports what is unknown or wrong.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::megatron

@@ -68,9 +68,11 @@ Simulation::Simulation(const ir::Program &P, const Skeleton &S,
     }
 }
 
-/// How many stages take part in a row.
+/// How many stages take part in a row. Ranks of one stage are alike, so whoever
+/// only meets these waits for nobody. The embedding is reduced by the first and
+/// the last stage; before an update the norm of all gradients is known to all.
 int64_t Simulation::members(const Row &R) const {
-  if (IsAlone)
+  if (IsAlone) // there are no neighbours to wait for
     return 1;
   switch (R.Body->Kind) {
   case RowKind::RecvForward:
@@ -100,6 +102,8 @@ ir::Meeting Simulation::meeting(size_t Actor, size_t Part) const {
           members(R)};
 }
 
+/// Rows that are fused are one call of batched sends and receives, which ends
+/// with the last of them.
 bool Simulation::begin(size_t Actor) {
   StageCursor &T = Stages[Actor];
   T.At = T.Until;
@@ -120,6 +124,7 @@ int64_t Simulation::duration(size_t Actor, size_t Part) {
   return HostGap + It->second;
 }
 
+/// Each row of a call is logged with the time of the whole call.
 void Simulation::end(size_t Actor, int64_t Start, int64_t End) {
   Spans[Actor].insert(Spans[Actor].end(), parts(Actor), {Start + HostGap, End});
 }
@@ -128,7 +133,7 @@ void Simulation::run() {
   ir::Rendezvous<Simulation> Engine(*this, Stages.size());
   if (!Engine.run())
     for (std::vector<Replay::Span> &S : Spans)
-      S.clear();
+      S.clear(); // how far they came is no schedule
 }
 
 std::vector<int64_t> Simulation::pipelines() const {
@@ -149,6 +154,8 @@ Replay::Replay(const ir::Program &P, const Skeleton &S) : Times(P) {
   Pipelines = Run.pipelines();
 }
 
+/// Where within a row its calls stand is not known: computing goes on before,
+/// between and after them for equally long.
 RowTimes Replay::times(const Row &R, size_t Index) const {
   const Span Of = spans(R.Stage)[Index];
   RowTimes Out{Of.End - Of.Start, Of.End, {}};
@@ -186,7 +193,7 @@ bool foretrace::megatron::checkDurations(const ir::Program &P,
     if (Times.groupSize(*M.Ranks) > 1)
       NeedLink(Of, *M.Ranks);
   };
-  llvm::DenseSet<const RowBody *> Seen;
+  llvm::DenseSet<const RowBody *> Seen; // rows are many, bodies few
   for (const ir::Stage &Of : P.Stages)
     S.forEachRow(Of.First, [&](const Row &R) {
       if (!Seen.insert(R.Body).second)

@@ -96,6 +96,8 @@ Bytes Timing::bytesOf(const LoggedTensor &T) const {
   return foretrace::bytesOf(T.elements(Received), bytesPerElement(T.Element));
 }
 
+/// Rows that reduce gradients may log no shape; what they move is in their
+/// transfers.
 std::optional<Message> Timing::messageOf(const RowBody &B) const {
   if (!B.Group || !B.Tensor || B.reduces())
     return std::nullopt;
@@ -114,7 +116,8 @@ static double asDouble(Bytes Size) {
                            : static_cast<double>(Size.value());
 }
 
-/// NCCL tests, PERFORMANCE.md: bus bandwidth of each collective.
+/// NCCL tests, PERFORMANCE.md: bus bandwidth of each collective. It is what
+/// depends on the link alone, however many ranks there are.
 double Timing::wireBytes(const Message &M) const {
   const auto N = static_cast<double>(groupSize(*M.Ranks));
   const double Size = asDouble(M.Size);

@@ -30,7 +30,7 @@ private:
     });
   }
 
-  const Stage &stage(int64_t S) const {
+  const PlannedStage &stage(int64_t S) const {
     return Of.Plan.Stages[static_cast<size_t>(S)];
   }
   const Value &value(unsigned V) const { return Of.Graph.Values[V]; }
@@ -78,13 +78,14 @@ void Writer::namedValue(const Value &V) {
 void Writer::cuts() {
   auto PerStage = [&](llvm::StringRef Key, auto Of) {
     J.attributeArray(Key, [&] {
-      for (const Stage &S : this->Of.Plan.Stages)
+      for (const PlannedStage &S : this->Of.Plan.Stages)
         J.value(Of(S));
     });
   };
-  PerStage("stage_module_counts", [](const Stage &S) { return S.Modules; });
+  PerStage("stage_module_counts",
+           [](const PlannedStage &S) { return S.Modules; });
   PerStage("stage_params_materialised",
-           [](const Stage &S) { return S.Parameters; });
+           [](const PlannedStage &S) { return S.Parameters; });
   J.attributeArray("first_metadata_range", [&] {
     for (int64_t S = 0; S < Of.stages(); ++S)
       J.array([&] {
@@ -180,7 +181,8 @@ void Writer::layerLines() {
 
 /// A tensor travels as five messages, its type, rank, shape, element type and
 /// data; an integer as two; a tuple as its type, its length and its items.
-static int64_t messages(const Stage &Sender, llvm::ArrayRef<Value> Values) {
+static int64_t messages(const PlannedStage &Sender,
+                        llvm::ArrayRef<Value> Values) {
   int64_t Count = Sender.Outputs.size() > 1 ? 2 : 0;
   for (const Output &O : Sender.Outputs)
     Count += Values[O.Value].Shape == ShapeKind::Integer ? 2 : 5;

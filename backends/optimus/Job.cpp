@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Job.h"
-#include "backends/optimus/Options.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
@@ -100,10 +99,8 @@ std::string Job::firstNodeFor(int64_t Stage) const {
                            : "submod_" + std::to_string(Stage);
 }
 
-void foretrace::optimus::withJob(const EmitRequest &Request,
+void foretrace::optimus::withJob(const EmitRequest &Request, const Options &O,
                                  llvm::function_ref<void(const Job &)> Use) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
   const ir::Spec &S = Request.Program.Spec;
   const Family F = O.Family ? *O.Family : *familyOf(S.Model);
   const Split How = splitOf(S.Parallel);

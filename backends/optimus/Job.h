@@ -5,7 +5,7 @@
 #define FORETRACE_BACKENDS_OPTIMUS_JOB_H
 
 #include "backends/Backend.h"
-#include "backends/optimus/Plan.h"
+#include "backends/optimus/Options.h"
 #include "ir/Program.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -56,7 +56,7 @@ std::string list(llvm::ArrayRef<int64_t> Numbers);
 Split splitOf(const ir::ParallelSpec &P);
 
 /// Calls \p Use with the job of a request that `check` found good.
-void withJob(const EmitRequest &Request,
+void withJob(const EmitRequest &Request, const Options &O,
              llvm::function_ref<void(const Job &)> Use);
 
 } // namespace foretrace::optimus

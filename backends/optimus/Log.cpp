@@ -32,7 +32,7 @@ private:
   void layers(int64_t Rank);
   void rule() { OS << std::string(60, '-') << '\n'; }
 
-  const Stage &stage(int64_t S) const {
+  const PlannedStage &stage(int64_t S) const {
     return Of.Plan.Stages[static_cast<size_t>(S)];
   }
   std::string submodule(int64_t S) const {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Optimus.h"
-#include "backends/EmitOptions.h"
 #include "backends/optimus/Options.h"
 #include "backends/optimus/Writers.h"
 #include "llvm/ADT/StringExtras.h"
@@ -8,9 +7,7 @@
 using namespace foretrace;
 using namespace foretrace::optimus;
 
-ir::FactSet foretrace::optimus::prepare(const ir::EmitSpec &Emit,
-                                        DiagnosticEngine &Diags) {
-  readOptions(Emit, Diags);
+ir::FactSet foretrace::optimus::needs(const Options &) {
   return {ir::Fact::Complete};
 }
 
@@ -56,10 +53,8 @@ static bool fits(const Graph &G, const ir::Spec &S) {
   return !(All * *S.Parallel.Pp).isOverflow();
 }
 
-bool foretrace::optimus::check(const EmitRequest &Request,
+bool foretrace::optimus::check(const EmitRequest &Request, const Options &O,
                                DiagnosticEngine &Diags) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
   const ir::Spec &S = Request.Program.Spec;
   const std::optional<Family> F = O.Family ? O.Family : familyOf(S.Model);
   if (!F || !suits(*F, S.Model)) {
@@ -96,18 +91,15 @@ bool foretrace::optimus::check(const EmitRequest &Request,
   return false;
 }
 
-llvm::Error foretrace::optimus::emit(const EmitRequest &Request, OutputSet &Out,
-                                     DiagnosticEngine &) {
+llvm::Error foretrace::optimus::emit(const EmitRequest &Request,
+                                     const Options &O, OutputSet &Out) {
   static constexpr struct {
     llvm::StringLiteral Extension;
     void (*Write)(const Job &, llvm::raw_ostream &);
   } Forms[] = {{".log", writeLog}, {".json", writeJSON}, {".txt", writeTable}};
-  DiagnosticEngine Known; // `prepare` has reported these
-  const Options O = readOptions(Request.Emit, Known);
   const auto &Form = Forms[static_cast<size_t>(O.As)];
-  const std::string Path = readFile(
-      Request.Emit, (Request.DefaultStem + Form.Extension).str(), Known);
-  return Out.add(Path, [&](llvm::raw_ostream &OS) {
-    withJob(Request, [&](const Job &J) { Form.Write(J, OS); });
-  });
+  return Out.add(
+      Request.file(O.File, Form.Extension), [&](llvm::raw_ostream &OS) {
+        withJob(Request, O, [&](const Job &J) { Form.Write(J, OS); });
+      });
 }

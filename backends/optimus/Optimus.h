@@ -6,14 +6,15 @@
 #define FORETRACE_BACKENDS_OPTIMUS_OPTIMUS_H
 
 #include "backends/Backend.h"
+#include "backends/optimus/Options.h"
 
 namespace foretrace::optimus {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
 /// Reports models that are of no family, and more stages than can be cut.
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::optimus
 

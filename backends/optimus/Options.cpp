@@ -1,42 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Options.h"
-#include "backends/EmitOptions.h"
+#include "backends/OptionKinds.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::optimus;
+using namespace foretrace::option;
 
-static void readFormat(const NamedAttribute &A, Options &O,
-                       DiagnosticEngine &Diags) {
-  if (std::optional<size_t> I = readWord(A, {"log", "json", "table"}, Diags))
-    O.As = static_cast<Format>(*I);
-}
+namespace {
 
-static void readFamily(const NamedAttribute &A, Options &O,
-                       DiagnosticEngine &Diags) {
-  static constexpr llvm::StringRef Names[] = {
+constexpr llvm::StringRef Forms[] = {"log", "json", "table"};
+
+constexpr llvm::StringRef FamilyNames[] = {
 #define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) NAME,
 #include "backends/optimus/Families.def"
+};
+
+struct TransformersVersion : KindBase {
+  static std::string expected() { return "a version in quotes, \"4.46\""; }
+  static bool read(const Attribute &A, std::string &Into, DiagnosticEngine &) {
+    Into = A.Text;
+    return A.K == Attribute::Kind::Text;
+  }
+};
+
+} // namespace
+
+llvm::ArrayRef<EmitOption> optimus::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/optimus/Options.def"
   };
-  if (std::optional<size_t> I = readWord(A, Names, Diags))
-    O.Family = static_cast<optimus::Family>(*I);
+  return Table;
 }
 
-static void readTransformers(const NamedAttribute &A, Options &O,
-                             DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Text)
-    return reportOptionValue(A, "a version in quotes, \"4.46\"", Diags);
-  O.Transformers = A.Value.Text;
-}
-
-Options foretrace::optimus::readOptions(const EmitSpec &Emit,
-                                        DiagnosticEngine &Diags) {
-  static constexpr EmitOption<Options> Rows[] = {
-      {"format", readFormat},
-      {"family", readFamily},
-      {"transformers", readTransformers}};
-  Options O;
-  readEmitOptions<Options>(Emit, Rows, {"file"}, O, Diags);
-  readFile(Emit, "", Diags);
-  return O;
+Options optimus::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
 }

@@ -4,20 +4,23 @@
 #ifndef FORETRACE_BACKENDS_OPTIMUS_OPTIONS_H
 #define FORETRACE_BACKENDS_OPTIMUS_OPTIONS_H
 
+#include "backends/EmitOptions.h"
 #include "backends/optimus/Plan.h"
 #include "lang/Diagnostic.h"
 
 namespace foretrace::optimus {
 
-enum class Format : unsigned char { Log, JSON, Table };
+/// The forms a plan is written in.
+enum class Form : unsigned char { Log, JSON, Table };
 
 struct Options {
-  Format As = Format::Log;
+  std::string File; ///< empty: from the job's name
+  Form As = Form::Log;
   std::optional<optimus::Family> Family; ///< none: as the model looks
   std::string Transformers;              ///< the version; empty: not known
 };
 
-/// Reads the options of \p Emit; reports what is unknown or wrong.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::optimus

@@ -21,7 +21,7 @@ public:
 
 private:
   void assign(llvm::ArrayRef<int64_t> Ends);
-  void addLeaf(Stage &S, const Step &Of);
+  void addLeaf(PlannedStage &S, const Step &Of);
   void findBoundaries();
   void nameOutputs();
   void findSpecialNodes();
@@ -40,7 +40,7 @@ llvm::StringRef foretrace::optimus::getName(Split S) {
   return S == Split::Simple ? "simple" : "llama-tp-split";
 }
 
-void Planner::addLeaf(Stage &S, const Step &Of) {
+void Planner::addLeaf(PlannedStage &S, const Step &Of) {
   ++S.Modules;
   S.Parameters += Of.Parameters;
   if (S.Parts.empty() || Of.Layer < 0 || S.Parts.back().Layer != Of.Layer)
@@ -128,7 +128,7 @@ void Planner::findSpecialNodes() {
       const auto Maker = static_cast<int64_t>(MakerOf[V]);
       if (HasGetItems && Maker == Last - 1)
         continue; // its getitem is on the way
-      const Stage &From = P.Stages[MakerOf[V]];
+      const PlannedStage &From = P.Stages[MakerOf[V]];
       const Output &O = *llvm::find_if(
           From.Outputs, [&](const Output &Out) { return Out.Value == V; });
       // A getitem stands behind its submodule, so one more is before it.

@@ -23,7 +23,7 @@ struct LayerPart {
   std::vector<unsigned> Leaves; ///< values they make
 };
 
-struct Stage {
+struct PlannedStage {
   int64_t Modules = 0;
   int64_t Parameters = 0; ///< with its own copy of a tied embedding
   unsigned Last = 0;      ///< the value that is said to end it
@@ -41,7 +41,7 @@ struct SpecialNode {
 };
 
 struct Plan {
-  std::vector<Stage> Stages;
+  std::vector<PlannedStage> Stages;
   std::vector<SpecialNode> Special; ///< in the order they are found
 
   /// Values that a stage after \p S needs of it or of stages before: what an

@@ -16,7 +16,7 @@ static size_t callsPerLayer(const Graph &G) {
 }
 
 /// `embed, 0-3, 4 (7/8)`: whole layers, and parts of layers.
-static std::string layersOf(const Job &J, const Stage &S) {
+static std::string layersOf(const Job &J, const PlannedStage &S) {
   const size_t Whole = callsPerLayer(J.Graph);
   std::string Text;
   auto Add = [&](const std::string &Part) {
@@ -41,7 +41,7 @@ static std::string layersOf(const Job &J, const Stage &S) {
 
 void foretrace::optimus::writeTable(const Job &J, llvm::raw_ostream &OS) {
   size_t Width = 6;
-  for (const Stage &S : J.Plan.Stages)
+  for (const PlannedStage &S : J.Plan.Stages)
     Width = std::max(Width, layersOf(J, S).size());
   auto Line = [&](auto Stage, auto Modules, const std::string &Layers,
                   auto Parameters, auto Sent, auto Needed) {
@@ -54,7 +54,7 @@ void foretrace::optimus::writeTable(const Job &J, llvm::raw_ostream &OS) {
   };
   Line("stage", "modules", "layers", "parameters", "sent MiB", "needed MiB");
   for (int64_t I = 0; I < J.stages(); ++I) {
-    const Stage &S = J.Plan.Stages[static_cast<size_t>(I)];
+    const PlannedStage &S = J.Plan.Stages[static_cast<size_t>(I)];
     const Payload Of = J.payloadAfter(I);
     Line(I, S.Modules, layersOf(J, S), S.Parameters, MiB(Of.Sent),
          MiB(Of.Needed));

@@ -4,7 +4,9 @@
 #ifndef FORETRACE_BACKENDS_OUTPUT_CONFINEDOUTPUTS_H
 #define FORETRACE_BACKENDS_OUTPUT_CONFINEDOUTPUTS_H
 
-#include "backends/Backend.h"
+#include "backends/OutputSet.h"
+#include "ir/Spec.h"
+#include "lang/Diagnostic.h"
 
 namespace foretrace {
 

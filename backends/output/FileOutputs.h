@@ -5,8 +5,9 @@
 #ifndef FORETRACE_BACKENDS_OUTPUT_FILEOUTPUTS_H
 #define FORETRACE_BACKENDS_OUTPUT_FILEOUTPUTS_H
 
-#include "backends/Backend.h"
+#include "backends/OutputSet.h"
 #include "backends/output/StagingFolder.h"
+#include "lang/Diagnostic.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Allocator.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
-#include "backends/EmitOptions.h"
+#include "backends/OptionKinds.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
+using namespace foretrace::option;
 
 namespace {
 
@@ -19,13 +20,23 @@ llvm::MapVector<unsigned, int64_t> countLayers(const Program &P) {
 
 } // namespace
 
-FactSet params::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  checkOptionNames(Emit, {"file"}, Diags);
-  readFile(Emit, "", Diags);
-  return {Fact::Totals};
+llvm::ArrayRef<EmitOption> params::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/params/Options.def"
+  };
+  return Table;
 }
 
-bool params::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
+params::Options params::readOptions(const EmitSpec &Emit,
+                                    DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+}
+
+FactSet params::needs(const Options &) { return {Fact::Totals}; }
+
+bool params::check(const EmitRequest &Request, const Options &,
+                   DiagnosticEngine &Diags) {
   Elements Total;
   for (auto [Index, Layers] : countLayers(Request.Program)) {
     const Block &B = Request.Program.Blocks[Request.Program.Blocks.idAt(Index)];
@@ -38,8 +49,8 @@ bool params::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
   return false;
 }
 
-llvm::Error params::emit(const EmitRequest &Request, OutputSet &Out,
-                         DiagnosticEngine &) {
+llvm::Error params::emit(const EmitRequest &Request, const Options &O,
+                         OutputSet &Out) {
   const Program &P = Request.Program;
   Elements Total, Activated;
   std::string Lines;
@@ -52,12 +63,10 @@ llvm::Error params::emit(const EmitRequest &Request, OutputSet &Out,
     OS << "parameters " << B.Name << ' ' << One.value() << " x " << Layers
        << '\n';
   }
-  DiagnosticEngine Known; // `prepare` has reported these
-  std::string Path = readFile(
-      Request.Emit, (Request.DefaultStem + ".params.txt").str(), Known);
-  return Out.add(Path, [&](llvm::raw_ostream &FileOS) {
-    FileOS << "parameters: " << Total.value() << '\n'
-           << "activated: " << Activated.value() << '\n'
-           << Lines;
-  });
+  return Out.add(Request.file(O.File, ".params.txt"),
+                 [&](llvm::raw_ostream &FileOS) {
+                   FileOS << "parameters: " << Total.value() << '\n'
+                          << "activated: " << Activated.value() << '\n'
+                          << Lines;
+                 });
 }

@@ -8,13 +8,19 @@
 
 namespace foretrace::params {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
+struct Options {
+  std::string File; ///< empty: from the job's name
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
 /// Writes `parameters: N`, `activated: N` (a token meets top-k of the routed
 /// experts) and a line per block. Counts the model as published: without
 /// vocabulary padding, a tied embedding once.
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::params
 

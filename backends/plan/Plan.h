@@ -9,10 +9,20 @@
 
 namespace foretrace::plan {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+/// The forms it is written in.
+enum class Form : unsigned char { Table, JSON, CSV, SVG };
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  Form As = Form::Table;
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::plan
 

@@ -25,7 +25,8 @@ static Weight weighBlock(const Program &P, const Block &B) {
           P.Sizes.value(B.Totals.Kept), P.Sizes.value(B.Totals.Work)};
 }
 
-/// The largest of the mean, in thousandths, rounded.
+/// The largest of the mean, in thousandths, rounded. Sums over stages may
+/// exceed 64 bits where no stage does.
 static int64_t imbalance(llvm::ArrayRef<std::pair<int64_t, int64_t>> Stages) {
   __int128 Sum = 0, Largest = 0, Count = 0;
   for (auto [Size, Times] : Stages) {
@@ -93,7 +94,8 @@ Weight Maker::firstLayers(int64_t Count) const {
   return W;
 }
 
-/// Against stages of as many layers each.
+/// Against stages of as many layers each; the embedding and the head stand
+/// beside those of the first and the last.
 void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
   const int64_t Layers = P.Spec.Model.layerCount();
   const int64_t Stages = P.Schedule.Stages;

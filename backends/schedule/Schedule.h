@@ -7,13 +7,28 @@
 #define FORETRACE_BACKENDS_SCHEDULE_SCHEDULE_H
 
 #include "backends/Backend.h"
+#include "backends/schedule/Figures.h"
 
 namespace foretrace::schedule {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+enum class Form : unsigned char { Grid, CSV, SVG, JSON };
+
+/// Which messages a CSV has.
+enum class CSVMessages : unsigned char { None, Lowered, Calls };
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  Form Format = Form::Grid;
+  CSVMessages Comms = CSVMessages::None;
+  StepTime Time = StepTime::Unit;
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::schedule
 

@@ -6,7 +6,25 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 
-void AdaptationDeleter::operator()(Adaptation *A) const { delete A; }
+bool RowRule::matches(llvm::StringRef Name) const {
+  return Names.empty() || llvm::any_of(Names, [&](const llvm::GlobPattern &P) {
+           return P.match(Name);
+         });
+}
+
+/// What stands later was read from closer by: a section of rows goes before the
+/// whole, a column before all.
+const Setting *Adaptation::find(llvm::StringRef Row, CellKey Key,
+                                unsigned Column) const {
+  for (const RowRule &Rule : llvm::reverse(Rules)) {
+    if (!Rule.matches(Row))
+      continue;
+    for (const Setting &S : llvm::reverse(Rule.Settings))
+      if (S.Key == Key && S.Column.value_or(Column) == Column)
+        return &S;
+  }
+  return nullptr;
+}
 
 std::optional<int64_t> foretrace::simai::adaptedWorld(const Adaptation &A) {
   for (const auto &[Key, New] : A.Header)

@@ -12,11 +12,8 @@
 
 namespace foretrace::simai {
 
-struct Adaptation; ///< what an `adapt` section says (Adapt.cpp)
-struct AdaptationDeleter {
-  void operator()(Adaptation *A) const;
-};
-using AdaptationPtr = std::unique_ptr<Adaptation, AdaptationDeleter>;
+struct Adaptation; ///< what an `adapt` section says (AdaptRules.h)
+using AdaptationPtr = std::shared_ptr<const Adaptation>;
 
 /// Reads and checks an `adapt` section; null after an error.
 AdaptationPtr readAdaptation(const ir::Attribute &Section,

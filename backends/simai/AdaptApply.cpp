@@ -11,24 +11,8 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 
-bool RowRule::matches(llvm::StringRef Name) const {
-  return Names.empty() || llvm::any_of(Names, [&](const llvm::GlobPattern &P) {
-           return P.match(Name);
-         });
-}
-
-const Setting *Adaptation::find(llvm::StringRef Row, CellKey Key,
-                                unsigned Column) const {
-  for (const RowRule &Rule : llvm::reverse(Rules)) {
-    if (!Rule.matches(Row))
-      continue;
-    for (const Setting &S : llvm::reverse(Rule.Settings))
-      if (S.Key == Key && S.Column.value_or(Column) == Column)
-        return &S;
-  }
-  return nullptr;
-}
-
+// The record counts cells, and there may be several to each of 2^63 rows: what
+// can't be counted must not wrap around.
 static int64_t saturatingMultiply(int64_t A, int64_t B) {
   return llvm::checkedMul(A, B).value_or(INT64_MAX);
 }
@@ -43,7 +27,8 @@ static int64_t rowCount(const Table &T) {
 
 namespace {
 
-/// Applies one adaptation to one table, folded as it is.
+/// Applies one adaptation to one table, folded as it is: a body is changed
+/// once, and counts for as many rows as it stands for.
 class Applier {
 public:
   Applier(const Adaptation &A, Adapted &Out, DiagnosticEngine &Diags)
@@ -184,6 +169,8 @@ void Applier::keepMicroBatches(const Stated<int64_t> &Kept) {
   note(Kept.Option, Before - rowCount(Out.Table));
 }
 
+/// The last micro-batch is one of many that are alike: it is taken out of their
+/// part and stands after it, cut.
 void Applier::keepLastLayers(const Stated<int64_t> &Kept) {
   std::vector<Part> &Parts = Out.Table.Parts;
   auto Last = llvm::find_if(llvm::reverse(Parts), [](const Part &P) {
@@ -241,6 +228,9 @@ std::optional<int64_t> Applier::change(const Setting &S, const Row &R,
   llvm_unreachable("every key is handled");
 }
 
+/// Keys go from times to sizes in the order of AdaptKeys.def, each on what
+/// those before it left. A list has a value for each row of that name in a
+/// layer.
 void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
   for (auto [Index, Column] : llvm::enumerate(Columns))
     for (CellKey Key : AllCellKeys) {
@@ -263,7 +253,7 @@ void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
       if (!New || *New == Number)
         continue;
       noteCell(*S, Times, R.Name, Column.Name, Number, *New);
-      C.IsFloat &= Key <= CellKey::MinTime;
+      C.IsFloat &= Key <= CellKey::MinTime; // the generator's size is gone
       Number = *New;
     }
 }
@@ -294,6 +284,7 @@ void Applier::adaptBody(std::vector<Row> &Body, int64_t Times) {
     adaptRow(R, Seen[R.Name]++, Times);
     if (R.EndsLayer)
       Seen.clear();
+    // By its new sizes, and after it was counted as an occurrence.
     if (!isDropped(R, Times))
       Kept.push_back(std::move(R));
   }

@@ -296,7 +296,7 @@ void Reader::readAdapt(const Attribute &Section) {
 AdaptationPtr foretrace::simai::readAdaptation(const Attribute &Section,
                                                DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
-  AdaptationPtr A(new Adaptation);
+  auto A = std::make_shared<Adaptation>();
   Reader(*A, Diags).readAdapt(Section);
   return Diags.errorCount() == Before ? std::move(A) : nullptr;
 }

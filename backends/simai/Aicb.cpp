@@ -33,10 +33,10 @@ std::vector<Row> AicbGenerator::gradients() {
   if (J.Ep != J.Dp) {
     Rows.push_back(
         row("moe_grad_norm1", {}, {}, {},
-            {Comm::AllGather, bytesOf(P.Experts, 2), Group::ExpertData}));
-    Rows.push_back(
-        row("moe_grad_norm2", {}, {}, {},
-            {Comm::ReduceScatter, bytesOf(P.Experts, 4), Group::ExpertData}));
+            {Comm::AllGather, bytesOf(P.Experts, 2), CommGroup::ExpertData}));
+    Rows.push_back(row(
+        "moe_grad_norm2", {}, {}, {},
+        {Comm::ReduceScatter, bytesOf(P.Experts, 4), CommGroup::ExpertData}));
   }
   return Rows;
 }

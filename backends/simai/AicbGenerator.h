@@ -15,7 +15,7 @@ namespace foretrace::simai {
 struct AicbMessage {
   simai::Comm Comm = Comm::None;
   Bytes Size;
-  simai::Group Group = Group::Column;
+  simai::CommGroup Group = CommGroup::Column;
   bool IsFloat = false;
 };
 
@@ -27,8 +27,8 @@ struct RowTimes {
 class AicbGenerator {
 public:
   AicbGenerator(const ir::Spec &S, aicb::Version V)
-      : J(aicb::Job::of(S, V)), P(aicb::countParams(J)), T(groupTimes(S, J)),
-        Activation(aicb::activationBytes(J)) {}
+      : J(aicb::GeneratorJob::of(S, V)), P(aicb::countParams(J)),
+        T(groupTimes(S, J)), Activation(aicb::activationBytes(J)) {}
 
   Table run();
   bool hasOverflown() const { return Overflown; }
@@ -75,7 +75,7 @@ private:
     return {Recomputed ? Ns : Ns / 2, Ns / 2, Ns / 2};
   }
 
-  const aicb::Job J;
+  const aicb::GeneratorJob J;
   const aicb::Params P;
   const AicbTimes T;
   const Bytes Activation; ///< 2 b s h

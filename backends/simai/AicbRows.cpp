@@ -34,10 +34,10 @@ AicbMessage AicbGenerator::tensorParallel(Comm C, Bytes Size) const {
 
 AicbMessage AicbGenerator::expertParallel() const {
   if (!J.Timed || J.Ep > 1)
-    return {Comm::AllToAll, copies().dividedDown(J.Tp), Group::Expert};
+    return {Comm::AllToAll, copies().dividedDown(J.Tp), CommGroup::Expert};
   if (J.Version == aicb::Version::V2025_12)
     return {};
-  return {Comm::AllToAll, Bytes(1), Group::Expert};
+  return {Comm::AllToAll, Bytes(1), CommGroup::Expert};
 }
 
 /// DeepSeek sends one byte per element and a 4-byte scale per 128 of them.

@@ -30,7 +30,8 @@ std::optional<int64_t> sum(const ir::Spec &S, Filter Counts, Filter Twice) {
 
 } // namespace
 
-AicbTimes foretrace::simai::groupTimes(const ir::Spec &S, const aicb::Job &J) {
+AicbTimes foretrace::simai::groupTimes(const ir::Spec &S,
+                                       const aicb::GeneratorJob &J) {
   AicbTimes T;
   if (!J.Timed)
     return T;

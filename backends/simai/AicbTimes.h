@@ -18,7 +18,7 @@ struct AicbTimes {
   int64_t Latent[5] = {1, 1, 1, 1, 1};
 };
 
-AicbTimes groupTimes(const ir::Spec &S, const aicb::Job &J);
+AicbTimes groupTimes(const ir::Spec &S, const aicb::GeneratorJob &J);
 
 } // namespace foretrace::simai
 

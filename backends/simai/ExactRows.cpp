@@ -6,14 +6,13 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 using ir::OpId;
-using ir::OpKind;
 using ir::Phase;
 
 namespace {
 
-struct Message {
+struct CellMessage {
   simai::Comm Comm;
-  simai::Group Group;
+  simai::CommGroup Group;
   int64_t Size;
 };
 
@@ -23,9 +22,9 @@ struct Unit {
   Nanoseconds Forward;
   Nanoseconds InputGrad; ///< with recomputation
   Nanoseconds ParamGrad;
-  llvm::SmallVector<Message, 1> ForwardMessages;
-  llvm::SmallVector<Message, 2> BackwardMessages; ///< in execution order
-  llvm::SmallVector<Message, 1> DataMessages;
+  llvm::SmallVector<CellMessage, 1> ForwardMessages;
+  llvm::SmallVector<CellMessage, 2> BackwardMessages; ///< in execution order
+  llvm::SmallVector<CellMessage, 1> DataMessages;
 
   bool communicates() const {
     return !ForwardMessages.empty() || !BackwardMessages.empty() ||
@@ -78,7 +77,7 @@ void RowMaker::addCollective(Unit &U, const ir::Op &O) {
     Result.Missing.push_back({&O, Size});
     return;
   }
-  Message Msg{Found->Comm, Found->Group, Size.value()};
+  CellMessage Msg{Found->Comm, Found->Group, Size.value()};
   if (Found->Where == Direction::Data)
     U.DataMessages.push_back(Msg);
   else if (O.Phase == Phase::Forward)
@@ -124,7 +123,7 @@ void RowMaker::emit(const Unit &U) {
       R.Backward.Time = orMost(U.InputGrad);
       R.Update.Time = orMost(U.ParamGrad);
     }
-    auto Put = [](Cell &C, const Message &Msg) {
+    auto Put = [](Cell &C, const CellMessage &Msg) {
       C.Comm = Msg.Comm;
       C.Group = Msg.Group;
       C.Size = Msg.Size;

@@ -1,84 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Options.h"
-#include "backends/EmitOptions.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
+using namespace foretrace::option;
 using namespace foretrace::simai;
 
 namespace {
 
-bool isText(const Attribute &A) {
-  return A.K == Attribute::Kind::Text || A.K == Attribute::Kind::Name;
-}
-
-void readAccounting(const NamedAttribute &A, Options &O,
-                    DiagnosticEngine &Diags) {
-  if (isText(A.Value) && A.Value.Text == "exact")
-    O.Accounting = Accounting::Exact;
-  else if (isText(A.Value) && A.Value.Text == "aicb")
-    O.Accounting = Accounting::Aicb;
-  else
-    reportOptionValue(A, "`exact` or `aicb`", Diags);
-}
-
-void readVersion(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  aicb::readVersion(A, O.Version, Diags);
-}
-
-void readStage(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  using Kind = StageChoice::Kind;
-  O.Stage.Range = A.Value.Range;
-  if (A.Value.K == Attribute::Kind::Int && A.Value.Integer >= 0) {
-    O.Stage.K = Kind::Number;
-    O.Stage.Number = A.Value.Integer;
-  } else if (isText(A.Value) && A.Value.Text == "worst") {
-    O.Stage.K = Kind::Worst;
-  } else if (isText(A.Value) && A.Value.Text == "last") {
-    O.Stage.K = Kind::Last;
-  } else if (isText(A.Value) && A.Value.Text == "all") {
-    O.Stage.K = Kind::All;
-  } else {
-    reportOptionValue(A, "a stage number, `last`, `worst` or `all`", Diags);
-  }
-}
-
-void readAllow(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  static constexpr llvm::StringLiteral Allowable[] = {
+constexpr llvm::StringRef Accountings[] = {"exact", "aicb"};
+constexpr llvm::StringRef Stages[] = {"worst", "last", "all"};
+constexpr llvm::StringRef Allowable[] = {
 #define ALLOWABLE(SLUG, DOC) SLUG,
 #include "backends/AicbAllowable.def"
 #define ALLOWABLE(SLUG, DOC) SLUG,
 #include "backends/simai/Allowable.def"
-  };
-  foretrace::readAllow(A, Allowable, O.Allow, Diags);
-}
+};
 
-void readAdapt(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  if (A.Value.K != Attribute::Kind::Section)
-    return reportOptionValue(A, "a section, `adapt { ... }`", Diags);
-  O.Adapt = &A.Value;
-}
+struct AccountingWord : WordOf<Accountings, findText> {
+  static std::string expected() { return "`exact` or `aicb`"; }
+};
 
-/// Puts what \p Read reads among what is known of servers.
-template <auto Read>
-void readServers(const NamedAttribute &A, Options &O, DiagnosticEngine &Diags) {
-  Read(A, O.Servers, Diags);
-}
+struct StageWord : KindBase {
+  static std::string expected() {
+    return "a stage number, `last`, `worst` or `all`";
+  }
+  static llvm::ArrayRef<llvm::StringRef> words() { return Stages; }
+  static bool read(const Attribute &A, StageChoice &Into, DiagnosticEngine &) {
+    Into.Range = A.Range;
+    if (const std::optional<size_t> I = findText(A, Stages)) {
+      Into.K = static_cast<StageChoice::Kind>(*I);
+      return true;
+    }
+    Into.K = StageChoice::Kind::Number;
+    Into.Number = A.Integer;
+    return A.K == Attribute::Kind::Int && A.Integer >= 0;
+  }
+};
 
-constexpr EmitOption<Options> Rows[] = {
-    {"accounting", readAccounting},
-    {"version", readVersion},
-    {"stage", readStage},
-    {"allow", readAllow},
-    {"adapt", readAdapt},
-    {"gpu", readServers<readGpu>},
-    {"nvlink_bandwidth", readServers<readNvlinkBandwidth>},
-    {"nic_bandwidth", readServers<readNicBandwidth>},
+struct AdaptSection : KindBase {
+  static std::string expected() { return "a section, `adapt { ... }`"; }
+  static bool read(const Attribute &A, AdaptationPtr &Into,
+                   DiagnosticEngine &Diags) {
+    if (A.K != Attribute::Kind::Section)
+      return false;
+    Into = readAdaptation(A, Diags);
+    return true;
+  }
 };
 
 } // namespace
+
+llvm::ArrayRef<EmitOption> simai::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/simai/Options.def"
+  };
+  return Table;
+}
 
 /// An option that only the other accounting has.
 static void checkCombination(const EmitSpec &Emit, const Options &O,
@@ -92,11 +71,10 @@ static void checkCombination(const EmitSpec &Emit, const Options &O,
   Refuse("version", "aicb");
 }
 
-Options foretrace::simai::readOptions(const EmitSpec &Emit,
-                                      DiagnosticEngine &Diags) {
-  Options O;
-  O.File = readFile(Emit, "", Diags);
-  readEmitOptions<Options>(Emit, Rows, {"file"}, O, Diags);
+Options simai::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+  Options O = readEmitOptions<Options>(Emit, optionTable(), Diags);
   checkCombination(Emit, O, Diags);
+  for (const std::string &Slug : O.Allow)
+    Diags.allow(Slug);
   return O;
 }

@@ -5,7 +5,9 @@
 #define FORETRACE_BACKENDS_SIMAI_OPTIONS_H
 
 #include "backends/AicbJob.h"
+#include "backends/EmitOptions.h"
 #include "backends/SimaiServers.h"
+#include "backends/simai/Adapt.h"
 
 namespace foretrace::simai {
 
@@ -23,13 +25,12 @@ struct Options {
   simai::Accounting Accounting = simai::Accounting::Exact;
   aicb::Version Version = aicb::Version::V2025_12;
   StageChoice Stage;
-  std::vector<std::string> Allow;       ///< slugs of diagnostics
-  const ir::Attribute *Adapt = nullptr; ///< the `adapt { ... }` section
+  std::vector<std::string> Allow; ///< slugs of diagnostics
+  AdaptationPtr Adapt;            ///< null: as it is
   SimaiServers Servers; ///< for the command line, not yet of the cluster
 };
 
-/// Reads the options of \p Emit; reports every one that is unknown or of the
-/// wrong type, and combinations that make no sense.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai

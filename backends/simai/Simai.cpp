@@ -38,8 +38,7 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
                                        const Options &O,
                                        DiagnosticEngine &Diags) {
   const ir::Program &P = Request.Program;
-  std::string Path =
-      O.File.empty() ? (Request.DefaultStem + ".txt").str() : O.File;
+  const std::string Path = Request.file(O.File, ".txt");
   std::vector<Output> Outputs;
   if (O.Accounting == Accounting::Aicb) {
     if (std::optional<Table> T = aicbTable(P.Spec, O.Version, Diags))
@@ -96,11 +95,7 @@ static void checkHeader(const EmitRequest &Request, const Options &O,
     Diags.report(Request.Emit.Range, diag::SimaiTpAlone);
 }
 
-ir::FactSet foretrace::simai::prepare(const ir::EmitSpec &Emit,
-                                      DiagnosticEngine &Diags) {
-  Options O = readOptions(Emit, Diags);
-  for (const std::string &Slug : O.Allow)
-    Diags.allow(Slug);
+ir::FactSet foretrace::simai::needs(const Options &O) {
   if (O.Accounting == Accounting::Aicb)
     return {ir::Fact::Complete};
   return {ir::Fact::Complete, ir::Fact::Blocks,    ir::Fact::Gradients,
@@ -108,17 +103,14 @@ ir::FactSet foretrace::simai::prepare(const ir::EmitSpec &Emit,
           ir::Fact::Sync,     ir::Fact::Costs};
 }
 
-bool foretrace::simai::check(const EmitRequest &Request,
+bool foretrace::simai::check(const EmitRequest &Request, const Options &O,
                              DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
-  DiagnosticEngine Known; // `prepare` has reported these
-  Options O = readOptions(Request.Emit, Known);
-  AdaptationPtr Adapt = O.Adapt ? readAdaptation(*O.Adapt, Diags) : nullptr;
   std::vector<Output> Outputs = buildTables(Request, O, Diags);
   for (Output &Out : Outputs) {
     std::optional<Table> T = std::move(Out.Table);
-    if (Adapt && !T->rowCount().isOverflow())
-      T = adapted(*Adapt, *T, Diags);
+    if (O.Adapt && !T->rowCount().isOverflow())
+      T = adapted(*O.Adapt, *T, Diags);
     if (T && checkTimes(Request, *T, Diags))
       checkRowCount(Request, *T, Diags);
     if (T && &Out == &Outputs.front())
@@ -129,26 +121,24 @@ bool foretrace::simai::check(const EmitRequest &Request,
   return Diags.errorCount() == Before;
 }
 
-llvm::Error foretrace::simai::emit(const EmitRequest &Request, OutputSet &Out,
-                                   DiagnosticEngine &) {
-  DiagnosticEngine Known; // `prepare` and `check` have reported these
-  Options O = readOptions(Request.Emit, Known);
+llvm::Error foretrace::simai::emit(const EmitRequest &Request, const Options &O,
+                                   OutputSet &Out) {
+  DiagnosticEngine Known; // `check` has reported these
   for (const std::string &Slug : O.Allow)
     Known.allow(Slug);
-  AdaptationPtr Adapt = O.Adapt ? readAdaptation(*O.Adapt, Known) : nullptr;
   for (const Output &File : buildTables(Request, O, Known)) {
     auto Write = [&](llvm::raw_ostream &OS) {
-      if (Adapt)
-        writeAdapted(*Adapt, File.Table, OS);
+      if (O.Adapt)
+        writeAdapted(*O.Adapt, File.Table, OS);
       else
         writeTable(File.Table, OS);
     };
     if (llvm::Error E = Out.add(File.Path, Write))
       return E;
     auto Record = [&](llvm::raw_ostream &OS) {
-      writeRecord(*Adapt, File.Table, OS);
+      writeRecord(*O.Adapt, File.Table, OS);
     };
-    if (Adapt)
+    if (O.Adapt)
       if (llvm::Error E = Out.add((File.Path + RecordSuffix).str(), Record))
         return E;
   }
@@ -156,16 +146,14 @@ llvm::Error foretrace::simai::emit(const EmitRequest &Request, OutputSet &Out,
 }
 
 std::string foretrace::simai::showCommand(const EmitRequest &Request,
+                                          const Options &O,
                                           llvm::StringRef File) {
   if (File.ends_with(RecordSuffix))
     return "";
   const ir::Spec &S = Request.Program.Spec;
   int64_t World = *S.Parallel.World;
-  DiagnosticEngine Known; // `prepare` and `check` have reported these
-  const Options O = readOptions(Request.Emit, Known);
   if (O.Adapt)
-    if (AdaptationPtr Adapt = readAdaptation(*O.Adapt, Known))
-      World = adaptedWorld(*Adapt).value_or(World);
+    World = adaptedWorld(*O.Adapt).value_or(World);
   std::string Command;
   llvm::raw_string_ostream OS(Command);
   OS << "SimAI_analytical -w ";

@@ -5,16 +5,18 @@
 #define FORETRACE_BACKENDS_SIMAI_SIMAI_H
 
 #include "backends/Backend.h"
+#include "backends/simai/Options.h"
 
 namespace foretrace::simai {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 /// The command that runs SimAI's analytical simulator on \p File; empty if that
 /// is no table.
-std::string showCommand(const EmitRequest &Request, llvm::StringRef File);
+std::string showCommand(const EmitRequest &Request, const Options &O,
+                        llvm::StringRef File);
 
 } // namespace foretrace::simai
 

@@ -12,7 +12,7 @@ static llvm::StringRef word(Comm C) {
   return Words[static_cast<unsigned>(C)];
 }
 
-static llvm::StringRef suffix(Group G) {
+static llvm::StringRef suffix(CommGroup G) {
   static constexpr llvm::StringLiteral Suffixes[] = {
 #define GROUP(ENUMERATOR, SUFFIX) SUFFIX,
 #include "backends/simai/Comms.def"

@@ -21,7 +21,7 @@ enum class Comm : unsigned char {
 #define COMM(ENUMERATOR, WORD) ENUMERATOR,
 #include "backends/simai/Comms.def"
 };
-enum class Group : unsigned char {
+enum class CommGroup : unsigned char {
 #define GROUP(ENUMERATOR, SUFFIX) ENUMERATOR,
 #include "backends/simai/Comms.def"
 };
@@ -30,7 +30,7 @@ enum class Group : unsigned char {
 struct Cell {
   int64_t Time = 0; ///< ns
   simai::Comm Comm = simai::Comm::None;
-  simai::Group Group = simai::Group::Column;
+  simai::CommGroup Group = simai::CommGroup::Column;
   int64_t Size = 0; ///< bytes, of the whole group (gathered size)
   /// Printed as Python prints a float, `12976128.0` (a quirk of one version).
   bool IsFloat = false;

@@ -30,10 +30,10 @@ Words::Words(const ir::Program &P)
     : Mesh(P.Mesh), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {
   const int64_t Tp = Mesh[Axis::Tp], Ep = expertRanks(Mesh);
   const int64_t Dp = Mesh[Axis::Cp] * Mesh[Axis::Dp];
-  Groups = {{{Direction::Model, Group::Column, Tp, 1},
-             {Direction::Model, Group::Expert, Ep, Tp},
-             {Direction::Data, Group::Column, Dp, Tp},
-             {Direction::Data, Group::ExpertData, Dp / Ep, Tp * Ep}}};
+  Groups = {{{Direction::Model, CommGroup::Column, Tp, 1},
+             {Direction::Model, CommGroup::Expert, Ep, Tp},
+             {Direction::Data, CommGroup::Column, Dp, Tp},
+             {Direction::Data, CommGroup::ExpertData, Dp / Ep, Tp * Ep}}};
 }
 
 /// Two groups may have the same ranks. The axes say which is meant: those of

@@ -26,7 +26,7 @@ enum class Direction : unsigned char { Model, Data };
 struct Word {
   Direction Where;
   simai::Comm Comm;
-  simai::Group Group;
+  simai::CommGroup Group;
 };
 
 /// The word for a kind of collective, whatever its group; nothing if there is
@@ -49,7 +49,7 @@ private:
   /// A group as the simulator makes it.
   struct Known {
     Direction Where;
-    simai::Group Group;
+    simai::CommGroup Group;
     int64_t Ranks, Spacing;
   };
 

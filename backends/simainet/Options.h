@@ -14,7 +14,7 @@ struct Options {
   SimaiServers Servers; ///< what the job says of them, not yet of its cluster
 };
 
-/// Reads the options of \p Emit; reports what is unknown or wrong.
+llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 } // namespace foretrace::simainet

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simainet/SimaiNet.h"
 #include "backends/CommandLine.h"
-#include "backends/EmitOptions.h"
 #include "backends/simainet/Options.h"
 #include "backends/simainet/Topology.h"
 #include "ir/Spellings.h"
@@ -16,10 +15,7 @@ using namespace foretrace::simainet;
 /// What the script is called after the job's name.
 constexpr llvm::StringLiteral ScriptEnd = "simai-net.sh";
 
-FactSet simainet::prepare(const EmitSpec &Emit, DiagnosticEngine &Diags) {
-  readOptions(Emit, Diags);
-  return {Fact::Complete};
-}
+FactSet simainet::needs(const Options &) { return {Fact::Complete}; }
 
 /// The `emit simai` block of the job, or null.
 static const EmitSpec *findTable(const Spec &S) {
@@ -29,25 +25,23 @@ static const EmitSpec *findTable(const Spec &S) {
   return nullptr;
 }
 
-/// The options of a block; what it doesn't say of servers is as `emit simai`
+/// The servers of a job; what a block doesn't say of them is as `emit simai`
 /// says.
-static Options optionsOf(const EmitRequest &Request) {
-  DiagnosticEngine Known; // `prepare` has reported these
-  Options O = readOptions(Request.Emit, Known);
+static SimaiServers serversOf(const EmitRequest &Request, const Options &O) {
+  DiagnosticEngine Known; // `emit simai` reports these
   const Spec &S = Request.Program.Spec;
   SimaiServers Stated = O.Servers;
   if (const EmitSpec *Table = findTable(S)) {
     const Attribute &Says = Table->Options;
     const NamedAttribute *A = Says.find("gpu");
     if (A && !Request.Emit.Options.find("gpu"))
-      readGpu(*A, Stated, Known);
+      option::Gpu::read(A->Value, Stated.Gpu, Known);
     if ((A = Says.find("nvlink_bandwidth")))
-      readNvlinkBandwidth(*A, Stated, Known);
+      option::Rate::read(A->Value, Stated.NvlinkBandwidth, Known);
     if ((A = Says.find("nic_bandwidth")))
-      readNicBandwidth(*A, Stated, Known);
+      option::Rate::read(A->Value, Stated.NicBandwidth, Known);
   }
-  O.Servers = SimaiServers::of(S, Stated);
-  return O;
+  return SimaiServers::of(S, Stated);
 }
 
 static bool checkServers(const Spec &S, DiagnosticEngine &Diags) {
@@ -66,7 +60,8 @@ static bool checkServers(const Spec &S, DiagnosticEngine &Diags) {
   return false;
 }
 
-bool simainet::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
+bool simainet::check(const EmitRequest &Request, const Options &,
+                     DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
   const Spec &S = Request.Program.Spec;
   if (!S.Cluster) {
@@ -91,17 +86,18 @@ bool simainet::check(const EmitRequest &Request, DiagnosticEngine &Diags) {
 static std::string pathOfTable(const EmitRequest &Request,
                                llvm::StringRef Folder) {
   DiagnosticEngine Known; // `emit simai` reports these
-  const EmitSpec *Table = findTable(Request.Program.Spec);
-  std::string Path = (Request.DefaultStem + ".txt").str();
-  if (Table)
-    Path = readFile(*Table, Path, Known);
+  std::string Path;
+  if (const EmitSpec *Table = findTable(Request.Program.Spec))
+    if (const NamedAttribute *A = Table->Options.find("file"))
+      option::FileName::read(A->Value, Path, Known);
+  Path = Request.file(Path, ".txt");
   llvm::SmallString<128> Dir(Folder);
   llvm::sys::path::remove_dots(Dir, /*remove_dot_dot=*/true);
   if (llvm::sys::path::is_absolute(Path))
     return Path;
   if (llvm::sys::path::is_absolute(Dir)) {
     llvm::SmallString<128> Whole(Path);
-    llvm::sys::fs::make_absolute(Whole);
+    (void)llvm::sys::fs::make_absolute(Whole); // else it is as it was
     return std::string(Whole);
   }
   for (auto I = llvm::sys::path::begin(Dir); I != llvm::sys::path::end(Dir);
@@ -110,23 +106,24 @@ static std::string pathOfTable(const EmitRequest &Request,
   return Path;
 }
 
-llvm::Error simainet::emit(const EmitRequest &Request, OutputSet &Out,
-                           DiagnosticEngine &) {
-  const Options O = optionsOf(Request);
+llvm::Error simainet::emit(const EmitRequest &Request, const Options &O,
+                           OutputSet &Out) {
+  const SimaiServers Servers = serversOf(Request, O);
   const Spec &S = Request.Program.Spec;
   const int64_t World = *S.Parallel.World;
   const Topology Of = topologyOf(*S.Cluster, World);
   if (llvm::Error E = Out.add(
           O.Files.path(Request, "topology"),
-          [&](llvm::raw_ostream &OS) { writeTopology(Of, O.Servers.Gpu, OS); }))
+          [&](llvm::raw_ostream &OS) { writeTopology(Of, Servers.Gpu, OS); }))
     return E;
   return Out.add(O.Files.path(Request, ScriptEnd), [&](llvm::raw_ostream &OS) {
     writeScript(Of, O.Files.stem(Request), pathOfTable(Request, O.Files.Dir),
-                simaiArguments(O.Servers, World), OS);
+                simaiArguments(Servers, World), OS);
   });
 }
 
-std::string simainet::showCommand(const EmitRequest &, llvm::StringRef File) {
+std::string simainet::showCommand(const EmitRequest &, const Options &,
+                                  llvm::StringRef File) {
   return File.ends_with(ScriptEnd) ? "sh " + shellQuoted(File) + " analytical"
                                    : "";
 }

@@ -7,16 +7,18 @@
 #define FORETRACE_BACKENDS_SIMAINET_SIMAINET_H
 
 #include "backends/Backend.h"
+#include "backends/simainet/Options.h"
 
 namespace foretrace::simainet {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
 /// Reports jobs and clusters that are not of servers around an NVSwitch.
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 /// Runs the script among the files.
-std::string showCommand(const EmitRequest &Request, llvm::StringRef File);
+std::string showCommand(const EmitRequest &Request, const Options &O,
+                        llvm::StringRef File);
 
 } // namespace foretrace::simainet
 

@@ -5,14 +5,23 @@
 #ifndef FORETRACE_BACKENDS_SIMGRID_SIMGRID_H
 #define FORETRACE_BACKENDS_SIMGRID_SIMGRID_H
 
-#include "backends/Backend.h"
+#include "backends/RankFiles.h"
+#include "backends/simgrid/ReplayWriter.h"
 
 namespace foretrace::simgrid {
 
-ir::FactSet prepare(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-bool check(const EmitRequest &Request, DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, OutputSet &Out,
-                 DiagnosticEngine &Diags);
+struct Options {
+  ir::MessageRules Rules;
+  FileNames Files;
+  Amount Computations = Amount::Time;
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
 } // namespace foretrace::simgrid
 

@@ -2,7 +2,7 @@
 //
 // Times the parts of the compiler: parsing in bytes per second, the passes,
 // and the rate at which a table is written.
-#include "backends/Backend.h"
+#include "backends/Backends.h"
 #include "frontend/Frontend.h"
 #include "frontend/Parse.h"
 #include "ir/SpecKeys.h"
@@ -184,13 +184,13 @@ static void table(benchmark::State &State) {
   SourceFiles Sources;
   DiagnosticEngine Diags;
   ir::Program P = compileJob(Sources, FORETRACE_LARGE, Diags);
-  const Backend &Format = *findBackend("simai");
   const ir::EmitSpec Emit = P.Spec.Emits.front();
-  runPasses(P, pipelineFor(Format.Prepare(Emit, Diags)), Diags, {});
+  const auto Block = findBackend("simai")->Read(Emit, Diags);
+  runPasses(P, pipelineFor(Block->needs()), Diags, {});
   int64_t Bytes = 0;
   for (auto _ : State) {
     CountingOutputs Outputs;
-    if (Format.Emit({P, Emit, "large"}, Outputs, Diags))
+    if (Block->emit({P, Emit, "large"}, Outputs))
       State.SkipWithError("the table can't be written");
     Bytes += static_cast<int64_t>(Outputs.Bytes);
   }

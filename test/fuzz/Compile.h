@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TEST_FUZZ_COMPILE_H
 #define FORETRACE_TEST_FUZZ_COMPILE_H
 
-#include "backends/Backend.h"
+#include "backends/Backends.h"
 #include "passes/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,9 +28,9 @@ inline void checkBackend(const ir::Program &P, const ir::EmitSpec &E,
   const Backend *B = findBackend(E.Backend);
   if (!B)
     return;
-  B->Prepare(E, Diags);
+  const std::unique_ptr<Emission> Block = B->Read(E, Diags);
   if (!Diags.hasErrors())
-    B->Check({P, E, "job"}, Diags);
+    Block->check({P, E, "job"}, Diags);
 }
 
 /// Asks every backend whether it can say \p P, with the options of the job's

@@ -48,8 +48,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   static const ir::Program P = makeProgram();
   const ir::EmitSpec Emit = ir::EmitSpec::plain("optimus");
   const EmitRequest Request{P, Emit, "job"};
+  const optimus::Options Plain;
   DiagnosticEngine Diags;
-  if (!optimus::check(Request, Diags))
+  if (!optimus::check(Request, Plain, Diags))
     std::abort();
   const llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
   runs::isLog(Text);
@@ -58,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
         (D.Offset != llvm::StringRef::npos && D.Offset >= Text.size()))
       std::abort();
   };
-  optimus::withJob(Request, [&](const optimus::Job &J) {
+  optimus::withJob(Request, Plain, [&](const optimus::Job &J) {
     runs::matchLog(J, Text, CheckPlace);
   });
   return 0;

@@ -18,7 +18,7 @@ STEP = re.compile(
     r"^(?:Create|In) `(?P<file>[^`]+)`(?:, after the (?:row of `(?P<row>[^`]+)`"
     r"|line `(?P<line>[^`]+)`), add)?:\n\n```\w+\n(?P<body>.*?)^```$",
     re.M | re.S)
-TABLES = {"pass": "passes/PassManager.cpp", "backend": "backends/Backend.cpp",
+TABLES = {"pass": "passes/PassManager.cpp", "backend": "backends/Backends.cpp",
           "schedule": "passes/BuildSchedule.cpp"}
 
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Keeps the tables of keys in docs/language.md as ir/Spec.def and
-# ir/Schedules.def have them, with the defaults of frontend/Defaults.cpp and the `derive` pass: between
-# `<!-- keys: Train -->` and `<!-- end -->` stands the table of TRAIN_FIELD. Those
-# of docs/aicb.md are of backends/aicb/Options.def.
+# Keeps tables of the documentation as those of the compiler are, between
+# `<!-- keys: NAME -->` and `<!-- end -->`: Train is TRAIN_FIELD of ir/Spec.def,
+# with the defaults of frontend/Defaults.cpp and the `derive` pass; simai are the
+# options of `emit simai`, which the program in the path lists from
+# backends/simai/Options.def.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
 import pathlib
 import re
+import subprocess
 import sys
 
 FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*"[^"]*",\s*'
@@ -19,9 +21,9 @@ DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
                      r"\s*(?:int64_t\()?(?:(\w+)::)?(\w+)\)*;")
 DERIVED = re.compile(r"(?:(\w+)\.derive|define\((?:\w+\.)*(\w+),)")
 REQUIRED = re.compile(r'\{"(\w+)", "(\w+)", "[^"]*"\}')
-TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.S)
-OPTION = re.compile(r'^(?:COUNT\(\w+, "(\w+)", (\d+), ([-\w]+)|FLAG\(\w+, "(\w+)")'
-                    r', ([\w:| ]+), "([^"]+)"\)', re.M)
+TABLE = re.compile(r"(<!-- keys: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
+OPTION = re.compile(r"^([\w-]+)\.(\w+) +(.+?); default: (.+?); (.+)$", re.M)
+AICB_OPTION = re.compile(r'^AICB_OPTION\(([\w:| ]+), .*?"(\w+)"', re.M)
 KIND = re.compile(r'^KIND\(\w+, "(\w+)", "([^"]+)"\)', re.M)
 # What sets of modes are called.
 MODES = {"Any": "all", "Model": "not `collective`", "Zero": "`deepspeed`",
@@ -84,45 +86,64 @@ def tables(root):
     return {name: head + "".join(lines) for name, lines in rows.items()}
 
 
+def values_of(expected):
+    """What an option can be: words as code."""
+    words = expected.removeprefix("one of ")
+    if words == expected:
+        return expected
+    return ", ".join(f"`{word}`" for word in words.split(", "))
+
+
 def option_tables(root):
-    """The tables of docs/aicb.md."""
+    """The tables of options of each backend, and of the kinds of `aicb`."""
     text = (root / "backends/aicb/Options.def").read_text(encoding="utf-8")
-    options = ["| option | kinds | value | default | meaning |\n"
-               "|---|---|---|---|---|\n"]
-    for count, least, default, flag, modes, doc in OPTION.findall(text):
-        value = "true, false" if flag else f"{least}, {int(least) + 1}, ..."
-        default = {"": "false", "-1": "none", "INT64_MAX": "2^63 - 1"}.get(
-            default, default)
-        options.append(f"| `{count or flag}` | {MODES[modes[6:]]} | {value} | "
-                       f"{default} | {doc} |\n")
-    kinds = ["| kind | rows |\n|---|---|\n"]
-    kinds += [f"| `{word}` | {doc} |\n" for word, doc in KIND.findall(text)]
-    return {"AicbKinds": "".join(kinds), "AicbOptions": "".join(options)}
+    kinds = {name: MODES[modes[6:]]
+             for modes, name in AICB_OPTION.findall(text)}
+    listed = subprocess.check_output(["foretrace", "list", "options"], text=True)
+    options = OPTION.findall(listed)
+    if len(options) != listed.count("\n"):
+        sys.exit("an option has no value, default or meaning:\n" + listed)
+    rows = {}
+    for backend, option, expected, default, doc in options:
+        if backend == "aicb" and kinds.get(option, "all") != "all":
+            doc = f"{kinds[option]}: {doc}"
+        rows.setdefault(backend, []).append(
+            f"| `{option}` | {values_of(expected)} | {default} | {doc} |\n")
+    head = "| option | value | default | meaning |\n|---|---|---|---|\n"
+    known = {name: head + "".join(lines) for name, lines in rows.items()}
+    known["aicb-kinds"] = "| kind | rows |\n|---|---|\n" + "".join(
+        f"| `{word}` | {doc} |\n" for word, doc in KIND.findall(text))
+    return known
 
 
 def refresh(page, known, is_written):
-    """Writes the tables of a page, or counts those that are stale."""
+    """Writes the tables of a page; says which it shows, and counts the stale."""
     text = page.read_text(encoding="utf-8")
     shown = {match[2]: match[0] for match in TABLE.finditer(text)}
     if is_written:
         page.write_text(TABLE.sub(
             lambda m: m[1] + known.get(m[2], "") + m[3], text), "utf-8")
-        return 0
-    stale = [name for name in sorted(known | shown)
-             if name not in known or known[name] not in shown.get(name, "")]
+        return shown, 0
+    stale = [name for name in shown
+             if name not in known or known[name] not in shown[name]]
     for name in stale:
         print(f"docs/{page.name}: the table `{name}` is not what keys.py "
               "--write makes of it")
-    return len(stale)
+    return shown, len(stale)
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
     is_written = "--write" in sys.argv
-    stale = sum(refresh(root / "docs" / name, known, is_written)
-                for name, known in (("language.md", tables(root)),
-                                    ("aicb.md", option_tables(root))))
-    return 1 if stale else 0
+    known = {**tables(root), **option_tables(root)}
+    shown, stale = set(), 0
+    for page in sorted((root / "docs").glob("*.md")):
+        names, wrong = refresh(page, known, is_written)
+        shown.update(names)
+        stale += wrong
+    for name in sorted(set(known) - shown):
+        print(f"docs: no page has the table `{name}`")
+    return 1 if stale or set(known) - shown else 0
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ static constexpr StringLiteral Traces = "chakra", Machine = "astra-sim",
 /// Backends that write what ranks do, or the machine that they do it on.
 static constexpr StringRef Formats[] = {Traces, "goal", "simgrid", Machine};
 
+ArrayRef<StringRef> formatNames() { return Formats; }
+
 Expected<std::vector<ir::EmitSpec>> emitsFor(std::vector<StringRef> Names,
                                              StringRef Ranks, bool HasCluster) {
   if (Ranks.empty())

@@ -20,7 +20,7 @@ using validate::TableRow;
 namespace {
 
 /// A row, kept until it is known that all can be read.
-struct Row {
+struct CollectedRow {
   TableRow Of;
   SourceRange Range;
 };
@@ -39,7 +39,7 @@ public:
 
   SourceText Text;
   TableHeader Header;
-  std::vector<Row> Rows;
+  std::vector<CollectedRow> Rows;
 };
 
 /// What a kernel leaves behind, for the sake of order.
@@ -48,7 +48,7 @@ TensorType tokenType(Program &P) {
 }
 
 /// Who runs the message of a cell, and as what.
-struct Message {
+struct CellMessage {
   OpKind Kind;
   ir::Group Group;
   int64_t Ranks;
@@ -61,18 +61,18 @@ public:
       : P(P), B(B), Build(B, "convert"), Diags(Diags),
         Awaited(Build.value(ValueKind::Input, "start", tokenType(P))) {}
 
-  void add(const Row &R, TableColumn Column);
+  void add(const CollectedRow &R, TableColumn Column);
   /// What is left to wait for when all messages are there.
   Nanoseconds updateTime() const { return Update + Delay; }
 
 private:
-  std::optional<Message> messageOf(const TableCell &C,
-                                   TableColumn Column) const;
+  std::optional<CellMessage> messageOf(const TableCell &C,
+                                       TableColumn Column) const;
   std::optional<int64_t> number(uint64_t N, llvm::StringRef What);
   Op &add(OpKind Kind, llvm::ArrayRef<ValueId> Operands,
           llvm::ArrayRef<ValueId> Results);
   void kernel(Nanoseconds Time, ValueId Buffer);
-  void message(const Message &M, int64_t Size, Nanoseconds Time);
+  void message(const CellMessage &M, int64_t Size, Nanoseconds Time);
 
   Program &P;
   Block &B;
@@ -106,13 +106,13 @@ static std::optional<OpKind> kindOf(simai::Comm C) {
   llvm_unreachable("every communication is handled");
 }
 
-std::optional<Message> StageBuilder::messageOf(const TableCell &C,
-                                               TableColumn In) const {
+std::optional<CellMessage> StageBuilder::messageOf(const TableCell &C,
+                                                   TableColumn In) const {
   const std::optional<OpKind> Kind = kindOf(C.Comm);
   const Axis Along = validate::axisOf(C.Group, In);
   if (!Kind || C.Size == 0 || P.Mesh[Along] == 1)
     return std::nullopt;
-  return Message{*Kind, {{Along}}, P.Mesh[Along]};
+  return CellMessage{*Kind, {{Along}}, P.Mesh[Along]};
 }
 
 std::optional<int64_t> StageBuilder::number(uint64_t N, llvm::StringRef What) {
@@ -150,7 +150,7 @@ void StageBuilder::kernel(Nanoseconds Time, ValueId Buffer) {
 
 /// A buffer of \p Size bytes on a rank, before and after a message.
 static std::pair<TensorType, std::pair<Layout, Layout>>
-bufferOf(Program &P, const Message &M, int64_t Size) {
+bufferOf(Program &P, const CellMessage &M, int64_t Size) {
   const Axis Along = M.Group.Axes.front();
   TensorType Type{ElementType::U8, {{DimKind::Flat, numberOf(P, Size)}}};
   Layout From, To;
@@ -180,7 +180,8 @@ bufferOf(Program &P, const Message &M, int64_t Size) {
   return {Type, {From, To}};
 }
 
-void StageBuilder::message(const Message &M, int64_t Size, Nanoseconds Time) {
+void StageBuilder::message(const CellMessage &M, int64_t Size,
+                           Nanoseconds Time) {
   const auto &[Type, Layouts] = bufferOf(P, M, Size);
   const ValueId From = Build.value(ValueKind::Activation, Name, Type);
   const ValueId To = Build.value(ValueKind::Activation, Name, Type);
@@ -192,7 +193,7 @@ void StageBuilder::message(const Message &M, int64_t Size, Nanoseconds Time) {
     Awaited = To;
 }
 
-void StageBuilder::add(const Row &R, TableColumn Of) {
+void StageBuilder::add(const CollectedRow &R, TableColumn Of) {
   const TableCell &Cell = R.Of.Cells[static_cast<size_t>(Of)];
   Name = llvm::json::fixUTF8(R.Of.Name);
   Range = R.Range;
@@ -203,7 +204,7 @@ void StageBuilder::add(const Row &R, TableColumn Of) {
                                Size = number(Cell.Size, "a message");
   if (!Time || !Wait || !Size)
     return;
-  const std::optional<Message> M = messageOf(Cell, Of);
+  const std::optional<CellMessage> M = messageOf(Cell, Of);
   // What all ranks of a group have is counted, too, and shares are rounded up.
   if (M && ((Bytes(*Size) + Bytes(M->Ranks)) * M->Ranks).isOverflow()) {
     Diags.report(Range, diag::SizeOverflow, "a message");
@@ -266,15 +267,15 @@ static BlockId addStep(Program &P, Nanoseconds Time) {
   return P.Blocks.add(std::move(B));
 }
 
-static void addRows(Program &P, llvm::ArrayRef<Row> Rows, SourceRange Range,
-                    DiagnosticEngine &Diags) {
+static void addRows(Program &P, llvm::ArrayRef<CollectedRow> Rows,
+                    SourceRange Range, DiagnosticEngine &Diags) {
   Block B;
   B.Name = "table";
   B.Range = Range;
   StageBuilder Build(P, B, Diags);
-  for (const Row &R : Rows)
+  for (const CollectedRow &R : Rows)
     Build.add(R, TableColumn::Forward);
-  for (const Row &R : llvm::reverse(Rows)) {
+  for (const CollectedRow &R : llvm::reverse(Rows)) {
     Build.add(R, TableColumn::Backward);
     Build.add(R, TableColumn::WeightGradient);
   }
@@ -297,7 +298,6 @@ std::optional<Program> convert::importTable(SourceText Text,
     return std::nullopt;
   Program P;
   P.Spec = specOf(H, Range);
-  P.AtLevel = Level::Schedule;
   P.Facts = {Fact::Blocks, Fact::Layouts,   Fact::Recompute, Fact::Gradients,
              Fact::Stages, Fact::Scheduled, Fact::Sync,      Fact::Costs};
   P.Mesh = H.mesh();

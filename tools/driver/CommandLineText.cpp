@@ -41,17 +41,48 @@ static std::string spellings(const cl::SubCommand &Command) {
               " ");
 }
 
-void writeBashCompletion(StringRef Name, raw_ostream &OS) {
+/// The words after an option, or a subcommand, with blanks between them; empty
+/// if they can't be known.
+static std::string wordsOf(ArrayRef<CompletionWords> Known, StringRef Command,
+                           StringRef Option) {
+  for (const CompletionWords &W : Known)
+    if (W.Command == Command && W.Option == Option)
+      return join(W.Words, " ");
+  return "";
+}
+
+static void writeBashCase(const cl::SubCommand &Command,
+                          ArrayRef<CompletionWords> Known, raw_ostream &OS) {
+  const StringRef Name = Command.getName();
+  for (const cl::Option *O : options(Command)) {
+    const std::string Words = wordsOf(Known, Name, O->ArgStr);
+    if (!Words.empty())
+      OS << "  *:" << Name << "--" << O->ArgStr << ") words=\"" << Words
+         << "\" ;;\n";
+  }
+  const std::string Words = wordsOf(Known, Name, "");
+  OS << "  *:" << Name << ") words=\"" << spellings(Command)
+     << (Words.empty() ? "" : " ") << Words << "\" ;;\n";
+}
+
+void writeBashCompletion(StringRef Name, ArrayRef<CompletionWords> Known,
+                         raw_ostream &OS) {
+  // Bash takes a `=` for a word of its own.
   OS << "# " << Name << " completion for bash; source this file\n_" << Name
      << "() {\n"
-        "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" words\n"
-        "  case \"$COMP_CWORD:${COMP_WORDS[1]}\" in\n"
+        "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" option= words=\n"
+        "  if [[ $cur == = ]]; then\n"
+        "    option=${COMP_WORDS[COMP_CWORD-1]} cur=\n"
+        "  elif [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then\n"
+        "    option=${COMP_WORDS[COMP_CWORD-2]}\n"
+        "  fi\n"
+        "  case \"$COMP_CWORD:${COMP_WORDS[1]}$option\" in\n"
         "  1:*) words=\"";
   for (const cl::SubCommand *C : commands())
     OS << C->getName() << " ";
   OS << "--help --version\" ;;\n";
   for (const cl::SubCommand *C : commands())
-    OS << "  *:" << C->getName() << ") words=\"" << spellings(*C) << "\" ;;\n";
+    writeBashCase(*C, Known, OS);
   OS << "  esac\n"
         "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
         "  [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
@@ -73,7 +104,25 @@ static std::string zshText(StringRef Text) {
   return Out;
 }
 
-void writeZshCompletion(StringRef Name, raw_ostream &OS) {
+static void writeZshCase(const cl::SubCommand &Command,
+                         ArrayRef<CompletionWords> Known, raw_ostream &OS) {
+  const StringRef Name = Command.getName();
+  auto Action = [&](StringRef Option, StringRef Otherwise) {
+    const std::string Words = wordsOf(Known, Name, Option);
+    return Words.empty() ? Otherwise.str() : "(" + Words + ")";
+  };
+  OS << "  " << Name << ") _arguments";
+  for (const cl::Option *O : options(Command)) {
+    OS << " \\\n    '" << spelling(*O) << "[" << zshText(O->HelpStr) << "]";
+    if (O->getValueExpectedFlag() == cl::ValueRequired)
+      OS << ":value:" << Action(O->ArgStr, "_default");
+    OS << "'";
+  }
+  OS << " \\\n    '*:file:" << Action("", "_files") << "' ;;\n";
+}
+
+void writeZshCompletion(StringRef Name, ArrayRef<CompletionWords> Known,
+                        raw_ostream &OS) {
   OS << "#compdef " << Name << "\n_" << Name
      << "() {\n"
         "  if (( CURRENT == 2 )); then\n    local -a commands=(\n";
@@ -82,15 +131,8 @@ void writeZshCompletion(StringRef Name, raw_ostream &OS) {
        << "'\n";
   OS << "    )\n    _describe command commands\n    return\n  fi\n"
         "  case $words[2] in\n";
-  for (const cl::SubCommand *C : commands()) {
-    OS << "  " << C->getName() << ") _arguments";
-    for (const cl::Option *O : options(*C)) {
-      bool Valued = O->getValueExpectedFlag() == cl::ValueRequired;
-      OS << " \\\n    '" << spelling(*O) << "[" << zshText(O->HelpStr) << "]"
-         << (Valued ? ":value:_default" : "") << "'";
-    }
-    OS << " \\\n    '*:file:_files' ;;\n";
-  }
+  for (const cl::SubCommand *C : commands())
+    writeZshCase(*C, Known, OS);
   OS << "  esac\n}\n_" << Name << " \"$@\"\n";
 }
 

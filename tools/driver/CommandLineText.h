@@ -5,15 +5,19 @@
 #ifndef FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
 #define FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
 
+#include "tools/driver/CompletionWords.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::driver {
 
-// Of the program \p Name.
-void writeBashCompletion(llvm::StringRef Name, llvm::raw_ostream &OS);
-void writeZshCompletion(llvm::StringRef Name, llvm::raw_ostream &OS);
+// Of the program \p Name, with what is known of values.
+void writeBashCompletion(llvm::StringRef Name,
+                         llvm::ArrayRef<CompletionWords> Known,
+                         llvm::raw_ostream &OS);
+void writeZshCompletion(llvm::StringRef Name,
+                        llvm::ArrayRef<CompletionWords> Known,
+                        llvm::raw_ostream &OS);
 
 /// What a manual page says besides the options.
 struct ManPage {

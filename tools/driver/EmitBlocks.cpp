@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/EmitBlocks.h"
-#include "backends/Backend.h"
+#include "backends/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -24,22 +24,13 @@ std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
 
 bool takesFile(const ir::EmitSpec &Emit) {
   const Backend *B = findBackend(Emit.Backend);
-  if (!B)
-    return true; // reported
-  auto Errors = [&](const ir::EmitSpec &E) {
-    DiagnosticEngine Known;
-    B->Prepare(E, Known);
-    return Known.errorCount();
-  };
-  ir::EmitSpec WithFile = Emit;
-  WithFile.set("file", ir::Attribute::Kind::Text, "file");
-  return Errors(WithFile) <= Errors(Emit);
+  return !B || B->findOption("file"); // of one that is none an error tells
 }
 
 bool areOfModel(ArrayRef<StringRef> Backends) {
   return !Backends.empty() && all_of(Backends, [](StringRef Name) {
     const Backend *B = findBackend(Name);
-    return B && isOfModel(*B);
+    return B && B->IsOfModel;
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Emitter.h"
+#include "backends/Backends.h"
 #include "backends/output/ConfinedOutputs.h"
 #include "ir/Verify.h"
 #include "lang/Render.h"
@@ -40,25 +41,25 @@ std::optional<ir::Program> Emitter::establishAllowed(CompiledJob &Job,
   return P;
 }
 
-void Emitter::showCommand(const Backend &Format, const EmitRequest &Request,
+void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
                           size_t FirstFile) const {
-  if (!Options.ShowsCommand || !Format.ShowCommand)
+  if (!Options.ShowsCommand)
     return;
   for (const FileOutputs::File &F : Outputs.files().drop_front(FirstFile)) {
-    const std::string Command = Format.ShowCommand(Request, F.Path);
+    const std::string Command = Block.showCommand(Request, F.Path);
     if (!Command.empty())
       (F.Path == "-" ? errs() : outs()) << Command << "\n";
   }
 }
 
-void Emitter::write(const ir::Program &P, const Backend &Format,
+void Emitter::write(const ir::Program &P, const Emission &Block,
                     const ir::EmitSpec &Emit) {
   const unsigned ErrorsBefore = Diags.errorCount();
   if (Options.Inspect)
     Options.Inspect(P);
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
   const EmitRequest Request{P, Emit, Options.Stem, Where};
-  if (!Format.Check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
+  if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
     return;
   const size_t FilesBefore = Outputs.files().size();
   ConfinedOutputs Confined(Outputs, Emit, Diags);
@@ -66,10 +67,10 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   OutputSet &Files = IsOfJob && !Options.MayLeaveFolder
                          ? static_cast<OutputSet &>(Confined)
                          : Outputs;
-  if (Error E = Format.Emit(Request, Files, Diags))
+  if (Error E = Block.emit(Request, Files))
     Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
   else
-    showCommand(Format, Request, FilesBefore);
+    showCommand(Block, Request, FilesBefore);
 }
 
 /// Lets \p Job know what the block will ask for. What is wrong with the block
@@ -79,7 +80,7 @@ void Emitter::expect(CompiledJob &Job, const ir::EmitSpec &Emit) const {
   if (!Format)
     return;
   DiagnosticEngine Unheard;
-  const ir::FactSet Needs = Format->Prepare(Emit, Unheard);
+  const ir::FactSet Needs = Format->Read(Emit, Unheard)->needs();
   if (!Unheard.hasErrors() && !Unheard.allowsAny())
     Job.expect(Needs);
 }
@@ -100,7 +101,8 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   }
   Diags.clearAllowed();
   const unsigned ErrorsBefore = Diags.errorCount();
-  const ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  const std::unique_ptr<Emission> Block = Format->Read(Emit, Diags);
+  const ir::FactSet Needs = Block->needs();
   std::optional<ir::Program> Apart;
   const ir::Program *P = nullptr;
   if (!Diags.allowsAny())
@@ -108,20 +110,19 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   else if ((Apart = establishAllowed(Job, Needs, Emit)))
     P = &*Apart;
   if (P && Diags.errorCount() == ErrorsBefore)
-    write(*P, *Format, Emit);
+    write(*P, *Block, Emit);
 }
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
   const Backend *Format = findBackend(Emit.Backend);
   assert(Format && "there is one");
   const unsigned ErrorsBefore = Diags.errorCount();
-  const ir::FactSet Needs = Format->Prepare(Emit, Diags);
+  const std::unique_ptr<Emission> Block = Format->Read(Emit, Diags);
   if (Diags.errorCount() != ErrorsBefore)
     return;
-  assert(P.Facts.contains(Needs) && "it takes the program as it is");
-  (void)Needs;
+  assert(P.Facts.contains(Block->needs()) && "it takes the program as it is");
   if (ir::verify(P, Diags))
-    write(P, *Format, Emit);
+    write(P, *Block, Emit);
 }
 
 void Emitter::commit() {

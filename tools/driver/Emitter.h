@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_EMITTER_H
 #define FORETRACE_TOOLS_DRIVER_EMITTER_H
 
+#include "backends/Backend.h"
 #include "backends/output/FileOutputs.h"
 #include "lang/SourceFiles.h"
 #include "tools/compiler/CompiledJob.h"
@@ -55,9 +56,9 @@ private:
   std::optional<ir::Program> establishAllowed(CompiledJob &Job,
                                               ir::FactSet Needs,
                                               const ir::EmitSpec &Emit);
-  void write(const ir::Program &P, const Backend &Format,
+  void write(const ir::Program &P, const Emission &Block,
              const ir::EmitSpec &Emit);
-  void showCommand(const Backend &Format, const EmitRequest &Request,
+  void showCommand(const Emission &Block, const EmitRequest &Request,
                    size_t FirstFile) const;
 
   const EmitterOptions Options;

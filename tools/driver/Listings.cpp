@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Listings.h"
-#include "backends/Backend.h"
+#include "backends/Backends.h"
 #include "lang/Library.h"
 #include "passes/PassManager.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
@@ -14,17 +15,25 @@ static void printRow(StringRef Name, StringRef Text, raw_ostream &OS) {
   OS << formatv("{0,-24} {1}\n", Name, Text);
 }
 
-void listPasses(raw_ostream &OS) {
+static void listPasses(raw_ostream &OS) {
   for (const PassInfo &P : allPasses())
     printRow(P.Name, P.Summary, OS);
 }
 
-void listBackends(raw_ostream &OS) {
+static void listBackends(raw_ostream &OS) {
   for (const Backend &B : allBackends())
     printRow(B.Name, B.Summary, OS);
 }
 
-void listDiagnostics(raw_ostream &OS) {
+static void listOptions(raw_ostream &OS) {
+  for (const Backend &B : allBackends())
+    for (const EmitOption &O : B.Options())
+      OS << formatv("{0,-36} {1}; default: {2}; {3}\n",
+                    (B.Name + "." + O.Name).str(), O.Expected(), O.Default(),
+                    O.Doc);
+}
+
+static void listDiagnostics(raw_ostream &OS) {
   static constexpr StringRef Severities[] = {"error", "warning", "note"};
   for (unsigned I = 0; I != diag::NumDiagnostics; ++I) {
     const DiagnosticInfo &Info = getDiagnosticInfo(diag::Id(I));
@@ -39,7 +48,22 @@ static void listFolder(StringRef Folder, raw_ostream &OS) {
       OS << F.Path << '\n';
 }
 
-void listModels(raw_ostream &OS) { listFolder("models", OS); }
-void listClusters(raw_ostream &OS) { listFolder("clusters", OS); }
+static void listModels(raw_ostream &OS) { listFolder("models", OS); }
+static void listClusters(raw_ostream &OS) { listFolder("clusters", OS); }
+
+static constexpr StringRef Names[] = {"passes", "backends", "options",
+                                      "models", "clusters", "diagnostics"};
+/// By name.
+static constexpr void (*Lists[])(raw_ostream &) = {
+    listPasses, listBackends, listOptions,
+    listModels, listClusters, listDiagnostics};
+
+ArrayRef<StringRef> listingNames() { return Names; }
+
+void list(StringRef Name, raw_ostream &OS) {
+  const auto *Found = find(Names, Name);
+  assert(Found != std::end(Names) && "it is one of them");
+  Lists[Found - std::begin(Names)](OS);
+}
 
 } // namespace foretrace::driver

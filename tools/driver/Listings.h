@@ -4,16 +4,17 @@
 #ifndef FORETRACE_TOOLS_DRIVER_LISTINGS_H
 #define FORETRACE_TOOLS_DRIVER_LISTINGS_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::driver {
 
-void listPasses(llvm::raw_ostream &OS);
-void listBackends(llvm::raw_ostream &OS);
-void listDiagnostics(llvm::raw_ostream &OS);
-/// What a job can import.
-void listModels(llvm::raw_ostream &OS);
-void listClusters(llvm::raw_ostream &OS);
+/// What can be listed: `passes`, `backends`, ...
+llvm::ArrayRef<llvm::StringRef> listingNames();
+
+/// Prints the list \p Name, which is one of these.
+void list(llvm::StringRef Name, llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
 

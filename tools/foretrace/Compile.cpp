@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace compile`: frontend, then each `emit` block.
+#include "backends/Backends.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace completion` and `foretrace man`.
+#include "tools/convert/Formats.h"
 #include "tools/driver/CommandLineText.h"
 #include "tools/foretrace/Commands.h"
 
@@ -13,10 +14,12 @@ static cl::opt<std::string> Shell(cl::Positional, cl::desc("bash|zsh"),
                                   cl::sub(completionCommand()));
 
 ExitCode runCompletion() {
+  std::vector<driver::CompletionWords> Known = driver::completionWords();
+  Known.push_back({"convert", "to", convert::formatNames()});
   if (Shell == "bash")
-    driver::writeBashCompletion("foretrace", outs());
+    driver::writeBashCompletion("foretrace", Known, outs());
   else if (Shell == "zsh")
-    driver::writeZshCompletion("foretrace", outs());
+    driver::writeZshCompletion("foretrace", Known, outs());
   else
     return usageError("completion: say for which shell: bash or zsh");
   return ExitSuccess;

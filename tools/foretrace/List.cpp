@@ -3,7 +3,8 @@
 // `foretrace list`: what there is, one line each.
 #include "tools/driver/Listings.h"
 #include "tools/foretrace/Commands.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "tools/foretrace/Messages.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -11,20 +12,13 @@ namespace foretrace {
 
 static cl::opt<std::string>
     What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
-         cl::desc("passes|backends|models|clusters|diagnostics"));
+         cl::desc("passes|backends|options|models|clusters|diagnostics"));
 
 ExitCode runList() {
-  auto List = StringSwitch<void (*)(raw_ostream &)>(What)
-                  .Case("passes", driver::listPasses)
-                  .Case("backends", driver::listBackends)
-                  .Case("diagnostics", driver::listDiagnostics)
-                  .Case("models", driver::listModels)
-                  .Case("clusters", driver::listClusters)
-                  .Default(nullptr);
-  if (!List)
-    return usageError("list: say what: passes, backends, models, "
+  if (!is_contained(driver::listingNames(), What))
+    return usageError("list: say what: passes, backends, options, models, "
                       "clusters or diagnostics");
-  List(outs());
+  driver::list(What, outs());
   return ExitSuccess;
 }
 

@@ -8,7 +8,6 @@
 using namespace foretrace;
 using namespace foretrace::megatron;
 using namespace foretrace::runs;
-using ir::ActionKind;
 using llvm::StringRef;
 
 Calibration::Calibration(const ir::Program &P, const Skeleton &S)
@@ -16,7 +15,7 @@ Calibration::Calibration(const ir::Program &P, const Skeleton &S)
 
 void Calibration::begin(int64_t OfRank, int64_t Stage) {
   Rank = OfRank;
-  std::vector<Row> &Of = Rows[Stage];
+  std::vector<Row> &Of = Rows[Stage]; // the same for all ranks of a stage
   if (Of.empty())
     Of = Plan.rows(Stage);
   Planned = &Of;
@@ -33,8 +32,11 @@ static std::optional<double> timeOf(StringRef Text) {
   return *Milliseconds * 1e6;
 }
 
+/// A timestamp is of the end of a row. What lies between the end of one and the
+/// start of the next is the host's; a fused row has no start of its own. Clocks
+/// tell 10 us, so that a row may seem to start before the last one ended.
 void Calibration::take(const SeenRow &Seen) {
-  const size_t Index = Taken++ % Planned->size();
+  const size_t Index = Taken++ % Planned->size(); // iterations are alike
   const Row &Of = (*Planned)[Index];
   const std::optional<double> Duration = timeOf(Seen.Duration);
   const std::optional<double> End = timeOf(Seen.Timestamp);
@@ -69,6 +71,8 @@ static Message messageOf(const SubOperation &Planned, const SeenCall &Seen) {
           bytesOf(Count, bytesPerElement(Planned.Tensor.Element))};
 }
 
+/// A row may be a message, reduce gradients, and have calls within, each of
+/// which logs its own time.
 void Calibration::takeMessages(const Row &Of, const SeenRow &Seen,
                                double Duration, bool IsCombined) {
   const RowBody &B = *Of.Body;
@@ -90,6 +94,8 @@ void Calibration::takeMessages(const Row &Of, const SeenRow &Seen,
            static_cast<int64_t>(I));
 }
 
+/// Rows with one body do the same, whichever micro-batch they are of: their
+/// times are samples of one quantity.
 void Calibration::takeStep(const Row &Of, const SeenRow &Seen,
                            double Duration) {
   auto [It, IsNew] = Steps.try_emplace(Of.Body);
@@ -125,6 +131,8 @@ Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
   if (auto M = ir::messageOf(P.Schedule, Of.Stage, Of.From))
     return {Group, First, Iteration, M->MicroBatch * 2 + (M->IsForward ? 0 : 1),
             M->Part};
+  // The first and the last stage meet once an iteration, in rows whose numbers
+  // differ.
   if (G.Group.Members != ir::GroupMembers::All)
     return {Group, First, Iteration, 0, 0};
   const auto Index = static_cast<int64_t>((Taken - 1) % Planned->size());
@@ -136,6 +144,9 @@ void Calibration::meet(const Row &Of, const Message &M, double Duration,
   meet(Of, *M.Ranks, M.Comm, Sizes.wireBytes(M), Duration, Call);
 }
 
+/// The least duration is that of who came last and waited for nobody. Routers
+/// send different ranks different amounts; the most of them decides how long it
+/// takes.
 void Calibration::meet(const Row &Of, const ir::ProcessGroup &G,
                        std::optional<ir::OpKind> Comm, double WireBytes,
                        double Duration, int64_t Call) {
@@ -150,6 +161,7 @@ void Calibration::meet(const Row &Of, const ir::ProcessGroup &G,
   ++M.Come;
 }
 
+/// Where the trace of a member is missing, nobody can say who came last.
 void Calibration::forEachMeeting(
     llvm::function_ref<void(const ir::ProcessGroup &, const Meeting &)> Visit)
     const {
@@ -201,7 +213,7 @@ void Calibration::fitLinks(ir::CostSpec &Out, double Scaling) const {
 
 /// A step of a stage takes its layers' times: one equation for each kind of
 /// stage and chunk, with the times of blocks as unknowns. What its messages
-/// take is known by then.
+/// take is known by then. Medians, since first iterations are outliers.
 std::vector<Calibration::Equation>
 Calibration::equations(const Timing &Links, bool IsBackward) const {
   std::vector<Equation> Out;
@@ -256,6 +268,8 @@ static double bounded(double Microseconds) {
   return std::min(Microseconds, ir::ProfileTime::MaxMicroseconds);
 }
 
+/// Nothing takes less than no time: without that bound noise would make one
+/// block pay for another.
 void Calibration::fitBlocks(ir::CostSpec &Out, const Timing &Links,
                             bool IsBackward) const {
   std::vector<std::map<unsigned, double>> Rows;
@@ -283,6 +297,7 @@ bool Calibration::isUnderdetermined() const {
   return rankOf(matrixOf(Rows, Blocks)) < Blocks.size();
 }
 
+/// Of the iteration in which it waited least.
 double Calibration::timePerParameter(const RowBody &Optimizer,
                                      const Timing &Links) const {
   const MeasuredBody &S = Steps.find(&Optimizer)->second;
@@ -329,6 +344,7 @@ ir::CostSpec Calibration::fit() const {
   ir::Program WithLinks = P;
   WithLinks.Spec.Cost = Out;
   const Timing Links(WithLinks);
+  // An update is bound by memory: its time goes with a rank's parameters.
   if (const RowBody *Last = lastOptimizer(Links))
     AddTime("optimizer", timePerParameter(*Last, Links) * Timing::Million);
   fitBlocks(Out, Links, /*IsBackward=*/false);

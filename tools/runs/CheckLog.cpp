@@ -53,12 +53,13 @@ std::optional<CheckSummary> checkLog(const ir::Spec &Job,
                                      DiagnosticEngine &Diags) {
   constexpr int64_t NoRank = -1; // all write to one terminal
   const ir::EmitSpec Emit = emitOf(Job);
+  const optimus::Options Read = optimus::readOptions(Emit, Diags);
   const std::optional<ir::Program> P =
-      establish(Job, optimus::prepare(Emit, Diags), Diags);
+      establish(Job, optimus::needs(Read), Diags);
   if (!P)
     return std::nullopt;
   const EmitRequest Request{*P, Emit, /*DefaultStem=*/""};
-  if (!optimus::check(Request, Diags))
+  if (!optimus::check(Request, Read, Diags))
     return std::nullopt;
   const TraceFile Of{Log.getBufferIdentifier().str(), NoRank};
   CheckSummary Summary;
@@ -70,11 +71,11 @@ std::optional<CheckSummary> checkLog(const ir::Spec &Job,
       return;
     }
     ++Summary.Divergences;
-    Out.print(Finding{{Of}, {Found}});
+    Out.print(AlikeTraces{{Of}, {Found}});
   };
   Out.begin();
   LogSummary Seen;
-  optimus::withJob(Request, [&](const optimus::Job &J) {
+  optimus::withJob(Request, Read, [&](const optimus::Job &J) {
     Seen = matchLog(J, Log.getBuffer(), Report);
   });
   Summary.Ranks = Seen.Ranks;

@@ -22,7 +22,7 @@ struct Differences {
   bool empty() const { return count() == 0; }
   size_t count() const { return Report.Divergences.size() + Report.Omitted; }
 
-  Finding Report;
+  AlikeTraces Report;
   hash_code Digest = 0; ///< of all, printed or not
 };
 
@@ -56,7 +56,7 @@ private:
   CheckSummary Summary;
   std::map<int64_t, std::vector<int64_t>> Received; ///< by rank
   std::vector<TraceFile> Different;                 ///< traces that diverge
-  std::vector<Finding> Findings;
+  std::vector<AlikeTraces> Findings;
   /// By digest and number, indices of Findings.
   std::map<std::pair<size_t, size_t>, size_t> Alike;
   std::set<int64_t> Numbers; ///< seen in place of others
@@ -191,7 +191,7 @@ void TraceChecker::explain() {
   if (!Different.empty())
     for (const Hint &H : findHints(Job, How, sample(), Numbers))
       Out.print(H);
-  for (const Finding &F : Findings)
+  for (const AlikeTraces &F : Findings)
     Out.print(F);
   std::vector<Communicators::First> First = Groups.list();
   for (const Communicators::First &F :

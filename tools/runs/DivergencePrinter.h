@@ -6,8 +6,8 @@
 #define FORETRACE_TOOLS_RUNS_DIVERGENCEPRINTER_H
 
 #include "lang/SourceFiles.h"
+#include "tools/runs/CheckResult.h"
 #include "tools/runs/Communicators.h"
-#include "tools/runs/Findings.h"
 #include "tools/runs/Hints.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
@@ -22,7 +22,7 @@ public:
   /// Before the first finding: nothing is wrong with the job itself.
   virtual void begin() {}
   virtual void print(const Hint &H) = 0;
-  virtual void print(const Finding &F) = 0;
+  virtual void print(const AlikeTraces &F) = 0;
   virtual void print(const Communicators::First &F);
   /// \p Count more communicators are not printed.
   virtual void omitCommunicators(size_t Count);

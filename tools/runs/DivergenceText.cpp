@@ -19,7 +19,7 @@ static std::string describe(ArrayRef<TraceFile> Traces) {
   return (Traces.size() > 1 ? "ranks " : "rank ") + Text;
 }
 
-std::string rankPrefix(const Finding &F) {
+std::string rankPrefix(const AlikeTraces &F) {
   return F.Traces.front().Rank < 0 ? "" : describe(F.Traces) + ": ";
 }
 

@@ -6,13 +6,13 @@
 #define FORETRACE_TOOLS_RUNS_DIVERGENCETEXT_H
 
 #include "lang/SourceFiles.h"
-#include "tools/runs/Findings.h"
+#include "tools/runs/CheckResult.h"
 #include "tools/runs/Hints.h"
 
 namespace foretrace::runs {
 
 /// `rank 3: ` or `ranks 0-3, 8: `; empty for a terminal, which all share.
-std::string rankPrefix(const Finding &F);
+std::string rankPrefix(const AlikeTraces &F);
 
 std::string describe(const Hint &H);
 

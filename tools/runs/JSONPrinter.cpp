@@ -14,7 +14,7 @@ public:
   JSONPrinter(const SourceFiles &Sources, raw_ostream &OS)
       : Sources(Sources), OS(OS) {}
 
-  void print(const Finding &F) override {
+  void print(const AlikeTraces &F) override {
     const TraceFile &Of = F.Traces.front();
     for (const Divergence &D : F.Divergences)
       line([&](json::OStream &J) {
@@ -84,7 +84,7 @@ private:
     attributePlace(J, D.Why);
   }
   /// Of which a first one is named already.
-  void attributeTraces(json::OStream &J, const Finding &F) {
+  void attributeTraces(json::OStream &J, const AlikeTraces &F) {
     if (F.Traces.size() == 1)
       return;
     J.attributeArray("files", [&] {

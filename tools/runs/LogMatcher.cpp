@@ -32,7 +32,7 @@ private:
   void graph();
   void layers();
 
-  const Stage &stage(int64_t S) const {
+  const PlannedStage &stage(int64_t S) const {
     return J.Plan.Stages[static_cast<size_t>(S)];
   }
   static std::string submodule(int64_t S) {

@@ -33,7 +33,7 @@ public:
   }
 
   /// A result has one place: that of the first trace. Its text names all ranks.
-  void print(const Finding &F) override {
+  void print(const AlikeTraces &F) override {
     for (const Divergence &D : F.Divergences)
       result(getName(D.Kind), "error", rankPrefix(F) + D.Text,
              JobPlace{F.Traces.front().Path,

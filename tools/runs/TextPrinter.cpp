@@ -13,7 +13,7 @@ public:
   TextPrinter(const SourceFiles &Sources, raw_ostream &OS)
       : Sources(Sources), OS(OS) {}
 
-  void print(const Finding &F) override {
+  void print(const AlikeTraces &F) override {
     const std::string &Path = F.Traces.front().Path;
     for (const Divergence &D : F.Divergences) {
       OS << Path << ':' << D.Line << ": " << rankPrefix(F) << D.Text << " ["

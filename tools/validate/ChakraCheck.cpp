@@ -160,7 +160,7 @@ void SetChecker::checkCollectives() {
   size_t Compared = 0;
   for (const auto &[Group, Members] : Issued) {
     const Member &First = Members.front();
-    const ProcessGroup &G = Groups.all()[Group];
+    const RankGroup &G = Groups.all()[Group];
     const auto Other = find_if(Members, [&](const Member &M) {
       return M.Sequence.Hash != First.Sequence.Hash;
     });
@@ -233,7 +233,7 @@ void SetChecker::replayAll() {
 Expected<ChakraReport> SetChecker::run() {
   Report.Traces = Set.Ranks.size();
   Report.Ranks = Groups.all().front().Members.size();
-  for (const ProcessGroup &G : Groups.all())
+  for (const RankGroup &G : Groups.all())
     Report.GroupSizes.push_back(static_cast<uint32_t>(G.Members.size()));
   forEachInOrder(
       Set.Ranks.size(), [&](size_t I) { return readDigest(Set.Ranks[I]); },

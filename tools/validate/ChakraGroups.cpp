@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-bool ProcessGroup::has(uint32_t Rank) const {
+bool RankGroup::has(uint32_t Rank) const {
   return binary_search(Members, Rank);
 }
 
@@ -33,7 +33,7 @@ bool ChakraGroups::looksLike(StringRef Text) {
 }
 
 /// The members of a group as they are listed; false if that is no list.
-static bool readMembers(const json::Value &V, ProcessGroup &G, uint32_t Ranks,
+static bool readMembers(const json::Value &V, RankGroup &G, uint32_t Ranks,
                         const Place &At, Findings &Out) {
   const json::Array *List = V.getAsArray();
   if (!List) {
@@ -79,16 +79,15 @@ void ChakraGroups::read(StringRef Text, StringRef File, Findings &Out) {
   for (const auto &[Name, Members] : *O)
     Sorted[Name] = &Members;
   for (const auto &[Name, Members] : Sorted) {
-    ProcessGroup G;
+    RankGroup G;
     if (!all_of(Name, isDigit) || Name.getAsInteger(10, G.Id) || G.Id == 0 ||
         G.Id > INT32_MAX)
       Out.report(At, diag::ChakraGroupKey, Name);
     else if (readMembers(*Members, G, Ranks, At, Out))
       Groups.push_back(std::move(G));
   }
-  sort(Groups, [](const ProcessGroup &A, const ProcessGroup &B) {
-    return A.Id < B.Id;
-  });
+  sort(Groups,
+       [](const RankGroup &A, const RankGroup &B) { return A.Id < B.Id; });
   for (size_t I = 1; I < Groups.size(); ++I)
     if (Groups[I].Id == Groups[I - 1].Id)
       Out.report(At, diag::ChakraGroupFile,
@@ -97,7 +96,7 @@ void ChakraGroups::read(StringRef Text, StringRef File, Findings &Out) {
 
 std::optional<uint32_t> ChakraGroups::find(uint32_t Id) const {
   const auto Found =
-      partition_point(Groups, [&](const ProcessGroup &G) { return G.Id < Id; });
+      partition_point(Groups, [&](const RankGroup &G) { return G.Id < Id; });
   if (Found == Groups.end() || Found->Id != Id)
     return std::nullopt;
   return static_cast<uint32_t>(Found - Groups.begin());

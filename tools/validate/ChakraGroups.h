@@ -12,7 +12,7 @@
 namespace foretrace::validate {
 
 /// A group of ranks.
-struct ProcessGroup {
+struct RankGroup {
   uint32_t Id = 0;               ///< `pg_name` as a number; 0: all ranks
   std::vector<uint32_t> Members; ///< in order of rank
 
@@ -33,7 +33,7 @@ public:
 
   /// The file that was read; empty if there is none.
   llvm::StringRef path() const { return Path; }
-  llvm::ArrayRef<ProcessGroup> all() const { return Groups; }
+  llvm::ArrayRef<RankGroup> all() const { return Groups; }
   /// Which group has the number \p Id.
   std::optional<uint32_t> find(uint32_t Id) const;
   /// `group 3`, `all ranks`.
@@ -41,7 +41,7 @@ public:
 
 private:
   std::string Path;
-  std::vector<ProcessGroup> Groups;
+  std::vector<RankGroup> Groups;
 };
 
 } // namespace foretrace::validate

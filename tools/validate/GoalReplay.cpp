@@ -18,7 +18,7 @@ ArrayRef<GoalEdge> GoalRank::after(uint32_t On) const {
 
 namespace {
 
-struct Step {
+struct RankOp {
   uint32_t Rank = 0, Op = 0;
 };
 
@@ -40,37 +40,37 @@ private:
   struct State {
     std::vector<uint32_t> Waits;           ///< by operation
     BitVector InFlight;                    ///< begun and not ended
-    std::multimap<Key, Step> Arrived;      ///< sends nobody has received
+    std::multimap<Key, RankOp> Arrived;    ///< sends nobody has received
     std::multimap<Key, uint32_t> Receives; ///< that wait for a message
   };
 
-  const GoalOp &op(Step S) const { return Ranks[S.Rank].Ops[S.Op]; }
-  void begin(Step S);
-  void end(Step S);
-  void release(Step S, bool IsStart);
-  void send(Step S);
-  void receive(Step S);
-  void meet(Step Send, Step Receive);
+  const GoalOp &op(RankOp S) const { return Ranks[S.Rank].Ops[S.Op]; }
+  void begin(RankOp S);
+  void end(RankOp S);
+  void release(RankOp S, bool IsStart);
+  void send(RankOp S);
+  void receive(RankOp S);
+  void meet(RankOp Send, RankOp Receive);
 
   ArrayRef<GoalRank> Ranks;
   const bool IsEager;
   std::vector<State> States;
-  std::deque<Step> Ready;
-  std::vector<std::pair<Step, Step>> Unequal; ///< a send and its receive
+  std::deque<RankOp> Ready;
+  std::vector<std::pair<RankOp, RankOp>> Unequal; ///< a send and its receive
 };
 
-void GoalReplay::release(Step S, bool IsStart) {
+void GoalReplay::release(RankOp S, bool IsStart) {
   for (const GoalEdge &E : Ranks[S.Rank].after(S.Op))
     if (E.IsStart == IsStart && --States[S.Rank].Waits[E.Op] == 0)
       Ready.push_back({S.Rank, E.Op});
 }
 
-void GoalReplay::end(Step S) {
+void GoalReplay::end(RankOp S) {
   States[S.Rank].InFlight.reset(S.Op);
   release(S, false);
 }
 
-void GoalReplay::meet(Step Send, Step Receive) {
+void GoalReplay::meet(RankOp Send, RankOp Receive) {
   if (op(Send).Amount != op(Receive).Amount)
     Unequal.push_back({Send, Receive});
   if (!IsEager)
@@ -78,7 +78,7 @@ void GoalReplay::meet(Step Send, Step Receive) {
   end(Receive);
 }
 
-void GoalReplay::send(Step S) {
+void GoalReplay::send(RankOp S) {
   const GoalOp &Op = op(S);
   auto &Receives = States[Op.Peer].Receives;
   if (IsEager)
@@ -86,14 +86,14 @@ void GoalReplay::send(Step S) {
   // Of several the first one that waits.
   if (const auto First = Receives.lower_bound(Key(S.Rank, Op.Tag));
       First != Receives.end() && First->first == Key(S.Rank, Op.Tag)) {
-    const Step Receive{Op.Peer, First->second};
+    const RankOp Receive{Op.Peer, First->second};
     Receives.erase(First);
     return meet(S, Receive);
   }
   States[Op.Peer].Arrived.insert({{S.Rank, Op.Tag}, S});
 }
 
-void GoalReplay::receive(Step S) {
+void GoalReplay::receive(RankOp S) {
   const GoalOp &Op = op(S);
   const Key K(Op.Peer, Op.Tag);
   auto &Arrived = States[S.Rank].Arrived;
@@ -102,12 +102,12 @@ void GoalReplay::receive(Step S) {
     States[S.Rank].Receives.insert({K, S.Op});
     return;
   }
-  const Step Send = First->second;
+  const RankOp Send = First->second;
   Arrived.erase(First);
   meet(Send, S);
 }
 
-void GoalReplay::begin(Step S) {
+void GoalReplay::begin(RankOp S) {
   States[S.Rank].InFlight.set(S.Op);
   release(S, true);
   if (op(S).Is == GoalStatement::Kind::Send)
@@ -133,7 +133,7 @@ uint64_t GoalReplay::run() {
     Left += R.Ops.size();
   }
   for (; !Ready.empty(); --Left) {
-    const Step S = Ready.front();
+    const RankOp S = Ready.front();
     Ready.pop_front();
     begin(S);
   }

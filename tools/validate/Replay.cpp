@@ -13,7 +13,7 @@ namespace foretrace::validate {
 namespace {
 
 /// A node of a rank.
-struct Step {
+struct RankNode {
   uint32_t Rank = 0, Op = 0;
 };
 
@@ -33,7 +33,7 @@ struct RankState {
 
 /// A collective that some members have issued.
 struct Meeting {
-  std::vector<Step> Arrived;
+  std::vector<RankNode> Arrived;
 };
 
 class Replay {
@@ -47,31 +47,31 @@ public:
 private:
   struct Event {
     uint64_t Time, Order;
-    Step What;
+    RankNode What;
     bool operator>(const Event &O) const {
       return std::tie(Time, Order) > std::tie(O.Time, O.Order);
     }
   };
 
-  const ChakraOp &op(Step S) const { return Graphs[S.Rank]->ops()[S.Op]; }
+  const ChakraOp &op(RankNode S) const { return Graphs[S.Rank]->ops()[S.Op]; }
   static Slot slotOf(const ChakraOp &Op);
   void start(uint32_t Rank);
   void issueReady(uint32_t Rank);
-  void issue(Step S);
-  void meet(Step S);
-  void receive(Step S);
-  void deliver(Step Send);
-  void endAfter(Step S, uint64_t Ns);
-  void end(Step S);
+  void issue(RankNode S);
+  void meet(RankNode S);
+  void receive(RankNode S);
+  void deliver(RankNode Send);
+  void endAfter(RankNode S, uint64_t Ns);
+  void end(RankNode S);
 
-  Message messageOf(Step S) const;
+  Message messageOf(RankNode S) const;
   /// The same for both ends; not one that a map keeps for itself.
-  uint64_t keyOf(Step S) const { return hashOf(messageOf(S)) >> 1; }
+  uint64_t keyOf(RankNode S) const { return hashOf(messageOf(S)) >> 1; }
   /// The node that keeps \p Rank from going on, if there is one.
-  std::optional<Step> blockedAt(uint32_t Rank) const;
+  std::optional<RankNode> blockedAt(uint32_t Rank) const;
   void findReceives();
-  uint32_t waitsFor(Step Blocked) const;
-  std::string describe(Step Blocked) const;
+  uint32_t waitsFor(RankNode Blocked) const;
+  std::string describe(RankNode Blocked) const;
   void explain(ReplayResult &R);
 
   ArrayRef<std::unique_ptr<const ChakraGraph>> Graphs;
@@ -80,7 +80,7 @@ private:
   std::priority_queue<Event, std::vector<Event>, std::greater<>> Events;
   std::map<std::pair<uint32_t, uint64_t>, Meeting> Meetings;
   DenseMap<uint64_t, uint64_t> Arrived; ///< messages nobody has received
-  DenseMap<uint64_t, std::deque<Step>> Waiting; ///< receives, in order
+  DenseMap<uint64_t, std::deque<RankNode>> Waiting; ///< receives, in order
   /// Of a rank the first that nobody has sent to; once all stands still.
   DenseMap<uint32_t, uint32_t> FirstReceive;
   uint64_t Now = 0, NumEvents = 0, Done = 0;
@@ -127,11 +127,11 @@ void Replay::issueReady(uint32_t Rank) {
   }
 }
 
-void Replay::endAfter(Step S, uint64_t Ns) {
+void Replay::endAfter(RankNode S, uint64_t Ns) {
   Events.push({SaturatingAdd(Now, Ns), NumEvents++, S});
 }
 
-void Replay::issue(Step S) {
+void Replay::issue(RankNode S) {
   const ChakraOp &Op = op(S);
   if (Op.Type == NodeType::Recv)
     return receive(S);
@@ -142,7 +142,7 @@ void Replay::issue(Step S) {
   endAfter(S, IsCommunication ? timeOf(Op.Amount) : Op.Amount);
 }
 
-void Replay::meet(Step S) {
+void Replay::meet(RankNode S) {
   const ChakraOp &Op = op(S);
   const auto Key =
       std::make_pair(Op.Partner, Ranks[S.Rank].Issued[Op.Partner]++);
@@ -152,23 +152,23 @@ void Replay::meet(Step S) {
     return;
   // Those that differ never end.
   const ChakraOp &First = op(M.Arrived.front());
-  if (!all_of(M.Arrived, [&](Step Other) {
+  if (!all_of(M.Arrived, [&](RankNode Other) {
         return op(Other).Comm == First.Comm && op(Other).Amount == First.Amount;
       }))
     return;
-  for (Step Member : M.Arrived)
+  for (RankNode Member : M.Arrived)
     endAfter(Member, timeOf(Op.Amount));
   Meetings.erase(Key);
 }
 
-Message Replay::messageOf(Step S) const {
+Message Replay::messageOf(RankNode S) const {
   const ChakraOp &Op = op(S);
   const bool IsSend = Op.Type == NodeType::Send;
   return {IsSend ? S.Rank : Op.Partner, IsSend ? Op.Partner : S.Rank, Op.Tag,
           Op.Amount};
 }
 
-void Replay::receive(Step S) {
+void Replay::receive(RankNode S) {
   const uint64_t Key = keyOf(S);
   if (const auto Here = Arrived.find(Key); Here != Arrived.end()) {
     if (--Here->second == 0)
@@ -178,21 +178,21 @@ void Replay::receive(Step S) {
   Waiting[Key].push_back(S);
 }
 
-void Replay::deliver(Step Send) {
+void Replay::deliver(RankNode Send) {
   const uint64_t Key = keyOf(Send);
   const auto Receives = Waiting.find(Key);
   if (Receives == Waiting.end()) {
     ++Arrived[Key];
     return;
   }
-  const Step First = Receives->second.front();
+  const RankNode First = Receives->second.front();
   Receives->second.pop_front();
   if (Receives->second.empty())
     Waiting.erase(Receives);
   endAfter(First, 0);
 }
 
-void Replay::end(Step S) {
+void Replay::end(RankNode S) {
   ++Done;
   const ChakraOp &Op = op(S);
   RankState &R = Ranks[S.Rank];
@@ -209,23 +209,23 @@ void Replay::end(Step S) {
 
 void Replay::findReceives() {
   for (const auto &Entry : Waiting)
-    for (Step S : Entry.second) {
+    for (RankNode S : Entry.second) {
       uint32_t &First = FirstReceive.try_emplace(S.Rank, S.Op).first->second;
       First = std::min(First, S.Op);
     }
 }
 
-std::optional<Step> Replay::blockedAt(uint32_t Rank) const {
+std::optional<RankNode> Replay::blockedAt(uint32_t Rank) const {
   const RankState &R = Ranks[Rank];
   if (const auto &Op = R.InFlight[static_cast<size_t>(Slot::Communication)])
-    return Step{Rank, *Op};
+    return RankNode{Rank, *Op};
   const auto First = FirstReceive.find(Rank);
   if (First == FirstReceive.end())
     return std::nullopt;
-  return Step{Rank, First->second};
+  return RankNode{Rank, First->second};
 }
 
-uint32_t Replay::waitsFor(Step Blocked) const {
+uint32_t Replay::waitsFor(RankNode Blocked) const {
   const ChakraOp &Op = op(Blocked);
   if (Op.Type == NodeType::Recv)
     return Op.Partner;
@@ -235,17 +235,17 @@ uint32_t Replay::waitsFor(Step Blocked) const {
   const auto Met = Meetings.find({Op.Partner, Turn});
   for (uint32_t Member : Groups.all()[Op.Partner].Members)
     if (Member != Blocked.Rank &&
-        (Met == Meetings.end() || none_of(Met->second.Arrived, [&](Step S) {
+        (Met == Meetings.end() || none_of(Met->second.Arrived, [&](RankNode S) {
            return S.Rank == Member;
          })))
       return Member;
-  for (Step S : Met->second.Arrived)
+  for (RankNode S : Met->second.Arrived)
     if (op(S).Comm != Op.Comm || op(S).Amount != Op.Amount)
       return S.Rank;
   return Blocked.Rank;
 }
 
-std::string Replay::describe(Step Blocked) const {
+std::string Replay::describe(RankNode Blocked) const {
   const ChakraOp &Op = op(Blocked);
   const std::string What =
       Op.Type == NodeType::Recv
@@ -267,7 +267,7 @@ void Replay::explain(ReplayResult &R) {
   while (Rank != Ranks.size() && !blockedAt(Rank))
     ++Rank;
   while (Rank != Ranks.size() && !IsSeen[Rank]) {
-    const std::optional<Step> Blocked = blockedAt(Rank);
+    const std::optional<RankNode> Blocked = blockedAt(Rank);
     if (!Blocked) {
       Shown.push_back(formatv("rank {0} has nothing to issue", Rank));
       break;

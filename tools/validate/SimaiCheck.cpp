@@ -48,9 +48,9 @@ void TableChecker::checkMessage(const TableCell &Cell, TableColumn Column,
                                 const Place &At) {
   constexpr uint64_t MiB = uint64_t(1) << 20;
   constexpr int64_t LargestPriced = 128;
-  const simai::Group Unpriced = Column == TableColumn::WeightGradient
-                                    ? simai::Group::Expert
-                                    : simai::Group::ExpertData;
+  const simai::CommGroup Unpriced = Column == TableColumn::WeightGradient
+                                        ? simai::CommGroup::Expert
+                                        : simai::CommGroup::ExpertData;
   if (Cell.Group == Unpriced)
     Out.report(At, diag::TableSuffixColumn, Cell.word(), getName(Column));
   if (Cell.Size == 0)

@@ -61,10 +61,10 @@ StringRef getName(TableColumn C) {
   return Names[static_cast<size_t>(C)];
 }
 
-ir::Axis axisOf(simai::Group G, TableColumn Column) {
+ir::Axis axisOf(simai::CommGroup G, TableColumn Column) {
   if (Column == TableColumn::WeightGradient)
-    return G == simai::Group::ExpertData ? ir::Axis::Edp : ir::Axis::Dp;
-  return G == simai::Group::Expert ? ir::Axis::Ep : ir::Axis::Tp;
+    return G == simai::CommGroup::ExpertData ? ir::Axis::Edp : ir::Axis::Dp;
+  return G == simai::CommGroup::Expert ? ir::Axis::Ep : ir::Axis::Tp;
 }
 
 void TableReader::takeCount(const TableLine &Line) {
@@ -112,7 +112,7 @@ bool TableReader::readWord(StringRef Word, TableCell &Into) {
       return false;
     }
     Into.Comm = Index;
-    Into.Group = static_cast<simai::Group>(Suffix - Suffixes);
+    Into.Group = static_cast<simai::CommGroup>(Suffix - Suffixes);
     return true;
   }
   Out.report(At, diag::TableCommWord, Word, join(ArrayRef(CommWords), ", "));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What holding a run against its job gives, for whoever shows it.
-#ifndef FORETRACE_TOOLS_RUNS_FINDINGS_H
-#define FORETRACE_TOOLS_RUNS_FINDINGS_H
+#ifndef FORETRACE_TOOLS_RUNS_CHECKRESULT_H
+#define FORETRACE_TOOLS_RUNS_CHECKRESULT_H
 
 #include "tools/runs/Matcher.h"
 #include "tools/runs/TraceFiles.h"
@@ -10,7 +10,7 @@
 namespace foretrace::runs {
 
 /// Traces that differ alike, line by line.
-struct Finding {
+struct AlikeTraces {
   std::vector<TraceFile> Traces;       ///< by rank; at least one
   std::vector<Divergence> Divergences; ///< the first of each trace
   size_t Omitted = 0;                  ///< more of each trace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/Backends.h"
+#include "backends/aicb/Aicb.h"
+#include "backends/astra/Astra.h"
+#include "backends/chakra/Chakra.h"
+#include "backends/goal/Goal.h"
+#include "backends/ir/IR.h"
+#include "backends/megatron/Megatron.h"
+#include "backends/optimus/Optimus.h"
+#include "backends/params/Params.h"
+#include "backends/plan/Plan.h"
+#include "backends/schedule/Schedule.h"
+#include "backends/simai/Simai.h"
+#include "backends/simainet/SimaiNet.h"
+#include "backends/simgrid/SimGrid.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+
+namespace {
+
+/// The functions of a backend's namespace, with the options that \p Read has
+/// read. \p Command may be null.
+template <typename OptionsT, auto Read, auto Needs, auto Check, auto Emit,
+          auto Command>
+class EmissionOf final : public Emission {
+public:
+  EmissionOf(const ir::EmitSpec &Block, DiagnosticEngine &Diags)
+      : Options(Read(Block, Diags)) {}
+
+  ir::FactSet needs() const override { return Needs(Options); }
+  bool check(const EmitRequest &Request,
+             DiagnosticEngine &Diags) const override {
+    return Check(Request, Options, Diags);
+  }
+  llvm::Error emit(const EmitRequest &Request, OutputSet &Out) const override {
+    return Emit(Request, Options, Out);
+  }
+  std::string showCommand(const EmitRequest &Request,
+                          llvm::StringRef File) const override {
+    if constexpr (std::is_null_pointer_v<decltype(Command)>)
+      return "";
+    else
+      return Command(Request, Options, File);
+  }
+
+private:
+  const OptionsT Options;
+};
+
+template <typename EmissionT>
+std::unique_ptr<Emission> makeEmission(const ir::EmitSpec &Block,
+                                       DiagnosticEngine &Diags) {
+  return std::make_unique<EmissionT>(Block, Diags);
+}
+
+} // namespace
+
+llvm::ArrayRef<Backend> foretrace::allBackends() {
+#define ROW(NAMESPACE, NAME, SUMMARY, COMMAND, IS_OF_MODEL)                    \
+  {NAME, SUMMARY, IS_OF_MODEL, NAMESPACE::optionTable,                         \
+   makeEmission<EmissionOf<NAMESPACE::Options, NAMESPACE::readOptions,         \
+                           NAMESPACE::needs, NAMESPACE::check,                 \
+                           NAMESPACE::emit, COMMAND>>},
+  static constexpr Backend Backends[] = {
+#define BACKEND(...) ROW(__VA_ARGS__, false)
+#define MODEL_BACKEND(...) ROW(__VA_ARGS__, true)
+#include "backends/Backends.def"
+  };
+#undef ROW
+  return Backends;
+}
+
+const Backend *foretrace::findBackend(llvm::StringRef Name) {
+  const Backend *Found = llvm::find_if(
+      allBackends(), [Name](const Backend &B) { return B.Name == Name; });
+  return Found == allBackends().end() ? nullptr : Found;
+}
+
+std::string foretrace::backendNames() {
+  return llvm::join(
+      llvm::map_range(allBackends(), [](const Backend &B) { return B.Name; }),
+      ", ");
+}

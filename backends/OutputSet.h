@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a backend's files go.
+#ifndef FORETRACE_BACKENDS_OUTPUTSET_H
+#define FORETRACE_BACKENDS_OUTPUTSET_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+
+namespace foretrace {
+
+/// Files: all of them or none. They appear under their names only after every
+/// file of the set was written without an error.
+class OutputSet {
+public:
+  virtual ~OutputSet();
+  /// Streams one file. \p Path is relative to the output folder.
+  llvm::Error add(llvm::StringRef Path,
+                  llvm::function_ref<void(llvm::raw_ostream &)> Write);
+  /// Streams \p Count files: file I, from 0, has the path `Path(I)`, and
+  /// `Write(I, OS)` writes it. Several threads may do so at once, and which is
+  /// first is not said.
+  virtual llvm::Error
+  addAll(uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
+         llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) = 0;
+};
+
+} // namespace foretrace
+
+#endif
