@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Formats.h"
+#include "backends/plan/StageSums.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -64,6 +65,8 @@ void foretrace::plan::writeTable(const Program &P, const Rows &R,
                   "parameters of this one's, {1:f3} times the FLOPs\n",
                   static_cast<double>(*R.EvenParameters) / 1000,
                   static_cast<double>(*R.EvenWork) / 1000);
+  OS << "\nMiB of a rank: memory, and messages of an iteration by group\n";
+  writeStages(P, OS);
 }
 
 void foretrace::plan::writeJSON(const Program &P, const Rows &R,
@@ -99,6 +102,7 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
           J.attribute("sent_bytes", Row.Sent.value());
         });
     });
+    writeStages(P, J);
   });
   J.flush();
   OS << '\n';
@@ -107,12 +111,17 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
 void foretrace::plan::writeCSV(const Program &P, const Rows &R,
                                llvm::raw_ostream &OS) {
   OS << "first_stage,last_stage,first_chunk,last_chunk,layers,parameters,"
-        "parameter_bytes,kept_activation_bytes,flops,sent_bytes\n";
-  for (const Row &Row : R.All)
+        "parameter_bytes,kept_activation_bytes,flops,sent_bytes";
+  writeStageColumns(P, OS);
+  OS << '\n';
+  for (const Row &Row : R.All) {
     OS << Row.Stages.First << ',' << Row.Stages.First + Row.Stages.Count - 1
        << ',' << Row.Chunks.First << ','
        << Row.Chunks.First + Row.Chunks.Count - 1 << ','
        << describe(*Row.Layers, P) << ',' << Row.Of.Parameters.value() << ','
        << Row.Of.ParameterBytes.value() << ',' << Row.Of.Activations.value()
-       << ',' << Row.Of.Work.value() << ',' << Row.Sent.value() << '\n';
+       << ',' << Row.Of.Work.value() << ',' << Row.Sent.value();
+    writeStageColumns(P, stageAt(P.Stages, Row.Stages.First), OS);
+    OS << '\n';
+  }
 }

@@ -23,7 +23,9 @@ plan::Options plan::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
   return readEmitOptions<Options>(Emit, optionTable(), Diags);
 }
 
-FactSet plan::needs(const Options &) { return {Fact::Scheduled, Fact::Costs}; }
+FactSet plan::needs(const Options &) {
+  return {Fact::Scheduled, Fact::Totalled};
+}
 
 bool plan::check(const EmitRequest &Request, const Options &,
                  DiagnosticEngine &Diags) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each kind of stage amounts to on one rank: memory, and messages by kind
+// of group. Private to the backend.
+#ifndef FORETRACE_BACKENDS_PLAN_STAGESUMS_H
+#define FORETRACE_BACKENDS_PLAN_STAGESUMS_H
+
+#include "ir/Program.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::plan {
+
+/// A table in MiB, a line for each kind of stage.
+void writeStages(const ir::Program &P, llvm::raw_ostream &OS);
+/// The attribute `stages`, in bytes.
+void writeStages(const ir::Program &P, llvm::json::OStream &J);
+
+/// Columns of CSV, each after a comma: their names, and what they are for a
+/// stage, in bytes.
+void writeStageColumns(const ir::Program &P, llvm::raw_ostream &OS);
+void writeStageColumns(const ir::Program &P, const ir::Stage &S,
+                       llvm::raw_ostream &OS);
+
+} // namespace foretrace::plan
+
+#endif
