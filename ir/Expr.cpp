@@ -149,13 +149,10 @@ static bool removeAll(llvm::SmallVectorImpl<ExprId> &From,
   return true;
 }
 
-/// The product of \p Factors, none of which is one; a quotient among them loses
-/// its divisor if the others have it.
-ExprId ExprTable::product(Terms Factors, int64_t Coefficient) {
-  if (Coefficient == 0)
-    return constant(0);
+/// Takes away divisors of quotients among \p Factors that the others have.
+void ExprTable::cancel(Terms &Factors, int64_t &Coefficient) const {
   for (size_t I = 0; I < Factors.size(); ++I) {
-    const ExprNode N = Nodes[Factors[I]];
+    const ExprNode &N = Nodes[Factors[I]];
     if (N.Op != ExprOp::Div)
       continue;
     Terms Divisor, Others = Factors;
@@ -170,6 +167,14 @@ ExprId ExprTable::product(Terms Factors, int64_t Coefficient) {
     factors(N.Left, Factors, Coefficient);
     I = SIZE_MAX; // what came in may cancel what stood before
   }
+}
+
+/// None of \p Factors is one, or a product.
+ExprId ExprTable::product(Terms Factors, int64_t Coefficient) {
+  if (Coefficient == 0)
+    return constant(0);
+  if (Factors.size() > 1 || Coefficient != 1)
+    cancel(Factors, Coefficient);
   llvm::sort(Factors, [&](ExprId A, ExprId B) { return precedes(A, B); });
   if (Factors.empty())
     return constant(Coefficient);
@@ -181,16 +186,18 @@ ExprId ExprTable::product(Terms Factors, int64_t Coefficient) {
              : unique({ExprOp::Mul, 0, {}, Out, constant(Coefficient)});
 }
 
-ExprId ExprTable::mul(ExprId Left, ExprId Right) {
+ExprId ExprTable::product(llvm::ArrayRef<ExprId> Of) {
   Terms Factors;
   int64_t Coefficient = 1;
-  factors(Left, Factors, Coefficient);
-  factors(Right, Factors, Coefficient);
+  for (const ExprId F : Of)
+    factors(F, Factors, Coefficient);
   return product(std::move(Factors), Coefficient);
 }
 
 /// Without what stands above and below.
 ExprId ExprTable::div(ExprId Left, ExprId Right) {
+  if (constantAt(Right) == 1)
+    return Left;
   Terms Above, Below, Rest;
   int64_t Times = 1, By = 1;
   factors(Left, Above, Times);
@@ -257,11 +264,11 @@ std::pair<ExprId, int64_t> ExprTable::splitCoefficient(ExprId Of) const {
   return {Of, 1};
 }
 
-ExprId ExprTable::add(ExprId Left, ExprId Right) {
+ExprId ExprTable::sum(llvm::ArrayRef<ExprId> Of) {
   Terms Summands;
   int64_t Constant = 0;
-  summands(Left, Summands, Constant);
-  summands(Right, Summands, Constant);
+  for (const ExprId S : Of)
+    summands(S, Summands, Constant);
   llvm::SmallVector<std::pair<ExprId, int64_t>, 8> Counted;
   for (const ExprId S : Summands) {
     const auto [Of, Times] = splitCoefficient(S);
@@ -280,7 +287,7 @@ ExprId ExprTable::add(ExprId Left, ExprId Right) {
     return constant(Constant);
   std::optional<ExprId> Sum;
   for (const auto &[Of, Times] : Counted) {
-    const ExprId Term = mul(Of, constant(Times));
+    const ExprId Term = Times == 1 ? Of : mul(Of, constant(Times));
     Sum = Sum ? unique({ExprOp::Add, 0, {}, *Sum, Term}) : Term;
   }
   return Constant == 0 ? *Sum

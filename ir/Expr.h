@@ -88,8 +88,10 @@ public:
   /// A key that follows from others; the first definition, or use as a leaf,
   /// stays.
   ExprId define(Key K, ExprId As);
-  ExprId add(ExprId Left, ExprId Right);
-  ExprId mul(ExprId Left, ExprId Right);
+  ExprId sum(llvm::ArrayRef<ExprId> Of);
+  ExprId product(llvm::ArrayRef<ExprId> Of);
+  ExprId add(ExprId Left, ExprId Right) { return sum({Left, Right}); }
+  ExprId mul(ExprId Left, ExprId Right) { return product({Left, Right}); }
   ExprId div(ExprId Left, ExprId Right);
   /// Any other operation; folded if both are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
@@ -116,6 +118,7 @@ private:
   ExprId unique(ExprNode N);
   int64_t compute(const ExprNode &N) const;
   void factors(ExprId Of, Terms &Out, int64_t &Coefficient) const;
+  void cancel(Terms &Factors, int64_t &Coefficient) const;
   ExprId product(Terms Factors, int64_t Coefficient);
   void summands(ExprId Of, Terms &Out, int64_t &Constant) const;
   std::pair<ExprId, int64_t> splitCoefficient(ExprId Of) const;

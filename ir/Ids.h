@@ -43,6 +43,8 @@ public:
     assert(I.Index < Items.size());
     return Items[I.Index];
   }
+  /// Room for \p Count items, where it is known how many come.
+  void reserve(size_t Count) { Items.reserve(Count); }
   bool contains(IdT I) const { return I.Index < Items.size(); }
   size_t size() const { return Items.size(); }
   bool empty() const { return Items.empty(); }

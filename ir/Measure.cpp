@@ -14,6 +14,14 @@ Expr foretrace::ir::exprOf(Program &P, const Located<int64_t> &Field) {
   return {P.Sizes, P.Sizes.key(keyOf(P.Spec, Field), *Field)};
 }
 
+Expr foretrace::ir::sumOf(Program &P, llvm::ArrayRef<ExprId> Of) {
+  return {P.Sizes, P.Sizes.sum(Of)};
+}
+
+Expr foretrace::ir::productOf(Program &P, llvm::ArrayRef<ExprId> Of) {
+  return {P.Sizes, P.Sizes.product(Of)};
+}
+
 static KeyId keyAlong(Axis A) {
   switch (A) {
   case Axis::Tp:
@@ -42,10 +50,10 @@ Expr foretrace::ir::sizeOf(Program &P, Axis A) {
 }
 
 Expr foretrace::ir::sizeOf(Program &P, llvm::ArrayRef<Axis> Axes) {
-  Expr Ranks = numberOf(P, 1);
+  llvm::SmallVector<ExprId, 4> Ranks;
   for (const Axis A : Axes)
-    Ranks *= sizeOf(P, A);
-  return Ranks;
+    Ranks.push_back(sizeOf(P, A));
+  return productOf(P, Ranks);
 }
 
 Expr foretrace::ir::sizeOf(Program &P, const Group &G) {
@@ -75,25 +83,34 @@ AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
   return Axes;
 }
 
+/// Each replica has its own part of a batch, which no other needs; split over
+/// more, or less, than the replicas it is that of all.
+Expr foretrace::ir::extentOnRank(Program &P, const Dim &D,
+                                 llvm::ArrayRef<Axis> Axes) {
+  const Expr Extent(P.Sizes, D.Size);
+  if (!isOfReplica(D.Kind) || P.Mesh[Axis::Dp] == 1)
+    return Axes.empty() ? Extent : Extent / sizeOf(P, Axes);
+  if (Axes == llvm::ArrayRef(Axis::Dp))
+    return Extent;
+  return Extent * sizeOf(P, Axis::Dp) / sizeOf(P, Axes);
+}
+
 Expr foretrace::ir::extentOnRank(Program &P, const TensorType &T,
                                  const Layout &L, size_t Dim) {
-  const ir::Dim &D = T.Dims[Dim];
-  Expr Extent(P.Sizes, D.Size);
-  if (isOfReplica(D.Kind))
-    Extent *= sizeOf(P, Axis::Dp);
-  return Extent / sizeOf(P, axesSplitting(P, T, L, Dim));
+  return extentOnRank(P, T.Dims[Dim], axesSplitting(P, T, L, Dim));
 }
 
 Expr foretrace::ir::elementsOnRank(Program &P, const TensorType &T,
                                    const Layout &L) {
-  Expr Count = numberOf(P, 1);
+  llvm::SmallVector<ExprId, 6> Extents;
   for (size_t I = 0; I < T.Dims.size(); ++I)
-    Count *= extentOnRank(P, T, L, I);
+    Extents.push_back(extentOnRank(P, T, L, I));
+  const Expr Count = productOf(P, Extents);
   AxisList Shared;
   for (const Axis A : allAxes())
     if (L.isFlat(A))
       Shared.push_back(A);
-  return ceilDiv(Count, sizeOf(P, Shared));
+  return Shared.empty() ? Count : ceilDiv(Count, sizeOf(P, Shared));
 }
 
 Expr foretrace::ir::bytesOnRank(Program &P, const Value &V) {

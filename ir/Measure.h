@@ -13,6 +13,9 @@ namespace foretrace::ir {
 Expr numberOf(Program &P, int64_t Value);
 /// A key of the spec of \p P as one.
 Expr exprOf(Program &P, const Located<int64_t> &Field);
+/// The sum of expressions of \p P, and their product.
+Expr sumOf(Program &P, llvm::ArrayRef<ExprId> Of);
+Expr productOf(Program &P, llvm::ArrayRef<ExprId> Of);
 /// Ranks along an axis.
 Expr sizeOf(Program &P, Axis A);
 /// Ranks of a group that varies in \p Axes.
@@ -25,6 +28,8 @@ Elements extentOf(const Program &P, const Dim &D);
 /// activation stands for all, over which its slots are spread (ir/Dims.def).
 AxisList axesSplitting(const Program &P, const TensorType &T, const Layout &L,
                        size_t Dim);
+/// Extent of a dimension on one rank if these axes split it.
+Expr extentOnRank(Program &P, const Dim &D, llvm::ArrayRef<Axis> Axes);
 /// Extent of dimension \p Dim of a tensor on one rank.
 Expr extentOnRank(Program &P, const TensorType &T, const Layout &L, size_t Dim);
 /// Elements that one rank holds; a partial sum has the size of the whole, a

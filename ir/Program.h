@@ -126,7 +126,7 @@ struct Op {
   OpId For;
   ByteExpr Message; ///< of a collective; set by `measure`
   FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
-  ByteExpr Touched; ///< memory traffic on one rank; set by `cost`
+  ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
   /// Time on one rank; set by `cost`, 0 when uncosted.
   Nanoseconds Time;
   ir::Origin Origin;

@@ -21,6 +21,7 @@ static constexpr struct {
     {Fact::Scheduled, Level::Spec, false},
     {Fact::Sync, Level::Schedule, false},
     {Fact::Totalled, Level::Schedule, false},
+    {Fact::Traffic, Level::Schedule, false},
     {Fact::Costs, Level::Schedule, false},
 };
 static_assert(std::size(FactLevels) == NumFacts);

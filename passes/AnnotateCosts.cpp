@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cost: FLOPs of every op, and its time from measured times or a roofline.
+// cost: the time of every op, from measured times or a roofline.
 // Touches no operand, layout or collective: a cost can't change communication.
 
 #include "lang/DidYouMean.h"
@@ -27,8 +27,8 @@ private:
   void checkSections() const;
   void checkCompleteness() const;
   Nanoseconds profiled(const Op &O) const;
-  Nanoseconds roofline(const Op &O) const;
-  Nanoseconds timeOf(const Op &O) const;
+  Nanoseconds roofline(const Block &B, const Op &O) const;
+  Nanoseconds timeOf(const Block &B, const Op &O) const;
 
   Program &P;
   DiagnosticEngine &Diags;
@@ -92,9 +92,9 @@ Nanoseconds Coster::profiled(const Op &O) const {
 }
 
 /// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
-Nanoseconds Coster::roofline(const Op &O) const {
+Nanoseconds Coster::roofline(const Block &B, const Op &O) const {
   const DeviceSpec &D = P.Spec.Cost.Device;
-  const Bytes Touched = P.Sizes.value(O.Touched);
+  const Bytes Touched = P.Sizes.value(ByteExpr(touchedBytes(P, B, O)));
   const Flops Work = workOf(P, O);
   if (Touched.isOverflow() || Work.isOverflow())
     return Nanoseconds::overflow();
@@ -108,7 +108,7 @@ Nanoseconds Coster::roofline(const Op &O) const {
                           : Nanoseconds(static_cast<int64_t>(Time));
 }
 
-Nanoseconds Coster::timeOf(const Op &O) const {
+Nanoseconds Coster::timeOf(const Block &B, const Op &O) const {
   if (isCollective(O.Kind) || isView(O.Kind))
     return {};
   switch (*P.Spec.Cost.Kind) {
@@ -118,7 +118,7 @@ Nanoseconds Coster::timeOf(const Op &O) const {
   case CostKind::Profile:
     return profiled(O);
   case CostKind::Roofline:
-    return roofline(O);
+    return roofline(B, O);
   }
   return {};
 }
@@ -130,9 +130,7 @@ bool Coster::run() {
   }
   for (Block &B : P.Blocks)
     for (Op &O : B.Ops) {
-      if (!isCollective(O.Kind))
-        O.Touched = touchedBytes(P, B, O);
-      O.Time = timeOf(O);
+      O.Time = timeOf(B, O);
       if (workOf(P, O).isOverflow() || O.Time.isOverflow()) {
         Diags.report(O.Origin.Range, diag::SizeOverflow,
                      "the work of `" + O.Name + "`");

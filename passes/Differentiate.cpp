@@ -243,6 +243,8 @@ bool Differentiator::run() {
   size_t NumForward = B.Ops.size(); // backward ops are appended to these
   if (NumForward == 0)
     return true;
+  B.Ops.reserve(3 * NumForward); // for inputs, and for parameters
+  B.Values.reserve(2 * B.Values.size() + 1);
   if (!begin())
     return false;
   for (size_t I = NumForward; I-- > 0;)

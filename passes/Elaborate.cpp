@@ -180,6 +180,8 @@ void Elaborator::head() {
 }
 
 void Elaborator::run() {
+  constexpr size_t Ends = 2, Steps = 4; // steps come with `sync`
+  P.Blocks.reserve(S.Model.Blocks.size() + Ends + Steps);
   embedding();
   std::vector<BlockId> Ids;
   for (const BlockSpec &B : S.Model.Blocks) {

@@ -276,6 +276,8 @@ void Sharder::shardOp(OpId Id) {
 }
 
 void Sharder::run() {
+  B.Ops.reserve(2 * Old.size());
+  B.Values.reserve(B.Values.size() + Old.size());
   placeInputs();
   for (size_t I = 0; I < Old.size(); ++I)
     shardOp(Old.idAt(I));

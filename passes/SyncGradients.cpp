@@ -17,6 +17,7 @@
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "passes/analyses/Analyses.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -50,7 +51,11 @@ private:
   AxisList used(AxisList Axes) const;
   Buffer overCopies(AxisList Axes) const;
   void collect(const Stage &S);
-  void collect(const Block &B, Expr Layers, TiedHead At);
+  /// Elements of gradients of one layer on one rank, and of router biases.
+  struct LayerCounts {
+    ExprId Dense, Expert, Replicated, ExpertBias;
+  };
+  const LayerCounts &countsOf(unsigned Index, TiedHead At);
   Block stepBlock(const Stage &S);
   ValueId reduce(BlockBuilder &Build, llvm::StringRef Name, const Buffer &From,
                  bool Sharded);
@@ -71,6 +76,7 @@ private:
   DiagnosticEngine &Diags;
   const Group Copies; ///< that hold the same parts of the model, if there are
   const Expr None;
+  llvm::DenseMap<unsigned, LayerCounts> Known; ///< by block
   // Of the stage at hand.
   Buffer Dense{{}, None}, Expert{{}, None}; ///< all, by data-parallel group
   Buffer Replicated{{}, None}; ///< summed over tp, too (sequence parallel)
@@ -115,21 +121,29 @@ static Expr unsharedElements(Program &P, const Value &V) {
   return elementsOnRank(P, V.Type, L);
 }
 
-void Synchronizer::collect(const Block &B, Expr Layers, TiedHead At) {
+/// Of one layer of a block.
+const Synchronizer::LayerCounts &Synchronizer::countsOf(unsigned Index,
+                                                        TiedHead At) {
+  auto [It, IsNew] = Known.try_emplace(Index);
+  if (!IsNew)
+    return It->second;
+  const Block &B = P.Blocks[BlockId(Index)];
+  llvm::SmallVector<ExprId, 32> Dense, Expert, Replicated, ExpertBias;
   for (const Value *G : paramGradients(B)) {
     const Value &Param = B.Values[G->GradientOf];
     if (!isStored(Param, At))
       continue;
     if (G->Layout.isPartial(Axis::Tp))
-      Replicated.Count += Expr(P.Sizes, G->OnRank.Id) * Layers;
+      Replicated.push_back(G->OnRank.Id);
     const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
-    (IsExpert ? Expert : Dense).Count += unsharedElements(P, *G) * Layers;
+    (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
   }
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
         O.Operands.size() > 1)
-      ExpertBias.Count +=
-          Expr(P.Sizes, B.Values[O.Operands[1]].OnRank.Id) * Layers;
+      ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
+  return It->second = {P.Sizes.sum(Dense), P.Sizes.sum(Expert),
+                       P.Sizes.sum(Replicated), P.Sizes.sum(ExpertBias)};
 }
 
 /// Those of \p Axes along which there is more than one rank.
@@ -151,9 +165,14 @@ void Synchronizer::collect(const Stage &S) {
   Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
   ExpertBias = overCopies({Axis::Tp, Axis::Cp, Axis::Dp});
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
-  for (auto [Index, Layers] : layersByBlock(S))
-    collect(P.Blocks[P.Blocks.idAt(Index)],
-            ofStage(P, S, KeyId::StageLayers, Index, Layers), At);
+  for (auto [Index, Count] : layersByBlock(S)) {
+    const Expr Layers = ofStage(P, S, KeyId::StageLayers, Index, Count);
+    const LayerCounts &Each = countsOf(Index, At);
+    Dense.Count += Layers * Expr(P.Sizes, Each.Dense);
+    Expert.Count += Layers * Expr(P.Sizes, Each.Expert);
+    Replicated.Count += Layers * Expr(P.Sizes, Each.Replicated);
+    ExpertBias.Count += Layers * Expr(P.Sizes, Each.ExpertBias);
+  }
   if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||
       (S.ReceivesForward && S.SendsForward))
     return;

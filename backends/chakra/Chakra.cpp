@@ -12,7 +12,7 @@ using namespace foretrace::ir;
 using namespace foretrace::chakra;
 
 FactSet chakra::needs(const Options &) {
-  return {Fact::Scheduled, Fact::Sync, Fact::Costs};
+  return {Fact::Scheduled, Fact::Sync, Fact::Costs, Fact::Traffic};
 }
 
 /// Whether ASTRA-sim can count ranks and tags.

@@ -23,7 +23,7 @@ void countWork(ir::Program &P, ir::Block &Block);
 ir::Expr touchedBytes(ir::Program &P, const ir::Block &Block, const ir::Op &O);
 
 /// Parameters, gradients and the optimizer's state in bytes, and what is kept
-/// of a micro-batch.
+/// of a micro-batch. Parameters are counted.
 void measureMemory(ir::Program &P, ir::Block &Block);
 /// Bytes of the optimizer's state for one parameter: two moments of Adam in
 /// fp32, and the fp32 weight that the parameter is rounded from, if it is.

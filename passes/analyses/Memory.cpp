@@ -41,40 +41,42 @@ static Expr keptBytes(Program &P, const Block &B) {
   for (size_t I = 0; I < B.Values.size(); ++I)
     if (const ValueId V = B.Values.idAt(I); isKept(B, V))
       Storage.insert(storageOf(B, V).Index);
-  Expr Kept = numberOf(P, 0);
+  llvm::SmallVector<ExprId, 16> Kept;
   for (unsigned Index : Storage)
-    Kept += bytesOnRank(P, B.Values[B.Values.idAt(Index)]);
-  return Kept;
+    Kept.push_back(bytesOnRank(P, B.Values[B.Values.idAt(Index)]));
+  return sumOf(P, Kept);
 }
 
 int64_t foretrace::optimizerBytes(const TrainSpec &Train) {
   return *Train.Precision == PrecisionKind::FP32 ? 8 : 12;
 }
 
+/// Bytes of all parameters on a rank, \p Each for one; if they are shared, each
+/// tensor's by itself, rounded up.
+static Expr stateBytes(Program &P, const Block &B, int64_t Each,
+                       bool IsShared) {
+  if (!IsShared)
+    return Expr(P.Sizes, B.Totals.Parameters.Id) * Each;
+  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
+  llvm::SmallVector<ExprId, 32> Shares;
+  for (const Value &V : B.Values)
+    if (isStored(V, At))
+      Shares.push_back(ceilDiv(Expr(P.Sizes, V.OnRank.Id) * Each,
+                               V.Type.indexOf(DimKind::Expert) >= 0
+                                   ? sizeOf(P, Axis::Edp)
+                                   : sizeOf(P, {Axis::Cp, Axis::Dp})));
+  return sumOf(P, Shares);
+}
+
 /// ZeRO 1 spreads the optimizer's state over the ranks with the same
-/// parameters, 2 the gradients too, 3 all.
+/// parameters, 2 the gradients too, 3 all: then parameters are shares already.
 void foretrace::measureMemory(Program &P, Block &B) {
   const TrainSpec &Train = P.Spec.Train;
   const int64_t Zero = *P.Spec.Parallel.Zero;
-  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
-  const Expr One = numberOf(P, 1);
-  Expr Weights = numberOf(P, 0), Gradients = Weights, Optimizer = Weights;
-  for (const Value &V : B.Values) {
-    if (!isStored(V, At))
-      continue;
-    const Expr Ranks = V.Type.indexOf(DimKind::Expert) >= 0
-                           ? sizeOf(P, Axis::Edp)
-                           : sizeOf(P, {Axis::Cp, Axis::Dp});
-    // With ZeRO 3 the layout of a parameter is its share.
-    const Expr Count(P.Sizes, V.OnRank.Id);
-    Weights += bytesOnRank(P, V);
-    Gradients += ceilDiv(Count * bytesPerElement(*Train.GradPrecision),
-                         Zero == 2 ? Ranks : One);
-    Optimizer += ceilDiv(Count * optimizerBytes(Train),
-                         Zero == 1 || Zero == 2 ? Ranks : One);
-  }
-  B.Totals.Weights = Weights;
-  B.Totals.Gradients = Gradients;
-  B.Totals.Optimizer = Optimizer;
+  B.Totals.Weights = stateBytes(P, B, bytesPerElement(*Train.Precision), false);
+  B.Totals.Gradients =
+      stateBytes(P, B, bytesPerElement(*Train.GradPrecision), Zero == 2);
+  B.Totals.Optimizer =
+      stateBytes(P, B, optimizerBytes(Train), Zero == 1 || Zero == 2);
   B.Totals.Kept = keptBytes(P, B);
 }

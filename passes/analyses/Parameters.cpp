@@ -32,17 +32,17 @@ static Expr activatedSize(Program &P, const Block &B, const Value &V,
 
 void foretrace::countParameters(Program &P, Block &B) {
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
-  Expr OnRank = numberOf(P, 0), Published = OnRank, Activated = OnRank;
+  llvm::SmallVector<ExprId, 32> OnRank, Published, Activated;
   for (const Value &V : B.Values) {
     if (isStored(V, At))
-      OnRank += Expr(P.Sizes, V.OnRank.Id);
+      OnRank.push_back(V.OnRank.Id);
     if (!isStored(V, TiedHead::BesideEmbedding))
       continue;
     const Expr Size = publishedSize(P, V);
-    Published += Size;
-    Activated += activatedSize(P, B, V, Size);
+    Published.push_back(Size);
+    Activated.push_back(activatedSize(P, B, V, Size));
   }
-  B.Totals.Parameters = OnRank;
-  B.Totals.Published = Published;
-  B.Totals.Activated = Activated;
+  B.Totals.Parameters = sumOf(P, OnRank);
+  B.Totals.Published = sumOf(P, Published);
+  B.Totals.Activated = sumOf(P, Activated);
 }

@@ -67,14 +67,10 @@ static Expr contractionWork(Program &P, const Block &B, const Op &O) {
   IterationSpace Space;
   for (const Value *V : valuesOf(B, O))
     Space.add(P, *V);
-  Expr Work = numberOf(P, 2);
-  for (const IterationSpace::Extent &E : Space.Extents) {
-    Expr Extent(P.Sizes, E.Of.Size);
-    if (isOfReplica(E.Of.Kind))
-      Extent *= sizeOf(P, Axis::Dp);
-    Work *= Extent / sizeOf(P, Space.axesOf(E));
-  }
-  return Work;
+  llvm::SmallVector<ExprId, 8> Extents = {P.Sizes.constant(2)};
+  for (const IterationSpace::Extent &E : Space.Extents)
+    Extents.push_back(extentOnRank(P, E.Of, Space.axesOf(E)));
+  return productOf(P, Extents);
 }
 
 /// Scores and context, 2 FLOPs per multiply-add each, half of them masked by
@@ -97,7 +93,7 @@ static Expr attentionWork(Program &P, const Block &B, const Op &O) {
 }
 
 void foretrace::countWork(Program &P, Block &B) {
-  Expr Sum = numberOf(P, 0);
+  llvm::SmallVector<ExprId, 64> Sum;
   for (Op &O : B.Ops) {
     if (O.Kind == OpKind::MatMul)
       O.Work = contractionWork(P, B, O);
@@ -105,9 +101,9 @@ void foretrace::countWork(Program &P, Block &B) {
       O.Work = attentionWork(P, B, O);
     else
       continue; // bound by memory
-    Sum += Expr(P.Sizes, O.Work.Id);
+    Sum.push_back(O.Work.Id);
   }
-  B.Totals.Work = Sum;
+  B.Totals.Work = sumOf(P, Sum);
 }
 
 /// Rows of the table, once for each token: read and written forward, the
@@ -127,16 +123,16 @@ Expr foretrace::touchedBytes(Program &P, const Block &B, const Op &O) {
     return numberOf(P, 0);
   if (O.Kind == OpKind::Embed)
     return embedBytes(P, B, O);
-  Expr Touched = numberOf(P, 0);
+  llvm::SmallVector<ExprId, 8> Touched;
   for (const Value *V : valuesOf(B, O))
-    Touched += bytesOnRank(P, *V);
+    Touched.push_back(bytesOnRank(P, *V));
   if (O.Kind != OpKind::Optimizer)
-    return Touched;
+    return sumOf(P, Touched);
   for (ValueId V : O.Operands)
-    Touched += Expr(P.Sizes, B.Values[V].OnRank.Id) *
-               (2 * optimizerBytes(P.Spec.Train));
+    Touched.push_back(Expr(P.Sizes, B.Values[V].OnRank.Id) *
+                      (2 * optimizerBytes(P.Spec.Train)));
   if (*P.Spec.Train.Precision == PrecisionKind::FP32) // read as well as written
     for (ValueId V : O.Results)
-      Touched += bytesOnRank(P, B.Values[V]);
-  return Touched;
+      Touched.push_back(bytesOnRank(P, B.Values[V]));
+  return sumOf(P, Touched);
 }

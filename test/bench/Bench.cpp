@@ -128,7 +128,7 @@ axesOf(const ir::Spec &S) {
 }
 
 static Structure structureOf(const char *Path) {
-  llvm::SourceMgr Sources;
+  SourceFiles Sources;
   DiagnosticEngine Diags;
   ir::Program P = compileJob(Sources, Path, Diags);
   runPasses(P, pipelineFor({ir::Fact::Totalled}), Diags, {});

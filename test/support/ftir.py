@@ -110,6 +110,9 @@ class Program:
         self.mesh = {}
         self.blocks = {}
         self.stages = []
+        self.values = {}  # by block: the type of each
+        self.totals = {}  # by block, or by the first stage: numbers
+        self.signatures = {}
         block, values = None, {}
         for line in text.splitlines():
             words = line.split()
@@ -118,7 +121,8 @@ class Program:
                              (w.split(":") for w in words[1:])}
             elif line.startswith("block "):
                 block, values = words[1], {}
-                self.blocks[block] = []
+                self.blocks[block], self.values[block] = [], values
+                self.totals[block] = {}
             elif line.startswith("stage "):
                 bounds = [int(n) for n in words[1].split("..")]
                 self.stages.append([bounds[0], bounds[-1], None])
@@ -126,6 +130,13 @@ class Program:
                 self.stages[-1][2] = words[2]
             elif line.startswith("}"):
                 block = None
+            elif block and words[0] == "total":
+                self.totals[block][words[1]] = self.keys.value(
+                    line.split(" = ")[1])
+            elif block and words[0] == "signature":
+                self.signatures[block] = [
+                    re.findall(r"%([\w.]+)", part) for part in
+                    re.findall(r"\(([^)]*)\)", line)]
             elif block:
                 self.read(line, block, values)
 

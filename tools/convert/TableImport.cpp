@@ -299,7 +299,8 @@ std::optional<Program> convert::importTable(SourceText Text,
   Program P;
   P.Spec = specOf(H, Range);
   P.Facts = {Fact::Blocks, Fact::Layouts,   Fact::Recompute, Fact::Gradients,
-             Fact::Stages, Fact::Scheduled, Fact::Sync,      Fact::Costs};
+             Fact::Stages, Fact::Scheduled, Fact::Sync,      Fact::Costs,
+             Fact::Traffic};
   P.Mesh = H.mesh();
   addRows(P, Table.Rows, Range, Diags);
   if (Diags.hasErrors() || !buildSchedule(P, Diags))

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// traffic: bytes that every op reads and writes.
+
+#include "passes/Passes.h"
+#include "passes/analyses/Analyses.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+bool foretrace::measureTraffic(Program &P, DiagnosticEngine &) {
+  for (Block &B : P.Blocks)
+    for (Op &O : B.Ops)
+      if (!isCollective(O.Kind))
+        O.Touched = touchedBytes(P, B, O);
+  return true;
+}

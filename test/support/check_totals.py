@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_totals.py FORETRACE SEED COUNT
+
+Sums up random jobs, stage by stage and action by action, and compares with what
+`foretrace plan` says of each kind of stage."""
+
+import collections
+import json
+import subprocess
+
+import each_job
+import unfold_ranks
+
+STATE = ("parameters", "weights", "gradients", "optimizer")
+
+
+def kept_chunks(actions):
+    """Micro-batches on their way by chunk, when they first are the most."""
+    now, most = collections.Counter(), collections.Counter()
+    for _, kind, _, chunk, _, _ in actions:
+        now[chunk] += {"forward_step": 1, "backward_step": -1,
+                       "backward_weight": -1}.get(kind, 0)
+        if sum(now.values()) > sum(most.values()):
+            most = now.copy()
+    return most
+
+
+def stage_sums(job, stage):
+    actions = list(job.schedule.unfold(stage))
+    chunks, step = job.chunks[stage], job.steps[stage]
+    sums, messages = collections.Counter(), collections.Counter()
+    kept = kept_chunks(actions)
+
+    def add(block, times):
+        for _, op, axes, size in job.blocks[block]:
+            if axes not in (("ends",), ("pairs",)):
+                ranks = 1
+                for axis in axes:
+                    ranks *= job.mesh.get(axis, 1)
+                if ranks == 1:
+                    continue
+            messages[axes] += size * times
+
+    for index, blocks in enumerate(chunks):
+        runs = sum(kind == "forward_step" and chunk == index
+                   for _, kind, _, chunk, _, _ in actions)
+        for block in blocks:
+            for name in STATE:
+                sums[name] += job.totals[block][name]
+            sums["activations"] += job.totals[block]["kept"] * kept[index]
+            sums["flops"] += job.totals[block]["flops"] * runs
+            add(block, runs)
+    add(step, 1)
+    output = job.signatures["embedding"][1][0]
+    boundary = job.bytes(job.values["embedding"][output])
+    sent = sum(kind in ("send_forward", "send_backward")
+               for _, kind, *_ in actions)
+    if sent:
+        messages[("pp",)] += sent * boundary
+    sums["memory"] = sum(sums[name] for name in STATE[1:] + ("activations",))
+    return sums, {axes: size for axes, size in messages.items() if size}
+
+
+def one(foretrace, folder, seed):
+    _, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
+    job = unfold_ranks.Job(ir)
+    plan = json.loads(subprocess.run(
+        [foretrace, "plan", path + ".fore", "--format=json", "--quiet"],
+        capture_output=True, text=True, check=True).stdout)
+    for kind in plan["stages"]:
+        first, last = kind["stages"]
+        all_sums = [stage_sums(job, stage) for stage in range(first, last + 1)]
+        sums, messages = max(all_sums, key=lambda s: s[0]["activations"])
+        said = {name: kind[name if name in ("parameters", "flops")
+                           else name + "_bytes"]
+                for name in STATE + ("activations", "memory", "flops")}
+        if any(said[name] != sums[name] for name in said):
+            return f"seed {seed}: stages {first}-{last}: {said}, not {sums}\n{text}"
+        # Groups by their sizes alone: plan calls them by Megatron-LM's names.
+        if sorted(kind["message_bytes"].values()) != sorted(messages.values()):
+            return (f"seed {seed}: stages {first}-{last}: "
+                    f"{kind['message_bytes']}, not {messages}\n{text}")
+    return None
+
+
+if __name__ == "__main__":
+    each_job.main(one)
