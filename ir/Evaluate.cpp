@@ -110,13 +110,43 @@ RowEvaluator::RowEvaluator(const ExprCode &Code)
     Slots[C.Slot] = C.Value;
 }
 
-/// Whether there is no result; it is zero then.
-static bool computeRow(ExprOp Op, int64_t L, int64_t R, int64_t &Out) {
+namespace {
+
+/// Integers up to here are reals without rounding.
+constexpr int64_t MaxExactReal = int64_t(1) << 53;
+
+/// Rounded down, by a division of reals, which several fit into a register; of
+/// numbers that are reals without rounding.
+int64_t quotientOfReals(int64_t L, int64_t R) {
+  const auto Q =
+      static_cast<int64_t>(static_cast<double>(L) / static_cast<double>(R));
+  return Q - (Q * R > L);
+}
+
+/// Whether there is no result. The frequent operations stand here so that they
+/// are part of the loop.
+inline bool computeRow(ExprOp Op, int64_t L, int64_t R, int64_t &Out) {
+  switch (Op) {
+  case ExprOp::Add:
+    return __builtin_add_overflow(L, R, &Out);
+  case ExprOp::Mul:
+    return __builtin_mul_overflow(L, R, &Out);
+  case ExprOp::Div:
+    if (L >= 0 && L < MaxExactReal && R > 0 && R < MaxExactReal) {
+      Out = quotientOfReals(L, R);
+      return Out * R != L;
+    }
+    break;
+  default:
+    break;
+  }
   Out = applyExprOp(Op, L, R);
   const bool IsMissing = Out == NoValue;
   Out = IsMissing ? 0 : Out;
   return IsMissing;
 }
+
+} // namespace
 
 bool RowEvaluator::run() {
   int64_t *const S = Slots.data();
@@ -145,9 +175,6 @@ using Column = ColumnEvaluator::Column;
 using RowFlags = ColumnEvaluator::RowFlags;
 using Bounds = ColumnEvaluator::Bounds;
 
-/// Integers up to here are reals without rounding.
-constexpr int64_t MaxExactReal = int64_t(1) << 53;
-
 /// Rows of \p Out from those of \p L and \p R. Kept apart so that compilers
 /// see plain loops.
 template <typename FnT>
@@ -173,14 +200,6 @@ int64_t plainAdd(int64_t L, int64_t R) {
 int64_t plainMul(int64_t L, int64_t R) {
   return static_cast<int64_t>(static_cast<uint64_t>(L) *
                               static_cast<uint64_t>(R));
-}
-
-/// Rounded down, by a division of reals, which several fit into a register; of
-/// numbers that are reals without rounding.
-int64_t quotientOfReals(int64_t L, int64_t R) {
-  const auto Q =
-      static_cast<int64_t>(static_cast<double>(L) / static_cast<double>(R));
-  return Q - (Q * R > L);
 }
 
 Bounds boundsOf(const Column &C, size_t Count) {

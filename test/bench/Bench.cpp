@@ -119,12 +119,15 @@ BENCHMARK_CAPTURE(verify, deepseek_v3, FORETRACE_EXAMPLES "/deepseek-v3.fore")
 /// The keys of a sweep: two numbers for each, legal both.
 static std::vector<std::pair<ir::Key, std::array<int64_t, 2>>>
 axesOf(const ir::Spec &S) {
-  auto Row = [&](const Located<int64_t> &F, int64_t Factor) {
-    return std::pair(ir::keyOf(S, F), std::array<int64_t, 2>{*F, *F * Factor});
+  auto Row = [&](const Located<int64_t> &F, int64_t Other) {
+    return std::pair(ir::keyOf(S, F), std::array<int64_t, 2>{*F, Other});
   };
-  return {Row(S.Train.MicroBatch, 2), Row(S.Train.Sequence, 2),
-          Row(S.Train.GlobalBatch, 2), Row(S.Parallel.World, 2),
-          Row(S.Model.Vocab, 2)};
+  const ir::TrainSpec &T = S.Train;
+  return {Row(T.MicroBatch, *T.MicroBatch * 2),
+          Row(T.Sequence, *T.Sequence / 2),
+          Row(T.GlobalBatch, *T.GlobalBatch * 2),
+          Row(S.Parallel.World, *S.Parallel.World * 2),
+          Row(S.Model.Vocab, *S.Model.Vocab * 2)};
 }
 
 static Structure structureOf(const char *Path) {
