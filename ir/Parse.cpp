@@ -176,9 +176,7 @@ bool ProgramParser::stageTotal(Stage &S) {
   const Token Word = In.peek();
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   if (In.takeWord(WORD))                                                       \
-    return S.Totals.MEMBER.Id.isValid()                                        \
-               ? In.twice(Word, "total")                                       \
-               : In.expectPunct("=") && expectExpr(In, P, S.Totals.MEMBER.Id);
+    return expectTotal(In, P, Word, S.Totals.MEMBER.Id);
 #include "ir/Totals.def"
   return In.expected("what is totalled");
 }

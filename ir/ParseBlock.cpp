@@ -315,9 +315,7 @@ bool BlockParser::total() {
   const Token Word = In.peek();
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
   if (In.takeWord(WORD))                                                       \
-    return B.Totals.MEMBER.Id.isValid()                                        \
-               ? In.twice(Word, "total")                                       \
-               : In.expectPunct("=") && expectExpr(In, P, B.Totals.MEMBER.Id);
+    return expectTotal(In, P, Word, B.Totals.MEMBER.Id);
 #include "ir/Totals.def"
   return In.expected("what is totalled");
 }

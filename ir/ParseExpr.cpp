@@ -100,6 +100,13 @@ bool foretrace::ir::expectExpr(TextReader &In, Program &P, ExprId &Out) {
   return ExprParser(In, P).sum(Out);
 }
 
+bool foretrace::ir::expectTotal(TextReader &In, Program &P, const Token &Word,
+                                ExprId &Out) {
+  if (Out.isValid())
+    return In.twice(Word, "total");
+  return In.expectPunct("=") && expectExpr(In, P, Out);
+}
+
 bool foretrace::ir::expectMessages(TextReader &In, Program &P,
                                    std::vector<GroupBytes> &Out) {
   GroupBytes &G = Out.emplace_back();

@@ -11,6 +11,8 @@ namespace foretrace::ir {
 /// Reads an expression over the keys of the spec of \p P, which stands before.
 bool expectExpr(TextReader &In, Program &P, ExprId &Out);
 
+/// `= sequence*hidden`, once, behind \p Word, which says what is totalled.
+bool expectTotal(TextReader &In, Program &P, const Token &Word, ExprId &Out);
 /// `(tp) = sequence*hidden`, behind the word `messages`.
 bool expectMessages(TextReader &In, Program &P, std::vector<GroupBytes> &Out);
 
