@@ -30,7 +30,7 @@ bool Deriver::define(Located<int64_t> &F, Expr As, SourceRange From,
 bool Deriver::holds(Expr Condition, diag::Id Id,
                     const Located<int64_t> &Blamed) {
   Program.Conditions.push_back({Condition, Id, ir::keyOf(S, Blamed)});
-  return Condition.value() != 0;
+  return Condition.value() > 0; // nothing holds of what has no value
 }
 
 int64_t Deriver::decide(Expr Of) {

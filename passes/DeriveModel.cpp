@@ -210,9 +210,7 @@ void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
   const Extent Largest = *std::max_element(
       Extents.begin(), Extents.end(),
       [](const Extent A, const Extent B) { return **A < **B; });
-  // What is beyond 2^63 has no value to compare, and so fails it.
-  if (holds(isAtMost(number(0), Product), diag::SizeOverflow, *Largest) &&
-      Product.hasValue())
+  if (holds(isAtMost(number(0), Product), diag::SizeOverflow, *Largest))
     return;
   if (Blamed.insert(Largest->Range.start()).second)
     error(Largest->Range, diag::SizeOverflow, What);

@@ -34,7 +34,7 @@ void Deriver::checkEnds() {
   const ParallelSpec &P = S.Parallel;
   dropKeys("beside stages of their own size");
   const int64_t Layers = S.Model.layerCount();
-  int64_t Rest = Layers, Others = *P.Pp;
+  Expr Rest = number(Layers), Others = of(P.Pp);
   for (const auto &[Name, Key] :
        {std::pair("first_stage_layers", &P.FirstStageLayers),
         std::pair("last_stage_layers", &P.LastStageLayers)}) {
@@ -42,14 +42,18 @@ void Deriver::checkEnds() {
       continue;
     if (!holds(isMultiple(of(*Key), of(P.Vpp)), diag::StageChunks, *Key))
       error(Key->Range, diag::StageChunks, **Key, *P.Vpp);
-    Rest -= std::min(**Key, Layers + 1);
-    --Others;
+    Rest += of(*Key) * number(-1);
+    Others += number(-1);
   }
-  const int64_t Chunks = Others * *P.Vpp;
-  if (Rest < 0 || (Others == 0 ? Rest != 0 : Rest % Chunks != 0))
-    error(P.FirstStageLayers.isPresent() ? P.FirstStageLayers.Range
-                                         : P.LastStageLayers.Range,
-          diag::StageRest, std::max<int64_t>(Rest, 0), Others, *P.Vpp)
+  const Located<int64_t> &Stated =
+      P.FirstStageLayers.isPresent() ? P.FirstStageLayers : P.LastStageLayers;
+  const bool HasOthers = decide(isAtMost(number(1), Others)) != 0;
+  if (!holds(isAtMost(number(0), Rest), diag::StageRest, Stated) ||
+      !holds(HasOthers ? isMultiple(Rest, Others * of(P.Vpp))
+                       : combine(ExprOp::Equal, Rest, number(0)),
+             diag::StageRest, Stated))
+    error(Stated.Range, diag::StageRest, std::max<int64_t>(Rest.value(), 0),
+          Others.value(), *P.Vpp)
         .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
         .noteValue("pp", P.Pp);
 }
@@ -88,7 +92,9 @@ void Deriver::checkLayout() {
     P.Partition.setDefault(PartitionKind::Uniform);
   }
   int64_t Chunks = *P.Pp * *P.Vpp;
-  if (static_cast<int64_t>(P.Layout.size()) != Chunks) {
+  const auto Stated = static_cast<int64_t>(P.Layout.size());
+  if (!holds(combine(ExprOp::Equal, of(P.Pp) * of(P.Vpp), number(Stated)),
+             diag::LayoutLength, P.Pp)) {
     error(P.LayoutRange, diag::LayoutLength, P.Layout.size(), Chunks);
     return;
   }

@@ -37,7 +37,10 @@ void Deriver::deriveSchedule() {
           *P.Pp, *P.Vpp,
           llvm::formatv("that is `{0}`", getSpelling(Fitting)).str())
         .noteValue("pp", P.Pp);
-  else if (*P.Vpp < Info.LeastVpp || *P.Vpp > Info.MostVpp)
+  else if (!holds(isAtMost(number(Info.LeastVpp), of(P.Vpp)),
+                  diag::ScheduleMismatch, P.Vpp) ||
+           !holds(isAtMost(of(P.Vpp), number(Info.MostVpp)),
+                  diag::ScheduleMismatch, P.Vpp))
     error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
           *P.Pp, *P.Vpp,
           Info.MostVpp == 2

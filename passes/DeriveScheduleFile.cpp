@@ -113,6 +113,9 @@ void Deriver::checkScheduleFile() {
   const ParallelSpec &P = S.Parallel;
   if (*P.Schedule != ScheduleKind::File)
     return;
+  // A file is of one job's numbers.
+  for (const Located<int64_t> *F : {&P.Pp, &P.Vpp, &P.Ga})
+    decide(of(*F));
   const auto Lines = static_cast<int64_t>(P.Steps.size());
   if (Lines != *P.Pp) {
     error(P.Schedule.Range,

@@ -47,6 +47,10 @@ void chooseFlags(Spec &S, std::mt19937_64 &Random) {
   Flip(S.Train.AttentionMask);
   Flip(S.Train.Dropout);
   S.Train.Recompute.state(static_cast<RecomputeKind>(Random() % 3), {});
+  if (*S.Parallel.Pp > 1 && Random() % 3 == 0)
+    S.Parallel.Schedule.state(static_cast<ScheduleKind>(Random() % 10), {});
+  if (Random() % 6 == 0)
+    S.Parallel.FirstStageLayers.state(1 + int64_t(Random() % 8), {});
 }
 
 class Checker {
@@ -141,7 +145,12 @@ bool Checker::checkOne() {
   DiagnosticEngine Diags;
   const std::optional<Program> P = compile(S, Diags);
   for (const auto &[E, Made] : llvm::zip_equal(Known, Flags)) {
-    if (*Made.Train.AttentionMask != *S.Train.AttentionMask ||
+    auto IsAlike = [](const auto &A, const auto &B) {
+      return A.isPresent() == B.isPresent() && (!A.isPresent() || *A == *B);
+    };
+    if (!IsAlike(Made.Parallel.Schedule, S.Parallel.Schedule) ||
+        !IsAlike(Made.Parallel.FirstStageLayers, S.Parallel.FirstStageLayers) ||
+        *Made.Train.AttentionMask != *S.Train.AttentionMask ||
         *Made.Train.Dropout != *S.Train.Dropout ||
         *Made.Train.Recompute != *S.Train.Recompute ||
         *Made.Parallel.SequenceParallel != *S.Parallel.SequenceParallel)
