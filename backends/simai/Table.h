@@ -15,6 +15,10 @@
 #include <string>
 #include <vector>
 
+namespace foretrace::ir {
+struct Op;
+} // namespace foretrace::ir
+
 namespace foretrace::simai {
 
 enum class Comm : unsigned char {
@@ -34,6 +38,9 @@ struct Cell {
   int64_t Size = 0; ///< bytes, of the whole group (gathered size)
   /// Printed as Python prints a float, `12976128.0` (a quirk of one version).
   bool IsFloat = false;
+  /// The collective that it says; null if it says none, or a generator's
+  /// formula made it.
+  const ir::Op *Collective = nullptr;
 };
 
 /// One row: `name -1 <forward> <backward> <update> 100`.
@@ -89,6 +96,8 @@ struct Table {
   RowCount rowCount() const; ///< as written
 };
 
+/// The row that is written \p Index-th, from 0; there are more.
+Row rowAt(const Table &T, int64_t Index);
 /// The rows as they are written, in order.
 void forEachRow(const Table &T, llvm::function_ref<void(const Row &)> Visit);
 
