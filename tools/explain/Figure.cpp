@@ -26,13 +26,6 @@ static StringRef describeCount(ir::KeyId Id) {
   }
 }
 
-static Reason reasonOf(Located<int64_t>::Status S) {
-  using Status = Located<int64_t>::Status;
-  return S == Status::Stated    ? Reason::Stated
-         : S == Status::Default ? Reason::Default
-                                : Reason::Derived;
-}
-
 /// The keys of \p Of, from left to right; not those that they follow from.
 static void collectKeys(const ir::ExprTable &Sizes, ir::ExprId Of,
                         SmallSetVector<unsigned, 8> &Keys) {
@@ -57,13 +50,14 @@ Operand FigureMaker::operandOf(ir::ExprId Leaf) const {
     O.Counts = describeCount(N.Key.Id);
     return O;
   }
-  if (const Located<int64_t> *Field = findField(P.Spec, N.Key)) {
-    O.Why = reasonOf(Field->From);
-    if (Field->isStated())
-      O.Range = Field->Range;
-  }
-  if (N.Left.isValid())
+  if (N.Left.isValid()) {
     O.Definition = derive(N.Left);
+    return O;
+  }
+  // What follows from nothing else is stated, or a default.
+  const Located<int64_t> &Field = *findField(P.Spec, N.Key);
+  O.Why = Field.Range.isValid() ? Reason::Stated : Reason::Default;
+  O.Range = Field.Range;
   return O;
 }
 

@@ -28,10 +28,9 @@ struct Operand {
   std::string Name;
   int64_t Value = 0;
   Reason Why = Reason::Derived;
-  SourceRange Range;      ///< where it is stated; else invalid
-  llvm::StringRef Counts; ///< what was counted
-  /// What it follows from; a value that is stated, too, is checked against it.
-  std::optional<Derivation> Definition;
+  SourceRange Range;                    ///< where it is stated; else invalid
+  llvm::StringRef Counts;               ///< what was counted
+  std::optional<Derivation> Definition; ///< what it follows from
 };
 
 /// A number with its unit.

@@ -12,26 +12,34 @@ using namespace llvm;
 
 namespace foretrace::explain {
 
-/// The options of the first block that asks for a table of the IR, or of one
-/// that no job has.
+/// What is wrong, in words.
+static Error errorOf(StringRef Option, const DiagnosticEngine &Diags) {
+  return createStringError(Twine(Option) + ": " +
+                           Diags.diagnostics().front().text());
+}
+
+/// The options of the first block that asks for a table of the IR; of one that
+/// says nothing if there is no block.
 static Expected<simai::Options> findOptions(const ir::Spec &Job) {
-  const ir::EmitSpec Plain = ir::EmitSpec::plain("simai");
-  DiagnosticEngine Known; // whoever emits reports these
+  simai::Options Options;
   bool HasBlock = false;
   for (const ir::EmitSpec &E : Job.Emits) {
-    if (E.Backend != Plain.Backend)
+    if (E.Backend != "simai")
       continue;
+    DiagnosticEngine Diags;
+    Options = simai::readOptions(E, Diags);
+    if (Diags.hasErrors())
+      return errorOf("--emit", Diags);
+    if (Options.Accounting == simai::Accounting::Exact)
+      return Options;
     HasBlock = true;
-    simai::Options O = simai::readOptions(E, Known);
-    if (O.Accounting == simai::Accounting::Exact)
-      return O;
   }
   if (HasBlock)
     return createStringError(
         "--emit: with `accounting = aicb` rows are formulas of the public "
         "generator, not sizes of the IR; only `accounting = exact` is "
         "explained");
-  return simai::readOptions(Plain, Known);
+  return Options;
 }
 
 static Expected<const ir::Stage *> findStage(const ir::Program &P,
@@ -39,13 +47,13 @@ static Expected<const ir::Stage *> findStage(const ir::Program &P,
                                              std::optional<int64_t> Stage) {
   if (Stage)
     Choice = {simai::StageChoice::Kind::Number, *Stage, {}};
-  DiagnosticEngine Wrong;
+  DiagnosticEngine Diags;
   const std::vector<const ir::Stage *> Stages =
-      simai::chosenStages(P, Choice, Wrong);
+      simai::chosenStages(P, Choice, Diags);
   if (Stages.size() == 1)
     return Stages.front();
   if (Stages.empty())
-    return createStringError("--stage: " + Wrong.diagnostics().front().text());
+    return errorOf("--stage", Diags);
   return createStringError("--emit: each kind of stage has a table; say with "
                            "--stage which one is meant");
 }
@@ -68,7 +76,7 @@ Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Index,
   Expected<const ir::Stage *> Of = findStage(P, Options->Stage, Stage);
   if (!Of)
     return Of.takeError();
-  simai::LeftOut Unsaid; // as above
+  simai::LeftOut Unsaid; // for whoever emits to report
   const simai::Table Table = simai::exactTable(P, **Of, "", Unsaid);
   const simai::RowCount Rows = Table.rowCount();
   if (Rows.isOverflow())
