@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 
+import chakra
 import each_job
 from ftir import TYPE, Keys
 from unfold_ranks import Job, random_ranks
@@ -91,6 +92,26 @@ def check_row(foretrace, path, folder, draw, stage):
     return len(figures)
 
 
+def check_node(foretrace, path, folder, draw, ranks):
+    """A node of a trace has the sizes that are explained."""
+    rank = draw.randrange(ranks)
+    traces = path + ".chakra"
+    subprocess.run([foretrace, "compile", path, "--emit=chakra", "--quiet",
+                    "-o", traces + "/"], capture_output=True, check=True)
+    [name] = [n for n in os.listdir(traces) if n.endswith(".%d.et" % rank)]
+    node = draw.choice(chakra.read(os.path.join(traces, name))[1])
+    found = figures_of(explain(foretrace, path, "--emit=chakra", "--rank=%d"
+                               % rank, "--node=%d" % node.id), folder)
+    of = node.attributes
+    if node.kind != "compute":
+        assert found == [("bytes", of["comm_size"])], (of, found)
+    elif "num_ops" in of:
+        sizes = dict(found)
+        assert max(sizes.get("FLOPs", 0), 1) == of["num_ops"], (of, found)
+        assert max(sizes["bytes"], 1) == of["tensor_size"], (of, found)
+    return len(found)
+
+
 def numbers(foretrace, folder, seed):
     """Checks numbers of a job; how many."""
     draw, path, _, ir = random_ranks(foretrace, folder, seed)
@@ -98,6 +119,7 @@ def numbers(foretrace, folder, seed):
     job = Job(ir)
     stage = draw.randrange(job.schedule.p)
     count = check_row(foretrace, path, folder, draw, stage)
+    count += check_node(foretrace, path, folder, draw, job.ranks)
     ops = re.findall(r"^  %.* = \w+(?:\.\w+)?(?:\([^)]*\))? @(\S+)", ir, re.M)
     parameter, kind = draw.choice(
         re.findall(rf"^  param %(\S+) : ({TYPE})", ir, re.M))[:2]

@@ -43,13 +43,14 @@ static Error unknownSlug(StringRef Slug) {
                     : "did you mean `" + Near.str() + "`?"));
 }
 
-Expected<StringRef> explainDiagnostic(StringRef Slug) {
+Error printDiagnostic(StringRef Slug, raw_ostream &OS) {
   const StringRef Page = Pages[0].Text;
   const std::string Heading = ("\n## " + Twine(Slug) + "\n").str();
   const size_t At = Page.find(Heading);
   if (At == StringRef::npos)
     return unknownSlug(Slug);
-  return untilHeading(Page.substr(At + Heading.size())).trim();
+  OS << untilHeading(Page.substr(At + Heading.size())).trim() << '\n';
+  return Error::success();
 }
 
 } // namespace foretrace::explain

@@ -6,12 +6,13 @@
 #define FORETRACE_TOOLS_EXPLAIN_DIAGNOSTICPAGE_H
 
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::explain {
 
-/// The paragraph on the error or warning \p Slug, in Markdown; an error if
-/// there is none.
-llvm::Expected<llvm::StringRef> explainDiagnostic(llvm::StringRef Slug);
+/// Prints the paragraph on the error or warning \p Slug, in Markdown; an error
+/// if there is none.
+llvm::Error printDiagnostic(llvm::StringRef Slug, llvm::raw_ostream &OS);
 
 } // namespace foretrace::explain
 

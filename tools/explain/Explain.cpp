@@ -10,30 +10,43 @@ bool Query::isEmpty() const {
          Backend.empty();
 }
 
+static Expected<Subjects> explainEmitted(const ir::Program &P,
+                                         const Query &Asked) {
+  if (Asked.Backend == "simai") {
+    if (!Asked.Row || Asked.Node || Asked.Rank)
+      return createStringError("explain: `--emit simai` needs --row, and may "
+                               "have --stage");
+    return explainSimaiRow(P, *Asked.Row, Asked.Stage);
+  }
+  if (Asked.Backend == "chakra") {
+    if (!Asked.Rank || !Asked.Node || Asked.Row || Asked.Stage)
+      return createStringError("explain: `--emit chakra` needs --rank and "
+                               "--node");
+    return explainChakraNode(P, *Asked.Rank, *Asked.Node);
+  }
+  return createStringError("--emit: `" + Asked.Backend +
+                           "` is not explained; `simai` and `chakra` are");
+}
+
 Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
   const int Count = !Asked.Op.empty() + !Asked.Parameter.empty() +
                     Asked.Memory + Asked.Messages + !Asked.Backend.empty();
   if (Count != 1)
     return createStringError("explain: say one of --op, --param, --memory, "
                              "--messages and --emit");
-  if (Asked.Row.has_value() == Asked.Backend.empty())
-    return createStringError("explain: --emit and --row belong together, for "
-                             "example `--emit simai --row 1`");
-  if (Asked.Stage && (!Asked.Op.empty() || !Asked.Parameter.empty()))
-    return createStringError("explain: --stage is of --memory, --messages and "
-                             "--emit");
-  if (!Asked.Op.empty())
-    return explainOps(P, Asked.Op);
-  if (!Asked.Parameter.empty())
-    return explainParameters(P, Asked.Parameter);
+  if (!Asked.Backend.empty())
+    return explainEmitted(P, Asked);
+  if (Asked.Row || Asked.Node || Asked.Rank)
+    return createStringError("explain: --row, --node and --rank are of --emit");
   if (Asked.Memory)
     return explainMemory(P, Asked.Stage);
   if (Asked.Messages)
     return explainMessages(P, Asked.Stage);
-  if (Asked.Backend == "simai")
-    return explainSimaiRow(P, *Asked.Row, Asked.Stage);
-  return createStringError("--emit: rows of `" + Asked.Backend +
-                           "` are not explained; those of `simai` are");
+  if (Asked.Stage)
+    return createStringError("explain: --stage is of --memory, --messages and "
+                             "`--emit simai`");
+  return Asked.Op.empty() ? explainParameters(P, Asked.Parameter)
+                          : explainOps(P, Asked.Op);
 }
 
 } // namespace foretrace::explain

@@ -13,12 +13,13 @@ namespace foretrace::explain {
 
 using Subjects = std::vector<Subject>;
 
-/// What is asked for: one thing, but for the stage.
+/// What is asked for: one thing, and which one of that is meant.
 struct Query {
   std::string Op, Parameter; ///< names
   bool Memory = false, Messages = false;
-  std::string Backend; ///< whose row Row is
-  std::optional<int64_t> Row, Stage;
+  std::string Backend;              ///< whose row, or node
+  std::optional<int64_t> Row, Node; ///< of `simai`; of `chakra`
+  std::optional<int64_t> Stage, Rank;
 
   /// Whether nothing is.
   bool isEmpty() const;
@@ -41,6 +42,11 @@ llvm::Expected<Subjects> explainParameters(const ir::Program &P,
 /// or of the stage that the block says: the collective in each column.
 llvm::Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Row,
                                          std::optional<int64_t> Stage);
+
+/// Node \p Node of the Chakra trace of \p Rank: bytes of what communicates,
+/// FLOPs and bytes of what computes.
+llvm::Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
+                                           int64_t Node);
 
 /// What the stages hold of memory, or only stage \p Stage.
 llvm::Expected<Subjects> explainMemory(const ir::Program &P,

@@ -26,25 +26,25 @@ static Option<std::string> Op("op", "name", "Ops: [BLOCK/]OP[/PHASE]");
 static Option<std::string> Param("param", "name", "Parameters: [BLOCK/]NAME");
 static Option<bool> Memory("memory", "", "What each stage holds");
 static Option<bool> Sent("messages", "", "What each stage sends");
-static Option<std::string> Backend("emit", "backend", "Whose row --row is");
-static Option<int64_t> Row("row", "n", "A row of what is emitted, from 1");
+static Option<std::string> Backend("emit", "backend",
+                                   "Of this: simai or chakra");
+static Option<int64_t> Row("row", "n", "A row of its table, from 1");
+static Option<int64_t> Node("node", "n", "A node of its trace of --rank");
+static Option<int64_t> Rank("rank", "n", "Whose trace it is");
 static Option<int64_t> Stage("stage", "n", "Only of this stage, from 0");
-static Option<std::string> Format("format", "format", "text (default) or json",
-                                  "text");
+static Option<std::string> Format("format", "format", "text or json", "text");
 
 ExitCode runExplain() {
-  const explain::Query Asked = {Op,      Param,       Memory,       Sent,
-                                Backend, Row.given(), Stage.given()};
+  const explain::Query Asked = {Op,           Param,         Memory,
+                                Sent,         Backend,       Row.given(),
+                                Node.given(), Stage.given(), Rank.given()};
   explain::PrinterFn *Print = explain::findPrinter(Format);
   if (jobPath().empty() || !Print)
     return usageError(!Print ? "--format: text or json"
                              : "explain: a job or a diagnostic is missing");
   if (Asked.isEmpty()) {
-    Expected<StringRef> Paragraph = explain::explainDiagnostic(jobPath());
-    if (!Paragraph)
-      return usageError(toString(Paragraph.takeError()));
-    outs() << *Paragraph << '\n';
-    return ExitSuccess;
+    Error E = explain::printDiagnostic(jobPath(), outs());
+    return E ? usageError(toString(std::move(E))) : ExitSuccess;
   }
   Compiler Session;
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), makeEngine());
