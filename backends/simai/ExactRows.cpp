@@ -187,7 +187,7 @@ BlockRows foretrace::simai::rowsOf(const ir::Program &P, const ir::Block &B,
   return RowMaker(P, B, W).run();
 }
 
-BlockRows foretrace::simai::stepRowsOf(const ir::Program &P, const ir::Block &B,
-                                       const Words &W) {
+BlockRows foretrace::simai::stepRowsOf(const ir::Program &P,
+                                       const ir::Block &B, const Words &W) {
   return RowMaker(P, B, W).runStep();
 }

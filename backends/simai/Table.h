@@ -38,8 +38,7 @@ struct Cell {
   int64_t Size = 0; ///< bytes, of the whole group (gathered size)
   /// Printed as Python prints a float, `12976128.0` (a quirk of one version).
   bool IsFloat = false;
-  /// The collective that it says; null if it says none, or a generator's
-  /// formula made it.
+  /// What it says of the IR; null if it says nothing, or a generator's formula.
   const ir::Op *Collective = nullptr;
 };
 
@@ -96,7 +95,8 @@ struct Table {
   RowCount rowCount() const; ///< as written
 };
 
-/// The row that is written \p Index-th, from 0; there are more.
+/// The row that is written in place \p Index, from 0, which is one of
+/// rowCount().
 Row rowAt(const Table &T, int64_t Index);
 /// The rows as they are written, in order.
 void forEachRow(const Table &T, llvm::function_ref<void(const Row &)> Visit);

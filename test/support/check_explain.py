@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: check_explain.py FORETRACE SEED COUNT
 
-What `foretrace explain` says of numbers of random jobs is true: the expressions,
-evaluated here from the leaves alone, give the numbers, which are those that are
-emitted; and where a leaf is stated, that number is written.
+What `foretrace explain` says of numbers of random jobs is true: expressions,
+evaluated here from the leaves alone, give the numbers; of rows, nodes and
+parameters they are those that are emitted. Where a leaf is stated, that number is
+written.
 """
 import json
 import os
@@ -15,7 +16,8 @@ import each_job
 from ftir import TYPE, Keys
 from unfold_ranks import Job, random_ranks
 
-LEAST = 8  # numbers of each job: of an op, a parameter and the memory of a stage
+# Numbers of each job: of an op, a parameter, and the memory of a stage.
+LEAST = 8
 
 
 class Leaves(Keys):

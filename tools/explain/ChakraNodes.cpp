@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A node of a Chakra trace. Nodes are the tasks of ir/StageTasks.h, by their
-// numbers; a task knows its op.
+// numbers; a task knows its op. They have to be walked through.
 #include "backends/ChakraCollectives.h"
 #include "backends/TaskLimits.h"
 #include "ir/Boundary.h"
