@@ -2,9 +2,8 @@
 """usage: check_explain.py FORETRACE SEED COUNT
 
 What `foretrace explain` says of numbers of random jobs is true: expressions,
-evaluated here from the leaves alone, give the numbers; of rows, nodes and
-parameters they are those that are emitted. Where a leaf is stated, that number is
-written.
+evaluated here from their leaves alone, give the numbers, which of rows, nodes and
+parameters are those that are emitted. Where a leaf is stated stands its value.
 """
 import json
 import os
