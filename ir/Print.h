@@ -14,8 +14,9 @@ namespace foretrace::ir {
 /// The version of the text form that this build writes and reads.
 inline constexpr int64_t TextVersion = 1;
 
-/// How sizes are printed: `sequence*hidden/tp`, or what that is.
-enum class SizeStyle : unsigned char { Names, Values };
+/// How sizes are printed: `sequence*hidden/tp`, what that is, or with numbers
+/// in place of keys, `2048*12288/8`.
+enum class SizeStyle : unsigned char { Names, Values, Numbers };
 
 struct PrintOptions {
   SizeStyle Sizes = SizeStyle::Names;

@@ -9,14 +9,17 @@ using namespace foretrace::ir;
 
 /// Parentheses stand where something binds less than \p Precedence.
 static void print(const Program &P, ExprId I, unsigned Precedence,
-                  llvm::raw_ostream &OS) {
+                  llvm::raw_ostream &OS, bool IsInNumbers) {
   const ExprNode &N = P.Sizes[I];
   switch (N.Op) {
   case ExprOp::Constant:
     OS << N.Value;
     return;
   case ExprOp::Key:
-    printName(nameOf(P.Spec, N.Key), OS);
+    if (IsInNumbers)
+      OS << P.Sizes.value(I);
+    else
+      printName(nameOf(P.Spec, N.Key), OS);
     return;
   case ExprOp::Floor:
   case ExprOp::Ceil:
@@ -26,9 +29,9 @@ static void print(const Program &P, ExprId I, unsigned Precedence,
   case ExprOp::Less:
   case ExprOp::Equal:
     OS << getSpelling(N.Op) << '(';
-    print(P, N.Left, 0, OS);
+    print(P, N.Left, 0, OS, IsInNumbers);
     OS << ',';
-    print(P, N.Right, 0, OS);
+    print(P, N.Right, 0, OS, IsInNumbers);
     OS << ')';
     return;
   case ExprOp::Add:
@@ -36,9 +39,9 @@ static void print(const Program &P, ExprId I, unsigned Precedence,
   case ExprOp::Div: {
     const unsigned Own = N.Op == ExprOp::Add ? 1 : 2;
     OS << (Own < Precedence ? "(" : "");
-    print(P, N.Left, Own, OS);
+    print(P, N.Left, Own, OS, IsInNumbers);
     OS << getSpelling(N.Op);
-    print(P, N.Right, Own + 1, OS);
+    print(P, N.Right, Own + 1, OS, IsInNumbers);
     OS << (Own < Precedence ? ")" : "");
     return;
   }
@@ -51,5 +54,5 @@ void foretrace::ir::print(const Program &P, ExprId E, llvm::raw_ostream &OS,
   if (Style == SizeStyle::Values && P.Sizes.value(E) != NoValue)
     OS << P.Sizes.value(E);
   else
-    ::print(P, E, 0, OS);
+    ::print(P, E, 0, OS, Style == SizeStyle::Numbers);
 }

@@ -14,6 +14,7 @@ struct CellMessage {
   simai::Comm Comm;
   simai::CommGroup Group;
   int64_t Size;
+  const ir::Op *Collective;
 };
 
 /// A forward op with everything that happens on its behalf.
@@ -77,7 +78,7 @@ void RowMaker::addCollective(Unit &U, const ir::Op &O) {
     Result.Missing.push_back({&O, Size});
     return;
   }
-  CellMessage Msg{Found->Comm, Found->Group, Size.value()};
+  CellMessage Msg{Found->Comm, Found->Group, Size.value(), &O};
   if (Found->Where == Direction::Data)
     U.DataMessages.push_back(Msg);
   else if (O.Phase == Phase::Forward)
@@ -127,6 +128,7 @@ void RowMaker::emit(const Unit &U) {
       C.Comm = Msg.Comm;
       C.Group = Msg.Group;
       C.Size = Msg.Size;
+      C.Collective = Msg.Collective;
     };
     if (I < U.ForwardMessages.size())
       Put(R.Forward, U.ForwardMessages[I]);

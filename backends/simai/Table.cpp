@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Table.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
 using namespace foretrace::simai;
@@ -43,19 +44,55 @@ static Row shareOf(const Row &R, int64_t I, int64_t Count) {
   return Share;
 }
 
+/// Rows of a run, once.
+static RowCount countRows(const Table &T, const Run &R) {
+  RowCount Rows;
+  for (const Row &Row : T.Bodies[R.Body])
+    Rows += RowCount(shareCount(Row, T.LongestTime));
+  return Rows;
+}
+
+/// Rows of a part, once.
+static RowCount countRows(const Table &T, const Part &P) {
+  RowCount Rows;
+  for (const Run &R : P.Runs)
+    Rows += countRows(T, R) * R.Repeat;
+  return Rows;
+}
+
 RowCount Table::rowCount() const {
   RowCount Total;
-  for (const Part &P : Parts) {
-    RowCount InPart;
-    for (const Run &R : P.Runs) {
-      RowCount InBody;
-      for (const Row &Row : Bodies[R.Body])
-        InBody += RowCount(shareCount(Row, LongestTime));
-      InPart += InBody * R.Repeat;
-    }
-    Total += InPart * P.Repeat;
-  }
+  for (const Part &P : Parts)
+    Total += countRows(*this, P) * P.Repeat;
   return Total;
+}
+
+/// The one of \p Folded that row \p Index is in, which becomes its place in one
+/// turn of that.
+template <typename FoldedT>
+static const FoldedT &unfold(const Table &T, const std::vector<FoldedT> &Folded,
+                             int64_t &Index) {
+  for (const FoldedT &F : Folded) {
+    const int64_t Once = countRows(T, F).value();
+    if (Index < Once * F.Repeat) {
+      Index %= Once;
+      return F;
+    }
+    Index -= Once * F.Repeat;
+  }
+  llvm_unreachable("no row of the table");
+}
+
+Row foretrace::simai::rowAt(const Table &T, int64_t Index) {
+  const Part &P = unfold(T, T.Parts, Index);
+  const Run &R = unfold(T, P.Runs, Index);
+  for (const Row &Row : T.Bodies[R.Body]) {
+    const int64_t Count = shareCount(Row, T.LongestTime);
+    if (Index < Count)
+      return Count == 1 ? Row : shareOf(Row, Index, Count);
+    Index -= Count;
+  }
+  llvm_unreachable("no row of the run");
 }
 
 /// The rows that \p R is written as.

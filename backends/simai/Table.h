@@ -15,6 +15,10 @@
 #include <string>
 #include <vector>
 
+namespace foretrace::ir {
+struct Op;
+} // namespace foretrace::ir
+
 namespace foretrace::simai {
 
 enum class Comm : unsigned char {
@@ -34,6 +38,8 @@ struct Cell {
   int64_t Size = 0; ///< bytes, of the whole group (gathered size)
   /// Printed as Python prints a float, `12976128.0` (a quirk of one version).
   bool IsFloat = false;
+  /// What it says of the IR; null if it says nothing, or a generator's formula.
+  const ir::Op *Collective = nullptr;
 };
 
 /// One row: `name -1 <forward> <backward> <update> 100`.
@@ -89,6 +95,9 @@ struct Table {
   RowCount rowCount() const; ///< as written
 };
 
+/// The row that is written in place \p Index, from 0, which is one of
+/// rowCount().
+Row rowAt(const Table &T, int64_t Index);
 /// The rows as they are written, in order.
 void forEachRow(const Table &T, llvm::function_ref<void(const Row &)> Visit);
 

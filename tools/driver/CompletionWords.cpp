@@ -32,6 +32,8 @@ std::vector<CompletionWords> completionWords() {
   All.push_back({"compile", "emit", names(allBackends())});
   All.push_back({"compile", "print-after", Passes});
   All.push_back({"completion", "", {"bash", "zsh"}});
+  All.push_back({"explain", "emit", {"simai", "chakra"}});
+  All.push_back({"explain", "format", {"text", "json"}});
   All.push_back({"list", "", listingNames()});
   All.push_back({"opt", "passes", Passes});
   All.push_back({"opt", "print-after", Passes});

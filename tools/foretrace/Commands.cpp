@@ -15,9 +15,9 @@ namespace foretrace {
 #include "tools/foretrace/Commands.def"
 
 cl::SubCommandGroup &jobCommands() {
-  static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
-                                      &checkCommand(), &calibrateCommand(),
-                                      &groupsCommand()};
+  static cl::SubCommandGroup Group = {&compileCommand(),   &planCommand(),
+                                      &explainCommand(),   &checkCommand(),
+                                      &calibrateCommand(), &groupsCommand()};
   return Group;
 }
 
@@ -25,7 +25,7 @@ cl::SubCommandGroup &diagnosingCommands() {
   static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
                                       &checkCommand(),   &calibrateCommand(),
                                       &groupsCommand(),  &convertCommand(),
-                                      &optCommand()};
+                                      &optCommand(),     &explainCommand()};
   return Group;
 }
 

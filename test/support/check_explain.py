@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_explain.py FORETRACE SEED COUNT
+
+What `foretrace explain` says of numbers of random jobs is true: expressions,
+evaluated here from their leaves alone, give the numbers, which of rows, nodes and
+parameters are those that are emitted. Where a leaf is stated stands its value.
+"""
+import json
+import os
+import re
+import subprocess
+
+import chakra
+import each_job
+from ftir import TYPE, Keys
+from unfold_ranks import Job, random_ranks
+
+# Numbers of each job: of an op, a parameter, and the memory of a stage.
+LEAST = 8
+
+
+class Leaves(Keys):
+    """Numbers by name, from operands of an explanation."""
+
+    def __init__(self, operands, folder):
+        self.numbers = {o["key"]: number_of(o, folder) for o in operands}
+
+
+def written(operand, folder):
+    """The number at the place where an operand is stated."""
+    with open(os.path.join(folder, operand["file"])) as file:
+        line = file.read().splitlines()[operand["line"] - 1]
+    text = line[operand["column"] - 1:]
+    assert text.startswith(operand["text"]), operand
+    return int(re.match(r"\d+\b", text)[0])
+
+
+def number_of(operand, folder):
+    """From what it follows from, if it does, else from where it stands."""
+    if operand["from"] == "stated":
+        assert written(operand, folder) == operand["value"], operand
+    if "expression" in operand:
+        value = value_of(operand, folder)
+        assert value == operand["value"], operand
+    else:
+        assert operand["from"] in ("stated", "default", "counted"), operand
+    return operand["value"]
+
+
+def value_of(tree, folder):
+    """The value of the expression, and of it with numbers put in."""
+    keys = Leaves(tree["operands"], folder)
+    value = keys.value(tree["expression"])
+    assert Leaves([], folder).value(tree["numbers"]) == value, tree
+    return value
+
+
+def explain(foretrace, path, *arguments):
+    run = subprocess.run([foretrace, "explain", path, "--format=json",
+                          *arguments], capture_output=True, text=True,
+                         check=True)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def figures_of(subjects, folder):
+    """(unit, value) of all figures, which are checked."""
+    figures = []
+    for subject in subjects:
+        for figure in subject["figures"]:
+            assert value_of(figure, folder) == figure["value"], figure
+            figures.append((figure["unit"], figure["value"]))
+    return figures
+
+
+def check_row(foretrace, path, folder, draw, stage):
+    """A row of the table of a stage has the sizes that are explained."""
+    with open(path) as file:
+        text = file.read()
+    table = path + ".txt"
+    with open(path, "w") as file:
+        file.write(text + 'emit simai { file = "%s" stage = %d }\n' % (
+            os.path.basename(table), stage))
+    subprocess.run([foretrace, "compile", path, "--emit=simai", "--quiet",
+                    "-o", table], capture_output=True, check=True)
+    with open(table) as file:
+        rows = file.read().splitlines()[2:]
+    number = draw.randint(1, len(rows))
+    cells = rows[number - 1].split()
+    figures = figures_of(explain(foretrace, path, "--emit=simai",
+                                 "--row=%d" % number), folder)
+    sizes = [int(cells[at]) for at in (4, 7, 10) if cells[at - 1] != "NONE"]
+    assert [value for _, value in figures] == sizes, (cells, figures)
+    return len(figures)
+
+
+def check_node(foretrace, path, folder, draw, ranks):
+    """A node of a trace has the sizes that are explained."""
+    rank = draw.randrange(ranks)
+    traces = path + ".chakra"
+    subprocess.run([foretrace, "compile", path, "--emit=chakra", "--quiet",
+                    "-o", traces + "/"], capture_output=True, check=True)
+    [name] = [n for n in os.listdir(traces) if n.endswith(".%d.et" % rank)]
+    node = draw.choice(chakra.read(os.path.join(traces, name))[1])
+    found = figures_of(explain(foretrace, path, "--emit=chakra", "--rank=%d"
+                               % rank, "--node=%d" % node.id), folder)
+    of = node.attributes
+    if node.kind != "compute":
+        assert found == [("bytes", of["comm_size"])], (of, found)
+    elif "num_ops" in of:
+        sizes = dict(found)
+        assert max(sizes.get("FLOPs", 0), 1) == of["num_ops"], (of, found)
+        assert max(sizes["bytes"], 1) == of["tensor_size"], (of, found)
+    return len(found)
+
+
+def numbers(foretrace, folder, seed):
+    """Checks numbers of a job; how many."""
+    draw, path, _, ir = random_ranks(foretrace, folder, seed)
+    path += ".fore"
+    job = Job(ir)
+    stage = draw.randrange(job.schedule.p)
+    count = check_row(foretrace, path, folder, draw, stage)
+    count += check_node(foretrace, path, folder, draw, job.ranks)
+    ops = re.findall(r"^  %.* = \w+(?:\.\w+)?(?:\([^)]*\))? @(\S+)", ir, re.M)
+    parameter, kind = draw.choice(
+        re.findall(rf"^  param %(\S+) : ({TYPE})", ir, re.M))[:2]
+    found = figures_of(explain(foretrace, path, "--param", parameter), folder)
+    assert ("bytes", job.bytes(kind)) in found, (parameter, found)
+    count += len(found)
+    for query in (["--op", draw.choice(ops).strip('"')],
+                  ["--memory", "--stage=%d" % stage],
+                  ["--messages", "--stage=%d" % stage]):
+        found = figures_of(explain(foretrace, path, *query), folder)
+        assert found or query[0] == "--messages", query
+        count += len(found)
+    return count
+
+
+def one(foretrace, folder, seed):
+    """What is wrong, or None."""
+    try:
+        assert numbers(foretrace, folder, seed) >= LEAST
+    except (AssertionError, subprocess.CalledProcessError) as problem:
+        return "seed %s: %s" % (seed, problem)
+    return None
+
+
+if __name__ == "__main__":
+    each_job.main(one)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What docs/diagnostics.md says of a diagnostic; the page is part of the
+// program.
+#ifndef FORETRACE_TOOLS_EXPLAIN_DIAGNOSTICPAGE_H
+#define FORETRACE_TOOLS_EXPLAIN_DIAGNOSTICPAGE_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::explain {
+
+/// Prints the paragraph on the error or warning \p Slug, in Markdown; an error
+/// if there is none.
+llvm::Error printDiagnostic(llvm::StringRef Slug, llvm::raw_ostream &OS);
+
+} // namespace foretrace::explain
+
+#endif

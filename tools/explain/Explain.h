@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the numbers of a job come from. Nothing is emitted and nothing derived
+// again: expressions and origins are those that the passes left in the program.
+// The programs here have all facts; an error names what there is instead.
+#ifndef FORETRACE_TOOLS_EXPLAIN_EXPLAIN_H
+#define FORETRACE_TOOLS_EXPLAIN_EXPLAIN_H
+
+#include "tools/explain/Figure.h"
+#include "llvm/Support/Error.h"
+
+namespace foretrace::explain {
+
+using Subjects = std::vector<Subject>;
+
+/// What is asked for: one thing, and which one of that is meant.
+struct Query {
+  std::string Op, Parameter; ///< names
+  bool Memory = false, Messages = false;
+  std::string Backend;              ///< whose row, or node
+  std::optional<int64_t> Row, Node; ///< of `simai`; of `chakra`
+  std::optional<int64_t> Stage, Rank;
+
+  /// Whether nothing is.
+  bool isEmpty() const;
+};
+
+/// Answers \p Asked.
+llvm::Expected<Subjects> explain(const ir::Program &P, const Query &Asked);
+
+/// The ops called \p Name, and the collectives that they need: results,
+/// message, FLOPs, bytes touched. `linear_qkv`, in one block
+/// `layer/linear_qkv`, of one phase `layer/linear_qkv/backward`.
+llvm::Expected<Subjects> explainOps(const ir::Program &P, llvm::StringRef Name);
+
+/// The parameters called \p Name, `linear_qkv.weight` or
+/// `layer/linear_qkv.weight`: elements and bytes of one rank.
+llvm::Expected<Subjects> explainParameters(const ir::Program &P,
+                                           llvm::StringRef Name);
+
+/// Row \p Row, from 1, of the table that `emit simai` writes of stage \p Stage,
+/// or of the stage that the block says: the collective in each column.
+llvm::Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Row,
+                                         std::optional<int64_t> Stage);
+
+/// Node \p Node of the Chakra trace of \p Rank: bytes of what communicates,
+/// FLOPs and bytes of what computes.
+llvm::Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
+                                           int64_t Node);
+
+/// What the stages hold of memory, or only stage \p Stage.
+llvm::Expected<Subjects> explainMemory(const ir::Program &P,
+                                       std::optional<int64_t> Stage);
+/// What they send in an iteration.
+llvm::Expected<Subjects> explainMessages(const ir::Program &P,
+                                         std::optional<int64_t> Stage);
+
+} // namespace foretrace::explain
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A number of a job as a tree: what it is made of, down to where each key is
+// stated.
+#ifndef FORETRACE_TOOLS_EXPLAIN_FIGURE_H
+#define FORETRACE_TOOLS_EXPLAIN_FIGURE_H
+
+#include "ir/Program.h"
+#include <vector>
+
+namespace foretrace::explain {
+
+struct Operand;
+
+/// An expression, and the keys in it.
+struct Derivation {
+  std::string Names;             ///< `hidden*sequence*2`
+  std::string Numbers;           ///< `12288*2048*2`
+  std::vector<Operand> Operands; ///< each once, in order
+};
+
+/// Why a key has its value.
+enum class Reason : unsigned char { Stated, Default, Derived, Counted };
+llvm::StringRef getName(Reason R);
+
+/// A key of an expression.
+struct Operand {
+  std::string Name;
+  int64_t Value = 0;
+  Reason Why = Reason::Derived;
+  SourceRange Range;                    ///< where it is stated; else invalid
+  llvm::StringRef Counts;               ///< what was counted
+  std::optional<Derivation> Definition; ///< what it follows from
+};
+
+/// A number with its unit.
+struct Figure {
+  std::string What;  ///< "message", "result linear_qkv.out"
+  int64_t Value = 0; ///< ir::NoValue if it is beyond 2^63
+  llvm::StringRef Unit;
+  Derivation From;
+};
+
+/// What figures are of: an op, a parameter, a stage.
+struct Subject {
+  std::string What;
+  ir::Origin Origin; ///< of an op; else a range alone
+  std::vector<Figure> Figures;
+};
+
+/// Makes figures of expressions of \p P.
+class FigureMaker {
+public:
+  explicit FigureMaker(const ir::Program &P) : P(P) {}
+
+  Figure make(std::string What, ir::ByteExpr Of) const {
+    return make(std::move(What), Of.Id, "bytes");
+  }
+  Figure make(std::string What, ir::ElementExpr Of) const {
+    return make(std::move(What), Of.Id, "elements");
+  }
+  Figure make(std::string What, ir::FlopExpr Of) const {
+    return make(std::move(What), Of.Id, "FLOPs");
+  }
+
+private:
+  Figure make(std::string What, ir::ExprId Of, llvm::StringRef Unit) const;
+  Derivation derive(ir::ExprId Of) const;
+  Operand operandOf(ir::ExprId Leaf) const;
+
+  const ir::Program &P;
+};
+
+} // namespace foretrace::explain
+
+#endif

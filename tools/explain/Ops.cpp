@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/explain/Ops.h"
+#include "ir/Print.h"
+#include "passes/analyses/Analyses.h"
+#include "tools/explain/Explain.h"
+#include "tools/explain/Names.h"
+
+using namespace llvm;
+
+namespace foretrace::explain {
+
+Subject describeOp(const ir::Block &B, const ir::Op &O) {
+  Subject S;
+  raw_string_ostream OS(S.What);
+  OS << B.Name << '/' << O.Name << ": " << getMnemonic(O.Kind)
+     << getSuffix(O.Derivative);
+  if (!O.Group.empty())
+    OS << '(' << O.Group << ')';
+  if (isCollective(O.Kind) && O.For.isValid())
+    OS << " for " << B.Ops[O.For].Name;
+  OS << ", " << getName(O.Phase);
+  S.Origin = O.Origin;
+  return S;
+}
+
+/// What is asked for: `BLOCK/OP/PHASE`, of which only the op must be there.
+static bool isMeant(const ir::Block &B, const ir::Op &O, StringRef Name) {
+  auto IsCalled = [&](const ir::Op &Op) {
+    const std::string InBlock = B.Name + "/" + Op.Name;
+    const std::string InPhase = InBlock + "/" + getName(O.Phase).str();
+    return Name == Op.Name || Name == InBlock || Name == InPhase;
+  };
+  return IsCalled(O) ||
+         (isCollective(O.Kind) && O.For.isValid() && IsCalled(B.Ops[O.For]));
+}
+
+/// As it stands in the text form.
+static std::string typeOf(const ir::Program &P, const ir::Value &V) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  ir::print(P, V.Type, V.Layout, OS);
+  return Text;
+}
+
+/// Of results only the elements are expressions of a program: \p P takes in the
+/// bytes.
+static Subject explainOp(ir::Program &P, const ir::Block &B, const ir::Op &O) {
+  Subject S = describeOp(B, O);
+  const FigureMaker Make(P);
+  for (const ir::ValueId V : O.Results) {
+    const ir::Value &Result = B.Values[V];
+    S.Figures.push_back(
+        Make.make("result " + Result.Name + " : " + typeOf(P, Result),
+                  ir::ByteExpr(ir::bytesOnRank(P, Result))));
+  }
+  if (isCollective(O.Kind)) {
+    S.Figures.push_back(Make.make("message", O.Message));
+    return S;
+  }
+  if (O.Work.Id.isValid())
+    S.Figures.push_back(Make.make("work", O.Work));
+  S.Figures.push_back(
+      Make.make("touched", ir::ByteExpr(touchedBytes(P, B, O))));
+  return S;
+}
+
+static Error unknownOp(const ir::Program &P, StringRef Name) {
+  NameList Known;
+  for (const ir::Block &B : P.Blocks)
+    for (const ir::Op &O : B.Ops)
+      Known.add(B.Name, O.Name);
+  return Known.unknown("an op", Name);
+}
+
+Expected<Subjects> explainOps(const ir::Program &Of, StringRef Name) {
+  ir::Program P = Of;
+  Subjects Found;
+  for (const ir::Block &B : Of.Blocks)
+    for (const ir::Op &O : B.Ops)
+      if (isMeant(B, O, Name))
+        Found.push_back(explainOp(P, B, O));
+  if (Found.empty())
+    return unknownOp(P, Name);
+  return Found;
+}
+
+Expected<Subjects> explainParameters(const ir::Program &Of, StringRef Name) {
+  ir::Program P = Of;
+  const FigureMaker Make(P);
+  Subjects Found;
+  NameList Known;
+  for (const ir::Block &B : Of.Blocks)
+    for (const ir::Value &V : B.Values) {
+      if (V.Kind != ir::ValueKind::Param)
+        continue;
+      Known.add(B.Name, V.Name);
+      const std::string InBlock = B.Name + "/" + V.Name;
+      if (Name != V.Name && Name != InBlock)
+        continue;
+      Found.push_back(
+          {InBlock + " : " + typeOf(P, V),
+           {B.Range, "", V.Tied ? "tied embedding" : ""},
+           {Make.make("on a rank", V.OnRank),
+            Make.make("on a rank", ir::ByteExpr(ir::bytesOnRank(P, V)))}});
+    }
+  if (Found.empty())
+    return Known.unknown("a parameter", Name);
+  return Found;
+}
+
+} // namespace foretrace::explain

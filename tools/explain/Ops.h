@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An op as a subject. Private to tools/explain.
+#ifndef FORETRACE_TOOLS_EXPLAIN_OPS_H
+#define FORETRACE_TOOLS_EXPLAIN_OPS_H
+
+#include "tools/explain/Figure.h"
+
+namespace foretrace::explain {
+
+/// `layer/linear_qkv: matmul, forward`, without figures. \p O is an op of \p B.
+Subject describeOp(const ir::Block &B, const ir::Op &O);
+
+} // namespace foretrace::explain
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/explain/Printer.h"
+
+using namespace llvm;
+
+namespace foretrace::explain {
+
+namespace {
+
+class TextPrinter {
+public:
+  TextPrinter(const SourceFiles &Sources, raw_ostream &OS)
+      : Sources(Sources), OS(OS) {}
+
+  void print(const Subject &S);
+
+private:
+  void print(const Figure &F);
+  void print(const Derivation &D, unsigned Indent);
+  void print(const Operand &O, unsigned Indent);
+  void printPlace(SourceRange Range);
+  void printOrigin(const ir::Origin &O);
+
+  const SourceFiles &Sources;
+  raw_ostream &OS;
+};
+
+} // namespace
+
+/// `job.fore:4:17`.
+void TextPrinter::printPlace(SourceRange Range) {
+  const auto [Line, Column] = Sources.locate(Range.start());
+  OS << Sources.name(Range.File) << ':' << Line << ':' << Column;
+}
+
+void TextPrinter::print(const Operand &O, unsigned Indent) {
+  OS.indent(Indent) << O.Name << " = " << O.Value;
+  if (O.Range.isValid()) {
+    if (const StringRef Text = Sources.slice(O.Range);
+        Text != std::to_string(O.Value))
+      OS << " (" << Text << ')';
+    OS << " at ";
+    printPlace(O.Range);
+  } else {
+    OS << ", " << getName(O.Why);
+  }
+  if (!O.Counts.empty())
+    OS << ": " << O.Counts;
+  OS << '\n';
+  if (O.Definition)
+    print(*O.Definition, Indent + 2);
+}
+
+void TextPrinter::print(const Derivation &D, unsigned Indent) {
+  OS.indent(Indent) << "= " << D.Names << '\n';
+  if (D.Numbers != D.Names)
+    OS.indent(Indent) << "= " << D.Numbers << '\n';
+  for (const Operand &O : D.Operands)
+    print(O, Indent + 2);
+}
+
+void TextPrinter::print(const Figure &F) {
+  OS << "  " << F.What << ": ";
+  if (F.Value == ir::NoValue)
+    OS << "beyond 2^63";
+  else
+    OS << F.Value;
+  OS << ' ' << F.Unit << '\n';
+  print(F.From, 4);
+}
+
+/// `made by shard (attention) for job.fore:7:3`, as far as it is known.
+void TextPrinter::printOrigin(const ir::Origin &O) {
+  if (!O.Pass.empty())
+    OS << "  made by " << O.Pass;
+  else if (O.Range.isValid())
+    OS << "  declared";
+  if (!O.Rule.empty())
+    OS << " (" << O.Rule << ')';
+  if (O.Range.isValid()) {
+    OS << (O.Pass.empty() ? " at " : " for ");
+    printPlace(O.Range);
+  }
+  if (!O.Pass.empty() || O.Range.isValid())
+    OS << '\n';
+}
+
+void TextPrinter::print(const Subject &S) {
+  OS << S.What << '\n';
+  printOrigin(S.Origin);
+  for (const Figure &F : S.Figures)
+    print(F);
+}
+
+void printText(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
+               raw_ostream &OS) {
+  TextPrinter Printer(Sources, OS);
+  for (const Subject &S : Subjects)
+    Printer.print(S);
+}
+
+PrinterFn *findPrinter(StringRef Format) {
+  return Format == "text" ? printText : Format == "json" ? printJSON : nullptr;
+}
+
+} // namespace foretrace::explain
