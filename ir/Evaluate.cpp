@@ -123,25 +123,33 @@ int64_t quotientOfReals(int64_t L, int64_t R) {
   return Q - (Q * R > L);
 }
 
-/// Whether there is no result. The frequent operations stand here so that they
-/// are part of the loop.
+/// A quotient of such numbers; whether there is a rest, and zero then.
+bool divideReals(int64_t L, int64_t R, int64_t &Out) {
+  const int64_t Q = quotientOfReals(L, R);
+  const bool HasRest = Q * R != L;
+  Out = HasRest ? 0 : Q;
+  return HasRest;
+}
+
+/// Whether there is no result; it is zero then. The frequent operations stand
+/// here so that they are part of the loop.
 inline bool computeRow(ExprOp Op, int64_t L, int64_t R, int64_t &Out) {
+  bool IsMissing = false;
   switch (Op) {
   case ExprOp::Add:
-    return __builtin_add_overflow(L, R, &Out);
+    IsMissing = __builtin_add_overflow(L, R, &Out);
+    break;
   case ExprOp::Mul:
-    return __builtin_mul_overflow(L, R, &Out);
+    IsMissing = __builtin_mul_overflow(L, R, &Out);
+    break;
   case ExprOp::Div:
-    if (L >= 0 && L < MaxExactReal && R > 0 && R < MaxExactReal) {
-      Out = quotientOfReals(L, R);
-      return Out * R != L;
-    }
-    break;
+    if (L >= 0 && L < MaxExactReal && R > 0 && R < MaxExactReal)
+      return divideReals(L, R, Out);
+    [[fallthrough]];
   default:
-    break;
+    Out = applyExprOp(Op, L, R);
+    IsMissing = Out == NoValue;
   }
-  Out = applyExprOp(Op, L, R);
-  const bool IsMissing = Out == NoValue;
   Out = IsMissing ? 0 : Out;
   return IsMissing;
 }
@@ -227,15 +235,13 @@ std::optional<Bounds> boundsOf(ExprOp Op, Bounds L, Bounds R) {
   return Bounds{static_cast<int64_t>(Least), static_cast<int64_t>(Most)};
 }
 
-void divideReals(ExprOp Op, size_t Count, const Column &L, const Column &R,
-                 Column &Out, RowFlags &Missing) {
+void divideColumns(ExprOp Op, size_t Count, const Column &L, const Column &R,
+                   Column &Out, RowFlags &Missing) {
   switch (Op) {
   case ExprOp::Div:
-    forEachRow(Count, L, R, Out, Missing,
-               [](int64_t L, int64_t R, int64_t &Out) {
-                 Out = quotientOfReals(L, R);
-                 return Out * R != L;
-               });
+    forEachRow(Count, L, R, Out, Missing, [](int64_t L, int64_t R, int64_t &Q) {
+      return divideReals(L, R, Q);
+    });
     return;
   case ExprOp::Floor:
     return forEachRow(Count, L, R, Out, quotientOfReals);
@@ -262,7 +268,7 @@ void divideReals(ExprOp Op, size_t Count, const Column &L, const Column &R,
 static Bounds boundsOfQuotient(ExprOp Op, Bounds L, Bounds R) {
   if (Op == ExprOp::Mod)
     return {0, R.Most - 1};
-  return {L.Least / R.Most, L.Most / R.Least + (Op == ExprOp::Ceil)};
+  return {0, L.Most / R.Least + (Op == ExprOp::Ceil)};
 }
 
 ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
@@ -287,7 +293,7 @@ ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
   case ExprOp::Mod:
     if (OfL.Least >= 0 && OfL.Most < MaxExactReal && OfR.Least > 0 &&
         OfR.Most < MaxExactReal) {
-      divideReals(S.Op, Count, L, R, Out, Missing);
+      divideColumns(S.Op, Count, L, R, Out, Missing);
       return boundsOfQuotient(S.Op, OfL, OfR);
     }
     break;

@@ -23,6 +23,12 @@ static bool hasRounds(ScheduleKind K) {
 /// The schedule that is not stated, and the chunks that a stated one asks for.
 void Deriver::deriveSchedule() {
   ParallelSpec &P = S.Parallel;
+  // Before anything reads how many chunks there are.
+  if (P.Schedule.isPresent() && *P.Schedule != ScheduleKind::None &&
+      exceeds(P.Pp, 1) && getInfo(*P.Schedule).MostVpp == 2 &&
+      !P.Vpp.isStated())
+    define(P.Vpp, number(getInfo(*P.Schedule).LeastVpp), P.Schedule.Range,
+           "vpp");
   const ScheduleKind Fitting = !exceeds(P.Pp, 1)   ? ScheduleKind::None
                                : exceeds(P.Vpp, 1) ? ScheduleKind::Interleaved
                                                    : ScheduleKind::OneFOneB;
@@ -30,8 +36,6 @@ void Deriver::deriveSchedule() {
     P.Schedule.derive(Fitting, P.Pp.Range);
   const ScheduleInfo &Info = getInfo(*P.Schedule);
   const bool IsOfStages = *P.Schedule != ScheduleKind::None;
-  if (IsOfStages && *P.Pp > 1 && Info.MostVpp == 2 && !P.Vpp.isStated())
-    P.Vpp.derive(Info.LeastVpp, P.Schedule.Range);
   if (IsOfStages != (*P.Pp > 1))
     error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
           *P.Pp, *P.Vpp,

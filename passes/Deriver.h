@@ -90,7 +90,8 @@ private:
                    number(0));
   }
   ir::Expr isAtMost(ir::Expr N, ir::Expr Most) {
-    return combine(ir::ExprOp::Less, N, Most + 1);
+    return combine(ir::ExprOp::Equal, combine(ir::ExprOp::Less, Most, N),
+                   number(0));
   }
   /// Whether \p Condition, which jobs like this one are held to, holds; else
   /// \p Id is to be reported for \p Blamed.
