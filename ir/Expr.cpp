@@ -269,20 +269,20 @@ ExprId ExprTable::sum(llvm::ArrayRef<ExprId> Of) {
   int64_t Constant = 0;
   for (const ExprId S : Of)
     summands(S, Summands, Constant);
-  llvm::SmallVector<std::pair<ExprId, int64_t>, 8> Counted;
-  for (const ExprId S : Summands) {
-    const auto [Of, Times] = splitCoefficient(S);
-    auto *It = llvm::find_if(
-        Counted, [Of = Of](const auto &C) { return C.first == Of; });
-    if (It == Counted.end())
-      Counted.emplace_back(Of, Times);
-    else
-      It->second = applyExprOp(ExprOp::Add, It->second, Times);
-  }
-  llvm::erase_if(Counted, [](const auto &C) { return C.second == 0; });
-  llvm::sort(Counted, [&](const auto &A, const auto &B) {
+  using Term = std::pair<ExprId, int64_t>;
+  llvm::SmallVector<Term, 8> Split, Counted;
+  for (const ExprId S : Summands)
+    Split.push_back(splitCoefficient(S));
+  llvm::stable_sort(Split, [&](const Term &A, const Term &B) {
     return precedes(A.first, B.first);
   });
+  for (const auto &[Of, Times] : Split)
+    if (!Counted.empty() && Counted.back().first == Of)
+      Counted.back().second =
+          applyExprOp(ExprOp::Add, Counted.back().second, Times);
+    else
+      Counted.emplace_back(Of, Times);
+  llvm::erase_if(Counted, [](const Term &C) { return C.second == 0; });
   if (Counted.empty())
     return constant(Constant);
   std::optional<ExprId> Sum;

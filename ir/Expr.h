@@ -7,7 +7,7 @@
 // node.
 //
 // A table has the structure of sizes and, beside it, their values for one
-// configuration. For another one, `evaluate` computes them again.
+// configuration. For another one, ir/Evaluate.h computes them again.
 #ifndef FORETRACE_IR_EXPR_H
 #define FORETRACE_IR_EXPR_H
 
@@ -150,6 +150,7 @@ public:
   friend Expr max(Expr L, Expr R) { return L.with(ExprOp::Max, R); }
   friend Expr operator+(Expr L, int64_t R) { return L + L.number(R); }
   friend Expr operator*(Expr L, int64_t R) { return L * L.number(R); }
+  Expr plus(ExprId R) const { return {*T, T->add(Id, R)}; }
   Expr &operator+=(Expr R) { return *this = *this + R; }
   Expr &operator*=(Expr R) { return *this = *this * R; }
 

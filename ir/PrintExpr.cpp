@@ -2,6 +2,7 @@
 #include "ir/Print.h"
 #include "ir/SpecKeys.h"
 #include "ir/TextWriter.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
@@ -37,11 +38,18 @@ static void print(const Program &P, ExprId I, unsigned Precedence,
   case ExprOp::Add:
   case ExprOp::Mul:
   case ExprOp::Div: {
+    // As many summands as there are blocks: no recursion for these.
+    llvm::SmallVector<ExprId, 16> Rights;
+    ExprId First = I;
+    for (; P.Sizes[First].Op == N.Op; First = P.Sizes[First].Left)
+      Rights.push_back(P.Sizes[First].Right);
     const unsigned Own = N.Op == ExprOp::Add ? 1 : 2;
     OS << (Own < Precedence ? "(" : "");
-    print(P, N.Left, Own, OS, IsInNumbers);
-    OS << getSpelling(N.Op);
-    print(P, N.Right, Own + 1, OS, IsInNumbers);
+    print(P, First, Own, OS, IsInNumbers);
+    for (const ExprId Right : llvm::reverse(Rights)) {
+      OS << getSpelling(N.Op);
+      print(P, Right, Own + 1, OS, IsInNumbers);
+    }
     OS << (Own < Precedence ? ")" : "");
     return;
   }

@@ -3,6 +3,7 @@
 #include "ir/Program.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <functional>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -24,10 +25,11 @@ void visit(Key K, llvm::StringRef Name, const Located<int64_t> &F,
 template <typename T, typename VisitT>
 void visit(Key, llvm::StringRef, const Located<T> &, VisitT) {}
 
-/// Calls \p Visit with every number of the model, of `train` and of `parallel`.
-template <typename VisitT> void forEachNumber(const Spec &S, VisitT Visit) {
 #define VISIT_FIELD(OBJECT, SECTION, MEMBER, KEY, BLOCK)                       \
   visit({KeyId::SECTION##MEMBER, BLOCK}, KEY, (OBJECT).MEMBER, Visit);
+
+/// Calls \p Visit with every number of the model, of `train` and of `parallel`.
+template <typename VisitT> void forEachNumber(const Spec &S, VisitT Visit) {
 #define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
   VISIT_FIELD(S.Model, Model, MEMBER, KEY, Key::NoBlock)
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
@@ -35,41 +37,63 @@ template <typename VisitT> void forEachNumber(const Spec &S, VisitT Visit) {
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
   VISIT_FIELD(S.Parallel, Parallel, MEMBER, KEY, Key::NoBlock)
 #include "ir/Spec.def"
-  for (size_t I = 0; I < S.Model.Blocks.size(); ++I) {
-    const BlockSpec &B = S.Model.Blocks[I];
-    const auto Block = static_cast<unsigned>(I);
+}
+
+/// The same of one block. There may be many.
+template <typename VisitT>
+void forEachNumber(const Spec &S, unsigned Block, VisitT Visit) {
+  const BlockSpec &B = S.Model.Blocks[Block];
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
   VISIT_FIELD(B.Attention, Attention, MEMBER, KEY, Block)
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   VISIT_FIELD(B.Ffn, Ffn, MEMBER, KEY, Block)
 #include "ir/Spec.def"
-    if (!B.Moe)
-      continue;
+  if (!B.Moe)
+    return;
 #define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   VISIT_FIELD(*B.Moe, Moe, MEMBER, KEY, Block)
 #include "ir/Spec.def"
-  }
-#undef VISIT_FIELD
 }
+#undef VISIT_FIELD
 
 } // namespace
 
+/// The block that \p Field is part of, if it is of one.
+static std::optional<unsigned> blockAround(const Spec &S, const void *Field) {
+  const BlockSpec *const First = S.Model.Blocks.data();
+  const std::less<const void *> Before;
+  if (Before(Field, First) || !Before(Field, First + S.Model.Blocks.size()))
+    return std::nullopt;
+  return static_cast<unsigned>(
+      static_cast<size_t>(static_cast<const char *>(Field) -
+                          reinterpret_cast<const char *>(First)) /
+      sizeof(BlockSpec));
+}
+
 Key foretrace::ir::keyOf(const Spec &S, const Located<int64_t> &Field) {
   std::optional<Key> Found;
-  forEachNumber(S, [&](const NumberField &N) {
+  auto Look = [&](const NumberField &N) {
     if (N.Field == &Field)
       Found = N.Key;
-  });
+  };
+  if (const auto Block = blockAround(S, &Field))
+    forEachNumber(S, *Block, Look);
+  else
+    forEachNumber(S, Look);
   assert(Found && "a number of this spec");
   return *Found;
 }
 
 const Located<int64_t> *foretrace::ir::findField(const Spec &S, Key K) {
   const Located<int64_t> *Found = nullptr;
-  forEachNumber(S, [&](const NumberField &N) {
+  auto Look = [&](const NumberField &N) {
     if (N.Key == K)
       Found = N.Field;
-  });
+  };
+  if (K.Block < S.Model.Blocks.size())
+    forEachNumber(S, K.Block, Look);
+  else
+    forEachNumber(S, Look);
   return Found;
 }
 
@@ -112,25 +136,42 @@ std::string foretrace::ir::nameOf(const Spec &S, Key K) {
              : (llvm::Twine(S.Model.Blocks[K.Block].Name) + "." + Word).str();
 }
 
+/// A count of a stage, of block \p Block: `moe.layers.0`.
+static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
+                                    llvm::StringRef Word, unsigned Stage) {
+  for (const KeyId Id :
+       {KeyId::StageLayers, KeyId::StageKept, KeyId::StageMessages}) {
+    if (wordOf(Id) != Word)
+      continue;
+    Key K = {Id, Key::NoBlock, Stage};
+    if (blockOf(S, K) == Block)
+      return K;
+    const auto Last = static_cast<unsigned>(S.Model.Blocks.size()) + 1;
+    for (K.Block = 0; K.Block <= Last; ++K.Block)
+      if (blockOf(S, K) == Block)
+        return K;
+  }
+  return std::nullopt;
+}
+
 std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
   if (Name == wordOf(KeyId::Edp))
     return Key{KeyId::Edp};
-  const auto [Rest, Index] = Name.rsplit('.');
-  Key OfStage = {KeyId::StageLayers};
-  if (!Index.getAsInteger(10, OfStage.Stage))
-    for (const KeyId Id :
-         {KeyId::StageLayers, KeyId::StageKept, KeyId::StageMessages})
-      for (unsigned Block = 0; Block <= S.Model.Blocks.size() + 2; ++Block) {
-        OfStage.Id = Id;
-        OfStage.Block =
-            Block == S.Model.Blocks.size() + 2 ? Key::NoBlock : Block;
-        if (nameOf(S, OfStage) == Name)
-          return OfStage;
-      }
+  const auto [Front, Last] = Name.rsplit('.');
+  if (unsigned Stage; !Last.getAsInteger(10, Stage)) {
+    const auto [Block, Word] = Front.rsplit('.');
+    return findCount(S, Block, Word, Stage);
+  }
   std::optional<Key> Found;
-  forEachNumber(S, [&](const NumberField &N) {
-    if (nameOf(S, N.Key) == Name)
+  auto Look = [&, Word = Last.empty() ? Front : Last](const NumberField &N) {
+    if (N.Name == Word)
       Found = N.Key;
-  });
+  };
+  if (Last.empty())
+    forEachNumber(S, Look);
+  else
+    for (unsigned I = 0; I < S.Model.Blocks.size() && !Found; ++I)
+      if (S.Model.Blocks[I].Name == Front)
+        forEachNumber(S, I, Look);
   return Found;
 }

@@ -231,6 +231,8 @@ void Deriver::fillMesh() {
 
 bool foretrace::derive(Program &P, DiagnosticEngine &Diags) {
   const Spec Given = P.Spec;
+  P.Conditions.clear();
+  P.Decisions.clear();
   Deriver D(P, Diags);
   if (D.run())
     return true;

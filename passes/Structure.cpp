@@ -13,7 +13,9 @@ static ExprId numberOf(Program &P, const Located<int64_t> &F) {
 }
 
 std::optional<Structure> Structure::of(const Program &Given) {
-  if (*Given.Spec.Parallel.Partition == PartitionKind::Balanced)
+  // Text does not say conditions; without them everything would be legal.
+  if (*Given.Spec.Parallel.Partition == PartitionKind::Balanced ||
+      Given.Conditions.empty())
     return std::nullopt;
   Structure S(Given);
   std::vector<ExprId> Wanted;

@@ -9,19 +9,18 @@
 #include "ir/Evaluate.h"
 #include "passes/analyses/Analyses.h"
 #include <map>
-#include <memory>
 
 namespace foretrace {
 
 /// A program whose numbers can change.
 class Structure {
 public:
-  /// \p P has the totals of its stages. Nothing of a job whose stages are
-  /// balanced: how it is split follows from its figures.
+  /// \p P was derived, not read from text, and has the totals of its stages.
+  /// Nothing of another, and of a job whose stages are balanced: how it is
+  /// split follows from its figures.
   static std::optional<Structure> of(const ir::Program &P);
 
   const ir::Program &program() const { return P; }
-  size_t kindsOfStages() const { return Firsts.size(); }
   /// Results: the decisions of the program, its conditions, then the numbers
   /// that stages are split by.
   const ir::ExprCode &legality() const { return Legality; }
@@ -30,10 +29,6 @@ public:
   const ir::ExprCode &figures() const { return Figures; }
   /// Which result is the first of a kind of stage.
   size_t firstFigure(size_t Kind) const { return Firsts[Kind]; }
-  static constexpr size_t FixedFigures = 0
-#define STAGE_TOTAL(...) +1
-#include "ir/Totals.def"
-      ;
 
 private:
   Structure(const ir::Program &P) : P(P) {}
@@ -76,8 +71,8 @@ enum class Verdict : unsigned char {
   Foreign,  ///< a decision is another one: the job has another structure
 };
 
-/// Jobs of a structure, one after the other. Keys that are not set keep their
-/// value.
+/// Jobs of a structure, which stays where it is, one after the other. Keys that
+/// are not set keep their value.
 class StructureRow {
 public:
   explicit StructureRow(const Structure &S);

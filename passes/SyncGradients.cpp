@@ -165,14 +165,22 @@ void Synchronizer::collect(const Stage &S) {
   Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
   ExpertBias = overCopies({Axis::Tp, Axis::Cp, Axis::Dp});
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
+  struct Sum {
+    Buffer *Into;
+    ExprId LayerCounts::*OfLayer;
+    llvm::SmallVector<ExprId, 4> Terms = {}; ///< by block
+  } Sums[] = {{&Dense, &LayerCounts::Dense},
+              {&Expert, &LayerCounts::Expert},
+              {&Replicated, &LayerCounts::Replicated},
+              {&ExpertBias, &LayerCounts::ExpertBias}};
   for (auto [Index, Count] : layersByBlock(S)) {
     const Expr Layers = ofStage(P, S, KeyId::StageLayers, Index, Count);
     const LayerCounts &Each = countsOf(Index, At);
-    Dense.Count += Layers * Expr(P.Sizes, Each.Dense);
-    Expert.Count += Layers * Expr(P.Sizes, Each.Expert);
-    Replicated.Count += Layers * Expr(P.Sizes, Each.Replicated);
-    ExpertBias.Count += Layers * Expr(P.Sizes, Each.ExpertBias);
+    for (auto &[Into, OfLayer, Terms] : Sums)
+      Terms.push_back(Layers * Expr(P.Sizes, Each.*OfLayer));
   }
+  for (auto &[Into, OfLayer, Terms] : Sums)
+    Into->Count = sumOf(P, Terms);
   if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||
       (S.ReceivesForward && S.SendsForward))
     return;

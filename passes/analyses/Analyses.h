@@ -29,6 +29,9 @@ void measureMemory(ir::Program &P, ir::Block &Block);
 /// fp32, and the fp32 weight that the parameter is rounded from, if it is.
 int64_t optimizerBytes(const ir::TrainSpec &Train);
 
+/// Adds \p Size to what is sent among \p G.
+void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,
+                 ir::Expr Size);
 /// Bytes sent for a micro-batch, by kind of group.
 void sumMessages(ir::Program &P, ir::Block &Block);
 

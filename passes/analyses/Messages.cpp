@@ -8,18 +8,19 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+void foretrace::addMessages(std::vector<GroupBytes> &To, const Group &G,
+                            Expr Size) {
+  auto It =
+      llvm::find_if(To, [&](const GroupBytes &Known) { return Known.Of == G; });
+  if (It == To.end())
+    To.push_back({G, Size});
+  else
+    It->Size = Size.plus(It->Size.Id);
+}
+
 void foretrace::sumMessages(Program &P, Block &B) {
   B.Totals.Messages.clear();
-  for (const Op &O : B.Ops) {
-    if (!isCollective(O.Kind) || O.Group.size(P.Mesh) == 1)
-      continue;
-    auto It = llvm::find_if(B.Totals.Messages, [&](const GroupBytes &G) {
-      return G.Of == O.Group;
-    });
-    if (It == B.Totals.Messages.end()) {
-      B.Totals.Messages.push_back({O.Group, O.Message});
-      continue;
-    }
-    It->Size = Expr(P.Sizes, It->Size.Id) + Expr(P.Sizes, O.Message.Id);
-  }
+  for (const Op &O : B.Ops)
+    if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
+      addMessages(B.Totals.Messages, O.Group, {P.Sizes, O.Message.Id});
 }

@@ -31,7 +31,6 @@ private:
   Expr count(KeyId Id, unsigned Block, int64_t Value) {
     return ofStage(P, S, Id, Block, Value);
   }
-  void addMessages(const Group &G, Expr Size);
   void addBoundaries(int64_t Sent);
 
   Program &P;
@@ -109,60 +108,57 @@ std::vector<StageCount> foretrace::countStages(const Program &P) {
   return All;
 }
 
-void StageSummer::addMessages(const Group &G, Expr Size) {
-  auto It = llvm::find_if(S.Totals.Messages, [&](const GroupBytes &Known) {
-    return Known.Of == G;
-  });
-  if (It == S.Totals.Messages.end())
-    S.Totals.Messages.push_back({G, Size});
-  else
-    It->Size = Expr(P.Sizes, It->Size.Id) + Size;
-}
-
+/// Every part hands on the residual stream, of the same type and layout.
 void StageSummer::addBoundaries(int64_t Sent) {
   if (Sent == 0)
     return;
   Expr Boundary = numberOf(P, 0);
   for (const Value *V : boundaryAfter(P, 0))
     Boundary += bytesOnRank(P, *V);
-  addMessages({{Axis::Pp}}, count(KeyId::StageMessages, Key::NoBlock, Sent) *
-                                MicroBatches * Boundary);
+  addMessages(S.Totals.Messages, {{Axis::Pp}},
+              count(KeyId::StageMessages, Key::NoBlock, Sent) * MicroBatches *
+                  Boundary);
 }
 
 void StageSummer::run() {
-  const Expr None = numberOf(P, 0);
-  Expr Parameters = None, Weights = None, Gradients = None, Optimizer = None,
-       Activations = None, Work = None;
+  using Terms = llvm::SmallVector<ExprId, 4>; // by block
+  Terms Parameters, Weights, Gradients, Optimizer, Activations, Work;
   S.Totals.Messages.clear();
   const StageCounts Counts = countStage(P, S);
   for (const auto &[Index, Count] : Counts.Layers) {
     const BlockTotals &Of = P.Blocks[BlockId(Index)].Totals;
     const Expr Layers = count(KeyId::StageLayers, Index, Count);
-    auto Sum = [&](Expr &To, auto Each) {
-      To += Layers * Expr(P.Sizes, Each.Id);
+    auto Add = [&](Terms &To, Expr Times, auto Each) {
+      To.push_back(Times * Expr(P.Sizes, Each.Id));
     };
-    Sum(Parameters, Of.Parameters);
-    Sum(Weights, Of.Weights);
-    Sum(Gradients, Of.Gradients);
-    Sum(Optimizer, Of.Optimizer);
-    Work += Layers * MicroBatches * Expr(P.Sizes, Of.Work.Id);
+    Add(Parameters, Layers, Of.Parameters);
+    Add(Weights, Layers, Of.Weights);
+    Add(Gradients, Layers, Of.Gradients);
+    Add(Optimizer, Layers, Of.Optimizer);
+    Add(Work, Layers * MicroBatches, Of.Work);
     for (const GroupBytes &G : Of.Messages)
-      addMessages(G.Of, Layers * MicroBatches * Expr(P.Sizes, G.Size.Id));
+      addMessages(S.Totals.Messages, G.Of,
+                  Layers * MicroBatches * Expr(P.Sizes, G.Size.Id));
   }
   for (const auto &[Index, Count] : Counts.Kept)
-    Activations += count(KeyId::StageKept, Index, Count) *
-                   Expr(P.Sizes, P.Blocks[BlockId(Index)].Totals.Kept.Id);
+    Activations.push_back(
+        count(KeyId::StageKept, Index, Count) *
+        Expr(P.Sizes, P.Blocks[BlockId(Index)].Totals.Kept.Id));
   for (const Op &O : P.Blocks[S.Step].Ops)
     if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
-      addMessages(O.Group, Expr(P.Sizes, O.Message.Id));
+      addMessages(S.Totals.Messages, O.Group, {P.Sizes, O.Message.Id});
   addBoundaries(Counts.Messages);
-  S.Totals.Parameters = Parameters;
-  S.Totals.Weights = Weights;
-  S.Totals.Gradients = Gradients;
-  S.Totals.Optimizer = Optimizer;
-  S.Totals.Activations = Activations;
-  S.Totals.Memory = Weights + Gradients + Optimizer + Activations;
-  S.Totals.Work = Work;
+  S.Totals.Parameters = sumOf(P, Parameters);
+  const Expr OfWeights = sumOf(P, Weights), OfGradients = sumOf(P, Gradients),
+             OfOptimizer = sumOf(P, Optimizer),
+             OfActivations = sumOf(P, Activations);
+  S.Totals.Weights = OfWeights;
+  S.Totals.Gradients = OfGradients;
+  S.Totals.Optimizer = OfOptimizer;
+  S.Totals.Activations = OfActivations;
+  S.Totals.Memory =
+      sumOf(P, {OfWeights, OfGradients, OfOptimizer, OfActivations});
+  S.Totals.Work = sumOf(P, Work);
 }
 
 void foretrace::totalStage(Program &P, Stage &S) { StageSummer(P, S).run(); }
