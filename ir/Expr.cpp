@@ -91,6 +91,20 @@ ExprId ExprTable::define(Key K, ExprId As) {
   return unique({ExprOp::Key, 0, K, As});
 }
 
+void ExprTable::extend(const ExprTable &Longer,
+                       llvm::function_ref<int64_t(Key)> ValueOf) {
+  Known = Longer.Known;
+  Nodes.reserve(Longer.size());
+  Values.reserve(Longer.size());
+  for (size_t I = Nodes.size(); I < Longer.size(); ++I) {
+    ExprNode N = Longer[Nodes.idAt(I)];
+    if (N.Op == ExprOp::Key && !N.Left.isValid())
+      N.Value = ValueOf(N.Key);
+    Values.push_back(compute(N));
+    Nodes.add(N);
+  }
+}
+
 std::optional<ExprId> ExprTable::find(Key K) const {
   auto It = Known.find({static_cast<unsigned>(ExprOp::Key), pack(K), 0, 0});
   return It == Known.end() ? std::nullopt : std::optional(It->second);

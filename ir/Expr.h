@@ -15,6 +15,7 @@
 #include "lang/Quantity.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -96,8 +97,15 @@ public:
   /// Any other operation; folded if both are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
 
+  /// Adds what \p Longer, which begins with the expressions of this table, has
+  /// more; \p ValueOf says what its keys are worth here.
+  void extend(const ExprTable &Longer,
+              llvm::function_ref<int64_t(Key)> ValueOf);
+
   const ExprNode &operator[](ExprId I) const { return Nodes[I]; }
   size_t size() const { return Nodes.size(); }
+  auto begin() const { return Nodes.begin(); }
+  auto end() const { return Nodes.end(); }
   /// The leaf of a key, if it has one.
   std::optional<ExprId> find(Key K) const;
   std::optional<int64_t> constantAt(ExprId I) const;

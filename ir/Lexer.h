@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tokens of the text form. Any bytes may come in: what is no token becomes a
-// token of kind Bad.
+// token of kind Bad. Private to the IR.
 #ifndef FORETRACE_IR_LEXER_H
 #define FORETRACE_IR_LEXER_H
 

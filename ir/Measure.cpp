@@ -11,7 +11,7 @@ Expr foretrace::ir::numberOf(Program &P, int64_t Value) {
 }
 
 Expr foretrace::ir::exprOf(Program &P, const Located<int64_t> &Field) {
-  return {P.Sizes, P.Sizes.key(keyOf(P.Spec, Field), *Field)};
+  return {P.Sizes, P.Sizes.key(keyOf(P.Spec, Field), Field.carried())};
 }
 
 Expr foretrace::ir::sumOf(Program &P, llvm::ArrayRef<ExprId> Of) {

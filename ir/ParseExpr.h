@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes in the text form: `sequence*hidden/tp`.
+// Sizes in the text form: `sequence*hidden/tp`. Private to the IR.
 #ifndef FORETRACE_IR_PARSEEXPR_H
 #define FORETRACE_IR_PARSEEXPR_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two large parts of the text form, each with its own parser.
+// Private to the IR.
 #ifndef FORETRACE_IR_PARSEPARTS_H
 #define FORETRACE_IR_PARSEPARTS_H
 

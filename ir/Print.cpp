@@ -317,15 +317,15 @@ static void printMesh(const Mesh &M, llvm::raw_ostream &OS) {
 }
 
 /// Of keys that follow from others, as far as they are in use.
-static void printDefinitions(const Program &P, llvm::raw_ostream &OS) {
-  for (size_t I = 0; I < P.Sizes.size(); ++I) {
-    const ExprNode &N = P.Sizes[ExprId{static_cast<unsigned>(I)}];
+static void printDefinitions(const Program &P, llvm::raw_ostream &OS,
+                             SizeStyle Style) {
+  for (const ExprNode &N : P.Sizes) {
     if (N.Op != ExprOp::Key || !N.Left.isValid())
       continue;
     OS << "let ";
     printName(nameOf(P.Spec, N.Key), OS);
     OS << " = ";
-    print(P, N.Left, OS);
+    print(P, N.Left, OS, Style);
     OS << '\n';
   }
 }
@@ -335,8 +335,8 @@ void foretrace::ir::print(const Program &P, llvm::raw_ostream &OS,
   printHeader(P, OS);
   printSpec(P.Spec, OS);
   printMesh(P.Mesh, OS);
-  if (Options.Sizes == SizeStyle::Names)
-    printDefinitions(P, OS);
+  if (Options.Sizes == SizeStyle::Names || Options.Sizes == SizeStyle::Both)
+    printDefinitions(P, OS, Options.Sizes);
   for (const Block &B : P.Blocks)
     BlockPrinter(P, B, OS, Options).print();
   if (!P.Layers.empty()) {

@@ -14,9 +14,13 @@ namespace foretrace::ir {
 /// The version of the text form that this build writes and reads.
 inline constexpr int64_t TextVersion = 1;
 
-/// How sizes are printed: `sequence*hidden/tp`, what that is, or with numbers
-/// in place of keys, `2048*12288/8`.
-enum class SizeStyle : unsigned char { Names, Values, Numbers };
+/// How sizes are printed.
+enum class SizeStyle : unsigned char {
+  Names,   ///< `sequence*hidden/tp`
+  Values,  ///< `3145728`
+  Both,    ///< `sequence*hidden/tp=3145728`
+  Numbers, ///< `2048*12288/8`
+};
 
 struct PrintOptions {
   SizeStyle Sizes = SizeStyle::Names;

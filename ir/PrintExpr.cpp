@@ -59,8 +59,12 @@ static void print(const Program &P, ExprId I, unsigned Precedence,
 
 void foretrace::ir::print(const Program &P, ExprId E, llvm::raw_ostream &OS,
                           SizeStyle Style) {
-  if (Style == SizeStyle::Values && P.Sizes.value(E) != NoValue)
-    OS << P.Sizes.value(E);
-  else
-    ::print(P, E, 0, OS, Style == SizeStyle::Numbers);
+  const int64_t Value = P.Sizes.value(E);
+  if (Style == SizeStyle::Values && Value != NoValue) {
+    OS << Value;
+    return;
+  }
+  ::print(P, E, 0, OS, Style == SizeStyle::Numbers);
+  if (Style == SizeStyle::Both && Value != NoValue && !P.Sizes.constantAt(E))
+    OS << '=' << Value;
 }

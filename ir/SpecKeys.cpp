@@ -29,7 +29,7 @@ void visit(Key, llvm::StringRef, const Located<T> &, VisitT) {}
   visit({KeyId::SECTION##MEMBER, BLOCK}, KEY, (OBJECT).MEMBER, Visit);
 
 /// Calls \p Visit with every number of the model, of `train` and of `parallel`.
-template <typename VisitT> void forEachNumber(const Spec &S, VisitT Visit) {
+template <typename VisitT> void visitNumbers(const Spec &S, VisitT Visit) {
 #define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
   VISIT_FIELD(S.Model, Model, MEMBER, KEY, Key::NoBlock)
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
@@ -41,7 +41,7 @@ template <typename VisitT> void forEachNumber(const Spec &S, VisitT Visit) {
 
 /// The same of one block. There may be many.
 template <typename VisitT>
-void forEachNumber(const Spec &S, unsigned Block, VisitT Visit) {
+void visitNumbers(const Spec &S, unsigned Block, VisitT Visit) {
   const BlockSpec &B = S.Model.Blocks[Block];
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
   VISIT_FIELD(B.Attention, Attention, MEMBER, KEY, Block)
@@ -77,11 +77,20 @@ Key foretrace::ir::keyOf(const Spec &S, const Located<int64_t> &Field) {
       Found = N.Key;
   };
   if (const auto Block = blockAround(S, &Field))
-    forEachNumber(S, *Block, Look);
+    visitNumbers(S, *Block, Look);
   else
-    forEachNumber(S, Look);
+    visitNumbers(S, Look);
   assert(Found && "a number of this spec");
   return *Found;
+}
+
+void foretrace::ir::forEachNumber(
+    const Spec &S,
+    llvm::function_ref<void(Key, const Located<int64_t> &)> Visit) {
+  auto Pass = [&](const NumberField &N) { Visit(N.Key, *N.Field); };
+  visitNumbers(S, Pass);
+  for (unsigned I = 0; I < S.Model.Blocks.size(); ++I)
+    visitNumbers(S, I, Pass);
 }
 
 const Located<int64_t> *foretrace::ir::findField(const Spec &S, Key K) {
@@ -91,9 +100,9 @@ const Located<int64_t> *foretrace::ir::findField(const Spec &S, Key K) {
       Found = N.Field;
   };
   if (K.Block < S.Model.Blocks.size())
-    forEachNumber(S, K.Block, Look);
+    visitNumbers(S, K.Block, Look);
   else
-    forEachNumber(S, Look);
+    visitNumbers(S, Look);
   return Found;
 }
 
@@ -168,10 +177,10 @@ std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
       Found = N.Key;
   };
   if (Last.empty())
-    forEachNumber(S, Look);
+    visitNumbers(S, Look);
   else
     for (unsigned I = 0; I < S.Model.Blocks.size() && !Found; ++I)
       if (S.Model.Blocks[I].Name == Front)
-        forEachNumber(S, I, Look);
+        visitNumbers(S, I, Look);
   return Found;
 }

@@ -21,6 +21,11 @@ Key keyOf(const Spec &S, const Located<int64_t> &Field);
 /// number.
 const Located<int64_t> *findField(const Spec &S, Key K);
 
+/// Calls \p Visit with every number that a key of \p S is.
+void forEachNumber(
+    const Spec &S,
+    llvm::function_ref<void(Key, const Located<int64_t> &)> Visit);
+
 /// Whether it is a count of a kind of stage.
 bool isOfStage(KeyId Id);
 

@@ -3,7 +3,7 @@
 // The parser of the `spec { ... }` section, which four files implement:
 // ParseSpec.cpp the model and how it is spread, ParseHardware.cpp costs and the
 // cluster, ParseEmit.cpp values of options, ParseFields.cpp the keys of
-// ir/Spec.def.
+// ir/Spec.def. Private to the IR.
 #ifndef FORETRACE_IR_SPECPARSER_H
 #define FORETRACE_IR_SPECPARSER_H
 

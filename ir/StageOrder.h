@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether the actions of a stage can follow one another: what each reads has
-// been made or received, and nothing is done twice or never.
+// been made or received, and nothing is done twice or never. Private to the IR.
 #ifndef FORETRACE_IR_STAGEORDER_H
 #define FORETRACE_IR_STAGEORDER_H
 

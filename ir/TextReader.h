@@ -3,6 +3,7 @@
 // What the parsers of the spec, of blocks and of the program share: one token
 // of lookahead, and the smallest phrases of the text form. Functions return
 // false after an error they reported; nothing is then read further.
+// Private to the IR.
 #ifndef FORETRACE_IR_TEXTREADER_H
 #define FORETRACE_IR_TEXTREADER_H
 

@@ -50,6 +50,7 @@ private:
   void verifyValue(ValueId Id);
   bool verifyView(const Value &V, SourceRange Range);
   void verifySplits(const Value &V, SourceRange Range);
+  void reportSize(const Value &V, SourceRange Range);
   void verifyGradient(const Value &V, SourceRange Range);
   void verifyOp(OpId Id);
   void verifyCompute(const Op &O);
@@ -136,6 +137,34 @@ bool BlockVerifier::verifyView(const Value &V, SourceRange Range) {
   return true;
 }
 
+/// The quotient with a rest for which \p Of, which has no value, has none;
+/// nothing if that is beyond 2^63.
+static std::optional<ExprId> findRest(const ExprTable &Sizes, ExprId Of) {
+  const ExprNode &N = Sizes[Of];
+  for (const ExprId Operand : {N.Left, N.Right})
+    if (Operand.isValid() && Sizes.value(Operand) == NoValue)
+      return findRest(Sizes, Operand);
+  return N.Op == ExprOp::Div ? std::optional(Of) : std::nullopt;
+}
+
+void BlockVerifier::reportSize(const Value &V, SourceRange Range) {
+  const std::string What = "the size of `%" + V.Name + "`";
+  for (const Dim &D : V.Type.Dims) {
+    if (P.Sizes.value(D.Size) != NoValue)
+      continue;
+    if (const auto Rest = findRest(P.Sizes, D.Size)) {
+      const ExprNode &N = P.Sizes[*Rest];
+      std::string Quotient;
+      llvm::raw_string_ostream OS(Quotient);
+      print(P, *Rest, OS);
+      Diags.report(Range, diag::VerifyRest, What, Quotient,
+                   P.Sizes.value(N.Left), P.Sizes.value(N.Right));
+      return;
+    }
+  }
+  Diags.report(Range, diag::VerifyOverflow, What);
+}
+
 void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
   Elements Count(1);
   for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
@@ -148,8 +177,7 @@ void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
                    V.Name, Ranks);
   }
   if (bytesOf(Count, bytesPerElement(V.Type.Element)).isOverflow())
-    Diags.report(Range, diag::VerifyOverflow,
-                 ("the size of `%" + V.Name + "`").c_str());
+    reportSize(V, Range);
 }
 
 void BlockVerifier::verifyGradient(const Value &V, SourceRange Range) {

@@ -2,6 +2,7 @@
 //
 // The parts of the verifier. Each reports what it finds and goes on. Ids out of
 // range can't be written as text; they are bugs of a pass, hence asserted.
+// Private to the IR.
 #ifndef FORETRACE_IR_VERIFYPARTS_H
 #define FORETRACE_IR_VERIFYPARTS_H
 

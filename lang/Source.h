@@ -102,14 +102,14 @@ constexpr char CommandLineName[] = "<command line>";
 
 #ifndef NDEBUG
 /// In builds with assertions, who wants to know which values are read, if
-/// anybody.
-inline thread_local void (*OnRead)(const void *Value) = nullptr;
-inline void noteRead(const void *Value) {
+/// anybody, and whether only to be carried on.
+inline thread_local void (*OnRead)(const void *Value, bool IsCarried) = nullptr;
+inline void noteRead(const void *Value, bool IsCarried) {
   if (OnRead)
-    OnRead(Value);
+    OnRead(Value, IsCarried);
 }
 #else
-inline void noteRead(const void *) {}
+inline void noteRead(const void *, bool) {}
 #endif
 
 /// A value and the place it was written. The range of a default or a derived
@@ -125,7 +125,12 @@ template <typename T> struct Located {
   bool isPresent() const { return From != Status::Absent; }
   bool isStated() const { return From == Status::Stated; }
   const T &operator*() const {
-    noteRead(this);
+    noteRead(this, /*IsCarried=*/false);
+    return Value;
+  }
+  /// The value for who carries it on and decides nothing by it.
+  const T &carried() const {
+    noteRead(this, /*IsCarried=*/true);
     return Value;
   }
   const T *operator->() const { return &**this; }

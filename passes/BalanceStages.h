@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The split of layers whose largest stage is smallest.
+// The split of layers whose largest stage is smallest. Private to the passes.
 #ifndef FORETRACE_PASSES_BALANCESTAGES_H
 #define FORETRACE_PASSES_BALANCESTAGES_H
 

@@ -4,6 +4,7 @@
 // DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp how they
 // are split, DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp
 // the same if a file says it, DeriveCluster.cpp the machine they run on.
+// Private to the passes.
 #ifndef FORETRACE_PASSES_DERIVER_H
 #define FORETRACE_PASSES_DERIVER_H
 

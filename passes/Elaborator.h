@@ -2,7 +2,7 @@
 //
 // The `elaborate` pass, which three files implement: ElaborateAttention.cpp the
 // kinds of attention, ElaborateExperts.cpp experts and their dispatcher,
-// Elaborate.cpp the rest.
+// Elaborate.cpp the rest. Private to the passes.
 #ifndef FORETRACE_PASSES_ELABORATOR_H
 #define FORETRACE_PASSES_ELABORATOR_H
 

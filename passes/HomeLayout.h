@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where tensors live when no op asks for anything else: the sharding policy
-// of ir/Dims.def applied to one job.
+// of ir/Dims.def applied to one job. Private to the passes.
 #ifndef FORETRACE_PASSES_HOMELAYOUT_H
 #define FORETRACE_PASSES_HOMELAYOUT_H
 

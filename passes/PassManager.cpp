@@ -95,7 +95,7 @@ static bool checkFacts(const Program &P, DiagnosticEngine &Diags) {
 }
 
 static bool runOne(Program &P, const PassInfo &Pass, DiagnosticEngine &Diags) {
-  const ReadCheck Check(P.Spec, Pass);
+  const ReadCheck Check(P, Pass);
   return Pass.Run(P, Diags);
 }
 

@@ -3,7 +3,11 @@
 
 #ifndef NDEBUG
 
+#include "ir/SpecKeys.h"
+#include "passes/StructureCache.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -17,6 +21,8 @@ struct Reads {
   llvm::StringRef Pass;
   llvm::StringSet<> Declared;
   llvm::DenseMap<const void *, std::string> Keys;
+  /// Numbers that it must not read.
+  llvm::DenseSet<const void *> Undecided;
 };
 thread_local std::optional<Reads> Current;
 
@@ -56,11 +62,39 @@ void addKeys(const BlockSpec &B,
 #include "ir/Spec.def"
 }
 
-void check(const void *Value) {
+/// Takes the numbers that \p Of is made of out of \p Undecided.
+void decide(const Program &P, ExprId Of,
+            llvm::DenseSet<const void *> &Undecided) {
+  const ExprNode &N = P.Sizes[Of];
+  if (N.Op == ExprOp::Key) {
+    Undecided.erase(findField(P.Spec, N.Key));
+    return;
+  }
+  for (const ExprId Operand : {N.Left, N.Right})
+    if (Operand.isValid())
+      decide(P, Operand, Undecided);
+}
+
+/// Text has no decisions: it is a structure of its own.
+void addUndecided(const Program &P, const PassInfo &Pass,
+                  llvm::DenseSet<const void *> &Undecided) {
+  if (P.Conditions.empty() ||
+      !llvm::is_contained(StructureCache::passes(), &Pass))
+    return;
+  forEachNumber(P.Spec,
+                [&](Key, const Located<int64_t> &F) { Undecided.insert(&F); });
+  for (const Decision &D : P.Decisions)
+    decide(P, D.Of, Undecided);
+}
+
+void check(const void *Value, bool IsCarried) {
   auto Found = Current->Keys.find(Value);
   if (Found == Current->Keys.end())
     return; // of another spec, or no key
   const llvm::StringRef Key = Found->second;
+  if (!IsCarried && Current->Undecided.contains(Value))
+    llvm::report_fatal_error("pass `" + Current->Pass + "` reads the number `" +
+                             Key + "`, by which `derive` decided nothing");
   if (Current->Declared.contains(Key) ||
       Current->Declared.contains((Key.split('.').first + ".*").str()))
     return;
@@ -70,7 +104,8 @@ void check(const void *Value) {
 
 } // namespace
 
-ReadCheck::ReadCheck(const Spec &S, const PassInfo &Pass) {
+ReadCheck::ReadCheck(const Program &P, const PassInfo &Pass) {
+  const Spec &S = P.Spec;
   Current.emplace();
   Current->Pass = Pass.Name;
   llvm::SmallVector<llvm::StringRef, 32> Declared;
@@ -82,6 +117,7 @@ ReadCheck::ReadCheck(const Spec &S, const PassInfo &Pass) {
     addKeys(B, Current->Keys);
   if (S.Cluster)
     addKeys(*S.Cluster, Current->Keys);
+  addUndecided(P, Pass, Current->Undecided);
   OnRead = check;
 }
 

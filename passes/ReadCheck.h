@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In builds with assertions: whether a pass reads only those keys of the spec
-// that Passes.def says it reads. What a pass reads is what its result can
-// depend on.
+// that Passes.def says it reads, and, if jobs share what it makes
+// (StructureCache.h), only those numbers by which `derive` decided something.
+// What a pass reads is what its result can depend on. Private to the passes.
 #ifndef FORETRACE_PASSES_READCHECK_H
 #define FORETRACE_PASSES_READCHECK_H
 
@@ -12,11 +13,11 @@ namespace foretrace {
 
 #ifndef NDEBUG
 
-/// Follows what \p Pass reads of \p S as long as it lives, and ends the process
-/// if that is more than declared. One at a time in a thread.
+/// Follows what \p Pass reads of the spec of \p P as long as it lives, and ends
+/// the process if that is more than declared. One at a time in a thread.
 class ReadCheck {
 public:
-  ReadCheck(const ir::Spec &S, const PassInfo &Pass);
+  ReadCheck(const ir::Program &P, const PassInfo &Pass);
   ~ReadCheck();
   ReadCheck(const ReadCheck &) = delete;
   ReadCheck &operator=(const ReadCheck &) = delete;
@@ -26,7 +27,7 @@ public:
 
 class ReadCheck {
 public:
-  ReadCheck(const ir::Spec &, const PassInfo &) {}
+  ReadCheck(const ir::Program &, const PassInfo &) {}
 };
 
 #endif

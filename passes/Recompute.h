@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which blocks the backward pass computes again.
+// Which blocks the backward pass computes again. Private to the passes.
 #ifndef FORETRACE_PASSES_RECOMPUTE_H
 #define FORETRACE_PASSES_RECOMPUTE_H
 

@@ -3,6 +3,7 @@
 // What would mend an error of `derive`: the nearest legal values of a key, or
 // several keys that only help together. Every change that is offered was
 // derived before, so that it is legal with the rest of the job.
+// Private to the passes.
 #ifndef FORETRACE_PASSES_REMEDIES_H
 #define FORETRACE_PASSES_REMEDIES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times of ops from measured times of whole blocks.
+// Times of ops from measured times of whole blocks. Private to the passes.
 #ifndef FORETRACE_PASSES_SPREADTIMES_H
 #define FORETRACE_PASSES_SPREADTIMES_H
 

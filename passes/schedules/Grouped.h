@@ -2,6 +2,7 @@
 //
 // The order in which interleaved stages take micro-batches through chunks: a
 // group of micro-batches through every chunk, then the next group.
+// Private to the passes.
 #ifndef FORETRACE_PASSES_SCHEDULES_GROUPED_H
 #define FORETRACE_PASSES_SCHEDULES_GROUPED_H
 

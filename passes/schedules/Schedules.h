@@ -2,7 +2,7 @@
 //
 // The builders of ir/Schedules.def. Each writes the programs of all stages but
 // for their end; a size that no schedule of its kind can have was refused by
-// `derive`.
+// `derive`. Private to the passes.
 #ifndef FORETRACE_PASSES_SCHEDULES_SCHEDULES_H
 #define FORETRACE_PASSES_SCHEDULES_SCHEDULES_H
 

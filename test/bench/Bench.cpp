@@ -9,6 +9,7 @@
 #include "ir/Verify.h"
 #include "passes/PassManager.h"
 #include "passes/Structure.h"
+#include "tools/compiler/CompiledJob.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <benchmark/benchmark.h>
@@ -96,6 +97,23 @@ static void passes(benchmark::State &State) {
   }
 }
 BENCHMARK(passes)->Unit(benchmark::kMicrosecond);
+
+/// The same for a job whose structure is known.
+static void passesOfKnown(benchmark::State &State) {
+  SourceFiles Sources;
+  DiagnosticEngine Diags;
+  const ir::Program Job =
+      compileJob(Sources, FORETRACE_EXAMPLES "/gpt-175b.fore", Diags);
+  const PassRunner Run =
+      [](ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
+         DiagnosticEngine &D) { return runPasses(P, Passes, D, {}); };
+  StructureCache Structures;
+  for (auto _ : State) {
+    CompiledJob Other(Run, Structures, Job.Spec, Diags.cloneEmpty());
+    benchmark::DoNotOptimize(Other.program({ir::Fact::Sync, ir::Fact::Costs}));
+  }
+}
+BENCHMARK(passesOfKnown)->Unit(benchmark::kMicrosecond);
 
 /// What is done before anything is emitted.
 static void verify(benchmark::State &State, const char *Path) {

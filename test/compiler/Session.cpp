@@ -93,6 +93,27 @@ static void shareRuns() {
          << (First == Job.program(Sync) ? "" : ", and another program") << "\n";
 }
 
+/// Jobs that differ in numbers alone.
+static void shareStructure() {
+  std::string Ran;
+  Compiler Session(noteIn(Ran));
+  Session.setText("job.fore", Llama);
+  auto Compile = [&](const char *World, const char *Tp) {
+    FrontendOptions Options;
+    Options.Overrides = {std::string("parallel.world=") + World,
+                         std::string("parallel.tp=") + Tp};
+    Ran.clear();
+    const ir::Program *P = Session.read("job.fore", Options).program();
+    outs() << "world = " << World << ", tp = " << Tp << ": "
+           << (llvm::StringRef(Ran).contains("shard") ? "sharded" : "shared")
+           << ", " << (P ? P->Mesh[ir::Axis::Dp] : 0) << " replicas\n";
+  };
+  Compile("32", "2");
+  Compile("64", "4");
+  Compile("64", "1");
+  Compile("16", "8");
+}
+
 static void failOnce() {
   std::string Ran;
   Compiler Session(noteIn(Ran));
@@ -131,6 +152,7 @@ int main() {
   replaceFile();
   shareFiles();
   shareRuns();
+  shareStructure();
   failOnce();
   outliveSession();
 }

@@ -2,6 +2,8 @@
 //
 // Random jobs of many models: figures that are evaluated, one by one and in
 // blocks, are those of a compilation from scratch, and so is what is refused.
+// A program that shares the structure of another job is that of passes alone.
+#include "ir/Print.h"
 #include "ir/SpecKeys.h"
 #include "passes/PassManager.h"
 #include "passes/Structure.h"
@@ -55,12 +57,13 @@ void chooseFlags(Spec &S, std::mt19937_64 &Random) {
 
 class Checker {
 public:
-  Checker(Spec Base, unsigned Jobs, unsigned long Seed)
-      : Base(std::move(Base)), Jobs(Jobs), Random(Seed) {}
+  Checker(Spec Base, const SourceFiles &Sources, unsigned Jobs,
+          unsigned long Seed)
+      : Base(std::move(Base)), Sources(Sources), Jobs(Jobs), Random(Seed) {}
 
   bool run();
   size_t structures() const { return Known.size(); }
-  unsigned Accepted = 0, Rejected = 0, Compiled = 0;
+  unsigned Accepted = 0, Rejected = 0, Compiled = 0, Shared = 0;
 
 private:
   /// A structure, those who evaluate it, and what blocks are yet to be asked.
@@ -76,14 +79,18 @@ private:
 
   Spec choose();
   bool checkOne();
+  bool checkShared(const Spec &S, const Program &P);
+  std::string textOf(const Program &P) const;
   bool checkBlocks(Entry &E);
   void setRow(Entry &E, const Spec &S);
   static std::vector<int64_t> figuresOf(const Program &P);
   bool fail(const llvm::Twine &What, const Spec &S);
 
   const Spec Base;
+  const SourceFiles &Sources;
   const unsigned Jobs;
   std::mt19937_64 Random;
+  StructureCache Structures;
   std::vector<std::unique_ptr<Entry>> Known;
   std::vector<Spec> Flags; ///< parallel to Known: what they were made from
 };
@@ -139,11 +146,37 @@ Spec Checker::choose() {
   return S;
 }
 
+/// With values and places.
+std::string Checker::textOf(const Program &P) const {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  for (const SizeStyle Style : {SizeStyle::Names, SizeStyle::Numbers})
+    print(P, OS, {Style, &Sources});
+  return Text;
+}
+
+/// \p P is \p S, compiled by all passes.
+bool Checker::checkShared(const Spec &S, const Program &P) {
+  bool RunsAll = false;
+  const PassRunner Run = [&](Program &Of, llvm::ArrayRef<const PassInfo *> Ps,
+                             DiagnosticEngine &Diags) {
+    RunsAll |= Ps.front() == StructureCache::passes().front();
+    return runPasses(Of, Ps, Diags, {});
+  };
+  CompiledJob Job(Run, Structures, S, DiagnosticEngine());
+  const Program *Other = Job.program({Fact::Totalled});
+  Shared += !RunsAll;
+  return (Other && textOf(*Other) == textOf(P)) ||
+         fail("another program than that of passes alone", S);
+}
+
 /// Asks all structures that were made from the same flags.
 bool Checker::checkOne() {
   const Spec S = choose();
   DiagnosticEngine Diags;
   const std::optional<Program> P = compile(S, Diags);
+  if (P && !checkShared(S, *P))
+    return false;
   for (const auto &[E, Made] : llvm::zip_equal(Known, Flags)) {
     auto IsAlike = [](const auto &A, const auto &B) {
       return A.isPresent() == B.isPresent() && (!A.isPresent() || *A == *B);
@@ -246,7 +279,7 @@ bool Checker::run() {
 int main(int Argc, char **Argv) {
   if (Argc < 4)
     return 2;
-  unsigned Accepted = 0, Rejected = 0, Compiled = 0;
+  unsigned Accepted = 0, Rejected = 0, Compiled = 0, Shared = 0;
   size_t Structures = 0;
   for (int I = 3; I < Argc; ++I) {
     Compiler Session;
@@ -255,17 +288,20 @@ int main(int Argc, char **Argv) {
       llvm::errs() << Argv[I] << " does not compile\n";
       return 1;
     }
-    Checker C(*Job, static_cast<unsigned>(std::atoi(Argv[1])),
+    Checker C(*Job, Session.sources(),
+              static_cast<unsigned>(std::atoi(Argv[1])),
               std::strtoul(Argv[2], nullptr, 10) + static_cast<unsigned>(I));
     if (!C.run())
       return 1;
     Accepted += C.Accepted;
     Rejected += C.Rejected;
     Compiled += C.Compiled;
+    Shared += C.Shared;
     Structures += C.structures();
   }
   llvm::outs() << "accepted alike: " << Accepted
                << "\nrefused alike: " << Rejected << "\ncompiled: " << Compiled
-               << "\nstructures: " << Structures << '\n';
+               << "\nshared: " << Shared << "\nstructures: " << Structures
+               << '\n';
   return 0;
 }

@@ -21,7 +21,7 @@ MAY_INCLUDE = {
                      "tools/compiler", "tools/driver"},
     "tools/explain": {"lang", "ir", "passes", "backends", "tools/explain"},
     "tools/runs": {"lang", "ir", "frontend", "passes", "backends",
-                   "tools/runs"},
+                   "tools/compiler", "tools/runs"},
     "tools/validate": {"lang", "ir", "backends", "tools/runs",
                        "tools/validate"},
     "tools/convert": {"lang", "ir", "frontend", "passes", "tools/validate",

@@ -5,9 +5,10 @@
 
 using namespace foretrace;
 
-CompiledJob::CompiledJob(const PassRunner &Run, std::optional<ir::Spec> Stated,
-                         DiagnosticEngine Diags)
-    : Run(Run), Stated(std::move(Stated)), Diags(std::move(Diags)) {
+CompiledJob::CompiledJob(const PassRunner &Run, StructureCache &Structures,
+                         std::optional<ir::Spec> Stated, DiagnosticEngine Diags)
+    : Run(Run), Structures(Structures), Stated(std::move(Stated)),
+      Diags(std::move(Diags)) {
   // What is wrong with a job shows in the first pass, for all who ask.
   expect({ir::Fact::Complete});
 }
@@ -30,6 +31,19 @@ CompiledJob::beginningOf(llvm::ArrayRef<const PassInfo *> Passes) const {
   return Longest;
 }
 
+/// Runs \p Passes, or takes from another job what those that see no numbers
+/// make.
+bool CompiledJob::runOn(ir::Program &P,
+                        llvm::ArrayRef<const PassInfo *> Passes) {
+  const Pipeline Shared = StructureCache::passes();
+  if (Passes.size() < Shared.size() ||
+      Passes.take_front(Shared.size()) != llvm::ArrayRef(Shared))
+    return Run(P, Passes, Diags);
+  auto RunShared = [&](ir::Program &Of) { return Run(Of, Shared, Diags); };
+  return Structures.complete(P, RunShared) &&
+         Run(P, Passes.drop_front(Shared.size()), Diags);
+}
+
 CompiledJob::Result &CompiledJob::run(llvm::ArrayRef<const PassInfo *> Passes) {
   for (Result &R : Results)
     if (llvm::ArrayRef(R.Passes) == Passes)
@@ -41,7 +55,7 @@ CompiledJob::Result &CompiledJob::run(llvm::ArrayRef<const PassInfo *> Passes) {
   else
     P = run(Before).Program;
   const unsigned ErrorsBefore = Diags.errorCount();
-  if (P && (!Run(*P, Passes.drop_front(Before.size()), Diags) ||
+  if (P && (!runOn(*P, Passes.drop_front(Before.size())) ||
             Diags.errorCount() != ErrorsBefore))
     P.reset();
   return Results.emplace_back(Result{Passes.vec(), std::move(P)});
@@ -65,6 +79,11 @@ const ir::Program *CompiledJob::program() {
   for (const PassInfo &P : allPasses())
     All.insert(P.Establishes);
   return program(All);
+}
+
+std::unique_ptr<CompiledJob> CompiledJob::vary(ir::Spec Changed) const {
+  return std::make_unique<CompiledJob>(Run, Structures, std::move(Changed),
+                                       Diags.cloneEmpty());
 }
 
 bool CompiledJob::establish(ir::Program &P, ir::FactSet Needs) {

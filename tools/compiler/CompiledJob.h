@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_COMPILER_COMPILEDJOB_H
 #define FORETRACE_TOOLS_COMPILER_COMPILEDJOB_H
 
-#include "passes/PassManager.h"
+#include "passes/StructureCache.h"
 #include <functional>
 #include <list>
 
@@ -14,12 +14,13 @@ namespace foretrace {
 using PassRunner = std::function<bool(
     ir::Program &, llvm::ArrayRef<const PassInfo *>, DiagnosticEngine &)>;
 
-/// Each pass is run once for all who ask for what it establishes.
+/// Each pass is run once for all who ask for what it establishes, and those
+/// that see no numbers only if no other job of \p Structures decides alike.
 class CompiledJob {
 public:
   /// Of \p Stated, nothing if it has errors, which are in \p Diags.
-  CompiledJob(const PassRunner &Run, std::optional<ir::Spec> Stated,
-              DiagnosticEngine Diags);
+  CompiledJob(const PassRunner &Run, StructureCache &Structures,
+              std::optional<ir::Spec> Stated, DiagnosticEngine Diags);
   CompiledJob(const CompiledJob &) = delete;
   CompiledJob &operator=(const CompiledJob &) = delete;
 
@@ -39,6 +40,10 @@ public:
   /// by keeps a copy.
   void expect(ir::FactSet Needs);
 
+  /// The job, if it stated \p Changed: with its own programs and messages, and
+  /// the structures of this one's session, which must outlive it.
+  std::unique_ptr<CompiledJob> vary(ir::Spec Changed) const;
+
   /// Brings \p P, a program of this job that is changed apart from the others,
   /// to the facts \p Needs. It is not verified; false after an error.
   bool establish(ir::Program &P, ir::FactSet Needs);
@@ -56,7 +61,10 @@ private:
   llvm::ArrayRef<const PassInfo *>
   beginningOf(llvm::ArrayRef<const PassInfo *> Passes) const;
 
+  bool runOn(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes);
+
   const PassRunner &Run;
+  StructureCache &Structures;
   std::optional<ir::Spec> Stated;
   DiagnosticEngine Diags;
   std::list<Result> Results;

@@ -68,7 +68,7 @@ CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
       compileSpec(Files, Path, withLibrary(std::move(Options)), Diags);
   if (Diags.hasErrors()) // not only of the job
     Spec.reset();
-  return Jobs.emplace_back(Run, std::move(Spec), std::move(Diags));
+  return Jobs.emplace_back(Run, Structures, std::move(Spec), std::move(Diags));
 }
 
 CompiledJob &Compiler::compile(llvm::StringRef Path, llvm::StringRef Text,

@@ -19,9 +19,10 @@
 
 namespace foretrace {
 
-/// Owns the texts, the syntax of files, and the jobs with their programs and
-/// messages. A file is parsed again only if its text has changed. For one
-/// thread; several threads have a session each.
+/// Owns the texts, the syntax of files, the structures that jobs share, and the
+/// jobs with their programs and messages. A file is parsed again only if its
+/// text has changed, and passes that see no numbers run once for a structure.
+/// For one thread; several threads have a session each.
 class Compiler {
 public:
   /// Files come from \p Disk, and from the library; \p Run runs passes in place
@@ -66,6 +67,7 @@ private:
   llvm::StringMap<std::string> Texts; ///< by path, in place of the disk's
   SourceFiles Sources;
   ParsedFiles Files;
+  StructureCache Structures;
   std::list<CompiledJob> Jobs;
 };
 

@@ -16,8 +16,10 @@ static cl::opt<std::string>
             cl::desc("Where the profile goes (default: standard output)"),
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
-/// Measures \p P, which has no errors.
-static Error calibrate(const ir::Program &P, DiagnosticEngine &Diags) {
+/// Measures \p P, the program of \p Job.
+static Expected<ExitCode> calibrate(const CompiledJob &Job,
+                                    const ir::Program &P,
+                                    const SourceFiles &Sources) {
   Expected<std::vector<runs::TraceFile>> Files =
       runs::findTraces(givenTraces(), *P.Spec.Parallel.World);
   if (!Files)
@@ -28,9 +30,13 @@ static Error calibrate(const ir::Program &P, DiagnosticEngine &Diags) {
   if (Error E = writeFile(Profile, !isQuiet(),
                           [&](raw_ostream &OS) { C.writeProfile(OS); }))
     return E;
-  if (!isQuiet())
-    C.report(errs(), Diags);
-  return Error::success();
+  if (isQuiet())
+    return ExitSuccess;
+  const std::unique_ptr<CompiledJob> Fitted = C.fit(Job);
+  if (const ir::Program *F =
+          runs::TracePlan::programOf(*Fitted, {ir::Fact::Costs}))
+    C.report(*F, errs());
+  return showMessages(Fitted->engine(), Sources);
 }
 
 ExitCode runCalibrate() {
@@ -42,16 +48,15 @@ ExitCode runCalibrate() {
   DiagnosticEngine Given = makeEngine();
   if (!hasFolder(Profile, Given))
     return showMessages(Given, Sources);
-  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Given);
-  DiagnosticEngine &Diags = Job.engine();
-  if (!Job.spec())
-    return showMessages(Diags, Sources);
-  const std::optional<ir::Program> P = runs::planUncosted(*Job.spec(), Diags);
-  if (!P)
-    return showMessages(Diags, Sources);
-  if (Error E = calibrate(*P, Diags))
-    return failure(std::move(E));
-  return showMessages(Diags, Sources);
+  CompiledJob &Stated = Session.read(jobPath(), frontendOptions(), Given);
+  if (const ExitCode Code = showMessages(Stated.engine(), Sources))
+    return Code;
+  const std::unique_ptr<CompiledJob> Job = runs::withoutCosts(Stated);
+  const ir::Program *P = runs::TracePlan::programOf(*Job);
+  if (const ExitCode Code = showMessages(Job->engine(), Sources))
+    return Code;
+  Expected<ExitCode> Code = calibrate(*Job, *P, Sources);
+  return Code ? *Code : failure(Code.takeError());
 }
 
 } // namespace foretrace

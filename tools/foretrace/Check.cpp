@@ -11,15 +11,16 @@ using namespace llvm;
 
 namespace foretrace {
 
-enum class CheckFormat { Text, JSON, Sarif };
+enum CheckFormat { Text, JSON, Sarif };
+static constexpr runs::MakePrinter *Printers[] = {
+    runs::makeTextPrinter, runs::makeJSONPrinter, runs::makeSarifPrinter};
 
-static cl::opt<CheckFormat> Format(
-    "format", cl::desc("How to print divergences:"),
-    cl::values(clEnumValN(CheckFormat::Text, "text", "a line each (default)"),
-               clEnumValN(CheckFormat::JSON, "json", "an object a line"),
-               clEnumValN(CheckFormat::Sarif, "sarif", "SARIF 2.1.0")),
-    cl::init(CheckFormat::Text), cl::cat(outputCategory()),
-    cl::sub(checkCommand()));
+static cl::opt<CheckFormat>
+    Format("format", cl::desc("How to print divergences:"),
+           cl::values(clEnumValN(Text, "text", "a line each (default)"),
+                      clEnumValN(JSON, "json", "an object a line"),
+                      clEnumValN(Sarif, "sarif", "SARIF 2.1.0")),
+           cl::init(Text), cl::cat(outputCategory()), cl::sub(checkCommand()));
 
 static cl::opt<std::string>
     Tolerance("tolerance", cl::value_desc("file.toml"),
@@ -32,32 +33,21 @@ static cl::opt<unsigned>
                    "the rest is counted (default: 10)"),
           cl::cat(outputCategory()), cl::sub(checkCommand()));
 
-static std::unique_ptr<runs::DivergencePrinter>
-makePrinter(const SourceFiles &Sources) {
-  switch (Format) {
-  case CheckFormat::Text:
-    return runs::makeTextPrinter(Sources, outs());
-  case CheckFormat::JSON:
-    return runs::makeJSONPrinter(Sources, outs());
-  case CheckFormat::Sarif:
-    return runs::makeSarifPrinter(Sources, outs());
-  }
-  llvm_unreachable("every format is handled");
-}
-
 static ExitCode exitCode(const runs::CheckSummary &S) {
   return S.Divergences == 0 ? ExitSuccess : ExitDiagnosed;
 }
 
 /// Checks the traces of a run of \p Job, of which nothing was shown yet.
-static ExitCode checkRun(const ir::Spec &Job, const runs::CheckOptions &Options,
-                         const SourceFiles &Sources, DiagnosticEngine &Diags) {
-  const std::unique_ptr<runs::DivergencePrinter> Out = makePrinter(Sources);
+static ExitCode checkRun(CompiledJob &Job, const runs::CheckOptions &Options,
+                         const SourceFiles &Sources) {
+  DiagnosticEngine &Diags = Job.engine();
+  const std::unique_ptr<runs::DivergencePrinter> Out =
+      Printers[Format](Sources, outs());
   if (std::unique_ptr<MemoryBuffer> Log = runs::openLog(givenTraces())) {
-    auto Summary = runs::checkLog(Job, *Log, Options, *Out, Diags);
+    auto Summary = runs::checkLog(Job, *Log, Options, *Out);
     return Summary ? exitCode(*Summary) : showMessages(Diags, Sources);
   }
-  const std::optional<ir::Program> P = runs::TracePlan::establish(Job, Diags);
+  const ir::Program *P = runs::TracePlan::programOf(Job);
   if (ExitCode Code = showMessages(Diags, Sources))
     return Code;
   if (Error E = runs::checkSize(P->Schedule))
@@ -89,7 +79,7 @@ ExitCode runCheck() {
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
   if (!Job.spec())
     return showMessages(Job.engine(), Session.sources());
-  return checkRun(*Job.spec(), Options, Session.sources(), Job.engine());
+  return checkRun(Job, Options, Session.sources());
 }
 
 } // namespace foretrace

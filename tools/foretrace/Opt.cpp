@@ -27,9 +27,15 @@ static cl::opt<bool> PrintLocations("print-locations",
                                     cl::cat(passCategory()),
                                     cl::sub(optCommand()));
 
-static cl::opt<bool> PrintValues("values", cl::desc("Print sizes as numbers"),
-                                 cl::cat(passCategory()),
-                                 cl::sub(optCommand()));
+static cl::opt<ir::SizeStyle>
+    Sizes("sizes", cl::desc("How to print sizes:"),
+          cl::values(clEnumValN(ir::SizeStyle::Names, "names",
+                                "as expressions (default)"),
+                     clEnumValN(ir::SizeStyle::Values, "values", "as numbers"),
+                     clEnumValN(ir::SizeStyle::Both, "both",
+                                "as expressions, and what they are worth")),
+          cl::init(ir::SizeStyle::Names), cl::cat(passCategory()),
+          cl::sub(optCommand()));
 
 static cl::opt<std::string>
     OutputPath("o", cl::value_desc("path"), cl::init("-"),
@@ -57,8 +63,7 @@ static void optimize(SourceFiles &Sources, ArrayRef<const PassInfo *> Passes,
   showStatistics(*P);
   ir::PrintOptions Options;
   Options.Locations = PrintLocations ? &Sources : nullptr;
-  if (PrintValues)
-    Options.Sizes = ir::SizeStyle::Values;
+  Options.Sizes = Sizes;
   if (Error E = writeFile(OutputPath, !isQuiet(),
                           [&](raw_ostream &OS) { ir::print(*P, OS, Options); }))
     Diags.report({}, diag::CannotWrite, toString(std::move(E)));

@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_CHECK_H
 #define FORETRACE_TOOLS_RUNS_CHECK_H
 
+#include "tools/compiler/CompiledJob.h"
 #include "tools/runs/DivergencePrinter.h"
 #include "tools/runs/Tolerance.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -26,7 +27,7 @@ llvm::Error checkSize(const ir::Schedule &S);
 /// TracePlan::needs, and tells \p Out how they differ, if they were made as
 /// \p How says. \p Job is as the frontend left it: other values of its keys are
 /// tried.
-CheckSummary checkTraces(const ir::Spec &Job, const ir::Program &P,
+CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
                          megatron::Instrumentation How,
                          std::vector<TraceFile> Files,
                          const CheckOptions &Options, DivergencePrinter &Out);
@@ -37,11 +38,10 @@ std::unique_ptr<llvm::MemoryBuffer> openLog(llvm::ArrayRef<std::string> Paths);
 
 /// Holds \p Log against the plan of \p Job. Nothing, and nothing told, if the
 /// job has errors, which are reported.
-std::optional<CheckSummary> checkLog(const ir::Spec &Job,
+std::optional<CheckSummary> checkLog(CompiledJob &Job,
                                      const llvm::MemoryBuffer &Log,
                                      const CheckOptions &Options,
-                                     DivergencePrinter &Out,
-                                     DiagnosticEngine &Diags);
+                                     DivergencePrinter &Out);
 
 } // namespace foretrace::runs
 

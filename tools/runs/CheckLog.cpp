@@ -46,16 +46,14 @@ static Divergence describe(const LogDifference &D, StringRef Text,
   return Out;
 }
 
-std::optional<CheckSummary> checkLog(const ir::Spec &Job,
-                                     const MemoryBuffer &Log,
+std::optional<CheckSummary> checkLog(CompiledJob &Job, const MemoryBuffer &Log,
                                      const CheckOptions &Options,
-                                     DivergencePrinter &Out,
-                                     DiagnosticEngine &Diags) {
+                                     DivergencePrinter &Out) {
   constexpr int64_t NoRank = -1; // all write to one terminal
-  const ir::EmitSpec Emit = emitOf(Job);
+  DiagnosticEngine &Diags = Job.engine();
+  const ir::EmitSpec Emit = emitOf(*Job.spec());
   const optimus::Options Read = optimus::readOptions(Emit, Diags);
-  const std::optional<ir::Program> P =
-      establish(Job, optimus::needs(Read), Diags);
+  const ir::Program *P = Job.program(optimus::needs(Read));
   if (!P)
     return std::nullopt;
   const EmitRequest Request{*P, Emit, /*DefaultStem=*/""};

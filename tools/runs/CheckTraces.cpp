@@ -28,7 +28,7 @@ struct Differences {
 
 class TraceChecker {
 public:
-  TraceChecker(const ir::Spec &Job, const ir::Program &P,
+  TraceChecker(CompiledJob &Job, const ir::Program &P,
                megatron::Instrumentation How, std::vector<TraceFile> Files,
                const CheckOptions &Options, DivergencePrinter &Out)
       : Job(Job), P(P), Files(std::move(Files)), Options(Options), How(How),
@@ -45,7 +45,7 @@ private:
   std::vector<TraceFile> sample() const;
   void explain();
 
-  const ir::Spec &Job; ///< as the frontend left it
+  CompiledJob &Job;
   const ir::Program &P;
   const std::vector<TraceFile> Files;
   const CheckOptions &Options;
@@ -224,7 +224,7 @@ Error checkSize(const ir::Schedule &S) {
                            Twine(MaxSteps) + " can be checked");
 }
 
-CheckSummary checkTraces(const ir::Spec &Job, const ir::Program &P,
+CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
                          megatron::Instrumentation How,
                          std::vector<TraceFile> Files,
                          const CheckOptions &Options, DivergencePrinter &Out) {

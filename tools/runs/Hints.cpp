@@ -114,11 +114,10 @@ static std::optional<int64_t> countOf(const Divergence &D,
 }
 
 /// Nothing if \p Job is no legal one.
-static std::optional<JobFit> fit(ir::Spec Job, megatron::Instrumentation How,
+static std::optional<JobFit> fit(CompiledJob &Job,
+                                 megatron::Instrumentation How,
                                  ArrayRef<TraceFile> Traces) {
-  DiagnosticEngine Diags;
-  const std::optional<ir::Program> P =
-      TracePlan::establish(std::move(Job), Diags);
+  const ir::Program *P = TracePlan::programOf(Job);
   if (!P)
     return std::nullopt;
   for (const TraceFile &T : Traces)
@@ -137,12 +136,14 @@ static std::optional<JobFit> fit(ir::Spec Job, megatron::Instrumentation How,
 }
 
 /// \p Job with \p Value for a key.
-static ir::Spec change(ir::Spec Job, const SpecKey &K, int64_t Value) {
-  forEachKey(Job, [&](StringRef Name, auto &F, int64_t) {
+static std::unique_ptr<CompiledJob> change(const CompiledJob &Job,
+                                           const SpecKey &K, int64_t Value) {
+  ir::Spec Changed = *Job.spec();
+  forEachKey(Changed, [&](StringRef Name, auto &F, int64_t) {
     if (isAt(K, Name, F))
       F.state(static_cast<std::decay_t<decltype(*F)>>(Value), F.Range);
   });
-  return Job;
+  return Job.vary(std::move(Changed));
 }
 
 namespace {
@@ -150,7 +151,7 @@ namespace {
 /// Tries one value after the other and keeps the best.
 class Search {
 public:
-  Search(const ir::Spec &Job, megatron::Instrumentation How,
+  Search(CompiledJob &Job, megatron::Instrumentation How,
          ArrayRef<TraceFile> Traces)
       : Job(Job), How(How), Traces(Traces),
         Planned(fit(Job, How, Traces).value_or(JobFit())) {}
@@ -161,7 +162,7 @@ public:
   std::vector<Hint> Best;
 
 private:
-  const ir::Spec &Job;
+  const CompiledJob &Job;
   const megatron::Instrumentation How;
   const ArrayRef<TraceFile> Traces;
   const JobFit Planned;
@@ -172,7 +173,7 @@ private:
 template <typename T> void Search::tryValue(const SpecKey &K, int64_t Value) {
   // What explains the run leaves hardly any; what is nearer leaves many.
   constexpr size_t MuchBetter = 10;
-  const std::optional<JobFit> F = fit(change(Job, K, Value), How, Traces);
+  const std::optional<JobFit> F = fit(*change(Job, K, Value), How, Traces);
   if (!F || F->Divergences * MuchBetter > Planned.Divergences)
     return;
   if (!Best.empty() && F->Divergences < Best.front().Divergences)
@@ -186,7 +187,7 @@ template <typename T> void Search::tryValue(const SpecKey &K, int64_t Value) {
 /// seen if it grew evenly.
 void Search::tryEven(const SpecKey &K) {
   const std::optional<JobFit> Twice =
-      fit(change(Job, K, 2 * K.Planned), How, Traces);
+      fit(*change(Job, K, 2 * K.Planned), How, Traces);
   if (!Planned.Seen || !Twice || !Twice->Expected)
     return;
   const __int128 Growth = *Twice->Expected - *Planned.Expected;
@@ -199,13 +200,13 @@ void Search::tryEven(const SpecKey &K) {
     tryValue<int64_t>(K, static_cast<int64_t>(Value));
 }
 
-std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
+std::vector<Hint> findHints(CompiledJob &Job, megatron::Instrumentation How,
                             ArrayRef<TraceFile> Traces,
                             const std::set<int64_t> &Numbers) {
   Search S(Job, How, Traces);
   std::vector<SpecKey> Counts; ///< keys that are numbers
   std::set<std::tuple<StringRef, SourceLocation, int64_t>> Tried;
-  ir::Spec Keys = Job;
+  ir::Spec Keys = *Job.spec();
   forEachKey(Keys, [&](StringRef Name, auto &F, int64_t Least) {
     using T = std::decay_t<decltype(*F)>;
     const SpecKey K{Name, F.Range, static_cast<int64_t>(*F)};

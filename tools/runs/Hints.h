@@ -6,7 +6,7 @@
 #define FORETRACE_TOOLS_RUNS_HINTS_H
 
 #include "backends/megatron/Trace.h"
-#include "ir/Spec.h"
+#include "tools/compiler/CompiledJob.h"
 #include "tools/runs/TraceFiles.h"
 #include <set>
 
@@ -23,7 +23,7 @@ struct Hint {
 /// Tries other values for the keys of \p Job, one at a time, and returns those
 /// that \p Traces, which differ, fit best and much better. \p Job is as the
 /// frontend left it; \p Numbers were seen in place of others.
-std::vector<Hint> findHints(const ir::Spec &Job, megatron::Instrumentation How,
+std::vector<Hint> findHints(CompiledJob &Job, megatron::Instrumentation How,
                             llvm::ArrayRef<TraceFile> Traces,
                             const std::set<int64_t> &Numbers);
 

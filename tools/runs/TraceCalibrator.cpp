@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/TraceCalibrator.h"
 #include "backends/megatron/Replay.h"
-#include "passes/PassManager.h"
 #include "tools/runs/Fit.h"
 #include "tools/runs/Profile.h"
 #include "llvm/Support/Format.h"
@@ -11,10 +10,11 @@ using namespace llvm;
 
 namespace foretrace::runs {
 
-std::optional<ir::Program> planUncosted(ir::Spec Job, DiagnosticEngine &Diags) {
-  Job.Cost = {};
-  Job.Cost.Kind.setDefault(ir::CostKind::Uncosted);
-  return TracePlan::establish(std::move(Job), Diags);
+std::unique_ptr<CompiledJob> withoutCosts(const CompiledJob &Job) {
+  ir::Spec Changed = *Job.spec();
+  Changed.Cost = {};
+  Changed.Cost.Kind.setDefault(ir::CostKind::Uncosted);
+  return Job.vary(std::move(Changed));
 }
 
 TraceCalibrator::TraceCalibrator(const ir::Program &P,
@@ -94,18 +94,19 @@ void TraceCalibrator::reportPipelines(const ir::Program &Fitted,
                100 * median(Errors), 100 * *Least, 100 * *Most);
 }
 
-void TraceCalibrator::report(raw_ostream &OS, DiagnosticEngine &Diags) const {
-  ir::Spec Job = P.Spec;
-  Job.Cost = Gathered.fit();
-  const std::optional<ir::Program> Fitted =
-      TracePlan::establish(std::move(Job), Diags, {ir::Fact::Costs});
-  if (!Fitted)
-    return;
+std::unique_ptr<CompiledJob>
+TraceCalibrator::fit(const CompiledJob &Uncosted) const {
+  ir::Spec Changed = *Uncosted.spec();
+  Changed.Cost = Gathered.fit();
+  return Uncosted.vary(std::move(Changed));
+}
+
+void TraceCalibrator::report(const ir::Program &Fitted, raw_ostream &OS) const {
   OS << "family                  samples   error\n";
-  for (const Calibration::Family &F : Gathered.errors(*Fitted))
+  for (const Calibration::Family &F : Gathered.errors(Fitted))
     OS << format("%-22s %8zu %6.1f %%\n", F.Name.c_str(), F.Samples,
                  100 * F.Error);
-  reportPipelines(*Fitted, OS);
+  reportPipelines(Fitted, OS);
 }
 
 } // namespace foretrace::runs

@@ -5,28 +5,28 @@
 #ifndef FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
 #define FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
 
-#include "lang/Diagnostic.h"
 #include "tools/runs/Calibration.h"
 #include "tools/runs/TracePlan.h"
 
 namespace foretrace::runs {
 
-/// The program of \p Job with what TraceCalibrator needs, without the job's own
-/// costs: they are what is to be measured. Nothing after an error.
-std::optional<ir::Program> planUncosted(ir::Spec Job, DiagnosticEngine &Diags);
+/// \p Job without costs of its own: they are what is to be measured.
+std::unique_ptr<CompiledJob> withoutCosts(const CompiledJob &Job);
 
 /// First `gather`, then the rest.
 class TraceCalibrator {
 public:
-  /// \p P is of `planUncosted` and outlives this; there is a file at least.
+  /// \p P is of a job `withoutCosts` and outlives this; there is a file at least.
   TraceCalibrator(const ir::Program &P, std::vector<TraceFile> Files);
 
   /// Error if a trace is not as planned, or none has a duration.
   llvm::Error gather();
   /// Writes what was measured as a TOML file that a job can import.
   void writeProfile(llvm::raw_ostream &OS) const;
-  /// Prints how far the run is from what the profile says of it.
-  void report(llvm::raw_ostream &OS, DiagnosticEngine &Diags) const;
+  /// The job with the times of the profile.
+  std::unique_ptr<CompiledJob> fit(const CompiledJob &Uncosted) const;
+  /// Prints how far the run is from what \p Fitted, its program, says of it.
+  void report(const ir::Program &Fitted, llvm::raw_ostream &OS) const;
 
 private:
   void reportPipelines(const ir::Program &Fitted, llvm::raw_ostream &OS) const;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/TracePlan.h"
-#include "passes/PassManager.h"
 
 using namespace llvm;
 
@@ -12,12 +11,10 @@ using megatron::Instrumentation;
 TracePlan::TracePlan(const ir::Program &P, Instrumentation How)
     : P(P), Map(P.Mesh, *P.Spec.Parallel.RankOrder), Skeleton(P, How) {}
 
-std::optional<ir::Program>
-TracePlan::establish(ir::Spec Job, DiagnosticEngine &Diags, ir::FactSet More) {
+const ir::Program *TracePlan::programOf(CompiledJob &Job, ir::FactSet More) {
   More.insert({ir::Fact::Recompute, ir::Fact::Scheduled, ir::Fact::Sync});
-  std::optional<ir::Program> P =
-      foretrace::establish(std::move(Job), More, Diags);
-  return P && megatron::checkModes(*P, Diags) ? std::move(P) : std::nullopt;
+  const ir::Program *P = Job.program(More);
+  return P && megatron::checkModes(*P, Job.engine()) ? P : nullptr;
 }
 
 int64_t TracePlan::maxReceived() const {

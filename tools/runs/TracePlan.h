@@ -6,6 +6,7 @@
 #define FORETRACE_TOOLS_RUNS_TRACEPLAN_H
 
 #include "ir/Ranks.h"
+#include "tools/compiler/CompiledJob.h"
 #include "tools/runs/Matcher.h"
 #include "tools/runs/TraceFiles.h"
 
@@ -16,10 +17,9 @@ public:
   /// \p P has schedule and sync, and outlives the plan.
   TracePlan(const ir::Program &P, megatron::Instrumentation How);
 
-  /// \p Job with what a plan needs, and with \p More; nothing, and a report, if
-  /// it is not legal or its traces are not known.
-  static std::optional<ir::Program>
-  establish(ir::Spec Job, DiagnosticEngine &Diags, ir::FactSet More = {});
+  /// The program of \p Job with what a plan needs, and with \p More; null, and
+  /// a report, if it is not legal or its traces are not known.
+  static const ir::Program *programOf(CompiledJob &Job, ir::FactSet More = {});
   /// The instrumentation that \p Traces fit best; the first of equals.
   static megatron::Instrumentation recognize(const ir::Program &P,
                                              llvm::ArrayRef<TraceFile> Traces);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/StructureCache.h"
+#include "ir/SpecKeys.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Writes what decides as bytes that are equal if it is.
+class KeyWriter {
+public:
+  template <typename... Ts> void add(const Ts &...Of) { (put(Of), ...); }
+  /// Numbers of a spec are leaves: which are there is all that counts.
+  void addField(const Located<int64_t> &F) { put(F.isPresent()); }
+  template <typename T> void addField(const Located<T> &F) {
+    add(F.isPresent(), F.Value);
+  }
+
+  std::string Bytes;
+
+private:
+  template <typename T> void put(const T &Of) {
+    static_assert(std::is_scalar_v<T>);
+    Bytes.append(reinterpret_cast<const char *>(&Of), sizeof(T));
+  }
+  void put(const std::string &Text) {
+    put(Text.size());
+    Bytes += Text;
+  }
+  void put(SourceRange R) { add(R.File, R.Begin, R.End); }
+  void put(ExprId E) { put(E.Index); }
+};
+
+} // namespace
+
+/// Ops remember the sections that they were made for: of a block that stands
+/// elsewhere they are others.
+static void addBlock(const BlockSpec &B, KeyWriter &Key) {
+  Key.add(B.Name, B.Range, B.Attention.Range, B.Ffn.Range, B.Moe.has_value());
+#define ATTENTION_FIELD(TYPE, MEMBER, ...) Key.addField(B.Attention.MEMBER);
+#define FFN_FIELD(TYPE, MEMBER, ...) Key.addField(B.Ffn.MEMBER);
+#include "ir/Spec.def"
+  if (!B.Moe)
+    return;
+  Key.add(B.Moe->Experts.Range);
+#define MOE_FIELD(TYPE, MEMBER, ...) Key.addField(B.Moe->MEMBER);
+#include "ir/Spec.def"
+}
+
+static void addModel(const ModelSpec &M, KeyWriter &Key) {
+  Key.add(M.Vocab.Range, M.MaxPositions.Range, M.Blocks.size(),
+          M.Layers.size());
+#define MODEL_FIELD(TYPE, MEMBER, ...) Key.addField(M.MEMBER);
+#include "ir/Spec.def"
+  for (const BlockSpec &B : M.Blocks)
+    addBlock(B, Key);
+  for (const LayerRun &R : M.Layers) {
+    Key.add(R.Periods, R.Items.size());
+    for (const LayerRun::Item &I : R.Items)
+      Key.add(I.Block, I.Count);
+  }
+}
+
+/// What the passes read of \p P, which is derived, but for the values of
+/// numbers. The expressions that there are so far are part of it, since ids
+/// speak of them.
+static std::string keyOf(const Program &P) {
+  KeyWriter Key;
+  addModel(P.Spec.Model, Key);
+#define TRAIN_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Train.MEMBER);
+#define PARALLEL_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Parallel.MEMBER);
+#include "ir/Spec.def"
+  for (const Decision &D : P.Decisions)
+    Key.add(D.Of, D.Value);
+  for (const ExprNode &N : P.Sizes) {
+    Key.add(N.Op, N.Left, N.Right);
+    if (N.Op == ExprOp::Key)
+      Key.add(N.Key.Id, N.Key.Block, N.Key.Stage);
+    else
+      Key.add(N.Value);
+  }
+  return std::move(Key.Bytes);
+}
+
+std::vector<const PassInfo *> StructureCache::passes() {
+  std::vector<const PassInfo *> Passes = pipelineFor({Fact::Totals});
+  llvm::erase_if(Passes, [](const PassInfo *Pass) {
+    return Pass->Establishes.contains({Fact::Complete});
+  });
+  return Passes;
+}
+
+bool StructureCache::complete(Program &P,
+                              llvm::function_ref<bool(Program &)> Run) {
+  const std::string Key = keyOf(P);
+  const auto Found = Known.find(Key);
+  if (Found == Known.end()) {
+    if (!Run(P))
+      return false;
+    Known.try_emplace(Key, P);
+    return true;
+  }
+  const Program &Made = Found->second;
+  P.Blocks = Made.Blocks;
+  P.Layers = Made.Layers;
+  P.Facts = Made.Facts;
+  P.Sizes.extend(Made.Sizes,
+                 [&](ir::Key K) { return findField(P.Spec, K)->Value; });
+  return true;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes between `derive` and Fact::Totals decide by what `derive` declared,
+// and see numbers as expressions. Jobs that decide alike share what they make.
+#ifndef FORETRACE_PASSES_STRUCTURECACHE_H
+#define FORETRACE_PASSES_STRUCTURECACHE_H
+
+#include "passes/PassManager.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace foretrace {
+
+/// What these passes made of each structure that was seen.
+class StructureCache {
+public:
+  /// The passes, `derive` not among them.
+  static std::vector<const PassInfo *> passes();
+
+  /// Brings \p P, which is derived, to Fact::Totals: with the help of \p Run,
+  /// which runs the passes on it, if no job of its structure came before.
+  /// Returns what \p Run does.
+  bool complete(ir::Program &P, llvm::function_ref<bool(ir::Program &)> Run);
+
+private:
+  /// By all that decides (see `keyOf` in the source).
+  llvm::StringMap<ir::Program> Known;
+};
+
+} // namespace foretrace
+
+#endif
