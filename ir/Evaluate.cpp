@@ -164,7 +164,12 @@ bool RowEvaluator::run() {
     int64_t &Out = S[Step.Out];
     IsMissing |= computeRow(Step.Op, L, R, Out);
   }
-  return !IsMissing;
+  if (!IsMissing)
+    return true;
+  // Few rows come here: what exists beside the rest is told apart now.
+  for (const ExprCode::Step &Step : Code.steps())
+    S[Step.Out] = applyExprOp(Step.Op, S[Step.Left], S[Step.Right]);
+  return false;
 }
 
 ColumnEvaluator::ColumnEvaluator(const ExprCode &Code)

@@ -62,7 +62,7 @@ public:
   /// Whether all numbers exist: none is beyond 2^63, and no quotient has a
   /// rest.
   bool run();
-  /// Of a wanted expression; any number if it, or what it is made of, does not
+  /// Of a wanted expression; `NoValue` if it, or what it is made of, does not
   /// exist.
   int64_t value(size_t Result) const { return Slots[Code.results()[Result]]; }
 
@@ -88,6 +88,7 @@ public:
   llvm::MutableArrayRef<int64_t> leaf(size_t Leaf) { return Columns[Leaf]; }
   /// Computes the first \p Count rows.
   void run(size_t Count);
+  /// Any number where it, or what it is made of, does not exist.
   llvm::ArrayRef<int64_t> values(size_t Result) const {
     return Columns[Code.results()[Result]];
   }

@@ -26,6 +26,7 @@
 #include "lang/Diagnostic.h"
 #include "lang/Quantity.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <string>
 #include <vector>
 
@@ -219,18 +220,34 @@ llvm::StringRef getName(Level L);
 /// The level of a program with these facts.
 Level levelOf(FactSet Facts);
 
-/// What a job has to fulfil, and what is reported of one that does not.
-struct Condition {
-  ExprId Holds; ///< 0 if it does not
-  diag::Id Reported;
-  Key Blamed; ///< whose value is out of place
-};
-
-/// A decision that shapes a program. Jobs that decide alike, and state the same
-/// keys, have the same program but for the values of its sizes.
-struct Decision {
+/// A question that `derive` asks of the numbers of a job, in their order.
+struct Check {
+  enum class Kind : unsigned char {
+    /// It shapes the program. Jobs that decide alike, and state the same keys,
+    /// have the same program but for the values of its sizes.
+    Decision,
+    Condition, ///< must hold: be above zero
+    Existence, ///< must have a value
+  };
+  Kind Is;
   ExprId Of;
-  int64_t Value; ///< what it was
+  int64_t Decided = 0;    ///< what a decision was
+  diag::Id Reported = {}; ///< of one that does not hold
+  /// The number that is out of place then; none if no number is.
+  std::optional<Key> Blamed = std::nullopt;
+
+  /// Whether a job for which it is worth \p Value gets on to the next one.
+  bool passes(int64_t Value) const {
+    switch (Is) {
+    case Kind::Decision:
+      return Value == Decided;
+    case Kind::Condition:
+      return Value > 0;
+    case Kind::Existence:
+      return Value != NoValue;
+    }
+    llvm_unreachable("every kind is handled");
+  }
 };
 
 /// A whole compilation unit.
@@ -239,8 +256,9 @@ struct Program {
   FactSet Facts; ///< what the passes so far have established
   ir::Mesh Mesh;
   ExprTable Sizes; ///< what extents, counts and sizes of this program are
-  std::vector<Condition> Conditions; ///< in the order they are checked
-  std::vector<Decision> Decisions;
+  /// Up to the first that does not hold, after which the job is refused; none
+  /// of a program that was read from text.
+  std::vector<Check> Checks;
   Table<BlockId, Block> Blocks;
   /// embedding, layers, head, in order (model level on).
   LayerSequence Layers;

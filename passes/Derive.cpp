@@ -18,7 +18,7 @@ using namespace foretrace::ir;
 
 bool Deriver::define(Located<int64_t> &F, Expr As, SourceRange From,
                      llvm::StringRef What) {
-  if (!As.hasValue()) {
+  if (!exists(As, F)) {
     error(From, diag::SizeOverflow, What);
     return false;
   }
@@ -27,15 +27,29 @@ bool Deriver::define(Located<int64_t> &F, Expr As, SourceRange From,
   return true;
 }
 
+bool Deriver::ask(Check C) {
+  const Expr Of(Program.Sizes, C.Of);
+  const bool Passes = C.passes(Of.value());
+  if (!IsRefused && !(Passes && Of.isConstant(Of.value())))
+    Program.Checks.push_back(C);
+  IsRefused |= !Passes;
+  return Passes;
+}
+
 bool Deriver::holds(Expr Condition, diag::Id Id,
                     const Located<int64_t> &Blamed) {
-  Program.Conditions.push_back({Condition, Id, ir::keyOf(S, Blamed)});
-  return Condition.value() > 0; // nothing holds of what has no value
+  if (Diags.isAllowed(Id)) // a job goes on without, in its own way
+    return decide(Condition) > 0;
+  return ask({Check::Kind::Condition, Condition, 0, Id, ir::keyOf(S, Blamed)});
+}
+
+bool Deriver::exists(Expr Number, const Located<int64_t> &Blamed) {
+  return ask({Check::Kind::Existence, Number, 0, diag::SizeOverflow,
+              ir::keyOf(S, Blamed)});
 }
 
 int64_t Deriver::decide(Expr Of) {
-  if (!Of.isConstant(Of.value()))
-    Program.Decisions.push_back({Of, Of.value()});
+  ask({Check::Kind::Decision, Of, Of.value()});
   return Of.value();
 }
 
@@ -54,21 +68,20 @@ void Deriver::reportWorld(int64_t ModelRanks) {
 
 void Deriver::deriveWorld() {
   ParallelSpec &P = S.Parallel;
-  int64_t ModelRanks;
-  int64_t TpCp;
-  if (llvm::MulOverflow(*P.Tp, *P.Cp, TpCp) ||
-      llvm::MulOverflow(TpCp, *P.Pp, ModelRanks)) {
+  const Expr ModelRanks = of(P.Tp) * of(P.Cp) * of(P.Pp);
+  if (!exists(ModelRanks, P.World)) {
     error(P.World.Range, diag::SizeOverflow, "tp x cp x pp");
     return;
   }
-  if (!holds(isMultiple(of(P.World), of(P.Tp) * of(P.Cp) * of(P.Pp)),
-             diag::WorldIndivisible, P.World)) {
-    reportWorld(ModelRanks);
+  if (!holds(isMultiple(of(P.World), ModelRanks), diag::WorldIndivisible,
+             P.World)) {
+    reportWorld(ModelRanks.value());
     return;
   }
-  const Expr Dp = of(P.World) / (of(P.Tp) * of(P.Cp) * of(P.Pp));
-  if (P.Dp.isStated() && *P.Dp != Dp.value()) {
-    error(P.Dp.Range, diag::DpMismatch, *P.Dp, *P.World, ModelRanks, Dp.value())
+  const Expr Dp = of(P.World) / ModelRanks;
+  if (P.Dp.isStated() && !isStated(P.Dp, Dp, diag::DpMismatch, P.World)) {
+    error(P.Dp.Range, diag::DpMismatch, *P.Dp, *P.World, ModelRanks.value(),
+          Dp.value())
         .noteValue("world", P.World);
     return;
   }
@@ -81,28 +94,29 @@ void Deriver::deriveWorld() {
 void Deriver::deriveBatch() {
   ParallelSpec &P = S.Parallel;
   TrainSpec &T = S.Train;
-  int64_t PerStep;
-  if (llvm::MulOverflow(*T.MicroBatch, *P.Dp, PerStep)) {
+  const Expr PerStep = of(T.MicroBatch) * of(P.Dp);
+  if (!exists(PerStep, T.MicroBatch)) {
     error(T.MicroBatch.Range, diag::SizeOverflow, "micro_batch x dp");
     return;
   }
   if (!T.GlobalBatch.isPresent()) {
     if (!P.Ga.isPresent())
       P.Ga.setDefault(1);
-    define(T.GlobalBatch, of(T.MicroBatch) * of(P.Dp) * of(P.Ga), P.Ga.Range,
+    define(T.GlobalBatch, PerStep * of(P.Ga), P.Ga.Range,
            "micro_batch x dp x ga");
     return;
   }
-  if (!holds(isMultiple(of(T.GlobalBatch), of(T.MicroBatch) * of(P.Dp)),
-             diag::BatchIndivisible, T.GlobalBatch)) {
+  if (!holds(isMultiple(of(T.GlobalBatch), PerStep), diag::BatchIndivisible,
+             T.GlobalBatch)) {
     error(T.GlobalBatch.Range, diag::BatchIndivisible, *T.GlobalBatch,
-          *T.MicroBatch, *P.Dp, PerStep)
+          *T.MicroBatch, *P.Dp, PerStep.value())
         .noteValue("dp", P.Dp);
     IsBatchRefused = true;
   }
-  const Expr Ga = quotient(of(T.GlobalBatch), of(T.MicroBatch) * of(P.Dp));
-  if (P.Ga.isStated() && *P.Ga != Ga.value() && !IsBatchRefused)
-    error(P.Ga.Range, diag::GaMismatch, *P.Ga, *T.GlobalBatch, PerStep,
+  const Expr Ga = quotient(of(T.GlobalBatch), PerStep);
+  if (P.Ga.isStated() && !IsBatchRefused &&
+      !isStated(P.Ga, Ga, diag::GaMismatch, T.GlobalBatch))
+    error(P.Ga.Range, diag::GaMismatch, *P.Ga, *T.GlobalBatch, PerStep.value(),
           Ga.value())
         .noteValue("global_batch", T.GlobalBatch);
   define(P.Ga, Ga, P.Ga.isStated() ? P.Ga.Range : T.GlobalBatch.Range, "ga");
@@ -123,7 +137,7 @@ void Deriver::checkSequence() {
   Expr Parts = IsSplit ? of(P.Cp) * 2 : number(1);
   if (*P.SequenceParallel)
     Parts *= of(P.Tp);
-  if (!Parts.hasValue()) {
+  if (!exists(Parts, P.Tp)) {
     error(P.Tp.Range, diag::SizeOverflow, "2 x cp x tp");
     return;
   }
@@ -166,8 +180,7 @@ void Deriver::deriveExpertMesh() {
   }
   const Expr StageRanks = of(P.Tp) * of(P.Cp) * of(P.Dp);
   const Expr ExpertRanks = of(P.Ep) * of(P.Etp);
-  if (!ExpertRanks.hasValue() ||
-      !holds(isMultiple(StageRanks, ExpertRanks), diag::EpExceedsDp, P.Ep))
+  if (!holds(isMultiple(StageRanks, ExpertRanks), diag::EpExceedsDp, P.Ep))
     error(P.Ep.Range, diag::EpExceedsDp, *P.Ep, *P.Etp, StageRanks.value(),
           *P.Tp, *P.Cp, *P.Dp);
 }
@@ -231,8 +244,7 @@ void Deriver::fillMesh() {
 
 bool foretrace::derive(Program &P, DiagnosticEngine &Diags) {
   const Spec Given = P.Spec;
-  P.Conditions.clear();
-  P.Decisions.clear();
+  P.Checks.clear();
   Deriver D(P, Diags);
   if (D.run())
     return true;

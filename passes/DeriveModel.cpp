@@ -64,7 +64,8 @@ void Deriver::deriveKvHeads(AttentionSpec &A) {
   }
   const Expr Heads =
       *A.Kind == AttentionKind::MQA ? numberOf(Program, 1) : of(A.Heads);
-  if (A.KvHeads.isPresent() && *A.KvHeads != Heads.value())
+  if (A.KvHeads.isPresent() &&
+      !isStated(A.KvHeads, Heads, diag::KvHeadsMismatch, A.Heads))
     error(A.KvHeads.Range, diag::KvHeadsMismatch, *A.KvHeads, Heads.value());
   define(A.KvHeads, Heads,
          A.KvHeads.isPresent() ? A.KvHeads.Range : A.Heads.Range, "kv_heads");
@@ -177,7 +178,7 @@ void Deriver::deriveVocab() {
   const Expr Multiple = of(M.VocabMultiple) * of(S.Parallel.Tp);
   const Expr Padded = ceilDiv(of(M.Vocab), Multiple) * Multiple;
   if (M.PaddedVocab.isStated() && Padded.hasValue() &&
-      *M.PaddedVocab != Padded.value())
+      !isStated(M.PaddedVocab, Padded, diag::PaddedVocabMismatch, M.Vocab))
     error(M.PaddedVocab.Range, diag::PaddedVocabMismatch, *M.PaddedVocab,
           *M.Vocab, Multiple.value(), Padded.value())
         .noteValue("vocab", M.Vocab);
@@ -210,7 +211,7 @@ void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
   const Extent Largest = *std::max_element(
       Extents.begin(), Extents.end(),
       [](const Extent A, const Extent B) { return **A < **B; });
-  if (holds(isAtMost(number(0), Product), diag::SizeOverflow, *Largest))
+  if (exists(Product, *Largest))
     return;
   if (Blamed.insert(Largest->Range.start()).second)
     error(Largest->Range, diag::SizeOverflow, What);

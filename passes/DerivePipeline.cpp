@@ -112,8 +112,8 @@ void Deriver::checkLayout() {
 
 void Deriver::checkPipeline() {
   ParallelSpec &P = S.Parallel;
-  int64_t Chunks;
-  if (llvm::MulOverflow(*P.Pp, *P.Vpp, Chunks)) {
+  const Expr Chunks = of(P.Pp) * of(P.Vpp);
+  if (!exists(Chunks, P.Vpp)) {
     error(P.Vpp.Range, diag::SizeOverflow, "pp x vpp");
     return;
   }
@@ -138,10 +138,9 @@ void Deriver::checkPipeline() {
     return checkEnds();
   int64_t Layers = S.Model.layerCount();
   int64_t Counted = Layers + *P.EmbeddingAsLayer + *P.LossAsLayer;
-  if (holds(isMultiple(number(Counted), of(P.Pp) * of(P.Vpp)),
-            diag::LayersIndivisible, P.Pp))
+  if (holds(isMultiple(number(Counted), Chunks), diag::LayersIndivisible, P.Pp))
     return;
   error(S.Model.LayersRange, diag::LayersIndivisible, Counted, *P.Pp, *P.Vpp,
-        Chunks)
+        Chunks.value())
       .noteValue("pp", P.Pp);
 }

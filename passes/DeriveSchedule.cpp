@@ -93,7 +93,7 @@ void Deriver::deriveMicroBatchGroup() {
            P.Ga.Range, "micro_batch_group");
   else if (!Group.isPresent() || !IsInterleaved)
     define(Group, of(P.Pp), P.Pp.Range, "micro_batch_group");
-  if (IsInterleaved && *P.Vpp > 1 && !IsBatchRefused)
+  if (IsInterleaved && exceeds(P.Vpp, 1) && !IsBatchRefused)
     checkGroup();
 }
 
@@ -142,7 +142,7 @@ void Deriver::checkOverlap() {
   needVersion(At, "overlap_moe_expert_parallel_comm", MegatronVersion::V0_14);
   if (*P.Schedule != ScheduleKind::Interleaved)
     Refuse("`schedule = interleaved`");
-  if (*P.Ep == 1)
+  if (!exceeds(P.Ep, 1))
     Refuse("ep > 1");
   if (*S.Train.Recompute == RecomputeKind::Full)
     Refuse("no `recompute = full`");
@@ -161,7 +161,6 @@ void Deriver::checkSchedule() {
     checkScheduleFile();
   }
   checkOverlap();
-  int64_t Steps;
-  if (llvm::MulOverflow(*P.Ga, *P.Vpp, Steps))
+  if (!exists(of(P.Ga) * of(P.Vpp), P.Ga))
     error(P.Ga.Range, diag::SizeOverflow, "ga x vpp");
 }

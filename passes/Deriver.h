@@ -66,6 +66,8 @@ private:
     if (Diags.errorCount() != Before) {
       Failed = true;
       Errors.push_back(B);
+      // By words and decisions alone, if by no number.
+      ask({ir::Check::Kind::Condition, number(0), 0, Id});
     }
     return B;
   }
@@ -94,9 +96,20 @@ private:
     return combine(ir::ExprOp::Equal, combine(ir::ExprOp::Less, Most, N),
                    number(0));
   }
+  /// Adds what is asked of jobs like this one, as long as it is legal; whether
+  /// it still is.
+  bool ask(ir::Check C);
   /// Whether \p Condition, which jobs like this one are held to, holds; else
   /// \p Id is to be reported for \p Blamed.
   bool holds(ir::Expr Condition, diag::Id Id, const Located<int64_t> &Blamed);
+  /// Whether \p Number, which jobs like this one must have, is below 2^63; else
+  /// that is to be reported for \p Blamed.
+  bool exists(ir::Expr Number, const Located<int64_t> &Blamed);
+  /// Whether the stated \p F is \p Is, as it must be.
+  bool isStated(const Located<int64_t> &F, ir::Expr Is, diag::Id Id,
+                const Located<int64_t> &Blamed) {
+    return holds(combine(ir::ExprOp::Equal, Is, number(*F)), Id, Blamed);
+  }
   /// Whether a number is above \p Limit, on which the shape of a program
   /// depends.
   bool exceeds(const Located<int64_t> &F, int64_t Limit) {
@@ -162,6 +175,7 @@ private:
   DiagnosticEngine &Diags;
   std::vector<DiagnosticBuilder> Errors;
   bool Failed = false;
+  bool IsRefused = false;                   ///< a check does not hold
   bool IsBatchRefused = false;              ///< so that ga means nothing
   llvm::SmallSet<SourceLocation, 4> Blamed; ///< where numbers are too large
 };

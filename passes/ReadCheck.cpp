@@ -78,13 +78,14 @@ void decide(const Program &P, ExprId Of,
 /// Text has no decisions: it is a structure of its own.
 void addUndecided(const Program &P, const PassInfo &Pass,
                   llvm::DenseSet<const void *> &Undecided) {
-  if (P.Conditions.empty() ||
+  if (P.Checks.empty() ||
       !llvm::is_contained(StructureCache::passes(), &Pass))
     return;
   forEachNumber(P.Spec,
                 [&](Key, const Located<int64_t> &F) { Undecided.insert(&F); });
-  for (const Decision &D : P.Decisions)
-    decide(P, D.Of, Undecided);
+  for (const ir::Check &C : P.Checks)
+    if (C.Is == ir::Check::Kind::Decision)
+      decide(P, C.Of, Undecided);
 }
 
 void check(const void *Value, bool IsCarried) {

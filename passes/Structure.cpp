@@ -12,17 +12,23 @@ static ExprId numberOf(Program &P, const Located<int64_t> &F) {
   return F.isPresent() ? exprOf(P, F) : ir::numberOf(P, 0);
 }
 
+bool Structure::isRefusal() const { return !P.Facts.contains(Fact::Complete); }
+
 std::optional<Structure> Structure::of(const Program &Given) {
-  // Text does not say conditions; without them everything would be legal.
-  if (*Given.Spec.Parallel.Partition == PartitionKind::Balanced ||
-      Given.Conditions.empty())
+  // Text does not say checks; without them everything would be legal.
+  if (Given.Checks.empty())
     return std::nullopt;
   Structure S(Given);
   std::vector<ExprId> Wanted;
-  for (const Decision &D : S.P.Decisions)
-    Wanted.push_back(D.Of);
-  for (const Condition &C : S.P.Conditions)
-    Wanted.push_back(C.Holds);
+  for (const Check &C : S.P.Checks)
+    Wanted.push_back(C.Of);
+  if (S.isRefusal()) {
+    S.Legality = ExprCode(S.P.Sizes, Wanted);
+    return S;
+  }
+  if (!Given.Facts.contains(Fact::Totalled) ||
+      *Given.Spec.Parallel.Partition == PartitionKind::Balanced)
+    return std::nullopt;
   for (Located<int64_t> *F : StageSplits::numbersOf(S.P.Spec.Parallel))
     Wanted.push_back(::numberOf(S.P, *F));
   S.Legality = ExprCode(S.P.Sizes, Wanted);
@@ -48,8 +54,10 @@ StageSplits::numbersOf(ParallelSpec &P) {
           &P.LastStageLayers};
 }
 
-StageSplits::StageSplits(const Structure &S)
-    : Expected(countStages(S.program())) {
+StageSplits::StageSplits(const Structure &S) {
+  if (S.isRefusal())
+    return;
+  Expected = countStages(S.program());
   Scratch.Spec = S.program().Spec;
   Scratch.Layers = S.program().Layers;
   for (const auto &[Index, Count] : llvm::enumerate(Expected))
@@ -104,19 +112,32 @@ bool StructureRow::set(Key K, int64_t Value) {
   return InLegality || InFigures;
 }
 
+/// The first of \p Checks that the jobs of \p Legality do not pass, as a row of
+/// it says.
+static size_t findViolated(llvm::ArrayRef<Check> Checks,
+                           const RowEvaluator &Legality) {
+  size_t Index = 0;
+  while (Index < Checks.size() && Checks[Index].passes(Legality.value(Index)))
+    ++Index;
+  return Index;
+}
+
+/// What it means that \p Violated is the first check that a job does not pass.
+static Verdict verdictOf(const Structure &S, size_t Violated) {
+  const llvm::ArrayRef<Check> Checks = S.program().Checks;
+  if (Violated == Checks.size())
+    return S.isRefusal() ? Verdict::Foreign : Verdict::Accepted;
+  return Checks[Violated].Is == Check::Kind::Decision ? Verdict::Foreign
+                                                      : Verdict::Rejected;
+}
+
 Verdict StructureRow::run() {
-  const Program &P = S.program();
-  const bool Exist = Legality.run();
-  size_t Result = 0;
-  for (const Decision &D : P.Decisions)
-    if (Legality.value(Result++) != D.Value)
-      return Verdict::Foreign;
-  for (Violated = 0; Violated < P.Conditions.size(); ++Violated)
-    if (Legality.value(Result++) == 0)
-      return Verdict::Rejected;
-  if (!Exist)
-    return Verdict::Overflow;
+  Legality.run();
+  Violated = findViolated(S.program().Checks, Legality);
+  if (const Verdict V = verdictOf(S, Violated); V != Verdict::Accepted)
+    return V;
   StageSplits::Numbers Numbers;
+  size_t Result = S.program().Checks.size();
   for (int64_t &N : Numbers)
     N = Legality.value(Result++);
   const std::vector<int64_t> *Counts = Splits.find(Numbers);
@@ -129,7 +150,7 @@ Verdict StructureRow::run() {
 
 StructureColumns::StructureColumns(const Structure &S)
     : S(S), Splits(S), Legality(S.legality()), Figures(S.figures()),
-      Only(S.figures().leaves().size()) {
+      One(S.legality()), Only(S.figures().leaves().size()) {
   for (const auto &[Index, L] : llvm::enumerate(S.figures().leaves())) {
     Shared.push_back(S.legality().findLeaf(L.Key));
     Only[Index].fill(L.Value);
@@ -144,35 +165,51 @@ llvm::MutableArrayRef<int64_t> StructureColumns::column(Key K) {
   return {};
 }
 
+/// The first check that a job does not pass, whatever numbers it lacks.
+size_t StructureColumns::checkOne(size_t Job) {
+  for (size_t Leaf = 0; Leaf < S.legality().leaves().size(); ++Leaf)
+    One.set(Leaf, Legality.leaf(Leaf)[Job]);
+  One.run();
+  return findViolated(S.program().Checks, One);
+}
+
+/// Sets which check is the first that a job does not pass.
+void StructureColumns::check(size_t Count) {
+  const llvm::ArrayRef<Check> Checks = S.program().Checks;
+  std::fill_n(Violated.begin(), Count, static_cast<uint32_t>(Checks.size()));
+  // The first one is the last that is written.
+  for (size_t C = Checks.size(); C-- > 0;) {
+    const llvm::ArrayRef<int64_t> Values = Legality.values(C);
+    const auto Index = static_cast<uint32_t>(C);
+    switch (Checks[C].Is) {
+    case Check::Kind::Decision:
+      for (size_t I = 0; I < Count; ++I)
+        Violated[I] = Values[I] == Checks[C].Decided ? Violated[I] : Index;
+      break;
+    case Check::Kind::Condition:
+      for (size_t I = 0; I < Count; ++I)
+        Violated[I] = Values[I] > 0 ? Violated[I] : Index;
+      break;
+    case Check::Kind::Existence: // jobs that lack numbers come below
+      break;
+    }
+  }
+  for (size_t I = 0; I < Count; ++I)
+    if (!Legality.exists(I))
+      Violated[I] = static_cast<uint32_t>(checkOne(I));
+}
+
 /// Sets verdicts but for what figures have to say.
 void StructureColumns::judge(size_t Count) {
-  const Program &P = S.program();
-  const auto None = static_cast<uint32_t>(P.Conditions.size());
-  const size_t First = P.Decisions.size();
+  check(Count);
   for (size_t I = 0; I < Count; ++I)
-    Violated[I] = None;
-  // The first one is the last that is written.
-  for (size_t C = P.Conditions.size(); C-- > 0;) {
-    const llvm::ArrayRef<int64_t> Holds = Legality.values(First + C);
-    for (size_t I = 0; I < Count; ++I)
-      Violated[I] = Holds[I] ? Violated[I] : static_cast<uint32_t>(C);
-  }
-  for (size_t I = 0; I < Count; ++I)
-    Verdicts[I] = Violated[I] != None  ? Verdict::Rejected
-                  : Legality.exists(I) ? Verdict::Accepted
-                                       : Verdict::Overflow;
-  for (size_t D = 0; D < P.Decisions.size(); ++D) {
-    const llvm::ArrayRef<int64_t> Values = Legality.values(D);
-    for (size_t I = 0; I < Count; ++I)
-      if (Values[I] != P.Decisions[D].Value)
-        Verdicts[I] = Verdict::Foreign;
-  }
+    Verdicts[I] = verdictOf(S, Violated[I]);
 }
 
 /// Puts the leaves of accepted jobs side by side; how many there are.
 size_t StructureColumns::gather(size_t Count) {
   const Program &P = S.program();
-  const size_t FirstNumber = P.Decisions.size() + P.Conditions.size();
+  const size_t FirstNumber = P.Checks.size();
   std::array<size_t, BlockSize> Jobs;
   size_t Accepted = 0;
   StageSplits::Numbers Last = {};
@@ -212,6 +249,8 @@ size_t StructureColumns::gather(size_t Count) {
 void StructureColumns::run(size_t Count) {
   Legality.run(Count);
   judge(Count);
+  if (S.isRefusal())
+    return;
   Figures.run(gather(Count));
   for (size_t I = 0; I < Count; ++I)
     if (Verdicts[I] == Verdict::Accepted && !Figures.exists(Places[I]))

@@ -12,17 +12,19 @@
 
 namespace foretrace {
 
-/// A program whose numbers can change.
+/// A program whose numbers can change, or the refusal of a job.
 class Structure {
 public:
-  /// \p P was derived, not read from text, and has the totals of its stages.
-  /// Nothing of another, and of a job whose stages are balanced: how it is
-  /// split follows from its figures.
+  /// \p P was derived, not read from text, and has the totals of its stages if
+  /// it is legal. Nothing of another, and of a legal job whose stages are
+  /// balanced: how it is split follows from its figures.
   static std::optional<Structure> of(const ir::Program &P);
 
   const ir::Program &program() const { return P; }
-  /// Results: the decisions of the program, its conditions, then the numbers
-  /// that stages are split by.
+  /// Whether the job was refused for its last check, and so are all like it.
+  bool isRefusal() const;
+  /// Results: the checks of the program, then the numbers that stages are split
+  /// by.
   const ir::ExprCode &legality() const { return Legality; }
   /// Results: of each kind of stage those of ir/Totals.def, then the bytes of
   /// its groups in the order of ir::StageTotals.
@@ -67,8 +69,8 @@ private:
 enum class Verdict : unsigned char {
   Accepted,
   Rejected, ///< a condition does not hold
-  Overflow, ///< a size is beyond 2^63
-  Foreign,  ///< a decision is another one: the job has another structure
+  Overflow, ///< a figure is beyond 2^63
+  Foreign,  ///< the job has another structure
 };
 
 /// Jobs of a structure, which stays where it is, one after the other. Keys that
@@ -80,7 +82,8 @@ public:
   /// Whether the structure has the key as a number of its own.
   bool set(ir::Key K, int64_t Value);
   Verdict run();
-  /// Which condition of the program is the first that does not hold.
+  /// Of a rejected job: which check of the program is the first that does not
+  /// hold. That is also the first that the compiler reports.
   size_t violated() const { return Violated; }
   /// Of an accepted job.
   int64_t figure(size_t Kind, size_t Index) const {
@@ -114,12 +117,15 @@ public:
   }
 
 private:
+  void check(size_t Count);
+  size_t checkOne(size_t Job);
   void judge(size_t Count);
   size_t gather(size_t Count);
 
   const Structure &S;
   StageSplits Splits;
   ir::ColumnEvaluator Legality, Figures;
+  ir::RowEvaluator One; ///< of the legality of jobs that lack numbers
   /// By leaf of the figures: the leaf of the legality with the same key.
   std::vector<std::optional<size_t>> Shared;
   std::vector<ir::ColumnEvaluator::Column> Only; ///< leaves of figures alone

@@ -72,8 +72,9 @@ static std::string keyOf(const Program &P) {
 #define TRAIN_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Train.MEMBER);
 #define PARALLEL_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Parallel.MEMBER);
 #include "ir/Spec.def"
-  for (const Decision &D : P.Decisions)
-    Key.add(D.Of, D.Value);
+  for (const Check &C : P.Checks)
+    if (C.Is == Check::Kind::Decision)
+      Key.add(C.Of, C.Decided);
   for (const ExprNode &N : P.Sizes) {
     Key.add(N.Op, N.Left, N.Right);
     if (N.Op == ExprOp::Key)

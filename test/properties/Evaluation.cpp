@@ -93,12 +93,23 @@ private:
   StructureCache Structures;
   std::vector<std::unique_ptr<Entry>> Known;
   std::vector<Spec> Flags; ///< parallel to Known: what they were made from
+  std::vector<Spec> Legal; ///< those of them that are
 };
 
 } // namespace
 
-static std::optional<Program> compile(const Spec &S, DiagnosticEngine &Diags) {
-  return establish(S, {Fact::Totalled}, Diags);
+/// As far as passes get; whether that is to the end.
+static bool compile(Program &P, DiagnosticEngine &Diags) {
+  return runPasses(P, pipelineFor({Fact::Totalled}), Diags, {}) &&
+         !Diags.hasErrors();
+}
+
+/// What the compiler reports first of a job that it refuses.
+static diag::Id firstError(const DiagnosticEngine &Diags) {
+  return llvm::find_if(
+             Diags.diagnostics(),
+             [](const Diagnostic &D) { return D.Level == Severity::Error; })
+      ->Id;
 }
 
 std::vector<int64_t> Checker::figuresOf(const Program &P) {
@@ -133,8 +144,8 @@ Spec Checker::choose() {
   auto Change = [&](Spec &S, const Axis &A) {
     A.Find(S)->state(A.Values[Random() % A.Values.size()], {});
   };
-  if (!Flags.empty() && Random() % 8 != 0) {
-    Spec S = Flags[Random() % Flags.size()];
+  if (!Legal.empty() && Random() % 8 != 0) {
+    Spec S = Legal[Random() % Legal.size()];
     for (uint64_t Left = Random() % 3 + 1; Left != 0; --Left)
       Change(S, Axes[Random() % Axes.size()]);
     return S;
@@ -174,8 +185,10 @@ bool Checker::checkShared(const Spec &S, const Program &P) {
 bool Checker::checkOne() {
   const Spec S = choose();
   DiagnosticEngine Diags;
-  const std::optional<Program> P = compile(S, Diags);
-  if (P && !checkShared(S, *P))
+  Program P;
+  P.Spec = S;
+  const bool IsLegal = compile(P, Diags);
+  if (IsLegal && !checkShared(S, P))
     return false;
   for (const auto &[E, Made] : llvm::zip_equal(Known, Flags)) {
     auto IsAlike = [](const auto &A, const auto &B) {
@@ -204,39 +217,34 @@ bool Checker::checkOne() {
       ++Accepted;
       for (size_t I = 0; I < countFigures(E->S); ++I)
         Figures.push_back(E->Row.figure(0, I));
-      if (!P)
+      if (!IsLegal)
         return fail("accepted, but refused by the compiler", S);
-      if (Figures != figuresOf(*P))
+      if (Figures != figuresOf(P))
         return fail("other figures than the compiler's", S);
       return true;
     }
     ++Rejected;
-    if (P)
-      return fail(
-          V == Verdict::Overflow
-              ? std::string("without value")
-              : ("refused for `" +
-                 getDiagnosticInfo(
-                     E->S.program().Conditions[E->Row.violated()].Reported)
-                     .Slug +
-                 "`, but compiled")
-                    .str(),
-          S);
-    const diag::Id Expected =
+    const diag::Id Reason =
         V == Verdict::Overflow
             ? diag::SizeOverflow
-            : E->S.program().Conditions[E->Row.violated()].Reported;
-    if (llvm::none_of(Diags.diagnostics(),
-                      [&](const Diagnostic &D) { return D.Id == Expected; }))
-      return fail("refused for another reason than the compiler's", S);
+            : E->S.program().Checks[E->Row.violated()].Reported;
+    if (IsLegal)
+      return fail("refused for `" + getDiagnosticInfo(Reason).Slug +
+                      "`, but compiled",
+                  S);
+    if (firstError(Diags) != Reason)
+      return fail("refused for `" + getDiagnosticInfo(Reason).Slug +
+                      "`, but by the compiler for `" +
+                      getDiagnosticInfo(firstError(Diags)).Slug + "`",
+                  S);
     return true;
   }
   ++Compiled;
-  if (!P)
-    return true;
-  if (std::optional<Structure> New = Structure::of(*P)) {
+  if (std::optional<Structure> New = Structure::of(P)) {
     Known.push_back(std::make_unique<Entry>(std::move(*New)));
     Flags.push_back(S);
+    if (IsLegal)
+      Legal.push_back(S);
   }
   return true;
 }
