@@ -76,6 +76,7 @@ ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
       Constants.push_back({SlotOf[I], T[ExprId(I)].Value});
       IsMissing |= T[ExprId(I)].Value == NoValue;
     }
+  std::vector<unsigned> StepsUntil(T.size());
   for (unsigned I = 0; I < T.size(); ++I) {
     const ExprNode &N = T[ExprId(I)];
     if (LastUse[I] == Never || N.Op == ExprOp::Key || N.Op == ExprOp::Constant)
@@ -84,6 +85,7 @@ ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
                  Right = definitionOf(T, N.Right);
     SlotOf[I] = Slots.take();
     Steps.push_back({N.Op, SlotOf[I], SlotOf[Left.Index], SlotOf[Right.Index]});
+    StepsUntil[I] = static_cast<unsigned>(Steps.size());
     for (const ExprId Operand : {Left, Right})
       if (LastUse[Operand.Index] == I && T[Operand].Op != ExprOp::Key &&
           T[Operand].Op != ExprOp::Constant) {
@@ -91,8 +93,11 @@ ExprCode::ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted) {
         LastUse[Operand.Index] = Always; // released once, if it is both
       }
   }
-  for (const ExprId W : Wanted)
-    Results.push_back(SlotOf[definitionOf(T, W).Index]);
+  for (const ExprId W : Wanted) {
+    const unsigned Of = definitionOf(T, W).Index;
+    Results.push_back(SlotOf[Of]);
+    Ready.push_back(StepsUntil[Of]);
+  }
   NumSlots = Slots.count();
 }
 
@@ -156,20 +161,21 @@ inline bool computeRow(ExprOp Op, int64_t L, int64_t R, int64_t &Out) {
 
 } // namespace
 
-bool RowEvaluator::run() {
+void RowEvaluator::compute(size_t Steps) {
   int64_t *const S = Slots.data();
-  bool IsMissing = Code.isMissing();
-  for (const ExprCode::Step &Step : Code.steps()) {
+  for (; Done < Steps; ++Done) {
+    const ExprCode::Step &Step = Code.steps()[Done];
     const int64_t L = S[Step.Left], R = S[Step.Right];
     int64_t &Out = S[Step.Out];
-    IsMissing |= computeRow(Step.Op, L, R, Out);
+    if (L == NoValue || R == NoValue || computeRow(Step.Op, L, R, Out))
+      Out = NoValue;
   }
-  if (!IsMissing)
-    return true;
-  // Few rows come here: what exists beside the rest is told apart now.
-  for (const ExprCode::Step &Step : Code.steps())
-    S[Step.Out] = applyExprOp(Step.Op, S[Step.Left], S[Step.Right]);
-  return false;
+}
+
+bool RowEvaluator::run() {
+  compute(Code.steps().size());
+  return llvm::none_of(Code.results(),
+                       [&](unsigned Slot) { return Slots[Slot] == NoValue; });
 }
 
 ColumnEvaluator::ColumnEvaluator(const ExprCode &Code)

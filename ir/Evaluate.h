@@ -41,6 +41,8 @@ public:
   llvm::ArrayRef<Constant> constants() const { return Constants; }
   llvm::ArrayRef<Step> steps() const { return Steps; }
   unsigned slots() const { return NumSlots; }
+  /// After how many steps a wanted expression has its value.
+  unsigned readyAfter(size_t Result) const { return Ready[Result]; }
   /// Whether a wanted number never exists.
   bool isMissing() const { return IsMissing; }
 
@@ -49,26 +51,34 @@ private:
   std::vector<Constant> Constants;
   std::vector<Step> Steps;
   std::vector<unsigned> Results;
+  std::vector<unsigned> Ready; ///< parallel to Results
   unsigned NumSlots = 0;
   bool IsMissing = false;
 };
 
-/// One configuration after another.
+/// One configuration after another, as far as somebody asks.
 class RowEvaluator {
 public:
   explicit RowEvaluator(const ExprCode &Code);
 
+  /// Before the values of a configuration.
+  void restart() { Done = 0; }
   void set(size_t Leaf, int64_t Value) { Slots[Leaf] = Value; }
-  /// Whether all numbers exist: none is beyond 2^63, and no quotient has a
-  /// rest.
+  /// Of a wanted expression; `NoValue` if it, or what it is made of, is beyond
+  /// 2^63 or a quotient with a rest.
+  int64_t value(size_t Result) {
+    compute(Code.readyAfter(Result));
+    return Slots[Code.results()[Result]];
+  }
+  /// Computes all; whether all numbers exist.
   bool run();
-  /// Of a wanted expression; `NoValue` if it, or what it is made of, does not
-  /// exist.
-  int64_t value(size_t Result) const { return Slots[Code.results()[Result]]; }
 
 private:
+  void compute(size_t Steps);
+
   const ExprCode &Code;
   std::vector<int64_t> Slots;
+  size_t Done = 0; ///< steps
 };
 
 /// Blocks of configurations.

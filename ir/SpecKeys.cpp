@@ -58,6 +58,15 @@ void visitNumbers(const Spec &S, unsigned Block, VisitT Visit) {
 
 } // namespace
 
+/// As the language calls it.
+static std::string sectionOf(KeyId Id) {
+  static constexpr llvm::StringLiteral Sections[] = {
+#define SPEC_FIELD(SECTION, ...) #SECTION,
+#include "ir/Spec.def"
+  };
+  return Sections[static_cast<size_t>(Id)].lower();
+}
+
 /// The block that \p Field is part of, if it is of one.
 static std::optional<unsigned> blockAround(const Spec &S, const void *Field) {
   const BlockSpec *const First = S.Model.Blocks.data();
@@ -103,6 +112,22 @@ const Located<int64_t> *foretrace::ir::findField(const Spec &S, Key K) {
     visitNumbers(S, K.Block, Look);
   else
     visitNumbers(S, Look);
+  return Found;
+}
+
+Located<int64_t> *foretrace::ir::findField(Spec &S, Key K) {
+  return const_cast<Located<int64_t> *>(
+      findField(static_cast<const Spec &>(S), K));
+}
+
+std::optional<Key> foretrace::ir::findNumber(llvm::StringRef Path) {
+  const auto [Section, Word] = Path.split('.');
+  const Spec Any;
+  std::optional<Key> Found;
+  visitNumbers(Any, [&, Section = Section, Word = Word](const NumberField &N) {
+    if (N.Name == Word && sectionOf(N.Key.Id) == Section)
+      Found = N.Key;
+  });
   return Found;
 }
 

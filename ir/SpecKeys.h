@@ -21,6 +21,13 @@ Key keyOf(const Spec &S, const Located<int64_t> &Field);
 /// number.
 const Located<int64_t> *findField(const Spec &S, Key K);
 
+/// The same, to be stated.
+Located<int64_t> *findField(Spec &S, Key K);
+
+/// The key of a number of a section, as -D calls it: `parallel.tp`; nothing for
+/// one of a block.
+std::optional<Key> findNumber(llvm::StringRef Path);
+
 /// Calls \p Visit with every number that a key of \p S is.
 void forEachNumber(
     const Spec &S,

@@ -2,6 +2,7 @@
 #include "passes/Structure.h"
 #include "ir/SpecKeys.h"
 #include "passes/Passes.h"
+#include "passes/analyses/Metrics.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -29,7 +30,7 @@ std::optional<Structure> Structure::of(const Program &Given) {
   if (!Given.Facts.contains(Fact::Totalled) ||
       *Given.Spec.Parallel.Partition == PartitionKind::Balanced)
     return std::nullopt;
-  for (Located<int64_t> *F : StageSplits::numbersOf(S.P.Spec.Parallel))
+  for (Located<int64_t> *F : StageSplitter::numbersOf(S.P.Spec.Parallel))
     Wanted.push_back(::numberOf(S.P, *F));
   S.Legality = ExprCode(S.P.Sizes, Wanted);
   Wanted.clear();
@@ -41,11 +42,12 @@ std::optional<Structure> Structure::of(const Program &Given) {
       Wanted.push_back(G.Size.Id);
   }
   S.Figures = ExprCode(S.P.Sizes, Wanted);
+  S.Metrics = ExprCode(S.P.Sizes, metricsOf(S.P));
   return S;
 }
 
-std::array<Located<int64_t> *, StageSplits::NumNumbers>
-StageSplits::numbersOf(ParallelSpec &P) {
+std::array<Located<int64_t> *, NumSplitNumbers>
+StageSplitter::numbersOf(ParallelSpec &P) {
   return {&P.Pp,
           &P.Vpp,
           &P.Ga,
@@ -54,28 +56,39 @@ StageSplits::numbersOf(ParallelSpec &P) {
           &P.LastStageLayers};
 }
 
-StageSplits::StageSplits(const Structure &S) {
+StageSplitter::StageSplitter(const Structure &S, const ExprCode &Figures,
+                             std::shared_ptr<StageSplits> Known)
+    : Known(std::move(Known)) {
   if (S.isRefusal())
     return;
   Expected = countStages(S.program());
   Scratch.Spec = S.program().Spec;
   Scratch.Layers = S.program().Layers;
   for (const auto &[Index, Count] : llvm::enumerate(Expected))
-    if (const auto Leaf = S.figures().findLeaf(Count.first)) {
+    if (const auto Leaf = Figures.findLeaf(Count.first)) {
       Read.push_back(Index);
       Leaves.push_back(*Leaf);
     }
 }
 
-std::optional<std::vector<int64_t>> StageSplits::split(const Numbers &Of) {
+const std::optional<std::vector<StageCount>> &
+StageSplitter::split(const SplitNumbers &Of) {
+  const auto [It, IsNew] = Known->try_emplace(Of);
+  if (!IsNew)
+    return It->second;
   for (const auto &[F, Value] :
        llvm::zip_equal(numbersOf(Scratch.Spec.Parallel), Of))
     F->Value = Value;
   Scratch.Stages.clear();
   DiagnosticEngine Ignored;
-  if (!buildSchedule(Scratch, Ignored) || !assignStages(Scratch, Ignored))
-    return std::nullopt;
-  const std::vector<StageCount> Counts = countStages(Scratch);
+  if (buildSchedule(Scratch, Ignored) && assignStages(Scratch, Ignored))
+    It->second = countStages(Scratch);
+  return It->second;
+}
+
+std::optional<std::vector<int64_t>>
+StageSplitter::valuesOf(const SplitNumbers &Of) {
+  const std::optional<std::vector<StageCount>> &Counts = split(Of);
   // The messages of a stage that sends none are no size.
   auto IsAlike = [](const auto &Pair) {
     const auto &[Here, There] = Pair;
@@ -83,28 +96,30 @@ std::optional<std::vector<int64_t>> StageSplits::split(const Numbers &Of) {
            (Here.first.Id != KeyId::StageMessages ||
             (Here.second == 0) == (There.second == 0));
   };
-  if (Counts.size() != Expected.size() ||
-      !llvm::all_of(llvm::zip(Counts, Expected), IsAlike))
+  if (!Counts || Counts->size() != Expected.size() ||
+      !llvm::all_of(llvm::zip(*Counts, Expected), IsAlike))
     return std::nullopt;
-  std::vector<int64_t> Values;
+  std::vector<int64_t> Out;
   for (const size_t Index : Read)
-    Values.push_back(Counts[Index].second);
-  return Values;
+    Out.push_back((*Counts)[Index].second);
+  return Out;
 }
 
-const std::vector<int64_t> *StageSplits::find(const Numbers &Of) {
-  auto It = Known.find(Of);
-  if (It == Known.end())
-    It = Known.emplace(Of, split(Of)).first;
+const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of) {
+  auto It = Values.find(Of);
+  if (It == Values.end())
+    It = Values.emplace(Of, valuesOf(Of)).first;
   return It->second ? &*It->second : nullptr;
 }
 
-StructureRow::StructureRow(const Structure &S)
-    : S(S), Splits(S), Legality(S.legality()), Figures(S.figures()) {}
+StructureRow::StructureRow(const Structure &S, const ExprCode &Of,
+                           std::shared_ptr<StageSplits> Known)
+    : S(S), Of(Of), Stages(S, Of, std::move(Known)), Legality(S.legality()),
+      Figures(Of) {}
 
 bool StructureRow::set(Key K, int64_t Value) {
   const auto InLegality = S.legality().findLeaf(K);
-  const auto InFigures = S.figures().findLeaf(K);
+  const auto InFigures = Of.findLeaf(K);
   if (InLegality)
     Legality.set(*InLegality, Value);
   if (InFigures)
@@ -115,7 +130,7 @@ bool StructureRow::set(Key K, int64_t Value) {
 /// The first of \p Checks that the jobs of \p Legality do not pass, as a row of
 /// it says.
 static size_t findViolated(llvm::ArrayRef<Check> Checks,
-                           const RowEvaluator &Legality) {
+                           RowEvaluator &Legality) {
   size_t Index = 0;
   while (Index < Checks.size() && Checks[Index].passes(Legality.value(Index)))
     ++Index;
@@ -132,26 +147,28 @@ static Verdict verdictOf(const Structure &S, size_t Violated) {
 }
 
 Verdict StructureRow::run() {
-  Legality.run();
+  Legality.restart();
   Violated = findViolated(S.program().Checks, Legality);
   if (const Verdict V = verdictOf(S, Violated); V != Verdict::Accepted)
     return V;
-  StageSplits::Numbers Numbers;
+  SplitNumbers Numbers;
   size_t Result = S.program().Checks.size();
   for (int64_t &N : Numbers)
     N = Legality.value(Result++);
-  const std::vector<int64_t> *Counts = Splits.find(Numbers);
+  const std::vector<int64_t> *Counts = Stages.find(Numbers);
   if (!Counts)
     return Verdict::Foreign;
-  for (const auto &[Leaf, Value] : llvm::zip_equal(Splits.leaves(), *Counts))
+  for (const auto &[Leaf, Value] : llvm::zip_equal(Stages.leaves(), *Counts))
     Figures.set(Leaf, Value);
+  Figures.restart();
   return Figures.run() ? Verdict::Accepted : Verdict::Overflow;
 }
 
-StructureColumns::StructureColumns(const Structure &S)
-    : S(S), Splits(S), Legality(S.legality()), Figures(S.figures()),
-      One(S.legality()), Only(S.figures().leaves().size()) {
-  for (const auto &[Index, L] : llvm::enumerate(S.figures().leaves())) {
+StructureColumns::StructureColumns(const Structure &S, const ExprCode &Of,
+                                   std::shared_ptr<StageSplits> Known)
+    : S(S), Of(Of), Stages(S, Of, std::move(Known)), Legality(S.legality()),
+      Figures(Of), One(S.legality()), Only(Of.leaves().size()) {
+  for (const auto &[Index, L] : llvm::enumerate(Of.leaves())) {
     Shared.push_back(S.legality().findLeaf(L.Key));
     Only[Index].fill(L.Value);
   }
@@ -160,7 +177,7 @@ StructureColumns::StructureColumns(const Structure &S)
 llvm::MutableArrayRef<int64_t> StructureColumns::column(Key K) {
   if (const auto Leaf = S.legality().findLeaf(K))
     return Legality.leaf(*Leaf);
-  if (const auto Leaf = S.figures().findLeaf(K))
+  if (const auto Leaf = Of.findLeaf(K))
     return Only[*Leaf];
   return {};
 }
@@ -169,7 +186,7 @@ llvm::MutableArrayRef<int64_t> StructureColumns::column(Key K) {
 size_t StructureColumns::checkOne(size_t Job) {
   for (size_t Leaf = 0; Leaf < S.legality().leaves().size(); ++Leaf)
     One.set(Leaf, Legality.leaf(Leaf)[Job]);
-  One.run();
+  One.restart();
   return findViolated(S.program().Checks, One);
 }
 
@@ -212,28 +229,28 @@ size_t StructureColumns::gather(size_t Count) {
   const size_t FirstNumber = P.Checks.size();
   std::array<size_t, BlockSize> Jobs;
   size_t Accepted = 0;
-  StageSplits::Numbers Last = {};
+  SplitNumbers Last = {};
   const std::vector<int64_t> *Counts = nullptr;
   for (size_t I = 0; I < Count; ++I) {
     if (Verdicts[I] != Verdict::Accepted)
       continue;
-    StageSplits::Numbers Numbers;
+    SplitNumbers Numbers;
     for (size_t N = 0; N < Numbers.size(); ++N)
       Numbers[N] = Legality.values(FirstNumber + N)[I];
     if (!Counts || Numbers != Last) // neighbours are often alike
-      Counts = Splits.find(Numbers);
+      Counts = Stages.find(Numbers);
     Last = Numbers;
     if (!Counts) {
       Verdicts[I] = Verdict::Foreign;
       continue;
     }
-    for (const auto &[Leaf, Value] : llvm::zip_equal(Splits.leaves(), *Counts))
+    for (const auto &[Leaf, Value] : llvm::zip_equal(Stages.leaves(), *Counts))
       Figures.leaf(Leaf)[Accepted] = Value;
     Places[I] = static_cast<uint32_t>(Accepted);
     Jobs[Accepted++] = I;
   }
   for (size_t Leaf = 0; Leaf < Shared.size(); ++Leaf) {
-    const KeyId Id = S.figures().leaves()[Leaf].Key.Id;
+    const KeyId Id = Of.leaves()[Leaf].Key.Id;
     if (isOfStage(Id))
       continue;
     const llvm::ArrayRef<int64_t> From =

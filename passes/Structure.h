@@ -9,6 +9,7 @@
 #include "ir/Evaluate.h"
 #include "passes/analyses/Analyses.h"
 #include <map>
+#include <memory>
 
 namespace foretrace {
 
@@ -31,39 +32,52 @@ public:
   const ir::ExprCode &figures() const { return Figures; }
   /// Which result is the first of a kind of stage.
   size_t firstFigure(size_t Kind) const { return Firsts[Kind]; }
+  /// Results: those of `allMetrics`.
+  const ir::ExprCode &metrics() const { return Metrics; }
 
 private:
   Structure(const ir::Program &P) : P(P) {}
 
   ir::Program P;
-  ir::ExprCode Legality, Figures;
+  ir::ExprCode Legality, Figures, Metrics;
   std::vector<size_t> Firsts;
 };
 
-/// How jobs of one structure are split over stages, each computed once.
-class StageSplits {
-public:
-  explicit StageSplits(const Structure &S);
+/// Numbers that it follows from how a job is split over stages, in the order of
+/// `Structure::legality`.
+constexpr size_t NumSplitNumbers = 6;
+using SplitNumbers = std::array<int64_t, NumSplitNumbers>;
 
-  /// Numbers that a split follows from, in the order of `Structure::legality`.
-  static constexpr size_t NumNumbers = 6;
-  using Numbers = std::array<int64_t, NumNumbers>;
-  static std::array<Located<int64_t> *, NumNumbers>
+/// How jobs are split that differ in numbers alone: what `countStages` says,
+/// nothing if they can't be. Structures of such jobs share it.
+using StageSplits =
+    std::map<SplitNumbers, std::optional<std::vector<StageCount>>>;
+
+/// The stages of jobs of one structure.
+class StageSplitter {
+public:
+  /// For \p Figures of \p S; keeps what it finds in \p Known.
+  StageSplitter(const Structure &S, const ir::ExprCode &Figures,
+                std::shared_ptr<StageSplits> Known);
+
+  static std::array<Located<int64_t> *, NumSplitNumbers>
   numbersOf(ir::ParallelSpec &P);
 
-  /// What the leaves of the figures that are `leaves()` are worth; null if a
+  /// What the leaves of the figures that are `leaves()` are worth, null if a
   /// job of these numbers has other kinds of stages than the structure.
-  const std::vector<int64_t> *find(const Numbers &Of);
+  const std::vector<int64_t> *find(const SplitNumbers &Of);
   llvm::ArrayRef<size_t> leaves() const { return Leaves; }
 
 private:
-  std::optional<std::vector<int64_t>> split(const Numbers &Of);
+  const std::optional<std::vector<StageCount>> &split(const SplitNumbers &Of);
+  std::optional<std::vector<int64_t>> valuesOf(const SplitNumbers &Of);
 
   /// Counts of the structure's stages, and which of them are read.
   std::vector<StageCount> Expected;
   std::vector<size_t> Read, Leaves;
   ir::Program Scratch; ///< what the passes that split need
-  std::map<Numbers, std::optional<std::vector<int64_t>>> Known;
+  std::shared_ptr<StageSplits> Known;
+  std::map<SplitNumbers, std::optional<std::vector<int64_t>>> Values;
 };
 
 enum class Verdict : unsigned char {
@@ -77,7 +91,10 @@ enum class Verdict : unsigned char {
 /// are not set keep their value.
 class StructureRow {
 public:
-  explicit StructureRow(const Structure &S);
+  /// For \p Of, the figures or the metrics of \p S.
+  StructureRow(
+      const Structure &S, const ir::ExprCode &Of,
+      std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>());
 
   /// Whether the structure has the key as a number of its own.
   bool set(ir::Key K, int64_t Value);
@@ -86,13 +103,12 @@ public:
   /// hold. That is also the first that the compiler reports.
   size_t violated() const { return Violated; }
   /// Of an accepted job.
-  int64_t figure(size_t Kind, size_t Index) const {
-    return Figures.value(S.firstFigure(Kind) + Index);
-  }
+  int64_t figure(size_t Result) { return Figures.value(Result); }
 
 private:
   const Structure &S;
-  StageSplits Splits;
+  const ir::ExprCode &Of;
+  StageSplitter Stages;
   ir::RowEvaluator Legality, Figures;
   size_t Violated = 0;
 };
@@ -102,7 +118,10 @@ class StructureColumns {
 public:
   static constexpr size_t BlockSize = ir::ColumnEvaluator::BlockSize;
 
-  explicit StructureColumns(const Structure &S);
+  /// For \p Of, the figures or the metrics of \p S.
+  StructureColumns(
+      const Structure &S, const ir::ExprCode &Of,
+      std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>());
 
   /// Values of a key, one for each job; empty if the structure does not have
   /// the key as a number of its own.
@@ -112,8 +131,8 @@ public:
   Verdict verdict(size_t Job) const { return Verdicts[Job]; }
   size_t violated(size_t Job) const { return Violated[Job]; }
   /// Of an accepted job.
-  int64_t figure(size_t Job, size_t Kind, size_t Index) const {
-    return Figures.values(S.firstFigure(Kind) + Index)[Places[Job]];
+  int64_t figure(size_t Job, size_t Result) const {
+    return Figures.values(Result)[Places[Job]];
   }
 
 private:
@@ -123,7 +142,8 @@ private:
   size_t gather(size_t Count);
 
   const Structure &S;
-  StageSplits Splits;
+  const ir::ExprCode &Of;
+  StageSplitter Stages;
   ir::ColumnEvaluator Legality, Figures;
   ir::RowEvaluator One; ///< of the legality of jobs that lack numbers
   /// By leaf of the figures: the leaf of the legality with the same key.

@@ -160,7 +160,7 @@ static Structure structureOf(const char *Path) {
 /// all kinds of ranks.
 static void evaluateRow(benchmark::State &State, const char *Path) {
   const Structure S = structureOf(Path);
-  StructureRow Row(S);
+  StructureRow Row(S, S.figures());
   const auto Axes = axesOf(S.program().Spec);
   unsigned Job = 0;
   for (auto _ : State) {
@@ -182,7 +182,7 @@ BENCHMARK_CAPTURE(evaluateRow, deepseek_v3,
 /// The same in blocks.
 static void evaluateColumns(benchmark::State &State, const char *Path) {
   const Structure S = structureOf(Path);
-  StructureColumns Columns(S);
+  StructureColumns Columns(S, S.figures());
   constexpr size_t Size = StructureColumns::BlockSize;
   for (const auto &[Index, Axis] : llvm::enumerate(axesOf(S.program().Spec)))
     for (size_t Job = 0; Job < Size; ++Job)

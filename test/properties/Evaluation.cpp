@@ -68,7 +68,8 @@ public:
 private:
   /// A structure, those who evaluate it, and what blocks are yet to be asked.
   struct Entry {
-    explicit Entry(Structure Made) : S(std::move(Made)), Row(S), Columns(S) {}
+    explicit Entry(Structure Made)
+        : S(std::move(Made)), Row(S, S.figures()), Columns(S, S.figures()) {}
     Structure S;
     StructureRow Row;
     StructureColumns Columns;
@@ -216,7 +217,7 @@ bool Checker::checkOne() {
     if (V == Verdict::Accepted) {
       ++Accepted;
       for (size_t I = 0; I < countFigures(E->S); ++I)
-        Figures.push_back(E->Row.figure(0, I));
+        Figures.push_back(E->Row.figure(I));
       if (!IsLegal)
         return fail("accepted, but refused by the compiler", S);
       if (Figures != figuresOf(P))
@@ -269,7 +270,7 @@ bool Checker::checkBlocks(Entry &E) {
           E.Columns.violated(I) != E.Violated[First + I])
         return fail("a block finds another reason", Base);
       for (size_t F = 0; F < Figures.size(); ++F)
-        if (E.Columns.figure(I, 0, F) != Figures[F])
+        if (E.Columns.figure(I, F) != Figures[F])
           return fail("a block has another figure", Base);
     }
   }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Checks who includes whom: lang <- ir <- {frontend, passes, backends} <-
-# {tools/compiler <- tools/driver, tools/explain, tools/runs <- tools/validate <-
-# tools/convert} <- tools/foretrace, and no backend another one.
+# {tools/compiler <- tools/driver, tools/explain, tools/sweep, tools/runs <-
+# tools/validate <- tools/convert} <- tools/foretrace, and no backend another one.
 """usage: layering.py SOURCE_ROOT"""
 
 import pathlib
@@ -22,13 +22,15 @@ MAY_INCLUDE = {
     "tools/explain": {"lang", "ir", "passes", "backends", "tools/explain"},
     "tools/runs": {"lang", "ir", "frontend", "passes", "backends",
                    "tools/compiler", "tools/runs"},
+    "tools/sweep": {"lang", "ir", "frontend", "passes", "tools/compiler",
+                    "tools/sweep"},
     "tools/validate": {"lang", "ir", "backends", "tools/runs",
                        "tools/validate"},
     "tools/convert": {"lang", "ir", "frontend", "passes", "tools/validate",
                       "tools/convert"},
     "tools/foretrace": {"lang", "ir", "frontend", "passes", "backends",
                         "tools/compiler", "tools/convert", "tools/driver",
-                        "tools/explain", "tools/runs", "tools/validate",
+                        "tools/explain", "tools/runs", "tools/sweep", "tools/validate",
                         "tools/foretrace"},
 }
 # A command line that grows holds what belongs into a library.

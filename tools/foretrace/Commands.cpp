@@ -15,17 +15,18 @@ namespace foretrace {
 #include "tools/foretrace/Commands.def"
 
 cl::SubCommandGroup &jobCommands() {
-  static cl::SubCommandGroup Group = {&compileCommand(),   &planCommand(),
-                                      &explainCommand(),   &checkCommand(),
-                                      &calibrateCommand(), &groupsCommand()};
+  static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
+                                      &sweepCommand(),   &explainCommand(),
+                                      &checkCommand(),   &calibrateCommand(),
+                                      &groupsCommand()};
   return Group;
 }
 
 cl::SubCommandGroup &diagnosingCommands() {
-  static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
-                                      &checkCommand(),   &calibrateCommand(),
-                                      &groupsCommand(),  &convertCommand(),
-                                      &optCommand(),     &explainCommand()};
+  static cl::SubCommandGroup Group = {
+      &compileCommand(), &planCommand(),      &sweepCommand(),
+      &checkCommand(),   &calibrateCommand(), &groupsCommand(),
+      &convertCommand(), &optCommand(),       &explainCommand()};
   return Group;
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/analyses/Metrics.h"
+#include "ir/Measure.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+llvm::ArrayRef<Metric> foretrace::allMetrics() {
+  static const std::vector<Metric> Metrics = [] {
+    std::vector<Metric> All = {
+#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) {WORD, DOC},
+#include "ir/Totals.def"
+        {"messages", "bytes that one rank sends in an iteration"},
+    };
+    for (const ProcessGroup &G : allProcessGroups()) {
+      std::string Name = ("messages_" + G.Name).str();
+      std::replace(Name.begin(), Name.end(), '-', '_'); // a word in SQL
+      All.push_back(
+          {std::move(Name), ("those among the ranks of " + G.Name).str()});
+    }
+    return All;
+  }();
+  return Metrics;
+}
+
+/// The most that a stage has of what \p Of says of each.
+template <typename FnT> static Expr mostOf(Program &P, FnT Of) {
+  Expr Most = Of(P.Stages.front());
+  for (const Stage &S : llvm::drop_begin(P.Stages))
+    Most = max(Most, Of(S));
+  return Most;
+}
+
+/// What a stage sends among the groups for which \p IsMeant.
+template <typename FnT>
+static Expr sentBy(Program &P, const Stage &S, FnT IsMeant) {
+  llvm::SmallVector<ExprId, 8> Sizes;
+  for (const GroupBytes &G : S.Totals.Messages)
+    if (IsMeant(G.Of))
+      Sizes.push_back(G.Size.Id);
+  return sumOf(P, Sizes);
+}
+
+std::vector<ExprId> foretrace::metricsOf(Program &P) {
+  std::vector<ExprId> Metrics;
+#define STAGE_TOTAL(MEMBER, ...)                                               \
+  Metrics.push_back(mostOf(                                                    \
+      P, [&](const Stage &S) { return Expr(P.Sizes, S.Totals.MEMBER.Id); }));
+#include "ir/Totals.def"
+  auto MostSent = [&](auto IsMeant) {
+    Metrics.push_back(
+        mostOf(P, [&](const Stage &S) { return sentBy(P, S, IsMeant); }));
+  };
+  MostSent([](const Group &) { return true; });
+  for (const ProcessGroup &G : allProcessGroups())
+    MostSent([&](const Group &Of) { return Of == G.Group; });
+  return Metrics;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers by which jobs are compared: of each figure of ir/Totals.def, and of
+// what is sent among each group of ir/Groups.def, the most that a rank has.
+#ifndef FORETRACE_PASSES_ANALYSES_METRICS_H
+#define FORETRACE_PASSES_ANALYSES_METRICS_H
+
+#include "ir/Program.h"
+
+namespace foretrace {
+
+struct Metric {
+  std::string Name; ///< `memory`; of a group `messages_dp_cp`
+  std::string Doc;
+};
+
+/// The same for all jobs.
+llvm::ArrayRef<Metric> allMetrics();
+
+/// Those of \p P, which has the totals of its stages, in the same order; 0 for
+/// a group that says nothing.
+std::vector<ir::ExprId> metricsOf(ir::Program &P);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sweep found, in a file of SQLite that any client reads, also while the
+// sweep runs (docs/sweeps.md has the tables). A unit is written in one
+// transaction: whenever a sweep ends, what is in the file is whole, and the
+// same sweep goes on from there.
+#ifndef FORETRACE_TOOLS_SWEEP_DATABASE_H
+#define FORETRACE_TOOLS_SWEEP_DATABASE_H
+
+#include "tools/sweep/Engine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <memory>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace foretrace::sweep {
+
+/// How rows of a query are printed.
+enum class RowFormat : unsigned char { Table, CSV, JSON };
+
+class Database {
+public:
+  /// Opens the file at \p Path for \p S, whose sources have the digest
+  /// \p Sources; makes it if there is none. An error if it is another sweep's.
+  static llvm::Expected<Database> open(llvm::StringRef Path, const Sweep &S,
+                                       llvm::StringRef Sources);
+  /// Opens what a sweep wrote, to be read.
+  static llvm::Expected<Database> openExisting(llvm::StringRef Path);
+
+  /// Units that are in it, sorted.
+  llvm::Expected<std::vector<int64_t>> done();
+  llvm::Error write(int64_t Unit, const Tally &T);
+
+  /// Points that are accepted, and rejected, so far.
+  llvm::Expected<int64_t> accepted();
+  llvm::Expected<std::map<Reason, Rejection>> rejections();
+  /// Prints the rows of \p SQL, which changes nothing.
+  llvm::Error query(llvm::StringRef SQL, RowFormat Format,
+                    llvm::raw_ostream &OS);
+
+private:
+  struct Close {
+    void operator()(sqlite3 *DB) const;
+    void operator()(sqlite3_stmt *Statement) const;
+  };
+  using Statement = std::unique_ptr<sqlite3_stmt, Close>;
+
+  explicit Database(llvm::StringRef Path) : Path(Path) {}
+  llvm::Error connect(int Flags);
+  llvm::Error create(const Sweep &S, llvm::StringRef Sources);
+  llvm::Error checkSame(const Sweep &S, llvm::StringRef Sources);
+  llvm::Error run(const llvm::Twine &SQL);
+  llvm::Expected<Statement> prepare(const llvm::Twine &SQL);
+  /// Whether there is a row.
+  llvm::Expected<bool> step(const Statement &S);
+  llvm::Error writeRows(int64_t Unit, const Tally &T);
+  llvm::Error failure(const llvm::Twine &What);
+
+  std::string Path;
+  std::unique_ptr<sqlite3, Close> DB;
+  Statement AddPoint, AddRejection, AddUnit;
+};
+
+} // namespace foretrace::sweep
+
+#endif

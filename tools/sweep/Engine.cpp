@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/Engine.h"
+#include "tools/sweep/Worker.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ThreadPool.h"
+#include <deque>
+#include <future>
+#include <mutex>
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+/// Large enough that reading a job once more for it does not count.
+static constexpr int64_t UnitSize = int64_t(1) << 16;
+
+Engine::Engine(const Sweep &S) : S(S), P(S.Space) {}
+
+int64_t Engine::units() const {
+  return S.Space.size() / UnitSize + (S.Space.size() % UnitSize != 0);
+}
+
+int64_t Engine::pointsOf(int64_t Unit) const {
+  return std::min(UnitSize, S.Space.size() - Unit * UnitSize);
+}
+
+namespace {
+
+/// Hands out workers, of which there are as many as threads.
+class Workers {
+public:
+  Workers(const Sweep &S, const Plan &P) : S(S), P(P) {}
+
+  Tally run(int64_t First, int64_t Count) {
+    std::unique_ptr<Worker> W = take();
+    Tally Out = W->run(First, Count);
+    const std::lock_guard<std::mutex> Lock(Guard);
+    Free.push_back(std::move(W));
+    return Out;
+  }
+
+private:
+  std::unique_ptr<Worker> take() {
+    const std::lock_guard<std::mutex> Lock(Guard);
+    if (Free.empty())
+      return std::make_unique<Worker>(S, P);
+    std::unique_ptr<Worker> W = std::move(Free.back());
+    Free.pop_back();
+    return W;
+  }
+
+  const Sweep &S;
+  const Plan &P;
+  std::mutex Guard;
+  std::vector<std::unique_ptr<Worker>> Free;
+};
+
+} // namespace
+
+void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
+                 function_ref<bool(int64_t, Tally &&)> Take) const {
+  Workers All(S, P);
+  DefaultThreadPool Pool(hardware_concurrency(Threads));
+  // Some ahead of what is taken, so that no thread waits; not all.
+  const size_t MaxRunning = 2 * Pool.getMaxConcurrency();
+  std::deque<std::pair<int64_t, std::shared_future<Tally>>> Running;
+  auto TakeFirst = [&] {
+    auto [Unit, Result] = std::move(Running.front());
+    Running.pop_front();
+    return Take(Unit, Tally(Result.get()));
+  };
+  bool GoesOn = true;
+  for (int64_t Unit = 0, Last = units(); GoesOn && Unit < Last; ++Unit) {
+    if (!Done.empty() && Done.front() == Unit) {
+      Done = Done.drop_front();
+      continue;
+    }
+    Running.emplace_back(Unit, Pool.async([&All, this, Unit] {
+      return All.run(Unit * UnitSize, pointsOf(Unit));
+    }));
+    if (Running.size() == MaxRunning)
+      GoesOn = TakeFirst();
+  }
+  while (GoesOn && !Running.empty())
+    GoesOn = TakeFirst();
+  Pool.wait();
+}
+
+} // namespace foretrace::sweep

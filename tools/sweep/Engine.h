@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Judges and measures the points of a sweep. Axes that are numbers of sections
+// are evaluated in columns, in structures that are compiled once; every
+// combination of the others is read as a job of its own.
+#ifndef FORETRACE_TOOLS_SWEEP_ENGINE_H
+#define FORETRACE_TOOLS_SWEEP_ENGINE_H
+
+#include "frontend/Frontend.h"
+#include "tools/sweep/Plan.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <map>
+
+namespace foretrace::sweep {
+
+/// Why points are rejected: what the compiler reports first, and the key whose
+/// value is out of place; none if no number is.
+struct Reason {
+  diag::Id Reported;
+  std::string Key;
+  friend bool operator<(const Reason &A, const Reason &B) {
+    return std::tie(A.Reported, A.Key) < std::tie(B.Reported, B.Key);
+  }
+};
+
+/// Points that are rejected alike.
+struct Rejection {
+  int64_t Count = 0;
+  int64_t Example = INT64_MAX; ///< the least of those that were looked at
+};
+
+/// What became of some points.
+struct Tally {
+  std::vector<int64_t> Accepted;
+  /// By metric, in the order of `allMetrics`: of each accepted point.
+  std::vector<std::vector<int64_t>> Metrics;
+  std::map<Reason, Rejection> Rejected;
+};
+
+/// What is swept.
+struct Sweep {
+  std::string Job; ///< its path
+  FrontendOptions Options;
+  DiagnosticEngine Diags; ///< without messages: what is allowed
+  sweep::Space Space;
+};
+
+/// Cuts the points of a sweep into units, and evaluates these.
+class Engine {
+public:
+  explicit Engine(const Sweep &S);
+
+  /// The same for any number of threads.
+  int64_t units() const;
+  int64_t pointsOf(int64_t Unit) const;
+  /// Runs all units but those of \p Done, which is sorted, on \p Threads
+  /// threads (0: as many as there are processors), and hands what they have to
+  /// \p Take, in order, until that returns false.
+  void run(llvm::ArrayRef<int64_t> Done, unsigned Threads,
+           llvm::function_ref<bool(int64_t Unit, Tally &&)> Take) const;
+
+private:
+  const Sweep &S;
+  const Plan P;
+};
+
+} // namespace foretrace::sweep
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far a sweep is: on a terminal a line that changes, for programs lines of
+// JSON, nothing in a pipe. On standard error.
+#ifndef FORETRACE_TOOLS_SWEEP_PROGRESS_H
+#define FORETRACE_TOOLS_SWEEP_PROGRESS_H
+
+#include "tools/sweep/Report.h"
+#include <chrono>
+
+namespace foretrace::sweep {
+
+class ProgressPrinter {
+public:
+  /// Of a sweep of \p Points.
+  ProgressPrinter(int64_t Points, bool IsJSON, bool IsQuiet);
+
+  void show(const Summary &At);
+  /// Takes the line away.
+  void clear();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  const int64_t Points;
+  const bool IsJSON, IsLine;
+  const Clock::time_point Start = Clock::now();
+  std::optional<int64_t> Before; ///< points that are not of this run
+  Clock::time_point Shown;
+};
+
+} // namespace foretrace::sweep
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables of a sweep's database. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_SCHEMA_H
+#define FORETRACE_TOOLS_SWEEP_SCHEMA_H
+
+#include "tools/sweep/Engine.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::sweep {
+
+/// A row of the table `sweep`: what makes it this one.
+struct Fact {
+  std::string Name, Value;
+};
+std::vector<Fact> factsOf(const Sweep &S, llvm::StringRef Sources);
+
+/// SQL that makes the tables, with what is known before the first point.
+void writeSchema(const Sweep &S, llvm::StringRef Sources,
+                 llvm::raw_ostream &OS);
+
+/// SQL with a parameter for the number of a point and one for each metric.
+std::string insertPoint();
+
+} // namespace foretrace::sweep
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluates points for one thread. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_WORKER_H
+#define FORETRACE_TOOLS_SWEEP_WORKER_H
+
+#include "passes/Structure.h"
+#include "tools/compiler/Compiler.h"
+#include "tools/sweep/Engine.h"
+
+namespace foretrace::sweep {
+
+class Worker {
+public:
+  Worker(const Sweep &S, const Plan &P);
+
+  /// \p Count points from \p First on, in the order in which the plan goes
+  /// through them.
+  Tally run(int64_t First, int64_t Count);
+
+private:
+  static constexpr size_t BlockSize = StructureColumns::BlockSize;
+
+  /// A structure of the job that was read, and what points of it are.
+  struct Known {
+    Known(Structure Made, const Plan &P, std::shared_ptr<StageSplits> Splits);
+    const Structure Of;
+    StructureColumns Columns;
+    StructureRow Row;
+    /// By check: how many points that lie side by side are rejected if one is.
+    std::vector<int64_t> Spans;
+    std::vector<Rejection> Violated; ///< by check, since the last flush
+    Rejection Overflow;
+  };
+
+  void read(int64_t OuterPoint);
+  void evaluate(int64_t First, int64_t Last);
+  int64_t prune(int64_t First, int64_t Last);
+  void append(int64_t First, size_t Count);
+  void settle();
+  void ask(Known &K);
+  void compile(size_t Row);
+  void accept(ir::Program &P, int64_t Point);
+  void flush();
+  int64_t originOf(int64_t OuterPoint) const;
+  int64_t pointAt(int64_t InnerPoint) const;
+  size_t indexAt(int64_t InnerPoint, size_t Axis) const {
+    return static_cast<size_t>(InnerPoint / P.Spans[Axis]) %
+           P.Inner[Axis].Values.size();
+  }
+
+  const Sweep &S;
+  const Plan &P;
+  std::unique_ptr<Compiler> Session;
+  unsigned Reads = 0; ///< of this session
+
+  int64_t Outer = -1;                             ///< of the job that was read
+  int64_t Origin = 0;                             ///< its least point
+  std::optional<ir::Spec> Base;                   ///< nothing after an error
+  std::optional<Reason> Refused;                  ///< why there is none
+  std::shared_ptr<StageSplits> Splits;            ///< of all its structures
+  std::vector<std::unique_ptr<Known>> Structures; ///< the last used first
+
+  /// Points that are to be evaluated together: by inner axis, which value a row
+  /// has; where it is in the space; rows without a verdict.
+  std::vector<std::array<uint32_t, BlockSize>> Indices;
+  std::array<int64_t, BlockSize> Points;
+  std::vector<uint32_t> Left;
+  Tally Out;
+};
+
+} // namespace foretrace::sweep
+
+#endif
