@@ -2,8 +2,8 @@
 """usage: check_explain.py FORETRACE SEED COUNT
 
 What `foretrace explain` says of numbers of random jobs is true: expressions,
-evaluated here from their leaves alone, give the numbers, which of rows, nodes and
-parameters are those that are emitted. Where a leaf is stated stands its value.
+evaluated here from their leaves alone, give the numbers, which of rows, lines,
+nodes and parameters are those that are emitted. Where a leaf is stated stands its value.
 """
 import json
 import os
@@ -113,6 +113,57 @@ def check_node(foretrace, path, folder, draw, ranks):
     return len(found)
 
 
+def logged_shapes(line):
+    """The shapes in a line of a trace: its own or None, and those of its calls.
+    A shape has its numbers by dimension; R is none."""
+    shapes = [None if text == "None" else
+              {at: int(size) for at, size in enumerate(text[1:-1].split(", "))
+               if size != "R"}
+              for text in re.findall(r"input__shape=(None|\[[^\]]*\])", line)]
+    return shapes[0], shapes[1:]
+
+
+def explained_shape(subject):
+    shape = {}
+    for figure in subject["figures"]:
+        if dim := re.fullmatch(r"input__shape\[(\d+)\]", figure["what"]):
+            shape[int(dim[1])] = figure["value"]
+    return shape
+
+
+def check_line(foretrace, path, folder, draw, ranks):
+    """A line of a trace has the shapes that are explained."""
+    rank = draw.randrange(ranks)
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(text + "emit megatron { dialect = %s }\n" % draw.choice(
+            ["v1", "v2", "v2b"]))
+    traces = path + ".traces"
+    run = subprocess.run([foretrace, "compile", path, "--emit=megatron",
+                          "--quiet", "-o", traces + "/"], capture_output=True,
+                         text=True)
+    if run.returncode:  # a mode that no trace shows
+        assert run.returncode == 1 and "[megatron-" in run.stderr, run.stderr
+        return 0
+    with open(os.path.join(traces, "rank%d.txt" % rank)) as file:
+        lines = file.read().splitlines()
+    number = draw.randint(1, len(lines))
+    subjects = explain(foretrace, path, "--emit=megatron", "--rank=%d" % rank,
+                       "--row=%d" % number)
+    own, calls = logged_shapes(lines[number - 1])
+    assert explained_shape(subjects[0]) == (own or {}), (lines[number - 1], own)
+    seen = []
+    for subject in subjects:
+        if call := re.search(r", call (\d+)(?: of (\d+) alike)?,",
+                             subject["what"]):
+            shape = explained_shape(subject)
+            assert shape == calls[int(call[1])], (subject, calls)
+            seen += [shape] * int(call[2] or 1)
+    assert sorted(map(str, seen)) == sorted(map(str, calls)), (seen, calls)
+    return len(figures_of(subjects, folder))
+
+
 def numbers(foretrace, folder, seed):
     """Checks numbers of a job; how many."""
     draw, path, _, ir = random_ranks(foretrace, folder, seed)
@@ -121,6 +172,7 @@ def numbers(foretrace, folder, seed):
     stage = draw.randrange(job.schedule.p)
     count = check_row(foretrace, path, folder, draw, stage)
     count += check_node(foretrace, path, folder, draw, job.ranks)
+    count += check_line(foretrace, path, folder, draw, job.ranks)
     ops = re.findall(r"^  %.* = \w+(?:\.\w+)?(?:\([^)]*\))? @(\S+)", ir, re.M)
     parameter, kind = draw.choice(
         re.findall(rf"^  param %(\S+) : ({TYPE})", ir, re.M))[:2]

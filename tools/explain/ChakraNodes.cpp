@@ -6,8 +6,8 @@
 #include "backends/TaskLimits.h"
 #include "ir/Boundary.h"
 #include "ir/Measure.h"
-#include "ir/Ranks.h"
 #include "ir/StageTasks.h"
+#include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Ops.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -74,17 +74,13 @@ static Subject explainTask(const ir::Program &Of, int64_t Node,
 
 Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
                                      int64_t Node) {
-  const int64_t World = *P.Spec.Parallel.World;
-  if (Rank < 0 || Rank >= World)
-    return createStringError(
-        formatv("--rank: the job has {0} ranks, from 0", World).str());
+  if (Error E = checkRank(P, Rank))
+    return E;
   DiagnosticEngine Diags;
   const ir::EmitSpec Plain = ir::EmitSpec::plain("chakra");
   if (!checkSteps({P, Plain, ""}, Diags))
-    return createStringError("--emit: " + Diags.diagnostics().front().text());
-  const int64_t Stage = ir::RankMap(P.Mesh, *P.Spec.Parallel.RankOrder)
-                            .coordinate(Rank, ir::Axis::Pp);
-  const auto [Count, Task] = findTask(P, Stage, Node);
+    return errorOf("--emit", Diags);
+  const auto [Count, Task] = findTask(P, stageOf(P, Rank), Node);
   if (!Task)
     return createStringError(
         formatv("--node: the trace of rank {0} has {1} nodes, from 0", Rank,

@@ -18,7 +18,7 @@ struct Query {
   std::string Op, Parameter; ///< names
   bool Memory = false, Messages = false;
   std::string Backend;              ///< whose row, or node
-  std::optional<int64_t> Row, Node; ///< of `simai`; of `chakra`
+  std::optional<int64_t> Row, Node; ///< of what it writes
   std::optional<int64_t> Stage, Rank;
 
   /// Whether nothing is.
@@ -42,6 +42,11 @@ llvm::Expected<Subjects> explainParameters(const ir::Program &P,
 /// or of the stage that the block says: the collective in each column.
 llvm::Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Row,
                                          std::optional<int64_t> Stage);
+
+/// Row \p Row, from 1, of the trace skeleton of \p Rank, as the first
+/// `emit megatron` says it: the row, its calls, and what it moves without one.
+llvm::Expected<Subjects> explainMegatronRow(const ir::Program &P, int64_t Rank,
+                                            int64_t Row);
 
 /// Node \p Node of the Chakra trace of \p Rank: bytes of what communicates,
 /// FLOPs and bytes of what computes.

@@ -4,6 +4,7 @@
 #include "passes/analyses/Analyses.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Names.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -21,6 +22,16 @@ Subject describeOp(const ir::Block &B, const ir::Op &O) {
   OS << ", " << getName(O.Phase);
   S.Origin = O.Origin;
   return S;
+}
+
+Subject describeOp(const ir::Program &P, const ir::Op &O) {
+  return describeOp(*find_if(P.Blocks,
+                             [&](const ir::Block &B) {
+                               return any_of(B.Ops, [&](const ir::Op &Other) {
+                                 return &Other == &O;
+                               });
+                             }),
+                    O);
 }
 
 /// What is asked for: `BLOCK/OP/PHASE`, of which only the op must be there.

@@ -8,8 +8,10 @@
 
 namespace foretrace::explain {
 
-/// `layer/linear_qkv: matmul, forward`, without figures. \p O is an op of \p B.
+/// `layer/linear_qkv: matmul, forward`, without figures. \p O is an op of \p B,
+/// or of some block of \p P.
 Subject describeOp(const ir::Block &B, const ir::Op &O);
+Subject describeOp(const ir::Program &P, const ir::Op &O);
 
 } // namespace foretrace::explain
 

@@ -3,20 +3,14 @@
 // A row of a SimAI table. Its cells know their collectives: backends/simai says
 // which row they stand in.
 #include "backends/simai/Exact.h"
+#include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Ops.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace foretrace::explain {
-
-/// What is wrong, in words.
-static Error errorOf(StringRef Option, const DiagnosticEngine &Diags) {
-  return createStringError(Twine(Option) + ": " +
-                           Diags.diagnostics().front().text());
-}
 
 /// The options of the first block that asks for a table of the IR; of one that
 /// says nothing if there is no block.
@@ -58,13 +52,6 @@ static Expected<const ir::Stage *> findStage(const ir::Program &P,
                            "--stage which one is meant");
 }
 
-/// The block of \p P that \p O, an op of it, is in.
-static const ir::Block &blockOf(const ir::Program &P, const ir::Op &O) {
-  return *find_if(P.Blocks, [&](const ir::Block &B) {
-    return any_of(B.Ops, [&](const ir::Op &Other) { return &Other == &O; });
-  });
-}
-
 Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Index,
                                    std::optional<int64_t> Stage) {
   Expected<simai::Options> Options = findOptions(P.Spec);
@@ -94,7 +81,7 @@ Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Index,
       {"update", &Row.Update}};
   for (const auto &[Name, Cell] : Columns)
     if (const ir::Op *O = Cell->Collective) {
-      Subject S = describeOp(blockOf(P, *O), *O);
+      Subject S = describeOp(P, *O);
       S.What = formatv("row {0}, {1}, column {2}: {3}", Index, Row.Name, Name,
                        S.What);
       S.Figures.push_back(Make.make("message", O->Message));
