@@ -17,6 +17,9 @@ from unfold_ranks import Job, random_ranks
 
 # Numbers of each job: of an op, a parameter, and the memory of a stage.
 LEAST = 8
+# Of the times of AIOB.
+SECTIONS = ["Emb", "layernorm", "atten_qkv", "atten_flash", "mlp_linear_1",
+            "mlp_gelu", "logit", "param_time_avg"]
 
 
 class Leaves(Keys):
@@ -26,13 +29,18 @@ class Leaves(Keys):
         self.numbers = {o["key"]: number_of(o, folder) for o in operands}
 
 
+# Of what is measured in µs, how many there are in one.
+MEASURED = {"ns": 10**3, "ps": 10**6}
+
+
 def written(operand, folder):
     """The number at the place where an operand is stated."""
     with open(os.path.join(folder, operand["file"])) as file:
         line = file.read().splitlines()[operand["line"] - 1]
     text = line[operand["column"] - 1:]
     assert text.startswith(operand["text"]), operand
-    return int(re.match(r"\d+\b", text)[0])
+    number = int(re.match(r"\d+\b", text)[0])
+    return number * MEASURED.get(operand.get("unit"), 1)
 
 
 def number_of(operand, folder):
@@ -86,11 +94,19 @@ def check_row(foretrace, path, folder, draw, stage):
         rows = file.read().splitlines()[2:]
     number = draw.randint(1, len(rows))
     cells = rows[number - 1].split()
-    figures = figures_of(explain(foretrace, path, "--emit=simai",
-                                 "--row=%d" % number), folder)
-    sizes = [int(cells[at]) for at in (4, 7, 10) if cells[at - 1] != "NONE"]
-    assert [value for _, value in figures] == sizes, (cells, figures)
-    return len(figures)
+    subjects = explain(foretrace, path, "--emit=simai", "--row=%d" % number)
+    figures_of(subjects, folder)
+    count = 0
+    for at, column in ((2, "forward"), (5, "backward"), (8, "update")):
+        time, word, size = cells[at:at + 3]
+        found = {figure["what"]: figure["value"] for subject in subjects
+                 if "column " + column in subject["what"]
+                 for figure in subject["figures"]}
+        assert found.pop("time", 0) == int(time), (cells, subjects)
+        assert found == ({} if word == "NONE" else {"message": int(size)}), (
+            cells, subjects)
+        count += 1 + len(found)
+    return count
 
 
 def check_node(foretrace, path, folder, draw, ranks):
@@ -104,6 +120,8 @@ def check_node(foretrace, path, folder, draw, ranks):
     found = figures_of(explain(foretrace, path, "--emit=chakra", "--rank=%d"
                                % rank, "--node=%d" % node.id), folder)
     of = node.attributes
+    if node.kind == "compute":
+        assert ("us", node.duration or 0) in found, (node.duration, found)
     if node.kind != "compute":
         assert found == [("bytes", of["comm_size"])], (of, found)
     elif "num_ops" in of:
@@ -164,10 +182,32 @@ def check_line(foretrace, path, folder, draw, ranks):
     return len(figures_of(subjects, folder))
 
 
+def random_cost(draw, ir):
+    """A `cost` of whole numbers, or none."""
+    def some():
+        return draw.randint(1, 400)
+    kind = draw.choice(["uncosted", "roofline", "profile", "calibrated"])
+    if kind == "uncosted":
+        return ""
+    if kind == "roofline":
+        return ("cost roofline { device { peak_flops = %d memory_bandwidth = %d"
+                " } }\n" % (some() * 10**12, some() * 10**10))
+    if kind == "profile":
+        return "cost profile { times { %s } }\n" % " ".join(
+            "%s = %d" % (section, some()) for section in SECTIONS)
+    blocks = re.findall(r"^block (\S+) ", ir, re.M)
+    times = " ".join("%s = %d" % (b, some()) for b in blocks
+                     if not b.startswith("step."))
+    return ("cost calibrated { times { forward { %s } backward { %s } optimizer"
+            " = %d } }\n" % (times, times, some()))
+
+
 def numbers(foretrace, folder, seed):
     """Checks numbers of a job; how many."""
-    draw, path, _, ir = random_ranks(foretrace, folder, seed)
+    draw, path, text, ir = random_ranks(foretrace, folder, seed)
     path += ".fore"
+    with open(path, "a") as file:
+        file.write(random_cost(draw, ir))
     job = Job(ir)
     stage = draw.randrange(job.schedule.p)
     count = check_row(foretrace, path, folder, draw, stage)

@@ -4,29 +4,60 @@
 // numbers; a task knows its op. They have to be walked through.
 #include "backends/ChakraCollectives.h"
 #include "backends/TaskLimits.h"
+#include "backends/chakra/Micros.h"
 #include "ir/Boundary.h"
 #include "ir/Measure.h"
 #include "ir/StageTasks.h"
 #include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Ops.h"
+#include "tools/explain/Times.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace foretrace::explain {
 
-/// How many tasks a stage has, and the one of number \p Node.
-static std::pair<int64_t, std::optional<ir::Task>>
-findTask(const ir::Program &P, int64_t Stage, int64_t Node) {
-  int64_t Count = 0;
-  std::optional<ir::Task> Found;
+namespace {
+struct FoundTask {
+  int64_t Count = 0; ///< of tasks of the stage
+  std::optional<ir::Task> Task;
+  chakra::WholeMicros Before; ///< of compute nodes
+};
+} // namespace
+
+/// The task of number \p Node.
+static FoundTask findTask(const ir::Program &P, int64_t Stage, int64_t Node) {
+  FoundTask Found;
   ir::StageTasks(P, Stage).forEach([&](int64_t Number, const ir::Task &T) {
     if (Number == Node)
-      Found = T;
-    ++Count;
+      Found.Task = T;
+    if (Number < Node && T.Kind == ir::TaskKind::Compute)
+      Found.Before.next(T.Of->Time);
+    ++Found.Count;
   });
-  return {Count, std::move(Found)};
+  return Found;
+}
+
+/// The sum of all nodes up to this one, rounded, but for that before it.
+static Figure durationOf(const ir::Program &P, const ir::Op &O,
+                         chakra::WholeMicros Before) {
+  TimeMaker Times(P);
+  const StringRef What = "duration_micros";
+  if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted)
+    return {What.str(), 0, "us", Times.derive(O)};
+  Operand Passed, Own;
+  Passed.Name = "before";
+  Passed.Value = Before.passed();
+  Passed.Why = Reason::Counted;
+  Passed.Counts = "time of the compute nodes before it";
+  Own.Name = "time";
+  Own.Value = O.Time.value();
+  Own.Definition = Times.derive(O);
+  Passed.Unit = Own.Unit = "ns";
+  return {What.str(), Before.next(O.Time), "us",
+          makeDerivation("floor($0+$1+500,1000)-floor($0+500,1000)",
+                         {std::move(Passed), std::move(Own)})};
 }
 
 /// What a message between stages weighs: all parts of a model hand on the same
@@ -51,7 +82,8 @@ static ir::Expr sizeOf(ir::Program &P, const ir::Task &T) {
 }
 
 static Subject explainTask(const ir::Program &Of, int64_t Node,
-                           const ir::Task &T) {
+                           const FoundTask &Found) {
+  const ir::Task &T = *Found.Task;
   ir::Program P = Of;
   const FigureMaker Make(P);
   Subject S;
@@ -69,6 +101,7 @@ static Subject explainTask(const ir::Program &Of, int64_t Node,
   if (T.Of->Work.Id.isValid())
     S.Figures.push_back(Make.make("work", T.Of->Work));
   S.Figures.push_back(Make.make("touched", T.Of->Touched));
+  S.Figures.push_back(durationOf(Of, *T.Of, Found.Before));
   return S;
 }
 
@@ -80,13 +113,13 @@ Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
   const ir::EmitSpec Plain = ir::EmitSpec::plain("chakra");
   if (!checkSteps({P, Plain, ""}, Diags))
     return errorOf("--emit", Diags);
-  const auto [Count, Task] = findTask(P, stageOf(P, Rank), Node);
-  if (!Task)
+  const FoundTask Found = findTask(P, stageOf(P, Rank), Node);
+  if (!Found.Task)
     return createStringError(
         formatv("--node: the trace of rank {0} has {1} nodes, from 0", Rank,
-                Count)
+                Found.Count)
             .str());
-  return Subjects{explainTask(P, Node, *Task)};
+  return Subjects{explainTask(P, Node, Found)};
 }
 
 } // namespace foretrace::explain
