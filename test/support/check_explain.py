@@ -182,6 +182,52 @@ def check_line(foretrace, path, folder, draw, ranks):
     return len(figures_of(subjects, folder))
 
 
+def output(foretrace, *arguments):
+    return subprocess.run([foretrace, *arguments], capture_output=True,
+                          text=True, check=True).stdout
+
+
+def by_name(figures):
+    """Their values, by the first word of what they are."""
+    return {figure["what"].split()[0]: figure["value"] for figure in figures}
+
+
+def check_plan(foretrace, path, folder, draw, stage):
+    """Rows of plans, and the work of stages, are those that are printed."""
+    plan = json.loads(output(foretrace, "plan", path, "--format=json"))
+    number = draw.randint(1, len(plan["chunks"]) + 1)
+    subjects = explain(foretrace, path, "--emit=plan", "--row=%d" % number)
+    count = len(figures_of(subjects, folder))
+    found = by_name(subjects[0]["figures"])
+    if number > len(plan["chunks"]):
+        assert found == {
+            name: plan["partition_%s_largest_of_mean_permille" % name]
+            for name in ("parameters", "flops")}, (plan, found)
+    else:
+        chunk = plan["chunks"][number - 1]
+        share = found.pop("share")
+        every = sum(other["flops"] * (1 + other["stages"][1] -
+                                      other["stages"][0])
+                    * (1 + other["chunks"][1] - other["chunks"][0])
+                    for other in plan["chunks"])
+        assert abs(share * every - 1000 * chunk["flops"]) <= every, plan
+        assert found == {name: chunk[name] for name in found}, (chunk, found)
+        assert len(found) == 5, found
+    subjects = explain(foretrace, path, "--work", "--stage=%d" % stage)
+    count += len(figures_of(subjects, folder))
+    [of] = [s for s in plan["stages"]
+            if s["stages"][0] <= stage <= s["stages"][1]]
+    found = by_name(subjects[0]["figures"])
+    assert found == {name: of[name] for name in ("parameters", "flops")}, found
+    lines = output(foretrace, "compile", path, "--emit=params", "--quiet",
+                   "--stdout").splitlines()
+    number = draw.randint(1, len(lines))
+    [(_, value)] = figures_of(explain(foretrace, path, "--emit=params",
+                                      "--row=%d" % number), folder)
+    assert re.search(r"\D %d( x|$)" % value, lines[number - 1]), (lines, value)
+    return count + 1
+
+
 def random_cost(draw, ir):
     """A `cost` of whole numbers, or none."""
     def some():
@@ -213,6 +259,7 @@ def numbers(foretrace, folder, seed):
     count = check_row(foretrace, path, folder, draw, stage)
     count += check_node(foretrace, path, folder, draw, job.ranks)
     count += check_line(foretrace, path, folder, draw, job.ranks)
+    count += check_plan(foretrace, path, folder, draw, stage)
     ops = re.findall(r"^  %.* = \w+(?:\.\w+)?(?:\([^)]*\))? @(\S+)", ir, re.M)
     parameter, kind = draw.choice(
         re.findall(rf"^  param %(\S+) : ({TYPE})", ir, re.M))[:2]

@@ -60,19 +60,11 @@ static Figure durationOf(const ir::Program &P, const ir::Op &O,
                          {std::move(Passed), std::move(Own)})};
 }
 
-/// What a message between stages weighs: all parts of a model hand on the same
-/// activation.
-static ir::Expr boundaryOf(ir::Program &P) {
-  ir::Expr Size = ir::numberOf(P, 0);
-  for (const ir::Value *V : ir::boundaryAfter(P, 0))
-    Size += ir::bytesOnRank(P, *V);
-  return Size;
-}
-
-/// The `comm_size` of \p T, in terms of \p P.
+/// The `comm_size` of \p T, in terms of \p P. All parts of a model hand on the
+/// same activation.
 static ir::Expr sizeOf(ir::Program &P, const ir::Task &T) {
   if (!T.Of)
-    return boundaryOf(P);
+    return boundarySize(P, 0);
   const ir::Expr Message(P.Sizes, T.Of->Message.Id);
   const ir::Expr Ranks = ir::sizeOf(P, T.Of->Group);
   if (T.Of->Kind == ir::OpKind::Ring) // a step of it

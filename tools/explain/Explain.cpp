@@ -7,7 +7,7 @@ using namespace llvm;
 namespace foretrace::explain {
 
 bool Query::isEmpty() const {
-  return Op.empty() && Parameter.empty() && !Memory && !Messages &&
+  return Op.empty() && Parameter.empty() && !Memory && !Messages && !Work &&
          Backend.empty();
 }
 
@@ -41,6 +41,14 @@ static constexpr Written Writers[] = {
     {"simai", Row, Stage,
      [](const ir::Program &P, const Query &Q) {
        return explainSimaiRow(P, *Q.Row, Q.Stage);
+     }},
+    {"plan", Row, 0,
+     [](const ir::Program &P, const Query &Q) {
+       return explainPlanRow(P, *Q.Row);
+     }},
+    {"params", Row, 0,
+     [](const ir::Program &P, const Query &Q) {
+       return explainParamsRow(P, *Q.Row);
      }},
     {"megatron", Rank | Row, 0,
      [](const ir::Program &P, const Query &Q) {
@@ -89,10 +97,11 @@ static Expected<Subjects> explainWritten(const ir::Program &P,
 
 Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
   const int Count = !Asked.Op.empty() + !Asked.Parameter.empty() +
-                    Asked.Memory + Asked.Messages + !Asked.Backend.empty();
+                    Asked.Memory + Asked.Messages + Asked.Work +
+                    !Asked.Backend.empty();
   if (Count != 1)
     return createStringError("explain: say one of --op, --param, --memory, "
-                             "--messages and --emit");
+                             "--messages, --work and --emit");
   if (!Asked.Backend.empty())
     return explainWritten(P, Asked);
   if (Asked.Row || Asked.Node || Asked.Rank)
@@ -101,9 +110,11 @@ Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
     return explainMemory(P, Asked.Stage);
   if (Asked.Messages)
     return explainMessages(P, Asked.Stage);
+  if (Asked.Work)
+    return explainWork(P, Asked.Stage);
   if (Asked.Stage)
-    return createStringError("explain: --stage is of --memory, --messages and "
-                             "`--emit simai`");
+    return createStringError("explain: --stage is of --memory, --messages, "
+                             "--work and `--emit simai`");
   return Asked.Op.empty() ? explainParameters(P, Asked.Parameter)
                           : explainOps(P, Asked.Op);
 }

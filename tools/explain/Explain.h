@@ -16,7 +16,7 @@ using Subjects = std::vector<Subject>;
 /// What is asked for: one thing, and which one of that is meant.
 struct Query {
   std::string Op, Parameter; ///< names
-  bool Memory = false, Messages = false;
+  bool Memory = false, Messages = false, Work = false;
   std::string Backend;              ///< whose row, or node
   std::optional<int64_t> Row, Node; ///< of what it writes
   std::optional<int64_t> Stage, Rank;
@@ -53,9 +53,20 @@ llvm::Expected<Subjects> explainMegatronRow(const ir::Program &P, int64_t Rank,
 llvm::Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
                                            int64_t Node);
 
+/// Row \p Row, from 1, of the first table of `plan`: what a chunk weighs and
+/// sends. The row after the last is how even the stages are.
+llvm::Expected<Subjects> explainPlanRow(const ir::Program &P, int64_t Row);
+
+/// Row \p Row, from 1, of what `emit params` writes.
+llvm::Expected<Subjects> explainParamsRow(const ir::Program &P, int64_t Row);
+
 /// What the stages hold of memory, or only stage \p Stage.
 llvm::Expected<Subjects> explainMemory(const ir::Program &P,
                                        std::optional<int64_t> Stage);
+/// How many parameters a rank of them stores, and what it computes in an
+/// iteration.
+llvm::Expected<Subjects> explainWork(const ir::Program &P,
+                                     std::optional<int64_t> Stage);
 /// What they send in an iteration.
 llvm::Expected<Subjects> explainMessages(const ir::Program &P,
                                          std::optional<int64_t> Stage);

@@ -14,6 +14,16 @@ StringRef getName(Reason R) {
   return Names[static_cast<size_t>(R)];
 }
 
+Operand makeDerived(std::string Name, int64_t Value, StringRef Unit,
+                    Derivation From) {
+  Operand O;
+  O.Name = std::move(Name);
+  O.Value = Value;
+  O.Unit = Unit;
+  O.Definition = std::move(From);
+  return O;
+}
+
 static std::string fill(StringRef Formula, ArrayRef<Operand> Operands,
                         bool WithNumbers) {
   std::string Text;

@@ -35,6 +35,9 @@ struct Operand {
   std::optional<Derivation> Definition; ///< what it follows from
 };
 
+/// A number that follows from \p From.
+Operand makeDerived(std::string Name, int64_t Value, llvm::StringRef Unit,
+                    Derivation From);
 /// \p Formula, in which `$0` is the first of \p Operands: with their names, and
 /// with their values.
 Derivation makeDerivation(llvm::StringRef Formula,
@@ -70,6 +73,10 @@ public:
     return make(std::move(What), Of.Id, "FLOPs");
   }
   Derivation derive(ir::ExprId Of) const;
+  /// \p Of as a part of another number.
+  Operand part(std::string Name, ir::ExprId Of, llvm::StringRef Unit) const {
+    return makeDerived(std::move(Name), P.Sizes.value(Of), Unit, derive(Of));
+  }
 
 private:
   Figure make(std::string What, ir::ExprId Of, llvm::StringRef Unit) const;

@@ -32,8 +32,9 @@ struct Options::Table {
   Option<std::string> Param = {At, "param", "name", "Parameters: [BLOCK/]NAME"};
   Option<bool> Memory = {At, "memory", "", "What each stage holds"};
   Option<bool> Sent = {At, "messages", "", "What each stage sends"};
+  Option<bool> Work = {At, "work", "", "What each stage computes"};
   Option<std::string> Backend = {At, "emit", "backend",
-                                 "What this writes: simai, megatron, chakra"};
+                                 "What this backend writes"};
   Option<int64_t> Row = {At, "row", "n", "A row of it, from 1"};
   Option<int64_t> Node = {At, "node", "n", "A node of it"};
   Option<int64_t> Rank = {At, "rank", "n", "Whose trace it is"};
@@ -52,6 +53,7 @@ Query Options::asked() const {
   Asked.Parameter = G.Param;
   Asked.Memory = G.Memory;
   Asked.Messages = G.Sent;
+  Asked.Work = G.Work;
   Asked.Backend = G.Backend;
   Asked.Row = G.Row.given();
   Asked.Node = G.Node.given();

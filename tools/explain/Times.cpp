@@ -29,21 +29,6 @@ static Operand measured(const ir::ProfileTime &T) {
                 T.Value.isValid() ? T.Value : T.Range);
 }
 
-static Operand derived(std::string Name, int64_t Value, StringRef Unit,
-                       Derivation From) {
-  Operand O;
-  O.Name = std::move(Name);
-  O.Value = Value;
-  O.Unit = Unit;
-  O.Definition = std::move(From);
-  return O;
-}
-
-Operand TimeMaker::amount(std::string Name, ir::ExprId Of,
-                          StringRef Unit) const {
-  return derived(std::move(Name), P.Sizes.value(Of), Unit, Sizes.derive(Of));
-}
-
 Derivation TimeMaker::none(const ir::Op &O) const {
   Derivation D = makeDerivation("0", {});
   if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted)
@@ -83,9 +68,9 @@ Derivation TimeMaker::share(const ir::Op &O, const OpTime &T) {
       O.Work.Id.isValid() ? O.Work.Id : ir::ExprId(ir::numberOf(P, 0));
   return makeDerivation("floor($0*($1+$2),$3)-floor($0*$1,$3)",
                         {measured(*T.Measured),
-                         amount("before", ir::sumOf(P, Before), "FLOPs"),
-                         amount("work", Own, "FLOPs"),
-                         amount("all", ir::sumOf(P, All), "FLOPs")});
+                         Sizes.part("before", ir::sumOf(P, Before), "FLOPs"),
+                         Sizes.part("work", Own, "FLOPs"),
+                         Sizes.part("all", ir::sumOf(P, All), "FLOPs")});
 }
 
 /// What \p Amount takes at a rate for a second.
@@ -103,19 +88,20 @@ static int64_t valueAtRate(const Derivation &D) {
 
 Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
   const ir::DeviceSpec &D = P.Spec.Cost.Device;
-  Derivation Memory = atRate(amount("touched", T.Touched.Id, "bytes"),
+  Derivation Memory = atRate(Sizes.part("touched", T.Touched.Id, "bytes"),
                              stated("memory_bandwidth", *D.MemoryBandwidth,
                                     "B/s", D.MemoryBandwidth.Range));
   if (!O.Work.Id.isValid())
     return Memory;
   Derivation Compute =
-      atRate(amount("work", O.Work.Id, "FLOPs"),
+      atRate(Sizes.part("work", O.Work.Id, "FLOPs"),
              stated("peak_flops", *D.PeakFlops, "FLOP/s", D.PeakFlops.Range));
   const int64_t OfCompute = valueAtRate(Compute);
   const int64_t OfMemory = valueAtRate(Memory);
   return makeDerivation(
-      "max($0,$1)", {derived("compute", OfCompute, "ns", std::move(Compute)),
-                     derived("memory", OfMemory, "ns", std::move(Memory))});
+      "max($0,$1)",
+      {makeDerived("compute", OfCompute, "ns", std::move(Compute)),
+       makeDerived("memory", OfMemory, "ns", std::move(Memory))});
 }
 
 Derivation TimeMaker::derive(const ir::Op &O) {
@@ -135,10 +121,11 @@ Derivation TimeMaker::derive(const ir::Op &O) {
     return share(O, T);
   case TimeRule::PerMillion: {
     const ir::ProfileTime &M = *T.Measured;
-    return makeDerivation("floor($0*$1+500000000,1000000000)",
-                          {stated(M.Section, std::llrint(M.Microseconds * 1e6),
-                                  "ps", measured(M).Range),
-                           amount("parameters", T.Parameters.Id, "elements")});
+    return makeDerivation(
+        "floor($0*$1+500000000,1000000000)",
+        {stated(M.Section, std::llrint(M.Microseconds * 1e6), "ps",
+                measured(M).Range),
+         Sizes.part("parameters", T.Parameters.Id, "elements")});
   }
   case TimeRule::Roofline:
     return roofline(O, T);
@@ -166,7 +153,7 @@ Figure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
       continue;
     Time += O->Time;
     Sum.Operands.push_back(
-        derived(nameOf(*O, Sum), O->Time.value(), "ns", derive(*O)));
+        makeDerived(nameOf(*O, Sum), O->Time.value(), "ns", derive(*O)));
   }
   if (Sum.Operands.empty())
     return {std::move(What), 0, "ns", none(*Ops.front())};

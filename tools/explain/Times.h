@@ -26,7 +26,6 @@ private:
   Derivation none(const ir::Op &O) const;
   Derivation share(const ir::Op &O, const OpTime &T);
   Derivation roofline(const ir::Op &O, const OpTime &T);
-  Operand amount(std::string Name, ir::ExprId Of, llvm::StringRef Unit) const;
   std::string nameOf(const ir::Op &O, const Derivation &Among) const;
 
   const ir::Program &Of;
