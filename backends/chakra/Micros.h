@@ -12,17 +12,19 @@ namespace foretrace::chakra {
 /// rank stays exact.
 class WholeMicros {
 public:
+  WholeMicros() = default;
+  /// After what has taken \p Before.
+  explicit WholeMicros(Nanoseconds Before) : Clock(Before.value()) {}
+
   /// Of the next \p Time.
   int64_t next(Nanoseconds Time) {
     const int64_t Before = (Clock + 500) / 1000;
     Clock += Time.value();
     return (Clock + 500) / 1000 - Before;
   }
-  /// What all so far have taken, in ns.
-  int64_t passed() const { return Clock; }
 
 private:
-  int64_t Clock = 0;
+  int64_t Clock = 0; ///< what all so far have taken, in ns
 };
 
 } // namespace foretrace::chakra

@@ -228,6 +228,25 @@ def check_plan(foretrace, path, folder, draw, stage):
     return count + 1
 
 
+def check_task(foretrace, path, folder, draw, ranks):
+    """A task of a GOAL schedule takes, or moves, what is explained."""
+    rank = draw.randrange(ranks)
+    text = output(foretrace, "compile", path, "--emit=goal", "--quiet",
+                  "--stdout")
+    block = re.search(r"^rank %d \{$(.*?)^\}$" % rank, text, re.M | re.S)[1]
+    task = draw.choice(re.findall(r"^t(\d+):", block, re.M))
+    lines = re.findall(r"^t%s(_\d+)?: (\w+) (\d+)b? .*?cpu (\d)" % task, block,
+                       re.M)
+    [(_, value)] = found = figures_of(
+        explain(foretrace, path, "--emit=goal", "--rank=%d" % rank,
+                "--node=" + task), folder)
+    if len(lines) == 1:  # a computation, or a message between two
+        assert value == int(lines[0][2]), (lines, found)
+    else:
+        assert all(value >= int(line[2]) for line in lines), (lines, found)
+    return 1
+
+
 def random_cost(draw, ir):
     """A `cost` of whole numbers, or none."""
     def some():
@@ -252,12 +271,15 @@ def numbers(foretrace, folder, seed):
     """Checks numbers of a job; how many."""
     draw, path, text, ir = random_ranks(foretrace, folder, seed)
     path += ".fore"
+    cost = random_cost(draw, ir)
     with open(path, "a") as file:
-        file.write(random_cost(draw, ir))
+        file.write(cost)
     job = Job(ir)
     stage = draw.randrange(job.schedule.p)
     count = check_row(foretrace, path, folder, draw, stage)
     count += check_node(foretrace, path, folder, draw, job.ranks)
+    if cost:
+        count += check_task(foretrace, path, folder, draw, job.ranks)
     count += check_line(foretrace, path, folder, draw, job.ranks)
     count += check_plan(foretrace, path, folder, draw, stage)
     ops = re.findall(r"^  %.* = \w+(?:\.\w+)?(?:\([^)]*\))? @(\S+)", ir, re.M)

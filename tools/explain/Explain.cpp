@@ -58,6 +58,10 @@ static constexpr Written Writers[] = {
      [](const ir::Program &P, const Query &Q) {
        return explainChakraNode(P, *Q.Rank, *Q.Node);
      }},
+    {"goal", Rank | Node, 0,
+     [](const ir::Program &P, const Query &Q) {
+       return explainGoalTask(P, *Q.Rank, *Q.Node);
+     }},
 };
 
 static unsigned choicesOf(const Query &Q) {

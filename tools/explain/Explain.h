@@ -60,6 +60,11 @@ llvm::Expected<Subjects> explainPlanRow(const ir::Program &P, int64_t Row);
 /// Row \p Row, from 1, of what `emit params` writes.
 llvm::Expected<Subjects> explainParamsRow(const ir::Program &P, int64_t Row);
 
+/// Task \p Node of \p Rank in the GOAL schedule, as the first `emit goal` says
+/// it: the message that its operations move, or what it computes.
+llvm::Expected<Subjects> explainGoalTask(const ir::Program &P, int64_t Rank,
+                                         int64_t Node);
+
 /// What the stages hold of memory, or only stage \p Stage.
 llvm::Expected<Subjects> explainMemory(const ir::Program &P,
                                        std::optional<int64_t> Stage);
