@@ -14,6 +14,17 @@ StringRef getName(Reason R) {
   return Names[static_cast<size_t>(R)];
 }
 
+Operand makeStated(StringRef Name, int64_t Value, StringRef Unit,
+                   SourceRange Range) {
+  Operand O;
+  O.Name = Name.str();
+  O.Value = Value;
+  O.Unit = Unit;
+  O.Why = Range.isValid() ? Reason::Stated : Reason::Derived;
+  O.Range = Range;
+  return O;
+}
+
 Operand makeDerived(std::string Name, int64_t Value, StringRef Unit,
                     Derivation From) {
   Operand O;

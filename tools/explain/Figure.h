@@ -35,6 +35,9 @@ struct Operand {
   std::optional<Derivation> Definition; ///< what it follows from
 };
 
+/// A number that is stated at \p Range; derived, if nothing says where.
+Operand makeStated(llvm::StringRef Name, int64_t Value, llvm::StringRef Unit,
+                   SourceRange Range);
 /// A number that follows from \p From.
 Operand makeDerived(std::string Name, int64_t Value, llvm::StringRef Unit,
                     Derivation From);

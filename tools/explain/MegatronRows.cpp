@@ -3,11 +3,13 @@
 // A row of a trace skeleton. backends/megatron says which row stands where, and
 // what its shapes follow from; rows and calls know their ops.
 #include "backends/megatron/Megatron.h"
+#include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
 #include "ir/Measure.h"
 #include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Ops.h"
+#include "tools/explain/RowTimes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,17 +23,22 @@ namespace {
 
 class RowExplainer {
 public:
+  /// \p Duration, in ns, is none of a trace that leaves it blank.
   RowExplainer(const megatron::Skeleton &Trace, const megatron::Row &R,
-               int64_t Index)
+               int64_t Index, std::optional<int64_t> Duration)
       : P(Trace.program()), Make(P), Of(Trace.program()), Row(R), Body(*R.Body),
-        Name(formatv("row {0}, {1}", Index, getName(Body.Kind))) {}
+        Name(formatv("row {0}, {1}", Index, getName(Body.Kind))),
+        Duration(Duration) {
+    if (Duration)
+      Times.emplace(Of);
+  }
 
   Subjects run();
 
 private:
   void row();
   void calls();
-  void call(size_t First, size_t Times);
+  void call(size_t First, size_t Count);
   void transfers();
   void addTensor(Subject &To, const megatron::LoggedTensor &T);
 
@@ -41,6 +48,8 @@ private:
   const megatron::Row &Row;
   const megatron::RowBody &Body;
   const std::string Name;
+  const std::optional<int64_t> Duration;
+  std::optional<RowTimeMaker> Times;
   Subjects Found;
 };
 
@@ -73,20 +82,24 @@ void RowExplainer::row() {
                       Row.From.Chunk);
   if (Body.Tensor)
     addTensor(S, *Body.Tensor);
+  if (Times)
+    S.Figures.push_back(Times->row(Row, *Duration));
   Found.push_back(std::move(S));
 }
 
-void RowExplainer::call(size_t First, size_t Times) {
+void RowExplainer::call(size_t First, size_t Count) {
   const megatron::SubOperation &C = Body.SubOperations[First];
   Subject S;
   if (C.Of)
     S = describeOp(Of, *C.Of);
   const std::string Alike =
-      Times == 1 ? "" : formatv(" of {0} alike", Times).str();
+      Count == 1 ? "" : formatv(" of {0} alike", Count).str();
   S.What = formatv("{0}, call {1}{2}, {3} over {4}, {5}{6}", Name, First, Alike,
                    megatron::commName(C.Comm), getName(C.Group),
                    C.Of ? "for " : "of ", C.Of ? S.What : C.Name.str());
   addTensor(S, C.Tensor);
+  if (Times)
+    S.Figures.push_back(Times->call(C));
   Found.push_back(std::move(S));
 }
 
@@ -104,8 +117,8 @@ void RowExplainer::calls() {
       Kinds.emplace_back(Index, 0);
     ++Kinds[At].second;
   }
-  for (const auto &[First, Times] : Kinds)
-    call(First, Times);
+  for (const auto &[First, Count] : Kinds)
+    call(First, Count);
 }
 
 void RowExplainer::transfers() {
@@ -138,11 +151,18 @@ Expected<Subjects> explainMegatronRow(const ir::Program &P, int64_t Rank,
   if (Diags.hasErrors() || !megatron::check({P, Block, ""}, Options, Diags))
     return errorOf("--emit", Diags);
   const megatron::Skeleton Trace(P, Options.How);
+  std::optional<megatron::Replay> Times;
+  if (Options.Durations == megatron::Durations::Estimated)
+    Times.emplace(P, Trace);
   int64_t Count = 0;
   Subjects Found;
   Trace.forEachRow(stageOf(P, Rank), [&](const megatron::Row &R) {
-    if (++Count == Index)
-      Found = RowExplainer(Trace, R, Index).run();
+    if (++Count == Index) {
+      std::optional<int64_t> Duration;
+      if (Times && !Times->isStuck())
+        Duration = Times->times(R, static_cast<size_t>(Index - 1)).Duration;
+      Found = RowExplainer(Trace, R, Index, Duration).run();
+    }
     return Count != Index;
   });
   if (Found.empty())

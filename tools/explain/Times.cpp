@@ -12,34 +12,31 @@ namespace foretrace::explain {
 
 TimeMaker::TimeMaker(const ir::Program &Of) : Of(Of), P(Of), Sizes(P) {}
 
-/// What a job states, or nothing says where.
-static Operand stated(StringRef Name, int64_t Value, StringRef Unit,
-                      SourceRange Range) {
-  Operand O;
-  O.Name = Name.str();
-  O.Value = Value;
-  O.Unit = Unit;
-  O.Why = Range.isValid() ? Reason::Stated : Reason::Derived;
-  O.Range = Range;
-  return O;
+static Operand timeOf(const ir::ProfileTime &T) {
+  return makeStated(T.Section, nanosecondsOf(T).value(), "ns",
+                    T.Value.isValid() ? T.Value : T.Range);
 }
 
-static Operand measured(const ir::ProfileTime &T) {
-  return stated(T.Section, nanosecondsOf(T).value(), "ns",
-                T.Value.isValid() ? T.Value : T.Range);
+Derivation TimeMaker::measured(StringRef Name) const {
+  const ir::ProfileTime *T = P.Spec.Cost.findTime(Name);
+  return T ? makeDerivation("$0", {timeOf(*T)}) : makeDerivation("0", {});
+}
+
+static Derivation nothing(std::string Why) {
+  Derivation D = makeDerivation("0", {});
+  D.Note = std::move(Why);
+  return D;
 }
 
 Derivation TimeMaker::none(const ir::Op &O) const {
-  Derivation D = makeDerivation("0", {});
   if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted)
-    D.Note = "the job has no `cost`";
-  else if (isView(O.Kind))
-    D.Note = "it moves nothing";
-  else if (sectionOf(O).empty())
-    D.Note = "no measured time is of it";
-  else
-    D.Note = ("`" + sectionOf(O) + "` is not measured").str();
-  return D;
+    return nothing("the job has no `cost`");
+  if (isView(O.Kind))
+    return nothing("it moves nothing");
+  const bool IsProfile = *P.Spec.Cost.Kind == ir::CostKind::Profile;
+  const StringRef Name = IsProfile ? sectionOf(O) : "optimizer";
+  return nothing(Name.empty() ? "no measured time is of it"
+                              : ("`" + Name + "` is not measured").str());
 }
 
 /// From what the ops before it leave of a measured time.
@@ -52,7 +49,7 @@ Derivation TimeMaker::share(const ir::Op &O, const OpTime &T) {
                                       "," + std::to_string(Ops.size()) +
                                       ")-floor($0*" + std::to_string(Place) +
                                       "," + std::to_string(Ops.size()) + ")",
-                                  {measured(*T.Measured)});
+                                  {timeOf(*T.Measured)});
     D.Note = "in equal parts, since no op of the pass has FLOPs";
     return D;
   }
@@ -67,7 +64,7 @@ Derivation TimeMaker::share(const ir::Op &O, const OpTime &T) {
   const ir::ExprId Own =
       O.Work.Id.isValid() ? O.Work.Id : ir::ExprId(ir::numberOf(P, 0));
   return makeDerivation("floor($0*($1+$2),$3)-floor($0*$1,$3)",
-                        {measured(*T.Measured),
+                        {timeOf(*T.Measured),
                          Sizes.part("before", ir::sumOf(P, Before), "FLOPs"),
                          Sizes.part("work", Own, "FLOPs"),
                          Sizes.part("all", ir::sumOf(P, All), "FLOPs")});
@@ -89,13 +86,13 @@ static int64_t valueAtRate(const Derivation &D) {
 Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
   const ir::DeviceSpec &D = P.Spec.Cost.Device;
   Derivation Memory = atRate(Sizes.part("touched", T.Touched.Id, "bytes"),
-                             stated("memory_bandwidth", *D.MemoryBandwidth,
-                                    "B/s", D.MemoryBandwidth.Range));
+                             makeStated("memory_bandwidth", *D.MemoryBandwidth,
+                                        "B/s", D.MemoryBandwidth.Range));
   if (!O.Work.Id.isValid())
     return Memory;
-  Derivation Compute =
-      atRate(Sizes.part("work", O.Work.Id, "FLOPs"),
-             stated("peak_flops", *D.PeakFlops, "FLOP/s", D.PeakFlops.Range));
+  Derivation Compute = atRate(
+      Sizes.part("work", O.Work.Id, "FLOPs"),
+      makeStated("peak_flops", *D.PeakFlops, "FLOP/s", D.PeakFlops.Range));
   const int64_t OfCompute = valueAtRate(Compute);
   const int64_t OfMemory = valueAtRate(Memory);
   return makeDerivation(
@@ -115,7 +112,7 @@ Derivation TimeMaker::derive(const ir::Op &O) {
   case TimeRule::None:
     return none(O);
   case TimeRule::Section:
-    return makeDerivation("$0", {measured(*T.Measured)});
+    return makeDerivation("$0", {timeOf(*T.Measured)});
   case TimeRule::Share:
   case TimeRule::EqualPart:
     return share(O, T);
@@ -123,8 +120,8 @@ Derivation TimeMaker::derive(const ir::Op &O) {
     const ir::ProfileTime &M = *T.Measured;
     return makeDerivation(
         "floor($0*$1+500000000,1000000000)",
-        {stated(M.Section, std::llrint(M.Microseconds * 1e6), "ps",
-                measured(M).Range),
+        {makeStated(M.Section, std::llrint(M.Microseconds * 1e6), "ps",
+                    timeOf(M).Range),
          Sizes.part("parameters", T.Parameters.Id, "elements")});
   }
   case TimeRule::Roofline:
@@ -156,7 +153,10 @@ Figure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
         makeDerived(nameOf(*O, Sum), O->Time.value(), "ns", derive(*O)));
   }
   if (Sum.Operands.empty())
-    return {std::move(What), 0, "ns", none(*Ops.front())};
+    return {std::move(What), 0, "ns",
+            nothing(*P.Spec.Cost.Kind == ir::CostKind::Uncosted
+                        ? "the job has no `cost`"
+                        : "none of its ops takes time")};
   auto Join = [&](auto Of) { return join(map_range(Sum.Operands, Of), "+"); };
   Sum.Names = Join([](const Operand &O) { return O.Name; });
   Sum.Numbers = Join([](const Operand &O) { return std::to_string(O.Value); });

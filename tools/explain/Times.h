@@ -21,6 +21,8 @@ public:
   Figure make(std::string What, llvm::ArrayRef<const ir::Op *> Ops);
   /// What one takes, from what was measured or the device.
   Derivation derive(const ir::Op &O);
+  /// The measured time of that name; 0 without one.
+  Derivation measured(llvm::StringRef Name) const;
 
 private:
   Derivation none(const ir::Op &O) const;
