@@ -21,8 +21,8 @@ END
 }
 
 # g++ to build; antlr4 and toml++ to parse; protozero to read and write protocol
-# buffers; SQLite to keep what sweeps find; LLVM for its support library and test tools. The last three libraries
-# are named by the others' CMake files.
+# buffers; SQLite to keep what sweeps find; LLVM for its support library and test
+# tools. The last three libraries are named by the others' CMake files.
 packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev llvm-19-dev llvm-19-tools
   uuid-dev zlib1g-dev libzstd-dev'

@@ -42,7 +42,7 @@ void Binder::bindTime(const Field &F, llvm::StringRef Prefix, ir::CostSpec &C) {
                  ir::ProfileTime::MaxSeconds);
     return;
   }
-  C.Profile.push_back({Name, Microseconds, F.Key.Range});
+  C.Profile.push_back({Name, Microseconds, F.Key.Range, V->Range});
 }
 
 /// Tables in the table prefix their names: `forward.moe`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Boundary.h"
+#include "ir/Measure.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -26,6 +27,14 @@ std::vector<const Value *> foretrace::ir::boundaryAfter(const Program &P,
   for (ValueId V : Last.Signature.Outputs)
     Values.push_back(&Last.Values[V]);
   return Values;
+}
+
+Expr foretrace::ir::boundarySize(Program &P, int64_t Part) {
+  Expr Sum = numberOf(P, 0);
+  if (Part + 1 < P.Schedule.parts())
+    for (const Value *V : boundaryAfter(P, Part))
+      Sum += bytesOnRank(P, *V);
+  return Sum;
 }
 
 Bytes foretrace::ir::boundaryBytes(const Program &P, int64_t Part) {

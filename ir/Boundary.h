@@ -15,6 +15,8 @@ std::vector<const Value *> boundaryAfter(const Program &P, int64_t Part);
 
 /// The same in bytes of one rank; none after the last part.
 Bytes boundaryBytes(const Program &P, int64_t Part);
+/// The same as an expression of \p P.
+Expr boundarySize(Program &P, int64_t Part);
 
 } // namespace foretrace::ir
 

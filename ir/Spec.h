@@ -208,7 +208,8 @@ struct ProfileTime {
 
   std::string Section;
   double Microseconds; ///< 0 to MaxMicroseconds
-  SourceRange Range;
+  SourceRange Range;   ///< of the name
+  SourceRange Value = {};
 };
 
 /// Where compute times come from; they can never change communication.

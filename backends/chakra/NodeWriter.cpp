@@ -123,18 +123,11 @@ static size_t place(std::vector<T> &Items, const T &Item, EqualT IsEqual) {
   return Items.size() - 1;
 }
 
-/// Whole microseconds, such that the sum over a rank stays exact.
-int64_t chakra::NodeWriter::micros(Nanoseconds Time) {
-  const int64_t Before = (Clock + 500) / 1000;
-  Clock += Time.value();
-  return (Clock + 500) / 1000 - Before;
-}
-
 void chakra::NodeWriter::compute(const Task &T, Message &Node) {
-  const int64_t Micros = HasTimes ? micros(T.Of->Time) : 0;
+  const int64_t Duration = HasTimes ? Micros.next(T.Of->Time) : 0;
   if (HasTimes)
-    Node.duration(Micros);
-  if (isOpaque(T.Of->Kind) && Micros > 0)
+    Node.duration(Duration);
+  if (isOpaque(T.Of->Kind) && Duration > 0)
     return;
   // ASTRA-sim divides by both.
   Node.integer("num_ops", std::max<int64_t>(workOf(P, *T.Of).value(), 1));

@@ -6,6 +6,7 @@
 #define FORETRACE_BACKENDS_CHAKRA_NODEWRITER_H
 
 #include "backends/chakra/GroupNames.h"
+#include "backends/chakra/Micros.h"
 #include "ir/StageTasks.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -56,14 +57,13 @@ private:
   void message(const ir::Task &T, Message &Node);
   void provenance(const ir::Task &T, Message &Node);
   void append(const std::string &Message);
-  int64_t micros(Nanoseconds Time);
 
   const ir::Program &P;
   const GroupNames &Names;
   const Provenance *const Lines;
   const bool HasTimes;
   StageTrace Out;
-  int64_t Clock = 0; ///< of all compute nodes so far, in ns
+  WholeMicros Micros; ///< of compute nodes
   // Offsets from the end of a message of what a rank has for itself.
   std::optional<size_t> GroupFromEnd, PeerFromEnd;
   size_t Which = 0;

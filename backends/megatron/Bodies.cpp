@@ -15,7 +15,7 @@ enum class Direction : unsigned char { Forward, Backward };
 
 class Maker {
 public:
-  Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How)
+  Maker(ir::Program &P, const ir::Stage &S, Instrumentation How)
       : P(P), S(S), How(How) {}
 
   StageBodies run();
@@ -29,7 +29,7 @@ private:
   void addTransfers(RowBody &To, Direction Of, const ir::Block &B) const;
   const std::vector<SubOperation> &callsOf(Direction Of, ir::BlockId B);
 
-  const ir::Program &P;
+  ir::Program &P;
   const ir::Stage &S;
   const Instrumentation How;
   std::map<std::pair<Direction, unsigned>, std::vector<SubOperation>> Known;
@@ -38,7 +38,7 @@ private:
 /// The calls of one execution of a block, forward or backward.
 class CallMaker {
 public:
-  CallMaker(const ir::Program &P, const ir::Block &B, Instrumentation How)
+  CallMaker(ir::Program &P, const ir::Block &B, Instrumentation How)
       : P(P), B(B), How(How) {}
 
   std::vector<SubOperation> run(Direction Of);
@@ -47,7 +47,7 @@ private:
   void add(const CallText &Call, const ir::Op &O);
   void addPending();
 
-  const ir::Program &P;
+  ir::Program &P;
   const ir::Block &B;
   const Instrumentation How;
   std::vector<SubOperation> Calls;
@@ -73,7 +73,7 @@ static const ir::ProcessGroup &ranksOf(const CallText &Call, const ir::Op &O) {
 
 void CallMaker::add(const CallText &Call, const ir::Op &O) {
   Calls.push_back({Call.Function, Call.Name, tensorOf(Call, P, B, O, How),
-                   Call.Group, &ranksOf(Call, O), Call.Comm, O.Origin.Range});
+                   Call.Group, &ranksOf(Call, O), Call.Comm, &O});
 }
 
 void CallMaker::addPending() {
@@ -237,8 +237,7 @@ StageBodies Maker::run() {
   return B;
 }
 
-StageBodies foretrace::megatron::makeBodies(const ir::Program &P,
-                                            const ir::Stage &S,
+StageBodies foretrace::megatron::makeBodies(ir::Program &P, const ir::Stage &S,
                                             Instrumentation How) {
   return Maker(P, S, How).run();
 }

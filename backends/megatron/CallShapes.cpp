@@ -7,21 +7,22 @@ using namespace foretrace;
 using namespace foretrace::megatron;
 using ir::DimKind;
 
-/// Ranks along all axes that split dimension \p Dim.
-static int64_t partsOf(size_t Dim, const ir::Layout &L, const ir::Mesh &M) {
-  int64_t Parts = 1;
+/// Dimension \p Dim of what one rank holds.
+static ir::Expr localExtent(ir::Program &P, const ir::TensorType &T,
+                            const ir::Layout &L, size_t Dim) {
+  ir::AxisList Axes;
   for (ir::Axis A : ir::allAxes())
     if (L.isSplit(A) && L.splitDim(A) == Dim)
-      Parts *= M[A];
-  return Parts;
+      Axes.push_back(A);
+  return extentOnRank(P, T.Dims[Dim], Axes);
 }
 
-Extents foretrace::megatron::localExtents(const ir::Program &P,
+Extents foretrace::megatron::localExtents(ir::Program &P,
                                           const ir::TensorType &T,
                                           const ir::Layout &L) {
   Extents Sizes;
   for (size_t I = 0; I < T.Dims.size(); ++I)
-    Sizes.emplace_back(extentOf(P, T.Dims[I]).value() / partsOf(I, L, P.Mesh));
+    Sizes.emplace_back(localExtent(P, T, L, I));
   return Sizes;
 }
 
@@ -30,18 +31,17 @@ namespace {
 /// The dimensions that one rank holds of a value.
 class LocalDims {
 public:
-  LocalDims(const ir::Program &P, const ir::Value &V)
-      : Type(V.Type), Sizes(localExtents(P, V.Type, V.Layout)) {}
+  LocalDims(ir::Program &P, const ir::Value &V) : P(P), V(V) {}
 
-  int64_t operator[](DimKind K) const {
-    const int Index = Type.indexOf(K);
+  ir::Expr operator[](DimKind K) const {
+    const int Index = V.Type.indexOf(K);
     assert(Index >= 0 && "a call of a value without that dimension");
-    return Sizes[static_cast<size_t>(Index)].size();
+    return localExtent(P, V.Type, V.Layout, static_cast<size_t>(Index));
   }
 
 private:
-  const ir::TensorType &Type;
-  Extents Sizes;
+  ir::Program &P;
+  const ir::Value &V;
 };
 
 } // namespace
@@ -97,10 +97,13 @@ static const ir::Value &subjectOf(CallShape S, const ir::Block &B,
 }
 
 /// \p SplitOver ranks of tp share the channels, or the tokens, of experts.
-static Extents shapeOf(CallShape S, const LocalDims &D, int64_t Tp,
-                       int64_t SplitOver, int64_t TopK) {
+static Extents shapeOf(CallShape S, const LocalDims &D, ir::Expr Tp,
+                       ir::Expr SplitOver, ir::Expr TopK) {
   auto Tokens = [&] { return D[DimKind::Seq] * D[DimKind::Batch]; };
-  auto Channels = [&] { return D[DimKind::Hidden] / SplitOver; };
+  auto Channels = [&] {
+    const ir::Expr Each = D[DimKind::Hidden] / SplitOver;
+    return Each.hasValue() ? Each : floorDiv(D[DimKind::Hidden], SplitOver);
+  };
   switch (S) {
   case CallShape::BSH:
     return {D[DimKind::Batch], D[DimKind::Seq], D[DimKind::Hidden]};
@@ -148,20 +151,21 @@ static ir::ElementType elementOf(CallType T, const ir::Program &P) {
   llvm_unreachable("every type is handled");
 }
 
-LoggedTensor foretrace::megatron::tensorOf(const CallText &Call,
-                                           const ir::Program &P,
+LoggedTensor foretrace::megatron::tensorOf(const CallText &Call, ir::Program &P,
                                            const ir::Block &B, const ir::Op &O,
                                            Instrumentation How) {
   const LocalDims Dims(P, subjectOf(Call.Shape, B, O));
-  const int64_t Tp = *P.Spec.Parallel.Tp;
+  const ir::Expr One = numberOf(P, 1), Tp = sizeOf(P, ir::Axis::Tp);
   const ir::BlockSpec *Experts = expertsOf(P, B);
-  return {shapeOf(Call.Shape, Dims, Tp, How.Scaling ? 1 : Tp,
-                  Experts ? *Experts->Moe->TopK : 1),
+  return {shapeOf(Call.Shape, Dims, Tp, How.Scaling ? One : Tp,
+                  Experts ? exprOf(P, Experts->Moe->TopK) : One),
           elementOf(Call.Type, P)};
 }
 
 LoggedTensor foretrace::megatron::tensorOf(const BatchCall &Call,
-                                           const ir::Program &P,
+                                           ir::Program &P,
                                            const ir::Value &Input) {
-  return {shapeOf(Call.Shape, LocalDims(P, Input), 1, 1, 1), Call.Element};
+  const ir::Expr One = numberOf(P, 1);
+  return {shapeOf(Call.Shape, LocalDims(P, Input), One, One, One),
+          Call.Element};
 }

@@ -28,7 +28,8 @@ bool foretrace::megatron::checkModes(const ir::Program &P,
   return Diags.errorCount() == Before;
 }
 
-Skeleton::Skeleton(const ir::Program &P, Instrumentation How) : P(P), How(How) {
+Skeleton::Skeleton(const ir::Program &Of, Instrumentation How)
+    : P(Of), How(How) {
   for (const ir::Stage &S : P.Stages)
     Bodies.push_back(makeBodies(P, S, How));
 }

@@ -29,8 +29,12 @@ bool checkModes(const ir::Program &P, DiagnosticEngine &Diags);
 /// known.
 class Skeleton {
 public:
-  Skeleton(const ir::Program &P, Instrumentation How);
+  Skeleton(const ir::Program &Of, Instrumentation How);
+  Skeleton(const Skeleton &) = delete;
 
+  /// The program, with what shapes follow from among its sizes; ops of rows are
+  /// its ops.
+  const ir::Program &program() const { return P; }
   Instrumentation instrumentation() const { return How; }
 
   /// Rows of one iteration on stage \p Stage, which all its ranks log alike.
@@ -41,7 +45,7 @@ public:
   std::vector<Row> rows(int64_t Stage) const;
 
 private:
-  const ir::Program &P;
+  ir::Program P;
   Instrumentation How;
   std::vector<StageBodies> Bodies; ///< parallel to P.Stages
 };

@@ -3,6 +3,7 @@
 // The rows of a stage's step: gradients are reduced, parameters updated.
 #include "backends/megatron/Bodies.h"
 #include "backends/megatron/CallShapes.h"
+#include "ir/Measure.h"
 #include "llvm/ADT/STLExtras.h"
 #include <utility>
 
@@ -17,50 +18,50 @@ namespace {
 
 class Maker {
 public:
-  Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How);
+  Maker(ir::Program &P, const ir::Stage &S, Instrumentation How);
 
   std::vector<RowBody> run() const {
     return How.Scaling ? scalingRows() : rows();
   }
 
 private:
-  std::optional<int64_t> countOf(llvm::StringRef Name) const;
+  std::optional<ir::Expr> countOf(llvm::StringRef Name) const;
   void addTransfers(RowBody &To, bool IsReduction) const;
   RowBody reduction(RowKind Kind, llvm::StringRef Description,
-                    int64_t Count) const;
+                    ir::Expr Count) const;
   Extents tableShape() const;
   RowBody tied(llvm::StringRef Description) const;
   RowBody optimizer() const;
   std::vector<RowBody> rows() const;
   std::vector<RowBody> scalingRows() const;
 
-  const ir::Program &P;
+  ir::Program &P;
   const ir::Block &Step;
   const Instrumentation How;
   // What the step reduces, in elements of one rank.
-  int64_t Dense = 0, Expert = 0;
+  ir::Expr Dense, Expert;
   bool HasExpertBuffer = false;
   bool IsTied; ///< and two stages hold a copy of the word embedding
 };
 
 } // namespace
 
-Maker::Maker(const ir::Program &P, const ir::Stage &S, Instrumentation How)
+Maker::Maker(ir::Program &P, const ir::Stage &S, Instrumentation How)
     : P(P), Step(P.Blocks[S.Step]), How(How),
-      Dense(countOf("grads.dense").value_or(0)),
-      Expert(countOf("grads.expert").value_or(0)),
+      Dense(countOf("grads.dense").value_or(numberOf(P, 0))),
+      Expert(countOf("grads.expert").value_or(numberOf(P, 0))),
       IsTied(countOf("grads.word_embeddings").has_value()) {
   // Experts get a buffer of their own only if they are spread.
-  HasExpertBuffer = Expert > 0 && *P.Spec.Parallel.Ep > 1;
+  HasExpertBuffer = Expert.value() > 0 && *P.Spec.Parallel.Ep > 1;
   if (!HasExpertBuffer)
-    Dense += std::exchange(Expert, 0);
+    Dense += std::exchange(Expert, numberOf(P, 0));
 }
 
 /// The element count of the step's value \p Name, if it has one.
-std::optional<int64_t> Maker::countOf(llvm::StringRef Name) const {
+std::optional<ir::Expr> Maker::countOf(llvm::StringRef Name) const {
   for (const ir::Value &V : Step.Values)
     if (V.Name == Name)
-      return P.Sizes.value(V.Type.Dims[0].Size);
+      return ir::Expr(P.Sizes, V.Type.Dims[0].Size);
   return std::nullopt;
 }
 
@@ -90,13 +91,13 @@ static GroupKind groupOf(RowKind Reduction) {
 
 /// Reduce-scatters of a distributed optimizer are logged without a shape.
 RowBody Maker::reduction(RowKind Kind, llvm::StringRef Description,
-                         int64_t Count) const {
+                         ir::Expr Count) const {
   RowBody Body;
   Body.Kind = Kind;
   Body.Description = Description;
   Body.Group = groupOf(Kind);
   Body.State = RowState::Finalize;
-  Body.Gradients = Elements(Count);
+  Body.Gradients = Elements(Count.value());
   addTransfers(Body, /*IsReduction=*/true);
   if (*P.Spec.Parallel.Zero > 0) {
     Body.Why = P.Spec.Parallel.Zero.Range;
@@ -151,7 +152,7 @@ std::vector<RowBody> Maker::rows() const {
     Rows.push_back(reduction(RowKind::DpAllReduce, AllGradients, Dense));
   } else if (How.isV1()) { // it shows the buffer that it reduced last
     Rows.push_back(reduction(RowKind::DpAllReduce, AllGradients, Expert));
-    Rows.back().Gradients += Elements(Dense);
+    Rows.back().Gradients += Elements(Dense.value());
   } else {
     const bool IsV2b = How.Dialect == Dialect::V2b;
     Rows.push_back(reduction(RowKind::DpAllReduce, DenseGradients, Dense));
@@ -196,7 +197,7 @@ std::vector<RowBody> Maker::scalingRows() const {
   return Rows;
 }
 
-std::vector<RowBody> foretrace::megatron::makeStepRows(const ir::Program &P,
+std::vector<RowBody> foretrace::megatron::makeStepRows(ir::Program &P,
                                                        const ir::Stage &S,
                                                        Instrumentation How) {
   return Maker(P, S, How).run();
@@ -217,5 +218,5 @@ static GroupKind groupKindOf(const ir::Op &O, const ir::Program &P,
 void foretrace::megatron::addTransfer(RowBody &To, const ir::Program &P,
                                       const ir::Op &O, Instrumentation How) {
   To.Transfers.push_back({O.Kind, messageBytes(P, O), O.Group.size(P.Mesh),
-                          groupKindOf(O, P, How)});
+                          groupKindOf(O, P, How), &O});
 }

@@ -71,15 +71,19 @@ llvm::StringRef torchType(ir::ElementType T);
 class Extent {
 public:
   Extent(int64_t Size) : Size(Size) {}
+  Extent(ir::Expr Size) : Size(Size.value()), From(Size) {}
   static Extent received() { return Extent(); }
 
   bool isReceived() const { return Size < 0; }
   /// Of one that is a number.
   int64_t size() const { return Size; }
+  /// What it follows from; invalid of a number that follows from nothing.
+  ir::ExprId from() const { return From; }
 
 private:
   Extent() : Size(-1) {}
   int64_t Size;
+  ir::ExprId From = {};
 };
 using Extents = llvm::SmallVector<Extent, 4>;
 
@@ -104,7 +108,10 @@ struct SubOperation {
   GroupKind Group;               ///< as it is logged
   const ir::ProcessGroup *Ranks; ///< that take part
   ir::OpKind Comm;               ///< a collective
-  SourceRange Why = {};          ///< what of the job the call comes from
+  const ir::Op *Of = nullptr;    ///< that the call is of; null if of none
+
+  /// What of the job the call comes from.
+  SourceRange why() const { return Of ? Of->Origin.Range : SourceRange(); }
 };
 
 /// A collective that happens within a row and is not logged as a call of it.
@@ -113,6 +120,7 @@ struct Transfer {
   Bytes Size;      ///< its message, see ir::messageBytes
   int64_t Ranks;   ///< that take part
   GroupKind Group; ///< as traces call them
+  const ir::Op *Of;
 };
 
 /// What rows of one kind have in common on a stage.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
 #include "backends/OptionKinds.h"
+#include "ir/Measure.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace foretrace;
@@ -20,6 +21,22 @@ llvm::MapVector<unsigned, int64_t> countLayers(const Program &P) {
 
 } // namespace
 
+std::vector<params::Line> params::linesOf(Program &P) {
+  std::vector<Line> Lines(2);
+  llvm::SmallVector<ExprId, 8> Total, Activated;
+  for (auto [Index, Layers] : countLayers(P)) {
+    const Block &B = P.Blocks[P.Blocks.idAt(Index)];
+    const Expr Times = numberOf(P, Layers);
+    auto All = [&](ElementExpr Each) { return Times * Expr(P.Sizes, Each.Id); };
+    Total.push_back(All(B.Totals.Published));
+    Activated.push_back(All(B.Totals.Activated));
+    Lines.push_back({"parameters " + B.Name, B.Totals.Published, Layers});
+  }
+  Lines[0] = {"parameters", sumOf(P, Total), std::nullopt};
+  Lines[1] = {"activated", sumOf(P, Activated), std::nullopt};
+  return Lines;
+}
+
 llvm::ArrayRef<EmitOption> params::optionTable() {
   static constexpr EmitOption Table[] = {
 #define OPTION(...) EMIT_OPTION(__VA_ARGS__)
@@ -37,12 +54,8 @@ FactSet params::needs(const Options &) { return {Fact::Totals}; }
 
 bool params::check(const EmitRequest &Request, const Options &,
                    DiagnosticEngine &Diags) {
-  Elements Total;
-  for (auto [Index, Layers] : countLayers(Request.Program)) {
-    const Block &B = Request.Program.Blocks[Request.Program.Blocks.idAt(Index)];
-    Total += Request.Program.Sizes.value(B.Totals.Published) * Layers;
-  }
-  if (!Total.isOverflow())
+  Program P = Request.Program;
+  if (!P.Sizes.value(linesOf(P).front().Of).isOverflow())
     return true;
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                "the number of parameters");
@@ -51,22 +64,16 @@ bool params::check(const EmitRequest &Request, const Options &,
 
 llvm::Error params::emit(const EmitRequest &Request, const Options &O,
                          OutputSet &Out) {
-  const Program &P = Request.Program;
-  Elements Total, Activated;
-  std::string Lines;
-  llvm::raw_string_ostream OS(Lines);
-  for (auto [Index, Layers] : countLayers(P)) {
-    const Block &B = P.Blocks[P.Blocks.idAt(Index)];
-    const Elements One = P.Sizes.value(B.Totals.Published);
-    Total += One * Layers;
-    Activated += P.Sizes.value(B.Totals.Activated) * Layers;
-    OS << "parameters " << B.Name << ' ' << One.value() << " x " << Layers
-       << '\n';
-  }
+  Program P = Request.Program;
+  const std::vector<Line> Lines = linesOf(P);
   return Out.add(Request.file(O.File, ".params.txt"),
-                 [&](llvm::raw_ostream &FileOS) {
-                   FileOS << "parameters: " << Total.value() << '\n'
-                          << "activated: " << Activated.value() << '\n'
-                          << Lines;
+                 [&](llvm::raw_ostream &OS) {
+                   for (const Line &L : Lines) {
+                     OS << L.What << (L.Layers ? " " : ": ")
+                        << P.Sizes.value(L.Of).value();
+                     if (L.Layers)
+                       OS << " x " << *L.Layers;
+                     OS << '\n';
+                   }
                  });
 }

@@ -22,6 +22,15 @@ bool check(const EmitRequest &Request, const Options &O,
 /// vocabulary padding, a tied embedding once.
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
+/// A line that it writes.
+struct Line {
+  std::string What;
+  ir::ElementExpr Of;
+  std::optional<int64_t> Layers; ///< of a block: of one layer of so many
+};
+/// All of them, in order. \p P takes in sums.
+std::vector<Line> linesOf(ir::Program &P);
+
 } // namespace foretrace::params
 
 #endif

@@ -17,19 +17,6 @@ static std::string text(Range R) {
          (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
 }
 
-/// The share of the work of all stages, in thousandths.
-static int64_t share(const Row &R, llvm::ArrayRef<Row> All) {
-  __int128 Sum = 0;
-  for (const Row &Other : All)
-    Sum += static_cast<__int128>(Other.Of.Work.value()) * Other.Stages.Count *
-           Other.Chunks.Count;
-  return Sum == 0
-             ? 0
-             : static_cast<int64_t>(
-                   (static_cast<__int128>(R.Of.Work.value()) * 1000 + Sum / 2) /
-                   Sum);
-}
-
 static double mebibytes(Bytes B) {
   return static_cast<double>(B.value()) / (1 << 20);
 }
@@ -53,7 +40,8 @@ void foretrace::plan::writeTable(const Program &P, const Rows &R,
          Row.Of.Parameters.value(),
          formatv("{0:f1}", mebibytes(Row.Of.ParameterBytes)).str(),
          formatv("{0:f1}", mebibytes(Row.Of.Activations)).str(),
-         formatv("{0:f1} %", static_cast<double>(share(Row, R.All)) / 10).str(),
+         formatv("{0:f1} %", static_cast<double>(shareOfWork(Row, R.All)) / 10)
+             .str(),
          formatv("{0:f1}", mebibytes(Row.Sent)).str());
   OS << formatv("the largest stage is {0:f3} of the mean in parameters, {1:f3} "
                 "in FLOPs\n",

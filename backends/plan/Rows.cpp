@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Rows.h"
 #include "ir/Boundary.h"
+#include "ir/Measure.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -43,7 +45,7 @@ namespace {
 
 class Maker {
 public:
-  explicit Maker(const Program &P) : P(P) {
+  explicit Maker(const Program &Of) : Of(Of), P(Of) {
     for (const Block &B : P.Blocks)
       Blocks.push_back(weighBlock(P, B));
   }
@@ -51,22 +53,48 @@ public:
   Rows run();
 
 private:
-  Weight weigh(const LayerSequence &S) const;
+  Expr countOf(const Stage &S, unsigned Block, int64_t Layers);
+  WeightExprs weigh(const Stage &S, const LayerSequence &Layers);
+  Weight valueOf(const WeightExprs &W) const;
   Weight firstLayers(int64_t Count) const;
   void compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const;
 
-  const Program &P;
+  const Program &Of; ///< whose layers rows are of
+  Program P;         ///< takes in sizes
   std::vector<Weight> Blocks;
 };
 
 } // namespace
 
-Weight Maker::weigh(const LayerSequence &S) const {
-  Weight W;
-  for (const LayerGroup &G : S)
+/// By the name that a stage's count of layers has, if they are those of one
+/// chunk.
+Expr Maker::countOf(const Stage &S, unsigned Block, int64_t Layers) {
+  const auto Kind = static_cast<unsigned>(&S - Of.Stages.data());
+  const auto Known = P.Sizes.find({KeyId::StageLayers, Block, Kind});
+  return Known && P.Schedule.Chunks == 1 ? Expr(P.Sizes, *Known)
+                                         : numberOf(P, Layers);
+}
+
+WeightExprs Maker::weigh(const Stage &S, const LayerSequence &Layers) {
+  llvm::MapVector<unsigned, int64_t> Counts; // by block
+  for (const LayerGroup &G : Layers)
     for (const BlockRun &R : G.Runs)
-      W += Blocks[R.Block.Index] * R.Count * G.Periods;
-  return W;
+      Counts[R.Block.Index] += R.Count * G.Periods;
+  auto Sum = [&](auto BlockTotals::*Each) {
+    llvm::SmallVector<ExprId, 4> Terms;
+    for (const auto &[Block, Count] : Counts)
+      Terms.push_back(
+          countOf(S, Block, Count) *
+          Expr(P.Sizes, (P.Blocks[BlockId(Block)].Totals.*Each).Id));
+    return sumOf(P, Terms);
+  };
+  return {Sum(&BlockTotals::Parameters), Sum(&BlockTotals::Weights),
+          Sum(&BlockTotals::Kept), Sum(&BlockTotals::Work)};
+}
+
+Weight Maker::valueOf(const WeightExprs &W) const {
+  return {P.Sizes.value(W.Parameters), P.Sizes.value(W.ParameterBytes),
+          P.Sizes.value(W.Activations), P.Sizes.value(W.Work)};
 }
 
 /// The first \p Count entries of the model, the embedding among them.
@@ -125,15 +153,14 @@ Rows Maker::run() {
   Rows Out;
   Out.Blocks = Blocks;
   std::vector<std::pair<int64_t, int64_t>> Parameters, Work;
-  for (const Stage &S : P.Stages) {
+  for (const Stage &S : Of.Stages) {
     Weight Whole;
     int64_t Chunk = 0;
     for (const ChunkRun &C : S.Chunks) {
-      Row R{{S.First, S.Count},
-            {Chunk, C.Count},
-            &C.Layers,
-            weigh(C.Layers),
-            boundaryBytes(P, P.Schedule.partOf(S.First, Chunk))};
+      const WeightExprs From = weigh(S, C.Layers);
+      const ByteExpr Sent = boundarySize(P, P.Schedule.partOf(S.First, Chunk));
+      Row R{{S.First, S.Count}, {Chunk, C.Count},   &C.Layers, From, Sent,
+            valueOf(From),      P.Sizes.value(Sent)};
       Chunk += C.Count;
       Whole += R.Of * C.Count;
       Out.All.push_back(R);
@@ -150,10 +177,23 @@ Rows Maker::run() {
       P.Spec.Model.layerCount() % P.Schedule.Stages == 0)
     compareWithEven(Out, llvm::max_element(Parameters)->first,
                     llvm::max_element(Work)->first);
+  Out.Sizes = std::move(P.Sizes);
   return Out;
 }
 
 Rows foretrace::plan::makeRows(const Program &P) { return Maker(P).run(); }
+
+int64_t foretrace::plan::shareOfWork(const Row &R, llvm::ArrayRef<Row> All) {
+  __int128 Sum = 0;
+  for (const Row &Other : All)
+    Sum += static_cast<__int128>(Other.Of.Work.value()) * Other.Stages.Count *
+           Other.Chunks.Count;
+  return Sum == 0
+             ? 0
+             : static_cast<int64_t>(
+                   (static_cast<__int128>(R.Of.Work.value()) * 1000 + Sum / 2) /
+                   Sum);
+}
 
 std::string foretrace::plan::describe(const LayerSequence &S,
                                       const Program &P) {

@@ -29,14 +29,24 @@ struct Range {
   int64_t First, Count;
 };
 
+/// The same as expressions.
+struct WeightExprs {
+  ir::ElementExpr Parameters;
+  ir::ByteExpr ParameterBytes, Activations;
+  ir::FlopExpr Work;
+};
+
 struct Row {
   Range Stages, Chunks;
   const ir::LayerSequence *Layers;
+  WeightExprs From; ///< of Rows::Sizes
+  ir::ByteExpr SentFrom;
   Weight Of;  ///< one chunk
   Bytes Sent; ///< forward to the next chunk, of one micro-batch; as much back
 };
 
 struct Rows {
+  ir::ExprTable Sizes;        ///< of the program, and of rows
   std::vector<Row> All;       ///< by stage, then by chunk
   std::vector<Weight> Blocks; ///< one layer of each block of the program
   /// What the largest stage is of the mean, in thousandths.
@@ -49,6 +59,9 @@ struct Rows {
 
 /// \p P has costs.
 Rows makeRows(const ir::Program &P);
+
+/// The share of the work of all stages, in thousandths.
+int64_t shareOfWork(const Row &R, llvm::ArrayRef<Row> All);
 
 /// `embedding + 12 layer`: the blocks of a chunk; `nothing` if it has none.
 std::string describe(const ir::LayerSequence &S, const ir::Program &P);

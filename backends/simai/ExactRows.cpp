@@ -17,12 +17,28 @@ struct CellMessage {
   const ir::Op *Collective;
 };
 
+/// What ops take, one after the other.
+struct OpSum {
+  Nanoseconds Time;
+  std::vector<const ir::Op *> Ops;
+
+  void add(const ir::Op &O) {
+    Time += O.Time;
+    Ops.push_back(&O);
+  }
+  OpSum &operator+=(const OpSum &S) {
+    Time += S.Time;
+    llvm::append_range(Ops, S.Ops);
+    return *this;
+  }
+};
+
 /// A forward op with everything that happens on its behalf.
 struct Unit {
   std::string Name;
-  Nanoseconds Forward;
-  Nanoseconds InputGrad; ///< with recomputation
-  Nanoseconds ParamGrad;
+  OpSum Forward;
+  OpSum InputGrad; ///< with recomputation
+  OpSum ParamGrad;
   llvm::SmallVector<CellMessage, 1> ForwardMessages;
   llvm::SmallVector<CellMessage, 2> BackwardMessages; ///< in execution order
   llvm::SmallVector<CellMessage, 1> DataMessages;
@@ -109,8 +125,9 @@ void RowMaker::mergeSilentUnits() {
 }
 
 /// An overflow is reported with all times that the simulator can't count to.
-static int64_t orMost(Nanoseconds N) {
-  return N.isOverflow() ? INT64_MAX : N.value();
+static void setTime(Cell &C, const OpSum &Of) {
+  C.Time = Of.Time.isOverflow() ? INT64_MAX : Of.Time.value();
+  C.Timed = Of.Ops;
 }
 
 void RowMaker::emit(const Unit &U) {
@@ -120,9 +137,9 @@ void RowMaker::emit(const Unit &U) {
     Row R;
     R.Name = U.Name;
     if (I == 0) {
-      R.Forward.Time = orMost(U.Forward);
-      R.Backward.Time = orMost(U.InputGrad);
-      R.Update.Time = orMost(U.ParamGrad);
+      setTime(R.Forward, U.Forward);
+      setTime(R.Backward, U.InputGrad);
+      setTime(R.Update, U.ParamGrad);
     }
     auto Put = [](Cell &C, const CellMessage &Msg) {
       C.Comm = Msg.Comm;
@@ -156,11 +173,11 @@ BlockRows RowMaker::run() {
     if (isCollective(O.Kind))
       addCollective(U, O);
     else if (O.Phase == Phase::Forward)
-      U.Forward += O.Time;
+      U.Forward.add(O);
     else if (O.Derivative == ir::Derivative::Param)
-      U.ParamGrad += O.Time;
+      U.ParamGrad.add(O);
     else
-      U.InputGrad += O.Time;
+      U.InputGrad.add(O);
   }
   mergeSilentUnits();
   for (const Unit &U : Units)
@@ -175,7 +192,7 @@ BlockRows RowMaker::runStep() {
     if (isCollective(O.Kind))
       addCollective(U, O);
     else
-      U.InputGrad = O.Time;
+      U.InputGrad.add(O);
     if (!isCollective(O.Kind) || U.communicates())
       emit(U);
   }
@@ -187,7 +204,7 @@ BlockRows foretrace::simai::rowsOf(const ir::Program &P, const ir::Block &B,
   return RowMaker(P, B, W).run();
 }
 
-BlockRows foretrace::simai::stepRowsOf(const ir::Program &P,
-                                       const ir::Block &B, const Words &W) {
+BlockRows foretrace::simai::stepRowsOf(const ir::Program &P, const ir::Block &B,
+                                       const Words &W) {
   return RowMaker(P, B, W).runStep();
 }

@@ -39,6 +39,7 @@ static Row shareOf(const Row &R, int64_t I, int64_t Count) {
     Cell &Part = Share.*C;
     if (I == (C == &Row::Forward ? Count - 1 : 0))
       Part = Whole;
+    Part.Timed = Whole.Timed;
     Part.Time = Whole.Time / Count + (I < Whole.Time % Count ? 1 : 0);
   }
   return Share;

@@ -40,6 +40,7 @@ struct Cell {
   bool IsFloat = false;
   /// What it says of the IR; null if it says nothing, or a generator's formula.
   const ir::Op *Collective = nullptr;
+  std::vector<const ir::Op *> Timed = {}; ///< the same of its time
 };
 
 /// One row: `name -1 <forward> <backward> <update> 100`.

@@ -112,12 +112,9 @@ std::vector<StageCount> foretrace::countStages(const Program &P) {
 void StageSummer::addBoundaries(int64_t Sent) {
   if (Sent == 0)
     return;
-  Expr Boundary = numberOf(P, 0);
-  for (const Value *V : boundaryAfter(P, 0))
-    Boundary += bytesOnRank(P, *V);
   addMessages(S.Totals.Messages, {{Axis::Pp}},
               count(KeyId::StageMessages, Key::NoBlock, Sent) * MicroBatches *
-                  Boundary);
+                  boundarySize(P, 0));
 }
 
 void StageSummer::run() {

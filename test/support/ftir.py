@@ -51,9 +51,13 @@ class Keys:
 
         def sum_of():
             total = product()
-            while take("+"):
-                total += product()
-            return total
+            while True:
+                if take("+"):
+                    total += product()
+                elif take("-"):
+                    total -= product()
+                else:
+                    return total
 
         def product():
             total = primary()

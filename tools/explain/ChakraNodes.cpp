@@ -1,96 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node of a Chakra trace. Nodes are the tasks of ir/StageTasks.h, by their
-// numbers; a task knows its op. They have to be walked through.
+// A node of a Chakra trace. Nodes are tasks, by their numbers.
 #include "backends/ChakraCollectives.h"
 #include "backends/TaskLimits.h"
-#include "ir/Boundary.h"
+#include "backends/chakra/Micros.h"
 #include "ir/Measure.h"
-#include "ir/Ranks.h"
-#include "ir/StageTasks.h"
+#include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
-#include "tools/explain/Ops.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "tools/explain/Tasks.h"
+#include "tools/explain/Times.h"
 
 using namespace llvm;
 
 namespace foretrace::explain {
 
-/// How many tasks a stage has, and the one of number \p Node.
-static std::pair<int64_t, std::optional<ir::Task>>
-findTask(const ir::Program &P, int64_t Stage, int64_t Node) {
-  int64_t Count = 0;
-  std::optional<ir::Task> Found;
-  ir::StageTasks(P, Stage).forEach([&](int64_t Number, const ir::Task &T) {
-    if (Number == Node)
-      Found = T;
-    ++Count;
-  });
-  return {Count, std::move(Found)};
-}
-
-/// What a message between stages weighs: all parts of a model hand on the same
-/// activation.
-static ir::Expr boundaryOf(ir::Program &P) {
-  ir::Expr Size = ir::numberOf(P, 0);
-  for (const ir::Value *V : ir::boundaryAfter(P, 0))
-    Size += ir::bytesOnRank(P, *V);
-  return Size;
+/// The sum of all nodes up to this one, rounded, but for that before it.
+static Figure durationOf(const ir::Program &P, const ir::Op &O,
+                         Nanoseconds Before) {
+  TimeMaker Times(P);
+  const StringRef What = "duration_micros";
+  if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted)
+    return {What.str(), 0, "us", Times.derive(O)};
+  Operand Passed, Own;
+  Passed.Name = "before";
+  Passed.Value = Before.value();
+  Passed.Why = Reason::Counted;
+  Passed.Counts = "time of the compute nodes before it";
+  Own.Name = "time";
+  Own.Value = O.Time.value();
+  Own.Definition = Times.derive(O);
+  Passed.Unit = Own.Unit = "ns";
+  return {What.str(), chakra::WholeMicros(Before).next(O.Time), "us",
+          makeDerivation("floor($0+$1+500,1000)-floor($0+500,1000)",
+                         {std::move(Passed), std::move(Own)})};
 }
 
 /// The `comm_size` of \p T, in terms of \p P.
 static ir::Expr sizeOf(ir::Program &P, const ir::Task &T) {
-  if (!T.Of)
-    return boundaryOf(P);
-  const ir::Expr Message(P.Sizes, T.Of->Message.Id);
-  const ir::Expr Ranks = ir::sizeOf(P, T.Of->Group);
-  if (T.Of->Kind == ir::OpKind::Ring) // a step of it
-    return Message / ir::numberOf(P, Ranks.value() - 1);
-  return findChakraCollective(T.Of->Kind)->HasShares ? ceilDiv(Message, Ranks)
-                                                     : Message;
+  const ir::Expr Message = messageOf(P, T);
+  const bool HasShares = T.Kind == ir::TaskKind::Collective &&
+                         findChakraCollective(T.Of->Kind)->HasShares;
+  return HasShares ? ceilDiv(Message, ir::sizeOf(P, T.Of->Group)) : Message;
 }
 
-static Subject explainTask(const ir::Program &Of, int64_t Node,
-                           const ir::Task &T) {
+Expected<Subjects> explainChakraNode(const ir::Program &Of, int64_t Rank,
+                                     int64_t Node) {
+  if (Error E = checkRank(Of, Rank))
+    return E;
+  DiagnosticEngine Diags;
+  const ir::EmitSpec Plain = ir::EmitSpec::plain("chakra");
+  if (!checkSteps({Of, Plain, ""}, Diags))
+    return errorOf("--emit", Diags);
+  Expected<FoundTask> Found = findTask(Of, Rank, Node);
+  if (!Found)
+    return Found.takeError();
+  const ir::Task &T = Found->Task;
   ir::Program P = Of;
   const FigureMaker Make(P);
-  Subject S;
-  if (T.Of)
-    S = describeOp(*T.In, *T.Of);
-  else
-    S.What = getName(T.Action).str();
-  S.What = formatv("node {0}, {1}", Node, S.What);
-  if (T.MicroBatch >= 0)
-    S.What += formatv(", micro-batch {0}, chunk {1}", T.MicroBatch, T.Chunk);
+  Subject S = describeTask("node " + std::to_string(Node), T);
   if (T.Kind != ir::TaskKind::Compute) {
     S.Figures.push_back(Make.make("comm_size", ir::ByteExpr(sizeOf(P, T))));
-    return S;
+    return Subjects{std::move(S)};
   }
   if (T.Of->Work.Id.isValid())
     S.Figures.push_back(Make.make("work", T.Of->Work));
   S.Figures.push_back(Make.make("touched", T.Of->Touched));
-  return S;
-}
-
-Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
-                                     int64_t Node) {
-  const int64_t World = *P.Spec.Parallel.World;
-  if (Rank < 0 || Rank >= World)
-    return createStringError(
-        formatv("--rank: the job has {0} ranks, from 0", World).str());
-  DiagnosticEngine Diags;
-  const ir::EmitSpec Plain = ir::EmitSpec::plain("chakra");
-  if (!checkSteps({P, Plain, ""}, Diags))
-    return createStringError("--emit: " + Diags.diagnostics().front().text());
-  const int64_t Stage = ir::RankMap(P.Mesh, *P.Spec.Parallel.RankOrder)
-                            .coordinate(Rank, ir::Axis::Pp);
-  const auto [Count, Task] = findTask(P, Stage, Node);
-  if (!Task)
-    return createStringError(
-        formatv("--node: the trace of rank {0} has {1} nodes, from 0", Rank,
-                Count)
-            .str());
-  return Subjects{explainTask(P, Node, *Task)};
+  S.Figures.push_back(durationOf(Of, *T.Of, Found->Before));
+  return Subjects{std::move(S)};
 }
 
 } // namespace foretrace::explain

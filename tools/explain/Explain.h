@@ -16,9 +16,9 @@ using Subjects = std::vector<Subject>;
 /// What is asked for: one thing, and which one of that is meant.
 struct Query {
   std::string Op, Parameter; ///< names
-  bool Memory = false, Messages = false;
+  bool Memory = false, Messages = false, Work = false;
   std::string Backend;              ///< whose row, or node
-  std::optional<int64_t> Row, Node; ///< of `simai`; of `chakra`
+  std::optional<int64_t> Row, Node; ///< of what it writes
   std::optional<int64_t> Stage, Rank;
 
   /// Whether nothing is.
@@ -43,14 +43,35 @@ llvm::Expected<Subjects> explainParameters(const ir::Program &P,
 llvm::Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Row,
                                          std::optional<int64_t> Stage);
 
+/// Row \p Row, from 1, of the trace skeleton of \p Rank, as the first
+/// `emit megatron` says it: the row, its calls, and what it moves without one.
+llvm::Expected<Subjects> explainMegatronRow(const ir::Program &P, int64_t Rank,
+                                            int64_t Row);
+
 /// Node \p Node of the Chakra trace of \p Rank: bytes of what communicates,
 /// FLOPs and bytes of what computes.
 llvm::Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
                                            int64_t Node);
 
+/// Row \p Row, from 1, of the first table of `plan`: what a chunk weighs and
+/// sends. The row after the last is how even the stages are.
+llvm::Expected<Subjects> explainPlanRow(const ir::Program &P, int64_t Row);
+
+/// Row \p Row, from 1, of what `emit params` writes.
+llvm::Expected<Subjects> explainParamsRow(const ir::Program &P, int64_t Row);
+
+/// Task \p Node of \p Rank in the GOAL schedule, as the first `emit goal` says
+/// it: the message that its operations move, or what it computes.
+llvm::Expected<Subjects> explainGoalTask(const ir::Program &P, int64_t Rank,
+                                         int64_t Node);
+
 /// What the stages hold of memory, or only stage \p Stage.
 llvm::Expected<Subjects> explainMemory(const ir::Program &P,
                                        std::optional<int64_t> Stage);
+/// How many parameters a rank of them stores, and what it computes in an
+/// iteration.
+llvm::Expected<Subjects> explainWork(const ir::Program &P,
+                                     std::optional<int64_t> Stage);
 /// What they send in an iteration.
 llvm::Expected<Subjects> explainMessages(const ir::Program &P,
                                          std::optional<int64_t> Stage);

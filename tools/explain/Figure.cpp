@@ -14,6 +14,47 @@ StringRef getName(Reason R) {
   return Names[static_cast<size_t>(R)];
 }
 
+Operand makeStated(StringRef Name, int64_t Value, StringRef Unit,
+                   SourceRange Range) {
+  Operand O;
+  O.Name = Name.str();
+  O.Value = Value;
+  O.Unit = Unit;
+  O.Why = Range.isValid() ? Reason::Stated : Reason::Derived;
+  O.Range = Range;
+  return O;
+}
+
+Operand makeDerived(std::string Name, int64_t Value, StringRef Unit,
+                    Derivation From) {
+  Operand O;
+  O.Name = std::move(Name);
+  O.Value = Value;
+  O.Unit = Unit;
+  O.Definition = std::move(From);
+  return O;
+}
+
+static std::string fill(StringRef Formula, ArrayRef<Operand> Operands,
+                        bool WithNumbers) {
+  std::string Text;
+  for (size_t I = 0; I < Formula.size(); ++I) {
+    if (Formula[I] != '$') {
+      Text += Formula[I];
+      continue;
+    }
+    const Operand &O = Operands[static_cast<size_t>(Formula[++I] - '0')];
+    Text += WithNumbers ? std::to_string(O.Value) : O.Name;
+  }
+  return Text;
+}
+
+Derivation makeDerivation(StringRef Formula, std::vector<Operand> Operands) {
+  std::string Names = fill(Formula, Operands, false);
+  std::string Numbers = fill(Formula, Operands, true);
+  return {std::move(Names), std::move(Numbers), std::move(Operands)};
+}
+
 /// What a number of a stage counts.
 static StringRef describeCount(ir::KeyId Id) {
   switch (Id) {

@@ -17,6 +17,7 @@ struct Derivation {
   std::string Names;             ///< `hidden*sequence*2`
   std::string Numbers;           ///< `12288*2048*2`
   std::vector<Operand> Operands; ///< each once, in order
+  std::string Note = {};         ///< what there is to say besides
 };
 
 /// Why a key has its value.
@@ -27,11 +28,23 @@ llvm::StringRef getName(Reason R);
 struct Operand {
   std::string Name;
   int64_t Value = 0;
+  llvm::StringRef Unit = {}; ///< where the key does not say it
   Reason Why = Reason::Derived;
   SourceRange Range;                    ///< where it is stated; else invalid
   llvm::StringRef Counts;               ///< what was counted
   std::optional<Derivation> Definition; ///< what it follows from
 };
+
+/// A number that is stated at \p Range; derived, if nothing says where.
+Operand makeStated(llvm::StringRef Name, int64_t Value, llvm::StringRef Unit,
+                   SourceRange Range);
+/// A number that follows from \p From.
+Operand makeDerived(std::string Name, int64_t Value, llvm::StringRef Unit,
+                    Derivation From);
+/// \p Formula, in which `$0` is the first of \p Operands: with their names, and
+/// with their values.
+Derivation makeDerivation(llvm::StringRef Formula,
+                          std::vector<Operand> Operands);
 
 /// A number with its unit.
 struct Figure {
@@ -62,10 +75,14 @@ public:
   Figure make(std::string What, ir::FlopExpr Of) const {
     return make(std::move(What), Of.Id, "FLOPs");
   }
+  Derivation derive(ir::ExprId Of) const;
+  /// \p Of as a part of another number.
+  Operand part(std::string Name, ir::ExprId Of, llvm::StringRef Unit) const {
+    return makeDerived(std::move(Name), P.Sizes.value(Of), Unit, derive(Of));
+  }
 
 private:
   Figure make(std::string What, ir::ExprId Of, llvm::StringRef Unit) const;
-  Derivation derive(ir::ExprId Of) const;
   Operand operandOf(ir::ExprId Leaf) const;
 
   const ir::Program &P;

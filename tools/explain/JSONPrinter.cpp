@@ -40,6 +40,8 @@ void JSONPrinter::print(const Operand &O) {
   Out.object([&] {
     Out.attribute("key", O.Name);
     Out.attribute("value", O.Value);
+    if (!O.Unit.empty())
+      Out.attribute("unit", O.Unit);
     Out.attribute("from", getName(O.Why));
     if (!O.Counts.empty())
       Out.attribute("counts", O.Counts);
@@ -54,6 +56,8 @@ void JSONPrinter::print(const Operand &O) {
 void JSONPrinter::print(const Derivation &D) {
   Out.attribute("expression", D.Names);
   Out.attribute("numbers", D.Numbers);
+  if (!D.Note.empty())
+    Out.attribute("note", D.Note);
   Out.attributeArray("operands", [&] {
     for (const Operand &O : D.Operands)
       print(O);

@@ -4,6 +4,8 @@
 #include "passes/analyses/Analyses.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Names.h"
+#include "tools/explain/Times.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -21,6 +23,16 @@ Subject describeOp(const ir::Block &B, const ir::Op &O) {
   OS << ", " << getName(O.Phase);
   S.Origin = O.Origin;
   return S;
+}
+
+const ir::Block &blockOf(const ir::Program &P, const ir::Op &O) {
+  return *find_if(P.Blocks, [&](const ir::Block &B) {
+    return any_of(B.Ops, [&](const ir::Op &Other) { return &Other == &O; });
+  });
+}
+
+Subject describeOp(const ir::Program &P, const ir::Op &O) {
+  return describeOp(blockOf(P, O), O);
 }
 
 /// What is asked for: `BLOCK/OP/PHASE`, of which only the op must be there.
@@ -44,7 +56,8 @@ static std::string typeOf(const ir::Program &P, const ir::Value &V) {
 
 /// Of results only the elements are expressions of a program: \p P takes in the
 /// bytes.
-static Subject explainOp(ir::Program &P, const ir::Block &B, const ir::Op &O) {
+static Subject explainOp(ir::Program &P, TimeMaker &Times, const ir::Block &B,
+                         const ir::Op &O) {
   Subject S = describeOp(B, O);
   const FigureMaker Make(P);
   for (const ir::ValueId V : O.Results) {
@@ -61,6 +74,7 @@ static Subject explainOp(ir::Program &P, const ir::Block &B, const ir::Op &O) {
     S.Figures.push_back(Make.make("work", O.Work));
   S.Figures.push_back(
       Make.make("touched", ir::ByteExpr(touchedBytes(P, B, O))));
+  S.Figures.push_back({"time", O.Time.value(), "ns", Times.derive(O)});
   return S;
 }
 
@@ -74,11 +88,12 @@ static Error unknownOp(const ir::Program &P, StringRef Name) {
 
 Expected<Subjects> explainOps(const ir::Program &Of, StringRef Name) {
   ir::Program P = Of;
+  TimeMaker Times(Of);
   Subjects Found;
   for (const ir::Block &B : Of.Blocks)
     for (const ir::Op &O : B.Ops)
       if (isMeant(B, O, Name))
-        Found.push_back(explainOp(P, B, O));
+        Found.push_back(explainOp(P, Times, B, O));
   if (Found.empty())
     return unknownOp(P, Name);
   return Found;

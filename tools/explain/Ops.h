@@ -8,8 +8,13 @@
 
 namespace foretrace::explain {
 
-/// `layer/linear_qkv: matmul, forward`, without figures. \p O is an op of \p B.
+/// The block of \p P that \p O, an op of it, is in.
+const ir::Block &blockOf(const ir::Program &P, const ir::Op &O);
+
+/// `layer/linear_qkv: matmul, forward`, without figures. \p O is an op of \p B,
+/// or of some block of \p P.
 Subject describeOp(const ir::Block &B, const ir::Op &O);
+Subject describeOp(const ir::Program &P, const ir::Op &O);
 
 } // namespace foretrace::explain
 

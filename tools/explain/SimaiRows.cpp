@@ -3,20 +3,15 @@
 // A row of a SimAI table. Its cells know their collectives: backends/simai says
 // which row they stand in.
 #include "backends/simai/Exact.h"
+#include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Ops.h"
-#include "llvm/ADT/STLExtras.h"
+#include "tools/explain/Times.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace foretrace::explain {
-
-/// What is wrong, in words.
-static Error errorOf(StringRef Option, const DiagnosticEngine &Diags) {
-  return createStringError(Twine(Option) + ": " +
-                           Diags.diagnostics().front().text());
-}
 
 /// The options of the first block that asks for a table of the IR; of one that
 /// says nothing if there is no block.
@@ -58,11 +53,14 @@ static Expected<const ir::Stage *> findStage(const ir::Program &P,
                            "--stage which one is meant");
 }
 
-/// The block of \p P that \p O, an op of it, is in.
-static const ir::Block &blockOf(const ir::Program &P, const ir::Op &O) {
-  return *find_if(P.Blocks, [&](const ir::Block &B) {
-    return any_of(B.Ops, [&](const ir::Op &Other) { return &Other == &O; });
-  });
+/// A row that takes longer than the simulator can count is written as several.
+static Figure timeOf(TimeMaker &Times, const simai::Cell &C) {
+  Figure Whole = Times.make("time", C.Timed);
+  if (Whole.Value != C.Time) {
+    Whole.What = "time, a share of what its ops take";
+    Whole.Value = C.Time;
+  }
+  return Whole;
 }
 
 Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Index,
@@ -88,21 +86,28 @@ Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Index,
   const simai::Row Row = simai::rowAt(Table, Index - 1);
   Subjects Found;
   const FigureMaker Make(P);
+  TimeMaker Times(P);
   const std::pair<StringRef, const simai::Cell *> Columns[] = {
       {"forward", &Row.Forward},
       {"backward", &Row.Backward},
       {"update", &Row.Update}};
-  for (const auto &[Name, Cell] : Columns)
-    if (const ir::Op *O = Cell->Collective) {
-      Subject S = describeOp(blockOf(P, *O), *O);
-      S.What = formatv("row {0}, {1}, column {2}: {3}", Index, Row.Name, Name,
-                       S.What);
+  for (const auto &[Name, Cell] : Columns) {
+    const ir::Op *O = Cell->Collective;
+    if (!O && Cell->Timed.empty())
+      continue;
+    Subject S;
+    if (O) {
+      S = describeOp(P, *O);
       S.Figures.push_back(Make.make("message", O->Message));
-      Found.push_back(std::move(S));
+    } else {
+      S.What = "no message";
     }
-  if (Found.empty())
-    Found.push_back(
-        {formatv("row {0}, {1}: no message", Index, Row.Name), {}, {}});
+    S.What =
+        formatv("row {0}, {1}, column {2}: {3}", Index, Row.Name, Name, S.What);
+    if (!Cell->Timed.empty())
+      S.Figures.push_back(timeOf(Times, *Cell));
+    Found.push_back(std::move(S));
+  }
   return Found;
 }
 

@@ -35,16 +35,28 @@ explainStages(const ir::Program &P, std::optional<int64_t> Stage, FillT Fill) {
 static bool isOfMemory(ir::ByteExpr) { return true; }
 template <typename T> static bool isOfMemory(T) { return false; }
 
-Expected<Subjects> explainMemory(const ir::Program &P,
-                                 std::optional<int64_t> Stage) {
+/// Those totals that are of memory, or the others.
+static Expected<Subjects> explainTotals(const ir::Program &P,
+                                        std::optional<int64_t> Stage,
+                                        bool OfMemory) {
   const FigureMaker Make(P);
   return explainStages(
       P, Stage, [&](const ir::StageTotals &T, std::vector<Figure> &Into) {
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
-  if (isOfMemory(T.MEMBER))                                                    \
+  if (isOfMemory(T.MEMBER) == OfMemory)                                        \
     Into.push_back(Make.make(WORD " (" DOC ")", T.MEMBER));
 #include "ir/Totals.def"
       });
+}
+
+Expected<Subjects> explainMemory(const ir::Program &P,
+                                 std::optional<int64_t> Stage) {
+  return explainTotals(P, Stage, /*OfMemory=*/true);
+}
+
+Expected<Subjects> explainWork(const ir::Program &P,
+                               std::optional<int64_t> Stage) {
+  return explainTotals(P, Stage, /*OfMemory=*/false);
 }
 
 Expected<Subjects> explainMessages(const ir::Program &P,

@@ -35,6 +35,8 @@ void TextPrinter::printPlace(SourceRange Range) {
 
 void TextPrinter::print(const Operand &O, unsigned Indent) {
   OS.indent(Indent) << O.Name << " = " << O.Value;
+  if (!O.Unit.empty())
+    OS << ' ' << O.Unit;
   if (O.Range.isValid()) {
     if (const StringRef Text = Sources.slice(O.Range);
         Text != std::to_string(O.Value))
@@ -52,7 +54,10 @@ void TextPrinter::print(const Operand &O, unsigned Indent) {
 }
 
 void TextPrinter::print(const Derivation &D, unsigned Indent) {
-  OS.indent(Indent) << "= " << D.Names << '\n';
+  OS.indent(Indent) << "= " << D.Names;
+  if (!D.Note.empty())
+    OS << ": " << D.Note;
+  OS << '\n';
   if (D.Numbers != D.Names)
     OS.indent(Indent) << "= " << D.Numbers << '\n';
   for (const Operand &O : D.Operands)

@@ -262,7 +262,7 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
       report(DivergenceKind::MissingCall,
              "call " + Twine(I) + " of " + name(Wanted) + ", " +
                  describe(Calls[I]) + ", is missing",
-             Calls[I].Why);
+             Calls[I].why());
       if (IsReceived(I))
         Counts.push_back(-1);
       continue;
@@ -279,7 +279,7 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
 
 void Matcher::compareCall(const RowBody &Body, const SubOperation &Wanted,
                           const SeenCall &Seen, size_t Index) {
-  const SourceRange Why = Wanted.Why;
+  const SourceRange Why = Wanted.why();
   auto Of = [&] {
     return ("call " + Twine(Index) + " of `" + getName(Body.Kind) + "`").str();
   };

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Durations of nodes: Chakra has them in whole microseconds.
+#ifndef FORETRACE_BACKENDS_CHAKRA_MICROS_H
+#define FORETRACE_BACKENDS_CHAKRA_MICROS_H
+
+#include "lang/Quantity.h"
+
+namespace foretrace::chakra {
+
+/// Times one after the other as whole microseconds, such that the sum over a
+/// rank stays exact.
+class WholeMicros {
+public:
+  WholeMicros() = default;
+  /// After what has taken \p Before.
+  explicit WholeMicros(Nanoseconds Before) : Clock(Before.value()) {}
+
+  /// Of the next \p Time.
+  int64_t next(Nanoseconds Time) {
+    const int64_t Before = (Clock + 500) / 1000;
+    Clock += Time.value();
+    return (Clock + 500) / 1000 - Before;
+  }
+
+private:
+  int64_t Clock = 0; ///< what all so far have taken, in ns
+};
+
+} // namespace foretrace::chakra
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/explain/Times.h"
+#include "ir/Measure.h"
+#include "tools/explain/Ops.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace foretrace::explain {
+
+TimeMaker::TimeMaker(const ir::Program &Of) : Of(Of), P(Of), Sizes(P) {}
+
+static Operand timeOf(const ir::ProfileTime &T) {
+  return makeStated(T.Section, nanosecondsOf(T).value(), "ns",
+                    T.Value.isValid() ? T.Value : T.Range);
+}
+
+Derivation TimeMaker::measured(StringRef Name) const {
+  const ir::ProfileTime *T = P.Spec.Cost.findTime(Name);
+  return T ? makeDerivation("$0", {timeOf(*T)}) : makeDerivation("0", {});
+}
+
+static Derivation nothing(std::string Why) {
+  Derivation D = makeDerivation("0", {});
+  D.Note = std::move(Why);
+  return D;
+}
+
+Derivation TimeMaker::none(const ir::Op &O) const {
+  if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted)
+    return nothing("the job has no `cost`");
+  if (isView(O.Kind))
+    return nothing("it moves nothing");
+  const bool IsProfile = *P.Spec.Cost.Kind == ir::CostKind::Profile;
+  const StringRef Name = IsProfile ? sectionOf(O) : "optimizer";
+  return nothing(Name.empty() ? "no measured time is of it"
+                              : ("`" + Name + "` is not measured").str());
+}
+
+/// From what the ops before it leave of a measured time.
+Derivation TimeMaker::share(const ir::Op &O, const OpTime &T) {
+  const bool IsBackward = O.Phase != ir::Phase::Forward;
+  const std::vector<const ir::Op *> Ops = sharersOf(blockOf(Of, O), IsBackward);
+  const auto Place = static_cast<size_t>(find(Ops, &O) - Ops.begin());
+  if (T.By == TimeRule::EqualPart) {
+    Derivation D = makeDerivation("floor($0*" + std::to_string(Place + 1) +
+                                      "," + std::to_string(Ops.size()) +
+                                      ")-floor($0*" + std::to_string(Place) +
+                                      "," + std::to_string(Ops.size()) + ")",
+                                  {timeOf(*T.Measured)});
+    D.Note = "in equal parts, since no op of the pass has FLOPs";
+    return D;
+  }
+  SmallVector<ir::ExprId, 16> Before, All;
+  for (const auto &[Index, Other] : enumerate(Ops)) {
+    if (!Other->Work.Id.isValid())
+      continue;
+    All.push_back(Other->Work.Id);
+    if (Index < Place)
+      Before.push_back(Other->Work.Id);
+  }
+  const ir::ExprId Own =
+      O.Work.Id.isValid() ? O.Work.Id : ir::ExprId(ir::numberOf(P, 0));
+  return makeDerivation("floor($0*($1+$2),$3)-floor($0*$1,$3)",
+                        {timeOf(*T.Measured),
+                         Sizes.part("before", ir::sumOf(P, Before), "FLOPs"),
+                         Sizes.part("work", Own, "FLOPs"),
+                         Sizes.part("all", ir::sumOf(P, All), "FLOPs")});
+}
+
+/// What \p Amount takes at a rate for a second.
+static Derivation atRate(Operand Amount, Operand Rate) {
+  return makeDerivation("ceil($0*1000000000,$1)",
+                        {std::move(Amount), std::move(Rate)});
+}
+
+static int64_t valueAtRate(const Derivation &D) {
+  const __int128 Scaled =
+      static_cast<__int128>(D.Operands[0].Value) * 1000000000;
+  return static_cast<int64_t>((Scaled + D.Operands[1].Value - 1) /
+                              D.Operands[1].Value);
+}
+
+Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
+  const ir::DeviceSpec &D = P.Spec.Cost.Device;
+  Derivation Memory = atRate(Sizes.part("touched", T.Touched.Id, "bytes"),
+                             makeStated("memory_bandwidth", *D.MemoryBandwidth,
+                                        "B/s", D.MemoryBandwidth.Range));
+  if (!O.Work.Id.isValid())
+    return Memory;
+  Derivation Compute = atRate(
+      Sizes.part("work", O.Work.Id, "FLOPs"),
+      makeStated("peak_flops", *D.PeakFlops, "FLOP/s", D.PeakFlops.Range));
+  const int64_t OfCompute = valueAtRate(Compute);
+  const int64_t OfMemory = valueAtRate(Memory);
+  return makeDerivation(
+      "max($0,$1)",
+      {makeDerived("compute", OfCompute, "ns", std::move(Compute)),
+       makeDerived("memory", OfMemory, "ns", std::move(Memory))});
+}
+
+Derivation TimeMaker::derive(const ir::Op &O) {
+  const ir::Block &B = blockOf(Of, O);
+  auto [It, IsNew] = Known.try_emplace(&B);
+  if (IsNew)
+    It->second = timesOf(P, B);
+  const OpTime &T = It->second[static_cast<size_t>(&O - &*B.Ops.begin())];
+  assert(T.Time == O.Time && "of another cost");
+  switch (T.By) {
+  case TimeRule::None:
+    return none(O);
+  case TimeRule::Section:
+    return makeDerivation("$0", {timeOf(*T.Measured)});
+  case TimeRule::Share:
+  case TimeRule::EqualPart:
+    return share(O, T);
+  case TimeRule::PerMillion: {
+    const ir::ProfileTime &M = *T.Measured;
+    return makeDerivation(
+        "floor($0*$1+500000000,1000000000)",
+        {makeStated(M.Section, std::llrint(M.Microseconds * 1e6), "ps",
+                    timeOf(M).Range),
+         Sizes.part("parameters", T.Parameters.Id, "elements")});
+  }
+  case TimeRule::Roofline:
+    return roofline(O, T);
+  }
+  llvm_unreachable("every rule is handled");
+}
+
+/// `linear_qkv.dgrad`; what is computed again, and what has the name of another
+/// op, is told from it.
+std::string TimeMaker::nameOf(const ir::Op &O, const Derivation &Among) const {
+  const StringRef Again = O.Phase == ir::Phase::Recompute ? "recompute." : "";
+  const std::string Name = (Again + O.Name + getSuffix(O.Derivative)).str();
+  const auto Alike = count_if(Among.Operands, [&](const Operand &Other) {
+    StringRef Rest = Other.Name;
+    return Rest.consume_front(Name) && Rest.trim(".0123456789").empty();
+  });
+  return Alike ? Name + "." + std::to_string(Alike + 1) : Name;
+}
+
+Figure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
+  Derivation Sum;
+  Nanoseconds Time;
+  for (const ir::Op *O : Ops) {
+    if (O->Time == Nanoseconds())
+      continue;
+    Time += O->Time;
+    Sum.Operands.push_back(
+        makeDerived(nameOf(*O, Sum), O->Time.value(), "ns", derive(*O)));
+  }
+  if (Sum.Operands.empty())
+    return {std::move(What), 0, "ns",
+            nothing(*P.Spec.Cost.Kind == ir::CostKind::Uncosted
+                        ? "the job has no `cost`"
+                        : "none of its ops takes time")};
+  auto Join = [&](auto Of) { return join(map_range(Sum.Operands, Of), "+"); };
+  Sum.Names = Join([](const Operand &O) { return O.Name; });
+  Sum.Numbers = Join([](const Operand &O) { return std::to_string(O.Value); });
+  return {std::move(What), Time.isOverflow() ? ir::NoValue : Time.value(), "ns",
+          std::move(Sum)};
+}
+
+} // namespace foretrace::explain
