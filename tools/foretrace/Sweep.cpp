@@ -53,6 +53,7 @@ static ExitCode explainPoint(const sweep::Sweep &S) {
   CompiledJob &Job = sweep::replay(Session, S, Point);
   if (const ir::Program *P = Job.program({ir::Fact::Totalled}))
     sweep::printMetrics(*P, outs());
+  outs().flush(); // messages come after it, also in a pipe
   return showMessages(Job.engine(), Session.sources());
 }
 

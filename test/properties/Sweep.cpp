@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep says of each point what the ordinary compiler does: which are legal,
+// their metrics, and what is reported first of the others.
+#include "passes/analyses/Metrics.h"
+#include "tools/sweep/Report.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::sweep;
+
+/// What the compiler makes of a point; metrics, if it is accepted.
+static std::vector<int64_t> compilePoint(Compiler &Session, const Sweep &S,
+                                         int64_t Point, diag::Id &Reported) {
+  CompiledJob &Job = replay(Session, S, Point);
+  std::vector<int64_t> Metrics;
+  if (const ir::Program *P = Job.program({ir::Fact::Totalled})) {
+    ir::Program Measured = *P;
+    for (const ir::ExprId M : metricsOf(Measured))
+      Metrics.push_back(Measured.Sizes.value(M));
+  } else {
+    Reported = llvm::find_if(Job.diagnostics(), [](const Diagnostic &D) {
+                 return D.Level == Severity::Error;
+               })->Id;
+  }
+  Session.forget(Job);
+  return Metrics;
+}
+
+/// The same of all points, in order.
+static Tally compileAll(const Sweep &S) {
+  Tally Out;
+  Out.Metrics.resize(allMetrics().size());
+  Compiler Session;
+  for (int64_t Point = 0; Point < S.Space.size(); ++Point) {
+    diag::Id Reported = {};
+    const std::vector<int64_t> Metrics =
+        compilePoint(Session, S, Point, Reported);
+    if (Metrics.empty()) {
+      ++Out.Rejected[{Reported, ""}].Count;
+      continue;
+    }
+    Out.Accepted.push_back(Point);
+    for (const auto &[Of, Value] : llvm::zip_equal(Out.Metrics, Metrics))
+      Of.push_back(Value);
+  }
+  return Out;
+}
+
+/// As the engine has them, in order of points, and without the blamed keys.
+static Tally sweepAll(const Sweep &S, unsigned Threads) {
+  Tally All;
+  All.Metrics.resize(allMetrics().size());
+  Engine(S).run({}, Threads, [&](int64_t, Tally &&T) {
+    llvm::append_range(All.Accepted, T.Accepted);
+    for (const auto &[To, From] : llvm::zip_equal(All.Metrics, T.Metrics))
+      llvm::append_range(To, From);
+    for (const auto &[Why, Of] : T.Rejected)
+      All.Rejected[{Why.Reported, ""}].Count += Of.Count;
+    return true;
+  });
+  std::vector<size_t> Order(All.Accepted.size());
+  for (size_t I = 0; I < Order.size(); ++I)
+    Order[I] = I;
+  llvm::sort(Order, [&](size_t A, size_t B) {
+    return All.Accepted[A] < All.Accepted[B];
+  });
+  auto Sort = [&](std::vector<int64_t> &Column) {
+    std::vector<int64_t> Sorted;
+    for (const size_t I : Order)
+      Sorted.push_back(Column[I]);
+    Column = std::move(Sorted);
+  };
+  for (std::vector<int64_t> &Column : All.Metrics)
+    Sort(Column);
+  Sort(All.Accepted);
+  return All;
+}
+
+static bool isSame(const Tally &A, const Tally &B) {
+  auto IsSameReason = [](const auto &Pair) {
+    const auto &[X, Y] = Pair;
+    return X.first.Reported == Y.first.Reported &&
+           X.second.Count == Y.second.Count;
+  };
+  return A.Accepted == B.Accepted && A.Metrics == B.Metrics &&
+         A.Rejected.size() == B.Rejected.size() &&
+         llvm::all_of(llvm::zip(A.Rejected, B.Rejected), IsSameReason);
+}
+
+/// usage: check-sweep JOB AXIS...
+int main(int Argc, char **Argv) {
+  std::vector<Axis> Axes;
+  for (int I = 2; I < Argc; ++I)
+    Axes.push_back(llvm::cantFail(readAxis(Argv[I])));
+  const Sweep S{Argv[1], {}, {}, llvm::cantFail(Space::make(std::move(Axes)))};
+  const Tally Expected = compileAll(S), One = sweepAll(S, 1),
+              Two = sweepAll(S, 2);
+  if (!isSame(Expected, One) || !isSame(One, Two)) {
+    llvm::errs() << Argv[1] << ": " << Expected.Accepted.size()
+                 << " points are legal, " << One.Accepted.size()
+                 << " accepted\n";
+    for (const Tally *T : {&Expected, &One})
+      for (const auto &[Why, Of] : T->Rejected)
+        llvm::errs() << (T == &One ? "sweep: " : "compiler: ")
+                     << getDiagnosticInfo(Why.Reported).Slug << ' ' << Of.Count
+                     << '\n';
+    return 1;
+  }
+  llvm::outs() << S.Space.size() << " points alike, "
+               << Expected.Accepted.size() << " accepted, rejected for "
+               << Expected.Rejected.size() << " reasons\n";
+  return 0;
+}
