@@ -79,22 +79,6 @@ static Error sweepAll(const sweep::Sweep &S) {
   return Error::success();
 }
 
-/// What -D and --sweep say.
-static Expected<sweep::Sweep> makeSweep() {
-  std::vector<sweep::Axis> Given;
-  for (const std::string &Text : Axes) {
-    Expected<sweep::Axis> A = sweep::readAxis(Text);
-    if (!A)
-      return A.takeError();
-    Given.push_back(std::move(*A));
-  }
-  Expected<sweep::Space> Space = sweep::Space::make(std::move(Given));
-  if (!Space)
-    return Space.takeError();
-  return sweep::Sweep{jobPath().str(), frontendOptions(), makeEngine(),
-                      std::move(*Space)};
-}
-
 static Error queryFile() {
   Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
   return DB ? DB->query(Query, Format, outs()) : DB.takeError();
@@ -108,11 +92,16 @@ ExitCode runSweep() {
   if (jobPath().empty() || Axes.empty())
     return usageError("sweep: a job or an axis is missing, for example "
                       "`foretrace sweep job.fore --sweep parallel.tp=1,2,4`");
-  Expected<sweep::Sweep> S = makeSweep();
+  Expected<sweep::Sweep> S =
+      sweep::Sweep::make(jobPath(), frontendOptions(), makeEngine(), Axes);
   if (!S)
     return usageError(toString(S.takeError()));
   if (Point.getNumOccurrences() != 0)
     return explainPoint(*S);
+  Compiler Session;
+  CompiledJob &First = sweep::replay(Session, *S, 0);
+  if (!sweep::canBeSwept(First))
+    return showMessages(First.engine(), Session.sources());
   Error E = sweepAll(*S);
   return E ? failure(std::move(E)) : ExitSuccess;
 }

@@ -14,6 +14,26 @@ namespace foretrace::sweep {
 /// Large enough that reading a job once more for it does not count.
 static constexpr int64_t UnitSize = int64_t(1) << 16;
 
+Expected<Sweep> Sweep::make(StringRef Job, FrontendOptions Options,
+                            DiagnosticEngine Diags,
+                            ArrayRef<std::string> Axes) {
+  std::vector<Axis> Read;
+  for (const std::string &Text : Axes) {
+    Expected<Axis> A = readAxis(Text);
+    if (!A)
+      return A.takeError();
+    for (const std::string &Given : Options.Overrides)
+      if (StringRef(Given).split('=').first.trim() == A->Name)
+        return createStringError("--sweep: -D gives `" + A->Name + "`, too");
+    Read.push_back(std::move(*A));
+  }
+  Expected<sweep::Space> Space = Space::make(std::move(Read));
+  if (!Space)
+    return Space.takeError();
+  return Sweep{Job.str(), std::move(Options), std::move(Diags),
+               std::move(*Space)};
+}
+
 Engine::Engine(const Sweep &S) : S(S), P(S.Space) {}
 
 int64_t Engine::units() const {

@@ -39,6 +39,13 @@ struct Tally {
 
 /// What is swept.
 struct Sweep {
+  /// The job at \p Job with the axes that \p Axes say, as `readAxis` takes
+  /// them.
+  static llvm::Expected<Sweep> make(llvm::StringRef Job,
+                                    FrontendOptions Options,
+                                    DiagnosticEngine Diags,
+                                    llvm::ArrayRef<std::string> Axes);
+
   std::string Job; ///< its path
   FrontendOptions Options;
   DiagnosticEngine Diags; ///< without messages: what is allowed

@@ -119,6 +119,15 @@ void printReasons(const Sweep &S, const Summary &Of, raw_ostream &OS) {
   }
 }
 
+bool canBeSwept(const CompiledJob &Job) {
+  static constexpr diag::Id OfValues[] = {
+      diag::RequirementFailed, diag::OutsideDomain, diag::InexactDivision,
+      diag::DivisionByZero, diag::IntegerOverflow};
+  return Job.spec() || all_of(Job.diagnostics(), [](const Diagnostic &D) {
+           return D.Level != Severity::Error || is_contained(OfValues, D.Id);
+         });
+}
+
 CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point) {
   FrontendOptions Options = S.Options;
   append_range(Options.Overrides, S.Space.overridesOf(Point));

@@ -33,6 +33,9 @@ void printSummary(const Summary &Of, llvm::raw_ostream &OS);
 /// compiler has for one of its points.
 void printReasons(const Sweep &S, const Summary &Of, llvm::raw_ostream &OS);
 
+/// Whether \p Job, of a point, can be swept: it is read, or refused for what
+/// another point may do better.
+bool canBeSwept(const CompiledJob &Job);
 /// The job of a point, as the compiler reads it.
 CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point);
 /// The command that compiles it.
