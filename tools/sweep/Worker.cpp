@@ -54,7 +54,7 @@ static diag::Id firstError(ArrayRef<Diagnostic> Diags) {
       ->Id;
 }
 
-/// Of inner axes, only their values differ; of a word, whether it is there.
+/// Splits are kept by their numbers: only whether these are there counts.
 static bool isAlike(const Located<int64_t> &A, const Located<int64_t> &B) {
   return A.isPresent() == B.isPresent();
 }
@@ -74,7 +74,8 @@ static bool isSplitAlike(const ir::Spec &A, const ir::Spec &B) {
              return IsSame(std::get<0>(Pair), std::get<1>(Pair));
            });
   };
-  return A.Model.Blocks.size() == B.Model.Blocks.size() &&
+  return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
+         A.Model.Blocks.size() == B.Model.Blocks.size() &&
          AreAlike(
              A.Parallel.Layout, B.Parallel.Layout,
              [](const auto &X, const auto &Y) { return X.Value == Y.Value; }) &&
