@@ -40,6 +40,8 @@ static cl::opt<sweep::RowFormat> Format(
     cl::sub(sweepCommand()));
 static SweepOption<unsigned> Threads("threads", "n",
                                      "Threads (default: one a processor)");
+static SweepOption<std::string> Part("shard", "i/n",
+                                     "Only this part of the points");
 static SweepOption<std::string> Progress("progress", "json",
                                          "A line of JSON for each step");
 
@@ -96,6 +98,12 @@ ExitCode runSweep() {
       sweep::Sweep::make(jobPath(), frontendOptions(), makeEngine(), Axes);
   if (!S)
     return usageError(toString(S.takeError()));
+  if (!Part.empty()) {
+    Expected<sweep::Shard> Of = sweep::Shard::read(Part);
+    if (!Of)
+      return usageError(toString(Of.takeError()));
+    S->Of = *Of;
+  }
   if (Point.getNumOccurrences() != 0)
     return explainPoint(*S);
   Compiler Session;
@@ -103,6 +111,22 @@ ExitCode runSweep() {
   if (!sweep::canBeSwept(First))
     return showMessages(First.engine(), Session.sources());
   Error E = sweepAll(*S);
+  return E ? failure(std::move(E)) : ExitSuccess;
+}
+
+static cl::list<std::string> Shards(cl::Positional, cl::desc("<shard.db>..."),
+                                    cl::cat(jobCategory()),
+                                    cl::sub(mergeCommand()));
+static cl::opt<std::string> Merged("o", cl::value_desc("file.db"),
+                                   cl::desc("The file of all shards"),
+                                   cl::cat(outputCategory()),
+                                   cl::sub(mergeCommand()));
+
+ExitCode runMerge() {
+  if (Shards.empty() || Merged.empty())
+    return usageError("merge: shards or -o are missing, for example "
+                      "`foretrace merge a.db b.db -o all.db`");
+  Error E = sweep::Database::merge(Shards, Merged);
   return E ? failure(std::move(E)) : ExitSuccess;
 }
 

@@ -7,12 +7,9 @@
 #ifndef FORETRACE_TOOLS_SWEEP_DATABASE_H
 #define FORETRACE_TOOLS_SWEEP_DATABASE_H
 
+#include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
 #include "llvm/Support/raw_ostream.h"
-#include <memory>
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace foretrace::sweep {
 
@@ -27,6 +24,11 @@ public:
                                        llvm::StringRef Sources);
   /// Opens what a sweep wrote, to be read.
   static llvm::Expected<Database> openExisting(llvm::StringRef Path);
+  /// Makes the file at \p To of those that the shards of a sweep wrote. An
+  /// error if a shard is missing, not done, or there twice, or of another
+  /// sweep; then there is no file.
+  static llvm::Error merge(llvm::ArrayRef<std::string> Shards,
+                           llvm::StringRef To);
 
   /// Units that are in it, sorted.
   llvm::Expected<std::vector<int64_t>> done();
@@ -40,25 +42,12 @@ public:
                     llvm::raw_ostream &OS);
 
 private:
-  struct Close {
-    void operator()(sqlite3 *DB) const;
-    void operator()(sqlite3_stmt *Statement) const;
-  };
-  using Statement = std::unique_ptr<sqlite3_stmt, Close>;
-
-  explicit Database(llvm::StringRef Path) : Path(Path) {}
-  llvm::Error connect(int Flags);
+  explicit Database(Connection C) : C(std::move(C)) {}
   llvm::Error create(const Sweep &S, llvm::StringRef Sources);
   llvm::Error checkSame(const Sweep &S, llvm::StringRef Sources);
-  llvm::Error run(const llvm::Twine &SQL);
-  llvm::Expected<Statement> prepare(const llvm::Twine &SQL);
-  /// Whether there is a row.
-  llvm::Expected<bool> step(const Statement &S);
   llvm::Error writeRows(int64_t Unit, const Tally &T);
-  llvm::Error failure(const llvm::Twine &What);
 
-  std::string Path;
-  std::unique_ptr<sqlite3, Close> DB;
+  Connection C;
   Statement AddPoint, AddRejection, AddUnit;
 };
 

@@ -14,6 +14,20 @@ namespace foretrace::sweep {
 /// Large enough that reading a job once more for it does not count.
 static constexpr int64_t UnitSize = int64_t(1) << 16;
 
+Expected<Shard> Shard::read(StringRef Text) {
+  Shard S;
+  const auto [Index, Count] = Text.split('/');
+  if (Index.getAsInteger(10, S.Index) || Count.getAsInteger(10, S.Count) ||
+      S.Index < 1 || S.Index > S.Count)
+    return createStringError("--shard: `" + Text +
+                             "` is not one of some, such as `1/4`");
+  return S;
+}
+
+std::string Shard::text() const {
+  return (Twine(Index) + "/" + Twine(Count)).str();
+}
+
 Expected<Sweep> Sweep::make(StringRef Job, FrontendOptions Options,
                             DiagnosticEngine Diags,
                             ArrayRef<std::string> Axes) {
@@ -91,6 +105,8 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
   };
   bool GoesOn = true;
   for (int64_t Unit = 0, Last = units(); GoesOn && Unit < Last; ++Unit) {
+    if (!S.Of.has(Unit))
+      continue;
     if (!Done.empty() && Done.front() == Unit) {
       Done = Done.drop_front();
       continue;

@@ -37,6 +37,16 @@ struct Tally {
   std::map<Reason, Rejection> Rejected;
 };
 
+/// One part of a sweep that several processes do.
+struct Shard {
+  int64_t Index = 1, Count = 1; ///< the first is 1
+
+  /// Reads `2/4`.
+  static llvm::Expected<Shard> read(llvm::StringRef Text);
+  std::string text() const;
+  bool has(int64_t Unit) const { return Unit % Count == Index - 1; }
+};
+
 /// What is swept.
 struct Sweep {
   /// The job at \p Job with the axes that \p Axes say, as `readAxis` takes
@@ -50,6 +60,7 @@ struct Sweep {
   FrontendOptions Options;
   DiagnosticEngine Diags; ///< without messages: what is allowed
   sweep::Space Space;
+  Shard Of = {};
 };
 
 /// Cuts the points of a sweep into units, and evaluates these.
@@ -57,12 +68,12 @@ class Engine {
 public:
   explicit Engine(const Sweep &S);
 
-  /// The same for any number of threads.
+  /// Of all shards; the same for any number of threads.
   int64_t units() const;
   int64_t pointsOf(int64_t Unit) const;
-  /// Runs all units but those of \p Done, which is sorted, on \p Threads
-  /// threads (0: as many as there are processors), and hands what they have to
-  /// \p Take, in order, until that returns false.
+  /// Runs all units of the shard but those of \p Done, which is sorted, on \p
+  /// Threads threads (0: as many as there are processors), and hands what they
+  /// have to \p Take, in order, until that returns false.
   void run(llvm::ArrayRef<int64_t> Done, unsigned Threads,
            llvm::function_ref<bool(int64_t Unit, Tally &&)> Take) const;
 

@@ -27,7 +27,9 @@ std::vector<Fact> factsOf(const Sweep &S, StringRef Sources) {
           {"job", S.Job},
           {"sources", Sources.str()},
           {"axes", Axes},
-          {"points", std::to_string(S.Space.size())}};
+          {"points", std::to_string(S.Space.size())},
+          {"shard", S.Of.text()},
+          {"units", std::to_string(Engine(S).units())}};
 }
 
 void writeSchema(const Sweep &S, StringRef Sources, raw_ostream &OS) {
@@ -64,6 +66,13 @@ void writeSchema(const Sweep &S, StringRef Sources, raw_ostream &OS) {
   for (const Metric &M : allMetrics())
     OS << ", " << M.Name;
   OS << " FROM metrics;\n";
+}
+
+std::string insertRejection(StringRef Rows) {
+  return ("INSERT INTO rejections " + Rows +
+          " ON CONFLICT DO UPDATE SET count = count + excluded.count, "
+          "example = min(example, excluded.example)")
+      .str();
 }
 
 std::string insertPoint() {

@@ -21,6 +21,8 @@ void writeSchema(const Sweep &S, llvm::StringRef Sources,
 
 /// SQL with a parameter for the number of a point and one for each metric.
 std::string insertPoint();
+/// SQL that adds the rejections that \p Rows says to those that there are.
+std::string insertRejection(llvm::StringRef Rows);
 
 } // namespace foretrace::sweep
 

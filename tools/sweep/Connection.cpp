@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/Connection.h"
+#include "llvm/ADT/Twine.h"
+#include <sqlite3.h>
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+void Statement::Finalize::operator()(sqlite3_stmt *S) const {
+  sqlite3_finalize(S);
+}
+
+void Statement::bind(int Parameter, int64_t Value) {
+  sqlite3_bind_int64(S.get(), Parameter, Value);
+}
+
+void Statement::bind(int Parameter, StringRef Text) {
+  sqlite3_bind_text(S.get(), Parameter, Text.data(),
+                    static_cast<int>(Text.size()), SQLITE_STATIC);
+}
+
+bool Statement::change() {
+  const bool IsDone = sqlite3_step(S.get()) == SQLITE_DONE;
+  return sqlite3_reset(S.get()) == SQLITE_OK && IsDone;
+}
+
+bool Statement::isQuery() const {
+  return S && sqlite3_stmt_readonly(S.get()) != 0;
+}
+
+int Statement::columns() const { return sqlite3_column_count(S.get()); }
+
+StringRef Statement::name(int Column) const {
+  return sqlite3_column_name(S.get(), Column);
+}
+
+int64_t Statement::numberAt(int Column) const {
+  return sqlite3_column_int64(S.get(), Column);
+}
+
+std::optional<double> Statement::realAt(int Column) const {
+  if (sqlite3_column_type(S.get(), Column) != SQLITE_FLOAT)
+    return std::nullopt;
+  return sqlite3_column_double(S.get(), Column);
+}
+
+bool Statement::isNull(int Column) const {
+  return sqlite3_column_type(S.get(), Column) == SQLITE_NULL;
+}
+
+bool Statement::isInteger(int Column) const {
+  return sqlite3_column_type(S.get(), Column) == SQLITE_INTEGER;
+}
+
+StringRef Statement::textAt(int Column) const {
+  const unsigned char *Text = sqlite3_column_text(S.get(), Column);
+  return Text ? StringRef(reinterpret_cast<const char *>(Text)) : StringRef();
+}
+
+void Connection::Close::operator()(sqlite3 *DB) const { sqlite3_close(DB); }
+
+Error Connection::failure(const Twine &What) const {
+  std::string Text = ("`" + Path + "`: " + What).str();
+  if (DB && sqlite3_errcode(DB.get()) != SQLITE_OK)
+    Text += std::string(": ") + sqlite3_errmsg(DB.get());
+  return createStringError(Text);
+}
+
+Expected<Connection> Connection::open(StringRef Path, Mode M) {
+  constexpr int WaitMs = 10000; // for others that write
+  Connection C(Path);
+  sqlite3 *Opened = nullptr;
+  const int Code = sqlite3_open_v2(C.Path.c_str(), &Opened,
+                                   M == Mode::Read ? SQLITE_OPEN_READONLY
+                                                   : SQLITE_OPEN_READWRITE |
+                                                         SQLITE_OPEN_CREATE,
+                                   nullptr);
+  C.DB.reset(Opened);
+  if (Code != SQLITE_OK)
+    return C.failure("cannot be opened");
+  sqlite3_busy_timeout(Opened, WaitMs);
+  return C;
+}
+
+Error Connection::run(const Twine &SQL) {
+  return sqlite3_exec(DB.get(), SQL.str().c_str(), nullptr, nullptr, nullptr) ==
+                 SQLITE_OK
+             ? Error::success()
+             : failure("cannot be written");
+}
+
+Expected<Statement> Connection::prepare(const Twine &SQL) {
+  sqlite3_stmt *Made = nullptr;
+  if (sqlite3_prepare_v2(DB.get(), SQL.str().c_str(), -1, &Made, nullptr) !=
+      SQLITE_OK)
+    return failure("no such query");
+  return Statement(Made);
+}
+
+Expected<bool> Connection::next(Statement &S) {
+  const int Code = sqlite3_step(S.S.get());
+  if (Code != SQLITE_ROW && Code != SQLITE_DONE)
+    return failure("cannot be read");
+  return Code == SQLITE_ROW;
+}
+
+Expected<int64_t> Connection::number(const Twine &SQL) {
+  Expected<Statement> S = prepare(SQL);
+  if (!S)
+    return S.takeError();
+  if (Expected<bool> HasRow = next(*S); !HasRow)
+    return HasRow.takeError();
+  return S->numberAt(0);
+}
+
+} // namespace foretrace::sweep

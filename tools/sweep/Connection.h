@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file of SQLite, with its failures as errors that name it. The only door to
+// the library. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_CONNECTION_H
+#define FORETRACE_TOOLS_SWEEP_CONNECTION_H
+
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <optional>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace foretrace::sweep {
+
+/// A prepared query or change.
+class Statement {
+public:
+  Statement() = default;
+  explicit Statement(sqlite3_stmt *S) : S(S) {}
+
+  // Parameters are counted from 1. Texts are not copied.
+  void bind(int Parameter, int64_t Value);
+  void bind(int Parameter, llvm::StringRef Text);
+  /// Runs a change, which can be run again afterwards; whether it was made.
+  bool change();
+
+  /// Whether it changes nothing.
+  bool isQuery() const;
+  int columns() const;
+  llvm::StringRef name(int Column) const;
+  // Of the row that `Connection::next` found.
+  int64_t numberAt(int Column) const;
+  std::optional<double> realAt(int Column) const; ///< if it is no integer
+  bool isNull(int Column) const;
+  bool isInteger(int Column) const;
+  llvm::StringRef textAt(int Column) const; ///< empty if it is null
+
+private:
+  friend class Connection;
+  struct Finalize {
+    void operator()(sqlite3_stmt *S) const;
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> S;
+};
+
+class Connection {
+public:
+  enum class Mode : unsigned char { Read, Write };
+
+  /// In Mode::Write the file is made if there is none.
+  static llvm::Expected<Connection> open(llvm::StringRef Path, Mode M);
+
+  llvm::Error run(const llvm::Twine &SQL);
+  llvm::Expected<Statement> prepare(const llvm::Twine &SQL);
+  /// Goes on to the next row of a query; false after the last one.
+  llvm::Expected<bool> next(Statement &S);
+  /// The only number that \p SQL finds.
+  llvm::Expected<int64_t> number(const llvm::Twine &SQL);
+  /// \p What, and what SQLite has to say, as an error.
+  llvm::Error failure(const llvm::Twine &What) const;
+
+private:
+  explicit Connection(llvm::StringRef Path) : Path(Path) {}
+
+  struct Close {
+    void operator()(sqlite3 *DB) const;
+  };
+  std::string Path;
+  std::unique_ptr<sqlite3, Close> DB;
+};
+
+} // namespace foretrace::sweep
+
+#endif

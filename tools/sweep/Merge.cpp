@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/Database.h"
+#include "tools/sweep/Schema.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+/// The table `sweep`.
+static Expected<StringMap<std::string>> readFacts(StringRef Path) {
+  Expected<Database> IsThere = Database::openExisting(Path);
+  if (!IsThere)
+    return IsThere.takeError();
+  Expected<Connection> C = Connection::open(Path, Connection::Mode::Read);
+  if (!C)
+    return C.takeError();
+  Expected<Statement> Rows = C->prepare("SELECT name, value FROM sweep");
+  if (!Rows)
+    return Rows.takeError();
+  StringMap<std::string> Facts;
+  Expected<bool> HasRow = C->next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C->next(*Rows))
+    Facts[Rows->textAt(0)] = Rows->textAt(1).str();
+  if (!HasRow)
+    return HasRow.takeError();
+  return Facts;
+}
+
+/// That \p Path is of the sweep of \p First, and not a shard that \p Seen has.
+static Error checkShard(StringRef Path, const StringMap<std::string> &Facts,
+                        StringRef FirstPath,
+                        const StringMap<std::string> &First,
+                        StringMap<std::string> &Seen) {
+  for (const auto &F : First)
+    if (F.first() != "shard" && Facts.lookup(F.first()) != F.second)
+      return createStringError("`" + Path + "`: is of another sweep than `" +
+                               FirstPath + "`: its " + F.first() + " is `" +
+                               Facts.lookup(F.first()) + "`, not `" + F.second +
+                               "`");
+  const auto [It, IsNew] = Seen.try_emplace(Facts.lookup("shard"), Path.str());
+  if (!IsNew)
+    return createStringError("`" + Path + "`: is shard " + It->first() +
+                             ", as `" + It->second + "` is");
+  return Error::success();
+}
+
+/// Takes the tables of the first shard, and the rows of all.
+static Error fill(Connection &C, ArrayRef<std::string> Shards) {
+  for (const auto &[Index, Path] : enumerate(Shards)) {
+    Expected<Statement> Attach = C.prepare("ATTACH ? AS shard");
+    if (!Attach)
+      return Attach.takeError();
+    Attach->bind(1, StringRef(Path));
+    if (!Attach->change())
+      return C.failure("cannot read `" + Path + "`");
+    if (Index == 0) {
+      Expected<Statement> Tables =
+          C.prepare("SELECT sql FROM shard.sqlite_master WHERE sql NOT NULL "
+                    "ORDER BY rowid");
+      if (!Tables)
+        return Tables.takeError();
+      std::string Create;
+      Expected<bool> HasRow = C.next(*Tables);
+      for (; HasRow && *HasRow; HasRow = C.next(*Tables))
+        Create += (Tables->textAt(0) + ";\n").str();
+      if (!HasRow)
+        return HasRow.takeError();
+      *Tables = Statement();
+      if (Error E = C.run(
+              Create + "INSERT INTO sweep SELECT * FROM shard.sweep; UPDATE "
+                       "sweep SET value = '1/1' WHERE name = 'shard'; INSERT "
+                       "INTO axis_values SELECT * FROM shard.axis_values"))
+        return E;
+    }
+    // `WHERE true` tells the conflict clause from a join.
+    if (Error E = C.run("BEGIN; INSERT INTO metrics SELECT * FROM "
+                        "shard.metrics; INSERT INTO units SELECT * FROM "
+                        "shard.units; " +
+                        insertRejection("SELECT * FROM shard.rejections WHERE "
+                                        "true") +
+                        "; COMMIT; DETACH shard"))
+      return E;
+  }
+  return Error::success();
+}
+
+Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
+  if (sys::fs::exists(To))
+    return createStringError("`" + To + "`: is there already");
+  StringMap<std::string> First, Seen;
+  for (const auto &[Index, Path] : enumerate(Shards)) {
+    Expected<StringMap<std::string>> Facts = readFacts(Path);
+    if (!Facts)
+      return Facts.takeError();
+    if (Index == 0)
+      First = *Facts;
+    if (Error E = checkShard(Path, *Facts, Shards.front(), First, Seen))
+      return E;
+  }
+  const std::string Beside = (To + ".part").str();
+  sys::fs::remove(Beside);
+  auto Clean = make_scope_exit([&] { sys::fs::remove(Beside); });
+  {
+    Expected<Connection> C = Connection::open(Beside, Connection::Mode::Write);
+    if (!C)
+      return C.takeError();
+    if (Error E = fill(*C, Shards))
+      return E;
+    Expected<int64_t> Units = C->number("SELECT count(*) FROM units");
+    if (!Units)
+      return Units.takeError();
+    if (Twine(*Units).str() != First.lookup("units"))
+      return createStringError(
+          "`" + To + "`: there are " + Twine(*Units) + " of " +
+          First.lookup("units") +
+          " units; a shard is missing, or has not come to its end");
+  }
+  if (std::error_code Code = sys::fs::rename(Beside, To))
+    return createStringError("`" + To + "`: " + Code.message());
+  return Error::success();
+}
+
+} // namespace foretrace::sweep
