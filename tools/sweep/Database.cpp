@@ -39,8 +39,8 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S,
   if (!C)
     return C.takeError();
   // Others read while this one writes; what is committed survives a kill.
-  if (Error E =
-          C->run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"))
+  if (Error E = C->run("PRAGMA journal_mode = WAL; PRAGMA synchronous = "
+                       "NORMAL; PRAGMA cache_size = -8192"))
     return E;
   Expected<int64_t> Tables = C->number("SELECT count(*) FROM sqlite_master"),
                     Own = C->number("SELECT count(*) FROM sqlite_master "
@@ -93,7 +93,12 @@ Expected<std::vector<int64_t>> Database::done() {
 }
 
 Error Database::writeRows(int64_t Unit, const Tally &T) {
-  for (const auto &[Row, Id] : enumerate(T.Accepted)) {
+  // What stands side by side in the file is written so.
+  std::vector<std::pair<int64_t, size_t>> Order;
+  for (const auto &[Row, Id] : enumerate(T.Accepted))
+    Order.emplace_back(Id, Row);
+  llvm::sort(Order);
+  for (const auto &[Id, Row] : Order) {
     AddPoint.bind(1, Id);
     for (size_t M = 0; M < T.Metrics.size(); ++M)
       AddPoint.bind(static_cast<int>(M) + 2, T.Metrics[M][Row]);

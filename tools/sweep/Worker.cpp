@@ -208,7 +208,7 @@ void Worker::ask(Known &K) {
       Out.Metrics[M].push_back(K.Columns.figure(Accepted[I], M));
 }
 
-/// A job that has no structure.
+/// By the figures of a program.
 void Worker::accept(ir::Program &P, int64_t Point) {
   const std::vector<ir::ExprId> Metrics = metricsOf(P);
   if (any_of(Metrics,
@@ -219,7 +219,8 @@ void Worker::accept(ir::Program &P, int64_t Point) {
     Of.push_back(P.Sizes.value(M));
 }
 
-/// Compiles the first row without a verdict, and asks its structure about all.
+/// Compiles the first row without a verdict, and asks its structure about all;
+/// if it has none, the compiler's verdict is that of this row alone.
 void Worker::compile(size_t Row) {
   ir::Program Job;
   Job.Spec = *Base;
@@ -231,15 +232,18 @@ void Worker::compile(size_t Row) {
   const bool IsLegal =
       runPasses(Job, pipelineFor({ir::Fact::Totalled}), Diags, {}) &&
       !Diags.hasErrors();
+  const size_t Before = Left.size();
   if (std::optional<Structure> Found = Structure::of(Job)) {
-    const size_t Before = Left.size();
+    if (Structures.size() == MaxStructures) {
+      flush();
+      Structures.pop_back();
+    }
     Structures.insert(Structures.begin(),
                       std::make_unique<Known>(std::move(*Found), P, Splits));
     ask(*Structures.front());
-    assert(Left.size() < Before && "a job is of its own structure");
-    (void)Before;
-    return;
   }
+  if (Left.size() != Before)
+    return;
   Left.erase(Left.begin());
   if (IsLegal)
     accept(Job, Points[Row]);

@@ -20,6 +20,8 @@ public:
 
 private:
   static constexpr size_t BlockSize = StructureColumns::BlockSize;
+  /// Of a job that are kept: one has some megabytes of columns.
+  static constexpr size_t MaxStructures = 32;
 
   /// A structure of the job that was read, and what points of it are.
   struct Known {
