@@ -35,6 +35,9 @@ Error Database::checkSame(const Sweep &S, StringRef Sources) {
 
 Expected<Database> Database::open(StringRef Path, const Sweep &S,
                                   StringRef Sources) {
+  Expected<WriteLock> Lock = WriteLock::take(Path);
+  if (!Lock)
+    return Lock.takeError();
   Expected<Connection> C = Connection::open(Path, Connection::Mode::Write);
   if (!C)
     return C.takeError();
@@ -50,6 +53,7 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S,
   if (*Tables != 0 && *Own == 0)
     return C->failure("is a database, but no sweep's");
   Database D(std::move(*C));
+  D.Lock.emplace(std::move(*Lock));
   if (Error E = *Tables == 0 ? D.create(S, Sources) : D.checkSame(S, Sources))
     return E;
   const std::pair<Statement *, std::string> Inserts[] = {

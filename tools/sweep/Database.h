@@ -9,6 +9,7 @@
 
 #include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
+#include "tools/sweep/WriteLock.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::sweep {
@@ -19,7 +20,8 @@ enum class RowFormat : unsigned char { Table, CSV, JSON };
 class Database {
 public:
   /// Opens the file at \p Path for \p S, whose sources have the digest
-  /// \p Sources; makes it if there is none. An error if it is another sweep's.
+  /// \p Sources; makes it if there is none. An error if it is another sweep's,
+  /// or another process writes to it.
   static llvm::Expected<Database> open(llvm::StringRef Path, const Sweep &S,
                                        llvm::StringRef Sources);
   /// Opens what a sweep wrote, to be read.
@@ -47,6 +49,7 @@ private:
   llvm::Error checkSame(const Sweep &S, llvm::StringRef Sources);
   llvm::Error writeRows(int64_t Unit, const Tally &T);
 
+  std::optional<WriteLock> Lock; ///< of one that is written
   Connection C;
   Statement AddPoint, AddRejection, AddUnit;
 };

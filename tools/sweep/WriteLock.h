@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps other sweeps from writing to a file. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_WRITELOCK_H
+#define FORETRACE_TOOLS_SWEEP_WRITELOCK_H
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <memory>
+
+namespace foretrace::sweep {
+
+/// Holds a file beside the one at a path, which goes with it; whoever is killed
+/// holds it no more.
+class WriteLock {
+public:
+  /// An error if another process has it.
+  static llvm::Expected<WriteLock> take(llvm::StringRef Path);
+
+  WriteLock(WriteLock &&) = default;
+  WriteLock &operator=(WriteLock &&) = default;
+  ~WriteLock();
+
+private:
+  WriteLock() = default;
+
+  std::string Beside;
+  std::unique_ptr<llvm::raw_fd_ostream> File;
+  std::unique_ptr<llvm::sys::fs::FileLocker> Held;
+};
+
+} // namespace foretrace::sweep
+
+#endif
