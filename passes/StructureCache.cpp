@@ -95,15 +95,16 @@ std::vector<const PassInfo *> StructureCache::passes() {
 
 bool StructureCache::complete(Program &P,
                               llvm::function_ref<bool(Program &)> Run) {
-  const std::string Key = keyOf(P);
-  const auto Found = Known.find(Key);
-  if (Found == Known.end()) {
+  const auto [Found, IsFirst] = Known.try_emplace(keyOf(P));
+  std::optional<Program> &Kept = Found->second;
+  if (!Kept) {
     if (!Run(P))
       return false;
-    Known.try_emplace(Key, P);
+    if (!IsFirst)
+      Kept = P;
     return true;
   }
-  const Program &Made = Found->second;
+  const Program &Made = *Kept;
   P.Blocks = Made.Blocks;
   P.Layers = Made.Layers;
   P.Facts = Made.Facts;

@@ -10,20 +10,22 @@
 
 namespace foretrace {
 
-/// What these passes made of each structure that was seen.
+/// What these passes made of each structure that was seen twice: who compiles a
+/// single job is not to pay for a copy.
 class StructureCache {
 public:
   /// The passes, `derive` not among them.
   static std::vector<const PassInfo *> passes();
 
   /// Brings \p P, which is derived, to Fact::Totals: with the help of \p Run,
-  /// which runs the passes on it, if no job of its structure came before.
+  /// which runs the passes on it, if two jobs of its structure did not come
+  /// before.
   /// Returns what \p Run does.
   bool complete(ir::Program &P, llvm::function_ref<bool(ir::Program &)> Run);
 
 private:
   /// By all that decides (see `keyOf` in the source).
-  llvm::StringMap<ir::Program> Known;
+  llvm::StringMap<std::optional<ir::Program>> Known;
 };
 
 } // namespace foretrace

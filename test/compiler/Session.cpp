@@ -110,6 +110,7 @@ static void shareStructure() {
   };
   Compile("32", "2");
   Compile("64", "4");
+  Compile("128", "2");
   Compile("64", "1");
   Compile("16", "8");
 }
