@@ -101,8 +101,8 @@ Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
       return E;
   }
   const std::string Beside = (To + ".part").str();
-  sys::fs::remove(Beside);
-  auto Clean = make_scope_exit([&] { sys::fs::remove(Beside); });
+  (void)sys::fs::remove(Beside);
+  auto Clean = make_scope_exit([&] { (void)sys::fs::remove(Beside); });
   {
     Expected<Connection> C = Connection::open(Beside, Connection::Mode::Write);
     if (!C)

@@ -28,7 +28,7 @@ Expected<WriteLock> WriteLock::take(StringRef Path) {
 
 WriteLock::~WriteLock() {
   if (Held)
-    sys::fs::remove(Beside); // before it is free
+    (void)sys::fs::remove(Beside); // before it is free
 }
 
 } // namespace foretrace::sweep
