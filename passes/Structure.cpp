@@ -71,8 +71,16 @@ StageSplitter::StageSplitter(const Structure &S, const ExprCode &Figures,
     }
 }
 
+/// Room for what the numbers of some are.
+template <typename MapT> static void limit(MapT &Kept) {
+  constexpr size_t MaxKept = size_t(1) << 14;
+  if (Kept.size() >= MaxKept)
+    Kept.clear();
+}
+
 const std::optional<std::vector<StageCount>> &
 StageSplitter::split(const SplitNumbers &Of) {
+  limit(*Known);
   const auto [It, IsNew] = Known->try_emplace(Of);
   if (!IsNew)
     return It->second;
@@ -107,8 +115,10 @@ StageSplitter::valuesOf(const SplitNumbers &Of) {
 
 const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of) {
   auto It = Values.find(Of);
-  if (It == Values.end())
+  if (It == Values.end()) {
+    limit(Values);
     It = Values.emplace(Of, valuesOf(Of)).first;
+  }
   return It->second ? &*It->second : nullptr;
 }
 

@@ -49,7 +49,8 @@ constexpr size_t NumSplitNumbers = 6;
 using SplitNumbers = std::array<int64_t, NumSplitNumbers>;
 
 /// How jobs are split that differ in numbers alone: what `countStages` says,
-/// nothing if they can't be. Structures of such jobs share it.
+/// nothing if they can't be. Structures of such jobs share it. As each job can
+/// have numbers of its own, what is kept is dropped when it is too much.
 using StageSplits =
     std::map<SplitNumbers, std::optional<std::vector<StageCount>>>;
 
@@ -64,7 +65,8 @@ public:
   numbersOf(ir::ParallelSpec &P);
 
   /// What the leaves of the figures that are `leaves()` are worth, null if a
-  /// job of these numbers has other kinds of stages than the structure.
+  /// job of these numbers has other kinds of stages than the structure. Good
+  /// until the next call.
   const std::vector<int64_t> *find(const SplitNumbers &Of);
   llvm::ArrayRef<size_t> leaves() const { return Leaves; }
 

@@ -68,7 +68,8 @@ static Error sweepAll(const sweep::Sweep &S) {
       return Opened.takeError();
     DB.emplace(std::move(*Opened));
   }
-  sweep::ProgressPrinter Shown(S.Space.size(), Progress == "json", isQuiet());
+  sweep::ProgressPrinter Shown(sweep::Engine(S).points(), Progress == "json",
+                               isQuiet());
   Expected<sweep::Summary> Done =
       sweep::runSweep(S, DB ? &*DB : nullptr, Threads,
                       [&](const sweep::Summary &At) { Shown.show(At); });

@@ -58,6 +58,14 @@ int64_t Engine::pointsOf(int64_t Unit) const {
   return std::min(UnitSize, S.Space.size() - Unit * UnitSize);
 }
 
+int64_t Engine::points() const {
+  const int64_t Last = units() - 1, Count = S.Of.Count;
+  const int64_t Units = units() / Count + (S.Of.Index <= units() % Count);
+  return Units == 0 ? 0
+                    : Units * UnitSize -
+                          (S.Of.has(Last) ? UnitSize - pointsOf(Last) : 0);
+}
+
 namespace {
 
 /// Hands out workers, of which there are as many as threads.
@@ -97,11 +105,17 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
   DefaultThreadPool Pool(hardware_concurrency(Threads));
   // Some ahead of what is taken, so that no thread waits; not all.
   const size_t MaxRunning = 2 * Pool.getMaxConcurrency();
-  std::deque<std::pair<int64_t, std::shared_future<Tally>>> Running;
+  struct Job {
+    int64_t Unit;
+    std::shared_ptr<Tally> Result;
+    std::shared_future<void> Done;
+  };
+  std::deque<Job> Running;
   auto TakeFirst = [&] {
-    auto [Unit, Result] = std::move(Running.front());
+    const Job First = std::move(Running.front());
     Running.pop_front();
-    return Take(Unit, Tally(Result.get()));
+    First.Done.wait();
+    return Take(First.Unit, std::move(*First.Result));
   };
   bool GoesOn = true;
   for (int64_t Unit = 0, Last = units(); GoesOn && Unit < Last; ++Unit) {
@@ -111,9 +125,10 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
       Done = Done.drop_front();
       continue;
     }
-    Running.emplace_back(Unit, Pool.async([&All, this, Unit] {
-      return All.run(Unit * UnitSize, pointsOf(Unit));
-    }));
+    auto Result = std::make_shared<Tally>();
+    Running.push_back({Unit, Result, Pool.async([&All, this, Unit, Result] {
+                         *Result = All.run(Unit * UnitSize, pointsOf(Unit));
+                       })});
     if (Running.size() == MaxRunning)
       GoesOn = TakeFirst();
   }

@@ -26,7 +26,7 @@ struct Reason {
 /// Points that are rejected alike.
 struct Rejection {
   int64_t Count = 0;
-  int64_t Example = INT64_MAX; ///< the least of those that were looked at
+  int64_t Example = INT64_MAX; ///< the least; of a part, one that is in it
 };
 
 /// What became of some points.
@@ -71,6 +71,8 @@ public:
   /// Of all shards; the same for any number of threads.
   int64_t units() const;
   int64_t pointsOf(int64_t Unit) const;
+  /// Of the shard.
+  int64_t points() const;
   /// Runs all units of the shard but those of \p Done, which is sorted, on \p
   /// Threads threads (0: as many as there are processors), and hands what they
   /// have to \p Take, in order, until that returns false.

@@ -78,6 +78,9 @@ std::string digestOf(const Sweep &S) {
       Hash.update(B->getBuffer());
   for (const std::string &Text : S.Options.Overrides)
     Hash.update(Text + "\n");
+  for (unsigned I = 0; I < diag::NumDiagnostics; ++I)
+    if (const auto Id = static_cast<diag::Id>(I); S.Diags.isAllowed(Id))
+      Hash.update(getDiagnosticInfo(Id).Slug.str() + "\n");
   return toHex(Hash.final(), /*LowerCase=*/true);
 }
 

@@ -24,7 +24,7 @@ runSweep(const Sweep &S, Database *DB, unsigned Threads,
          llvm::function_ref<void(const Summary &)> Progress);
 
 /// What tells the files that a sweep reads from others: of those that its first
-/// point reads, and of -D.
+/// point reads, of -D, and of which diagnostics are allowed.
 std::string digestOf(const Sweep &S);
 
 /// A line.

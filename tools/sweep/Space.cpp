@@ -81,7 +81,7 @@ static Error addItem(StringRef Item, std::vector<std::string> &To) {
   int64_t From, Until;
   if (First.size() != Item.size()) {
     if (First.trim().getAsInteger(10, From) ||
-        Last.trim().getAsInteger(10, Until))
+        Last.trim().getAsInteger(10, Until) || From < 0)
       return badAxis(Item, "is no range of integers, such as `1..16`");
     return addRange(Item, From, Until, To);
   }
