@@ -59,6 +59,13 @@ static Nanoseconds nanoseconds(double Microseconds) {
   return Nanoseconds(std::llrint(Microseconds * 1000.0));
 }
 
+Nanoseconds foretrace::timeAtRate(int64_t Amount, int64_t PerSecond) {
+  const __int128 Scaled = static_cast<__int128>(Amount) * 1000000000;
+  const __int128 Time = (Scaled + PerSecond - 1) / PerSecond;
+  return Time > INT64_MAX ? Nanoseconds::overflow()
+                          : Nanoseconds(static_cast<int64_t>(Time));
+}
+
 Nanoseconds foretrace::nanosecondsOf(const ProfileTime &T) {
   return nanoseconds(T.Microseconds);
 }
@@ -93,14 +100,10 @@ OpTime BlockTimer::roofline(const Op &O) const {
   const Bytes Touched = P.Sizes.value(T.Touched);
   if (Touched.isOverflow())
     return T;
-  auto Ceil = [](int64_t Amount, int64_t PerSecond) {
-    __int128 Scaled = static_cast<__int128>(Amount) * 1000000000;
-    return (Scaled + PerSecond - 1) / PerSecond;
-  };
-  const __int128 Time = std::max(Ceil(workOf(P, O).value(), *D.PeakFlops),
-                                 Ceil(Touched.value(), *D.MemoryBandwidth));
-  if (Time <= INT64_MAX)
-    T.Time = Nanoseconds(static_cast<int64_t>(Time));
+  const Nanoseconds OfCompute = timeAtRate(workOf(P, O).value(), *D.PeakFlops),
+                    OfMemory = timeAtRate(Touched.value(), *D.MemoryBandwidth);
+  if (!OfCompute.isOverflow() && !OfMemory.isOverflow())
+    T.Time = Nanoseconds(std::max(OfCompute.value(), OfMemory.value()));
   return T;
 }
 

@@ -35,6 +35,9 @@ struct OpTime {
 /// leaves unmeasured takes no time. \p P takes in sizes.
 std::vector<OpTime> timesOf(ir::Program &P, const ir::Block &B);
 
+/// What \p Amount, of FLOPs or bytes, takes at a rate for a second, rounded up.
+Nanoseconds timeAtRate(int64_t Amount, int64_t PerSecond);
+
 /// A measured time in ns.
 Nanoseconds nanosecondsOf(const ir::ProfileTime &T);
 

@@ -43,7 +43,7 @@ private:
   std::vector<size_t> Firsts;
 };
 
-/// Numbers that it follows from how a job is split over stages, in the order of
+/// The numbers that decide how a job is split over stages, in the order of
 /// `Structure::legality`.
 constexpr size_t NumSplitNumbers = 6;
 using SplitNumbers = std::array<int64_t, NumSplitNumbers>;

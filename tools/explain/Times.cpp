@@ -77,10 +77,7 @@ static Derivation atRate(Operand Amount, Operand Rate) {
 }
 
 static int64_t valueAtRate(const Derivation &D) {
-  const __int128 Scaled =
-      static_cast<__int128>(D.Operands[0].Value) * 1000000000;
-  return static_cast<int64_t>((Scaled + D.Operands[1].Value - 1) /
-                              D.Operands[1].Value);
+  return timeAtRate(D.Operands[0].Value, D.Operands[1].Value).value();
 }
 
 Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {

@@ -92,6 +92,8 @@ ExitCode runSweep() {
     Error E = queryFile();
     return E ? failure(std::move(E)) : ExitSuccess;
   }
+  if (!Progress.empty() && Progress != "json")
+    return usageError("--progress: json");
   if (jobPath().empty() || Axes.empty())
     return usageError("sweep: a job or an axis is missing, for example "
                       "`foretrace sweep job.fore --sweep parallel.tp=1,2,4`");

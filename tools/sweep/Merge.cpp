@@ -26,6 +26,8 @@ static Expected<StringMap<std::string>> readFacts(StringRef Path) {
     Facts[Rows->textAt(0)] = Rows->textAt(1).str();
   if (!HasRow)
     return HasRow.takeError();
+  if (!Facts.contains("shard"))
+    return createStringError("`" + Path + "`: does not say which shard it is");
   return Facts;
 }
 
@@ -40,6 +42,13 @@ static Error checkShard(StringRef Path, const StringMap<std::string> &Facts,
                                FirstPath + "`: its " + F.first() + " is `" +
                                Facts.lookup(F.first()) + "`, not `" + F.second +
                                "`");
+  auto PartsOf = [](const StringMap<std::string> &Of) {
+    return StringRef(Of.find("shard")->second).split('/').second;
+  };
+  if (PartsOf(Facts) != PartsOf(First))
+    return createStringError("`" + Path + "`: is one of " + PartsOf(Facts) +
+                             " shards, `" + FirstPath + "` one of " +
+                             PartsOf(First));
   const auto [It, IsNew] = Seen.try_emplace(Facts.lookup("shard"), Path.str());
   if (!IsNew)
     return createStringError("`" + Path + "`: is shard " + It->first() +
