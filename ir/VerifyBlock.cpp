@@ -140,11 +140,19 @@ bool BlockVerifier::verifyView(const Value &V, SourceRange Range) {
 /// The quotient with a rest for which \p Of, which has no value, has none;
 /// nothing if that is beyond 2^63.
 static std::optional<ExprId> findRest(const ExprTable &Sizes, ExprId Of) {
-  const ExprNode &N = Sizes[Of];
-  for (const ExprId Operand : {N.Left, N.Right})
-    if (Operand.isValid() && Sizes.value(Operand) == NoValue)
-      return findRest(Sizes, Operand);
-  return N.Op == ExprOp::Div ? std::optional(Of) : std::nullopt;
+  auto LacksValue = [&](ExprId Operand) {
+    return Operand.isValid() && Sizes.value(Operand) == NoValue;
+  };
+  // As many summands as there are blocks: no recursion.
+  while (true) {
+    const ExprNode &N = Sizes[Of];
+    if (LacksValue(N.Left))
+      Of = N.Left;
+    else if (LacksValue(N.Right))
+      Of = N.Right;
+    else
+      return N.Op == ExprOp::Div ? std::optional(Of) : std::nullopt;
+  }
 }
 
 void BlockVerifier::reportSize(const Value &V, SourceRange Range) {
