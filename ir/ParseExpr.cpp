@@ -32,28 +32,36 @@ private:
 bool ExprParser::sum(ExprId &Out, unsigned Depth) {
   if (Depth > MaxDepth)
     return In.expected("a size with fewer parentheses");
-  if (!product(Out, Depth))
-    return false;
-  while (In.takePunct("+")) {
-    ExprId Right;
-    if (!product(Right, Depth))
+  // All at once: one after the other each would put the others in order.
+  llvm::SmallVector<ExprId, 8> Summands;
+  do {
+    if (!product(Summands.emplace_back(), Depth))
       return false;
-    Out = P.Sizes.add(Out, Right);
-  }
+  } while (In.takePunct("+"));
+  Out = Summands.size() == 1 ? Summands.front() : P.Sizes.sum(Summands);
   return true;
 }
 
 bool ExprParser::product(ExprId &Out, unsigned Depth) {
-  if (!primary(Out, Depth))
+  llvm::SmallVector<ExprId, 8> Factors(1);
+  if (!primary(Factors.back(), Depth))
     return false;
+  auto Multiply = [&] {
+    return Factors.size() == 1 ? Factors.front() : P.Sizes.product(Factors);
+  };
   for (;;) {
-    const bool Multiplies = In.takePunct("*");
-    if (!Multiplies && !In.takePunct("/"))
+    if (In.takePunct("*")) {
+      if (!primary(Factors.emplace_back(), Depth))
+        return false;
+      continue;
+    }
+    Out = Multiply();
+    if (!In.takePunct("/"))
       return true;
-    ExprId Right;
-    if (!primary(Right, Depth))
+    ExprId Divisor;
+    if (!primary(Divisor, Depth))
       return false;
-    Out = Multiplies ? P.Sizes.mul(Out, Right) : P.Sizes.div(Out, Right);
+    Factors.assign(1, P.Sizes.div(Out, Divisor));
   }
 }
 
