@@ -121,8 +121,24 @@ struct If {
   ExprPtr Condition;
   std::vector<Entry> Then, Else;
 };
+/// `parallel.tp in {1, 2..4}`; of several keys, each value is a list.
+struct Axis {
+  struct Element {
+    ExprPtr First;
+    ExprPtr Last; ///< of a range; else null
+    SourceRange Range;
+  };
+  std::vector<Name> Keys; ///< not empty
+  std::vector<Element> Elements;
+  SourceRange Range; ///< of all of it
+};
+/// `where condition`, `minimize metric`, `maximize metric`, `keep top(3)`.
+struct Clause {
+  Word Keyword;
+  ExprPtr Of;
+};
 struct Entry {
-  std::variant<Assignment, Section, Let, Require, If> Node;
+  std::variant<Assignment, Section, Let, Require, If, Axis, Clause> Node;
   SourceRange Range;
 };
 

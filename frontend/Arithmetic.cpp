@@ -42,10 +42,10 @@ struct Operation {
 private:
   Result integers(int64_t X, int64_t Y, Dimension Dim);
   Result reals(double X, double Y, Dimension Dim);
+  Result logic();
   Result compare();
   Result lists(ListValue First, const ListValue &Second);
   Result repeated(int64_t Times, const ListValue &L);
-  std::optional<Dimension> dimension();
   Result mismatch() {
     Diags.report(OpRange, diag::OperandMismatch, getSpelling(Op), describe(A),
                  describe(B));
@@ -59,21 +59,19 @@ private:
 
 } // namespace
 
-/// The dimension of the result; nothing if the operands don't go together.
-std::optional<Dimension> Operation::dimension() {
-  bool SameDim = A.Dim == B.Dim;
-  if (Op == BinaryOp::Mul &&
-      (A.Dim == Dimension::Count || B.Dim == Dimension::Count))
-    return A.Dim == Dimension::Count ? B.Dim : A.Dim;
+std::optional<Dimension> foretrace::dimensionOf(BinaryOp Op, Dimension A,
+                                                Dimension B) {
+  if (Op == BinaryOp::Mul && (A == Dimension::Count || B == Dimension::Count))
+    return A == Dimension::Count ? B : A;
   if (Op == BinaryOp::Div || Op == BinaryOp::FloorDiv) {
-    if (SameDim)
+    if (A == B)
       return Dimension::Count;
-    if (B.Dim == Dimension::Count)
-      return A.Dim;
+    if (B == Dimension::Count)
+      return A;
     return std::nullopt;
   }
-  if (SameDim && Op != BinaryOp::Mul)
-    return A.Dim;
+  if (A == B && Op != BinaryOp::Mul)
+    return A;
   return std::nullopt;
 }
 
@@ -149,6 +147,14 @@ template <typename T> static int order(const T &X, const T &Y) {
   return X < Y ? -1 : X > Y ? 1 : 0;
 }
 
+Operation::Result Operation::logic() {
+  const bool *X = A.getIf<bool>(), *Y = B.getIf<bool>();
+  if (!X || !Y)
+    return mismatch();
+  return Value{Op == BinaryOp::And ? *X && *Y : *X || *Y, Dimension::Count,
+               Range};
+}
+
 Operation::Result Operation::compare() {
   int Order;
   bool IsOrdered = false;
@@ -204,6 +210,8 @@ Operation::Result Operation::repeated(int64_t Times, const ListValue &L) {
 }
 
 Operation::Result Operation::run() {
+  if (Op == BinaryOp::And || Op == BinaryOp::Or)
+    return logic();
   if (Op >= BinaryOp::Eq)
     return compare();
   const int64_t *X = A.getIf<int64_t>(), *Y = B.getIf<int64_t>();
@@ -226,7 +234,7 @@ Operation::Result Operation::run() {
     return repeated(X ? *X : *Y, X ? *M : *L);
   if (!A.isNumber() || !B.isNumber())
     return mismatch();
-  std::optional<Dimension> Dim = dimension();
+  const std::optional<Dimension> Dim = dimensionOf(Op, A.Dim, B.Dim);
   if (!Dim)
     return mismatch();
   if (X && Y)
@@ -238,12 +246,16 @@ std::optional<Value> foretrace::applyBinary(BinaryOp Op, SourceRange OpRange,
                                             const Value &A, const Value &B,
                                             SourceRange Range,
                                             DiagnosticEngine &Diags) {
+  if (A.isOfPoint() || B.isOfPoint())
+    return applyToPoints(Op, OpRange, A, B, Range, Diags);
   return Operation{Op, OpRange, Range, A, B, Diags}.run();
 }
 
 std::optional<Value> foretrace::applyUnary(ast::UnaryOp Op, const Value &A,
                                            SourceRange Range,
                                            DiagnosticEngine &Diags) {
+  if (A.isOfPoint())
+    return applyToPoints(Op, A, Range, Diags);
   if (Op == ast::UnaryOp::Not) {
     if (const bool *B = A.getIf<bool>())
       return Value{!*B, Dimension::Count, Range};
@@ -293,6 +305,8 @@ std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
     return Out ? applyUnary(ast::UnaryOp::Negate, *Out, Range, Diags)
                : std::nullopt;
   }
+  if (A.isOfPoint() || B.isOfPoint())
+    return chooseOfPoints(Callee, A, B, Range, Diags);
   BinaryOp Better = Callee.Text == "min" ? BinaryOp::Le : BinaryOp::Ge;
   std::optional<Value> TakeFirst =
       applyBinary(Better, Callee.Range, A, B, Range, Diags);

@@ -13,7 +13,12 @@ namespace foretrace {
 /// As a message calls it: "+", "<=".
 llvm::StringRef getSpelling(ast::BinaryOp Op);
 
-/// \p A op \p B, except `and` and `or`; \p Range is the whole expression.
+/// The dimension of \p A op \p B, numbers that are not compared; nothing if
+/// they don't go together.
+std::optional<Dimension> dimensionOf(ast::BinaryOp Op, Dimension A,
+                                     Dimension B);
+
+/// \p A op \p B; \p Range is the whole expression.
 std::optional<Value> applyBinary(ast::BinaryOp Op, SourceRange OpRange,
                                  const Value &A, const Value &B,
                                  SourceRange Range, DiagnosticEngine &Diags);
@@ -24,6 +29,18 @@ std::optional<Value> applyUnary(ast::UnaryOp Op, const Value &A,
 std::optional<Value> applyCall(const ast::Word &Callee,
                                llvm::ArrayRef<Value> Arguments,
                                SourceRange Range, DiagnosticEngine &Diags);
+
+// The same if an operand is of the points of a sweep: the result is an
+// expression of its table.
+std::optional<Value> applyToPoints(ast::BinaryOp Op, SourceRange OpRange,
+                                   const Value &A, const Value &B,
+                                   SourceRange Range, DiagnosticEngine &Diags);
+std::optional<Value> applyToPoints(ast::UnaryOp Op, const Value &A,
+                                   SourceRange Range, DiagnosticEngine &Diags);
+/// `min` and `max`.
+std::optional<Value> chooseOfPoints(const ast::Word &Callee, const Value &A,
+                                    const Value &B, SourceRange Range,
+                                    DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

@@ -40,10 +40,11 @@ void BodyBuilder::flatten(const std::vector<ast::Entry> &Entries, Scope &Names,
       Let.Name = L->Name;
       Let.Definition = L->Value.get();
       Names.add(std::move(Let), Diags);
+    } else if (const auto *If = std::get_if<ast::If>(&E.Node)) {
+      if (std::optional<bool> C = Eval.evaluateCondition(*If->Condition, Names))
+        flatten(*C ? If->Then : If->Else, Names, Out);
     } else {
-      const auto &If = std::get<ast::If>(E.Node);
-      if (std::optional<bool> C = Eval.evaluateCondition(*If.Condition, Names))
-        flatten(*C ? If.Then : If.Else, Names, Out);
+      Diags.report(E.Range, diag::SweepEntry);
     }
   }
 }

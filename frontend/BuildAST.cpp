@@ -20,6 +20,7 @@ public:
 
   ast::Item item(ForeParser::ItemContext &C);
   ast::ExprPtr expr(ForeParser::ExprContext &C);
+  std::vector<ast::Axis::Element> elements(ForeParser::ElementsContext &C);
 
 private:
   SourceRange range(ParserRuleContext &C) const {
@@ -43,11 +44,12 @@ private:
   ast::If conditionalEntries(ForeParser::If_Context &C);
   std::vector<ast::Entry> block(ForeParser::BlockContext &C);
   ast::Entry entry(ForeParser::EntryContext &C);
+  ast::Axis axis(ForeParser::AxisContext &C);
 
   std::vector<ast::ExprPtr> exprs(ArrayRef<ForeParser::ExprContext *> Cs);
   ast::Number number(ForeParser::NumberContext &C);
   ast::Number quantity(ForeParser::QuantityContext &C);
-  ast::Name path(ForeParser::PathContext &C);
+  template <typename PathContext> ast::Name path(PathContext &C);
   ast::Binary binary(ForeParser::BinaryContext &C);
 
   SourceText Text;
@@ -168,7 +170,30 @@ ast::Entry Builder::entry(ForeParser::EntryContext &C) {
     return {let(*L), R};
   if (ForeParser::RequireContext *Q = C.require())
     return {require(*Q), R};
-  return {conditionalEntries(*C.if_()), R};
+  if (ForeParser::If_Context *I = C.if_())
+    return {conditionalEntries(*I), R};
+  if (ForeParser::AxisContext *A = C.axis())
+    return {axis(*A), R};
+  ForeParser::ClauseContext &Clause = *C.clause();
+  const SourceRange Keyword = getRange(*Clause.op, Text);
+  return {ast::Clause{{slice(Keyword).str(), Keyword}, expr(*Clause.expr())},
+          R};
+}
+
+ast::Axis Builder::axis(ForeParser::AxisContext &C) {
+  ast::Axis Out{{}, elements(*C.elements()), range(C)};
+  for (ForeParser::KeyContext *Key : C.key())
+    Out.Keys.push_back(path(*Key));
+  return Out;
+}
+
+std::vector<ast::Axis::Element>
+Builder::elements(ForeParser::ElementsContext &C) {
+  std::vector<ast::Axis::Element> Out;
+  for (ForeParser::ElementContext *E : C.element())
+    Out.push_back({expr(*E->expr(0)), E->RANGE() ? expr(*E->expr(1)) : nullptr,
+                   range(*E)});
+  return Out;
 }
 
 std::vector<ast::ExprPtr>
@@ -226,7 +251,7 @@ ast::Number Builder::quantity(ForeParser::QuantityContext &C) {
   return Out;
 }
 
-ast::Name Builder::path(ForeParser::PathContext &C) {
+template <typename PathContext> ast::Name Builder::path(PathContext &C) {
   ast::Name Out;
   Out.Path.push_back(word(*C.name()));
   for (ForeParser::WordContext *Part : C.word())
@@ -320,6 +345,12 @@ ast::File buildFile(ForeParser::FileContext &Tree, SourceText Text,
 ast::ExprPtr buildExpression(ForeParser::ExpressionContext &Tree,
                              SourceText Text, DiagnosticEngine &Diags) {
   return Builder(Text, Diags).expr(*Tree.expr());
+}
+
+std::vector<ast::Axis::Element>
+buildElements(ForeParser::GivenElementsContext &Tree, SourceText Text,
+              DiagnosticEngine &Diags) {
+  return Builder(Text, Diags).elements(*Tree.elements());
 }
 
 } // namespace foretrace

@@ -19,6 +19,11 @@ ast::File buildFile(grammar::ForeParser::FileContext &Tree, SourceText Text,
 ast::ExprPtr buildExpression(grammar::ForeParser::ExpressionContext &Tree,
                              SourceText Text, DiagnosticEngine &Diags);
 
+/// The same for the elements of an axis.
+std::vector<ast::Axis::Element>
+buildElements(grammar::ForeParser::GivenElementsContext &Tree, SourceText Text,
+              DiagnosticEngine &Diags);
+
 } // namespace foretrace
 
 #endif

@@ -139,18 +139,28 @@ Evaluator::Result Evaluator::visit(const ast::Unary &U) {
   return A ? applyUnary(U.Op, *A, Range, Diags) : std::nullopt;
 }
 
+/// A condition, of the job or of the points of a sweep.
+Evaluator::Result Evaluator::truth(const ast::Expr &E) {
+  Result V = evaluate(E, *Names);
+  if (!V || V->getIf<bool>() || V->getIf<ConditionValue>())
+    return V;
+  Diags.report(E.Range, diag::NotACondition, describe(*V));
+  return std::nullopt;
+}
+
 /// `and` and `or` look at the right side only if the left leaves it open.
 Evaluator::Result Evaluator::logic(const ast::Binary &B) {
   SourceRange Range = Current->Range;
-  std::optional<bool> Left = evaluateCondition(*B.Left, *Names);
+  const Result Left = truth(*B.Left);
   if (!Left)
     return std::nullopt;
-  if (*Left == (B.Op == ast::BinaryOp::Or))
-    return Value{*Left, Dimension::Count, Range};
-  std::optional<bool> Right = evaluateCondition(*B.Right, *Names);
+  if (const bool *L = Left->getIf<bool>();
+      L && *L == (B.Op == ast::BinaryOp::Or))
+    return Value{*L, Dimension::Count, Range};
+  Result Right = truth(*B.Right);
   if (!Right)
     return std::nullopt;
-  return Value{*Right, Dimension::Count, Range};
+  return applyBinary(B.Op, B.OpRange, *Left, *Right, Range, Diags);
 }
 
 Evaluator::Result Evaluator::visit(const ast::Binary &B) {
@@ -195,6 +205,11 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
       V->Range = Range;
     return V;
   }
+  if (LookUpKey)
+    if (Result Found = LookUpKey(Path)) {
+      Found->Range = Range;
+      return Found;
+    }
   if (Path.size() == 1 && (W == Words::Any || isSpelling(First.Text)))
     return Value{WordValue{First.Text}, Dimension::Count, Range};
   DiagnosticBuilder B =

@@ -9,6 +9,7 @@
 #include "frontend/Scope.h"
 #include "lang/SourceFiles.h"
 #include "llvm/ADT/StringMap.h"
+#include <functional>
 
 namespace foretrace {
 
@@ -36,6 +37,12 @@ public:
     JobKeys[Key] = std::move(Text);
   }
 
+  /// What a path whose first word is no name stands for; nothing if that is
+  /// unknown, too.
+  using KeyLookup =
+      std::function<std::optional<Value>(llvm::ArrayRef<ast::Word>)>;
+  void setKeyLookup(KeyLookup L) { LookUpKey = std::move(L); }
+
   /// What is written at \p Range.
   llvm::StringRef source(SourceRange Range) const {
     return Sources.slice(Range);
@@ -57,6 +64,7 @@ private:
   Result lookUp(llvm::ArrayRef<ast::Word> Path, Words W);
   Result member(const Value &Table, llvm::ArrayRef<ast::Word> Path);
   Result logic(const ast::Binary &B);
+  Result truth(const ast::Expr &E);
   std::optional<std::string> interpolate(llvm::StringRef Name,
                                          SourceRange Place);
   SourceRange find(llvm::StringRef Text) const;
@@ -64,6 +72,7 @@ private:
   const SourceFiles &Sources;
   DiagnosticEngine &Diags;
   llvm::StringMap<std::string> JobKeys;
+  KeyLookup LookUpKey;
   // The expression being evaluated; saved and restored around each.
   const ast::Expr *Current = nullptr;
   const Scope *Names = nullptr;

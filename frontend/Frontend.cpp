@@ -4,6 +4,7 @@
 // gathers sections, binds.
 #include "frontend/Frontend.h"
 #include "frontend/Bind.h"
+#include "frontend/BindSweep.h"
 #include "frontend/Parse.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
@@ -22,8 +23,11 @@ public:
 
   std::optional<ir::Spec> run(llvm::StringRef Path);
   std::optional<ir::ClusterSpec> runCluster(llvm::StringRef Path);
+  std::optional<SweepSpec> runSweep(llvm::StringRef Path,
+                                    const SweepRequest &Request);
 
 private:
+  bool begin(const Unit *Main);
   bool gatherAll(const Unit *Main);
   void readOverrides();
   void readOverride(SourceText Given);
@@ -34,6 +38,7 @@ private:
   void gatherSection(const Unit &U, const ast::Section &S,
                      std::vector<const ast::Section *> &Seen);
   bool gatherBase(const Unit &U, const ast::Section &S);
+  void gatherEmitsOfSweep(const Unit &U, const ast::Section &S);
 
   SourceFiles &Sources;
   const FrontendOptions &Options;
@@ -144,8 +149,8 @@ void Compilation::computeNames() {
 
 void Compilation::gatherSection(const Unit &U, const ast::Section &S,
                                 std::vector<const ast::Section *> &Seen) {
-  static constexpr llvm::StringRef Keywords[] = {"model", "train",   "parallel",
-                                                 "cost",  "cluster", "emit"};
+  static constexpr llvm::StringRef Keywords[] = {
+      "model", "train", "parallel", "cost", "cluster", "sweep", "emit"};
   llvm::StringRef Keyword = S.Keyword.Text;
   if (!llvm::is_contained(Keywords, Keyword)) {
     reportSection(S.Keyword, "a file", Keywords, Diags);
@@ -157,7 +162,7 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
   if (!S.Base.Text.empty() && Keyword != "model" && Keyword != "cluster")
     Diags.report(S.Base.Range, diag::UnwantedLabel, Keyword, "base");
   if (Keyword == "emit") {
-    if (&U == TheJob.Main)
+    if (&U == TheJob.Main && !Options.EmitsOfSweep)
       TheJob.Emits.push_back({&S, &U});
     return;
   }
@@ -181,6 +186,10 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
     TheJob.Models.push_back({&S, &U});
     return;
   }
+  if (Keyword == "sweep") {
+    gatherEmitsOfSweep(U, S);
+    return;
+  }
   const bool TakesLabel = Keyword == "cost" || Keyword == "cluster";
   if (!TakesLabel && !S.Label.Text.empty())
     Diags.report(S.Label.Range, diag::UnwantedLabel, Keyword, "name");
@@ -192,6 +201,16 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
     return;
   Bodies.merge(B, S, U.Names);
   B.Keyword.Text = Keyword.str();
+}
+
+/// The `emit` blocks for points of a sweep. All else in the section says which
+/// jobs there are, not what this one is.
+void Compilation::gatherEmitsOfSweep(const Unit &U, const ast::Section &S) {
+  if (&U != TheJob.Main || !Options.EmitsOfSweep)
+    return;
+  for (const ast::Entry &E : S.Entries)
+    if (const auto *Emit = std::get_if<ast::Section>(&E.Node))
+      TheJob.Emits.push_back({Emit, &U});
 }
 
 /// Takes over the table that a cluster is based on; false if there is none.
@@ -220,9 +239,8 @@ void Compilation::gather(const Unit &U) {
   }
 }
 
-/// Everything that stands in \p Main and what it imports; false if it could not
-/// be loaded.
-bool Compilation::gatherAll(const Unit *Main) {
+/// Takes the main file, if it could be loaded, and gives params what -D says.
+bool Compilation::begin(const Unit *Main) {
   TheJob.Main = Main;
   TheJob.IsComplete = !Diags.hasErrors();
   if (!Main)
@@ -231,6 +249,14 @@ bool Compilation::gatherAll(const Unit *Main) {
   for (const Override &O : Overrides)
     if (O.Top.Text.empty())
       overrideParam(O);
+  return true;
+}
+
+/// Everything that stands in \p Main and what it imports; false if it could not
+/// be loaded.
+bool Compilation::gatherAll(const Unit *Main) {
+  if (!begin(Main))
+    return false;
   computeNames();
   for (Unit *U : Graph.units())
     gather(*U);
@@ -292,4 +318,51 @@ foretrace::compileCluster(ParsedFiles &Files, llvm::StringRef Path,
                           const FrontendOptions &Options,
                           DiagnosticEngine &Diags) {
   return Compilation(Files, Options, Diags).runCluster(Path);
+}
+
+/// `parallel.tp`, of a key or a param.
+static std::string pathOf(const Override &O) {
+  std::string Path;
+  if (!O.Top.Text.empty())
+    Path += O.Top.Text + ".";
+  for (const ast::Word &W : O.Sections)
+    Path += W.Text + ".";
+  return Path + O.Key.Key.Text;
+}
+
+std::optional<SweepSpec> Compilation::runSweep(llvm::StringRef Path,
+                                               const SweepRequest &Request) {
+  if (!begin(Graph.load(Path)))
+    return std::nullopt;
+  SweepEntries Entries(Diags);
+  for (const ast::Item &I : TheJob.Main->File->Items)
+    if (const auto *S = std::get_if<ast::Section>(&I.Node);
+        S && S->Keyword.Text == "sweep")
+      Entries.gatherSection(*S);
+  if (!Request.File.empty())
+    if (const ast::Section *Table = Graph.loadTable(Request.File))
+      Entries.gatherTable(*Table, Sources);
+  for (const Override &O : Overrides)
+    Entries.pin(pathOf(O));
+  Entries.gatherGiven(Request.Entries, Sources);
+  for (const ast::Axis *A : Entries.axes())
+    for (const Override &O : Overrides)
+      for (const ast::Name &K : A->Keys)
+        if (foretrace::pathOf(K) == pathOf(O))
+          Diags.report(A->Range, diag::AxisGiven, pathOf(O));
+  if (Diags.hasErrors())
+    return std::nullopt;
+  SweepSpec S = SweepBinder(*TheJob.Main, Graph.units(), Eval, Diags)
+                    .bind(Entries, Request.Metrics);
+  if (Diags.hasErrors())
+    return std::nullopt;
+  return S;
+}
+
+std::optional<SweepSpec> foretrace::compileSweep(ParsedFiles &Files,
+                                                 llvm::StringRef Path,
+                                                 const FrontendOptions &Options,
+                                                 const SweepRequest &Request,
+                                                 DiagnosticEngine &Diags) {
+  return Compilation(Files, Options, Diags).runSweep(Path, Request);
 }

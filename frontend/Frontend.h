@@ -19,6 +19,9 @@ struct FrontendOptions {
   std::vector<std::string> Overrides;
   /// Folders searched for imports after the importing file's own.
   std::vector<std::string> ImportPaths;
+  /// Whether the `emit` blocks are those of the `sweep` section, not those of
+  /// the job.
+  bool EmitsOfSweep = false;
   /// Whether only the model matters, given the backends of the job's `emit`
   /// blocks: then it needs neither `train` nor `parallel`. By default all does.
   std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel;

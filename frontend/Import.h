@@ -31,6 +31,10 @@ public:
   /// The same of a text in memory, whose imports are relative to the working
   /// directory.
   Unit *load(FileId Id);
+  /// A file of TOML that no other imports. Null if it can't be read or parsed.
+  const ast::Section *loadTable(llvm::StringRef Path) {
+    return loadToml(Path, SourceRange());
+  }
 
   /// The text of the file at \p Path, relative to the file that \p Use lies in;
   /// of -D, to the working directory. Reports one that can't be read.

@@ -63,30 +63,36 @@ private:
 };
 } // namespace
 
-std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags) {
+/// What \p Build makes of the tree of \p Rule; nothing after errors.
+template <typename TreeT, typename BuildT>
+static auto parse(SourceText Text, DiagnosticEngine &Diags,
+                  TreeT *(ForeParser::*Rule)(), BuildT Build)
+    -> std::optional<decltype(Build(std::declval<TreeT &>(), Text, Diags))> {
   if (!checkText(Text, Diags))
     return std::nullopt;
   Parse P(Text, Diags);
-  ForeParser::FileContext *Tree = P.run(&ForeParser::file);
+  TreeT *Tree = P.run(Rule);
   if (!Tree)
     return std::nullopt;
-  unsigned ErrorsBefore = Diags.errorCount();
-  ast::File File = buildFile(*Tree, Text, Diags);
+  const unsigned ErrorsBefore = Diags.errorCount();
+  auto Built = Build(*Tree, Text, Diags);
   if (Diags.errorCount() != ErrorsBefore)
     return std::nullopt;
-  return File;
+  return Built;
+}
+
+std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags) {
+  return parse(Text, Diags, &ForeParser::file, buildFile);
 }
 
 ast::ExprPtr parseExpression(SourceText Text, DiagnosticEngine &Diags) {
-  if (!checkText(Text, Diags))
-    return nullptr;
-  Parse P(Text, Diags);
-  ForeParser::ExpressionContext *Tree = P.run(&ForeParser::expression);
-  if (!Tree)
-    return nullptr;
-  unsigned ErrorsBefore = Diags.errorCount();
-  ast::ExprPtr E = buildExpression(*Tree, Text, Diags);
-  return Diags.errorCount() == ErrorsBefore ? std::move(E) : nullptr;
+  return parse(Text, Diags, &ForeParser::expression, buildExpression)
+      .value_or(nullptr);
+}
+
+std::optional<std::vector<ast::Axis::Element>>
+parseElements(SourceText Text, DiagnosticEngine &Diags) {
+  return parse(Text, Diags, &ForeParser::givenElements, buildElements);
 }
 
 } // namespace foretrace

@@ -18,6 +18,10 @@ std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags);
 /// Parses one expression, as `-D name=value` gives it.
 ast::ExprPtr parseExpression(SourceText Text, DiagnosticEngine &Diags);
 
+/// Parses the values of an axis, as `--sweep key=values` gives them.
+std::optional<std::vector<ast::Axis::Element>>
+parseElements(SourceText Text, DiagnosticEngine &Diags);
+
 /// Parses a TOML file into a section whose keyword is empty.
 std::optional<ast::Section> parseToml(SourceText Text, DiagnosticEngine &Diags);
 

@@ -78,6 +78,11 @@ static bool continuesValue(size_t Type) {
          Type == ForeParser::LPAREN;
 }
 
+/// Words that are names wherever a name is expected.
+static bool isNameOfSweep(size_t Type) {
+  return Type >= ForeParser::WHERE && Type <= ForeParser::KEEP;
+}
+
 /// Whether `require` or `if` stands before the error on its line, and no `=`.
 bool SyntaxError::isInCondition() const {
   for (Token *T = before(Found); T && T->getLine() == Found.getLine();
@@ -138,7 +143,7 @@ std::string SyntaxError::describeExpected() const {
       Choices.push_back("a string");
     else if (Type == static_cast<ssize_t>(Token::EOF))
       Choices.push_back("the end");
-    else if (!continuesValue(Type))
+    else if (!continuesValue(Type) && !isNameOfSweep(Type))
       Choices.push_back("`" +
                         StringRef(Parser.getVocabulary().getLiteralName(Type))
                             .trim('\'')

@@ -58,6 +58,15 @@ struct Describer {
   std::string operator()(const ListValue &) { return "a list"; }
   std::string operator()(const PatternValue &) { return "a layer pattern"; }
   std::string operator()(const TableValue &) { return "a table"; }
+  std::string operator()(const ir::Expr &) {
+    return getName(Dim).str() + " of each point";
+  }
+  std::string operator()(const WordAxisValue &) {
+    return "a word of each point";
+  }
+  std::string operator()(const ConditionValue &) {
+    return "a condition on each point";
+  }
 };
 } // namespace
 

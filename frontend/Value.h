@@ -7,6 +7,7 @@
 #define FORETRACE_FRONTEND_VALUE_H
 
 #include "frontend/AST.h"
+#include "ir/Expr.h"
 #include "ir/Spec.h"
 #include "lang/Diagnostic.h"
 #include <optional>
@@ -41,17 +42,34 @@ struct TableValue {
   const ast::Section *Section;
 };
 
+/// A word that differs from point to point of a sweep.
+struct WordAxisValue {
+  llvm::StringRef Key;
+  ir::Expr Position; ///< among these
+  llvm::ArrayRef<std::string> Words;
+};
+/// A condition on the points of a sweep: 1 where it holds, else 0.
+struct ConditionValue {
+  ir::Expr Holds;
+};
+
 /// A value and the range of the expression it came from. Numbers are in the
 /// base unit of their dimension (see Units.def).
 struct Value {
   std::variant<int64_t, double, bool, std::string, WordValue, ListValue,
-               PatternValue, TableValue>
-      Data;
+               PatternValue, TableValue, ir::Expr, WordAxisValue,
+               ConditionValue>
+      Data; ///< an expression is a number of each point of a sweep
   Dimension Dim = Dimension::Count;
   SourceRange Range;
 
   template <typename T> const T *getIf() const { return std::get_if<T>(&Data); }
   bool isNumber() const { return getIf<int64_t>() || getIf<double>(); }
+  /// Whether it differs from point to point of a sweep.
+  bool isOfPoint() const {
+    return getIf<ir::Expr>() || getIf<WordAxisValue>() ||
+           getIf<ConditionValue>();
+  }
   /// A number as a double.
   double asReal() const;
   /// The characters of a word or string; null for anything else.

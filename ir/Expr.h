@@ -145,6 +145,7 @@ public:
   Expr(ExprTable &T, ExprId Id) : T(&T), Id(Id) {}
   operator ExprId() const { return Id; }
   template <typename Unit> operator UnitExpr<Unit>() const { return {Id}; }
+  ExprTable &table() const { return *T; }
   int64_t value() const { return T->value(Id); }
   bool isConstant(int64_t N) const { return T->constantAt(Id) == N; }
   bool hasValue() const { return value() != NoValue; }

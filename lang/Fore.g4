@@ -15,6 +15,9 @@ file : item* EOF ;
 // What `-D name=...` takes.
 expression : expr EOF ;
 
+// What `--sweep key=...` takes.
+givenElements : elements EOF ;
+
 item
   : import_
   | param
@@ -40,6 +43,8 @@ entry
   | let
   | require
   | if_
+  | axis
+  | clause
   ;
 
 assignment : word '=' expr ;
@@ -49,6 +54,18 @@ if_ : IF expr block (ELSE block)? ;
 let : LET name '=' expr ;
 
 require : REQUIRE expr (',' STRING)? ;
+
+// Of a `sweep` section. Keys that stand together change together: the elements
+// are lists.
+axis : key (',' key)* IN '{' elements '}' ;
+
+elements : element (',' element)* ','? ;
+
+key : name ('.' word)* ;
+
+element : expr (RANGE expr)? ;
+
+clause : op=(WHERE | MINIMIZE | MAXIMIZE | KEEP) expr ;
 
 // Tightest first.
 expr
@@ -73,13 +90,13 @@ expr
 
 unit : UNIT | RATE ;
 
-// Unit words may name things, too.
-name : ID | UNIT ;
+// Unit words and those of `sweep` may name things, too.
+name : ID | UNIT | WHERE | MINIMIZE | MAXIMIZE | KEEP ;
 
 // A key may be any word, reserved or not.
 word
   : ID | UNIT | IMPORT | AS | PARAM | IN | LET | REQUIRE | IF | THEN | ELSE
-  | AND | OR | NOT | TRUE | FALSE
+  | AND | OR | NOT | TRUE | FALSE | WHERE | MINIMIZE | MAXIMIZE | KEEP
   ;
 
 IMPORT : 'import' ;
@@ -96,6 +113,10 @@ OR : 'or' ;
 NOT : 'not' ;
 TRUE : 'true' ;
 FALSE : 'false' ;
+WHERE : 'where' ;
+MINIMIZE : 'minimize' ;
+MAXIMIZE : 'maximize' ;
+KEEP : 'keep' ;
 
 LBRACE : '{' ;
 RBRACE : '}' ;
@@ -107,6 +128,7 @@ COMMA : ',' ;
 COLON : ':' ;
 ASSIGN : '=' ;
 DOT : '.' ;
+RANGE : '..' ;
 PLUS : '+' ;
 MINUS : '-' ;
 STAR : '*' ;

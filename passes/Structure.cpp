@@ -2,7 +2,6 @@
 #include "passes/Structure.h"
 #include "ir/SpecKeys.h"
 #include "passes/Passes.h"
-#include "passes/analyses/Metrics.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -42,7 +41,6 @@ std::optional<Structure> Structure::of(const Program &Given) {
       Wanted.push_back(G.Size.Id);
   }
   S.Figures = ExprCode(S.P.Sizes, Wanted);
-  S.Metrics = ExprCode(S.P.Sizes, metricsOf(S.P));
   return S;
 }
 

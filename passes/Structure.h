@@ -32,14 +32,12 @@ public:
   const ir::ExprCode &figures() const { return Figures; }
   /// Which result is the first of a kind of stage.
   size_t firstFigure(size_t Kind) const { return Firsts[Kind]; }
-  /// Results: those of `allMetrics`.
-  const ir::ExprCode &metrics() const { return Metrics; }
 
 private:
   Structure(const ir::Program &P) : P(P) {}
 
   ir::Program P;
-  ir::ExprCode Legality, Figures, Metrics;
+  ir::ExprCode Legality, Figures;
   std::vector<size_t> Firsts;
 };
 
@@ -93,7 +91,7 @@ enum class Verdict : unsigned char {
 /// are not set keep their value.
 class StructureRow {
 public:
-  /// For \p Of, the figures or the metrics of \p S.
+  /// For \p Of, the figures of \p S or others of its program.
   StructureRow(
       const Structure &S, const ir::ExprCode &Of,
       std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>());
@@ -120,7 +118,7 @@ class StructureColumns {
 public:
   static constexpr size_t BlockSize = ir::ColumnEvaluator::BlockSize;
 
-  /// For \p Of, the figures or the metrics of \p S.
+  /// For \p Of, the figures of \p S or others of its program.
   StructureColumns(
       const Structure &S, const ir::ExprCode &Of,
       std::shared_ptr<StageSplits> Known = std::make_shared<StageSplits>());

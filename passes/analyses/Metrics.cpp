@@ -10,15 +10,16 @@ using namespace foretrace::ir;
 llvm::ArrayRef<Metric> foretrace::allMetrics() {
   static const std::vector<Metric> Metrics = [] {
     std::vector<Metric> All = {
-#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) {WORD, DOC},
+#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
+  {WORD, DOC, std::is_same_v<TYPE, ByteExpr>},
 #include "ir/Totals.def"
-        {"messages", "bytes that one rank sends in an iteration"},
+        {"messages", "bytes that one rank sends in an iteration", true},
     };
     for (const ProcessGroup &G : allProcessGroups()) {
       std::string Name = ("messages_" + G.Name).str();
       std::replace(Name.begin(), Name.end(), '-', '_'); // a word in SQL
-      All.push_back(
-          {std::move(Name), ("those among the ranks of " + G.Name).str()});
+      All.push_back({std::move(Name),
+                     ("those among the ranks of " + G.Name).str(), true});
     }
     return All;
   }();

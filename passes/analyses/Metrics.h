@@ -12,6 +12,7 @@ namespace foretrace {
 struct Metric {
   std::string Name; ///< `memory`; of a group `messages_dp_cp`
   std::string Doc;
+  bool IsBytes;
 };
 
 /// The same for all jobs.

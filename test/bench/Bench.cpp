@@ -206,8 +206,16 @@ BENCHMARK_CAPTURE(evaluateColumns, deepseek_v3,
 /// DeepSeek-V3, on as many threads as the argument says.
 static void sweepJob(benchmark::State &State, const char *Job,
                      const std::vector<std::string> &Axes) {
-  const sweep::Sweep S =
-      llvm::cantFail(sweep::Sweep::make(Job, {}, DiagnosticEngine(), Axes));
+  SweepRequest Request = sweep::makeRequest();
+  for (const std::string &Axis : Axes)
+    Request.Entries.push_back({"sweep", Axis});
+  Compiler Session;
+  DiagnosticEngine Diags;
+  std::optional<SweepSpec> Spec = Session.readSweep(Job, {}, Request, Diags);
+  if (!Spec)
+    return State.SkipWithError("the axes are refused");
+  const sweep::Sweep S = {
+      Job, {}, {}, llvm::cantFail(sweep::Space::make(std::move(*Spec))), {}};
   int64_t Accepted = 0;
   for (auto _ : State)
     sweep::Engine(S).run({}, static_cast<unsigned>(State.range(0)),

@@ -9,48 +9,33 @@
 using namespace foretrace;
 using namespace foretrace::sweep;
 
-/// What the compiler makes of a point; metrics, if it is accepted.
-static std::vector<int64_t> compilePoint(Compiler &Session, const Sweep &S,
-                                         int64_t Point, diag::Id &Reported) {
-  CompiledJob &Job = replay(Session, S, Point);
-  std::vector<int64_t> Metrics;
-  if (const ir::Program *P = Job.program({ir::Fact::Totalled})) {
-    ir::Program Measured = *P;
-    for (const ir::ExprId M : metricsOf(Measured))
-      Metrics.push_back(Measured.Sizes.value(M));
-  } else {
-    Reported = llvm::find_if(Job.diagnostics(), [](const Diagnostic &D) {
-                 return D.Level == Severity::Error;
-               })->Id;
-  }
-  Session.forget(Job);
-  return Metrics;
+static size_t numMetrics(const Sweep &S) {
+  return allMetrics().size() + S.Space.spec().Metrics.size();
 }
 
-/// The same of all points, in order.
-static Tally compileAll(const Sweep &S) {
+/// What the compiler, and then the sweep, make of all points, in order.
+static Tally compileAll(const Sweep &S, Compiler &Session) {
   Tally Out;
-  Out.Metrics.resize(allMetrics().size());
-  Compiler Session;
+  Out.Metrics.resize(numMetrics(S));
   for (int64_t Point = 0; Point < S.Space.size(); ++Point) {
-    diag::Id Reported = {};
-    const std::vector<int64_t> Metrics =
-        compilePoint(Session, S, Point, Reported);
-    if (Metrics.empty()) {
-      ++Out.Rejected[{Reported, ""}].Count;
-      continue;
+    const PointVerdict V = judge(Session, S, Point);
+    if (V.Metrics.empty()) {
+      ++Out.Rejected[{firstError(V)->Id, ""}].Count;
+    } else {
+      Out.Accepted.push_back(Point);
+      for (const auto &[Of, Value] : llvm::zip_equal(Out.Metrics, V.Metrics))
+        Of.push_back(Value);
     }
-    Out.Accepted.push_back(Point);
-    for (const auto &[Of, Value] : llvm::zip_equal(Out.Metrics, Metrics))
-      Of.push_back(Value);
+    Session.forget(V.Job);
   }
+  Out.reduce(Choice::of(S.Space.spec()));
   return Out;
 }
 
 /// As the engine has them, in order of points, and without the blamed keys.
 static Tally sweepAll(const Sweep &S, unsigned Threads) {
   Tally All;
-  All.Metrics.resize(allMetrics().size());
+  All.Metrics.resize(numMetrics(S));
   Engine(S).run({}, Threads, [&](int64_t, Tally &&T) {
     llvm::append_range(All.Accepted, T.Accepted);
     for (const auto &[To, From] : llvm::zip_equal(All.Metrics, T.Metrics))
@@ -74,6 +59,7 @@ static Tally sweepAll(const Sweep &S, unsigned Threads) {
   for (std::vector<int64_t> &Column : All.Metrics)
     Sort(Column);
   Sort(All.Accepted);
+  All.reduce(Choice::of(S.Space.spec()));
   return All;
 }
 
@@ -88,13 +74,25 @@ static bool isSame(const Tally &A, const Tally &B) {
          llvm::all_of(llvm::zip(A.Rejected, B.Rejected), IsSameReason);
 }
 
-/// usage: check-sweep JOB AXIS...
+/// usage: check-sweep JOB [AXIS | FLAG:ENTRY]...
 int main(int Argc, char **Argv) {
-  std::vector<Axis> Axes;
-  for (int I = 2; I < Argc; ++I)
-    Axes.push_back(llvm::cantFail(readAxis(Argv[I])));
-  const Sweep S{Argv[1], {}, {}, llvm::cantFail(Space::make(std::move(Axes)))};
-  const Tally Expected = compileAll(S), One = sweepAll(S, 1),
+  SweepRequest Request = makeRequest();
+  for (int I = 2; I < Argc; ++I) {
+    const auto [Flag, Text] = llvm::StringRef(Argv[I]).split(':');
+    Request.Entries.push_back(
+        Text.empty() ? SweepRequest::Given{"sweep", Argv[I]}
+                     : SweepRequest::Given{Flag.str(), Text.str()});
+  }
+  Compiler Session;
+  DiagnosticEngine Diags;
+  std::optional<SweepSpec> Spec =
+      Session.readSweep(Argv[1], {}, Request, Diags);
+  for (const Diagnostic &D : Diags.diagnostics())
+    llvm::errs() << D.text() << '\n';
+  if (!Spec)
+    return 2;
+  const Sweep S{Argv[1], {}, {}, llvm::cantFail(Space::make(std::move(*Spec)))};
+  const Tally Expected = compileAll(S, Session), One = sweepAll(S, 1),
               Two = sweepAll(S, 2);
   if (!isSame(Expected, One) || !isSame(One, Two)) {
     llvm::errs() << Argv[1] << ": " << Expected.Accepted.size()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Checks who includes whom: lang <- ir <- {frontend, passes, backends} <-
-# {tools/compiler <- tools/driver, tools/explain, tools/sweep, tools/runs <-
+# {tools/compiler <- tools/driver <- tools/sweep, tools/explain, tools/runs <-
 # tools/validate <- tools/convert} <- tools/foretrace, and no backend another one.
 """usage: layering.py SOURCE_ROOT"""
 
@@ -22,8 +22,8 @@ MAY_INCLUDE = {
     "tools/explain": {"lang", "ir", "passes", "backends", "tools/explain"},
     "tools/runs": {"lang", "ir", "frontend", "passes", "backends",
                    "tools/compiler", "tools/runs"},
-    "tools/sweep": {"lang", "ir", "frontend", "passes", "tools/compiler",
-                    "tools/sweep"},
+    "tools/sweep": {"lang", "ir", "frontend", "passes", "backends",
+                    "tools/compiler", "tools/driver", "tools/sweep"},
     "tools/validate": {"lang", "ir", "backends", "tools/runs",
                        "tools/validate"},
     "tools/convert": {"lang", "ir", "frontend", "passes", "tools/validate",
@@ -34,7 +34,7 @@ MAY_INCLUDE = {
                         "tools/foretrace"},
 }
 # A command line that grows holds what belongs into a library.
-MAX_LINES = {"tools/foretrace": 1449}
+MAX_LINES = {"tools/foretrace": 1530}
 # What of other people's code stands behind one door.
 DOORS = [
     (re.compile(r"antlr4|Fore(Lexer|Parser)"), "frontend"),

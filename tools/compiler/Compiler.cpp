@@ -83,6 +83,14 @@ void Compiler::forget(const CompiledJob &Job) {
   Jobs.remove_if([&](const CompiledJob &J) { return &J == &Job; });
 }
 
+std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
+                                             const FrontendOptions &Options,
+                                             const SweepRequest &Request,
+                                             DiagnosticEngine &Diags) {
+  layFiles();
+  return compileSweep(Files, Path, withLibrary(Options), Request, Diags);
+}
+
 std::optional<ir::ClusterSpec> Compiler::readCluster(llvm::StringRef Path,
                                                      FrontendOptions Options,
                                                      DiagnosticEngine &Diags) {

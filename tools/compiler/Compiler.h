@@ -12,7 +12,7 @@
 #ifndef FORETRACE_TOOLS_COMPILER_COMPILER_H
 #define FORETRACE_TOOLS_COMPILER_COMPILER_H
 
-#include "frontend/Frontend.h"
+#include "frontend/CompileSweep.h"
 #include "tools/compiler/CompiledJob.h"
 #include "llvm/ADT/StringMap.h"
 #include <list>
@@ -58,6 +58,12 @@ public:
   std::optional<ir::ClusterSpec> readCluster(llvm::StringRef Path,
                                              FrontendOptions Options,
                                              DiagnosticEngine &Diags);
+
+  /// What the sweep of the job at \p Path goes through; see compileSweep.
+  std::optional<SweepSpec> readSweep(llvm::StringRef Path,
+                                     const FrontendOptions &Options,
+                                     const SweepRequest &Request,
+                                     DiagnosticEngine &Diags);
 
 private:
   void layFiles();

@@ -2,10 +2,13 @@
 //
 // `foretrace sweep`: every combination of values of a job's keys, judged and
 // measured.
+#include "backends/Backends.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
+#include "tools/sweep/EmitPoints.h"
 #include "tools/sweep/Progress.h"
 #include "tools/sweep/Report.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -18,11 +21,31 @@ template <typename T> struct SweepOption : cl::opt<T> {
                    cl::cat(outputCategory()), cl::sub(sweepCommand())) {}
 };
 
-static cl::list<std::string>
-    Axes("sweep", cl::value_desc("key=values"),
-         cl::desc("An axis: a key or param as -D names it, and its values: "
-                  "1,2,4, 1..16, powers(1,64), divisors(96)"),
-         cl::cat(jobCategory()), cl::sub(sweepCommand()));
+/// What says something of the sweep itself, as often as it is given.
+struct SweepEntry : cl::list<std::string> {
+  SweepEntry(StringRef Name, StringRef Value, StringRef Doc)
+      : cl::list<std::string>(Name, cl::value_desc(Value), cl::desc(Doc),
+                              cl::cat(jobCategory()), cl::sub(sweepCommand())) {
+  }
+};
+
+static SweepEntry
+    Axes("sweep", "key=values",
+         "An axis: a key or param as -D names it, and its values: 1,2,4, "
+         "1..16, powers(1,64), divisors(96)");
+static SweepEntry Where("where", "condition",
+                        "Only points that meet it: memory <= 80 GB");
+static SweepEntry Metrics("metric", "name=expression",
+                          "Measure this, too: headroom='80 GB - memory'");
+static SweepEntry Minimize("minimize", "metric", "The less of it the better");
+static SweepEntry Maximize("maximize", "metric", "The more of it the better");
+static SweepEntry Keep(
+    "keep", "points",
+    "Keep these: all (default), 'pareto(memory, flops)', 'top(10, flops)'");
+static cl::opt<std::string>
+    AxesFile("axes", cl::value_desc("file.toml"),
+             cl::desc("Axes, conditions and what to keep"),
+             cl::cat(jobCategory()), cl::sub(sweepCommand()));
 
 static SweepOption<std::string> Output("o", "file.db",
                                        "Keep the results in this file");
@@ -38,6 +61,16 @@ static cl::opt<sweep::RowFormat> Format(
                clEnumValN(sweep::RowFormat::JSON, "json", "an object a line")),
     cl::init(sweep::RowFormat::Table), cl::cat(outputCategory()),
     cl::sub(sweepCommand()));
+static cl::list<std::string> EmitNames(
+    "emit", cl::value_desc("backend"), cl::CommaSeparated,
+    cl::desc("Emit this of the points that are kept, with the options "
+             "of the job's `emit` block (default: what the `sweep` "
+             "section says)"),
+    cl::cat(outputCategory()), cl::sub(sweepCommand()));
+static SweepOption<std::string>
+    PointsFolder("points", "folder",
+                 "Emit points into folders in this (default: `points` beside "
+                 "the file of -o)");
 static SweepOption<unsigned> Threads("threads", "n",
                                      "Threads (default: one a processor)");
 static SweepOption<std::string> Part("shard", "i/n",
@@ -45,25 +78,72 @@ static SweepOption<std::string> Part("shard", "i/n",
 static SweepOption<std::string> Progress("progress", "json",
                                          "A line of JSON for each step");
 
+/// What the command line says of the sweep.
+static SweepRequest givenRequest() {
+  SweepRequest R = sweep::makeRequest();
+  R.File = AxesFile;
+  auto Add = [&](const SweepEntry &E) {
+    for (const std::string &Text : E)
+      R.Entries.push_back({E.ArgStr.str(), Text});
+  };
+  Add(Axes);
+  Add(Metrics);
+  Add(Where);
+  Add(Minimize);
+  Add(Maximize);
+  Add(Keep);
+  return R;
+}
+
 /// Shows what the compiler says of the point.
-static ExitCode explainPoint(const sweep::Sweep &S) {
+static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
   if (Point < 0 || Point >= S.Space.size())
     return usageError("--explain: there are " + Twine(S.Space.size()) +
                       " points, from 0");
   outs() << sweep::commandOf(S, Point) << '\n';
-  Compiler Session;
-  CompiledJob &Job = sweep::replay(Session, S, Point);
-  if (const ir::Program *P = Job.program({ir::Fact::Totalled}))
-    sweep::printMetrics(*P, outs());
+  const sweep::PointVerdict V = sweep::judge(Session, S, Point);
+  sweep::printMetrics(S, V.Metrics, outs());
   outs().flush(); // messages come after it, also in a pipe
-  return showMessages(Job.engine(), Session.sources());
+  return showMessages(V.Job.engine(), Session.sources());
 }
 
-static Error sweepAll(const sweep::Sweep &S) {
+/// Emits what is kept, if somebody asks for it.
+static Error emitAll(Compiler &Session, const sweep::Sweep &S,
+                     sweep::Database &DB, StringRef Sources,
+                     sweep::ProgressPrinter &Shown, DiagnosticEngine &Diags) {
+  const bool IsOfSweep = EmitNames.empty();
+  if ((IsOfSweep && !S.Space.spec().HasEmits) || S.Of.Count != 1)
+    return Error::success(); // of shards, once they are merged
+  SmallString<128> Folder(PointsFolder);
+  if (Folder.empty()) {
+    Folder = sys::path::parent_path(Output);
+    sys::path::append(Folder, "points");
+  }
+  auto Show = [&](size_t Done, size_t Of) { Shown.showEmitted(Done, Of); };
+  Expected<sweep::EmittedPoints> Done = sweep::emitPoints(
+      Session, S, DB, Sources,
+      {Folder.str().str(),
+       std::vector<std::string>(EmitNames.begin(), EmitNames.end()), IsOfSweep,
+       Threads, Show},
+      Diags);
+  Shown.clear();
+  if (!Done)
+    return Done.takeError();
+  outs() << Done->Count + Done->Before << " emitted to `" << Folder << "`";
+  if (Done->Refused != 0)
+    outs() << ", " << Done->Refused << " refused, the first is point "
+           << *Done->FirstRefused;
+  outs() << '\n';
+  return Error::success();
+}
+
+static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
+                      DiagnosticEngine &Diags) {
   std::optional<sweep::Database> DB;
+  const std::string Sources = sweep::digestOf(Session, S);
   if (!Output.empty()) {
     Expected<sweep::Database> Opened =
-        sweep::Database::open(Output, S, sweep::digestOf(S));
+        sweep::Database::open(Output, S, Sources);
     if (!Opened)
       return Opened.takeError();
     DB.emplace(std::move(*Opened));
@@ -76,10 +156,12 @@ static Error sweepAll(const sweep::Sweep &S) {
   Shown.clear();
   if (!Done)
     return Done.takeError();
-  sweep::printSummary(*Done, outs());
+  sweep::printSummary(S, *Done, outs());
   if (Why)
-    sweep::printReasons(S, *Done, outs());
-  return Error::success();
+    sweep::printReasons(Session, S, *Done, outs());
+  sweep::reportEffects(S, *Done, Diags);
+  return DB ? emitAll(Session, S, *DB, Sources, Shown, Diags)
+            : Error::success();
 }
 
 static Error queryFile() {
@@ -94,27 +176,44 @@ ExitCode runSweep() {
   }
   if (!Progress.empty() && Progress != "json")
     return usageError("--progress: json");
-  if (jobPath().empty() || Axes.empty())
-    return usageError("sweep: a job or an axis is missing, for example "
-                      "`foretrace sweep job.fore --sweep parallel.tp=1,2,4`");
-  Expected<sweep::Sweep> S =
-      sweep::Sweep::make(jobPath(), frontendOptions(), makeEngine(), Axes);
-  if (!S)
-    return usageError(toString(S.takeError()));
+  if (jobPath().empty())
+    return usageError("sweep: a job is missing, for example `foretrace sweep "
+                      "job.fore --sweep parallel.tp=1,2,4`");
+  Compiler Session;
+  DiagnosticEngine Diags = makeEngine();
+  std::optional<SweepSpec> Spec =
+      Session.readSweep(jobPath(), frontendOptions(), givenRequest(), Diags);
+  if (!Spec)
+    return showMessages(Diags, Session.sources());
+  if (Spec->Axes.empty())
+    return usageError("sweep: an axis is missing, for example `--sweep "
+                      "parallel.tp=1,2,4`");
+  if (!EmitNames.empty() && Output.empty())
+    return usageError("--emit: say where with -o, for example `-o fit.db`");
+  for (const std::string &Name : EmitNames)
+    if (!findBackend(Name))
+      return usageError("--emit: `" + Name +
+                        "` is not a backend; see `foretrace list backends`");
+  Expected<sweep::Space> Space = sweep::Space::make(std::move(*Spec));
+  if (!Space)
+    return usageError(toString(Space.takeError()));
+  sweep::Sweep S = {
+      jobPath().str(), frontendOptions(), makeEngine(), std::move(*Space), {}};
   if (!Part.empty()) {
     Expected<sweep::Shard> Of = sweep::Shard::read(Part);
     if (!Of)
       return usageError(toString(Of.takeError()));
-    S->Of = *Of;
+    S.Of = *Of;
   }
   if (Point.getNumOccurrences() != 0)
-    return explainPoint(*S);
-  Compiler Session;
-  CompiledJob &First = sweep::replay(Session, *S, 0);
+    return explainPoint(Session, S);
+  CompiledJob &First = sweep::replay(Session, S, 0);
   if (!sweep::canBeSwept(First))
     return showMessages(First.engine(), Session.sources());
-  Error E = sweepAll(*S);
-  return E ? failure(std::move(E)) : ExitSuccess;
+  if (Error E = sweepAll(Session, S, Diags))
+    return failure(std::move(E));
+  outs().flush(); // messages come after it, also in a pipe
+  return showMessages(Diags, Session.sources());
 }
 
 static cl::list<std::string> Shards(cl::Positional, cl::desc("<shard.db>..."),

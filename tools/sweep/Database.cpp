@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Schema.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -57,9 +58,11 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S,
   if (Error E = *Tables == 0 ? D.create(S, Sources) : D.checkSame(S, Sources))
     return E;
   const std::pair<Statement *, std::string> Inserts[] = {
-      {&D.AddPoint, insertPoint()},
+      {&D.AddPoint, insertPoint(S.Space.spec())},
       {&D.AddRejection, insertRejection("VALUES (?, ?, ?, ?)")},
-      {&D.AddUnit, "INSERT INTO units VALUES (?)"}};
+      {&D.AddUnit, "INSERT INTO units VALUES (?, ?)"},
+      {&D.DropPoint, "DELETE FROM metrics WHERE id = ?"},
+      {&D.AddEmitted, "INSERT OR IGNORE INTO emitted VALUES (?)"}};
   for (const auto &[To, SQL] : Inserts) {
     Expected<Statement> Made = D.C.prepare(SQL);
     if (!Made)
@@ -96,11 +99,19 @@ Expected<std::vector<int64_t>> Database::done() {
   return Done;
 }
 
-Error Database::writeRows(int64_t Unit, const Tally &T) {
+Error Database::writeRows(int64_t Unit, const Tally &T,
+                          ArrayRef<int64_t> Dropped) {
+  for (const int64_t Id : Dropped) {
+    DropPoint.bind(1, Id);
+    if (!DropPoint.change())
+      return C.failure("cannot be written");
+  }
+  const DenseSet<int64_t> Gone(Dropped.begin(), Dropped.end());
   // What stands side by side in the file is written so.
   std::vector<std::pair<int64_t, size_t>> Order;
   for (const auto &[Row, Id] : enumerate(T.Accepted))
-    Order.emplace_back(Id, Row);
+    if (!Gone.contains(Id))
+      Order.emplace_back(Id, Row);
   llvm::sort(Order);
   for (const auto &[Id, Row] : Order) {
     AddPoint.bind(1, Id);
@@ -118,13 +129,14 @@ Error Database::writeRows(int64_t Unit, const Tally &T) {
       return C.failure("cannot be written");
   }
   AddUnit.bind(1, Unit);
+  AddUnit.bind(2, T.NumAccepted);
   return AddUnit.change() ? Error::success() : C.failure("cannot be written");
 }
 
-Error Database::write(int64_t Unit, const Tally &T) {
+Error Database::write(int64_t Unit, const Tally &T, ArrayRef<int64_t> Dropped) {
   if (Error E = C.run("BEGIN IMMEDIATE"))
     return E;
-  if (Error E = writeRows(Unit, T)) {
+  if (Error E = writeRows(Unit, T, Dropped)) {
     consumeError(C.run("ROLLBACK"));
     return E;
   }
@@ -132,7 +144,53 @@ Error Database::write(int64_t Unit, const Tally &T) {
 }
 
 Expected<int64_t> Database::accepted() {
-  return C.number("SELECT count(*) FROM metrics");
+  return C.number("SELECT ifnull(sum(accepted), 0) FROM units");
+}
+
+Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
+  if (To.keepsAll())
+    return std::vector<int64_t>();
+  std::string SQL = "SELECT id";
+  for (const Goal &G : To.choice().By)
+    SQL += ", " + quotedName(G.Metric);
+  Expected<Statement> Rows = C.prepare(SQL + " FROM metrics");
+  if (!Rows)
+    return Rows.takeError();
+  std::vector<Chooser::Point> Points;
+  Expected<bool> HasRow = C.next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
+    int Column = 0;
+    Points.push_back(To.pointOf(
+        Rows->numberAt(0), [&](size_t) { return Rows->numberAt(++Column); }));
+  }
+  if (!HasRow)
+    return HasRow.takeError();
+  return To.add(std::move(Points));
+}
+
+Expected<std::vector<int64_t>> Database::choose(Chooser &To) {
+  return chooseRows(C, To);
+}
+
+Expected<std::vector<Database::KeptPoint>> Database::kept() {
+  Expected<Statement> Rows =
+      C.prepare("SELECT id, id IN (SELECT id FROM emitted) FROM metrics ORDER "
+                "BY id");
+  if (!Rows)
+    return Rows.takeError();
+  std::vector<KeptPoint> Points;
+  Expected<bool> HasRow = C.next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
+    Points.push_back({Rows->numberAt(0), Rows->numberAt(1) != 0});
+  if (!HasRow)
+    return HasRow.takeError();
+  return Points;
+}
+
+Error Database::noteEmitted(int64_t Id) {
+  AddEmitted.bind(1, Id);
+  return AddEmitted.change() ? Error::success()
+                             : C.failure("cannot be written");
 }
 
 Expected<std::map<Reason, Rejection>> Database::rejections() {

@@ -34,7 +34,21 @@ public:
 
   /// Units that are in it, sorted.
   llvm::Expected<std::vector<int64_t>> done();
-  llvm::Error write(int64_t Unit, const Tally &T);
+  /// Writes what is in \p T but for the points \p Dropped, which are taken out,
+  /// too, if they are there.
+  llvm::Error write(int64_t Unit, const Tally &T,
+                    llvm::ArrayRef<int64_t> Dropped);
+
+  /// Adds the points that are there to \p To; returns those that are not kept.
+  llvm::Expected<std::vector<int64_t>> choose(Chooser &To);
+  /// A point that is kept, and whether its files are written.
+  struct KeptPoint {
+    int64_t Id;
+    bool IsEmitted;
+  };
+  /// In order.
+  llvm::Expected<std::vector<KeptPoint>> kept();
+  llvm::Error noteEmitted(int64_t Id);
 
   /// Points that are accepted, and rejected, so far.
   llvm::Expected<int64_t> accepted();
@@ -47,12 +61,17 @@ private:
   explicit Database(Connection C) : C(std::move(C)) {}
   llvm::Error create(const Sweep &S, llvm::StringRef Sources);
   llvm::Error checkSame(const Sweep &S, llvm::StringRef Sources);
-  llvm::Error writeRows(int64_t Unit, const Tally &T);
+  llvm::Error writeRows(int64_t Unit, const Tally &T,
+                        llvm::ArrayRef<int64_t> Dropped);
 
   std::optional<WriteLock> Lock; ///< of one that is written
   Connection C;
-  Statement AddPoint, AddRejection, AddUnit;
+  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddEmitted;
 };
+
+/// Adds the points of the table `metrics` to \p To; returns those that are not
+/// kept.
+llvm::Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To);
 
 } // namespace foretrace::sweep
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Engine.h"
+#include "passes/analyses/Metrics.h"
 #include "tools/sweep/Worker.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ThreadPool.h"
 #include <deque>
@@ -28,27 +30,39 @@ std::string Shard::text() const {
   return (Twine(Index) + "/" + Twine(Count)).str();
 }
 
-Expected<Sweep> Sweep::make(StringRef Job, FrontendOptions Options,
-                            DiagnosticEngine Diags,
-                            ArrayRef<std::string> Axes) {
-  std::vector<Axis> Read;
-  for (const std::string &Text : Axes) {
-    Expected<Axis> A = readAxis(Text);
-    if (!A)
-      return A.takeError();
-    for (const std::string &Given : Options.Overrides)
-      if (StringRef(Given).split('=').first.trim() == A->Name)
-        return createStringError("--sweep: -D gives `" + A->Name + "`, too");
-    Read.push_back(std::move(*A));
-  }
-  Expected<sweep::Space> Space = Space::make(std::move(Read));
-  if (!Space)
-    return Space.takeError();
-  return Sweep{Job.str(), std::move(Options), std::move(Diags),
-               std::move(*Space)};
+SweepRequest makeRequest() {
+  SweepRequest R;
+  for (const Metric &M : allMetrics())
+    R.Metrics.push_back({M.Name, M.IsBytes});
+  return R;
 }
 
-Engine::Engine(const Sweep &S) : S(S), P(S.Space) {}
+void Tally::reduce(const Choice &By) {
+  if (By.Keeps == SweepSpec::Kept::All)
+    return;
+  Chooser Own(By);
+  std::vector<Chooser::Point> Points;
+  for (const auto &[Row, Id] : enumerate(Accepted))
+    Points.push_back(Own.pointOf(
+        Id, [&, Row = Row](size_t Metric) { return Metrics[Metric][Row]; }));
+  const std::vector<int64_t> Dropped = Own.add(std::move(Points));
+  const DenseSet<int64_t> Gone(Dropped.begin(), Dropped.end());
+  size_t To = 0;
+  for (size_t Row = 0; Row < Accepted.size(); ++Row) {
+    if (Gone.contains(Accepted[Row]))
+      continue;
+    Accepted[To] = Accepted[Row];
+    for (std::vector<int64_t> &Of : Metrics)
+      Of[To] = Of[Row];
+    ++To;
+  }
+  Accepted.resize(To);
+  for (std::vector<int64_t> &Of : Metrics)
+    Of.resize(To);
+}
+
+Engine::Engine(const Sweep &S)
+    : S(S), P(S.Space), By(Choice::of(S.Space.spec())) {}
 
 int64_t Engine::units() const {
   return S.Space.size() / UnitSize + (S.Space.size() % UnitSize != 0);
@@ -128,6 +142,7 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
     auto Result = std::make_shared<Tally>();
     Running.push_back({Unit, Result, Pool.async([&All, this, Unit, Result] {
                          *Result = All.run(Unit * UnitSize, pointsOf(Unit));
+                         Result->reduce(By);
                        })});
     if (Running.size() == MaxRunning)
       GoesOn = TakeFirst();

@@ -6,7 +6,8 @@
 #ifndef FORETRACE_TOOLS_SWEEP_ENGINE_H
 #define FORETRACE_TOOLS_SWEEP_ENGINE_H
 
-#include "frontend/Frontend.h"
+#include "frontend/CompileSweep.h"
+#include "tools/sweep/Choice.h"
 #include "tools/sweep/Plan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
@@ -29,12 +30,25 @@ struct Rejection {
   int64_t Example = INT64_MAX; ///< the least; of a part, one that is in it
 };
 
+/// Counts a rejected point, or several of which \p Point is the least.
+inline void addRejected(Rejection &To, int64_t Point, int64_t Count = 1) {
+  To.Count += Count;
+  To.Example = std::min(To.Example, Point);
+}
+
 /// What became of some points.
 struct Tally {
+  int64_t NumAccepted = 0;
+  /// Those of them that are kept.
   std::vector<int64_t> Accepted;
-  /// By metric, in the order of `allMetrics`: of each accepted point.
+  /// By metric, in the order of `metricsOf`: of each of these.
   std::vector<std::vector<int64_t>> Metrics;
   std::map<Reason, Rejection> Rejected;
+  /// Numeric axes, by which something was decided or measured so far.
+  std::vector<size_t> Effective;
+
+  /// Leaves what is chosen of its own points.
+  void reduce(const Choice &By);
 };
 
 /// One part of a sweep that several processes do.
@@ -47,16 +61,12 @@ struct Shard {
   bool has(int64_t Unit) const { return Unit % Count == Index - 1; }
 };
 
-/// What is swept.
-struct Sweep {
-  /// The job at \p Job with the axes that \p Axes say, as `readAxis` takes
-  /// them.
-  static llvm::Expected<Sweep> make(llvm::StringRef Job,
-                                    FrontendOptions Options,
-                                    DiagnosticEngine Diags,
-                                    llvm::ArrayRef<std::string> Axes);
+/// What is asked of every sweep: to know the metrics of the analyses.
+SweepRequest makeRequest();
 
-  std::string Job; ///< its path
+/// What is swept: the job at a path, with axes.
+struct Sweep {
+  std::string Job;
   FrontendOptions Options;
   DiagnosticEngine Diags; ///< without messages: what is allowed
   sweep::Space Space;
@@ -82,6 +92,7 @@ public:
 private:
   const Sweep &S;
   const Plan P;
+  const Choice By;
 };
 
 } // namespace foretrace::sweep

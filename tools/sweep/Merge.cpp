@@ -96,6 +96,28 @@ static Error fill(Connection &C, ArrayRef<std::string> Shards) {
   return Error::success();
 }
 
+/// Leaves what is kept of the points of all shards.
+static Error reduce(Connection &C, StringRef Kept) {
+  Expected<Choice> By = Choice::read(Kept);
+  if (!By)
+    return By.takeError();
+  Chooser All(std::move(*By));
+  Expected<std::vector<int64_t>> Dropped = chooseRows(C, All);
+  if (!Dropped)
+    return Dropped.takeError();
+  Expected<Statement> Drop = C.prepare("DELETE FROM metrics WHERE id = ?");
+  if (!Drop)
+    return Drop.takeError();
+  if (Error E = C.run("BEGIN"))
+    return E;
+  for (const int64_t Id : *Dropped) {
+    Drop->bind(1, Id);
+    if (!Drop->change())
+      return C.failure("cannot be written");
+  }
+  return C.run("COMMIT");
+}
+
 Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
   if (sys::fs::exists(To))
     return createStringError("`" + To + "`: is there already");
@@ -117,6 +139,8 @@ Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
     if (!C)
       return C.takeError();
     if (Error E = fill(*C, Shards))
+      return E;
+    if (Error E = reduce(*C, First.lookup("keep")))
       return E;
     Expected<int64_t> Units = C->number("SELECT count(*) FROM units");
     if (!Units)

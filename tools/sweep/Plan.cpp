@@ -19,39 +19,40 @@ static std::optional<ir::Key> innerKey(StringRef Name) {
   return K;
 }
 
-/// Nothing if it takes more than numbers to say what the axis is: the frontend
-/// reads those.
-static std::optional<Step> innerStep(const Axis &A) {
-  const std::optional<ir::Key> K = innerKey(A.Name);
-  if (!K)
-    return std::nullopt;
-  Step Inner = {0, *K, {}};
-  for (const std::string &Value : A.Values)
-    if (int64_t &Number = Inner.Values.emplace_back();
-        StringRef(Value).getAsInteger(10, Number) || Number < 1)
-      return std::nullopt;
-  return Inner;
+/// The keys of an axis; none if it takes more than numbers to say what it is:
+/// the frontend reads those.
+static std::vector<ir::Key> innerKeys(const Axis &A) {
+  std::vector<ir::Key> Keys;
+  for (const SweepSpec::Key &Of : A.Keys) {
+    const std::optional<ir::Key> K = innerKey(Of.Name);
+    if (!K || !Of.AreCounts ||
+        any_of(Of.Numbers, [](int64_t Number) { return Number < 1; }))
+      return {};
+    Keys.push_back(*K);
+  }
+  return Keys;
 }
 
 Plan::Plan(const Space &S) {
   std::vector<Step> OfTraining;
   for (const auto &[Index, A] : enumerate(S.axes())) {
-    std::optional<Step> Found = innerStep(A);
-    if (!Found) {
-      Outer.push_back({Index, {}, {}});
+    Step Found = {Index, innerKeys(A), A.size()};
+    if (Found.Keys.empty()) {
+      Outer.push_back(std::move(Found));
       continue;
     }
-    Found->Axis = Index;
     // What decides more often stands outside, so that blocks are of one
     // structure.
-    const bool IsOfRanks = StringRef(A.Name).starts_with("parallel.");
-    (IsOfRanks ? Inner : OfTraining).push_back(std::move(*Found));
+    const bool IsOfRanks = any_of(A.Keys, [](const SweepSpec::Key &K) {
+      return StringRef(K.Name).starts_with("parallel.");
+    });
+    (IsOfRanks ? Inner : OfTraining).push_back(std::move(Found));
   }
   append_range(Inner, OfTraining);
   Spans.resize(Inner.size());
   for (size_t I = Inner.size(); I-- > 0;) {
     Spans[I] = InnerSize;
-    InnerSize *= static_cast<int64_t>(Inner[I].Values.size());
+    InnerSize *= static_cast<int64_t>(Inner[I].Size);
   }
 }
 

@@ -12,15 +12,20 @@
 
 namespace foretrace::sweep {
 
-/// An axis of a space; what it is as numbers, of an inner one.
+/// An axis of a space; of an inner one the keys that it is.
 struct Step {
   size_t Axis;
-  ir::Key Key;
-  std::vector<int64_t> Values;
+  std::vector<ir::Key> Keys;
+  size_t Size;
 };
 
 struct Plan {
   explicit Plan(const Space &S);
+
+  /// Which value of an inner axis an inner point has.
+  size_t positionAt(int64_t InnerPoint, size_t Axis) const {
+    return static_cast<size_t>(InnerPoint / Spans[Axis]) % Inner[Axis].Size;
+  }
 
   std::vector<Step> Outer, Inner; ///< the last one changes first
   int64_t InnerSize = 1;          ///< points of the inner ones

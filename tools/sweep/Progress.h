@@ -16,11 +16,15 @@ public:
   ProgressPrinter(int64_t Points, bool IsJSON, bool IsQuiet);
 
   void show(const Summary &At);
+  /// How many points are emitted.
+  void showEmitted(size_t Done, size_t Of);
   /// Takes the line away.
   void clear();
 
 private:
   using Clock = std::chrono::steady_clock;
+
+  bool isDue(bool IsLast);
 
   const int64_t Points;
   const bool IsJSON, IsLine;

@@ -10,42 +10,68 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-void Summary::add(const Tally &T, int64_t Of) {
-  Points += Of;
-  Accepted += static_cast<int64_t>(T.Accepted.size());
-  for (const auto &[Why, R] : T.Rejected) {
-    Rejection &To = Rejected[Why];
-    To.Count += R.Count;
-    To.Example = std::min(To.Example, R.Example);
-  }
+/// What the sweep calls best.
+static Choice bestOf(const SweepSpec &S) {
+  Choice C = {SweepSpec::Kept::Top, 1, {}};
+  if (S.Best)
+    C.By.push_back(goalOf(S, *S.Best));
+  return C;
 }
 
-/// What a database has already.
-static Expected<Summary> summaryOf(Database &DB) {
-  Summary Out;
+Summary::Summary(const Sweep &S)
+    : Kept(Choice::of(S.Space.spec())), Best(bestOf(S.Space.spec())),
+      HasEffect(S.Space.axes().size()) {}
+
+/// Adds the rows of \p T; returns those that are not chosen.
+static std::vector<int64_t> addTo(Chooser &C, const Tally &T) {
+  std::vector<Chooser::Point> Points;
+  if (!C.keepsAll() && !C.choice().By.empty())
+    for (const auto &[Row, Id] : enumerate(T.Accepted))
+      Points.push_back(C.pointOf(Id, [&, Row = Row](size_t Metric) {
+        return T.Metrics[Metric][Row];
+      }));
+  return C.add(std::move(Points));
+}
+
+std::vector<int64_t> Summary::add(const Tally &T, int64_t Of) {
+  Points += Of;
+  Accepted += T.NumAccepted;
+  for (const auto &[Why, R] : T.Rejected)
+    addRejected(Rejected[Why], R.Example, R.Count);
+  for (const size_t Axis : T.Effective)
+    HasEffect[Axis] = true;
+  addTo(Best, T);
+  return addTo(Kept, T);
+}
+
+/// Adds what a database has already.
+static Error resume(Database &DB, Summary &To) {
   Expected<int64_t> Accepted = DB.accepted();
   if (!Accepted)
     return Accepted.takeError();
   Expected<std::map<Reason, Rejection>> Rejected = DB.rejections();
   if (!Rejected)
     return Rejected.takeError();
-  Out.Points = Out.Accepted = *Accepted;
-  Out.Rejected = std::move(*Rejected);
-  for (const auto &[Why, R] : Out.Rejected)
-    Out.Points += R.Count;
-  return Out;
+  To.Points = To.Accepted = *Accepted;
+  To.Rejected = std::move(*Rejected);
+  for (const auto &[Why, R] : To.Rejected)
+    To.Points += R.Count;
+  To.IsResumed = To.Points != 0;
+  for (Chooser *C : {&To.Kept, &To.Best})
+    if (!C->choice().By.empty())
+      if (Expected<std::vector<int64_t>> Dropped = DB.choose(*C); !Dropped)
+        return Dropped.takeError();
+  return Error::success();
 }
 
 Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
                            function_ref<void(const Summary &)> Progress) {
   const Engine E(S);
-  Summary Out;
+  Summary Out(S);
   std::vector<int64_t> Done;
   if (DB) {
-    Expected<Summary> Before = summaryOf(*DB);
-    if (!Before)
-      return Before.takeError();
-    Out = std::move(*Before);
+    if (Error Failed = resume(*DB, Out))
+      return Failed;
     Expected<std::vector<int64_t>> Units = DB->done();
     if (!Units)
       return Units.takeError();
@@ -53,12 +79,12 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   }
   Error Failed = Error::success();
   E.run(Done, Threads, [&](int64_t Unit, const Tally &T) {
+    const std::vector<int64_t> Dropped = Out.add(T, E.pointsOf(Unit));
     if (DB)
-      if (Error Write = DB->write(Unit, T)) {
+      if (Error Write = DB->write(Unit, T, Dropped)) {
         Failed = joinErrors(std::move(Failed), std::move(Write));
         return false;
       }
-    Out.add(T, E.pointsOf(Unit));
     Progress(Out);
     return true;
   });
@@ -67,9 +93,7 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   return Out;
 }
 
-std::string digestOf(const Sweep &S) {
-  Compiler Session;
-  replay(Session, S, 0);
+std::string digestOf(Compiler &Session, const Sweep &S) {
   SHA256 Hash;
   const SourceMgr &Read = Session.sources().forRenderer();
   for (unsigned I = 1; I <= Read.getNumBuffers(); ++I)
@@ -91,34 +115,66 @@ static double shareOf(int64_t Count, const Summary &S) {
              : 100 * static_cast<double>(Count) / static_cast<double>(S.Points);
 }
 
-void printSummary(const Summary &Of, raw_ostream &OS) {
+/// The values of a point that differ between points, and what it is compared
+/// by.
+static void printPoint(const Sweep &S, const Chooser &By,
+                       const Chooser::Point &P, raw_ostream &OS) {
+  OS << formatv("{0,12} ", P.Id);
+  for (const auto &[Index, A] : enumerate(S.Space.axes()))
+    for (const SweepSpec::Key &K : A.Keys)
+      if (A.size() > 1)
+        OS << ' ' << K.Name << '=' << K.Values[S.Space.indexAt(P.Id, Index)];
+  for (const auto &[G, Value] : zip_equal(By.choice().By, P.Values))
+    OS << formatv("  {0} = {1}", G.Metric, G.IsLargest ? -Value : Value);
+  OS << '\n';
+}
+
+void printSummary(const Sweep &S, const Summary &Of, raw_ostream &OS) {
   OS << formatv("{0} points: {1} accepted ({2:f1} %), {3} rejected\n",
                 Of.Points, Of.Accepted, shareOf(Of.Accepted, Of),
                 Of.Points - Of.Accepted);
+  constexpr size_t MaxLines = 20;
+  const ArrayRef<Chooser::Point> Kept = Of.Kept.kept();
+  if (!Of.Kept.keepsAll())
+    OS << Kept.size() << " kept:\n";
+  for (const Chooser::Point &P : Kept.take_front(MaxLines))
+    printPoint(S, Of.Kept, P, OS);
+  if (Kept.size() > MaxLines)
+    OS << formatv("{0,12} more\n", Kept.size() - MaxLines);
+  if (!Of.Best.choice().By.empty() && !Of.Best.kept().empty()) {
+    OS << "best:\n";
+    printPoint(S, Of.Best, Of.Best.kept().front(), OS);
+  }
 }
 
-/// What is reported of a job first.
-static std::string firstErrorOf(CompiledJob &Job) {
-  Job.program({ir::Fact::Totalled});
-  for (const Diagnostic &D : Job.diagnostics())
-    if (D.Level == Severity::Error)
-      return D.text();
-  return "";
+void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags) {
+  // Only who saw legal jobs, and all of them, knows.
+  if (Of.Accepted == 0 || Of.IsResumed || S.Of.Count != 1)
+    return;
+  const Plan P(S.Space);
+  for (const Step &Inner : P.Inner)
+    if (const SweepSpec::Axis &A = S.Space.axes()[Inner.Axis];
+        !Of.HasEffect[Inner.Axis] && A.size() > 1)
+      Diags.report(A.Keys.front().Range, diag::AxisWithoutEffect,
+                   A.Keys.front().Name);
 }
 
-void printReasons(const Sweep &S, const Summary &Of, raw_ostream &OS) {
+void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
+                  raw_ostream &OS) {
   using Row = std::pair<Reason, Rejection>;
   std::vector<Row> Rows(Of.Rejected.begin(), Of.Rejected.end());
   stable_sort(Rows, [](const Row &A, const Row &B) {
     return A.second.Count > B.second.Count;
   });
   for (const auto &[Why, R] : Rows) {
-    Compiler Session;
+    const PointVerdict V = judge(Session, S, R.Example);
+    const Diagnostic *First = firstError(V);
     OS << formatv("{0,5:f1} %  {1,12}  {2}{3}: {4} (point {5})\n",
                   shareOf(R.Count, Of), R.Count,
                   getDiagnosticInfo(Why.Reported).Slug,
                   Why.Key.empty() ? "" : " (" + Why.Key + ")",
-                  firstErrorOf(replay(Session, S, R.Example)), R.Example);
+                  First ? First->text() : "", R.Example);
+    Session.forget(V.Job);
   }
 }
 
@@ -129,12 +185,6 @@ bool canBeSwept(const CompiledJob &Job) {
   return Job.spec() || all_of(Job.diagnostics(), [](const Diagnostic &D) {
            return D.Level != Severity::Error || is_contained(OfValues, D.Id);
          });
-}
-
-CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point) {
-  FrontendOptions Options = S.Options;
-  append_range(Options.Overrides, S.Space.overridesOf(Point));
-  return Session.read(S.Job, std::move(Options), S.Diags.cloneEmpty());
 }
 
 /// For a shell.
@@ -157,14 +207,6 @@ std::string commandOf(const Sweep &S, int64_t Point) {
   for (const std::string &Text : S.Space.overridesOf(Point))
     Command += " -D " + quoted(Text);
   return Command;
-}
-
-void printMetrics(const ir::Program &P, raw_ostream &OS) {
-  ir::Program Measured = P;
-  const std::vector<ir::ExprId> Values = metricsOf(Measured);
-  for (const auto &[M, Value] : zip_equal(allMetrics(), Values))
-    if (const int64_t Number = Measured.Sizes.value(Value); Number != 0)
-      OS << formatv("{0,-20} {1,24}  {2}\n", M.Name, Number, M.Doc);
 }
 
 } // namespace foretrace::sweep

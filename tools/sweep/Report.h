@@ -4,17 +4,27 @@
 #ifndef FORETRACE_TOOLS_SWEEP_REPORT_H
 #define FORETRACE_TOOLS_SWEEP_REPORT_H
 
-#include "tools/compiler/Compiler.h"
 #include "tools/sweep/Database.h"
+#include "tools/sweep/Verdict.h"
 
 namespace foretrace::sweep {
 
 /// How a sweep ended.
 struct Summary {
+  explicit Summary(const Sweep &S);
+
   int64_t Points = 0, Accepted = 0;
   std::map<Reason, Rejection> Rejected;
+  /// Of the points that are kept, unless all are.
+  Chooser Kept;
+  /// The best of them, by its own goal; empty if the sweep has none.
+  Chooser Best;
+  /// By axis: whether it decides anything, as far as is known.
+  std::vector<bool> HasEffect;
+  bool IsResumed = false; ///< points of another run are in it
 
-  void add(const Tally &T, int64_t Points);
+  /// Adds a unit of \p Points points; returns those that are not kept any more.
+  std::vector<int64_t> add(const Tally &T, int64_t Points);
 };
 
 /// Runs what \p DB lacks of \p S, or all if there is none. \p Progress gets
@@ -23,25 +33,24 @@ llvm::Expected<Summary>
 runSweep(const Sweep &S, Database *DB, unsigned Threads,
          llvm::function_ref<void(const Summary &)> Progress);
 
-/// What tells the files that a sweep reads from others: of those that its first
-/// point reads, of -D, and of which diagnostics are allowed.
-std::string digestOf(const Sweep &S);
+/// What tells the files that a sweep reads from others: of those that \p
+/// Session has read for it, of -D, and of which diagnostics are allowed.
+std::string digestOf(Compiler &Session, const Sweep &S);
 
-/// A line.
-void printSummary(const Summary &Of, llvm::raw_ostream &OS);
+/// A line, and points that are the best or kept.
+void printSummary(const Sweep &S, const Summary &Of, llvm::raw_ostream &OS);
 /// A line for each reason, the most frequent first, with the message that the
 /// compiler has for one of its points.
-void printReasons(const Sweep &S, const Summary &Of, llvm::raw_ostream &OS);
+void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
+                  llvm::raw_ostream &OS);
+/// Reports axes that decide nothing.
+void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 
 /// Whether \p Job, of a point, can be swept: it is read, or refused for what
 /// another point may do better.
 bool canBeSwept(const CompiledJob &Job);
-/// The job of a point, as the compiler reads it.
-CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point);
 /// The command that compiles it.
 std::string commandOf(const Sweep &S, int64_t Point);
-/// A line for each metric that the program of a point has.
-void printMetrics(const ir::Program &P, llvm::raw_ostream &OS);
 
 } // namespace foretrace::sweep
 

@@ -2,6 +2,7 @@
 #include "tools/sweep/Schema.h"
 #include "passes/analyses/Metrics.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -15,18 +16,38 @@ static std::string quoted(StringRef Text, char Quote) {
   return Out + Quote;
 }
 
+std::string quotedName(StringRef Name) { return quoted(Name, '"'); }
+
+std::vector<std::string> metricColumns(const SweepSpec &S) {
+  std::vector<std::string> Columns;
+  for (const Metric &M : allMetrics())
+    Columns.push_back(quotedName(M.Name));
+  for (const SweepSpec::Metric &M : S.Metrics)
+    Columns.push_back(quotedName(M.Name));
+  return Columns;
+}
+
 std::vector<Fact> factsOf(const Sweep &S, StringRef Sources) {
-  std::string Axes;
-  for (const Axis &A : S.Space.axes()) {
-    Axes += (Axes.empty() ? "" : " ") + A.Name + "=";
-    interleave(
-        A.Values, [&](const std::string &Value) { Axes += Value; },
-        [&] { Axes += ","; });
-  }
+  const SweepSpec &Spec = S.Space.spec();
+  std::string Axes, Where, Metrics;
+  for (const SweepSpec::Axis &A : Spec.Axes)
+    for (const SweepSpec::Key &K : A.Keys) {
+      Axes += (Axes.empty()            ? ""
+               : &K == &A.Keys.front() ? " "
+                                       : "&") +
+              K.Name + "=" + join(K.Values, ",");
+    }
+  for (const SweepSpec::Condition &C : Spec.Conditions)
+    Where += (Where.empty() ? "" : "\n") + C.Text;
+  for (const SweepSpec::Metric &M : Spec.Metrics)
+    Metrics += (Metrics.empty() ? "" : "\n") + M.Name + " = " + M.Text;
   return {{"version", FORETRACE_VERSION},
           {"job", S.Job},
           {"sources", Sources.str()},
           {"axes", Axes},
+          {"where", Where},
+          {"metrics", Metrics},
+          {"keep", Choice::of(Spec).text()},
           {"points", std::to_string(S.Space.size())},
           {"shard", S.Of.text()},
           {"units", std::to_string(Engine(S).units())}};
@@ -36,35 +57,40 @@ void writeSchema(const Sweep &S, StringRef Sources, raw_ostream &OS) {
   OS << "CREATE TABLE sweep (name TEXT PRIMARY KEY, value TEXT NOT NULL);\n"
         "CREATE TABLE axis_values (axis INTEGER, position INTEGER, value, "
         "PRIMARY KEY (axis, position)) WITHOUT ROWID;\n"
-        "CREATE TABLE units (unit INTEGER PRIMARY KEY);\n"
+        "CREATE TABLE units (unit INTEGER PRIMARY KEY, accepted INTEGER);\n"
+        "CREATE TABLE emitted (id INTEGER PRIMARY KEY);\n"
         "CREATE TABLE rejections (slug TEXT, key TEXT, count INTEGER, example "
         "INTEGER, PRIMARY KEY (slug, key)) WITHOUT ROWID;\n"
         "CREATE TABLE metrics (id INTEGER PRIMARY KEY";
-  for (const Metric &M : allMetrics())
-    OS << ", " << M.Name << " INTEGER";
+  const std::vector<std::string> Metrics = metricColumns(S.Space.spec());
+  for (const std::string &Name : Metrics)
+    OS << ", " << Name << " INTEGER";
   OS << ");\n";
   for (const Fact &F : factsOf(S, Sources))
     OS << "INSERT INTO sweep VALUES (" << quoted(F.Name, '\'') << ", "
        << quoted(F.Value, '\'') << ");\n";
   // A point's values follow from its number: they are not stored.
   std::string View = "CREATE VIEW points AS SELECT id";
-  for (const auto &[Index, A] : enumerate(S.Space.axes())) {
-    for (const auto &[Position, Value] : enumerate(A.Values)) {
-      int64_t Number;
-      OS << "INSERT INTO axis_values VALUES (" << Index << ", " << Position
-         << ", "
-         << (StringRef(Value).getAsInteger(10, Number) ? quoted(Value, '\'')
-                                                       : Value)
-         << ");\n";
+  size_t Column = 0;
+  for (const auto &[Index, A] : enumerate(S.Space.axes()))
+    for (const SweepSpec::Key &K : A.Keys) {
+      for (const auto &[Position, Value] : enumerate(K.Values)) {
+        int64_t Number;
+        OS << "INSERT INTO axis_values VALUES (" << Column << ", " << Position
+           << ", "
+           << (StringRef(Value).getAsInteger(10, Number) ? quoted(Value, '\'')
+                                                         : Value)
+           << ");\n";
+      }
+      View +=
+          (", (SELECT value FROM axis_values WHERE axis = " + Twine(Column++) +
+           " AND position = id / " + Twine(S.Space.stride(Index)) + " % " +
+           Twine(A.size()) + ") AS " + quoted(K.Name, '"'))
+              .str();
     }
-    View += (", (SELECT value FROM axis_values WHERE axis = " + Twine(Index) +
-             " AND position = id / " + Twine(S.Space.stride(Index)) + " % " +
-             Twine(A.Values.size()) + ") AS " + quoted(A.Name, '"'))
-                .str();
-  }
   OS << View;
-  for (const Metric &M : allMetrics())
-    OS << ", " << M.Name;
+  for (const std::string &Name : Metrics)
+    OS << ", " << Name;
   OS << " FROM metrics;\n";
 }
 
@@ -75,9 +101,9 @@ std::string insertRejection(StringRef Rows) {
       .str();
 }
 
-std::string insertPoint() {
+std::string insertPoint(const SweepSpec &S) {
   std::string SQL = "INSERT INTO metrics VALUES (?";
-  for (size_t I = 0; I < allMetrics().size(); ++I)
+  for (size_t I = 0; I < metricColumns(S).size(); ++I)
     SQL += ", ?";
   return SQL + ")";
 }

@@ -20,7 +20,12 @@ void writeSchema(const Sweep &S, llvm::StringRef Sources,
                  llvm::raw_ostream &OS);
 
 /// SQL with a parameter for the number of a point and one for each metric.
-std::string insertPoint();
+std::string insertPoint(const SweepSpec &S);
+/// A name as SQL has it.
+std::string quotedName(llvm::StringRef Name);
+/// The columns of the table `metrics` after the first one: those of
+/// `allMetrics`, then those of the sweep.
+std::vector<std::string> metricColumns(const SweepSpec &S);
 /// SQL that adds the rejections that \p Rows says to those that there are.
 std::string insertRejection(llvm::StringRef Rows);
 

@@ -9,43 +9,46 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-/// By expression of \p T: after which inner axis, from 1, nothing counts any
-/// more; 0 if none does.
-static std::vector<size_t> depthsOf(const ir::ExprTable &T, const Plan &P) {
-  std::vector<size_t> Depths;
-  for (const ir::ExprNode &N : T) {
-    size_t &Depth = Depths.emplace_back(0);
-    for (const ir::ExprId Operand : {N.Left, N.Right})
-      if (Operand.isValid())
-        Depth = std::max(Depth, Depths[Operand.Index]);
-    if (N.Op == ir::ExprOp::Key && !N.Left.isValid())
-      for (const auto &[Index, I] : enumerate(P.Inner))
-        if (I.Key == N.Key)
-          Depth = Index + 1;
-  }
-  return Depths;
+/// A key of the job as an expression of its program; 0 if the job has none.
+static ir::ExprId numberIn(ir::Program &P, ir::Key K) {
+  if (const auto Known = P.Sizes.find(K))
+    return *Known;
+  const Located<int64_t> *F = findField(P.Spec, K);
+  return P.Sizes.constant(F && F->isPresent() ? **F : 0);
 }
 
-Worker::Known::Known(Structure Made, const Plan &P,
+static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys) {
+  if (S.isRefusal())
+    return {};
+  ir::Program P = S.program();
+  std::vector<ir::ExprId> Wanted = metricsOf(P);
+  for (const ir::Key K : JobKeys)
+    Wanted.push_back(numberIn(P, K));
+  return {P.Sizes, Wanted};
+}
+
+Worker::Known::Known(Structure Made, const Plan &P, ArrayRef<ir::Key> JobKeys,
                      std::shared_ptr<StageSplits> Splits)
-    : Of(std::move(Made)), Columns(Of, Of.metrics(), Splits),
-      Row(Of, Of.metrics(), std::move(Splits)),
+    : Of(std::move(Made)), Figures(figuresOf(Of, JobKeys)),
+      Columns(Of, Figures, Splits), Row(Of, Figures, std::move(Splits)),
       Violated(Of.program().Checks.size()) {
-  const std::vector<size_t> Depths = depthsOf(Of.program().Sizes, P);
+  const std::vector<size_t> Depths =
+      depthsOf(Of.program().Sizes, [&](ir::Key K) {
+        size_t Depth = 0;
+        for (const auto &[Index, I] : enumerate(P.Inner))
+          if (is_contained(I.Keys, K))
+            Depth = Index + 1;
+        return Depth;
+      });
   size_t Depth = 0; // of this check and those before
   for (const ir::Check &C : Of.program().Checks) {
     Depth = std::max(Depth, Depths[C.Of.Index]);
-    Spans.push_back(Depth == 0 ? P.InnerSize : P.Spans[Depth - 1]);
+    Spans.push_back(spanAt(P, Depth));
   }
 }
 
 Worker::Worker(const Sweep &S, const Plan &P)
-    : S(S), P(P), Indices(P.Inner.size()) {}
-
-static void add(Rejection &To, int64_t Point, int64_t Count = 1) {
-  To.Count += Count;
-  To.Example = std::min(To.Example, Point);
-}
+    : S(S), P(P), Block(P), Filter(S, P, Block), HasEffect(P.Inner.size()) {}
 
 /// What is reported first.
 static diag::Id firstError(ArrayRef<Diagnostic> Diags) {
@@ -103,16 +106,15 @@ void Worker::read(int64_t OuterPoint) {
   Outer = OuterPoint;
   Origin = originOf(OuterPoint);
   FrontendOptions Options = S.Options;
-  for (const Step &Of : reverse(P.Outer)) {
-    const Axis &A = S.Space.axes()[Of.Axis];
-    const auto Values = static_cast<int64_t>(A.Values.size());
-    Options.Overrides.push_back(
-        A.Name + "=" + A.Values[static_cast<size_t>(OuterPoint % Values)]);
+  for (size_t I = P.Outer.size(); I-- > 0;) {
+    const auto Values = static_cast<int64_t>(P.Outer[I].Size);
+    Block.OuterPositions[I] = static_cast<size_t>(OuterPoint % Values);
     OuterPoint /= Values;
+    appendOverrides(S.Space.axes()[P.Outer[I].Axis], Block.OuterPositions[I],
+                    Options.Overrides);
   }
   for (const Step &Of : P.Inner)
-    Options.Overrides.push_back(S.Space.axes()[Of.Axis].Name + "=" +
-                                std::to_string(Of.Values.front()));
+    appendOverrides(S.Space.axes()[Of.Axis], 0, Options.Overrides);
   CompiledJob &Job =
       Session->read(S.Job, std::move(Options), S.Diags.cloneEmpty());
   Refused.reset();
@@ -130,8 +132,7 @@ void Worker::read(int64_t OuterPoint) {
 int64_t Worker::originOf(int64_t OuterPoint) const {
   int64_t Least = 0;
   for (const Step &Of : reverse(P.Outer)) {
-    const auto Values =
-        static_cast<int64_t>(S.Space.axes()[Of.Axis].Values.size());
+    const auto Values = static_cast<int64_t>(Of.Size);
     Least += OuterPoint % Values * S.Space.stride(Of.Axis);
     OuterPoint /= Values;
   }
@@ -141,7 +142,7 @@ int64_t Worker::originOf(int64_t OuterPoint) const {
 int64_t Worker::pointAt(int64_t InnerPoint) const {
   int64_t Point = Origin;
   for (size_t I = 0; I < P.Inner.size(); ++I)
-    Point += static_cast<int64_t>(indexAt(InnerPoint, I)) *
+    Point += static_cast<int64_t>(P.positionAt(InnerPoint, I)) *
              S.Space.stride(P.Inner[I].Axis);
   return Point;
 }
@@ -152,20 +153,20 @@ void Worker::append(int64_t First, size_t Count) {
   const size_t Begin = Left.size(), End = Begin + Count;
   for (size_t Row = Begin; Row < End; ++Row) {
     Left.push_back(static_cast<uint32_t>(Row));
-    Points[Row] = Origin;
+    Block.Ids[Row] = Origin;
   }
   for (size_t I = 0; I < P.Inner.size(); ++I) {
-    const auto Values = static_cast<uint32_t>(P.Inner[I].Values.size());
+    const auto Values = static_cast<uint32_t>(P.Inner[I].Size);
     const int64_t Span = P.Spans[I], Stride = S.Space.stride(P.Inner[I].Axis);
-    auto At = static_cast<uint32_t>(indexAt(First, I));
+    auto At = static_cast<uint32_t>(P.positionAt(First, I));
     for (size_t Row = Begin; Row < End;) {
       const int64_t Alike =
           Row == Begin ? Span - First % Span : Span; // of the same value
       const size_t Until = static_cast<size_t>(std::min(
           static_cast<int64_t>(End), static_cast<int64_t>(Row) + Alike));
       for (; Row < Until; ++Row) {
-        Indices[I][Row] = At;
-        Points[Row] += At * Stride;
+        Block.Positions[I][Row] = At;
+        Block.Ids[Row] += At * Stride;
       }
       At = At + 1 == Values ? 0 : At + 1;
     }
@@ -174,28 +175,32 @@ void Worker::append(int64_t First, size_t Count) {
 
 /// Asks \p K about the rows that have no verdict yet.
 void Worker::ask(Known &K) {
-  for (const auto &[Axis, Of] : enumerate(P.Inner)) {
-    const MutableArrayRef<int64_t> Column = K.Columns.column(Of.Key);
-    if (Column.empty())
-      continue;
-    for (const auto &[I, Row] : enumerate(Left))
-      Column[I] = Of.Values[Indices[Axis][Row]];
-  }
+  for (const auto &[Axis, Of] : enumerate(P.Inner))
+    for (const auto &[Index, Key] : enumerate(Of.Keys)) {
+      const MutableArrayRef<int64_t> Column = K.Columns.column(Key);
+      if (Column.empty())
+        continue;
+      HasEffect[Axis] = true;
+      const std::vector<int64_t> &Numbers =
+          S.Space.axes()[Of.Axis].Keys[Index].Numbers;
+      for (const auto &[I, Row] : enumerate(Left))
+        Column[I] = Numbers[Block.Positions[Axis][Row]];
+    }
   K.Columns.run(Left.size());
-  std::array<uint32_t, BlockSize> Accepted;
-  size_t NumAccepted = 0, NumLeft = 0;
+  SmallVector<uint32_t, BlockSize> Accepted, Rows;
+  size_t NumLeft = 0;
   for (size_t I = 0; I < Left.size(); ++I) {
     const uint32_t Row = Left[I];
     switch (K.Columns.verdict(I)) {
     case Verdict::Accepted:
-      Accepted[NumAccepted++] = static_cast<uint32_t>(I);
-      Out.Accepted.push_back(Points[Row]);
+      Accepted.push_back(static_cast<uint32_t>(I));
+      Rows.push_back(Row);
       break;
     case Verdict::Rejected:
-      add(K.Violated[K.Columns.violated(I)], Points[Row]);
+      addRejected(K.Violated[K.Columns.violated(I)], Block.Ids[Row]);
       break;
     case Verdict::Overflow:
-      add(K.Overflow, Points[Row]);
+      addRejected(K.Overflow, Block.Ids[Row]);
       break;
     case Verdict::Foreign:
       Left[NumLeft++] = Row;
@@ -203,20 +208,12 @@ void Worker::ask(Known &K) {
     }
   }
   Left.resize(NumLeft);
-  for (size_t M = 0; NumAccepted != 0 && M < Out.Metrics.size(); ++M)
-    for (size_t I = 0; I < NumAccepted; ++I)
-      Out.Metrics[M].push_back(K.Columns.figure(Accepted[I], M));
-}
-
-/// By the figures of a program.
-void Worker::accept(ir::Program &P, int64_t Point) {
-  const std::vector<ir::ExprId> Metrics = metricsOf(P);
-  if (any_of(Metrics,
-             [&](ir::ExprId M) { return P.Sizes.value(M) == ir::NoValue; }))
-    return add(Out.Rejected[{diag::SizeOverflow, ""}], Point);
-  Out.Accepted.push_back(Point);
-  for (const auto &[Of, M] : zip_equal(Out.Metrics, Metrics))
-    Of.push_back(P.Sizes.value(M));
+  Filter.accept(
+      Rows,
+      [&](size_t I, size_t Result) {
+        return K.Columns.figure(Accepted[I], Result);
+      },
+      Out);
 }
 
 /// Compiles the first row without a verdict, and asks its structure about all;
@@ -224,10 +221,14 @@ void Worker::accept(ir::Program &P, int64_t Point) {
 void Worker::compile(size_t Row) {
   ir::Program Job;
   Job.Spec = *Base;
-  for (const auto &[Axis, Of] : enumerate(P.Inner)) {
-    Located<int64_t> &F = *findField(Job.Spec, Of.Key);
-    F.state(Of.Values[Indices[Axis][Row]], F.Range);
-  }
+  for (const auto &[Axis, Of] : enumerate(P.Inner))
+    for (const auto &[Index, Key] : enumerate(Of.Keys)) {
+      Located<int64_t> &F = *findField(Job.Spec, Key);
+      F.state(S.Space.axes()[Of.Axis]
+                  .Keys[Index]
+                  .Numbers[Block.Positions[Axis][Row]],
+              F.Range);
+    }
   DiagnosticEngine Diags = S.Diags.cloneEmpty();
   const bool IsLegal =
       runPasses(Job, pipelineFor({ir::Fact::Totalled}), Diags, {}) &&
@@ -239,20 +240,35 @@ void Worker::compile(size_t Row) {
       Structures.pop_back();
     }
     Structures.insert(Structures.begin(),
-                      std::make_unique<Known>(std::move(*Found), P, Splits));
+                      std::make_unique<Known>(std::move(*Found), P,
+                                              Filter.jobKeys(), Splits));
     ask(*Structures.front());
   }
   if (Left.size() != Before)
     return;
+  const auto First = static_cast<uint32_t>(Row);
   Left.erase(Left.begin());
-  if (IsLegal)
-    accept(Job, Points[Row]);
-  else
-    add(Out.Rejected[{firstError(Diags.diagnostics()), ""}], Points[Row]);
+  if (!IsLegal) {
+    addRejected(Out.Rejected[{firstError(Diags.diagnostics()), ""}],
+                Block.Ids[First]);
+    return;
+  }
+  std::vector<ir::ExprId> Figures = metricsOf(Job);
+  for (const ir::Key K : Filter.jobKeys())
+    Figures.push_back(numberIn(Job, K));
+  if (any_of(Figures,
+             [&](ir::ExprId F) { return Job.Sizes.value(F) == ir::NoValue; }))
+    return addRejected(Out.Rejected[{diag::SizeOverflow, ""}],
+                       Block.Ids[First]);
+  Filter.accept(
+      First,
+      [&](size_t, size_t Result) { return Job.Sizes.value(Figures[Result]); },
+      Out);
 }
 
 /// Gives all points that were appended a verdict.
 void Worker::settle() {
+  Filter.exclude(Left);
   for (size_t I = 0; I < Structures.size() && !Left.empty(); ++I) {
     const size_t Before = Left.size();
     ask(*Structures[I]);
@@ -268,9 +284,14 @@ void Worker::settle() {
 /// How many points from \p First on are rejected alike, by a check for which
 /// the axes that change among them do not count. They are counted.
 int64_t Worker::prune(int64_t First, int64_t Last) {
+  if (const int64_t Count = Filter.prune(First, Last, pointAt(First)))
+    return Count;
   for (const std::unique_ptr<Known> &K : Structures) {
-    for (size_t I = 0; I < P.Inner.size(); ++I)
-      K->Row.set(P.Inner[I].Key, P.Inner[I].Values[indexAt(First, I)]);
+    for (const auto &[I, Of] : enumerate(P.Inner))
+      for (const auto &[Index, Key] : enumerate(Of.Keys))
+        K->Row.set(Key, S.Space.axes()[Of.Axis]
+                            .Keys[Index]
+                            .Numbers[P.positionAt(First, I)]);
     const Verdict V = K->Row.run();
     if (V == Verdict::Foreign)
       continue;
@@ -278,7 +299,7 @@ int64_t Worker::prune(int64_t First, int64_t Last) {
       return 0;
     const int64_t Span = K->Spans[K->Row.violated()];
     const int64_t Count = std::min(Last - First, Span - First % Span);
-    add(K->Violated[K->Row.violated()], pointAt(First), Count);
+    addRejected(K->Violated[K->Row.violated()], pointAt(First), Count);
     return Count;
   }
   return 0;
@@ -307,26 +328,19 @@ void Worker::evaluate(int64_t First, int64_t Last) {
 
 /// Puts what structures counted into the tally.
 void Worker::flush() {
-  auto Merge = [&](Reason Why, Rejection &Of) {
-    if (Of.Count == 0)
-      return;
-    Rejection &To = Out.Rejected[std::move(Why)];
-    To.Count += Of.Count;
-    To.Example = std::min(To.Example, Of.Example);
-    Of = {};
-  };
   for (const std::unique_ptr<Known> &K : Structures) {
     const ir::Program &P = K->Of.program();
     for (const auto &[Index, C] : enumerate(P.Checks))
-      Merge({C.Reported, C.Blamed ? nameOf(P.Spec, *C.Blamed) : ""},
-            K->Violated[Index]);
-    Merge({diag::SizeOverflow, ""}, K->Overflow);
+      moveRejections({C.Reported, C.Blamed ? nameOf(P.Spec, *C.Blamed) : ""},
+                     K->Violated[Index], Out);
+    moveRejections({diag::SizeOverflow, ""}, K->Overflow, Out);
   }
+  Filter.flush(Out);
 }
 
 Tally Worker::run(int64_t First, int64_t Count) {
   Out = Tally();
-  Out.Metrics.resize(allMetrics().size());
+  Out.Metrics.resize(allMetrics().size() + S.Space.spec().Metrics.size());
   for (const int64_t Last = First + Count; First < Last;) {
     const int64_t OuterPoint = First / P.InnerSize;
     if (OuterPoint != Outer) {
@@ -338,10 +352,13 @@ Tally Worker::run(int64_t First, int64_t Count) {
     if (Base)
       evaluate(Inner, Inner + OfJob);
     else
-      add(Out.Rejected[*Refused], pointAt(Inner), OfJob);
+      addRejected(Out.Rejected[*Refused], pointAt(Inner), OfJob);
     First += OfJob;
   }
   flush();
+  for (const auto &[Index, Of] : enumerate(P.Inner))
+    if (HasEffect[Index] || Filter.reads(Index))
+      Out.Effective.push_back(Of.Axis);
   return std::move(Out);
 }
 

@@ -7,6 +7,7 @@
 #include "passes/Structure.h"
 #include "tools/compiler/Compiler.h"
 #include "tools/sweep/Engine.h"
+#include "tools/sweep/PointFilter.h"
 
 namespace foretrace::sweep {
 
@@ -19,14 +20,16 @@ public:
   Tally run(int64_t First, int64_t Count);
 
 private:
-  static constexpr size_t BlockSize = StructureColumns::BlockSize;
+  static constexpr size_t BlockSize = PointBlock::Size;
   /// Of a job that are kept: one has some megabytes of columns.
   static constexpr size_t MaxStructures = 32;
 
   /// A structure of the job that was read, and what points of it are.
   struct Known {
-    Known(Structure Made, const Plan &P, std::shared_ptr<StageSplits> Splits);
+    Known(Structure Made, const Plan &P, llvm::ArrayRef<ir::Key> JobKeys,
+          std::shared_ptr<StageSplits> Splits);
     const Structure Of;
+    const ir::ExprCode Figures; ///< the metrics, and the keys of the job
     StructureColumns Columns;
     StructureRow Row;
     /// By check: how many points that lie side by side are rejected if one is.
@@ -42,17 +45,16 @@ private:
   void settle();
   void ask(Known &K);
   void compile(size_t Row);
-  void accept(ir::Program &P, int64_t Point);
   void flush();
   int64_t originOf(int64_t OuterPoint) const;
   int64_t pointAt(int64_t InnerPoint) const;
-  size_t indexAt(int64_t InnerPoint, size_t Axis) const {
-    return static_cast<size_t>(InnerPoint / P.Spans[Axis]) %
-           P.Inner[Axis].Values.size();
-  }
 
   const Sweep &S;
   const Plan &P;
+  PointBlock Block;
+  PointFilter Filter;
+  std::vector<uint32_t> Left;  ///< rows of the block without a verdict
+  std::vector<bool> HasEffect; ///< by inner axis
   std::unique_ptr<Compiler> Session;
   unsigned Reads = 0; ///< of this session
 
@@ -63,11 +65,6 @@ private:
   std::shared_ptr<StageSplits> Splits;            ///< of all its structures
   std::vector<std::unique_ptr<Known>> Structures; ///< the last used first
 
-  /// Points that are to be evaluated together: by inner axis, which value a row
-  /// has; where it is in the space; rows without a verdict.
-  std::vector<std::array<uint32_t, BlockSize>> Indices;
-  std::array<int64_t, BlockSize> Points;
-  std::vector<uint32_t> Left;
   Tally Out;
 };
 

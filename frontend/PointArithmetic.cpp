@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators on what differs from point to point of a sweep. They compute
+// nothing: they write the expression that the sweep evaluates.
+#include "frontend/Arithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace foretrace;
+using ast::BinaryOp;
+using ir::Expr;
+using ir::ExprOp;
+
+static Expr combine(ExprOp Op, Expr A, Expr B) {
+  ir::ExprTable &T = A.table();
+  return {T, T.combine(Op, A, B)};
+}
+
+static Expr negate(Expr Condition) { return Condition * -1 + 1; }
+
+/// The table that \p V is of; null if it is the same at all points.
+static ir::ExprTable *tableOf(const Value &V) {
+  if (const auto *E = V.getIf<Expr>())
+    return &E->table();
+  if (const auto *C = V.getIf<ConditionValue>())
+    return &C->Holds.table();
+  return nullptr;
+}
+
+/// An integer, of a point or of all.
+static std::optional<Expr> numberIn(ir::ExprTable &T, const Value &V) {
+  if (const auto *E = V.getIf<Expr>())
+    return *E;
+  if (const int64_t *I = V.getIf<int64_t>())
+    return Expr(T, T.constant(*I));
+  return std::nullopt;
+}
+
+static std::optional<Expr> conditionIn(ir::ExprTable &T, const Value &V) {
+  if (const auto *C = V.getIf<ConditionValue>())
+    return C->Holds;
+  if (const bool *B = V.getIf<bool>())
+    return Expr(T, T.constant(*B));
+  return std::nullopt;
+}
+
+/// A decimal that integers are compared with, as an integer that parts them in
+/// the same way; any other value as it is.
+static Value roundedBound(const Value &V, bool RoundsUp) {
+  const double *D = V.getIf<double>();
+  constexpr double Beyond = 9223372036854775808.0;
+  if (!D || !(std::abs(*D) < Beyond - 1024))
+    return V;
+  return {static_cast<int64_t>(RoundsUp ? std::ceil(*D) : std::floor(*D)),
+          V.Dim, V.Range};
+}
+
+namespace {
+
+/// One binary operation on its way to an expression.
+struct PointOperation {
+  BinaryOp Op;
+  SourceRange OpRange;
+  const Value &A, &B;
+  SourceRange Range;
+  DiagnosticEngine &Diags;
+
+  using Result = std::optional<Value>;
+
+  Result run() const;
+
+private:
+  Result logic() const;
+  Result words(const WordAxisValue &Axis, const Value &With) const;
+  Result compare() const;
+  Result order(const Value &Less, const Value &More, bool IsNegated) const;
+  Result arithmetic() const;
+  Result say(Expr Holds) const {
+    return Value{ConditionValue{Holds}, Dimension::Count, Range};
+  }
+  Result mismatch() const {
+    Diags.report(OpRange, diag::OperandMismatch, getSpelling(Op), describe(A),
+                 describe(B));
+    return std::nullopt;
+  }
+};
+
+} // namespace
+
+PointOperation::Result PointOperation::logic() const {
+  ir::ExprTable *T = tableOf(A) ? tableOf(A) : tableOf(B);
+  const auto L = T ? conditionIn(*T, A) : std::nullopt,
+             R = T ? conditionIn(*T, B) : std::nullopt;
+  if (!L || !R)
+    return mismatch();
+  return say(Op == BinaryOp::And ? *L * *R : max(*L, *R));
+}
+
+PointOperation::Result PointOperation::words(const WordAxisValue &Axis,
+                                             const Value &With) const {
+  const std::optional<std::string> Word = format(With);
+  if ((Op != BinaryOp::Eq && Op != BinaryOp::Ne) || !Word || With.isNumber())
+    return mismatch();
+  const auto *At = llvm::find(Axis.Words, *Word);
+  if (At == Axis.Words.end()) {
+    Diags.report(With.Range, diag::OutsideDomain, Axis.Key, *Word,
+                 llvm::join(Axis.Words, ", "));
+    return std::nullopt;
+  }
+  ir::ExprTable &T = Axis.Position.table();
+  const Expr Is = combine(ExprOp::Equal, Axis.Position,
+                          {T, T.constant(At - Axis.Words.begin())});
+  return say(Op == BinaryOp::Eq ? Is : negate(Is));
+}
+
+/// Whether \p Less is below \p More, or not.
+PointOperation::Result PointOperation::order(const Value &Less,
+                                             const Value &More,
+                                             bool IsNegated) const {
+  ir::ExprTable &T = tableOf(A) ? *tableOf(A) : *tableOf(B);
+  // Below 2.5 is below 3; above 2.5 is above 2.
+  const std::optional<Expr> L = numberIn(T, roundedBound(Less, false)),
+                            M = numberIn(T, roundedBound(More, true));
+  if (!L || !M)
+    return mismatch();
+  const Expr Holds = combine(ExprOp::Less, *L, *M);
+  return say(IsNegated ? negate(Holds) : Holds);
+}
+
+PointOperation::Result PointOperation::compare() const {
+  if (const auto *Axis = A.getIf<WordAxisValue>())
+    return words(*Axis, B);
+  if (const auto *Axis = B.getIf<WordAxisValue>())
+    return words(*Axis, A);
+  if (A.Dim != B.Dim)
+    return mismatch();
+  switch (Op) {
+  case BinaryOp::Lt:
+    return order(A, B, false);
+  case BinaryOp::Gt:
+    return order(B, A, false);
+  case BinaryOp::Le:
+    return order(B, A, true);
+  case BinaryOp::Ge:
+    return order(A, B, true);
+  default:
+    break;
+  }
+  ir::ExprTable &T = tableOf(A) ? *tableOf(A) : *tableOf(B);
+  const std::optional<Expr> L = numberIn(T, A), R = numberIn(T, B);
+  if (!L || !R)
+    return mismatch();
+  const Expr Is = combine(ExprOp::Equal, *L, *R);
+  return say(Op == BinaryOp::Eq ? Is : negate(Is));
+}
+
+PointOperation::Result PointOperation::arithmetic() const {
+  ir::ExprTable *T = tableOf(A) ? tableOf(A) : tableOf(B);
+  const std::optional<Dimension> Dim = dimensionOf(Op, A.Dim, B.Dim);
+  const auto L = T && Dim ? numberIn(*T, A) : std::nullopt,
+             R = T && Dim ? numberIn(*T, B) : std::nullopt;
+  if (!L || !R)
+    return mismatch();
+  auto Say = [&](Expr Out) { return Value{Out, *Dim, Range}; };
+  switch (Op) {
+  case BinaryOp::Add:
+    return Say(*L + *R);
+  case BinaryOp::Sub:
+    return Say(*L + *R * -1);
+  case BinaryOp::Mul:
+    return Say(*L * *R);
+  case BinaryOp::Div:
+    return Say(*L / *R);
+  case BinaryOp::FloorDiv:
+    return Say(floorDiv(*L, *R));
+  default:
+    return Say(combine(ExprOp::Mod, *L, *R));
+  }
+}
+
+PointOperation::Result PointOperation::run() const {
+  if (Op == BinaryOp::And || Op == BinaryOp::Or)
+    return logic();
+  return Op >= BinaryOp::Eq ? compare() : arithmetic();
+}
+
+std::optional<Value> foretrace::applyToPoints(BinaryOp Op, SourceRange OpRange,
+                                              const Value &A, const Value &B,
+                                              SourceRange Range,
+                                              DiagnosticEngine &Diags) {
+  return PointOperation{Op, OpRange, A, B, Range, Diags}.run();
+}
+
+std::optional<Value> foretrace::applyToPoints(ast::UnaryOp Op, const Value &A,
+                                              SourceRange Range,
+                                              DiagnosticEngine &Diags) {
+  const bool IsNot = Op == ast::UnaryOp::Not;
+  if (const auto *C = A.getIf<ConditionValue>(); C && IsNot)
+    return Value{ConditionValue{negate(C->Holds)}, Dimension::Count, Range};
+  if (const auto *E = A.getIf<Expr>(); E && !IsNot)
+    return Value{*E * -1, A.Dim, Range};
+  Diags.report(A.Range, diag::TypeMismatch, IsNot ? "not" : "-",
+               IsNot ? "`true` or `false`" : "a number", describe(A));
+  return std::nullopt;
+}
+
+std::optional<Value> foretrace::chooseOfPoints(const ast::Word &Callee,
+                                               const Value &A, const Value &B,
+                                               SourceRange Range,
+                                               DiagnosticEngine &Diags) {
+  ir::ExprTable *T = tableOf(A) ? tableOf(A) : tableOf(B);
+  const auto L = T ? numberIn(*T, A) : std::nullopt,
+             R = T ? numberIn(*T, B) : std::nullopt;
+  if (!L || !R || A.Dim != B.Dim) {
+    Diags.report(Callee.Range, diag::OperandMismatch, Callee.Text, describe(A),
+                 describe(B));
+    return std::nullopt;
+  }
+  const ExprOp Op = Callee.Text == "min" ? ExprOp::Min : ExprOp::Max;
+  return Value{combine(Op, *L, *R), A.Dim, Range};
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/Choice.h"
+#include "passes/analyses/Metrics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+Goal goalOf(const SweepSpec &S, const SweepSpec::Goal &G) {
+  const size_t Known = allMetrics().size();
+  return {G.Metric < Known ? allMetrics()[G.Metric].Name
+                           : S.Metrics[G.Metric - Known].Name,
+          G.Metric, G.IsLargest};
+}
+
+Choice Choice::of(const SweepSpec &S) {
+  Choice C = {S.Keeps, static_cast<size_t>(S.Count), {}};
+  for (const SweepSpec::Goal &G : S.By)
+    C.By.push_back(goalOf(S, G));
+  return C;
+}
+
+std::string Choice::text() const {
+  std::string Text = Keeps == SweepSpec::Kept::Pareto ? "pareto"
+                     : Keeps == SweepSpec::Kept::Top  ? "top " + utostr(Count)
+                                                      : "all";
+  for (const Goal &G : By)
+    Text += (G.IsLargest ? "\n-" : "\n") + G.Metric;
+  return Text;
+}
+
+Expected<Choice> Choice::read(StringRef Text) {
+  SmallVector<StringRef, 4> Lines;
+  Text.split(Lines, '\n');
+  Choice C;
+  StringRef Kind = Lines.front();
+  if (Kind.consume_front("top ") && !Kind.getAsInteger(10, C.Count))
+    C.Keeps = SweepSpec::Kept::Top;
+  else if (Kind == "pareto")
+    C.Keeps = SweepSpec::Kept::Pareto;
+  else if (Kind != "all")
+    return createStringError("`" + Kind + "` is no choice of points");
+  for (const auto &[Index, Line] : enumerate(drop_begin(Lines))) {
+    StringRef Metric = Line;
+    const bool IsLargest = Metric.consume_front("-");
+    C.By.push_back({Metric.str(), Index, IsLargest});
+  }
+  return C;
+}
+
+static bool isBefore(const Chooser::Point &A, const Chooser::Point &B) {
+  return std::tie(A.Values, A.Id) < std::tie(B.Values, B.Id);
+}
+
+/// Whether \p B is nowhere better than \p A.
+static bool covers(const Chooser::Point &A, const Chooser::Point &B) {
+  return all_of(zip_equal(A.Values, B.Values), [](const auto &Pair) {
+    return std::get<0>(Pair) <= std::get<1>(Pair);
+  });
+}
+
+Chooser::Point Chooser::pointOf(int64_t Id,
+                                function_ref<int64_t(size_t)> MetricAt) const {
+  Point P = {Id, {}};
+  for (const Goal &G : By.By)
+    P.Values.push_back(G.IsLargest ? -MetricAt(G.Index) : MetricAt(G.Index));
+  return P;
+}
+
+std::vector<int64_t> Chooser::add(std::vector<Point> Points) {
+  if (keepsAll())
+    return {};
+  std::vector<int64_t> Dropped;
+  append_range(Points, std::exchange(Kept, {}));
+  llvm::sort(Points, isBefore);
+  for (Point &P : Points) {
+    // None that comes later in this order is better in everything. What covers
+    // a point mostly stands close before it.
+    const bool IsKept = By.Keeps == SweepSpec::Kept::Top
+                            ? Kept.size() < By.Count
+                            : none_of(reverse(Kept), [&](const Point &Other) {
+                                return covers(Other, P);
+                              });
+    if (IsKept)
+      Kept.push_back(std::move(P));
+    else
+      Dropped.push_back(P.Id);
+  }
+  return Dropped;
+}
+
+} // namespace foretrace::sweep

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which of the accepted points a sweep keeps.
+#ifndef FORETRACE_TOOLS_SWEEP_CHOICE_H
+#define FORETRACE_TOOLS_SWEEP_CHOICE_H
+
+#include "frontend/SweepSpec.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+
+namespace foretrace::sweep {
+
+/// A metric by which points are compared.
+struct Goal {
+  std::string Metric; ///< its name
+  size_t Index;       ///< its number
+  bool IsLargest;     ///< more of it is better
+};
+Goal goalOf(const SweepSpec &S, const SweepSpec::Goal &G);
+
+/// What is kept.
+struct Choice {
+  SweepSpec::Kept Keeps = SweepSpec::Kept::All;
+  size_t Count = 0; ///< of `Top`
+  std::vector<Goal> By;
+
+  static Choice of(const SweepSpec &S);
+  /// `all`, `pareto memory flops`, `top 10 -throughput`, where more of a metric
+  /// with `-` is better.
+  std::string text() const;
+  /// What `text` gave; the numbers of metrics are those of \p By.
+  static llvm::Expected<Choice> read(llvm::StringRef Text);
+};
+
+/// Keeps the same points in whatever order they come. Of several that are
+/// alike in all that they are compared by, the least stands for all.
+class Chooser {
+public:
+  explicit Chooser(Choice C) : By(std::move(C)) {}
+
+  struct Point {
+    int64_t Id;
+    std::vector<int64_t> Values; ///< by goal; less is better
+  };
+  const Choice &choice() const { return By; }
+  bool keepsAll() const { return By.Keeps == SweepSpec::Kept::All; }
+  /// \p MetricAt says what a metric of the point is.
+  Point pointOf(int64_t Id, llvm::function_ref<int64_t(size_t)> MetricAt) const;
+  /// Adds points; returns those that are not kept any more, or not at all.
+  std::vector<int64_t> add(std::vector<Point> Points);
+  /// The best first; empty if all are.
+  llvm::ArrayRef<Point> kept() const { return Kept; }
+
+private:
+  Choice By;
+  std::vector<Point> Kept;
+};
+
+} // namespace foretrace::sweep
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Emits the points that a sweep kept, each into a folder of its own.
+#ifndef FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
+#define FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
+
+#include "tools/sweep/Database.h"
+#include "tools/sweep/Verdict.h"
+
+namespace foretrace::sweep {
+
+struct EmitPointsOptions {
+  std::string Folder;                ///< gets a folder `17` for point 17
+  std::vector<std::string> Backends; ///< as compile's --emit; or none
+  bool AreOfSweep = false; ///< the blocks are those of the `sweep` section
+  unsigned Threads = 0;
+  llvm::function_ref<void(size_t Done, size_t Of)> Progress;
+};
+
+/// How that ended.
+struct EmittedPoints {
+  size_t Count = 0;  ///< that were emitted now
+  size_t Before = 0; ///< that were there
+  size_t Refused = 0;
+  /// The first that a backend refused; its messages are in the engine.
+  std::optional<int64_t> FirstRefused;
+};
+
+/// Emits the points of \p DB that are not emitted yet, so what was interrupted
+/// goes on. A folder has all files of its point, or is not there. \p Diags gets
+/// the messages of the first point that is refused, of which \p Session has the
+/// sources. An error if the folder is of another sweep, or can't be written.
+llvm::Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
+                                         Database &DB, llvm::StringRef Sources,
+                                         const EmitPointsOptions &Options,
+                                         DiagnosticEngine &Diags);
+
+} // namespace foretrace::sweep
+
+#endif

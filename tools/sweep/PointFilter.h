@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sweep itself says of its points: which it leaves out, and what it
+// measures besides the metrics of the analyses. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_POINTFILTER_H
+#define FORETRACE_TOOLS_SWEEP_POINTFILTER_H
+
+#include "tools/sweep/Engine.h"
+#include "tools/sweep/Formulas.h"
+
+namespace foretrace::sweep {
+
+/// Points that are evaluated together, a row for each.
+struct PointBlock {
+  static constexpr size_t Size = ir::ColumnEvaluator::BlockSize;
+
+  explicit PointBlock(const Plan &P)
+      : Positions(P.Inner.size()), OuterPositions(P.Outer.size()) {}
+
+  /// By inner axis: which value a row has.
+  std::vector<std::array<uint32_t, Size>> Positions;
+  std::array<int64_t, Size> Ids;
+  /// By outer axis: which value all have.
+  std::vector<size_t> OuterPositions;
+};
+
+class PointFilter {
+public:
+  PointFilter(const Sweep &S, const Plan &P, const PointBlock &Block);
+  PointFilter(const PointFilter &) = delete;
+  PointFilter &operator=(const PointFilter &) = delete;
+
+  /// Numbers of a job that it wants to know besides its metrics.
+  llvm::ArrayRef<ir::Key> jobKeys() const { return JobKeys; }
+  bool reads(size_t InnerAxis) const { return Reads[InnerAxis]; }
+
+  /// How many inner points from \p First on, which is \p Id, and before \p Last
+  /// are left out together. They are counted.
+  int64_t prune(int64_t First, int64_t Last, int64_t Id);
+  /// Leaves out rows for which a condition on axes does not hold.
+  void exclude(std::vector<uint32_t> &Rows);
+  /// Adds legal rows to \p Out, if they are wanted. \p Figure says a metric, or
+  /// after all of them a key of the job, of one of the rows.
+  void accept(llvm::ArrayRef<uint32_t> Rows,
+              llvm::function_ref<int64_t(size_t Index, size_t Result)> Figure,
+              Tally &Out);
+  /// Moves what was left out since the last time to \p Out.
+  void flush(Tally &Out);
+
+private:
+  /// A key of an axis.
+  struct AxisKey {
+    std::optional<size_t> Inner; ///< of an inner axis: which one
+    size_t Outer = 0;            ///< else which outer one
+    const std::vector<int64_t> *Numbers;
+  };
+
+  void fillAxis(const AxisKey &K, llvm::ArrayRef<uint32_t> Rows,
+                llvm::MutableArrayRef<int64_t> Column) const;
+
+  const SweepSpec &Spec;
+  const Plan &P;
+  const PointBlock &Block;
+  std::vector<AxisKey> AxisKeys; ///< of all axes in order
+  /// Conditions that axes alone decide, and the others.
+  const std::vector<size_t> AxisConditions, PointConditions;
+  Formulas OfAxes, OfPoints, Measures;
+  /// By formula of `OfAxes`: how many points that lie side by side are left out
+  /// if one is.
+  std::vector<int64_t> Spans;
+  std::vector<ir::Key> JobKeys;
+  std::vector<bool> Reads;        ///< by inner axis
+  std::vector<Rejection> Unmet;   ///< by condition
+  std::vector<Rejection> Missing; ///< by metric of the sweep
+};
+
+/// Adds \p Of to the tally, and empties it.
+void moveRejections(Reason Why, Rejection &Of, Tally &To);
+
+/// By expression of \p T: after which inner axis, from 1, nothing counts any
+/// more; 0 if none does. \p DepthOf says it of a leaf.
+std::vector<size_t> depthsOf(const ir::ExprTable &T,
+                             llvm::function_ref<size_t(ir::Key)> DepthOf);
+/// Points that are alike in the axes down to that depth.
+inline int64_t spanAt(const Plan &P, size_t Depth) {
+  return Depth == 0 ? P.InnerSize : P.Spans[Depth - 1];
+}
+
+} // namespace foretrace::sweep
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/Verdict.h"
+#include "ir/SpecKeys.h"
+#include "passes/analyses/Metrics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point,
+                    bool EmitsOfSweep) {
+  FrontendOptions Options = S.Options;
+  Options.EmitsOfSweep = EmitsOfSweep;
+  append_range(Options.Overrides, S.Space.overridesOf(Point));
+  return Session.read(S.Job, std::move(Options), S.Diags.cloneEmpty());
+}
+
+namespace {
+
+/// The expressions of a sweep at one point.
+class PointValues {
+public:
+  PointValues(const Sweep &S, int64_t Point) : Spec(S.Space.spec()) {
+    for (const auto &[Index, A] : enumerate(Spec.Axes))
+      for (const SweepSpec::Key &K : A.Keys)
+        Axes.push_back({&K, S.Space.indexAt(Point, Index)});
+  }
+
+  /// Of a legal job.
+  void setProgram(const ir::Program &Legal, ArrayRef<int64_t> Measured) {
+    P = &Legal;
+    Metrics = Measured;
+  }
+  int64_t evaluate(ir::ExprId E) const {
+    const ir::ExprCode Code(Spec.Sizes, E);
+    ir::RowEvaluator Row(Code);
+    for (const auto &[Index, L] : enumerate(Code.leaves()))
+      Row.set(Index, numberOf(L.Key));
+    return Row.value(0);
+  }
+  /// `: tp = 4, memory = 1024`; nothing if it is made of nothing.
+  std::string describe(ir::ExprId E) const {
+    std::string Text;
+    for (const ir::Key K : Spec.leavesOf(E))
+      Text += (Text.empty() ? ": " : ", ") + nameOf(K) + " = " + textOf(K);
+    return Text;
+  }
+
+private:
+  int64_t numberOf(ir::Key K) const {
+    if (K.Id == ir::KeyId::SweepAxis)
+      return Axes[K.Block].Of->Numbers[Axes[K.Block].Position];
+    if (K.Id == ir::KeyId::SweepMetric)
+      return Metrics[K.Block];
+    const Located<int64_t> *F = findField(P->Spec, K);
+    return F && F->isPresent() ? **F : 0;
+  }
+  std::string nameOf(ir::Key K) const {
+    if (K.Id == ir::KeyId::SweepAxis)
+      return Axes[K.Block].Of->Name;
+    if (K.Id == ir::KeyId::SweepMetric)
+      return allMetrics()[K.Block].Name;
+    return ir::nameOf(P->Spec, K);
+  }
+  std::string textOf(ir::Key K) const {
+    return K.Id == ir::KeyId::SweepAxis
+               ? Axes[K.Block].Of->Values[Axes[K.Block].Position]
+               : std::to_string(numberOf(K));
+  }
+
+  struct AxisValue {
+    const SweepSpec::Key *Of;
+    size_t Position;
+  };
+  const SweepSpec &Spec;
+  std::vector<AxisValue> Axes; ///< by key
+  const ir::Program *P = nullptr;
+  ArrayRef<int64_t> Metrics;
+};
+
+} // namespace
+
+/// Whether the first condition that does not hold, of those that axes alone
+/// decide or of the others, was reported.
+static bool reportUnmet(const SweepSpec &Spec, const PointValues &Values,
+                        bool AreOfAxes, DiagnosticEngine &Diags) {
+  for (const SweepSpec::Condition &C : Spec.Conditions)
+    if (Spec.axesOf(C.Holds).has_value() == AreOfAxes &&
+        Values.evaluate(C.Holds) != 1) {
+      Diags.report(C.Range, diag::WhereFailed, C.Text,
+                   Values.describe(C.Holds));
+      return true;
+    }
+  return false;
+}
+
+PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point) {
+  const SweepSpec &Spec = S.Space.spec();
+  PointVerdict V = {replay(Session, S, Point), {}};
+  DiagnosticEngine &Diags = V.Job.engine();
+  PointValues Values(S, Point);
+  if (!V.Job.spec() || reportUnmet(Spec, Values, true, Diags))
+    return V;
+  const ir::Program *P = V.Job.program({ir::Fact::Totalled});
+  if (!P)
+    return V;
+  ir::Program Measured = *P;
+  std::vector<int64_t> Metrics;
+  for (const ir::ExprId M : metricsOf(Measured))
+    Metrics.push_back(Measured.Sizes.value(M));
+  Values.setProgram(*P, Metrics);
+  if (reportUnmet(Spec, Values, false, Diags))
+    return V;
+  std::vector<int64_t> Own;
+  for (const SweepSpec::Metric &M : Spec.Metrics) {
+    Own.push_back(Values.evaluate(M.Of));
+    if (Own.back() == ir::NoValue) {
+      Diags.report(M.Range, diag::MetricWithoutValue, M.Name);
+      return V;
+    }
+  }
+  append_range(Metrics, Own);
+  V.Metrics = std::move(Metrics);
+  return V;
+}
+
+const Diagnostic *firstError(const PointVerdict &V) {
+  const ArrayRef<Diagnostic> All = V.Job.diagnostics();
+  const auto *It = find_if(
+      All, [](const Diagnostic &D) { return D.Level == Severity::Error; });
+  return It == All.end() ? nullptr : It;
+}
+
+void printMetrics(const Sweep &S, ArrayRef<int64_t> Metrics, raw_ostream &OS) {
+  const size_t Known = allMetrics().size();
+  const std::vector<SweepSpec::Metric> &Own = S.Space.spec().Metrics;
+  for (const auto &[Index, Number] : enumerate(Metrics))
+    if (Number != 0)
+      OS << formatv(
+          "{0,-20} {1,24}  {2}\n",
+          Index < Known ? allMetrics()[Index].Name : Own[Index - Known].Name,
+          Number,
+          Index < Known ? allMetrics()[Index].Doc : Own[Index - Known].Text);
+}
+
+} // namespace foretrace::sweep

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One point of a sweep through the ordinary compiler: what it says, and what
+// the sweep then says of it.
+#ifndef FORETRACE_TOOLS_SWEEP_VERDICT_H
+#define FORETRACE_TOOLS_SWEEP_VERDICT_H
+
+#include "tools/compiler/Compiler.h"
+#include "tools/sweep/Engine.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::sweep {
+
+/// The job of a point, as the compiler reads it; its `emit` blocks may be those
+/// of the `sweep` section.
+CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point,
+                    bool EmitsOfSweep = false);
+
+/// What became of a point.
+struct PointVerdict {
+  CompiledJob &Job; ///< with all that was reported
+  /// If it is accepted, its metrics in the order of the columns of a database.
+  std::vector<int64_t> Metrics;
+};
+PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point);
+
+/// What is reported of a point first; null if nothing is.
+const Diagnostic *firstError(const PointVerdict &V);
+
+/// A line for each metric that is not 0.
+void printMetrics(const Sweep &S, llvm::ArrayRef<int64_t> Metrics,
+                  llvm::raw_ostream &OS);
+
+} // namespace foretrace::sweep
+
+#endif
