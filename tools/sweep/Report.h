@@ -40,6 +40,10 @@ bool canBeSwept(const CompiledJob &Job);
 CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point);
 /// The command that compiles it.
 std::string commandOf(const Sweep &S, int64_t Point);
+/// What the commands of all points begin with; options of the axes follow.
+std::string commandOf(const Sweep &S);
+/// \p Override, `name=value`, as an option of a command for a shell.
+std::string optionOf(llvm::StringRef Override);
 /// A line for each metric that the program of a point has.
 void printMetrics(const ir::Program &P, llvm::raw_ostream &OS);
 
