@@ -2,8 +2,10 @@
 //
 // `foretrace sweep`: every combination of values of a job's keys, judged and
 // measured.
+#include "backends/output/FileOutputs.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
+#include "tools/sweep/Plot.h"
 #include "tools/sweep/Progress.h"
 #include "tools/sweep/Report.h"
 
@@ -38,6 +40,9 @@ static cl::opt<sweep::RowFormat> Format(
                clEnumValN(sweep::RowFormat::JSON, "json", "an object a line")),
     cl::init(sweep::RowFormat::Table), cl::cat(outputCategory()),
     cl::sub(sweepCommand()));
+static SweepOption<std::string> Picture("plot", "x=column,y=column",
+                                        "Write a page with pictures of the "
+                                        "points beside the file");
 static SweepOption<unsigned> Threads("threads", "n",
                                      "Threads (default: one a processor)");
 static SweepOption<std::string> Part("shard", "i/n",
@@ -59,7 +64,24 @@ static ExitCode explainPoint(const sweep::Sweep &S) {
   return showMessages(Job.engine(), Session.sources());
 }
 
-static Error sweepAll(const sweep::Sweep &S) {
+static Error writePage(sweep::Plot &Of) {
+  FileOutputs Out("", "", !isQuiet());
+  Error Failed = Error::success();
+  Error Added = Out.add(Of.pagePath(), [&](raw_ostream &OS) {
+    Failed = joinErrors(std::move(Failed), Of.write(OS));
+  });
+  if (Error E = joinErrors(std::move(Failed), std::move(Added)))
+    return E;
+  if (Error E = Out.commit())
+    return E;
+  if (!isQuiet())
+    for (const FileOutputs::File &F : Out.files())
+      errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
+  return Error::success();
+}
+
+static Error sweepAll(const sweep::Sweep &S,
+                      const std::optional<sweep::PlotColumns> &Drawn) {
   std::optional<sweep::Database> DB;
   if (!Output.empty()) {
     Expected<sweep::Database> Opened =
@@ -67,6 +89,13 @@ static Error sweepAll(const sweep::Sweep &S) {
     if (!Opened)
       return Opened.takeError();
     DB.emplace(std::move(*Opened));
+  }
+  std::optional<sweep::Plot> Page;
+  if (Drawn) { // before the work, in case there is no such column
+    Expected<sweep::Plot> Opened = sweep::Plot::open(Output, *Drawn);
+    if (!Opened)
+      return Opened.takeError();
+    Page.emplace(std::move(*Opened));
   }
   sweep::ProgressPrinter Shown(sweep::Engine(S).points(), Progress == "json",
                                isQuiet());
@@ -79,17 +108,37 @@ static Error sweepAll(const sweep::Sweep &S) {
   sweep::printSummary(*Done, outs());
   if (Why)
     sweep::printReasons(S, *Done, outs());
-  return Error::success();
+  return Page ? writePage(*Page) : Error::success();
 }
 
-static Error queryFile() {
-  Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
-  return DB ? DB->query(Query, Format, outs()) : DB.takeError();
+/// What is asked of a file without a sweep.
+static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
+  if (!Query.empty()) {
+    Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
+    if (!DB)
+      return DB.takeError();
+    if (Error E = DB->query(Query, Format, outs()))
+      return E;
+  }
+  if (!Drawn)
+    return Error::success();
+  Expected<sweep::Plot> Page = sweep::Plot::open(Output, *Drawn);
+  return Page ? writePage(*Page) : Page.takeError();
 }
 
 ExitCode runSweep() {
-  if (!Query.empty() && !Output.empty()) {
-    Error E = queryFile();
+  std::optional<sweep::PlotColumns> Drawn;
+  if (Picture.getNumOccurrences() != 0) {
+    if (Output.empty())
+      return usageError("--plot: -o is missing, for example "
+                        "`foretrace sweep -o fit.db --plot x=memory,y=flops`");
+    Expected<sweep::PlotColumns> Read = sweep::PlotColumns::read(Picture);
+    if (!Read)
+      return usageError(toString(Read.takeError()));
+    Drawn.emplace(std::move(*Read));
+  }
+  if (!Output.empty() && (!Query.empty() || (Drawn && jobPath().empty()))) {
+    Error E = readFile(Drawn);
     return E ? failure(std::move(E)) : ExitSuccess;
   }
   if (!Progress.empty() && Progress != "json")
@@ -113,7 +162,7 @@ ExitCode runSweep() {
   CompiledJob &First = sweep::replay(Session, *S, 0);
   if (!sweep::canBeSwept(First))
     return showMessages(First.engine(), Session.sources());
-  Error E = sweepAll(*S);
+  Error E = sweepAll(*S, Drawn);
   return E ? failure(std::move(E)) : ExitSuccess;
 }
 
