@@ -6,6 +6,7 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/sweep/EmitPoints.h"
+#include "tools/sweep/Plot.h"
 #include "tools/sweep/Progress.h"
 #include "tools/sweep/Report.h"
 #include "llvm/Support/Path.h"
@@ -71,6 +72,9 @@ static SweepOption<std::string>
     PointsFolder("points", "folder",
                  "Emit points into folders in this (default: `points` beside "
                  "the file of -o)");
+static SweepOption<std::string> Picture("plot", "x=column,y=column",
+                                        "Write a page with pictures of the "
+                                        "points beside the file");
 static SweepOption<unsigned> Threads("threads", "n",
                                      "Threads (default: one a processor)");
 static SweepOption<std::string> Part("shard", "i/n",
@@ -138,6 +142,7 @@ static Error emitAll(Compiler &Session, const sweep::Sweep &S,
 }
 
 static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
+                      const std::optional<sweep::PlotColumns> &Drawn,
                       DiagnosticEngine &Diags) {
   std::optional<sweep::Database> DB;
   const std::string Sources = sweep::digestOf(Session, S);
@@ -147,6 +152,13 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
     if (!Opened)
       return Opened.takeError();
     DB.emplace(std::move(*Opened));
+  }
+  std::optional<sweep::Plot> Page;
+  if (Drawn) { // before the work, in case there is no such column
+    Expected<sweep::Plot> Opened = sweep::Plot::open(Output, *Drawn);
+    if (!Opened)
+      return Opened.takeError();
+    Page.emplace(std::move(*Opened));
   }
   sweep::ProgressPrinter Shown(sweep::Engine(S).points(), Progress == "json",
                                isQuiet());
@@ -160,18 +172,40 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
   if (Why)
     sweep::printReasons(Session, S, *Done, outs());
   sweep::reportEffects(S, *Done, Diags);
-  return DB ? emitAll(Session, S, *DB, Sources, Shown, Diags)
-            : Error::success();
+  if (DB)
+    if (Error E = emitAll(Session, S, *DB, Sources, Shown, Diags))
+      return E;
+  return Page ? sweep::writePage(*Page, isQuiet()) : Error::success();
 }
 
-static Error queryFile() {
-  Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
-  return DB ? DB->query(Query, Format, outs()) : DB.takeError();
+/// What is asked of a file without a sweep.
+static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
+  if (!Query.empty()) {
+    Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
+    if (!DB)
+      return DB.takeError();
+    if (Error E = DB->query(Query, Format, outs()))
+      return E;
+  }
+  if (!Drawn)
+    return Error::success();
+  Expected<sweep::Plot> Page = sweep::Plot::open(Output, *Drawn);
+  return Page ? sweep::writePage(*Page, isQuiet()) : Page.takeError();
 }
 
 ExitCode runSweep() {
-  if (!Query.empty() && !Output.empty()) {
-    Error E = queryFile();
+  std::optional<sweep::PlotColumns> Drawn;
+  if (Picture.getNumOccurrences() != 0) {
+    if (Output.empty())
+      return usageError("--plot: -o is missing, for example "
+                        "`foretrace sweep -o fit.db --plot x=memory,y=flops`");
+    Expected<sweep::PlotColumns> Read = sweep::PlotColumns::read(Picture);
+    if (!Read)
+      return usageError(toString(Read.takeError()));
+    Drawn.emplace(std::move(*Read));
+  }
+  if (!Output.empty() && (!Query.empty() || (Drawn && jobPath().empty()))) {
+    Error E = readFile(Drawn);
     return E ? failure(std::move(E)) : ExitSuccess;
   }
   if (!Progress.empty() && Progress != "json")
@@ -210,7 +244,7 @@ ExitCode runSweep() {
   CompiledJob &First = sweep::replay(Session, S, 0);
   if (!sweep::canBeSwept(First))
     return showMessages(First.engine(), Session.sources());
-  if (Error E = sweepAll(Session, S, Diags))
+  if (Error E = sweepAll(Session, S, Drawn, Diags))
     return failure(std::move(E));
   outs().flush(); // messages come after it, also in a pipe
   return showMessages(Diags, Session.sources());

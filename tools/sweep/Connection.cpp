@@ -25,6 +25,8 @@ bool Statement::change() {
   return sqlite3_reset(S.get()) == SQLITE_OK && IsDone;
 }
 
+void Statement::reset() { sqlite3_reset(S.get()); }
+
 bool Statement::isQuery() const {
   return S && sqlite3_stmt_readonly(S.get()) != 0;
 }

@@ -25,6 +25,8 @@ public:
   void bind(int Parameter, llvm::StringRef Text);
   /// Runs a change, which can be run again afterwards; whether it was made.
   bool change();
+  /// Forgets the row that was found; then parameters can be bound anew.
+  void reset();
 
   /// Whether it changes nothing.
   bool isQuery() const;

@@ -200,12 +200,19 @@ static std::string quoted(StringRef Word) {
   return Out + "'";
 }
 
-std::string commandOf(const Sweep &S, int64_t Point) {
+std::string optionOf(StringRef Override) { return "-D " + quoted(Override); }
+
+std::string commandOf(const Sweep &S) {
   std::string Command = "foretrace compile " + quoted(S.Job);
   for (const std::string &Text : S.Options.Overrides)
-    Command += " -D " + quoted(Text);
+    Command += " " + optionOf(Text);
+  return Command;
+}
+
+std::string commandOf(const Sweep &S, int64_t Point) {
+  std::string Command = commandOf(S);
   for (const std::string &Text : S.Space.overridesOf(Point))
-    Command += " -D " + quoted(Text);
+    Command += " " + optionOf(Text);
   return Command;
 }
 

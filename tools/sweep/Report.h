@@ -51,6 +51,10 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 bool canBeSwept(const CompiledJob &Job);
 /// The command that compiles it.
 std::string commandOf(const Sweep &S, int64_t Point);
+/// What the commands of all points begin with; options of the axes follow.
+std::string commandOf(const Sweep &S);
+/// \p Override, `name=value`, as an option of a command for a shell.
+std::string optionOf(llvm::StringRef Override);
 
 } // namespace foretrace::sweep
 

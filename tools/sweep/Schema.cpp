@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Schema.h"
 #include "passes/analyses/Metrics.h"
+#include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -8,8 +9,7 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-/// \p Text between \p Quote, as SQL has it.
-static std::string quoted(StringRef Text, char Quote) {
+std::string quoted(StringRef Text, char Quote) {
   std::string Out(1, Quote);
   for (const char C : Text)
     Out.append(C == Quote ? 2 : 1, C);
@@ -50,7 +50,8 @@ std::vector<Fact> factsOf(const Sweep &S, StringRef Sources) {
           {"keep", Choice::of(Spec).text()},
           {"points", std::to_string(S.Space.size())},
           {"shard", S.Of.text()},
-          {"units", std::to_string(Engine(S).units())}};
+          {"units", std::to_string(Engine(S).units())},
+          {"command", commandOf(S)}};
 }
 
 void writeSchema(const Sweep &S, StringRef Sources, raw_ostream &OS) {

@@ -9,6 +9,9 @@
 
 namespace foretrace::sweep {
 
+/// \p Text between \p Quote, as SQL has it.
+std::string quoted(llvm::StringRef Text, char Quote);
+
 /// A row of the table `sweep`: what makes it this one.
 struct Fact {
   std::string Name, Value;

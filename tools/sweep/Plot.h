@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sweep found, as a page of HTML: its points over two columns with their
+// Pareto front, the same points over all axes, and why others are rejected. The
+// page needs nothing but a browser.
+#ifndef FORETRACE_TOOLS_SWEEP_PLOT_H
+#define FORETRACE_TOOLS_SWEEP_PLOT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <memory>
+#include <string>
+
+namespace foretrace::sweep {
+
+class PlotData;
+
+/// Columns of the view `points` that a picture is drawn over.
+struct PlotColumns {
+  /// Reads `x=memory,y=flops`.
+  static llvm::Expected<PlotColumns> read(llvm::StringRef Text);
+
+  std::string X, Y;
+};
+
+class Plot {
+public:
+  /// Of the database at \p Path, where a sweep may still write. An error if a
+  /// column is not there, or not a number at every point.
+  static llvm::Expected<Plot> open(llvm::StringRef Path, PlotColumns Of);
+  Plot(Plot &&) noexcept;
+  ~Plot();
+
+  /// Where the page belongs: beside the database, with its stem.
+  const std::string &pagePath() const { return PagePath; }
+  /// Writes the page, of what is in the database now. The same bytes for the
+  /// same content.
+  llvm::Error write(llvm::raw_ostream &OS);
+
+private:
+  Plot(std::string PagePath, std::unique_ptr<PlotData> Data);
+
+  std::string PagePath;
+  std::unique_ptr<PlotData> Data;
+};
+
+/// Writes the page to its place, whole or not at all, and says so unless
+/// \p IsQuiet.
+llvm::Error writePage(Plot &Of, bool IsQuiet);
+
+} // namespace foretrace::sweep
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/PlotData.h"
+#include "lang/DidYouMean.h"
+#include "passes/analyses/Metrics.h"
+#include "tools/sweep/Database.h"
+#include "tools/sweep/Report.h"
+#include "tools/sweep/Schema.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+/// Points beside the front that a browser draws while a finger moves.
+static constexpr int64_t MaxPoints = 20000;
+
+/// A browser counts to 2^53: what is larger is a text there.
+static json::Value exact(int64_t Number) {
+  constexpr int64_t Largest = int64_t(1) << 53;
+  if (-Largest <= Number && Number <= Largest)
+    return Number;
+  return std::to_string(Number);
+}
+
+const std::string *PlotData::AxisColumn::firstWord() const {
+  const auto It = find_if(Values, [](StringRef Value) {
+    int64_t Number;
+    return Value.getAsInteger(10, Number);
+  });
+  return It == Values.end() ? nullptr : &*It;
+}
+
+bool PlotData::Front::has(int64_t X, int64_t Y) const {
+  const auto It = Corners.find(X);
+  return It != Corners.end() && It->second.Y == Y;
+}
+
+int64_t PlotData::Front::interval() const {
+  const int64_t Others = Accepted - static_cast<int64_t>(Corners.size());
+  return std::max<int64_t>(1, (Others + MaxPoints - 1) / MaxPoints);
+}
+
+Expected<std::unique_ptr<PlotData>> PlotData::open(StringRef Path,
+                                                   PlotColumns Of) {
+  Expected<Database> IsThere = Database::openExisting(Path);
+  if (!IsThere)
+    return IsThere.takeError();
+  Expected<Connection> C = Connection::open(Path, Connection::Mode::Read);
+  if (!C)
+    return C.takeError();
+  std::unique_ptr<PlotData> D(new PlotData(std::move(*C), std::move(Of)));
+  if (Error E = D->readColumns())
+    return E;
+  if (Error E = D->readAxisValues())
+    return E;
+  for (const StringRef Name : {D->Of.X, D->Of.Y})
+    if (Error E = D->checkColumn(Name))
+      return E;
+  return D;
+}
+
+/// The view has the number of a point, then axes, then metrics.
+Error PlotData::readColumns() {
+  Expected<Statement> Points = C.prepare("SELECT * FROM points"),
+                      Measured = C.prepare("SELECT * FROM metrics");
+  if (!Points || !Measured)
+    return joinErrors(Points.takeError(), Measured.takeError());
+  Expected<int64_t> Commands =
+      C.number("SELECT count(*) FROM sweep WHERE name = 'command'");
+  if (!Commands)
+    return Commands.takeError();
+  if (*Commands == 0)
+    return C.failure("does not say which command compiles a point; it is of "
+                     "an older version");
+  const int First = Points->columns() - Measured->columns() + 1;
+  for (int Column = 1; Column < First; ++Column)
+    Axes.push_back({Points->name(Column).str()});
+  for (int Column = First; Column < Points->columns(); ++Column)
+    Metrics.push_back(Points->name(Column).str());
+  return Error::success();
+}
+
+Error PlotData::readAxisValues() {
+  return forEachRow(
+      "SELECT axis, value FROM axis_values ORDER BY axis, position",
+      [&](const Statement &Row) -> Error {
+        const auto Index = static_cast<size_t>(Row.numberAt(0));
+        if (Index >= Axes.size())
+          return C.failure("has values of axes that there are not");
+        AxisColumn &A = Axes[Index];
+        A.Positions.try_emplace(Row.textAt(1), A.Values.size());
+        A.Values.push_back(Row.textAt(1).str());
+        A.IsShown.push_back(false);
+        return Error::success();
+      });
+}
+
+Error PlotData::checkColumn(StringRef Name) const {
+  std::vector<StringRef> All, Numeric;
+  for (const AxisColumn &A : Axes) {
+    All.push_back(A.Name);
+    if (!A.firstWord())
+      Numeric.push_back(A.Name);
+  }
+  append_range(All, Metrics);
+  append_range(Numeric, Metrics);
+  if (is_contained(Numeric, Name))
+    return Error::success();
+  const auto Axis =
+      find_if(Axes, [&](const AxisColumn &A) { return A.Name == Name; });
+  if (Axis != Axes.end())
+    return createStringError("--plot: `" + Name +
+                             "` is no number at every "
+                             "point, it has the value `" +
+                             *Axis->firstWord() + "`; numbers are " +
+                             join(Numeric, ", "));
+  const StringRef Nearest = nearestWord(Name, All);
+  return createStringError(
+      "--plot: there is no column `" + Name + "`" +
+      (Nearest.empty() ? "" : " (did you mean `" + Nearest.str() + "`?)") +
+      "; there are " + join(All, ", "));
+}
+
+Error PlotData::forEachRow(const Twine &SQL,
+                           function_ref<Error(const Statement &)> Take) {
+  Expected<Statement> Rows = C.prepare(SQL);
+  if (!Rows)
+    return Rows.takeError();
+  Expected<bool> HasRow = C.next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
+    if (Error E = Take(*Rows))
+      return E;
+  return HasRow.takeError();
+}
+
+std::string PlotData::selectPlaces() const {
+  return "SELECT id, " + quoted(Of.X, '"') + ", " + quoted(Of.Y, '"') +
+         " FROM points";
+}
+
+/// From left to right a point is on the front if it is lower than all before.
+Expected<PlotData::Front> PlotData::findFront() {
+  Front F;
+  Error E = forEachRow(
+      selectPlaces() + " ORDER BY 2, 3, 1", [&](const Statement &Row) {
+        const int64_t X = Row.numberAt(1), Y = Row.numberAt(2);
+        if (F.Corners.empty() || Y < F.Corners.rbegin()->second.Y)
+          F.Corners[X] = {Y, Row.numberAt(0)};
+        ++F.Accepted;
+        return Error::success();
+      });
+  if (E)
+    return E;
+  return F;
+}
+
+Error PlotData::write(raw_ostream &OS) {
+  // A sweep that still writes changes nothing between the queries.
+  if (Error E = C.run("BEGIN"))
+    return E;
+  auto End = make_scope_exit([&] { consumeError(C.run("COMMIT")); });
+  Expected<Front> F = findFront();
+  if (!F)
+    return F.takeError();
+  Error Failed = Error::success();
+  json::OStream J(OS);
+  auto Write = [&](StringRef Name, auto Rows) {
+    J.attributeArray(Name,
+                     [&] { Failed = joinErrors(std::move(Failed), Rows()); });
+  };
+  J.object([&] {
+    J.attributeObject("sweep", [&] {
+      Failed = joinErrors(std::move(Failed), writeSweep(J));
+    });
+    J.attribute("x", Of.X);
+    J.attribute("y", Of.Y);
+    J.attribute("accepted", exact(F->Accepted));
+    J.attribute("interval", exact(F->interval()));
+    J.attributeArray("metrics", [&] { writeMetrics(J); });
+    Write("points", [&] { return writePoints(*F, J); });
+    // Only now is known which values they have.
+    J.attributeArray("axes", [&] { writeAxes(J); });
+    Write("rejections", [&] { return writeRejections(J); });
+  });
+  return Failed;
+}
+
+Error PlotData::writeSweep(json::OStream &J) {
+  return forEachRow(
+      "SELECT name, value FROM sweep WHERE name IN ('command', 'job', "
+      "'points') ORDER BY name",
+      [&](const Statement &Row) {
+        J.attribute(json::fixUTF8(Row.textAt(0)), json::fixUTF8(Row.textAt(1)));
+        return Error::success();
+      });
+}
+
+void PlotData::writeMetrics(json::OStream &J) const {
+  for (const std::string &Name : Metrics) {
+    const auto Known =
+        find_if(allMetrics(), [&](const Metric &M) { return M.Name == Name; });
+    J.object([&] {
+      J.attribute("name", Name);
+      J.attribute("doc", Known == allMetrics().end() ? "" : Known->Doc);
+    });
+  }
+}
+
+Error PlotData::writePoints(const Front &F, json::OStream &J) {
+  Expected<Statement> Whole = C.prepare("SELECT * FROM points WHERE id = ?");
+  if (!Whole)
+    return Whole.takeError();
+  int64_t Others = 0;
+  return forEachRow(
+      selectPlaces() + " ORDER BY 1", [&](const Statement &Place) -> Error {
+        const int64_t Id = Place.numberAt(0), X = Place.numberAt(1);
+        const bool IsOnFront = F.has(X, Place.numberAt(2));
+        const bool IsCorner = IsOnFront && F.Corners.at(X).Id == Id;
+        if (!IsCorner && Others++ % F.interval() != 0)
+          return Error::success();
+        Whole->bind(1, Id);
+        Expected<bool> HasRow = C.next(*Whole);
+        if (!HasRow)
+          return HasRow.takeError();
+        Error E = writePoint(*Whole, IsOnFront, J);
+        Whole->reset();
+        return E;
+      });
+}
+
+Error PlotData::writePoint(const Statement &Row, bool IsOnFront,
+                           json::OStream &J) {
+  std::vector<int64_t> Positions;
+  for (const auto &[Index, A] : enumerate(Axes)) {
+    const auto At = A.Positions.find(Row.textAt(static_cast<int>(Index) + 1));
+    if (At == A.Positions.end())
+      return C.failure("has a point without a value of `" + A.Name + "`");
+    Positions.push_back(static_cast<int64_t>(At->second));
+    A.IsShown[At->second] = true;
+  }
+  J.rawValue([&](raw_ostream &OS) {
+    OS << '\n';
+    json::OStream Line(OS);
+    Line.object([&] {
+      Line.attribute("id", exact(Row.numberAt(0)));
+      if (IsOnFront)
+        Line.attribute("front", true);
+      Line.attributeArray("axes", [&] {
+        for (const int64_t Position : Positions)
+          Line.value(Position);
+      });
+      Line.attributeArray("metrics", [&] {
+        const int First = static_cast<int>(Axes.size()) + 1;
+        for (int Column = First; Column < Row.columns(); ++Column)
+          Line.value(exact(Row.numberAt(Column)));
+      });
+    });
+  });
+  return Error::success();
+}
+
+void PlotData::writeAxes(json::OStream &J) const {
+  for (const AxisColumn &A : Axes)
+    J.object([&] {
+      J.attribute("name", A.Name);
+      J.attribute("count", static_cast<int64_t>(A.Values.size()));
+      J.attribute("numeric", A.firstWord() == nullptr);
+      J.attributeArray("values", [&] {
+        for (const auto &[Position, Value] : enumerate(A.Values))
+          if (A.IsShown[Position])
+            J.object([&] {
+              J.attribute("position", static_cast<int64_t>(Position));
+              J.attribute("value", json::fixUTF8(Value));
+              J.attribute("option",
+                          json::fixUTF8(optionOf(A.Name + "=" + Value)));
+            });
+      });
+    });
+}
+
+Error PlotData::writeRejections(json::OStream &J) {
+  return forEachRow("SELECT slug, key, count, example FROM rejections "
+                    "ORDER BY count DESC, slug, key",
+                    [&](const Statement &Row) {
+                      J.object([&] {
+                        J.attribute("slug", json::fixUTF8(Row.textAt(0)));
+                        J.attribute("key", json::fixUTF8(Row.textAt(1)));
+                        J.attribute("count", exact(Row.numberAt(2)));
+                        J.attribute("example", exact(Row.numberAt(3)));
+                      });
+                      return Error::success();
+                    });
+}
+
+} // namespace foretrace::sweep

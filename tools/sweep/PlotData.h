@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page of a sweep shows, as JSON. Rows of the database go through one
+// by one: only the front and the values of axes are held. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_PLOTDATA_H
+#define FORETRACE_TOOLS_SWEEP_PLOTDATA_H
+
+#include "tools/sweep/Connection.h"
+#include "tools/sweep/Plot.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
+#include <map>
+#include <vector>
+
+namespace foretrace::sweep {
+
+class PlotData {
+public:
+  static llvm::Expected<std::unique_ptr<PlotData>> open(llvm::StringRef Path,
+                                                        PlotColumns Of);
+
+  llvm::Error write(llvm::raw_ostream &OS);
+
+private:
+  /// A key that is swept.
+  struct AxisColumn {
+    std::string Name;
+    std::vector<std::string> Values = {};   ///< by position
+    llvm::StringMap<size_t> Positions = {}; ///< of the values
+    std::vector<bool> IsShown = {}; ///< by position: a point of the page has it
+
+    /// The first value that is no number; null if all are.
+    const std::string *firstWord() const;
+  };
+
+  /// Points than which none is better in a column and not worse in the other;
+  /// less is better.
+  struct Front {
+    struct Corner {
+      int64_t Y, Id; ///< the first point that is there
+    };
+    std::map<int64_t, Corner> Corners; ///< by x
+    int64_t Accepted = 0;              ///< points, on it or not
+
+    bool has(int64_t X, int64_t Y) const;
+    /// One in so many of the points that are no corner is in the page.
+    int64_t interval() const;
+  };
+
+  PlotData(Connection C, PlotColumns Of) : C(std::move(C)), Of(std::move(Of)) {}
+  llvm::Error readColumns();
+  llvm::Error readAxisValues();
+  llvm::Error checkColumn(llvm::StringRef Name) const;
+  llvm::Expected<Front> findFront();
+
+  /// Hands each row that \p SQL finds to \p Take, until that fails.
+  llvm::Error
+  forEachRow(const llvm::Twine &SQL,
+             llvm::function_ref<llvm::Error(const Statement &)> Take);
+  /// SQL for the number of each point, x and y.
+  std::string selectPlaces() const;
+  llvm::Error writeSweep(llvm::json::OStream &J);
+  void writeMetrics(llvm::json::OStream &J) const;
+  llvm::Error writePoints(const Front &F, llvm::json::OStream &J);
+  /// On a line of its own.
+  llvm::Error writePoint(const Statement &Row, bool IsOnFront,
+                         llvm::json::OStream &J);
+  void writeAxes(llvm::json::OStream &J) const;
+  llvm::Error writeRejections(llvm::json::OStream &J);
+
+  Connection C;
+  PlotColumns Of;
+  std::vector<AxisColumn> Axes;
+  std::vector<std::string> Metrics;
+};
+
+} // namespace foretrace::sweep
+
+#endif

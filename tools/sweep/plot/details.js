@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said in words and tables: points, the front, and rejections.
+
+const byId = (id) => document.getElementById(id);
+
+function html(name, attributes, ...children) {
+  const made = Object.assign(document.createElement(name), attributes);
+  made.append(...children);
+  return made;
+}
+
+const row = (name, ...cells) => html("tr", {}, html("th", {scope: "row"}, name), ...cells);
+
+/** The point that the address names: `#point=883`; else -1. */
+const opened = () =>
+    indexOf.get(/^#point=(\d+)$/.exec(location.hash)?.[1]) ?? -1;
+
+/** By key, the value of each axis at a point. */
+const configurationOf = (index) =>
+    data.axes.map((axis, at) => [axis.name, valueAt(index, at)]);
+
+function showTip(index, event) {
+  const tip = byId("tip");
+  tip.hidden = index < 0;
+  if (index < 0)
+    return;
+  const lines = [
+    ...configurationOf(index),
+    ...new Map(drawnColumns.map((column) => [column.name, column.textAt(index)])),
+  ].map(([name, text]) => html("div", {}, `${name} = ${text}`));
+  tip.replaceChildren(html("strong", {}, `Point ${points[index].id}`), ...lines);
+  const {innerWidth, innerHeight} = window;
+  tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4)}px`;
+  tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 4)}px`;
+}
+
+function showPanel(index) {
+  const panel = byId("panel");
+  panel.hidden = index < 0;
+  if (index < 0)
+    return;
+  byId("point").textContent = `Point ${points[index].id}` +
+      (points[index].front ? ", on the front" : "");
+  byId("command").textContent = commandOf(index);
+  byId("copy").textContent = "Copy";
+  byId("configuration").replaceChildren(...configurationOf(index).map(
+      ([name, value]) => row(name, html("td", {}, value))));
+  byId("metrics").replaceChildren(...data.metrics.map(
+      ({name, doc}, at) => row(
+          name, html("td", {className: "number"}, exact(points[index].metrics[at])),
+          html("td", {className: "doc"}, doc))));
+  byId("point").focus();
+}
+
+async function copyCommand() {
+  const code = byId("command");
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    byId("copy").textContent = "Copied";
+  } catch {
+    // Not every browser lets a page copy; then the keyboard can.
+    getSelection().selectAllChildren(code);
+    byId("copy").textContent = "Selected";
+  }
+}
+
+function showFront() {
+  const names = drawnColumns.map(({name}) => html(
+      "th", {scope: "col", className: "number"}, name));
+  const rows = front.map((index) => {
+    const {id} = points[index];
+    return row(html("a", {href: `#point=${id}`}, `Point ${id}`),
+               ...drawnColumns.map((column) => html(
+                   "td", {className: "number"}, column.textAt(index))));
+  });
+  byId("front").replaceChildren(
+      html("thead", {}, html("tr", {}, html("th", {scope: "col"}, "point"), ...names)),
+      html("tbody", {}, ...rows));
+}
+
+/** Longer bars for reasons of more points. */
+function showRejections() {
+  const most = Math.max(...data.rejections.map(({count}) => Number(count)));
+  const reasons = data.rejections.map(({slug, key, count, example}) => {
+    const bar = html("div", {className: "bar"});
+    bar.style.width = `${Math.max(0.5, 100 * Number(count) / most)}%`;
+    const reason = key ? `${slug} (${key})` : slug;
+    return html("li", {},
+                `${exact(count)} × ${reason}, for example point ${example}`, bar);
+  });
+  byId("rejections").replaceChildren(...reasons, ...reasons.length ? [] : ["None"]);
+}
+
+function showSummary() {
+  const {job, points: all} = data.sweep;
+  const rejected = data.rejections.reduce((sum, {count}) => sum + BigInt(count), 0n);
+  const judged = BigInt(data.accepted) + rejected;
+  document.title = `Sweep of ${job}`;
+  byId("title").textContent = `Sweep of ${job}`;
+  byId("summary").textContent =
+      (judged < BigInt(all) ? `${exact(judged)} of ${exact(all)} points: `
+                            : `${exact(all)} points: `) +
+      `${exact(data.accepted)} accepted, ${exact(rejected)} rejected, over ` +
+      data.axes.map(({name}) => name).join(", ");
+  byId("sample").hidden = data.interval === 1;
+  byId("sample").textContent =
+      `This page has ${exact(points.length)} of the accepted points: ` +
+      `the front, and one in ${exact(data.interval)} of the others`;
+  byId("scatter-caption").textContent =
+      `${data.accepted === 0 ? "No accepted point" : "Accepted points"}: ` +
+      `${yColumn.name} over ${xColumn.name}`;
+}
+
+function showStatus() {
+  byId("all").disabled = brushes.size === 0; // not hidden: pictures stay in place
+  byId("status").textContent =
+      `${exact(chosenCount())} of ${exact(points.length)} points chosen` +
+      (location.hash && opened() < 0 ? "; the one you ask for is not in this page" : "");
+}

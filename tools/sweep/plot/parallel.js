@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parallel coordinates: an upright axis for each column, a line for each point.
+
+class Parallel extends Picture {
+  xOf(column) {
+    const steps = Math.max(1, allColumns.length - 1);
+    return 70 + allColumns.indexOf(column) / steps * (this.width - 140);
+  }
+
+  yAt(column, number) {
+    return this.height - 16 - (number - column.low) / (column.high - column.low) *
+                              (this.height - 60);
+  }
+
+  yOf(column, index) { return this.yAt(column, column.numbers[index]); }
+
+  draw() {
+    // An axis needs room for its name; what is too wide scrolls.
+    this.root.style.minWidth = `${allColumns.length * 7}rem`;
+    const context = this.clear();
+    const lines = (name, alpha, isMeant) => {
+      context.strokeStyle = colour(name);
+      context.globalAlpha = alpha;
+      for (let index = 0; index < points.length; ++index) {
+        if (!isMeant(index))
+          continue;
+        context.beginPath();
+        for (const column of allColumns)
+          context.lineTo(this.xOf(column), this.yOf(column, index));
+        context.stroke();
+      }
+    };
+    lines("faint", 1, (index) => !isChosen[index]);
+    // Where there are many lines, darker is denser.
+    const alpha = Math.max(0.1, Math.min(0.6, 60 / chosenCount()));
+    lines("point", alpha, (index) => isChosen[index] && !points[index].front);
+    context.lineWidth = 2;
+    lines("front", 0.8, (index) => isChosen[index] && points[index].front);
+    allColumns.forEach((column) => this.drawAxis(column));
+    this.ring = element("path", {class: "ring", visibility: "hidden"});
+    this.svg.append(this.ring);
+  }
+
+  drawAxis(column) {
+    const x = this.xOf(column), top = this.yAt(column, column.high);
+    this.svg.append(
+        element("line", {class: "axis", x1: x, y1: top, x2: x, y2: this.height - 16}),
+        element("text", {x, y: 16, "text-anchor": "middle", "font-weight": 600},
+                column.name));
+    for (const {number, text} of column.ticks(10))
+      this.svg.append(element("text", {x: x + 6, y: this.yAt(column, number) + 4}, text));
+    const brush = brushes.get(column);
+    if (!brush)
+      return;
+    const [low, high] = brush;
+    this.svg.append(element("rect", {
+      class: "brush", x: x - 8, width: 16, y: this.yAt(column, high),
+      height: this.yAt(column, low) - this.yAt(column, high),
+    }));
+  }
+
+  placeRing(index) {
+    const places = allColumns.map(
+        (column) => `${this.xOf(column)} ${this.yOf(column, index)}`);
+    this.ring.setAttribute("d", `M${places.join("L")}`);
+  }
+
+  columnAt(x) {
+    return allColumns.find((column) => Math.abs(this.xOf(column) - x) < 16);
+  }
+
+  /** Of points that are chosen, that whose line passes near; else -1. */
+  nearest({x, y}) {
+    const right = allColumns.findIndex((column) => this.xOf(column) > x);
+    if (right < 1 || this.columnAt(x))
+      return -1;
+    const [from, to] = [allColumns[right - 1], allColumns[right]];
+    const share = (x - this.xOf(from)) / (this.xOf(to) - this.xOf(from));
+    let best = -1, least = 8;
+    for (let index = 0; index < points.length; ++index) {
+      const line = (1 - share) * this.yOf(from, index) + share * this.yOf(to, index);
+      const distance = Math.abs(line - y);
+      if (isChosen[index] && (distance < least ||
+                              distance === least && points[index].front)) {
+        best = index;
+        least = distance;
+      }
+    }
+    return best;
+  }
+
+  brush(from, to) {
+    const column = this.columnAt(from.x);
+    if (!column)
+      return;
+    const first = this.yAt(column, column.low), last = this.yAt(column, column.high);
+    brushes.set(column, [from.y, to.y]
+        .map((y) => column.low + (y - first) / (last - first) * (column.high - column.low))
+        .sort((a, b) => a - b));
+  }
+
+  takeBack({x}) { return brushes.delete(this.columnAt(x)); }
+}
