@@ -142,7 +142,7 @@ static llvm::StringRef wordOf(KeyId Id) {
 }
 
 bool foretrace::ir::isOfStage(KeyId Id) {
-  return Id >= KeyId::StageLayers && Id <= KeyId::StageMessages;
+  return Id >= KeyId::StageLayers && Id <= KeyId::StageInFlight;
 }
 
 /// Embedding and head stand around the blocks of layers.
@@ -173,8 +173,8 @@ std::string foretrace::ir::nameOf(const Spec &S, Key K) {
 /// A count of a stage, of block \p Block: `moe.layers.0`.
 static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
                                     llvm::StringRef Word, unsigned Stage) {
-  for (const KeyId Id :
-       {KeyId::StageLayers, KeyId::StageKept, KeyId::StageMessages}) {
+  for (const KeyId Id : {KeyId::StageLayers, KeyId::StageKept,
+                         KeyId::StageMessages, KeyId::StageInFlight}) {
     if (wordOf(Id) != Word)
       continue;
     Key K = {Id, Key::NoBlock, Stage};

@@ -45,6 +45,8 @@ struct StageCounts {
   llvm::SmallVector<std::pair<unsigned, int64_t>, 0> Layers, Kept;
   /// Messages to other stages for a micro-batch, both ways.
   int64_t Messages = 0;
+  /// Micro-batches of all chunks that are on their way at most.
+  int64_t InFlight = 0;
 };
 StageCounts countStage(const ir::Program &P, const ir::Stage &S);
 /// A count, and the key that sizes call it by.

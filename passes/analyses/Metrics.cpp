@@ -13,6 +13,13 @@ llvm::ArrayRef<Metric> foretrace::allMetrics() {
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   {WORD, DOC, std::is_same_v<TYPE, ByteExpr>},
 #include "ir/Totals.def"
+        {"in_flight",
+         "micro-batches of all chunks that a stage has on their way at most",
+         false},
+        {"bubble",
+         "millionths of an iteration that a stage waits if all take as long, "
+         "and twice as long backward",
+         false},
         {"messages", "bytes that one rank sends in an iteration", true},
     };
     for (const ProcessGroup &G : allProcessGroups()) {
@@ -50,6 +57,15 @@ std::vector<ExprId> foretrace::metricsOf(Program &P) {
   Metrics.push_back(mostOf(                                                    \
       P, [&](const Stage &S) { return Expr(P.Sizes, S.Totals.MEMBER.Id); }));
 #include "ir/Totals.def"
+  Metrics.push_back(mostOf(P, [&](const Stage &S) {
+    const auto Kind = static_cast<unsigned>(&S - P.Stages.data());
+    return Expr(P.Sizes,
+                *P.Sizes.find({KeyId::StageInFlight, Key::NoBlock, Kind}));
+  }));
+  const Expr Waits = bubbleOf(P);
+  const Expr Works =
+      exprOf(P, P.Spec.Parallel.Ga) * exprOf(P, P.Spec.Parallel.Vpp) * 3;
+  Metrics.push_back(floorDiv(Waits * 1000000, Waits + Works));
   auto MostSent = [&](auto IsMeant) {
     Metrics.push_back(
         mostOf(P, [&](const Stage &S) { return sentBy(P, S, IsMeant); }));

@@ -63,13 +63,18 @@ Expr foretrace::ofStage(Program &P, const Stage &S, KeyId Id, unsigned Block,
   return {P.Sizes, P.Sizes.define(K, Number)};
 }
 
-/// Layers times micro-batches on their way, of the stage that has most of them;
-/// where two have as many, of the first.
-static LayerCounts keptLayers(const Program &P, const Stage &S) {
+/// Of the stage that has most micro-batches on their way; where two have as
+/// many, of the first.
+static InFlight mostOnTheirWay(const Program &P, const Stage &S) {
   InFlight Most;
   for (int64_t I = S.First; I < S.First + S.Count; ++I)
     if (InFlight Here = mostInFlight(P.Schedule, I); Here.Count > Most.Count)
       Most = std::move(Here);
+  return Most;
+}
+
+/// Layers times micro-batches on their way.
+static LayerCounts keptLayers(const Stage &S, const InFlight &Most) {
   LayerCounts Kept;
   for (const auto &[Chunk, Count] : llvm::enumerate(Most.OfChunk))
     addLayers(S.layersOf(static_cast<int64_t>(Chunk)), Count, Kept);
@@ -89,8 +94,9 @@ static int64_t messagesOf(const Schedule &S, int64_t Stage) {
 }
 
 StageCounts foretrace::countStage(const Program &P, const Stage &S) {
-  return {layersByBlock(S).takeVector(), keptLayers(P, S).takeVector(),
-          messagesOf(P.Schedule, S.First)};
+  const InFlight Most = mostOnTheirWay(P, S);
+  return {layersByBlock(S).takeVector(), keptLayers(S, Most).takeVector(),
+          messagesOf(P.Schedule, S.First), Most.Count};
 }
 
 std::vector<StageCount> foretrace::countStages(const Program &P) {
@@ -104,6 +110,8 @@ std::vector<StageCount> foretrace::countStages(const Program &P) {
       All.push_back({{KeyId::StageKept, Block, Kind}, Count});
     All.push_back(
         {{KeyId::StageMessages, Key::NoBlock, Kind}, Counts.Messages});
+    All.push_back(
+        {{KeyId::StageInFlight, Key::NoBlock, Kind}, Counts.InFlight});
   }
   return All;
 }
@@ -145,6 +153,7 @@ void StageSummer::run() {
     if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
       addMessages(S.Totals.Messages, O.Group, {P.Sizes, O.Message.Id});
   addBoundaries(Counts.Messages);
+  count(KeyId::StageInFlight, Key::NoBlock, Counts.InFlight);
   S.Totals.Parameters = sumOf(P, Parameters);
   const Expr OfWeights = sumOf(P, Weights), OfGradients = sumOf(P, Gradients),
              OfOptimizer = sumOf(P, Optimizer),

@@ -9,6 +9,7 @@
 #include "tools/sweep/Plot.h"
 #include "tools/sweep/Progress.h"
 #include "tools/sweep/Report.h"
+#include "tools/sweep/Results.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -75,6 +76,10 @@ static SweepOption<std::string>
 static SweepOption<std::string> Picture("plot", "x=column,y=column",
                                         "Write a page with pictures of the "
                                         "points beside the file");
+static SweepOption<std::string>
+    Collect("collect", "folder",
+            "Take the results of points that `run.sh` in this folder ran into "
+            "the file of -o");
 static SweepOption<unsigned> Threads("threads", "n",
                                      "Threads (default: one a processor)");
 static SweepOption<std::string> Part("shard", "i/n",
@@ -126,7 +131,7 @@ static Error emitAll(Compiler &Session, const sweep::Sweep &S,
   auto Show = [&](size_t Done, size_t Of) { Shown.showEmitted(Done, Of); };
   Expected<sweep::EmittedPoints> Done = sweep::emitPoints(
       Session, S, DB, Sources,
-      {Folder.str().str(),
+      {Folder.str().str(), Output,
        std::vector<std::string>(EmitNames.begin(), EmitNames.end()), IsOfSweep,
        Threads, Show},
       Diags);
@@ -193,6 +198,18 @@ static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
   return Page ? sweep::writePage(*Page, isQuiet()) : Page.takeError();
 }
 
+static ExitCode collectAll() {
+  Expected<sweep::CollectedResults> Done =
+      sweep::collectResults(Output, Collect);
+  if (!Done)
+    return failure(Done.takeError());
+  outs() << Done->Count << " results";
+  if (Done->Failed != 0)
+    outs() << ", " << Done->Failed << " scripts without one";
+  outs() << '\n';
+  return ExitSuccess;
+}
+
 ExitCode runSweep() {
   std::optional<sweep::PlotColumns> Drawn;
   if (Picture.getNumOccurrences() != 0) {
@@ -204,6 +221,8 @@ ExitCode runSweep() {
       return usageError(toString(Read.takeError()));
     Drawn.emplace(std::move(*Read));
   }
+  if (!Output.empty() && !Collect.empty())
+    return collectAll();
   if (!Output.empty() && (!Query.empty() || (Drawn && jobPath().empty()))) {
     Error E = readFile(Drawn);
     return E ? failure(std::move(E)) : ExitSuccess;

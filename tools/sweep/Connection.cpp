@@ -20,6 +20,10 @@ void Statement::bind(int Parameter, StringRef Text) {
                     static_cast<int>(Text.size()), SQLITE_STATIC);
 }
 
+void Statement::bind(int Parameter, double Value) {
+  sqlite3_bind_double(S.get(), Parameter, Value);
+}
+
 bool Statement::change() {
   const bool IsDone = sqlite3_step(S.get()) == SQLITE_DONE;
   return sqlite3_reset(S.get()) == SQLITE_OK && IsDone;

@@ -23,6 +23,7 @@ public:
   // Parameters are counted from 1. Texts are not copied.
   void bind(int Parameter, int64_t Value);
   void bind(int Parameter, llvm::StringRef Text);
+  void bind(int Parameter, double Value);
   /// Runs a change, which can be run again afterwards; whether it was made.
   bool change();
   /// Forgets the row that was found; then parameters can be bound anew.

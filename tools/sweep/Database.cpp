@@ -86,6 +86,32 @@ Expected<Database> Database::openExisting(StringRef Path) {
   return Database(std::move(*C));
 }
 
+Expected<Database> Database::openToCollect(StringRef Path) {
+  Expected<WriteLock> Lock = WriteLock::take(Path);
+  if (!Lock)
+    return Lock.takeError();
+  if (Expected<Database> IsThere = openExisting(Path); !IsThere)
+    return IsThere.takeError();
+  Expected<Connection> C = Connection::open(Path, Connection::Mode::Write);
+  if (!C)
+    return C.takeError();
+  Expected<Statement> Add =
+      C->prepare("INSERT OR REPLACE INTO results VALUES (?, ?, ?)");
+  if (!Add)
+    return Add.takeError();
+  Database D(std::move(*C));
+  D.Lock.emplace(std::move(*Lock));
+  D.AddResult = std::move(*Add);
+  return D;
+}
+
+Error Database::addResult(int64_t Id, StringRef Script, double Nanoseconds) {
+  AddResult.bind(1, Id);
+  AddResult.bind(2, Script);
+  AddResult.bind(3, Nanoseconds);
+  return AddResult.change() ? Error::success() : C.failure("cannot be written");
+}
+
 Expected<std::vector<int64_t>> Database::done() {
   Expected<Statement> Rows = C.prepare("SELECT unit FROM units ORDER BY unit");
   if (!Rows)

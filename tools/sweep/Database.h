@@ -26,6 +26,8 @@ public:
                                        llvm::StringRef Sources);
   /// Opens what a sweep wrote, to be read.
   static llvm::Expected<Database> openExisting(llvm::StringRef Path);
+  /// The same, to add results of simulators.
+  static llvm::Expected<Database> openToCollect(llvm::StringRef Path);
   /// Makes the file at \p To of those that the shards of a sweep wrote. An
   /// error if a shard is missing, not done, or there twice, or of another
   /// sweep; then there is no file.
@@ -49,6 +51,8 @@ public:
   /// In order.
   llvm::Expected<std::vector<KeptPoint>> kept();
   llvm::Error noteEmitted(int64_t Id);
+  /// Puts the time that a script of a point printed in place of an earlier one.
+  llvm::Error addResult(int64_t Id, llvm::StringRef Script, double Nanoseconds);
 
   /// Points that are accepted, and rejected, so far.
   llvm::Expected<int64_t> accepted();
@@ -66,7 +70,7 @@ private:
 
   std::optional<WriteLock> Lock; ///< of one that is written
   Connection C;
-  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddEmitted;
+  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddEmitted, AddResult;
 };
 
 /// Adds the points of the table `metrics` to \p To; returns those that are not

@@ -2,7 +2,9 @@
 #include "tools/sweep/EmitPoints.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/Emitter.h"
+#include "tools/sweep/Results.h"
 #include "tools/sweep/Schema.h"
+#include "tools/sweep/SharedFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -70,11 +72,14 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
   if (!Points)
     return Points.takeError();
   EmittedPoints Out;
+  SharedFiles Shared(Options.Folder);
   for (const auto &[Index, P] : enumerate(*Points)) {
     const std::string Folder = pathIn(Options.Folder, Twine(P.Id)),
                       Beside = pathIn(Options.Folder, "." + Twine(P.Id));
     if (P.IsEmitted && sys::fs::is_directory(Folder)) {
       ++Out.Before;
+      if (Error E = Shared.learn(Twine(P.Id).str()))
+        return E;
       continue;
     }
     // What a run that was killed left.
@@ -90,16 +95,22 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
         Out.FirstRefused = P.Id;
         Diags = std::move(Job.engine());
       }
-    } else if (std::error_code Code = sys::fs::rename(Beside, Folder)) {
-      return fileError(Folder, Code);
-    } else if (Error E = DB.noteEmitted(P.Id)) {
-      return E;
     } else {
+      if (Error E = Shared.link(Beside))
+        return E;
+      if (std::error_code Code = sys::fs::rename(Beside, Folder))
+        return fileError(Folder, Code);
+      if (Error E = DB.noteEmitted(P.Id))
+        return E;
+      if (Error E = Shared.learn(Twine(P.Id).str()))
+        return E;
       ++Out.Count;
     }
     Session.forget(Job);
     Options.Progress(Index + 1, Points->size());
   }
+  if (Error E = writeRunScript(Options.Folder, Options.Database))
+    return E;
   return Out;
 }
 

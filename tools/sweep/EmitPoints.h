@@ -11,6 +11,7 @@ namespace foretrace::sweep {
 
 struct EmitPointsOptions {
   std::string Folder;                ///< gets a folder `17` for point 17
+  std::string Database;              ///< its path
   std::vector<std::string> Backends; ///< as compile's --emit; or none
   bool AreOfSweep = false; ///< the blocks are those of the `sweep` section
   unsigned Threads = 0;

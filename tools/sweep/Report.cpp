@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
+#include "backends/CommandLine.h"
 #include "passes/analyses/Metrics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -187,20 +188,19 @@ bool canBeSwept(const CompiledJob &Job) {
          });
 }
 
-/// For a shell.
+/// For a shell, and readable.
 static std::string quoted(StringRef Word) {
   constexpr StringLiteral Plain = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "_-./=:,+%";
-  if (!Word.empty() && Word.find_first_not_of(Plain) == StringRef::npos)
-    return Word.str();
-  std::string Out = "'";
-  for (const char C : Word)
-    Out += C == '\'' ? "'\\''" : std::string(1, C);
-  return Out + "'";
+  const bool IsPlain =
+      !Word.empty() && Word.find_first_not_of(Plain) == StringRef::npos;
+  return IsPlain ? Word.str() : shellQuoted(Word);
 }
 
-std::string optionOf(StringRef Override) { return "-D " + quoted(Override); }
+std::string optionOf(StringRef Override) {
+  return "-D " + quoted(Override);
+}
 
 std::string commandOf(const Sweep &S) {
   std::string Command = "foretrace compile " + quoted(S.Job);

@@ -59,6 +59,8 @@ void writeSchema(const Sweep &S, StringRef Sources, raw_ostream &OS) {
         "CREATE TABLE axis_values (axis INTEGER, position INTEGER, value, "
         "PRIMARY KEY (axis, position)) WITHOUT ROWID;\n"
         "CREATE TABLE units (unit INTEGER PRIMARY KEY, accepted INTEGER);\n"
+        "CREATE TABLE results (id INTEGER, script TEXT, ns REAL, PRIMARY KEY "
+        "(id, script)) WITHOUT ROWID;\n"
         "CREATE TABLE emitted (id INTEGER PRIMARY KEY);\n"
         "CREATE TABLE rejections (slug TEXT, key TEXT, count INTEGER, example "
         "INTEGER, PRIMARY KEY (slug, key)) WITHOUT ROWID;\n"

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bubble of a pipeline in closed form. The schedules of ir/Schedules.def
+// and their sources: Narayanan et al., arXiv 2104.04473, section 2.2; Qi et
+// al., arXiv 2401.10241 and 2405.15362, with steps that take as long as each
+// other; DeepSeek-V3, arXiv 2412.19437, table 2. What they leave out, too few
+// micro-batches to fill the pipeline, follows from the order of steps.
+// test/properties/bubble.test holds all of it against a run of the schedules.
+#include "ir/Measure.h"
+#include "ir/Timeline.h"
+#include "passes/analyses/Metrics.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// How many micro-batches the pipeline lacks to be full.
+static Expr lacking(Program &P, Expr Stages, Expr MicroBatches) {
+  return max(Stages + MicroBatches * -1, numberOf(P, 0));
+}
+
+/// Of steps that are run as written in a file, which fixes all of its numbers.
+static Expr bubbleOfRun(Program &P) {
+  const Timeline Run(P.Schedule, unitTime, MessageTime::AtUse);
+  int64_t Work = 0;
+  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage)
+    Work = std::max(Work, Run.work(Stage));
+  return numberOf(P, Run.length() - Work);
+}
+
+Expr foretrace::bubbleOf(Program &P) {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const Expr Pp = exprOf(P, Par.Pp), Ga = exprOf(P, Par.Ga), Before = Pp + -1,
+             OtherChunks = exprOf(P, Par.Vpp) + -1;
+  switch (*Par.Schedule) {
+  case ScheduleKind::None:
+    return numberOf(P, 0);
+  case ScheduleKind::OneFOneB:
+  case ScheduleKind::Interleaved:
+  case ScheduleKind::GPipe:
+    return Before * 3;
+  case ScheduleKind::LoopedBFS:
+  case ScheduleKind::Interleaved1F1B:
+    // Each further chunk waits for the first micro-batch to come round.
+    return (Before + OtherChunks * lacking(P, Pp, Ga)) * 3;
+  case ScheduleKind::ZeroBubbleH1:
+  case ScheduleKind::InterleavedZeroBubble: {
+    const Expr Lacking = lacking(P, Pp, Ga);
+    return Before + Lacking + OtherChunks * max(Lacking, Lacking * 2 + Ga * -1);
+  }
+  case ScheduleKind::ZeroBubbleV:
+    return max(Before, Pp * 4 + Ga * -2 + -2);
+  case ScheduleKind::DualPipe:
+    return Pp + -2;
+  case ScheduleKind::DualPipeV:
+    return Before * 2;
+  case ScheduleKind::File:
+    return bubbleOfRun(P);
+  }
+  llvm_unreachable("every schedule is handled");
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What simulators say of the points that a sweep emitted: a script that runs
+// them, and the way of their results back into the database.
+#ifndef FORETRACE_TOOLS_SWEEP_RESULTS_H
+#define FORETRACE_TOOLS_SWEEP_RESULTS_H
+
+#include "tools/sweep/Database.h"
+
+namespace foretrace::sweep {
+
+/// Writes `run.sh` into \p Folder, which has points, if one has a script. It
+/// runs those of all points, and collects what they print for the database at
+/// \p Path.
+llvm::Error writeRunScript(llvm::StringRef Folder, llvm::StringRef Path);
+
+/// Scripts of points that ran.
+struct CollectedResults {
+  int64_t Count = 0;
+  int64_t Failed = 0; ///< without a result
+};
+/// Reads what `run.sh` left in \p Folder into the table `results`.
+llvm::Expected<CollectedResults> collectResults(llvm::StringRef Path,
+                                                llvm::StringRef Folder);
+
+} // namespace foretrace::sweep
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that points have in common are on the disk once: points that differ in
+// their network alone have the same workload. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_SHAREDFILES_H
+#define FORETRACE_TOOLS_SWEEP_SHAREDFILES_H
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace foretrace::sweep {
+
+class SharedFiles {
+public:
+  explicit SharedFiles(std::string Folder) : Folder(std::move(Folder)) {}
+
+  /// Learns the files of \p Point, a folder in the folder of points.
+  llvm::Error learn(llvm::StringRef Point);
+  /// Makes those files in \p Beside that are known links to them. Where the
+  /// file system has no links they stay as they are.
+  llvm::Error link(llvm::StringRef Beside);
+
+private:
+  const std::string Folder;
+  llvm::StringMap<std::string> Known; ///< paths by digests of what is in them
+};
+
+/// The regular files in \p Folder, at any depth, sorted.
+llvm::Expected<std::vector<std::string>> filesIn(llvm::StringRef Folder);
+
+} // namespace foretrace::sweep
+
+#endif
