@@ -33,6 +33,7 @@ if config.fuzzers:
     config.available_features.add("fuzzers")
 if config.assertions:
     config.available_features.add("asserts")
-for feature, program in {"simgrid": "smpirun", "protoc": "protoc"}.items():
+for feature, program in {"simgrid": "smpirun", "protoc": "protoc",
+                         "slurm": "sbatch"}.items():
     if shutil.which(program):
         config.available_features.add(feature)

@@ -3,6 +3,7 @@
 // `foretrace sweep`: every combination of values of a job's keys, judged and
 // measured.
 #include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/LaunchOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/sweep/Progress.h"
 #include "tools/sweep/Report.h"
@@ -82,6 +83,20 @@ static Error sweepAll(const sweep::Sweep &S) {
   return Error::success();
 }
 
+/// The command that does \p S, less what its parts differ in.
+static std::vector<std::string> commandLine(const sweep::Sweep &S) {
+  std::vector<std::string> Words = {
+      sys::fs::getMainExecutable(nullptr, nullptr), "sweep", S.Job, "--quiet"};
+  for (const std::string &Text : S.Options.Overrides)
+    Words.push_back("-D" + Text);
+  for (const std::string &Folder : S.Options.ImportPaths)
+    Words.push_back("-I" + Folder);
+  for (const std::string &Text : Axes)
+    Words.push_back("--sweep=" + Text);
+  append_range(Words, warningWords());
+  return Words;
+}
+
 static Error queryFile() {
   Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
   return DB ? DB->query(Query, Format, outs()) : DB.takeError();
@@ -94,6 +109,13 @@ ExitCode runSweep() {
   }
   if (!Progress.empty() && Progress != "json")
     return usageError("--progress: json");
+  sweep::LaunchOptions Launch = launchOptions();
+  Launch.Threads = Threads;
+  Launch.Output = Output;
+  if (Launch.isWanted() && (!Part.empty() || !Progress.empty()))
+    return usageError("--shards: it goes with neither --shard nor --progress");
+  if (Error E = Launch.check(Why))
+    return usageError(toString(std::move(E)));
   if (jobPath().empty() || Axes.empty())
     return usageError("sweep: a job or an axis is missing, for example "
                       "`foretrace sweep job.fore --sweep parallel.tp=1,2,4`");
@@ -113,8 +135,15 @@ ExitCode runSweep() {
   CompiledJob &First = sweep::replay(Session, *S, 0);
   if (!sweep::canBeSwept(First))
     return showMessages(First.engine(), Session.sources());
+  if (Launch.isWanted()) {
+    Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());
+    if (!IsDone)
+      return failure(IsDone.takeError(), ExitEnvironment);
+    if (!*IsDone)
+      return ExitSuccess;
+  }
   Error E = sweepAll(*S);
-  return E ? failure(std::move(E)) : ExitSuccess;
+  return E ? failure(std::move(E), ExitEnvironment) : ExitSuccess;
 }
 
 static cl::list<std::string> Shards(cl::Positional, cl::desc("<shard.db>..."),
@@ -130,7 +159,7 @@ ExitCode runMerge() {
     return usageError("merge: shards or -o are missing, for example "
                       "`foretrace merge a.db b.db -o all.db`");
   Error E = sweep::Database::merge(Shards, Merged);
-  return E ? failure(std::move(E)) : ExitSuccess;
+  return E ? failure(std::move(E), ExitEnvironment) : ExitSuccess;
 }
 
 } // namespace foretrace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
 #include "passes/analyses/Metrics.h"
+#include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -137,26 +138,13 @@ CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point) {
   return Session.read(S.Job, std::move(Options), S.Diags.cloneEmpty());
 }
 
-/// For a shell.
-static std::string quoted(StringRef Word) {
-  constexpr StringLiteral Plain = "abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "_-./=:,+%";
-  if (!Word.empty() && Word.find_first_not_of(Plain) == StringRef::npos)
-    return Word.str();
-  std::string Out = "'";
-  for (const char C : Word)
-    Out += C == '\'' ? "'\\''" : std::string(1, C);
-  return Out + "'";
-}
-
 std::string commandOf(const Sweep &S, int64_t Point) {
-  std::string Command = "foretrace compile " + quoted(S.Job);
+  std::vector<std::string> Command = {"foretrace", "compile", S.Job};
   for (const std::string &Text : S.Options.Overrides)
-    Command += " -D " + quoted(Text);
+    append_values(Command, "-D", Text);
   for (const std::string &Text : S.Space.overridesOf(Point))
-    Command += " -D " + quoted(Text);
-  return Command;
+    append_values(Command, "-D", Text);
+  return quoted(Command);
 }
 
 void printMetrics(const ir::Program &P, raw_ostream &OS) {

@@ -6,10 +6,11 @@ that of a sweep that nobody disturbed.
 
 import pathlib
 import random
-import sqlite3
 import subprocess
 import sys
 import time
+
+from content import content
 
 AXES = (
     "parallel.world=128,256,512,1024",
@@ -21,20 +22,11 @@ AXES = (
     "train.sequence=powers(1024,65536)",
     "parallel.zero=0,1",
 )
-TABLES = ("sweep", "axis_values", "units", "rejections", "metrics")
 
 
 def command(job, database):
     sweep = ["foretrace", "sweep", job, "-o", str(database), "--quiet"]
     return sweep + [f"--sweep={axis}" for axis in AXES]
-
-
-def content(database):
-    with sqlite3.connect(database) as db:
-        return {
-            table: sorted(db.execute(f"SELECT * FROM {table}").fetchall())
-            for table in TABLES
-        }
 
 
 def main():
