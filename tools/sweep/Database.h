@@ -32,9 +32,12 @@ public:
   static llvm::Error merge(llvm::ArrayRef<std::string> Shards,
                            llvm::StringRef To);
 
-  /// Units that are in it, sorted.
-  llvm::Expected<std::vector<int64_t>> done();
+  /// Units of \p S that are in it, sorted. An error if points of them are not.
+  llvm::Expected<std::vector<int64_t>> done(const Sweep &S);
   llvm::Error write(int64_t Unit, const Tally &T);
+  /// After the last unit: from now on it is one file, which can be read where
+  /// nothing can be written.
+  void seal();
 
   /// Points that are accepted, and rejected, so far.
   llvm::Expected<int64_t> accepted();

@@ -19,20 +19,16 @@ std::string Parts::fileOf(const Twine &Shard, unsigned Count,
 }
 
 Parts::Parts(ArrayRef<std::string> Command, StringRef Output, unsigned Count)
-    : Output(Output), Folder((Output + ".shards").str()) {
-  auto InFolder = [&](const Twine &Name) {
-    SmallString<128> Path(Folder);
-    sys::path::append(Path, Name);
-    return Path.str().str();
-  };
-  Merge = {"merge", {Command.front(), "merge"}, InFolder("merge.log")};
+    : Output(Output),
+      Folder((Output + ".shards").str()), Merge{"merge",
+                                                {Command.front(), "merge"}} {
   for (unsigned I = 1; I <= Count; ++I) {
-    const std::string Text = Shard{I, Count}.text(),
-                      Database = InFolder(fileOf(Twine(I), Count, ".db"));
-    Part &P = Shards.emplace_back(Part{
-        "shard " + Text, Command, InFolder(fileOf(Twine(I), Count, ".log"))});
-    append_values(P.Command, "--shard=" + Text, "-o", Database);
-    Merge.Command.push_back(Database);
+    const std::string Text = Shard{I, Count}.text();
+    SmallString<128> Database(Folder);
+    sys::path::append(Database, fileOf(Twine(I), Count, ".db"));
+    Part &P = Shards.emplace_back(Part{"shard " + Text, Command});
+    append_values(P.Command, "--shard=" + Text, "-o", Database.str().str());
+    Merge.Command.push_back(Database.str().str());
   }
   append_values(Merge.Command, "-o", Output.str());
 }
@@ -43,7 +39,7 @@ Expected<bool> isDone(const Sweep &S, StringRef Output) {
   Expected<Database> DB = Database::open(Output, S, digestOf(S));
   if (!DB)
     return DB.takeError();
-  Expected<std::vector<int64_t>> Units = DB->done();
+  Expected<std::vector<int64_t>> Units = DB->done(S);
   if (!Units)
     return Units.takeError();
   if (static_cast<int64_t>(Units->size()) != Engine(S).units())
@@ -63,9 +59,11 @@ Error makeFolder(const Parts &P) {
 }
 
 static Error run(const Part &P) {
-  const Outcome Of = runLogged(P.Command, P.Log);
-  return Of.Code == 0 ? Error::success()
-                      : createStringError(P.Name + ": " + Of.reason());
+  Expected<Outcome> Of = capture(P.Command);
+  if (!Of)
+    return Of.takeError();
+  return Of->Code == 0 ? Error::success()
+                       : createStringError(P.Name + ": " + Of->reason());
 }
 
 Error runHere(const Parts &P, unsigned AtOnce) {

@@ -15,7 +15,6 @@ namespace foretrace::sweep {
 struct Part {
   std::string Name;                 ///< as messages have it
   std::vector<std::string> Command; ///< of the folder that we are in
-  std::string Log;                  ///< the file for what it prints
 };
 
 struct Parts {
@@ -24,7 +23,7 @@ struct Parts {
   Parts(llvm::ArrayRef<std::string> Command, llvm::StringRef Output,
         unsigned Count);
 
-  /// The file of a shard, in the folder.
+  /// A file of a shard, in the folder.
   static std::string fileOf(const llvm::Twine &Shard, unsigned Count,
                             llvm::StringRef Suffix);
 

@@ -47,7 +47,7 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
     if (!Before)
       return Before.takeError();
     Out = std::move(*Before);
-    Expected<std::vector<int64_t>> Units = DB->done();
+    Expected<std::vector<int64_t>> Units = DB->done(S);
     if (!Units)
       return Units.takeError();
     Done = std::move(*Units);
@@ -65,6 +65,8 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   });
   if (Failed)
     return Failed;
+  if (DB)
+    DB->seal();
   return Out;
 }
 

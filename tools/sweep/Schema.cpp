@@ -82,4 +82,9 @@ std::string insertPoint() {
   return SQL + ")";
 }
 
+Expected<int64_t> countPoints(Connection &C) {
+  return C.number("SELECT (SELECT count(*) FROM metrics) + (SELECT "
+                  "coalesce(sum(count), 0) FROM rejections)");
+}
+
 } // namespace foretrace::sweep

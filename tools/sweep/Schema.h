@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_SCHEMA_H
 #define FORETRACE_TOOLS_SWEEP_SCHEMA_H
 
+#include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -23,6 +24,9 @@ void writeSchema(const Sweep &S, llvm::StringRef Sources,
 std::string insertPoint();
 /// SQL that adds the rejections that \p Rows says to those that there are.
 std::string insertRejection(llvm::StringRef Rows);
+
+/// How many points are accepted or rejected.
+llvm::Expected<int64_t> countPoints(Connection &C);
 
 } // namespace foretrace::sweep
 

@@ -39,18 +39,6 @@ std::string Outcome::reason() const {
   return Said.empty() ? End : (End + ": " + Said).str();
 }
 
-/// What it prints goes to the files.
-static Outcome execute(StringRef Program, ArrayRef<std::string> Command,
-                       StringRef Output, StringRef Errors) {
-  const SmallVector<StringRef, 16> Words(Command.begin(), Command.end());
-  const std::optional<StringRef> Redirects[] = {"", Output, Errors};
-  Outcome Of;
-  Of.Code =
-      sys::ExecuteAndWait(Program, Words, std::nullopt, Redirects,
-                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &Of.WhyNone);
-  return Of;
-}
-
 static Error makeTemporary(SmallVectorImpl<char> &Path) {
   const std::error_code Code =
       sys::fs::createTemporaryFile("foretrace", "txt", Path);
@@ -75,16 +63,14 @@ Expected<Outcome> capture(ArrayRef<std::string> Command) {
   if (Error E = makeTemporary(Errors))
     return E;
   const FileRemover RemoveErrors{Twine(Errors)};
-  Outcome Of = execute(*Program, Command, Output, Errors);
+  const SmallVector<StringRef, 16> Words(Command.begin(), Command.end());
+  const std::optional<StringRef> Redirects[] = {"", Output, Errors};
+  Outcome Of;
+  Of.Code =
+      sys::ExecuteAndWait(*Program, Words, std::nullopt, Redirects,
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &Of.WhyNone);
   Of.Output = contentOf(Output);
   Of.Errors = contentOf(Errors);
-  return Of;
-}
-
-Outcome runLogged(ArrayRef<std::string> Command, StringRef Log) {
-  (void)sys::fs::remove(Log); // it would be written over, not cut
-  Outcome Of = execute(Command.front(), Command, Log, Log);
-  Of.Output = contentOf(Log);
   return Of;
 }
 

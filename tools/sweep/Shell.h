@@ -27,12 +27,9 @@ struct Outcome {
   std::string reason() const;
 };
 
-/// Runs \p Command, looked up on PATH, without input, and takes what it prints.
-/// An error if there is no such program.
+/// Runs \p Command without input, and takes what it prints. An error if there
+/// is no such program, on PATH if it has no folder.
 llvm::Expected<Outcome> capture(llvm::ArrayRef<std::string> Command);
-/// Runs \p Command, whose program is a path; what it prints is in the file at
-/// \p Log.
-Outcome runLogged(llvm::ArrayRef<std::string> Command, llvm::StringRef Log);
 
 } // namespace foretrace::sweep
 
