@@ -7,6 +7,8 @@
 #include "tools/foretrace/Messages.h"
 #include "tools/sweep/Progress.h"
 #include "tools/sweep/Report.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 

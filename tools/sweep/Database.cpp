@@ -150,7 +150,7 @@ Error Database::write(int64_t Unit, const Tally &T) {
 }
 
 void Database::seal() {
-  // A reader keeps it from that; another program, or time, will do it.
+  // Beside a reader it stays as it is, until it is found to be done again.
   consumeError(C.run("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE"));
 }
 

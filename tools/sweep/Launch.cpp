@@ -8,7 +8,7 @@ using namespace llvm;
 namespace foretrace::sweep {
 
 Error LaunchOptions::check(bool ShowsMore) const {
-  constexpr unsigned MaxShards = 100000; // a script names each
+  constexpr unsigned MaxShards = 10000; // a command line names each
   const bool IsSlurm = Engine == LaunchEngine::Slurm;
   if (!Slurm.empty() && !IsSlurm)
     return createStringError("--slurm: it takes --engine=slurm");

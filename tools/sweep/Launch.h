@@ -6,6 +6,7 @@
 
 #include "tools/sweep/Engine.h"
 #include "llvm/Support/raw_ostream.h"
+#include <optional>
 
 namespace foretrace::sweep {
 

@@ -19,9 +19,8 @@ std::string Parts::fileOf(const Twine &Shard, unsigned Count,
 }
 
 Parts::Parts(ArrayRef<std::string> Command, StringRef Output, unsigned Count)
-    : Output(Output),
-      Folder((Output + ".shards").str()), Merge{"merge",
-                                                {Command.front(), "merge"}} {
+    : Output(Output), Folder((Output + ".shards").str()) {
+  Merge = {"merge", {Command.front(), "merge"}};
   for (unsigned I = 1; I <= Count; ++I) {
     const std::string Text = Shard{I, Count}.text();
     SmallString<128> Database(Folder);

@@ -3,9 +3,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 
 using namespace llvm;
 
@@ -39,38 +39,59 @@ std::string Outcome::reason() const {
   return Said.empty() ? End : (End + ": " + Said).str();
 }
 
-static Error makeTemporary(SmallVectorImpl<char> &Path) {
-  const std::error_code Code =
-      sys::fs::createTemporaryFile("foretrace", "txt", Path);
-  return Code ? createStringError("there can be no temporary file: " +
-                                  Code.message())
-              : Error::success();
-}
+namespace {
 
-static std::string contentOf(StringRef Path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> Content = MemoryBuffer::getFile(Path);
-  return Content ? (*Content)->getBuffer().str() : "";
-}
+/// A file that is gone with it, or with us.
+class Temporary {
+public:
+  Temporary() = default;
+  Temporary(const Temporary &) = delete;
+  Temporary &operator=(const Temporary &) = delete;
+  ~Temporary() {
+    if (Path.empty())
+      return;
+    (void)sys::fs::remove(Path);
+    sys::DontRemoveFileOnSignal(Path);
+  }
+
+  Error make() {
+    if (std::error_code Code =
+            sys::fs::createTemporaryFile("foretrace", "txt", Path))
+      return createStringError("there can be no temporary file: " +
+                               Code.message());
+    (void)sys::RemoveFileOnSignal(Path);
+    return Error::success();
+  }
+  StringRef path() const { return Path; }
+  std::string content() const {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> Read = MemoryBuffer::getFile(Path);
+    return Read ? (*Read)->getBuffer().str() : "";
+  }
+
+private:
+  SmallString<128> Path;
+};
+
+} // namespace
 
 Expected<Outcome> capture(ArrayRef<std::string> Command) {
   const ErrorOr<std::string> Program = sys::findProgramByName(Command.front());
   if (!Program)
     return createStringError("there is no `" + Command.front() + "` on PATH");
-  SmallString<128> Output, Errors;
-  if (Error E = makeTemporary(Output))
+  Temporary Output, Errors;
+  if (Error E = Output.make())
     return E;
-  const FileRemover RemoveOutput{Twine(Output)};
-  if (Error E = makeTemporary(Errors))
+  if (Error E = Errors.make())
     return E;
-  const FileRemover RemoveErrors{Twine(Errors)};
   const SmallVector<StringRef, 16> Words(Command.begin(), Command.end());
-  const std::optional<StringRef> Redirects[] = {"", Output, Errors};
+  const std::optional<StringRef> Redirects[] = {"", Output.path(),
+                                                Errors.path()};
   Outcome Of;
   Of.Code =
       sys::ExecuteAndWait(*Program, Words, std::nullopt, Redirects,
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &Of.WhyNone);
-  Of.Output = contentOf(Output);
-  Of.Errors = contentOf(Errors);
+  Of.Output = Output.content();
+  Of.Errors = Errors.content();
   return Of;
 }
 

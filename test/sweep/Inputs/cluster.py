@@ -73,7 +73,7 @@ class Cluster:
     """`with Cluster(folder):`; the environment has its clients use it."""
 
     def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
+        self.folder = pathlib.Path(folder).resolve()
         # The name of a socket has no more than 107 bytes.
         self.sockets = tempfile.mkdtemp(prefix="foretrace-")
         self.daemons = []
@@ -119,10 +119,17 @@ class Cluster:
             host=socket.gethostname().split(".")[0], folder=self.folder,
             socket=munge, controller_port=ports[0], node_port=ports[1]),
             encoding="ascii")
+        for name in list(os.environ):
+            if name.startswith(("SLURM_", "SBATCH_", "SQUEUE_")):
+                del os.environ[name]
         os.environ["SLURM_CONF"] = str(conf)
         self.launch("slurmctld", "-D", "-f", str(conf))
         self.launch("slurmd", "-D", "-f", str(conf), "-N", "node")
         self.wait_until(self.is_idle, "slurmctld and slurmd")
+
+    def is_ours(self):
+        """Whether clients speak to it, not to one that is there anyway."""
+        return os.environ.get("SLURM_CONF") == str(self.folder / "slurm.conf")
 
     def is_idle(self):
         return self.ask("sinfo", "--noheader", "--format=%t") == "idle"
@@ -142,7 +149,7 @@ class Cluster:
             time.sleep(0.1)
 
     def stop(self):
-        if "SLURM_CONF" in os.environ:
+        if self.is_ours():
             self.ask("scancel", "--user=root")
         for daemon in reversed(self.daemons):
             daemon.terminate()
