@@ -1,5 +1,5 @@
-"""A cluster of Slurm on this machine alone, with one node and all its files in a
-folder. Its daemons end with it."""
+"""A cluster of Slurm on this machine alone, with one node and all its files in
+a folder. Its daemons end with it."""
 
 import ctypes
 import os

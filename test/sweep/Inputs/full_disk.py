@@ -5,6 +5,7 @@ be mounted, to one that is too small: each ends with an error, and goes on once
 there is space.
 """
 
+import os
 import pathlib
 import resource
 import shutil
@@ -20,8 +21,9 @@ PARTS = ["--shards=3", "--threads=2"]
 # From where nothing can be written to where the last unit, or the file that
 # shards are merged to, has no space.
 LIMITS = (0, 4096, 20_000, 50_000, 200_000, 400_000, 900_000)
-SIZES = ("8k", "36k", "64k", "300k", "900k")
-SIZES_OF_PARTS = (*SIZES, "1700k")
+FREE = (8_192, 36_864, 65_536, 300_000, 900_000)
+FREE_FOR_PARTS = (*FREE, 1_700_000)
+DISK = 16_777_216
 CAUSES = ("disk I/O error", "database or disk is full")
 
 
@@ -56,18 +58,19 @@ def meet_limits(folder, job, whole):
 
 
 def fill_disks(folder, job, whole):
-    """Of file systems that are mounted, and grow."""
-    for more, sizes in (([], SIZES), (PARTS, SIZES_OF_PARTS)):
-        for size in sizes:
-            what = f"a disk of {size} {more}"
-            disk = folder / f"{size}-{len(more)}"
+    """Of file systems that are mounted, and full of something else at first."""
+    for more, sizes in (([], FREE), (PARTS, FREE_FOR_PARTS)):
+        for free in sizes:
+            what = f"a disk with {free} bytes {more}"
+            disk = folder / f"{free}-{len(more)}"
             disk.mkdir()
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}",
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}",
                             "none", disk], check=True)
+            with open(disk / "other", "wb") as other:
+                os.posix_fallocate(other.fileno(), 0, DISK - free)
             database = disk / "all.db"
             expect_failure(sweep(job, database, more), what)
-            subprocess.run(["mount", "-o", "remount,size=64m", disk],
-                           check=True)
+            (disk / "other").unlink()
             expect_success(sweep(job, database, more), database, whole, what)
 
 

@@ -15,7 +15,7 @@ import time
 from cluster import Cluster, NoCluster
 from content import content
 
-# One unit for each of 4 shards. A seed takes a job of its own, and so some time.
+# One unit for each of 4 shards. A seed takes a job of its own, and some time.
 AXES = ("seed=1..1024", "parallel.tp=1..16", "parallel.pp=1..16")
 SHARDS = 4
 
