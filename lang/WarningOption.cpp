@@ -15,6 +15,12 @@ void WarningOption::applyTo(DiagnosticEngine &Diags) const {
     Diags.ignore(*Id);
 }
 
+std::string WarningOption::text() const {
+  if (!Id)
+    return "error";
+  return (IsError ? "error=" : "no-") + getDiagnosticInfo(*Id).Slug.str();
+}
+
 /// The warning called \p Slug.
 static llvm::Expected<diag::Id> findWarning(StringRef Slug) {
   const std::optional<diag::Id> Id = findDiagnostic(Slug);

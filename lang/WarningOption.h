@@ -15,6 +15,8 @@ struct WarningOption {
   std::optional<diag::Id> Id; ///< none: all
 
   void applyTo(DiagnosticEngine &Diags) const;
+  /// As it is read.
+  std::string text() const;
 };
 
 /// Reads `error`, `error=SLUG` or `no-SLUG`.

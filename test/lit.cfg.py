@@ -34,6 +34,7 @@ if config.fuzzers:
 if config.assertions:
     config.available_features.add("asserts")
 for feature, program in {"simgrid": "smpirun", "protoc": "protoc",
-                         "chromium": "chromium"}.items():
+                         "chromium": "chromium",
+                         "slurm": "sbatch"}.items():
     if shutil.which(program):
         config.available_features.add(feature)

@@ -56,7 +56,8 @@ static constexpr char Overview[] =
     "for simulators\n";
 
 static cl::extrahelp
-    ExitCodes("\nExit codes: 0 done, 1 diagnosed, 2 wrong usage\n");
+    ExitCodes("\nExit codes: 0 done, 1 diagnosed, 2 wrong usage, 3 a sweep "
+              "cannot go on\n");
 
 ExitCode usageError(const Twine &Text) {
   errs() << "foretrace: " << Text << "\ntry: foretrace --help\n";

@@ -11,8 +11,9 @@ namespace foretrace {
 /// What the process exits with.
 enum ExitCode : int {
   ExitSuccess = 0,
-  ExitDiagnosed = 1, ///< the input or the environment was at fault
-  ExitUsage = 2,     ///< the command line was at fault
+  ExitDiagnosed = 1,   ///< the input or the environment was at fault
+  ExitUsage = 2,       ///< the command line was at fault
+  ExitEnvironment = 3, ///< of a sweep: files or programs around it were
 };
 
 // Of each subcommand its options and what it does once they are parsed.

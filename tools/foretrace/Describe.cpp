@@ -31,7 +31,7 @@ ExitCode runMan() {
        FORETRACE_VERSION,
        "compile the description of an LLM training job to workloads for "
        "simulators",
-       "0 done, 1 diagnosed, 2 wrong usage.",
+       "0 done, 1 diagnosed, 2 wrong usage, 3 a sweep cannot go on.",
        {{"NO_COLOR", "No colours on a terminal."},
         {"FORETRACE_VERIFY_EACH", "If set, the same as --verify-each."}}},
       outs());

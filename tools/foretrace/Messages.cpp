@@ -63,9 +63,16 @@ ExitCode showMessages(const DiagnosticEngine &Diags,
   return Diags.hasErrors() ? ExitDiagnosed : ExitSuccess;
 }
 
-ExitCode failure(Error E) {
+ExitCode failure(Error E, ExitCode Code) {
   errs() << "foretrace: " << toString(std::move(E)) << '\n';
-  return ExitDiagnosed;
+  return Code;
+}
+
+std::vector<std::string> warningWords() {
+  std::vector<std::string> Words;
+  for (const WarningOption &W : WarningOptions)
+    Words.push_back("-W" + W.text());
+  return Words;
 }
 
 } // namespace foretrace

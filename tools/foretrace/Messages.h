@@ -21,8 +21,11 @@ DiagnosticEngine makeEngine();
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources);
 
-/// Prints \p E, which no place of the job is to blame for.
-ExitCode failure(llvm::Error E);
+/// Prints \p E, which no place of the job is to blame for; returns \p Code.
+ExitCode failure(llvm::Error E, ExitCode Code = ExitDiagnosed);
+
+/// The words of the command line that say what to do with warnings.
+std::vector<std::string> warningWords();
 
 } // namespace foretrace
 

@@ -4,12 +4,15 @@
 // measured.
 #include "backends/Backends.h"
 #include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/LaunchOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/sweep/EmitPoints.h"
 #include "tools/sweep/Plot.h"
 #include "tools/sweep/Progress.h"
 #include "tools/sweep/Report.h"
 #include "tools/sweep/Results.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -118,8 +121,8 @@ static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
 
 /// Emits what is kept, if somebody asks for it.
 static Error emitAll(Compiler &Session, const sweep::Sweep &S,
-                     sweep::Database &DB, StringRef Sources,
-                     sweep::ProgressPrinter &Shown, DiagnosticEngine &Diags) {
+                     sweep::Database &DB, sweep::ProgressPrinter &Shown,
+                     DiagnosticEngine &Diags) {
   const bool IsOfSweep = EmitNames.empty();
   if ((IsOfSweep && !S.Space.spec().HasEmits) || S.Of.Count != 1)
     return Error::success(); // of shards, once they are merged
@@ -130,7 +133,7 @@ static Error emitAll(Compiler &Session, const sweep::Sweep &S,
   }
   auto Show = [&](size_t Done, size_t Of) { Shown.showEmitted(Done, Of); };
   Expected<sweep::EmittedPoints> Done = sweep::emitPoints(
-      Session, S, DB, Sources,
+      Session, S, DB,
       {Folder.str().str(), Output,
        std::vector<std::string>(EmitNames.begin(), EmitNames.end()), IsOfSweep,
        Threads, Show},
@@ -150,10 +153,8 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
                       const std::optional<sweep::PlotColumns> &Drawn,
                       DiagnosticEngine &Diags) {
   std::optional<sweep::Database> DB;
-  const std::string Sources = sweep::digestOf(Session, S);
   if (!Output.empty()) {
-    Expected<sweep::Database> Opened =
-        sweep::Database::open(Output, S, Sources);
+    Expected<sweep::Database> Opened = sweep::Database::open(Output, S);
     if (!Opened)
       return Opened.takeError();
     DB.emplace(std::move(*Opened));
@@ -178,9 +179,26 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
     sweep::printReasons(Session, S, *Done, outs());
   sweep::reportEffects(S, *Done, Diags);
   if (DB)
-    if (Error E = emitAll(Session, S, *DB, Sources, Shown, Diags))
+    if (Error E = emitAll(Session, S, *DB, Shown, Diags))
       return E;
   return Page ? sweep::writePage(*Page, isQuiet()) : Error::success();
+}
+
+/// The command that does \p S, less what its parts differ in.
+static std::vector<std::string> commandLine(const sweep::Sweep &S) {
+  std::vector<std::string> Words = {
+      sys::fs::getMainExecutable(nullptr, nullptr), "sweep", S.Job, "--quiet"};
+  for (const std::string &Text : S.Options.Overrides)
+    Words.push_back("-D" + Text);
+  for (const std::string &Folder : S.Options.ImportPaths)
+    Words.push_back("-I" + Folder);
+  const SweepRequest Asked = givenRequest();
+  if (!Asked.File.empty())
+    Words.push_back("--axes=" + Asked.File);
+  for (const SweepRequest::Given &G : Asked.Entries)
+    Words.push_back("--" + G.Flag + "=" + G.Text);
+  append_range(Words, warningWords());
+  return Words;
 }
 
 /// What is asked of a file without a sweep.
@@ -229,6 +247,13 @@ ExitCode runSweep() {
   }
   if (!Progress.empty() && Progress != "json")
     return usageError("--progress: json");
+  sweep::LaunchOptions Launch = launchOptions();
+  Launch.Threads = Threads;
+  Launch.Output = Output;
+  if (Launch.isWanted() && (!Part.empty() || !Progress.empty()))
+    return usageError("--shards: it goes with neither --shard nor --progress");
+  if (Error E = Launch.check(Why || Drawn || !EmitNames.empty()))
+    return usageError(toString(std::move(E)));
   if (jobPath().empty())
     return usageError("sweep: a job is missing, for example `foretrace sweep "
                       "job.fore --sweep parallel.tp=1,2,4`");
@@ -250,8 +275,12 @@ ExitCode runSweep() {
   Expected<sweep::Space> Space = sweep::Space::make(std::move(*Spec));
   if (!Space)
     return usageError(toString(Space.takeError()));
-  sweep::Sweep S = {
-      jobPath().str(), frontendOptions(), makeEngine(), std::move(*Space), {}};
+  sweep::Sweep S = {jobPath().str(),
+                    frontendOptions(),
+                    makeEngine(),
+                    std::move(*Space),
+                    {},
+                    {}};
   if (!Part.empty()) {
     Expected<sweep::Shard> Of = sweep::Shard::read(Part);
     if (!Of)
@@ -263,8 +292,16 @@ ExitCode runSweep() {
   CompiledJob &First = sweep::replay(Session, S, 0);
   if (!sweep::canBeSwept(First))
     return showMessages(First.engine(), Session.sources());
+  S.Sources = sweep::digestOf(Session, S);
+  if (Launch.isWanted()) {
+    Expected<bool> IsDone = sweep::launch(S, commandLine(S), Launch, outs());
+    if (!IsDone)
+      return failure(IsDone.takeError(), ExitEnvironment);
+    if (!*IsDone)
+      return ExitSuccess;
+  }
   if (Error E = sweepAll(Session, S, Drawn, Diags))
-    return failure(std::move(E));
+    return failure(std::move(E), ExitEnvironment);
   outs().flush(); // messages come after it, also in a pipe
   return showMessages(Diags, Session.sources());
 }
@@ -282,7 +319,7 @@ ExitCode runMerge() {
     return usageError("merge: shards or -o are missing, for example "
                       "`foretrace merge a.db b.db -o all.db`");
   Error E = sweep::Database::merge(Shards, Merged);
-  return E ? failure(std::move(E)) : ExitSuccess;
+  return E ? failure(std::move(E), ExitEnvironment) : ExitSuccess;
 }
 
 } // namespace foretrace

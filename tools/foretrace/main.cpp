@@ -32,5 +32,7 @@ int main(int Argc, char **Argv) {
   llvm::InitLLVM Init(Argc, Argv, /*InstallPipeSignalExitHandler=*/false);
   for (int Signal : Ignored) // LLVM has taken these too
     (void)std::signal(Signal, SIG_IGN);
+  // A limit on the size of files is met as a full disk is, by whoever writes.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   return foretrace::runCommandLine(Argc, Argv);
 }

@@ -2,6 +2,7 @@
 #include "tools/sweep/Connection.h"
 #include "llvm/ADT/Twine.h"
 #include <sqlite3.h>
+#include <system_error>
 
 using namespace llvm;
 
@@ -68,8 +69,12 @@ void Connection::Close::operator()(sqlite3 *DB) const { sqlite3_close(DB); }
 
 Error Connection::failure(const Twine &What) const {
   std::string Text = ("`" + Path + "`: " + What).str();
-  if (DB && sqlite3_errcode(DB.get()) != SQLITE_OK)
+  const int Code = DB ? sqlite3_errcode(DB.get()) : SQLITE_OK;
+  if (Code != SQLITE_OK && Code != SQLITE_ROW && Code != SQLITE_DONE)
     Text += std::string(": ") + sqlite3_errmsg(DB.get());
+  const int System = DB ? sqlite3_system_errno(DB.get()) : 0;
+  if (System != 0 && (Code == SQLITE_IOERR || Code == SQLITE_CANTOPEN))
+    Text += ": " + std::generic_category().message(System);
   return createStringError(Text);
 }
 
@@ -100,7 +105,9 @@ Expected<Statement> Connection::prepare(const Twine &SQL) {
   sqlite3_stmt *Made = nullptr;
   if (sqlite3_prepare_v2(DB.get(), SQL.str().c_str(), -1, &Made, nullptr) !=
       SQLITE_OK)
-    return failure("no such query");
+    return failure(sqlite3_errcode(DB.get()) == SQLITE_ERROR
+                       ? "no such query"
+                       : "cannot be read");
   return Statement(Made);
 }
 

@@ -3,6 +3,7 @@
 #include "tools/sweep/Schema.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 
@@ -10,52 +11,55 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-Error Database::create(const Sweep &S, StringRef Sources) {
-  std::string SQL = "BEGIN IMMEDIATE;";
+Error Database::create(const Sweep &S) {
+  // Others read while this one writes; what is committed survives a kill.
+  std::string SQL = "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;";
   raw_string_ostream OS(SQL);
-  writeSchema(S, Sources, OS);
+  writeSchema(S, OS);
   OS << "COMMIT;";
   return C.run(SQL);
 }
 
-Error Database::checkSame(const Sweep &S, StringRef Sources) {
+Error Database::checkSame(const Sweep &S) {
   Expected<Statement> Facts = C.prepare("SELECT name, value FROM sweep");
   if (!Facts)
     return Facts.takeError();
-  const std::vector<Fact> Wanted = factsOf(S, Sources);
+  StringMap<std::string> Own;
   Expected<bool> HasRow = C.next(*Facts);
   for (; HasRow && *HasRow; HasRow = C.next(*Facts))
-    for (const Fact &F : Wanted)
-      if (const StringRef Value = Facts->textAt(1);
-          F.Name == Facts->textAt(0) && F.Value != Value)
-        return C.failure("is of another sweep: its " + F.Name + " is `" +
-                         Value + "`, not `" + F.Value +
-                         "`; say another file with -o, or remove it");
-  return HasRow.takeError();
+    Own[Facts->textAt(0)] = Facts->textAt(1).str();
+  if (!HasRow)
+    return HasRow.takeError();
+  for (const Fact &F : factsOf(S))
+    if (const std::string Value = Own.lookup(F.Name); Value != F.Value)
+      return C.failure("is of another sweep: its " + F.Name + " is `" + Value +
+                       "`, not `" + F.Value +
+                       "`; say another file with -o, or remove it");
+  return Error::success();
 }
 
-Expected<Database> Database::open(StringRef Path, const Sweep &S,
-                                  StringRef Sources) {
+Expected<Database> Database::open(StringRef Path, const Sweep &S) {
   Expected<WriteLock> Lock = WriteLock::take(Path);
   if (!Lock)
     return Lock.takeError();
   Expected<Connection> C = Connection::open(Path, Connection::Mode::Write);
   if (!C)
     return C.takeError();
-  // Others read while this one writes; what is committed survives a kill.
-  if (Error E = C->run("PRAGMA journal_mode = WAL; PRAGMA synchronous = "
-                       "NORMAL; PRAGMA cache_size = -8192"))
+  if (Error E =
+          C->run("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192"))
     return E;
-  Expected<int64_t> Tables = C->number("SELECT count(*) FROM sqlite_master"),
-                    Own = C->number("SELECT count(*) FROM sqlite_master "
+  Expected<int64_t> Tables = C->number("SELECT count(*) FROM sqlite_master");
+  if (!Tables)
+    return Tables.takeError();
+  Expected<int64_t> Own = C->number("SELECT count(*) FROM sqlite_master "
                                     "WHERE name = 'sweep'");
-  if (!Tables || !Own)
-    return joinErrors(Tables.takeError(), Own.takeError());
+  if (!Own)
+    return Own.takeError();
   if (*Tables != 0 && *Own == 0)
     return C->failure("is a database, but no sweep's");
   Database D(std::move(*C));
   D.Lock.emplace(std::move(*Lock));
-  if (Error E = *Tables == 0 ? D.create(S, Sources) : D.checkSame(S, Sources))
+  if (Error E = *Tables == 0 ? D.create(S) : D.checkSame(S))
     return E;
   const std::pair<Statement *, std::string> Inserts[] = {
       {&D.AddPoint, insertPoint(S.Space.spec())},
@@ -78,11 +82,12 @@ Expected<Database> Database::openExisting(StringRef Path) {
   Expected<Connection> C = Connection::open(Path, Connection::Mode::Read);
   if (!C)
     return C.takeError();
-  if (Expected<Statement> Facts = C->prepare("SELECT value FROM sweep");
-      !Facts) {
-    consumeError(Facts.takeError());
+  Expected<int64_t> Own =
+      C->number("SELECT count(*) FROM sqlite_master WHERE name = 'sweep'");
+  if (!Own)
+    return Own.takeError();
+  if (*Own == 0)
     return createStringError("`" + Path + "`: is no database of a sweep");
-  }
   return Database(std::move(*C));
 }
 
@@ -112,16 +117,28 @@ Error Database::addResult(int64_t Id, StringRef Script, double Nanoseconds) {
   return AddResult.change() ? Error::success() : C.failure("cannot be written");
 }
 
-Expected<std::vector<int64_t>> Database::done() {
+Expected<std::vector<int64_t>> Database::done(const Sweep &S) {
+  const Engine E(S);
   Expected<Statement> Rows = C.prepare("SELECT unit FROM units ORDER BY unit");
   if (!Rows)
     return Rows.takeError();
   std::vector<int64_t> Done;
+  int64_t Points = 0;
   Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
-    Done.push_back(Rows->numberAt(0));
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
+    const int64_t Unit = Done.emplace_back(Rows->numberAt(0));
+    if (Unit < 0 || Unit >= E.units() || !S.Of.has(Unit))
+      return C.failure("is damaged: it has a unit " + Twine(Unit));
+    Points += E.pointsOf(Unit);
+  }
   if (!HasRow)
     return HasRow.takeError();
+  Expected<int64_t> Found = countPoints(C);
+  if (!Found)
+    return Found.takeError();
+  if (*Found != Points)
+    return C.failure("is damaged: of " + Twine(Points) + " points it has " +
+                     Twine(*Found));
   return Done;
 }
 
@@ -167,6 +184,11 @@ Error Database::write(int64_t Unit, const Tally &T, ArrayRef<int64_t> Dropped) {
     return E;
   }
   return C.run("COMMIT");
+}
+
+void Database::seal() {
+  // Beside a reader it stays as it is, until it is found to be done again.
+  consumeError(C.run("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE"));
 }
 
 Expected<int64_t> Database::accepted() {

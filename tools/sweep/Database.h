@@ -19,11 +19,9 @@ enum class RowFormat : unsigned char { Table, CSV, JSON };
 
 class Database {
 public:
-  /// Opens the file at \p Path for \p S, whose sources have the digest
-  /// \p Sources; makes it if there is none. An error if it is another sweep's,
-  /// or another process writes to it.
-  static llvm::Expected<Database> open(llvm::StringRef Path, const Sweep &S,
-                                       llvm::StringRef Sources);
+  /// Opens the file at \p Path for \p S; makes it if there is none. An error if
+  /// it is another sweep's, or another process writes to it.
+  static llvm::Expected<Database> open(llvm::StringRef Path, const Sweep &S);
   /// Opens what a sweep wrote, to be read.
   static llvm::Expected<Database> openExisting(llvm::StringRef Path);
   /// The same, to add results of simulators.
@@ -34,8 +32,11 @@ public:
   static llvm::Error merge(llvm::ArrayRef<std::string> Shards,
                            llvm::StringRef To);
 
-  /// Units that are in it, sorted.
-  llvm::Expected<std::vector<int64_t>> done();
+  /// Units of \p S that are in it, sorted. An error if points of them are not.
+  llvm::Expected<std::vector<int64_t>> done(const Sweep &S);
+  /// After the last unit: from now on it is one file, which can be read where
+  /// nothing can be written.
+  void seal();
   /// Writes what is in \p T but for the points \p Dropped, which are taken out,
   /// too, if they are there.
   llvm::Error write(int64_t Unit, const Tally &T,
@@ -63,8 +64,8 @@ public:
 
 private:
   explicit Database(Connection C) : C(std::move(C)) {}
-  llvm::Error create(const Sweep &S, llvm::StringRef Sources);
-  llvm::Error checkSame(const Sweep &S, llvm::StringRef Sources);
+  llvm::Error create(const Sweep &S);
+  llvm::Error checkSame(const Sweep &S);
   llvm::Error writeRows(int64_t Unit, const Tally &T,
                         llvm::ArrayRef<int64_t> Dropped);
 

@@ -26,11 +26,11 @@ static Error fileError(StringRef Path, std::error_code Code) {
 
 /// Makes the folder, or looks whether it is of this sweep: points of another
 /// one have the same numbers.
-static Error claim(StringRef Folder, const Sweep &S, StringRef Sources) {
+static Error claim(StringRef Folder, const Sweep &S) {
   if (std::error_code Code = sys::fs::create_directories(Folder))
     return fileError(Folder, Code);
   std::string Identity;
-  for (const Fact &F : factsOf(S, Sources))
+  for (const Fact &F : factsOf(S))
     Identity += F.Name + " " + F.Value + "\n";
   const std::string Mark = pathIn(Folder, ".sweep");
   const ErrorOr<std::unique_ptr<MemoryBuffer>> Before =
@@ -63,10 +63,10 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
 }
 
 Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
-                                   Database &DB, StringRef Sources,
+                                   Database &DB,
                                    const EmitPointsOptions &Options,
                                    DiagnosticEngine &Diags) {
-  if (Error E = claim(Options.Folder, S, Sources))
+  if (Error E = claim(Options.Folder, S))
     return E;
   Expected<std::vector<Database::KeptPoint>> Points = DB.kept();
   if (!Points)

@@ -32,7 +32,7 @@ struct EmittedPoints {
 /// the messages of the first point that is refused, of which \p Session has the
 /// sources. An error if the folder is of another sweep, or can't be written.
 llvm::Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
-                                         Database &DB, llvm::StringRef Sources,
+                                         Database &DB,
                                          const EmitPointsOptions &Options,
                                          DiagnosticEngine &Diags);
 

@@ -71,6 +71,8 @@ struct Sweep {
   DiagnosticEngine Diags; ///< without messages: what is allowed
   sweep::Space Space;
   Shard Of = {};
+  /// What tells its files from others; see digestOf.
+  std::string Sources = {};
 };
 
 /// Cuts the points of a sweep into units, and evaluates these.

@@ -91,7 +91,8 @@ static Error fill(Connection &C, ArrayRef<std::string> Shards) {
                         insertRejection("SELECT * FROM shard.rejections WHERE "
                                         "true") +
                         "; COMMIT; DETACH shard"))
-      return E;
+      return createStringError("from `" + Path +
+                               "`: " + toString(std::move(E)));
   }
   return Error::success();
 }
@@ -119,6 +120,9 @@ static Error reduce(Connection &C, StringRef Kept) {
 }
 
 Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
+  Expected<WriteLock> Lock = WriteLock::take(To);
+  if (!Lock)
+    return Lock.takeError();
   if (sys::fs::exists(To))
     return createStringError("`" + To + "`: is there already");
   StringMap<std::string> First, Seen;
@@ -150,6 +154,13 @@ Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
           "`" + To + "`: there are " + Twine(*Units) + " of " +
           First.lookup("units") +
           " units; a shard is missing, or has not come to its end");
+    Expected<int64_t> Points = countPoints(*C);
+    if (!Points)
+      return Points.takeError();
+    if (Twine(*Points).str() != First.lookup("points"))
+      return createStringError("`" + To + "`: a shard is damaged: of " +
+                               First.lookup("points") + " points there are " +
+                               Twine(*Points));
   }
   if (std::error_code Code = sys::fs::rename(Beside, To))
     return createStringError("`" + To + "`: " + Code.message());

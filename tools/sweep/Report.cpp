@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
-#include "backends/CommandLine.h"
 #include "passes/analyses/Metrics.h"
+#include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -73,7 +73,7 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   if (DB) {
     if (Error Failed = resume(*DB, Out))
       return Failed;
-    Expected<std::vector<int64_t>> Units = DB->done();
+    Expected<std::vector<int64_t>> Units = DB->done(S);
     if (!Units)
       return Units.takeError();
     Done = std::move(*Units);
@@ -91,6 +91,8 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   });
   if (Failed)
     return Failed;
+  if (DB)
+    DB->seal();
   return Out;
 }
 
@@ -188,22 +190,10 @@ bool canBeSwept(const CompiledJob &Job) {
          });
 }
 
-/// For a shell, and readable.
-static std::string quoted(StringRef Word) {
-  constexpr StringLiteral Plain = "abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "_-./=:,+%";
-  const bool IsPlain =
-      !Word.empty() && Word.find_first_not_of(Plain) == StringRef::npos;
-  return IsPlain ? Word.str() : shellQuoted(Word);
-}
-
-std::string optionOf(StringRef Override) {
-  return "-D " + quoted(Override);
-}
+std::string optionOf(StringRef Override) { return "-D " + quoted(Override); }
 
 std::string commandOf(const Sweep &S) {
-  std::string Command = "foretrace compile " + quoted(S.Job);
+  std::string Command = "foretrace compile " + quoted(StringRef(S.Job));
   for (const std::string &Text : S.Options.Overrides)
     Command += " " + optionOf(Text);
   return Command;

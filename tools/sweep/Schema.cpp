@@ -27,7 +27,7 @@ std::vector<std::string> metricColumns(const SweepSpec &S) {
   return Columns;
 }
 
-std::vector<Fact> factsOf(const Sweep &S, StringRef Sources) {
+std::vector<Fact> factsOf(const Sweep &S) {
   const SweepSpec &Spec = S.Space.spec();
   std::string Axes, Where, Metrics;
   for (const SweepSpec::Axis &A : Spec.Axes)
@@ -43,7 +43,7 @@ std::vector<Fact> factsOf(const Sweep &S, StringRef Sources) {
     Metrics += (Metrics.empty() ? "" : "\n") + M.Name + " = " + M.Text;
   return {{"version", FORETRACE_VERSION},
           {"job", S.Job},
-          {"sources", Sources.str()},
+          {"sources", S.Sources},
           {"axes", Axes},
           {"where", Where},
           {"metrics", Metrics},
@@ -54,7 +54,7 @@ std::vector<Fact> factsOf(const Sweep &S, StringRef Sources) {
           {"command", commandOf(S)}};
 }
 
-void writeSchema(const Sweep &S, StringRef Sources, raw_ostream &OS) {
+void writeSchema(const Sweep &S, raw_ostream &OS) {
   OS << "CREATE TABLE sweep (name TEXT PRIMARY KEY, value TEXT NOT NULL);\n"
         "CREATE TABLE axis_values (axis INTEGER, position INTEGER, value, "
         "PRIMARY KEY (axis, position)) WITHOUT ROWID;\n"
@@ -69,7 +69,7 @@ void writeSchema(const Sweep &S, StringRef Sources, raw_ostream &OS) {
   for (const std::string &Name : Metrics)
     OS << ", " << Name << " INTEGER";
   OS << ");\n";
-  for (const Fact &F : factsOf(S, Sources))
+  for (const Fact &F : factsOf(S))
     OS << "INSERT INTO sweep VALUES (" << quoted(F.Name, '\'') << ", "
        << quoted(F.Value, '\'') << ");\n";
   // A point's values follow from its number: they are not stored.
@@ -109,6 +109,15 @@ std::string insertPoint(const SweepSpec &S) {
   for (size_t I = 0; I < metricColumns(S).size(); ++I)
     SQL += ", ?";
   return SQL + ")";
+}
+
+Expected<int64_t> countPoints(Connection &C) {
+  // Where all that are accepted are kept, they are there.
+  return C.number(
+      "SELECT CASE (SELECT value FROM sweep WHERE name = 'keep') WHEN 'all' "
+      "THEN (SELECT count(*) FROM metrics) ELSE (SELECT "
+      "coalesce(sum(accepted), "
+      "0) FROM units) END + (SELECT coalesce(sum(count), 0) FROM rejections)");
 }
 
 } // namespace foretrace::sweep

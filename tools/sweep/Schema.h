@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_SCHEMA_H
 #define FORETRACE_TOOLS_SWEEP_SCHEMA_H
 
+#include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,11 +17,10 @@ std::string quoted(llvm::StringRef Text, char Quote);
 struct Fact {
   std::string Name, Value;
 };
-std::vector<Fact> factsOf(const Sweep &S, llvm::StringRef Sources);
+std::vector<Fact> factsOf(const Sweep &S);
 
 /// SQL that makes the tables, with what is known before the first point.
-void writeSchema(const Sweep &S, llvm::StringRef Sources,
-                 llvm::raw_ostream &OS);
+void writeSchema(const Sweep &S, llvm::raw_ostream &OS);
 
 /// SQL with a parameter for the number of a point and one for each metric.
 std::string insertPoint(const SweepSpec &S);
@@ -31,6 +31,9 @@ std::string quotedName(llvm::StringRef Name);
 std::vector<std::string> metricColumns(const SweepSpec &S);
 /// SQL that adds the rejections that \p Rows says to those that there are.
 std::string insertRejection(llvm::StringRef Rows);
+
+/// How many points are accepted or rejected.
+llvm::Expected<int64_t> countPoints(Connection &C);
 
 } // namespace foretrace::sweep
 

@@ -1,15 +1,19 @@
 """usage: resume.py FOLDER JOB
 
-Kills a sweep again and again, until it is done, and compares its database with
-that of a sweep that nobody disturbed.
+Kills sweeps a hundred times, as a whole, in shards, while they are merged, and
+beside a reader; starts them again until they are done, and compares their
+databases with that of a sweep that nobody disturbed.
 """
 
+import contextlib
 import pathlib
 import random
 import sqlite3
 import subprocess
 import sys
 import time
+
+from content import content
 
 AXES = (
     "parallel.world=128,256,512,1024",
@@ -21,20 +25,68 @@ AXES = (
     "train.sequence=powers(1024,65536)",
     "parallel.zero=0,1",
 )
-TABLES = ("sweep", "axis_values", "units", "rejections", "metrics")
+KILLS = 100
+MOST_KILLS = 15  # of one program: not all go on where they were
 
 
-def command(job, database):
+def command(job, database, *arguments):
     sweep = ["foretrace", "sweep", job, "-o", str(database), "--quiet"]
-    return sweep + [f"--sweep={axis}" for axis in AXES]
+    return sweep + [f"--sweep={axis}" for axis in AXES] + list(arguments)
 
 
-def content(database):
-    with sqlite3.connect(database) as db:
-        return {
-            table: sorted(db.execute(f"SELECT * FROM {table}").fetchall())
-            for table in TABLES
-        }
+@contextlib.contextmanager
+def reader(database):
+    """Somebody who reads what is there, and does not come to an end."""
+    if not database.exists():
+        yield
+        return
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        with contextlib.suppress(sqlite3.OperationalError):  # no tables yet
+            db.execute("BEGIN")
+            db.execute("SELECT count(*) FROM units").fetchone()
+        yield
+
+
+class Killer:
+    """Ends programs at moments that nobody foresees, `longest` s at most."""
+
+    def __init__(self, longest):
+        self.chance = random.Random(5)
+        self.longest = longest
+        self.kills = 0
+
+    def finish(self, program, beside=contextlib.nullcontext):
+        """Starts it until it comes to its end, which it is let at last."""
+        for start in range(MOST_KILLS + 1):
+            patience = self.chance.uniform(0.005, self.longest)
+            with beside():
+                process = subprocess.Popen(program, stdout=subprocess.DEVNULL)
+                try:
+                    code = process.wait(
+                        None if start == MOST_KILLS else patience)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    code = process.wait()
+            if code == 0:
+                return
+            if code > 0:
+                sys.exit(f"exit code {code}: {program}")
+            self.kills += 1
+
+
+def kill_whole(killer, job, database):
+    killer.finish(command(job, database))
+
+
+def kill_read(killer, job, database):
+    killer.finish(command(job, database), lambda: reader(database))
+
+
+def kill_shards(killer, job, database):
+    shards = [f"{database}.{i}" for i in (1, 2)]
+    for i, shard in enumerate(shards, 1):
+        killer.finish(command(job, shard, f"--shard={i}/2"))
+    killer.finish(["foretrace", "merge", *shards, "-o", str(database)])
 
 
 def main():
@@ -42,30 +94,21 @@ def main():
     begin = time.monotonic()
     subprocess.run(command(job, folder / "whole.db"), check=True,
                    stdout=subprocess.DEVNULL)
-    seconds = time.monotonic() - begin
-    chance = random.Random(5)
-    kills = 0
-    while True:
-        sweep = subprocess.Popen(command(job, folder / "killed.db"),
-                                 stdout=subprocess.DEVNULL)
-        try:
-            # Shorter than all of it takes, so that the first ones never end.
-            if sweep.wait(chance.uniform(0, seconds / 3)) != 0:
-                sys.exit("the sweep failed")
-            break
-        except subprocess.TimeoutExpired:
-            sweep.kill()
-            sweep.wait()
-            kills += 1
-        if kills == 12:
-            subprocess.run(command(job, folder / "killed.db"), check=True,
-                           stdout=subprocess.DEVNULL)
-            break
+    # Most starts do not get far, but some are long enough for a unit.
+    killer = Killer(max(0.06, (time.monotonic() - begin) / 4))
     whole = content(folder / "whole.db")
-    if content(folder / "killed.db") != whole:
-        sys.exit("another content")
-    print(f"{kills} kills, same content: {len(whole['metrics'])} points,",
-          f"{len(whole['units'])} units")
+    rounds = (kill_whole, kill_read, kill_shards)
+    done = 0
+    while killer.kills < KILLS or done < len(rounds):
+        database = folder / f"{done}.db"
+        rounds[done % len(rounds)](killer, job, database)
+        if content(database) != whole:
+            sys.exit(f"{database} has another content")
+        for left in folder.glob(f"{done}.db*"):
+            left.unlink()
+        done += 1
+    print(f"{killer.kills} kills, same content: {len(whole['metrics'])}",
+          f"points, {len(whole['units'])} units")
 
 
 main()

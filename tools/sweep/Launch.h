@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Has several processes do a sweep: on this machine, or as jobs of Slurm.
+#ifndef FORETRACE_TOOLS_SWEEP_LAUNCH_H
+#define FORETRACE_TOOLS_SWEEP_LAUNCH_H
+
+#include "tools/sweep/Engine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <optional>
+
+namespace foretrace::sweep {
+
+enum class LaunchEngine : unsigned char { Local, Slurm };
+
+struct LaunchOptions {
+  LaunchEngine Engine = LaunchEngine::Local;
+  std::optional<unsigned> Shards; ///< none: one process does it
+  /// Of this machine, or of a task of Slurm; 0: all.
+  unsigned Threads = 0;
+  std::vector<std::string> Slurm; ///< arguments for `sbatch`
+  bool Waits = false;             ///< for jobs of Slurm
+  std::string Output;             ///< the database
+
+  bool isWanted() const { return Shards || Engine != LaunchEngine::Local; }
+  /// What the options lack, or rule out. \p ShowsMore: so does what follows the
+  /// summary.
+  llvm::Error check(bool ShowsMore) const;
+};
+
+/// Has processes of \p Command do \p S, unless that is done; prints which jobs
+/// they are. Whether all of it is in the database when it returns.
+llvm::Expected<bool> launch(const Sweep &S, llvm::ArrayRef<std::string> Command,
+                            const LaunchOptions &Options,
+                            llvm::raw_ostream &OS);
+
+} // namespace foretrace::sweep
+
+#endif

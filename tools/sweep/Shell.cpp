@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/Shell.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+std::string quoted(StringRef Word) {
+  constexpr StringLiteral Plain = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "_-./=:,+%";
+  if (!Word.empty() && Word.find_first_not_of(Plain) == StringRef::npos)
+    return Word.str();
+  std::string Out = "'";
+  for (const char C : Word)
+    Out += C == '\'' ? "'\\''" : std::string(1, C);
+  return Out + "'";
+}
+
+std::string quoted(ArrayRef<std::string> Command) {
+  std::string Line;
+  for (const std::string &Word : Command)
+    Line += (Line.empty() ? "" : " ") + quoted(StringRef(Word));
+  return Line;
+}
+
+std::string Outcome::reason() const {
+  StringRef Said = StringRef(Errors).trim();
+  if (Said.empty())
+    Said = StringRef(Output).trim();
+  const std::string End =
+      Code < 0 ? WhyNone : "exit code " + std::to_string(Code);
+  return Said.empty() ? End : (End + ": " + Said).str();
+}
+
+namespace {
+
+/// A file that is gone with it, or with us.
+class Temporary {
+public:
+  Temporary() = default;
+  Temporary(const Temporary &) = delete;
+  Temporary &operator=(const Temporary &) = delete;
+  ~Temporary() {
+    if (Path.empty())
+      return;
+    (void)sys::fs::remove(Path);
+    sys::DontRemoveFileOnSignal(Path);
+  }
+
+  Error make() {
+    if (std::error_code Code =
+            sys::fs::createTemporaryFile("foretrace", "txt", Path))
+      return createStringError("there can be no temporary file: " +
+                               Code.message());
+    (void)sys::RemoveFileOnSignal(Path);
+    return Error::success();
+  }
+  StringRef path() const { return Path; }
+  std::string content() const {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> Read = MemoryBuffer::getFile(Path);
+    return Read ? (*Read)->getBuffer().str() : "";
+  }
+
+private:
+  SmallString<128> Path;
+};
+
+} // namespace
+
+Expected<Outcome> capture(ArrayRef<std::string> Command) {
+  const ErrorOr<std::string> Program = sys::findProgramByName(Command.front());
+  if (!Program)
+    return createStringError("there is no `" + Command.front() + "` on PATH");
+  Temporary Output, Errors;
+  if (Error E = Output.make())
+    return E;
+  if (Error E = Errors.make())
+    return E;
+  const SmallVector<StringRef, 16> Words(Command.begin(), Command.end());
+  const std::optional<StringRef> Redirects[] = {"", Output.path(),
+                                                Errors.path()};
+  Outcome Of;
+  Of.Code =
+      sys::ExecuteAndWait(*Program, Words, std::nullopt, Redirects,
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &Of.WhyNone);
+  Of.Output = Output.content();
+  Of.Errors = Errors.content();
+  return Of;
+}
+
+} // namespace foretrace::sweep

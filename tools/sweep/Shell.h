@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Commands: as a shell reads them, and run. A command is its words, of which
+// the first is the program.
+#ifndef FORETRACE_TOOLS_SWEEP_SHELL_H
+#define FORETRACE_TOOLS_SWEEP_SHELL_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace foretrace::sweep {
+
+/// \p Word as a shell takes it for one.
+std::string quoted(llvm::StringRef Word);
+/// A line without its end.
+std::string quoted(llvm::ArrayRef<std::string> Command);
+
+/// How a program ended.
+struct Outcome {
+  int Code = 0;               ///< its exit code; negative if it has none
+  std::string Output, Errors; ///< what it printed
+  std::string WhyNone;        ///< no exit code: the signal, for example
+
+  /// Of one that failed, with what it has to say.
+  std::string reason() const;
+};
+
+/// Runs \p Command without input, and takes what it prints. An error if there
+/// is no such program, on PATH if it has no folder.
+llvm::Expected<Outcome> capture(llvm::ArrayRef<std::string> Command);
+
+} // namespace foretrace::sweep
+
+#endif
