@@ -6,6 +6,7 @@
 #include "tools/sweep/Schema.h"
 #include "tools/sweep/SharedFiles.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -24,25 +25,71 @@ static Error fileError(StringRef Path, std::error_code Code) {
   return createStringError("`" + Path + "`: " + Code.message());
 }
 
-/// Makes the folder, or looks whether it is of this sweep: points of another
+/// If it is there.
+static Error removeFolder(StringRef Path) {
+  if (!sys::fs::exists(Path))
+    return Error::success();
+  const std::error_code Code =
+      sys::fs::remove_directories(Path, /*IgnoreErrors=*/false);
+  return Code ? fileError(Path, Code) : Error::success();
+}
+
+namespace {
+
+/// A folder that has one for each point. What is begun lies in a part of it
+/// that goes when all is done, or with the next run.
+class PointsFolder {
+public:
+  PointsFolder(StringRef Path) : Path(Path.str()), Part(in(".part")) {}
+  ~PointsFolder() {
+    if (IsClaimed)
+      consumeError(removeFolder(Part));
+  }
+
+  Error claim(const std::string &Identity);
+  std::string in(const Twine &Name) const { return pathIn(Path, Name); }
+  std::string begun(const Twine &Name) const { return pathIn(Part, Name); }
+  /// Gives what was begun its place.
+  Error place(const Twine &Name) const {
+    const std::error_code Code = sys::fs::rename(begun(Name), in(Name));
+    return Code ? fileError(in(Name), Code) : Error::success();
+  }
+
+private:
+  const std::string Path, Part;
+  bool IsClaimed = false;
+};
+
+} // namespace
+
+/// Makes the folder, or looks whether it is the same sweep's: points of another
 /// one have the same numbers.
-static Error claim(StringRef Folder, const Sweep &S) {
-  if (std::error_code Code = sys::fs::create_directories(Folder))
-    return fileError(Folder, Code);
+Error PointsFolder::claim(const std::string &Identity) {
+  const ErrorOr<std::unique_ptr<MemoryBuffer>> Before =
+      MemoryBuffer::getFile(in(".sweep"));
+  if (Before && (*Before)->getBuffer() != Identity)
+    return createStringError("`" + Path +
+                             "`: has points of another sweep; say another "
+                             "folder with --points, or remove it");
+  if (Error E = removeFolder(Part))
+    return E;
+  if (std::error_code Code = sys::fs::create_directories(Part))
+    return fileError(Part, Code);
+  IsClaimed = true;
+  if (Before)
+    return Error::success();
+  if (Error E = writeFile(begun(".sweep"), /*ShowsProgress=*/false,
+                          [&](raw_ostream &OS) { OS << Identity; }))
+    return E;
+  return place(".sweep");
+}
+
+/// What the files of points follow from.
+static std::string identityOf(const Sweep &S, ArrayRef<std::string> Backends) {
   std::string Identity;
   for (const Fact &F : factsOf(S))
     Identity += F.Name + " " + F.Value + "\n";
-  const std::string Mark = pathIn(Folder, ".sweep");
-  const ErrorOr<std::unique_ptr<MemoryBuffer>> Before =
-      MemoryBuffer::getFile(Mark);
-  if (Before && (*Before)->getBuffer() == Identity)
-    return Error::success();
-  if (Before)
-    return createStringError("`" + Folder +
-                             "`: has points of another sweep; say another "
-                             "folder with --points, or remove it");
-  return writeFile(Mark, /*ShowsProgress=*/false,
-                   [&](raw_ostream &OS) { OS << Identity; });
+  return Identity + "emit " + join(Backends, ",") + "\n";
 }
 
 /// Emits one point into \p Folder; false if a backend refuses it.
@@ -66,51 +113,54 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
                                    Database &DB,
                                    const EmitPointsOptions &Options,
                                    DiagnosticEngine &Diags) {
-  if (Error E = claim(Options.Folder, S))
+  PointsFolder Folder(Options.Folder);
+  if (Error E = Folder.claim(identityOf(S, Options.Backends)))
     return E;
   Expected<std::vector<Database::KeptPoint>> Points = DB.kept();
   if (!Points)
     return Points.takeError();
   EmittedPoints Out;
-  SharedFiles Shared(Options.Folder);
+  SharedFiles Shared;
   for (const auto &[Index, P] : enumerate(*Points)) {
-    const std::string Folder = pathIn(Options.Folder, Twine(P.Id)),
-                      Beside = pathIn(Options.Folder, "." + Twine(P.Id));
-    if (P.IsEmitted && sys::fs::is_directory(Folder)) {
+    const std::string Name = std::to_string(P.Id);
+    if (P.IsEmitted && sys::fs::is_directory(Folder.in(Name))) {
       ++Out.Before;
-      if (Error E = Shared.learn(Twine(P.Id).str()))
+      if (Error E = Shared.learn(Folder.in(Name)))
         return E;
       continue;
     }
-    // What a run that was killed left.
-    for (const std::string &Left : {Beside, Folder})
-      if (std::error_code Code;
-          sys::fs::exists(Left) &&
-          (Code = sys::fs::remove_directories(Left, /*IgnoreErrors=*/false)))
-        return fileError(Left, Code);
+    if (Error E = removeFolder(Folder.in(Name))) // of a run that was killed
+      return E;
     CompiledJob &Job = replay(Session, S, P.Id, Options.AreOfSweep);
-    if (!emitPoint(Session, Job, Options, sys::path::stem(S.Job), Beside)) {
-      (void)sys::fs::remove_directories(Beside);
+    if (!emitPoint(Session, Job, Options, sys::path::stem(S.Job),
+                   Folder.begun(Name))) {
+      if (Error E = removeFolder(Folder.begun(Name)))
+        return E;
       if (Out.Refused++ == 0) {
         Out.FirstRefused = P.Id;
         Diags = std::move(Job.engine());
       }
     } else {
-      if (Error E = Shared.link(Beside))
+      if (Error E = Shared.link(Folder.begun(Name)))
         return E;
-      if (std::error_code Code = sys::fs::rename(Beside, Folder))
-        return fileError(Folder, Code);
+      if (Error E = Folder.place(Name))
+        return E;
       if (Error E = DB.noteEmitted(P.Id))
         return E;
-      if (Error E = Shared.learn(Twine(P.Id).str()))
+      if (Error E = Shared.learn(Folder.in(Name)))
         return E;
       ++Out.Count;
     }
     Session.forget(Job);
     Options.Progress(Index + 1, Points->size());
   }
-  if (Error E = writeRunScript(Options.Folder, Options.Database))
-    return E;
+  if (Shared.hasScript()) {
+    if (Error E = writeRunScript(Folder.begun("run.sh"), Options.Folder,
+                                 Options.Database))
+      return E;
+    if (Error E = Folder.place("run.sh"))
+      return E;
+  }
   return Out;
 }
 

@@ -32,15 +32,7 @@ done
 exit "$failed"
 )sh";
 
-Error writeRunScript(StringRef Folder, StringRef Path) {
-  Expected<std::vector<std::string>> Files = filesIn(Folder);
-  if (!Files)
-    return Files.takeError();
-  SmallString<128> Script(Folder);
-  sys::path::append(Script, "run.sh");
-  if (none_of(*Files,
-              [&](StringRef F) { return F.ends_with(".sh") && F != Script; }))
-    return Error::success();
+Error writeRunScript(StringRef Script, StringRef Folder, StringRef Path) {
   // The script stands in the folder of points, mostly beside the database.
   const bool IsBeside =
       sys::path::parent_path(Folder) == sys::path::parent_path(Path);

@@ -9,10 +9,11 @@
 
 namespace foretrace::sweep {
 
-/// Writes `run.sh` into \p Folder, which has points, if one has a script. It
-/// runs those of all points, and collects what they print for the database at
+/// Writes the script that runs those of all points in \p Folder, where it will
+/// stand, to \p Script. It collects what they print for the database at
 /// \p Path.
-llvm::Error writeRunScript(llvm::StringRef Folder, llvm::StringRef Path);
+llvm::Error writeRunScript(llvm::StringRef Script, llvm::StringRef Folder,
+                           llvm::StringRef Path);
 
 /// Scripts of points that ran.
 struct CollectedResults {

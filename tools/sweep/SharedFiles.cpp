@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/SharedFiles.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 
 using namespace llvm;
@@ -41,9 +39,7 @@ static Expected<std::string> digestOfFile(StringRef Path) {
 }
 
 Error SharedFiles::learn(StringRef Point) {
-  SmallString<128> Path(Folder);
-  sys::path::append(Path, Point);
-  Expected<std::vector<std::string>> Files = filesIn(Path);
+  Expected<std::vector<std::string>> Files = filesIn(Point);
   if (!Files)
     return Files.takeError();
   for (const std::string &F : *Files) {
@@ -51,6 +47,7 @@ Error SharedFiles::learn(StringRef Point) {
     if (!Digest)
       return Digest.takeError();
     Known.try_emplace(*Digest, F);
+    HasScript |= StringRef(F).ends_with(".sh");
   }
   return Error::success();
 }

@@ -14,17 +14,18 @@ namespace foretrace::sweep {
 
 class SharedFiles {
 public:
-  explicit SharedFiles(std::string Folder) : Folder(std::move(Folder)) {}
-
-  /// Learns the files of \p Point, a folder in the folder of points.
+  /// Learns the files of a point, which stay where they are.
   llvm::Error learn(llvm::StringRef Point);
   /// Makes those files in \p Beside that are known links to them. Where the
   /// file system has no links they stay as they are.
   llvm::Error link(llvm::StringRef Beside);
 
+  /// Whether one of them is a script.
+  bool hasScript() const { return HasScript; }
+
 private:
-  const std::string Folder;
   llvm::StringMap<std::string> Known; ///< paths by digests of what is in them
+  bool HasScript = false;
 };
 
 /// The regular files in \p Folder, at any depth, sorted.
