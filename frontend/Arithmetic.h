@@ -37,6 +37,12 @@ std::optional<Value> applyToPoints(ast::BinaryOp Op, SourceRange OpRange,
                                    SourceRange Range, DiagnosticEngine &Diags);
 std::optional<Value> applyToPoints(ast::UnaryOp Op, const Value &A,
                                    SourceRange Range, DiagnosticEngine &Diags);
+/// A number that always exists, and 1 where it is \p E, which may leave a rest
+/// or divide by what is not above 0, else 0.
+struct GuardedExpr {
+  ir::Expr Number, Exists;
+};
+GuardedExpr guard(ir::Expr E);
 /// `min` and `max`.
 std::optional<Value> chooseOfPoints(const ast::Word &Callee, const Value &A,
                                     const Value &B, SourceRange Range,

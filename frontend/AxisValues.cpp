@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/AxisValues.h"
+#include "frontend/Arithmetic.h"
 #include "ir/Evaluate.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
+#include <set>
 
 using namespace foretrace;
 using ir::Expr;
 using ir::ExprOp;
 
-/// No key has more that make sense; longer lists would only fill memory.
+/// Of all axes together: no keys have more that make sense, and longer lists
+/// would only fill memory.
 static constexpr size_t MaxValues = size_t(1) << 20;
 /// Of axes before one that depends on them.
 static constexpr size_t MaxCombinations = size_t(1) << 16;
+/// Series of powers or divisors that an axis depends on.
+static constexpr size_t MaxSeries = size_t(1) << 12;
 /// Its root is searched for divisors.
 static constexpr int64_t MaxDivided = int64_t(1) << 40;
 
@@ -51,8 +57,12 @@ bool AxisValues::expand(const Element &E, int64_t First, int64_t Last,
     if (First <= Last && (llvm::SubOverflow(Last, First, Length) ||
                           Length >= static_cast<int64_t>(MaxValues)))
       break;
-    for (int64_t I = First; I <= Last; ++I)
-      To.push_back(I);
+    if (First <= Last)
+      for (int64_t I = First;; ++I) {
+        To.push_back(I);
+        if (I == Last)
+          break;
+      }
     return true;
   }
   case Series::Powers:
@@ -76,17 +86,22 @@ bool AxisValues::expand(const Element &E, int64_t First, int64_t Last,
   return false;
 }
 
-void AxisValues::addText(std::string Text, SourceRange Range) {
+void AxisValues::addText(std::string Text, SourceRange Range,
+                         std::string Word) {
   Texts.push_back(std::move(Text));
+  Words.push_back(std::move(Word));
   Places.push_back(Range);
 }
 
 bool AxisValues::addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range) {
   for (const int64_t N : Found) {
-    addText(std::to_string(N), Range);
+    addText(std::to_string(N), Range, std::to_string(N));
     Numbers.push_back(N);
   }
-  if (Texts.size() <= MaxValues)
+  size_t Count = Texts.size();
+  for (const SweepSpec::Axis &A : Before.Axes)
+    Count += A.size() * A.Keys.size();
+  if (Count <= MaxValues)
     return true;
   Diags.report(Range, diag::AxisTooLong, MaxValues);
   return false;
@@ -127,9 +142,17 @@ bool AxisValues::addCall(const ast::Call &C, SourceRange Range) {
 bool AxisValues::add(const ast::Axis::Element &E) {
   if (E.Last)
     return addSeries(Series::Range, *E.First, E.Last.get(), E.Range);
-  if (const auto *C = std::get_if<ast::Call>(&E.First->Node))
+  if (const auto *C = std::get_if<ast::Call>(&E.First->Node)) {
     if (C->Callee.Text == "powers" || C->Callee.Text == "divisors")
       return addCall(*C, E.Range);
+    if (C->Callee.Text == "file") { // the key reads it
+      AreNumbers = false;
+      Numbers.push_back(0);
+      const std::string Text = Eval.source(E.Range).str();
+      addText(Text, E.Range, Text);
+      return true;
+    }
+  }
   return addValue(*E.First);
 }
 
@@ -155,7 +178,8 @@ bool AxisValues::addValue(const ast::Expr &E) {
   }
   Numbers.push_back(N ? *N : 0);
   const auto *W = V->getIf<WordValue>();
-  addText(W ? W->Text : Eval.source(E.Range).str(), E.Range);
+  const std::string Text = W ? W->Text : Eval.source(E.Range).str();
+  addText(Text, E.Range, N ? Text : format(*V).value_or(Text));
   return true;
 }
 
@@ -180,23 +204,24 @@ std::optional<Expr> AxisValues::membership(Expr Self) const {
   };
   Expr Any(T, T.constant(0));
   for (const Element &E : Elements) {
-    const Expr First = ExprOf(E.First), Last = ExprOf(E.Last);
+    const GuardedExpr A = guard(ExprOf(E.First)), B = guard(ExprOf(E.Last));
+    const Expr First = A.Number, Last = B.Number, Exists = A.Exists * B.Exists;
     switch (E.Of) {
     case Series::One:
-      Any = max(Any, IsEqual(Self, First));
+      Any = max(Any, Exists * IsEqual(Self, First));
       break;
     case Series::Range:
-      Any = max(Any, isOf(Self, First, Last));
+      Any = max(Any, Exists * isOf(Self, First, Last));
       break;
     case Series::Powers:
       for (const int64_t N : Numbers)
         if (N > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(N)))
-          Any = max(Any, IsEqual(Self, {T, T.constant(N)}) *
+          Any = max(Any, Exists * IsEqual(Self, {T, T.constant(N)}) *
                              isOf(Self, First, Last));
       break;
     case Series::Divisors:
-      Any = max(Any, IsEqual({T, T.combine(ExprOp::Mod, First, Self)},
-                             {T, T.constant(0)}));
+      Any = max(Any, Exists * IsEqual({T, T.combine(ExprOp::Mod, First, Self)},
+                                      {T, T.constant(0)}));
       break;
     }
   }
@@ -216,6 +241,9 @@ bool AxisValues::findDependent() {
                  MaxCombinations);
     return false;
   }
+  // Ranges overlap: of one that grows with an axis only the ends count.
+  std::map<int64_t, int64_t> Ranges; // the last number by the first
+  std::set<std::pair<int64_t, int64_t>> Seen;
   std::vector<int64_t> Found;
   for (; !Points.atEnd(); Points.next()) {
     size_t Next = 0;
@@ -224,14 +252,37 @@ bool AxisValues::findDependent() {
     };
     for (const Element &E : Elements) {
       const int64_t First = At(E.First), Last = At(E.Last);
-      if (First != ir::NoValue && Last != ir::NoValue &&
-          !expand(E, First, Last, Found))
-        return false;
+      if (First == ir::NoValue || Last == ir::NoValue || First > Last)
+        continue;
+      if (E.Of == Series::One || E.Of == Series::Range) {
+        int64_t &Until = Ranges.try_emplace(First, Last).first->second;
+        Until = std::max(Until, Last);
+      } else if (Seen.emplace(First, Last).second) {
+        if (Seen.size() > MaxSeries) {
+          Diags.report(E.Range, diag::AxisReadsTooMuch, MaxSeries);
+          return false;
+        }
+        if (!expand(E, First, Last, Found))
+          return false;
+      }
     }
-    llvm::sort(Found);
-    Found.erase(llvm::unique(Found), Found.end());
   }
+  int64_t After = INT64_MIN; // what is covered already ends before it
+  for (const auto &[First, Last] : Ranges) {
+    const Element &E = Elements.front();
+    if (Last < After)
+      continue;
+    if (!expand({Series::Range, E.First, E.Last, E.Range},
+                std::max(First, After), Last, Found))
+      return false;
+    if (Last == INT64_MAX)
+      break;
+    After = Last + 1;
+  }
+  llvm::sort(Found);
+  Found.erase(llvm::unique(Found), Found.end());
   Texts.clear();
+  Words.clear();
   Places.clear();
   Numbers.clear();
   return addNumbers(Found, Elements.front().Range);

@@ -28,6 +28,10 @@ public:
 
   /// By position, as -D takes them.
   std::vector<std::string> take() { return std::move(Texts); }
+  /// The same as conditions know them: strings without their quotes.
+  std::vector<std::string> takeWords() { return std::move(Words); }
+  llvm::ArrayRef<std::string> texts() const { return Texts; }
+  bool dependsOnAxes() const { return AreDependent; }
   /// The numbers, if all are; of one dimension.
   const std::vector<int64_t> *numbers() const {
     return AreNumbers && !Texts.empty() ? &Numbers : nullptr;
@@ -54,17 +58,17 @@ private:
   bool expand(const Element &E, int64_t First, int64_t Last,
               std::vector<int64_t> &To);
   bool addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range);
-  void addText(std::string Text, SourceRange Range);
+  void addText(std::string Text, SourceRange Range, std::string Word);
   bool findDependent();
 
   const SweepSpec &Before;
   Evaluator &Eval;
   const Scope &Names;
   DiagnosticEngine &Diags;
-  std::vector<std::string> Texts;
-  std::vector<SourceRange> Places; ///< parallel to Texts
-  std::vector<int64_t> Numbers;    ///< parallel, if all are
-  std::vector<Element> Elements;   ///< of numbers
+  std::vector<std::string> Texts, Words; ///< parallel
+  std::vector<SourceRange> Places;       ///< parallel to Texts
+  std::vector<int64_t> Numbers;          ///< parallel, if all are
+  std::vector<Element> Elements;         ///< of numbers
   bool AreNumbers = true, AreDependent = false;
   Dimension Dim = Dimension::Count;
 };

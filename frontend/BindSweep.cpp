@@ -6,13 +6,14 @@
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace foretrace;
 using ir::Expr;
 
 /// A key of the job: one that an axis is, or, once all axes are known, any
 /// number.
-std::optional<Value> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) const {
+std::optional<Value> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
   const std::string Name = pathOf({Path.vec()});
   for (const auto &[Key, V] : Keys)
     if (Key == Name)
@@ -20,8 +21,8 @@ std::optional<Value> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) const {
   const std::optional<ir::Key> Number = ir::findNumber(Name);
   if (!KnowsAxes || !Number)
     return std::nullopt;
-  ir::ExprTable &T = const_cast<ir::ExprTable &>(Out.Sizes);
-  return Value{Expr(T, T.key(*Number, 1)), Dimension::Count, {}};
+  return Value{
+      Expr(Out.Sizes, Out.Sizes.key(*Number, 1)), Dimension::Count, {}};
 }
 
 /// Reports a key that no job can have. Whether this one has it shows when it is
@@ -61,6 +62,28 @@ void SweepBinder::declare(const ast::Name &Key, Value V) {
   Keys.emplace_back(pathOf(Key), std::move(V));
 }
 
+/// Reports tuples that stand twice, or that other axes decide.
+bool SweepBinder::checkTuples(const ast::Axis &A,
+                              llvm::ArrayRef<AxisValues> Values) {
+  llvm::StringMap<size_t> Seen;
+  for (const auto &[Index, E] : llvm::enumerate(A.Elements)) {
+    std::string Tuple;
+    for (const AxisValues &V : Values) {
+      if (V.dependsOnAxes()) {
+        Diags.report(E.Range, diag::AxisValue,
+                     "one that depends on axes where keys change together");
+        return false;
+      }
+      Tuple += V.texts()[Index] + "\n";
+    }
+    if (!Seen.try_emplace(Tuple, Index).second) {
+      Diags.report(E.Range, diag::DuplicateValue, Eval.source(E.Range));
+      return false;
+    }
+  }
+  return true;
+}
+
 void SweepBinder::bindAxis(const ast::Axis &A) {
   std::vector<AxisValues> Values(A.Keys.size(),
                                  AxisValues(Out, Eval, Names, Diags));
@@ -80,8 +103,9 @@ void SweepBinder::bindAxis(const ast::Axis &A) {
     for (const auto &[V, Of] : llvm::zip_equal(Values, Tuple->Elements))
       IsGood &= V.addValue(*Of);
   }
-  if (A.Keys.size() == 1)
-    IsGood = IsGood && Values.front().finish();
+  if (IsGood)
+    IsGood =
+        A.Keys.size() == 1 ? Values.front().finish() : checkTuples(A, Values);
   if (!IsGood)
     return;
   SweepSpec::Axis &To = Out.Axes.emplace_back();
@@ -98,12 +122,13 @@ void SweepBinder::bindAxis(const ast::Axis &A) {
     if (Numbers)
       K.Numbers = *Numbers;
     K.AreCounts = Numbers && V.dimension() == Dimension::Count;
+    K.Words = V.takeWords();
     K.Values = V.take();
     if (!Numbers)
       for (size_t I = 0; I < K.Values.size(); ++I)
         K.Numbers.push_back(static_cast<int64_t>(I));
     declare(Key, Numbers ? Value{Self, V.dimension(), {}}
-                         : Value{WordAxisValue{K.Name, Self, K.Values},
+                         : Value{WordAxisValue{K.Name, Self, K.Words},
                                  Dimension::Count,
                                  {}});
   }
@@ -129,8 +154,18 @@ void SweepBinder::bindCondition(const ast::Expr &E) {
     Diags.report(E.Range, diag::NeverHolds, Text);
 }
 
+/// Whether it is a column of the results already, whose names SQL compares
+/// without case.
+bool SweepBinder::isTaken(llvm::StringRef Name) const {
+  auto IsSame = [&](llvm::StringRef Other) {
+    return Other.equals_insensitive(Name);
+  };
+  return IsSame("id") || llvm::any_of(MetricNames, IsSame) ||
+         llvm::any_of(Keys, [&](const auto &K) { return IsSame(K.first); });
+}
+
 void SweepBinder::bindMetric(const SweepEntries::Metric &M) {
-  if (llvm::is_contained(MetricNames, M.Name.Text)) {
+  if (isTaken(M.Name.Text)) {
     Diags.report(M.Name.Range, diag::DuplicateMetric, M.Name.Text);
     return;
   }
@@ -152,6 +187,8 @@ void SweepBinder::bindMetric(const SweepEntries::Metric &M) {
 std::optional<size_t> SweepBinder::metricOf(const ast::Expr &E) {
   std::string Text = Eval.source(E.Range).str();
   std::replace(Text.begin(), Text.end(), '\n', ' ');
+  if (!llvm::is_contained(MetricNames, Text) && isTaken(Text))
+    Text = "(" + Text + ")"; // an axis
   if (!llvm::is_contained(MetricNames, Text))
     bindMetric({{Text, E.Range}, &E});
   const auto It = llvm::find(MetricNames, Text);
@@ -253,6 +290,10 @@ SweepSpec SweepBinder::bind(const SweepEntries &Entries,
     Symbol Let;
     Let.Name = L->Name;
     Let.Definition = L->Value.get();
+    if (llvm::any_of(Metrics, [&](const SweepRequest::Metric &M) {
+          return M.Name == L->Name.Text;
+        }))
+      Diags.report(L->Name.Range, diag::DuplicateMetric, L->Name.Text);
     Names.add(std::move(Let), Diags);
   }
   for (const ast::Axis *A : Entries.axes())

@@ -29,9 +29,9 @@ public:
   /// Adds the entries of a section, which must outlive this.
   void gatherSection(const ast::Section &S);
   /// Adds those of a file of TOML, which \p Table is.
-  void gatherTable(const ast::Section &Table, const SourceFiles &Sources);
-  /// Drops axes that -D gives, whose \p Path is a key.
-  void pin(llvm::StringRef Path);
+  void gatherTable(const ast::Section &Table, SourceFiles &Sources);
+  /// Gives the axis of the key \p Path the one value that -D says.
+  void pin(const std::string &Path, SourceText Value);
   /// Adds those of the command line.
   void gatherGiven(llvm::ArrayRef<SweepRequest::Given> Given,
                    SourceFiles &Sources);
@@ -53,11 +53,11 @@ private:
   void add(const ast::Axis &A);
   void add(const ast::Clause &C);
   void addTexts(llvm::StringRef Keyword, const ast::Expr &E,
-                const SourceFiles &Sources);
+                SourceFiles &Sources);
   void addAxis(const std::string &Path, SourceRange Range,
                std::vector<ast::Axis::Element> Elements);
   void addAxes(const ast::Section &Table, const std::string &Prefix,
-               const SourceFiles &Sources);
+               SourceFiles &Sources);
   void addGiven(llvm::StringRef Flag, SourceText Text);
   const ast::Expr *own(ast::ExprPtr E);
 
@@ -71,7 +71,10 @@ private:
   std::deque<ast::Axis> OwnAxes;
   std::deque<ast::Clause> OwnClauses;
   std::vector<ast::ExprPtr> OwnExprs;
+  std::vector<std::string> Pinned; ///< keys that -D gives
 };
+
+class AxisValues;
 
 class SweepBinder {
 public:
@@ -91,8 +94,10 @@ public:
                  llvm::ArrayRef<SweepRequest::Metric> Metrics);
 
 private:
-  std::optional<Value> lookUp(llvm::ArrayRef<ast::Word> Path) const;
+  std::optional<Value> lookUp(llvm::ArrayRef<ast::Word> Path);
+  bool checkTuples(const ast::Axis &A, llvm::ArrayRef<AxisValues> Values);
   void bindAxis(const ast::Axis &A);
+  bool isTaken(llvm::StringRef Name) const;
   bool checkKey(const ast::Name &Key);
   void declare(const ast::Name &Key, Value V);
   void bindMetric(const SweepEntries::Metric &M);

@@ -186,13 +186,13 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
     TheJob.Models.push_back({&S, &U});
     return;
   }
+  const bool TakesLabel = Keyword == "cost" || Keyword == "cluster";
+  if (!TakesLabel && !S.Label.Text.empty())
+    Diags.report(S.Label.Range, diag::UnwantedLabel, Keyword, "name");
   if (Keyword == "sweep") {
     gatherEmitsOfSweep(U, S);
     return;
   }
-  const bool TakesLabel = Keyword == "cost" || Keyword == "cluster";
-  if (!TakesLabel && !S.Label.Text.empty())
-    Diags.report(S.Label.Range, diag::UnwantedLabel, Keyword, "name");
   Body &B = Keyword == "train"      ? TheJob.Train
             : Keyword == "parallel" ? TheJob.Parallel
             : Keyword == "cost"     ? TheJob.Cost
@@ -321,7 +321,7 @@ foretrace::compileCluster(ParsedFiles &Files, llvm::StringRef Path,
 }
 
 /// `parallel.tp`, of a key or a param.
-static std::string pathOf(const Override &O) {
+static std::string keyOf(const Override &O) {
   std::string Path;
   if (!O.Top.Text.empty())
     Path += O.Top.Text + ".";
@@ -339,17 +339,16 @@ std::optional<SweepSpec> Compilation::runSweep(llvm::StringRef Path,
     if (const auto *S = std::get_if<ast::Section>(&I.Node);
         S && S->Keyword.Text == "sweep")
       Entries.gatherSection(*S);
-  if (!Request.File.empty())
+  if (!Request.File.empty()) {
     if (const ast::Section *Table = Graph.loadTable(Request.File))
       Entries.gatherTable(*Table, Sources);
+    else if (!Diags.hasErrors())
+      Diags.report({}, diag::FileUnreadable, Request.File, "it is the job");
+  }
   for (const Override &O : Overrides)
-    Entries.pin(pathOf(O));
+    Entries.pin(keyOf(O), Sources.text(O.Key.Value->Range.File)
+                              .part(Sources.slice(O.Key.Value->Range)));
   Entries.gatherGiven(Request.Entries, Sources);
-  for (const ast::Axis *A : Entries.axes())
-    for (const Override &O : Overrides)
-      for (const ast::Name &K : A->Keys)
-        if (foretrace::pathOf(K) == pathOf(O))
-          Diags.report(A->Range, diag::AxisGiven, pathOf(O));
   if (Diags.hasErrors())
     return std::nullopt;
   SweepSpec S = SweepBinder(*TheJob.Main, Graph.units(), Eval, Diags)

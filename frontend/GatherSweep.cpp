@@ -38,6 +38,13 @@ static const ast::Name *findShared(const ast::Axis &A, const ast::Axis &B) {
 }
 
 void SweepEntries::add(const ast::Axis &A) {
+  for (size_t I = 0; I < A.Keys.size(); ++I)
+    for (size_t J = 0; J < I; ++J)
+      if (const std::string Path = pathOf(A.Keys[I]);
+          Path == pathOf(A.Keys[J])) {
+        Diags.report(A.Range, diag::DuplicateAxis, Path);
+        return;
+      }
   for (size_t I = 0; I < Axes.All.size(); ++I) {
     const ast::Axis &Other = *Axes.All[I];
     const ast::Name *Shared = findShared(A, Other);
@@ -99,15 +106,21 @@ void SweepEntries::gatherSection(const ast::Section &S) {
   }
 }
 
-void SweepEntries::pin(llvm::StringRef Path) {
-  llvm::erase_if(Axes.All, [&](const ast::Axis *A) {
-    if (A->Keys.size() == 1)
-      return pathOf(A->Keys.front()) == Path;
-    for (const ast::Name &K : A->Keys)
-      if (pathOf(K) == Path)
-        Diags.report(A->Range, diag::AxisGiven, Path);
-    return false;
-  });
+void SweepEntries::pin(const std::string &Path, SourceText Value) {
+  Pinned.push_back(Path);
+  for (const ast::Axis *&A : Axes.All) {
+    const auto *K =
+        llvm::find_if(llvm::ArrayRef(A->Keys), [&](const ast::Name &Key) {
+          return pathOf(Key) == Path;
+        });
+    if (K == llvm::ArrayRef(A->Keys).end())
+      continue;
+    if (A->Keys.size() > 1)
+      Diags.report(A->Range, diag::AxisGiven, Path);
+    else if (auto Elements = parseElements(Value, Diags))
+      A = &OwnAxes.emplace_back(
+          ast::Axis{A->Keys, std::move(*Elements), A->Range});
+  }
 }
 
 const ast::Expr *SweepEntries::own(ast::ExprPtr E) {
@@ -136,9 +149,12 @@ void SweepEntries::addAxis(const std::string &Path, SourceRange Range,
 }
 
 /// What a string of a file says, between its quotes.
-static SourceText insideOf(const ast::Expr &E, const SourceFiles &Sources) {
+static SourceText insideOf(const ast::Expr &E, SourceFiles &Sources) {
   const SourceText File = Sources.text(E.Range.File);
   llvm::StringRef Text = File.slice(E.Range);
+  if (const auto &Said = std::get<ast::String>(E.Node).Value;
+      Text.contains('\\')) // places are those of what it stands for
+    return Sources.text(Sources.add(Said, Sources.name(E.Range.File)));
   const size_t Quotes =
       Text.starts_with("\"\"\"") || Text.starts_with("'''") ? 3 : 1;
   return File.part(Text.drop_front(Quotes).drop_back(Quotes));
@@ -146,7 +162,7 @@ static SourceText insideOf(const ast::Expr &E, const SourceFiles &Sources) {
 
 /// The elements of an axis in TOML: a list, or a string of them.
 void SweepEntries::addAxes(const ast::Section &Table, const std::string &Prefix,
-                           const SourceFiles &Sources) {
+                           SourceFiles &Sources) {
   for (const ast::Entry &Entry : Table.Entries) {
     if (const auto *S = std::get_if<ast::Section>(&Entry.Node)) {
       addAxes(*S, Prefix + S->Keyword.Text + ".", Sources);
@@ -174,7 +190,7 @@ void SweepEntries::addAxes(const ast::Section &Table, const std::string &Prefix,
 
 /// A clause for each string of \p E, which is one or a list of them.
 void SweepEntries::addTexts(llvm::StringRef Keyword, const ast::Expr &E,
-                            const SourceFiles &Sources) {
+                            SourceFiles &Sources) {
   if (const auto *L = std::get_if<ast::List>(&E.Node)) {
     for (const ast::ExprPtr &Element : L->Elements)
       addTexts(Keyword, *Element, Sources);
@@ -190,7 +206,7 @@ void SweepEntries::addTexts(llvm::StringRef Keyword, const ast::Expr &E,
 }
 
 void SweepEntries::gatherTable(const ast::Section &Table,
-                               const SourceFiles &Sources) {
+                               SourceFiles &Sources) {
   static constexpr llvm::StringLiteral Keywords[] = {"where", "minimize",
                                                      "maximize", "keep"};
   beginSource();
@@ -237,6 +253,10 @@ void SweepEntries::addGiven(llvm::StringRef Flag, SourceText Text) {
   if (Flag == "metric") {
     if (const auto *Of = own(parseExpression(Text.part(Value), Diags)))
       Metrics.push_back({{Key.str(), Text.rangeOf(Key)}, Of});
+    return;
+  }
+  if (llvm::is_contained(Pinned, Key)) {
+    Diags.report(Text.rangeOf(Key), diag::AxisGiven, Key);
     return;
   }
   if (auto Elements = parseElements(Text.part(Value), Diags))

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
+#include <map>
 
 using namespace foretrace;
 using ast::BinaryOp;
@@ -18,6 +19,42 @@ static Expr combine(ExprOp Op, Expr A, Expr B) {
 }
 
 static Expr negate(Expr Condition) { return Condition * -1 + 1; }
+
+/// \p E, of which \p Known has parts.
+static GuardedExpr guard(Expr E, std::map<unsigned, GuardedExpr> &Known) {
+  ir::ExprTable &T = E.table();
+  const ir::ExprId Id = E;
+  if (auto It = Known.find(Id.Index); It != Known.end())
+    return It->second;
+  const ir::ExprNode N = T[Id]; // the table grows
+  auto Number = [&](int64_t Value) { return Expr(T, T.constant(Value)); };
+  GuardedExpr Out = {E, Number(1)};
+  if (N.Op != ExprOp::Constant && N.Op != ExprOp::Key) {
+    const GuardedExpr L = guard({T, N.Left}, Known),
+                      R = guard({T, N.Right}, Known);
+    Out.Exists = L.Exists * R.Exists;
+    const bool Divides = N.Op == ExprOp::Div || N.Op == ExprOp::Floor ||
+                         N.Op == ExprOp::Ceil || N.Op == ExprOp::Mod;
+    if (!Divides) {
+      Out.Number = combine(N.Op, L.Number, R.Number);
+    } else {
+      const Expr By = max(R.Number, Number(1));
+      Out.Exists *= combine(ExprOp::Less, Number(0), R.Number);
+      if (N.Op == ExprOp::Div)
+        Out.Exists *= combine(ExprOp::Equal, combine(ExprOp::Mod, L.Number, By),
+                              Number(0));
+      Out.Number =
+          combine(N.Op == ExprOp::Div ? ExprOp::Floor : N.Op, L.Number, By);
+    }
+  }
+  Known.try_emplace(Id.Index, Out);
+  return Out;
+}
+
+GuardedExpr foretrace::guard(Expr E) {
+  std::map<unsigned, GuardedExpr> Known;
+  return ::guard(E, Known);
+}
 
 /// The table that \p V is of; null if it is the same at all points.
 static ir::ExprTable *tableOf(const Value &V) {
@@ -114,7 +151,8 @@ PointOperation::Result PointOperation::words(const WordAxisValue &Axis,
   return say(Op == BinaryOp::Eq ? Is : negate(Is));
 }
 
-/// Whether \p Less is below \p More, or not.
+/// Whether \p Less is below \p More, or not. A number that does not exist is
+/// neither.
 PointOperation::Result PointOperation::order(const Value &Less,
                                              const Value &More,
                                              bool IsNegated) const {
@@ -124,8 +162,9 @@ PointOperation::Result PointOperation::order(const Value &Less,
                             M = numberIn(T, roundedBound(More, true));
   if (!L || !M)
     return mismatch();
-  const Expr Holds = combine(ExprOp::Less, *L, *M);
-  return say(IsNegated ? negate(Holds) : Holds);
+  const GuardedExpr A = guard(*L), B = guard(*M);
+  const Expr Holds = combine(ExprOp::Less, A.Number, B.Number);
+  return say((IsNegated ? negate(Holds) : Holds) * A.Exists * B.Exists);
 }
 
 PointOperation::Result PointOperation::compare() const {
@@ -151,8 +190,9 @@ PointOperation::Result PointOperation::compare() const {
   const std::optional<Expr> L = numberIn(T, A), R = numberIn(T, B);
   if (!L || !R)
     return mismatch();
-  const Expr Is = combine(ExprOp::Equal, *L, *R);
-  return say(Op == BinaryOp::Eq ? Is : negate(Is));
+  const GuardedExpr X = guard(*L), Y = guard(*R);
+  const Expr Is = combine(ExprOp::Equal, X.Number, Y.Number);
+  return say((Op == BinaryOp::Eq ? Is : negate(Is)) * X.Exists * Y.Exists);
 }
 
 PointOperation::Result PointOperation::arithmetic() const {

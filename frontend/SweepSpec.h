@@ -17,6 +17,7 @@ struct SweepSpec {
     std::string Name; ///< as -D takes it
     SourceRange Range;
     std::vector<std::string> Values; ///< by position, as -D takes them
+    std::vector<std::string> Words;  ///< as conditions compare them
     /// What expressions read: by position the number, or the position itself
     /// if not all values are numbers.
     std::vector<int64_t> Numbers;

@@ -13,6 +13,14 @@ static size_t numMetrics(const Sweep &S) {
   return allMetrics().size() + S.Space.spec().Metrics.size();
 }
 
+/// Of a condition, which it is: what stands in its message first.
+static Reason reasonOf(const Diagnostic &D) {
+  if (D.Id != diag::WhereFailed)
+    return {D.Id, ""};
+  return {D.Id,
+          llvm::StringRef(D.text()).split('`').second.split('`').first.str()};
+}
+
 /// What the compiler, and then the sweep, make of all points, in order.
 static Tally compileAll(const Sweep &S, Compiler &Session) {
   Tally Out;
@@ -20,7 +28,7 @@ static Tally compileAll(const Sweep &S, Compiler &Session) {
   for (int64_t Point = 0; Point < S.Space.size(); ++Point) {
     const PointVerdict V = judge(Session, S, Point);
     if (V.Metrics.empty()) {
-      ++Out.Rejected[{firstError(V)->Id, ""}].Count;
+      ++Out.Rejected[reasonOf(*firstError(V))].Count;
     } else {
       Out.Accepted.push_back(Point);
       for (const auto &[Of, Value] : llvm::zip_equal(Out.Metrics, V.Metrics))
@@ -28,7 +36,7 @@ static Tally compileAll(const Sweep &S, Compiler &Session) {
     }
     Session.forget(V.Job);
   }
-  Out.reduce(Choice::of(S.Space.spec()));
+  Out.reduce({}, Choice::of(S.Space.spec()));
   return Out;
 }
 
@@ -41,7 +49,9 @@ static Tally sweepAll(const Sweep &S, unsigned Threads) {
     for (const auto &[To, From] : llvm::zip_equal(All.Metrics, T.Metrics))
       llvm::append_range(To, From);
     for (const auto &[Why, Of] : T.Rejected)
-      All.Rejected[{Why.Reported, ""}].Count += Of.Count;
+      All.Rejected[{Why.Reported,
+                    Why.Reported == diag::WhereFailed ? Why.Key : ""}]
+          .Count += Of.Count;
     return true;
   });
   std::vector<size_t> Order(All.Accepted.size());
@@ -59,14 +69,14 @@ static Tally sweepAll(const Sweep &S, unsigned Threads) {
   for (std::vector<int64_t> &Column : All.Metrics)
     Sort(Column);
   Sort(All.Accepted);
-  All.reduce(Choice::of(S.Space.spec()));
+  All.reduce({}, Choice::of(S.Space.spec()));
   return All;
 }
 
 static bool isSame(const Tally &A, const Tally &B) {
   auto IsSameReason = [](const auto &Pair) {
     const auto &[X, Y] = Pair;
-    return X.first.Reported == Y.first.Reported &&
+    return X.first.Reported == Y.first.Reported && X.first.Key == Y.first.Key &&
            X.second.Count == Y.second.Count;
   };
   return A.Accepted == B.Accepted && A.Metrics == B.Metrics &&

@@ -29,6 +29,7 @@ def points(foretrace, path, schedule):
     """Each accepted point of a schedule: its options, in_flight and bubble."""
     axes = [f"parallel.schedule={schedule}", *AXES, *SCHEDULES[schedule]]
     database = path.with_suffix(f".{schedule}.db")
+    database.unlink(missing_ok=True)  # of an earlier run
     keys = [axis.split("=")[0] for axis in axes]
     sweep = [foretrace, "sweep", path, "-o", database]
     # A point has as many ranks as stages.

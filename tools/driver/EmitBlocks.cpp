@@ -22,6 +22,21 @@ std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
   return Selected;
 }
 
+const Backend *backendOf(const ir::EmitSpec &Emit, DiagnosticEngine &Diags) {
+  const Backend *Format = findBackend(Emit.Backend);
+  if (!Format)
+    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend,
+                 backendNames());
+  return Format;
+}
+
+void checkBlocks(ArrayRef<ir::EmitSpec> Emits, DiagnosticEngine &Diags) {
+  for (const ir::EmitSpec &E : Emits)
+    if (const Backend *Format = backendOf(E, Diags))
+      Format->Read(E, Diags);
+  Diags.clearAllowed(); // of the last one
+}
+
 bool takesFile(const ir::EmitSpec &Emit) {
   const Backend *B = findBackend(Emit.Backend);
   return !B || B->findOption("file"); // of one that is none an error tells

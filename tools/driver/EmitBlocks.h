@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_EMITBLOCKS_H
 #define FORETRACE_TOOLS_DRIVER_EMITBLOCKS_H
 
-#include "ir/Spec.h"
+#include "backends/Backend.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace foretrace::driver {
@@ -13,6 +13,11 @@ namespace foretrace::driver {
 /// backend that no block names gets one without options.
 std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
                                       llvm::ArrayRef<std::string> Names);
+
+/// The backend of \p Emit; null, and reported, if there is none.
+const Backend *backendOf(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+/// Reports blocks that no job can have: of no backend, or with wrong options.
+void checkBlocks(llvm::ArrayRef<ir::EmitSpec> Emits, DiagnosticEngine &Diags);
 
 /// Whether the backend of \p Emit writes a single file, and takes its name.
 bool takesFile(const ir::EmitSpec &Emit);

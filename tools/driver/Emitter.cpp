@@ -4,6 +4,7 @@
 #include "backends/output/ConfinedOutputs.h"
 #include "ir/Verify.h"
 #include "lang/Render.h"
+#include "tools/driver/EmitBlocks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -93,12 +94,9 @@ void Emitter::emitJob(CompiledJob &Job, ArrayRef<ir::EmitSpec> Emits) {
 }
 
 void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
-  const Backend *Format = findBackend(Emit.Backend);
-  if (!Format) {
-    Diags.report(Emit.Range, diag::UnknownBackend, Emit.Backend,
-                 backendNames());
+  const Backend *Format = backendOf(Emit, Diags);
+  if (!Format)
     return;
-  }
   Diags.clearAllowed();
   const unsigned ErrorsBefore = Diags.errorCount();
   const std::unique_ptr<Emission> Block = Format->Read(Emit, Diags);

@@ -3,6 +3,7 @@
 // `foretrace sweep`: every combination of values of a job's keys, judged and
 // measured.
 #include "backends/Backends.h"
+#include "tools/driver/EmitBlocks.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/LaunchOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -119,29 +120,34 @@ static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
   return showMessages(V.Job.engine(), Session.sources());
 }
 
-/// Emits what is kept, if somebody asks for it.
-static Error emitAll(Compiler &Session, const sweep::Sweep &S,
-                     sweep::Database &DB, sweep::ProgressPrinter &Shown,
-                     DiagnosticEngine &Diags) {
+/// What is to be emitted of the points that are kept; nothing if nobody asks.
+static std::optional<sweep::EmitPointsOptions>
+emitOptions(const sweep::Sweep &S) {
   const bool IsOfSweep = EmitNames.empty();
-  if ((IsOfSweep && !S.Space.spec().HasEmits) || S.Of.Count != 1)
-    return Error::success(); // of shards, once they are merged
+  if ((IsOfSweep && !S.Space.spec().HasEmits) || Output.empty() ||
+      S.Of.Count != 1) // of shards, once they are merged
+    return std::nullopt;
   SmallString<128> Folder(PointsFolder);
   if (Folder.empty()) {
     Folder = sys::path::parent_path(Output);
     sys::path::append(Folder, "points");
   }
-  auto Show = [&](size_t Done, size_t Of) { Shown.showEmitted(Done, Of); };
+  return sweep::EmitPointsOptions{
+      Folder.str().str(), Output,
+      std::vector<std::string>(EmitNames.begin(), EmitNames.end()), IsOfSweep,
+      Threads};
+}
+
+static Error emitAll(Compiler &Session, const sweep::Sweep &S,
+                     sweep::Database &DB, const sweep::EmitPointsOptions &To,
+                     sweep::ProgressPrinter &Shown, DiagnosticEngine &Diags) {
   Expected<sweep::EmittedPoints> Done = sweep::emitPoints(
-      Session, S, DB,
-      {Folder.str().str(), Output,
-       std::vector<std::string>(EmitNames.begin(), EmitNames.end()), IsOfSweep,
-       Threads, Show},
-      Diags);
+      Session, S, DB, To,
+      [&](size_t Done, size_t Of) { Shown.showEmitted(Done, Of); }, Diags);
   Shown.clear();
   if (!Done)
     return Done.takeError();
-  outs() << Done->Count + Done->Before << " emitted to `" << Folder << "`";
+  outs() << Done->Count + Done->Before << " emitted to `" << To.Folder << "`";
   if (Done->Refused != 0)
     outs() << ", " << Done->Refused << " refused, the first is point "
            << *Done->FirstRefused;
@@ -152,6 +158,10 @@ static Error emitAll(Compiler &Session, const sweep::Sweep &S,
 static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
                       const std::optional<sweep::PlotColumns> &Drawn,
                       DiagnosticEngine &Diags) {
+  const std::optional<sweep::EmitPointsOptions> Emitted = emitOptions(S);
+  if (Emitted) // before the work, in case the folder is another sweep's
+    if (Error E = sweep::checkPoints(S, *Emitted))
+      return E;
   std::optional<sweep::Database> DB;
   if (!Output.empty()) {
     Expected<sweep::Database> Opened = sweep::Database::open(Output, S);
@@ -178,9 +188,11 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
   if (Why)
     sweep::printReasons(Session, S, *Done, outs());
   sweep::reportEffects(S, *Done, Diags);
-  if (DB)
-    if (Error E = emitAll(Session, S, *DB, Shown, Diags))
+  if (Emitted)
+    if (Error E = emitAll(Session, S, *DB, *Emitted, Shown, Diags))
       return E;
+  if (!DB && S.Space.spec().HasEmits)
+    outs() << "nothing is emitted; say where with -o\n";
   return Page ? sweep::writePage(*Page, isQuiet()) : Error::success();
 }
 
@@ -228,79 +240,110 @@ static ExitCode collectAll() {
   return ExitSuccess;
 }
 
+/// What --plot says, if it is given.
+static Expected<std::optional<sweep::PlotColumns>> givenPicture() {
+  if (Picture.getNumOccurrences() == 0)
+    return std::nullopt;
+  if (Output.empty())
+    return createStringError(
+        "--plot: -o is missing, for example "
+        "`foretrace sweep -o fit.db --plot x=memory,y=flops`");
+  Expected<sweep::PlotColumns> Read = sweep::PlotColumns::read(Picture);
+  if (!Read)
+    return Read.takeError();
+  return std::optional(std::move(*Read));
+}
+
+/// That options go together which do not need the job.
+static Error checkOptions(const sweep::LaunchOptions &Launch, bool HasPicture) {
+  if (!Progress.empty() && Progress != "json")
+    return createStringError("--progress: json");
+  if (Launch.isWanted() && (!Part.empty() || !Progress.empty()))
+    return createStringError(
+        "--shards: it goes with neither --shard nor --progress");
+  if (Error E = Launch.check(Why || HasPicture || !EmitNames.empty()))
+    return E;
+  if (jobPath().empty())
+    return createStringError("sweep: a job is missing, for example `foretrace "
+                             "sweep job.fore --sweep parallel.tp=1,2,4`");
+  if (!EmitNames.empty() && Output.empty())
+    return createStringError(
+        "--emit: say where with -o, for example `-o fit.db`");
+  for (const std::string &Name : EmitNames)
+    if (!findBackend(Name))
+      return createStringError(
+          "--emit: `" + Name +
+          "` is not a backend; see `foretrace list backends`");
+  return Error::success();
+}
+
+/// The sweep of the job with the axes \p Spec.
+static Expected<sweep::Sweep> makeSweep(SweepSpec Spec) {
+  if (Spec.Axes.empty())
+    return createStringError("sweep: an axis is missing, for example `--sweep "
+                             "parallel.tp=1,2,4`");
+  Expected<sweep::Space> Space = sweep::Space::make(std::move(Spec));
+  if (!Space)
+    return Space.takeError();
+  sweep::Sweep S = {jobPath().str(), frontendOptions(), makeEngine(),
+                    std::move(*Space)};
+  if (Part.empty())
+    return S;
+  Expected<sweep::Shard> Of = sweep::Shard::read(Part);
+  if (!Of)
+    return Of.takeError();
+  S.Of = *Of;
+  return S;
+}
+
+/// Whether the sweep can begin, as its first point shows; what is wrong is in
+/// the engine of that.
+static bool canBegin(Compiler &Session, CompiledJob &First) {
+  if (!sweep::canBeSwept(First, Session.sources()))
+    return false;
+  if (EmitNames.empty() && First.spec())
+    driver::checkBlocks(First.spec()->Emits, First.engine());
+  return !First.spec() || !First.engine().hasErrors();
+}
+
 ExitCode runSweep() {
-  std::optional<sweep::PlotColumns> Drawn;
-  if (Picture.getNumOccurrences() != 0) {
-    if (Output.empty())
-      return usageError("--plot: -o is missing, for example "
-                        "`foretrace sweep -o fit.db --plot x=memory,y=flops`");
-    Expected<sweep::PlotColumns> Read = sweep::PlotColumns::read(Picture);
-    if (!Read)
-      return usageError(toString(Read.takeError()));
-    Drawn.emplace(std::move(*Read));
-  }
+  Expected<std::optional<sweep::PlotColumns>> Drawn = givenPicture();
+  if (!Drawn)
+    return usageError(toString(Drawn.takeError()));
   if (!Output.empty() && !Collect.empty())
     return collectAll();
-  if (!Output.empty() && (!Query.empty() || (Drawn && jobPath().empty()))) {
-    Error E = readFile(Drawn);
+  if (!Output.empty() && (!Query.empty() || (*Drawn && jobPath().empty()))) {
+    Error E = readFile(*Drawn);
     return E ? failure(std::move(E)) : ExitSuccess;
   }
-  if (!Progress.empty() && Progress != "json")
-    return usageError("--progress: json");
   sweep::LaunchOptions Launch = launchOptions();
   Launch.Threads = Threads;
   Launch.Output = Output;
-  if (Launch.isWanted() && (!Part.empty() || !Progress.empty()))
-    return usageError("--shards: it goes with neither --shard nor --progress");
-  if (Error E = Launch.check(Why || Drawn || !EmitNames.empty()))
+  if (Error E = checkOptions(Launch, Drawn->has_value()))
     return usageError(toString(std::move(E)));
-  if (jobPath().empty())
-    return usageError("sweep: a job is missing, for example `foretrace sweep "
-                      "job.fore --sweep parallel.tp=1,2,4`");
   Compiler Session;
   DiagnosticEngine Diags = makeEngine();
   std::optional<SweepSpec> Spec =
       Session.readSweep(jobPath(), frontendOptions(), givenRequest(), Diags);
   if (!Spec)
     return showMessages(Diags, Session.sources());
-  if (Spec->Axes.empty())
-    return usageError("sweep: an axis is missing, for example `--sweep "
-                      "parallel.tp=1,2,4`");
-  if (!EmitNames.empty() && Output.empty())
-    return usageError("--emit: say where with -o, for example `-o fit.db`");
-  for (const std::string &Name : EmitNames)
-    if (!findBackend(Name))
-      return usageError("--emit: `" + Name +
-                        "` is not a backend; see `foretrace list backends`");
-  Expected<sweep::Space> Space = sweep::Space::make(std::move(*Spec));
-  if (!Space)
-    return usageError(toString(Space.takeError()));
-  sweep::Sweep S = {jobPath().str(),
-                    frontendOptions(),
-                    makeEngine(),
-                    std::move(*Space),
-                    {},
-                    {}};
-  if (!Part.empty()) {
-    Expected<sweep::Shard> Of = sweep::Shard::read(Part);
-    if (!Of)
-      return usageError(toString(Of.takeError()));
-    S.Of = *Of;
-  }
+  Expected<sweep::Sweep> S = makeSweep(std::move(*Spec));
+  if (!S)
+    return usageError(toString(S.takeError()));
   if (Point.getNumOccurrences() != 0)
-    return explainPoint(Session, S);
-  CompiledJob &First = sweep::replay(Session, S, 0);
-  if (!sweep::canBeSwept(First))
+    return explainPoint(Session, *S);
+  CompiledJob &First = sweep::replay(Session, *S, 0, /*EmitsOfSweep=*/true);
+  if (!canBegin(Session, First))
     return showMessages(First.engine(), Session.sources());
-  S.Sources = sweep::digestOf(Session, S);
+  S->Sources = sweep::digestOf(Session, *S);
   if (Launch.isWanted()) {
-    Expected<bool> IsDone = sweep::launch(S, commandLine(S), Launch, outs());
+    Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());
     if (!IsDone)
       return failure(IsDone.takeError(), ExitEnvironment);
     if (!*IsDone)
       return ExitSuccess;
   }
-  if (Error E = sweepAll(Session, S, Drawn, Diags))
+  if (Error E = sweepAll(Session, *S, *Drawn, Diags))
     return failure(std::move(E), ExitEnvironment);
   outs().flush(); // messages come after it, also in a pipe
   return showMessages(Diags, Session.sources());

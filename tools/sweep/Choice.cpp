@@ -22,12 +22,19 @@ Choice Choice::of(const SweepSpec &S) {
   return C;
 }
 
+Choice Choice::best(const SweepSpec &S) {
+  Choice C = {SweepSpec::Kept::Top, 1, {}};
+  if (S.Best)
+    C.By.push_back(goalOf(S, *S.Best));
+  return C;
+}
+
 std::string Choice::text() const {
   std::string Text = Keeps == SweepSpec::Kept::Pareto ? "pareto"
                      : Keeps == SweepSpec::Kept::Top  ? "top " + utostr(Count)
                                                       : "all";
   for (const Goal &G : By)
-    Text += (G.IsLargest ? "\n-" : "\n") + G.Metric;
+    Text += (G.IsLargest ? "\nmost " : "\nleast ") + G.Metric;
   return Text;
 }
 
@@ -44,7 +51,9 @@ Expected<Choice> Choice::read(StringRef Text) {
     return createStringError("`" + Kind + "` is no choice of points");
   for (const auto &[Index, Line] : enumerate(drop_begin(Lines))) {
     StringRef Metric = Line;
-    const bool IsLargest = Metric.consume_front("-");
+    const bool IsLargest = Metric.consume_front("most ");
+    if (!IsLargest && !Metric.consume_front("least "))
+      return createStringError("`" + Line + "` is no goal");
     C.By.push_back({Metric.str(), Index, IsLargest});
   }
   return C;

@@ -25,8 +25,10 @@ struct Choice {
   std::vector<Goal> By;
 
   static Choice of(const SweepSpec &S);
-  /// `all`, `pareto memory flops`, `top 10 -throughput`, where more of a metric
-  /// with `-` is better.
+  /// The best point alone; without a goal if the sweep has none.
+  static Choice best(const SweepSpec &S);
+  bool hasGoal() const { return !By.empty(); }
+  /// `all`, `pareto` or `top 10`, then a line for each goal, `least memory`.
   std::string text() const;
   /// What `text` gave; the numbers of metrics are those of \p By.
   static llvm::Expected<Choice> read(llvm::StringRef Text);

@@ -25,6 +25,10 @@ void Statement::bind(int Parameter, double Value) {
   sqlite3_bind_double(S.get(), Parameter, Value);
 }
 
+void Statement::bindNull(int Parameter) {
+  sqlite3_bind_null(S.get(), Parameter);
+}
+
 bool Statement::change() {
   const bool IsDone = sqlite3_step(S.get()) == SQLITE_DONE;
   return sqlite3_reset(S.get()) == SQLITE_OK && IsDone;

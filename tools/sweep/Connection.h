@@ -24,6 +24,7 @@ public:
   void bind(int Parameter, int64_t Value);
   void bind(int Parameter, llvm::StringRef Text);
   void bind(int Parameter, double Value);
+  void bindNull(int Parameter);
   /// Runs a change, which can be run again afterwards; whether it was made.
   bool change();
   /// Forgets the row that was found; then parameters can be bound anew.

@@ -3,9 +3,12 @@
 #include "tools/sweep/Schema.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SHA256.h"
 
 using namespace llvm;
 
@@ -38,6 +41,26 @@ Error Database::checkSame(const Sweep &S) {
   return Error::success();
 }
 
+/// That files which were read are what they were: those of the first point
+/// alone are facts of the sweep.
+Error Database::checkFiles() {
+  Expected<Statement> Rows = C.prepare("SELECT path, digest FROM files");
+  if (!Rows)
+    return Rows.takeError();
+  Expected<bool> HasRow = C.next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
+    const StringRef Path = Rows->textAt(0);
+    const auto Text = MemoryBuffer::getFile(Path);
+    SHA256 Hash;
+    if (Text)
+      Hash.update((*Text)->getBuffer());
+    if (!Text || toHex(Hash.final(), /*LowerCase=*/true) != Rows->textAt(1))
+      return C.failure("is of another sweep: `" + Path +
+                       "` has changed; say another file with -o, or remove it");
+  }
+  return HasRow.takeError();
+}
+
 Expected<Database> Database::open(StringRef Path, const Sweep &S) {
   Expected<WriteLock> Lock = WriteLock::take(Path);
   if (!Lock)
@@ -61,12 +84,16 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
   D.Lock.emplace(std::move(*Lock));
   if (Error E = *Tables == 0 ? D.create(S) : D.checkSame(S))
     return E;
+  if (Error E = D.checkFiles())
+    return E;
   const std::pair<Statement *, std::string> Inserts[] = {
       {&D.AddPoint, insertPoint(S.Space.spec())},
       {&D.AddRejection, insertRejection("VALUES (?, ?, ?, ?)")},
-      {&D.AddUnit, "INSERT INTO units VALUES (?, ?)"},
+      {&D.AddUnit, "INSERT INTO units VALUES (?, ?, ?, ?)"},
       {&D.DropPoint, "DELETE FROM metrics WHERE id = ?"},
-      {&D.AddEmitted, "INSERT OR IGNORE INTO emitted VALUES (?)"}};
+      {&D.AddFile,
+       "INSERT INTO files VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = "
+       "excluded.digest WHERE digest = excluded.digest"}};
   for (const auto &[To, SQL] : Inserts) {
     Expected<Statement> Made = D.C.prepare(SQL);
     if (!Made)
@@ -171,8 +198,20 @@ Error Database::writeRows(int64_t Unit, const Tally &T,
     if (!AddRejection.change())
       return C.failure("cannot be written");
   }
+  for (const auto &[Path, Digest] : T.Files) {
+    AddFile.bind(1, StringRef(Path));
+    AddFile.bind(2, StringRef(Digest));
+    if (!AddFile.change())
+      return C.failure("cannot be written");
+  }
   AddUnit.bind(1, Unit);
   AddUnit.bind(2, T.NumAccepted);
+  AddUnit.bindNull(3);
+  AddUnit.bindNull(4);
+  for (const Chooser::Point &Best : T.Best) { // one at most
+    AddUnit.bind(3, Best.Id);
+    AddUnit.bind(4, Best.Values.front());
+  }
   return AddUnit.change() ? Error::success() : C.failure("cannot be written");
 }
 
@@ -200,7 +239,7 @@ Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
     return std::vector<int64_t>();
   std::string SQL = "SELECT id";
   for (const Goal &G : To.choice().By)
-    SQL += ", " + quotedName(G.Metric);
+    SQL += ", metrics." + quotedName(G.Metric);
   Expected<Statement> Rows = C.prepare(SQL + " FROM metrics");
   if (!Rows)
     return Rows.takeError();
@@ -216,29 +255,35 @@ Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
   return To.add(std::move(Points));
 }
 
-Expected<std::vector<int64_t>> Database::choose(Chooser &To) {
-  return chooseRows(C, To);
-}
-
-Expected<std::vector<Database::KeptPoint>> Database::kept() {
+Expected<std::vector<Chooser::Point>> Database::best() {
   Expected<Statement> Rows =
-      C.prepare("SELECT id, id IN (SELECT id FROM emitted) FROM metrics ORDER "
-                "BY id");
+      C.prepare("SELECT best, best_value FROM units WHERE best IS NOT NULL");
   if (!Rows)
     return Rows.takeError();
-  std::vector<KeptPoint> Points;
+  std::vector<Chooser::Point> Points;
   Expected<bool> HasRow = C.next(*Rows);
   for (; HasRow && *HasRow; HasRow = C.next(*Rows))
-    Points.push_back({Rows->numberAt(0), Rows->numberAt(1) != 0});
+    Points.push_back({Rows->numberAt(0), {Rows->numberAt(1)}});
   if (!HasRow)
     return HasRow.takeError();
   return Points;
 }
 
-Error Database::noteEmitted(int64_t Id) {
-  AddEmitted.bind(1, Id);
-  return AddEmitted.change() ? Error::success()
-                             : C.failure("cannot be written");
+Expected<std::vector<int64_t>> Database::choose(Chooser &To) {
+  return chooseRows(C, To);
+}
+
+Expected<std::vector<int64_t>> Database::kept() {
+  Expected<Statement> Rows = C.prepare("SELECT id FROM metrics ORDER BY id");
+  if (!Rows)
+    return Rows.takeError();
+  std::vector<int64_t> Points;
+  Expected<bool> HasRow = C.next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
+    Points.push_back(Rows->numberAt(0));
+  if (!HasRow)
+    return HasRow.takeError();
+  return Points;
 }
 
 Expected<std::map<Reason, Rejection>> Database::rejections() {

@@ -44,14 +44,10 @@ public:
 
   /// Adds the points that are there to \p To; returns those that are not kept.
   llvm::Expected<std::vector<int64_t>> choose(Chooser &To);
-  /// A point that is kept, and whether its files are written.
-  struct KeptPoint {
-    int64_t Id;
-    bool IsEmitted;
-  };
-  /// In order.
-  llvm::Expected<std::vector<KeptPoint>> kept();
-  llvm::Error noteEmitted(int64_t Id);
+  /// The best points of all units, less is better.
+  llvm::Expected<std::vector<Chooser::Point>> best();
+  /// The points that are kept, in order.
+  llvm::Expected<std::vector<int64_t>> kept();
   /// Puts the time that a script of a point printed in place of an earlier one.
   llvm::Error addResult(int64_t Id, llvm::StringRef Script, double Nanoseconds);
 
@@ -66,12 +62,13 @@ private:
   explicit Database(Connection C) : C(std::move(C)) {}
   llvm::Error create(const Sweep &S);
   llvm::Error checkSame(const Sweep &S);
+  llvm::Error checkFiles();
   llvm::Error writeRows(int64_t Unit, const Tally &T,
                         llvm::ArrayRef<int64_t> Dropped);
 
   std::optional<WriteLock> Lock; ///< of one that is written
   Connection C;
-  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddEmitted, AddResult;
+  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddResult, AddFile;
 };
 
 /// Adds the points of the table `metrics` to \p To; returns those that are not

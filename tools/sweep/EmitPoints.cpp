@@ -42,10 +42,11 @@ class PointsFolder {
 public:
   PointsFolder(StringRef Path) : Path(Path.str()), Part(in(".part")) {}
   ~PointsFolder() {
-    if (IsClaimed)
+    if (Lock)
       consumeError(removeFolder(Part));
   }
 
+  Error check(const std::string &Identity);
   Error claim(const std::string &Identity);
   std::string in(const Twine &Name) const { return pathIn(Path, Name); }
   std::string begun(const Twine &Name) const { return pathIn(Part, Name); }
@@ -57,26 +58,48 @@ public:
 
 private:
   const std::string Path, Part;
-  bool IsClaimed = false;
+  bool IsOwn = false; ///< it has points of this sweep
+  std::optional<WriteLock> Lock;
 };
 
 } // namespace
 
-/// Makes the folder, or looks whether it is the same sweep's: points of another
-/// one have the same numbers.
-Error PointsFolder::claim(const std::string &Identity) {
+/// Looks whether the folder is the same sweep's: points of another one have the
+/// same numbers.
+Error PointsFolder::check(const std::string &Identity) {
   const ErrorOr<std::unique_ptr<MemoryBuffer>> Before =
       MemoryBuffer::getFile(in(".sweep"));
-  if (Before && (*Before)->getBuffer() != Identity)
+  IsOwn = Before && (*Before)->getBuffer() == Identity;
+  if (Before && !IsOwn)
     return createStringError("`" + Path +
                              "`: has points of another sweep; say another "
                              "folder with --points, or remove it");
+  std::error_code Code;
+  int64_t Number;
+  for (sys::fs::directory_iterator I(Path, Code), End;
+       !IsOwn && !Code && I != End; I.increment(Code))
+    if (!sys::path::filename(I->path()).getAsInteger(10, Number))
+      return createStringError("`" + I->path() +
+                               "`: is there already, and no point of a sweep; "
+                               "say another folder with --points");
+  return Error::success();
+}
+
+/// Makes the folder this sweep's, and holds it.
+Error PointsFolder::claim(const std::string &Identity) {
+  if (std::error_code Code = sys::fs::create_directories(Path))
+    return fileError(Path, Code);
+  Expected<WriteLock> Held = WriteLock::take(in(".sweep"));
+  if (!Held)
+    return Held.takeError();
+  Lock.emplace(std::move(*Held));
+  if (Error E = check(Identity))
+    return E;
   if (Error E = removeFolder(Part))
     return E;
-  if (std::error_code Code = sys::fs::create_directories(Part))
+  if (std::error_code Code = sys::fs::create_directory(Part))
     return fileError(Part, Code);
-  IsClaimed = true;
-  if (Before)
+  if (IsOwn)
     return Error::success();
   if (Error E = writeFile(begun(".sweep"), /*ShowsProgress=*/false,
                           [&](raw_ostream &OS) { OS << Identity; }))
@@ -109,35 +132,38 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
   return !Job.engine().hasErrors();
 }
 
+Error checkPoints(const Sweep &S, const EmitPointsOptions &Options) {
+  return PointsFolder(Options.Folder).check(identityOf(S, Options.Backends));
+}
+
 Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
                                    Database &DB,
                                    const EmitPointsOptions &Options,
+                                   function_ref<void(size_t, size_t)> Progress,
                                    DiagnosticEngine &Diags) {
   PointsFolder Folder(Options.Folder);
   if (Error E = Folder.claim(identityOf(S, Options.Backends)))
     return E;
-  Expected<std::vector<Database::KeptPoint>> Points = DB.kept();
+  Expected<std::vector<int64_t>> Points = DB.kept();
   if (!Points)
     return Points.takeError();
   EmittedPoints Out;
   SharedFiles Shared;
-  for (const auto &[Index, P] : enumerate(*Points)) {
-    const std::string Name = std::to_string(P.Id);
-    if (P.IsEmitted && sys::fs::is_directory(Folder.in(Name))) {
+  for (const auto &[Index, Id] : enumerate(*Points)) {
+    const std::string Name = std::to_string(Id);
+    if (sys::fs::is_directory(Folder.in(Name))) { // it is whole
       ++Out.Before;
       if (Error E = Shared.learn(Folder.in(Name)))
         return E;
       continue;
     }
-    if (Error E = removeFolder(Folder.in(Name))) // of a run that was killed
-      return E;
-    CompiledJob &Job = replay(Session, S, P.Id, Options.AreOfSweep);
+    CompiledJob &Job = replay(Session, S, Id, Options.AreOfSweep);
     if (!emitPoint(Session, Job, Options, sys::path::stem(S.Job),
                    Folder.begun(Name))) {
       if (Error E = removeFolder(Folder.begun(Name)))
         return E;
       if (Out.Refused++ == 0) {
-        Out.FirstRefused = P.Id;
+        Out.FirstRefused = Id;
         Diags = std::move(Job.engine());
       }
     } else {
@@ -145,14 +171,12 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
         return E;
       if (Error E = Folder.place(Name))
         return E;
-      if (Error E = DB.noteEmitted(P.Id))
-        return E;
       if (Error E = Shared.learn(Folder.in(Name)))
         return E;
       ++Out.Count;
     }
     Session.forget(Job);
-    Options.Progress(Index + 1, Points->size());
+    Progress(Index + 1, Points->size());
   }
   if (Shared.hasScript()) {
     if (Error E = writeRunScript(Folder.begun("run.sh"), Options.Folder,

@@ -15,7 +15,6 @@ struct EmitPointsOptions {
   std::vector<std::string> Backends; ///< as compile's --emit; or none
   bool AreOfSweep = false; ///< the blocks are those of the `sweep` section
   unsigned Threads = 0;
-  llvm::function_ref<void(size_t Done, size_t Of)> Progress;
 };
 
 /// How that ended.
@@ -27,14 +26,18 @@ struct EmittedPoints {
   std::optional<int64_t> FirstRefused;
 };
 
+/// An error if the folder is another sweep's, before there are points to emit.
+llvm::Error checkPoints(const Sweep &S, const EmitPointsOptions &Options);
+
 /// Emits the points of \p DB that are not emitted yet, so what was interrupted
 /// goes on. A folder has all files of its point, or is not there. \p Diags gets
 /// the messages of the first point that is refused, of which \p Session has the
 /// sources. An error if the folder is of another sweep, or can't be written.
-llvm::Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
-                                         Database &DB,
-                                         const EmitPointsOptions &Options,
-                                         DiagnosticEngine &Diags);
+llvm::Expected<EmittedPoints>
+emitPoints(Compiler &Session, const Sweep &S, Database &DB,
+           const EmitPointsOptions &Options,
+           llvm::function_ref<void(size_t Done, size_t Of)> Progress,
+           DiagnosticEngine &Diags);
 
 } // namespace foretrace::sweep
 

@@ -37,15 +37,25 @@ SweepRequest makeRequest() {
   return R;
 }
 
-void Tally::reduce(const Choice &By) {
-  if (By.Keeps == SweepSpec::Kept::All)
-    return;
-  Chooser Own(By);
+std::vector<Chooser::Point> Tally::points(const Chooser &C) const {
   std::vector<Chooser::Point> Points;
+  Points.reserve(Accepted.size());
   for (const auto &[Row, Id] : enumerate(Accepted))
-    Points.push_back(Own.pointOf(
+    Points.push_back(C.pointOf(
         Id, [&, Row = Row](size_t Metric) { return Metrics[Metric][Row]; }));
-  const std::vector<int64_t> Dropped = Own.add(std::move(Points));
+  return Points;
+}
+
+void Tally::reduce(const Choice &ByBest, const Choice &Kept) {
+  if (ByBest.hasGoal()) {
+    Chooser First(ByBest);
+    First.add(points(First));
+    Best = First.kept();
+  }
+  if (Kept.Keeps == SweepSpec::Kept::All)
+    return;
+  Chooser Own(Kept);
+  const std::vector<int64_t> Dropped = Own.add(points(Own));
   const DenseSet<int64_t> Gone(Dropped.begin(), Dropped.end());
   size_t To = 0;
   for (size_t Row = 0; Row < Accepted.size(); ++Row) {
@@ -62,7 +72,8 @@ void Tally::reduce(const Choice &By) {
 }
 
 Engine::Engine(const Sweep &S)
-    : S(S), P(S.Space), By(Choice::of(S.Space.spec())) {}
+    : S(S), P(S.Space), Best(Choice::best(S.Space.spec())),
+      Kept(Choice::of(S.Space.spec())) {}
 
 int64_t Engine::units() const {
   return S.Space.size() / UnitSize + (S.Space.size() % UnitSize != 0);
@@ -142,7 +153,7 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
     auto Result = std::make_shared<Tally>();
     Running.push_back({Unit, Result, Pool.async([&All, this, Unit, Result] {
                          *Result = All.run(Unit * UnitSize, pointsOf(Unit));
-                         Result->reduce(By);
+                         Result->reduce(Best, Kept);
                        })});
     if (Running.size() == MaxRunning)
       GoesOn = TakeFirst();

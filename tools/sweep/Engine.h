@@ -39,16 +39,22 @@ inline void addRejected(Rejection &To, int64_t Point, int64_t Count = 1) {
 /// What became of some points.
 struct Tally {
   int64_t NumAccepted = 0;
+  /// The best of them, if the sweep says what that is.
+  std::vector<Chooser::Point> Best;
   /// Those of them that are kept.
   std::vector<int64_t> Accepted;
   /// By metric, in the order of `metricsOf`: of each of these.
   std::vector<std::vector<int64_t>> Metrics;
   std::map<Reason, Rejection> Rejected;
+  /// Files that were read for it, and digests of what was in them.
+  std::map<std::string, std::string> Files;
   /// Numeric axes, by which something was decided or measured so far.
   std::vector<size_t> Effective;
 
-  /// Leaves what is chosen of its own points.
-  void reduce(const Choice &By);
+  /// The points as \p C compares them.
+  std::vector<Chooser::Point> points(const Chooser &C) const;
+  /// Finds the best, and leaves what is chosen of its own points.
+  void reduce(const Choice &Best, const Choice &Kept);
 };
 
 /// One part of a sweep that several processes do.
@@ -94,7 +100,7 @@ public:
 private:
   const Sweep &S;
   const Plan P;
-  const Choice By;
+  const Choice Best, Kept;
 };
 
 } // namespace foretrace::sweep

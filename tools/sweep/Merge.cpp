@@ -87,7 +87,8 @@ static Error fill(Connection &C, ArrayRef<std::string> Shards) {
     // `WHERE true` tells the conflict clause from a join.
     if (Error E = C.run("BEGIN; INSERT INTO metrics SELECT * FROM "
                         "shard.metrics; INSERT INTO units SELECT * FROM "
-                        "shard.units; " +
+                        "shard.units; INSERT OR IGNORE INTO files SELECT * "
+                        "FROM shard.files; " +
                         insertRejection("SELECT * FROM shard.rejections WHERE "
                                         "true") +
                         "; COMMIT; DETACH shard"))

@@ -84,8 +84,11 @@ PointFilter::PointFilter(const Sweep &S, const Plan &P, const PointBlock &Block)
         K.Id == ir::KeyId::SweepAxis && AxisKeys[K.Block].Inner;
     return IsInner ? *AxisKeys[K.Block].Inner + 1 : 0;
   });
-  for (const size_t C : AxisConditions)
-    Spans.push_back(spanAt(P, Depths[Spec.Conditions[C].Holds.Index]));
+  size_t Depth = 0; // of this condition and those before: one is the reason
+  for (const size_t C : AxisConditions) {
+    Depth = std::max(Depth, Depths[Spec.Conditions[C].Holds.Index]);
+    Spans.push_back(spanAt(P, Depth));
+  }
   for (const Formulas *F : {&OfPoints, &Measures})
     for (const ir::ExprCode::Leaf &L : F->leaves())
       if (L.Key.Id != ir::KeyId::SweepAxis &&

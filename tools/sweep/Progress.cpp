@@ -52,7 +52,7 @@ void ProgressPrinter::show(const Summary &At) {
       static_cast<double>(At.Points - *Before) / std::max(Seconds, 1e-3);
   const double Left =
       Rate > 0 ? static_cast<double>(Points - At.Points) / Rate : 0;
-  const bool IsBest = !At.Best.choice().By.empty() && !At.Best.kept().empty();
+  const bool IsBest = !At.Best.kept().empty();
   if (IsJSON) {
     json::OStream J(errs());
     J.object([&] {

@@ -11,28 +11,9 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-/// What the sweep calls best.
-static Choice bestOf(const SweepSpec &S) {
-  Choice C = {SweepSpec::Kept::Top, 1, {}};
-  if (S.Best)
-    C.By.push_back(goalOf(S, *S.Best));
-  return C;
-}
-
 Summary::Summary(const Sweep &S)
-    : Kept(Choice::of(S.Space.spec())), Best(bestOf(S.Space.spec())),
+    : Kept(Choice::of(S.Space.spec())), Best(Choice::best(S.Space.spec())),
       HasEffect(S.Space.axes().size()) {}
-
-/// Adds the rows of \p T; returns those that are not chosen.
-static std::vector<int64_t> addTo(Chooser &C, const Tally &T) {
-  std::vector<Chooser::Point> Points;
-  if (!C.keepsAll() && !C.choice().By.empty())
-    for (const auto &[Row, Id] : enumerate(T.Accepted))
-      Points.push_back(C.pointOf(Id, [&, Row = Row](size_t Metric) {
-        return T.Metrics[Metric][Row];
-      }));
-  return C.add(std::move(Points));
-}
 
 std::vector<int64_t> Summary::add(const Tally &T, int64_t Of) {
   Points += Of;
@@ -41,8 +22,8 @@ std::vector<int64_t> Summary::add(const Tally &T, int64_t Of) {
     addRejected(Rejected[Why], R.Example, R.Count);
   for (const size_t Axis : T.Effective)
     HasEffect[Axis] = true;
-  addTo(Best, T);
-  return addTo(Kept, T);
+  Best.add(T.Best);
+  return Kept.keepsAll() ? std::vector<int64_t>() : Kept.add(T.points(Kept));
 }
 
 /// Adds what a database has already.
@@ -58,10 +39,14 @@ static Error resume(Database &DB, Summary &To) {
   for (const auto &[Why, R] : To.Rejected)
     To.Points += R.Count;
   To.IsResumed = To.Points != 0;
-  for (Chooser *C : {&To.Kept, &To.Best})
-    if (!C->choice().By.empty())
-      if (Expected<std::vector<int64_t>> Dropped = DB.choose(*C); !Dropped)
-        return Dropped.takeError();
+  if (Expected<std::vector<int64_t>> Dropped = DB.choose(To.Kept); !Dropped)
+    return Dropped.takeError();
+  if (!To.Best.choice().hasGoal())
+    return Error::success();
+  Expected<std::vector<Chooser::Point>> Best = DB.best();
+  if (!Best)
+    return Best.takeError();
+  To.Best.add(std::move(*Best));
   return Error::success();
 }
 
@@ -98,11 +83,8 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
 
 std::string digestOf(Compiler &Session, const Sweep &S) {
   SHA256 Hash;
-  const SourceMgr &Read = Session.sources().forRenderer();
-  for (unsigned I = 1; I <= Read.getNumBuffers(); ++I)
-    if (const MemoryBuffer *B = Read.getMemoryBuffer(I);
-        B->getBufferIdentifier() != CommandLineName)
-      Hash.update(B->getBuffer());
+  for (const auto &[Path, Digest] : filesRead(Session))
+    Hash.update(Path + " " + Digest + "\n");
   for (const std::string &Text : S.Options.Overrides)
     Hash.update(Text + "\n");
   for (unsigned I = 0; I < diag::NumDiagnostics; ++I)
@@ -144,7 +126,7 @@ void printSummary(const Sweep &S, const Summary &Of, raw_ostream &OS) {
     printPoint(S, Of.Kept, P, OS);
   if (Kept.size() > MaxLines)
     OS << formatv("{0,12} more\n", Kept.size() - MaxLines);
-  if (!Of.Best.choice().By.empty() && !Of.Best.kept().empty()) {
+  if (!Of.Best.kept().empty()) {
     OS << "best:\n";
     printPoint(S, Of.Best, Of.Best.kept().front(), OS);
   }
@@ -181,12 +163,23 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
   }
 }
 
-bool canBeSwept(const CompiledJob &Job) {
+/// Whether an error is one of the value that -D gives at \p Range, not of the
+/// key.
+static bool isOfValue(const SourceFiles &Sources, SourceRange Range) {
+  if (!Range.isValid() || Sources.name(Range.File) != CommandLineName)
+    return false;
+  const StringRef Before =
+      Sources.text(Range.File).str().take_front(Range.Begin);
+  return Before.substr(Before.rfind('\n') + 1).contains('=');
+}
+
+bool canBeSwept(const CompiledJob &Job, const SourceFiles &Sources) {
   static constexpr diag::Id OfValues[] = {
       diag::RequirementFailed, diag::OutsideDomain, diag::InexactDivision,
       diag::DivisionByZero, diag::IntegerOverflow};
-  return Job.spec() || all_of(Job.diagnostics(), [](const Diagnostic &D) {
-           return D.Level != Severity::Error || is_contained(OfValues, D.Id);
+  return Job.spec() || all_of(Job.diagnostics(), [&](const Diagnostic &D) {
+           return D.Level != Severity::Error || is_contained(OfValues, D.Id) ||
+                  isOfValue(Sources, D.Range);
          });
 }
 

@@ -15,9 +15,9 @@ struct Summary {
 
   int64_t Points = 0, Accepted = 0;
   std::map<Reason, Rejection> Rejected;
-  /// Of the points that are kept, unless all are.
+  /// The points that are kept, unless all are.
   Chooser Kept;
-  /// The best of them, by its own goal; empty if the sweep has none.
+  /// The best of all that are accepted; empty if the sweep has no goal.
   Chooser Best;
   /// By axis: whether it decides anything, as far as is known.
   std::vector<bool> HasEffect;
@@ -48,7 +48,7 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 
 /// Whether \p Job, of a point, can be swept: it is read, or refused for what
 /// another point may do better.
-bool canBeSwept(const CompiledJob &Job);
+bool canBeSwept(const CompiledJob &Job, const SourceFiles &Sources);
 /// The command that compiles it.
 std::string commandOf(const Sweep &S, int64_t Point);
 /// What the commands of all points begin with; options of the axes follow.

@@ -34,13 +34,16 @@ exit "$failed"
 
 Error writeRunScript(StringRef Script, StringRef Folder, StringRef Path) {
   // The script stands in the folder of points, mostly beside the database.
-  const bool IsBeside =
-      sys::path::parent_path(Folder) == sys::path::parent_path(Path);
-  SmallString<128> Database(IsBeside ? sys::path::filename(Path) : Path);
-  if (!IsBeside) {
-    if (std::error_code Code = sys::fs::make_absolute(Database))
-      return createStringError("`" + Path + "`: " + Code.message());
+  SmallString<128> Place(Folder), Database(Path);
+  for (SmallString<128> *P : {&Place, &Database}) {
+    if (std::error_code Code = sys::fs::make_absolute(*P))
+      return createStringError("`" + *P + "`: " + Code.message());
+    sys::path::remove_dots(*P, /*remove_dot_dot=*/true);
   }
+  const bool IsBeside =
+      sys::path::parent_path(Place) == sys::path::parent_path(Database);
+  if (IsBeside)
+    Database = sys::path::filename(Path);
   return writeFile(Script, /*ShowsProgress=*/false, [&](raw_ostream &OS) {
     OS << "#!/bin/sh\n"
           "# Runs the scripts of all points, with the arguments of this one, "

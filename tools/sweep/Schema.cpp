@@ -48,6 +48,7 @@ std::vector<Fact> factsOf(const Sweep &S) {
           {"where", Where},
           {"metrics", Metrics},
           {"keep", Choice::of(Spec).text()},
+          {"best", Choice::best(Spec).text()},
           {"points", std::to_string(S.Space.size())},
           {"shard", S.Of.text()},
           {"units", std::to_string(Engine(S).units())},
@@ -58,10 +59,12 @@ void writeSchema(const Sweep &S, raw_ostream &OS) {
   OS << "CREATE TABLE sweep (name TEXT PRIMARY KEY, value TEXT NOT NULL);\n"
         "CREATE TABLE axis_values (axis INTEGER, position INTEGER, value, "
         "PRIMARY KEY (axis, position)) WITHOUT ROWID;\n"
-        "CREATE TABLE units (unit INTEGER PRIMARY KEY, accepted INTEGER);\n"
+        "CREATE TABLE units (unit INTEGER PRIMARY KEY, accepted INTEGER, "
+        "best INTEGER, best_value INTEGER);\n"
+        "CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT) WITHOUT "
+        "ROWID;\n"
         "CREATE TABLE results (id INTEGER, script TEXT, ns REAL, PRIMARY KEY "
         "(id, script)) WITHOUT ROWID;\n"
-        "CREATE TABLE emitted (id INTEGER PRIMARY KEY);\n"
         "CREATE TABLE rejections (slug TEXT, key TEXT, count INTEGER, example "
         "INTEGER, PRIMARY KEY (slug, key)) WITHOUT ROWID;\n"
         "CREATE TABLE metrics (id INTEGER PRIMARY KEY";

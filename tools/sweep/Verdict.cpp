@@ -3,7 +3,9 @@
 #include "ir/SpecKeys.h"
 #include "passes/analyses/Metrics.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SHA256.h"
 
 using namespace llvm;
 
@@ -15,6 +17,22 @@ CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point,
   Options.EmitsOfSweep = EmitsOfSweep;
   append_range(Options.Overrides, S.Space.overridesOf(Point));
   return Session.read(S.Job, std::move(Options), S.Diags.cloneEmpty());
+}
+
+std::map<std::string, std::string> filesRead(Compiler &Session,
+                                             unsigned First) {
+  std::map<std::string, std::string> Files;
+  const SourceMgr &Read = Session.sources().forRenderer();
+  for (unsigned I = First; I <= Read.getNumBuffers(); ++I) {
+    const MemoryBuffer *B = Read.getMemoryBuffer(I);
+    if (!B || B->getBufferIdentifier().starts_with("<"))
+      continue; // of the command line, or of the library
+    SHA256 Hash;
+    Hash.update(B->getBuffer());
+    Files[B->getBufferIdentifier().str()] =
+        toHex(Hash.final(), /*LowerCase=*/true);
+  }
+  return Files;
 }
 
 namespace {

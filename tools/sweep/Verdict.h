@@ -16,6 +16,11 @@ namespace foretrace::sweep {
 CompiledJob &replay(Compiler &Session, const Sweep &S, int64_t Point,
                     bool EmitsOfSweep = false);
 
+/// The files on the disk that \p Session has read so far, from the \p First
+/// one on, by their paths: digests of what is in them.
+std::map<std::string, std::string> filesRead(Compiler &Session,
+                                             unsigned First = 1);
+
 /// What became of a point.
 struct PointVerdict {
   CompiledJob &Job; ///< with all that was reported

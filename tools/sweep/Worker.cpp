@@ -3,6 +3,7 @@
 #include "ir/SpecKeys.h"
 #include "passes/PassManager.h"
 #include "passes/analyses/Metrics.h"
+#include "tools/sweep/Verdict.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -101,6 +102,7 @@ void Worker::read(int64_t OuterPoint) {
   if (!Session || ++Reads > MaxReads) {
     Session = std::make_unique<Compiler>();
     Reads = 0;
+    FirstUnread = 1;
   }
   Structures.clear();
   Outer = OuterPoint;
@@ -117,6 +119,8 @@ void Worker::read(int64_t OuterPoint) {
     appendOverrides(S.Space.axes()[Of.Axis], 0, Options.Overrides);
   CompiledJob &Job =
       Session->read(S.Job, std::move(Options), S.Diags.cloneEmpty());
+  Read.merge(filesRead(*Session, FirstUnread));
+  FirstUnread = Session->sources().forRenderer().getNumBuffers() + 1;
   Refused.reset();
   if (const ir::Spec *Stated = Job.spec()) {
     if (!Base || !isSplitAlike(*Base, *Stated))
@@ -356,6 +360,7 @@ Tally Worker::run(int64_t First, int64_t Count) {
     First += OfJob;
   }
   flush();
+  Out.Files = std::exchange(Read, {});
   for (const auto &[Index, Of] : enumerate(P.Inner))
     if (HasEffect[Index] || Filter.reads(Index))
       Out.Effective.push_back(Of.Axis);

@@ -56,7 +56,9 @@ private:
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict
   std::vector<bool> HasEffect; ///< by inner axis
   std::unique_ptr<Compiler> Session;
-  unsigned Reads = 0; ///< of this session
+  unsigned Reads = 0;                      ///< of this session
+  unsigned FirstUnread = 1;                ///< of its texts
+  std::map<std::string, std::string> Read; ///< files, since the last run
 
   int64_t Outer = -1;                             ///< of the job that was read
   int64_t Origin = 0;                             ///< its least point
