@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -18,8 +19,8 @@ using ir::ExprOp;
 static constexpr size_t MaxValues = size_t(1) << 20;
 /// Of axes before one that depends on them.
 static constexpr size_t MaxCombinations = size_t(1) << 16;
-/// Series of powers or divisors that an axis depends on.
-static constexpr size_t MaxSeries = size_t(1) << 12;
+/// Numbers that are tried for the divisors that an axis depends on.
+static constexpr int64_t MaxTried = int64_t(1) << 28;
 /// Its root is searched for divisors.
 static constexpr int64_t MaxDivided = int64_t(1) << 40;
 
@@ -243,8 +244,9 @@ bool AxisValues::findDependent() {
   }
   // Ranges overlap: of one that grows with an axis only the ends count.
   std::map<int64_t, int64_t> Ranges; // the last number by the first
-  std::set<std::pair<int64_t, int64_t>> Seen;
+  std::set<std::tuple<Series, int64_t, int64_t>> Seen;
   std::vector<int64_t> Found;
+  int64_t Tried = 0;
   for (; !Points.atEnd(); Points.next()) {
     size_t Next = 0;
     auto At = [&](const Value &V) {
@@ -257,9 +259,11 @@ bool AxisValues::findDependent() {
       if (E.Of == Series::One || E.Of == Series::Range) {
         int64_t &Until = Ranges.try_emplace(First, Last).first->second;
         Until = std::max(Until, Last);
-      } else if (Seen.emplace(First, Last).second) {
-        if (Seen.size() > MaxSeries) {
-          Diags.report(E.Range, diag::AxisReadsTooMuch, MaxSeries);
+      } else if (Seen.emplace(E.Of, First, Last).second) {
+        if (E.Of == Series::Divisors)
+          Tried += static_cast<int64_t>(std::sqrt(static_cast<double>(First)));
+        if (Tried > MaxTried) {
+          Diags.report(E.Range, diag::AxisReadsTooMuch, Seen.size());
           return false;
         }
         if (!expand(E, First, Last, Found))
