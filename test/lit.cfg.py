@@ -29,6 +29,9 @@ config.substitutions += [
 
 if config.sanitizers:
     config.available_features.add("sanitizers")
+    # Allocators of LLVM poison what they have free where our code uses them, but
+    # LLVM's own, which is not instrumented, takes it without a word.
+    config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0"
 if config.fuzzers:
     config.available_features.add("fuzzers")
 if config.assertions:
