@@ -21,10 +21,6 @@ static std::string pathIn(StringRef Folder, const Twine &Name) {
   return Path.str().str();
 }
 
-static Error fileError(StringRef Path, std::error_code Code) {
-  return createStringError("`" + Path + "`: " + Code.message());
-}
-
 /// If it is there.
 static Error removeFolder(StringRef Path) {
   if (!sys::fs::exists(Path))

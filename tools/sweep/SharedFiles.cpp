@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-static Error fileError(StringRef Path, std::error_code Code) {
+Error fileError(StringRef Path, std::error_code Code) {
   return createStringError("`" + Path + "`: " + Code.message());
 }
 

@@ -28,6 +28,9 @@ private:
   bool HasScript = false;
 };
 
+/// What the system says of the file at \p Path.
+llvm::Error fileError(llvm::StringRef Path, std::error_code Code);
+
 /// The regular files in \p Folder, at any depth, sorted.
 llvm::Expected<std::vector<std::string>> filesIn(llvm::StringRef Folder);
 
