@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Database.h"
+#include "tools/sweep/Digest.h"
 #include "tools/sweep/Schema.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +9,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace llvm;
 
@@ -51,10 +51,7 @@ Error Database::checkFiles() {
   for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
     const StringRef Path = Rows->textAt(0);
     const auto Text = MemoryBuffer::getFile(Path);
-    SHA256 Hash;
-    if (Text)
-      Hash.update((*Text)->getBuffer());
-    if (!Text || toHex(Hash.final(), /*LowerCase=*/true) != Rows->textAt(1))
+    if (!Text || digestOf((*Text)->getBuffer()) != Rows->textAt(1))
       return C.failure("is of another sweep: `" + Path +
                        "` has changed; say another file with -o, or remove it");
   }
@@ -104,17 +101,9 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
 }
 
 Expected<Database> Database::openExisting(StringRef Path) {
-  if (!sys::fs::exists(Path))
-    return createStringError("`" + Path + "`: there is no such file");
-  Expected<Connection> C = Connection::open(Path, Connection::Mode::Read);
+  Expected<Connection> C = openToRead(Path);
   if (!C)
     return C.takeError();
-  Expected<int64_t> Own =
-      C->number("SELECT count(*) FROM sqlite_master WHERE name = 'sweep'");
-  if (!Own)
-    return Own.takeError();
-  if (*Own == 0)
-    return createStringError("`" + Path + "`: is no database of a sweep");
   return Database(std::move(*C));
 }
 
@@ -122,7 +111,7 @@ Expected<Database> Database::openToCollect(StringRef Path) {
   Expected<WriteLock> Lock = WriteLock::take(Path);
   if (!Lock)
     return Lock.takeError();
-  if (Expected<Database> IsThere = openExisting(Path); !IsThere)
+  if (Expected<Connection> IsThere = openToRead(Path); !IsThere)
     return IsThere.takeError();
   Expected<Connection> C = Connection::open(Path, Connection::Mode::Write);
   if (!C)

@@ -163,11 +163,9 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
         Diags = std::move(Job.engine());
       }
     } else {
-      if (Error E = Shared.link(Folder.begun(Name)))
+      if (Error E = Shared.link(Folder.begun(Name), Folder.in(Name)))
         return E;
       if (Error E = Folder.place(Name))
-        return E;
-      if (Error E = Shared.learn(Folder.in(Name)))
         return E;
       ++Out.Count;
     }

@@ -11,10 +11,7 @@ namespace foretrace::sweep {
 
 /// The table `sweep`.
 static Expected<StringMap<std::string>> readFacts(StringRef Path) {
-  Expected<Database> IsThere = Database::openExisting(Path);
-  if (!IsThere)
-    return IsThere.takeError();
-  Expected<Connection> C = Connection::open(Path, Connection::Mode::Read);
+  Expected<Connection> C = openToRead(Path);
   if (!C)
     return C.takeError();
   Expected<Statement> Rows = C->prepare("SELECT name, value FROM sweep");

@@ -44,10 +44,7 @@ int64_t PlotData::Front::interval() const {
 
 Expected<std::unique_ptr<PlotData>> PlotData::open(StringRef Path,
                                                    PlotColumns Of) {
-  Expected<Database> IsThere = Database::openExisting(Path);
-  if (!IsThere)
-    return IsThere.takeError();
-  Expected<Connection> C = Connection::open(Path, Connection::Mode::Read);
+  Expected<Connection> C = openToRead(Path);
   if (!C)
     return C.takeError();
   std::unique_ptr<PlotData> D(new PlotData(std::move(*C), std::move(Of)));

@@ -4,10 +4,26 @@
 #include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
 namespace foretrace::sweep {
+
+Expected<Connection> openToRead(StringRef Path) {
+  if (!sys::fs::exists(Path))
+    return createStringError("`" + Path + "`: there is no such file");
+  Expected<Connection> C = Connection::open(Path, Connection::Mode::Read);
+  if (!C)
+    return C.takeError();
+  Expected<int64_t> Own =
+      C->number("SELECT count(*) FROM sqlite_master WHERE name = 'sweep'");
+  if (!Own)
+    return Own.takeError();
+  if (*Own == 0)
+    return createStringError("`" + Path + "`: is no database of a sweep");
+  return C;
+}
 
 std::string quoted(StringRef Text, char Quote) {
   std::string Out(1, Quote);

@@ -10,6 +10,9 @@
 
 namespace foretrace::sweep {
 
+/// The database of a sweep, to be read. An error if there is none at \p Path.
+llvm::Expected<Connection> openToRead(llvm::StringRef Path);
+
 /// \p Text between \p Quote, as SQL has it.
 std::string quoted(llvm::StringRef Text, char Quote);
 

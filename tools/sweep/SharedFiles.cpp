@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/SharedFiles.h"
+#include "tools/sweep/Digest.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace llvm;
 
@@ -27,47 +27,49 @@ Expected<std::vector<std::string>> filesIn(StringRef Folder) {
   return Files;
 }
 
-static Expected<std::string> digestOfFile(StringRef Path) {
-  const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
-      MemoryBuffer::getFile(Path, /*IsText=*/false,
-                            /*RequiresNullTerminator=*/false);
-  if (!Text)
-    return fileError(Path, Text.getError());
-  SHA256 Hash;
-  Hash.update((*Text)->getBuffer());
-  return toHex(Hash.final());
+/// Hands each file in \p Folder with the digest of what is in it to \p Take.
+static Error
+forEachFile(StringRef Folder,
+            function_ref<Error(const std::string &, std::string)> Take) {
+  Expected<std::vector<std::string>> Files = filesIn(Folder);
+  if (!Files)
+    return Files.takeError();
+  for (const std::string &F : *Files) {
+    const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
+        MemoryBuffer::getFile(F, /*IsText=*/false,
+                              /*RequiresNullTerminator=*/false);
+    if (!Text)
+      return fileError(F, Text.getError());
+    if (Error E = Take(F, digestOf((*Text)->getBuffer())))
+      return E;
+  }
+  return Error::success();
+}
+
+void SharedFiles::add(const std::string &Path, std::string Digest) {
+  HasScript |= StringRef(Path).ends_with(".sh");
+  Known.try_emplace(std::move(Digest), Path);
 }
 
 Error SharedFiles::learn(StringRef Point) {
-  Expected<std::vector<std::string>> Files = filesIn(Point);
-  if (!Files)
-    return Files.takeError();
-  for (const std::string &F : *Files) {
-    Expected<std::string> Digest = digestOfFile(F);
-    if (!Digest)
-      return Digest.takeError();
-    Known.try_emplace(*Digest, F);
-    HasScript |= StringRef(F).ends_with(".sh");
-  }
-  return Error::success();
+  return forEachFile(Point, [&](const std::string &F, std::string Digest) {
+    add(F, std::move(Digest));
+    return Error::success();
+  });
 }
 
-Error SharedFiles::link(StringRef Beside) {
-  Expected<std::vector<std::string>> Files = filesIn(Beside);
-  if (!Files)
-    return Files.takeError();
-  for (const std::string &F : *Files) {
-    Expected<std::string> Digest = digestOfFile(F);
-    if (!Digest)
-      return Digest.takeError();
-    const auto It = Known.find(*Digest);
+Error SharedFiles::link(StringRef Begun, StringRef Point) {
+  return forEachFile(Begun, [&](const std::string &F, std::string Digest) {
+    const auto It = Known.find(Digest);
     const std::string Link = F + ".link";
-    if (It == Known.end() || sys::fs::create_hard_link(It->second, Link))
-      continue;
-    if (std::error_code Code = sys::fs::rename(Link, F))
-      return fileError(F, Code);
-  }
-  return Error::success();
+    std::error_code Code;
+    if (It != Known.end() && !sys::fs::create_hard_link(It->second, Link))
+      Code = sys::fs::rename(Link, F);
+    // It will lie there once all files of the point are whole.
+    add((Point + StringRef(F).drop_front(Begun.size())).str(),
+        std::move(Digest));
+    return Code ? fileError(F, Code) : Error::success();
+  });
 }
 
 } // namespace foretrace::sweep

@@ -16,14 +16,17 @@ class SharedFiles {
 public:
   /// Learns the files of a point, which stay where they are.
   llvm::Error learn(llvm::StringRef Point);
-  /// Makes those files in \p Beside that are known links to them. Where the
-  /// file system has no links they stay as they are.
-  llvm::Error link(llvm::StringRef Beside);
+  /// Makes those files in \p Begun that are known links to them, and learns the
+  /// others, which will be in \p Point. Where the file system has no links they
+  /// stay as they are.
+  llvm::Error link(llvm::StringRef Begun, llvm::StringRef Point);
 
   /// Whether one of them is a script.
   bool hasScript() const { return HasScript; }
 
 private:
+  void add(const std::string &Path, std::string Digest);
+
   llvm::StringMap<std::string> Known; ///< paths by digests of what is in them
   bool HasScript = false;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Shell.h"
+#include "backends/CommandLine.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -17,10 +18,7 @@ std::string quoted(StringRef Word) {
                                   "_-./=:,+%";
   if (!Word.empty() && Word.find_first_not_of(Plain) == StringRef::npos)
     return Word.str();
-  std::string Out = "'";
-  for (const char C : Word)
-    Out += C == '\'' ? "'\\''" : std::string(1, C);
-  return Out + "'";
+  return shellQuoted(Word);
 }
 
 std::string quoted(ArrayRef<std::string> Command) {

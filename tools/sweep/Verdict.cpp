@@ -2,10 +2,9 @@
 #include "tools/sweep/Verdict.h"
 #include "ir/SpecKeys.h"
 #include "passes/analyses/Metrics.h"
+#include "tools/sweep/Digest.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace llvm;
 
@@ -27,10 +26,7 @@ std::map<std::string, std::string> filesRead(Compiler &Session,
     const MemoryBuffer *B = Read.getMemoryBuffer(I);
     if (!B || B->getBufferIdentifier().starts_with("<"))
       continue; // of the command line, or of the library
-    SHA256 Hash;
-    Hash.update(B->getBuffer());
-    Files[B->getBufferIdentifier().str()] =
-        toHex(Hash.final(), /*LowerCase=*/true);
+    Files[B->getBufferIdentifier().str()] = digestOf(B->getBuffer());
   }
   return Files;
 }
