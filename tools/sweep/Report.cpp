@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
 #include "passes/analyses/Metrics.h"
+#include "tools/sweep/Digest.h"
 #include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace llvm;
 
@@ -82,15 +82,15 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
 }
 
 std::string digestOf(Compiler &Session, const Sweep &S) {
-  SHA256 Hash;
+  std::string Text;
   for (const auto &[Path, Digest] : filesRead(Session))
-    Hash.update(Path + " " + Digest + "\n");
-  for (const std::string &Text : S.Options.Overrides)
-    Hash.update(Text + "\n");
+    Text += Path + " " + Digest + "\n";
+  for (const std::string &Override : S.Options.Overrides)
+    Text += Override + "\n";
   for (unsigned I = 0; I < diag::NumDiagnostics; ++I)
     if (const auto Id = static_cast<diag::Id>(I); S.Diags.isAllowed(Id))
-      Hash.update(getDiagnosticInfo(Id).Slug.str() + "\n");
-  return toHex(Hash.final(), /*LowerCase=*/true);
+      Text += getDiagnosticInfo(Id).Slug.str() + "\n";
+  return digestOf(Text);
 }
 
 /// Of all points.
@@ -154,11 +154,16 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
   for (const auto &[Why, R] : Rows) {
     const PointVerdict V = judge(Session, S, R.Example);
     const Diagnostic *First = firstError(V);
-    OS << formatv("{0,5:f1} %  {1,12}  {2}{3}: {4} (point {5})\n",
+    std::string Nearest;
+    for (const Diagnostic &Note :
+         First ? First->Notes : std::vector<Diagnostic>())
+      if (Note.Id == diag::NearestLegal)
+        Nearest += "; " + Note.text();
+    OS << formatv("{0,5:f1} %  {1,12}  {2}{3}: {4} (point {5}){6}\n",
                   shareOf(R.Count, Of), R.Count,
                   getDiagnosticInfo(Why.Reported).Slug,
                   Why.Key.empty() ? "" : " (" + Why.Key + ")",
-                  First ? First->text() : "", R.Example);
+                  First ? First->text() : "", R.Example, Nearest);
     Session.forget(V.Job);
   }
 }
