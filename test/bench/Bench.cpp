@@ -10,6 +10,7 @@
 #include "passes/PassManager.h"
 #include "passes/Structure.h"
 #include "tools/compiler/CompiledJob.h"
+#include "tools/compiler/Compiler.h"
 #include "tools/sweep/Engine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -205,17 +206,16 @@ BENCHMARK_CAPTURE(evaluateColumns, deepseek_v3,
 /// Points a second of a sweep over 12 million of GPT-175B, or over some of
 /// DeepSeek-V3, on as many threads as the argument says.
 static void sweepJob(benchmark::State &State, const char *Job,
-                     const std::vector<std::string> &Axes) {
+                     const char *Axes) {
   SweepRequest Request = sweep::makeRequest();
-  for (const std::string &Axis : Axes)
-    Request.Entries.push_back({"sweep", Axis});
+  Request.File = Axes;
   Compiler Session;
   DiagnosticEngine Diags;
   std::optional<SweepSpec> Spec = Session.readSweep(Job, {}, Request, Diags);
   if (!Spec)
     return State.SkipWithError("the axes are refused");
   const sweep::Sweep S = {
-      Job, {}, {}, llvm::cantFail(sweep::Space::make(std::move(*Spec))), {}};
+      Job, {}, {}, llvm::cantFail(sweep::Space::make(std::move(*Spec)))};
   int64_t Accepted = 0;
   for (auto _ : State)
     sweep::Engine(S).run({}, static_cast<unsigned>(State.range(0)),
@@ -226,36 +226,15 @@ static void sweepJob(benchmark::State &State, const char *Job,
   State.SetItemsProcessed(State.iterations() * S.Space.size());
   State.counters["accepted"] = static_cast<double>(Accepted);
 }
-static const std::vector<std::string> AxesOfGpt = {
-    "parallel.world=powers(64,8192)",
-    "parallel.tp=1,2,4,8",
-    "parallel.pp=divisors(96)",
-    "parallel.vpp=1,2,3,4,6,8",
-    "parallel.cp=1,2,4",
-    "train.micro_batch=1,2,3,4,6,8",
-    "train.global_batch=powers(256,8192)",
-    "train.sequence=powers(256,2048)",
-    "train.recompute=none,selective,full",
-    "parallel.zero=0,1,2,3"};
-static const std::vector<std::string> AxesOfDeepSeek = {
-    "parallel.world=powers(256,8192)",
-    "parallel.tp=1,2,4,8",
-    "parallel.ep=powers(1,256)",
-    "parallel.etp=1,2",
-    "parallel.cp=1,2",
-    "train.micro_batch=1,2,4",
-    "train.global_batch=1920,3840,7680,15360",
-    "train.sequence=powers(1024,65536)",
-    "train.recompute=none,selective,full"};
 BENCHMARK_CAPTURE(sweepJob, gpt_175b, FORETRACE_EXAMPLES "/gpt-175b.fore",
-                  AxesOfGpt)
+                  FORETRACE_BENCH "/gpt-175b-axes.toml")
     ->Arg(1)
     ->Arg(2)
     ->Iterations(1)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(sweepJob, deepseek_v3, FORETRACE_EXAMPLES "/deepseek-v3.fore",
-                  AxesOfDeepSeek)
+                  FORETRACE_BENCH "/deepseek-v3-axes.toml")
     ->Arg(1)
     ->Arg(2)
     ->Iterations(1)

@@ -19,6 +19,7 @@ JOB = str(SOURCE / "docs/examples/gpt-175b.fore")
 LARGE = str(SOURCE / "test/bench/large.fore")
 SKELETONS = str(SOURCE / "test/bench/skeletons.fore")
 CHAKRA = str(SOURCE / "test/bench/chakra.fore")
+AXES = "--axes=" + str(SOURCE / "test/bench/gpt-175b-axes.toml")
 BALANCED = str(SOURCE / "test/bench/balanced.fore")
 ONE_RANK = [SKELETONS, "-Dpods=64", '-Dranks="0"']
 THREE_RANKS = [CHAKRA, "-Ddp=65536", '-Dranks="0,17,1048575"']
@@ -114,6 +115,35 @@ def checked(tool):
         return size, size / wall * 1000
 
 
+def sweeps(tool):
+    """Prints a row for each sweep: what it costs to write, and to have more."""
+    print("\n| sweep | points | median | points/s | peak memory |\n"
+          "|---|---|---|---|---|")
+    command = [tool, "sweep", JOB, AXES, "--quiet"]
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
+        rows = {
+            "a quarter, one thread": [
+                2985984, "-Dtrain.sequence=256", "--threads=1"],
+            "all, one thread": [11943936, "--threads=1"],
+            "all, two threads": [11943936, "--threads=2"],
+            "all, to a file": [11943936, "--threads=2", "-o", f"{name}/all.db"],
+            "all, the Pareto front to a file": [
+                11943936, "--threads=2", "--where=memory <= 80 GB",
+                "--keep=pareto(memory, bubble, messages)",
+                "-o", f"{name}/front.db"],
+        }
+        for row, (points, *options) in rows.items():
+            samples = []
+            for _ in range(3):
+                for left in pathlib.Path(name).iterdir():
+                    left.unlink()
+                samples.append(measure([*command, *options]))
+            wall = statistics.median(wall for wall, _ in samples)
+            memory = max(memory for _, memory in samples)
+            print(f"| {row} | {points:,} | {wall / 1000:.1f} s "
+                  f"| {points / wall / 1000:.1f} million | {memory:.0f} MiB |")
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -163,6 +193,7 @@ def main():
     for (kind, job), memory in zip(SETS, memories):
         for place in dict.fromkeys((MEMORY, tempfile.gettempdir())):
             many_files(place, tool, kind, job, memory)
+    sweeps(tool)
     print("\nA trace of {:.0f} MB is checked at {:.0f} MB/s."
           .format(*checked(tool)))
 
