@@ -20,8 +20,7 @@ static int64_t saturatingAdd(int64_t A, int64_t B) {
   return llvm::checkedAdd(A, B).value_or(INT64_MAX);
 }
 
-static int64_t rowCount(const Table &T) {
-  const RowCount Rows = T.rowCount();
+static int64_t orMost(RowCount Rows) {
   return Rows.isOverflow() ? INT64_MAX : Rows.value();
 }
 
@@ -41,7 +40,8 @@ private:
   bool canKeep(const Stated<int64_t> &Kept, int64_t Of);
   void keepMicroBatches(const Stated<int64_t> &Kept);
   void keepLastLayers(const Stated<int64_t> &Kept);
-  Part cutPart(const Part &P, int64_t Layers);
+  int64_t layersIn(const Period &P) const;
+  Part cutPart(const Part &P, int64_t Layers) const;
   void adaptBody(std::vector<Row> &Body, int64_t Times);
   bool isDropped(const Row &R, int64_t Times);
   void adaptRow(Row &R, int64_t Occurrence, int64_t Times);
@@ -104,37 +104,39 @@ void Applier::requireMatches() {
   }
 }
 
-static int64_t layersIn(const std::vector<Row> &Body) {
-  return llvm::count_if(Body, [](const Row &R) { return R.EndsLayer; });
+static bool isLayer(const std::vector<Row> &Body) {
+  return !Body.empty() && Body.back().EndsLayer;
+}
+
+int64_t Applier::layersIn(const Period &P) const {
+  int64_t Layers = 0;
+  for (const Run &R : P.Runs)
+    if (isLayer(Out.Table.Bodies[R.Body]))
+      Layers = saturatingAdd(Layers, R.Repeat);
+  return Layers;
 }
 
 /// \p P with its first \p Layers layers, and what is in no layer.
-Part Applier::cutPart(const Part &P, int64_t Layers) {
+Part Applier::cutPart(const Part &P, int64_t Layers) const {
   Part Cut;
   Cut.IsMicroBatch = true;
-  for (const Run &R : P.Runs) {
-    const int64_t InBody = layersIn(Out.Table.Bodies[R.Body]);
-    if (InBody == 0) {
-      Cut.Runs.push_back(R);
+  for (const Period &Whole : P.Periods) {
+    const int64_t InPeriod = layersIn(Whole);
+    if (InPeriod == 0) {
+      Cut.Periods.push_back(Whole);
       continue;
     }
-    const int64_t Whole = std::min(R.Repeat, Layers / InBody);
-    if (Whole > 0)
-      Cut.Runs.push_back({R.Body, Whole});
-    Layers -= Whole * InBody;
-    if (Whole == R.Repeat || Layers >= InBody)
+    const int64_t Periods = std::min(Whole.Repeat, Layers / InPeriod);
+    if (Periods > 0)
+      Cut.Periods.push_back({Whole.Runs, Periods});
+    Layers -= Periods * InPeriod;
+    if (Periods == Whole.Repeat)
       continue;
-    // The first layers of a body, and what follows the last.
-    std::vector<Row> Rows;
-    int64_t Before = 0;
-    for (const Row &Row : Out.Table.Bodies[R.Body]) {
-      if (Before < Layers || Before == InBody)
-        Rows.push_back(Row);
-      Before += Row.EndsLayer;
-    }
-    Layers = 0;
-    if (!Rows.empty())
-      Cut.Runs.push_back({Out.Table.addBody(std::move(Rows)), 1});
+    for (const Run &R : Whole.Runs)
+      if (const int64_t Kept = std::min(R.Repeat, Layers)) {
+        Cut.add({R.Body, Kept});
+        Layers -= Kept;
+      }
   }
   return Cut;
 }
@@ -159,14 +161,14 @@ void Applier::keepMicroBatches(const Stated<int64_t> &Kept) {
       All = saturatingAdd(All, P.Repeat);
   if (!canKeep(Kept, All))
     return;
-  const int64_t Before = rowCount(Out.Table);
+  const int64_t Before = orMost(Out.Table.rowCount());
   int64_t Left = Kept.Value;
   for (Part &P : Out.Table.Parts)
     if (P.IsMicroBatch) {
       P.Repeat = std::min(P.Repeat, Left);
       Left -= P.Repeat;
     }
-  note(Kept.Option, Before - rowCount(Out.Table));
+  note(Kept.Option, Before - orMost(Out.Table.rowCount()));
 }
 
 /// The last micro-batch is one of many that are alike: it is taken out of their
@@ -179,16 +181,14 @@ void Applier::keepLastLayers(const Stated<int64_t> &Kept) {
   if (Last == Parts.rend())
     return;
   int64_t Layers = 0;
-  for (const Run &R : Last->Runs) {
-    const int64_t InBody = layersIn(Out.Table.Bodies[R.Body]);
-    Layers = saturatingAdd(Layers, saturatingMultiply(R.Repeat, InBody));
-  }
+  for (const Period &P : Last->Periods)
+    Layers = saturatingAdd(Layers, saturatingMultiply(P.Repeat, layersIn(P)));
   if (!canKeep(Kept, Layers))
     return;
-  const int64_t Before = rowCount(Out.Table);
+  const int64_t Before = orMost(Out.Table.rowCount());
   --Last->Repeat;
   Parts.insert(Last.base(), cutPart(*Last, Kept.Value));
-  note(Kept.Option, Before - rowCount(Out.Table));
+  note(Kept.Option, Before - orMost(Out.Table.rowCount()));
 }
 
 /// Whether `min_size` replaces a size of \p Size and a fraction.
@@ -282,8 +282,6 @@ void Applier::adaptBody(std::vector<Row> &Body, int64_t Times) {
   std::vector<Row> Kept;
   for (Row &R : Body) {
     adaptRow(R, Seen[R.Name]++, Times);
-    if (R.EndsLayer)
-      Seen.clear();
     // By its new sizes, and after it was counted as an occurrence.
     if (!isDropped(R, Times))
       Kept.push_back(std::move(R));
@@ -334,10 +332,9 @@ void Applier::adaptHeader() {
 
 static std::vector<int64_t> timesOfBodies(const Table &T) {
   std::vector<int64_t> Times(T.Bodies.size());
-  for (const Part &P : T.Parts)
-    for (const Run &R : P.Runs)
-      Times[R.Body] =
-          saturatingAdd(Times[R.Body], saturatingMultiply(P.Repeat, R.Repeat));
+  forEachRun(T, [&](const Run &R, RowCount Repeat) {
+    Times[R.Body] = saturatingAdd(Times[R.Body], orMost(Repeat));
+  });
   return Times;
 }
 

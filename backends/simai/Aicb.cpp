@@ -106,25 +106,24 @@ Part AicbGenerator::microBatch(Table &Out, int64_t Carried, int64_t Repeat) {
   Part Each;
   Each.Repeat = Repeat;
   Each.IsMicroBatch = true;
-  Each.Runs.push_back({Out.addBody({embedding(Carried)})});
+  Each.add({Out.addBody({embedding(Carried)})});
   if (Dense > 0)
-    Each.Runs.push_back({Out.addBody(layer(/*HasExperts=*/false)), Dense});
+    Each.add({Out.addBody(layer(/*HasExperts=*/false)), Dense});
   if (J.Layers > Dense)
-    Each.Runs.push_back(
-        {Out.addBody(layer(/*HasExperts=*/true)), J.Layers - Dense});
-  Each.Runs.push_back({Out.addBody(afterLayers())});
+    Each.add({Out.addBody(layer(/*HasExperts=*/true)), J.Layers - Dense});
+  Each.add({Out.addBody(afterLayers())});
   return Each;
 }
 
 Table AicbGenerator::run() {
   Table Out;
   Out.Header = header();
-  Out.Parts.push_back({{{Out.addBody(gradients())}}});
+  Out.addOnce(gradients());
   if (J.Ga > 0) {
     Out.Parts.push_back(microBatch(Out, T.GradBackward, 1));
     Out.Parts.push_back(microBatch(Out, leftOver(), J.Ga - 1));
   }
-  Out.Parts.push_back({{{Out.addBody(afterMicroBatches())}}});
+  Out.addOnce(afterMicroBatches());
   return Out;
 }
 

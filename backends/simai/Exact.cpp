@@ -37,7 +37,7 @@ private:
   Table T;
   llvm::DenseMap<unsigned, unsigned> Bodies;                ///< by block
   llvm::DenseMap<unsigned, std::vector<Unsayable>> Missing; ///< by block
-  llvm::MapVector<unsigned, int64_t> Executions; ///< by block, per iteration
+  llvm::MapVector<unsigned, RowCount> Executions; ///< by block, per iteration
 };
 
 } // namespace
@@ -78,32 +78,22 @@ void StageTable::step() {
   BlockRows Made = stepRowsOf(P, P.Blocks[S.Step], W);
   for (const Unsayable &U : Made.Missing)
     Lost.add(File, *U.Collective, U.Message);
-  Part Once;
-  Once.Runs.push_back({T.addBody(std::move(Made.Rows))});
-  T.Parts.push_back(std::move(Once));
+  T.addOnce(std::move(Made.Rows));
 }
 
 void StageTable::addPeriods(Part &To, const ir::LayerGroup &G, int64_t Times) {
-  for (const ir::BlockRun &R : G.Runs)
-    Executions[R.Block.Index] += R.Count * G.Periods * Times;
-  if (G.Runs.size() == 1) {
-    const ir::BlockRun &R = G.Runs.front();
-    To.Runs.push_back({bodyOf(R.Block), R.Count * G.Periods});
-    return;
-  }
-  if (G.Periods == 1) {
-    for (const ir::BlockRun &R : G.Runs)
-      To.Runs.push_back({bodyOf(R.Block), R.Count});
-    return;
-  }
-  // One body for the whole period.
-  std::vector<Row> Period;
+  Period Layers;
+  Layers.Repeat = G.Periods;
   for (const ir::BlockRun &R : G.Runs) {
-    const std::vector<Row> Layer = T.Bodies[bodyOf(R.Block)];
-    for (int64_t I = 0; I < R.Count; ++I)
-      Period.insert(Period.end(), Layer.begin(), Layer.end());
+    Executions[R.Block.Index] += RowCount(R.Count) * G.Periods * Times;
+    Layers.Runs.push_back({bodyOf(R.Block), R.Count});
   }
-  To.Runs.push_back({T.addBody(std::move(Period)), G.Periods});
+  To.Periods.push_back(std::move(Layers));
+}
+
+template <typename Unit>
+static Quantity<Unit> times(Quantity<Unit> Of, RowCount Count) {
+  return Count.isOverflow() ? Of.overflow() : Of * Count.value();
 }
 
 /// Micro-batches that go through a chunk; with two copies of the model half of
@@ -119,7 +109,7 @@ void StageTable::chunks() {
   Each.Repeat = microBatches(P.Spec.Parallel);
   Each.IsMicroBatch = true;
   for (const ir::ChunkRun &C : S.Chunks) {
-    if (C.Layers.size() == 1 && C.Layers[0].Runs.size() == 1) {
+    if (C.Layers.size() == 1) {
       ir::LayerGroup G = C.Layers[0];
       G.Periods *= C.Count;
       addPeriods(Each, G, Each.Repeat);
@@ -132,7 +122,7 @@ void StageTable::chunks() {
   T.Parts.push_back(std::move(Each));
   for (auto [Block, Times] : Executions)
     for (const Unsayable &U : Missing[Block])
-      Lost.add(File, *U.Collective, U.Message * Times);
+      Lost.add(File, *U.Collective, times(U.Message, Times));
 }
 
 Table StageTable::build() {
@@ -151,13 +141,13 @@ Table foretrace::simai::exactTable(const ir::Program &P, const ir::Stage &S,
 static std::pair<int64_t, int64_t> weightOf(const Table &T) {
   Nanoseconds Time;
   Bytes Size;
-  for (const Part &Pt : T.Parts)
-    for (const Run &R : Pt.Runs)
-      for (const Row &Rw : T.Bodies[R.Body])
-        for (const Cell *C : {&Rw.Forward, &Rw.Backward, &Rw.Update}) {
-          Time += Nanoseconds(C->Time) * R.Repeat * Pt.Repeat;
-          Size += Bytes(C->Size) * R.Repeat * Pt.Repeat;
-        }
+  forEachRun(T, [&](const Run &R, RowCount Times) {
+    for (const Row &Rw : T.Bodies[R.Body])
+      for (const Cell *C : {&Rw.Forward, &Rw.Backward, &Rw.Update}) {
+        Time += times(Nanoseconds(C->Time), Times);
+        Size += times(Bytes(C->Size), Times);
+      }
+  });
   auto OrMost = [](auto Q) { return Q.isOverflow() ? INT64_MAX : Q.value(); };
   return {OrMost(Time), OrMost(Size)};
 }

@@ -53,11 +53,19 @@ static RowCount countRows(const Table &T, const Run &R) {
   return Rows;
 }
 
-/// Rows of a part, once.
-static RowCount countRows(const Table &T, const Part &P) {
+/// Rows of a period, once.
+static RowCount countRows(const Table &T, const Period &P) {
   RowCount Rows;
   for (const Run &R : P.Runs)
     Rows += countRows(T, R) * R.Repeat;
+  return Rows;
+}
+
+/// Rows of a part, once.
+static RowCount countRows(const Table &T, const Part &P) {
+  RowCount Rows;
+  for (const Period &Period : P.Periods)
+    Rows += countRows(T, Period) * Period.Repeat;
   return Rows;
 }
 
@@ -66,6 +74,14 @@ RowCount Table::rowCount() const {
   for (const Part &P : Parts)
     Total += countRows(*this, P) * P.Repeat;
   return Total;
+}
+
+void foretrace::simai::forEachRun(
+    const Table &T, llvm::function_ref<void(const Run &, RowCount)> Visit) {
+  for (const Part &Pt : T.Parts)
+    for (const Period &P : Pt.Periods)
+      for (const Run &R : P.Runs)
+        Visit(R, RowCount(R.Repeat) * P.Repeat * Pt.Repeat);
 }
 
 /// The one of \p Folded that row \p Index is in, which becomes its place in one
@@ -86,7 +102,8 @@ static const FoldedT &unfold(const Table &T, const std::vector<FoldedT> &Folded,
 
 Row foretrace::simai::rowAt(const Table &T, int64_t Index) {
   const Part &P = unfold(T, T.Parts, Index);
-  const Run &R = unfold(T, P.Runs, Index);
+  const Period &Layers = unfold(T, P.Periods, Index);
+  const Run &R = unfold(T, Layers.Runs, Index);
   for (const Row &Row : T.Bodies[R.Body]) {
     const int64_t Count = shareCount(Row, T.LongestTime);
     if (Index < Count)
@@ -106,14 +123,29 @@ static void forEachShare(const Row &R, int64_t LongestTime,
     Visit(shareOf(R, I, Count));
 }
 
+template <typename FoldedT, typename VisitT>
+static void repeat(const std::vector<FoldedT> &Folded, VisitT Visit) {
+  for (const FoldedT &F : Folded)
+    for (int64_t I = 0; I < F.Repeat; ++I)
+      Visit(F);
+}
+
+/// The bodies as they follow one another, by their index.
+template <typename VisitT>
+static void forEachBody(const Table &T, VisitT Visit) {
+  repeat(T.Parts, [&](const Part &Pt) {
+    repeat(Pt.Periods, [&](const Period &P) {
+      repeat(P.Runs, [&](const Run &R) { Visit(R.Body); });
+    });
+  });
+}
+
 void foretrace::simai::forEachRow(const Table &T,
                                   llvm::function_ref<void(const Row &)> Visit) {
-  for (const Part &P : T.Parts)
-    for (int64_t Turn = 0; Turn < P.Repeat; ++Turn)
-      for (const Run &R : P.Runs)
-        for (int64_t I = 0; I < R.Repeat; ++I)
-          for (const Row &Row : T.Bodies[R.Body])
-            forEachShare(Row, T.LongestTime, Visit);
+  forEachBody(T, [&](unsigned Body) {
+    for (const Row &Row : T.Bodies[Body])
+      forEachShare(Row, T.LongestTime, Visit);
+  });
 }
 
 void foretrace::simai::writeHeader(const Header &H, llvm::raw_ostream &OS) {
@@ -153,9 +185,5 @@ void foretrace::simai::writeTable(const Table &T, llvm::raw_ostream &OS) {
   }
   writeHeader(T.Header, OS);
   OS << T.rowCount().value() << '\n';
-  for (const Part &P : T.Parts)
-    for (int64_t Turn = 0; Turn < P.Repeat; ++Turn)
-      for (const Run &R : P.Runs)
-        for (int64_t I = 0; I < R.Repeat; ++I)
-          OS << Texts[R.Body];
+  forEachBody(T, [&](unsigned Body) { OS << Texts[Body]; });
 }

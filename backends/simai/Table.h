@@ -47,7 +47,7 @@ struct Cell {
 struct Row {
   std::string Name;
   Cell Forward, Backward, Update;
-  bool EndsLayer = false; ///< last row of a transformer layer
+  bool EndsLayer = false; ///< of a transformer layer, which is one body
 };
 
 /// `Repeat` times the rows of one body.
@@ -56,11 +56,19 @@ struct Run {
   int64_t Repeat = 1;
 };
 
-/// `Repeat` times a list of runs: what happens once, or each micro-batch.
-struct Part {
+/// `Repeat` times a list of runs, as layers of several kinds take turns.
+struct Period {
   std::vector<Run> Runs;
   int64_t Repeat = 1;
+};
+
+/// `Repeat` times a list of periods: what happens once, or each micro-batch.
+struct Part {
+  std::vector<Period> Periods;
+  int64_t Repeat = 1;
   bool IsMicroBatch = false;
+
+  void add(Run R) { Periods.push_back({{R}}); }
 };
 
 /// Line 1.
@@ -93,9 +101,18 @@ struct Table {
     Bodies.push_back(std::move(Rows));
     return static_cast<unsigned>(Bodies.size() - 1);
   }
+  /// Rows that are written once, as a part.
+  void addOnce(std::vector<Row> Rows) {
+    Part Once;
+    Once.add({addBody(std::move(Rows))});
+    Parts.push_back(std::move(Once));
+  }
   RowCount rowCount() const; ///< as written
 };
 
+/// Every run with how often it stands in the table.
+void forEachRun(const Table &T,
+                llvm::function_ref<void(const Run &, RowCount)> Visit);
 /// The row that is written in place \p Index, from 0, which is one of
 /// rowCount().
 Row rowAt(const Table &T, int64_t Index);
