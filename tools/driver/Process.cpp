@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver/Process.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/thread.h"
+#include <csignal>
+#include <unistd.h>
+
+/// Nobody reads on, as in `foretrace groups job.fore | head`: ends as any
+/// filter does, once the files that were begun are removed.
+static void endOfPipe() {
+  (void)std::signal(SIGPIPE, SIG_DFL);
+  (void)std::raise(SIGPIPE);
+}
+
+/// What whoever started us wants to be ignored, as `nohup` does.
+static llvm::SmallVector<int> ignoredSignals() {
+  llvm::SmallVector<int> Ignored;
+  for (int Signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+    struct sigaction Now;
+    if (sigaction(Signal, nullptr, &Now) == 0 && Now.sa_handler == SIG_IGN)
+      Ignored.push_back(Signal);
+  }
+  return Ignored;
+}
+
+/// LLVM exits with 1 after this.
+static void sayFatal(void *, const char *Reason, bool) {
+  llvm::errs() << "foretrace: error: " << Reason << '\n';
+}
+
+/// There is nothing left to make a message of.
+[[noreturn]] static void endWithoutMemory(void *, const char *, bool) {
+  constexpr llvm::StringLiteral Message = "foretrace: error: out of memory\n";
+  (void)!write(STDERR_FILENO, Message.data(), Message.size());
+  llvm::sys::RunInterruptHandlers();
+  _exit(1);
+}
+
+int foretrace::driver::runProcess(
+    int Argc, char **Argv, llvm::function_ref<int(int, char **)> CommandLine) {
+  const llvm::SmallVector<int> Ignored = ignoredSignals();
+  // LLVM's own handler exits with 74.
+  llvm::sys::SetOneShotPipeSignalFunction(endOfPipe);
+  llvm::InitLLVM Init(Argc, Argv, /*InstallPipeSignalExitHandler=*/false);
+  for (int Signal : Ignored) // LLVM has taken these too
+    (void)std::signal(Signal, SIG_IGN);
+  // A limit on the size of files is met as a full disk is, by whoever writes.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  llvm::install_fatal_error_handler(sayFatal);
+  llvm::install_bad_alloc_error_handler(endWithoutMemory);
+  llvm::setBugReportMsg(
+      "foretrace crashed, which it never should; please report it with the "
+      "command, its input and what follows.\n");
+  // The limits on how deep input nests suit this stack, whatever the shell's.
+  constexpr unsigned StackSize = 64 << 20;
+  int Code = 0;
+  llvm::thread(std::optional<unsigned>(StackSize), [&] {
+    Code = CommandLine(Argc, Argv);
+  }).join();
+  return Code;
+}

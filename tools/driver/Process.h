@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the process does about signals, a lack of memory and its own mistakes.
+#ifndef FORETRACE_TOOLS_DRIVER_PROCESS_H
+#define FORETRACE_TOOLS_DRIVER_PROCESS_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace foretrace::driver {
+
+/// Runs the command line with handlers for what ends a process: files that
+/// were begun are removed, and one line says what happened. Signals that are
+/// ignored stay ignored.
+int runProcess(int Argc, char **Argv,
+               llvm::function_ref<int(int, char **)> CommandLine);
+
+} // namespace foretrace::driver
+
+#endif
