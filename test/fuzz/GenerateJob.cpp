@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/fuzz/GenerateJob.h"
+#include "backends/Backends.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+#include <random>
+
+using namespace foretrace;
+using llvm::StringRef;
+
+namespace {
+
+struct KeyRow {
+  StringRef Section, Type, Key;
+};
+constexpr KeyRow KeyRows[] = {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC)                   \
+  {#SECTION, #TYPE, KEY},
+#include "ir/Spec.def"
+};
+
+struct WordRow {
+  StringRef Type, Word;
+};
+constexpr WordRow WordRows[] = {
+#define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) {#TYPE, SPELLING},
+#include "ir/Spec.def"
+};
+
+/// Where arithmetic goes wrong.
+constexpr StringRef Extremes[] = {"0",
+                                  "-1",
+                                  "3",
+                                  "7",
+                                  "65537",
+                                  "(1Ki * 1Ki * 1Ki)",
+                                  "2147483647",
+                                  "2147483648",
+                                  "4294967295",
+                                  "4294967296",
+                                  "1Ti",
+                                  "1099511627777",
+                                  "9007199254740993",
+                                  "3037000500",
+                                  "4611686018427387904",
+                                  "9223372036854775807"};
+
+class Generator {
+public:
+  explicit Generator(llvm::ArrayRef<uint8_t> Choices) : Choices(Choices) {}
+
+  std::string run();
+
+private:
+  unsigned upTo(unsigned Most);
+  bool oneIn(unsigned N) { return upTo(N - 1) == N - 1; }
+  int64_t power(unsigned MostBits) { return int64_t(1) << upTo(MostBits); }
+  template <typename RangeT> const auto &pick(const RangeT &From) {
+    return From[upTo(static_cast<unsigned>(std::size(From)) - 1)];
+  }
+
+  std::string number(int64_t Usual);
+  std::string valueOf(StringRef Type);
+  void key(StringRef Key, const llvm::Twine &Value);
+  void keys(StringRef Section);
+  void open(const llvm::Twine &Head);
+  void close() { OS << "}\n"; }
+
+  void chooseLayout();
+  void attention();
+  void network(StringRef Head);
+  void experts();
+  void layers();
+  void model();
+  void train();
+  void parallel();
+  void device();
+  void link(StringRef Axis);
+  void cost();
+  void cluster();
+  void sweep();
+  void emit(const Backend &B);
+
+  llvm::ArrayRef<uint8_t> Choices;
+  std::string Text;
+  llvm::raw_string_ostream OS{Text};
+  llvm::StringSet<> Written; ///< keys of the section that is open
+  std::string Names;         ///< lets and params, which may follow their use
+  unsigned NumNames = 0;
+
+  int64_t Tp = 1, Cp = 1, Pp = 1, Vpp = 1, Dp = 1, Ep = 1, Ga = 1;
+  int64_t MicroBatch = 1, Heads = 1, Layers = 1;
+  bool HasExperts = false;
+  bool IsCalm = true; ///< no number is an extreme one
+};
+
+} // namespace
+
+/// 0 once there are no more bytes.
+unsigned Generator::upTo(unsigned Most) {
+  if (Choices.empty())
+    return 0;
+  const uint8_t Byte = Choices.front();
+  Choices = Choices.drop_front();
+  return Byte % (Most + 1);
+}
+
+/// \p Usual in one of the ways to write it, or now and then another number.
+std::string Generator::number(int64_t Usual) {
+  const std::string Plain = std::to_string(Usual);
+  switch (upTo(23)) {
+  case 18:
+    return "((" + Plain + " + 3) - 3)";
+  case 19:
+    return "min(" + Plain + ", " + Plain + " * 2)";
+  case 20:
+    return "(if 1 < 2 then " + Plain + " else 1 / 0)";
+  case 21:
+  case 22: {
+    const std::string Name = "n" + std::to_string(NumNames++);
+    Names += (oneIn(2) ? "param " : "let ") + Name + " = " + Plain + "\n";
+    return Name;
+  }
+  case 23:
+    return IsCalm ? Plain : pick(Extremes).str();
+  default:
+    return Plain;
+  }
+}
+
+std::string Generator::valueOf(StringRef Type) {
+  llvm::SmallVector<StringRef> Words;
+  for (const WordRow &W : WordRows)
+    if (W.Type == Type)
+      Words.push_back(W.Word);
+  if (!Words.empty())
+    return pick(Words).str();
+  if (Type == "Bool")
+    return oneIn(2) ? "true" : "false";
+  if (Type == "Text")
+    return "\"x\"";
+  static constexpr std::pair<StringRef, StringRef> Units[] = {
+      {"ByteSize", "GiB"},
+      {"FlopRate", "TFLOP/s"},
+      {"DataRate", "GB/s"},
+      {"Duration", "us"}};
+  const std::string N = number(power(12));
+  for (auto [Of, Unit] : Units)
+    if (Type == Of)
+      return N + " * 1 " + Unit.str();
+  return N;
+}
+
+void Generator::key(StringRef Key, const llvm::Twine &Value) {
+  if (Written.insert(Key).second)
+    OS << "  " << Key << " = " << Value << '\n';
+}
+
+/// Some of the keys of a section that were not written so far.
+void Generator::keys(StringRef Section) {
+  for (const KeyRow &Row : KeyRows)
+    if (Row.Section == Section && Row.Key != "kind" && oneIn(40))
+      key(Row.Key, valueOf(Row.Type));
+}
+
+void Generator::open(const llvm::Twine &Head) {
+  Written.clear();
+  OS << Head << " {\n";
+}
+
+void Generator::chooseLayout() {
+  IsCalm = !oneIn(2);
+  Tp = power(3);
+  Cp = oneIn(4) ? power(2) : 1;
+  Pp = power(4);
+  Vpp = Pp > 1 && oneIn(3) ? power(2) : 1;
+  Dp = power(5);
+  HasExperts = oneIn(3);
+  Ep = HasExperts ? std::min(power(3), Dp) : 1;
+  MicroBatch = power(2);
+  Ga = Pp * power(2);
+  Heads = Tp * Cp * power(2);
+  Layers = Pp * Vpp * (1 + upTo(3));
+}
+
+void Generator::attention() {
+  static constexpr StringRef Kinds[] = {"mha", "mha", "mha",
+                                        "gqa", "mqa", "mla"};
+  const StringRef Kind = pick(Kinds);
+  open("attention " + Kind);
+  key("heads", number(Heads));
+  if (Kind == "gqa")
+    key("kv_heads", number(Tp * Cp));
+  if (Kind == "mla")
+    for (StringRef Key : {"q_lora", "kv_lora", "rope_dim", "nope_dim", "v_dim"})
+      key(Key, number(64 * power(2)));
+  keys("Attention");
+  close();
+}
+
+void Generator::network(StringRef Head) {
+  open(Head);
+  key("intermediate", number(Tp * 64 * power(3)));
+  keys("Ffn");
+  close();
+}
+
+void Generator::experts() {
+  const int64_t Experts = Ep * power(4);
+  open("block experts");
+  key("experts", number(Experts));
+  key("topk", number(std::min(Experts, power(3))));
+  keys("Moe");
+  network("ffn");
+  close();
+}
+
+void Generator::layers() {
+  if (!HasExperts && !oneIn(4)) {
+    OS << "  layers = " << number(Layers) << '\n';
+    return;
+  }
+  OS << "block dense { }\n";
+  if (HasExperts)
+    experts();
+  const StringRef Other = HasExperts ? "experts" : "dense";
+  OS << "  layers = ";
+  if (Layers % 2 == 0 && oneIn(2))
+    OS << number(Layers / 2) << " * (dense + " << number(1) << " * " << Other
+       << ")\n";
+  else if (Layers > 1)
+    OS << number(1) << " * dense + " << number(Layers - 1) << " * " << Other
+       << '\n';
+  else
+    OS << number(Layers) << " * " << Other << '\n';
+}
+
+void Generator::model() {
+  open("model m");
+  key("vocab", number(1000 * power(6)));
+  key("hidden", number(Heads * 64));
+  keys("Model");
+  attention();
+  if (oneIn(2) || HasExperts)
+    network("ffn");
+  layers();
+  close();
+}
+
+void Generator::train() {
+  open("train");
+  key("sequence", number(2 * Tp * Cp * 64 * power(4)));
+  key("micro_batch", number(MicroBatch));
+  key("global_batch", number(MicroBatch * Dp * Ga));
+  keys("Train");
+  close();
+}
+
+void Generator::parallel() {
+  open("parallel");
+  key("world", number(Tp * Cp * Pp * Dp));
+  key("tp", number(Tp));
+  if (Cp > 1)
+    key("cp", number(Cp));
+  key("pp", number(Pp));
+  if (Vpp > 1)
+    key("vpp", number(Vpp));
+  if (HasExperts) {
+    key("ep", number(Ep));
+    key("etp", number(1));
+    key("sequence_parallel", "true");
+  }
+  if (oneIn(8))
+    key("layout", "[" + number(Layers - Pp * Vpp + 1) + "] + " +
+                      number(Pp * Vpp - 1) + " * [" + number(1) + "]");
+  keys("Parallel");
+  close();
+}
+
+void Generator::device() {
+  open("device");
+  for (StringRef Key : {"peak_flops", "peak_bf16", "peak_fp32"})
+    key(Key, valueOf("FlopRate"));
+  key("memory_bandwidth", valueOf("DataRate"));
+  keys("Device");
+  close();
+}
+
+void Generator::link(StringRef Axis) {
+  open(Axis);
+  key("latency", valueOf("Duration"));
+  key("bandwidth", valueOf("DataRate"));
+  close();
+}
+
+void Generator::cost() {
+  switch (upTo(2)) {
+  case 0:
+    open("cost roofline");
+    device();
+    break;
+  case 1:
+    open("cost profile");
+    open("times");
+#define SECTION(ELEMENTS, OP, NAME) key(NAME, valueOf("Duration"));
+#include "passes/ProfileSections.def"
+    close();
+    break;
+  default:
+    open("cost calibrated");
+    open("times");
+#define MEASURED_TIME(ENUMERATOR, NAME, DOC) key(NAME, valueOf("Duration"));
+#include "ir/MeasuredTimes.def"
+    close();
+    open("links");
+    for (StringRef Axis : {"tp", "dp", "pp", "ep"})
+      if (oneIn(2))
+        link(Axis);
+    close();
+  }
+  close();
+}
+
+void Generator::cluster() {
+  open("cluster c");
+  key("nodes", number(Cp * Pp * Dp));
+  key("devices_per_node", number(Tp));
+  key("nics", number(1));
+  key("nic_bandwidth", valueOf("DataRate"));
+  keys("Cluster");
+  device();
+  open("tiers");
+  open("inside");
+  key("devices", number(Tp));
+  for (StringRef Key : {"bandwidth", "latency"})
+    key(Key, valueOf(Key == "latency" ? "Duration" : "DataRate"));
+  keys("Tier");
+  close();
+  open("outside");
+  key("latency", valueOf("Duration"));
+  keys("Tier");
+  close();
+  close();
+  close();
+}
+
+void Generator::sweep() {
+  open("sweep");
+  OS << "  parallel.tp in {1, " << number(2) << ", " << number(4) << "}\n"
+     << "  train.micro_batch in {" << number(1) << " .. " << number(4) << "}\n"
+     << "  where tp * micro_batch <= " << number(8) << '\n';
+  close();
+}
+
+void Generator::emit(const Backend &B) {
+  open("emit " + B.Name);
+  for (const EmitOption &O : B.Options()) {
+    if (!oneIn(20))
+      continue;
+    const llvm::ArrayRef<StringRef> Words = O.Words();
+    key(O.Name, Words.empty() ? number(power(4)) : pick(Words).str());
+  }
+  close();
+}
+
+std::string Generator::run() {
+  chooseLayout();
+  model();
+  train();
+  parallel();
+  if (oneIn(4))
+    cost();
+  if (oneIn(4))
+    cluster();
+  if (oneIn(8))
+    sweep();
+  for (unsigned I = upTo(2); I != 0; --I)
+    emit(pick(allBackends()));
+  return Text + Names;
+}
+
+std::string foretrace::generateJob(llvm::ArrayRef<uint8_t> Choices) {
+  return Generator(Choices).run();
+}
+
+std::string foretrace::generateJob(uint64_t Number) {
+  std::mt19937_64 Random(Number);
+  std::vector<uint8_t> Bytes(2000);
+  for (uint8_t &B : Bytes)
+    B = static_cast<uint8_t>(Random());
+  return generateJob(Bytes);
+}
