@@ -80,6 +80,12 @@ bool Binder::mergeModel(const Job::Declared &M, Body &Into,
              Link->Section->Label.Text);
     return false;
   }
+  constexpr size_t MaxBases = 100;
+  if (Chain.size() > MaxBases) {
+    Diags.report(Chain.back()->Section->Base.Range, diag::BaseDepth,
+                 Chain.front()->Section->Label.Text, MaxBases);
+    return false;
+  }
   Chain.push_back(&M);
   if (!S.Base.Text.empty()) {
     const Job::Declared *Base = findModel(S.Base);

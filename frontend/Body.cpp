@@ -141,6 +141,11 @@ void BodyBuilder::merge(Body &Into, const ast::Section &S, const Scope &Outer) {
   Scope &Names = Scopes.emplace_back(&Outer);
   Flat Entries;
   flatten(S.Entries, Names, Entries);
+  if (Entries.Keys.size() + Entries.Sections.size() > MaxEntries) {
+    Diags.report(S.Keyword.Range, diag::EntryLimit, "`" + S.Keyword.Text + "`",
+                 MaxEntries);
+    return;
+  }
 
   std::vector<const ast::Assignment *> Seen;
   for (const ast::Assignment *A : Entries.Keys) {

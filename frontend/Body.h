@@ -37,6 +37,9 @@ struct Body {
   const Body *findSection(llvm::StringRef Keyword) const;
 };
 
+/// Keys and sections that one has at most: each is compared with all others.
+constexpr size_t MaxEntries = 4096;
+
 /// Builds bodies from entries. Owns the scopes of sections, so bodies live no
 /// longer than it.
 class BodyBuilder {

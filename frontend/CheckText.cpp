@@ -5,7 +5,7 @@
 namespace foretrace {
 
 /// A parse takes some hundred bytes of memory for each byte of text.
-static constexpr size_t MaxFileSize = 16 << 20;
+static constexpr size_t MaxFileSize = 1 << 20;
 
 bool checkText(SourceText Source, DiagnosticEngine &Diags) {
   const llvm::StringRef Text = Source.str();

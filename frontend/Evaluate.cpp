@@ -45,10 +45,12 @@ std::optional<Value> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
                                          Words W) {
   auto Restore =
       llvm::make_scope_exit([this, C = Current, N = Names, M = Mode] {
+        --Depth;
         Current = C;
         Names = N;
         Mode = M;
       });
+  ++Depth;
   Current = &E;
   Names = &S;
   Mode = W;
@@ -95,7 +97,11 @@ const std::optional<Value> &Evaluator::evaluate(Symbol &S, SourceRange Use) {
     return S.Result;
   }
   S.Is = Symbol::State::Computing;
-  if (S.Definition)
+  // One expression is less deep than half of this; the stack suffices for all.
+  constexpr unsigned MaxDepth = 4096;
+  if (Depth > MaxDepth)
+    Diags.report(Use, diag::NameDepth, S.Name.Text, MaxDepth);
+  else if (S.Definition)
     S.Result = evaluate(*S.Definition, *S.Home);
   else
     Diags.report(S.Name.Range, diag::ParamWithoutValue, S.Name.Text);
@@ -192,11 +198,25 @@ Evaluator::Result Evaluator::visit(const ast::Call &C) {
   return applyCall(C.Callee, Arguments, Range, Diags);
 }
 
+/// A copy of what a name stands for. Names that stand for two copies of others
+/// would fill any memory in a few lines.
+Evaluator::Result Evaluator::valueOf(Symbol &S, SourceRange Use) {
+  constexpr size_t MaxCopied = size_t(1) << 20;
+  const std::optional<Value> &V = evaluate(S, Use);
+  if (!V || Copied > MaxCopied)
+    return std::nullopt;
+  Copied += weigh(*V);
+  if (Copied <= MaxCopied)
+    return V;
+  Diags.report(Use, diag::ValueLimit, MaxCopied);
+  return std::nullopt;
+}
+
 Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
   const ast::Word &First = Path.front();
   SourceRange Range = Current->Range;
   if (Symbol *S = Names->find(First.Text)) {
-    std::optional<Value> V = evaluate(*S, First.Range);
+    std::optional<Value> V = valueOf(*S, First.Range);
     if (!V)
       return std::nullopt;
     if (Path.size() > 1)

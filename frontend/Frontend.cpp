@@ -181,6 +181,10 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
           .note(First->Keyword.Range, diag::DeclaredHere, Name);
       return;
     }
+  if (Seen.size() == MaxEntries) {
+    Diags.report(S.Keyword.Range, diag::EntryLimit, "the file", MaxEntries);
+    return;
+  }
   Seen.push_back(&S);
   if (IsModel) {
     TheJob.Models.push_back({&S, &U});

@@ -108,9 +108,13 @@ Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
   std::string Real = realPath(Path);
   if (reportCycle(Real, Path, Range))
     return nullptr;
-  for (const Known &K : Loaded)
-    if (K.Path == Real)
-      return K.Fore;
+  if (auto Known = Loaded.find(Real); Known != Loaded.end())
+    return Known->second.Fore;
+  constexpr size_t MaxDepth = 100;
+  if (Stack.size() > MaxDepth) {
+    Diags.report(Range, diag::ImportDepth, Path, MaxDepth);
+    return nullptr;
+  }
   const std::optional<FileId> Id = open(Path, Range);
   const ast::File *File = Id ? Files.fore(*Id, Diags) : nullptr;
   Unit *U = nullptr;
@@ -119,7 +123,7 @@ Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
     U = add(*File, Path);
     Stack.pop_back();
   }
-  Loaded.push_back({Real, U, nullptr});
+  Loaded[Real].Fore = U;
   return U;
 }
 
@@ -135,12 +139,11 @@ Unit *ImportGraph::add(const ast::File &File, llvm::StringRef Path) {
 const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
                                           SourceRange Range) {
   std::string Real = realPath(Path);
-  for (const Known &K : Loaded)
-    if (K.Path == Real)
-      return K.Toml;
+  if (auto Known = Loaded.find(Real); Known != Loaded.end())
+    return Known->second.Toml;
   const std::optional<FileId> Id = open(Path, Range);
   const ast::Section *Table = Id ? Files.toml(*Id, Diags) : nullptr;
-  Loaded.push_back({Real, nullptr, Table});
+  Loaded[Real].Toml = Table;
   return Table;
 }
 

@@ -49,7 +49,6 @@ private:
     SourceRange Import;
   };
   struct Known {
-    std::string Path; ///< the real one: a file has many names
     Unit *Fore = nullptr;
     const ast::Section *Toml = nullptr;
   };
@@ -72,7 +71,7 @@ private:
   const std::vector<std::string> &ImportPaths;
   DiagnosticEngine &Diags;
   std::deque<Unit> Units;
-  std::vector<Known> Loaded;
+  llvm::StringMap<Known> Loaded; ///< by the real path: a file has many names
   std::vector<Loading> Stack;
   std::vector<Unit *> Order;
 };

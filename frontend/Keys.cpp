@@ -337,6 +337,8 @@ void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
   const ast::Word &K = F.Key;
   DiagnosticBuilder B =
       Diags.report(K.Range, diag::UnknownKey, K.Text, Section);
+  if (B.isDropped())
+    return;
   if (const AnyKey *Row = findForeign(K.Text, Section))
     B.note(K.Range, diag::AliasOfKey, K.Text, Row->Name)
         .fix(K.Range, Row->Name);

@@ -7,15 +7,16 @@
 using namespace foretrace;
 
 Symbol *Scope::add(Symbol S, DiagnosticEngine &Diags) {
-  for (const Symbol &First : Symbols)
-    if (First.Name.Text == S.Name.Text) {
-      Diags.report(S.Name.Range, diag::DuplicateName, S.Name.Text)
-          .note(First.Name.Range, diag::DeclaredHere, First.Name.Text);
-      return nullptr;
-    }
+  if (const Symbol *First = findOwn(S.Name.Text)) {
+    Diags.report(S.Name.Range, diag::DuplicateName, S.Name.Text)
+        .note(First->Name.Range, diag::DeclaredHere, First->Name.Text);
+    return nullptr;
+  }
   if (!S.Home)
     S.Home = this;
-  return &Symbols.emplace_back(std::move(S));
+  Symbol &Added = Symbols.emplace_back(std::move(S));
+  ByName[Added.Name.Text] = &Added;
+  return &Added;
 }
 
 void Scope::give(const ast::Word &Name, Value V) {
@@ -25,14 +26,19 @@ void Scope::give(const ast::Word &Name, Value V) {
   S.Is = Symbol::State::Known;
   S.Result = std::move(V);
   Symbols.push_back(std::move(S));
+  ByName.try_emplace(Name.Text, &Symbols.back());
+}
+
+void Scope::import(const Scope &S) {
+  Imports.insert(&S);
+  Imports.insert(S.Imports.begin(), S.Imports.end());
 }
 
 Symbol *Scope::find(llvm::StringRef Name) const {
-  for (Symbol &S : Symbols)
-    if (S.Name.Text == Name)
-      return &S;
+  if (Symbol *S = findOwn(Name))
+    return S;
   for (const Scope *I : Imports)
-    if (Symbol *S = I->find(Name))
+    if (Symbol *S = I->findOwn(Name))
       return S;
   return Parent ? Parent->find(Name) : nullptr;
 }
@@ -41,7 +47,8 @@ void Scope::collect(std::vector<llvm::StringRef> &Names) const {
   for (const Symbol &S : Symbols)
     Names.push_back(S.Name.Text);
   for (const Scope *I : Imports)
-    I->collect(Names);
+    for (const Symbol &S : I->Symbols)
+      Names.push_back(S.Name.Text);
   if (Parent)
     Parent->collect(Names);
 }

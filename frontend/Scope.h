@@ -8,6 +8,8 @@
 #define FORETRACE_FRONTEND_SCOPE_H
 
 #include "frontend/Value.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 #include <deque>
 
 namespace foretrace {
@@ -38,7 +40,8 @@ public:
   Symbol *add(Symbol S, DiagnosticEngine &Diags);
   /// Adds a name whose value is known.
   void give(const ast::Word &Name, Value V);
-  void import(const Scope &S) { Imports.push_back(&S); }
+  /// Names of \p S, and of what it imports, can be seen from here.
+  void import(const Scope &S);
 
   /// The nearest symbol of that name, or null. Own names hide the parent's and
   /// the imported ones. The symbol is the evaluator's to fill in.
@@ -50,11 +53,14 @@ public:
   std::deque<Symbol> &symbols() { return Symbols; }
 
 private:
+  Symbol *findOwn(llvm::StringRef Name) const { return ByName.lookup(Name); }
   void collect(std::vector<llvm::StringRef> &Names) const;
 
   const Scope *Parent;
-  std::vector<const Scope *> Imports;
+  /// Near ones first; those that imports import, too.
+  llvm::SetVector<const Scope *> Imports;
   mutable std::deque<Symbol> Symbols; // values are computed on demand
+  llvm::StringMap<Symbol *> ByName;
 };
 
 } // namespace foretrace

@@ -119,6 +119,16 @@ static std::optional<int64_t> exactDecimal(llvm::StringRef Digits,
   return *Product / U.Denominator;
 }
 
+size_t foretrace::weigh(const Value &V) {
+  if (const std::string *Text = V.asText())
+    return Text->size();
+  size_t Weight = 0;
+  if (const auto *List = V.getIf<ListValue>())
+    for (const Value &Element : List->Elements)
+      Weight += 1 + weigh(Element);
+  return Weight;
+}
+
 std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
                                                SourceRange Range,
                                                DiagnosticEngine &Diags) {

@@ -81,6 +81,9 @@ std::string describe(const Value &V);
 /// \p V as `{name}` in a string prints it; nothing for lists and the like.
 std::optional<std::string> format(const Value &V);
 
+/// Characters and elements that a copy of \p V has.
+size_t weigh(const Value &V);
+
 /// Applies the unit of a number written at \p Range. Reports unknown units and
 /// integers beyond 2^63.
 std::optional<Value> evaluateNumber(const ast::Number &N, SourceRange Range,

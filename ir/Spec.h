@@ -153,6 +153,8 @@ struct ModelSpec {
   std::vector<LayerRun> Layers;
   SourceRange LayersRange; ///< of the pattern
 
+  /// More are no model; so sums of a few numbers of layers can't wrap.
+  static constexpr int64_t MaxLayers = int64_t(1) << 40;
   /// Layers of all runs; overflow is the frontend's to report.
   int64_t layerCount() const;
 };

@@ -125,6 +125,9 @@ void SpecVerifier::keys() {
   needDerived(S.Model.QkvBias, "qkv_bias");
   if (S.Model.Layers.empty())
     Diags.report(Section, diag::VerifyKey, "layers");
+  if (IsComplete && S.Model.layerCount() > ModelSpec::MaxLayers)
+    Diags.report(Section, diag::LayerLimit, S.Model.layerCount(),
+                 ModelSpec::MaxLayers);
   need(S.Train.Sequence, "sequence");
   need(S.Train.MicroBatch, "micro_batch");
   needDerived(S.Train.GlobalBatch, "global_batch");

@@ -49,9 +49,16 @@ DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id) {
     Level = Severity::Warning;
   if (Level == Severity::Warning && Refused.test(Id))
     Level = Severity::Error;
-  NumErrors += Level == Severity::Error;
+  if (++Counts[static_cast<size_t>(Level)] > Limit && Limit != 0) {
+    Dropped = {};
+    return DiagnosticBuilder(*this, DiagnosticBuilder::OfDropped);
+  }
   All.push_back({Id, Level, Range, {}, {}, {}});
   return DiagnosticBuilder(*this, All.size() - 1);
+}
+
+unsigned DiagnosticEngine::unkept(Severity Level) const {
+  return Limit != 0 && count(Level) > Limit ? count(Level) - Limit : 0;
 }
 
 Diagnostic &DiagnosticBuilder::find() const {

@@ -11,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <array>
 #include <bitset>
 #include <optional>
 #include <string>
@@ -80,6 +81,9 @@ public:
                : note({}, diag::ValueByDefault, Key, *Value);
   }
 
+  /// Whether nobody will see it: the warning is ignored, or there are too many.
+  bool isDropped() const { return Index == OfDropped; }
+
   /// What was reported.
   const Diagnostic &get() const { return find(); }
 
@@ -100,6 +104,7 @@ private:
 ///   * an error that is allowed (allow()) is a warning, and a warning that is
 ///     allowed or ignored (ignore()) is dropped; any other warning that is
 ///     refused (refuse()) is an error;
+///   * of errors, and of warnings, so many are kept, and the others counted;
 ///   * the tool asks hasErrors() before anything is written.
 class DiagnosticEngine {
 public:
@@ -139,24 +144,34 @@ public:
     Clone.Allowed = Allowed;
     Clone.Refused = Refused;
     Clone.Ignored = Ignored;
+    Clone.Limit = Limit;
     return Clone;
   }
 
-  bool hasErrors() const { return NumErrors != 0; }
-  unsigned errorCount() const { return NumErrors; }
+  /// How many errors, warnings and notes are kept of each; 0 keeps all.
+  void setLimit(unsigned OfEach) { Limit = OfEach; }
+  /// How many were not kept.
+  unsigned unkept(Severity Level) const;
+
+  bool hasErrors() const { return errorCount() != 0; }
+  unsigned errorCount() const { return count(Severity::Error); }
   /// In the order they were reported.
   llvm::ArrayRef<Diagnostic> diagnostics() const { return All; }
 
 private:
   friend class DiagnosticBuilder;
   DiagnosticBuilder add(SourceRange Range, diag::Id Id);
+  unsigned count(Severity Level) const {
+    return Counts[static_cast<size_t>(Level)];
+  }
 
   using IdSet = std::bitset<diag::NumDiagnostics>;
 
   std::vector<Diagnostic> All;
   Diagnostic Dropped; ///< the last one; takes its notes
   IdSet Allowed, Refused, Ignored;
-  unsigned NumErrors = 0;
+  std::array<unsigned, 3> Counts = {}; ///< by severity, kept or not
+  unsigned Limit = 100;
   bool UsedAllowance = false;
 };
 

@@ -9,11 +9,17 @@ using namespace foretrace;
 llvm::StringRef
 foretrace::nearestWord(llvm::StringRef Word,
                        llvm::ArrayRef<llvm::StringRef> Candidates) {
+  // The distance takes time with the square of the length.
+  constexpr size_t LongestWord = 256;
+  if (Word.size() > LongestWord)
+    return "";
   unsigned Best = ~0U;
   llvm::StringRef Nearest;
   for (llvm::StringRef Candidate : Candidates) {
     if (Candidate.equals_insensitive(Word))
       return Candidate;
+    if (Candidate.size() > 2 * Word.size())
+      continue;
     // One slip per three letters of the shorter word, as compilers commonly
     // allow: `experts_top` is not a slip for `experts`.
     size_t Length = std::min(Word.size(), Candidate.size());
@@ -30,6 +36,8 @@ foretrace::nearestWord(llvm::StringRef Word,
 void foretrace::suggest(DiagnosticBuilder Builder, SourceRange Range,
                         llvm::StringRef Word,
                         llvm::ArrayRef<llvm::StringRef> Candidates) {
+  if (Builder.isDropped()) // nobody will see it
+    return;
   llvm::StringRef Nearest = nearestWord(Word, Candidates);
   if (Nearest.empty())
     return;

@@ -120,6 +120,19 @@ static void renderOne(const Diagnostic &D, const SourceFiles &Sources,
     renderOne(Note, Sources, OS, Colors, Note.Range.start() != D.Range.start());
 }
 
+/// What says how many there are that were not kept, if there are any.
+static std::optional<Diagnostic> findMore(const DiagnosticEngine &Diags) {
+  const unsigned Errors = Diags.unkept(Severity::Error);
+  const unsigned Warnings = Diags.unkept(Severity::Warning);
+  if (Errors == 0 && Warnings == 0)
+    return std::nullopt;
+  Diagnostic More = {
+      diag::MoreMessages, Severity::Note, SourceRange(), {}, {}, {}};
+  addArgument(More.Arguments, Errors);
+  addArgument(More.Arguments, Warnings);
+  return More;
+}
+
 void renderText(const DiagnosticEngine &Diags, const SourceFiles &Sources,
                 raw_ostream &OS, bool Colors) {
   // Whether to colour is the caller's decision, not the stream's.
@@ -127,6 +140,8 @@ void renderText(const DiagnosticEngine &Diags, const SourceFiles &Sources,
   WithColor::setAutoDetectFunction([](const raw_ostream &) { return true; });
   for (const Diagnostic *D : select(Diags))
     renderOne(*D, Sources, OS, Colors);
+  if (const std::optional<Diagnostic> More = findMore(Diags))
+    renderOne(*More, Sources, OS, Colors);
 }
 
 static void writePosition(json::OStream &JSON, SourceLocation At,
@@ -181,14 +196,21 @@ static void writeDiagnostic(json::OStream &JSON, const Diagnostic &D,
   });
 }
 
+/// One line.
+static void renderObject(const Diagnostic &D, const SourceFiles &Sources,
+                         raw_ostream &OS) {
+  json::OStream JSON(OS);
+  writeDiagnostic(JSON, D, Sources);
+  JSON.flush();
+  OS << '\n';
+}
+
 void renderJSON(const DiagnosticEngine &Diags, const SourceFiles &Sources,
                 raw_ostream &OS) {
-  for (const Diagnostic *D : select(Diags)) {
-    json::OStream JSON(OS);
-    writeDiagnostic(JSON, *D, Sources);
-    JSON.flush();
-    OS << '\n';
-  }
+  for (const Diagnostic *D : select(Diags))
+    renderObject(*D, Sources, OS);
+  if (const std::optional<Diagnostic> More = findMore(Diags))
+    renderObject(*More, Sources, OS);
 }
 
 } // namespace foretrace

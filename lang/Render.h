@@ -11,7 +11,7 @@
 namespace foretrace {
 
 /// Prints every diagnostic with its line, carets, notes and fix-its, in order
-/// of file and position, each at most once.
+/// of file and position, each at most once, and how many more there were.
 void renderText(const DiagnosticEngine &Diags, const SourceFiles &Sources,
                 llvm::raw_ostream &OS, bool Colors);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/SourceFiles.h"
+#include "lang/ReadFile.h"
 #include <limits>
 
 using namespace foretrace;
@@ -16,18 +17,17 @@ SourceFiles::take(const ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> &Read,
                   StringRef Name) {
   if (!Read)
     return Read.getError();
-  const StringRef Text = (*Read)->getBuffer();
-  if (Text.size() > std::numeric_limits<uint32_t>::max())
-    return std::make_error_code(std::errc::file_too_large);
-  return add(Text, Name);
+  static_assert(MaxTextSize <= std::numeric_limits<uint32_t>::max(),
+                "positions count bytes in 32 bits");
+  return add((*Read)->getBuffer(), Name);
 }
 
 ErrorOr<FileId> SourceFiles::open(StringRef Path) {
-  return take(System->getBufferForFile(Path), Path);
+  return take(readFile(*System, Path), Path);
 }
 
 ErrorOr<FileId> SourceFiles::openOrStdin(StringRef Path) {
-  return Path == "-" ? take(llvm::MemoryBuffer::getSTDIN(), "<stdin>")
+  return Path == "-" ? take(readStdin(), "<stdin>")
                      : open(Path);
 }
 

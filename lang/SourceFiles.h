@@ -30,8 +30,8 @@ public:
     System = std::move(Other);
   }
 
-  /// Reads the file at \p Path; an error if it can't be read, or is larger
-  /// than positions count.
+  /// Reads the file at \p Path; an error if it can't be read, is not a regular
+  /// file, or is larger than `MaxTextSize`.
   llvm::ErrorOr<FileId> open(llvm::StringRef Path);
   /// The same; `-` is standard input.
   llvm::ErrorOr<FileId> openOrStdin(llvm::StringRef Path);

@@ -246,6 +246,17 @@ void Deriver::checkSizes() {
             MaxElementBytes);
   for (const BlockSpec &B : M.Blocks) {
     const AttentionSpec &A = B.Attention;
+    if (*T.AttentionBackend == AttentionBackendKind::Unfused)
+      checkSize("a matrix of attention scores",
+                {&T.Sequence, &T.Sequence, &A.Heads, &T.MicroBatch,
+                 &S.Parallel.Dp},
+                MaxElementBytes);
+    for (const auto &[Rank, Channels] :
+         {std::pair(&A.QLora, &A.NopeDim), std::pair(&A.QLora, &A.RopeDim),
+          std::pair(&A.KvLora, &A.NopeDim), std::pair(&A.KvLora, &A.VDim)})
+      if (Rank->isPresent() && Channels->isPresent())
+        checkSize("a weight of `heads`", {Rank, &A.Heads, Channels},
+                  2 * MaxElementBytes);
     for (const Extent Channels :
          {&A.HeadDim, &A.NopeDim, &A.RopeDim, &A.VDim, &A.QLora, &A.KvLora})
       if (Channels->isStated())
@@ -258,5 +269,9 @@ void Deriver::checkSizes() {
     for (const Extent Copies : {&B.Moe->Experts, &B.Moe->TopK})
       CheckWidth("intermediate", {&B.Ffn.Intermediate, Copies}, 2);
     CheckWidth("hidden", {&M.Hidden, &B.Moe->TopK});
+    if (B.Moe->SharedIntermediate.isStated())
+      CheckWidth("shared_intermediate", {&B.Moe->SharedIntermediate}, 2);
+    else
+      CheckWidth("intermediate", {&B.Ffn.Intermediate, &B.Moe->Shared}, 2);
   }
 }

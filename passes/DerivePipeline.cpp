@@ -112,6 +112,11 @@ void Deriver::checkLayout() {
 
 void Deriver::checkPipeline() {
   ParallelSpec &P = S.Parallel;
+  if (S.Model.layerCount() > ModelSpec::MaxLayers) {
+    error(S.Model.LayersRange, diag::LayerLimit, S.Model.layerCount(),
+          ModelSpec::MaxLayers);
+    return;
+  }
   const Expr Chunks = of(P.Pp) * of(P.Vpp);
   if (!exists(Chunks, P.Vpp)) {
     error(P.Vpp.Range, diag::SizeOverflow, "pp x vpp");

@@ -32,6 +32,12 @@ static cl::opt<bool>
           cl::desc("Print diagnostics only: no progress, no list of files"),
           cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
 
+static cl::opt<unsigned>
+    ErrorLimit("error-limit", cl::value_desc("n"), cl::init(100),
+               cl::desc("Show so many errors, and so many warnings, at most "
+                        "(default 100; 0: all)"),
+               cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+
 static cl::list<WarningOption, bool, driver::WarningParser> WarningOptions(
     "W", cl::Prefix,
     cl::desc("-Werror: warnings are errors; -Werror=SLUG: this one is; "
@@ -40,6 +46,7 @@ static cl::list<WarningOption, bool, driver::WarningParser> WarningOptions(
 
 DiagnosticEngine makeEngine() {
   DiagnosticEngine Diags;
+  Diags.setLimit(ErrorLimit);
   for (const WarningOption &W : WarningOptions)
     W.applyTo(Diags);
   return Diags;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraRank.h"
+#include "lang/ReadFile.h"
 #include "tools/validate/ChakraNodeCheck.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
@@ -98,8 +98,7 @@ static void checkTimes(const ChakraGraph &Graph, StringRef Path,
 std::unique_ptr<ChakraRank> readRank(StringRef Path, uint32_t Rank,
                                      const ChakraGroups &Groups) {
   auto R = std::make_unique<ChakraRank>();
-  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto Buffer = readLargeFile(Path);
   if (!Buffer) {
     R->Failure = (Path + ": " + Buffer.getError().message()).str();
     return R;

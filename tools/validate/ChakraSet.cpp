@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraSet.h"
+#include "lang/ReadFile.h"
 #include "tools/validate/ChakraClasses.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -49,7 +49,7 @@ static std::string findAnyGroups(ArrayRef<std::string> Paths) {
   for (const std::string &Path : Paths) {
     if (sys::path::extension(Path) != ".json")
       continue;
-    auto Buffer = MemoryBuffer::getFile(Path);
+    auto Buffer = readLargeFile(Path);
     if (Buffer && ChakraGroups::looksLike((*Buffer)->getBuffer()))
       return Path;
   }
@@ -100,7 +100,7 @@ Expected<std::vector<ChakraSet>> findChakraSets(StringRef Path) {
 
 Expected<uint32_t> countRanks(const ChakraSet &Set, Findings &Out) {
   if (!Set.ClassPath.empty()) {
-    auto Buffer = MemoryBuffer::getFile(Set.ClassPath);
+    auto Buffer = readLargeFile(Set.ClassPath);
     if (!Buffer)
       return createFileError(Set.ClassPath, Buffer.getError());
     return readClasses((*Buffer)->getBuffer(), Set.ClassPath, Set.Ranks, Out);
@@ -121,7 +121,7 @@ llvm::Expected<ChakraGroups> readGroups(const ChakraSet &Set, uint32_t Ranks,
   ChakraGroups Groups(Ranks);
   if (Set.GroupPath.empty())
     return Groups;
-  auto Buffer = MemoryBuffer::getFile(Set.GroupPath);
+  auto Buffer = readLargeFile(Set.GroupPath);
   if (!Buffer)
     return createFileError(Set.GroupPath, Buffer.getError());
   Groups.read((*Buffer)->getBuffer(), Set.GroupPath, Out);
@@ -129,7 +129,7 @@ llvm::Expected<ChakraGroups> readGroups(const ChakraSet &Set, uint32_t Ranks,
 }
 
 uint64_t readSplits(const ChakraSet &Set) {
-  auto Buffer = MemoryBuffer::getFile(Set.SystemPath);
+  auto Buffer = readLargeFile(Set.SystemPath);
   if (!Buffer)
     return 0;
   Expected<json::Value> V = parseJson((*Buffer)->getBuffer());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/Validate.h"
+#include "lang/ReadFile.h"
 #include "tools/runs/TraceFiles.h"
 #include "tools/validate/ChakraCheck.h"
 #include "tools/validate/Format.h"
@@ -7,7 +8,6 @@
 #include "tools/validate/SimaiCheck.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -76,8 +76,7 @@ std::string checkTrace(StringRef Path, Findings &Out) {
 }
 
 Expected<bool> Validator::takeFile(StringRef Path, bool InFolder) {
-  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto Buffer = readLargeFile(Path);
   if (!Buffer)
     return createFileError(Path, Buffer.getError());
   const StringRef Text = (*Buffer)->getBuffer();
