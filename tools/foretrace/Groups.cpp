@@ -26,7 +26,7 @@ static cl::list<std::string> Only("group", cl::value_desc("name"),
                                   cl::cat(outputCategory()),
                                   cl::sub(groupsCommand()));
 
-static cl::opt<int64_t> OfRank("rank", cl::value_desc("n"), cl::init(-1),
+static cl::opt<int64_t> OfRank("rank", cl::value_desc("n"),
                                cl::desc("Print the groups of this rank only"),
                                cl::cat(outputCategory()),
                                cl::sub(groupsCommand()));
@@ -37,8 +37,10 @@ static cl::opt<bool>
                      "groups, and over which tiers of the cluster they talk"),
             cl::cat(outputCategory()), cl::sub(groupsCommand()));
 
+static bool isOfRank() { return OfRank.getNumOccurrences() != 0; }
+
 static ExitCode checkOptions() {
-  if (Summary && OfRank >= 0)
+  if (Summary && isOfRank())
     return usageError("groups: --summary is of all ranks, not of one; leave "
                       "out --rank");
   std::vector<StringRef> Known;
@@ -62,10 +64,11 @@ ExitCode runGroups() {
   const ir::Program *P = Job.program({ir::Fact::Complete});
   if (!P)
     return showMessages(Job.engine(), Session.sources());
-  if (OfRank >= *P->Spec.Parallel.World)
-    return usageError("--rank: the job has " + Twine(*P->Spec.Parallel.World) +
-                      " ranks, from 0");
-  const auto One = OfRank < 0 ? std::nullopt : std::optional<int64_t>(OfRank);
+  const int64_t World = *P->Spec.Parallel.World;
+  if (isOfRank() && (OfRank < 0 || OfRank >= World))
+    return usageError("--rank: the job has no rank " + Twine(OfRank) +
+                      "; its ranks are from 0 to " + Twine(World - 1));
+  const auto One = isOfRank() ? std::optional<int64_t>(OfRank) : std::nullopt;
   driver::GroupPrinter Printer(*P, Format == GroupFormat::JSON, outs());
   if (Summary)
     Printer.printHead();
