@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/thread.h"
 #include <csignal>
+#include <cstdlib>
 #include <unistd.h>
 
 /// Nobody reads on, as in `foretrace groups job.fore | head`: ends as any
@@ -41,8 +42,25 @@ static void sayFatal(void *, const char *Reason, bool) {
   _exit(1);
 }
 
+/// Says so if what was printed did not get where it should, whatever printed
+/// it: LLVM's streams would crash.
+static void checkOutput() {
+  llvm::outs().flush();
+  llvm::errs().clear_error(); // there is nobody to tell
+  const std::error_code Failed = llvm::outs().error();
+  if (!Failed)
+    return;
+  llvm::outs().clear_error();
+  llvm::errs() << "foretrace: standard output: " << Failed.message() << '\n';
+  llvm::errs().clear_error();
+  _exit(1);
+}
+
 int foretrace::driver::runProcess(
     int Argc, char **Argv, llvm::function_ref<int(int, char **)> CommandLine) {
+  (void)llvm::outs(); // it goes after the check, which is registered later
+  (void)llvm::errs();
+  (void)std::atexit(checkOutput);
   const llvm::SmallVector<int> Ignored = ignoredSignals();
   // LLVM's own handler exits with 74.
   llvm::sys::SetOneShotPipeSignalFunction(endOfPipe);
