@@ -24,6 +24,7 @@ namespace foretrace {
 struct EmitOption {
   llvm::StringLiteral Name;
   llvm::StringLiteral Doc;
+  bool IsPath; ///< it says where files go
   /// What a value must be, as a message says it.
   std::string (*Expected)();
   /// The words that it can be.
@@ -39,6 +40,7 @@ struct EmitOption {
 #define EMIT_OPTION(MEMBER, KIND, NAME, DEFAULT, DOC)                          \
   {NAME,                                                                       \
    DOC,                                                                        \
+   KIND::IsPath,                                                               \
    KIND::expected,                                                             \
    KIND::words,                                                                \
    [] {                                                                        \

@@ -16,20 +16,23 @@
 
 namespace foretrace::option {
 
-/// A kind, unless it says otherwise: it has no words, and an initial value that
-/// says nothing to people.
+/// A kind, unless it says otherwise: it is no path and has no words, and an
+/// initial value says nothing to people.
 struct KindBase {
+  static constexpr bool IsPath = false;
   static llvm::ArrayRef<llvm::StringRef> words() { return {}; }
   template <typename T> static std::string show(const T &) { return ""; }
 };
 
 struct FileName : KindBase {
+  static constexpr bool IsPath = true;
   static std::string expected() { return "a file name in quotes"; }
   static bool read(const ir::Attribute &A, std::string &Into,
                    DiagnosticEngine &);
 };
 
 struct FolderName : KindBase {
+  static constexpr bool IsPath = true;
   static std::string expected() { return "a folder in quotes"; }
   static bool read(const ir::Attribute &A, std::string &Into,
                    DiagnosticEngine &);
@@ -37,6 +40,7 @@ struct FolderName : KindBase {
 
 /// What the names of several files begin with.
 struct FilePrefix : KindBase {
+  static constexpr bool IsPath = true;
   static std::string expected() {
     return "the beginning of a file's name, in quotes";
   }

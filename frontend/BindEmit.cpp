@@ -18,8 +18,11 @@ static Attribute make(Attribute::Kind K, SourceRange Range,
 
 Attribute Binder::toAttribute(const Value &V) {
   using Kind = Attribute::Kind;
-  if (const std::string *Text = V.getIf<std::string>())
-    return make(Kind::Text, V.Range, *Text);
+  if (const std::string *Text = V.getIf<std::string>()) {
+    Attribute A = make(Kind::Text, V.Range, *Text);
+    A.PathFrom = V.PathFrom;
+    return A;
+  }
   if (const auto *W = V.getIf<WordValue>())
     return make(Kind::Name, V.Range, W->Text);
   if (const auto *T = V.getIf<TableValue>()) {

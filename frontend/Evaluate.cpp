@@ -324,9 +324,15 @@ std::optional<std::string> Evaluator::interpolate(llvm::StringRef Name,
   return std::nullopt;
 }
 
+/// Whether \p Text, put into a path, chooses a folder.
+static bool isOfPath(llvm::StringRef Text) {
+  return Text.contains('/') || Text == "..";
+}
+
 Evaluator::Result Evaluator::visit(const ast::String &Text) {
   std::string Out;
   bool Ok = true;
+  SourceRange PathFrom;
   llvm::StringRef Rest = Text.Value;
   while (!Rest.empty()) {
     size_t Brace = Rest.find_first_of("{}");
@@ -353,10 +359,12 @@ Evaluator::Result Evaluator::visit(const ast::String &Text) {
       Place = {Place.File, Place.Begin + 1, Place.End - 1};
     std::optional<std::string> Replacement = interpolate(Name, Place);
     Ok &= Replacement.has_value();
+    if (Replacement && !PathFrom.isValid() && isOfPath(*Replacement))
+      PathFrom = Place;
     Out += Replacement.value_or("");
     Rest = Rest.substr(Close + 1);
   }
   if (!Ok)
     return std::nullopt;
-  return Value{std::move(Out), Dimension::Count, Current->Range};
+  return Value{std::move(Out), Dimension::Count, Current->Range, PathFrom};
 }

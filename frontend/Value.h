@@ -62,6 +62,9 @@ struct Value {
       Data; ///< an expression is a number of each point of a sweep
   Dimension Dim = Dimension::Count;
   SourceRange Range;
+  /// Of a string, the first value interpolated into it that a path should not
+  /// have: one with a `/`, or `..`.
+  SourceRange PathFrom = {};
 
   template <typename T> const T *getIf() const { return std::get_if<T>(&Data); }
   bool isNumber() const { return getIf<int64_t>() || getIf<double>(); }

@@ -31,6 +31,9 @@ struct Attribute {
 
   Kind K = Kind::Int;
   SourceRange Range;
+  /// In a text, where a value was put that has a `/` or is `..`; invalid if
+  /// none was.
+  SourceRange PathFrom;
   int64_t Integer = 0;
   double Real = 0;
   std::string Text;

@@ -122,11 +122,18 @@ void Maker::addTransfers(RowBody &To, Direction Of, const ir::Block &B) const {
 }
 
 RowBody Maker::chunk(Direction Of, const ir::LayerSequence &Layers) {
+  auto IsSilent = [&](const ir::BlockRun &R) {
+    RowBody Alone;
+    addTransfers(Alone, Of, P.Blocks[R.Block]);
+    return callsOf(Of, R.Block).empty() && Alone.Transfers.empty();
+  };
   std::vector<ir::BlockId> Order;
-  for (const ir::LayerGroup &G : Layers)
-    for (int64_t Period = 0; Period < G.Periods; ++Period)
+  for (const ir::LayerGroup &G : Layers) {
+    const int64_t Periods = llvm::all_of(G.Runs, IsSilent) ? 0 : G.Periods;
+    for (int64_t Period = 0; Period < Periods; ++Period)
       for (const ir::BlockRun &R : G.Runs)
         Order.insert(Order.end(), static_cast<size_t>(R.Count), R.Block);
+  }
   const bool IsForward = Of == Direction::Forward;
   if (!IsForward)
     std::reverse(Order.begin(), Order.end());

@@ -24,6 +24,21 @@ SourceRange ConfinedOutputs::findPlace() const {
   return Emit.Range;
 }
 
+/// Whether a value put a folder into a path; reports it.
+bool ConfinedOutputs::hasPathFromValue() {
+  for (const ir::NamedAttribute &Option : Emit.Options.Fields) {
+    const EmitOption *Known = Format.findOption(Option.Name);
+    const ir::Attribute &A = Option.Value;
+    if (!Known || !Known->IsPath || !A.PathFrom.isValid())
+      continue;
+    if (!HasReported)
+      Diags.report(A.PathFrom, diag::PathInValue, A.Text)
+          .note({}, diag::FolderInText);
+    return HasReported = true;
+  }
+  return false;
+}
+
 Error ConfinedOutputs::addAll(
     uint64_t Count, function_ref<std::string(uint64_t)> Path,
     function_ref<void(uint64_t, raw_ostream &)> Write) {
@@ -36,6 +51,8 @@ Error ConfinedOutputs::addAll(
     HasReported = true;
     return Error::success();
   }
+  if (hasPathFromValue())
+    return Error::success();
   return Inner.addAll(Count, Path, Write);
 }
 

@@ -4,20 +4,18 @@
 #ifndef FORETRACE_BACKENDS_OUTPUT_CONFINEDOUTPUTS_H
 #define FORETRACE_BACKENDS_OUTPUT_CONFINEDOUTPUTS_H
 
-#include "backends/OutputSet.h"
-#include "ir/Spec.h"
-#include "lang/Diagnostic.h"
+#include "backends/Backend.h"
 
 namespace foretrace {
 
 /// The files of a block that stands in a job, which must not choose where on
 /// the machine they land: what leads out of the folder is reported, once, and
-/// not written.
+/// not written. Nor do values that are put into a path choose a folder in it.
 class ConfinedOutputs final : public OutputSet {
 public:
-  ConfinedOutputs(OutputSet &Inner, const ir::EmitSpec &Emit,
-                  DiagnosticEngine &Diags)
-      : Inner(Inner), Emit(Emit), Diags(Diags) {}
+  ConfinedOutputs(OutputSet &Inner, const Backend &Format,
+                  const ir::EmitSpec &Emit, DiagnosticEngine &Diags)
+      : Inner(Inner), Format(Format), Emit(Emit), Diags(Diags) {}
 
   llvm::Error addAll(
       uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
@@ -25,8 +23,10 @@ public:
 
 private:
   SourceRange findPlace() const;
+  bool hasPathFromValue();
 
   OutputSet &Inner;
+  const Backend &Format;
   const ir::EmitSpec &Emit;
   DiagnosticEngine &Diags;
   bool HasReported = false;

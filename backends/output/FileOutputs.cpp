@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/output/FileOutputs.h"
-#include "backends/output/FileStream.h"
+#include "backends/output/Exchange.h"
+#include "backends/output/FolderIdentity.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
@@ -32,9 +34,9 @@ bool hasFolder(StringRef Path, DiagnosticEngine &Diags) {
 }
 
 FileOutputs::FileOutputs(std::string Folder, std::string Stream,
-                         bool ShowsProgress, unsigned Threads)
-    : Folder(std::move(Folder)), Stream(std::move(Stream)),
-      ShowsProgress(ShowsProgress), Threads(Threads) {}
+                         OutputOptions Options, InputFiles Inputs)
+    : Folder(std::move(Folder)), Stream(std::move(Stream)), Options(Options),
+      Inputs(std::move(Inputs)) {}
 
 FileOutputs::~FileOutputs() {
   Stagings.clear();
@@ -75,6 +77,51 @@ Expected<StagingFolder *> FileOutputs::makeStaging(StringRef Path,
   return Stagings.back().get();
 }
 
+StringRef FileOutputs::folderOf(StringRef Path) {
+  const StringRef Folder = sys::path::parent_path(Path);
+  const auto [It, IsNew] = Identities.try_emplace(Folder);
+  if (IsNew)
+    It->second = identityOf(Folder);
+  return It->second;
+}
+
+/// That the file at \p Path, if there is one, may be replaced.
+static Error checkReplaced(StringRef Path, const sys::fs::file_status &Old,
+                           const InputFiles &Inputs) {
+  if (is_directory(Old))
+    return createFileError(Path, make_error_code(std::errc::is_a_directory));
+  if (!exists(Old))
+    return Error::success();
+  if (Error E = Inputs.check(Path, Old))
+    return E;
+  if (!(Old.permissions() & sys::fs::all_write)) // also of root's
+    return createFileError(Path, createStringError("it is read-only"));
+  return sys::fs::can_write(Path)
+             ? Error::success()
+             : createFileError(Path,
+                               std::error_code(errno, std::generic_category()));
+}
+
+/// Has the file \p New written to a staging folder, until it is placed at \p At
+/// in place of \p Old.
+Error FileOutputs::stage(File &New, StringRef At,
+                         const sys::fs::file_status &Old, bool IsAlone) {
+  const StringRef Folder = folderOf(At), Name = sys::path::filename(At);
+  if (!Names.insert((Folder + "/" + Name).str()).second)
+    return createFileError(
+        New.Path, createStringError("the job writes two files of this name"));
+  if (Error E = checkReplaced(New.Path, Old, Inputs))
+    return E;
+  StagingFolder *&Staging = StagingOf[Folder];
+  if (!Staging || !(IsAlone || Staging->isFolder()))
+    if (Error E = makeStaging(At, IsAlone).moveInto(Staging))
+      return E;
+  New.Staging = Staging;
+  New.Staged = Staging->add(Name.copy(PathMemory),
+                            exists(Old) ? std::optional(Old) : std::nullopt);
+  return Error::success();
+}
+
 /// Decides where the file \p Name is to be written.
 Error FileOutputs::place(StringRef Name, bool IsAlone) {
   SmallString<256> Path;
@@ -83,29 +130,26 @@ Error FileOutputs::place(StringRef Name, bool IsAlone) {
   sys::path::append(Path, Name);
   File New;
   New.Path = StringRef(Path).copy(PathMemory);
-  StagingFolder *&Staging = StagingOf[sys::path::parent_path(New.Path)];
   sys::fs::file_status Status;
+  const StagingFolder *Staging = StagingOf.lookup(folderOf(Path));
   if (!Staging || !Staging->isBesideTarget()) // else there is nothing yet
-    (void)sys::fs::status(Path, Status);
-  if (Path != "-" && !isStream(Status)) {
-    if (!Names.insert(New.Path).second)
-      return createFileError(
-          Path, createStringError("the job writes two files of this name"));
-    if (is_directory(Status))
-      return createFileError(Path, make_error_code(std::errc::is_a_directory));
-    if (!Staging || !(IsAlone || Staging->isFolder()))
-      if (Error E = makeStaging(New.Path, IsAlone).moveInto(Staging))
-        return E;
-    New.Staging = Staging;
-    Staging->add(sys::path::filename(New.Path));
+    (void)sys::fs::status(Path, Status, /*follow=*/false);
+  if (is_symlink_file(Status)) {
+    (void)sys::fs::status(New.Path, Status);
+    if (std::error_code EC = sys::fs::real_path(New.Path, Path))
+      return createFileError(New.Path,
+                             createStringError("a link to what is not there"));
   }
+  if (New.Path != "-" && !isStream(Status))
+    if (Error E = stage(New, Path, Status, IsAlone))
+      return E;
   Files.push_back(New);
   return Error::success();
 }
 
 static ErrorOr<int> open(const FileOutputs::File &F) {
   if (F.Staging)
-    return F.Staging->open(sys::path::filename(F.Path));
+    return F.Staging->open(*F.Staged);
   int FD = STDOUT_FILENO;
   if (F.Path != "-")
     if (std::error_code EC =
@@ -114,18 +158,23 @@ static ErrorOr<int> open(const FileOutputs::File &F) {
   return FD;
 }
 
-static std::error_code write(FileOutputs::File &F, MutableArrayRef<char> Buffer,
-                             Progress &Shown,
-                             function_ref<void(raw_ostream &)> Write) {
+std::error_code FileOutputs::write(File &F, MutableArrayRef<char> Buffer,
+                                   Progress &Shown,
+                                   function_ref<void(raw_ostream &)> Write) {
   ErrorOr<int> FD = open(F);
   if (!FD)
     return FD.getError();
   FileStream OS(*FD, Buffer, Shown);
+  if (F.Staging)
+    OS.limit(Written, Options.MaxBytes);
   Write(OS);
   ErrorOr<uint64_t> Bytes = OS.finish();
   std::error_code Closed;
+  if (Options.IsDurable && F.Staging && ::fsync(*FD) != 0)
+    Closed = {errno, std::generic_category()};
   if (F.Path != "-")
-    Closed = sys::fs::closeFile(*FD);
+    if (const std::error_code EC = sys::fs::closeFile(*FD); !Closed)
+      Closed = EC;
   if (!Bytes)
     return Bytes.getError();
   F.Bytes = *Bytes;
@@ -140,7 +189,7 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
   constexpr size_t BufferSize = 1 << 20;
   if (Added.empty())
     return Error::success();
-  Progress Shown(ShowsProgress, Added.front().Path, Added.size());
+  Progress Shown(Options.ShowsProgress, Added.front().Path, Added.size());
   std::atomic<size_t> Next = 0, Failed = Added.size();
   std::mutex Failing;
   std::error_code Why;
@@ -162,16 +211,21 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
   if (Added.size() == 1) {
     Work();
   } else {
-    DefaultThreadPool Pool(hardware_concurrency(Threads));
+    DefaultThreadPool Pool(hardware_concurrency(Options.Threads));
     const size_t Workers =
         std::min<size_t>(Pool.getMaxConcurrency(), Added.size());
     for (size_t I = 0; I != Workers; ++I)
       Pool.async(Work);
     Pool.wait();
   }
-  if (Why)
-    return createFileError(Added[Failed].Path, Why);
-  return Error::success();
+  if (!Why)
+    return Error::success();
+  if (Written > Options.MaxBytes)
+    return createFileError(
+        Added[Failed].Path,
+        createStringError("more than " + Twine(Options.MaxBytes) +
+                          " bytes in all; the limit is that of --max-output"));
+  return createFileError(Added[Failed].Path, Why);
 }
 
 Error FileOutputs::addAll(uint64_t Count,
@@ -191,27 +245,77 @@ Error FileOutputs::addAll(uint64_t Count,
   return writeAll(MutableArrayRef(Files).drop_front(Before), Write);
 }
 
+/// Writes out what folders say of the files, before or after commit().
+Error FileOutputs::sync() {
+  if (!Options.IsDurable)
+    return Error::success();
+  for (const std::unique_ptr<StagingFolder> &S : Stagings)
+    if (Error E = S->sync())
+      return E;
+  for (const std::unique_ptr<NewFolder> &F : Created)
+    if (const std::error_code EC = syncFolder(F->parent().str()))
+      return createFileError(F->parent(), EC);
+  return Error::success();
+}
+
+/// Takes back what was committed, newest first; says \p Why, and what of it was
+/// not possible.
+Error FileOutputs::takeBack(Error Why) {
+  std::vector<std::string> States;
+  for (const std::unique_ptr<StagingFolder> &S : reverse(Stagings))
+    S->rollBack(States);
+  return createStringError(
+      toString(std::move(Why)) +
+      (States.empty()
+           ? "; all files are as they were"
+           : "; all other files are as they were, but " + join(States, ", ")));
+}
+
 Error FileOutputs::commit() {
+  std::vector<std::string> Left;
   {
     SignalHold Hold;
+    Error Failed = sync();
     for (const std::unique_ptr<StagingFolder> &S : Stagings)
-      if (Error E = S->commit())
-        return E;
+      if (!Failed)
+        Failed = S->commit();
+    if (!Failed)
+      Failed = sync();
+    if (Failed)
+      return takeBack(std::move(Failed));
     for (const std::unique_ptr<NewFolder> &F : Created)
       F->keep();
+    for (const std::unique_ptr<StagingFolder> &S : Stagings)
+      S->clean(Left);
   }
   StagingOf.clear();
   Stagings.clear();
   Created.clear();
-  return Error::success();
+  if (Left.empty())
+    return Error::success();
+  return createStringError("all files are written, but `" + join(Left, "`, `") +
+                           "` could not be removed; it is of no use");
 }
 
-Error writeFile(StringRef Path, bool ShowsProgress,
+Error writeFile(StringRef Path, const OutputOptions &Options, InputFiles Inputs,
                 function_ref<void(raw_ostream &)> Write) {
-  FileOutputs Out("", isStream(Path) ? Path.str() : "", ShowsProgress);
+  FileOutputs Out("", isStream(Path) ? Path.str() : "", Options,
+                  std::move(Inputs));
   if (Error E = Out.add(Path, Write))
     return E;
   return Out.commit();
+}
+
+void reportOutput(Error E, SourceRange Where, DiagnosticEngine &Diags) {
+  handleAllErrors(
+      std::move(E),
+      [&](const OverwritesInput &O) {
+        Diags.report(Where, diag::OverwritesInput, O.Path, O.Input)
+            .note({}, diag::OutputElsewhere);
+      },
+      [&](const ErrorInfoBase &Other) {
+        Diags.report(Where, diag::CannotWrite, Other.message());
+      });
 }
 
 } // namespace foretrace

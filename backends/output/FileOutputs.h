@@ -6,20 +6,35 @@
 #define FORETRACE_BACKENDS_OUTPUT_FILEOUTPUTS_H
 
 #include "backends/OutputSet.h"
+#include "backends/output/FileStream.h"
+#include "backends/output/InputFiles.h"
 #include "backends/output/StagingFolder.h"
 #include "lang/Diagnostic.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Allocator.h"
 #include <string>
 #include <vector>
 
 namespace foretrace {
 
+/// How files are written.
+struct OutputOptions {
+  bool ShowsProgress = false;
+  /// What was committed survives a loss of power.
+  bool IsDurable = false;
+  /// That write files, or as many as there are processors if it is 0.
+  unsigned Threads = 0;
+  /// Bytes of all files, streams apart; more are not written.
+  uint64_t MaxBytes = UINT64_MAX;
+};
+
 /// An OutputSet on the file system.
 ///   * `-` is standard output; devices and pipes are written directly;
 ///   * the output folder, and folders in it that a file names, are created
 ///     when the first file needs them;
+///   * no input is written over, nor what is read-only; a link stays, and what
+///     it stands for is replaced; a file that is replaced keeps its mode;
 ///   * what was not committed is removed, also when a signal ends the process;
 ///   * files that are added together are written by several threads.
 class FileOutputs final : public OutputSet {
@@ -30,20 +45,25 @@ public:
     uint64_t Bytes = 0;
     /// Where it is until it is committed; null if it is written directly.
     StagingFolder *Staging = nullptr;
+    const StagedFile *Staged = nullptr;
   };
 
   /// Files go to \p Folder, or where we stand if it is empty. A \p Stream,
-  /// unless empty, takes the first file in their place. \p Threads write them,
-  /// or all processors if it is 0.
-  FileOutputs(std::string Folder, std::string Stream, bool ShowsProgress,
-              unsigned Threads = 0);
+  /// unless empty, takes the first file in their place. None of \p Inputs is
+  /// replaced.
+  FileOutputs(std::string Folder, std::string Stream, OutputOptions Options,
+              InputFiles Inputs = {});
   ~FileOutputs() override;
 
   llvm::Error addAll(
       uint64_t Count, llvm::function_ref<std::string(uint64_t)> Name,
       llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) override;
 
-  /// Gives all files their names. A signal waits until all have them.
+  /// What none of the files replaces.
+  InputFiles &inputs() { return Inputs; }
+
+  /// Gives all files their names, or none: after an error all is as it was,
+  /// unless the error says what is not. A signal waits until all have them.
   llvm::Error commit();
 
   llvm::ArrayRef<File> files() const { return Files; }
@@ -52,29 +72,44 @@ public:
 
 private:
   llvm::Error place(llvm::StringRef Name, bool IsAlone);
+  llvm::Error stage(File &New, llvm::StringRef At,
+                    const llvm::sys::fs::file_status &Old, bool IsAlone);
+  llvm::StringRef folderOf(llvm::StringRef Path);
   llvm::Error createFolder(llvm::StringRef Path);
   llvm::Expected<StagingFolder *> makeStaging(llvm::StringRef Path,
                                               bool IsAlone);
   llvm::Error
   writeAll(llvm::MutableArrayRef<File> Added,
            llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write);
+  std::error_code write(File &F, llvm::MutableArrayRef<char> Buffer,
+                        Progress &Shown,
+                        llvm::function_ref<void(llvm::raw_ostream &)> Write);
+  llvm::Error sync();
+  llvm::Error takeBack(llvm::Error Why);
 
   const std::string Folder;
   const std::string Stream;
-  const bool ShowsProgress;
-  const unsigned Threads;
+  const OutputOptions Options;
+  InputFiles Inputs;
   std::vector<std::unique_ptr<NewFolder>> Created; ///< parents first
   std::vector<std::unique_ptr<StagingFolder>> Stagings;
-  llvm::StringMap<StagingFolder *> StagingOf; ///< by target
+  llvm::StringMap<std::string> Identities;    ///< of folders, by path
+  llvm::StringMap<StagingFolder *> StagingOf; ///< by identity of the target
   std::vector<File> Files;
   llvm::BumpPtrAllocator PathMemory;
-  llvm::DenseSet<llvm::StringRef> Names; ///< of Files that get one
+  llvm::StringSet<>
+      Names; ///< of Files that get one, by their folder's identity
+  std::atomic<uint64_t> Written = 0;
   std::vector<std::string> LeftOut;
 };
 
 /// Writes a single file, or standard output if \p Path is `-`.
-llvm::Error writeFile(llvm::StringRef Path, bool ShowsProgress,
+llvm::Error writeFile(llvm::StringRef Path, const OutputOptions &Options,
+                      InputFiles Inputs,
                       llvm::function_ref<void(llvm::raw_ostream &)> Write);
+
+/// Reports why files were not written.
+void reportOutput(llvm::Error E, SourceRange Where, DiagnosticEngine &Diags);
 
 /// Whether the folder of the file `-o` \p Path is there; reports if not. A path
 /// that ends in `/` is a folder, which is made.

@@ -11,6 +11,8 @@ FileStream::FileStream(int FD, llvm::MutableArrayRef<char> Buffer,
 
 llvm::ErrorOr<uint64_t> FileStream::finish() {
   flush();
+  if (IsTooLong)
+    return std::make_error_code(std::errc::file_too_large);
   if (std::error_code EC = Inner.error()) {
     Inner.clear_error();
     return EC;
@@ -19,7 +21,9 @@ llvm::ErrorOr<uint64_t> FileStream::finish() {
 }
 
 void FileStream::write_impl(const char *Data, size_t Size) {
-  if (!Inner.has_error())
+  if (Total)
+    IsTooLong |= (*Total += Size) > MaxTotal;
+  if (!Inner.has_error() && !IsTooLong)
     Inner.write(Data, Size);
   Written += Size;
   Shown.addBytes(Size);

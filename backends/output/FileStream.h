@@ -17,6 +17,13 @@ public:
   /// \p Buffer is the caller's, who may have many files to write.
   FileStream(int FD, llvm::MutableArrayRef<char> Buffer, Progress &Shown);
 
+  /// Fails once it and others have written more than \p Most bytes; what they
+  /// have is in \p InAll.
+  void limit(std::atomic<uint64_t> &InAll, uint64_t Most) {
+    Total = &InAll;
+    MaxTotal = Most;
+  }
+
   /// Writes out what is buffered; the bytes in all, or the first error. Must be
   /// called.
   llvm::ErrorOr<uint64_t> finish();
@@ -28,6 +35,9 @@ private:
   llvm::raw_fd_ostream Inner;
   Progress &Shown;
   uint64_t Written = 0;
+  std::atomic<uint64_t> *Total = nullptr;
+  uint64_t MaxTotal = UINT64_MAX;
+  bool IsTooLong = false;
 };
 
 } // namespace foretrace

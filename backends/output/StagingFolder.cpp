@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/output/StagingFolder.h"
+#include "backends/output/Exchange.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -79,56 +81,147 @@ StagingFolder::~StagingFolder() {
   remove();
 }
 
-void StagingFolder::add(StringRef Name) {
-  Entry *New = new (Memory.Allocate<Entry>()) Entry{Name};
+const StagedFile *StagingFolder::add(StringRef Name,
+                                     std::optional<sys::fs::file_status> Old) {
+  StagedFile *New = new (Memory.Allocate<StagedFile>()) StagedFile;
+  New->Name = Name;
+  New->Old = Old;
   (Last ? Last->Next : First) = New;
   Last = New;
+  return New;
 }
 
 std::string StagingFolder::pathOf(StringRef Name) const {
   return Path + Name.str();
 }
 
-ErrorOr<int> StagingFolder::open(StringRef Name) const {
+std::string StagingFolder::targetOf(StringRef Name) const {
+  return joined(Target, Name).str().str();
+}
+
+ErrorOr<int> StagingFolder::open(const StagedFile &File) const {
   if (isEnding())
     return make_error_code(std::errc::operation_canceled);
   int FD;
-  if (std::error_code EC =
-          sys::fs::openFileForWrite(pathOf(Name), FD, sys::fs::CD_CreateNew))
+  if (std::error_code EC = sys::fs::openFileForWrite(pathOf(File.Name), FD,
+                                                     sys::fs::CD_CreateNew))
     return EC;
-  return FD;
+  if (!File.Old)
+    return FD;
+  // If it can't be given to those who had it, its mode must not let others of
+  // another group write to it.
+  const bool IsGiven =
+      ::fchown(FD, File.Old->getUser(), File.Old->getGroup()) == 0;
+  const auto Mode = static_cast<mode_t>(File.Old->permissions()) & 0777;
+  if (::fchmod(FD, IsGiven ? Mode : Mode & ~static_cast<mode_t>(022)) == 0)
+    return FD;
+  const std::error_code EC(errno, std::generic_category());
+  (void)::close(FD);
+  return EC;
 }
 
-Error StagingFolder::commit() {
-  // What is in a target that somebody has made in the meantime stays.
-  if (K != Kind::Beside || sys::fs::rename(Path, Target))
-    for (const Entry *E = First; E; E = E->Next) {
-      const SmallString<256> To = joined(Target, E->Name);
-      if (std::error_code EC = sys::fs::rename(pathOf(E->Name), To))
-        return createFileError(To, EC);
-    }
-  First = nullptr;
+Error StagingFolder::place(StagedFile &File) {
+  const std::string To = targetOf(File.Name);
+  const Exchange Done = exchange(pathOf(File.Name), To);
+  if (!Done.Stranded.empty())
+    return createFileError(To, createStringError(Done.Failed.message() +
+                                                 "; what was there is `" +
+                                                 Done.Stranded + "`"));
+  if (Done.Failed)
+    return createFileError(To, Done.Failed);
+  File.IsPlaced = true;
+  File.HasOld = Done.HasOld;
   return Error::success();
 }
 
+Error StagingFolder::commit() {
+  if (K == Kind::Beside) {
+    const std::error_code EC = sys::fs::rename(Path, Target);
+    IsWhole = !EC;
+    // What is in a target that somebody has made in the meantime stays.
+    if (EC && !sys::fs::exists(Target))
+      return createFileError(Target, EC);
+  }
+  for (StagedFile *F = First; F && !IsWhole; F = F->Next)
+    if (Error E = place(*F))
+      return E;
+  return Error::success();
+}
+
+void StagingFolder::takeBack(StagedFile &File,
+                             std::vector<std::string> &States) {
+  const std::string From = pathOf(File.Name), To = targetOf(File.Name);
+  if (!File.HasOld) {
+    if (const std::error_code EC = sys::fs::rename(To, From))
+      States.push_back("`" + To + "` is new (" + EC.message() + ")");
+  } else if (const Exchange Done = exchange(From, To); Done.Failed) {
+    File.IsLeft = true;
+    States.push_back("`" + To + "` is new, what was there is `" +
+                     (Done.Stranded.empty() ? From : Done.Stranded) + "` (" +
+                     Done.Failed.message() + ")");
+  }
+  File.IsPlaced = File.HasOld = false;
+}
+
+void StagingFolder::rollBack(std::vector<std::string> &States) {
+  if (IsWhole) {
+    if (const std::error_code EC = sys::fs::rename(Target, Path))
+      States.push_back("`" + Target + "` is new (" + EC.message() + ")");
+    IsWhole = false;
+  }
+  for (StagedFile *F = First; F; F = F->Next)
+    if (F->IsPlaced)
+      takeBack(*F, States);
+}
+
+Error StagingFolder::sync() const {
+  // A file without a folder is only ever to be found in the target.
+  const std::string &Folder = IsWhole || !isFolder() ? Target : Path;
+  for (const std::string &Of :
+       {Folder, IsWhole ? sys::path::parent_path(Target).str() : Target})
+    if (sys::fs::is_directory(Of.empty() ? "." : Of))
+      if (const std::error_code EC = syncFolder(Of))
+        return createFileError(Of.empty() ? "." : Of, EC);
+  return Error::success();
+}
+
+void StagingFolder::clean(std::vector<std::string> &Left) {
+  if (!IsWhole && !removeAll(nullptr))
+    (void)removeAll(&Left);
+}
+
 void StagingFolder::remove() noexcept {
-  // Paths are put together by hand: a handler must not allocate.
-  char File[PATH_MAX];
-  if (Path.size() >= sizeof(File))
-    return;
-  char *Begin = std::copy(Path.begin(), Path.end(), File);
   // While a handler runs, a writer on another thread may just be making its
   // file, each of them one.
-  for (int Attempt = 0; Attempt != 64; ++Attempt) {
-    for (const Entry *E = First; E; E = E->Next)
-      if (E->Name.size() < static_cast<size_t>(std::end(File) - Begin)) {
-        *std::copy(E->Name.begin(), E->Name.end(), Begin) = '\0';
-        (void)::unlink(File);
-      }
-    if (K == Kind::None || ::rmdir(Path.c_str()) == 0 ||
-        (errno != ENOTEMPTY && errno != EEXIST))
+  for (int Attempt = 0; Attempt != 64 && !IsWhole; ++Attempt)
+    if (removeAll(nullptr))
       return;
+}
+
+/// Whether nothing is left. Allocates nothing unless asked what is \p Left: a
+/// handler must not.
+bool StagingFolder::removeAll(std::vector<std::string> *Left) noexcept {
+  char File[PATH_MAX];
+  if (Path.size() >= sizeof(File))
+    return true;
+  char *Begin = std::copy(Path.begin(), Path.end(), File);
+  bool IsGone = true;
+  auto Remains = [&](const char *What) {
+    IsGone = false;
+    if (Left)
+      Left->push_back(What);
+  };
+  for (const StagedFile *F = First; F; F = F->Next) {
+    if (F->IsLeft || (F->IsPlaced && !F->HasOld) ||
+        F->Name.size() >= static_cast<size_t>(std::end(File) - Begin))
+      continue;
+    *std::copy(F->Name.begin(), F->Name.end(), Begin) = '\0';
+    if (::unlink(File) != 0 && errno != ENOENT)
+      Remains(File);
   }
+  if (K != Kind::None && ::rmdir(Path.c_str()) != 0 && errno != ENOENT)
+    Remains(Path.c_str());
+  return IsGone;
 }
 
 } // namespace foretrace

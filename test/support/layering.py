@@ -34,7 +34,7 @@ MAY_INCLUDE = {
                         "tools/foretrace"},
 }
 # A command line that grows holds what belongs into a library.
-MAX_LINES = {"tools/foretrace": 1760}
+MAX_LINES = {"tools/foretrace": 1800}
 # What of other people's code stands behind one door.
 DOORS = [
     (re.compile(r"antlr4|Fore(Lexer|Parser)"), "frontend"),

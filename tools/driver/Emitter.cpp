@@ -4,10 +4,13 @@
 #include "backends/output/ConfinedOutputs.h"
 #include "ir/Verify.h"
 #include "lang/Render.h"
+#include "tools/driver/ByteCount.h"
 #include "tools/driver/EmitBlocks.h"
+#include "tools/driver/OutputEstimate.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -16,8 +19,7 @@ namespace foretrace::driver {
 Emitter::Emitter(EmitterOptions Given, const SourceFiles &Sources,
                  DiagnosticEngine &Diags)
     : Options(std::move(Given)), Sources(Sources),
-      Outputs(Options.To.Folder, Options.To.Stream, !Options.IsQuiet,
-              Options.Threads),
+      Outputs(Options.To.Folder, Options.To.Stream, Options.Writing),
       Diags(Diags) {}
 
 /// The program for a block that allows errors. One that it has has consequences
@@ -53,23 +55,77 @@ void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
   }
 }
 
-void Emitter::write(const ir::Program &P, const Emission &Block,
-                    const ir::EmitSpec &Emit) {
+/// The option of \p Emit that says where its files go, if it has one; nowhere
+/// if the command line says it.
+static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit) {
+  for (const ir::NamedAttribute &Option : Emit.Options.Fields)
+    if (const EmitOption *Known = Format.findOption(Option.Name);
+        Known && Known->IsPath)
+      return Option.Value.Range;
+  return Emit.Range;
+}
+
+/// What can still be written to the file system of \p Folder, or of the one
+/// that it will stand in.
+static double freeBytes(StringRef Folder) {
+  while (!Folder.empty() && !sys::fs::exists(Folder))
+    Folder = sys::path::parent_path(Folder);
+  const ErrorOr<sys::fs::space_info> Space =
+      sys::fs::disk_space(Folder.empty() ? "." : Folder);
+  return Space ? static_cast<double>(Space->available) : INFINITY;
+}
+
+/// Whether the files of the block are no more than there may be, and than there
+/// is room for; reports if not. What can't be that many is not looked at.
+bool Emitter::hasRoom(const EmitRequest &Request, const Emission &Block,
+                      SourceRange Place) {
+  if (!Options.To.Stream.empty())
+    return true;
+  const double Free = freeBytes(Options.To.Folder);
+  const auto Most = static_cast<double>(Options.Writing.MaxBytes);
+  if (Estimated + guessBytes(Request.Program) < std::min(Free, Most))
+    return true;
+  Estimated += estimateBytes(Block, Request).value_or(0);
+  if (Estimated > Most) {
+    DiagnosticBuilder Report = Diags.report(
+        Place, diag::OutputTooLarge, printBytes(Estimated), printBytes(Most));
+    constexpr double Margin = 1.1; // for digits
+    if (Estimated * Margin < 0x1p63)
+      Report.note(
+          {}, diag::RaiseMaxOutput,
+          Twine(static_cast<uint64_t>(std::ceil(Estimated * Margin / 0x1p30)))
+                  .str() +
+              "GiB");
+    return false;
+  }
+  if (Estimated <= Free)
+    return true;
+  const StringRef Folder = Options.To.Folder;
+  Diags.report(Place, diag::OutputNoSpace, printBytes(Estimated),
+               Folder.empty() ? "." : Folder, printBytes(Free));
+  return false;
+}
+
+void Emitter::write(const ir::Program &P, const Backend &Format,
+                    const Emission &Block, const ir::EmitSpec &Emit) {
   const unsigned ErrorsBefore = Diags.errorCount();
   if (Options.Inspect)
     Options.Inspect(P);
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
   const EmitRequest Request{P, Emit, Options.Stem, Where};
-  if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
+  if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore ||
+      !hasRoom(Request, Block, placeOf(Format, Emit)))
     return;
   const size_t FilesBefore = Outputs.files().size();
-  ConfinedOutputs Confined(Outputs, Emit, Diags);
+  if (!Options.IsApart)
+    Outputs.inputs().add(Sources);
+  ConfinedOutputs Confined(Outputs, Format, Emit, Diags);
   const bool IsOfJob = Emit.Range.isValid(); // not of the command line
   OutputSet &Files = IsOfJob && !Options.MayLeaveFolder
                          ? static_cast<OutputSet &>(Confined)
                          : Outputs;
   if (Error E = Block.emit(Request, Files))
-    Diags.report(Emit.Range, diag::CannotWrite, toString(std::move(E)));
+    reportOutput(std::move(E), placeOf(Format, Emit), Diags);
   else
     showCommand(Block, Request, FilesBefore);
 }
@@ -108,7 +164,7 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   else if ((Apart = establishAllowed(Job, Needs, Emit)))
     P = &*Apart;
   if (P && Diags.errorCount() == ErrorsBefore)
-    write(*P, *Block, Emit);
+    write(*P, *Format, *Block, Emit);
 }
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
@@ -120,14 +176,14 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
     return;
   assert(P.Facts.contains(Block->needs()) && "it takes the program as it is");
   if (ir::verify(P, Diags))
-    write(P, *Block, Emit);
+    write(P, *Format, *Block, Emit);
 }
 
 void Emitter::commit() {
   if (Diags.hasErrors())
     return;
   if (Error E = Outputs.commit()) {
-    Diags.report({}, diag::CannotWrite, toString(std::move(E)));
+    reportOutput(std::move(E), {}, Diags);
     return;
   }
   if (Options.IsQuiet)

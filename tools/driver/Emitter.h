@@ -27,8 +27,10 @@ struct EmitterOptions {
   /// Blocks of a job may name files outside of the output folder.
   bool MayLeaveFolder = false;
   bool IsQuiet = false; ///< neither progress nor a list of files
-  unsigned Threads =
-      0; ///< that write files; 0: as many as there are processors
+  /// How files are written.
+  OutputOptions Writing;
+  /// No file goes to where one was read.
+  bool IsApart = false;
   /// Prints the command that runs the consumer of what was written.
   bool ShowsCommand = false;
   /// Called with what is checked next; may be empty.
@@ -56,14 +58,17 @@ private:
   std::optional<ir::Program> establishAllowed(CompiledJob &Job,
                                               ir::FactSet Needs,
                                               const ir::EmitSpec &Emit);
-  void write(const ir::Program &P, const Emission &Block,
+  void write(const ir::Program &P, const Backend &Format, const Emission &Block,
              const ir::EmitSpec &Emit);
+  bool hasRoom(const EmitRequest &Request, const Emission &Block,
+               SourceRange Place);
   void showCommand(const Emission &Block, const EmitRequest &Request,
                    size_t FirstFile) const;
 
   const EmitterOptions Options;
   const SourceFiles &Sources;
   FileOutputs Outputs;
+  double Estimated = 0; ///< bytes of the blocks so far, but for small ones
   DiagnosticEngine &Diags;
 };
 

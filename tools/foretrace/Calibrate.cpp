@@ -2,7 +2,7 @@
 //
 // `foretrace calibrate`: measures times and links from the traces of a run, and
 // how well a replay with them meets the run.
-#include "backends/output/FileOutputs.h"
+#include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/TraceCalibrator.h"
@@ -24,10 +24,16 @@ static Expected<ExitCode> calibrate(const CompiledJob &Job,
       runs::findTraces(givenTraces(), *P.Spec.Parallel.World);
   if (!Files)
     return Files.takeError();
+  InputFiles Inputs;
+  Inputs.add(Sources);
+  for (const runs::TraceFile &F : *Files)
+    Inputs.add(F.Path);
+  if (Error E = Inputs.check(Profile)) // before the work
+    return E;
   runs::TraceCalibrator C(P, std::move(*Files));
   if (Error E = C.gather())
     return E;
-  if (Error E = writeFile(Profile, !isQuiet(),
+  if (Error E = writeFile(Profile, outputOptions(), std::move(Inputs),
                           [&](raw_ostream &OS) { C.writeProfile(OS); }))
     return E;
   if (isQuiet())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Emit.h"
+#include "tools/driver/ByteCount.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
 #include "llvm/Support/Path.h"
@@ -28,6 +29,30 @@ static cl::opt<unsigned>
             cl::cat(outputCategory()), cl::sub(compileCommand()),
             cl::sub(convertCommand()));
 
+static cl::SubCommandGroup Writing = {&compileCommand(),   &planCommand(),
+                                      &sweepCommand(),     &convertCommand(),
+                                      &calibrateCommand(), &optCommand()};
+
+static cl::opt<bool>
+    Sync("sync",
+         cl::desc("Wait until what is written survives a loss of power"),
+         cl::cat(outputCategory()), cl::sub(Writing));
+
+static cl::opt<unsigned long long, false, driver::BytesParser>
+    MaxOutput("max-output", cl::value_desc("bytes"), cl::init(64ULL << 30),
+              cl::desc("Refuse to write more than this, by an estimate before "
+                       "the first byte (default: 64GiB)"),
+              cl::cat(outputCategory()), cl::sub(Writing));
+
+OutputOptions outputOptions() {
+  OutputOptions Options;
+  Options.ShowsProgress = !isQuiet();
+  Options.IsDurable = Sync;
+  Options.Threads = Threads;
+  Options.MaxBytes = MaxOutput;
+  return Options;
+}
+
 driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
                             const SourceFiles &Sources,
                             DiagnosticEngine &Diags) {
@@ -36,7 +61,7 @@ driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
   Options.Stem = sys::path::stem(Path).str();
   Options.MayLeaveFolder = AllowOutside;
   Options.IsQuiet = isQuiet();
-  Options.Threads = Threads;
+  Options.Writing = outputOptions();
   Options.ShowsCommand = ShowCommand;
   Options.Inspect = showStatistics;
   return {std::move(Options), Sources, Diags};

@@ -8,6 +8,9 @@
 
 namespace foretrace {
 
+/// How the command line wants files to be written.
+OutputOptions outputOptions();
+
 /// For the job, or another input, at \p Path.
 driver::Emitter makeEmitter(llvm::StringRef Path, driver::Destination To,
                             const SourceFiles &Sources,

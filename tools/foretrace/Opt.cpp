@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace opt`: passes on the text form of the IR.
-#include "backends/output/FileOutputs.h"
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
 #include "tools/compiler/Compiler.h"
+#include "tools/foretrace/Emit.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
 
@@ -64,9 +64,11 @@ static void optimize(SourceFiles &Sources, ArrayRef<const PassInfo *> Passes,
   ir::PrintOptions Options;
   Options.Locations = PrintLocations ? &Sources : nullptr;
   Options.Sizes = Sizes;
-  if (Error E = writeFile(OutputPath, !isQuiet(),
+  InputFiles Inputs;
+  Inputs.add(Sources);
+  if (Error E = writeFile(OutputPath, outputOptions(), std::move(Inputs),
                           [&](raw_ostream &OS) { ir::print(*P, OS, Options); }))
-    Diags.report({}, diag::CannotWrite, toString(std::move(E)));
+    reportOutput(std::move(E), {}, Diags);
 }
 
 ExitCode runOpt() {

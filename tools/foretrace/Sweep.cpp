@@ -4,6 +4,7 @@
 // measured.
 #include "backends/Backends.h"
 #include "tools/driver/EmitBlocks.h"
+#include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/LaunchOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -132,10 +133,12 @@ emitOptions(const sweep::Sweep &S) {
     Folder = sys::path::parent_path(Output);
     sys::path::append(Folder, "points");
   }
+  OutputOptions Writing = outputOptions();
+  Writing.Threads = Threads;
   return sweep::EmitPointsOptions{
       Folder.str().str(), Output,
       std::vector<std::string>(EmitNames.begin(), EmitNames.end()), IsOfSweep,
-      Threads};
+      Writing};
 }
 
 static Error emitAll(Compiler &Session, const sweep::Sweep &S,
@@ -158,6 +161,10 @@ static Error emitAll(Compiler &Session, const sweep::Sweep &S,
 static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
                       const std::optional<sweep::PlotColumns> &Drawn,
                       DiagnosticEngine &Diags) {
+  InputFiles Inputs;
+  Inputs.add(Session.sources());
+  if (Error E = sweep::checkOutput(Inputs, Output, Drawn.has_value()))
+    return E;
   const std::optional<sweep::EmitPointsOptions> Emitted = emitOptions(S);
   if (Emitted) // before the work, in case the folder is another sweep's
     if (Error E = sweep::checkPoints(S, *Emitted))
@@ -193,7 +200,8 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
       return E;
   if (!DB && S.Space.spec().HasEmits)
     outs() << "nothing is emitted; say where with -o\n";
-  return Page ? sweep::writePage(*Page, isQuiet()) : Error::success();
+  return Page ? sweep::writePage(*Page, outputOptions(), std::move(Inputs))
+              : Error::success();
 }
 
 /// The command that does \p S, less what its parts differ in.
@@ -225,7 +233,7 @@ static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
   if (!Drawn)
     return Error::success();
   Expected<sweep::Plot> Page = sweep::Plot::open(Output, *Drawn);
-  return Page ? sweep::writePage(*Page, isQuiet()) : Page.takeError();
+  return Page ? sweep::writePage(*Page, outputOptions()) : Page.takeError();
 }
 
 static ExitCode collectAll() {
@@ -287,6 +295,7 @@ static Expected<sweep::Sweep> makeSweep(SweepSpec Spec) {
     return Space.takeError();
   sweep::Sweep S = {jobPath().str(), frontendOptions(), makeEngine(),
                     std::move(*Space)};
+  S.IsDurable = outputOptions().IsDurable;
   if (Part.empty())
     return S;
   Expected<sweep::Shard> Of = sweep::Shard::read(Part);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Digest.h"
+#include "tools/sweep/Plot.h"
 #include "tools/sweep/Schema.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,6 +14,14 @@
 using namespace llvm;
 
 namespace foretrace::sweep {
+
+Error checkOutput(const InputFiles &Inputs, StringRef Path, bool HasPage) {
+  // The last four are SQLite's, and that of a merge.
+  for (const StringRef End : {"", ".lock", "-journal", "-wal", "-shm", ".part"})
+    if (Error E = Inputs.check((Path + End).str()))
+      return E;
+  return HasPage ? Inputs.check(Plot::pathOf(Path)) : Error::success();
+}
 
 Error Database::create(const Sweep &S) {
   // Others read while this one writes; what is committed survives a kill.
@@ -66,7 +75,8 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
   if (!C)
     return C.takeError();
   if (Error E =
-          C->run("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192"))
+          C->run(Twine("PRAGMA cache_size = -8192; PRAGMA synchronous = ") +
+                 (S.IsDurable ? "FULL" : "NORMAL")))
     return E;
   Expected<int64_t> Tables = C->number("SELECT count(*) FROM sqlite_master");
   if (!Tables)

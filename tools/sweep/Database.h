@@ -7,6 +7,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_DATABASE_H
 #define FORETRACE_TOOLS_SWEEP_DATABASE_H
 
+#include "backends/output/InputFiles.h"
 #include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/WriteLock.h"
@@ -16,6 +17,11 @@ namespace foretrace::sweep {
 
 /// How rows of a query are printed.
 enum class RowFormat : unsigned char { Table, CSV, JSON };
+
+/// An error if the database at \p Path, a file that it has beside it for a
+/// time, or its page would replace an input.
+llvm::Error checkOutput(const InputFiles &Inputs, llvm::StringRef Path,
+                        bool HasPage = false);
 
 class Database {
 public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/EmitPoints.h"
+#include "backends/output/Exchange.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/Emitter.h"
 #include "tools/sweep/Results.h"
@@ -36,24 +37,30 @@ namespace {
 /// that goes when all is done, or with the next run.
 class PointsFolder {
 public:
-  PointsFolder(StringRef Path) : Path(Path.str()), Part(in(".part")) {}
+  PointsFolder(StringRef Path, bool IsDurable)
+      : Path(Path.str()), Part(in(".part")), IsDurable(IsDurable) {}
   ~PointsFolder() {
     if (Lock)
-      consumeError(removeFolder(Part));
+      consumeError(clean());
   }
 
+  /// Removes what was begun.
+  Error clean() const { return removeFolder(Part); }
   Error check(const std::string &Identity);
   Error claim(const std::string &Identity);
   std::string in(const Twine &Name) const { return pathIn(Path, Name); }
   std::string begun(const Twine &Name) const { return pathIn(Part, Name); }
   /// Gives what was begun its place.
   Error place(const Twine &Name) const {
-    const std::error_code Code = sys::fs::rename(begun(Name), in(Name));
+    std::error_code Code = sys::fs::rename(begun(Name), in(Name));
+    if (!Code && IsDurable)
+      Code = syncFolder(Path);
     return Code ? fileError(in(Name), Code) : Error::success();
   }
 
 private:
   const std::string Path, Part;
+  const bool IsDurable;
   bool IsOwn = false; ///< it has points of this sweep
   std::optional<WriteLock> Lock;
 };
@@ -97,7 +104,7 @@ Error PointsFolder::claim(const std::string &Identity) {
     return fileError(Part, Code);
   if (IsOwn)
     return Error::success();
-  if (Error E = writeFile(begun(".sweep"), /*ShowsProgress=*/false,
+  if (Error E = writeFile(begun(".sweep"), {}, {},
                           [&](raw_ostream &OS) { OS << Identity; }))
     return E;
   return place(".sweep");
@@ -121,7 +128,9 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
   To.To.Folder = Folder.str();
   To.Stem = Stem.str();
   To.IsQuiet = true;
-  To.Threads = Options.Threads;
+  To.Writing = Options.Writing;
+  To.Writing.ShowsProgress = false;
+  To.IsApart = true;
   driver::Emitter Emitter(std::move(To), Session.sources(), Job.engine());
   Emitter.emitJob(Job, Emits);
   Emitter.commit();
@@ -129,7 +138,8 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
 }
 
 Error checkPoints(const Sweep &S, const EmitPointsOptions &Options) {
-  return PointsFolder(Options.Folder).check(identityOf(S, Options.Backends));
+  return PointsFolder(Options.Folder, Options.Writing.IsDurable)
+      .check(identityOf(S, Options.Backends));
 }
 
 Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
@@ -137,7 +147,7 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
                                    const EmitPointsOptions &Options,
                                    function_ref<void(size_t, size_t)> Progress,
                                    DiagnosticEngine &Diags) {
-  PointsFolder Folder(Options.Folder);
+  PointsFolder Folder(Options.Folder, Options.Writing.IsDurable);
   if (Error E = Folder.claim(identityOf(S, Options.Backends)))
     return E;
   Expected<std::vector<int64_t>> Points = DB.kept();
@@ -179,6 +189,8 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
     if (Error E = Folder.place("run.sh"))
       return E;
   }
+  if (Error E = Folder.clean())
+    return E;
   return Out;
 }
 

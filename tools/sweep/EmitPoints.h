@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
 #define FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
 
+#include "backends/output/FileOutputs.h"
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Verdict.h"
 
@@ -14,7 +15,7 @@ struct EmitPointsOptions {
   std::string Database;              ///< its path
   std::vector<std::string> Backends; ///< as compile's --emit; or none
   bool AreOfSweep = false; ///< the blocks are those of the `sweep` section
-  unsigned Threads = 0;
+  OutputOptions Writing;   ///< of each point
 };
 
 /// How that ended.

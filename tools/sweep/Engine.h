@@ -79,6 +79,7 @@ struct Sweep {
   Shard Of = {};
   /// What tells its files from others; see digestOf.
   std::string Sources = {};
+  bool IsDurable = false; ///< what is found survives a loss of power at once
 };
 
 /// Cuts the points of a sweep into units, and evaluates these.

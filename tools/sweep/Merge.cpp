@@ -118,6 +118,11 @@ static Error reduce(Connection &C, StringRef Kept) {
 }
 
 Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
+  InputFiles Inputs;
+  for (const std::string &Path : Shards)
+    Inputs.add(Path);
+  if (Error E = checkOutput(Inputs, To))
+    return E;
   Expected<WriteLock> Lock = WriteLock::take(To);
   if (!Lock)
     return Lock.takeError();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Plot.h"
-#include "backends/output/FileOutputs.h"
 #include "tools/sweep/PlotData.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -69,9 +68,14 @@ Plot::Plot(std::string PagePath, std::unique_ptr<PlotData> Data)
 Plot::Plot(Plot &&) noexcept = default;
 Plot::~Plot() = default;
 
-Expected<Plot> Plot::open(StringRef Path, PlotColumns Of) {
+std::string Plot::pathOf(StringRef Path) {
   SmallString<256> PagePath = Path;
   sys::path::replace_extension(PagePath, "html");
+  return PagePath.str().str();
+}
+
+Expected<Plot> Plot::open(StringRef Path, PlotColumns Of) {
+  std::string PagePath = pathOf(Path);
   if (PagePath == Path)
     return createStringError("--plot: `" + Path +
                              "` is where the page belongs; call the database "
@@ -80,7 +84,7 @@ Expected<Plot> Plot::open(StringRef Path, PlotColumns Of) {
       PlotData::open(Path, std::move(Of));
   if (!Data)
     return Data.takeError();
-  return Plot(PagePath.str().str(), std::move(*Data));
+  return Plot(std::move(PagePath), std::move(*Data));
 }
 
 Error Plot::write(raw_ostream &OS) {
@@ -101,8 +105,8 @@ Error Plot::write(raw_ostream &OS) {
   return Error::success();
 }
 
-Error writePage(Plot &Of, bool IsQuiet) {
-  FileOutputs Out("", "", !IsQuiet);
+Error writePage(Plot &Of, const OutputOptions &Options, InputFiles Inputs) {
+  FileOutputs Out("", "", Options, std::move(Inputs));
   Error Failed = Error::success();
   Error Added = Out.add(Of.pagePath(), [&](raw_ostream &OS) {
     Failed = joinErrors(std::move(Failed), Of.write(OS));
@@ -111,7 +115,7 @@ Error writePage(Plot &Of, bool IsQuiet) {
     return E;
   if (Error E = Out.commit())
     return E;
-  if (!IsQuiet)
+  if (Options.ShowsProgress)
     for (const FileOutputs::File &F : Out.files())
       errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
   return Error::success();

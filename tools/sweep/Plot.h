@@ -6,6 +6,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_PLOT_H
 #define FORETRACE_TOOLS_SWEEP_PLOT_H
 
+#include "backends/output/FileOutputs.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,7 +33,9 @@ public:
   Plot(Plot &&) noexcept;
   ~Plot();
 
-  /// Where the page belongs: beside the database, with its stem.
+  /// Where the page of the database at \p Path belongs: beside it, with its
+  /// stem.
+  static std::string pathOf(llvm::StringRef Path);
   const std::string &pagePath() const { return PagePath; }
   /// Writes the page, of what is in the database now. The same bytes for the
   /// same content.
@@ -47,7 +50,8 @@ private:
 
 /// Writes the page to its place, whole or not at all, and says so unless
 /// \p IsQuiet.
-llvm::Error writePage(Plot &Of, bool IsQuiet);
+llvm::Error writePage(Plot &Of, const OutputOptions &Options,
+                      InputFiles Inputs = {});
 
 } // namespace foretrace::sweep
 

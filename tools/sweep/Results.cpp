@@ -44,7 +44,7 @@ Error writeRunScript(StringRef Script, StringRef Folder, StringRef Path) {
       sys::path::parent_path(Place) == sys::path::parent_path(Database);
   if (IsBeside)
     Database = sys::path::filename(Path);
-  return writeFile(Script, /*ShowsProgress=*/false, [&](raw_ostream &OS) {
+  return writeFile(Script, {}, {}, [&](raw_ostream &OS) {
     OS << "#!/bin/sh\n"
           "# Runs the scripts of all points, with the arguments of this one, "
           "and collects\n"

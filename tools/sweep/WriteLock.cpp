@@ -22,13 +22,23 @@ Expected<WriteLock> WriteLock::take(StringRef Path) {
     consumeError(Held.takeError());
     return createStringError("`" + Path + "`: another sweep writes to it");
   }
+  uint64_t Size = 0;
+  if (sys::fs::file_size(L.Beside, Size) || Size != 0) // no lock has a byte
+    return createStringError("`" + Path + "`: cannot be locked: `" + L.Beside +
+                             "` is a file of another kind");
   L.Held = std::make_unique<sys::fs::FileLocker>(std::move(*Held));
   return L;
 }
 
 WriteLock::~WriteLock() {
-  if (Held)
-    (void)sys::fs::remove(Beside); // before it is free
+  if (!Held)
+    return;
+  // Before it is free. It does no harm if it stays, but a second try is cheap.
+  if (sys::fs::remove(Beside))
+    (void)sys::fs::remove(Beside);
+  Held.reset();
+  File->close();
+  File->clear_error(); // nothing was written
 }
 
 } // namespace foretrace::sweep

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver/OutputEstimate.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace foretrace::driver {
+
+namespace {
+
+/// Counts what is written.
+class Counter final : public raw_ostream {
+public:
+  Counter() : raw_ostream(/*unbuffered=*/true) {}
+  double Count = 0;
+
+private:
+  void write_impl(const char *, size_t Size) override {
+    Count += static_cast<double>(Size);
+  }
+  uint64_t current_pos() const override { return 0; }
+};
+
+/// Has some of the files written, and none of them kept.
+class SampledOutputs final : public OutputSet {
+public:
+  double Bytes = 0; ///< of all files
+
+  Error addAll(uint64_t Count, function_ref<std::string(uint64_t)>,
+               function_ref<void(uint64_t, raw_ostream &)> Write) override {
+    constexpr uint64_t MaxSamples = 16; // ranks of a stage stand side by side
+    const uint64_t Samples = std::min(Count, MaxSamples);
+    Counter Of;
+    for (uint64_t I = 0; I != Samples; ++I)
+      Write(Count / Samples * I + Count / Samples / 2, Of);
+    if (Samples != 0)
+      Bytes +=
+          Of.Count * static_cast<double>(Count) / static_cast<double>(Samples);
+    return Error::success();
+  }
+};
+
+/// A job with fewer micro-batches and layers.
+struct SmallJob {
+  double Steps, Layers; ///< how many it has
+  std::optional<double> Bytes;
+};
+
+} // namespace
+
+static double layersOf(const ir::Program &P) {
+  double Layers = 0;
+  for (const ir::Stage &S : P.Stages)
+    for (const ir::ChunkRun &C : S.Chunks)
+      Layers += static_cast<double>(S.Count) * static_cast<double>(C.Count) *
+                static_cast<double>(ir::layerCount(C.Layers));
+  return P.Stages.empty() ? static_cast<double>(P.Spec.Model.layerCount())
+                          : Layers;
+}
+
+/// Leaves no more than \p Most layers of each run.
+static void shorten(ir::LayerSequence &Layers, int64_t Most) {
+  for (ir::LayerGroup &G : Layers) {
+    G.Periods = std::min(G.Periods, Most);
+    for (ir::BlockRun &R : G.Runs)
+      R.Count = std::min(R.Count, Most);
+  }
+}
+
+static void shortenLayers(ir::Program &P, int64_t Most) {
+  shorten(P.Layers, Most * P.Schedule.parts());
+  for (ir::Stage &S : P.Stages)
+    for (ir::ChunkRun &C : S.Chunks)
+      shorten(C.Layers, Most);
+  Most *= *P.Spec.Parallel.Pp;
+  for (ir::LayerRun &R : P.Spec.Model.Layers) {
+    R.Periods = std::min(R.Periods, Most);
+    for (ir::LayerRun::Item &I : R.Items)
+      I.Count = std::min(I.Count, Most);
+  }
+}
+
+static void shortenSteps(ir::Program &P, int64_t MicroBatches) {
+  Located<int64_t> &Batch = P.Spec.Train.GlobalBatch;
+  Located<int64_t> &Ga = P.Spec.Parallel.Ga;
+  Batch.Value = Batch.Value / Ga.Value * MicroBatches;
+  Ga.Value = MicroBatches;
+  P.Schedule.MicroBatches = MicroBatches;
+}
+
+double guessBytes(const ir::Program &P) {
+  if (!P.Spec.Parallel.World.isPresent()) // of a model alone
+    return 0;
+  constexpr double PerLayer = 4096; // of a micro-batch on a rank, both ways
+  return PerLayer * static_cast<double>(*P.Spec.Parallel.World) *
+         static_cast<double>(*P.Spec.Parallel.Ga) *
+         (1 + layersOf(P) / static_cast<double>(*P.Spec.Parallel.Pp));
+}
+
+/// What the block writes of a job with these sizes, if it has as many.
+static SmallJob measure(const Emission &Block, const EmitRequest &Request,
+                        int64_t MicroBatches, int64_t Layers) {
+  ir::Program P = Request.Program;
+  shortenSteps(P, std::min(MicroBatches, *P.Spec.Parallel.Ga));
+  shortenLayers(P, Layers);
+  SmallJob Of{static_cast<double>(*P.Spec.Parallel.Ga), layersOf(P), {}};
+  const EmitRequest Small{P, Request.Emit, Request.DefaultStem, Request.Where};
+  DiagnosticEngine Unheard;
+  if (!Block.check(Small, Unheard))
+    return Of;
+  SampledOutputs Files;
+  if (Error E = Block.emit(Small, Files))
+    consumeError(std::move(E));
+  else
+    Of.Bytes = Files.Bytes;
+  return Of;
+}
+
+/// How much \p Bytes grow over \p Count steps or layers, for each. Numbers that
+/// have a digit more are no growth.
+static double slope(double Bytes, double Count) {
+  constexpr double Least = 4;
+  return Count > 0 && Bytes >= Least * Count ? Bytes / Count : 0;
+}
+
+std::optional<double> estimateBytes(const Emission &Block,
+                                    const EmitRequest &Request) {
+  const ir::Program &P = Request.Program;
+  // Beyond the reach of a pipeline its stages repeat what they do, in groups.
+  constexpr int64_t Layers = 8, MinUnit = 64, MaxUnit = 1 << 16;
+  const ir::Schedule &S = P.Schedule;
+  const int64_t Reach = std::max(MinUnit, 2 * S.Stages);
+  const int64_t Unit =
+      std::min(MaxUnit, 2 * S.Group * ((Reach / 2 + S.Group - 1) / S.Group));
+  const int64_t Few = Unit + *P.Spec.Parallel.Ga % Unit;
+  // What is written is linear in steps, in layers, and in steps of layers.
+  const SmallJob Least = measure(Block, Request, Few, Layers);
+  const SmallJob Longer = measure(Block, Request, Few + Unit, Layers);
+  const SmallJob Deeper = measure(Block, Request, Few, 2 * Layers);
+  const SmallJob Both = measure(Block, Request, Few + Unit, 2 * Layers);
+  if (!Least.Bytes || !Longer.Bytes || !Deeper.Bytes || !Both.Bytes)
+    return std::nullopt;
+  const double Steps = Longer.Steps - Least.Steps;
+  const double Depth = Deeper.Layers - Least.Layers;
+  const double PerStep = slope(*Longer.Bytes - *Least.Bytes, Steps);
+  const double PerLayer = slope(*Deeper.Bytes - *Least.Bytes, Depth);
+  const double PerBoth =
+      slope(*Both.Bytes - *Longer.Bytes - *Deeper.Bytes + *Least.Bytes,
+            Steps * Depth);
+  const double MoreSteps =
+      static_cast<double>(*P.Spec.Parallel.Ga) - Least.Steps;
+  const double MoreLayers = layersOf(P) - Least.Layers;
+  return *Least.Bytes + PerStep * MoreSteps + PerLayer * MoreLayers +
+         PerBoth * MoreSteps * MoreLayers;
+}
+
+} // namespace foretrace::driver

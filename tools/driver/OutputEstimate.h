@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much an `emit` block will write, before it does.
+#ifndef FORETRACE_TOOLS_DRIVER_OUTPUTESTIMATE_H
+#define FORETRACE_TOOLS_DRIVER_OUTPUTESTIMATE_H
+
+#include "backends/Backend.h"
+
+namespace foretrace::driver {
+
+/// A guess at the bytes of the block that costs nothing: so many ranks, steps
+/// and layers as there are, whether or not the format tells them apart.
+double guessBytes(const ir::Program &P);
+
+/// An estimate of them: what the block writes of the same job with fewer
+/// micro-batches and layers, of some of its files, carried on to all of them.
+/// Exact but for the digits of numbers where files of ranks that are alike are
+/// of one size. Nothing if the block refuses the smaller job.
+std::optional<double> estimateBytes(const Emission &Block,
+                                    const EmitRequest &Request);
+
+} // namespace foretrace::driver
+
+#endif
