@@ -44,6 +44,7 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Parallel.Balance, BalanceKind::Parameters);
   orElse(S.Parallel.Zero, int64_t(0));
   orElse(S.Parallel.ZeroRefetch, false);
+  orElse(S.Parallel.ZeroPipeline, false);
   orElse(S.Parallel.RankOrder, RankOrderKind::TpCpEpDpPp);
   orElse(S.Parallel.EmbeddingAsLayer, false);
   orElse(S.Parallel.LossAsLayer, false);

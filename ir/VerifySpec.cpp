@@ -158,6 +158,7 @@ void SpecVerifier::keys() {
   needDerived(P.Balance, "balance");
   need(P.Zero, "zero");
   need(P.ZeroRefetch, "zero_refetch");
+  need(P.ZeroPipeline, "zero_pipeline");
   need(P.EmbeddingAsLayer, "embedding_as_layer");
   need(P.LossAsLayer, "loss_as_layer");
   need(P.Megatron, "megatron");

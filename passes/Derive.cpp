@@ -147,6 +147,20 @@ void Deriver::checkSequence() {
         .noteValue("tp", P.Tp);
 }
 
+/// DeepSpeed, runtime/pipe/engine.py; Megatron-LM, training/arguments.py, of
+/// FSDP2. Megatron-FSDP and torchtitan do take both, so that a job can ask.
+void Deriver::checkZero() {
+  const ParallelSpec &P = S.Parallel;
+  if (*P.Zero < 2 || !exceeds(P.Pp, 1) || *P.ZeroPipeline)
+    return;
+  error(P.Zero.Range, diag::ZeroPipeline, *P.Zero, *P.Pp)
+      .noteValue("pp", P.Pp)
+      .note({}, diag::RefusedBy, "DeepSpeed",
+            "runtime/pipe/engine.py, PipelineEngine")
+      .note({}, diag::RefusedBy, "Megatron-LM with FSDP2",
+            "training/arguments.py, validate_args");
+}
+
 /// Keys that only some jobs read.
 void Deriver::checkEffects() {
   ParallelSpec &P = S.Parallel;

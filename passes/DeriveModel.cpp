@@ -3,6 +3,7 @@
 // The part of `derive` that concerns the model: attention, feed-forward
 // networks, experts, vocabulary, and the size of the largest tensors.
 
+#include "ir/Spellings.h"
 #include "passes/Deriver.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -49,6 +50,7 @@ void Deriver::deriveAttention(BlockSpec &B) {
              A.Heads.Range, "head_dim");
     }
   }
+  checkRotary(A);
   checkHeads(A);
   checkContextParallel(A);
   if (!A.QkNorm.isPresent())
@@ -69,6 +71,24 @@ void Deriver::deriveKvHeads(AttentionSpec &A) {
     error(A.KvHeads.Range, diag::KvHeadsMismatch, *A.KvHeads, Heads.value());
   define(A.KvHeads, Heads,
          A.KvHeads.isPresent() ? A.KvHeads.Range : A.Heads.Range, "kv_heads");
+}
+
+/// Megatron-LM, rotary_pos_embedding.py, RotaryEmbedding: an angle for each
+/// pair of channels. Latent attention turns some whatever the positions are.
+void Deriver::checkRotary(const AttentionSpec &A) {
+  const bool IsLatent = *A.Kind == AttentionKind::MLA;
+  if (!IsLatent && *S.Model.Positions != PositionKind::Rope)
+    return;
+  const NamedNumber K = IsLatent ? NamedNumber{"rope_dim", A.RopeDim}
+                                 : NamedNumber{"head_dim", A.HeadDim};
+  // Where heads don't divide `hidden`, that is reported already.
+  const bool IsRounded =
+      !IsLatent && !K.Field.isStated() && *S.Model.Hidden % *A.Heads != 0;
+  if (K.Field.isPresent() && !IsRounded &&
+      !holds(isMultiple(of(K.Field), number(2)), diag::RotaryOdd, K.Field))
+    error(K.Field.Range, diag::RotaryOdd, K.Name, K.value())
+        .note({}, diag::RefusedBy, "Megatron-LM",
+              "rotary_pos_embedding.py, RotaryEmbedding");
 }
 
 void Deriver::checkHeads(const AttentionSpec &A) {
@@ -127,6 +147,7 @@ void Deriver::deriveFfn(BlockSpec &B) {
       M.RouterBias.setDefault(false);
     if (!M.RouterPrecision.isPresent())
       M.RouterPrecision.derive(*S.Train.Precision, S.Train.Precision.Range);
+    checkType("router_precision", M.RouterPrecision);
     if (!M.Dispatcher.isPresent())
       M.Dispatcher.setDefault(DispatcherKind::AllToAll);
     if (!M.AuxLoss.isPresent())
@@ -187,12 +208,13 @@ void Deriver::deriveVocab() {
   if (!M.MaxPositions.isPresent())
     define(M.MaxPositions, of(S.Train.Sequence), S.Train.Sequence.Range,
            "max_positions");
-  else if (*M.Positions == PositionKind::Learned &&
-           !holds(isAtMost(of(S.Train.Sequence), of(M.MaxPositions)),
+  else if (!holds(isAtMost(of(S.Train.Sequence), of(M.MaxPositions)),
                   diag::SequenceExceedsPositions, S.Train.Sequence))
     error(S.Train.Sequence.Range, diag::SequenceExceedsPositions,
           *S.Train.Sequence, *M.MaxPositions)
-        .noteValue("max_positions", M.MaxPositions);
+        .noteValue("max_positions", M.MaxPositions)
+        .note({}, diag::RefusedBy, "Megatron-LM",
+              "training/arguments.py, validate_args");
   if (!M.QkvBias.isPresent())
     M.QkvBias.derive(*M.Bias, M.Bias.Range);
   TrainSpec &T = S.Train;
@@ -201,6 +223,22 @@ void Deriver::deriveVocab() {
                                ? PrecisionKind::FP16
                                : PrecisionKind::FP32,
                            T.Precision.Range);
+  if (*S.Parallel.Zero < 2) // Megatron-FSDP has flags for any type
+    checkType("grad_precision", T.GradPrecision);
+}
+
+/// Megatron-LM, distributed_data_parallel_config.py, grad_reduce_in_fp32;
+/// transformer_config.py, moe_router_dtype: the type of parameters, or fp32.
+void Deriver::checkType(llvm::StringRef Key,
+                        const Located<PrecisionKind> &Type) {
+  const PrecisionKind Given = *S.Train.Precision;
+  if (*Type == Given || *Type == PrecisionKind::FP32)
+    return;
+  const llvm::StringRef Name = getSpelling(Given);
+  error(Type.Range, diag::TypeWithoutFlag, Key, getSpelling(*Type), Name)
+      .note(Type.Range, diag::NearestLegal, Key,
+            Given == PrecisionKind::FP32 ? Name.str()
+                                         : (Name + " or fp32").str());
 }
 
 void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,

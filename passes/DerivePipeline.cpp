@@ -35,16 +35,25 @@ void Deriver::checkEnds() {
   dropKeys("beside stages of their own size");
   const int64_t Layers = S.Model.layerCount();
   Expr Rest = number(Layers), Others = of(P.Pp);
+  bool IsEmpty = false;
   for (const auto &[Name, Key] :
        {std::pair("first_stage_layers", &P.FirstStageLayers),
         std::pair("last_stage_layers", &P.LastStageLayers)}) {
     if (!Key->isPresent())
       continue;
+    if (!holds(isAtMost(number(1), of(*Key)), diag::StageEmpty, *Key)) {
+      IsEmpty = true;
+      error(Key->Range, diag::StageEmpty, Name)
+          .note({}, diag::RefusedBy, "Megatron-LM",
+                "transformer_config.py, __post_init__");
+    }
     if (!holds(isMultiple(of(*Key), of(P.Vpp)), diag::StageChunks, *Key))
       error(Key->Range, diag::StageChunks, **Key, *P.Vpp);
     Rest += of(*Key) * number(-1);
     Others += number(-1);
   }
+  if (IsEmpty)
+    return;
   const Located<int64_t> &Stated =
       P.FirstStageLayers.isPresent() ? P.FirstStageLayers : P.LastStageLayers;
   const bool HasOthers = decide(isAtMost(number(1), Others)) != 0;
@@ -135,8 +144,10 @@ void Deriver::checkPipeline() {
     return;
   if (*P.Partition != PartitionKind::Uniform)
     return checkPartition();
-  if (!exceeds(P.Pp, 1))
+  if (!exceeds(P.Pp, 1)) {
+    dropKeys("with pp = 1");
     dropEnds("with pp = 1");
+  }
   if (placementOf(P) != PlacementKind::Loop)
     dropEnds("with schedule = " + getSpelling(*P.Schedule));
   if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())

@@ -38,6 +38,7 @@ public:
     checkSequence();
     deriveSchedule();
     checkPipeline();
+    checkZero();
     checkEffects();
     checkSchedule();
     deriveExpertMesh();
@@ -127,11 +128,13 @@ private:
   void deriveBatch();
   void deriveAttention(ir::BlockSpec &B);
   void deriveKvHeads(ir::AttentionSpec &A);
+  void checkRotary(const ir::AttentionSpec &A);
   void checkHeads(const ir::AttentionSpec &A);
   void checkContextParallel(const ir::AttentionSpec &A);
   void deriveFfn(ir::BlockSpec &B);
   void checkExperts(const ir::BlockSpec &B);
   void deriveVocab();
+  void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
   void checkSequence();
   void checkPipeline();
   void deriveSchedule();
@@ -150,6 +153,7 @@ private:
   void checkEnds();
   void dropKeys(const llvm::Twine &Why);
   void dropEnds(const llvm::Twine &Why);
+  void checkZero();
   void checkEffects();
   void deriveExpertMesh();
   void checkRankOrder();

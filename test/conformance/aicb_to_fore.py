@@ -99,6 +99,7 @@ NEEDS_GROUPED_GEMM = {"2024-10", "2024-12"}
 ALLOWED = [
     "layers-indivisible", "batch-indivisible", "heads-indivisible",
     "kv-heads-indivisible", "kv-heads-no-factor", "head-dim-indivisible",
+    "rotary-odd",
     "sequence-indivisible", "sequence-exceeds-positions", "sp-without-tp",
     "moe-needs-sp",
     "topk-exceeds-experts", "ep-exceeds-dp", "ep-without-experts",

@@ -82,7 +82,7 @@ class Case:
         copies, block = 1, ""
         if "fsdp" in self.options:
             copies = 2
-            keys.append("zero = 3")
+            keys.append("zero = 3  zero_pipeline = true")
         if "epa2a" in self.options:
             copies = 2
             keys.append("ep = 2  overlap_moe_expert_parallel_comm = true")

@@ -78,6 +78,7 @@ class Job:
         step = self.vocab_multiple * self.tp
         self.padded_vocab = -(-self.vocab // step) * step
         self.edp = self.tp * self.cp * self.dp // (self.etp * self.ep)
+        self.zero_pipeline = self.zero > 1 and self.pp > 1
         self.ends = min(self.pp, 2)
         # Tokens within tensor-parallel regions, and outside of them.
         self.tokens = self.sequence // self.cp * self.micro_batch
@@ -135,6 +136,7 @@ def text_of(job):
     world = job.tp * job.cp * job.dp * job.pp
     mesh = ["tp", "cp", "pp", "vpp", "zero"]
     mesh += ["ep", "etp"] if job.experts else []
+    mesh += ["zero_pipeline"] if job.zero_pipeline else []
     mesh += ["cp_comm"] if job.cp_comm != "all_gather" else []
     train = ["sequence", "micro_batch", "precision", "grad_precision",
              "recompute"]
