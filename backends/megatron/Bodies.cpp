@@ -26,7 +26,6 @@ private:
   RowBody message(RowKind Kind) const;
   RowBody chunk(Direction Of, const ir::LayerSequence &Layers);
   const ir::Value *inputOf(const BatchCall &C) const;
-  void addTransfers(RowBody &To, Direction Of, const ir::Block &B) const;
   const std::vector<SubOperation> &callsOf(Direction Of, ir::BlockId B);
 
   ir::Program &P;
@@ -85,7 +84,7 @@ void CallMaker::addPending() {
 
 std::vector<SubOperation> CallMaker::run(Direction Of) {
   for (const ir::Op &O : B.Ops) {
-    if (stepOf(O) != Of || movesParameters(O, B))
+    if (stepOf(O) != Of)
       continue;
     if (!isCollective(O.Kind)) {
       addPending();
@@ -111,16 +110,6 @@ const std::vector<SubOperation> &Maker::callsOf(Direction Of, ir::BlockId B) {
   return It->second;
 }
 
-/// ZeRO gathers parameters, and scatters gradients, layer by layer.
-void Maker::addTransfers(RowBody &To, Direction Of, const ir::Block &B) const {
-  for (const ir::Op &O : B.Ops)
-    if (stepOf(O) == Of && movesParameters(O, B)) {
-      addTransfer(To, P, O, How);
-      if (O.Kind != ir::OpKind::AllGather)
-        To.Gradients += elementsPerRank(P, B.Values[O.Operands[0]]);
-    }
-}
-
 RowBody Maker::chunk(Direction Of, const ir::LayerSequence &Layers) {
   auto IsSilent = [&](const ir::BlockRun &R) {
     RowBody Alone;
@@ -141,10 +130,8 @@ RowBody Maker::chunk(Direction Of, const ir::LayerSequence &Layers) {
   Body.Kind = IsForward ? RowKind::ForwardStep : RowKind::BackwardStep;
   Body.Description = simulation(How);
   Body.Why = P.Spec.Model.LayersRange;
-  for (ir::BlockId B : Order) {
+  for (ir::BlockId B : Order)
     llvm::append_range(Body.SubOperations, callsOf(Of, B));
-    addTransfers(Body, Of, P.Blocks[B]);
-  }
   return Body;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Megatron.h"
+#include "backends/megatron/Modes.h"
 #include "backends/megatron/Options.h"
 #include "backends/megatron/RankTexts.h"
 #include "backends/megatron/Replay.h"

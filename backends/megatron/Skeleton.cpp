@@ -2,7 +2,6 @@
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Bodies.h"
 #include "ir/ScheduleWalker.h"
-#include "ir/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <array>
@@ -10,23 +9,6 @@
 using namespace foretrace;
 using namespace foretrace::megatron;
 using ir::ActionKind;
-
-bool foretrace::megatron::checkModes(const ir::Program &P,
-                                     DiagnosticEngine &Diags) {
-  const unsigned Before = Diags.errorCount();
-  const ir::ParallelSpec &Par = P.Spec.Parallel;
-  // The instrumentation is of Megatron-LM's loops, which other schedules leave.
-  static constexpr ir::ScheduleKind Known[] = {
-      ir::ScheduleKind::None, ir::ScheduleKind::OneFOneB,
-      ir::ScheduleKind::Interleaved, ir::ScheduleKind::GPipe};
-  if (!llvm::is_contained(Known, *Par.Schedule))
-    Diags.report(Par.Schedule.Range, diag::MegatronSchedule,
-                 getSpelling(*Par.Schedule));
-  if (*Par.OverlapExpertComm)
-    Diags.report(Par.OverlapExpertComm.Range, diag::MegatronSchedule,
-                 "interleaved with overlap_moe_expert_parallel_comm");
-  return Diags.errorCount() == Before;
-}
 
 Skeleton::Skeleton(const ir::Program &Of, Instrumentation How)
     : P(Of), How(How) {

@@ -7,7 +7,6 @@
 
 #include "backends/megatron/Trace.h"
 #include "ir/Program.h"
-#include "lang/Diagnostic.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
@@ -20,10 +19,6 @@ struct StageBodies {
   std::vector<RowBody> Forward, Backward; ///< by chunk
   std::vector<RowBody> Finalize;          ///< in order
 };
-
-/// Whether it is known in which order a trace of \p P has its rows; reports why
-/// not.
-bool checkModes(const ir::Program &P, DiagnosticEngine &Diags);
 
 /// The expected trace of a program with schedule and sync, whose modes are
 /// known.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Unlogged.h"
 #include "backends/megatron/CallTable.h"
+#include "backends/megatron/Modes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -87,35 +88,6 @@ void BlockCheck::report(DiagnosticEngine &Diags) {
                  B.Name, orMost(L.Total));
 }
 
-/// Modes in which the instrumented Megatron-LM stops, or which it lacks.
-static void checkRuns(const ir::Program &P, Instrumentation How,
-                      DiagnosticEngine &Diags) {
-  const ir::ParallelSpec &Par = P.Spec.Parallel;
-  const auto Refused = [&](SourceRange Range, const llvm::Twine &Mode,
-                           StringRef Why) {
-    Diags.report(Range, diag::MegatronRefused, Mode.str(), Why);
-  };
-  if (*Par.Zero > 1)
-    Refused(Par.Zero.Range, "`zero = " + llvm::Twine(*Par.Zero) + "`",
-            "its distributed optimizer is `zero = 1`");
-  const auto Experts =
-      llvm::find_if(P.Spec.Model.Blocks,
-                    [](const ir::BlockSpec &B) { return B.Moe.has_value(); });
-  if (Experts == P.Spec.Model.Blocks.end())
-    return;
-  if (*Par.Etp != *Par.Tp)
-    Refused(Par.Etp.Range,
-            "`etp = " + llvm::Twine(*Par.Etp) +
-                "` with tp = " + llvm::Twine(*Par.Tp),
-            "an expert is spread over tp");
-  if (*Par.Cp > 1 && *Par.Ep > 1)
-    Refused(Par.Ep.Range, "ep with cp", "its groups are not made for both");
-  if (!How.isV1() && !How.Scaling && *Par.Tp > 1 &&
-      *Experts->Moe->Dispatcher == ir::DispatcherKind::AllToAll)
-    Refused(Par.Tp.Range, "experts with tp = " + llvm::Twine(*Par.Tp),
-            "`dispatcher = alltoall` stops at an assertion in v2");
-}
-
 /// A scaling run picks experts ahead, for as many ranks as there are in truth.
 static void checkDispatcher(const ir::Program &P, Instrumentation How,
                             DiagnosticEngine &Diags) {
@@ -132,7 +104,7 @@ bool foretrace::megatron::checkCalls(const ir::Program &P, Instrumentation How,
   checkDispatcher(P, How, Diags);
   if (Diags.errorCount() > Before)
     return false;
-  checkRuns(P, How, Diags);
+  warnOfModes(P, How, Diags);
   for (const ir::Block &B : P.Blocks)
     BlockCheck(P, B, How).report(Diags);
   return Diags.errorCount() == Before;

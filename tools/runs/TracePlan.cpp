@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/TracePlan.h"
+#include "backends/megatron/Modes.h"
 
 using namespace llvm;
 
