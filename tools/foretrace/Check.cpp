@@ -43,8 +43,11 @@ static ExitCode checkRun(CompiledJob &Job, const runs::CheckOptions &Options,
   DiagnosticEngine &Diags = Job.engine();
   const std::unique_ptr<runs::DivergencePrinter> Out =
       Printers[Format](Sources, outs());
-  if (std::unique_ptr<MemoryBuffer> Log = runs::openLog(givenTraces())) {
-    auto Summary = runs::checkLog(Job, *Log, Options, *Out);
+  Expected<std::unique_ptr<MemoryBuffer>> Log = runs::openLog(givenTraces());
+  if (!Log)
+    return failure(Log.takeError());
+  if (*Log) {
+    auto Summary = runs::checkLog(Job, **Log, Options, *Out);
     return Summary ? exitCode(*Summary) : showMessages(Diags, Sources);
   }
   const ir::Program *P = runs::TracePlan::programOf(Job);

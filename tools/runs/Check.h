@@ -33,8 +33,9 @@ CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
                          const CheckOptions &Options, DivergencePrinter &Out);
 
 /// The only file of \p Paths, if it is the log of a run of Optimus-Prime; null
-/// if not.
-std::unique_ptr<llvm::MemoryBuffer> openLog(llvm::ArrayRef<std::string> Paths);
+/// if not. An error if it can't be read.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+openLog(llvm::ArrayRef<std::string> Paths);
 
 /// Holds \p Log against the plan of \p Job. Nothing, and nothing told, if the
 /// job has errors, which are reported.

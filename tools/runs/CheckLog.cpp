@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Job.h"
 #include "backends/optimus/Optimus.h"
+#include "lang/ReadFile.h"
 #include "passes/PassManager.h"
 #include "tools/runs/Check.h"
 #include "tools/runs/LogMatcher.h"
@@ -10,11 +11,13 @@ using namespace llvm;
 
 namespace foretrace::runs {
 
-std::unique_ptr<MemoryBuffer> openLog(ArrayRef<std::string> Paths) {
+Expected<std::unique_ptr<MemoryBuffer>> openLog(ArrayRef<std::string> Paths) {
   if (Paths.size() != 1 || sys::fs::is_directory(Paths.front()))
     return nullptr;
-  auto Buffer = MemoryBuffer::getFile(Paths.front());
-  if (!Buffer || !isLog((*Buffer)->getBuffer()))
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer = readLargeFile(Paths.front());
+  if (!Buffer)
+    return createFileError(Paths.front(), Buffer.getError());
+  if (!isLog((*Buffer)->getBuffer()))
     return nullptr;
   return std::move(*Buffer);
 }

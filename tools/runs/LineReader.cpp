@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/LineReader.h"
+#include "lang/ReadFile.h"
 
 using namespace llvm;
 
@@ -9,6 +10,8 @@ namespace foretrace::runs {
 static constexpr size_t MaxLine = size_t(64) << 20;
 
 Expected<LineReader> LineReader::open(StringRef Path) {
+  if (const std::error_code EC = checkReadable(*vfs::getRealFileSystem(), Path))
+    return createFileError(Path, EC);
   Expected<sys::fs::file_t> File = sys::fs::openNativeFileForRead(Path);
   if (!File)
     return createFileError(Path, File.takeError());

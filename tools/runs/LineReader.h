@@ -14,6 +14,7 @@ namespace foretrace::runs {
 
 class LineReader {
 public:
+  /// An error if it is no regular file.
   static llvm::Expected<LineReader> open(llvm::StringRef Path);
   LineReader(LineReader &&Other)
       : File(std::exchange(Other.File, llvm::sys::fs::kInvalidFile)),

@@ -100,7 +100,7 @@ std::unique_ptr<ChakraRank> readRank(StringRef Path, uint32_t Rank,
   auto R = std::make_unique<ChakraRank>();
   auto Buffer = readLargeFile(Path);
   if (!Buffer) {
-    R->Failure = (Path + ": " + Buffer.getError().message()).str();
+    R->Failure = toString(createFileError(Path, Buffer.getError()));
     return R;
   }
   const Place File{Path.str(), 0, {}};
