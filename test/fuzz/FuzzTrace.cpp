@@ -55,6 +55,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     else
       M.take(Seen, Line);
   }
-  M.finish(Line);
+  M.finish();
   return 0;
 }

@@ -20,17 +20,19 @@ static cl::opt<std::string>
 static Expected<ExitCode> calibrate(const CompiledJob &Job,
                                     const ir::Program &P,
                                     const SourceFiles &Sources) {
-  Expected<std::vector<runs::TraceFile>> Files =
-      runs::findTraces(givenTraces(), *P.Spec.Parallel.World);
-  if (!Files)
-    return Files.takeError();
+  DiagnosticEngine OfCalls = makeEngine();
+  Expected<runs::TracedRun> Run = runs::openRun(P, givenTraces(), OfCalls);
+  if (!Run)
+    return Run.takeError();
   InputFiles Inputs;
   Inputs.add(Sources);
-  for (const runs::TraceFile &F : *Files)
+  for (const runs::TraceFile &F : Run->Files)
     Inputs.add(F.Path);
   if (Error E = Inputs.check(Profile)) // before the work
     return E;
-  runs::TraceCalibrator C(P, std::move(*Files));
+  if (ExitCode Code = showMessages(OfCalls, Sources))
+    return Code;
+  runs::TraceCalibrator C(P, std::move(*Run));
   if (Error E = C.gather())
     return E;
   if (Error E = writeFile(Profile, outputOptions(), std::move(Inputs),

@@ -2,10 +2,8 @@
 //
 // `foretrace check`: holds the traces of a real run against the job.
 #include "tools/runs/Check.h"
-#include "backends/megatron/Unlogged.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/runs/TracePlan.h"
 
 using namespace llvm;
 
@@ -53,19 +51,13 @@ static ExitCode checkRun(CompiledJob &Job, const runs::CheckOptions &Options,
   const ir::Program *P = runs::TracePlan::programOf(Job);
   if (ExitCode Code = showMessages(Diags, Sources))
     return Code;
-  if (Error E = runs::checkSize(P->Schedule))
-    return failure(std::move(E));
-  Expected<std::vector<runs::TraceFile>> Files =
-      runs::findTraces(givenTraces(), *P->Spec.Parallel.World);
-  if (!Files)
-    return failure(Files.takeError());
-  const megatron::Instrumentation How = runs::TracePlan::recognize(*P, *Files);
   DiagnosticEngine OfCalls = Diags.cloneEmpty();
-  megatron::checkCalls(*P, How, OfCalls);
+  Expected<runs::TracedRun> Run = runs::openRun(*P, givenTraces(), OfCalls);
+  if (!Run)
+    return failure(Run.takeError());
   if (ExitCode Code = showMessages(OfCalls, Sources))
     return Code;
-  return exitCode(
-      runs::checkTraces(Job, *P, How, std::move(*Files), Options, *Out));
+  return exitCode(runs::checkTraces(Job, *P, *Run, Options, *Out));
 }
 
 ExitCode runCheck() {

@@ -21,11 +21,10 @@ static Error infer() {
   for (const std::string &Path : *Paths)
     if (Error E = Facts.takeFile(Path))
       return E;
+  for (const std::string &Doubt : Facts.doubts())
+    errs() << "foretrace: " << Doubt << '\n';
   if (Facts.empty())
     return createStringError("no row of a trace in " + Paths->front());
-  if (Facts.malformed() > 0)
-    errs() << "foretrace: " << Facts.malformed()
-           << " lines are no rows of a trace\n";
   Facts.write(outs());
   return Error::success();
 }

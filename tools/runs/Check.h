@@ -6,6 +6,7 @@
 
 #include "tools/compiler/CompiledJob.h"
 #include "tools/runs/DivergencePrinter.h"
+#include "tools/runs/RunChecker.h"
 #include "tools/runs/Tolerance.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -20,17 +21,12 @@ struct CheckOptions {
   bool allows(const Divergence &D, int64_t Rank) const;
 };
 
-/// An error if an iteration is too long to be remembered row by row.
-llvm::Error checkSize(const ir::Schedule &S);
-
-/// Holds \p Files, at least one, against \p P, which has the facts of
-/// TracePlan::needs, and tells \p Out how they differ, if they were made as
-/// \p How says. \p Job is as the frontend left it: other values of its keys are
-/// tried.
+/// Holds \p Run against \p P, which has the facts of TracePlan::needs, and
+/// tells \p Out how it differs. \p Job is as the frontend left it: other values
+/// of its keys are tried.
 CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
-                         megatron::Instrumentation How,
-                         std::vector<TraceFile> Files,
-                         const CheckOptions &Options, DivergencePrinter &Out);
+                         const TracedRun &Run, const CheckOptions &Options,
+                         DivergencePrinter &Out);
 
 /// The only file of \p Paths, if it is the log of a run of Optimus-Prime; null
 /// if not. An error if it can't be read.

@@ -6,6 +6,7 @@
 
 #include "tools/runs/Matcher.h"
 #include "tools/runs/TraceFiles.h"
+#include <set>
 
 namespace foretrace::runs {
 
@@ -18,7 +19,12 @@ struct AlikeTraces {
 
 /// What was checked.
 struct CheckSummary {
+  /// All of those below World that are not in \p Seen are missing.
+  void setRanks(const std::set<int64_t> &Seen);
+
   int64_t Ranks = 0, World = 0, Rows = 0, Iterations = 0;
+  /// Ranks that left nothing: first and last of each row of them.
+  std::vector<std::pair<int64_t, int64_t>> Missing;
   megatron::Instrumentation How;
   int64_t Divergences = 0, Tolerated = 0;
   bool IsLog = false; ///< of one terminal, not traces of ranks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/Check.h"
-#include "tools/runs/TracePlan.h"
+#include "tools/runs/RunChecker.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -28,11 +28,10 @@ struct Differences {
 
 class TraceChecker {
 public:
-  TraceChecker(CompiledJob &Job, const ir::Program &P,
-               megatron::Instrumentation How, std::vector<TraceFile> Files,
+  TraceChecker(CompiledJob &Job, const ir::Program &P, const TracedRun &Run,
                const CheckOptions &Options, DivergencePrinter &Out)
-      : Job(Job), P(P), Files(std::move(Files)), Options(Options), How(How),
-        Plan(P, How), Groups(Plan.map()), Out(Out) {}
+      : Job(Job), P(P), Run(Run), Options(Options), Checker(P, Run),
+        Groups(Checker.plan().map()), Out(Out) {}
 
   CheckSummary run();
 
@@ -40,22 +39,18 @@ private:
   void take(const Divergence &D, Differences &Into);
   void add(const Differences &Of);
   void check(const TraceFile &File);
-  void checkReceived();
-  void checkFiles();
   std::vector<TraceFile> sample() const;
   void explain();
 
   CompiledJob &Job;
   const ir::Program &P;
-  const std::vector<TraceFile> Files;
+  const TracedRun &Run;
   const CheckOptions &Options;
-  const megatron::Instrumentation How;
-  const TracePlan Plan;
+  RunChecker Checker;
   Communicators Groups;
   DivergencePrinter &Out;
   CheckSummary Summary;
-  std::map<int64_t, std::vector<int64_t>> Received; ///< by rank
-  std::vector<TraceFile> Different;                 ///< traces that diverge
+  std::vector<TraceFile> Different; ///< traces that diverge
   std::vector<AlikeTraces> Findings;
   /// By digest and number, indices of Findings.
   std::map<std::pair<size_t, size_t>, size_t> Alike;
@@ -85,10 +80,17 @@ void TraceChecker::take(const Divergence &D, Differences &Into) {
   Groups.take(Into.trace(), D);
   collectNumbers(D, Numbers);
   Into.Digest = hash_combine(Into.Digest, D.Line, D.Kind, D.Text);
-  if (Into.Report.Divergences.size() < Options.Limit)
-    Into.Report.Divergences.push_back(D);
-  else
+  // Some are known only when more was read.
+  std::vector<Divergence> &First = Into.Report.Divergences;
+  First.insert(upper_bound(First, D,
+                           [](const Divergence &A, const Divergence &B) {
+                             return A.Line < B.Line;
+                           }),
+               D);
+  if (First.size() > Options.Limit) {
+    First.pop_back();
     ++Into.Report.Omitted;
+  }
 }
 
 /// Traces that differ alike are one finding.
@@ -106,69 +108,11 @@ void TraceChecker::add(const Differences &Of) {
 void TraceChecker::check(const TraceFile &File) {
   Differences Found(File);
   auto Report = [&](const Divergence &D) { take(D, Found); };
-  Error E = Plan.hold(File, Report, [&](const Matcher &M) {
-    Summary.Iterations = std::max(Summary.Iterations, M.iterations());
-    Summary.Rows += M.taken();
-    Received[File.Rank] = M.received().vec();
-  });
-  if (E)
+  if (Error E = Checker.hold(File, Report))
     Report({0, DivergenceKind::Unreadable, toString(std::move(E)), {}});
   add(Found);
   if (!Found.empty())
     Different.push_back(File);
-}
-
-/// Together the ranks of an expert group receive all rows that were sent.
-void TraceChecker::checkReceived() {
-  for (const TraceFile &File : Files) {
-    if (Plan.map().coordinate(File.Rank, ir::Axis::Ep) != 0)
-      continue;
-    std::vector<int64_t> Sum;
-    bool IsWhole = true;
-    const ir::Group Experts{{ir::Axis::Ep}};
-    for (int64_t Rank : Experts.ranks(Plan.map(), File.Rank)) {
-      const std::vector<int64_t> &Rows = Received[Rank];
-      IsWhole &= !Rows.empty() && !is_contained(Rows, -1) &&
-                 (Sum.empty() || Sum.size() == Rows.size());
-      Sum.resize(std::max(Sum.size(), Rows.size()));
-      for (size_t I = 0; I < Rows.size(); ++I)
-        Sum[I] += Rows[I];
-    }
-    const int64_t Sent = Plan.maxReceived();
-    auto Wrong = find_if(Sum, [&](int64_t N) { return N != Sent; });
-    if (!IsWhole || Wrong == Sum.end())
-      continue;
-    Divergence D{0, DivergenceKind::ReceivedSum,
-                 ("the ranks of its expert group receive " + Twine(*Wrong) +
-                  " rows in call " + Twine(Wrong - Sum.begin()) + " of " +
-                  Twine(Sum.size()) + "; they send " + Twine(Sent))
-                     .str(),
-                 P.Spec.Parallel.Ep.Range};
-    D.Expected = std::to_string(Sent);
-    D.Seen = std::to_string(*Wrong);
-    D.ExpectedNumbers = {Sent};
-    D.SeenNumbers = {*Wrong};
-    Differences Found(File);
-    take(D, Found);
-    add(Found);
-  }
-}
-
-/// A run leaves one trace a rank; a scaling run is as many runs as traces.
-void TraceChecker::checkFiles() {
-  if (How.Scaling)
-    return;
-  for (size_t I = 1; I < Files.size(); ++I) {
-    if (Files[I].Rank != Files[I - 1].Rank)
-      continue;
-    Differences Found(Files[I]);
-    take({0,
-          DivergenceKind::MixedRuns,
-          "there is another trace of this rank, " + Files[I - 1].Path,
-          {}},
-         Found);
-    add(Found);
-  }
 }
 
 /// Traces that diverge, of different stages if there are, and one that does
@@ -177,7 +121,7 @@ std::vector<TraceFile> TraceChecker::sample() const {
   std::vector<TraceFile> Sample = {Different.front()};
   if (Different.size() > 1)
     Sample.push_back(Different.back());
-  for (const TraceFile &File : Files)
+  for (const TraceFile &File : Run.Files)
     if (none_of(Different,
                 [&](const TraceFile &D) { return D.Path == File.Path; })) {
       Sample.push_back(File);
@@ -189,7 +133,7 @@ std::vector<TraceFile> TraceChecker::sample() const {
 /// What says most comes first.
 void TraceChecker::explain() {
   if (!Different.empty())
-    for (const Hint &H : findHints(Job, How, sample(), Numbers))
+    for (const Hint &H : findHints(Job, Run.How, sample(), Numbers))
       Out.print(H);
   for (const AlikeTraces &F : Findings)
     Out.print(F);
@@ -203,32 +147,39 @@ void TraceChecker::explain() {
 
 CheckSummary TraceChecker::run() {
   Out.begin();
-  for (const TraceFile &File : Files)
+  for (const TraceFile &File : Run.Files)
     check(File);
-  checkFiles();
-  checkReceived();
+  Checker.compare([&](const TraceFile &File, const Divergence &D) {
+    Differences Found(File);
+    take(D, Found);
+    add(Found);
+  });
   explain();
-  Summary.Ranks = static_cast<int64_t>(Files.size());
+  Summary.Rows = Checker.rows();
+  Summary.Iterations = Checker.iterations();
   Summary.World = *P.Spec.Parallel.World;
-  Summary.How = How;
+  Summary.setRanks(Checker.ranks());
+  Summary.How = Run.How;
   Out.finish(Summary);
   return Summary;
 }
 
-Error checkSize(const ir::Schedule &S) {
-  constexpr int64_t MaxSteps = int64_t(1) << 21;
-  if (S.steps() <= MaxSteps)
-    return Error::success();
-  return createStringError("a rank runs " + Twine(S.steps()) +
-                           " forward steps an iteration; at most " +
-                           Twine(MaxSteps) + " can be checked");
+void CheckSummary::setRanks(const std::set<int64_t> &Seen) {
+  Ranks = static_cast<int64_t>(Seen.size());
+  int64_t Next = 0;
+  for (int64_t Rank : Seen) {
+    if (Next < Rank)
+      Missing.emplace_back(Next, Rank - 1);
+    Next = Rank + 1;
+  }
+  if (Next < World)
+    Missing.emplace_back(Next, World - 1);
 }
 
 CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
-                         megatron::Instrumentation How,
-                         std::vector<TraceFile> Files,
-                         const CheckOptions &Options, DivergencePrinter &Out) {
-  return TraceChecker(Job, P, How, std::move(Files), Options, Out).run();
+                         const TracedRun &Run, const CheckOptions &Options,
+                         DivergencePrinter &Out) {
+  return TraceChecker(Job, P, Run, Options, Out).run();
 }
 
 } // namespace foretrace::runs

@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/DivergenceText.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace foretrace::runs {
+
+static std::string describeRow(int64_t First, int64_t Last) {
+  const std::string Text = std::to_string(First);
+  return First == Last ? Text : Text + "-" + std::to_string(Last);
+}
 
 /// `rank 3` or `ranks 0-3, 8`.
 static std::string describe(ArrayRef<TraceFile> Traces) {
   std::string Text;
   for (size_t I = 0; I < Traces.size();) {
     const size_t First = I++;
-    while (I < Traces.size() && Traces[I].Rank == Traces[I - 1].Rank + 1)
+    while (I < Traces.size() && Traces[I].Rank <= Traces[I - 1].Rank + 1)
       ++I;
-    Text += (First == 0 ? "" : ", ") + std::to_string(Traces[First].Rank);
-    if (I - First > 1)
-      Text += "-" + std::to_string(Traces[I - 1].Rank);
+    Text += (First == 0 ? "" : ", ") +
+            describeRow(Traces[First].Rank, Traces[I - 1].Rank);
   }
-  return (Traces.size() > 1 ? "ranks " : "rank ") + Text;
+  const bool IsOne = Traces.front().Rank == Traces.back().Rank;
+  return (IsOne ? "rank " : "ranks ") + Text;
+}
+
+std::string describeMissing(const CheckSummary &S) {
+  constexpr size_t MaxRows = 16; // of ranks; the rest is counted
+  std::vector<std::string> Rows;
+  int64_t Left = S.World - S.Ranks;
+  for (auto [First, Last] : ArrayRef(S.Missing).take_front(MaxRows)) {
+    Rows.push_back(describeRow(First, Last));
+    Left -= Last - First + 1;
+  }
+  if (Left > 0)
+    Rows.push_back(std::to_string(Left) + " more");
+  std::string Text = join(ArrayRef(Rows).drop_back(), ", ");
+  Text += (Text.empty() ? "" : " and ") + Rows.back();
+  return (S.World - S.Ranks == 1 ? "rank " : "ranks ") + Text + " of " +
+         std::to_string(S.World);
 }
 
 std::string rankPrefix(const AlikeTraces &F) {

@@ -16,6 +16,9 @@ std::string rankPrefix(const AlikeTraces &F);
 
 std::string describe(const Hint &H);
 
+/// `rank 3 of 4` or `ranks 3 and 9-11 of 16`: those that left nothing.
+std::string describeMissing(const CheckSummary &S);
+
 /// As `emit megatron` spells it.
 llvm::StringRef dialectOf(const CheckSummary &S);
 

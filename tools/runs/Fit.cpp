@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 using namespace foretrace;
 using namespace foretrace::runs;
@@ -15,6 +16,16 @@ double foretrace::runs::median(std::vector<double> Values) {
   if (Values.size() % 2)
     return *Middle;
   return (*std::max_element(Values.begin(), Middle) + *Middle) / 2;
+}
+
+size_t foretrace::runs::commonest(llvm::ArrayRef<size_t> Numbers) {
+  std::map<size_t, size_t> Votes;
+  for (size_t Number : Numbers)
+    ++Votes[Number];
+  std::pair<size_t, size_t> Best; // votes, number
+  for (auto [Number, Of] : Votes)
+    Best = std::max(Best, {Of, Number});
+  return Best.second;
 }
 
 FittedLine foretrace::runs::fitLine(llvm::ArrayRef<Point> Points) {

@@ -12,6 +12,9 @@ namespace foretrace::runs {
 /// The middle one, or between the two; 0 of none.
 double median(std::vector<double> Values);
 
+/// The number that most have; of equals, the largest; 0 of none.
+size_t commonest(llvm::ArrayRef<size_t> Numbers);
+
 /// y = Start + Slope * x.
 struct FittedLine {
   double Start = 0, Slope = 0;

@@ -67,15 +67,39 @@ void Inference::take(const SeenRow &Row) {
 }
 
 llvm::Error Inference::takeFile(StringRef Path) {
-  return forEachLine(Path,
-                     [&](const TraceLine &Line) {
-                       if (Line.Malformed.empty())
-                         take(Line.Row);
-                       else
-                         ++Malformed;
-                       return true;
-                     })
-      .takeError();
+  struct Doubt {
+    int64_t Count = 0;
+    std::string First;
+  } NoRow, OtherTrace, OtherStage;
+  llvm::Error E = forEachLine(Path, [&](const TraceLine &Line) {
+    auto Say = [&](Doubt &D, const llvm::Twine &What) {
+      if (D.Count++ == 0)
+        D.First = (Path + ":" + llvm::Twine(Line.Number) + ": " + What).str();
+    };
+    const SeenRow &Row = Line.Row;
+    if (!Line.Malformed.empty()) {
+      Say(NoRow, Line.Malformed);
+      return true;
+    }
+    const auto &[First, Stage] =
+        FirstSeen.try_emplace(Row.Rank, Path.str(), Row.Stage).first->second;
+    if (First != Path)
+      Say(OtherTrace, "there is another trace of rank " +
+                          llvm::Twine(Row.Rank) + ", " + First);
+    if (Stage != Row.Stage)
+      Say(OtherStage, "rank " + llvm::Twine(Row.Rank) + " is on stage " +
+                          llvm::Twine(Row.Stage) + "; before, it was on " +
+                          llvm::Twine(Stage));
+    take(Row);
+    return true;
+  });
+  for (const Doubt &D : {NoRow, OtherTrace, OtherStage})
+    if (D.Count > 0)
+      Doubts.push_back(D.First + (D.Count > 1
+                                      ? "; and " + std::to_string(D.Count - 1) +
+                                            " more such rows"
+                                      : ""));
+  return E;
 }
 
 void Inference::writeModel(llvm::raw_ostream &OS) const {

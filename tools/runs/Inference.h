@@ -5,6 +5,7 @@
 #define FORETRACE_TOOLS_RUNS_INFERENCE_H
 
 #include "tools/runs/TraceFiles.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
 #include <set>
@@ -16,9 +17,11 @@ namespace foretrace::runs {
 class Inference {
 public:
   void take(const SeenRow &Row);
-  /// Takes every row of a trace; what is no row is counted.
+  /// Takes every row of a trace.
   llvm::Error takeFile(llvm::StringRef Path);
-  int64_t malformed() const { return Malformed; }
+  /// Where traces contradict each other, or are none: `file:line: what`. The
+  /// first of each kind in a file, and how many there are.
+  llvm::ArrayRef<std::string> doubts() const { return Doubts; }
   bool empty() const { return Ranks.empty(); }
 
   /// Writes a `.fore` file: what follows from the rows is stated, what does not
@@ -43,8 +46,10 @@ private:
   int64_t stages() const { return LastStage + 1; }
   int64_t world() const { return static_cast<int64_t>(Ranks.size()); }
 
-  int64_t Malformed = 0; ///< lines that are no rows
+  std::vector<std::string> Doubts;
   std::set<int64_t> Ranks;
+  /// Of each rank, the trace that was first, and the stage that it says.
+  std::map<int64_t, std::pair<std::string, int64_t>> FirstSeen;
   int64_t LastStage = 0;
   int64_t LastBatch = -1; ///< of forward_step
   std::map<int64_t, std::set<int64_t>> RanksOfStage;

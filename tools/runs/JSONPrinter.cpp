@@ -58,6 +58,14 @@ public:
       }
       J.attribute("divergences", S.Divergences);
       J.attribute("tolerated", S.Tolerated);
+      if (!S.Missing.empty())
+        J.attributeArray("no_trace_of", [&] {
+          for (const auto &Row : S.Missing)
+            J.array([&] {
+              J.value(Row.first);
+              J.value(Row.second);
+            });
+        });
     });
   }
 

@@ -14,7 +14,11 @@ static StringRef orNone(StringRef Text) { return Text.empty() ? "None" : Text; }
 Matcher::Matcher(llvm::ArrayRef<Row> Rows, int64_t Rank, SourceRange Order,
                  int64_t MaxReceived, Reporter Report)
     : Rows(Rows), Rank(Rank), Order(Order), MaxReceived(MaxReceived),
-      Report(std::move(Report)), IsSeen(Rows.size()) {
+      Report(std::move(Report)), Lines(Rows.size()),
+      Clock([this](int64_t Line, StringRef Op, std::string Text) {
+        this->Report(
+            {Line, DivergenceKind::Time, std::move(Text), {}, Op.str()});
+      }) {
   for (size_t I = 0; I < Rows.size(); ++I)
     Places[static_cast<unsigned>(Rows[I].Body->Kind)].push_back(I);
 }
@@ -63,31 +67,42 @@ std::string Matcher::name(const Row &R) const {
 }
 
 void Matcher::startIteration() {
-  IsSeen.assign(Rows.size(), false);
+  Early.reset();
+  Lines.assign(Rows.size(), 0);
   Next = 0;
-  Received.clear();
+  Before = LastLine;
   Forward.clear();
 }
 
-void Matcher::endIteration(int64_t Line) {
-  Here.Line = Line;
-  for (size_t I = 0; I < Rows.size(); ++I)
-    if (!IsSeen[I]) {
-      goTo(I, Rows[I].Body->Group);
-      report(DivergenceKind::MissingRow,
-             name(Rows[I]) +
-                 (I == 0 ? Twine(" is missing at the start")
-                         : " is missing after " + Twine(name(Rows[I - 1]))),
-             Order);
+/// A row that is missing is told of where it should stand: below the one that
+/// it follows.
+void Matcher::endIteration() {
+  int64_t Above = Before;
+  for (size_t I = 0; I < Rows.size(); ++I) {
+    if (Lines[I] > 0) {
+      Above = std::max(Above, Lines[I]);
+      continue;
     }
+    goTo(I, Rows[I].Body->Group);
+    Here.Line = Above + 1;
+    report(DivergenceKind::MissingRow,
+           name(Rows[I]) +
+               (I == 0 ? Twine(" is missing at the start")
+                       : " is missing after " + Twine(name(Rows[I - 1]))),
+           Order);
+  }
+  Begins.push_back(Before + 1);
   ++Iterations;
 }
 
-/// Whether a row that was there before is one of the next iteration: this one
-/// is nearly over, and the row is one of the first.
-bool Matcher::beginsAgain(size_t Index) const {
+/// Whether a row is one of the next iteration: it is one of the first, and this
+/// iteration is nearly over if the row was there before, or over and done.
+bool Matcher::beginsAgain(size_t Index, const SeenRow &Seen) const {
   constexpr size_t Slack = 2;
-  return Index <= Slack && Next + Slack >= Rows.size();
+  if (Index > Slack)
+    return false;
+  return Lines[Index] > 0 ? Next + Slack >= Rows.size()
+                          : Next == Rows.size() && Clock.isAfterAll(Seen);
 }
 
 void Matcher::take(const SeenRow &Seen, int64_t Line) {
@@ -100,50 +115,81 @@ void Matcher::take(const SeenRow &Seen, int64_t Line) {
                   "a row of rank " + Twine(Seen.Rank) +
                       " in the trace of rank " + Twine(Rank),
                   {}, Rank, Seen.Rank);
-  checkTime(Seen);
   const std::optional<RowKind> Kind = findRowKind(Seen.Op);
   if (!Kind || Places[static_cast<unsigned>(*Kind)].empty())
     return report(DivergenceKind::UnexpectedRow,
                   "no `" + Seen.Op + "` is expected on this rank", Order);
   const std::vector<size_t> &Of = Places[static_cast<unsigned>(*Kind)];
-  if (Seen.Batch < 0 || Seen.Batch >= static_cast<int64_t>(Of.size()))
+  if (Seen.Batch >= static_cast<int64_t>(Of.size()))
     return report(DivergenceKind::UnexpectedRow,
                   "`" + Seen.Op + "` " + Twine(Seen.Batch) + " of " +
                       Twine(Of.size()) + " that are expected, from 0",
                   Order);
   const size_t Index = Of[static_cast<size_t>(Seen.Batch)];
-  if (IsSeen[Index] && beginsAgain(Index)) {
-    endIteration(Line);
+  if (beginsAgain(Index, Seen)) {
+    endIteration();
     startIteration();
   }
+  LastLine = Line;
   const Row &Wanted = Rows[Index];
   goTo(Index, Wanted.Body->Group);
   Here.Line = Line;
-  if (IsSeen[Index])
+  if (Lines[Index] > 0)
     return report(DivergenceKind::DuplicateRow,
-                  name(Wanted) + " was there before", Order);
-  if (Index < Next)
-    report(DivergenceKind::RowOrder,
-           name(Wanted) + " comes late; it is expected before " +
-               name(Rows[Index + 1]),
-           Order);
-  IsSeen[Index] = true;
-  Next = std::max(Next, Index + 1);
+                  name(Wanted) + " was there before, in line " +
+                      Twine(Lines[Index]),
+                  Order);
+  checkTime(Wanted, Seen, Index == Next);
+  checkOrder(Index, Line);
+  Lines[Index] = Line;
+  while (Next < Rows.size() && Lines[Next] > 0)
+    ++Next;
   compare(Wanted, Seen);
 }
 
-void Matcher::finish(int64_t Lines) { endIteration(Lines); }
+/// A row far ahead, behind which the trace goes on as if it was not there, came
+/// early. Otherwise what is missing by then comes late, if it comes.
+void Matcher::checkOrder(size_t Index, int64_t Line) {
+  const bool IsBack = Early && Early->Next <= Index &&
+                      Index <= Early->Next + 1 && Index + 1 < Early->Index;
+  if (IsBack) {
+    goTo(Early->Index, Rows[Early->Index].Body->Group);
+    Here.Line = Early->Line;
+    report(DivergenceKind::RowOrder,
+           name(Rows[Early->Index]) + " comes early; " +
+               name(Rows[Early->Next]) + " is expected there",
+           Order);
+    goTo(Index, Rows[Index].Body->Group);
+    Here.Line = Line;
+  }
+  Early.reset();
+  if (IsBack) {
+    Next = Index;
+  } else if (Index < Next) {
+    report(DivergenceKind::RowOrder,
+           name(Rows[Index]) + " comes late; it is expected before " +
+               name(Rows[Index + 1]),
+           Order);
+  } else {
+    if (Index > Next)
+      Early = {Index, Line, Next};
+    Next = Index;
+  }
+}
 
-/// A clock that goes back: rows were mixed up, or two runs in one file.
-void Matcher::checkTime(const SeenRow &Seen) {
-  const double Time = readNumber(Seen.Timestamp).value_or(0);
-  if (Time == 0) // scaling runs make up some rows
-    return;
-  if (Time < LastTime)
-    report(DivergenceKind::Time,
-           "the timestamp " + Seen.Timestamp + " is before that of a row above",
-           {});
-  LastTime = Time;
+void Matcher::finish() {
+  Clock.finish();
+  endIteration();
+  Begins.push_back(LastLine + 1);
+}
+
+/// Scaling runs make up some rows, which have no time.
+void Matcher::checkTime(const Row &Wanted, const SeenRow &Seen,
+                        bool IsInOrder) {
+  const bool IsMadeUp = Wanted.State == RowState::None &&
+                        readNumber(Seen.Timestamp).value_or(0) == 0;
+  if (!IsMadeUp)
+    Clock.take(Seen, Here.Line, IsInOrder && Wanted.From.isFused());
 }
 
 /// Whether a text is the shape that \p Wanted has, however many rows R is.
@@ -222,8 +268,7 @@ static std::string describe(const SeenCall &S) {
   return ("`" + (S.Name.empty() ? S.Function : S.Name) + "`").str();
 }
 
-/// The rows that a router sent, as a call that was planned tells; -1 if it does
-/// not.
+/// As a call that was planned tells.
 static int64_t receivedOf(const LoggedTensor &Planned, StringRef Shape) {
   const auto Sizes = readShape(Shape);
   if (Sizes)
@@ -238,8 +283,8 @@ static int64_t receivedOf(const LoggedTensor &Planned, StringRef Shape) {
 /// differ: one is looked ahead on both sides.
 void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
   llvm::ArrayRef<SubOperation> Calls = Wanted.Body->SubOperations;
-  size_t J = 0;                // of Seen.Calls
-  std::vector<int64_t> Counts; // of rows that a router sent
+  size_t J = 0; // of Seen.Calls
+  std::vector<ReceivedRows> Counts;
   auto IsReceived = [&](size_t I) { return Calls[I].Tensor.isReceived(); };
   auto IsCall = [&](size_t I, size_t At) {
     return I < Calls.size() && At < Seen.Calls.size() &&
@@ -264,12 +309,13 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
                  describe(Calls[I]) + ", is missing",
              Calls[I].why());
       if (IsReceived(I))
-        Counts.push_back(-1);
+        Counts.push_back({-1, Here.Line});
       continue;
     }
     compareCall(*Wanted.Body, Calls[I], Seen.Calls[J], I);
     if (IsReceived(I))
-      Counts.push_back(receivedOf(Calls[I].Tensor, Seen.Calls[J].Shape));
+      Counts.push_back(
+          {receivedOf(Calls[I].Tensor, Seen.Calls[J].Shape), Here.Line});
     ++J;
   }
   for (; J < Seen.Calls.size(); ++J)
@@ -306,7 +352,7 @@ void Matcher::compareCall(const RowBody &Body, const SubOperation &Wanted,
 /// than there are, and backward those that came forward, from the last layer to
 /// the first; twice if the forward pass runs again.
 void Matcher::compareReceived(const Row &Wanted,
-                              llvm::ArrayRef<int64_t> Counts) {
+                              llvm::ArrayRef<ReceivedRows> Counts) {
   const RowBody &Body = *Wanted.Body;
   Here.Group = &processGroup(GroupKind::Exp);
   auto Report = [&](int64_t Count, const Twine &Why, int64_t Expected) {
@@ -314,11 +360,11 @@ void Matcher::compareReceived(const Row &Wanted,
                   name(Wanted) + " receives " + Twine(Count) + " rows" + Why,
                   Body.Why, Expected, Count);
   };
-  for (int64_t Count : Counts)
-    if (Count > MaxReceived)
-      Report(Count, "; at most " + Twine(MaxReceived) + " can be sent",
+  for (const ReceivedRows &R : Counts)
+    if (R.Count > MaxReceived)
+      Report(R.Count, "; at most " + Twine(MaxReceived) + " can be sent",
              MaxReceived);
-  std::vector<int64_t> &Came =
+  std::vector<ReceivedRows> &Came =
       Forward[{Wanted.From.MicroBatch, Wanted.From.Chunk}];
   if (Body.Kind == RowKind::ForwardStep) {
     Came = Counts.vec();
@@ -327,9 +373,12 @@ void Matcher::compareReceived(const Row &Wanted,
   }
   const size_t Times = Came.empty() ? 0 : Counts.size() / Came.size();
   for (size_t I = 0; I < Times * Came.size(); ++I) {
-    const int64_t Count = Counts[I];
-    const int64_t Before = Came[Came.size() - 1 - I / Times];
-    if (Count >= 0 && Before >= 0 && Count != Before)
-      Report(Count, ", but " + Twine(Before) + " came forward", Before);
+    const int64_t Count = Counts[I].Count;
+    const ReceivedRows &Sent = Came[Came.size() - 1 - I / Times];
+    if (Count >= 0 && Sent.Count >= 0 && Count != Sent.Count)
+      Report(Count,
+             ", but " + Twine(Sent.Count) + " came forward, in line " +
+                 Twine(Sent.Line),
+             Sent.Count);
   }
 }

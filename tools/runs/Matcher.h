@@ -6,7 +6,7 @@
 
 #include "backends/megatron/Skeleton.h"
 #include "lang/Source.h"
-#include "tools/runs/TraceReader.h"
+#include "tools/runs/RowClock.h"
 #include <array>
 #include <functional>
 #include <map>
@@ -40,6 +40,12 @@ struct Divergence {
   }
 };
 
+/// The rows that a router sent, as the call in line \p Line tells; -1 if it
+/// does not.
+struct ReceivedRows {
+  int64_t Count, Line;
+};
+
 /// One rank's trace. Takes rows as they are read and remembers one iteration.
 class Matcher {
 public:
@@ -50,21 +56,25 @@ public:
   /// from a router.
   Matcher(llvm::ArrayRef<megatron::Row> Rows, int64_t Rank, SourceRange Order,
           int64_t MaxReceived, Reporter Report);
+  Matcher(const Matcher &) = delete;
 
   void take(const SeenRow &Seen, int64_t Line);
   /// After the last row.
-  void finish(int64_t Lines);
+  void finish();
 
   int64_t iterations() const { return Iterations; }
   int64_t taken() const { return Taken; }
-  /// Rows that a router sent to this rank: in order, forward calls of all
-  /// micro-batches of the last iteration.
-  llvm::ArrayRef<int64_t> received() const { return Received; }
+  /// Where iteration \p I from 0 begins; the line after the last row if there
+  /// are only so many.
+  int64_t beginOf(int64_t I) const { return Begins[static_cast<size_t>(I)]; }
+  /// What a router sent to this rank: in order, forward calls of all
+  /// micro-batches of all iterations.
+  llvm::ArrayRef<ReceivedRows> received() const { return Received; }
 
 private:
   void startIteration();
-  void endIteration(int64_t Line);
-  bool beginsAgain(size_t Index) const;
+  void endIteration();
+  bool beginsAgain(size_t Index, const SeenRow &Seen) const;
   /// A field of a row or of a call, as it is planned and as it is seen.
   struct Field {
     DivergenceKind Kind;
@@ -82,8 +92,10 @@ private:
               const std::optional<megatron::LoggedTensor> &Wanted,
               llvm::StringRef Seen, SourceRange Why, const llvm::Twine &Of);
   void compareReceived(const megatron::Row &Wanted,
-                       llvm::ArrayRef<int64_t> Counts);
-  void checkTime(const SeenRow &Seen);
+                       llvm::ArrayRef<ReceivedRows> Counts);
+  void checkOrder(size_t Index, int64_t Line);
+  void checkTime(const megatron::Row &Wanted, const SeenRow &Seen,
+                 bool IsInOrder);
   std::string name(const megatron::Row &R) const;
   /// Puts \p Index and \p Group into what is reported next.
   void goTo(size_t Index, std::optional<megatron::GroupKind> Group);
@@ -99,14 +111,24 @@ private:
   const SourceRange Order;
   const int64_t MaxReceived;
   Reporter Report;
-  std::vector<bool> IsSeen;
+  std::vector<int64_t> Lines; ///< of the rows of this iteration; 0 if not seen
+  int64_t LastLine = 0;       ///< of the last row taken
+  int64_t Before = 0;         ///< of the last row before this iteration
+  std::vector<int64_t> Begins;
+  RowClock Clock;
   size_t Next = 0; ///< the row expected now
+  /// The last row, if it came before row Next of then.
+  struct EarlyRow {
+    size_t Index;
+    int64_t Line;
+    size_t Next;
+  };
+  std::optional<EarlyRow> Early;
   Divergence Here; ///< where the next one would be
   int64_t Iterations = 0, Taken = 0;
-  double LastTime = 0;
-  std::vector<int64_t> Received;
-  /// What was received forward, by micro-batch and chunk; -1 is not known.
-  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> Forward;
+  std::vector<ReceivedRows> Received;
+  /// What was received forward, by micro-batch and chunk.
+  std::map<std::pair<int64_t, int64_t>, std::vector<ReceivedRows>> Forward;
 };
 
 } // namespace foretrace::runs

@@ -39,9 +39,8 @@ public:
     printPlace(H.Range);
   }
   void finish(const CheckSummary &S) override {
-    if (S.Ranks < S.World)
-      OS << "no trace of " << S.World - S.Ranks << " of " << S.World
-         << " ranks\n";
+    if (!S.Missing.empty())
+      OS << "no trace of " << describeMissing(S) << '\n';
     if (S.IsLog)
       OS << S.Rows << " statements of a log, " << S.Ranks << " ranks, "
          << S.Iterations << " steps";

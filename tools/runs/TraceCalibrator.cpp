@@ -17,52 +17,56 @@ std::unique_ptr<CompiledJob> withoutCosts(const CompiledJob &Job) {
   return Job.vary(std::move(Changed));
 }
 
-TraceCalibrator::TraceCalibrator(const ir::Program &P,
-                                 std::vector<TraceFile> Files)
-    : P(P), Files(std::move(Files)), How(TracePlan::recognize(P, this->Files)),
-      Plan(P, How), Rows(P, How), Gathered(P, Rows) {}
+TraceCalibrator::TraceCalibrator(const ir::Program &P, TracedRun Of)
+    : P(P), Run(std::move(Of)), Rows(P, Run.How), Gathered(P, Rows) {}
 
-/// The first divergence of a trace, as an error.
-static Error checkTrace(const TracePlan &Plan, const TraceFile &T) {
+/// The first thing that `check` would report, as an error.
+static Error checkRun(RunChecker &Checker, ArrayRef<TraceFile> Files) {
   std::string First;
-  Error E = Plan.hold(
-      T,
-      [&](const Divergence &D) {
-        if (First.empty())
-          First = (T.Path + ":" + Twine(D.Line) + ": " + D.Text).str();
-      },
-      [](const Matcher &) {});
-  if (E || First.empty())
-    return E;
+  auto Report = [&](const TraceFile &T, const Divergence &D) {
+    if (First.empty())
+      First = (T.Path + ":" + Twine(D.Line) + ": " + D.Text).str();
+  };
+  for (const TraceFile &T : Files) {
+    if (Error E = Checker.hold(T, [&](const Divergence &D) { Report(T, D); }))
+      return E;
+    if (!First.empty())
+      break;
+  }
+  if (First.empty())
+    Checker.compare(Report);
+  if (First.empty())
+    return Error::success();
   return createStringError(
       First + "; only a run that is as planned can be measured, see "
               "`foretrace check`");
 }
 
 Error TraceCalibrator::gather() {
-  for (const TraceFile &T : Files) {
-    // Before its rows are taken: they are taken by their place alone.
-    if (Error E = checkTrace(Plan, T))
+  RunChecker Checker(P, Run);
+  // Before rows are taken: they are taken by their place alone.
+  if (Error E = checkRun(Checker, Run.Files))
+    return E;
+  for (const TraceFile &T : Run.Files) {
+    Gathered.begin(T.Rank,
+                   Checker.plan().map().coordinate(T.Rank, ir::Axis::Pp));
+    if (Error E = forEachLine(T.Path, [&](const TraceLine &Line) {
+          Gathered.take(Line.Row);
+          return true;
+        }))
       return E;
-    Gathered.begin(T.Rank, Plan.map().coordinate(T.Rank, ir::Axis::Pp));
-    Expected<int64_t> Lines = forEachLine(T.Path, [&](const TraceLine &Line) {
-      Gathered.take(Line.Row);
-      return true;
-    });
-    if (!Lines)
-      return Lines.takeError();
   }
   if (Gathered.isEmpty())
-    return createFileError(Files.front().Path,
+    return createFileError(Run.Files.front().Path,
                            createStringError("no row has a duration"));
   return Error::success();
 }
 
 void TraceCalibrator::writeProfile(raw_ostream &OS) const {
   const ir::Schedule &S = P.Schedule;
-  std::string Comment =
-      formatv("{0} of {1} ranks, {2} micro-batches, {3} stages", Files.size(),
-              *P.Spec.Parallel.World, S.MicroBatches, S.Stages);
+  std::string Comment = formatv(
+      "{0} of {1} ranks, {2} micro-batches, {3} stages", Run.Files.size(),
+      *P.Spec.Parallel.World, S.MicroBatches, S.Stages);
   if (Gathered.isUnderdetermined())
     Comment += "\n# There are fewer kinds of stages than of blocks: what can't "
                "be told apart\n# is counted as layers.";
@@ -71,9 +75,9 @@ void TraceCalibrator::writeProfile(raw_ostream &OS) const {
 
 void TraceCalibrator::reportPipelines(const ir::Program &Fitted,
                                       raw_ostream &OS) const {
-  if (How.Scaling)
+  if (Run.How.Scaling)
     return; // one rank alone has no pipeline
-  const megatron::Replay Times(Fitted, megatron::Skeleton(Fitted, How));
+  const megatron::Replay Times(Fitted, megatron::Skeleton(Fitted, Run.How));
   std::vector<double> Errors, Measured, Replayed;
   for (const auto &[Rank, Of] : Gathered.pipelines()) {
     const auto Estimate = static_cast<double>(Times.pipelineTime(Of.Stage));

@@ -6,7 +6,7 @@
 #define FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
 
 #include "tools/runs/Calibration.h"
-#include "tools/runs/TracePlan.h"
+#include "tools/runs/RunChecker.h"
 
 namespace foretrace::runs {
 
@@ -16,10 +16,10 @@ std::unique_ptr<CompiledJob> withoutCosts(const CompiledJob &Job);
 /// First `gather`, then the rest.
 class TraceCalibrator {
 public:
-  /// \p P is of a job `withoutCosts` and outlives this; there is a file at least.
-  TraceCalibrator(const ir::Program &P, std::vector<TraceFile> Files);
+  /// \p P is of a job `withoutCosts` and outlives this.
+  TraceCalibrator(const ir::Program &P, TracedRun Run);
 
-  /// Error if a trace is not as planned, or none has a duration.
+  /// Error if `check` would report something, or no row has a duration.
   llvm::Error gather();
   /// Writes what was measured as a TOML file that a job can import.
   void writeProfile(llvm::raw_ostream &OS) const;
@@ -32,9 +32,7 @@ private:
   void reportPipelines(const ir::Program &Fitted, llvm::raw_ostream &OS) const;
 
   const ir::Program &P;
-  const std::vector<TraceFile> Files;
-  const megatron::Instrumentation How;
-  const TracePlan Plan;
+  const TracedRun Run;
   const megatron::Skeleton Rows;
   Calibration Gathered;
 };

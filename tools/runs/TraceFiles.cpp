@@ -33,8 +33,7 @@ listTraces(const std::vector<std::string> &Given) {
   return Paths;
 }
 
-Expected<int64_t> forEachLine(StringRef Path,
-                              function_ref<bool(const TraceLine &)> Visit) {
+Error forEachLine(StringRef Path, function_ref<bool(const TraceLine &)> Visit) {
   Expected<LineReader> Lines = LineReader::open(Path);
   if (!Lines)
     return Lines.takeError();
@@ -44,7 +43,7 @@ Expected<int64_t> forEachLine(StringRef Path,
     if (!Text)
       return createFileError(Path, Text.takeError());
     if (!*Text)
-      return Lines->line();
+      return Error::success();
     if ((*Text)->trim().empty())
       continue;
     TraceLine Line{Lines->line(), Row, ""};
@@ -54,7 +53,7 @@ Expected<int64_t> forEachLine(StringRef Path,
         Line.Malformed += "; the file was cut off";
     }
     if (!Visit(Line))
-      return Lines->line();
+      return Error::success();
   }
 }
 
@@ -63,14 +62,14 @@ static Expected<int64_t> rankOf(StringRef Path) {
   constexpr size_t MaxRows = 5;
   std::map<int64_t, size_t> Votes;
   size_t Rows = 0;
-  Expected<int64_t> Lines = forEachLine(Path, [&](const TraceLine &Line) {
+  Error E = forEachLine(Path, [&](const TraceLine &Line) {
     if (Line.Row.Rank < 0)
       return true;
     ++Votes[Line.Row.Rank];
     return ++Rows < MaxRows;
   });
-  if (!Lines)
-    return Lines.takeError();
+  if (E)
+    return Expected<int64_t>(std::move(E));
   if (Votes.empty())
     return createFileError(Path, createStringError("no row of a trace"));
   return max_element(Votes, [](const auto &A,

@@ -37,10 +37,9 @@ struct TraceLine {
 };
 
 /// Calls \p Visit with every line of a trace that is not blank until it returns
-/// false. Returns the number of the last line.
-llvm::Expected<int64_t>
-forEachLine(llvm::StringRef Path,
-            llvm::function_ref<bool(const TraceLine &)> Visit);
+/// false.
+llvm::Error forEachLine(llvm::StringRef Path,
+                        llvm::function_ref<bool(const TraceLine &)> Visit);
 
 } // namespace foretrace::runs
 

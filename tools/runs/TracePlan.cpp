@@ -36,7 +36,7 @@ Error TracePlan::hold(const TraceFile &Of, const Matcher::Reporter &Report,
   Matcher M(Rows, Of.Rank, P.Spec.Parallel.Schedule.Range, maxReceived(),
             Report);
   bool IsWhole = true;
-  Expected<int64_t> Lines = forEachLine(Of.Path, [&](const TraceLine &Line) {
+  Error E = forEachLine(Of.Path, [&](const TraceLine &Line) {
     if (Line.Malformed.empty())
       M.take(Line.Row, Line.Number);
     else
@@ -44,10 +44,10 @@ Error TracePlan::hold(const TraceFile &Of, const Matcher::Reporter &Report,
     IsWhole = Line.Number < MaxLines;
     return IsWhole;
   });
-  if (!Lines)
-    return Lines.takeError();
+  if (E)
+    return E;
   if (IsWhole)
-    M.finish(*Lines);
+    M.finish();
   Done(M);
   return Error::success();
 }
@@ -65,11 +65,11 @@ void TracePlan::sample(ArrayRef<TraceFile> Traces,
 static bool looksScaling(const TraceFile &T) {
   bool IsScaling = false;
   consumeError(forEachLine(T.Path, [&](const TraceLine &Line) {
-                 if (Line.Row.Op != "forward_step")
-                   return true;
-                 IsScaling = Line.Row.State == "None";
-                 return false;
-               }).takeError());
+    if (Line.Row.Op != "forward_step")
+      return true;
+    IsScaling = Line.Row.State == "None";
+    return false;
+  }));
   return IsScaling;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/TraceReader.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <charconv>
 #include <cmath>
 
@@ -24,8 +25,8 @@ public:
     if (At == StringRef::npos)
       return std::nullopt;
     Rest = Rest.drop_front(At + Key.size() + 1);
-    size_t End = Rest.starts_with("[") ? Rest.find(']') + 1 : Rest.find(',');
-    StringRef Value = Rest.take_front(End);
+    const size_t Closed = Rest.starts_with("[") ? Rest.find(']') : 0;
+    StringRef Value = Rest.take_front(Rest.find(',', Closed));
     Rest = Rest.drop_front(Value.size());
     return Value;
   }
@@ -41,13 +42,6 @@ public:
     StringRef Value = Rest.take_front(End - 1);
     Rest = Rest.drop_front(End - 1);
     return Value;
-  }
-  /// What follows `Key=`; nothing if it isn't there.
-  std::optional<StringRef> findRest(StringRef Key) const {
-    const size_t At = position(Key);
-    if (At == StringRef::npos)
-      return std::nullopt;
-    return Rest.drop_front(At + Key.size() + 1);
   }
 
 private:
@@ -74,10 +68,73 @@ llvm::Error fail(const llvm::Twine &Text) {
   return llvm::createStringError(Text);
 }
 
-/// A number of ms, or None.
-bool isTime(StringRef Text) { return Text == "None" || readNumber(Text); }
+/// What a key has for a value.
+enum class Holds : unsigned char { Text, Number };
+struct Key {
+  llvm::StringLiteral Name;
+  Holds Value = Holds::Text;
+};
+constexpr Key RowKeys[] = {{"stage_id", Holds::Number},
+                           {"batch_id", Holds::Number},
+                           {"mg_state"},
+                           {"duration", Holds::Number},
+                           {"description"},
+                           {"group_kind"},
+                           {"input__shape"},
+                           {"input__dtype"},
+                           {"timestamp", Holds::Number}};
+constexpr Key CallKeys[] = {{"trace_src_func"},
+                            {"duration", Holds::Number},
+                            {"timestamp", Holds::Number},
+                            {"input__shape"},
+                            {"input__dtype"},
+                            {"func_name"},
+                            {"group"},
+                            {"comm_func"}};
+
+/// A known key twice: nobody knows which value holds. And a number with a comma
+/// in it, which would be read up to there.
+llvm::Error checkFields(StringRef Text, llvm::ArrayRef<Key> Keys) {
+  uint32_t Given = 0; // a bit for each key
+  StringRef Number;   // the field before, if it is one
+  while (!Text.empty()) {
+    const StringRef Field = Text.take_until([](char C) { return C == ','; });
+    Text = Text.drop_front(std::min(Text.size(), Field.size() + 1));
+    const auto [Name, Value] = Field.split('=');
+    const bool IsField = Name.size() < Field.size();
+    if (!IsField && !Number.empty() && !Field.empty() &&
+        llvm::isDigit(Field.front()))
+      return fail("`" + Number + "," + Field +
+                  "` has a comma: decimals follow a point");
+    Number = "";
+    const auto *K = llvm::find_if(
+        Keys, [Of = Name](const Key &Known) { return Known.Name == Of; });
+    if (!IsField || K == Keys.end())
+      continue;
+    const uint32_t Bit = uint32_t(1) << (K - Keys.begin());
+    if (Given & Bit)
+      return fail("`" + Name + "` is given twice, the second time as `" +
+                  Value + "`");
+    Given |= Bit;
+    if (K->Value == Holds::Number)
+      Number = Field;
+  }
+  return llvm::Error::success();
+}
+
+/// Whether both are times; \p Of says what of.
+llvm::Error checkTimes(StringRef Duration, StringRef Timestamp,
+                       const llvm::Twine &Of) {
+  if (std::string Why = whyNoTime(Duration, MaxDuration); !Why.empty())
+    return fail("`duration`" + Of + " is " + Why);
+  if (std::string Why = whyNoTime(Timestamp, MaxTimestamp); !Why.empty())
+    return fail("`timestamp`" + Of + " is " + Why);
+  return llvm::Error::success();
+}
 
 llvm::Error parseCall(StringRef Text, SeenCall &Call) {
+  if (llvm::Error E = checkFields(Text, CallKeys))
+    return E;
   Fields F(Text);
   const struct {
     llvm::StringLiteral Key;
@@ -97,9 +154,8 @@ llvm::Error parseCall(StringRef Text, SeenCall &Call) {
       return fail("a call lacks `" + K.Key + "`");
     K.Value = Value.value_or("");
   }
-  if (!isTime(Call.Duration) || !isTime(Call.Timestamp))
-    return fail("the time of call `" + Call.Function + "` is no number");
-  return llvm::Error::success();
+  return checkTimes(Call.Duration, Call.Timestamp,
+                    " of call `" + Call.Function + "`");
 }
 
 /// `['...', '...'])`
@@ -122,6 +178,14 @@ llvm::Error parseCalls(StringRef Text, SeenRow &Row) {
 
 } // namespace
 
+std::optional<int64_t> foretrace::runs::readCount(StringRef Text) {
+  int64_t Value;
+  if (Text.empty() || !llvm::all_of(Text, llvm::isDigit) ||
+      (Text.size() > 1 && Text.front() == '0') || Text.getAsInteger(10, Value))
+    return std::nullopt;
+  return Value;
+}
+
 std::optional<llvm::SmallVector<int64_t, 4>>
 foretrace::runs::readShape(StringRef Text) {
   if (!Text.consume_front("[") || !Text.consume_back("]"))
@@ -129,13 +193,19 @@ foretrace::runs::readShape(StringRef Text) {
   llvm::SmallVector<StringRef, 4> Parts;
   Text.split(Parts, ", ");
   llvm::SmallVector<int64_t, 4> Sizes;
-  for (StringRef Part : Parts)
-    if (Part.getAsInteger(10, Sizes.emplace_back()))
+  for (StringRef Part : Parts) {
+    const std::optional<int64_t> Size = readCount(Part);
+    if (!Size)
       return std::nullopt;
+    Sizes.push_back(*Size);
+  }
   return Sizes;
 }
 
 std::optional<double> foretrace::runs::readNumber(StringRef Text) {
+  const StringRef Digits = Text.ltrim('-');
+  if (Digits.size() > 1 && Digits[0] == '0' && llvm::isDigit(Digits[1]))
+    return std::nullopt;
   double Value;
   auto [End, Failed] = std::from_chars(Text.begin(), Text.end(), Value);
   if (Failed != std::errc() || End != Text.end() || !std::isfinite(Value))
@@ -143,24 +213,38 @@ std::optional<double> foretrace::runs::readNumber(StringRef Text) {
   return Value;
 }
 
-llvm::Error foretrace::runs::parseRow(StringRef Line, SeenRow &Row) {
-  Row.Calls.clear();
-  Row.Rank = -1;
-  Line.consume_back("\r");
-  StringRef Text = Line;
-  if (!Text.consume_front("rank:") || Text.consumeInteger(10, Row.Rank) ||
-      !Text.consume_front(":"))
-    return fail("the row does not begin with `rank:N:`");
-  size_t Open = Text.find('(');
-  if (Open == StringRef::npos || Open == 0)
-    return fail("the row names no operation");
-  Row.Op = Text.take_front(Open);
-  Fields F(Text.drop_front(Open + 1));
+std::string foretrace::runs::whyNoTime(StringRef Text, double Most) {
+  if (Text == "None")
+    return "";
+  const std::optional<double> Value = readNumber(Text);
+  if (!Value)
+    return (Text.empty() ? "empty" : Text.str()) + ", no decimal number";
+  if (*Value < 0 || *Value > Most)
+    return llvm::formatv("{0}; it is from 0 to {1:F0} ms", Text, Most);
+  return "";
+}
+
+/// Ranks, stages and batches are counted; no run has as many as that.
+static bool readIndex(StringRef Text, int64_t &Into) {
+  constexpr int64_t Limit = int64_t(1) << 31;
+  const std::optional<int64_t> Value = readCount(Text);
+  if (!Value || *Value >= Limit)
+    return false;
+  Into = *Value;
+  return true;
+}
+
+/// What stands before the calls of a row.
+static llvm::Error parseFields(StringRef Text, SeenRow &Row) {
+  if (llvm::Error E = checkFields(Text, RowKeys))
+    return E;
+  Fields F(Text);
   std::optional<StringRef> Stage = F.find("stage_id");
   std::optional<StringRef> Batch = F.find("batch_id");
-  if (!Stage || Stage->getAsInteger(10, Row.Stage) || !Batch ||
-      Batch->getAsInteger(10, Row.Batch))
-    return fail("the row lacks `stage_id` or `batch_id`, whole numbers");
+  if (!Stage || !readIndex(*Stage, Row.Stage) || !Batch ||
+      !readIndex(*Batch, Row.Batch))
+    return fail("the row lacks `stage_id` or `batch_id`, whole numbers below "
+                "2^31");
   const struct {
     llvm::StringLiteral Key;
     StringRef &Value;
@@ -179,10 +263,31 @@ llvm::Error foretrace::runs::parseRow(StringRef Line, SeenRow &Row) {
       return fail("the row lacks `" + K.Key + "`");
     K.Value = *Value;
   }
-  if (!isTime(Row.Duration) || !isTime(Row.Timestamp))
-    return fail("`duration` or `timestamp` is no number");
-  const std::optional<StringRef> Calls = F.findRest("sub_operations");
-  if (!Calls)
+  return checkTimes(Row.Duration, Row.Timestamp, "");
+}
+
+llvm::Error foretrace::runs::parseRow(StringRef Line, SeenRow &Row) {
+  Row.Calls.clear();
+  Row.Rank = -1;
+  Line.consume_back("\r");
+  StringRef Text = Line;
+  if (!Text.consume_front("rank:"))
+    return fail("the row does not begin with `rank:N:`");
+  const StringRef Rank = Text.take_while(llvm::isDigit);
+  Text = Text.drop_front(Rank.size());
+  if (!readIndex(Rank, Row.Rank) || !Text.consume_front(":"))
+    return fail("the row does not begin with `rank:N:`");
+  size_t Open = Text.find('(');
+  if (Open == StringRef::npos || Open == 0)
+    return fail("the row names no operation");
+  Row.Op = Text.take_front(Open);
+  Text = Text.drop_front(Open + 1);
+  // Calls have fields of the same names.
+  constexpr llvm::StringLiteral OfCalls = ",sub_operations=";
+  const size_t End = Text.find(OfCalls);
+  if (llvm::Error E = parseFields(Text.take_front(End), Row))
+    return E;
+  if (End == StringRef::npos)
     return fail("the row lacks `sub_operations`");
-  return parseCalls(*Calls, Row);
+  return parseCalls(Text.drop_front(End + OfCalls.size()), Row);
 }

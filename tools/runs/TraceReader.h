@@ -10,6 +10,7 @@
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace foretrace::runs {
 
@@ -28,6 +29,10 @@ struct SeenRow {
   llvm::SmallVector<SeenCall, 8> Calls;
 };
 
+/// A whole number as Python prints it, from 0 and below 2^63: no sign, no zeros
+/// before it; nothing if \p Text is more or less than one.
+std::optional<int64_t> readCount(llvm::StringRef Text);
+
 /// The sizes of a shape as Python prints a list, `[1024, 1, 4096]`; nothing if
 /// \p Text is none.
 std::optional<llvm::SmallVector<int64_t, 4>> readShape(llvm::StringRef Text);
@@ -36,8 +41,17 @@ std::optional<llvm::SmallVector<int64_t, 4>> readShape(llvm::StringRef Text);
 /// less than one.
 std::optional<double> readNumber(llvm::StringRef Text);
 
+/// No row takes longer: watchdogs of collectives give up before. In ms.
+inline constexpr double MaxDuration = 3'600'000;
+/// No clock says more, not even one that counts from 1970. In ms.
+inline constexpr double MaxTimestamp = 1e13;
+
+/// Why \p Text is no time from 0 to \p Most ms, nor `None`; empty if it is.
+std::string whyNoTime(llvm::StringRef Text, double Most);
+
 /// Reads one line into \p Row, whose text then lives as long as the line. An
-/// error says what is wrong with it.
+/// error says what is wrong with it: a field that is missing or given twice, or
+/// a number that none can be.
 llvm::Error parseRow(llvm::StringRef Line, SeenRow &Row);
 
 } // namespace foretrace::runs

@@ -61,17 +61,15 @@ Error Validator::takeSet(const ChakraSet &Set) {
 /// Megatron-LM's traces: whether every line is a row. `check` does the rest.
 std::string checkTrace(StringRef Path, Findings &Out) {
   int64_t Rows = 0;
-  Expected<int64_t> Lines =
-      runs::forEachLine(Path, [&](const runs::TraceLine &Line) {
-        ++Rows;
-        if (!Line.Malformed.empty())
-          Out.report({Path.str(), Line.Number, {}}, diag::TraceLine,
-                     Line.Malformed);
-        return true;
-      });
-  if (!Lines)
-    Out.report({Path.str(), Rows, {}}, diag::TraceLine,
-               toString(Lines.takeError()));
+  Error E = runs::forEachLine(Path, [&](const runs::TraceLine &Line) {
+    ++Rows;
+    if (!Line.Malformed.empty())
+      Out.report({Path.str(), Line.Number, {}}, diag::TraceLine,
+                 Line.Malformed);
+    return true;
+  });
+  if (E)
+    Out.report({Path.str(), Rows, {}}, diag::TraceLine, toString(std::move(E)));
   return formatv("Megatron-LM trace: {0} rows", Rows);
 }
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-import mutate
+from mutation_kinds import ROW
 
 CHANGES = [
     "model.vocab=32000", "model.hidden=2048", "model.norm=layernorm",
@@ -45,6 +45,19 @@ def skeletons(foretrace, job, folder, change=None):
             for path in folder.glob("*.txt")}
 
 
+def make_run(foretrace, job, folder):
+    """A run as planned: all routers send as much to every rank."""
+    skeletons(foretrace, job, folder)
+    for path in folder.glob("*.txt"):
+        rows = path.read_text(encoding="utf-8").splitlines()
+        for number, row in enumerate(rows):
+            sent = re.search(r"all_to_all_single,[^']*input__shape=\[(\d+)",
+                             row)
+            rows[number] = row.replace("[R,",
+                                       f"[{sent.group(1) if sent else 0},")
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
 def first_difference(planned, changed):
     """The number of the first row that differs, from 1, or None."""
     for number, (a, b) in enumerate(zip(planned, changed), 1):
@@ -58,7 +71,7 @@ def name(rows, number):
     """How a message names a row, as the regular expression."""
     if number > len(rows):
         return "$^"
-    _, op, _, batch = mutate.ROW.match(rows[number - 1]).groups()
+    _, op, _, batch = ROW.match(rows[number - 1]).groups()
     return f"`{op}` {batch}[^0-9]"
 
 
@@ -77,7 +90,7 @@ def main():
         traces = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else root / "run"
         if len(sys.argv) <= 3:
             traces.mkdir()
-            mutate.make_run(foretrace, job, traces)
+            make_run(foretrace, job, traces)
         ranks = {int(re.match(r"rank:(\d+):", path.read_text(
             encoding="utf-8")).group(1)): path for path in traces.glob("*.txt")}
         for index, change in enumerate(CHANGES):
