@@ -79,8 +79,8 @@ std::optional<CheckSummary> checkLog(CompiledJob &Job, const MemoryBuffer &Log,
   optimus::withJob(Request, Read, [&](const optimus::Job &J) {
     Seen = matchLog(J, Log.getBuffer(), Report);
   });
-  Summary.Ranks = Seen.Ranks;
   Summary.World = *P->Spec.Parallel.World;
+  Summary.setRanks(Seen.Ranks);
   Summary.Rows = Seen.Statements;
   Summary.Iterations = Seen.Steps;
   Summary.IsLog = true;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/LogMatcher.h"
+#include "tools/runs/Fit.h"
+#include "tools/runs/TraceReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
@@ -31,6 +33,7 @@ private:
   void cuts();
   void graph();
   void layers();
+  void steps(const std::map<int64_t, std::vector<size_t>> &Headings);
 
   const PlannedStage &stage(int64_t S) const {
     return J.Plan.Stages[static_cast<size_t>(S)];
@@ -70,6 +73,13 @@ static bool isSaid(StringRef Want, StringRef Got) {
   const std::string Expected = plain(Want), Seen = plain(Got);
   return llvm::isAlpha(Expected.back()) ? StringRef(Seen).starts_with(Expected)
                                         : Seen == Expected;
+}
+
+/// `12.5ms`, or `?ms` of a plan.
+static bool isDuration(StringRef Text) {
+  Text = Text.trim();
+  return Text.consume_back("ms") &&
+         (Text == "?" || whyNoTime(Text.trim(), MaxDuration).empty());
 }
 
 /// Visits what \p Pattern captures behind each \p Prefix.
@@ -171,8 +181,8 @@ void LogMatcher::graph() {
   // Stages that there are not.
   visit("***** stage:", "([0-9]+) >>",
         [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
-          int64_t S = 0;
-          if (Seen[0].getAsInteger(10, S) || S < 1 || S >= J.stages())
+          const int64_t S = readCount(Seen[0]).value_or(0);
+          if (S < 1 || S >= J.stages())
             Report({At, "***** stage:",
                     "1 to " + std::to_string(J.stages() - 1), Seen[0].str()});
         });
@@ -183,38 +193,43 @@ void LogMatcher::graph() {
 /// The lines below a heading do not say whose they are: there are as many of
 /// each as headings ask for.
 void LogMatcher::layers() {
-  std::set<int64_t> Ranks, Steps;
+  std::set<int64_t> Steps;
+  std::map<int64_t, std::vector<size_t>> Headings;          // by rank
   std::map<std::pair<std::string, int64_t>, int64_t> Lines; // expected - seen
   visit("[rank:",
         "([0-9]+) stage:([0-9]+)\\] transformer-block.* - step "
         "([0-9]+)",
         [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
-          int64_t Rank = 0, Stage = 0, Step = 0;
-          if (Seen[0].getAsInteger(10, Rank) ||
-              Seen[1].getAsInteger(10, Stage) ||
-              Seen[2].getAsInteger(10, Step) || Rank >= *Par.World) {
-            Report({At, "[rank:", "below " + std::to_string(*Par.World),
-                    Seen[0].str()});
-            return;
-          }
+          const std::optional<int64_t> Rank = readCount(Seen[0]);
+          if (!Rank || *Rank >= *Par.World)
+            return Report({At, "[rank:", "below " + std::to_string(*Par.World),
+                           Seen[0].str()});
           ++Summary.Statements;
-          Ranks.insert(Rank);
-          Steps.insert(Step);
-          if (Stage != J.stageOf(Rank))
-            Report({At, "stage of rank " + std::to_string(Rank),
-                    std::to_string(J.stageOf(Rank)), Seen[1].str()});
-          for (const LayerPart &P : stage(J.stageOf(Rank)).Parts)
+          Headings[*Rank].push_back(At);
+          if (const std::optional<int64_t> Step = readCount(Seen[2]))
+            Steps.insert(*Step);
+          else
+            Report({At, "- step", "a whole number", Seen[2].str()});
+          const int64_t Stage = J.stageOf(*Rank);
+          if (Seen[1] != std::to_string(Stage))
+            Report({At, "stage of rank " + std::to_string(*Rank),
+                    std::to_string(Stage), Seen[1].str()});
+          for (const LayerPart &P : stage(Stage).Parts)
             ++Lines[{J.keyOf(P),
                      static_cast<int64_t>(P.Leaves.size()) * J.microBatches()}];
         });
-  visit("layer[", "([a-z0-9_]+)\\]: total=[^,]*, ops=([0-9]+)",
-        [&](size_t, llvm::ArrayRef<StringRef> Seen) {
-          int64_t Ops = 0;
-          if (!Seen[1].getAsInteger(10, Ops))
-            --Lines[{Seen[0].str(), Ops}];
+  visit("layer[", "([a-z0-9_]+)\\]: total=([^,]*), ops=([0-9]+)",
+        [&](size_t At, llvm::ArrayRef<StringRef> Seen) {
           ++Summary.Statements;
+          const std::string What = "layer[" + Seen[0].str() + "]";
+          if (std::optional<int64_t> Ops = readCount(Seen[2]))
+            --Lines[{Seen[0].str(), *Ops}];
+          else
+            Report({At, What + ", ops", "a whole number", Seen[2].str()});
+          if (!isDuration(Seen[1]))
+            Report({At, What + ", total", "a time in ms", Seen[1].str()});
         });
-  Summary.Ranks = static_cast<int64_t>(Ranks.size());
+  steps(Headings);
   Summary.Steps = static_cast<int64_t>(Steps.size());
   for (const auto &[Key, Missing] : Lines)
     if (Missing != 0)
@@ -222,6 +237,22 @@ void LogMatcher::layers() {
               "layer[" + Key.first + "], ops=" + std::to_string(Key.second),
               std::to_string(std::max<int64_t>(Missing, 0)) + " more lines",
               std::to_string(std::max<int64_t>(-Missing, 0)) + " too many"});
+}
+
+/// Ranks do steps together. As many as most did are right; of equals, the
+/// larger number.
+void LogMatcher::steps(const std::map<int64_t, std::vector<size_t>> &Headings) {
+  std::vector<size_t> Counts;
+  for (const auto &[Rank, Of] : Headings) {
+    Summary.Ranks.insert(Rank);
+    Counts.push_back(Of.size());
+  }
+  const size_t Most = commonest(Counts);
+  for (const auto &[Rank, Of] : Headings)
+    if (Of.size() != Most)
+      Report({Of[std::min(Most, Of.size() - 1)],
+              "steps of rank " + std::to_string(Rank), std::to_string(Most),
+              std::to_string(Of.size())});
 }
 
 LogSummary LogMatcher::run() {

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace foretrace::runs {
@@ -21,9 +22,9 @@ struct LogDifference {
 };
 
 struct LogSummary {
-  int64_t Statements = 0; ///< that were compared
-  int64_t Ranks = 0;      ///< that logged something
-  int64_t Steps = 0;      ///< that were timed
+  int64_t Statements = 0;  ///< that were compared
+  std::set<int64_t> Ranks; ///< that logged something
+  int64_t Steps = 0;       ///< that were timed
 };
 
 /// Whether \p Text is such a log.
