@@ -29,8 +29,10 @@ void InputFiles::add(StringRef Path) {
 void InputFiles::add(const SourceFiles &Sources) {
   // What is in no file has a name that is none, such as `<command line>`.
   const unsigned Count = Sources.forRenderer().getNumBuffers();
-  for (unsigned I = 1; I <= Count; ++I)
-    add(Sources.name(static_cast<FileId>(I)));
+  for (unsigned I = 1; I <= Count; ++I) {
+    const StringRef Name = Sources.name(static_cast<FileId>(I));
+    add(Name == "<stdin>" ? "-" : Name);
+  }
 }
 
 Error InputFiles::check(StringRef Path, const sys::fs::file_status &At) const {

@@ -61,10 +61,17 @@ def main():
         has_old = attempt % 3 != 0
         prepare(has_old)
         process = start()
-        time.sleep(RANDOM.uniform(0, 1.1 * duration))
+        share = RANDOM.uniform(0, 1.2)
+        time.sleep(share * duration)
         process.send_signal(RANDOM.choice(SIGNALS))
         process.wait(60)
-        seen[state(has_old)] += 1
+        found = state(has_old)
+        seen[found] += 1
+        # The machine may have become busier, or less so.
+        if found == "old" and share > 0.9:
+            duration *= 1.15
+        elif found == "new" and share < 0.9:
+            duration *= 0.9
         beside = {path.name for path in WORK.iterdir()} - {"out"}
         if beside:
             seen[f"beside it: {sorted(beside)[:3]}"] += 1
