@@ -112,9 +112,7 @@ const std::vector<SubOperation> &Maker::callsOf(Direction Of, ir::BlockId B) {
 
 RowBody Maker::chunk(Direction Of, const ir::LayerSequence &Layers) {
   auto IsSilent = [&](const ir::BlockRun &R) {
-    RowBody Alone;
-    addTransfers(Alone, Of, P.Blocks[R.Block]);
-    return callsOf(Of, R.Block).empty() && Alone.Transfers.empty();
+    return callsOf(Of, R.Block).empty();
   };
   std::vector<ir::BlockId> Order;
   for (const ir::LayerGroup &G : Layers) {
