@@ -74,10 +74,16 @@ int foretrace::driver::runProcess(
   llvm::setBugReportMsg(
       "foretrace crashed, which it never should; please report it with the "
       "command, its input and what follows.\n");
+  // Signals come to the thread that works: where it can't have them, nobody
+  // else shall take them.
+  sigset_t All, Before;
+  sigfillset(&All);
+  (void)pthread_sigmask(SIG_SETMASK, &All, &Before);
   // The limits on how deep input nests suit this stack, whatever the shell's.
   constexpr unsigned StackSize = 64 << 20;
   int Code = 0;
   llvm::thread(std::optional<unsigned>(StackSize), [&] {
+    (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
     Code = CommandLine(Argc, Argv);
   }).join();
   return Code;
