@@ -12,11 +12,12 @@ usage: ./bootstrap.sh COMMAND
 
   demo    install what is missing, build, compile an example and show its table
   test    install what is missing, build, run the whole test suite; with
-          --tidy clang-tidy, too
+          --tidy clang-tidy, too; with --all that, and the suite once more with
+          sanitizers
   build   install what is missing, build, print the path of the program
 
 Packages come from apt; only missing ones are installed. The build is in
-build/release.
+build/release, that with sanitizers in build/asan.
 END
 }
 
@@ -29,6 +30,7 @@ packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
 # What only some tests need: SimGrid replays traces, protoc decodes others.
 test_packages='libsimgrid-dev protobuf-compiler'
 tidy_packages='clang-tidy-19'
+sanitizer_packages='clang-19 libclang-rt-19-dev'
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }
@@ -58,16 +60,21 @@ install_packages() {
   $root apt-get install -q -y --no-install-recommends $missing </dev/null >&2
 }
 
-build() {
-  install_packages "$packages"
-  say 'building (build/release)'
+# Builds a preset.
+compile() {
+  say "building (build/$1)"
   mkdir -p build
-  [ -f build/release/build.ninja ] ||
-    cmake --preset release </dev/null >build/configure.log 2>&1 || {
+  [ -f "build/$1/build.ninja" ] ||
+    cmake --preset "$1" </dev/null >build/configure.log 2>&1 || {
       cat build/configure.log >&2
       die 'configuring failed'
     }
-  ninja -C build/release >&2
+  ninja -C "build/$1" >&2
+}
+
+build() {
+  install_packages "$packages"
+  compile release
 }
 
 demo() {
@@ -89,11 +96,21 @@ test)
   build
   (install_packages "$test_packages") ||
     say "without $test_packages, tests that need them are skipped"
-  if [ "${2-}" = --tidy ]; then
+  checks=
+  case "${2-}" in
+  --tidy | --all)
     (install_packages "$tidy_packages") || say 'without clang-tidy'
+    checks=--tidy
+    ;;
+  esac
+  if [ "${2-}" = --all ]; then
+    install_packages "$sanitizer_packages"
+    compile asan
+    checks="$checks --sanitized=build/asan"
   fi
   say 'testing'
-  exec python3 test/check.py build/release ${2+"$2"}
+  # shellcheck disable=SC2086 # two options
+  exec python3 test/check.py build/release $checks
   ;;
 build)
   build

@@ -358,6 +358,18 @@ Block Synchronizer::stepBlock(const Stage &S) {
   return Blk;
 }
 
+/// Whether the bytes of all of \p Blk, over all ranks, can be counted.
+static bool isCountable(const Program &P, const Block &Blk) {
+  return llvm::all_of(Blk.Values, [&](const Value &V) {
+    Bytes Size(bytesPerElement(V.Type.Element));
+    for (const Dim &D : V.Type.Dims) {
+      const Elements Extent = extentOf(P, D);
+      Size = Extent.isOverflow() ? Bytes::overflow() : Size * Extent.value();
+    }
+    return !Size.isOverflow();
+  });
+}
+
 bool Synchronizer::run() {
   for (Stage &S : P.Stages) {
     collect(S);
@@ -368,6 +380,11 @@ bool Synchronizer::run() {
       return false;
     }
     S.Step = P.Blocks.add(stepBlock(S));
+    if (!isCountable(P, P.Blocks[S.Step])) {
+      Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
+                   "the size of all gradients of a stage");
+      return false;
+    }
     measure(P, P.Blocks[S.Step]);
   }
   return true;

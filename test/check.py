@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs every test: lit, then the conformance data in the repository and, where
-# it is there, in ../shared/conformance; and with --tidy clang-tidy, which counts
-# as one. The last line printed has the totals.
-"""usage: check.py BUILD_DIR [--tidy] [LIT_ARGUMENT...]"""
+# it is there, in ../shared/conformance; with --tidy clang-tidy, which counts as
+# one, and with --sanitized the tests of the program once more, in a build that
+# has sanitizers. The last line printed has the totals.
+"""usage: check.py BUILD_DIR [--tidy] [--sanitized=BUILD_DIR] [LIT_ARGUMENT...]"""
 
+import argparse
 import collections
 import json
 import os
@@ -73,13 +75,19 @@ def run_tidy(build_dir):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    build_dir = os.path.abspath(sys.argv[1])
-    is_tidied = sys.argv[2:3] == ["--tidy"]
-    counts = run_lit(build_dir, sys.argv[3 if is_tidied else 2:])
-    if is_tidied:
+    parser = argparse.ArgumentParser(
+        usage=__doc__.removeprefix("usage: "), allow_abbrev=False)
+    parser.add_argument("build_dir", type=os.path.abspath)
+    parser.add_argument("--tidy", action="store_true")
+    parser.add_argument("--sanitized", type=os.path.abspath)
+    options, arguments = parser.parse_known_args()
+    build_dir = options.build_dir
+    counts = run_lit(build_dir, arguments)
+    if options.tidy:
         counts += run_tidy(build_dir)
+    if options.sanitized:
+        print("with sanitizers", flush=True)
+        counts += run_lit(options.sanitized, arguments)
     for data in "test/conformance/data", "../shared/conformance":
         data_dir = os.path.normpath(os.path.join(SOURCE, data))
         if os.path.isdir(data_dir):

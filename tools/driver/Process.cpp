@@ -9,6 +9,7 @@
 #include "llvm/Support/thread.h"
 #include <csignal>
 #include <cstdlib>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /// Nobody reads on, as in `foretrace groups job.fore | head`: ends as any
@@ -56,6 +57,32 @@ static void checkOutput() {
   _exit(1);
 }
 
+/// The limits on how deep input nests suit this stack, whatever the shell's.
+static constexpr unsigned StackSize = 64 << 20;
+
+/// Whether the stack of the process may grow to that size, now.
+static bool raiseStackLimit() {
+  rlimit Limit;
+  if (getrlimit(RLIMIT_STACK, &Limit) != 0)
+    return false;
+  if (Limit.rlim_cur >= StackSize)
+    return true;
+  Limit.rlim_cur = StackSize;
+  return Limit.rlim_max >= StackSize && setrlimit(RLIMIT_STACK, &Limit) == 0;
+}
+
+/// Runs \p Work on a stack of its own. Signals come to the thread that works:
+/// where it can't have them, nobody else shall take them.
+static void runOnThread(llvm::function_ref<void()> Work) {
+  sigset_t All, Before;
+  sigfillset(&All);
+  (void)pthread_sigmask(SIG_SETMASK, &All, &Before);
+  llvm::thread(std::optional<unsigned>(StackSize), [&] {
+    (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
+    Work();
+  }).join();
+}
+
 int foretrace::driver::runProcess(
     int Argc, char **Argv, llvm::function_ref<int(int, char **)> CommandLine) {
   (void)llvm::outs(); // it goes after the check, which is registered later
@@ -74,17 +101,11 @@ int foretrace::driver::runProcess(
   llvm::setBugReportMsg(
       "foretrace crashed, which it never should; please report it with the "
       "command, its input and what follows.\n");
-  // Signals come to the thread that works: where it can't have them, nobody
-  // else shall take them.
-  sigset_t All, Before;
-  sigfillset(&All);
-  (void)pthread_sigmask(SIG_SETMASK, &All, &Before);
-  // The limits on how deep input nests suit this stack, whatever the shell's.
-  constexpr unsigned StackSize = 64 << 20;
   int Code = 0;
-  llvm::thread(std::optional<unsigned>(StackSize), [&] {
-    (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
-    Code = CommandLine(Argc, Argv);
-  }).join();
+  auto Run = [&] { Code = CommandLine(Argc, Argv); };
+  if (raiseStackLimit())
+    Run();
+  else
+    runOnThread(Run);
   return Code;
 }
