@@ -212,36 +212,53 @@ void IndexValues::compute(const IndexCode &Code) {
   }
 }
 
-std::optional<int64_t> IndexValues::growth(IndexId Of, int64_t By) const {
+/// How often \p Value, which grows by \p Growth, stays between two multiples of
+/// \p Divisor.
+static int64_t timesWithin(int64_t Value, int64_t Growth, int64_t Divisor) {
+  const int64_t Rest = (Value % Divisor + Divisor) % Divisor;
+  return Growth > 0 ? (Divisor - 1 - Rest) / Growth : Rest / -Growth;
+}
+
+std::optional<IndexValues::Trend> IndexValues::trend(IndexId Of,
+                                                     int64_t By) const {
   if (!T->varies(Of))
-    return 0;
+    return Trend{0, Trend::Always};
   const IndexNode &N = (*T)[Of];
   if (N.Op == IndexOp::Variable)
-    return By;
-  const std::optional<int64_t> Left = growth(N.Left, By);
-  const std::optional<int64_t> Right = growth(N.Right, By);
+    return Trend{By, Trend::Always};
+  const std::optional<Trend> Left = trend(N.Left, By);
+  const std::optional<Trend> Right = trend(N.Right, By);
   if (!Left || !Right)
     return std::nullopt;
+  const int64_t Times = std::min(Left->Times, Right->Times);
+  auto Grows = [Times](std::optional<int64_t> Growth) {
+    return Growth ? std::optional(Trend{*Growth, Times}) : std::nullopt;
+  };
   switch (N.Op) {
   case IndexOp::Add:
   case IndexOp::Sub:
-    return applyIndexOp(N.Op, *Left, *Right);
+    return Grows(applyIndexOp(N.Op, Left->Growth, Right->Growth));
   case IndexOp::Mul:
     if (!T->varies(N.Left))
-      return applyIndexOp(N.Op, Values[N.Left.Index], *Right);
+      return Grows(applyIndexOp(N.Op, Values[N.Left.Index], Right->Growth));
     return T->varies(N.Right)
                ? std::nullopt
-               : applyIndexOp(N.Op, *Left, Values[N.Right.Index]);
+               : Grows(applyIndexOp(N.Op, Left->Growth, Values[N.Right.Index]));
   case IndexOp::Div:
   case IndexOp::Mod: {
     const int64_t Divisor = Values[N.Right.Index];
-    if (T->varies(N.Right) || Divisor <= 0 || *Left % Divisor != 0)
+    if (T->varies(N.Right) || Divisor <= 0 || Left->Growth == INT64_MIN)
       return std::nullopt;
-    return N.Op == IndexOp::Div ? *Left / Divisor : 0;
+    if (Left->Growth % Divisor == 0)
+      return Grows(N.Op == IndexOp::Div ? Left->Growth / Divisor : 0);
+    const int64_t Within =
+        timesWithin(Values[N.Left.Index], Left->Growth, Divisor);
+    return Trend{N.Op == IndexOp::Div ? 0 : Left->Growth,
+                 std::min(Times, Within)};
   }
   case IndexOp::Min:
   case IndexOp::Max:
-    return *Left == *Right ? Left : std::nullopt;
+    return Left->Growth == Right->Growth ? Grows(Left->Growth) : std::nullopt;
   case IndexOp::Constant:
   case IndexOp::Variable:
     break;

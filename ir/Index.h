@@ -110,9 +110,16 @@ public:
   /// Whether a number was beyond 2^63, or a divisor not positive.
   bool hasFailed() const { return Failed; }
 
-  /// By how much \p Of grows when the loop's index grows by \p By, wherever it
-  /// stands; nothing if that depends on where.
-  std::optional<int64_t> growth(IndexId Of, int64_t By) const;
+  /// By how much an expression grows each time the loop's index grows by the
+  /// same, and how often it will do so from where it stands.
+  struct Trend {
+    static constexpr int64_t Always = INT64_MAX;
+    int64_t Growth;
+    int64_t Times;
+  };
+  /// The trend of \p Of when the index grows by \p By; nothing if it has none
+  /// that is known.
+  std::optional<Trend> trend(IndexId Of, int64_t By) const;
 
 private:
   const IndexTable *T;

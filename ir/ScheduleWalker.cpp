@@ -107,18 +107,22 @@ std::optional<Action> ScheduleWalker::next() {
   return std::nullopt;
 }
 
-/// By how many micro-batches all slots of the loop go on in \p Iterations;
-/// nothing if they differ, or change their chunks.
-std::optional<int64_t> ScheduleWalker::growth(int64_t Iterations) const {
-  std::optional<int64_t> Common;
+/// By how many micro-batches all slots of the loop go on in \p Iterations, and
+/// how often; nothing if they differ, or change their chunks.
+std::optional<IndexValues::Trend>
+ScheduleWalker::trend(int64_t Iterations) const {
+  using Trend = IndexValues::Trend;
+  std::optional<Trend> Common;
   for (const Slot &Of : Program.Loops[Loop].Slots) {
     if (!Of.MicroBatch.isValid())
       continue;
-    const std::optional<int64_t> G = Values.growth(Of.MicroBatch, Iterations);
-    if (!G || (Common && *Common != *G) ||
-        Values.growth(Of.Chunk, Iterations) != 0)
+    const std::optional<Trend> G = Values.trend(Of.MicroBatch, Iterations);
+    const std::optional<Trend> OfChunk = Values.trend(Of.Chunk, Iterations);
+    if (!G || (Common && Common->Growth != G->Growth) || !OfChunk ||
+        OfChunk->Growth != 0)
       return std::nullopt;
-    Common = G;
+    const int64_t Times = std::min(G->Times, OfChunk->Times);
+    Common = {G->Growth, Common ? std::min(Common->Times, Times) : Times};
   }
   return Common;
 }
@@ -126,13 +130,11 @@ std::optional<int64_t> ScheduleWalker::growth(int64_t Iterations) const {
 int64_t ScheduleWalker::period() {
   if (Period)
     return *Period;
-  Period = 0;
   for (int64_t Iterations : {int64_t(1), int64_t(2), S.Group * S.Chunks})
-    if (Iterations < Count && growth(Iterations)) {
-      Period = Iterations;
-      break;
-    }
-  return *Period;
+    if (Iterations < Count)
+      if (auto T = trend(Iterations); T && T->Times == T->Always)
+        return *(Period = Iterations);
+  return *(Period = trend(1) ? 1 : 0);
 }
 
 /// How many more times a slot is, or is not, empty as it is now.
@@ -159,12 +161,14 @@ int64_t ScheduleWalker::skipRepetitions() {
     ++Next;
   if (Next < Slots.size() || period() == 0 || (Iteration + 1) % *Period != 0)
     return 0;
-  const int64_t Growth = *growth(*Period);
-  int64_t Times = (Count - 1 - Iteration) / *Period;
+  const std::optional<IndexValues::Trend> Now = trend(*Period);
+  if (!Now)
+    return 0;
+  int64_t Times = std::min(Now->Times, (Count - 1 - Iteration) / *Period);
   for (int64_t Of = Iteration + 1 - *Period; Of <= Iteration; ++Of) {
     compute(Of);
     for (const Slot &Each : Slots)
-      Times = std::min(Times, repetitions(Each, Growth));
+      Times = std::min(Times, repetitions(Each, Now->Growth));
   }
   Iteration += Times * *Period;
   compute(Iteration);

@@ -40,7 +40,7 @@ private:
   bool beginIteration();
   void enterLoop();
   int64_t period();
-  std::optional<int64_t> growth(int64_t Iterations) const;
+  std::optional<IndexValues::Trend> trend(int64_t Iterations) const;
   int64_t repetitions(const Slot &Of, int64_t Growth) const;
   std::optional<Action> actionOf(const Slot &Of) const;
 
@@ -55,8 +55,8 @@ private:
   llvm::SmallVector<ChunkEnds, 4> Chunks;
   size_t Loop = 0;
   int64_t Iteration = 0, Count = 0; ///< of the loop
-  /// Iterations after which the loop does the same for other micro-batches; 0
-  /// if there are none.
+  /// Iterations after which the loop does the same for other micro-batches,
+  /// always or, if it is one, for some time; 0 if there are none.
   std::optional<int64_t> Period;
   size_t Next = 0; ///< slot
   // Of the slots that the next one may begin with:
