@@ -74,7 +74,7 @@ static ErrorOr<std::unique_ptr<MemoryBuffer>> readOpened(StringRef Path,
   if (!File)
     return llvm::errorToErrorCode(File.takeError());
   auto Read = readStream(*File, Path, MostBytes);
-  fs::closeFile(*File);
+  (void)fs::closeFile(*File);
   return Read;
 }
 
