@@ -66,6 +66,15 @@ Elements foretrace::ir::extentOf(const Program &P, const Dim &D) {
   return isOfReplica(D.Kind) ? Extent * P.Mesh[Axis::Dp] : Extent;
 }
 
+Bytes foretrace::ir::bytesOfAll(const Program &P, const TensorType &T) {
+  Bytes Size(bytesPerElement(T.Element));
+  for (const Dim &D : T.Dims) {
+    const Elements Extent = extentOf(P, D);
+    Size = Extent.isOverflow() ? Bytes::overflow() : Size * Extent.value();
+  }
+  return Size;
+}
+
 static bool isSpread(const Program &P, const Dim &D) {
   return D.Kind == DimKind::Expert && P.Sizes.constantAt(D.Size) == 1;
 }

@@ -24,6 +24,8 @@ Expr sizeOf(Program &P, const Group &G);
 
 /// The extent of a dimension of all replicas together.
 Elements extentOf(const Program &P, const Dim &D);
+/// Bytes of a tensor of all replicas together.
+Bytes bytesOfAll(const Program &P, const TensorType &T);
 /// The axes that split dimension \p Dim of a tensor. The one expert of an
 /// activation stands for all, over which its slots are spread (ir/Dims.def).
 AxisList axesSplitting(const Program &P, const TensorType &T, const Layout &L,

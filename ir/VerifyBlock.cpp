@@ -174,17 +174,15 @@ void BlockVerifier::reportSize(const Value &V, SourceRange Range) {
 }
 
 void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
-  Elements Count(1);
   for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
     const Elements Extent = extentOf(P, D);
-    Count = Extent.isOverflow() ? Extent : Count * Extent.value();
     const int64_t Ranks =
         P.Mesh.groupSize(axesSplitting(P, V.Type, V.Layout, Index));
     if (!Extent.isDivisibleBy(Ranks))
       Diags.report(Range, diag::VerifySplit, getName(D.Kind), Extent.value(),
                    V.Name, Ranks);
   }
-  if (bytesOf(Count, bytesPerElement(V.Type.Element)).isOverflow())
+  if (bytesOfAll(P, V.Type).isOverflow())
     reportSize(V, Range);
 }
 

@@ -36,16 +36,22 @@ static bool isOpenedByShell(StringRef Path) {
   return Path == "/dev/stdin" || Path.starts_with("/dev/fd/");
 }
 
-std::error_code foretrace::checkReadable(llvm::vfs::FileSystem &System,
-                                         StringRef Path) {
-  const ErrorOr<llvm::vfs::Status> Status = System.status(Path);
+/// What a path names, if that can be read.
+static ErrorOr<llvm::vfs::Status>
+statusOfReadable(llvm::vfs::FileSystem &System, StringRef Path) {
+  ErrorOr<llvm::vfs::Status> Status = System.status(Path);
   if (!Status)
-    return Status.getError();
+    return Status;
   if (Status->isDirectory())
     return std::make_error_code(std::errc::is_a_directory);
   if (Status->isRegularFile() || isOpenedByShell(Path))
-    return {};
+    return Status;
   return makeError(ReadError::NotRegular);
+}
+
+std::error_code foretrace::checkReadable(llvm::vfs::FileSystem &System,
+                                         StringRef Path) {
+  return statusOfReadable(System, Path).getError();
 }
 
 /// What may have no end is read piece by piece.
@@ -81,12 +87,12 @@ static ErrorOr<std::unique_ptr<MemoryBuffer>> readOpened(StringRef Path,
 ErrorOr<std::unique_ptr<MemoryBuffer>>
 foretrace::readFile(llvm::vfs::FileSystem &System, StringRef Path,
                     uint64_t MostBytes) {
-  if (const std::error_code EC = checkReadable(System, Path))
-    return EC;
-  const ErrorOr<llvm::vfs::Status> Status = System.status(Path);
-  if (Status && !Status->isRegularFile())
+  const ErrorOr<llvm::vfs::Status> Status = statusOfReadable(System, Path);
+  if (!Status)
+    return Status.getError();
+  if (!Status->isRegularFile())
     return readOpened(Path, MostBytes);
-  if (Status && Status->getSize() > MostBytes)
+  if (Status->getSize() > MostBytes)
     return makeError(ReadError::TooLarge);
   return System.getBufferForFile(Path);
 }

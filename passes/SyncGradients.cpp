@@ -360,13 +360,8 @@ Block Synchronizer::stepBlock(const Stage &S) {
 
 /// Whether the bytes of all of \p Blk, over all ranks, can be counted.
 static bool isCountable(const Program &P, const Block &Blk) {
-  return llvm::all_of(Blk.Values, [&](const Value &V) {
-    Bytes Size(bytesPerElement(V.Type.Element));
-    for (const Dim &D : V.Type.Dims) {
-      const Elements Extent = extentOf(P, D);
-      Size = Extent.isOverflow() ? Bytes::overflow() : Size * Extent.value();
-    }
-    return !Size.isOverflow();
+  return llvm::none_of(Blk.Values, [&](const Value &V) {
+    return bytesOfAll(P, V.Type).isOverflow();
   });
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/ByteCount.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -9,18 +8,22 @@ using namespace llvm;
 namespace foretrace::driver {
 
 namespace {
-struct ByteUnit {
-  StringLiteral Name;
-  double Bytes;
+enum class Dimension {
+#define DIMENSION(ENUMERATOR, TEXT) ENUMERATOR,
+#include "frontend/Units.def"
 };
 } // namespace
 
-/// Those in which numbers are printed come first, the largest one first.
-static constexpr ByteUnit Units[] = {
-    {"EiB", 0x1p60}, {"PiB", 0x1p50}, {"TiB", 0x1p40}, {"GiB", 0x1p30},
-    {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"B", 1},        {"", 1},
-    {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},
-    {"PB", 1e15}};
+/// Bytes of a unit of the language; none of one that counts something else.
+static std::optional<double> bytesOfUnit(StringRef Unit) {
+#define UNIT(WORD, DIMENSION, NUMERATOR, DENOMINATOR)                          \
+  if (Dimension::DIMENSION == Dimension::Bytes && Unit == WORD)                \
+    return static_cast<double>(NUMERATOR) / (DENOMINATOR);
+#include "frontend/Units.def"
+  if (Unit.empty())
+    return 1;
+  return std::nullopt;
+}
 
 std::optional<uint64_t> parseBytes(StringRef Text) {
   uint64_t Whole;
@@ -28,23 +31,24 @@ std::optional<uint64_t> parseBytes(StringRef Text) {
     return Whole;
   const size_t End = Text.find_last_of("0123456789") + 1;
   const StringRef Unit = Text.substr(End).trim();
-  const ByteUnit *Of =
-      find_if(Units, [&](const ByteUnit &U) { return U.Name == Unit; });
+  const std::optional<double> UnitBytes = bytesOfUnit(Unit);
   double Number;
-  if (Of == std::end(Units) || Text.take_front(End).getAsDouble(Number))
+  if (!UnitBytes || Text.take_front(End).getAsDouble(Number))
     return std::nullopt;
-  Number *= Of->Bytes;
+  Number *= *UnitBytes;
   if (!(Number >= 0 && Number < 0x1p64))
     return std::nullopt;
   return static_cast<uint64_t>(Number);
 }
 
 std::string printBytes(double Count) {
-  const ByteUnit *Of = find_if(Units, [&](const ByteUnit &U) {
-    return Count >= U.Bytes || U.Bytes == 1;
-  });
+  static constexpr StringLiteral Units[] = {"B",   "KiB", "MiB", "GiB",
+                                            "TiB", "PiB", "EiB"};
+  const StringLiteral *Unit = Units;
+  for (; Count >= 1024 && Unit + 1 != std::end(Units); ++Unit)
+    Count /= 1024;
   std::string Text;
-  raw_string_ostream(Text) << format("%.4g ", Count / Of->Bytes) << Of->Name;
+  raw_string_ostream(Text) << format("%.4g ", Count) << *Unit;
   return Text;
 }
 
