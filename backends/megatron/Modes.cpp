@@ -8,6 +8,22 @@ using namespace foretrace::megatron;
 using llvm::StringLiteral;
 using llvm::StringRef;
 
+/// A row of a trace is a line with the calls of all layers of a chunk, and is
+/// made as a whole.
+static void checkRowLengths(const ir::Program &P, DiagnosticEngine &Diags) {
+  constexpr int64_t MostLayers = 1 << 16;
+  for (const ir::Stage &S : P.Stages) {
+    int64_t Layers = 0;
+    for (const ir::ChunkRun &C : S.Chunks)
+      Layers += C.Count * layerCount(C.Layers);
+    if (Layers <= MostLayers)
+      continue;
+    Diags.report(P.Spec.Model.LayersRange, diag::MegatronRowLimit, Layers,
+                 MostLayers);
+    return;
+  }
+}
+
 bool foretrace::megatron::checkModes(const ir::Program &P,
                                      DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
@@ -25,6 +41,7 @@ bool foretrace::megatron::checkModes(const ir::Program &P,
   if (*Par.Zero > 1)
     Diags.report(Par.Zero.Range, diag::MegatronZero, *Par.Zero)
         .note(Par.Zero.Range, diag::NearestLegal, "zero", "1");
+  checkRowLengths(P, Diags);
   return Diags.errorCount() == Before;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A library for LD_PRELOAD that has a system call fail: the FAULT_AT-th, from
-// 1, of FAULT_CALL on a file below FAULT_FOLDER, with the number FAULT_ERRNO.
-// How many there were is written to FAULT_COUNT. With FAULT_NO_EXCHANGE no
-// files can be exchanged, as on NFS.
+// 1, of FAULT_CALL on a file below FAULT_FOLDER, with the number FAULT_ERRNO;
+// with FAULT_LASTS those after it, too. How many there were is written to
+// FAULT_COUNT. With FAULT_NO_EXCHANGE no files can be exchanged, as on NFS.
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -25,7 +25,7 @@ struct Setting {
   std::string Call, Folder, Count;
   long At = 0;
   int Errno = EIO;
-  bool HasExchange = true;
+  bool HasExchange = true, Lasts = false;
 };
 
 std::string variable(const char *Name) {
@@ -43,6 +43,7 @@ const Setting &setting() {
     if (const int Number = std::atoi(variable("FAULT_ERRNO").c_str()))
       S->Errno = Number;
     S->HasExchange = variable("FAULT_NO_EXCHANGE").empty();
+    S->Lasts = !variable("FAULT_LASTS").empty();
     return S;
   }();
   return *Known;
@@ -68,12 +69,17 @@ bool isBelow(int FD) {
   return Size > 0 && isBelow(std::string(Path, static_cast<size_t>(Size)));
 }
 
-/// Whether this call is the one that fails; errno says why.
+/// Whether this call is one that fails; errno says why.
 template <typename FileT> bool fails(const char *Call, FileT File) {
   if (setting().Call != Call)
     return false;
   const int Before = errno;
-  const bool IsIt = isBelow(File) && ++Seen == setting().At;
+  bool IsIt = false;
+  if (isBelow(File)) {
+    const long Number = ++Seen;
+    IsIt = setting().Lasts ? setting().At > 0 && Number >= setting().At
+                           : Number == setting().At;
+  }
   errno = IsIt ? setting().Errno : Before;
   return IsIt;
 }

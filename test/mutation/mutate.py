@@ -3,23 +3,27 @@
 #
 # How good the tests are: changes the C++ sources in one place at a time, builds
 # and runs the tests that execute the place. A change that no test notices
-# survives. Works on a clone, in which the sources of the working tree are; the
-# first run there also finds out which test executes which line.
-"""usage: mutate.py CLONE [--count N] [--seed S] [--skip N] [--paths P,P...]
+# survives. Works on clones of what is committed, one for each job; the first
+# run also finds out which test executes which line.
+"""usage: mutate.py FOLDER [--count N] [--seed S] [--jobs N] [--paths P,P...]
 
-Writes a line for each mutant to CLONE/mutants.jsonl, and prints killed/total
+Writes a line for each mutant to FOLDER/mutants.jsonl, and prints killed/total
 and the survivors. A run that was interrupted goes on where it stopped."""
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
+import queue
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import mutants
 
@@ -44,6 +48,12 @@ def must(command, **options):
     return done.stdout
 
 
+def clone_into(folder):
+    if not folder.exists():
+        must(["git", "clone", "-q", SOURCE, folder])
+    return folder
+
+
 def configure(clone, name, flags):
     folder = clone / "build" / name
     must(["cmake", "-S", clone, "-B", folder, "-G", "Ninja",
@@ -63,7 +73,7 @@ def all_tests(folder):
 def lit(folder, names, environment=None, timeout=None):
     """Whether tests pass; one that takes too long does not."""
     process = subprocess.Popen(
-        [sys.executable, LIT, "-q", "-j2", "--max-failures=1",
+        [sys.executable, LIT, "-q", "-j1", "--max-failures=1",
          *(str(folder / "test" / n) for n in names)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, **(environment or {})}, start_new_session=True)
@@ -84,6 +94,7 @@ def executed_lines(folder, profiles, clone):
     must([LLVM / "bin/llvm-profdata", "merge", "-sparse", "-o", merged, *raw])
     binaries = sorted(p for p in (folder / "bin").iterdir() if p.is_file())
     command = [LLVM / "bin/llvm-cov", "export", "-format=lcov",
+               "-skip-functions", "-skip-branches",
                f"-instr-profile={merged}", binaries[0]]
     for binary in binaries[1:]:
         command += ["-object", binary]
@@ -95,41 +106,41 @@ def executed_lines(folder, profiles, clone):
             line, count = record[3:].split(",")[:2]
             if count != "0" and not path.startswith(".."):
                 lines[path].append(int(line))
-    for path in (*raw, merged):
-        path.unlink()
+    shutil.rmtree(profiles)
     return lines
 
 
-def cover(clone):
+def cover(folder, jobs):
     """For each file and line the tests that execute it, the quick ones first."""
-    cache = clone / "coverage.json"
+    cache = folder / "coverage.json"
     if cache.exists():
         return json.loads(cache.read_text(encoding="utf-8"))
-    folder = configure(clone, "coverage", COVERAGE)
-    profiles = clone / "profiles"
-    profiles.mkdir(exist_ok=True)
+    clone = clone_into(folder / "1")
+    build = configure(clone, "coverage", COVERAGE)
+
+    def cover_one(number, name):
+        print(f"\r{number} tests", end="", file=sys.stderr)
+        profiles = folder / "profiles" / str(number)
+        profiles.mkdir(parents=True)
+        start = time.monotonic()
+        lit(build, [name], {"LLVM_PROFILE_FILE": f"{profiles}/%2m.profraw"})
+        return time.monotonic() - start, executed_lines(build, profiles, clone)
+
+    names = all_tests(build)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        found = dict(zip(names, pool.map(cover_one, range(len(names)), names)))
+    print(file=sys.stderr)
     covering = collections.defaultdict(lambda: collections.defaultdict(list))
-    times = {}
-    names = all_tests(folder)
-    for number, name in enumerate(names, 1):
-        print(f"\r{number} of {len(names)} tests", end="", file=sys.stderr)
-        start = os.times().elapsed
-        lit(folder, [name],
-            {"LLVM_PROFILE_FILE": f"{profiles}/%2m.profraw"})
-        times[name] = os.times().elapsed - start
-        for path, lines in executed_lines(folder, profiles, clone).items():
+    for name in sorted(names, key=lambda n: found[n][0]):
+        for path, lines in found[name][1].items():
             for line in lines:
                 covering[path][str(line)].append(name)
-    print(file=sys.stderr)
-    for lines in covering.values():
-        for tests in lines.values():
-            tests.sort(key=times.get)
     cache.write_text(json.dumps(covering), encoding="utf-8")
     return covering
 
 
-def draw(clone, paths, seed, count):
-    """A random order of the mutants of all sources, the first `count`."""
+def draw(clone, paths, seed):
+    """The mutants of all sources in a random order."""
     found = []
     for folder in paths:
         for path in sorted((clone / folder).rglob("*.cpp")):
@@ -137,7 +148,7 @@ def draw(clone, paths, seed, count):
             found += mutants.find(name, path.read_text(encoding="utf-8"))
     print(f"{len(found)} places", file=sys.stderr)
     random.Random(seed).shuffle(found)
-    return found[:count]
+    return found
 
 
 def judge(clone, folder, mutant, covering):
@@ -160,42 +171,62 @@ def judge(clone, folder, mutant, covering):
         path.write_text(original, encoding="utf-8")
 
 
+def judge_all(folder, todo, jobs, covering):
+    """Judges mutants, each in a clone that no other has meanwhile, and writes
+    down at once what became of them; returns it in order."""
+    clones = queue.SimpleQueue()
+    for number in range(1, jobs + 1):
+        clone = clone_into(folder / str(number))
+        clones.put((clone, configure(clone, "mutants", "-O1")))
+    with (folder / "mutants.jsonl").open("a", encoding="utf-8") as file:
+
+        def judge_one(mutant):
+            clone, build = clones.get()
+            try:
+                verdict, why = judge(clone, build, mutant, covering)
+            finally:
+                clones.put((clone, build))
+            row = {"mutant": mutant, "verdict": verdict, "why": why}
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            return row
+
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(judge_one, todo))
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("clone", type=pathlib.Path)
+    parser = argparse.ArgumentParser(usage=__doc__.removeprefix("usage: "))
+    parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--paths", default="passes,ir,backends")
     options = parser.parse_args()
-    clone = options.clone.resolve()
-    if not (clone / "CMakeLists.txt").exists():
-        must(["git", "clone", "-q", SOURCE, clone])
-    covering = cover(clone)
-    folder = configure(clone, "mutants", "-O1")
-    results = clone / "mutants.jsonl"
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    covering = cover(folder, options.jobs)
     known = {}
+    results = folder / "mutants.jsonl"
     if results.exists():
         for row in map(json.loads, results.read_text("utf-8").splitlines()):
             known[tuple(row["mutant"])] = row
+    drawn = draw(folder / "1", options.paths.split(","), options.seed)
     rows = []
-    with results.open("a", encoding="utf-8") as file:
-        for mutant in draw(clone, options.paths.split(","), options.seed,
-                           10 * options.count):
-            row = known.get(tuple(mutant))
-            if not row:
-                verdict, why = judge(clone, folder, mutant, covering)
-                row = {"mutant": mutant, "verdict": verdict, "why": why}
-                print(json.dumps(row), file=file, flush=True)
-            if row["verdict"] != "refused":
-                rows.append(row)
-            if len(rows) == options.count:
-                break
-    killed = sum(row["verdict"] == "killed" for row in rows)
+    while len(rows) < options.count and drawn:
+        wanted = options.count - len(rows)
+        batch, drawn = drawn[:wanted], drawn[wanted:]
+        todo = [m for m in batch if tuple(m) not in known]
+        for row in judge_all(folder, todo, options.jobs, covering):
+            known[tuple(row["mutant"])] = row
+        rows += [known[tuple(m)] for m in batch
+                 if known[tuple(m)]["verdict"] != "refused"]
     for row in rows:
         if row["verdict"] != "killed":
             m = mutants.Mutant(*row["mutant"])
             print(f"{m.path}:{m.line}: {m.kind}: `{m.old.strip()}` -> "
                   f"`{m.new.strip()}`: {row['why']}")
+    killed = sum(row["verdict"] == "killed" for row in rows)
     print(f"{killed}/{len(rows)} killed")
 
 

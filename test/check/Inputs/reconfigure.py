@@ -5,8 +5,9 @@
 # What the change does to the skeleton of a rank, `check` must report for its
 # trace, in the first row that differs. Prints caught/total, and how often a hint
 # names the value that was changed.
-"""usage: reconfigure.py FORETRACE JOB [TRACE_FOLDER]"""
+"""usage: reconfigure.py FORETRACE JOB [TRACE_FOLDER] [--every=RANKS]"""
 
+import argparse
 import os
 import pathlib
 import re
@@ -82,13 +83,19 @@ def is_reported(output, number, rows, expected):
 
 
 def main():
-    foretrace, job = sys.argv[1:3]
+    parser = argparse.ArgumentParser(usage=__doc__.removeprefix("usage: "))
+    parser.add_argument("foretrace")
+    parser.add_argument("job")
+    parser.add_argument("traces", nargs="?", type=pathlib.Path)
+    parser.add_argument("--every", type=int, default=1)
+    options = parser.parse_args()
+    foretrace, job = options.foretrace, options.job
     caught = total = hinted = visible_changes = 0
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         planned = skeletons(foretrace, job, root / "planned")
-        traces = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else root / "run"
-        if len(sys.argv) <= 3:
+        traces = options.traces or root / "run"
+        if not options.traces:
             traces.mkdir()
             make_run(foretrace, job, traces)
         ranks = {int(re.match(r"rank:(\d+):", path.read_text(
@@ -99,7 +106,7 @@ def main():
                 continue
             visible_changes += 1
             named = False
-            for rank, path in sorted(ranks.items()):
+            for rank, path in sorted(ranks.items())[::options.every]:
                 number = first_difference(planned[rank], changed[rank])
                 if number is None:
                     continue
@@ -120,7 +127,7 @@ def main():
             if not named:
                 print(f"{change}: no hint")
     print(f"{caught}/{total} caught, {hinted}/{visible_changes} changes named")
-    return caught != total
+    return caught != total or total == 0
 
 
 if __name__ == "__main__":
