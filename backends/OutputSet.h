@@ -20,6 +20,10 @@ public:
   /// Streams one file. \p Path is relative to the output folder.
   llvm::Error add(llvm::StringRef Path,
                   llvm::function_ref<void(llvm::raw_ostream &)> Write);
+  /// Streams one file of \p Count parts of about the same size, in order.
+  virtual llvm::Error
+  addParts(llvm::StringRef Path, uint64_t Count,
+           llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> WritePart);
   /// Streams \p Count files: file I, from 0, has the path `Path(I)`, and
   /// `Write(I, OS)` writes it. Several threads may do so at once, and which is
   /// first is not said.

@@ -31,10 +31,13 @@ bool goal::check(const EmitRequest &Request, const Options &O,
 llvm::Error goal::emit(const EmitRequest &Request, const Options &O,
                        OutputSet &Out) {
   const Program &P = Request.Program;
-  return Out.add(Request.file(O.File, ".goal"), [&](llvm::raw_ostream &OS) {
-    const RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
-    OS << "num_ranks " << *P.Spec.Parallel.World << '\n';
-    for (int64_t Rank = 0; Rank < *P.Spec.Parallel.World; ++Rank)
-      GoalWriter(P, Map, Rank, O.Rules, OS).write();
-  });
+  const int64_t World = *P.Spec.Parallel.World;
+  const RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
+  return Out.addParts(
+      Request.file(O.File, ".goal"), static_cast<uint64_t>(World),
+      [&](uint64_t Rank, llvm::raw_ostream &OS) {
+        if (Rank == 0)
+          OS << "num_ranks " << World << '\n';
+        GoalWriter(P, Map, static_cast<int64_t>(Rank), O.Rules, OS).write();
+      });
 }

@@ -55,12 +55,12 @@ void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
   }
 }
 
-/// The option of \p Emit that says where its files go, if it has one; nowhere
-/// if the command line says it.
+/// The option of \p Emit that says where its files go, or the block if it has
+/// none; nowhere if the command line says it.
 static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit) {
   for (const ir::NamedAttribute &Option : Emit.Options.Fields)
     if (const EmitOption *Known = Format.findOption(Option.Name);
-        Known && Known->IsPath)
+        Known && Known->IsPath && Option.Value.Range.isValid())
       return Option.Value.Range;
   return Emit.Range;
 }

@@ -21,13 +21,25 @@ private:
   uint64_t current_pos() const override { return 0; }
 };
 
-/// Has some of the files written, and none of them kept.
+/// Has some of the files, or parts, written, and none of them kept.
 class SampledOutputs final : public OutputSet {
 public:
   double Bytes = 0; ///< of all files
 
   Error addAll(uint64_t Count, function_ref<std::string(uint64_t)>,
                function_ref<void(uint64_t, raw_ostream &)> Write) override {
+    sample(Count, Write);
+    return Error::success();
+  }
+  Error addParts(StringRef, uint64_t Count,
+                 function_ref<void(uint64_t, raw_ostream &)> Write) override {
+    sample(Count, Write);
+    return Error::success();
+  }
+
+private:
+  void sample(uint64_t Count,
+              function_ref<void(uint64_t, raw_ostream &)> Write) {
     constexpr uint64_t MaxSamples = 16; // ranks of a stage stand side by side
     const uint64_t Samples = std::min(Count, MaxSamples);
     Counter Of;
@@ -36,7 +48,6 @@ public:
     if (Samples != 0)
       Bytes +=
           Of.Count * static_cast<double>(Count) / static_cast<double>(Samples);
-    return Error::success();
   }
 };
 
@@ -135,9 +146,18 @@ std::optional<double> estimateBytes(const Emission &Block,
   const int64_t Few = Unit + *P.Spec.Parallel.Ga % Unit;
   // What is written is linear in steps, in layers, and in steps of layers.
   const SmallJob Least = measure(Block, Request, Few, Layers);
-  const SmallJob Longer = measure(Block, Request, Few + Unit, Layers);
-  const SmallJob Deeper = measure(Block, Request, Few, 2 * Layers);
-  const SmallJob Both = measure(Block, Request, Few + Unit, 2 * Layers);
+  const auto AllSteps = static_cast<double>(*P.Spec.Parallel.Ga);
+  const double AllLayers = layersOf(P);
+  const bool HasMoreSteps = Least.Steps < AllSteps;
+  const bool HasMoreLayers = Least.Layers < AllLayers;
+  const SmallJob Longer =
+      HasMoreSteps ? measure(Block, Request, Few + Unit, Layers) : Least;
+  const SmallJob Deeper =
+      HasMoreLayers ? measure(Block, Request, Few, 2 * Layers) : Least;
+  const SmallJob Both = !HasMoreSteps ? Deeper
+                        : !HasMoreLayers
+                            ? Longer
+                            : measure(Block, Request, Few + Unit, 2 * Layers);
   if (!Least.Bytes || !Longer.Bytes || !Deeper.Bytes || !Both.Bytes)
     return std::nullopt;
   const double Steps = Longer.Steps - Least.Steps;
@@ -147,9 +167,8 @@ std::optional<double> estimateBytes(const Emission &Block,
   const double PerBoth =
       slope(*Both.Bytes - *Longer.Bytes - *Deeper.Bytes + *Least.Bytes,
             Steps * Depth);
-  const double MoreSteps =
-      static_cast<double>(*P.Spec.Parallel.Ga) - Least.Steps;
-  const double MoreLayers = layersOf(P) - Least.Layers;
+  const double MoreSteps = AllSteps - Least.Steps;
+  const double MoreLayers = AllLayers - Least.Layers;
   return *Least.Bytes + PerStep * MoreSteps + PerLayer * MoreLayers +
          PerBoth * MoreSteps * MoreLayers;
 }
