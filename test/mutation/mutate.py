@@ -6,9 +6,11 @@
 # survives. Works on clones of what is committed, one for each job; the first
 # run also finds out which test executes which line.
 """usage: mutate.py FOLDER [--count N] [--seed S] [--jobs N] [--paths P,P...]
+                 [--seconds N]
 
 Writes a line for each mutant to FOLDER/mutants.jsonl, and prints killed/total
-and the survivors. A run that was interrupted goes on where it stopped."""
+and the survivors. A run that was interrupted goes on where it stopped. With
+--seconds a mutant that lives so long is left open, for a later run."""
 
 import argparse
 import collections
@@ -31,6 +33,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 LLVM = pathlib.Path("/usr/lib/llvm-19")
 LIT = LLVM / "build/utils/lit/lit.py"
 COVERAGE = "-O1 -fprofile-instr-generate -fcoverage-mapping"
+STEP = 8  # tests that run at a time
 # Tests of the repository itself: they read sources, and would see a mutant.
 NOT_OF_PROGRAM = r"layering|coverage-diagnostics|docs/(guides|includes)|install"
 
@@ -151,7 +154,7 @@ def draw(clone, paths, seed):
     return found
 
 
-def judge(clone, folder, mutant, covering):
+def judge(clone, folder, mutant, covering, seconds):
     tests = covering.get(mutant.path, {}).get(str(mutant.line), [])
     if not tests:
         return "survived", "no test executes it"
@@ -163,15 +166,19 @@ def judge(clone, folder, mutant, covering):
         for target in "foretrace", "all":
             if run(["ninja", "-C", folder, target]).returncode:
                 return "refused", "it does not compile"
-            for part in (tests[:8], tests[8:40], tests[40:]):
-                if part and not lit(folder, part, timeout=60 + 20 * len(part)):
+            begin = time.monotonic()
+            for first in range(0, len(tests), STEP):
+                part = tests[first:first + STEP]
+                if not lit(folder, part, timeout=60 + 20 * len(part)):
                     return "killed", ""
+                if seconds and time.monotonic() - begin > seconds:
+                    return "open", f"{first + STEP} tests run"
         return "survived", f"{len(tests)} tests execute it"
     finally:
         path.write_text(original, encoding="utf-8")
 
 
-def judge_all(folder, todo, jobs, covering):
+def judge_all(folder, todo, jobs, covering, seconds):
     """Judges mutants, each in a clone that no other has meanwhile, and writes
     down at once what became of them; returns it in order."""
     clones = queue.SimpleQueue()
@@ -183,7 +190,7 @@ def judge_all(folder, todo, jobs, covering):
         def judge_one(mutant):
             clone, build = clones.get()
             try:
-                verdict, why = judge(clone, build, mutant, covering)
+                verdict, why = judge(clone, build, mutant, covering, seconds)
             finally:
                 clones.put((clone, build))
             row = {"mutant": mutant, "verdict": verdict, "why": why}
@@ -202,6 +209,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--paths", default="passes,ir,backends")
+    parser.add_argument("--seconds", type=int)
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -210,14 +218,16 @@ def main():
     results = folder / "mutants.jsonl"
     if results.exists():
         for row in map(json.loads, results.read_text("utf-8").splitlines()):
-            known[tuple(row["mutant"])] = row
+            if row["verdict"] != "open" or options.seconds:
+                known[tuple(row["mutant"])] = row
     drawn = draw(folder / "1", options.paths.split(","), options.seed)
     rows = []
     while len(rows) < options.count and drawn:
         wanted = options.count - len(rows)
         batch, drawn = drawn[:wanted], drawn[wanted:]
         todo = [m for m in batch if tuple(m) not in known]
-        for row in judge_all(folder, todo, options.jobs, covering):
+        for row in judge_all(folder, todo, options.jobs, covering,
+                             options.seconds):
             known[tuple(row["mutant"])] = row
         rows += [known[tuple(m)] for m in batch
                  if known[tuple(m)]["verdict"] != "refused"]
