@@ -154,10 +154,18 @@ def draw(clone, paths, seed):
     return found
 
 
+def tests_of(mutant, covering):
+    """Tests that execute the line; if it has no code, as that of a declaration,
+    those of the next one that has some."""
+    lines = covering.get(mutant.path, {})
+    for line in range(mutant.line, mutant.line + 10):
+        if tests := lines.get(str(line)):
+            return tests
+    return []
+
+
 def judge(clone, folder, mutant, covering, seconds):
-    tests = covering.get(mutant.path, {}).get(str(mutant.line), [])
-    if not tests:
-        return "survived", "no test executes it"
+    tests = tests_of(mutant, covering)
     path = clone / mutant.path
     original = path.read_text(encoding="utf-8")
     path.write_text(mutants.apply(original, mutant), encoding="utf-8")
@@ -173,7 +181,8 @@ def judge(clone, folder, mutant, covering, seconds):
                     return "killed", ""
                 if seconds and time.monotonic() - begin > seconds:
                     return "open", f"{first + STEP} tests run"
-        return "survived", f"{len(tests)} tests execute it"
+        return "survived", (f"{len(tests)} tests execute it" if tests else
+                            "no test executes it")
     finally:
         path.write_text(original, encoding="utf-8")
 
