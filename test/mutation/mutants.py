@@ -78,5 +78,13 @@ def find(path, text):
     return sorted(mutants, key=lambda m: (m.begin, m.new))
 
 
+def is_capacity(text, mutant):
+    """Whether only what a container holds without allocation is changed."""
+    line = text[text.rfind("\n", 0, mutant.begin) + 1:
+                text.find("\n", mutant.end)]
+    return mutant.kind == "constant" and re.search(
+        rf"\bSmall\w+<.*, {re.escape(mutant.old)}>", line) is not None
+
+
 def apply(text, mutant):
     return text[:mutant.begin] + mutant.new + text[mutant.end:]

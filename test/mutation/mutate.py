@@ -21,6 +21,7 @@ import pathlib
 import queue
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,7 @@ LLVM = pathlib.Path("/usr/lib/llvm-19")
 LIT = LLVM / "build/utils/lit/lit.py"
 COVERAGE = "-O1 -fprofile-instr-generate -fcoverage-mapping"
 STEP = 8  # tests that run at a time
+MOST_BYTES = 1 << 28  # of a file
 # Tests of the repository itself: they read sources, and would see a mutant.
 NOT_OF_PROGRAM = r"layering|coverage-diagnostics|docs/(guides|includes)|install"
 
@@ -74,12 +76,14 @@ def all_tests(folder):
 
 
 def lit(folder, names, environment=None, timeout=None):
-    """Whether tests pass; one that takes too long does not."""
+    """Whether tests pass; one that takes too long, or writes too much, does not."""
     process = subprocess.Popen(
         [sys.executable, LIT, "-q", "-j1", "--max-failures=1",
          *(str(folder / "test" / n) for n in names)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env={**os.environ, **(environment or {})}, start_new_session=True)
+        env={**os.environ, **(environment or {})}, start_new_session=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                              (MOST_BYTES, MOST_BYTES)))
     try:
         return process.wait(timeout) == 0
     except subprocess.TimeoutExpired:
@@ -148,10 +152,12 @@ def draw(clone, paths, seed):
     for folder in paths:
         for path in sorted((clone / folder).rglob("*.cpp")):
             name = str(path.relative_to(clone))
-            found += mutants.find(name, path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            found += [(m, mutants.is_capacity(text, m))
+                      for m in mutants.find(name, text)]
     print(f"{len(found)} places", file=sys.stderr)
     random.Random(seed).shuffle(found)
-    return found
+    return [m for m, has_no_effect in found if not has_no_effect]
 
 
 def tests_of(mutant, covering):
@@ -185,6 +191,7 @@ def judge(clone, folder, mutant, covering, seconds):
                             "no test executes it")
     finally:
         path.write_text(original, encoding="utf-8")
+        shutil.rmtree(folder / "test" / "out", ignore_errors=True)
 
 
 def judge_all(folder, todo, jobs, covering, seconds):
