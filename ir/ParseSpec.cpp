@@ -8,10 +8,10 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-bool SpecParser::layers() {
+bool SpecParser::layers(const Token &Word) {
   ModelSpec &M = S.Model;
   if (!M.Layers.empty())
-    return In.twice(In.peek(), "layer pattern", M.LayersRange);
+    return In.twice(Word, "key", M.LayersRange);
   if (!In.expectPunct("="))
     return false;
   M.LayersRange = In.peek().Range;
@@ -61,14 +61,17 @@ bool SpecParser::block() {
 }
 
 bool SpecParser::modelEntry() {
+  const Token Word = In.peek();
   if (In.takeWord("block"))
     return block();
   if (In.takeWord("layers"))
-    return layers();
+    return layers(Word);
   return entry("model", "`block`, `layers`", S.Model);
 }
 
-bool SpecParser::model() {
+bool SpecParser::model(const Token &Word) {
+  if (S.Model.Range.isValid())
+    return In.twice(Word, "section", S.Model.Range);
   Token Name = In.peek();
   if (!Name.isPunct("{") && (!In.expectName("the name of the model", Name) ||
                              !In.text(Name, S.Model.Name)))
@@ -77,11 +80,11 @@ bool SpecParser::model() {
   return In.expectBraces([this] { return modelEntry(); });
 }
 
-bool SpecParser::layout() {
+bool SpecParser::layout(const Token &Word) {
   ParallelSpec &P = S.Parallel;
-  P.LayoutRange = In.peek().Range;
   if (!P.Layout.empty())
-    return In.twice(In.peek(), "layout");
+    return In.twice(Word, "key", P.LayoutRange);
+  P.LayoutRange = In.peek().Range;
   if (!In.expectPunct("=") || !In.expectPunct("["))
     return false;
   do {
@@ -116,9 +119,9 @@ bool SpecParser::stageSteps() {
   return true;
 }
 
-bool SpecParser::steps() {
+bool SpecParser::steps(const Token &Word) {
   if (!S.Parallel.Steps.empty())
-    return In.twice(In.peek(), "key");
+    return In.twice(Word, "key");
   if (!In.expectPunct("=") || !In.expectPunct("["))
     return false;
   do {
@@ -129,17 +132,19 @@ bool SpecParser::steps() {
 }
 
 bool SpecParser::parallelEntry() {
+  const Token Word = In.peek();
   if (In.takeWord("layout"))
-    return layout();
+    return layout(Word);
   if (In.takeWord("steps"))
-    return steps();
+    return steps(Word);
   return entry("parallel", "`layout`", S.Parallel);
 }
 
 bool SpecParser::parse() {
   return In.expectBraces([this] {
+    const Token Word = In.peek();
     if (In.takeWord("model"))
-      return model();
+      return model(Word);
     if (In.takeWord("train"))
       return fields(S.Train);
     if (In.takeWord("parallel"))

@@ -18,13 +18,14 @@ public:
   bool parse();
 
 private:
-  bool model();
+  // Those that stand once take the word that says so.
+  bool model(const Token &Word);
   bool modelEntry();
-  bool layers();
+  bool layers(const Token &Word);
   bool block();
   bool parallelEntry();
-  bool layout();
-  bool steps();
+  bool layout(const Token &Word);
+  bool steps(const Token &Word);
   bool stageSteps();
   bool cost();
   bool time();

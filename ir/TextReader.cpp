@@ -101,7 +101,7 @@ bool TextReader::expectReal(double &Out, double Most) {
   if (!T.Text.getAsDouble(Out, /*AllowInexact=*/true) && Out <= Most)
     return true;
   Diags.report(T.Range, diag::IrNumber, "this number",
-               llvm::formatv("is beyond {0}", Most).str());
+               llvm::formatv("is beyond {0:e2}", Most).str());
   return false;
 }
 

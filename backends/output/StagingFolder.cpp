@@ -201,7 +201,7 @@ void StagingFolder::remove() noexcept {
 /// Whether nothing is left. Allocates nothing unless asked what is \p Left: a
 /// handler must not.
 bool StagingFolder::removeAll(std::vector<std::string> *Left) noexcept {
-  char File[PATH_MAX];
+  char File[PATH_MAX + 1]; // the folder's path ends in a `/` here
   if (Path.size() >= sizeof(File))
     return true;
   char *Begin = std::copy(Path.begin(), Path.end(), File);
@@ -219,8 +219,9 @@ bool StagingFolder::removeAll(std::vector<std::string> *Left) noexcept {
     if (::unlink(File) != 0 && errno != ENOENT)
       Remains(File);
   }
-  if (K != Kind::None && ::rmdir(Path.c_str()) != 0 && errno != ENOENT)
-    Remains(Path.c_str());
+  Begin[K == Kind::None ? 0 : -1] = '\0';
+  if (K != Kind::None && ::rmdir(File) != 0 && errno != ENOENT)
+    Remains(File);
   return IsGone;
 }
 

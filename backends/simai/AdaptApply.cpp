@@ -132,11 +132,14 @@ Part Applier::cutPart(const Part &P, int64_t Layers) const {
     Layers -= Periods * InPeriod;
     if (Periods == Whole.Repeat)
       continue;
-    for (const Run &R : Whole.Runs)
-      if (const int64_t Kept = std::min(R.Repeat, Layers)) {
-        Cut.add({R.Body, Kept});
-        Layers -= Kept;
-      }
+    for (const Run &R : Whole.Runs) {
+      const bool HasLayers = isLayer(Out.Table.Bodies[R.Body]);
+      const int64_t Kept = HasLayers ? std::min(R.Repeat, Layers) : R.Repeat;
+      if (Kept == 0)
+        continue;
+      Cut.add({R.Body, Kept});
+      Layers -= HasLayers ? Kept : 0;
+    }
   }
   return Cut;
 }

@@ -55,9 +55,12 @@ void Emitter::showCommand(const Emission &Block, const EmitRequest &Request,
   }
 }
 
-/// The option of \p Emit that says where its files go, or the block if it has
-/// none; nowhere if the command line says it.
-static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit) {
+/// The option of \p Emit that says where its files go, or the block if it says
+/// nothing; nowhere if the command line names the file.
+static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit,
+                           const Destination &To) {
+  if (!To.File.empty())
+    return {};
   for (const ir::NamedAttribute &Option : Emit.Options.Fields)
     if (const EmitOption *Known = Format.findOption(Option.Name);
         Known && Known->IsPath && Option.Value.Range.isValid())
@@ -114,7 +117,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
   const EmitRequest Request{P, Emit, Options.Stem, Where};
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore ||
-      !hasRoom(Request, Block, placeOf(Format, Emit)))
+      !hasRoom(Request, Block, placeOf(Format, Emit, Options.To)))
     return;
   const size_t FilesBefore = Outputs.files().size();
   if (!Options.IsApart)
@@ -125,7 +128,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
                          ? static_cast<OutputSet &>(Confined)
                          : Outputs;
   if (Error E = Block.emit(Request, Files))
-    reportOutput(std::move(E), placeOf(Format, Emit), Diags);
+    reportOutput(std::move(E), placeOf(Format, Emit, Options.To), Diags);
   else
     showCommand(Block, Request, FilesBefore);
 }
