@@ -24,7 +24,8 @@ namespace foretrace {
 struct EmitOption {
   llvm::StringLiteral Name;
   llvm::StringLiteral Doc;
-  bool IsPath; ///< it says where files go
+  bool IsPath;  ///< it says where files go
+  bool Repeats; ///< a number, of times that most of the output is written
   /// What a value must be, as a message says it.
   std::string (*Expected)();
   /// The words that it can be.
@@ -41,6 +42,7 @@ struct EmitOption {
   {NAME,                                                                       \
    DOC,                                                                        \
    KIND::IsPath,                                                               \
+   KIND::Repeats,                                                              \
    KIND::expected,                                                             \
    KIND::words,                                                                \
    [] {                                                                        \

@@ -16,10 +16,11 @@
 
 namespace foretrace::option {
 
-/// A kind, unless it says otherwise: it is no path and has no words, and an
-/// initial value says nothing to people.
+/// A kind, unless it says otherwise: it is no path, multiplies nothing and has
+/// no words, and an initial value says nothing to people.
 struct KindBase {
   static constexpr bool IsPath = false;
+  static constexpr bool Repeats = false;
   static llvm::ArrayRef<llvm::StringRef> words() { return {}; }
   template <typename T> static std::string show(const T &) { return ""; }
 };
@@ -77,6 +78,11 @@ template <int64_t Least, int64_t Most = INT64_MAX> struct Number : KindBase {
     Into = A.Integer;
     return true;
   }
+};
+
+/// How often the same is written.
+template <int64_t Least> struct Repetitions : Number<Least> {
+  static constexpr bool Repeats = true;
 };
 
 /// "one of a, b"

@@ -80,15 +80,15 @@ static double freeBytes(StringRef Folder) {
 
 /// Whether the files of the block are no more than there may be, and than there
 /// is room for; reports if not. What can't be that many is not looked at.
-bool Emitter::hasRoom(const EmitRequest &Request, const Emission &Block,
-                      SourceRange Place) {
+bool Emitter::hasRoom(const EmitRequest &Request, const Backend &Format) {
   if (!Options.To.Stream.empty())
     return true;
   const double Free = freeBytes(Options.To.Folder);
   const auto Most = static_cast<double>(Options.Writing.MaxBytes);
-  if (Estimated + guessBytes(Request.Program) < std::min(Free, Most))
+  if (Estimated + guessBytes(Format, Request) < std::min(Free, Most))
     return true;
-  Estimated += estimateBytes(Block, Request).value_or(0);
+  Estimated += estimateBytes(Format, Request).value_or(0);
+  const SourceRange Place = placeOf(Format, Request.Emit, Options.To);
   if (Estimated > Most) {
     DiagnosticBuilder Report = Diags.report(
         Place, diag::OutputTooLarge, printBytes(Estimated), printBytes(Most));
@@ -117,7 +117,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
   const EmitRequest Request{P, Emit, Options.Stem, Where};
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore ||
-      !hasRoom(Request, Block, placeOf(Format, Emit, Options.To)))
+      !hasRoom(Request, Format))
     return;
   const size_t FilesBefore = Outputs.files().size();
   if (!Options.IsApart)

@@ -60,8 +60,7 @@ private:
                                               const ir::EmitSpec &Emit);
   void write(const ir::Program &P, const Backend &Format, const Emission &Block,
              const ir::EmitSpec &Emit);
-  bool hasRoom(const EmitRequest &Request, const Emission &Block,
-               SourceRange Place);
+  bool hasRoom(const EmitRequest &Request, const Backend &Format);
   void showCommand(const Emission &Block, const EmitRequest &Request,
                    size_t FirstFile) const;
 

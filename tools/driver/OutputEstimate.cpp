@@ -51,6 +51,23 @@ private:
   }
 };
 
+/// A block that repeats nothing, and how often it stands for the one given.
+struct OnceBlock {
+  ir::EmitSpec Emit;
+  double Times = 1;
+
+  OnceBlock(const Backend &Format, const ir::EmitSpec &Given) : Emit(Given) {
+    for (ir::NamedAttribute &Option : Emit.Options.Fields) {
+      const EmitOption *Known = Format.findOption(Option.Name);
+      int64_t &Count = Option.Value.Integer;
+      if (!Known || !Known->Repeats || Count <= 1)
+        continue;
+      Times *= static_cast<double>(Count);
+      Count = 1;
+    }
+  }
+};
+
 /// A job with fewer micro-batches and layers.
 struct SmallJob {
   double Steps, Layers; ///< how many it has
@@ -99,11 +116,13 @@ static void shortenSteps(ir::Program &P, int64_t MicroBatches) {
   P.Schedule.MicroBatches = MicroBatches;
 }
 
-double guessBytes(const ir::Program &P) {
+double guessBytes(const Backend &Format, const EmitRequest &Request) {
+  const ir::Program &P = Request.Program;
   if (!P.Spec.Parallel.World.isPresent()) // of a model alone
     return 0;
   constexpr double PerLayer = 4096; // of a micro-batch on a rank, both ways
-  return PerLayer * static_cast<double>(*P.Spec.Parallel.World) *
+  return OnceBlock(Format, Request.Emit).Times * PerLayer *
+         static_cast<double>(*P.Spec.Parallel.World) *
          static_cast<double>(*P.Spec.Parallel.Ga) *
          (1 + layersOf(P) / static_cast<double>(*P.Spec.Parallel.Pp));
 }
@@ -134,8 +153,9 @@ static double slope(double Bytes, double Count) {
   return Count > 0 && Bytes >= Least * Count ? Bytes / Count : 0;
 }
 
-std::optional<double> estimateBytes(const Emission &Block,
-                                    const EmitRequest &Request) {
+/// What a block that repeats nothing writes.
+static std::optional<double> estimateOnce(const Emission &Block,
+                                          const EmitRequest &Request) {
   const ir::Program &P = Request.Program;
   // Beyond the reach of a pipeline its stages repeat what they do, in groups.
   constexpr int64_t Layers = 8, MinUnit = 64, MaxUnit = 1 << 16;
@@ -171,6 +191,16 @@ std::optional<double> estimateBytes(const Emission &Block,
   const double MoreLayers = AllLayers - Least.Layers;
   return *Least.Bytes + PerStep * MoreSteps + PerLayer * MoreLayers +
          PerBoth * MoreSteps * MoreLayers;
+}
+
+std::optional<double> estimateBytes(const Backend &Format,
+                                    const EmitRequest &Request) {
+  const OnceBlock Once(Format, Request.Emit);
+  DiagnosticEngine Unheard;
+  const std::unique_ptr<Emission> Block = Format.Read(Once.Emit, Unheard);
+  const std::optional<double> Bytes = estimateOnce(
+      *Block, {Request.Program, Once.Emit, Request.DefaultStem, Request.Where});
+  return Bytes ? std::optional(*Bytes * Once.Times) : std::nullopt;
 }
 
 } // namespace foretrace::driver

@@ -8,15 +8,16 @@
 
 namespace foretrace::driver {
 
-/// A guess at the bytes of the block that costs nothing: so many ranks, steps
-/// and layers as there are, whether or not the format tells them apart.
-double guessBytes(const ir::Program &P);
+/// A guess at the bytes of a block that costs nothing: so many ranks, steps and
+/// layers as there are, whether or not the format tells them apart, as often as
+/// the block repeats them.
+double guessBytes(const Backend &Format, const EmitRequest &Request);
 
 /// An estimate of them: what the block writes of the same job with fewer
-/// micro-batches and layers, of some of its files, carried on to all of them.
-/// Exact but for the digits of numbers where files of ranks that are alike are
-/// of one size. Nothing if the block refuses the smaller job.
-std::optional<double> estimateBytes(const Emission &Block,
+/// micro-batches and layers, once, of some of its files, carried on to all of
+/// them. Exact but for the digits of numbers where files of ranks that are
+/// alike are of one size. Nothing if the block refuses the smaller job.
+std::optional<double> estimateBytes(const Backend &Format,
                                     const EmitRequest &Request);
 
 } // namespace foretrace::driver
