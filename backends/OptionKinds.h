@@ -81,7 +81,7 @@ template <int64_t Least, int64_t Most = INT64_MAX> struct Number : KindBase {
 };
 
 /// How often the same is written.
-template <int64_t Least> struct Repetitions : Number<Least> {
+struct Repetitions : Number<0> {
   static constexpr bool Repeats = true;
 };
 

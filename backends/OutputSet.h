@@ -20,7 +20,8 @@ public:
   /// Streams one file. \p Path is relative to the output folder.
   llvm::Error add(llvm::StringRef Path,
                   llvm::function_ref<void(llvm::raw_ostream &)> Write);
-  /// Streams one file of \p Count parts of about the same size, in order.
+  /// Streams one file of \p Count parts, in order. They are of about the same
+  /// size, and any of them can be written alone: what an estimate does.
   virtual llvm::Error
   addParts(llvm::StringRef Path, uint64_t Count,
            llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> WritePart);

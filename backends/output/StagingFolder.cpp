@@ -219,8 +219,10 @@ bool StagingFolder::removeAll(std::vector<std::string> *Left) noexcept {
     if (::unlink(File) != 0 && errno != ENOENT)
       Remains(File);
   }
-  Begin[K == Kind::None ? 0 : -1] = '\0';
-  if (K != Kind::None && ::rmdir(File) != 0 && errno != ENOENT)
+  if (K == Kind::None)
+    return IsGone;
+  Begin[-1] = '\0'; // the `/` may be one character too many for the system
+  if (::rmdir(File) != 0 && errno != ENOENT)
     Remains(File);
   return IsGone;
 }

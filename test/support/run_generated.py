@@ -11,12 +11,14 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 
 SECONDS, MIB = 2, 200
+MOST_SECONDS = 60  # then it is ended
 # What a run may write is no fault of a place in the job.
 ERROR = re.compile(r"(?m)^job\.fore:\d+:\d+: error: .* \[[a-z0-9-]+\]$"
                    r"|^foretrace: error: .* \[output-too-large\]$")
@@ -33,7 +35,9 @@ def compile_job(tool, folder):
             [tool, "compile", "job.fore", "-o", "out/", "--quiet",
              "--threads=1", "--max-output=1MiB",
              *([] if emits else ["--emit=plan"])], cwd=folder,
-            stdout=subprocess.DEVNULL, stderr=messages)
+            stdout=subprocess.DEVNULL, stderr=messages,
+            preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS)))
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = used.ru_utime + used.ru_stime  # whatever else runs

@@ -174,10 +174,9 @@ static std::optional<double> estimateOnce(const Emission &Block,
       HasMoreSteps ? measure(Block, Request, Few + Unit, Layers) : Least;
   const SmallJob Deeper =
       HasMoreLayers ? measure(Block, Request, Few, 2 * Layers) : Least;
-  const SmallJob Both = !HasMoreSteps ? Deeper
-                        : !HasMoreLayers
-                            ? Longer
-                            : measure(Block, Request, Few + Unit, 2 * Layers);
+  const SmallJob Both = HasMoreSteps && HasMoreLayers
+                            ? measure(Block, Request, Few + Unit, 2 * Layers)
+                            : (HasMoreSteps ? Longer : Deeper);
   if (!Least.Bytes || !Longer.Bytes || !Deeper.Bytes || !Both.Bytes)
     return std::nullopt;
   const double Steps = Longer.Steps - Least.Steps;
