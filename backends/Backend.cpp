@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
+#include "backends/Figures.h"
 
 using namespace foretrace;
 
 Emission::~Emission() = default;
+
+std::optional<Figures> Emission::figures(const EmitRequest &) const {
+  return std::nullopt;
+}
 
 std::string EmitRequest::file(llvm::StringRef Named,
                               llvm::StringRef Extension) const {

@@ -11,8 +11,11 @@
 #include "ir/Program.h"
 #include "lang/Diagnostic.h"
 #include <memory>
+#include <optional>
 
 namespace foretrace {
+
+struct Figures; // backends/Figures.h
 
 /// One `emit` block of one program, as a backend sees it.
 struct EmitRequest {
@@ -23,6 +26,12 @@ struct EmitRequest {
   /// Where a range stands, `job.fore:12`; empty if nowhere. Not for several
   /// threads at once.
   llvm::function_ref<std::string(SourceRange)> Where = nullptr;
+  /// The job with what the function changes of what it states, with the facts
+  /// that this program has; nothing if such a job is refused. Null if there is
+  /// no job to change.
+  llvm::function_ref<std::optional<ir::Program>(
+      llvm::function_ref<void(ir::Spec &)>)>
+      Vary = nullptr;
 
   /// The only file: \p Named, or if it is empty DefaultStem with \p Extension.
   std::string file(llvm::StringRef Named, llvm::StringRef Extension) const;
@@ -44,6 +53,9 @@ public:
   /// `--show-command`; empty if there is none or it doesn't read that file.
   virtual std::string showCommand(const EmitRequest &,
                                   llvm::StringRef File) const = 0;
+  /// What it would write, as numbers that know what they follow from; nothing
+  /// if it writes no figures. Called only after check() succeeded.
+  virtual std::optional<Figures> figures(const EmitRequest &) const;
 };
 
 /// One row of Backends.def, constant.
@@ -52,6 +64,7 @@ struct Backend {
   llvm::StringRef Summary;
   /// Whether it speaks of the model alone, not of a job that trains it.
   bool IsOfModel;
+  bool HasFigures; ///< Emission::figures has what it writes
   /// The table of its options.
   llvm::ArrayRef<EmitOption> (*Options)();
   /// Reads the options of a block, once; reports those that are unknown or

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backends.h"
+#include "backends/Figures.h"
 #include "backends/aicb/Aicb.h"
 #include "backends/astra/Astra.h"
 #include "backends/chakra/Chakra.h"
+#include "backends/flops/Flops.h"
 #include "backends/goal/Goal.h"
 #include "backends/ir/IR.h"
+#include "backends/json/JSON.h"
 #include "backends/megatron/Megatron.h"
+#include "backends/memory/Memory.h"
 #include "backends/optimus/Optimus.h"
 #include "backends/params/Params.h"
+#include "backends/perfetto/Perfetto.h"
 #include "backends/plan/Plan.h"
+#include "backends/report/Report.h"
 #include "backends/schedule/Schedule.h"
 #include "backends/simai/Simai.h"
 #include "backends/simainet/SimaiNet.h"
 #include "backends/simgrid/SimGrid.h"
+#include "backends/volume/Volume.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -20,10 +27,13 @@ using namespace foretrace;
 
 namespace {
 
+template <auto Figure>
+constexpr bool HasFigures = !std::is_null_pointer_v<decltype(Figure)>;
+
 /// The functions of a backend's namespace, with the options that \p Read has
-/// read. \p Command may be null.
+/// read. \p Command and \p Figure may be null.
 template <typename OptionsT, auto Read, auto Needs, auto Check, auto Emit,
-          auto Command>
+          auto Command, auto Figure>
 class EmissionOf final : public Emission {
 public:
   EmissionOf(const ir::EmitSpec &Block, DiagnosticEngine &Diags)
@@ -44,6 +54,12 @@ public:
     else
       return Command(Request, Options, File);
   }
+  std::optional<Figures> figures(const EmitRequest &Request) const override {
+    if constexpr (HasFigures<Figure>)
+      return Figure(Request, Options);
+    else
+      return std::nullopt;
+  }
 
 private:
   const OptionsT Options;
@@ -58,14 +74,21 @@ std::unique_ptr<Emission> makeEmission(const ir::EmitSpec &Block,
 } // namespace
 
 llvm::ArrayRef<Backend> foretrace::allBackends() {
-#define ROW(NAMESPACE, NAME, SUMMARY, COMMAND, IS_OF_MODEL)                    \
-  {NAME, SUMMARY, IS_OF_MODEL, NAMESPACE::optionTable,                         \
+#define ROW(NAMESPACE, NAME, SUMMARY, COMMAND, FIGURES, IS_OF_MODEL)           \
+  {NAME,                                                                       \
+   SUMMARY,                                                                    \
+   IS_OF_MODEL,                                                                \
+   HasFigures<FIGURES>,                                                        \
+   NAMESPACE::optionTable,                                                     \
    makeEmission<EmissionOf<NAMESPACE::Options, NAMESPACE::readOptions,         \
                            NAMESPACE::needs, NAMESPACE::check,                 \
-                           NAMESPACE::emit, COMMAND>>},
+                           NAMESPACE::emit, COMMAND, FIGURES>>},
   static constexpr Backend Backends[] = {
-#define BACKEND(...) ROW(__VA_ARGS__, false)
-#define MODEL_BACKEND(...) ROW(__VA_ARGS__, true)
+#define BACKEND(...) ROW(__VA_ARGS__, nullptr, false)
+#define FIGURES(NAMESPACE, NAME, SUMMARY)                                      \
+  ROW(NAMESPACE, NAME, SUMMARY, nullptr, NAMESPACE::figures, false)
+#define MODEL_FIGURES(NAMESPACE, NAME, SUMMARY)                                \
+  ROW(NAMESPACE, NAME, SUMMARY, nullptr, NAMESPACE::figures, true)
 #include "backends/Backends.def"
   };
 #undef ROW

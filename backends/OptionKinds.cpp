@@ -60,6 +60,15 @@ std::optional<size_t> option::findText(const Attribute &A,
   return Found - Words.begin();
 }
 
+bool option::readMeasure(const Attribute &A, llvm::StringRef Measures,
+                         std::optional<int64_t> &Into) {
+  const bool IsIt = A.Measures.empty() || A.Measures == Measures;
+  if (A.K != Attribute::Kind::Int || A.Integer < 1 || !IsIt)
+    return false;
+  Into = A.Integer;
+  return true;
+}
+
 bool option::readAllow(const Attribute &A, std::vector<std::string> &Into,
                        llvm::ArrayRef<llvm::StringRef> Allowable,
                        DiagnosticEngine &Diags) {

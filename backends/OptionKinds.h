@@ -80,6 +80,33 @@ template <int64_t Least, int64_t Most = INT64_MAX> struct Number : KindBase {
   }
 };
 
+/// A number of at least 1 that \p Measures something, `a time`, or has no unit.
+bool readMeasure(const ir::Attribute &A, llvm::StringRef Measures,
+                 std::optional<int64_t> &Into);
+
+/// What may not be known.
+struct Measured : KindBase {
+  static std::string show(const std::optional<int64_t> &) { return ""; }
+};
+
+/// A time, in nanoseconds.
+struct TimeSpan : Measured {
+  static std::string expected() { return "a time, such as 13.75 s"; }
+  static bool read(const ir::Attribute &A, std::optional<int64_t> &Into,
+                   DiagnosticEngine &) {
+    return readMeasure(A, "a time", Into);
+  }
+};
+
+/// A size, in bytes.
+struct ByteCount : Measured {
+  static std::string expected() { return "a size, such as 80 GB"; }
+  static bool read(const ir::Attribute &A, std::optional<int64_t> &Into,
+                   DiagnosticEngine &) {
+    return readMeasure(A, "bytes", Into);
+  }
+};
+
 /// How often the same is written.
 struct Repetitions : Number<0> {
   static constexpr bool Repeats = true;

@@ -103,10 +103,19 @@ void Binder::bindScheduleFile(const Field &F, ir::Spec &S) {
     P.Ga.derive(LastMicroBatch + 1, F.Value->Range);
 }
 
-/// What a job of the model alone can do without.
-void Binder::requireSections() {
-  if (TheJob.IsOfModel)
+/// A job of the model alone can do without training and parallelism. A learned
+/// table has as many rows as a sample has tokens.
+void Binder::requireSections(ir::Spec &S) {
+  const bool IsOfModel = TheJob.IsOfModel && TheJob.IsOfModel(S.Emits);
+  if (IsOfModel && TheJob.Train.Keyword.Text.empty() &&
+      !S.Model.MaxPositions.isPresent() &&
+      *S.Model.Positions == ir::PositionKind::Learned)
+    Diags.report(S.Model.Range, diag::MissingKey, "model", "max_positions",
+                 "2048");
+  if (IsOfModel) {
+    applyModelDefaults(S);
     return;
+  }
   if (TheJob.Train.Keyword.Text.empty())
     reportMissing(diag::MissingSection, "train",
                   "train { sequence = 4096  micro_batch = 1 }");
@@ -117,7 +126,6 @@ void Binder::requireSections() {
 ir::Spec Binder::bind() {
   ir::Spec S;
   const Body &Train = TheJob.Train, &Parallel = TheJob.Parallel;
-  requireSections();
   if (!Train.Keyword.Text.empty()) {
     bindKeys(Train, S.Train, {"model"});
     requireKeys(Train.Keyword, S.Train, {&Train});
@@ -135,19 +143,12 @@ ir::Spec Binder::bind() {
   bindModel(S.Model);
   applyDefaults(S);
   requireDevice(S);
-  if (TheJob.IsOfModel) {
-    // A learned table has as many rows as a sample has tokens.
-    if (Train.Keyword.Text.empty() && !S.Model.MaxPositions.isPresent() &&
-        *S.Model.Positions == ir::PositionKind::Learned)
-      Diags.report(S.Model.Range, diag::MissingKey, "model", "max_positions",
-                   "2048");
-    applyModelDefaults(S);
-  }
 
   publishKeys(S.Train);
   publishKeys(S.Parallel);
   Eval.setJobKey("model", S.Model.Name);
   for (const Job::Declared &E : TheJob.Emits)
     bindEmit(E, S.Emits.emplace_back());
+  requireSections(S);
   return S;
 }

@@ -27,8 +27,9 @@ struct Job {
   std::vector<Declared> Emits;     ///< of the main file
   const Unit *Main = nullptr;
   bool IsComplete = true; ///< no import failed, so what lacks is not there
-  bool IsOfModel = false; ///< training and parallelism need not be said
-  SourceRange Start;      ///< where a missing section is reported
+  /// Whether training and parallelism need not be said; may be empty.
+  std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;
+  SourceRange Start; ///< where a missing section is reported
 };
 
 /// Binds one job.
@@ -43,6 +44,8 @@ public:
   ir::Spec bind();
   /// The cluster alone, if there is one.
   std::optional<ir::ClusterSpec> bindCluster();
+  /// What is in \p B, evaluated.
+  ir::Attribute toAttribute(const Body &B);
 
 private:
   template <typename SpecT>
@@ -75,7 +78,7 @@ private:
   void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                   llvm::ArrayRef<const Body *> Written);
   void bindLayers(const Body &Model, ir::ModelSpec &M);
-  void requireSections();
+  void requireSections(ir::Spec &S);
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)
       Diags.report(TheJob.Start, Id, std::forward<Ts>(Args)...);
@@ -96,7 +99,6 @@ private:
   void requireDevice(const ir::Spec &S);
 
   void bindEmit(const Job::Declared &E, ir::EmitSpec &Out);
-  ir::Attribute toAttribute(const Body &B);
   ir::Attribute toAttribute(const Value &V);
 
   const Job &TheJob;

@@ -31,6 +31,8 @@ Attribute Binder::toAttribute(const Value &V) {
     return toAttribute(Table);
   }
   Attribute A = make(Kind::Int, V.Range);
+  if (V.Dim != Dimension::Count)
+    A.Measures = getName(V.Dim);
   if (const int64_t *I = V.getIf<int64_t>()) {
     A.Integer = *I;
   } else if (const double *D = V.getIf<double>()) {

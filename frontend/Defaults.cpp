@@ -22,6 +22,10 @@ void foretrace::applyDefaults(Spec &S) {
     orElse(B.Ffn.Activation, ActivationKind::Gelu);
 
   orElse(S.Train.Precision, PrecisionKind::BF16);
+  orElse(S.Train.Optimizer, OptimizerKind::Adam);
+  orElse(S.Train.MomentPrecision, PrecisionKind::FP32);
+  orElse(S.Train.OffloadOptimizer, false);
+  orElse(S.Train.FusedWgrad, false);
   orElse(S.Train.Recompute, RecomputeKind::None);
   // Fused attention masks by position; Megatron-LM's own examples of long
   // sequences pass --no-create-attention-mask-in-dataloader.

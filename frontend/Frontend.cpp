@@ -275,12 +275,7 @@ bool Compilation::gatherAll(const Unit *Main) {
 std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   if (!gatherAll(Graph.load(Path)))
     return std::nullopt;
-  if (Options.IsOfModel) {
-    std::vector<llvm::StringRef> Backends;
-    for (const Job::Declared &E : TheJob.Emits)
-      Backends.push_back(E.Section->Label.Text);
-    TheJob.IsOfModel = Options.IsOfModel(Backends);
-  }
+  TheJob.IsOfModel = Options.IsOfModel;
   ir::Spec S = Binder(TheJob, Graph, Bodies, Eval, Diags).bind();
   if (Diags.hasErrors())
     return std::nullopt;

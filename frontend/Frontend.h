@@ -22,9 +22,9 @@ struct FrontendOptions {
   /// Whether the `emit` blocks are those of the `sweep` section, not those of
   /// the job.
   bool EmitsOfSweep = false;
-  /// Whether only the model matters, given the backends of the job's `emit`
-  /// blocks: then it needs neither `train` nor `parallel`. By default all does.
-  std::function<bool(llvm::ArrayRef<llvm::StringRef>)> IsOfModel;
+  /// Whether only the model matters, given the job's `emit` blocks: then it
+  /// needs neither `train` nor `parallel`. By default all does.
+  std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;
 };
 
 /// Compiles the file at \p Path; files that \p Files has are not parsed again.
@@ -42,6 +42,13 @@ std::optional<ir::ClusterSpec> compileCluster(ParsedFiles &Files,
                                               llvm::StringRef Path,
                                               const FrontendOptions &Options,
                                               DiagnosticEngine &Diags);
+
+/// The block of \p Backend with the options \p Options, `name=value` each, as
+/// the command line has them after dashes. Nothing after an error.
+std::optional<ir::EmitSpec> compileEmit(ParsedFiles &Files,
+                                        llvm::StringRef Backend,
+                                        llvm::ArrayRef<std::string> Options,
+                                        DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

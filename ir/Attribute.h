@@ -36,6 +36,8 @@ struct Attribute {
   SourceRange PathFrom;
   int64_t Integer = 0;
   double Real = 0;
+  /// What the unit of a number measures, "a time"; empty without one.
+  llvm::StringRef Measures;
   std::string Text;
   std::vector<Attribute> Elements;
   std::vector<NamedAttribute> Fields;

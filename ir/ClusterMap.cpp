@@ -4,9 +4,8 @@
 // every line. Whether it crosses from one domain into another depends on where
 // in its domain the first rank stands, so lines are counted by that place.
 #include "ir/ClusterMap.h"
-#include "llvm/ADT/DenseMap.h"
+#include "ir/Places.h"
 #include "llvm/ADT/STLExtras.h"
-#include <numeric>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -19,9 +18,6 @@ namespace {
 struct Ends {
   int64_t First, Last;
 };
-
-/// Lines, by the place of their first rank in its domain.
-using LinesByPlace = llvm::DenseMap<int64_t, int64_t>;
 
 } // namespace
 
@@ -36,24 +32,13 @@ static std::vector<Ends> groupsOfLine(const Group &G, const RankMap &Map) {
   return Groups;
 }
 
-/// \p Size is that of a domain. Ranks along an axis come back to the same place
-/// after a while.
-static LinesByPlace placeLines(AxisRef Axes, const RankMap &Map, const Mesh &M,
-                               int64_t Size) {
-  LinesByPlace Lines;
-  Lines[0] = 1;
-  for (Axis A : axesBeside(Axes)) {
-    if (M[A] == 1)
-      continue;
-    const int64_t Step = Map.at(0, {A}, 1) % Size;
-    const int64_t Period = Size / std::gcd(Step, Size);
-    LinesByPlace Next;
-    for (auto [Place, Count] : Lines)
-      for (int64_t I = 0; I < std::min(Period, M[A]); ++I)
-        Next[(Place + I * Step) % Size] +=
-            Count * (M[A] / Period + (I < M[A] % Period ? 1 : 0));
-    Lines = std::move(Next);
-  }
+/// \p Size is that of a domain.
+static Places placeLines(AxisRef Axes, const RankMap &Map, const Mesh &M,
+                         int64_t Size) {
+  Places Lines(Size, 0);
+  for (Axis A : axesBeside(Axes))
+    if (M[A] != 1)
+      Lines.repeat(Map.at(0, {A}, 1), M[A]);
   return Lines;
 }
 
@@ -62,7 +47,7 @@ static int64_t countCrossing(const Group &G, const RankMap &Map, const Mesh &M,
                              int64_t Size) {
   if (M.groupSize(axesBeside(G.Axes)) <= Size / M.groupSize(G.Axes))
     return 0; // a domain holds all ranks
-  const LinesByPlace Lines = placeLines(G.Axes, Map, M, Size);
+  const Places Lines = placeLines(G.Axes, Map, M, Size);
   int64_t Crossing = 0;
   for (const Ends &E : groupsOfLine(G, Map))
     for (auto [Place, Count] : Lines)

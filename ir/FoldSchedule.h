@@ -2,7 +2,6 @@
 //
 // A schedule is folded: its programs do not grow with micro-batches, stages and
 // chunks. So a smaller one of the same programs shows what it does.
-// Private to the IR.
 #ifndef FORETRACE_IR_FOLDSCHEDULE_H
 #define FORETRACE_IR_FOLDSCHEDULE_H
 

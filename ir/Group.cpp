@@ -91,6 +91,14 @@ llvm::StringRef Group::name() const {
   return "";
 }
 
+std::string foretrace::ir::textOf(const Group &G) {
+  if (!G.name().empty())
+    return G.name().str();
+  std::string Axes;
+  llvm::raw_string_ostream(Axes) << G;
+  return Axes;
+}
+
 llvm::raw_ostream &foretrace::ir::operator<<(llvm::raw_ostream &OS,
                                              const Group &G) {
   llvm::interleave(

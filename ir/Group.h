@@ -52,6 +52,9 @@ struct Group {
 /// place along these.
 AxisList axesBeside(llvm::ArrayRef<Axis> Axes);
 
+/// Its name, or its axes: `dp-cp`, `tp,cp`.
+std::string textOf(const Group &G);
+
 /// Prints `tp,cp` or `pp ends`.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, const Group &G);
 

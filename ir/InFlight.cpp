@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/InFlight.h"
 #include "ir/ScheduleWalker.h"
-#include <algorithm>
+#include <optional>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -22,40 +22,93 @@ static int64_t change(ActionKind K, Release At) {
   }
 }
 
-InFlight foretrace::ir::mostInFlight(const Schedule &S, int64_t Stage,
-                                     Release At) {
-  ScheduleWalker Walker(S, Stage);
-  InFlight Now, Peak;
-  Now.OfChunk.assign(static_cast<size_t>(S.Chunks), 0);
-  Peak = Now;
-  InFlight Before = Now, Highest = Now; // of the period that is walked
-  std::pair<size_t, int64_t> Place = {SIZE_MAX, 0};
-  auto Raise = [](InFlight &To, const InFlight &From) {
-    if (From.Count > To.Count)
+namespace {
+
+/// Holds what is on its way, step by step.
+class Holder {
+public:
+  explicit Holder(llvm::ArrayRef<ChunkLoad> Chunks) : Chunks(Chunks) {
+    Now.Kept.OfChunk.assign(Chunks.size(), 0);
+    Peak = Before = Highest = Now;
+  }
+
+  void beginPeriod() { Before = Highest = Now; }
+  void step(const Action &A, int64_t Change);
+  void repeat(int64_t Times);
+  HeaviestStep takePeak() { return std::move(Peak); }
+
+private:
+  static void raise(HeaviestStep &To, const HeaviestStep &From) {
+    if (From.Load > To.Load)
       To = From;
+  }
+  HeaviestStep grown(HeaviestStep From, int64_t Times) const;
+
+  llvm::ArrayRef<ChunkLoad> Chunks;
+  HeaviestStep Now, Peak;
+  HeaviestStep Before, Highest; ///< of the period that is walked
+};
+
+} // namespace
+
+/// What is kept for a step is there before a backward one, and after a forward
+/// one.
+void Holder::step(const Action &A, int64_t Change) {
+  const auto Chunk = static_cast<size_t>(A.Chunk);
+  const ChunkLoad &Of = Chunks[Chunk];
+  const bool IsForward = A.Kind == ActionKind::Forward;
+  auto Count = [&] {
+    Now.Kept.Count += Change;
+    Now.Kept.OfChunk[Chunk] += Change;
+    Now.Load += static_cast<__int128>(Change) * Of.Kept;
   };
-  // What `From` becomes if all of a period repeats.
-  auto Grown = [&](InFlight From, int64_t Times) {
-    From.Count += (Now.Count - Before.Count) * Times;
-    for (size_t C = 0; C < From.OfChunk.size(); ++C)
-      From.OfChunk[C] += (Now.OfChunk[C] - Before.OfChunk[C]) * Times;
-    return From;
-  };
+  if (IsForward)
+    Count();
+  HeaviestStep Running = Now;
+  Running.At = A;
+  Running.Load += IsForward ? Of.Forward : Of.Backward;
+  raise(Highest, Running);
+  raise(Peak, Running);
+  if (!IsForward)
+    Count();
+}
+
+/// What \p From becomes if all of a period repeats.
+HeaviestStep Holder::grown(HeaviestStep From, int64_t Times) const {
+  From.Kept.Count += (Now.Kept.Count - Before.Kept.Count) * Times;
+  for (size_t C = 0; C < Chunks.size(); ++C)
+    From.Kept.OfChunk[C] +=
+        (Now.Kept.OfChunk[C] - Before.Kept.OfChunk[C]) * Times;
+  From.Load += (Now.Load - Before.Load) * Times;
+  return From;
+}
+
+void Holder::repeat(int64_t Times) {
+  raise(Peak, grown(Highest, Times));
+  Now = grown(Now, Times);
+}
+
+HeaviestStep foretrace::ir::heaviestStep(const Schedule &S, int64_t Stage,
+                                         llvm::ArrayRef<ChunkLoad> Chunks,
+                                         Release At) {
+  ScheduleWalker Walker(S, Stage);
+  Holder Held(Chunks);
+  std::pair<size_t, int64_t> Place = {SIZE_MAX, 0};
   while (std::optional<Action> A = Walker.next()) {
     if (Walker.place() != Place) {
       Place = Walker.place();
-      Before = Highest = Now;
+      Held.beginPeriod();
     }
-    if (const int64_t By = change(A->Kind, At)) {
-      Now.Count += By;
-      Now.OfChunk[static_cast<size_t>(A->Chunk)] += By;
-    }
-    Raise(Highest, Now);
-    Raise(Peak, Now);
-    if (const int64_t Times = Walker.skipRepetitions()) {
-      Raise(Peak, Grown(Highest, Times));
-      Now = Grown(Now, Times);
-    }
+    if (isCompute(A->Kind))
+      Held.step(*A, change(A->Kind, At));
+    if (const int64_t Times = Walker.skipRepetitions())
+      Held.repeat(Times);
   }
-  return Peak;
+  return Held.takePeak();
+}
+
+InFlight foretrace::ir::mostInFlight(const Schedule &S, int64_t Stage,
+                                     Release At) {
+  const std::vector<ChunkLoad> Chunks(static_cast<size_t>(S.Chunks));
+  return heaviestStep(S, Stage, Chunks, At).Kept;
 }

@@ -20,9 +20,27 @@ struct InFlight {
   llvm::SmallVector<int64_t, 4> OfChunk;
 };
 
-/// The most that stage \p Stage has on their way, when it is first so. Takes
-/// the time of what is different in its program, whatever the number of
-/// micro-batches is.
+/// What a chunk weighs: what a micro-batch keeps in it, and what its steps need
+/// besides while they run, the kept of their micro-batch included in neither.
+struct ChunkLoad {
+  int64_t Kept = 1, Forward = 0, Backward = 0;
+};
+
+/// The step at which a stage holds most.
+struct HeaviestStep {
+  InFlight Kept; ///< that of the step itself included
+  std::optional<Action> At; ///< nothing if the stage runs no step
+  __int128 Load = 0;
+};
+
+/// The first one of stage \p Stage; \p Chunks are the loads of its chunks, none
+/// negative. Takes the time of what is different in its program, whatever the
+/// number of micro-batches is.
+HeaviestStep heaviestStep(const Schedule &S, int64_t Stage,
+                          llvm::ArrayRef<ChunkLoad> Chunks,
+                          Release At = Release::WeightGradients);
+
+/// The most that stage \p Stage has on their way, when it is first so.
 InFlight mostInFlight(const Schedule &S, int64_t Stage,
                       Release At = Release::WeightGradients);
 inline int64_t peakInFlight(const Schedule &S, int64_t Stage,

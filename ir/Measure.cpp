@@ -122,6 +122,13 @@ Expr foretrace::ir::elementsOnRank(Program &P, const TensorType &T,
   return Shared.empty() ? Count : ceilDiv(Count, sizeOf(P, Shared));
 }
 
+Expr foretrace::ir::elementsOfReplica(Program &P, const TensorType &T) {
+  llvm::SmallVector<ExprId, 6> Extents;
+  for (const Dim &D : T.Dims)
+    Extents.push_back(D.Size);
+  return productOf(P, Extents);
+}
+
 Expr foretrace::ir::bytesOnRank(Program &P, const Value &V) {
   return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(V.Type.Element);
 }

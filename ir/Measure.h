@@ -37,6 +37,8 @@ Expr extentOnRank(Program &P, const TensorType &T, const Layout &L, size_t Dim);
 /// Elements that one rank holds; a partial sum has the size of the whole, a
 /// flat share is rounded up.
 Expr elementsOnRank(Program &P, const TensorType &T, const Layout &L);
+/// Elements of a tensor of one replica.
+Expr elementsOfReplica(Program &P, const TensorType &T);
 /// Bytes that one rank holds of a value that is measured.
 Expr bytesOnRank(Program &P, const Value &V);
 

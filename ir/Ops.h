@@ -58,6 +58,8 @@ enum OpTraits : unsigned char {
   /// the rotary key, which it sums only where it gathered that key
   /// (multi_latent_attention.py).
   LeavesTerms = 32,
+  /// The result takes the place of the first operand in memory.
+  InPlace = 64,
 };
 
 /// A compute op of ir/Ops.def.

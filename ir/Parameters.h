@@ -5,7 +5,7 @@
 #ifndef FORETRACE_IR_PARAMETERS_H
 #define FORETRACE_IR_PARAMETERS_H
 
-#include "ir/Program.h"
+#include "ir/Measure.h"
 
 namespace foretrace::ir {
 
@@ -18,8 +18,19 @@ enum class TiedHead : unsigned char { Apart, BesideEmbedding };
 /// stage.
 TiedHead tiedHeadOf(const ParallelSpec &P);
 
+/// Whether \p V is the weight of a linear layer, or those of experts; the tables
+/// of embedding and head are none.
+bool isMatrix(const Value &V);
+
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const Value &V, TiedHead At);
+
+/// Elements of a parameter as the model is published, without the rows that pad
+/// the vocabulary.
+Expr publishedSize(Program &P, const Value &V);
+/// Those of them that a token goes through: of the experts those that it is
+/// routed to.
+Expr activatedSize(Program &P, const Block &B, const Value &V);
 
 } // namespace foretrace::ir
 

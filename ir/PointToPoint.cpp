@@ -69,6 +69,13 @@ private:
   int64_t Round = 0;
   int64_t FirstTag = 0; ///< of the round
   GroupMessages Made;
+  /// What came in one round from one member: messages of a chunk each.
+  struct Receipt {
+    int64_t Round;
+    ByteRange Bytes;
+    int32_t First; ///< message
+  };
+  std::vector<Receipt> Receipts;
   // By direction, receives first: the last message to, or from, each member in
   // this round, and in the last one that had any.
   std::array<Indices, 2> Lanes, Ends;
@@ -78,13 +85,17 @@ private:
 /// there, too: receives follow each other.
 MessagePlan::Indices MessagePlan::sources(const GroupMessage &M) const {
   Indices From;
-  for (auto I = static_cast<int32_t>(Made.Messages.size()) - 1; I >= 0; --I) {
-    const GroupMessage &Of = at(I);
-    if (!From.empty() && Of.Round != at(From.front()).Round)
+  for (const Receipt &R : llvm::reverse(Receipts)) {
+    if (!From.empty() && R.Round != at(From.front()).Round)
       break;
-    if (Of.IsSend || Of.Round == M.Round || !Of.Bytes.intersects(M.Bytes))
+    if (R.Round == M.Round || !R.Bytes.intersects(M.Bytes))
       continue;
-    From.push_back(I);
+    const int64_t Begin = std::max(M.Bytes.Begin, R.Bytes.Begin);
+    const int64_t End =
+        std::min(M.Bytes.Begin + M.Bytes.Size, R.Bytes.Begin + R.Bytes.Size);
+    const int64_t First = (Begin - R.Bytes.Begin) / Chunk;
+    for (int64_t I = (End - 1 - R.Bytes.Begin) / Chunk; I >= First; --I)
+      From.push_back(R.First + static_cast<int32_t>(I));
   }
   return From;
 }
@@ -118,6 +129,9 @@ void MessagePlan::addChunk(GroupMessage M) {
 
 void MessagePlan::add(int64_t Peer, bool IsSend, bool IsReduced,
                       ByteRange Bytes) {
+  if (!IsSend && Bytes.Size != 0)
+    Receipts.push_back(
+        {Round, Bytes, static_cast<int32_t>(Made.Messages.size())});
   const int64_t End = Bytes.Begin + Bytes.Size;
   int64_t Tag = FirstTag;
   for (int64_t At = Bytes.Begin; At < End; At += Chunk)

@@ -38,7 +38,11 @@ void print(const Program &P, llvm::raw_ostream &OS,
 void print(const Program &P, const TensorType &T, const Layout &L,
            llvm::raw_ostream &OS, SizeStyle Style = SizeStyle::Names);
 
-/// Prints a size; by its name also one that has no value.
+/// Prints a size of \p Sizes, whose keys are those of \p S; by its name also
+/// one that has no value.
+void print(const Spec &S, const ExprTable &Sizes, ExprId E,
+           llvm::raw_ostream &OS, SizeStyle Style = SizeStyle::Names);
+/// The same of a size of \p P.
 void print(const Program &P, ExprId E, llvm::raw_ostream &OS,
            SizeStyle Style = SizeStyle::Names);
 

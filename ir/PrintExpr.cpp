@@ -9,18 +9,19 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 /// Parentheses stand where something binds less than \p Precedence.
-static void print(const Program &P, ExprId I, unsigned Precedence,
-                  llvm::raw_ostream &OS, bool IsInNumbers) {
-  const ExprNode &N = P.Sizes[I];
+static void print(const Spec &S, const ExprTable &Sizes, ExprId I,
+                  unsigned Precedence, llvm::raw_ostream &OS,
+                  bool IsInNumbers) {
+  const ExprNode &N = Sizes[I];
   switch (N.Op) {
   case ExprOp::Constant:
     OS << N.Value;
     return;
   case ExprOp::Key:
     if (IsInNumbers)
-      OS << P.Sizes.value(I);
+      OS << Sizes.value(I);
     else
-      printName(nameOf(P.Spec, N.Key), OS);
+      printName(nameOf(S, N.Key), OS);
     return;
   case ExprOp::Floor:
   case ExprOp::Ceil:
@@ -30,9 +31,9 @@ static void print(const Program &P, ExprId I, unsigned Precedence,
   case ExprOp::Less:
   case ExprOp::Equal:
     OS << getSpelling(N.Op) << '(';
-    print(P, N.Left, 0, OS, IsInNumbers);
+    print(S, Sizes, N.Left, 0, OS, IsInNumbers);
     OS << ',';
-    print(P, N.Right, 0, OS, IsInNumbers);
+    print(S, Sizes, N.Right, 0, OS, IsInNumbers);
     OS << ')';
     return;
   case ExprOp::Add:
@@ -41,14 +42,14 @@ static void print(const Program &P, ExprId I, unsigned Precedence,
     // As many summands as there are blocks: no recursion for these.
     llvm::SmallVector<ExprId, 16> Rights;
     ExprId First = I;
-    for (; P.Sizes[First].Op == N.Op; First = P.Sizes[First].Left)
-      Rights.push_back(P.Sizes[First].Right);
+    for (; Sizes[First].Op == N.Op; First = Sizes[First].Left)
+      Rights.push_back(Sizes[First].Right);
     const unsigned Own = N.Op == ExprOp::Add ? 1 : 2;
     OS << (Own < Precedence ? "(" : "");
-    print(P, First, Own, OS, IsInNumbers);
+    print(S, Sizes, First, Own, OS, IsInNumbers);
     for (const ExprId Right : llvm::reverse(Rights)) {
       OS << getSpelling(N.Op);
-      print(P, Right, Own + 1, OS, IsInNumbers);
+      print(S, Sizes, Right, Own + 1, OS, IsInNumbers);
     }
     OS << (Own < Precedence ? ")" : "");
     return;
@@ -57,14 +58,19 @@ static void print(const Program &P, ExprId I, unsigned Precedence,
   llvm_unreachable("every operation is handled");
 }
 
-void foretrace::ir::print(const Program &P, ExprId E, llvm::raw_ostream &OS,
-                          SizeStyle Style) {
-  const int64_t Value = P.Sizes.value(E);
+void foretrace::ir::print(const Spec &S, const ExprTable &Sizes, ExprId E,
+                          llvm::raw_ostream &OS, SizeStyle Style) {
+  const int64_t Value = Sizes.value(E);
   if (Style == SizeStyle::Values && Value != NoValue) {
     OS << Value;
     return;
   }
-  ::print(P, E, 0, OS, Style == SizeStyle::Numbers);
-  if (Style == SizeStyle::Both && Value != NoValue && !P.Sizes.constantAt(E))
+  ::print(S, Sizes, E, 0, OS, Style == SizeStyle::Numbers);
+  if (Style == SizeStyle::Both && Value != NoValue && !Sizes.constantAt(E))
     OS << '=' << Value;
+}
+
+void foretrace::ir::print(const Program &P, ExprId E, llvm::raw_ostream &OS,
+                          SizeStyle Style) {
+  print(P.Spec, P.Sizes, E, OS, Style);
 }

@@ -50,6 +50,10 @@ enum class CpCommKind : unsigned char {
 #define CP_COMM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"
 };
+enum class OptimizerKind : unsigned char {
+#define OPTIMIZER_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/Spec.def"
+};
 enum class ScheduleKind : unsigned char {
 #define SCHEDULE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/Spec.def"

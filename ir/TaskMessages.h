@@ -72,7 +72,6 @@ private:
                     size_t At, int64_t FirstTag) const;
   size_t channelOf(const Group &G) const;
 
-  const Program &P;
   const RankMap &Map;
   const int64_t Rank;
   const MessageRules &Rules;

@@ -7,6 +7,7 @@
 #include "lang/DidYouMean.h"
 #include "passes/OpTimes.h"
 #include "passes/Passes.h"
+#include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -103,6 +104,9 @@ bool Coster::time(Block &B) const {
 }
 
 bool Coster::run() {
+  if (*P.Spec.Cost.Kind == CostKind::Roofline &&
+      !checkOptimizerTraffic(P, Diags))
+    return false;
   if (*P.Spec.Cost.Kind == CostKind::Profile)
     checkSections();
   for (Block &B : P.Blocks)

@@ -2,11 +2,13 @@
 //
 // stages: cuts the layer sequence into parts and gives each to the stage and
 // chunk where the schedule has it. Equal neighbouring stages, and equal
-// neighbouring chunks of a stage, are stored once with a count.
+// neighbouring chunks of a stage, are stored once with a count. The stage where
+// a V turns is unlike those before it: it sends itself what they send others.
 
 #include "ir/Partition.h"
 #include "passes/BalanceStages.h"
 #include "passes/Passes.h"
+#include "passes/analyses/Analyses.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -217,7 +219,8 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
     Parts.push_back(Cut.take(Size));
   for (int64_t I = 0; I < S.Stages; ++I) {
     Stage Next = stageOf(S, I, Parts);
-    if (!P.Stages.empty() && isSame(P.Stages.back(), Next))
+    if (!P.Stages.empty() && isSame(P.Stages.back(), Next) &&
+        messagesOf(S, I - 1) == messagesOf(S, I))
       ++P.Stages.back().Count;
     else
       P.Stages.push_back(std::move(Next));

@@ -161,6 +161,23 @@ void Deriver::checkZero() {
             "training/arguments.py, validate_args");
 }
 
+/// Megatron-LM, training/arguments.py, validate_args.
+void Deriver::checkOptimizer() {
+  const Located<OptimizerKind> &O = S.Train.Optimizer;
+  const int64_t Zero = *S.Parallel.Zero;
+  const bool IsAware = *O == OptimizerKind::PrecisionAware;
+  if (S.Train.MomentPrecision.isStated() && !IsAware)
+    error(S.Train.MomentPrecision.Range, diag::KeyWithoutEffect,
+          "moment_precision", "without `optimizer = precision_aware`");
+  const bool IsWhole = *O == OptimizerKind::Muon; // works on whole matrices
+  if ((IsAware && Zero == 0) || (IsWhole && Zero != 0))
+    error(O.Range, diag::OptimizerZero, getSpelling(*O), Zero,
+          IsWhole ? "whole matrices, `zero = 0`"
+                  : "its state to be spread, `zero = 1` to 3")
+        .note({}, diag::RefusedBy, "Megatron-LM",
+              "training/arguments.py, validate_args");
+}
+
 /// Keys that only some jobs read.
 void Deriver::checkEffects() {
   ParallelSpec &P = S.Parallel;

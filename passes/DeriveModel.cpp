@@ -180,9 +180,11 @@ void Deriver::checkExperts(const BlockSpec &B) {
     error(B.Ffn.Intermediate.Range, diag::FfnIndivisible, *B.Ffn.Intermediate,
           "etp", *P.Etp)
         .noteValue("etp", P.Etp);
+  const auto &SharedWidth =
+      M.SharedIntermediate.isStated() ? M.SharedIntermediate : M.Shared;
   if (!holds(isMultiple(of(M.SharedIntermediate), of(P.Tp)),
-             diag::FfnIndivisible, M.Shared))
-    error(M.Shared.Range, diag::FfnIndivisible, *M.SharedIntermediate, "tp",
+             diag::FfnIndivisible, SharedWidth))
+    error(SharedWidth.Range, diag::FfnIndivisible, *M.SharedIntermediate, "tp",
           *P.Tp)
         .noteValue("tp", P.Tp);
   if (exceeds(M.SharedIntermediate, 0) && *B.Ffn.LinearBias)
@@ -285,10 +287,10 @@ void Deriver::checkSizes() {
   for (const BlockSpec &B : M.Blocks) {
     const AttentionSpec &A = B.Attention;
     if (*T.AttentionBackend == AttentionBackendKind::Unfused)
-      checkSize("a matrix of attention scores",
-                {&T.Sequence, &T.Sequence, &A.Heads, &T.MicroBatch,
-                 &S.Parallel.Dp},
-                MaxElementBytes);
+      checkSize(
+          "a matrix of attention scores",
+          {&T.Sequence, &T.Sequence, &A.Heads, &T.MicroBatch, &S.Parallel.Dp},
+          MaxElementBytes);
     for (const auto &[Rank, Channels] :
          {std::pair(&A.QLora, &A.NopeDim), std::pair(&A.QLora, &A.RopeDim),
           std::pair(&A.KvLora, &A.NopeDim), std::pair(&A.KvLora, &A.VDim)})

@@ -39,6 +39,7 @@ public:
     deriveSchedule();
     checkPipeline();
     checkZero();
+    checkOptimizer();
     checkEffects();
     checkSchedule();
     deriveExpertMesh();
@@ -154,6 +155,7 @@ private:
   void dropKeys(const llvm::Twine &Why);
   void dropEnds(const llvm::Twine &Why);
   void checkZero();
+  void checkOptimizer();
   void checkEffects();
   void deriveExpertMesh();
   void checkRankOrder();

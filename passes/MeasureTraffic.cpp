@@ -8,7 +8,9 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-bool foretrace::measureTraffic(Program &P, DiagnosticEngine &) {
+bool foretrace::measureTraffic(Program &P, DiagnosticEngine &Diags) {
+  if (!checkOptimizerTraffic(P, Diags))
+    return false;
   for (Block &B : P.Blocks)
     for (Op &O : B.Ops)
       if (!isCollective(O.Kind))

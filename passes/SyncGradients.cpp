@@ -13,6 +13,7 @@
 // and add up their gradients (DeepSeek-AI, DualPipe,
 // examples/example_dualpipe.py, "Check grads"), with ZeRO their shares of them.
 
+#include "ir/LayerCounts.h"
 #include "ir/Parameters.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `params` backend: how many parameters the model has, by kind of layer.
+// The `params` backend: how many parameters the model has, by kind of layer and
+// by part; or how many a rank of each stage stores.
 #ifndef FORETRACE_BACKENDS_PARAMS_PARAMS_H
 #define FORETRACE_BACKENDS_PARAMS_PARAMS_H
 
-#include "backends/Backend.h"
+#include "backends/Figures.h"
 
 namespace foretrace::params {
 
+/// What is counted.
+enum class CountOf : unsigned char { Model, Stage };
+
 struct Options {
   std::string File; ///< empty: from the job's name
+  FigureFormat Format = FigureFormat::Table;
+  CountOf By = CountOf::Model;
 };
 
 llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+/// Those of the model alone, unless stages are asked for.
 ir::FactSet needs(const Options &O);
 bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
-/// Writes `parameters: N`, `activated: N` (a token meets top-k of the routed
-/// experts) and a line per block. Counts the model as published: without
-/// vocabulary padding, a tied embedding once.
+/// Writes `parameters: N` and `activated: N` (a token meets top-k of the routed
+/// experts) first. Counts the model as published: without vocabulary padding, a
+/// tied embedding once.
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
-
-/// A line that it writes.
-struct Line {
-  std::string What;
-  ir::ElementExpr Of;
-  std::optional<int64_t> Layers; ///< of a block: of one layer of so many
-};
-/// All of them, in order. \p P takes in sums.
-std::vector<Line> linesOf(ir::Program &P);
+Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::params
 

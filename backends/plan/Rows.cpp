@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Rows.h"
 #include "ir/Boundary.h"
-#include "ir/Measure.h"
-#include "llvm/ADT/MapVector.h"
+#include "ir/LayerCounts.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -76,10 +75,7 @@ Expr Maker::countOf(const Stage &S, unsigned Block, int64_t Layers) {
 }
 
 WeightExprs Maker::weigh(const Stage &S, const LayerSequence &Layers) {
-  llvm::MapVector<unsigned, int64_t> Counts; // by block
-  for (const LayerGroup &G : Layers)
-    for (const BlockRun &R : G.Runs)
-      Counts[R.Block.Index] += R.Count * G.Periods;
+  const LayerCounts Counts = layersByBlock(Layers);
   auto Sum = [&](auto BlockTotals::*Each) {
     llvm::SmallVector<ExprId, 4> Terms;
     for (const auto &[Block, Count] : Counts)
@@ -193,25 +189,4 @@ int64_t foretrace::plan::shareOfWork(const Row &R, llvm::ArrayRef<Row> All) {
              : static_cast<int64_t>(
                    (static_cast<__int128>(R.Of.Work.value()) * 1000 + Sum / 2) /
                    Sum);
-}
-
-std::string foretrace::plan::describe(const LayerSequence &S,
-                                      const Program &P) {
-  std::string Text;
-  auto Runs = [&](const LayerGroup &G) {
-    std::string Part;
-    for (const BlockRun &R : G.Runs) {
-      Part += Part.empty() ? "" : " + ";
-      if (R.Count > 1)
-        Part += std::to_string(R.Count) + " ";
-      Part += P.Blocks[R.Block].Name;
-    }
-    return Part;
-  };
-  for (const LayerGroup &G : S) {
-    Text += Text.empty() ? "" : " + ";
-    Text += G.Periods > 1 ? std::to_string(G.Periods) + " (" + Runs(G) + ")"
-                          : Runs(G);
-  }
-  return Text.empty() ? "nothing" : Text;
 }

@@ -63,9 +63,6 @@ Rows makeRows(const ir::Program &P);
 /// The share of the work of all stages, in thousandths.
 int64_t shareOfWork(const Row &R, llvm::ArrayRef<Row> All);
 
-/// `embedding + 12 layer`: the blocks of a chunk; `nothing` if it has none.
-std::string describe(const ir::LayerSequence &S, const ir::Program &P);
-
 } // namespace foretrace::plan
 
 #endif

@@ -34,15 +34,6 @@ static std::vector<Group> groupsOf(const Program &P) {
   return Groups;
 }
 
-/// `dp-cp`, or `tp,cp` of a group that has no name.
-static std::string nameOf(const Group &G) {
-  if (!G.name().empty())
-    return G.name().str();
-  std::string Axes;
-  llvm::raw_string_ostream(Axes) << G;
-  return Axes;
-}
-
 static int64_t messagesOf(const Program &P, const Stage &S, const Group &G) {
   for (const GroupBytes &Known : S.Totals.Messages)
     if (Known.Of == G)
@@ -60,7 +51,7 @@ void foretrace::plan::writeStages(const Program &P, llvm::raw_ostream &OS) {
   for (const MemoryColumn &C : MemoryColumns)
     OS << formatv("{0,12}", C.Name);
   for (const Group &G : Groups)
-    OS << formatv("{0,12}", nameOf(G));
+    OS << formatv("{0,12}", textOf(G));
   OS << '\n';
   for (const Stage &S : P.Stages) {
     const int64_t Last = S.First + S.Count - 1;
@@ -92,7 +83,7 @@ void foretrace::plan::writeStages(const Program &P, llvm::json::OStream &J) {
         J.attribute("flops", P.Sizes.value(S.Totals.Work).value());
         J.attributeObject("message_bytes", [&] {
           for (const GroupBytes &G : S.Totals.Messages)
-            J.attribute(nameOf(G.Of), P.Sizes.value(G.Size).value());
+            J.attribute(textOf(G.Of), P.Sizes.value(G.Size).value());
         });
       });
   });
@@ -103,7 +94,7 @@ void foretrace::plan::writeStageColumns(const Program &P,
   for (const MemoryColumn &C : MemoryColumns)
     OS << ",stage_" << C.Name << "_bytes";
   for (const Group &G : groupsOf(P)) {
-    std::string Name = nameOf(G);
+    std::string Name = textOf(G);
     std::replace(Name.begin(), Name.end(), ',', '-');
     OS << ",stage_" << Name << "_message_bytes";
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/schedule/Figures.h"
-#include "ir/StepOps.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -22,15 +21,10 @@ static void findPeaks(StageFigures &Of) {
     }
 }
 
-static Timeline runSteps(const Program &P, StepTime Time) {
-  if (Time == StepTime::Unit)
-    return Timeline(P.Schedule, unitTime, MessageTime::AtUse);
-  return Timeline(P.Schedule, StepTimes(P), MessageTime::AtUse);
-}
-
-schedule::Figures::Figures(const Program &P, StepTime Time) : Time(Time) {
+schedule::PipelineFigures::PipelineFigures(const Program &P, StepTime Time)
+    : Time(Time) {
   const Schedule &S = P.Schedule;
-  const Timeline Run = runSteps(P, Time);
+  const Timeline Run = runSteps(P, S, Time);
   for (int64_t Stage = 0; Stage < S.Stages; ++Stage) {
     StageFigures &Of = Stages.emplace_back();
     for (const Timeline::Span &At : Run.spans(Stage))

@@ -6,8 +6,7 @@
 #ifndef FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 #define FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 
-#include "ir/Program.h"
-#include "ir/Timeline.h"
+#include "backends/StepRun.h"
 
 namespace foretrace::schedule {
 
@@ -28,15 +27,9 @@ struct StageFigures {
   int64_t end() const { return Spans.empty() ? 0 : Spans.back().End; }
 };
 
-/// How long steps take.
-enum class StepTime : unsigned char {
-  Unit, ///< a forward step and each half of a backward step one
-  Cost, ///< their ops, in ns
-};
-
 /// Messages take no time, steps that overlap as long as one after the other.
-struct Figures {
-  Figures(const ir::Program &P, StepTime Time);
+struct PipelineFigures {
+  PipelineFigures(const ir::Program &P, StepTime Time);
 
   StepTime Time;
   std::vector<StageFigures> Stages;

@@ -35,7 +35,7 @@ constexpr Style Styles[] = {
 
 class Gantt {
 public:
-  Gantt(const Schedule &S, const Figures &F, llvm::raw_ostream &OS)
+  Gantt(const Schedule &S, const PipelineFigures &F, llvm::raw_ostream &OS)
       : S(S), F(F), OS(OS), Length(std::max<int64_t>(F.Makespan, 1)),
         Width(F.Time == StepTime::Cost
                   ? Preferred
@@ -61,7 +61,7 @@ private:
   static int64_t y(int64_t Stage) { return Top + Stage * (Row + Gap); }
 
   const Schedule &S;
-  const Figures &F;
+  const PipelineFigures &F;
   llvm::raw_ostream &OS;
   const int64_t Length, Width; ///< of all, in time and in pixels
 };
@@ -205,7 +205,7 @@ void Gantt::draw() {
   OS << "</svg>\n";
 }
 
-void schedule::writeSVG(const Schedule &S, const Figures &F,
+void schedule::writeSVG(const Schedule &S, const PipelineFigures &F,
                         llvm::raw_ostream &OS) {
   Gantt(S, F, OS).draw();
 }

@@ -21,7 +21,7 @@ namespace {
 
 class Grid {
 public:
-  Grid(const Schedule &S, const Figures &F);
+  Grid(const Schedule &S, const PipelineFigures &F);
 
   void write(llvm::raw_ostream &OS) const;
 
@@ -35,7 +35,7 @@ private:
   std::string axis() const;
 
   const Schedule &S;
-  const Figures &F;
+  const PipelineFigures &F;
   size_t Width = 2; ///< of a unit of time
 };
 
@@ -58,7 +58,7 @@ std::string Grid::label(int64_t Stage, const Span &Of) const {
   return Out;
 }
 
-Grid::Grid(const Schedule &S, const Figures &F) : S(S), F(F) {
+Grid::Grid(const Schedule &S, const PipelineFigures &F) : S(S), F(F) {
   for (const auto &[Stage, Of] : llvm::enumerate(F.Stages))
     for (const Span &At : Of.Spans) {
       const auto Units = static_cast<size_t>(At.End - At.Start);
@@ -110,7 +110,7 @@ void Grid::write(llvm::raw_ostream &OS) const {
 }
 
 /// The figures in words.
-static void writeSummary(const Schedule &S, const Figures &F,
+static void writeSummary(const Schedule &S, const PipelineFigures &F,
                          llvm::raw_ostream &OS) {
   OS << formatv("span {0}: {1} of work and {2} idle, a bubble of {3:f1} %; "
                 "between its steps a stage idles at most {4}\n",
@@ -132,7 +132,7 @@ static void writeSummary(const Schedule &S, const Figures &F,
     Peaks(" until the gradients of inputs", &StageFigures::PeakUntilInputs);
 }
 
-void schedule::writeGrid(const Schedule &S, const Figures &F,
+void schedule::writeGrid(const Schedule &S, const PipelineFigures &F,
                          llvm::raw_ostream &OS) {
   Grid(S, F).write(OS);
   writeSummary(S, F, OS);

@@ -31,7 +31,7 @@ static void writeStage(const Schedule &S, int64_t Stage, const StageFigures &Of,
   });
 }
 
-void schedule::writeJSON(const Schedule &S, const Figures &F,
+void schedule::writeJSON(const Schedule &S, const PipelineFigures &F,
                          llvm::raw_ostream &OS) {
   llvm::json::OStream J(OS, 2);
   J.object([&] {

@@ -3,7 +3,6 @@
 #include "backends/OptionKinds.h"
 #include "backends/schedule/Lines.h"
 #include "backends/schedule/Writers.h"
-#include "ir/StepOps.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -28,9 +27,6 @@ struct CommsWord : WordOf<MessageWords> {
     return true;
   }
 };
-
-/// Steps that can be written; they take some hundreds of megabytes.
-constexpr int64_t MaxSteps = int64_t(1) << 20;
 
 } // namespace
 
@@ -61,42 +57,22 @@ FactSet schedule::needs(const Options &O) {
   return {Fact::Scheduled};
 }
 
-/// Whether steps have times, and all of them together, too.
-static bool checkTimes(const EmitRequest &Request, DiagnosticEngine &Diags) {
-  const Program &P = Request.Program;
-  const SourceRange Range = Request.Emit.Options.find("time")->Value.Range;
-  if (*P.Spec.Cost.Kind == CostKind::Uncosted) {
-    Diags.report(Range, diag::ScheduleNoTimes);
-    return false;
-  }
-  const bool IsOverflow = timeOfSteps(P).isOverflow();
-  if (IsOverflow)
-    Diags.report(Range, diag::SizeOverflow, "the time of all steps");
-  return !IsOverflow;
-}
-
 bool schedule::check(const EmitRequest &Request, const Options &O,
                      DiagnosticEngine &Diags) {
-  const Schedule &S = Request.Program.Schedule;
-  if (O.Time == StepTime::Cost && !checkTimes(Request, Diags))
-    return false;
-  const Elements Steps = Elements(S.steps()) * 2 * S.Stages;
-  if (!Steps.isOverflow() && Steps.value() <= MaxSteps)
-    return true;
-  Diags.report(Request.Emit.Range, diag::ScheduleTooLarge, S.Stages, S.Chunks,
-               S.MicroBatches, MaxSteps);
-  return false;
+  const NamedAttribute *Time = Request.Emit.Options.find("time");
+  return checkStepRun(Request, O.Time,
+                      Time ? Time->Value.Range : Request.Emit.Range, Diags);
 }
 
 static void write(const Program &P, const Options &Of, llvm::raw_ostream &OS) {
   const Schedule &S = P.Schedule;
   switch (Of.Format) {
   case Form::Grid:
-    return writeGrid(S, Figures(P, Of.Time), OS);
+    return writeGrid(S, PipelineFigures(P, Of.Time), OS);
   case Form::SVG:
-    return writeSVG(S, Figures(P, Of.Time), OS);
+    return writeSVG(S, PipelineFigures(P, Of.Time), OS);
   case Form::JSON:
-    return writeJSON(S, Figures(P, Of.Time), OS);
+    return writeJSON(S, PipelineFigures(P, Of.Time), OS);
   case Form::CSV:
     break;
   }

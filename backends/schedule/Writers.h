@@ -10,10 +10,13 @@
 namespace foretrace::schedule {
 
 /// Stages under each other, a column for each unit of time.
-void writeGrid(const ir::Schedule &S, const Figures &F, llvm::raw_ostream &OS);
+void writeGrid(const ir::Schedule &S, const PipelineFigures &F,
+               llvm::raw_ostream &OS);
 /// The same as a picture.
-void writeSVG(const ir::Schedule &S, const Figures &F, llvm::raw_ostream &OS);
-void writeJSON(const ir::Schedule &S, const Figures &F, llvm::raw_ostream &OS);
+void writeSVG(const ir::Schedule &S, const PipelineFigures &F,
+              llvm::raw_ostream &OS);
+void writeJSON(const ir::Schedule &S, const PipelineFigures &F,
+               llvm::raw_ostream &OS);
 
 } // namespace foretrace::schedule
 

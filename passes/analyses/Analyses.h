@@ -7,7 +7,6 @@
 #define FORETRACE_PASSES_ANALYSES_ANALYSES_H
 
 #include "ir/Measure.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace foretrace {
 
@@ -22,12 +21,17 @@ void countWork(ir::Program &P, ir::Block &Block);
 /// also reads and writes its state.
 ir::Expr touchedBytes(ir::Program &P, const ir::Block &Block, const ir::Op &O);
 
+/// Whether what the optimizer reads, writes and computes is known; reports if
+/// not.
+bool checkOptimizerTraffic(const ir::Program &P, DiagnosticEngine &Diags);
+
 /// Parameters, gradients and the optimizer's state in bytes, and what is kept
 /// of a micro-batch. Parameters are counted.
 void measureMemory(ir::Program &P, ir::Block &Block);
-/// Bytes of the optimizer's state for one parameter: two moments of Adam in
-/// fp32, and the fp32 weight that the parameter is rounded from, if it is.
-int64_t optimizerBytes(const ir::TrainSpec &Train);
+/// Bytes of the optimizer's state for one element of the parameter \p V, or of
+/// its gradient: what ir/Optimizers.def says, and the fp32 weight that the
+/// parameter is rounded from, if it is.
+int64_t optimizerBytes(const ir::TrainSpec &Train, const ir::Value &V);
 
 /// Adds \p Size to what is sent among \p G.
 void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,
@@ -35,8 +39,6 @@ void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,
 /// Bytes sent for a micro-batch, by kind of group.
 void sumMessages(ir::Program &P, ir::Block &Block);
 
-/// How many layers of each block a stage holds, by block, in their order.
-llvm::MapVector<unsigned, int64_t> layersByBlock(const ir::Stage &S);
 /// What is counted of each stage of a kind: it follows from numbers in ways
 /// that no expression says.
 struct StageCounts {
@@ -49,6 +51,8 @@ struct StageCounts {
   int64_t InFlight = 0;
 };
 StageCounts countStage(const ir::Program &P, const ir::Stage &S);
+/// Messages of stage \p Stage to others for a micro-batch, both ways.
+int64_t messagesOf(const ir::Schedule &S, int64_t Stage);
 /// A count, and the key that sizes call it by.
 using StageCount = std::pair<ir::Key, int64_t>;
 /// Those of all kinds of stages of \p P, in order.

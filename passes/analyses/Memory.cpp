@@ -2,69 +2,77 @@
 //
 // What a layer leaves in the memory of one rank.
 
+#include "ir/Liveness.h"
 #include "ir/Parameters.h"
 #include "passes/analyses/Analyses.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// What the op that makes \p V takes it from without copying: parts of a tensor
-/// are views, which keep all of it.
-static ValueId storageOf(const Block &B, ValueId V) {
-  for (const Op &O : B.Ops)
-    if (O.Kind == OpKind::Split && O.Phase == Phase::Forward &&
-        llvm::is_contained(O.Results, V))
-      return O.Operands.front();
-  return V;
+/// Moments of an optimizer whose table says none.
+static int64_t momentBytes(const TrainSpec &Train) {
+  return 2 * bytesPerElement(elementTypeOf(*Train.MomentPrecision));
 }
 
-static bool isKept(const Block &B, ValueId V) {
-  if (B.Values[V].Kind != ValueKind::Input &&
-      B.Values[V].Kind != ValueKind::Activation)
-    return false;
-  bool IsRead = false;
-  for (const Op &O : B.Ops) {
-    if (O.Phase != Phase::Forward && llvm::is_contained(O.Results, V))
-      return false;
-    IsRead |= O.Phase != Phase::Forward && llvm::is_contained(O.Operands, V);
-  }
-  return IsRead;
+/// The copy in fp32; of a precision-aware optimizer what bf16 lacks of it
+/// (Megatron-LM, optimizer_config.py, store_param_remainders).
+static int64_t masterBytes(const TrainSpec &Train) {
+  if (*Train.Precision == PrecisionKind::FP32)
+    return 0;
+  return *Train.Optimizer == OptimizerKind::PrecisionAware &&
+                 *Train.Precision == PrecisionKind::BF16
+             ? 2
+             : 4;
 }
 
-/// Values of the forward pass that backward, or computing again for it, reads;
-/// of one micro-batch. A part of a tensor keeps the whole of it.
-/// Korthikanti et al., arXiv 2205.05198, section 4.
-static Expr keptBytes(Program &P, const Block &B) {
-  llvm::SmallSetVector<unsigned, 16> Storage;
-  for (size_t I = 0; I < B.Values.size(); ++I)
-    if (const ValueId V = B.Values.idAt(I); isKept(B, V))
-      Storage.insert(storageOf(B, V).Index);
-  llvm::SmallVector<ExprId, 16> Kept;
-  for (unsigned Index : Storage)
-    Kept.push_back(bytesOnRank(P, B.Values[B.Values.idAt(Index)]));
-  return sumOf(P, Kept);
+int64_t foretrace::optimizerBytes(const TrainSpec &Train, const Value &V) {
+  struct State {
+    int64_t OfMatrices, OfOthers;
+  };
+  static constexpr State States[] = {
+#define OPTIMIZER(ENUMERATOR, SPELLING, MATRICES, OTHERS, DOC)                 \
+  {MATRICES, OTHERS},
+#include "ir/Optimizers.def"
+  };
+  const State &Of = States[static_cast<size_t>(*Train.Optimizer)];
+  const int64_t Moments = *Train.Optimizer == OptimizerKind::PrecisionAware
+                              ? momentBytes(Train)
+                          : isMatrix(V) ? Of.OfMatrices
+                                        : Of.OfOthers;
+  return Moments + masterBytes(Train);
 }
 
-int64_t foretrace::optimizerBytes(const TrainSpec &Train) {
-  return *Train.Precision == PrecisionKind::FP32 ? 8 : 12;
+/// Megatron-LM's optimizer of mixed precision reads gradients in fp32: those of
+/// less have a copy for each parameter until the next iteration
+/// (Float16OptimizerWithFloat16Params._copy_model_grads_to_main_grads).
+static int64_t updateBytes(const TrainSpec &Train) {
+  return *Train.GradPrecision == PrecisionKind::FP32 ? 0 : 4;
 }
 
-/// Bytes of all parameters on a rank, \p Each for one; if they are shared, each
-/// tensor's by itself, rounded up.
-static Expr stateBytes(Program &P, const Block &B, int64_t Each,
+/// Bytes of all parameters on a rank, \p Each for one of a tensor; if they are
+/// shared, each tensor's by itself, rounded up.
+static Expr stateBytes(Program &P, const Block &B,
+                       llvm::function_ref<int64_t(const Value &)> Each,
                        bool IsShared) {
-  if (!IsShared)
-    return Expr(P.Sizes, B.Totals.Parameters.Id) * Each;
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
+  llvm::MapVector<int64_t, llvm::SmallVector<ExprId, 32>> Elements; // by bytes
   llvm::SmallVector<ExprId, 32> Shares;
-  for (const Value &V : B.Values)
-    if (isStored(V, At))
-      Shares.push_back(ceilDiv(Expr(P.Sizes, V.OnRank.Id) * Each,
+  for (const Value &V : B.Values) {
+    if (!isStored(V, At))
+      continue;
+    const int64_t Bytes = Each(V);
+    if (IsShared)
+      Shares.push_back(ceilDiv(Expr(P.Sizes, V.OnRank.Id) * Bytes,
                                V.Type.indexOf(DimKind::Expert) >= 0
                                    ? sizeOf(P, Axis::Edp)
                                    : sizeOf(P, {Axis::Cp, Axis::Dp})));
+    else
+      Elements[Bytes].push_back(V.OnRank.Id);
+  }
+  for (const auto &[Bytes, Sizes] : Elements)
+    Shares.push_back(sumOf(P, Sizes) * Bytes);
   return sumOf(P, Shares);
 }
 
@@ -73,10 +81,22 @@ static Expr stateBytes(Program &P, const Block &B, int64_t Each,
 void foretrace::measureMemory(Program &P, Block &B) {
   const TrainSpec &Train = P.Spec.Train;
   const int64_t Zero = *P.Spec.Parallel.Zero;
-  B.Totals.Weights = stateBytes(P, B, bytesPerElement(*Train.Precision), false);
-  B.Totals.Gradients =
-      stateBytes(P, B, bytesPerElement(*Train.GradPrecision), Zero == 2);
-  B.Totals.Optimizer =
-      stateBytes(P, B, optimizerBytes(Train), Zero == 1 || Zero == 2);
-  B.Totals.Kept = keptBytes(P, B);
+  const bool IsStateShared = Zero == 1 || Zero == 2;
+  auto Always = [](int64_t Bytes) {
+    return [=](const Value &) { return Bytes; };
+  };
+  B.Totals.Weights =
+      stateBytes(P, B, Always(bytesPerElement(*Train.Precision)), false);
+  B.Totals.Gradients = stateBytes(
+      P, B, Always(bytesPerElement(*Train.GradPrecision)), Zero == 2);
+  if (*Train.OffloadOptimizer) {
+    B.Totals.Optimizer = B.Totals.Update = numberOf(P, 0);
+  } else {
+    B.Totals.Optimizer = stateBytes(
+        P, B, [&](const Value &V) { return optimizerBytes(Train, V); },
+        IsStateShared);
+    B.Totals.Update =
+        stateBytes(P, B, Always(updateBytes(Train)), IsStateShared);
+  }
+  B.Totals.Kept = Liveness(P, B).kept();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/analyses/Metrics.h"
-#include "ir/Measure.h"
+#include "ir/Bubble.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -62,10 +62,7 @@ std::vector<ExprId> foretrace::metricsOf(Program &P) {
     return Expr(P.Sizes,
                 *P.Sizes.find({KeyId::StageInFlight, Key::NoBlock, Kind}));
   }));
-  const Expr Waits = bubbleOf(P);
-  const Expr Works =
-      exprOf(P, P.Spec.Parallel.Ga) * exprOf(P, P.Spec.Parallel.Vpp) * 3;
-  Metrics.push_back(floorDiv(Waits * 1000000, Waits + Works));
+  Metrics.push_back(bubbleShareOf(P));
   auto MostSent = [&](auto IsMeant) {
     Metrics.push_back(
         mostOf(P, [&](const Stage &S) { return sentBy(P, S, IsMeant); }));

@@ -22,11 +22,6 @@ llvm::ArrayRef<Metric> allMetrics();
 /// a group that says nothing.
 std::vector<ir::ExprId> metricsOf(ir::Program &P);
 
-/// How long a stage waits in an iteration, if every stage takes one step for a
-/// micro-batch forward through a chunk, and two backward; one for each half
-/// where a schedule parts them.
-ir::Expr bubbleOf(ir::Program &P);
-
 } // namespace foretrace
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "ir/Boundary.h"
 #include "ir/InFlight.h"
+#include "ir/LayerCounts.h"
 #include "ir/SpecKeys.h"
 #include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,15 +16,10 @@ using namespace foretrace::ir;
 
 namespace {
 
-using LayerCounts = llvm::MapVector<unsigned, int64_t>;
-
 class StageSummer {
 public:
   StageSummer(Program &P, Stage &S)
-      : P(P), S(S), MicroBatches(exprOf(P, P.Spec.Parallel.Ga)) {
-    if (P.Schedule.Placement == PlacementKind::Bidirectional)
-      MicroBatches = MicroBatches / numberOf(P, 2); // each way
-  }
+      : P(P), S(S), MicroBatches(microBatchesOfChunk(P)) {}
 
   void run();
 
@@ -35,24 +31,10 @@ private:
 
   Program &P;
   Stage &S;
-  Expr MicroBatches; ///< that go through each chunk
+  const Expr MicroBatches; ///< that go through each chunk
 };
 
 } // namespace
-
-static void addLayers(const LayerSequence &Layers, int64_t Times,
-                      LayerCounts &To) {
-  for (const LayerGroup &G : Layers)
-    for (const BlockRun &R : G.Runs)
-      To[R.Block.Index] += Times * G.Periods * R.Count;
-}
-
-LayerCounts foretrace::layersByBlock(const Stage &S) {
-  LayerCounts Layers;
-  for (const ChunkRun &C : S.Chunks)
-    addLayers(C.Layers, C.Count, Layers);
-  return Layers;
-}
 
 Expr foretrace::ofStage(Program &P, const Stage &S, KeyId Id, unsigned Block,
                         int64_t Value) {
@@ -83,7 +65,7 @@ static LayerCounts keptLayers(const Stage &S, const InFlight &Most) {
 
 /// Activations go to the next part of the model, their gradients to the one
 /// before.
-static int64_t messagesOf(const Schedule &S, int64_t Stage) {
+int64_t foretrace::messagesOf(const Schedule &S, int64_t Stage) {
   int64_t Sent = 0;
   for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk)
     for (const bool IsNext : {true, false})
@@ -127,7 +109,7 @@ void StageSummer::addBoundaries(int64_t Sent) {
 
 void StageSummer::run() {
   using Terms = llvm::SmallVector<ExprId, 4>; // by block
-  Terms Parameters, Weights, Gradients, Optimizer, Activations, Work;
+  Terms Parameters, Weights, Gradients, Optimizer, Update, Activations, Work;
   S.Totals.Messages.clear();
   const StageCounts Counts = countStage(P, S);
   for (const auto &[Index, Count] : Counts.Layers) {
@@ -140,6 +122,7 @@ void StageSummer::run() {
     Add(Weights, Layers, Of.Weights);
     Add(Gradients, Layers, Of.Gradients);
     Add(Optimizer, Layers, Of.Optimizer);
+    Add(Update, Layers, Of.Update);
     Add(Work, Layers * MicroBatches, Of.Work);
     for (const GroupBytes &G : Of.Messages)
       addMessages(S.Totals.Messages, G.Of,
@@ -161,6 +144,7 @@ void StageSummer::run() {
   S.Totals.Weights = OfWeights;
   S.Totals.Gradients = OfGradients;
   S.Totals.Optimizer = OfOptimizer;
+  S.Totals.Update = sumOf(P, Update);
   S.Totals.Activations = OfActivations;
   S.Totals.Memory =
       sumOf(P, {OfWeights, OfGradients, OfOptimizer, OfActivations});

@@ -72,6 +72,8 @@ def one(foretrace, folder, seed):
         first, last = kind["stages"]
         all_sums = [stage_sums(job, stage) for stage in range(first, last + 1)]
         sums, messages = max(all_sums, key=lambda s: s[0]["activations"])
+        if any(others != messages for _, others in all_sums):
+            return f"seed {seed}: stages {first}-{last} send {all_sums}\n{text}"
         said = {name: kind[name if name in ("parameters", "flops")
                            else name + "_bytes"]
                 for name in STATE + ("activations", "memory", "flops")}

@@ -16,7 +16,7 @@ import sys
 FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*"[^"]*",\s*'
                    r'((?:"[^"]*"\s*)+)\)', re.M)
 ENUM = re.compile(r'^([A-Z_]+)\((\w+), "([\w.]+)"\)', re.M)
-SCHEDULE = re.compile(r'^SCHEDULE\((\w+), "(\w+)"', re.M)
+ROW = re.compile(r'^(SCHEDULE|OPTIMIZER)\((\w+), "(\w+)"', re.M)
 DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
                      r"\s*(?:int64_t\()?(?:(\w+)::)?(\w+)\)*;")
 DERIVED = re.compile(r"(?:(\w+)\.derive|define\((?:\w+\.)*(\w+),)")
@@ -61,10 +61,11 @@ def tables(root):
     spec = (root / "ir/Spec.def").read_text(encoding="utf-8")
     code = (root / "frontend/Defaults.cpp").read_text(encoding="utf-8")
     spellings = {}
-    schedules = (root / "ir/Schedules.def").read_text(encoding="utf-8")
-    spec = spec.replace('#include "ir/Schedules.def"\n', "".join(
-        f'SCHEDULE_KIND({row[0]}, "{row[1]}")\n'
-        for row in SCHEDULE.findall(schedules)))
+    for table in ("ir/Optimizers.def", "ir/Schedules.def"):
+        rows = ROW.findall((root / table).read_text(encoding="utf-8"))
+        spec = spec.replace(f'#include "{table}"\n', "".join(
+            f'{kind}_KIND({enumerator}, "{spelling}")\n'
+            for kind, enumerator, spelling in rows))
     for kind, enumerator, spelling in ENUM.findall(spec):
         spellings.setdefault(kind, {})[enumerator] = (
             f'"{spelling}"' if "." in spelling else spelling)

@@ -91,6 +91,13 @@ std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
   return compileSweep(Files, Path, withLibrary(Options), Request, Diags);
 }
 
+std::optional<ir::EmitSpec>
+Compiler::readEmit(llvm::StringRef Backend,
+                   llvm::ArrayRef<std::string> Options,
+                   DiagnosticEngine &Diags) {
+  return compileEmit(Files, Backend, Options, Diags);
+}
+
 std::optional<ir::ClusterSpec> Compiler::readCluster(llvm::StringRef Path,
                                                      FrontendOptions Options,
                                                      DiagnosticEngine &Diags) {

@@ -59,6 +59,11 @@ public:
                                              FrontendOptions Options,
                                              DiagnosticEngine &Diags);
 
+  /// The block of \p Backend with these options; see compileEmit.
+  std::optional<ir::EmitSpec> readEmit(llvm::StringRef Backend,
+                                       llvm::ArrayRef<std::string> Options,
+                                       DiagnosticEngine &Diags);
+
   /// What the sweep of the job at \p Path goes through; see compileSweep.
   std::optional<SweepSpec> readSweep(llvm::StringRef Path,
                                      const FrontendOptions &Options,

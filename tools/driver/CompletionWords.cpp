@@ -28,6 +28,12 @@ std::vector<CompletionWords> completionWords() {
   for (const auto &Row : EmitOptions)
     All.push_back({Row.Command, Row.Option,
                    findBackend(Row.Backend)->findOption(Row.Of)->Words()});
+  // An answer of the same name has all of a backend's.
+  for (const Backend &B : allBackends())
+    if (B.HasFigures)
+      for (const EmitOption &O : B.Options())
+        if (!O.Words().empty())
+          All.push_back({B.Name, O.Name, O.Words()});
   const std::vector<StringRef> Passes = names(allPasses());
   All.push_back({"compile", "emit", names(allBackends())});
   All.push_back({"compile", "print-after", Passes});

@@ -7,14 +7,14 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
-std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
+std::vector<ir::EmitSpec> selectEmits(ArrayRef<ir::EmitSpec> Emits,
                                       ArrayRef<std::string> Names) {
   if (Names.empty())
-    return Job.Emits;
+    return Emits;
   std::vector<ir::EmitSpec> Selected;
   for (const std::string &Name : Names) {
     const size_t Before = Selected.size();
-    copy_if(Job.Emits, std::back_inserter(Selected),
+    copy_if(Emits, std::back_inserter(Selected),
             [&](const ir::EmitSpec &E) { return E.Backend == Name; });
     if (Selected.size() == Before)
       Selected.push_back(ir::EmitSpec::plain(Name));
@@ -42,10 +42,12 @@ bool takesFile(const ir::EmitSpec &Emit) {
   return !B || B->findOption("file"); // of one that is none an error tells
 }
 
-bool areOfModel(ArrayRef<StringRef> Backends) {
-  return !Backends.empty() && all_of(Backends, [](StringRef Name) {
-    const Backend *B = findBackend(Name);
-    return B && B->IsOfModel;
+bool areOfModel(ArrayRef<ir::EmitSpec> Emits) {
+  return !Emits.empty() && all_of(Emits, [](const ir::EmitSpec &E) {
+    const Backend *B = findBackend(E.Backend);
+    DiagnosticEngine Unheard;
+    return B && B->IsOfModel &&
+           !B->Read(E, Unheard)->needs().contains(ir::Fact::Totalled);
   });
 }
 

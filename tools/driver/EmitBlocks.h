@@ -9,9 +9,9 @@
 
 namespace foretrace::driver {
 
-/// The blocks of \p Job for the backends \p Names, or all if it is empty. A
+/// Those of \p Emits for the backends \p Names, or all if it is empty. A
 /// backend that no block names gets one without options.
-std::vector<ir::EmitSpec> selectEmits(const ir::Spec &Job,
+std::vector<ir::EmitSpec> selectEmits(llvm::ArrayRef<ir::EmitSpec> Emits,
                                       llvm::ArrayRef<std::string> Names);
 
 /// The backend of \p Emit; null, and reported, if there is none.
@@ -22,8 +22,8 @@ void checkBlocks(llvm::ArrayRef<ir::EmitSpec> Emits, DiagnosticEngine &Diags);
 /// Whether the backend of \p Emit writes a single file, and takes its name.
 bool takesFile(const ir::EmitSpec &Emit);
 
-/// Whether there are \p Backends, and all of them speak of the model alone.
-bool areOfModel(llvm::ArrayRef<llvm::StringRef> Backends);
+/// Whether there are \p Emits, and all of them speak of the model alone.
+bool areOfModel(llvm::ArrayRef<ir::EmitSpec> Emits);
 
 } // namespace foretrace::driver
 

@@ -110,12 +110,22 @@ bool Emitter::hasRoom(const EmitRequest &Request, const Backend &Format) {
 }
 
 void Emitter::write(const ir::Program &P, const Backend &Format,
-                    const Emission &Block, const ir::EmitSpec &Emit) {
+                    const Emission &Block, const ir::EmitSpec &Emit,
+                    const CompiledJob *Job) {
   const unsigned ErrorsBefore = Diags.errorCount();
   if (Options.Inspect)
     Options.Inspect(P);
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
-  const EmitRequest Request{P, Emit, Options.Stem, Where};
+  auto Vary = [&](function_ref<void(ir::Spec &)> Change) {
+    ir::Spec Changed = *Job->spec();
+    Change(Changed);
+    const std::unique_ptr<CompiledJob> Varied = Job->vary(std::move(Changed));
+    const ir::Program *Result = Varied->program(P.Facts);
+    return Result ? std::optional(*Result) : std::nullopt;
+  };
+  EmitRequest Request{P, Emit, Options.Stem, Where};
+  if (Job)
+    Request.Vary = Vary;
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore ||
       !hasRoom(Request, Format))
     return;
@@ -167,7 +177,7 @@ void Emitter::emitBlock(CompiledJob &Job, const ir::EmitSpec &Emit) {
   else if ((Apart = establishAllowed(Job, Needs, Emit)))
     P = &*Apart;
   if (P && Diags.errorCount() == ErrorsBefore)
-    write(*P, *Format, *Block, Emit);
+    write(*P, *Format, *Block, Emit, &Job);
 }
 
 void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
@@ -179,7 +189,7 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
     return;
   assert(P.Facts.contains(Block->needs()) && "it takes the program as it is");
   if (ir::verify(P, Diags))
-    write(P, *Format, *Block, Emit);
+    write(P, *Format, *Block, Emit, nullptr);
 }
 
 void Emitter::commit() {

@@ -59,7 +59,7 @@ private:
                                               ir::FactSet Needs,
                                               const ir::EmitSpec &Emit);
   void write(const ir::Program &P, const Backend &Format, const Emission &Block,
-             const ir::EmitSpec &Emit);
+             const ir::EmitSpec &Emit, const CompiledJob *Job);
   bool hasRoom(const EmitRequest &Request, const Backend &Format);
   void showCommand(const Emission &Block, const EmitRequest &Request,
                    size_t FirstFile) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Explain.h"
+#include "backends/Backends.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -14,60 +15,89 @@ bool Query::isEmpty() const {
 namespace {
 
 // Which of what a backend writes is meant, as bits.
-enum : unsigned { Rank = 1, Row = 2, Node = 4, Stage = 8 };
+enum : unsigned { Rank = 1, Row = 2, Node = 4, Stage = 8, Cell = 16 };
 
 struct Choice {
   unsigned Bit;
   StringLiteral Name;
-  std::optional<int64_t> Query::*Given;
+  bool (*IsGiven)(const Query &);
 };
 constexpr Choice Choices[] = {
-    {Rank, "--rank", &Query::Rank},
-    {Row, "--row", &Query::Row},
-    {Node, "--node", &Query::Node},
-    {Stage, "--stage", &Query::Stage},
+    {Rank, "--rank", [](const Query &Q) { return Q.Rank.has_value(); }},
+    {Row, "--row", [](const Query &Q) { return Q.Row.has_value(); }},
+    {Node, "--node", [](const Query &Q) { return Q.Node.has_value(); }},
+    {Stage, "--stage", [](const Query &Q) { return Q.Stage.has_value(); }},
+    {Cell, "--figure", [](const Query &Q) { return Q.Cell.has_value(); }},
 };
 
-/// Writers of what is explained.
+/// How what a backend writes is explained.
 struct Written {
-  StringLiteral Backend;
   unsigned Needed, Possible; ///< choices
   Expected<Subjects> (*Explain)(const ir::Program &, const Query &);
 };
 
+struct Writer {
+  StringLiteral Backend;
+  Written As;
+};
+
 } // namespace
 
-static constexpr Written Writers[] = {
-    {"simai", Row, Stage,
-     [](const ir::Program &P, const Query &Q) {
-       return explainSimaiRow(P, *Q.Row, Q.Stage);
-     }},
-    {"plan", Row, 0,
-     [](const ir::Program &P, const Query &Q) {
-       return explainPlanRow(P, *Q.Row);
-     }},
-    {"params", Row, 0,
-     [](const ir::Program &P, const Query &Q) {
-       return explainParamsRow(P, *Q.Row);
-     }},
-    {"megatron", Rank | Row, 0,
-     [](const ir::Program &P, const Query &Q) {
-       return explainMegatronRow(P, *Q.Rank, *Q.Row);
-     }},
-    {"chakra", Rank | Node, 0,
-     [](const ir::Program &P, const Query &Q) {
-       return explainChakraNode(P, *Q.Rank, *Q.Node);
-     }},
-    {"goal", Rank | Node, 0,
-     [](const ir::Program &P, const Query &Q) {
-       return explainGoalTask(P, *Q.Rank, *Q.Node);
-     }},
+static constexpr Writer Writers[] = {
+    {"simai",
+     {Row, Stage,
+      [](const ir::Program &P, const Query &Q) {
+        return explainSimaiRow(P, *Q.Row, Q.Stage);
+      }}},
+    {"plan",
+     {Row, 0,
+      [](const ir::Program &P, const Query &Q) {
+        return explainPlanRow(P, *Q.Row);
+      }}},
+    {"megatron",
+     {Rank | Row, 0,
+      [](const ir::Program &P, const Query &Q) {
+        return explainMegatronRow(P, *Q.Rank, *Q.Row);
+      }}},
+    {"chakra",
+     {Rank | Node, 0,
+      [](const ir::Program &P, const Query &Q) {
+        return explainChakraNode(P, *Q.Rank, *Q.Node);
+      }}},
+    {"goal",
+     {Rank | Node, 0,
+      [](const ir::Program &P, const Query &Q) {
+        return explainGoalTask(P, *Q.Rank, *Q.Node);
+      }}},
 };
+
+/// Of all backends that write figures.
+static constexpr Written OfFigures = {
+    Cell, 0, [](const ir::Program &P, const Query &Q) {
+      return explainFigure(P, Q.Backend, *Q.Cell);
+    }};
+
+static const Written *findWritten(StringRef Backend) {
+  for (const Writer &W : Writers)
+    if (W.Backend == Backend)
+      return &W.As;
+  const auto *Known = findBackend(Backend);
+  return Known && Known->HasFigures ? &OfFigures : nullptr;
+}
+
+/// Those whose output is explained, for a message.
+static std::string explainedBackends() {
+  std::vector<std::string> Known;
+  for (const auto &B : allBackends())
+    if (findWritten(B.Name))
+      Known.push_back(("`" + B.Name + "`").str());
+  return join(Known, ", ");
+}
 
 static unsigned choicesOf(const Query &Q) {
   unsigned Bits = 0;
   for (const Choice &C : Choices)
-    if (Q.*C.Given)
+    if (C.IsGiven(Q))
       Bits |= C.Bit;
   return Bits;
 }
@@ -83,20 +113,17 @@ static std::string list(unsigned Bits) {
 
 static Expected<Subjects> explainWritten(const ir::Program &P,
                                          const Query &Asked) {
-  std::vector<std::string> Known;
-  for (const Written &W : Writers) {
-    Known.push_back(("`" + W.Backend + "`").str());
-    if (W.Backend != Asked.Backend)
-      continue;
-    const unsigned Given = choicesOf(Asked);
-    if ((Given & W.Needed) == W.Needed && !(Given & ~(W.Needed | W.Possible)))
-      return W.Explain(P, Asked);
-    return createStringError(
-        "explain: `--emit " + W.Backend + "` needs " + list(W.Needed) +
-        (W.Possible ? ", and may have " + list(W.Possible) : ""));
-  }
-  return createStringError("--emit: `" + Asked.Backend +
-                           "` is not explained; " + join(Known, ", ") + " are");
+  const Written *W = findWritten(Asked.Backend);
+  if (!W)
+    return createStringError("--emit: `" + Asked.Backend +
+                             "` is not explained; " + explainedBackends() +
+                             " are");
+  const unsigned Given = choicesOf(Asked);
+  if ((Given & W->Needed) == W->Needed && !(Given & ~(W->Needed | W->Possible)))
+    return W->Explain(P, Asked);
+  return createStringError(
+      "explain: `--emit " + Asked.Backend + "` needs " + list(W->Needed) +
+      (W->Possible ? ", and may have " + list(W->Possible) : ""));
 }
 
 Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
@@ -108,8 +135,9 @@ Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
                              "--messages, --work and --emit");
   if (!Asked.Backend.empty())
     return explainWritten(P, Asked);
-  if (Asked.Row || Asked.Node || Asked.Rank)
-    return createStringError("explain: --row, --node and --rank are of --emit");
+  if (Asked.Row || Asked.Node || Asked.Rank || Asked.Cell)
+    return createStringError(
+        "explain: --row, --node, --rank and --figure are of --emit");
   if (Asked.Memory)
     return explainMemory(P, Asked.Stage);
   if (Asked.Messages)

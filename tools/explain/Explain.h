@@ -17,9 +17,10 @@ using Subjects = std::vector<Subject>;
 struct Query {
   std::string Op, Parameter; ///< names
   bool Memory = false, Messages = false, Work = false;
-  std::string Backend;              ///< whose row, or node
+  std::string Backend;              ///< whose row, node or figure
   std::optional<int64_t> Row, Node; ///< of what it writes
   std::optional<int64_t> Stage, Rank;
+  std::optional<std::string> Cell; ///< `model_flops`, `stages/0/forward`
 
   /// Whether nothing is.
   bool isEmpty() const;
@@ -57,8 +58,12 @@ llvm::Expected<Subjects> explainChakraNode(const ir::Program &P, int64_t Rank,
 /// sends. The row after the last is how even the stages are.
 llvm::Expected<Subjects> explainPlanRow(const ir::Program &P, int64_t Row);
 
-/// Row \p Row, from 1, of what `emit params` writes.
-llvm::Expected<Subjects> explainParamsRow(const ir::Program &P, int64_t Row);
+/// The figure that the first `emit` block of \p Backend, which writes figures,
+/// calls \p Asked: the key of one, or `TABLE/ROW/COLUMN`, where a row is what
+/// its first cell says, or a number from 0.
+llvm::Expected<Subjects> explainFigure(const ir::Program &P,
+                                       llvm::StringRef Backend,
+                                       llvm::StringRef Asked);
 
 /// Task \p Node of \p Rank in the GOAL schedule, as the first `emit goal` says
 /// it: the message that its operations move, or what it computes.

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_EXPLAIN_FIGURE_H
 #define FORETRACE_TOOLS_EXPLAIN_FIGURE_H
 
+#include "ir/Operands.h"
 #include "ir/Program.h"
 #include <vector>
 
@@ -20,9 +21,7 @@ struct Derivation {
   std::string Note = {};         ///< what there is to say besides
 };
 
-/// Why a key has its value.
-enum class Reason : unsigned char { Stated, Default, Derived, Counted };
-llvm::StringRef getName(Reason R);
+using ir::Reason;
 
 /// A key of an expression.
 struct Operand {
@@ -83,7 +82,7 @@ public:
 
 private:
   Figure make(std::string What, ir::ExprId Of, llvm::StringRef Unit) const;
-  Operand operandOf(ir::ExprId Leaf) const;
+  Operand operandOf(ir::KeyOperand Key) const;
 
   const ir::Program &P;
 };

@@ -36,6 +36,8 @@ struct Options::Table {
   Option<std::string> Backend = {At, "emit", "backend",
                                  "What this backend writes"};
   Option<int64_t> Row = {At, "row", "n", "A row of it, from 1"};
+  Option<std::string> Cell = {At, "figure", "figure",
+                              "A figure of it: KEY or TABLE/ROW/COLUMN"};
   Option<int64_t> Node = {At, "node", "n", "A node of it"};
   Option<int64_t> Rank = {At, "rank", "n", "Whose trace it is"};
   Option<int64_t> Stage = {At, "stage", "n", "Only of this stage, from 0"};
@@ -56,6 +58,7 @@ Query Options::asked() const {
   Asked.Work = G.Work;
   Asked.Backend = G.Backend;
   Asked.Row = G.Row.given();
+  Asked.Cell = G.Cell.given();
   Asked.Node = G.Node.given();
   Asked.Stage = G.Stage.given();
   Asked.Rank = G.Rank.given();

@@ -15,18 +15,25 @@ namespace foretrace {
 #include "tools/foretrace/Commands.def"
 
 cl::SubCommandGroup &jobCommands() {
-  static cl::SubCommandGroup Group = {&compileCommand(), &planCommand(),
-                                      &sweepCommand(),   &explainCommand(),
-                                      &checkCommand(),   &calibrateCommand(),
-                                      &groupsCommand()};
+  static cl::SubCommandGroup Group = {
+#define SUBCOMMAND(...)
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
+#include "tools/foretrace/Commands.def"
+      &compileCommand(), &planCommand(),      &sweepCommand(),
+      &explainCommand(), &checkCommand(),     &calibrateCommand(),
+      &groupsCommand()};
   return Group;
 }
 
 cl::SubCommandGroup &diagnosingCommands() {
   static cl::SubCommandGroup Group = {
+#define SUBCOMMAND(...)
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
+#include "tools/foretrace/Commands.def"
       &compileCommand(), &planCommand(),      &sweepCommand(),
       &checkCommand(),   &calibrateCommand(), &groupsCommand(),
-      &convertCommand(), &optCommand(),       &explainCommand()};
+      &convertCommand(), &optCommand(),       &explainCommand(),
+      &diffCommand()};
   return Group;
 }
 

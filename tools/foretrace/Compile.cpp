@@ -35,13 +35,10 @@ static cl::opt<bool> ToStdout("stdout", cl::desc("The same as -o -"),
                               cl::cat(outputCategory()),
                               cl::sub(compileCommand()));
 
-/// Whether all that is emitted, of blocks for these backends, is of the model
-/// alone.
-static bool isOfModelAlone(ArrayRef<StringRef> Blocks) {
-  if (EmitNames.empty())
-    return driver::areOfModel(Blocks);
-  return driver::areOfModel(
-      std::vector<StringRef>(EmitNames.begin(), EmitNames.end()));
+/// Those of the job's blocks that are meant.
+static std::vector<ir::EmitSpec> selectEmits(ArrayRef<ir::EmitSpec> Emits) {
+  return driver::selectEmits(
+      Emits, std::vector<std::string>(EmitNames.begin(), EmitNames.end()));
 }
 
 /// Emits the blocks that are meant; everything wrong is in the diagnostics.
@@ -49,9 +46,7 @@ static void emitJob(CompiledJob &Job, const SourceFiles &Sources) {
   DiagnosticEngine &Diags = Job.engine();
   const driver::Destination To =
       driver::destinationOf(ToStdout ? "-" : OutputPath.getValue());
-  std::vector<ir::EmitSpec> Emits = driver::selectEmits(
-      *Job.spec(),
-      std::vector<std::string>(EmitNames.begin(), EmitNames.end()));
+  std::vector<ir::EmitSpec> Emits = selectEmits(Job.spec()->Emits);
   if (Emits.empty())
     Diags.report({}, diag::NothingToEmit);
   if (Emits.size() > 1 && !To.File.empty()) {
@@ -96,7 +91,9 @@ ExitCode runCompile() {
   if (!hasFolder(OutputPath, Diags))
     return showMessages(Diags, Session.sources());
   FrontendOptions Options = frontendOptions();
-  Options.IsOfModel = isOfModelAlone;
+  Options.IsOfModel = [](ArrayRef<ir::EmitSpec> Emits) {
+    return driver::areOfModel(selectEmits(Emits));
+  };
   CompiledJob &Job = Session.read(jobPath(), Options, Diags);
   if (Job.spec())
     emitJob(Job, Session.sources());

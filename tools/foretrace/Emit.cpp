@@ -29,9 +29,13 @@ static cl::opt<unsigned>
             cl::cat(outputCategory()), cl::sub(compileCommand()),
             cl::sub(convertCommand()));
 
-static cl::SubCommandGroup Writing = {&compileCommand(),   &planCommand(),
-                                      &sweepCommand(),     &convertCommand(),
-                                      &calibrateCommand(), &optCommand()};
+static cl::SubCommandGroup Writing = {
+#define SUBCOMMAND(...)
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
+#include "tools/foretrace/Commands.def"
+    &compileCommand(), &planCommand(),      &sweepCommand(),
+    &convertCommand(), &calibrateCommand(), &optCommand(),
+    &diffCommand()};
 
 static cl::opt<bool>
     Sync("sync",

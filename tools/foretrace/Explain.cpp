@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace explain`: a number of a job back to its source, or a diagnostic.
+#include "tools/driver/EmitBlocks.h"
 #include "tools/explain/DiagnosticPage.h"
 #include "tools/explain/Options.h"
 #include "tools/foretrace/JobOptions.h"
@@ -23,7 +24,12 @@ ExitCode runExplain() {
     return E ? usageError(toString(std::move(E))) : ExitSuccess;
   }
   Compiler Session;
-  CompiledJob &Job = Session.read(jobPath(), frontendOptions(), makeEngine());
+  FrontendOptions Reading = frontendOptions();
+  Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec> Emits) {
+    return !Asked.Backend.empty() &&
+           driver::areOfModel(driver::selectEmits(Emits, Asked.Backend));
+  };
+  CompiledJob &Job = Session.read(jobPath(), Reading, makeEngine());
   if (const ir::Program *P = Job.program()) {
     Expected<explain::Subjects> Found = explain::explain(*P, Asked);
     if (!Found)

@@ -13,12 +13,12 @@ static cl::list<std::string>
     Overrides("D", cl::Prefix, cl::value_desc("name=value"),
               cl::desc("Give a `param`, or a key written section.key, a value"),
               cl::cat(jobCategory()), cl::sub(jobCommands()),
-              cl::sub(convertCommand()));
+              cl::sub(convertCommand()), cl::sub(diffCommand()));
 
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
                 cl::desc("Look for imports here too"), cl::cat(jobCategory()),
-                cl::sub(jobCommands()), cl::sub(convertCommand()));
+                cl::sub(jobCommands()), cl::sub(convertCommand()), cl::sub(diffCommand()));
 
 static cl::list<std::string>
     Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,

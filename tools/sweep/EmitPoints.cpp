@@ -123,7 +123,7 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
                       const EmitPointsOptions &Options, StringRef Stem,
                       StringRef Folder) {
   const std::vector<ir::EmitSpec> Emits =
-      driver::selectEmits(*Job.spec(), Options.Backends);
+      driver::selectEmits(Job.spec()->Emits, Options.Backends);
   driver::EmitterOptions To;
   To.To.Folder = Folder.str();
   To.Stem = Stem.str();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Plot.h"
+#include "backends/PageTemplate.h"
 #include "tools/sweep/PlotData.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -8,44 +9,10 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-/// A part of the page, under tools/sweep/plot.
-struct PageFile {
-  StringLiteral Name, Text;
-};
+/// Under tools/sweep/plot; the first is the page.
 static constexpr PageFile PageFiles[] = {
 #include "tools/sweep/PageFiles.inc"
 };
-
-static StringRef textOf(StringRef Name) {
-  for (const PageFile &F : PageFiles)
-    if (F.Name == Name)
-      return F.Text;
-  llvm_unreachable("the page names a part that is not there");
-}
-
-namespace {
-
-/// JSON within a page: `<` stands only in texts, where it must not end the
-/// script.
-class ScriptData final : public raw_ostream {
-public:
-  explicit ScriptData(raw_ostream &OS) : OS(OS) {}
-  ~ScriptData() override { flush(); }
-
-private:
-  void write_impl(const char *Data, size_t Size) override {
-    for (const char C : StringRef(Data, Size))
-      if (C == '<')
-        OS << "\\u003c";
-      else
-        OS << C;
-  }
-  uint64_t current_pos() const override { return OS.tell(); }
-
-  raw_ostream &OS;
-};
-
-} // namespace
 
 Expected<PlotColumns> PlotColumns::read(StringRef Text) {
   PlotColumns Of;
@@ -88,21 +55,8 @@ Expected<Plot> Plot::open(StringRef Path, PlotColumns Of) {
 }
 
 Error Plot::write(raw_ostream &OS) {
-  StringRef Rest = textOf("page.html");
-  while (!Rest.empty()) {
-    const auto [Before, From] = Rest.split("{{");
-    const auto [Part, After] = From.split("}}");
-    OS << Before;
-    if (Part == "data") {
-      ScriptData Out(OS);
-      if (Error E = Data->write(Out))
-        return E;
-    } else if (!Part.empty()) {
-      OS << textOf(Part);
-    }
-    Rest = After;
-  }
-  return Error::success();
+  return foretrace::writePage(
+      PageFiles, OS, [&](raw_ostream &Out) { return Data->write(Out); });
 }
 
 Error writePage(Plot &Of, const OutputOptions &Options, InputFiles Inputs) {

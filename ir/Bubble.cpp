@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The bubble of a pipeline in closed form. The schedules of ir/Schedules.def
-// and their sources: Narayanan et al., arXiv 2104.04473, section 2.2; Qi et
-// al., arXiv 2401.10241 and 2405.15362, with steps that take as long as each
-// other; DeepSeek-V3, arXiv 2412.19437, table 2. What they leave out, too few
-// micro-batches to fill the pipeline, follows from the order of steps.
-// test/properties/bubble.test holds all of it against a run of the schedules.
-#include "ir/Measure.h"
+#include "ir/Bubble.h"
 #include "ir/Timeline.h"
-#include "passes/analyses/Metrics.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -27,7 +19,7 @@ static Expr bubbleOfRun(Program &P) {
   return numberOf(P, Run.length() - Work);
 }
 
-Expr foretrace::bubbleOf(Program &P) {
+Expr foretrace::ir::bubbleOf(Program &P) {
   const ParallelSpec &Par = P.Spec.Parallel;
   const Expr Pp = exprOf(P, Par.Pp), Ga = exprOf(P, Par.Ga), Before = Pp + -1,
              OtherChunks = exprOf(P, Par.Vpp) + -1;
@@ -57,4 +49,13 @@ Expr foretrace::bubbleOf(Program &P) {
     return bubbleOfRun(P);
   }
   llvm_unreachable("every schedule is handled");
+}
+
+Expr foretrace::ir::stepsOf(Program &P) {
+  return exprOf(P, P.Spec.Parallel.Ga) * exprOf(P, P.Spec.Parallel.Vpp) * 3;
+}
+
+Expr foretrace::ir::bubbleShareOf(Program &P) {
+  const Expr Waits = bubbleOf(P);
+  return floorDiv(Waits * 1000000, Waits + stepsOf(P));
 }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a job amounts to, in numbers: numbers and tables, which each report
+// fills and one writer for each format shows.
+#ifndef FORETRACE_BACKENDS_FIGURES_H
+#define FORETRACE_BACKENDS_FIGURES_H
+
+#include "backends/Backend.h"
+#include "backends/OptionKinds.h"
+#include "ir/Expr.h"
+#include <variant>
+
+namespace foretrace {
+
+/// What a number counts.
+enum class FigureUnit : unsigned char {
+  Text,      ///< words, none
+  Count,     ///< things
+  Bytes,     ///< read as MiB
+  Flops,     ///< read as GFLOP
+  Millionths ///< of a whole, read as a percentage
+};
+
+/// For programs: `bytes`.
+llvm::StringRef getName(FigureUnit U);
+
+/// A number or words.
+struct Figure {
+  /// All ranks together may do more than 2^63 FLOPs.
+  std::variant<__int128, std::string> Value;
+  /// Of Figures::Sizes, what it follows from; none of what only counts. Beyond
+  /// 2^63 it has no value.
+  std::optional<ir::ExprId> From = std::nullopt;
+
+  Figure(std::string Words) : Value(std::move(Words)) {}
+  Figure(__int128 Number) : Value(Number) {}
+  Figure(__int128 Number, ir::ExprId From) : Value(Number), From(From) {}
+  Figure(int64_t Number) : Value(static_cast<__int128>(Number)) {}
+  /// \p Of, of \p Sizes, which is not beyond 2^63.
+  Figure(const ir::ExprTable &Sizes, ir::ExprId Of);
+
+  __int128 number() const { return std::get<__int128>(Value); }
+};
+
+/// A number with a name.
+struct NamedFigure {
+  llvm::StringLiteral Key; ///< for programs: `flops_per_token`
+  std::string Title;       ///< for people
+  FigureUnit Unit;
+  Figure Value;
+};
+
+struct FigureColumn {
+  llvm::StringLiteral Key;
+  FigureUnit Unit;
+};
+
+/// Rows of figures; the first columns name what a row is of.
+struct FigureTable {
+  llvm::StringLiteral Key;
+  std::string Title;
+  std::vector<FigureColumn> Columns;
+  std::vector<std::vector<Figure>> Rows; ///< as many in each as columns
+  size_t Names = 1;                      ///< the first columns, all words
+};
+
+/// An answer to a question of a job.
+struct Figures {
+  /// The form of its JSON, with a version: `foretrace.flops/1`.
+  llvm::StringLiteral Schema;
+  std::vector<NamedFigure> Named;
+  std::vector<FigureTable> Tables;
+  std::vector<std::string> Notes; ///< conventions, and what is left out
+  ir::ExprTable Sizes;            ///< of the program, and of figures
+
+  /// The one of that key, or null.
+  const NamedFigure *find(llvm::StringRef Key) const;
+};
+
+/// How figures are shown: what `format` says.
+enum class FigureFormat : unsigned char { Table, JSON, CSV, Markdown };
+inline constexpr llvm::StringRef FigureFormats[] = {"table", "json", "csv",
+                                                    "md"};
+using FigureFormatWord = option::WordOf<FigureFormats, option::findText>;
+
+/// For terminals and Markdown bytes and FLOPs are rounded; JSON has exact
+/// numbers, by keys, and CSV too, one a line: table, row, figure, unit, value.
+void write(const Figures &F, FigureFormat As, llvm::raw_ostream &OS);
+
+/// The only file of a backend, \p Named or `STEM.NAME.EXTENSION`.
+llvm::Error addFigures(const EmitRequest &Request, llvm::StringRef Named,
+                       llvm::StringRef Name, FigureFormat As, const Figures &F,
+                       OutputSet &Out);
+
+/// Stages as rows name them: `3`, or `1-6`.
+std::string nameOf(const ir::Stage &S);
+
+/// All its digits.
+std::string toString(__int128 Number);
+
+/// For programs: `bytes`.
+llvm::StringRef getName(FigureUnit U);
+/// All its digits, or its words.
+std::string exact(const Figure &F);
+/// As people read it, with its unit: `12.5 MiB`.
+std::string describe(const Figure &F, FigureUnit U);
+/// A field of CSV, in quotes if it needs them.
+void writeField(llvm::StringRef Text, llvm::raw_ostream &OS);
+
+} // namespace foretrace
+
+#endif

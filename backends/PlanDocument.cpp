@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/PlanDocument.h"
+#include "backends/Figures.h"
+#include "ir/Boundary.h"
+#include "ir/Bubble.h"
+#include "ir/LayerCounts.h"
+#include "ir/Spellings.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using llvm::StringRef;
+
+FactSet foretrace::factsOfPlan() { return {Fact::Scheduled, Fact::Totalled}; }
+
+/// Of the whole model: without rows that pad it.
+static Expr sumOfModel(Program &P, ElementExpr BlockTotals::*Each) {
+  llvm::SmallVector<ExprId, 8> Terms;
+  for (const auto &[Index, Layers] : layersByBlock(P.Layers))
+    Terms.push_back(numberOf(P, Layers) *
+                    Expr(P.Sizes, (P.Blocks[BlockId(Index)].Totals.*Each).Id));
+  return sumOf(P, Terms);
+}
+
+bool foretrace::checkPlan(const Program &Of, DiagnosticEngine &Diags) {
+  Program P = Of;
+  const bool IsGood = sumOfModel(P, &BlockTotals::Published).hasValue();
+  if (!IsGood)
+    Diags.report(Of.Spec.Model.LayersRange, diag::SizeOverflow,
+                 "the number of parameters");
+  return IsGood;
+}
+
+NumberWriter::~NumberWriter() = default;
+
+void NumberWriter::write(llvm::json::OStream &J, __int128 Value, ExprId) {
+  J.rawValue(toString(Value)); // it may be more than JSON's library holds
+}
+
+PlanDocument::PlanDocument(const Program &Of) : P(Of) {
+  if (P.Spec.Cluster)
+    Map.emplace(*P.Spec.Cluster);
+}
+
+void PlanDocument::number(StringRef Key, __int128 Value, ExprId From) {
+  J->attributeBegin(Key);
+  N->write(*J, Value, From);
+  J->attributeEnd();
+}
+
+void PlanDocument::number(StringRef Key, Expr Of) {
+  number(Key, Of.value(), Of);
+}
+
+/// What a total is called in JSON: bytes say so.
+static std::string keyOf(ByteExpr, StringRef Word) {
+  return (Word + "_bytes").str();
+}
+static std::string keyOf(ElementExpr, StringRef Word) { return Word.str(); }
+static std::string keyOf(FlopExpr, StringRef Word) { return Word.str(); }
+
+void PlanDocument::messages(const Messages &Of) {
+  J->attributeArray("messages", [&] {
+    for (const GroupBytes &G : Of)
+      J->object([&] {
+        J->attribute("group", textOf(G.Of));
+        number("bytes", Expr(P.Sizes, G.Size.Id));
+      });
+  });
+}
+
+void PlanDocument::model() {
+  const ModelSpec &M = P.Spec.Model;
+  J->attributeObject("model", [&] {
+    J->attribute("name", M.Name);
+    J->attribute("layers", M.layerCount());
+    number("hidden", exprOf(P, P.Spec.Model.Hidden));
+    number("vocab", exprOf(P, P.Spec.Model.Vocab));
+    number("parameters", sumOfModel(P, &BlockTotals::Published));
+    number("activated", sumOfModel(P, &BlockTotals::Activated));
+  });
+}
+
+void PlanDocument::train() {
+  const TrainSpec &T = P.Spec.Train;
+  J->attributeObject("train", [&] {
+    number("sequence", exprOf(P, T.Sequence));
+    number("micro_batch", exprOf(P, T.MicroBatch));
+    number("global_batch", exprOf(P, T.GlobalBatch));
+    number("tokens", __int128(*T.Sequence) * *T.GlobalBatch,
+           exprOf(P, T.Sequence) * exprOf(P, T.GlobalBatch));
+    J->attribute("precision", getSpelling(*T.Precision));
+    J->attribute("recompute", getSpelling(*T.Recompute));
+  });
+}
+
+void PlanDocument::parallel() {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  J->attributeObject("parallel", [&] {
+    number("world", exprOf(P, Par.World));
+    J->attributeArray("mesh", [&] {
+      for (const Axis A : allAxes())
+        J->object([&] {
+          J->attribute("axis", getName(A));
+          number("size", sizeOf(P, A));
+        });
+    });
+    number("vpp", exprOf(P, Par.Vpp));
+    number("ga", exprOf(P, Par.Ga));
+    J->attribute("zero", *Par.Zero);
+    J->attribute("sequence_parallel", *Par.SequenceParallel);
+    J->attribute("rank_order", getSpelling(*Par.RankOrder));
+    J->attributeArray("groups", [&] {
+      for (const ProcessGroup &G : allProcessGroups())
+        if (G.Group.size(P.Mesh) > 1 && G.IsUsed(P.Spec))
+          J->object([&] { group(G); });
+    });
+  });
+}
+
+void PlanDocument::group(const ProcessGroup &G) {
+  J->attribute("group", G.Name);
+  J->attributeArray("axes", [&] {
+    for (const Axis A : G.Group.Axes)
+      J->value(getName(A));
+  });
+  number("size", sizeOf(P, G.Group));
+  J->attribute("groups", G.Group.count(P.Mesh));
+  if (!Map)
+    return;
+  const GroupSpan Span =
+      Map->spanOf(G.Group, P.Mesh, *P.Spec.Parallel.RankOrder);
+  J->attribute("leave_node", Span.LeavingNode);
+  J->attributeArray("tiers", [&] {
+    for (const auto &[Tier, Groups] :
+         llvm::zip_equal(P.Spec.Cluster->Tiers, Span.ByTier))
+      J->object([&, &Tier = Tier, &Groups = Groups] {
+        J->attribute("tier", Tier.Name);
+        J->attribute("groups", Groups);
+      });
+  });
+}
+
+void PlanDocument::cluster(const ClusterSpec &C) {
+  const DeviceSpec Device = P.Spec.rooflineDevice();
+  J->attributeObject("cluster", [&] {
+    J->attribute("name", C.Name);
+    J->attribute("nodes", *C.Nodes);
+    J->attribute("devices_per_node", *C.DevicesPerNode);
+    if (C.Device.Memory.isPresent())
+      J->attribute("device_memory_bytes", *C.Device.Memory);
+    if (Device.PeakFlops.isPresent())
+      J->attribute("device_flops_per_second", *Device.PeakFlops);
+  });
+}
+
+template <typename TotalsT> void PlanDocument::totals(const TotalsT &Of) {
+  auto Total = [&](auto Size, StringRef Word) {
+    number(keyOf(Size, Word), Expr(P.Sizes, Size.Id));
+  };
+  if constexpr (std::is_same_v<TotalsT, BlockTotals>) {
+#define TOTAL(MEMBER, TYPE, WORD, DOC) Total(Of.MEMBER, WORD);
+#include "ir/Totals.def"
+  } else {
+#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) Total(Of.MEMBER, WORD);
+#include "ir/Totals.def"
+  }
+  messages(Of.Messages);
+}
+
+void PlanDocument::block(unsigned Index, int64_t Layers) {
+  const BlockTotals Of = P.Blocks[BlockId(Index)].Totals;
+  J->attribute("block", P.Blocks[BlockId(Index)].Name);
+  J->attribute("layers", Layers);
+  totals(Of);
+}
+
+void PlanDocument::chunks(const Stage &S) {
+  int64_t First = 0;
+  for (const ChunkRun &C : S.Chunks) {
+    J->object([&] {
+      J->attribute("first", First);
+      J->attribute("last", First + C.Count - 1);
+      J->attribute("layers", describe(C.Layers, P));
+      number("sent_bytes", boundarySize(P, P.Schedule.partOf(S.First, First)));
+    });
+    First += C.Count;
+  }
+}
+
+void PlanDocument::stage(const Stage &S) {
+  const auto Kind = static_cast<unsigned>(&S - P.Stages.data());
+  J->attribute("first", S.First);
+  J->attribute("last", S.First + S.Count - 1);
+  J->attributeArray("chunks", [&] { chunks(S); });
+  totals(S.Totals);
+  number("in_flight", Expr(P.Sizes, *P.Sizes.find({KeyId::StageInFlight,
+                                                   Key::NoBlock, Kind})));
+}
+
+void PlanDocument::schedule() {
+  const Schedule &S = P.Schedule;
+  J->attributeObject("schedule", [&] {
+    J->attribute("kind", getSpelling(S.Kind));
+    J->attribute("placement", getSpelling(S.Placement));
+    number("stages", exprOf(P, P.Spec.Parallel.Pp));
+    J->attribute("chunks", S.Chunks);
+    J->attribute("micro_batches", S.MicroBatches);
+    J->attribute("group", S.Group);
+    number("work_steps", stepsOf(P));
+    number("bubble_steps", bubbleOf(P));
+    number("bubble_millionths", bubbleShareOf(P));
+  });
+}
+
+/// What all ranks do in an iteration.
+static __int128 flopsOf(const Program &P) {
+  __int128 Sum = 0;
+  const int64_t RanksOfStage = *P.Spec.Parallel.World / P.Schedule.Stages;
+  for (const Stage &S : P.Stages)
+    Sum += static_cast<__int128>(P.Sizes.value(S.Totals.Work).value()) *
+           S.Count * RanksOfStage;
+  return Sum;
+}
+
+void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
+                         NumberWriter &Numbers) {
+  J = &To;
+  N = &Numbers;
+  J->object([&] {
+    J->attribute("schema", "foretrace.plan/1");
+    J->attribute("job", Job);
+    model();
+    train();
+    parallel();
+    if (P.Spec.Cluster)
+      cluster(*P.Spec.Cluster);
+    schedule();
+    number("flops", flopsOf(P), {});
+    J->attributeArray("blocks", [&] {
+      for (const auto &[Index, Layers] : layersByBlock(P.Layers))
+        J->object(
+            [&, Index = Index, Layers = Layers] { block(Index, Layers); });
+    });
+    J->attributeArray("stages", [&] {
+      for (const Stage &S : P.Stages)
+        J->object([&] { stage(S); });
+    });
+  });
+}

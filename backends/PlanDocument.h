@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole plan of a job as one JSON document, `foretrace.plan/1`, which
+// docs/json.md describes. It is folded, as the program is: its size does not
+// depend on ranks, layers and micro-batches.
+#ifndef FORETRACE_BACKENDS_PLANDOCUMENT_H
+#define FORETRACE_BACKENDS_PLANDOCUMENT_H
+
+#include "backends/Backend.h"
+#include "ir/ClusterMap.h"
+#include "ir/Measure.h"
+#include "llvm/Support/JSON.h"
+
+namespace foretrace {
+
+/// What a plan is made of.
+ir::FactSet factsOfPlan();
+/// Whether all of a plan can be counted; reports what can't.
+bool checkPlan(const ir::Program &P, DiagnosticEngine &Diags);
+
+/// How the numbers of a document are written. As they are, unless a page also
+/// says where they come from.
+class NumberWriter {
+public:
+  virtual ~NumberWriter();
+  /// \p Value, as \p From, of the document's sizes, says; if it is valid.
+  virtual void write(llvm::json::OStream &J, __int128 Value, ir::ExprId From);
+};
+
+class PlanDocument {
+public:
+  /// \p Of is checked.
+  explicit PlanDocument(const ir::Program &Of);
+
+  /// Writes the document, an object. \p Job is the name of the job.
+  void write(llvm::StringRef Job, llvm::json::OStream &J, NumberWriter &N);
+  /// What numbers follow from. It grows as they are written.
+  const ir::ExprTable &sizes() const { return P.Sizes; }
+
+private:
+  using Messages = std::vector<ir::GroupBytes>;
+
+  void number(llvm::StringRef Key, ir::Expr Of);
+  void number(llvm::StringRef Key, __int128 Value, ir::ExprId From);
+  template <typename TotalsT> void totals(const TotalsT &Of);
+  void messages(const Messages &Of);
+  void model();
+  void train();
+  void parallel();
+  void group(const ir::ProcessGroup &G);
+  void cluster(const ir::ClusterSpec &C);
+  void block(unsigned Index, int64_t Layers);
+  void chunks(const ir::Stage &S);
+  void stage(const ir::Stage &S);
+  void schedule();
+
+  ir::Program P; ///< takes in sums
+  std::optional<ir::ClusterMap> Map;
+  llvm::json::OStream *J = nullptr; ///< that is written to
+  NumberWriter *N = nullptr;
+};
+
+} // namespace foretrace
+
+#endif

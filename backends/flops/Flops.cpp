@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/flops/Flops.h"
+#include "backends/flops/Counter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::option;
+using namespace foretrace::flops;
+
+static constexpr llvm::StringRef Counts[] = {"causal", "full"};
+using AttentionWord = WordOf<Counts>;
+static constexpr llvm::StringRef HardwareCounts[] = {"executed", "korthikanti"};
+using HardwareWord = WordOf<HardwareCounts>;
+
+llvm::ArrayRef<EmitOption> flops::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/flops/Options.def"
+  };
+  return Table;
+}
+
+flops::Options flops::readOptions(const EmitSpec &Emit,
+                                  DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+}
+
+FactSet flops::needs(const Options &) { return {Fact::Totalled}; }
+
+namespace {
+
+/// What each device does, if an iteration takes so long.
+class Rates {
+public:
+  Rates(const Program &P, int64_t Time)
+      : World(*P.Spec.Parallel.World), Time(Time) {
+    if (const auto &Of = P.Spec.rooflineDevice().PeakFlops; Of.isPresent())
+      Peak = static_cast<int64_t>(*Of);
+  }
+
+  /// Of what all do; rounded down, with no product beyond 128 bits.
+  __int128 perSecond(__int128 OfAll) const {
+    return (OfAll / World * Second + OfAll % World * Second / World) / Time;
+  }
+  bool isPeakKnown() const { return Peak != 0; }
+  /// In millionths.
+  __int128 shareOfPeak(__int128 OfAll) const {
+    return perSecond(OfAll) * Whole / Peak;
+  }
+  /// Of an iteration of devices at their peak, in ns.
+  __int128 leastTime(__int128 OfAll) const {
+    return (OfAll / World * Second + Peak - 1) / Peak;
+  }
+  bool isTooFast(__int128 OfAll) const { return Time < leastTime(OfAll); }
+
+private:
+  static constexpr int64_t Second = 1000000000, Whole = 1000000;
+  const int64_t World, Time;
+  int64_t Peak = 0;
+};
+
+} // namespace
+
+/// What is of one row: forward, computed again, backward.
+static void addWork(const Work &W, std::vector<Figure> &Row) {
+  for (const Work::Amount *Of : {&W.Forward, &W.Recomputed, &W.Backward})
+    Row.push_back(Of->figure());
+}
+
+static FigureTable blocksOf(const Counter &Of) {
+  FigureTable T{"blocks",
+                "a layer, for a micro-batch of a replica",
+                {{"block", FigureUnit::Text},
+                 {"layers", FigureUnit::Count},
+                 {"forward", FigureUnit::Flops},
+                 {"recomputed", FigureUnit::Flops},
+                 {"backward", FigureUnit::Flops}},
+                {}};
+  for (const BlockWork &B : Of.blocks())
+    addWork(B.OfReplica,
+            T.Rows.emplace_back(std::vector<Figure>{{B.Name}, {B.Layers}}));
+  return T;
+}
+
+static FigureTable stagesOf(const Counter &Of) {
+  FigureTable T{"stages",
+                "a rank, in an iteration",
+                {{"stages", FigureUnit::Text},
+                 {"ranks", FigureUnit::Count},
+                 {"forward", FigureUnit::Flops},
+                 {"recomputed", FigureUnit::Flops},
+                 {"backward", FigureUnit::Flops}},
+                {}};
+  for (const StageWork &S : Of.stages())
+    addWork(S.OfRank,
+            T.Rows.emplace_back(std::vector<Figure>{{S.Name}, {S.Ranks}}));
+  return T;
+}
+
+/// Conventions, and what is an estimate.
+static std::vector<std::string> notesOf(const Program &P, const Options &O) {
+  std::vector<std::string> Notes = {
+      "A multiply-add is 2 FLOPs; what is bound by memory is none.",
+      O.Attention == AttentionCount::Causal
+          ? "Scores that a causal mask hides are not counted."
+          : "Scores that a causal mask hides are counted."};
+  if (!O.Router)
+    Notes.push_back("Products of routers are not counted.");
+  if (O.Embedding)
+    Notes.push_back("Lookups count as products with all of a table.");
+  if (O.Hardware == HardwareCount::Korthikanti)
+    Notes.push_back("Selective recomputation counts three times.");
+  if (llvm::any_of(P.Spec.Model.Blocks,
+                   [](const BlockSpec &B) { return B.Moe.has_value(); }))
+    Notes.push_back("Routing is taken to be balanced.");
+  return Notes;
+}
+
+namespace {
+
+/// Fills figures.
+class Answer {
+public:
+  Answer(const Program &P, const Options &O) : P(P), O(O), Of(P, O) {}
+
+  Figures make();
+
+private:
+  void add(llvm::StringLiteral Key, const char *Title, Figure Value,
+           FigureUnit U = FigureUnit::Flops) {
+    F.Named.push_back({Key, Title, U, std::move(Value)});
+  }
+  void addTotals();
+  void addRates();
+
+  const Program &P;
+  const Options &O;
+  Counter Of;
+  Figures F = {"foretrace.flops/1", {}, {}, notesOf(P, O), {}};
+};
+
+} // namespace
+
+void Answer::addTotals() {
+  const Work All = Of.iteration();
+  add("tokens", "tokens of an iteration", Of.tokensOfIteration().figure(),
+      FigureUnit::Count);
+  add("model_flops_per_token", "model FLOPs of a token", Of.ofToken().figure());
+  add("forward_flops", "forward", All.Forward.figure());
+  add("backward_flops", "backward", All.Backward.figure());
+  add("recomputed_flops", "recomputed", All.Recomputed.figure());
+  add("model_flops", "model FLOPs: forward and backward", All.model().figure());
+  add("hardware_flops", "hardware FLOPs: what is recomputed, too",
+      All.hardware().figure());
+  add("repeated_flops", "beside that, what several ranks compute alike",
+      Of.repeated());
+}
+
+void Answer::addRates() {
+  const Work All = Of.iteration();
+  const Rates In(P, *O.Time);
+  add("flops_per_second", "model FLOPs of a device and second",
+      In.perSecond(All.model().Value));
+  add("tokens_per_second", "tokens of a device and second",
+      In.perSecond(Of.tokensOfIteration().Value), FigureUnit::Count);
+  if (!In.isPeakKnown()) {
+    F.Notes.push_back("MFU and HFU need `peak_flops`, of the cluster's device "
+                      "or of `cost roofline`.");
+    return;
+  }
+  add("mfu", "MFU", In.shareOfPeak(All.model().Value), FigureUnit::Millionths);
+  add("hfu", "HFU", In.shareOfPeak(All.hardware().Value),
+      FigureUnit::Millionths);
+}
+
+Figures Answer::make() {
+  addTotals();
+  if (O.Time)
+    addRates();
+  F.Tables = {blocksOf(Of), stagesOf(Of)};
+  F.Sizes = Of.sizes();
+  return std::move(F);
+}
+
+/// Whether devices can be so fast with what they do for certain, by whatever
+/// convention it is counted; reports if not.
+static bool checkTime(const EmitRequest &Request, int64_t Time,
+                      DiagnosticEngine &Diags) {
+  const Rates In(Request.Program, Time);
+  const Options Plain;
+  Counter Of(Request.Program, Plain);
+  const __int128 Done = Of.iteration().hardware().Value;
+  if (!In.isPeakKnown() || !In.isTooFast(Done))
+    return true;
+  Diags.report(Request.Emit.Options.find("time")->Value.Range,
+               diag::FlopsTooFast, Time, toString(In.leastTime(Done)));
+  return false;
+}
+
+bool flops::check(const EmitRequest &Request, const Options &O,
+                  DiagnosticEngine &Diags) {
+  if (!Counter(Request.Program, O).isOverflow())
+    return !O.Time || checkTime(Request, *O.Time, Diags);
+  Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
+               "the FLOPs of a layer");
+  return false;
+}
+
+Figures flops::figures(const EmitRequest &Request, const Options &O) {
+  return Answer(Request.Program, O).make();
+}
+
+llvm::Error flops::emit(const EmitRequest &Request, const Options &O,
+                        OutputSet &Out) {
+  return addFigures(Request, O.File, "flops", O.Format, figures(Request, O),
+                    Out);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/memory/Memory.h"
+#include "backends/memory/Changes.h"
+#include "ir/StageMemory.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::memory;
+using namespace foretrace::option;
+
+llvm::ArrayRef<EmitOption> memory::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/memory/Options.def"
+  };
+  return Table;
+}
+
+memory::Options memory::readOptions(const EmitSpec &Emit,
+                                    DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+}
+
+FactSet memory::needs(const Options &) {
+  return {Fact::Scheduled, Fact::Totalled};
+}
+
+namespace {
+
+/// Consecutive stages that hold as much, at the same moment.
+struct StageRow {
+  int64_t First, Count;
+  StageMemory Of;
+};
+
+} // namespace
+
+/// `3`, or `1-6`.
+static std::string stagesOf(const StageRow &R) {
+  return std::to_string(R.First) +
+         (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
+}
+
+static bool isSame(const StageMemory &A, const StageMemory &B) {
+  return A.Peak.value() == B.Peak.value() &&
+         A.Static.value() == B.Static.value() && A.Phase == B.Phase &&
+         A.Kept.OfChunk == B.Kept.OfChunk && A.Block == B.Block && A.Op == B.Op;
+}
+
+/// Nothing if a size is beyond 2^63.
+static std::optional<std::vector<StageRow>> rowsOf(Program &P) {
+  std::vector<StageRow> Rows;
+  StageMemories Memories(P);
+  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage) {
+    std::optional<StageMemory> M = Memories.of(Stage);
+    if (!M)
+      return std::nullopt;
+    if (!Rows.empty() && isSame(Rows.back().Of, *M))
+      ++Rows.back().Count;
+    else
+      Rows.push_back({Stage, 1, std::move(*M)});
+  }
+  return Rows;
+}
+
+/// `backward of layer at linear_fc2`.
+static std::string momentOf(const Program &P, const StageMemory &M) {
+  if (M.Phase == MemoryPhase::Update || !M.Step)
+    return getName(M.Phase).str();
+  const Block &B = P.Blocks[M.Block];
+  std::string Text = llvm::formatv("{0} of {1}", getName(M.Phase), B.Name);
+  if (P.Schedule.Chunks > 1)
+    Text += llvm::formatv(", chunk {0}", M.Step->Chunk);
+  Text += llvm::formatv(", micro-batch {0}", M.Step->MicroBatch);
+  if (M.Op.isValid())
+    Text += ", " + B.Ops[M.Op].Name;
+  return Text;
+}
+
+static FigureTable tableOf(const Program &P, llvm::ArrayRef<StageRow> Rows) {
+  FigureTable T{"stages",
+                "a rank of each stage",
+                {{"stages", FigureUnit::Text},
+                 {"weights", FigureUnit::Bytes},
+                 {"gradients", FigureUnit::Bytes},
+                 {"optimizer", FigureUnit::Bytes},
+                 {"stand_ins", FigureUnit::Bytes},
+                 {"activations", FigureUnit::Bytes},
+                 {"running", FigureUnit::Bytes},
+                 {"update", FigureUnit::Bytes},
+                 {"peak", FigureUnit::Bytes},
+                 {"in_flight", FigureUnit::Count},
+                 {"when", FigureUnit::Text}},
+                {}};
+  for (const StageRow &R : Rows) {
+    const StageTotals &Always = stageAt(P.Stages, R.First).Totals;
+    const StageMemory &M = R.Of;
+    auto Size = [&](ExprId Of) { return Figure(P.Sizes, Of); };
+    T.Rows.push_back({stagesOf(R), Size(Always.Weights.Id),
+                      Size(Always.Gradients.Id), Size(Always.Optimizer.Id),
+                      Size(M.StandIns), Size(M.Activations), Size(M.Running),
+                      Size(M.Update), Size(M.Peak), Figure(M.Kept.Count),
+                      momentOf(P, M)});
+  }
+  return T;
+}
+
+/// The stage of the rank that has most; the first of several.
+static const StageRow &mostOf(llvm::ArrayRef<StageRow> Rows) {
+  return *llvm::max_element(Rows, [](const StageRow &A, const StageRow &B) {
+    return A.Of.Peak.value() < B.Of.Peak.value();
+  });
+}
+
+/// What a device has, and where that stands; nothing if nobody says.
+static std::optional<Located<int64_t>> roomOf(const EmitRequest &Request,
+                                              const memory::Options &O) {
+  Located<int64_t> Room;
+  if (const NamedAttribute *Given = Request.Emit.Options.find("memory"); O.Room)
+    Room.state(*O.Room, Given->Value.Range);
+  else if (const auto &Cluster = Request.Program.Spec.Cluster)
+    Room = Cluster->Device.Memory;
+  return Room.isPresent() ? std::optional(Room) : std::nullopt;
+}
+
+static FigureTable tableOf(llvm::ArrayRef<Change> Changes) {
+  FigureTable T{"changes",
+                "what makes it fit; of the rank that has, does, sends most",
+                {{"change", FigureUnit::Text},
+                 {"peak", FigureUnit::Bytes},
+                 {"flops", FigureUnit::Flops},
+                 {"messages", FigureUnit::Bytes}},
+                {}};
+  for (const Change &C : Changes)
+    T.Rows.push_back({C.Keys, C.Peak, C.Work, C.Messages});
+  return T;
+}
+
+Figures memory::figures(const EmitRequest &Request, const Options &O) {
+  Program P = Request.Program;
+  const std::optional<std::vector<StageRow>> Rows = rowsOf(P);
+  assert(Rows && "it was checked");
+  const StageRow &Most = mostOf(*Rows);
+  const int64_t Peak = Most.Of.Peak.value();
+  Figures F{"foretrace.memory/1", {}, {tableOf(P, *Rows)}, {}, {}};
+  auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
+                 Figure Value) {
+    F.Named.push_back({Key, Title, U, std::move(Value)});
+  };
+  Add("peak", "most that a rank has", FigureUnit::Bytes,
+      Figure(P.Sizes, Most.Of.Peak));
+  Add("peak_stages", "on stage", FigureUnit::Text, stagesOf(Most));
+  Add("peak_phase", "in", FigureUnit::Text, getName(Most.Of.Phase).str());
+  if (const auto Room = roomOf(Request, O)) {
+    Add("device_memory", "a device has", FigureUnit::Bytes, **Room);
+    Add("fits", "fits", FigureUnit::Text,
+        std::string(Peak <= **Room ? "yes" : "no"));
+    if (Peak > **Room && Request.Vary) {
+      std::vector<Change> Changes = changesThatFit(Request, **Room);
+      Changes.insert(Changes.begin(), measureJob(P));
+      Changes.front().Keys = "none";
+      F.Tables.push_back(tableOf(Changes));
+    }
+  }
+  F.Notes = {"Tensors as they are asked for: what an allocator rounds up, "
+             "workspaces of libraries and contexts come on top."};
+  F.Sizes = std::move(P.Sizes);
+  return F;
+}
+
+static std::string gibibytes(int64_t Size) {
+  return llvm::formatv("{0:f2} GiB", static_cast<double>(Size) / 0x1p30);
+}
+
+bool memory::check(const EmitRequest &Request, const Options &O,
+                   DiagnosticEngine &Diags) {
+  Program P = Request.Program;
+  const std::optional<std::vector<StageRow>> Rows = rowsOf(P);
+  if (!Rows) {
+    Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
+                 "the memory of a stage");
+    return false;
+  }
+  const StageRow &Most = mostOf(*Rows);
+  const auto Room = roomOf(Request, O);
+  if (Room && Most.Of.Peak.value() > **Room)
+    Diags.report(Room->Range, diag::MemoryExceeded, stagesOf(Most),
+                 gibibytes(Most.Of.Peak.value()), gibibytes(**Room));
+  return true;
+}
+
+llvm::Error memory::emit(const EmitRequest &Request, const Options &O,
+                         OutputSet &Out) {
+  return addFigures(Request, O.File, "memory", O.Format, figures(Request, O),
+                    Out);
+}

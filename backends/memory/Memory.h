@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `memory` backend: what a rank of each stage has in memory, when it has
+// most, and whether its device has room for it.
+#ifndef FORETRACE_BACKENDS_MEMORY_MEMORY_H
+#define FORETRACE_BACKENDS_MEMORY_MEMORY_H
+
+#include "backends/Figures.h"
+
+namespace foretrace::memory {
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  FigureFormat Format = FigureFormat::Table;
+  std::optional<int64_t> Room; ///< of a device, bytes
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
+Figures figures(const EmitRequest &Request, const Options &O);
+
+} // namespace foretrace::memory
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `perfetto` backend: what ranks do in an iteration as trace events, the
+// JSON that Perfetto and chrome://tracing open. It shows the timeline of
+// backends/StepRun.h.
+#ifndef FORETRACE_BACKENDS_PERFETTO_PERFETTO_H
+#define FORETRACE_BACKENDS_PERFETTO_PERFETTO_H
+
+#include "backends/RankFiles.h"
+#include "backends/StepRun.h"
+
+namespace foretrace::perfetto {
+
+/// Whose tracks are written.
+struct TracedRanks {
+  RankList Ranks;        ///< empty: all
+  bool IsByStage = true; ///< the first rank of each stage
+};
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  TracedRanks Whose;
+  std::optional<StepTime> Time; ///< none: that of `bestTimeOf`
+  bool HasLayers = false;
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
+
+} // namespace foretrace::perfetto
+
+#endif

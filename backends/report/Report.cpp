@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/report/Report.h"
+#include "backends/OptionKinds.h"
+#include "backends/PageTemplate.h"
+#include "backends/PlanDocument.h"
+#include "backends/report/Parts.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::option;
+
+/// Beside this file; the first is the page.
+static constexpr PageFile PageFiles[] = {
+#include "backends/PageFiles.inc"
+};
+
+llvm::ArrayRef<EmitOption> report::optionTable() {
+  using report::Options;
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/report/Options.def"
+  };
+  return Table;
+}
+
+report::Options report::readOptions(const EmitSpec &Emit,
+                                    DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+}
+
+FactSet report::needs(const Options &) {
+  FactSet Facts = factsOfPlan();
+  Facts.insert(Fact::Costs);
+  Facts.insert(Sections::needs());
+  return Facts;
+}
+
+bool report::check(const EmitRequest &Request, const Options &,
+                   DiagnosticEngine &Diags) {
+  return checkPlan(Request.Program, Diags);
+}
+
+namespace {
+
+/// Numbers with an index of where they come from.
+class ExplainedNumbers final : public NumberWriter {
+public:
+  ExplainedNumbers(report::Explanations &Of, const PlanDocument &Plan)
+      : Of(Of), Plan(Plan) {}
+
+  void write(llvm::json::OStream &J, __int128 Value, ExprId From) override {
+    Of.writeNumber(J, Value, Plan.sizes(), From);
+  }
+
+private:
+  report::Explanations &Of;
+  const PlanDocument &Plan;
+};
+
+} // namespace
+
+static void writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
+  const report::Sections Others(Request);
+  PlanDocument Plan(Request.Program);
+  report::Explanations Of(Request);
+  ExplainedNumbers Numbers(Of, Plan);
+  llvm::json::OStream J(OS);
+  J.object([&] {
+    J.attributeBegin("plan");
+    Plan.write(Request.DefaultStem, J, Numbers);
+    J.attributeEnd();
+    Others.write(Of, J);
+    report::writePicture(Request, J);
+    report::writeNodes(Request.Program, J);
+    Of.write(J);
+  });
+  J.flush();
+}
+
+llvm::Error report::emit(const EmitRequest &Request, const Options &O,
+                         OutputSet &Out) {
+  return Out.add(
+      Request.file(O.File, ".report.html"), [&](llvm::raw_ostream &OS) {
+        llvm::cantFail(writePage(PageFiles, OS, [&](llvm::raw_ostream &Data) {
+          writeData(Request, Data);
+          return llvm::Error::success();
+        }));
+      });
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/volume/Tables.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::volume;
+
+Tables::Tables(FlowCounter &Of, const EmitRequest &Request)
+    : Of(Of), Request(Request), P(Of.program()) {
+  for (const Flow &F : Of.flows()) {
+    Traffics.push_back(Of.trafficOf(F));
+    All += Traffics.back();
+  }
+}
+
+/// What says how many ranks there are along an axis.
+static const Located<int64_t> *fieldOf(const ParallelSpec &P, Axis A) {
+  switch (A) {
+  case Axis::Tp:
+    return &P.Tp;
+  case Axis::Cp:
+    return &P.Cp;
+  case Axis::Dp:
+    return &P.Dp;
+  case Axis::Etp:
+    return &P.Etp;
+  case Axis::Ep:
+    return &P.Ep;
+  case Axis::Pp:
+    return &P.Pp;
+  case Axis::Edp:
+    return nullptr;
+  }
+  llvm_unreachable("every axis is handled");
+}
+
+std::string Tables::keysOf(const Flow &F) const {
+  std::vector<std::string> Keys;
+  for (Axis A : F.Of.Axes)
+    if (P.Mesh[A] != 1)
+      Keys.push_back((getName(A) + " = " + llvm::Twine(P.Mesh[A])).str());
+  return llvm::join(Keys, ", ");
+}
+
+/// What is stated nowhere follows from `world`.
+std::string Tables::placesOf(const Flow &F) const {
+  std::vector<std::string> Places;
+  for (Axis A : F.Of.Axes) {
+    const Located<int64_t> *Field = fieldOf(P.Spec.Parallel, A);
+    if (P.Mesh[A] == 1)
+      continue;
+    if (!Field || !Field->Range.isValid())
+      Field = &P.Spec.Parallel.World;
+    const std::string Place =
+        Request.Where ? Request.Where(Field->Range) : std::string();
+    if (!Place.empty() && !llvm::is_contained(Places, Place))
+      Places.push_back(Place);
+  }
+  return llvm::join(Places, ", ");
+}
+
+std::string Tables::nameOf(const Flow &F) const {
+  if (const llvm::StringRef Known = F.Of.name(); !Known.empty())
+    return Known.str();
+  std::string Text;
+  llvm::raw_string_ostream(Text) << F.Of;
+  return Text;
+}
+
+static std::string collectiveOf(const Flow &F) {
+  return F.By ? getMnemonic(*F.By).str() : "send";
+}
+
+static std::string phaseOf(const Flow &F) {
+  return F.In ? getName(*F.In).str() : "pipeline";
+}
+
+Tables::Rows Tables::rowsBy(Namer NamesOf) {
+  Rows Found;
+  for (const auto &[F, T] : llvm::zip_equal(Of.flows(), Traffics)) {
+    std::vector<std::string> Names = NamesOf(F);
+    auto It =
+        llvm::find_if(Found, [&](const Row &R) { return R.Names == Names; });
+    if (It == Found.end())
+      Found.push_back({std::move(Names), &F, T});
+    else
+      It->Sum += T;
+  }
+  llvm::stable_sort(Found, [&](const Row &A, const Row &B) {
+    return std::pair(weightOf(A.Sum), A.Sum.Sent.Value) >
+           std::pair(weightOf(B.Sum), B.Sum.Sent.Value);
+  });
+  return Found;
+}
+
+void Tables::addColumns(std::vector<FigureColumn> &To) const {
+  To.push_back({"message", FigureUnit::Bytes});
+  To.push_back({"sent", FigureUnit::Bytes});
+  if (hasCluster())
+    To.push_back({"cross_node", FigureUnit::Bytes});
+}
+
+void Tables::addTraffic(const Traffic &T, std::vector<Figure> &Row) const {
+  Row.push_back(T.Message.figure(Of.sizes()));
+  Row.push_back(T.Sent.figure(Of.sizes()));
+  if (hasCluster())
+    Row.emplace_back(T.CrossNode);
+}
+
+FigureTable Tables::causes() {
+  FigureTable T{"causes",
+                "keys of the job that cause what all ranks send",
+                {{"keys", FigureUnit::Text}, {"at", FigureUnit::Text}},
+                {}};
+  addColumns(T.Columns);
+  T.Columns.push_back({"share", FigureUnit::Millionths});
+  for (const Row &R :
+       rowsBy([&](const Flow &F) { return std::vector{keysOf(F)}; })) {
+    std::vector<Figure> Cells = {{R.Names[0]}, {placesOf(*R.First)}};
+    addTraffic(R.Sum, Cells);
+    Cells.emplace_back(shareOf(weightOf(R.Sum), weightOf(All)));
+    T.Rows.push_back(std::move(Cells));
+  }
+  return T;
+}
+
+FigureTable Tables::groups() {
+  FigureTable T{"groups",
+                "all ranks, by kind of group",
+                {{"group", FigureUnit::Text}, {"ranks", FigureUnit::Count}},
+                {}};
+  addColumns(T.Columns);
+  for (const Row &R :
+       rowsBy([&](const Flow &F) { return std::vector{nameOf(F)}; })) {
+    std::vector<Figure> Cells = {{R.Names[0]}, {R.First->Of.size(P.Mesh)}};
+    addTraffic(R.Sum, Cells);
+    T.Rows.push_back(std::move(Cells));
+  }
+  return T;
+}
+
+FigureTable Tables::phases() {
+  FigureTable T{
+      "phases", "all ranks, by phase", {{"phase", FigureUnit::Text}}, {}};
+  addColumns(T.Columns);
+  for (const Row &R :
+       rowsBy([](const Flow &F) { return std::vector{phaseOf(F)}; })) {
+    std::vector<Figure> Cells = {{R.Names[0]}};
+    addTraffic(R.Sum, Cells);
+    T.Rows.push_back(std::move(Cells));
+  }
+  return T;
+}
+
+FigureTable Tables::collectives() {
+  FigureTable T{"collectives",
+                "all ranks, by group, collective and phase",
+                {{"group", FigureUnit::Text},
+                 {"collective", FigureUnit::Text},
+                 {"phase", FigureUnit::Text}},
+                {},
+                3};
+  addColumns(T.Columns);
+  for (const Row &R : rowsBy([&](const Flow &F) {
+         return std::vector{nameOf(F), collectiveOf(F), phaseOf(F)};
+       })) {
+    std::vector<Figure> Cells(R.Names.begin(), R.Names.end());
+    addTraffic(R.Sum, Cells);
+    T.Rows.push_back(std::move(Cells));
+  }
+  return T;
+}
+
+FigureTable Tables::stages() {
+  FigureTable T{"stages",
+                "a rank and a group of each stage",
+                {{"stages", FigureUnit::Text},
+                 {"group", FigureUnit::Text},
+                 {"collective", FigureUnit::Text},
+                 {"ranks", FigureUnit::Count},
+                 {"message", FigureUnit::Bytes},
+                 {"sent_by_rank", FigureUnit::Bytes},
+                 {"sent_by_group", FigureUnit::Bytes}},
+                {},
+                3};
+  for (const Flow &F : Of.withoutPhases())
+    T.Rows.push_back({{foretrace::nameOf(P.Stages[F.Stage])},
+                      {nameOf(F)},
+                      {collectiveOf(F)},
+                      {Of.ranksOf(F)},
+                      {F.Message.table(), F.Message},
+                      Of.sentByRank(F).figure(Of.sizes()),
+                      Of.sentByGroup(F).figure(Of.sizes())});
+  return T;
+}
+
+FigureTable Tables::tiers() {
+  FigureTable T{"tiers",
+                "all ranks, by tier of the cluster",
+                {{"tier", FigureUnit::Text},
+                 {"sent", FigureUnit::Bytes},
+                 {"share", FigureUnit::Millionths}},
+                {}};
+  for (const auto &[Tier, Sent] : llvm::zip(P.Spec.Cluster->Tiers, All.ByTier))
+    T.Rows.push_back({{Tier.Name}, {Sent}, {shareOf(Sent, All.Sent.Value)}});
+  return T;
+}
+
+FigureTable Tables::groupsOfTiers() {
+  FigureTable T{"tier_groups",
+                "all ranks, by tier and kind of group",
+                {{"tier", FigureUnit::Text},
+                 {"group", FigureUnit::Text},
+                 {"sent", FigureUnit::Bytes},
+                 {"share", FigureUnit::Millionths}},
+                {},
+                2};
+  const Rows Groups =
+      rowsBy([&](const Flow &F) { return std::vector{nameOf(F)}; });
+  for (const auto &[I, Tier] : llvm::enumerate(P.Spec.Cluster->Tiers))
+    for (const Row &R : Groups)
+      if (const __int128 Sent = R.Sum.ByTier[I]; Sent != 0)
+        T.Rows.push_back({{Tier.Name},
+                          {R.Names[0]},
+                          {Sent},
+                          {shareOf(Sent, All.ByTier[I])}});
+  return T;
+}
+
+/// `62 % of cross-node bytes come from job.fore:14 (ep = 64)`; nothing if no
+/// byte is sent.
+std::string Tables::sentence() {
+  const Rows Causes =
+      rowsBy([&](const Flow &F) { return std::vector{keysOf(F)}; });
+  if (weightOf(All) == 0)
+    return "";
+  const Row &Most = Causes.front();
+  const __int128 Percent =
+      (weightOf(Most.Sum) * 200 + weightOf(All)) / (weightOf(All) * 2);
+  const bool IsOfNodes = hasCluster() && All.CrossNode != 0;
+  const std::string Place = placesOf(*Most.First);
+  return toString(Percent) + " % of " +
+         (IsOfNodes ? "cross-node bytes" : "bytes sent") + " come from " +
+         (Place.empty() ? Most.Names[0] : Place + " (" + Most.Names[0] + ")");
+}
+
+std::vector<NamedFigure> Tables::named() {
+  std::vector<NamedFigure> F;
+  F.push_back({"message", "messages of all ranks", FigureUnit::Bytes,
+               All.Message.figure(Of.sizes())});
+  F.push_back({"sent", "sent by all ranks", FigureUnit::Bytes,
+               All.Sent.figure(Of.sizes())});
+  if (hasCluster()) {
+    F.push_back({"cross_node", "of these, to another node", FigureUnit::Bytes,
+                 All.CrossNode});
+    F.push_back({"cross_node_share", "as a share", FigureUnit::Millionths,
+                 shareOf(All.CrossNode, All.Sent.Value)});
+  }
+  if (std::string Text = sentence(); !Text.empty())
+    F.push_back({"most", "most", FigureUnit::Text, std::move(Text)});
+  return F;
+}
+
+std::vector<FigureTable> Tables::tables() {
+  std::vector<FigureTable> Tables = {causes(), groups(), phases(),
+                                     collectives(), stages()};
+  if (hasCluster()) {
+    Tables.push_back(tiers());
+    Tables.push_back(groupsOfTiers());
+  }
+  return Tables;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Flows added up: by what causes them, kinds of groups, collectives, phases,
+// stages and tiers. Private to the backend.
+#ifndef FORETRACE_BACKENDS_VOLUME_TABLES_H
+#define FORETRACE_BACKENDS_VOLUME_TABLES_H
+
+#include "backends/volume/Flows.h"
+
+namespace foretrace::volume {
+
+class Tables {
+public:
+  Tables(FlowCounter &Of, const EmitRequest &Request);
+
+  std::vector<NamedFigure> named();
+  std::vector<FigureTable> tables();
+
+private:
+  /// Flows with something in common.
+  struct Row {
+    std::vector<std::string> Names;
+    const Flow *First;
+    Traffic Sum;
+  };
+  using Rows = std::vector<Row>;
+  using Namer = llvm::function_ref<std::vector<std::string>(const Flow &)>;
+
+  /// The one with most bytes across nodes, or most that are sent, first.
+  Rows rowsBy(Namer NamesOf);
+  Traffic total();
+  bool hasCluster() const { return P.Spec.Cluster.has_value(); }
+  void addTraffic(const Traffic &T, std::vector<Figure> &Row) const;
+  void addColumns(std::vector<FigureColumn> &To) const;
+  /// What comes first is sorted by.
+  __int128 weightOf(const Traffic &T) const {
+    return hasCluster() && All.CrossNode != 0 ? T.CrossNode : T.Sent.Value;
+  }
+  __int128 shareOf(__int128 Part, __int128 Whole) const {
+    return Whole == 0 ? 0 : Part * 1000000 / Whole;
+  }
+  /// `ep = 64`: the keys that make a group.
+  std::string keysOf(const Flow &F) const;
+  /// `job.fore:14`: where they stand.
+  std::string placesOf(const Flow &F) const;
+  std::string nameOf(const Flow &F) const;
+
+  std::string sentence();
+  FigureTable causes();
+  FigureTable groups();
+  FigureTable phases();
+  FigureTable collectives();
+  FigureTable stages();
+  FigureTable tiers();
+  FigureTable groupsOfTiers();
+
+  FlowCounter &Of;
+  const EmitRequest &Request;
+  const ir::Program &P;
+  std::vector<Traffic> Traffics; ///< parallel to the flows
+  Traffic All;
+};
+
+} // namespace foretrace::volume
+
+#endif

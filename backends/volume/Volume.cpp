@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/volume/Volume.h"
+#include "backends/volume/Tables.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::option;
+using namespace foretrace::volume;
+
+static constexpr llvm::StringRef Spans[] = {"iteration", "micro_batch"};
+using SpanWord = WordOf<Spans>;
+
+llvm::ArrayRef<EmitOption> volume::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/volume/Options.def"
+  };
+  return Table;
+}
+
+volume::Options volume::readOptions(const EmitSpec &Emit,
+                                    DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+}
+
+FactSet volume::needs(const Options &) { return {Fact::Totalled}; }
+
+static std::vector<std::string> notesOf(const Program &P, const Options &O) {
+  std::vector<std::string> Notes = {
+      "`message` is the size that NCCL tests state, summed over ranks: of an "
+      "all-gather the gathered buffer, of a reduce-scatter and an all-reduce "
+      "the one before the sum, else what a rank has.",
+      "`sent` is what leaves the ranks, by a ring over each group in the order "
+      "of ranks, in an all-to-all from each rank to each: of a message among n "
+      "ranks (n - 1) / n a rank, of an all-reduce 2 (n - 1) / n."};
+  if (O.Per == Span::MicroBatch)
+    Notes.emplace_back(
+        "Of one micro-batch through each chunk of each stage; what is done "
+        "once an iteration is left out.");
+  if (P.Spec.Cluster)
+    Notes.emplace_back("A byte crosses nodes, and is of the innermost tier "
+                       "that joins them, by the two ranks of its link.");
+  else
+    Notes.emplace_back("The job has no `cluster`, so which bytes leave a node "
+                       "is not known: `import \"clusters/h100.toml\" as pod` "
+                       "and `cluster : pod { }` say it.");
+  return Notes;
+}
+
+Figures volume::figures(const EmitRequest &Request, const Options &O) {
+  FlowCounter Counter(Request.Program, O.Per);
+  Tables Of(Counter, Request);
+  Figures F{"foretrace.volume/1",
+            Of.named(),
+            Of.tables(),
+            notesOf(Request.Program, O),
+            {}};
+  F.Sizes = Counter.program().Sizes;
+  return F;
+}
+
+/// Bytes are multiplied by links, of which there are less than the square of
+/// ranks, and shares of them are taken.
+bool volume::check(const EmitRequest &Request, const Options &,
+                   DiagnosticEngine &Diags) {
+  const Program &P = Request.Program;
+  const Located<int64_t> &World = P.Spec.Parallel.World;
+  __int128 Most = (static_cast<__int128>(1) << 125) / *World / *World / *World;
+  for (const Stage &S : P.Stages) {
+    __int128 Sum = 0;
+    for (const GroupBytes &G : S.Totals.Messages)
+      Sum += P.Sizes.value(G.Size).value();
+    if (Sum <= Most)
+      continue;
+    Diags.report(World.Range, diag::SizeOverflow,
+                 "the product of the bytes and the links of all ranks");
+    return false;
+  }
+  return true;
+}
+
+llvm::Error volume::emit(const EmitRequest &Request, const Options &O,
+                         OutputSet &Out) {
+  return addFigures(Request, O.File, "volume", O.Format, figures(Request, O),
+                    Out);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `volume` backend: what a job sends, among whom, when, and over which
+// links of its cluster.
+#ifndef FORETRACE_BACKENDS_VOLUME_VOLUME_H
+#define FORETRACE_BACKENDS_VOLUME_VOLUME_H
+
+#include "backends/Figures.h"
+
+namespace foretrace::volume {
+
+/// What the bytes are of.
+enum class Span : unsigned char { Iteration, MicroBatch };
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  FigureFormat Format = FigureFormat::Table;
+  Span Per = Span::Iteration;
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+/// Writes the bytes of a job by the keys that cause them, by kinds of groups,
+/// collectives, phases, stages, and tiers of the cluster.
+llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
+Figures figures(const EmitRequest &Request, const Options &O);
+
+} // namespace foretrace::volume
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a rank of a pipeline stage has in memory, and when it has most.
+#ifndef FORETRACE_IR_STAGEMEMORY_H
+#define FORETRACE_IR_STAGEMEMORY_H
+
+#include "ir/InFlight.h"
+#include "ir/LayerCounts.h"
+#include "ir/Liveness.h"
+
+namespace foretrace::ir {
+
+/// When a rank has most.
+enum class MemoryPhase : unsigned char {
+  Forward,
+  Backward,
+  Update ///< of parameters, by the optimizer
+};
+llvm::StringRef getName(MemoryPhase P);
+
+/// Of one rank.
+struct StageMemory {
+  /// Parameters, gradients, the optimizer's state and stand-ins for gradients.
+  Expr Static;
+  Expr StandIns;
+
+  /// The step of the schedule that needs most; nothing if none needs anything.
+  std::optional<Action> Step;
+  InFlight Kept;    ///< micro-batches on their way then
+  Expr Activations; ///< kept for them, but for the layer that runs
+  Expr Running;     ///< in the layer that runs, what it keeps included
+  BlockId Block;    ///< which one that is
+  OpId Op;          ///< what runs in it
+
+  Expr Update; ///< what the optimizer needs besides while it runs
+
+  MemoryPhase Phase; ///< that of the peak
+  Expr Peak;
+};
+
+/// Of the stages of one program.
+class StageMemories {
+public:
+  /// \p P is totalled; it takes in sums.
+  explicit StageMemories(Program &P);
+
+  /// Of stage \p Index; nothing if a size is beyond 2^63.
+  std::optional<StageMemory> of(int64_t Index);
+
+private:
+  /// What one layer of a block needs while it runs.
+  struct LayerMoments {
+    Moment Forward, Backward;
+  };
+  /// A layer of a chunk at which its steps may need most.
+  struct Candidate {
+    unsigned Block = 0;
+    int64_t Load = -1;  ///< beside what its micro-batch keeps in the chunk
+    LayerCounts Behind; ///< layers that keep nothing then
+  };
+  struct ChunkMoments {
+    Candidate Forward, Backward;
+  };
+  Expr standInsOf(const Stage &S);
+  int64_t keptOf(unsigned Block) const;
+  const Moment &momentOf(unsigned Block, bool IsForward) const;
+  Candidate heaviestLayer(const LayerSequence &S, bool IsForward) const;
+  void fill(const Stage &S, const HeaviestStep &Most, const Candidate &Runs,
+            StageMemory &M);
+
+  Program &P;
+  std::vector<LayerMoments> Layers; ///< by block
+};
+
+} // namespace foretrace::ir
+
+#endif

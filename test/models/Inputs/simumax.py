@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Peaks of torch.cuda.max_memory_allocated, in GiB, that SimuMax publishes of runs
+# of Megatron-LM on eight B200 (docs/b200, release 1.2): bf16, ZeRO 1, truncated
+# models, Transformer Engine's fused cross entropy, gradients of weights added in
+# place, context parallelism by all-to-alls. No slack is added.
+"""usage: simumax.py FORETRACE"""
+
+import json
+import subprocess
+import sys
+
+MOST = 1.4  # per cent
+MODELS = {
+    "70b": 'import "models/llama3-70b.fore"\n'
+           "model m : llama3_70b { layers = 12 }\n",
+    "405b": 'import "models/llama3.1-405b.fore"\n'
+            "model m : llama3_1_405b { layers = 4 "
+            "attention gqa { heads = 128 kv_heads = 16 } }\n",
+    "v2": 'import "models/deepseek-v2.fore"\n'
+          "model m : deepseek_v2 { layers = 1 * dense + 3 * moe }\n",
+    "v3": 'import "models/deepseek-v3.fore"\n'
+          "model m : deepseek_v3 { layers = 1 * dense + 3 * moe }\n",
+}
+KI = 1024
+# model, sequence, tp, pp, cp, ep, GiB
+RUNS = [
+    ("70b", 4 * KI, 1, 2, 1, 1, 66.55),
+    ("70b", 4 * KI, 2, 1, 1, 1, 60.68),
+    ("70b", 4 * KI, 4, 1, 1, 1, 39.07),
+    ("70b", 4 * KI, 8, 1, 1, 1, 28.29),
+    ("405b", 4 * KI, 1, 2, 1, 1, 87.08),
+    ("405b", 4 * KI, 2, 1, 1, 1, 81.59),
+    ("405b", 4 * KI, 4, 1, 1, 1, 52.89),
+    ("405b", 4 * KI, 8, 1, 1, 1, 38.57),
+    ("v2", 4 * KI, 1, 1, 1, 8, 45.63),
+    ("v2", 4 * KI, 1, 2, 1, 4, 44.70),
+    ("v3", 4 * KI, 1, 1, 1, 8, 104.30),
+    ("v3", 4 * KI, 1, 2, 1, 4, 114.00),
+    ("70b", 32 * KI, 2, 1, 4, 1, 68.43),
+    ("70b", 128 * KI, 2, 1, 4, 1, 112.67),
+    ("70b", 32 * KI, 1, 1, 8, 1, 104.51),
+    ("70b", 128 * KI, 1, 1, 8, 1, 147.99),
+    ("405b", 32 * KI, 2, 1, 4, 1, 87.03),
+    ("405b", 128 * KI, 2, 1, 4, 1, 118.13),
+    ("405b", 32 * KI, 1, 1, 8, 1, 139.22),
+]
+
+
+def peak(tool, run):
+    model, sequence, tp, pp, cp, ep, _ = run
+    extra = "sequence_parallel = true " if tp > 1 else ""
+    extra += "cp_comm = a2a " if cp > 1 else ""
+    job = (f"{MODELS[model]}"
+           f"train {{ sequence = {sequence} micro_batch = 1 fused_loss = true\n"
+           "  fused_wgrad = true }\n"
+           f"parallel {{ world = 8 tp = {tp} pp = {pp} cp = {cp} ep = {ep}\n"
+           f"  zero = 1 ga = 8 {extra}}}\n")
+    with open("run.fore", "w", encoding="ascii") as file:
+        file.write(job)
+    text = subprocess.check_output([tool, "memory", "run.fore",
+                                    "--format=json"])
+    return json.loads(text)["peak"] / 2**30
+
+
+def main(tool):
+    near = 0
+    for run in RUNS:
+        got = peak(tool, run)
+        off = 100 * (got / run[-1] - 1)
+        near += abs(off) <= MOST
+        print(*run[:-1], f"{got:.2f} of {run[-1]} GiB, {off:+.2f} %")
+    print(f"{near} of {len(RUNS)} within {MOST} %")
+
+
+main(sys.argv[1])

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A page in headless Chromium, for tests of what people see."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+
+SECONDS = 60
+
+
+class Browser:
+    """A page in Chromium, driven by its DevTools protocol through pipes."""
+
+    def __init__(self, folder):
+        to_browser, self.to = os.pipe()
+        self.back, from_browser = os.pipe()
+
+        def connect():  # Chromium reads 3 and writes 4
+            kept = [os.dup2(end, end + 100)
+                    for end in (to_browser, from_browser)]
+            os.dup2(kept[0], 3)
+            os.dup2(kept[1], 4)
+
+        self.process = subprocess.Popen(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu",
+             "--no-first-run", "--disable-dev-shm-usage",
+             "--remote-debugging-pipe",
+             "--window-size=1300,1400", f"--user-data-dir={folder}"],
+            env={**os.environ, "HOME": folder}, preexec_fn=connect,
+            close_fds=False, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.unread, self.calls, self.session = b"", 0, None
+        self.events = []
+        target = self.call("Target.createTarget", url="about:blank")
+        self.session = self.call("Target.attachToTarget", flatten=True,
+                                 targetId=target["targetId"])["sessionId"]
+        for domain in "Page", "Runtime", "Log":
+            self.call(domain + ".enable")
+
+    def receive(self):
+        deadline = time.monotonic() + SECONDS
+        while b"\0" not in self.unread:
+            ready = select.select([self.back], [], [],
+                                  max(0, deadline - time.monotonic()))[0]
+            part = os.read(self.back, 1 << 16) if ready else b""
+            if not part:
+                sys.exit("Chromium does not answer")
+            self.unread += part
+        message, self.unread = self.unread.split(b"\0", 1)
+        return json.loads(message)
+
+    def call(self, method, **params):
+        self.calls += 1
+        message = {"id": self.calls, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self.calls:
+                if "error" in answer:
+                    sys.exit(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def evaluate(self, script):
+        return self.call("Runtime.evaluate", expression=script,
+                         awaitPromise=True,
+                         returnByValue=True)["result"].get("value")
+
+    def settle(self):
+        """Until what is due was drawn."""
+        self.evaluate("new Promise((done) => requestAnimationFrame("
+                      "() => requestAnimationFrame(() => done(0))))")
+
+    def open(self, path):
+        self.call("Page.navigate", url=path.as_uri())
+        while not self.evaluate("document.readyState === 'complete'"):
+            time.sleep(0.05)
+        self.settle()
+
+    def mouse(self, kind, x, y):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y,
+                  button="none" if kind == "mouseMoved" else "left",
+                  clickCount=1)
+
+    def drag(self, *places):
+        """Presses at the first place, releases at the last one."""
+        self.mouse("mousePressed", *places[0])
+        for place in places[1:]:
+            self.mouse("mouseMoved", *place)
+        self.mouse("mouseReleased", *places[-1])
+        self.settle()
+
+    def text(self, selector):
+        return self.evaluate(f"document.querySelector({selector!r}).innerText")
+
+    def rows(self, selector):
+        """The cells of a table, numbers without separators."""
+        cells = self.evaluate(
+            f"[...document.querySelectorAll({selector + ' tr'!r})].map((row) "
+            "=> [...row.cells].map((cell) => cell.innerText))")
+        return [[cell.replace(",", "") for cell in row] for row in cells]
+
+    def centre(self, selector):
+        return self.evaluate(
+            f"(() => {{ const at = document.querySelector({selector!r})"
+            ".getBoundingClientRect(); return [at.x + at.width / 2, "
+            "at.y + at.height / 2]; })()")
+
+    def errors(self):
+        for event in self.events:
+            params = event.get("params", {})
+            if (event["method"] == "Runtime.exceptionThrown"
+                    or params.get("type") == "error"
+                    or params.get("entry", {}).get("level") == "error"):
+                yield json.dumps(params)
+
+    def close(self):
+        self.session = None
+        self.call("Browser.close")
+        self.process.wait(SECONDS)

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_costs.py FORETRACE SEED COUNT
+
+What `foretrace flops` and `foretrace params` say of random jobs is what closed
+forms say: those of a token know nothing of how the job is spread."""
+
+import json
+import os
+import random
+import subprocess
+
+import each_job
+from check_closed_form import is_open
+from closed_form import share, sharers, stage_parameters
+from job import text_of
+from random_jobs import random_job
+from unfold_ranks import KINDS
+
+
+def projections(job):
+    """FLOPs of a token in the projections of attention, and in those of them
+    that no rank shares with others: 2 for a multiply-add."""
+    h = job.hidden
+    if m := job.latent:
+        query = job.heads * (m.nope + m.rope)
+        down = 2 * h * (m.q_lora + m.kv_lora + m.rope)
+        up = 2 * ((m.q_lora or h) * query + m.kv_lora * job.heads *
+                  (m.nope + m.v) + job.heads * m.v * h)
+        return down + up, down
+    return 2 * h * job.head_dim * 2 * (job.heads + job.kv_heads), 0
+
+
+def scores(job):
+    """Half of those of a token with all others, and half of their products with
+    the values."""
+    m = job.latent
+    channels = m.nope + m.rope + m.v if m else 2 * job.head_dim
+    return job.sequence * job.heads * channels
+
+
+def network(job, width):
+    return 2 * job.hidden * width * (job.fc1_parts + 1)
+
+
+def layer(job, kind):
+    """(all but scores and router, scores, router) of a token."""
+    attention, _ = projections(job)
+    if kind == "dense":
+        return attention + network(job, job.ffn), scores(job), 0
+    e = job.experts
+    gate = e.shared > 0 and e.gate
+    return (attention + network(job, e.ffn) * e.topk + network(job, e.shared),
+            scores(job), 2 * job.hidden * (e.count + gate))
+
+
+def tokens(job):
+    return job.sequence * job.micro_batch * job.dp * job.ga
+
+
+def expected(job, full=False, router=True, embedding=False):
+    """(model, recomputed, repeated or None) FLOPs of an iteration."""
+    parts = [sum(of) for of in zip(*(layer(job, k) for k in job.layers))]
+    core = parts[1] * (2 if full else 1)
+    layers = parts[0] + core + parts[2] * router
+    head = 2 * job.hidden * job.padded_vocab
+    tables = 0
+    if embedding:
+        rows = job.sequence if job.positions == "learned" else 0
+        tables = 2 * job.hidden * (job.padded_vocab + rows)
+    again = {"none": 0, "selective": core, "full": layers}[job.recompute]
+    passes = 3 + (job.recompute == "full")
+    # Without sequence parallelism all ranks of tp have all tokens.
+    alike = 0 if job.sp else (job.tp - 1) * len(job.layers) * projections(
+        job)[1] * passes
+    count = tokens(job)
+    return (count * 3 * (layers + head + tables), count * again,
+            None if embedding else count * alike)
+
+
+def run(foretrace, *arguments):
+    return json.loads(subprocess.run(
+        [foretrace, *arguments, "--format=json", "--quiet"],
+        capture_output=True, text=True, check=True).stdout)
+
+
+def check_flops(foretrace, path, job, **convention):
+    options = {"full": "--attention=full", "router": "--router=false",
+               "embedding": "--embedding"}
+    found = run(foretrace, "flops", path, *(options[o] for o in convention))
+    model, recomputed, repeated = expected(job, **convention)
+    assert found["model_flops"] == model, (convention, found, model)
+    assert found["recomputed_flops"] == recomputed, (convention, found,
+                                                     recomputed)
+    if repeated is not None:
+        assert found["repeated_flops"] == repeated, (convention, found,
+                                                     repeated)
+    assert found["repeated_flops"] >= 0, found
+    assert found["hardware_flops"] == model + recomputed, found
+    phases = ("forward", "recomputed", "backward")
+    ranks = sum(row["ranks"] * row[phase] for row in found["stages"]
+                for phase in phases)
+    assert ranks == model + recomputed + found["repeated_flops"], found
+    assert sum(row["ranks"] for row in found["stages"]) == (
+        job.tp * job.cp * job.dp * job.pp), found
+    for phase in phases:
+        assert found[phase + "_flops"] == job.ga * job.dp * sum(
+            row["layers"] * row[phase] for row in found["blocks"]), found
+    assert abs(found["model_flops_per_token"] * tokens(job) - model) <= (
+        tokens(job)), found
+
+
+def check_parameters(foretrace, path, job, kind):
+    """Those of ranks are closed_form's, if it has all of them. With DualPipe each
+    stage holds those of its opposite, too."""
+    whole = run(foretrace, "params", path)
+    for table in ("blocks", "parts"):
+        for name in ("parameters", "activated"):
+            assert whole[name] == sum(
+                row[name] * row.get("layers", 1)
+                for row in whole[table]), whole
+    found = run(foretrace, "params", path, "--by=stage")
+    assert found["parameters"] == whole["parameters"], (found, whole)
+    published = stored = 0
+    for row in found["stages"]:
+        first, _, last = row["stages"].partition("-")
+        stages = range(int(first), int(last or first) + 1)
+        published += len(stages) * row["published"]
+        stored += len(stages) * row["ranks"] * row["on_rank"]
+        for stage in () if is_open(job) or kind else stages:
+            held = sum(share(p.elements, job.size(sharers(p)))
+                       if job.zero == 3 else p.elements
+                       for p in stage_parameters(job, stage))
+            assert row["on_rank"] == held, (found, stage, held)
+    copies = 2 if kind == "dualpipe" else 1
+    assert published == whole["parameters"] * copies, (found, whole)
+    assert stored == found["stored"], found
+
+
+def write_job(foretrace, path, draw):
+    """(job, kind of its schedule or nothing)"""
+    job = random_job(draw)
+    for kind in (draw.choice(KINDS) if job.pp > 1 else "", ""):
+        with open(path, "w") as file:
+            file.write(text_of(job).replace(
+                "parallel {", "parallel { schedule = %s " % kind if kind
+                else "parallel {"))
+        if not kind or not subprocess.run([foretrace, "flops", path],
+                                          capture_output=True).returncode:
+            return job, kind
+
+
+def one(foretrace, folder, seed):
+    """What is wrong, or None."""
+    draw = random.Random(seed)
+    path = os.path.join(folder, seed + ".fore")
+    job, kind = write_job(foretrace, path, draw)
+    try:
+        check_flops(foretrace, path, job)
+        check_flops(foretrace, path, job, **draw.choice(
+            [{"full": True}, {"router": False}, {"embedding": True}]))
+        check_parameters(foretrace, path, job, kind)
+    except (AssertionError, subprocess.CalledProcessError) as problem:
+        return "seed %s: %s %s\n%s\n%s" % (
+            seed, problem, getattr(problem, "stderr", ""), kind, text_of(job))
+    return None
+
+
+if __name__ == "__main__":
+    each_job.main(one)

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_volume.py FORETRACE SEED COUNT
+
+Unfolds random jobs to every collective and message of every rank, sends their
+bytes from rank to rank, places ranks on a random cluster, and compares with what
+`foretrace volume` says: by group, collective, phase, key and tier; and that with
+what `foretrace plan` says of each kind of stage."""
+
+import collections
+import fractions
+import json
+import subprocess
+
+import each_job
+import unfold_ranks
+
+NAMES = {("cp", "dp"): "dp-cp", ("tp", "cp"): "tp-cp", ("tp", "pp"): "mp",
+         ("tp", "cp", "dp"): "tp-dp-cp", ("etp", "ep"): "etp-ep",
+         ("ends",): "embedding", ("pairs",): "copies"}
+PHASES = {"forward_step": ("forward",), "reduce_gradients": ("step",),
+          "backward_step": ("recompute", "backward"),
+          "backward_input": ("recompute", "backward")}
+CLUSTER = """cluster {{
+  nodes = {nodes}  devices_per_node = {node}  nic_bandwidth = 10 GB/s
+  tiers {{
+    a {{ devices = {inner}  bandwidth = 10 GB/s  latency = 1 us }}
+    b {{ devices = {outer}  bandwidth = 10 GB/s  latency = 1 us }}
+    c {{ latency = 1 us }}
+  }}
+}}
+"""
+
+
+def random_cluster(draw, ranks):
+    node = draw.choice((1, 2, 3, 4, 8))
+    inner = node * draw.choice((1, 1, 2))
+    return {"node": node, "inner": inner, "outer": inner * draw.choice((2, 3)),
+            "nodes": -(-ranks // node) + draw.choice((0, 1))}
+
+
+def sent(name, size, rank, members):
+    """Bytes by receiver."""
+    line = sorted(members)
+    count, at = len(line), line.index(rank)
+    if name == "all_to_all":
+        return {other: fractions.Fraction(size, count)
+                for other in line if other != rank}
+    if name == "broadcast":
+        return {line[at + 1]: size} if at + 1 < count else {}
+    share = {"ring": fractions.Fraction(1), "all_reduce": fractions.Fraction(
+        2 * (count - 1), count)}.get(name, fractions.Fraction(count - 1, count))
+    return {line[(at + 1) % count]: share * size}
+
+
+def calls(job, rank):
+    """(group, collective, phase, message, bytes by receiver)"""
+    stage = job.coordinates(rank, job.dense)["pp"]
+    output = job.signatures["embedding"][1][0]
+    boundary = job.bytes(job.values["embedding"][output])
+    for _, kind, _, chunk, peer, _ in job.schedule.unfold(stage):
+        if kind in ("send_forward", "send_backward"):
+            there = rank + (peer - stage) * job.stride
+            yield "pp", "send", "pipeline", boundary, {there: boundary}
+        if kind not in PHASES:
+            continue
+        layers = ([job.steps[stage]] if kind == "reduce_gradients"
+                  else job.chunks[stage][chunk])
+        for block in layers:
+            for phase, name, axes, size in job.blocks[block]:
+                members = job.members(rank, axes)
+                if phase in PHASES[kind] and len(members) > 1:
+                    yield (NAMES.get(axes, ",".join(axes)), name, phase, size,
+                           sent(name, size, rank, members))
+
+
+def expected(job, cluster):
+    rows = collections.defaultdict(collections.Counter)
+    for rank in range(job.ranks):
+        for *names, message, receivers in calls(job, rank):
+            row = rows[tuple(names)]
+            row["message"] += message
+            for there, size in receivers.items():
+                row["sent"] += size
+                row["cross_node"] += size * (rank // cluster["node"]
+                                             != there // cluster["node"])
+                tier = next((tier for tier, limit in (
+                    ("a", cluster["inner"]), ("b", cluster["outer"]))
+                    if rank // limit == there // limit), "c")
+                row[tier] += size
+    return rows
+
+
+def problem(job, volume, plan, cluster):
+    rows, kinds = expected(job, cluster), len(plan["stages"])
+    said = {(row["group"], row["collective"], row["phase"]): row
+            for row in volume["collectives"]}
+    if set(said) != {names for names in rows if rows[names]["message"]}:
+        return f"rows {set(said)}, not {set(rows)}"
+    # Quotients are rounded in each kind of stage.
+    for names, row in said.items():
+        for column in ("message", "sent", "cross_node"):
+            if abs(row[column] - rows[names][column]) >= kinds * (
+                    column != "message") + (column == "message"):
+                return f"{names}: {row}, not {rows[names]}"
+    for tier in volume["tiers"]:
+        want = sum(row[tier["tier"]] for row in rows.values())
+        if abs(tier["sent"] - want) >= kinds * len(rows) + 1:
+            return f"{tier}, not {want}"
+    for column in ("message", "sent", "cross_node"):
+        for table in ("causes", "groups", "phases", "collectives"):
+            if sum(row[column] for row in volume[table]) != volume[column]:
+                return f"{column} of {table} is not {volume[column]}"
+    for table in ("tiers", "tier_groups"):
+        if sum(row["sent"] for row in volume[table]) != volume["sent"]:
+            return f"{table} are not {volume['sent']}"
+    ranks = job.ranks // len(job.chunks)
+    messages = sum(size * (kind["stages"][1] - kind["stages"][0] + 1) * ranks
+                   for kind in plan["stages"]
+                   for size in kind["message_bytes"].values())
+    if messages != volume["message"]:
+        return f"plan says {messages}, not {volume['message']}"
+    return None
+
+
+def of_micro_batch(job, volume, one):
+    """What is wrong with one micro-batch, of `volume` of an iteration."""
+    def rows(of, times):
+        return {(row["group"], row["collective"], row["phase"]):
+                row["message"] * times for row in of["collectives"]
+                if row["phase"] != "step"}
+
+    times = job.schedule.m // (2 if job.schedule.placement == "bidirectional"
+                               else 1)
+    if rows(one, times) != rows(volume, 1):
+        return f"{times} times {rows(one, 1)} is not {rows(volume, 1)}"
+    return None
+
+
+def ask(foretrace, command, path, *options):
+    return json.loads(subprocess.run(
+        [foretrace, command, path, "--format=json", "--quiet", *options],
+        capture_output=True, text=True, check=True).stdout)
+
+
+def one(foretrace, folder, seed):
+    draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
+    job = unfold_ranks.Job(ir)
+    cluster = random_cluster(draw, job.ranks)
+    with open(path + ".fore", "a") as file:
+        file.write(CLUSTER.format(**cluster))
+    volume = ask(foretrace, "volume", path + ".fore")
+    found = problem(
+        job, volume, ask(foretrace, "plan", path + ".fore"), cluster
+    ) or of_micro_batch(job, volume, ask(
+        foretrace, "volume", path + ".fore", "--per=micro_batch"))
+    return found and f"seed {seed}: {found}\n{text}{cluster}"
+
+
+if __name__ == "__main__":
+    each_job.main(one)

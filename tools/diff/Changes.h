@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which numbers of the answers to the same questions differ: those with a name,
+// and cells of tables by the names of their rows.
+#ifndef FORETRACE_TOOLS_DIFF_CHANGES_H
+#define FORETRACE_TOOLS_DIFF_CHANGES_H
+
+#include "backends/Figures.h"
+#include <map>
+
+namespace foretrace::diff {
+
+/// What is said of a job, in one order for all jobs.
+using Answers = std::vector<Figures>;
+
+/// The name of a row: what stands in its first column, and in further ones as
+/// long as these are words; but in a table of nothing but words, only the
+/// first. Stages that are alike are one row, `1-6`, so that those of two
+/// answers may be cut at other places: a name says from which one on.
+struct RowName {
+  std::vector<std::string> Words;
+  std::optional<int64_t> Stage = std::nullopt;
+  std::optional<int64_t> LastStage = std::nullopt;
+
+  friend bool operator<(const RowName &A, const RowName &B) {
+    return std::tie(A.Stage, A.Words) < std::tie(B.Stage, B.Words);
+  }
+};
+
+/// A number, or words, of an answer.
+struct FigureName {
+  unsigned Answer;        ///< its number
+  llvm::StringRef Table;  ///< empty: it has a name of its own
+  RowName Row;            ///< of a table
+  llvm::StringRef Column; ///< of a table, or its own name
+};
+
+/// What one of two jobs has at that name, and the other one has not.
+struct Change {
+  FigureName Name;
+  std::string Title; ///< of the table, or of the number itself
+  FigureUnit Unit;
+  bool IsOnly = false; ///< its table has one number for each row
+  std::optional<Figure> Before = {}, After = {}; ///< one of them at least
+  std::vector<std::string> By = {}; ///< paths of keys; set by findCauses
+  /// Whether these keys change it only together, or nobody can say which do.
+  bool IsByAll = false;
+};
+
+/// What differs between \p Before and \p After, as many answers, which live as
+/// long as what is returned; in their order.
+std::vector<Change> compareFigures(const Answers &Before, const Answers &After);
+
+/// Finds figures by name.
+class FigureIndex {
+public:
+  explicit FigureIndex(const Answers &Of);
+
+  /// Null if there is none of that name.
+  const Figure *find(const FigureName &Name) const;
+
+private:
+  struct Rows {
+    unsigned Answer;
+    const FigureTable *Table;
+    std::map<RowName, const std::vector<Figure> *> ByName;
+  };
+
+  const Answers &Of;
+  std::vector<Rows> Tables;
+};
+
+} // namespace foretrace::diff
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys of two jobs, held against each other.
+#ifndef FORETRACE_TOOLS_DIFF_KEYS_H
+#define FORETRACE_TOOLS_DIFF_KEYS_H
+
+#include "ir/Expr.h"
+#include "ir/Spec.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace foretrace::diff {
+
+/// How a key came to have its value.
+using How = Located<int64_t>::Status;
+llvm::StringRef getName(How H);
+
+/// What a key of a job is.
+struct KeyValue {
+  std::string Path; ///< as -D says it: `parallel.tp`, `model.moe.experts`
+  std::string Text;
+  How Is = How::Stated;
+  SourceRange Range;              ///< where it is stated, if it is
+  std::optional<ir::Key> Id = {}; ///< of one that sizes may have
+};
+
+/// The keys of \p S that have a value, in the order of ir/Spec.def; also the
+/// layers of the model, the layout of the pipeline and the steps of a schedule
+/// file. Not those that say what is written of a job: its `emit` blocks.
+std::vector<KeyValue> keysOf(const ir::Spec &S);
+
+/// A key that is not the same in two jobs.
+struct KeyChange {
+  std::optional<KeyValue> Before, After; ///< one of them at least
+
+  const std::string &path() const { return (Before ? Before : After)->Path; }
+  /// Whether somebody says so, and it does not just follow from other keys.
+  bool isCause() const;
+};
+
+/// What differs in value: however it is written, and whether it is stated or
+/// follows. What is stated comes first. Unless \p AreDerived, what only one
+/// side has counts only if it is stated: the other one may yet come to have it.
+std::vector<KeyChange> compareKeys(const ir::Spec &Before,
+                                   const ir::Spec &After, bool AreDerived);
+
+/// Makes the key at \p Path what it is in \p From; false if that cannot be said
+/// of this key alone.
+bool replaceKey(ir::Spec &In, llvm::StringRef Path, const ir::Spec &From);
+
+} // namespace foretrace::diff
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program amounts to, as far as it has come: everything by which it can
+// be told from another one.
+#ifndef FORETRACE_TOOLS_DIFF_SUMMARY_H
+#define FORETRACE_TOOLS_DIFF_SUMMARY_H
+
+#include "backends/Figures.h"
+
+namespace foretrace::diff {
+
+/// Of \p P, what the facts \p Facts say, which it has: the most that a rank
+/// has, groups, stages, messages, layers, ops and layouts.
+Figures summarize(const ir::Program &P, ir::FactSet Facts);
+
+/// The lines of its text form, without the spec: what else there may be in a
+/// program that was written by hand.
+Figures listText(const ir::Program &P);
+
+} // namespace foretrace::diff
+
+#endif

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/diff/Writer.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace foretrace;
+using namespace foretrace::diff;
+using llvm::StringRef;
+
+/// Of what one side has not.
+static constexpr char Nothing[] = "-";
+
+/// `job.fore:4:17`; empty if it is nowhere.
+std::string Writer::placeOf(SourceRange Range) const {
+  if (!Range.isValid())
+    return "";
+  const auto [Line, Column] = Sources.locate(Range.start());
+  return llvm::formatv("{0}:{1}:{2}", Sources.name(Range.File), Line, Column);
+}
+
+/// Where it is stated, or how it came to be.
+std::string Writer::originOf(const std::optional<KeyValue> &K) const {
+  if (!K)
+    return Nothing;
+  return K->Range.isValid() ? placeOf(K->Range) : getName(K->Is).str();
+}
+
+/// Lists are cut where lines would get too long.
+static std::string shorten(const std::optional<KeyValue> &K) {
+  constexpr size_t Most = 40;
+  if (!K)
+    return Nothing;
+  return K->Text.size() <= Most ? K->Text : K->Text.substr(0, Most - 3) + "...";
+}
+
+/// As people read it; exactly, if they would read the same on both sides.
+static std::string textOf(const std::optional<Figure> &F,
+                          const std::optional<Figure> &Other, FigureUnit U) {
+  if (!F)
+    return Nothing;
+  const std::string Text = describe(*F, U);
+  if (!Other || describe(*Other, U) != Text)
+    return Text;
+  return exact(*F) + " " + foretrace::getName(U).str();
+}
+
+static bool isNumber(const std::optional<Figure> &F) {
+  return F && std::holds_alternative<__int128>(F->Value);
+}
+
+/// `-12.5 %`; empty if there is nothing to divide by.
+static std::string shareOf(const Change &C) {
+  if (!isNumber(C.Before) || !isNumber(C.After) || C.Before->number() == 0)
+    return "";
+  const auto Was = static_cast<double>(C.Before->number());
+  const auto More = static_cast<double>(C.After->number() - C.Before->number());
+  std::string Text;
+  llvm::raw_string_ostream(Text) << llvm::format("%+.1f %%", 100 * More / Was);
+  return Text;
+}
+
+/// `1-6`, of what is no row of its own.
+static std::vector<std::string> rowOf(const FigureName &Name) {
+  std::vector<std::string> Words = Name.Row.Words;
+  if (const auto &First = Name.Row.Stage)
+    Words.insert(
+        Words.begin(),
+        *First == *Name.Row.LastStage
+            ? std::to_string(*First)
+            : llvm::formatv("{0}-{1}", *First, *Name.Row.LastStage).str());
+  return Words;
+}
+
+/// The first ones; in parentheses what changes it only together.
+static std::string causesOf(const Change &C) {
+  constexpr size_t Most = 4;
+  const llvm::ArrayRef<std::string> Shown =
+      llvm::ArrayRef(C.By).take_front(Most);
+  std::string By = llvm::join(Shown, ", ");
+  if (C.By.size() > Most)
+    By += llvm::formatv(" and {0} more", C.By.size() - Most);
+  return C.IsByAll && !By.empty() ? "(" + By + ")" : By;
+}
+
+static void cut(FigureTable &T, unsigned Most) {
+  if (Most == 0 || T.Rows.size() <= Most)
+    return;
+  std::vector<Figure> Rest = {
+      llvm::formatv("... {0} more", T.Rows.size() - Most).str()};
+  Rest.resize(T.Columns.size(), Figure(""));
+  T.Rows.resize(Most, Rest);
+  T.Rows.push_back(std::move(Rest));
+}
+
+FigureTable Writer::tableOfKeys() const {
+  FigureTable T{"keys",
+                "keys",
+                {{"key", FigureUnit::Text},
+                 {"before", FigureUnit::Text},
+                 {"after", FigureUnit::Text},
+                 {"before_from", FigureUnit::Text},
+                 {"after_from", FigureUnit::Text}},
+                {}};
+  for (const KeyChange &K : D.Keys)
+    T.Rows.push_back({{K.path()},
+                      {shorten(K.Before)},
+                      {shorten(K.After)},
+                      {originOf(K.Before)},
+                      {originOf(K.After)}});
+  return T;
+}
+
+static StringRef wordOf(Severity Level) {
+  static constexpr llvm::StringLiteral Words[] = {"error", "warning", "note"};
+  return Words[static_cast<size_t>(Level)];
+}
+
+FigureTable Writer::tableOfMessages() const {
+  FigureTable T{"messages",
+                "messages that only one of both gives",
+                {{"of", FigureUnit::Text},
+                 {"at", FigureUnit::Text},
+                 {"severity", FigureUnit::Text},
+                 {"message", FigureUnit::Text}},
+                {}};
+  for (const MessageChange &M : D.Messages) {
+    auto Add = [&](const Diagnostic &Of, std::string Text) {
+      T.Rows.push_back({{M.IsAfter ? "after" : "before"},
+                        {placeOf(Of.Range)},
+                        {wordOf(Of.Level).str()},
+                        {std::move(Text)}});
+    };
+    Add(*M.Of,
+        M.Of->text() + " [" + getDiagnosticInfo(M.Of->Id).Slug.str() + "]");
+    for (const Diagnostic &Note : M.Of->Notes)
+      Add(Note, Note.text());
+  }
+  return T;
+}
+
+/// `summary`, of the schema `foretrace.summary/1`.
+StringRef Writer::answerOf(const Change &C) const {
+  const StringRef Schema = D.Before[C.Name.Answer].Schema;
+  return Schema.split('.').second.split('/').first;
+}
+
+/// What stands above numbers with a name of their own.
+static std::string titleOf(const Change &C, StringRef Answer) {
+  if (!C.Name.Table.empty())
+    return C.Title;
+  return C.Name.Answer == 0 ? "the most that a rank has" : Answer.str();
+}
+
+/// A table for each of the answers; numbers with a name of their own first.
+void Writer::addTablesOfChanges(std::vector<FigureTable> &To) const {
+  const Change *Last = nullptr;
+  for (const Change &C : D.Changes) {
+    if (!Last || C.Name.Table != Last->Name.Table ||
+        C.Name.Answer != Last->Name.Answer)
+      To.push_back({"changes",
+                    titleOf(C, answerOf(C)),
+                    {{"of", FigureUnit::Text},
+                     {"before", FigureUnit::Text},
+                     {"after", FigureUnit::Text},
+                     {"change", FigureUnit::Text},
+                     {"by", FigureUnit::Text}},
+                    {}});
+    Last = &C;
+    std::vector<std::string> Words = rowOf(C.Name);
+    if (const auto &First = C.Name.Row.Stage)
+      Words.front().insert(0, *First == *C.Name.Row.LastStage ? "stage "
+                                                              : "stages ");
+    if (!C.IsOnly)
+      Words.push_back(C.Name.Column.str());
+    To.back().Rows.push_back({{llvm::join(Words, " ")},
+                              {textOf(C.Before, C.After, C.Unit)},
+                              {textOf(C.After, C.Before, C.Unit)},
+                              {shareOf(C)},
+                              {causesOf(C)}});
+  }
+}
+
+Figures Writer::tables() const {
+  Figures F{"foretrace.diff/1", {}, {}, {}, {}};
+  auto NameOf = [](const Side &S) {
+    return S.Name + (S.Program ? "" : ", which is refused");
+  };
+  F.Named = {{"before", "before", FigureUnit::Text, NameOf(Before)},
+             {"after", "after", FigureUnit::Text, NameOf(After)}};
+  F.Tables = {tableOfMessages(), tableOfKeys()};
+  addTablesOfChanges(F.Tables);
+  llvm::erase_if(F.Tables, [](const FigureTable &T) { return T.Rows.empty(); });
+  for (FigureTable &T : F.Tables)
+    cut(T, MostRows);
+  return F;
+}
+
+/// Without the blanks behind what is short.
+void Writer::writeTables(FigureFormat As, llvm::raw_ostream &OS) const {
+  std::string Text;
+  llvm::raw_string_ostream Padded(Text);
+  foretrace::write(tables(), As, Padded);
+  for (const StringRef Line :
+       llvm::split(StringRef(Padded.str()).rtrim(), '\n'))
+    OS << Line.rtrim() << '\n';
+}
+
+void Writer::write(FigureFormat As, llvm::raw_ostream &OS) const {
+  switch (As) {
+  case FigureFormat::Table:
+  case FigureFormat::Markdown:
+    if (!D.isNone())
+      writeTables(As, OS);
+    return;
+  case FigureFormat::JSON:
+    return writeJSON(OS);
+  case FigureFormat::CSV:
+    return writeCSV(OS);
+  }
+  llvm_unreachable("every format is handled");
+}
+
+void Writer::writeCSV(llvm::raw_ostream &OS) const {
+  auto Line = [&](std::initializer_list<StringRef> Fields) {
+    llvm::interleave(
+        Fields, OS, [&](StringRef Text) { writeField(Text, OS); }, ",");
+    OS << '\n';
+  };
+  Line({"answer", "table", "row", "figure", "unit", "before", "after", "by"});
+  for (const MessageChange &M : D.Messages) {
+    const std::string Text = M.Of->text();
+    Line({"diagnostics", "", placeOf(M.Of->Range),
+          getDiagnosticInfo(M.Of->Id).Slug, "text", M.IsAfter ? "" : Text,
+          M.IsAfter ? Text : "", ""});
+  }
+  for (const KeyChange &K : D.Keys)
+    Line({"keys", "", K.path(), "", "text", K.Before ? K.Before->Text : "",
+          K.After ? K.After->Text : "", ""});
+  for (const Change &C : D.Changes)
+    Line({answerOf(C), C.Name.Table, llvm::join(rowOf(C.Name), " "),
+          C.Name.Column, foretrace::getName(C.Unit),
+          C.Before ? exact(*C.Before) : "", C.After ? exact(*C.After) : "",
+          llvm::join(C.By, " ")});
+}
+
+namespace {
+
+/// Parts of the JSON of a difference.
+class JSONWriter {
+public:
+  JSONWriter(const SourceFiles &Sources, llvm::json::OStream &J)
+      : Sources(Sources), J(J) {}
+
+  void write(StringRef Name, const Side &S);
+  void write(StringRef Name, const std::optional<KeyValue> &K);
+  void write(const MessageChange &M);
+  void write(StringRef Answer, const Change &C);
+
+private:
+  void place(SourceRange Range);
+  void figure(StringRef Name, const std::optional<Figure> &F);
+
+  const SourceFiles &Sources;
+  llvm::json::OStream &J;
+};
+
+} // namespace
+
+void JSONWriter::place(SourceRange Range) {
+  if (!Range.isValid())
+    return;
+  const auto [Line, Column] = Sources.locate(Range.start());
+  J.attribute("file", llvm::json::fixUTF8(Sources.name(Range.File)));
+  J.attribute("line", Line);
+  J.attribute("column", Column);
+}
+
+void JSONWriter::write(StringRef Name, const Side &S) {
+  J.attributeObject(Name, [&] {
+    J.attribute("job", llvm::json::fixUTF8(S.Name));
+    J.attribute("refused", S.Program == nullptr);
+  });
+}
+
+void JSONWriter::write(StringRef Name, const std::optional<KeyValue> &K) {
+  if (!K)
+    return J.attribute(Name, nullptr);
+  J.attributeObject(Name, [&] {
+    J.attribute("value", llvm::json::fixUTF8(K->Text));
+    J.attribute("how", diff::getName(K->Is));
+    place(K->Range);
+  });
+}
+
+void JSONWriter::write(const MessageChange &M) {
+  J.object([&] {
+    J.attribute("of", M.IsAfter ? "after" : "before");
+    J.attribute("slug", getDiagnosticInfo(M.Of->Id).Slug);
+    J.attribute("severity", wordOf(M.Of->Level));
+    J.attribute("message", llvm::json::fixUTF8(M.Of->text()));
+    J.attributeArray("notes", [&] {
+      for (const Diagnostic &Note : M.Of->Notes)
+        J.value(llvm::json::fixUTF8(Note.text()));
+    });
+    place(M.Of->Range);
+  });
+}
+
+void JSONWriter::figure(StringRef Name, const std::optional<Figure> &F) {
+  J.attributeBegin(Name);
+  if (!F)
+    J.value(nullptr);
+  else if (isNumber(F))
+    J.rawValue(exact(*F)); // it may be more than JSON's library holds
+  else
+    J.value(llvm::json::fixUTF8(exact(*F)));
+  J.attributeEnd();
+}
+
+void JSONWriter::write(StringRef Answer, const Change &C) {
+  J.object([&] {
+    J.attribute("answer", Answer);
+    J.attribute("table", C.Name.Table);
+    J.attribute("row", llvm::json::Array(rowOf(C.Name)));
+    J.attribute("figure", C.Name.Column);
+    J.attribute("unit", foretrace::getName(C.Unit));
+    figure("before", C.Before);
+    figure("after", C.After);
+    J.attribute("by", llvm::json::Array(C.By));
+    J.attribute("together", C.IsByAll);
+  });
+}
+
+void Writer::writeJSON(llvm::raw_ostream &OS) const {
+  llvm::json::OStream J(OS, 2);
+  JSONWriter Parts(Sources, J);
+  J.object([&] {
+    J.attribute("schema", "foretrace.diff/1");
+    J.attribute("same", D.isNone());
+    Parts.write("before", Before);
+    Parts.write("after", After);
+    J.attributeArray("diagnostics", [&] {
+      for (const MessageChange &M : D.Messages)
+        Parts.write(M);
+    });
+    J.attributeArray("keys", [&] {
+      for (const KeyChange &K : D.Keys)
+        J.object([&] {
+          J.attribute("key", K.path());
+          Parts.write("before", K.Before);
+          Parts.write("after", K.After);
+        });
+    });
+    J.attributeArray("figures", [&] {
+      for (const Change &C : D.Changes)
+        Parts.write(answerOf(C), C);
+    });
+  });
+  J.flush();
+  OS << '\n';
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Differences for people, for a pull request, and for programs.
+#ifndef FORETRACE_TOOLS_DIFF_WRITER_H
+#define FORETRACE_TOOLS_DIFF_WRITER_H
+
+#include "lang/SourceFiles.h"
+#include "tools/diff/Difference.h"
+
+namespace foretrace::diff {
+
+/// Writes what differs between two sides.
+class Writer {
+public:
+  /// Tables for people have \p MostRows rows each, and say how many more there
+  /// are; 0 for all.
+  Writer(const Side &Before, const Side &After, const Difference &D,
+         const SourceFiles &Sources, unsigned MostRows)
+      : Before(Before), After(After), D(D), Sources(Sources),
+        MostRows(MostRows) {}
+
+  /// Nothing for people if nothing differs.
+  void write(FigureFormat As, llvm::raw_ostream &OS) const;
+
+private:
+  Figures tables() const;
+  FigureTable tableOfKeys() const;
+  FigureTable tableOfMessages() const;
+  void addTablesOfChanges(std::vector<FigureTable> &To) const;
+  llvm::StringRef answerOf(const Change &C) const;
+  std::string placeOf(SourceRange Range) const;
+  std::string originOf(const std::optional<KeyValue> &K) const;
+  void writeTables(FigureFormat As, llvm::raw_ostream &OS) const;
+  void writeJSON(llvm::raw_ostream &OS) const;
+  void writeCSV(llvm::raw_ostream &OS) const;
+
+  const Side &Before, &After;
+  const Difference &D;
+  const SourceFiles &Sources;
+  const unsigned MostRows;
+};
+
+} // namespace foretrace::diff
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Subcommands that print what one backend says of a job: `foretrace params`,
+// `flops`, `memory`, `volume`; or write it to a file: `report`.
+#include "backends/Backends.h"
+#include "backends/OptionKinds.h"
+#include "tools/driver/EmitBlocks.h"
+#include "tools/foretrace/Emit.h"
+#include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/Messages.h"
+#include "tools/foretrace/Pipeline.h"
+#include "llvm/ADT/StringExtras.h"
+#include <deque>
+
+using namespace llvm;
+
+namespace foretrace {
+
+namespace {
+
+/// An option of an `emit` block on the command line: its words and what holds
+/// without it are part of the help.
+class AnswerOption {
+public:
+  AnswerOption(const EmitOption &O, cl::SubCommand &Command);
+
+  /// `attention=full`, if it is given; a flag needs no value.
+  std::optional<std::string> given() const;
+
+private:
+  const bool IsFlag;
+  const std::string Values, Doc;
+  cl::opt<std::string> Option;
+};
+
+class Answer {
+public:
+  /// \p Default is where it goes; empty: a file with the name of the job.
+  Answer(StringRef Name, cl::SubCommand &Command, StringRef Default);
+
+  ExitCode run();
+
+private:
+  std::vector<std::string> given() const;
+
+  const Backend &Format;
+  /// The options of an `emit` block; files are what `-o` says.
+  std::deque<AnswerOption> Options;
+  cl::opt<std::string> Path;
+};
+
+} // namespace
+
+static std::string valuesOf(const EmitOption &O) {
+  return O.Words().empty() ? "value" : join(O.Words(), "|");
+}
+
+/// As the help has it: a sentence, and what holds without the option.
+static std::string docOf(const EmitOption &O) {
+  std::string Doc = O.Doc.str();
+  Doc.front() = toUpper(Doc.front());
+  return Doc + " (default: " + O.Default() + ")";
+}
+
+AnswerOption::AnswerOption(const EmitOption &O, cl::SubCommand &Command)
+    : IsFlag(O.Words() == option::Flag::words()), Values(valuesOf(O)),
+      Doc(docOf(O)),
+      Option(StringRef(O.Name), cl::desc(Doc), cl::value_desc(Values),
+             IsFlag ? cl::ValueOptional : cl::ValueRequired,
+             cl::cat(outputCategory()), cl::sub(Command)) {}
+
+std::optional<std::string> AnswerOption::given() const {
+  if (Option.getNumOccurrences() == 0)
+    return std::nullopt;
+  const bool IsPlain = IsFlag && Option.empty();
+  return (Option.ArgStr + "=" + (IsPlain ? "true" : Option.getValue())).str();
+}
+
+Answer::Answer(StringRef Name, cl::SubCommand &Command, StringRef Default)
+    : Format(*findBackend(Name)),
+      Path("o", cl::value_desc("file"), cl::init(Default.str()),
+           cl::desc(Default.empty()
+                        ? "Where it goes (default: a file here, called as the "
+                          "job); - is standard output"
+                        : "Where it goes (default: standard output)"),
+           cl::cat(outputCategory()), cl::sub(Command)) {
+  for (const EmitOption &O : Format.Options())
+    if (!O.IsPath)
+      Options.emplace_back(O, Command);
+}
+
+std::vector<std::string> Answer::given() const {
+  std::vector<std::string> All;
+  for (const AnswerOption &O : Options)
+    if (std::optional<std::string> Text = O.given())
+      All.push_back(std::move(*Text));
+  return All;
+}
+
+ExitCode Answer::run() {
+  const StringRef Name = Format.Name;
+  if (jobPath().empty())
+    return usageError(Name + ": a job is missing, for example `foretrace " +
+                      Name + " job.fore`");
+  Compiler Session(runPipeline);
+  const SourceFiles &Sources = Session.sources();
+  DiagnosticEngine Diags = makeEngine();
+  std::optional<ir::EmitSpec> Emit = Session.readEmit(Name, given(), Diags);
+  if (!hasFolder(Path, Diags) || !Emit)
+    return showMessages(Diags, Sources);
+  if (!Path.empty())
+    Emit->set("file", ir::Attribute::Kind::Text, Path);
+  FrontendOptions Reading = frontendOptions();
+  Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec>) {
+    return driver::areOfModel(*Emit);
+  };
+  CompiledJob &Job = Session.read(jobPath(), Reading, Diags);
+  driver::Emitter Emitter =
+      makeEmitter(jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""},
+                  Sources, Job.engine());
+  if (Job.spec())
+    Emitter.emitJob(Job, *Emit);
+  Emitter.commit();
+  return showMessages(Job.engine(), Sources);
+}
+
+#define SUBCOMMAND(...)
+#define DEFINE(FUNCTION, RUN, NAME, DEFAULT)                                   \
+  static Answer FUNCTION##Answer(NAME, FUNCTION(), DEFAULT);                   \
+  ExitCode RUN() { return FUNCTION##Answer.run(); }
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) DEFINE(FUNCTION, RUN, NAME, "-")
+#define PAGE(FUNCTION, RUN, NAME, SUMMARY) DEFINE(FUNCTION, RUN, NAME, "")
+#include "tools/foretrace/Commands.def"
+
+} // namespace foretrace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace diff`: what differs in meaning between two jobs.
+#include "tools/diff/Input.h"
+#include "tools/diff/Writer.h"
+#include "tools/foretrace/Emit.h"
+#include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/Messages.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::list<std::string> Paths(cl::Positional,
+                                   cl::desc("<before.fore> [<after.fore>]"),
+                                   cl::cat(jobCategory()),
+                                   cl::sub(diffCommand()));
+
+static cl::list<std::string>
+    Changes("with", cl::value_desc("name=value"),
+            cl::desc("As -D, in the second job alone, which may be the first"),
+            cl::cat(jobCategory()), cl::sub(diffCommand()));
+
+static cl::opt<FigureFormat> Format(
+    "format", cl::desc("How to print differences:"),
+    cl::values(clEnumValN(FigureFormat::Table, "table", "tables (default)"),
+               clEnumValN(FigureFormat::JSON, "json", "an object"),
+               clEnumValN(FigureFormat::CSV, "csv", "a line each"),
+               clEnumValN(FigureFormat::Markdown, "md", "for a page")),
+    cl::init(FigureFormat::Table), cl::cat(outputCategory()),
+    cl::sub(diffCommand()));
+
+static cl::opt<std::string>
+    OutputPath("o", cl::value_desc("file"), cl::init("-"),
+               cl::desc("Where it goes (default: standard output)"),
+               cl::cat(outputCategory()), cl::sub(diffCommand()));
+
+static cl::opt<unsigned>
+    Limit("limit", cl::value_desc("n"), cl::init(20),
+          cl::desc("Print so many rows of each table and md (default: 20; 0: "
+                   "all)"),
+          cl::cat(outputCategory()), cl::sub(diffCommand()));
+
+/// Messages of both.
+static ExitCode showTrouble(const diff::Input &Before, const diff::Input &After,
+                            const SourceFiles &Sources) {
+  showMessages(Before.messages(), Sources);
+  showMessages(After.messages(), Sources);
+  return ExitUsage;
+}
+
+static std::string nameOfSecond() {
+  const std::string &Path = Paths[Paths.size() - 1];
+  return Changes.empty() ? Path : Path + " with " + join(Changes, " ");
+}
+
+static ExitCode compare(diff::Input &Before, diff::Input &After,
+                        const SourceFiles &Sources) {
+  if (!Before.isRead() || !After.isRead())
+    return showTrouble(Before, After, Sources);
+  const diff::Side Old = Before.side(Paths[0], After),
+                   New = After.side(nameOfSecond(), Before);
+  if (!Old.Program && !New.Program)
+    return showTrouble(Before, After, Sources);
+  const std::unique_ptr<diff::Difference> D = diff::compare(Old, New);
+  InputFiles Inputs;
+  Inputs.add(Sources);
+  const diff::Writer Writer(Old, New, *D, Sources, Limit);
+  if (Error E = writeFile(OutputPath, outputOptions(), std::move(Inputs),
+                          [&](raw_ostream &OS) { Writer.write(Format, OS); }))
+    return failure(std::move(E), ExitUsage);
+  return D->isNone() ? ExitSuccess : ExitDiagnosed;
+}
+
+ExitCode runDiff() {
+  if (Paths.empty() || Paths.size() > 2 ||
+      (Paths.size() == 1 && Changes.empty()))
+    return usageError("diff: two jobs, or one and --with, for example "
+                      "`foretrace diff job.fore --with=parallel.tp=4`");
+  Compiler Session;
+  if (DiagnosticEngine Diags; !hasFolder(OutputPath, Diags)) {
+    showMessages(Diags, Session.sources());
+    return ExitUsage;
+  }
+  FrontendOptions Reading = frontendOptions();
+  diff::Input Before(Session, Paths[0], Reading, makeEngine());
+  Reading.Overrides.insert(Reading.Overrides.end(), Changes.begin(),
+                           Changes.end());
+  diff::Input After(Session, Paths[Paths.size() - 1], std::move(Reading),
+                    makeEngine());
+  return compare(Before, After, Session.sources());
+}
+
+} // namespace foretrace
