@@ -51,7 +51,7 @@ static bool checkGroups(const EmitRequest &Request, const MessageRules &Rules,
 /// Whether no collective is cut into more messages than can be written.
 static bool checkChunk(const EmitRequest &Request, const MessageRules &Rules,
                        DiagnosticEngine &Diags) {
-  constexpr int64_t MaxMessages = int64_t(1) << 20; // that a rank sends
+  constexpr int64_t MaxMessages = int64_t(1) << 16; // that a rank sends
   const Program &P = Request.Program;
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops) {

@@ -41,13 +41,15 @@ private:
   void sample(uint64_t Count,
               function_ref<void(uint64_t, raw_ostream &)> Write) {
     constexpr uint64_t MaxSamples = 16; // ranks of a stage stand side by side
+    constexpr double Enough = 16 << 20; // the differences of ranks are small
     const uint64_t Samples = std::min(Count, MaxSamples);
     Counter Of;
-    for (uint64_t I = 0; I != Samples; ++I)
-      Write(Count / Samples * I + Count / Samples / 2, Of);
-    if (Samples != 0)
+    uint64_t Taken = 0;
+    for (; Taken != Samples && Of.Count < Enough; ++Taken)
+      Write(Count / Samples * Taken + Count / Samples / 2, Of);
+    if (Taken != 0)
       Bytes +=
-          Of.Count * static_cast<double>(Count) / static_cast<double>(Samples);
+          Of.Count * static_cast<double>(Count) / static_cast<double>(Taken);
   }
 };
 
