@@ -298,7 +298,9 @@ void BlockVerifier::verifyOp(OpId Id) {
   if (Id.Index == 0)
     return;
   const Op &Before = B.Ops[OpId{Id.Index - 1}];
-  if (O.Phase < Before.Phase)
+  const bool IsInBackward =
+      O.Phase == Phase::Recompute && Before.Phase == Phase::Backward;
+  if (O.Phase < Before.Phase && !IsInBackward)
     Diags.report(O.Origin.Range, diag::VerifyPhase, getName(O.Phase),
                  getName(Before.Phase));
 }

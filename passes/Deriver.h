@@ -40,6 +40,7 @@ public:
     checkPipeline();
     checkZero();
     checkOptimizer();
+    checkRecompute();
     checkEffects();
     checkSchedule();
     deriveExpertMesh();
@@ -156,6 +157,8 @@ private:
   void dropEnds(const llvm::Twine &Why);
   void checkZero();
   void checkOptimizer();
+  bool hasModule(llvm::StringRef Recomputed);
+  void checkRecompute();
   void checkEffects();
   void deriveExpertMesh();
   void checkRankOrder();

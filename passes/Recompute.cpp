@@ -1,101 +1,178 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// recompute: at the start of a layer's backward pass, computes forward ops
-// again whose results were not kept. `full` repeats the whole layer with its
-// collectives, `selective` the core attention (Korthikanti et al.,
-// arXiv 2205.05198, section 5), for its own backward alone: its result is kept
-// as the input of the projection. Embedding and head are never recomputed.
+// recompute: computes forward ops again whose results were not kept, in the
+// backward pass of their layer. `full` repeats the whole layer with its
+// collectives before anything else, `selective` some of its modules, each
+// before the backward op that needs it first (passes/RecomputeModules.def).
+// Embedding and head are never recomputed.
 
 #include "passes/Recompute.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 namespace {
 
+/// A part of what a layer does, by the names of ops.
+struct ModulePart {
+  llvm::StringRef Module, Ops, Before;
+  bool KeepsResult;
+};
+
+constexpr ModulePart ModuleParts[] = {
+#define RECOMPUTE_PART(...) {__VA_ARGS__},
+#include "passes/RecomputeModules.def"
+};
+constexpr ModulePart Layer = {"", "*", "*", true};
+
 class Recomputer {
 public:
-  Recomputer(Block &B, RecomputeKind Kind)
-      : B(B), Build(B, "recompute"), Kind(Kind), Old(std::move(B.Ops)) {
+  Recomputer(Block &B, const Recomputation &Of)
+      : B(B), Build(B, "recompute"), Of(Of), Old(std::move(B.Ops)) {
     B.Ops = {};
   }
 
   void run();
 
 private:
-  bool isRepeated(const Op &O) const;
-  bool readsRepeated(const Op &Backward) const;
-  void repeat(const Op &O);
-  ValueId renamed(ValueId V) const {
-    auto It = Again.find(V.Index);
-    return It == Again.end() ? V : It->second;
-  }
+  using Part = Recomputation::Part;
+  const Op &forwardOf(const Op &O) const;
+  const Part *partOf(const Op &Forward) const;
+  void beginParts(const Op &Backward);
+  void repeat(OpId Forward, const Part &Of);
+  ValueId readBy(const Part *Reader, ValueId V) const;
 
   Block &B;
   BlockBuilder Build;
-  RecomputeKind Kind;
+  const Recomputation &Of;
   Table<OpId, Op> Old;
   llvm::DenseMap<unsigned, OpId> NewId;      ///< by old op
   llvm::DenseMap<unsigned, OpId> RepeatedId; ///< by old op
-  llvm::DenseMap<unsigned, ValueId> Again;   ///< by forward value
+  struct Copy {
+    ValueId Is;
+    const Part *Of;
+  };
+  llvm::DenseMap<unsigned, Copy> Again; ///< by forward value
+  llvm::SmallPtrSet<const Part *, 4> Begun;
 };
 
 } // namespace
 
-bool Recomputer::isRepeated(const Op &O) const {
-  if (O.Phase != Phase::Forward)
-    return false;
-  if (Kind == RecomputeKind::Full)
-    return true;
-  const Op &Served = O.For.isValid() ? Old[O.For] : O;
-  return Served.Kind == OpKind::Attention;
+static Recomputation::Part makePart(const ModulePart &P) {
+  return {llvm::cantFail(llvm::GlobPattern::create(P.Ops, /*braces*/ 16)),
+          llvm::cantFail(llvm::GlobPattern::create(P.Before, /*braces*/ 16)),
+          P.KeepsResult};
 }
 
-/// Whether the forward op that \p Backward derives from, or serves a derivative
-/// of, is repeated.
-bool Recomputer::readsRepeated(const Op &Backward) const {
-  const Op *O = &Backward;
-  while (O->Phase != Phase::Forward) {
-    if (!O->For.isValid())
-      return false;
-    O = &Old[O->For];
+llvm::ArrayRef<llvm::StringRef> foretrace::recomputeModules() {
+  static const std::vector<llvm::StringRef> Names = [] {
+    std::vector<llvm::StringRef> Out;
+    for (const ModulePart &P : ModuleParts)
+      if (!llvm::is_contained(Out, P.Module))
+        Out.push_back(P.Module);
+    return Out;
+  }();
+  return Names;
+}
+
+llvm::SmallVector<llvm::StringRef, 4> foretrace::modulesOf(const TrainSpec &T) {
+  llvm::SmallVector<llvm::StringRef, 4> Names;
+  if (T.RecomputeModules.isPresent())
+    llvm::SplitString(*T.RecomputeModules, Names, " ,");
+  else
+    Names.push_back("core_attn");
+  return Names;
+}
+
+Recomputation::Recomputation(const Program &P, const Block &B) {
+  const auto IsAt = [&](const LayerGroup &G) {
+    return &P.Blocks[G.Runs.front().Block] == &B;
+  };
+  const TrainSpec &T = P.Spec.Train;
+  if (*T.Recompute == RecomputeKind::None ||
+      (!P.Layers.empty() && (IsAt(P.Layers.front()) || IsAt(P.Layers.back()))))
+    return;
+  if (*T.Recompute == RecomputeKind::Full) {
+    Parts.push_back(makePart(Layer));
+    return;
   }
-  return isRepeated(*O);
+  const llvm::SmallVector<llvm::StringRef, 4> Modules = modulesOf(T);
+  for (const ModulePart &Part : ModuleParts)
+    if (llvm::is_contained(Modules, Part.Module))
+      Parts.push_back(makePart(Part));
 }
 
-void Recomputer::repeat(const Op &Forward) {
-  Op O = Forward;
+const Recomputation::Part *Recomputation::findPart(const Op &O) const {
+  for (const Part &P : Parts)
+    if (P.Ops.match(O.Name))
+      return &P;
+  return nullptr;
+}
+
+/// The forward op that \p O derives from, or serves a derivative of.
+const Op &Recomputer::forwardOf(const Op &O) const {
+  const Op *Of = &O;
+  while (Of->Phase != Phase::Forward && Of->For.isValid())
+    Of = &Old[Of->For];
+  return *Of;
+}
+
+/// The part of \p Forward, or of the op that it serves.
+const Recomputation::Part *Recomputer::partOf(const Op &Forward) const {
+  if (Forward.Phase != Phase::Forward)
+    return nullptr;
+  return Of.findPart(Forward.For.isValid() ? Old[Forward.For] : Forward);
+}
+
+/// What an op of \p Reader, if that is a part, finds where \p V was.
+ValueId Recomputer::readBy(const Part *Reader, ValueId V) const {
+  auto It = Again.find(V.Index);
+  if (It == Again.end())
+    return V;
+  const Copy &C = It->second;
+  return C.Of->KeepsResult && C.Of != Reader ? V : C.Is;
+}
+
+void Recomputer::repeat(OpId Forward, const Part &Of) {
+  Op O = Old[Forward];
   O.Phase = Phase::Recompute;
   O.Origin.Pass = "recompute";
   for (ValueId &V : O.Operands)
-    V = renamed(V);
+    V = readBy(&Of, V);
   for (ValueId &V : O.Results) {
-    ValueId Copy = Build.derived(V, "again");
-    Again[V.Index] = Copy;
-    V = Copy;
+    const ValueId Is = Build.derived(V, "again");
+    Again[V.Index] = {Is, &Of};
+    V = Is;
   }
-  B.Ops.add(std::move(O));
+  RepeatedId[Forward.Index] = B.Ops.add(std::move(O));
+}
+
+/// Repeats the parts that begin at \p Backward.
+void Recomputer::beginParts(const Op &Backward) {
+  const Op &Forward = forwardOf(Backward);
+  for (const Part &P : Of.parts()) {
+    if (!P.Before.match(Forward.Name) || !Begun.insert(&P).second)
+      continue;
+    for (size_t I = 0; I < Old.size(); ++I)
+      if (const OpId Id = Old.idAt(I); partOf(Old[Id]) == &P)
+        repeat(Id, P);
+  }
 }
 
 void Recomputer::run() {
-  bool InBackward = false;
   for (size_t I = 0; I < Old.size(); ++I) {
     Op O = Old[Old.idAt(I)];
-    if (O.Phase == Phase::Backward && !InBackward) {
-      InBackward = true;
-      for (size_t F = 0; F < I; ++F)
-        if (isRepeated(Old[Old.idAt(F)])) {
-          RepeatedId[F] = B.Ops.idAt(B.Ops.size());
-          repeat(Old[Old.idAt(F)]);
-        }
-    }
-    if (InBackward && readsRepeated(O))
+    if (O.Phase == Phase::Backward) {
+      beginParts(O);
       for (ValueId &V : O.Operands)
-        V = renamed(V);
+        V = readBy(partOf(forwardOf(O)), V);
+    }
     NewId[I] = B.Ops.add(std::move(O));
   }
   // References to later ops: a collective stands before the op it serves.
@@ -109,18 +186,9 @@ void Recomputer::run() {
   }
 }
 
-RecomputeKind foretrace::recomputationOf(const Program &P, const Block &B) {
-  const auto IsAt = [&](const LayerGroup &G) {
-    return &P.Blocks[G.Runs.front().Block] == &B;
-  };
-  const bool IsEnd =
-      !P.Layers.empty() && (IsAt(P.Layers.front()) || IsAt(P.Layers.back()));
-  return IsEnd ? RecomputeKind::None : *P.Spec.Train.Recompute;
-}
-
 bool foretrace::recompute(Program &P, DiagnosticEngine &) {
   for (Block &B : P.Blocks)
-    if (RecomputeKind Kind = recomputationOf(P, B); Kind != RecomputeKind::None)
-      Recomputer(B, Kind).run();
+    if (const Recomputation Of(P, B); !Of.parts().empty())
+      Recomputer(B, Of).run();
   return true;
 }

@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which blocks the backward pass computes again. Private to the passes.
+// What the backward pass computes again. Private to the passes.
 #ifndef FORETRACE_PASSES_RECOMPUTE_H
 #define FORETRACE_PASSES_RECOMPUTE_H
 
 #include "ir/Program.h"
+#include "llvm/Support/GlobPattern.h"
 
 namespace foretrace {
 
-/// How \p B is recomputed: as the job says, but never the ends of the layers,
-/// embedding and head.
-ir::RecomputeKind recomputationOf(const ir::Program &P, const ir::Block &B);
+/// The modules that `recompute = selective` can name.
+llvm::ArrayRef<llvm::StringRef> recomputeModules();
+/// Those that \p T names, separated by blanks or commas; by default the core
+/// attention.
+llvm::SmallVector<llvm::StringRef, 4> modulesOf(const ir::TrainSpec &T);
+
+/// What is computed again of a block: as the job says, but never of the ends of
+/// the layers, embedding and head.
+class Recomputation {
+public:
+  /// Forward ops that run again together.
+  struct Part {
+    llvm::GlobPattern Ops;
+    /// Forward ops; the backward op of any of them is preceded by the part.
+    llvm::GlobPattern Before;
+    bool KeepsResult; ///< so that ops outside do not read the new one
+  };
+
+  Recomputation(const ir::Program &P, const ir::Block &B);
+
+  /// In the order in which they run if they begin at the same op.
+  llvm::ArrayRef<Part> parts() const { return Parts; }
+  /// The part that forward op \p O is of, or null.
+  const Part *findPart(const ir::Op &O) const;
+
+private:
+  std::vector<Part> Parts;
+};
 
 } // namespace foretrace
 

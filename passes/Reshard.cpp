@@ -3,7 +3,6 @@
 // Rule 3 of `shard`: from one layout to another by the cheapest sequence of
 // collectives: reductions first, gathers last.
 
-#include "passes/Recompute.h"
 #include "passes/Sharder.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -137,15 +136,14 @@ ValueId Sharder::gather(ValueId V, const Layout &To) {
 /// Whether what \p From becomes is kept from forward to backward. Sequence
 /// gathers and ZeRO 3 shares are made again (Korthikanti et al., arXiv
 /// 2205.05198, section 4.2.2); what the expert dispatcher received is kept.
-/// Where a whole layer is recomputed, weights stay gathered from there on.
+/// The weights of what is recomputed stay gathered from there on.
 bool Sharder::isKept(ValueId From, const Layout &To) const {
   const Value &V = B.Values[From];
   for (Axis A : allAxes()) {
     if (!To.isWhole(A))
       continue;
     if (V.Layout.isFlat(A))
-      return recomputationOf(P, B) == RecomputeKind::Full &&
-             !*P.Spec.Parallel.ZeroRefetch;
+      return Again.findPart(Old[Serving]) && !*P.Spec.Parallel.ZeroRefetch;
     if (!V.Layout.isSplit(A))
       continue;
     const DimKind K = V.Type.Dims[V.Layout.splitDim(A)].Kind;

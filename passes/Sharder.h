@@ -7,6 +7,7 @@
 #define FORETRACE_PASSES_SHARDER_H
 
 #include "passes/BlockBuilder.h"
+#include "passes/Recompute.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 #include <vector>
@@ -18,7 +19,7 @@ namespace foretrace {
 class Sharder {
 public:
   Sharder(const ir::Program &P, ir::Block &B)
-      : P(P), B(B), Build(B, "shard"), Old(std::move(B.Ops)) {
+      : P(P), B(B), Again(P, B), Build(B, "shard"), Old(std::move(B.Ops)) {
     B.Ops = {};
   }
 
@@ -80,6 +81,7 @@ private:
 
   const ir::Program &P;
   ir::Block &B;
+  const Recomputation Again;
   BlockBuilder Build;
   ir::Table<ir::OpId, ir::Op> Old;
   llvm::SmallVector<ir::OpId> NewId; ///< by old index

@@ -14,7 +14,7 @@ import each_job
 from check_closed_form import is_open
 from closed_form import share, sharers, stage_parameters
 from job import text_of
-from random_jobs import random_job
+from random_jobs import random_job, random_modules
 from unfold_ranks import KINDS
 
 
@@ -54,11 +54,34 @@ def layer(job, kind):
             scores(job), 2 * job.hidden * (e.count + gate))
 
 
+def up_projections(job):
+    m = job.latent
+    return 2 * (m.q_lora or job.hidden) * job.heads * (m.nope + m.rope) + (
+        2 * m.kv_lora * job.heads * (m.nope + m.v))
+
+
+def again(job, kind, modules, core, router):
+    """FLOPs of a token in what is computed again of a layer."""
+    e = job.experts
+    flops = {"core_attn": core, "layernorm": 0, "moe_act": 0}
+    if job.latent:
+        flops["mla_up_proj"] = up_projections(job)
+    if kind == "dense":
+        flops["mlp"] = network(job, job.ffn)
+    else:
+        gate = e.shared > 0 and e.gate and router
+        shared = network(job, e.shared) + 2 * job.hidden * gate
+        flops["moe"] = shared + network(job, e.ffn) * e.topk + (
+            2 * job.hidden * e.count * router)
+        flops["shared_experts"] = shared * ("moe" not in modules)
+    return sum(flops.get(m, 0) for m in modules)
+
+
 def tokens(job):
     return job.sequence * job.micro_batch * job.dp * job.ga
 
 
-def expected(job, full=False, router=True, embedding=False):
+def expected(job, modules, full=False, router=True, embedding=False):
     """(model, recomputed, repeated or None) FLOPs of an iteration."""
     parts = [sum(of) for of in zip(*(layer(job, k) for k in job.layers))]
     core = parts[1] * (2 if full else 1)
@@ -68,13 +91,15 @@ def expected(job, full=False, router=True, embedding=False):
     if embedding:
         rows = job.sequence if job.positions == "learned" else 0
         tables = 2 * job.hidden * (job.padded_vocab + rows)
-    again = {"none": 0, "selective": core, "full": layers}[job.recompute]
+    repeated = {"none": 0, "full": layers, "selective": sum(
+        again(job, k, modules, scores(job) * (1 + full), router)
+        for k in job.layers)}[job.recompute]
     passes = 3 + (job.recompute == "full")
     # Without sequence parallelism all ranks of tp have all tokens.
     alike = 0 if job.sp else (job.tp - 1) * len(job.layers) * projections(
         job)[1] * passes
     count = tokens(job)
-    return (count * 3 * (layers + head + tables), count * again,
+    return (count * 3 * (layers + head + tables), count * repeated,
             None if embedding else count * alike)
 
 
@@ -84,11 +109,11 @@ def run(foretrace, *arguments):
         capture_output=True, text=True, check=True).stdout)
 
 
-def check_flops(foretrace, path, job, **convention):
+def check_flops(foretrace, path, job, modules, **convention):
     options = {"full": "--attention=full", "router": "--router=false",
                "embedding": "--embedding"}
     found = run(foretrace, "flops", path, *(options[o] for o in convention))
-    model, recomputed, repeated = expected(job, **convention)
+    model, recomputed, repeated = expected(job, modules, **convention)
     assert found["model_flops"] == model, (convention, found, model)
     assert found["recomputed_flops"] == recomputed, (convention, found,
                                                      recomputed)
@@ -138,31 +163,37 @@ def check_parameters(foretrace, path, job, kind):
 
 
 def write_job(foretrace, path, draw):
-    """(job, kind of its schedule or nothing)"""
+    """(job, the modules that it recomputes, kind of its schedule or nothing)"""
     job = random_job(draw)
+    text = text_of(job)
+    modules = random_modules(text, draw) or "core_attn"
+    if modules != "core_attn":
+        text = text.replace("recompute = selective", "recompute = selective  "
+                            'recompute_modules = "%s"' % modules)
     for kind in (draw.choice(KINDS) if job.pp > 1 else "", ""):
         with open(path, "w") as file:
-            file.write(text_of(job).replace(
+            file.write(text.replace(
                 "parallel {", "parallel { schedule = %s " % kind if kind
                 else "parallel {"))
         if not kind or not subprocess.run([foretrace, "flops", path],
                                           capture_output=True).returncode:
-            return job, kind
+            return job, modules.split(), kind
 
 
 def one(foretrace, folder, seed):
     """What is wrong, or None."""
     draw = random.Random(seed)
     path = os.path.join(folder, seed + ".fore")
-    job, kind = write_job(foretrace, path, draw)
+    job, modules, kind = write_job(foretrace, path, draw)
     try:
-        check_flops(foretrace, path, job)
-        check_flops(foretrace, path, job, **draw.choice(
+        check_flops(foretrace, path, job, modules)
+        check_flops(foretrace, path, job, modules, **draw.choice(
             [{"full": True}, {"router": False}, {"embedding": True}]))
         check_parameters(foretrace, path, job, kind)
     except (AssertionError, subprocess.CalledProcessError) as problem:
         return "seed %s: %s %s\n%s\n%s" % (
-            seed, problem, getattr(problem, "stderr", ""), kind, text_of(job))
+            seed, problem, getattr(problem, "stderr", ""), kind,
+            open(path).read())
     return None
 
 

@@ -94,3 +94,17 @@ def random_job(rng):
         dropout=rng.random() < .3, fused_loss=rng.random() < .3,
         per_token_loss=rng.random() < .3, attention_mask=rng.random() < .3,
         zero=rng.choice((0, 0, 1, 1, 2, 3)))
+
+
+def random_modules(text, rng):
+    """Some modules that the job of this text can recompute, if it is selective;
+    by chance none."""
+    known = ["core_attn", "layernorm"]
+    known += ["mla_up_proj"] if "attention mla" in text else []
+    known += ["mlp"] if "* dense" in text else []
+    known += ["moe", "moe_act"] if "block moe" in text else []
+    known += (["shared_experts"] if "block moe" in text
+              and "shared_intermediate = 0 " not in text else [])
+    if "recompute = selective" not in text or rng.random() < .3:
+        return ""
+    return " ".join(rng.sample(known, rng.randint(1, len(known))))

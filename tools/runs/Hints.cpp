@@ -27,10 +27,19 @@ bool isAt(const SpecKey &K, StringRef Name, Located<T> &F) {
 
 } // namespace
 
+/// Words of a user's own have no alternatives.
+template <typename VisitT>
+static void visitKey(VisitT, StringRef, Located<std::string> &, int64_t) {}
+template <typename VisitT, typename T>
+static void visitKey(VisitT Visit, StringRef Name, Located<T> &F,
+                     int64_t Least) {
+  Visit(Name, F, Least);
+}
+
 /// Visits the keys that say what is logged, and the least value of each.
 template <typename VisitT> static void forEachKey(ir::Spec &S, VisitT Visit) {
 #define VISIT(TYPE, SECTION, KEY, FIELD)                                       \
-  Visit(SECTION "." KEY, FIELD, StringRef(#TYPE) == "Int" ? 1 : 0);
+  visitKey(Visit, SECTION "." KEY, FIELD, StringRef(#TYPE) == "Int" ? 1 : 0);
 #define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
   VISIT(TYPE, "model", KEY, S.Model.MEMBER)
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_memory.py FORETRACE SEED COUNT
+
+Runs the stages of random jobs step by step and layer by layer, with every tensor
+from the op that makes it to the last one that reads it, and compares the most that
+is there at once with what `foretrace memory` says of each kind of stage."""
+
+import json
+import random
+import re
+import subprocess
+
+import each_job
+import unfold_ranks
+from ftir import BYTES, TYPE, Program
+from random_jobs import random_modules
+
+LINE = re.compile(r"  ((?:%\S+(?:, )?)+) = (\w+)(?:\.(dgrad|wgrad))?(?:\([^)]*\))? "
+                  r"@\S+ ?(.*?) : ")
+GRADIENT = re.compile(r"grad\(%([^)]*)\)")
+HALVES = ("backward_input", "backward_weight")
+
+
+class Memory(unfold_ranks.Job):
+    """What is in memory while a block runs, op by op."""
+
+    def __init__(self, text):
+        self.ops, self.params, self.inputs, self.gradients = {}, {}, {}, {}
+        super().__init__(text)
+        self.is_fused = "fused_wgrad = true" in text
+        self.moments = {block: self.run(block) for block in self.ops}
+
+    def read(self, line, block, values):
+        super().read(line, block, values)
+        words = line.split()
+        ops = self.ops.setdefault(block, [])
+        names = lambda text: re.findall(r"%([^\s,]+)", text)
+        if words[0] == "param":
+            self.params.setdefault(block, set()).add(words[1][1:])
+        elif words[0] == "input":
+            self.inputs.setdefault(block, []).append(words[1][1:])
+        elif match := LINE.match(line):
+            made, kind, derivative, read = match.groups()
+            rest = line[match.end():]
+            phase = re.search(r" (recompute|backward|step)(?: |$)", rest)
+            ops.append((phase[1] if phase else "forward", kind, derivative,
+                        names(read), names(made)))
+            parts = re.split(TYPE, rest)[4::4]
+            for name, part in zip(names(made), parts):
+                if of := GRADIENT.search(part):
+                    self.gradients[block, name] = of[1]
+
+    def is_matrix(self, block, name):
+        dims = re.match(TYPE, self.values[block][name])[2]
+        kinds = [d.split(":")[0] for d in dims.split()]
+        return (len(kinds) == 2 + ("expert" in kinds)
+                and not {"vocab", "position"} & set(kinds))
+
+    def size(self, block, name):
+        """A gradient of a parameter is of its type until it is summed up."""
+        text = self.values[block][name]
+        of = self.gradients.get((block, name))
+        if of not in self.params.get(block, ()):
+            return self.bytes(text)
+        if self.is_fused and self.is_matrix(block, of):
+            return 0
+        element, own = (re.match(TYPE, self.values[block][v])[1]
+                        for v in (name, of))
+        return self.bytes(text) // BYTES[element] * BYTES[own]
+
+    def run(self, block):
+        """(kept, most beside the rest of the micro-batch forward, backward)."""
+        ops = self.ops[block]
+        home = {}
+
+        def root(name):
+            while name in home:
+                name = home[name]
+            return name
+
+        for _, kind, derivative, read, made in ops:
+            if kind not in ("all_reduce", "split", "view") and not (
+                    kind == "bias_add" and not derivative):
+                continue
+            parts, whole = (read, made) if derivative == "dgrad" else (made, read)
+            for part in parts:
+                if root(part) != root(whole[0]):
+                    home[root(part)] = root(whole[0])
+        turn = next((i for i, op in enumerate(ops) if op[0] != "forward"),
+                    len(ops))
+        _, outputs, d_outputs, d_inputs = (
+            self.signatures.get(block, []) + [[]] * 4)[:4]
+        lives = {}
+
+        def use(name, at):
+            if name not in self.params.get(block, ()):
+                first, last = lives.get(root(name), (at, at))
+                lives[root(name)] = (min(first, at), max(last, at))
+
+        for name in self.inputs.get(block, []):
+            use(name, -1)
+        for at, (_, _, _, read, made) in enumerate(ops):
+            for name in (d_outputs if at == turn else []) + read + made:
+                use(name, at)
+        for name in outputs:
+            use(name, turn - 1)
+        for name in d_inputs:
+            use(name, len(ops) - 1)
+        sizes = {name: self.size(block, name) for name in lives}
+        live = [sum(sizes[name] for name, (first, last) in lives.items()
+                    if first <= at <= last) for at in range(len(ops))]
+        kept = sum(sizes[name] for name, (first, last) in lives.items()
+                   if first < turn <= last)
+        return kept, max(live[:turn], default=0), max(live[turn:], default=0)
+
+    def most(self, stage):
+        """Of all that micro-batches need, at any time."""
+        kept = {chunk: sum(self.moments[b][0] for b in blocks)
+                for chunk, blocks in enumerate(self.chunks[stage])}
+        now = most = 0
+        for _, kind, _, chunk, _, _ in self.schedule.unfold(stage):
+            if kind not in ("forward_step", "backward_step"):
+                continue
+            is_forward = kind == "forward_step"
+            rest = now if is_forward else now - kept[chunk]
+            blocks, before = self.chunks[stage][chunk], 0
+            for block in blocks:  # those that ran before keep what they do
+                own, forward, backward = self.moments[block]
+                most = max(most,
+                           rest + before + (forward if is_forward else backward))
+                before += own
+            now = now + kept[chunk] if is_forward else rest
+        assert now == 0, stage
+        return most
+
+
+def compile_job(foretrace, path, draw):
+    """(text, IR) of a job of some ranks that does not split backward steps."""
+    while True:
+        text, ir = unfold_ranks.compile_some(foretrace, path, draw)
+        if modules := random_modules(text, draw):
+            text = text.replace(
+                "recompute = selective",
+                f'recompute = selective  recompute_modules = "{modules}"')
+        if draw.random() < .3:
+            text = text.replace("train {", "train { fused_wgrad = true ")
+        if ir and not any(half in ir for half in HALVES):
+            with open(path, "w") as file:
+                file.write(text)
+            ir = subprocess.run(
+                [foretrace, "compile", path, "--emit=ir", "--stdout", "--quiet"],
+                capture_output=True, text=True, check=True).stdout
+            return text, ir
+
+
+def one(foretrace, folder, seed):
+    """What is wrong, or None."""
+    path = f"{folder}/{seed}.fore"
+    text, ir = compile_job(foretrace, path, random.Random(seed))
+    job = Memory(ir)
+    said = json.loads(subprocess.run(
+        [foretrace, "memory", path, "--format=json", "--quiet"],
+        capture_output=True, text=True, check=True).stdout)
+    peaks = []
+    for row in said["stages"]:
+        always = sum(row[kind] for kind in
+                     ("weights", "gradients", "optimizer", "stand_ins"))
+        first, _, last = row["stages"].partition("-")
+        for stage in range(int(first), int(last or first) + 1):
+            most = job.most(stage)
+            peak = always + max(most, row["update"])
+            peaks.append(peak)
+            is_update = row["when"].startswith("update")
+            if (row["peak"] != peak or is_update != (row["update"] > most)
+                    or not is_update
+                    and row["activations"] + row["running"] != most):
+                return f"seed {seed}: stage {stage}, {most}: {row}\n{text}"
+    if said["peak"] != max(peaks):
+        return f"seed {seed}: {said['peak']}, {peaks}\n{text}"
+    return None
+
+
+if __name__ == "__main__":
+    each_job.main(one)
