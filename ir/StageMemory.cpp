@@ -149,3 +149,37 @@ std::optional<StageMemory> StageMemories::of(int64_t Index) {
   M.Peak = M.Phase == MemoryPhase::Update ? InUpdate : InSchedule;
   return M;
 }
+
+std::string foretrace::ir::stagesOf(const StagesMemory &S) {
+  return std::to_string(S.First) +
+         (S.Count > 1 ? "-" + std::to_string(S.First + S.Count - 1) : "");
+}
+
+static bool isSame(const StageMemory &A, const StageMemory &B) {
+  return A.Peak.value() == B.Peak.value() &&
+         A.Static.value() == B.Static.value() && A.Phase == B.Phase &&
+         A.Kept.OfChunk == B.Kept.OfChunk && A.Block == B.Block && A.Op == B.Op;
+}
+
+std::optional<std::vector<StagesMemory>>
+foretrace::ir::memoryOfStages(Program &P) {
+  std::vector<StagesMemory> All;
+  StageMemories Memories(P);
+  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage) {
+    std::optional<StageMemory> M = Memories.of(Stage);
+    if (!M)
+      return std::nullopt;
+    if (!All.empty() && isSame(All.back().Of, *M))
+      ++All.back().Count;
+    else
+      All.push_back({Stage, 1, std::move(*M)});
+  }
+  return All;
+}
+
+const StagesMemory &foretrace::ir::mostOf(llvm::ArrayRef<StagesMemory> Stages) {
+  return *llvm::max_element(Stages,
+                            [](const StagesMemory &A, const StagesMemory &B) {
+                              return A.Of.Peak.value() < B.Of.Peak.value();
+                            });
+}

@@ -72,6 +72,19 @@ private:
   std::vector<LayerMoments> Layers; ///< by block
 };
 
+/// Consecutive stages whose ranks have as much, at the same moment.
+struct StagesMemory {
+  int64_t First, Count;
+  StageMemory Of;
+};
+/// `3`, or `1-6`.
+std::string stagesOf(const StagesMemory &S);
+
+/// All stages of \p P, in order; nothing if a size is beyond 2^63.
+std::optional<std::vector<StagesMemory>> memoryOfStages(Program &P);
+/// The first of those whose ranks have most.
+const StagesMemory &mostOf(llvm::ArrayRef<StagesMemory> Stages);
+
 } // namespace foretrace::ir
 
 #endif

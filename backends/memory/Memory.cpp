@@ -27,44 +27,6 @@ FactSet memory::needs(const Options &) {
   return {Fact::Scheduled, Fact::Totalled};
 }
 
-namespace {
-
-/// Consecutive stages that hold as much, at the same moment.
-struct StageRow {
-  int64_t First, Count;
-  StageMemory Of;
-};
-
-} // namespace
-
-/// `3`, or `1-6`.
-static std::string stagesOf(const StageRow &R) {
-  return std::to_string(R.First) +
-         (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
-}
-
-static bool isSame(const StageMemory &A, const StageMemory &B) {
-  return A.Peak.value() == B.Peak.value() &&
-         A.Static.value() == B.Static.value() && A.Phase == B.Phase &&
-         A.Kept.OfChunk == B.Kept.OfChunk && A.Block == B.Block && A.Op == B.Op;
-}
-
-/// Nothing if a size is beyond 2^63.
-static std::optional<std::vector<StageRow>> rowsOf(Program &P) {
-  std::vector<StageRow> Rows;
-  StageMemories Memories(P);
-  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage) {
-    std::optional<StageMemory> M = Memories.of(Stage);
-    if (!M)
-      return std::nullopt;
-    if (!Rows.empty() && isSame(Rows.back().Of, *M))
-      ++Rows.back().Count;
-    else
-      Rows.push_back({Stage, 1, std::move(*M)});
-  }
-  return Rows;
-}
-
 /// `backward of layer at linear_fc2`.
 static std::string momentOf(const Program &P, const StageMemory &M) {
   if (M.Phase == MemoryPhase::Update || !M.Step)
@@ -79,7 +41,8 @@ static std::string momentOf(const Program &P, const StageMemory &M) {
   return Text;
 }
 
-static FigureTable tableOf(const Program &P, llvm::ArrayRef<StageRow> Rows) {
+static FigureTable tableOf(const Program &P,
+                           llvm::ArrayRef<StagesMemory> Rows) {
   FigureTable T{"stages",
                 "a rank of each stage",
                 {{"stages", FigureUnit::Text},
@@ -94,7 +57,7 @@ static FigureTable tableOf(const Program &P, llvm::ArrayRef<StageRow> Rows) {
                  {"in_flight", FigureUnit::Count},
                  {"when", FigureUnit::Text}},
                 {}};
-  for (const StageRow &R : Rows) {
+  for (const StagesMemory &R : Rows) {
     const StageTotals &Always = stageAt(P.Stages, R.First).Totals;
     const StageMemory &M = R.Of;
     auto Size = [&](ExprId Of) { return Figure(P.Sizes, Of); };
@@ -105,13 +68,6 @@ static FigureTable tableOf(const Program &P, llvm::ArrayRef<StageRow> Rows) {
                       momentOf(P, M)});
   }
   return T;
-}
-
-/// The stage of the rank that has most; the first of several.
-static const StageRow &mostOf(llvm::ArrayRef<StageRow> Rows) {
-  return *llvm::max_element(Rows, [](const StageRow &A, const StageRow &B) {
-    return A.Of.Peak.value() < B.Of.Peak.value();
-  });
 }
 
 /// What a device has, and where that stands; nothing if nobody says.
@@ -140,9 +96,9 @@ static FigureTable tableOf(llvm::ArrayRef<Change> Changes) {
 
 Figures memory::figures(const EmitRequest &Request, const Options &O) {
   Program P = Request.Program;
-  const std::optional<std::vector<StageRow>> Rows = rowsOf(P);
+  const std::optional<std::vector<StagesMemory>> Rows = memoryOfStages(P);
   assert(Rows && "it was checked");
-  const StageRow &Most = mostOf(*Rows);
+  const StagesMemory &Most = mostOf(*Rows);
   const int64_t Peak = Most.Of.Peak.value();
   Figures F{"foretrace.memory/1", {}, {tableOf(P, *Rows)}, {}, {}};
   auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
@@ -177,13 +133,13 @@ static std::string gibibytes(int64_t Size) {
 bool memory::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
   Program P = Request.Program;
-  const std::optional<std::vector<StageRow>> Rows = rowsOf(P);
+  const std::optional<std::vector<StagesMemory>> Rows = memoryOfStages(P);
   if (!Rows) {
     Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
                  "the memory of a stage");
     return false;
   }
-  const StageRow &Most = mostOf(*Rows);
+  const StagesMemory &Most = mostOf(*Rows);
   const auto Room = roomOf(Request, O);
   if (Room && Most.Of.Peak.value() > **Room)
     Diags.report(Room->Range, diag::MemoryExceeded, stagesOf(Most),

@@ -22,6 +22,27 @@ static double mebibytes(Bytes B) {
   return static_cast<double>(B.value()) / (1 << 20);
 }
 
+/// What a device has; nothing if the job does not say.
+static std::optional<int64_t> roomOf(const Program &P) {
+  const auto &Cluster = P.Spec.Cluster;
+  return Cluster && Cluster->Device.Memory.isPresent()
+             ? std::optional(*Cluster->Device.Memory)
+             : std::nullopt;
+}
+
+static void writePeak(const Program &P, const Peak &Most,
+                      llvm::raw_ostream &OS) {
+  auto Mebibytes = [](int64_t Size) {
+    return formatv("{0:f1} MiB", mebibytes(Bytes(Size)));
+  };
+  OS << formatv("most at once is {0}, on stage {1} in {2}",
+                Mebibytes(Most.Bytes), Most.Stages, getName(Most.Phase));
+  if (const auto Room = roomOf(P))
+    OS << formatv("; a device has {0}: it {1}", Mebibytes(*Room),
+                  Most.Bytes <= *Room ? "fits" : "does not fit");
+  OS << '\n';
+}
+
 void foretrace::plan::writeTable(const Program &P, const Rows &R,
                                  llvm::raw_ostream &OS) {
   size_t Width = 6;
@@ -56,6 +77,7 @@ void foretrace::plan::writeTable(const Program &P, const Rows &R,
                   static_cast<double>(*R.EvenWork) / 1000);
   OS << "\nMiB of a rank: memory, and messages of an iteration by group\n";
   writeStages(P, OS);
+  writePeak(P, R.Most, OS);
 }
 
 void foretrace::plan::writeJSON(const Program &P, const Rows &R,
@@ -92,6 +114,13 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
         });
     });
     writeStages(P, J);
+    J.attribute("peak_bytes", R.Most.Bytes);
+    J.attribute("peak_stages", R.Most.Stages);
+    J.attribute("peak_phase", getName(R.Most.Phase));
+    if (const auto Room = roomOf(P)) {
+      J.attribute("device_memory_bytes", *Room);
+      J.attribute("fits", R.Most.Bytes <= *Room);
+    }
   });
   J.flush();
   OS << '\n';

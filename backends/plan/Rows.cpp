@@ -173,6 +173,12 @@ Rows Maker::run() {
       P.Spec.Model.layerCount() % P.Schedule.Stages == 0)
     compareWithEven(Out, llvm::max_element(Parameters)->first,
                     llvm::max_element(Work)->first);
+  if (const auto Memory = memoryOfStages(P)) {
+    const StagesMemory &Most = mostOf(*Memory);
+    Out.Most = {Most.Of.Peak.value(), stagesOf(Most), Most.Of.Phase};
+  } else {
+    Out.IsOverflow = true;
+  }
   Out.Sizes = std::move(P.Sizes);
   return Out;
 }

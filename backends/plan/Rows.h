@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_PLAN_ROWS_H
 #define FORETRACE_BACKENDS_PLAN_ROWS_H
 
-#include "ir/Program.h"
+#include "ir/StageMemory.h"
 
 namespace foretrace::plan {
 
@@ -45,6 +45,13 @@ struct Row {
   Bytes Sent; ///< forward to the next chunk, of one micro-batch; as much back
 };
 
+/// The most that a rank has in memory at once.
+struct Peak {
+  int64_t Bytes = 0;
+  std::string Stages; ///< `3`, or `1-6`
+  ir::MemoryPhase Phase = ir::MemoryPhase::Forward;
+};
+
 struct Rows {
   ir::ExprTable Sizes;        ///< of the program, and of rows
   std::vector<Row> All;       ///< by stage, then by chunk
@@ -54,6 +61,7 @@ struct Rows {
   /// What the largest stage of an even split would be of the largest here, in
   /// thousandths; of jobs with a chunk a stage that have one.
   std::optional<int64_t> EvenParameters, EvenWork;
+  Peak Most;
   bool IsOverflow = false;
 };
 
