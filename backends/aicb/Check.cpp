@@ -12,8 +12,9 @@ namespace {
 
 class Checker {
 public:
-  Checker(const ir::Spec &S, const Options &O, DiagnosticEngine &Diags)
-      : S(S), O(O), Diags(Diags) {}
+  Checker(const ir::Spec &S, const ir::EmitSpec &Emit, const Options &O,
+          DiagnosticEngine &Diags)
+      : S(S), Emit(Emit), O(O), Diags(Diags) {}
 
   void deepSpeed();
   void megatron();
@@ -28,6 +29,7 @@ private:
   template <typename Unit> void fits(Quantity<Unit> Size, llvm::StringRef What);
 
   const ir::Spec &S;
+  const ir::EmitSpec &Emit;
   const Options &O;
   DiagnosticEngine &Diags;
 };
@@ -50,11 +52,12 @@ void Checker::zero(int64_t Least, int64_t Most) {
   const Located<int64_t> &Zero = S.Parallel.Zero;
   if (*Zero >= Least && *Zero <= Most)
     return;
+  // The default is refused where the workload is asked for.
+  const SourceRange At = Zero.isStated() ? Zero.Range : Emit.Range;
   Diags
-      .report(Zero.Range, diag::AicbZero, *Zero, getWord(O.Kind),
+      .report(At, diag::AicbZero, *Zero, getWord(O.Kind),
               llvm::formatv("the stages {0} to {1}", Least, Most).str())
-      .note(Zero.Range, diag::NearestLegal, "zero",
-            std::clamp(*Zero, Least, Most));
+      .note(At, diag::NearestLegal, "zero", std::clamp(*Zero, Least, Most));
 }
 
 void Checker::needVersion(SourceRange R, llvm::StringRef What, Version Least) {
@@ -135,7 +138,7 @@ static void checkEffects(const ir::EmitSpec &Emit, const Options &O,
 bool foretrace::aicb::checkWorkload(const ir::Spec &S, const ir::EmitSpec &Emit,
                                     const Options &O, DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
-  Checker C(S, O, Diags);
+  Checker C(S, Emit, O, Diags);
   if (O.Kind == Kind::DeepSpeed)
     C.deepSpeed();
   else if (O.Kind == Kind::Megatron)
