@@ -31,16 +31,14 @@ std::vector<const Value *> foretrace::ir::boundaryAfter(const Program &P,
 
 Expr foretrace::ir::boundarySize(Program &P, int64_t Part) {
   Expr Sum = numberOf(P, 0);
-  if (Part + 1 < P.Schedule.parts())
-    for (const Value *V : boundaryAfter(P, Part))
-      Sum += bytesOnRank(P, *V);
+  for (const Value *V : boundaryAfter(P, Part))
+    Sum += bytesOnRank(P, *V);
   return Sum;
 }
 
 Bytes foretrace::ir::boundaryBytes(const Program &P, int64_t Part) {
   Bytes Sum;
-  if (Part + 1 < P.Schedule.parts())
-    for (const Value *V : boundaryAfter(P, Part))
-      Sum += bytesPerRank(P, *V);
+  for (const Value *V : boundaryAfter(P, Part))
+    Sum += bytesPerRank(P, *V);
   return Sum;
 }

@@ -124,7 +124,7 @@ bool TextReader::expectStages(int64_t &First, int64_t &Count) {
 }
 
 bool TextReader::text(const Token &T, std::string &Out) {
-  Out.clear();
+  assert(Out.empty() && "a name is read once");
   for (size_t I = 0; I < T.Text.size(); ++I) {
     char C = T.Text[I];
     if (C != '\\') {

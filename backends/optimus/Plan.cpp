@@ -52,7 +52,7 @@ void Planner::addLeaf(PlannedStage &S, const Step &Of) {
 void Planner::assign(llvm::ArrayRef<int64_t> Ends) {
   size_t At = 0;
   int64_t Calls = 0;
-  MakerOf.assign(G.Values.size(), 0);
+  MakerOf.resize(G.Values.size());
   for (const Step &S : G.Steps) {
     StageOf.push_back(At);
     MakerOf[S.Result] = At;

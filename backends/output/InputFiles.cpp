@@ -6,7 +6,7 @@ using namespace llvm;
 
 namespace foretrace {
 
-char OverwritesInput::ID = 0;
+char OverwritesInput::ID;
 
 void OverwritesInput::log(raw_ostream &OS) const {
   OS << "`" << Path << "` is an input of this run, read as `" << Input
