@@ -99,7 +99,7 @@ bool Binder::mergeModel(const Job::Declared &M, Body &Into,
 /// Whether a kind of attention has that key.
 static bool takes(ir::AttentionKind Kind, llvm::StringRef Key) {
   static constexpr llvm::StringLiteral Latent[] = {
-      "q_lora", "kv_lora", "rope_dim", "nope_dim", "v_dim"};
+      "q_lora", "kv_lora", "rope_dim", "nope_dim", "v_dim", "q_rope_tp"};
   static constexpr llvm::StringLiteral Plain[] = {"kv_heads", "head_dim",
                                                   "qk_norm"};
   return Kind == ir::AttentionKind::MLA ? !llvm::is_contained(Plain, Key)

@@ -55,6 +55,7 @@ void SpecVerifier::attention(const AttentionSpec &A) {
   needDerived(A.RopeDim, "rope_dim");
   needDerived(A.NopeDim, "nope_dim");
   needDerived(A.VDim, "v_dim");
+  needDerived(A.QRopeTp, "q_rope_tp");
 }
 
 void SpecVerifier::block(const BlockSpec &B) {
@@ -70,6 +71,7 @@ void SpecVerifier::block(const BlockSpec &B) {
   needDerived(B.Moe->Shared, "shared");
   needDerived(B.Moe->SharedIntermediate, "shared_intermediate");
   needDerived(B.Moe->SharedGate, "shared_gate");
+  needDerived(B.Moe->SharedTp, "shared_tp");
   needDerived(B.Moe->RouterBias, "router_bias");
   needDerived(B.Moe->RouterPrecision, "router_precision");
   needDerived(B.Moe->Dispatcher, "dispatcher");

@@ -237,12 +237,18 @@ void Deriver::checkEffects() {
           "without `zero = 3` and weights that are read again");
     P.ZeroRefetch.setDefault(false);
   }
-  for (BlockSpec &B : S.Model.Blocks)
-    if (B.Moe && !exceeds(B.Moe->SharedIntermediate, 0) && *B.Moe->SharedGate) {
-      error(B.Moe->SharedGate.Range, diag::KeyWithoutEffect, "shared_gate",
-            "without shared experts");
-      B.Moe->SharedGate.setDefault(false);
-    }
+  for (BlockSpec &B : S.Model.Blocks) {
+    if (!B.Moe || exceeds(B.Moe->SharedIntermediate, 0))
+      continue;
+    auto Drop = [&](Located<bool> &Key, llvm::StringRef Name, bool Default) {
+      if (*Key == Default)
+        return;
+      error(Key.Range, diag::KeyWithoutEffect, Name, "without shared experts");
+      Key.setDefault(Default);
+    };
+    Drop(B.Moe->SharedGate, "shared_gate", false);
+    Drop(B.Moe->SharedTp, "shared_tp", true);
+  }
 }
 
 void Deriver::deriveExpertMesh() {

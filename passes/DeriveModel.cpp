@@ -55,6 +55,8 @@ void Deriver::deriveAttention(BlockSpec &B) {
   checkContextParallel(A);
   if (!A.QkNorm.isPresent())
     A.QkNorm.setDefault(false);
+  if (*A.Kind == AttentionKind::MLA && !A.QRopeTp.isPresent())
+    A.QRopeTp.setDefault(true);
 }
 
 /// Of attention other than latent: one for each head, one for all, or as many
@@ -143,6 +145,8 @@ void Deriver::deriveFfn(BlockSpec &B) {
              M.Shared.Range, "shared x intermediate");
     if (!M.SharedGate.isPresent())
       M.SharedGate.setDefault(false);
+    if (!M.SharedTp.isPresent())
+      M.SharedTp.setDefault(true);
     if (!M.RouterBias.isPresent())
       M.RouterBias.setDefault(false);
     if (!M.RouterPrecision.isPresent())

@@ -69,12 +69,11 @@ ValueId Elaborator::linear(BlockBuilder &B, llvm::StringRef Name, ValueId X,
 }
 
 ValueId Elaborator::mlp(BlockBuilder &B, llvm::StringRef Prefix,
-                        const FfnSpec &F, Expr Width, ValueId X) {
-  Dim Inner{DimKind::Ffn, Width};
-  ValueId Up =
-      linear(B, (Prefix + "linear_fc1").str(), X, hidden(),
-             {DimKind::Ffn, isGated(*F.Activation) ? Width * 2 : Width},
-             *F.LinearBias);
+                        const FfnSpec &F, Dim Inner, ValueId X) {
+  const int64_t Parts = isGated(*F.Activation) ? 2 : 1;
+  const Dim Wide{Inner.Kind, Expr(P.Sizes, Inner.Size) * Parts};
+  ValueId Up = linear(B, (Prefix + "linear_fc1").str(), X, hidden(), Wide,
+                      *F.LinearBias);
   ValueId Hot =
       B.compute(OpKind::Activation, (Prefix + "activation").str(), {Up},
                 (Prefix + "activation.out").str(), tokens({Inner}));
@@ -127,7 +126,8 @@ void Elaborator::layer(const BlockSpec &Spec) {
               Spec.Moe ? "experts" : "ffn");
   ValueId N = norm(B, "pre_mlp_layernorm", Mid);
   ValueId F = Spec.Moe ? experts(B, Spec, N)
-                       : mlp(B, "", Spec.Ffn, of(Spec.Ffn.Intermediate), N);
+                       : mlp(B, "", Spec.Ffn,
+                             {DimKind::Ffn, of(Spec.Ffn.Intermediate)}, N);
   ValueId Out = B.compute(OpKind::Add, "mlp", {Mid, dropout(B, "mlp", F)},
                           "mlp.out", residual());
   Blk.Signature.Inputs = {X};

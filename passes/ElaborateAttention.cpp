@@ -68,19 +68,34 @@ ValueId Elaborator::selfAttention(BlockBuilder &B, const AttentionSpec &A,
   return coreAttention(B, A, {Q, K, V}, Query);
 }
 
+/// The query of latent attention, in one projection to all heads or two.
+ValueId Elaborator::latentQuery(BlockBuilder &B, const AttentionSpec &A,
+                                ValueId X) {
+  Dim In = hidden();
+  llvm::StringRef Name = "linear_q_proj";
+  if (*A.QLora > 0) {
+    const Dim Rank{DimKind::Lora, of(A.QLora)};
+    X = norm(B, "q_layernorm",
+             linear(B, "linear_q_down_proj", X, In, Rank, false));
+    In = Rank;
+    Name = "linear_q_up_proj";
+  }
+  const Dim Query{DimKind::Heads,
+                  of(A.Heads) * (of(A.NopeDim) + of(A.RopeDim))};
+  if (*A.QRopeTp)
+    return linear(B, Name, X, In, Query, false);
+  const ValueId Parts[] = {
+      linear(B, Name, X, In, {DimKind::Heads, of(A.Heads) * of(A.NopeDim)},
+             false),
+      linear(B, "linear_q_rope_proj", X, In,
+             {DimKind::Whole, of(A.Heads) * of(A.RopeDim)}, false)};
+  return B.compute(OpKind::Concat, "query", Parts, "query", tokens({Query}));
+}
+
 /// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434 section 2.1).
 ValueId Elaborator::latentAttention(BlockBuilder &B, const AttentionSpec &A,
                                     ValueId X) {
-  Dim Query{DimKind::Heads, of(A.Heads) * (of(A.NopeDim) + of(A.RopeDim))};
-  ValueId Q;
-  if (*A.QLora > 0) {
-    Dim Rank{DimKind::Lora, of(A.QLora)};
-    ValueId Down = linear(B, "linear_q_down_proj", X, hidden(), Rank, false);
-    Q = linear(B, "linear_q_up_proj", norm(B, "q_layernorm", Down), Rank, Query,
-               false);
-  } else {
-    Q = linear(B, "linear_q_proj", X, hidden(), Query, false);
-  }
+  ValueId Q = latentQuery(B, A, X);
   Dim Rank{DimKind::Lora, of(A.KvLora)};
   ValueId Down = linear(B, "linear_kv_down_proj", X, hidden(),
                         {DimKind::Lora, of(A.KvLora) + of(A.RopeDim)}, false);

@@ -150,8 +150,9 @@ ValueId Elaborator::experts(BlockBuilder &B, const BlockSpec &Spec, ValueId X) {
   ValueId Y = routedExperts(B, Spec, X);
   if (*M.SharedIntermediate == 0)
     return Y;
-  ValueId Shared =
-      mlp(B, "shared_experts.", Spec.Ffn, of(M.SharedIntermediate), X);
+  const Dim Inner{*M.SharedTp ? DimKind::Ffn : DimKind::Whole,
+                  of(M.SharedIntermediate)};
+  ValueId Shared = mlp(B, "shared_experts.", Spec.Ffn, Inner, X);
   if (*M.SharedGate) {
     ValueId Gate = linear(B, "shared_experts.gate", X, hidden(),
                           {DimKind::Router, numberOf(P, 1)}, false);

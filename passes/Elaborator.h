@@ -52,7 +52,9 @@ private:
   ir::ValueId latentAttention(BlockBuilder &B, const ir::AttentionSpec &A,
                               ir::ValueId X);
   ir::ValueId mlp(BlockBuilder &B, llvm::StringRef Prefix, const ir::FfnSpec &F,
-                  ir::Expr Width, ir::ValueId X);
+                  ir::Dim Inner, ir::ValueId X);
+  ir::ValueId latentQuery(BlockBuilder &B, const ir::AttentionSpec &A,
+                          ir::ValueId X);
   void countTokensPerExpert(BlockBuilder &B, const ir::MoeSpec &M,
                             ir::ValueId Probs);
   bool sendsProbabilities(const ir::MoeSpec &M) const;

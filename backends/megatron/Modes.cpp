@@ -151,6 +151,14 @@ static void warnOfRefused(const Traced &T, DiagnosticEngine &Diags) {
                            StringRef Why) {
     Diags.report(Range, diag::MegatronRefused, Mode.str(), Why);
   };
+  for (const ir::BlockSpec &B : T.Spec.Model.Blocks) {
+    if (*B.Attention.Kind == ir::AttentionKind::MLA && !*B.Attention.QRopeTp)
+      Refused(B.Attention.QRopeTp.Range, "`q_rope_tp = false`",
+              "the projection is split as a whole");
+    if (B.Moe && !*B.Moe->SharedTp)
+      Refused(B.Moe->SharedTp.Range, "`shared_tp = false`",
+              "shared experts are split over tp");
+  }
   const ir::BlockSpec *Experts = T.experts();
   if (!Experts)
     return;
