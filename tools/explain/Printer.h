@@ -20,7 +20,7 @@ PrinterFn printText;
 /// figures.
 PrinterFn printJSON;
 
-// A row for each figure: what, figure, value, unit, expression, numbers, at.
+// A row for each figure: what, figure, value, unit, expression, numbers, note, at.
 PrinterFn printCSV;
 PrinterFn printMarkdown;
 

@@ -41,7 +41,7 @@ public:
   void print(const Communicators::First &F) override {
     std::string Ranks;
     raw_string_ostream Members(Ranks);
-    interleave(F.Ranks, Members, " ");
+    interleaveComma(F.Ranks, Members);
     Rows->write({F.Path, std::to_string(F.What.Line), Ranks, "communicator",
                  (F.Group + ": first at " + F.What.Text).str(), "", "", ""});
   }
