@@ -19,7 +19,7 @@ inline constexpr llvm::StringRef RowFormats[] = {"table", "json", "csv", "md"};
 
 struct RowColumn {
   std::string Name;             ///< for people with blanks: `leave_node`
-  bool IsNumber = false;        ///< its cells are numbers, or empty
+  bool IsNumber = false;        ///< to the right; of objects, null if empty
   size_t Width = 0;             ///< for people; wider cells push the rest aside
   llvm::StringRef After = "  "; ///< for people, between it and the next one
 };

@@ -65,8 +65,8 @@ void GroupPrinter::printObject(const ir::ProcessGroup &G,
 void GroupPrinter::printLine(const ir::ProcessGroup &G,
                              ArrayRef<int64_t> Ranks) {
   std::vector<std::string> Row = {G.Name.str(), ""};
-  raw_string_ostream Members(Row.back());
-  interleave(Ranks, Members, " ");
+  for (const int64_t Rank : Ranks)
+    Row.back() += (Row.back().empty() ? "" : " ") + std::to_string(Rank);
   if (Map && As != RowFormat::Table) {
     Row.push_back(tierOf(Ranks).str());
     Row.push_back(Map->leavesNode(Ranks) ? "true" : "false");

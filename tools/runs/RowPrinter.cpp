@@ -2,7 +2,6 @@
 #include "lang/RowWriter.h"
 #include "tools/runs/DivergencePrinter.h"
 #include "tools/runs/DivergenceText.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -40,8 +39,8 @@ public:
   }
   void print(const Communicators::First &F) override {
     std::string Ranks;
-    raw_string_ostream Members(Ranks);
-    interleaveComma(F.Ranks, Members);
+    for (const int64_t Rank : F.Ranks)
+      Ranks += (Ranks.empty() ? "" : ", ") + std::to_string(Rank);
     Rows->write({F.Path, std::to_string(F.What.Line), Ranks, "communicator",
                  (F.Group + ": first at " + F.What.Text).str(), "", "", ""});
   }
