@@ -89,11 +89,9 @@ static std::string readable(const Figure &F, FigureUnit U) {
   return Text;
 }
 
-/// `on_rank` of bytes is `on rank MiB`.
+/// `on_rank` of bytes is `on_rank MiB`.
 static std::string titleOf(const FigureColumn &C) {
-  std::string Title = C.Key.str();
-  std::replace(Title.begin(), Title.end(), '_', ' ');
-  return Title + readingOf(C.Unit).Suffix.str();
+  return (C.Key + readingOf(C.Unit).Suffix).str();
 }
 
 /// `1.062 TFLOP`: of a single number the prefix can be the nearest.
@@ -117,84 +115,47 @@ std::string foretrace::describe(const Figure &F, FigureUnit U) {
   return readable(F, U) + readingOf(U).Suffix.str();
 }
 
-using Cells = std::vector<std::vector<std::string>>;
-
-/// A line of titles, and the rows.
-static Cells cellsOf(const FigureTable &T) {
-  Cells Lines(1);
+static void writeTable(const FigureTable &T, RowFormat As, raw_ostream &OS) {
+  std::vector<RowColumn> Columns;
   for (const FigureColumn &C : T.Columns)
-    Lines[0].push_back(titleOf(C));
+    Columns.push_back({titleOf(C), C.Unit != FigureUnit::Text});
+  std::vector<std::vector<std::string>> Rows;
   for (const std::vector<Figure> &Row : T.Rows) {
-    Lines.emplace_back();
+    Rows.emplace_back();
     for (const auto &[C, Cell] : llvm::zip_equal(T.Columns, Row))
-      Lines.back().push_back(readable(Cell, C.Unit));
+      Rows.back().push_back(readable(Cell, C.Unit));
   }
-  return Lines;
+  writeRows(std::move(Columns), Rows, As, OS);
 }
 
-static void writeText(const FigureTable &T, raw_ostream &OS) {
-  const Cells Lines = cellsOf(T);
-  std::vector<size_t> Widths(T.Columns.size());
-  for (const auto &Line : Lines)
-    for (const auto &[Width, Cell] : llvm::zip_equal(Widths, Line))
-      Width = std::max(Width, Cell.size());
-  OS << '\n' << T.Title << '\n';
-  for (const auto &Line : Lines) {
-    for (const auto &[I, Cell] : llvm::enumerate(Line)) {
-      const auto Blanks = static_cast<unsigned>(Widths[I] - Cell.size());
-      if (T.Columns[I].Unit != FigureUnit::Text)
-        OS.indent(Blanks) << Cell;
-      else if (OS << Cell; I + 1 != Line.size())
-        OS.indent(Blanks);
-      OS << (I + 1 == Line.size() ? "\n" : "  ");
-    }
-  }
+/// A table without rows says nothing to people.
+static auto shownTables(const Figures &F) {
+  return llvm::make_filter_range(
+      F.Tables, [](const FigureTable &T) { return !T.Rows.empty(); });
 }
 
 static void writeText(const Figures &F, raw_ostream &OS) {
   for (const NamedFigure &Of : F.Named)
     OS << Of.Title << ": " << describe(Of.Value, Of.Unit) << '\n';
-  for (const FigureTable &T : F.Tables)
-    writeText(T, OS);
+  for (const FigureTable &T : shownTables(F)) {
+    OS << '\n' << T.Title << '\n';
+    writeTable(T, RowFormat::Table, OS);
+  }
   if (!F.Notes.empty())
     OS << '\n';
   for (const std::string &Note : F.Notes)
     OS << Note << '\n';
 }
 
-static void writeMarkdown(const FigureTable &T, raw_ostream &OS) {
-  OS << "\n### " << T.Title << "\n\n";
-  for (const auto &[I, Line] : llvm::enumerate(cellsOf(T))) {
-    for (const std::string &Cell : Line)
-      OS << "| " << Cell << ' ';
-    OS << "|\n";
-    if (I != 0)
-      continue;
-    for (const FigureColumn &C : T.Columns)
-      OS << (C.Unit == FigureUnit::Text ? "|---" : "|--:");
-    OS << "|\n";
-  }
-}
-
 static void writeMarkdown(const Figures &F, raw_ostream &OS) {
   for (const NamedFigure &Of : F.Named)
     OS << "* " << Of.Title << ": " << describe(Of.Value, Of.Unit) << '\n';
-  for (const FigureTable &T : F.Tables)
-    writeMarkdown(T, OS);
+  for (const FigureTable &T : shownTables(F)) {
+    OS << "\n### " << T.Title << "\n\n";
+    writeTable(T, RowFormat::Markdown, OS);
+  }
   for (const std::string &Note : F.Notes)
     OS << '\n' << Note << '\n';
-}
-
-/// Words with a comma or a quote stand in quotes (RFC 4180).
-void foretrace::writeField(StringRef Text, raw_ostream &OS) {
-  if (Text.find_first_of(",\"\n") == StringRef::npos) {
-    OS << Text;
-    return;
-  }
-  OS << '"';
-  for (const char C : Text)
-    OS << (C == '"' ? "\"\"" : StringRef(&C, 1));
-  OS << '"';
 }
 
 /// `tp all_gather forward`.
@@ -207,13 +168,11 @@ static std::string nameOf(const FigureTable &T, llvm::ArrayRef<Figure> Row) {
 
 static void writeCSV(const Figures &F, raw_ostream &OS) {
   OS << "table,row,figure,unit,value\n";
-  auto Line = [&](StringRef Table, StringRef Row, StringRef Key, FigureUnit U,
+  auto Line = [&](StringRef Table, std::string Row, StringRef Key, FigureUnit U,
                   const Figure &Value) {
-    OS << Table << ',';
-    writeField(Row, OS);
-    OS << ',' << Key << ',' << getName(U) << ',';
-    writeField(exact(Value), OS);
-    OS << '\n';
+    writeFields({Table.str(), std::move(Row), Key.str(), getName(U).str(),
+                 exact(Value)},
+                OS);
   };
   for (const NamedFigure &Of : F.Named)
     Line("", "", Of.Key, Of.Unit, Of.Value);
@@ -259,26 +218,25 @@ static void writeJSON(const Figures &F, raw_ostream &OS) {
   OS << '\n';
 }
 
-void foretrace::write(const Figures &F, FigureFormat As, raw_ostream &OS) {
+void foretrace::write(const Figures &F, RowFormat As, raw_ostream &OS) {
   switch (As) {
-  case FigureFormat::Table:
+  case RowFormat::Table:
     return writeText(F, OS);
-  case FigureFormat::JSON:
+  case RowFormat::JSON:
     return writeJSON(F, OS);
-  case FigureFormat::CSV:
+  case RowFormat::CSV:
     return writeCSV(F, OS);
-  case FigureFormat::Markdown:
+  case RowFormat::Markdown:
     return writeMarkdown(F, OS);
   }
   llvm_unreachable("every format is handled");
 }
 
 llvm::Error foretrace::addFigures(const EmitRequest &Request, StringRef Named,
-                                  StringRef Name, FigureFormat As,
+                                  StringRef Name, RowFormat As,
                                   const Figures &F, OutputSet &Out) {
-  const StringRef Extension = As == FigureFormat::Table
-                                  ? "txt"
-                                  : FigureFormats[static_cast<size_t>(As)];
+  const StringRef Extension =
+      As == RowFormat::Table ? "txt" : RowFormats[static_cast<size_t>(As)];
   return Out.add(Request.file(Named, ("." + Name + "." + Extension).str()),
                  [&](raw_ostream &OS) { write(F, As, OS); });
 }

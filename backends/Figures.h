@@ -8,6 +8,7 @@
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
 #include "ir/Expr.h"
+#include "lang/RowWriter.h"
 #include <variant>
 
 namespace foretrace {
@@ -77,19 +78,16 @@ struct Figures {
   const NamedFigure *find(llvm::StringRef Key) const;
 };
 
-/// How figures are shown: what `format` says.
-enum class FigureFormat : unsigned char { Table, JSON, CSV, Markdown };
-inline constexpr llvm::StringRef FigureFormats[] = {"table", "json", "csv",
-                                                    "md"};
-using FigureFormatWord = option::WordOf<FigureFormats, option::findText>;
+/// Of the option `format`.
+using RowFormatWord = option::WordOf<RowFormats, option::findText>;
 
 /// For terminals and Markdown bytes and FLOPs are rounded; JSON has exact
 /// numbers, by keys, and CSV too, one a line: table, row, figure, unit, value.
-void write(const Figures &F, FigureFormat As, llvm::raw_ostream &OS);
+void write(const Figures &F, RowFormat As, llvm::raw_ostream &OS);
 
 /// The only file of a backend, \p Named or `STEM.NAME.EXTENSION`.
 llvm::Error addFigures(const EmitRequest &Request, llvm::StringRef Named,
-                       llvm::StringRef Name, FigureFormat As, const Figures &F,
+                       llvm::StringRef Name, RowFormat As, const Figures &F,
                        OutputSet &Out);
 
 /// Stages as rows name them: `3`, or `1-6`.
@@ -104,8 +102,6 @@ llvm::StringRef getName(FigureUnit U);
 std::string exact(const Figure &F);
 /// As people read it, with its unit: `12.5 MiB`.
 std::string describe(const Figure &F, FigureUnit U);
-/// A field of CSV, in quotes if it needs them.
-void writeField(llvm::StringRef Text, llvm::raw_ostream &OS);
 
 } // namespace foretrace
 

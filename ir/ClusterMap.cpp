@@ -10,8 +10,6 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-using AxisRef = llvm::ArrayRef<Axis>;
-
 namespace {
 
 /// The first and the last rank of a group, as seen from the first of its line.
@@ -32,27 +30,21 @@ static std::vector<Ends> groupsOfLine(const Group &G, const RankMap &Map) {
   return Groups;
 }
 
-/// \p Size is that of a domain.
-static Places placeLines(AxisRef Axes, const RankMap &Map, const Mesh &M,
-                         int64_t Size) {
-  Places Lines(Size, 0);
-  for (Axis A : axesBeside(Axes))
-    if (M[A] != 1)
-      Lines.repeat(Map.at(0, {A}, 1), M[A]);
-  return Lines;
-}
-
 /// Groups that are not within one domain of \p Size devices.
 static int64_t countCrossing(const Group &G, const RankMap &Map, const Mesh &M,
                              int64_t Size) {
-  if (M.groupSize(axesBeside(G.Axes)) <= Size / M.groupSize(G.Axes))
+  const AxisList Beside = axesBeside(G.Axes);
+  if (M.groupSize(Beside) <= Size / M.groupSize(G.Axes))
     return 0; // a domain holds all ranks
-  const Places Lines = placeLines(G.Axes, Map, M, Size);
+  llvm::SmallVector<PlaceRow, 4> Lines;
+  for (Axis A : Beside)
+    if (M[A] != 1)
+      Lines.push_back({Map.at(0, {A}, 1), M[A]});
   int64_t Crossing = 0;
   for (const Ends &E : groupsOfLine(G, Map))
-    for (auto [Place, Count] : Lines)
-      if ((Place + E.First) / Size != (Place + E.Last) / Size)
-        Crossing += Count;
+    Crossing += M.groupSize(Beside) -
+                static_cast<int64_t>(countPlaces(
+                    Lines, E.First, Size - (E.Last - E.First), Size));
   return Crossing;
 }
 

@@ -34,8 +34,7 @@ public:
   /// Whether \p Ranks are on more than one node. There must be ranks.
   bool leavesNode(llvm::ArrayRef<int64_t> Ranks) const;
 
-  /// What all groups of \p G's kind on \p M need. Its time does not grow with
-  /// their number where the sizes of domains and groups divide one another.
+  /// What all groups of \p G's kind on \p M need, in the time of countPlaces.
   GroupSpan spanOf(const Group &G, const Mesh &M, RankOrderKind Order) const;
 
 private:

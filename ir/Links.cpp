@@ -2,7 +2,7 @@
 //
 // Ranks stand along each axis at multiples of a step. Those that send as far
 // are all within ranges of the axes; how many of them share a domain with the
-// receiver follows from the places of their domains where they stand.
+// receiver is counted a row of ranks at once.
 #include "ir/Links.h"
 #include "ir/Places.h"
 #include "llvm/ADT/STLExtras.h"
@@ -55,68 +55,15 @@ private:
   llvm::SmallVector<Range, 4> Along;
 };
 
-namespace {
-
-/// Domains of one size. Senders that stand at the same places as those before
-/// them are not placed again.
-class Domains {
-public:
-  explicit Domains(int64_t Size) : Size(Size), Firsts(Size, 0) {}
-
-  /// How many of \p From, of which there are some, share one with the rank
-  /// \p Distance on.
-  __int128 together(const Senders &From, int64_t Distance);
-
-private:
-  struct Steps {
-    int64_t Least;
-    llvm::SmallVector<std::pair<int64_t, int64_t>, 4> Repeated;
-    friend bool operator==(const Steps &A, const Steps &B) {
-      return A.Least == B.Least && A.Repeated == B.Repeated;
-    }
-  };
-  void place(Steps New);
-
-  int64_t Size;
-  Places Firsts;
-  Steps Placed = {0, {}};
-};
-
-} // namespace
-
-void Domains::place(Steps New) {
-  if (New == Placed)
-    return;
-  Firsts = Places(Size, New.Least);
-  for (auto [Step, Count] : New.Repeated)
-    Firsts.repeat(Step, Count);
-  Placed = std::move(New);
-}
-
-/// Neighbours are counted at once: of ranks [0, n) those that are \p Wanted
-/// places from the begin of their domain, or fewer.
-__int128 Domains::together(const Senders &From, int64_t Distance) {
-  const int64_t Wanted = Size - std::abs(Distance);
-  if (Wanted <= 0)
-    return 0;
-  int64_t Neighbours = 1;
-  Steps At{std::min<int64_t>(Distance, 0), {}};
+/// How many of \p From share a domain of \p Size with the rank \p Distance on.
+static __int128 together(int64_t Size, const Senders &From, int64_t Distance) {
+  int64_t First = std::min<int64_t>(Distance, 0);
+  llvm::SmallVector<PlaceRow, 4> Rows;
   for (const auto &R : From) {
-    At.Least += R.First * R.Step;
-    if (R.Step == 1)
-      Neighbours = R.Count;
-    else if (R.Count > 1)
-      At.Repeated.emplace_back(R.Step, R.Count);
+    First += R.First * R.Step;
+    Rows.push_back({R.Step, R.Count});
   }
-  place(std::move(At));
-  auto Before = [&](int64_t Rank) {
-    return static_cast<__int128>(Rank / Size) * Wanted +
-           std::min(Rank % Size, Wanted);
-  };
-  __int128 Sum = 0;
-  for (auto [Place, Alike] : Firsts)
-    Sum += (Before(Place + Neighbours) - Before(Place)) * Alike;
-  return Sum;
+  return countPlaces(std::move(Rows), First, Size - std::abs(Distance), Size);
 }
 
 void Senders::keep(Axis A, int64_t First, int64_t Count) {
@@ -248,11 +195,10 @@ LinkSpan LinkMap::within(const Group &G, Route By, StageRange Stages) const {
   else
     ForEach(Ranks, [&](const Senders &S, int64_t) { Links += S.count(); });
   return span(Links, [&](int64_t Size) {
-    Domains Of(Size);
     __int128 Sum = 0;
     ForEach(Size, [&](const Senders &S, int64_t Distance) {
       if (S.count() != 0)
-        Sum += Of.together(S, Distance);
+        Sum += together(Size, S, Distance);
     });
     return Sum;
   });
@@ -261,6 +207,6 @@ LinkSpan LinkMap::within(const Group &G, Route By, StageRange Stages) const {
 LinkSpan LinkMap::between(int64_t Distance, StageRange Stages) const {
   const Senders All = sendersOf({{Axis::Pp}}, Stages);
   return span(All.count(), [&](int64_t Size) {
-    return Domains(Size).together(All, Distance * step(Axis::Pp));
+    return together(Size, All, Distance * step(Axis::Pp));
   });
 }

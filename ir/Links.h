@@ -46,9 +46,9 @@ public:
   LinkMap(const Mesh &M, RankOrderKind Order, const ClusterSpec *C);
 
   /// The links that ranks of \p Stages send over within their groups of \p G's
-  /// kind, which have several ranks. As for ClusterMap::spanOf, its time grows
-  /// with none of them where sizes divide one another; an exchange takes that
-  /// of a group's ranks in a domain.
+  /// kind, which have several ranks. As for ClusterMap::spanOf, its time hardly
+  /// grows with any of them; an exchange takes that of a group's ranks in a
+  /// domain.
   LinkSpan within(const Group &G, Route By, StageRange Stages) const;
   /// From each rank of \p Stages to the one that is \p Distance stages on.
   LinkSpan between(int64_t Distance, StageRange Stages) const;

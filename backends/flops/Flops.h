@@ -25,7 +25,7 @@ enum class HardwareCount : unsigned char {
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  FigureFormat Format = FigureFormat::Table;
+  RowFormat Format = RowFormat::Table;
   AttentionCount Attention = AttentionCount::Causal;
   bool Router = true;
   bool Embedding = false;

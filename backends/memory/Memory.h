@@ -11,7 +11,7 @@ namespace foretrace::memory {
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  FigureFormat Format = FigureFormat::Table;
+  RowFormat Format = RowFormat::Table;
   std::optional<int64_t> Room; ///< of a device, bytes
 };
 

@@ -96,7 +96,11 @@ llvm::Error foretrace::optimus::emit(const EmitRequest &Request,
   static constexpr struct {
     llvm::StringLiteral Extension;
     void (*Write)(const Job &, llvm::raw_ostream &);
-  } Forms[] = {{".log", writeLog}, {".json", writeJSON}, {".txt", writeTable}};
+  } Forms[] = {{".log", writeLog},
+               {".json", writeJSON},
+               {".txt", writeTable},
+               {".csv", writeCSV},
+               {".md", writeMarkdown}};
   const auto &Form = Forms[static_cast<size_t>(O.As)];
   return Out.add(
       Request.file(O.File, Form.Extension), [&](llvm::raw_ostream &OS) {

@@ -9,7 +9,7 @@ using namespace foretrace::option;
 
 namespace {
 
-constexpr llvm::StringRef Forms[] = {"log", "json", "table"};
+constexpr llvm::StringRef Forms[] = {"log", "json", "table", "csv", "md"};
 
 constexpr llvm::StringRef FamilyNames[] = {
 #define FAMILY(ENUMERATOR, NAME, CLASS, ROWS) NAME,

@@ -11,7 +11,7 @@
 namespace foretrace::optimus {
 
 /// The forms a plan is written in.
-enum class Form : unsigned char { Log, JSON, Table };
+enum class Form : unsigned char { Log, JSON, Table, CSV, Markdown };
 
 struct Options {
   std::string File; ///< empty: from the job's name

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan for people: a line for each stage.
+// A plan as rows: a line for each stage.
 #include "backends/optimus/Writers.h"
+#include "lang/RowWriter.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -39,24 +40,39 @@ static std::string layersOf(const Job &J, const PlannedStage &S) {
   return Text;
 }
 
-void foretrace::optimus::writeTable(const Job &J, llvm::raw_ostream &OS) {
-  size_t Width = 6;
-  for (const PlannedStage &S : J.Plan.Stages)
-    Width = std::max(Width, layersOf(J, S).size());
-  auto Line = [&](auto Stage, auto Modules, const std::string &Layers,
-                  auto Parameters, auto Sent, auto Needed) {
-    OS << formatv("{0,9} {1,8}  ", Stage, Modules) << Layers;
-    OS.indent(static_cast<unsigned>(Width - Layers.size()));
-    OS << formatv("{0,15} {1,9} {2,11}\n", Parameters, Sent, Needed);
+/// In MiB for people, else exact.
+static void writeRowsOf(const Job &J, RowFormat As, llvm::raw_ostream &OS) {
+  const bool IsExact = As == RowFormat::CSV;
+  auto Size = [&](int64_t Bytes) -> std::string {
+    if (IsExact)
+      return std::to_string(Bytes);
+    return formatv("{0:f1}", static_cast<double>(Bytes) / (1 << 20));
   };
-  auto MiB = [](int64_t Bytes) {
-    return formatv("{0:f1}", static_cast<double>(Bytes) / (1 << 20)).str();
-  };
-  Line("stage", "modules", "layers", "parameters", "sent MiB", "needed MiB");
+  std::vector<std::vector<std::string>> Lines;
   for (int64_t I = 0; I < J.stages(); ++I) {
     const PlannedStage &S = J.Plan.Stages[static_cast<size_t>(I)];
     const Payload Of = J.payloadAfter(I);
-    Line(I, S.Modules, layersOf(J, S), S.Parameters, MiB(Of.Sent),
-         MiB(Of.Needed));
+    Lines.push_back({std::to_string(I), std::to_string(S.Modules),
+                     layersOf(J, S), std::to_string(S.Parameters),
+                     Size(Of.Sent), Size(Of.Needed)});
   }
+  writeRows({{"stage", true},
+             {"modules", true},
+             {"layers"},
+             {"parameters", true},
+             {IsExact ? "sent_bytes" : "sent MiB", true},
+             {IsExact ? "needed_bytes" : "needed MiB", true}},
+            Lines, As, OS);
+}
+
+void foretrace::optimus::writeTable(const Job &J, llvm::raw_ostream &OS) {
+  writeRowsOf(J, RowFormat::Table, OS);
+}
+
+void foretrace::optimus::writeCSV(const Job &J, llvm::raw_ostream &OS) {
+  writeRowsOf(J, RowFormat::CSV, OS);
+}
+
+void foretrace::optimus::writeMarkdown(const Job &J, llvm::raw_ostream &OS) {
+  writeRowsOf(J, RowFormat::Markdown, OS);
 }

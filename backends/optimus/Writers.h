@@ -13,6 +13,8 @@ namespace foretrace::optimus {
 void writeJSON(const Job &J, llvm::raw_ostream &OS);
 /// As a table for people.
 void writeTable(const Job &J, llvm::raw_ostream &OS);
+void writeCSV(const Job &J, llvm::raw_ostream &OS);
+void writeMarkdown(const Job &J, llvm::raw_ostream &OS);
 /// As the lines that a run logs, those that follow from the job.
 void writeLog(const Job &J, llvm::raw_ostream &OS);
 

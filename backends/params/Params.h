@@ -14,7 +14,7 @@ enum class CountOf : unsigned char { Model, Stage };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  FigureFormat Format = FigureFormat::Table;
+  RowFormat Format = RowFormat::Table;
   CountOf By = CountOf::Model;
 };
 

@@ -12,14 +12,13 @@ using namespace foretrace::ir;
 using namespace foretrace::plan;
 using llvm::formatv;
 
-/// "3", or "1-6".
-static std::string text(Range R) {
+std::string foretrace::plan::text(Range R) {
   return std::to_string(R.First) +
          (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
 }
 
-static double mebibytes(Bytes B) {
-  return static_cast<double>(B.value()) / (1 << 20);
+std::string foretrace::plan::mebibytes(Bytes B) {
+  return formatv("{0:f1}", static_cast<double>(B.value()) / (1 << 20));
 }
 
 /// What a device has; nothing if the job does not say.
@@ -32,52 +31,68 @@ static std::optional<int64_t> roomOf(const Program &P) {
 
 static void writePeak(const Program &P, const Peak &Most,
                       llvm::raw_ostream &OS) {
-  auto Mebibytes = [](int64_t Size) {
-    return formatv("{0:f1} MiB", mebibytes(Bytes(Size)));
-  };
-  OS << formatv("most at once is {0}, on stage {1} in {2}",
-                Mebibytes(Most.Bytes), Most.Stages, getName(Most.Phase));
+  OS << formatv("most at once is {0} MiB, on stage {1} in {2}",
+                mebibytes(Bytes(Most.Bytes)), Most.Stages,
+                getName(Most.Phase));
   if (const auto Room = roomOf(P))
-    OS << formatv("; a device has {0}: it {1}", Mebibytes(*Room),
+    OS << formatv("; a device has {0} MiB: it {1}", mebibytes(Bytes(*Room)),
                   Most.Bytes <= *Room ? "fits" : "does not fit");
   OS << '\n';
 }
 
-void foretrace::plan::writeTable(const Program &P, const Rows &R,
-                                 llvm::raw_ostream &OS) {
-  size_t Width = 6;
+static void writeChunks(const Program &P, const Rows &R, RowFormat As,
+                        llvm::raw_ostream &OS) {
+  std::vector<std::vector<std::string>> Lines;
   for (const Row &Row : R.All)
-    Width = std::max(Width, describe(*Row.Layers, P).size());
-  auto Line = [&](auto Stage, auto Chunk, auto Layers, auto Parameters,
-                  auto Size, auto Activations, auto Share, auto Sent) {
-    OS << formatv("{0,9} {1,7}  ", Stage, Chunk) << Layers;
-    OS.indent(static_cast<unsigned>(Width - llvm::StringRef(Layers).size()));
-    OS << formatv("{0,15} {1,11} {2,11} {3,7} {4,9}\n", Parameters, Size,
-                  Activations, Share, Sent);
-  };
-  Line("stage", "chunk", "layers", "parameters", "MiB", "kept MiB", "FLOPs",
-       "sent MiB");
-  for (const Row &Row : R.All)
-    Line(text(Row.Stages), text(Row.Chunks), describe(*Row.Layers, P),
-         Row.Of.Parameters.value(),
-         formatv("{0:f1}", mebibytes(Row.Of.ParameterBytes)).str(),
-         formatv("{0:f1}", mebibytes(Row.Of.Activations)).str(),
-         formatv("{0:f1} %", static_cast<double>(shareOfWork(Row, R.All)) / 10)
-             .str(),
-         formatv("{0:f1}", mebibytes(Row.Sent)).str());
-  OS << formatv("the largest stage is {0:f3} of the mean in parameters, {1:f3} "
+    Lines.push_back(
+        {text(Row.Stages), text(Row.Chunks), describe(*Row.Layers, P),
+         std::to_string(Row.Of.Parameters.value()),
+         mebibytes(Row.Of.ParameterBytes), mebibytes(Row.Of.Activations),
+         formatv("{0:f1} %", static_cast<double>(shareOfWork(Row, R.All)) / 10),
+         mebibytes(Row.Sent)});
+  writeRows({{"stage", true},
+             {"chunk", true},
+             {"layers"},
+             {"parameters", true},
+             {"MiB", true},
+             {"kept MiB", true},
+             {"FLOPs", true},
+             {"sent MiB", true}},
+            Lines, As, OS);
+}
+
+/// Sentences between tables are paragraphs of Markdown.
+static void writeTables(const Program &P, const Rows &R, RowFormat As,
+                        llvm::raw_ostream &OS) {
+  const llvm::StringRef Before = As == RowFormat::Markdown ? "\n" : "";
+  writeChunks(P, R, As, OS);
+  OS << Before
+     << formatv("the largest stage is {0:f3} of the mean in parameters, {1:f3} "
                 "in FLOPs\n",
                 static_cast<double>(R.ParameterImbalance) / 1000,
                 static_cast<double>(R.WorkImbalance) / 1000);
   if (R.EvenParameters && R.EvenWork &&
       *P.Spec.Parallel.Partition != PartitionKind::Uniform)
-    OS << formatv("an even split's largest stage has {0:f3} times the "
+    OS << Before
+       << formatv("an even split's largest stage has {0:f3} times the "
                   "parameters of this one's, {1:f3} times the FLOPs\n",
                   static_cast<double>(*R.EvenParameters) / 1000,
                   static_cast<double>(*R.EvenWork) / 1000);
-  OS << "\nMiB of a rank: memory, and messages of an iteration by group\n";
-  writeStages(P, OS);
+  OS << "\nMiB of a rank: memory, and messages of an iteration by group\n"
+     << Before;
+  writeStages(P, As, OS);
+  OS << Before;
   writePeak(P, R.Most, OS);
+}
+
+void foretrace::plan::writeTable(const Program &P, const Rows &R,
+                                 llvm::raw_ostream &OS) {
+  writeTables(P, R, RowFormat::Table, OS);
+}
+
+void foretrace::plan::writeMarkdown(const Program &P, const Rows &R,
+                                    llvm::raw_ostream &OS) {
+  writeTables(P, R, RowFormat::Markdown, OS);
 }
 
 void foretrace::plan::writeJSON(const Program &P, const Rows &R,

@@ -8,7 +8,8 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::plan;
 
-static constexpr llvm::StringRef Formats[] = {"table", "json", "csv", "svg"};
+static constexpr llvm::StringRef Formats[] = {"table", "json", "csv", "md",
+                                              "svg"};
 using FormatWord = WordOf<Formats, findText>;
 
 llvm::ArrayRef<EmitOption> plan::optionTable() {
@@ -44,6 +45,7 @@ llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
   } Forms[] = {{".plan.txt", writeTable},
                {".plan.json", writeJSON},
                {".plan.csv", writeCSV},
+               {".plan.md", writeMarkdown},
                {".plan.svg", writeSVG}};
   const auto &Form = Forms[static_cast<size_t>(O.As)];
   const Rows Of = makeRows(Request.Program);

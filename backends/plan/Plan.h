@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `plan` backend: which layers each pipeline stage holds, and what that
-// weighs: a table, JSON, CSV, or a picture.
+// weighs: a table, JSON, CSV, Markdown, or a picture.
 #ifndef FORETRACE_BACKENDS_PLAN_PLAN_H
 #define FORETRACE_BACKENDS_PLAN_PLAN_H
 
@@ -10,7 +10,7 @@
 namespace foretrace::plan {
 
 /// The forms it is written in.
-enum class Form : unsigned char { Table, JSON, CSV, SVG };
+enum class Form : unsigned char { Table, JSON, CSV, Markdown, SVG };
 
 struct Options {
   std::string File; ///< empty: from the job's name

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/StageSums.h"
+#include "backends/plan/Formats.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
-using llvm::formatv;
 
 namespace {
 
@@ -34,38 +33,31 @@ static std::vector<Group> groupsOf(const Program &P) {
   return Groups;
 }
 
-static int64_t messagesOf(const Program &P, const Stage &S, const Group &G) {
+static Bytes messagesOf(const Program &P, const Stage &S, const Group &G) {
   for (const GroupBytes &Known : S.Totals.Messages)
     if (Known.Of == G)
-      return P.Sizes.value(Known.Size).value();
-  return 0;
+      return P.Sizes.value(Known.Size);
+  return Bytes(0);
 }
 
-static std::string mebibytes(int64_t Size) {
-  return formatv("{0:f1}", static_cast<double>(Size) / (1 << 20));
-}
-
-void foretrace::plan::writeStages(const Program &P, llvm::raw_ostream &OS) {
+void foretrace::plan::writeStages(const Program &P, RowFormat As,
+                                  llvm::raw_ostream &OS) {
   const std::vector<Group> Groups = groupsOf(P);
-  OS << formatv("{0,9} ", "stage");
+  std::vector<RowColumn> Columns = {{"stage", true}};
   for (const MemoryColumn &C : MemoryColumns)
-    OS << formatv("{0,12}", C.Name);
+    Columns.push_back({C.Name.str(), true});
   for (const Group &G : Groups)
-    OS << formatv("{0,12}", textOf(G));
-  OS << '\n';
+    Columns.push_back({textOf(G), true});
+  std::vector<std::vector<std::string>> Lines;
   for (const Stage &S : P.Stages) {
-    const int64_t Last = S.First + S.Count - 1;
-    const std::string Stages =
-        S.Count == 1 ? std::to_string(S.First)
-                     : std::to_string(S.First) + "-" + std::to_string(Last);
-    OS << formatv("{0,9} ", Stages);
+    std::vector<std::string> &Line = Lines.emplace_back();
+    Line.push_back(text({S.First, S.Count}));
     for (const MemoryColumn &C : MemoryColumns)
-      OS << formatv("{0,12}",
-                    mebibytes(P.Sizes.value(S.Totals.*C.Size).value()));
+      Line.push_back(mebibytes(P.Sizes.value(S.Totals.*C.Size)));
     for (const Group &G : Groups)
-      OS << formatv("{0,12}", mebibytes(messagesOf(P, S, G)));
-    OS << '\n';
+      Line.push_back(mebibytes(messagesOf(P, S, G)));
   }
+  writeRows(std::move(Columns), Lines, As, OS);
 }
 
 void foretrace::plan::writeStages(const Program &P, llvm::json::OStream &J) {
@@ -105,5 +97,5 @@ void foretrace::plan::writeStageColumns(const Program &P, const Stage &S,
   for (const MemoryColumn &C : MemoryColumns)
     OS << ',' << P.Sizes.value(S.Totals.*C.Size).value();
   for (const Group &G : groupsOf(P))
-    OS << ',' << messagesOf(P, S, G);
+    OS << ',' << messagesOf(P, S, G).value();
 }

@@ -6,13 +6,14 @@
 #define FORETRACE_BACKENDS_PLAN_STAGESUMS_H
 
 #include "ir/Program.h"
+#include "lang/RowWriter.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::plan {
 
 /// A table in MiB, a line for each kind of stage.
-void writeStages(const ir::Program &P, llvm::raw_ostream &OS);
+void writeStages(const ir::Program &P, RowFormat As, llvm::raw_ostream &OS);
 /// The attribute `stages`, in bytes.
 void writeStages(const ir::Program &P, llvm::json::OStream &J);
 

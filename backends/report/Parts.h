@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_REPORT_PARTS_H
 #define FORETRACE_BACKENDS_REPORT_PARTS_H
 
+#include "backends/Answers.h"
 #include "backends/report/Explanations.h"
 
 namespace foretrace::report {
@@ -18,20 +19,8 @@ void writePicture(const EmitRequest &Request, llvm::json::OStream &J);
 void writeNodes(const ir::Program &P, llvm::json::OStream &J);
 
 /// The attribute `sections`: what other backends say of the job in figures.
-class Sections {
-public:
-  /// \p Request is checked, and stays.
-  explicit Sections(const EmitRequest &Request);
-  ~Sections();
-
-  /// What they need to know.
-  static ir::FactSet needs();
-  void write(Explanations &Of, llvm::json::OStream &J) const;
-
-private:
-  struct Section;
-  std::vector<Section> All;
-};
+void writeSections(llvm::ArrayRef<Answer> All, Explanations &Of,
+                   llvm::json::OStream &J);
 
 } // namespace foretrace::report
 

@@ -31,7 +31,7 @@ report::Options report::readOptions(const EmitSpec &Emit,
 FactSet report::needs(const Options &) {
   FactSet Facts = factsOfPlan();
   Facts.insert(Fact::Costs);
-  Facts.insert(Sections::needs());
+  Facts.insert(factsOfAnswers());
   return Facts;
 }
 
@@ -60,7 +60,8 @@ private:
 } // namespace
 
 static void writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
-  const report::Sections Others(Request);
+  const std::vector<Answer> Others =
+      answersOf(Request.Program, Request.Program.Facts, Request.Where);
   PlanDocument Plan(Request.Program);
   report::Explanations Of(Request);
   ExplainedNumbers Numbers(Of, Plan);
@@ -69,7 +70,7 @@ static void writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
     J.attributeBegin("plan");
     Plan.write(Request.DefaultStem, J, Numbers);
     J.attributeEnd();
-    Others.write(Of, J);
+    report::writeSections(Others, Of, J);
     report::writePicture(Request, J);
     report::writeNodes(Request.Program, J);
     Of.write(J);

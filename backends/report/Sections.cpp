@@ -1,55 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/Backends.h"
-#include "backends/Figures.h"
 #include "backends/report/Parts.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::report;
-
-/// A backend that answers with figures, and how the page calls that.
-struct Sections::Section {
-  const Backend *From;
-  Figures Of;
-};
-
-/// Of the backends that answer with figures, those that a page shows: all that
-/// there are, in their order.
-static std::vector<const Backend *> shownBackends() {
-  std::vector<const Backend *> Shown;
-  for (const Backend &B : allBackends())
-    if (B.HasFigures)
-      Shown.push_back(&B);
-  return Shown;
-}
-
-FactSet Sections::needs() {
-  FactSet Facts;
-  for (const Backend *B : shownBackends()) {
-    const EmitSpec Plain = EmitSpec::plain(B->Name);
-    DiagnosticEngine Unheard;
-    Facts.insert(B->Read(Plain, Unheard)->needs());
-  }
-  return Facts;
-}
-
-/// What a backend can't say of the job is no reason for no page.
-Sections::Sections(const EmitRequest &Request) {
-  for (const Backend *B : shownBackends()) {
-    const EmitSpec Plain = EmitSpec::plain(B->Name);
-    DiagnosticEngine Unheard;
-    const std::unique_ptr<Emission> Block = B->Read(Plain, Unheard);
-    const EmitRequest Own{Request.Program, Plain, Request.DefaultStem,
-                          Request.Where};
-    if (!Block->check(Own, Unheard) || Unheard.hasErrors())
-      continue;
-    if (std::optional<Figures> Of = Block->figures(Own))
-      All.push_back({B, std::move(*Of)});
-  }
-}
-
-Sections::~Sections() = default;
 
 namespace {
 
@@ -120,13 +75,20 @@ void SectionWriter::write() {
   });
 }
 
-void Sections::write(Explanations &Of, llvm::json::OStream &J) const {
+/// One that is refused is a note of why.
+static void writeSection(const Answer &A, Explanations &Of,
+                         llvm::json::OStream &J) {
+  const Figures Refused{
+      "", {}, {}, {"This job has no answer: " + A.Refusal}, {}};
+  J.attribute("name", A.From->Name);
+  J.attribute("title", A.From->Summary);
+  SectionWriter(A.Of ? *A.Of : Refused, Of, J).write();
+}
+
+void report::writeSections(llvm::ArrayRef<Answer> All, Explanations &Of,
+                           llvm::json::OStream &J) {
   J.attributeArray("sections", [&] {
-    for (const Section &S : All)
-      J.object([&] {
-        J.attribute("name", S.From->Name);
-        J.attribute("title", S.From->Summary);
-        SectionWriter(S.Of, Of, J).write();
-      });
+    for (const Answer &A : All)
+      J.object([&] { writeSection(A, Of, J); });
   });
 }

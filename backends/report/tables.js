@@ -100,7 +100,7 @@ function showSections() {
           html("dl", {class: "cards"}, ...named.map((each) => html(
               "div", {id: `${name}-${each.key}`}, html("dt", {}, each.title),
               html("dd", {}, figure(each.value, each.unit, each.title))))),
-          ...tables.flatMap((table) => {
+          ...tables.filter(({rows}) => rows.length).flatMap((table) => {
             const made = html("table", {id: `${name}-table-${table.key}`});
             fillTable(made, table.columns.map(({key, unit}, index) => (
                 {title: key.replaceAll("_", " "), unit, of: (row) => row[index]})),

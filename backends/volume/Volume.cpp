@@ -26,7 +26,10 @@ volume::Options volume::readOptions(const EmitSpec &Emit,
 
 FactSet volume::needs(const Options &) { return {Fact::Totalled}; }
 
-static std::vector<std::string> notesOf(const Program &P, const Options &O) {
+static std::vector<std::string> notesOf(const Program &P, const Options &O,
+                                        bool IsSilent) {
+  if (IsSilent)
+    return {"Each group is of one rank: nothing is sent."};
   std::vector<std::string> Notes = {
       "`message` is the size that NCCL tests state, summed over ranks: of an "
       "all-gather the gathered buffer, of a reduce-scatter and an all-reduce "
@@ -54,7 +57,7 @@ Figures volume::figures(const EmitRequest &Request, const Options &O) {
   Figures F{"foretrace.volume/1",
             Of.named(),
             Of.tables(),
-            notesOf(Request.Program, O),
+            notesOf(Request.Program, O, Counter.flows().empty()),
             {}};
   F.Sizes = Counter.program().Sizes;
   return F;

@@ -14,7 +14,7 @@ enum class Span : unsigned char { Iteration, MicroBatch };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  FigureFormat Format = FigureFormat::Table;
+  RowFormat Format = RowFormat::Table;
   Span Per = Span::Iteration;
 };
 

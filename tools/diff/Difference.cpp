@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Difference.h"
-#include "backends/Backends.h"
+#include "backends/Answers.h"
 #include "tools/diff/Causes.h"
 #include "tools/diff/Summary.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,19 +24,11 @@ static void addMessages(llvm::ArrayRef<Diagnostic> Messages,
 }
 
 /// All that is said of a program with these facts: what is compared of it here,
-/// and the figures of every backend that has some.
-static Answers answersOf(const ir::Program &P, ir::FactSet Facts) {
+/// and the figures of every backend that has some; none of one that refuses.
+static Answers allAnswersOf(const ir::Program &P, ir::FactSet Facts) {
   Answers All = {summarize(P, Facts)};
-  for (const Backend &B : allBackends()) {
-    const ir::EmitSpec Plain = ir::EmitSpec::plain(B.Name);
-    DiagnosticEngine Unheard;
-    const std::unique_ptr<Emission> Block = B.Read(Plain, Unheard);
-    if (!B.HasFigures || !Facts.contains(Block->needs()))
-      continue;
-    const EmitRequest Request{P, Plain, ""};
-    All.push_back(Block->check(Request, Unheard) ? *Block->figures(Request)
-                                                 : Figures{"", {}, {}, {}, {}});
-  }
+  for (Answer &A : answersOf(P, Facts))
+    All.push_back(A.Of ? std::move(*A.Of) : Figures{"", {}, {}, {}, {}});
   return All;
 }
 
@@ -52,7 +44,7 @@ static std::optional<Answers> vary(const Side &S, llvm::StringRef Path,
   const ir::Program *P = Varied->program(Facts);
   if (!P)
     return std::nullopt;
-  return answersOf(*P, Facts);
+  return allAnswersOf(*P, Facts);
 }
 
 static ir::FactSet common(ir::FactSet A, ir::FactSet B) {
@@ -66,8 +58,8 @@ static void comparePrograms(const Side &Before, const Side &After,
                             Difference &D) {
   const ir::FactSet Old = Before.Program->Facts, New = After.Program->Facts;
   const ir::FactSet Facts = common(Old, New);
-  D.Before = answersOf(*Before.Program, Facts);
-  D.After = answersOf(*After.Program, Facts);
+  D.Before = allAnswersOf(*Before.Program, Facts);
+  D.After = allAnswersOf(*After.Program, Facts);
   D.Changes = compareFigures(D.Before, D.After);
   if (D.Changes.empty() && (isByHand(Before) || isByHand(After)) &&
       Old.contains(New) && New.contains(Old)) {

@@ -198,52 +198,44 @@ Figures Writer::tables() const {
   return F;
 }
 
-/// Without the blanks behind what is short.
-void Writer::writeTables(FigureFormat As, llvm::raw_ostream &OS) const {
-  std::string Text;
-  llvm::raw_string_ostream Padded(Text);
-  foretrace::write(tables(), As, Padded);
-  for (const StringRef Line :
-       llvm::split(StringRef(Padded.str()).rtrim(), '\n'))
-    OS << Line.rtrim() << '\n';
-}
-
-void Writer::write(FigureFormat As, llvm::raw_ostream &OS) const {
+void Writer::write(RowFormat As, llvm::raw_ostream &OS) const {
   switch (As) {
-  case FigureFormat::Table:
-  case FigureFormat::Markdown:
+  case RowFormat::Table:
+  case RowFormat::Markdown:
     if (!D.isNone())
-      writeTables(As, OS);
+      foretrace::write(tables(), As, OS);
     return;
-  case FigureFormat::JSON:
+  case RowFormat::JSON:
     return writeJSON(OS);
-  case FigureFormat::CSV:
+  case RowFormat::CSV:
     return writeCSV(OS);
   }
   llvm_unreachable("every format is handled");
 }
 
 void Writer::writeCSV(llvm::raw_ostream &OS) const {
-  auto Line = [&](std::initializer_list<StringRef> Fields) {
-    llvm::interleave(
-        Fields, OS, [&](StringRef Text) { writeField(Text, OS); }, ",");
-    OS << '\n';
-  };
-  Line({"answer", "table", "row", "figure", "unit", "before", "after", "by"});
+  writeFields(
+      {"answer", "table", "row", "figure", "unit", "before", "after", "by"},
+      OS);
   for (const MessageChange &M : D.Messages) {
     const std::string Text = M.Of->text();
-    Line({"diagnostics", "", placeOf(M.Of->Range),
-          getDiagnosticInfo(M.Of->Id).Slug, "text", M.IsAfter ? "" : Text,
-          M.IsAfter ? Text : "", ""});
+    writeFields({"diagnostics", "", placeOf(M.Of->Range),
+                 getDiagnosticInfo(M.Of->Id).Slug.str(), "text",
+                 M.IsAfter ? "" : Text, M.IsAfter ? Text : "", ""},
+                OS);
   }
   for (const KeyChange &K : D.Keys)
-    Line({"keys", "", K.path(), "", "text", K.Before ? K.Before->Text : "",
-          K.After ? K.After->Text : "", ""});
+    writeFields({"keys", "", K.path(), "", "text",
+                 K.Before ? K.Before->Text : "", K.After ? K.After->Text : "",
+                 ""},
+                OS);
   for (const Change &C : D.Changes)
-    Line({answerOf(C), C.Name.Table, llvm::join(rowOf(C.Name), " "),
-          C.Name.Column, foretrace::getName(C.Unit),
-          C.Before ? exact(*C.Before) : "", C.After ? exact(*C.After) : "",
-          llvm::join(C.By, " ")});
+    writeFields({answerOf(C).str(), C.Name.Table.str(),
+                 llvm::join(rowOf(C.Name), " "), C.Name.Column.str(),
+                 foretrace::getName(C.Unit).str(),
+                 C.Before ? exact(*C.Before) : "",
+                 C.After ? exact(*C.After) : "", llvm::join(C.By, " ")},
+                OS);
 }
 
 namespace {

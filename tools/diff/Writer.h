@@ -20,7 +20,7 @@ public:
         MostRows(MostRows) {}
 
   /// Nothing for people if nothing differs.
-  void write(FigureFormat As, llvm::raw_ostream &OS) const;
+  void write(RowFormat As, llvm::raw_ostream &OS) const;
 
 private:
   Figures tables() const;
@@ -30,7 +30,6 @@ private:
   llvm::StringRef answerOf(const Change &C) const;
   std::string placeOf(SourceRange Range) const;
   std::string originOf(const std::optional<KeyValue> &K) const;
-  void writeTables(FigureFormat As, llvm::raw_ostream &OS) const;
   void writeJSON(llvm::raw_ostream &OS) const;
   void writeCSV(llvm::raw_ostream &OS) const;
 

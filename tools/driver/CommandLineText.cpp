@@ -41,26 +41,28 @@ static std::string spellings(const cl::SubCommand &Command) {
               " ");
 }
 
-/// The words after an option, or a subcommand, with blanks between them; empty
+/// The words after a subcommand, or its option, with blanks between them; empty
 /// if they can't be known.
 static std::string wordsOf(ArrayRef<CompletionWords> Known, StringRef Command,
-                           StringRef Option) {
+                           const cl::Option *O = nullptr) {
   for (const CompletionWords &W : Known)
-    if (W.Command == Command && W.Option == Option)
+    if (W.Command == Command && W.Option == (O ? O->ArgStr : ""))
       return join(W.Words, " ");
-  return "";
+  if (!O || !O->ValueStr.contains('|'))
+    return "";
+  return join(split(O->ValueStr, '|'), " ");
 }
 
 static void writeBashCase(const cl::SubCommand &Command,
                           ArrayRef<CompletionWords> Known, raw_ostream &OS) {
   const StringRef Name = Command.getName();
   for (const cl::Option *O : options(Command)) {
-    const std::string Words = wordsOf(Known, Name, O->ArgStr);
+    const std::string Words = wordsOf(Known, Name, O);
     if (!Words.empty())
       OS << "  *:" << Name << "--" << O->ArgStr << ") words=\"" << Words
          << "\" ;;\n";
   }
-  const std::string Words = wordsOf(Known, Name, "");
+  const std::string Words = wordsOf(Known, Name);
   OS << "  *:" << Name << ") words=\"" << spellings(Command)
      << (Words.empty() ? "" : " ") << Words << "\" ;;\n";
 }
@@ -107,18 +109,18 @@ static std::string zshText(StringRef Text) {
 static void writeZshCase(const cl::SubCommand &Command,
                          ArrayRef<CompletionWords> Known, raw_ostream &OS) {
   const StringRef Name = Command.getName();
-  auto Action = [&](StringRef Option, StringRef Otherwise) {
-    const std::string Words = wordsOf(Known, Name, Option);
+  auto Action = [&](const cl::Option *O, StringRef Otherwise) {
+    const std::string Words = wordsOf(Known, Name, O);
     return Words.empty() ? Otherwise.str() : "(" + Words + ")";
   };
   OS << "  " << Name << ") _arguments";
   for (const cl::Option *O : options(Command)) {
     OS << " \\\n    '" << spelling(*O) << "[" << zshText(O->HelpStr) << "]";
     if (O->getValueExpectedFlag() == cl::ValueRequired)
-      OS << ":value:" << Action(O->ArgStr, "_default");
+      OS << ":value:" << Action(O, "_default");
     OS << "'";
   }
-  OS << " \\\n    '*:file:" << Action("", "_files") << "' ;;\n";
+  OS << " \\\n    '*:file:" << Action(nullptr, "_files") << "' ;;\n";
 }
 
 void writeZshCompletion(StringRef Name, ArrayRef<CompletionWords> Known,

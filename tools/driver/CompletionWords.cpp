@@ -28,18 +28,10 @@ std::vector<CompletionWords> completionWords() {
   for (const auto &Row : EmitOptions)
     All.push_back({Row.Command, Row.Option,
                    findBackend(Row.Backend)->findOption(Row.Of)->Words()});
-  // An answer of the same name has all of a backend's.
-  for (const Backend &B : allBackends())
-    if (B.HasFigures)
-      for (const EmitOption &O : B.Options())
-        if (!O.Words().empty())
-          All.push_back({B.Name, O.Name, O.Words()});
   const std::vector<StringRef> Passes = names(allPasses());
   All.push_back({"compile", "emit", names(allBackends())});
   All.push_back({"compile", "print-after", Passes});
   All.push_back({"completion", "", {"bash", "zsh"}});
-  All.push_back({"explain", "emit", {"simai", "chakra"}});
-  All.push_back({"explain", "format", {"text", "json"}});
   All.push_back({"list", "", listingNames()});
   All.push_back({"opt", "passes", Passes});
   All.push_back({"opt", "print-after", Passes});

@@ -18,7 +18,7 @@ struct CompletionWords {
 };
 
 /// Of all options that name a backend, a pass, a list, or a value of an option
-/// of `emit` blocks.
+/// of `emit` blocks, but where the help has the words: `<table|json>`.
 std::vector<CompletionWords> completionWords();
 
 } // namespace foretrace::driver

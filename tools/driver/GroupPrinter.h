@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who talks with whom in a job, and over which tiers of its cluster, as lines
-// of a table or as JSON objects.
+// Who talks with whom in a job, and over which tiers of its cluster, as rows
+// or as JSON objects.
 #ifndef FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
 #define FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
 
 #include "ir/ClusterMap.h"
 #include "ir/Program.h"
-#include "llvm/Support/raw_ostream.h"
+#include "lang/RowWriter.h"
 #include <optional>
 
 namespace foretrace::driver {
@@ -16,25 +16,29 @@ namespace foretrace::driver {
 /// they need is said if the job has a cluster.
 class GroupPrinter {
 public:
-  GroupPrinter(const ir::Program &P, bool IsJSON, llvm::raw_ostream &OS);
+  /// For printKind if \p AreKinds, else for printGroups.
+  GroupPrinter(const ir::Program &P, bool AreKinds, RowFormat As,
+               llvm::raw_ostream &OS);
 
   /// A line for each group of that kind, or only for the one of \p OfRank: its
-  /// ranks; as an object also its tier, and whether it leaves a node.
+  /// ranks; for programs also its tier, and whether it leaves a node.
   void printGroups(const ir::ProcessGroup &G, std::optional<int64_t> OfRank);
   /// A line for the kind, if anybody talks in it: ranks of a group, groups, how
   /// many leave a node, the tiers that join them.
   void printKind(const ir::ProcessGroup &G);
-  /// What stands above the lines of printKind; nothing above objects.
-  void printHead();
 
 private:
+  llvm::StringRef tierOf(llvm::ArrayRef<int64_t> Ranks) const;
+  void printLine(const ir::ProcessGroup &G, llvm::ArrayRef<int64_t> Ranks);
+  void printObject(const ir::ProcessGroup &G, llvm::ArrayRef<int64_t> Ranks);
   void printLine(const ir::ProcessGroup &G, const ir::GroupSpan &Span);
   void printObject(const ir::ProcessGroup &G, const ir::GroupSpan &Span);
 
   const ir::Program &P;
   std::optional<ir::ClusterMap> Map; ///< if the job has a cluster
-  bool IsJSON;
+  const RowFormat As;
   llvm::raw_ostream &OS;
+  RowWriter Rows;
 };
 
 } // namespace foretrace::driver

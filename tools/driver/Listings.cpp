@@ -4,66 +4,83 @@
 #include "lang/Library.h"
 #include "passes/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace foretrace::driver {
 
-static void printRow(StringRef Name, StringRef Text, raw_ostream &OS) {
-  OS << formatv("{0,-24} {1}\n", Name, Text);
-}
-
-static void listPasses(raw_ostream &OS) {
+static void listPasses(RowWriter &To) {
   for (const PassInfo &P : allPasses())
-    printRow(P.Name, P.Summary, OS);
+    To.write({P.Name.str(), P.Summary.str()});
 }
 
-static void listBackends(raw_ostream &OS) {
+static void listBackends(RowWriter &To) {
   for (const Backend &B : allBackends())
-    printRow(B.Name, B.Summary, OS);
+    To.write({B.Name.str(), B.Summary.str()});
 }
 
-static void listOptions(raw_ostream &OS) {
+static void listOptions(RowWriter &To) {
   for (const Backend &B : allBackends())
     for (const EmitOption &O : B.Options())
-      OS << formatv("{0,-36} {1}; default: {2}; {3}\n",
-                    (B.Name + "." + O.Name).str(), O.Expected(), O.Default(),
-                    O.Doc);
+      To.write({(B.Name + "." + O.Name).str(), O.Expected(), O.Default(),
+                O.Doc.str()});
 }
 
-static void listDiagnostics(raw_ostream &OS) {
+static void listDiagnostics(RowWriter &To) {
   static constexpr StringRef Severities[] = {"error", "warning", "note"};
   for (unsigned I = 0; I != diag::NumDiagnostics; ++I) {
     const DiagnosticInfo &Info = getDiagnosticInfo(diag::Id(I));
-    OS << formatv("{0,-28} {1,-8} {2}\n", Info.Slug,
-                  Severities[static_cast<unsigned>(Info.Level)], Info.Text);
+    To.write({Info.Slug.str(),
+              Severities[static_cast<unsigned>(Info.Level)].str(),
+              Info.Text.str()});
   }
 }
 
-static void listFolder(StringRef Folder, raw_ostream &OS) {
+static void listFolder(StringRef Folder, RowWriter &To) {
   for (const LibraryFile &F : libraryFiles())
     if (sys::path::parent_path(F.Path) == Folder)
-      OS << F.Path << '\n';
+      To.write({F.Path.str()});
 }
 
-static void listModels(raw_ostream &OS) { listFolder("models", OS); }
-static void listClusters(raw_ostream &OS) { listFolder("clusters", OS); }
+static void listModels(RowWriter &To) { listFolder("models", To); }
+static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
 static constexpr StringRef Names[] = {"passes", "backends", "options",
                                       "models", "clusters", "diagnostics"};
+
+namespace {
+
+struct Listing {
+  std::vector<RowColumn> Columns;
+  void (*Write)(RowWriter &);
+};
+
+} // namespace
+
 /// By name.
-static constexpr void (*Lists[])(raw_ostream &) = {
-    listPasses, listBackends, listOptions,
-    listModels, listClusters, listDiagnostics};
+static std::vector<Listing> listings() {
+  return {{{{"pass", false, 24}, {"summary"}}, listPasses},
+          {{{"backend", false, 24}, {"summary"}}, listBackends},
+          {{{"option", false, 36},
+            {"value", false, 0, "; default: "},
+            {"default", false, 0, "; "},
+            {"meaning"}},
+           listOptions},
+          {{{"path"}}, listModels},
+          {{{"path"}}, listClusters},
+          {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},
+           listDiagnostics}};
+}
 
 ArrayRef<StringRef> listingNames() { return Names; }
 
-void list(StringRef Name, raw_ostream &OS) {
+void list(StringRef Name, RowFormat As, raw_ostream &OS) {
   const auto *Found = find(Names, Name);
   assert(Found != std::end(Names) && "it is one of them");
-  Lists[Found - std::begin(Names)](OS);
+  Listing L = listings()[static_cast<size_t>(Found - std::begin(Names))];
+  RowWriter Writer(std::move(L.Columns), As, OS, /*HasHead=*/false);
+  L.Write(Writer);
 }
 
 } // namespace foretrace::driver

@@ -4,9 +4,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_LISTINGS_H
 #define FORETRACE_TOOLS_DRIVER_LISTINGS_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/raw_ostream.h"
+#include "lang/RowWriter.h"
 
 namespace foretrace::driver {
 
@@ -14,7 +12,7 @@ namespace foretrace::driver {
 llvm::ArrayRef<llvm::StringRef> listingNames();
 
 /// Prints the list \p Name, which is one of these.
-void list(llvm::StringRef Name, llvm::raw_ostream &OS);
+void list(llvm::StringRef Name, RowFormat As, llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
 

@@ -85,13 +85,12 @@ static const Written *findWritten(StringRef Backend) {
   return Known && Known->HasFigures ? &OfFigures : nullptr;
 }
 
-/// Those whose output is explained, for a message.
-static std::string explainedBackends() {
-  std::vector<std::string> Known;
+std::vector<StringRef> explainedBackends() {
+  std::vector<StringRef> Known;
   for (const auto &B : allBackends())
     if (findWritten(B.Name))
-      Known.push_back(("`" + B.Name + "`").str());
-  return join(Known, ", ");
+      Known.push_back(B.Name);
+  return Known;
 }
 
 static unsigned choicesOf(const Query &Q) {
@@ -116,8 +115,8 @@ static Expected<Subjects> explainWritten(const ir::Program &P,
   const Written *W = findWritten(Asked.Backend);
   if (!W)
     return createStringError("--emit: `" + Asked.Backend +
-                             "` is not explained; " + explainedBackends() +
-                             " are");
+                             "` is not explained; `" +
+                             join(explainedBackends(), "`, `") + "` are");
   const unsigned Given = choicesOf(Asked);
   if ((Given & W->Needed) == W->Needed && !(Given & ~(W->Needed | W->Possible)))
     return W->Explain(P, Asked);

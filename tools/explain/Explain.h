@@ -26,6 +26,9 @@ struct Query {
   bool isEmpty() const;
 };
 
+/// The backends that Query::Backend can be.
+std::vector<llvm::StringRef> explainedBackends();
+
 /// Answers \p Asked.
 llvm::Expected<Subjects> explain(const ir::Program &P, const Query &Asked);
 

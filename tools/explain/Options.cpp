@@ -41,7 +41,8 @@ struct Options::Table {
   Option<int64_t> Node = {At, "node", "n", "A node of it"};
   Option<int64_t> Rank = {At, "rank", "n", "Whose trace it is"};
   Option<int64_t> Stage = {At, "stage", "n", "Only of this stage, from 0"};
-  Option<std::string> Format = {At, "format", "format", "text or json", "text"};
+  Option<std::string> Format = {At, "format", PrinterWords,
+                                "A tree, or a row each figure", "text"};
 };
 
 Options::Options(cl::SubCommand &Of, cl::OptionCategory &In)

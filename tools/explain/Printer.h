@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Explanations as trees for people, and as JSON for programs.
+// Explanations as trees for people, as JSON for programs, and as rows.
 #ifndef FORETRACE_TOOLS_EXPLAIN_PRINTER_H
 #define FORETRACE_TOOLS_EXPLAIN_PRINTER_H
 
@@ -20,7 +20,12 @@ PrinterFn printText;
 /// figures.
 PrinterFn printJSON;
 
-/// The printer for `text` or `json`; null for any other format.
+// A row for each figure: what, figure, value, unit, expression, numbers, note, at.
+PrinterFn printCSV;
+PrinterFn printMarkdown;
+
+inline constexpr llvm::StringLiteral PrinterWords = "text|json|csv|md";
+/// The printer for one of these words; null for any other.
 PrinterFn *findPrinter(llvm::StringRef Format);
 
 } // namespace foretrace::explain

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Printer.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 
@@ -105,7 +106,12 @@ void printText(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
 }
 
 PrinterFn *findPrinter(StringRef Format) {
-  return Format == "text" ? printText : Format == "json" ? printJSON : nullptr;
+  return StringSwitch<PrinterFn *>(Format)
+      .Case("text", printText)
+      .Case("json", printJSON)
+      .Case("csv", printCSV)
+      .Case("md", printMarkdown)
+      .Default(nullptr);
 }
 
 } // namespace foretrace::explain

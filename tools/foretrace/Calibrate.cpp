@@ -3,6 +3,7 @@
 // `foretrace calibrate`: measures times and links from the traces of a run, and
 // how well a replay with them meets the run.
 #include "tools/foretrace/Emit.h"
+#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/TraceCalibrator.h"
@@ -15,6 +16,9 @@ static cl::opt<std::string>
     Profile("o", cl::value_desc("file.toml"), cl::init("-"),
             cl::desc("Where the profile goes (default: standard output)"),
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
+
+static FormatOption Format(calibrateCommand(),
+                           "How to print how well the profile fits:");
 
 /// Measures \p P, the program of \p Job.
 static Expected<ExitCode> calibrate(const CompiledJob &Job,
@@ -43,7 +47,7 @@ static Expected<ExitCode> calibrate(const CompiledJob &Job,
   const std::unique_ptr<CompiledJob> Fitted = C.fit(Job);
   if (const ir::Program *F =
           runs::TracePlan::programOf(*Fitted, {ir::Fact::Costs}))
-    C.report(*F, errs());
+    C.report(*F, Format, errs());
   return showMessages(Fitted->engine(), Sources);
 }
 

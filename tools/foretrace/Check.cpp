@@ -9,14 +9,18 @@ using namespace llvm;
 
 namespace foretrace {
 
-enum CheckFormat { Text, JSON, Sarif };
+enum CheckFormat { Text, JSON, CSV, Markdown, Sarif };
 static constexpr runs::MakePrinter *Printers[] = {
-    runs::makeTextPrinter, runs::makeJSONPrinter, runs::makeSarifPrinter};
+    runs::makeTextPrinter, runs::makeJSONPrinter, runs::makeCSVPrinter,
+    runs::makeMarkdownPrinter, runs::makeSarifPrinter};
 
 static cl::opt<CheckFormat>
     Format("format", cl::desc("How to print divergences:"),
+           cl::value_desc("text|json|csv|md|sarif"),
            cl::values(clEnumValN(Text, "text", "a line each (default)"),
                       clEnumValN(JSON, "json", "an object a line"),
+                      clEnumValN(CSV, "csv", "a row each, RFC 4180"),
+                      clEnumValN(Markdown, "md", "a row each, for a page"),
                       clEnumValN(Sarif, "sarif", "SARIF 2.1.0")),
            cl::init(Text), cl::cat(outputCategory()), cl::sub(checkCommand()));
 

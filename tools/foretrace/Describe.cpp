@@ -3,6 +3,7 @@
 // `foretrace completion` and `foretrace man`.
 #include "tools/convert/Formats.h"
 #include "tools/driver/CommandLineText.h"
+#include "tools/explain/Explain.h"
 #include "tools/foretrace/Commands.h"
 
 using namespace llvm;
@@ -16,6 +17,7 @@ static cl::opt<std::string> Shell(cl::Positional, cl::desc("bash|zsh"),
 ExitCode runCompletion() {
   std::vector<driver::CompletionWords> Known = driver::completionWords();
   Known.push_back({"convert", "to", convert::formatNames()});
+  Known.push_back({"explain", "emit", explain::explainedBackends()});
   if (Shell == "bash")
     driver::writeBashCompletion("foretrace", Known, outs());
   else if (Shell == "zsh")

@@ -4,6 +4,7 @@
 #include "tools/diff/Input.h"
 #include "tools/diff/Writer.h"
 #include "tools/foretrace/Emit.h"
+#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/StringExtras.h"
@@ -22,14 +23,7 @@ static cl::list<std::string>
             cl::desc("As -D, in the second job alone, which may be the first"),
             cl::cat(jobCategory()), cl::sub(diffCommand()));
 
-static cl::opt<FigureFormat> Format(
-    "format", cl::desc("How to print differences:"),
-    cl::values(clEnumValN(FigureFormat::Table, "table", "tables (default)"),
-               clEnumValN(FigureFormat::JSON, "json", "an object"),
-               clEnumValN(FigureFormat::CSV, "csv", "a line each"),
-               clEnumValN(FigureFormat::Markdown, "md", "for a page")),
-    cl::init(FigureFormat::Table), cl::cat(outputCategory()),
-    cl::sub(diffCommand()));
+static FormatOption Format(diffCommand(), "How to print differences:");
 
 static cl::opt<std::string>
     OutputPath("o", cl::value_desc("file"), cl::init("-"),

@@ -17,7 +17,7 @@ ExitCode runExplain() {
   const explain::Query Asked = Options.asked();
   explain::PrinterFn *Print = Options.printer();
   if (jobPath().empty() || !Print)
-    return usageError(!Print ? "--format: text or json"
+    return usageError(!Print ? "--format: text, json, csv or md"
                              : "explain: a job or a diagnostic is missing");
   if (Asked.isEmpty()) {
     Error E = explain::printDiagnostic(jobPath(), outs());

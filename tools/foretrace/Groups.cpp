@@ -2,6 +2,7 @@
 //
 // `foretrace groups`: which ranks communicate with each other, and over what.
 #include "tools/driver/GroupPrinter.h"
+#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,14 +12,7 @@ using namespace llvm;
 
 namespace foretrace {
 
-enum class GroupFormat { Table, JSON };
-
-static cl::opt<GroupFormat> Format(
-    "format", cl::desc("How to print groups:"),
-    cl::values(clEnumValN(GroupFormat::Table, "table", "a line each (default)"),
-               clEnumValN(GroupFormat::JSON, "json", "an object a line")),
-    cl::init(GroupFormat::Table), cl::cat(outputCategory()),
-    cl::sub(groupsCommand()));
+static FormatOption Format(groupsCommand(), "How to print groups:");
 
 static cl::list<std::string> Only("group", cl::value_desc("name"),
                                   cl::CommaSeparated,
@@ -69,9 +63,7 @@ ExitCode runGroups() {
     return usageError("--rank: the job has no rank " + Twine(OfRank) +
                       "; its ranks are from 0 to " + Twine(World - 1));
   const auto One = isOfRank() ? std::optional<int64_t>(OfRank) : std::nullopt;
-  driver::GroupPrinter Printer(*P, Format == GroupFormat::JSON, outs());
-  if (Summary)
-    Printer.printHead();
+  driver::GroupPrinter Printer(*P, Summary, Format, outs());
   for (const ir::ProcessGroup &G : ir::allProcessGroups()) {
     if (!Only.empty() && !is_contained(Only, G.Name))
       continue;

@@ -18,10 +18,11 @@ static cl::list<std::string>
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
                 cl::desc("Look for imports here too"), cl::cat(jobCategory()),
-                cl::sub(jobCommands()), cl::sub(convertCommand()), cl::sub(diffCommand()));
+                cl::sub(jobCommands()), cl::sub(convertCommand()),
+                cl::sub(diffCommand()));
 
 static cl::list<std::string>
-    Traces("trace", cl::value_desc("folder|file"), cl::CommaSeparated,
+    Traces("trace", cl::value_desc("path"), cl::CommaSeparated,
            cl::desc("The trace of a rank, or a folder with one *.txt a rank"),
            cl::cat(jobCategory()), cl::sub(checkCommand()),
            cl::sub(calibrateCommand()));

@@ -2,7 +2,7 @@
 //
 // `foretrace list`: what there is, one line each.
 #include "tools/driver/Listings.h"
-#include "tools/foretrace/Commands.h"
+#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,11 +14,13 @@ static cl::opt<std::string>
     What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
          cl::desc("passes|backends|options|models|clusters|diagnostics"));
 
+static FormatOption Format(listCommand(), "How to print the list:");
+
 ExitCode runList() {
   if (!is_contained(driver::listingNames(), What))
     return usageError("list: say what: passes, backends, options, models, "
                       "clusters or diagnostics");
-  driver::list(What, outs());
+  driver::list(What, Format, outs());
   return ExitSuccess;
 }
 

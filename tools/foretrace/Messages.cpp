@@ -13,6 +13,7 @@ enum class ColorMode { Auto, Always, Never };
 
 static cl::opt<MessageFormat> Format(
     "diagnostics", cl::desc("How to print diagnostics:"),
+    cl::value_desc("text|json"),
     cl::values(clEnumValN(MessageFormat::Text, "text",
                           "with the lines they speak of (default)"),
                clEnumValN(MessageFormat::JSON, "json", "one object a line")),
@@ -21,6 +22,7 @@ static cl::opt<MessageFormat> Format(
 
 static cl::opt<ColorMode> Color(
     "color", cl::desc("When to colour diagnostics:"),
+    cl::value_desc("auto|always|never"),
     cl::values(clEnumValN(ColorMode::Auto, "auto", "on a terminal (default)"),
                clEnumValN(ColorMode::Always, "always", "always"),
                clEnumValN(ColorMode::Never, "never", "never")),

@@ -13,7 +13,7 @@ namespace foretrace {
 
 static cl::opt<std::string>
     Format("format", cl::value_desc("format"), cl::init("table"),
-           cl::desc("table (default), json, csv or svg"),
+           cl::desc("table (default), json, csv, md or svg"),
            cl::cat(outputCategory()), cl::sub(planCommand()));
 
 static cl::opt<std::string>

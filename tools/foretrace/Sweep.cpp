@@ -5,6 +5,7 @@
 #include "backends/Backends.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/foretrace/Emit.h"
+#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/LaunchOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -61,13 +62,8 @@ static SweepOption<int64_t> Point("explain", "id",
                                   "Compile this point: verdict and numbers");
 static SweepOption<std::string> Query("query", "sql",
                                       "Print what the file says to this");
-static cl::opt<sweep::RowFormat> Format(
-    "format", cl::desc("How to print rows of --query:"),
-    cl::values(clEnumValN(sweep::RowFormat::Table, "table", "(default)"),
-               clEnumValN(sweep::RowFormat::CSV, "csv", "RFC 4180"),
-               clEnumValN(sweep::RowFormat::JSON, "json", "an object a line")),
-    cl::init(sweep::RowFormat::Table), cl::cat(outputCategory()),
-    cl::sub(sweepCommand()));
+static FormatOption Format(sweepCommand(), "How to print rows of --query:");
+
 static cl::list<std::string> EmitNames(
     "emit", cl::value_desc("backend"), cl::CommaSeparated,
     cl::desc("Emit this of the points that are kept, with the options "

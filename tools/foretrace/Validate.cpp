@@ -3,6 +3,7 @@
 // `foretrace validate` and `foretrace summary`: what is wrong with files for
 // simulators, and what they hold.
 #include "tools/validate/Validate.h"
+#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/Messages.h"
 
 using namespace llvm;
@@ -14,15 +15,20 @@ static cl::SubCommandGroup Both = {&validateCommand(), &summaryCommand()};
 static cl::opt<std::string> Path(cl::Positional, cl::desc("<folder|file>"),
                                  cl::cat(jobCategory()), cl::sub(Both));
 
-static cl::opt<bool> AsJSON("json", cl::desc("Print an object a line"),
+static cl::opt<bool> AsJSON("json", cl::desc("The same as --format=json"),
                             cl::cat(outputCategory()),
                             cl::sub(validateCommand()));
+static TextFormatOption FindingFormat(validateCommand(),
+                                      "How to print what is wrong:");
+static TextFormatOption SummaryFormat(summaryCommand(),
+                                      "How to print what there is:");
 
 ExitCode runValidate() {
   if (Path.empty())
     return usageError("validate: a file or folder is missing, for example "
                       "`foretrace validate table.txt`");
-  Expected<bool> IsValid = validate::validate(Path, {AsJSON}, outs());
+  Expected<bool> IsValid = validate::validate(
+      Path, AsJSON ? RowFormat::JSON : FindingFormat.getValue(), outs());
   if (!IsValid)
     return failure(IsValid.takeError());
   return *IsValid ? ExitSuccess : ExitDiagnosed;
@@ -31,7 +37,7 @@ ExitCode runValidate() {
 ExitCode runSummary() {
   if (Path.empty())
     return usageError("summary: a folder of Chakra traces is missing");
-  if (Error E = validate::summarizeSets(Path, outs()))
+  if (Error E = validate::summarizeSets(Path, SummaryFormat, outs()))
     return failure(std::move(E));
   return ExitSuccess;
 }

@@ -37,6 +37,9 @@ using MakePrinter = std::unique_ptr<DivergencePrinter>(
 MakePrinter makeTextPrinter;
 /// An object a line.
 MakePrinter makeJSONPrinter;
+// A row each.
+MakePrinter makeCSVPrinter;
+MakePrinter makeMarkdownPrinter;
 /// Static Analysis Results Interchange Format, OASIS, version 2.1.0.
 MakePrinter makeSarifPrinter;
 

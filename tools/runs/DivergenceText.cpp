@@ -11,9 +11,11 @@ static std::string describeRow(int64_t First, int64_t Last) {
   return First == Last ? Text : Text + "-" + std::to_string(Last);
 }
 
-/// `rank 3` or `ranks 0-3, 8`.
-static std::string describe(ArrayRef<TraceFile> Traces) {
+std::string ranksOf(const AlikeTraces &F) {
+  const ArrayRef<TraceFile> Traces = F.Traces;
   std::string Text;
+  if (Traces.front().Rank < 0)
+    return Text;
   for (size_t I = 0; I < Traces.size();) {
     const size_t First = I++;
     while (I < Traces.size() && Traces[I].Rank <= Traces[I - 1].Rank + 1)
@@ -21,8 +23,7 @@ static std::string describe(ArrayRef<TraceFile> Traces) {
     Text += (First == 0 ? "" : ", ") +
             describeRow(Traces[First].Rank, Traces[I - 1].Rank);
   }
-  const bool IsOne = Traces.front().Rank == Traces.back().Rank;
-  return (IsOne ? "rank " : "ranks ") + Text;
+  return Text;
 }
 
 std::string describeMissing(const CheckSummary &S) {
@@ -42,7 +43,9 @@ std::string describeMissing(const CheckSummary &S) {
 }
 
 std::string rankPrefix(const AlikeTraces &F) {
-  return F.Traces.front().Rank < 0 ? "" : describe(F.Traces) + ": ";
+  const std::string Ranks = ranksOf(F);
+  const bool IsOne = F.Traces.front().Rank == F.Traces.back().Rank;
+  return Ranks.empty() ? "" : (IsOne ? "rank " : "ranks ") + Ranks + ": ";
 }
 
 std::string describe(const Hint &H) {

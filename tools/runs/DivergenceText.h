@@ -11,6 +11,8 @@
 
 namespace foretrace::runs {
 
+/// `0-3, 8`; empty for a terminal, which all share.
+std::string ranksOf(const AlikeTraces &F);
 /// `rank 3: ` or `ranks 0-3, 8: `; empty for a terminal, which all share.
 std::string rankPrefix(const AlikeTraces &F);
 

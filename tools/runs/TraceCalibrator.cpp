@@ -73,10 +73,10 @@ void TraceCalibrator::writeProfile(raw_ostream &OS) const {
   runs::writeProfile(Gathered.fit(), Comment, OS);
 }
 
-void TraceCalibrator::reportPipelines(const ir::Program &Fitted,
-                                      raw_ostream &OS) const {
+std::optional<TraceCalibrator::Pipelines>
+TraceCalibrator::replayPipelines(const ir::Program &Fitted) const {
   if (Run.How.Scaling)
-    return; // one rank alone has no pipeline
+    return std::nullopt; // one rank alone has no pipeline
   const megatron::Replay Times(Fitted, megatron::Skeleton(Fitted, Run.How));
   std::vector<double> Errors, Measured, Replayed;
   for (const auto &[Rank, Of] : Gathered.pipelines()) {
@@ -90,12 +90,10 @@ void TraceCalibrator::reportPipelines(const ir::Program &Fitted,
     }
   }
   if (Errors.empty())
-    return;
+    return std::nullopt;
   auto [Least, Most] = std::minmax_element(Errors.begin(), Errors.end());
-  OS << format("forward and backward: %.1f ms measured, %.1f ms replayed, "
-               "%+.1f %% (%+.1f to %+.1f)\n",
-               median(Measured) / 1e6, median(Replayed) / 1e6,
-               100 * median(Errors), 100 * *Least, 100 * *Most);
+  return Pipelines{Errors.size(),  median(Measured), median(Replayed),
+                   median(Errors), *Least,           *Most};
 }
 
 std::unique_ptr<CompiledJob>
@@ -105,12 +103,43 @@ TraceCalibrator::fit(const CompiledJob &Uncosted) const {
   return Uncosted.vary(std::move(Changed));
 }
 
-void TraceCalibrator::report(const ir::Program &Fitted, raw_ostream &OS) const {
-  OS << "family                  samples   error\n";
-  for (const Calibration::Family &F : Gathered.errors(Fitted))
-    OS << format("%-22s %8zu %6.1f %%\n", F.Name.c_str(), F.Samples,
-                 100 * F.Error);
-  reportPipelines(Fitted, OS);
+static std::string textOf(const char *Format, double Number) {
+  std::string Text;
+  raw_string_ostream(Text) << format(Format, Number);
+  return Text;
+}
+
+void TraceCalibrator::report(const ir::Program &Fitted, RowFormat As,
+                             raw_ostream &OS) const {
+  const bool IsText = As == RowFormat::Table;
+  std::vector<RowColumn> Columns = {
+      {"family", false, 22, " "},
+      {"samples", true, 8, " "},
+      {IsText ? "error" : "error_percent", true, 8}};
+  if (!IsText)
+    Columns.insert(Columns.end(),
+                   {{"measured_ms", true}, {"replayed_ms", true}});
+  RowWriter Table(std::move(Columns), As, OS);
+  for (const Calibration::Family &F : Gathered.errors(Fitted)) {
+    std::vector<std::string> Row = {
+        F.Name, std::to_string(F.Samples),
+        textOf(IsText ? "%.1f %%" : "%.1f", 100 * F.Error)};
+    Row.resize(IsText ? 3 : 5);
+    Table.write(Row);
+  }
+  const std::optional<Pipelines> Of = replayPipelines(Fitted);
+  if (!Of)
+    return;
+  if (IsText)
+    OS << format("forward and backward: %.1f ms measured, %.1f ms replayed, "
+                 "%+.1f %% (%+.1f to %+.1f)\n",
+                 Of->Measured / 1e6, Of->Replayed / 1e6, 100 * Of->Error,
+                 100 * Of->Least, 100 * Of->Most);
+  else
+    Table.write({"forward and backward", std::to_string(Of->Samples),
+                 textOf("%.1f", 100 * Of->Error),
+                 textOf("%.1f", Of->Measured / 1e6),
+                 textOf("%.1f", Of->Replayed / 1e6)});
 }
 
 } // namespace foretrace::runs

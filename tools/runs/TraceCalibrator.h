@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
 #define FORETRACE_TOOLS_RUNS_TRACECALIBRATOR_H
 
+#include "lang/RowWriter.h"
 #include "tools/runs/Calibration.h"
 #include "tools/runs/RunChecker.h"
 
@@ -26,10 +27,17 @@ public:
   /// The job with the times of the profile.
   std::unique_ptr<CompiledJob> fit(const CompiledJob &Uncosted) const;
   /// Prints how far the run is from what \p Fitted, its program, says of it.
-  void report(const ir::Program &Fitted, llvm::raw_ostream &OS) const;
+  void report(const ir::Program &Fitted, RowFormat As,
+              llvm::raw_ostream &OS) const;
 
 private:
-  void reportPipelines(const ir::Program &Fitted, llvm::raw_ostream &OS) const;
+  /// Forward and backward of each rank and iteration: medians, in ns, and the
+  /// least and the greatest error.
+  struct Pipelines {
+    size_t Samples;
+    double Measured, Replayed, Error, Least, Most;
+  };
+  std::optional<Pipelines> replayPipelines(const ir::Program &Fitted) const;
 
   const ir::Program &P;
   const TracedRun Run;

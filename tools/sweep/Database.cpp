@@ -315,16 +315,14 @@ static json::Value jsonAt(const Statement &S, int Column) {
   return json::fixUTF8(S.textAt(Column));
 }
 
-/// RFC 4180.
-static void printCSV(StringRef Text, raw_ostream &OS) {
-  if (Text.find_first_of(",\"\r\n") == StringRef::npos) {
-    OS << Text;
-    return;
-  }
-  OS << '"';
-  for (const char C : Text)
-    OS << (C == '"' ? "\"\"" : StringRef(&C, 1));
-  OS << '"';
+/// Numbers as numbers, and nothing as nothing.
+static void printObject(const Statement &Row, raw_ostream &OS) {
+  json::OStream J(OS);
+  J.object([&] {
+    for (int Column = 0; Column < Row.columns(); ++Column)
+      J.attribute(Row.name(Column), jsonAt(Row, Column));
+  });
+  OS << '\n';
 }
 
 Error Database::query(StringRef SQL, RowFormat Format, raw_ostream &OS) {
@@ -333,31 +331,20 @@ Error Database::query(StringRef SQL, RowFormat Format, raw_ostream &OS) {
     return Rows.takeError();
   if (!Rows->isQuery())
     return createStringError("--query: says nothing to read");
-  auto PrintLine = [&](auto TextOf) {
-    for (int Column = 0; Column < Rows->columns(); ++Column) {
-      if (Column != 0)
-        OS << (Format == RowFormat::CSV ? ',' : '\t');
-      if (Format == RowFormat::CSV)
-        printCSV(TextOf(Column), OS);
-      else
-        OS << TextOf(Column);
-    }
-    OS << '\n';
-  };
-  if (Format != RowFormat::JSON)
-    PrintLine([&](int Column) { return Rows->name(Column); });
+  std::vector<RowColumn> Columns(static_cast<size_t>(Rows->columns()));
+  for (auto [I, Column] : enumerate(Columns))
+    Column = {Rows->name(static_cast<int>(I)).str(), false, 0, "\t"};
+  std::vector<std::string> Row(Columns.size());
+  RowWriter Writer(std::move(Columns), Format, OS);
   Expected<bool> HasRow = C.next(*Rows);
   for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
-    if (Format != RowFormat::JSON) {
-      PrintLine([&](int Column) { return Rows->textAt(Column); });
+    if (Format == RowFormat::JSON) {
+      printObject(*Rows, OS);
       continue;
     }
-    json::OStream J(OS);
-    J.object([&] {
-      for (int Column = 0; Column < Rows->columns(); ++Column)
-        J.attribute(Rows->name(Column), jsonAt(*Rows, Column));
-    });
-    OS << '\n';
+    for (auto [I, Cell] : enumerate(Row))
+      Cell = Rows->textAt(static_cast<int>(I)).str();
+    Writer.write(Row);
   }
   return HasRow.takeError();
 }

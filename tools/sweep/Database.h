@@ -8,15 +8,13 @@
 #define FORETRACE_TOOLS_SWEEP_DATABASE_H
 
 #include "backends/output/InputFiles.h"
+#include "lang/RowWriter.h"
 #include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/WriteLock.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::sweep {
-
-/// How rows of a query are printed.
-enum class RowFormat : unsigned char { Table, CSV, JSON };
 
 /// An error if the database at \p Path, a file that it has beside it for a
 /// time, or its page would replace an input.

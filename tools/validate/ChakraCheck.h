@@ -29,6 +29,10 @@ llvm::Expected<ChakraReport> checkChakra(const ChakraSet &Set, Findings &Out);
 std::string summarize(const ChakraReport &R);
 /// Nodes by type, bytes by size of group and kind, times.
 void printSummary(const ChakraReport &R, llvm::raw_ostream &OS);
+/// The same of the set \p Name, and how many errors it has: a row each number.
+void writeSummary(llvm::StringRef Name, const ChakraReport &R,
+                  const Findings &Found, RowWriter &To);
+std::vector<RowColumn> summaryColumns();
 
 } // namespace foretrace::validate
 

@@ -8,48 +8,66 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
-/// `8208 COMP, 16 SEND`: the types there are, without what all their names
-/// have.
+/// Of `COMM_SEND_NODE`, what not all names have.
+static std::string shortNameOf(size_t Type) {
+  const std::string Name = nameOf(static_cast<NodeType>(Type));
+  StringRef Short = Name;
+  Short.consume_front("COMM_");
+  Short.consume_back("_NODE");
+  return Short.str();
+}
+
+/// `8208 COMP, 16 SEND`: the types there are.
 static std::string nodesByType(const ChakraTotals &T) {
   std::vector<std::string> Parts;
-  for (size_t I = 0; I != T.Nodes.size(); ++I) {
-    const std::string Name = nameOf(static_cast<NodeType>(I));
-    StringRef Short = Name;
-    Short.consume_front("COMM_");
-    Short.consume_back("_NODE");
+  for (size_t I = 0; I != T.Nodes.size(); ++I)
     if (T.Nodes[I] > 0)
-      Parts.push_back(formatv("{0} {1}", T.Nodes[I], Short));
-  }
+      Parts.push_back(formatv("{0} {1}", T.Nodes[I], shortNameOf(I)));
   return join(Parts, ", ");
 }
 
-std::string summarize(const ChakraReport &R) {
-  uint64_t Bytes = R.Totals.Messages.Bytes;
-  for (const auto &[Key, S] : R.Totals.Collectives)
+static uint64_t bytesOf(const ChakraTotals &T) {
+  uint64_t Bytes = T.Messages.Bytes;
+  for (const auto &[Key, S] : T.Collectives)
     Bytes = SaturatingAdd(Bytes, S.Bytes);
+  return Bytes;
+}
+
+std::string summarize(const ChakraReport &R) {
   const std::string Of =
       R.Ranks == R.Traces ? "" : formatv("{0} traces for ", R.Traces).str();
   return formatv("Chakra traces: {0}{1} ranks, {2} nodes ({3}), {4} groups, "
                  "{5} bytes",
                  Of, R.Ranks, R.nodes(), nodesByType(R.Totals),
-                 R.GroupSizes.size() - 1, Bytes);
+                 R.GroupSizes.size() - 1, bytesOf(R.Totals));
 }
 
-void printSummary(const ChakraReport &R, raw_ostream &OS) {
-  OS << summarize(R) << '\n';
-  /// Groups of the same size behave alike; there may be thousands.
-  struct Class {
-    ChakraTotals::Sum Sum;
-    uint64_t Groups = 0;
-  };
-  std::map<std::pair<uint32_t, CommType>, Class> Classes;
+namespace {
+
+/// Groups of the same size behave alike; there may be thousands.
+struct GroupClass {
+  ChakraTotals::Sum Sum;
+  uint64_t Groups = 0;
+};
+
+} // namespace
+
+/// By ranks of a group, and kind.
+static std::map<std::pair<uint32_t, CommType>, GroupClass>
+classesOf(const ChakraReport &R) {
+  std::map<std::pair<uint32_t, CommType>, GroupClass> Classes;
   for (const auto &[Key, S] : R.Totals.Collectives) {
-    Class &C = Classes[{R.GroupSizes[Key.first], Key.second}];
+    GroupClass &C = Classes[{R.GroupSizes[Key.first], Key.second}];
     C.Sum.Count = SaturatingAdd(C.Sum.Count, S.Count);
     C.Sum.Bytes = SaturatingAdd(C.Sum.Bytes, S.Bytes);
     ++C.Groups;
   }
-  for (const auto &[Key, C] : Classes)
+  return Classes;
+}
+
+void printSummary(const ChakraReport &R, raw_ostream &OS) {
+  OS << summarize(R) << '\n';
+  for (const auto &[Key, C] : classesOf(R))
     OS << formatv("{0,-20} {1} groups of {2} ranks, {3} nodes, {4} bytes\n",
                   nameOf(Key.second), C.Groups, Key.first, C.Sum.Count,
                   C.Sum.Bytes);
@@ -64,6 +82,39 @@ void printSummary(const ChakraReport &R, raw_ostream &OS) {
   if (R.Totals.ComputeNs > 0)
     OS << formatv("{0,-20} {1} ns of compute along dependences\n",
                   "critical path", R.Totals.CriticalNs);
+}
+
+std::vector<RowColumn> summaryColumns() {
+  return {{"set"}, {"of"}, {"figure"}, {"value", true}};
+}
+
+void writeSummary(StringRef Name, const ChakraReport &R, const Findings &Found,
+                  RowWriter &To) {
+  const ChakraTotals &T = R.Totals;
+  auto Row = [&](StringRef Of, StringRef Figure, uint64_t Value) {
+    To.write({Name.str(), Of.str(), Figure.str(), std::to_string(Value)});
+  };
+  Row("all", "errors", static_cast<uint64_t>(Found.errorCount()));
+  Row("all", "ranks", R.Ranks);
+  Row("all", "traces", R.Traces);
+  Row("all", "groups", R.GroupSizes.size() - 1);
+  Row("all", "nodes", R.nodes());
+  Row("all", "bytes", bytesOf(T));
+  for (size_t I = 0; I != T.Nodes.size(); ++I)
+    if (T.Nodes[I] > 0)
+      Row(shortNameOf(I), "nodes", T.Nodes[I]);
+  for (const auto &[Key, C] : classesOf(R)) {
+    const std::string Of = formatv("{0} of {1}", nameOf(Key.second), Key.first);
+    Row(Of, "groups", C.Groups);
+    Row(Of, "nodes", C.Sum.Count);
+    Row(Of, "bytes", C.Sum.Bytes);
+  }
+  Row("messages", "nodes", T.Messages.Count);
+  Row("messages", "bytes", T.Messages.Bytes);
+  Row("compute", "busiest_ns", T.ComputeNs);
+  Row("compute", "critical_path_ns", T.CriticalNs);
+  Row("compute", "busiest_flops", R.MostFlops);
+  Row("compute", "flops", T.Flops);
 }
 
 } // namespace foretrace::validate

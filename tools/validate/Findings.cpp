@@ -135,4 +135,27 @@ void Findings::printJSON(raw_ostream &OS) const {
                     getDiagnosticInfo(Id).Slug, S.More);
 }
 
+std::vector<RowColumn> Findings::columns() {
+  return {{"file"},          {"line", true},  {"node", true},
+          {"severity"},      {"slug"},        {"message"},
+          {"in_file", true}, {"files", true}, {"effect"}};
+}
+
+void Findings::printRows(RowWriter &To) const {
+  for (const Finding &F : Kept) {
+    const DiagnosticInfo &Info = getDiagnosticInfo(F.Id);
+    const Place &At = F.First;
+    To.write({At.Path, At.Line > 0 ? std::to_string(At.Line) : "",
+              At.Node ? std::to_string(*At.Node) : "", nameOf(Info.Level).str(),
+              Info.Slug.str(), F.Text, std::to_string(F.InFile),
+              std::to_string(F.Files), effectOf(F.Id).str()});
+  }
+  for (const auto &[Id, S] : Slugs) {
+    const DiagnosticInfo &Info = getDiagnosticInfo(Id);
+    if (S.More > 0)
+      To.write({"", "", "", nameOf(Info.Level).str(), Info.Slug.str(),
+                formatv("{0} more like these", S.More).str(), "", "", ""});
+  }
+}
+
 } // namespace foretrace::validate

@@ -7,7 +7,7 @@
 #define FORETRACE_TOOLS_VALIDATE_FINDINGS_H
 
 #include "lang/Diagnostic.h"
-#include "llvm/Support/raw_ostream.h"
+#include "lang/RowWriter.h"
 #include <map>
 
 namespace foretrace::validate {
@@ -55,6 +55,9 @@ public:
   void print(llvm::raw_ostream &OS) const;
   /// An object a line: file, line or node, severity, slug, message, effect.
   void printJSON(llvm::raw_ostream &OS) const;
+  /// A row each, with these columns.
+  void printRows(RowWriter &To) const;
+  static std::vector<RowColumn> columns();
 
 private:
   void add(Finding F);

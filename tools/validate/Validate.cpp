@@ -18,8 +18,10 @@ namespace {
 
 class Validator {
 public:
-  Validator(const ValidateOptions &Options, raw_ostream &OS)
-      : Options(Options), OS(OS) {}
+  Validator(RowFormat As, raw_ostream &OS) : As(As), OS(OS) {
+    if (As == RowFormat::CSV || As == RowFormat::Markdown)
+      Rows.emplace(Findings::columns(), As, OS);
+  }
 
   /// Whether anything at \p Path was recognised.
   Expected<bool> run(StringRef Path);
@@ -31,15 +33,18 @@ private:
   Expected<bool> takeFile(StringRef Path, bool InFolder);
   void show(StringRef Name, StringRef Summary, const Findings &Found);
 
-  const ValidateOptions &Options;
+  const RowFormat As;
   raw_ostream &OS;
+  std::optional<RowWriter> Rows; ///< of the formats that are rows
   bool HasErrors = false;
 };
 
 void Validator::show(StringRef Name, StringRef Summary, const Findings &Found) {
   HasErrors |= Found.hasErrors();
-  if (Options.AsJSON)
+  if (As == RowFormat::JSON)
     return Found.printJSON(OS);
+  if (Rows)
+    return Found.printRows(*Rows);
   Found.print(OS);
   OS << Name << ": ";
   if (Found.hasErrors())
@@ -137,9 +142,8 @@ Expected<bool> Validator::run(StringRef Path) {
 
 } // namespace
 
-Expected<bool> validate(StringRef Path, const ValidateOptions &Options,
-                        raw_ostream &OS) {
-  Validator V(Options, OS);
+Expected<bool> validate(StringRef Path, RowFormat As, raw_ostream &OS) {
+  Validator V(As, OS);
   Expected<bool> IsKnown = V.run(Path);
   if (!IsKnown)
     return IsKnown.takeError();
@@ -150,18 +154,25 @@ Expected<bool> validate(StringRef Path, const ValidateOptions &Options,
   return !V.hasErrors();
 }
 
-Error summarizeSets(StringRef Path, raw_ostream &OS) {
+Error summarizeSets(StringRef Path, RowFormat As, raw_ostream &OS) {
   Expected<std::vector<ChakraSet>> Sets = findChakraSets(Path);
   if (!Sets)
     return Sets.takeError();
   if (Sets->empty())
     return createFileError(
         Path, createStringError("no traces called `<prefix>.<rank>.et`"));
+  std::optional<RowWriter> Rows;
+  if (As != RowFormat::Table)
+    Rows.emplace(summaryColumns(), As, OS);
   for (const ChakraSet &Set : *Sets) {
     Findings Found;
     Expected<ChakraReport> Report = checkChakra(Set, Found);
     if (!Report)
       return Report.takeError();
+    if (Rows) {
+      writeSummary(Set.Prefix, *Report, Found, *Rows);
+      continue;
+    }
     OS << Set.Prefix << ": ";
     printSummary(*Report, OS);
     if (Found.hasErrors())

@@ -100,6 +100,9 @@ def main():
           picture.get("note") or "all of it")
     print(f"nodes: {len(data['nodes']['shown'])} of {data['nodes']['count']}")
     print("sections:", *(section["name"] for section in data["sections"]))
+    for section in data["sections"]:
+        if not section["named"] and not section["tables"]:
+            print(section["name"], "alone:", *section["notes"])
 
 
 main()

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/Answers.h"
+#include "backends/Backends.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+
+/// A block of each backend that has figures.
+static void
+forEachBlock(llvm::function_ref<void(const Backend &, const ir::EmitSpec &,
+                                     const Emission &)>
+                 Visit) {
+  for (const Backend &B : allBackends()) {
+    if (!B.HasFigures)
+      continue;
+    const ir::EmitSpec Plain = ir::EmitSpec::plain(B.Name);
+    DiagnosticEngine Unheard; // nothing is wrong with no option
+    Visit(B, Plain, *B.Read(Plain, Unheard));
+  }
+}
+
+/// `the product of ... exceeds 2^63 [size-overflow]`.
+static std::string firstError(const DiagnosticEngine &Diags) {
+  const auto First =
+      llvm::find_if(Diags.diagnostics(), [](const Diagnostic &D) {
+        return D.Level == Severity::Error;
+      });
+  return First->text() + " [" + getDiagnosticInfo(First->Id).Slug.str() + "]";
+}
+
+std::vector<Answer>
+foretrace::answersOf(const ir::Program &P, ir::FactSet Facts,
+                     llvm::function_ref<std::string(SourceRange)> Where) {
+  std::vector<Answer> All;
+  forEachBlock(
+      [&](const Backend &B, const ir::EmitSpec &Plain, const Emission &Block) {
+        if (!Facts.contains(Block.needs()))
+          return;
+        const EmitRequest Request{P, Plain, "", Where};
+        DiagnosticEngine Diags;
+        if (Block.check(Request, Diags) && !Diags.hasErrors())
+          All.push_back({&B, Block.figures(Request), ""});
+        else
+          All.push_back({&B, std::nullopt, firstError(Diags)});
+      });
+  return All;
+}
+
+ir::FactSet foretrace::factsOfAnswers() {
+  ir::FactSet Facts;
+  forEachBlock([&](const Backend &, const ir::EmitSpec &,
+                   const Emission &Block) { Facts.insert(Block.needs()); });
+  return Facts;
+}

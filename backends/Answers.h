@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the backends that have figures say of a job, each by a block without
+// options: of a page, and of two jobs to be compared.
+#ifndef FORETRACE_BACKENDS_ANSWERS_H
+#define FORETRACE_BACKENDS_ANSWERS_H
+
+#include "backends/Figures.h"
+
+namespace foretrace {
+
+/// Of one backend.
+struct Answer {
+  const Backend *From;
+  std::optional<Figures> Of; ///< nothing if it refuses the job
+  std::string Refusal;       ///< why: the first error
+};
+
+/// Of all that need no more than \p Facts, which \p P has, in the order of
+/// Backends.def. \p Where is that of an EmitRequest.
+std::vector<Answer>
+answersOf(const ir::Program &P, ir::FactSet Facts,
+          llvm::function_ref<std::string(SourceRange)> Where = nullptr);
+/// What all of them need.
+ir::FactSet factsOfAnswers();
+
+} // namespace foretrace
+
+#endif

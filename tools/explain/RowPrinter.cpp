@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lang/RowWriter.h"
+#include "tools/explain/Printer.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace foretrace::explain {
+
+/// `job.fore:4:17`; empty if it is nowhere.
+static std::string placeOf(SourceRange Range, const SourceFiles &Sources) {
+  if (!Range.isValid())
+    return "";
+  const auto [Line, Column] = Sources.locate(Range.start());
+  return formatv("{0}:{1}:{2}", Sources.name(Range.File), Line, Column);
+}
+
+/// What operands follow from is left to trees.
+static void printRows(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
+                      RowFormat As, raw_ostream &OS) {
+  RowWriter Rows({{"what"},
+                  {"figure"},
+                  {"value", true},
+                  {"unit"},
+                  {"expression"},
+                  {"numbers"},
+                  {"note"},
+                  {"at"}},
+                 As, OS);
+  for (const Subject &S : Subjects)
+    for (const Figure &F : S.Figures)
+      Rows.write({S.What, F.What,
+                  F.Value == ir::NoValue ? "" : std::to_string(F.Value),
+                  F.Unit.str(), F.From.Names, F.From.Numbers, F.From.Note,
+                  placeOf(S.Origin.Range, Sources)});
+}
+
+void printCSV(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
+              raw_ostream &OS) {
+  printRows(Subjects, Sources, RowFormat::CSV, OS);
+}
+
+void printMarkdown(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
+                   raw_ostream &OS) {
+  printRows(Subjects, Sources, RowFormat::Markdown, OS);
+}
+
+} // namespace foretrace::explain
