@@ -26,6 +26,10 @@ class Kept:
         return {self.recompute, *self.own.values()} == {"none"}
 
     def choose_recompute(self, text, rng):
+        if rng.random() < .5:
+            text = text.replace(f"recompute = {self.recompute}",
+                                "recompute = full", 1)
+            self.recompute = "full"
         for block in self.blocks:
             if rng.random() < .4:
                 self.own[block] = rng.choice(("none", "selective", "full"))
@@ -33,7 +37,7 @@ class Kept:
                     f"block {block} {{",
                     f"block {block} {{ recompute = {self.own[block]} ")
         if self.recompute == "full" and rng.random() < .7:
-            self.first = rng.randint(1, 3)
+            self.first = rng.choice((1, 1, 2, 3))
             text = text.replace(
                 "train {", f"train {{ recompute_num_layers = {self.first} ")
         return text
