@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/AicbJob.h"
+#include "ir/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -39,7 +40,7 @@ GeneratorJob GeneratorJob::of(const ir::Spec &S, aicb::Version V) {
   J.Version = V;
   J.Timed = *S.Cost.Kind == ir::CostKind::Profile;
   J.SequenceParallel = *P.SequenceParallel;
-  J.Recompute = *S.Train.Recompute != ir::RecomputeKind::None;
+  J.Recompute = *S.recomputeOf(M.Blocks.front()) != ir::RecomputeKind::None;
   J.Bias = *M.Bias;
   J.Tp = *P.Tp;
   J.Pp = *P.Pp;
@@ -207,11 +208,27 @@ static void checkChannels(const ir::Spec &S, const ir::AttentionSpec &A,
     Check(OfHead);
 }
 
+/// The generator has one switch for all layers.
+static void checkRecompute(const ir::Spec &S, DiagnosticEngine &Diags) {
+  const ir::BlockSpec &First = S.Model.Blocks.front();
+  const ir::RecomputeKind OfFirst = *S.recomputeOf(First);
+  for (const ir::BlockSpec &B : S.Model.Blocks) {
+    const Located<ir::RecomputeKind> &Key = S.recomputeOf(B);
+    if ((*Key == ir::RecomputeKind::None) ==
+        (OfFirst == ir::RecomputeKind::None))
+      continue;
+    Diags.report(Key.Range, diag::AicbRecompute, First.Name,
+                 ir::getSpelling(OfFirst), B.Name, ir::getSpelling(*Key));
+    return;
+  }
+}
+
 bool foretrace::aicb::checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
   const ir::ParallelSpec &P = S.Parallel;
   if (*P.Cp > 1)
     Diags.report(P.Cp.Range, diag::SimaiCpIgnored, *P.Cp);
+  checkRecompute(S, Diags);
   for (const ir::BlockSpec &B : S.Model.Blocks) {
     checkChannels(S, B.Attention, Diags);
     if (B.Moe && *B.Attention.Kind != ir::AttentionKind::MLA &&

@@ -168,9 +168,14 @@ template <typename TotalsT> void PlanDocument::totals(const TotalsT &Of) {
 }
 
 void PlanDocument::block(unsigned Index, int64_t Layers) {
+  const std::string &Name = P.Blocks[BlockId(Index)].Name;
   const BlockTotals Of = P.Blocks[BlockId(Index)].Totals;
-  J->attribute("block", P.Blocks[BlockId(Index)].Name);
+  J->attribute("block", Name);
   J->attribute("layers", Layers);
+  if (const BlockSpec *B = P.Spec.Model.findBlock(Name)) {
+    J->attribute("recompute", getSpelling(*P.Spec.recomputeOf(*B)));
+    J->attribute("offload_activations", *P.Spec.offloadOf(*B));
+  }
   totals(Of);
 }
 

@@ -73,6 +73,7 @@ private:
   void bindBlocks(Body &Model, ir::ModelSpec &M);
   void reportHidden(const Body &Model);
   void bindAttention(const Body &Section, ir::AttentionSpec &Out);
+  static bool hasExperts(const Body &B);
   void bindParts(const Body &B, ir::BlockSpec &Out);
   void bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out);
   void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,

@@ -187,6 +187,15 @@ static void correctSections(Body &B, llvm::ArrayRef<llvm::StringRef> Sections) {
         Sub.Keyword.Text = Meant.str();
 }
 
+/// Whether a key of \p B, or what one was meant to be, is of experts.
+bool Binder::hasExperts(const Body &B) {
+  const std::vector<llvm::StringRef> OfAny = keyNames<ir::BlockSpec>();
+  const std::vector<llvm::StringRef> All = keyNames<ir::MoeSpec>(OfAny);
+  return llvm::any_of(keyNames<ir::MoeSpec>(), [&](llvm::StringRef Key) {
+    return hasOrMeant(B, Key, "block", All);
+  });
+}
+
 void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
   Out.Name = B.Label.Text;
   Out.Range = B.Label.Range;
@@ -196,11 +205,17 @@ void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
     Diags.report(Out.Range, diag::ReservedBlock, Out.Name);
   ir::MoeSpec Moe;
   static constexpr llvm::StringRef Parts[] = {"attention", "ffn"};
-  bindKeys(B, Moe, {}, Parts);
+  const std::vector<llvm::StringRef> OfAny = keyNames<ir::BlockSpec>();
+  bindKeys(B, Moe, OfAny, Parts);
+  Body Rest; // what bindKeys doesn't know was reported above
+  llvm::copy_if(B.Fields, std::back_inserter(Rest.Fields), [&](const Field &F) {
+    return llvm::is_contained(OfAny, F.Key.Text);
+  });
+  bindKeys(Rest, Out);
   correctSections(B, Parts);
   bindParts(B, Out);
   checkParts(B.Label, Out, {&Model, &B});
-  if (B.Fields.empty())
+  if (!hasExperts(B))
     return;
   Moe.Range = B.Keyword.Range;
   requireKeys(B.Keyword, Moe, {&B});

@@ -27,6 +27,7 @@ void foretrace::applyDefaults(Spec &S) {
   orElse(S.Train.OffloadOptimizer, false);
   orElse(S.Train.FusedWgrad, false);
   orElse(S.Train.Recompute, RecomputeKind::None);
+  orElse(S.Train.OffloadActivations, false);
   // Fused attention masks by position; Megatron-LM's own examples of long
   // sequences pass --no-create-attention-mask-in-dataloader.
   orElse(S.Train.AttentionMask, false);

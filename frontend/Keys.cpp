@@ -233,6 +233,16 @@ template <> llvm::ArrayRef<Key<ir::MoeSpec>> foretrace::getKeys<ir::MoeSpec>() {
 }
 
 template <>
+llvm::ArrayRef<Key<ir::BlockSpec>> foretrace::getKeys<ir::BlockSpec>() {
+  static const Key<ir::BlockSpec> Keys[] = {
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  KEY_ROW(BlockSpec, TYPE, MEMBER, KEY)
+#include "ir/Spec.def"
+  };
+  return Keys;
+}
+
+template <>
 llvm::ArrayRef<Key<ir::TrainSpec>> foretrace::getKeys<ir::TrainSpec>() {
   static const Key<ir::TrainSpec> Keys[] = {
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \

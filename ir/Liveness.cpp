@@ -6,8 +6,14 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+bool foretrace::ir::isOffloaded(const Program &P, const Block &B) {
+  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+  return Spec && *P.Spec.offloadOf(*Spec);
+}
+
 /// Whether what \p O makes stands where its first operand stood. What a rank
-/// takes of a whole sequence is a copy (Megatron-LM, get_batch_on_this_cp_rank).
+/// takes of a whole sequence is a copy (Megatron-LM,
+/// get_batch_on_this_cp_rank).
 static bool isInPlace(const Op &O) {
   if (O.Kind == OpKind::AllReduce)
     return true;

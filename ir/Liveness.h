@@ -15,6 +15,10 @@ struct Moment {
   Expr Live;
 };
 
+/// Whether what a layer of \p B keeps from forward to backward is in the memory
+/// of the host meanwhile: never of the ends of the layers.
+bool isOffloaded(const Program &P, const Block &B);
+
 /// Values of one storage are in memory once: parts of a tensor and the whole,
 /// what is summed or reduced in place. A storage lives from the op that makes
 /// it to the last that reads it; the gradient of a parameter ends with the op

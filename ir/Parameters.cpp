@@ -33,11 +33,10 @@ Expr foretrace::ir::publishedSize(Program &P, const Value &V) {
 Expr foretrace::ir::activatedSize(Program &P, const Block &B, const Value &V) {
   const Expr Published = publishedSize(P, V);
   const int I = V.Type.indexOf(DimKind::Expert);
-  if (I >= 0)
-    for (const BlockSpec &Spec : P.Spec.Model.Blocks)
-      if (Spec.Name == B.Name && Spec.Moe)
-        return Published /
-               Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size) *
-               exprOf(P, Spec.Moe->TopK);
+  if (I < 0)
+    return Published;
+  if (const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name); Spec && Spec->Moe)
+    return Published / Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size) *
+           exprOf(P, Spec->Moe->TopK);
   return Published;
 }

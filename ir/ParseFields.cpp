@@ -56,6 +56,12 @@ std::optional<bool> SpecParser::field(const Token &Key, MoeSpec &Out) {
   return std::nullopt;
 }
 
+std::optional<bool> SpecParser::field(const Token &Key, BlockSpec &Out) {
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...) FIELD(KEY, MEMBER, #TYPE)
+#include "ir/Spec.def"
+  return std::nullopt;
+}
+
 std::optional<bool> SpecParser::field(const Token &Key, TrainSpec &Out) {
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ...) FIELD(KEY, MEMBER, #TYPE)
 #include "ir/Spec.def"

@@ -53,7 +53,7 @@ bool SpecParser::block() {
     if (In.takeWord("ffn"))
       return fields(Out.Ffn);
     if (!In.takeWord("moe"))
-      return In.expected("`attention`, `ffn`, `moe` or `}`");
+      return entry("block", "`attention`, `ffn`, `moe`", Out);
     if (Out.Moe)
       return In.twice(Key, "section");
     return fields(Out.Moe.emplace());

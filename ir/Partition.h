@@ -4,8 +4,7 @@
 #ifndef FORETRACE_IR_PARTITION_H
 #define FORETRACE_IR_PARTITION_H
 
-#include <cstdint>
-#include <vector>
+#include "ir/Spec.h"
 
 namespace foretrace::ir {
 
@@ -15,6 +14,13 @@ namespace foretrace::ir {
 /// unless that is the last of all. Optimus-Prime, llama-tp-split. There are at
 /// least as many layers as stages.
 std::vector<int64_t> blockTpLayers(int64_t Layers, int64_t Stages);
+
+/// Chunks are cut one by one; no machine has more.
+inline constexpr int64_t MaxChunks = 1 << 20;
+
+/// Layers of each chunk of a model with \p Layers, in execution order, as \p P
+/// alone says: by a layout, or a partition that weighs nothing.
+std::vector<int64_t> chunkLayers(const ParallelSpec &P, int64_t Layers);
 
 } // namespace foretrace::ir
 

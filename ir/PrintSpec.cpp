@@ -118,6 +118,8 @@ void SpecPrinter::value(const Attribute &A) {
 
 void SpecPrinter::print(const BlockSpec &B) {
   open("block", B.Name);
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, B.MEMBER);
+#include "ir/Spec.def"
   open("attention");
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
   field(KEY, B.Attention.MEMBER);

@@ -69,6 +69,22 @@ int64_t ModelSpec::layerCount() const {
   return N;
 }
 
+const BlockSpec *ModelSpec::findBlock(llvm::StringRef Of) const {
+  for (const BlockSpec &B : Blocks)
+    if (B.Name == Of)
+      return &B;
+  return nullptr;
+}
+
+const Located<RecomputeKind> &Spec::recomputeOf(const BlockSpec &B) const {
+  return B.Recompute.isPresent() ? B.Recompute : Train.Recompute;
+}
+
+const Located<Bool> &Spec::offloadOf(const BlockSpec &B) const {
+  return B.OffloadActivations.isPresent() ? B.OffloadActivations
+                                          : Train.OffloadActivations;
+}
+
 EmitSpec EmitSpec::plain(llvm::StringRef Backend) {
   EmitSpec Plain;
   Plain.Backend = Backend.str();

@@ -134,6 +134,8 @@ struct BlockSpec {
   AttentionSpec Attention;
   FfnSpec Ffn;
   std::optional<MoeSpec> Moe;
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#include "ir/Spec.def"
 };
 
 /// A layer pattern, folded: `24 * (dense + moe)` is one run of 24 periods.
@@ -161,6 +163,8 @@ struct ModelSpec {
   static constexpr int64_t MaxLayers = int64_t(1) << 40;
   /// Layers of all runs; overflow is the frontend's to report.
   int64_t layerCount() const;
+  /// The block of that name, or null.
+  const BlockSpec *findBlock(llvm::StringRef Name) const;
 };
 
 /// How the model is trained.
@@ -276,6 +280,12 @@ struct Spec {
   std::optional<ClusterSpec> Cluster;
   std::vector<EmitSpec> Emits;
 
+  /// What the backward pass computes again of layers of \p B, and where that
+  /// is said: by the block itself, else by `train`.
+  const Located<RecomputeKind> &recomputeOf(const BlockSpec &B) const;
+  /// Whether what they keep is in the memory of the host, and where that is
+  /// said.
+  const Located<Bool> &offloadOf(const BlockSpec &B) const;
   /// What `cost roofline` reckons with: the rate for the training precision and
   /// the memory bandwidth that `cost` states, else those of the cluster's
   /// device. Both may be absent.

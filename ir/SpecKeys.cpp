@@ -47,6 +47,8 @@ void visitNumbers(const Spec &S, unsigned Block, VisitT Visit) {
   VISIT_FIELD(B.Attention, Attention, MEMBER, KEY, Block)
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   VISIT_FIELD(B.Ffn, Ffn, MEMBER, KEY, Block)
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  VISIT_FIELD(B, Block, MEMBER, KEY, Block)
 #include "ir/Spec.def"
   if (!B.Moe)
     return;

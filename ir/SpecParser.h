@@ -58,6 +58,7 @@ private:
   std::optional<bool> field(const Token &Key, AttentionSpec &Out);
   std::optional<bool> field(const Token &Key, FfnSpec &Out);
   std::optional<bool> field(const Token &Key, MoeSpec &Out);
+  std::optional<bool> field(const Token &Key, BlockSpec &Out);
   std::optional<bool> field(const Token &Key, TrainSpec &Out);
   std::optional<bool> field(const Token &Key, ParallelSpec &Out);
   std::optional<bool> field(const Token &Key, CostSpec &Out);

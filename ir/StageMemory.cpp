@@ -15,7 +15,8 @@ llvm::StringRef foretrace::ir::getName(MemoryPhase P) {
 StageMemories::StageMemories(Program &P) : P(P) {
   for (const Block &B : P.Blocks) {
     const Liveness Of(P, B);
-    Layers.push_back({Of.most(Phase::Forward), Of.most(Phase::Backward)});
+    Layers.push_back({Of.most(Phase::Forward), Of.most(Phase::Backward),
+                      isOffloaded(P, B) ? Of.kept() : numberOf(P, 0)});
   }
 }
 
@@ -37,6 +38,13 @@ Expr StageMemories::standInsOf(const Stage &S) {
       if (Shapes.emplace(Rows.value(), Columns.value()).second)
         Sizes.push_back(Rows * Columns * bytesPerElement(V.Type.Element));
     }
+  return sumOf(P, Sizes);
+}
+
+Expr StageMemories::offloadedOf(const Stage &S) {
+  llvm::SmallVector<ExprId, 4> Sizes;
+  for (const auto &[Block, Count] : layersByBlock(S))
+    Sizes.push_back(numberOf(P, Count) * Layers[Block].Offloaded);
   return sumOf(P, Sizes);
 }
 
@@ -111,6 +119,7 @@ std::optional<StageMemory> StageMemories::of(int64_t Index) {
                 {},
                 None,
                 None,
+                offloadedOf(S),
                 BlockId(),
                 OpId(),
                 Total(S.Totals.Update),
@@ -142,7 +151,7 @@ std::optional<StageMemory> StageMemories::of(int64_t Index) {
   }
   const Expr InSchedule = M.Static + M.Activations + M.Running;
   const Expr InUpdate = M.Static + M.Update;
-  if (!InSchedule.hasValue() || !InUpdate.hasValue())
+  if (!InSchedule.hasValue() || !InUpdate.hasValue() || !M.Offloaded.hasValue())
     return std::nullopt;
   if (InUpdate.value() > InSchedule.value())
     M.Phase = MemoryPhase::Update;
@@ -158,6 +167,7 @@ std::string foretrace::ir::stagesOf(const StagesMemory &S) {
 static bool isSame(const StageMemory &A, const StageMemory &B) {
   return A.Peak.value() == B.Peak.value() &&
          A.Static.value() == B.Static.value() && A.Phase == B.Phase &&
+         A.Offloaded.value() == B.Offloaded.value() &&
          A.Kept.OfChunk == B.Kept.OfChunk && A.Block == B.Block && A.Op == B.Op;
 }
 

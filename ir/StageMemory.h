@@ -29,6 +29,7 @@ struct StageMemory {
   InFlight Kept;    ///< micro-batches on their way then
   Expr Activations; ///< kept for them, but for the layer that runs
   Expr Running;     ///< in the layer that runs, what it keeps included
+  Expr Offloaded;   ///< of a micro-batch, to the host's memory and back
   BlockId Block;    ///< which one that is
   OpId Op;          ///< what runs in it
 
@@ -51,6 +52,7 @@ private:
   /// What one layer of a block needs while it runs.
   struct LayerMoments {
     Moment Forward, Backward;
+    Expr Offloaded;
   };
   /// A layer of a chunk at which its steps may need most.
   struct Candidate {
@@ -62,6 +64,7 @@ private:
     Candidate Forward, Backward;
   };
   Expr standInsOf(const Stage &S);
+  Expr offloadedOf(const Stage &S);
   int64_t keptOf(unsigned Block) const;
   const Moment &momentOf(unsigned Block, bool IsForward) const;
   Candidate heaviestLayer(const LayerSequence &S, bool IsForward) const;

@@ -9,10 +9,8 @@
 #include "ir/Spellings.h"
 #include "passes/Deriver.h"
 #include "passes/Passes.h"
-#include "passes/Recompute.h"
 #include "passes/Remedies.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
@@ -180,49 +178,6 @@ void Deriver::checkOptimizer() {
               "training/arguments.py, validate_args");
 }
 
-/// Whether a layer of the model has what is called so.
-bool Deriver::hasModule(llvm::StringRef Module) {
-  auto AnyBlock = [&](auto &&Is) { return llvm::any_of(S.Model.Blocks, Is); };
-  if (Module == "mla_up_proj")
-    return AnyBlock([](const BlockSpec &B) {
-      return *B.Attention.Kind == AttentionKind::MLA;
-    });
-  if (Module == "mlp")
-    return AnyBlock([](const BlockSpec &B) { return !B.Moe; });
-  if (Module == "shared_experts")
-    return AnyBlock([&](const BlockSpec &B) {
-      return B.Moe && exceeds(B.Moe->SharedIntermediate, 0);
-    });
-  if (Module == "moe" || Module == "moe_act")
-    return AnyBlock([](const BlockSpec &B) { return B.Moe.has_value(); });
-  return true;
-}
-
-/// Megatron-LM, transformer/transformer_config.py, __post_init__.
-void Deriver::checkRecompute() {
-  TrainSpec &T = S.Train;
-  if (!T.RecomputeModules.isPresent())
-    return;
-  const SourceRange At = T.RecomputeModules.Range;
-  if (*T.Recompute != RecomputeKind::Selective) {
-    error(At, diag::KeyWithoutEffect, "recompute_modules",
-          "without `recompute = selective`");
-    T.RecomputeModules = {};
-    return;
-  }
-  for (llvm::StringRef Module : modulesOf(T))
-    if (!llvm::is_contained(recomputeModules(), Module))
-      error(At, diag::RecomputeModule, Module,
-            "no module of `recompute_modules`")
-          .note({}, diag::RecomputeModules,
-                llvm::join(recomputeModules(), ", "));
-    else if (!hasModule(Module))
-      error(At, diag::RecomputeModule, Module, "in no layer of this model");
-  if (modulesOf(T).empty())
-    error(At, diag::RecomputeModule, *T.RecomputeModules, "no module at all");
-  needVersion(At, "recompute_modules", MegatronVersion::V0_12);
-}
-
 /// Keys that only some jobs read.
 void Deriver::checkEffects() {
   ParallelSpec &P = S.Parallel;
@@ -230,9 +185,12 @@ void Deriver::checkEffects() {
     error(P.CpComm.Range, diag::KeyWithoutEffect, "cp_comm", "with cp = 1");
     P.CpComm.setDefault(CpCommKind::AllGather);
   }
-  const bool AreWeightsReadAgain = *S.Train.Recompute == RecomputeKind::Full ||
-                                   S.Train.RecomputeModules.isPresent();
-  if (*P.ZeroRefetch && (*P.Zero != 3 || !AreWeightsReadAgain)) {
+  const bool HasModules = S.Train.RecomputeModules.isPresent();
+  const BlockSpec *ReadsAgain = findRecomputed([&](RecomputeKind K) {
+    return K == RecomputeKind::Full ||
+           (K == RecomputeKind::Selective && HasModules);
+  });
+  if (*P.ZeroRefetch && (*P.Zero != 3 || !ReadsAgain)) {
     error(P.ZeroRefetch.Range, diag::KeyWithoutEffect, "zero_refetch",
           "without `zero = 3` and weights that are read again");
     P.ZeroRefetch.setDefault(false);

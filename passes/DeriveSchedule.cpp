@@ -144,7 +144,7 @@ void Deriver::checkOverlap() {
     Refuse("`schedule = interleaved`");
   if (!exceeds(P.Ep, 1))
     Refuse("ep > 1");
-  if (*S.Train.Recompute == RecomputeKind::Full)
+  if (findRecomputed([](RecomputeKind K) { return K == RecomputeKind::Full; }))
     Refuse("no `recompute = full`");
   if (*S.Train.Precision == PrecisionKind::FP32)
     Refuse("bf16 or fp16");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which six files implement: Derive.cpp the job as a whole,
-// DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp how they
-// are split, DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp
-// the same if a file says it, DeriveCluster.cpp the machine they run on.
-// Private to the passes.
+// The `derive` pass, which seven files implement: Derive.cpp the job as a
+// whole, DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp
+// how they are split, DeriveKept.cpp which keep less for the backward pass,
+// DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
+// if a file says it, DeriveCluster.cpp the machine they run on. Private to the
+// passes.
 #ifndef FORETRACE_PASSES_DERIVER_H
 #define FORETRACE_PASSES_DERIVER_H
 
@@ -41,6 +42,7 @@ public:
     checkZero();
     checkOptimizer();
     checkRecompute();
+    checkOffload();
     checkEffects();
     checkSchedule();
     deriveExpertMesh();
@@ -48,6 +50,8 @@ public:
     if (!Failed)
       checkSizes();
     fillMesh();
+    if (!Failed)
+      splitChunks();
     return !Failed;
   }
 
@@ -158,7 +162,29 @@ private:
   void checkZero();
   void checkOptimizer();
   bool hasModule(llvm::StringRef Recomputed);
+  /// The first block of which what \p Is says is computed again, or null.
+  const ir::BlockSpec *
+  findRecomputed(llvm::function_ref<bool(ir::RecomputeKind)> Is) const {
+    auto It = llvm::find_if(S.Model.Blocks, [&](const ir::BlockSpec &B) {
+      return Is(*S.recomputeOf(B));
+    });
+    return It == S.Model.Blocks.end() ? nullptr : &*It;
+  }
+  void checkModules();
   void checkRecompute();
+  void checkOffload();
+  void checkChunks(llvm::StringRef Key, const Located<int64_t> &Layers);
+  /// What the first layers of each chunk do otherwise than the others.
+  struct FirstLayers {
+    const Located<int64_t> &Count;
+    llvm::StringLiteral Suffix; ///< of the blocks that they are of
+    /// Whether a block says for itself what its layers do.
+    bool (*IsStated)(const ir::BlockSpec &);
+    void (*Set)(ir::BlockSpec &, bool IsFirst, SourceRange At);
+  };
+  void splitChunks();
+  void splitChunks(const FirstLayers &First);
+  unsigned addVariant(unsigned Of, llvm::StringRef Suffix);
   void checkEffects();
   void deriveExpertMesh();
   void checkRankOrder();

@@ -56,6 +56,7 @@ void addKeys(const BlockSpec &B,
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
   Keys[&B.Attention.MEMBER] = "attention." KEY;
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...) Keys[&B.Ffn.MEMBER] = "ffn." KEY;
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...) Keys[&B.MEMBER] = "block." KEY;
 #define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   if (B.Moe)                                                                   \
     Keys[&B.Moe->MEMBER] = "block." KEY;
@@ -78,14 +79,22 @@ void decide(const Program &P, ExprId Of,
 /// Text has no decisions: it is a structure of its own.
 void addUndecided(const Program &P, const PassInfo &Pass,
                   llvm::DenseSet<const void *> &Undecided) {
-  if (P.Checks.empty() ||
-      !llvm::is_contained(StructureCache::passes(), &Pass))
+  if (P.Checks.empty() || !llvm::is_contained(StructureCache::passes(), &Pass))
     return;
   forEachNumber(P.Spec,
                 [&](Key, const Located<int64_t> &F) { Undecided.insert(&F); });
   for (const ir::Check &C : P.Checks)
     if (C.Is == ir::Check::Kind::Decision)
       decide(P, C.Of, Undecided);
+  // A block like another one has the numbers of that.
+  forEachNumber(P.Spec, [&](Key K, const Located<int64_t> &F) {
+    const std::optional<ExprId> Id = P.Sizes.find(K);
+    if (!Id || !P.Sizes[*Id].Left.isValid())
+      return;
+    const ExprNode &As = P.Sizes[P.Sizes[*Id].Left];
+    if (As.Op == ExprOp::Key && !Undecided.contains(findField(P.Spec, As.Key)))
+      Undecided.erase(&F);
+  });
 }
 
 void check(const void *Value, bool IsCarried) {

@@ -95,10 +95,12 @@ Recomputation::Recomputation(const Program &P, const Block &B) {
     return &P.Blocks[G.Runs.front().Block] == &B;
   };
   const TrainSpec &T = P.Spec.Train;
-  if (*T.Recompute == RecomputeKind::None ||
+  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+  const RecomputeKind Kind = Spec ? *P.Spec.recomputeOf(*Spec) : *T.Recompute;
+  if (Kind == RecomputeKind::None ||
       (!P.Layers.empty() && (IsAt(P.Layers.front()) || IsAt(P.Layers.back()))))
     return;
-  if (*T.Recompute == RecomputeKind::Full) {
+  if (Kind == RecomputeKind::Full) {
     Parts.push_back(makePart(Layer));
     return;
   }

@@ -15,8 +15,8 @@ llvm::ArrayRef<llvm::StringRef> recomputeModules();
 /// attention.
 llvm::SmallVector<llvm::StringRef, 4> modulesOf(const ir::TrainSpec &T);
 
-/// What is computed again of a block: as the job says, but never of the ends of
-/// the layers, embedding and head.
+/// What is computed again of a block: as it or the job says, but never of the
+/// ends of the layers, embedding and head.
 class Recomputation {
 public:
   /// Forward ops that run again together.

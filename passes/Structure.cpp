@@ -18,6 +18,10 @@ std::optional<Structure> Structure::of(const Program &Given) {
   // Text does not say checks; without them everything would be legal.
   if (Given.Checks.empty())
     return std::nullopt;
+  // Which layers there are then depends on numbers in ways that no check says.
+  const TrainSpec &T = Given.Spec.Train;
+  if (T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent())
+    return std::nullopt;
   Structure S(Given);
   std::vector<ExprId> Wanted;
   for (const Check &C : S.P.Checks)

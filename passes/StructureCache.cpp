@@ -41,6 +41,7 @@ static void addBlock(const BlockSpec &B, KeyWriter &Key) {
   Key.add(B.Name, B.Range, B.Attention.Range, B.Ffn.Range, B.Moe.has_value());
 #define ATTENTION_FIELD(TYPE, MEMBER, ...) Key.addField(B.Attention.MEMBER);
 #define FFN_FIELD(TYPE, MEMBER, ...) Key.addField(B.Ffn.MEMBER);
+#define BLOCK_FIELD(TYPE, MEMBER, ...) Key.addField(B.MEMBER);
 #include "ir/Spec.def"
   if (!B.Moe)
     return;

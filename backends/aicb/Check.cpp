@@ -25,6 +25,7 @@ private:
   void megatronSizes();
   template <typename T>
   void ignored(llvm::StringRef Key, const Located<T> &Value, T Only);
+  void recompute();
   void needVersion(SourceRange R, llvm::StringRef What, Version Least);
   template <typename Unit> void fits(Quantity<Unit> Size, llvm::StringRef What);
 
@@ -46,6 +47,12 @@ void Checker::ignored(llvm::StringRef Key, const Located<T> &Value, T Only) {
                  getWord(O.Kind));
   else
     Diags.report(Value.Range, diag::AicbIgnored, Key, *Value, getWord(O.Kind));
+}
+
+void Checker::recompute() {
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    if (const auto &Key = S.recomputeOf(B); *Key != ir::RecomputeKind::None)
+      return ignored("recompute", Key, ir::RecomputeKind::None);
 }
 
 void Checker::zero(int64_t Least, int64_t Most) {
@@ -89,7 +96,7 @@ void Checker::deepSpeed() {
   ignored<int64_t>("tp", P.Tp, 1);
   ignored<int64_t>("pp", P.Pp, 1);
   ignored<int64_t>("cp", P.Cp, 1);
-  ignored("recompute", S.Train.Recompute, ir::RecomputeKind::None);
+  recompute();
   for (const ir::BlockSpec &B : S.Model.Blocks) {
     if (*B.Attention.Kind == ir::AttentionKind::MLA)
       ignored("attention", B.Attention.Kind, ir::AttentionKind::MHA);
@@ -116,7 +123,7 @@ void Checker::megatron() {
   checkJob(S, Diags);
   zero(0, 1);
   ignored<int64_t>("vpp", P.Vpp, 1);
-  ignored("recompute", S.Train.Recompute, ir::RecomputeKind::None);
+  recompute();
   if (*P.Pp > 1 && O.Epochs > 0)
     needVersion(P.Pp.Range, "pipeline", Version::V2024_12);
   for (const ir::BlockSpec &B : S.Model.Blocks)

@@ -55,10 +55,11 @@ static Expr lookupWork(Program &P, const Block &B, const Op &O, WorkOf Of) {
 }
 
 /// How often the options count scores.
-int64_t Counter::timesCounted(const Op &Scores) const {
+int64_t Counter::timesCounted(const Block &B, const Op &Scores) const {
+  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
   const bool IsThrice = Scores.Phase == Phase::Recompute &&
-                        O.Hardware == HardwareCount::Korthikanti &&
-                        *P.Spec.Train.Recompute == RecomputeKind::Selective;
+                        O.Hardware == HardwareCount::Korthikanti && Spec &&
+                        *P.Spec.recomputeOf(*Spec) == RecomputeKind::Selective;
   return (IsThrice ? 3 : 1) * (O.Attention == AttentionCount::Full ? 2 : 1);
 }
 
@@ -73,7 +74,7 @@ std::optional<Expr> Counter::countOp(const Block &B, const Op &Of,
   case WorkKind::Product:
     return Size;
   case WorkKind::Scores:
-    return *Size * timesCounted(Of);
+    return *Size * timesCounted(B, Of);
   case WorkKind::Router:
     return O.Router ? Size : std::nullopt;
   }

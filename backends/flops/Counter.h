@@ -71,7 +71,7 @@ private:
   std::optional<ir::Expr> countOp(const ir::Block &B, const ir::Op &O,
                                   ir::WorkOf Of);
 
-  int64_t timesCounted(const ir::Op &Scores) const;
+  int64_t timesCounted(const ir::Block &B, const ir::Op &Scores) const;
 
   ir::Program P; ///< takes in sums
   const Options &O;

@@ -149,10 +149,8 @@ static bool fits(Pass Direction, const ir::Op &O) {
 
 const ir::BlockSpec *foretrace::megatron::expertsOf(const ir::Program &P,
                                                     const ir::Block &B) {
-  for (const ir::BlockSpec &Spec : P.Spec.Model.Blocks)
-    if (Spec.Name == B.Name && Spec.Moe)
-      return &Spec;
-  return nullptr;
+  const ir::BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+  return Spec && Spec->Moe ? Spec : nullptr;
 }
 
 static bool holds(When Condition, const ir::Program &P, const ir::Block &B) {

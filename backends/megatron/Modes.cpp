@@ -117,9 +117,12 @@ static constexpr UnseenMode Unseen[] = {
        return where(*Key == ir::RankOrderKind::TpCpEpPpDp, Key);
      }},
     {"recomputation",
-     [](const Traced &T) {
-       const auto &Key = T.Spec.Train.Recompute;
-       return where(*Key != ir::RecomputeKind::None, Key);
+     [](const Traced &T) -> const SourceRange * {
+       for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
+         if (const auto &Key = T.Spec.recomputeOf(B);
+             *Key != ir::RecomputeKind::None)
+           return &Key.Range;
+       return nullptr;
      }},
     {"latent attention",
      [](const Traced &T) -> const SourceRange * {

@@ -50,6 +50,11 @@ static constexpr Way Ways[] = {
        return "true";
      }},
     {"recompute", nextRecompute},
+    {"recompute_num_layers",
+     [](Spec &S) -> std::string {
+       Located<int64_t> &Field = S.Train.RecomputeNumLayers;
+       return Field.isPresent() ? doubled(Field) : "";
+     }},
     {"zero",
      [](Spec &S) -> std::string {
        constexpr int64_t Most = 3;

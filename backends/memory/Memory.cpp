@@ -41,8 +41,11 @@ static std::string momentOf(const Program &P, const StageMemory &M) {
   return Text;
 }
 
+/// The last column is there if anything is offloaded.
 static FigureTable tableOf(const Program &P,
                            llvm::ArrayRef<StagesMemory> Rows) {
+  const bool IsOffloaded =
+      llvm::any_of(P.Blocks, [&](const Block &B) { return isOffloaded(P, B); });
   FigureTable T{"stages",
                 "a rank of each stage",
                 {{"stages", FigureUnit::Text},
@@ -57,6 +60,8 @@ static FigureTable tableOf(const Program &P,
                  {"in_flight", FigureUnit::Count},
                  {"when", FigureUnit::Text}},
                 {}};
+  if (IsOffloaded)
+    T.Columns.push_back({"offloaded", FigureUnit::Bytes});
   for (const StagesMemory &R : Rows) {
     const StageTotals &Always = stageAt(P.Stages, R.First).Totals;
     const StageMemory &M = R.Of;
@@ -66,6 +71,8 @@ static FigureTable tableOf(const Program &P,
                       Size(M.StandIns), Size(M.Activations), Size(M.Running),
                       Size(M.Update), Size(M.Peak), Figure(M.Kept.Count),
                       momentOf(P, M)});
+    if (IsOffloaded)
+      T.Rows.back().push_back(Size(M.Offloaded));
   }
   return T;
 }

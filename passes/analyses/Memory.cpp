@@ -98,5 +98,5 @@ void foretrace::measureMemory(Program &P, Block &B) {
     B.Totals.Update =
         stateBytes(P, B, Always(updateBytes(Train)), IsStateShared);
   }
-  B.Totals.Kept = Liveness(P, B).kept();
+  B.Totals.Kept = isOffloaded(P, B) ? numberOf(P, 0) : Liveness(P, B).kept();
 }

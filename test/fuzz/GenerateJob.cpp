@@ -212,6 +212,7 @@ void Generator::experts() {
   key("experts", number(Experts));
   key("topk", number(std::min(Experts, power(3))));
   keys("Moe");
+  keys("Block");
   network("ffn");
   close();
 }
@@ -221,7 +222,9 @@ void Generator::layers() {
     OS << "  layers = " << number(Layers) << '\n';
     return;
   }
-  OS << "block dense { }\n";
+  open("block dense");
+  keys("Block");
+  close();
   if (HasExperts)
     experts();
   const StringRef Other = HasExperts ? "experts" : "dense";

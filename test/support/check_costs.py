@@ -8,12 +8,14 @@ forms say: those of a token know nothing of how the job is spread."""
 import json
 import os
 import random
+import re
 import subprocess
 
 import each_job
 from check_closed_form import is_open
 from closed_form import share, sharers, stage_parameters
 from job import text_of
+from kept import Kept
 from random_jobs import random_job, random_modules
 from unfold_ranks import KINDS
 
@@ -91,13 +93,17 @@ def expected(job, modules, full=False, router=True, embedding=False):
     if embedding:
         rows = job.sequence if job.positions == "learned" else 0
         tables = 2 * job.hidden * (job.padded_vocab + rows)
-    repeated = {"none": 0, "full": layers, "selective": sum(
-        again(job, k, modules, scores(job) * (1 + full), router)
-        for k in job.layers)}[job.recompute]
-    passes = 3 + (job.recompute == "full")
+    repeated = passes = 0
+    for kind, word in zip(job.layers, job.again):
+        of, core_of, router_of = layer(job, kind)
+        core_of *= 1 + full
+        passes += 3 + (word == "full")
+        if word == "full":
+            repeated += of + core_of + router_of * router
+        elif word == "selective":
+            repeated += again(job, kind, modules, core_of, router)
     # Without sequence parallelism all ranks of tp have all tokens.
-    alike = 0 if job.sp else (job.tp - 1) * len(job.layers) * projections(
-        job)[1] * passes
+    alike = 0 if job.sp else (job.tp - 1) * projections(job)[1] * passes
     count = tokens(job)
     return (count * 3 * (layers + head + tables), count * repeated,
             None if embedding else count * alike)
@@ -163,20 +169,32 @@ def check_parameters(foretrace, path, job, kind):
 
 
 def write_job(foretrace, path, draw):
-    """(job, the modules that it recomputes, kind of its schedule or nothing)"""
+    """(job with what it does again of each layer, the modules that it recomputes,
+    kind of its schedule or nothing)"""
     job = random_job(draw)
     text = text_of(job)
     modules = random_modules(text, draw) or "core_attn"
     if modules != "core_attn":
         text = text.replace("recompute = selective", "recompute = selective  "
                             'recompute_modules = "%s"' % modules)
+    kept = Kept(text, draw)
     for kind in (draw.choice(KINDS) if job.pp > 1 else "", ""):
         with open(path, "w") as file:
-            file.write(text.replace(
+            file.write(kept.text.replace(
                 "parallel {", "parallel { schedule = %s " % kind if kind
                 else "parallel {"))
-        if not kind or not subprocess.run([foretrace, "flops", path],
-                                          capture_output=True).returncode:
+        spec = subprocess.run(
+            [foretrace, "compile", path, "--emit=ir", "--level=spec", "--stdout",
+             "--quiet"], capture_output=True, text=True)
+        refused = spec.returncode or subprocess.run(
+            [foretrace, "flops", path], capture_output=True).returncode
+        if refused and "below the model's" in spec.stderr:
+            return write_job(foretrace, path, draw)
+        if not kind or not refused:
+            chunks = job.pp * int(re.search(r" vpp = (\d+)", spec.stdout)[1])
+            size = len(job.layers) // chunks
+            job.again = [kept.recompute_of(block, at % size)
+                         for at, block in enumerate(job.layers)]
             return job, modules.split(), kind
 
 

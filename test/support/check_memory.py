@@ -14,6 +14,7 @@ import subprocess
 import each_job
 import unfold_ranks
 from ftir import BYTES, TYPE, Program
+from kept import Kept, block_of
 from random_jobs import random_modules
 
 LINE = re.compile(r"  ((?:%\S+(?:, )?)+) = (\w+)(?:\.(dgrad|wgrad))?(?:\([^)]*\))? "
@@ -114,9 +115,42 @@ class Memory(unfold_ranks.Job):
                    if first < turn <= last)
         return kept, max(live[:turn], default=0), max(live[turn:], default=0)
 
-    def most(self, stage):
+    def layers(self, blocks):
+        """(index, block, whether it is a layer) of each; the embedding and the
+        head are none."""
+        index = 0
+        for block in blocks:
+            is_layer = block not in ("embedding", "head")
+            yield index, block, is_layer
+            index += is_layer
+
+    def check_recomputed(self, stage, said):
+        """Whether each layer is computed again as the job says."""
+        for blocks in self.chunks[stage]:
+            for index, block, is_layer in self.layers(blocks):
+                phases = [op[0] for op in self.ops[block]]
+                again, all_ops = (phases.count(p) for p in
+                                  ("recompute", "forward"))
+                word = (said.recompute_of(block_of(block), index)
+                        if is_layer else "none")
+                assert {"none": again == 0, "full": again == all_ops,
+                        "selective": again < all_ops}[word], (block, index)
+
+    def kept(self, blocks, said):
+        """Of each layer: (on the rank, in the memory of the host)."""
+        for index, block, is_layer in self.layers(blocks):
+            size = self.moments[block][0]
+            is_away = is_layer and said.is_offloaded(block_of(block), index)
+            yield (0, size) if is_away else (size, 0)
+
+    def offloaded(self, stage, said):
+        """Of a micro-batch, in all chunks."""
+        return sum(away for blocks in self.chunks[stage]
+                   for _, away in self.kept(blocks, said))
+
+    def most(self, stage, said):
         """Of all that micro-batches need, at any time."""
-        kept = {chunk: sum(self.moments[b][0] for b in blocks)
+        kept = {chunk: sum(here for here, _ in self.kept(blocks, said))
                 for chunk, blocks in enumerate(self.chunks[stage])}
         now = most = 0
         for _, kind, _, chunk, _, _ in self.schedule.unfold(stage):
@@ -125,8 +159,9 @@ class Memory(unfold_ranks.Job):
             is_forward = kind == "forward_step"
             rest = now if is_forward else now - kept[chunk]
             blocks, before = self.chunks[stage][chunk], 0
-            for block in blocks:  # those that ran before keep what they do
-                own, forward, backward = self.moments[block]
+            # Those that ran before keep what they do.
+            for block, (own, _) in zip(blocks, self.kept(blocks, said)):
+                _, forward, backward = self.moments[block]
                 most = max(most,
                            rest + before + (forward if is_forward else backward))
                 before += own
@@ -136,7 +171,8 @@ class Memory(unfold_ranks.Job):
 
 
 def compile_job(foretrace, path, draw):
-    """(text, IR) of a job of some ranks that does not split backward steps."""
+    """(what layers keep, IR) of a job of some ranks that does not split backward
+    steps."""
     while True:
         text, ir = unfold_ranks.compile_some(foretrace, path, draw)
         if modules := random_modules(text, draw):
@@ -145,20 +181,25 @@ def compile_job(foretrace, path, draw):
                 f'recompute = selective  recompute_modules = "{modules}"')
         if draw.random() < .3:
             text = text.replace("train {", "train { fused_wgrad = true ")
-        if ir and not any(half in ir for half in HALVES):
-            with open(path, "w") as file:
-                file.write(text)
-            ir = subprocess.run(
-                [foretrace, "compile", path, "--emit=ir", "--stdout", "--quiet"],
-                capture_output=True, text=True, check=True).stdout
-            return text, ir
+        said = Kept(text, draw)
+        if not ir or any(half in ir for half in HALVES):
+            continue
+        with open(path, "w") as file:
+            file.write(said.text)
+        run = subprocess.run(
+            [foretrace, "compile", path, "--emit=ir", "--stdout", "--quiet"],
+            capture_output=True, text=True)
+        if "[recompute-module]" in run.stderr or "below the model's" in run.stderr:
+            continue
+        assert run.returncode == 0, run.stderr + said.text
+        return said, run.stdout
 
 
 def one(foretrace, folder, seed):
     """What is wrong, or None."""
     path = f"{folder}/{seed}.fore"
-    text, ir = compile_job(foretrace, path, random.Random(seed))
-    job = Memory(ir)
+    kept, ir = compile_job(foretrace, path, random.Random(seed))
+    text, job = kept.text, Memory(ir)
     said = json.loads(subprocess.run(
         [foretrace, "memory", path, "--format=json", "--quiet"],
         capture_output=True, text=True, check=True).stdout)
@@ -168,11 +209,13 @@ def one(foretrace, folder, seed):
                      ("weights", "gradients", "optimizer", "stand_ins"))
         first, _, last = row["stages"].partition("-")
         for stage in range(int(first), int(last or first) + 1):
-            most = job.most(stage)
+            job.check_recomputed(stage, kept)
+            most = job.most(stage, kept)
             peak = always + max(most, row["update"])
             peaks.append(peak)
             is_update = row["when"].startswith("update")
-            if (row["peak"] != peak or is_update != (row["update"] > most)
+            if (row.get("offloaded", 0) != job.offloaded(stage, kept)
+                    or row["peak"] != peak or is_update != (row["update"] > most)
                     or not is_update
                     and row["activations"] + row["running"] != most):
                 return f"seed {seed}: stage {stage}, {most}: {row}\n{text}"

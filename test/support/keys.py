@@ -79,6 +79,7 @@ def tables(root):
             spellings[snake(kind)].values())
         where = SECTIONS.get(section, section.lower())
         default = ("required" if (where, key) in required
+                   else "as `train`" if section == "BLOCK"
                    else defaults.get(member, ""))
         text = "".join(re.findall(r'"([^"]*)"', doc))
         rows.setdefault(section.title(), []).append(

@@ -40,6 +40,8 @@ static void visitBlock(BlockT &B, unsigned Index, VisitT Visit) {
   VISIT(Path + ".attention", B.Attention, Attention, MEMBER, KEY, Index)
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   VISIT(Path + ".ffn", B.Ffn, Ffn, MEMBER, KEY, Index)
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  VISIT(Path, B, Block, MEMBER, KEY, Index)
 #include "ir/Spec.def"
   if (!B.Moe)
     return;

@@ -51,6 +51,7 @@ template <typename VisitT> static void forEachKey(ir::Spec &S, VisitT Visit) {
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
   VISIT(TYPE, "attention", KEY, B.Attention.MEMBER)
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...) VISIT(TYPE, "ffn", KEY, B.Ffn.MEMBER)
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...) VISIT(TYPE, "block", KEY, B.MEMBER)
 #include "ir/Spec.def"
     if (!B.Moe)
       continue;

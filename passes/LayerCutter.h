@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cuts a folded sequence of layers into parts. Private to the passes.
+#ifndef FORETRACE_PASSES_LAYERCUTTER_H
+#define FORETRACE_PASSES_LAYERCUTTER_H
+
+#include "ir/Program.h"
+
+namespace foretrace {
+
+/// Appends; one run after another of the same block becomes one.
+void append(ir::LayerSequence &Out, ir::LayerGroup G);
+
+/// A group of one run and several periods is one longer run.
+ir::LayerGroup folded(ir::LayerGroup G);
+
+/// Cuts a folded sequence off from the front, piece by piece.
+class LayerCutter {
+public:
+  explicit LayerCutter(const ir::LayerSequence &S) : S(S) {}
+
+  /// The next \p Count layers, or those that are left, folded.
+  ir::LayerSequence take(int64_t Count);
+
+private:
+  int64_t takeWholePeriods(const ir::LayerGroup &G, int64_t Count,
+                           ir::LayerSequence &Out);
+  int64_t takePartOfPeriod(const ir::LayerGroup &G, int64_t Count,
+                           ir::LayerSequence &Out);
+
+  const ir::LayerSequence &S;
+  size_t Group = 0;
+  int64_t Period = 0;   ///< periods of the group already taken
+  int64_t InPeriod = 0; ///< layers of the current period already taken
+};
+
+} // namespace foretrace
+
+#endif
