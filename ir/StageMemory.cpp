@@ -110,21 +110,14 @@ void StageMemories::fill(const Stage &S, const HeaviestStep &Most,
 std::optional<StageMemory> StageMemories::of(int64_t Index) {
   const Stage &S = stageAt(P.Stages, Index);
   const Expr None = numberOf(P, 0);
-  auto Total = [&](auto Of) { return Expr(P.Sizes, Of.Id); };
   const Expr StandIns = standInsOf(S);
-  StageMemory M{sumOf(P, {S.Totals.Weights.Id, S.Totals.Gradients.Id,
-                          S.Totals.Optimizer.Id, StandIns}),
-                StandIns,
-                std::nullopt,
-                {},
-                None,
-                None,
-                offloadedOf(S),
-                BlockId(),
-                OpId(),
-                Total(S.Totals.Update),
-                MemoryPhase::Update,
-                None};
+  const Expr Static = sumOf(P, {S.Totals.Weights.Id, S.Totals.Gradients.Id,
+                                S.Totals.Optimizer.Id, StandIns});
+  const Expr Offloaded = offloadedOf(S);
+  const Expr Update(P.Sizes, S.Totals.Update.Id);
+  StageMemory M{Static,    StandIns, std::nullopt,        {},
+                None,      None,     BlockId(),           OpId(),
+                Offloaded, Update,   MemoryPhase::Update, None};
   std::vector<ChunkMoments> Moments;
   std::vector<ChunkLoad> Loads;
   for (const ChunkRun &C : S.Chunks) {

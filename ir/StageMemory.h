@@ -29,11 +29,11 @@ struct StageMemory {
   InFlight Kept;    ///< micro-batches on their way then
   Expr Activations; ///< kept for them, but for the layer that runs
   Expr Running;     ///< in the layer that runs, what it keeps included
-  Expr Offloaded;   ///< of a micro-batch, to the host's memory and back
   BlockId Block;    ///< which one that is
   OpId Op;          ///< what runs in it
 
-  Expr Update; ///< what the optimizer needs besides while it runs
+  Expr Offloaded; ///< of a micro-batch, to the host's memory and back
+  Expr Update;    ///< what the optimizer needs besides while it runs
 
   MemoryPhase Phase; ///< that of the peak
   Expr Peak;

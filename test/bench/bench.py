@@ -150,6 +150,9 @@ def main():
     tool = os.path.abspath(sys.argv[1])
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 51
     emit = ["--quiet", "--emit=simai", "-o", "/dev/null"]
+    # DeepSeek-V3 on 512 times the devices of its report.
+    million = [str(SOURCE / "docs/examples/deepseek-v3.fore"),
+               "-Dparallel.world=1048576", "-Dtrain.global_batch=7864320"]
     commands = {
         NOTHING: ["/bin/true"],
         "start-up (`--version`)": [tool, "--version"],
@@ -163,6 +166,12 @@ def main():
         "three ranks' Chakra traces of 1,048,576": [
             tool, "compile", *THREE_RANKS, "--quiet", "-o",
             tempfile.gettempdir() + "/"],
+        **{f"`foretrace {name}`, DeepSeek-V3 with 1,048,576 ranks": [
+            tool, name, *million, "-o", "/dev/null"]
+           for name in ("params", "flops", "memory", "volume", "report")},
+        "`foretrace diff` of two such jobs": [
+            "/bin/sh", "-c", '"$0" diff "$@"; test $? = 1', tool, *million,
+            "--with=train.recompute=full"],
         "1,000 layers balanced over 128 stages": [tool, "plan", BALANCED],
         LARGEST: [tool, "compile", LARGE, *emit],
     }
