@@ -211,14 +211,17 @@ static void checkChannels(const ir::Spec &S, const ir::AttentionSpec &A,
 /// The generator has one switch for all layers.
 static void checkRecompute(const ir::Spec &S, DiagnosticEngine &Diags) {
   const ir::BlockSpec &First = S.Model.Blocks.front();
-  const ir::RecomputeKind OfFirst = *S.recomputeOf(First);
+  const Located<ir::RecomputeKind> &Other = S.recomputeOf(First);
+  const ir::RecomputeKind OfFirst = *Other;
   for (const ir::BlockSpec &B : S.Model.Blocks) {
     const Located<ir::RecomputeKind> &Key = S.recomputeOf(B);
     if ((*Key == ir::RecomputeKind::None) ==
         (OfFirst == ir::RecomputeKind::None))
       continue;
-    Diags.report(Key.Range, diag::AicbRecompute, First.Name,
-                 ir::getSpelling(OfFirst), B.Name, ir::getSpelling(*Key));
+    // One of the two is no default.
+    Diags.report(Key.Range.isValid() ? Key.Range : Other.Range,
+                 diag::AicbRecompute, First.Name, ir::getSpelling(OfFirst),
+                 B.Name, ir::getSpelling(*Key));
     return;
   }
 }

@@ -158,13 +158,16 @@ static std::vector<EqualChunks> cutChunks(const Spec &S, int64_t First) {
 }
 
 /// Appends \p Times the layers of \p Of: as periods, if that is shorter.
+/// Periods don't nest, and each chunk is as long as its period when stages are
+/// made.
 static void repeat(LayerSequence &Out, const LayerSequence &Of, int64_t Times) {
+  constexpr int MostRuns = 64;
   __int128 Written = 0, Unfolded = 0;
   for (const LayerGroup &G : Of) {
     Written += static_cast<__int128>(G.Runs.size()) * Times;
     Unfolded += static_cast<__int128>(G.Runs.size()) * G.Periods;
   }
-  if (Times == 1 || Unfolded > Written) {
+  if (Times == 1 || Unfolded > Written || Unfolded > MostRuns) {
     for (; Times > 0; --Times)
       for (const LayerGroup &G : Of)
         append(Out, G);
