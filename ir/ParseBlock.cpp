@@ -24,8 +24,8 @@ private:
     enum class Place : unsigned char { Operand, GradientOf, For, Signature };
     Place In;
     Token Name;
-    unsigned Owner; ///< the op, for a gradient the value, else the list
-    unsigned Index; ///< of the operand
+    unsigned Owner;     ///< the op, for a gradient the value, else the list
+    unsigned Index = 0; ///< of the operand
   };
 
   bool entry();
@@ -113,7 +113,7 @@ bool BlockParser::valueType(ValueId Id) {
   Token Of;
   if (!In.expectToken(Token::Kind::Value, "a value", Of))
     return false;
-  Uses.push_back({Use::Place::GradientOf, Of, Id.Index, 0});
+  Uses.push_back({Use::Place::GradientOf, Of, Id.Index});
   return In.expectPunct(")");
 }
 
@@ -198,7 +198,7 @@ bool BlockParser::servedOp(OpId Id) {
   } else if (!In.expectToken(Token::Kind::Value, "a value or a number", T)) {
     return false;
   }
-  Uses.push_back({Use::Place::For, T, Id.Index, 0});
+  Uses.push_back({Use::Place::For, T, Id.Index});
   return In.expectPunct(")");
 }
 
@@ -294,7 +294,7 @@ bool BlockParser::signatureList(unsigned List) {
     Token T;
     if (!In.expectToken(Token::Kind::Value, "a value", T))
       return false;
-    Uses.push_back({Use::Place::Signature, T, List, 0});
+    Uses.push_back({Use::Place::Signature, T, List});
   } while (In.takePunct(","));
   return In.expectPunct(")");
 }

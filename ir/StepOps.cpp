@@ -51,9 +51,8 @@ bool WeightHalf::isUsedThereOnly(const Op &O) const {
 }
 
 std::vector<bool> WeightHalf::find() {
-  for (size_t N = 0; N < B.Ops.size(); ++N) {
+  for (const auto &[N, O] : llvm::enumerate(B.Ops)) {
     const OpId I = B.Ops.idAt(N);
-    const Op &O = B.Ops[I];
     for (ValueId V : O.Operands)
       Users[V.Index].push_back(I);
     if (O.Phase != Phase::Backward || !isMadeThere(O))

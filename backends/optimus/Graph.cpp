@@ -122,8 +122,6 @@ StringRef foretrace::optimus::getClass(Family F) { return rowOf(F).Class; }
 std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
   const ir::BlockSpec &B = M.Blocks.front();
   const bool IsGated = ir::isGated(*B.Ffn.Activation);
-  if (M.Blocks.size() > 1 || *B.Attention.Kind == ir::AttentionKind::MLA)
-    return std::nullopt;
   if (*M.Norm == ir::NormKind::LayerNorm &&
       *M.Positions == ir::PositionKind::Learned && *M.Bias && !IsGated &&
       !B.Moe)
