@@ -157,16 +157,10 @@ void CollectiveCheck::run() {
     }
 }
 
-bool astra::check(const EmitRequest &Request, const Options &O,
-                  DiagnosticEngine &Diags) {
-  const unsigned Before = Diags.errorCount();
+static void checkCluster(const EmitRequest &Request, const Options &O,
+                         DiagnosticEngine &Diags) {
   const Spec &S = Request.Program.Spec;
   const Located<int64_t> &World = S.Parallel.World;
-  checkFiles(Request, filesOf(Request, O), Diags);
-  if (!S.Cluster) {
-    Diags.report(Request.Emit.Range, diag::EmitNoCluster, Request.Emit.Backend);
-    return false;
-  }
   checkDevice(S, O, Diags);
   if (*World == 1)
     Diags.report(World.Range, diag::ChakraWorld, INT32_MAX, *World);
@@ -174,6 +168,16 @@ bool astra::check(const EmitRequest &Request, const Options &O,
     CollectiveCheck(Request, O, dimensionsOf(*S.Cluster, *World, O.Network),
                     Diags)
         .run();
+}
+
+bool astra::check(const EmitRequest &Request, const Options &O,
+                  DiagnosticEngine &Diags) {
+  const unsigned Before = Diags.errorCount();
+  checkFiles(Request, filesOf(Request, O), Diags);
+  if (Request.Program.Spec.Cluster)
+    checkCluster(Request, O, Diags);
+  else
+    Diags.report(Request.Emit.Range, diag::EmitNoCluster, Request.Emit.Backend);
   return Diags.errorCount() == Before;
 }
 

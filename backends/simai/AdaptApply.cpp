@@ -266,16 +266,16 @@ bool Applier::isDropped(const Row &R, int64_t Times) {
   const Stated<int64_t> *Limit = A.find(R.Name, &RowRule::DropBelow);
   if (!Limit)
     return false;
-  int64_t Largest = -1;
+  std::optional<int64_t> Largest; // none is the least
   for (const Column &Column : Columns)
     if ((R.*Column.Member).Comm != Comm::None)
-      Largest = std::max(Largest, (R.*Column.Member).Size);
-  if (Largest < 0 || Largest >= Limit->Value)
+      Largest = std::max(Largest, std::optional((R.*Column.Member).Size));
+  if (!Largest || *Largest >= Limit->Value)
     return false;
   Change &C = note(Limit->Option, Times);
   if (C.Row.empty()) {
     C.Row = R.Name;
-    C.Old = Largest;
+    C.Old = *Largest;
   }
   return true;
 }
