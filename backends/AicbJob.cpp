@@ -226,9 +226,17 @@ static void checkRecompute(const ir::Spec &S, DiagnosticEngine &Diags) {
   }
 }
 
+void foretrace::aicb::checkShares(const ir::ParallelSpec &P,
+                                  DiagnosticEngine &Diags) {
+  if (P.isHybrid())
+    Diags.report(P.DpShard.Range, diag::DpShardUnknown, *P.DpShard, *P.Dp,
+                 "the public generator");
+}
+
 bool foretrace::aicb::checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
   const ir::ParallelSpec &P = S.Parallel;
+  checkShares(P, Diags);
   if (*P.Cp > 1)
     Diags.report(P.Cp.Range, diag::SimaiCpIgnored, *P.Cp);
   checkRecompute(S, Diags);

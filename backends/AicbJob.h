@@ -50,6 +50,9 @@ struct GeneratorJob {
   }
 };
 
+/// Reports `dp_shard`, for which the generator has no option.
+void checkShares(const ir::ParallelSpec &P, DiagnosticEngine &Diags);
+
 /// Reports what the generator refuses of a job for Megatron-LM, beyond what
 /// `derive` does.
 bool checkJob(const ir::Spec &S, DiagnosticEngine &Diags);

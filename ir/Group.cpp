@@ -11,6 +11,10 @@ using namespace foretrace::ir;
 
 static bool always(const Spec &) { return true; }
 
+static bool sharesAmongSome(const Spec &Job) { return Job.Parallel.isHybrid(); }
+
+static bool sharesAmongAll(const Spec &Job) { return !sharesAmongSome(Job); }
+
 static bool hasTiedEnds(const Spec &Job) {
   return *Job.Model.Tied && tiedHeadOf(Job.Parallel) == TiedHead::Apart;
 }
@@ -29,6 +33,17 @@ llvm::ArrayRef<ProcessGroup> foretrace::ir::allProcessGroups() {
 #undef UNPACK
   };
   return Groups;
+}
+
+llvm::ArrayRef<llvm::StringRef> foretrace::ir::allGroupNames() {
+  static const std::vector<llvm::StringRef> Names = [] {
+    std::vector<llvm::StringRef> All;
+    for (const ProcessGroup &G : allProcessGroups())
+      if (!llvm::is_contained(All, G.Name))
+        All.push_back(G.Name);
+    return All;
+  }();
+  return Names;
 }
 
 int64_t Group::size(const Mesh &M) const {
@@ -54,8 +69,10 @@ std::vector<int64_t> Group::ranks(const RankMap &Map, int64_t Rank) const {
 }
 
 AxisList foretrace::ir::axesBeside(llvm::ArrayRef<Axis> Axes) {
-  static constexpr Axis Dense[] = {Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp},
-                        Experts[] = {Axis::Etp, Axis::Ep, Axis::Edp, Axis::Pp};
+  static constexpr Axis Dense[] = {Axis::Tp, Axis::Cp, Axis::Dp,
+                                   Axis::DpReplicate, Axis::Pp},
+                        Experts[] = {Axis::Etp, Axis::Ep, Axis::Edp,
+                                     Axis::DpReplicate, Axis::Pp};
   auto IsDense = [](Axis A) { return llvm::is_contained(Dense, A); };
   AxisList Others;
   for (Axis A : llvm::all_of(Axes, IsDense) ? Dense : Experts)
@@ -84,16 +101,16 @@ bool Group::isFirst(const RankMap &Map, int64_t Rank) const {
                        Here <= Map.lengthOf(Axes) - 1 - Here);
 }
 
-llvm::StringRef Group::name() const {
+llvm::StringRef Group::name(const Spec &Job) const {
   for (const ProcessGroup &G : allProcessGroups())
-    if (G.Group == *this)
+    if (G.Group == *this && (Members != GroupMembers::All || G.IsUsed(Job)))
       return G.Name;
   return "";
 }
 
-std::string foretrace::ir::textOf(const Group &G) {
-  if (!G.name().empty())
-    return G.name().str();
+std::string foretrace::ir::textOf(const Group &G, const Spec &Job) {
+  if (!G.name(Job).empty())
+    return G.name(Job).str();
   std::string Axes;
   llvm::raw_string_ostream(Axes) << G;
   return Axes;

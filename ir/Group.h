@@ -38,8 +38,8 @@ struct Group {
   int64_t number(const RankMap &Map, int64_t Rank) const;
   /// Whether \p Rank is the first rank of a group.
   bool isFirst(const RankMap &Map, int64_t Rank) const;
-  /// What ir/Groups.def calls it; empty if it has no row there.
-  llvm::StringRef name() const;
+  /// What ir/Groups.def calls it in \p Job; empty if it has no row there.
+  llvm::StringRef name(const Spec &Job) const;
 
   friend bool operator==(const Group &A, const Group &B) {
     return A.Axes == B.Axes && A.Members == B.Members;
@@ -52,8 +52,8 @@ struct Group {
 /// place along these.
 AxisList axesBeside(llvm::ArrayRef<Axis> Axes);
 
-/// Its name, or its axes: `dp-cp`, `tp,cp`.
-std::string textOf(const Group &G);
+/// Its name in \p Job, or its axes: `dp-cp`, `tp,cp`.
+std::string textOf(const Group &G, const Spec &Job);
 
 /// Prints `tp,cp` or `pp ends`.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, const Group &G);
@@ -66,6 +66,8 @@ struct ProcessGroup {
   bool (*IsUsed)(const Spec &);
 };
 llvm::ArrayRef<ProcessGroup> allProcessGroups();
+/// What they are called, each name once: some are of other axes in other jobs.
+llvm::ArrayRef<llvm::StringRef> allGroupNames();
 
 } // namespace foretrace::ir
 

@@ -84,8 +84,8 @@ __int128 Senders::count() const {
 }
 
 LinkMap::LinkMap(const Mesh &M, RankOrderKind Order, const ClusterSpec *C)
-    : M(M), Map(M, Order),
-      Ranks(M.groupSize({Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp})) {
+    : M(M), Map(M, Order), Ranks(M.groupSize({Axis::Tp, Axis::Cp, Axis::Dp,
+                                              Axis::DpReplicate, Axis::Pp})) {
   if (!C)
     return;
   Sizes.push_back(*C->DevicesPerNode);

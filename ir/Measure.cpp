@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Measure.h"
 #include "ir/SpecKeys.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
@@ -22,20 +23,23 @@ Expr foretrace::ir::productOf(Program &P, llvm::ArrayRef<ExprId> Of) {
   return {P.Sizes, P.Sizes.product(Of)};
 }
 
-static KeyId keyAlong(Axis A) {
+static KeyId keyAlong(const Program &P, Axis A) {
   switch (A) {
   case Axis::Tp:
     return KeyId::ParallelTp;
   case Axis::Cp:
     return KeyId::ParallelCp;
   case Axis::Dp:
-    return KeyId::ParallelDp;
+    return P.Mesh[Axis::DpReplicate] == 1 ? KeyId::ParallelDp
+                                          : KeyId::ParallelDpShard;
   case Axis::Etp:
     return KeyId::ParallelEtp;
   case Axis::Ep:
     return KeyId::ParallelEp;
   case Axis::Edp:
     return KeyId::Edp;
+  case Axis::DpReplicate:
+    return KeyId::DpReplicate;
   case Axis::Pp:
     return KeyId::ParallelPp;
   }
@@ -46,7 +50,7 @@ static KeyId keyAlong(Axis A) {
 Expr foretrace::ir::sizeOf(Program &P, Axis A) {
   const int64_t Ranks = P.Mesh[A];
   return Ranks == 1 ? numberOf(P, 1)
-                    : Expr(P.Sizes, P.Sizes.key({keyAlong(A)}, Ranks));
+                    : Expr(P.Sizes, P.Sizes.key({keyAlong(P, A)}, Ranks));
 }
 
 Expr foretrace::ir::sizeOf(Program &P, llvm::ArrayRef<Axis> Axes) {
@@ -61,9 +65,12 @@ Expr foretrace::ir::sizeOf(Program &P, const Group &G) {
                                         : numberOf(P, G.size(P.Mesh));
 }
 
+/// Along these each rank has its own samples.
+static constexpr Axis Replicas[] = {Axis::Dp, Axis::DpReplicate};
+
 Elements foretrace::ir::extentOf(const Program &P, const Dim &D) {
   const Elements Extent = P.Sizes.value(ElementExpr{D.Size});
-  return isOfReplica(D.Kind) ? Extent * P.Mesh[Axis::Dp] : Extent;
+  return isOfReplica(D.Kind) ? Extent * P.Mesh.groupSize(Replicas) : Extent;
 }
 
 Bytes foretrace::ir::bytesOfAll(const Program &P, const TensorType &T) {
@@ -97,11 +104,13 @@ AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
 Expr foretrace::ir::extentOnRank(Program &P, const Dim &D,
                                  llvm::ArrayRef<Axis> Axes) {
   const Expr Extent(P.Sizes, D.Size);
-  if (!isOfReplica(D.Kind) || P.Mesh[Axis::Dp] == 1)
+  if (!isOfReplica(D.Kind) || P.Mesh.groupSize(Replicas) == 1)
     return Axes.empty() ? Extent : Extent / sizeOf(P, Axes);
-  if (Axes == llvm::ArrayRef(Axis::Dp))
+  if (llvm::all_of(Axes,
+                   [](Axis A) { return llvm::is_contained(Replicas, A); }) &&
+      P.Mesh.groupSize(Axes) == P.Mesh.groupSize(Replicas))
     return Extent;
-  return Extent * sizeOf(P, Axis::Dp) / sizeOf(P, Axes);
+  return Extent * sizeOf(P, Replicas) / sizeOf(P, Axes);
 }
 
 Expr foretrace::ir::extentOnRank(Program &P, const TensorType &T,

@@ -100,7 +100,7 @@ bool ExprParser::key(ExprId &Out) {
   const Located<int64_t> *Field = K ? findField(P.Spec, *K) : nullptr;
   if (!K || (Field && !Field->isPresent()))
     return In.unknown(T, "a number of the spec", {});
-  Out = P.Sizes.key(*K, Field ? **Field : P.Mesh[Axis::Edp]);
+  Out = P.Sizes.key(*K, Field ? **Field : P.Mesh[*findAxis(Name)]);
   return true;
 }
 

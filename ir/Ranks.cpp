@@ -15,10 +15,13 @@ RankMap::RankMap(const Mesh &M, RankOrderKind Order) : M(M) {
     }
   };
   const bool DpFirst = Order == RankOrderKind::TpCpEpDpPp;
-  Number(DpFirst ? List{Axis::Etp, Axis::Ep, Axis::Edp, Axis::Pp}
-                 : List{Axis::Etp, Axis::Ep, Axis::Pp, Axis::Edp});
-  Number(DpFirst ? List{Axis::Tp, Axis::Cp, Axis::Dp, Axis::Pp}
-                 : List{Axis::Tp, Axis::Cp, Axis::Pp, Axis::Dp});
+  Number(
+      DpFirst
+          ? List{Axis::Etp, Axis::Ep, Axis::Edp, Axis::DpReplicate, Axis::Pp}
+          : List{Axis::Etp, Axis::Ep, Axis::Pp, Axis::Edp, Axis::DpReplicate});
+  Number(DpFirst
+             ? List{Axis::Tp, Axis::Cp, Axis::Dp, Axis::DpReplicate, Axis::Pp}
+             : List{Axis::Tp, Axis::Cp, Axis::Pp, Axis::Dp, Axis::DpReplicate});
 }
 
 std::optional<int64_t> RankMap::spacing(llvm::ArrayRef<Axis> Axes) const {

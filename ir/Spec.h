@@ -199,6 +199,10 @@ struct ParallelSpec {
   SourceRange LayoutRange;
   /// Of `schedule = file("...")`: what each stage runs, in order; else empty.
   std::vector<std::vector<ScheduleSteps>> Steps;
+
+  /// Whether ZeRO shares among `dp_shard` of the replicas only, so that others
+  /// hold the same shares (hybrid sharding, HSDP).
+  bool isHybrid() const { return DpShard.isPresent() && *DpShard < *Dp; }
 };
 
 /// What messages along one axis of the mesh take.

@@ -191,8 +191,9 @@ static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
 }
 
 std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
-  if (Name == wordOf(KeyId::Edp))
-    return Key{KeyId::Edp};
+  for (const KeyId Symbol : {KeyId::Edp, KeyId::DpReplicate})
+    if (Name == wordOf(Symbol))
+      return Key{Symbol};
   const auto [Front, Last] = Name.rsplit('.');
   if (unsigned Stage; !Last.getAsInteger(10, Stage)) {
     const auto [Block, Word] = Front.rsplit('.');

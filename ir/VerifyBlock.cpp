@@ -10,7 +10,8 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// The two ways in which the ranks of a stage are counted.
+/// The two ways in which the ranks of a stage are counted; dp_replicate is in
+/// both.
 constexpr Axis DenseView[] = {Axis::Tp, Axis::Cp, Axis::Dp};
 constexpr Axis ExpertView[] = {Axis::Etp, Axis::Ep, Axis::Edp};
 
@@ -129,7 +130,7 @@ bool BlockVerifier::verifyView(const Value &V, SourceRange Range) {
   llvm::ArrayRef<Axis> View = IsExpert ? ExpertView : DenseView;
   for (Axis A : allAxes())
     if (!V.Layout.isWhole(A) && !llvm::is_contained(View, A) &&
-        !(A == Axis::Pp && IsBuffer)) {
+        A != Axis::DpReplicate && !(A == Axis::Pp && IsBuffer)) {
       Diags.report(Range, diag::VerifyView, V.Name, getName(A),
                    IsExpert ? "etp x ep x edp" : "tp x cp x dp");
       return false;
@@ -259,7 +260,7 @@ void BlockVerifier::verifyCollective(const Op &O) {
                  getName(P.level()));
   if (O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, Name, "needs a");
-  if (O.Group.Members != GroupMembers::All && O.Group.name().empty())
+  if (O.Group.Members != GroupMembers::All && O.Group.name(P.Spec).empty())
     Diags.report(
         O.Origin.Range, diag::VerifyGroup, Name,
         ("needs more than the " + getSpelling(O.Group.Members) + " of this")

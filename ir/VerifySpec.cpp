@@ -196,8 +196,10 @@ bool SpecVerifier::mesh() {
   const struct {
     Axis Which;
     const Located<int64_t> &Key;
-  } Rows[] = {
-      {Axis::Tp, P.Tp}, {Axis::Cp, P.Cp}, {Axis::Dp, P.Dp}, {Axis::Pp, P.Pp}};
+  } Rows[] = {{Axis::Tp, P.Tp},
+              {Axis::Cp, P.Cp},
+              {Axis::Dp, M[Axis::DpReplicate] == 1 ? P.Dp : P.DpShard},
+              {Axis::Pp, P.Pp}};
   for (const auto &R : Rows)
     if (R.Key.isPresent() && *R.Key != M[R.Which])
       Diags.report(R.Key.Range, diag::VerifyMesh, getName(R.Which), M[R.Which],

@@ -89,6 +89,16 @@ void Deriver::deriveWorld() {
   decide(of(P.Zero));
   if (*P.Zero > 3 || *P.Zero < 0)
     error(P.Zero.Range, diag::ZeroStage, *P.Zero);
+  if (P.DpShard.isPresent() && !holds(isMultiple(of(P.Dp), of(P.DpShard)),
+                                      diag::DpShardIndivisible, P.DpShard))
+    error(P.DpShard.Range, diag::DpShardIndivisible, *P.DpShard, *P.Dp)
+        .noteValue("dp", P.Dp);
+}
+
+/// Replicas among which ZeRO shares.
+Expr Deriver::sharingReplicas() {
+  const ParallelSpec &P = S.Parallel;
+  return of(P.DpShard.isPresent() ? P.DpShard : P.Dp);
 }
 
 void Deriver::deriveBatch() {
@@ -195,6 +205,10 @@ void Deriver::checkEffects() {
           "without `zero = 3` and weights that are read again");
     P.ZeroRefetch.setDefault(false);
   }
+  if (P.DpShard.isPresent() && *P.Zero == 0) {
+    error(P.DpShard.Range, diag::KeyWithoutEffect, "dp_shard", "with zero = 0");
+    P.DpShard = {};
+  }
   for (BlockSpec &B : S.Model.Blocks) {
     if (!B.Moe || exceeds(B.Moe->SharedIntermediate, 0))
       continue;
@@ -224,6 +238,12 @@ void Deriver::deriveExpertMesh() {
   if (!holds(isMultiple(StageRanks, ExpertRanks), diag::EpExceedsDp, P.Ep))
     error(P.Ep.Range, diag::EpExceedsDp, *P.Ep, *P.Etp, StageRanks.value(),
           *P.Tp, *P.Cp, *P.Dp);
+  else if (const Expr Sharing = of(P.Tp) * of(P.Cp) * sharingReplicas();
+           P.DpShard.isPresent() && !holds(isMultiple(Sharing, ExpertRanks),
+                                           diag::DpShardExperts, P.DpShard))
+    error(P.DpShard.Range, diag::DpShardExperts, *P.Ep, *P.Etp, Sharing.value(),
+          *P.Tp, *P.Cp, *P.DpShard)
+        .noteValue("ep", P.Ep);
 }
 
 /// Reports what releases before \p Least can't do, or do in a way that isn't
@@ -261,24 +281,37 @@ void Deriver::checkRankOrder() {
             *P.Dp, Expert, *P.Etp, *P.Ep, Model * *P.Dp / Expert);
 }
 
+/// Those that share, and how often there are as many.
+void Deriver::splitReplicas() {
+  const ParallelSpec &P = S.Parallel;
+  exceeds(P.DpShard, 1);
+  const Expr Replicate(
+      Program.Sizes,
+      Program.Sizes.define({KeyId::DpReplicate}, of(P.Dp) / of(P.DpShard)));
+  Mesh[Axis::DpReplicate] = Replicate.value();
+  decide(combine(ExprOp::Less, number(1), Replicate));
+}
+
 void Deriver::fillMesh() {
   const ParallelSpec &P = S.Parallel;
   Mesh[Axis::Tp] = *P.Tp;
   Mesh[Axis::Cp] = *P.Cp;
-  Mesh[Axis::Dp] = *P.Dp;
+  Mesh[Axis::Dp] = sharingReplicas().value();
   Mesh[Axis::Pp] = *P.Pp;
   for (const Located<int64_t> *Axis : {&P.Tp, &P.Cp, &P.Dp, &P.Pp})
     exceeds(*Axis, 1);
+  if (P.DpShard.isPresent())
+    splitReplicas();
   if (!hasExperts() || Failed)
     return;
   for (const Located<int64_t> *Axis : {&P.Etp, &P.Ep})
     exceeds(*Axis, 1);
   Mesh[Axis::Etp] = *P.Etp;
   Mesh[Axis::Ep] = *P.Ep;
-  const Expr Edp(
-      Program.Sizes,
-      Program.Sizes.define({KeyId::Edp}, of(P.Tp) * of(P.Cp) * of(P.Dp) /
-                                             (of(P.Etp) * of(P.Ep))));
+  const Expr Edp(Program.Sizes,
+                 Program.Sizes.define({KeyId::Edp},
+                                      of(P.Tp) * of(P.Cp) * sharingReplicas() /
+                                          (of(P.Etp) * of(P.Ep))));
   Mesh[Axis::Edp] = Edp.value();
   decide(combine(ExprOp::Less, number(1), Edp));
 }

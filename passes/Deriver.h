@@ -197,6 +197,8 @@ private:
   /// 2^63. The largest extent is to blame, once for all it is in.
   void checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
                  int64_t Factor);
+  ir::Expr sharingReplicas();
+  void splitReplicas();
   void fillMesh();
   bool hasExperts() const {
     return llvm::any_of(S.Model.Blocks, [](const ir::BlockSpec &B) {

@@ -15,6 +15,7 @@ constexpr Axis Dp = Axis::Dp;
 constexpr Axis Etp = Axis::Etp;
 constexpr Axis Ep = Axis::Ep;
 constexpr Axis Edp = Axis::Edp;
+constexpr Axis DpReplicate = Axis::DpReplicate;
 
 template <typename... Ts> AxisList axes(Ts... Axes) { return {Axes...}; }
 

@@ -58,6 +58,9 @@ static constexpr NumberKey Pp = {"pp", SINGLE_KEY(Parallel, Pp),
                                  divisorsOfWorld};
 static constexpr NumberKey Ep = {"ep", SINGLE_KEY(Parallel, Ep),
                                  divisorsOfWorld};
+static constexpr NumberKey DpShard = {
+    "dp_shard", SINGLE_KEY(Parallel, DpShard),
+    [](const Spec &S, const auto &) { return divisorsOf(*S.Parallel.Dp); }};
 static constexpr NumberKey Etp = {"etp", SINGLE_KEY(Parallel, Etp),
                                   divisorsOfWorld};
 static constexpr NumberKey Vpp = {
@@ -188,6 +191,9 @@ llvm::ArrayRef<NumberRow> foretrace::remedies::numberRows() {
       {diag::ExpertsIndivisible, Ep},
       {diag::EpExceedsDp, Ep},
       {diag::EpExceedsDp, Etp},
+      {diag::DpShardIndivisible, DpShard},
+      {diag::DpShardExperts, DpShard},
+      {diag::DpShardExperts, Ep},
       {diag::ExpertBiasEtp, Etp},
       {diag::StageEmpty, FirstStageLayers},
       {diag::StageEmpty, LastStageLayers},

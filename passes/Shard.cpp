@@ -31,8 +31,9 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 static AxisList axesOf(const TensorType &T) {
-  return isExpertTensor(T) ? AxisList{Axis::Etp, Axis::Ep, Axis::Edp}
-                           : AxisList{Axis::Tp, Axis::Cp, Axis::Dp};
+  return isExpertTensor(T)
+             ? AxisList{Axis::Etp, Axis::Ep, Axis::Edp, Axis::DpReplicate}
+             : AxisList{Axis::Tp, Axis::Cp, Axis::Dp, Axis::DpReplicate};
 }
 
 void Sharder::placeInputs() {

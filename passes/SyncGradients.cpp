@@ -12,6 +12,11 @@
 // half of the micro-batches each: stage s and stage p - 1 - s hold the same,
 // and add up their gradients (DeepSeek-AI, DualPipe,
 // examples/example_dualpipe.py, "Check grads"), with ZeRO their shares of them.
+// So do replicas that share with others (`dp_shard`), before that: each share
+// is summed over those that hold the same one (Megatron-LM,
+// param_and_grad_buffer.py, with num_distributed_optimizer_instances), once an
+// iteration also with ZeRO 2 and 3 (Megatron-FSDP; PyTorch's fully_shard does
+// so if set_requires_all_reduce asks for it, else every micro-batch).
 
 #include "ir/LayerCounts.h"
 #include "ir/Parameters.h"
@@ -31,7 +36,8 @@ namespace {
 struct Buffer {
   ir::Group Group;
   Expr Count;
-  ir::Group Copies = {}; ///< of the model, over which they are summed then
+  /// Of what a rank has then, over which that is summed, one after the other.
+  llvm::ArrayRef<ir::Group> Copies = {};
 
   bool empty() const { return Count.isConstant(0); }
 };
@@ -39,18 +45,21 @@ struct Buffer {
 class Synchronizer {
 public:
   Synchronizer(Program &P, DiagnosticEngine &Diags)
-      : P(P), Diags(Diags),
-        Copies(getInfo(*P.Spec.Parallel.Schedule).Placement ==
-                       PlacementKind::Bidirectional
-                   ? Group{{Axis::Pp}, GroupMembers::Pairs}
-                   : Group{}),
-        None(numberOf(P, 0)) {}
+      : P(P), Diags(Diags), None(numberOf(P, 0)) {
+    if (P.Mesh[Axis::DpReplicate] > 1)
+      Copies.push_back({{Axis::DpReplicate}});
+    if (getInfo(*P.Spec.Parallel.Schedule).Placement ==
+        PlacementKind::Bidirectional)
+      Copies.push_back({{Axis::Pp}, GroupMembers::Pairs});
+  }
 
   bool run();
 
 private:
   AxisList used(AxisList Axes) const;
   Buffer overCopies(AxisList Axes) const;
+  Buffer overReplicas(AxisList Axes) const;
+  llvm::ArrayRef<Group> twins() const;
   void collect(const Stage &S);
   /// Elements of gradients of one layer on one rank, and of router biases.
   struct LayerCounts {
@@ -64,6 +73,7 @@ private:
                 const Buffer &Of);
   ValueId sumOver(BlockBuilder &Build, ValueId V, const Group &Of,
                   bool Sharded);
+  ValueId sumOver(BlockBuilder &Build, ValueId V, llvm::ArrayRef<Group> Copies);
   ValueId sum(BlockBuilder &Build, ValueId V, const Buffer &Of, bool Sharded);
   void updateExpertBias(BlockBuilder &Build);
   void sumTokenCounts(BlockBuilder &Build);
@@ -75,7 +85,8 @@ private:
 
   Program &P;
   DiagnosticEngine &Diags;
-  const Group Copies; ///< that hold the same parts of the model, if there are
+  /// Ranks that hold the same parts of the model, and share none of them.
+  llvm::SmallVector<Group, 2> Copies;
   const Expr None;
   llvm::DenseMap<unsigned, LayerCounts> Known; ///< by block
   // Of the stage at hand.
@@ -159,12 +170,23 @@ Buffer Synchronizer::overCopies(AxisList Axes) const {
   return {{used(std::move(Axes))}, None, Copies};
 }
 
+/// The two copies of the model that a bidirectional schedule keeps.
+llvm::ArrayRef<Group> Synchronizer::twins() const {
+  return llvm::ArrayRef(Copies).drop_front(P.Mesh[Axis::DpReplicate] > 1);
+}
+
+/// The same of what is not shared: over all replicas at once.
+Buffer Synchronizer::overReplicas(AxisList Axes) const {
+  Axes.push_back(Axis::DpReplicate);
+  return {{used(std::move(Axes))}, None, twins()};
+}
+
 void Synchronizer::collect(const Stage &S) {
   Dense = overCopies({Axis::Cp, Axis::Dp});
   Expert = overCopies({Axis::Edp});
   Replicated = {{{Axis::Tp}}, None};
   Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
-  ExpertBias = overCopies({Axis::Tp, Axis::Cp, Axis::Dp});
+  ExpertBias = overReplicas({Axis::Tp, Axis::Cp, Axis::Dp});
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   struct Sum {
     Buffer *Into;
@@ -191,9 +213,10 @@ void Synchronizer::collect(const Stage &S) {
       Tied.Count = {P.Sizes, G->OnRank.Id};
 }
 
-static void setPartial(Value &V, const Group &Over) {
-  for (Axis A : Over.Axes)
-    V.Layout.setPartial(A);
+static void setPartial(Value &V, llvm::ArrayRef<Group> Over) {
+  for (const Group &G : Over)
+    for (Axis A : G.Axes)
+      V.Layout.setPartial(A);
 }
 
 /// A value of which every rank along the axes of \p Of holds a term.
@@ -224,10 +247,17 @@ ValueId Synchronizer::sumOver(BlockBuilder &Build, ValueId V, const Group &Of,
   return R;
 }
 
+/// The same over \p Copies, one after the other, whole.
+ValueId Synchronizer::sumOver(BlockBuilder &Build, ValueId V,
+                              llvm::ArrayRef<Group> Copies) {
+  for (const Group &Of : Copies)
+    V = sumOver(Build, V, Of, /*Sharded=*/false);
+  return V;
+}
+
 ValueId Synchronizer::sum(BlockBuilder &Build, ValueId V, const Buffer &Of,
                           bool Sharded) {
-  return sumOver(Build, sumOver(Build, V, Of.Group, Sharded), Of.Copies,
-                 /*Sharded=*/false);
+  return sumOver(Build, sumOver(Build, V, Of.Group, Sharded), Of.Copies);
 }
 
 ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
@@ -240,7 +270,8 @@ ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
 /// The bias of a router grows for experts that got too few tokens. The counts
 /// of all layers go together (Megatron-LM, _update_router_expert_bias).
 void Synchronizer::updateExpertBias(BlockBuilder &Build) {
-  if (ExpertBias.empty() || (ExpertBias.Group.empty() && Copies.empty()))
+  if (ExpertBias.empty() ||
+      (ExpertBias.Group.empty() && ExpertBias.Copies.empty()))
     return;
   Build.setOrigin(P.Spec.Model.LayersRange, "expert bias of routers");
   ValueId Counts =
@@ -263,16 +294,18 @@ static ValueId broadcast(BlockBuilder &Build, ValueId V, const Group &To) {
 /// knows that of its replica (Megatron-LM, finalize_model_grads); with two
 /// copies each of two stages knows its part of it.
 void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
+  Buffer One = overReplicas({Axis::Cp, Axis::Dp});
+  One.Count = numberOf(P, 1);
+  One.Copies = {};
   if (!*P.Spec.Train.PerTokenLoss ||
-      (Dense.Group.empty() && P.Mesh[Axis::Pp] == 1))
+      (One.Group.empty() && P.Mesh[Axis::Pp] == 1))
     return;
   Build.setOrigin(P.Spec.Train.PerTokenLoss.Range, "loss per token");
-  const Buffer One = {Dense.Group, numberOf(P, 1)};
   ValueId Count = terms(Build, "num_tokens", ElementType::I32, One);
   if (P.Mesh[Axis::Pp] > 1) {
     const Group Stages{{Axis::Pp}};
     Value &Known = Build.block().Values[Count];
-    if (Copies.empty()) {
+    if (twins().empty()) {
       Known.Layout.setSingle(Axis::Pp);
       Count = broadcast(Build, Count, Stages);
     } else {
@@ -315,7 +348,7 @@ ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
   ValueId Share = share(Build, ("grads." + Name).str(), ValueKind::Gradient,
                         gradType(P), Of);
   setPartial(Build.block().Values[Share], Of.Copies);
-  return sumOver(Build, Share, Of.Copies, /*Sharded=*/false);
+  return sumOver(Build, Share, Of.Copies);
 }
 
 Block Synchronizer::stepBlock(const Stage &S) {

@@ -91,6 +91,7 @@ void Checker::deepSpeedSizes() {
 void Checker::deepSpeed() {
   const ir::ParallelSpec &P = S.Parallel;
   zero(1, 3);
+  checkShares(P, Diags);
   if (O.Amp && *P.Zero < 3)
     Diags.report(P.Zero.Range, diag::AicbAmp, *P.Zero);
   ignored<int64_t>("tp", P.Tp, 1);

@@ -124,7 +124,7 @@ void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
                    getName(*Chosen), Of, Ranks);
   };
   if (Size < World)
-    return Check(Collective.Group.name(), Size);
+    return Check(Collective.Group.name(P.Spec), Size);
   for (const Dimension &D : Dimensions)
     Check(D.Tier->Name, D.Ranks);
 }

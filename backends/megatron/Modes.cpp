@@ -41,6 +41,9 @@ bool foretrace::megatron::checkModes(const ir::Program &P,
   if (*Par.Zero > 1)
     Diags.report(Par.Zero.Range, diag::MegatronZero, *Par.Zero)
         .note(Par.Zero.Range, diag::NearestLegal, "zero", "1");
+  if (Par.isHybrid())
+    Diags.report(Par.DpShard.Range, diag::DpShardUnknown, *Par.DpShard, *Par.Dp,
+                 "the instrumented Megatron-LM");
   checkRowLengths(P, Diags);
   return Diags.errorCount() == Before;
 }

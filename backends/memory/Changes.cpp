@@ -61,6 +61,11 @@ static constexpr Way Ways[] = {
        Located<int64_t> &Field = S.Parallel.Zero;
        return *Field == Most ? "" : giveNumber(Field, *Field + 1);
      }},
+    {"dp_shard",
+     [](Spec &S) -> std::string {
+       Located<int64_t> &Field = S.Parallel.DpShard;
+       return Field.isPresent() ? doubled(Field) : "";
+     }},
     {"micro_batch",
      [](Spec &S) -> std::string {
        Located<int64_t> &Field = S.Train.MicroBatch;

@@ -47,7 +47,7 @@ void foretrace::plan::writeStages(const Program &P, RowFormat As,
   for (const MemoryColumn &C : MemoryColumns)
     Columns.push_back({C.Name.str(), true});
   for (const Group &G : Groups)
-    Columns.push_back({textOf(G), true});
+    Columns.push_back({textOf(G, P.Spec), true});
   std::vector<std::vector<std::string>> Lines;
   for (const Stage &S : P.Stages) {
     std::vector<std::string> &Line = Lines.emplace_back();
@@ -75,7 +75,7 @@ void foretrace::plan::writeStages(const Program &P, llvm::json::OStream &J) {
         J.attribute("flops", P.Sizes.value(S.Totals.Work).value());
         J.attributeObject("message_bytes", [&] {
           for (const GroupBytes &G : S.Totals.Messages)
-            J.attribute(textOf(G.Of), P.Sizes.value(G.Size).value());
+            J.attribute(textOf(G.Of, P.Spec), P.Sizes.value(G.Size).value());
         });
       });
   });
@@ -86,7 +86,7 @@ void foretrace::plan::writeStageColumns(const Program &P,
   for (const MemoryColumn &C : MemoryColumns)
     OS << ",stage_" << C.Name << "_bytes";
   for (const Group &G : groupsOf(P)) {
-    std::string Name = textOf(G);
+    std::string Name = textOf(G, P.Spec);
     std::replace(Name.begin(), Name.end(), ',', '-');
     OS << ",stage_" << Name << "_message_bytes";
   }

@@ -22,14 +22,17 @@ std::optional<Comm> foretrace::simai::commOf(OpKind K) {
   }
 }
 
+/// Along these SimAI sees data parallelism.
+static constexpr Axis ReplicaAxes[] = {Axis::Cp, Axis::Dp, Axis::DpReplicate};
+
 int64_t foretrace::simai::expertRanks(const ir::Mesh &M) {
-  return M[Axis::Cp] * M[Axis::Dp] % M[Axis::Ep] == 0 ? M[Axis::Ep] : 1;
+  return M.groupSize(ReplicaAxes) % M[Axis::Ep] == 0 ? M[Axis::Ep] : 1;
 }
 
 Words::Words(const ir::Program &P)
     : Mesh(P.Mesh), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {
   const int64_t Tp = Mesh[Axis::Tp], Ep = expertRanks(Mesh);
-  const int64_t Dp = Mesh[Axis::Cp] * Mesh[Axis::Dp];
+  const int64_t Dp = Mesh.groupSize(ReplicaAxes);
   Groups = {{{Direction::Model, CommGroup::Column, Tp, 1},
              {Direction::Model, CommGroup::Expert, Ep, Tp},
              {Direction::Data, CommGroup::Column, Dp, Tp},
@@ -47,9 +50,10 @@ std::optional<Word> Words::find(const ir::Op &Collective) const {
   const std::optional<int64_t> Spacing = Map.spacing(Collective.Group.Axes);
   if (!Kind || !Spacing || SpansAny({Axis::Pp}))
     return std::nullopt;
-  const Direction Where = SpansAny({Axis::Cp, Axis::Dp, Axis::Edp})
-                              ? Direction::Data
-                              : Direction::Model;
+  const Direction Where =
+      SpansAny({Axis::Cp, Axis::Dp, Axis::Edp, Axis::DpReplicate})
+          ? Direction::Data
+          : Direction::Model;
   const bool IsOfExperts = SpansAny({Axis::Ep, Axis::Edp});
   std::optional<Word> Found;
   for (const Known &G : Groups)

@@ -105,7 +105,7 @@ int64_t FlowCounter::ranksOf(const Flow &F) const {
 }
 
 Expr FlowCounter::sendersOf(const Flow &F) {
-  return sizeOf(P, {Axis::Tp, Axis::Cp, Axis::Dp}) *
+  return sizeOf(P, {Axis::Tp, Axis::Cp, Axis::Dp, Axis::DpReplicate}) *
          numberOf(P, P.Stages[F.Stage].Count);
 }
 

@@ -23,7 +23,8 @@ static const Located<int64_t> *fieldOf(const ParallelSpec &P, Axis A) {
   case Axis::Cp:
     return &P.Cp;
   case Axis::Dp:
-    return &P.Dp;
+  case Axis::DpReplicate:
+    return P.isHybrid() ? &P.DpShard : &P.Dp;
   case Axis::Etp:
     return &P.Etp;
   case Axis::Ep:
@@ -40,7 +41,11 @@ std::string Tables::keysOf(const Flow &F) const {
   std::vector<std::string> Keys;
   for (Axis A : F.Of.Axes)
     if (P.Mesh[A] != 1)
-      Keys.push_back((getName(A) + " = " + llvm::Twine(P.Mesh[A])).str());
+      Keys.push_back(
+          ((A == Axis::Dp && P.Spec.Parallel.isHybrid() ? "dp_shard"
+                                                        : getName(A)) +
+           " = " + llvm::Twine(P.Mesh[A]))
+              .str());
   return llvm::join(Keys, ", ");
 }
 
@@ -59,14 +64,6 @@ std::string Tables::placesOf(const Flow &F) const {
       Places.push_back(Place);
   }
   return llvm::join(Places, ", ");
-}
-
-std::string Tables::nameOf(const Flow &F) const {
-  if (const llvm::StringRef Known = F.Of.name(); !Known.empty())
-    return Known.str();
-  std::string Text;
-  llvm::raw_string_ostream(Text) << F.Of;
-  return Text;
 }
 
 static std::string collectiveOf(const Flow &F) {
@@ -132,8 +129,8 @@ FigureTable Tables::groups() {
                 {{"group", FigureUnit::Text}, {"ranks", FigureUnit::Count}},
                 {}};
   addColumns(T.Columns);
-  for (const Row &R :
-       rowsBy([&](const Flow &F) { return std::vector{nameOf(F)}; })) {
+  for (const Row &R : rowsBy(
+           [&](const Flow &F) { return std::vector{textOf(F.Of, P.Spec)}; })) {
     std::vector<Figure> Cells = {{R.Names[0]}, {R.First->Of.size(P.Mesh)}};
     addTraffic(R.Sum, Cells);
     T.Rows.push_back(std::move(Cells));
@@ -164,7 +161,7 @@ FigureTable Tables::collectives() {
                 3};
   addColumns(T.Columns);
   for (const Row &R : rowsBy([&](const Flow &F) {
-         return std::vector{nameOf(F), collectiveOf(F), phaseOf(F)};
+         return std::vector{textOf(F.Of, P.Spec), collectiveOf(F), phaseOf(F)};
        })) {
     std::vector<Figure> Cells(R.Names.begin(), R.Names.end());
     addTraffic(R.Sum, Cells);
@@ -187,7 +184,7 @@ FigureTable Tables::stages() {
                 3};
   for (const Flow &F : Of.withoutPhases())
     T.Rows.push_back({{foretrace::nameOf(P.Stages[F.Stage])},
-                      {nameOf(F)},
+                      {textOf(F.Of, P.Spec)},
                       {collectiveOf(F)},
                       {Of.ranksOf(F)},
                       {F.Message.table(), F.Message},
@@ -218,7 +215,7 @@ FigureTable Tables::groupsOfTiers() {
                 {},
                 2};
   const Rows Groups =
-      rowsBy([&](const Flow &F) { return std::vector{nameOf(F)}; });
+      rowsBy([&](const Flow &F) { return std::vector{textOf(F.Of, P.Spec)}; });
   for (const auto &[I, Tier] : llvm::enumerate(P.Spec.Cluster->Tiers))
     for (const Row &R : Groups)
       if (const __int128 Sent = R.Sum.ByTier[I]; Sent != 0)

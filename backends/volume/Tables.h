@@ -43,7 +43,6 @@ private:
   std::string keysOf(const Flow &F) const;
   /// `job.fore:14`: where they stand.
   std::string placesOf(const Flow &F) const;
-  std::string nameOf(const Flow &F) const;
 
   std::string sentence();
   FigureTable causes();

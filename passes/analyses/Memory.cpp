@@ -4,6 +4,7 @@
 
 #include "ir/Liveness.h"
 #include "ir/Parameters.h"
+#include "passes/HomeLayout.h"
 #include "passes/analyses/Analyses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -65,9 +66,7 @@ static Expr stateBytes(Program &P, const Block &B,
     const int64_t Bytes = Each(V);
     if (IsShared)
       Shares.push_back(ceilDiv(Expr(P.Sizes, V.OnRank.Id) * Bytes,
-                               V.Type.indexOf(DimKind::Expert) >= 0
-                                   ? sizeOf(P, Axis::Edp)
-                                   : sizeOf(P, {Axis::Cp, Axis::Dp})));
+                               sizeOf(P, shareAxes(P, V.Type))));
     else
       Elements[Bytes].push_back(V.OnRank.Id);
   }

@@ -22,11 +22,11 @@ llvm::ArrayRef<Metric> foretrace::allMetrics() {
          false},
         {"messages", "bytes that one rank sends in an iteration", true},
     };
-    for (const ProcessGroup &G : allProcessGroups()) {
-      std::string Name = ("messages_" + G.Name).str();
+    for (llvm::StringRef Group : allGroupNames()) {
+      std::string Name = ("messages_" + Group).str();
       std::replace(Name.begin(), Name.end(), '-', '_'); // a word in SQL
-      All.push_back({std::move(Name),
-                     ("those among the ranks of " + G.Name).str(), true});
+      All.push_back(
+          {std::move(Name), ("those among the ranks of " + Group).str(), true});
     }
     return All;
   }();
@@ -68,7 +68,7 @@ std::vector<ExprId> foretrace::metricsOf(Program &P) {
         mostOf(P, [&](const Stage &S) { return sentBy(P, S, IsMeant); }));
   };
   MostSent([](const Group &) { return true; });
-  for (const ProcessGroup &G : allProcessGroups())
-    MostSent([&](const Group &Of) { return Of == G.Group; });
+  for (llvm::StringRef Name : allGroupNames())
+    MostSent([&](const Group &Of) { return Of.name(P.Spec) == Name; });
   return Metrics;
 }

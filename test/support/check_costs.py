@@ -80,7 +80,7 @@ def again(job, kind, modules, core, router):
 
 
 def tokens(job):
-    return job.sequence * job.micro_batch * job.dp * job.ga
+    return job.sequence * job.micro_batch * job.replicas * job.ga
 
 
 def expected(job, modules, full=False, router=True, embedding=False):
@@ -133,9 +133,9 @@ def check_flops(foretrace, path, job, modules, **convention):
                 for phase in phases)
     assert ranks == model + recomputed + found["repeated_flops"], found
     assert sum(row["ranks"] for row in found["stages"]) == (
-        job.tp * job.cp * job.dp * job.pp), found
+        job.tp * job.cp * job.replicas * job.pp), found
     for phase in phases:
-        assert found[phase + "_flops"] == job.ga * job.dp * sum(
+        assert found[phase + "_flops"] == job.ga * job.replicas * sum(
             row["layers"] * row[phase] for row in found["blocks"]), found
     assert abs(found["model_flops_per_token"] * tokens(job) - model) <= (
         tokens(job)), found

@@ -46,7 +46,7 @@ def plain_job(rng):
                 job.experts, shared=0, gate=False, router_bias=False,
                 ffn=job.tp * 48))
     job = dataclasses.replace(job, latent=None, per_token_loss=False,
-                              zero=min(job.zero, 1))
+                              zero=min(job.zero, 1), dp_replicate=1)
     is_spread = (job.cp * job.dp) % job.ep == 0
     return job if is_spread and not is_open(job) else plain_job(rng)
 

@@ -18,6 +18,12 @@ import unfold_ranks
 NAMES = {("cp", "dp"): "dp-cp", ("tp", "cp"): "tp-cp", ("tp", "pp"): "mp",
          ("tp", "cp", "dp"): "tp-dp-cp", ("etp", "ep"): "etp-ep",
          ("ends",): "embedding", ("pairs",): "copies"}
+HYBRID = {("dp",): "dp-shard", ("cp", "dp"): "dp-cp-shard",
+          ("edp",): "edp-shard", ("dp_replicate",): "dp-replicate",
+          ("dp", "dp_replicate"): "dp", ("tp", "cp", "dp"): "tp,cp,dp",
+          ("cp", "dp", "dp_replicate"): "dp-cp",
+          ("edp", "dp_replicate"): "edp",
+          ("tp", "cp", "dp", "dp_replicate"): "tp-dp-cp"}
 PHASES = {"forward_step": ("forward",), "reduce_gradients": ("step",),
           "backward_step": ("recompute", "backward"),
           "backward_input": ("recompute", "backward")}
@@ -56,6 +62,7 @@ def sent(name, size, rank, members):
 def calls(job, rank):
     """(group, collective, phase, message, bytes by receiver)"""
     stage = job.coordinates(rank, job.dense)["pp"]
+    names = NAMES | (HYBRID if job.mesh.get("dp_replicate", 1) > 1 else {})
     output = job.signatures["embedding"][1][0]
     boundary = job.bytes(job.values["embedding"][output])
     for _, kind, _, chunk, peer, _ in job.schedule.unfold(stage):
@@ -70,7 +77,7 @@ def calls(job, rank):
             for phase, name, axes, size in job.blocks[block]:
                 members = job.members(rank, axes)
                 if phase in PHASES[kind] and len(members) > 1:
-                    yield (NAMES.get(axes, ",".join(axes)), name, phase, size,
+                    yield (names.get(axes, ",".join(axes)), name, phase, size,
                            sent(name, size, rank, members))
 
 

@@ -115,12 +115,17 @@ def buffer_messages(job, held):
     (distributed/param_and_grad_buffer.py): reductions and gathers."""
     buffers = [Parameter(sum(p.elements for p in held if p.expert == expert),
                          expert) for expert in (False, True)]
-    reduced = {0: [("all_reduce", sharers(b), b.elements * job.grad)
-                   for b in buffers],
-               1: [sharded(job, b, "reduce_scatter", job.grad)
-                   for b in buffers]}
+    reduced = []
+    for b in buffers:
+        if job.zero == 0:
+            reduced.append(("all_reduce", sharers(b), b.elements * job.grad))
+        if job.zero == 1:
+            reduced.append(sharded(job, b, "reduce_scatter", job.grad))
+        # Then replicas that hold the same share.
+        reduced.append(("all_reduce", ("dp_replicate",),
+                        share(b.elements, job.size(sharers(b))) * job.grad))
     gathered = [sharded(job, b, "all_gather", job.element) for b in buffers]
-    return reduced.get(job.zero, []), gathered if job.zero in (1, 2) else []
+    return reduced, gathered if job.zero in (1, 2) else []
 
 
 def step_messages(job, stage):
@@ -139,10 +144,11 @@ def step_messages(job, stage):
         found.append(("all_reduce", ("ends",), size([table])))
     routers = sum(chunk(job, stage, n).count("moe") for n in range(job.vpp))
     if routers and job.experts.router_bias:
-        found.append(("all_reduce", ("tp", "cp", "dp"),
+        found.append(("all_reduce", ("tp", "cp", "dp", "dp_replicate"),
                       4 * job.experts.count * routers))
     if job.per_token_loss:
-        found += [("broadcast", ("pp",), 4), ("all_reduce", ("cp", "dp"), 4)]
+        found += [("broadcast", ("pp",), 4),
+                  ("all_reduce", ("cp", "dp", "dp_replicate"), 4)]
     return on_mesh(job, [("step",) + m for m in found + gathered])
 
 

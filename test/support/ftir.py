@@ -183,6 +183,7 @@ class Program:
             # Batches and slots are those of one replica.
             if dim.split(":")[0] in ("batch", "slots"):
                 count *= self.mesh.get("dp", 1)
+                count *= self.mesh.get("dp_replicate", 1)
             for axis in filter(None, axes.split(",")):
                 parts *= self.mesh.get(axis, 1)
         if flat := re.search(r"flat\(([^)]*)\)", rest):

@@ -71,6 +71,7 @@ class Job:
     ep: int
     etp: int
     zero: int
+    dp_replicate: int = 1  # times dp replicas, among which ZeRO shares
 
     def __post_init__(self):
         self.element = BYTES[self.precision]
@@ -78,6 +79,8 @@ class Job:
         step = self.vocab_multiple * self.tp
         self.padded_vocab = -(-self.vocab // step) * step
         self.edp = self.tp * self.cp * self.dp // (self.etp * self.ep)
+        self.replicas = self.dp * self.dp_replicate
+        self.dp_shard = self.dp
         self.zero_pipeline = self.zero > 1 and self.pp > 1
         self.ends = min(self.pp, 2)
         # Tokens within tensor-parallel regions, and outside of them.
@@ -133,9 +136,10 @@ def blocks_text(job):
 
 
 def text_of(job):
-    world = job.tp * job.cp * job.dp * job.pp
+    world = job.tp * job.cp * job.replicas * job.pp
     mesh = ["tp", "cp", "pp", "vpp", "zero"]
     mesh += ["ep", "etp"] if job.experts else []
+    mesh += ["dp_shard"] if job.dp_replicate > 1 else []
     mesh += ["zero_pipeline"] if job.zero_pipeline else []
     mesh += ["cp_comm"] if job.cp_comm != "all_gather" else []
     train = ["sequence", "micro_batch", "precision", "grad_precision",
@@ -149,6 +153,6 @@ def text_of(job):
                "tied", "bias", "qkv_bias")
         + f"\n  attention {attention_text(job)}\n{blocks_text(job)}}}\n"
         + "train {\n  " + keys(job, *train) + "\n"
-        + f"  global_batch = {job.micro_batch * job.dp * job.ga}\n}}\n"
+        + f"  global_batch = {job.micro_batch * job.replicas * job.ga}\n}}\n"
         + f"parallel {{\n  world = {world}  "
         + f"sequence_parallel = {word(job.sp)}  " + keys(job, *mesh) + "\n}\n")

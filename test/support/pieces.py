@@ -245,7 +245,7 @@ AUX_LOSSES = {  # axes of the sum, counts of an expert in a micro-batch
     "none": ((), lambda job: 0),
     "aux_loss": (("tp", "cp"), lambda job: 1),
     "seq_aux_loss": (("tp", "cp"), lambda job: job.micro_batch),
-    "global_aux_loss": (("tp", "cp", "dp"), lambda job: 1),
+    "global_aux_loss": (("tp", "cp", "dp", "dp_replicate"), lambda job: 1),
 }
 
 

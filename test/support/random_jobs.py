@@ -85,6 +85,7 @@ def random_job(rng):
     mesh = random_mesh(rng, is_mixture, bias)
     precision = rng.choice(("bf16", "bf16", "bf16", "fp32"))
     grads = ("bf16", "fp32") if precision == "bf16" else ("fp32",)
+    zero = rng.choice((0, 0, 1, 1, 2, 3))
     return Job(
         **random_model(rng, mesh, bias, is_mixture, precision), **mesh,
         sequence=2 * mesh["tp"] * mesh["cp"] * rng.choice((16, 24, 128)),
@@ -93,7 +94,7 @@ def random_job(rng):
         recompute=rng.choice(("none", "none", "selective", "full")),
         dropout=rng.random() < .3, fused_loss=rng.random() < .3,
         per_token_loss=rng.random() < .3, attention_mask=rng.random() < .3,
-        zero=rng.choice((0, 0, 1, 1, 2, 3)))
+        zero=zero, dp_replicate=rng.choice((1, 1, 2, 3)) if zero else 1)
 
 
 def random_modules(text, rng):

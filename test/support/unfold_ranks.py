@@ -72,8 +72,9 @@ class Job(Program):
         self.schedule = schedule_text.Schedule(schedule_text.split(text)[1])
         size = lambda axis: self.mesh.get(axis, 1)
         # Megatron-LM, RankGenerator("tp-cp-ep-dp-pp") or ("tp-cp-ep-pp-dp").
-        axes = [("tp", "cp", "dp"), ("etp", "ep", "edp")]
-        at = 2 if "rank_order = tp_cp_ep_pp_dp" in text else 3
+        axes = [("tp", "cp", "dp", "dp_replicate"),
+                ("etp", "ep", "edp", "dp_replicate")]
+        at = 2 if "rank_order = tp_cp_ep_pp_dp" in text else 4
         self.dense, self.expert = (
             [(a, size(a)) for a in view[:at] + ("pp",) + view[at:]]
             for view in axes)
@@ -202,7 +203,7 @@ def compile_some(foretrace, path, draw):
     """The IR of a random legal job that is small enough."""
     while True:
         job = random_job(draw)
-        if job.tp * job.cp * job.dp * job.pp > MAX_RANKS:
+        if job.tp * job.cp * job.replicas * job.pp > MAX_RANKS:
             continue
         text = text_of(job)
         kind = draw.choice(KINDS)

@@ -64,11 +64,6 @@ template <typename T> static std::string toText(const T &Of) {
   return Text;
 }
 
-/// `dp-cp`, or `tp,cp` of a group that has no name.
-static std::string nameOf(const Group &G) {
-  return G.name().empty() ? toText(G) : G.name().str();
-}
-
 void Summary::addMost() {
   const std::vector<ExprId> Metrics = metricsOf(P);
   auto Next = Metrics.begin();
@@ -148,7 +143,8 @@ void Summary::addMessages() {
                 {}};
   for (const Stage &S : P.Stages)
     for (const GroupBytes &G : S.Totals.Messages)
-      T.Rows.push_back({{nameOf(S)}, {nameOf(G.Of)}, figure(G.Size.Id)});
+      T.Rows.push_back(
+          {{nameOf(S)}, {textOf(G.Of, P.Spec)}, figure(G.Size.Id)});
   F.Tables.push_back(std::move(T));
 }
 

@@ -11,7 +11,7 @@ namespace foretrace::driver {
 /// Where each group has its line, people don't see tiers: ranks fill it.
 static std::vector<RowColumn> columnsOf(bool HasCluster, bool AreKinds,
                                         RowFormat As) {
-  std::vector<RowColumn> All = {{"group", false, 10, " "}};
+  std::vector<RowColumn> All = {{"group", false, 12, " "}};
   if (AreKinds) {
     All.push_back({"size", true, 8, " "});
     All.push_back({"groups", true, 10, " "});

@@ -37,9 +37,7 @@ static ExitCode checkOptions() {
   if (Summary && isOfRank())
     return usageError("groups: --summary is of all ranks, not of one; leave "
                       "out --rank");
-  std::vector<StringRef> Known;
-  for (const ir::ProcessGroup &G : ir::allProcessGroups())
-    Known.push_back(G.Name);
+  const ArrayRef<StringRef> Known = ir::allGroupNames();
   for (const std::string &Name : Only)
     if (!is_contained(Known, Name))
       return usageError("--group: `" + Name + "` is not a group; there are " +
