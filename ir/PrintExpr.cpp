@@ -15,7 +15,10 @@ static void print(const Spec &S, const ExprTable &Sizes, ExprId I,
   const ExprNode &N = Sizes[I];
   switch (N.Op) {
   case ExprOp::Constant:
-    OS << N.Value;
+    if (N.Value != NoValue)
+      OS << N.Value;
+    else // reads back as it is
+      OS << (Precedence > 2 ? "(1/0)" : "1/0");
     return;
   case ExprOp::Key:
     if (IsInNumbers)

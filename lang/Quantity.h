@@ -5,15 +5,20 @@
 #ifndef FORETRACE_LANG_QUANTITY_H
 #define FORETRACE_LANG_QUANTITY_H
 
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/MathExtras.h"
 #include <cassert>
 #include <cstdint>
 
 namespace foretrace {
 
+/// Ends the run with a message that a number exceeds 2^63.
+[[noreturn]] void endOfNumbers();
+
 /// A non-negative count of one unit, exact below 2^63. Arithmetic never wraps:
 /// once a result overflows, it and everything made from it `isOverflow()`.
-/// Reading the value of an overflown quantity is a bug (asserted).
+/// Reading the value of an overflown quantity is a bug (asserted), and ends the
+/// run.
 template <typename Unit> class Quantity {
 public:
   constexpr Quantity() = default;
@@ -27,6 +32,8 @@ public:
   bool isOverflow() const { return Overflown; }
   int64_t value() const {
     assert(!Overflown && "an overflown quantity has no value");
+    if (LLVM_UNLIKELY(Overflown))
+      endOfNumbers();
     return Count;
   }
 

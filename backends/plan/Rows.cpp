@@ -42,6 +42,16 @@ static int64_t imbalance(llvm::ArrayRef<std::pair<int64_t, int64_t>> Stages) {
 
 namespace {
 
+/// Of many layers, which may exceed 64 bits where no stage does.
+struct Sums {
+  __int128 Parameters = 0, Work = 0;
+
+  void add(const Weight &Layer, int64_t Times) {
+    Parameters += static_cast<__int128>(Layer.Parameters.value()) * Times;
+    Work += static_cast<__int128>(Layer.Work.value()) * Times;
+  }
+};
+
 class Maker {
 public:
   explicit Maker(const Program &Of) : Of(Of), P(Of) {
@@ -55,7 +65,7 @@ private:
   Expr countOf(const Stage &S, unsigned Block, int64_t Layers);
   WeightExprs weigh(const Stage &S, const LayerSequence &Layers);
   Weight valueOf(const WeightExprs &W) const;
-  Weight firstLayers(int64_t Count) const;
+  Sums firstLayers(int64_t Count) const;
   void compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const;
 
   const Program &Of; ///< whose layers rows are of
@@ -94,28 +104,29 @@ Weight Maker::valueOf(const WeightExprs &W) const {
 }
 
 /// The first \p Count entries of the model, the embedding among them.
-Weight Maker::firstLayers(int64_t Count) const {
-  Weight W;
+Sums Maker::firstLayers(int64_t Count) const {
+  Sums All;
   for (const LayerGroup &G : P.Layers) {
-    Weight Period;
+    Sums Period;
     int64_t Layers = 0;
     for (const BlockRun &R : G.Runs) {
-      Period += Blocks[R.Block.Index] * R.Count;
+      Period.add(Blocks[R.Block.Index], R.Count);
       Layers += R.Count;
     }
     const int64_t Periods = std::min(G.Periods, Count / Layers);
-    W += Period * Periods;
+    All.Parameters += Period.Parameters * Periods;
+    All.Work += Period.Work * Periods;
     Count -= Periods * Layers;
     if (Periods == G.Periods)
       continue;
     for (const BlockRun &R : G.Runs) {
       const int64_t Taken = std::min(R.Count, Count);
-      W += Blocks[R.Block.Index] * Taken;
+      All.add(Blocks[R.Block.Index], Taken);
       Count -= Taken;
     }
-    return W;
+    return All;
   }
-  return W;
+  return All;
 }
 
 /// Against stages of as many layers each; the embedding and the head stand
@@ -123,26 +134,23 @@ Weight Maker::firstLayers(int64_t Count) const {
 void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
   const int64_t Layers = P.Spec.Model.layerCount();
   const int64_t Stages = P.Schedule.Stages;
-  int64_t LargestParameters = 0, LargestWork = 0, Done = 0;
-  Weight Before;
+  Sums Largest, Before;
+  int64_t Done = 0;
   for (int64_t I = 0; I < Stages; ++I) {
     Done += Layers / Stages + (I == 0) + (I + 1 == Stages);
-    const Weight Until = firstLayers(Done);
-    LargestParameters =
-        std::max(LargestParameters,
-                 Until.Parameters.value() - Before.Parameters.value());
-    LargestWork =
-        std::max(LargestWork, Until.Work.value() - Before.Work.value());
+    const Sums Until = firstLayers(Done);
+    Largest.Parameters =
+        std::max(Largest.Parameters, Until.Parameters - Before.Parameters);
+    Largest.Work = std::max(Largest.Work, Until.Work - Before.Work);
     Before = Until;
   }
-  auto Ratio = [](int64_t Even, int64_t Here) -> std::optional<int64_t> {
+  auto Ratio = [](__int128 Even, int64_t Here) -> std::optional<int64_t> {
     if (Here == 0)
       return std::nullopt;
-    return static_cast<int64_t>(
-        (static_cast<__int128>(Even) * 1000 + Here / 2) / Here);
+    return static_cast<int64_t>((Even * 1000 + Here / 2) / Here);
   };
-  R.EvenParameters = Ratio(LargestParameters, Parameters);
-  R.EvenWork = Ratio(LargestWork, Work);
+  R.EvenParameters = Ratio(Largest.Parameters, Parameters);
+  R.EvenWork = Ratio(Largest.Work, Work);
 }
 
 Rows Maker::run() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes a number beyond 2^63 in each way there is, with raw operators.
+// Computes a number beyond 2^63 in each way there is, with raw operators, and
+// reads one that a Quantity can't have.
+#include "lang/Quantity.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdint>
@@ -22,6 +24,8 @@ static int64_t wrap(llvm::StringRef How) {
     return -Least;
   if (How == "quotient")
     return Least / -One;
+  if (How == "quantity")
+    return (foretrace::Bytes(Value) * 2).value();
   return 0;
 }
 
