@@ -259,7 +259,8 @@ bool Differentiator::run() {
 
 bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
   const ElementType SumType = elementTypeOf(*P.Spec.Train.GradPrecision);
-  return llvm::all_of(P.Blocks, [&](Block &B) {
-    return Differentiator(B, SumType, Diags).run();
-  });
+  bool IsDone = true;
+  for (Block &B : P.Blocks)
+    IsDone &= Differentiator(B, SumType, Diags).run();
+  return IsDone;
 }
