@@ -96,8 +96,6 @@ std::string nameOf(const ir::Stage &S);
 /// All its digits.
 std::string toString(__int128 Number);
 
-/// For programs: `bytes`.
-llvm::StringRef getName(FigureUnit U);
 /// All its digits, or its words.
 std::string exact(const Figure &F);
 /// As people read it, with its unit: `12.5 MiB`.

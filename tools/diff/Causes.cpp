@@ -128,8 +128,6 @@ void CauseFinder::find(std::vector<Change> &Changes) {
   KeySet Unknown(static_cast<unsigned>(Stated.size()));
   for (unsigned I = 0; I < Stated.size(); ++I) {
     const bool IsTold = vary(Before, I, Changes);
-    if (IsTold && Stated.size() == 1)
-      break; // it makes the one job the other: back again tells nothing
     if (!vary(After, I, Changes) && !IsTold)
       Unknown.set(I);
   }

@@ -26,7 +26,8 @@ static void addMessages(llvm::ArrayRef<Diagnostic> Messages,
 /// All that is said of a program with these facts: what is compared of it here,
 /// and the figures of every backend that has some; none of one that refuses.
 static Answers allAnswersOf(const ir::Program &P, ir::FactSet Facts) {
-  Answers All = {summarize(P, Facts)};
+  Answers All;
+  All.push_back(summarize(P, Facts));
   for (Answer &A : answersOf(P, Facts))
     All.push_back(A.Of ? std::move(*A.Of) : Figures{"", {}, {}, {}, {}});
   return All;
@@ -54,6 +55,8 @@ static ir::FactSet common(ir::FactSet A, ir::FactSet B) {
 /// Whether there may be more in a program than what its keys say.
 static bool isByHand(const Side &S) { return !S.Job; }
 
+static bool isCause(const KeyChange &K) { return K.isCause(); }
+
 static void comparePrograms(const Side &Before, const Side &After,
                             Difference &D) {
   const ir::FactSet Old = Before.Program->Facts, New = After.Program->Facts;
@@ -69,6 +72,13 @@ static void comparePrograms(const Side &Before, const Side &After,
   }
   if (D.Changes.empty())
     return;
+  // With one key alone the one job is the other.
+  if (!isByHand(Before) && !isByHand(After) &&
+      llvm::count_if(D.Keys, isCause) == 1) {
+    for (Change &C : D.Changes)
+      C.By = {llvm::find_if(D.Keys, isCause)->path()};
+    return;
+  }
   auto VaryBefore = [&](llvm::StringRef Path) {
     return vary(Before, Path, After, Facts);
   };
