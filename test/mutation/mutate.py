@@ -130,7 +130,9 @@ def cover(folder, jobs):
         profiles = folder / "profiles" / str(number)
         profiles.mkdir(parents=True)
         start = time.monotonic()
-        lit(build, [name], {"LLVM_PROFILE_FILE": f"{profiles}/%2m.profraw"})
+        if not lit(build, [name],
+                   {"LLVM_PROFILE_FILE": f"{profiles}/%2m.profraw"}):
+            sys.exit(f"{name} fails without a mutant")
         return time.monotonic() - start, executed_lines(build, profiles, clone)
 
     names = all_tests(build)

@@ -27,13 +27,15 @@ DISK = 16_777_216
 CAUSES = ("disk I/O error", "database or disk is full")
 
 
-def sweep(job, database, more, limit=resource.RLIM_INFINITY):
+def sweep(job, database, more, limit=None):
     command = ["foretrace", "sweep", job, "-o", str(database), "--quiet"]
     command += [f"--sweep={axis}" for axis in AXES] + more
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    limits = (most if limit is None else limit, most)
     return subprocess.run(
         command, check=False, text=True, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_FSIZE, (limit, limit)))
+            resource.RLIMIT_FSIZE, limits))
 
 
 def expect_failure(run, what):
