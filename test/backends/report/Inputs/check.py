@@ -83,6 +83,23 @@ def check_values(value, expressions):
     return sum(check_values(each, expressions) for each in value.values())
 
 
+def is_alone(of, value):
+    """Whether it is a number that follows from nothing."""
+    return of["unit"] != "text" and isinstance(value, str) and value != "0"
+
+
+def unexplained(section):
+    """Numbers of their own, and columns that have some."""
+    found = [figure["key"] for figure in section["named"]
+             if is_alone(figure, figure["value"])]
+    for table in section["tables"]:
+        found += [f"{table['key']}.{column['key']}"
+                  for place, column in enumerate(table["columns"])
+                  if any(is_alone(column, row[place])
+                         for row in table["rows"])]
+    return found
+
+
 def main():
     text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
     scripts = Scripts()
@@ -103,6 +120,8 @@ def main():
     for section in data["sections"]:
         if not section["named"] and not section["tables"]:
             print(section["name"], "alone:", *section["notes"])
+        elif found := unexplained(section):
+            print(section["name"], "unexplained:", *found)
 
 
 main()
