@@ -36,7 +36,8 @@ RULES = [
 # Comments, literals and lines of the preprocessor are left as they are; and
 # what only explains a bug, or says what can't happen.
 HIDDEN = re.compile(
-    r"//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"//[^\n]*|R\"(\w*)\((?s:.*?)\)\1\""
+    r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
     r"|(?m:^ *#(?:[^\n\\]|\\.|\\\n)*)"
     r"|\b(?:static_)?assert\((?:[^;])*;|\bllvm_unreachable\([^;]*;"
     r"|\btemplate <[^\n]*>|\boperator\S+")
