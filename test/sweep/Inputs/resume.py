@@ -55,8 +55,10 @@ class Killer:
         self.longest = longest
         self.kills = 0
 
-    def finish(self, program, beside=contextlib.nullcontext):
-        """Starts it until it comes to its end, which it is let at last."""
+    def finish(self, program, beside=contextlib.nullcontext,
+               ended=lambda: False):
+        """Starts it until it comes to its end, which it is let at last, or to
+        what `ended` takes for one."""
         for start in range(MOST_KILLS + 1):
             patience = self.chance.uniform(0.005, self.longest)
             with beside():
@@ -72,6 +74,8 @@ class Killer:
             if code > 0:
                 sys.exit(f"exit code {code}: {program}")
             self.kills += 1
+            if ended():
+                return
 
 
 def kill_whole(killer, job, database):
@@ -86,7 +90,10 @@ def kill_shards(killer, job, database):
     shards = [f"{database}.{i}" for i in (1, 2)]
     for i, shard in enumerate(shards, 1):
         killer.finish(command(job, shard, f"--shard={i}/2"))
-    killer.finish(["foretrace", "merge", *shards, "-o", str(database)])
+    # What a merge writes is there whole or not at all, and never over a file
+    # that is: one killed behind its last step need not, and cannot, go on.
+    killer.finish(["foretrace", "merge", *shards, "-o", str(database)],
+                  ended=database.exists)
 
 
 def main():
