@@ -148,7 +148,13 @@ static bool expectDim(TextReader &In, Program &P, TensorType &T, Layout &L,
   const SourceRange At = In.peek().Range;
   if (!expectExpr(In, P, D.Size))
     return false;
-  if (const auto Size = P.Sizes.constantAt(D.Size); Size && *Size < 1) {
+  const std::optional<int64_t> Size = P.Sizes.constantAt(D.Size);
+  if (Size == NoValue) {
+    In.Diags.report(At, diag::IrNumber, "this size",
+                    "is beyond 2^63, or a quotient with a rest");
+    return false;
+  }
+  if (Size && *Size < 1) {
     In.Diags.report(At, diag::IrNumber, *Size, "is too small; the least is 1");
     return false;
   }
