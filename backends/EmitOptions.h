@@ -24,8 +24,9 @@ namespace foretrace {
 struct EmitOption {
   llvm::StringLiteral Name;
   llvm::StringLiteral Doc;
-  bool IsPath;  ///< it says where files go
-  bool Repeats; ///< a number, of times that most of the output is written
+  bool IsPath;       ///< it says where files go
+  bool Repeats;      ///< a number, of times that most of the output is written
+  bool ChoosesRanks; ///< those that files are of, as option::Ranks reads them
   /// What a value must be, as a message says it.
   std::string (*Expected)();
   /// The words that it can be.
@@ -43,6 +44,7 @@ struct EmitOption {
    DOC,                                                                        \
    KIND::IsPath,                                                               \
    KIND::Repeats,                                                              \
+   KIND::ChoosesRanks,                                                         \
    KIND::expected,                                                             \
    KIND::words,                                                                \
    [] {                                                                        \

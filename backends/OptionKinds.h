@@ -16,11 +16,12 @@
 
 namespace foretrace::option {
 
-/// A kind, unless it says otherwise: it is no path, multiplies nothing and has
-/// no words, and an initial value says nothing to people.
+/// A kind, unless it says otherwise: it is no path, multiplies nothing, chooses
+/// no ranks and has no words, and an initial value says nothing to people.
 struct KindBase {
   static constexpr bool IsPath = false;
   static constexpr bool Repeats = false;
+  static constexpr bool ChoosesRanks = false;
   static llvm::ArrayRef<llvm::StringRef> words() { return {}; }
   template <typename T> static std::string show(const T &) { return ""; }
 };

@@ -8,7 +8,7 @@ using namespace foretrace::option;
 
 namespace {
 
-struct RanksOrClasses : KindBase {
+struct RanksOrClasses : option::Ranks {
   static std::string expected() {
     return "`all`, `classes`, a rank, or ranks in quotes, \"0,4,8-11\"";
   }

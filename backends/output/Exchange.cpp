@@ -32,11 +32,18 @@ static Exchange exchangeByLink(const std::string &From, const std::string &To) {
 }
 
 Exchange foretrace::exchange(const std::string &From, const std::string &To) {
+  const auto Renamed = [&](unsigned Flags) {
+    return ::renameat2(AT_FDCWD, From.c_str(), AT_FDCWD, To.c_str(), Flags) ==
+           0;
+  };
   Exchange Done;
-  Done.HasOld = ::renameat2(AT_FDCWD, From.c_str(), AT_FDCWD, To.c_str(),
-                            RENAME_EXCHANGE) == 0;
-  if (Done.HasOld)
+  if (Renamed(RENAME_NOREPLACE))
     return Done;
+  if (errno == EEXIST) {
+    Done.HasOld = Renamed(RENAME_EXCHANGE);
+    if (Done.HasOld)
+      return Done;
+  }
   if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
     if (::access(To.c_str(), F_OK) == 0)
       return exchangeByLink(From, To);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr llvm::StringRef TimeWords[] = {"unit", "cost"};
 
-struct RanksOrStages : KindBase {
+struct RanksOrStages : option::Ranks {
   static std::string expected() {
     return "`stages`, `all`, a rank, or ranks in quotes, \"0,4,8-11\"";
   }

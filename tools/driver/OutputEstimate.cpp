@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/OutputEstimate.h"
+#include "backends/RankFiles.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -118,15 +119,35 @@ static void shortenSteps(ir::Program &P, int64_t MicroBatches) {
   P.Schedule.MicroBatches = MicroBatches;
 }
 
+/// How many ranks the options of \p Emit name, if they do.
+static std::optional<double> chosenRanks(const Backend &Format,
+                                         const ir::EmitSpec &Emit) {
+  for (const ir::NamedAttribute &Option : Emit.Options.Fields) {
+    const EmitOption *Known = Format.findOption(Option.Name);
+    RankList Ranks;
+    DiagnosticEngine Unheard;
+    if (!Known || !Known->ChoosesRanks ||
+        !option::Ranks::read(Option.Value, Ranks, Unheard) || Ranks.empty())
+      continue;
+    double Count = 0;
+    for (const RankRange &R : Ranks)
+      Count += static_cast<double>(R.Last - R.First) + 1;
+    return Count;
+  }
+  return std::nullopt;
+}
+
 double guessBytes(const Backend &Format, const EmitRequest &Request) {
   const ir::Program &P = Request.Program;
   if (!P.Spec.Parallel.World.isPresent()) // of a model alone
     return 0;
   constexpr double PerLayer = 4096; // of a micro-batch on a rank, both ways
+  const std::optional<double> Chosen = chosenRanks(Format, Request.Emit);
+  // Those may all be of the longest stage.
+  const double Stages = Chosen ? 1 : static_cast<double>(*P.Spec.Parallel.Pp);
   return OnceBlock(Format, Request.Emit).Times * PerLayer *
-         static_cast<double>(*P.Spec.Parallel.World) *
-         static_cast<double>(*P.Spec.Parallel.Ga) *
-         (1 + layersOf(P) / static_cast<double>(*P.Spec.Parallel.Pp));
+         Chosen.value_or(static_cast<double>(*P.Spec.Parallel.World)) *
+         static_cast<double>(*P.Spec.Parallel.Ga) * (1 + layersOf(P) / Stages);
 }
 
 /// What the block writes of a job with these sizes, if it has as many.

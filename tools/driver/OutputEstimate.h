@@ -8,9 +8,9 @@
 
 namespace foretrace::driver {
 
-/// A guess at the bytes of a block that costs nothing: so many ranks, steps and
-/// layers as there are, whether or not the format tells them apart, as often as
-/// the block repeats them.
+/// A guess at the bytes of a block that costs nothing: so many ranks, all or
+/// those that it chooses, steps and layers as there are, whether or not the
+/// format tells them apart, as often as the block repeats them.
 double guessBytes(const Backend &Format, const EmitRequest &Request);
 
 /// An estimate of them: what the block writes of the same job with fewer
