@@ -274,9 +274,13 @@ void Generator::parallel() {
     key("etp", number(1));
     key("sequence_parallel", "true");
   }
-  if (oneIn(8))
-    key("layout", "[" + number(Layers - Pp * Vpp + 1) + "] + " +
-                      number(Pp * Vpp - 1) + " * [" + number(1) + "]");
+  if (oneIn(8)) {
+    // One after the other: compilers differ in the order of operands.
+    std::string Chunks = "[" + number(Layers - Pp * Vpp + 1);
+    Chunks += "] + " + number(Pp * Vpp - 1);
+    Chunks += " * [" + number(1) + "]";
+    key("layout", Chunks);
+  }
   keys("Parallel");
   close();
 }
