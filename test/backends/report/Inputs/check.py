@@ -108,6 +108,9 @@ def main():
     if not is_script(scripts.texts["script"]):
         sys.exit("the script is none")
     check_expressions(data)
+    if not all(key.get("where") for key in data["keys"]
+               if key and key["why"] == "stated"):
+        sys.exit("a key that the job states is nowhere")
     if not check_values([data["plan"], data["sections"]], data["expressions"]):
         sys.exit("no number is explained")
     picture = data.get("picture", {})
@@ -115,7 +118,8 @@ def main():
           "less than a megabyte" if len(text) < 1_000_000 else "too long")
     print(f"picture: {len(picture.get('stages', []))} stages,",
           picture.get("note") or "all of it")
-    print(f"nodes: {len(data['nodes']['shown'])} of {data['nodes']['count']}")
+    print(f"nodes: {len(data['nodes']['shown'])} of {data['nodes']['count']},",
+          "groups:", *data["nodes"]["groups"])
     print("sections:", *(section["name"] for section in data["sections"]))
     for section in data["sections"]:
         if not section["named"] and not section["tables"]:
