@@ -37,6 +37,7 @@ Exchange foretrace::exchange(const std::string &From, const std::string &To) {
            0;
   };
   Exchange Done;
+  // Mostly there is nothing, and then one call does it.
   if (Renamed(RENAME_NOREPLACE))
     return Done;
   if (errno == EEXIST) {
