@@ -38,8 +38,10 @@ static bool checkGroups(const EmitRequest &Request, const MessageRules &Rules,
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops) {
       const Algorithm *By = Rules.Algorithms.lookup(O.Kind);
-      const int64_t Ranks = isCollective(O.Kind) ? O.Group.size(P.Mesh) : 1;
-      if (!By || By->takes(Ranks) || !Reported.insert(O.Kind).second)
+      if (!By)
+        continue;
+      const int64_t Ranks = O.Group.size(P.Mesh);
+      if (By->takes(Ranks) || !Reported.insert(O.Kind).second)
         continue;
       const llvm::StringRef Kind = getMnemonic(O.Kind);
       Diags.report(Request.Emit.Options.find(Kind)->Value.Range,
