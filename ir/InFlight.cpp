@@ -38,10 +38,6 @@ public:
   HeaviestStep takePeak() { return std::move(Peak); }
 
 private:
-  static void raise(HeaviestStep &To, const HeaviestStep &From) {
-    if (From.Load > To.Load)
-      To = From;
-  }
   HeaviestStep grown(HeaviestStep From, int64_t Times) const;
 
   llvm::ArrayRef<ChunkLoad> Chunks;
@@ -64,11 +60,10 @@ void Holder::step(const Action &A, int64_t Change) {
   };
   if (IsForward)
     Count();
-  HeaviestStep Running = Now;
-  Running.At = A;
-  Running.Load += IsForward ? Of.Forward : Of.Backward;
-  raise(Highest, Running);
-  raise(Peak, Running);
+  const __int128 Load = Now.Load + (IsForward ? Of.Forward : Of.Backward);
+  for (HeaviestStep *To : {&Highest, &Peak})
+    if (Load > To->Load)
+      *To = {Now.Kept, A, Load};
   if (!IsForward)
     Count();
 }
@@ -84,7 +79,8 @@ HeaviestStep Holder::grown(HeaviestStep From, int64_t Times) const {
 }
 
 void Holder::repeat(int64_t Times) {
-  raise(Peak, grown(Highest, Times));
+  if (HeaviestStep Last = grown(Highest, Times); Last.Load > Peak.Load)
+    Peak = std::move(Last);
   Now = grown(Now, Times);
 }
 

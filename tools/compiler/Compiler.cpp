@@ -18,12 +18,7 @@ static bool runPlainly(ir::Program &P, llvm::ArrayRef<const PassInfo *> Passes,
   return runPasses(P, Passes, Diags, {});
 }
 
-Compiler::Compiler(PassRunner Runner,
-                   llvm::IntrusiveRefCntPtr<vfs::FileSystem> Disk)
-    : Run(Runner ? std::move(Runner) : PassRunner(runPlainly)),
-      Disk(std::move(Disk)), Files(Sources) {
-  layFiles();
-}
+static constexpr time_t NoTime = 0; ///< of a file in memory
 
 /// Files in memory, whose relative paths begin where those of \p Disk do.
 static llvm::IntrusiveRefCntPtr<vfs::InMemoryFileSystem>
@@ -34,18 +29,30 @@ makeMemory(const vfs::FileSystem &Disk) {
   return Memory;
 }
 
-/// Lays the disk over the library, and the given texts over both.
-void Compiler::layFiles() {
-  constexpr time_t NoTime = 0;
-  auto Library = makeMemory(*Disk), Given = makeMemory(*Disk);
+static llvm::IntrusiveRefCntPtr<vfs::FileSystem>
+makeLibrary(const vfs::FileSystem &Disk) {
+  auto Library = makeMemory(Disk);
   for (const LibraryFile &F : libraryFiles())
     Library->addFile(llvm::Twine(LibraryFolder) + "/" + F.Path, NoTime,
                      llvm::MemoryBuffer::getMemBuffer(F.Text));
+  return Library;
+}
+
+Compiler::Compiler(PassRunner Runner,
+                   llvm::IntrusiveRefCntPtr<vfs::FileSystem> Disk)
+    : Run(Runner ? std::move(Runner) : PassRunner(runPlainly)),
+      Disk(std::move(Disk)), Library(makeLibrary(*this->Disk)),
+      Files(Sources) {
+  layFiles();
+}
+
+/// Lays the disk over the library, and the given texts over both.
+void Compiler::layFiles() {
+  auto Given = makeMemory(*Disk);
   for (const auto &Text : Texts)
     Given->addFile(Text.first(), NoTime,
                    llvm::MemoryBuffer::getMemBuffer(Text.second));
-  auto All =
-      llvm::makeIntrusiveRefCnt<vfs::OverlayFileSystem>(std::move(Library));
+  auto All = llvm::makeIntrusiveRefCnt<vfs::OverlayFileSystem>(Library);
   All->pushOverlay(Disk);
   if (!Texts.empty())
     All->pushOverlay(std::move(Given));

@@ -74,7 +74,7 @@ private:
   void layFiles();
 
   const PassRunner Run;
-  const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk;
+  const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk, Library;
   llvm::StringMap<std::string> Texts; ///< by path, in place of the disk's
   SourceFiles Sources;
   ParsedFiles Files;
