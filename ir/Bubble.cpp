@@ -11,12 +11,10 @@ static Expr lacking(Program &P, Expr Stages, Expr MicroBatches) {
 }
 
 /// Of steps that are run as written in a file, which fixes all of its numbers.
+/// Every stage has the same work: each micro-batch, forward and backward.
 static Expr bubbleOfRun(Program &P) {
   const Timeline Run(P.Schedule, unitTime, MessageTime::AtUse);
-  int64_t Work = 0;
-  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage)
-    Work = std::max(Work, Run.work(Stage));
-  return numberOf(P, Run.length() - Work);
+  return numberOf(P, Run.length() - Run.work(0));
 }
 
 Expr foretrace::ir::bubbleOf(Program &P) {

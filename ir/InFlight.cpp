@@ -89,7 +89,7 @@ HeaviestStep foretrace::ir::heaviestStep(const Schedule &S, int64_t Stage,
                                          Release At) {
   ScheduleWalker Walker(S, Stage);
   Holder Held(Chunks);
-  std::pair<size_t, int64_t> Place = {SIZE_MAX, 0};
+  std::optional<std::pair<size_t, int64_t>> Place;
   while (std::optional<Action> A = Walker.next()) {
     if (Walker.place() != Place) {
       Place = Walker.place();

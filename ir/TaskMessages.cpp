@@ -21,7 +21,7 @@ MessageRules::MessageRules() {
 RankMessages::RankMessages(const Program &P, const RankMap &Map, int64_t Rank,
                            const MessageRules &Rules, int64_t Tags)
     : Map(Map), Rank(Rank), Rules(Rules), Tags(Tags) {
-  for (int64_t Part = 0; Part + 1 < P.Schedule.parts(); ++Part)
+  for (int64_t Part = 0; Part < P.Schedule.parts(); ++Part)
     StageChunks = std::max(
         StageChunks, static_cast<int64_t>(llvm::divideCeil(
                          boundaryBytes(P, Part).value(), MaxMessageBytes)));

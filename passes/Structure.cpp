@@ -61,8 +61,6 @@ StageSplitter::numbersOf(ParallelSpec &P) {
 StageSplitter::StageSplitter(const Structure &S, const ExprCode &Figures,
                              std::shared_ptr<StageSplits> Known)
     : Known(std::move(Known)) {
-  if (S.isRefusal())
-    return;
   Expected = countStages(S.program());
   Scratch.Spec = S.program().Spec;
   Scratch.Layers = S.program().Layers;
@@ -278,8 +276,6 @@ size_t StructureColumns::gather(size_t Count) {
 void StructureColumns::run(size_t Count) {
   Legality.run(Count);
   judge(Count);
-  if (S.isRefusal())
-    return;
   Figures.run(gather(Count));
   for (size_t I = 0; I < Count; ++I)
     if (Verdicts[I] == Verdict::Accepted && !Figures.exists(Places[I]))

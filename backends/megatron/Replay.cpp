@@ -162,7 +162,7 @@ RowTimes Replay::times(const Row &R, size_t Index) const {
   llvm::ArrayRef<SubOperation> Calls = R.Body->SubOperations;
   int64_t Busy = 0;
   for (const SubOperation &Call : Calls) {
-    Out.Calls.emplace_back(Times.transfer(Times.messageOf(Call)), 0);
+    Out.Calls.push_back({Times.transfer(Times.messageOf(Call)), {}});
     Busy += Out.Calls.back().first;
   }
   const auto Parts = static_cast<int64_t>(Calls.size()) + 1;

@@ -60,6 +60,14 @@ static bool checkServers(const Spec &S, DiagnosticEngine &Diags) {
   return false;
 }
 
+static void checkLinks(const Spec &S, DiagnosticEngine &Diags) {
+  const Topology Of = topologyOf(*S.Cluster, *S.Parallel.World);
+  for (const LinkRun &R : Of.Runs)
+    if ((R.Rate * 8).isOverflow() || R.Delay.isOverflow())
+      Diags.report(R.Tier->Range, diag::SizeOverflow,
+                   "the rate or the delay of a link");
+}
+
 bool simainet::check(const EmitRequest &Request, const Options &,
                      DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
@@ -72,13 +80,8 @@ bool simainet::check(const EmitRequest &Request, const Options &,
     if (*T.Topology != TopologyKind::Switch)
       Diags.report(T.Topology.Range, diag::SimaiNetTopology, T.Name,
                    getSpelling(*T.Topology));
-  if (!checkServers(S, Diags))
-    return false;
-  const Topology Of = topologyOf(*S.Cluster, *S.Parallel.World);
-  for (const LinkRun &R : Of.Runs)
-    if ((R.Rate * 8).isOverflow() || R.Delay.isOverflow())
-      Diags.report(R.Tier->Range, diag::SizeOverflow,
-                   "the rate or the delay of a link");
+  if (checkServers(S, Diags))
+    checkLinks(S, Diags);
   return Diags.errorCount() == Before;
 }
 

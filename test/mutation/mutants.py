@@ -84,7 +84,7 @@ def is_capacity(text, mutant):
     line = text[text.rfind("\n", 0, mutant.begin) + 1:
                 text.find("\n", mutant.end)]
     return mutant.kind == "constant" and re.search(
-        rf"\bSmall\w+<.*, {re.escape(mutant.old)}>", line) is not None
+        rf"\bSmall\w+<(.*, )?{re.escape(mutant.old)}>", line) is not None
 
 
 def apply(text, mutant):
