@@ -252,6 +252,11 @@ bool Checker::checkOne() {
 
 /// What rows said, blocks say too.
 bool Checker::checkBlocks(Entry &E) {
+  // Where a number was that nothing more reads, there is place for another.
+  const ExprCode &Code = E.S.figures();
+  if (Code.slots() > Code.leaves().size() + Code.constants().size() +
+                         Code.results().size() + Code.steps().size() / 2)
+    return fail("slots are not used again", Base);
   constexpr size_t Size = StructureColumns::BlockSize;
   for (size_t First = 0; First < E.Rows.size(); First += Size) {
     const size_t Count = std::min(Size, E.Rows.size() - First);
