@@ -24,64 +24,118 @@ static int64_t change(ActionKind K, Release At) {
 
 namespace {
 
+/// What was in flight at some time. A chunk's count is copied when it changes,
+/// so that there may be as many such times as steps.
+class Moment {
+public:
+  explicit Moment(size_t Chunks) : Copies(Chunks) {}
+
+  int64_t Count = 0;
+  __int128 Load = 0;
+  std::optional<Action> At;
+
+  /// Becomes this very moment.
+  void set(int64_t NewCount, __int128 NewLoad,
+           std::optional<Action> NewAt = std::nullopt) {
+    for (size_t Chunk : Changed)
+      Copies[Chunk] = std::nullopt;
+    Changed.clear();
+    Count = NewCount;
+    Load = NewLoad;
+    At = NewAt;
+  }
+  /// \p Chunk, which has \p Now, is about to change.
+  void keep(size_t Chunk, int64_t Now) {
+    if (Copies[Chunk])
+      return;
+    Copies[Chunk] = Now;
+    Changed.push_back(Chunk);
+  }
+  int64_t ofChunk(size_t Chunk, int64_t Now) const {
+    return Copies[Chunk].value_or(Now);
+  }
+  llvm::ArrayRef<size_t> changed() const { return Changed; }
+
+private:
+  std::vector<std::optional<int64_t>> Copies;
+  llvm::SmallVector<size_t> Changed; ///< since then
+};
+
 /// Holds what is on its way, step by step.
 class Holder {
 public:
-  explicit Holder(llvm::ArrayRef<ChunkLoad> Chunks) : Chunks(Chunks) {
-    Now.Kept.OfChunk.assign(Chunks.size(), 0);
-    Peak = Before = Highest = Now;
-  }
+  explicit Holder(llvm::ArrayRef<ChunkLoad> Chunks)
+      : Chunks(Chunks), OfChunk(Chunks.size()), Peak(Chunks.size()),
+        Before(Chunks.size()), Highest(Chunks.size()) {}
 
-  void beginPeriod() { Before = Highest = Now; }
+  void beginPeriod() {
+    Before.set(Count, Load);
+    Highest.set(Count, Load);
+  }
   void step(const Action &A, int64_t Change);
   void repeat(int64_t Times);
-  HeaviestStep takePeak() { return std::move(Peak); }
+  HeaviestStep peak() const;
 
 private:
-  HeaviestStep grown(HeaviestStep From, int64_t Times) const;
+  void add(size_t Chunk, int64_t Change);
 
   llvm::ArrayRef<ChunkLoad> Chunks;
-  HeaviestStep Now, Peak;
-  HeaviestStep Before, Highest; ///< of the period that is walked
+  // Now:
+  int64_t Count = 0;
+  llvm::SmallVector<int64_t, 4> OfChunk;
+  __int128 Load = 0;
+  Moment Peak;
+  Moment Before, Highest; ///< of the period that is walked
 };
 
 } // namespace
+
+void Holder::add(size_t Chunk, int64_t Change) {
+  for (Moment *M : {&Peak, &Before, &Highest})
+    M->keep(Chunk, OfChunk[Chunk]);
+  Count += Change;
+  OfChunk[Chunk] += Change;
+  Load += static_cast<__int128>(Change) * Chunks[Chunk].Kept;
+}
 
 /// What is kept for a step is there before a backward one, and after a forward
 /// one.
 void Holder::step(const Action &A, int64_t Change) {
   const auto Chunk = static_cast<size_t>(A.Chunk);
-  const ChunkLoad &Of = Chunks[Chunk];
   const bool IsForward = A.Kind == ActionKind::Forward;
-  auto Count = [&] {
-    Now.Kept.Count += Change;
-    Now.Kept.OfChunk[Chunk] += Change;
-    Now.Load += static_cast<__int128>(Change) * Of.Kept;
-  };
   if (IsForward)
-    Count();
-  const __int128 Load = Now.Load + (IsForward ? Of.Forward : Of.Backward);
-  for (HeaviestStep *To : {&Highest, &Peak})
-    if (Load > To->Load)
-      *To = {Now.Kept, A, Load};
-  if (!IsForward)
-    Count();
+    add(Chunk, Change);
+  const __int128 Needed =
+      Load + (IsForward ? Chunks[Chunk].Forward : Chunks[Chunk].Backward);
+  for (Moment *To : {&Highest, &Peak})
+    if (Needed > To->Load)
+      To->set(Count, Needed, A);
+  if (!IsForward && Change != 0)
+    add(Chunk, Change);
 }
 
-/// What \p From becomes if all of a period repeats.
-HeaviestStep Holder::grown(HeaviestStep From, int64_t Times) const {
-  From.Kept.Count += (Now.Kept.Count - Before.Kept.Count) * Times;
-  for (size_t C = 0; C < Chunks.size(); ++C)
-    From.Kept.OfChunk[C] +=
-        (Now.Kept.OfChunk[C] - Before.Kept.OfChunk[C]) * Times;
-  From.Load += (Now.Load - Before.Load) * Times;
-  return From;
-}
-
+/// All of the period repeats: its last highest step may be the peak.
 void Holder::repeat(int64_t Times) {
-  if (HeaviestStep Last = grown(Highest, Times); Last.Load > Peak.Load)
-    Peak = std::move(Last);
-  Now = grown(Now, Times);
+  const int64_t Growth = (Count - Before.Count) * Times;
+  const __int128 Heavier = (Load - Before.Load) * Times;
+  const bool IsPeak = Highest.Load + Heavier > Peak.Load;
+  if (IsPeak)
+    Peak.set(Highest.Count + Growth, Highest.Load + Heavier, Highest.At);
+  for (size_t Chunk : Before.changed()) {
+    int64_t &Now = OfChunk[Chunk];
+    const int64_t More = (Now - Before.ofChunk(Chunk, Now)) * Times;
+    Peak.keep(Chunk, IsPeak ? Highest.ofChunk(Chunk, Now) + More : Now);
+    Now += More;
+  }
+  Count += Growth;
+  Load += Heavier;
+}
+
+HeaviestStep Holder::peak() const {
+  HeaviestStep Most = {{Peak.Count, OfChunk}, Peak.At, Peak.Load};
+  for (size_t Chunk : Peak.changed())
+    Most.Kept.OfChunk[Chunk] = Peak.ofChunk(Chunk, OfChunk[Chunk]);
+  return Most;
 }
 
 HeaviestStep foretrace::ir::heaviestStep(const Schedule &S, int64_t Stage,
@@ -100,7 +154,7 @@ HeaviestStep foretrace::ir::heaviestStep(const Schedule &S, int64_t Stage,
     if (const int64_t Times = Walker.skipRepetitions())
       Held.repeat(Times);
   }
-  return Held.takePeak();
+  return Held.peak();
 }
 
 InFlight foretrace::ir::mostInFlight(const Schedule &S, int64_t Stage,

@@ -219,6 +219,20 @@ static int64_t timesWithin(int64_t Value, int64_t Growth, int64_t Divisor) {
   return Growth > 0 ? (Divisor - 1 - Rest) / Growth : Rest / -Growth;
 }
 
+/// How often two values that grow stay in their order.
+static int64_t timesInOrder(__int128 Left, __int128 LeftGrowth, __int128 Right,
+                            __int128 RightGrowth) {
+  const bool IsLess = Left < Right;
+  const __int128 Apart = IsLess ? Right - Left : Left - Right;
+  const __int128 Closer =
+      IsLess ? LeftGrowth - RightGrowth : RightGrowth - LeftGrowth;
+  if (Apart == 0 && Closer != 0)
+    return 0; // either may be ahead
+  return Closer <= 0 ? INT64_MAX
+                     : static_cast<int64_t>(
+                           std::min<__int128>(Apart / Closer, INT64_MAX));
+}
+
 std::optional<IndexValues::Trend> IndexValues::trend(IndexId Of,
                                                      int64_t By) const {
   if (!T->varies(Of))
@@ -230,6 +244,7 @@ std::optional<IndexValues::Trend> IndexValues::trend(IndexId Of,
   const std::optional<Trend> Right = trend(N.Right, By);
   if (!Left || !Right)
     return std::nullopt;
+  const int64_t L = Values[N.Left.Index], R = Values[N.Right.Index];
   const int64_t Times = std::min(Left->Times, Right->Times);
   auto Grows = [Times](std::optional<int64_t> Growth) {
     return Growth ? std::optional(Trend{*Growth, Times}) : std::nullopt;
@@ -239,26 +254,25 @@ std::optional<IndexValues::Trend> IndexValues::trend(IndexId Of,
   case IndexOp::Sub:
     return Grows(applyIndexOp(N.Op, Left->Growth, Right->Growth));
   case IndexOp::Mul:
-    if (!T->varies(N.Left))
-      return Grows(applyIndexOp(N.Op, Values[N.Left.Index], Right->Growth));
-    return T->varies(N.Right)
-               ? std::nullopt
-               : Grows(applyIndexOp(N.Op, Left->Growth, Values[N.Right.Index]));
-  case IndexOp::Div:
-  case IndexOp::Mod: {
-    const int64_t Divisor = Values[N.Right.Index];
-    if (T->varies(N.Right) || Divisor <= 0 || Left->Growth == INT64_MIN)
+    if (Left->Growth != 0 && Right->Growth != 0)
       return std::nullopt;
-    if (Left->Growth % Divisor == 0)
-      return Grows(N.Op == IndexOp::Div ? Left->Growth / Divisor : 0);
-    const int64_t Within =
-        timesWithin(Values[N.Left.Index], Left->Growth, Divisor);
+    return Grows(Left->Growth == 0 ? applyIndexOp(N.Op, L, Right->Growth)
+                                   : applyIndexOp(N.Op, Left->Growth, R));
+  case IndexOp::Div:
+  case IndexOp::Mod:
+    if (Right->Growth != 0 || R <= 0 || Left->Growth == INT64_MIN)
+      return std::nullopt;
+    if (Left->Growth % R == 0)
+      return Grows(N.Op == IndexOp::Div ? Left->Growth / R : 0);
     return Trend{N.Op == IndexOp::Div ? 0 : Left->Growth,
-                 std::min(Times, Within)};
-  }
+                 std::min(Times, timesWithin(L, Left->Growth, R))};
   case IndexOp::Min:
-  case IndexOp::Max:
-    return Left->Growth == Right->Growth ? Grows(Left->Growth) : std::nullopt;
+  case IndexOp::Max: {
+    const bool IsLeft = N.Op == IndexOp::Min ? L <= R : L >= R;
+    return Trend{
+        IsLeft ? Left->Growth : Right->Growth,
+        std::min(Times, timesInOrder(L, Left->Growth, R, Right->Growth))};
+  }
   case IndexOp::Constant:
   case IndexOp::Variable:
     break;

@@ -127,14 +127,24 @@ ScheduleWalker::trend(int64_t Iterations) const {
   return Common;
 }
 
-int64_t ScheduleWalker::period() {
-  if (Period)
-    return *Period;
-  for (int64_t Iterations : {int64_t(1), int64_t(2), S.Group * S.Chunks})
+int64_t ScheduleWalker::findPeriod() const {
+  for (int64_t Iterations : {int64_t(1), int64_t(2)})
     if (Iterations < Count)
       if (auto T = trend(Iterations); T && T->Times == T->Always)
-        return *(Period = Iterations);
-  return *(Period = trend(1) ? 1 : 0);
+        return Iterations;
+  // Megatron-LM's groups go through all chunks, in runs of one chunk.
+  const bool HasRuns = trend(1).has_value();
+  const int64_t Rounds = Count / S.Chunks / S.Group;
+  if (Rounds > 0 && (!HasRuns || Rounds >= S.Group))
+    if (auto T = trend(S.Chunks * S.Group); T && T->Times > 0)
+      return S.Chunks * S.Group;
+  return HasRuns ? 1 : 0;
+}
+
+int64_t ScheduleWalker::period() {
+  if (!Period)
+    Period = findPeriod();
+  return *Period;
 }
 
 /// How many more times a slot is, or is not, empty as it is now.
@@ -161,14 +171,14 @@ int64_t ScheduleWalker::skipRepetitions() {
     ++Next;
   if (Next < Slots.size() || period() == 0 || (Iteration + 1) % *Period != 0)
     return 0;
-  const std::optional<IndexValues::Trend> Now = trend(*Period);
-  if (!Now)
-    return 0;
-  int64_t Times = std::min(Now->Times, (Count - 1 - Iteration) / *Period);
+  int64_t Times = (Count - 1 - Iteration) / *Period;
   for (int64_t Of = Iteration + 1 - *Period; Of <= Iteration; ++Of) {
     compute(Of);
+    const std::optional<IndexValues::Trend> T = trend(*Period);
+    Times = std::min(Times, T ? T->Times : 0);
     for (const Slot &Each : Slots)
-      Times = std::min(Times, repetitions(Each, Now->Growth));
+      if (T)
+        Times = std::min(Times, repetitions(Each, T->Growth));
   }
   Iteration += Times * *Period;
   compute(Iteration);

@@ -40,6 +40,7 @@ private:
   bool beginIteration();
   void enterLoop();
   int64_t period();
+  int64_t findPeriod() const;
   std::optional<IndexValues::Trend> trend(int64_t Iterations) const;
   int64_t repetitions(const Slot &Of, int64_t Growth) const;
   std::optional<Action> actionOf(const Slot &Of) const;
@@ -56,7 +57,7 @@ private:
   size_t Loop = 0;
   int64_t Iteration = 0, Count = 0; ///< of the loop
   /// Iterations after which the loop does the same for other micro-batches,
-  /// always or, if it is one, for some time; 0 if there are none.
+  /// for some time or always; 0 if there are none.
   std::optional<int64_t> Period;
   size_t Next = 0; ///< slot
   // Of the slots that the next one may begin with:

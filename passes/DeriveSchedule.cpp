@@ -116,9 +116,9 @@ void Deriver::checkMicroBatches() {
     return;
   if (!holds(isAtMost(of(P.Pp), floorDiv(of(P.Ga), number(2))),
              diag::ScheduleSizes, P.Ga))
-    Refuse(P.Ga, llvm::formatv("at least 2 pp = {0} micro-batches, not ga = "
-                               "{1}",
-                               (Elements(*P.Pp) * 2).value(), *P.Ga));
+    Refuse(P.Ga, llvm::formatv("at least two micro-batches for each of pp = "
+                               "{0} stages, not ga = {1}",
+                               *P.Pp, *P.Ga));
   if (IsBothWays &&
       !holds(isMultiple(of(P.Ga), number(2)), diag::ScheduleSizes, P.Ga))
     Refuse(P.Ga, llvm::formatv("as many micro-batches one way as the other; "
