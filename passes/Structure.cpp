@@ -97,15 +97,8 @@ StageSplitter::split(const SplitNumbers &Of) {
 std::optional<std::vector<int64_t>>
 StageSplitter::valuesOf(const SplitNumbers &Of) {
   const std::optional<std::vector<StageCount>> &Counts = split(Of);
-  // The messages of a stage that sends none are no size.
-  auto IsAlike = [](const auto &Pair) {
-    const auto &[Here, There] = Pair;
-    return Here.first == There.first &&
-           (Here.first.Id != KeyId::StageMessages ||
-            (Here.second == 0) == (There.second == 0));
-  };
-  if (!Counts || Counts->size() != Expected.size() ||
-      !llvm::all_of(llvm::zip(*Counts, Expected), IsAlike))
+  if (!Counts || !llvm::equal(llvm::make_first_range(*Counts),
+                              llvm::make_first_range(Expected)))
     return std::nullopt;
   std::vector<int64_t> Out;
   for (const size_t Index : Read)
