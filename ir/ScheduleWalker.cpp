@@ -160,7 +160,7 @@ int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
     return Always; // it has gone by
   if (Left >= S.MicroBatches)
     return 0; // it has not begun
-  return Left / (Growth > 0 ? Growth : -Growth);
+  return Left / std::max(Growth, -Growth);
 }
 
 int64_t ScheduleWalker::skipRepetitions() {

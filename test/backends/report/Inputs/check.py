@@ -100,6 +100,18 @@ def unexplained(section):
     return found
 
 
+def check_gap(stage):
+    """Steps of the middle are left out: the gap is from where the last one before
+    ends to where the next one that is drawn starts."""
+    if not (gap := stage.get("gap")):
+        return True
+    start, end, count = gap
+    steps = stage["steps"]
+    half = len(steps) // 2
+    return (count > 0 and steps[half - 1][1] == start
+            and steps[half][0] == end)
+
+
 def main():
     text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
     scripts = Scripts()
@@ -114,6 +126,8 @@ def main():
     if not check_values([data["plan"], data["sections"]], data["expressions"]):
         sys.exit("no number is explained")
     picture = data.get("picture", {})
+    if not all(map(check_gap, picture.get("stages", []))):
+        sys.exit("what is left out is not between the steps that are drawn")
     print(f"job {data['plan']['job']},",
           "less than a megabyte" if len(text) < 1_000_000 else "too long")
     print(f"picture: {len(picture.get('stages', []))} stages,",
