@@ -25,6 +25,7 @@ public:
 
 private:
   bool begin();
+  void differentiateLoss(OpId Forward);
   bool differentiate(OpId Forward);
   bool isDead(OpId Forward) const;
   void inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
@@ -151,6 +152,19 @@ bool Differentiator::isDead(OpId Forward) const {
          });
 }
 
+/// The softmax less one at the target. The forward kernel has left it where the
+/// logits were, so nothing is reduced again (Megatron-LM,
+/// core/tensor_parallel/cross_entropy.py).
+void Differentiator::differentiateLoss(OpId Forward) {
+  const auto Term = llvm::find_if(
+      B.Ops, [](const Op &O) { return O.Kind == OpKind::Reduce; });
+  const ValueId Logits =
+      Term == B.Ops.end() ? B.Ops[Forward].Operands[0] : Term->Operands[0];
+  const ValueId G = newGradient(Logits);
+  emit(Forward, Derivative::Input, {Logits}, {G});
+  accumulate(Logits, G, Forward);
+}
+
 bool Differentiator::differentiate(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> In = B.Ops[Forward].Operands;
   const llvm::SmallVector<ValueId, 2> Out = B.Ops[Forward].Results;
@@ -206,18 +220,9 @@ bool Differentiator::differentiate(OpId Forward) {
     return true;
   case OpKind::Reduce:
     return true; // the loss differentiates through all three terms at once
-  case OpKind::Loss: {
-    // The softmax less one at the target. The forward kernel has left it where
-    // the logits were, so nothing is reduced again (Megatron-LM,
-    // core/tensor_parallel/cross_entropy.py).
-    auto Term = llvm::find_if(
-        B.Ops, [](const Op &O) { return O.Kind == OpKind::Reduce; });
-    ValueId Logits = Term == B.Ops.end() ? In[0] : Term->Operands[0];
-    ValueId G = newGradient(Logits);
-    emit(Forward, Derivative::Input, {Logits}, {G});
-    accumulate(Logits, G, Forward);
+  case OpKind::Loss:
+    differentiateLoss(Forward);
     return true;
-  }
   default:
     Diags.report(B.Ops[Forward].Origin.Range, diag::NotDifferentiable,
                  getMnemonic(B.Ops[Forward].Kind));

@@ -3,10 +3,9 @@
 // sync: what every stage does once an iteration, after the last micro-batch:
 // sum the gradients that `shard` left partial, first over replicas, then over
 // tp, then of the tied embedding (Megatron-LM, finalize_model_grads), update,
-// and with ZeRO 1 or 2 gather the updated parameters. Gradients of one group
-// travel in one buffer, as in Megatron-LM's DistributedDataParallel. With ZeRO
-// 2 and 3 `shard` has already reduced them, every micro-batch, and each rank
-// updates its share.
+// and with ZeRO 1 or 2 gather the updated parameters. With ZeRO 2
+// and 3 `shard` has already reduced them, every micro-batch, and each rank
+// updates its share. GradientBuffers says which are summed together.
 //
 // A bidirectional schedule has two copies of every part of the model, which see
 // half of the micro-batches each: stage s and stage p - 1 - s hold the same,
@@ -18,13 +17,10 @@
 // iteration also with ZeRO 2 and 3 (Megatron-FSDP; PyTorch's fully_shard does
 // so if set_requires_all_reduce asks for it, else every micro-batch).
 
-#include "ir/LayerCounts.h"
-#include "ir/Parameters.h"
 #include "passes/BlockBuilder.h"
+#include "passes/GradientBuffers.h"
 #include "passes/Passes.h"
 #include "passes/analyses/Analyses.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -32,40 +28,16 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// Gradients, or counts, that are summed over the same group.
-struct Buffer {
-  ir::Group Group;
-  Expr Count;
-  /// Of what a rank has then, over which that is summed, one after the other.
-  llvm::ArrayRef<ir::Group> Copies = {};
-
-  bool empty() const { return Count.isConstant(0); }
-};
-
 class Synchronizer {
 public:
   Synchronizer(Program &P, DiagnosticEngine &Diags)
-      : P(P), Diags(Diags), None(numberOf(P, 0)) {
-    if (P.Mesh[Axis::DpReplicate] > 1)
-      Copies.push_back({{Axis::DpReplicate}});
-    if (getInfo(*P.Spec.Parallel.Schedule).Placement ==
-        PlacementKind::Bidirectional)
-      Copies.push_back({{Axis::Pp}, GroupMembers::Pairs});
-  }
+      : P(P), Diags(Diags), Buffers(P) {}
 
   bool run();
 
 private:
-  AxisList used(AxisList Axes) const;
-  Buffer overCopies(AxisList Axes) const;
-  Buffer overReplicas(AxisList Axes) const;
-  llvm::ArrayRef<Group> twins() const;
-  void collect(const Stage &S);
-  /// Elements of gradients of one layer on one rank, and of router biases.
-  struct LayerCounts {
-    ExprId Dense, Expert, Replicated, ExpertBias;
-  };
-  const LayerCounts &countsOf(unsigned Index, TiedHead At);
+  using Buffer = GradientBuffer;
+
   Block stepBlock(const Stage &S);
   ValueId reduce(BlockBuilder &Build, llvm::StringRef Name, const Buffer &From,
                  bool Sharded);
@@ -85,15 +57,7 @@ private:
 
   Program &P;
   DiagnosticEngine &Diags;
-  /// Ranks that hold the same parts of the model, and share none of them.
-  llvm::SmallVector<Group, 2> Copies;
-  const Expr None;
-  llvm::DenseMap<unsigned, LayerCounts> Known; ///< by block
-  // Of the stage at hand.
-  Buffer Dense{{}, None}, Expert{{}, None}; ///< all, by data-parallel group
-  Buffer Replicated{{}, None}; ///< summed over tp, too (sequence parallel)
-  Buffer Tied{{}, None};       ///< the word embedding that two stages hold
-  Buffer ExpertBias{{}, None}; ///< tokens that every expert got
+  GradientBuffers Buffers; ///< of the stage at hand
 };
 
 ElementType gradType(const Program &P) {
@@ -102,115 +66,12 @@ ElementType gradType(const Program &P) {
 
 } // namespace
 
-/// What is left of gradients of parameters when a micro-batch is done.
-static std::vector<const Value *> paramGradients(const Block &B) {
-  llvm::DenseSet<unsigned> Reduced;
-  for (const Op &O : B.Ops)
-    if (isCollective(O.Kind))
-      Reduced.insert(O.Operands[0].Index);
-  std::vector<const Value *> Gradients;
-  for (const auto &[Index, V] : llvm::enumerate(B.Values))
-    if (V.Kind == ValueKind::Gradient &&
-        B.Values[V.GradientOf].Kind == ValueKind::Param &&
-        !Reduced.contains(static_cast<unsigned>(Index)))
-      Gradients.push_back(&V);
-  return Gradients;
-}
-
 static AxisList flatAxes(const Layout &L) {
   AxisList Axes;
   for (Axis A : allAxes())
     if (L.isFlat(A))
       Axes.push_back(A);
   return Axes;
-}
-
-/// Elements of \p V on one rank, if shares of ZeRO are put together.
-static Expr unsharedElements(Program &P, const Value &V) {
-  Layout L = V.Layout;
-  for (Axis A : flatAxes(L))
-    L.setWhole(A);
-  return elementsOnRank(P, V.Type, L);
-}
-
-/// Of one layer of a block.
-const Synchronizer::LayerCounts &Synchronizer::countsOf(unsigned Index,
-                                                        TiedHead At) {
-  auto [It, IsNew] = Known.try_emplace(Index);
-  if (!IsNew)
-    return It->second;
-  const Block &B = P.Blocks[BlockId(Index)];
-  llvm::SmallVector<ExprId, 32> Dense, Expert, Replicated, ExpertBias;
-  for (const Value *G : paramGradients(B)) {
-    const Value &Param = B.Values[G->GradientOf];
-    if (!isStored(Param, At))
-      continue;
-    if (G->Layout.isPartial(Axis::Tp))
-      Replicated.push_back(G->OnRank.Id);
-    const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
-    (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
-  }
-  for (const Op &O : B.Ops)
-    if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
-        O.Operands.size() > 1)
-      ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
-  return It->second = {P.Sizes.sum(Dense), P.Sizes.sum(Expert),
-                       P.Sizes.sum(Replicated), P.Sizes.sum(ExpertBias)};
-}
-
-/// Those of \p Axes along which there is more than one rank.
-AxisList Synchronizer::used(AxisList Axes) const {
-  llvm::erase_if(Axes, [&](Axis A) { return P.Mesh[A] == 1; });
-  return Axes;
-}
-
-/// An empty buffer that is summed along \p Axes, and over the copies of the
-/// model.
-Buffer Synchronizer::overCopies(AxisList Axes) const {
-  return {{used(std::move(Axes))}, None, Copies};
-}
-
-/// The two copies of the model that a bidirectional schedule keeps.
-llvm::ArrayRef<Group> Synchronizer::twins() const {
-  return llvm::ArrayRef(Copies).drop_front(P.Mesh[Axis::DpReplicate] > 1);
-}
-
-/// The same of what is not shared: over all replicas at once.
-Buffer Synchronizer::overReplicas(AxisList Axes) const {
-  Axes.push_back(Axis::DpReplicate);
-  return {{used(std::move(Axes))}, None, twins()};
-}
-
-void Synchronizer::collect(const Stage &S) {
-  Dense = overCopies({Axis::Cp, Axis::Dp});
-  Expert = overCopies({Axis::Edp});
-  Replicated = {{{Axis::Tp}}, None};
-  Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
-  ExpertBias = overReplicas({Axis::Tp, Axis::Cp, Axis::Dp});
-  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
-  struct Sum {
-    Buffer *Into;
-    ExprId LayerCounts::*OfLayer;
-    llvm::SmallVector<ExprId, 4> Terms = {}; ///< by block
-  } Sums[] = {{&Dense, &LayerCounts::Dense},
-              {&Expert, &LayerCounts::Expert},
-              {&Replicated, &LayerCounts::Replicated},
-              {&ExpertBias, &LayerCounts::ExpertBias}};
-  for (auto [Index, Count] : layersByBlock(S)) {
-    const Expr Layers = ofStage(P, S, KeyId::StageLayers, Index, Count);
-    const LayerCounts &Each = countsOf(Index, At);
-    for (auto &[Into, OfLayer, Terms] : Sums)
-      Terms.push_back(Layers * Expr(P.Sizes, Each.*OfLayer));
-  }
-  for (auto &[Into, OfLayer, Terms] : Sums)
-    Into->Count = sumOf(P, Terms);
-  if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||
-      (S.ReceivesForward && S.SendsForward))
-    return;
-  const Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
-  for (const Value *G : paramGradients(Embedding))
-    if (G->Type.indexOf(DimKind::Vocab) >= 0)
-      Tied.Count = {P.Sizes, G->OnRank.Id};
 }
 
 static void setPartial(Value &V, llvm::ArrayRef<Group> Over) {
@@ -270,13 +131,13 @@ ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
 /// The bias of a router grows for experts that got too few tokens. The counts
 /// of all layers go together (Megatron-LM, _update_router_expert_bias).
 void Synchronizer::updateExpertBias(BlockBuilder &Build) {
-  if (ExpertBias.empty() ||
-      (ExpertBias.Group.empty() && ExpertBias.Copies.empty()))
+  if (Buffers.ExpertBias.empty() ||
+      (Buffers.ExpertBias.Group.empty() && Buffers.ExpertBias.Copies.empty()))
     return;
   Build.setOrigin(P.Spec.Model.LayersRange, "expert bias of routers");
   ValueId Counts =
-      terms(Build, "tokens_per_expert", ElementType::FP32, ExpertBias);
-  sum(Build, Counts, ExpertBias, /*Sharded=*/false);
+      terms(Build, "tokens_per_expert", ElementType::FP32, Buffers.ExpertBias);
+  sum(Build, Counts, Buffers.ExpertBias, /*Sharded=*/false);
 }
 
 /// What one rank has, on every rank of \p To.
@@ -294,7 +155,7 @@ static ValueId broadcast(BlockBuilder &Build, ValueId V, const Group &To) {
 /// knows that of its replica (Megatron-LM, finalize_model_grads); with two
 /// copies each of two stages knows its part of it.
 void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
-  Buffer One = overReplicas({Axis::Cp, Axis::Dp});
+  Buffer One = Buffers.overReplicas({Axis::Cp, Axis::Dp});
   One.Count = numberOf(P, 1);
   One.Copies = {};
   if (!*P.Spec.Train.PerTokenLoss ||
@@ -305,7 +166,7 @@ void Synchronizer::sumTokenCounts(BlockBuilder &Build) {
   if (P.Mesh[Axis::Pp] > 1) {
     const Group Stages{{Axis::Pp}};
     Value &Known = Build.block().Values[Count];
-    if (twins().empty()) {
+    if (Buffers.twins().empty()) {
       Known.Layout.setSingle(Axis::Pp);
       Count = broadcast(Build, Count, Stages);
     } else {
@@ -363,21 +224,21 @@ Block Synchronizer::stepBlock(const Stage &S) {
   llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
   for (auto [Name, Of] :
-       {std::pair<llvm::StringRef, const Buffer &>("dense", Dense),
-        {"expert", Expert}}) {
+       {std::pair<llvm::StringRef, const Buffer &>("dense", Buffers.Dense),
+        {"expert", Buffers.Expert}}) {
     if (Of.empty())
       continue;
     Reduced.push_back(gradients(Build, Name, Of));
     Updated.push_back(share(Build, ("params." + Name).str(),
                             ValueKind::Activation, Stored, Of));
   }
-  if (!Replicated.empty()) {
+  if (!Buffers.Replicated.empty()) {
     Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");
-    reduce(Build, "sequence_parallel", Replicated, /*Sharded=*/false);
+    reduce(Build, "sequence_parallel", Buffers.Replicated, /*Sharded=*/false);
   }
-  if (!Tied.empty()) {
+  if (!Buffers.Tied.empty()) {
     Build.setOrigin(P.Spec.Model.Tied.Range, "tied embedding, first and last");
-    reduce(Build, "word_embeddings", Tied, /*Sharded=*/false);
+    reduce(Build, "word_embeddings", Buffers.Tied, /*Sharded=*/false);
   }
   updateExpertBias(Build);
   sumTokenCounts(Build);
@@ -401,9 +262,9 @@ static bool isCountable(const Program &P, const Block &Blk) {
 
 bool Synchronizer::run() {
   for (Stage &S : P.Stages) {
-    collect(S);
-    if (!Dense.Count.hasValue() || !Expert.Count.hasValue() ||
-        !ExpertBias.Count.hasValue()) {
+    Buffers.collect(S);
+    if (!Buffers.Dense.Count.hasValue() || !Buffers.Expert.Count.hasValue() ||
+        !Buffers.ExpertBias.Count.hasValue()) {
       Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
                    "number of parameters of a stage");
       return false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks who includes whom: lang <- ir <- {frontend, passes, backends} <-
+# Checks how long files are, and who includes whom: lang <- ir <- {frontend, passes, backends} <-
 # {tools/compiler <- tools/driver <- tools/sweep, tools/explain, tools/runs <-
 # tools/validate <- tools/convert} <- tools/foretrace, and no backend another one.
 """usage: layering.py SOURCE_ROOT"""
@@ -37,6 +37,7 @@ MAY_INCLUDE = {
 }
 # A command line that grows holds what belongs into a library.
 MAX_LINES = {"tools/foretrace": 2100}
+MAX_LINES_OF_FILE = 400
 # What of other people's code stands behind one door.
 DOORS = [
     (re.compile(r"antlr4|Fore(Lexer|Parser)"), "frontend"),
@@ -95,6 +96,12 @@ def main():
         if text := why_not(path, name):
             print(f"{path}:{number}: {text}")
             broken += 1
+    for layer in MAY_INCLUDE:
+        for path, lines in sources(root, layer):
+            if len(lines) > MAX_LINES_OF_FILE and not path.endswith(".def"):
+                print(f"{path}: {len(lines)} lines; at most "
+                      f"{MAX_LINES_OF_FILE}")
+                broken += 1
     for layer, most in MAX_LINES.items():
         total = sum(len(lines) for _, lines in sources(root, layer))
         if total > most:

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/GradientBuffers.h"
+#include "ir/LayerCounts.h"
+#include "passes/BlockBuilder.h"
+#include "passes/analyses/Analyses.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+GradientBuffers::GradientBuffers(Program &P)
+    : Dense{{}, numberOf(P, 0)}, Expert(Dense), Replicated(Dense), Tied(Dense),
+      ExpertBias(Dense), P(P), None(Dense.Count) {
+  if (P.Mesh[Axis::DpReplicate] > 1)
+    Copies.push_back({{Axis::DpReplicate}});
+  if (getInfo(*P.Spec.Parallel.Schedule).Placement ==
+      PlacementKind::Bidirectional)
+    Copies.push_back({{Axis::Pp}, GroupMembers::Pairs});
+}
+
+/// What is left of gradients of parameters when a micro-batch is done.
+static std::vector<const Value *> paramGradients(const Block &B) {
+  llvm::DenseSet<unsigned> Reduced;
+  for (const Op &O : B.Ops)
+    if (isCollective(O.Kind))
+      Reduced.insert(O.Operands[0].Index);
+  std::vector<const Value *> Gradients;
+  for (const auto &[Index, V] : llvm::enumerate(B.Values))
+    if (V.Kind == ValueKind::Gradient &&
+        B.Values[V.GradientOf].Kind == ValueKind::Param &&
+        !Reduced.contains(static_cast<unsigned>(Index)))
+      Gradients.push_back(&V);
+  return Gradients;
+}
+
+/// Elements of \p V on one rank, if shares of ZeRO are put together.
+static Expr unsharedElements(Program &P, const Value &V) {
+  Layout L = V.Layout;
+  for (Axis A : allAxes())
+    if (L.isFlat(A))
+      L.setWhole(A);
+  return elementsOnRank(P, V.Type, L);
+}
+
+/// Of one layer of a block.
+const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
+                                                              TiedHead At) {
+  auto [It, IsNew] = Known.try_emplace(Index);
+  if (!IsNew)
+    return It->second;
+  const Block &B = P.Blocks[BlockId(Index)];
+  llvm::SmallVector<ExprId, 32> Dense, Expert, Replicated, ExpertBias;
+  for (const Value *G : paramGradients(B)) {
+    const Value &Param = B.Values[G->GradientOf];
+    if (!isStored(Param, At))
+      continue;
+    if (G->Layout.isPartial(Axis::Tp))
+      Replicated.push_back(G->OnRank.Id);
+    const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
+    (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
+  }
+  for (const Op &O : B.Ops)
+    if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
+        O.Operands.size() > 1)
+      ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
+  return It->second = {P.Sizes.sum(Dense), P.Sizes.sum(Expert),
+                       P.Sizes.sum(Replicated), P.Sizes.sum(ExpertBias)};
+}
+
+/// Those of \p Axes along which there is more than one rank.
+AxisList GradientBuffers::used(AxisList Axes) const {
+  llvm::erase_if(Axes, [&](Axis A) { return P.Mesh[A] == 1; });
+  return Axes;
+}
+
+/// An empty buffer that is summed along \p Axes, and over the copies of the
+/// model.
+GradientBuffer GradientBuffers::overCopies(AxisList Axes) const {
+  return {{used(std::move(Axes))}, None, Copies};
+}
+
+/// The two copies of the model that a bidirectional schedule keeps.
+llvm::ArrayRef<Group> GradientBuffers::twins() const {
+  return llvm::ArrayRef(Copies).drop_front(P.Mesh[Axis::DpReplicate] > 1);
+}
+
+/// The same of what is not shared: over all replicas at once.
+GradientBuffer GradientBuffers::overReplicas(AxisList Axes) const {
+  Axes.push_back(Axis::DpReplicate);
+  return {{used(std::move(Axes))}, None, twins()};
+}
+
+void GradientBuffers::collect(const Stage &S) {
+  Dense = overCopies({Axis::Cp, Axis::Dp});
+  Expert = overCopies({Axis::Edp});
+  Replicated = {{{Axis::Tp}}, None};
+  Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
+  ExpertBias = overReplicas({Axis::Tp, Axis::Cp, Axis::Dp});
+  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
+  struct Sum {
+    GradientBuffer *Into;
+    ExprId LayerCounts::*OfLayer;
+    llvm::SmallVector<ExprId, 4> Terms = {}; ///< by block
+  } Sums[] = {{&Dense, &LayerCounts::Dense},
+              {&Expert, &LayerCounts::Expert},
+              {&Replicated, &LayerCounts::Replicated},
+              {&ExpertBias, &LayerCounts::ExpertBias}};
+  for (auto [Index, Count] : layersByBlock(S)) {
+    const Expr Layers = ofStage(P, S, KeyId::StageLayers, Index, Count);
+    const LayerCounts &Each = countsOf(Index, At);
+    for (auto &[Into, OfLayer, Terms] : Sums)
+      Terms.push_back(Layers * Expr(P.Sizes, Each.*OfLayer));
+  }
+  for (auto &[Into, OfLayer, Terms] : Sums)
+    Into->Count = sumOf(P, Terms);
+  collectTied(S, At);
+}
+
+void GradientBuffers::collectTied(const Stage &S, TiedHead At) {
+  if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||
+      (S.ReceivesForward && S.SendsForward))
+    return;
+  const Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
+  for (const Value *G : paramGradients(Embedding))
+    if (G->Type.indexOf(DimKind::Vocab) >= 0)
+      Tied.Count = {P.Sizes, G->OnRank.Id};
+}

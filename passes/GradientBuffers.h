@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `sync` sums of a stage's gradients, and over whom. Gradients of one
+// group travel in one buffer, as in Megatron-LM's DistributedDataParallel.
+#ifndef FORETRACE_PASSES_GRADIENTBUFFERS_H
+#define FORETRACE_PASSES_GRADIENTBUFFERS_H
+
+#include "ir/Parameters.h"
+#include "ir/Program.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace foretrace {
+
+/// Gradients, or counts, that are summed over the same group.
+struct GradientBuffer {
+  ir::Group Group;
+  ir::Expr Count; ///< elements, of one rank
+  /// Of what a rank has then, over which that is summed, one after the other.
+  llvm::ArrayRef<ir::Group> Copies = {};
+
+  bool empty() const { return Count.isConstant(0); }
+};
+
+/// The buffers of one stage after the other. Takes in sizes of the program.
+class GradientBuffers {
+public:
+  explicit GradientBuffers(ir::Program &P);
+  GradientBuffers(const GradientBuffers &) = delete;
+  GradientBuffers &operator=(const GradientBuffers &) = delete;
+
+  /// Makes the buffers those of \p S.
+  void collect(const ir::Stage &S);
+
+  GradientBuffer Dense, Expert; ///< all, by data-parallel group
+  GradientBuffer Replicated;    ///< summed over tp, too (sequence parallel)
+  GradientBuffer Tied;          ///< the word embedding that two stages hold
+  GradientBuffer ExpertBias;    ///< tokens that every expert got
+
+  /// An empty buffer that is summed along \p Axes over all replicas at once,
+  /// and over the copies of the model in one replica.
+  GradientBuffer overReplicas(ir::AxisList Axes) const;
+  /// The two copies of the model that a bidirectional schedule keeps.
+  llvm::ArrayRef<ir::Group> twins() const;
+
+private:
+  /// Elements of gradients of one layer on one rank, and of router biases.
+  struct LayerCounts {
+    ir::ExprId Dense, Expert, Replicated, ExpertBias;
+  };
+
+  ir::AxisList used(ir::AxisList Axes) const;
+  GradientBuffer overCopies(ir::AxisList Axes) const;
+  const LayerCounts &countsOf(unsigned Index, ir::TiedHead At);
+  void collectTied(const ir::Stage &S, ir::TiedHead At);
+
+  ir::Program &P;
+  const ir::Expr None;
+  /// Ranks that hold the same parts of the model, and share none of them.
+  llvm::SmallVector<ir::Group, 2> Copies;
+  llvm::DenseMap<unsigned, LayerCounts> Known; ///< by block
+};
+
+} // namespace foretrace
+
+#endif
