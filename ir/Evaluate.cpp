@@ -336,6 +336,8 @@ ColumnEvaluator::Bounds ColumnEvaluator::compute(const ExprCode::Step &S,
 }
 
 void ColumnEvaluator::run(size_t Count) {
+  if (Count == 0)
+    return; // columns without rows are within no bounds
   Missing.fill(Code.isMissing());
   for (size_t Leaf = 0; Leaf < Code.leaves().size(); ++Leaf)
     Ranges[Leaf] = boundsOf(Columns[Leaf], Count);

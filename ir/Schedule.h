@@ -172,6 +172,12 @@ struct PipelineMessage {
   int64_t MicroBatch;
   /// The part of the model that sends forward or receives backward.
   int64_t Part;
+
+  /// Tells it from all other messages of an iteration.
+  size_t key(const Schedule &Of) const {
+    return static_cast<size_t>((Part * Of.MicroBatches + MicroBatch) * 2 +
+                               IsForward);
+  }
 };
 
 /// The message that an action of stage \p Stage sends or receives, if it does.

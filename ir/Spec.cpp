@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Spec.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <cmath>
 
 namespace foretrace::ir {
 
@@ -45,6 +46,12 @@ DeviceSpec Spec::rooflineDevice() const {
   if (Cluster)
     Take(Cluster->Device);
   return Device;
+}
+
+Nanoseconds ProfileTime::nanoseconds(double Count, double Per) const {
+  const double Time = Microseconds * Count / Per * 1000;
+  return Time < 0x1p63 ? Nanoseconds(std::llrint(Time))
+                       : Nanoseconds::overflow();
 }
 
 const ProfileTime *CostSpec::findTime(llvm::StringRef Name) const {

@@ -10,6 +10,7 @@
 #include "ir/Attribute.h"
 #include "ir/Cells.h"
 #include "ir/Mesh.h"
+#include "lang/Quantity.h"
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -224,6 +225,10 @@ struct ProfileTime {
   double Microseconds; ///< 0 to MaxMicroseconds
   SourceRange Range;   ///< of the name
   SourceRange Value = {};
+
+  /// In ns, rounded to the nearest: of \p Count things, if what was measured
+  /// is the time \p Per so many.
+  Nanoseconds nanoseconds(double Count = 1, double Per = 1) const;
 };
 
 /// Where compute times come from; they can never change communication.

@@ -8,9 +8,8 @@ Meeting StageCalls::meetingOf(const Action &A) const {
   const std::optional<PipelineMessage> M = messageOf(S, stage(), A);
   if (!M)
     return {};
-  return {static_cast<size_t>((M->Part * S.MicroBatches + M->MicroBatch) * 2 +
-                              M->IsForward),
-          2, isReceive(A.Kind) || S.Transport == Transport::Combined};
+  return {M->key(S), 2,
+          isReceive(A.Kind) || S.Transport == Transport::Combined};
 }
 
 bool StageCalls::next() {

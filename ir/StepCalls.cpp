@@ -72,8 +72,5 @@ Meeting StepCalls::meeting(size_t Part) const {
   const Action &A = Actions[Part];
   if (!isMessage(A.Kind))
     return {};
-  const PipelineMessage M = *messageOf(S, stage(), A);
-  return {static_cast<size_t>((M.Part * S.MicroBatches + M.MicroBatch) * 2 +
-                              M.IsForward),
-          2, isReceive(A.Kind)};
+  return {messageOf(S, stage(), A)->key(S), 2, isReceive(A.Kind)};
 }

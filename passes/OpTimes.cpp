@@ -2,7 +2,6 @@
 #include "passes/OpTimes.h"
 #include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -55,19 +54,11 @@ llvm::StringRef foretrace::sectionOf(const Op &O) {
   return "";
 }
 
-static Nanoseconds nanoseconds(double Microseconds) {
-  return Nanoseconds(std::llrint(Microseconds * 1000.0));
-}
-
 Nanoseconds foretrace::timeAtRate(int64_t Amount, int64_t PerSecond) {
   const __int128 Scaled = static_cast<__int128>(Amount) * 1000000000;
   const __int128 Time = (Scaled + PerSecond - 1) / PerSecond;
   return Time > INT64_MAX ? Nanoseconds::overflow()
                           : Nanoseconds(static_cast<int64_t>(Time));
-}
-
-Nanoseconds foretrace::nanosecondsOf(const ProfileTime &T) {
-  return nanoseconds(T.Microseconds);
 }
 
 std::string foretrace::nameOfShared(const Block &B, bool IsBackward) {
@@ -89,7 +80,7 @@ std::vector<const Op *> foretrace::sharersOf(const Block &B, bool IsBackward) {
 
 OpTime BlockTimer::profiled(const Op &O) const {
   const ProfileTime *T = P.Spec.Cost.findTime(sectionOf(O));
-  return T ? OpTime{TimeRule::Section, nanosecondsOf(*T), T} : OpTime();
+  return T ? OpTime{TimeRule::Section, T->nanoseconds(), T} : OpTime();
 }
 
 /// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
@@ -120,8 +111,7 @@ OpTime BlockTimer::perMillion(const Op &O) const {
   const Nanoseconds Time =
       Count.isOverflow()
           ? Nanoseconds::overflow()
-          : nanoseconds(Measured->Microseconds *
-                        static_cast<double>(Count.value()) / 1e6);
+          : Measured->nanoseconds(static_cast<double>(Count.value()), 1e6);
   return {TimeRule::PerMillion, Time, Measured, Parameters, {}};
 }
 
@@ -138,7 +128,7 @@ void BlockTimer::share(bool IsBackward) {
   const bool InEqualParts = Work == 0;
   if (InEqualParts)
     Work = static_cast<__int128>(Ops.size());
-  const int64_t Total = nanosecondsOf(*Measured).value();
+  const int64_t Total = Measured->nanoseconds().value();
   __int128 Done = 0;
   int64_t Given = 0;
   auto Next = Ops.begin();

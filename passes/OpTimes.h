@@ -38,9 +38,6 @@ std::vector<OpTime> timesOf(ir::Program &P, const ir::Block &B);
 /// What \p Amount, of FLOPs or bytes, takes at a rate for a second, rounded up.
 Nanoseconds timeAtRate(int64_t Amount, int64_t PerSecond);
 
-/// A measured time in ns.
-Nanoseconds nanosecondsOf(const ir::ProfileTime &T);
-
 /// The compute ops of one pass through \p B, which share a measured time, in
 /// order; a pass backward has those that are computed again.
 std::vector<const ir::Op *> sharersOf(const ir::Block &B, bool IsBackward);

@@ -19,7 +19,7 @@ Timing::Timing(const ir::Program &P) : P(P), Received(0) {
 
 int64_t Timing::measured(StringRef Name) const {
   const ir::ProfileTime *T = P.Spec.Cost.findTime(Name);
-  return T ? std::llrint(T->Microseconds * 1000.0) : 0;
+  return T ? T->nanoseconds().value() : 0;
 }
 
 /// As far as it is less than what nothing takes longer than.

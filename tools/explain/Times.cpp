@@ -13,7 +13,7 @@ namespace foretrace::explain {
 TimeMaker::TimeMaker(const ir::Program &Of) : Of(Of), P(Of), Sizes(P) {}
 
 static Operand timeOf(const ir::ProfileTime &T) {
-  return makeStated(T.Section, nanosecondsOf(T).value(), "ns",
+  return makeStated(T.Section, T.nanoseconds().value(), "ns",
                     T.Value.isValid() ? T.Value : T.Range);
 }
 

@@ -357,9 +357,8 @@ Calibration::errors(const ir::Program &Fitted) const {
   const Timing Times(Fitted);
   std::map<std::string, std::vector<double>> Errors;
   auto Add = [&](const std::string &Family, double Estimate, double Measured) {
-    const double Error = std::abs(Estimate - Measured) / Measured;
-    if (Measured > 0 && std::isfinite(Error))
-      Errors[Family].push_back(Error);
+    if (Measured >= LeastTime)
+      Errors[Family].push_back(std::abs(Estimate - Measured) / Measured);
   };
   for (const auto &[Body, S] : Steps) {
     if (Body->Group && Body->Kind != RowKind::GetBatch)

@@ -31,7 +31,7 @@ size_t foretrace::runs::commonest(llvm::ArrayRef<size_t> Numbers) {
 FittedLine foretrace::runs::fitLine(llvm::ArrayRef<Point> Points) {
   double W = 0, WX = 0, WXX = 0, WY = 0, WXY = 0;
   for (const Point &P : Points) {
-    if (P.Y <= 0)
+    if (P.Y < LeastTime)
       continue;
     const double Weight = 1 / (P.Y * P.Y);
     W += Weight;

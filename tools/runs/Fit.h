@@ -20,10 +20,14 @@ struct FittedLine {
   double Start = 0, Slope = 0;
 };
 struct Point {
-  double X, Y;
+  double X, Y; ///< Y in ns
 };
+/// What takes less, in ns, no clock has measured: relative errors of it say
+/// nothing.
+constexpr double LeastTime = 1;
 /// Least squares of relative errors, neither number negative. Points that are
-/// all of one x say nothing of the start: 0.
+/// all of one x say nothing of the start: 0. Points below LeastTime are left
+/// out.
 FittedLine fitLine(llvm::ArrayRef<Point> Points);
 
 /// Least squares of A x = b with x >= 0, by coordinate descent: where several
