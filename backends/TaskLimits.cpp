@@ -5,6 +5,20 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+bool foretrace::checkLayers(const Program &P, DiagnosticEngine &Diags) {
+  constexpr int64_t MaxLayers = 1 << 16;
+  for (const Stage &S : P.Stages) {
+    int64_t Layers = 0;
+    for (const ChunkRun &C : S.Chunks)
+      Layers += C.Count * layerCount(C.Layers);
+    if (Layers <= MaxLayers)
+      continue;
+    Diags.report(P.Spec.Model.LayersRange, diag::EmitLayers, Layers, MaxLayers);
+    return false;
+  }
+  return true;
+}
+
 bool foretrace::checkSteps(const EmitRequest &Request,
                            DiagnosticEngine &Diags) {
   constexpr int64_t MaxSteps = int64_t(1) << 20;
@@ -15,6 +29,8 @@ bool foretrace::checkSteps(const EmitRequest &Request,
     Diags.report(Range, diag::EmitTooLong, S.MicroBatches, S.Chunks, MaxSteps);
     return false;
   }
+  if (!checkLayers(P, Diags))
+    return false;
   const bool IsOverflow = timeOfSteps(P).isOverflow();
   if (IsOverflow)
     Diags.report(Range, diag::SizeOverflow, "the time of all steps");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Modes.h"
+#include "backends/TaskLimits.h"
 #include "ir/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -7,22 +8,6 @@ using namespace foretrace;
 using namespace foretrace::megatron;
 using llvm::StringLiteral;
 using llvm::StringRef;
-
-/// A row of a trace is a line with the calls of all layers of a chunk, and is
-/// made as a whole.
-static void checkRowLengths(const ir::Program &P, DiagnosticEngine &Diags) {
-  constexpr int64_t MostLayers = 1 << 16;
-  for (const ir::Stage &S : P.Stages) {
-    int64_t Layers = 0;
-    for (const ir::ChunkRun &C : S.Chunks)
-      Layers += C.Count * layerCount(C.Layers);
-    if (Layers <= MostLayers)
-      continue;
-    Diags.report(P.Spec.Model.LayersRange, diag::MegatronRowLimit, Layers,
-                 MostLayers);
-    return;
-  }
-}
 
 bool foretrace::megatron::checkModes(const ir::Program &P,
                                      DiagnosticEngine &Diags) {
@@ -44,7 +29,7 @@ bool foretrace::megatron::checkModes(const ir::Program &P,
   if (Par.isHybrid())
     Diags.report(Par.DpShard.Range, diag::DpShardUnknown, *Par.DpShard, *Par.Dp,
                  "the instrumented Megatron-LM");
-  checkRowLengths(P, Diags);
+  (void)checkLayers(P, Diags); // a row has the calls of all layers of a chunk
   return Diags.errorCount() == Before;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/perfetto/Perfetto.h"
+#include "backends/TaskLimits.h"
 #include "backends/perfetto/TrackWriter.h"
 
 using namespace foretrace;
@@ -73,7 +74,8 @@ bool perfetto::check(const EmitRequest &Request, const Options &O,
       checkRanks(O.Whose.Ranks, *P.Spec.Parallel.World, Diags);
   return checkStepRun(Request, timeOf(P, O),
                       Time ? Time->Value.Range : Request.Emit.Range, Diags) &&
-         checkEnd(Request, Diags) && HasRanks;
+         checkEnd(Request, Diags) && (!O.HasLayers || checkLayers(P, Diags)) &&
+         HasRanks;
 }
 
 /// The ranks that have tracks, in order.
