@@ -56,7 +56,8 @@ bool AxisValues::expand(const Element &E, int64_t First, int64_t Last,
   case Series::Range: {
     int64_t Length;
     if (First <= Last && (llvm::SubOverflow(Last, First, Length) ||
-                          Length >= static_cast<int64_t>(MaxValues)))
+                          Length >= static_cast<int64_t>(MaxValues) ||
+                          To.size() + static_cast<size_t>(Length) >= MaxValues))
       break;
     if (First <= Last)
       for (int64_t I = First;; ++I) {
@@ -95,17 +96,18 @@ void AxisValues::addText(std::string Text, SourceRange Range,
 }
 
 bool AxisValues::addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range) {
+  size_t Count = Texts.size() + Found.size();
+  for (const SweepSpec::Axis &A : Before.Axes)
+    Count += A.size() * A.Keys.size();
+  if (Count > MaxValues) {
+    Diags.report(Range, diag::AxisTooLong, MaxValues);
+    return false;
+  }
   for (const int64_t N : Found) {
     addText(std::to_string(N), Range, std::to_string(N));
     Numbers.push_back(N);
   }
-  size_t Count = Texts.size();
-  for (const SweepSpec::Axis &A : Before.Axes)
-    Count += A.size() * A.Keys.size();
-  if (Count <= MaxValues)
-    return true;
-  Diags.report(Range, diag::AxisTooLong, MaxValues);
-  return false;
+  return true;
 }
 
 bool AxisValues::addSeries(Series Of, const ast::Expr &First,
@@ -229,6 +231,16 @@ std::optional<Expr> AxisValues::membership(Expr Self) const {
   return Any;
 }
 
+/// Sorts numbers, of which each stands once then; whether they are few enough.
+bool AxisValues::makeUnique(std::vector<int64_t> &Found, SourceRange Range) {
+  llvm::sort(Found);
+  Found.erase(llvm::unique(Found), Found.end());
+  if (Found.size() <= MaxValues)
+    return true;
+  Diags.report(Range, diag::AxisTooLong, MaxValues);
+  return false;
+}
+
 /// All numbers that the elements stand for at some point.
 bool AxisValues::findDependent() {
   std::vector<ir::ExprId> Wanted;
@@ -266,11 +278,14 @@ bool AxisValues::findDependent() {
           Diags.report(E.Range, diag::AxisReadsTooMuch, Seen.size());
           return false;
         }
-        if (!expand(E, First, Last, Found))
+        if (!expand(E, First, Last, Found) ||
+            (Found.size() > MaxValues && !makeUnique(Found, E.Range)))
           return false;
       }
     }
   }
+  if (!makeUnique(Found, Elements.front().Range))
+    return false;
   int64_t After = INT64_MIN; // what is covered already ends before it
   for (const auto &[First, Last] : Ranges) {
     const Element &E = Elements.front();
@@ -283,13 +298,12 @@ bool AxisValues::findDependent() {
       break;
     After = Last + 1;
   }
-  llvm::sort(Found);
-  Found.erase(llvm::unique(Found), Found.end());
   Texts.clear();
   Words.clear();
   Places.clear();
   Numbers.clear();
-  return addNumbers(Found, Elements.front().Range);
+  return makeUnique(Found, Elements.front().Range) &&
+         addNumbers(Found, Elements.front().Range);
 }
 
 bool AxisValues::finish() {

@@ -58,6 +58,7 @@ private:
   bool expand(const Element &E, int64_t First, int64_t Last,
               std::vector<int64_t> &To);
   bool addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range);
+  bool makeUnique(std::vector<int64_t> &Found, SourceRange Range);
   void addText(std::string Text, SourceRange Range, std::string Word);
   bool findDependent();
 

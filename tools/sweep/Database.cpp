@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Database.h"
+#include "lang/ReadFile.h"
 #include "tools/sweep/Digest.h"
 #include "tools/sweep/Plot.h"
 #include "tools/sweep/Schema.h"
@@ -9,7 +10,6 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -59,7 +59,7 @@ Error Database::checkFiles() {
   Expected<bool> HasRow = C.next(*Rows);
   for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
     const StringRef Path = Rows->textAt(0);
-    const auto Text = MemoryBuffer::getFile(Path);
+    const auto Text = readLargeFile(Path);
     if (!Text || digestOf((*Text)->getBuffer()) != Rows->textAt(1))
       return C.failure("is of another sweep: `" + Path +
                        "` has changed; say another file with -o, or remove it");

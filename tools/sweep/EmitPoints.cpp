@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/EmitPoints.h"
 #include "backends/output/Exchange.h"
+#include "lang/ReadFile.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/Emitter.h"
 #include "tools/sweep/Results.h"
@@ -9,7 +10,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -37,8 +37,10 @@ namespace {
 /// that goes when all is done, or with the next run.
 class PointsFolder {
 public:
-  PointsFolder(StringRef Path, bool IsDurable)
-      : Path(Path.str()), Part(in(".part")), IsDurable(IsDurable) {}
+  PointsFolder(StringRef Path, const OutputOptions &Writing)
+      : Path(Path.str()), Part(in(".part")) {
+    Own.IsDurable = Writing.IsDurable;
+  }
   ~PointsFolder() {
     if (Lock)
       consumeError(clean());
@@ -50,17 +52,18 @@ public:
   Error claim(const std::string &Identity);
   std::string in(const Twine &Name) const { return pathIn(Path, Name); }
   std::string begun(const Twine &Name) const { return pathIn(Part, Name); }
+  const OutputOptions &writing() const { return Own; }
   /// Gives what was begun its place.
   Error place(const Twine &Name) const {
     std::error_code Code = sys::fs::rename(begun(Name), in(Name));
-    if (!Code && IsDurable)
+    if (!Code && Own.IsDurable)
       Code = syncFolder(Path);
     return Code ? fileError(in(Name), Code) : Error::success();
   }
 
 private:
   const std::string Path, Part;
-  const bool IsDurable;
+  OutputOptions Own;  ///< of what is no point's
   bool IsOwn = false; ///< it has points of this sweep
   std::optional<WriteLock> Lock;
 };
@@ -71,7 +74,7 @@ private:
 /// same numbers.
 Error PointsFolder::check(const std::string &Identity) {
   const ErrorOr<std::unique_ptr<MemoryBuffer>> Before =
-      MemoryBuffer::getFile(in(".sweep"));
+      readLargeFile(in(".sweep"));
   IsOwn = Before && (*Before)->getBuffer() == Identity;
   if (Before && !IsOwn)
     return createStringError("`" + Path +
@@ -104,10 +107,16 @@ Error PointsFolder::claim(const std::string &Identity) {
     return fileError(Part, Code);
   if (IsOwn)
     return Error::success();
-  if (Error E = writeFile(begun(".sweep"), {}, {},
+  if (Error E = writeFile(begun(".sweep"), Own, {},
                           [&](raw_ostream &OS) { OS << Identity; }))
     return E;
-  return place(".sweep");
+  if (Error E = place(".sweep"))
+    return E;
+  const StringRef Parent = sys::path::parent_path(Path);
+  if (const std::error_code Code =
+          Own.IsDurable ? syncFolder(Parent.str()) : std::error_code())
+    return fileError(Parent, Code);
+  return Error::success();
 }
 
 /// What the files of points follow from.
@@ -138,7 +147,7 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
 }
 
 Error checkPoints(const Sweep &S, const EmitPointsOptions &Options) {
-  return PointsFolder(Options.Folder, Options.Writing.IsDurable)
+  return PointsFolder(Options.Folder, Options.Writing)
       .check(identityOf(S, Options.Backends));
 }
 
@@ -147,7 +156,7 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
                                    const EmitPointsOptions &Options,
                                    function_ref<void(size_t, size_t)> Progress,
                                    DiagnosticEngine &Diags) {
-  PointsFolder Folder(Options.Folder, Options.Writing.IsDurable);
+  PointsFolder Folder(Options.Folder, Options.Writing);
   if (Error E = Folder.claim(identityOf(S, Options.Backends)))
     return E;
   Expected<std::vector<int64_t>> Points = DB.kept();
@@ -183,8 +192,8 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
     Progress(Index + 1, Points->size());
   }
   if (Shared.hasScript()) {
-    if (Error E = writeRunScript(Folder.begun("run.sh"), Options.Folder,
-                                 Options.Database))
+    if (Error E = writeRunScript(Folder.begun("run.sh"), Folder.writing(),
+                                 Options.Folder, Options.Database))
       return E;
     if (Error E = Folder.place("run.sh"))
       return E;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Results.h"
 #include "backends/CommandLine.h"
-#include "backends/output/FileOutputs.h"
+#include "lang/ReadFile.h"
 #include "tools/sweep/SharedFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -32,7 +31,8 @@ done
 exit "$failed"
 )sh";
 
-Error writeRunScript(StringRef Script, StringRef Folder, StringRef Path) {
+Error writeRunScript(StringRef Script, const OutputOptions &Writing,
+                     StringRef Folder, StringRef Path) {
   // The script stands in the folder of points, mostly beside the database.
   SmallString<128> Place(Folder), Database(Path);
   for (SmallString<128> *P : {&Place, &Database}) {
@@ -44,7 +44,7 @@ Error writeRunScript(StringRef Script, StringRef Folder, StringRef Path) {
       sys::path::parent_path(Place) == sys::path::parent_path(Database);
   if (IsBeside)
     Database = sys::path::filename(Path);
-  return writeFile(Script, {}, {}, [&](raw_ostream &OS) {
+  return writeFile(Script, Writing, {}, [&](raw_ostream &OS) {
     OS << "#!/bin/sh\n"
           "# Runs the scripts of all points, with the arguments of this one, "
           "and collects\n"
@@ -71,8 +71,7 @@ static std::optional<double> timeIn(StringRef Output) {
 }
 
 static std::string textOf(const Twine &Path) {
-  const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
-      MemoryBuffer::getFile(Path);
+  const ErrorOr<std::unique_ptr<MemoryBuffer>> Text = readLargeFile(Path.str());
   return Text ? (*Text)->getBuffer().str() : "";
 }
 

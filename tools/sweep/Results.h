@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_RESULTS_H
 #define FORETRACE_TOOLS_SWEEP_RESULTS_H
 
+#include "backends/output/FileOutputs.h"
 #include "tools/sweep/Database.h"
 
 namespace foretrace::sweep {
@@ -12,8 +13,8 @@ namespace foretrace::sweep {
 /// Writes the script that runs those of all points in \p Folder, where it will
 /// stand, to \p Script. It collects what they print for the database at
 /// \p Path.
-llvm::Error writeRunScript(llvm::StringRef Script, llvm::StringRef Folder,
-                           llvm::StringRef Path);
+llvm::Error writeRunScript(llvm::StringRef Script, const OutputOptions &Writing,
+                           llvm::StringRef Folder, llvm::StringRef Path);
 
 /// Scripts of points that ran.
 struct CollectedResults {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/SharedFiles.h"
+#include "lang/ReadFile.h"
 #include "tools/sweep/Digest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -35,9 +35,7 @@ forEachFile(StringRef Folder,
   if (!Files)
     return Files.takeError();
   for (const std::string &F : *Files) {
-    const ErrorOr<std::unique_ptr<MemoryBuffer>> Text =
-        MemoryBuffer::getFile(F, /*IsText=*/false,
-                              /*RequiresNullTerminator=*/false);
+    const ErrorOr<std::unique_ptr<MemoryBuffer>> Text = readLargeFile(F);
     if (!Text)
       return fileError(F, Text.getError());
     if (Error E = Take(F, digestOf((*Text)->getBuffer())))

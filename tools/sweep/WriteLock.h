@@ -22,10 +22,17 @@ public:
   ~WriteLock();
 
 private:
+  /// A file that knows whether it is the one of a name.
+  class OpenFile : public llvm::raw_fd_ostream {
+  public:
+    using raw_fd_ostream::raw_fd_ostream;
+    bool isAt(llvm::StringRef Path) const;
+  };
+
   WriteLock() = default;
 
   std::string Beside;
-  std::unique_ptr<llvm::raw_fd_ostream> File;
+  std::unique_ptr<OpenFile> File;
   std::unique_ptr<llvm::sys::fs::FileLocker> Held;
 };
 
