@@ -49,9 +49,12 @@ statusOfReadable(llvm::vfs::FileSystem &System, StringRef Path) {
   return makeError(ReadError::NotRegular);
 }
 
-std::error_code foretrace::checkReadable(llvm::vfs::FileSystem &System,
-                                         StringRef Path) {
-  return statusOfReadable(System, Path).getError();
+std::error_code foretrace::checkRegular(StringRef Path) {
+  const ErrorOr<llvm::vfs::Status> Status =
+      statusOfReadable(*llvm::vfs::getRealFileSystem(), Path);
+  if (Status && !Status->isRegularFile())
+    return makeError(ReadError::NotRegular);
+  return Status.getError();
 }
 
 /// What may have no end is read piece by piece.
@@ -99,9 +102,12 @@ foretrace::readFile(llvm::vfs::FileSystem &System, StringRef Path,
 
 ErrorOr<std::unique_ptr<MemoryBuffer>>
 foretrace::readLargeFile(StringRef Path) {
-  if (const std::error_code EC =
-          checkReadable(*llvm::vfs::getRealFileSystem(), Path))
-    return EC;
+  const ErrorOr<llvm::vfs::Status> Status =
+      statusOfReadable(*llvm::vfs::getRealFileSystem(), Path);
+  if (!Status)
+    return Status.getError();
+  if (!Status->isRegularFile())
+    return readOpened(Path, MaxTextSize);
   return MemoryBuffer::getFile(Path, /*IsText=*/false,
                                /*RequiresNullTerminator=*/false);
 }

@@ -22,7 +22,8 @@ llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readFile(llvm::vfs::FileSystem &System, llvm::StringRef Path,
          uint64_t MostBytes = MaxTextSize);
 
-/// Reads a regular file of any size from the disk. Nothing ends the text.
+/// Reads a regular file of any size from the disk, or at most MaxTextSize of
+/// what a shell has opened. Nothing ends the text.
 llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readLargeFile(llvm::StringRef Path);
 
@@ -30,10 +31,9 @@ readLargeFile(llvm::StringRef Path);
 llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readStdin(uint64_t MostBytes = MaxTextSize);
 
-/// Whether \p Path may be opened to be read: it is a regular file, or one that
-/// a shell has opened. The error says what is wrong.
-std::error_code checkReadable(llvm::vfs::FileSystem &System,
-                              llvm::StringRef Path);
+/// Whether \p Path is a regular file, which can be read more than once. The
+/// error says what is wrong.
+std::error_code checkRegular(llvm::StringRef Path);
 
 } // namespace foretrace
 

@@ -220,7 +220,7 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
   }
   if (!Why)
     return Error::success();
-  if (Written > Options.MaxBytes)
+  if (Why == std::errc::file_too_large && Written > Options.MaxBytes)
     return createFileError(
         Added[Failed].Path,
         createStringError("more than " + Twine(Options.MaxBytes) +

@@ -11,20 +11,21 @@ FileStream::FileStream(int FD, llvm::MutableArrayRef<char> Buffer,
 
 llvm::ErrorOr<uint64_t> FileStream::finish() {
   flush();
-  if (IsTooLong)
-    return std::make_error_code(std::errc::file_too_large);
-  if (std::error_code EC = Inner.error()) {
-    Inner.clear_error();
-    return EC;
-  }
+  if (Failed)
+    return Failed;
   return Written;
 }
 
 void FileStream::write_impl(const char *Data, size_t Size) {
-  if (Total)
-    IsTooLong |= (*Total += Size) > MaxTotal;
-  if (!Inner.has_error() && !IsTooLong)
-    Inner.write(Data, Size);
+  if (Failed)
+    return;
+  if (Total && (*Total += Size) > MaxTotal) {
+    Failed = std::make_error_code(std::errc::file_too_large);
+    return;
+  }
+  Inner.write(Data, Size);
+  Failed = Inner.error();
+  Inner.clear_error(); // the stream's own end is not to be a crash
   Written += Size;
   Shown.addBytes(Size);
 }

@@ -37,7 +37,7 @@ private:
   uint64_t Written = 0;
   std::atomic<uint64_t> *Total = nullptr;
   uint64_t MaxTotal = UINT64_MAX;
-  bool IsTooLong = false;
+  std::error_code Failed; ///< the first error; nothing is written after it
 };
 
 } // namespace foretrace

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <iterator>
 #include <mutex>
+#include <unistd.h>
 
 using namespace foretrace;
 
@@ -11,6 +12,7 @@ using namespace foretrace;
 static std::atomic_flag IsLocked = ATOMIC_FLAG_INIT;
 static std::atomic<bool> Ending = false;
 static Leftover *Newest = nullptr; ///< under the lock
+static thread_local bool IsHolding = false;
 
 /// What ends a process, but for SIGKILL.
 static constexpr int Deadly[] = {
@@ -25,14 +27,29 @@ static void lock() {
 
 static void unlock() { IsLocked.clear(std::memory_order_release); }
 
-/// Removes what is left, lets whoever handled the signal before do so, and ends
-/// the process if that has not. All signals are blocked in the meantime.
-void Leftover::handle(int Signal) {
+void Leftover::removeLocked() noexcept {
   Ending = true;
   lock();
   for (Leftover *L = Newest; L; L = L->Older)
     L->remove();
   unlock();
+}
+
+bool Leftover::removeAll() noexcept {
+  if (IsHolding)
+    return false;
+  sigset_t All, Before;
+  (void)sigfillset(&All);
+  (void)pthread_sigmask(SIG_BLOCK, &All, &Before);
+  removeLocked();
+  (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
+  return true;
+}
+
+/// Removes what is left, lets whoever handled the signal before do so, and ends
+/// the process if that has not. All signals are blocked in the meantime.
+void Leftover::handle(int Signal) {
+  removeLocked();
   for (size_t I = 0; I != std::size(Deadly); ++I)
     if (Deadly[I] == Signal)
       (void)sigaction(Signal, &Previous[I], nullptr);
@@ -79,9 +96,16 @@ SignalHold::SignalHold() {
   (void)sigfillset(&All);
   (void)pthread_sigmask(SIG_BLOCK, &All, &Before);
   lock();
+  IsHolding = true;
+  if (!Ending)
+    return;
+  release();
+  for (;;)
+    (void)::pause();
 }
 
-SignalHold::~SignalHold() {
+void SignalHold::release() {
+  IsHolding = false;
   unlock();
   (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
 }

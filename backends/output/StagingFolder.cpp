@@ -16,8 +16,6 @@ namespace foretrace {
 
 ErrorOr<std::unique_ptr<NewFolder>> NewFolder::make(StringRef Path) {
   SignalHold Hold;
-  if (isEnding())
-    return make_error_code(std::errc::operation_canceled);
   std::error_code EC = sys::fs::create_directory(Path, /*IgnoreExisting=*/false,
                                                  sys::fs::all_all);
   if (EC == std::errc::file_exists && sys::fs::is_directory(Path))
@@ -57,8 +55,6 @@ ErrorOr<std::unique_ptr<StagingFolder>> StagingFolder::make(StringRef Target,
       joined(K == Kind::Beside ? sys::path::parent_path(Target) : Target,
              ".foretrace-%%%%%%%%");
   SignalHold Hold;
-  if (isEnding())
-    return make_error_code(std::errc::operation_canceled);
   SmallString<256> Path;
   std::error_code EC;
   do {
@@ -124,9 +120,7 @@ Error StagingFolder::place(StagedFile &File) {
   const std::string To = targetOf(File.Name);
   const Exchange Done = exchange(pathOf(File.Name), To);
   if (!Done.Stranded.empty())
-    return createFileError(To, createStringError(Done.Failed.message() +
-                                                 "; what was there is `" +
-                                                 Done.Stranded + "`"));
+    Stranded = "`" + To + "` is not, what was there is `" + Done.Stranded + "`";
   if (Done.Failed)
     return createFileError(To, Done.Failed);
   File.IsPlaced = true;
@@ -151,14 +145,13 @@ Error StagingFolder::commit() {
 void StagingFolder::takeBack(StagedFile &File,
                              std::vector<std::string> &States) {
   const std::string From = pathOf(File.Name), To = targetOf(File.Name);
-  if (!File.HasOld) {
-    if (const std::error_code EC = sys::fs::rename(To, From))
-      States.push_back("`" + To + "` is new (" + EC.message() + ")");
-  } else if (const Exchange Done = exchange(From, To); Done.Failed) {
-    File.IsLeft = true;
-    States.push_back("`" + To + "` is new, what was there is `" +
-                     (Done.Stranded.empty() ? From : Done.Stranded) + "` (" +
-                     Done.Failed.message() + ")");
+  // The new file is of no use: what was there replaces it, in one step.
+  if (const std::error_code EC =
+          File.HasOld ? sys::fs::rename(From, To) : sys::fs::rename(To, From)) {
+    File.IsLeft = File.HasOld;
+    States.push_back("`" + To + "` is new" +
+                     (File.HasOld ? ", what was there is `" + From + "`" : "") +
+                     " (" + EC.message() + ")");
   }
   File.IsPlaced = File.HasOld = false;
 }
@@ -169,6 +162,8 @@ void StagingFolder::rollBack(std::vector<std::string> &States) {
       States.push_back("`" + Target + "` is new (" + EC.message() + ")");
     IsWhole = false;
   }
+  if (!Stranded.empty())
+    States.push_back(Stranded);
   for (StagedFile *F = First; F; F = F->Next)
     if (F->IsPlaced)
       takeBack(*F, States);

@@ -109,6 +109,8 @@ private:
   const std::string Path, Target;
   const Kind K;
   bool IsWhole = false; ///< it has become the target
+  /// Which file is not as it was, though its step failed, and where that is.
+  std::string Stranded;
   llvm::BumpPtrAllocator Memory;
   std::atomic<StagedFile *> First = nullptr;
   StagedFile *Last = nullptr;

@@ -2,8 +2,11 @@
 //
 // A library for LD_PRELOAD that has a system call fail: the FAULT_AT-th, from
 // 1, of FAULT_CALL on a file below FAULT_FOLDER, with the number FAULT_ERRNO;
-// with FAULT_LASTS those after it, too. How many there were is written to
-// FAULT_COUNT. With FAULT_NO_EXCHANGE no files can be exchanged, as on NFS.
+// with FAULT_LASTS those after it, too. If FAULT_CALL is `memory` there is no
+// memory left from the FAULT_AT-th `open` on. How many calls there were is
+// written to FAULT_COUNT. With FAULT_NO_EXCHANGE no files can be exchanged, as
+// on NFS; with FAULT_NO_LINK they have one name each, as on FAT; FAULT_FREE is
+// how many bytes a file system has left.
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -25,7 +28,7 @@ struct Setting {
   std::string Call, Folder, Count;
   long At = 0;
   int Errno = EIO;
-  bool HasExchange = true, Lasts = false;
+  bool HasExchange = true, HasLinks = true, Lasts = false;
 };
 
 std::string variable(const char *Name) {
@@ -34,6 +37,7 @@ std::string variable(const char *Name) {
 }
 
 std::atomic<long> Seen = 0;
+std::atomic<bool> HasMemory = true;
 
 const Setting &setting() {
   static const Setting *Known = [] {
@@ -43,6 +47,7 @@ const Setting &setting() {
     if (const int Number = std::atoi(variable("FAULT_ERRNO").c_str()))
       S->Errno = Number;
     S->HasExchange = variable("FAULT_NO_EXCHANGE").empty();
+    S->HasLinks = variable("FAULT_NO_LINK").empty();
     S->Lasts = !variable("FAULT_LASTS").empty();
     return S;
   }();
@@ -71,6 +76,9 @@ bool isBelow(int FD) {
 
 /// Whether this call is one that fails; errno says why.
 template <typename FileT> bool fails(const char *Call, FileT File) {
+  if (setting().Call == "memory" && Call == std::string("open") &&
+      isBelow(File) && ++Seen == setting().At)
+    HasMemory = false;
   if (setting().Call != Call)
     return false;
   const int Before = errno;
@@ -156,11 +164,25 @@ WRAP(int, mkdir, "mkdir", Path, (const char *Path, mode_t Mode), (Path, Mode))
 WRAP(int, rmdir, "rmdir", Path, (const char *Path), (Path))
 WRAP(int, unlink, "unlink", Path, (const char *Path), (Path))
 WRAP(int, remove, "unlink", Path, (const char *Path), (Path))
-WRAP(int, link, "link", To, (const char *From, const char *To), (From, To))
-WRAP(int, linkat, "link", To,
-     (int AtFrom, const char *From, int AtTo, const char *To, int Flags),
-     (AtFrom, From, AtTo, To, Flags))
 WRAP(int, rename, "rename", To, (const char *From, const char *To), (From, To))
+
+extern "C" int link(const char *From, const char *To) {
+  REAL(link);
+  if (fails("link", To))
+    return -1;
+  if (setting().HasLinks)
+    return Real(From, To);
+  errno = EPERM;
+  return -1;
+}
+
+extern "C" void *__libc_malloc(size_t Size);
+extern "C" void *malloc(size_t Size) noexcept {
+  if (HasMemory)
+    return __libc_malloc(Size);
+  errno = ENOMEM;
+  return nullptr;
+}
 
 /// A file is closed all the same.
 extern "C" int close(int FD) {

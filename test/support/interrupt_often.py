@@ -66,6 +66,8 @@ def main():
         process.send_signal(RANDOM.choice(SIGNALS))
         process.wait(60)
         found = state(has_old)
+        if process.returncode == 0 and found == "old":
+            found = "old, and exits with 0"
         seen[found] += 1
         # The machine may have become busier, or less so.
         if found == "old" and share > 0.9:

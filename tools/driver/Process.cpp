@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Process.h"
+#include "backends/output/Leftover.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
@@ -19,10 +20,11 @@ static void endOfPipe() {
   (void)std::raise(SIGPIPE);
 }
 
-/// What whoever started us wants to be ignored, as `nohup` does.
+/// What whoever started us wants to be ignored, as `nohup` does, or, of broken
+/// pipes, systemd.
 static llvm::SmallVector<int> ignoredSignals() {
   llvm::SmallVector<int> Ignored;
-  for (int Signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+  for (int Signal = 1; Signal != NSIG; ++Signal) {
     struct sigaction Now;
     if (sigaction(Signal, nullptr, &Now) == 0 && Now.sa_handler == SIG_IGN)
       Ignored.push_back(Signal);
@@ -30,17 +32,20 @@ static llvm::SmallVector<int> ignoredSignals() {
   return Ignored;
 }
 
-/// LLVM exits with 1 after this.
-static void sayFatal(void *, const char *Reason, bool) {
-  llvm::errs() << "foretrace: error: " << Reason << '\n';
-}
-
-/// There is nothing left to make a message of.
-[[noreturn]] static void endWithoutMemory(void *, const char *, bool) {
-  constexpr llvm::StringLiteral Message = "foretrace: error: out of memory\n";
-  (void)!write(STDERR_FILENO, Message.data(), Message.size());
+/// Ends at once, on whichever thread, without what was begun. Allocates
+/// nothing.
+[[noreturn]] static void endOnError(void *, const char *Reason, bool) {
+  llvm::errs() << "foretrace: error: " << Reason;
+  if (!foretrace::Leftover::removeAll())
+    llvm::errs() << ", just when files got their names: some may have theirs, "
+                    "and others stand in `.foretrace-...`";
+  llvm::errs() << '\n';
   llvm::sys::RunInterruptHandlers();
   _exit(1);
+}
+
+[[noreturn]] static void endWithoutMemory(void *Data, const char *, bool) {
+  endOnError(Data, "out of memory", false);
 }
 
 /// Says so if what was printed did not get where it should, whatever printed
@@ -60,6 +65,16 @@ static void checkOutput() {
 /// The limits on how deep input nests suit this stack, whatever the shell's.
 static constexpr unsigned StackSize = 64 << 20;
 
+/// Gives threads that are begun such a stack.
+static void raiseStacksOfThreads() {
+  pthread_attr_t Attributes;
+  if (pthread_attr_init(&Attributes) != 0)
+    return;
+  if (pthread_attr_setstacksize(&Attributes, StackSize) == 0)
+    (void)pthread_setattr_default_np(&Attributes);
+  (void)pthread_attr_destroy(&Attributes);
+}
+
 /// Whether the stack of the process may grow to that size, now.
 static bool raiseStackLimit() {
   rlimit Limit;
@@ -77,10 +92,11 @@ static void runOnThread(llvm::function_ref<void()> Work) {
   sigset_t All, Before;
   sigfillset(&All);
   (void)pthread_sigmask(SIG_SETMASK, &All, &Before);
-  llvm::thread(std::optional<unsigned>(StackSize), [&] {
+  llvm::thread([&] {
     (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
     Work();
   }).join();
+  (void)pthread_sigmask(SIG_SETMASK, &Before, nullptr);
 }
 
 int foretrace::driver::runProcess(
@@ -96,12 +112,13 @@ int foretrace::driver::runProcess(
     (void)std::signal(Signal, SIG_IGN);
   // A limit on the size of files is met as a full disk is, by whoever writes.
   (void)std::signal(SIGXFSZ, SIG_IGN);
-  llvm::install_fatal_error_handler(sayFatal);
+  llvm::install_fatal_error_handler(endOnError);
   llvm::install_bad_alloc_error_handler(endWithoutMemory);
   llvm::setBugReportMsg(
       "foretrace crashed, which it never should; please report it with the "
       "command, its input and what follows.\n");
   int Code = 0;
+  raiseStacksOfThreads();
   auto Run = [&] { Code = CommandLine(Argc, Argv); };
   if (raiseStackLimit())
     Run();

@@ -10,7 +10,7 @@ namespace foretrace::runs {
 static constexpr size_t MaxLine = size_t(64) << 20;
 
 Expected<LineReader> LineReader::open(StringRef Path) {
-  if (const std::error_code EC = checkReadable(*vfs::getRealFileSystem(), Path))
+  if (const std::error_code EC = checkRegular(Path))
     return createFileError(Path, EC);
   Expected<sys::fs::file_t> File = sys::fs::openNativeFileForRead(Path);
   if (!File)

@@ -9,12 +9,14 @@
 #include "llvm/Support/FileSystem.h"
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace foretrace::runs {
 
+/// An open file, of which one line after the other is read.
 class LineReader {
 public:
-  /// An error if it is no regular file.
+  /// An error if it is no regular file: a trace is looked at more than once.
   static llvm::Expected<LineReader> open(llvm::StringRef Path);
   LineReader(LineReader &&Other)
       : File(std::exchange(Other.File, llvm::sys::fs::kInvalidFile)),
