@@ -2,6 +2,7 @@
 //
 // Uses a session as an editor or another program would, and prints what came of
 // it; session.test says what must.
+#include "passes/PassManager.h"
 #include "tools/compiler/Compiler.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -134,6 +135,27 @@ static void failOnce() {
          << Session.sources().locate(D.Range.start()).Line << "\n";
 }
 
+/// A pass that has a mistake.
+static bool loseResults(ir::Program &P, DiagnosticEngine &) {
+  P.Blocks[ir::BlockId(0)].Ops[ir::OpId(0)].Results.clear();
+  return true;
+}
+
+static void verifyEach() {
+  static constexpr PassInfo Wrong{"wrong", "", "", {}, {}, loseResults};
+  Compiler Session;
+  CompiledJob &Job = Session.compile("job.fore", Llama);
+  outs() << "a program that a pass breaks goes on:";
+  for (const bool IsVerified : {false, true}) {
+    ir::Program P = *Job.program();
+    DiagnosticEngine Diags;
+    PassOptions Options;
+    Options.VerifyEach = IsVerified;
+    outs() << " " << yesOrNo(runPasses(P, {&Wrong}, Diags, Options));
+  }
+  outs() << ", not if each is verified\n";
+}
+
 static void outliveSession() {
   auto SpecOf = [] {
     Compiler Session;
@@ -155,5 +177,6 @@ int main() {
   shareRuns();
   shareStructure();
   failOnce();
+  verifyEach();
   outliveSession();
 }
