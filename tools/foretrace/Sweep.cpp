@@ -119,7 +119,7 @@ static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
 
 /// What is to be emitted of the points that are kept; nothing if nobody asks.
 static std::optional<sweep::EmitPointsOptions>
-emitOptions(const sweep::Sweep &S) {
+emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
   const bool IsOfSweep = EmitNames.empty();
   if ((IsOfSweep && !S.Space.spec().HasEmits) || Output.empty() ||
       S.Of.Count != 1) // of shards, once they are merged
@@ -132,9 +132,12 @@ emitOptions(const sweep::Sweep &S) {
   OutputOptions Writing = outputOptions();
   Writing.Threads = Threads;
   return sweep::EmitPointsOptions{
-      Folder.str().str(), Output,
-      std::vector<std::string>(EmitNames.begin(), EmitNames.end()), IsOfSweep,
-      Writing};
+      Folder.str().str(),
+      Output,
+      std::vector<std::string>(EmitNames.begin(), EmitNames.end()),
+      IsOfSweep,
+      Writing,
+      Inputs};
 }
 
 static Error emitAll(Compiler &Session, const sweep::Sweep &S,
@@ -161,7 +164,8 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
   Inputs.add(Session.sources());
   if (Error E = sweep::checkOutput(Inputs, Output, Drawn.has_value()))
     return E;
-  const std::optional<sweep::EmitPointsOptions> Emitted = emitOptions(S);
+  const std::optional<sweep::EmitPointsOptions> Emitted =
+      emitOptions(S, Inputs);
   if (Emitted) // before the work, in case the folder is another sweep's
     if (Error E = sweep::checkPoints(S, *Emitted))
       return E;
@@ -208,6 +212,8 @@ static std::vector<std::string> commandLine(const sweep::Sweep &S) {
     Words.push_back("-D" + Text);
   for (const std::string &Folder : S.Options.ImportPaths)
     Words.push_back("-I" + Folder);
+  if (S.IsDurable)
+    Words.push_back("--sync");
   const SweepRequest Asked = givenRequest();
   if (!Asked.File.empty())
     Words.push_back("--axes=" + Asked.File);
@@ -228,8 +234,11 @@ static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
   }
   if (!Drawn)
     return Error::success();
+  InputFiles Inputs;
+  Inputs.add(Output);
   Expected<sweep::Plot> Page = sweep::Plot::open(Output, *Drawn);
-  return Page ? sweep::writePage(*Page, outputOptions()) : Page.takeError();
+  return Page ? sweep::writePage(*Page, outputOptions(), std::move(Inputs))
+              : Page.takeError();
 }
 
 static ExitCode collectAll() {
@@ -326,7 +335,8 @@ ExitCode runSweep() {
   Launch.Output = Output;
   if (Error E = checkOptions(Launch, Drawn->has_value()))
     return usageError(toString(std::move(E)));
-  Compiler Session;
+  const auto Files = makeIntrusiveRefCnt<sweep::FrozenFiles>();
+  Compiler Session(PassRunner(), Files);
   DiagnosticEngine Diags = makeEngine();
   std::optional<SweepSpec> Spec =
       Session.readSweep(jobPath(), frontendOptions(), givenRequest(), Diags);
@@ -335,6 +345,7 @@ ExitCode runSweep() {
   Expected<sweep::Sweep> S = makeSweep(std::move(*Spec));
   if (!S)
     return usageError(toString(S.takeError()));
+  S->Files = Files;
   if (Point.getNumOccurrences() != 0)
     return explainPoint(Session, *S);
   CompiledJob &First = sweep::replay(Session, *S, 0, /*EmitsOfSweep=*/true);

@@ -48,8 +48,9 @@ public:
 
   /// Removes what was begun.
   Error clean() const { return removeFolder(Part); }
-  Error check(const std::string &Identity);
-  Error claim(const std::string &Identity);
+  Error check(const std::string &Identity, const InputFiles &Inputs);
+  Error checkInputs(const InputFiles &Inputs) const;
+  Error claim(const std::string &Identity, const InputFiles &Inputs);
   std::string in(const Twine &Name) const { return pathIn(Path, Name); }
   std::string begun(const Twine &Name) const { return pathIn(Part, Name); }
   const OutputOptions &writing() const { return Own; }
@@ -70,9 +71,25 @@ private:
 
 } // namespace
 
+/// That nothing is replaced or removed that the sweep reads.
+Error PointsFolder::checkInputs(const InputFiles &Inputs) const {
+  for (const StringRef Name : {".sweep", "run.sh"})
+    if (Error E = Inputs.check(in(Name)))
+      return E;
+  std::error_code Code;
+  for (sys::fs::recursive_directory_iterator I(Part, Code), End;
+       !Code && I != End; I.increment(Code))
+    if (Error E = Inputs.check(I->path()))
+      return E;
+  return Error::success();
+}
+
 /// Looks whether the folder is the same sweep's: points of another one have the
 /// same numbers.
-Error PointsFolder::check(const std::string &Identity) {
+Error PointsFolder::check(const std::string &Identity,
+                          const InputFiles &Inputs) {
+  if (Error E = checkInputs(Inputs))
+    return E;
   const ErrorOr<std::unique_ptr<MemoryBuffer>> Before =
       readLargeFile(in(".sweep"));
   IsOwn = Before && (*Before)->getBuffer() == Identity;
@@ -92,14 +109,15 @@ Error PointsFolder::check(const std::string &Identity) {
 }
 
 /// Makes the folder this sweep's, and holds it.
-Error PointsFolder::claim(const std::string &Identity) {
+Error PointsFolder::claim(const std::string &Identity,
+                          const InputFiles &Inputs) {
   if (std::error_code Code = sys::fs::create_directories(Path))
     return fileError(Path, Code);
   Expected<WriteLock> Held = WriteLock::take(in(".sweep"));
   if (!Held)
     return Held.takeError();
   Lock.emplace(std::move(*Held));
-  if (Error E = check(Identity))
+  if (Error E = check(Identity, Inputs))
     return E;
   if (Error E = removeFolder(Part))
     return E;
@@ -148,7 +166,7 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
 
 Error checkPoints(const Sweep &S, const EmitPointsOptions &Options) {
   return PointsFolder(Options.Folder, Options.Writing)
-      .check(identityOf(S, Options.Backends));
+      .check(identityOf(S, Options.Backends), Options.Inputs);
 }
 
 Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
@@ -157,7 +175,7 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
                                    function_ref<void(size_t, size_t)> Progress,
                                    DiagnosticEngine &Diags) {
   PointsFolder Folder(Options.Folder, Options.Writing);
-  if (Error E = Folder.claim(identityOf(S, Options.Backends)))
+  if (Error E = Folder.claim(identityOf(S, Options.Backends), Options.Inputs))
     return E;
   Expected<std::vector<int64_t>> Points = DB.kept();
   if (!Points)

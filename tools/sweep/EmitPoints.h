@@ -16,6 +16,7 @@ struct EmitPointsOptions {
   std::vector<std::string> Backends; ///< as compile's --emit; or none
   bool AreOfSweep = false; ///< the blocks are those of the `sweep` section
   OutputOptions Writing;   ///< of each point
+  InputFiles Inputs;       ///< none is replaced or removed
 };
 
 /// How that ended.
@@ -27,7 +28,8 @@ struct EmittedPoints {
   std::optional<int64_t> FirstRefused;
 };
 
-/// An error if the folder is another sweep's, before there are points to emit.
+/// An error if the folder is another sweep's, or has inputs where files will
+/// be, before there are points to emit.
 llvm::Error checkPoints(const Sweep &S, const EmitPointsOptions &Options);
 
 /// Emits the points of \p DB that are not emitted yet, so what was interrupted

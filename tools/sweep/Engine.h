@@ -8,6 +8,7 @@
 
 #include "frontend/CompileSweep.h"
 #include "tools/sweep/Choice.h"
+#include "tools/sweep/FrozenFiles.h"
 #include "tools/sweep/Plan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
@@ -80,6 +81,9 @@ struct Sweep {
   /// What tells its files from others; see digestOf.
   std::string Sources = {};
   bool IsDurable = false; ///< what is found survives a loss of power at once
+  /// What all points are read from.
+  llvm::IntrusiveRefCntPtr<FrozenFiles> Files =
+      llvm::makeIntrusiveRefCnt<FrozenFiles>();
 };
 
 /// Cuts the points of a sweep into units, and evaluates these.

@@ -4,6 +4,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
 
 using namespace llvm;
 
@@ -138,9 +139,21 @@ Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
     if (Error E = checkShard(Path, *Facts, Shards.front(), First, Seen))
       return E;
   }
-  const std::string Beside = (To + ".part").str();
-  (void)sys::fs::remove(Beside);
-  auto Clean = make_scope_exit([&] { (void)sys::fs::remove(Beside); });
+  // SQLite keeps a journal beside what it writes.
+  const std::string Beside = (To + ".part").str(),
+                    Journal = Beside + "-journal";
+  auto Remove = [&] {
+    for (const std::string &Path : {Beside, Journal})
+      (void)sys::fs::remove(Path);
+  };
+  Remove();
+  auto Clean = make_scope_exit(Remove);
+  for (const std::string &Path : {Beside, Journal, Lock->path()})
+    (void)sys::RemoveFileOnSignal(Path);
+  auto Forget = make_scope_exit([&] {
+    for (const std::string &Path : {Beside, Journal, Lock->path()})
+      sys::DontRemoveFileOnSignal(Path);
+  });
   {
     Expected<Connection> C = Connection::open(Beside, Connection::Mode::Write);
     if (!C)

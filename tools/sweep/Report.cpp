@@ -65,6 +65,11 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   }
   Error Failed = Error::success();
   E.run(Done, Threads, [&](int64_t Unit, const Tally &T) {
+    // What could not be read is no verdict.
+    if (const std::string Unread = S.Files->failure(); !Unread.empty()) {
+      Failed = joinErrors(std::move(Failed), createStringError(Unread));
+      return false;
+    }
     const std::vector<int64_t> Dropped = Out.add(T, E.pointsOf(Unit));
     if (DB)
       if (Error Write = DB->write(Unit, T, Dropped)) {

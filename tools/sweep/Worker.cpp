@@ -100,7 +100,7 @@ void Worker::read(int64_t OuterPoint) {
   // A session keeps the text of every -D.
   constexpr unsigned MaxReads = 1024;
   if (!Session || ++Reads > MaxReads) {
-    Session = std::make_unique<Compiler>();
+    Session = std::make_unique<Compiler>(PassRunner(), S.Files);
     Reads = 0;
     FirstUnread = 1;
   }

@@ -21,6 +21,9 @@ public:
   WriteLock &operator=(WriteLock &&) = default;
   ~WriteLock();
 
+  /// Of the file that is held.
+  const std::string &path() const { return Beside; }
+
 private:
   /// A file that knows whether it is the one of a name.
   class OpenFile : public llvm::raw_fd_ostream {

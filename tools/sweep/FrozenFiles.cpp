@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/FrozenFiles.h"
+#include "lang/ReadFile.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+namespace {
+
+/// A file whose text somebody else keeps.
+class KnownFile final : public vfs::File {
+public:
+  KnownFile(vfs::Status Of, StringRef Text) : Of(std::move(Of)), Text(Text) {}
+
+  ErrorOr<vfs::Status> status() override { return Of; }
+  ErrorOr<std::unique_ptr<MemoryBuffer>> getBuffer(const Twine &Name, int64_t,
+                                                   bool RequiresNullTerminator,
+                                                   bool) override {
+    return MemoryBuffer::getMemBuffer(Text, Name.str(), RequiresNullTerminator);
+  }
+  std::error_code close() override { return {}; }
+
+private:
+  const vfs::Status Of;
+  const StringRef Text;
+};
+
+} // namespace
+
+FrozenFiles::FrozenFiles() : ProxyFileSystem(vfs::getRealFileSystem()) {}
+
+/// What is known of a path, under the guard. Null of what is neither a regular
+/// file nor missing: that is asked for each time.
+ErrorOr<FrozenFiles::Known *> FrozenFiles::find(StringRef Path) {
+  const auto [It, IsNew] = Files.try_emplace(Path);
+  Known &K = It->second;
+  if (!IsNew)
+    return &K;
+  const ErrorOr<vfs::Status> Now = getUnderlyingFS().status(Path);
+  if (Now && Now->isRegularFile()) {
+    K.Status = *Now;
+    return &K;
+  }
+  K.Missing = Now.getError();
+  if (K.Missing == std::errc::no_such_file_or_directory)
+    return &K;
+  Files.erase(It);
+  if (!Now)
+    return Now.getError();
+  return nullptr;
+}
+
+ErrorOr<vfs::Status> FrozenFiles::status(const Twine &Path) {
+  const std::string Name = Path.str();
+  const std::lock_guard<std::mutex> Lock(Guard);
+  const ErrorOr<Known *> K = find(Name);
+  if (!K)
+    return K.getError();
+  if (!*K)
+    return getUnderlyingFS().status(Name);
+  if ((*K)->Missing)
+    return (*K)->Missing;
+  return (*K)->Status;
+}
+
+bool FrozenFiles::exists(const Twine &Path) {
+  return static_cast<bool>(status(Path));
+}
+
+ErrorOr<std::unique_ptr<vfs::File>>
+FrozenFiles::openFileForRead(const Twine &Path) {
+  const std::string Name = Path.str();
+  const std::lock_guard<std::mutex> Lock(Guard);
+  const ErrorOr<Known *> K = find(Name);
+  if (!K)
+    return K.getError();
+  if (!*K)
+    return getUnderlyingFS().openFileForRead(Name);
+  if ((*K)->Missing)
+    return (*K)->Missing;
+  if (!(*K)->Text) {
+    auto Read = readFile(getUnderlyingFS(), Name);
+    if (!Read) {
+      Failure = "`" + Name + "`: " + Read.getError().message();
+      return Read.getError();
+    }
+    (*K)->Text = std::move(*Read);
+  }
+  return std::make_unique<KnownFile>((*K)->Status, (*K)->Text->getBuffer());
+}
+
+std::string FrozenFiles::failure() const {
+  const std::lock_guard<std::mutex> Lock(Guard);
+  return Failure;
+}
+
+} // namespace foretrace::sweep

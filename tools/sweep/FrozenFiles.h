@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The disk as a sweep found it. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_FROZENFILES_H
+#define FORETRACE_TOOLS_SWEEP_FROZENFILES_H
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace foretrace::sweep {
+
+/// Reads each file once, so that all points are of one text, whatever becomes
+/// of the file while the sweep goes on. For several threads. Only regular files
+/// are kept.
+class FrozenFiles final : public llvm::vfs::ProxyFileSystem {
+public:
+  FrozenFiles();
+
+  llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override;
+  bool exists(const llvm::Twine &Path) override;
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
+  openFileForRead(const llvm::Twine &Path) override;
+
+  /// Why a file that is there could not be read, if there was one: what was
+  /// found since says nothing of the job. Empty if all could be.
+  std::string failure() const;
+
+private:
+  struct Known {
+    std::error_code Missing; ///< then there is nothing else
+    llvm::vfs::Status Status;
+    std::unique_ptr<llvm::MemoryBuffer> Text; ///< null until it is opened
+  };
+  llvm::ErrorOr<Known *> find(llvm::StringRef Path);
+
+  mutable std::mutex Guard;
+  llvm::StringMap<Known> Files; ///< by path
+  std::string Failure;
+};
+
+} // namespace foretrace::sweep
+
+#endif
