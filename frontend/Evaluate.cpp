@@ -329,10 +329,19 @@ static bool isOfPath(llvm::StringRef Text) {
   return Text.contains('/') || Text == "..";
 }
 
+/// Whether \p Path goes up a folder where a value stands from \p Begin on, by
+/// the value and what is around it.
+static bool goesUpAt(llvm::StringRef Path, size_t Begin) {
+  const size_t Part = Path.take_front(Begin).rfind('/') + 1; // from 0 if none
+  return Path.drop_front(Part).split('/').first == "..";
+}
+
 Evaluator::Result Evaluator::visit(const ast::String &Text) {
   std::string Out;
   bool Ok = true;
   SourceRange PathFrom;
+  llvm::SmallVector<std::pair<size_t, SourceRange>, 4>
+      Values; ///< where each is
   llvm::StringRef Rest = Text.Value;
   while (!Rest.empty()) {
     size_t Brace = Rest.find_first_of("{}");
@@ -361,10 +370,15 @@ Evaluator::Result Evaluator::visit(const ast::String &Text) {
     Ok &= Replacement.has_value();
     if (Replacement && !PathFrom.isValid() && isOfPath(*Replacement))
       PathFrom = Place;
+    if (Replacement && !Replacement->empty())
+      Values.push_back({Out.size(), Place});
     Out += Replacement.value_or("");
     Rest = Rest.substr(Close + 1);
   }
   if (!Ok)
     return std::nullopt;
+  for (const auto &[Begin, Place] : Values)
+    if (!PathFrom.isValid() && goesUpAt(Out, Begin))
+      PathFrom = Place;
   return Value{std::move(Out), Dimension::Count, Current->Range, PathFrom};
 }
