@@ -19,10 +19,25 @@ static bool isStream(const sys::fs::file_status &S) {
   return exists(S) && !is_regular_file(S) && !is_directory(S);
 }
 
+/// What a shell has opened for us: to open it once more by its name would empty
+/// a file, or begin to write at its start.
+static std::optional<int> openedByShell(StringRef Path) {
+  int FD;
+  if (Path == "-" || Path == "/dev/stdout")
+    return STDOUT_FILENO;
+  if (Path == "/dev/stderr")
+    return STDERR_FILENO;
+  if ((Path.consume_front("/dev/fd/") ||
+       Path.consume_front("/proc/self/fd/")) &&
+      !Path.getAsInteger(10, FD))
+    return FD;
+  return std::nullopt;
+}
+
 bool isStream(StringRef Path) {
   sys::fs::file_status Status;
   (void)sys::fs::status(Path, Status);
-  return Path == "-" || isStream(Status);
+  return openedByShell(Path) || isStream(Status);
 }
 
 bool hasFolder(StringRef Path, DiagnosticEngine &Diags) {
@@ -102,14 +117,31 @@ static Error checkReplaced(StringRef Path, const sys::fs::file_status &Old,
                                std::error_code(errno, std::generic_category()));
 }
 
+/// Takes the name \p Name in \p Folder for the file at \p Path, unless another
+/// file has it, or is where a folder is to be.
+Error FileOutputs::claim(StringRef Path, StringRef Folder, StringRef Name) {
+  const std::string Whole = (Folder + "/" + Name).str();
+  if (!Names.insert(Whole).second)
+    return createFileError(
+        Path, createStringError("the job writes two files of this name"));
+  if (Above.contains(Whole))
+    return createFileError(
+        Path, createStringError("the job writes files below this name"));
+  for (StringRef Up = Folder; !Up.empty() && Above.insert(Up).second;
+       Up = sys::path::parent_path(Up))
+    if (Names.contains(Up))
+      return createFileError(
+          Path, createStringError("the job writes `" + Up + "` as a file"));
+  return Error::success();
+}
+
 /// Has the file \p New written to a staging folder, until it is placed at \p At
 /// in place of \p Old.
 Error FileOutputs::stage(File &New, StringRef At,
                          const sys::fs::file_status &Old, bool IsAlone) {
   const StringRef Folder = folderOf(At), Name = sys::path::filename(At);
-  if (!Names.insert((Folder + "/" + Name).str()).second)
-    return createFileError(
-        New.Path, createStringError("the job writes two files of this name"));
+  if (Error E = claim(New.Path, Folder, Name))
+    return E;
   if (Error E = checkReplaced(New.Path, Old, Inputs))
     return E;
   StagingFolder *&Staging = StagingOf[Folder];
@@ -136,11 +168,11 @@ Error FileOutputs::place(StringRef Name, bool IsAlone) {
     (void)sys::fs::status(Path, Status, /*follow=*/false);
   if (is_symlink_file(Status)) {
     (void)sys::fs::status(New.Path, Status);
-    if (std::error_code EC = sys::fs::real_path(New.Path, Path))
+    if (!isStream(New.Path) && sys::fs::real_path(New.Path, Path))
       return createFileError(New.Path,
                              createStringError("a link to what is not there"));
   }
-  if (New.Path != "-" && !isStream(Status))
+  if (!openedByShell(New.Path) && !isStream(Status))
     if (Error E = stage(New, Path, Status, IsAlone))
       return E;
   Files.push_back(New);
@@ -150,11 +182,12 @@ Error FileOutputs::place(StringRef Name, bool IsAlone) {
 static ErrorOr<int> open(const FileOutputs::File &F) {
   if (F.Staging)
     return F.Staging->open(*F.Staged);
-  int FD = STDOUT_FILENO;
-  if (F.Path != "-")
-    if (std::error_code EC =
-            sys::fs::openFileForWrite(F.Path, FD, sys::fs::CD_OpenExisting))
-      return EC;
+  if (const std::optional<int> Opened = openedByShell(F.Path))
+    return *Opened;
+  int FD;
+  if (std::error_code EC =
+          sys::fs::openFileForWrite(F.Path, FD, sys::fs::CD_OpenExisting))
+    return EC;
   return FD;
 }
 
@@ -172,7 +205,7 @@ std::error_code FileOutputs::write(File &F, MutableArrayRef<char> Buffer,
   std::error_code Closed;
   if (Options.IsDurable && F.Staging && ::fsync(*FD) != 0)
     Closed = {errno, std::generic_category()};
-  if (F.Path != "-")
+  if (!openedByShell(F.Path))
     if (const std::error_code EC = sys::fs::closeFile(*FD); !Closed)
       Closed = EC;
   if (!Bytes)

@@ -72,6 +72,8 @@ public:
 
 private:
   llvm::Error place(llvm::StringRef Name, bool IsAlone);
+  llvm::Error claim(llvm::StringRef Path, llvm::StringRef Folder,
+                    llvm::StringRef Name);
   llvm::Error stage(File &New, llvm::StringRef At,
                     const llvm::sys::fs::file_status &Old, bool IsAlone);
   llvm::StringRef folderOf(llvm::StringRef Path);
@@ -99,6 +101,7 @@ private:
   llvm::BumpPtrAllocator PathMemory;
   llvm::StringSet<>
       Names; ///< of Files that get one, by their folder's identity
+  llvm::StringSet<> Above; ///< identities of folders that they stand in
   std::atomic<uint64_t> Written = 0;
   std::vector<std::string> LeftOut;
 };

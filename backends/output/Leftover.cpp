@@ -16,8 +16,9 @@ static thread_local bool IsHolding = false;
 
 /// What ends a process, but for SIGKILL.
 static constexpr int Deadly[] = {
-    SIGHUP, SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,
-    SIGSYS, SIGUSR2, SIGSEGV, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
+    SIGHUP,  SIGINT,  SIGQUIT, SIGILL,    SIGTRAP,   SIGABRT, SIGBUS,
+    SIGFPE,  SIGSYS,  SIGUSR2, SIGSEGV,   SIGPIPE,   SIGALRM, SIGTERM,
+    SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO,   SIGPWR};
 static struct sigaction Previous[std::size(Deadly)];
 
 static void lock() {

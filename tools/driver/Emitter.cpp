@@ -68,6 +68,18 @@ static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit,
   return Emit.Range;
 }
 
+/// Where the files of a block go, or the one that it is told to write.
+static std::string folderOf(const ir::EmitSpec &Emit, const Destination &To) {
+  SmallString<128> Path(To.Folder);
+  if (const ir::NamedAttribute *File = Emit.Options.find("file")) {
+    if (sys::path::is_absolute(File->Value.Text))
+      Path.clear();
+    sys::path::append(Path, File->Value.Text);
+    sys::path::remove_filename(Path);
+  }
+  return Path.str().str();
+}
+
 /// What can still be written to the file system of \p Folder, or of the one
 /// that it will stand in.
 static double freeBytes(StringRef Folder) {
@@ -83,7 +95,8 @@ static double freeBytes(StringRef Folder) {
 bool Emitter::hasRoom(const EmitRequest &Request, const Backend &Format) {
   if (!Options.To.Stream.empty())
     return true;
-  const double Free = freeBytes(Options.To.Folder);
+  const std::string Folder = folderOf(Request.Emit, Options.To);
+  const double Free = freeBytes(Folder);
   const auto Most = static_cast<double>(Options.Writing.MaxBytes);
   if (Estimated + guessBytes(Format, Request) < std::min(Free, Most))
     return true;
@@ -103,7 +116,6 @@ bool Emitter::hasRoom(const EmitRequest &Request, const Backend &Format) {
   }
   if (Estimated <= Free)
     return true;
-  const StringRef Folder = Options.To.Folder;
   Diags.report(Place, diag::OutputNoSpace, printBytes(Estimated),
                Folder.empty() ? "." : Folder, printBytes(Free));
   return false;

@@ -108,7 +108,10 @@ int foretrace::driver::runProcess(
   // LLVM's own handler exits with 74.
   llvm::sys::SetOneShotPipeSignalFunction(endOfPipe);
   llvm::InitLLVM Init(Argc, Argv, /*InstallPipeSignalExitHandler=*/false);
-  for (int Signal : Ignored) // LLVM has taken these too
+  // LLVM takes these for crashes.
+  for (int Signal : {SIGQUIT, SIGXCPU})
+    (void)std::signal(Signal, SIG_DFL);
+  for (int Signal : Ignored) // and has taken these, too
     (void)std::signal(Signal, SIG_IGN);
   // A limit on the size of files is met as a full disk is, by whoever writes.
   (void)std::signal(SIGXFSZ, SIG_IGN);
