@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Shell.h"
 #include "backends/CommandLine.h"
+#include "backends/output/Leftover.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
+#include <csignal>
 
 using namespace llvm;
 
@@ -70,6 +72,24 @@ private:
   SmallString<128> Path;
 };
 
+/// A process that does not outlive us.
+class Child final : public Leftover {
+public:
+  explicit Child(sys::procid_t Id) : Id(Id) {
+    SignalHold Hold;
+    expect();
+  }
+  ~Child() {
+    SignalHold Hold;
+    forget();
+  }
+
+private:
+  void remove() noexcept override { (void)::kill(Id, SIGTERM); }
+
+  const sys::procid_t Id;
+};
+
 } // namespace
 
 Expected<Outcome> capture(ArrayRef<std::string> Command) {
@@ -85,9 +105,17 @@ Expected<Outcome> capture(ArrayRef<std::string> Command) {
   const std::optional<StringRef> Redirects[] = {"", Output.path(),
                                                 Errors.path()};
   Outcome Of;
-  Of.Code =
-      sys::ExecuteAndWait(*Program, Words, std::nullopt, Redirects,
-                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &Of.WhyNone);
+  bool HasFailed = false;
+  const sys::ProcessInfo Process =
+      sys::ExecuteNoWait(*Program, Words, std::nullopt, Redirects,
+                         /*MemoryLimit=*/0, &Of.WhyNone, &HasFailed);
+  if (HasFailed) {
+    Of.Code = -1;
+    return Of;
+  }
+  const Child Running(Process.Pid);
+  Of.Code = sys::Wait(Process, /*SecondsToWait=*/std::nullopt, &Of.WhyNone)
+                .ReturnCode;
   Of.Output = Output.content();
   Of.Errors = Errors.content();
   return Of;
