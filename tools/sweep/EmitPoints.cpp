@@ -145,10 +145,13 @@ static std::string identityOf(const Sweep &S, ArrayRef<std::string> Backends) {
   return Identity + "emit " + join(Backends, ",") + "\n";
 }
 
-/// Emits one point into \p Folder; false if a backend refuses it.
-static bool emitPoint(Compiler &Session, CompiledJob &Job,
-                      const EmitPointsOptions &Options, StringRef Stem,
-                      StringRef Folder) {
+/// Emits one point into \p Folder; false if a backend refuses it, an error if
+/// it can't be written.
+static Expected<bool> emitPoint(Compiler &Session, CompiledJob &Job,
+                                const EmitPointsOptions &Options,
+                                StringRef Stem, StringRef Folder) {
+  if (!Job.spec()) // it was legal when it was judged
+    return createStringError(Job.diagnostics().front().text());
   const std::vector<ir::EmitSpec> Emits =
       driver::selectEmits(Job.spec()->Emits, Options.Backends);
   driver::EmitterOptions To;
@@ -161,6 +164,9 @@ static bool emitPoint(Compiler &Session, CompiledJob &Job,
   driver::Emitter Emitter(std::move(To), Session.sources(), Job.engine());
   Emitter.emitJob(Job, Emits);
   Emitter.commit();
+  for (const Diagnostic &D : Job.diagnostics())
+    if (D.Id == diag::CannotWrite || D.Id == diag::OutputNoSpace)
+      return createStringError(D.text());
   return !Job.engine().hasErrors();
 }
 
@@ -191,8 +197,11 @@ Expected<EmittedPoints> emitPoints(Compiler &Session, const Sweep &S,
       continue;
     }
     CompiledJob &Job = replay(Session, S, Id, Options.AreOfSweep);
-    if (!emitPoint(Session, Job, Options, sys::path::stem(S.Job),
-                   Folder.begun(Name))) {
+    Expected<bool> IsEmitted = emitPoint(
+        Session, Job, Options, sys::path::stem(S.Job), Folder.begun(Name));
+    if (!IsEmitted)
+      return IsEmitted.takeError();
+    if (!*IsEmitted) {
       if (Error E = removeFolder(Folder.begun(Name)))
         return E;
       if (Out.Refused++ == 0) {
