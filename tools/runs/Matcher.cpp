@@ -186,8 +186,8 @@ void Matcher::finish() {
 /// Scaling runs make up some rows, which have no time.
 void Matcher::checkTime(const Row &Wanted, const SeenRow &Seen,
                         bool IsInOrder) {
-  const bool IsMadeUp = Wanted.State == RowState::None &&
-                        readNumber(Seen.Timestamp).value_or(0) == 0;
+  const bool IsMadeUp =
+      Wanted.State == RowState::None && readNumber(Seen.Timestamp) == 0.0;
   if (!IsMadeUp)
     Clock.take(Seen, Here.Line, IsInOrder && Wanted.From.isFused());
 }

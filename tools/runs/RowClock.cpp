@@ -40,6 +40,11 @@ void RowClock::takeSpan(const Span &Row) {
       Last = Doubtful;
     Doubtful.Line = 0;
   }
+  if (Row.Begin < -Slack && Last.Line == 0)
+    return Report(Row.Line, Row.Op,
+                  formatv("it begins at {0:F2} ms, before 0: it ends at {1:F2}",
+                          Row.Begin, Row.End)
+                      .str());
   if (Last.Line > 0 && !fits(Row, Last.End)) {
     if (fits(Row, Before)) {
       Doubtful = Row;
@@ -60,6 +65,25 @@ void RowClock::takeFused(const SeenRow &Row, const Span &At) {
              "call, at {3} after {4}",
              Row.Timestamp, Row.Duration, LastLine, LastTimestamp, LastDuration)
              .str());
+}
+
+/// A length is known without a time of day as well.
+bool RowClock::hasLongCall(const SeenRow &Row, int64_t Line) {
+  const std::optional<double> Lasts = readNumber(Row.Duration);
+  if (!Lasts)
+    return false;
+  for (size_t I = 0; I < Row.Calls.size(); ++I) {
+    const SeenCall &C = Row.Calls[I];
+    const double Length = durationOf(C.Duration);
+    if (Length <= *Lasts + Slack)
+      continue;
+    Report(Line, Row.Op,
+           formatv("call {0}, `{1}`, lasts {2:F2} ms; its row lasts {3:F2}", I,
+                   C.Name.empty() ? C.Function : C.Name, Length, *Lasts)
+               .str());
+    return true; // what follows is of the same cause
+  }
+  return false;
 }
 
 /// One after the other, while the row lasts.
@@ -101,6 +125,7 @@ bool RowClock::isAfterAll(const SeenRow &Row) const {
 }
 
 void RowClock::take(const SeenRow &Row, int64_t Line, bool IsFused) {
+  const bool HasLongCall = hasLongCall(Row, Line);
   const std::optional<Span> At = spanOf(Row, Line);
   if (!At)
     return;
@@ -108,7 +133,8 @@ void RowClock::take(const SeenRow &Row, int64_t Line, bool IsFused) {
     takeFused(Row, *At);
   else
     takeSpan(*At);
-  takeCalls(Row, *At);
+  if (!HasLongCall)
+    takeCalls(Row, *At);
   LastLine = Line;
   LastDuration = Row.Duration.str();
   LastTimestamp = Row.Timestamp.str();

@@ -45,6 +45,8 @@ private:
   static std::optional<Span> spanOf(const SeenRow &Row, int64_t Line);
   void takeSpan(const Span &Row);
   void takeFused(const SeenRow &Row, const Span &At);
+  /// Reports a call that lasts longer than its row.
+  bool hasLongCall(const SeenRow &Row, int64_t Line);
   void takeCalls(const SeenRow &Row, const Span &At);
   /// \p Second begins before \p First ends.
   void reportSecond(const Span &First, const Span &Second);

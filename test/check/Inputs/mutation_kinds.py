@@ -34,12 +34,13 @@ def times_hold(rows):
             if TIMES.search(head).groups() != TIMES.search(
                     rows[number - 1].partition(",sub_")[0]).groups():
                 return False
-        elif begin < last - SLACK:
+        elif begin < max(last, 0) - SLACK:
             return False
         last, done = end, begin
         for call in CALL.findall(calls):
             first, until = span(call)
-            if first < done - SLACK or until > end + SLACK:
+            if (first < done - SLACK or until > end + SLACK
+                    or until - first > end - begin + SLACK):
                 return False
             done = until
     return True
