@@ -102,8 +102,7 @@ llvm::Error checkFields(StringRef Text, llvm::ArrayRef<Key> Keys) {
     Text = Text.drop_front(std::min(Text.size(), Field.size() + 1));
     const auto [Name, Value] = Field.split('=');
     const bool IsField = Name.size() < Field.size();
-    if (!IsField && !Number.empty() && !Field.empty() &&
-        llvm::isDigit(Field.front()))
+    if (!IsField && !Number.empty())
       return fail("`" + Number + "," + Field +
                   "` has a comma: decimals follow a point");
     Number = "";
@@ -206,6 +205,13 @@ std::optional<double> foretrace::runs::readNumber(StringRef Text) {
   const StringRef Digits = Text.ltrim('-');
   if (Digits.size() > 1 && Digits[0] == '0' && llvm::isDigit(Digits[1]))
     return std::nullopt;
+  const size_t Point = Digits.find('.');
+  const bool HasDigits =
+      Digits.take_front().find_if(llvm::isDigit) == 0 &&
+      (Point == StringRef::npos ||
+       Digits.drop_front(Point + 1).take_front().find_if(llvm::isDigit) == 0);
+  if (!HasDigits)
+    return std::nullopt;
   double Value;
   auto [End, Failed] = std::from_chars(Text.begin(), Text.end(), Value);
   if (Failed != std::errc() || End != Text.end() || !std::isfinite(Value))
@@ -219,7 +225,7 @@ std::string foretrace::runs::whyNoTime(StringRef Text, double Most) {
   const std::optional<double> Value = readNumber(Text);
   if (!Value)
     return (Text.empty() ? "empty" : Text.str()) + ", no decimal number";
-  if (*Value < 0 || *Value > Most)
+  if (Text.starts_with("-") || *Value > Most)
     return llvm::formatv("{0}; it is from 0 to {1:F0} ms", Text, Most);
   return "";
 }

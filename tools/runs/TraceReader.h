@@ -37,8 +37,8 @@ std::optional<int64_t> readCount(llvm::StringRef Text);
 /// \p Text is none.
 std::optional<llvm::SmallVector<int64_t, 4>> readShape(llvm::StringRef Text);
 
-/// A finite decimal number, whatever the locale; nothing if \p Text is more or
-/// less than one.
+/// A finite decimal number as Python prints it, digits on both sides of its
+/// point, whatever the locale; nothing if \p Text is more or less than one.
 std::optional<double> readNumber(llvm::StringRef Text);
 
 /// No row takes longer: watchdogs of collectives give up before. In ms.
