@@ -71,6 +71,7 @@ void Matcher::startIteration() {
   Lines.assign(Rows.size(), 0);
   Next = 0;
   Before = LastLine;
+  Unread.erase(Unread.begin(), Unread.upper_bound(Before));
   Forward.clear();
 }
 
@@ -81,6 +82,10 @@ void Matcher::endIteration() {
   for (size_t I = 0; I < Rows.size(); ++I) {
     if (Lines[I] > 0) {
       Above = std::max(Above, Lines[I]);
+      continue;
+    }
+    if (Unread.count(Above + 1) > 0) { // told as such
+      ++Above;
       continue;
     }
     goTo(I, Rows[I].Body->Group);
@@ -210,8 +215,9 @@ static StringRef typeOf(const std::optional<LoggedTensor> &T) {
 
 void Matcher::differ(const Field &F, const Twine &Of) {
   report(F.Kind,
-         "`" + F.Key + "` of " + Of + " is " + orNone(F.Seen) + "; expected " +
-             F.Expected,
+         "`" + F.Key + "` of " + Of + " is " +
+             (F.Seen.empty() ? "empty" : F.Seen) + "; expected " +
+             (F.Expected.empty() ? "nothing" : F.Expected),
          F.Why, F.Expected, F.Seen);
 }
 

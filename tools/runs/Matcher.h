@@ -10,6 +10,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace foretrace::runs {
 
@@ -59,6 +60,11 @@ public:
   Matcher(const Matcher &) = delete;
 
   void take(const SeenRow &Seen, int64_t Line);
+  /// A line that is no row, though it may have been meant as one.
+  void skip(int64_t Line) {
+    if (Unread.size() < Rows.size()) // more stand for no row
+      Unread.insert(Line);
+  }
   /// After the last row.
   void finish();
 
@@ -114,6 +120,7 @@ private:
   std::vector<int64_t> Lines; ///< of the rows of this iteration; 0 if not seen
   int64_t LastLine = 0;       ///< of the last row taken
   int64_t Before = 0;         ///< of the last row before this iteration
+  std::set<int64_t> Unread;   ///< lines of this iteration that are no rows
   std::vector<int64_t> Begins;
   RowClock Clock;
   size_t Next = 0; ///< the row expected now

@@ -37,10 +37,12 @@ Error TracePlan::hold(const TraceFile &Of, const Matcher::Reporter &Report,
             Report);
   bool IsWhole = true;
   Error E = forEachLine(Of.Path, [&](const TraceLine &Line) {
-    if (Line.Malformed.empty())
+    if (Line.Malformed.empty()) {
       M.take(Line.Row, Line.Number);
-    else
+    } else {
+      M.skip(Line.Number);
       Report({Line.Number, DivergenceKind::Malformed, Line.Malformed, {}});
+    }
     IsWhole = Line.Number < MaxLines;
     return IsWhole;
   });

@@ -19,6 +19,7 @@ class Fields {
 public:
   explicit Fields(StringRef Text) : Rest(Text) {}
 
+  bool has(StringRef Key) const { return position(Key) != StringRef::npos; }
   /// The value of \p Key, skipping keys before it; nothing if it isn't there.
   std::optional<StringRef> find(StringRef Key) {
     size_t At = position(Key);
@@ -30,7 +31,7 @@ public:
     Rest = Rest.drop_front(Value.size());
     return Value;
   }
-  /// As find, but the value goes on to \p Next.
+  /// As find, but the value goes on to \p Next; nothing if that isn't there.
   std::optional<StringRef> findUntil(StringRef Key, StringRef Next) {
     size_t At = position(Key);
     if (At == StringRef::npos)
@@ -102,7 +103,10 @@ llvm::Error checkFields(StringRef Text, llvm::ArrayRef<Key> Keys) {
     Text = Text.drop_front(std::min(Text.size(), Field.size() + 1));
     const auto [Name, Value] = Field.split('=');
     const bool IsField = Name.size() < Field.size();
-    if (!IsField && !Number.empty())
+    // A word at the end is a key of a line that was cut off.
+    const bool IsCut =
+        Text.empty() && !Field.empty() && llvm::isAlpha(Field[0]);
+    if (!IsField && !Number.empty() && !IsCut)
       return fail("`" + Number + "," + Field +
                   "` has a comma: decimals follow a point");
     Number = "";
@@ -245,12 +249,16 @@ static llvm::Error parseFields(StringRef Text, SeenRow &Row) {
   if (llvm::Error E = checkFields(Text, RowKeys))
     return E;
   Fields F(Text);
-  std::optional<StringRef> Stage = F.find("stage_id");
-  std::optional<StringRef> Batch = F.find("batch_id");
-  if (!Stage || !readIndex(*Stage, Row.Stage) || !Batch ||
-      !readIndex(*Batch, Row.Batch))
-    return fail("the row lacks `stage_id` or `batch_id`, whole numbers below "
-                "2^31");
+  const std::pair<llvm::StringLiteral, int64_t &> Numbers[] = {
+      {"stage_id", Row.Stage}, {"batch_id", Row.Batch}};
+  for (const auto &[Key, Into] : Numbers) {
+    std::optional<StringRef> Value = F.find(Key);
+    if (!Value)
+      return fail("the row lacks `" + Key + "`");
+    if (!readIndex(*Value, Into))
+      return fail("`" + Key + "` is " + (Value->empty() ? "empty" : *Value) +
+                  ", no whole number below 2^31 as Python prints it");
+  }
   const struct {
     llvm::StringLiteral Key;
     StringRef &Value;
@@ -263,10 +271,11 @@ static llvm::Error parseFields(StringRef Text, SeenRow &Row) {
               {"input__dtype", Row.DType, ""},
               {"timestamp", Row.Timestamp, ""}};
   for (const auto &K : Keys) {
+    const bool IsThere = F.has(K.Key);
     std::optional<StringRef> Value =
         K.Next.empty() ? F.find(K.Key) : F.findUntil(K.Key, K.Next);
     if (!Value)
-      return fail("the row lacks `" + K.Key + "`");
+      return fail("the row lacks `" + (IsThere ? K.Next : K.Key) + "`");
     K.Value = *Value;
   }
   return checkTimes(Row.Duration, Row.Timestamp, "");
