@@ -93,10 +93,15 @@ void TraceChecker::take(const Divergence &D, Differences &Into) {
   }
 }
 
-/// Traces that differ alike are one finding.
+/// Traces that differ alike are one finding. What is no trace has no rank that
+/// would tell it from another.
 void TraceChecker::add(const Differences &Of) {
   if (Of.empty())
     return;
+  if (Of.trace().Rank < 0) {
+    Findings.push_back(Of.Report);
+    return;
+  }
   auto [It, IsNew] =
       Alike.try_emplace({size_t(Of.Digest), Of.count()}, Findings.size());
   if (IsNew)

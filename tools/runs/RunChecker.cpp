@@ -26,12 +26,12 @@ Expected<TracedRun> openRun(const ir::Program &P,
                             DiagnosticEngine &OfCalls) {
   if (Error E = checkSize(P.Schedule))
     return Expected<TracedRun>(std::move(E));
-  Expected<std::vector<TraceFile>> Files =
-      findTraces(Given, *P.Spec.Parallel.World);
-  if (!Files)
-    return Files.takeError();
+  Expected<FoundTraces> Found = findTraces(Given, *P.Spec.Parallel.World);
+  if (!Found)
+    return Found.takeError();
   TracedRun Run;
-  Run.Files = std::move(*Files);
+  Run.Files = std::move(Found->Traces);
+  Run.Others = std::move(Found->Others);
   Run.How = TracePlan::recognize(P, Run.Files);
   megatron::checkCalls(P, Run.How, OfCalls);
   return Run;
@@ -135,9 +135,15 @@ static int64_t rankInName(StringRef Path) {
   return readCount(Name.take_while(isDigit)).value_or(-1);
 }
 
-/// A rank leaves one trace. Of several that one is taken to be right whose name
-/// says so.
+/// Whatever is given should be a trace. A rank leaves one. Of several that one
+/// is taken to be right whose name says so.
 void RunChecker::compareFiles(Reporter Report) const {
+  for (const NoTrace &Other : Run.Others)
+    Report({Other.Path, -1}, {Other.Line,
+                              Other.Line > 0 ? DivergenceKind::Malformed
+                                             : DivergenceKind::Unreadable,
+                              Other.Why,
+                              {}});
   ArrayRef<TraceFile> Files = Run.Files;
   while (!Files.empty()) {
     const int64_t Rank = Files.front().Rank;

@@ -13,12 +13,13 @@ namespace foretrace::runs {
 /// The traces of a run, by rank, and how they were made.
 struct TracedRun {
   std::vector<TraceFile> Files; ///< at least one
+  std::vector<NoTrace> Others;  ///< given as traces
   megatron::Instrumentation How;
 };
 
 /// The traces of \p P among \p Given, files and folders. \p OfCalls gets what
 /// is known of calls that are not logged. An error if there are none that can
-/// be held against the plan.
+/// be held against the plan; what else was given, `compare` reports.
 llvm::Expected<TracedRun> openRun(const ir::Program &P,
                                   const std::vector<std::string> &Given,
                                   DiagnosticEngine &OfCalls);

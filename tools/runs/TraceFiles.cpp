@@ -5,6 +5,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -30,6 +31,12 @@ listTraces(const std::vector<std::string> &Given) {
       return createFileError(Path, createStringError("no *.txt in the folder"));
   }
   sort(Paths);
+  // A path that can't be asked is told of when it is opened.
+  std::set<sys::fs::UniqueID> Seen;
+  erase_if(Paths, [&](const std::string &Path) {
+    sys::fs::UniqueID Id;
+    return !sys::fs::getUniqueID(Path, Id) && !Seen.insert(Id).second;
+  });
   return Paths;
 }
 
@@ -57,43 +64,69 @@ Error forEachLine(StringRef Path, function_ref<bool(const TraceLine &)> Visit) {
   }
 }
 
-/// The rank that most of the first rows say.
-static Expected<int64_t> rankOf(StringRef Path) {
+static std::string withoutPath(Error E) {
+  std::string Text;
+  handleAllErrors(
+      std::move(E),
+      [&](const FileError &F) { Text = F.messageWithoutFileInfo(); },
+      [&](const ErrorInfoBase &Other) { Text = Other.message(); });
+  return Text;
+}
+
+/// Gives \p Of the rank that most of its first rows say; or says why it is no
+/// trace of a rank below \p World.
+static std::optional<NoTrace> findRank(TraceFile &Of, int64_t World) {
   constexpr size_t MaxRows = 5;
-  std::map<int64_t, size_t> Votes;
+  struct Vote {
+    size_t Rows = 0;
+    int64_t FirstLine = 0;
+  };
+  std::map<int64_t, Vote> Votes;
   size_t Rows = 0;
-  Error E = forEachLine(Path, [&](const TraceLine &Line) {
+  int64_t FirstLine = 0;
+  Error E = forEachLine(Of.Path, [&](const TraceLine &Line) {
+    if (FirstLine == 0)
+      FirstLine = Line.Number;
     if (Line.Row.Rank < 0)
       return true;
-    ++Votes[Line.Row.Rank];
+    Vote &V = Votes[Line.Row.Rank];
+    if (V.Rows++ == 0)
+      V.FirstLine = Line.Number;
     return ++Rows < MaxRows;
   });
   if (E)
-    return Expected<int64_t>(std::move(E));
+    return NoTrace{Of.Path, 0, withoutPath(std::move(E))};
   if (Votes.empty())
-    return createFileError(Path, createStringError("no row of a trace"));
-  return max_element(Votes, [](const auto &A,
-                               const auto &B) { return A.second < B.second; })
-      ->first;
+    return NoTrace{Of.Path, FirstLine, "no row of a trace"};
+  const auto Most = max_element(Votes, [](const auto &A, const auto &B) {
+    return A.second.Rows < B.second.Rows;
+  });
+  Of.Rank = Most->first;
+  if (Of.Rank < World)
+    return std::nullopt;
+  return NoTrace{
+      Of.Path, Most->second.FirstLine,
+      ("a trace of rank " + Twine(Of.Rank) + "; the job has " + Twine(World))
+          .str()};
 }
 
-Expected<std::vector<TraceFile>>
-findTraces(const std::vector<std::string> &Given, int64_t World) {
+Expected<FoundTraces> findTraces(const std::vector<std::string> &Given,
+                                 int64_t World) {
   Expected<std::vector<std::string>> Paths = listTraces(Given);
   if (!Paths)
     return Paths.takeError();
-  std::vector<TraceFile> Found;
+  FoundTraces Found;
   for (const std::string &Path : *Paths) {
-    Expected<int64_t> Rank = rankOf(Path);
-    if (!Rank)
-      return Rank.takeError();
-    if (*Rank >= World)
-      return createFileError(
-          Path, createStringError("a trace of rank " + Twine(*Rank) +
-                                  "; the job has " + Twine(World)));
-    Found.push_back({Path, *Rank});
+    TraceFile Of{Path, -1};
+    if (std::optional<NoTrace> Other = findRank(Of, World))
+      Found.Others.push_back(std::move(*Other));
+    else
+      Found.Traces.push_back(std::move(Of));
   }
-  sort(Found, [](const TraceFile &A, const TraceFile &B) {
+  if (Found.Traces.empty())
+    return createFileError(Found.Others.front().Path,
+                           createStringError(Found.Others.front().Why));
+  sort(Found.Traces, [](const TraceFile &A, const TraceFile &B) {
     return std::tie(A.Rank, A.Path) < std::tie(B.Rank, B.Path);
   });
   return Found;

@@ -12,8 +12,8 @@
 
 namespace foretrace::runs {
 
-/// The files among \p Given, and all `*.txt` of the folders, in order. An error
-/// if there is none.
+/// The files among \p Given, and all `*.txt` of the folders, in order, each
+/// file once however often it is given. An error if there is none.
 llvm::Expected<std::vector<std::string>>
 listTraces(const std::vector<std::string> &Given);
 
@@ -23,10 +23,22 @@ struct TraceFile {
   int64_t Rank;
 };
 
-/// As `listTraces`, by rank. An error if a file has no row, or is not of a rank
-/// below \p World.
-llvm::Expected<std::vector<TraceFile>>
-findTraces(const std::vector<std::string> &Given, int64_t World);
+/// A file that is no trace of a rank of the job.
+struct NoTrace {
+  std::string Path;
+  int64_t Line; ///< what says so; 0 for the whole file
+  std::string Why;
+};
+
+struct FoundTraces {
+  std::vector<TraceFile> Traces; ///< by rank
+  std::vector<NoTrace> Others;
+};
+
+/// Reads who left each of the files that `listTraces` lists. An error if none
+/// has a row of a rank below \p World.
+llvm::Expected<FoundTraces> findTraces(const std::vector<std::string> &Given,
+                                       int64_t World);
 
 /// A line of a trace.
 struct TraceLine {
