@@ -168,6 +168,8 @@ public:
 
   template <typename T> void tryValue(const SpecKey &K, int64_t Value);
   void tryEven(const SpecKey &K);
+  /// Whether there is anything to explain in what is read of the traces.
+  bool hasDivergences() const { return Planned.Divergences > 0; }
 
   std::vector<Hint> Best;
 
@@ -214,6 +216,8 @@ std::vector<Hint> findHints(CompiledJob &Job, megatron::Instrumentation How,
                             ArrayRef<TraceFile> Traces,
                             const std::set<int64_t> &Numbers) {
   Search S(Job, How, Traces);
+  if (!S.hasDivergences())
+    return {};
   std::vector<SpecKey> Counts; ///< keys that are numbers
   std::set<std::tuple<StringRef, SourceLocation, int64_t>> Tried;
   ir::Spec Keys = *Job.spec();

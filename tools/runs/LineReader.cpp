@@ -9,13 +9,13 @@ namespace foretrace::runs {
 /// Longer lines are no trace.
 static constexpr size_t MaxLine = size_t(64) << 20;
 
-Expected<LineReader> LineReader::open(StringRef Path) {
+Expected<LineReader> LineReader::open(StringRef Path, size_t MaxBytes) {
   if (const std::error_code EC = checkRegular(Path))
     return createFileError(Path, EC);
   Expected<sys::fs::file_t> File = sys::fs::openNativeFileForRead(Path);
   if (!File)
     return createFileError(Path, File.takeError());
-  return LineReader(*File);
+  return LineReader(*File, MaxBytes);
 }
 
 LineReader::~LineReader() {
@@ -32,12 +32,17 @@ Expected<bool> LineReader::fill() {
   if (Had > MaxLine)
     return createStringError("line " + Twine(Line + 1) + " is longer than " +
                              Twine(MaxLine >> 20) + " MiB");
-  Buffer.resize(Had + Block);
+  if (Left == 0)
+    return createStringError("line " + Twine(Line + 1) +
+                             " ends behind what was to be read");
+  const size_t Most = std::min(Block, Left);
+  Buffer.resize(Had + Most);
   Expected<size_t> Read = sys::fs::readNativeFile(
-      File, MutableArrayRef<char>(Buffer.data() + Had, Block));
+      File, MutableArrayRef<char>(Buffer.data() + Had, Most));
   Buffer.resize(Had + (Read ? *Read : 0));
   if (!Read)
     return Read.takeError();
+  Left -= *Read;
   AtEnd = *Read == 0;
   return !AtEnd;
 }

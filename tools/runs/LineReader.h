@@ -17,10 +17,13 @@ namespace foretrace::runs {
 class LineReader {
 public:
   /// An error if it is no regular file: a trace is looked at more than once.
-  static llvm::Expected<LineReader> open(llvm::StringRef Path);
+  /// More than \p MaxBytes of it are not read; that is an error of the line in
+  /// which they end.
+  static llvm::Expected<LineReader> open(llvm::StringRef Path,
+                                         size_t MaxBytes = SIZE_MAX);
   LineReader(LineReader &&Other)
       : File(std::exchange(Other.File, llvm::sys::fs::kInvalidFile)),
-        Buffer(std::move(Other.Buffer)) {}
+        Left(Other.Left), Buffer(std::move(Other.Buffer)) {}
   ~LineReader();
 
   /// The next line without its end, valid until the next call; nothing at the
@@ -32,10 +35,12 @@ public:
   bool isCutOff() const { return IsCutOff; }
 
 private:
-  explicit LineReader(llvm::sys::fs::file_t File) : File(File) {}
+  LineReader(llvm::sys::fs::file_t File, size_t MaxBytes)
+      : File(File), Left(MaxBytes) {}
   llvm::Expected<bool> fill();
 
   llvm::sys::fs::file_t File;
+  size_t Left; ///< bytes that may still be read
   std::string Buffer;
   size_t At = 0; ///< of Buffer: the next line begins
   int64_t Line = 0;

@@ -40,8 +40,9 @@ listTraces(const std::vector<std::string> &Given) {
   return Paths;
 }
 
-Error forEachLine(StringRef Path, function_ref<bool(const TraceLine &)> Visit) {
-  Expected<LineReader> Lines = LineReader::open(Path);
+Error forEachLine(StringRef Path, function_ref<bool(const TraceLine &)> Visit,
+                  size_t MaxBytes) {
+  Expected<LineReader> Lines = LineReader::open(Path, MaxBytes);
   if (!Lines)
     return Lines.takeError();
   SeenRow Row;

@@ -49,9 +49,10 @@ struct TraceLine {
 };
 
 /// Calls \p Visit with every line of a trace that is not blank until it returns
-/// false.
+/// false. An error if there is more than \p MaxBytes to read by then.
 llvm::Error forEachLine(llvm::StringRef Path,
-                        llvm::function_ref<bool(const TraceLine &)> Visit);
+                        llvm::function_ref<bool(const TraceLine &)> Visit,
+                        size_t MaxBytes = SIZE_MAX);
 
 } // namespace foretrace::runs
 

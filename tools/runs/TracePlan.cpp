@@ -30,22 +30,25 @@ int64_t TracePlan::maxReceived() const {
 
 Error TracePlan::hold(const TraceFile &Of, const Matcher::Reporter &Report,
                       function_ref<void(const Matcher &)> Done,
-                      int64_t MaxLines) const {
+                      int64_t MaxLines, size_t MaxBytes) const {
   const std::vector<megatron::Row> Rows =
       Skeleton.rows(Map.coordinate(Of.Rank, ir::Axis::Pp));
   Matcher M(Rows, Of.Rank, P.Spec.Parallel.Schedule.Range, maxReceived(),
             Report);
   bool IsWhole = true;
-  Error E = forEachLine(Of.Path, [&](const TraceLine &Line) {
-    if (Line.Malformed.empty()) {
-      M.take(Line.Row, Line.Number);
-    } else {
-      M.skip(Line.Number);
-      Report({Line.Number, DivergenceKind::Malformed, Line.Malformed, {}});
-    }
-    IsWhole = Line.Number < MaxLines;
-    return IsWhole;
-  });
+  Error E = forEachLine(
+      Of.Path,
+      [&](const TraceLine &Line) {
+        if (Line.Malformed.empty()) {
+          M.take(Line.Row, Line.Number);
+        } else {
+          M.skip(Line.Number);
+          Report({Line.Number, DivergenceKind::Malformed, Line.Malformed, {}});
+        }
+        IsWhole = Line.Number < MaxLines;
+        return IsWhole;
+      },
+      MaxBytes);
   if (E)
     return E;
   if (IsWhole)
@@ -58,9 +61,10 @@ void TracePlan::sample(ArrayRef<TraceFile> Traces,
                        const Matcher::Reporter &Report) const {
   constexpr size_t MaxTraces = 4;
   constexpr int64_t MaxLines = 1024;
+  constexpr size_t MaxBytes = size_t(8) << 20; // lines of real ones have 2 KiB
   for (const TraceFile &T : Traces.take_front(MaxTraces))
     consumeError(hold(
-        T, Report, [](const Matcher &) {}, MaxLines));
+        T, Report, [](const Matcher &) {}, MaxLines, MaxBytes));
 }
 
 /// No schedule places the steps of a scaling run.

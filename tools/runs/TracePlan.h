@@ -25,10 +25,11 @@ public:
                                              llvm::ArrayRef<TraceFile> Traces);
 
   /// Reports how up to \p MaxLines lines of \p Of differ. \p Done gets what was
-  /// seen in the end.
+  /// seen in the end. An error if they have more than \p MaxBytes.
   llvm::Error hold(const TraceFile &Of, const Matcher::Reporter &Report,
                    llvm::function_ref<void(const Matcher &)> Done,
-                   int64_t MaxLines = INT64_MAX) const;
+                   int64_t MaxLines = INT64_MAX,
+                   size_t MaxBytes = SIZE_MAX) const;
   /// Reports how the beginnings of some of \p Traces differ.
   void sample(llvm::ArrayRef<TraceFile> Traces,
               const Matcher::Reporter &Report) const;
