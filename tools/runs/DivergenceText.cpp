@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/DivergenceText.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
 
 using namespace llvm;
 
@@ -46,6 +47,30 @@ std::string rankPrefix(const AlikeTraces &F) {
   const std::string Ranks = ranksOf(F);
   const bool IsOne = F.Traces.front().Rank == F.Traces.back().Rank;
   return Ranks.empty() ? "" : (IsOne ? "rank " : "ranks ") + Ranks + ": ";
+}
+
+/// Bytes of the character that \p Text begins with; 0 if it can't be printed.
+static size_t printableSize(StringRef Text) {
+  const auto *Begin = reinterpret_cast<const UTF8 *>(Text.begin());
+  const auto *End = reinterpret_cast<const UTF8 *>(Text.end());
+  const size_t Size = getNumBytesForUTF8(*Begin);
+  if (Size == 1)
+    return isPrint(Text.front());
+  const bool IsControl = Text.size() > 1 && Begin[0] == 0xC2 && Begin[1] < 0xA0;
+  return !IsControl && isLegalUTF8Sequence(Begin, End) ? Size : 0;
+}
+
+std::string printable(StringRef Text) {
+  std::string Out;
+  while (!Text.empty()) {
+    const size_t Size = printableSize(Text);
+    if (Size > 0)
+      Out += Text.take_front(Size);
+    else
+      Out += "\\" + toHex(Text.take_front(1));
+    Text = Text.drop_front(std::max<size_t>(Size, 1));
+  }
+  return Out;
 }
 
 std::string describe(const Hint &H) {

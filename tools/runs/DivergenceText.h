@@ -16,6 +16,10 @@ std::string ranksOf(const AlikeTraces &F);
 /// `rank 3: ` or `ranks 0-3, 8: `; empty for a terminal, which all share.
 std::string rankPrefix(const AlikeTraces &F);
 
+/// Text of a trace for lines and cells: control characters and what is no UTF-8
+/// as `\1B`, so that no terminal obeys them and no table ends.
+std::string printable(llvm::StringRef Text);
+
 std::string describe(const Hint &H);
 
 /// `rank 3 of 4` or `ranks 3 and 9-11 of 16`: those that left nothing.

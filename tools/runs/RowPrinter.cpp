@@ -31,7 +31,8 @@ public:
     const std::string Ranks = ranksOf(F);
     for (const Divergence &D : F.Divergences)
       Rows->write({Path, std::to_string(D.Line), Ranks, getName(D.Kind).str(),
-                   D.Text, D.Expected, D.Seen, placeOf(D.Why)});
+                   printable(D.Text), printable(D.Expected), printable(D.Seen),
+                   placeOf(D.Why)});
     if (F.Omitted > 0)
       Rows->write({Path, "", Ranks, "more",
                    std::to_string(F.Omitted) + " more of each trace", "", "",
@@ -42,7 +43,8 @@ public:
     for (const int64_t Rank : F.Ranks)
       Ranks += (Ranks.empty() ? "" : ", ") + std::to_string(Rank);
     Rows->write({F.Path, std::to_string(F.What.Line), Ranks, "communicator",
-                 (F.Group + ": first at " + F.What.Text).str(), "", "", ""});
+                 (F.Group + ": first at " + printable(F.What.Text)).str(), "",
+                 "", ""});
   }
   void omitCommunicators(size_t Count) override {
     other("more", std::to_string(Count) + " more communicators", "");

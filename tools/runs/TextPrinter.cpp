@@ -16,8 +16,8 @@ public:
   void print(const AlikeTraces &F) override {
     const std::string &Path = F.Traces.front().Path;
     for (const Divergence &D : F.Divergences) {
-      OS << Path << ':' << D.Line << ": " << rankPrefix(F) << D.Text << " ["
-         << getName(D.Kind) << "]\n";
+      OS << Path << ':' << D.Line << ": " << rankPrefix(F) << printable(D.Text)
+         << " [" << getName(D.Kind) << "]\n";
       printPlace(D.Why);
     }
     if (F.Omitted > 0)
@@ -28,8 +28,8 @@ public:
     OS << F.Group << " of ranks";
     for (int64_t Rank : F.Ranks)
       OS << ' ' << Rank;
-    OS << ": first at " << F.Path << ':' << F.What.Line << ", " << F.What.Text
-       << '\n';
+    OS << ": first at " << F.Path << ':' << F.What.Line << ", "
+       << printable(F.What.Text) << '\n';
   }
   void omitCommunicators(size_t Count) override {
     OS << Count << " more communicators\n";
