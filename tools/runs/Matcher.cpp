@@ -101,13 +101,18 @@ void Matcher::endIteration() {
 }
 
 /// Whether a row is one of the next iteration: it is one of the first, and this
-/// iteration is nearly over if the row was there before, or over and done.
+/// iteration is nearly over if the row was there before, or over and done. What
+/// says that it is later than all before is neither a copy nor late, so more
+/// rows may be missing in between.
 bool Matcher::beginsAgain(size_t Index, const SeenRow &Seen) const {
-  constexpr size_t Slack = 2;
-  if (Index > Slack)
-    return false;
-  return Lines[Index] > 0 ? Next + Slack >= Rows.size()
-                          : Next == Rows.size() && Clock.isAfterAll(Seen);
+  constexpr size_t Few = 2, Many = 8;
+  const size_t Left = Rows.size() - Next;
+  const bool WasThere = Lines[Index] > 0;
+  if (WasThere && Index <= Few && Left <= Few)
+    return true;
+  const size_t Slack = std::max(Few, std::min(Many, Rows.size() / 4));
+  return Index <= Slack && Left <= (WasThere ? Slack : 0) &&
+         Clock.isAfterAll(Seen);
 }
 
 void Matcher::take(const SeenRow &Seen, int64_t Line) {
