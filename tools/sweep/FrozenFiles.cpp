@@ -30,11 +30,13 @@ private:
 
 FrozenFiles::FrozenFiles() : ProxyFileSystem(vfs::getRealFileSystem()) {}
 
-/// What is known of a path, under the guard. Null of what is neither a regular
-/// file nor missing: that is asked for each time.
+/// What is known of a path, under the guard; an error if nothing is there. Null
+/// of what is no regular file: that is asked for each time.
 ErrorOr<FrozenFiles::Known *> FrozenFiles::find(StringRef Path) {
   const auto [It, IsNew] = Files.try_emplace(Path);
   Known &K = It->second;
+  if (!IsNew && K.Missing)
+    return K.Missing;
   if (!IsNew)
     return &K;
   const ErrorOr<vfs::Status> Now = getUnderlyingFS().status(Path);
@@ -42,10 +44,10 @@ ErrorOr<FrozenFiles::Known *> FrozenFiles::find(StringRef Path) {
     K.Status = *Now;
     return &K;
   }
-  K.Missing = Now.getError();
-  if (K.Missing == std::errc::no_such_file_or_directory)
-    return &K;
-  Files.erase(It);
+  if (Now.getError() == std::errc::no_such_file_or_directory)
+    K.Missing = Now.getError();
+  else
+    Files.erase(It);
   if (!Now)
     return Now.getError();
   return nullptr;
@@ -57,11 +59,7 @@ ErrorOr<vfs::Status> FrozenFiles::status(const Twine &Path) {
   const ErrorOr<Known *> K = find(Name);
   if (!K)
     return K.getError();
-  if (!*K)
-    return getUnderlyingFS().status(Name);
-  if ((*K)->Missing)
-    return (*K)->Missing;
-  return (*K)->Status;
+  return *K ? (*K)->Status : getUnderlyingFS().status(Name);
 }
 
 bool FrozenFiles::exists(const Twine &Path) {
@@ -77,8 +75,6 @@ FrozenFiles::openFileForRead(const Twine &Path) {
     return K.getError();
   if (!*K)
     return getUnderlyingFS().openFileForRead(Name);
-  if ((*K)->Missing)
-    return (*K)->Missing;
   if (!(*K)->Text) {
     auto Read = readFile(getUnderlyingFS(), Name);
     if (!Read) {
