@@ -15,7 +15,9 @@ SimaiServers SimaiServers::of(const Spec &S, const SimaiServers &Stated) {
   Of.Devices = *Inner.Devices;
   Of.Nics = Of.Devices;
   if (C.Nics.isPresent())
-    Of.Nics = std::max<int64_t>(*C.Nics * Of.Devices / *C.DevicesPerNode, 1);
+    Of.Nics = static_cast<int64_t>(std::clamp<__int128>(
+        static_cast<__int128>(*C.Nics) * Of.Devices / *C.DevicesPerNode, 1,
+        INT64_MAX));
   if (!Of.NvlinkBandwidth)
     Of.NvlinkBandwidth = static_cast<double>(*Inner.Bandwidth);
   if (!Of.NicBandwidth && C.NicBandwidth.isPresent())

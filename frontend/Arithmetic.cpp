@@ -44,8 +44,12 @@ private:
   Result reals(double X, double Y, Dimension Dim);
   Result logic();
   Result compare();
-  Result lists(ListValue First, const ListValue &Second);
-  Result repeated(int64_t Times, const ListValue &L);
+  Result joined();
+  Result repeated(int64_t Times, const Value &List);
+  Result tooLong() {
+    Diags.report(Range, diag::ListTooLong, ListValue::MaxElements);
+    return std::nullopt;
+  }
   Result mismatch() {
     Diags.report(OpRange, diag::OperandMismatch, getSpelling(Op), describe(A),
                  describe(B));
@@ -183,29 +187,27 @@ Operation::Result Operation::compare() {
   return Say(Op == BinaryOp::Gt ? Order > 0 : Order >= 0);
 }
 
-Operation::Result Operation::lists(ListValue First, const ListValue &Second) {
-  First.Elements.insert(First.Elements.end(), Second.Elements.begin(),
-                        Second.Elements.end());
-  if (First.Elements.size() <= ListValue::MaxElements)
-    return Value{std::move(First), Dimension::Count, Range};
-  Diags.report(Range, diag::ListTooLong, ListValue::MaxElements);
-  return std::nullopt;
+/// Of two lists.
+Operation::Result Operation::joined() {
+  if (weigh(A) + weigh(B) > ListValue::MaxElements)
+    return tooLong();
+  ListValue Out = *A.getIf<ListValue>();
+  llvm::append_range(Out.Elements, B.getIf<ListValue>()->Elements);
+  return Value{std::move(Out), Dimension::Count, Range};
 }
 
-Operation::Result Operation::repeated(int64_t Times, const ListValue &L) {
-  const auto Size = static_cast<int64_t>(L.Elements.size());
+Operation::Result Operation::repeated(int64_t Times, const Value &List) {
   if (Times < 0) {
     Diags.report(Range, diag::IsNegative, "a number of times", Times);
     return std::nullopt;
   }
-  if (Size > 0 && Times > ListValue::MaxElements / Size) {
-    Diags.report(Range, diag::ListTooLong, ListValue::MaxElements);
-    return std::nullopt;
-  }
   ListValue Out;
-  for (int64_t I = 0; Size > 0 && I < Times; ++I)
-    Out.Elements.insert(Out.Elements.end(), L.Elements.begin(),
-                        L.Elements.end());
+  if (const size_t Weight = weigh(List); Weight > 0) {
+    if (static_cast<size_t>(Times) > ListValue::MaxElements / Weight)
+      return tooLong();
+    for (int64_t I = 0; I < Times; ++I)
+      llvm::append_range(Out.Elements, List.getIf<ListValue>()->Elements);
+  }
   return Value{std::move(Out), Dimension::Count, Range};
 }
 
@@ -228,10 +230,10 @@ Operation::Result Operation::run() {
   }
   const auto *L = A.getIf<ListValue>(), *M = B.getIf<ListValue>();
   if (Op == BinaryOp::Add && L && M)
-    return lists(*L, *M);
+    return joined();
   if (Op == BinaryOp::Mul && ((X && M) || (L && Y)) &&
       (X ? A : B).Dim == Dimension::Count)
-    return repeated(X ? *X : *Y, X ? *M : *L);
+    return repeated(X ? *X : *Y, X ? B : A);
   if (!A.isNumber() || !B.isNumber())
     return mismatch();
   const std::optional<Dimension> Dim = dimensionOf(Op, A.Dim, B.Dim);

@@ -240,9 +240,17 @@ void Binder::reportHidden(const Body &Model) {
 void Binder::bindBlocks(Body &Model, ir::ModelSpec &M) {
   ir::BlockSpec Defaults;
   bindParts(Model, Defaults);
-  for (Body &B : Model.Sections)
-    if (B.Keyword.Text == "block")
-      bindBlock(B, Model, M.Blocks.emplace_back(Defaults));
+  constexpr size_t MaxBlocks = 256; // no model has as many kinds of layers
+  for (Body &B : Model.Sections) {
+    if (B.Keyword.Text != "block")
+      continue;
+    if (M.Blocks.size() == MaxBlocks) {
+      Diags.report(B.Keyword.Range, diag::EntryLimit,
+                   "the list of `block` sections", MaxBlocks);
+      break;
+    }
+    bindBlock(B, Model, M.Blocks.emplace_back(Defaults));
+  }
   if (!M.Blocks.empty())
     return reportHidden(Model);
   Defaults.Name = "layer";

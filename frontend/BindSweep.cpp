@@ -85,6 +85,8 @@ bool SweepBinder::checkTuples(const ast::Axis &A,
 }
 
 void SweepBinder::bindAxis(const ast::Axis &A) {
+  if (!hasRoom(A.Keys.size(), A.Range))
+    return;
   std::vector<AxisValues> Values(A.Keys.size(),
                                  AxisValues(Out, Eval, Names, Diags));
   bool IsGood =
@@ -164,7 +166,19 @@ bool SweepBinder::isTaken(llvm::StringRef Name) const {
          llvm::any_of(Keys, [&](const auto &K) { return IsSame(K.first); });
 }
 
+/// Whether the table of results takes \p More columns; those of the metrics
+/// that each point has are not counted.
+bool SweepBinder::hasRoom(size_t More, SourceRange Range) {
+  constexpr size_t MaxColumns = 1000; // SQLite takes 2000
+  if (Keys.size() + Out.Metrics.size() + More <= MaxColumns)
+    return true;
+  Diags.report(Range, diag::EntryLimit, "the table of results", MaxColumns);
+  return false;
+}
+
 void SweepBinder::bindMetric(const SweepEntries::Metric &M) {
+  if (!hasRoom(1, M.Name.Range))
+    return;
   if (isTaken(M.Name.Text)) {
     Diags.report(M.Name.Range, diag::DuplicateMetric, M.Name.Text);
     return;

@@ -98,6 +98,7 @@ private:
   bool checkTuples(const ast::Axis &A, llvm::ArrayRef<AxisValues> Values);
   void bindAxis(const ast::Axis &A);
   bool isTaken(llvm::StringRef Name) const;
+  bool hasRoom(size_t More, SourceRange Range);
   bool checkKey(const ast::Name &Key);
   void declare(const ast::Name &Key, Value V);
   void bindMetric(const SweepEntries::Metric &M);

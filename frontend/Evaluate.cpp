@@ -177,7 +177,8 @@ Evaluator::Result Evaluator::visit(const ast::Binary &B) {
   std::optional<Value> Right = evaluate(*B.Right, *Names);
   if (!Left || !Right)
     return std::nullopt;
-  return applyBinary(B.Op, B.OpRange, *Left, *Right, Range, Diags);
+  Result Out = applyBinary(B.Op, B.OpRange, *Left, *Right, Range, Diags);
+  return Out && Out->getIf<ListValue>() ? counted(std::move(Out), Range) : Out;
 }
 
 Evaluator::Result Evaluator::visit(const ast::Conditional &C) {
@@ -198,11 +199,10 @@ Evaluator::Result Evaluator::visit(const ast::Call &C) {
   return applyCall(C.Callee, Arguments, Range, Diags);
 }
 
-/// A copy of what a name stands for. Names that stand for two copies of others
-/// would fill any memory in a few lines.
-Evaluator::Result Evaluator::valueOf(Symbol &S, SourceRange Use) {
+/// Of \p V, which is a copy, or a list made of others. Names that stand for two
+/// copies of others would fill any memory in a few lines.
+Evaluator::Result Evaluator::counted(Result V, SourceRange Use) {
   constexpr size_t MaxCopied = size_t(1) << 20;
-  const std::optional<Value> &V = evaluate(S, Use);
   if (!V || Copied > MaxCopied)
     return std::nullopt;
   Copied += weigh(*V);
@@ -216,11 +216,11 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
   const ast::Word &First = Path.front();
   SourceRange Range = Current->Range;
   if (Symbol *S = Names->find(First.Text)) {
-    std::optional<Value> V = valueOf(*S, First.Range);
+    std::optional<Value> V = counted(evaluate(*S, First.Range), First.Range);
     if (!V)
       return std::nullopt;
     if (Path.size() > 1)
-      V = member(*V, Path);
+      V = counted(member(*V, Path), Range);
     if (V)
       V->Range = Range;
     return V;

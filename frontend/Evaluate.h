@@ -61,7 +61,7 @@ private:
   Result visit(const ast::Conditional &C);
   Result visit(const ast::Call &C);
 
-  Result valueOf(Symbol &S, SourceRange Use);
+  Result counted(Result V, SourceRange Use);
   Result lookUp(llvm::ArrayRef<ast::Word> Path, Words W);
   Result member(const Value &Table, llvm::ArrayRef<ast::Word> Path);
   Result logic(const ast::Binary &B);
@@ -74,7 +74,7 @@ private:
   DiagnosticEngine &Diags;
   llvm::StringMap<std::string> JobKeys;
   KeyLookup LookUpKey;
-  size_t Copied = 0;  ///< characters and elements that names stood for
+  size_t Copied = 0;  ///< characters and elements of names and lists
   unsigned Depth = 0; ///< expressions being evaluated, one within the other
   // The expression being evaluated; saved and restored around each.
   const ast::Expr *Current = nullptr;

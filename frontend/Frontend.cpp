@@ -38,6 +38,7 @@ private:
   void gatherSection(const Unit &U, const ast::Section &S,
                      std::vector<const ast::Section *> &Seen);
   bool gatherBase(const Unit &U, const ast::Section &S);
+  void gatherEmit(const Unit &U, const ast::Section &S);
   void gatherEmitsOfSweep(const Unit &U, const ast::Section &S);
 
   SourceFiles &Sources;
@@ -162,8 +163,8 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
   if (!S.Base.Text.empty() && Keyword != "model" && Keyword != "cluster")
     Diags.report(S.Base.Range, diag::UnwantedLabel, Keyword, "base");
   if (Keyword == "emit") {
-    if (&U == TheJob.Main && !Options.EmitsOfSweep)
-      TheJob.Emits.push_back({&S, &U});
+    if (!Options.EmitsOfSweep)
+      gatherEmit(U, S);
     return;
   }
   bool IsModel = Keyword == "model";
@@ -207,14 +208,25 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
   B.Keyword.Text = Keyword.str();
 }
 
+void Compilation::gatherEmit(const Unit &U, const ast::Section &S) {
+  constexpr size_t MaxEmits = 1024; // names of files are compared with others
+  if (&U != TheJob.Main)
+    return;
+  if (TheJob.Emits.size() < MaxEmits)
+    TheJob.Emits.push_back({&S, &U});
+  else
+    Diags.report(S.Keyword.Range, diag::EntryLimit, "the list of `emit` blocks",
+                 MaxEmits);
+}
+
 /// The `emit` blocks for points of a sweep. All else in the section says which
 /// jobs there are, not what this one is.
 void Compilation::gatherEmitsOfSweep(const Unit &U, const ast::Section &S) {
-  if (&U != TheJob.Main || !Options.EmitsOfSweep)
+  if (!Options.EmitsOfSweep)
     return;
   for (const ast::Entry &E : S.Entries)
     if (const auto *Emit = std::get_if<ast::Section>(&E.Node))
-      TheJob.Emits.push_back({Emit, &U});
+      gatherEmit(U, *Emit);
 }
 
 /// Takes over the table that a cluster is based on; false if there is none.

@@ -18,10 +18,14 @@ namespace {
 /// Finds bytes from toml++'s lines and columns, which count code points.
 class LineMap {
 public:
-  explicit LineMap(SourceText Text) : Text(Text) {
-    for (size_t I = 0; I != StringRef::npos; I = Text.str().find('\n', I)) {
-      I += !Starts.empty();
-      Starts.push_back(I);
+  explicit LineMap(SourceText Text) : Text(Text), Lines(1) {
+    const StringRef Bytes = Text.str();
+    for (size_t I = 0; I < Bytes.size(); ++I) {
+      if ((Bytes[I] & 0xc0) == 0x80) // goes on with a code point
+        continue;
+      Points.push_back(static_cast<uint32_t>(I));
+      if (Bytes[I] == '\n')
+        Lines.push_back(Points.size());
     }
   }
 
@@ -32,19 +36,15 @@ public:
 
 private:
   size_t offsetOf(toml::source_position P) const {
-    const StringRef Bytes = Text.str();
-    if (!P || P.line > Starts.size())
-      return Bytes.size();
-    size_t At = Starts[P.line - 1];
-    for (toml::source_index I = 1; I < P.column && At != Bytes.size(); ++I)
-      do
-        ++At;
-      while (At != Bytes.size() && (Bytes[At] & 0xc0) == 0x80);
-    return At;
+    if (!P || P.line > Lines.size())
+      return Text.str().size();
+    const size_t Point = Lines[P.line - 1] + P.column - 1;
+    return Point < Points.size() ? Points[Point] : Text.str().size();
   }
 
   SourceText Text;
-  std::vector<size_t> Starts;
+  std::vector<uint32_t> Points; ///< where each begins
+  std::vector<size_t> Lines;    ///< the first point of each
 };
 
 class TomlBuilder {

@@ -31,8 +31,9 @@ struct WordValue {
   std::string Text;
 };
 struct ListValue {
-  /// No layout has more; longer lists would only fill memory.
-  static constexpr int64_t MaxElements = int64_t(1) << 20;
+  /// No layout has more; longer lists would only fill memory. Those of lists
+  /// within count, and characters.
+  static constexpr size_t MaxElements = size_t(1) << 20;
   std::vector<Value> Elements;
 };
 /// Layers in order, folded.

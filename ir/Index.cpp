@@ -77,6 +77,10 @@ IndexId IndexTable::unique(IndexNode N) {
   else
     Varies.push_back(N.Op != IndexOp::Constant &&
                      (varies(N.Left) || varies(N.Right)));
+  Operations.push_back(
+      N.Left.isValid() ? llvm::SaturatingAdd(uint32_t(1), operations(N.Left),
+                                             operations(N.Right))
+                       : 0);
   return It->second = Nodes.add(N);
 }
 

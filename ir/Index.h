@@ -63,6 +63,9 @@ public:
   int64_t largestConstant() const;
   /// Whether \p I has the loop's index.
   bool varies(IndexId I) const { return Varies[I.Index]; }
+  /// Operations in \p I, with those of each part as often as it is used; no
+  /// more than 2^32 are told apart.
+  uint32_t operations(IndexId I) const { return Operations[I.Index]; }
   /// What \p Used consist of, themselves included, as far as it varies, or as
   /// far as it does not.
   IndexCode code(llvm::ArrayRef<IndexId> Used, bool Varying) const;
@@ -86,7 +89,9 @@ private:
                  llvm::raw_ostream &OS) const;
 
   Table<IndexId, IndexNode> Nodes;
-  std::vector<bool> Varies; ///< parallel to Nodes
+  // Parallel to Nodes:
+  std::vector<bool> Varies;
+  std::vector<uint32_t> Operations;
   /// By what they consist of.
   using Key = std::tuple<unsigned, int64_t, unsigned, unsigned>;
   llvm::DenseMap<Key, IndexId> Known;

@@ -148,14 +148,14 @@ static bool expectDim(TextReader &In, Program &P, TensorType &T, Layout &L,
   const SourceRange At = In.peek().Range;
   if (!expectExpr(In, P, D.Size))
     return false;
-  const std::optional<int64_t> Size = P.Sizes.constantAt(D.Size);
-  if (Size == NoValue) {
+  const int64_t Size = P.Sizes.value(D.Size);
+  if (Size == NoValue && P.Sizes.constantAt(D.Size)) {
     In.Diags.report(At, diag::IrNumber, "this size",
                     "is beyond 2^63, or a quotient with a rest");
     return false;
   }
-  if (Size && *Size < 1) {
-    In.Diags.report(At, diag::IrNumber, *Size, "is too small; the least is 1");
+  if (Size != NoValue && Size < 1) {
+    In.Diags.report(At, diag::IrNumber, Size, "is too small; the least is 1");
     return false;
   }
   T.Dims.push_back(D);

@@ -31,9 +31,11 @@ private:
     return In.expectPunct("(") && sum(Out) && In.expectPunct(")");
   }
   bool extremum(IndexOp Op, IndexId &Out);
+  bool combine(IndexOp Op, SourceRange At, IndexId Right, IndexId &Out);
 
-  /// Closed forms nested deeper are refused.
-  static constexpr unsigned MaxDepth = 32;
+  // Closed forms nested deeper, or longer, are refused.
+  static constexpr unsigned MaxDepth = 32, MaxOperations = 1000;
+  static constexpr size_t MaxNames = 1000;
 
   TextReader &In;
   Schedule &S;
@@ -42,13 +44,21 @@ private:
 
 } // namespace
 
+/// \p Out and \p Right become one, by what stands at \p At.
+bool ScheduleParser::combine(IndexOp Op, SourceRange At, IndexId Right,
+                             IndexId &Out) {
+  Out = S.Indices.combine(Op, Out, Right);
+  if (S.Indices.operations(Out) <= MaxOperations)
+    return true;
+  In.Diags.report(At, diag::IrClosedForm, MaxOperations);
+  return false;
+}
+
 bool ScheduleParser::extremum(IndexOp Op, IndexId &Out) {
-  IndexId Left, Right;
-  if (!In.expectPunct("(") || !sum(Left) || !In.expectPunct(",") ||
-      !sum(Right) || !In.expectPunct(")"))
-    return false;
-  Out = S.Indices.combine(Op, Left, Right);
-  return true;
+  const SourceRange At = In.peek().Range;
+  IndexId Right;
+  return In.expectPunct("(") && sum(Out) && In.expectPunct(",") && sum(Right) &&
+         In.expectPunct(")") && combine(Op, At, Right, Out);
 }
 
 bool ScheduleParser::operand(IndexId &Out) {
@@ -81,6 +91,7 @@ bool ScheduleParser::product(IndexId &Out) {
   if (!operand(Out))
     return false;
   for (;;) {
+    const SourceRange At = In.peek().Range;
     IndexOp Op;
     if (In.takePunct("*"))
       Op = IndexOp::Mul;
@@ -91,9 +102,8 @@ bool ScheduleParser::product(IndexId &Out) {
     else
       return true;
     IndexId Right;
-    if (!operand(Right))
+    if (!operand(Right) || !combine(Op, At, Right, Out))
       return false;
-    Out = S.Indices.combine(Op, Out, Right);
   }
 }
 
@@ -105,11 +115,10 @@ bool ScheduleParser::sum(IndexId &Out) {
   ++Depth;
   bool IsGood = product(Out);
   while (IsGood && (In.peek().isPunct("+") || In.peek().isPunct("-"))) {
-    const IndexOp Op = In.next().isPunct("+") ? IndexOp::Add : IndexOp::Sub;
+    const Token Sign = In.next();
+    const IndexOp Op = Sign.isPunct("+") ? IndexOp::Add : IndexOp::Sub;
     IndexId Right;
-    IsGood = product(Right);
-    if (IsGood)
-      Out = S.Indices.combine(Op, Out, Right);
+    IsGood = product(Right) && combine(Op, Sign.Range, Right, Out);
   }
   --Depth;
   return IsGood;
@@ -183,6 +192,10 @@ bool ScheduleParser::let() {
   if (llvm::any_of(S.Indices.names(),
                    [&](auto &Row) { return Row.second == Name.Text; }))
     return In.twice(Name, "closed form");
+  if (S.Indices.names().size() == MaxNames) {
+    In.Diags.report(Name.Range, diag::EntryLimit, "the schedule", MaxNames);
+    return false;
+  }
   if (!In.expectPunct("=") || !sum(Of))
     return false;
   S.Indices.name(Of, Name.Text);

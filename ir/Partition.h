@@ -15,8 +15,9 @@ namespace foretrace::ir {
 /// least as many layers as stages.
 std::vector<int64_t> blockTpLayers(int64_t Layers, int64_t Stages);
 
-/// Chunks are cut one by one; no machine has more.
-inline constexpr int64_t MaxChunks = 1 << 20;
+/// Chunks are cut one by one, and each stage is looked at; no model has as many
+/// layers.
+inline constexpr int64_t MaxChunks = 4096;
 
 /// Layers of each chunk of a model with \p Layers, in execution order, as \p P
 /// alone says: by a layout, or a partition that weighs nothing.

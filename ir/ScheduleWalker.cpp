@@ -49,6 +49,7 @@ bool ScheduleWalker::beginIteration() {
     return false;
   compute(Iteration);
   Next = 0;
+  IsEmpty = true;
   return !hasFailed();
 }
 
@@ -87,6 +88,10 @@ std::optional<Action> ScheduleWalker::next() {
       return std::nullopt;
     const std::vector<SlotLoop> &Loops = Program.Loops;
     if (Next == Loops[Loop].Slots.size()) {
+      if (IsEmpty && Iteration >= 0) { // as are those that only repeat it
+        Iteration += std::min(repetitions(1), Count - 1 - Iteration);
+        compute(Iteration);
+      }
       if (!beginIteration())
         return std::nullopt;
       continue;
@@ -101,43 +106,51 @@ std::optional<Action> ScheduleWalker::next() {
     if (HasBegun && IsMessage == isMessage(A->Kind))
       A->Start = Of.Start;
     HasBegun = true;
+    IsEmpty = false;
     IsMessage = isMessage(A->Kind);
     return A;
   }
   return std::nullopt;
 }
 
-/// By how many micro-batches all slots of the loop go on in \p Iterations, and
-/// how often; nothing if they differ, or change their chunks.
+/// By how many micro-batches a slot goes on in \p Iterations, and how often;
+/// nothing if that varies, or it changes its chunk.
 std::optional<IndexValues::Trend>
-ScheduleWalker::trend(int64_t Iterations) const {
+ScheduleWalker::trend(const Slot &Of, int64_t Iterations) const {
   using Trend = IndexValues::Trend;
-  std::optional<Trend> Common;
+  if (!Of.MicroBatch.isValid())
+    return Trend{0, Trend::Always};
+  const std::optional<Trend> G = Values.trend(Of.MicroBatch, Iterations);
+  const std::optional<Trend> OfChunk = Values.trend(Of.Chunk, Iterations);
+  if (!G || !OfChunk || OfChunk->Growth != 0)
+    return std::nullopt;
+  return Trend{G->Growth, std::min(G->Times, OfChunk->Times)};
+}
+
+/// How often all slots of the loop go on as they do in \p Iterations; nothing
+/// if one of them does not.
+std::optional<int64_t> ScheduleWalker::steadyTimes(int64_t Iterations) const {
+  int64_t Times = IndexValues::Trend::Always;
   for (const Slot &Of : Program.Loops[Loop].Slots) {
-    if (!Of.MicroBatch.isValid())
-      continue;
-    const std::optional<Trend> G = Values.trend(Of.MicroBatch, Iterations);
-    const std::optional<Trend> OfChunk = Values.trend(Of.Chunk, Iterations);
-    if (!G || (Common && Common->Growth != G->Growth) || !OfChunk ||
-        OfChunk->Growth != 0)
+    const std::optional<IndexValues::Trend> T = trend(Of, Iterations);
+    if (!T)
       return std::nullopt;
-    const int64_t Times = std::min(G->Times, OfChunk->Times);
-    Common = {G->Growth, Common ? std::min(Common->Times, Times) : Times};
+    Times = std::min(Times, T->Times);
   }
-  return Common;
+  return Times;
 }
 
 int64_t ScheduleWalker::findPeriod() const {
   for (int64_t Iterations : {int64_t(1), int64_t(2)})
-    if (Iterations < Count)
-      if (auto T = trend(Iterations); T && T->Times == T->Always)
-        return Iterations;
+    if (Iterations < Count &&
+        steadyTimes(Iterations) == IndexValues::Trend::Always)
+      return Iterations;
   // Megatron-LM's groups go through all chunks, in runs of one chunk.
-  const bool HasRuns = trend(1).has_value();
+  const bool HasRuns = steadyTimes(1).has_value();
   const int64_t Rounds = Count / S.Chunks / S.Group;
-  if (Rounds > 0 && (!HasRuns || Rounds >= S.Group))
-    if (auto T = trend(S.Chunks * S.Group); T && T->Times > 0)
-      return S.Chunks * S.Group;
+  if (Rounds > 0 && (!HasRuns || Rounds >= S.Group) &&
+      steadyTimes(S.Chunks * S.Group).value_or(0) > 0)
+    return S.Chunks * S.Group;
   return HasRuns ? 1 : 0;
 }
 
@@ -147,7 +160,8 @@ int64_t ScheduleWalker::period() {
   return *Period;
 }
 
-/// How many more times a slot is, or is not, empty as it is now.
+/// How many more times a slot, which goes on by \p Growth, is, or is not, empty
+/// as it is now.
 int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
   constexpr int64_t Always = INT64_MAX;
   if (!Of.MicroBatch.isValid() || Growth == 0)
@@ -158,9 +172,22 @@ int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
   const int64_t Left = Growth > 0 ? S.MicroBatches - 1 - Now : Now;
   if (Left < 0)
     return Always; // it has gone by
-  if (Left >= S.MicroBatches)
-    return 0; // it has not begun
-  return Left / std::max(Growth, -Growth);
+  const bool HasBegun = Left < S.MicroBatches;
+  const int64_t Times = (HasBegun ? Left : Left - S.MicroBatches) / Growth;
+  return Growth > 0 ? Times : -Times;
+}
+
+/// How many more times all slots do what they do now, each time \p Iterations
+/// later.
+int64_t ScheduleWalker::repetitions(int64_t Iterations) const {
+  int64_t Times = INT64_MAX;
+  for (const Slot &Of : Program.Loops[Loop].Slots) {
+    const std::optional<IndexValues::Trend> T = trend(Of, Iterations);
+    if (!T)
+      return 0;
+    Times = std::min({Times, T->Times, repetitions(Of, T->Growth)});
+  }
+  return Times;
 }
 
 int64_t ScheduleWalker::skipRepetitions() {
@@ -174,11 +201,7 @@ int64_t ScheduleWalker::skipRepetitions() {
   int64_t Times = (Count - 1 - Iteration) / *Period;
   for (int64_t Of = Iteration + 1 - *Period; Of <= Iteration; ++Of) {
     compute(Of);
-    const std::optional<IndexValues::Trend> T = trend(*Period);
-    Times = std::min(Times, T ? T->Times : 0);
-    for (const Slot &Each : Slots)
-      if (T)
-        Times = std::min(Times, repetitions(Each, T->Growth));
+    Times = std::min(Times, repetitions(*Period));
   }
   Iteration += Times * *Period;
   compute(Iteration);

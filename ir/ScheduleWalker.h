@@ -41,8 +41,11 @@ private:
   void enterLoop();
   int64_t period();
   int64_t findPeriod() const;
-  std::optional<IndexValues::Trend> trend(int64_t Iterations) const;
+  std::optional<IndexValues::Trend> trend(const Slot &Of,
+                                          int64_t Iterations) const;
+  std::optional<int64_t> steadyTimes(int64_t Iterations) const;
   int64_t repetitions(const Slot &Of, int64_t Growth) const;
+  int64_t repetitions(int64_t Iterations) const;
   std::optional<Action> actionOf(const Slot &Of) const;
 
   const Schedule &S;
@@ -59,7 +62,8 @@ private:
   /// Iterations after which the loop does the same for other micro-batches,
   /// for some time or always; 0 if there are none.
   std::optional<int64_t> Period;
-  size_t Next = 0; ///< slot
+  size_t Next = 0;      ///< slot
+  bool IsEmpty = false; ///< so far the iteration
   // Of the slots that the next one may begin with:
   bool HasBegun = false;  ///< one was not empty
   bool IsMessage = false; ///< that one

@@ -106,15 +106,15 @@ bool TextReader::expectReal(double &Out, double Most) {
 }
 
 bool TextReader::expectStages(int64_t &First, int64_t &Count) {
-  Count = 1;
+  SourceRange Range = Current.Range;
   if (!expectInteger(0, First))
     return false;
-  if (!takePunct(".."))
-    return true;
-  SourceRange Range = Current.Range;
-  int64_t Last;
-  if (!expectInteger(First, Last))
-    return false;
+  int64_t Last = First;
+  if (takePunct("..")) {
+    Range = Current.Range;
+    if (!expectInteger(First, Last))
+      return false;
+  }
   if (Last == INT64_MAX) {
     Diags.report(Range, diag::IrNumber, "this number", "is beyond 2^63");
     return false;

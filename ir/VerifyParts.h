@@ -26,6 +26,14 @@ void verifyStages(const Program &P, DiagnosticEngine &Diags);
 /// That all members of a group issue the same collectives in the same order,
 /// and none waits for ever; of a program with steps.
 void verifyCollectives(const Program &P, DiagnosticEngine &Diags);
+/// What a pipeline has.
+struct PipelineSizes {
+  int64_t Stages, Chunks, MicroBatches, Group;
+};
+/// That parts of the model, and steps of a stage, can be counted; false if
+/// nothing can follow.
+bool verifySizes(const ParallelSpec &P, PipelineSizes Of,
+                 DiagnosticEngine &Diags);
 /// That the schedule is one of this job's stages, chunks and micro-batches.
 void verifySchedule(const Program &P, DiagnosticEngine &Diags);
 /// That every message of the schedule is received and no stage waits forever;

@@ -12,9 +12,26 @@ static int64_t chunksOf(const Stage &S) {
   return Sum.isOverflow() ? INT64_MAX : Sum.value();
 }
 
+bool foretrace::ir::verifySizes(const ParallelSpec &P, PipelineSizes Of,
+                                DiagnosticEngine &Diags) {
+  using Count = Quantity<struct PartUnit>;
+  const std::pair<llvm::StringLiteral, Count> Rows[] = {
+      {"the number of chunks", Count(Of.Stages) * Of.Chunks},
+      {"the number of steps", Count(Of.MicroBatches) * Of.Chunks},
+      {"the number of steps in a group", Count(Of.Group) * Of.Chunks}};
+  for (const auto &[What, Size] : Rows)
+    if (Size.isOverflow()) {
+      Diags.report(P.Pp.Range, diag::VerifyOverflow, What);
+      return false;
+    }
+  return true;
+}
+
 void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
   const ParallelSpec &Par = P.Spec.Parallel;
   const Schedule &S = P.Schedule;
+  if (!verifySizes(Par, {S.Stages, S.Chunks, S.MicroBatches, S.Group}, Diags))
+    return;
   const unsigned Before = Diags.errorCount();
   auto Expect = [&](llvm::StringRef What, int64_t Has, int64_t Needed) {
     if (Has != Needed)
@@ -32,6 +49,8 @@ void foretrace::ir::verifySchedule(const Program &P, DiagnosticEngine &Diags) {
   int64_t Next = 0;
   for (const StageProgram &Of : S.Programs) {
     Expect("a program of stage", Of.First, Next);
+    if (Of.First != Next)
+      return;
     Next = Of.First + Of.Count;
   }
   Expect("programs up to stage", Next, S.Stages);

@@ -193,6 +193,9 @@ bool SpecVerifier::mesh() {
                  Expert.value());
   if (!IsComplete)
     return true;
+  if (P.Vpp.isPresent() && P.Ga.isPresent() && P.MicroBatchGroup.isPresent() &&
+      !verifySizes(P, {M[Axis::Pp], *P.Vpp, *P.Ga, *P.MicroBatchGroup}, Diags))
+    return false;
   const struct {
     Axis Which;
     const Located<int64_t> &Key;

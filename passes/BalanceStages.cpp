@@ -59,6 +59,7 @@ private:
   int64_t takeRuns(Place &At, int64_t Batches, int64_t &Room,
                    int64_t Most) const;
   bool fits(Place At, int64_t Stage, int64_t Layers, int64_t Limit) const;
+  int64_t leastLimit(Place At, int64_t Stage, int64_t Enough) const;
 
   const Program &P;
   const int64_t Stages;
@@ -200,6 +201,28 @@ bool Balancer::fits(Place At, int64_t Stage, int64_t Layers,
   return Layers == 0;
 }
 
+/// The least limit to which the layers left fit from \p Stage on, of which \p
+/// Enough is known to do. Most stages have that of the one before, or nearly:
+/// it is looked for in steps that grow.
+int64_t Balancer::leastLimit(Place At, int64_t Stage, int64_t Enough) const {
+  int64_t Low = 0, High = Enough;
+  for (int64_t Step = 1; Step <= (High - Low) / 2; Step *= 2) {
+    if (!fits(At, Stage, Left, High - Step)) {
+      Low = High - Step + 1;
+      break;
+    }
+    High -= Step;
+  }
+  while (Low < High) {
+    const int64_t Middle = Low + (High - Low) / 2;
+    if (fits(At, Stage, Left, Middle))
+      High = Middle;
+    else
+      Low = Middle + 1;
+  }
+  return High;
+}
+
 /// Stage by stage: the least limit that all stages left can keep to, and all
 /// layers that fit below it, which leaves the least to those that follow. They
 /// get a limit of their own then, since one for all, that of the heaviest
@@ -209,16 +232,10 @@ std::optional<std::vector<int64_t>> Balancer::run() {
     return std::nullopt;
   std::vector<int64_t> Out;
   Place At;
+  int64_t Limit = Total;
   for (int64_t Stage = 0; Stage < Stages; ++Stage) {
-    int64_t Low = 0, High = Total;
-    while (Low < High) {
-      const int64_t Middle = Low + (High - Low) / 2;
-      if (fits(At, Stage, Left, Middle))
-        High = Middle;
-      else
-        Low = Middle + 1;
-    }
-    Out.push_back(take(At, Stage, Low, Left - (Stages - 1 - Stage)));
+    Limit = leastLimit(At, Stage, Limit);
+    Out.push_back(take(At, Stage, Limit, Left - (Stages - 1 - Stage)));
     Left -= Out.back();
   }
   return Out;

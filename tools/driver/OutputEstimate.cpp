@@ -117,6 +117,7 @@ static void shortenSteps(ir::Program &P, int64_t MicroBatches) {
   Batch.Value = Batch.Value / Ga.Value * MicroBatches;
   Ga.Value = MicroBatches;
   P.Schedule.MicroBatches = MicroBatches;
+  P.Schedule.Group = std::min(P.Schedule.Group, MicroBatches);
 }
 
 /// How many ranks the options of \p Emit name, if they do.
@@ -181,11 +182,12 @@ static std::optional<double> estimateOnce(const Emission &Block,
                                           const EmitRequest &Request) {
   const ir::Program &P = Request.Program;
   // Beyond the reach of a pipeline its stages repeat what they do, in groups.
-  constexpr int64_t Layers = 8, MinUnit = 64, MaxUnit = 1 << 16;
+  constexpr int64_t Layers = 8, MinUnit = 64, MaxUnit = 1 << 14;
   const ir::Schedule &S = P.Schedule;
   const int64_t Reach = std::max(MinUnit, 2 * S.Stages);
+  const int64_t Group = std::min(S.Group, MaxUnit);
   const int64_t Unit =
-      std::min(MaxUnit, 2 * S.Group * ((Reach / 2 + S.Group - 1) / S.Group));
+      std::min(MaxUnit, 2 * Group * ((Reach / 2 + Group - 1) / Group));
   const int64_t Few = Unit + *P.Spec.Parallel.Ga % Unit;
   // What is written is linear in steps, in layers, and in steps of layers.
   const SmallJob Least = measure(Block, Request, Few, Layers);
