@@ -353,6 +353,7 @@ ExitCode runSweep() {
     return showMessages(First.engine(), Session.sources());
   S->Sources = sweep::digestOf(Session, *S);
   if (Launch.isWanted()) {
+    Launch.Inputs.add(Session.sources());
     Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());
     if (!IsDone)
       return failure(IsDone.takeError(), ExitEnvironment);

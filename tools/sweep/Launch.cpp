@@ -46,7 +46,7 @@ static Error launchOnSlurm(std::vector<std::string> Command,
   if (Options.Threads != 0)
     Command.push_back("--threads=" + std::to_string(Options.Threads));
   const Parts P(Command, Options.Output, *Options.Shards);
-  Expected<SlurmJobs> Jobs = submit(P, Options.Slurm);
+  Expected<SlurmJobs> Jobs = submit(P, Options.Slurm, Options.Inputs);
   if (!Jobs)
     return Jobs.takeError();
   OS << "job " << Jobs->Array.Id << ": " << *Options.Shards << " shards; job "

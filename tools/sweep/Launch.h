@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_LAUNCH_H
 #define FORETRACE_TOOLS_SWEEP_LAUNCH_H
 
+#include "backends/output/InputFiles.h"
 #include "tools/sweep/Engine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <optional>
@@ -20,6 +21,7 @@ struct LaunchOptions {
   std::vector<std::string> Slurm; ///< arguments for `sbatch`
   bool Waits = false;             ///< for jobs of Slurm
   std::string Output;             ///< the database
+  InputFiles Inputs;              ///< none is replaced
 
   bool isWanted() const { return Shards || Engine != LaunchEngine::Local; }
   /// What the options lack, or rule out. \p ShowsMore: so does what follows the

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/output/LeftoverFile.h"
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Schema.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Signals.h"
 
 using namespace llvm;
 
@@ -140,22 +139,14 @@ Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
       return E;
   }
   // SQLite keeps a journal beside what it writes.
-  const std::string Beside = (To + ".part").str(),
-                    Journal = Beside + "-journal";
-  auto Remove = [&] {
-    for (const std::string &Path : {Beside, Journal})
-      (void)sys::fs::remove(Path);
-  };
-  Remove();
-  auto Clean = make_scope_exit(Remove);
-  for (const std::string &Path : {Beside, Journal, Lock->path()})
-    (void)sys::RemoveFileOnSignal(Path);
-  auto Forget = make_scope_exit([&] {
-    for (const std::string &Path : {Beside, Journal, Lock->path()})
-      sys::DontRemoveFileOnSignal(Path);
-  });
+  const LeftoverFile Lockfile(Lock->path());
+  const LeftoverFile Beside((To + ".part").str());
+  const LeftoverFile Journal((Beside.path() + "-journal").str());
+  for (const LeftoverFile *Former : {&Beside, &Journal})
+    (void)sys::fs::remove(Former->path());
   {
-    Expected<Connection> C = Connection::open(Beside, Connection::Mode::Write);
+    Expected<Connection> C =
+        Connection::open(Beside.path(), Connection::Mode::Write);
     if (!C)
       return C.takeError();
     if (Error E = fill(*C, Shards))
@@ -178,7 +169,7 @@ Error Database::merge(ArrayRef<std::string> Shards, StringRef To) {
                                First.lookup("points") + " points there are " +
                                Twine(*Points));
   }
-  if (std::error_code Code = sys::fs::rename(Beside, To))
+  if (std::error_code Code = sys::fs::rename(Beside.path(), To))
     return createStringError("`" + To + "`: " + Code.message());
   return Error::success();
 }

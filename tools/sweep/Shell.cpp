@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Shell.h"
 #include "backends/CommandLine.h"
-#include "backends/output/Leftover.h"
+#include "backends/output/LeftoverFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/Signals.h"
 #include <csignal>
+#include <sys/wait.h>
 
 using namespace llvm;
 
@@ -41,45 +41,42 @@ std::string Outcome::reason() const {
 
 namespace {
 
-/// A file that is gone with it, or with us.
+/// An empty file, for the output of a program.
 class Temporary {
 public:
-  Temporary() = default;
-  Temporary(const Temporary &) = delete;
-  Temporary &operator=(const Temporary &) = delete;
-  ~Temporary() {
-    if (Path.empty())
-      return;
-    (void)sys::fs::remove(Path);
-    sys::DontRemoveFileOnSignal(Path);
-  }
-
   Error make() {
+    SmallString<128> Path;
     if (std::error_code Code =
             sys::fs::createTemporaryFile("foretrace", "txt", Path))
       return createStringError("there can be no temporary file: " +
                                Code.message());
-    (void)sys::RemoveFileOnSignal(Path);
+    File.emplace(Path);
     return Error::success();
   }
-  StringRef path() const { return Path; }
+  StringRef path() const { return File->path(); }
   std::string content() const {
-    ErrorOr<std::unique_ptr<MemoryBuffer>> Read = MemoryBuffer::getFile(Path);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> Read =
+        MemoryBuffer::getFile(File->path());
     return Read ? (*Read)->getBuffer().str() : "";
   }
 
 private:
-  SmallString<128> Path;
+  std::optional<LeftoverFile> File;
 };
 
-/// A process that does not outlive us.
+/// A process that does not outlive us, until it was waited for.
 class Child final : public Leftover {
 public:
   explicit Child(sys::procid_t Id) : Id(Id) {
     SignalHold Hold;
     expect();
   }
-  ~Child() {
+  ~Child() { // it still has its number, so that nobody else gets the signal
+    siginfo_t Ended;
+    while (::waitid(P_PID, static_cast<id_t>(Id), &Ended, WEXITED | WNOWAIT) <
+               0 &&
+           errno == EINTR) {
+    }
     SignalHold Hold;
     forget();
   }
@@ -113,7 +110,7 @@ Expected<Outcome> capture(ArrayRef<std::string> Command) {
     Of.Code = -1;
     return Of;
   }
-  const Child Running(Process.Pid);
+  { const Child Running(Process.Pid); }
   Of.Code = sys::Wait(Process, /*SecondsToWait=*/std::nullopt, &Of.WhyNone)
                 .ReturnCode;
   Of.Output = Output.content();

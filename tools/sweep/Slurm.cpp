@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Slurm.h"
+#include "backends/output/FileOutputs.h"
 #include "tools/sweep/WriteLock.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -14,24 +15,11 @@ using namespace llvm;
 namespace foretrace::sweep {
 
 /// The batch script of a job, whose last line is \p Run.
-static Error writeScript(const Twine &Path, StringRef Purpose,
-                         StringRef WorkingFolder, StringRef Run) {
-  const std::string Name = Path.str();
-  std::error_code Code;
-  raw_fd_ostream OS(Name, Code);
-  if (Code)
-    return createStringError("`" + Name +
-                             "`: cannot be written: " + Code.message());
+static void writeScript(raw_ostream &OS, StringRef Purpose,
+                        StringRef WorkingFolder, StringRef Run) {
   OS << "#!/bin/sh\n# " << Purpose << "\n"
      << "cd " << quoted(WorkingFolder) << " || exit 3\n"
      << Run;
-  OS.close();
-  if ((Code = OS.error())) {
-    OS.clear_error();
-    return createStringError("`" + Name +
-                             "`: cannot be written: " + Code.message());
-  }
-  return Error::success();
 }
 
 /// Starts the shard that a task of the array is.
@@ -42,6 +30,23 @@ static std::string runOfTask(ArrayRef<Part> Shards) {
         std::to_string(Index + 1) + ") exec " + quoted(Shard.Command) + " ;;\n";
   return Run + "esac\necho \"there is no shard $SLURM_ARRAY_TASK_ID\" >&2\n"
                "exit 2\n";
+}
+
+/// For the array, and for the merge. Jobs start in \p Here.
+static Error writeScripts(const Parts &P, StringRef Here, StringRef OfArray,
+                          StringRef OfMerge, const InputFiles &Inputs) {
+  FileOutputs Scripts("", "", OutputOptions(), Inputs);
+  if (Error E = Scripts.add(OfArray, [&](raw_ostream &OS) {
+        writeScript(OS, "A task of a job array does a shard of a sweep.", Here,
+                    runOfTask(P.Shards));
+      }))
+    return E;
+  if (Error E = Scripts.add(OfMerge, [&](raw_ostream &OS) {
+        writeScript(OS, "Puts together what the shards found.", Here,
+                    "exec " + quoted(P.Merge.Command) + "\n");
+      }))
+    return E;
+  return Scripts.commit();
 }
 
 /// Which job it became.
@@ -66,7 +71,8 @@ std::vector<std::string> SlurmJobs::squeue() const {
   return Command;
 }
 
-Expected<SlurmJobs> submit(const Parts &P, ArrayRef<std::string> Arguments) {
+Expected<SlurmJobs> submit(const Parts &P, ArrayRef<std::string> Arguments,
+                           const InputFiles &Inputs) {
   SmallString<256> Here, Folder = StringRef(P.Folder);
   if (std::error_code Code = sys::fs::current_path(Here))
     return createStringError("this folder has no name: " + Code.message());
@@ -75,12 +81,7 @@ Expected<SlurmJobs> submit(const Parts &P, ArrayRef<std::string> Arguments) {
     return E;
   const std::string ArrayScript = (Folder + "/sweep.sh").str(),
                     MergeScript = (Folder + "/merge.sh").str();
-  if (Error E = writeScript(ArrayScript,
-                            "A task of a job array does a shard of a sweep.",
-                            Here, runOfTask(P.Shards)))
-    return E;
-  if (Error E = writeScript(MergeScript, "Puts together what the shards found.",
-                            Here, "exec " + quoted(P.Merge.Command) + "\n"))
+  if (Error E = writeScripts(P, Here, ArrayScript, MergeScript, Inputs))
     return E;
   // Logs lie where a job starts: the folder may have a name in which Slurm
   // would replace something. What a user says comes later, and counts.

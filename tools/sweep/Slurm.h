@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_SLURM_H
 #define FORETRACE_TOOLS_SWEEP_SLURM_H
 
+#include "backends/output/InputFiles.h"
 #include "tools/sweep/Parts.h"
 
 namespace foretrace::sweep {
@@ -23,9 +24,11 @@ struct SlurmJobs {
 };
 
 /// Writes a script for the array and one for the merge into the folder of \p P,
-/// and submits them with \p Arguments for `sbatch`.
+/// and submits them with \p Arguments for `sbatch`. None of \p Inputs is
+/// replaced.
 llvm::Expected<SlurmJobs> submit(const Parts &P,
-                                 llvm::ArrayRef<std::string> Arguments);
+                                 llvm::ArrayRef<std::string> Arguments,
+                                 const InputFiles &Inputs);
 
 /// Waits for the merge. An error if the database is not there then.
 llvm::Error waitFor(const SlurmJobs &Jobs, const Parts &P);
