@@ -4,6 +4,7 @@
 # which CMake writes into the build folder.
 import os
 import shutil
+import sys
 
 import lit.formats
 
@@ -14,8 +15,10 @@ config.excludes = ["Inputs", "corpus", "bench", "data"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.build_dir, "test", "out")
 
+# The interpreter of lit itself stands before what only looks for one.
 config.environment["PATH"] = os.pathsep.join(
-    [config.tool_dir, config.llvm_tools_dir, os.environ["PATH"]])
+    [config.tool_dir, config.llvm_tools_dir, os.path.dirname(sys.executable),
+     os.environ["PATH"]])
 config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["FORETRACE_VERIFY_EACH"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-context=8"
@@ -23,7 +26,7 @@ config.environment["FILECHECK_OPTS"] = "--dump-input-context=8"
 config.substitutions += [
     ("%{src_root}", config.src_root),
     ("%{build_dir}", config.build_dir),
-    ("%{python}", config.python),
+    ("%{python}", sys.executable),
     ("%{cmake}", config.cmake),
 ]
 

@@ -5,7 +5,7 @@
 # `require` of the same text: there the frontend computes with the numbers of one
 # point, here it writes an expression over all. And the legal points of a space are
 # as many as rules that are counted by hand say.
-"""usage: check_sweep_language.py FORETRACE FOLDER [SEED]"""
+"""usage: check_sweep_language.py FORETRACE FOLDER CONDITIONS [SEED]"""
 
 import pathlib
 import random
@@ -63,10 +63,10 @@ def accepted(foretrace, path, *more):
     return rows.split()[1:] or "never"
 
 
-def check_conditions(foretrace, folder, chance):
+def check_conditions(foretrace, folder, count, chance):
     path = folder / "job.fore"
     wrong, kinds = 0, set()
-    for _ in range(150):
+    for _ in range(count):
         text = condition(chance, chance.randint(0, 2))
         if not {"a", "b", "c"} & set(text.replace("(", " ").replace(")", " ").split()):
             continue  # the same at all points
@@ -108,8 +108,9 @@ def legal_points():
 def main():
     foretrace, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    wrong = check_conditions(foretrace, folder, random.Random(seed))
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    wrong = check_conditions(foretrace, folder, int(sys.argv[3]),
+                             random.Random(seed))
     print("legal:", legal_points())
     return wrong != 0
 

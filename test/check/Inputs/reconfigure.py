@@ -5,10 +5,11 @@
 # What the change does to the skeleton of a rank, `check` must report for its
 # trace, in the first row that differs. Prints caught/total, and how often a hint
 # names the value that was changed.
-"""usage: reconfigure.py FORETRACE JOB [TRACE_FOLDER] [--every=RANKS]"""
+"""usage: reconfigure.py FORETRACE JOB [TRACE_FOLDER]"""
 
 import argparse
-import os
+import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -76,10 +77,21 @@ def name(rows, number):
     return f"`{op}` {batch}[^0-9]"
 
 
-def is_reported(output, number, rows, expected):
+def by_rank(divergences):
+    """What is said of each rank."""
+    said = collections.defaultdict(list)
+    for found in divergences:
+        if "line" in found and "communicator" not in found:
+            for rank in found["ranks"]:
+                said[rank].append(found)
+    return said
+
+
+def is_reported(divergences, number, rows, expected):
     """Whether the row is reported, or the one expected in its place."""
-    return any(re.search(pattern, output) for pattern in (
-        rf"\.txt:{number}: ", name(rows, number), name(expected, number)))
+    names = rf"{name(rows, number)}|{name(expected, number)}"
+    return any(found["line"] == number or re.search(names, found["message"])
+               for found in divergences)
 
 
 def main():
@@ -87,7 +99,6 @@ def main():
     parser.add_argument("foretrace")
     parser.add_argument("job")
     parser.add_argument("traces", nargs="?", type=pathlib.Path)
-    parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     foretrace, job = options.foretrace, options.job
     caught = total = hinted = visible_changes = 0
@@ -105,24 +116,26 @@ def main():
             if changed is None or changed == planned:
                 continue
             visible_changes += 1
-            named = False
-            for rank, path in sorted(ranks.items())[::options.every]:
-                number = first_difference(planned[rank], changed[rank])
-                if number is None:
-                    continue
-                run = subprocess.run(
-                    [foretrace, "check", job, "-D", change, "--limit=100000",
-                     "--trace", os.fspath(path)], check=False,
-                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            rows = {rank: first_difference(planned[rank], changed[rank])
+                    for rank in sorted(ranks)}
+            rows = {rank: row for rank, row in rows.items() if row}
+            run = subprocess.run(
+                [foretrace, "check", job, "-D", change, "--limit=100000",
+                 "--format=json",
+                 *(f"--trace={ranks[rank]}" for rank in rows)],
+                check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                text=True)
+            divergences = [json.loads(line) for line in run.stdout.splitlines()]
+            said = by_rank(divergences)
+            for rank, number in rows.items():
                 total += 1
-                named |= f"hint: the traces fit `{change.split('=')[0]} =" in \
-                    run.stdout
                 if run.returncode == 1 and is_reported(
-                        run.stdout, number, planned[rank], changed[rank]):
+                        said[rank], number, planned[rank], changed[rank]):
                     caught += 1
                 else:
-                    print(f"{change}: row {number} of rank {rank}:\n"
-                          f"{run.stdout}")
+                    print(f"{change}: row {number} of rank {rank}: {said[rank]}")
+            named = any(found.get("hint") == change.split("=")[0]
+                        for found in divergences)
             hinted += named
             if not named:
                 print(f"{change}: no hint")
