@@ -29,7 +29,8 @@ void Deriver::checkPartition() {
 }
 
 /// First and last stages of their own size, and the others equal, as
-/// Megatron-LM has it: a stage's layers are split over its chunks.
+/// Megatron-LM has it (transformer_config.py, __post_init__): a stage's layers
+/// are split over its chunks, and none is without.
 void Deriver::checkEnds() {
   const ParallelSpec &P = S.Parallel;
   dropKeys("beside stages of their own size");
@@ -57,7 +58,7 @@ void Deriver::checkEnds() {
   const Located<int64_t> &Stated =
       P.FirstStageLayers.isPresent() ? P.FirstStageLayers : P.LastStageLayers;
   const bool HasOthers = decide(isAtMost(number(1), Others)) != 0;
-  if (!holds(isAtMost(number(0), Rest), diag::StageRest, Stated) ||
+  if (!holds(isAtMost(number(HasOthers), Rest), diag::StageRest, Stated) ||
       !holds(HasOthers ? isMultiple(Rest, Others * of(P.Vpp))
                        : combine(ExprOp::Equal, Rest, number(0)),
              diag::StageRest, Stated))

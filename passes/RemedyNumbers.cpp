@@ -197,6 +197,8 @@ llvm::ArrayRef<NumberRow> foretrace::remedies::numberRows() {
       {diag::ExpertBiasEtp, Etp},
       {diag::StageEmpty, FirstStageLayers},
       {diag::StageEmpty, LastStageLayers},
+      {diag::StageRest, FirstStageLayers},
+      {diag::StageRest, LastStageLayers},
       {diag::PartitionStages, Pp},
       {diag::LayersIndivisible, Pp},
       {diag::LayersIndivisible, Vpp},
