@@ -246,16 +246,6 @@ void Deriver::deriveExpertMesh() {
         .noteValue("ep", P.Ep);
 }
 
-/// Reports what releases before \p Least can't do, or do in a way that isn't
-/// known here.
-void Deriver::needVersion(SourceRange R, llvm::StringRef What,
-                          MegatronVersion Least) {
-  const Located<MegatronVersion> &Has = S.Parallel.Megatron;
-  if (*Has < Least)
-    error(R, diag::MegatronTooOld, What, getSpelling(Least), getSpelling(*Has))
-        .note(Has.Range, diag::ValueFromHere, "megatron", getSpelling(*Has));
-}
-
 /// Megatron-LM, parallel_state.py and training/initialize.py: ranks are folded
 /// for experts even if the model has none, and both ways must agree on stages.
 void Deriver::checkRankOrder() {

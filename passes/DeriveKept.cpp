@@ -54,7 +54,6 @@ void Deriver::checkModules() {
       error(At, diag::RecomputeModule, Module, "in no layer of this model");
   if (modulesOf(T).empty())
     error(At, diag::RecomputeModule, *T.RecomputeModules, "no module at all");
-  needVersion(At, "recompute_modules", MegatronVersion::V0_12);
 }
 
 /// Megatron-LM, transformer/transformer_config.py, __post_init__.

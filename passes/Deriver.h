@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which seven files implement: Derive.cpp the job as a
+// The `derive` pass, which eight files implement: Derive.cpp the job as a
 // whole, DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp
 // how they are split, DeriveKept.cpp which keep less for the backward pass,
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
-// if a file says it, DeriveCluster.cpp the machine they run on. Private to the
-// passes.
+// if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
+// DeriveCluster.cpp the machine they run on. Private to the passes.
 #ifndef FORETRACE_PASSES_DERIVER_H
 #define FORETRACE_PASSES_DERIVER_H
 
@@ -47,6 +47,7 @@ public:
     checkSchedule();
     deriveExpertMesh();
     checkRankOrder();
+    checkReleases();
     if (!Failed)
       checkSizes();
     fillMesh();
@@ -188,6 +189,7 @@ private:
   void checkEffects();
   void deriveExpertMesh();
   void checkRankOrder();
+  void checkReleases();
   void needVersion(SourceRange R, llvm::StringRef What,
                    ir::MegatronVersion Least);
   void checkSizes();
