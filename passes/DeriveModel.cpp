@@ -103,8 +103,18 @@ void Deriver::checkHeads(const AttentionSpec &A) {
         .noteValue("tp", Tp);
   else if (!holds(isMultiple(of(A.KvHeads), of(Tp)), diag::KvHeadsIndivisible,
                   A.KvHeads))
-    error(A.KvHeads.Range, diag::KvHeadsIndivisible, *A.KvHeads, *Tp)
-        .noteValue("tp", Tp);
+    refuseKvHeads(A);
+}
+
+void Deriver::refuseKvHeads(const AttentionSpec &A) {
+  const ParallelSpec &P = S.Parallel;
+  DiagnosticBuilder D =
+      error(A.KvHeads.Range, diag::KvHeadsIndivisible, *A.KvHeads, *P.Tp);
+  D.noteValue("tp", P.Tp);
+  // transformer_config.py, __post_init__; attention.py gathers the channels of
+  // a head that lie on several ranks.
+  if (*P.Megatron >= MegatronVersion::V0_16 && *P.Tp % *A.KvHeads == 0)
+    D.note({}, diag::NotHere, "0.16", "let several ranks share a key head");
 }
 
 /// What attention needs with the tokens of a sample on several ranks.

@@ -6,6 +6,7 @@
 #include "ir/Schedule.h"
 #include "ir/Spellings.h"
 #include "passes/Deriver.h"
+#include "passes/Recompute.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -129,23 +130,34 @@ void Deriver::checkMicroBatches() {
     Refuse(P.Pp, llvm::formatv("stages in pairs; pp = {0} is odd", *P.Pp));
 }
 
-/// Megatron-LM, transformer_config.py, __post_init__; pipeline_parallel/
-/// schedules.py, from core 0.14 on.
+/// Megatron-LM, transformer_config.py, __post_init__, of which what concerns
+/// modules is from core 0.17 on; pipeline_parallel/schedules.py, which has one
+/// stage, too (combined_1f1b.py).
 void Deriver::checkOverlap() {
   ParallelSpec &P = S.Parallel;
   if (!*P.OverlapExpertComm)
     return;
   const SourceRange At = P.OverlapExpertComm.Range;
-  auto Refuse = [&](llvm::StringRef Why) {
-    error(At, diag::OverlapExpertComm, Why);
+  auto Needs = [&](llvm::StringRef What) {
+    return error(At, diag::OverlapExpertComm, What);
   };
-  needVersion(At, "overlap_moe_expert_parallel_comm", MegatronVersion::V0_14);
-  if (*P.Schedule != ScheduleKind::Interleaved)
-    Refuse("`schedule = interleaved`");
+  auto Refuse = [&](llvm::StringRef What) {
+    Needs(What).note({}, diag::RefusedBy, "Megatron-LM",
+                     "transformer/transformer_config.py, __post_init__");
+  };
+  if (*P.Schedule != ScheduleKind::Interleaved) {
+    DiagnosticBuilder D = Needs("`schedule = interleaved`");
+    if (!exceeds(P.Pp, 1) && *P.Megatron >= MegatronVersion::V0_14)
+      D.note({}, diag::NotHere, "0.14", "overlap on a single stage, too");
+  }
   if (!exceeds(P.Ep, 1))
     Refuse("ep > 1");
   if (findRecomputed([](RecomputeKind K) { return K == RecomputeKind::Full; }))
     Refuse("no `recompute = full`");
+  if (S.Train.RecomputeModules.isPresent() &&
+      *P.Megatron >= MegatronVersion::V0_17 &&
+      llvm::is_contained(modulesOf(S.Train), "moe"))
+    Refuse("no `moe` in `recompute_modules`");
   if (*S.Train.Precision == PrecisionKind::FP32)
     Refuse("bf16 or fp16");
   for (const BlockSpec &B : S.Model.Blocks)

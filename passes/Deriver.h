@@ -137,6 +137,7 @@ private:
   void deriveKvHeads(ir::AttentionSpec &A);
   void checkRotary(const ir::AttentionSpec &A);
   void checkHeads(const ir::AttentionSpec &A);
+  void refuseKvHeads(const ir::AttentionSpec &A);
   void checkContextParallel(const ir::AttentionSpec &A);
   void deriveFfn(ir::BlockSpec &B);
   void checkExperts(const ir::BlockSpec &B);
