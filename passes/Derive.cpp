@@ -180,10 +180,21 @@ void Deriver::checkOptimizer() {
     error(S.Train.MomentPrecision.Range, diag::KeyWithoutEffect,
           "moment_precision", "without `optimizer = precision_aware`");
   const bool IsWhole = *O == OptimizerKind::Muon; // works on whole matrices
-  if ((IsAware && Zero == 0) || (IsWhole && Zero != 0))
-    error(O.Range, diag::OptimizerZero, getSpelling(*O), Zero,
-          IsWhole ? "whole matrices, `zero = 0`"
-                  : "its state to be spread, `zero = 1` to 3")
+  if ((IsAware && Zero == 0) || (IsWhole && Zero != 0)) {
+    DiagnosticBuilder D =
+        error(O.Range, diag::OptimizerZero, getSpelling(*O), Zero,
+              IsWhole ? "whole matrices, `zero = 0`"
+                      : "its state to be spread, `zero = 1` to 3");
+    if (IsWhole && Zero == 1 && *S.Parallel.Megatron >= MegatronVersion::V0_18)
+      D.note({}, diag::NotHere, "0.18", "spread whole matrices over replicas");
+    else
+      D.note({}, diag::RefusedBy, "Megatron-LM",
+             "training/arguments.py, validate_args");
+  }
+  // DeepSpeed offloads others, so that a job may want it.
+  if (*S.Train.OffloadOptimizer && !IsAware)
+    error(S.Train.OffloadOptimizer.Range, diag::OffloadOptimizer,
+          getSpelling(*O))
         .note({}, diag::RefusedBy, "Megatron-LM",
               "training/arguments.py, validate_args");
 }
