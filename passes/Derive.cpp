@@ -231,6 +231,11 @@ void Deriver::checkEffects() {
     };
     Drop(B.Moe->SharedGate, "shared_gate", false);
     Drop(B.Moe->SharedTp, "shared_tp", true);
+    if (exceeds(B.Moe->Shared, 0)) {
+      error(B.Moe->Shared.Range, diag::KeyWithoutEffect, "shared",
+            "with shared_intermediate = 0");
+      B.Moe->Shared.setDefault(0);
+    }
   }
 }
 

@@ -233,6 +233,7 @@ void Deriver::deriveVocab() {
               "training/arguments.py, validate_args");
   if (!M.QkvBias.isPresent())
     M.QkvBias.derive(*M.Bias, M.Bias.Range);
+  checkQkvBias();
   TrainSpec &T = S.Train;
   if (!T.GradPrecision.isPresent())
     T.GradPrecision.derive(*T.Precision == PrecisionKind::FP16
@@ -241,6 +242,17 @@ void Deriver::deriveVocab() {
                            T.Precision.Range);
   if (*S.Parallel.Zero < 2) // Megatron-FSDP has flags for any type
     checkType("grad_precision", T.GradPrecision);
+}
+
+/// Megatron-LM, transformer/attention.py, SelfAttention: a projection has a
+/// bias as one of both flags says so. Those of latent attention have none.
+void Deriver::checkQkvBias() {
+  const ModelSpec &M = S.Model;
+  const bool IsRead = llvm::any_of(M.Blocks, [](const BlockSpec &B) {
+    return *B.Attention.Kind != AttentionKind::MLA;
+  });
+  if (IsRead && *M.Bias && !*M.QkvBias)
+    error(M.QkvBias.Range, diag::BiasWithoutFlag).noteValue("bias", M.Bias);
 }
 
 /// Megatron-LM, distributed_data_parallel_config.py, grad_reduce_in_fp32;

@@ -142,6 +142,7 @@ private:
   void deriveFfn(ir::BlockSpec &B);
   void checkExperts(const ir::BlockSpec &B);
   void deriveVocab();
+  void checkQkvBias();
   void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
   void checkSequence();
   void checkPipeline();
