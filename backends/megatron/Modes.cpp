@@ -133,6 +133,28 @@ static constexpr UnseenMode Unseen[] = {
            return &B.Moe->Dispatcher.Range;
        return nullptr;
      }},
+    {"`aux_loss = global_aux_loss`",
+     [](const Traced &T) -> const SourceRange * {
+       for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
+         if (B.Moe && *B.Moe->AuxLoss == ir::AuxLossKind::Global)
+           return &B.Moe->AuxLoss.Range;
+       return nullptr;
+     }},
+    {"`optimizer = muon`",
+     [](const Traced &T) {
+       const auto &Key = T.Spec.Train.Optimizer;
+       return where(*Key == ir::OptimizerKind::Muon, Key);
+     }},
+    {"`optimizer = adam_8bit`",
+     [](const Traced &T) {
+       const auto &Key = T.Spec.Train.Optimizer;
+       return where(*Key == ir::OptimizerKind::Adam8Bit, Key);
+     }},
+    {"`offload_optimizer = true`",
+     [](const Traced &T) {
+       const auto &Key = T.Spec.Train.OffloadOptimizer;
+       return where(*Key, Key);
+     }},
 };
 
 /// Modes in which the instrumented Megatron-LM stops, or which it lacks.
