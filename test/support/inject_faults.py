@@ -57,7 +57,7 @@ SCENARIOS = [
     Scenario("no links, either", SEVERAL, FEW,
              {"FAULT_NO_EXCHANGE": "1", "FAULT_NO_LINK": "1"}),
     Scenario("points", ["sweep", str(JOBS / "points.fore"), "--quiet",
-                        "--threads=1", "--sweep", "parallel.tp=1,2,4",
+                        "--sync", "--threads=1", "--sweep", "parallel.tp=1,2,4",
                         "-o", "points.db", "--points", "home/out"], steps=True),
 ]
 
