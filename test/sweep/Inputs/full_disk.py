@@ -1,8 +1,8 @@
-"""usage: full_disk.py FOLDER JOB [--mount]
+"""usage: full_disk.py FOLDER JOB EVERY [--mount]
 
-Sweeps to files that may not grow beyond some sizes, and, where file systems can
-be mounted, to one that is too small: each ends with an error, and goes on once
-there is space.
+Sweeps to files that may not grow beyond some sizes, of those below each that is
+so many after another, and, where file systems can be mounted, to one that is too
+small: each ends with an error, and goes on once there is space.
 """
 
 import os
@@ -49,20 +49,20 @@ def expect_success(run, database, whole, what):
         sys.exit(f"{what}, then not: exit code {run.returncode}: {run.stderr}")
 
 
-def meet_limits(folder, job, whole):
+def meet_limits(folder, job, every, whole):
     for more in ([], PARTS):
         # Without any space, processes cannot even say why they fail.
-        for limit in LIMITS[bool(more):]:
+        for limit in LIMITS[bool(more)::every]:
             what = f"files of {limit} bytes {more}"
             database = folder / f"{limit}-{len(more)}.db"
             expect_failure(sweep(job, database, more, limit), what)
             expect_success(sweep(job, database, more), database, whole, what)
 
 
-def fill_disks(folder, job, whole):
+def fill_disks(folder, job, every, whole):
     """Of file systems that are mounted, and full of something else at first."""
     for more, sizes in (([], FREE), (PARTS, FREE_FOR_PARTS)):
-        for free in sizes:
+        for free in sizes[::every]:
             what = f"a disk with {free} bytes {more}"
             disk = folder / f"{free}-{len(more)}"
             disk.mkdir()
@@ -82,12 +82,13 @@ ALONE = ["unshare", "--map-root-user", "--mount"]
 
 def main():
     folder, job = pathlib.Path(sys.argv[1]), sys.argv[2]
+    every = int(sys.argv[3])
     if "--mount" in sys.argv:
-        fill_disks(folder, job, content(folder / "whole.db"))
+        fill_disks(folder, job, every, content(folder / "whole.db"))
         return
     if sweep(job, folder / "whole.db", []).returncode != 0:
         sys.exit("without limits: failed")
-    meet_limits(folder, job, content(folder / "whole.db"))
+    meet_limits(folder, job, every, content(folder / "whole.db"))
     print("limits: same content")
     probe = [*ALONE, "mount", "-t", "tmpfs", "none", folder]
     if not shutil.which("unshare") or subprocess.run(

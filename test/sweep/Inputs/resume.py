@@ -1,6 +1,6 @@
-"""usage: resume.py FOLDER JOB
+"""usage: resume.py FOLDER JOB KILLS
 
-Kills sweeps a hundred times, as a whole, in shards, while they are merged, and
+Kills sweeps so many times, as a whole, in shards, while they are merged, and
 beside a reader; starts them again until they are done, and compares their
 databases with that of a sweep that nobody disturbed.
 """
@@ -25,7 +25,6 @@ AXES = (
     "train.sequence=powers(1024,65536)",
     "parallel.zero=0,1",
 )
-KILLS = 100
 MOST_KILLS = 15  # of one program: not all go on where they were
 
 
@@ -98,6 +97,7 @@ def kill_shards(killer, job, database):
 
 def main():
     folder, job = pathlib.Path(sys.argv[1]), sys.argv[2]
+    kills = int(sys.argv[3])
     begin = time.monotonic()
     subprocess.run(command(job, folder / "whole.db"), check=True,
                    stdout=subprocess.DEVNULL)
@@ -106,7 +106,7 @@ def main():
     whole = content(folder / "whole.db")
     rounds = (kill_whole, kill_read, kill_shards)
     done = 0
-    while killer.kills < KILLS or done < len(rounds):
+    while killer.kills < kills or done < len(rounds):
         database = folder / f"{done}.db"
         rounds[done % len(rounds)](killer, job, database)
         if content(database) != whole:

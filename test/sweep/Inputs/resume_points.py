@@ -1,7 +1,8 @@
-"""usage: resume_points.py FOLDER JOB
+"""usage: resume_points.py FOLDER JOB KILLS
 
-Kills sweeps that keep some points and emit them; starts them again until they are
-done, and compares databases and files with those of a sweep that nobody disturbed.
+Kills, so many times, sweeps that keep some points and emit them; starts them again
+until they are done, and compares databases and files with those of a sweep that
+nobody disturbed.
 """
 
 import pathlib
@@ -16,7 +17,6 @@ AXES = ("parallel.world=128,256,512", "parallel.tp=powers(1,8)",
         "parallel.pp=1,2,4,5,8,10,16,20", "parallel.cp=1,2,4",
         "train.micro_batch=1..4", "train.global_batch=powers(64,2048)",
         "train.sequence=powers(1024,32768)", "parallel.zero=0,1")
-KILLS = 100
 MOST_KILLS = 30  # of one sweep
 
 
@@ -33,12 +33,13 @@ def files(folder):
 
 def main():
     folder, job = pathlib.Path(sys.argv[1]), sys.argv[2]
+    least_kills = int(sys.argv[3])
     whole = folder / "whole"
     whole.mkdir(parents=True)
     subprocess.run(command(job, whole), check=True, stdout=subprocess.DEVNULL)
     wanted = content(whole / "fit.db"), files(whole / "points")
     chance, kills, done = random.Random(7), 0, 0
-    while kills < KILLS:
+    while kills < least_kills:
         part = folder / "part"
         part.mkdir()
         for start in range(MOST_KILLS + 1):
