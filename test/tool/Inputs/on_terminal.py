@@ -24,11 +24,21 @@ def shown(terminal):
         text += chunk
 
 
+def has_begun():
+    """Whether there is the folder that files are written to."""
+    folder = os.path.dirname(os.path.abspath(sys.argv[1]))
+    return any(name.startswith(".foretrace-")
+               for at in (folder, os.path.dirname(folder))
+               for name in os.listdir(at))
+
+
 os.mkfifo(sys.argv[1])
 reader, terminal = pty.openpty()
 with subprocess.Popen(sys.argv[2:], stderr=terminal) as process:
     os.close(terminal)
-    time.sleep(0.7)
+    while process.poll() is None and not has_begun():
+        time.sleep(0.01)
+    time.sleep(1)
     with open(sys.argv[1], "rb") as pipe:
         pipe.read()
     print(shown(reader).replace("\r\n", "\n").replace("\r", "\n")
