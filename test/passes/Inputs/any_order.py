@@ -4,7 +4,7 @@
 Runs the passes of a job in every order that their facts allow: all make the
 same program. Prints how many orders there were.
 """
-import itertools
+import collections
 import subprocess
 import sys
 
@@ -12,19 +12,26 @@ FIRST = ("elaborate", "differentiate")
 PASSES = ("shard", "recompute,analyze", "schedule", "stages", "sync", "cost")
 
 
-def main():
-    foretrace, spec = sys.argv[1:]
-    programs = {}
-    for order in itertools.permutations(PASSES):
+def programs(foretrace, spec, begun=()):
+    """What each order makes that goes on so. One that lacks a fact does so,
+    whatever follows."""
+    for after in (p for p in PASSES if p not in begun):
+        order = (*begun, after)
         run = subprocess.run(
             [foretrace, "opt", "--passes=" + ",".join(FIRST + order), spec],
             capture_output=True, text=True)
-        if run.returncode == 0:
-            programs.setdefault(run.stdout, []).append(order)
-        elif "[pass-requires-fact]" not in run.stderr:
-            print(order, run.stderr)
-    print("%d orders, %d programs" % (
-        sum(map(len, programs.values())), len(programs)))
+        if run.returncode != 0:
+            if "[pass-requires-fact]" not in run.stderr:
+                print(order, run.stderr)
+        elif len(order) == len(PASSES):
+            yield run.stdout
+        else:
+            yield from programs(foretrace, spec, order)
+
+
+def main():
+    made = collections.Counter(programs(*sys.argv[1:]))
+    print("%d orders, %d programs" % (made.total(), len(made)))
 
 
 main()

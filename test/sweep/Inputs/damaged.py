@@ -1,4 +1,4 @@
-"""usage: damaged.py FOLDER JOB
+"""usage: damaged.py FOLDER JOB FLIPS
 
 Goes on with databases that are damaged, reads and merges them: what SQLite or
 the numbers of points show is an error, and nothing makes the tool crash.
@@ -71,7 +71,7 @@ def main():
             if name != "query":  # which may not touch what is damaged
                 print(f"{what}: {name}: exit code {code}: {said.strip()}")
     chance = random.Random(3)
-    for at in range(60):
+    for at in range(int(sys.argv[3])):
         for code, said in use(flipped(good, chance)):
             if code not in (0, 1, 3) or (code != 0) != bool(said):
                 sys.exit(f"flip {at}: exit code {code}: {said}")
