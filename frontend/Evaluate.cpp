@@ -177,8 +177,12 @@ Evaluator::Result Evaluator::visit(const ast::Binary &B) {
   std::optional<Value> Right = evaluate(*B.Right, *Names);
   if (!Left || !Right)
     return std::nullopt;
+  if (isFull()) // and reported: another list would be made for nothing
+    return std::nullopt;
   Result Out = applyBinary(B.Op, B.OpRange, *Left, *Right, Range, Diags);
-  return Out && Out->getIf<ListValue>() ? counted(std::move(Out), Range) : Out;
+  if (Out && Out->getIf<ListValue>() && !count(*Out, Range))
+    return std::nullopt;
+  return Out;
 }
 
 Evaluator::Result Evaluator::visit(const ast::Conditional &C) {
@@ -199,30 +203,31 @@ Evaluator::Result Evaluator::visit(const ast::Call &C) {
   return applyCall(C.Callee, Arguments, Range, Diags);
 }
 
-/// Of \p V, which is a copy, or a list made of others. Names that stand for two
-/// copies of others would fill any memory in a few lines.
-Evaluator::Result Evaluator::counted(Result V, SourceRange Use) {
-  constexpr size_t MaxCopied = size_t(1) << 20;
-  if (!V || Copied > MaxCopied)
-    return std::nullopt;
-  Copied += weigh(*V);
-  if (Copied <= MaxCopied)
-    return V;
-  Diags.report(Use, diag::ValueLimit, MaxCopied);
-  return std::nullopt;
+/// Counts \p V, which is to be copied, or a list made of others; whether that
+/// is not too much. Names that stand for two copies of others would fill any
+/// memory in a few lines.
+bool Evaluator::count(const Value &V, SourceRange Use) {
+  if (isFull())
+    return false;
+  Copied += weigh(V);
+  if (isFull())
+    Diags.report(Use, diag::ValueLimit, MaxCopied);
+  return !isFull();
 }
 
 Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
   const ast::Word &First = Path.front();
   SourceRange Range = Current->Range;
   if (Symbol *S = Names->find(First.Text)) {
-    std::optional<Value> V = counted(evaluate(*S, First.Range), First.Range);
-    if (!V)
+    const Result &Known = evaluate(*S, First.Range);
+    if (!Known || !count(*Known, First.Range))
       return std::nullopt;
+    Result V = Known;
     if (Path.size() > 1)
-      V = counted(member(*V, Path), Range);
-    if (V)
-      V->Range = Range;
+      V = member(*Known, Path);
+    if (!V || (Path.size() > 1 && !count(*V, Range)))
+      return std::nullopt;
+    V->Range = Range;
     return V;
   }
   if (LookUpKey)

@@ -61,7 +61,9 @@ private:
   Result visit(const ast::Conditional &C);
   Result visit(const ast::Call &C);
 
-  Result counted(Result V, SourceRange Use);
+  static constexpr size_t MaxCopied = size_t(1) << 20;
+  bool isFull() const { return Copied > MaxCopied; }
+  bool count(const Value &V, SourceRange Use);
   Result lookUp(llvm::ArrayRef<ast::Word> Path, Words W);
   Result member(const Value &Table, llvm::ArrayRef<ast::Word> Path);
   Result logic(const ast::Binary &B);
