@@ -11,6 +11,10 @@
 
 namespace foretrace {
 
+/// The depth to which brackets, tables and arrays nest: far beyond what a
+/// person writes, and far below what overflows the stack of ANTLR or toml++.
+constexpr unsigned MaxNesting = 256;
+
 /// Parses a `.fore` file. On a syntax error reports all that were found and
 /// returns nothing. Safe on any bytes.
 std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags);

@@ -10,9 +10,6 @@ using namespace llvm;
 
 namespace foretrace {
 
-/// Beyond this depth of tables and arrays toml++ could run out of stack.
-static constexpr unsigned MaxNesting = 256;
-
 namespace {
 
 /// Finds bytes from toml++'s lines and columns, which count code points.

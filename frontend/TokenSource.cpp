@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/TokenSource.h"
 #include "WritableToken.h"
+#include "frontend/Parse.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace antlr4;
@@ -8,8 +9,6 @@ using foretrace::grammar::ForeLexer;
 
 namespace foretrace {
 
-/// Far beyond what a person writes, and far below what overflows a stack.
-static constexpr unsigned MaxNesting = 256;
 static constexpr unsigned MaxPending = 1024;
 
 std::string ByteStream::getText(const misc::Interval &I) {

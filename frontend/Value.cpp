@@ -12,14 +12,14 @@
 using namespace foretrace;
 
 namespace {
-struct Unit {
+struct UnitRow {
   llvm::StringRef Word;
   Dimension Dim;
   int64_t Numerator, Denominator;
 };
 } // namespace
 
-static constexpr Unit Units[] = {
+static constexpr UnitRow Units[] = {
 #define UNIT(WORD, DIM, NUMERATOR, DENOMINATOR)                                \
   {WORD, Dimension::DIM, NUMERATOR, DENOMINATOR},
 #include "frontend/Units.def"
@@ -94,7 +94,7 @@ static constexpr int MaxPower = 1 << 20;
 
 /// A decimal times \p U as an integer; nothing if it is none or too large.
 static std::optional<int64_t> exactDecimal(llvm::StringRef Digits,
-                                           const Unit &U) {
+                                           const UnitRow &U) {
   auto [Mantissa, Exponent] = Digits.split(Digits.contains('e') ? 'e' : 'E');
   int Power = 0;
   Exponent.consume_front("+");
@@ -132,13 +132,14 @@ size_t foretrace::weigh(const Value &V) {
 std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
                                                SourceRange Range,
                                                DiagnosticEngine &Diags) {
-  static constexpr Unit Plain = {"", Dimension::Count, 1, 1};
-  const Unit *U = &Plain;
+  static constexpr UnitRow Plain = {"", Dimension::Count, 1, 1};
+  const UnitRow *U = &Plain;
   if (!N.Unit.empty()) {
-    U = llvm::find_if(Units, [&](const Unit &C) { return C.Word == N.Unit; });
+    U = llvm::find_if(Units,
+                      [&](const UnitRow &C) { return C.Word == N.Unit; });
     if (U == std::end(Units)) {
       llvm::SmallVector<llvm::StringRef> Words;
-      for (const Unit &Candidate : Units)
+      for (const UnitRow &Candidate : Units)
         Words.push_back(Candidate.Word);
       suggest(Diags.report(N.UnitRange, diag::UnknownUnit, N.Unit), N.UnitRange,
               N.Unit, Words);

@@ -26,9 +26,9 @@ namespace {
 
 /// What was in flight at some time. A chunk's count is copied when it changes,
 /// so that there may be as many such times as steps.
-class Moment {
+class InFlightCounts {
 public:
-  explicit Moment(size_t Chunks) : Copies(Chunks) {}
+  explicit InFlightCounts(size_t Chunks) : Copies(Chunks) {}
 
   int64_t Count = 0;
   __int128 Load = 0;
@@ -84,14 +84,14 @@ private:
   int64_t Count = 0;
   llvm::SmallVector<int64_t, 4> OfChunk;
   __int128 Load = 0;
-  Moment Peak;
-  Moment Before, Highest; ///< of the period that is walked
+  InFlightCounts Peak;
+  InFlightCounts Before, Highest; ///< of the period that is walked
 };
 
 } // namespace
 
 void Holder::add(size_t Chunk, int64_t Change) {
-  for (Moment *M : {&Peak, &Before, &Highest})
+  for (InFlightCounts *M : {&Peak, &Before, &Highest})
     M->keep(Chunk, OfChunk[Chunk]);
   Count += Change;
   OfChunk[Chunk] += Change;
@@ -107,7 +107,7 @@ void Holder::step(const Action &A, int64_t Change) {
     add(Chunk, Change);
   const __int128 Needed =
       Load + (IsForward ? Chunks[Chunk].Forward : Chunks[Chunk].Backward);
-  for (Moment *To : {&Highest, &Peak})
+  for (InFlightCounts *To : {&Highest, &Peak})
     if (Needed > To->Load)
       To->set(Count, Needed, A);
   if (!IsForward && Change != 0)

@@ -26,9 +26,9 @@ struct StepCursor {
   Meeting Now;
 };
 
-class Client {
+class CollectiveClient {
 public:
-  Client(const Program &P);
+  CollectiveClient(const Program &P);
 
   bool begin(size_t I);
   static size_t parts(size_t) { return 1; }
@@ -70,7 +70,7 @@ private:
 
 } // namespace
 
-Client::Client(const Program &P) : P(P) {
+CollectiveClient::CollectiveClient(const Program &P) : P(P) {
   for (const Stage &S : P.Stages) {
     std::vector<Issue> &Of = Kinds.emplace_back();
     for (const Op &O : P.Blocks[S.Step].Ops)
@@ -82,8 +82,8 @@ Client::Client(const Program &P) : P(P) {
       Stages.push_back({Kinds[Kind], 0, {}});
 }
 
-std::optional<std::pair<size_t, int64_t>> Client::groupOf(const Group &G,
-                                                          size_t Stage) const {
+std::optional<std::pair<size_t, int64_t>>
+CollectiveClient::groupOf(const Group &G, size_t Stage) const {
   const size_t Last = Stages.size() - 1;
   switch (G.Members) {
   case GroupMembers::All:
@@ -98,7 +98,7 @@ std::optional<std::pair<size_t, int64_t>> Client::groupOf(const Group &G,
   llvm_unreachable("every kind of members is handled");
 }
 
-bool Client::begin(size_t I) {
+bool CollectiveClient::begin(size_t I) {
   StepCursor &S = Stages[I];
   if (Different || Outsider || S.At == S.Issues.size())
     return false;
@@ -125,7 +125,7 @@ bool Client::begin(size_t I) {
 }
 
 /// `all_reduce(pp ends) of 8192 bytes`.
-static std::string describe(const Program &P, const Issue &Of) {
+static std::string describeIssue(const Program &P, const Issue &Of) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   OS << getMnemonic(Of.Of->Kind) << '(' << Of.Of->Group << ") of "
@@ -135,21 +135,23 @@ static std::string describe(const Program &P, const Issue &Of) {
 
 /// The first stage that waits, and what the first of those that have not come
 /// does instead.
-static void reportStuck(const Client &C, const Rendezvous<Client> &Run,
+static void reportStuck(const CollectiveClient &C,
+                        const Rendezvous<CollectiveClient> &Run,
                         const Program &P, DiagnosticEngine &Diags) {
   size_t At = 0;
   while (!Run.isStuck(At))
     ++At;
   const Issue &Of = C.current(At);
-  DiagnosticBuilder D = Diags.report(Of.Of->Origin.Range, diag::VerifyGroupWait,
-                                     describeStage(P, At), describe(P, Of));
+  DiagnosticBuilder D =
+      Diags.report(Of.Of->Origin.Range, diag::VerifyGroupWait,
+                   describeStage(P, At), describeIssue(P, Of));
   for (size_t Other = 0; Other < C.Stages.size(); ++Other) {
     const bool IsStuck = Run.isStuck(Other);
     if (IsStuck && C.Stages[Other].Now.Id == C.Stages[At].Now.Id)
       continue;
     if (IsStuck)
       D.note(C.current(Other).Of->Origin.Range, diag::VerifyGroupNext,
-             describeStage(P, Other), describe(P, C.current(Other)));
+             describeStage(P, Other), describeIssue(P, C.current(Other)));
     else
       D.note(Of.Of->Origin.Range, diag::VerifyEnded, describeStage(P, Other));
     return;
@@ -168,21 +170,21 @@ void foretrace::ir::verifyCollectives(const Program &P,
         }
   if (llvm::any_of(P.Stages, [](const Stage &S) { return !S.Step.isValid(); }))
     return; // reported
-  Client C(P);
-  Rendezvous<Client> Run(C, C.Stages.size());
+  CollectiveClient C(P);
+  Rendezvous<CollectiveClient> Run(C, C.Stages.size());
   const bool HaveEnded = Run.run();
   if (C.Outsider) {
     const Issue &Of = C.current(*C.Outsider);
     Diags.report(Of.Of->Origin.Range, diag::VerifyGroupMember,
-                 describeStage(P, *C.Outsider), describe(P, Of));
+                 describeStage(P, *C.Outsider), describeIssue(P, Of));
   } else if (C.Different) {
     const auto &[I, J, Has, Other] = *C.Different;
     Diags
         .report(Has.Of->Origin.Range, diag::VerifyGroupOrder,
-                describeStage(P, int64_t(I)), describe(P, Has),
-                describeStage(P, J), describe(P, Other))
+                describeStage(P, int64_t(I)), describeIssue(P, Has),
+                describeStage(P, J), describeIssue(P, Other))
         .note(Other.Of->Origin.Range, diag::VerifyGroupNext,
-              describeStage(P, J), describe(P, Other));
+              describeStage(P, J), describeIssue(P, Other));
   } else if (!HaveEnded) {
     reportStuck(C, Run, P, Diags);
   }

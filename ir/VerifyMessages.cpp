@@ -45,9 +45,9 @@ struct MessageEnd {
   int64_t Tag = 0;
 };
 
-class Client {
+class MessageClient {
 public:
-  Client(const Schedule &S) {
+  MessageClient(const Schedule &S) {
     for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
       Stages.emplace_back(S, Stage);
     Firsts.resize(static_cast<size_t>(2 * S.parts() * S.MicroBatches));
@@ -105,8 +105,8 @@ private:
 
   const Program &P;
   DiagnosticEngine &Diags;
-  Client C;
-  Rendezvous<Client> Run;
+  MessageClient C;
+  Rendezvous<MessageClient> Run;
 };
 
 } // namespace

@@ -15,7 +15,7 @@ struct Weight {
 };
 
 /// `Times` periods of runs of layers that weigh the same.
-struct Group {
+struct EqualLayers {
   struct Run {
     Weight Each;
     int64_t Count;
@@ -27,7 +27,7 @@ struct Group {
 };
 
 /// A place in the layers.
-struct Place {
+struct Position {
   size_t Group = 0;
   int64_t Period = 0;
   size_t Run = 0;
@@ -55,18 +55,18 @@ private:
     return (Stage == 0 ? Embedding.with(batches(Stage)) : 0) +
            (Stage + 1 == Stages ? Head.with(batches(Stage)) : 0);
   }
-  int64_t take(Place &At, int64_t Stage, int64_t Limit, int64_t Most) const;
-  int64_t takeRuns(Place &At, int64_t Batches, int64_t &Room,
+  int64_t take(Position &At, int64_t Stage, int64_t Limit, int64_t Most) const;
+  int64_t takeRuns(Position &At, int64_t Batches, int64_t &Room,
                    int64_t Most) const;
-  bool fits(Place At, int64_t Stage, int64_t Layers, int64_t Limit) const;
-  int64_t leastLimit(Place At, int64_t Stage, int64_t Enough) const;
+  bool fits(Position At, int64_t Stage, int64_t Layers, int64_t Limit) const;
+  int64_t leastLimit(Position At, int64_t Stage, int64_t Enough) const;
 
   const Program &P;
   const int64_t Stages;
   /// Micro-batches that each stage has on their way at most.
   std::vector<int64_t> InFlight;
   int64_t Left; ///< layers
-  std::vector<Group> Groups;
+  std::vector<EqualLayers> Groups;
   Weight Embedding, Head;
   int64_t Total = 0; ///< as much as one stage could weigh
 };
@@ -106,7 +106,7 @@ bool Balancer::collect() {
   using Sum = Quantity<struct WeightUnit>;
   Sum All;
   for (size_t I = 0; I < P.Layers.size(); ++I) {
-    Group G;
+    EqualLayers G;
     G.Times = P.Layers[I].Periods;
     G.Layers = 0;
     Sum Fixed, PerBatch;
@@ -133,12 +133,12 @@ bool Balancer::collect() {
 }
 
 /// Layers up to the end of the period that fit into \p Room, \p Most at most.
-int64_t Balancer::takeRuns(Place &At, int64_t Batches, int64_t &Room,
+int64_t Balancer::takeRuns(Position &At, int64_t Batches, int64_t &Room,
                            int64_t Most) const {
-  const Group &G = Groups[At.Group];
+  const EqualLayers &G = Groups[At.Group];
   int64_t Taken = 0;
   while (At.Run < G.Runs.size()) {
-    const Group::Run &R = G.Runs[At.Run];
+    const EqualLayers::Run &R = G.Runs[At.Run];
     const int64_t Each = R.Each.with(Batches);
     int64_t Count = std::min(R.Count - At.InRun, Most - Taken);
     if (Each > 0)
@@ -159,13 +159,13 @@ int64_t Balancer::takeRuns(Place &At, int64_t Batches, int64_t &Room,
 /// As many layers as fit into \p Limit on a stage, \p Most at most. Whole
 /// periods are taken at once: what it costs depends on how many different
 /// layers there are, not on how many.
-int64_t Balancer::take(Place &At, int64_t Stage, int64_t Limit,
+int64_t Balancer::take(Position &At, int64_t Stage, int64_t Limit,
                        int64_t Most) const {
   const int64_t Batches = batches(Stage);
   int64_t Room = Limit - ends(Stage);
   int64_t Taken = 0;
   while (Room >= 0 && At.Group < Groups.size() && Taken < Most) {
-    const Group &G = Groups[At.Group];
+    const EqualLayers &G = Groups[At.Group];
     if (At.Run == 0 && At.InRun == 0) {
       const int64_t Period = G.Period.with(Batches);
       int64_t Periods =
@@ -190,7 +190,7 @@ int64_t Balancer::take(Place &At, int64_t Stage, int64_t Limit,
 
 /// Whether \p Layers from \p At fit into the stages from \p Stage on, each with
 /// a layer and no heavier than \p Limit.
-bool Balancer::fits(Place At, int64_t Stage, int64_t Layers,
+bool Balancer::fits(Position At, int64_t Stage, int64_t Layers,
                     int64_t Limit) const {
   for (; Stage < Stages; ++Stage) {
     const int64_t Taken = take(At, Stage, Limit, Layers - (Stages - 1 - Stage));
@@ -204,7 +204,7 @@ bool Balancer::fits(Place At, int64_t Stage, int64_t Layers,
 /// The least limit to which the layers left fit from \p Stage on, of which \p
 /// Enough is known to do. Most stages have that of the one before, or nearly:
 /// it is looked for in steps that grow.
-int64_t Balancer::leastLimit(Place At, int64_t Stage, int64_t Enough) const {
+int64_t Balancer::leastLimit(Position At, int64_t Stage, int64_t Enough) const {
   int64_t Low = 0, High = Enough;
   for (int64_t Step = 1; Step <= (High - Low) / 2; Step *= 2) {
     if (!fits(At, Stage, Left, High - Step)) {
@@ -231,7 +231,7 @@ std::optional<std::vector<int64_t>> Balancer::run() {
   if (!collect())
     return std::nullopt;
   std::vector<int64_t> Out;
-  Place At;
+  Position At;
   int64_t Limit = Total;
   for (int64_t Stage = 0; Stage < Stages; ++Stage) {
     Limit = leastLimit(At, Stage, Limit);

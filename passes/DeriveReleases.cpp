@@ -13,38 +13,38 @@ using namespace foretrace::ir;
 namespace {
 
 /// Where something of a job is said, if it is.
-using Place = std::optional<SourceRange>;
+using KeyRange = std::optional<SourceRange>;
 
 /// What releases of Megatron-LM core have from some one on. Numbers that are
 /// read were decided before.
 struct NewKey {
   llvm::StringLiteral What;
   MegatronVersion Since;
-  Place (*Find)(const Spec &S);
+  KeyRange (*Find)(const Spec &S);
 };
 
 } // namespace
 
 /// Where a key says so, if \p Holds.
-template <typename T> static Place where(bool Holds, const Located<T> &Key) {
-  return Holds ? Place(Key.Range) : std::nullopt;
+template <typename T> static KeyRange where(bool Holds, const Located<T> &Key) {
+  return Holds ? KeyRange(Key.Range) : std::nullopt;
 }
 
 /// What \p Find finds in the first block with experts in which it does.
-static Place inExperts(const Spec &S, Place (*Find)(const MoeSpec &M)) {
+static KeyRange inExperts(const Spec &S, KeyRange (*Find)(const MoeSpec &M)) {
   for (const BlockSpec &B : S.Model.Blocks)
     if (B.Moe)
-      if (Place Found = Find(*B.Moe))
+      if (KeyRange Found = Find(*B.Moe))
         return Found;
   return std::nullopt;
 }
 
-template <AuxLossKind Kind> static Place findAuxLoss(const Spec &S) {
+template <AuxLossKind Kind> static KeyRange findAuxLoss(const Spec &S) {
   return inExperts(
       S, [](const MoeSpec &M) { return where(*M.AuxLoss == Kind, M.AuxLoss); });
 }
 
-template <OptimizerKind Kind> static Place findOptimizer(const Spec &S) {
+template <OptimizerKind Kind> static KeyRange findOptimizer(const Spec &S) {
   return where(*S.Train.Optimizer == Kind, S.Train.Optimizer);
 }
 
@@ -63,7 +63,7 @@ static constexpr NewKey NewKeys[] = {
        return where(Key.isPresent(), Key);
      }},
     {"latent attention", MegatronVersion::V0_10,
-     [](const Spec &S) -> Place {
+     [](const Spec &S) -> KeyRange {
        for (const BlockSpec &B : S.Model.Blocks)
          if (*B.Attention.Kind == AttentionKind::MLA)
            return B.Attention.Range;
@@ -113,7 +113,7 @@ static constexpr NewKey NewKeys[] = {
     {"layout", MegatronVersion::V0_13,
      [](const Spec &S) {
        const ParallelSpec &P = S.Parallel;
-       return P.Layout.empty() ? Place() : P.LayoutRange;
+       return P.Layout.empty() ? KeyRange() : P.LayoutRange;
      }},
     {"overlap_moe_expert_parallel_comm", MegatronVersion::V0_14,
      [](const Spec &S) {
@@ -138,7 +138,7 @@ void Deriver::needVersion(SourceRange R, llvm::StringRef What,
 
 void Deriver::checkReleases() {
   for (const NewKey &Key : NewKeys)
-    if (const Place Said = Key.Find(S))
+    if (const KeyRange Said = Key.Find(S))
       needVersion(*Said, Key.What, Key.Since);
   // Its other cross entropy reads a copy in fp32, as without the key.
   const MegatronVersion Has = *S.Parallel.Megatron;

@@ -8,7 +8,8 @@ using namespace foretrace::ir;
 
 namespace {
 
-// The unqualified names of ir/Dims.def.
+// The names of ir/Dims.def.
+namespace dims {
 constexpr Axis Tp = Axis::Tp;
 constexpr Axis Cp = Axis::Cp;
 constexpr Axis Dp = Axis::Dp;
@@ -38,6 +39,7 @@ AxisList activationAxes(DimKind K) {
   }
   llvm_unreachable("covered switch");
 }
+} // namespace dims
 
 Layout splitBy(const Mesh &M, const TensorType &T,
                AxisList (*AxesOf)(DimKind)) {
@@ -56,13 +58,14 @@ bool foretrace::isExpertTensor(const TensorType &T) {
 }
 
 AxisList foretrace::shareAxes(const Program &P, const TensorType &T) {
-  AxisList Shared = isExpertTensor(T) ? axes(Edp) : axes(Cp, Dp);
+  AxisList Shared =
+      isExpertTensor(T) ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};
   llvm::erase_if(Shared, [&](Axis A) { return P.Mesh[A] == 1; });
   return Shared;
 }
 
 Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
-  Layout L = splitBy(P.Mesh, T, paramAxes);
+  Layout L = splitBy(P.Mesh, T, dims::paramAxes);
   if (*P.Spec.Parallel.Zero == 3)
     for (Axis A : shareAxes(P, T))
       L.setFlat(A);
@@ -70,18 +73,18 @@ Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
 }
 
 Layout foretrace::homeLayout(const Program &P, const TensorType &T) {
-  Layout L = splitBy(P.Mesh, T, activationAxes);
+  Layout L = splitBy(P.Mesh, T, dims::activationAxes);
   int Seq = T.indexOf(DimKind::Seq);
-  if (*P.Spec.Parallel.SequenceParallel && P.Mesh[Tp] > 1 && Seq >= 0 &&
+  if (*P.Spec.Parallel.SequenceParallel && P.Mesh[Axis::Tp] > 1 && Seq >= 0 &&
       T.indexOf(DimKind::Hidden) >= 0)
-    L.setSplit(Tp, static_cast<unsigned>(Seq));
+    L.setSplit(Axis::Tp, static_cast<unsigned>(Seq));
   return L;
 }
 
 Layout foretrace::dataLayout(const Program &P, const TensorType &T) {
   Layout L = homeLayout(P, T);
-  L.setWhole(Cp);
-  if (P.Mesh[Tp] > 1)
-    L.setSingle(Tp);
+  L.setWhole(Axis::Cp);
+  if (P.Mesh[Axis::Tp] > 1)
+    L.setSingle(Axis::Tp);
   return L;
 }

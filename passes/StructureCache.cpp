@@ -89,7 +89,7 @@ static std::string keyOf(const Program &P) {
 std::vector<const PassInfo *> StructureCache::passes() {
   std::vector<const PassInfo *> Passes = pipelineFor({Fact::Totals});
   llvm::erase_if(Passes, [](const PassInfo *Pass) {
-    return Pass->Establishes.contains({Fact::Complete});
+    return Pass->Establishes.contains(Fact::Complete);
   });
   return Passes;
 }

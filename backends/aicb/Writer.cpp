@@ -6,7 +6,7 @@
 using namespace foretrace;
 using namespace foretrace::aicb;
 
-static llvm::StringRef getWord(Comm C) {
+static llvm::StringRef wordOf(Comm C) {
   static constexpr llvm::StringLiteral Words[] = {
 #define COMM(ENUMERATOR, WORD) WORD,
 #include "backends/aicb/Comms.def"
@@ -14,7 +14,7 @@ static llvm::StringRef getWord(Comm C) {
   return Words[static_cast<size_t>(C)];
 }
 
-static llvm::StringRef getWord(CommGroup G) {
+static llvm::StringRef wordOf(CommGroup G) {
   static constexpr llvm::StringLiteral Words[] = {
 #define GROUP(ENUMERATOR, WORD) WORD,
 #include "backends/aicb/Comms.def"
@@ -48,8 +48,8 @@ void Writer::header() {
 }
 
 void Writer::begin(const Message &M) {
-  OS << "CommType." << getWord(M.Comm) << ",CommGroup."
-     << getWord(M.Members.Group) << ',';
+  OS << "CommType." << wordOf(M.Comm) << ",CommGroup."
+     << wordOf(M.Members.Group) << ',';
   printOr(OS, M.Members.Ranks);
   OS << ',';
 }
@@ -84,7 +84,7 @@ void Writer::shape(llvm::ArrayRef<int64_t> Sizes) {
 
 void Writer::multiply(llvm::ArrayRef<int64_t> Left,
                       llvm::ArrayRef<int64_t> Right, llvm::StringRef Stage) {
-  OS << "CommType." << getWord(Comm::Computation) << ",None,None,(";
+  OS << "CommType." << wordOf(Comm::Computation) << ",None,None,(";
   shape(Left);
   OS << comma();
   shape(Right);
@@ -92,6 +92,6 @@ void Writer::multiply(llvm::ArrayRef<int64_t> Left,
 }
 
 void Writer::endEpoch() {
-  OS << "CommType." << getWord(Comm::EpochEnd)
+  OS << "CommType." << wordOf(Comm::EpochEnd)
      << ",None,None,0,,None,None,,None,None,None,1\n";
 }

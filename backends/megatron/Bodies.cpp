@@ -13,9 +13,9 @@ namespace {
 /// The row that runs a block.
 enum class Direction : unsigned char { Forward, Backward };
 
-class Maker {
+class BodyMaker {
 public:
-  Maker(ir::Program &P, const ir::Stage &S, Instrumentation How)
+  BodyMaker(ir::Program &P, const ir::Stage &S, Instrumentation How)
       : P(P), S(S), How(How) {}
 
   StageBodies run();
@@ -103,14 +103,15 @@ std::vector<SubOperation> CallMaker::run(Direction Of) {
   return std::move(Calls);
 }
 
-const std::vector<SubOperation> &Maker::callsOf(Direction Of, ir::BlockId B) {
+const std::vector<SubOperation> &BodyMaker::callsOf(Direction Of,
+                                                    ir::BlockId B) {
   auto [It, IsNew] = Known.try_emplace({Of, B.Index});
   if (IsNew)
     It->second = CallMaker(P, P.Blocks[B], How).run(Of);
   return It->second;
 }
 
-RowBody Maker::chunk(Direction Of, const ir::LayerSequence &Layers) {
+RowBody BodyMaker::chunk(Direction Of, const ir::LayerSequence &Layers) {
   auto IsSilent = [&](const ir::BlockRun &R) {
     return callsOf(Of, R.Block).empty();
   };
@@ -134,7 +135,7 @@ RowBody Maker::chunk(Direction Of, const ir::LayerSequence &Layers) {
 }
 
 /// All parts of a model hand on the same activation.
-RowBody Maker::message(RowKind Kind) const {
+RowBody BodyMaker::message(RowKind Kind) const {
   RowBody Body;
   Body.Kind = Kind;
   Body.Group = GroupKind::Pp;
@@ -155,7 +156,7 @@ static bool isReadBy(const BatchCall &C, const ir::Value &V) {
 }
 
 /// The input of this stage that \p C broadcasts; null if it has none.
-const ir::Value *Maker::inputOf(const BatchCall &C) const {
+const ir::Value *BodyMaker::inputOf(const BatchCall &C) const {
   auto Find = [&](const ir::LayerGroup &End) -> const ir::Value * {
     for (const ir::Value &V : P.Blocks[End.Runs.front().Block].Values)
       if (isReadBy(C, V))
@@ -172,7 +173,7 @@ const ir::Value *Maker::inputOf(const BatchCall &C) const {
 
 /// What the first rank of a tp group reads and broadcasts; v1 logs it of one
 /// rank, too.
-RowBody Maker::getBatch() const {
+RowBody BodyMaker::getBatch() const {
   RowBody Body;
   Body.Kind = RowKind::GetBatch;
   Body.Why = P.Spec.Train.Sequence.Range;
@@ -192,7 +193,7 @@ RowBody Maker::getBatch() const {
 
 /// The mean over replicas. What ranks of cp share of it they sum before, in no
 /// call; gradients are summed over both.
-RowBody Maker::loss() const {
+RowBody BodyMaker::loss() const {
   RowBody Body;
   Body.Kind = RowKind::LossFunc;
   Body.Description =
@@ -212,7 +213,7 @@ RowBody Maker::loss() const {
   return Body;
 }
 
-StageBodies Maker::run() {
+StageBodies BodyMaker::run() {
   StageBodies B;
   B.RecvForward = message(RowKind::RecvForward);
   B.SendForward = message(RowKind::SendForward);
@@ -231,5 +232,5 @@ StageBodies Maker::run() {
 
 StageBodies foretrace::megatron::makeBodies(ir::Program &P, const ir::Stage &S,
                                             Instrumentation How) {
-  return Maker(P, S, How).run();
+  return BodyMaker(P, S, How).run();
 }

@@ -10,7 +10,7 @@ using llvm::StringRef;
 namespace {
 
 /// Which traces a row is of.
-struct Dialects {
+struct DialectSet {
   std::optional<bool> IsV1, IsScaling; ///< nothing: either
 
   bool contain(Instrumentation How) const {
@@ -20,10 +20,10 @@ struct Dialects {
 };
 
 namespace dialects {
-constexpr Dialects Any = {{}, {}}, V1 = {true, {}}, V2 = {false, {}},
-                   Run = {{}, false}, Scaling = {{}, true},
-                   V1Run = {true, false}, V1Scaling = {true, true},
-                   V2Run = {false, false}, V2Scaling = {false, true};
+constexpr DialectSet Any = {{}, {}}, V1 = {true, {}}, V2 = {false, {}},
+                     Run = {{}, false}, Scaling = {{}, true},
+                     V1Run = {true, false}, V1Scaling = {true, true},
+                     V2Run = {false, false}, V2Scaling = {false, true};
 } // namespace dialects
 
 enum class Pass : unsigned char { Forward, Backward, Any };
@@ -51,7 +51,7 @@ constexpr std::optional<ir::OpKind> Any = std::nullopt;
 
 /// A row LOGGED or HIDDEN.
 struct CollectiveRow {
-  Dialects In;
+  DialectSet In;
   Pass Direction;
   std::optional<ir::OpKind> Kind;
   StringLiteral Group;
@@ -98,7 +98,7 @@ constexpr CollectiveRow Collectives[] = {
 
 /// A row ADDED.
 struct AddedRow {
-  Dialects In;
+  DialectSet In;
   Pass Direction;
   ir::OpKind Kind;
   StringLiteral Module;

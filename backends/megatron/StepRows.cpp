@@ -16,9 +16,9 @@ llvm::StringRef foretrace::megatron::simulation(Instrumentation How) {
 
 namespace {
 
-class Maker {
+class StepRowMaker {
 public:
-  Maker(ir::Program &P, const ir::Stage &S, Instrumentation How);
+  StepRowMaker(ir::Program &P, const ir::Stage &S, Instrumentation How);
 
   std::vector<RowBody> run() const {
     return How.Scaling ? scalingRows() : rows();
@@ -46,7 +46,8 @@ private:
 
 } // namespace
 
-Maker::Maker(ir::Program &P, const ir::Stage &S, Instrumentation How)
+StepRowMaker::StepRowMaker(ir::Program &P, const ir::Stage &S,
+                           Instrumentation How)
     : P(P), Step(P.Blocks[S.Step]), How(How),
       Dense(countOf("grads.dense").value_or(numberOf(P, 0))),
       Expert(countOf("grads.expert").value_or(numberOf(P, 0))),
@@ -58,7 +59,7 @@ Maker::Maker(ir::Program &P, const ir::Stage &S, Instrumentation How)
 }
 
 /// The element count of the step's value \p Name, if it has one.
-std::optional<ir::Expr> Maker::countOf(llvm::StringRef Name) const {
+std::optional<ir::Expr> StepRowMaker::countOf(llvm::StringRef Name) const {
   for (const ir::Value &V : Step.Values)
     if (V.Name == Name)
       return ir::Expr(P.Sizes, V.Type.Dims[0].Size);
@@ -67,7 +68,7 @@ std::optional<ir::Expr> Maker::countOf(llvm::StringRef Name) const {
 
 /// A row of gradients reduces those of its group; the update gathers all
 /// parameters (Megatron-LM, DistributedOptimizer.step_with_ready_grads).
-void Maker::addTransfers(RowBody &To, bool IsReduction) const {
+void StepRowMaker::addTransfers(RowBody &To, bool IsReduction) const {
   for (const ir::Op &O : Step.Ops)
     if (movesParameters(O, Step) &&
         (O.Kind != ir::OpKind::AllGather) == IsReduction)
@@ -90,8 +91,8 @@ static GroupKind groupOf(RowKind Reduction) {
 }
 
 /// Reduce-scatters of a distributed optimizer are logged without a shape.
-RowBody Maker::reduction(RowKind Kind, llvm::StringRef Description,
-                         ir::Expr Count) const {
+RowBody StepRowMaker::reduction(RowKind Kind, llvm::StringRef Description,
+                                ir::Expr Count) const {
   RowBody Body;
   Body.Kind = Kind;
   Body.Description = Description;
@@ -110,7 +111,7 @@ RowBody Maker::reduction(RowKind Kind, llvm::StringRef Description,
 
 /// The table of the word embedding on one rank. The first and the last stage
 /// hold one each, and reduce the gradients of all of it.
-Extents Maker::tableShape() const {
+Extents StepRowMaker::tableShape() const {
   const ir::Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
   const auto Table = llvm::find_if(Embedding.Values, [](const ir::Value &V) {
     return V.Kind == ir::ValueKind::Param &&
@@ -119,7 +120,7 @@ Extents Maker::tableShape() const {
   return localExtents(P, Table->Type, Table->Layout);
 }
 
-RowBody Maker::tied(llvm::StringRef Description) const {
+RowBody StepRowMaker::tied(llvm::StringRef Description) const {
   RowBody Body;
   Body.Kind = RowKind::EpAllReduce;
   Body.Description = Description;
@@ -130,7 +131,7 @@ RowBody Maker::tied(llvm::StringRef Description) const {
   return Body;
 }
 
-RowBody Maker::optimizer() const {
+RowBody StepRowMaker::optimizer() const {
   RowBody Body;
   Body.Kind = RowKind::OptimizerStep;
   Body.State = RowState::Finalize;
@@ -146,7 +147,7 @@ static constexpr llvm::StringLiteral DenseGradients =
 static constexpr llvm::StringLiteral ExpertGradients =
     "Expert DP gradient synchronization (expert parameters)";
 
-std::vector<RowBody> Maker::rows() const {
+std::vector<RowBody> StepRowMaker::rows() const {
   std::vector<RowBody> Rows;
   if (!HasExpertBuffer) {
     Rows.push_back(reduction(RowKind::DpAllReduce, AllGradients, Dense));
@@ -167,7 +168,7 @@ std::vector<RowBody> Maker::rows() const {
 }
 
 /// Scaling runs made some of these rows up.
-std::vector<RowBody> Maker::scalingRows() const {
+std::vector<RowBody> StepRowMaker::scalingRows() const {
   const bool IsV2b = How.Dialect == Dialect::V2b;
   std::vector<RowBody> Rows;
   auto AddMadeUp = [&](RowBody Body) {
@@ -200,7 +201,7 @@ std::vector<RowBody> Maker::scalingRows() const {
 std::vector<RowBody> foretrace::megatron::makeStepRows(ir::Program &P,
                                                        const ir::Stage &S,
                                                        Instrumentation How) {
-  return Maker(P, S, How).run();
+  return StepRowMaker(P, S, How).run();
 }
 
 /// What traces call the ranks that hold the same parameters as \p O moves: not

@@ -7,9 +7,9 @@ using namespace foretrace::optimus;
 
 namespace {
 
-class Writer {
+class JSONWriter {
 public:
-  Writer(const Job &Of, llvm::raw_ostream &OS) : Of(Of), J(OS, 2) {}
+  JSONWriter(const Job &Of, llvm::raw_ostream &OS) : Of(Of), J(OS, 2) {}
 
   void run();
 
@@ -44,7 +44,7 @@ private:
 
 } // namespace
 
-void Writer::shape(const Value &V) {
+void JSONWriter::shape(const Value &V) {
   J.array([&] {
     switch (V.Shape) {
     case ShapeKind::Tokens:
@@ -69,13 +69,13 @@ void Writer::shape(const Value &V) {
   });
 }
 
-void Writer::namedValue(const Value &V) {
+void JSONWriter::namedValue(const Value &V) {
   J.value(V.Node);
   J.value(V.Path);
   shape(V);
 }
 
-void Writer::cuts() {
+void JSONWriter::cuts() {
   auto PerStage = [&](llvm::StringRef Key, auto Of) {
     J.attributeArray(Key, [&] {
       for (const PlannedStage &S : this->Of.Plan.Stages)
@@ -102,7 +102,7 @@ void Writer::cuts() {
   });
 }
 
-void Writer::submodules() {
+void JSONWriter::submodules() {
   J.attributeObject("submod_args", [&] {
     for (int64_t S = 0; S < Of.stages(); ++S)
       J.attributeArray(submodule(S), [&] {
@@ -131,7 +131,7 @@ void Writer::submodules() {
   });
 }
 
-void Writer::graph() {
+void JSONWriter::graph() {
   J.attributeArray("top_graph_order", [&] {
     J.value(Of.Graph.Values.front().Node);
     for (int64_t S = 0; S < Of.stages(); ++S) {
@@ -158,7 +158,7 @@ void Writer::graph() {
   });
 }
 
-void Writer::layerLines() {
+void JSONWriter::layerLines() {
   perStage("layer_lines", [&](int64_t S) {
     J.array([&] {
       for (const LayerPart &P : stage(S).Parts)
@@ -189,7 +189,7 @@ static int64_t messages(const PlannedStage &Sender,
   return Count;
 }
 
-void Writer::boundary(int64_t From) {
+void JSONWriter::boundary(int64_t From) {
   const std::vector<int64_t> Owners = Of.Plan.sentAfter(From);
   const std::string Sequence = std::to_string(*Of.Program.Spec.Train.Sequence);
   const Payload Bytes = Of.payloadAfter(From);
@@ -233,14 +233,14 @@ void Writer::boundary(int64_t From) {
   J.attribute("p2p_sends_per_microbatch_bwd", 2 + 2 + 5 * Arguments + 1);
 }
 
-void Writer::boundaries() {
+void JSONWriter::boundaries() {
   J.attributeArray("boundaries", [&] {
     for (int64_t S = 0; S + 1 < Of.stages(); ++S)
       J.object([&] { boundary(S); });
   });
 }
 
-void Writer::schedule() {
+void JSONWriter::schedule() {
   perStage("schedule_1f1b", [&](int64_t S) {
     const int64_t Warmup = std::min(Of.stages() - 1 - S, Of.microBatches());
     J.object([&] {
@@ -258,7 +258,7 @@ void Writer::schedule() {
   });
 }
 
-void Writer::run() {
+void JSONWriter::run() {
   const ir::Spec &S = Of.Program.Spec;
   J.object([&] {
     J.attribute("class", getClass(Of.Family));
@@ -288,6 +288,6 @@ void Writer::run() {
 }
 
 void foretrace::optimus::writeJSON(const Job &J, llvm::raw_ostream &OS) {
-  Writer(J, OS).run();
+  JSONWriter(J, OS).run();
   OS << '\n';
 }

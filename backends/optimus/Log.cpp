@@ -12,9 +12,9 @@ using llvm::formatv;
 
 namespace {
 
-class Writer {
+class LogWriter {
 public:
-  Writer(const Job &Of, llvm::raw_ostream &OS)
+  LogWriter(const Job &Of, llvm::raw_ostream &OS)
       : Of(Of), Par(Of.Program.Spec.Parallel), OS(OS) {}
 
   void run();
@@ -46,7 +46,7 @@ private:
 
 } // namespace
 
-void Writer::configuration() {
+void LogWriter::configuration() {
   const ir::TrainSpec &Train = Of.Program.Spec.Train;
   OS << "> Total parameters in model: " << withCommas(Of.Graph.Parameters)
      << "\n> World size: " << *Par.World
@@ -57,7 +57,7 @@ void Writer::configuration() {
 }
 
 /// Ranks are numbered tp fastest, then dp, then pp.
-void Writer::groups() {
+void LogWriter::groups() {
   const int64_t Tp = *Par.Tp, Dp = *Par.Dp;
   auto Mesh = [](llvm::StringRef Axis, llvm::ArrayRef<int64_t> Ranks) {
     return formatv("DeviceMesh('cuda', {0}, mesh_dim_names=('{1}',))",
@@ -91,7 +91,7 @@ void Writer::groups() {
 }
 
 /// The nodes that end the stages, as Python prints a list of pairs.
-std::string Writer::firstRange() const {
+std::string LogWriter::firstRange() const {
   std::string Text;
   for (int64_t S = 0; S < Of.stages(); ++S)
     Text += (S ? ", (" : "(") + std::to_string(S) + ", '" +
@@ -99,7 +99,7 @@ std::string Writer::firstRange() const {
   return "[" + Text + "]";
 }
 
-void Writer::ranges(int64_t Rank) {
+void LogWriter::ranges(int64_t Rank) {
   OS << Of.counts() << '\n';
   if (Rank == 0)
     OS << "  rank:0,  first metadata_range: " << firstRange() << '\n';
@@ -109,9 +109,9 @@ void Writer::ranges(int64_t Rank) {
   OS << "]\n";
 }
 
-void Writer::node(llvm::StringRef Node, llvm::StringRef Op,
-                  llvm::StringRef Name, llvm::StringRef Target,
-                  llvm::ArrayRef<std::string> Arguments) {
+void LogWriter::node(llvm::StringRef Node, llvm::StringRef Op,
+                     llvm::StringRef Name, llvm::StringRef Target,
+                     llvm::ArrayRef<std::string> Arguments) {
   std::vector<std::string> Inputs;
   for (const std::string &A : Arguments)
     if (!llvm::all_of(A, llvm::isDigit))
@@ -124,7 +124,7 @@ void Writer::node(llvm::StringRef Node, llvm::StringRef Op,
 }
 
 /// The split graph; its nodes are spelled \p Node.
-void Writer::graph(llvm::StringRef Node) {
+void LogWriter::graph(llvm::StringRef Node) {
   const std::string &Input = Of.Graph.Values.front().Node;
   node(Node, "placeholder", Input, Input, {});
   for (int64_t S = 0; S < Of.stages(); ++S) {
@@ -139,7 +139,7 @@ void Writer::graph(llvm::StringRef Node) {
 }
 
 /// Rank 0 prints the graph twice.
-void Writer::graph() {
+void LogWriter::graph() {
   OS << ">> --- FX graph ---\n";
   graph("n");
   OS << " # rank = 0, metadata_range:" << firstRange() << '\n';
@@ -151,7 +151,7 @@ void Writer::graph() {
            << submodule(S) << "', " << I << ")\n";
 }
 
-void Writer::rank(int64_t Rank) {
+void LogWriter::rank(int64_t Rank) {
   OS << ">> model class name: " << getClass(Of.Family)
      << "\n>> split method: " << getName(Of.Split) << '\n'
      << "SEQUENTIAL mode >> [rank:" << Rank
@@ -176,7 +176,7 @@ void Writer::rank(int64_t Rank) {
   rule();
 }
 
-void Writer::layers(int64_t Rank) {
+void LogWriter::layers(int64_t Rank) {
   const int64_t S = Of.stageOf(Rank);
   OS << "[rank:" << Rank << " stage:" << S
      << "] transformer-block(module) forward time (no send/recv) - step 1\n";
@@ -186,7 +186,7 @@ void Writer::layers(int64_t Rank) {
        << ", avg/op=?ms\n";
 }
 
-void Writer::run() {
+void LogWriter::run() {
   configuration();
   groups();
   for (int64_t Rank = 0; Rank < *Par.World; ++Rank)
@@ -198,5 +198,5 @@ void Writer::run() {
 }
 
 void foretrace::optimus::writeLog(const Job &J, llvm::raw_ostream &OS) {
-  Writer(J, OS).run();
+  LogWriter(J, OS).run();
 }

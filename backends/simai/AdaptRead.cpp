@@ -6,7 +6,6 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
-using namespace foretrace::ir;
 using namespace foretrace::simai;
 
 namespace {
@@ -60,36 +59,37 @@ class Reader {
 public:
   Reader(Adaptation &Out, DiagnosticEngine &Diags) : Out(Out), Diags(Diags) {}
 
-  void readAdapt(const Attribute &Section);
+  void readAdapt(const ir::Attribute &Section);
 
 private:
-  using ReadFn = void (Reader::*)(const NamedAttribute &);
+  using ReadFn = void (Reader::*)(const ir::NamedAttribute &);
   struct KeyRow {
     llvm::StringLiteral Name;
     ReadFn Read;
   };
   static const KeyRow AdaptRows[], RuleRows[];
 
-  void readSection(const Attribute &Section, llvm::ArrayRef<KeyRow> Keys,
+  void readSection(const ir::Attribute &Section, llvm::ArrayRef<KeyRow> Keys,
                    bool HasColumns);
-  void readField(const NamedAttribute &A, llvm::ArrayRef<KeyRow> Keys,
+  void readField(const ir::NamedAttribute &A, llvm::ArrayRef<KeyRow> Keys,
                  bool HasColumns);
-  void readCell(const NamedAttribute &A, const CellRow &Row);
-  void readColumn(const NamedAttribute &A);
-  void readRows(const NamedAttribute &A);
-  void readNames(const NamedAttribute &A);
-  void readNumber(const NamedAttribute &A);
-  void readDropBelow(const NamedAttribute &A);
-  void readMicroBatches(const NamedAttribute &A);
-  void readLastLayers(const NamedAttribute &A);
-  void readHeader(const NamedAttribute &A);
+  void readCell(const ir::NamedAttribute &A, const CellRow &Row);
+  void readColumn(const ir::NamedAttribute &A);
+  void readRows(const ir::NamedAttribute &A);
+  void readNames(const ir::NamedAttribute &A);
+  void readNumber(const ir::NamedAttribute &A);
+  void readDropBelow(const ir::NamedAttribute &A);
+  void readMicroBatches(const ir::NamedAttribute &A);
+  void readLastLayers(const ir::NamedAttribute &A);
+  void readHeader(const ir::NamedAttribute &A);
 
   /// Reports \p A unless it is an integer of at least \p Least.
-  std::optional<Stated<int64_t>> readInteger(const NamedAttribute &A,
+  std::optional<Stated<int64_t>> readInteger(const ir::NamedAttribute &A,
                                              int64_t Least);
-  bool expectSection(const NamedAttribute &A);
-  void reportKey(const NamedAttribute &A, std::vector<llvm::StringRef> Known);
-  template <typename T> Stated<T> state(const NamedAttribute &A, T Value);
+  bool expectSection(const ir::NamedAttribute &A);
+  void reportKey(const ir::NamedAttribute &A,
+                 std::vector<llvm::StringRef> Known);
+  template <typename T> Stated<T> state(const ir::NamedAttribute &A, T Value);
 
   Adaptation &Out;
   DiagnosticEngine &Diags;
@@ -118,44 +118,45 @@ const Reader::KeyRow Reader::AdaptRows[] = {
 };
 
 template <typename T>
-Stated<T> Reader::state(const NamedAttribute &A, T Value) {
+Stated<T> Reader::state(const ir::NamedAttribute &A, T Value) {
   Out.Options.push_back(Path + A.Name);
   return {std::move(Value), A.Value.Range,
           static_cast<unsigned>(Out.Options.size() - 1)};
 }
 
-void Reader::reportKey(const NamedAttribute &A,
+void Reader::reportKey(const ir::NamedAttribute &A,
                        std::vector<llvm::StringRef> Known) {
   suggest(Diags.report(A.NameRange, diag::SimaiAdaptKey, A.Name, Where,
                        llvm::join(Known, ", ")),
           A.NameRange, A.Name, Known);
 }
 
-std::optional<Stated<int64_t>> Reader::readInteger(const NamedAttribute &A,
+std::optional<Stated<int64_t>> Reader::readInteger(const ir::NamedAttribute &A,
                                                    int64_t Least) {
-  if (A.Value.K == Attribute::Kind::Int && A.Value.Integer >= Least)
+  if (A.Value.K == ir::Attribute::Kind::Int && A.Value.Integer >= Least)
     return state(A, A.Value.Integer);
   reportOptionValue(A, "a whole number of at least " + std::to_string(Least),
                     Diags);
   return std::nullopt;
 }
 
-bool Reader::expectSection(const NamedAttribute &A) {
-  if (A.Value.K == Attribute::Kind::Section)
+bool Reader::expectSection(const ir::NamedAttribute &A) {
+  if (A.Value.K == ir::Attribute::Kind::Section)
     return true;
   reportOptionValue(A, "a section", Diags);
   return false;
 }
 
-void Reader::readCell(const NamedAttribute &A, const CellRow &Row) {
-  const Attribute &V = A.Value;
+void Reader::readCell(const ir::NamedAttribute &A, const CellRow &Row) {
+  const ir::Attribute &V = A.Value;
   CellValue Value;
-  Value.IsList = V.K == Attribute::Kind::List;
+  Value.IsList = V.K == ir::Attribute::Kind::List;
   bool IsGood = !Value.IsList || !V.Elements.empty();
-  for (const Attribute &E :
+  for (const ir::Attribute &E :
        Value.IsList ? llvm::ArrayRef(V.Elements) : llvm::ArrayRef(V)) {
-    bool IsKeep = E.K == Attribute::Kind::Name && E.Text == "keep";
-    IsGood &= IsKeep || (E.K == Attribute::Kind::Int && E.Integer >= Row.Least);
+    bool IsKeep = E.K == ir::Attribute::Kind::Name && E.Text == "keep";
+    IsGood &=
+        IsKeep || (E.K == ir::Attribute::Kind::Int && E.Integer >= Row.Least);
     Value.Values.push_back(IsKeep ? std::nullopt : std::optional(E.Integer));
   }
   if (!IsGood)
@@ -168,12 +169,12 @@ void Reader::readCell(const NamedAttribute &A, const CellRow &Row) {
       {Row.Key, Column, state(A, std::move(Value))});
 }
 
-void Reader::readNames(const NamedAttribute &A) {
+void Reader::readNames(const ir::NamedAttribute &A) {
   RowRule &R = Out.Rules[Rule];
   R.Names.clear();
-  for (const Attribute &E : A.Value.Elements) {
+  for (const ir::Attribute &E : A.Value.Elements) {
     llvm::Expected<llvm::GlobPattern> Name = llvm::GlobPattern::create(E.Text);
-    if (Name && E.K == Attribute::Kind::Text)
+    if (Name && E.K == ir::Attribute::Kind::Text)
       R.Names.push_back(std::move(*Name));
     llvm::consumeError(Name.takeError());
   }
@@ -184,33 +185,33 @@ void Reader::readNames(const NamedAttribute &A) {
                       Diags);
 }
 
-void Reader::readNumber(const NamedAttribute &A) {
+void Reader::readNumber(const ir::NamedAttribute &A) {
   const NumberingRow *Row = findRow(NumberingRows, A.Value.Text);
-  if (Row && A.Value.K == Attribute::Kind::Name)
+  if (Row && A.Value.K == ir::Attribute::Kind::Name)
     Out.Rules[Rule].Number = state(A, Row->N);
   else
     reportOptionValue(A, "one of " + llvm::join(names(NumberingRows), ", "),
                       Diags);
 }
 
-void Reader::readDropBelow(const NamedAttribute &A) {
+void Reader::readDropBelow(const ir::NamedAttribute &A) {
   Out.Rules[Rule].DropBelow = readInteger(A, 1);
 }
 
-void Reader::readMicroBatches(const NamedAttribute &A) {
+void Reader::readMicroBatches(const ir::NamedAttribute &A) {
   Out.MicroBatches = readInteger(A, 1);
 }
 
-void Reader::readLastLayers(const NamedAttribute &A) {
+void Reader::readLastLayers(const ir::NamedAttribute &A) {
   Out.LastLayers = readInteger(A, 0);
 }
 
-void Reader::readHeader(const NamedAttribute &A) {
+void Reader::readHeader(const ir::NamedAttribute &A) {
   if (!expectSection(A))
     return;
   Path = "header.";
   Where = "header";
-  for (const NamedAttribute &F : A.Value.Fields) {
+  for (const ir::NamedAttribute &F : A.Value.Fields) {
     if (const HeaderRow *Row = findRow(HeaderRows, F.Name)) {
       if (std::optional<Stated<int64_t>> V = readInteger(F, Row->Least))
         Out.Header.push_back({Row->Key, *V});
@@ -218,7 +219,7 @@ void Reader::readHeader(const NamedAttribute &A) {
       std::vector<llvm::StringRef> Known = names(HeaderRows);
       Known.push_back("pp_comm_colon");
       reportKey(F, std::move(Known));
-    } else if (F.Value.K == Attribute::Kind::Bool) {
+    } else if (F.Value.K == ir::Attribute::Kind::Bool) {
       Out.PpCommColon = state(F, F.Value.Integer != 0);
     } else {
       reportOptionValue(F, "true or false", Diags);
@@ -228,7 +229,7 @@ void Reader::readHeader(const NamedAttribute &A) {
   Where = "adapt";
 }
 
-void Reader::readColumn(const NamedAttribute &A) {
+void Reader::readColumn(const ir::NamedAttribute &A) {
   if (!expectSection(A))
     return;
   std::string Outer = Path;
@@ -242,7 +243,7 @@ void Reader::readColumn(const NamedAttribute &A) {
   Where = OuterWhere;
 }
 
-void Reader::readRows(const NamedAttribute &A) {
+void Reader::readRows(const ir::NamedAttribute &A) {
   if (!expectSection(A))
     return;
   llvm::StringRef Label = A.Value.Text;
@@ -264,15 +265,15 @@ void Reader::readRows(const NamedAttribute &A) {
 }
 
 /// Values first, then sections: what is said of a column is said more closely.
-void Reader::readSection(const Attribute &Section, llvm::ArrayRef<KeyRow> Keys,
-                         bool HasColumns) {
+void Reader::readSection(const ir::Attribute &Section,
+                         llvm::ArrayRef<KeyRow> Keys, bool HasColumns) {
   for (bool IsSection : {false, true})
-    for (const NamedAttribute &A : Section.Fields)
-      if ((A.Value.K == Attribute::Kind::Section) == IsSection)
+    for (const ir::NamedAttribute &A : Section.Fields)
+      if ((A.Value.K == ir::Attribute::Kind::Section) == IsSection)
         readField(A, Keys, HasColumns);
 }
 
-void Reader::readField(const NamedAttribute &A, llvm::ArrayRef<KeyRow> Keys,
+void Reader::readField(const ir::NamedAttribute &A, llvm::ArrayRef<KeyRow> Keys,
                        bool HasColumns) {
   if (const CellRow *Row = findRow(CellRows, A.Name))
     return readCell(A, *Row);
@@ -288,12 +289,12 @@ void Reader::readField(const NamedAttribute &A, llvm::ArrayRef<KeyRow> Keys,
   reportKey(A, std::move(Known));
 }
 
-void Reader::readAdapt(const Attribute &Section) {
+void Reader::readAdapt(const ir::Attribute &Section) {
   Out.Rules.emplace_back();
   readSection(Section, AdaptRows, /*HasColumns=*/true);
 }
 
-AdaptationPtr foretrace::simai::readAdaptation(const Attribute &Section,
+AdaptationPtr foretrace::simai::readAdaptation(const ir::Attribute &Section,
                                                DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
   auto A = std::make_shared<Adaptation>();

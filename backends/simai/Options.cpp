@@ -2,7 +2,6 @@
 #include "backends/simai/Options.h"
 
 using namespace foretrace;
-using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::simai;
 
@@ -26,7 +25,8 @@ struct StageWord : KindBase {
     return "a stage number, `last`, `worst` or `all`";
   }
   static llvm::ArrayRef<llvm::StringRef> words() { return Stages; }
-  static bool read(const Attribute &A, StageChoice &Into, DiagnosticEngine &) {
+  static bool read(const ir::Attribute &A, StageChoice &Into,
+                   DiagnosticEngine &) {
     Into.Range = A.Range;
     if (const std::optional<size_t> I = findText(A, Stages)) {
       Into.K = static_cast<StageChoice::Kind>(*I);
@@ -34,15 +34,15 @@ struct StageWord : KindBase {
     }
     Into.K = StageChoice::Kind::Number;
     Into.Number = A.Integer;
-    return A.K == Attribute::Kind::Int && A.Integer >= 0;
+    return A.K == ir::Attribute::Kind::Int && A.Integer >= 0;
   }
 };
 
 struct AdaptSection : KindBase {
   static std::string expected() { return "a section, `adapt { ... }`"; }
-  static bool read(const Attribute &A, AdaptationPtr &Into,
+  static bool read(const ir::Attribute &A, AdaptationPtr &Into,
                    DiagnosticEngine &Diags) {
-    if (A.K != Attribute::Kind::Section)
+    if (A.K != ir::Attribute::Kind::Section)
       return false;
     Into = readAdaptation(A, Diags);
     return true;
@@ -60,10 +60,10 @@ llvm::ArrayRef<EmitOption> simai::optionTable() {
 }
 
 /// An option that only the other accounting has.
-static void checkCombination(const EmitSpec &Emit, const Options &O,
+static void checkCombination(const ir::EmitSpec &Emit, const Options &O,
                              DiagnosticEngine &Diags) {
   auto Refuse = [&](llvm::StringRef Name, llvm::StringRef Needed) {
-    if (const NamedAttribute *A = Emit.Options.find(Name))
+    if (const ir::NamedAttribute *A = Emit.Options.find(Name))
       Diags.report(A->NameRange, diag::SimaiOptionNeeds, Name, Needed);
   };
   if (O.Accounting == Accounting::Aicb)
@@ -71,7 +71,7 @@ static void checkCombination(const EmitSpec &Emit, const Options &O,
   Refuse("version", "aicb");
 }
 
-Options simai::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+Options simai::readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags) {
   Options O = readEmitOptions<Options>(Emit, optionTable(), Diags);
   checkCombination(Emit, O, Diags);
   for (const std::string &Slug : O.Allow)

@@ -88,7 +88,7 @@ static void checkHeader(const EmitRequest &Request, const Options &O,
                         const Header &H, DiagnosticEngine &Diags) {
   // The generator may print a float, of which the reader takes the integer.
   int64_t PpComm = 0;
-  llvm::StringRef Text = H.PpComm ? *H.PpComm : "0";
+  llvm::StringRef Text = H.PpComm ? llvm::StringRef(*H.PpComm) : "0";
   if (!Text.consumeInteger(10, PpComm) && PpComm >= ReaderLimit)
     Diags.report(Request.Emit.Range, diag::SimaiPpCommLimit, PpComm);
   if (O.Accounting == Accounting::Aicb && H.Tp == 1)

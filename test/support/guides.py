@@ -43,8 +43,11 @@ def main():
     for name, table in TABLES.items():
         guide = root / f"docs/add-a-{name}.md"
         steps = list(STEP.finditer(guide.read_text("utf-8")))
-        command, = [rule["command"].partition(" -MD ")[0] for rule in rules
-                    if rule["file"] == str(root / table)]
+        # What a file of that folder is compiled with.
+        target = f"/foretrace_{table.partition('/')[0]}.dir/"
+        command = next(rule["command"].partition(" -MD ")[0] for rule in rules
+                       if target in rule["output"]
+                       and " -c " in rule["command"])
         with tempfile.TemporaryDirectory() as copy:
             for folder in "lang", "ir", "passes", "backends":
                 shutil.copytree(root / folder, f"{copy}/{folder}")

@@ -18,7 +18,7 @@ FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*"[^"]*",\s*'
 ENUM = re.compile(r'^([A-Z_]+)\((\w+), "([\w.]+)"\)', re.M)
 ROW = re.compile(r'^(SCHEDULE|OPTIMIZER)\((\w+), "(\w+)"', re.M)
 DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
-                     r"\s*(?:int64_t\()?(?:(\w+)::)?(\w+)\)*;")
+                     r"\s*(?:int64_t\()?(?:ir::)?(?:(\w+)::)?(\w+)\)*;")
 DERIVED = re.compile(r"(?:(\w+)\.derive|define\((?:\w+\.)*(\w+),)")
 REQUIRED = re.compile(r'\{"(\w+)", "(\w+)", "[^"]*"\}')
 TABLE = re.compile(r"(<!-- keys: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)

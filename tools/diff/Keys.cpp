@@ -15,90 +15,6 @@ StringRef diff::getName(How H) {
   return Names[static_cast<size_t>(H)];
 }
 
-namespace {
-
-/// Where a field stands in a spec.
-struct FieldPlace {
-  std::string Section;
-  StringRef Word;
-  Key Id;
-
-  std::string path() const { return (Section + "." + Word).str(); }
-};
-
-} // namespace
-
-#define VISIT(PATH, OBJECT, SECTION, MEMBER, KEY, BLOCK)                       \
-  Visit(FieldPlace{PATH, KEY, {KeyId::SECTION##MEMBER, BLOCK}},                \
-        (OBJECT).MEMBER);
-
-/// Calls \p Visit with every field of a block.
-template <typename BlockT, typename VisitT>
-static void visitBlock(BlockT &B, unsigned Index, VisitT Visit) {
-  const std::string Path = "model." + B.Name;
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
-  VISIT(Path + ".attention", B.Attention, Attention, MEMBER, KEY, Index)
-#define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  VISIT(Path + ".ffn", B.Ffn, Ffn, MEMBER, KEY, Index)
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT(Path, B, Block, MEMBER, KEY, Index)
-#include "ir/Spec.def"
-  if (!B.Moe)
-    return;
-#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  VISIT(Path, *B.Moe, Moe, MEMBER, KEY, Index)
-#include "ir/Spec.def"
-}
-
-template <typename DeviceT, typename VisitT>
-static void visitDevice(DeviceT &D, StringRef Of, VisitT Visit) {
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
-  VISIT((Of + ".device").str(), D, Device, MEMBER, KEY, Key::NoBlock)
-#include "ir/Spec.def"
-}
-
-/// What a job costs, and the machine that it runs on.
-template <typename SpecT, typename VisitT>
-static void visitMachine(SpecT &S, VisitT Visit) {
-#define COST_FIELD(TYPE, MEMBER, KEY, ...)                                     \
-  VISIT("cost", S.Cost, Cost, MEMBER, KEY, Key::NoBlock)
-#include "ir/Spec.def"
-  visitDevice(S.Cost.Device, "cost", Visit);
-  for (auto &L : S.Cost.Links) {
-#define LINK_FIELD(TYPE, MEMBER, KEY, ...)                                     \
-  VISIT(("cost.links." + ir::getName(L.Axis)).str(), L, Link, MEMBER, KEY,     \
-        Key::NoBlock)
-#include "ir/Spec.def"
-  }
-  if (!S.Cluster)
-    return;
-#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...)                                  \
-  VISIT("cluster", *S.Cluster, Cluster, MEMBER, KEY, Key::NoBlock)
-#include "ir/Spec.def"
-  visitDevice(S.Cluster->Device, "cluster", Visit);
-  for (auto &T : S.Cluster->Tiers) {
-#define TIER_FIELD(TYPE, MEMBER, KEY, ...)                                     \
-  VISIT("cluster.tiers." + T.Name, T, Tier, MEMBER, KEY, Key::NoBlock)
-#include "ir/Spec.def"
-  }
-}
-
-/// Calls \p Visit with every field, and where it stands.
-template <typename SpecT, typename VisitT>
-static void visitFields(SpecT &S, VisitT Visit) {
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT("model", S.Model, Model, MEMBER, KEY, Key::NoBlock)
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT("train", S.Train, Train, MEMBER, KEY, Key::NoBlock)
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
-  VISIT("parallel", S.Parallel, Parallel, MEMBER, KEY, Key::NoBlock)
-#include "ir/Spec.def"
-  for (unsigned I = 0; I < S.Model.Blocks.size(); ++I)
-    visitBlock(S.Model.Blocks[I], I, Visit);
-  visitMachine(S, Visit);
-}
-#undef VISIT
-
 static std::string textOf(int64_t V) { return std::to_string(V); }
 static std::string textOf(bool V) { return V ? "true" : "false"; }
 static std::string textOf(const std::string &V) { return V; }
@@ -106,6 +22,122 @@ template <typename EnumT, typename = std::enable_if_t<std::is_enum_v<EnumT>>>
 static std::string textOf(EnumT V) {
   return getSpelling(V).str();
 }
+
+namespace {
+
+/// Operations on a `Located<T>`, which \p Field points to.
+struct FieldType {
+  /// The text of the value, how the field has it, and where it is stated.
+  std::optional<KeyValue> (*Read)(const void *Field);
+  void (*Copy)(void *To, const void *From);
+};
+
+template <typename T>
+constexpr FieldType TypeOf = {
+    [](const void *Field) -> std::optional<KeyValue> {
+      const auto &F = *static_cast<const Located<T> *>(Field);
+      if (!F.isPresent())
+        return std::nullopt;
+      return KeyValue{"", textOf(F.Value), static_cast<How>(F.From),
+                      F.isStated() ? F.Range : SourceRange()};
+    },
+    [](void *To, const void *From) {
+      *static_cast<Located<T> *>(To) = *static_cast<const Located<T> *>(From);
+    }};
+
+/// A field of a spec.
+struct FieldRef {
+  std::string Path;
+  Key Id;
+  const void *Field;
+  const FieldType *Type;
+};
+
+/// Lists the fields of a spec in the order of ir/Spec.def.
+class FieldLister {
+public:
+  explicit FieldLister(const Spec &S);
+  std::vector<FieldRef> Fields;
+
+private:
+  template <typename T>
+  void add(StringRef Section, StringRef Word, KeyId Id, const Located<T> &F,
+           unsigned Block = Key::NoBlock) {
+    addField(Section, Word, {Id, Block}, &F, TypeOf<T>);
+  }
+  void addField(StringRef Section, StringRef Word, Key Id, const void *Field,
+                const FieldType &Type) {
+    Fields.push_back({(Section + "." + Word).str(), Id, Field, &Type});
+  }
+  void addBlock(const BlockSpec &B, unsigned Index);
+  void addDevice(const DeviceSpec &D, const std::string &Path);
+  void addMachine(const Spec &S);
+};
+
+} // namespace
+
+#define ADD(PATH, OBJECT, SECTION, MEMBER, KEY, ...)                           \
+  add(PATH, KEY, KeyId::SECTION##MEMBER, (OBJECT).MEMBER, ##__VA_ARGS__);
+
+void FieldLister::addBlock(const BlockSpec &B, unsigned Index) {
+  const std::string Path = "model." + B.Name, Attention = Path + ".attention",
+                    Ffn = Path + ".ffn";
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
+  ADD(Attention, B.Attention, Attention, MEMBER, KEY, Index)
+#define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
+  ADD(Ffn, B.Ffn, Ffn, MEMBER, KEY, Index)
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  ADD(Path, B, Block, MEMBER, KEY, Index)
+#include "ir/Spec.def"
+  if (!B.Moe)
+    return;
+#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
+  ADD(Path, *B.Moe, Moe, MEMBER, KEY, Index)
+#include "ir/Spec.def"
+}
+
+void FieldLister::addDevice(const DeviceSpec &D, const std::string &Path) {
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, D, Device, MEMBER, KEY)
+#include "ir/Spec.def"
+}
+
+/// Adds the cost model of the job, and the cluster.
+void FieldLister::addMachine(const Spec &S) {
+#define COST_FIELD(TYPE, MEMBER, KEY, ...)                                     \
+  ADD("cost", S.Cost, Cost, MEMBER, KEY)
+#include "ir/Spec.def"
+  addDevice(S.Cost.Device, "cost.device");
+  for (const LinkSpec &L : S.Cost.Links) {
+    const std::string Path = ("cost.links." + ir::getName(L.Axis)).str();
+#define LINK_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, L, Link, MEMBER, KEY)
+#include "ir/Spec.def"
+  }
+  if (!S.Cluster)
+    return;
+#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...)                                  \
+  ADD("cluster", *S.Cluster, Cluster, MEMBER, KEY)
+#include "ir/Spec.def"
+  addDevice(S.Cluster->Device, "cluster.device");
+  for (const TierSpec &T : S.Cluster->Tiers) {
+    const std::string Path = "cluster.tiers." + T.Name;
+#define TIER_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, T, Tier, MEMBER, KEY)
+#include "ir/Spec.def"
+  }
+}
+
+FieldLister::FieldLister(const Spec &S) {
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  ADD("model", S.Model, Model, MEMBER, KEY)
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  ADD("train", S.Train, Train, MEMBER, KEY)
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
+  ADD("parallel", S.Parallel, Parallel, MEMBER, KEY)
+#include "ir/Spec.def"
+  for (unsigned I = 0; I < S.Model.Blocks.size(); ++I)
+    addBlock(S.Model.Blocks[I], I);
+  addMachine(S);
+}
+#undef ADD
 
 static std::string layersOf(const ModelSpec &M) {
   std::string Text;
@@ -151,11 +183,12 @@ static constexpr char StepsPath[] = "parallel.steps";
 
 std::vector<KeyValue> diff::keysOf(const Spec &S) {
   std::vector<KeyValue> Keys;
-  visitFields(S, [&](const FieldPlace &At, const auto &F) {
-    if (F.isPresent())
-      Keys.push_back({At.path(), textOf(F.Value), static_cast<How>(F.From),
-                      F.isStated() ? F.Range : SourceRange(), At.Id});
-  });
+  for (FieldRef &F : FieldLister(S).Fields)
+    if (std::optional<KeyValue> Value = F.Type->Read(F.Field)) {
+      Value->Path = std::move(F.Path);
+      Value->Id = F.Id;
+      Keys.push_back(std::move(*Value));
+    }
   auto Add = [&](StringRef Path, std::string Text, SourceRange Range) {
     Keys.push_back({Path.str(), std::move(Text), How::Stated, Range});
   };
@@ -230,17 +263,13 @@ bool diff::replaceKey(Spec &In, StringRef Path, const Spec &From) {
   if (Path == SchedulePath)
     In.Parallel.Steps = From.Parallel.Steps;
   bool IsDone = false;
-  visitFields(In, [&](const FieldPlace &At, auto &Field) {
-    if (At.path() != Path)
-      return;
-    visitFields(From, [&](const FieldPlace &Of, const auto &Other) {
-      if constexpr (std::is_same_v<std::decay_t<decltype(Field)>,
-                                   std::decay_t<decltype(Other)>>)
-        if (Of.path() == Path) {
-          Field = Other;
-          IsDone = true;
-        }
-    });
-  });
+  const std::vector<FieldRef> Others = FieldLister(From).Fields;
+  for (const FieldRef &Field : FieldLister(In).Fields)
+    for (const FieldRef &Other : Others)
+      if (Field.Path == Path && Other.Path == Path &&
+          Field.Type == Other.Type) {
+        Field.Type->Copy(const_cast<void *>(Field.Field), Other.Field);
+        IsDone = true;
+      }
   return IsDone;
 }

@@ -6,27 +6,23 @@ using namespace llvm;
 
 namespace foretrace::explain {
 
-namespace {
-
-/// Where options belong.
-struct Place {
-  cl::SubCommand &Of;
-  cl::OptionCategory &In;
-};
-
-template <typename T> struct Option : cl::opt<T> {
-  Option(Place At, StringRef Name, StringRef Value, StringRef Doc,
-         const T &Default = T())
-      : cl::opt<T>(Name, cl::value_desc(Value), cl::desc(Doc),
-                   cl::init(Default), cl::cat(At.In), cl::sub(At.Of)) {}
-  std::optional<T> given() const {
-    return this->getNumOccurrences() ? std::optional(T(*this)) : std::nullopt;
-  }
-};
-
-} // namespace
-
 struct Options::Table {
+  /// Where options belong.
+  struct Place {
+    cl::SubCommand &Of;
+    cl::OptionCategory &In;
+  };
+
+  template <typename T> struct Option : cl::opt<T> {
+    Option(Place At, StringRef Name, StringRef Value, StringRef Doc,
+           const T &Default = T())
+        : cl::opt<T>(Name, cl::value_desc(Value), cl::desc(Doc),
+                     cl::init(Default), cl::cat(At.In), cl::sub(At.Of)) {}
+    std::optional<T> given() const {
+      return this->getNumOccurrences() ? std::optional(T(*this)) : std::nullopt;
+    }
+  };
+
   Place At;
   Option<std::string> Op = {At, "op", "name", "Ops: [BLOCK/]OP[/PHASE]"};
   Option<std::string> Param = {At, "param", "name", "Parameters: [BLOCK/]NAME"};

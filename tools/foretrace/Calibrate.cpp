@@ -17,8 +17,8 @@ static cl::opt<std::string>
             cl::desc("Where the profile goes (default: standard output)"),
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
-static FormatOption Format(calibrateCommand(),
-                           "How to print how well the profile fits:");
+static FormatOption CalibrateFormat(calibrateCommand(),
+                                    "How to print how well the profile fits:");
 
 /// Measures \p P, the program of \p Job.
 static Expected<ExitCode> calibrate(const CompiledJob &Job,
@@ -47,7 +47,7 @@ static Expected<ExitCode> calibrate(const CompiledJob &Job,
   const std::unique_ptr<CompiledJob> Fitted = C.fit(Job);
   if (const ir::Program *F =
           runs::TracePlan::programOf(*Fitted, {ir::Fact::Costs}))
-    C.report(*F, Format, errs());
+    C.report(*F, CalibrateFormat, errs());
   return showMessages(Fitted->engine(), Sources);
 }
 

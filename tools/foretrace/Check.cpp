@@ -14,26 +14,26 @@ static constexpr runs::MakePrinter *Printers[] = {
     runs::makeTextPrinter, runs::makeJSONPrinter, runs::makeCSVPrinter,
     runs::makeMarkdownPrinter, runs::makeSarifPrinter};
 
-static cl::opt<CheckFormat>
-    Format("format", cl::desc("How to print divergences:"),
-           cl::value_desc("text|json|csv|md|sarif"),
-           cl::values(clEnumValN(Text, "text", "a line each (default)"),
-                      clEnumValN(JSON, "json", "an object a line"),
-                      clEnumValN(CSV, "csv", "a row each, RFC 4180"),
-                      clEnumValN(Markdown, "md", "a row each, for a page"),
-                      clEnumValN(Sarif, "sarif", "SARIF 2.1.0")),
-           cl::init(Text), cl::cat(outputCategory()), cl::sub(checkCommand()));
+static cl::opt<CheckFormat> CheckFormatOption(
+    "format", cl::desc("How to print divergences:"),
+    cl::value_desc("text|json|csv|md|sarif"),
+    cl::values(clEnumValN(Text, "text", "a line each (default)"),
+               clEnumValN(JSON, "json", "an object a line"),
+               clEnumValN(CSV, "csv", "a row each, RFC 4180"),
+               clEnumValN(Markdown, "md", "a row each, for a page"),
+               clEnumValN(Sarif, "sarif", "SARIF 2.1.0")),
+    cl::init(Text), cl::cat(outputCategory()), cl::sub(checkCommand()));
 
 static cl::opt<std::string>
     Tolerance("tolerance", cl::value_desc("file.toml"),
               cl::desc("Allow the divergences that this file names"),
               cl::cat(jobCategory()), cl::sub(checkCommand()));
 
-static cl::opt<unsigned>
-    Limit("limit", cl::value_desc("n"), cl::init(10),
-          cl::desc("Print so many divergences of traces that differ alike; "
-                   "the rest is counted (default: 10)"),
-          cl::cat(outputCategory()), cl::sub(checkCommand()));
+static cl::opt<unsigned> CheckLimit(
+    "limit", cl::value_desc("n"), cl::init(10),
+    cl::desc("Print so many divergences of traces that differ alike; "
+             "the rest is counted (default: 10)"),
+    cl::cat(outputCategory()), cl::sub(checkCommand()));
 
 static ExitCode exitCode(const runs::CheckSummary &S) {
   return S.Divergences == 0 ? ExitSuccess : ExitDiagnosed;
@@ -44,7 +44,7 @@ static ExitCode checkRun(CompiledJob &Job, const runs::CheckOptions &Options,
                          const SourceFiles &Sources) {
   DiagnosticEngine &Diags = Job.engine();
   const std::unique_ptr<runs::DivergencePrinter> Out =
-      Printers[Format](Sources, outs());
+      Printers[CheckFormatOption](Sources, outs());
   Expected<std::unique_ptr<MemoryBuffer>> Log = runs::openLog(givenTraces());
   if (!Log)
     return failure(Log.takeError());
@@ -71,7 +71,7 @@ ExitCode runCheck() {
   Compiler Session;
   DiagnosticEngine Diags = makeEngine();
   runs::CheckOptions Options;
-  Options.Limit = Limit;
+  Options.Limit = CheckLimit;
   if (!Tolerance.empty())
     if (auto Allowed = runs::readTolerance(Tolerance, Session.sources(), Diags))
       Options.Allowed = std::move(*Allowed);

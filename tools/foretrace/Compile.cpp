@@ -13,18 +13,18 @@ using namespace llvm;
 
 namespace foretrace {
 
-static cl::opt<std::string>
-    OutputPath("o", cl::value_desc("path"),
-               cl::desc("Write to this folder, which is made if the path ends "
-                        "in `/`; or, if the job has one `emit` block, to this "
-                        "file (`-`: standard output)"),
-               cl::cat(outputCategory()), cl::sub(compileCommand()));
+static cl::opt<std::string> CompileOutput(
+    "o", cl::value_desc("path"),
+    cl::desc("Write to this folder, which is made if the path ends "
+             "in `/`; or, if the job has one `emit` block, to this "
+             "file (`-`: standard output)"),
+    cl::cat(outputCategory()), cl::sub(compileCommand()));
 
-static cl::list<std::string>
-    EmitNames("emit", cl::value_desc("backend"), cl::CommaSeparated,
-              cl::desc("Emit this only, with the options of its `emit` block, "
-                       "or without any if the job has none"),
-              cl::cat(outputCategory()), cl::sub(compileCommand()));
+static cl::list<std::string> CompileEmits(
+    "emit", cl::value_desc("backend"), cl::CommaSeparated,
+    cl::desc("Emit this only, with the options of its `emit` block, "
+             "or without any if the job has none"),
+    cl::cat(outputCategory()), cl::sub(compileCommand()));
 
 static cl::opt<std::string>
     IRLevel("level", cl::value_desc("level"),
@@ -38,25 +38,26 @@ static cl::opt<bool> ToStdout("stdout", cl::desc("The same as -o -"),
 /// Those of the job's blocks that are meant.
 static std::vector<ir::EmitSpec> selectEmits(ArrayRef<ir::EmitSpec> Emits) {
   return driver::selectEmits(
-      Emits, std::vector<std::string>(EmitNames.begin(), EmitNames.end()));
+      Emits,
+      std::vector<std::string>(CompileEmits.begin(), CompileEmits.end()));
 }
 
 /// Emits the blocks that are meant; everything wrong is in the diagnostics.
 static void emitJob(CompiledJob &Job, const SourceFiles &Sources) {
   DiagnosticEngine &Diags = Job.engine();
   const driver::Destination To =
-      driver::destinationOf(ToStdout ? "-" : OutputPath.getValue());
+      driver::destinationOf(ToStdout ? "-" : CompileOutput.getValue());
   std::vector<ir::EmitSpec> Emits = selectEmits(Job.spec()->Emits);
   if (Emits.empty())
     Diags.report({}, diag::NothingToEmit);
   if (Emits.size() > 1 && !To.File.empty()) {
-    Diags.report(Emits[1].Range, diag::OneFileManyEmits, OutputPath.getValue(),
-                 Emits.size());
+    Diags.report(Emits[1].Range, diag::OneFileManyEmits,
+                 CompileOutput.getValue(), Emits.size());
     return;
   }
   if (Emits.size() == 1 && !To.File.empty() && !driver::takesFile(Emits[0])) {
     Diags.report(Emits[0].Range, diag::FolderNeeded, Emits[0].Backend,
-                 OutputPath.getValue());
+                 CompileOutput.getValue());
     return;
   }
   using Kind = ir::Attribute::Kind;
@@ -80,7 +81,7 @@ ExitCode runCompile() {
   if (jobPath().empty())
     return usageError("compile: a job is missing, for example "
                       "`foretrace compile job.fore`");
-  for (const std::string &Name : EmitNames)
+  for (const std::string &Name : CompileEmits)
     if (!findBackend(Name))
       return usageError("--emit: `" + Name +
                         "` is not a backend; see `foretrace list backends`");
@@ -88,7 +89,7 @@ ExitCode runCompile() {
     return ExitUsage;
   Compiler Session(runPipeline);
   DiagnosticEngine Diags = makeEngine();
-  if (!hasFolder(OutputPath, Diags))
+  if (!hasFolder(CompileOutput, Diags))
     return showMessages(Diags, Session.sources());
   FrontendOptions Options = frontendOptions();
   Options.IsOfModel = [](ArrayRef<ir::EmitSpec> Emits) {

@@ -35,9 +35,9 @@ static cl::opt<std::string>
           cl::cat(outputCategory()), cl::sub(convertCommand()));
 
 static cl::opt<std::string>
-    OutputPath("o", cl::value_desc("folder"),
-               cl::desc("Write to this folder, which is made if need be"),
-               cl::cat(outputCategory()), cl::sub(convertCommand()));
+    ConvertOutput("o", cl::value_desc("folder"),
+                  cl::desc("Write to this folder, which is made if need be"),
+                  cl::cat(outputCategory()), cl::sub(convertCommand()));
 
 static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
                          Compiler &Session, DiagnosticEngine &Diags) {
@@ -48,14 +48,14 @@ static void convertTable(ir::Program P, std::vector<ir::EmitSpec> Emits,
   P.Spec.Emits = std::move(Emits);
   driver::Emitter Emitter =
       makeEmitter(StringRef(TablePath) == "-" ? "table" : StringRef(TablePath),
-                  {OutputPath, "", ""}, Session.sources(), Diags);
+                  {ConvertOutput, "", ""}, Session.sources(), Diags);
   for (const ir::EmitSpec &E : P.Spec.Emits)
     Emitter.emitProgram(P, E);
   Emitter.commit();
 }
 
 ExitCode runConvert() {
-  if (TablePath.empty() || OutputPath == "-")
+  if (TablePath.empty() || ConvertOutput == "-")
     return usageError("convert: takes a table and a folder, for example "
                       "`foretrace convert table.txt --to=chakra -o traces`");
   auto Emits = convert::emitsFor({Formats.begin(), Formats.end()}, Ranks,

@@ -23,18 +23,18 @@ static cl::list<std::string>
             cl::desc("As -D, in the second job alone, which may be the first"),
             cl::cat(jobCategory()), cl::sub(diffCommand()));
 
-static FormatOption Format(diffCommand(), "How to print differences:");
+static FormatOption DiffFormat(diffCommand(), "How to print differences:");
 
 static cl::opt<std::string>
-    OutputPath("o", cl::value_desc("file"), cl::init("-"),
+    DiffOutput("o", cl::value_desc("file"), cl::init("-"),
                cl::desc("Where it goes (default: standard output)"),
                cl::cat(outputCategory()), cl::sub(diffCommand()));
 
-static cl::opt<unsigned>
-    Limit("limit", cl::value_desc("n"), cl::init(20),
-          cl::desc("Print so many rows of each table and md (default: 20; 0: "
-                   "all)"),
-          cl::cat(outputCategory()), cl::sub(diffCommand()));
+static cl::opt<unsigned> DiffLimit(
+    "limit", cl::value_desc("n"), cl::init(20),
+    cl::desc("Print so many rows of each table and md (default: 20; 0: "
+             "all)"),
+    cl::cat(outputCategory()), cl::sub(diffCommand()));
 
 /// Messages of both.
 static ExitCode showTrouble(const diff::Input &Before, const diff::Input &After,
@@ -60,9 +60,10 @@ static ExitCode compare(diff::Input &Before, diff::Input &After,
   const std::unique_ptr<diff::Difference> D = diff::compare(Old, New);
   InputFiles Inputs;
   Inputs.add(Sources);
-  const diff::Writer Writer(Old, New, *D, Sources, Limit);
-  if (Error E = writeFile(OutputPath, outputOptions(), std::move(Inputs),
-                          [&](raw_ostream &OS) { Writer.write(Format, OS); }))
+  const diff::Writer Writer(Old, New, *D, Sources, DiffLimit);
+  if (Error E =
+          writeFile(DiffOutput, outputOptions(), std::move(Inputs),
+                    [&](raw_ostream &OS) { Writer.write(DiffFormat, OS); }))
     return failure(std::move(E), ExitUsage);
   return D->isNone() ? ExitSuccess : ExitDiagnosed;
 }
@@ -73,7 +74,7 @@ ExitCode runDiff() {
     return usageError("diff: two jobs, or one and --with, for example "
                       "`foretrace diff job.fore --with=parallel.tp=4`");
   Compiler Session;
-  if (DiagnosticEngine Diags; !hasFolder(OutputPath, Diags)) {
+  if (DiagnosticEngine Diags; !hasFolder(DiffOutput, Diags)) {
     showMessages(Diags, Session.sources());
     return ExitUsage;
   }

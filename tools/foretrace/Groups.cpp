@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace foretrace {
 
-static FormatOption Format(groupsCommand(), "How to print groups:");
+static FormatOption GroupsFormat(groupsCommand(), "How to print groups:");
 
 static cl::list<std::string> Only("group", cl::value_desc("name"),
                                   cl::CommaSeparated,
@@ -61,7 +61,7 @@ ExitCode runGroups() {
     return usageError("--rank: the job has no rank " + Twine(OfRank) +
                       "; its ranks are from 0 to " + Twine(World - 1));
   const auto One = isOfRank() ? std::optional<int64_t>(OfRank) : std::nullopt;
-  driver::GroupPrinter Printer(*P, Summary, Format, outs());
+  driver::GroupPrinter Printer(*P, Summary, GroupsFormat, outs());
   for (const ir::ProcessGroup &G : ir::allProcessGroups()) {
     if (!Only.empty() && !is_contained(Only, G.Name))
       continue;

@@ -14,13 +14,13 @@ static cl::opt<std::string>
     What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
          cl::desc("passes|backends|options|models|clusters|diagnostics"));
 
-static FormatOption Format(listCommand(), "How to print the list:");
+static FormatOption ListFormat(listCommand(), "How to print the list:");
 
 ExitCode runList() {
   if (!is_contained(driver::listingNames(), What))
     return usageError("list: say what: passes, backends, options, models, "
                       "clusters or diagnostics");
-  driver::list(What, Format, outs());
+  driver::list(What, ListFormat, outs());
   return ExitSuccess;
 }
 

@@ -11,7 +11,7 @@ namespace foretrace {
 enum class MessageFormat { Text, JSON };
 enum class ColorMode { Auto, Always, Never };
 
-static cl::opt<MessageFormat> Format(
+static cl::opt<MessageFormat> MessageFormatOption(
     "diagnostics", cl::desc("How to print diagnostics:"),
     cl::value_desc("text|json"),
     cl::values(clEnumValN(MessageFormat::Text, "text",
@@ -65,7 +65,7 @@ static bool useColors() {
 
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources) {
-  if (Format == MessageFormat::JSON)
+  if (MessageFormatOption == MessageFormat::JSON)
     renderJSON(Diags, Sources, errs());
   else
     renderText(Diags, Sources, errs(), useColors());

@@ -38,9 +38,9 @@ static cl::opt<ir::SizeStyle>
           cl::sub(optCommand()));
 
 static cl::opt<std::string>
-    OutputPath("o", cl::value_desc("path"), cl::init("-"),
-               cl::desc("Write to this file (`-`: standard output)"),
-               cl::cat(outputCategory()), cl::sub(optCommand()));
+    OptOutput("o", cl::value_desc("path"), cl::init("-"),
+              cl::desc("Write to this file (`-`: standard output)"),
+              cl::cat(outputCategory()), cl::sub(optCommand()));
 
 static std::optional<ir::Program> read(SourceFiles &Sources,
                                        DiagnosticEngine &Diags) {
@@ -55,7 +55,7 @@ static std::optional<ir::Program> read(SourceFiles &Sources,
 
 static void optimize(SourceFiles &Sources, ArrayRef<const PassInfo *> Passes,
                      DiagnosticEngine &Diags) {
-  if (!hasFolder(OutputPath, Diags))
+  if (!hasFolder(OptOutput, Diags))
     return;
   std::optional<ir::Program> P = read(Sources, Diags);
   if (!P || !ir::verify(*P, Diags) || !runPipeline(*P, Passes, Diags))
@@ -66,7 +66,7 @@ static void optimize(SourceFiles &Sources, ArrayRef<const PassInfo *> Passes,
   Options.Sizes = Sizes;
   InputFiles Inputs;
   Inputs.add(Sources);
-  if (Error E = writeFile(OutputPath, outputOptions(), std::move(Inputs),
+  if (Error E = writeFile(OptOutput, outputOptions(), std::move(Inputs),
                           [&](raw_ostream &OS) { ir::print(*P, OS, Options); }))
     reportOutput(std::move(E), {}, Diags);
 }

@@ -12,14 +12,14 @@ using namespace llvm;
 namespace foretrace {
 
 static cl::opt<std::string>
-    Format("format", cl::value_desc("format"), cl::init("table"),
-           cl::desc("table (default), json, csv, md or svg"),
-           cl::cat(outputCategory()), cl::sub(planCommand()));
+    PlanFormat("format", cl::value_desc("format"), cl::init("table"),
+               cl::desc("table (default), json, csv, md or svg"),
+               cl::cat(outputCategory()), cl::sub(planCommand()));
 
 static cl::opt<std::string>
-    Path("o", cl::value_desc("file"), cl::init("-"),
-         cl::desc("Where it goes (default: standard output)"),
-         cl::cat(outputCategory()), cl::sub(planCommand()));
+    PlanOutput("o", cl::value_desc("file"), cl::init("-"),
+               cl::desc("Where it goes (default: standard output)"),
+               cl::cat(outputCategory()), cl::sub(planCommand()));
 
 static cl::opt<bool>
     OfSchedule("schedule",
@@ -44,18 +44,18 @@ static ir::EmitSpec makeEmit(const ir::Spec &Job) {
   if (OfSchedule) {
     ir::EmitSpec Emit = ir::EmitSpec::plain("schedule");
     Emit.set("format", ir::Attribute::Kind::Name,
-             Format == "table" ? "grid" : Format.getValue());
+             PlanFormat == "table" ? "grid" : PlanFormat.getValue());
     Emit.set("comms", ir::Attribute::Kind::Name,
              Comms.empty() ? "lowered" : Comms.getValue());
     Emit.set("time", ir::Attribute::Kind::Name, Time);
-    Emit.set("file", ir::Attribute::Kind::Text, Path);
+    Emit.set("file", ir::Attribute::Kind::Text, PlanOutput);
     return Emit;
   }
   const bool IsCutInside =
       *Job.Parallel.Partition == ir::PartitionKind::ModuleCount;
   ir::EmitSpec Emit = ir::EmitSpec::plain(IsCutInside ? "optimus" : "plan");
-  Emit.set("format", ir::Attribute::Kind::Name, Format);
-  Emit.set("file", ir::Attribute::Kind::Text, Path);
+  Emit.set("format", ir::Attribute::Kind::Name, PlanFormat);
+  Emit.set("file", ir::Attribute::Kind::Text, PlanOutput);
   return Emit;
 }
 
@@ -69,12 +69,12 @@ ExitCode runPlan() {
   Compiler Session(runPipeline);
   const SourceFiles &Sources = Session.sources();
   DiagnosticEngine Diags = makeEngine();
-  if (!hasFolder(Path, Diags))
+  if (!hasFolder(PlanOutput, Diags))
     return showMessages(Diags, Sources);
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
-  driver::Emitter Emitter =
-      makeEmitter(jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""},
-                  Sources, Job.engine());
+  driver::Emitter Emitter = makeEmitter(
+      jobPath(), {"", "", isStream(PlanOutput) ? PlanOutput.getValue() : ""},
+      Sources, Job.engine());
   if (const ir::Spec *Spec = Job.spec())
     Emitter.emitJob(Job, makeEmit(*Spec));
   Emitter.commit();

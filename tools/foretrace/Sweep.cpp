@@ -62,9 +62,10 @@ static SweepOption<int64_t> Point("explain", "id",
                                   "Compile this point: verdict and numbers");
 static SweepOption<std::string> Query("query", "sql",
                                       "Print what the file says to this");
-static FormatOption Format(sweepCommand(), "How to print rows of --query:");
+static FormatOption SweepFormat(sweepCommand(),
+                                "How to print rows of --query:");
 
-static cl::list<std::string> EmitNames(
+static cl::list<std::string> SweepEmits(
     "emit", cl::value_desc("backend"), cl::CommaSeparated,
     cl::desc("Emit this of the points that are kept, with the options "
              "of the job's `emit` block (default: what the `sweep` "
@@ -81,8 +82,8 @@ static SweepOption<std::string>
     Collect("collect", "folder",
             "Take the results of points that `run.sh` in this folder ran into "
             "the file of -o");
-static SweepOption<unsigned> Threads("threads", "n",
-                                     "Threads (default: one a processor)");
+static SweepOption<unsigned> SweepThreads("threads", "n",
+                                          "Threads (default: one a processor)");
 static SweepOption<std::string> Part("shard", "i/n",
                                      "Only this part of the points");
 static SweepOption<std::string> Progress("progress", "json",
@@ -120,7 +121,7 @@ static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
 /// What is to be emitted of the points that are kept; nothing if nobody asks.
 static std::optional<sweep::EmitPointsOptions>
 emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
-  const bool IsOfSweep = EmitNames.empty();
+  const bool IsOfSweep = SweepEmits.empty();
   if ((IsOfSweep && !S.Space.spec().HasEmits) || Output.empty() ||
       S.Of.Count != 1) // of shards, once they are merged
     return std::nullopt;
@@ -130,11 +131,11 @@ emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
     sys::path::append(Folder, "points");
   }
   OutputOptions Writing = outputOptions();
-  Writing.Threads = Threads;
+  Writing.Threads = SweepThreads;
   return sweep::EmitPointsOptions{
       Folder.str().str(),
       Output,
-      std::vector<std::string>(EmitNames.begin(), EmitNames.end()),
+      std::vector<std::string>(SweepEmits.begin(), SweepEmits.end()),
       IsOfSweep,
       Writing,
       Inputs};
@@ -186,7 +187,7 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
   sweep::ProgressPrinter Shown(sweep::Engine(S).points(), Progress == "json",
                                isQuiet());
   Expected<sweep::Summary> Done =
-      sweep::runSweep(S, DB ? &*DB : nullptr, Threads,
+      sweep::runSweep(S, DB ? &*DB : nullptr, SweepThreads,
                       [&](const sweep::Summary &At) { Shown.show(At); });
   Shown.clear();
   if (!Done)
@@ -229,7 +230,7 @@ static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
     Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
     if (!DB)
       return DB.takeError();
-    if (Error E = DB->query(Query, Format, outs()))
+    if (Error E = DB->query(Query, SweepFormat, outs()))
       return E;
   }
   if (!Drawn)
@@ -274,15 +275,15 @@ static Error checkOptions(const sweep::LaunchOptions &Launch, bool HasPicture) {
   if (Launch.isWanted() && (!Part.empty() || !Progress.empty()))
     return createStringError(
         "--shards: it goes with neither --shard nor --progress");
-  if (Error E = Launch.check(Why || HasPicture || !EmitNames.empty()))
+  if (Error E = Launch.check(Why || HasPicture || !SweepEmits.empty()))
     return E;
   if (jobPath().empty())
     return createStringError("sweep: a job is missing, for example `foretrace "
                              "sweep job.fore --sweep parallel.tp=1,2,4`");
-  if (!EmitNames.empty() && Output.empty())
+  if (!SweepEmits.empty() && Output.empty())
     return createStringError(
         "--emit: say where with -o, for example `-o fit.db`");
-  for (const std::string &Name : EmitNames)
+  for (const std::string &Name : SweepEmits)
     if (!findBackend(Name))
       return createStringError(
           "--emit: `" + Name +
@@ -315,7 +316,7 @@ static Expected<sweep::Sweep> makeSweep(SweepSpec Spec) {
 static bool canBegin(Compiler &Session, CompiledJob &First) {
   if (!sweep::canBeSwept(First, Session.sources()))
     return false;
-  if (EmitNames.empty() && First.spec())
+  if (SweepEmits.empty() && First.spec())
     driver::checkBlocks(First.spec()->Emits, First.engine());
   return !First.spec() || !First.engine().hasErrors();
 }
@@ -331,7 +332,7 @@ ExitCode runSweep() {
     return E ? failure(std::move(E)) : ExitSuccess;
   }
   sweep::LaunchOptions Launch = launchOptions();
-  Launch.Threads = Threads;
+  Launch.Threads = SweepThreads;
   Launch.Output = Output;
   if (Error E = checkOptions(Launch, Drawn->has_value()))
     return usageError(toString(std::move(E)));
@@ -366,19 +367,20 @@ ExitCode runSweep() {
   return showMessages(Diags, Session.sources());
 }
 
-static cl::list<std::string> Shards(cl::Positional, cl::desc("<shard.db>..."),
-                                    cl::cat(jobCategory()),
-                                    cl::sub(mergeCommand()));
+static cl::list<std::string> MergeShards(cl::Positional,
+                                         cl::desc("<shard.db>..."),
+                                         cl::cat(jobCategory()),
+                                         cl::sub(mergeCommand()));
 static cl::opt<std::string> Merged("o", cl::value_desc("file.db"),
                                    cl::desc("The file of all shards"),
                                    cl::cat(outputCategory()),
                                    cl::sub(mergeCommand()));
 
 ExitCode runMerge() {
-  if (Shards.empty() || Merged.empty())
+  if (MergeShards.empty() || Merged.empty())
     return usageError("merge: shards or -o are missing, for example "
                       "`foretrace merge a.db b.db -o all.db`");
-  Error E = sweep::Database::merge(Shards, Merged);
+  Error E = sweep::Database::merge(MergeShards, Merged);
   return E ? failure(std::move(E), ExitEnvironment) : ExitSuccess;
 }
 

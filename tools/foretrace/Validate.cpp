@@ -12,8 +12,9 @@ namespace foretrace {
 
 static cl::SubCommandGroup Both = {&validateCommand(), &summaryCommand()};
 
-static cl::opt<std::string> Path(cl::Positional, cl::desc("<folder|file>"),
-                                 cl::cat(jobCategory()), cl::sub(Both));
+static cl::opt<std::string> ValidatePath(cl::Positional,
+                                         cl::desc("<folder|file>"),
+                                         cl::cat(jobCategory()), cl::sub(Both));
 
 static cl::opt<bool> AsJSON("json", cl::desc("The same as --format=json"),
                             cl::cat(outputCategory()),
@@ -24,20 +25,21 @@ static TextFormatOption SummaryFormat(summaryCommand(),
                                       "How to print what there is:");
 
 ExitCode runValidate() {
-  if (Path.empty())
+  if (ValidatePath.empty())
     return usageError("validate: a file or folder is missing, for example "
                       "`foretrace validate table.txt`");
   Expected<bool> IsValid = validate::validate(
-      Path, AsJSON ? RowFormat::JSON : FindingFormat.getValue(), outs());
+      ValidatePath, AsJSON ? RowFormat::JSON : FindingFormat.getValue(),
+      outs());
   if (!IsValid)
     return failure(IsValid.takeError());
   return *IsValid ? ExitSuccess : ExitDiagnosed;
 }
 
 ExitCode runSummary() {
-  if (Path.empty())
+  if (ValidatePath.empty())
     return usageError("summary: a folder of Chakra traces is missing");
-  if (Error E = validate::summarizeSets(Path, SummaryFormat, outs()))
+  if (Error E = validate::summarizeSets(ValidatePath, SummaryFormat, outs()))
     return failure(std::move(E));
   return ExitSuccess;
 }

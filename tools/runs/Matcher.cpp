@@ -32,13 +32,13 @@ llvm::StringRef foretrace::runs::getName(DivergenceKind K) {
 }
 
 /// Null of none.
-static const ir::ProcessGroup *ranksOf(std::optional<GroupKind> Group) {
+static const ir::ProcessGroup *processGroupOf(std::optional<GroupKind> Group) {
   return Group ? &processGroup(*Group) : nullptr;
 }
 
 void Matcher::goTo(size_t Index, std::optional<GroupKind> Group) {
   Here.Op = getName(Rows[Index].Body->Kind).str();
-  Here.Group = ranksOf(Group);
+  Here.Group = processGroupOf(Group);
   Here.Place = static_cast<size_t>(Iterations) * Rows.size() + Index;
 }
 
@@ -271,11 +271,11 @@ static bool isSame(const SubOperation &Wanted, const SeenCall &Seen) {
          commName(Wanted.Comm) == Seen.Comm;
 }
 
-static std::string describe(const SubOperation &S) {
+static std::string describeCall(const SubOperation &S) {
   return ("`" + (S.Name.empty() ? S.Function : S.Name) + "`").str();
 }
 
-static std::string describe(const SeenCall &S) {
+static std::string describeCall(const SeenCall &S) {
   return ("`" + (S.Name.empty() ? S.Function : S.Name) + "`").str();
 }
 
@@ -302,10 +302,10 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
            isSame(Calls[I], Seen.Calls[At]);
   };
   auto Unexpected = [&](size_t At) {
-    Here.Group = ranksOf(findGroupKind(Seen.Calls[At].Group));
+    Here.Group = processGroupOf(findGroupKind(Seen.Calls[At].Group));
     report(DivergenceKind::UnexpectedCall,
            "call " + Twine(At) + " of " + name(Wanted) + ", " +
-               describe(Seen.Calls[At]) + ", is not expected",
+               describeCall(Seen.Calls[At]) + ", is not expected",
            Wanted.Body->Why);
   };
   for (size_t I = 0; I < Calls.size(); ++I) {
@@ -317,7 +317,7 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
     if (IsMissing) {
       report(DivergenceKind::MissingCall,
              "call " + Twine(I) + " of " + name(Wanted) + ", " +
-                 describe(Calls[I]) + ", is missing",
+                 describeCall(Calls[I]) + ", is missing",
              Calls[I].why());
       if (IsReceived(I))
         Counts.push_back({-1, Here.Line});

@@ -265,9 +265,10 @@ void PlotData::writeAxes(json::OStream &J) const {
       J.attribute("count", static_cast<int64_t>(A.Values.size()));
       J.attribute("numeric", A.firstWord() == nullptr);
       J.attributeArray("values", [&] {
-        for (const auto &[Position, Value] : enumerate(A.Values))
+        for (size_t Position = 0; Position < A.Values.size(); ++Position)
           if (A.IsShown[Position])
             J.object([&] {
+              const std::string &Value = A.Values[Position];
               J.attribute("position", static_cast<int64_t>(Position));
               J.attribute("value", json::fixUTF8(Value));
               J.attribute("option",

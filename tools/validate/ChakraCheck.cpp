@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraCheck.h"
+#include "tools/validate/Messages.h"
 #include "tools/validate/Parallel.h"
 #include "tools/validate/Replay.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,11 +11,6 @@ using namespace llvm;
 namespace foretrace::validate {
 
 namespace {
-
-/// Nodes that are replayed; each takes some 60 bytes.
-constexpr uint64_t MostReplayed = 5000000;
-/// Of those that do not match, how many are looked up.
-constexpr size_t MostLookedUp = 4;
 
 class SetChecker {
 public:
@@ -172,8 +168,9 @@ void SetChecker::checkCollectives() {
       compare(Group, First, *Other);
       continue;
     }
+    const auto &Of = Members; // a binding can't be captured before C++20
     const auto Silent = find_if(G.Members, [&](uint32_t Rank) {
-      return none_of(Members, [&](const Member &M) { return M.Rank == Rank; });
+      return none_of(Of, [&](const Member &M) { return M.Rank == Rank; });
     });
     compare(Group, First, {*Silent, {}});
   }

@@ -19,11 +19,8 @@ using Kind = GoalStatement::Kind;
 /// numbers of processors and network cards in 8.
 constexpr uint64_t Any = UINT32_MAX, MostUnit = UINT8_MAX;
 constexpr uint64_t LargeMessage = uint64_t(1) << 31;
-/// Of a rank, labels that are looked for; of a schedule, ranks whose messages
-/// are.
-constexpr size_t MostUnresolved = 64, MostLookedUp = 4;
-/// Operations that are replayed; each takes some 60 bytes.
-constexpr uint64_t MostReplayed = 5000000;
+/// Labels of a rank that are looked for.
+constexpr size_t MostUnresolved = 64;
 
 /// The operations of the rank that is being read.
 struct RankOps {

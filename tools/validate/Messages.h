@@ -12,6 +12,12 @@
 
 namespace foretrace::validate {
 
+/// Ranks of a set whose messages or collectives do not match and that are
+/// looked up, so that both places can be told.
+constexpr size_t MostLookedUp = 4;
+/// Operations of a set that are replayed; each takes some 60 bytes.
+constexpr uint64_t MostReplayed = 5000000;
+
 struct Message {
   uint32_t Source = 0, Target = 0;
   uint64_t Tag = 0, Bytes = 0;

@@ -8,7 +8,7 @@ using namespace llvm;
 namespace foretrace::validate {
 
 /// What a stream of C++ takes for blanks.
-static constexpr StringRef Blanks = " \t\r\v\f";
+static constexpr StringRef TableBlanks = " \t\r\v\f";
 
 /// Lines above the rows.
 static constexpr int64_t HeadLines = 2;
@@ -34,10 +34,10 @@ const TableLine *SimaiReader::next() {
     Rest = After;
     Line.Number = ++Number;
     Line.Fields.clear();
-    for (Text = Text.ltrim(Blanks);
+    for (Text = Text.ltrim(TableBlanks);
          !Text.empty() && Line.Fields.size() < MostFields;
-         Text = Text.ltrim(Blanks)) {
-      const size_t End = Text.find_first_of(Blanks);
+         Text = Text.ltrim(TableBlanks)) {
+      const size_t End = Text.find_first_of(TableBlanks);
       Line.Fields.push_back(Text.take_front(End));
       Text = Text.drop_front(Line.Fields.back().size());
     }
