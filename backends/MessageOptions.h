@@ -7,6 +7,7 @@
 
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
+#include "ir/OpKinds.h"
 #include "ir/TaskMessages.h"
 
 namespace foretrace {

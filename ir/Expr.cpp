@@ -8,6 +8,13 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+ExprTable::ExprTable() = default;
+ExprTable::ExprTable(const ExprTable &) = default;
+ExprTable::ExprTable(ExprTable &&) noexcept = default;
+ExprTable &ExprTable::operator=(const ExprTable &) = default;
+ExprTable &ExprTable::operator=(ExprTable &&) noexcept = default;
+ExprTable::~ExprTable() = default;
+
 llvm::StringRef foretrace::ir::getSpelling(ExprOp Op) {
   static constexpr llvm::StringLiteral Spellings[] = {
       "",

@@ -83,6 +83,14 @@ using FlopExpr = UnitExpr<FlopUnit>;
 /// The expressions of one program. Operands stand before what uses them.
 class ExprTable {
 public:
+  // Defined in the source: whoever includes this header would compile them.
+  ExprTable();
+  ExprTable(const ExprTable &);
+  ExprTable(ExprTable &&) noexcept;
+  ExprTable &operator=(const ExprTable &);
+  ExprTable &operator=(ExprTable &&) noexcept;
+  ~ExprTable();
+
   ExprId constant(int64_t Value);
   /// The leaf of a key, or what it is defined as; \p Value if it is new.
   ExprId key(Key K, int64_t Value);

@@ -28,7 +28,7 @@ struct ChunkLoad {
 
 /// The step at which a stage holds most.
 struct HeaviestStep {
-  InFlight Kept; ///< that of the step itself included
+  InFlight Kept;            ///< that of the step itself included
   std::optional<Action> At; ///< nothing if the stage runs no step
   __int128 Load = 0;
 };

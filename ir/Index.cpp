@@ -8,6 +8,13 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+IndexTable::IndexTable() = default;
+IndexTable::IndexTable(const IndexTable &) = default;
+IndexTable::IndexTable(IndexTable &&) noexcept = default;
+IndexTable &IndexTable::operator=(const IndexTable &) = default;
+IndexTable &IndexTable::operator=(IndexTable &&) noexcept = default;
+IndexTable::~IndexTable() = default;
+
 static llvm::StringRef getSpelling(IndexVariable V) {
   static constexpr llvm::StringLiteral Spellings[] = {
 #define INDEX_VARIABLE(ENUMERATOR, SPELLING, DOC) SPELLING,

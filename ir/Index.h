@@ -49,6 +49,14 @@ using IndexCode = std::vector<IndexId>;
 /// The expressions of one schedule. Operands stand before what uses them.
 class IndexTable {
 public:
+  // Defined in the source: whoever includes this header would compile them.
+  IndexTable();
+  IndexTable(const IndexTable &);
+  IndexTable(IndexTable &&) noexcept;
+  IndexTable &operator=(const IndexTable &);
+  IndexTable &operator=(IndexTable &&) noexcept;
+  ~IndexTable();
+
   IndexId constant(int64_t Value);
   IndexId variable(IndexVariable V);
   /// \p Op of two operands; folded if both are constant, or if one of them

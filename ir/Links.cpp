@@ -4,6 +4,7 @@
 // are all within ranges of the axes; how many of them share a domain with the
 // receiver is counted a row of ranks at once.
 #include "ir/Links.h"
+#include "ir/OpKinds.h"
 #include "ir/Places.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Liveness.h"
+#include "ir/OpKinds.h"
 #include "ir/Parameters.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds of operations, and what is true of each (ir/Ops.def).
+// Properties of the kinds of operations (ir/Ops.def); their names are in
+// ir/OpKinds.h, so that a new kind recompiles who names one.
 #ifndef FORETRACE_IR_OPS_H
 #define FORETRACE_IR_OPS_H
 
@@ -9,11 +10,7 @@
 
 namespace foretrace::ir {
 
-enum class OpKind : unsigned char {
-#define COMPUTE_OP(ENUMERATOR, ...) ENUMERATOR,
-#define COLLECTIVE_OP(ENUMERATOR, ...) ENUMERATOR,
-#include "ir/Ops.def"
-};
+enum class OpKind : unsigned char; // ir/OpKinds.h
 llvm::StringRef getMnemonic(OpKind K);
 std::optional<OpKind> findOp(llvm::StringRef Mnemonic);
 bool isCollective(OpKind K);

@@ -18,8 +18,8 @@ enum class TiedHead : unsigned char { Apart, BesideEmbedding };
 /// stage.
 TiedHead tiedHeadOf(const ParallelSpec &P);
 
-/// Whether \p V is the weight of a linear layer, or those of experts; the tables
-/// of embedding and head are none.
+/// Whether \p V is the weight of a linear layer, or those of experts; the
+/// tables of embedding and head are none.
 bool isMatrix(const Value &V);
 
 /// Whether \p V is a parameter that takes memory of its own.

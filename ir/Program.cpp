@@ -7,6 +7,13 @@
 
 namespace foretrace::ir {
 
+Program::Program() = default;
+Program::Program(const Program &) = default;
+Program::Program(Program &&) noexcept = default;
+Program &Program::operator=(const Program &) = default;
+Program &Program::operator=(Program &&) noexcept = default;
+Program::~Program() = default;
+
 llvm::StringRef getName(Axis A) {
   static constexpr llvm::StringLiteral Names[] = {
 #define AXIS(ENUMERATOR, SPELLING, DOC) SPELLING,

@@ -252,6 +252,14 @@ struct Check {
 
 /// A whole compilation unit.
 struct Program {
+  // Defined in the source: whoever includes this header would compile them.
+  Program();
+  Program(const Program &);
+  Program(Program &&) noexcept;
+  Program &operator=(const Program &);
+  Program &operator=(Program &&) noexcept;
+  ~Program();
+
   ir::Spec Spec;
   FactSet Facts; ///< what the passes so far have established
   ir::Mesh Mesh;

@@ -5,6 +5,13 @@
 
 namespace foretrace::ir {
 
+Spec::Spec() = default;
+Spec::Spec(const Spec &) = default;
+Spec::Spec(Spec &&) noexcept = default;
+Spec &Spec::operator=(const Spec &) = default;
+Spec &Spec::operator=(Spec &&) noexcept = default;
+Spec::~Spec() = default;
+
 int64_t bytesPerElement(PrecisionKind P) {
   switch (P) {
   case PrecisionKind::BF16:

@@ -282,6 +282,14 @@ struct EmitSpec {
 
 /// The whole job.
 struct Spec {
+  // Defined in the source: whoever includes this header would compile them.
+  Spec();
+  Spec(const Spec &);
+  Spec(Spec &&) noexcept;
+  Spec &operator=(const Spec &);
+  Spec &operator=(Spec &&) noexcept;
+  ~Spec();
+
   ModelSpec Model;
   TrainSpec Train;
   ParallelSpec Parallel;

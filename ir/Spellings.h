@@ -4,6 +4,7 @@
 #ifndef FORETRACE_IR_SPELLINGS_H
 #define FORETRACE_IR_SPELLINGS_H
 
+#include "ir/OpKinds.h"
 #include "ir/Program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/StageTasks.h"
 #include "ir/Boundary.h"
+#include "ir/OpKinds.h"
 #include "ir/Ranks.h"
 #include "ir/StepOps.h"
 #include "llvm/ADT/STLExtras.h"

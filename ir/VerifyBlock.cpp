@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Measure.h"
+#include "ir/OpKinds.h"
 #include "ir/Print.h"
 #include "ir/Spellings.h"
 #include "ir/VerifyParts.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Work.h"
+#include "ir/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

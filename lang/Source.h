@@ -9,7 +9,6 @@
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
-#include <tuple>
 
 namespace foretrace {
 
@@ -30,10 +29,10 @@ struct SourceLocation {
   }
   /// In order of files, and then of bytes.
   friend bool operator<(SourceLocation A, SourceLocation B) {
-    return std::tie(A.File, A.Offset) < std::tie(B.File, B.Offset);
+    return A.File != B.File ? A.File < B.File : A.Offset < B.Offset;
   }
   friend llvm::hash_code hash_value(SourceLocation L) {
-    return llvm::hash_combine(L.File, L.Offset);
+    return llvm::hash_combine(uint32_t(L.File), L.Offset);
   }
 };
 
@@ -61,7 +60,7 @@ struct SourceRange {
   }
   friend bool operator!=(SourceRange A, SourceRange B) { return !(A == B); }
   friend llvm::hash_code hash_value(SourceRange R) {
-    return llvm::hash_combine(R.File, R.Begin, R.End);
+    return llvm::hash_combine(uint32_t(R.File), R.Begin, R.End);
   }
 };
 

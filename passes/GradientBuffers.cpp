@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/GradientBuffers.h"
 #include "ir/LayerCounts.h"
+#include "ir/OpKinds.h"
 #include "passes/BlockBuilder.h"
 #include "passes/analyses/Analyses.h"
 #include "llvm/ADT/DenseSet.h"

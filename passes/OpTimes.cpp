@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/OpTimes.h"
+#include "ir/OpKinds.h"
 #include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
 

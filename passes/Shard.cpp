@@ -21,6 +21,7 @@
 // and 3 all come out of these. Rule 3 is in Reshard.cpp.
 
 #include "ir/Measure.h"
+#include "ir/OpKinds.h"
 #include "ir/Parameters.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"

@@ -3,6 +3,7 @@
 #include "backends/ChakraCollectives.h"
 #include "backends/CommandLine.h"
 #include "backends/astra/Writers.h"
+#include "ir/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

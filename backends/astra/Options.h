@@ -5,6 +5,7 @@
 #define FORETRACE_BACKENDS_ASTRA_OPTIONS_H
 
 #include "backends/RankFiles.h"
+#include "ir/OpKinds.h"
 #include <array>
 
 namespace foretrace::astra {

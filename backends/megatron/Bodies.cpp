@@ -2,6 +2,7 @@
 #include "backends/megatron/Bodies.h"
 #include "backends/megatron/CallShapes.h"
 #include "ir/Boundary.h"
+#include "ir/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 

@@ -4,6 +4,7 @@
 #include "backends/megatron/Bodies.h"
 #include "backends/megatron/CallShapes.h"
 #include "ir/Measure.h"
+#include "ir/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include <utility>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Timing.h"
+#include "ir/OpKinds.h"
 #include "ir/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
 #include "ir/LayerCounts.h"
+#include "ir/OpKinds.h"
 #include "ir/Parameters.h"
 #include "llvm/ADT/STLExtras.h"
 

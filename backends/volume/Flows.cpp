@@ -2,6 +2,7 @@
 #include "backends/volume/Flows.h"
 #include "ir/Boundary.h"
 #include "ir/LayerCounts.h"
+#include "ir/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 

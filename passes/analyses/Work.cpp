@@ -2,8 +2,9 @@
 //
 // Arithmetic and memory traffic of ops.
 
-#include "ir/Spellings.h"
 #include "ir/Work.h"
+#include "ir/OpKinds.h"
+#include "ir/Spellings.h"
 #include "passes/analyses/Analyses.h"
 
 using namespace foretrace;

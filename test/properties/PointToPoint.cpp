@@ -4,6 +4,7 @@
 // hold symbols in place of bytes: how often each rank's input is in a byte.
 // Prints a line for each algorithm, and each run that is wrong.
 #include "ir/PointToPoint.h"
+#include "ir/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>

@@ -2,6 +2,7 @@
 #include "tools/convert/TableImport.h"
 #include "frontend/Defaults.h"
 #include "ir/Measure.h"
+#include "ir/OpKinds.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "tools/validate/SimaiTable.h"
@@ -298,9 +299,9 @@ std::optional<Program> convert::importTable(SourceText Text,
     return std::nullopt;
   Program P;
   P.Spec = specOf(H, Range);
-  P.Facts = {Fact::Blocks, Fact::Layouts,   Fact::Recompute, Fact::Gradients,
-             Fact::Stages, Fact::Scheduled, Fact::Sync,      Fact::Costs,
-             Fact::Traffic};
+  P.Facts = {Fact::Blocks,    Fact::Layouts, Fact::Recompute,
+             Fact::Gradients, Fact::Stages,  Fact::Scheduled,
+             Fact::Sync,      Fact::Costs,   Fact::Traffic};
   P.Mesh = H.mesh();
   addRows(P, Table.Rows, Range, Diags);
   if (Diags.hasErrors() || !buildSchedule(P, Diags))

@@ -2,6 +2,7 @@
 #include "tools/explain/Tasks.h"
 #include "ir/Boundary.h"
 #include "ir/Measure.h"
+#include "ir/OpKinds.h"
 #include "tools/explain/Emitted.h"
 #include "tools/explain/Ops.h"
 #include "llvm/Support/FormatVariadic.h"
