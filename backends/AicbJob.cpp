@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/AicbJob.h"
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/EmitOptions.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

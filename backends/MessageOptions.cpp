@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/MessageOptions.h"
 #include "backends/TaskLimits.h"
+#include "lang/diagnostics/Backends.h"
 #include <set>
 
 using namespace foretrace;
@@ -57,8 +58,7 @@ static bool checkChunk(const EmitRequest &Request, const MessageRules &Rules,
   const Program &P = Request.Program;
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops) {
-      const Bytes Size =
-          isCollective(O.Kind) ? messageBytes(P, O) : Bytes();
+      const Bytes Size = isCollective(O.Kind) ? messageBytes(P, O) : Bytes();
       if (Size.isOverflow() || Size.value() / Rules.Chunk < MaxMessages)
         continue; // what can't be counted is refused elsewhere
       const NamedAttribute *A = Request.Emit.Options.find("chunk");

@@ -2,6 +2,8 @@
 #include "backends/StepRun.h"
 #include "ir/Boundary.h"
 #include "ir/StepOps.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/TaskLimits.h"
 #include "ir/StepOps.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -5,6 +5,7 @@
 #include "frontend/Arithmetic.h"
 #include "frontend/Pattern.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"

@@ -3,6 +3,7 @@
 #include "frontend/Arithmetic.h"
 #include "ir/Evaluate.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"

@@ -5,6 +5,7 @@
 #include "frontend/Bind.h"
 #include "frontend/ScheduleFile.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

@@ -2,6 +2,7 @@
 //
 // Binds costs: measured times, links, a device.
 #include "frontend/Bind.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 

@@ -2,6 +2,7 @@
 //
 // Emit blocks to attributes, whose meaning only their backend knows.
 #include "frontend/Bind.h"
+#include "lang/diagnostics/Frontend.h"
 
 using namespace foretrace;
 

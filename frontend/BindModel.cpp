@@ -4,6 +4,8 @@
 #include "frontend/Bind.h"
 #include "frontend/Pattern.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

@@ -3,6 +3,8 @@
 // Decides conditions and merges sections.
 #include "frontend/Body.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

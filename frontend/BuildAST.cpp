@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/BuildAST.h"
 #include "frontend/TokenSource.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;

@@ -4,6 +4,7 @@
 #include "frontend/Bind.h"
 #include "frontend/Frontend.h"
 #include "frontend/Parse.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

@@ -4,6 +4,8 @@
 #include "frontend/Evaluate.h"
 #include "frontend/Arithmetic.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,6 +4,8 @@
 // command line.
 #include "frontend/BindSweep.h"
 #include "frontend/Parse.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -3,6 +3,8 @@
 // Finds the files of a job.
 #include "frontend/Import.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"

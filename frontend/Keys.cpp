@@ -5,6 +5,8 @@
 #include "frontend/Keys.h"
 #include "ir/TextWriter.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -3,6 +3,7 @@
 // TOML to the same AST as `.fore`, by toml++. Its exceptions end here.
 #include "frontend/CheckText.h"
 #include "frontend/Parse.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include <toml++/toml.h>
 

@@ -2,6 +2,7 @@
 //
 // Arithmetic of layer patterns.
 #include "frontend/Pattern.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 

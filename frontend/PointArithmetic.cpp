@@ -3,6 +3,7 @@
 // Operators on what differs from point to point of a sweep. They compute
 // nothing: they write the expression that the sweep evaluates.
 #include "frontend/Arithmetic.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>

@@ -2,6 +2,8 @@
 //
 // Name lookup.
 #include "frontend/Scope.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -2,6 +2,7 @@
 #include "frontend/TokenSource.h"
 #include "WritableToken.h"
 #include "frontend/Parse.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace antlr4;

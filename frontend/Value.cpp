@@ -4,6 +4,7 @@
 // without rounding whenever the result is an integer.
 #include "frontend/Value.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include <charconv>

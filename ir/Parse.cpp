@@ -6,6 +6,7 @@
 #include "ir/Print.h"
 #include "ir/SpecKeys.h"
 #include "ir/VerifyParts.h"
+#include "lang/diagnostics/IR.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -221,9 +222,10 @@ bool ProgramParser::part() {
     llvm::StringLiteral Word;
     bool (ProgramParser::*Parse)();
   } Parts[] = {
-      {"spec", &ProgramParser::spec},   {"mesh", &ProgramParser::mesh},
-      {"let", &ProgramParser::definition}, {"block", &ProgramParser::block}, {"layers", &ProgramParser::layers},
-      {"stage", &ProgramParser::stage}, {"schedule", &ProgramParser::schedule}};
+      {"spec", &ProgramParser::spec},        {"mesh", &ProgramParser::mesh},
+      {"let", &ProgramParser::definition},   {"block", &ProgramParser::block},
+      {"layers", &ProgramParser::layers},    {"stage", &ProgramParser::stage},
+      {"schedule", &ProgramParser::schedule}};
   Keyword = In.peek();
   for (const auto &Part : Parts)
     if (In.takeWord(Part.Word))

@@ -4,6 +4,7 @@
 // that order is the verifier's business.
 #include "ir/ParseExpr.h"
 #include "ir/ParseParts.h"
+#include "lang/diagnostics/IR.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

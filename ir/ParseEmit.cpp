@@ -2,6 +2,7 @@
 //
 // Reads `emit` blocks, whose options are values of any kind.
 #include "ir/SpecParser.h"
+#include "lang/diagnostics/IR.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -2,6 +2,7 @@
 #include "ir/ParseExpr.h"
 #include "ir/Measure.h"
 #include "ir/SpecKeys.h"
+#include "lang/diagnostics/IR.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

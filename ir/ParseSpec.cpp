@@ -4,6 +4,7 @@
 // spread.
 #include "ir/ParseParts.h"
 #include "ir/SpecParser.h"
+#include "lang/diagnostics/Frontend.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -4,6 +4,8 @@
 #include "ir/Print.h"
 #include "ir/Spellings.h"
 #include "ir/VerifyParts.h"
+#include "lang/diagnostics/IR.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

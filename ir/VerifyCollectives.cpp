@@ -5,6 +5,7 @@
 // Their collectives stand in the steps of stages, which run against each other.
 #include "ir/Rendezvous.h"
 #include "ir/VerifyParts.h"
+#include "lang/diagnostics/IR.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>

@@ -5,6 +5,7 @@
 #include "ir/StageCalls.h"
 #include "ir/StageOrder.h"
 #include "ir/VerifyParts.h"
+#include "lang/diagnostics/IR.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/VerifyParts.h"
+#include "lang/diagnostics/IR.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/Print.h"
 #include "ir/VerifyParts.h"
+#include "lang/diagnostics/IR.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <set>
@@ -55,7 +56,8 @@ static void verifyList(const Block &B, const Signature::List &L,
 }
 
 /// That gradients stand where their values do, and are like them.
-static void verifyGradients(const Program &P, const Block &B, const Signature::List &Gradients,
+static void verifyGradients(const Program &P, const Block &B,
+                            const Signature::List &Gradients,
                             const Signature::List &Of, bool AreThere,
                             DiagnosticEngine &Diags) {
   if (!AreThere && Gradients.empty())
@@ -107,8 +109,8 @@ forEachNeighbours(const LayerSequence &S,
   }
 }
 
-static void verifyNeighbours(const Program &P, const Block &First, const Block &Next,
-                             DiagnosticEngine &Diags) {
+static void verifyNeighbours(const Program &P, const Block &First,
+                             const Block &Next, DiagnosticEngine &Diags) {
   auto Check = [&](const Block &From, const Signature::List &Sent,
                    const Block &To, const Signature::List &Taken) {
     if (!isAlike(From, Sent, To, Taken))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/VerifyParts.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/IR.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/Diagnostic.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace {
-
-static constexpr DiagnosticInfo Infos[] = {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
-#include "lang/Diagnostics.def"
-};
-
-const DiagnosticInfo &getDiagnosticInfo(diag::Id Id) { return Infos[Id]; }
-
-std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug) {
-  for (const auto &[Index, Info] : llvm::enumerate(Infos))
-    if (Info.Slug == Slug)
-      return static_cast<diag::Id>(Index);
-  return std::nullopt;
-}
 
 std::string Diagnostic::text() const {
   std::string Out;
@@ -63,6 +50,11 @@ unsigned DiagnosticEngine::unkept(Severity Level) const {
 
 Diagnostic &DiagnosticBuilder::find() const {
   return Index == OfDropped ? Engine.Dropped : Engine.All[Index];
+}
+
+Diagnostic &DiagnosticBuilder::addValueNote(SourceRange Range) {
+  return addNote(Range,
+                 Range.isValid() ? diag::ValueFromHere : diag::ValueByDefault);
 }
 
 Diagnostic &DiagnosticBuilder::addNote(SourceRange Range, diag::Id Id) {

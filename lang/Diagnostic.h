@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Foretrace says about its input. Messages live in Diagnostics.def; code
-// reports an id, a range and arguments, and adds notes and fix-its. The engine
-// collects them as they are; clients (Render.h) put them into words.
+// Messages about the input. Their texts are rows of lang/diagnostics/*.def:
+//
+//   DIAG(Id, Severity, "slug", "text")
+//
+// Slugs are stable and never reused. The text is an llvm::formatv pattern:
+// lower case, no full stop, code in `backticks`; it says what was seen with
+// both numbers, then the rule. Each slug has a test and a paragraph in
+// docs/diagnostics.md.
+//
+// Code reports an id, a range and arguments, and adds notes and fix-its. The
+// engine collects them as they are; clients (Render.h) put them into words.
 #ifndef FORETRACE_LANG_DIAGNOSTIC_H
 #define FORETRACE_LANG_DIAGNOSTIC_H
 
@@ -22,21 +30,37 @@ namespace foretrace {
 enum class Severity : unsigned char { Error, Warning, Note };
 
 namespace diag {
-/// One enumerator per row of Diagnostics.def.
-enum Id : unsigned {
-#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
-#include "lang/Diagnostics.def"
-  NumDiagnostics
+/// A message. The names are in the header beside each table
+/// (lang/diagnostics/Frontend.h), so that a new row recompiles only the files
+/// that report from its table.
+enum Id : unsigned;
+
+enum class Table : unsigned {
+  Lang,
+  Frontend,
+  IR,
+  Passes,
+  Backends,
+  Tools,
+  Validate
 };
+constexpr unsigned NumTables = 7;
+constexpr unsigned MaxRows = 256; ///< of a table
+
+constexpr Id idOf(Table In, unsigned Row) {
+  return Id(static_cast<unsigned>(In) * MaxRows + Row);
+}
 } // namespace diag
 
-/// The fixed part of a message: a row of Diagnostics.def.
+/// The fixed part of a message: a row of a table.
 struct DiagnosticInfo {
   Severity Level;
   llvm::StringRef Slug; ///< stable, never reused: "layers-indivisible"
   llvm::StringRef Text; ///< `{0}` stands for the first argument
 };
 const DiagnosticInfo &getDiagnosticInfo(diag::Id Id);
+/// All ids, in the order of the tables and their rows.
+llvm::ArrayRef<diag::Id> allDiagnostics();
 /// The id with this slug, if there is one.
 std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug);
 
@@ -76,9 +100,10 @@ public:
   /// Says where the value of a key comes from.
   template <typename T>
   DiagnosticBuilder &noteValue(llvm::StringRef Key, const Located<T> &Value) {
-    return Value.Range.isValid()
-               ? note(Value.Range, diag::ValueFromHere, Key, *Value)
-               : note({}, diag::ValueByDefault, Key, *Value);
+    Diagnostic &Note = addValueNote(Value.Range);
+    addArgument(Note.Arguments, Key);
+    addArgument(Note.Arguments, *Value);
+    return *this;
   }
 
   /// Whether nobody will see it: the warning is ignored, or there are too many.
@@ -94,6 +119,7 @@ private:
       : Engine(Engine), Index(Index) {}
   Diagnostic &find() const;
   Diagnostic &addNote(SourceRange Range, diag::Id Id);
+  Diagnostic &addValueNote(SourceRange Range);
 
   DiagnosticEngine &Engine;
   size_t Index;
@@ -165,7 +191,7 @@ private:
     return Counts[static_cast<size_t>(Level)];
   }
 
-  using IdSet = std::bitset<diag::NumDiagnostics>;
+  using IdSet = std::bitset<diag::NumTables * diag::MaxRows>;
 
   std::vector<Diagnostic> All;
   Diagnostic Dropped; ///< the last one; takes its notes

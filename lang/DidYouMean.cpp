@@ -2,6 +2,7 @@
 //
 // Spelling suggestions by edit distance.
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Lang.h"
 #include <algorithm>
 
 using namespace foretrace;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/Render.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/WithColor.h"
@@ -158,9 +159,8 @@ static void writeRange(json::OStream &JSON, SourceRange Range,
     return;
   JSON.attribute("file", Sources.name(Range.File));
   writePosition(JSON, Range.start(), Sources);
-  JSON.attributeObject("end", [&] {
-    writePosition(JSON, {Range.File, Range.End}, Sources);
-  });
+  JSON.attributeObject(
+      "end", [&] { writePosition(JSON, {Range.File, Range.End}, Sources); });
 }
 
 static json::Value toJSON(const DiagnosticArgument &A) {

@@ -29,9 +29,9 @@ static llvm::Expected<diag::Id> findWarning(StringRef Slug) {
   if (Id && getDiagnosticInfo(*Id).Level == Severity::Error)
     return createStringError("`" + Slug + "` is an error, not a warning");
   std::vector<StringRef> Warnings;
-  for (unsigned I = 0; I != diag::NumDiagnostics; ++I)
-    if (getDiagnosticInfo(diag::Id(I)).Level == Severity::Warning)
-      Warnings.push_back(getDiagnosticInfo(diag::Id(I)).Slug);
+  for (diag::Id Other : allDiagnostics())
+    if (getDiagnosticInfo(Other).Level == Severity::Warning)
+      Warnings.push_back(getDiagnosticInfo(Other).Slug);
   const StringRef Nearest = nearestWord(Slug, Warnings);
   return createStringError("`" + Slug + "` is not a warning" +
                            (Nearest.empty()

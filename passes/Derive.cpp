@@ -7,6 +7,9 @@
 
 #include "ir/SpecKeys.h"
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"
 #include "passes/Passes.h"
 #include "passes/Remedies.h"

@@ -4,6 +4,8 @@
 // networks, experts, vocabulary, and the size of the largest tensors.
 
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>

@@ -4,6 +4,8 @@
 // runs with: keys that it does not have yet, or not any more.
 
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"
 #include <optional>
 

@@ -5,6 +5,9 @@
 
 #include "ir/Schedule.h"
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"
 #include "passes/Recompute.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -4,6 +4,8 @@
 // micro-batch through each of its parts once, forward and backward. Whether it
 // can in that order is the verifier's to say.
 #include "ir/Schedule.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -6,6 +6,7 @@
 // of a block's outputs come from the block after it.
 
 #include "ir/OpKinds.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/DenseMap.h"

@@ -2,6 +2,7 @@
 #include "passes/PassManager.h"
 #include "ir/Verify.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/Passes.h"
 #include "passes/ReadCheck.h"
 #include "llvm/ADT/STLExtras.h"

@@ -3,6 +3,7 @@
 // The judge of what RemedyNumbers.cpp and RemedyWays.cpp offer: a derivation of
 // the changed job.
 #include "passes/Remedies.h"
+#include "lang/diagnostics/Lang.h"
 #include "passes/Deriver.h"
 #include "passes/RemedyTables.h"
 #include "llvm/ADT/STLExtras.h"

@@ -2,6 +2,7 @@
 //
 // The numbers that can mend an error of `derive`, and which of their values may
 // be legal.
+#include "lang/diagnostics/Passes.h"
 #include "passes/RemedyTables.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -96,10 +97,9 @@ static constexpr NumberKey Sequence = {
 static constexpr NumberKey MaxPositions = {
     "max_positions", SINGLE_KEY(Model, MaxPositions),
     [](const Spec &S, const auto &) { return Values{*S.Train.Sequence}; }};
-static constexpr NumberKey Zero = {"zero", SINGLE_KEY(Parallel, Zero),
-                                   [](const Spec &, const auto &) {
-                                     return Values{0, 1};
-                                   }};
+static constexpr NumberKey Zero = {
+    "zero", SINGLE_KEY(Parallel, Zero),
+    [](const Spec &, const auto &) { return Values{0, 1}; }};
 #undef SINGLE_KEY
 
 static constexpr NumberKey Nodes = {

@@ -2,6 +2,7 @@
 //
 // The ways out of errors of `derive` that take more than a number.
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/RemedyTables.h"
 #include "llvm/Support/MathExtras.h"
 

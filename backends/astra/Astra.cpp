@@ -4,6 +4,8 @@
 #include "backends/CommandLine.h"
 #include "backends/astra/Writers.h"
 #include "ir/OpKinds.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -2,6 +2,7 @@
 #include "backends/astra/Network.h"
 #include "backends/CommandLine.h"
 #include "ir/OpKinds.h"
+#include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

@@ -3,6 +3,8 @@
 #include "backends/TaskLimits.h"
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
 #include <mutex>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/flops/Flops.h"
 #include "backends/flops/Counter.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -2,6 +2,9 @@
 #include "backends/megatron/Modes.h"
 #include "backends/TaskLimits.h"
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

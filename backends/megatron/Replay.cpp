@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Replay.h"
 #include "ir/Rendezvous.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"

@@ -2,6 +2,7 @@
 #include "backends/megatron/Unlogged.h"
 #include "backends/megatron/CallTable.h"
 #include "backends/megatron/Modes.h"
+#include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"

@@ -2,6 +2,8 @@
 #include "backends/memory/Memory.h"
 #include "backends/memory/Changes.h"
 #include "ir/StageMemory.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

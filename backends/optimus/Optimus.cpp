@@ -2,6 +2,8 @@
 #include "backends/optimus/Optimus.h"
 #include "backends/optimus/Options.h"
 #include "backends/optimus/Writers.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

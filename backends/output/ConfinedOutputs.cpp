@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/output/ConfinedOutputs.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 

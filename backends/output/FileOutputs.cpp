@@ -2,6 +2,8 @@
 #include "backends/output/FileOutputs.h"
 #include "backends/output/Exchange.h"
 #include "backends/output/FolderIdentity.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

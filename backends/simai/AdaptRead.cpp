@@ -2,6 +2,7 @@
 #include "backends/EmitOptions.h"
 #include "backends/simai/AdaptRules.h"
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Aicb.h"
 #include "backends/simai/AicbGenerator.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include <cassert>
 
 using namespace foretrace;

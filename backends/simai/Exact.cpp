@@ -2,6 +2,7 @@
 #include "backends/simai/Exact.h"
 #include "backends/simai/ExactRows.h"
 #include "ir/Boundary.h"
+#include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"

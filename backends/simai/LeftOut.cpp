@@ -2,6 +2,7 @@
 #include "backends/simai/LeftOut.h"
 #include "backends/simai/Words.h"
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Options.h"
+#include "lang/diagnostics/Backends.h"
 
 using namespace foretrace;
 using namespace foretrace::option;

@@ -3,6 +3,8 @@
 #include "backends/simai/Adapt.h"
 #include "backends/simai/Aicb.h"
 #include "backends/simai/Exact.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"

@@ -4,6 +4,8 @@
 #include "backends/simainet/Options.h"
 #include "backends/simainet/Topology.h"
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

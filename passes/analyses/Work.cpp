@@ -5,6 +5,7 @@
 #include "ir/Work.h"
 #include "ir/OpKinds.h"
 #include "ir/Spellings.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/analyses/Analyses.h"
 
 using namespace foretrace;

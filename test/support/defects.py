@@ -17,10 +17,8 @@ DEFECT = re.compile(r'^DEFECT\((\w+), "([^"]+)"\)', re.M)
 
 def expected_lines(diagnostics, defects):
     """A line of the table for each defect, and the slugs without one."""
-    section = diagnostics[diagnostics.index("// --- tools/validate"):
-                          diagnostics.index("// --- notes shared")]
     effects = dict(DEFECT.findall(defects))
-    rows = DIAG.findall(section)
+    rows = DIAG.findall(diagnostics)
     lines = [f"| `{slug}` | {effects[ident]} |"
              for ident, _, slug in rows if ident in effects]
     missing = [slug for ident, severity, slug in rows
@@ -31,7 +29,7 @@ def expected_lines(diagnostics, defects):
 def main():
     root = pathlib.Path(sys.argv[1])
     lines, problems = expected_lines(
-        (root / "lang/Diagnostics.def").read_text(encoding="utf-8"),
+        (root / "lang/diagnostics/Validate.def").read_text(encoding="utf-8"),
         (root / "tools/validate/Defects.def").read_text(encoding="utf-8"))
     if "--print" in sys.argv:
         print("\n".join(lines))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks that every error and warning of lang/Diagnostics.def is expected by a
+# Checks that every error and warning of lang/diagnostics is expected by a
 # test, as `[slug]` in a check line, and explained in docs/diagnostics.md.
 """usage: diagnostics.py SOURCE_ROOT"""
 
@@ -27,7 +27,8 @@ def expected_slugs(tests):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    table = (root / "lang/Diagnostics.def").read_text(encoding="utf-8")
+    table = "".join(path.read_text(encoding="utf-8") for path in
+                    sorted((root / "lang/diagnostics").glob("*.def")))
     page = (root / "docs/diagnostics.md").read_text(encoding="utf-8")
     slugs = [slug for _, slug in ROW.findall(table)]
     headings = set(re.findall(r"^##+ `?([\w-]+)`?$", page, re.M))
@@ -37,7 +38,7 @@ def main():
     problems += [f"{slug}: no `## {slug}` in docs/diagnostics.md"
                  for slug in slugs if slug not in headings]
     if not slugs:
-        problems.append("lang/Diagnostics.def: no rows found")
+        problems.append("lang/diagnostics: no rows found")
     print("\n".join(problems) or f"{len(slugs)} diagnostics")
     return 1 if problems else 0
 

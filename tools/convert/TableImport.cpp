@@ -3,6 +3,8 @@
 #include "frontend/Defaults.h"
 #include "ir/Measure.h"
 #include "ir/OpKinds.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "tools/validate/SimaiTable.h"

@@ -2,6 +2,7 @@
 #include "tools/diff/Input.h"
 #include "ir/Parse.h"
 #include "ir/Verify.h"
+#include "lang/diagnostics/Frontend.h"
 
 using namespace foretrace;
 using namespace foretrace::diff;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/EmitBlocks.h"
 #include "backends/Backends.h"
+#include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -29,8 +29,8 @@ static void listOptions(RowWriter &To) {
 
 static void listDiagnostics(RowWriter &To) {
   static constexpr StringRef Severities[] = {"error", "warning", "note"};
-  for (unsigned I = 0; I != diag::NumDiagnostics; ++I) {
-    const DiagnosticInfo &Info = getDiagnosticInfo(diag::Id(I));
+  for (diag::Id Id : allDiagnostics()) {
+    const DiagnosticInfo &Info = getDiagnosticInfo(Id);
     To.write({Info.Slug.str(),
               Severities[static_cast<unsigned>(Info.Level)].str(),
               Info.Text.str()});

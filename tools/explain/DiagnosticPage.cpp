@@ -31,8 +31,8 @@ static StringRef untilHeading(StringRef Text) {
 
 static Error unknownSlug(StringRef Slug) {
   std::vector<StringRef> Known;
-  for (unsigned Id = 0; Id != diag::NumDiagnostics; ++Id)
-    if (const DiagnosticInfo &Info = getDiagnosticInfo(diag::Id(Id));
+  for (diag::Id Id : allDiagnostics())
+    if (const DiagnosticInfo &Info = getDiagnosticInfo(Id);
         Info.Level != Severity::Note)
       Known.push_back(Info.Slug);
   const StringRef Near = nearestWord(Slug, Known);

@@ -2,6 +2,7 @@
 //
 // `foretrace compile`: frontend, then each `emit` block.
 #include "backends/Backends.h"
+#include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"

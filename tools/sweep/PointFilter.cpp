@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/PointFilter.h"
+#include "lang/diagnostics/Tools.h"
 #include "passes/analyses/Metrics.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Tools.h"
 #include "passes/analyses/Metrics.h"
 #include "tools/sweep/Digest.h"
 #include "tools/sweep/Shell.h"
@@ -92,8 +95,8 @@ std::string digestOf(Compiler &Session, const Sweep &S) {
     Text += Path + " " + Digest + "\n";
   for (const std::string &Override : S.Options.Overrides)
     Text += Override + "\n";
-  for (unsigned I = 0; I < diag::NumDiagnostics; ++I)
-    if (const auto Id = static_cast<diag::Id>(I); S.Diags.isAllowed(Id))
+  for (diag::Id Id : allDiagnostics())
+    if (S.Diags.isAllowed(Id))
       Text += getDiagnosticInfo(Id).Slug.str() + "\n";
   return digestOf(Text);
 }

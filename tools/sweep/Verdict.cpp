@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Verdict.h"
 #include "ir/SpecKeys.h"
+#include "lang/diagnostics/Tools.h"
 #include "passes/analyses/Metrics.h"
 #include "tools/sweep/Digest.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraCheck.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/validate/Messages.h"
 #include "tools/validate/Parallel.h"
 #include "tools/validate/Replay.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraClasses.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/validate/ChakraSet.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraGroups.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

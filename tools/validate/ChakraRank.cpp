@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraRank.h"
 #include "lang/ReadFile.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/validate/ChakraNodeCheck.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraSet.h"
 #include "lang/ReadFile.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/validate/ChakraClasses.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"

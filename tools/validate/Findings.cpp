@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/Findings.h"
+#include "lang/diagnostics/Validate.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -10,7 +11,7 @@ namespace foretrace::validate {
 static constexpr size_t MostOfASlug = 4;
 
 StringRef effectOf(diag::Id Id) {
-  switch (Id) {
+  switch (static_cast<unsigned>(Id)) {
 #define DEFECT(ID, EFFECT)                                                     \
   case diag::ID:                                                               \
     return EFFECT;

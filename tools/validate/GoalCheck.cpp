@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/GoalCheck.h"
 #include "lang/Quantity.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/validate/GoalReplay.h"
 #include "tools/validate/Messages.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/SimaiCheck.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/validate/SimaiTable.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"

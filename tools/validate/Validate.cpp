@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/Validate.h"
 #include "lang/ReadFile.h"
+#include "lang/diagnostics/Validate.h"
 #include "tools/runs/TraceFiles.h"
 #include "tools/validate/ChakraCheck.h"
 #include "tools/validate/Format.h"

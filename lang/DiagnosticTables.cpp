@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables of messages.
+#include "lang/Diagnostic.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace foretrace {
+
+using InfoList = llvm::ArrayRef<DiagnosticInfo>;
+
+static constexpr DiagnosticInfo LangRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Lang.def"
+};
+static constexpr DiagnosticInfo FrontendRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Frontend.def"
+};
+static constexpr DiagnosticInfo IRRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/IR.def"
+};
+static constexpr DiagnosticInfo PassesRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Passes.def"
+};
+static constexpr DiagnosticInfo BackendsRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Backends.def"
+};
+static constexpr DiagnosticInfo ToolsRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Tools.def"
+};
+static constexpr DiagnosticInfo ValidateRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Validate.def"
+};
+
+/// In the order of diag::Table.
+static constexpr InfoList Tables[] = {LangRows,    FrontendRows, IRRows,
+                                      PassesRows,  BackendsRows, ToolsRows,
+                                      ValidateRows};
+static_assert(std::size(Tables) == diag::NumTables);
+
+const DiagnosticInfo &getDiagnosticInfo(diag::Id Id) {
+  return Tables[Id / diag::MaxRows][Id % diag::MaxRows];
+}
+
+llvm::ArrayRef<diag::Id> allDiagnostics() {
+  static const std::vector<diag::Id> Ids = [] {
+    std::vector<diag::Id> All;
+    for (const auto &[Table, Rows] : llvm::enumerate(Tables)) {
+      assert(Rows.size() <= diag::MaxRows && "raise MaxRows");
+      for (unsigned Row = 0; Row != Rows.size(); ++Row)
+        All.push_back(diag::idOf(static_cast<diag::Table>(Table), Row));
+    }
+    return All;
+  }();
+  return Ids;
+}
+
+std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug) {
+  for (diag::Id Id : allDiagnostics())
+    if (getDiagnosticInfo(Id).Slug == Slug)
+      return Id;
+  return std::nullopt;
+}
+
+} // namespace foretrace

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids of the messages of backends (Backends.def).
+#ifndef FORETRACE_LANG_DIAGNOSTICS_BACKENDS_H
+#define FORETRACE_LANG_DIAGNOSTICS_BACKENDS_H
+
+#include "lang/Diagnostic.h"
+
+namespace foretrace::diag {
+
+namespace backends_rows {
+enum Row : unsigned {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
+#include "lang/diagnostics/Backends.def"
+};
+} // namespace backends_rows
+
+#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
+  constexpr Id ID = idOf(Table::Backends, backends_rows::ID);
+#include "lang/diagnostics/Backends.def"
+
+} // namespace foretrace::diag
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids of the messages of frontend (Frontend.def).
+#ifndef FORETRACE_LANG_DIAGNOSTICS_FRONTEND_H
+#define FORETRACE_LANG_DIAGNOSTICS_FRONTEND_H
+
+#include "lang/Diagnostic.h"
+
+namespace foretrace::diag {
+
+namespace frontend_rows {
+enum Row : unsigned {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
+#include "lang/diagnostics/Frontend.def"
+};
+} // namespace frontend_rows
+
+#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
+  constexpr Id ID = idOf(Table::Frontend, frontend_rows::ID);
+#include "lang/diagnostics/Frontend.def"
+
+} // namespace foretrace::diag
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids of the messages of ir (IR.def).
+#ifndef FORETRACE_LANG_DIAGNOSTICS_IR_H
+#define FORETRACE_LANG_DIAGNOSTICS_IR_H
+
+#include "lang/Diagnostic.h"
+
+namespace foretrace::diag {
+
+namespace ir_rows {
+enum Row : unsigned {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
+#include "lang/diagnostics/IR.def"
+};
+} // namespace ir_rows
+
+#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
+  constexpr Id ID = idOf(Table::IR, ir_rows::ID);
+#include "lang/diagnostics/IR.def"
+
+} // namespace foretrace::diag
+
+#endif

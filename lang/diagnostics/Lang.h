@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids of the messages of lang (Lang.def).
+#ifndef FORETRACE_LANG_DIAGNOSTICS_LANG_H
+#define FORETRACE_LANG_DIAGNOSTICS_LANG_H
+
+#include "lang/Diagnostic.h"
+
+namespace foretrace::diag {
+
+namespace lang_rows {
+enum Row : unsigned {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
+#include "lang/diagnostics/Lang.def"
+};
+} // namespace lang_rows
+
+#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
+  constexpr Id ID = idOf(Table::Lang, lang_rows::ID);
+#include "lang/diagnostics/Lang.def"
+
+} // namespace foretrace::diag
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids of the messages of tools/validate (Validate.def).
+#ifndef FORETRACE_LANG_DIAGNOSTICS_VALIDATE_H
+#define FORETRACE_LANG_DIAGNOSTICS_VALIDATE_H
+
+#include "lang/Diagnostic.h"
+
+namespace foretrace::diag {
+
+namespace validate_rows {
+enum Row : unsigned {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) ID,
+#include "lang/diagnostics/Validate.def"
+};
+} // namespace validate_rows
+
+#define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
+  constexpr Id ID = idOf(Table::Validate, validate_rows::ID);
+#include "lang/diagnostics/Validate.def"
+
+} // namespace foretrace::diag
+
+#endif
