@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sets up everything on Debian bookworm: installs what is missing, builds, and
-# shows a compiled table, runs the tests, or prints where the program is.
+# Sets up everything on Debian bookworm: installs missing packages, builds, and
+# shows a compiled table, runs the tests, or prints the path of the program.
 set -eu
 cd "$(dirname "$0")"
 
@@ -10,27 +10,31 @@ usage() {
   cat <<'END'
 usage: ./bootstrap.sh COMMAND
 
-  demo    install what is missing, build, compile an example and show its table
-  test    install what is missing, build, run the whole test suite; with
-          --tidy clang-tidy, too; with --all that, and the suite once more with
-          sanitizers
-  build   install what is missing, build, print the path of the program
+  demo    install missing packages, build the program, compile an example and
+          show its table
+  build   install missing packages, build the program, print its path
+  test    the same, then build the test programs and run the tests
+            --quick  only the tests that take no time
+            --long   many more random cases, and clang-tidy on each file
+            --tidy   clang-tidy, too
+            --all    clang-tidy, and the tests once more with sanitizers
+            --seed=N of the random cases (default: 1)
 
-Packages come from apt; only missing ones are installed. The build is in
-build/release, that with sanitizers in build/asan.
+Packages come from apt. The build is in build/release, the one with sanitizers
+in build/asan.
 END
 }
 
-# g++ to build; antlr4 and toml++ to parse; protozero to read and write protocol
+# Clang to build; antlr4 and toml++ to parse; protozero to read and write protocol
 # buffers; SQLite to keep what sweeps find; LLVM for its support library and test
 # tools. The last three libraries are named by the others' CMake files.
-packages='g++ cmake ninja-build python3 antlr4 libantlr4-runtime-dev
+packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev llvm-19-dev llvm-19-tools
   uuid-dev zlib1g-dev libzstd-dev'
 # What only some tests need: SimGrid replays traces, protoc decodes others.
 test_packages='libsimgrid-dev protobuf-compiler'
 tidy_packages='clang-tidy-19'
-sanitizer_packages='clang-19 libclang-rt-19-dev'
+sanitizer_packages='libclang-rt-19-dev'
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }
@@ -60,21 +64,21 @@ install_packages() {
   $root apt-get install -q -y --no-install-recommends $missing </dev/null >&2
 }
 
-# Builds a preset.
+# Builds a target of a preset.
 compile() {
-  say "building (build/$1)"
+  say "building $2 in build/$1"
   mkdir -p build
   [ -f "build/$1/build.ninja" ] ||
     cmake --preset "$1" </dev/null >build/configure.log 2>&1 || {
       cat build/configure.log >&2
       die 'configuring failed'
     }
-  ninja -C "build/$1" >&2
+  NINJA_STATUS='    %f of %t steps, %es: ' ninja -C "build/$1" "$2" >&2
 }
 
 build() {
   install_packages "$packages"
-  compile release
+  compile release foretrace
 }
 
 demo() {
@@ -88,29 +92,39 @@ demo() {
   head -n 10 "$table"
   say 'parameters of the model'
   build/release/bin/foretrace compile "$job" --emit=params --stdout --quiet
+  say "the program is $PWD/build/release/bin/foretrace; to have it on the path:"
+  say "  export PATH=\"$PWD/build/release/bin:\$PATH\""
+}
+
+run_tests() {
+  checks= suites=release
+  for option; do
+    case $option in
+    --quick | --seed=*) checks="$checks $option" ;;
+    --long) checks="$checks --long --tidy" ;;
+    --tidy) checks="$checks --tidy" ;;
+    --all) checks="$checks --tidy --sanitized=build/asan" suites='release asan' ;;
+    *) usage >&2; exit 2 ;;
+    esac
+  done
+  install_packages "$packages"
+  (install_packages "$test_packages") ||
+    say "without $test_packages, tests that need them are skipped"
+  case $checks in
+  *--tidy*) (install_packages "$tidy_packages") || say 'without clang-tidy' ;;
+  esac
+  [ "$suites" = release ] || install_packages "$sanitizer_packages"
+  for suite in $suites; do compile "$suite" all; done
+  say 'testing'
+  # shellcheck disable=SC2086 # options
+  exec python3 test/check.py build/release $checks
 }
 
 case "${1-}" in
 demo) demo ;;
 test)
-  build
-  (install_packages "$test_packages") ||
-    say "without $test_packages, tests that need them are skipped"
-  checks=
-  case "${2-}" in
-  --tidy | --all)
-    (install_packages "$tidy_packages") || say 'without clang-tidy'
-    checks=--tidy
-    ;;
-  esac
-  if [ "${2-}" = --all ]; then
-    install_packages "$sanitizer_packages"
-    compile asan
-    checks="$checks --sanitized=build/asan"
-  fi
-  say 'testing'
-  # shellcheck disable=SC2086 # two options
-  exec python3 test/check.py build/release $checks
+  shift
+  run_tests "$@"
   ;;
 build)
   build

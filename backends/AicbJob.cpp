@@ -2,8 +2,6 @@
 #include "backends/AicbJob.h"
 #include "ir/Spellings.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Passes.h"
-#include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -5,7 +5,7 @@
 #include "ir/Bubble.h"
 #include "ir/LayerCounts.h"
 #include "ir/Spellings.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -2,7 +2,7 @@
 #include "backends/TaskLimits.h"
 #include "ir/StepOps.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

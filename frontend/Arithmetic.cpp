@@ -6,6 +6,7 @@
 #include "frontend/Pattern.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"

@@ -6,6 +6,7 @@
 #include "frontend/ScheduleFile.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

@@ -10,7 +10,7 @@
 #include "frontend/Defaults.h"
 #include "frontend/Import.h"
 #include "frontend/Keys.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace foretrace {

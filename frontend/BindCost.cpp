@@ -3,6 +3,7 @@
 // Binds costs: measured times, links, a device.
 #include "frontend/Bind.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/CheckText.h"
-#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Frontend.h"
 #include "llvm/Support/ConvertUTF.h"
 
 namespace foretrace {

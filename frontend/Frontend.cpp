@@ -7,7 +7,6 @@
 #include "frontend/BindSweep.h"
 #include "frontend/Parse.h"
 #include "lang/DidYouMean.h"
-#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"

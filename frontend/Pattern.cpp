@@ -3,6 +3,7 @@
 // Arithmetic of layer patterns.
 #include "frontend/Pattern.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 

@@ -4,6 +4,7 @@
 // nothing: they write the expression that the sweep evaluates.
 #include "frontend/Arithmetic.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/ScheduleFile.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;

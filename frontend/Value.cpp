@@ -5,6 +5,7 @@
 #include "frontend/Value.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include <charconv>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ParseParts.h"
 #include "ir/ScheduleBuilder.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/IR.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

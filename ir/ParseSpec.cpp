@@ -4,7 +4,7 @@
 // spread.
 #include "ir/ParseParts.h"
 #include "ir/SpecParser.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/VerifyParts.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/IR.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -5,6 +5,7 @@
 // Touches no operand, layout or collective: a cost can't change communication.
 
 #include "lang/DidYouMean.h"
+#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/OpTimes.h"
 #include "passes/Passes.h"

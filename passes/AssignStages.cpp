@@ -6,6 +6,7 @@
 // a V turns is unlike those before it: it sends itself what they send others.
 
 #include "ir/Partition.h"
+#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/BalanceStages.h"
 #include "passes/LayerCutter.h"

@@ -7,7 +7,6 @@
 
 #include "ir/SpecKeys.h"
 #include "ir/Spellings.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"

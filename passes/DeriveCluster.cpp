@@ -3,7 +3,7 @@
 // Part of `derive`: what follows from the cluster, whether the ranks fit on it,
 // and which device costs are reckoned for.
 #include "passes/DeriveCluster.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"
 #include "llvm/Support/MathExtras.h"

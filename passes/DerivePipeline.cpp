@@ -4,7 +4,6 @@
 // chunks of the pipeline.
 
 #include "ir/Spellings.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"

@@ -5,7 +5,6 @@
 
 #include "ir/Schedule.h"
 #include "ir/Spellings.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"

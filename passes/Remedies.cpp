@@ -4,6 +4,7 @@
 // the changed job.
 #include "passes/Remedies.h"
 #include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/Deriver.h"
 #include "passes/RemedyTables.h"
 #include "llvm/ADT/STLExtras.h"

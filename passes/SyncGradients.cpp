@@ -18,7 +18,7 @@
 // so if set_requires_all_reduce asks for it, else every micro-batch).
 
 #include "ir/OpKinds.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "passes/BlockBuilder.h"
 #include "passes/GradientBuffers.h"
 #include "passes/Passes.h"

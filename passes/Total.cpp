@@ -2,7 +2,7 @@
 //
 // total: what each stage holds, keeps, computes and sends in an iteration.
 
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "passes/Passes.h"
 #include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs every test: lit, then the conformance data in the repository and, where
-# it is there, in ../shared/conformance; with --tidy clang-tidy, which counts as
-# one, and with --sanitized the tests of the program once more, in a build that
-# has sanitizers. The last line printed has the totals.
-"""usage: check.py BUILD_DIR [--tidy] [--sanitized=BUILD_DIR] [LIT_ARGUMENT...]"""
+# Runs the tests of a tier (docs/contributing.md): lit, then the conformance data
+# in the repository and, where it is there and the tier is not `quick`, in
+# ../shared/conformance; with --tidy clang-tidy, which counts as one, and with
+# --sanitized the tests of the program once more, in a build that has sanitizers.
+# The last line printed has the totals.
+"""usage: check.py BUILD_DIR [--quick | --long] [--seed=N] [--tidy]
+                [--sanitized=BUILD_DIR] [LIT_ARGUMENT...]"""
 
 import argparse
 import collections
@@ -64,12 +66,14 @@ def run_conformance(build_dir, data_dir):
     return counts
 
 
-def run_tidy(build_dir):
-    """Counts clang-tidy as one test, skipped where there is none."""
+def run_tidy(build_dir, tier):
+    """Counts clang-tidy as one test, skipped where there is none; in the tier
+    `long` each file is looked at alone, too."""
     print("clang-tidy", flush=True)
     status = subprocess.run(
         [sys.executable, os.path.join(SOURCE, "test/support/tidy.py"), SOURCE,
-         build_dir], check=False).returncode
+         build_dir, *(["--alone=100000"] if tier == "long" else [])],
+        check=False).returncode
     return collections.Counter([{0: "passed", 77: "skipped"}.get(
         status, "failed")])
 
@@ -78,17 +82,27 @@ def main():
     parser = argparse.ArgumentParser(
         usage=__doc__.removeprefix("usage: "), allow_abbrev=False)
     parser.add_argument("build_dir", type=os.path.abspath)
+    tier = parser.add_mutually_exclusive_group()
+    tier.add_argument("--quick", dest="tier", action="store_const",
+                      const="quick", default="full")
+    tier.add_argument("--long", dest="tier", action="store_const",
+                      const="long")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tidy", action="store_true")
     parser.add_argument("--sanitized", type=os.path.abspath)
     options, arguments = parser.parse_known_args()
+    arguments += [f"-Dtier={options.tier}", f"-Dseed={options.seed}"]
     build_dir = options.build_dir
     counts = run_lit(build_dir, arguments)
     if options.tidy:
-        counts += run_tidy(build_dir)
+        counts += run_tidy(build_dir, options.tier)
     if options.sanitized:
         print("with sanitizers", flush=True)
         counts += run_lit(options.sanitized, arguments)
-    for data in "test/conformance/data", "../shared/conformance":
+    data_dirs = ["test/conformance/data"]
+    if options.tier != "quick":
+        data_dirs.append("../shared/conformance")
+    for data in data_dirs:
         data_dir = os.path.normpath(os.path.join(SOURCE, data))
         if os.path.isdir(data_dir):
             counts += run_conformance(build_dir, data_dir)

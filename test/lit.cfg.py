@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How lit runs the tests under this folder. Paths come from lit.site.cfg.py,
-# which CMake writes into the build folder.
+# which CMake writes into the build folder. Parameters (`lit -D name=value`):
+#
+#   tier   quick, full (the default) or long: docs/contributing.md
+#   seed   of random cases; 1 by default
+#
+# `%{cases A B C}` is a number of random cases: A with sanitizers, B without, C in
+# the tier `long`. `REQUIRES: full` leaves a test out of the tier `quick`.
 import os
 import shutil
 import sys
@@ -23,11 +29,20 @@ config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["FORETRACE_VERIFY_EACH"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-context=8"
 
+tier = lit_config.params.get("tier", "full")
+if tier not in ("quick", "full", "long"):
+    lit_config.fatal(f"tier = {tier}; there are quick, full and long")
+config.available_features |= {"full"} if tier != "quick" else set()
+cases = 3 if tier == "long" else 1 if config.sanitizers else 2
+
 config.substitutions += [
+    (r"%{cases (\d+) (\d+) (\d+)}", rf"\{cases}"),
+    ("%{seed}", lit_config.params.get("seed", "1")),
     ("%{src_root}", config.src_root),
     ("%{build_dir}", config.build_dir),
     ("%{python}", sys.executable),
     ("%{cmake}", config.cmake),
+    ("%{cxx}", config.cxx),
 ]
 
 if config.sanitizers:

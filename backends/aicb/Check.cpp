@@ -3,9 +3,7 @@
 #include "backends/aicb/Weights.h"
 #include "ir/Spellings.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
-#include "lang/diagnostics/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 

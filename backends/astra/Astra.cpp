@@ -5,7 +5,7 @@
 #include "backends/astra/Writers.h"
 #include "ir/OpKinds.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

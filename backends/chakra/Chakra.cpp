@@ -4,7 +4,7 @@
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
 #include <mutex>

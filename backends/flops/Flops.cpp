@@ -2,7 +2,7 @@
 #include "backends/flops/Flops.h"
 #include "backends/flops/Counter.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

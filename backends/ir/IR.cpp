@@ -3,7 +3,7 @@
 #include "backends/OptionKinds.h"
 #include "ir/Print.h"
 #include "ir/Spellings.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Backends.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -4,7 +4,6 @@
 #include "ir/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
-#include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -2,7 +2,7 @@
 #include "backends/megatron/Replay.h"
 #include "ir/Rendezvous.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"

@@ -3,7 +3,7 @@
 #include "backends/memory/Changes.h"
 #include "ir/StageMemory.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -3,7 +3,7 @@
 #include "backends/optimus/Options.h"
 #include "backends/optimus/Writers.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;

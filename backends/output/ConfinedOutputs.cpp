@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/output/ConfinedOutputs.h"
-#include "lang/diagnostics/Lang.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 

@@ -3,7 +3,7 @@
 #include "ir/LayerCounts.h"
 #include "ir/OpKinds.h"
 #include "ir/Parameters.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

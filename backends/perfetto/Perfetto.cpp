@@ -2,7 +2,7 @@
 #include "backends/perfetto/Perfetto.h"
 #include "backends/TaskLimits.h"
 #include "backends/perfetto/TrackWriter.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -2,7 +2,7 @@
 #include "backends/plan/Plan.h"
 #include "backends/OptionKinds.h"
 #include "backends/plan/Formats.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -2,7 +2,7 @@
 #include "backends/simai/Aicb.h"
 #include "backends/simai/AicbGenerator.h"
 #include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include <cassert>
 
 using namespace foretrace;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ids of the messages of lang (Lang.def).
+// Ids of the messages that several folders report (Lang.def).
 #ifndef FORETRACE_LANG_DIAGNOSTICS_LANG_H
 #define FORETRACE_LANG_DIAGNOSTICS_LANG_H
 

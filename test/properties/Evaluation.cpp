@@ -5,7 +5,7 @@
 // A program that shares the structure of another job is that of passes alone.
 #include "ir/Print.h"
 #include "ir/SpecKeys.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "passes/PassManager.h"
 #include "passes/Structure.h"
 #include "tools/compiler/Compiler.h"

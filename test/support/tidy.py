@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs clang-tidy with the checks of .clang-tidy over all our sources that a
-# build compiles. What Clang itself would warn of is the compilers' to say.
-"""usage: tidy.py SOURCE_ROOT BUILD_DIR"""
+# Runs clang-tidy with the checks of .clang-tidy over all our sources, as the units
+# in which a build compiles them; and over the files that changed last once more,
+# each alone and without precompiled headers, so that none misses an include. What
+# Clang itself would warn of is the compilers' to say.
+"""usage: tidy.py SOURCE_ROOT BUILD_DIR [--alone=N]
 
+N is the number of files that are looked at alone; 40 by default."""
+
+import argparse
+import json
 import os
 import pathlib
 import re
@@ -15,26 +21,101 @@ import sys
 TIDY = "run-clang-tidy-19"
 MISSING = 77  # as of a test that is skipped
 FINDING = re.compile(r"^\S+:\d+:\d+: (?:error|warning): ")
+FOLDERS = ("lang", "ir", "frontend", "passes", "backends", "tools", "test")
+# clang-tidy would walk all of a precompiled header in each unit.
+PRECOMPILED = re.compile(
+    r"-Winvalid-pch|-fpch-\S+"
+    r"|(?:-Xclang )?-include(?:-pch)?(?: -Xclang)? \S+cmake_pch\.hxx\S*")
+USING = re.compile(r"^using (?:\w+::)+(\w+);$", re.M)
 
 
-def main():
-    root, build = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-    if not shutil.which(TIDY):
-        print(f"clang-tidy: there is no {TIDY}; skipped")
-        return MISSING
-    folders = "lang|ir|frontend|passes|backends|tools|test"
+def commands(build):
+    """The command of each unit of ours, and the sources in it."""
+    database = json.loads((build / "compile_commands.json").read_text("utf-8"))
+    for entry in database:
+        unit = pathlib.Path(entry["file"])
+        if "/grammar/" in entry["command"].partition(" -c ")[2] or \
+                unit.name.startswith("cmake_pch") or "_grammar." in str(unit):
+            continue
+        sources = [unit]
+        if unit.parent.name == "Unity":
+            sources = [pathlib.Path(path) for path in re.findall(
+                r'^#include "(.*)"$', unit.read_text("utf-8"), re.M)]
+        yield dict(entry, command=PRECOMPILED.sub("", entry["command"])), sources
+
+
+def changed_last(root):
+    """Our files that git has, the last changed first."""
+    def git(*arguments):
+        return subprocess.run(["git", "-C", root, *arguments], check=False,
+                              text=True, stdout=subprocess.PIPE).stdout.split()
+    present = set(git("ls-files"))
+    ordered = dict.fromkeys(
+        git("log", "--name-only", "--format=") + sorted(present))
+    return [root / name for name in ordered
+            if name in present and name.startswith(FOLDERS)
+            and name.endswith((".cpp", ".h")) and "/Inputs/" not in name]
+
+
+def alone(root, units, most):
+    """Commands for single files."""
+    owners = {source: entry for entry, sources in units for source in sources}
+    by_folder = {source.parent: entry for source, entry in owners.items()}
+    for path in changed_last(root)[:most]:
+        entry = owners.get(path) or next(
+            (by_folder[folder] for folder in path.parents
+             if folder in by_folder), None)
+        if entry:
+            command = entry["command"].replace(entry["file"], str(path))
+            yield {"directory": entry["directory"], "file": str(path),
+                   "command": re.sub(r" -o \S+", "", command)}
+
+
+def run(root, folder, entries):
+    """Findings for a set of commands, once each; what went wrong if none is."""
+    folder.mkdir(exist_ok=True)
+    (folder / "compile_commands.json").write_text(
+        json.dumps(list(entries)), "utf-8")
     process = subprocess.run(
-        [TIDY, "-quiet", f"-j{os.cpu_count()}", "-p", build,
-         "-extra-arg=-Wno-error", f"^{re.escape(str(root))}/({folders})/"],
+        [TIDY, "-quiet", f"-j{os.cpu_count()}", "-p", folder,
+         "-extra-arg=-Wno-error"],
         check=False, cwd=root, text=True, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
     lines = process.stdout.splitlines()
-    # A header's finding is told once for each file that includes it.
-    found = list(dict.fromkeys(filter(FINDING.match, lines)))
-    for line in found or (lines if process.returncode else []):
-        print(line)
-    print(f"clang-tidy: {len(found)} findings")
-    return 1 if found or process.returncode else 0
+    found = list(filter(FINDING.match, lines))
+    return found or (lines if process.returncode else [])
+
+
+def unused_using(root):
+    """`using a::b;` of which the file makes no use; clang-tidy sees none in
+    the sources of a unit."""
+    for folder in FOLDERS:
+        for path in (root / folder).rglob("*.cpp"):
+            text = path.read_text("utf-8")
+            for match in USING.finditer(text):
+                if len(re.findall(rf"\b{match[1]}\b", text)) == 1:
+                    line = text.count("\n", 0, match.start()) + 1
+                    yield f"{path}:{line}:1: error: unused `{match[0]}`"
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.partition(": ")[2])
+    parser.add_argument("root", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--alone", type=int, default=40)
+    options = parser.parse_args()
+    if not shutil.which(TIDY):
+        print(f"clang-tidy: there is no {TIDY}; skipped")
+        return MISSING
+    units = list(commands(options.build))
+    found = run(options.root, options.build / "tidy",
+                (entry for entry, _ in units))
+    found += run(options.root, options.build / "tidy-alone",
+                 alone(options.root, units, options.alone))
+    found += unused_using(options.root)
+    found = list(dict.fromkeys(found))
+    print(*found, f"clang-tidy: {len(found)} findings", sep="\n")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

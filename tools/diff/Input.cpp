@@ -2,7 +2,7 @@
 #include "tools/diff/Input.h"
 #include "ir/Parse.h"
 #include "ir/Verify.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 using namespace foretrace::diff;

@@ -4,7 +4,6 @@
 #include "backends/output/ConfinedOutputs.h"
 #include "ir/Verify.h"
 #include "lang/Render.h"
-#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/ByteCount.h"
 #include "tools/driver/EmitBlocks.h"

@@ -4,7 +4,7 @@
 #include "ir/Parse.h"
 #include "ir/Print.h"
 #include "ir/Verify.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/Messages.h"

@@ -2,7 +2,7 @@
 #include "tools/runs/Tolerance.h"
 #include "frontend/Parse.h"
 #include "lang/DidYouMean.h"
-#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -2,6 +2,7 @@
 #include "tools/sweep/EmitPoints.h"
 #include "backends/output/Exchange.h"
 #include "lang/ReadFile.h"
+#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/Emitter.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
-#include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "passes/analyses/Metrics.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Worker.h"
 #include "ir/SpecKeys.h"
-#include "lang/diagnostics/Passes.h"
+#include "lang/diagnostics/Lang.h"
 #include "passes/PassManager.h"
 #include "passes/analyses/Metrics.h"
 #include "tools/sweep/Verdict.h"
