@@ -2,6 +2,7 @@
 #include "frontend/CheckText.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace foretrace {
 

@@ -3,6 +3,7 @@
 #include "frontend/TokenSource.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace antlr4;
 using namespace llvm;

@@ -4,6 +4,7 @@
 #include "frontend/Parse.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace antlr4;
 using foretrace::grammar::ForeLexer;

@@ -6,7 +6,6 @@
 #define FORETRACE_LANG_DIAGNOSTICARGUMENT_H
 
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -41,7 +40,7 @@ void addArgument(DiagnosticArguments &To, const T &Value) {
   else if constexpr (std::is_convertible_v<const T &, llvm::StringRef>)
     addText(To, Value);
   else
-    addText(To, llvm::formatv("{0}", Value).str());
+    addText(To, Value.str()); // a Twine, say
 }
 
 } // namespace foretrace

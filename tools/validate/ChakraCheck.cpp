@@ -5,6 +5,7 @@
 #include "tools/validate/Parallel.h"
 #include "tools/validate/Replay.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;

@@ -4,6 +4,7 @@
 #include "tools/validate/ChakraSet.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <set>
 
 using namespace llvm;

@@ -3,6 +3,7 @@
 #include "lang/diagnostics/Validate.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <queue>
 
 using namespace llvm;

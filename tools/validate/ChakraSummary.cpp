@@ -3,6 +3,7 @@
 // What a set of Chakra traces holds, in a line and in a table.
 #include "tools/validate/ChakraCheck.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 

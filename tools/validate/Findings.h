@@ -8,6 +8,7 @@
 
 #include "lang/Diagnostic.h"
 #include "lang/RowWriter.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <map>
 
 namespace foretrace::validate {

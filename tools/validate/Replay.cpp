@@ -3,6 +3,7 @@
 #include "tools/validate/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <deque>
 #include <queue>
 

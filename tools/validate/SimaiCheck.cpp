@@ -3,6 +3,7 @@
 #include "lang/diagnostics/Validate.h"
 #include "tools/validate/SimaiTable.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
