@@ -115,7 +115,7 @@ run_tests() {
   esac
   [ "$suites" = release ] || install_packages "$sanitizer_packages"
   for suite in $suites; do compile "$suite" all; done
-  say 'testing'
+  say "testing$checks"
   # shellcheck disable=SC2086 # options
   exec python3 test/check.py build/release $checks
 }
