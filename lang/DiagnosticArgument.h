@@ -6,6 +6,7 @@
 #define FORETRACE_LANG_DIAGNOSTICARGUMENT_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -40,7 +41,7 @@ void addArgument(DiagnosticArguments &To, const T &Value) {
   else if constexpr (std::is_convertible_v<const T &, llvm::StringRef>)
     addText(To, Value);
   else
-    addText(To, Value.str()); // a Twine, say
+    addText(To, llvm::Twine(Value).str());
 }
 
 } // namespace foretrace

@@ -5,6 +5,7 @@
 #include "backends/aicb/Weights.h"
 #include "backends/aicb/Workload.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 // comes next is gathered ahead.
 #include "backends/aicb/Weights.h"
 #include "backends/aicb/Workload.h"
+#include "llvm/ADT/Twine.h"
 #include <algorithm>
 
 using namespace foretrace;

@@ -2,6 +2,7 @@
 #include "passes/analyses/Metrics.h"
 #include "ir/Bubble.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 #include <algorithm>
 
 using namespace foretrace;

@@ -3,6 +3,7 @@
 #include "ir/Spellings.h"
 #include "ir/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
