@@ -170,7 +170,7 @@ void StageTasks::ring(const Op &Of, Task &T, Visitor Visit) {
   const int64_t Rounds = Of.Group.size(P.Mesh) - 1;
   T.Size = T.Size.dividedExactly(Rounds);
   for (int64_t Round = 0; Round < Rounds; ++Round) {
-    T.Tag = 2 * S.parts() * S.MicroBatches + Round; // above those of stages
+    T.Tag = 2 * S.parts() * S.MicroBatches + RingRounds++; // above stages' tags
     T.Control = Communicated;
     T.Kind = TaskKind::Send;
     T.Peer = {Of.Group.Axes, 1, /*IsRelative=*/true};

@@ -42,8 +42,7 @@ struct Task {
   int64_t Layer = -1;
   // Of a message:
   TaskPeer Peer;
-  /// The same at both ends; messages between the same ranks that have the same
-  /// one follow each other.
+  /// Equal at both ends, and unique between two ranks.
   int64_t Tag = 0;
   /// Of a message: its bytes. Of a collective: as `messageBytes` says.
   Bytes Size;
@@ -113,6 +112,7 @@ private:
   std::vector<ChunkTasks> Chunks;
   std::vector<Done> Dones; ///< by micro-batch and chunk
   int64_t Next = 0;
+  int64_t RingRounds = 0; ///< so far; each is a message both ways
   // What the next task that communicates, or computes, follows.
   llvm::SmallVector<int64_t, 4> Communicated, Computed;
 };

@@ -21,7 +21,7 @@ FactSet chakra::needs(const Options &) {
 static bool checkCounts(const Program &P, SourceRange Range,
                         DiagnosticEngine &Diags) {
   constexpr int64_t MaxRanks = INT32_MAX;
-  constexpr int64_t MaxTag = 500'000'000; // they are taken modulo this
+  constexpr int64_t MaxTag = 500'000'000; // ASTRA-sim takes tags modulo this
   const Schedule &S = P.Schedule;
   const Located<Int> &World = P.Spec.Parallel.World;
   bool IsGood = true;
@@ -29,9 +29,9 @@ static bool checkCounts(const Program &P, SourceRange Range,
     Diags.report(World.Range, diag::ChakraWorld, MaxRanks, *World);
     IsGood = false;
   }
-  // Those of stages, and above them those of rings.
-  const Elements Tags =
-      Elements(S.parts()) * 2 * S.MicroBatches + Elements(P.Mesh[Axis::Cp]);
+  // Tags of stages; those of rings are above, and wrap around only after as many
+  // messages.
+  const Elements Tags = Elements(S.parts()) * 2 * S.MicroBatches;
   if (Tags.isOverflow() || Tags.value() >= MaxTag) {
     Diags.report(Range, diag::ChakraTags, S.parts(), S.MicroBatches, MaxTag);
     IsGood = false;

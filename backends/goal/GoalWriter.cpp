@@ -20,7 +20,17 @@ static llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, Cpu C) {
 }
 
 /// LogGOPSim takes tags modulo 2^32; half of it leaves a sign to others.
-static constexpr int64_t Tags = int64_t(1) << 31;
+static constexpr unsigned TagBits = 31;
+static constexpr int64_t Tags = int64_t(1) << TagBits;
+
+/// Rotates \p Tag so that consecutive tags differ in their upper bits:
+/// LogGOPSim and htsim hash a message by `(tag >> 16) + source` and never
+/// remove one, which makes small consecutive tags quadratic in the number of
+/// messages.
+static int64_t spread(int64_t Tag) {
+  constexpr unsigned HashedBits = TagBits - 16;
+  return (Tag & ((1 << HashedBits) - 1)) << 16 | Tag >> HashedBits;
+}
 
 GoalWriter::GoalWriter(const Program &P, const RankMap &Map, int64_t Rank,
                        const MessageRules &Rules, llvm::raw_ostream &OS)
@@ -58,8 +68,8 @@ void GoalWriter::message(const Label &L, const TaskMessages &Of,
   // A receive whose message is there already waits for what its nic sends in
   // LogGOPSim.
   OS << (M.IsSend ? ": send " : ": recv ") << M.Bytes.Size
-     << (M.IsSend ? "b to " : "b from ") << Of.peer(M) << " tag " << Of.tag(M)
-     << (M.IsSend ? Cpu::Sends : Cpu::Receives)
+     << (M.IsSend ? "b to " : "b from ") << Of.peer(M) << " tag "
+     << spread(Of.tag(M)) << (M.IsSend ? Cpu::Sends : Cpu::Receives)
      << (M.IsSend ? " nic 0\n" : " nic 1\n");
 }
 
