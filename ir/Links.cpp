@@ -211,3 +211,38 @@ LinkSpan LinkMap::between(int64_t Distance, StageRange Stages) const {
     return together(Size, All, Distance * step(Axis::Pp));
   });
 }
+
+/// The places of two ranks in their domains are equal if the size of a domain
+/// divides their distance.
+void LinkMap::addOffRail(const Senders &From, int64_t Distance,
+                         std::vector<__int128> &ByTier) const {
+  for (const auto [Size, Links] : llvm::zip(tierSizes(), ByTier)) {
+    if (Distance % Size == 0)
+      continue;
+    if (Size < Ranks && From.count() != 0)
+      Links += From.count() - together(Size, From, Distance);
+    return;
+  }
+}
+
+std::vector<__int128> LinkMap::offRail(const Group &G,
+                                       StageRange Stages) const {
+  const Senders All = sendersOf(G, Stages);
+  std::vector<__int128> ByTier(tierSizes().size());
+  auto Add = [&](const Senders &From, int64_t Distance) {
+    addOffRail(From, Distance, ByTier);
+  };
+  if (G.Members == GroupMembers::All)
+    forEachNext(G, Route::Ring, All, Add);
+  else
+    forEachOfPair(G, Route::Ring, All, Add);
+  return ByTier;
+}
+
+std::vector<__int128> LinkMap::offRail(int64_t Distance,
+                                       StageRange Stages) const {
+  std::vector<__int128> ByTier(tierSizes().size());
+  addOffRail(sendersOf({{Axis::Pp}}, Stages), Distance * step(Axis::Pp),
+             ByTier);
+  return ByTier;
+}

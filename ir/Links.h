@@ -53,11 +53,23 @@ public:
   /// From each rank of \p Stages to the one that is \p Distance stages on.
   LinkSpan between(int64_t Distance, StageRange Stages) const;
 
+  /// Off-rail links: those that leave a domain in which their two ends have
+  /// different places. For each tier, counts the links of a ring in \p G's
+  /// groups that leave its domains, but whose ends already differ in their
+  /// places there and in no domain inside. None without a cluster.
+  std::vector<__int128> offRail(const Group &G, StageRange Stages) const;
+  /// The same of links to the rank that is \p Distance stages on.
+  std::vector<__int128> offRail(int64_t Distance, StageRange Stages) const;
+
 private:
   /// Ranks that send as far.
   using Visitor = llvm::function_ref<void(const Senders &, int64_t Distance)>;
 
   int64_t step(Axis A) const { return M[A] == 1 ? 0 : Map.at(0, {A}, 1); }
+  /// Devices of the domains of each tier but the last.
+  llvm::ArrayRef<int64_t> tierSizes() const {
+    return llvm::ArrayRef(Sizes).drop_front(Sizes.empty() ? 0 : 1);
+  }
   /// Of \p Stages, seen along the axes of \p G and beside them.
   Senders sendersOf(const Group &G, StageRange Stages) const;
   void forEachOfPair(const Group &G, Route By, const Senders &All,
@@ -65,13 +77,15 @@ private:
   void forEachNext(const Group &G, Route By, Senders From, Visitor Visit) const;
   void forEachOther(llvm::ArrayRef<Axis> Axes, int64_t Size,
                     const Senders &From, int64_t Distance, Visitor Visit) const;
+  void addOffRail(const Senders &From, int64_t Distance,
+                  std::vector<__int128> &ByTier) const;
   LinkSpan span(__int128 Links,
                 llvm::function_ref<__int128(int64_t Size)> Together) const;
 
   Mesh M;
   RankMap Map;
   int64_t Ranks;
-  /// Devices: of a node, and of the domains of each tier but the last.
+  /// Devices of a node, and of the domains of each tier but the last.
   std::vector<int64_t> Sizes;
 };
 

@@ -167,10 +167,12 @@ static void checkCluster(const EmitRequest &Request, const Options &O,
   checkDevice(S, O, Diags);
   if (*World == 1)
     Diags.report(World.Range, diag::ChakraWorld, INT32_MAX, *World);
-  else if (checkGrid(S, Diags))
+  else if (checkGrid(S, Diags)) {
     CollectiveCheck(Request, O, dimensionsOf(*S.Cluster, *World, O.Network),
                     Diags)
         .run();
+    checkLinks(Request, O.Network, Diags);
+  }
 }
 
 bool astra::check(const EmitRequest &Request, const Options &O,

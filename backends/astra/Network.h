@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_ASTRA_NETWORK_H
 #define FORETRACE_BACKENDS_ASTRA_NETWORK_H
 
+#include "backends/Backend.h"
 #include "backends/astra/Options.h"
 
 namespace foretrace::astra {
@@ -36,6 +37,13 @@ std::vector<Dimension> dimensionsOf(const ir::ClusterSpec &C, int64_t World,
 /// Whether the ranks of \p S fill whole domains of each tier that they need;
 /// reports the first that they don't.
 bool checkGrid(const ir::Spec &S, DiagnosticEngine &Diags);
+
+/// Warns of links between ranks of \p P that ASTRA-sim charges to another tier
+/// than the one that joins them (Network, `get_dim_to_transfer`): with several
+/// dimensions to the first one in which the places of two ranks differ, and
+/// with one to that.
+void checkLinks(const EmitRequest &Request, NetworkKind Network,
+                DiagnosticEngine &Diags);
 
 /// Writes the network file.
 void writeNetwork(llvm::ArrayRef<Dimension> Dimensions, llvm::raw_ostream &OS);

@@ -39,8 +39,10 @@ struct Options {
   /// Of each of Collectives, on all dimensions; absent: as the topology is.
   std::array<Located<Algorithm>, std::size(Collectives)> Chosen;
   std::optional<bool> HasRoofline; ///< none: if the job has no times
-  /// Parts of a collective that follow each other; ASTRA-sim's samples say 4.
-  int64_t Splits = 4;
+  /// Parts of a collective, which follow each other: each adds the latency of
+  /// all rounds, and only collectives of all ranks gain from it, as their parts
+  /// are in different dimensions.
+  int64_t Splits = 1;
   int64_t EndpointDelay = 10; ///< ns; ASTRA-sim's own default
 
   /// Of a kind that is one of Collectives.

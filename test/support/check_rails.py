@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_rails.py FORETRACE SEED COUNT
+
+Unfolds random jobs to the links of every rank, on a random cluster, and compares
+the links that ASTRA-sim would charge to the wrong tier with what `emit astra-sim`
+warns of. ASTRA-sim charges a link to the first dimension in which the
+coordinates of its ends differ."""
+
+import collections
+import json
+import re
+import subprocess
+
+import check_volume
+import each_job
+import unfold_ranks
+
+CLUSTER = check_volume.CLUSTER.replace(
+    "  tiers {{", "  device {{ peak_flops = 1e12  memory_bandwidth = 1e12 }}\n"
+    "  tiers {{")
+WARNING = re.compile(r"(\d+) of (\d+) links of `(.*)` that leave a domain of "
+                     r"`(\w+)`")
+
+
+def random_cluster(draw, ranks):
+    """Each domain of a tier is full of ranks, or has all of them."""
+    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0]
+    inner = draw.choice(sizes)
+    outer = draw.choice([size for size in (*sizes, 2 * ranks)
+                         if size > inner and size % inner == 0])
+    return {"node": inner, "inner": inner, "outer": outer,
+            "nodes": max(ranks, outer) // inner}
+
+
+def links_of(job):
+    """Pairs of ranks, by name of the kind of group."""
+    names = check_volume.NAMES | (check_volume.HYBRID if job.mesh.get(
+        "dp_replicate", 1) > 1 else {})
+    kinds = {(axes, name == "ring") for block in job.blocks.values()
+             for _, name, axes, _ in block}
+    links = collections.defaultdict(set)
+    for rank in range(job.ranks):
+        for axes, is_ring in kinds:
+            line = sorted(job.members(rank, axes))
+            if rank in line and 1 < len(line) < job.ranks + is_ring:
+                there = line[(line.index(rank) + 1) % len(line)]
+                links[names.get(axes, ",".join(axes))].add((rank, there))
+        for group, name, _, _, receivers in check_volume.calls(job, rank):
+            if name == "send":
+                links[group] |= {(rank, there) for there in receivers}
+    return links
+
+
+def expected(job, cluster):
+    """(off rail, leaving) by group and tier."""
+    sizes = (("a", cluster["inner"]), ("b", cluster["outer"]))
+    if sum(size > 1 for size in (
+            min(cluster["inner"], job.ranks),
+            min(cluster["outer"], job.ranks) // cluster["inner"],
+            -(-job.ranks // cluster["outer"]))) < 2:
+        return {}  # one dimension
+    found = {}
+    for group, pairs in links_of(job).items():
+        for tier, size in sizes:
+            leaving = {(a, b) for a, b in pairs if a // size != b // size}
+            inside = 1 if tier == "a" else cluster["inner"]
+            off = {(a, b) for a, b in leaving
+                   if a % inside == b % inside and a % size != b % size}
+            if off:
+                found[group, tier] = len(off), len(leaving)
+    return found
+
+
+def one(foretrace, folder, seed):
+    draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
+    job = unfold_ranks.Job(ir)
+    cluster = random_cluster(draw, job.ranks)
+    with open(path + ".fore", "a") as file:
+        file.write(CLUSTER.format(**cluster))
+    if job.ranks == 1:
+        return None
+    run = subprocess.run(
+        [foretrace, "compile", path + ".fore", "--emit=astra-sim", "-o",
+         path + "/", "--diagnostics=json"], capture_output=True, text=True)
+    found = {}
+    for line in run.stderr.splitlines():
+        if '"astra-off-rail"' in line:
+            off, leaving, *names = WARNING.match(
+                json.loads(line)["message"]).groups()
+            found[tuple(names)] = int(off), int(leaving)
+    want = expected(job, cluster)
+    if run.returncode or found != want:
+        return f"seed {seed}: {found}, not {want}\n{text}{cluster}{run.stderr}"
+    return None
+
+
+if __name__ == "__main__":
+    each_job.main(one)
