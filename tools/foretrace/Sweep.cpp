@@ -226,12 +226,18 @@ static std::vector<std::string> commandLine(const sweep::Sweep &S) {
 
 /// What is asked of a file without a sweep.
 static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
-  if (!Query.empty()) {
+  if (!Query.empty() || !Minimize.empty() || !Maximize.empty()) {
     Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
     if (!DB)
       return DB.takeError();
-    if (Error E = DB->query(Query, SweepFormat, outs()))
-      return E;
+    if (!Query.empty())
+      if (Error E = DB->query(Query, SweepFormat, outs()))
+        return E;
+    for (const std::vector<std::string> *Goals : {&Minimize, &Maximize})
+      for (const std::string &Column : *Goals)
+        if (Error E =
+                DB->printBest(Column, Goals == &Maximize, SweepFormat, outs()))
+          return E;
   }
   if (!Drawn)
     return Error::success();
@@ -327,7 +333,10 @@ ExitCode runSweep() {
     return usageError(toString(Drawn.takeError()));
   if (!Output.empty() && !Collect.empty())
     return collectAll();
-  if (!Output.empty() && (!Query.empty() || (*Drawn && jobPath().empty()))) {
+  const bool AsksFile =
+      !Query.empty() ||
+      (jobPath().empty() && (*Drawn || !Minimize.empty() || !Maximize.empty()));
+  if (!Output.empty() && AsksFile) {
     Error E = readFile(*Drawn);
     return E ? failure(std::move(E)) : ExitSuccess;
   }

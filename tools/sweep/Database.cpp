@@ -126,21 +126,53 @@ Expected<Database> Database::openToCollect(StringRef Path) {
   Expected<Connection> C = Connection::open(Path, Connection::Mode::Write);
   if (!C)
     return C.takeError();
-  Expected<Statement> Add =
-      C->prepare("INSERT OR REPLACE INTO results VALUES (?, ?, ?)");
-  if (!Add)
-    return Add.takeError();
   Database D(std::move(*C));
   D.Lock.emplace(std::move(*Lock));
-  D.AddResult = std::move(*Add);
   return D;
 }
 
-Error Database::addResult(int64_t Id, StringRef Script, double Nanoseconds) {
-  AddResult.bind(1, Id);
-  AddResult.bind(2, Script);
-  AddResult.bind(3, Nanoseconds);
-  return AddResult.change() ? Error::success() : C.failure("cannot be written");
+Error Database::writeResults(ArrayRef<ScriptResult> Results) {
+  Expected<Statement> Clear =
+      C.prepare("DELETE FROM figures WHERE id = ? AND script = ?");
+  if (!Clear)
+    return Clear.takeError();
+  Expected<Statement> Add =
+      C.prepare("INSERT OR REPLACE INTO figures VALUES (?, ?, ?, ?)");
+  if (!Add)
+    return Add.takeError();
+  for (const ScriptResult &R : Results) {
+    for (Statement *S : {&*Clear, &*Add}) {
+      S->bind(1, R.Id);
+      S->bind(2, StringRef(R.Script));
+    }
+    if (!Clear->change())
+      return C.failure("cannot be written");
+    for (const auto &[Name, Value] : R.Figures) {
+      Add->bind(3, StringRef(Name));
+      Add->bind(4, Value);
+      if (!Add->change())
+        return C.failure("cannot be written");
+    }
+  }
+  Expected<Statement> Rows = C.prepare(
+      "SELECT DISTINCT script, name FROM figures ORDER BY script, name != "
+      "'ns', name");
+  if (!Rows)
+    return Rows.takeError();
+  std::vector<FigureColumn> Columns;
+  Expected<bool> HasRow = C.next(*Rows);
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
+    Columns.push_back({Rows->textAt(0).str(), Rows->textAt(1).str()});
+  if (!HasRow)
+    return HasRow.takeError();
+  std::string SQL;
+  raw_string_ostream OS(SQL);
+  writeFigureViews(Columns, OS);
+  return C.run(SQL);
+}
+
+Error Database::addResults(ArrayRef<ScriptResult> Results) {
+  return inTransaction([&] { return writeResults(Results); });
 }
 
 Expected<std::vector<int64_t>> Database::done(const Sweep &S) {
@@ -214,14 +246,18 @@ Error Database::writeRows(int64_t Unit, const Tally &T,
   return AddUnit.change() ? Error::success() : C.failure("cannot be written");
 }
 
-Error Database::write(int64_t Unit, const Tally &T, ArrayRef<int64_t> Dropped) {
+Error Database::inTransaction(function_ref<Error()> Change) {
   if (Error E = C.run("BEGIN IMMEDIATE"))
     return E;
-  if (Error E = writeRows(Unit, T, Dropped)) {
+  if (Error E = Change()) {
     consumeError(C.run("ROLLBACK"));
     return E;
   }
   return C.run("COMMIT");
+}
+
+Error Database::write(int64_t Unit, const Tally &T, ArrayRef<int64_t> Dropped) {
+  return inTransaction([&] { return writeRows(Unit, T, Dropped); });
 }
 
 void Database::seal() {
@@ -323,6 +359,19 @@ static void printObject(const Statement &Row, raw_ostream &OS) {
       J.attribute(Row.name(Column), jsonAt(Row, Column));
   });
   OS << '\n';
+}
+
+Error Database::printBest(StringRef Column, bool IsMost, RowFormat Format,
+                          raw_ostream &OS) {
+  Expected<StringRef> View =
+      viewWith(C, IsMost ? "--maximize" : "--minimize", Column);
+  if (!View)
+    return View.takeError();
+  const std::string By = quotedName(Column);
+  return query("SELECT * FROM " + View->str() + " WHERE " + By +
+                   " IS NOT NULL ORDER BY " + By + (IsMost ? " DESC" : "") +
+                   ", id LIMIT 1",
+               Format, OS);
 }
 
 Error Database::query(StringRef SQL, RowFormat Format, raw_ostream &OS) {

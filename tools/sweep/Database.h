@@ -21,6 +21,14 @@ namespace foretrace::sweep {
 llvm::Error checkOutput(const InputFiles &Inputs, llvm::StringRef Path,
                         bool HasPage = false);
 
+/// Figures that a script of a point printed.
+struct ScriptResult {
+  int64_t Id;         ///< of the point
+  std::string Script; ///< its path in the folder of the point
+  /// By name: `ns` is the simulated time, and other names end in their unit.
+  std::vector<std::pair<std::string, double>> Figures;
+};
+
 class Database {
 public:
   /// Opens the file at \p Path for \p S; makes it if there is none. An error if
@@ -52,12 +60,16 @@ public:
   llvm::Expected<std::vector<Chooser::Point>> best();
   /// The points that are kept, in order.
   llvm::Expected<std::vector<int64_t>> kept();
-  /// Puts the time that a script of a point printed in place of an earlier one.
-  llvm::Error addResult(int64_t Id, llvm::StringRef Script, double Nanoseconds);
+  /// Adds results of scripts, in place of earlier ones of the same scripts.
+  llvm::Error addResults(llvm::ArrayRef<ScriptResult> Results);
 
   /// Points that are accepted, and rejected, so far.
   llvm::Expected<int64_t> accepted();
   llvm::Expected<std::map<Reason, Rejection>> rejections();
+  /// Prints the point with the least in \p Column, or the most if \p IsMost,
+  /// the first of several.
+  llvm::Error printBest(llvm::StringRef Column, bool IsMost, RowFormat Format,
+                        llvm::raw_ostream &OS);
   /// Prints the rows of \p SQL, which changes nothing.
   llvm::Error query(llvm::StringRef SQL, RowFormat Format,
                     llvm::raw_ostream &OS);
@@ -69,10 +81,13 @@ private:
   llvm::Error checkFiles();
   llvm::Error writeRows(int64_t Unit, const Tally &T,
                         llvm::ArrayRef<int64_t> Dropped);
+  llvm::Error writeResults(llvm::ArrayRef<ScriptResult> Results);
+  /// Does all of \p Change, or nothing if it fails.
+  llvm::Error inTransaction(llvm::function_ref<llvm::Error()> Change);
 
   std::optional<WriteLock> Lock; ///< of one that is written
   Connection C;
-  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddResult, AddFile;
+  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddFile;
 };
 
 /// Adds the points of the table `metrics` to \p To; returns those that are not

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/PlotData.h"
-#include "lang/DidYouMean.h"
 #include "passes/analyses/Metrics.h"
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Report.h"
@@ -22,6 +21,15 @@ static json::Value exact(int64_t Number) {
   if (-Largest <= Number && Number <= Largest)
     return Number;
   return std::to_string(Number);
+}
+
+/// A figure may be missing, or have a fraction.
+static json::Value exactAt(const Statement &Row, int Column) {
+  if (Row.isNull(Column))
+    return nullptr;
+  if (const std::optional<double> Real = Row.realAt(Column))
+    return *Real;
+  return exact(Row.numberAt(Column));
 }
 
 const std::string *PlotData::AxisColumn::firstWord() const {
@@ -48,6 +56,10 @@ Expected<std::unique_ptr<PlotData>> PlotData::open(StringRef Path,
   if (!C)
     return C.takeError();
   std::unique_ptr<PlotData> D(new PlotData(std::move(*C), std::move(Of)));
+  Expected<StringRef> View = viewWith(D->C, "--plot", {D->Of.X, D->Of.Y});
+  if (!View)
+    return View.takeError();
+  D->View = *View;
   if (Error E = D->readColumns())
     return E;
   if (Error E = D->readAxisValues())
@@ -58,12 +70,14 @@ Expected<std::unique_ptr<PlotData>> PlotData::open(StringRef Path,
   return D;
 }
 
-/// The view has the number of a point, then axes, then metrics.
+/// The view has the number of a point, then axes, metrics, and figures.
 Error PlotData::readColumns() {
   Expected<Statement> Points = C.prepare("SELECT * FROM points"),
-                      Measured = C.prepare("SELECT * FROM metrics");
-  if (!Points || !Measured)
-    return joinErrors(Points.takeError(), Measured.takeError());
+                      Measured = C.prepare("SELECT * FROM metrics"),
+                      Shown = C.prepare("SELECT * FROM " + View);
+  if (!Points || !Measured || !Shown)
+    return joinErrors(joinErrors(Points.takeError(), Measured.takeError()),
+                      Shown.takeError());
   Expected<int64_t> Commands =
       C.number("SELECT count(*) FROM sweep WHERE name = 'command'");
   if (!Commands)
@@ -74,8 +88,8 @@ Error PlotData::readColumns() {
   const int First = Points->columns() - Measured->columns() + 1;
   for (int Column = 1; Column < First; ++Column)
     Axes.push_back({Points->name(Column).str()});
-  for (int Column = First; Column < Points->columns(); ++Column)
-    Metrics.push_back(Points->name(Column).str());
+  for (int Column = First; Column < Shown->columns(); ++Column)
+    Metrics.push_back(Shown->name(Column).str());
   return Error::success();
 }
 
@@ -94,30 +108,21 @@ Error PlotData::readAxisValues() {
       });
 }
 
+/// That a column has a number at every point.
 Error PlotData::checkColumn(StringRef Name) const {
-  std::vector<StringRef> All, Numeric;
-  for (const AxisColumn &A : Axes) {
-    All.push_back(A.Name);
+  const auto Axis = find_if(Axes, [&](const AxisColumn &A) {
+    return A.Name == Name && A.firstWord();
+  });
+  if (Axis == Axes.end())
+    return Error::success();
+  std::vector<StringRef> Numeric;
+  for (const AxisColumn &A : Axes)
     if (!A.firstWord())
       Numeric.push_back(A.Name);
-  }
-  append_range(All, Metrics);
   append_range(Numeric, Metrics);
-  if (is_contained(Numeric, Name))
-    return Error::success();
-  const auto Axis =
-      find_if(Axes, [&](const AxisColumn &A) { return A.Name == Name; });
-  if (Axis != Axes.end())
-    return createStringError("--plot: `" + Name +
-                             "` is no number at every "
-                             "point, it has the value `" +
-                             *Axis->firstWord() + "`; numbers are " +
-                             join(Numeric, ", "));
-  const StringRef Nearest = nearestWord(Name, All);
   return createStringError(
-      "--plot: there is no column `" + Name + "`" +
-      (Nearest.empty() ? "" : " (did you mean `" + Nearest.str() + "`?)") +
-      "; there are " + join(All, ", "));
+      "--plot: `" + Name + "` is no number at every point, it has the value `" +
+      *Axis->firstWord() + "`; numbers are " + join(Numeric, ", "));
 }
 
 Error PlotData::forEachRow(const Twine &SQL,
@@ -134,7 +139,8 @@ Error PlotData::forEachRow(const Twine &SQL,
 
 std::string PlotData::selectPlaces() const {
   return "SELECT id, " + quoted(Of.X, '"') + ", " + quoted(Of.Y, '"') +
-         " FROM points";
+         " FROM " + View.str() + " WHERE typeof(" + quoted(Of.X, '"') +
+         ") = 'integer' AND typeof(" + quoted(Of.Y, '"') + ") = 'integer'";
 }
 
 /// From left to right a point is on the front if it is lower than all before.
@@ -206,7 +212,8 @@ void PlotData::writeMetrics(json::OStream &J) const {
 }
 
 Error PlotData::writePoints(const Front &F, json::OStream &J) {
-  Expected<Statement> Whole = C.prepare("SELECT * FROM points WHERE id = ?");
+  Expected<Statement> Whole =
+      C.prepare("SELECT * FROM " + View + " WHERE id = ?");
   if (!Whole)
     return Whole.takeError();
   int64_t Others = 0;
@@ -251,7 +258,7 @@ Error PlotData::writePoint(const Statement &Row, bool IsOnFront,
       Line.attributeArray("metrics", [&] {
         const int First = static_cast<int>(Axes.size()) + 1;
         for (int Column = First; Column < Row.columns(); ++Column)
-          Line.value(exact(Row.numberAt(Column)));
+          Line.value(exactAt(Row, Column));
       });
     });
   });

@@ -72,7 +72,8 @@ private:
   Connection C;
   PlotColumns Of;
   std::vector<AxisColumn> Axes;
-  std::vector<std::string> Metrics;
+  std::vector<std::string> Metrics; ///< and figures of simulators
+  llvm::StringRef View;             ///< whose rows are points
 };
 
 } // namespace foretrace::sweep

@@ -21,7 +21,8 @@ struct CollectedResults {
   int64_t Count = 0;
   int64_t Failed = 0; ///< without a result
 };
-/// Reads what `run.sh` left in \p Folder into the table `results`.
+/// Reads what `run.sh` left in \p Folder into the table `figures`; an error if
+/// no script was run.
 llvm::Expected<CollectedResults> collectResults(llvm::StringRef Path,
                                                 llvm::StringRef Folder);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Schema.h"
+#include "lang/DidYouMean.h"
 #include "passes/analyses/Metrics.h"
 #include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -79,8 +81,8 @@ void writeSchema(const Sweep &S, raw_ostream &OS) {
         "best INTEGER, best_value INTEGER);\n"
         "CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT) WITHOUT "
         "ROWID;\n"
-        "CREATE TABLE results (id INTEGER, script TEXT, ns REAL, PRIMARY KEY "
-        "(id, script)) WITHOUT ROWID;\n"
+        "CREATE TABLE figures (id INTEGER, script TEXT, name TEXT, value "
+        "NUMERIC, PRIMARY KEY (id, script, name)) WITHOUT ROWID;\n"
         "CREATE TABLE rejections (slug TEXT, key TEXT, count INTEGER, example "
         "INTEGER, PRIMARY KEY (slug, key)) WITHOUT ROWID;\n"
         "CREATE TABLE metrics (id INTEGER PRIMARY KEY";
@@ -114,6 +116,30 @@ void writeSchema(const Sweep &S, raw_ostream &OS) {
   for (const std::string &Name : Metrics)
     OS << ", " << Name;
   OS << " FROM metrics;\n";
+  writeFigureViews({}, OS);
+}
+
+void writeFigureViews(ArrayRef<FigureColumn> Figures, raw_ostream &OS) {
+  const bool IsOfOneScript = all_of(Figures, [&](const FigureColumn &F) {
+    return F.Script == Figures.front().Script;
+  });
+  SetVector<StringRef> Names;
+  Names.insert("ns");
+  for (const FigureColumn &F : Figures)
+    Names.insert(F.Name);
+  OS << "DROP VIEW IF EXISTS results; DROP VIEW IF EXISTS simulated;\n"
+        "CREATE VIEW results AS SELECT id, script";
+  for (const StringRef Name : Names)
+    OS << ", max(CASE name WHEN " << quoted(Name, '\'')
+       << " THEN value END) AS " << quotedName(Name);
+  OS << " FROM figures GROUP BY id, script;\n"
+        "CREATE VIEW simulated AS SELECT points.*";
+  for (const FigureColumn &F : Figures)
+    OS << ", (SELECT value FROM figures WHERE id = points.id AND script = "
+       << quoted(F.Script, '\'') << " AND name = " << quoted(F.Name, '\'')
+       << ") AS "
+       << quotedName(IsOfOneScript ? F.Name : F.Script + ":" + F.Name);
+  OS << " FROM points WHERE id IN (SELECT id FROM figures);\n";
 }
 
 std::string insertRejection(StringRef Rows) {
@@ -128,6 +154,33 @@ std::string insertPoint(const SweepSpec &S) {
   for (size_t I = 0; I < metricColumns(S).size(); ++I)
     SQL += ", ?";
   return SQL + ")";
+}
+
+Expected<StringRef> viewWith(Connection &C, StringRef Flag,
+                             ArrayRef<StringRef> Columns) {
+  std::vector<StringRef> All;
+  Expected<Statement> Points = C.prepare("SELECT * FROM points"),
+                      Simulated = C.prepare("SELECT * FROM simulated");
+  if (!Points || !Simulated)
+    return joinErrors(Points.takeError(), Simulated.takeError());
+  for (int Column = 1; Column < Simulated->columns(); ++Column)
+    All.push_back(Simulated->name(Column));
+  const auto OfPoints =
+      ArrayRef(All).take_front(static_cast<size_t>(Points->columns()) - 1);
+  StringRef View = "points";
+  for (const StringRef Name : Columns) {
+    if (is_contained(OfPoints, Name))
+      continue;
+    View = "simulated";
+    if (is_contained(All, Name))
+      continue;
+    const StringRef Nearest = nearestWord(Name, All);
+    return createStringError(
+        Flag + ": there is no column `" + Name + "`" +
+        (Nearest.empty() ? "" : " (did you mean `" + Nearest.str() + "`?)") +
+        "; there are " + join(All, ", "));
+  }
+  return View;
 }
 
 Expected<int64_t> countPoints(Connection &C) {

@@ -25,6 +25,17 @@ std::vector<Fact> factsOf(const Sweep &S);
 /// SQL that makes the tables, with what is known before the first point.
 void writeSchema(const Sweep &S, llvm::raw_ostream &OS);
 
+/// A figure that a script of points prints: `script` and `name` of the table
+/// `figures`.
+struct FigureColumn {
+  std::string Script, Name;
+};
+/// SQL that makes the views of the table `figures`: `results` has a row for
+/// each point and script, and `simulated` one for each point with a result,
+/// with all columns of `points`. \p Figures are their columns.
+void writeFigureViews(llvm::ArrayRef<FigureColumn> Figures,
+                      llvm::raw_ostream &OS);
+
 /// SQL with a parameter for the number of a point and one for each metric.
 std::string insertPoint(const SweepSpec &S);
 /// A name as SQL has it.
@@ -34,6 +45,13 @@ std::string quotedName(llvm::StringRef Name);
 std::vector<std::string> metricColumns(const SweepSpec &S);
 /// SQL that adds the rejections that \p Rows says to those that there are.
 std::string insertRejection(llvm::StringRef Rows);
+
+/// The view whose rows are points with \p Columns, which option \p Flag names:
+/// `points`, or `simulated` if one of them is a figure. An error if there is no
+/// such column.
+llvm::Expected<llvm::StringRef>
+viewWith(Connection &C, llvm::StringRef Flag,
+         llvm::ArrayRef<llvm::StringRef> Columns);
 
 /// How many points are accepted or rejected.
 llvm::Expected<int64_t> countPoints(Connection &C);

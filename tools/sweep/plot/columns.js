@@ -7,7 +7,8 @@ const points = data.points;
 const indexOf = new Map(points.map((point, index) => [String(point.id), index]));
 
 /** An integer, which is a text where it needs more bits than a number has. */
-const exact = (value) => BigInt(value).toLocaleString("en-US");
+const exact = (value) => value === null ? "" :
+    (Number.isInteger(Number(value)) ? BigInt(value) : value).toLocaleString("en-US");
 
 /** At most six digits and a prefix, for ticks. */
 function brief(number) {
