@@ -261,6 +261,12 @@ ChakraOp NodeChecker::run(ChakraWork &Work) {
     Op.IsSound = readInteger(Name::TensorSize, true).has_value();
     Out.report(At, diag::ChakraMemoryNode, validate::nameOf(Node.Type));
     return Op;
+  case NodeType::Storage:
+  case NodeType::Batch:
+  case NodeType::Checkpoint:
+    Out.report(At, diag::ChakraStorageNode, validate::nameOf(Node.Type));
+    Op.IsSound = true;
+    return Op;
   case NodeType::Metadata:
     Out.report(At, diag::ChakraMetadataNode);
     return Op;
