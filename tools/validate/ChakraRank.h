@@ -16,7 +16,10 @@ namespace foretrace::validate {
 
 /// Nodes, bytes and time of a rank, or of a set. Sums stick at 2^64 - 1.
 struct ChakraTotals {
-  static constexpr size_t NodeTypes = 8;
+  static constexpr size_t NodeTypes = 0
+#define NODE_TYPE(ENUMERATOR, WORD) +1
+#include "tools/validate/Chakra.def"
+      ;
   struct Sum {
     uint64_t Count = 0, Bytes = 0;
   };
