@@ -80,6 +80,23 @@ static void checkDevice(const Spec &S, const Options &O,
     Diags.report(Range, diag::MissingKey, "device", "peak_flops", "989.4e12");
 }
 
+/// Reports a roofline of merged computations.
+static void checkFused(const EmitRequest &Request, const Options &O,
+                       DiagnosticEngine &Diags) {
+  const Spec &S = Request.Program.Spec;
+  if (!hasRoofline(S, O))
+    return;
+  DiagnosticEngine Known; // the backend itself reports these
+  for (const EmitSpec &E : S.Emits) {
+    const NamedAttribute *Fuse = E.Options.find("fuse");
+    bool IsFused = false;
+    if (E.Backend == "chakra" && Fuse)
+      option::Flag::read(Fuse->Value, IsFused, Known);
+    if (IsFused)
+      Diags.report(Request.Emit.Range, diag::AstraFusedRoofline);
+  }
+}
+
 namespace {
 
 /// What the collectives of a program ask of a network.
@@ -179,6 +196,7 @@ bool astra::check(const EmitRequest &Request, const Options &O,
                   DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
   checkFiles(Request, filesOf(Request, O), Diags);
+  checkFused(Request, O, Diags);
   if (Request.Program.Spec.Cluster)
     checkCluster(Request, O, Diags);
   else

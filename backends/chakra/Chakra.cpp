@@ -3,6 +3,7 @@
 #include "backends/TaskLimits.h"
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
+#include "ir/LayerCounts.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/Support/JSON.h"
@@ -29,8 +30,8 @@ static bool checkCounts(const Program &P, SourceRange Range,
     Diags.report(World.Range, diag::ChakraWorld, MaxRanks, *World);
     IsGood = false;
   }
-  // Tags of stages; those of rings are above, and wrap around only after as many
-  // messages.
+  // Tags of stages; those of rings are above, and wrap around only after as
+  // many messages.
   const Elements Tags = Elements(S.parts()) * 2 * S.MicroBatches;
   if (Tags.isOverflow() || Tags.value() >= MaxTag) {
     Diags.report(Range, diag::ChakraTags, S.parts(), S.MicroBatches, MaxTag);
@@ -51,6 +52,51 @@ static bool checkSizes(const Program &P, DiagnosticEngine &Diags) {
   return true;
 }
 
+/// Whether \p What of all computations of a rank is less than 2^63.
+static bool checkSum(const Program &P, SourceRange Range, llvm::StringRef What,
+                     llvm::function_ref<Elements(const Op &)> Of,
+                     DiagnosticEngine &Diags) {
+  for (const Stage &S : P.Stages) {
+    Elements Sum;
+    auto Add = [&](BlockId Block, int64_t Layers, int64_t Times) {
+      for (const Op &O : P.Blocks[Block].Ops)
+        Sum += Of(O) * Layers * Times;
+    };
+    for (const auto &[Block, Layers] : layersByBlock(S))
+      Add(BlockId(Block), Layers, P.Schedule.MicroBatches);
+    Add(S.Step, 1, 1);
+    if (!Sum.isOverflow())
+      continue;
+    Diags.report(Range, diag::SizeOverflow, What);
+    return false;
+  }
+  return true;
+}
+
+/// Whether computations can be merged: nodes then say the sum of their times,
+/// FLOPs and bytes.
+static bool checkFused(const EmitRequest &Request, const Options &O,
+                       DiagnosticEngine &Diags) {
+  const Program &P = Request.Program;
+  const SourceRange Range = Request.Emit.Options.find("fuse")->Value.Range;
+  if (O.HasProvenance)
+    Diags.report(Range, diag::ChakraFuseProvenance);
+  if (*P.Spec.Cost.Kind == CostKind::Uncosted)
+    Diags.report(Range, diag::ChakraFuseTimes);
+  const bool IsSmall =
+      checkSum(
+          P, Range, "the FLOP count of a rank",
+          [&](const Op &Of) { return Elements(workOf(P, Of).value()); },
+          Diags) &&
+      checkSum(
+          P, Range, "what a rank reads and writes",
+          [&](const Op &Of) {
+            return Elements(P.Sizes.value(Of.Touched).value());
+          },
+          Diags);
+  return IsSmall && !O.HasProvenance && *P.Spec.Cost.Kind != CostKind::Uncosted;
+}
+
 bool chakra::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
@@ -58,6 +104,8 @@ bool chakra::check(const EmitRequest &Request, const Options &O,
   bool IsGood = checkRanks(O.Whose.Ranks, *P.Spec.Parallel.World, Diags);
   IsGood &= checkCounts(P, Range, Diags) && checkSteps(Request, Diags);
   IsGood &= checkSizes(P, Diags);
+  if (O.IsFused)
+    return IsGood && checkFused(Request, O, Diags);
   if (*P.Spec.Cost.Kind == CostKind::Uncosted)
     Diags.report(Range, diag::ChakraNoTimes);
   return IsGood;
@@ -70,7 +118,8 @@ namespace {
 class RankTraces {
 public:
   RankTraces(const EmitRequest &Request, const Options &O)
-      : P(Request.Program), Map(P.Mesh, *P.Spec.Parallel.RankOrder), Names(P),
+      : P(Request.Program), IsFused(O.IsFused),
+        Map(P.Mesh, *P.Spec.Parallel.RankOrder), Names(P),
         Stages(static_cast<size_t>(P.Schedule.Stages)) {
     if (O.HasProvenance)
       findLines(Request);
@@ -95,6 +144,7 @@ private:
   void make(int64_t Stage, Shared &To) const;
 
   const Program &P;
+  const bool IsFused;
   const RankMap Map;
   const GroupNames Names;
   std::optional<Provenance> Lines;
@@ -112,8 +162,18 @@ void RankTraces::findLines(const EmitRequest &Request) {
 
 void RankTraces::make(int64_t Stage, Shared &To) const {
   NodeWriter Nodes(P, Names, Lines ? &*Lines : nullptr);
-  StageTasks(P, Stage).forEach(
-      [&](int64_t Id, const Task &T) { Nodes.add(Id, T); });
+  StageTasks Tasks(P, Stage);
+  if (IsFused) {
+    ComputeRuns Runs(P, Stage);
+    Tasks.forEach([&](int64_t Id, const Task &T) {
+      if (T.Kind != TaskKind::Compute)
+        Nodes.add(Id, Runs.renamed(T));
+      else if (const auto Run = Runs.add(Id, T))
+        Nodes.add(*Run);
+    });
+  } else {
+    Tasks.forEach([&](int64_t Id, const Task &T) { Nodes.add(Id, T); });
+  }
   To.Trace = Nodes.take();
 }
 

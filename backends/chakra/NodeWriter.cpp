@@ -123,16 +123,24 @@ static size_t place(std::vector<T> &Items, const T &Item, EqualT IsEqual) {
   return Items.size() - 1;
 }
 
-void chakra::NodeWriter::compute(const Task &T, Message &Node) {
-  const int64_t Duration = HasTimes ? Micros.next(T.Of->Time) : 0;
+void chakra::NodeWriter::compute(llvm::ArrayRef<const Op *> Ops,
+                                 Message &Node) {
+  int64_t Duration = 0, Work = 0, Touched = 0; // checked: sums are below 2^63
+  for (const Op *O : Ops) {
+    const int64_t Own = HasTimes ? Micros.next(O->Time) : 0;
+    Duration += Own;
+    if (isOpaque(O->Kind) && Own > 0)
+      continue;
+    Work += workOf(P, *O).value();
+    Touched += P.Sizes.value(O->Touched).value();
+  }
   if (HasTimes)
     Node.duration(Duration);
-  if (isOpaque(T.Of->Kind) && Duration > 0)
+  if (Ops.size() == 1 && isOpaque(Ops.front()->Kind) && Duration > 0)
     return;
   // ASTRA-sim divides by both.
-  Node.integer("num_ops", std::max<int64_t>(workOf(P, *T.Of).value(), 1));
-  Node.integer("tensor_size",
-               std::max<int64_t>(P.Sizes.value(T.Of->Touched).value(), 1));
+  Node.integer("num_ops", std::max<int64_t>(Work, 1));
+  Node.integer("tensor_size", std::max<int64_t>(Touched, 1));
 }
 
 void chakra::NodeWriter::collective(const Task &T, Message &Node) {
@@ -193,11 +201,23 @@ static std::string nameOf(const Task &T) {
 }
 
 void chakra::NodeWriter::add(int64_t Id, const Task &T) {
-  Message Node(Id, nameOf(T), typeOf(T.Kind));
+  add(Id, nameOf(T), T, T.Of);
+}
+
+void chakra::NodeWriter::add(const ComputeRun &Run) {
+  std::string Name = nameOf(Run.Task);
+  if (Run.Ops.size() > 1)
+    Name += " + " + std::to_string(Run.Ops.size() - 1);
+  add(Run.Id, Name, Run.Task, Run.Ops);
+}
+
+void chakra::NodeWriter::add(int64_t Id, llvm::StringRef Name, const Task &T,
+                             llvm::ArrayRef<const Op *> Ops) {
+  Message Node(Id, Name, typeOf(T.Kind));
   Node.deps(NodeField::ControlDeps, T.Control);
   Node.deps(NodeField::DataDeps, T.Data);
   if (T.Kind == TaskKind::Compute)
-    compute(T, Node);
+    compute(Ops, Node);
   Node.boolean("is_cpu_op", false);
   if (Lines)
     provenance(T, Node);

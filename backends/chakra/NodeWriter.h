@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_CHAKRA_NODEWRITER_H
 #define FORETRACE_BACKENDS_CHAKRA_NODEWRITER_H
 
+#include "backends/chakra/ComputeRuns.h"
 #include "backends/chakra/GroupNames.h"
 #include "backends/chakra/Micros.h"
 #include "ir/StageTasks.h"
@@ -46,13 +47,17 @@ public:
              const Provenance *Lines);
 
   void add(int64_t Id, const ir::Task &T);
+  /// Adds computations as one node.
+  void add(const ComputeRun &Run);
   /// What was made; once.
   StageTrace take() { return std::move(Out); }
 
 private:
   class Message;
 
-  void compute(const ir::Task &T, Message &Node);
+  void compute(llvm::ArrayRef<const ir::Op *> Ops, Message &Node);
+  void add(int64_t Id, llvm::StringRef Name, const ir::Task &T,
+           llvm::ArrayRef<const ir::Op *> Ops);
   void collective(const ir::Task &T, Message &Node);
   void message(const ir::Task &T, Message &Node);
   void provenance(const ir::Task &T, Message &Node);

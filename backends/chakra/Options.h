@@ -17,6 +17,8 @@ struct TracedRanks {
 struct Options {
   FileNames Files;
   TracedRanks Whose;
+  /// Computations without communication between them are one node.
+  bool IsFused = false;
   bool HasProvenance = false; ///< nodes say what they are of
 };
 
