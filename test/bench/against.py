@@ -133,8 +133,9 @@ def main():
         if not pairs and not options.calculon:
             parser.error("nothing to compare with: give --aicb, --stage, "
                          "--simumax or --calculon")
-        print("| job | theirs | MiB | ours | MiB | ratio |")
-        print("|---|---|---|---|---|---|")
+        if pairs:
+            print("| job | theirs | MiB | ours | MiB | ratio |\n"
+                  "|---|---|---|---|---|---|")
         for title, folder, arguments, command in pairs:
             rows = [(*run([options.python, *arguments], folder),
                      *run(command, out)) for _ in range(options.runs)]
