@@ -82,7 +82,8 @@ static std::optional<std::pair<std::string, double>> figureIn(StringRef Line) {
     Name = Words.front().str();
     Words.erase(Words.begin());
   }
-  if (Words.empty() || Words.size() > 2 || Words.front().getAsDouble(Value))
+  if (Words.empty() || Words.size() > 2 || Words.front().getAsDouble(Value) ||
+      !std::isfinite(Value))
     return std::nullopt;
   if (Words.size() == 1)
     return Name.empty() ? std::nullopt : std::optional(std::pair(Name, Value));
