@@ -3,6 +3,7 @@
 // The tables of messages.
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 namespace foretrace {
 
@@ -42,6 +43,11 @@ static constexpr InfoList Tables[] = {LangRows,    FrontendRows, IRRows,
                                       PassesRows,  BackendsRows, ToolsRows,
                                       ValidateRows};
 static_assert(std::size(Tables) == diag::NumTables);
+static_assert(std::max({std::size(LangRows), std::size(FrontendRows),
+                        std::size(IRRows), std::size(PassesRows),
+                        std::size(BackendsRows), std::size(ToolsRows),
+                        std::size(ValidateRows)}) <= diag::MaxRows,
+              "raise MaxRows");
 
 const DiagnosticInfo &getDiagnosticInfo(diag::Id Id) {
   return Tables[Id / diag::MaxRows][Id % diag::MaxRows];
@@ -50,11 +56,9 @@ const DiagnosticInfo &getDiagnosticInfo(diag::Id Id) {
 llvm::ArrayRef<diag::Id> allDiagnostics() {
   static const std::vector<diag::Id> Ids = [] {
     std::vector<diag::Id> All;
-    for (const auto &[Table, Rows] : llvm::enumerate(Tables)) {
-      assert(Rows.size() <= diag::MaxRows && "raise MaxRows");
+    for (const auto &[Table, Rows] : llvm::enumerate(Tables))
       for (unsigned Row = 0; Row != Rows.size(); ++Row)
         All.push_back(diag::idOf(static_cast<diag::Table>(Table), Row));
-    }
     return All;
   }();
   return Ids;
