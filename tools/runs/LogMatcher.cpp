@@ -124,11 +124,19 @@ void LogMatcher::configuration() {
       {"> TP: ", *Par.Tp},
       {"> DP: ", *Par.Dp},
       {"> PP: ", *Par.Pp},
+      {"> World Size: ", *Par.World},
       {"> Pipeline Parallel Size: ", *Par.Pp}};
   say("> Total parameters in model: ", "([0-9,]+)",
       {withCommas(J.Graph.Parameters)});
   for (auto [Prefix, Number] : Numbers)
     say(Prefix, "([0-9]+)", {std::to_string(Number)});
+  // Printed if they are larger than 1.
+  const std::pair<StringRef, int64_t> Sizes[] = {
+      {"> Data Parallel Size: ", *Par.Dp},
+      {"> Tensor Parallel Size: ", *Par.Tp}};
+  for (auto [Prefix, Number] : Sizes)
+    if (Number > 1 || Text.contains(Prefix))
+      say(Prefix, "([0-9]+)", {std::to_string(Number)});
   say(">> model class name: ", "([A-Za-z0-9_]+)", {getClass(J.Family).str()});
   say(">> split method: ", "([a-z-]+)", {getName(J.Split).str()});
 }
