@@ -125,15 +125,21 @@ void CauseFinder::find(std::vector<Change> &Changes) {
   for (const Change &C : Changes)
     Causes.push_back(Before.Keys.of(C.Name.Answer, C.Before) |=
                      After.Keys.of(C.Name.Answer, C.After));
+  // Keys that make no legal job alone: in neither job, or in one of them.
   KeySet Unknown(static_cast<unsigned>(Stated.size()));
+  KeySet HalfKnown = Unknown;
   for (unsigned I = 0; I < Stated.size(); ++I) {
-    const bool IsTold = vary(Before, I, Changes);
-    if (!vary(After, I, Changes) && !IsTold)
+    const bool IsKnownBefore = vary(Before, I, Changes);
+    const bool IsKnownAfter = vary(After, I, Changes);
+    if (!IsKnownBefore && !IsKnownAfter)
       Unknown.set(I);
+    else if (!IsKnownBefore || !IsKnownAfter)
+      HalfKnown.set(I);
   }
+  const KeySet &Together = Unknown.any() ? Unknown : HalfKnown;
   for (const auto &[C, Cause] : llvm::zip_equal(Changes, Causes)) {
-    C.IsByAll = Cause.none() && Unknown.any();
-    for (const unsigned I : (C.IsByAll ? Unknown : Cause).set_bits())
+    C.IsByAll = Cause.none() && Together.any();
+    for (const unsigned I : (C.IsByAll ? Together : Cause).set_bits())
       C.By.push_back(Stated[I]->path());
   }
 }
