@@ -81,9 +81,10 @@ template <int64_t Least, int64_t Most = INT64_MAX> struct Number : KindBase {
   }
 };
 
-/// A number of at least 1 that \p Measures something, `a time`, or has no unit.
+/// Reads a number of at least 1 that \p Measures something, `a time`. It may have
+/// no unit from \p Plausible on: below, it was meant in another one.
 bool readMeasure(const ir::Attribute &A, llvm::StringRef Measures,
-                 std::optional<int64_t> &Into);
+                 int64_t Plausible, std::optional<int64_t> &Into);
 
 /// What may not be known.
 struct Measured : KindBase {
@@ -95,7 +96,7 @@ struct TimeSpan : Measured {
   static std::string expected() { return "a time, such as 13.75 s"; }
   static bool read(const ir::Attribute &A, std::optional<int64_t> &Into,
                    DiagnosticEngine &) {
-    return readMeasure(A, "a time", Into);
+    return readMeasure(A, "a time", 100, Into);
   }
 };
 
@@ -104,7 +105,7 @@ struct ByteCount : Measured {
   static std::string expected() { return "a size, such as 80 GB"; }
   static bool read(const ir::Attribute &A, std::optional<int64_t> &Into,
                    DiagnosticEngine &) {
-    return readMeasure(A, "bytes", Into);
+    return readMeasure(A, "bytes", 1'000'000, Into);
   }
 };
 

@@ -43,6 +43,8 @@ bool option::Gpu::read(const Attribute &A, std::string &Into,
 
 bool option::Rate::read(const Attribute &A, std::optional<double> &Into,
                         DiagnosticEngine &) {
+  if (!A.Measures.empty() && A.Measures != "a data rate")
+    return false;
   if (A.K == Attribute::Kind::Int)
     Into = static_cast<double>(A.Integer);
   else if (A.K == Attribute::Kind::Real)

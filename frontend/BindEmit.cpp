@@ -32,7 +32,7 @@ Attribute Binder::toAttribute(const Value &V) {
     return toAttribute(Table);
   }
   Attribute A = make(Kind::Int, V.Range);
-  if (V.Dim != Dimension::Count)
+  if (V.Dim != Dimension::Count || !V.Prefix.empty())
     A.Measures = getName(V.Dim);
   if (const int64_t *I = V.getIf<int64_t>()) {
     A.Integer = *I;

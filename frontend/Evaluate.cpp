@@ -387,5 +387,5 @@ Evaluator::Result Evaluator::visit(const ast::String &Text) {
   for (const auto &[Begin, Place] : Values)
     if (!PathFrom.isValid() && goesUpAt(Out, Begin))
       PathFrom = Place;
-  return Value{std::move(Out), Dimension::Count, Current->Range, PathFrom};
+  return Value{std::move(Out), Dimension::Count, Current->Range, {}, PathFrom};
 }

@@ -70,6 +70,14 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
                  T.MeantUnit, T.MeantPower);
     return std::nullopt;
   }
+  if (T.Dim != Dimension::Count && !V.Prefix.empty()) {
+    std::vector<llvm::StringRef> Like = unitsLike(V.Prefix, T.Dim);
+    if (Like.empty())
+      Like.push_back(T.MeantUnit);
+    Diags.report(V.Range, diag::ScaledCount, Name, V.Prefix, getName(T.Dim),
+                 llvm::join(Like, "` or `"));
+    return std::nullopt;
+  }
   // A plain number is in the base unit; a unit must be of the right kind.
   if (V.Dim != T.Dim && V.Dim != Dimension::Count) {
     Diags.report(V.Range, diag::WrongUnit, Name, describe(V), getName(T.Dim));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/SyntaxErrors.h"
 #include "frontend/TokenSource.h"
+#include "frontend/Value.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -194,7 +195,13 @@ bool SyntaxError::reportUnit(Token &Word) {
   if (!Previous || Previous->getType() != ForeParser::NUMBER ||
       Previous->getLine() != Word.getLine() || isLiteral(Found.getType()))
     return false;
-  Diags.report(getRange(Word, Text), diag::UnknownUnit, textOf(Word));
+  // `Gb/s` is not one token, as it is no unit.
+  const StringRef Rest = Text.str().substr(Word.getStartIndex());
+  const StringRef Written =
+      Rest.take_while([](char C) { return isAlnum(C) || C == '/'; });
+  SourceRange Range = getRange(Word, Text);
+  Range.End = Range.Begin + static_cast<uint32_t>(Written.size());
+  reportUnknownUnit(Range, Written, Diags);
   return true;
 }
 

@@ -131,20 +131,53 @@ size_t foretrace::weigh(const Value &V) {
   return Weight;
 }
 
+std::vector<llvm::StringRef> foretrace::unitsLike(llvm::StringRef Prefix,
+                                                  Dimension D) {
+  auto IsBase = [&](llvm::StringRef Word) {
+    return llvm::any_of(Units, [&](const UnitRow &U) {
+      return U.Dim == D && U.Word == Word && U.Numerator == 1;
+    });
+  };
+  std::vector<llvm::StringRef> Like;
+  for (const UnitRow &U : Units)
+    if (llvm::StringRef Rest = U.Word;
+        U.Dim == D && Rest.consume_front(Prefix) && IsBase(Rest))
+      Like.push_back(U.Word);
+  return Like;
+}
+
+void foretrace::reportUnknownUnit(SourceRange Range, llvm::StringRef Word,
+                                  DiagnosticEngine &Diags) {
+  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Elsewhere[] = {
+#define UNIT_ELSEWHERE(WORD, HERE) {WORD, HERE},
+#include "frontend/Units.def"
+  };
+  DiagnosticBuilder Report = Diags.report(Range, diag::UnknownUnit, Word);
+  for (auto [There, Here] : Elsewhere)
+    if (There == Word) {
+      Report.note(Range, diag::DidYouMean, Here).fix(Range, Here);
+      return;
+    }
+  llvm::SmallVector<llvm::StringRef> Words;
+  for (const UnitRow &U : Units)
+    Words.push_back(U.Word);
+  suggest(std::move(Report), Range, Word, Words);
+}
+
 std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
                                                SourceRange Range,
                                                DiagnosticEngine &Diags) {
   static constexpr UnitRow Plain = {"", Dimension::Count, 1, 1};
   const UnitRow *U = &Plain;
+  auto Make = [&](auto Number) {
+    return Value{Number, U->Dim, Range,
+                 U->Dim == Dimension::Count ? U->Word : ""};
+  };
   if (!N.Unit.empty()) {
     U = llvm::find_if(Units,
                       [&](const UnitRow &C) { return C.Word == N.Unit; });
     if (U == std::end(Units)) {
-      llvm::SmallVector<llvm::StringRef> Words;
-      for (const UnitRow &Candidate : Units)
-        Words.push_back(Candidate.Word);
-      suggest(Diags.report(N.UnitRange, diag::UnknownUnit, N.Unit), N.UnitRange,
-              N.Unit, Words);
+      reportUnknownUnit(N.UnitRange, N.Unit, Diags);
       return std::nullopt;
     }
   }
@@ -158,9 +191,9 @@ std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
       return std::nullopt;
     }
     if (*Product % U->Denominator == 0)
-      return Value{*Product / U->Denominator, U->Dim, Range};
+      return Make(*Product / U->Denominator);
   } else if (std::optional<int64_t> Exact = exactDecimal(N.Digits, *U)) {
-    return Value{*Exact, U->Dim, Range};
+    return Make(*Exact);
   }
   double Real = 0;
   bool IsBad = llvm::StringRef(N.Digits).getAsDouble(Real);
@@ -170,5 +203,5 @@ std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
     Diags.report(Range, diag::IntegerOverflow, N.Digits + N.Unit);
     return std::nullopt;
   }
-  return Value{Real, U->Dim, Range};
+  return Make(Real);
 }

@@ -63,6 +63,8 @@ struct Value {
       Data; ///< an expression is a number of each point of a sweep
   Dimension Dim = Dimension::Count;
   SourceRange Range;
+  /// Unit of a count: `G`, `Ki`, or empty. Arithmetic drops it.
+  llvm::StringRef Prefix = {};
   /// Of a string, the first value interpolated into it that a path should not
   /// have: one with a `/`, or `..`.
   SourceRange PathFrom = {};
@@ -87,6 +89,13 @@ std::optional<std::string> format(const Value &V);
 
 /// Characters and elements that a copy of \p V has.
 size_t weigh(const Value &V);
+
+/// Units of \p D with the same prefix as the unit \p Prefix of a count: of rates,
+/// `Gbit/s` and `GB/s` for `G`.
+std::vector<llvm::StringRef> unitsLike(llvm::StringRef Prefix, Dimension D);
+/// Reports a word that is no unit, with the unit that was meant.
+void reportUnknownUnit(SourceRange Range, llvm::StringRef Word,
+                       DiagnosticEngine &Diags);
 
 /// Applies the unit of a number written at \p Range. Reports unknown units and
 /// integers beyond 2^63.
