@@ -3,6 +3,7 @@
 #include "backends/simai/Adapt.h"
 #include "backends/simai/Aicb.h"
 #include "backends/simai/Exact.h"
+#include "ir/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -97,6 +98,22 @@ static void checkHeader(const EmitRequest &Request, const Options &O,
     Diags.report(Request.Emit.Range, diag::SimaiTpAlone);
 }
 
+/// Warns of what no table says: the schedule, and times if there are none.
+static void checkJob(const EmitRequest &Request, DiagnosticEngine &Diags) {
+  const ir::Spec &S = Request.Program.Spec;
+  const Located<ir::ScheduleKind> &Schedule = S.Parallel.Schedule;
+  switch (*Schedule) {
+  case ir::ScheduleKind::None:
+  case ir::ScheduleKind::OneFOneB:
+  case ir::ScheduleKind::Interleaved:
+    break;
+  default:
+    Diags.report(Schedule.Range, diag::SimaiSchedule, getSpelling(*Schedule));
+  }
+  if (*S.Cost.Kind == ir::CostKind::Uncosted)
+    Diags.report(Request.Emit.Range, diag::SimaiNoTimes);
+}
+
 ir::FactSet foretrace::simai::needs(const Options &O) {
   if (O.Accounting == Accounting::Aicb)
     return {ir::Fact::Complete};
@@ -108,6 +125,8 @@ ir::FactSet foretrace::simai::needs(const Options &O) {
 bool foretrace::simai::check(const EmitRequest &Request, const Options &O,
                              DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
+  if (O.Accounting == Accounting::Exact)
+    checkJob(Request, Diags);
   std::vector<Output> Outputs = buildTables(Request, O, Diags);
   for (Output &Out : Outputs) {
     std::optional<Table> T = std::move(Out.Table);
