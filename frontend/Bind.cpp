@@ -28,11 +28,23 @@ foretrace::guessSection(llvm::StringRef Keyword,
 void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
                               llvm::ArrayRef<llvm::StringRef> Sections,
                               DiagnosticEngine &Diags) {
-  if (isSection(Keyword.Text))
+  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Foreign[] = {
+#define FOREIGN_SECTION(KEYWORD, HERE) {KEYWORD, HERE},
+#include "frontend/Foreign.def"
+  };
+  if (isSection(Keyword.Text)) {
     Diags.report(Keyword.Range, diag::MisplacedSection, Keyword.Text, Parent);
-  else
-    suggest(Diags.report(Keyword.Range, diag::UnknownSection, Keyword.Text),
-            Keyword.Range, Keyword.Text, Sections);
+    return;
+  }
+  DiagnosticBuilder Report =
+      Diags.report(Keyword.Range, diag::UnknownSection, Keyword.Text);
+  for (auto [Word, Here] : Foreign)
+    if (Word == Keyword.Text && llvm::is_contained(Sections, Here)) {
+      Report.note(Keyword.Range, diag::AliasOfKey, Word, Here)
+          .fix(Keyword.Range, Here);
+      return;
+    }
+  suggest(std::move(Report), Keyword.Range, Keyword.Text, Sections);
 }
 
 std::vector<llvm::StringRef>

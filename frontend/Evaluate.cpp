@@ -31,18 +31,6 @@ static bool isSpelling(llvm::StringRef Word) {
   return llvm::is_contained(Spellings, Word);
 }
 
-/// What a word that other languages have is here, or empty.
-static llvm::StringRef findForeignWord(llvm::StringRef Word) {
-  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Rows[] = {
-#define FOREIGN_WORD(WORD, HERE) {WORD, HERE},
-#include "frontend/Foreign.def"
-  };
-  for (auto [Foreign, Here] : Rows)
-    if (Foreign == Word)
-      return Here;
-  return "";
-}
-
 std::optional<Value> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
                                          Words W) {
   auto Restore =

@@ -117,9 +117,15 @@ void Compilation::overrideParam(const Override &O) {
         Found = true;
       }
     }
-  if (!Found)
-    suggest(Diags.report(Name.Range, diag::UnknownParam, Name.Text), Name.Range,
-            Name.Text, Params);
+  if (Found)
+    return;
+  DiagnosticBuilder Report =
+      Diags.report(Name.Range, diag::UnknownParam, Name.Text);
+  if (const std::string Path = pathOfKey(Name.Text);
+      !Path.empty() && !Report.isDropped())
+    Report.note(Name.Range, diag::DidYouMean, Path).fix(Name.Range, Path);
+  else
+    suggest(std::move(Report), Name.Range, Name.Text, Params);
 }
 
 void Compilation::overrideKey(const Override &O) {

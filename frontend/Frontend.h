@@ -50,6 +50,11 @@ std::optional<ir::EmitSpec> compileEmit(ParsedFiles &Files,
                                         llvm::ArrayRef<std::string> Options,
                                         DiagnosticEngine &Diags);
 
+/// The path by which -D changes the key \p Name of `model`, `train`,
+/// `parallel`, `cost` or `cluster`: `parallel.tp`. Empty if none of these has
+/// the key.
+std::string pathOfKey(llvm::StringRef Name);
+
 } // namespace foretrace
 
 #endif

@@ -3,6 +3,7 @@
 // The keys of ir/Spec.def as tables of functions, and the checks of their
 // values.
 #include "frontend/Keys.h"
+#include "frontend/Frontend.h"
 #include "ir/TextWriter.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
@@ -336,6 +337,15 @@ static const AnyKey *findElsewhere(llvm::StringRef Word,
            (K.Name == Word || ir::isAlias(Word, K.Aliases));
   });
   return Row == std::end(AllKeys) ? nullptr : Row;
+}
+
+std::string foretrace::pathOfKey(llvm::StringRef Name) {
+  for (const AnyKey &K : AllKeys)
+    if (K.Name == Name &&
+        llvm::is_contained({"Model", "Train", "Parallel", "Cost", "Cluster"},
+                           K.Section))
+      return keywordOf(K.Section) + "." + Name.str();
+  return "";
 }
 
 bool foretrace::hasOrMeant(const Body &B, llvm::StringRef Key,

@@ -131,6 +131,17 @@ size_t foretrace::weigh(const Value &V) {
   return Weight;
 }
 
+llvm::StringRef foretrace::findForeignWord(llvm::StringRef Word) {
+  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Rows[] = {
+#define FOREIGN_WORD(WORD, HERE) {WORD, HERE},
+#include "frontend/Foreign.def"
+  };
+  for (auto [Foreign, Here] : Rows)
+    if (Foreign == Word)
+      return Here;
+  return "";
+}
+
 std::vector<llvm::StringRef> foretrace::unitsLike(llvm::StringRef Prefix,
                                                   Dimension D) {
   auto IsBase = [&](llvm::StringRef Word) {
@@ -177,7 +188,13 @@ std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
     U = llvm::find_if(Units,
                       [&](const UnitRow &C) { return C.Word == N.Unit; });
     if (U == std::end(Units)) {
-      reportUnknownUnit(N.UnitRange, N.Unit, Diags);
+      const std::string Word = N.Digits + N.Unit;
+      if (llvm::StringRef Here = findForeignWord(Word); !Here.empty())
+        Diags.report(Range, diag::UnknownName, Word)
+            .note(Range, diag::AliasOfKey, Word, Here)
+            .fix(Range, Here);
+      else
+        reportUnknownUnit(N.UnitRange, N.Unit, Diags);
       return std::nullopt;
     }
   }

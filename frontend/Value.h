@@ -90,8 +90,10 @@ std::optional<std::string> format(const Value &V);
 /// Characters and elements that a copy of \p V has.
 size_t weigh(const Value &V);
 
-/// Units of \p D with the same prefix as the unit \p Prefix of a count: of rates,
-/// `Gbit/s` and `GB/s` for `G`.
+/// The word of the language for a word that others use, or empty.
+llvm::StringRef findForeignWord(llvm::StringRef Word);
+/// Units of \p D with the same prefix as the unit \p Prefix of a count: of
+/// rates, `Gbit/s` and `GB/s` for `G`.
 std::vector<llvm::StringRef> unitsLike(llvm::StringRef Prefix, Dimension D);
 /// Reports a word that is no unit, with the unit that was meant.
 void reportUnknownUnit(SourceRange Range, llvm::StringRef Word,

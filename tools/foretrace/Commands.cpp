@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Commands.h"
-#include "llvm/ADT/STLExtras.h"
+#include "tools/driver/NearMisses.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -19,8 +19,8 @@ cl::SubCommandGroup &jobCommands() {
 #define SUBCOMMAND(...)
 #define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
-      &compileCommand(), &planCommand(),      &sweepCommand(),
-      &explainCommand(), &checkCommand(),     &calibrateCommand(),
+      &compileCommand(), &planCommand(),  &sweepCommand(),
+      &explainCommand(), &checkCommand(), &calibrateCommand(),
       &groupsCommand()};
   return Group;
 }
@@ -30,10 +30,9 @@ cl::SubCommandGroup &diagnosingCommands() {
 #define SUBCOMMAND(...)
 #define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
-      &compileCommand(), &planCommand(),      &sweepCommand(),
-      &checkCommand(),   &calibrateCommand(), &groupsCommand(),
-      &convertCommand(), &optCommand(),       &explainCommand(),
-      &diffCommand()};
+      &compileCommand(),   &planCommand(),   &sweepCommand(),   &checkCommand(),
+      &calibrateCommand(), &groupsCommand(), &convertCommand(), &optCommand(),
+      &explainCommand(),   &diffCommand()};
   return Group;
 }
 
@@ -75,16 +74,23 @@ static void printVersion(raw_ostream &OS) {
   OS << "foretrace " FORETRACE_VERSION "\n";
 }
 
-/// LLVM's own message for an unknown subcommand blames its arguments too.
-static bool isUnknownCommand(StringRef Name) {
-  return !Name.starts_with("-") && none_of(Commands, [&](const Command &C) {
-    return C.Get().getName() == Name;
-  });
-}
-
 ExitCode runCommandLine(int Argc, char **Argv) {
-  if (Argc > 1 && isUnknownCommand(Argv[1]))
-    return usageError("`" + Twine(Argv[1]) + "` is not a subcommand");
+  // LLVM's own messages blame what follows a mistake, too.
+  if (Argc > 1 && Argv[1][0] != '-') {
+    const Command *C = nullptr;
+    std::vector<StringRef> Names;
+    for (const Command &Of : Commands)
+      if (Names.push_back(Of.Get().getName()); Names.back() == Argv[1])
+        C = &Of;
+    if (!C)
+      return usageError(driver::unknownCommand(Argv[1], Names));
+    const StringMap<cl::Option *> &Options = cl::getRegisteredOptions(C->Get());
+    if (const std::string Key = driver::keyAsOption(
+            ArrayRef(Argv, Argc).drop_front(2),
+            [&](StringRef Name) { return Options.count(Name) != 0; });
+        !Key.empty())
+      return usageError(Key);
+  }
   cl::SetVersionPrinter(printVersion);
   for (const Command &C : Commands)
     cl::HideUnrelatedOptions({&jobCategory(), &outputCategory(),

@@ -230,9 +230,9 @@ static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
     Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
     if (!DB)
       return DB.takeError();
-    if (!Query.empty())
-      if (Error E = DB->query(Query, SweepFormat, outs()))
-        return E;
+    if (Error E = Query.empty() ? Error::success()
+                                : DB->query(Query, SweepFormat, outs()))
+      return E;
     for (const std::vector<std::string> *Goals : {&Minimize, &Maximize})
       for (const std::string &Column : *Goals)
         if (Error E =
@@ -333,10 +333,9 @@ ExitCode runSweep() {
     return usageError(toString(Drawn.takeError()));
   if (!Output.empty() && !Collect.empty())
     return collectAll();
-  const bool AsksFile =
-      !Query.empty() ||
-      (jobPath().empty() && (*Drawn || !Minimize.empty() || !Maximize.empty()));
-  if (!Output.empty() && AsksFile) {
+  const bool WantsBest = !Minimize.empty() || !Maximize.empty();
+  if (!Output.empty() &&
+      (!Query.empty() || (jobPath().empty() && (*Drawn || WantsBest)))) {
     Error E = readFile(*Drawn);
     return E ? failure(std::move(E)) : ExitSuccess;
   }
