@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/SimaiServers.h"
 #include "backends/CommandLine.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
+/// The GPU that the name of a device begins with, `H800 SXM5 80GB`; an H100 if
+/// the simulator knows no such GPU.
+static std::string gpuOf(const Spec &S) {
+  const llvm::StringRef Name =
+      S.Cluster && S.Cluster->Device.Name.isPresent()
+          ? llvm::StringRef(*S.Cluster->Device.Name).split(' ').first
+          : "";
+  const bool IsKnown = llvm::is_contained(option::Gpu::words(), Name.lower());
+  return IsKnown ? Name.upper() : "H100";
+}
+
 SimaiServers SimaiServers::of(const Spec &S, const SimaiServers &Stated) {
   SimaiServers Of = Stated;
+  if (Of.Gpu.empty())
+    Of.Gpu = gpuOf(S);
   if (!S.Cluster)
     return Of;
   const ClusterSpec &C = *S.Cluster;

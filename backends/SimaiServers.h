@@ -11,7 +11,8 @@
 namespace foretrace {
 
 struct SimaiServers {
-  std::string Gpu = "H100"; ///< as the simulator calls it
+  /// As the simulator calls it; empty: that of the cluster, or an H100.
+  std::string Gpu;
   /// Rates to use in place of that GPU's and its NIC's, bytes/s.
   std::optional<double> NvlinkBandwidth, NicBandwidth;
   /// Devices that NVLink joins, and their NICs.
