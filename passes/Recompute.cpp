@@ -7,9 +7,11 @@
 // Embedding and head are never recomputed.
 
 #include "passes/Recompute.h"
+#include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -38,7 +40,8 @@ public:
     B.Ops = {};
   }
 
-  void run();
+  /// Returns whether a value that backward ops read need not be saved any more.
+  bool run();
 
 private:
   using Part = Recomputation::Part;
@@ -155,6 +158,21 @@ void Recomputer::repeat(OpId Forward, const Part &Of) {
   RepeatedId[Forward.Index] = B.Ops.add(std::move(O));
 }
 
+/// Forward values that later phases read.
+static llvm::DenseSet<unsigned> savedBy(const Table<OpId, Op> &Ops) {
+  llvm::DenseSet<unsigned> Made, Saved;
+  for (const Op &O : Ops) {
+    if (O.Phase == Phase::Forward)
+      for (ValueId V : O.Results)
+        Made.insert(V.Index);
+    else
+      for (ValueId V : O.Operands)
+        if (Made.contains(V.Index))
+          Saved.insert(V.Index);
+  }
+  return Saved;
+}
+
 /// Repeats the parts that begin at \p Backward.
 void Recomputer::beginParts(const Op &Backward) {
   const Op &Forward = forwardOf(Backward);
@@ -167,7 +185,7 @@ void Recomputer::beginParts(const Op &Backward) {
   }
 }
 
-void Recomputer::run() {
+bool Recomputer::run() {
   for (size_t I = 0; I < Old.size(); ++I) {
     Op O = Old[Old.idAt(I)];
     if (O.Phase == Phase::Backward) {
@@ -186,11 +204,21 @@ void Recomputer::run() {
     bool IsServed = For.isValid() && isCollective(B.Ops[Id].Kind);
     For = IsServed ? RepeatedId[For.Index] : NewId[OldIndex];
   }
+  const llvm::DenseSet<unsigned> Now = savedBy(B.Ops);
+  return llvm::any_of(savedBy(Old),
+                      [&](unsigned V) { return !Now.contains(V); });
 }
 
-bool foretrace::recompute(Program &P, DiagnosticEngine &) {
+bool foretrace::recompute(Program &P, DiagnosticEngine &Diags) {
+  bool Repeats = false, Saves = false;
   for (Block &B : P.Blocks)
-    if (const Recomputation Of(P, B); !Of.parts().empty())
-      Recomputer(B, Of).run();
+    if (const Recomputation Of(P, B); !Of.parts().empty()) {
+      Repeats = true;
+      Saves |= Recomputer(B, Of).run();
+    }
+  const TrainSpec &T = P.Spec.Train;
+  if (Repeats && !Saves)
+    Diags.report(T.Recompute.Range, diag::RecomputeSavesNothing,
+                 llvm::join(modulesOf(T), " "));
   return true;
 }
