@@ -91,6 +91,26 @@ std::optional<int64_t> Schedule::neighbour(int64_t Stage, int64_t Chunk,
   return IsSecondCopy ? Stages - 1 - Part : placeOf(Part).Stage;
 }
 
+/// Activations go to the next part of the model, their gradients to the one
+/// before.
+llvm::SmallVector<Schedule::Messages, 2>
+Schedule::messagesOf(int64_t Stage) const {
+  llvm::SmallVector<Messages, 2> Sent;
+  for (int64_t Chunk = 0; Chunk < Chunks; ++Chunk)
+    for (const bool IsNext : {true, false}) {
+      const auto Peer = neighbour(Stage, Chunk, IsNext);
+      if (!Peer || *Peer == Stage)
+        continue;
+      const int64_t Distance = *Peer - Stage;
+      auto *It = llvm::partition_point(
+          Sent, [&](const Messages &M) { return M.Distance < Distance; });
+      if (It == Sent.end() || It->Distance != Distance)
+        It = Sent.insert(It, {Distance, 0});
+      ++It->Count;
+    }
+  return Sent;
+}
+
 const StageProgram &Schedule::programOf(int64_t Stage) const {
   auto Found = llvm::partition_point(Programs, [&](const StageProgram &P) {
     return P.First + P.Count <= Stage;

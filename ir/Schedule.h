@@ -142,6 +142,13 @@ struct Schedule {
   /// the ends of the model.
   std::optional<int64_t> neighbour(int64_t Stage, int64_t Chunk,
                                    bool IsNext) const;
+  /// Messages of a stage to other stages for a micro-batch, both ways.
+  struct Messages {
+    int64_t Distance; ///< stages from the sender to the receiver
+    int64_t Count;
+  };
+  /// In order of distances.
+  llvm::SmallVector<Messages, 2> messagesOf(int64_t Stage) const;
   /// Whether a micro-batch goes through a chunk.
   bool takes(int64_t Chunk, int64_t MicroBatch) const {
     return Placement != PlacementKind::Bidirectional ||

@@ -5,7 +5,6 @@
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include <set>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -55,15 +54,10 @@ CountedLinks &CountedLinks::operator+=(const CountedLinks &More) {
 static CountedLinks linksOfStages(const Program &P, const LinkMap &Links) {
   CountedLinks Sum;
   for (const Stage &S : P.Stages) {
-    std::set<int64_t> Distances;
-    for (int64_t Chunk = 0; Chunk < P.Schedule.Chunks; ++Chunk)
-      for (const bool IsNext : {true, false})
-        if (const auto Peer = P.Schedule.neighbour(S.First, Chunk, IsNext);
-            Peer && *Peer != S.First)
-          Distances.insert(*Peer - S.First);
-    for (const int64_t Distance : Distances)
-      Sum += {Links.between(Distance, {S.First, S.Count}),
-              Links.offRail(Distance, {S.First, S.Count})};
+    const StageRange Stages = {S.First, S.Count};
+    for (const Schedule::Messages &M : P.Schedule.messagesOf(S.First))
+      Sum += {Links.between(M.Distance, Stages),
+              Links.offRail(M.Distance, Stages)};
   }
   return Sum;
 }
@@ -96,29 +90,22 @@ static void checkRails(const EmitRequest &Request, const LinkMap &Links,
   reportOffRail(Request, "pp", linksOfStages(P, Links), Diags);
 }
 
-/// Reports groups whose messages an inner tier could carry.
+/// Reports groups with messages that a tier inside tier \p Outermost joins.
 static void checkInnerTiers(const EmitRequest &Request, const LinkMap &Links,
-                            const TierSpec &Outermost,
-                            DiagnosticEngine &Diags) {
+                            size_t Outermost, DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
   std::vector<std::string> Names;
   for (const Group &G : groupsOf(P)) {
     const LinkSpan Span = Links.within(G, Route::Ring, {0, P.Schedule.Stages});
-    for (const auto &[Tier, Joined] :
-         llvm::zip(P.Spec.Cluster->Tiers, Span.ByTier)) {
-      if (&Tier == &Outermost)
-        break;
-      if (Joined == 0)
-        continue;
+    const auto Inside = llvm::ArrayRef(Span.ByTier).take_front(Outermost);
+    if (llvm::any_of(Inside, [](__int128 Joined) { return Joined != 0; }))
       Names.push_back("`" + textOf(G, P.Spec) + "`");
-      break;
-    }
   }
   if (Names.empty())
     return;
   const NamedAttribute *A = Request.Emit.Options.find("network");
-  Diags.report(A->Value.Range, diag::AstraAware, Outermost.Name,
-               llvm::join(Names, ", "));
+  Diags.report(A->Value.Range, diag::AstraAware,
+               P.Spec.Cluster->Tiers[Outermost].Name, llvm::join(Names, ", "));
 }
 
 void astra::checkLinks(const EmitRequest &Request, NetworkKind Network,
@@ -134,5 +121,7 @@ void astra::checkLinks(const EmitRequest &Request, NetworkKind Network,
   if (Network == NetworkKind::Unaware)
     checkRails(Request, Links, Diags);
   else
-    checkInnerTiers(Request, Links, *Tiers.back().Tier, Diags);
+    checkInnerTiers(Request, Links,
+                    static_cast<size_t>(Tiers.back().Tier - C.Tiers.data()),
+                    Diags);
 }

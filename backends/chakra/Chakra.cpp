@@ -52,30 +52,31 @@ static bool checkSizes(const Program &P, DiagnosticEngine &Diags) {
   return true;
 }
 
-/// Whether \p What of all computations of a rank is less than 2^63.
-static bool checkSum(const Program &P, SourceRange Range, llvm::StringRef What,
-                     llvm::function_ref<Elements(const Op &)> Of,
+/// Reports \p What if the sum over all computations of a rank may be 2^63 or
+/// more.
+static void checkSum(const Program &P, SourceRange Range, llvm::StringRef What,
+                     llvm::function_ref<int64_t(const Op &)> Of,
                      DiagnosticEngine &Diags) {
   for (const Stage &S : P.Stages) {
     Elements Sum;
-    auto Add = [&](BlockId Block, int64_t Layers, int64_t Times) {
+    auto Add = [&](BlockId Block, int64_t Times) {
       for (const Op &O : P.Blocks[Block].Ops)
-        Sum += Of(O) * Layers * Times;
+        Sum += Elements(Of(O)) * Times;
     };
     for (const auto &[Block, Layers] : layersByBlock(S))
-      Add(BlockId(Block), Layers, P.Schedule.MicroBatches);
-    Add(S.Step, 1, 1);
-    if (!Sum.isOverflow())
-      continue;
-    Diags.report(Range, diag::SizeOverflow, What);
-    return false;
+      Add(BlockId(Block),
+          Layers * P.Schedule.MicroBatches); // checkSteps: small
+    Add(S.Step, 1);
+    if (Sum.isOverflow()) {
+      Diags.report(Range, diag::SizeOverflow, What);
+      return;
+    }
   }
-  return true;
 }
 
-/// Whether computations can be merged: nodes then say the sum of their times,
+/// Reports why computations can't be merged: nodes have the sums of durations,
 /// FLOPs and bytes.
-static bool checkFused(const EmitRequest &Request, const Options &O,
+static void checkFused(const EmitRequest &Request, const Options &O,
                        DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
   const SourceRange Range = Request.Emit.Options.find("fuse")->Value.Range;
@@ -83,18 +84,12 @@ static bool checkFused(const EmitRequest &Request, const Options &O,
     Diags.report(Range, diag::ChakraFuseProvenance);
   if (*P.Spec.Cost.Kind == CostKind::Uncosted)
     Diags.report(Range, diag::ChakraFuseTimes);
-  const bool IsSmall =
-      checkSum(
-          P, Range, "the FLOP count of a rank",
-          [&](const Op &Of) { return Elements(workOf(P, Of).value()); },
-          Diags) &&
-      checkSum(
-          P, Range, "what a rank reads and writes",
-          [&](const Op &Of) {
-            return Elements(P.Sizes.value(Of.Touched).value());
-          },
-          Diags);
-  return IsSmall && !O.HasProvenance && *P.Spec.Cost.Kind != CostKind::Uncosted;
+  checkSum(
+      P, Range, "the FLOP count of a rank",
+      [&](const Op &Of) { return workOf(P, Of).value(); }, Diags);
+  checkSum(
+      P, Range, "what a rank reads and writes",
+      [&](const Op &Of) { return P.Sizes.value(Of.Touched).value(); }, Diags);
 }
 
 bool chakra::check(const EmitRequest &Request, const Options &O,
@@ -104,8 +99,11 @@ bool chakra::check(const EmitRequest &Request, const Options &O,
   bool IsGood = checkRanks(O.Whose.Ranks, *P.Spec.Parallel.World, Diags);
   IsGood &= checkCounts(P, Range, Diags) && checkSteps(Request, Diags);
   IsGood &= checkSizes(P, Diags);
-  if (O.IsFused)
-    return IsGood && checkFused(Request, O, Diags);
+  if (O.IsFused && IsGood) { // what it sums has values
+    const unsigned Before = Diags.errorCount();
+    checkFused(Request, O, Diags);
+    return Diags.errorCount() == Before;
+  }
   if (*P.Spec.Cost.Kind == CostKind::Uncosted)
     Diags.report(Range, diag::ChakraNoTimes);
   return IsGood;

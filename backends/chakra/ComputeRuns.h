@@ -25,7 +25,7 @@ struct ComputeRun {
 /// Merges the computations of a stage into runs.
 class ComputeRuns {
 public:
-  /// Walks all tasks once.
+  /// Walks all tasks once. Takes memory for each, as the trace of a stage does.
   ComputeRuns(const ir::Program &P, int64_t Stage);
 
   /// Adds the next computation; the run that ends with it, if one does.

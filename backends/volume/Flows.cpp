@@ -4,7 +4,6 @@
 #include "ir/LayerCounts.h"
 #include "ir/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -80,20 +79,12 @@ void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
            Times * Expr(P.Sizes, O.Message.Id)});
 }
 
-/// Activations to the next part of the model, gradients to the one before.
 void FlowCounter::addSends(unsigned Stage) {
-  const Schedule &S = P.Schedule;
-  const int64_t First = P.Stages[Stage].First;
-  std::map<int64_t, int64_t> Messages; // by distance
-  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk)
-    for (const bool IsNext : {true, false})
-      if (const auto Peer = S.neighbour(First, Chunk, IsNext);
-          Peer && *Peer != First)
-        ++Messages[*Peer - First];
   const Group Stages = {{Axis::Pp}};
-  for (const auto &[Distance, Count] : Messages)
+  for (const Schedule::Messages &M :
+       P.Schedule.messagesOf(P.Stages[Stage].First))
     add({Stage, Stages, std::nullopt, std::nullopt,
-         numberOf(P, Count) * MicroBatches * boundarySize(P, 0), Distance});
+         numberOf(P, M.Count) * MicroBatches * boundarySize(P, 0), M.Distance});
 }
 
 StageRange FlowCounter::stagesOf(const Flow &F) const {

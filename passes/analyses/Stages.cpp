@@ -63,15 +63,10 @@ static LayerCounts keptLayers(const Stage &S, const InFlight &Most) {
   return Kept;
 }
 
-/// Activations go to the next part of the model, their gradients to the one
-/// before.
 int64_t foretrace::messagesOf(const Schedule &S, int64_t Stage) {
   int64_t Sent = 0;
-  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk)
-    for (const bool IsNext : {true, false})
-      if (const auto Peer = S.neighbour(Stage, Chunk, IsNext);
-          Peer && *Peer != Stage)
-        ++Sent;
+  for (const Schedule::Messages &M : S.messagesOf(Stage))
+    Sent += M.Count;
   return Sent;
 }
 

@@ -14,7 +14,6 @@ import subprocess
 
 import check_volume
 import each_job
-import unfold_ranks
 
 CLUSTER = check_volume.CLUSTER.replace(
     "  tiers {{", "  device {{ peak_flops = 1e12  memory_bandwidth = 1e12 }}\n"
@@ -73,11 +72,8 @@ def expected(job, cluster):
 
 
 def one(foretrace, folder, seed):
-    draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
-    job = unfold_ranks.Job(ir)
-    cluster = random_cluster(draw, job.ranks)
-    with open(path + ".fore", "a") as file:
-        file.write(CLUSTER.format(**cluster))
+    path, text, job, cluster = check_volume.on_cluster(
+        foretrace, folder, seed, random_cluster, CLUSTER)
     if job.ranks == 1:
         return None
     run = subprocess.run(

@@ -150,12 +150,19 @@ def ask(foretrace, command, path, *options):
         capture_output=True, text=True, check=True).stdout)
 
 
-def one(foretrace, folder, seed):
+def on_cluster(foretrace, folder, seed, choose, section):
+    """A random job on the cluster that `choose` draws, as `section` has it."""
     draw, path, text, ir = unfold_ranks.random_ranks(foretrace, folder, seed)
     job = unfold_ranks.Job(ir)
-    cluster = random_cluster(draw, job.ranks)
+    cluster = choose(draw, job.ranks)
     with open(path + ".fore", "a") as file:
-        file.write(CLUSTER.format(**cluster))
+        file.write(section.format(**cluster))
+    return path, text, job, cluster
+
+
+def one(foretrace, folder, seed):
+    path, text, job, cluster = on_cluster(
+        foretrace, folder, seed, random_cluster, CLUSTER)
     volume = ask(foretrace, "volume", path + ".fore")
     found = problem(
         job, volume, ask(foretrace, "plan", path + ".fore"), cluster

@@ -226,19 +226,17 @@ static std::vector<std::string> commandLine(const sweep::Sweep &S) {
 
 /// What is asked of a file without a sweep.
 static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
-  if (!Query.empty() || !Minimize.empty() || !Maximize.empty()) {
-    Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
-    if (!DB)
-      return DB.takeError();
-    if (Error E = Query.empty() ? Error::success()
-                                : DB->query(Query, SweepFormat, outs()))
-      return E;
-    for (const std::vector<std::string> *Goals : {&Minimize, &Maximize})
-      for (const std::string &Column : *Goals)
-        if (Error E =
-                DB->printBest(Column, Goals == &Maximize, SweepFormat, outs()))
-          return E;
-  }
+  Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
+  if (!DB)
+    return DB.takeError();
+  if (Error E = Query.empty() ? Error::success()
+                              : DB->query(Query, SweepFormat, outs()))
+    return E;
+  for (const std::vector<std::string> *Goals : {&Minimize, &Maximize})
+    for (const std::string &Column : *Goals)
+      if (Error E =
+              DB->printBest(Column, Goals == &Maximize, SweepFormat, outs()))
+        return E;
   if (!Drawn)
     return Error::success();
   InputFiles Inputs;
@@ -333,7 +331,9 @@ ExitCode runSweep() {
     return usageError(toString(Drawn.takeError()));
   if (!Output.empty() && !Collect.empty())
     return collectAll();
-  const bool WantsBest = !Minimize.empty() || !Maximize.empty();
+  // Others say something of the sweep itself, which takes a job.
+  const size_t Goals = Minimize.size() + Maximize.size();
+  const bool WantsBest = Goals != 0 && givenRequest().Entries.size() == Goals;
   if (!Output.empty() &&
       (!Query.empty() || (jobPath().empty() && (*Drawn || WantsBest)))) {
     Error E = readFile(*Drawn);
