@@ -84,10 +84,10 @@ static void checkRails(const EmitRequest &Request, const LinkMap &Links,
   const StageRange Stages = {0, P.Schedule.Stages};
   for (const Group &G : groupsOf(P))
     reportOffRail(
-        Request, textOf(G, P.Spec),
+        Request, "of `" + textOf(G, P.Spec) + "`",
         {Links.within(G, Route::Ring, Stages), Links.offRail(G, Stages)},
         Diags);
-  reportOffRail(Request, "pp", linksOfStages(P, Links), Diags);
+  reportOffRail(Request, "between stages", linksOfStages(P, Links), Diags);
 }
 
 /// Reports groups with messages that a tier inside tier \p Outermost joins.

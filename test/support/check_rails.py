@@ -18,8 +18,8 @@ import each_job
 CLUSTER = check_volume.CLUSTER.replace(
     "  tiers {{", "  device {{ peak_flops = 1e12  memory_bandwidth = 1e12 }}\n"
     "  tiers {{")
-WARNING = re.compile(r"(\d+) of (\d+) links of `(.*)` that leave a domain of "
-                     r"`(\w+)`")
+WARNING = re.compile(r"(\d+) of (\d+) links (?:of `)?(.*?)`? that leave a "
+                     r"domain of `(\w+)`")
 
 
 def random_cluster(draw, ranks):
@@ -45,9 +45,10 @@ def links_of(job):
             if rank in line and 1 < len(line) < job.ranks + is_ring:
                 there = line[(line.index(rank) + 1) % len(line)]
                 links[names.get(axes, ",".join(axes))].add((rank, there))
-        for group, name, _, _, receivers in check_volume.calls(job, rank):
+        for _, name, _, _, receivers in check_volume.calls(job, rank):
             if name == "send":
-                links[group] |= {(rank, there) for there in receivers}
+                links["between stages"] |= {
+                    (rank, there) for there in receivers}
     return links
 
 
