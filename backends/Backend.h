@@ -8,7 +8,7 @@
 
 #include "backends/EmitOptions.h"
 #include "backends/OutputSet.h"
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
 #include <memory>
 #include <optional>

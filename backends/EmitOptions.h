@@ -12,7 +12,7 @@
 #ifndef FORETRACE_BACKENDS_EMITOPTIONS_H
 #define FORETRACE_BACKENDS_EMITOPTIONS_H
 
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

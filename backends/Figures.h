@@ -7,7 +7,7 @@
 
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
-#include "ir/Expr.h"
+#include "ir/model/Expr.h"
 #include "lang/RowWriter.h"
 #include <variant>
 

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_OPTIONKINDS_H
 #define FORETRACE_BACKENDS_OPTIONKINDS_H
 
-#include "ir/Attribute.h"
+#include "ir/model/Attribute.h"
 #include "lang/Diagnostic.h"
 #include "lang/Source.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -81,8 +81,8 @@ template <int64_t Least, int64_t Most = INT64_MAX> struct Number : KindBase {
   }
 };
 
-/// Reads a number of at least 1 that \p Measures something, `a time`. It may have
-/// no unit from \p Plausible on: below, it was meant in another one.
+/// Reads a number of at least 1 that \p Measures something, `a time`. It may
+/// have no unit from \p Plausible on: below, it was meant in another one.
 bool readMeasure(const ir::Attribute &A, llvm::StringRef Measures,
                  int64_t Plausible, std::optional<int64_t> &Into);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/PlanDocument.h"
+#include "analysis/Bubble.h"
+#include "analysis/LayerCounts.h"
 #include "backends/Figures.h"
-#include "ir/Boundary.h"
-#include "ir/Bubble.h"
-#include "ir/LayerCounts.h"
-#include "ir/Spellings.h"
+#include "ir/model/Boundary.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
@@ -160,10 +160,10 @@ template <typename TotalsT> void PlanDocument::totals(const TotalsT &Of) {
   };
   if constexpr (std::is_same_v<TotalsT, BlockTotals>) {
 #define TOTAL(MEMBER, TYPE, WORD, DOC) Total(Of.MEMBER, WORD);
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   } else {
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) Total(Of.MEMBER, WORD);
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   }
   messages(Of.Messages);
 }

@@ -6,9 +6,9 @@
 #ifndef FORETRACE_BACKENDS_PLANDOCUMENT_H
 #define FORETRACE_BACKENDS_PLANDOCUMENT_H
 
+#include "analysis/ClusterMap.h"
 #include "backends/Backend.h"
-#include "ir/ClusterMap.h"
-#include "ir/Measure.h"
+#include "ir/model/Measure.h"
 #include "llvm/Support/JSON.h"
 
 namespace foretrace {
@@ -55,7 +55,7 @@ private:
   void schedule();
 
   ir::Program P; ///< takes in sums
-  std::optional<ir::ClusterMap> Map;
+  std::optional<ClusterMap> Map;
   llvm::json::OStream *J = nullptr; ///< that is written to
   NumberWriter *N = nullptr;
 };

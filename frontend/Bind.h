@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections to the structs of ir/Spec.h, key by key by the tables of
-// ir/Spec.def. Binds everything that can be bound; errors are reported where
-// they stand and leave their member absent.
-// Private to the frontend.
+// Sections to the structs of ir/model/Spec.h, key by key by the tables of
+// ir/model/Spec.def. Binds everything that can be bound; errors are reported
+// where they stand and leave their member absent. Private to the frontend.
 #ifndef FORETRACE_FRONTEND_BIND_H
 #define FORETRACE_FRONTEND_BIND_H
 

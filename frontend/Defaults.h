@@ -5,7 +5,7 @@
 #ifndef FORETRACE_FRONTEND_DEFAULTS_H
 #define FORETRACE_FRONTEND_DEFAULTS_H
 
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace foretrace {

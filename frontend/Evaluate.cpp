@@ -17,7 +17,7 @@ static bool isJobKey(llvm::StringRef Word) {
   static constexpr llvm::StringRef Keys[] = {
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ...) KEY,
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...) KEY,
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return llvm::is_contained(Keys, Word);
 }
@@ -26,7 +26,7 @@ static bool isJobKey(llvm::StringRef Word) {
 static bool isSpelling(llvm::StringRef Word) {
   static constexpr llvm::StringRef Spellings[] = {
 #define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) SPELLING,
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return llvm::is_contained(Spellings, Word);
 }

@@ -15,7 +15,8 @@ namespace foretrace {
 
 /// What a bare word that names nothing is.
 enum class Words : unsigned char {
-  Spellings, ///< a value if some key of ir/Spec.def takes it, else an error
+  Spellings, ///< a value if some key of ir/model/Spec.def takes it, else an
+             ///< error
   Any,       ///< a value: the key decides
 };
 

@@ -4,8 +4,8 @@
 // gathers sections, binds.
 #include "frontend/Frontend.h"
 #include "frontend/Bind.h"
-#include "frontend/BindSweep.h"
 #include "frontend/Parse.h"
+#include "frontend/sweep/BindSweep.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"

@@ -5,7 +5,7 @@
 #define FORETRACE_FRONTEND_FRONTEND_H
 
 #include "frontend/ParsedFiles.h"
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include <functional>
 #include <optional>
 #include <string>

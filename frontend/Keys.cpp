@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of ir/Spec.def as tables of functions, and the checks of their
+// The keys of ir/model/Spec.def as tables of functions, and the checks of their
 // values.
 #include "frontend/Keys.h"
 #include "frontend/Frontend.h"
-#include "ir/TextWriter.h"
+#include "ir/text/TextWriter.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
@@ -16,7 +16,7 @@ using namespace foretrace;
 
 namespace {
 
-/// What an integer key of ir/Spec.def may hold.
+/// What an integer key of ir/model/Spec.def may hold.
 struct NumberType {
   llvm::StringRef Name;
   Dimension Dim;
@@ -46,12 +46,12 @@ static constexpr NumberType NumberTypes[] = {
 static constexpr AnyKey AllKeys[] = {
 #define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC)                   \
   {#SECTION, KEY, ALIASES},
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 #define FOREIGN_KEY(SECTION, KEY, ALIASES) {#SECTION, KEY, ALIASES},
 #include "frontend/Foreign.def"
 };
 
-/// The keyword of a section of ir/Spec.def.
+/// The keyword of a section of ir/model/Spec.def.
 static std::string keywordOf(llvm::StringRef Section) {
   return Section == "Moe" ? "block" : Section.lower();
 }
@@ -212,7 +212,7 @@ llvm::ArrayRef<Key<ir::ModelSpec>> foretrace::getKeys<ir::ModelSpec>() {
   static const Key<ir::ModelSpec> Keys[] = {
 #define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
   KEY_ROW(ModelSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -222,7 +222,7 @@ llvm::ArrayRef<Key<ir::AttentionSpec>> foretrace::getKeys<ir::AttentionSpec>() {
   static const Key<ir::AttentionSpec> Keys[] = {
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
   KEY_ROW(AttentionSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -230,7 +230,7 @@ llvm::ArrayRef<Key<ir::AttentionSpec>> foretrace::getKeys<ir::AttentionSpec>() {
 template <> llvm::ArrayRef<Key<ir::FfnSpec>> foretrace::getKeys<ir::FfnSpec>() {
   static const Key<ir::FfnSpec> Keys[] = {
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(FfnSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -238,7 +238,7 @@ template <> llvm::ArrayRef<Key<ir::FfnSpec>> foretrace::getKeys<ir::FfnSpec>() {
 template <> llvm::ArrayRef<Key<ir::MoeSpec>> foretrace::getKeys<ir::MoeSpec>() {
   static const Key<ir::MoeSpec> Keys[] = {
 #define MOE_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(MoeSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -248,7 +248,7 @@ llvm::ArrayRef<Key<ir::BlockSpec>> foretrace::getKeys<ir::BlockSpec>() {
   static const Key<ir::BlockSpec> Keys[] = {
 #define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
   KEY_ROW(BlockSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -258,7 +258,7 @@ llvm::ArrayRef<Key<ir::TrainSpec>> foretrace::getKeys<ir::TrainSpec>() {
   static const Key<ir::TrainSpec> Keys[] = {
 #define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
   KEY_ROW(TrainSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -268,7 +268,7 @@ llvm::ArrayRef<Key<ir::ParallelSpec>> foretrace::getKeys<ir::ParallelSpec>() {
   static const Key<ir::ParallelSpec> Keys[] = {
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
   KEY_ROW(ParallelSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -277,7 +277,7 @@ template <>
 llvm::ArrayRef<Key<ir::CostSpec>> foretrace::getKeys<ir::CostSpec>() {
   static const Key<ir::CostSpec> Keys[] = {
 #define COST_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(CostSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -287,7 +287,7 @@ llvm::ArrayRef<Key<ir::DeviceSpec>> foretrace::getKeys<ir::DeviceSpec>() {
   static const Key<ir::DeviceSpec> Keys[] = {
 #define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
   KEY_ROW(DeviceSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -296,7 +296,7 @@ template <>
 llvm::ArrayRef<Key<ir::LinkSpec>> foretrace::getKeys<ir::LinkSpec>() {
   static const Key<ir::LinkSpec> Keys[] = {
 #define LINK_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(LinkSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -306,7 +306,7 @@ llvm::ArrayRef<Key<ir::ClusterSpec>> foretrace::getKeys<ir::ClusterSpec>() {
   static const Key<ir::ClusterSpec> Keys[] = {
 #define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...)                                  \
   KEY_ROW(ClusterSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }
@@ -315,7 +315,7 @@ template <>
 llvm::ArrayRef<Key<ir::TierSpec>> foretrace::getKeys<ir::TierSpec>() {
   static const Key<ir::TierSpec> Keys[] = {
 #define TIER_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(TierSpec, TYPE, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   };
   return Keys;
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of each section, from ir/Spec.def: how one is bound to its member,
-// and what is said of one that doesn't exist.
-// Private to the frontend.
+// The keys of each section, from ir/model/Spec.def: how one is bound to its
+// member, and what is said of one that doesn't exist. Private to the frontend.
 #ifndef FORETRACE_FRONTEND_KEYS_H
 #define FORETRACE_FRONTEND_KEYS_H
 
 #include "frontend/Body.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace foretrace {
@@ -22,7 +21,7 @@ public:
       : Eval(Eval), Diags(Diags) {}
 
   /// Each evaluates \p F and states it in \p Out, or reports. \p Type is the
-  /// type's name in ir/Spec.def.
+  /// type's name in ir/model/Spec.def.
   void read(const Field &F, llvm::StringRef Type, Located<int64_t> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<bool> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<std::string> &Out);
@@ -61,7 +60,7 @@ void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out) {
   reportSpelling(W, ir::getSpellings<EnumT>(), ir::findForeign<EnumT>(W.Text));
 }
 
-/// A row of ir/Spec.def for one struct.
+/// A row of ir/model/Spec.def for one struct.
 template <typename SpecT> struct Key {
   llvm::StringRef Name;
   void (*Read)(KeyReader &, const Field &, SpecT &);
@@ -69,7 +68,7 @@ template <typename SpecT> struct Key {
   std::optional<std::string> (*Print)(const SpecT &);
 };
 
-/// The keys of \p SpecT, in the order of ir/Spec.def.
+/// The keys of \p SpecT, in the order of ir/model/Spec.def.
 template <typename SpecT> llvm::ArrayRef<Key<SpecT>> getKeys();
 
 /// Whether \p B has the key, or one that was reported and meant it. \p Names

@@ -7,7 +7,7 @@
 #ifndef FORETRACE_FRONTEND_SCHEDULEFILE_H
 #define FORETRACE_FRONTEND_SCHEDULEFILE_H
 
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/StringRef.h"
 

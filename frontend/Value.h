@@ -7,8 +7,8 @@
 #define FORETRACE_FRONTEND_VALUE_H
 
 #include "frontend/AST.h"
-#include "ir/Expr.h"
-#include "ir/Spec.h"
+#include "ir/model/Expr.h"
+#include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 //
 // analyze: what one layer of every block holds, keeps, computes and sends.
 
+#include "analysis/Analyses.h"
 #include "passes/Passes.h"
-#include "passes/analyses/Analyses.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

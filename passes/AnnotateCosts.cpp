@@ -4,12 +4,12 @@
 // what was measured is of the job (OpTimes.h says which time an op gets).
 // Touches no operand, layout or collective: a cost can't change communication.
 
+#include "analysis/Analyses.h"
+#include "analysis/OpTimes.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
-#include "passes/OpTimes.h"
 #include "passes/Passes.h"
-#include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -80,7 +80,7 @@ void Coster::checkBlocks() const {
     }
   Names Known = {
 #define MEASURED_TIME(ENUMERATOR, NAME, DOC) NAME,
-#include "ir/MeasuredTimes.def"
+#include "ir/model/MeasuredTimes.def"
   };
   llvm::append_range(Known, Used);
   checkNames(Known);

@@ -5,13 +5,13 @@
 // neighbouring chunks of a stage, are stored once with a count. The stage where
 // a V turns is unlike those before it: it sends itself what they send others.
 
-#include "ir/Partition.h"
+#include "analysis/Analyses.h"
+#include "ir/model/Partition.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/BalanceStages.h"
 #include "passes/LayerCutter.h"
 #include "passes/Passes.h"
-#include "passes/analyses/Analyses.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

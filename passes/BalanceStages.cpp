@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/BalanceStages.h"
-#include "ir/InFlight.h"
+#include "analysis/InFlight.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

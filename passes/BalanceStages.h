@@ -4,7 +4,7 @@
 #ifndef FORETRACE_PASSES_BALANCESTAGES_H
 #define FORETRACE_PASSES_BALANCESTAGES_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 
 namespace foretrace {
 

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_PASSES_BLOCKBUILDER_H
 #define FORETRACE_PASSES_BLOCKBUILDER_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 

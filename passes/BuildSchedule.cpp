@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // schedule: the program that every kind of stage runs, from the builder that
-// ir/Schedules.def names (passes/schedules/).
+// ir/model/Schedules.def names (passes/schedules/).
 
 #include "passes/Passes.h"
 #include "passes/schedules/Schedules.h"
@@ -11,7 +11,7 @@ using namespace foretrace::ir;
 
 static constexpr void (*Builders[])(ScheduleBuilder &, const ParallelSpec &) = {
 #define SCHEDULE(ENUMERATOR, ...) build##ENUMERATOR,
-#include "ir/Schedules.def"
+#include "ir/model/Schedules.def"
 };
 
 bool foretrace::buildSchedule(Program &P, DiagnosticEngine &) {

@@ -5,7 +5,7 @@
 // parameters; a value used twice gets the sum of both gradients. The gradients
 // of a block's outputs come from the block after it.
 
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"

@@ -4,7 +4,7 @@
 // block of forward ops on whole tensors, with Megatron-LM's module names; the
 // layer pattern stays folded. Nothing here knows how the job is spread.
 
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "passes/Elaborator.h"
 #include "passes/Passes.h"
 

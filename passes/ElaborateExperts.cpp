@@ -2,7 +2,7 @@
 //
 // The part of `elaborate` that concerns experts: router, dispatcher, networks.
 
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "passes/Elaborator.h"
 
 using namespace foretrace;

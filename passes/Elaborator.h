@@ -6,7 +6,7 @@
 #ifndef FORETRACE_PASSES_ELABORATOR_H
 #define FORETRACE_PASSES_ELABORATOR_H
 
-#include "ir/Measure.h"
+#include "ir/model/Measure.h"
 #include "passes/BlockBuilder.h"
 #include "llvm/ADT/Twine.h"
 

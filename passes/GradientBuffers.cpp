@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/GradientBuffers.h"
-#include "ir/LayerCounts.h"
-#include "ir/OpKinds.h"
+#include "analysis/Analyses.h"
+#include "analysis/LayerCounts.h"
+#include "ir/model/OpKinds.h"
 #include "passes/BlockBuilder.h"
-#include "passes/analyses/Analyses.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -5,8 +5,8 @@
 #ifndef FORETRACE_PASSES_GRADIENTBUFFERS_H
 #define FORETRACE_PASSES_GRADIENTBUFFERS_H
 
-#include "ir/Parameters.h"
-#include "ir/Program.h"
+#include "analysis/Parameters.h"
+#include "ir/model/Program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -52,8 +52,8 @@ private:
 
   ir::AxisList used(ir::AxisList Axes) const;
   GradientBuffer overCopies(ir::AxisList Axes) const;
-  const LayerCounts &countsOf(unsigned Index, ir::TiedHead At);
-  void collectTied(const ir::Stage &S, ir::TiedHead At);
+  const LayerCounts &countsOf(unsigned Index, TiedHead At);
+  void collectTied(const ir::Stage &S, TiedHead At);
 
   ir::Program &P;
   const ir::Expr None;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/HomeLayout.h"
+#include "analysis/Parameters.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -8,7 +9,7 @@ using namespace foretrace::ir;
 
 namespace {
 
-// The names of ir/Dims.def.
+// The names of ir/model/Dims.def.
 namespace dims {
 constexpr Axis Tp = Axis::Tp;
 constexpr Axis Cp = Axis::Cp;
@@ -25,7 +26,7 @@ AxisList paramAxes(DimKind K) {
 #define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
   case DimKind::ENUMERATOR:                                                    \
     return axes PARAM;
-#include "ir/Dims.def"
+#include "ir/model/Dims.def"
   }
   llvm_unreachable("covered switch");
 }
@@ -35,7 +36,7 @@ AxisList activationAxes(DimKind K) {
 #define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
   case DimKind::ENUMERATOR:                                                    \
     return axes ACTIVATION;
-#include "ir/Dims.def"
+#include "ir/model/Dims.def"
   }
   llvm_unreachable("covered switch");
 }
@@ -52,17 +53,6 @@ Layout splitBy(const Mesh &M, const TensorType &T,
 }
 
 } // namespace
-
-bool foretrace::isExpertTensor(const TensorType &T) {
-  return T.indexOf(DimKind::Slots) >= 0 || T.indexOf(DimKind::Expert) >= 0;
-}
-
-AxisList foretrace::shareAxes(const Program &P, const TensorType &T) {
-  AxisList Shared =
-      isExpertTensor(T) ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};
-  llvm::erase_if(Shared, [&](Axis A) { return P.Mesh[A] == 1; });
-  return Shared;
-}
 
 Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
   Layout L = splitBy(P.Mesh, T, dims::paramAxes);

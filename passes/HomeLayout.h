@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where tensors live when no op asks for anything else: the sharding policy
-// of ir/Dims.def applied to one job. Private to the passes.
+// of ir/model/Dims.def applied to one job. Private to the passes.
 #ifndef FORETRACE_PASSES_HOMELAYOUT_H
 #define FORETRACE_PASSES_HOMELAYOUT_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 
 namespace foretrace {
 
 /// Layout of a parameter of type \p T. With ZeRO stage 3 it is also an equal
 /// flat share over the ranks that hold the same part.
 ir::Layout paramLayout(const ir::Program &P, const ir::TensorType &T);
-
-/// The axes over which ZeRO shares what belongs to a parameter of type \p T:
-/// those of more than one rank along which all hold the same part.
-ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);
 
 /// Layout of an activation of type \p T between ops. Sequence parallelism
 /// splits the residual stream, which has seq and hidden, over tp.
@@ -24,10 +20,6 @@ ir::Layout homeLayout(const ir::Program &P, const ir::TensorType &T);
 /// Layout of what the data loader reads, of type \p T: whole samples on one
 /// rank of tp (Megatron-LM, get_batch_on_this_tp_rank).
 ir::Layout dataLayout(const ir::Program &P, const ir::TensorType &T);
-
-/// Whether \p T belongs to routed experts, so that its ranks are seen as
-/// etp x ep x edp instead of tp x cp x dp.
-bool isExpertTensor(const ir::TensorType &T);
 
 } // namespace foretrace
 

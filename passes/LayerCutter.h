@@ -4,7 +4,7 @@
 #ifndef FORETRACE_PASSES_LAYERCUTTER_H
 #define FORETRACE_PASSES_LAYERCUTTER_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 
 namespace foretrace {
 

@@ -2,8 +2,8 @@
 //
 // traffic: bytes that every op reads and writes.
 
+#include "analysis/Analyses.h"
 #include "passes/Passes.h"
-#include "passes/analyses/Analyses.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/PassManager.h"
-#include "ir/Verify.h"
+#include "ir/verify/Verify.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/Passes.h"
@@ -16,9 +16,9 @@ using namespace foretrace::ir;
 namespace {
 
 // The unqualified names of Passes.def.
-#define FACT(ENUMERATOR, SPELLING, DOC)                                        \
+#define FACT(ENUMERATOR, SPELLING, MAKES, LEVEL, DOC)                          \
   constexpr Fact ENUMERATOR = Fact::ENUMERATOR;
-#include "ir/Facts.def"
+#include "ir/model/Facts.def"
 
 template <typename... Ts> constexpr FactSet facts(Ts... Facts) {
   return FactSet{Facts...};

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_PASSES_PASSMANAGER_H
 #define FORETRACE_PASSES_PASSMANAGER_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

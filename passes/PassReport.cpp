@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/PassReport.h"
-#include "ir/Print.h"
+#include "ir/text/Print.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 

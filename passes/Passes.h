@@ -5,7 +5,7 @@
 #ifndef FORETRACE_PASSES_PASSES_H
 #define FORETRACE_PASSES_PASSES_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
 
 namespace foretrace {

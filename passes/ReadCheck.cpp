@@ -3,7 +3,7 @@
 
 #ifndef NDEBUG
 
-#include "ir/SpecKeys.h"
+#include "ir/model/SpecKeys.h"
 #include "passes/StructureCache.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -36,7 +36,7 @@ void addKeys(const Spec &S, llvm::DenseMap<const void *, std::string> &Keys) {
 #define COST_FIELD(TYPE, MEMBER, KEY, ...) Keys[&S.Cost.MEMBER] = "cost." KEY;
 #define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
   Keys[&S.Cost.Device.MEMBER] = "device." KEY;
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 }
 
 void addKeys(const ClusterSpec &C,
@@ -44,10 +44,10 @@ void addKeys(const ClusterSpec &C,
 #define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...) Keys[&C.MEMBER] = "cluster." KEY;
 #define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
   Keys[&C.Device.MEMBER] = "device." KEY;
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   for (const TierSpec &T : C.Tiers) {
 #define TIER_FIELD(TYPE, MEMBER, KEY, ...) Keys[&T.MEMBER] = "tier." KEY;
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   }
 }
 
@@ -60,7 +60,7 @@ void addKeys(const BlockSpec &B,
 #define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   if (B.Moe)                                                                   \
     Keys[&B.Moe->MEMBER] = "block." KEY;
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 }
 
 /// Takes the numbers that \p Of is made of out of \p Undecided.

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_PASSES_RECOMPUTE_H
 #define FORETRACE_PASSES_RECOMPUTE_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace foretrace {

@@ -3,7 +3,7 @@
 // Rule 3 of `shard`: from one layout to another by the cheapest sequence of
 // collectives: reductions first, gathers last.
 
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "passes/Sharder.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -15,14 +15,14 @@
 //      alone has read is broadcast before anything else.
 //
 // Where Megatron-LM does it differently, the layout rules and traits of
-// ir/Ops.def say which ops it does so with.
+// ir/model/Ops.def say which ops it does so with.
 //
 // Tensor, sequence, context, expert and expert-tensor parallelism and ZeRO 2
 // and 3 all come out of these. Rule 3 is in Reshard.cpp.
 
-#include "ir/Measure.h"
-#include "ir/OpKinds.h"
-#include "ir/Parameters.h"
+#include "analysis/Parameters.h"
+#include "ir/model/Measure.h"
+#include "ir/model/OpKinds.h"
 #include "passes/HomeLayout.h"
 #include "passes/Passes.h"
 #include "passes/Sharder.h"

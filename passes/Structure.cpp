@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Structure.h"
-#include "ir/SpecKeys.h"
+#include "ir/model/SpecKeys.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -40,7 +40,7 @@ std::optional<Structure> Structure::of(const Program &Given) {
   for (const Stage &Of : S.P.Stages) {
     S.Firsts.push_back(Wanted.size());
 #define STAGE_TOTAL(MEMBER, ...) Wanted.push_back(Of.Totals.MEMBER.Id);
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
     for (const GroupBytes &G : Of.Totals.Messages)
       Wanted.push_back(G.Size.Id);
   }

@@ -6,8 +6,8 @@
 #ifndef FORETRACE_PASSES_STRUCTURE_H
 #define FORETRACE_PASSES_STRUCTURE_H
 
-#include "ir/Evaluate.h"
-#include "passes/analyses/Analyses.h"
+#include "analysis/Analyses.h"
+#include "ir/model/Evaluate.h"
 #include <map>
 #include <memory>
 
@@ -27,8 +27,8 @@ public:
   /// Results: the checks of the program, then the numbers that stages are split
   /// by.
   const ir::ExprCode &legality() const { return Legality; }
-  /// Results: of each kind of stage those of ir/Totals.def, then the bytes of
-  /// its groups in the order of ir::StageTotals.
+  /// Results: of each kind of stage those of ir/model/Totals.def, then the
+  /// bytes of its groups in the order of ir::StageTotals.
   const ir::ExprCode &figures() const { return Figures; }
   /// Which result is the first of a kind of stage.
   size_t firstFigure(size_t Kind) const { return Firsts[Kind]; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/StructureCache.h"
-#include "ir/SpecKeys.h"
+#include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -42,19 +42,19 @@ static void addBlock(const BlockSpec &B, KeyWriter &Key) {
 #define ATTENTION_FIELD(TYPE, MEMBER, ...) Key.addField(B.Attention.MEMBER);
 #define FFN_FIELD(TYPE, MEMBER, ...) Key.addField(B.Ffn.MEMBER);
 #define BLOCK_FIELD(TYPE, MEMBER, ...) Key.addField(B.MEMBER);
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   if (!B.Moe)
     return;
   Key.add(B.Moe->Experts.Range);
 #define MOE_FIELD(TYPE, MEMBER, ...) Key.addField(B.Moe->MEMBER);
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 }
 
 static void addModel(const ModelSpec &M, KeyWriter &Key) {
   Key.add(M.Vocab.Range, M.MaxPositions.Range, M.Blocks.size(),
           M.Layers.size());
 #define MODEL_FIELD(TYPE, MEMBER, ...) Key.addField(M.MEMBER);
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   for (const BlockSpec &B : M.Blocks)
     addBlock(B, Key);
   for (const LayerRun &R : M.Layers) {
@@ -72,7 +72,7 @@ static std::string keyOf(const Program &P) {
   addModel(P.Spec.Model, Key);
 #define TRAIN_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Train.MEMBER);
 #define PARALLEL_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Parallel.MEMBER);
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   for (const Check &C : P.Checks)
     if (C.Is == Check::Kind::Decision)
       Key.add(C.Of, C.Decided);

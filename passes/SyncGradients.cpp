@@ -17,12 +17,12 @@
 // iteration also with ZeRO 2 and 3 (Megatron-FSDP; PyTorch's fully_shard does
 // so if set_requires_all_reduce asks for it, else every micro-batch).
 
-#include "ir/OpKinds.h"
+#include "analysis/Analyses.h"
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/BlockBuilder.h"
 #include "passes/GradientBuffers.h"
 #include "passes/Passes.h"
-#include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -2,9 +2,9 @@
 //
 // total: what each stage holds, keeps, computes and sends in an iteration.
 
+#include "analysis/Analyses.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/Passes.h"
-#include "passes/analyses/Analyses.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -15,7 +15,7 @@ static std::string findOverflow(const Program &P, const StageTotals &T) {
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   if (P.Sizes.value(T.MEMBER).isOverflow())                                    \
     return WORD " of a stage";
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   return llvm::any_of(T.Messages,
                       [&](const GroupBytes &G) {
                         return P.Sizes.value(G.Size).isOverflow();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/aicb/Check.h"
 #include "backends/aicb/Weights.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -20,7 +20,7 @@ namespace {
 
 constexpr llvm::StringRef Allowable[] = {
 #define ALLOWABLE(SLUG, DOC) SLUG,
-#include "backends/AicbAllowable.def"
+#include "backends/aicb/AicbAllowable.def"
     "aicb-ignored"};
 
 /// What can be tested: the last one is a matrix product, which is no message,

@@ -4,8 +4,8 @@
 #ifndef FORETRACE_BACKENDS_AICB_OPTIONS_H
 #define FORETRACE_BACKENDS_AICB_OPTIONS_H
 
-#include "backends/AicbJob.h"
 #include "backends/EmitOptions.h"
+#include "backends/aicb/AicbJob.h"
 #include "backends/aicb/Writer.h"
 
 namespace foretrace::aicb {

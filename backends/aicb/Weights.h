@@ -6,7 +6,7 @@
 #ifndef FORETRACE_BACKENDS_AICB_WEIGHTS_H
 #define FORETRACE_BACKENDS_AICB_WEIGHTS_H
 
-#include "backends/AicbJob.h"
+#include "backends/aicb/AicbJob.h"
 #include <array>
 
 namespace foretrace::aicb {

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_BACKENDS_AICB_WRITER_H
 #define FORETRACE_BACKENDS_AICB_WRITER_H
 
-#include "backends/AicbJob.h"
+#include "backends/aicb/AicbJob.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
 

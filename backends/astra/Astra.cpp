@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/astra/Astra.h"
-#include "backends/ChakraCollectives.h"
 #include "backends/CommandLine.h"
 #include "backends/astra/Writers.h"
-#include "ir/OpKinds.h"
+#include "backends/chakra/ChakraCollectives.h"
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"

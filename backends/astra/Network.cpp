@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/astra/Network.h"
 #include "backends/CommandLine.h"
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

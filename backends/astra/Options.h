@@ -4,8 +4,8 @@
 #ifndef FORETRACE_BACKENDS_ASTRA_OPTIONS_H
 #define FORETRACE_BACKENDS_ASTRA_OPTIONS_H
 
-#include "backends/RankFiles.h"
-#include "ir/OpKinds.h"
+#include "backends/ranks/RankFiles.h"
+#include "ir/model/OpKinds.h"
 #include <array>
 
 namespace foretrace::astra {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/Chakra.h"
-#include "backends/TaskLimits.h"
+#include "analysis/LayerCounts.h"
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
-#include "ir/LayerCounts.h"
+#include "backends/ranks/TaskLimits.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/Support/JSON.h"

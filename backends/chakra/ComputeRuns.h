@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_CHAKRA_COMPUTERUNS_H
 #define FORETRACE_BACKENDS_CHAKRA_COMPUTERUNS_H
 
-#include "ir/StageTasks.h"
+#include "ir/ranks/StageTasks.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 

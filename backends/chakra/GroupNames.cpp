@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/GroupNames.h"
-#include "backends/ChakraCollectives.h"
+#include "backends/chakra/ChakraCollectives.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/JSON.h"
 

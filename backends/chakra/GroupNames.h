@@ -4,8 +4,8 @@
 #ifndef FORETRACE_BACKENDS_CHAKRA_GROUPNAMES_H
 #define FORETRACE_BACKENDS_CHAKRA_GROUPNAMES_H
 
-#include "backends/RankFiles.h"
-#include "ir/Ranks.h"
+#include "backends/ranks/RankFiles.h"
+#include "ir/model/Ranks.h"
 
 namespace foretrace::chakra {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/NodeWriter.h"
-#include "backends/ChakraCollectives.h"
+#include "backends/chakra/ChakraCollectives.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include <protozero/pbf_writer.hpp>

@@ -8,7 +8,7 @@
 #include "backends/chakra/ComputeRuns.h"
 #include "backends/chakra/GroupNames.h"
 #include "backends/chakra/Micros.h"
-#include "ir/StageTasks.h"
+#include "ir/ranks/StageTasks.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace foretrace::chakra {

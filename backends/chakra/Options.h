@@ -4,7 +4,7 @@
 #ifndef FORETRACE_BACKENDS_CHAKRA_OPTIONS_H
 #define FORETRACE_BACKENDS_CHAKRA_OPTIONS_H
 
-#include "backends/RankFiles.h"
+#include "backends/ranks/RankFiles.h"
 
 namespace foretrace::chakra {
 

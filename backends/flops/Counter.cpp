@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/flops/Counter.h"
-#include "ir/LayerCounts.h"
-#include "ir/OpKinds.h"
+#include "analysis/LayerCounts.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -5,8 +5,8 @@
 #ifndef FORETRACE_BACKENDS_FLOPS_COUNTER_H
 #define FORETRACE_BACKENDS_FLOPS_COUNTER_H
 
+#include "analysis/Work.h"
 #include "backends/flops/Flops.h"
-#include "ir/Work.h"
 
 namespace foretrace::flops {
 
@@ -67,9 +67,9 @@ public:
 private:
   Work none();
   Work ofMicroBatch();
-  Work countBlock(const ir::Block &B, ir::WorkOf Of);
+  Work countBlock(const ir::Block &B, WorkOf Of);
   std::optional<ir::Expr> countOp(const ir::Block &B, const ir::Op &O,
-                                  ir::WorkOf Of);
+                                  WorkOf Of);
 
   int64_t timesCounted(const ir::Block &B, const ir::Op &Scores) const;
 

@@ -6,7 +6,7 @@
 #ifndef FORETRACE_BACKENDS_GOAL_GOAL_H
 #define FORETRACE_BACKENDS_GOAL_GOAL_H
 
-#include "backends/MessageOptions.h"
+#include "backends/ranks/MessageOptions.h"
 
 namespace foretrace::goal {
 

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_BACKENDS_GOAL_GOALWRITER_H
 #define FORETRACE_BACKENDS_GOAL_GOALWRITER_H
 
-#include "backends/MessageOptions.h"
+#include "backends/ranks/MessageOptions.h"
 #include <map>
 
 namespace foretrace::goal {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/ir/IR.h"
 #include "backends/OptionKinds.h"
-#include "ir/Print.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
+#include "ir/text/Print.h"
 #include "lang/diagnostics/Backends.h"
 
 using namespace foretrace;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Bodies.h"
 #include "backends/megatron/CallShapes.h"
-#include "ir/Boundary.h"
-#include "ir/OpKinds.h"
+#include "ir/model/Boundary.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 

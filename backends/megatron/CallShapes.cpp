@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/CallShapes.h"
-#include "ir/Measure.h"
+#include "ir/model/Measure.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/CallTable.h"
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -47,7 +47,7 @@ constexpr std::optional<ir::OpKind> Any = std::nullopt;
   [[maybe_unused]] constexpr std::optional<ir::OpKind> ENUMERATOR =            \
       ir::OpKind::ENUMERATOR;
 #define COLLECTIVE_OP(ENUMERATOR, ...) COMPUTE_OP(ENUMERATOR)
-#include "ir/Ops.def"
+#include "ir/model/Ops.def"
 } // namespace kinds
 
 /// A row LOGGED or HIDDEN.

@@ -6,7 +6,7 @@
 #include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Unlogged.h"
-#include "ir/Ranks.h"
+#include "ir/model/Ranks.h"
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Modes.h"
-#include "backends/TaskLimits.h"
-#include "ir/Spellings.h"
+#include "backends/ranks/TaskLimits.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"

@@ -4,9 +4,9 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_OPTIONS_H
 #define FORETRACE_BACKENDS_MEGATRON_OPTIONS_H
 
-#include "backends/RankFiles.h"
 #include "backends/megatron/Trace.h"
-#include "ir/Spec.h"
+#include "backends/ranks/RankFiles.h"
+#include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
 
 namespace foretrace::megatron {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Replay.h"
-#include "ir/Rendezvous.h"
+#include "ir/schedule/Rendezvous.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/DenseMap.h"

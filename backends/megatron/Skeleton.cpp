@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Skeleton.h"
 #include "backends/megatron/Bodies.h"
-#include "ir/ScheduleWalker.h"
+#include "ir/schedule/ScheduleWalker.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <array>

@@ -3,8 +3,8 @@
 // The rows of a stage's step: gradients are reduced, parameters updated.
 #include "backends/megatron/Bodies.h"
 #include "backends/megatron/CallShapes.h"
-#include "ir/Measure.h"
-#include "ir/OpKinds.h"
+#include "ir/model/Measure.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include <utility>
 

@@ -6,7 +6,7 @@
 #define FORETRACE_BACKENDS_MEGATRON_TIMING_H
 
 #include "backends/megatron/Trace.h"
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 
 namespace foretrace::megatron {
 

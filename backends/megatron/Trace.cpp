@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Trace.h"
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 

@@ -6,8 +6,8 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_TRACE_H
 #define FORETRACE_BACKENDS_MEGATRON_TRACE_H
 
-#include "ir/Program.h"
-#include "ir/Ranks.h"
+#include "ir/model/Program.h"
+#include "ir/model/Ranks.h"
 #include "lang/Source.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -56,7 +56,7 @@ enum class GroupKind : unsigned char {
 };
 llvm::StringRef getName(GroupKind K);
 std::optional<GroupKind> findGroupKind(llvm::StringRef Name);
-/// The row of ir/Groups.def with this name, which must exist.
+/// The row of ir/model/Groups.def with this name, which must exist.
 const ir::ProcessGroup &processGroup(llvm::StringRef Name);
 /// Who is in a group of that kind.
 const ir::ProcessGroup &processGroup(GroupKind K);

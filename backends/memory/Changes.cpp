@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/memory/Changes.h"
-#include "ir/Spellings.h"
-#include "ir/StageMemory.h"
+#include "analysis/StageMemory.h"
+#include "ir/model/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

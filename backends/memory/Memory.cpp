@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/memory/Memory.h"
+#include "analysis/StageMemory.h"
 #include "backends/memory/Changes.h"
-#include "ir/StageMemory.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_OPTIMUS_GRAPH_H
 #define FORETRACE_BACKENDS_OPTIMUS_GRAPH_H
 
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "lang/Quantity.h"
 #include <optional>
 

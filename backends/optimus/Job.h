@@ -6,7 +6,7 @@
 
 #include "backends/Backend.h"
 #include "backends/optimus/Options.h"
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace foretrace::optimus {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/params/Params.h"
-#include "ir/LayerCounts.h"
-#include "ir/OpKinds.h"
-#include "ir/Parameters.h"
+#include "analysis/LayerCounts.h"
+#include "analysis/Parameters.h"
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/perfetto/Perfetto.h"
-#include "backends/TaskLimits.h"
 #include "backends/perfetto/TrackWriter.h"
+#include "backends/ranks/TaskLimits.h"
 #include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;

@@ -2,12 +2,12 @@
 //
 // The `perfetto` backend: what ranks do in an iteration as trace events, the
 // JSON that Perfetto and chrome://tracing open. It shows the timeline of
-// backends/StepRun.h.
+// backends/ranks/StepRun.h.
 #ifndef FORETRACE_BACKENDS_PERFETTO_PERFETTO_H
 #define FORETRACE_BACKENDS_PERFETTO_PERFETTO_H
 
-#include "backends/RankFiles.h"
-#include "backends/StepRun.h"
+#include "backends/ranks/RankFiles.h"
+#include "backends/ranks/StepRun.h"
 
 namespace foretrace::perfetto {
 

@@ -5,9 +5,9 @@
 #ifndef FORETRACE_BACKENDS_PERFETTO_TRACKWRITER_H
 #define FORETRACE_BACKENDS_PERFETTO_TRACKWRITER_H
 
-#include "backends/StepRun.h"
-#include "ir/Ranks.h"
-#include "ir/StepOps.h"
+#include "backends/ranks/StepRun.h"
+#include "ir/model/Ranks.h"
+#include "ir/ranks/StepOps.h"
 
 namespace foretrace::perfetto {
 

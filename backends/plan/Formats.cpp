@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Formats.h"
+#include "analysis/LayerCounts.h"
 #include "backends/plan/StageSums.h"
-#include "ir/LayerCounts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -32,8 +32,7 @@ static std::optional<int64_t> roomOf(const Program &P) {
 static void writePeak(const Program &P, const Peak &Most,
                       llvm::raw_ostream &OS) {
   OS << formatv("most at once is {0} MiB, on stage {1} in {2}",
-                mebibytes(Bytes(Most.Bytes)), Most.Stages,
-                getName(Most.Phase));
+                mebibytes(Bytes(Most.Bytes)), Most.Stages, getName(Most.Phase));
   if (const auto Room = roomOf(P))
     OS << formatv("; a device has {0} MiB: it {1}", mebibytes(Bytes(*Room)),
                   Most.Bytes <= *Room ? "fits" : "does not fit");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Rows.h"
-#include "ir/Boundary.h"
-#include "ir/LayerCounts.h"
+#include "analysis/LayerCounts.h"
+#include "ir/model/Boundary.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

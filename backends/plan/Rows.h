@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_PLAN_ROWS_H
 #define FORETRACE_BACKENDS_PLAN_ROWS_H
 
-#include "ir/StageMemory.h"
+#include "analysis/StageMemory.h"
 
 namespace foretrace::plan {
 
@@ -49,7 +49,7 @@ struct Row {
 struct Peak {
   int64_t Bytes = 0;
   std::string Stages; ///< `3`, or `1-6`
-  ir::MemoryPhase Phase = ir::MemoryPhase::Forward;
+  MemoryPhase Phase = MemoryPhase::Forward;
 };
 
 struct Rows {

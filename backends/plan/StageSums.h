@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_PLAN_STAGESUMS_H
 #define FORETRACE_BACKENDS_PLAN_STAGESUMS_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "lang/RowWriter.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/report/Explanations.h"
 #include "backends/Figures.h"
-#include "ir/Print.h"
+#include "ir/text/Print.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -6,7 +6,7 @@
 #define FORETRACE_BACKENDS_REPORT_EXPLANATIONS_H
 
 #include "backends/Backend.h"
-#include "ir/Operands.h"
+#include "ir/model/Operands.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 

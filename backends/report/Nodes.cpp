@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/report/Parts.h"
-#include "ir/Ranks.h"
+#include "ir/model/Ranks.h"
 #include "llvm/ADT/STLExtras.h"
 #include <set>
 

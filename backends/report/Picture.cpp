@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/StepRun.h"
+#include "analysis/LayerCounts.h"
+#include "backends/ranks/StepRun.h"
 #include "backends/report/Parts.h"
-#include "ir/Boundary.h"
-#include "ir/FoldSchedule.h"
-#include "ir/LayerCounts.h"
-#include "ir/StepOps.h"
+#include "ir/model/Boundary.h"
+#include "ir/ranks/StepOps.h"
+#include "ir/schedule/FoldSchedule.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace foretrace;

@@ -6,7 +6,7 @@
 #ifndef FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 #define FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 
-#include "backends/StepRun.h"
+#include "backends/ranks/StepRun.h"
 
 namespace foretrace::schedule {
 

@@ -4,7 +4,7 @@
 // to right. What shows between boxes is the bubble. Follows the viewer's light
 // or dark scheme.
 #include "backends/schedule/Writers.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>

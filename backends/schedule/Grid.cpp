@@ -6,8 +6,8 @@
 //       0 |F0 F1 .  .  B0--- B1---
 //       1 |.  F0 B0--- F1 B1--- .
 #include "backends/schedule/Writers.h"
-#include "ir/Cells.h"
-#include "ir/Spellings.h"
+#include "ir/model/Cells.h"
+#include "ir/model/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

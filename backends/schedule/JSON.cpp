@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llvm/Support/JSON.h"
 #include "backends/schedule/Writers.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/schedule/Lines.h"
-#include "ir/StageCalls.h"
+#include "ir/schedule/StageCalls.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

@@ -6,8 +6,8 @@
 #ifndef FORETRACE_BACKENDS_SCHEDULE_LINES_H
 #define FORETRACE_BACKENDS_SCHEDULE_LINES_H
 
-#include "ir/Cells.h"
-#include "ir/Schedule.h"
+#include "ir/model/Cells.h"
+#include "ir/model/Schedule.h"
 
 namespace foretrace::schedule {
 

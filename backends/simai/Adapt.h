@@ -6,7 +6,7 @@
 #define FORETRACE_BACKENDS_SIMAI_ADAPT_H
 
 #include "backends/simai/Table.h"
-#include "ir/Attribute.h"
+#include "ir/model/Attribute.h"
 #include "lang/Diagnostic.h"
 #include <memory>
 

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
 #define FORETRACE_BACKENDS_SIMAI_AICBGENERATOR_H
 
-#include "backends/AicbJob.h"
+#include "backends/aicb/AicbJob.h"
 #include "backends/simai/AicbTimes.h"
 #include "backends/simai/Table.h"
 

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_AICBTIMES_H
 #define FORETRACE_BACKENDS_SIMAI_AICBTIMES_H
 
-#include "backends/AicbJob.h"
+#include "backends/aicb/AicbJob.h"
 
 namespace foretrace::simai {
 

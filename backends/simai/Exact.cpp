@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Exact.h"
 #include "backends/simai/ExactRows.h"
-#include "ir/Boundary.h"
+#include "ir/model/Boundary.h"
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"

@@ -7,7 +7,7 @@
 #include "backends/simai/LeftOut.h"
 #include "backends/simai/Options.h"
 #include "backends/simai/Table.h"
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 
 namespace foretrace::simai {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/LeftOut.h"
 #include "backends/simai/Words.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_LEFTOUT_H
 #define FORETRACE_BACKENDS_SIMAI_LEFTOUT_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>

@@ -12,7 +12,7 @@ constexpr llvm::StringRef Accountings[] = {"exact", "aicb"};
 constexpr llvm::StringRef Stages[] = {"worst", "last", "all"};
 constexpr llvm::StringRef Allowable[] = {
 #define ALLOWABLE(SLUG, DOC) SLUG,
-#include "backends/AicbAllowable.def"
+#include "backends/aicb/AicbAllowable.def"
 #define ALLOWABLE(SLUG, DOC) SLUG,
 #include "backends/simai/Allowable.def"
 };

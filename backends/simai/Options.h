@@ -4,10 +4,10 @@
 #ifndef FORETRACE_BACKENDS_SIMAI_OPTIONS_H
 #define FORETRACE_BACKENDS_SIMAI_OPTIONS_H
 
-#include "backends/AicbJob.h"
 #include "backends/EmitOptions.h"
-#include "backends/SimaiServers.h"
+#include "backends/aicb/AicbJob.h"
 #include "backends/simai/Adapt.h"
+#include "backends/simai/SimaiServers.h"
 
 namespace foretrace::simai {
 

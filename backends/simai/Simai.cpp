@@ -3,7 +3,7 @@
 #include "backends/simai/Adapt.h"
 #include "backends/simai/Aicb.h"
 #include "backends/simai/Exact.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"

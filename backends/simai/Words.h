@@ -14,8 +14,8 @@
 #define FORETRACE_BACKENDS_SIMAI_WORDS_H
 
 #include "backends/simai/Table.h"
-#include "ir/Program.h"
-#include "ir/Ranks.h"
+#include "ir/model/Program.h"
+#include "ir/model/Ranks.h"
 #include <array>
 
 namespace foretrace::simai {

@@ -4,8 +4,8 @@
 #ifndef FORETRACE_BACKENDS_SIMAINET_OPTIONS_H
 #define FORETRACE_BACKENDS_SIMAINET_OPTIONS_H
 
-#include "backends/RankFiles.h"
-#include "backends/SimaiServers.h"
+#include "backends/ranks/RankFiles.h"
+#include "backends/simai/SimaiServers.h"
 
 namespace foretrace::simainet {
 

@@ -3,7 +3,7 @@
 #include "backends/CommandLine.h"
 #include "backends/simainet/Options.h"
 #include "backends/simainet/Topology.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/SmallString.h"

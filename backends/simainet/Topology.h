@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_SIMAINET_TOPOLOGY_H
 #define FORETRACE_BACKENDS_SIMAINET_TOPOLOGY_H
 
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "lang/Quantity.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_SIMGRID_SIMGRID_H
 #define FORETRACE_BACKENDS_SIMGRID_SIMGRID_H
 
-#include "backends/RankFiles.h"
+#include "backends/ranks/RankFiles.h"
 #include "backends/simgrid/ReplayWriter.h"
 
 namespace foretrace::simgrid {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/volume/Flows.h"
-#include "ir/Boundary.h"
-#include "ir/LayerCounts.h"
-#include "ir/OpKinds.h"
+#include "analysis/LayerCounts.h"
+#include "ir/model/Boundary.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

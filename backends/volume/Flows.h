@@ -6,9 +6,9 @@
 #ifndef FORETRACE_BACKENDS_VOLUME_FLOWS_H
 #define FORETRACE_BACKENDS_VOLUME_FLOWS_H
 
+#include "analysis/Links.h"
 #include "backends/volume/Volume.h"
-#include "ir/Links.h"
-#include "ir/Measure.h"
+#include "ir/model/Measure.h"
 
 namespace foretrace::volume {
 
@@ -69,15 +69,15 @@ private:
   void addOps(unsigned Stage, const ir::Block &B, ir::Expr Times);
   void addSends(unsigned Stage);
   ir::Expr countOf(ir::KeyId Id, unsigned Block, unsigned Stage, int64_t Value);
-  ir::StageRange stagesOf(const Flow &F) const;
+  StageRange stagesOf(const Flow &F) const;
   ir::Expr sendersOf(const Flow &F);
   /// As often as the message leaves the ports of a group's members.
   ir::Expr timesSent(const Flow &F);
   __int128 linksOfGroup(const Flow &F) const;
-  ir::LinkSpan linksOf(const Flow &F) const;
+  LinkSpan linksOf(const Flow &F) const;
 
   ir::Program P; ///< takes in sums
-  ir::LinkMap Links;
+  LinkMap Links;
   const ir::Expr MicroBatches; ///< that go through each chunk
   std::vector<Flow> Flows;
 };

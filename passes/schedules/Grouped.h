@@ -6,7 +6,7 @@
 #ifndef FORETRACE_PASSES_SCHEDULES_GROUPED_H
 #define FORETRACE_PASSES_SCHEDULES_GROUPED_H
 
-#include "ir/ScheduleBuilder.h"
+#include "ir/schedule/ScheduleBuilder.h"
 
 namespace foretrace {
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The builders of ir/Schedules.def. Each writes the programs of all stages but
-// for their end; a size that no schedule of its kind can have was refused by
-// `derive`. Private to the passes.
+// The builders of ir/model/Schedules.def. Each writes the programs of all
+// stages but for their end; a size that no schedule of its kind can have was
+// refused by `derive`. Private to the passes.
 #ifndef FORETRACE_PASSES_SCHEDULES_SCHEDULES_H
 #define FORETRACE_PASSES_SCHEDULES_SCHEDULES_H
 
-#include "ir/ScheduleBuilder.h"
+#include "ir/schedule/ScheduleBuilder.h"
 
 namespace foretrace {
 
 #define SCHEDULE(ENUMERATOR, ...)                                              \
   void build##ENUMERATOR(ir::ScheduleBuilder &B, const ir::ParallelSpec &Par);
-#include "ir/Schedules.def"
+#include "ir/model/Schedules.def"
 
 } // namespace foretrace
 

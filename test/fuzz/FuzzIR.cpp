@@ -3,9 +3,9 @@
 // Any bytes as IR text: the parser must give a program or say why not, the
 // verifier must return, what is printed must read back as it was, and passes
 // must cope with whatever verifies.
-#include "ir/Parse.h"
-#include "ir/Print.h"
-#include "ir/Verify.h"
+#include "ir/text/Parse.h"
+#include "ir/text/Print.h"
+#include "ir/verify/Verify.h"
 #include "lang/Render.h"
 #include "test/fuzz/Compile.h"
 #include <cstdlib>

@@ -4,7 +4,7 @@
 // whatever they say.
 #include "backends/optimus/Job.h"
 #include "backends/optimus/Optimus.h"
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "tools/runs/LogMatcher.h"
 #include <cstdlib>
 

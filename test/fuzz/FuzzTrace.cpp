@@ -2,7 +2,7 @@
 //
 // Any bytes as the trace of a rank: every line is a row or has an error, and
 // rows are held against a plan whatever they say.
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "tools/runs/Matcher.h"
 #include <cstdlib>
 

@@ -2,7 +2,7 @@
 //
 // Any bytes as a workload table and as a GOAL schedule, whatever they are taken
 // for. A table that can be read can be converted, or there is a diagnostic.
-#include "ir/Verify.h"
+#include "ir/verify/Verify.h"
 #include "lang/SourceFiles.h"
 #include "test/fuzz/Compile.h"
 #include "tools/convert/Formats.h"

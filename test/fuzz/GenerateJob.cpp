@@ -17,7 +17,7 @@ struct KeyRow {
 constexpr KeyRow KeyRows[] = {
 #define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC)                   \
   {#SECTION, #TYPE, KEY},
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 };
 
 struct WordRow {
@@ -25,7 +25,7 @@ struct WordRow {
 };
 constexpr WordRow WordRows[] = {
 #define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) {#TYPE, SPELLING},
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 };
 
 /// Where arithmetic goes wrong.
@@ -311,14 +311,14 @@ void Generator::cost() {
     open("cost profile");
     open("times");
 #define SECTION(ELEMENTS, OP, NAME) key(NAME, valueOf("Duration"));
-#include "passes/ProfileSections.def"
+#include "analysis/ProfileSections.def"
     close();
     break;
   default:
     open("cost calibrated");
     open("times");
 #define MEASURED_TIME(ENUMERATOR, NAME, DOC) key(NAME, valueOf("Duration"));
-#include "ir/MeasuredTimes.def"
+#include "ir/model/MeasuredTimes.def"
     close();
     open("links");
     for (StringRef Axis : {"tp", "dp", "pp", "ep"})

@@ -3,8 +3,8 @@
 // Random jobs of many models: figures that are evaluated, one by one and in
 // blocks, are those of a compilation from scratch, and so is what is refused.
 // A program that shares the structure of another job is that of passes alone.
-#include "ir/Print.h"
-#include "ir/SpecKeys.h"
+#include "ir/model/SpecKeys.h"
+#include "ir/text/Print.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/PassManager.h"
 #include "passes/Structure.h"
@@ -119,7 +119,7 @@ std::vector<int64_t> Checker::figuresOf(const Program &P) {
   for (const Stage &S : P.Stages) {
 #define STAGE_TOTAL(MEMBER, ...)                                               \
   Out.push_back(P.Sizes.value(S.Totals.MEMBER.Id));
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
     for (const GroupBytes &G : S.Totals.Messages)
       Out.push_back(P.Sizes.value(G.Size.Id));
   }

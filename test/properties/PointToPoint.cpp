@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs every algorithm of ir/Algorithms.def on groups of 2 to 17 ranks that
-// hold symbols in place of bytes: how often each rank's input is in a byte.
-// Prints a line for each algorithm, and each run that is wrong.
-#include "ir/PointToPoint.h"
-#include "ir/OpKinds.h"
+// Runs every algorithm of ir/ranks/Algorithms.def on groups of 2 to 17 ranks
+// that hold symbols in place of bytes: how often each rank's input is in a
+// byte. Prints a line for each algorithm, and each run that is wrong.
+#include "ir/ranks/PointToPoint.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>

@@ -2,8 +2,8 @@
 //
 // A sweep says of each point what the ordinary compiler does: which are legal,
 // their metrics, and what is reported first of the others.
+#include "analysis/Metrics.h"
 #include "lang/diagnostics/Tools.h"
-#include "passes/analyses/Metrics.h"
 #include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
 

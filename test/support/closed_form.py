@@ -2,7 +2,7 @@
 """What a job communicates, stores and keeps, from Megatron-LM's source: blocks
 as lists of pieces (pieces.py), and the stages made of them.
 
-A message is (phase, op, axes, bytes), its bytes as ir/Program.h counts them:
+A message is (phase, op, axes, bytes), its bytes as ir/model/Program.h counts them:
 of an all-gather the gathered tensor, of a reduction the one before it, of an
 all-to-all or a broadcast the buffer of one rank, of a ring what a rank sends.
 """

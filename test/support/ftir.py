@@ -160,7 +160,7 @@ class Program:
                  self.message(op, axes, values[operand], values[result])))
 
     def message(self, op, axes, operand, result):
-        """As messageBytes of ir/Program.h."""
+        """As messageBytes of ir/model/Program.h."""
         ranks = 1
         for axis in axes:
             ranks *= self.mesh.get(axis, 1)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Keeps tables of the documentation as those of the compiler are, between
-# `<!-- keys: NAME -->` and `<!-- end -->`: Train is TRAIN_FIELD of ir/Spec.def,
+# `<!-- keys: NAME -->` and `<!-- end -->`: Train is TRAIN_FIELD of ir/model/Spec.def,
 # with the defaults of frontend/Defaults.cpp and the `derive` pass; simai are the
 # options of `emit simai`, which the program in the path lists from
 # backends/simai/Options.def.
@@ -44,8 +44,8 @@ def snake(name):
 def defaults_of(root, spellings):
     """What each member holds if the job doesn't say."""
     code = "".join((root / name).read_text(encoding="utf-8") for name in (
-        "frontend/Defaults.cpp", "passes/Derive.cpp", "passes/DeriveModel.cpp",
-        "passes/DeriveCluster.cpp"))
+        "frontend/Defaults.cpp", "passes/derive/Derive.cpp", "passes/derive/DeriveModel.cpp",
+        "passes/derive/DeriveCluster.cpp"))
     defaults = {}
     for always, derived, kind, value in DEFAULT.findall(code):
         if kind:
@@ -58,10 +58,10 @@ def defaults_of(root, spellings):
 
 def tables(root):
     """The lines of each section's table."""
-    spec = (root / "ir/Spec.def").read_text(encoding="utf-8")
+    spec = (root / "ir/model/Spec.def").read_text(encoding="utf-8")
     code = (root / "frontend/Defaults.cpp").read_text(encoding="utf-8")
     spellings = {}
-    for table in ("ir/Optimizers.def", "ir/Schedules.def"):
+    for table in ("ir/model/Optimizers.def", "ir/model/Schedules.def"):
         rows = ROW.findall((root / table).read_text(encoding="utf-8"))
         spec = spec.replace(f'#include "{table}"\n', "".join(
             f'{kind}_KIND({enumerator}, "{spelling}")\n'

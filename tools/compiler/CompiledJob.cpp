@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compiler/CompiledJob.h"
-#include "ir/Verify.h"
+#include "ir/verify/Verify.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;

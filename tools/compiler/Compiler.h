@@ -12,7 +12,7 @@
 #ifndef FORETRACE_TOOLS_COMPILER_COMPILER_H
 #define FORETRACE_TOOLS_COMPILER_COMPILER_H
 
-#include "frontend/CompileSweep.h"
+#include "frontend/sweep/CompileSweep.h"
 #include "tools/compiler/CompiledJob.h"
 #include "llvm/ADT/StringMap.h"
 #include <list>

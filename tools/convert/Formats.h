@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_CONVERT_FORMATS_H
 #define FORETRACE_TOOLS_CONVERT_FORMATS_H
 
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 

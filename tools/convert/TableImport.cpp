@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/convert/TableImport.h"
 #include "frontend/Defaults.h"
-#include "ir/Measure.h"
-#include "ir/OpKinds.h"
+#include "ir/model/Measure.h"
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "passes/BlockBuilder.h"

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_CONVERT_TABLEIMPORT_H
 #define FORETRACE_TOOLS_CONVERT_TABLEIMPORT_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "tools/validate/Findings.h"
 
 namespace foretrace::convert {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Input.h"
-#include "ir/Parse.h"
-#include "ir/Verify.h"
+#include "ir/text/Parse.h"
+#include "ir/verify/Verify.h"
 #include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;

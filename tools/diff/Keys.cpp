@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Keys.h"
-#include "ir/Spellings.h"
-#include "ir/TextWriter.h"
+#include "ir/model/Spellings.h"
+#include "ir/text/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
@@ -54,7 +54,7 @@ struct FieldRef {
   const FieldType *Type;
 };
 
-/// Lists the fields of a spec in the order of ir/Spec.def.
+/// Lists the fields of a spec in the order of ir/model/Spec.def.
 class FieldLister {
 public:
   explicit FieldLister(const Spec &S);
@@ -89,40 +89,40 @@ void FieldLister::addBlock(const BlockSpec &B, unsigned Index) {
   ADD(Ffn, B.Ffn, Ffn, MEMBER, KEY, Index)
 #define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
   ADD(Path, B, Block, MEMBER, KEY, Index)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   if (!B.Moe)
     return;
 #define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   ADD(Path, *B.Moe, Moe, MEMBER, KEY, Index)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 }
 
 void FieldLister::addDevice(const DeviceSpec &D, const std::string &Path) {
 #define DEVICE_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, D, Device, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
 }
 
 /// Adds the cost model of the job, and the cluster.
 void FieldLister::addMachine(const Spec &S) {
 #define COST_FIELD(TYPE, MEMBER, KEY, ...)                                     \
   ADD("cost", S.Cost, Cost, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   addDevice(S.Cost.Device, "cost.device");
   for (const LinkSpec &L : S.Cost.Links) {
     const std::string Path = ("cost.links." + ir::getName(L.Axis)).str();
 #define LINK_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, L, Link, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   }
   if (!S.Cluster)
     return;
 #define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...)                                  \
   ADD("cluster", *S.Cluster, Cluster, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   addDevice(S.Cluster->Device, "cluster.device");
   for (const TierSpec &T : S.Cluster->Tiers) {
     const std::string Path = "cluster.tiers." + T.Name;
 #define TIER_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, T, Tier, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   }
 }
 
@@ -133,7 +133,7 @@ FieldLister::FieldLister(const Spec &S) {
   ADD("train", S.Train, Train, MEMBER, KEY)
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
   ADD("parallel", S.Parallel, Parallel, MEMBER, KEY)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   for (unsigned I = 0; I < S.Model.Blocks.size(); ++I)
     addBlock(S.Model.Blocks[I], I);
   addMachine(S);

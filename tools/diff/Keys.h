@@ -4,8 +4,8 @@
 #ifndef FORETRACE_TOOLS_DIFF_KEYS_H
 #define FORETRACE_TOOLS_DIFF_KEYS_H
 
-#include "ir/Expr.h"
-#include "ir/Spec.h"
+#include "ir/model/Expr.h"
+#include "ir/model/Spec.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +25,10 @@ struct KeyValue {
   std::optional<ir::Key> Id = {}; ///< of one that sizes may have
 };
 
-/// The keys of \p S that have a value, in the order of ir/Spec.def; also the
-/// layers of the model, the layout of the pipeline and the steps of a schedule
-/// file. Not those that say what is written of a job: its `emit` blocks.
+/// The keys of \p S that have a value, in the order of ir/model/Spec.def; also
+/// the layers of the model, the layout of the pipeline and the steps of a
+/// schedule file. Not those that say what is written of a job: its `emit`
+/// blocks.
 std::vector<KeyValue> keysOf(const ir::Spec &S);
 
 /// A key that is not the same in two jobs.

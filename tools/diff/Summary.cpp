@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Summary.h"
-#include "ir/LayerCounts.h"
-#include "ir/Print.h"
-#include "passes/analyses/Metrics.h"
+#include "analysis/LayerCounts.h"
+#include "analysis/Metrics.h"
+#include "ir/text/Print.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -71,7 +71,7 @@ void Summary::addMost() {
     F.Named.push_back({Key, Key.str(), U, figure(*Next++)});
   };
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) Add(WORD, unitOf(TYPE()));
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   Add("in_flight", FigureUnit::Count);
   Add("bubble", FigureUnit::Millionths);
   Add("messages", FigureUnit::Bytes);
@@ -124,12 +124,12 @@ void Summary::addStages() {
       "stages", "a rank of a stage", {{"stages", FigureUnit::Text}}, {}};
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   T.Columns.push_back({WORD, unitOf(TYPE())});
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   for (const Stage &S : P.Stages) {
     auto &Row = T.Rows.emplace_back(std::vector<Figure>{{nameOf(S)}});
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   Row.push_back(figure(S.Totals.MEMBER.Id));
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   }
   F.Tables.push_back(std::move(T));
 }
@@ -155,13 +155,13 @@ void Summary::addBlocks() {
                 {}};
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
   T.Columns.push_back({WORD, unitOf(TYPE())});
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   for (const auto &[Index, Layers] : layersByBlock(P.Layers)) {
     const Block &B = P.Blocks[BlockId(Index)];
     auto &Row = T.Rows.emplace_back(std::vector<Figure>{{B.Name}, {Layers}});
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
   Row.push_back(figure(B.Totals.MEMBER.Id));
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
   }
   F.Tables.push_back(std::move(T));
 }

@@ -6,9 +6,9 @@
 #define FORETRACE_TOOLS_DRIVER_EMITTER_H
 
 #include "backends/Backend.h"
-#include "backends/output/FileOutputs.h"
 #include "lang/SourceFiles.h"
 #include "tools/compiler/CompiledJob.h"
+#include "tools/output/FileOutputs.h"
 #include <functional>
 
 namespace foretrace::driver {

@@ -75,7 +75,7 @@ void GroupPrinter::printLine(const ir::ProcessGroup &G,
 }
 
 void GroupPrinter::printObject(const ir::ProcessGroup &G,
-                               const ir::GroupSpan &Span) {
+                               const GroupSpan &Span) {
   json::OStream J(OS);
   J.object([&] {
     J.attribute("group", G.Name);
@@ -93,8 +93,7 @@ void GroupPrinter::printObject(const ir::ProcessGroup &G,
 }
 
 /// Tiers that join no group are left out, and the number where one joins all.
-void GroupPrinter::printLine(const ir::ProcessGroup &G,
-                             const ir::GroupSpan &Span) {
+void GroupPrinter::printLine(const ir::ProcessGroup &G, const GroupSpan &Span) {
   std::vector<std::string> Row = {G.Name.str(),
                                   std::to_string(G.Group.size(P.Mesh)),
                                   std::to_string(Span.Groups)};
@@ -114,7 +113,7 @@ void GroupPrinter::printLine(const ir::ProcessGroup &G,
 void GroupPrinter::printKind(const ir::ProcessGroup &G) {
   if (G.Group.size(P.Mesh) == 1 || !G.IsUsed(P.Spec))
     return;
-  ir::GroupSpan Span;
+  GroupSpan Span;
   if (Map)
     Span = Map->spanOf(G.Group, P.Mesh, *P.Spec.Parallel.RankOrder);
   else

@@ -5,8 +5,8 @@
 #ifndef FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
 #define FORETRACE_TOOLS_DRIVER_GROUPPRINTER_H
 
-#include "ir/ClusterMap.h"
-#include "ir/Program.h"
+#include "analysis/ClusterMap.h"
+#include "ir/model/Program.h"
 #include "lang/RowWriter.h"
 #include <optional>
 
@@ -31,11 +31,11 @@ private:
   llvm::StringRef tierOf(llvm::ArrayRef<int64_t> Ranks) const;
   void printLine(const ir::ProcessGroup &G, llvm::ArrayRef<int64_t> Ranks);
   void printObject(const ir::ProcessGroup &G, llvm::ArrayRef<int64_t> Ranks);
-  void printLine(const ir::ProcessGroup &G, const ir::GroupSpan &Span);
-  void printObject(const ir::ProcessGroup &G, const ir::GroupSpan &Span);
+  void printLine(const ir::ProcessGroup &G, const GroupSpan &Span);
+  void printObject(const ir::ProcessGroup &G, const GroupSpan &Span);
 
   const ir::Program &P;
-  std::optional<ir::ClusterMap> Map; ///< if the job has a cluster
+  std::optional<ClusterMap> Map; ///< if the job has a cluster
   const RowFormat As;
   llvm::raw_ostream &OS;
   RowWriter Rows;

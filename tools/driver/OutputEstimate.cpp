@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/OutputEstimate.h"
-#include "backends/RankFiles.h"
+#include "backends/ranks/RankFiles.h"
 #include <algorithm>
 
 using namespace llvm;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A node of a Chakra trace. Nodes are tasks, by their numbers.
-#include "backends/ChakraCollectives.h"
-#include "backends/TaskLimits.h"
+#include "backends/chakra/ChakraCollectives.h"
 #include "backends/chakra/Micros.h"
-#include "ir/Measure.h"
+#include "backends/ranks/TaskLimits.h"
+#include "ir/model/Measure.h"
 #include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Tasks.h"
@@ -40,7 +40,7 @@ static ir::Expr sizeOf(ir::Program &P, const ir::Task &T) {
   const ir::Expr Message = messageOf(P, T);
   const bool HasShares = T.Kind == ir::TaskKind::Collective &&
                          findChakraCollective(T.Of->Kind)->HasShares;
-  return HasShares ? ceilDiv(Message, ir::sizeOf(P, T.Of->Group)) : Message;
+  return HasShares ? ceilDiv(Message, sizeOf(P, T.Of->Group)) : Message;
 }
 
 Expected<Subjects> explainChakraNode(const ir::Program &Of, int64_t Rank,

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_EXPLAIN_EMITTED_H
 #define FORETRACE_TOOLS_EXPLAIN_EMITTED_H
 
-#include "ir/Program.h"
+#include "ir/model/Program.h"
 #include "llvm/Support/Error.h"
 
 namespace foretrace::explain {

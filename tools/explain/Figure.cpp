@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Figure.h"
-#include "ir/Print.h"
+#include "ir/text/Print.h"
 
 using namespace llvm;
 

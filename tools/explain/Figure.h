@@ -5,8 +5,8 @@
 #ifndef FORETRACE_TOOLS_EXPLAIN_FIGURE_H
 #define FORETRACE_TOOLS_EXPLAIN_FIGURE_H
 
-#include "ir/Operands.h"
-#include "ir/Program.h"
+#include "ir/model/Operands.h"
+#include "ir/model/Program.h"
 #include <vector>
 
 namespace foretrace::explain {

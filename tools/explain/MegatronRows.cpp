@@ -5,7 +5,7 @@
 #include "backends/megatron/Megatron.h"
 #include "backends/megatron/Replay.h"
 #include "backends/megatron/Skeleton.h"
-#include "ir/Measure.h"
+#include "ir/model/Measure.h"
 #include "tools/explain/Emitted.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Ops.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Ops.h"
-#include "ir/Print.h"
-#include "passes/analyses/Analyses.h"
+#include "analysis/Analyses.h"
+#include "ir/text/Print.h"
 #include "tools/explain/Explain.h"
 #include "tools/explain/Names.h"
 #include "tools/explain/Times.h"

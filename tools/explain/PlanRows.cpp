@@ -2,8 +2,8 @@
 //
 // A row of the first table of `plan`. backends/plan sums up chunks; the second
 // table is of whole stages (Stages.cpp).
+#include "analysis/LayerCounts.h"
 #include "backends/plan/Rows.h"
-#include "ir/LayerCounts.h"
 #include "tools/explain/Explain.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -64,7 +64,7 @@ Figure PlanExplainer::share(const plan::Row &R) {
 Subject PlanExplainer::row(int64_t Index) {
   const plan::Row &R = Rows.All[static_cast<size_t>(Index - 1)];
   Subject S{formatv("row {0}, {1}, {2}: {3}", Index, nameOf("stage", R.Stages),
-                    nameOf("chunk", R.Chunks), ir::describe(*R.Layers, P)),
+                    nameOf("chunk", R.Chunks), describe(*R.Layers, P)),
             {P.Spec.Model.LayersRange, "stages", ""},
             {}};
   S.Figures = {Make.make("parameters", R.From.Parameters),

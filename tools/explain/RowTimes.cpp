@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/RowTimes.h"
-#include "ir/OpKinds.h"
-#include "ir/StepOps.h"
+#include "ir/model/OpKinds.h"
+#include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 

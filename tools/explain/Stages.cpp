@@ -45,7 +45,7 @@ static Expected<Subjects> explainTotals(const ir::Program &P,
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   if (isOfMemory(T.MEMBER) == OfMemory)                                        \
     Into.push_back(Make.make(WORD " (" DOC ")", T.MEMBER));
-#include "ir/Totals.def"
+#include "ir/model/Totals.def"
       });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Tasks.h"
-#include "ir/Boundary.h"
-#include "ir/Measure.h"
-#include "ir/OpKinds.h"
+#include "ir/model/Boundary.h"
+#include "ir/model/Measure.h"
+#include "ir/model/OpKinds.h"
 #include "tools/explain/Emitted.h"
 #include "tools/explain/Ops.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task of a rank (ir/StageTasks.h), by its number. Tasks have to be walked
-// through. Private to tools/explain.
+// A task of a rank (ir/ranks/StageTasks.h), by its number. Tasks have to be
+// walked through. Private to tools/explain.
 #ifndef FORETRACE_TOOLS_EXPLAIN_TASKS_H
 #define FORETRACE_TOOLS_EXPLAIN_TASKS_H
 
-#include "ir/StageTasks.h"
+#include "ir/ranks/StageTasks.h"
 #include "tools/explain/Figure.h"
 #include "llvm/Support/Error.h"
 

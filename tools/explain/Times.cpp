@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Times.h"
-#include "ir/Measure.h"
+#include "ir/model/Measure.h"
 #include "tools/explain/Ops.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

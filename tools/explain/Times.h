@@ -4,14 +4,14 @@
 #ifndef FORETRACE_TOOLS_EXPLAIN_TIMES_H
 #define FORETRACE_TOOLS_EXPLAIN_TIMES_H
 
-#include "passes/OpTimes.h"
+#include "analysis/OpTimes.h"
 #include "tools/explain/Figure.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <map>
 
 namespace foretrace::explain {
 
-/// Makes figures of the times of ops, as passes/OpTimes.h says them.
+/// Makes figures of the times of ops, as analysis/OpTimes.h says them.
 class TimeMaker {
 public:
   /// Of ops of \p Of, which stays.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace convert`: a workload table as what other simulators read.
-#include "passes/DeriveCluster.h"
+#include "passes/derive/DeriveCluster.h"
 #include "tools/convert/Formats.h"
 #include "tools/convert/TableImport.h"
 #include "tools/foretrace/Emit.h"

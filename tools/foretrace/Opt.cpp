@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace opt`: passes on the text form of the IR.
-#include "ir/Parse.h"
-#include "ir/Print.h"
-#include "ir/Verify.h"
+#include "ir/text/Parse.h"
+#include "ir/text/Print.h"
+#include "ir/verify/Verify.h"
 #include "lang/diagnostics/Lang.h"
 #include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Emit.h"

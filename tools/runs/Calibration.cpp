@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/Calibration.h"
-#include "ir/OpKinds.h"
+#include "ir/model/OpKinds.h"
 #include "tools/runs/Fit.h"
 #include "tools/runs/Profile.h"
 #include "llvm/ADT/STLExtras.h"

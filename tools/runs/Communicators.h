@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_COMMUNICATORS_H
 #define FORETRACE_TOOLS_RUNS_COMMUNICATORS_H
 
-#include "ir/Ranks.h"
+#include "ir/model/Ranks.h"
 #include "tools/runs/Matcher.h"
 #include "tools/runs/TraceFiles.h"
 #include <map>
@@ -21,13 +21,13 @@ public:
 
   /// A communicator and what of it came first in the order of the plan.
   struct First {
-    llvm::StringRef Group; ///< as in ir/Groups.def
+    llvm::StringRef Group; ///< as in ir/model/Groups.def
     std::vector<int64_t> Ranks;
     std::string Path;
     int64_t Rank = 0;
     Divergence What;
   };
-  /// In the order of ir/Groups.def and of ranks.
+  /// In the order of ir/model/Groups.def and of ranks.
   std::vector<First> list() const;
 
 private:

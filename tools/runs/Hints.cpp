@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/Hints.h"
-#include "ir/Spellings.h"
+#include "ir/model/Spellings.h"
 #include "passes/PassManager.h"
 #include "tools/runs/TracePlan.h"
 
@@ -46,18 +46,18 @@ template <typename VisitT> static void forEachKey(ir::Spec &S, VisitT Visit) {
   VISIT(TYPE, "train", KEY, S.Train.MEMBER)
 #define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
   VISIT(TYPE, "parallel", KEY, S.Parallel.MEMBER)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   for (ir::BlockSpec &B : S.Model.Blocks) {
 #define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
   VISIT(TYPE, "attention", KEY, B.Attention.MEMBER)
 #define FFN_FIELD(TYPE, MEMBER, KEY, ...) VISIT(TYPE, "ffn", KEY, B.Ffn.MEMBER)
 #define BLOCK_FIELD(TYPE, MEMBER, KEY, ...) VISIT(TYPE, "block", KEY, B.MEMBER)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
     if (!B.Moe)
       continue;
 #define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
   VISIT(TYPE, "block", KEY, B.Moe->MEMBER)
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   }
 #undef VISIT
   for (ir::LayerRun &R : S.Model.Layers) {

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_PROFILE_H
 #define FORETRACE_TOOLS_RUNS_PROFILE_H
 
-#include "ir/Spec.h"
+#include "ir/model/Spec.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 

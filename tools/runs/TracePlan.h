@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_TRACEPLAN_H
 #define FORETRACE_TOOLS_RUNS_TRACEPLAN_H
 
-#include "ir/Ranks.h"
+#include "ir/model/Ranks.h"
 #include "tools/compiler/CompiledJob.h"
 #include "tools/runs/Matcher.h"
 #include "tools/runs/TraceFiles.h"

@@ -7,8 +7,8 @@
 #ifndef FORETRACE_TOOLS_SWEEP_DATABASE_H
 #define FORETRACE_TOOLS_SWEEP_DATABASE_H
 
-#include "backends/output/InputFiles.h"
 #include "lang/RowWriter.h"
+#include "tools/output/InputFiles.h"
 #include "tools/sweep/Connection.h"
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/WriteLock.h"

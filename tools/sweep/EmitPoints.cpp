@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/EmitPoints.h"
-#include "backends/output/Exchange.h"
 #include "lang/ReadFile.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/Emitter.h"
+#include "tools/output/Exchange.h"
 #include "tools/sweep/Results.h"
 #include "tools/sweep/Schema.h"
 #include "tools/sweep/SharedFiles.h"

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
 #define FORETRACE_TOOLS_SWEEP_EMITPOINTS_H
 
-#include "backends/output/FileOutputs.h"
+#include "tools/output/FileOutputs.h"
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Verdict.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Engine.h"
-#include "passes/analyses/Metrics.h"
+#include "analysis/Metrics.h"
 #include "tools/sweep/Worker.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"

@@ -6,7 +6,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_ENGINE_H
 #define FORETRACE_TOOLS_SWEEP_ENGINE_H
 
-#include "frontend/CompileSweep.h"
+#include "frontend/sweep/CompileSweep.h"
 #include "tools/sweep/Choice.h"
 #include "tools/sweep/FrozenFiles.h"
 #include "tools/sweep/Plan.h"

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_FORMULAS_H
 #define FORETRACE_TOOLS_SWEEP_FORMULAS_H
 
-#include "frontend/SweepSpec.h"
+#include "frontend/sweep/SweepSpec.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace foretrace::sweep {

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_LAUNCH_H
 #define FORETRACE_TOOLS_SWEEP_LAUNCH_H
 
-#include "backends/output/InputFiles.h"
+#include "tools/output/InputFiles.h"
 #include "tools/sweep/Engine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <optional>

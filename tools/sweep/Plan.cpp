@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Plan.h"
-#include "ir/SpecKeys.h"
+#include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -6,7 +6,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_PLAN_H
 #define FORETRACE_TOOLS_SWEEP_PLAN_H
 
-#include "ir/Expr.h"
+#include "ir/model/Expr.h"
 #include "tools/sweep/Space.h"
 #include <optional>
 

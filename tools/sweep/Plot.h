@@ -6,7 +6,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_PLOT_H
 #define FORETRACE_TOOLS_SWEEP_PLOT_H
 
-#include "backends/output/FileOutputs.h"
+#include "tools/output/FileOutputs.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/PlotData.h"
-#include "passes/analyses/Metrics.h"
+#include "analysis/Metrics.h"
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Report.h"
 #include "tools/sweep/Schema.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/PointFilter.h"
+#include "analysis/Metrics.h"
 #include "lang/diagnostics/Tools.h"
-#include "passes/analyses/Metrics.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
+#include "analysis/Metrics.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
-#include "passes/analyses/Metrics.h"
 #include "tools/sweep/Digest.h"
 #include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"

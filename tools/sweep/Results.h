@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_RESULTS_H
 #define FORETRACE_TOOLS_SWEEP_RESULTS_H
 
-#include "backends/output/FileOutputs.h"
+#include "tools/output/FileOutputs.h"
 #include "tools/sweep/Database.h"
 
 namespace foretrace::sweep {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Schema.h"
+#include "analysis/Metrics.h"
 #include "lang/DidYouMean.h"
-#include "passes/analyses/Metrics.h"
 #include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Shell.h"
 #include "backends/CommandLine.h"
-#include "backends/output/LeftoverFile.h"
+#include "tools/output/LeftoverFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Slurm.h"
-#include "backends/output/FileOutputs.h"
+#include "tools/output/FileOutputs.h"
 #include "tools/sweep/WriteLock.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_SLURM_H
 #define FORETRACE_TOOLS_SWEEP_SLURM_H
 
-#include "backends/output/InputFiles.h"
+#include "tools/output/InputFiles.h"
 #include "tools/sweep/Parts.h"
 
 namespace foretrace::sweep {

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_SPACE_H
 #define FORETRACE_TOOLS_SWEEP_SPACE_H
 
-#include "frontend/SweepSpec.h"
+#include "frontend/sweep/SweepSpec.h"
 #include "llvm/Support/Error.h"
 
 namespace foretrace::sweep {

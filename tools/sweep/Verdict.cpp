@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Verdict.h"
-#include "ir/SpecKeys.h"
+#include "analysis/Metrics.h"
+#include "ir/model/SpecKeys.h"
 #include "lang/diagnostics/Tools.h"
-#include "passes/analyses/Metrics.h"
 #include "tools/sweep/Digest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Worker.h"
-#include "ir/SpecKeys.h"
+#include "analysis/Metrics.h"
+#include "ir/model/SpecKeys.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/PassManager.h"
-#include "passes/analyses/Metrics.h"
 #include "tools/sweep/Verdict.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -73,7 +73,7 @@ static bool isSplitAlike(const ir::Spec &A, const ir::Spec &B) {
 #define PARALLEL_FIELD(TYPE, MEMBER, ...)                                      \
   if (!isAlike(A.Parallel.MEMBER, B.Parallel.MEMBER))                          \
     return false;
-#include "ir/Spec.def"
+#include "ir/model/Spec.def"
   auto AreAlike = [](const auto &X, const auto &Y, auto IsSame) {
     return X.size() == Y.size() && all_of(zip(X, Y), [&](const auto &Pair) {
              return IsSame(std::get<0>(Pair), std::get<1>(Pair));

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
 #define FORETRACE_TOOLS_VALIDATE_SIMAIHEADER_H
 
-#include "ir/Mesh.h"
+#include "ir/model/Mesh.h"
 #include "tools/validate/Findings.h"
 #include "tools/validate/SimaiReader.h"
 

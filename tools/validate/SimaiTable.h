@@ -6,7 +6,7 @@
 #define FORETRACE_TOOLS_VALIDATE_SIMAITABLE_H
 
 #include "backends/simai/Table.h"
-#include "ir/Mesh.h"
+#include "ir/model/Mesh.h"
 #include "tools/validate/SimaiHeader.h"
 #include <array>
 

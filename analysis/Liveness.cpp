@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/Liveness.h"
+#include "analysis/Parameters.h"
+#include "ir/model/OpKinds.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+bool foretrace::isOffloaded(const Program &P, const Block &B) {
+  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+  return Spec && *P.Spec.offloadOf(*Spec);
+}
+
+/// Whether what \p O makes stands where its first operand stood. What a rank
+/// takes of a whole sequence is a copy (Megatron-LM,
+/// get_batch_on_this_cp_rank).
+static bool isInPlace(const Op &O) {
+  if (O.Kind == OpKind::AllReduce)
+    return true;
+  if (isView(O.Kind))
+    return O.Kind != OpKind::Slice;
+  return hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None;
+}
+
+Liveness::Liveness(Program &P, const Block &B)
+    : P(P), B(B), FirstBackward(static_cast<int>(B.Ops.size())) {
+  for (const auto &[Index, O] : llvm::enumerate(B.Ops))
+    if (O.Phase != Phase::Forward) {
+      FirstBackward = static_cast<int>(Index);
+      break;
+    }
+  share();
+  findLives();
+}
+
+ValueId Liveness::rootOf(ValueId V) const {
+  while (Shared[V.Index] != V)
+    V = Shared[V.Index];
+  return V;
+}
+
+/// Gradients of parts are written where that of the whole will be.
+void Liveness::share() {
+  for (size_t I = 0; I < B.Values.size(); ++I)
+    Shared.push_back(B.Values.idAt(I));
+  for (const Op &O : B.Ops) {
+    if (!isInPlace(O))
+      continue;
+    if (O.Derivative == Derivative::Input)
+      for (ValueId Part : O.Operands)
+        Shared[rootOf(Part).Index] = rootOf(O.Results.front());
+    else
+      for (ValueId Part : O.Results)
+        Shared[Part.Index] = rootOf(O.Operands.front());
+  }
+}
+
+void Liveness::findLives() {
+  constexpr int Unknown = -1;
+  std::vector<int> Of(B.Values.size(), Unknown); // storage, by root
+  auto Use = [&](ValueId V, int At) {
+    if (B.Values[V].Kind == ValueKind::Param)
+      return;
+    const ValueId Root = rootOf(V);
+    int &Index = Of[Root.Index];
+    if (Index == Unknown) {
+      Index = static_cast<int>(Storages.size());
+      Storages.push_back({Root, At, At});
+    }
+    Storage &S = Storages[static_cast<size_t>(Index)];
+    S.Last = std::max(S.Last, At);
+  };
+  for (const auto &[I, V] : llvm::enumerate(B.Values))
+    if (V.Kind == ValueKind::Input)
+      Use(B.Values.idAt(I), -1);
+  for (const auto &[I, O] : llvm::enumerate(B.Ops)) {
+    const int At = static_cast<int>(I);
+    if (At == FirstBackward)
+      for (ValueId V : B.Signature.OutputGradients)
+        Use(V, At);
+    for (ValueId V : O.Operands)
+      Use(V, At);
+    for (ValueId V : O.Results)
+      Use(V, At);
+    if (At + 1 == FirstBackward)
+      for (ValueId V : B.Signature.Outputs)
+        Use(V, At);
+  }
+  for (ValueId V : B.Signature.InputGradients)
+    Use(V, static_cast<int>(B.Ops.size()) - 1);
+}
+
+/// The gradient of a parameter is of the parameter's type until it is added to
+/// those of other micro-batches.
+Expr Liveness::sizeOf(const Storage &S) const {
+  const Value &V = B.Values[S.Of];
+  if (!V.GradientOf.isValid() ||
+      B.Values[V.GradientOf].Kind != ValueKind::Param)
+    return bytesOnRank(P, V);
+  const Value &Of = B.Values[V.GradientOf];
+  if (*P.Spec.Train.FusedWgrad && isMatrix(Of))
+    return numberOf(P, 0);
+  return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(Of.Type.Element);
+}
+
+Expr Liveness::kept() const {
+  llvm::SmallVector<ExprId, 16> Sizes;
+  for (const Storage &S : Storages)
+    if (S.First < FirstBackward && S.Last >= FirstBackward)
+      Sizes.push_back(sizeOf(S));
+  return sumOf(P, Sizes);
+}
+
+Expr Liveness::liveAt(int Op) const {
+  llvm::SmallVector<ExprId, 16> Sizes;
+  for (const Storage &S : Storages)
+    if (S.First <= Op && Op <= S.Last)
+      Sizes.push_back(sizeOf(S));
+  return sumOf(P, Sizes);
+}
+
+Moment Liveness::most(Phase Of) const {
+  const bool IsForward = Of == Phase::Forward;
+  const int Begin = IsForward ? 0 : FirstBackward;
+  const int End = IsForward ? FirstBackward : static_cast<int>(B.Ops.size());
+  std::optional<int> Most;
+  __int128 Highest = 0;
+  for (int Op = Begin; Op < End; ++Op) {
+    __int128 Live = 0;
+    for (const Storage &S : Storages)
+      if (S.First <= Op && Op <= S.Last)
+        Live += sizeOf(S).value();
+    if (Live > Highest) {
+      Highest = Live;
+      Most = Op;
+    }
+  }
+  if (!Most)
+    return {OpId(), numberOf(P, 0)};
+  return {B.Ops.idAt(static_cast<size_t>(*Most)), liveAt(*Most)};
+}

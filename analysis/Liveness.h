@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is in the memory of a rank while a block runs for a micro-batch, beside
+// parameters, their gradients and the optimizer's state.
+#ifndef FORETRACE_ANALYSIS_LIVENESS_H
+#define FORETRACE_ANALYSIS_LIVENESS_H
+
+#include "ir/model/Measure.h"
+
+namespace foretrace {
+
+/// A moment of a block: while an op runs.
+struct Moment {
+  ir::OpId At; ///< invalid if no op needs anything
+  ir::Expr Live;
+};
+
+/// Whether what a layer of \p B keeps from forward to backward is in the memory
+/// of the host meanwhile: never of the ends of the layers.
+bool isOffloaded(const ir::Program &P, const ir::Block &B);
+
+/// Values of one storage are in memory once: parts of a tensor and the whole,
+/// what is summed or reduced in place. A storage lives from the op that makes
+/// it to the last that reads it; the gradient of a parameter ends with the op
+/// that makes it, whose sum over micro-batches is counted elsewhere.
+class Liveness {
+public:
+  /// \p B is measured and has its backward ops.
+  Liveness(ir::Program &P, const ir::Block &B);
+
+  /// What stays from forward to backward. Values that backward, or computing
+  /// again for it, reads: Korthikanti et al., arXiv 2205.05198, section 4.
+  ir::Expr kept() const;
+  /// The most there is in a phase: the first such moment. Backward has what is
+  /// computed again, and the gradients that come from the block behind.
+  Moment most(ir::Phase Of) const;
+
+private:
+  /// First and Last are ops, by index: what makes it, and the last that uses
+  /// it. What was there before the first op has -1.
+  struct Storage {
+    ir::ValueId Of;
+    int First, Last;
+  };
+  void share();
+  ir::ValueId rootOf(ir::ValueId V) const;
+  void findLives();
+  ir::Expr sizeOf(const Storage &S) const;
+  ir::Expr liveAt(int Op) const;
+
+  ir::Program &P;
+  const ir::Block &B;
+  std::vector<ir::ValueId> Shared; ///< by value: whose storage it has
+  std::vector<Storage> Storages;
+  int FirstBackward; ///< the first op after forward
+};
+
+} // namespace foretrace
+
+#endif

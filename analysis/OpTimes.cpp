@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/OpTimes.h"
+#include "analysis/Analyses.h"
+#include "ir/model/OpKinds.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// A row of ProfileSections.def.
+struct SectionRow {
+  OpKind Kind;
+  llvm::StringLiteral Module;
+};
+constexpr SectionRow SectionRows[] = {
+#define SECTION(KIND, MODULE, NAME) {OpKind::KIND, MODULE},
+#include "analysis/ProfileSections.def"
+};
+constexpr llvm::StringLiteral Sections[] = {
+#define SECTION(KIND, MODULE, NAME) NAME,
+#include "analysis/ProfileSections.def"
+};
+
+/// Times the ops of one block.
+class BlockTimer {
+public:
+  BlockTimer(Program &P, const Block &B) : P(P), B(B), Times(B.Ops.size()) {}
+
+  std::vector<OpTime> run();
+
+private:
+  OpTime profiled(const Op &O) const;
+  OpTime roofline(const Op &O) const;
+  OpTime perMillion(const Op &O) const;
+  void share(bool IsBackward);
+  template <typename FnT> void forEachCompute(FnT Time);
+
+  Program &P;
+  const Block &B;
+  std::vector<OpTime> Times;
+};
+
+} // namespace
+
+llvm::ArrayRef<llvm::StringLiteral> foretrace::allSections() {
+  return Sections;
+}
+
+llvm::StringRef foretrace::sectionOf(const Op &O) {
+  for (const auto &[Row, Name] : llvm::zip_equal(SectionRows, Sections))
+    if (Row.Kind == O.Kind && Row.Module == O.Name)
+      return Name;
+  return "";
+}
+
+Nanoseconds foretrace::timeAtRate(int64_t Amount, int64_t PerSecond) {
+  const __int128 Scaled = static_cast<__int128>(Amount) * 1000000000;
+  const __int128 Time = (Scaled + PerSecond - 1) / PerSecond;
+  return Time > INT64_MAX ? Nanoseconds::overflow()
+                          : Nanoseconds(static_cast<int64_t>(Time));
+}
+
+std::string foretrace::nameOfShared(const Block &B, bool IsBackward) {
+  return (IsBackward ? "backward." : "forward.") + B.Name;
+}
+
+static bool isTimed(const Op &O) {
+  return !isCollective(O.Kind) && !isView(O.Kind);
+}
+
+std::vector<const Op *> foretrace::sharersOf(const Block &B, bool IsBackward) {
+  std::vector<const Op *> Ops;
+  for (const Op &O : B.Ops)
+    if (isTimed(O) && O.Phase != Phase::Step &&
+        (O.Phase != Phase::Forward) == IsBackward)
+      Ops.push_back(&O);
+  return Ops;
+}
+
+OpTime BlockTimer::profiled(const Op &O) const {
+  const ProfileTime *T = P.Spec.Cost.findTime(sectionOf(O));
+  return T ? OpTime{TimeRule::Section, T->nanoseconds(), T} : OpTime();
+}
+
+/// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
+OpTime BlockTimer::roofline(const Op &O) const {
+  OpTime T{TimeRule::Roofline, Nanoseconds::overflow(), nullptr, {}, {}};
+  T.Touched = touchedBytes(P, B, O);
+  const DeviceSpec &D = P.Spec.Cost.Device;
+  const Bytes Touched = P.Sizes.value(T.Touched);
+  if (Touched.isOverflow())
+    return T;
+  const Nanoseconds OfCompute = timeAtRate(workOf(P, O).value(), *D.PeakFlops),
+                    OfMemory = timeAtRate(Touched.value(), *D.MemoryBandwidth);
+  if (!OfCompute.isOverflow() && !OfMemory.isOverflow())
+    T.Time = Nanoseconds(std::max(OfCompute.value(), OfMemory.value()));
+  return T;
+}
+
+/// The update of a stage's parameters.
+OpTime BlockTimer::perMillion(const Op &O) const {
+  const ProfileTime *Measured = P.Spec.Cost.findTime("optimizer");
+  if (!Measured)
+    return {};
+  llvm::SmallVector<ExprId, 8> Of;
+  for (ValueId V : O.Operands)
+    Of.push_back(B.Values[V].OnRank.Id);
+  const ElementExpr Parameters = sumOf(P, Of);
+  const Elements Count = P.Sizes.value(Parameters);
+  const Nanoseconds Time =
+      Count.isOverflow()
+          ? Nanoseconds::overflow()
+          : Measured->nanoseconds(static_cast<double>(Count.value()), 1e6);
+  return {TimeRule::PerMillion, Time, Measured, Parameters, {}};
+}
+
+/// By work; where none has any, in equal parts.
+void BlockTimer::share(bool IsBackward) {
+  const std::vector<const Op *> Ops = sharersOf(B, IsBackward);
+  const ProfileTime *Measured =
+      P.Spec.Cost.findTime(nameOfShared(B, IsBackward));
+  if (Ops.empty() || !Measured)
+    return;
+  __int128 Work = 0;
+  for (const Op *O : Ops)
+    Work += workOf(P, *O).value();
+  const bool InEqualParts = Work == 0;
+  if (InEqualParts)
+    Work = static_cast<__int128>(Ops.size());
+  const int64_t Total = Measured->nanoseconds().value();
+  __int128 Done = 0;
+  int64_t Given = 0;
+  auto Next = Ops.begin();
+  for (const auto &[Index, O] : llvm::enumerate(B.Ops)) {
+    if (Next == Ops.end() || *Next != &O)
+      continue;
+    ++Next;
+    Done += InEqualParts ? 1 : workOf(P, O).value();
+    const auto Until = static_cast<int64_t>(Total * Done / Work);
+    Times[Index] = {InEqualParts ? TimeRule::EqualPart : TimeRule::Share,
+                    Nanoseconds(Until - Given), Measured};
+    Given = Until;
+  }
+}
+
+template <typename FnT> void BlockTimer::forEachCompute(FnT Time) {
+  for (const auto &[O, Into] : llvm::zip_equal(B.Ops, Times))
+    if (isTimed(O))
+      Into = Time(O);
+}
+
+std::vector<OpTime> BlockTimer::run() {
+  switch (*P.Spec.Cost.Kind) {
+  case CostKind::Uncosted:
+    break;
+  case CostKind::Profile:
+    forEachCompute([&](const Op &O) { return profiled(O); });
+    break;
+  case CostKind::Roofline:
+    forEachCompute([&](const Op &O) { return roofline(O); });
+    break;
+  case CostKind::Calibrated:
+    forEachCompute([&](const Op &O) {
+      return O.Kind == OpKind::Optimizer ? perMillion(O) : OpTime();
+    });
+    share(/*IsBackward=*/false);
+    share(/*IsBackward=*/true);
+    break;
+  }
+  return std::move(Times);
+}
+
+std::vector<OpTime> foretrace::timesOf(Program &P, const Block &B) {
+  return BlockTimer(P, B).run();
+}

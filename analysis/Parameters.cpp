@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/Parameters.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+bool foretrace::isExpertTensor(const TensorType &T) {
+  return T.indexOf(DimKind::Slots) >= 0 || T.indexOf(DimKind::Expert) >= 0;
+}
+
+AxisList foretrace::shareAxes(const Program &P, const TensorType &T) {
+  AxisList Shared =
+      isExpertTensor(T) ? AxisList{Axis::Edp} : AxisList{Axis::Cp, Axis::Dp};
+  llvm::erase_if(Shared, [&](Axis A) { return P.Mesh[A] == 1; });
+  return Shared;
+}
+
+bool foretrace::isStored(const Value &V, TiedHead At) {
+  return V.Kind == ValueKind::Param &&
+         !(V.Tied && At == TiedHead::BesideEmbedding);
+}
+
+bool foretrace::isMatrix(const Value &V) {
+  const bool IsOfExperts = V.Type.indexOf(DimKind::Expert) >= 0;
+  return V.Kind == ValueKind::Param &&
+         V.Type.Dims.size() == (IsOfExperts ? 3U : 2U) &&
+         V.Type.indexOf(DimKind::Vocab) < 0 &&
+         V.Type.indexOf(DimKind::Position) < 0;
+}
+
+Expr foretrace::publishedSize(Program &P, const Value &V) {
+  TensorType T = V.Type;
+  if (const int I = T.indexOf(DimKind::Vocab); I >= 0)
+    T.Dims[static_cast<size_t>(I)].Size = exprOf(P, P.Spec.Model.Vocab);
+  return elementsOnRank(P, T, Layout());
+}
+
+Expr foretrace::activatedSize(Program &P, const Block &B, const Value &V) {
+  const Expr Published = publishedSize(P, V);
+  const int I = V.Type.indexOf(DimKind::Expert);
+  if (I < 0)
+    return Published;
+  if (const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name); Spec && Spec->Moe)
+    return Published / Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size) *
+           exprOf(P, Spec->Moe->TopK);
+  return Published;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What counts as a parameter of a block: asked by all that count, weigh or
+// reduce them, so that they agree.
+#ifndef FORETRACE_ANALYSIS_PARAMETERS_H
+#define FORETRACE_ANALYSIS_PARAMETERS_H
+
+#include "ir/model/Measure.h"
+
+namespace foretrace {
+
+/// Whether \p T belongs to routed experts, so that its ranks are seen as
+/// etp x ep x edp instead of tp x cp x dp.
+bool isExpertTensor(const ir::TensorType &T);
+/// The axes over which ZeRO shares what belongs to a parameter of type \p T:
+/// those of more than one rank along which all hold the same part.
+ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);
+
+/// Whether \p V is the weight of a linear layer, or those of experts; the
+/// tables of embedding and head are none.
+bool isMatrix(const ir::Value &V);
+
+/// Whether \p V is a parameter that takes memory of its own.
+bool isStored(const ir::Value &V, ir::TiedHead At);
+
+/// Elements of a parameter as the model is published, without the rows that pad
+/// the vocabulary.
+ir::Expr publishedSize(ir::Program &P, const ir::Value &V);
+/// Those of them that a token goes through: of the experts those that it is
+/// routed to.
+ir::Expr activatedSize(ir::Program &P, const ir::Block &B, const ir::Value &V);
+
+} // namespace foretrace
+
+#endif

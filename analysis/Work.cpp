@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/Work.h"
+#include "ir/model/OpKinds.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// The dimensions that the operands and results of an op have, and the axes
+/// that split them anywhere. An expert counts once per slot.
+struct IterationSpace {
+  struct Extent {
+    Dim Of;
+    AxisList Axes;
+  };
+  llvm::SmallVector<Extent, 6> Extents;
+
+  AxisList axesOf(const Extent &E) const;
+  void add(const Program &P, const Value &V) {
+    for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
+      auto *It = llvm::find_if(
+          Extents, [K = D.Kind](const Extent &E) { return E.Of.Kind == K; });
+      if (It == Extents.end()) {
+        Extents.push_back({D, {}});
+        It = std::prev(Extents.end());
+      }
+      if (P.Sizes.constantAt(D.Size) == 1)
+        It->Of = D;
+      for (Axis A : allAxes())
+        if (V.Layout.isSplit(A) && V.Layout.splitDim(A) == Index &&
+            !llvm::is_contained(It->Axes, A))
+          It->Axes.push_back(A);
+    }
+  }
+};
+
+/// The ranks over which a dimension is spread; those of experts that stand for
+/// all have their slots.
+AxisList IterationSpace::axesOf(const Extent &E) const {
+  AxisList Axes = E.Of.Kind == DimKind::Expert ? AxisList() : E.Axes;
+  if (E.Of.Kind == DimKind::Slots)
+    for (const Extent &Other : Extents)
+      if (Other.Of.Kind == DimKind::Expert)
+        Axes.append(Other.Axes);
+  return Axes;
+}
+
+} // namespace
+
+llvm::SmallVector<const Value *, 8> foretrace::valuesOf(const Block &B,
+                                                        const Op &O) {
+  llvm::SmallVector<const Value *, 8> Values;
+  for (ValueId V : O.Operands)
+    Values.push_back(&B.Values[V]);
+  for (ValueId V : O.Results)
+    Values.push_back(&B.Values[V]);
+  return Values;
+}
+
+/// 2 FLOPs for each point of the iteration space of a contraction.
+static Expr contractionWork(Program &P, const Block &B, const Op &O,
+                            WorkOf Of) {
+  IterationSpace Space;
+  for (const Value *V : valuesOf(B, O))
+    Space.add(P, *V);
+  llvm::SmallVector<ExprId, 8> Extents = {P.Sizes.constant(2)};
+  for (const IterationSpace::Extent &E : Space.Extents)
+    Extents.push_back(Of == WorkOf::Rank
+                          ? extentOnRank(P, E.Of, Space.axesOf(E))
+                          : Expr(P.Sizes, E.Of.Size));
+  return productOf(P, Extents);
+}
+
+/// Scores and context, 2 FLOPs per multiply-add each, half of them masked by
+/// causality; twice that backward (Megatron-LM, num_floating_point_operations).
+static Expr attentionWork(Program &P, const Block &B, const Op &O, WorkOf Of) {
+  const Value *Context = nullptr;
+  const Value *Query = nullptr;
+  for (const Value *V : valuesOf(B, O)) {
+    if (V->Type.indexOf(DimKind::Seq) < 0 ||
+        V->Type.indexOf(DimKind::KvSeq) >= 0) // the softmax
+      continue;
+    (Query ? Context : Query) = V;
+  }
+  if (!Query || !Context)
+    return numberOf(P, NoValue);
+  auto Size = [&](const Value &V) {
+    return Of == WorkOf::Rank ? Expr(P.Sizes, V.OnRank.Id)
+                              : elementsOfReplica(P, V.Type);
+  };
+  const int64_t Passes = O.Derivative == Derivative::None ? 1 : 2;
+  return (Size(*Query) + Size(*Context)) *
+         Expr(P.Sizes, Query->Type.Dims[0].Size) * Passes;
+}
+
+WorkKind foretrace::workKindOf(const Block &B, const Op &O) {
+  if (O.Kind == OpKind::Attention)
+    return WorkKind::Scores;
+  return llvm::any_of(valuesOf(B, O),
+                      [](const Value *V) {
+                        return V->Type.indexOf(DimKind::Router) >= 0;
+                      })
+             ? WorkKind::Router
+             : WorkKind::Product;
+}
+
+std::optional<Expr> foretrace::workOf(Program &P, const Block &B, const Op &O,
+                                      WorkOf Of) {
+  if (O.Kind == OpKind::MatMul)
+    return contractionWork(P, B, O, Of);
+  if (O.Kind == OpKind::Attention)
+    return attentionWork(P, B, O, Of);
+  return std::nullopt;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/aicb/AicbJob.h"
+#include "ir/model/Spellings.h"
+#include "lang/diagnostics/Backends.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::aicb;
+
+static constexpr llvm::StringRef Spellings[] = {
+#define VERSION(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "backends/aicb/AicbVersions.def"
+};
+
+llvm::StringRef foretrace::aicb::getSpelling(Version V) {
+  return Spellings[static_cast<size_t>(V)];
+}
+
+std::string VersionText::expected() {
+  return "one of \"" + llvm::join(llvm::ArrayRef(Spellings), "\", \"") + "\"";
+}
+
+std::string VersionText::show(Version V) {
+  return ("\"" + getSpelling(V) + "\"").str();
+}
+
+bool VersionText::read(const ir::Attribute &A, Version &Into,
+                       DiagnosticEngine &) {
+  const std::optional<size_t> I = option::findText(A, Spellings);
+  if (A.K != ir::Attribute::Kind::Text || !I)
+    return false;
+  Into = static_cast<Version>(*I);
+  return true;
+}
+
+GeneratorJob GeneratorJob::of(const ir::Spec &S, aicb::Version V) {
+  const ir::ModelSpec &M = S.Model;
+  const ir::ParallelSpec &P = S.Parallel;
+  GeneratorJob J{};
+  J.Version = V;
+  J.Timed = *S.Cost.Kind == ir::CostKind::Profile;
+  J.SequenceParallel = *P.SequenceParallel;
+  J.Recompute = *S.recomputeOf(M.Blocks.front()) != ir::RecomputeKind::None;
+  J.Bias = *M.Bias;
+  J.Tp = *P.Tp;
+  J.Pp = *P.Pp;
+  J.Ep = *P.Ep;
+  J.World = *P.World;
+  J.Dp = J.World / (J.Tp * J.Pp);
+  J.Ga = *S.Train.GlobalBatch / (*S.Train.MicroBatch * J.Dp);
+  J.Layers = M.layerCount() / J.Pp;
+  J.Hidden = *M.Hidden;
+  J.Vocab = *M.Vocab;
+  J.PaddedVocab = *M.PaddedVocab;
+  J.Sequence = *S.Train.Sequence;
+  J.MicroBatch = *S.Train.MicroBatch;
+
+  // The generator knows one width for all networks: that of the experts.
+  const ir::BlockSpec *Block = &M.Blocks.front();
+  for (const ir::LayerRun &R : M.Layers)
+    for (const ir::LayerRun::Item &I : R.Items) {
+      const ir::BlockSpec &B = M.Blocks[I.Block];
+      if (!B.Moe && !J.HasExperts)
+        J.DenseLayers += R.Periods * I.Count;
+      if (B.Moe && !J.HasExperts) {
+        J.HasExperts = true;
+        Block = &B;
+      }
+    }
+  J.DenseLayers = std::min(J.DenseLayers, J.Layers);
+  J.Ffn = *Block->Ffn.Intermediate;
+  const ir::AttentionSpec &A = Block->Attention;
+  J.IsDeepSeek = *A.Kind == ir::AttentionKind::MLA;
+  J.Heads = *A.Heads;
+  J.HeadDim = J.Hidden / J.Heads;
+  if (Block->Moe) {
+    J.Experts = *Block->Moe->Experts;
+    J.TopK = *Block->Moe->TopK;
+    J.Shared = *Block->Moe->Shared;
+  }
+  if (J.IsDeepSeek) {
+    J.QLora = *A.QLora;
+    J.KvLora = *A.KvLora;
+    J.RopeDim = *A.RopeDim;
+    J.NopeDim = *A.NopeDim;
+    J.VDim = *A.VDim;
+  }
+  return J;
+}
+
+Bytes foretrace::aicb::activationBytes(const GeneratorJob &J) {
+  return Bytes(2) * J.MicroBatch * J.Sequence * J.Hidden;
+}
+
+namespace {
+
+/// Sums parameters in the generator's terms.
+class Counter {
+public:
+  explicit Counter(const GeneratorJob &J) : J(J) {}
+
+  Params run() const;
+
+private:
+  /// A weight In x Out / tp, its bias on the outputs a rank has.
+  Elements column(int64_t In, int64_t Out) const {
+    Elements N = Elements(Out).dividedDown(J.Tp) * In;
+    return J.Bias ? N + Elements(Out / J.Tp) : N;
+  }
+  /// A weight In / tp x Out, its bias whole.
+  Elements row(int64_t In, int64_t Out) const {
+    Elements N = Elements(In).dividedDown(J.Tp) * Out;
+    return J.Bias ? N + Elements(Out) : N;
+  }
+  /// A weight In x Out and its bias.
+  Elements replicated(int64_t In, int64_t Out) const {
+    Elements N = Elements(In) * Out;
+    return J.Bias ? N + Elements(Out) : N;
+  }
+  Elements attention() const;
+  Elements latentAttention() const;
+  Elements mlp() const {
+    return column(J.Hidden, J.Ffn) + row(J.Ffn, J.Hidden);
+  }
+  Elements routedExperts() const;
+
+  const GeneratorJob &J;
+};
+
+} // namespace
+
+Elements foretrace::aicb::countWords(const GeneratorJob &J) {
+  // Weight, gradient and optimizer state, or so: the count is of the
+  // generator's own making.
+  int64_t Copies = J.Version == Version::V2024_10 ? 2 : 4;
+  return Elements(J.PaddedVocab).dividedDown(J.Tp) * J.Hidden * Copies;
+}
+
+Elements foretrace::aicb::countPositions(const GeneratorJob &J) {
+  return Elements(J.Sequence) * J.Hidden;
+}
+
+Elements Counter::attention() const {
+  if (J.IsDeepSeek)
+    return latentAttention();
+  int64_t Width = J.Heads * J.HeadDim;
+  return column(J.Hidden, 3 * Width) + row(Width, J.Hidden);
+}
+
+/// Its norms are part of the block, so they count without sequence parallelism.
+Elements Counter::latentAttention() const {
+  return replicated(J.Hidden, J.QLora) +
+         replicated(J.Hidden, J.KvLora + J.RopeDim) +
+         column(J.QLora, J.Heads * (J.NopeDim + J.RopeDim)) +
+         column(J.KvLora, J.Heads * (J.NopeDim + J.VDim)) +
+         row(J.Heads * J.VDim, J.Hidden) + Elements(J.QLora) * 2 +
+         Elements(J.KvLora) * 2;
+}
+
+Elements Counter::routedExperts() const {
+  int64_t Matrices = J.IsDeepSeek ? 3 : 2;
+  return (Elements(J.Hidden) * J.Ffn * (J.Experts / J.Ep) * Matrices)
+      .dividedDown(J.Tp);
+}
+
+Params Counter::run() const {
+  const int64_t ExpertLayers = J.expertLayers();
+  const Elements Embedding = countWords(J) + countPositions(J);
+  const Elements Final = column(J.Hidden, J.PaddedVocab);
+  const Elements Attention = attention() * J.Layers;
+  const Elements Dense = mlp() * (J.Layers - ExpertLayers);
+  const Elements Norm = Elements(J.Hidden) * 2 * J.Layers;
+  // The shared expert is one of its layer's experts, and in a table a network
+  // of its own besides.
+  const Elements Shared = J.Shared > 0 ? mlp() * ExpertLayers : Elements();
+  Params P;
+  P.Experts = routedExperts() * ExpertLayers + Shared;
+  P.All = Embedding + Attention + P.Experts + Shared + Dense;
+  if (J.SequenceParallel)
+    P.All += Norm + Final;
+  // A bias after attention that no table knows.
+  P.Objects = Embedding + Attention + P.Experts + Dense + Norm +
+              Elements(J.Hidden) * J.Layers + Final;
+  return P;
+}
+
+Params foretrace::aicb::countParams(const GeneratorJob &J) {
+  return Counter(J).run();
+}
+
+/// The generator splits projections, not heads: what it asserts for each. A
+/// stage without layers has none.
+static void checkChannels(const ir::Spec &S, const ir::AttentionSpec &A,
+                          DiagnosticEngine &Diags) {
+  const int64_t Tp = *S.Parallel.Tp;
+  if (S.Model.layerCount() < *S.Parallel.Pp)
+    return;
+  auto Check = [&](int64_t OfHead) {
+    Elements Channels = Elements(*A.Heads) * OfHead;
+    if (!Channels.isDivisibleBy(Tp))
+      Diags.report(A.Heads.Range, diag::AicbChannels, *A.Heads, OfHead, Tp)
+          .noteValue("tp", S.Parallel.Tp);
+  };
+  if (*A.Kind != ir::AttentionKind::MLA)
+    return Check(*S.Model.Hidden / *A.Heads);
+  for (int64_t OfHead :
+       {*A.NopeDim + *A.RopeDim, *A.NopeDim + *A.VDim, *A.VDim})
+    Check(OfHead);
+}
+
+/// The generator has one switch for all layers.
+static void checkRecompute(const ir::Spec &S, DiagnosticEngine &Diags) {
+  const ir::BlockSpec &First = S.Model.Blocks.front();
+  const Located<ir::RecomputeKind> &Other = S.recomputeOf(First);
+  const ir::RecomputeKind OfFirst = *Other;
+  for (const ir::BlockSpec &B : S.Model.Blocks) {
+    const Located<ir::RecomputeKind> &Key = S.recomputeOf(B);
+    if ((*Key == ir::RecomputeKind::None) ==
+        (OfFirst == ir::RecomputeKind::None))
+      continue;
+    // One of the two is no default.
+    Diags.report(Key.Range.isValid() ? Key.Range : Other.Range,
+                 diag::AicbRecompute, First.Name, ir::getSpelling(OfFirst),
+                 B.Name, ir::getSpelling(*Key));
+    return;
+  }
+}
+
+void foretrace::aicb::checkShares(const ir::ParallelSpec &P,
+                                  DiagnosticEngine &Diags) {
+  if (P.isHybrid())
+    Diags.report(P.DpShard.Range, diag::DpShardUnknown, *P.DpShard, *P.Dp,
+                 "the public generator");
+}
+
+bool foretrace::aicb::checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
+  unsigned Before = Diags.errorCount();
+  const ir::ParallelSpec &P = S.Parallel;
+  checkShares(P, Diags);
+  if (*P.Cp > 1)
+    Diags.report(P.Cp.Range, diag::SimaiCpIgnored, *P.Cp);
+  checkRecompute(S, Diags);
+  for (const ir::BlockSpec &B : S.Model.Blocks) {
+    checkChannels(S, B.Attention, Diags);
+    if (B.Moe && *B.Attention.Kind != ir::AttentionKind::MLA &&
+        !*P.SequenceParallel)
+      Diags.report(B.Moe->Experts.Range, diag::SimaiMoeNeedsSp);
+  }
+  return Diags.errorCount() == Before;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the steps of a pipeline run, and what they are: shared by the backends
+// that show a schedule.
+#ifndef FORETRACE_BACKENDS_RANKS_STEPRUN_H
+#define FORETRACE_BACKENDS_RANKS_STEPRUN_H
+
+#include "backends/Backend.h"
+#include "ir/schedule/Timeline.h"
+
+namespace foretrace {
+
+/// How long steps take.
+enum class StepTime : unsigned char {
+  Unit, ///< a forward step and each half of a backward step one
+  Cost, ///< their ops, in ns
+};
+/// What a job has times for.
+StepTime bestTimeOf(const ir::Program &P);
+
+/// Whether the steps of all stages can be run against each other, one by one;
+/// reports what can't, at \p TimeRange if it is the time.
+bool checkStepRun(const EmitRequest &Request, StepTime Time,
+                  SourceRange TimeRange, DiagnosticEngine &Diags);
+
+/// The steps of \p S, the schedule of \p P or a smaller one, run against each
+/// other. A step waits for its input only: messages take no time, and where a
+/// stage receives one it waits for it.
+ir::Timeline runSteps(const ir::Program &P, const ir::Schedule &S,
+                      StepTime Time);
+
+/// Bytes that a rank of stage \p Stage sends or receives in \p A, a message.
+int64_t bytesOf(const ir::Program &P, int64_t Stage, const ir::Action &A);
+
+/// Where a job states what \p A runs: the cell of a schedule file, the layers,
+/// or of a message what cuts the model.
+SourceRange placeOf(const ir::Spec &Job, const ir::Action &A);
+
+} // namespace foretrace
+
+#endif

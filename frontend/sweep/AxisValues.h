@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the elements of an axis stand for: words and numbers, ranges, powers of
+// two and divisors, also of what axes before it are.
+// Private to the frontend.
+#ifndef FORETRACE_FRONTEND_SWEEP_AXISVALUES_H
+#define FORETRACE_FRONTEND_SWEEP_AXISVALUES_H
+
+#include "frontend/Evaluate.h"
+#include "frontend/sweep/SweepSpec.h"
+
+namespace foretrace {
+
+class AxisValues {
+public:
+  /// \p Axes are those before; \p Names can be used in elements.
+  AxisValues(const SweepSpec &Before, Evaluator &Eval, const Scope &Names,
+             DiagnosticEngine &Diags)
+      : Before(Before), Eval(Eval), Names(Names), Diags(Diags) {}
+
+  /// Adds what \p E stands for; false if something was reported.
+  bool add(const ast::Axis::Element &E);
+  /// Adds one value as it is; false if it is none.
+  bool addValue(const ast::Expr &E);
+  /// To be called after the last one: looks for values that stand twice, and,
+  /// if axes before decide, finds all that there can be.
+  bool finish();
+
+  /// By position, as -D takes them.
+  std::vector<std::string> take() { return std::move(Texts); }
+  /// The same as conditions know them: strings without their quotes.
+  std::vector<std::string> takeWords() { return std::move(Words); }
+  llvm::ArrayRef<std::string> texts() const { return Texts; }
+  bool dependsOnAxes() const { return AreDependent; }
+  /// The numbers, if all are; of one dimension.
+  const std::vector<int64_t> *numbers() const {
+    return AreNumbers && !Texts.empty() ? &Numbers : nullptr;
+  }
+  Dimension dimension() const { return Dim; }
+  /// 1 if the axis, which is \p Self, may have that value where axes before it
+  /// have theirs; nothing if it always may.
+  std::optional<ir::Expr> membership(ir::Expr Self) const;
+
+private:
+  enum class Series : unsigned char { One, Range, Powers, Divisors };
+  /// Numbers that two, or one, decide.
+  struct Element {
+    Series Of;
+    Value First, Last; ///< an integer, or an expression
+    SourceRange Range;
+    bool dependsOnAxes() const { return First.isOfPoint() || Last.isOfPoint(); }
+  };
+
+  bool addSeries(Series Of, const ast::Expr &First, const ast::Expr *Last,
+                 SourceRange Range);
+  bool addCall(const ast::Call &C, SourceRange Range);
+  std::optional<Value> number(const ast::Expr &E);
+  bool expand(const Element &E, int64_t First, int64_t Last,
+              std::vector<int64_t> &To);
+  bool addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range);
+  bool makeUnique(std::vector<int64_t> &Found, SourceRange Range);
+  void addText(std::string Text, SourceRange Range, std::string Word);
+  bool findDependent();
+
+  const SweepSpec &Before;
+  Evaluator &Eval;
+  const Scope &Names;
+  DiagnosticEngine &Diags;
+  std::vector<std::string> Texts, Words; ///< parallel
+  std::vector<SourceRange> Places;       ///< parallel to Texts
+  std::vector<int64_t> Numbers;          ///< parallel, if all are
+  std::vector<Element> Elements;         ///< of numbers
+  bool AreNumbers = true, AreDependent = false;
+  Dimension Dim = Dimension::Count;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the `sweep` section of a job, a file of axes and the command line to a
+// SweepSpec.
+#ifndef FORETRACE_FRONTEND_SWEEP_COMPILESWEEP_H
+#define FORETRACE_FRONTEND_SWEEP_COMPILESWEEP_H
+
+#include "frontend/Frontend.h"
+#include "frontend/sweep/SweepSpec.h"
+
+namespace foretrace {
+
+/// What a sweep has besides its job.
+struct SweepRequest {
+  /// What every point is measured by: names in expressions.
+  struct Metric {
+    std::string Name;
+    bool IsBytes;
+  };
+  std::vector<Metric> Metrics;
+  /// A file of TOML with a table `axes`, or empty.
+  std::string File;
+  /// `sweep` and `key=values`, `metric` and `name=expression`, `where`,
+  /// `minimize`, `maximize`, `keep`. An axis takes the place of that of the
+  /// job or the file.
+  struct Given {
+    std::string Flag, Text;
+  };
+  std::vector<Given> Entries;
+};
+
+/// Compiles the sweep of the job at \p Path; nothing after an error. -D changes
+/// params of the job; a key that it gives is no axis of the section any more.
+std::optional<SweepSpec> compileSweep(ParsedFiles &Files, llvm::StringRef Path,
+                                      const FrontendOptions &Options,
+                                      const SweepRequest &Request,
+                                      DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

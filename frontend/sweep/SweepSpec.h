@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which jobs a sweep goes through, which of them it wants, and what it measures
+// of each besides what the analyses know.
+#ifndef FORETRACE_FRONTEND_SWEEP_SWEEPSPEC_H
+#define FORETRACE_FRONTEND_SWEEP_SWEEPSPEC_H
+
+#include "ir/model/Evaluate.h"
+#include "lang/Source.h"
+#include <string>
+
+namespace foretrace {
+
+struct SweepSpec {
+  /// A key or a param of the job.
+  struct Key {
+    std::string Name; ///< as -D takes it
+    SourceRange Range;
+    std::vector<std::string> Values; ///< by position, as -D takes them
+    std::vector<std::string> Words;  ///< as conditions compare them
+    /// What expressions read: by position the number, or the position itself
+    /// if not all values are numbers.
+    std::vector<int64_t> Numbers;
+    bool AreCounts = false; ///< all values are numbers without a unit
+  };
+  /// Keys that change together, mostly one.
+  struct Axis {
+    std::vector<Key> Keys;
+    SourceRange Range;
+    size_t size() const { return Keys.front().Values.size(); }
+  };
+  /// What points must meet.
+  struct Condition {
+    ir::ExprId Holds; ///< 1 or 0; without a value it does not hold
+    SourceRange Range;
+    std::string Text;
+  };
+  /// A number of each point.
+  struct Metric {
+    std::string Name;
+    ir::ExprId Of;
+    SourceRange Range;
+    std::string Text;
+  };
+  enum class Kept : unsigned char {
+    All,
+    Pareto, ///< no other point is as small in all of `By` and smaller in one
+    Top,    ///< the first of `By`
+  };
+
+  /// Axes and metrics as expressions know them: the keys of all axes in order,
+  /// and those that every point has before `Metrics`.
+  static ir::Key axisKey(size_t Index) {
+    return {ir::KeyId::SweepAxis, static_cast<unsigned>(Index)};
+  }
+  static ir::Key metricKey(size_t Index) {
+    return {ir::KeyId::SweepMetric, static_cast<unsigned>(Index)};
+  }
+
+  /// By key in the order of all axes: which axis has it.
+  std::vector<size_t> axesOfKeys() const;
+  /// What \p E is made of; a key once.
+  std::vector<ir::Key> leavesOf(ir::ExprId E) const;
+  /// The axes that decide \p E, sorted; nothing if other keys or metrics do.
+  std::optional<std::vector<size_t>> axesOf(ir::ExprId E) const;
+
+  class Combinations;
+
+  std::vector<Axis> Axes;
+  ir::ExprTable Sizes; ///< of metrics and conditions
+  std::vector<Metric> Metrics;
+  std::vector<Condition> Conditions;
+  /// A metric by its number, and whether more of it is better.
+  struct Goal {
+    size_t Metric;
+    bool IsLargest;
+  };
+  std::optional<Goal> Best;
+  Kept Keeps = Kept::All;
+  std::vector<Goal> By;
+  int64_t Count = 0; ///< of `Top`
+  bool HasEmits = false;
+};
+
+/// Goes through all values of the axes that decide some expressions.
+class SweepSpec::Combinations {
+public:
+  /// Other axes, and metrics, are not read.
+  Combinations(const SweepSpec &S, llvm::ArrayRef<ir::ExprId> Of);
+
+  /// How many there are; SIZE_MAX if it is more.
+  size_t size() const { return Size; }
+  bool atEnd() const { return Position == Size; }
+  void next();
+  /// Of an expression; `NoValue` if it has none.
+  int64_t value(size_t Expression) { return Row.value(Expression); }
+
+private:
+  void set();
+
+  const ir::ExprCode Code;
+  ir::RowEvaluator Row;
+  /// By axis: how many values it has, and what its keys are then.
+  struct Digit {
+    struct Leaf {
+      size_t Index;
+      const std::vector<int64_t> *Numbers;
+    };
+    size_t Size;
+    std::vector<Leaf> Leaves;
+  };
+  std::vector<Digit> Digits;
+  size_t Size = 1, Position = 0;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/model/Expr.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+ExprTable::ExprTable() = default;
+ExprTable::ExprTable(const ExprTable &) = default;
+ExprTable::ExprTable(ExprTable &&) noexcept = default;
+ExprTable &ExprTable::operator=(const ExprTable &) = default;
+ExprTable &ExprTable::operator=(ExprTable &&) noexcept = default;
+ExprTable::~ExprTable() = default;
+
+llvm::StringRef foretrace::ir::getSpelling(ExprOp Op) {
+  static constexpr llvm::StringLiteral Spellings[] = {
+      "",
+      "",
+#define EXPR_OP(ENUMERATOR, SPELLING, DOC) SPELLING,
+#include "ir/model/Exprs.def"
+  };
+  return Spellings[static_cast<size_t>(Op)];
+}
+
+int64_t foretrace::ir::applyExprOp(ExprOp Op, int64_t L, int64_t R) {
+  if (L == NoValue || R == NoValue)
+    return NoValue;
+  int64_t Out = 0;
+  switch (Op) {
+  case ExprOp::Add:
+    return llvm::AddOverflow(L, R, Out) ? NoValue : Out;
+  case ExprOp::Mul:
+    return llvm::MulOverflow(L, R, Out) ? NoValue : Out;
+  case ExprOp::Div:
+    return R <= 0 || L % R != 0 ? NoValue : L / R;
+  case ExprOp::Floor:
+    return R <= 0 ? NoValue : L / R - (L % R < 0);
+  case ExprOp::Ceil:
+    return R <= 0 ? NoValue : L / R + (L % R > 0);
+  case ExprOp::Mod:
+    return R <= 0 ? NoValue : L % R + (L % R < 0 ? R : 0);
+  case ExprOp::Less:
+    return L < R;
+  case ExprOp::Equal:
+    return L == R;
+  case ExprOp::Min:
+    return std::min(L, R);
+  case ExprOp::Max:
+    return std::max(L, R);
+  case ExprOp::Constant:
+  case ExprOp::Key:
+    break;
+  }
+  llvm_unreachable("not an operation of two operands");
+}
+
+static int64_t pack(Key K) {
+  assert(K.Block <= Key::NoBlock && "more blocks than a job has");
+  return (static_cast<int64_t>(K.Id) << 24 | K.Block) << 24 | K.Stage;
+}
+
+int64_t ExprTable::compute(const ExprNode &N) const {
+  switch (N.Op) {
+  case ExprOp::Constant:
+    return N.Value;
+  case ExprOp::Key:
+    return N.Left.isValid() ? value(N.Left) : N.Value;
+  default:
+    return applyExprOp(N.Op, value(N.Left), value(N.Right));
+  }
+}
+
+/// A key is the same whatever its value and definition are.
+ExprId ExprTable::unique(ExprNode N) {
+  const bool IsKey = N.Op == ExprOp::Key;
+  auto [It, IsNew] = Known.try_emplace(
+      {static_cast<unsigned>(N.Op), IsKey ? pack(N.Key) : N.Value,
+       IsKey ? 0 : N.Left.Index, IsKey ? 0 : N.Right.Index});
+  if (IsNew) {
+    Values.push_back(compute(N));
+    It->second = Nodes.add(N);
+  }
+  return It->second;
+}
+
+ExprId ExprTable::constant(int64_t Value) {
+  return unique({ExprOp::Constant, Value});
+}
+
+ExprId ExprTable::key(Key K, int64_t Value) {
+  return unique({ExprOp::Key, Value, K});
+}
+
+ExprId ExprTable::define(Key K, ExprId As) {
+  return unique({ExprOp::Key, 0, K, As});
+}
+
+void ExprTable::extend(const ExprTable &Longer,
+                       llvm::function_ref<int64_t(Key)> ValueOf) {
+  Known = Longer.Known;
+  Nodes.reserve(Longer.size());
+  Values.reserve(Longer.size());
+  for (size_t I = Nodes.size(); I < Longer.size(); ++I) {
+    ExprNode N = Longer[Nodes.idAt(I)];
+    if (N.Op == ExprOp::Key && !N.Left.isValid())
+      N.Value = ValueOf(N.Key);
+    Values.push_back(compute(N));
+    Nodes.add(N);
+  }
+}
+
+std::optional<ExprId> ExprTable::find(Key K) const {
+  auto It = Known.find({static_cast<unsigned>(ExprOp::Key), pack(K), 0, 0});
+  return It == Known.end() ? std::nullopt : std::optional(It->second);
+}
+
+std::optional<int64_t> ExprTable::constantAt(ExprId I) const {
+  return Nodes[I].Op == ExprOp::Constant ? std::optional(Nodes[I].Value)
+                                         : std::nullopt;
+}
+
+/// An order of what expressions say, whenever they were made: constants, keys
+/// as in ir/model/Spec.def, then the rest by their operands.
+bool ExprTable::precedes(ExprId A, ExprId B) const {
+  if (A == B)
+    return false;
+  const ExprNode &L = Nodes[A], &R = Nodes[B];
+  if (L.Op != R.Op)
+    return L.Op < R.Op;
+  switch (L.Op) {
+  case ExprOp::Constant:
+    return L.Value < R.Value;
+  case ExprOp::Key:
+    return pack(L.Key) < pack(R.Key);
+  default:
+    return L.Left == R.Left ? precedes(L.Right, R.Right)
+                            : precedes(L.Left, R.Left);
+  }
+}
+
+/// Appends the factors of \p Of to \p Out; constants multiply \p Coefficient.
+void ExprTable::factors(ExprId Of, Terms &Out, int64_t &Coefficient) const {
+  for (; Nodes[Of].Op == ExprOp::Mul; Of = Nodes[Of].Left) {
+    const ExprId Right = Nodes[Of].Right;
+    if (const auto C = constantAt(Right))
+      Coefficient = applyExprOp(ExprOp::Mul, Coefficient, *C);
+    else
+      Out.push_back(Right);
+  }
+  if (const auto C = constantAt(Of))
+    Coefficient = applyExprOp(ExprOp::Mul, Coefficient, *C);
+  else
+    Out.push_back(Of);
+}
+
+/// Takes each of \p Needed out of \p From, if all are there.
+static bool removeAll(llvm::SmallVectorImpl<ExprId> &From,
+                      llvm::ArrayRef<ExprId> Needed) {
+  llvm::SmallVector<ExprId, 8> Left(From.begin(), From.end());
+  for (const ExprId N : Needed) {
+    auto *It = llvm::find(Left, N);
+    if (It == Left.end())
+      return false;
+    Left.erase(It);
+  }
+  From.assign(Left.begin(), Left.end());
+  return true;
+}
+
+/// Takes away divisors of quotients among \p Factors that the others have.
+void ExprTable::cancel(Terms &Factors, int64_t &Coefficient) const {
+  for (size_t I = 0; I < Factors.size(); ++I) {
+    const ExprNode &N = Nodes[Factors[I]];
+    if (N.Op != ExprOp::Div)
+      continue;
+    Terms Divisor, Others = Factors;
+    int64_t By = 1;
+    factors(N.Right, Divisor, By);
+    Others.erase(Others.begin() + static_cast<ptrdiff_t>(I));
+    if (By == NoValue || By == 0 || Coefficient % By != 0 ||
+        !removeAll(Others, Divisor))
+      continue;
+    Coefficient /= By;
+    Factors = std::move(Others);
+    factors(N.Left, Factors, Coefficient);
+    I = SIZE_MAX; // what came in may cancel what stood before
+  }
+}
+
+/// None of \p Factors is one, or a product.
+ExprId ExprTable::product(Terms Factors, int64_t Coefficient) {
+  if (Coefficient == 0)
+    return constant(0);
+  if (Factors.size() > 1 || Coefficient != 1)
+    cancel(Factors, Coefficient);
+  llvm::sort(Factors, [&](ExprId A, ExprId B) { return precedes(A, B); });
+  if (Factors.empty())
+    return constant(Coefficient);
+  ExprId Out = Factors.front();
+  for (const ExprId F : llvm::drop_begin(Factors))
+    Out = unique({ExprOp::Mul, 0, {}, Out, F});
+  return Coefficient == 1
+             ? Out
+             : unique({ExprOp::Mul, 0, {}, Out, constant(Coefficient)});
+}
+
+ExprId ExprTable::product(llvm::ArrayRef<ExprId> Of) {
+  Terms Factors;
+  int64_t Coefficient = 1;
+  for (const ExprId F : Of)
+    factors(F, Factors, Coefficient);
+  return product(std::move(Factors), Coefficient);
+}
+
+/// Without what stands above and below.
+ExprId ExprTable::div(ExprId Left, ExprId Right) {
+  if (constantAt(Right) == 1)
+    return Left;
+  Terms Above, Below, Rest;
+  int64_t Times = 1, By = 1;
+  factors(Left, Above, Times);
+  factors(Right, Below, By);
+  for (const ExprId F : Below)
+    if (!removeAll(Above, F))
+      Rest.push_back(F);
+  if (Times != NoValue && By != NoValue && By > 0 && Times % By == 0) {
+    Times /= By;
+    By = 1;
+  }
+  const ExprId Numerator = product(std::move(Above), Times);
+  if (Rest.empty() && By == 1)
+    return Numerator;
+  return combine(ExprOp::Div, Numerator, product(std::move(Rest), By));
+}
+
+ExprId ExprTable::combine(ExprOp Op, ExprId Left, ExprId Right) {
+  const auto L = constantAt(Left), R = constantAt(Right);
+  if (L && R)
+    return constant(applyExprOp(Op, *L, *R));
+  switch (Op) {
+  case ExprOp::Add:
+    return add(Left, Right);
+  case ExprOp::Mul:
+    return mul(Left, Right);
+  case ExprOp::Floor:
+  case ExprOp::Ceil:
+    if (R == 1)
+      return Left;
+    break;
+  case ExprOp::Min:
+  case ExprOp::Max:
+    if (Left == Right)
+      return Left;
+    if (precedes(Right, Left))
+      std::swap(Left, Right);
+    break;
+  default:
+    break;
+  }
+  return unique({Op, 0, {}, Left, Right});
+}
+
+/// Appends the summands of \p Of to \p Out; constants are added to \p Constant.
+void ExprTable::summands(ExprId Of, Terms &Out, int64_t &Constant) const {
+  auto Append = [&](ExprId S) {
+    if (const auto C = constantAt(S))
+      Constant = applyExprOp(ExprOp::Add, Constant, *C);
+    else
+      Out.push_back(S);
+  };
+  for (; Nodes[Of].Op == ExprOp::Add; Of = Nodes[Of].Left)
+    Append(Nodes[Of].Right);
+  Append(Of);
+}
+
+/// `3*a` is three of `a`.
+std::pair<ExprId, int64_t> ExprTable::splitCoefficient(ExprId Of) const {
+  const ExprNode &N = Nodes[Of];
+  if (N.Op == ExprOp::Mul)
+    if (const auto C = constantAt(N.Right))
+      return {N.Left, *C};
+  return {Of, 1};
+}
+
+ExprId ExprTable::sum(llvm::ArrayRef<ExprId> Of) {
+  Terms Summands;
+  int64_t Constant = 0;
+  for (const ExprId S : Of)
+    summands(S, Summands, Constant);
+  using Term = std::pair<ExprId, int64_t>;
+  llvm::SmallVector<Term, 8> Split, Counted;
+  for (const ExprId S : Summands)
+    Split.push_back(splitCoefficient(S));
+  llvm::stable_sort(Split, [&](const Term &A, const Term &B) {
+    return precedes(A.first, B.first);
+  });
+  for (const auto &[Of, Times] : Split)
+    if (!Counted.empty() && Counted.back().first == Of)
+      Counted.back().second =
+          applyExprOp(ExprOp::Add, Counted.back().second, Times);
+    else
+      Counted.emplace_back(Of, Times);
+  llvm::erase_if(Counted, [](const Term &C) { return C.second == 0; });
+  if (Counted.empty())
+    return constant(Constant);
+  std::optional<ExprId> Sum;
+  for (const auto &[Of, Times] : Counted) {
+    const ExprId Term = Times == 1 ? Of : mul(Of, constant(Times));
+    Sum = Sum ? unique({ExprOp::Add, 0, {}, *Sum, Term}) : Term;
+  }
+  return Constant == 0 ? *Sum
+                       : unique({ExprOp::Add, 0, {}, *Sum, constant(Constant)});
+}

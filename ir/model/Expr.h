@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers that know what they are made of: integer expressions over the keys of
+// the spec. Like MLIR's affine expressions they are uniqued nodes of a table,
+// and an id names one. Sums and products stand in one order, so that what is
+// equal by commuting, or by cancelling what multiplies and divides, is one
+// node.
+//
+// A table has the structure of sizes and, beside it, their values for one
+// configuration. For another one, ir/model/Evaluate.h computes them again.
+#ifndef FORETRACE_IR_MODEL_EXPR_H
+#define FORETRACE_IR_MODEL_EXPR_H
+
+#include "ir/model/Ids.h"
+#include "lang/Quantity.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace foretrace::ir {
+
+using ExprId = Id<struct ExprTag>;
+
+/// Keys of ir/model/Spec.def, by section and member, and symbols of
+/// ir/model/Exprs.def.
+enum class KeyId : uint16_t {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC) SECTION##MEMBER,
+#include "ir/model/Spec.def"
+#define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) ENUMERATOR,
+#include "ir/model/Exprs.def"
+};
+
+/// A key of a job: one of a block, or of a kind of stage, says of which.
+struct Key {
+  static constexpr unsigned NoBlock = 0xffffff;
+  KeyId Id;
+  /// Index into ModelSpec::Blocks; of what a stage has, into Program::Blocks.
+  unsigned Block = NoBlock;
+  unsigned Stage = 0; ///< index into Program::Stages
+
+  friend bool operator==(Key A, Key B) {
+    return A.Id == B.Id && A.Block == B.Block && A.Stage == B.Stage;
+  }
+};
+
+enum class ExprOp : unsigned char {
+  Constant,
+  Key,
+#define EXPR_OP(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "ir/model/Exprs.def"
+};
+llvm::StringRef getSpelling(ExprOp Op);
+
+/// What there is instead of a number beyond 2^63 and of a quotient with a rest;
+/// so is all that is made from it.
+inline constexpr int64_t NoValue = INT64_MIN;
+
+/// \p Op of two numbers.
+int64_t applyExprOp(ExprOp Op, int64_t Left, int64_t Right);
+
+struct ExprNode {
+  ExprOp Op;
+  int64_t Value = 0; ///< of a constant
+  ir::Key Key = {};
+  /// Operands; a key that follows from others has its definition on the left.
+  ExprId Left = {}, Right = {};
+};
+
+/// An expression that counts one unit; none counts nothing.
+template <typename Unit> struct UnitExpr {
+  ExprId Id = {};
+  friend bool operator==(UnitExpr A, UnitExpr B) { return A.Id == B.Id; }
+};
+using ByteExpr = UnitExpr<ByteUnit>;
+using ElementExpr = UnitExpr<ElementUnit>;
+using FlopExpr = UnitExpr<FlopUnit>;
+
+/// The expressions of one program. Operands stand before what uses them.
+class ExprTable {
+public:
+  // Defined in the source: whoever includes this header would compile them.
+  ExprTable();
+  ExprTable(const ExprTable &);
+  ExprTable(ExprTable &&) noexcept;
+  ExprTable &operator=(const ExprTable &);
+  ExprTable &operator=(ExprTable &&) noexcept;
+  ~ExprTable();
+
+  ExprId constant(int64_t Value);
+  /// The leaf of a key, or what it is defined as; \p Value if it is new.
+  ExprId key(Key K, int64_t Value);
+  /// A key that follows from others; the first definition, or use as a leaf,
+  /// stays.
+  ExprId define(Key K, ExprId As);
+  ExprId sum(llvm::ArrayRef<ExprId> Of);
+  ExprId product(llvm::ArrayRef<ExprId> Of);
+  ExprId add(ExprId Left, ExprId Right) { return sum({Left, Right}); }
+  ExprId mul(ExprId Left, ExprId Right) { return product({Left, Right}); }
+  ExprId div(ExprId Left, ExprId Right);
+  /// Any other operation; folded if both are constant.
+  ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
+
+  /// Adds what \p Longer, which begins with the expressions of this table, has
+  /// more; \p ValueOf says what its keys are worth here.
+  void extend(const ExprTable &Longer,
+              llvm::function_ref<int64_t(Key)> ValueOf);
+
+  const ExprNode &operator[](ExprId I) const { return Nodes[I]; }
+  size_t size() const { return Nodes.size(); }
+  auto begin() const { return Nodes.begin(); }
+  auto end() const { return Nodes.end(); }
+  /// The leaf of a key, if it has one.
+  std::optional<ExprId> find(Key K) const;
+  std::optional<int64_t> constantAt(ExprId I) const;
+
+  /// `NoValue` if it has none.
+  int64_t value(ExprId I) const { return Values[I.Index]; }
+  /// Overflow if it has none.
+  template <typename Unit> Quantity<Unit> value(UnitExpr<Unit> E) const {
+    if (!E.Id.isValid())
+      return Quantity<Unit>();
+    const int64_t V = value(E.Id);
+    return V == NoValue ? Quantity<Unit>::overflow() : Quantity<Unit>(V);
+  }
+
+private:
+  bool precedes(ExprId A, ExprId B) const;
+  using Terms = llvm::SmallVector<ExprId, 8>;
+  ExprId unique(ExprNode N);
+  int64_t compute(const ExprNode &N) const;
+  void factors(ExprId Of, Terms &Out, int64_t &Coefficient) const;
+  void cancel(Terms &Factors, int64_t &Coefficient) const;
+  ExprId product(Terms Factors, int64_t Coefficient);
+  void summands(ExprId Of, Terms &Out, int64_t &Constant) const;
+  std::pair<ExprId, int64_t> splitCoefficient(ExprId Of) const;
+
+  Table<ExprId, ExprNode> Nodes;
+  std::vector<int64_t> Values; ///< parallel to Nodes
+  /// By what they consist of: operation, constant or key, operands.
+  using Content = std::tuple<unsigned, int64_t, unsigned, unsigned>;
+  llvm::DenseMap<Content, ExprId> Known;
+};
+
+/// An expression that is being written: an id with the operators of the table
+/// that it is of, which must outlive it.
+class Expr {
+public:
+  Expr(ExprTable &T, ExprId Id) : T(&T), Id(Id) {}
+  operator ExprId() const { return Id; }
+  template <typename Unit> operator UnitExpr<Unit>() const { return {Id}; }
+  ExprTable &table() const { return *T; }
+  int64_t value() const { return T->value(Id); }
+  bool isConstant(int64_t N) const { return T->constantAt(Id) == N; }
+  bool hasValue() const { return value() != NoValue; }
+
+  friend Expr operator+(Expr L, Expr R) { return {*L.T, L.T->add(L.Id, R.Id)}; }
+  friend Expr operator*(Expr L, Expr R) { return {*L.T, L.T->mul(L.Id, R.Id)}; }
+  friend Expr operator/(Expr L, Expr R) { return {*L.T, L.T->div(L.Id, R.Id)}; }
+  friend Expr floorDiv(Expr L, Expr R) { return L.with(ExprOp::Floor, R); }
+  friend Expr ceilDiv(Expr L, Expr R) { return L.with(ExprOp::Ceil, R); }
+  friend Expr min(Expr L, Expr R) { return L.with(ExprOp::Min, R); }
+  friend Expr max(Expr L, Expr R) { return L.with(ExprOp::Max, R); }
+  friend Expr operator+(Expr L, int64_t R) { return L + L.number(R); }
+  friend Expr operator*(Expr L, int64_t R) { return L * L.number(R); }
+  Expr plus(ExprId R) const { return {*T, T->add(Id, R)}; }
+  Expr &operator+=(Expr R) { return *this = *this + R; }
+  Expr &operator*=(Expr R) { return *this = *this * R; }
+
+private:
+  Expr number(int64_t Value) const { return {*T, T->constant(Value)}; }
+  Expr with(ExprOp Op, Expr R) const { return {*T, T->combine(Op, Id, R.Id)}; }
+
+  ExprTable *T;
+  ExprId Id;
+};
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Closed forms of a schedule: integer expressions of a loop's index, of the
+// stage that runs it, and of the schedule's sizes. Like MLIR's affine
+// expressions, they are uniqued nodes of a table; an id names one.
+#ifndef FORETRACE_IR_MODEL_INDEX_H
+#define FORETRACE_IR_MODEL_INDEX_H
+
+#include "ir/model/Ids.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace foretrace::ir {
+
+enum class IndexVariable : unsigned char {
+#define INDEX_VARIABLE(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "ir/model/Indices.def"
+};
+inline constexpr unsigned NumIndexVariables = 0
+#define INDEX_VARIABLE(ENUMERATOR, SPELLING, DOC) +1
+#include "ir/model/Indices.def"
+    ;
+
+enum class IndexOp : unsigned char {
+  Constant,
+  Variable,
+#define INDEX_OP(ENUMERATOR, SPELLING, DOC) ENUMERATOR,
+#include "ir/model/Indices.def"
+};
+
+struct IndexNode {
+  IndexOp Op;
+  int64_t Value = 0; ///< of a constant; which IndexVariable a variable is
+  IndexId Left, Right;
+};
+
+/// Expressions in an order in which they can be computed.
+using IndexCode = std::vector<IndexId>;
+
+/// The expressions of one schedule. Operands stand before what uses them.
+class IndexTable {
+public:
+  // Defined in the source: whoever includes this header would compile them.
+  IndexTable();
+  IndexTable(const IndexTable &);
+  IndexTable(IndexTable &&) noexcept;
+  IndexTable &operator=(const IndexTable &);
+  IndexTable &operator=(IndexTable &&) noexcept;
+  ~IndexTable();
+
+  IndexId constant(int64_t Value);
+  IndexId variable(IndexVariable V);
+  /// \p Op of two operands; folded if both are constant, or if one of them
+  /// changes nothing.
+  IndexId combine(IndexOp Op, IndexId Left, IndexId Right);
+
+  const IndexNode &operator[](IndexId I) const { return Nodes[I]; }
+  size_t size() const { return Nodes.size(); }
+  /// The number that \p I is, if it is one.
+  std::optional<int64_t> constantAt(IndexId I) const;
+  /// The largest number in any expression.
+  int64_t largestConstant() const;
+  /// Whether \p I has the loop's index.
+  bool varies(IndexId I) const { return Varies[I.Index]; }
+  /// Operations in \p I, with those of each part as often as it is used; no
+  /// more than 2^32 are told apart.
+  uint32_t operations(IndexId I) const { return Operations[I.Index]; }
+  /// What \p Used consist of, themselves included, as far as it varies, or as
+  /// far as it does not.
+  IndexCode code(llvm::ArrayRef<IndexId> Used, bool Varying) const;
+
+  /// Gives an expression a name to be printed by; the first one stays. No name
+  /// is given twice.
+  void name(IndexId I, llvm::StringRef Name);
+  llvm::ArrayRef<std::pair<IndexId, std::string>> names() const {
+    return Names;
+  }
+
+  /// Prints \p I, with names for parts of it that have one.
+  void print(IndexId I, llvm::raw_ostream &OS) const;
+  /// Prints what the name of \p I stands for.
+  void printDefinition(IndexId I, llvm::raw_ostream &OS) const;
+
+private:
+  IndexId unique(IndexNode N);
+  void print(IndexId I, unsigned Precedence, llvm::raw_ostream &OS) const;
+  void printNode(const IndexNode &N, unsigned Precedence,
+                 llvm::raw_ostream &OS) const;
+
+  Table<IndexId, IndexNode> Nodes;
+  // Parallel to Nodes:
+  std::vector<bool> Varies;
+  std::vector<uint32_t> Operations;
+  /// By what they consist of.
+  using Key = std::tuple<unsigned, int64_t, unsigned, unsigned>;
+  llvm::DenseMap<Key, IndexId> Known;
+  std::vector<std::pair<IndexId, std::string>> Names;
+};
+
+/// \p Op of two numbers; nothing if it overflows, or divides by what is not
+/// positive. Quotients are rounded down, remainders are not negative.
+std::optional<int64_t> applyIndexOp(IndexOp Op, int64_t Left, int64_t Right);
+
+/// The values of a table's expressions.
+class IndexValues {
+public:
+  explicit IndexValues(const IndexTable &T) : T(&T), Values(T.size()) {}
+
+  int64_t operator[](IndexId I) const { return Values[I.Index]; }
+  void set(IndexVariable V, int64_t Value) {
+    Variables[static_cast<size_t>(V)] = Value;
+  }
+  void compute(const IndexCode &Code);
+  /// Whether a number was beyond 2^63, or a divisor not positive.
+  bool hasFailed() const { return Failed; }
+
+  /// By how much an expression grows each time the loop's index grows by the
+  /// same, and how often it will do so from where it stands.
+  struct Trend {
+    static constexpr int64_t Always = INT64_MAX;
+    int64_t Growth;
+    int64_t Times;
+  };
+  /// The trend of \p Of when the index grows by \p By; nothing if it has none
+  /// that is known.
+  std::optional<Trend> trend(IndexId Of, int64_t By) const;
+
+private:
+  const IndexTable *T;
+  std::array<int64_t, NumIndexVariables> Variables = {};
+  std::vector<int64_t> Values;
+  bool Failed = false;
+};
+
+} // namespace foretrace::ir
+
+#endif

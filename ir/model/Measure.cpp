@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/model/Measure.h"
+#include "ir/model/OpKinds.h"
+#include "ir/model/SpecKeys.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+Expr foretrace::ir::numberOf(Program &P, int64_t Value) {
+  return {P.Sizes, P.Sizes.constant(Value)};
+}
+
+Expr foretrace::ir::exprOf(Program &P, const Located<int64_t> &Field) {
+  return {P.Sizes, P.Sizes.key(keyOf(P.Spec, Field), Field.carried())};
+}
+
+Expr foretrace::ir::sumOf(Program &P, llvm::ArrayRef<ExprId> Of) {
+  return {P.Sizes, P.Sizes.sum(Of)};
+}
+
+Expr foretrace::ir::productOf(Program &P, llvm::ArrayRef<ExprId> Of) {
+  return {P.Sizes, P.Sizes.product(Of)};
+}
+
+static KeyId keyAlong(const Program &P, Axis A) {
+  switch (A) {
+  case Axis::Tp:
+    return KeyId::ParallelTp;
+  case Axis::Cp:
+    return KeyId::ParallelCp;
+  case Axis::Dp:
+    return P.Mesh[Axis::DpReplicate] == 1 ? KeyId::ParallelDp
+                                          : KeyId::ParallelDpShard;
+  case Axis::Etp:
+    return KeyId::ParallelEtp;
+  case Axis::Ep:
+    return KeyId::ParallelEp;
+  case Axis::Edp:
+    return KeyId::Edp;
+  case Axis::DpReplicate:
+    return KeyId::DpReplicate;
+  case Axis::Pp:
+    return KeyId::ParallelPp;
+  }
+  llvm_unreachable("every axis has a key");
+}
+
+/// Whether an axis is used is structure: then one rank is a constant.
+Expr foretrace::ir::sizeOf(Program &P, Axis A) {
+  const int64_t Ranks = P.Mesh[A];
+  return Ranks == 1 ? numberOf(P, 1)
+                    : Expr(P.Sizes, P.Sizes.key({keyAlong(P, A)}, Ranks));
+}
+
+Expr foretrace::ir::sizeOf(Program &P, llvm::ArrayRef<Axis> Axes) {
+  llvm::SmallVector<ExprId, 4> Ranks;
+  for (const Axis A : Axes)
+    Ranks.push_back(sizeOf(P, A));
+  return productOf(P, Ranks);
+}
+
+Expr foretrace::ir::sizeOf(Program &P, const Group &G) {
+  return G.Members == GroupMembers::All ? sizeOf(P, G.Axes)
+                                        : numberOf(P, G.size(P.Mesh));
+}
+
+/// Along these each rank has its own samples.
+static constexpr Axis Replicas[] = {Axis::Dp, Axis::DpReplicate};
+
+Elements foretrace::ir::extentOf(const Program &P, const Dim &D) {
+  const Elements Extent = P.Sizes.value(ElementExpr{D.Size});
+  return isOfReplica(D.Kind) ? Extent * P.Mesh.groupSize(Replicas) : Extent;
+}
+
+Bytes foretrace::ir::bytesOfAll(const Program &P, const TensorType &T) {
+  Bytes Size(bytesPerElement(T.Element));
+  for (const Dim &D : T.Dims) {
+    const Elements Extent = extentOf(P, D);
+    Size = Extent.isOverflow() ? Bytes::overflow() : Size * Extent.value();
+  }
+  return Size;
+}
+
+static bool isSpread(const Program &P, const Dim &D) {
+  return D.Kind == DimKind::Expert && P.Sizes.constantAt(D.Size) == 1;
+}
+
+AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
+                                      const Layout &L, size_t Dim) {
+  AxisList Axes;
+  if (isSpread(P, T.Dims[Dim]))
+    return Axes;
+  for (const Axis A : allAxes())
+    if (L.isSplit(A) &&
+        (L.splitDim(A) == Dim || (T.Dims[Dim].Kind == DimKind::Slots &&
+                                  isSpread(P, T.Dims[L.splitDim(A)]))))
+      Axes.push_back(A);
+  return Axes;
+}
+
+/// Each replica has its own part of a batch, which no other needs; split over
+/// more, or less, than the replicas it is that of all.
+Expr foretrace::ir::extentOnRank(Program &P, const Dim &D,
+                                 llvm::ArrayRef<Axis> Axes) {
+  const Expr Extent(P.Sizes, D.Size);
+  if (!isOfReplica(D.Kind) || P.Mesh.groupSize(Replicas) == 1)
+    return Axes.empty() ? Extent : Extent / sizeOf(P, Axes);
+  if (llvm::all_of(Axes,
+                   [](Axis A) { return llvm::is_contained(Replicas, A); }) &&
+      P.Mesh.groupSize(Axes) == P.Mesh.groupSize(Replicas))
+    return Extent;
+  return Extent * sizeOf(P, Replicas) / sizeOf(P, Axes);
+}
+
+Expr foretrace::ir::extentOnRank(Program &P, const TensorType &T,
+                                 const Layout &L, size_t Dim) {
+  return extentOnRank(P, T.Dims[Dim], axesSplitting(P, T, L, Dim));
+}
+
+Expr foretrace::ir::elementsOnRank(Program &P, const TensorType &T,
+                                   const Layout &L) {
+  llvm::SmallVector<ExprId, 6> Extents;
+  for (size_t I = 0; I < T.Dims.size(); ++I)
+    Extents.push_back(extentOnRank(P, T, L, I));
+  const Expr Count = productOf(P, Extents);
+  AxisList Shared;
+  for (const Axis A : allAxes())
+    if (L.isFlat(A))
+      Shared.push_back(A);
+  return Shared.empty() ? Count : ceilDiv(Count, sizeOf(P, Shared));
+}
+
+Expr foretrace::ir::elementsOfReplica(Program &P, const TensorType &T) {
+  llvm::SmallVector<ExprId, 6> Extents;
+  for (const Dim &D : T.Dims)
+    Extents.push_back(D.Size);
+  return productOf(P, Extents);
+}
+
+Expr foretrace::ir::bytesOnRank(Program &P, const Value &V) {
+  return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(V.Type.Element);
+}
+
+/// Shares of flat tensors are padded, so a message is made of the shares.
+static Expr bytesMoved(Program &P, const Block &B, const Op &O) {
+  const Value &From = B.Values[O.Operands[0]], &To = B.Values[O.Results[0]];
+  switch (O.Kind) {
+  case OpKind::AllGather:
+    return bytesOnRank(P, From) * sizeOf(P, O.Group);
+  case OpKind::ReduceScatter:
+    return bytesOnRank(P, To) * sizeOf(P, O.Group);
+  case OpKind::Ring: {
+    const bool Reduces = From.Layout.isPartial(O.Group.Axes.front());
+    return bytesOnRank(P, Reduces ? To : From) *
+           (sizeOf(P, O.Group) + int64_t(-1));
+  }
+  default:
+    return bytesOnRank(P, From);
+  }
+}
+
+void foretrace::ir::measure(Program &P, Block &B) {
+  for (Value &V : B.Values)
+    V.OnRank = elementsOnRank(P, V.Type, V.Layout);
+  for (Op &O : B.Ops)
+    if (isCollective(O.Kind) && O.Operands.size() == 1 &&
+        O.Results.size() == 1 && !O.Group.empty())
+      O.Message = bytesMoved(P, B, O);
+}

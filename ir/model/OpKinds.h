@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kinds of operations by name: one enumerator per row of ir/model/Ops.def.
+#ifndef FORETRACE_IR_MODEL_OPKINDS_H
+#define FORETRACE_IR_MODEL_OPKINDS_H
+
+#include "ir/model/Ops.h"
+
+namespace foretrace::ir {
+
+enum class OpKind : unsigned char {
+#define COMPUTE_OP(ENUMERATOR, ...) ENUMERATOR,
+#define COLLECTIVE_OP(ENUMERATOR, ...) ENUMERATOR,
+#include "ir/model/Ops.def"
+};
+
+} // namespace foretrace::ir
+
+#endif

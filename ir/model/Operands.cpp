@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/model/Operands.h"
+#include "ir/model/SpecKeys.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+llvm::StringRef foretrace::ir::getName(Reason R) {
+  static constexpr llvm::StringLiteral Names[] = {"stated", "default",
+                                                  "derived", "counted"};
+  return Names[static_cast<size_t>(R)];
+}
+
+/// What a number of a stage counts.
+static llvm::StringRef describeCount(KeyId Id) {
+  switch (Id) {
+#define EXPR_SYMBOL(ENUMERATOR, NAME, DOC)                                     \
+  case KeyId::ENUMERATOR:                                                      \
+    return DOC;
+#include "ir/model/Exprs.def"
+  default:
+    return "";
+  }
+}
+
+static void collectKeys(const ExprTable &Sizes, ExprId Of,
+                        llvm::SmallSetVector<unsigned, 8> &Keys) {
+  const ExprNode &N = Sizes[Of];
+  if (N.Op == ExprOp::Constant)
+    return;
+  if (N.Op == ExprOp::Key) {
+    Keys.insert(Of.Index);
+    return;
+  }
+  collectKeys(Sizes, N.Left, Keys);
+  collectKeys(Sizes, N.Right, Keys);
+}
+
+static KeyOperand operandOf(const Spec &S, const ExprTable &Sizes,
+                            ExprId Leaf) {
+  const ExprNode &N = Sizes[Leaf];
+  KeyOperand O{nameOf(S, N.Key), Sizes.value(Leaf), Reason::Derived};
+  if (isOfStage(N.Key.Id)) {
+    O.Why = Reason::Counted;
+    O.Counts = describeCount(N.Key.Id);
+    return O;
+  }
+  if (N.Left.isValid()) {
+    O.Definition = N.Left;
+    return O;
+  }
+  // What follows from nothing else is stated, or a default.
+  O.Range = findField(S, N.Key)->Range;
+  O.Why = O.Range.isValid() ? Reason::Stated : Reason::Default;
+  return O;
+}
+
+std::vector<KeyOperand>
+foretrace::ir::operandsOf(const Spec &S, const ExprTable &Sizes, ExprId Of) {
+  llvm::SmallSetVector<unsigned, 8> Keys;
+  collectKeys(Sizes, Of, Keys);
+  std::vector<KeyOperand> Operands;
+  for (const unsigned Index : Keys)
+    Operands.push_back(operandOf(S, Sizes, ExprId(Index)));
+  return Operands;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/model/Ops.h"
+#include "ir/model/OpKinds.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+llvm::StringRef foretrace::ir::getMnemonic(OpKind K) {
+  static constexpr llvm::StringLiteral Names[] = {
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, ...) MNEMONIC,
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) MNEMONIC,
+#include "ir/model/Ops.def"
+  };
+  return Names[static_cast<unsigned>(K)];
+}
+
+std::optional<OpKind> foretrace::ir::findOp(llvm::StringRef Mnemonic) {
+  return llvm::StringSwitch<std::optional<OpKind>>(Mnemonic)
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, ...)                                  \
+  .Case(MNEMONIC, OpKind::ENUMERATOR)
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC)                               \
+  .Case(MNEMONIC, OpKind::ENUMERATOR)
+#include "ir/model/Ops.def"
+      .Default(std::nullopt);
+}
+
+bool foretrace::ir::isCollective(OpKind K) {
+  switch (K) {
+#define COLLECTIVE_OP(ENUMERATOR, ...)                                         \
+  case OpKind::ENUMERATOR:                                                     \
+    return true;
+#define COMPUTE_OP(ENUMERATOR, ...)                                            \
+  case OpKind::ENUMERATOR:                                                     \
+    return false;
+#include "ir/model/Ops.def"
+  }
+  llvm_unreachable("covered switch");
+}
+
+const ComputeInfo &foretrace::ir::getInfo(OpKind K) {
+  static constexpr ComputeInfo Infos[] = {
+#define COMPUTE_OP(ENUMERATOR, MNEMONIC, OPERANDS, RESULTS, LAYOUTS, TRAITS,   \
+                   DOC)                                                        \
+  {OPERANDS, RESULTS, LayoutRule::LAYOUTS, TRAITS},
+#define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) {},
+#include "ir/model/Ops.def"
+  };
+  return Infos[static_cast<unsigned>(K)];
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one representation between the frontend and the backends. A Program is
+// a set of tables with typed ids; passes fill them level by level:
+//
+//   spec      what the user wrote, resolved                   (Spec.h)
+//   model     blocks of ops on whole tensors, layers folded   elaborate,
+//                                                             differentiate
+//   spmd      one rank's view: layouts and collectives        shard, recompute
+//   schedule  what each pipeline stage holds and runs         stages, sync
+//
+// Nothing here grows with layers, micro-batches or ranks: a block stands for
+// all layers like it, a stage for all stages like it, with counts.
+#ifndef FORETRACE_IR_MODEL_PROGRAM_H
+#define FORETRACE_IR_MODEL_PROGRAM_H
+
+#include "ir/model/Expr.h"
+#include "ir/model/Facts.h"
+#include "ir/model/Group.h"
+#include "ir/model/Ids.h"
+#include "ir/model/Mesh.h"
+#include "ir/model/Ops.h"
+#include "ir/model/Schedule.h"
+#include "ir/model/Signature.h"
+#include "ir/model/Spec.h"
+#include "lang/Diagnostic.h"
+#include "lang/Quantity.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <string>
+#include <vector>
+
+namespace foretrace::ir {
+
+enum class DimKind : unsigned char {
+#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC) ENUMERATOR,
+#include "ir/model/Dims.def"
+};
+llvm::StringRef getName(DimKind K);
+
+/// Whether the extents of a dimension are those of one data-parallel replica;
+/// all replicas together have as many each.
+bool isOfReplica(DimKind K);
+
+/// A logical dimension with its extent before any split.
+struct Dim {
+  DimKind Kind;
+  ExprId Size;
+  friend bool operator==(const Dim &A, const Dim &B) {
+    return A.Kind == B.Kind && A.Size == B.Size;
+  }
+};
+
+enum class ElementType : unsigned char { BF16, FP16, FP32, I64, I32, U8, Bool };
+llvm::StringRef getName(ElementType T);
+int64_t bytesPerElement(ElementType T);
+ElementType elementTypeOf(PrecisionKind P);
+/// Whether values of the type have gradients; tokens and masks have none.
+bool isFloat(ElementType T);
+
+/// A tensor over all ranks of a stage: element type and global extents.
+struct TensorType {
+  ElementType Element = ElementType::BF16;
+  llvm::SmallVector<Dim, 4> Dims;
+
+  /// Index of the dimension of this kind, or -1. Kinds don't repeat in a type.
+  int indexOf(DimKind K) const;
+};
+
+enum class ValueKind : unsigned char {
+  Input,      ///< from the block before, or read by the data loader
+  Param,      ///< a learned parameter
+  Activation, ///< result of a forward op
+  Gradient,   ///< of the value GradientOf
+};
+
+/// An SSA value of a block.
+struct Value {
+  ValueKind Kind = ValueKind::Activation;
+  std::string Name; ///< unique in the block; a parameter's Megatron-LM name
+  TensorType Type;
+  ir::Layout Layout;  ///< all Whole before `shard`
+  ElementExpr OnRank; ///< what one rank holds; set by `measure`
+  /// For a gradient, the value it belongs to.
+  ValueId GradientOf;
+  /// For a parameter: it shares storage with the embedding table.
+  bool Tied = false;
+};
+
+/// Which derivative of an op a backward op computes.
+enum class Derivative : unsigned char {
+  None,  ///< the op itself
+  Input, ///< printed `.dgrad`
+  Param, ///< printed `.wgrad`
+};
+/// What the text form puts behind the op: "", ".dgrad" or ".wgrad".
+llvm::StringRef getSuffix(Derivative D);
+
+enum class Phase : unsigned char {
+  Forward,
+  Recompute, ///< forward again, at the start of the layer's backward
+  Backward,
+  Step, ///< once an iteration, after the last micro-batch
+};
+llvm::StringRef getName(Phase P);
+
+/// Where an op came from: the line of the job it exists for, the pass that
+/// made it, and the rule in that pass. `foretrace explain` and docs read it.
+/// The texts live as long as the run: literals, or parts of a source buffer.
+struct Origin {
+  SourceRange Range;
+  llvm::StringRef Pass;
+  llvm::StringRef Rule;
+};
+
+/// One operation. A collective has one operand and one result.
+struct Op {
+  OpKind Kind;
+  ir::Derivative Derivative = ir::Derivative::None;
+  ir::Phase Phase = ir::Phase::Forward;
+  std::string Name; ///< Megatron-LM module it stands for, "linear_qkv"
+  llvm::SmallVector<ValueId, 3> Operands;
+  llvm::SmallVector<ValueId, 2> Results;
+  ir::Group Group; ///< of a collective; empty for compute
+  /// For a collective: the compute op that needs it. For a backward or
+  /// recomputed op: the forward op it derives from.
+  OpId For;
+  ByteExpr Message; ///< of a collective; set by `measure`
+  FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
+  ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
+  /// Time on one rank; set by `cost`, 0 when uncosted.
+  Nanoseconds Time;
+  ir::Origin Origin;
+};
+
+/// Bytes of messages among one kind of group.
+struct GroupBytes {
+  Group Of;
+  ByteExpr Size;
+};
+
+/// What one layer of a block amounts to (ir/model/Totals.def); set by
+/// `analyze`.
+struct BlockTotals {
+#define TOTAL(MEMBER, TYPE, WORD, DOC) TYPE MEMBER;
+#include "ir/model/Totals.def"
+  /// Of a micro-batch, as `messageBytes` says them, by the order of first use.
+  std::vector<GroupBytes> Messages;
+};
+
+/// A straight-line program of one kind of layer (or of the embedding, the
+/// output head, a stage's step). Ops stand in execution order, forward first.
+struct Block {
+  std::string Name; ///< unique: "embedding", "dense", "moe", "head"
+  SourceRange Range;
+  ir::Signature Signature; ///< empty for a stage's step
+  Table<ValueId, Value> Values;
+  Table<OpId, Op> Ops;
+  BlockTotals Totals;
+};
+
+/// `Count` consecutive layers of one block.
+struct BlockRun {
+  BlockId Block;
+  int64_t Count = 1;
+  friend bool operator==(const BlockRun &A, const BlockRun &B) {
+    return A.Block == B.Block && A.Count == B.Count;
+  }
+};
+
+/// A folded sequence of layers: `Periods` times the runs of one period.
+struct LayerGroup {
+  int64_t Periods = 1;
+  llvm::SmallVector<BlockRun, 2> Runs;
+  friend bool operator==(const LayerGroup &A, const LayerGroup &B) {
+    return A.Periods == B.Periods && A.Runs == B.Runs;
+  }
+};
+using LayerSequence = std::vector<LayerGroup>;
+
+/// Layers of a sequence, embedding and head included.
+int64_t layerCount(const LayerSequence &S);
+
+/// `Count` consecutive model chunks of a stage with the same layers.
+struct ChunkRun {
+  LayerSequence Layers;
+  int64_t Count = 1;
+};
+
+/// What each stage of one kind amounts to on one rank (ir/model/Totals.def);
+/// set by `total`.
+struct StageTotals {
+#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) TYPE MEMBER;
+#include "ir/model/Totals.def"
+  /// Of an iteration, as `messageBytes` says them; what goes to other stages is
+  /// counted where it is sent.
+  std::vector<GroupBytes> Messages;
+};
+
+/// All consecutive pipeline stages [First, First + Count) that hold the same
+/// layers in the same chunks.
+struct Stage {
+  int64_t First = 0;
+  int64_t Count = 1;
+  std::vector<ChunkRun> Chunks; ///< in chunk order, vpp in all
+  BlockId Step; ///< gradient synchronisation and update; set by `sync`
+  bool ReceivesForward = false; ///< it does not hold the embedding
+  bool SendsForward = false;    ///< it does not hold the head
+  StageTotals Totals;
+
+  /// Of the \p Chunk-th model chunk, from 0, which must exist.
+  const LayerSequence &layersOf(int64_t Chunk) const;
+};
+
+/// The one of \p Stages, of a program, that stands for stage \p Index.
+const Stage &stageAt(llvm::ArrayRef<Stage> Stages, int64_t Index);
+
+/// How far a program has come.
+enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
+llvm::StringRef getName(Level L);
+/// The level of a program with these facts.
+Level levelOf(FactSet Facts);
+/// Reports facts that rest on others that are missing, or that no program of
+/// level \p L has; false if there is one.
+bool checkLevel(Level L, FactSet Facts, DiagnosticEngine &Diags);
+
+/// A question that `derive` asks of the numbers of a job, in their order.
+struct Check {
+  enum class Kind : unsigned char {
+    /// It shapes the program. Jobs that decide alike, and state the same keys,
+    /// have the same program but for the values of its sizes.
+    Decision,
+    Condition, ///< must hold: be above zero
+    Existence, ///< must have a value
+  };
+  Kind Is;
+  ExprId Of;
+  int64_t Decided = 0;    ///< what a decision was
+  diag::Id Reported = {}; ///< of one that does not hold
+  /// The number that is out of place then; none if no number is.
+  std::optional<Key> Blamed = std::nullopt;
+
+  /// Whether a job for which it is worth \p Value gets on to the next one.
+  bool passes(int64_t Value) const {
+    switch (Is) {
+    case Kind::Decision:
+      return Value == Decided;
+    case Kind::Condition:
+      return Value > 0;
+    case Kind::Existence:
+      return Value != NoValue;
+    }
+    llvm_unreachable("every kind is handled");
+  }
+};
+
+/// A whole compilation unit.
+struct Program {
+  // Defined in the source: whoever includes this header would compile them.
+  Program();
+  Program(const Program &);
+  Program(Program &&) noexcept;
+  Program &operator=(const Program &);
+  Program &operator=(Program &&) noexcept;
+  ~Program();
+
+  ir::Spec Spec;
+  FactSet Facts; ///< what the passes so far have established
+  ir::Mesh Mesh;
+  ExprTable Sizes; ///< what extents, counts and sizes of this program are
+  /// Up to the first that does not hold, after which the job is refused; none
+  /// of a program that was read from text.
+  std::vector<Check> Checks;
+  Table<BlockId, Block> Blocks;
+  /// embedding, layers, head, in order (model level on).
+  LayerSequence Layers;
+  std::vector<Stage> Stages;
+  ir::Schedule Schedule; ///< once Fact::Scheduled holds
+
+  Level level() const { return levelOf(Facts); }
+};
+
+/// Elements and bytes of \p V that one rank holds; overflow where its layout
+/// does not divide its extents.
+inline Elements elementsPerRank(const Program &P, const Value &V) {
+  return P.Sizes.value(V.OnRank);
+}
+Bytes bytesPerRank(const Program &P, const Value &V);
+
+/// The message of a collective as NCCL tests and AICB state it, per rank:
+/// all-gather the gathered size, reduce-scatter and all-reduce the size before
+/// reduction, all-to-all and point-to-point the buffer of one rank; of a ring
+/// what a rank sends in all its steps.
+inline Bytes messageBytes(const Program &P, const Op &Collective) {
+  return P.Sizes.value(Collective.Message);
+}
+/// FLOPs of \p O on one rank; 0 for what is bound by memory.
+inline Flops workOf(const Program &P, const Op &O) {
+  return P.Sizes.value(O.Work);
+}
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/model/Spec.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <cmath>
+
+namespace foretrace::ir {
+
+Spec::Spec() = default;
+Spec::Spec(const Spec &) = default;
+Spec::Spec(Spec &&) noexcept = default;
+Spec &Spec::operator=(const Spec &) = default;
+Spec &Spec::operator=(Spec &&) noexcept = default;
+Spec::~Spec() = default;
+
+int64_t bytesPerElement(PrecisionKind P) {
+  switch (P) {
+  case PrecisionKind::BF16:
+  case PrecisionKind::FP16:
+    return 2;
+  case PrecisionKind::FP32:
+    return 4;
+  }
+  llvm_unreachable("covered switch");
+}
+
+bool isGated(ActivationKind A) {
+  return A == ActivationKind::SwiGLU || A == ActivationKind::GeGLU;
+}
+
+const Located<FlopRate> &DeviceSpec::peakFor(PrecisionKind P) const {
+  if (PeakFlops.isPresent())
+    return PeakFlops;
+  switch (P) {
+  case PrecisionKind::BF16:
+  case PrecisionKind::FP16:
+    return PeakBf16;
+  case PrecisionKind::FP32:
+    return PeakFp32;
+  }
+  llvm_unreachable("covered switch");
+}
+
+DeviceSpec Spec::rooflineDevice() const {
+  DeviceSpec Device;
+  auto Take = [&](const DeviceSpec &From) {
+    const Located<FlopRate> &Peak = From.peakFor(*Train.Precision);
+    if (!Device.PeakFlops.isPresent())
+      Device.PeakFlops = Peak;
+    if (!Device.MemoryBandwidth.isPresent())
+      Device.MemoryBandwidth = From.MemoryBandwidth;
+  };
+  Take(Cost.Device);
+  if (Cluster)
+    Take(Cluster->Device);
+  return Device;
+}
+
+Nanoseconds ProfileTime::nanoseconds(double Count, double Per) const {
+  const double Time = Microseconds * Count / Per * 1000;
+  return Time < 0x1p63 ? Nanoseconds(std::llrint(Time))
+                       : Nanoseconds::overflow();
+}
+
+const ProfileTime *CostSpec::findTime(llvm::StringRef Name) const {
+  for (const ProfileTime &T : Profile)
+    if (T.Section == Name)
+      return &T;
+  return nullptr;
+}
+
+const LinkSpec *CostSpec::findLink(ir::Axis A) const {
+  for (const LinkSpec &L : Links)
+    if (L.Axis == A)
+      return &L;
+  return nullptr;
+}
+
+int64_t ModelSpec::layerCount() const {
+  int64_t N = 0;
+  for (const LayerRun &R : Layers)
+    for (const LayerRun::Item &I : R.Items)
+      N += R.Periods * I.Count;
+  return N;
+}
+
+const BlockSpec *ModelSpec::findBlock(llvm::StringRef Of) const {
+  for (const BlockSpec &B : Blocks)
+    if (B.Name == Of)
+      return &B;
+  return nullptr;
+}
+
+const Located<RecomputeKind> &Spec::recomputeOf(const BlockSpec &B) const {
+  return B.Recompute.isPresent() ? B.Recompute : Train.Recompute;
+}
+
+const Located<Bool> &Spec::offloadOf(const BlockSpec &B) const {
+  return B.OffloadActivations.isPresent() ? B.OffloadActivations
+                                          : Train.OffloadActivations;
+}
+
+EmitSpec EmitSpec::plain(llvm::StringRef Backend) {
+  EmitSpec Plain;
+  Plain.Backend = Backend.str();
+  Plain.Options.K = Attribute::Kind::Section;
+  return Plain;
+}
+
+void EmitSpec::set(llvm::StringRef Name, Attribute::Kind K,
+                   llvm::StringRef Text) {
+  Attribute New;
+  New.K = K;
+  New.Text = Text.str();
+  for (NamedAttribute &Old : Options.Fields)
+    if (Old.Name == Name) {
+      Old.Value = std::move(New);
+      return;
+    }
+  Options.Fields.push_back({Name.str(), {}, std::move(New)});
+}
+
+} // namespace foretrace::ir

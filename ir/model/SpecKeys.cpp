@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/model/SpecKeys.h"
+#include "ir/model/Program.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <functional>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// A number of a spec.
+struct NumberField {
+  ir::Key Key;
+  llvm::StringRef Name;
+  const Located<int64_t> *Field;
+};
+
+template <typename VisitT>
+void visit(Key K, llvm::StringRef Name, const Located<int64_t> &F,
+           VisitT Visit) {
+  Visit(NumberField{K, Name, &F});
+}
+template <typename T, typename VisitT>
+void visit(Key, llvm::StringRef, const Located<T> &, VisitT) {}
+
+#define VISIT_FIELD(OBJECT, SECTION, MEMBER, KEY, BLOCK)                       \
+  visit({KeyId::SECTION##MEMBER, BLOCK}, KEY, (OBJECT).MEMBER, Visit);
+
+/// Calls \p Visit with every number of the model, of `train` and of `parallel`.
+template <typename VisitT> void visitNumbers(const Spec &S, VisitT Visit) {
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  VISIT_FIELD(S.Model, Model, MEMBER, KEY, Key::NoBlock)
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  VISIT_FIELD(S.Train, Train, MEMBER, KEY, Key::NoBlock)
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
+  VISIT_FIELD(S.Parallel, Parallel, MEMBER, KEY, Key::NoBlock)
+#include "ir/model/Spec.def"
+}
+
+/// The same of one block. There may be many.
+template <typename VisitT>
+void visitNumbers(const Spec &S, unsigned Block, VisitT Visit) {
+  const BlockSpec &B = S.Model.Blocks[Block];
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
+  VISIT_FIELD(B.Attention, Attention, MEMBER, KEY, Block)
+#define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
+  VISIT_FIELD(B.Ffn, Ffn, MEMBER, KEY, Block)
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
+  VISIT_FIELD(B, Block, MEMBER, KEY, Block)
+#include "ir/model/Spec.def"
+  if (!B.Moe)
+    return;
+#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
+  VISIT_FIELD(*B.Moe, Moe, MEMBER, KEY, Block)
+#include "ir/model/Spec.def"
+}
+#undef VISIT_FIELD
+
+} // namespace
+
+/// As the language calls it.
+static std::string sectionOf(KeyId Id) {
+  static constexpr llvm::StringLiteral Sections[] = {
+#define SPEC_FIELD(SECTION, ...) #SECTION,
+#include "ir/model/Spec.def"
+  };
+  return Sections[static_cast<size_t>(Id)].lower();
+}
+
+/// The block that \p Field is part of, if it is of one.
+static std::optional<unsigned> blockAround(const Spec &S, const void *Field) {
+  const BlockSpec *const First = S.Model.Blocks.data();
+  const std::less<const void *> Before;
+  if (Before(Field, First) || !Before(Field, First + S.Model.Blocks.size()))
+    return std::nullopt;
+  return static_cast<unsigned>(
+      static_cast<size_t>(static_cast<const char *>(Field) -
+                          reinterpret_cast<const char *>(First)) /
+      sizeof(BlockSpec));
+}
+
+Key foretrace::ir::keyOf(const Spec &S, const Located<int64_t> &Field) {
+  std::optional<Key> Found;
+  auto Look = [&](const NumberField &N) {
+    if (N.Field == &Field)
+      Found = N.Key;
+  };
+  if (const auto Block = blockAround(S, &Field))
+    visitNumbers(S, *Block, Look);
+  else
+    visitNumbers(S, Look);
+  assert(Found && "a number of this spec");
+  return *Found;
+}
+
+void foretrace::ir::forEachNumber(
+    const Spec &S,
+    llvm::function_ref<void(Key, const Located<int64_t> &)> Visit) {
+  auto Pass = [&](const NumberField &N) { Visit(N.Key, *N.Field); };
+  visitNumbers(S, Pass);
+  for (unsigned I = 0; I < S.Model.Blocks.size(); ++I)
+    visitNumbers(S, I, Pass);
+}
+
+const Located<int64_t> *foretrace::ir::findField(const Spec &S, Key K) {
+  const Located<int64_t> *Found = nullptr;
+  auto Look = [&](const NumberField &N) {
+    if (N.Key == K)
+      Found = N.Field;
+  };
+  if (K.Block < S.Model.Blocks.size())
+    visitNumbers(S, K.Block, Look);
+  else
+    visitNumbers(S, Look);
+  return Found;
+}
+
+Located<int64_t> *foretrace::ir::findField(Spec &S, Key K) {
+  return const_cast<Located<int64_t> *>(
+      findField(static_cast<const Spec &>(S), K));
+}
+
+std::optional<Key> foretrace::ir::findNumber(llvm::StringRef Path) {
+  const auto [Section, Word] = Path.split('.');
+  const Spec Any;
+  std::optional<Key> Found;
+  visitNumbers(Any, [&, Section = Section, Word = Word](const NumberField &N) {
+    if (N.Name == Word && sectionOf(N.Key.Id) == Section)
+      Found = N.Key;
+  });
+  return Found;
+}
+
+static llvm::StringRef wordOf(KeyId Id) {
+  static constexpr llvm::StringLiteral Words[] = {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC) KEY,
+#include "ir/model/Spec.def"
+#define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) NAME,
+#include "ir/model/Exprs.def"
+  };
+  return Words[static_cast<size_t>(Id)];
+}
+
+bool foretrace::ir::isOfStage(KeyId Id) {
+  return Id >= KeyId::StageLayers && Id <= KeyId::StageInFlight;
+}
+
+/// Embedding and head stand around the blocks of layers.
+static llvm::StringRef blockOf(const Spec &S, Key K) {
+  if (K.Block == Key::NoBlock)
+    return "stage";
+  if (K.Block == 0)
+    return "embedding";
+  if (K.Block > S.Model.Blocks.size())
+    return "head";
+  return S.Model.Blocks[K.Block - 1].Name;
+}
+
+bool foretrace::ir::isModelBlock(const Program &P, unsigned Block) {
+  const Key K = {KeyId::StageLayers, Block};
+  return P.Blocks[BlockId(Block)].Name == blockOf(P.Spec, K);
+}
+
+std::string foretrace::ir::nameOf(const Spec &S, Key K) {
+  const llvm::StringRef Word = wordOf(K.Id);
+  if (isOfStage(K.Id))
+    return llvm::formatv("{0}.{1}.{2}", blockOf(S, K), Word, K.Stage);
+  return K.Block == Key::NoBlock
+             ? Word.str()
+             : (llvm::Twine(S.Model.Blocks[K.Block].Name) + "." + Word).str();
+}
+
+/// A count of a stage, of block \p Block: `moe.layers.0`.
+static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
+                                    llvm::StringRef Word, unsigned Stage) {
+  for (const KeyId Id : {KeyId::StageLayers, KeyId::StageKept,
+                         KeyId::StageMessages, KeyId::StageInFlight}) {
+    if (wordOf(Id) != Word)
+      continue;
+    Key K = {Id, Key::NoBlock, Stage};
+    if (blockOf(S, K) == Block)
+      return K;
+    const auto Last = static_cast<unsigned>(S.Model.Blocks.size()) + 1;
+    for (K.Block = 0; K.Block <= Last; ++K.Block)
+      if (blockOf(S, K) == Block)
+        return K;
+  }
+  return std::nullopt;
+}
+
+std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
+  for (const KeyId Symbol : {KeyId::Edp, KeyId::DpReplicate})
+    if (Name == wordOf(Symbol))
+      return Key{Symbol};
+  const auto [Front, Last] = Name.rsplit('.');
+  if (unsigned Stage; !Last.getAsInteger(10, Stage)) {
+    const auto [Block, Word] = Front.rsplit('.');
+    return findCount(S, Block, Word, Stage);
+  }
+  std::optional<Key> Found;
+  auto Look = [&, Word = Last.empty() ? Front : Last](const NumberField &N) {
+    if (N.Name == Word)
+      Found = N.Key;
+  };
+  if (Last.empty())
+    visitNumbers(S, Look);
+  else
+    for (unsigned I = 0; I < S.Model.Blocks.size() && !Found; ++I)
+      if (S.Model.Blocks[I].Name == Front)
+        visitNumbers(S, I, Look);
+  return Found;
+}

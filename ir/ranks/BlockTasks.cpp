@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/ranks/BlockTasks.h"
+#include "ir/model/OpKinds.h"
+#include "ir/ranks/StepOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+BlockTasks::BlockTasks(const Program &P, const Block &B)
+    : B(B), Actions(actionsOf(B)) {
+  number(P);
+  trace();
+}
+
+static int64_t widthOf(const Op &O, const Mesh &M) {
+  if (!isCollective(O.Kind))
+    return isView(O.Kind) ? 0 : 1;
+  const int64_t Ranks = O.Group.size(M);
+  if (Ranks == 1)
+    return 0;
+  return O.Kind == OpKind::Ring ? 2 * (Ranks - 1) : 1;
+}
+
+void BlockTasks::number(const Program &P) {
+  for (const auto &[O, Action] : llvm::zip_equal(B.Ops, Actions)) {
+    const int64_t Width = widthOf(O, P.Mesh);
+    Widths.add(Width);
+    Firsts.add(Counts);
+    Counts[index(Action)] += Width;
+    if (runs(ActionKind::Backward, Action))
+      Counts[index(ActionKind::Backward)] += Width;
+  }
+}
+
+/// Sources of every value, in order of ops: what an op without a task makes
+/// comes from where its operands do.
+void BlockTasks::trace() {
+  for (size_t V = 0; V < B.Values.size(); ++V)
+    Sources.add({});
+  auto Start = [&](const Signature::List &Values, TaskSource::Kind From) {
+    for (const auto &[Place, V] : llvm::enumerate(Values))
+      Sources[V] = {{From, static_cast<unsigned>(Place)}};
+  };
+  Start(B.Signature.Inputs, TaskSource::Kind::Input);
+  Start(B.Signature.OutputGradients, TaskSource::Kind::OutputGradient);
+  for (size_t N = 0; N < B.Ops.size(); ++N) {
+    const OpId I = B.Ops.idAt(N);
+    TaskSources Of;
+    if (Widths[I] != 0)
+      Of = {{TaskSource::Kind::Op, I.Index}};
+    else
+      for (ValueId V : B.Ops[I].Operands)
+        Of.append(Sources[V].begin(), Sources[V].end());
+    for (ValueId V : B.Ops[I].Results)
+      Sources[V] = Of;
+  }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/ranks/StageTasks.h"
+#include "ir/model/Boundary.h"
+#include "ir/model/OpKinds.h"
+#include "ir/model/Ranks.h"
+#include "ir/ranks/StepOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+int64_t TaskPeer::rank(const RankMap &Map, int64_t Rank) const {
+  if (!IsRelative)
+    return Map.at(Rank, Axes, Position);
+  const int64_t Length = Map.lengthOf(Axes);
+  return Map.at(Rank, Axes,
+                (Map.position(Rank, Axes) + Position + Length) % Length);
+}
+
+static bool isForwardStep(ActionKind K) { return K == ActionKind::Forward; }
+
+StageTasks::StageTasks(const Program &P, int64_t Stage)
+    : P(P), Stage(Stage), S(P.Schedule),
+      Dones(static_cast<size_t>(S.Chunks * S.MicroBatches)) {
+  const ir::Stage &Of = stageAt(P.Stages, Stage);
+  for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk)
+    addLayers(Chunks.emplace_back(), Of.layersOf(Chunk));
+  std::vector<int64_t> Layers; // before each part
+  int64_t Before = 0;
+  for (int64_t Part = 0; Part < S.parts(); ++Part) {
+    Layers.push_back(Before);
+    const Schedule::Place At = S.placeOf(Part);
+    Before += layerCount(stageAt(P.Stages, At.Stage).layersOf(At.Chunk));
+  }
+  for (const auto &[Chunk, Of] : llvm::enumerate(Chunks))
+    Of.FirstLayer = Layers[static_cast<size_t>(
+        S.partOf(Stage, static_cast<int64_t>(Chunk)))];
+}
+
+const BlockTasks &StageTasks::plan(BlockId Of) {
+  return Plans.try_emplace(Of.Index, P, P.Blocks[Of]).first->second;
+}
+
+void StageTasks::addLayers(ChunkTasks &To, const LayerSequence &Layers) {
+  for (const LayerGroup &G : Layers)
+    for (int64_t Period = 0; Period < G.Periods; ++Period)
+      for (const BlockRun &R : G.Runs)
+        To.Layers.insert(To.Layers.end(), static_cast<size_t>(R.Count),
+                         {&plan(R.Block), {}});
+  auto Count = [](ActionKind Step, auto &&InOrder) {
+    int64_t Before = 0;
+    for (LayerTasks &L : InOrder) {
+      L.Before[static_cast<size_t>(Step)] = Before;
+      Before += L.Of->count(Step);
+    }
+  };
+  Count(ActionKind::Forward, To.Layers);
+  for (ActionKind Step : {ActionKind::Backward, ActionKind::BackwardInput,
+                          ActionKind::BackwardWeight})
+    Count(Step, llvm::reverse(To.Layers));
+}
+
+StageTasks::Done &StageTasks::done(const Action &A) {
+  return Dones[static_cast<size_t>(A.Chunk * S.MicroBatches + A.MicroBatch)];
+}
+
+/// The step that ran, or runs, an op for a micro-batch.
+void StageTasks::addOp(const Action &A, size_t Layer, OpId Of, Ids &To) {
+  const LayerTasks &L = Chunks[static_cast<size_t>(A.Chunk)].Layers[Layer];
+  const ActionKind Half = L.Of->action(Of);
+  const Done &Has = done(A);
+  auto First = [&](ActionKind K) { return Has.First[static_cast<size_t>(K)]; };
+  const bool IsWhole =
+      runs(ActionKind::Backward, Half) && First(ActionKind::Backward) >= 0;
+  const ActionKind Step = IsWhole ? ActionKind::Backward : Half;
+  assert(First(Step) >= 0 && "verified: it runs before it is used");
+  To.push_back(First(Step) + L.Before[static_cast<size_t>(Step)] +
+               L.Of->first(Of, Step) + L.Of->width(Of) - 1);
+}
+
+void StageTasks::addSources(const Action &A, size_t Layer,
+                            const TaskSources &Of, Ids &To) {
+  const std::vector<LayerTasks> &Layers =
+      Chunks[static_cast<size_t>(A.Chunk)].Layers;
+  for (const TaskSource &From : Of) {
+    const bool IsForward = From.From == TaskSource::Kind::Input;
+    if (From.From == TaskSource::Kind::Op) {
+      addOp(A, Layer, OpId{From.Index}, To);
+    } else if (IsForward ? Layer == 0 : Layer + 1 == Layers.size()) {
+      addEntry(A, IsForward, To);
+    } else {
+      const size_t Other = IsForward ? Layer - 1 : Layer + 1;
+      const BlockTasks &Plan = *Layers[Other].Of;
+      const Signature &Made = Plan.block().Signature;
+      addSources(A, Other,
+                 Plan.sources((IsForward ? Made.Outputs
+                                         : Made.InputGradients)[From.Index]),
+                 To);
+    }
+  }
+}
+
+/// What comes into a chunk: from another stage, from another chunk, or not at
+/// all at the ends of the model.
+void StageTasks::addEntry(const Action &A, bool IsForward, Ids &To) {
+  const std::optional<int64_t> There =
+      S.neighbour(Stage, A.Chunk, /*IsNext=*/!IsForward);
+  if (!There)
+    return;
+  if (*There != Stage) {
+    const ActionKind K =
+        IsForward ? ActionKind::RecvForward : ActionKind::RecvBackward;
+    To.push_back(done(A).First[static_cast<size_t>(K)]);
+    return;
+  }
+  Action Other = A;
+  const int64_t Part = S.partOf(Stage, A.Chunk) + (IsForward ? -1 : 1);
+  Other.Chunk = S.placeOf(Part).Chunk;
+  addExit(Other, IsForward, To);
+}
+
+/// What a chunk hands on; what has no layers, what it gets.
+void StageTasks::addExit(const Action &A, bool IsForward, Ids &To) {
+  const std::vector<LayerTasks> &Layers =
+      Chunks[static_cast<size_t>(A.Chunk)].Layers;
+  if (Layers.empty())
+    return addEntry(A, IsForward, To);
+  const size_t Last = IsForward ? Layers.size() - 1 : 0;
+  const BlockTasks &Plan = *Layers[Last].Of;
+  const Signature &Made = Plan.block().Signature;
+  for (ValueId V : IsForward ? Made.Outputs : Made.InputGradients)
+    addSources(A, Last, Plan.sources(V), To);
+}
+
+/// Sorted, each once.
+static void tidy(llvm::SmallVectorImpl<int64_t> &Ids) {
+  llvm::sort(Ids);
+  Ids.erase(std::unique(Ids.begin(), Ids.end()), Ids.end());
+}
+
+/// Data says more than order, so what is both is data.
+void StageTasks::visit(Task &T, Visitor Visit) {
+  tidy(T.Data);
+  tidy(T.Control);
+  llvm::erase_if(T.Control, [&](int64_t Id) {
+    return std::binary_search(T.Data.begin(), T.Data.end(), Id);
+  });
+  Visit(Next++, T);
+}
+
+void StageTasks::message(const Action &A, Visitor Visit) {
+  Task T;
+  T.Kind = isSend(A.Kind) ? TaskKind::Send : TaskKind::Receive;
+  T.Action = A.Kind;
+  T.MicroBatch = A.MicroBatch;
+  T.Chunk = A.Chunk;
+  T.Peer = {{Axis::Pp}, A.Peer};
+  T.Tag = A.Tag;
+  const PipelineMessage M = *messageOf(S, Stage, A);
+  T.Size = boundaryBytes(P, M.Part);
+  T.Control = Communicated;
+  if (isSend(A.Kind))
+    addExit(A, isForward(A.Kind), T.Data);
+  done(A).First[static_cast<size_t>(A.Kind)] = Next;
+  visit(T, Visit);
+}
+
+/// One round after the other: a rank passes on what it got in the last one.
+void StageTasks::ring(const Op &Of, Task &T, Visitor Visit) {
+  const int64_t Rounds = Of.Group.size(P.Mesh) - 1;
+  T.Size = T.Size.dividedExactly(Rounds);
+  for (int64_t Round = 0; Round < Rounds; ++Round) {
+    T.Tag = 2 * S.parts() * S.MicroBatches + RingRounds++; // above stages' tags
+    T.Control = Communicated;
+    T.Kind = TaskKind::Send;
+    T.Peer = {Of.Group.Axes, 1, /*IsRelative=*/true};
+    const int64_t Sent = Next;
+    visit(T, Visit);
+    Task Received = T;
+    Received.Kind = TaskKind::Receive;
+    Received.Peer.Position = -1;
+    Received.Data.clear();
+    Received.Control = Communicated;
+    T.Data = {Next};
+    visit(Received, Visit);
+    Communicated = {Sent, Sent + 1};
+  }
+}
+
+void StageTasks::op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit) {
+  const Op &O = Plan.block().Ops[Of];
+  T.Of = &O;
+  if (!isCollective(O.Kind)) {
+    T.Kind = TaskKind::Compute;
+    T.Control = Computed;
+    Computed = {Next};
+    return visit(T, Visit);
+  }
+  T.Kind = TaskKind::Collective;
+  T.Size = messageBytes(P, O);
+  if (O.Kind == OpKind::Ring)
+    return ring(O, T, Visit);
+  T.Control = Communicated;
+  Communicated = {Next};
+  visit(T, Visit);
+}
+
+void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
+  const ChunkTasks &Chunk = Chunks[static_cast<size_t>(A.Chunk)];
+  const BlockTasks &Plan = *Chunk.Layers[Layer].Of;
+  const Block &B = Plan.block();
+  for (size_t N = 0; N < B.Ops.size(); ++N) {
+    const OpId I = B.Ops.idAt(N);
+    if (!runs(A.Kind, Plan.action(I)) || Plan.width(I) == 0)
+      continue;
+    Task T;
+    T.In = &B;
+    T.Action = A.Kind;
+    T.MicroBatch = A.MicroBatch;
+    T.Chunk = A.Chunk;
+    T.Layer = Chunk.FirstLayer + static_cast<int64_t>(Layer);
+    for (ValueId V : B.Ops[I].Operands)
+      addSources(A, Layer, Plan.sources(V), T.Data);
+    op(Plan, I, T, Visit);
+  }
+}
+
+void StageTasks::compute(const Action &A, Visitor Visit) {
+  done(A).First[static_cast<size_t>(A.Kind)] = Next;
+  const size_t Layers = Chunks[static_cast<size_t>(A.Chunk)].Layers.size();
+  for (size_t N = 0; N < Layers; ++N)
+    layer(A, isForwardStep(A.Kind) ? N : Layers - 1 - N, Visit);
+}
+
+/// What a step finds was made by all that came before it.
+void StageTasks::update(Visitor Visit) {
+  const BlockTasks &Plan = plan(stageAt(P.Stages, Stage).Step);
+  const Block &B = Plan.block();
+  llvm::SmallVector<int64_t, 4> Before = Computed;
+  Before.append(Communicated);
+  const int64_t First = Next;
+  Action A;
+  for (size_t N = 0; N < B.Ops.size(); ++N) {
+    const OpId I = B.Ops.idAt(N);
+    if (Plan.width(I) == 0)
+      continue;
+    Task T;
+    T.In = &B;
+    T.Action = A.Kind;
+    for (ValueId V : B.Ops[I].Operands) {
+      const TaskSources &Of = Plan.sources(V);
+      for (const TaskSource &From : Of)
+        T.Data.push_back(First + Plan.first(OpId{From.Index}, A.Kind) +
+                         Plan.width(OpId{From.Index}) - 1);
+      if (Of.empty())
+        T.Data.append(Before);
+    }
+    op(Plan, I, T, Visit);
+  }
+}
+
+void StageTasks::call(llvm::ArrayRef<Action> Actions, Visitor Visit) {
+  if (!isMessage(Actions.front().Kind)) {
+    for (const Action &A : Actions)
+      if (isCompute(A.Kind))
+        compute(A, Visit);
+      else if (A.Kind == ActionKind::Step)
+        update(Visit);
+    return;
+  }
+  const int64_t First = Next;
+  for (const Action &A : Actions)
+    message(A, Visit);
+  Communicated.clear();
+  for (int64_t Id = First; Id < Next; ++Id)
+    Communicated.push_back(Id);
+  // Who sends goes on when the call is over, unless nobody waits for it.
+  if (S.Transport == Transport::Combined)
+    Computed.append(Communicated);
+}
+
+void StageTasks::forEach(Visitor Visit) {
+  StageCalls Calls(S, Stage);
+  while (Calls.next())
+    call(Calls.actions(), Visit);
+}

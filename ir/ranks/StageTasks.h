@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a rank does in one iteration of training, task by task: the schedule of
+// its stage, with each step unfolded into the ops of its layers. All ranks of a
+// stage do the same, with other members of their groups. What every backend
+// that writes a program for each rank reads.
+#ifndef FORETRACE_IR_RANKS_STAGETASKS_H
+#define FORETRACE_IR_RANKS_STAGETASKS_H
+
+#include "ir/ranks/BlockTasks.h"
+#include "ir/schedule/StageCalls.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <array>
+#include <map>
+
+namespace foretrace::ir {
+
+class RankMap;
+
+enum class TaskKind : unsigned char { Compute, Collective, Send, Receive };
+
+/// The other end of a message: a rank on the line along some axes.
+struct TaskPeer {
+  AxisList Axes;
+  int64_t Position = 0; ///< on the line, or how far from the rank's own place
+  bool IsRelative = false;
+
+  int64_t rank(const RankMap &Map, int64_t Rank) const;
+};
+
+/// One thing that a rank does. Tasks are numbered from 0, in an order in which
+/// they can be done.
+struct Task {
+  TaskKind Kind;
+  const Op *Of = nullptr;    ///< none for a message between stages
+  const Block *In = nullptr; ///< of the op
+  ActionKind Action;         ///< of the schedule, that this is part of
+  int64_t MicroBatch = -1;   ///< from 0; -1 in the step
+  int64_t Chunk = -1;        ///< the same
+  /// Of the op: its place in the sequence of layers, from 0 at the embedding;
+  /// -1 in the step.
+  int64_t Layer = -1;
+  // Of a message:
+  TaskPeer Peer;
+  /// Equal at both ends, and unique between two ranks.
+  int64_t Tag = 0;
+  /// Of a message: its bytes. Of a collective: as `messageBytes` says.
+  Bytes Size;
+  /// Earlier tasks whose results it takes.
+  llvm::SmallVector<int64_t, 4> Data;
+  /// Earlier tasks that it follows for the sake of order: those who communicate
+  /// do so one after the other, but for messages of one call, in the order that
+  /// was verified; so do those who compute.
+  llvm::SmallVector<int64_t, 4> Control;
+};
+
+/// The tasks of one stage. Takes memory for the layers and the micro-batches
+/// of the stage, not for its tasks.
+class StageTasks {
+public:
+  /// \p P has steps, is verified, and stays.
+  StageTasks(const Program &P, int64_t Stage);
+
+  /// Calls \p Visit with each, and its number, in order.
+  void forEach(llvm::function_ref<void(int64_t, const Task &)> Visit);
+
+private:
+  struct LayerTasks {
+    const BlockTasks *Of;
+    /// Tasks of the chunk before this layer's, in each step: backward, those of
+    /// later layers.
+    std::array<int64_t, NumActionKinds> Before;
+  };
+  struct ChunkTasks {
+    std::vector<LayerTasks> Layers;
+    int64_t FirstLayer = 0; ///< of the model
+  };
+  using Ids = llvm::SmallVectorImpl<int64_t>;
+  using Visitor = llvm::function_ref<void(int64_t, const Task &)>;
+
+  void addLayers(ChunkTasks &To, const LayerSequence &Layers);
+  const BlockTasks &plan(BlockId Of);
+
+  /// First tasks of what has been done with a micro-batch in a chunk, by kind
+  /// of action; -1 of what has not.
+  struct Done {
+    std::array<int64_t, NumActionKinds> First;
+    Done() { First.fill(-1); }
+  };
+  Done &done(const Action &A);
+
+  // Adds the tasks that make something for a micro-batch.
+  void addOp(const Action &A, size_t Layer, OpId Of, Ids &To);
+  void addSources(const Action &A, size_t Layer, const TaskSources &Of,
+                  Ids &To);
+  void addEntry(const Action &A, bool IsForward, Ids &To);
+  void addExit(const Action &A, bool IsForward, Ids &To);
+
+  void call(llvm::ArrayRef<Action> Actions, Visitor Visit);
+  void message(const Action &A, Visitor Visit);
+  void compute(const Action &A, Visitor Visit);
+  void update(Visitor Visit);
+  void layer(const Action &A, size_t Layer, Visitor Visit);
+  void op(const BlockTasks &Plan, OpId Of, Task &T, Visitor Visit);
+  void ring(const Op &Of, Task &T, Visitor Visit);
+  void visit(Task &T, Visitor Visit);
+
+  const Program &P;
+  const int64_t Stage;
+  const Schedule &S;
+  std::map<unsigned, BlockTasks> Plans; ///< by block
+  std::vector<ChunkTasks> Chunks;
+  std::vector<Done> Dones; ///< by micro-batch and chunk
+  int64_t Next = 0;
+  int64_t RingRounds = 0; ///< so far; each is a message both ways
+  // What the next task that communicates, or computes, follows.
+  llvm::SmallVector<int64_t, 4> Communicated, Computed;
+};
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs ranks, or whatever stands for them, against each other. Each goes
+// through calls of its own; the parts of a call begin together, and some of
+// them are meetings with others. The verifier, timelines and the replay of
+// traces are clients of this engine.
+#ifndef FORETRACE_IR_SCHEDULE_RENDEZVOUS_H
+#define FORETRACE_IR_SCHEDULE_RENDEZVOUS_H
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace foretrace::ir {
+
+/// What a part of a call waits for.
+struct Meeting {
+  /// The same for all that take part, and for no other meeting; from 0, without
+  /// many gaps.
+  size_t Id = 0;
+  /// How many take part; one is nobody else.
+  int64_t Members = 1;
+  /// Whether this one waits until the others have come. A buffered send does
+  /// not.
+  bool Waits = true;
+};
+
+/// A client has, for the actor with an index:
+///
+/// * `bool begin(size_t Actor)`: goes to its next call; false at the end;
+/// * `size_t parts(size_t Actor)`: of its call;
+/// * `Meeting meeting(size_t Actor, size_t Part)`;
+/// * `int64_t duration(size_t Actor, size_t Part)`: in the client's unit;
+/// * `void end(size_t Actor, int64_t Start, int64_t End)`: of its call.
+///
+/// A meeting starts when the last of its members has come, and takes as long as
+/// each of them says. What a call does alone is done one after the other,
+/// beside its meetings.
+template <typename ClientT> class Rendezvous {
+public:
+  Rendezvous(ClientT &Client, size_t Actors) : Client(Client), All(Actors) {}
+
+  /// Runs until everybody has ended or waits. Whether all have ended.
+  bool run();
+
+  /// Whether \p Actor waits for ever, after `run`.
+  bool isStuck(size_t Actor) const { return !All[Actor].HasEnded; }
+  /// Whether what \p Of names has not taken place.
+  bool isPending(const Meeting &Of) const {
+    return Of.Members > 1 &&
+           (Of.Id >= Meetings.size() || Meetings[Of.Id].Come < Of.Members);
+  }
+  /// When the last of all has ended.
+  int64_t end() const {
+    int64_t End = 0;
+    for (const Actor &A : All)
+      End = std::max(End, A.Clock);
+    return End;
+  }
+
+private:
+  static constexpr size_t None = SIZE_MAX;
+  struct Actor {
+    int64_t Clock = 0;
+    size_t NextWaiting = None; ///< for the same meeting
+    bool IsInCall = false, HasEnded = false;
+  };
+  struct State {
+    int64_t Start = 0; ///< when the last one came, so far
+    int64_t Come = 0;
+    size_t Waiting = None; ///< an actor
+  };
+
+  void advance(size_t I);
+  void enter(size_t I);
+  bool leave(size_t I);
+
+  ClientT &Client;
+  std::vector<Actor> All;
+  std::vector<State> Meetings;
+  std::vector<size_t> Ready;
+};
+
+template <typename ClientT> bool Rendezvous<ClientT>::run() {
+  for (size_t I = All.size(); I-- > 0;)
+    Ready.push_back(I);
+  while (!Ready.empty()) {
+    const size_t I = Ready.back();
+    Ready.pop_back();
+    advance(I);
+  }
+  return std::all_of(All.begin(), All.end(),
+                     [](const Actor &A) { return A.HasEnded; });
+}
+
+/// Takes an actor as far as it comes.
+template <typename ClientT> void Rendezvous<ClientT>::advance(size_t I) {
+  Actor &A = All[I];
+  while (!A.HasEnded) {
+    if (!A.IsInCall) {
+      A.HasEnded = !Client.begin(I);
+      if (A.HasEnded)
+        return;
+      enter(I);
+    }
+    if (!leave(I))
+      return;
+  }
+}
+
+template <typename ClientT> void Rendezvous<ClientT>::enter(size_t I) {
+  Actor &A = All[I];
+  A.IsInCall = true;
+  for (size_t Part = 0, Parts = Client.parts(I); Part < Parts; ++Part) {
+    const Meeting M = Client.meeting(I, Part);
+    if (M.Members <= 1)
+      continue;
+    if (M.Id >= Meetings.size())
+      Meetings.resize(std::max(M.Id + 1, 2 * Meetings.size()));
+    State &S = Meetings[M.Id];
+    S.Start = std::max(S.Start, A.Clock);
+    if (++S.Come < M.Members)
+      continue;
+    for (size_t W = S.Waiting; W != None; W = All[W].NextWaiting)
+      Ready.push_back(W);
+    S.Waiting = None;
+  }
+}
+
+/// Ends an actor's call, unless it waits.
+template <typename ClientT> bool Rendezvous<ClientT>::leave(size_t I) {
+  Actor &A = All[I];
+  int64_t Alone = A.Clock, Last = A.Clock;
+  for (size_t Part = 0, Parts = Client.parts(I); Part < Parts; ++Part) {
+    const Meeting M = Client.meeting(I, Part);
+    if (M.Members <= 1) {
+      Alone += Client.duration(I, Part);
+      continue;
+    }
+    if (!M.Waits)
+      continue;
+    State &S = Meetings[M.Id];
+    if (S.Come < M.Members) {
+      A.NextWaiting = S.Waiting;
+      S.Waiting = I;
+      return false;
+    }
+    Last =
+        std::max(Last, std::max(S.Start, A.Clock) + Client.duration(I, Part));
+  }
+  Client.end(I, A.Clock, std::max(Alone, Last));
+  A.Clock = std::max(Alone, Last);
+  A.IsInCall = false;
+  return true;
+}
+
+} // namespace foretrace::ir
+
+#endif

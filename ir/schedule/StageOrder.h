@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether the actions of a stage can follow one another: what each reads has
+// been made or received, and nothing is done twice or never. Private to the IR.
+#ifndef FORETRACE_IR_SCHEDULE_STAGEORDER_H
+#define FORETRACE_IR_SCHEDULE_STAGEORDER_H
+
+#include "ir/model/Schedule.h"
+
+namespace foretrace::ir {
+
+/// What a stage has done so far.
+class StageOrder {
+public:
+  StageOrder(const Schedule &S, int64_t Stage);
+
+  /// Does \p A. Says what is wrong with that, as the end of a sentence about
+  /// it; empty if nothing is.
+  llvm::StringRef take(const Action &A);
+
+  /// Something that was not done, and should have been at the end.
+  std::optional<Action> missing() const;
+
+private:
+  /// Of a micro-batch and chunk.
+  enum Done : unsigned char {
+    ReceivedForward = 1,
+    Forward = 2,
+    SentForward = 4,
+    ReceivedBackward = 8,
+    BackwardInput = 16,
+    BackwardWeight = 32,
+    SentBackward = 64,
+  };
+  /// How a chunk is connected.
+  struct Link {
+    bool IsEnd;                  ///< of the model: there is nothing
+    std::optional<int64_t> Own;  ///< the chunk of this stage there
+    std::optional<int64_t> Peer; ///< else the stage there
+  };
+
+  Link linkOf(int64_t Chunk, bool IsNext) const;
+  unsigned char &of(const Action &A) {
+    return State[index(A.Chunk, A.MicroBatch)];
+  }
+  bool has(int64_t Chunk, int64_t MicroBatch, Done What) const {
+    return (State[index(Chunk, MicroBatch)] & What) != 0;
+  }
+  size_t index(int64_t Chunk, int64_t MicroBatch) const {
+    return static_cast<size_t>(Chunk * S.MicroBatches + MicroBatch);
+  }
+  bool isThere(const Link &At, const Action &A, Done Made, Done Received) const;
+  llvm::StringRef compute(const Action &A);
+  llvm::StringRef message(const Action &A);
+  llvm::StringRef finalize(const Action &A);
+  unsigned char expected(int64_t Chunk) const;
+  std::optional<Action> firstMissing() const;
+
+  const Schedule &S;
+  const int64_t Stage;
+  std::vector<Link> Next, Last; ///< by chunk
+  std::vector<unsigned char> State;
+  bool IsReduced = false, HasStepped = false;
+};
+
+} // namespace foretrace::ir
+
+#endif

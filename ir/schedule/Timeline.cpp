@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/schedule/Timeline.h"
+#include "ir/schedule/StageCalls.h"
+#include "ir/schedule/StepCalls.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+template <typename CallsT> struct Client {
+  llvm::function_ref<int64_t(int64_t, const Action &)> Duration;
+  std::vector<CallsT> Calls;
+  std::vector<std::vector<Timeline::Span>> Spans;
+
+  bool begin(size_t I) { return Calls[I].next(); }
+  size_t parts(size_t I) const { return Calls[I].actions().size(); }
+  Meeting meeting(size_t I, size_t Part) const {
+    return Calls[I].meeting(Part);
+  }
+  int64_t duration(size_t I, size_t Part) const {
+    return Duration(Calls[I].stage(), Calls[I].actions()[Part]);
+  }
+  void end(size_t I, int64_t Start, int64_t End) {
+    llvm::ArrayRef<Action> Actions = Calls[I].actions();
+    Spans[I].push_back({Start, End, {Actions.begin(), Actions.end()}});
+  }
+};
+
+} // namespace
+
+template <typename CallsT>
+void Timeline::run(
+    const Schedule &S,
+    llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration) {
+  Client<CallsT> C{Duration, {}, {}};
+  for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
+    C.Calls.emplace_back(S, Stage);
+  C.Spans.resize(C.Calls.size());
+  Rendezvous<Client<CallsT>> Engine(C, C.Calls.size());
+  Stuck = !Engine.run();
+  Length = Engine.end();
+  Stages = std::move(C.Spans);
+}
+
+Timeline::Timeline(
+    const Schedule &S,
+    llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration,
+    MessageTime Messages) {
+  if (Messages == MessageTime::AtCalls)
+    run<StageCalls>(S, Duration);
+  else
+    run<StepCalls>(S, Duration);
+}
+
+int64_t Timeline::work(int64_t Stage) const {
+  int64_t Sum = 0;
+  for (const Span &Of : spans(Stage))
+    if (llvm::any_of(Of.Actions,
+                     [](const Action &A) { return isCompute(A.Kind); }))
+      Sum += Of.End - Of.Start;
+  return Sum;
+}
+
+int64_t foretrace::ir::unitTime(int64_t, const Action &A) {
+  switch (A.Kind) {
+  case ActionKind::Forward:
+  case ActionKind::BackwardInput:
+  case ActionKind::BackwardWeight:
+    return 1;
+  case ActionKind::Backward:
+    return 2;
+  case ActionKind::RecvForward:
+  case ActionKind::SendForward:
+  case ActionKind::RecvBackward:
+  case ActionKind::SendBackward:
+  case ActionKind::Reduce:
+  case ActionKind::Step:
+    return 0;
+  }
+  llvm_unreachable("every action is handled");
+}

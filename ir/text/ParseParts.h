@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two large parts of the text form, each with its own parser.
+// Private to the IR.
+#ifndef FORETRACE_IR_TEXT_PARSEPARTS_H
+#define FORETRACE_IR_TEXT_PARSEPARTS_H
+
+#include "ir/text/TextReader.h"
+#include "lang/SourceFiles.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace foretrace::ir {
+
+/// The sources that `loc`s of the text speak of, opened once each.
+class LocationFinder {
+public:
+  explicit LocationFinder(SourceFiles &Sources) : Sources(Sources) {}
+  /// A place in a file, lines and columns from 1; invalid if the file can't be
+  /// read or has no such place.
+  SourceLocation find(llvm::StringRef Path, int64_t Line, int64_t Column);
+
+private:
+  FileId open(llvm::StringRef Path);
+
+  SourceFiles &Sources;
+  llvm::StringMap<FileId> Files; ///< None: can't be read
+};
+
+/// Reads what stands behind the word `spec`.
+bool parseSpec(TextReader &In, Spec &Out);
+/// Reads what stands behind the word `schedule`.
+bool parseSchedule(TextReader &In, Schedule &Out);
+/// Reads what stands behind the name of a block of \p P.
+bool parseBlock(TextReader &In, LocationFinder &Locations, Program &P,
+                Block &Out);
+
+} // namespace foretrace::ir
+
+#endif

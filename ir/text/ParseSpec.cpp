@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the `spec { ... }` section: the model, and how it is trained and
+// spread.
+#include "ir/text/ParseParts.h"
+#include "ir/text/SpecParser.h"
+#include "lang/diagnostics/Lang.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+bool SpecParser::layers(const Token &Word) {
+  ModelSpec &M = S.Model;
+  if (!M.Layers.empty())
+    return In.twice(Word, "key", M.LayersRange);
+  if (!In.expectPunct("="))
+    return false;
+  M.LayersRange = In.peek().Range;
+  return In.expectSequence([&](int64_t Periods, llvm::ArrayRef<NamedRun> Runs) {
+    LayerRun R;
+    R.Periods = Periods;
+    R.Range = Runs.front().Name.Range;
+    for (const NamedRun &Run : Runs) {
+      std::string Name;
+      if (!In.text(Run.Name, Name))
+        return false;
+      auto It = llvm::find_if(
+          M.Blocks, [&](const BlockSpec &B) { return B.Name == Name; });
+      if (It == M.Blocks.end())
+        return In.unknown(Run.Name, "a block of the model", {});
+      R.Items.push_back(
+          {static_cast<unsigned>(It - M.Blocks.begin()), Run.Count});
+    }
+    M.Layers.push_back(std::move(R));
+    return true;
+  });
+}
+
+bool SpecParser::block() {
+  Token Name;
+  BlockSpec B;
+  if (!In.expectName("the name of a block", Name) || !In.text(Name, B.Name))
+    return false;
+  B.Range = Name.Range;
+  for (const BlockSpec &Other : S.Model.Blocks)
+    if (Other.Name == B.Name)
+      return In.twice(Name, "block", Other.Range);
+  S.Model.Blocks.push_back(std::move(B));
+  BlockSpec &Out = S.Model.Blocks.back();
+  return In.expectBraces([&] {
+    Token Key = In.peek();
+    if (In.takeWord("attention"))
+      return fields(Out.Attention);
+    if (In.takeWord("ffn"))
+      return fields(Out.Ffn);
+    if (!In.takeWord("moe"))
+      return entry("block", "`attention`, `ffn`, `moe`", Out);
+    if (Out.Moe)
+      return In.twice(Key, "section");
+    return fields(Out.Moe.emplace());
+  });
+}
+
+bool SpecParser::modelEntry() {
+  const Token Word = In.peek();
+  if (In.takeWord("block"))
+    return block();
+  if (In.takeWord("layers"))
+    return layers(Word);
+  return entry("model", "`block`, `layers`", S.Model);
+}
+
+bool SpecParser::model(const Token &Word) {
+  if (S.Model.Range.isValid())
+    return In.twice(Word, "section", S.Model.Range);
+  Token Name = In.peek();
+  if (!Name.isPunct("{") && (!In.expectName("the name of the model", Name) ||
+                             !In.text(Name, S.Model.Name)))
+    return false;
+  S.Model.Range = Name.Range;
+  return In.expectBraces([this] { return modelEntry(); });
+}
+
+bool SpecParser::layout(const Token &Word) {
+  ParallelSpec &P = S.Parallel;
+  if (!P.Layout.empty())
+    return In.twice(Word, "key", P.LayoutRange);
+  P.LayoutRange = In.peek().Range;
+  if (!In.expectPunct("=") || !In.expectPunct("["))
+    return false;
+  do {
+    Located<int64_t> L;
+    SourceRange Range = In.peek().Range;
+    int64_t Count;
+    if (!In.expectInteger(0, Count))
+      return false;
+    L.state(Count, Range);
+    P.Layout.push_back(L);
+  } while (In.takePunct(","));
+  return In.expectPunct("]");
+}
+
+/// A text with the steps of a stage.
+bool SpecParser::stageSteps() {
+  const Token Here = In.peek();
+  std::string Line;
+  if (!value(Line, ""))
+    return false;
+  std::vector<ScheduleSteps> &Out = S.Parallel.Steps.emplace_back();
+  llvm::SmallVector<llvm::StringRef> Texts;
+  llvm::StringRef(Line).split(Texts, ',', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef Text : Texts) {
+    std::optional<CellEntry> Entry = parseEntry(Text);
+    if (!Entry || !isCompute(Entry->Cells.front().Kind)) {
+      In.Diags.report(Here.Range, diag::ScheduleCell, Text);
+      return false;
+    }
+    Out.push_back({*Entry, Here.Range});
+  }
+  return true;
+}
+
+bool SpecParser::steps(const Token &Word) {
+  if (!S.Parallel.Steps.empty())
+    return In.twice(Word, "key");
+  if (!In.expectPunct("=") || !In.expectPunct("["))
+    return false;
+  do {
+    if (!stageSteps())
+      return false;
+  } while (In.takePunct(","));
+  return In.expectPunct("]");
+}
+
+bool SpecParser::parallelEntry() {
+  const Token Word = In.peek();
+  if (In.takeWord("layout"))
+    return layout(Word);
+  if (In.takeWord("steps"))
+    return steps(Word);
+  return entry("parallel", "`layout`", S.Parallel);
+}
+
+bool SpecParser::parse() {
+  return In.expectBraces([this] {
+    const Token Word = In.peek();
+    if (In.takeWord("model"))
+      return model(Word);
+    if (In.takeWord("train"))
+      return fields(S.Train);
+    if (In.takeWord("parallel"))
+      return In.expectBraces([this] { return parallelEntry(); });
+    if (In.takeWord("cost"))
+      return cost();
+    if (In.takeWord("cluster"))
+      return cluster();
+    if (In.takeWord("emit"))
+      return emit();
+    return In.expected("`model`, `train`, `parallel`, `cost`, `cluster`, "
+                       "`emit` or `}`");
+  });
+}
+
+bool foretrace::ir::parseSpec(TextReader &In, Spec &Out) {
+  return SpecParser(In, Out).parse();
+}

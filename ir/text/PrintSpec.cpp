@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text form of a spec. Fields come from the tables of ir/model/Spec.def, so
+// a new key prints without a change here.
+#include "ir/model/Spellings.h"
+#include "ir/text/TextWriter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+class SpecPrinter {
+public:
+  explicit SpecPrinter(llvm::raw_ostream &OS) : OS(OS) {}
+
+  void print(const Spec &S);
+
+private:
+  void open(llvm::StringRef Keyword, llvm::StringRef Name = "");
+  void close();
+  llvm::raw_ostream &line() { return OS.indent(2 * Depth); }
+
+  void value(int64_t V) { OS << V; }
+  void value(bool V) { OS << (V ? "true" : "false"); }
+  void value(const std::string &V) { printQuoted(V, OS); }
+  template <typename EnumT, typename = std::enable_if_t<std::is_enum_v<EnumT>>>
+  void value(EnumT V) {
+    printName(getSpelling(V), OS);
+  }
+  void value(const Attribute &A);
+  void fields(const Attribute &Section);
+
+  /// Prints `key = value`, and how an unstated value came to be.
+  template <typename T> void field(llvm::StringRef Key, const Located<T> &F) {
+    using Status = typename Located<T>::Status;
+    if (!F.isPresent())
+      return;
+    line() << Key << " = ";
+    value(*F);
+    OS << (F.From == Status::Default   ? " default\n"
+           : F.From == Status::Derived ? " derived\n"
+                                       : "\n");
+  }
+
+  void print(const ModelSpec &M);
+  void print(const BlockSpec &B);
+  void steps(const ParallelSpec &P);
+  void print(const ParallelSpec &P);
+  void print(const CostSpec &C);
+  void print(const ClusterSpec &C);
+  void device(const DeviceSpec &D);
+
+  llvm::raw_ostream &OS;
+  unsigned Depth = 0;
+};
+
+} // namespace
+
+void SpecPrinter::open(llvm::StringRef Keyword, llvm::StringRef Name) {
+  line() << Keyword << ' ';
+  if (!Name.empty()) {
+    printName(Name, OS);
+    OS << ' ';
+  }
+  OS << "{\n";
+  ++Depth;
+}
+
+void SpecPrinter::close() {
+  --Depth;
+  line() << "}\n";
+}
+
+void SpecPrinter::fields(const Attribute &Section) {
+  ++Depth;
+  for (const NamedAttribute &F : Section.Fields) {
+    line();
+    printName(F.Name, OS);
+    OS << " = ";
+    value(F.Value);
+    OS << '\n';
+  }
+  --Depth;
+}
+
+void SpecPrinter::value(const Attribute &A) {
+  switch (A.K) {
+  case Attribute::Kind::Int:
+    return value(A.Integer);
+  case Attribute::Kind::Real:
+    return printReal(A.Real, OS);
+  case Attribute::Kind::Bool:
+    return value(A.Integer != 0);
+  case Attribute::Kind::Text:
+    return value(A.Text);
+  case Attribute::Kind::Name:
+    OS << A.Text;
+    return;
+  case Attribute::Kind::List:
+    OS << '[';
+    llvm::interleaveComma(A.Elements, OS,
+                          [&](const Attribute &E) { value(E); });
+    OS << ']';
+    return;
+  case Attribute::Kind::Section:
+    if (!A.Text.empty()) {
+      printName(A.Text, OS);
+      OS << ' ';
+    }
+    OS << "{\n";
+    fields(A);
+    line() << '}';
+    return;
+  }
+}
+
+void SpecPrinter::print(const BlockSpec &B) {
+  open("block", B.Name);
+#define BLOCK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, B.MEMBER);
+#include "ir/model/Spec.def"
+  open("attention");
+#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
+  field(KEY, B.Attention.MEMBER);
+#include "ir/model/Spec.def"
+  close();
+  open("ffn");
+#define FFN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, B.Ffn.MEMBER);
+#include "ir/model/Spec.def"
+  close();
+  if (B.Moe) {
+    open("moe");
+#define MOE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, B.Moe->MEMBER);
+#include "ir/model/Spec.def"
+    close();
+  }
+  close();
+}
+
+void SpecPrinter::print(const ModelSpec &M) {
+  open("model", M.Name);
+#define MODEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, M.MEMBER);
+#include "ir/model/Spec.def"
+  for (const BlockSpec &B : M.Blocks)
+    print(B);
+  if (!M.Layers.empty()) {
+    line() << "layers = ";
+    llvm::interleave(
+        M.Layers, OS,
+        [&](const LayerRun &R) {
+          printPeriods(R.Periods, R.Items, OS, [&](const LayerRun::Item &I) {
+            printName(M.Blocks[I.Block].Name, OS);
+          });
+        },
+        " + ");
+    OS << '\n';
+  }
+  close();
+}
+
+/// A text for each stage, as its line in a schedule file.
+void SpecPrinter::steps(const ParallelSpec &P) {
+  line() << "steps = [\n";
+  ++Depth;
+  for (const std::vector<ScheduleSteps> &Stage : P.Steps) {
+    line() << '"';
+    llvm::interleave(
+        Stage, OS, [&](const ScheduleSteps &At) { OS << At.Entry; }, ",");
+    OS << (&Stage == &P.Steps.back() ? "\"\n" : "\",\n");
+  }
+  --Depth;
+  line() << "]\n";
+}
+
+void SpecPrinter::print(const ParallelSpec &P) {
+  open("parallel");
+#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, P.MEMBER);
+#include "ir/model/Spec.def"
+  if (!P.Layout.empty()) {
+    line() << "layout = [";
+    llvm::interleaveComma(P.Layout, OS,
+                          [&](const Located<int64_t> &L) { value(*L); });
+    OS << "]\n";
+  }
+  if (!P.Steps.empty())
+    steps(P);
+  close();
+}
+
+void SpecPrinter::device(const DeviceSpec &D) {
+  open("device");
+#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, D.MEMBER);
+#include "ir/model/Spec.def"
+  close();
+}
+
+void SpecPrinter::print(const CostSpec &C) {
+  open("cost");
+#define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.MEMBER);
+#include "ir/model/Spec.def"
+  if (!C.Profile.empty()) {
+    open("times");
+    for (const ProfileTime &T : C.Profile) {
+      line();
+      printName(T.Section, OS);
+      OS << " = ";
+      printReal(T.Microseconds, OS);
+      OS << '\n';
+    }
+    close();
+  }
+  device(C.Device);
+  for (const LinkSpec &L : C.Links) {
+    open("link", getName(L.Axis));
+#define LINK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, L.MEMBER);
+#include "ir/model/Spec.def"
+    close();
+  }
+  close();
+}
+
+void SpecPrinter::print(const ClusterSpec &C) {
+  open("cluster", C.Name);
+#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.MEMBER);
+#include "ir/model/Spec.def"
+  device(C.Device);
+  for (const TierSpec &T : C.Tiers) {
+    open("tier", T.Name);
+#define TIER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, T.MEMBER);
+#include "ir/model/Spec.def"
+    close();
+  }
+  close();
+}
+
+void SpecPrinter::print(const Spec &S) {
+  open("spec");
+  print(S.Model);
+  open("train");
+#define TRAIN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, S.Train.MEMBER);
+#include "ir/model/Spec.def"
+  close();
+  print(S.Parallel);
+  print(S.Cost);
+  if (S.Cluster)
+    print(*S.Cluster);
+  for (const EmitSpec &E : S.Emits) {
+    line() << "emit ";
+    printName(E.Backend, OS);
+    OS << ' ';
+    value(E.Options);
+    OS << '\n';
+  }
+  close();
+}
+
+void foretrace::ir::printSpec(const Spec &S, llvm::raw_ostream &OS) {
+  SpecPrinter(OS).print(S);
+}

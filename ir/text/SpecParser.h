@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parser of the `spec { ... }` section, which four files implement:
+// ParseSpec.cpp the model and how it is spread, ParseHardware.cpp costs and the
+// cluster, ParseEmit.cpp values of options, ParseFields.cpp the keys of
+// ir/model/Spec.def. Private to the IR.
+#ifndef FORETRACE_IR_TEXT_SPECPARSER_H
+#define FORETRACE_IR_TEXT_SPECPARSER_H
+
+#include "ir/text/TextReader.h"
+
+namespace foretrace::ir {
+
+class SpecParser {
+public:
+  SpecParser(TextReader &In, Spec &S) : In(In), S(S) {}
+
+  bool parse();
+
+private:
+  // Those that stand once take the word that says so.
+  bool model(const Token &Word);
+  bool modelEntry();
+  bool layers(const Token &Word);
+  bool block();
+  bool parallelEntry();
+  bool layout(const Token &Word);
+  bool steps(const Token &Word);
+  bool stageSteps();
+  bool cost();
+  bool time();
+  bool link();
+  bool cluster();
+  bool tier();
+  bool emit();
+
+  bool value(int64_t &V, llvm::StringRef Type) {
+    return In.expectInteger(Type == "Natural" || Type == "Duration" ? 0 : 1, V);
+  }
+  bool value(bool &V, llvm::StringRef);
+  bool value(std::string &V, llvm::StringRef) {
+    Token T;
+    return In.expectToken(Token::Kind::String, "a string", T) && In.text(T, V);
+  }
+  template <typename EnumT, typename = std::enable_if_t<std::is_enum_v<EnumT>>>
+  bool value(EnumT &V, llvm::StringRef) {
+    return In.expectSpelling("a value of this key", V);
+  }
+  bool value(Attribute &A, unsigned Depth);
+  bool list(Attribute &A, unsigned Depth);
+  bool section(Attribute &A, unsigned Depth);
+
+  /// Reads `= value`, and how an unstated value came to be.
+  template <typename T>
+  bool field(const Token &Key, Located<T> &F, llvm::StringRef Type);
+  // Each reads one `key = value` of a struct; nothing if it has no such key.
+  std::optional<bool> field(const Token &Key, ModelSpec &Out);
+  std::optional<bool> field(const Token &Key, AttentionSpec &Out);
+  std::optional<bool> field(const Token &Key, FfnSpec &Out);
+  std::optional<bool> field(const Token &Key, MoeSpec &Out);
+  std::optional<bool> field(const Token &Key, BlockSpec &Out);
+  std::optional<bool> field(const Token &Key, TrainSpec &Out);
+  std::optional<bool> field(const Token &Key, ParallelSpec &Out);
+  std::optional<bool> field(const Token &Key, CostSpec &Out);
+  std::optional<bool> field(const Token &Key, DeviceSpec &Out);
+  std::optional<bool> field(const Token &Key, LinkSpec &Out);
+  std::optional<bool> field(const Token &Key, ClusterSpec &Out);
+  std::optional<bool> field(const Token &Key, TierSpec &Out);
+  /// Reads all of a section that holds nothing but fields.
+  template <typename SpecT> bool fields(SpecT &Out);
+  /// Reads one `key = value` of the section \p Keyword, whose other entries
+  /// were none of \p Others.
+  template <typename SpecT>
+  bool entry(llvm::StringRef Keyword, llvm::StringRef Others, SpecT &Out);
+
+  TextReader &In;
+  Spec &S;
+};
+
+// Definitions of the templates above.
+
+template <typename SpecT> bool SpecParser::fields(SpecT &Out) {
+  SourceRange Open = In.peek().Range;
+  bool Ok = In.expectBraces([&] {
+    Token Key;
+    if (!In.expectToken(Token::Kind::Word, "a key or `}`", Key))
+      return false;
+    std::optional<bool> Read = field(Key, Out);
+    return Read ? *Read : In.unknown(Key, "a key of this section", {});
+  });
+  if constexpr (std::is_same_v<SpecT, AttentionSpec> ||
+                std::is_same_v<SpecT, FfnSpec> ||
+                std::is_same_v<SpecT, MoeSpec> ||
+                std::is_same_v<SpecT, LinkSpec>)
+    Out.Range = Open;
+  return Ok;
+}
+
+template <typename SpecT>
+bool SpecParser::entry(llvm::StringRef Keyword, llvm::StringRef Others,
+                       SpecT &Out) {
+  Token Key;
+  if (!In.expectToken(Token::Kind::Word, ("a key, " + Others + " or `}`").str(),
+                      Key))
+    return false;
+  std::optional<bool> Read = field(Key, Out);
+  return Read ? *Read
+              : In.unknown(Key, ("a key of `" + Keyword + "`").str(), {});
+}
+
+} // namespace foretrace::ir
+
+#endif

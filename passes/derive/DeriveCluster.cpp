@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Part of `derive`: what follows from the cluster, whether the ranks fit on it,
+// and which device costs are reckoned for.
+#include "passes/derive/DeriveCluster.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
+#include "passes/derive/Deriver.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// What a node's network cards give each of its devices, in one direction;
+/// rounded down by less than 1 byte/s.
+static std::optional<int64_t> shareOfNics(const ClusterSpec &C) {
+  const __int128 Share =
+      static_cast<__int128>(*C.Nics) * *C.NicBandwidth / *C.DevicesPerNode;
+  if (Share > INT64_MAX)
+    return std::nullopt;
+  return std::max<int64_t>(static_cast<int64_t>(Share), 1);
+}
+
+void Deriver::deriveBandwidth(const ClusterSpec &C, TierSpec &T) {
+  if (T.Bandwidth.isStated())
+    return;
+  const bool LeavesNode =
+      !T.Devices.isStated() || *T.Devices > *C.DevicesPerNode;
+  if (!LeavesNode || !C.NicBandwidth.isPresent() || !C.Nics.isPresent()) {
+    error(T.Range, diag::MissingKey, T.Name, "bandwidth", "450 GB/s");
+    return;
+  }
+  if (const std::optional<int64_t> Share = shareOfNics(C))
+    T.Bandwidth.derive(*Share, C.NicBandwidth.Range);
+  else
+    error(C.Nics.Range, diag::SizeOverflow, "nics x nic_bandwidth of a device");
+}
+
+/// Domains lie within one another, so that ranks are joined by the innermost
+/// tier whose domain holds the first and the last of them.
+void Deriver::checkTier(const ClusterSpec &C, size_t Index) {
+  const TierSpec &T = C.Tiers[Index];
+  const int64_t Joined = *T.Devices, Node = *C.DevicesPerNode;
+  if (!T.Devices.isStated())
+    return;
+  if (Index + 1 == C.Tiers.size() && Joined < C.deviceCount())
+    error(T.Devices.Range, diag::TierTooSmall, T.Name, Joined, C.deviceCount())
+        .noteValue("nodes", C.Nodes);
+  if (Joined % Node != 0 && Node % Joined != 0)
+    error(T.Devices.Range, diag::TierSplitsNode, T.Name, Joined, Node)
+        .noteValue("devices_per_node", C.DevicesPerNode);
+  if (Index == 0)
+    return;
+  const TierSpec &Inside = C.Tiers[Index - 1];
+  if (Inside.Devices.isPresent() &&
+      (Joined % *Inside.Devices != 0 || Joined == *Inside.Devices))
+    error(T.Devices.Range, diag::TierInside, T.Name, Joined, Inside.Name,
+          *Inside.Devices)
+        .noteValue("devices", Inside.Devices);
+}
+
+void Deriver::deriveTiers(ClusterSpec &C) {
+  if (C.Tiers.empty())
+    error(C.Range, diag::NoTiers);
+  for (size_t I = 0; I != C.Tiers.size(); ++I) {
+    TierSpec &T = C.Tiers[I];
+    if (!T.Devices.isStated() && I + 1 == C.Tiers.size())
+      T.Devices.derive(C.deviceCount(), C.Nodes.Range);
+    if (T.Devices.isPresent()) {
+      checkTier(C, I);
+      deriveBandwidth(C, T);
+    } else {
+      error(T.Range, diag::MissingKey, T.Name, "devices", "8");
+    }
+  }
+}
+
+void Deriver::deriveCluster() {
+  if (!S.Cluster)
+    return;
+  ClusterSpec &C = *S.Cluster;
+  int64_t Devices;
+  if (llvm::MulOverflow(*C.Nodes, *C.DevicesPerNode, Devices)) {
+    error(C.Nodes.Range, diag::SizeOverflow, "nodes x devices_per_node");
+    return;
+  }
+  const Located<int64_t> &World = S.Parallel.World;
+  if (!holds(isAtMost(of(World), number(Devices)), diag::WorldExceedsCluster,
+             World))
+    error(World.Range, diag::WorldExceedsCluster, *World, *C.Nodes,
+          *C.DevicesPerNode, Devices)
+        .noteValue("nodes", C.Nodes);
+  if (C.NicBandwidth.isPresent() && !C.Nics.isStated())
+    C.Nics.derive(*C.DevicesPerNode, C.DevicesPerNode.Range);
+  if (C.Nics.isPresent() && !C.NicBandwidth.isPresent())
+    error(C.Nics.Range, diag::MissingKey, "cluster", "nic_bandwidth",
+          "400 Gbit/s");
+  deriveTiers(C);
+}
+
+/// The frontend and the verifier saw that there is one.
+void Deriver::deriveDevice() {
+  if (*S.Cost.Kind != CostKind::Roofline)
+    return;
+  const DeviceSpec Device = S.rooflineDevice();
+  auto Fill = [](Located<int64_t> &Out, const Located<int64_t> &From) {
+    if (!Out.isStated())
+      Out.derive(*From, From.Range);
+  };
+  Fill(S.Cost.Device.PeakFlops, Device.PeakFlops);
+  Fill(S.Cost.Device.MemoryBandwidth, Device.MemoryBandwidth);
+}
+
+bool foretrace::deriveCluster(Program &P, DiagnosticEngine &Diags) {
+  return Deriver(P, Diags).runCluster();
+}

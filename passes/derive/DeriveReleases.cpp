@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `derive` that concerns the release of Megatron-LM that the job
+// runs with: keys that it does not have yet, or not any more.
+
+#include "ir/model/Spellings.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
+#include "passes/derive/Deriver.h"
+#include <optional>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Where something of a job is said, if it is.
+using KeyRange = std::optional<SourceRange>;
+
+/// What releases of Megatron-LM core have from some one on. Numbers that are
+/// read were decided before.
+struct NewKey {
+  llvm::StringLiteral What;
+  MegatronVersion Since;
+  KeyRange (*Find)(const Spec &S);
+};
+
+} // namespace
+
+/// Where a key says so, if \p Holds.
+template <typename T> static KeyRange where(bool Holds, const Located<T> &Key) {
+  return Holds ? KeyRange(Key.Range) : std::nullopt;
+}
+
+/// What \p Find finds in the first block with experts in which it does.
+static KeyRange inExperts(const Spec &S, KeyRange (*Find)(const MoeSpec &M)) {
+  for (const BlockSpec &B : S.Model.Blocks)
+    if (B.Moe)
+      if (KeyRange Found = Find(*B.Moe))
+        return Found;
+  return std::nullopt;
+}
+
+template <AuxLossKind Kind> static KeyRange findAuxLoss(const Spec &S) {
+  return inExperts(
+      S, [](const MoeSpec &M) { return where(*M.AuxLoss == Kind, M.AuxLoss); });
+}
+
+template <OptimizerKind Kind> static KeyRange findOptimizer(const Spec &S) {
+  return where(*S.Train.Optimizer == Kind, S.Train.Optimizer);
+}
+
+/// Megatron-LM, training/arguments.py; megatron/core, transformer_config.py,
+/// model_parallel_config.py, optimizer_config.py, router.py: the first release
+/// in which they stand.
+static constexpr NewKey NewKeys[] = {
+    {"first_stage_layers", MegatronVersion::V0_9,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.FirstStageLayers;
+       return where(Key.isPresent(), Key);
+     }},
+    {"last_stage_layers", MegatronVersion::V0_9,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.LastStageLayers;
+       return where(Key.isPresent(), Key);
+     }},
+    {"latent attention", MegatronVersion::V0_10,
+     [](const Spec &S) -> KeyRange {
+       for (const BlockSpec &B : S.Model.Blocks)
+         if (*B.Attention.Kind == AttentionKind::MLA)
+           return B.Attention.Range;
+       return std::nullopt;
+     }},
+    {"a shared expert", MegatronVersion::V0_10,
+     [](const Spec &S) {
+       return inExperts(S, [](const MoeSpec &M) {
+         return where(*M.SharedIntermediate > 0, M.SharedIntermediate);
+       });
+     }},
+    {"embedding_as_layer", MegatronVersion::V0_11,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.EmbeddingAsLayer;
+       return where(*Key, Key);
+     }},
+    {"loss_as_layer", MegatronVersion::V0_11,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.LossAsLayer;
+       return where(*Key, Key);
+     }},
+    {"router_bias", MegatronVersion::V0_11,
+     [](const Spec &S) {
+       return inExperts(S, [](const MoeSpec &M) {
+         return where(*M.RouterBias, M.RouterBias);
+       });
+     }},
+    {"aux_loss = seq_aux_loss", MegatronVersion::V0_11,
+     findAuxLoss<AuxLossKind::Sequence>},
+    {"optimizer = precision_aware", MegatronVersion::V0_11,
+     findOptimizer<OptimizerKind::PrecisionAware>},
+    {"offload_optimizer", MegatronVersion::V0_12,
+     [](const Spec &S) {
+       const auto &Key = S.Train.OffloadOptimizer;
+       return where(*Key, Key);
+     }},
+    {"recompute_modules", MegatronVersion::V0_12,
+     [](const Spec &S) {
+       const auto &Key = S.Train.RecomputeModules;
+       return where(Key.isPresent(), Key);
+     }},
+    {"fused_loss", MegatronVersion::V0_12,
+     [](const Spec &S) {
+       const auto &Key = S.Train.FusedLoss;
+       return where(*Key, Key);
+     }},
+    {"layout", MegatronVersion::V0_13,
+     [](const Spec &S) {
+       const ParallelSpec &P = S.Parallel;
+       return P.Layout.empty() ? KeyRange() : P.LayoutRange;
+     }},
+    {"overlap_moe_expert_parallel_comm", MegatronVersion::V0_14,
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.OverlapExpertComm;
+       return where(*Key, Key);
+     }},
+    {"aux_loss = global_aux_loss", MegatronVersion::V0_15,
+     findAuxLoss<AuxLossKind::Global>},
+    {"optimizer = muon", MegatronVersion::V0_16,
+     findOptimizer<OptimizerKind::Muon>},
+};
+
+/// Reports what releases before \p Least can't do, or do in a way that isn't
+/// known here.
+void Deriver::needVersion(SourceRange R, llvm::StringRef What,
+                          MegatronVersion Least) {
+  const Located<MegatronVersion> &Has = S.Parallel.Megatron;
+  if (*Has < Least)
+    error(R, diag::MegatronTooOld, What, getSpelling(Least), getSpelling(*Has))
+        .note(Has.Range, diag::ValueFromHere, "megatron", getSpelling(*Has));
+}
+
+void Deriver::checkReleases() {
+  for (const NewKey &Key : NewKeys)
+    if (const KeyRange Said = Key.Find(S))
+      needVersion(*Said, Key.What, Key.Since);
+  // Its other cross entropy reads a copy in fp32, as without the key.
+  const MegatronVersion Has = *S.Parallel.Megatron;
+  const MegatronVersion Least = MegatronVersion::V0_19;
+  if (*S.Train.FusedLoss && Has >= Least)
+    error(S.Train.FusedLoss.Range, diag::MegatronTooNew, "fused_loss",
+          getSpelling(Least), getSpelling(Has))
+        .note({}, diag::RefusedBy, "Megatron-LM",
+              "training/arguments.py, validate_args");
+}

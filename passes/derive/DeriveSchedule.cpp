@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `derive` that concerns the schedule: which one fits, and what it
+// asks of stages, chunks and micro-batches.
+
+#include "ir/model/Schedule.h"
+#include "ir/model/Spellings.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
+#include "passes/Recompute.h"
+#include "passes/derive/Deriver.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// PyTorch, schedules.py, ScheduleInterleaved1F1B and
+/// ScheduleInterleavedZeroBubble: as many rounds as stages fit into the
+/// micro-batches.
+static bool hasRounds(ScheduleKind K) {
+  return K == ScheduleKind::Interleaved1F1B ||
+         K == ScheduleKind::InterleavedZeroBubble;
+}
+
+/// The schedule that is not stated, and the chunks that a stated one asks for.
+void Deriver::deriveSchedule() {
+  ParallelSpec &P = S.Parallel;
+  // Before anything reads how many chunks there are.
+  if (P.Schedule.isPresent() && *P.Schedule != ScheduleKind::None &&
+      exceeds(P.Pp, 1) && getInfo(*P.Schedule).MostVpp == 2 &&
+      !P.Vpp.isStated())
+    define(P.Vpp, number(getInfo(*P.Schedule).LeastVpp), P.Schedule.Range,
+           "vpp");
+  const ScheduleKind Fitting = !exceeds(P.Pp, 1)   ? ScheduleKind::None
+                               : exceeds(P.Vpp, 1) ? ScheduleKind::Interleaved
+                                                   : ScheduleKind::OneFOneB;
+  if (!P.Schedule.isPresent())
+    P.Schedule.derive(Fitting, P.Pp.Range);
+  const ScheduleInfo &Info = getInfo(*P.Schedule);
+  const bool IsOfStages = *P.Schedule != ScheduleKind::None;
+  if (IsOfStages != (*P.Pp > 1))
+    error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
+          *P.Pp, *P.Vpp,
+          llvm::formatv("that is `{0}`", getSpelling(Fitting)).str())
+        .noteValue("pp", P.Pp);
+  else if (!holds(isAtMost(number(Info.LeastVpp), of(P.Vpp)),
+                  diag::ScheduleMismatch, P.Vpp) ||
+           !holds(isAtMost(of(P.Vpp), number(Info.MostVpp)),
+                  diag::ScheduleMismatch, P.Vpp))
+    error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
+          *P.Pp, *P.Vpp,
+          Info.MostVpp == 2
+              ? "it has vpp = 2"
+              : llvm::formatv("that is `{0}`", getSpelling(Fitting)).str())
+        .noteValue("pp", P.Pp);
+}
+
+/// Megatron-LM, schedules.py: groups of pp up to core 0.9; since then of at
+/// least pp, the last one, too.
+void Deriver::checkGroup() {
+  ParallelSpec &P = S.Parallel;
+  const Located<int64_t> &Group = P.MicroBatchGroup;
+  const Expr Rest = combine(ExprOp::Mod, of(P.Ga), of(Group));
+  const Expr IsWhole = combine(ExprOp::Equal, Rest, number(0));
+  if (*P.Megatron < MegatronVersion::V0_10) {
+    if (!decide(combine(ExprOp::Equal, of(Group), of(P.Pp))))
+      needVersion(Group.Range, "micro_batch_group", MegatronVersion::V0_10);
+    else if (!holds(IsWhole, diag::GaIndivisible, P.Vpp))
+      error(P.Vpp.Range, diag::GaIndivisible, *P.Ga, *P.Pp)
+          .noteValue("ga", P.Ga);
+  } else if (!holds(isAtMost(of(P.Pp), of(Group)), diag::MicroBatchGroup,
+                    Group) ||
+             !holds(isAtMost(of(Group), of(P.Ga)), diag::MicroBatchGroup,
+                    Group)) {
+    error(Group.Range, diag::MicroBatchGroup, *Group, *P.Pp, *P.Ga)
+        .noteValue("ga", P.Ga);
+  } else if (!holds(max(IsWhole, isAtMost(of(P.Pp), Rest)), diag::LastGroup,
+                    Group)) {
+    error(Group.Range, diag::LastGroup, *P.Ga, Rest.value(), *Group, *P.Pp)
+        .noteValue("ga", P.Ga);
+  }
+}
+
+void Deriver::deriveMicroBatchGroup() {
+  ParallelSpec &P = S.Parallel;
+  Located<int64_t> &Group = P.MicroBatchGroup;
+  const bool IsInterleaved = *P.Schedule == ScheduleKind::Interleaved;
+  if (Group.isStated() && !IsInterleaved)
+    error(Group.Range, diag::KeyWithoutEffect, "micro_batch_group",
+          *P.Vpp == 1 ? std::string("with vpp = 1")
+                      : ("with schedule = " + getSpelling(*P.Schedule)).str());
+  if (hasRounds(*P.Schedule))
+    define(Group,
+           floorDiv(of(P.Ga), max(floorDiv(of(P.Ga), of(P.Pp)), number(1))),
+           P.Ga.Range, "micro_batch_group");
+  else if (!Group.isPresent() || !IsInterleaved)
+    define(Group, of(P.Pp), P.Pp.Range, "micro_batch_group");
+  if (IsInterleaved && exceeds(P.Vpp, 1) && !IsBatchRefused)
+    checkGroup();
+}
+
+/// What schedules other than Megatron-LM's ask of stages and micro-batches.
+void Deriver::checkMicroBatches() {
+  const ParallelSpec &P = S.Parallel;
+  auto Refuse = [&](const Located<int64_t> &At, std::string Needs) {
+    error(At.Range, diag::ScheduleSizes, getSpelling(*P.Schedule), Needs)
+        .noteValue("pp", P.Pp)
+        .noteValue("ga", P.Ga);
+  };
+  const Expr Rounds = max(floorDiv(of(P.Ga), of(P.Pp)), number(1));
+  if (hasRounds(*P.Schedule) &&
+      !holds(isMultiple(of(P.Ga), Rounds), diag::ScheduleSizes, P.Ga))
+    Refuse(P.Ga, llvm::formatv("{0} rounds of as many micro-batches each; "
+                               "ga = {1} is not divisible by {0}",
+                               Rounds.value(), *P.Ga));
+  const bool IsBothWays = *P.Schedule == ScheduleKind::DualPipe;
+  if (!IsBothWays && *P.Schedule != ScheduleKind::DualPipeV)
+    return;
+  if (!holds(isAtMost(of(P.Pp), floorDiv(of(P.Ga), number(2))),
+             diag::ScheduleSizes, P.Ga))
+    Refuse(P.Ga, llvm::formatv("at least two micro-batches for each of pp = "
+                               "{0} stages, not ga = {1}",
+                               *P.Pp, *P.Ga));
+  if (IsBothWays &&
+      !holds(isMultiple(of(P.Ga), number(2)), diag::ScheduleSizes, P.Ga))
+    Refuse(P.Ga, llvm::formatv("as many micro-batches one way as the other; "
+                               "ga = {0} is odd",
+                               *P.Ga));
+  if (IsBothWays &&
+      !holds(isMultiple(of(P.Pp), number(2)), diag::ScheduleSizes, P.Pp))
+    Refuse(P.Pp, llvm::formatv("stages in pairs; pp = {0} is odd", *P.Pp));
+}
+
+/// Megatron-LM, transformer_config.py, __post_init__, of which what concerns
+/// modules is from core 0.17 on; pipeline_parallel/schedules.py, which has one
+/// stage, too (combined_1f1b.py).
+void Deriver::checkOverlap() {
+  ParallelSpec &P = S.Parallel;
+  if (!*P.OverlapExpertComm)
+    return;
+  const SourceRange At = P.OverlapExpertComm.Range;
+  auto Needs = [&](llvm::StringRef What) {
+    return error(At, diag::OverlapExpertComm, What);
+  };
+  auto Refuse = [&](llvm::StringRef What) {
+    Needs(What).note({}, diag::RefusedBy, "Megatron-LM",
+                     "transformer/transformer_config.py, __post_init__");
+  };
+  if (*P.Schedule != ScheduleKind::Interleaved) {
+    DiagnosticBuilder D = Needs("`schedule = interleaved`");
+    if (!exceeds(P.Pp, 1) && *P.Megatron >= MegatronVersion::V0_14)
+      D.note({}, diag::NotHere, "0.14", "overlap on a single stage, too");
+  }
+  if (!exceeds(P.Ep, 1))
+    Refuse("ep > 1");
+  if (findRecomputed([](RecomputeKind K) { return K == RecomputeKind::Full; }))
+    Refuse("no `recompute = full`");
+  if (S.Train.RecomputeModules.isPresent() &&
+      *P.Megatron >= MegatronVersion::V0_17 &&
+      llvm::is_contained(modulesOf(S.Train), "moe"))
+    Refuse("no `moe` in `recompute_modules`");
+  if (*S.Train.Precision == PrecisionKind::FP32)
+    Refuse("bf16 or fp16");
+  for (const BlockSpec &B : S.Model.Blocks)
+    if (B.Moe && *B.Moe->Dispatcher != DispatcherKind::AllToAll)
+      Refuse("`dispatcher = alltoall`");
+}
+
+void Deriver::checkSchedule() {
+  ParallelSpec &P = S.Parallel;
+  deriveMicroBatchGroup();
+  if (!IsBatchRefused) {
+    checkMicroBatches();
+    checkScheduleFile();
+  }
+  checkOverlap();
+  if (!exists(of(P.Ga) * of(P.Vpp), P.Ga))
+    error(P.Ga.Range, diag::SizeOverflow, "ga x vpp");
+}

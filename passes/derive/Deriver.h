@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `derive` pass, which eight files implement: Derive.cpp the job as a
+// whole, DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp
+// how they are split, DeriveKept.cpp which keep less for the backward pass,
+// DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
+// if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
+// DeriveCluster.cpp the machine they run on. Private to the passes.
+#ifndef FORETRACE_PASSES_DERIVE_DERIVER_H
+#define FORETRACE_PASSES_DERIVE_DERIVER_H
+
+#include "ir/model/Measure.h"
+#include "lang/Diagnostic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
+
+namespace foretrace {
+
+struct FileSteps; // DeriveScheduleFile.cpp
+
+/// Fills in derived values of a spec and reports what does not fit.
+class Deriver {
+public:
+  Deriver(ir::Program &P, DiagnosticEngine &Diags)
+      : Program(P), S(P.Spec), Mesh(P.Mesh), Diags(Diags) {}
+
+  bool run() {
+    deriveWorld();
+    if (Failed)
+      return false; // the rest divides by dp
+    deriveCluster();
+    deriveDevice();
+    deriveBatch();
+    for (ir::BlockSpec &B : S.Model.Blocks) {
+      deriveAttention(B);
+      deriveFfn(B);
+    }
+    deriveVocab();
+    checkSequence();
+    deriveSchedule();
+    checkPipeline();
+    checkZero();
+    checkOptimizer();
+    checkRecompute();
+    checkOffload();
+    checkEffects();
+    checkSchedule();
+    deriveExpertMesh();
+    checkRankOrder();
+    checkReleases();
+    if (!Failed)
+      checkSizes();
+    fillMesh();
+    if (!Failed)
+      splitChunks();
+    return !Failed;
+  }
+
+  /// What concerns the machine alone.
+  bool runCluster() {
+    deriveCluster();
+    return !Failed;
+  }
+
+  /// In the order they were reported.
+  const std::vector<DiagnosticBuilder> &errors() const { return Errors; }
+
+private:
+  /// Reports; true if the message stands as an error.
+  template <typename... Ts>
+  DiagnosticBuilder error(SourceRange R, diag::Id Id, Ts &&...Args) {
+    unsigned Before = Diags.errorCount();
+    DiagnosticBuilder B = Diags.report(R, Id, std::forward<Ts>(Args)...);
+    if (Diags.errorCount() != Before) {
+      Failed = true;
+      Errors.push_back(B);
+      // By words and decisions alone, if by no number.
+      ask({ir::Check::Kind::Condition, number(0), 0, Id});
+    }
+    return B;
+  }
+
+  /// A number of the spec as an expression.
+  ir::Expr of(const Located<int64_t> &F) { return exprOf(Program, F); }
+  /// Makes \p F what \p As is, for which \p From is to blame; reports \p What
+  /// if that is beyond 2^63, and leaves it then.
+  bool define(Located<int64_t> &F, ir::Expr As, SourceRange From,
+              llvm::StringRef What);
+  /// One that does not divide is reported apart; who allows that gets it
+  /// rounded down.
+  static ir::Expr quotient(ir::Expr Of, ir::Expr By) {
+    const ir::Expr Exact = Of / By;
+    return Exact.hasValue() ? Exact : floorDiv(Of, By);
+  }
+  ir::Expr combine(ir::ExprOp Op, ir::Expr L, ir::Expr R) {
+    return {Program.Sizes, Program.Sizes.combine(Op, L, R)};
+  }
+  ir::Expr number(int64_t N) { return numberOf(Program, N); }
+  ir::Expr isMultiple(ir::Expr N, ir::Expr Of) {
+    return combine(ir::ExprOp::Equal, combine(ir::ExprOp::Mod, N, Of),
+                   number(0));
+  }
+  ir::Expr isAtMost(ir::Expr N, ir::Expr Most) {
+    return combine(ir::ExprOp::Equal, combine(ir::ExprOp::Less, Most, N),
+                   number(0));
+  }
+  /// Adds what is asked of jobs like this one, as long as it is legal; whether
+  /// it still is.
+  bool ask(ir::Check C);
+  /// Whether \p Condition, which jobs like this one are held to, holds; else
+  /// \p Id is to be reported for \p Blamed.
+  bool holds(ir::Expr Condition, diag::Id Id, const Located<int64_t> &Blamed);
+  /// Whether \p Number, which jobs like this one must have, is below 2^63; else
+  /// that is to be reported for \p Blamed.
+  bool exists(ir::Expr Number, const Located<int64_t> &Blamed);
+  /// Whether the stated \p F is \p Is, as it must be.
+  bool isStated(const Located<int64_t> &F, ir::Expr Is, diag::Id Id,
+                const Located<int64_t> &Blamed) {
+    return holds(combine(ir::ExprOp::Equal, Is, number(*F)), Id, Blamed);
+  }
+  /// Whether a number is above \p Limit, on which the shape of a program
+  /// depends.
+  bool exceeds(const Located<int64_t> &F, int64_t Limit) {
+    return decide(combine(ir::ExprOp::Less, number(Limit), of(F))) != 0;
+  }
+  /// The value of what shapes a program.
+  int64_t decide(ir::Expr Of);
+  void deriveWorld();
+  void reportWorld(int64_t ModelRanks);
+  void deriveCluster();
+  void deriveTiers(ir::ClusterSpec &C);
+  void deriveBandwidth(const ir::ClusterSpec &C, ir::TierSpec &T);
+  void checkTier(const ir::ClusterSpec &C, size_t Index);
+  void deriveDevice();
+  void deriveBatch();
+  void deriveAttention(ir::BlockSpec &B);
+  void deriveKvHeads(ir::AttentionSpec &A);
+  void checkRotary(const ir::AttentionSpec &A);
+  void checkHeads(const ir::AttentionSpec &A);
+  void refuseKvHeads(const ir::AttentionSpec &A);
+  void checkContextParallel(const ir::AttentionSpec &A);
+  void deriveFfn(ir::BlockSpec &B);
+  void checkExperts(const ir::BlockSpec &B);
+  void deriveVocab();
+  void checkQkvBias();
+  void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
+  void checkSequence();
+  void checkPipeline();
+  void deriveSchedule();
+  void deriveMicroBatchGroup();
+  void checkSchedule();
+  void checkGroup();
+  void checkMicroBatches();
+  void checkOverlap();
+  void checkScheduleFile();
+  bool checkFilePlace(const ir::Cell &C, int64_t Stage, SourceRange At,
+                      FileSteps &File);
+  void checkFileStep(const ir::Cell &C, SourceRange At, FileSteps &File);
+  void checkFileComplete(const FileSteps &File);
+  void checkLayout();
+  void checkPartition();
+  void checkEnds();
+  void dropKeys(const llvm::Twine &Why);
+  void dropEnds(const llvm::Twine &Why);
+  void checkZero();
+  void checkOptimizer();
+  bool hasModule(llvm::StringRef Recomputed);
+  /// The first block of which what \p Is says is computed again, or null.
+  const ir::BlockSpec *
+  findRecomputed(llvm::function_ref<bool(ir::RecomputeKind)> Is) const {
+    auto It = llvm::find_if(S.Model.Blocks, [&](const ir::BlockSpec &B) {
+      return Is(*S.recomputeOf(B));
+    });
+    return It == S.Model.Blocks.end() ? nullptr : &*It;
+  }
+  void checkModules();
+  void checkRecompute();
+  void checkOffload();
+  void checkChunks(llvm::StringRef Key, const Located<int64_t> &Layers);
+  /// What the first layers of each chunk do otherwise than the others.
+  struct FirstLayers {
+    const Located<int64_t> &Count;
+    llvm::StringLiteral Suffix; ///< of the blocks that they are of
+    /// Whether a block says for itself what its layers do.
+    bool (*IsStated)(const ir::BlockSpec &);
+    void (*Set)(ir::BlockSpec &, bool IsFirst, SourceRange At);
+  };
+  void splitChunks();
+  void splitChunks(const FirstLayers &First);
+  unsigned addVariant(unsigned Of, llvm::StringRef Suffix);
+  void checkEffects();
+  void deriveExpertMesh();
+  void checkRankOrder();
+  void checkReleases();
+  void needVersion(SourceRange R, llvm::StringRef What,
+                   ir::MegatronVersion Least);
+  void checkSizes();
+  /// A key that is an extent of a tensor.
+  using Extent = const Located<int64_t> *;
+  /// Reports that \p What, which has these extents times \p Factor, exceeds
+  /// 2^63. The largest extent is to blame, once for all it is in.
+  void checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,
+                 int64_t Factor);
+  ir::Expr sharingReplicas();
+  void splitReplicas();
+  void fillMesh();
+  bool hasExperts() const {
+    return llvm::any_of(S.Model.Blocks, [](const ir::BlockSpec &B) {
+      return B.Moe.has_value();
+    });
+  }
+
+  ir::Program &Program;
+  ir::Spec &S;
+  ir::Mesh &Mesh;
+  DiagnosticEngine &Diags;
+  std::vector<DiagnosticBuilder> Errors;
+  bool Failed = false;
+  bool IsRefused = false;                   ///< a check does not hold
+  bool IsBatchRefused = false;              ///< so that ga means nothing
+  llvm::SmallSet<SourceLocation, 4> Blamed; ///< where numbers are too large
+};
+
+} // namespace foretrace
+
+#endif

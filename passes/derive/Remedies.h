@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What would mend an error of `derive`: the nearest legal values of a key, or
+// several keys that only help together. Every change that is offered was
+// derived before, so that it is legal with the rest of the job.
+// Private to the passes.
+#ifndef FORETRACE_PASSES_DERIVE_REMEDIES_H
+#define FORETRACE_PASSES_DERIVE_REMEDIES_H
+
+#include "ir/model/Spec.h"
+#include "lang/Diagnostic.h"
+
+namespace foretrace {
+
+/// Adds notes to \p Errors, what `derive` had to say of \p Given; \p Derived is
+/// as far as it came. A change is offered for an error if the job derived with
+/// it lacks that error and has no other that it lacked before: the only error
+/// of a job is offered nothing but what makes the job legal. Tries a bounded
+/// number of changes, each in the time that one derivation takes.
+void noteRemedies(const ir::Spec &Given, const ir::Spec &Derived,
+                  std::vector<DiagnosticBuilder> Errors,
+                  const DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

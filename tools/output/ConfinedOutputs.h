@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the files of a job's `emit` block in the output folder.
+#ifndef FORETRACE_TOOLS_OUTPUT_CONFINEDOUTPUTS_H
+#define FORETRACE_TOOLS_OUTPUT_CONFINEDOUTPUTS_H
+
+#include "backends/Backend.h"
+
+namespace foretrace {
+
+/// The files of a block that stands in a job, which must not choose where on
+/// the machine they land: what leads out of the folder is reported, once, and
+/// not written. Nor do values that are put into a path choose a folder in it.
+class ConfinedOutputs final : public OutputSet {
+public:
+  ConfinedOutputs(OutputSet &Inner, const Backend &Format,
+                  const ir::EmitSpec &Emit, DiagnosticEngine &Diags)
+      : Inner(Inner), Format(Format), Emit(Emit), Diags(Diags) {}
+
+  llvm::Error addAll(
+      uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
+      llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) override;
+
+private:
+  SourceRange findPlace() const;
+  bool hasPathFromValue();
+
+  OutputSet &Inner;
+  const Backend &Format;
+  const ir::EmitSpec &Emit;
+  DiagnosticEngine &Diags;
+  bool HasReported = false;
+};
+
+} // namespace foretrace
+
+#endif

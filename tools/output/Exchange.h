@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps that can be taken back.
+#ifndef FORETRACE_TOOLS_OUTPUT_EXCHANGE_H
+#define FORETRACE_TOOLS_OUTPUT_EXCHANGE_H
+
+#include <string>
+#include <system_error>
+
+namespace foretrace {
+
+/// What a step has come to.
+struct Exchange {
+  std::error_code Failed; ///< then all is as it was, unless Stranded
+  bool HasOld = false;    ///< what was there is where the new one came from
+  /// Where what was there is, if a failed step could not be taken back.
+  std::string Stranded;
+};
+
+/// Puts the file \p From in place of \p To, and what is there, if anything, to
+/// where it was. At no moment there is nothing at \p To, unless the file system
+/// has neither exchanges nor hard links.
+Exchange exchange(const std::string &From, const std::string &To);
+
+/// Writes out what a folder, where we stand if it is empty, says of its files.
+std::error_code syncFolder(const std::string &Path);
+
+} // namespace foretrace
+
+#endif

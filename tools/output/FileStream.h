@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One open file that is being written.
+#ifndef FORETRACE_TOOLS_OUTPUT_FILESTREAM_H
+#define FORETRACE_TOOLS_OUTPUT_FILESTREAM_H
+
+#include "tools/output/Progress.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/ErrorOr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace {
+
+/// Forwards to a file descriptor in pieces of the size of a buffer.
+class FileStream final : public llvm::raw_ostream {
+public:
+  /// \p Buffer is the caller's, who may have many files to write.
+  FileStream(int FD, llvm::MutableArrayRef<char> Buffer, Progress &Shown);
+
+  /// Fails once it and others have written more than \p Most bytes; what they
+  /// have is in \p InAll.
+  void limit(std::atomic<uint64_t> &InAll, uint64_t Most) {
+    Total = &InAll;
+    MaxTotal = Most;
+  }
+
+  /// Writes out what is buffered; the bytes in all, or the first error. Must be
+  /// called.
+  llvm::ErrorOr<uint64_t> finish();
+
+private:
+  void write_impl(const char *Data, size_t Size) override;
+  uint64_t current_pos() const override { return Written; }
+
+  llvm::raw_fd_ostream Inner;
+  Progress &Shown;
+  uint64_t Written = 0;
+  std::atomic<uint64_t> *Total = nullptr;
+  uint64_t MaxTotal = UINT64_MAX;
+  std::error_code Failed; ///< the first error; nothing is written after it
+};
+
+} // namespace foretrace
+
+#endif

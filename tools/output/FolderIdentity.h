@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which spellings of a path mean one folder.
+#ifndef FORETRACE_TOOLS_OUTPUT_FOLDERIDENTITY_H
+#define FORETRACE_TOOLS_OUTPUT_FOLDERIDENTITY_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace foretrace {
+
+/// The same text for all paths of the folder \p Path, through links, `.` and
+/// `..`, whether or not it is there yet. Empty is where we stand.
+std::string identityOf(llvm::StringRef Path);
+
+} // namespace foretrace
+
+#endif

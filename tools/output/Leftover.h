@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must not outlive the process: removed by whoever owns it, or by what
+// ends the process, as the handler of a signal.
+#ifndef FORETRACE_TOOLS_OUTPUT_LEFTOVER_H
+#define FORETRACE_TOOLS_OUTPUT_LEFTOVER_H
+
+#include <csignal>
+
+namespace foretrace {
+
+/// Something on the file system that is removed when a signal or an error ends
+/// the process: the newest first, and then the signal's former handler runs.
+/// Signals that were ignored stay so.
+class Leftover {
+public:
+  Leftover(const Leftover &) = delete;
+  Leftover &operator=(const Leftover &) = delete;
+
+  /// Removes what is left: the process is about to end. False, and nothing is
+  /// removed, if this thread holds signals: it is in the midst of a step.
+  /// Allocates nothing.
+  static bool removeAll() noexcept;
+
+protected:
+  Leftover() = default;
+  ~Leftover() = default;
+
+  /// Whether the process is about to end: nothing new shall be opened.
+  static bool isEnding();
+
+  /// From now on a signal removes it. Call it with signals held since before
+  /// the thing was made, so that there is no moment in which both are untrue.
+  void expect();
+  /// No signal removes it any more.
+  void forget();
+
+private:
+  static void installHandlers();
+  static void removeLocked() noexcept;
+  static void handle(int Signal);
+  /// Async-signal-safe, and harmless if it is gone already.
+  virtual void remove() noexcept = 0;
+
+  Leftover *Older = nullptr;
+};
+
+/// While one lives a signal waits, whichever thread it is sent to: for steps
+/// that are done as a whole or not at all. They don't nest. If the process is
+/// about to end none begins: what a step would work on is gone.
+class SignalHold {
+public:
+  SignalHold();
+  ~SignalHold() { release(); }
+  SignalHold(const SignalHold &) = delete;
+  SignalHold &operator=(const SignalHold &) = delete;
+
+private:
+  void release();
+
+  sigset_t Before;
+};
+
+} // namespace foretrace
+
+#endif

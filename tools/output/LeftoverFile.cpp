@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/output/LeftoverFile.h"
+#include <unistd.h>
+
+using namespace foretrace;
+
+void LeftoverFile::remove() noexcept { (void)::unlink(Path.c_str()); }

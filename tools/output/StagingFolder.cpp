@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/output/StagingFolder.h"
+#include "tools/output/Exchange.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace foretrace {
+
+ErrorOr<std::unique_ptr<NewFolder>> NewFolder::make(StringRef Path) {
+  SignalHold Hold;
+  std::error_code EC = sys::fs::create_directory(Path, /*IgnoreExisting=*/false,
+                                                 sys::fs::all_all);
+  if (EC == std::errc::file_exists && sys::fs::is_directory(Path))
+    return nullptr;
+  if (EC)
+    return EC;
+  std::unique_ptr<NewFolder> Folder(new NewFolder(Path));
+  Folder->expect();
+  return Folder;
+}
+
+NewFolder::~NewFolder() {
+  SignalHold Hold;
+  forget();
+  remove();
+}
+
+void NewFolder::keep() { IsKept = true; }
+
+void NewFolder::remove() noexcept {
+  if (!IsKept)
+    (void)::rmdir(Path.c_str()); // it stays if it isn't empty
+}
+
+static SmallString<256> joined(StringRef Folder, StringRef Name) {
+  SmallString<256> Path(Folder);
+  sys::path::append(Path, Name);
+  return Path;
+}
+
+ErrorOr<std::unique_ptr<StagingFolder>> StagingFolder::make(StringRef Target,
+                                                            bool IsForOne) {
+  Kind K = IsForOne ? Kind::None : Kind::Within;
+  if (!Target.empty() && !sys::fs::exists(Target))
+    K = Kind::Beside;
+  const SmallString<256> Model =
+      joined(K == Kind::Beside ? sys::path::parent_path(Target) : Target,
+             ".foretrace-%%%%%%%%");
+  SignalHold Hold;
+  SmallString<256> Path;
+  std::error_code EC;
+  do {
+    sys::fs::createUniquePath(Model, Path, /*MakeAbsolute=*/false);
+    if (K != Kind::None)
+      EC = sys::fs::create_directory(Path, /*IgnoreExisting=*/false,
+                                     sys::fs::all_all);
+  } while (EC == std::errc::file_exists);
+  if (EC)
+    return EC;
+  Path += K == Kind::None ? '-' : '/';
+  std::unique_ptr<StagingFolder> Folder(new StagingFolder(Path, Target, K));
+  Folder->expect();
+  return Folder;
+}
+
+StagingFolder::~StagingFolder() {
+  SignalHold Hold;
+  forget();
+  remove();
+}
+
+const StagedFile *StagingFolder::add(StringRef Name,
+                                     std::optional<sys::fs::file_status> Old) {
+  StagedFile *New = new (Memory.Allocate<StagedFile>()) StagedFile;
+  New->Name = Name;
+  New->Old = Old;
+  (Last ? Last->Next : First) = New;
+  Last = New;
+  return New;
+}
+
+std::string StagingFolder::pathOf(StringRef Name) const {
+  return Path + Name.str();
+}
+
+std::string StagingFolder::targetOf(StringRef Name) const {
+  return joined(Target, Name).str().str();
+}
+
+ErrorOr<int> StagingFolder::open(const StagedFile &File) const {
+  if (isEnding())
+    return make_error_code(std::errc::operation_canceled);
+  int FD;
+  if (std::error_code EC = sys::fs::openFileForWrite(pathOf(File.Name), FD,
+                                                     sys::fs::CD_CreateNew))
+    return EC;
+  if (!File.Old)
+    return FD;
+  // If it can't be given to those who had it, its mode must not let others of
+  // another group write to it.
+  const bool IsGiven =
+      ::fchown(FD, File.Old->getUser(), File.Old->getGroup()) == 0;
+  const auto Mode = static_cast<mode_t>(File.Old->permissions()) & 0777;
+  if (::fchmod(FD, IsGiven ? Mode : Mode & ~static_cast<mode_t>(022)) == 0)
+    return FD;
+  const std::error_code EC(errno, std::generic_category());
+  (void)::close(FD);
+  return EC;
+}
+
+Error StagingFolder::place(StagedFile &File) {
+  const std::string To = targetOf(File.Name);
+  const Exchange Done = exchange(pathOf(File.Name), To);
+  if (!Done.Stranded.empty())
+    Stranded = "`" + To + "` is not, what was there is `" + Done.Stranded + "`";
+  if (Done.Failed)
+    return createFileError(To, Done.Failed);
+  File.IsPlaced = true;
+  File.HasOld = Done.HasOld;
+  return Error::success();
+}
+
+Error StagingFolder::commit() {
+  if (K == Kind::Beside) {
+    const std::error_code EC = sys::fs::rename(Path, Target);
+    IsWhole = !EC;
+    // What is in a target that somebody has made in the meantime stays.
+    if (EC && !sys::fs::exists(Target))
+      return createFileError(Target, EC);
+  }
+  for (StagedFile *F = First; F && !IsWhole; F = F->Next)
+    if (Error E = place(*F))
+      return E;
+  return Error::success();
+}
+
+void StagingFolder::takeBack(StagedFile &File,
+                             std::vector<std::string> &States) {
+  const std::string From = pathOf(File.Name), To = targetOf(File.Name);
+  // The new file is of no use: what was there replaces it, in one step.
+  if (const std::error_code EC =
+          File.HasOld ? sys::fs::rename(From, To) : sys::fs::rename(To, From)) {
+    File.IsLeft = File.HasOld;
+    States.push_back("`" + To + "` is new" +
+                     (File.HasOld ? ", what was there is `" + From + "`" : "") +
+                     " (" + EC.message() + ")");
+  }
+  File.IsPlaced = File.HasOld = false;
+}
+
+void StagingFolder::rollBack(std::vector<std::string> &States) {
+  if (IsWhole) {
+    if (const std::error_code EC = sys::fs::rename(Target, Path))
+      States.push_back("`" + Target + "` is new (" + EC.message() + ")");
+    IsWhole = false;
+  }
+  if (!Stranded.empty())
+    States.push_back(Stranded);
+  for (StagedFile *F = First; F; F = F->Next)
+    if (F->IsPlaced)
+      takeBack(*F, States);
+}
+
+Error StagingFolder::sync() const {
+  // A file without a folder is only ever to be found in the target.
+  const std::string &Folder = IsWhole || !isFolder() ? Target : Path;
+  for (const std::string &Of :
+       {Folder, IsWhole ? sys::path::parent_path(Target).str() : Target})
+    if (sys::fs::is_directory(Of.empty() ? "." : Of))
+      if (const std::error_code EC = syncFolder(Of))
+        return createFileError(Of.empty() ? "." : Of, EC);
+  return Error::success();
+}
+
+void StagingFolder::clean(std::vector<std::string> &Left) {
+  if (!IsWhole && !removeAll(nullptr))
+    (void)removeAll(&Left);
+}
+
+void StagingFolder::remove() noexcept {
+  // While a handler runs, a writer on another thread may just be making its
+  // file, each of them one.
+  for (int Attempt = 0; Attempt != 64 && !IsWhole; ++Attempt)
+    if (removeAll(nullptr))
+      return;
+}
+
+/// Whether nothing is left. Allocates nothing unless asked what is \p Left: a
+/// handler must not.
+bool StagingFolder::removeAll(std::vector<std::string> *Left) noexcept {
+  char File[PATH_MAX + 1]; // the folder's path ends in a `/` here
+  if (Path.size() >= sizeof(File))
+    return true;
+  char *Begin = std::copy(Path.begin(), Path.end(), File);
+  bool IsGone = true;
+  auto Remains = [&](const char *What) {
+    IsGone = false;
+    if (Left)
+      Left->push_back(What);
+  };
+  for (const StagedFile *F = First; F; F = F->Next) {
+    if (F->IsLeft || (F->IsPlaced && !F->HasOld) ||
+        F->Name.size() >= static_cast<size_t>(std::end(File) - Begin))
+      continue;
+    *std::copy(F->Name.begin(), F->Name.end(), Begin) = '\0';
+    if (::unlink(File) != 0 && errno != ENOENT)
+      Remains(File);
+  }
+  if (K == Kind::None)
+    return IsGone;
+  Begin[-1] = '\0'; // the `/` may be one character too many for the system
+  if (::rmdir(File) != 0 && errno != ENOENT)
+    Remains(File);
+  return IsGone;
+}
+
+} // namespace foretrace

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folders that are there for the time of a run.
+#ifndef FORETRACE_TOOLS_OUTPUT_STAGINGFOLDER_H
+#define FORETRACE_TOOLS_OUTPUT_STAGINGFOLDER_H
+
+#include "tools/output/Leftover.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace foretrace {
+
+/// A folder that was made for files to come. Removed again when it is
+/// destroyed, unless it is kept.
+class NewFolder final : public Leftover {
+public:
+  /// Makes \p Path, whose parent is there. One that somebody else has made in
+  /// the meantime will do: it is null then.
+  static llvm::ErrorOr<std::unique_ptr<NewFolder>> make(llvm::StringRef Path);
+  ~NewFolder();
+
+  /// Something stands in it. Needs a SignalHold.
+  void keep();
+  /// Where it stands; empty: where we do.
+  llvm::StringRef parent() const { return llvm::sys::path::parent_path(Path); }
+
+private:
+  explicit NewFolder(llvm::StringRef Path) : Path(Path) {}
+  void remove() noexcept override;
+
+  const std::string Path;
+  bool IsKept = false;
+};
+
+/// A file that is being written where it is not yet to be.
+struct StagedFile {
+  llvm::StringRef Name;
+  /// What it replaces, whose owner and mode it gets.
+  std::optional<llvm::sys::fs::file_status> Old;
+
+private:
+  friend class StagingFolder;
+  bool IsPlaced = false; ///< it has its name
+  bool HasOld = false;   ///< then what it replaces stands in its place
+  bool IsLeft = false;   ///< what stands in its place is not to be removed
+  /// A list, not a vector: it can be read, by a handler of signals, while it
+  /// grows.
+  std::atomic<StagedFile *> Next = nullptr;
+};
+
+/// Where the files of a folder, the target, stand until they are complete. A
+/// folder beside the target takes its place, all files at once. If there is a
+/// target already the folder stands in it, and the files are renamed; to make
+/// and remove a folder takes longer than to write a small file, so a file alone
+/// gets by without. Removed, with the files, when it is destroyed.
+class StagingFolder final : public Leftover {
+public:
+  /// Makes one in \p Target, which is empty for where we stand, or in its
+  /// parent if there is no target. \p IsForOne: for files that are written one
+  /// after the other.
+  static llvm::ErrorOr<std::unique_ptr<StagingFolder>>
+  make(llvm::StringRef Target, bool IsForOne);
+  ~StagingFolder();
+
+  /// Whether there was no target.
+  bool isBesideTarget() const { return K == Kind::Beside; }
+  /// Whether several threads may write to it.
+  bool isFolder() const { return K != Kind::None; }
+  /// Announces a file. \p Name outlives the folder.
+  const StagedFile *add(llvm::StringRef Name,
+                        std::optional<llvm::sys::fs::file_status> Old);
+  /// Opens an announced file to write it. Fails if a signal is ending the
+  /// process.
+  llvm::ErrorOr<int> open(const StagedFile &File) const;
+
+  // Each needs a SignalHold.
+  /// Moves all files to the target, and what is there to here. After an error
+  /// some may be moved.
+  llvm::Error commit();
+  /// Takes that back; adds to \p States what of it fails, and which file is
+  /// where now.
+  void rollBack(std::vector<std::string> &States);
+  /// Removes what is left here. Adds what can't be removed to \p Left.
+  void clean(std::vector<std::string> &Left);
+  /// Writes out which files are here, or, after commit(), in the target.
+  llvm::Error sync() const;
+
+private:
+  /// None: the path is what names of files begin with.
+  enum class Kind { Beside, Within, None };
+
+  StagingFolder(llvm::StringRef Path, llvm::StringRef Target, Kind K)
+      : Path(Path), Target(Target), K(K) {}
+  void remove() noexcept override;
+  bool removeAll(std::vector<std::string> *Left) noexcept;
+  llvm::Error place(StagedFile &File);
+  void takeBack(StagedFile &File, std::vector<std::string> &States);
+  std::string pathOf(llvm::StringRef Name) const;
+  std::string targetOf(llvm::StringRef Name) const;
+
+  const std::string Path, Target;
+  const Kind K;
+  bool IsWhole = false; ///< it has become the target
+  /// Which file is not as it was, though its step failed, and where that is.
+  std::string Stranded;
+  llvm::BumpPtrAllocator Memory;
+  std::atomic<StagedFile *> First = nullptr;
+  StagedFile *Last = nullptr;
+};
+
+} // namespace foretrace
+
+#endif
