@@ -19,7 +19,7 @@ void countWork(ir::Program &P, ir::Block &Block);
 /// Bytes that \p O reads and writes at least, on one rank, once: its operands
 /// and results, of a table the rows in use; nothing for views; the optimizer
 /// also reads and writes its state.
-ir::Expr touchedBytes(ir::Program &P, const ir::Block &Block, const ir::Op &O);
+ir::Expr touchedBytes(ir::ExprScope P, const ir::Block &Block, const ir::Op &O);
 
 /// Whether what the optimizer reads, writes and computes is known; reports if
 /// not.

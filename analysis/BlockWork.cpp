@@ -25,7 +25,7 @@ void foretrace::countWork(Program &P, Block &B) {
 
 /// Rows of the table, once for each token: read and written forward, the
 /// gradient's read and added to backward.
-static Expr embedBytes(Program &P, const Block &B, const Op &O) {
+static Expr embedBytes(ExprScope P, const Block &B, const Op &O) {
   const bool IsBackward = O.Derivative != Derivative::None;
   const Value &Rows = B.Values[IsBackward ? O.Operands[1] : O.Results[0]];
   const Value &Table = B.Values[IsBackward ? O.Results[0] : O.Operands[1]];
@@ -45,7 +45,7 @@ bool foretrace::checkOptimizerTraffic(const Program &P,
   return false;
 }
 
-Expr foretrace::touchedBytes(Program &P, const Block &B, const Op &O) {
+Expr foretrace::touchedBytes(ExprScope P, const Block &B, const Op &O) {
   if (isView(O.Kind) || isOpaque(O.Kind))
     return numberOf(P, 0);
   if (O.Kind == OpKind::Embed)
@@ -57,8 +57,9 @@ Expr foretrace::touchedBytes(Program &P, const Block &B, const Op &O) {
     return sumOf(P, Touched);
   for (ValueId V : O.Operands)
     Touched.push_back(Expr(P.Sizes, B.Values[V].OnRank.Id) *
-                      (2 * optimizerBytes(P.Spec.Train, B.Values[V])));
-  if (*P.Spec.Train.Precision == PrecisionKind::FP32) // read as well as written
+                      (2 * optimizerBytes(P->Spec.Train, B.Values[V])));
+  if (*P->Spec.Train.Precision ==
+      PrecisionKind::FP32) // read as well as written
     for (ValueId V : O.Results)
       Touched.push_back(bytesOnRank(P, B.Values[V]));
   return sumOf(P, Touched);

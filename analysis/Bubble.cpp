@@ -6,19 +6,19 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 /// How many micro-batches the pipeline lacks to be full.
-static Expr lacking(Program &P, Expr Stages, Expr MicroBatches) {
+static Expr lacking(ExprScope P, Expr Stages, Expr MicroBatches) {
   return max(Stages + MicroBatches * -1, numberOf(P, 0));
 }
 
 /// Of steps that are run as written in a file, which fixes all of its numbers.
 /// Every stage has the same work: each micro-batch, forward and backward.
-static Expr bubbleOfRun(Program &P) {
-  const Timeline Run(P.Schedule, unitTime, MessageTime::AtUse);
+static Expr bubbleOfRun(ExprScope P) {
+  const Timeline Run(P->Schedule, unitTime, MessageTime::AtUse);
   return numberOf(P, Run.length() - Run.work(0));
 }
 
-Expr foretrace::bubbleOf(Program &P) {
-  const ParallelSpec &Par = P.Spec.Parallel;
+Expr foretrace::bubbleOf(ExprScope P) {
+  const ParallelSpec &Par = P->Spec.Parallel;
   const Expr Pp = exprOf(P, Par.Pp), Ga = exprOf(P, Par.Ga), Before = Pp + -1,
              OtherChunks = exprOf(P, Par.Vpp) + -1;
   switch (*Par.Schedule) {
@@ -49,11 +49,11 @@ Expr foretrace::bubbleOf(Program &P) {
   llvm_unreachable("every schedule is handled");
 }
 
-Expr foretrace::stepsOf(Program &P) {
-  return exprOf(P, P.Spec.Parallel.Ga) * exprOf(P, P.Spec.Parallel.Vpp) * 3;
+Expr foretrace::stepsOf(ExprScope P) {
+  return exprOf(P, P->Spec.Parallel.Ga) * exprOf(P, P->Spec.Parallel.Vpp) * 3;
 }
 
-Expr foretrace::bubbleShareOf(Program &P) {
+Expr foretrace::bubbleShareOf(ExprScope P) {
   const Expr Waits = bubbleOf(P);
   return floorDiv(Waits * 1000000, Waits + stepsOf(P));
 }

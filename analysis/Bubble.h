@@ -17,11 +17,11 @@ namespace foretrace {
 /// How long a stage waits in an iteration, if every stage takes one step for a
 /// micro-batch forward through a chunk, and two backward; one for each half
 /// where a schedule parts them.
-ir::Expr bubbleOf(ir::Program &P);
+ir::Expr bubbleOf(ir::ExprScope P);
 /// How long it works, in such steps.
-ir::Expr stepsOf(ir::Program &P);
+ir::Expr stepsOf(ir::ExprScope P);
 /// The share of both that it waits, in millionths.
-ir::Expr bubbleShareOf(ir::Program &P);
+ir::Expr bubbleShareOf(ir::ExprScope P);
 
 } // namespace foretrace
 

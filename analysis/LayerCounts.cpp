@@ -24,9 +24,9 @@ LayerCounts foretrace::layersByBlock(const Stage &S) {
   return Layers;
 }
 
-Expr foretrace::microBatchesOfChunk(Program &P) {
-  const Expr All = exprOf(P, P.Spec.Parallel.Ga);
-  return P.Schedule.Placement == PlacementKind::Bidirectional
+Expr foretrace::microBatchesOfChunk(ExprScope P) {
+  const Expr All = exprOf(P, P->Spec.Parallel.Ga);
+  return P->Schedule.Placement == PlacementKind::Bidirectional
              ? All / numberOf(P, 2) // each way
              : All;
 }

@@ -21,7 +21,7 @@ LayerCounts layersByBlock(const ir::Stage &S);
 std::string describe(const ir::LayerSequence &S, const ir::Program &P);
 
 /// Micro-batches that go through each chunk in an iteration.
-ir::Expr microBatchesOfChunk(ir::Program &P);
+ir::Expr microBatchesOfChunk(ir::ExprScope P);
 
 } // namespace foretrace
 

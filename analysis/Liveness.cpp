@@ -23,7 +23,7 @@ static bool isInPlace(const Op &O) {
   return hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None;
 }
 
-Liveness::Liveness(Program &P, const Block &B)
+Liveness::Liveness(ExprScope P, const Block &B)
     : P(P), B(B), FirstBackward(static_cast<int>(B.Ops.size())) {
   for (const auto &[Index, O] : llvm::enumerate(B.Ops))
     if (O.Phase != Phase::Forward) {
@@ -99,7 +99,7 @@ Expr Liveness::sizeOf(const Storage &S) const {
       B.Values[V.GradientOf].Kind != ValueKind::Param)
     return bytesOnRank(P, V);
   const Value &Of = B.Values[V.GradientOf];
-  if (*P.Spec.Train.FusedWgrad && isMatrix(Of))
+  if (*P->Spec.Train.FusedWgrad && isMatrix(Of))
     return numberOf(P, 0);
   return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(Of.Type.Element);
 }

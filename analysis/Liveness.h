@@ -26,7 +26,7 @@ bool isOffloaded(const ir::Program &P, const ir::Block &B);
 class Liveness {
 public:
   /// \p B is measured and has its backward ops.
-  Liveness(ir::Program &P, const ir::Block &B);
+  Liveness(ir::ExprScope P, const ir::Block &B);
 
   /// What stays from forward to backward. Values that backward, or computing
   /// again for it, reads: Korthikanti et al., arXiv 2205.05198, section 4.
@@ -48,7 +48,7 @@ private:
   ir::Expr sizeOf(const Storage &S) const;
   ir::Expr liveAt(int Op) const;
 
-  ir::Program &P;
+  ir::ExprScope P;
   const ir::Block &B;
   std::vector<ir::ValueId> Shared; ///< by value: whose storage it has
   std::vector<Storage> Storages;

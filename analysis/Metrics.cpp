@@ -35,16 +35,16 @@ llvm::ArrayRef<Metric> foretrace::allMetrics() {
 }
 
 /// The most that a stage has of what \p Of says of each.
-template <typename FnT> static Expr mostOf(Program &P, FnT Of) {
-  Expr Most = Of(P.Stages.front());
-  for (const Stage &S : llvm::drop_begin(P.Stages))
+template <typename FnT> static Expr mostOf(ExprScope P, FnT Of) {
+  Expr Most = Of(P->Stages.front());
+  for (const Stage &S : llvm::drop_begin(P->Stages))
     Most = max(Most, Of(S));
   return Most;
 }
 
 /// What a stage sends among the groups for which \p IsMeant.
 template <typename FnT>
-static Expr sentBy(Program &P, const Stage &S, FnT IsMeant) {
+static Expr sentBy(ExprScope P, const Stage &S, FnT IsMeant) {
   llvm::SmallVector<ExprId, 8> Sizes;
   for (const GroupBytes &G : S.Totals.Messages)
     if (IsMeant(G.Of))
@@ -52,14 +52,14 @@ static Expr sentBy(Program &P, const Stage &S, FnT IsMeant) {
   return sumOf(P, Sizes);
 }
 
-std::vector<ExprId> foretrace::metricsOf(Program &P) {
+std::vector<ExprId> foretrace::metricsOf(ExprScope P) {
   std::vector<ExprId> Metrics;
 #define STAGE_TOTAL(MEMBER, ...)                                               \
   Metrics.push_back(mostOf(                                                    \
       P, [&](const Stage &S) { return Expr(P.Sizes, S.Totals.MEMBER.Id); }));
 #include "ir/model/Totals.def"
   Metrics.push_back(mostOf(P, [&](const Stage &S) {
-    const auto Kind = static_cast<unsigned>(&S - P.Stages.data());
+    const auto Kind = static_cast<unsigned>(&S - P->Stages.data());
     return Expr(P.Sizes,
                 *P.Sizes.find({KeyId::StageInFlight, Key::NoBlock, Kind}));
   }));
@@ -70,6 +70,6 @@ std::vector<ExprId> foretrace::metricsOf(Program &P) {
   };
   MostSent([](const Group &) { return true; });
   for (llvm::StringRef Name : allGroupNames())
-    MostSent([&](const Group &Of) { return Of.name(P.Spec) == Name; });
+    MostSent([&](const Group &Of) { return Of.name(P->Spec) == Name; });
   return Metrics;
 }

@@ -6,7 +6,7 @@
 #ifndef FORETRACE_ANALYSIS_METRICS_H
 #define FORETRACE_ANALYSIS_METRICS_H
 
-#include "ir/model/Program.h"
+#include "ir/model/Measure.h"
 
 namespace foretrace {
 
@@ -21,7 +21,7 @@ llvm::ArrayRef<Metric> allMetrics();
 
 /// Those of \p P, which has the totals of its stages, in the same order; 0 for
 /// a group that says nothing.
-std::vector<ir::ExprId> metricsOf(ir::Program &P);
+std::vector<ir::ExprId> metricsOf(ir::ExprScope P);
 
 } // namespace foretrace
 

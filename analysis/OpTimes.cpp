@@ -26,7 +26,7 @@ constexpr llvm::StringLiteral Sections[] = {
 /// Times the ops of one block.
 class BlockTimer {
 public:
-  BlockTimer(Program &P, const Block &B) : P(P), B(B), Times(B.Ops.size()) {}
+  BlockTimer(ExprScope P, const Block &B) : P(P), B(B), Times(B.Ops.size()) {}
 
   std::vector<OpTime> run();
 
@@ -37,7 +37,7 @@ private:
   void share(bool IsBackward);
   template <typename FnT> void forEachCompute(FnT Time);
 
-  Program &P;
+  ExprScope P;
   const Block &B;
   std::vector<OpTime> Times;
 };
@@ -80,7 +80,7 @@ std::vector<const Op *> foretrace::sharersOf(const Block &B, bool IsBackward) {
 }
 
 OpTime BlockTimer::profiled(const Op &O) const {
-  const ProfileTime *T = P.Spec.Cost.findTime(sectionOf(O));
+  const ProfileTime *T = P->Spec.Cost.findTime(sectionOf(O));
   return T ? OpTime{TimeRule::Section, T->nanoseconds(), T} : OpTime();
 }
 
@@ -88,7 +88,7 @@ OpTime BlockTimer::profiled(const Op &O) const {
 OpTime BlockTimer::roofline(const Op &O) const {
   OpTime T{TimeRule::Roofline, Nanoseconds::overflow(), nullptr, {}, {}};
   T.Touched = touchedBytes(P, B, O);
-  const DeviceSpec &D = P.Spec.Cost.Device;
+  const DeviceSpec &D = P->Spec.Cost.Device;
   const Bytes Touched = P.Sizes.value(T.Touched);
   if (Touched.isOverflow())
     return T;
@@ -101,7 +101,7 @@ OpTime BlockTimer::roofline(const Op &O) const {
 
 /// The update of a stage's parameters.
 OpTime BlockTimer::perMillion(const Op &O) const {
-  const ProfileTime *Measured = P.Spec.Cost.findTime("optimizer");
+  const ProfileTime *Measured = P->Spec.Cost.findTime("optimizer");
   if (!Measured)
     return {};
   llvm::SmallVector<ExprId, 8> Of;
@@ -120,7 +120,7 @@ OpTime BlockTimer::perMillion(const Op &O) const {
 void BlockTimer::share(bool IsBackward) {
   const std::vector<const Op *> Ops = sharersOf(B, IsBackward);
   const ProfileTime *Measured =
-      P.Spec.Cost.findTime(nameOfShared(B, IsBackward));
+      P->Spec.Cost.findTime(nameOfShared(B, IsBackward));
   if (Ops.empty() || !Measured)
     return;
   __int128 Work = 0;
@@ -152,7 +152,7 @@ template <typename FnT> void BlockTimer::forEachCompute(FnT Time) {
 }
 
 std::vector<OpTime> BlockTimer::run() {
-  switch (*P.Spec.Cost.Kind) {
+  switch (*P->Spec.Cost.Kind) {
   case CostKind::Uncosted:
     break;
   case CostKind::Profile:
@@ -172,6 +172,6 @@ std::vector<OpTime> BlockTimer::run() {
   return std::move(Times);
 }
 
-std::vector<OpTime> foretrace::timesOf(Program &P, const Block &B) {
+std::vector<OpTime> foretrace::timesOf(ExprScope P, const Block &B) {
   return BlockTimer(P, B).run();
 }

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_ANALYSIS_OPTIMES_H
 #define FORETRACE_ANALYSIS_OPTIMES_H
 
-#include "ir/model/Program.h"
+#include "ir/model/Measure.h"
 
 namespace foretrace {
 
@@ -33,7 +33,7 @@ struct OpTime {
 /// Of every op of \p B, in order; the work of all is less than 2^63. Ops that
 /// share a measured time get parts that add up to it exactly. What a job
 /// leaves unmeasured takes no time. \p P takes in sizes.
-std::vector<OpTime> timesOf(ir::Program &P, const ir::Block &B);
+std::vector<OpTime> timesOf(ir::ExprScope P, const ir::Block &B);
 
 /// What \p Amount, of FLOPs or bytes, takes at a rate for a second, rounded up.
 Nanoseconds timeAtRate(int64_t Amount, int64_t PerSecond);

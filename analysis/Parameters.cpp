@@ -29,19 +29,20 @@ bool foretrace::isMatrix(const Value &V) {
          V.Type.indexOf(DimKind::Position) < 0;
 }
 
-Expr foretrace::publishedSize(Program &P, const Value &V) {
+Expr foretrace::publishedSize(ExprScope P, const Value &V) {
   TensorType T = V.Type;
   if (const int I = T.indexOf(DimKind::Vocab); I >= 0)
-    T.Dims[static_cast<size_t>(I)].Size = exprOf(P, P.Spec.Model.Vocab);
+    T.Dims[static_cast<size_t>(I)].Size = exprOf(P, P->Spec.Model.Vocab);
   return elementsOnRank(P, T, Layout());
 }
 
-Expr foretrace::activatedSize(Program &P, const Block &B, const Value &V) {
+Expr foretrace::activatedSize(ExprScope P, const Block &B, const Value &V) {
   const Expr Published = publishedSize(P, V);
   const int I = V.Type.indexOf(DimKind::Expert);
   if (I < 0)
     return Published;
-  if (const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name); Spec && Spec->Moe)
+  if (const BlockSpec *Spec = P->Spec.Model.findBlock(B.Name);
+      Spec && Spec->Moe)
     return Published / Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size) *
            exprOf(P, Spec->Moe->TopK);
   return Published;

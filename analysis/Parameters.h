@@ -25,10 +25,10 @@ bool isStored(const ir::Value &V, ir::TiedHead At);
 
 /// Elements of a parameter as the model is published, without the rows that pad
 /// the vocabulary.
-ir::Expr publishedSize(ir::Program &P, const ir::Value &V);
+ir::Expr publishedSize(ir::ExprScope P, const ir::Value &V);
 /// Those of them that a token goes through: of the experts those that it is
 /// routed to.
-ir::Expr activatedSize(ir::Program &P, const ir::Block &B, const ir::Value &V);
+ir::Expr activatedSize(ir::ExprScope P, const ir::Block &B, const ir::Value &V);
 
 } // namespace foretrace
 

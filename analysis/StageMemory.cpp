@@ -12,8 +12,8 @@ llvm::StringRef foretrace::getName(MemoryPhase P) {
   return Names[static_cast<size_t>(P)];
 }
 
-StageMemories::StageMemories(Program &P) : P(P) {
-  for (const Block &B : P.Blocks) {
+StageMemories::StageMemories(ExprScope P) : P(P) {
+  for (const Block &B : P->Blocks) {
     const Liveness Of(P, B);
     Layers.push_back({Of.most(Phase::Forward), Of.most(Phase::Backward),
                       isOffloaded(P, B) ? Of.kept() : numberOf(P, 0)});
@@ -25,11 +25,11 @@ StageMemories::StageMemories(Program &P) : P(P) {
 /// them.
 Expr StageMemories::standInsOf(const Stage &S) {
   llvm::SmallVector<ExprId, 8> Sizes;
-  if (!*P.Spec.Train.FusedWgrad)
+  if (!*P->Spec.Train.FusedWgrad)
     return sumOf(P, Sizes);
   std::set<std::pair<int64_t, int64_t>> Shapes;
   for (const auto &[Block, Layers] : layersByBlock(S))
-    for (const Value &V : P.Blocks[BlockId(Block)].Values) {
+    for (const Value &V : P->Blocks[BlockId(Block)].Values) {
       if (!isMatrix(V))
         continue;
       const size_t Last = V.Type.Dims.size() - 1; // experts stand before
@@ -49,7 +49,7 @@ Expr StageMemories::offloadedOf(const Stage &S) {
 }
 
 int64_t StageMemories::keptOf(unsigned Block) const {
-  return P.Sizes.value(P.Blocks[BlockId(Block)].Totals.Kept).value();
+  return P.Sizes.value(P->Blocks[BlockId(Block)].Totals.Kept).value();
 }
 
 const Moment &StageMemories::momentOf(unsigned Block, bool IsForward) const {
@@ -96,7 +96,7 @@ void StageMemories::fill(const Stage &S, const HeaviestStep &Most,
   for (const auto &[Block, Count] : Kept)
     Activations.push_back(
         numberOf(P, Count) *
-        Expr(P.Sizes, P.Blocks[BlockId(Block)].Totals.Kept.Id));
+        Expr(P.Sizes, P->Blocks[BlockId(Block)].Totals.Kept.Id));
   M.Step = Most.At;
   M.Kept = Most.Kept;
   M.Activations = sumOf(P, Activations);
@@ -108,7 +108,7 @@ void StageMemories::fill(const Stage &S, const HeaviestStep &Most,
 }
 
 std::optional<StageMemory> StageMemories::of(int64_t Index) {
-  const Stage &S = stageAt(P.Stages, Index);
+  const Stage &S = stageAt(P->Stages, Index);
   const Expr None = numberOf(P, 0);
   const Expr StandIns = standInsOf(S);
   const Expr Static = sumOf(P, {S.Totals.Weights.Id, S.Totals.Gradients.Id,
@@ -135,7 +135,7 @@ std::optional<StageMemory> StageMemories::of(int64_t Index) {
                  {Kept, std::max<int64_t>(Most.Forward.Load, 0),
                   std::max<int64_t>(Most.Backward.Load, 0)});
   }
-  const HeaviestStep Most = heaviestStep(P.Schedule, Index, Loads);
+  const HeaviestStep Most = heaviestStep(P->Schedule, Index, Loads);
   if (Most.At) {
     const ChunkMoments &Of = Moments[static_cast<size_t>(Most.At->Chunk)];
     const bool IsForward = Most.At->Kind == ActionKind::Forward;
@@ -164,10 +164,11 @@ static bool isSame(const StageMemory &A, const StageMemory &B) {
          A.Kept.OfChunk == B.Kept.OfChunk && A.Block == B.Block && A.Op == B.Op;
 }
 
-std::optional<std::vector<StagesMemory>> foretrace::memoryOfStages(Program &P) {
+std::optional<std::vector<StagesMemory>>
+foretrace::memoryOfStages(ExprScope P) {
   std::vector<StagesMemory> All;
   StageMemories Memories(P);
-  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage) {
+  for (int64_t Stage = 0; Stage < P->Schedule.Stages; ++Stage) {
     std::optional<StageMemory> M = Memories.of(Stage);
     if (!M)
       return std::nullopt;

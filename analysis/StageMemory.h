@@ -43,7 +43,7 @@ struct StageMemory {
 class StageMemories {
 public:
   /// \p P is totalled; it takes in sums.
-  explicit StageMemories(ir::Program &P);
+  explicit StageMemories(ir::ExprScope P);
 
   /// Of stage \p Index; nothing if a size is beyond 2^63.
   std::optional<StageMemory> of(int64_t Index);
@@ -71,7 +71,7 @@ private:
   void fill(const ir::Stage &S, const HeaviestStep &Most, const Candidate &Runs,
             StageMemory &M);
 
-  ir::Program &P;
+  ir::ExprScope P;
   std::vector<LayerMoments> Layers; ///< by block
 };
 
@@ -84,7 +84,7 @@ struct StagesMemory {
 std::string stagesOf(const StagesMemory &S);
 
 /// All stages of \p P, in order; nothing if a size is beyond 2^63.
-std::optional<std::vector<StagesMemory>> memoryOfStages(ir::Program &P);
+std::optional<std::vector<StagesMemory>> memoryOfStages(ir::ExprScope P);
 /// The first of those whose ranks have most.
 const StagesMemory &mostOf(llvm::ArrayRef<StagesMemory> Stages);
 

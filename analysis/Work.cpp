@@ -60,7 +60,7 @@ llvm::SmallVector<const Value *, 8> foretrace::valuesOf(const Block &B,
 }
 
 /// 2 FLOPs for each point of the iteration space of a contraction.
-static Expr contractionWork(Program &P, const Block &B, const Op &O,
+static Expr contractionWork(ExprScope P, const Block &B, const Op &O,
                             WorkOf Of) {
   IterationSpace Space;
   for (const Value *V : valuesOf(B, O))
@@ -75,7 +75,7 @@ static Expr contractionWork(Program &P, const Block &B, const Op &O,
 
 /// Scores and context, 2 FLOPs per multiply-add each, half of them masked by
 /// causality; twice that backward (Megatron-LM, num_floating_point_operations).
-static Expr attentionWork(Program &P, const Block &B, const Op &O, WorkOf Of) {
+static Expr attentionWork(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
   const Value *Context = nullptr;
   const Value *Query = nullptr;
   for (const Value *V : valuesOf(B, O)) {
@@ -106,7 +106,7 @@ WorkKind foretrace::workKindOf(const Block &B, const Op &O) {
              : WorkKind::Product;
 }
 
-std::optional<Expr> foretrace::workOf(Program &P, const Block &B, const Op &O,
+std::optional<Expr> foretrace::workOf(ExprScope P, const Block &B, const Op &O,
                                       WorkOf Of) {
   if (O.Kind == OpKind::MatMul)
     return contractionWork(P, B, O, Of);

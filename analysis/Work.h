@@ -27,7 +27,7 @@ WorkKind workKindOf(const ir::Block &B, const ir::Op &O);
 
 /// FLOPs of \p O, whose values are measured; nothing of what is bound by
 /// memory.
-std::optional<ir::Expr> workOf(ir::Program &P, const ir::Block &B,
+std::optional<ir::Expr> workOf(ir::ExprScope P, const ir::Block &B,
                                const ir::Op &O, WorkOf Of);
 
 /// What an op takes, and what it makes.

@@ -14,16 +14,16 @@ using llvm::StringRef;
 FactSet foretrace::factsOfPlan() { return {Fact::Scheduled, Fact::Totalled}; }
 
 /// Of the whole model: without rows that pad it.
-static Expr sumOfModel(Program &P, ElementExpr BlockTotals::*Each) {
+static Expr sumOfModel(ExprScope P, ElementExpr BlockTotals::*Each) {
   llvm::SmallVector<ExprId, 8> Terms;
-  for (const auto &[Index, Layers] : layersByBlock(P.Layers))
+  for (const auto &[Index, Layers] : layersByBlock(P->Layers))
     Terms.push_back(numberOf(P, Layers) *
-                    Expr(P.Sizes, (P.Blocks[BlockId(Index)].Totals.*Each).Id));
+                    Expr(P.Sizes, (P->Blocks[BlockId(Index)].Totals.*Each).Id));
   return sumOf(P, Terms);
 }
 
 bool foretrace::checkPlan(const Program &Of, DiagnosticEngine &Diags) {
-  Program P = Of;
+  ExprOverlay P(Of);
   const bool IsGood = sumOfModel(P, &BlockTotals::Published).hasValue();
   if (!IsGood)
     Diags.report(Of.Spec.Model.LayersRange, diag::SizeOverflow,
@@ -38,8 +38,8 @@ void NumberWriter::write(llvm::json::OStream &J, __int128 Value, ExprId) {
 }
 
 PlanDocument::PlanDocument(const Program &Of) : P(Of) {
-  if (P.Spec.Cluster)
-    Map.emplace(*P.Spec.Cluster);
+  if (P->Spec.Cluster)
+    Map.emplace(*P->Spec.Cluster);
 }
 
 void PlanDocument::number(StringRef Key, __int128 Value, ExprId From) {
@@ -63,26 +63,26 @@ void PlanDocument::messages(const Messages &Of) {
   J->attributeArray("messages", [&] {
     for (const GroupBytes &G : Of)
       J->object([&] {
-        J->attribute("group", textOf(G.Of, P.Spec));
+        J->attribute("group", textOf(G.Of, P->Spec));
         number("bytes", Expr(P.Sizes, G.Size.Id));
       });
   });
 }
 
 void PlanDocument::model() {
-  const ModelSpec &M = P.Spec.Model;
+  const ModelSpec &M = P->Spec.Model;
   J->attributeObject("model", [&] {
     J->attribute("name", M.Name);
     J->attribute("layers", M.layerCount());
-    number("hidden", exprOf(P, P.Spec.Model.Hidden));
-    number("vocab", exprOf(P, P.Spec.Model.Vocab));
+    number("hidden", exprOf(P, P->Spec.Model.Hidden));
+    number("vocab", exprOf(P, P->Spec.Model.Vocab));
     number("parameters", sumOfModel(P, &BlockTotals::Published));
     number("activated", sumOfModel(P, &BlockTotals::Activated));
   });
 }
 
 void PlanDocument::train() {
-  const TrainSpec &T = P.Spec.Train;
+  const TrainSpec &T = P->Spec.Train;
   J->attributeObject("train", [&] {
     number("sequence", exprOf(P, T.Sequence));
     number("micro_batch", exprOf(P, T.MicroBatch));
@@ -95,7 +95,7 @@ void PlanDocument::train() {
 }
 
 void PlanDocument::parallel() {
-  const ParallelSpec &Par = P.Spec.Parallel;
+  const ParallelSpec &Par = P->Spec.Parallel;
   J->attributeObject("parallel", [&] {
     number("world", exprOf(P, Par.World));
     J->attributeArray("mesh", [&] {
@@ -112,7 +112,7 @@ void PlanDocument::parallel() {
     J->attribute("rank_order", getSpelling(*Par.RankOrder));
     J->attributeArray("groups", [&] {
       for (const ProcessGroup &G : allProcessGroups())
-        if (G.Group.size(P.Mesh) > 1 && G.IsUsed(P.Spec))
+        if (G.Group.size(P->Mesh) > 1 && G.IsUsed(P->Spec))
           J->object([&] { group(G); });
     });
   });
@@ -125,15 +125,15 @@ void PlanDocument::group(const ProcessGroup &G) {
       J->value(getName(A));
   });
   number("size", sizeOf(P, G.Group));
-  J->attribute("groups", G.Group.count(P.Mesh));
+  J->attribute("groups", G.Group.count(P->Mesh));
   if (!Map)
     return;
   const GroupSpan Span =
-      Map->spanOf(G.Group, P.Mesh, *P.Spec.Parallel.RankOrder);
+      Map->spanOf(G.Group, P->Mesh, *P->Spec.Parallel.RankOrder);
   J->attribute("leave_node", Span.LeavingNode);
   J->attributeArray("tiers", [&] {
     for (const auto &[Tier, Groups] :
-         llvm::zip_equal(P.Spec.Cluster->Tiers, Span.ByTier))
+         llvm::zip_equal(P->Spec.Cluster->Tiers, Span.ByTier))
       J->object([&, &Tier = Tier, &Groups = Groups] {
         J->attribute("tier", Tier.Name);
         J->attribute("groups", Groups);
@@ -142,7 +142,7 @@ void PlanDocument::group(const ProcessGroup &G) {
 }
 
 void PlanDocument::cluster(const ClusterSpec &C) {
-  const DeviceSpec Device = P.Spec.rooflineDevice();
+  const DeviceSpec Device = P->Spec.rooflineDevice();
   J->attributeObject("cluster", [&] {
     J->attribute("name", C.Name);
     J->attribute("nodes", *C.Nodes);
@@ -169,13 +169,13 @@ template <typename TotalsT> void PlanDocument::totals(const TotalsT &Of) {
 }
 
 void PlanDocument::block(unsigned Index, int64_t Layers) {
-  const std::string &Name = P.Blocks[BlockId(Index)].Name;
-  const BlockTotals Of = P.Blocks[BlockId(Index)].Totals;
+  const std::string &Name = P->Blocks[BlockId(Index)].Name;
+  const BlockTotals Of = P->Blocks[BlockId(Index)].Totals;
   J->attribute("block", Name);
   J->attribute("layers", Layers);
-  if (const BlockSpec *B = P.Spec.Model.findBlock(Name)) {
-    J->attribute("recompute", getSpelling(*P.Spec.recomputeOf(*B)));
-    J->attribute("offload_activations", *P.Spec.offloadOf(*B));
+  if (const BlockSpec *B = P->Spec.Model.findBlock(Name)) {
+    J->attribute("recompute", getSpelling(*P->Spec.recomputeOf(*B)));
+    J->attribute("offload_activations", *P->Spec.offloadOf(*B));
   }
   totals(Of);
 }
@@ -187,14 +187,14 @@ void PlanDocument::chunks(const Stage &S) {
       J->attribute("first", First);
       J->attribute("last", First + C.Count - 1);
       J->attribute("layers", describe(C.Layers, P));
-      number("sent_bytes", boundarySize(P, P.Schedule.partOf(S.First, First)));
+      number("sent_bytes", boundarySize(P, P->Schedule.partOf(S.First, First)));
     });
     First += C.Count;
   }
 }
 
 void PlanDocument::stage(const Stage &S) {
-  const auto Kind = static_cast<unsigned>(&S - P.Stages.data());
+  const auto Kind = static_cast<unsigned>(&S - P->Stages.data());
   J->attribute("first", S.First);
   J->attribute("last", S.First + S.Count - 1);
   J->attributeArray("chunks", [&] { chunks(S); });
@@ -204,11 +204,11 @@ void PlanDocument::stage(const Stage &S) {
 }
 
 void PlanDocument::schedule() {
-  const Schedule &S = P.Schedule;
+  const Schedule &S = P->Schedule;
   J->attributeObject("schedule", [&] {
     J->attribute("kind", getSpelling(S.Kind));
     J->attribute("placement", getSpelling(S.Placement));
-    number("stages", exprOf(P, P.Spec.Parallel.Pp));
+    number("stages", exprOf(P, P->Spec.Parallel.Pp));
     J->attribute("chunks", S.Chunks);
     J->attribute("micro_batches", S.MicroBatches);
     J->attribute("group", S.Group);
@@ -219,10 +219,10 @@ void PlanDocument::schedule() {
 }
 
 /// What all ranks do in an iteration.
-static __int128 flopsOf(const Program &P) {
+static __int128 flopsOf(ExprScope P) {
   __int128 Sum = 0;
-  const int64_t RanksOfStage = *P.Spec.Parallel.World / P.Schedule.Stages;
-  for (const Stage &S : P.Stages)
+  const int64_t RanksOfStage = *P->Spec.Parallel.World / P->Schedule.Stages;
+  for (const Stage &S : P->Stages)
     Sum += static_cast<__int128>(P.Sizes.value(S.Totals.Work).value()) *
            S.Count * RanksOfStage;
   return Sum;
@@ -238,17 +238,17 @@ void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
     model();
     train();
     parallel();
-    if (P.Spec.Cluster)
-      cluster(*P.Spec.Cluster);
+    if (P->Spec.Cluster)
+      cluster(*P->Spec.Cluster);
     schedule();
     number("flops", flopsOf(P), {});
     J->attributeArray("blocks", [&] {
-      for (const auto &[Index, Layers] : layersByBlock(P.Layers))
+      for (const auto &[Index, Layers] : layersByBlock(P->Layers))
         J->object(
             [&, Index = Index, Layers = Layers] { block(Index, Layers); });
     });
     J->attributeArray("stages", [&] {
-      for (const Stage &S : P.Stages)
+      for (const Stage &S : P->Stages)
         J->object([&] { stage(S); });
     });
   });

@@ -29,7 +29,7 @@ public:
 
 class PlanDocument {
 public:
-  /// \p Of is checked.
+  /// \p Of is checked, and outlives the document.
   explicit PlanDocument(const ir::Program &Of);
 
   /// Writes the document, an object. \p Job is the name of the job.
@@ -54,7 +54,7 @@ private:
   void stage(const ir::Stage &S);
   void schedule();
 
-  ir::Program P; ///< takes in sums
+  ir::ExprOverlay P;
   std::optional<ClusterMap> Map;
   llvm::json::OStream *J = nullptr; ///< that is written to
   NumberWriter *N = nullptr;

@@ -43,7 +43,7 @@ Work Counter::none() {
 }
 
 /// Rows of a table taken for products with all of it.
-static Expr lookupWork(Program &P, const Block &B, const Op &O, WorkOf Of) {
+static Expr lookupWork(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
   const bool IsBackward = O.Derivative != Derivative::None;
   const Value &Rows = B.Values[IsBackward ? O.Operands[1] : O.Results[0]];
   const Value &Table = B.Values[IsBackward ? O.Results[0] : O.Operands[1]];
@@ -57,10 +57,10 @@ static Expr lookupWork(Program &P, const Block &B, const Op &O, WorkOf Of) {
 
 /// How often the options count scores.
 int64_t Counter::timesCounted(const Block &B, const Op &Scores) const {
-  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+  const BlockSpec *Spec = P->Spec.Model.findBlock(B.Name);
   const bool IsThrice = Scores.Phase == Phase::Recompute &&
                         O.Hardware == HardwareCount::Korthikanti && Spec &&
-                        *P.Spec.recomputeOf(*Spec) == RecomputeKind::Selective;
+                        *P->Spec.recomputeOf(*Spec) == RecomputeKind::Selective;
   return (IsThrice ? 3 : 1) * (O.Attention == AttentionCount::Full ? 2 : 1);
 }
 
@@ -101,16 +101,16 @@ Work Counter::countBlock(const Block &B, WorkOf Whose) {
 
 Counter::Counter(const Program &Of, const Options &O) : P(Of), O(O) {
   llvm::DenseMap<unsigned, Work> OnRank;
-  for (const auto &[Index, Layers] : layersByBlock(P.Layers)) {
-    const Block &B = P.Blocks[BlockId(Index)];
+  for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
+    const Block &B = P->Blocks[BlockId(Index)];
     Blocks.push_back({B.Name, Layers, countBlock(B, WorkOf::Replica)});
     OnRank.try_emplace(Index, countBlock(B, WorkOf::Rank));
   }
   if (IsOverflow)
     return;
   const Expr MicroBatches = microBatchesOfChunk(P);
-  const int64_t RanksOfStage = *P.Spec.Parallel.World / P.Schedule.Stages;
-  for (const Stage &S : P.Stages) {
+  const int64_t RanksOfStage = *P->Spec.Parallel.World / P->Schedule.Stages;
+  for (const Stage &S : P->Stages) {
     Work Sum = none();
     for (const auto &[Index, Layers] : layersByBlock(S))
       Sum += OnRank.find(Index)->second * (numberOf(P, Layers) * MicroBatches);
@@ -127,19 +127,19 @@ Work Counter::ofMicroBatch() {
 }
 
 Work Counter::iteration() {
-  const ParallelSpec &Par = P.Spec.Parallel;
+  const ParallelSpec &Par = P->Spec.Parallel;
   return ofMicroBatch() * (exprOf(P, Par.Ga) * exprOf(P, Par.Dp));
 }
 
 Work::Amount Counter::ofToken() {
   const Work::Amount Of = ofMicroBatch().model();
   const Expr Tokens =
-      exprOf(P, P.Spec.Train.Sequence) * exprOf(P, P.Spec.Train.MicroBatch);
+      exprOf(P, P->Spec.Train.Sequence) * exprOf(P, P->Spec.Train.MicroBatch);
   return {Of.Value / Tokens.value(), floorDiv(Of.From, Tokens)};
 }
 
 Work::Amount Counter::tokensOfIteration() {
-  const TrainSpec &T = P.Spec.Train;
+  const TrainSpec &T = P->Spec.Train;
   const Expr Tokens = exprOf(P, T.Sequence) * exprOf(P, T.GlobalBatch);
   return {__int128(*T.Sequence) * *T.GlobalBatch, Tokens};
 }

@@ -62,7 +62,7 @@ public:
   /// What ranks do beside that: the same as others.
   __int128 repeated();
 
-  const ir::ExprTable &sizes() const { return P.Sizes; }
+  ir::ExprTable takeSizes() { return std::move(P.Sizes); }
 
 private:
   Work none();
@@ -73,7 +73,7 @@ private:
 
   int64_t timesCounted(const ir::Block &B, const ir::Op &Scores) const;
 
-  ir::Program P; ///< takes in sums
+  ir::ExprOverlay P;
   const Options &O;
   std::vector<BlockWork> Blocks; ///< in the order of the model
   std::vector<StageWork> Stages;

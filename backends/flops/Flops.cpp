@@ -181,7 +181,7 @@ Figures Answer::make() {
   if (O.Time)
     addRates();
   F.Tables = {blocksOf(Of), stagesOf(Of)};
-  F.Sizes = Of.sizes();
+  F.Sizes = Of.takeSizes();
   return std::move(F);
 }
 

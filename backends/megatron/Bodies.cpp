@@ -16,7 +16,7 @@ enum class Direction : unsigned char { Forward, Backward };
 
 class BodyMaker {
 public:
-  BodyMaker(ir::Program &P, const ir::Stage &S, Instrumentation How)
+  BodyMaker(ir::ExprScope P, const ir::Stage &S, Instrumentation How)
       : P(P), S(S), How(How) {}
 
   StageBodies run();
@@ -29,7 +29,7 @@ private:
   const ir::Value *inputOf(const BatchCall &C) const;
   const std::vector<SubOperation> &callsOf(Direction Of, ir::BlockId B);
 
-  ir::Program &P;
+  ir::ExprScope P;
   const ir::Stage &S;
   const Instrumentation How;
   std::map<std::pair<Direction, unsigned>, std::vector<SubOperation>> Known;
@@ -38,7 +38,7 @@ private:
 /// The calls of one execution of a block, forward or backward.
 class CallMaker {
 public:
-  CallMaker(ir::Program &P, const ir::Block &B, Instrumentation How)
+  CallMaker(ir::ExprScope P, const ir::Block &B, Instrumentation How)
       : P(P), B(B), How(How) {}
 
   std::vector<SubOperation> run(Direction Of);
@@ -47,7 +47,7 @@ private:
   void add(const CallText &Call, const ir::Op &O);
   void addPending();
 
-  ir::Program &P;
+  ir::ExprScope P;
   const ir::Block &B;
   const Instrumentation How;
   std::vector<SubOperation> Calls;
@@ -108,7 +108,7 @@ const std::vector<SubOperation> &BodyMaker::callsOf(Direction Of,
                                                     ir::BlockId B) {
   auto [It, IsNew] = Known.try_emplace({Of, B.Index});
   if (IsNew)
-    It->second = CallMaker(P, P.Blocks[B], How).run(Of);
+    It->second = CallMaker(P, P->Blocks[B], How).run(Of);
   return It->second;
 }
 
@@ -129,7 +129,7 @@ RowBody BodyMaker::chunk(Direction Of, const ir::LayerSequence &Layers) {
   RowBody Body;
   Body.Kind = IsForward ? RowKind::ForwardStep : RowKind::BackwardStep;
   Body.Description = simulation(How);
-  Body.Why = P.Spec.Model.LayersRange;
+  Body.Why = P->Spec.Model.LayersRange;
   for (ir::BlockId B : Order)
     llvm::append_range(Body.SubOperations, callsOf(Of, B));
   return Body;
@@ -143,7 +143,7 @@ RowBody BodyMaker::message(RowKind Kind) const {
   for (const ir::Value *Sent : ir::boundaryAfter(P, 0))
     Body.Tensor = {localExtents(P, Sent->Type, Sent->Layout),
                    Sent->Type.Element};
-  Body.Why = P.Spec.Model.Hidden.Range;
+  Body.Why = P->Spec.Model.Hidden.Range;
   return Body;
 }
 
@@ -159,16 +159,16 @@ static bool isReadBy(const BatchCall &C, const ir::Value &V) {
 /// The input of this stage that \p C broadcasts; null if it has none.
 const ir::Value *BodyMaker::inputOf(const BatchCall &C) const {
   auto Find = [&](const ir::LayerGroup &End) -> const ir::Value * {
-    for (const ir::Value &V : P.Blocks[End.Runs.front().Block].Values)
+    for (const ir::Value &V : P->Blocks[End.Runs.front().Block].Values)
       if (isReadBy(C, V))
         return &V;
     return nullptr;
   };
   const ir::Value *Found = nullptr;
   if (!S.ReceivesForward && C.Of != BatchBlock::Head)
-    Found = Find(P.Layers.front());
+    Found = Find(P->Layers.front());
   if (!Found && !S.SendsForward && C.Of != BatchBlock::Embedding)
-    Found = Find(P.Layers.back());
+    Found = Find(P->Layers.back());
   return Found;
 }
 
@@ -177,11 +177,11 @@ const ir::Value *BodyMaker::inputOf(const BatchCall &C) const {
 RowBody BodyMaker::getBatch() const {
   RowBody Body;
   Body.Kind = RowKind::GetBatch;
-  Body.Why = P.Spec.Train.Sequence.Range;
+  Body.Why = P->Spec.Train.Sequence.Range;
   Body.Description = simulation(How);
   if (How.Scaling)
     Body.Group = GroupKind::Tp;
-  if (!How.isV1() && *P.Spec.Parallel.Tp == 1)
+  if (!How.isV1() && *P->Spec.Parallel.Tp == 1)
     return Body;
   for (const BatchCall &C : batchCalls())
     if (const ir::Value *Input = inputOf(C))
@@ -202,7 +202,7 @@ RowBody BodyMaker::loss() const {
           ? "loss_func, calculate and DP allreduce for the last stage"
           : "simulation: loss_func, calculate and DP allreduce for the last "
             "stage";
-  const ir::ProcessGroup &Replicas = *P.Spec.Parallel.Cp == 1
+  const ir::ProcessGroup &Replicas = *P->Spec.Parallel.Cp == 1
                                          ? processGroup(GroupKind::Dp)
                                          : processGroup("dp");
   Body.SubOperations = {{"allreduce",
@@ -231,7 +231,7 @@ StageBodies BodyMaker::run() {
   return B;
 }
 
-StageBodies foretrace::megatron::makeBodies(ir::Program &P, const ir::Stage &S,
+StageBodies foretrace::megatron::makeBodies(ir::ExprScope P, const ir::Stage &S,
                                             Instrumentation How) {
   return BodyMaker(P, S, How).run();
 }

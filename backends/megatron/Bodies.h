@@ -10,9 +10,10 @@
 namespace foretrace::megatron {
 
 /// \p P takes in what shapes follow from.
-StageBodies makeBodies(ir::Program &P, const ir::Stage &S, Instrumentation How);
+StageBodies makeBodies(ir::ExprScope P, const ir::Stage &S,
+                       Instrumentation How);
 /// The rows after the last micro-batch, in order; the same.
-std::vector<RowBody> makeStepRows(ir::Program &P, const ir::Stage &S,
+std::vector<RowBody> makeStepRows(ir::ExprScope P, const ir::Stage &S,
                                   Instrumentation How);
 
 /// Adds what \p O moves to the row in which it happens.

@@ -8,7 +8,7 @@ using namespace foretrace::megatron;
 using ir::DimKind;
 
 /// Dimension \p Dim of what one rank holds.
-static ir::Expr localExtent(ir::Program &P, const ir::TensorType &T,
+static ir::Expr localExtent(ir::ExprScope P, const ir::TensorType &T,
                             const ir::Layout &L, size_t Dim) {
   ir::AxisList Axes;
   for (ir::Axis A : ir::allAxes())
@@ -17,7 +17,7 @@ static ir::Expr localExtent(ir::Program &P, const ir::TensorType &T,
   return extentOnRank(P, T.Dims[Dim], Axes);
 }
 
-Extents foretrace::megatron::localExtents(ir::Program &P,
+Extents foretrace::megatron::localExtents(ir::ExprScope P,
                                           const ir::TensorType &T,
                                           const ir::Layout &L) {
   Extents Sizes;
@@ -31,7 +31,7 @@ namespace {
 /// The dimensions that one rank holds of a value.
 class LocalDims {
 public:
-  LocalDims(ir::Program &P, const ir::Value &V) : P(P), V(V) {}
+  LocalDims(ir::ExprScope P, const ir::Value &V) : P(P), V(V) {}
 
   ir::Expr operator[](DimKind K) const {
     const int Index = V.Type.indexOf(K);
@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  ir::Program &P;
+  ir::ExprScope P;
   const ir::Value &V;
 };
 
@@ -151,8 +151,9 @@ static ir::ElementType elementOf(CallType T, const ir::Program &P) {
   llvm_unreachable("every type is handled");
 }
 
-LoggedTensor foretrace::megatron::tensorOf(const CallText &Call, ir::Program &P,
-                                           const ir::Block &B, const ir::Op &O,
+LoggedTensor foretrace::megatron::tensorOf(const CallText &Call,
+                                           ir::ExprScope P, const ir::Block &B,
+                                           const ir::Op &O,
                                            Instrumentation How) {
   const LocalDims Dims(P, subjectOf(Call.Shape, B, O));
   const ir::Expr One = numberOf(P, 1), Tp = sizeOf(P, ir::Axis::Tp);
@@ -163,7 +164,7 @@ LoggedTensor foretrace::megatron::tensorOf(const CallText &Call, ir::Program &P,
 }
 
 LoggedTensor foretrace::megatron::tensorOf(const BatchCall &Call,
-                                           ir::Program &P,
+                                           ir::ExprScope P,
                                            const ir::Value &Input) {
   const ir::Expr One = numberOf(P, 1);
   return {shapeOf(Call.Shape, LocalDims(P, Input), One, One, One),

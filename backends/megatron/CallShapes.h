@@ -11,15 +11,15 @@ namespace foretrace::megatron {
 
 /// What one rank holds of each dimension of a value. \p P takes in what they
 /// follow from.
-Extents localExtents(ir::Program &P, const ir::TensorType &T,
+Extents localExtents(ir::ExprScope P, const ir::TensorType &T,
                      const ir::Layout &L);
 
 /// The tensor of a call within \p B that \p O makes, a collective or a compute
 /// op; of a collective it is its operand.
-LoggedTensor tensorOf(const CallText &Call, ir::Program &P, const ir::Block &B,
+LoggedTensor tensorOf(const CallText &Call, ir::ExprScope P, const ir::Block &B,
                       const ir::Op &O, Instrumentation How);
 /// What a rank reads of \p Input, tokens of samples.
-LoggedTensor tensorOf(const BatchCall &Call, ir::Program &P,
+LoggedTensor tensorOf(const BatchCall &Call, ir::ExprScope P,
                       const ir::Value &Input);
 
 } // namespace foretrace::megatron

@@ -12,7 +12,7 @@ using ir::ActionKind;
 
 Skeleton::Skeleton(const ir::Program &Of, Instrumentation How)
     : P(Of), How(How) {
-  for (const ir::Stage &S : P.Stages)
+  for (const ir::Stage &S : P->Stages)
     Bodies.push_back(makeBodies(P, S, How));
 }
 
@@ -129,13 +129,14 @@ static void forEachScalingRow(const StageBodies &B, const ir::Schedule &S,
 
 void Skeleton::forEachRow(int64_t Stage,
                           llvm::function_ref<bool(const Row &)> Visit) const {
-  auto Found = llvm::partition_point(
-      P.Stages, [&](const ir::Stage &S) { return S.First + S.Count <= Stage; });
-  const StageBodies &B = Bodies[static_cast<size_t>(Found - P.Stages.begin())];
+  auto Found = llvm::partition_point(P->Stages, [&](const ir::Stage &S) {
+    return S.First + S.Count <= Stage;
+  });
+  const StageBodies &B = Bodies[static_cast<size_t>(Found - P->Stages.begin())];
   if (How.Scaling)
-    return forEachScalingRow(B, P.Schedule, Stage, Visit);
-  Rows R(B, P.Schedule, Stage, Visit);
-  forEachAction(P.Schedule, Stage,
+    return forEachScalingRow(B, P->Schedule, Stage, Visit);
+  Rows R(B, P->Schedule, Stage, Visit);
+  forEachAction(P->Schedule, Stage,
                 [&](const ir::Action &A) { return R.take(A); });
 }
 

@@ -6,7 +6,7 @@
 #define FORETRACE_BACKENDS_MEGATRON_SKELETON_H
 
 #include "backends/megatron/Trace.h"
-#include "ir/model/Program.h"
+#include "ir/model/Measure.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
@@ -24,12 +24,14 @@ struct StageBodies {
 /// known.
 class Skeleton {
 public:
+  /// \p Of outlives it.
   Skeleton(const ir::Program &Of, Instrumentation How);
   Skeleton(const Skeleton &) = delete;
 
-  /// The program, with what shapes follow from among its sizes; ops of rows are
-  /// its ops.
+  /// Ops of rows are its ops.
   const ir::Program &program() const { return P; }
+  /// Its expressions, with those that shapes follow from.
+  const ir::ExprTable &sizes() const { return P.Sizes; }
   Instrumentation instrumentation() const { return How; }
 
   /// Rows of one iteration on stage \p Stage, which all its ranks log alike.
@@ -40,9 +42,9 @@ public:
   std::vector<Row> rows(int64_t Stage) const;
 
 private:
-  ir::Program P;
+  ir::ExprOverlay P;
   Instrumentation How;
-  std::vector<StageBodies> Bodies; ///< parallel to P.Stages
+  std::vector<StageBodies> Bodies; ///< parallel to P->Stages
 };
 
 } // namespace foretrace::megatron

@@ -19,7 +19,7 @@ namespace {
 
 class StepRowMaker {
 public:
-  StepRowMaker(ir::Program &P, const ir::Stage &S, Instrumentation How);
+  StepRowMaker(ir::ExprScope P, const ir::Stage &S, Instrumentation How);
 
   std::vector<RowBody> run() const {
     return How.Scaling ? scalingRows() : rows();
@@ -36,7 +36,7 @@ private:
   std::vector<RowBody> rows() const;
   std::vector<RowBody> scalingRows() const;
 
-  ir::Program &P;
+  ir::ExprScope P;
   const ir::Block &Step;
   const Instrumentation How;
   // What the step reduces, in elements of one rank.
@@ -47,14 +47,14 @@ private:
 
 } // namespace
 
-StepRowMaker::StepRowMaker(ir::Program &P, const ir::Stage &S,
+StepRowMaker::StepRowMaker(ir::ExprScope P, const ir::Stage &S,
                            Instrumentation How)
-    : P(P), Step(P.Blocks[S.Step]), How(How),
+    : P(P), Step(P->Blocks[S.Step]), How(How),
       Dense(countOf("grads.dense").value_or(numberOf(P, 0))),
       Expert(countOf("grads.expert").value_or(numberOf(P, 0))),
       IsTied(countOf("grads.word_embeddings").has_value()) {
   // Experts get a buffer of their own only if they are spread.
-  HasExpertBuffer = Expert.value() > 0 && *P.Spec.Parallel.Ep > 1;
+  HasExpertBuffer = Expert.value() > 0 && *P->Spec.Parallel.Ep > 1;
   if (!HasExpertBuffer)
     Dense += std::exchange(Expert, numberOf(P, 0));
 }
@@ -101,19 +101,19 @@ RowBody StepRowMaker::reduction(RowKind Kind, llvm::StringRef Description,
   Body.State = RowState::Finalize;
   Body.Gradients = Elements(Count.value());
   addTransfers(Body, /*IsReduction=*/true);
-  if (*P.Spec.Parallel.Zero > 0) {
-    Body.Why = P.Spec.Parallel.Zero.Range;
+  if (*P->Spec.Parallel.Zero > 0) {
+    Body.Why = P->Spec.Parallel.Zero.Range;
     return Body;
   }
-  Body.Tensor = {{Count}, ir::elementTypeOf(*P.Spec.Train.GradPrecision)};
-  Body.Why = P.Spec.Model.LayersRange;
+  Body.Tensor = {{Count}, ir::elementTypeOf(*P->Spec.Train.GradPrecision)};
+  Body.Why = P->Spec.Model.LayersRange;
   return Body;
 }
 
 /// The table of the word embedding on one rank. The first and the last stage
 /// hold one each, and reduce the gradients of all of it.
 Extents StepRowMaker::tableShape() const {
-  const ir::Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];
+  const ir::Block &Embedding = P->Blocks[P->Layers.front().Runs.front().Block];
   const auto Table = llvm::find_if(Embedding.Values, [](const ir::Value &V) {
     return V.Kind == ir::ValueKind::Param &&
            V.Type.indexOf(ir::DimKind::Vocab) >= 0;
@@ -126,9 +126,9 @@ RowBody StepRowMaker::tied(llvm::StringRef Description) const {
   Body.Kind = RowKind::EpAllReduce;
   Body.Description = Description;
   Body.Group = GroupKind::Ep;
-  Body.Tensor = {tableShape(), ir::elementTypeOf(*P.Spec.Train.GradPrecision)};
+  Body.Tensor = {tableShape(), ir::elementTypeOf(*P->Spec.Train.GradPrecision)};
   Body.State = RowState::Finalize;
-  Body.Why = P.Spec.Model.LayersRange;
+  Body.Why = P->Spec.Model.LayersRange;
   return Body;
 }
 
@@ -199,7 +199,7 @@ std::vector<RowBody> StepRowMaker::scalingRows() const {
   return Rows;
 }
 
-std::vector<RowBody> foretrace::megatron::makeStepRows(ir::Program &P,
+std::vector<RowBody> foretrace::megatron::makeStepRows(ir::ExprScope P,
                                                        const ir::Stage &S,
                                                        Instrumentation How) {
   return StepRowMaker(P, S, How).run();

@@ -84,14 +84,14 @@ static constexpr Way Ways[] = {
 };
 
 Change memory::measureJob(const Program &Of) {
-  Program P = Of;
+  ExprOverlay P(Of);
   Change Most{"", 0, 0, 0};
   StageMemories Memories(P);
-  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage) {
+  for (int64_t Stage = 0; Stage < P->Schedule.Stages; ++Stage) {
     const std::optional<StageMemory> M = Memories.of(Stage);
     Most.Peak = std::max(Most.Peak, M ? M->Peak.value() : INT64_MAX);
   }
-  for (const Stage &S : P.Stages) {
+  for (const Stage &S : P->Stages) {
     Most.Work = std::max(Most.Work, P.Sizes.value(S.Totals.Work).value());
     llvm::SmallVector<ExprId, 8> Sent;
     for (const GroupBytes &G : S.Totals.Messages)

@@ -44,10 +44,9 @@ static std::string momentOf(const Program &P, const StageMemory &M) {
 }
 
 /// The last column is there if anything is offloaded.
-static FigureTable tableOf(const Program &P,
-                           llvm::ArrayRef<StagesMemory> Rows) {
-  const bool IsOffloaded =
-      llvm::any_of(P.Blocks, [&](const Block &B) { return isOffloaded(P, B); });
+static FigureTable tableOf(ExprScope P, llvm::ArrayRef<StagesMemory> Rows) {
+  const bool IsOffloaded = llvm::any_of(
+      P->Blocks, [&](const Block &B) { return isOffloaded(P, B); });
   FigureTable T{"stages",
                 "a rank of each stage",
                 {{"stages", FigureUnit::Text},
@@ -65,7 +64,7 @@ static FigureTable tableOf(const Program &P,
   if (IsOffloaded)
     T.Columns.push_back({"offloaded", FigureUnit::Bytes});
   for (const StagesMemory &R : Rows) {
-    const StageTotals &Always = stageAt(P.Stages, R.First).Totals;
+    const StageTotals &Always = stageAt(P->Stages, R.First).Totals;
     const StageMemory &M = R.Of;
     auto Size = [&](ExprId Of) { return Figure(P.Sizes, Of); };
     T.Rows.push_back({stagesOf(R), Size(Always.Weights.Id),
@@ -104,7 +103,7 @@ static FigureTable tableOf(llvm::ArrayRef<Change> Changes) {
 }
 
 Figures memory::figures(const EmitRequest &Request, const Options &O) {
-  Program P = Request.Program;
+  ExprOverlay P(Request.Program);
   const std::optional<std::vector<StagesMemory>> Rows = memoryOfStages(P);
   assert(Rows && "it was checked");
   const StagesMemory &Most = mostOf(*Rows);
@@ -141,10 +140,10 @@ static std::string gibibytes(int64_t Size) {
 
 bool memory::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
-  Program P = Request.Program;
+  ExprOverlay P(Request.Program);
   const std::optional<std::vector<StagesMemory>> Rows = memoryOfStages(P);
   if (!Rows) {
-    Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
+    Diags.report(P->Spec.Model.LayersRange, diag::SizeOverflow,
                  "the memory of a stage");
     return false;
   }

@@ -59,24 +59,24 @@ public:
   Expr lookedUp();
 
   Figure figure(ExprId Of) const { return Figure(P.Sizes, Of); }
-  const ExprTable &sizes() const { return P.Sizes; }
+  ExprTable takeSizes() { return std::move(P.Sizes); }
 
 private:
   template <typename FillT> void eachBlock(FillT Fill);
   Count none() { return {numberOf(P, 0), numberOf(P, 0)}; }
   int64_t ranksOfStage() const {
-    return *P.Spec.Parallel.World / P.Schedule.Stages;
+    return *P->Spec.Parallel.World / P->Schedule.Stages;
   }
 
-  Program P; ///< takes in sums
+  ExprOverlay P;
 };
 
 } // namespace
 
 /// Calls \p Fill with each kind of layer, and how many there are.
 template <typename FillT> void Counter::eachBlock(FillT Fill) {
-  for (const auto &[Index, Layers] : layersByBlock(P.Layers))
-    Fill(P.Blocks[BlockId(Index)], Layers);
+  for (const auto &[Index, Layers] : layersByBlock(P->Layers))
+    Fill(P->Blocks[BlockId(Index)], Layers);
 }
 
 Count Counter::all() {
@@ -100,7 +100,7 @@ Expr Counter::lookedUp() {
   eachBlock([&](const Block &B, int64_t Layers) {
     for (const auto &[I, V] : llvm::enumerate(B.Values)) {
       const bool IsHead =
-          *P.Spec.Model.Tied && V.Type.indexOf(DimKind::Vocab) >= 0;
+          *P->Spec.Model.Tied && V.Type.indexOf(DimKind::Vocab) >= 0;
       if (V.Kind == ValueKind::Param && !IsHead &&
           isLookedUp(B, ValueId(static_cast<unsigned>(I))))
         Sum += publishedSize(P, V) * Layers;
@@ -161,11 +161,11 @@ FigureTable Counter::stages() {
                  {"ranks", FigureUnit::Count},
                  {"on_rank", FigureUnit::Count}},
                 {}};
-  for (const Stage &S : P.Stages) {
+  for (const Stage &S : P->Stages) {
     __int128 Sum = 0; // of both ways of a stage it may be beyond 2^63
     Expr Published = numberOf(P, 0);
     for (const auto &[Index, Layers] : layersByBlock(S)) {
-      const Expr Each(P.Sizes, P.Blocks[BlockId(Index)].Totals.Published.Id);
+      const Expr Each(P.Sizes, P->Blocks[BlockId(Index)].Totals.Published.Id);
       Sum += __int128(Each.value()) * Layers;
       Published += Each * Layers;
     }
@@ -179,7 +179,7 @@ FigureTable Counter::stages() {
 
 __int128 Counter::stored() const {
   __int128 Sum = 0;
-  for (const Stage &S : P.Stages)
+  for (const Stage &S : P->Stages)
     Sum += __int128(P.Sizes.value(S.Totals.Parameters.Id)) * ranksOfStage() *
            S.Count;
   return Sum;
@@ -223,7 +223,7 @@ Figures params::figures(const EmitRequest &Request, const Options &O) {
   } else {
     F.Tables = {Of.blocks(), Of.parts()};
   }
-  F.Sizes = Of.sizes();
+  F.Sizes = Of.takeSizes();
   return F;
 }
 

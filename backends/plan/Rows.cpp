@@ -55,8 +55,8 @@ struct Sums {
 class Maker {
 public:
   explicit Maker(const Program &Of) : Of(Of), P(Of) {
-    for (const Block &B : P.Blocks)
-      Blocks.push_back(weighBlock(P, B));
+    for (const Block &B : P->Blocks)
+      Blocks.push_back(weighBlock(Of, B));
   }
 
   Rows run();
@@ -69,7 +69,7 @@ private:
   void compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const;
 
   const Program &Of; ///< whose layers rows are of
-  Program P;         ///< takes in sizes
+  ExprOverlay P;
   std::vector<Weight> Blocks;
 };
 
@@ -80,8 +80,8 @@ private:
 Expr Maker::countOf(const Stage &S, unsigned Block, int64_t Layers) {
   const auto Kind = static_cast<unsigned>(&S - Of.Stages.data());
   const auto Known = P.Sizes.find({KeyId::StageLayers, Block, Kind});
-  return Known && P.Schedule.Chunks == 1 ? Expr(P.Sizes, *Known)
-                                         : numberOf(P, Layers);
+  return Known && P->Schedule.Chunks == 1 ? Expr(P.Sizes, *Known)
+                                          : numberOf(P, Layers);
 }
 
 WeightExprs Maker::weigh(const Stage &S, const LayerSequence &Layers) {
@@ -91,7 +91,7 @@ WeightExprs Maker::weigh(const Stage &S, const LayerSequence &Layers) {
     for (const auto &[Block, Count] : Counts)
       Terms.push_back(
           countOf(S, Block, Count) *
-          Expr(P.Sizes, (P.Blocks[BlockId(Block)].Totals.*Each).Id));
+          Expr(P.Sizes, (P->Blocks[BlockId(Block)].Totals.*Each).Id));
     return sumOf(P, Terms);
   };
   return {Sum(&BlockTotals::Parameters), Sum(&BlockTotals::Weights),
@@ -106,7 +106,7 @@ Weight Maker::valueOf(const WeightExprs &W) const {
 /// The first \p Count entries of the model, the embedding among them.
 Sums Maker::firstLayers(int64_t Count) const {
   Sums All;
-  for (const LayerGroup &G : P.Layers) {
+  for (const LayerGroup &G : P->Layers) {
     Sums Period;
     int64_t Layers = 0;
     for (const BlockRun &R : G.Runs) {
@@ -132,8 +132,8 @@ Sums Maker::firstLayers(int64_t Count) const {
 /// Against stages of as many layers each; the embedding and the head stand
 /// beside those of the first and the last.
 void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
-  const int64_t Layers = P.Spec.Model.layerCount();
-  const int64_t Stages = P.Schedule.Stages;
+  const int64_t Layers = P->Spec.Model.layerCount();
+  const int64_t Stages = P->Schedule.Stages;
   Sums Largest, Before;
   int64_t Done = 0;
   for (int64_t I = 0; I < Stages; ++I) {
@@ -162,7 +162,7 @@ Rows Maker::run() {
     int64_t Chunk = 0;
     for (const ChunkRun &C : S.Chunks) {
       const WeightExprs From = weigh(S, C.Layers);
-      const ByteExpr Sent = boundarySize(P, P.Schedule.partOf(S.First, Chunk));
+      const ByteExpr Sent = boundarySize(P, P->Schedule.partOf(S.First, Chunk));
       Row R{{S.First, S.Count}, {Chunk, C.Count},   &C.Layers, From, Sent,
             valueOf(From),      P.Sizes.value(Sent)};
       Chunk += C.Count;
@@ -177,8 +177,8 @@ Rows Maker::run() {
   }
   Out.ParameterImbalance = imbalance(Parameters);
   Out.WorkImbalance = imbalance(Work);
-  if (P.Schedule.Chunks == 1 &&
-      P.Spec.Model.layerCount() % P.Schedule.Stages == 0)
+  if (P->Schedule.Chunks == 1 &&
+      P->Spec.Model.layerCount() % P->Schedule.Stages == 0)
     compareWithEven(Out, llvm::max_element(Parameters)->first,
                     llvm::max_element(Work)->first);
   if (const auto Memory = memoryOfStages(P)) {

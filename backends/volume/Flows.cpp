@@ -37,16 +37,16 @@ static const ClusterSpec *clusterOf(const Program &P) {
 }
 
 FlowCounter::FlowCounter(const Program &Of, Span Per)
-    : P(Of), Links(P.Mesh, *P.Spec.Parallel.RankOrder, clusterOf(P)),
+    : P(Of), Links(P->Mesh, *P->Spec.Parallel.RankOrder, clusterOf(Of)),
       MicroBatches(Per == Span::Iteration ? microBatchesOfChunk(P)
                                           : numberOf(P, 1)) {
-  for (const auto &[Index, S] : llvm::enumerate(P.Stages)) {
+  for (const auto &[Index, S] : llvm::enumerate(P->Stages)) {
     const auto Stage = static_cast<unsigned>(Index);
     for (const auto &[Block, Layers] : layersByBlock(S))
-      addOps(Stage, P.Blocks[BlockId(Block)],
+      addOps(Stage, P->Blocks[BlockId(Block)],
              countOf(KeyId::StageLayers, Block, Stage, Layers) * MicroBatches);
     if (Per == Span::Iteration)
-      addOps(Stage, P.Blocks[S.Step], numberOf(P, 1));
+      addOps(Stage, P->Blocks[S.Step], numberOf(P, 1));
     addSends(Stage);
   }
 }
@@ -74,7 +74,7 @@ void FlowCounter::add(Flow New) {
 
 void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
   for (const Op &O : B.Ops)
-    if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
+    if (isCollective(O.Kind) && O.Group.size(P->Mesh) > 1)
       add({Stage, O.Group, O.Kind, O.Phase,
            Times * Expr(P.Sizes, O.Message.Id)});
 }
@@ -82,23 +82,23 @@ void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
 void FlowCounter::addSends(unsigned Stage) {
   const Group Stages = {{Axis::Pp}};
   for (const Schedule::Messages &M :
-       P.Schedule.messagesOf(P.Stages[Stage].First))
+       P->Schedule.messagesOf(P->Stages[Stage].First))
     add({Stage, Stages, std::nullopt, std::nullopt,
          numberOf(P, M.Count) * MicroBatches * boundarySize(P, 0), M.Distance});
 }
 
 StageRange FlowCounter::stagesOf(const Flow &F) const {
-  const Stage &S = P.Stages[F.Stage];
+  const Stage &S = P->Stages[F.Stage];
   return {S.First, S.Count};
 }
 
 int64_t FlowCounter::ranksOf(const Flow &F) const {
-  return F.By ? F.Of.size(P.Mesh) : 2;
+  return F.By ? F.Of.size(P->Mesh) : 2;
 }
 
 Expr FlowCounter::sendersOf(const Flow &F) {
   return sizeOf(P, {Axis::Tp, Axis::Cp, Axis::Dp, Axis::DpReplicate}) *
-         numberOf(P, P.Stages[F.Stage].Count);
+         numberOf(P, P->Stages[F.Stage].Count);
 }
 
 Expr FlowCounter::timesSent(const Flow &F) {

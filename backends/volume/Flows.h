@@ -76,7 +76,7 @@ private:
   __int128 linksOfGroup(const Flow &F) const;
   LinkSpan linksOf(const Flow &F) const;
 
-  ir::Program P; ///< takes in sums
+  ir::ExprOverlay P;
   LinkMap Links;
   const ir::Expr MicroBatches; ///< that go through each chunk
   std::vector<Flow> Flows;

@@ -60,7 +60,7 @@ Figures volume::figures(const EmitRequest &Request, const Options &O) {
             Of.tables(),
             notesOf(Request.Program, O, Counter.flows().empty()),
             {}};
-  F.Sizes = Counter.program().Sizes;
+  F.Sizes = std::move(Counter.sizes());
   return F;
 }
 

@@ -29,7 +29,7 @@ std::vector<const Value *> foretrace::ir::boundaryAfter(const Program &P,
   return Values;
 }
 
-Expr foretrace::ir::boundarySize(Program &P, int64_t Part) {
+Expr foretrace::ir::boundarySize(ExprScope P, int64_t Part) {
   Expr Sum = numberOf(P, 0);
   for (const Value *V : boundaryAfter(P, Part))
     Sum += bytesOnRank(P, *V);

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_IR_MODEL_BOUNDARY_H
 #define FORETRACE_IR_MODEL_BOUNDARY_H
 
-#include "ir/model/Program.h"
+#include "ir/model/Measure.h"
 
 namespace foretrace::ir {
 
@@ -16,7 +16,7 @@ std::vector<const Value *> boundaryAfter(const Program &P, int64_t Part);
 /// The same in bytes of one rank; none after the last part.
 Bytes boundaryBytes(const Program &P, int64_t Part);
 /// The same as an expression of \p P.
-Expr boundarySize(Program &P, int64_t Part);
+Expr boundarySize(ExprScope P, int64_t Part);
 
 } // namespace foretrace::ir
 

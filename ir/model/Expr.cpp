@@ -9,6 +9,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 ExprTable::ExprTable() = default;
+ExprTable::ExprTable(const ExprTable *Below)
+    : Below(Below), NumBelow(static_cast<unsigned>(Below->size())) {}
 ExprTable::ExprTable(const ExprTable &) = default;
 ExprTable::ExprTable(ExprTable &&) noexcept = default;
 ExprTable &ExprTable::operator=(const ExprTable &) = default;
@@ -76,14 +78,26 @@ int64_t ExprTable::compute(const ExprNode &N) const {
 /// A key is the same whatever its value and definition are.
 ExprId ExprTable::unique(ExprNode N) {
   const bool IsKey = N.Op == ExprOp::Key;
-  auto [It, IsNew] = Known.try_emplace(
-      {static_cast<unsigned>(N.Op), IsKey ? pack(N.Key) : N.Value,
-       IsKey ? 0 : N.Left.Index, IsKey ? 0 : N.Right.Index});
+  const Content C = {static_cast<unsigned>(N.Op), IsKey ? pack(N.Key) : N.Value,
+                     IsKey ? 0 : N.Left.Index, IsKey ? 0 : N.Right.Index};
+  if (const std::optional<ExprId> Before =
+          Below ? Below->find(C) : std::nullopt)
+    return *Before;
+  auto [It, IsNew] = Known.try_emplace(C);
   if (IsNew) {
+    It->second = ExprId(static_cast<unsigned>(size()));
     Values.push_back(compute(N));
-    It->second = Nodes.add(N);
+    Nodes.add(N);
   }
   return It->second;
+}
+
+std::optional<ExprId> ExprTable::find(const Content &C) const {
+  if (const std::optional<ExprId> Before =
+          Below ? Below->find(C) : std::nullopt)
+    return Before;
+  const auto It = Known.find(C);
+  return It == Known.end() ? std::nullopt : std::optional(It->second);
 }
 
 ExprId ExprTable::constant(int64_t Value) {
@@ -100,6 +114,7 @@ ExprId ExprTable::define(Key K, ExprId As) {
 
 void ExprTable::extend(const ExprTable &Longer,
                        llvm::function_ref<int64_t(Key)> ValueOf) {
+  assert(!Below && !Longer.Below && "both are whole tables");
   Known = Longer.Known;
   Nodes.reserve(Longer.size());
   Values.reserve(Longer.size());
@@ -113,13 +128,12 @@ void ExprTable::extend(const ExprTable &Longer,
 }
 
 std::optional<ExprId> ExprTable::find(Key K) const {
-  auto It = Known.find({static_cast<unsigned>(ExprOp::Key), pack(K), 0, 0});
-  return It == Known.end() ? std::nullopt : std::optional(It->second);
+  return find(Content(static_cast<unsigned>(ExprOp::Key), pack(K), 0, 0));
 }
 
 std::optional<int64_t> ExprTable::constantAt(ExprId I) const {
-  return Nodes[I].Op == ExprOp::Constant ? std::optional(Nodes[I].Value)
-                                         : std::nullopt;
+  return (*this)[I].Op == ExprOp::Constant ? std::optional((*this)[I].Value)
+                                           : std::nullopt;
 }
 
 /// An order of what expressions say, whenever they were made: constants, keys
@@ -127,7 +141,7 @@ std::optional<int64_t> ExprTable::constantAt(ExprId I) const {
 bool ExprTable::precedes(ExprId A, ExprId B) const {
   if (A == B)
     return false;
-  const ExprNode &L = Nodes[A], &R = Nodes[B];
+  const ExprNode &L = (*this)[A], &R = (*this)[B];
   if (L.Op != R.Op)
     return L.Op < R.Op;
   switch (L.Op) {
@@ -143,8 +157,8 @@ bool ExprTable::precedes(ExprId A, ExprId B) const {
 
 /// Appends the factors of \p Of to \p Out; constants multiply \p Coefficient.
 void ExprTable::factors(ExprId Of, Terms &Out, int64_t &Coefficient) const {
-  for (; Nodes[Of].Op == ExprOp::Mul; Of = Nodes[Of].Left) {
-    const ExprId Right = Nodes[Of].Right;
+  for (; (*this)[Of].Op == ExprOp::Mul; Of = (*this)[Of].Left) {
+    const ExprId Right = (*this)[Of].Right;
     if (const auto C = constantAt(Right))
       Coefficient = applyExprOp(ExprOp::Mul, Coefficient, *C);
     else
@@ -173,7 +187,7 @@ static bool removeAll(llvm::SmallVectorImpl<ExprId> &From,
 /// Takes away divisors of quotients among \p Factors that the others have.
 void ExprTable::cancel(Terms &Factors, int64_t &Coefficient) const {
   for (size_t I = 0; I < Factors.size(); ++I) {
-    const ExprNode &N = Nodes[Factors[I]];
+    const ExprNode &N = (*this)[Factors[I]];
     if (N.Op != ExprOp::Div)
       continue;
     Terms Divisor, Others = Factors;
@@ -271,14 +285,14 @@ void ExprTable::summands(ExprId Of, Terms &Out, int64_t &Constant) const {
     else
       Out.push_back(S);
   };
-  for (; Nodes[Of].Op == ExprOp::Add; Of = Nodes[Of].Left)
-    Append(Nodes[Of].Right);
+  for (; (*this)[Of].Op == ExprOp::Add; Of = (*this)[Of].Left)
+    Append((*this)[Of].Right);
   Append(Of);
 }
 
 /// `3*a` is three of `a`.
 std::pair<ExprId, int64_t> ExprTable::splitCoefficient(ExprId Of) const {
-  const ExprNode &N = Nodes[Of];
+  const ExprNode &N = (*this)[Of];
   if (N.Op == ExprOp::Mul)
     if (const auto C = constantAt(N.Right))
       return {N.Left, *C};

@@ -18,6 +18,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -81,11 +82,14 @@ using ByteExpr = UnitExpr<ByteUnit>;
 using ElementExpr = UnitExpr<ElementUnit>;
 using FlopExpr = UnitExpr<FlopUnit>;
 
-/// The expressions of one program. Operands stand before what uses them.
+/// The expressions of one program. Operands come before what uses them.
 class ExprTable {
 public:
   // Defined in the source: whoever includes this header would compile them.
   ExprTable();
+  /// A table that begins with the expressions of \p Below and adds its own
+  /// after them. \p Below must outlive it, and must not grow meanwhile.
+  explicit ExprTable(const ExprTable *Below);
   ExprTable(const ExprTable &);
   ExprTable(ExprTable &&) noexcept;
   ExprTable &operator=(const ExprTable &);
@@ -111,16 +115,21 @@ public:
   void extend(const ExprTable &Longer,
               llvm::function_ref<int64_t(Key)> ValueOf);
 
-  const ExprNode &operator[](ExprId I) const { return Nodes[I]; }
-  size_t size() const { return Nodes.size(); }
-  auto begin() const { return Nodes.begin(); }
-  auto end() const { return Nodes.end(); }
+  const ExprNode &operator[](ExprId I) const {
+    return I.Index < NumBelow ? (*Below)[I] : Nodes[ExprId(I.Index - NumBelow)];
+  }
+  size_t size() const { return NumBelow + Nodes.size(); }
+  // Of a table that has no other below it.
+  auto begin() const { return assert(!Below), Nodes.begin(); }
+  auto end() const { return assert(!Below), Nodes.end(); }
   /// The leaf of a key, if it has one.
   std::optional<ExprId> find(Key K) const;
   std::optional<int64_t> constantAt(ExprId I) const;
 
   /// `NoValue` if it has none.
-  int64_t value(ExprId I) const { return Values[I.Index]; }
+  int64_t value(ExprId I) const {
+    return I.Index < NumBelow ? Below->value(I) : Values[I.Index - NumBelow];
+  }
   /// Overflow if it has none.
   template <typename Unit> Quantity<Unit> value(UnitExpr<Unit> E) const {
     if (!E.Id.isValid())
@@ -130,6 +139,9 @@ public:
   }
 
 private:
+  /// Operation, constant or key, operands.
+  using Content = std::tuple<unsigned, int64_t, unsigned, unsigned>;
+  std::optional<ExprId> find(const Content &C) const;
   bool precedes(ExprId A, ExprId B) const;
   using Terms = llvm::SmallVector<ExprId, 8>;
   ExprId unique(ExprNode N);
@@ -140,10 +152,10 @@ private:
   void summands(ExprId Of, Terms &Out, int64_t &Constant) const;
   std::pair<ExprId, int64_t> splitCoefficient(ExprId Of) const;
 
+  const ExprTable *Below = nullptr;
+  unsigned NumBelow = 0; ///< expressions of Below
   Table<ExprId, ExprNode> Nodes;
   std::vector<int64_t> Values; ///< parallel to Nodes
-  /// By what they consist of: operation, constant or key, operands.
-  using Content = std::tuple<unsigned, int64_t, unsigned, unsigned>;
   llvm::DenseMap<Content, ExprId> Known;
 };
 

@@ -8,19 +8,19 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-Expr foretrace::ir::numberOf(Program &P, int64_t Value) {
+Expr foretrace::ir::numberOf(ExprScope P, int64_t Value) {
   return {P.Sizes, P.Sizes.constant(Value)};
 }
 
-Expr foretrace::ir::exprOf(Program &P, const Located<int64_t> &Field) {
-  return {P.Sizes, P.Sizes.key(keyOf(P.Spec, Field), Field.carried())};
+Expr foretrace::ir::exprOf(ExprScope P, const Located<int64_t> &Field) {
+  return {P.Sizes, P.Sizes.key(keyOf(P->Spec, Field), Field.carried())};
 }
 
-Expr foretrace::ir::sumOf(Program &P, llvm::ArrayRef<ExprId> Of) {
+Expr foretrace::ir::sumOf(ExprScope P, llvm::ArrayRef<ExprId> Of) {
   return {P.Sizes, P.Sizes.sum(Of)};
 }
 
-Expr foretrace::ir::productOf(Program &P, llvm::ArrayRef<ExprId> Of) {
+Expr foretrace::ir::productOf(ExprScope P, llvm::ArrayRef<ExprId> Of) {
   return {P.Sizes, P.Sizes.product(Of)};
 }
 
@@ -48,22 +48,22 @@ static KeyId keyAlong(const Program &P, Axis A) {
 }
 
 /// Whether an axis is used is structure: then one rank is a constant.
-Expr foretrace::ir::sizeOf(Program &P, Axis A) {
-  const int64_t Ranks = P.Mesh[A];
+Expr foretrace::ir::sizeOf(ExprScope P, Axis A) {
+  const int64_t Ranks = P->Mesh[A];
   return Ranks == 1 ? numberOf(P, 1)
                     : Expr(P.Sizes, P.Sizes.key({keyAlong(P, A)}, Ranks));
 }
 
-Expr foretrace::ir::sizeOf(Program &P, llvm::ArrayRef<Axis> Axes) {
+Expr foretrace::ir::sizeOf(ExprScope P, llvm::ArrayRef<Axis> Axes) {
   llvm::SmallVector<ExprId, 4> Ranks;
   for (const Axis A : Axes)
     Ranks.push_back(sizeOf(P, A));
   return productOf(P, Ranks);
 }
 
-Expr foretrace::ir::sizeOf(Program &P, const Group &G) {
+Expr foretrace::ir::sizeOf(ExprScope P, const Group &G) {
   return G.Members == GroupMembers::All ? sizeOf(P, G.Axes)
-                                        : numberOf(P, G.size(P.Mesh));
+                                        : numberOf(P, G.size(P->Mesh));
 }
 
 /// Along these each rank has its own samples.
@@ -102,24 +102,24 @@ AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
 
 /// Each replica has its own part of a batch, which no other needs; split over
 /// more, or less, than the replicas it is that of all.
-Expr foretrace::ir::extentOnRank(Program &P, const Dim &D,
+Expr foretrace::ir::extentOnRank(ExprScope P, const Dim &D,
                                  llvm::ArrayRef<Axis> Axes) {
   const Expr Extent(P.Sizes, D.Size);
-  if (!isOfReplica(D.Kind) || P.Mesh.groupSize(Replicas) == 1)
+  if (!isOfReplica(D.Kind) || P->Mesh.groupSize(Replicas) == 1)
     return Axes.empty() ? Extent : Extent / sizeOf(P, Axes);
   if (llvm::all_of(Axes,
                    [](Axis A) { return llvm::is_contained(Replicas, A); }) &&
-      P.Mesh.groupSize(Axes) == P.Mesh.groupSize(Replicas))
+      P->Mesh.groupSize(Axes) == P->Mesh.groupSize(Replicas))
     return Extent;
   return Extent * sizeOf(P, Replicas) / sizeOf(P, Axes);
 }
 
-Expr foretrace::ir::extentOnRank(Program &P, const TensorType &T,
+Expr foretrace::ir::extentOnRank(ExprScope P, const TensorType &T,
                                  const Layout &L, size_t Dim) {
   return extentOnRank(P, T.Dims[Dim], axesSplitting(P, T, L, Dim));
 }
 
-Expr foretrace::ir::elementsOnRank(Program &P, const TensorType &T,
+Expr foretrace::ir::elementsOnRank(ExprScope P, const TensorType &T,
                                    const Layout &L) {
   llvm::SmallVector<ExprId, 6> Extents;
   for (size_t I = 0; I < T.Dims.size(); ++I)
@@ -132,19 +132,19 @@ Expr foretrace::ir::elementsOnRank(Program &P, const TensorType &T,
   return Shared.empty() ? Count : ceilDiv(Count, sizeOf(P, Shared));
 }
 
-Expr foretrace::ir::elementsOfReplica(Program &P, const TensorType &T) {
+Expr foretrace::ir::elementsOfReplica(ExprScope P, const TensorType &T) {
   llvm::SmallVector<ExprId, 6> Extents;
   for (const Dim &D : T.Dims)
     Extents.push_back(D.Size);
   return productOf(P, Extents);
 }
 
-Expr foretrace::ir::bytesOnRank(Program &P, const Value &V) {
+Expr foretrace::ir::bytesOnRank(ExprScope P, const Value &V) {
   return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(V.Type.Element);
 }
 
 /// Shares of flat tensors are padded, so a message is made of the shares.
-static Expr bytesMoved(Program &P, const Block &B, const Op &O) {
+static Expr bytesMoved(ExprScope P, const Block &B, const Op &O) {
   const Value &From = B.Values[O.Operands[0]], &To = B.Values[O.Results[0]];
   switch (O.Kind) {
   case OpKind::AllGather:

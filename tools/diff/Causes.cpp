@@ -62,14 +62,15 @@ void Leaves::add(const ExprTable &Sizes,
                  llvm::ArrayRef<std::optional<Key>> Of) {
   std::vector<KeySet> &Sets = ByExpr.emplace_back();
   Sets.reserve(Sizes.size());
-  for (const ExprNode &N : Sizes) { // operands stand before what uses them
+  for (unsigned I = 0; I < Sizes.size(); ++I) { // operands come first
+    const ExprNode &N = Sizes[ExprId(I)];
     KeySet &Keys = Sets.emplace_back(Count);
     if (N.Op == ExprOp::Constant)
       continue;
     if (N.Op == ExprOp::Key)
-      for (unsigned I = 0; I < Count; ++I)
-        if (Of[I] == N.Key)
-          Keys.set(I);
+      for (unsigned K = 0; K < Count; ++K)
+        if (Of[K] == N.Key)
+          Keys.set(K);
     for (const ExprId From : {N.Left, N.Right})
       if (From.isValid())
         Keys |= Sets[From.Index];

@@ -37,14 +37,14 @@ public:
   void addSteps();
   void addLayouts();
   Figures finish() {
-    F.Sizes = P.Sizes;
+    F.Sizes = std::move(P.Sizes);
     return std::move(F);
   }
 
 private:
   Figure figure(ExprId Of) const;
 
-  Program P; ///< takes in sums
+  ExprOverlay P;
   Figures F{"foretrace.summary/1", {}, {}, {}, {}};
 };
 
@@ -83,7 +83,7 @@ void Summary::addGroups() {
                 {{"group", FigureUnit::Text}, {"ranks", FigureUnit::Count}},
                 {}};
   for (const ProcessGroup &G : allProcessGroups())
-    if (G.Group.size(P.Mesh) > 1 && G.IsUsed(P.Spec))
+    if (G.Group.size(P->Mesh) > 1 && G.IsUsed(P->Spec))
       T.Rows.push_back({{G.Name.str()}, figure(sizeOf(P, G.Group))});
   F.Tables.push_back(std::move(T));
 }
@@ -114,7 +114,7 @@ void Summary::addLayers() {
                 "layers of a stage",
                 {{"stages", FigureUnit::Text}, {"layers", FigureUnit::Text}},
                 {}};
-  for (const Stage &S : P.Stages)
+  for (const Stage &S : P->Stages)
     T.Rows.push_back({{nameOf(S)}, {layersOf(P, S)}});
   F.Tables.push_back(std::move(T));
 }
@@ -125,7 +125,7 @@ void Summary::addStages() {
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   T.Columns.push_back({WORD, unitOf(TYPE())});
 #include "ir/model/Totals.def"
-  for (const Stage &S : P.Stages) {
+  for (const Stage &S : P->Stages) {
     auto &Row = T.Rows.emplace_back(std::vector<Figure>{{nameOf(S)}});
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
   Row.push_back(figure(S.Totals.MEMBER.Id));
@@ -141,10 +141,10 @@ void Summary::addMessages() {
                  {"group", FigureUnit::Text},
                  {"sent", FigureUnit::Bytes}},
                 {}};
-  for (const Stage &S : P.Stages)
+  for (const Stage &S : P->Stages)
     for (const GroupBytes &G : S.Totals.Messages)
       T.Rows.push_back(
-          {{nameOf(S)}, {textOf(G.Of, P.Spec)}, figure(G.Size.Id)});
+          {{nameOf(S)}, {textOf(G.Of, P->Spec)}, figure(G.Size.Id)});
   F.Tables.push_back(std::move(T));
 }
 
@@ -156,8 +156,8 @@ void Summary::addBlocks() {
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
   T.Columns.push_back({WORD, unitOf(TYPE())});
 #include "ir/model/Totals.def"
-  for (const auto &[Index, Layers] : layersByBlock(P.Layers)) {
-    const Block &B = P.Blocks[BlockId(Index)];
+  for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
+    const Block &B = P->Blocks[BlockId(Index)];
     auto &Row = T.Rows.emplace_back(std::vector<Figure>{{B.Name}, {Layers}});
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
   Row.push_back(figure(B.Totals.MEMBER.Id));
@@ -193,8 +193,8 @@ void Summary::addOps() {
                  {"op", FigureUnit::Text},
                  {"times", FigureUnit::Count}},
                 {}};
-  for (const auto &[Index, Layers] : layersByBlock(P.Layers)) {
-    const Block &B = P.Blocks[BlockId(Index)];
+  for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
+    const Block &B = P->Blocks[BlockId(Index)];
     for (const auto &[Of, Times] : countOps(B))
       T.Rows.push_back({{B.Name}, {Of}, {Times}});
   }
@@ -208,8 +208,8 @@ void Summary::addSteps() {
                  {"op", FigureUnit::Text},
                  {"times", FigureUnit::Count}},
                 {}};
-  for (const Stage &S : P.Stages)
-    for (const auto &[Of, Times] : countOps(P.Blocks[S.Step]))
+  for (const Stage &S : P->Stages)
+    for (const auto &[Of, Times] : countOps(P->Blocks[S.Step]))
       T.Rows.push_back({{nameOf(S)}, {Of}, {Times}});
   F.Tables.push_back(std::move(T));
 }
@@ -243,8 +243,8 @@ void Summary::addLayouts() {
                 {{"tensor", FigureUnit::Text}, {"layout", FigureUnit::Text}},
                 {}};
   // Gradients lie as what they are of, as does what is computed again.
-  for (const auto &[Index, Layers] : layersByBlock(P.Layers)) {
-    const Block &B = P.Blocks[BlockId(Index)];
+  for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
+    const Block &B = P->Blocks[BlockId(Index)];
     llvm::SmallBitVector IsAgain(static_cast<unsigned>(B.Values.size()));
     for (const Op &O : B.Ops)
       if (O.Phase != Phase::Forward)

@@ -36,7 +36,7 @@ static Figure durationOf(const ir::Program &P, const ir::Op &O,
 }
 
 /// The `comm_size` of \p T, in terms of \p P.
-static ir::Expr sizeOf(ir::Program &P, const ir::Task &T) {
+static ir::Expr sizeOf(ir::ExprScope P, const ir::Task &T) {
   const ir::Expr Message = messageOf(P, T);
   const bool HasShares = T.Kind == ir::TaskKind::Collective &&
                          findChakraCollective(T.Of->Kind)->HasShares;
@@ -55,8 +55,8 @@ Expected<Subjects> explainChakraNode(const ir::Program &Of, int64_t Rank,
   if (!Found)
     return Found.takeError();
   const ir::Task &T = Found->Task;
-  ir::Program P = Of;
-  const FigureMaker Make(P);
+  ir::ExprOverlay P(Of);
+  const FigureMaker Make(Of.Spec, P.Sizes);
   Subject S = describeTask("node " + std::to_string(Node), T);
   if (T.Kind != ir::TaskKind::Compute) {
     S.Figures.push_back(Make.make("comm_size", ir::ByteExpr(sizeOf(P, T))));

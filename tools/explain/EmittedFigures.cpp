@@ -145,12 +145,10 @@ Expected<Subjects> explainFigure(const ir::Program &Of, StringRef Backend,
   if (!Number.From)
     return createStringError("--figure: `" + Asked + "` is " + textOf(Number) +
                              ", and no expression");
-  ir::Program P = Of;
-  P.Sizes = F->Sizes;
   return Subjects{{(Backend + " " + Asked).str(),
-                   {P.Spec.Model.LayersRange, findBackend(Backend)->Name, ""},
+                   {Of.Spec.Model.LayersRange, findBackend(Backend)->Name, ""},
                    {{Found->Title, valueOf(Number), unitOf(Found->Unit),
-                     FigureMaker(P).derive(*Number.From)}}}};
+                     FigureMaker(Of.Spec, F->Sizes).derive(*Number.From)}}}};
 }
 
 } // namespace foretrace::explain

@@ -62,16 +62,16 @@ Operand FigureMaker::operandOf(ir::KeyOperand Key) const {
 Derivation FigureMaker::derive(ir::ExprId Of) const {
   Derivation D;
   raw_string_ostream Names(D.Names), Numbers(D.Numbers);
-  ir::print(P, Of, Names);
-  ir::print(P, Of, Numbers, ir::SizeStyle::Numbers);
-  for (ir::KeyOperand &Key : ir::operandsOf(P.Spec, P.Sizes, Of))
+  ir::print(Job, Sizes, Of, Names);
+  ir::print(Job, Sizes, Of, Numbers, ir::SizeStyle::Numbers);
+  for (ir::KeyOperand &Key : ir::operandsOf(Job, Sizes, Of))
     D.Operands.push_back(operandOf(std::move(Key)));
   return D;
 }
 
 Figure FigureMaker::make(std::string What, ir::ExprId Of,
                          StringRef Unit) const {
-  return {std::move(What), P.Sizes.value(Of), Unit, derive(Of)};
+  return {std::move(What), Sizes.value(Of), Unit, derive(Of)};
 }
 
 } // namespace foretrace::explain

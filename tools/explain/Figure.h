@@ -60,10 +60,13 @@ struct Subject {
   std::vector<Figure> Figures;
 };
 
-/// Makes figures of expressions of \p P.
+/// Makes figures of expressions about a program.
 class FigureMaker {
 public:
-  explicit FigureMaker(const ir::Program &P) : P(P) {}
+  explicit FigureMaker(const ir::Program &P) : FigureMaker(P.Spec, P.Sizes) {}
+  /// \p Sizes may be on top of those of the program.
+  FigureMaker(const ir::Spec &Job, const ir::ExprTable &Sizes)
+      : Job(Job), Sizes(Sizes) {}
 
   Figure make(std::string What, ir::ByteExpr Of) const {
     return make(std::move(What), Of.Id, "bytes");
@@ -77,14 +80,15 @@ public:
   Derivation derive(ir::ExprId Of) const;
   /// \p Of as a part of another number.
   Operand part(std::string Name, ir::ExprId Of, llvm::StringRef Unit) const {
-    return makeDerived(std::move(Name), P.Sizes.value(Of), Unit, derive(Of));
+    return makeDerived(std::move(Name), Sizes.value(Of), Unit, derive(Of));
   }
 
 private:
   Figure make(std::string What, ir::ExprId Of, llvm::StringRef Unit) const;
   Operand operandOf(ir::KeyOperand Key) const;
 
-  const ir::Program &P;
+  const ir::Spec &Job;
+  const ir::ExprTable &Sizes;
 };
 
 } // namespace foretrace::explain

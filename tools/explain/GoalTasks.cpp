@@ -26,15 +26,16 @@ Expected<Subjects> explainGoalTask(const ir::Program &Of, int64_t Rank,
     return Found.takeError();
   const ir::Task &T = Found->Task;
   Subject S = describeTask("t" + std::to_string(Node), T);
-  ir::Program P = Of;
+  ir::ExprOverlay P(Of);
   S.Figures.push_back(
       T.Kind == ir::TaskKind::Compute
           ? Figure{"calc", T.Of->Time.value(), "ns",
                    TimeMaker(Of).derive(*T.Of)}
-          : FigureMaker(P).make(T.Kind == ir::TaskKind::Collective
-                                    ? "message, of which operations move parts"
-                                    : "message",
-                                ir::ByteExpr(messageOf(P, T))));
+          : FigureMaker(Of.Spec, P.Sizes)
+                .make(T.Kind == ir::TaskKind::Collective
+                          ? "message, of which operations move parts"
+                          : "message",
+                      ir::ByteExpr(messageOf(P, T))));
   return Subjects{std::move(S)};
 }
 

@@ -26,8 +26,9 @@ public:
   /// \p Duration, in ns, is none of a trace that leaves it blank.
   RowExplainer(const megatron::Skeleton &Trace, const megatron::Row &R,
                int64_t Index, std::optional<int64_t> Duration)
-      : P(Trace.program()), Make(P), Of(Trace.program()), Row(R), Body(*R.Body),
-        Name(formatv("row {0}, {1}", Index, getName(Body.Kind))),
+      : P(Trace.program(), ir::ExprTable(&Trace.sizes())),
+        Make(Trace.program().Spec, P.Sizes), Of(Trace.program()), Row(R),
+        Body(*R.Body), Name(formatv("row {0}, {1}", Index, getName(Body.Kind))),
         Duration(Duration) {
     if (Duration)
       Times.emplace(Of);
@@ -42,7 +43,7 @@ private:
   void transfers();
   void addTensor(Subject &To, const megatron::LoggedTensor &T);
 
-  ir::Program P; ///< takes in bytes
+  ir::ExprOverlay P;
   const FigureMaker Make;
   const ir::Program &Of; ///< whose ops they are
   const megatron::Row &Row;

@@ -56,10 +56,10 @@ static std::string typeOf(const ir::Program &P, const ir::Value &V) {
 
 /// Of results only the elements are expressions of a program: \p P takes in the
 /// bytes.
-static Subject explainOp(ir::Program &P, TimeMaker &Times, const ir::Block &B,
+static Subject explainOp(ir::ExprScope P, TimeMaker &Times, const ir::Block &B,
                          const ir::Op &O) {
   Subject S = describeOp(B, O);
-  const FigureMaker Make(P);
+  const FigureMaker Make(P->Spec, P.Sizes);
   for (const ir::ValueId V : O.Results) {
     const ir::Value &Result = B.Values[V];
     S.Figures.push_back(
@@ -87,7 +87,7 @@ static Error unknownOp(const ir::Program &P, StringRef Name) {
 }
 
 Expected<Subjects> explainOps(const ir::Program &Of, StringRef Name) {
-  ir::Program P = Of;
+  ir::ExprOverlay P(Of);
   TimeMaker Times(Of);
   Subjects Found;
   for (const ir::Block &B : Of.Blocks)
@@ -95,13 +95,13 @@ Expected<Subjects> explainOps(const ir::Program &Of, StringRef Name) {
       if (isMeant(B, O, Name))
         Found.push_back(explainOp(P, Times, B, O));
   if (Found.empty())
-    return unknownOp(P, Name);
+    return unknownOp(Of, Name);
   return Found;
 }
 
 Expected<Subjects> explainParameters(const ir::Program &Of, StringRef Name) {
-  ir::Program P = Of;
-  const FigureMaker Make(P);
+  ir::ExprOverlay P(Of);
+  const FigureMaker Make(Of.Spec, P.Sizes);
   Subjects Found;
   NameList Known;
   for (const ir::Block &B : Of.Blocks)

@@ -18,9 +18,7 @@ class PlanExplainer {
 public:
   /// \p Rows are those of \p Of.
   PlanExplainer(const ir::Program &Of, const plan::Rows &Rows)
-      : P(Of), Make(P), Rows(Rows) {
-    P.Sizes = Rows.Sizes;
-  }
+      : P(Of, ir::ExprTable(&Rows.Sizes)), Make(Of.Spec, P.Sizes), Rows(Rows) {}
 
   Subject row(int64_t Index);
   Subject balance(int64_t Index);
@@ -31,7 +29,7 @@ private:
   Figure imbalance(std::string What, int64_t Permille, StringRef Unit,
                    Weighed Weigh);
 
-  ir::Program P; ///< takes in sums
+  ir::ExprOverlay P;
   const FigureMaker Make;
   const plan::Rows &Rows;
 };
@@ -65,7 +63,7 @@ Subject PlanExplainer::row(int64_t Index) {
   const plan::Row &R = Rows.All[static_cast<size_t>(Index - 1)];
   Subject S{formatv("row {0}, {1}, {2}: {3}", Index, nameOf("stage", R.Stages),
                     nameOf("chunk", R.Chunks), describe(*R.Layers, P)),
-            {P.Spec.Model.LayersRange, "stages", ""},
+            {P->Spec.Model.LayersRange, "stages", ""},
             {}};
   S.Figures = {Make.make("parameters", R.From.Parameters),
                Make.make("parameter_bytes", R.From.ParameterBytes),
@@ -87,7 +85,7 @@ Figure PlanExplainer::imbalance(std::string What, int64_t Permille,
     if (Stage.value() > Largest.value())
       Largest = Stage;
   }
-  const ir::Expr AsMany = Largest * ir::exprOf(P, P.Spec.Parallel.Pp);
+  const ir::Expr AsMany = Largest * ir::exprOf(P, P->Spec.Parallel.Pp);
   return {std::move(What), Permille, "thousandths",
           permille({Make.part("largest", AsMany, Unit),
                     Make.part("all", All, Unit)})};
@@ -96,7 +94,7 @@ Figure PlanExplainer::imbalance(std::string What, int64_t Permille,
 Subject PlanExplainer::balance(int64_t Index) {
   return {
       formatv("row {0}, the largest stage of the mean", Index),
-      {P.Spec.Model.LayersRange, "stages", ""},
+      {P->Spec.Model.LayersRange, "stages", ""},
       {imbalance("parameters", Rows.ParameterImbalance, "elements",
                  [](const plan::WeightExprs &W) { return W.Parameters.Id; }),
        imbalance("flops", Rows.WorkImbalance, "FLOPs",

@@ -44,12 +44,12 @@ Subject describeTask(StringRef Prefix, const ir::Task &T) {
   return S;
 }
 
-ir::Expr messageOf(ir::Program &P, const ir::Task &T) {
+ir::Expr messageOf(ir::ExprScope P, const ir::Task &T) {
   if (!T.Of)
     return boundarySize(P, 0);
   const ir::Expr Message(P.Sizes, T.Of->Message.Id);
   return T.Of->Kind == ir::OpKind::Ring // a step of it
-             ? Message / ir::numberOf(P, T.Of->Group.size(P.Mesh) - 1)
+             ? Message / ir::numberOf(P, T.Of->Group.size(P->Mesh) - 1)
              : Message;
 }
 

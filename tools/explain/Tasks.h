@@ -27,7 +27,7 @@ Subject describeTask(llvm::StringRef Prefix, const ir::Task &T);
 
 /// The message of a task that communicates, as an expression of \p P. All
 /// parts of a model hand on the same activation.
-ir::Expr messageOf(ir::Program &P, const ir::Task &T);
+ir::Expr messageOf(ir::ExprScope P, const ir::Task &T);
 
 } // namespace foretrace::explain
 

@@ -10,7 +10,8 @@ using namespace llvm;
 
 namespace foretrace::explain {
 
-TimeMaker::TimeMaker(const ir::Program &Of) : Of(Of), P(Of), Sizes(P) {}
+TimeMaker::TimeMaker(const ir::Program &Of)
+    : Of(Of), P(Of), Sizes(Of.Spec, P.Sizes) {}
 
 static Operand timeOf(const ir::ProfileTime &T) {
   return makeStated(T.Section, T.nanoseconds().value(), "ns",
@@ -18,7 +19,7 @@ static Operand timeOf(const ir::ProfileTime &T) {
 }
 
 Derivation TimeMaker::measured(StringRef Name) const {
-  const ir::ProfileTime *T = P.Spec.Cost.findTime(Name);
+  const ir::ProfileTime *T = P->Spec.Cost.findTime(Name);
   return T ? makeDerivation("$0", {timeOf(*T)}) : makeDerivation("0", {});
 }
 
@@ -29,11 +30,11 @@ static Derivation nothing(std::string Why) {
 }
 
 Derivation TimeMaker::none(const ir::Op &O) const {
-  if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted)
+  if (*P->Spec.Cost.Kind == ir::CostKind::Uncosted)
     return nothing("the job has no `cost`");
   if (isView(O.Kind))
     return nothing("it moves nothing");
-  const bool IsProfile = *P.Spec.Cost.Kind == ir::CostKind::Profile;
+  const bool IsProfile = *P->Spec.Cost.Kind == ir::CostKind::Profile;
   const StringRef Name = IsProfile ? sectionOf(O) : "optimizer";
   return nothing(Name.empty() ? "no measured time is of it"
                               : ("`" + Name + "` is not measured").str());
@@ -81,7 +82,7 @@ static int64_t valueAtRate(const Derivation &D) {
 }
 
 Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
-  const ir::DeviceSpec &D = P.Spec.Cost.Device;
+  const ir::DeviceSpec &D = P->Spec.Cost.Device;
   Derivation Memory = atRate(Sizes.part("touched", T.Touched.Id, "bytes"),
                              makeStated("memory_bandwidth", *D.MemoryBandwidth,
                                         "B/s", D.MemoryBandwidth.Range));
@@ -151,7 +152,7 @@ Figure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
   }
   if (Sum.Operands.empty())
     return {std::move(What), 0, "ns",
-            nothing(*P.Spec.Cost.Kind == ir::CostKind::Uncosted
+            nothing(*P->Spec.Cost.Kind == ir::CostKind::Uncosted
                         ? "the job has no `cost`"
                         : "none of its ops takes time")};
   auto Join = [&](auto Of) { return join(map_range(Sum.Operands, Of), "+"); };

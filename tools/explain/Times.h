@@ -31,7 +31,7 @@ private:
   std::string nameOf(const ir::Op &O, const Derivation &Among) const;
 
   const ir::Program &Of;
-  ir::Program P; ///< takes in sizes
+  ir::ExprOverlay P;
   const FigureMaker Sizes;
   std::map<const ir::Block *, std::vector<OpTime>> Known;
 };

@@ -12,17 +12,17 @@ using namespace llvm;
 namespace foretrace::sweep {
 
 /// A key of the job as an expression of its program; 0 if the job has none.
-static ir::ExprId numberIn(ir::Program &P, ir::Key K) {
+static ir::ExprId numberIn(ir::ExprScope P, ir::Key K) {
   if (const auto Known = P.Sizes.find(K))
     return *Known;
-  const Located<int64_t> *F = findField(P.Spec, K);
+  const Located<int64_t> *F = findField(P->Spec, K);
   return P.Sizes.constant(F && F->isPresent() ? **F : 0);
 }
 
 static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys) {
   if (S.isRefusal())
     return {};
-  ir::Program P = S.program();
+  ir::ExprOverlay P(S.program());
   std::vector<ir::ExprId> Wanted = metricsOf(P);
   for (const ir::Key K : JobKeys)
     Wanted.push_back(numberIn(P, K));
