@@ -39,18 +39,6 @@ void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,
 /// Bytes sent for a micro-batch, by kind of group.
 void sumMessages(ir::Program &P, ir::Block &Block);
 
-/// What is counted of each stage of a kind: it follows from numbers in ways
-/// that no expression says.
-struct StageCounts {
-  /// By block: layers, and layers times micro-batches of which activations are
-  /// kept when most are on their way, of the stage where these are the most.
-  llvm::SmallVector<std::pair<unsigned, int64_t>, 0> Layers, Kept;
-  /// Messages to other stages for a micro-batch, both ways.
-  int64_t Messages = 0;
-  /// Micro-batches of all chunks that are on their way at most.
-  int64_t InFlight = 0;
-};
-StageCounts countStage(const ir::Program &P, const ir::Stage &S);
 /// Messages of stage \p Stage to others for a micro-batch, both ways.
 int64_t messagesOf(const ir::Schedule &S, int64_t Stage);
 /// A count, and the key that sizes call it by.
@@ -59,8 +47,8 @@ using StageCount = std::pair<ir::Key, int64_t>;
 std::vector<StageCount> countStages(const ir::Program &P);
 
 /// A number of the stages like \p S, by the name \p Id.
-ir::Expr ofStage(ir::Program &P, const ir::Stage &S, ir::KeyId Id,
-                 unsigned Block, int64_t Value);
+ir::Expr ofStage(ir::ExprScope P, const ir::Stage &S, ir::KeyId Id,
+                 unsigned Block, int64_t Value, unsigned Slot = 0);
 /// The same sums for each stage of a kind.
 void totalStage(ir::Program &P, ir::Stage &S);
 

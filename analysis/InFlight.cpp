@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/InFlight.h"
 #include "ir/schedule/ScheduleWalker.h"
-#include <optional>
+#include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -24,125 +24,97 @@ static int64_t change(ActionKind K, Release At) {
 
 namespace {
 
-/// What was in flight at some time. A chunk's count is copied when it changes,
-/// so that there may be as many such times as steps.
-class InFlightCounts {
+/// Follows what is in flight, step by step.
+class Follower {
 public:
-  explicit InFlightCounts(size_t Chunks) : Copies(Chunks) {}
-
-  int64_t Count = 0;
-  __int128 Load = 0;
-  std::optional<Action> At;
-
-  /// Becomes this very moment.
-  void set(int64_t NewCount, __int128 NewLoad,
-           std::optional<Action> NewAt = std::nullopt) {
-    for (size_t Chunk : Changed)
-      Copies[Chunk] = std::nullopt;
-    Changed.clear();
-    Count = NewCount;
-    Load = NewLoad;
-    At = NewAt;
-  }
-  /// \p Chunk, which has \p Now, is about to change.
-  void keep(size_t Chunk, int64_t Now) {
-    if (Copies[Chunk])
-      return;
-    Copies[Chunk] = Now;
-    Changed.push_back(Chunk);
-  }
-  int64_t ofChunk(size_t Chunk, int64_t Now) const {
-    return Copies[Chunk].value_or(Now);
-  }
-  llvm::ArrayRef<size_t> changed() const { return Changed; }
-
-private:
-  std::vector<std::optional<int64_t>> Copies;
-  llvm::SmallVector<size_t> Changed; ///< since then
-};
-
-/// Holds what is on its way, step by step.
-class Holder {
-public:
-  explicit Holder(llvm::ArrayRef<ChunkLoad> Chunks)
-      : Chunks(Chunks), OfChunk(Chunks.size()), Peak(Chunks.size()),
-        Before(Chunks.size()), Highest(Chunks.size()) {}
+  explicit Follower(llvm::ArrayRef<unsigned> KindOf)
+      : KindOf(KindOf),
+        Now(KindOf.empty()
+                ? 0
+                : *std::max_element(KindOf.begin(), KindOf.end()) + 1),
+        Before(Now) {}
 
   void beginPeriod() {
-    Before.set(Count, Load);
-    Highest.set(Count, Load);
+    Before = Now;
+    Period.clear();
   }
   void step(const Action &A, int64_t Change);
   void repeat(int64_t Times);
-  HeaviestStep peak() const;
+
+  std::vector<InFlight> Heaviest;
 
 private:
-  void add(size_t Chunk, int64_t Change);
+  using Counts = llvm::SmallVector<int64_t, 4>;
+  void add(InFlight Step);
 
-  llvm::ArrayRef<ChunkLoad> Chunks;
-  // Now:
-  int64_t Count = 0;
-  llvm::SmallVector<int64_t, 4> OfChunk;
-  __int128 Load = 0;
-  InFlightCounts Peak;
-  InFlightCounts Before, Highest; ///< of the period that is walked
+  llvm::ArrayRef<unsigned> KindOf;
+  Counts Now, Before;           ///< by kind; at the start of the period
+  std::vector<InFlight> Period; ///< steps of the period that is walked
 };
 
 } // namespace
 
-void Holder::add(size_t Chunk, int64_t Change) {
-  for (InFlightCounts *M : {&Peak, &Before, &Highest})
-    M->keep(Chunk, OfChunk[Chunk]);
-  Count += Change;
-  OfChunk[Chunk] += Change;
-  Load += static_cast<__int128>(Change) * Chunks[Chunk].Kept;
+/// Keeps \p Step unless a step of the same chunk and direction has as much.
+void Follower::add(InFlight Step) {
+  auto IsLike = [&](const InFlight &Other) {
+    return KindOf[static_cast<size_t>(Other.At.Chunk)] ==
+               KindOf[static_cast<size_t>(Step.At.Chunk)] &&
+           (Other.At.Kind == ActionKind::Forward) ==
+               (Step.At.Kind == ActionKind::Forward);
+  };
+  auto HasAll = [](const InFlight &A, const InFlight &B) {
+    return llvm::all_of(llvm::zip_equal(A.OfKind, B.OfKind),
+                        [](const auto &Pair) {
+                          return std::get<0>(Pair) >= std::get<1>(Pair);
+                        });
+  };
+  if (llvm::any_of(Heaviest, [&](const InFlight &Other) {
+        return IsLike(Other) && HasAll(Other, Step);
+      }))
+    return;
+  llvm::erase_if(Heaviest, [&](const InFlight &Other) {
+    return IsLike(Other) && HasAll(Step, Other);
+  });
+  Heaviest.push_back(std::move(Step));
 }
 
-/// What is kept for a step is there before a backward one, and after a forward
-/// one.
-void Holder::step(const Action &A, int64_t Change) {
-  const auto Chunk = static_cast<size_t>(A.Chunk);
-  const bool IsForward = A.Kind == ActionKind::Forward;
-  if (IsForward)
-    add(Chunk, Change);
-  const __int128 Needed =
-      Load + (IsForward ? Chunks[Chunk].Forward : Chunks[Chunk].Backward);
-  for (InFlightCounts *To : {&Highest, &Peak})
-    if (Needed > To->Load)
-      To->set(Count, Needed, A);
-  if (!IsForward && Change != 0)
-    add(Chunk, Change);
+/// What a step needs is there before a backward one, and after a forward one.
+void Follower::step(const Action &A, int64_t Change) {
+  const unsigned Kind = KindOf[static_cast<size_t>(A.Chunk)];
+  if (A.Kind == ActionKind::Forward)
+    Now[Kind] += Change;
+  Period.push_back({A, Now});
+  add(Period.back());
+  if (A.Kind != ActionKind::Forward)
+    Now[Kind] += Change;
 }
 
-/// All of the period repeats: its last highest step may be the peak.
-void Holder::repeat(int64_t Times) {
-  const int64_t Growth = (Count - Before.Count) * Times;
-  const __int128 Heavier = (Load - Before.Load) * Times;
-  const bool IsPeak = Highest.Load + Heavier > Peak.Load;
-  if (IsPeak)
-    Peak.set(Highest.Count + Growth, Highest.Load + Heavier, Highest.At);
-  for (size_t Chunk : Before.changed()) {
-    int64_t &Now = OfChunk[Chunk];
-    const int64_t More = (Now - Before.ofChunk(Chunk, Now)) * Times;
-    Peak.keep(Chunk, IsPeak ? Highest.ofChunk(Chunk, Now) + More : Now);
-    Now += More;
+/// All of the period repeats. Between its first and its last time counts change
+/// evenly, so that one of these two has most.
+void Follower::repeat(int64_t Times) {
+  bool Grows = false;
+  Counts Growth;
+  for (const auto &[After, First] : llvm::zip_equal(Now, Before)) {
+    Growth.push_back((After - First) * Times);
+    Grows |= Growth.back() > 0;
   }
-  Count += Growth;
-  Load += Heavier;
+  auto Shift = [&](Counts &Of) {
+    for (const auto &[Count, By] : llvm::zip_equal(Of, Growth))
+      Count += By;
+  };
+  if (Grows)
+    for (InFlight &Step : Period) {
+      Shift(Step.OfKind);
+      add(Step);
+    }
+  Shift(Now);
 }
 
-HeaviestStep Holder::peak() const {
-  HeaviestStep Most = {{Peak.Count, OfChunk}, Peak.At, Peak.Load};
-  for (size_t Chunk : Peak.changed())
-    Most.Kept.OfChunk[Chunk] = Peak.ofChunk(Chunk, OfChunk[Chunk]);
-  return Most;
-}
-
-HeaviestStep foretrace::heaviestStep(const Schedule &S, int64_t Stage,
-                                     llvm::ArrayRef<ChunkLoad> Chunks,
-                                     Release At) {
+std::vector<InFlight> foretrace::heaviestSteps(const Schedule &S, int64_t Stage,
+                                               llvm::ArrayRef<unsigned> KindOf,
+                                               Release At) {
   ScheduleWalker Walker(S, Stage);
-  Holder Held(Chunks);
+  Follower Held(KindOf);
   std::optional<std::pair<size_t, int64_t>> Place;
   while (std::optional<Action> A = Walker.next()) {
     if (Walker.place() != Place) {
@@ -154,10 +126,13 @@ HeaviestStep foretrace::heaviestStep(const Schedule &S, int64_t Stage,
     if (const int64_t Times = Walker.skipRepetitions())
       Held.repeat(Times);
   }
-  return Held.peak();
+  return std::move(Held.Heaviest);
 }
 
-InFlight foretrace::mostInFlight(const Schedule &S, int64_t Stage, Release At) {
-  const std::vector<ChunkLoad> Chunks(static_cast<size_t>(S.Chunks));
-  return heaviestStep(S, Stage, Chunks, At).Kept;
+int64_t foretrace::peakInFlight(const Schedule &S, int64_t Stage, Release At) {
+  const std::vector<unsigned> OneKind(static_cast<size_t>(S.Chunks));
+  int64_t Most = 0;
+  for (const InFlight &Step : heaviestSteps(S, Stage, OneKind, At))
+    Most = std::max(Most, Step.count());
+  return Most;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many micro-batches a stage has on their way at most.
+// Micro-batches in flight on a stage: those that it has run forward and whose
+// saved activations it has not yet released.
 #ifndef FORETRACE_ANALYSIS_INFLIGHT_H
 #define FORETRACE_ANALYSIS_INFLIGHT_H
 
@@ -8,45 +9,39 @@
 
 namespace foretrace {
 
-/// What ends the life of what a chunk keeps of a micro-batch.
+/// What ends the life of what a chunk saves of a micro-batch.
 enum class Release : unsigned char {
   InputGradients,  ///< the gradients of its inputs are there
   WeightGradients, ///< those of its parameters, too
 };
 
-/// Micro-batches that a stage has run forward and not yet released.
+/// Micro-batches in flight while a step runs, its own included.
 struct InFlight {
-  int64_t Count = 0; ///< of all chunks
-  llvm::SmallVector<int64_t, 4> OfChunk;
+  ir::Action At;
+  llvm::SmallVector<int64_t, 4> OfKind; ///< by kind of chunk
+
+  int64_t count() const {
+    int64_t Sum = 0;
+    for (const int64_t Count : OfKind)
+      Sum += Count;
+    return Sum;
+  }
 };
 
-/// What a chunk weighs: what a micro-batch keeps in it, and what its steps need
-/// besides while they run, the kept of their micro-batch included in neither.
-struct ChunkLoad {
-  int64_t Kept = 1, Forward = 0, Backward = 0;
-};
+/// The steps of stage \p Stage at which most is in flight, for each kind of
+/// chunk that runs and each direction: of two steps one of which has no more of
+/// any kind than the other, only the other one; of equal ones the first. So
+/// whatever kinds of chunks save, and whatever their steps need while they run,
+/// the peak is at one of these steps. \p KindOf has the kind of each chunk,
+/// from 0. Takes the time of what is different in the program of the stage,
+/// whatever the number of micro-batches is.
+std::vector<InFlight> heaviestSteps(const ir::Schedule &S, int64_t Stage,
+                                    llvm::ArrayRef<unsigned> KindOf,
+                                    Release At = Release::WeightGradients);
 
-/// The step at which a stage holds most.
-struct HeaviestStep {
-  InFlight Kept;                ///< that of the step itself included
-  std::optional<ir::Action> At; ///< nothing if the stage runs no step
-  __int128 Load = 0;
-};
-
-/// The first one of stage \p Stage; \p Chunks are the loads of its chunks, none
-/// negative. Takes the time of what is different in its program, whatever the
-/// number of micro-batches is.
-HeaviestStep heaviestStep(const ir::Schedule &S, int64_t Stage,
-                          llvm::ArrayRef<ChunkLoad> Chunks,
-                          Release At = Release::WeightGradients);
-
-/// The most that stage \p Stage has on their way, when it is first so.
-InFlight mostInFlight(const ir::Schedule &S, int64_t Stage,
-                      Release At = Release::WeightGradients);
-inline int64_t peakInFlight(const ir::Schedule &S, int64_t Stage,
-                            Release At = Release::WeightGradients) {
-  return mostInFlight(S, Stage, At).Count;
-}
+/// The most micro-batches of all chunks that stage \p Stage has in flight.
+int64_t peakInFlight(const ir::Schedule &S, int64_t Stage,
+                     Release At = Release::WeightGradients);
 
 } // namespace foretrace
 

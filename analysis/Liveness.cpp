@@ -3,6 +3,7 @@
 #include "analysis/Parameters.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -120,10 +121,43 @@ Expr Liveness::liveAt(int Op) const {
   return sumOf(P, Sizes);
 }
 
+/// The first op of a phase, and the one after the last.
+std::pair<int, int> Liveness::opsOf(Phase Of) const {
+  return Of == Phase::Forward
+             ? std::pair(0, FirstBackward)
+             : std::pair(FirstBackward, static_cast<int>(B.Ops.size()));
+}
+
+Expr Liveness::any(Phase Of) const {
+  std::vector<llvm::SmallBitVector> Maximal; // storages
+  std::vector<int> Ops;                      // parallel to these
+  const auto [Begin, End] = opsOf(Of);
+  for (int Op = Begin; Op < End; ++Op) {
+    llvm::SmallBitVector Live(static_cast<unsigned>(Storages.size()));
+    for (const auto &[I, S] : llvm::enumerate(Storages))
+      if (S.First <= Op && Op <= S.Last)
+        Live.set(static_cast<unsigned>(I));
+    auto IsIn = [&](const llvm::SmallBitVector &Other) {
+      return !Live.test(Other);
+    };
+    if (llvm::any_of(Maximal, IsIn))
+      continue;
+    for (size_t I = Maximal.size(); I-- > 0;)
+      if (!Maximal[I].test(Live)) {
+        Maximal.erase(Maximal.begin() + static_cast<ptrdiff_t>(I));
+        Ops.erase(Ops.begin() + static_cast<ptrdiff_t>(I));
+      }
+    Maximal.push_back(std::move(Live));
+    Ops.push_back(Op);
+  }
+  Expr Most = numberOf(P, 0);
+  for (const int Op : Ops)
+    Most = max(Most, liveAt(Op));
+  return Most;
+}
+
 Moment Liveness::most(Phase Of) const {
-  const bool IsForward = Of == Phase::Forward;
-  const int Begin = IsForward ? 0 : FirstBackward;
-  const int End = IsForward ? FirstBackward : static_cast<int>(B.Ops.size());
+  const auto [Begin, End] = opsOf(Of);
   std::optional<int> Most;
   __int128 Highest = 0;
   for (int Op = Begin; Op < End; ++Op) {

@@ -34,6 +34,9 @@ public:
   /// The most there is in a phase: the first such moment. Backward has what is
   /// computed again, and the gradients that come from the block behind.
   Moment most(ir::Phase Of) const;
+  /// The same, whatever the keys are: the largest of the moments of which none
+  /// has all that another one has.
+  ir::Expr any(ir::Phase Of) const;
 
 private:
   /// First and Last are ops, by index: what makes it, and the last that uses
@@ -47,6 +50,7 @@ private:
   void findLives();
   ir::Expr sizeOf(const Storage &S) const;
   ir::Expr liveAt(int Op) const;
+  std::pair<int, int> opsOf(ir::Phase Of) const;
 
   ir::ExprScope P;
   const ir::Block &B;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/StageMemory.h"
+#include "analysis/Analyses.h"
 #include "analysis/Parameters.h"
 #include "llvm/ADT/STLExtras.h"
-#include <set>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -12,33 +12,58 @@ llvm::StringRef foretrace::getName(MemoryPhase P) {
   return Names[static_cast<size_t>(P)];
 }
 
-StageMemories::StageMemories(ExprScope P) : P(P) {
+StageMemories::StageMemories(ExprScope P, Validity For) : P(P), For(For) {
   for (const Block &B : P->Blocks) {
     const Liveness Of(P, B);
     Layers.push_back({Of.most(Phase::Forward), Of.most(Phase::Backward),
+                      std::nullopt, std::nullopt,
                       isOffloaded(P, B) ? Of.kept() : numberOf(P, 0)});
   }
 }
 
 /// Transformer Engine, module/base.py, get_dummy_wgrad: where gradients are
-/// added in place, one tensor for each shape of a weight stays, and stands for
-/// them.
-Expr StageMemories::standInsOf(const Stage &S) {
+/// added in place, one tensor for each shape of a weight stays, and is handed
+/// on in their place. Which shapes are the same is a matter of numbers.
+Expr StageMemories::dummyWgradsOf(const Stage &S) {
+  const bool WhateverKeysAre = For == Validity::AnyKeys;
   llvm::SmallVector<ExprId, 8> Sizes;
   if (!*P->Spec.Train.FusedWgrad)
     return sumOf(P, Sizes);
-  std::set<std::pair<int64_t, int64_t>> Shapes;
+  struct Shape {
+    Expr Rows, Columns;
+  };
+  std::vector<Shape> Shapes;
+  auto IsSame = [&](const Shape &A, const Shape &B) {
+    return WhateverKeysAre ? ExprId(A.Rows) == ExprId(B.Rows) &&
+                                 ExprId(A.Columns) == ExprId(B.Columns)
+                           : A.Rows.value() == B.Rows.value() &&
+                                 A.Columns.value() == B.Columns.value();
+  };
   for (const auto &[Block, Layers] : layersByBlock(S))
     for (const Value &V : P->Blocks[BlockId(Block)].Values) {
       if (!isMatrix(V))
         continue;
       const size_t Last = V.Type.Dims.size() - 1; // experts stand before
-      const Expr Rows = extentOnRank(P, V.Type, V.Layout, Last - 1);
-      const Expr Columns = extentOnRank(P, V.Type, V.Layout, Last);
-      if (Shapes.emplace(Rows.value(), Columns.value()).second)
-        Sizes.push_back(Rows * Columns * bytesPerElement(V.Type.Element));
+      const Shape New = {extentOnRank(P, V.Type, V.Layout, Last - 1),
+                         extentOnRank(P, V.Type, V.Layout, Last)};
+      if (llvm::any_of(Shapes,
+                       [&](const Shape &Old) { return IsSame(Old, New); }))
+        continue;
+      Expr Size = New.Rows * New.Columns * bytesPerElement(V.Type.Element);
+      if (WhateverKeysAre)
+        for (const Shape &Old : Shapes)
+          Size *= equal(Old.Rows, New.Rows) * equal(Old.Columns, New.Columns) *
+                      int64_t(-1) +
+                  int64_t(1);
+      Sizes.push_back(Size);
+      Shapes.push_back(New);
     }
   return sumOf(P, Sizes);
+}
+
+Expr StageMemories::staticOf(const Stage &S) {
+  return sumOf(P, {S.Totals.Weights.Id, S.Totals.Gradients.Id,
+                   S.Totals.Optimizer.Id, dummyWgradsOf(S)});
 }
 
 Expr StageMemories::offloadedOf(const Stage &S) {
@@ -48,101 +73,64 @@ Expr StageMemories::offloadedOf(const Stage &S) {
   return sumOf(P, Sizes);
 }
 
-int64_t StageMemories::keptOf(unsigned Block) const {
-  return P.Sizes.value(P->Blocks[BlockId(Block)].Totals.Kept).value();
+Expr StageMemories::keptOf(unsigned Block) const {
+  return P.at(P->Blocks[BlockId(Block)].Totals.Kept);
 }
 
-const Moment &StageMemories::momentOf(unsigned Block, bool IsForward) const {
-  return IsForward ? Layers[Block].Forward : Layers[Block].Backward;
-}
-
-/// Layers behind the one that runs are not there yet forward, and not any more
-/// backward. Of a run of layers the last one needs most, and of a period that
-/// repeats the last one, so that only these are looked at.
-StageMemories::Candidate StageMemories::heaviestLayer(const LayerSequence &S,
-                                                      bool IsForward) const {
-  Candidate Most;
-  LayerCounts Behind;
-  int64_t KeptBehind = 0;
-  auto Pass = [&](const BlockRun &R, int64_t Times) {
-    Behind[R.Block.Index] += R.Count * Times;
-    KeptBehind += R.Count * Times * keptOf(R.Block.Index);
-  };
-  for (const LayerGroup &G : llvm::reverse(S)) {
-    for (const BlockRun &R : llvm::reverse(G.Runs)) {
-      const unsigned Block = R.Block.Index;
-      const int64_t Load =
-          momentOf(Block, IsForward).Live.value() - keptOf(Block) - KeptBehind;
-      if (Load > Most.Load)
-        Most = {Block, Load, Behind};
-      Pass(R, 1);
-    }
-    for (const BlockRun &R : G.Runs)
-      Pass(R, G.Periods - 1);
+/// The first that needs most; none if sizes are beyond 2^63.
+std::optional<MemoryStep> StageMemories::heaviestStep(int64_t Index) const {
+  std::optional<MemoryStep> Most;
+  __int128 Highest = -1;
+  for (MemoryStep &Step : memorySteps(P, Index)) {
+    __int128 Load =
+        momentOf(Step.Runs, Step.At.Kind == ActionKind::Forward).Live.value();
+    for (const auto &[Block, Count] : Step.Saved)
+      Load += static_cast<__int128>(Count) * keptOf(Block).value();
+    if (Load <= Highest)
+      continue;
+    Highest = Load;
+    Most = std::move(Step);
   }
   return Most;
 }
 
-/// What is there at the heaviest step.
-void StageMemories::fill(const Stage &S, const HeaviestStep &Most,
-                         const Candidate &Runs, StageMemory &M) {
-  LayerCounts Kept;
-  for (const auto &[Chunk, Count] : llvm::enumerate(Most.Kept.OfChunk))
-    addLayers(S.layersOf(static_cast<int64_t>(Chunk)), Count, Kept);
-  for (const auto &[Block, Count] : Runs.Behind)
-    Kept[Block] -= Count;
-  --Kept[Runs.Block];
-  llvm::SmallVector<ExprId, 4> Activations;
-  for (const auto &[Block, Count] : Kept)
-    Activations.push_back(
-        numberOf(P, Count) *
-        Expr(P.Sizes, P->Blocks[BlockId(Block)].Totals.Kept.Id));
+void StageMemories::fill(const MemoryStep &Most, StageMemory &M) {
+  llvm::SmallVector<ExprId, 4> Saved;
+  for (const auto &[Block, Count] : Most.Saved)
+    Saved.push_back(numberOf(P, Count) * keptOf(Block));
+  const bool IsForward = Most.At.Kind == ActionKind::Forward;
+  const Moment &Running = momentOf(Most.Runs, IsForward);
   M.Step = Most.At;
-  M.Kept = Most.Kept;
-  M.Activations = sumOf(P, Activations);
-  const Moment &Running =
-      momentOf(Runs.Block, Most.At->Kind == ActionKind::Forward);
+  M.InFlight = Most.InFlight;
+  M.Saved = sumOf(P, Saved);
   M.Running = Running.Live;
-  M.Block = BlockId(Runs.Block);
+  M.Block = BlockId(Most.Runs);
   M.Op = Running.At;
+  M.Phase = IsForward ? MemoryPhase::Forward : MemoryPhase::Backward;
 }
 
 std::optional<StageMemory> StageMemories::of(int64_t Index) {
   const Stage &S = stageAt(P->Stages, Index);
+  for (const auto &[Block, Count] : layersByBlock(S))
+    if (!Layers[Block].Forward.Live.hasValue() ||
+        !Layers[Block].Backward.Live.hasValue())
+      return std::nullopt;
   const Expr None = numberOf(P, 0);
-  const Expr StandIns = standInsOf(S);
-  const Expr Static = sumOf(P, {S.Totals.Weights.Id, S.Totals.Gradients.Id,
-                                S.Totals.Optimizer.Id, StandIns});
-  const Expr Offloaded = offloadedOf(S);
-  const Expr Update(P.Sizes, S.Totals.Update.Id);
-  StageMemory M{Static,    StandIns, std::nullopt,        {},
-                None,      None,     BlockId(),           OpId(),
-                Offloaded, Update,   MemoryPhase::Update, None};
-  std::vector<ChunkMoments> Moments;
-  std::vector<ChunkLoad> Loads;
-  for (const ChunkRun &C : S.Chunks) {
-    for (const auto &[Block, Count] : layersByBlock(C.Layers))
-      if (!Layers[Block].Forward.Live.hasValue() ||
-          !Layers[Block].Backward.Live.hasValue())
-        return std::nullopt;
-    const ChunkMoments Most = {heaviestLayer(C.Layers, true),
-                               heaviestLayer(C.Layers, false)};
-    int64_t Kept = 0;
-    for (const auto &[Block, Count] : layersByBlock(C.Layers))
-      Kept += Count * keptOf(Block);
-    Moments.insert(Moments.end(), static_cast<size_t>(C.Count), Most);
-    Loads.insert(Loads.end(), static_cast<size_t>(C.Count),
-                 {Kept, std::max<int64_t>(Most.Forward.Load, 0),
-                  std::max<int64_t>(Most.Backward.Load, 0)});
-  }
-  const HeaviestStep Most = heaviestStep(P->Schedule, Index, Loads);
-  if (Most.At) {
-    const ChunkMoments &Of = Moments[static_cast<size_t>(Most.At->Chunk)];
-    const bool IsForward = Most.At->Kind == ActionKind::Forward;
-    fill(S, Most, IsForward ? Of.Forward : Of.Backward, M);
-    M.Phase = IsForward ? MemoryPhase::Forward : MemoryPhase::Backward;
-  }
-  const Expr InSchedule = M.Static + M.Activations + M.Running;
+  StageMemory M{staticOf(S),
+                dummyWgradsOf(S),
+                std::nullopt,
+                0,
+                None,
+                None,
+                BlockId(),
+                OpId(),
+                offloadedOf(S),
+                P.at(S.Totals.Update),
+                MemoryPhase::Update,
+                None};
+  if (const std::optional<MemoryStep> Most = heaviestStep(Index))
+    fill(*Most, M);
+  const Expr InSchedule = M.Static + M.Saved + M.Running;
   const Expr InUpdate = M.Static + M.Update;
   if (!InSchedule.hasValue() || !InUpdate.hasValue() || !M.Offloaded.hasValue())
     return std::nullopt;
@@ -150,6 +138,46 @@ std::optional<StageMemory> StageMemories::of(int64_t Index) {
     M.Phase = MemoryPhase::Update;
   M.Peak = M.Phase == MemoryPhase::Update ? InUpdate : InSchedule;
   return M;
+}
+
+Expr StageMemories::anyMoment(unsigned Block, bool IsForward) {
+  LayerMoments &Of = Layers[Block];
+  std::optional<Expr> &Known = IsForward ? Of.AnyForward : Of.AnyBackward;
+  if (!Known)
+    Known.emplace(Liveness(P, P->Blocks[BlockId(Block)])
+                      .any(IsForward ? Phase::Forward : Phase::Backward));
+  return *Known;
+}
+
+/// That of the stage with most.
+Expr StageMemories::peakHere(const Stage &S) {
+  std::optional<Expr> Most;
+  for (int64_t Index = S.First; Index < S.First + S.Count; ++Index) {
+    const std::optional<StageMemory> M = of(Index);
+    if (!M)
+      return numberOf(P, NoValue);
+    if (!Most || M->Peak.value() > Most->value())
+      Most.emplace(M->Peak);
+  }
+  return *Most;
+}
+
+/// The sums of `of`, of all steps that may have most.
+Expr StageMemories::peakOf(const Stage &S) {
+  if (For == Validity::ThisJob)
+    return peakHere(S);
+  Expr Most = P.at(S.Totals.Update);
+  unsigned Slot = 0;
+  for (const SavedLayers::Running &R : savedLayers(*P, S).Steps)
+    for (const LayerCounts &Beside : R.Beside) {
+      llvm::SmallVector<ExprId, 4> Terms = {anyMoment(R.Block, R.IsForward)};
+      for (const auto &[Block, Count] : Beside)
+        Terms.push_back(ofStage(P, S, KeyId::StageBeside, Block, Count, Slot) *
+                        keptOf(Block));
+      Most = max(Most, sumOf(P, Terms));
+      ++Slot;
+    }
+  return staticOf(S) + Most;
 }
 
 std::string foretrace::stagesOf(const StagesMemory &S) {
@@ -161,13 +189,13 @@ static bool isSame(const StageMemory &A, const StageMemory &B) {
   return A.Peak.value() == B.Peak.value() &&
          A.Static.value() == B.Static.value() && A.Phase == B.Phase &&
          A.Offloaded.value() == B.Offloaded.value() &&
-         A.Kept.OfChunk == B.Kept.OfChunk && A.Block == B.Block && A.Op == B.Op;
+         A.InFlight == B.InFlight && A.Block == B.Block && A.Op == B.Op;
 }
 
 std::optional<std::vector<StagesMemory>>
 foretrace::memoryOfStages(ExprScope P) {
   std::vector<StagesMemory> All;
-  StageMemories Memories(P);
+  StageMemories Memories(P, Validity::ThisJob);
   for (int64_t Stage = 0; Stage < P->Schedule.Stages; ++Stage) {
     std::optional<StageMemory> M = Memories.of(Stage);
     if (!M)

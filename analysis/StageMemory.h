@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank of a pipeline stage has in memory, and when it has most.
+// Memory of a rank of a pipeline stage, and when it has most.
 #ifndef FORETRACE_ANALYSIS_STAGEMEMORY_H
 #define FORETRACE_ANALYSIS_STAGEMEMORY_H
 
-#include "analysis/InFlight.h"
-#include "analysis/LayerCounts.h"
 #include "analysis/Liveness.h"
+#include "analysis/SavedLayers.h"
 
 namespace foretrace {
 
@@ -18,19 +17,20 @@ enum class MemoryPhase : unsigned char {
 };
 llvm::StringRef getName(MemoryPhase P);
 
-/// Of one rank.
+/// Memory of a rank of one stage, of this job: sums of what there is at its
+/// peak.
 struct StageMemory {
-  /// Parameters, gradients, the optimizer's state and stand-ins for gradients.
+  /// Parameters, gradients, the optimizer's state and dummy wgrad buffers.
   ir::Expr Static;
-  ir::Expr StandIns;
+  ir::Expr DummyWgrads;
 
-  /// The step of the schedule that needs most; nothing if none needs anything.
+  /// The step of the schedule that needs most; none if no step needs anything.
   std::optional<ir::Action> Step;
-  InFlight Kept;        ///< micro-batches on their way then
-  ir::Expr Activations; ///< kept for them, but for the layer that runs
-  ir::Expr Running;     ///< in the layer that runs, what it keeps included
-  ir::BlockId Block;    ///< which one that is
-  ir::OpId Op;          ///< what runs in it
+  int64_t InFlight;  ///< micro-batches of all chunks then
+  ir::Expr Saved;    ///< activations of other layers than the one that runs
+  ir::Expr Running;  ///< what the layer that runs needs, what it saves included
+  ir::BlockId Block; ///< which one that is
+  ir::OpId Op;       ///< which op of it runs
 
   ir::Expr Offloaded; ///< of a micro-batch, to the host's memory and back
   ir::Expr Update;    ///< what the optimizer needs besides while it runs
@@ -39,39 +39,48 @@ struct StageMemory {
   ir::Expr Peak;
 };
 
-/// Of the stages of one program.
+/// What an expression holds for.
+enum class Validity : unsigned char {
+  ThisJob, ///< its numbers: of several sums the largest here
+  AnyKeys, ///< any other job of the structure: the largest of all
+};
+
+/// Memory of the stages of one program.
 class StageMemories {
 public:
-  /// \p P is totalled; it takes in sums.
-  explicit StageMemories(ir::ExprScope P);
+  /// \p P is totalled.
+  StageMemories(ir::ExprScope P, Validity For);
 
-  /// Of stage \p Index; nothing if a size is beyond 2^63.
+  /// That of stage \p Index, of this job; nothing if a size is beyond 2^63.
   std::optional<StageMemory> of(int64_t Index);
+  // Of a rank of the stages that \p S stands for:
+  ir::Expr dummyWgradsOf(const ir::Stage &S);
+  /// Weights, gradients, the optimizer's state and dummy wgrad buffers.
+  ir::Expr staticOf(const ir::Stage &S);
+  /// The peak; without a value if a size is beyond 2^63.
+  ir::Expr peakOf(const ir::Stage &S);
 
 private:
   /// What one layer of a block needs while it runs.
   struct LayerMoments {
     Moment Forward, Backward;
+    /// The same, whatever the keys are; made when it is asked for.
+    std::optional<ir::Expr> AnyForward, AnyBackward;
     ir::Expr Offloaded;
   };
-  /// A layer of a chunk at which its steps may need most.
-  struct Candidate {
-    unsigned Block = 0;
-    int64_t Load = -1;  ///< beside what its micro-batch keeps in the chunk
-    LayerCounts Behind; ///< layers that keep nothing then
-  };
-  struct ChunkMoments {
-    Candidate Forward, Backward;
-  };
-  ir::Expr standInsOf(const ir::Stage &S);
   ir::Expr offloadedOf(const ir::Stage &S);
-  int64_t keptOf(unsigned Block) const;
-  const Moment &momentOf(unsigned Block, bool IsForward) const;
-  Candidate heaviestLayer(const ir::LayerSequence &S, bool IsForward) const;
-  void fill(const ir::Stage &S, const HeaviestStep &Most, const Candidate &Runs,
-            StageMemory &M);
+  ir::Expr keptOf(unsigned Block) const;
+  ir::Expr anyMoment(unsigned Block, bool IsForward);
+  const Moment &momentOf(unsigned Block, bool IsForward) const {
+    return IsForward ? Layers[Block].Forward : Layers[Block].Backward;
+  }
+  std::optional<MemoryStep> heaviestStep(int64_t Index) const;
+  void fill(const MemoryStep &Most, StageMemory &M);
+
+  ir::Expr peakHere(const ir::Stage &S);
 
   ir::ExprScope P;
+  const Validity For;
   std::vector<LayerMoments> Layers; ///< by block
 };
 

@@ -5,8 +5,7 @@
 // ways that no expression says; these counts are numbers of the stage.
 
 #include "analysis/Analyses.h"
-#include "analysis/InFlight.h"
-#include "analysis/LayerCounts.h"
+#include "analysis/SavedLayers.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,9 +23,10 @@ public:
   void run();
 
 private:
-  Expr count(KeyId Id, unsigned Block, int64_t Value) {
-    return ofStage(P, S, Id, Block, Value);
+  Expr count(KeyId Id, unsigned Block, int64_t Value, unsigned Slot = 0) {
+    return ofStage(P, S, Id, Block, Value, Slot);
   }
+  Expr activations(const SavedLayers &Saved);
   void addBoundaries(int64_t Sent);
 
   Program &P;
@@ -36,31 +36,13 @@ private:
 
 } // namespace
 
-Expr foretrace::ofStage(Program &P, const Stage &S, KeyId Id, unsigned Block,
-                        int64_t Value) {
+Expr foretrace::ofStage(ExprScope P, const Stage &S, KeyId Id, unsigned Block,
+                        int64_t Value, unsigned Slot) {
   const Expr Number = numberOf(P, Value);
   if (Block != Key::NoBlock && !isModelBlock(P, Block))
     return Number;
-  const Key K = {Id, Block, static_cast<unsigned>(&S - P.Stages.data())};
+  const Key K = {Id, Block, static_cast<unsigned>(&S - P->Stages.data()), Slot};
   return {P.Sizes, P.Sizes.define(K, Number)};
-}
-
-/// Of the stage that has most micro-batches on their way; where two have as
-/// many, of the first.
-static InFlight mostOnTheirWay(const Program &P, const Stage &S) {
-  InFlight Most;
-  for (int64_t I = S.First; I < S.First + S.Count; ++I)
-    if (InFlight Here = mostInFlight(P.Schedule, I); Here.Count > Most.Count)
-      Most = std::move(Here);
-  return Most;
-}
-
-/// Layers times micro-batches on their way.
-static LayerCounts keptLayers(const Stage &S, const InFlight &Most) {
-  LayerCounts Kept;
-  for (const auto &[Chunk, Count] : llvm::enumerate(Most.OfChunk))
-    addLayers(S.layersOf(static_cast<int64_t>(Chunk)), Count, Kept);
-  return Kept;
 }
 
 int64_t foretrace::messagesOf(const Schedule &S, int64_t Stage) {
@@ -70,25 +52,28 @@ int64_t foretrace::messagesOf(const Schedule &S, int64_t Stage) {
   return Sent;
 }
 
-StageCounts foretrace::countStage(const Program &P, const Stage &S) {
-  const InFlight Most = mostOnTheirWay(P, S);
-  return {layersByBlock(S).takeVector(), keptLayers(S, Most).takeVector(),
-          messagesOf(P.Schedule, S.First), Most.Count};
-}
-
 std::vector<StageCount> foretrace::countStages(const Program &P) {
   std::vector<StageCount> All;
   for (const auto &[Index, S] : llvm::enumerate(P.Stages)) {
-    const StageCounts Counts = countStage(P, S);
     const auto Kind = static_cast<unsigned>(Index);
-    for (const auto &[Block, Count] : Counts.Layers)
-      All.push_back({{KeyId::StageLayers, Block, Kind}, Count});
-    for (const auto &[Block, Count] : Counts.Kept)
-      All.push_back({{KeyId::StageKept, Block, Kind}, Count});
-    All.push_back(
-        {{KeyId::StageMessages, Key::NoBlock, Kind}, Counts.Messages});
-    All.push_back(
-        {{KeyId::StageInFlight, Key::NoBlock, Kind}, Counts.InFlight});
+    auto Add = [&](KeyId Id, unsigned Block, int64_t Count, unsigned Slot = 0) {
+      All.push_back({{Id, Block, Kind, Slot}, Count});
+    };
+    for (const auto &[Block, Count] : layersByBlock(S))
+      Add(KeyId::StageLayers, Block, Count);
+    const SavedLayers Saved = savedLayers(P, S);
+    for (const auto &[Slot, Layers] : llvm::enumerate(Saved.All))
+      for (const auto &[Block, Count] : Layers)
+        Add(KeyId::StageKept, Block, Count, static_cast<unsigned>(Slot));
+    unsigned Slot = 0;
+    for (const SavedLayers::Running &R : Saved.Steps)
+      for (const LayerCounts &Layers : R.Beside) {
+        for (const auto &[Block, Count] : Layers)
+          Add(KeyId::StageBeside, Block, Count, Slot);
+        ++Slot;
+      }
+    Add(KeyId::StageMessages, Key::NoBlock, messagesOf(P.Schedule, S.First));
+    Add(KeyId::StageInFlight, Key::NoBlock, Saved.InFlight);
   }
   return All;
 }
@@ -102,12 +87,28 @@ void StageSummer::addBoundaries(int64_t Sent) {
                   boundarySize(P, 0));
 }
 
+/// The most bytes, not those when most micro-batches are in flight: chunks may
+/// save unlike amounts.
+Expr StageSummer::activations(const SavedLayers &Saved) {
+  std::optional<Expr> Most;
+  for (const auto &[Slot, Layers] : llvm::enumerate(Saved.All)) {
+    llvm::SmallVector<ExprId, 4> Terms;
+    for (const auto &[Block, Count] : Layers)
+      Terms.push_back(
+          count(KeyId::StageKept, Block, Count, static_cast<unsigned>(Slot)) *
+          Expr(P.Sizes, P.Blocks[BlockId(Block)].Totals.Kept.Id));
+    const Expr Sum = sumOf(P, Terms);
+    Most = Most ? max(*Most, Sum) : Sum;
+  }
+  return Most ? *Most : numberOf(P, 0);
+}
+
 void StageSummer::run() {
   using Terms = llvm::SmallVector<ExprId, 4>; // by block
-  Terms Parameters, Weights, Gradients, Optimizer, Update, Activations, Work;
+  Terms Parameters, Weights, Gradients, Optimizer, Update, Work;
   S.Totals.Messages.clear();
-  const StageCounts Counts = countStage(P, S);
-  for (const auto &[Index, Count] : Counts.Layers) {
+  const SavedLayers Saved = savedLayers(P, S);
+  for (const auto &[Index, Count] : layersByBlock(S)) {
     const BlockTotals &Of = P.Blocks[BlockId(Index)].Totals;
     const Expr Layers = count(KeyId::StageLayers, Index, Count);
     auto Add = [&](Terms &To, Expr Times, auto Each) {
@@ -123,26 +124,17 @@ void StageSummer::run() {
       addMessages(S.Totals.Messages, G.Of,
                   Layers * MicroBatches * Expr(P.Sizes, G.Size.Id));
   }
-  for (const auto &[Index, Count] : Counts.Kept)
-    Activations.push_back(
-        count(KeyId::StageKept, Index, Count) *
-        Expr(P.Sizes, P.Blocks[BlockId(Index)].Totals.Kept.Id));
   for (const Op &O : P.Blocks[S.Step].Ops)
     if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
       addMessages(S.Totals.Messages, O.Group, {P.Sizes, O.Message.Id});
-  addBoundaries(Counts.Messages);
-  count(KeyId::StageInFlight, Key::NoBlock, Counts.InFlight);
+  addBoundaries(messagesOf(P.Schedule, S.First));
+  count(KeyId::StageInFlight, Key::NoBlock, Saved.InFlight);
   S.Totals.Parameters = sumOf(P, Parameters);
-  const Expr OfWeights = sumOf(P, Weights), OfGradients = sumOf(P, Gradients),
-             OfOptimizer = sumOf(P, Optimizer),
-             OfActivations = sumOf(P, Activations);
-  S.Totals.Weights = OfWeights;
-  S.Totals.Gradients = OfGradients;
-  S.Totals.Optimizer = OfOptimizer;
+  S.Totals.Weights = sumOf(P, Weights);
+  S.Totals.Gradients = sumOf(P, Gradients);
+  S.Totals.Optimizer = sumOf(P, Optimizer);
   S.Totals.Update = sumOf(P, Update);
-  S.Totals.Activations = OfActivations;
-  S.Totals.Memory =
-      sumOf(P, {OfWeights, OfGradients, OfOptimizer, OfActivations});
+  S.Totals.Activations = activations(Saved);
   S.Totals.Work = sumOf(P, Work);
 }
 

@@ -41,21 +41,11 @@ std::string foretrace::toString(__int128 Number) {
   return Digits;
 }
 
-namespace {
-
-/// How people read a unit.
-struct Reading {
-  StringRef Suffix; ///< of a name
-  double Of;        ///< as many are one
-  int Decimals;
-};
-
-} // namespace
-
-static Reading readingOf(FigureUnit U) {
+static FigureScale readingOf(FigureUnit U) {
   switch (U) {
   case FigureUnit::Text:
   case FigureUnit::Count:
+  case FigureUnit::Flag:
     return {"", 1, 0};
   case FigureUnit::Bytes:
     return {" MiB", 0x1p20, 1};
@@ -67,9 +57,40 @@ static Reading readingOf(FigureUnit U) {
   llvm_unreachable("every unit is handled");
 }
 
+FigureScale foretrace::scaleOf(FigureUnit U, __int128 Largest) {
+  static constexpr FigureScale Bytes[] = {
+      {" B", 1, 0},        {" KiB", 0x1p10, 2}, {" MiB", 0x1p20, 2},
+      {" GiB", 0x1p30, 2}, {" TiB", 0x1p40, 2}, {" PiB", 0x1p50, 2},
+      {" EiB", 0x1p60, 2}};
+  static constexpr FigureScale Flops[] = {
+      {" FLOP", 1, 0},     {" kFLOP", 1e3, 2},  {" MFLOP", 1e6, 2},
+      {" GFLOP", 1e9, 2},  {" TFLOP", 1e12, 2}, {" PFLOP", 1e15, 2},
+      {" EFLOP", 1e18, 2}, {" ZFLOP", 1e21, 2}, {" YFLOP", 1e24, 2}};
+  auto Fit = [&](llvm::ArrayRef<FigureScale> Scales) {
+    const auto *It =
+        llvm::find_if(llvm::drop_begin(Scales), [&](const auto &S) {
+          return static_cast<double>(Largest) < S.Of;
+        });
+    return *(It - 1);
+  };
+  switch (U) {
+  case FigureUnit::Bytes:
+    return Fit(Bytes);
+  case FigureUnit::Flops:
+    return Fit(Flops);
+  case FigureUnit::Millionths:
+    return {" %", 1e4, 2};
+  case FigureUnit::Text:
+  case FigureUnit::Count:
+  case FigureUnit::Flag:
+    return readingOf(U);
+  }
+  llvm_unreachable("every unit is handled");
+}
+
 StringRef foretrace::getName(FigureUnit U) {
-  static constexpr StringRef Names[] = {"text", "count", "bytes", "flops",
-                                        "millionths"};
+  static constexpr StringRef Names[] = {"text",  "count", "flag",
+                                        "bytes", "flops", "millionths"};
   return Names[static_cast<size_t>(U)];
 }
 
@@ -79,14 +100,19 @@ std::string foretrace::exact(const Figure &F) {
   return toString(F.number());
 }
 
-static std::string readable(const Figure &F, FigureUnit U) {
-  const Reading As = readingOf(U);
-  if (As.Decimals == 0 || std::holds_alternative<std::string>(F.Value))
-    return exact(F);
+std::string foretrace::scaled(__int128 Number, const FigureScale &In) {
+  if (In.Decimals == 0)
+    return toString(Number);
   std::string Text;
-  llvm::raw_string_ostream(Text) << llvm::format(
-      "%.*f", As.Decimals, static_cast<double>(F.number()) / As.Of);
+  llvm::raw_string_ostream(Text)
+      << llvm::format("%.*f", In.Decimals, static_cast<double>(Number) / In.Of);
   return Text;
+}
+
+static std::string readable(const Figure &F, FigureUnit U) {
+  return std::holds_alternative<std::string>(F.Value)
+             ? exact(F)
+             : scaled(F.number(), readingOf(U));
 }
 
 /// `on_rank` of bytes is `on_rank MiB`.

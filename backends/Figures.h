@@ -5,22 +5,13 @@
 #ifndef FORETRACE_BACKENDS_FIGURES_H
 #define FORETRACE_BACKENDS_FIGURES_H
 
+#include "analysis/Figures.h"
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
-#include "ir/model/Expr.h"
 #include "lang/RowWriter.h"
 #include <variant>
 
 namespace foretrace {
-
-/// What a number counts.
-enum class FigureUnit : unsigned char {
-  Text,      ///< words, none
-  Count,     ///< things
-  Bytes,     ///< read as MiB
-  Flops,     ///< read as GFLOP
-  Millionths ///< of a whole, read as a percentage
-};
 
 /// For programs: `bytes`.
 llvm::StringRef getName(FigureUnit U);
@@ -45,14 +36,15 @@ struct Figure {
 
 /// A number with a name.
 struct NamedFigure {
-  llvm::StringLiteral Key; ///< for programs: `flops_per_token`
-  std::string Title;       ///< for people
+  llvm::StringRef
+      Key; ///< for programs: `flops_per_token`; lives as long as the run
+  std::string Title; ///< for people
   FigureUnit Unit;
   Figure Value;
 };
 
 struct FigureColumn {
-  llvm::StringLiteral Key;
+  llvm::StringRef Key; ///< lives as long as the run
   FigureUnit Unit;
 };
 
@@ -100,6 +92,17 @@ std::string toString(__int128 Number);
 std::string exact(const Figure &F);
 /// As people read it, with its unit: `12.5 MiB`.
 std::string describe(const Figure &F, FigureUnit U);
+
+/// How people read the numbers of one unit: as multiples of a larger one.
+struct FigureScale {
+  llvm::StringRef Suffix; ///< of a heading: ` GiB`
+  double Of;              ///< as many are one
+  int Decimals;
+};
+/// The one in which \p Largest has at least one digit before the point.
+FigureScale scaleOf(FigureUnit U, __int128 Largest);
+/// \p Number without its suffix.
+std::string scaled(__int128 Number, const FigureScale &In);
 
 } // namespace foretrace
 

@@ -37,7 +37,8 @@ void NumberWriter::write(llvm::json::OStream &J, __int128 Value, ExprId) {
   J.rawValue(toString(Value)); // it may be more than JSON's library holds
 }
 
-PlanDocument::PlanDocument(const Program &Of) : P(Of) {
+PlanDocument::PlanDocument(const Program &Program)
+    : P(Program), Of(P, Validity::ThisJob) {
   if (P->Spec.Cluster)
     Map.emplace(*P->Spec.Cluster);
 }
@@ -52,12 +53,10 @@ void PlanDocument::number(StringRef Key, Expr Of) {
   number(Key, Of.value(), Of);
 }
 
-/// What a total is called in JSON: bytes say so.
-static std::string keyOf(ByteExpr, StringRef Word) {
-  return (Word + "_bytes").str();
+/// What a figure is called in JSON: bytes say so.
+static std::string keyOf(FigureUnit U, StringRef Name) {
+  return (Name + (U == FigureUnit::Bytes ? "_bytes" : "")).str();
 }
-static std::string keyOf(ElementExpr, StringRef Word) { return Word.str(); }
-static std::string keyOf(FlopExpr, StringRef Word) { return Word.str(); }
 
 void PlanDocument::messages(const Messages &Of) {
   J->attributeArray("messages", [&] {
@@ -154,20 +153,6 @@ void PlanDocument::cluster(const ClusterSpec &C) {
   });
 }
 
-template <typename TotalsT> void PlanDocument::totals(const TotalsT &Of) {
-  auto Total = [&](auto Size, StringRef Word) {
-    number(keyOf(Size, Word), Expr(P.Sizes, Size.Id));
-  };
-  if constexpr (std::is_same_v<TotalsT, BlockTotals>) {
-#define TOTAL(MEMBER, TYPE, WORD, DOC) Total(Of.MEMBER, WORD);
-#include "ir/model/Totals.def"
-  } else {
-#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) Total(Of.MEMBER, WORD);
-#include "ir/model/Totals.def"
-  }
-  messages(Of.Messages);
-}
-
 void PlanDocument::block(unsigned Index, int64_t Layers) {
   const std::string &Name = P->Blocks[BlockId(Index)].Name;
   const BlockTotals Of = P->Blocks[BlockId(Index)].Totals;
@@ -177,7 +162,10 @@ void PlanDocument::block(unsigned Index, int64_t Layers) {
     J->attribute("recompute", getSpelling(*P->Spec.recomputeOf(*B)));
     J->attribute("offload_activations", *P->Spec.offloadOf(*B));
   }
-  totals(Of);
+#define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
+  number(keyOf(unitOf(TYPE()), WORD), Expr(P.Sizes, Of.MEMBER.Id));
+#include "ir/model/Totals.def"
+  messages(Of.Messages);
 }
 
 void PlanDocument::chunks(const Stage &S) {
@@ -194,13 +182,13 @@ void PlanDocument::chunks(const Stage &S) {
 }
 
 void PlanDocument::stage(const Stage &S) {
-  const auto Kind = static_cast<unsigned>(&S - P->Stages.data());
   J->attribute("first", S.First);
   J->attribute("last", S.First + S.Count - 1);
   J->attributeArray("chunks", [&] { chunks(S); });
-  totals(S.Totals);
-  number("in_flight", Expr(P.Sizes, *P.Sizes.find({KeyId::StageInFlight,
-                                                   Key::NoBlock, Kind})));
+#define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, DOC, EXPRESSION)                  \
+  number(keyOf(UNIT, NAME), Of.of(FigureId::ENUMERATOR, S));
+#include "analysis/Figures.def"
+  messages(S.Totals.Messages);
 }
 
 void PlanDocument::schedule() {

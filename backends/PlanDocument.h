@@ -7,6 +7,7 @@
 #define FORETRACE_BACKENDS_PLANDOCUMENT_H
 
 #include "analysis/ClusterMap.h"
+#include "analysis/Figures.h"
 #include "backends/Backend.h"
 #include "ir/model/Measure.h"
 #include "llvm/Support/JSON.h"
@@ -29,8 +30,8 @@ public:
 
 class PlanDocument {
 public:
-  /// \p Of is checked, and outlives the document.
-  explicit PlanDocument(const ir::Program &Of);
+  /// \p Program is checked, and outlives the document.
+  explicit PlanDocument(const ir::Program &Program);
 
   /// Writes the document, an object. \p Job is the name of the job.
   void write(llvm::StringRef Job, llvm::json::OStream &J, NumberWriter &N);
@@ -42,7 +43,6 @@ private:
 
   void number(llvm::StringRef Key, ir::Expr Of);
   void number(llvm::StringRef Key, __int128 Value, ir::ExprId From);
-  template <typename TotalsT> void totals(const TotalsT &Of);
   void messages(const Messages &Of);
   void model();
   void train();
@@ -55,6 +55,7 @@ private:
   void schedule();
 
   ir::ExprOverlay P;
+  JobFigures Of;
   std::optional<ClusterMap> Map;
   llvm::json::OStream *J = nullptr; ///< that is written to
   NumberWriter *N = nullptr;

@@ -17,6 +17,11 @@ enum class RowFormat : unsigned char { Table, JSON, CSV, Markdown };
 /// By format.
 inline constexpr llvm::StringRef RowFormats[] = {"table", "json", "csv", "md"};
 
+/// Whether numbers are exact, without units.
+constexpr bool isForPrograms(RowFormat F) {
+  return F == RowFormat::JSON || F == RowFormat::CSV;
+}
+
 struct RowColumn {
   std::string Name;             ///< for people with blanks: `leave_node`
   bool IsNumber = false;        ///< to the right; of objects, null if empty

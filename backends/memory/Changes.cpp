@@ -86,7 +86,7 @@ static constexpr Way Ways[] = {
 Change memory::measureJob(const Program &Of) {
   ExprOverlay P(Of);
   Change Most{"", 0, 0, 0};
-  StageMemories Memories(P);
+  StageMemories Memories(P, Validity::ThisJob);
   for (int64_t Stage = 0; Stage < P->Schedule.Stages; ++Stage) {
     const std::optional<StageMemory> M = Memories.of(Stage);
     Most.Peak = std::max(Most.Peak, M ? M->Peak.value() : INT64_MAX);

@@ -69,8 +69,8 @@ static FigureTable tableOf(ExprScope P, llvm::ArrayRef<StagesMemory> Rows) {
     auto Size = [&](ExprId Of) { return Figure(P.Sizes, Of); };
     T.Rows.push_back({stagesOf(R), Size(Always.Weights.Id),
                       Size(Always.Gradients.Id), Size(Always.Optimizer.Id),
-                      Size(M.StandIns), Size(M.Activations), Size(M.Running),
-                      Size(M.Update), Size(M.Peak), Figure(M.Kept.Count),
+                      Size(M.DummyWgrads), Size(M.Saved), Size(M.Running),
+                      Size(M.Update), Size(M.Peak), Figure(M.InFlight),
                       momentOf(P, M)});
     if (IsOffloaded)
       T.Rows.back().push_back(Size(M.Offloaded));

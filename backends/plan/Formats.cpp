@@ -79,7 +79,7 @@ static void writeTables(const Program &P, const Rows &R, RowFormat As,
                   static_cast<double>(*R.EvenWork) / 1000);
   OS << "\nMiB of a rank: memory, and messages of an iteration by group\n"
      << Before;
-  writeStages(P, As, OS);
+  writeStages(P, R, As, OS);
   OS << Before;
   writePeak(P, R.Most, OS);
 }
@@ -127,7 +127,7 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
           J.attribute("sent_bytes", Row.Sent.value());
         });
     });
-    writeStages(P, J);
+    writeStages(P, R, J);
     J.attribute("peak_bytes", R.Most.Bytes);
     J.attribute("peak_stages", R.Most.Stages);
     J.attribute("peak_phase", getName(R.Most.Phase));
@@ -153,7 +153,7 @@ void foretrace::plan::writeCSV(const Program &P, const Rows &R,
        << describe(*Row.Layers, P) << ',' << Row.Of.Parameters.value() << ','
        << Row.Of.ParameterBytes.value() << ',' << Row.Of.Activations.value()
        << ',' << Row.Of.Work.value() << ',' << Row.Sent.value();
-    writeStageColumns(P, stageAt(P.Stages, Row.Stages.First), OS);
+    writeStageColumns(P, R, stageAt(P.Stages, Row.Stages.First), OS);
     OS << '\n';
   }
 }

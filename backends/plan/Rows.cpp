@@ -181,6 +181,14 @@ Rows Maker::run() {
       P->Spec.Model.layerCount() % P->Schedule.Stages == 0)
     compareWithEven(Out, llvm::max_element(Parameters)->first,
                     llvm::max_element(Work)->first);
+  JobFigures Figures(P, Validity::ThisJob);
+  for (const Stage &S : Of.Stages) {
+    auto &Row = Out.Memory.emplace_back();
+    for (const auto &[Size, Id] : llvm::zip_equal(Row, MemoryColumns)) {
+      Size = Figures.of(Id, S).value();
+      Out.IsOverflow |= Size == NoValue;
+    }
+  }
   if (const auto Memory = memoryOfStages(P)) {
     const StagesMemory &Most = mostOf(*Memory);
     Out.Most = {Most.Of.Peak.value(), stagesOf(Most), Most.Of.Phase};

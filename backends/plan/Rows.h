@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_PLAN_ROWS_H
 #define FORETRACE_BACKENDS_PLAN_ROWS_H
 
-#include "analysis/StageMemory.h"
+#include "analysis/Figures.h"
 
 namespace foretrace::plan {
 
@@ -52,6 +52,11 @@ struct Peak {
   MemoryPhase Phase = MemoryPhase::Forward;
 };
 
+/// What is shown of the memory of a stage.
+inline constexpr FigureId MemoryColumns[] = {
+    FigureId::Weights, FigureId::Gradients, FigureId::Optimizer,
+    FigureId::Activations, FigureId::Peak};
+
 struct Rows {
   ir::ExprTable Sizes;        ///< of the program, and of rows
   std::vector<Row> All;       ///< by stage, then by chunk
@@ -61,6 +66,8 @@ struct Rows {
   /// What the largest stage of an even split would be of the largest here, in
   /// thousandths; of jobs with a chunk a stage that have one.
   std::optional<int64_t> EvenParameters, EvenWork;
+  /// Of a rank: by kind of stage of the program, by column.
+  std::vector<std::array<int64_t, std::size(MemoryColumns)>> Memory;
   Peak Most;
   bool IsOverflow = false;
 };

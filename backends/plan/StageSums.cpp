@@ -5,23 +5,7 @@
 
 using namespace foretrace;
 using namespace foretrace::ir;
-
-namespace {
-
-/// A part of a stage's memory.
-struct MemoryColumn {
-  llvm::StringLiteral Name;
-  ByteExpr StageTotals::*Size;
-};
-constexpr MemoryColumn MemoryColumns[] = {
-    {"weights", &StageTotals::Weights},
-    {"gradients", &StageTotals::Gradients},
-    {"optimizer", &StageTotals::Optimizer},
-    {"activations", &StageTotals::Activations},
-    {"memory", &StageTotals::Memory},
-};
-
-} // namespace
+using namespace foretrace::plan;
 
 /// Of all stages, by first use.
 static std::vector<Group> groupsOf(const Program &P) {
@@ -40,38 +24,38 @@ static Bytes messagesOf(const Program &P, const Stage &S, const Group &G) {
   return Bytes(0);
 }
 
-void foretrace::plan::writeStages(const Program &P, RowFormat As,
-                                  llvm::raw_ostream &OS) {
+void plan::writeStages(const Program &P, const Rows &R, RowFormat As,
+                       llvm::raw_ostream &OS) {
   const std::vector<Group> Groups = groupsOf(P);
   std::vector<RowColumn> Columns = {{"stage", true}};
-  for (const MemoryColumn &C : MemoryColumns)
-    Columns.push_back({C.Name.str(), true});
+  for (const FigureId Id : MemoryColumns)
+    Columns.push_back({getInfo(Id).Name, true});
   for (const Group &G : Groups)
     Columns.push_back({textOf(G, P.Spec), true});
   std::vector<std::vector<std::string>> Lines;
-  for (const Stage &S : P.Stages) {
+  for (const auto &[S, Memory] : llvm::zip_equal(P.Stages, R.Memory)) {
     std::vector<std::string> &Line = Lines.emplace_back();
     Line.push_back(text({S.First, S.Count}));
-    for (const MemoryColumn &C : MemoryColumns)
-      Line.push_back(mebibytes(P.Sizes.value(S.Totals.*C.Size)));
+    for (const int64_t Size : Memory)
+      Line.push_back(mebibytes(Bytes(Size)));
     for (const Group &G : Groups)
       Line.push_back(mebibytes(messagesOf(P, S, G)));
   }
   writeRows(std::move(Columns), Lines, As, OS);
 }
 
-void foretrace::plan::writeStages(const Program &P, llvm::json::OStream &J) {
+void plan::writeStages(const Program &P, const Rows &R,
+                       llvm::json::OStream &J) {
   J.attributeArray("stages", [&] {
-    for (const Stage &S : P.Stages)
-      J.object([&] {
+    for (const auto &[Of, Sizes] : llvm::zip_equal(P.Stages, R.Memory))
+      J.object([&, &S = Of, &Memory = Sizes] {
         J.attributeArray("stages", [&] {
           J.value(S.First);
           J.value(S.First + S.Count - 1);
         });
         J.attribute("parameters", P.Sizes.value(S.Totals.Parameters).value());
-        for (const MemoryColumn &C : MemoryColumns)
-          J.attribute((C.Name + "_bytes").str(),
-                      P.Sizes.value(S.Totals.*C.Size).value());
+        for (const auto &[Id, Size] : llvm::zip_equal(MemoryColumns, Memory))
+          J.attribute(getInfo(Id).Name + "_bytes", Size);
         J.attribute("flops", P.Sizes.value(S.Totals.Work).value());
         J.attributeObject("message_bytes", [&] {
           for (const GroupBytes &G : S.Totals.Messages)
@@ -81,10 +65,9 @@ void foretrace::plan::writeStages(const Program &P, llvm::json::OStream &J) {
   });
 }
 
-void foretrace::plan::writeStageColumns(const Program &P,
-                                        llvm::raw_ostream &OS) {
-  for (const MemoryColumn &C : MemoryColumns)
-    OS << ",stage_" << C.Name << "_bytes";
+void plan::writeStageColumns(const Program &P, llvm::raw_ostream &OS) {
+  for (const FigureId Id : MemoryColumns)
+    OS << ",stage_" << getInfo(Id).Name << "_bytes";
   for (const Group &G : groupsOf(P)) {
     std::string Name = textOf(G, P.Spec);
     std::replace(Name.begin(), Name.end(), ',', '-');
@@ -92,10 +75,10 @@ void foretrace::plan::writeStageColumns(const Program &P,
   }
 }
 
-void foretrace::plan::writeStageColumns(const Program &P, const Stage &S,
-                                        llvm::raw_ostream &OS) {
-  for (const MemoryColumn &C : MemoryColumns)
-    OS << ',' << P.Sizes.value(S.Totals.*C.Size).value();
+void plan::writeStageColumns(const Program &P, const Rows &R, const Stage &S,
+                             llvm::raw_ostream &OS) {
+  for (const int64_t Size : R.Memory[static_cast<size_t>(&S - P.Stages.data())])
+    OS << ',' << Size;
   for (const Group &G : groupsOf(P))
     OS << ',' << messagesOf(P, S, G).value();
 }

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_PLAN_STAGESUMS_H
 #define FORETRACE_BACKENDS_PLAN_STAGESUMS_H
 
-#include "ir/model/Program.h"
+#include "backends/plan/Rows.h"
 #include "lang/RowWriter.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,14 +13,15 @@
 namespace foretrace::plan {
 
 /// A table in MiB, a line for each kind of stage.
-void writeStages(const ir::Program &P, RowFormat As, llvm::raw_ostream &OS);
+void writeStages(const ir::Program &P, const Rows &R, RowFormat As,
+                 llvm::raw_ostream &OS);
 /// The attribute `stages`, in bytes.
-void writeStages(const ir::Program &P, llvm::json::OStream &J);
+void writeStages(const ir::Program &P, const Rows &R, llvm::json::OStream &J);
 
 /// Columns of CSV, each after a comma: their names, and what they are for a
 /// stage, in bytes.
 void writeStageColumns(const ir::Program &P, llvm::raw_ostream &OS);
-void writeStageColumns(const ir::Program &P, const ir::Stage &S,
+void writeStageColumns(const ir::Program &P, const Rows &R, const ir::Stage &S,
                        llvm::raw_ostream &OS);
 
 } // namespace foretrace::plan

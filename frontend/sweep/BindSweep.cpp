@@ -317,8 +317,14 @@ SweepSpec SweepBinder::bind(const SweepEntries &Entries,
   KnowsAxes = true;
   for (const auto &[Index, M] : llvm::enumerate(Metrics)) {
     const Expr Self(Out.Sizes, Out.Sizes.key(SweepSpec::metricKey(Index), 1));
-    Names.give({M.Name, {}},
-               {Self, M.IsBytes ? Dimension::Bytes : Dimension::Count, {}});
+    using Type = SweepRequest::Metric::Type;
+    if (M.Is == Type::Condition)
+      Names.give({M.Name, {}}, {ConditionValue{Self}, Dimension::Count, {}});
+    else
+      Names.give({M.Name, {}},
+                 {Self,
+                  M.Is == Type::Bytes ? Dimension::Bytes : Dimension::Count,
+                  {}});
     MetricNames.push_back(M.Name);
   }
   for (const SweepEntries::Metric &M : Entries.metrics())

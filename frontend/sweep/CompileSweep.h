@@ -14,8 +14,9 @@ namespace foretrace {
 struct SweepRequest {
   /// What every point is measured by: names in expressions.
   struct Metric {
+    enum class Type : unsigned char { Count, Bytes, Condition };
     std::string Name;
-    bool IsBytes;
+    Type Is;
   };
   std::vector<Metric> Metrics;
   /// A file of TOML with a table `axes`, or empty.

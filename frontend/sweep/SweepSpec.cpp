@@ -3,8 +3,27 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <set>
 
 using namespace foretrace;
+
+std::vector<size_t> SweepSpec::metricsRead() const {
+  std::set<size_t> Found;
+  auto AddLeaves = [&](ir::ExprId Of) {
+    for (const ir::Key K : leavesOf(Of))
+      if (K.Id == ir::KeyId::SweepMetric)
+        Found.insert(K.Block);
+  };
+  for (const Condition &C : Conditions)
+    AddLeaves(C.Holds);
+  for (const Metric &M : Metrics)
+    AddLeaves(M.Of);
+  for (const Goal &G : By)
+    Found.insert(G.Metric);
+  if (Best)
+    Found.insert(Best->Metric);
+  return {Found.begin(), Found.end()};
+}
 
 std::vector<size_t> SweepSpec::axesOfKeys() const {
   std::vector<size_t> Of;

@@ -61,6 +61,8 @@ struct SweepSpec {
   std::vector<size_t> axesOfKeys() const;
   /// What \p E is made of; a key once.
   std::vector<ir::Key> leavesOf(ir::ExprId E) const;
+  /// The metrics that conditions, metrics and goals read, by number, sorted.
+  std::vector<size_t> metricsRead() const;
   /// The axes that decide \p E, sorted; nothing if other keys or metrics do.
   std::optional<std::vector<size_t>> axesOf(ir::ExprId E) const;
 

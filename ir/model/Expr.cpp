@@ -60,8 +60,10 @@ int64_t foretrace::ir::applyExprOp(ExprOp Op, int64_t L, int64_t R) {
 }
 
 static int64_t pack(Key K) {
-  assert(K.Block <= Key::NoBlock && "more blocks than a job has");
-  return (static_cast<int64_t>(K.Id) << 24 | K.Block) << 24 | K.Stage;
+  assert(K.Block <= Key::NoBlock && K.Stage < 1u << 16 && K.Slot < 1u << 12 &&
+         static_cast<unsigned>(K.Id) < 1u << 11 && "more than a job has");
+  return ((static_cast<int64_t>(K.Id) << 24 | K.Block) << 16 | K.Stage) << 12 |
+         K.Slot;
 }
 
 int64_t ExprTable::compute(const ExprNode &N) const {

@@ -44,9 +44,11 @@ struct Key {
   /// Index into ModelSpec::Blocks; of what a stage has, into Program::Blocks.
   unsigned Block = NoBlock;
   unsigned Stage = 0; ///< index into Program::Stages
+  unsigned Slot = 0;  ///< of a count that a stage has several of: which one
 
   friend bool operator==(Key A, Key B) {
-    return A.Id == B.Id && A.Block == B.Block && A.Stage == B.Stage;
+    return A.Id == B.Id && A.Block == B.Block && A.Stage == B.Stage &&
+           A.Slot == B.Slot;
   }
 };
 
@@ -178,6 +180,10 @@ public:
   friend Expr ceilDiv(Expr L, Expr R) { return L.with(ExprOp::Ceil, R); }
   friend Expr min(Expr L, Expr R) { return L.with(ExprOp::Min, R); }
   friend Expr max(Expr L, Expr R) { return L.with(ExprOp::Max, R); }
+  /// 1 if the first one is smaller, else 0.
+  friend Expr less(Expr L, Expr R) { return L.with(ExprOp::Less, R); }
+  /// 1 if both are the same, else 0.
+  friend Expr equal(Expr L, Expr R) { return L.with(ExprOp::Equal, R); }
   friend Expr operator+(Expr L, int64_t R) { return L + L.number(R); }
   friend Expr operator*(Expr L, int64_t R) { return L * L.number(R); }
   Expr plus(ExprId R) const { return {*T, T->add(Id, R)}; }

@@ -17,6 +17,7 @@ public:
   ExprScope(const Program &Of, ExprTable &Sizes) : Sizes(Sizes), P(Of) {}
 
   const Program *operator->() const { return &P; }
+  const Program &operator*() const { return P; }
   operator const Program &() const { return P; }
   Expr at(ExprId I) const { return {Sizes, I}; }
   template <typename Unit> Expr at(UnitExpr<Unit> E) const {

@@ -166,20 +166,25 @@ bool foretrace::ir::isModelBlock(const Program &P, unsigned Block) {
 std::string foretrace::ir::nameOf(const Spec &S, Key K) {
   const llvm::StringRef Word = wordOf(K.Id);
   if (isOfStage(K.Id))
-    return llvm::formatv("{0}.{1}.{2}", blockOf(S, K), Word, K.Stage);
+    return llvm::formatv("{0}.{1}{2}.{3}", blockOf(S, K), Word,
+                         K.Slot ? "_" + std::to_string(K.Slot) : "", K.Stage);
   return K.Block == Key::NoBlock
              ? Word.str()
              : (llvm::Twine(S.Model.Blocks[K.Block].Name) + "." + Word).str();
 }
 
-/// A count of a stage, of block \p Block: `moe.layers.0`.
+/// A count of a stage, of block \p Block: `moe.layers.0`, `moe.kept_1.0`.
 static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
                                     llvm::StringRef Word, unsigned Stage) {
   for (const KeyId Id : {KeyId::StageLayers, KeyId::StageKept,
                          KeyId::StageMessages, KeyId::StageInFlight}) {
-    if (wordOf(Id) != Word)
+    llvm::StringRef Rest = Word;
+    unsigned Slot = 0;
+    if (!Rest.consume_front(wordOf(Id)) ||
+        (!Rest.empty() &&
+         (!Rest.consume_front("_") || Rest.getAsInteger(10, Slot))))
       continue;
-    Key K = {Id, Key::NoBlock, Stage};
+    Key K = {Id, Key::NoBlock, Stage, Slot};
     if (blockOf(S, K) == Block)
       return K;
     const auto Last = static_cast<unsigned>(S.Model.Blocks.size()) + 1;

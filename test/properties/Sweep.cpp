@@ -2,7 +2,7 @@
 //
 // A sweep says of each point what the ordinary compiler does: which are legal,
 // their metrics, and what is reported first of the others.
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,7 +11,7 @@ using namespace foretrace;
 using namespace foretrace::sweep;
 
 static size_t numMetrics(const Sweep &S) {
-  return allMetrics().size() + S.Space.spec().Metrics.size();
+  return allFigures().size() + S.Space.spec().Metrics.size();
 }
 
 /// Of a condition, which it is: what stands in its message first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Summary.h"
+#include "analysis/Figures.h"
 #include "analysis/LayerCounts.h"
-#include "analysis/Metrics.h"
 #include "ir/text/Print.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,18 +14,10 @@ using namespace foretrace::ir;
 
 namespace {
 
-template <typename UnitT>
-constexpr FigureUnit UnitOf = FigureUnit::Count; // elements
-template <> constexpr FigureUnit UnitOf<ByteUnit> = FigureUnit::Bytes;
-template <> constexpr FigureUnit UnitOf<FlopUnit> = FigureUnit::Flops;
-
-template <typename UnitT> constexpr FigureUnit unitOf(UnitExpr<UnitT>) {
-  return UnitOf<UnitT>;
-}
-
 class Summary {
 public:
-  explicit Summary(const Program &Of) : P(Of) {}
+  explicit Summary(const Program &Program)
+      : P(Program), Of(P, Validity::ThisJob) {}
 
   void addMost();
   void addGroups();
@@ -45,6 +37,7 @@ private:
   Figure figure(ExprId Of) const;
 
   ExprOverlay P;
+  JobFigures Of;
   Figures F{"foretrace.summary/1", {}, {}, {}, {}};
 };
 
@@ -65,16 +58,15 @@ template <typename T> static std::string toText(const T &Of) {
 }
 
 void Summary::addMost() {
-  const std::vector<ExprId> Metrics = metricsOf(P);
-  auto Next = Metrics.begin();
-  auto Add = [&](llvm::StringLiteral Key, FigureUnit U) {
-    F.Named.push_back({Key, Key.str(), U, figure(*Next++)});
+  auto Add = [&](FigureId Id) {
+    const FigureInfo &Info = getInfo(Id);
+    if (const std::optional<Expr> Is = Of.of(Id))
+      F.Named.push_back({Info.Name, Info.Name, Info.Unit, figure(*Is)});
   };
-#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) Add(WORD, unitOf(TYPE()));
-#include "ir/model/Totals.def"
-  Add("in_flight", FigureUnit::Count);
-  Add("bubble", FigureUnit::Millionths);
-  Add("messages", FigureUnit::Bytes);
+#define STAGE_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
+#include "analysis/Figures.def"
+#define JOB_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
+#include "analysis/Figures.def"
 }
 
 void Summary::addGroups() {
@@ -122,24 +114,24 @@ void Summary::addLayers() {
 void Summary::addStages() {
   FigureTable T{
       "stages", "a rank of a stage", {{"stages", FigureUnit::Text}}, {}};
-#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
-  T.Columns.push_back({WORD, unitOf(TYPE())});
-#include "ir/model/Totals.def"
+#define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, ...)                              \
+  T.Columns.push_back({NAME, UNIT});
+#include "analysis/Figures.def"
   for (const Stage &S : P->Stages) {
     auto &Row = T.Rows.emplace_back(std::vector<Figure>{{nameOf(S)}});
-#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
-  Row.push_back(figure(S.Totals.MEMBER.Id));
-#include "ir/model/Totals.def"
+#define STAGE_FIGURE(ENUMERATOR, ...)                                          \
+  Row.push_back(figure(Of.of(FigureId::ENUMERATOR, S)));
+#include "analysis/Figures.def"
   }
   F.Tables.push_back(std::move(T));
 }
 
 void Summary::addMessages() {
   FigureTable T{"messages",
-                "what a rank of a stage sends in an iteration",
+                "messages of a rank of a stage in an iteration",
                 {{"stages", FigureUnit::Text},
                  {"group", FigureUnit::Text},
-                 {"sent", FigureUnit::Bytes}},
+                 {"messages", FigureUnit::Bytes}},
                 {}};
   for (const Stage &S : P->Stages)
     for (const GroupBytes &G : S.Totals.Messages)

@@ -103,22 +103,6 @@ static int64_t valueOf(const foretrace::Figure &F) {
                                  : ir::NoValue;
 }
 
-static StringRef unitOf(FigureUnit U) {
-  switch (U) {
-  case FigureUnit::Text:
-    return "";
-  case FigureUnit::Count:
-    return "in all";
-  case FigureUnit::Bytes:
-    return "bytes";
-  case FigureUnit::Flops:
-    return "FLOPs";
-  case FigureUnit::Millionths:
-    return "millionths";
-  }
-  llvm_unreachable("every unit is handled");
-}
-
 /// What the first `emit` block of \p Backend says.
 static Expected<Figures> figuresOf(const ir::Program &P, StringRef Backend) {
   const ir::EmitSpec Emit = firstBlock(P.Spec, Backend);
@@ -147,7 +131,7 @@ Expected<Subjects> explainFigure(const ir::Program &Of, StringRef Backend,
                              ", and no expression");
   return Subjects{{(Backend + " " + Asked).str(),
                    {Of.Spec.Model.LayersRange, findBackend(Backend)->Name, ""},
-                   {{Found->Title, valueOf(Number), unitOf(Found->Unit),
+                   {{Found->Title, valueOf(Number), unitName(Found->Unit),
                      FigureMaker(Of.Spec, F->Sizes).derive(*Number.From)}}}};
 }
 

@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Figure.h"
 #include "ir/text/Print.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
 
 namespace foretrace::explain {
+
+StringRef unitName(FigureUnit U) {
+  switch (U) {
+  case FigureUnit::Text:
+    return "";
+  case FigureUnit::Count:
+  case FigureUnit::Flag:
+    return "in all";
+  case FigureUnit::Bytes:
+    return "bytes";
+  case FigureUnit::Flops:
+    return "FLOPs";
+  case FigureUnit::Millionths:
+    return "millionths";
+  }
+  llvm_unreachable("every unit is handled");
+}
 
 Operand makeStated(StringRef Name, int64_t Value, StringRef Unit,
                    SourceRange Range) {

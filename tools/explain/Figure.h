@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_EXPLAIN_FIGURE_H
 #define FORETRACE_TOOLS_EXPLAIN_FIGURE_H
 
+#include "analysis/Figures.h"
 #include "ir/model/Operands.h"
 #include "ir/model/Program.h"
 #include <vector>
@@ -60,6 +61,9 @@ struct Subject {
   std::vector<Figure> Figures;
 };
 
+/// As explanations name a unit.
+llvm::StringRef unitName(FigureUnit U);
+
 /// Makes figures of expressions about a program.
 class FigureMaker {
 public:
@@ -76,6 +80,9 @@ public:
   }
   Figure make(std::string What, ir::FlopExpr Of) const {
     return make(std::move(What), Of.Id, "FLOPs");
+  }
+  Figure make(std::string What, ir::ExprId Of, FigureUnit Unit) const {
+    return make(std::move(What), Of, unitName(Unit));
   }
   Derivation derive(ir::ExprId Of) const;
   /// \p Of as a part of another number.

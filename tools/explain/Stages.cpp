@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/Figures.h"
 #include "tools/explain/Explain.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -27,44 +28,48 @@ explainStages(const ir::Program &P, std::optional<int64_t> Stage, FillT Fill) {
     if (Stage && (*Stage < S.First || *Stage >= S.First + S.Count))
       continue;
     Found.push_back({nameOf(S), {P.Spec.Model.LayersRange, "total", ""}, {}});
-    Fill(S.Totals, Found.back().Figures);
+    Fill(S, Found.back().Figures);
   }
   return Found;
 }
 
-static bool isOfMemory(ir::ByteExpr) { return true; }
-template <typename T> static bool isOfMemory(T) { return false; }
-
-/// Those totals that are of memory, or the others.
-static Expected<Subjects> explainTotals(const ir::Program &P,
-                                        std::optional<int64_t> Stage,
-                                        bool OfMemory) {
-  const FigureMaker Make(P);
+/// The figures of stages that are of memory, or the others.
+static Expected<Subjects> explainFigures(const ir::Program &P,
+                                         std::optional<int64_t> Stage,
+                                         bool OfMemory) {
+  ir::ExprOverlay Over(P);
+  JobFigures Of(Over, Validity::ThisJob);
+  const FigureMaker Make(P.Spec, Over.Sizes);
   return explainStages(
-      P, Stage, [&](const ir::StageTotals &T, std::vector<Figure> &Into) {
-#define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
-  if (isOfMemory(T.MEMBER) == OfMemory)                                        \
-    Into.push_back(Make.make(WORD " (" DOC ")", T.MEMBER));
-#include "ir/model/Totals.def"
+      P, Stage, [&](const ir::Stage &S, std::vector<Figure> &Into) {
+        auto Add = [&](FigureId Id) {
+          const FigureInfo &Info = getInfo(Id);
+          if (Id != FigureId::Messages &&
+              (Info.Unit == FigureUnit::Bytes) == OfMemory)
+            Into.push_back(Make.make(Info.Name + " (" + Info.Doc + ")",
+                                     Of.of(Id, S), Info.Unit));
+        };
+#define STAGE_FIGURE(ENUMERATOR, ...) Add(FigureId::ENUMERATOR);
+#include "analysis/Figures.def"
       });
 }
 
 Expected<Subjects> explainMemory(const ir::Program &P,
                                  std::optional<int64_t> Stage) {
-  return explainTotals(P, Stage, /*OfMemory=*/true);
+  return explainFigures(P, Stage, /*OfMemory=*/true);
 }
 
 Expected<Subjects> explainWork(const ir::Program &P,
                                std::optional<int64_t> Stage) {
-  return explainTotals(P, Stage, /*OfMemory=*/false);
+  return explainFigures(P, Stage, /*OfMemory=*/false);
 }
 
 Expected<Subjects> explainMessages(const ir::Program &P,
                                    std::optional<int64_t> Stage) {
   const FigureMaker Make(P);
   return explainStages(
-      P, Stage, [&](const ir::StageTotals &T, std::vector<Figure> &Into) {
-        for (const ir::GroupBytes &G : T.Messages) {
+      P, Stage, [&](const ir::Stage &S, std::vector<Figure> &Into) {
+        for (const ir::GroupBytes &G : S.Totals.Messages) {
           std::string What;
           raw_string_ostream(What) << "messages(" << G.Of << ")";
           Into.push_back(Make.make(std::move(What), G.Size));

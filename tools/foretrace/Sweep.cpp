@@ -42,14 +42,14 @@ static SweepEntry
          "An axis: a key or param as -D names it, and its values: 1,2,4, "
          "1..16, powers(1,64), divisors(96)");
 static SweepEntry Where("where", "condition",
-                        "Only points that meet it: memory <= 80 GB");
+                        "Only points that meet it: peak <= 80 GB, fits");
 static SweepEntry Metrics("metric", "name=expression",
-                          "Measure this, too: headroom='80 GB - memory'");
+                          "Measure this, too: headroom='80 GB - peak'");
 static SweepEntry Minimize("minimize", "metric", "The less of it the better");
 static SweepEntry Maximize("maximize", "metric", "The more of it the better");
-static SweepEntry Keep(
-    "keep", "points",
-    "Keep these: all (default), 'pareto(memory, flops)', 'top(10, flops)'");
+static SweepEntry
+    Keep("keep", "points",
+         "Keep these: all (default), 'pareto(peak, flops)', 'top(10, flops)'");
 static cl::opt<std::string>
     AxesFile("axes", cl::value_desc("file.toml"),
              cl::desc("Axes, conditions and what to keep"),
@@ -63,7 +63,8 @@ static SweepOption<int64_t> Point("explain", "id",
 static SweepOption<std::string> Query("query", "sql",
                                       "Print what the file says to this");
 static FormatOption SweepFormat(sweepCommand(),
-                                "How to print rows of --query:");
+                                "How to print the points that are kept, or "
+                                "rows of --query:");
 
 static cl::list<std::string> SweepEmits(
     "emit", cl::value_desc("backend"), cl::CommaSeparated,
@@ -192,7 +193,7 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
   Shown.clear();
   if (!Done)
     return Done.takeError();
-  sweep::printSummary(S, *Done, outs());
+  sweep::printSummary(Session, S, *Done, SweepFormat, /*ShowsAll=*/!DB, outs());
   if (Why)
     sweep::printReasons(Session, S, *Done, outs());
   sweep::reportEffects(S, *Done, Diags);
@@ -265,7 +266,7 @@ static Expected<std::optional<sweep::PlotColumns>> givenPicture() {
   if (Output.empty())
     return createStringError(
         "--plot: -o is missing, for example "
-        "`foretrace sweep -o fit.db --plot x=memory,y=flops`");
+        "`foretrace sweep -o fit.db --plot x=peak,y=flops`");
   Expected<sweep::PlotColumns> Read = sweep::PlotColumns::read(Picture);
   if (!Read)
     return Read.takeError();
@@ -355,6 +356,13 @@ ExitCode runSweep() {
   if (!S)
     return usageError(toString(S.takeError()));
   S->Files = Files;
+  if (isForPrograms(SweepFormat) &&
+      !sweep::Choice::best(S->Space.spec()).hasGoal() &&
+      sweep::Choice::of(S->Space.spec()).Keeps == SweepSpec::Kept::All)
+    return usageError(
+        "--format: " + RowFormats[static_cast<size_t>(SweepFormat.getValue())] +
+        " has the points of --keep or the best one of "
+        "--minimize; for all of them use -o and --query");
   if (Point.getNumOccurrences() != 0)
     return explainPoint(Session, *S);
   CompiledJob &First = sweep::replay(Session, *S, 0, /*EmitsOfSweep=*/true);

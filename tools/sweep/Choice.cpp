@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Choice.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -9,8 +9,8 @@ using namespace llvm;
 namespace foretrace::sweep {
 
 Goal goalOf(const SweepSpec &S, const SweepSpec::Goal &G) {
-  const size_t Known = allMetrics().size();
-  return {G.Metric < Known ? allMetrics()[G.Metric].Name
+  const size_t Known = allFigures().size();
+  return {G.Metric < Known ? allFigures()[G.Metric].Name
                            : S.Metrics[G.Metric - Known].Name,
           G.Metric, G.IsLargest};
 }

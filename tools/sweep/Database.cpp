@@ -216,7 +216,10 @@ Error Database::writeRows(int64_t Unit, const Tally &T,
   for (const auto &[Id, Row] : Order) {
     AddPoint.bind(1, Id);
     for (size_t M = 0; M < T.Metrics.size(); ++M)
-      AddPoint.bind(static_cast<int>(M) + 2, T.Metrics[M][Row]);
+      if (const int64_t Value = T.Metrics[M][Row]; Value != ir::NoValue)
+        AddPoint.bind(static_cast<int>(M) + 2, Value);
+      else
+        AddPoint.bindNull(static_cast<int>(M) + 2);
     if (!AddPoint.change())
       return C.failure("cannot be written");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Engine.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "tools/sweep/Worker.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,10 +30,17 @@ std::string Shard::text() const {
   return (Twine(Index) + "/" + Twine(Count)).str();
 }
 
+static SweepRequest::Metric::Type typeOf(FigureUnit U) {
+  using Type = SweepRequest::Metric::Type;
+  return U == FigureUnit::Bytes  ? Type::Bytes
+         : U == FigureUnit::Flag ? Type::Condition
+                                 : Type::Count;
+}
+
 SweepRequest makeRequest() {
   SweepRequest R;
-  for (const Metric &M : allMetrics())
-    R.Metrics.push_back({M.Name, M.IsBytes});
+  for (const FigureInfo &M : allFigures())
+    R.Metrics.push_back({M.Name, typeOf(M.Unit)});
   return R;
 }
 

@@ -44,7 +44,8 @@ struct Tally {
   std::vector<Chooser::Point> Best;
   /// Those of them that are kept.
   std::vector<int64_t> Accepted;
-  /// By metric, in the order of `metricsOf`: of each of these.
+  /// By metric, in the order of `allFigures`, of each of these;
+  /// ir::NoValue for one that the job lacks.
   std::vector<std::vector<int64_t>> Metrics;
   std::map<Reason, Rejection> Rejected;
   /// Files that were read for it, and digests of what was in them.

@@ -25,8 +25,7 @@ Expected<PlotColumns> PlotColumns::read(StringRef Text) {
       Of.Y = Column.trim().str();
   }
   if (Of.X.empty() || Of.Y.empty() || Second.contains(','))
-    return createStringError("--plot: `" + Text +
-                             "` is not `x=memory,y=flops`");
+    return createStringError("--plot: `" + Text + "` is not `x=peak,y=flops`");
   return Of;
 }
 

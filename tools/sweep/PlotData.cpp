@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/PlotData.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Report.h"
 #include "tools/sweep/Schema.h"
@@ -202,11 +202,11 @@ Error PlotData::writeSweep(json::OStream &J) {
 
 void PlotData::writeMetrics(json::OStream &J) const {
   for (const std::string &Name : Metrics) {
-    const auto Known =
-        find_if(allMetrics(), [&](const Metric &M) { return M.Name == Name; });
+    const auto Known = find_if(
+        allFigures(), [&](const FigureInfo &M) { return M.Name == Name; });
     J.object([&] {
       J.attribute("name", Name);
-      J.attribute("doc", Known == allMetrics().end() ? "" : Known->Doc);
+      J.attribute("doc", Known == allFigures().end() ? "" : Known->Doc);
     });
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/PointFilter.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -62,6 +62,12 @@ static size_t firstUnmet(Formulas &F, size_t Point) {
   return I;
 }
 
+static std::vector<size_t> figuresRead(const SweepSpec &S) {
+  std::vector<size_t> Read = S.metricsRead();
+  erase_if(Read, [](size_t M) { return M >= allFigures().size(); });
+  return Read;
+}
+
 PointFilter::PointFilter(const Sweep &S, const Plan &P, const PointBlock &Block)
     : Spec(S.Space.spec()), P(P), Block(Block),
       AxisConditions(conditionsOf(Spec, true)),
@@ -69,7 +75,8 @@ PointFilter::PointFilter(const Sweep &S, const Plan &P, const PointBlock &Block)
       OfAxes(Spec, exprsOf(Spec, AxisConditions)),
       OfPoints(Spec, exprsOf(Spec, PointConditions)),
       Measures(Spec, measuresOf(Spec)), Reads(P.Inner.size()),
-      Unmet(Spec.Conditions.size()), Missing(Spec.Metrics.size()) {
+      Unmet(Spec.Conditions.size()), Missing(Spec.Metrics.size()),
+      MetricsRead(figuresRead(Spec)), Lacking(MetricsRead.size()) {
   std::vector<AxisKey> ByAxis(Spec.Axes.size());
   for (const auto &[Index, O] : enumerate(P.Outer))
     ByAxis[O.Axis].Outer = Index;
@@ -127,10 +134,23 @@ void PointFilter::exclude(std::vector<uint32_t> &Rows) {
   Rows.resize(NumLeft);
 }
 
+/// Whether the jobs of \p Rows lack a metric that the sweep reads.
+bool PointFilter::rejectLacking(ArrayRef<uint32_t> Rows,
+                                function_ref<int64_t(size_t, size_t)> Figure) {
+  for (const auto &[Metric, Of] : zip_equal(MetricsRead, Lacking)) {
+    if (Figure(0, Metric) != ir::NoValue)
+      continue;
+    for (const uint32_t Row : Rows)
+      addRejected(Of, Block.Ids[Row]);
+    return true;
+  }
+  return false;
+}
+
 void PointFilter::accept(ArrayRef<uint32_t> Rows,
                          function_ref<int64_t(size_t, size_t)> Figure,
                          Tally &Out) {
-  const size_t NumMetrics = allMetrics().size();
+  const size_t NumMetrics = allFigures().size();
   auto Fill = [&](ir::Key K, MutableArrayRef<int64_t> Column) {
     if (K.Id == ir::KeyId::SweepAxis)
       return fillAxis(AxisKeys[K.Block], Rows, Column);
@@ -142,7 +162,7 @@ void PointFilter::accept(ArrayRef<uint32_t> Rows,
     for (size_t I = 0; I < Rows.size(); ++I)
       Column[I] = Figure(I, Result);
   };
-  if (Rows.empty())
+  if (Rows.empty() || rejectLacking(Rows, Figure))
     return;
   for (Formulas *F : {&OfPoints, &Measures})
     if (!F->empty())
@@ -190,6 +210,8 @@ void PointFilter::flush(Tally &Out) {
     moveRejections({diag::WhereFailed, C.Text}, Of, Out);
   for (const auto &[M, Of] : zip_equal(Spec.Metrics, Missing))
     moveRejections({diag::MetricWithoutValue, M.Name}, Of, Out);
+  for (const auto &[M, Of] : zip_equal(MetricsRead, Lacking))
+    moveRejections({diag::MetricMissing, allFigures()[M].Name}, Of, Out);
 }
 
 } // namespace foretrace::sweep

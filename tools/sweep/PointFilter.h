@@ -39,8 +39,9 @@ public:
   int64_t prune(int64_t First, int64_t Last, int64_t Id);
   /// Leaves out rows for which a condition on axes does not hold.
   void exclude(std::vector<uint32_t> &Rows);
-  /// Adds legal rows to \p Out, if they are wanted. \p Figure says a metric, or
-  /// after all of them a key of the job, of one of the rows.
+  /// Adds legal rows of one structure to \p Out, if they are wanted. \p Figure
+  /// says a metric, or after all of them a key of the job, of one of the rows;
+  /// ir::NoValue for a metric that their jobs lack.
   void accept(llvm::ArrayRef<uint32_t> Rows,
               llvm::function_ref<int64_t(size_t Index, size_t Result)> Figure,
               Tally &Out);
@@ -55,6 +56,8 @@ private:
     const std::vector<int64_t> *Numbers;
   };
 
+  bool rejectLacking(llvm::ArrayRef<uint32_t> Rows,
+                     llvm::function_ref<int64_t(size_t, size_t)> Figure);
   void fillAxis(const AxisKey &K, llvm::ArrayRef<uint32_t> Rows,
                 llvm::MutableArrayRef<int64_t> Column) const;
 
@@ -69,9 +72,11 @@ private:
   /// if one is.
   std::vector<int64_t> Spans;
   std::vector<ir::Key> JobKeys;
-  std::vector<bool> Reads;        ///< by inner axis
-  std::vector<Rejection> Unmet;   ///< by condition
-  std::vector<Rejection> Missing; ///< by metric of the sweep
+  std::vector<bool> Reads;               ///< by inner axis
+  std::vector<Rejection> Unmet;          ///< by condition
+  std::vector<Rejection> Missing;        ///< by metric of the sweep
+  const std::vector<size_t> MetricsRead; ///< those that every point has
+  std::vector<Rejection> Lacking;        ///< parallel: of jobs that lack one
 };
 
 /// Adds \p Of to the tally, and empties it.

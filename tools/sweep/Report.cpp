@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
+#include "backends/Figures.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/sweep/Digest.h"
@@ -25,6 +26,11 @@ std::vector<int64_t> Summary::add(const Tally &T, int64_t Of) {
   for (const size_t Axis : T.Effective)
     HasEffect[Axis] = true;
   Best.add(T.Best);
+  if (Kept.keepsAll()) {
+    First.insert(T.Accepted.begin(), T.Accepted.end());
+    if (First.size() > MaxFirst)
+      First.erase(std::next(First.begin(), MaxFirst), First.end());
+  }
   return Kept.keepsAll() ? std::vector<int64_t>() : Kept.add(T.points(Kept));
 }
 
@@ -107,36 +113,148 @@ static double shareOf(int64_t Count, const Summary &S) {
              : 100 * static_cast<double>(Count) / static_cast<double>(S.Points);
 }
 
-/// The values of a point that differ between points, and what it is compared
-/// by.
-static void printPoint(const Sweep &S, const Chooser &By,
-                       const Chooser::Point &P, raw_ostream &OS) {
-  OS << formatv("{0,12} ", P.Id);
+namespace {
+
+/// Points of a sweep as rows: the values of axes that have several, what the
+/// sweep reads or measures, and what is asked of most jobs.
+class PointTable {
+public:
+  explicit PointTable(const Sweep &S);
+
+  void add(Compiler &Session, int64_t Point);
+  void write(RowFormat As, raw_ostream &OS) const;
+
+private:
+  struct Column {
+    std::string Name;
+    FigureUnit Unit;
+    size_t Metric; ///< of PointVerdict::Metrics
+  };
+
+  const Sweep &S;
+  std::vector<size_t> Axes; ///< with several values
+  std::vector<Column> Columns;
+  std::vector<std::vector<std::string>> Names;
+  std::vector<std::vector<int64_t>> Numbers; ///< parallel to Names
+};
+
+} // namespace
+
+PointTable::PointTable(const Sweep &S) : S(S) {
+  const SweepSpec &Spec = S.Space.spec();
   for (const auto &[Index, A] : enumerate(S.Space.axes()))
-    for (const SweepSpec::Key &K : A.Keys)
-      if (A.size() > 1)
-        OS << ' ' << K.Name << '=' << K.Values[S.Space.indexAt(P.Id, Index)];
-  for (const auto &[G, Value] : zip_equal(By.choice().By, P.Values))
-    OS << formatv("  {0} = {1}", G.Metric, G.IsLargest ? -Value : Value);
-  OS << '\n';
+    if (A.size() > 1)
+      Axes.push_back(Index);
+  const std::vector<size_t> Read = Spec.metricsRead();
+  constexpr FigureId Always[] = {FigureId::Peak, FigureId::Messages,
+                                 FigureId::Bubble};
+  for (const auto &[Index, F] : enumerate(allFigures()))
+    if (is_contained(Read, Index) ||
+        is_contained(Always, static_cast<FigureId>(Index)))
+      Columns.push_back({F.Name, F.Unit, Index});
+  for (const auto &[Index, M] : enumerate(Spec.Metrics))
+    Columns.push_back({M.Name, FigureUnit::Count, allFigures().size() + Index});
 }
 
-void printSummary(const Sweep &S, const Summary &Of, raw_ostream &OS) {
+void PointTable::add(Compiler &Session, int64_t Point) {
+  std::vector<std::string> &Name = Names.emplace_back();
+  Name.push_back(std::to_string(Point));
+  for (const size_t Axis : Axes)
+    for (const SweepSpec::Key &K : S.Space.axes()[Axis].Keys)
+      Name.push_back(K.Values[S.Space.indexAt(Point, Axis)]);
+  const PointVerdict V = judge(Session, S, Point);
+  std::vector<int64_t> &Row = Numbers.emplace_back();
+  for (const Column &C : Columns)
+    Row.push_back(V.Metrics[C.Metric]);
+  Session.forget(V.Job);
+}
+
+/// The last word of a key, as far as no other axis has it.
+static std::string headOf(const Sweep &S, StringRef Key) {
+  const StringRef Last = Key.rsplit('.').second;
+  const auto HasLast = [&](const SweepSpec::Key &K) {
+    return StringRef(K.Name).rsplit('.').second == Last;
+  };
+  int64_t Count = 0;
+  for (const SweepSpec::Axis &A : S.Space.axes())
+    Count += count_if(A.Keys, HasLast);
+  return (Last.empty() || Count > 1 ? Key : Last).str();
+}
+
+void PointTable::write(RowFormat As, raw_ostream &OS) const {
+  const bool IsExact = isForPrograms(As);
+  std::vector<RowColumn> Heads = {{"point", true}};
+  for (const size_t Axis : Axes)
+    for (const SweepSpec::Key &K : S.Space.axes()[Axis].Keys)
+      Heads.push_back({IsExact ? K.Name : headOf(S, K.Name), K.AreCounts});
+  std::vector<FigureScale> Scales;
+  for (const auto &[Index, C] : enumerate(Columns)) {
+    int64_t Largest = 0;
+    for (const std::vector<int64_t> &Row : Numbers)
+      Largest = std::max(Largest, Row[Index]);
+    Scales.push_back(scaleOf(C.Unit, Largest));
+    Heads.push_back(
+        {IsExact ? C.Name : C.Name + Scales.back().Suffix.str(), true});
+  }
+  std::vector<std::vector<std::string>> Rows = Names;
+  for (const auto &[Row, Values] : zip_equal(Rows, Numbers))
+    for (const auto &[Value, In] : zip_equal(Values, Scales))
+      Row.push_back(Value == ir::NoValue ? ""
+                    : IsExact            ? std::to_string(Value)
+                                         : scaled(Value, In));
+  writeRows(std::move(Heads), Rows, As, OS);
+}
+
+/// Those that are kept, in order, \p Most at most.
+static std::vector<int64_t> keptPoints(const Summary &Of, size_t Most) {
+  std::vector<int64_t> Points(Of.First.begin(), Of.First.end());
+  for (const Chooser::Point &P : Of.Kept.kept())
+    Points.push_back(P.Id);
+  Points.resize(std::min(Points.size(), Most));
+  return Points;
+}
+
+static void printPoints(Compiler &Session, const Sweep &S,
+                        ArrayRef<int64_t> Points, RowFormat As,
+                        raw_ostream &OS) {
+  PointTable T(S);
+  for (const int64_t P : Points)
+    T.add(Session, P);
+  T.write(As, OS);
+}
+
+void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
+                  RowFormat As, bool ShowsAll, raw_ostream &OS) {
+  if (isForPrograms(As)) {
+    std::vector<int64_t> Points = keptPoints(Of, SIZE_MAX);
+    if (Of.Kept.keepsAll()) {
+      Points.clear();
+      for (const Chooser::Point &P : Of.Best.kept())
+        Points.push_back(P.Id);
+    }
+    return printPoints(Session, S, Points, As, OS);
+  }
   OS << formatv("{0} points: {1} accepted ({2:f1} %), {3} rejected\n",
                 Of.Points, Of.Accepted, shareOf(Of.Accepted, Of),
                 Of.Points - Of.Accepted);
-  constexpr size_t MaxLines = 20;
-  const ArrayRef<Chooser::Point> Kept = Of.Kept.kept();
-  if (!Of.Kept.keepsAll())
-    OS << Kept.size() << " kept:\n";
-  for (const Chooser::Point &P : Kept.take_front(MaxLines))
-    printPoint(S, Of.Kept, P, OS);
-  if (Kept.size() > MaxLines)
-    OS << formatv("{0,12} more\n", Kept.size() - MaxLines);
-  if (!Of.Best.kept().empty()) {
-    OS << "best:\n";
-    printPoint(S, Of.Best, Of.Best.kept().front(), OS);
+  const bool KeepsAll = Of.Kept.keepsAll();
+  const auto Kept =
+      KeepsAll ? Of.Accepted : static_cast<int64_t>(Of.Kept.kept().size());
+  if (!KeepsAll)
+    OS << Kept << " kept\n";
+  if (Kept != 0 && (!KeepsAll || ShowsAll)) {
+    const std::vector<int64_t> Shown = keptPoints(Of, Summary::MaxFirst);
+    OS << '\n';
+    printPoints(Session, S, Shown, As, OS);
+    if (const auto More = Kept - static_cast<int64_t>(Shown.size()))
+      OS << More << " more\n";
   }
+  if (Of.Best.kept().empty())
+    return;
+  OS << "\nbest: "
+     << (Of.Best.choice().By.front().IsLargest ? "most " : "least ")
+     << Of.Best.choice().By.front().Metric << '\n';
+  printPoints(Session, S, Of.Best.kept().front().Id, As, OS);
 }
 
 void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags) {

@@ -6,6 +6,7 @@
 
 #include "tools/sweep/Database.h"
 #include "tools/sweep/Verdict.h"
+#include <set>
 
 namespace foretrace::sweep {
 
@@ -22,6 +23,9 @@ struct Summary {
   /// By axis: whether it decides anything, as far as is known.
   std::vector<bool> HasEffect;
   bool IsResumed = false; ///< points of another run are in it
+  /// If all are kept: the first that were accepted, in order.
+  std::set<int64_t> First;
+  static constexpr size_t MaxFirst = 20;
 
   /// Adds a unit of \p Points points; returns those that are not kept any more.
   std::vector<int64_t> add(const Tally &T, int64_t Points);
@@ -37,8 +41,12 @@ runSweep(const Sweep &S, Database *DB, unsigned Threads,
 /// Session has read for it, of -D, and of which diagnostics are allowed.
 std::string digestOf(Compiler &Session, const Sweep &S);
 
-/// A line, and points that are the best or kept.
-void printSummary(const Sweep &S, const Summary &Of, llvm::raw_ostream &OS);
+/// Prints how many points are accepted, and a table of those that are kept: for
+/// people the first of them and the best one, if all are kept only where
+/// \p ShowsAll; for programs those that are kept, or if all are the best one,
+/// and nothing else.
+void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
+                  RowFormat As, bool ShowsAll, llvm::raw_ostream &OS);
 /// A line for each reason, the most frequent first, with the message that the
 /// compiler has for one of its points.
 void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Schema.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "lang/DidYouMean.h"
 #include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
@@ -38,7 +38,7 @@ std::string quotedName(StringRef Name) { return quoted(Name, '"'); }
 
 std::vector<std::string> metricColumns(const SweepSpec &S) {
   std::vector<std::string> Columns;
-  for (const Metric &M : allMetrics())
+  for (const FigureInfo &M : allFigures())
     Columns.push_back(quotedName(M.Name));
   for (const SweepSpec::Metric &M : S.Metrics)
     Columns.push_back(quotedName(M.Name));

@@ -41,7 +41,7 @@ std::string insertPoint(const SweepSpec &S);
 /// A name as SQL has it.
 std::string quotedName(llvm::StringRef Name);
 /// The columns of the table `metrics` after the first one: those of
-/// `allMetrics`, then those of the sweep.
+/// `allFigures`, then those of the sweep.
 std::vector<std::string> metricColumns(const SweepSpec &S);
 /// SQL that adds the rejections that \p Rows says to those that there are.
 std::string insertRejection(llvm::StringRef Rows);

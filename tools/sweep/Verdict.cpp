@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Verdict.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "ir/model/SpecKeys.h"
+#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/sweep/Digest.h"
 #include "llvm/ADT/STLExtras.h"
@@ -55,7 +56,7 @@ public:
       Row.set(Index, numberOf(L.Key));
     return Row.value(0);
   }
-  /// `: tp = 4, memory = 1024`; nothing if it is made of nothing.
+  /// `: tp = 4, peak = 1024`; nothing if it is made of nothing.
   std::string describe(ir::ExprId E) const {
     std::string Text;
     for (const ir::Key K : Spec.leavesOf(E))
@@ -76,7 +77,7 @@ private:
     if (K.Id == ir::KeyId::SweepAxis)
       return Axes[K.Block].Of->Name;
     if (K.Id == ir::KeyId::SweepMetric)
-      return allMetrics()[K.Block].Name;
+      return allFigures()[K.Block].Name;
     return ir::nameOf(P->Spec, K);
   }
   std::string textOf(ir::Key K) const {
@@ -121,10 +122,22 @@ PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point) {
   const ir::Program *P = V.Job.program({ir::Fact::Totalled});
   if (!P)
     return V;
-  ir::Program Measured = *P;
+  ir::ExprOverlay Measured(*P);
   std::vector<int64_t> Metrics;
-  for (const ir::ExprId M : metricsOf(Measured))
-    Metrics.push_back(Measured.Sizes.value(M));
+  for (const auto &[Info, M] :
+       zip_equal(allFigures(), JobFigures(Measured, Validity::ThisJob).all())) {
+    Metrics.push_back(M ? Measured.Sizes.value(*M) : ir::NoValue);
+    if (!M || Metrics.back() != ir::NoValue)
+      continue;
+    Diags.report(P->Spec.Model.LayersRange, diag::SizeOverflow, Info.Name);
+    return V;
+  }
+  for (const size_t M : Spec.metricsRead())
+    if (M < Metrics.size() && Metrics[M] == ir::NoValue) {
+      Diags.report(P->Spec.Parallel.World.Range, diag::MetricMissing,
+                   allFigures()[M].Name);
+      return V;
+    }
   Values.setProgram(*P, Metrics);
   if (reportUnmet(Spec, Values, false, Diags))
     return V;
@@ -149,15 +162,15 @@ const Diagnostic *firstError(const PointVerdict &V) {
 }
 
 void printMetrics(const Sweep &S, ArrayRef<int64_t> Metrics, raw_ostream &OS) {
-  const size_t Known = allMetrics().size();
+  const size_t Known = allFigures().size();
   const std::vector<SweepSpec::Metric> &Own = S.Space.spec().Metrics;
   for (const auto &[Index, Number] : enumerate(Metrics))
-    if (Number != 0)
+    if (Number != 0 && Number != ir::NoValue)
       OS << formatv(
           "{0,-20} {1,24}  {2}\n",
-          Index < Known ? allMetrics()[Index].Name : Own[Index - Known].Name,
+          Index < Known ? allFigures()[Index].Name : Own[Index - Known].Name,
           Number,
-          Index < Known ? allMetrics()[Index].Doc : Own[Index - Known].Text);
+          Index < Known ? allFigures()[Index].Doc : Own[Index - Known].Text);
 }
 
 } // namespace foretrace::sweep

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Worker.h"
-#include "analysis/Metrics.h"
+#include "analysis/Figures.h"
 #include "ir/model/SpecKeys.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/PassManager.h"
@@ -19,19 +19,34 @@ static ir::ExprId numberIn(ir::ExprScope P, ir::Key K) {
   return P.Sizes.constant(F && F->isPresent() ? **F : 0);
 }
 
-static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys) {
+/// The metrics of a program, nothing for those that it lacks, and the keys of
+/// the job.
+static std::vector<std::optional<ir::ExprId>>
+figuresIn(ir::ExprScope P, ArrayRef<ir::Key> JobKeys) {
+  std::vector<std::optional<ir::ExprId>> Figures =
+      JobFigures(P, Validity::AnyKeys).all();
+  for (const ir::Key K : JobKeys)
+    Figures.push_back(numberIn(P, K));
+  return Figures;
+}
+
+/// Sets which of them \p S lacks; they are 0 then.
+static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys,
+                              std::vector<bool> &Lacks) {
   if (S.isRefusal())
     return {};
   ir::ExprOverlay P(S.program());
-  std::vector<ir::ExprId> Wanted = metricsOf(P);
-  for (const ir::Key K : JobKeys)
-    Wanted.push_back(numberIn(P, K));
+  std::vector<ir::ExprId> Wanted;
+  for (const std::optional<ir::ExprId> F : figuresIn(P, JobKeys)) {
+    Lacks.push_back(!F);
+    Wanted.push_back(F.value_or(P.Sizes.constant(0)));
+  }
   return {P.Sizes, Wanted};
 }
 
 Worker::Known::Known(Structure Made, const Plan &P, ArrayRef<ir::Key> JobKeys,
                      std::shared_ptr<StageSplits> Splits)
-    : Of(std::move(Made)), Figures(figuresOf(Of, JobKeys)),
+    : Of(std::move(Made)), Figures(figuresOf(Of, JobKeys, Lacks)),
       Columns(Of, Figures, Splits), Row(Of, Figures, std::move(Splits)),
       Violated(Of.program().Checks.size()) {
   const std::vector<size_t> Depths =
@@ -215,9 +230,7 @@ void Worker::ask(Known &K) {
   Left.resize(NumLeft);
   Filter.accept(
       Rows,
-      [&](size_t I, size_t Result) {
-        return K.Columns.figure(Accepted[I], Result);
-      },
+      [&](size_t I, size_t Result) { return K.figure(Accepted[I], Result); },
       Out);
 }
 
@@ -258,16 +271,19 @@ void Worker::compile(size_t Row) {
                 Block.Ids[First]);
     return;
   }
-  std::vector<ir::ExprId> Figures = metricsOf(Job);
-  for (const ir::Key K : Filter.jobKeys())
-    Figures.push_back(numberIn(Job, K));
-  if (any_of(Figures,
-             [&](ir::ExprId F) { return Job.Sizes.value(F) == ir::NoValue; }))
+  const std::vector<std::optional<ir::ExprId>> Figures =
+      figuresIn(Job, Filter.jobKeys());
+  if (any_of(Figures, [&](std::optional<ir::ExprId> F) {
+        return F && Job.Sizes.value(*F) == ir::NoValue;
+      }))
     return addRejected(Out.Rejected[{diag::SizeOverflow, ""}],
                        Block.Ids[First]);
   Filter.accept(
       First,
-      [&](size_t, size_t Result) { return Job.Sizes.value(Figures[Result]); },
+      [&](size_t, size_t Result) {
+        return Figures[Result] ? Job.Sizes.value(*Figures[Result])
+                               : ir::NoValue;
+      },
       Out);
 }
 
@@ -345,7 +361,7 @@ void Worker::flush() {
 
 Tally Worker::run(int64_t First, int64_t Count) {
   Out = Tally();
-  Out.Metrics.resize(allMetrics().size() + S.Space.spec().Metrics.size());
+  Out.Metrics.resize(allFigures().size() + S.Space.spec().Metrics.size());
   for (const int64_t Last = First + Count; First < Last;) {
     const int64_t OuterPoint = First / P.InnerSize;
     if (OuterPoint != Outer) {

@@ -20,9 +20,9 @@ def expect(what, shown, wanted):
     print(f"{what}: as in the database")
 
 
-FRONT = """SELECT id, memory, flops FROM points AS p WHERE NOT EXISTS (
-  SELECT 1 FROM points AS q WHERE q.memory <= p.memory AND q.flops <= p.flops
-  AND (q.memory < p.memory OR q.flops < p.flops)) ORDER BY memory, flops, id"""
+FRONT = """SELECT id, peak, flops FROM points AS p WHERE NOT EXISTS (
+  SELECT 1 FROM points AS q WHERE q.peak <= p.peak AND q.flops <= p.flops
+  AND (q.peak < p.peak OR q.flops < p.flops)) ORDER BY peak, flops, id"""
 
 
 def check(browser, database, command):
@@ -76,7 +76,7 @@ def check(browser, database, command):
     (left, top), (right, bottom) = (
         browser.centre(f"#front-{end}") for end in (point, last))
     browser.drag((left - 3, top - 3), (right, bottom), (right + 3, bottom + 3))
-    within = number(f"SELECT count(*) FROM points WHERE memory <= {front[-1][1]}"
+    within = number(f"SELECT count(*) FROM points WHERE peak <= {front[-1][1]}"
                     f" AND flops <= {front[0][2]}")
     expect("rectangle", browser.text("#status"),
            f"{within} of {accepted} points chosen")

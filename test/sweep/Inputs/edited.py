@@ -23,5 +23,5 @@ with subprocess.Popen(["foretrace", "sweep", JOB, "--threads=1", "--quiet",
     os.remove(JOB)
 print("exit code", sweep.returncode, flush=True)
 subprocess.run(["foretrace", "sweep", "-o", DATABASE, "--query",
-                "SELECT count(*), count(DISTINCT memory) FROM points"],
+                "SELECT count(*), count(DISTINCT peak) FROM points"],
                check=True)

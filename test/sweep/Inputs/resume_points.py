@@ -22,7 +22,7 @@ MOST_KILLS = 30  # of one sweep
 
 def command(job, folder):
     return ["foretrace", "sweep", job, "-o", str(folder / "fit.db"), "--quiet",
-            "--keep=pareto(memory, flops, messages)", "--emit=simai,plan",
+            "--keep=pareto(peak, flops, messages)", "--emit=simai,plan",
             *(f"--sweep={axis}" for axis in AXES)]
 
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/Figures.h"
+#include "analysis/Bubble.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+llvm::ArrayRef<FigureInfo> foretrace::allFigures() {
+  static const std::vector<FigureInfo> Figures = [] {
+    std::vector<FigureInfo> All = {
+#define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, DOC, EXPRESSION) {NAME, UNIT, DOC},
+#include "analysis/Figures.def"
+#define JOB_FIGURE(ENUMERATOR, NAME, UNIT, DOC, EXPRESSION) {NAME, UNIT, DOC},
+#include "analysis/Figures.def"
+    };
+    for (llvm::StringRef Group : allGroupNames()) {
+      std::string Name = ("messages_" + Group).str();
+      std::replace(Name.begin(), Name.end(), '-', '_'); // a word in SQL
+      All.push_back({std::move(Name), FigureUnit::Bytes,
+                     ("`messages` among the ranks of " + Group).str()});
+    }
+    return All;
+  }();
+  return Figures;
+}
+
+const FigureInfo &foretrace::getInfo(FigureId Id) {
+  return allFigures()[static_cast<size_t>(Id)];
+}
+
+StageMemories &JobFigures::memories() {
+  if (!Memories)
+    Memories.emplace(P, For);
+  return *Memories;
+}
+
+Expr JobFigures::inFlight(const Stage &S) const {
+  const auto Kind = static_cast<unsigned>(&S - P->Stages.data());
+  return P.at(*P.Sizes.find({KeyId::StageInFlight, Key::NoBlock, Kind}));
+}
+
+/// What a rank of \p S sends among the groups for which \p IsMeant.
+template <typename FnT>
+static Expr sentBy(ExprScope P, const Stage &S, FnT IsMeant) {
+  llvm::SmallVector<ExprId, 8> Sizes;
+  for (const GroupBytes &G : S.Totals.Messages)
+    if (IsMeant(G.Of))
+      Sizes.push_back(G.Size.Id);
+  return sumOf(P, Sizes);
+}
+
+/// The most that \p Of gives for a stage.
+template <typename FnT> static Expr mostOfStages(ExprScope P, FnT Of) {
+  Expr Most = Of(P->Stages.front());
+  for (const Stage &S : llvm::drop_begin(P->Stages))
+    Most = max(Most, Of(S));
+  return Most;
+}
+
+Expr JobFigures::messages(const Stage &S) const {
+  return sentBy(P, S, [](const Group &) { return true; });
+}
+
+Expr JobFigures::messagesOf(llvm::StringRef Group) const {
+  return mostOfStages(P, [&](const Stage &S) {
+    return sentBy(
+        P, S, [&](const ir::Group &Of) { return Of.name(P->Spec) == Group; });
+  });
+}
+
+Expr JobFigures::bubble() const { return bubbleShareOf(P); }
+
+std::optional<Expr> JobFigures::fits() {
+  const auto &Cluster = P->Spec.Cluster;
+  if (!Cluster || !Cluster->Device.Memory.isPresent())
+    return std::nullopt;
+  return less(*of(FigureId::Peak), numberOf(P, *Cluster->Device.Memory) + 1);
+}
+
+Expr JobFigures::of(FigureId Id, const Stage &S) {
+  JobFigures &F = *this;
+  switch (Id) {
+#define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, DOC, EXPRESSION)                  \
+  case FigureId::ENUMERATOR:                                                   \
+    return EXPRESSION;
+#include "analysis/Figures.def"
+  default:
+    llvm_unreachable("a figure of jobs");
+  }
+}
+
+std::optional<Expr> JobFigures::of(FigureId Id) {
+  JobFigures &F = *this;
+  switch (Id) {
+#define JOB_FIGURE(ENUMERATOR, NAME, UNIT, DOC, EXPRESSION)                    \
+  case FigureId::ENUMERATOR:                                                   \
+    return EXPRESSION;
+#include "analysis/Figures.def"
+  default:
+    return mostOfStages(P, [&](const Stage &S) { return of(Id, S); });
+  }
+}
+
+std::vector<std::optional<ExprId>> JobFigures::all() {
+  std::vector<std::optional<ExprId>> All;
+#define STAGE_FIGURE(ENUMERATOR, ...)                                          \
+  All.push_back(ExprId(*of(FigureId::ENUMERATOR)));
+#include "analysis/Figures.def"
+#define JOB_FIGURE(ENUMERATOR, ...) All.push_back(of(FigureId::ENUMERATOR));
+#include "analysis/Figures.def"
+  for (llvm::StringRef Group : allGroupNames())
+    All.push_back(ExprId(messagesOf(Group)));
+  return All;
+}

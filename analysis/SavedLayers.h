@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers whose activations a rank has saved at a time, counted by block: what
+// they weigh is asked later, of one job or of many.
+#ifndef FORETRACE_ANALYSIS_SAVEDLAYERS_H
+#define FORETRACE_ANALYSIS_SAVEDLAYERS_H
+
+#include "analysis/InFlight.h"
+#include "analysis/LayerCounts.h"
+
+namespace foretrace {
+
+/// A step of a schedule during which a rank may need most memory.
+struct MemoryStep {
+  ir::Action At;
+  int64_t InFlight; ///< micro-batches of all chunks
+  unsigned Runs;    ///< the block of the layer that runs, by index
+  /// Layers times micro-batches with saved activations, the one that runs left
+  /// out; of each block of the stage, in the order of first use.
+  LayerCounts Saved;
+};
+
+/// Those of stage \p Index of \p P, in order: whatever its layers save and need,
+/// its peak in the schedule is at one of them.
+std::vector<MemoryStep> memorySteps(const ir::Program &P, int64_t Index);
+
+/// What some stages with the same layers may have saved when they have most.
+struct SavedLayers {
+  /// A layer that runs beside others.
+  struct Running {
+    unsigned Block;
+    bool IsForward;
+    std::vector<LayerCounts> Beside;
+  };
+  /// For each list: whatever layers save, one of its counts is the most.
+  std::vector<LayerCounts> All; ///< layers that run included
+  std::vector<Running> Steps;
+  int64_t InFlight = 0; ///< micro-batches of all chunks at most
+};
+
+/// Those of the stages that \p S of \p P stands for. The lengths of lists are
+/// powers of two, so that jobs whose counts differ have lists of one length.
+SavedLayers savedLayers(const ir::Program &P, const ir::Stage &S);
+
+} // namespace foretrace
+
+#endif
