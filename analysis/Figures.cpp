@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Figures.h"
 #include "analysis/Bubble.h"
+#include "analysis/Flows.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
@@ -66,8 +67,9 @@ Expr JobFigures::messages(const Stage &S) const {
 
 Expr JobFigures::messagesOf(llvm::StringRef Group) const {
   return mostOfStages(P, [&](const Stage &S) {
-    return sentBy(
-        P, S, [&](const ir::Group &Of) { return Of.name(P->Spec) == Group; });
+    return sentBy(P, S, [&](const ir::Group &Of) {
+      return Of.name(P->Spec, P->Mesh) == Group;
+    });
   });
 }
 
@@ -78,6 +80,12 @@ std::optional<Expr> JobFigures::fits() {
   if (!Cluster || !Cluster->Device.Memory.isPresent())
     return std::nullopt;
   return less(*of(FigureId::Peak), numberOf(P, *Cluster->Device.Memory) + 1);
+}
+
+std::optional<Expr> JobFigures::crossNode() const {
+  if (!P->Spec.Cluster)
+    return std::nullopt;
+  return FlowCounter(P, FlowSpan::Iteration).crossNode();
 }
 
 Expr JobFigures::of(FigureId Id, const Stage &S) {

@@ -63,6 +63,7 @@ public:
   ir::Expr messages(const ir::Stage &S) const;
   ir::Expr bubble() const;
   std::optional<ir::Expr> fits();
+  std::optional<ir::Expr> crossNode() const;
 
 private:
   ir::Expr messagesOf(llvm::StringRef Group) const;

@@ -62,7 +62,7 @@ void PlanDocument::messages(const Messages &Of) {
   J->attributeArray("messages", [&] {
     for (const GroupBytes &G : Of)
       J->object([&] {
-        J->attribute("group", textOf(G.Of, P->Spec));
+        J->attribute("group", textOf(G.Of, P->Spec, P->Mesh));
         number("bytes", Expr(P.Sizes, G.Size.Id));
       });
   });

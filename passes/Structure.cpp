@@ -35,6 +35,8 @@ std::optional<Structure> Structure::of(const Program &Given) {
     return std::nullopt;
   for (Located<int64_t> *F : StageSplitter::numbersOf(S.P.Spec.Parallel))
     Wanted.push_back(::numberOf(S.P, *F));
+  for (const Axis A : allAxes())
+    Wanted.push_back(sizeOf(S.P, A));
   S.Legality = ExprCode(S.P.Sizes, Wanted);
   Wanted.clear();
   for (const Stage &Of : S.P.Stages) {
@@ -61,14 +63,25 @@ StageSplitter::numbersOf(ParallelSpec &P) {
 StageSplitter::StageSplitter(const Structure &S, const ExprCode &Figures,
                              std::shared_ptr<StageSplits> Known)
     : Known(std::move(Known)) {
-  Expected = countStages(S.program());
-  Scratch.Spec = S.program().Spec;
-  Scratch.Layers = S.program().Layers;
-  for (const auto &[Index, Count] : llvm::enumerate(Expected))
-    if (const auto Leaf = Figures.findLeaf(Count.first)) {
-      Read.push_back(Index);
-      Leaves.push_back(*Leaf);
-    }
+  const Program &P = S.program();
+  Expected = countStages(P);
+  Scratch.Spec = P.Spec;
+  Scratch.Layers = P.Layers;
+  auto AddRead = [&](llvm::ArrayRef<StageCount> Counts, size_t First) {
+    for (const auto &[Index, Count] : llvm::enumerate(Counts))
+      if (const auto Leaf = Figures.findLeaf(Count.first)) {
+        Read.push_back(First + Index);
+        Leaves.push_back(*Leaf);
+      }
+  };
+  AddRead(Expected, 0);
+  if (!P.Spec.Cluster || S.isRefusal())
+    return;
+  const LinkCounter OfLinks(P);
+  const size_t NumRead = Read.size();
+  AddRead(OfLinks.count(sendsOfStages(P), P.Mesh), Expected.size());
+  if (Read.size() != NumRead)
+    Links.emplace(OfLinks);
 }
 
 /// Room for what the numbers of some are.
@@ -78,8 +91,7 @@ template <typename MapT> static void limit(MapT &Kept) {
     Kept.clear();
 }
 
-const std::optional<std::vector<StageCount>> &
-StageSplitter::split(const SplitNumbers &Of) {
+const std::optional<StageSplit> &StageSplitter::split(const SplitNumbers &Of) {
   limit(*Known);
   const auto [It, IsNew] = Known->try_emplace(Of);
   if (!IsNew)
@@ -90,27 +102,38 @@ StageSplitter::split(const SplitNumbers &Of) {
   Scratch.Stages.clear();
   DiagnosticEngine Ignored;
   if (buildSchedule(Scratch, Ignored) && assignStages(Scratch, Ignored))
-    It->second = countStages(Scratch);
+    It->second = {countStages(Scratch), sendsOfStages(Scratch)};
   return It->second;
 }
 
-std::optional<std::vector<int64_t>>
-StageSplitter::valuesOf(const SplitNumbers &Of) {
-  const std::optional<std::vector<StageCount>> &Counts = split(Of);
-  if (!Counts || !llvm::equal(llvm::make_first_range(*Counts),
-                              llvm::make_first_range(Expected)))
+std::optional<std::vector<int64_t>> StageSplitter::valuesOf(const Numbers &Of) {
+  const std::optional<StageSplit> &Split = split(Of.first);
+  if (!Split || !llvm::equal(llvm::make_first_range(Split->Counts),
+                             llvm::make_first_range(Expected)))
     return std::nullopt;
+  std::vector<StageCount> OfLinks;
+  if (Links) {
+    Mesh M;
+    M.Size = Of.second;
+    OfLinks = Links->count(Split->Sends, M);
+  }
   std::vector<int64_t> Out;
   for (const size_t Index : Read)
-    Out.push_back((*Counts)[Index].second);
+    Out.push_back(Index < Expected.size()
+                      ? Split->Counts[Index].second
+                      : OfLinks[Index - Expected.size()].second);
   return Out;
 }
 
-const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of) {
-  auto It = Values.find(Of);
+const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of,
+                                                const MeshNumbers &M) {
+  Numbers All = {Of, {}};
+  if (Links) // else the mesh does not count
+    All.second = M;
+  auto It = Values.find(All);
   if (It == Values.end()) {
     limit(Values);
-    It = Values.emplace(Of, valuesOf(Of)).first;
+    It = Values.emplace(All, valuesOf(All)).first;
   }
   return It->second ? &*It->second : nullptr;
 }
@@ -155,10 +178,13 @@ Verdict StructureRow::run() {
   if (const Verdict V = verdictOf(S, Violated); V != Verdict::Accepted)
     return V;
   SplitNumbers Numbers;
+  MeshNumbers M;
   size_t Result = S.program().Checks.size();
   for (int64_t &N : Numbers)
     N = Legality.value(Result++);
-  const std::vector<int64_t> *Counts = Stages.find(Numbers);
+  for (int64_t &N : M)
+    N = Legality.value(Result++);
+  const std::vector<int64_t> *Counts = Stages.find(Numbers, M);
   if (!Counts)
     return Verdict::Foreign;
   for (const auto &[Leaf, Value] : llvm::zip_equal(Stages.leaves(), *Counts))
@@ -233,6 +259,7 @@ size_t StructureColumns::gather(size_t Count) {
   std::array<size_t, BlockSize> Jobs;
   size_t Accepted = 0;
   SplitNumbers Last = {};
+  MeshNumbers LastMesh = {};
   const std::vector<int64_t> *Counts = nullptr;
   for (size_t I = 0; I < Count; ++I) {
     if (Verdicts[I] != Verdict::Accepted)
@@ -240,9 +267,14 @@ size_t StructureColumns::gather(size_t Count) {
     SplitNumbers Numbers;
     for (size_t N = 0; N < Numbers.size(); ++N)
       Numbers[N] = Legality.values(FirstNumber + N)[I];
-    if (!Counts || Numbers != Last) // neighbours are often alike
-      Counts = Stages.find(Numbers);
+    MeshNumbers M;
+    for (size_t N = 0; N < M.size(); ++N)
+      M[N] = Legality.values(FirstNumber + Numbers.size() + N)[I];
+    if (!Counts || Numbers != Last ||
+        M != LastMesh) // neighbours are often alike
+      Counts = Stages.find(Numbers, M);
     Last = Numbers;
+    LastMesh = M;
     if (!Counts) {
       Verdicts[I] = Verdict::Foreign;
       continue;

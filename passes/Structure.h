@@ -6,7 +6,7 @@
 #ifndef FORETRACE_PASSES_STRUCTURE_H
 #define FORETRACE_PASSES_STRUCTURE_H
 
-#include "analysis/Analyses.h"
+#include "analysis/Flows.h"
 #include "ir/model/Evaluate.h"
 #include <map>
 #include <memory>
@@ -24,8 +24,7 @@ public:
   const ir::Program &program() const { return P; }
   /// Whether the job was refused for its last check, and so are all like it.
   bool isRefusal() const;
-  /// Results: the checks of the program, then the numbers that stages are split
-  /// by.
+  /// Results: the checks of the program, then SplitNumbers and MeshNumbers.
   const ir::ExprCode &legality() const { return Legality; }
   /// Results: of each kind of stage those of ir/model/Totals.def, then the
   /// bytes of its groups in the order of ir::StageTotals.
@@ -45,14 +44,20 @@ private:
 /// `Structure::legality`.
 constexpr size_t NumSplitNumbers = 6;
 using SplitNumbers = std::array<int64_t, NumSplitNumbers>;
+/// Ranks along each axis, which decide which links are within a node.
+using MeshNumbers = std::array<int64_t, ir::NumAxes>;
 
-/// How jobs are split that differ in numbers alone: what `countStages` says,
-/// nothing if they can't be. Structures of such jobs share it. As each job can
-/// have numbers of its own, what is kept is dropped when it is too much.
-using StageSplits =
-    std::map<SplitNumbers, std::optional<std::vector<StageCount>>>;
+/// How a job is split over stages: what `countStages` and `sendsOfStages` say.
+struct StageSplit {
+  std::vector<StageCount> Counts;
+  std::vector<StageSends> Sends;
+};
+/// Splits of jobs that differ in numbers alone, nothing for those that can't be
+/// split. Structures of such jobs share it. As each job can have numbers of its
+/// own, what is kept is dropped when it is too much.
+using StageSplits = std::map<SplitNumbers, std::optional<StageSplit>>;
 
-/// The stages of jobs of one structure.
+/// The counts of stages that figures of jobs of one structure read.
 class StageSplitter {
 public:
   /// For \p Figures of \p S; keeps what it finds in \p Known.
@@ -65,19 +70,23 @@ public:
   /// What the leaves of the figures that are `leaves()` are worth, null if a
   /// job of these numbers has other kinds of stages than the structure. Good
   /// until the next call.
-  const std::vector<int64_t> *find(const SplitNumbers &Of);
+  const std::vector<int64_t> *find(const SplitNumbers &Of,
+                                   const MeshNumbers &M);
   llvm::ArrayRef<size_t> leaves() const { return Leaves; }
 
 private:
-  const std::optional<std::vector<StageCount>> &split(const SplitNumbers &Of);
-  std::optional<std::vector<int64_t>> valuesOf(const SplitNumbers &Of);
+  using Numbers = std::pair<SplitNumbers, MeshNumbers>;
+  const std::optional<StageSplit> &split(const SplitNumbers &Of);
+  std::optional<std::vector<int64_t>> valuesOf(const Numbers &Of);
 
-  /// Counts of the structure's stages, and which of them are read.
+  /// Counts of the structure's stages.
   std::vector<StageCount> Expected;
+  std::optional<LinkCounter> Links; ///< if their counts are read
+  /// Which counts are read, those of links after the others, and the leaves.
   std::vector<size_t> Read, Leaves;
   ir::Program Scratch; ///< what the passes that split need
   std::shared_ptr<StageSplits> Known;
-  std::map<SplitNumbers, std::optional<std::vector<int64_t>>> Values;
+  std::map<Numbers, std::optional<std::vector<int64_t>>> Values;
 };
 
 enum class Verdict : unsigned char {

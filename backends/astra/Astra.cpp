@@ -144,7 +144,7 @@ void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
                    getName(*Chosen), Of, Ranks);
   };
   if (Size < World)
-    return Check(Collective.Group.name(P.Spec), Size);
+    return Check(Collective.Group.name(P.Spec, P.Mesh), Size);
   for (const Dimension &D : Dimensions)
     Check(D.Tier->Name, D.Ranks);
 }

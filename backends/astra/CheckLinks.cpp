@@ -84,7 +84,7 @@ static void checkRails(const EmitRequest &Request, const LinkMap &Links,
   const StageRange Stages = {0, P.Schedule.Stages};
   for (const Group &G : groupsOf(P))
     reportOffRail(
-        Request, "of `" + textOf(G, P.Spec) + "`",
+        Request, "of `" + textOf(G, P.Spec, P.Mesh) + "`",
         {Links.within(G, Route::Ring, Stages), Links.offRail(G, Stages)},
         Diags);
   reportOffRail(Request, "between stages", linksOfStages(P, Links), Diags);
@@ -99,7 +99,7 @@ static void checkInnerTiers(const EmitRequest &Request, const LinkMap &Links,
     const LinkSpan Span = Links.within(G, Route::Ring, {0, P.Schedule.Stages});
     const auto Inside = llvm::ArrayRef(Span.ByTier).take_front(Outermost);
     if (llvm::any_of(Inside, [](__int128 Joined) { return Joined != 0; }))
-      Names.push_back("`" + textOf(G, P.Spec) + "`");
+      Names.push_back("`" + textOf(G, P.Spec, P.Mesh) + "`");
   }
   if (Names.empty())
     return;

@@ -138,8 +138,9 @@ void TrackWriter::step(int64_t Start, raw_ostream &OS) {
   for (const Op &O : B.Ops) {
     std::string Args;
     if (isCollective(O.Kind))
-      Args = formatv("\"group\":\"{0}\",\"bytes\":{1}", textOf(O.Group, P.Spec),
-                     messageBytes(P, O).value());
+      Args =
+          formatv("\"group\":\"{0}\",\"bytes\":{1}",
+                  textOf(O.Group, P.Spec, P.Mesh), messageBytes(P, O).value());
     slice(O.Name.empty() ? getMnemonic(O.Kind) : StringRef(O.Name), "step",
           Start, Start + TimeOf(O), Args, OS);
     Start += TimeOf(O);

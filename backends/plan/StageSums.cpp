@@ -31,7 +31,7 @@ void plan::writeStages(const Program &P, const Rows &R, RowFormat As,
   for (const FigureId Id : MemoryColumns)
     Columns.push_back({getInfo(Id).Name, true});
   for (const Group &G : Groups)
-    Columns.push_back({textOf(G, P.Spec), true});
+    Columns.push_back({textOf(G, P.Spec, P.Mesh), true});
   std::vector<std::vector<std::string>> Lines;
   for (const auto &[S, Memory] : llvm::zip_equal(P.Stages, R.Memory)) {
     std::vector<std::string> &Line = Lines.emplace_back();
@@ -59,7 +59,8 @@ void plan::writeStages(const Program &P, const Rows &R,
         J.attribute("flops", P.Sizes.value(S.Totals.Work).value());
         J.attributeObject("message_bytes", [&] {
           for (const GroupBytes &G : S.Totals.Messages)
-            J.attribute(textOf(G.Of, P.Spec), P.Sizes.value(G.Size).value());
+            J.attribute(textOf(G.Of, P.Spec, P.Mesh),
+                        P.Sizes.value(G.Size).value());
         });
       });
   });
@@ -69,7 +70,7 @@ void plan::writeStageColumns(const Program &P, llvm::raw_ostream &OS) {
   for (const FigureId Id : MemoryColumns)
     OS << ",stage_" << getInfo(Id).Name << "_bytes";
   for (const Group &G : groupsOf(P)) {
-    std::string Name = textOf(G, P.Spec);
+    std::string Name = textOf(G, P.Spec, P.Mesh);
     std::replace(Name.begin(), Name.end(), ',', '-');
     OS << ",stage_" << Name << "_message_bytes";
   }

@@ -7,12 +7,20 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::volume;
 
-Tables::Tables(FlowCounter &Of, const EmitRequest &Request)
-    : Of(Of), Request(Request), P(Of.program()) {
+Tables::Tables(FlowCounter &Of, ExprTable &Sizes, const EmitRequest &Request)
+    : Of(Of), Sizes(Sizes), Request(Request), P(Of.program()) {
   for (const Flow &F : Of.flows()) {
     Traffics.push_back(Of.trafficOf(F));
     All += Traffics.back();
   }
+}
+
+/// With its sum, unless that is beyond 2^63 or not rounded as the value is.
+Figure Tables::figure(const Amount &Of) const {
+  const ExprId Sum = Sizes.sum(Of.Terms);
+  if (Sizes.value(Sum) != NoValue && Sizes.value(Sum) == Of.Value)
+    return {Sizes, Sum};
+  return Of.Value;
 }
 
 /// What says how many ranks there are along an axis.
@@ -100,8 +108,8 @@ void Tables::addColumns(std::vector<FigureColumn> &To) const {
 }
 
 void Tables::addTraffic(const Traffic &T, std::vector<Figure> &Row) const {
-  Row.push_back(T.Message.figure(Of.sizes()));
-  Row.push_back(T.Sent.figure(Of.sizes()));
+  Row.push_back(figure(T.Message));
+  Row.push_back(figure(T.Sent));
   if (hasCluster())
     Row.emplace_back(T.CrossNode);
 }
@@ -129,8 +137,9 @@ FigureTable Tables::groups() {
                 {{"group", FigureUnit::Text}, {"ranks", FigureUnit::Count}},
                 {}};
   addColumns(T.Columns);
-  for (const Row &R : rowsBy(
-           [&](const Flow &F) { return std::vector{textOf(F.Of, P.Spec)}; })) {
+  for (const Row &R : rowsBy([&](const Flow &F) {
+         return std::vector{textOf(F.Of, P.Spec, P.Mesh)};
+       })) {
     std::vector<Figure> Cells = {{R.Names[0]}, {R.First->Of.size(P.Mesh)}};
     addTraffic(R.Sum, Cells);
     T.Rows.push_back(std::move(Cells));
@@ -161,7 +170,8 @@ FigureTable Tables::collectives() {
                 3};
   addColumns(T.Columns);
   for (const Row &R : rowsBy([&](const Flow &F) {
-         return std::vector{textOf(F.Of, P.Spec), collectiveOf(F), phaseOf(F)};
+         return std::vector{textOf(F.Of, P.Spec, P.Mesh), collectiveOf(F),
+                            phaseOf(F)};
        })) {
     std::vector<Figure> Cells(R.Names.begin(), R.Names.end());
     addTraffic(R.Sum, Cells);
@@ -184,12 +194,12 @@ FigureTable Tables::stages() {
                 3};
   for (const Flow &F : Of.withoutPhases())
     T.Rows.push_back({{foretrace::nameOf(P.Stages[F.Stage])},
-                      {textOf(F.Of, P.Spec)},
+                      {textOf(F.Of, P.Spec, P.Mesh)},
                       {collectiveOf(F)},
                       {Of.ranksOf(F)},
                       {F.Message.table(), F.Message},
-                      Of.sentByRank(F).figure(Of.sizes()),
-                      Of.sentByGroup(F).figure(Of.sizes())});
+                      figure(Of.sentByRank(F)),
+                      figure(Of.sentByGroup(F))});
   return T;
 }
 
@@ -214,8 +224,8 @@ FigureTable Tables::groupsOfTiers() {
                  {"share", FigureUnit::Millionths}},
                 {},
                 2};
-  const Rows Groups =
-      rowsBy([&](const Flow &F) { return std::vector{textOf(F.Of, P.Spec)}; });
+  const Rows Groups = rowsBy(
+      [&](const Flow &F) { return std::vector{textOf(F.Of, P.Spec, P.Mesh)}; });
   for (const auto &[I, Tier] : llvm::enumerate(P.Spec.Cluster->Tiers))
     for (const Row &R : Groups)
       if (const __int128 Sent = R.Sum.ByTier[I]; Sent != 0)
@@ -246,9 +256,9 @@ std::string Tables::sentence() {
 std::vector<NamedFigure> Tables::named() {
   std::vector<NamedFigure> F;
   F.push_back({"message", "messages of all ranks", FigureUnit::Bytes,
-               All.Message.figure(Of.sizes())});
-  F.push_back({"sent", "sent by all ranks", FigureUnit::Bytes,
-               All.Sent.figure(Of.sizes())});
+               figure(All.Message)});
+  F.push_back(
+      {"sent", "sent by all ranks", FigureUnit::Bytes, figure(All.Sent)});
   if (hasCluster()) {
     F.push_back({"cross_node", "of these, to another node", FigureUnit::Bytes,
                  All.CrossNode});

@@ -5,13 +5,14 @@
 #ifndef FORETRACE_BACKENDS_VOLUME_TABLES_H
 #define FORETRACE_BACKENDS_VOLUME_TABLES_H
 
-#include "backends/volume/Flows.h"
+#include "backends/volume/Volume.h"
 
 namespace foretrace::volume {
 
 class Tables {
 public:
-  Tables(FlowCounter &Of, const EmitRequest &Request);
+  /// \p Sizes are those that \p Of writes to.
+  Tables(FlowCounter &Of, ir::ExprTable &Sizes, const EmitRequest &Request);
 
   std::vector<NamedFigure> named();
   std::vector<FigureTable> tables();
@@ -53,7 +54,10 @@ private:
   FigureTable tiers();
   FigureTable groupsOfTiers();
 
+  Figure figure(const Amount &Of) const;
+
   FlowCounter &Of;
+  ir::ExprTable &Sizes;
   const EmitRequest &Request;
   const ir::Program &P;
   std::vector<Traffic> Traffics; ///< parallel to the flows

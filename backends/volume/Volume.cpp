@@ -38,7 +38,7 @@ static std::vector<std::string> notesOf(const Program &P, const Options &O,
       "`sent` is what leaves the ranks, by a ring over each group in the order "
       "of ranks, in an all-to-all from each rank to each: of a message among n "
       "ranks (n - 1) / n a rank, of an all-reduce 2 (n - 1) / n."};
-  if (O.Per == Span::MicroBatch)
+  if (O.Per == FlowSpan::MicroBatch)
     Notes.emplace_back(
         "Of one micro-batch through each chunk of each stage; what is done "
         "once an iteration is left out.");
@@ -53,14 +53,15 @@ static std::vector<std::string> notesOf(const Program &P, const Options &O,
 }
 
 Figures volume::figures(const EmitRequest &Request, const Options &O) {
-  FlowCounter Counter(Request.Program, O.Per);
-  Tables Of(Counter, Request);
+  ExprOverlay P(Request.Program);
+  FlowCounter Counter(P, O.Per);
+  Tables Of(Counter, P.Sizes, Request);
   Figures F{"foretrace.volume/1",
             Of.named(),
             Of.tables(),
             notesOf(Request.Program, O, Counter.flows().empty()),
             {}};
-  F.Sizes = std::move(Counter.sizes());
+  F.Sizes = std::move(P.Sizes);
   return F;
 }
 

@@ -5,17 +5,15 @@
 #ifndef FORETRACE_BACKENDS_VOLUME_VOLUME_H
 #define FORETRACE_BACKENDS_VOLUME_VOLUME_H
 
+#include "analysis/Flows.h"
 #include "backends/Figures.h"
 
 namespace foretrace::volume {
 
-/// What the bytes are of.
-enum class Span : unsigned char { Iteration, MicroBatch };
-
 struct Options {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
-  Span Per = Span::Iteration;
+  FlowSpan Per = FlowSpan::Iteration;
 };
 
 llvm::ArrayRef<EmitOption> optionTable();

@@ -100,16 +100,30 @@ bool Group::isFirst(const RankMap &Map, int64_t Rank) const {
                        Here <= Map.lengthOf(Axes) - 1 - Here);
 }
 
-llvm::StringRef Group::name(const Spec &Job) const {
-  for (const ProcessGroup &G : allProcessGroups())
-    if (G.Group == *this && (Members != GroupMembers::All || G.IsUsed(Job)))
-      return G.Name;
-  return "";
+/// Without the axes of one rank.
+static Group reduced(Group G, const Mesh &M) {
+  llvm::erase_if(G.Axes, [&](Axis A) { return M[A] == 1; });
+  return G;
 }
 
-std::string foretrace::ir::textOf(const Group &G, const Spec &Job) {
-  if (!G.name(Job).empty())
-    return G.name(Job).str();
+llvm::StringRef Group::name(const Spec &Job, const Mesh &M) const {
+  auto Find = [&](auto IsSame) -> llvm::StringRef {
+    for (const ProcessGroup &G : allProcessGroups())
+      if (IsSame(G.Group) && (Members != GroupMembers::All || G.IsUsed(Job)))
+        return G.Name;
+    return "";
+  };
+  const llvm::StringRef Name = Find([&](const Group &G) { return G == *this; });
+  if (!Name.empty())
+    return Name;
+  const Group Own = reduced(*this, M);
+  return Find([&](const Group &G) { return reduced(G, M) == Own; });
+}
+
+std::string foretrace::ir::textOf(const Group &G, const Spec &Job,
+                                  const Mesh &M) {
+  if (const llvm::StringRef Name = G.name(Job, M); !Name.empty())
+    return Name.str();
   std::string Axes;
   llvm::raw_string_ostream(Axes) << G;
   return Axes;

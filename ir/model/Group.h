@@ -38,8 +38,10 @@ struct Group {
   int64_t number(const RankMap &Map, int64_t Rank) const;
   /// Whether \p Rank is the first rank of a group.
   bool isFirst(const RankMap &Map, int64_t Rank) const;
-  /// What ir/model/Groups.def calls it in \p Job; empty if it has no row there.
-  llvm::StringRef name(const Spec &Job) const;
+  /// What ir/model/Groups.def calls it in \p Job on \p M: the name of the row
+  /// with its axes, else of the first row that differs from it in axes of one
+  /// rank only; empty if there is none.
+  llvm::StringRef name(const Spec &Job, const Mesh &M) const;
 
   friend bool operator==(const Group &A, const Group &B) {
     return A.Axes == B.Axes && A.Members == B.Members;
@@ -53,7 +55,7 @@ struct Group {
 AxisList axesBeside(llvm::ArrayRef<Axis> Axes);
 
 /// Its name in \p Job, or its axes: `dp-cp`, `tp,cp`.
-std::string textOf(const Group &G, const Spec &Job);
+std::string textOf(const Group &G, const Spec &Job, const Mesh &M);
 
 /// Prints `tp,cp` or `pp ends`.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &OS, const Group &G);

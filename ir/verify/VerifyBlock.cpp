@@ -263,7 +263,8 @@ void BlockVerifier::verifyCollective(const Op &O) {
                  getName(P.level()));
   if (O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, Name, "needs a");
-  if (O.Group.Members != GroupMembers::All && O.Group.name(P.Spec).empty())
+  if (O.Group.Members != GroupMembers::All &&
+      O.Group.name(P.Spec, P.Mesh).empty())
     Diags.report(
         O.Origin.Range, diag::VerifyGroup, Name,
         ("needs more than the " + getSpelling(O.Group.Members) + " of this")

@@ -136,7 +136,7 @@ void Summary::addMessages() {
   for (const Stage &S : P->Stages)
     for (const GroupBytes &G : S.Totals.Messages)
       T.Rows.push_back(
-          {{nameOf(S)}, {textOf(G.Of, P->Spec)}, figure(G.Size.Id)});
+          {{nameOf(S)}, {textOf(G.Of, P->Spec, P->Mesh)}, figure(G.Size.Id)});
   F.Tables.push_back(std::move(T));
 }
 

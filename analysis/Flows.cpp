@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/volume/Flows.h"
+#include "analysis/Flows.h"
 #include "analysis/LayerCounts.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/OpKinds.h"
@@ -7,14 +7,6 @@
 
 using namespace foretrace;
 using namespace foretrace::ir;
-using namespace foretrace::volume;
-
-Figure Amount::figure(ExprTable &Sizes) const {
-  const ExprId Sum = Sizes.sum(Terms);
-  if (Sizes.value(Sum) != NoValue && Sizes.value(Sum) == Value)
-    return {Sizes, Sum};
-  return Value;
-}
 
 Amount &Amount::operator+=(const Amount &More) {
   Value += More.Value;
@@ -36,16 +28,16 @@ static const ClusterSpec *clusterOf(const Program &P) {
   return P.Spec.Cluster ? &*P.Spec.Cluster : nullptr;
 }
 
-FlowCounter::FlowCounter(const Program &Of, Span Per)
-    : P(Of), Links(P->Mesh, *P->Spec.Parallel.RankOrder, clusterOf(Of)),
-      MicroBatches(Per == Span::Iteration ? microBatchesOfChunk(P)
-                                          : numberOf(P, 1)) {
+FlowCounter::FlowCounter(ExprScope P, FlowSpan Per)
+    : P(P), Per(Per), Links(P->Mesh, *P->Spec.Parallel.RankOrder, clusterOf(P)),
+      MicroBatches(Per == FlowSpan::Iteration ? microBatchesOfChunk(P)
+                                              : numberOf(P, 1)) {
   for (const auto &[Index, S] : llvm::enumerate(P->Stages)) {
     const auto Stage = static_cast<unsigned>(Index);
     for (const auto &[Block, Layers] : layersByBlock(S))
       addOps(Stage, P->Blocks[BlockId(Block)],
              countOf(KeyId::StageLayers, Block, Stage, Layers) * MicroBatches);
-    if (Per == Span::Iteration)
+    if (Per == FlowSpan::Iteration)
       addOps(Stage, P->Blocks[S.Step], numberOf(P, 1));
     addSends(Stage);
   }
@@ -101,6 +93,11 @@ Expr FlowCounter::sendersOf(const Flow &F) {
          numberOf(P, P->Stages[F.Stage].Count);
 }
 
+/// Groups of its kind that its stages are of.
+Expr FlowCounter::groupsOf(const Flow &F) {
+  return F.By ? sendersOf(F) / sizeOf(P, F.Of) : sendersOf(F);
+}
+
 Expr FlowCounter::timesSent(const Flow &F) {
   if (!F.By)
     return numberOf(P, 1);
@@ -113,6 +110,20 @@ Expr FlowCounter::timesSent(const Flow &F) {
   default:
     return Ranks + int64_t(-1);
   }
+}
+
+/// Links of one group, as `linkCount` has them.
+Expr FlowCounter::linkCountOf(const Flow &F) {
+  const Expr Ranks = sizeOf(P, F.Of);
+  switch (routeOf(*F.By)) {
+  case Route::Ring:
+    return Ranks;
+  case Route::Chain:
+    return Ranks + int64_t(-1);
+  case Route::Exchange:
+    return Ranks * (Ranks + int64_t(-1));
+  }
+  llvm_unreachable("every route is handled");
 }
 
 __int128 FlowCounter::linksOfGroup(const Flow &F) const {
@@ -144,11 +155,10 @@ Traffic FlowCounter::trafficOf(const Flow &F) {
   const __int128 OverLinks = linksOfGroup(F);
   const LinkSpan Span = linksOf(F);
   auto Over = [&](__int128 Count) { return OfGroup * Count / OverLinks; };
-  const Expr GroupsOf = F.By ? Senders / sizeOf(P, F.Of) : Senders;
   Traffic T;
   T.Message = {Senders.value() * static_cast<__int128>(F.Message.value()),
                {F.Message * Senders}};
-  T.Sent = {Over(Span.Links), {F.Message * timesSent(F) * GroupsOf}};
+  T.Sent = {Over(Span.Links), {F.Message * timesSent(F) * groupsOf(F)}};
   T.CrossNode = T.Sent.Value - Over(Span.Links - Span.LeavingNode);
   __int128 Inside = 0; // of a domain of the tiers so far
   for (__int128 Joined : Span.ByTier) {
@@ -173,4 +183,92 @@ std::vector<Flow> FlowCounter::withoutPhases() const {
       It->Message += F.Message;
   }
   return Sums;
+}
+
+std::vector<StageSends> foretrace::sendsOfStages(const Program &P) {
+  std::vector<StageSends> All;
+  for (const Stage &S : P.Stages)
+    All.push_back({{S.First, S.Count}, P.Schedule.messagesOf(S.First)});
+  return All;
+}
+
+LinkCounter::LinkCounter(const Program &P)
+    : Cluster(*P.Spec.Cluster), Order(*P.Spec.Parallel.RankOrder) {
+  for (const Stage &S : P.Stages) {
+    std::vector<Collective> &Found = Collectives.emplace_back();
+    auto AddOps = [&](const Block &B) {
+      for (const Op &O : B.Ops)
+        if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1 &&
+            llvm::none_of(Found, [&](const Collective &C) {
+              return C.Of == O.Group && C.By == O.Kind;
+            }))
+          Found.push_back({O.Group, O.Kind});
+    };
+    for (const auto &[Block, Layers] : layersByBlock(S))
+      AddOps(P.Blocks[BlockId(Block)]);
+    AddOps(P.Blocks[S.Step]);
+  }
+}
+
+unsigned LinkCounter::slotOf(const Flow &F) const {
+  const std::vector<Collective> &Of = Collectives[F.Stage];
+  const auto It = llvm::find_if(
+      Of, [&](const Collective &C) { return C.Of == F.Of && C.By == *F.By; });
+  return static_cast<unsigned>(It - Of.begin());
+}
+
+static int64_t limited(__int128 Count) {
+  return Count > INT64_MAX ? NoValue : static_cast<int64_t>(Count);
+}
+
+std::vector<StageCount> LinkCounter::count(llvm::ArrayRef<StageSends> Stages,
+                                           const Mesh &M) const {
+  const LinkMap Links(M, Order, &Cluster);
+  std::vector<StageCount> All;
+  for (const auto &[Index, S] : llvm::enumerate(Stages)) {
+    const auto Kind = static_cast<unsigned>(Index);
+    auto Add = [&](KeyId Id, __int128 Count, size_t Slot = 0) {
+      All.push_back({{Id, Key::NoBlock, Kind, static_cast<unsigned>(Slot)},
+                     limited(Count)});
+    };
+    for (const auto &[I, C] : llvm::enumerate(Collectives[Index])) {
+      const LinkSpan Span = Links.within(C.Of, routeOf(C.By), S.Stages);
+      const __int128 Inside = Span.Links - Span.LeavingNode;
+      const __int128 OfGroup = linkCount(routeOf(C.By), C.Of.size(M));
+      Add(KeyId::StageInside, Inside / OfGroup, 2 * I);
+      Add(KeyId::StageInside, Inside % OfGroup, 2 * I + 1);
+    }
+    __int128 Leaving = 0;
+    for (const Schedule::Messages &To : S.To)
+      Leaving += Links.between(To.Distance, S.Stages).LeavingNode * To.Count;
+    Add(KeyId::StageLeaving, Leaving);
+  }
+  return All;
+}
+
+/// A flow is rounded down within nodes, as in `trafficOf`.
+Expr FlowCounter::crossNode() {
+  const LinkCounter Counter(*P);
+  for (const auto &[K, Count] : Counter.count(sendsOfStages(*P), P->Mesh))
+    P.Sizes.define(K, numberOf(P, Count));
+  auto CountOf = [&](KeyId Id, unsigned Stage, unsigned Slot) {
+    return P.at(*P.Sizes.find({Id, Key::NoBlock, Stage, Slot}));
+  };
+  Expr All = numberOf(P, 0);
+  for (const Flow &F : Flows) {
+    if (!F.By)
+      continue;
+    const unsigned Slot = 2 * Counter.slotOf(F);
+    const Expr OfGroup = F.Message * timesSent(F);
+    const Expr Inside =
+        OfGroup * CountOf(KeyId::StageInside, F.Stage, Slot) +
+        floorDiv(OfGroup * CountOf(KeyId::StageInside, F.Stage, Slot + 1),
+                 linkCountOf(F));
+    All += OfGroup * groupsOf(F) + Inside * int64_t(-1);
+  }
+  if (Per == FlowSpan::Iteration)
+    for (unsigned Stage = 0; Stage < P->Stages.size(); ++Stage)
+      All += CountOf(KeyId::StageLeaving, Stage, 0) * MicroBatches *
+             boundarySize(P, 0);
+  return All;
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the ranks of each kind of stage send: one flow for each kind of group,
-// collective and phase. Every table of the backend adds up flows. Private to
-// the backend.
-#ifndef FORETRACE_BACKENDS_VOLUME_FLOWS_H
-#define FORETRACE_BACKENDS_VOLUME_FLOWS_H
+// collective and phase, and over which links of the cluster it goes. Whoever
+// counts bytes that are sent adds up flows.
+#ifndef FORETRACE_ANALYSIS_FLOWS_H
+#define FORETRACE_ANALYSIS_FLOWS_H
 
+#include "analysis/Analyses.h"
 #include "analysis/Links.h"
-#include "backends/volume/Volume.h"
-#include "ir/model/Measure.h"
 
-namespace foretrace::volume {
+namespace foretrace {
 
-/// Bytes, and what they are the sum of.
+/// What bytes are of.
+enum class FlowSpan : unsigned char { Iteration, MicroBatch };
+
+/// A number of bytes, and the expressions whose sum it is. It may be beyond
+/// 2^63.
 struct Amount {
   __int128 Value = 0;
   llvm::SmallVector<ir::ExprId, 1> Terms = {};
 
-  /// With its sum, of \p Sizes, but where that is beyond 2^63 or not rounded as
-  /// the value is.
-  Figure figure(ir::ExprTable &Sizes) const;
   Amount &operator+=(const Amount &More);
 };
 
@@ -48,9 +48,9 @@ struct Flow {
 class FlowCounter {
 public:
   /// \p P is totalled.
-  FlowCounter(const ir::Program &P, Span Per);
+  FlowCounter(ir::ExprScope P, FlowSpan Per);
 
-  const ir::Program &program() const { return P; }
+  const ir::Program &program() const { return *P; }
   llvm::ArrayRef<Flow> flows() const { return Flows; }
   /// Ranks that take part in one collective; of a message between stages, 2.
   int64_t ranksOf(const Flow &F) const;
@@ -62,7 +62,10 @@ public:
   Amount sentByRank(const Flow &F);
   /// What leaves the ports of all members of one group.
   Amount sentByGroup(const Flow &F);
-  ir::ExprTable &sizes() { return P.Sizes; }
+  /// Bytes that all ranks send to other nodes, as an expression that holds for
+  /// other numbers of keys, too: Traffic::CrossNode of all flows. The job has a
+  /// cluster.
+  ir::Expr crossNode();
 
 private:
   void add(Flow New);
@@ -71,17 +74,53 @@ private:
   ir::Expr countOf(ir::KeyId Id, unsigned Block, unsigned Stage, int64_t Value);
   StageRange stagesOf(const Flow &F) const;
   ir::Expr sendersOf(const Flow &F);
+  ir::Expr groupsOf(const Flow &F);
   /// As often as the message leaves the ports of a group's members.
   ir::Expr timesSent(const Flow &F);
   __int128 linksOfGroup(const Flow &F) const;
+  ir::Expr linkCountOf(const Flow &F);
   LinkSpan linksOf(const Flow &F) const;
 
-  ir::ExprOverlay P;
+  ir::ExprScope P;
+  const FlowSpan Per;
   LinkMap Links;
   const ir::Expr MicroBatches; ///< that go through each chunk
   std::vector<Flow> Flows;
 };
 
-} // namespace foretrace::volume
+/// The stages of one kind, and what each of them sends to others.
+struct StageSends {
+  StageRange Stages;
+  llvm::SmallVector<ir::Schedule::Messages, 2> To;
+};
+std::vector<StageSends> sendsOfStages(const ir::Program &P);
+
+/// Counts the links of a program's flows that stay within a node, as numbers of
+/// its kinds of stages: by KeyId::StageInside how many groups of each
+/// collective could be joined by as many links, and how many links are left;
+/// by KeyId::StageLeaving messages to other stages times links to other nodes.
+class LinkCounter {
+public:
+  /// \p P is totalled, and has a cluster.
+  explicit LinkCounter(const ir::Program &P);
+
+  /// The counts for jobs of \p P's structure, split into \p Stages on \p M.
+  std::vector<StageCount> count(llvm::ArrayRef<StageSends> Stages,
+                                const ir::Mesh &M) const;
+  /// Which of the collectives of \p F's stages it is: the counts of the one
+  /// numbered I have the slots 2 I and 2 I + 1.
+  unsigned slotOf(const Flow &F) const;
+
+private:
+  struct Collective {
+    ir::Group Of;
+    ir::OpKind By;
+  };
+  const ir::ClusterSpec &Cluster;
+  const ir::RankOrderKind Order;
+  std::vector<std::vector<Collective>> Collectives; ///< by kind of stage
+};
+
+} // namespace foretrace
 
 #endif
