@@ -24,6 +24,10 @@ LayerCounts foretrace::layersByBlock(const Stage &S) {
   return Layers;
 }
 
+int64_t foretrace::ranksOfStage(const Program &P) {
+  return *P.Spec.Parallel.World / P.Schedule.Stages;
+}
+
 Expr foretrace::microBatchesOfChunk(ExprScope P) {
   const Expr All = exprOf(P, P->Spec.Parallel.Ga);
   return P->Schedule.Placement == PlacementKind::Bidirectional

@@ -20,6 +20,9 @@ LayerCounts layersByBlock(const ir::Stage &S);
 /// `embedding + 12 layer`: the blocks of a chunk; `nothing` if it has none.
 std::string describe(const ir::LayerSequence &S, const ir::Program &P);
 
+/// Ranks of each pipeline stage.
+int64_t ranksOfStage(const ir::Program &P);
+
 /// Micro-batches that go through each chunk in an iteration.
 ir::Expr microBatchesOfChunk(ir::ExprScope P);
 

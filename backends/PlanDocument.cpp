@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/PlanDocument.h"
 #include "analysis/Bubble.h"
-#include "analysis/LayerCounts.h"
+#include "analysis/ModelParameters.h"
 #include "backends/Figures.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/Spellings.h"
@@ -13,18 +13,9 @@ using llvm::StringRef;
 
 FactSet foretrace::factsOfPlan() { return {Fact::Scheduled, Fact::Totalled}; }
 
-/// Of the whole model: without rows that pad it.
-static Expr sumOfModel(ExprScope P, ElementExpr BlockTotals::*Each) {
-  llvm::SmallVector<ExprId, 8> Terms;
-  for (const auto &[Index, Layers] : layersByBlock(P->Layers))
-    Terms.push_back(numberOf(P, Layers) *
-                    Expr(P.Sizes, (P->Blocks[BlockId(Index)].Totals.*Each).Id));
-  return sumOf(P, Terms);
-}
-
 bool foretrace::checkPlan(const Program &Of, DiagnosticEngine &Diags) {
   ExprOverlay P(Of);
-  const bool IsGood = sumOfModel(P, &BlockTotals::Published).hasValue();
+  const bool IsGood = modelParameters(P).All.hasValue();
   if (!IsGood)
     Diags.report(Of.Spec.Model.LayersRange, diag::SizeOverflow,
                  "the number of parameters");
@@ -75,8 +66,9 @@ void PlanDocument::model() {
     J->attribute("layers", M.layerCount());
     number("hidden", exprOf(P, P->Spec.Model.Hidden));
     number("vocab", exprOf(P, P->Spec.Model.Vocab));
-    number("parameters", sumOfModel(P, &BlockTotals::Published));
-    number("activated", sumOfModel(P, &BlockTotals::Activated));
+    const ParameterCount Parameters = modelParameters(P);
+    number("parameters", Parameters.All);
+    number("activated", Parameters.Active);
   });
 }
 
@@ -209,10 +201,9 @@ void PlanDocument::schedule() {
 /// What all ranks do in an iteration.
 static __int128 flopsOf(ExprScope P) {
   __int128 Sum = 0;
-  const int64_t RanksOfStage = *P->Spec.Parallel.World / P->Schedule.Stages;
   for (const Stage &S : P->Stages)
     Sum += static_cast<__int128>(P.Sizes.value(S.Totals.Work).value()) *
-           S.Count * RanksOfStage;
+           S.Count * ranksOfStage(P);
   return Sum;
 }
 

@@ -172,10 +172,14 @@ static Verdict verdictOf(const Structure &S, size_t Violated) {
                                                       : Verdict::Rejected;
 }
 
-Verdict StructureRow::run() {
+Verdict StructureRow::check() {
   Legality.restart();
   Violated = findViolated(S.program().Checks, Legality);
-  if (const Verdict V = verdictOf(S, Violated); V != Verdict::Accepted)
+  return verdictOf(S, Violated);
+}
+
+Verdict StructureRow::run() {
+  if (const Verdict V = check(); V != Verdict::Accepted)
     return V;
   SplitNumbers Numbers;
   MeshNumbers M;

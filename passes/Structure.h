@@ -108,6 +108,9 @@ public:
   /// Whether the structure has the key as a number of its own.
   bool set(ir::Key K, int64_t Value);
   Verdict run();
+  /// What the checks say, without the figures: an accepted job may still be
+  /// foreign, or have one beyond 2^63.
+  Verdict check();
   /// Of a rejected job: which check of the program is the first that does not
   /// hold. That is also the first that the compiler reports.
   size_t violated() const { return Violated; }

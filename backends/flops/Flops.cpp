@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/flops/Flops.h"
-#include "backends/flops/Counter.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -64,13 +63,17 @@ private:
 
 } // namespace
 
-/// What is of one row: forward, computed again, backward.
-static void addWork(const Work &W, std::vector<Figure> &Row) {
-  for (const Work::Amount *Of : {&W.Forward, &W.Recomputed, &W.Backward})
-    Row.push_back(Of->figure());
+static Figure figure(const PhaseWork::Amount &Of) {
+  return {Of.Value, Of.From};
 }
 
-static FigureTable blocksOf(const Counter &Of) {
+/// What is of one row: forward, computed again, backward.
+static void addWork(const PhaseWork &W, std::vector<Figure> &Row) {
+  for (const PhaseWork::Amount *Of : {&W.Forward, &W.Recomputed, &W.Backward})
+    Row.push_back(figure(*Of));
+}
+
+static FigureTable blocksOf(const FlopCounter &Of) {
   FigureTable T{"blocks",
                 "a layer, for a micro-batch of a replica",
                 {{"block", FigureUnit::Text},
@@ -85,7 +88,7 @@ static FigureTable blocksOf(const Counter &Of) {
   return T;
 }
 
-static FigureTable stagesOf(const Counter &Of) {
+static FigureTable stagesOf(const FlopCounter &Of) {
   FigureTable T{"stages",
                 "a rank, in an iteration",
                 {{"stages", FigureUnit::Text},
@@ -96,7 +99,7 @@ static FigureTable stagesOf(const Counter &Of) {
                 {}};
   for (const StageWork &S : Of.stages())
     addWork(S.OfRank,
-            T.Rows.emplace_back(std::vector<Figure>{{S.Name}, {S.Ranks}}));
+            T.Rows.emplace_back(std::vector<Figure>{{nameOf(*S.Of)}, {S.Ranks}}));
   return T;
 }
 
@@ -124,7 +127,8 @@ namespace {
 /// Fills figures.
 class Answer {
 public:
-  Answer(const Program &P, const Options &O) : P(P), O(O), Of(P, O) {}
+  Answer(const Program &P, const Options &O)
+      : P(P), O(O), Sizes(P), Of(Sizes, O) {}
 
   Figures make();
 
@@ -138,29 +142,30 @@ private:
 
   const Program &P;
   const Options &O;
-  Counter Of;
+  ExprOverlay Sizes;
+  FlopCounter Of;
   Figures F = {"foretrace.flops/1", {}, {}, notesOf(P, O), {}};
 };
 
 } // namespace
 
 void Answer::addTotals() {
-  const Work All = Of.iteration();
-  add("tokens", "tokens of an iteration", Of.tokensOfIteration().figure(),
+  const PhaseWork All = Of.iteration();
+  add("tokens", "tokens of an iteration", figure(Of.tokensOfIteration()),
       FigureUnit::Count);
-  add("model_flops_per_token", "model FLOPs of a token", Of.ofToken().figure());
-  add("forward_flops", "forward", All.Forward.figure());
-  add("backward_flops", "backward", All.Backward.figure());
-  add("recomputed_flops", "recomputed", All.Recomputed.figure());
-  add("model_flops", "model FLOPs: forward and backward", All.model().figure());
+  add("model_flops_per_token", "model FLOPs of a token", figure(Of.ofToken()));
+  add("forward_flops", "forward", figure(All.Forward));
+  add("backward_flops", "backward", figure(All.Backward));
+  add("recomputed_flops", "recomputed", figure(All.Recomputed));
+  add("model_flops", "model FLOPs: forward and backward", figure(All.model()));
   add("hardware_flops", "hardware FLOPs: what is recomputed, too",
-      All.hardware().figure());
+      figure(All.hardware()));
   add("repeated_flops", "beside that, what several ranks compute alike",
       Of.repeated());
 }
 
 void Answer::addRates() {
-  const Work All = Of.iteration();
+  const PhaseWork All = Of.iteration();
   const Rates In(P, *O.Time);
   add("flops_per_second", "model FLOPs of a device and second",
       In.perSecond(All.model().Value));
@@ -181,7 +186,7 @@ Figures Answer::make() {
   if (O.Time)
     addRates();
   F.Tables = {blocksOf(Of), stagesOf(Of)};
-  F.Sizes = Of.takeSizes();
+  F.Sizes = std::move(Sizes.Sizes);
   return std::move(F);
 }
 
@@ -191,7 +196,8 @@ static bool checkTime(const EmitRequest &Request, int64_t Time,
                       DiagnosticEngine &Diags) {
   const Rates In(Request.Program, Time);
   const Options Plain;
-  Counter Of(Request.Program, Plain);
+  ExprOverlay P(Request.Program);
+  FlopCounter Of(P, Plain);
   const __int128 Done = Of.iteration().hardware().Value;
   if (!In.isPeakKnown() || !In.isTooFast(Done))
     return true;
@@ -202,7 +208,8 @@ static bool checkTime(const EmitRequest &Request, int64_t Time,
 
 bool flops::check(const EmitRequest &Request, const Options &O,
                   DiagnosticEngine &Diags) {
-  if (!Counter(Request.Program, O).isOverflow())
+  ExprOverlay P(Request.Program);
+  if (!FlopCounter(P, O).isOverflow())
     return !O.Time || checkTime(Request, *O.Time, Diags);
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                "the FLOPs of a layer");

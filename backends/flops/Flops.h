@@ -5,31 +5,14 @@
 #ifndef FORETRACE_BACKENDS_FLOPS_FLOPS_H
 #define FORETRACE_BACKENDS_FLOPS_FLOPS_H
 
+#include "analysis/FlopCounter.h"
 #include "backends/Figures.h"
 
 namespace foretrace::flops {
 
-/// How scores that a causal mask hides count.
-enum class AttentionCount : unsigned char {
-  Causal, ///< not at all: Megatron-LM, since core 0.12
-  Full    ///< as the others: Narayanan et al. 2021, Korthikanti et al. 2022
-};
-
-/// How hardware FLOPs count what selective recomputation computes again.
-enum class HardwareCount : unsigned char {
-  Executed,
-  /// 72 B L s h^2 (1 + s/3h + V/12hL): as if its backward, too, were done
-  /// again.
-  Korthikanti
-};
-
-struct Options {
+struct Options : FlopConvention {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
-  AttentionCount Attention = AttentionCount::Causal;
-  bool Router = true;
-  bool Embedding = false;
-  HardwareCount Hardware = HardwareCount::Executed;
   std::optional<int64_t> Time; ///< of an iteration, ns
 };
 

@@ -313,7 +313,7 @@ int64_t Worker::prune(int64_t First, int64_t Last) {
         K->Row.set(Key, S.Space.axes()[Of.Axis]
                             .Keys[Index]
                             .Numbers[P.positionAt(First, I)]);
-    const Verdict V = K->Row.run();
+    const Verdict V = K->Row.check();
     if (V == Verdict::Foreign)
       continue;
     if (V != Verdict::Rejected)

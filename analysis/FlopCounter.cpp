@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/flops/Counter.h"
+#include "analysis/FlopCounter.h"
 #include "analysis/LayerCounts.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
-using namespace foretrace::flops;
 
-Work &Work::operator+=(const Work &More) {
-  for (auto Of : {&Work::Forward, &Work::Recomputed, &Work::Backward}) {
+PhaseWork &PhaseWork::operator+=(const PhaseWork &More) {
+  for (auto Of : {&PhaseWork::Forward, &PhaseWork::Recomputed, &PhaseWork::Backward}) {
     this->*Of = this->*Of + More.*Of;
   }
   return *this;
 }
 
-Work Work::operator*(Expr Times) const {
-  Work Product = *this;
-  for (auto Of : {&Work::Forward, &Work::Recomputed, &Work::Backward}) {
+PhaseWork PhaseWork::operator*(Expr Times) const {
+  PhaseWork Product = *this;
+  for (auto Of : {&PhaseWork::Forward, &PhaseWork::Recomputed, &PhaseWork::Backward}) {
     (Product.*Of).Value *= Times.value();
     (Product.*Of).From = Times * (Product.*Of).From;
   }
   return Product;
 }
 
-static Work::Amount &amountOf(Work &Of, Phase In) {
+static PhaseWork::Amount &amountOf(PhaseWork &Of, Phase In) {
   switch (In) {
   case Phase::Forward:
     return Of.Forward;
@@ -37,7 +36,7 @@ static Work::Amount &amountOf(Work &Of, Phase In) {
   llvm_unreachable("every phase is handled");
 }
 
-Work Counter::none() {
+PhaseWork FlopCounter::none() {
   const Expr Zero = numberOf(P, 0);
   return {{0, Zero}, {0, Zero}, {0, Zero}};
 }
@@ -56,17 +55,17 @@ static Expr lookupWork(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
 }
 
 /// How often the options count scores.
-int64_t Counter::timesCounted(const Block &B, const Op &Scores) const {
+int64_t FlopCounter::timesCounted(const Block &B, const Op &Scores) const {
   const BlockSpec *Spec = P->Spec.Model.findBlock(B.Name);
   const bool IsThrice = Scores.Phase == Phase::Recompute &&
-                        O.Hardware == HardwareCount::Korthikanti && Spec &&
+                        By.Hardware == HardwareCount::Korthikanti && Spec &&
                         *P->Spec.recomputeOf(*Spec) == RecomputeKind::Selective;
-  return (IsThrice ? 3 : 1) * (O.Attention == AttentionCount::Full ? 2 : 1);
+  return (IsThrice ? 3 : 1) * (By.Attention == AttentionCount::Full ? 2 : 1);
 }
 
-std::optional<Expr> Counter::countOp(const Block &B, const Op &Of,
+std::optional<Expr> FlopCounter::countOp(const Block &B, const Op &Of,
                                      WorkOf Whose) {
-  if (Of.Kind == OpKind::Embed && O.Embedding)
+  if (Of.Kind == OpKind::Embed && By.Embedding)
     return lookupWork(P, B, Of, Whose);
   const std::optional<Expr> Size = workOf(P, B, Of, Whose);
   if (!Size)
@@ -77,13 +76,13 @@ std::optional<Expr> Counter::countOp(const Block &B, const Op &Of,
   case WorkKind::Scores:
     return *Size * timesCounted(B, Of);
   case WorkKind::Router:
-    return O.Router ? Size : std::nullopt;
+    return By.Router ? Size : std::nullopt;
   }
   llvm_unreachable("every kind is handled");
 }
 
-Work Counter::countBlock(const Block &B, WorkOf Whose) {
-  Work Sum = none();
+PhaseWork FlopCounter::countBlock(const Block &B, WorkOf Whose) {
+  PhaseWork Sum = none();
   for (const Op &Of : B.Ops) {
     const std::optional<Expr> Size = countOp(B, Of, Whose);
     if (!Size)
@@ -92,15 +91,16 @@ Work Counter::countBlock(const Block &B, WorkOf Whose) {
       IsOverflow = true;
       break;
     }
-    Work::Amount &To = amountOf(Sum, Of.Phase);
+    PhaseWork::Amount &To = amountOf(Sum, Of.Phase);
     To.Value += Size->value();
     To.From += *Size;
   }
   return Sum;
 }
 
-Counter::Counter(const Program &Of, const Options &O) : P(Of), O(O) {
-  llvm::DenseMap<unsigned, Work> OnRank;
+FlopCounter::FlopCounter(ExprScope P, const FlopConvention &By)
+    : P(P), By(By) {
+  llvm::DenseMap<unsigned, PhaseWork> OnRank;
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
     const Block &B = P->Blocks[BlockId(Index)];
     Blocks.push_back({B.Name, Layers, countBlock(B, WorkOf::Replica)});
@@ -109,42 +109,41 @@ Counter::Counter(const Program &Of, const Options &O) : P(Of), O(O) {
   if (IsOverflow)
     return;
   const Expr MicroBatches = microBatchesOfChunk(P);
-  const int64_t RanksOfStage = *P->Spec.Parallel.World / P->Schedule.Stages;
   for (const Stage &S : P->Stages) {
-    Work Sum = none();
+    PhaseWork Sum = none();
     for (const auto &[Index, Layers] : layersByBlock(S))
       Sum += OnRank.find(Index)->second * (numberOf(P, Layers) * MicroBatches);
-    Stages.push_back({nameOf(S), S.Count * RanksOfStage, Sum});
+    Stages.push_back({&S, S.Count * ranksOfStage(P), Sum});
   }
 }
 
 /// Of a replica.
-Work Counter::ofMicroBatch() {
-  Work Sum = none();
+PhaseWork FlopCounter::ofMicroBatch() {
+  PhaseWork Sum = none();
   for (const BlockWork &B : Blocks)
     Sum += B.OfReplica * numberOf(P, B.Layers);
   return Sum;
 }
 
-Work Counter::iteration() {
+PhaseWork FlopCounter::iteration() {
   const ParallelSpec &Par = P->Spec.Parallel;
   return ofMicroBatch() * (exprOf(P, Par.Ga) * exprOf(P, Par.Dp));
 }
 
-Work::Amount Counter::ofToken() {
-  const Work::Amount Of = ofMicroBatch().model();
+PhaseWork::Amount FlopCounter::ofToken() {
+  const PhaseWork::Amount Of = ofMicroBatch().model();
   const Expr Tokens =
       exprOf(P, P->Spec.Train.Sequence) * exprOf(P, P->Spec.Train.MicroBatch);
   return {Of.Value / Tokens.value(), floorDiv(Of.From, Tokens)};
 }
 
-Work::Amount Counter::tokensOfIteration() {
+PhaseWork::Amount FlopCounter::tokensOfIteration() {
   const TrainSpec &T = P->Spec.Train;
   const Expr Tokens = exprOf(P, T.Sequence) * exprOf(P, T.GlobalBatch);
   return {__int128(*T.Sequence) * *T.GlobalBatch, Tokens};
 }
 
-__int128 Counter::repeated() {
+__int128 FlopCounter::repeated() {
   __int128 Done = 0;
   for (const StageWork &S : Stages)
     Done += S.OfRank.hardware().Value * S.Ranks;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/ModelParameters.h"
+#include "analysis/Parameters.h"
+#include "ir/model/OpKinds.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Calls \p Visit with each kind of layer, and how many there are.
+template <typename FnT> static void forEachBlock(ExprScope P, FnT Visit) {
+  for (const auto &[Index, Layers] : layersByBlock(P->Layers))
+    Visit(P->Blocks[BlockId(Index)], Layers);
+}
+
+Expr foretrace::sumOfLayers(ExprScope P, ElementExpr BlockTotals::*Each) {
+  llvm::SmallVector<ExprId, 8> Terms;
+  forEachBlock(P, [&](const Block &B, int64_t Layers) {
+    Terms.push_back(numberOf(P, Layers) * P.at(B.Totals.*Each));
+  });
+  return sumOf(P, Terms);
+}
+
+ParameterCount foretrace::modelParameters(ExprScope P) {
+  return {sumOfLayers(P, &BlockTotals::Published),
+          sumOfLayers(P, &BlockTotals::Activated)};
+}
+
+static bool isLookedUp(const Block &B, ValueId Table) {
+  return llvm::any_of(B.Ops, [&](const Op &O) {
+    return O.Kind == OpKind::Embed && O.Phase == Phase::Forward &&
+           llvm::is_contained(O.Operands, Table);
+  });
+}
+
+Expr foretrace::lookedUpParameters(ExprScope P) {
+  Expr Sum = numberOf(P, 0);
+  forEachBlock(P, [&](const Block &B, int64_t Layers) {
+    for (const auto &[I, V] : llvm::enumerate(B.Values)) {
+      const bool IsHead =
+          *P->Spec.Model.Tied && V.Type.indexOf(DimKind::Vocab) >= 0;
+      if (V.Kind == ValueKind::Param && !IsHead &&
+          isLookedUp(B, ValueId(static_cast<unsigned>(I))))
+        Sum += publishedSize(P, V) * Layers;
+    }
+  });
+  return Sum;
+}
+
+static llvm::StringRef partOf(const Value &V) {
+#define PART(DIM, NAME)                                                        \
+  if (V.Type.indexOf(DimKind::DIM) >= 0)                                       \
+    return NAME;
+#include "analysis/ModelParts.def"
+  llvm_unreachable("every parameter has a dimension of the model");
+}
+
+std::vector<PartParameters> foretrace::parametersByPart(ExprScope P) {
+  std::vector<PartParameters> Parts;
+  forEachBlock(P, [&](const Block &B, int64_t Layers) {
+    for (const Value &V : B.Values) {
+      if (!isStored(V, TiedHead::BesideEmbedding))
+        continue;
+      const llvm::StringRef Name = partOf(V);
+      auto It = llvm::find_if(
+          Parts, [&](const PartParameters &Known) { return Known.Part == Name; });
+      if (It == Parts.end())
+        It = Parts.insert(It, {Name, {numberOf(P, 0), numberOf(P, 0)}});
+      It->Of +=
+          {publishedSize(P, V) * Layers, activatedSize(P, B, V) * Layers};
+    }
+  });
+  return Parts;
+}
+
+StageParameters foretrace::publishedOf(ExprScope P, const Stage &S) {
+  StageParameters Sum = {0, numberOf(P, 0)};
+  for (const auto &[Index, Layers] : layersByBlock(S)) {
+    const Expr Each = P.at(P->Blocks[BlockId(Index)].Totals.Published);
+    Sum.Published += static_cast<__int128>(Each.value()) * Layers;
+    Sum.From += Each * Layers;
+  }
+  return Sum;
+}
+
+__int128 foretrace::storedParameters(const Program &P) {
+  __int128 Sum = 0;
+  for (const Stage &S : P.Stages)
+    Sum += static_cast<__int128>(P.Sizes.value(S.Totals.Parameters.Id)) *
+           ranksOfStage(P) * S.Count;
+  return Sum;
+}
