@@ -113,7 +113,7 @@ FlopCounter::FlopCounter(ExprScope P, const FlopConvention &By)
     PhaseWork Sum = none();
     for (const auto &[Index, Layers] : layersByBlock(S))
       Sum += OnRank.find(Index)->second * (numberOf(P, Layers) * MicroBatches);
-    Stages.push_back({&S, S.Count * ranksOfStage(P), Sum});
+    Stages.push_back({&S, ranksOfStage(P), Sum});
   }
 }
 
@@ -146,6 +146,6 @@ PhaseWork::Amount FlopCounter::tokensOfIteration() {
 __int128 FlopCounter::repeated() {
   __int128 Done = 0;
   for (const StageWork &S : Stages)
-    Done += S.OfRank.hardware().Value * S.Ranks;
+    Done += S.OfRank.hardware().Value * S.Ranks * S.Of->Count;
   return Done - iteration().hardware().Value;
 }

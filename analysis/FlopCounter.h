@@ -62,7 +62,7 @@ struct BlockWork {
 /// All stages like one, in an iteration.
 struct StageWork {
   const ir::Stage *Of;
-  int64_t Ranks;    ///< of all of them
+  int64_t Ranks; ///< of each of them
   PhaseWork OfRank;
 };
 

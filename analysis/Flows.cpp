@@ -93,11 +93,6 @@ Expr FlowCounter::sendersOf(const Flow &F) {
          numberOf(P, P->Stages[F.Stage].Count);
 }
 
-/// Groups of its kind that its stages are of.
-Expr FlowCounter::groupsOf(const Flow &F) {
-  return F.By ? sendersOf(F) / sizeOf(P, F.Of) : sendersOf(F);
-}
-
 Expr FlowCounter::timesSent(const Flow &F) {
   if (!F.By)
     return numberOf(P, 1);
@@ -158,7 +153,8 @@ Traffic FlowCounter::trafficOf(const Flow &F) {
   Traffic T;
   T.Message = {Senders.value() * static_cast<__int128>(F.Message.value()),
                {F.Message * Senders}};
-  T.Sent = {Over(Span.Links), {F.Message * timesSent(F) * groupsOf(F)}};
+  const Expr GroupsOf = F.By ? Senders / sizeOf(P, F.Of) : Senders;
+  T.Sent = {Over(Span.Links), {F.Message * timesSent(F) * GroupsOf}};
   T.CrossNode = T.Sent.Value - Over(Span.Links - Span.LeavingNode);
   __int128 Inside = 0; // of a domain of the tiers so far
   for (__int128 Joined : Span.ByTier) {
@@ -214,7 +210,7 @@ unsigned LinkCounter::slotOf(const Flow &F) const {
   const std::vector<Collective> &Of = Collectives[F.Stage];
   const auto It = llvm::find_if(
       Of, [&](const Collective &C) { return C.Of == F.Of && C.By == *F.By; });
-  return static_cast<unsigned>(It - Of.begin());
+  return static_cast<unsigned>(It - Of.begin()) * NumSlots;
 }
 
 static int64_t limited(__int128 Count) {
@@ -233,10 +229,12 @@ std::vector<StageCount> LinkCounter::count(llvm::ArrayRef<StageSends> Stages,
     };
     for (const auto &[I, C] : llvm::enumerate(Collectives[Index])) {
       const LinkSpan Span = Links.within(C.Of, routeOf(C.By), S.Stages);
-      const __int128 Inside = Span.Links - Span.LeavingNode;
       const __int128 OfGroup = linkCount(routeOf(C.By), C.Of.size(M));
-      Add(KeyId::StageInside, Inside / OfGroup, 2 * I);
-      Add(KeyId::StageInside, Inside % OfGroup, 2 * I + 1);
+      size_t Slot = I * NumSlots;
+      for (const __int128 Links : {Span.Links, Span.Links - Span.LeavingNode}) {
+        Add(KeyId::StageLinks, Links / OfGroup, Slot++);
+        Add(KeyId::StageLinks, Links % OfGroup, Slot++);
+      }
     }
     __int128 Leaving = 0;
     for (const Schedule::Messages &To : S.To)
@@ -246,7 +244,7 @@ std::vector<StageCount> LinkCounter::count(llvm::ArrayRef<StageSends> Stages,
   return All;
 }
 
-/// A flow is rounded down within nodes, as in `trafficOf`.
+/// Every link of a group takes as much, rounded down as in `trafficOf`.
 Expr FlowCounter::crossNode() {
   const LinkCounter Counter(*P);
   for (const auto &[K, Count] : Counter.count(sendsOfStages(*P), P->Mesh))
@@ -258,13 +256,14 @@ Expr FlowCounter::crossNode() {
   for (const Flow &F : Flows) {
     if (!F.By)
       continue;
-    const unsigned Slot = 2 * Counter.slotOf(F);
     const Expr OfGroup = F.Message * timesSent(F);
-    const Expr Inside =
-        OfGroup * CountOf(KeyId::StageInside, F.Stage, Slot) +
-        floorDiv(OfGroup * CountOf(KeyId::StageInside, F.Stage, Slot + 1),
-                 linkCountOf(F));
-    All += OfGroup * groupsOf(F) + Inside * int64_t(-1);
+    auto Over = [&](unsigned Slot) {
+      return OfGroup * CountOf(KeyId::StageLinks, F.Stage, Slot) +
+             floorDiv(OfGroup * CountOf(KeyId::StageLinks, F.Stage, Slot + 1),
+                      linkCountOf(F));
+    };
+    const unsigned Slot = Counter.slotOf(F);
+    All += Over(Slot) + Over(Slot + 2) * int64_t(-1);
   }
   if (Per == FlowSpan::Iteration)
     for (unsigned Stage = 0; Stage < P->Stages.size(); ++Stage)

@@ -74,7 +74,6 @@ private:
   ir::Expr countOf(ir::KeyId Id, unsigned Block, unsigned Stage, int64_t Value);
   StageRange stagesOf(const Flow &F) const;
   ir::Expr sendersOf(const Flow &F);
-  ir::Expr groupsOf(const Flow &F);
   /// As often as the message leaves the ports of a group's members.
   ir::Expr timesSent(const Flow &F);
   __int128 linksOfGroup(const Flow &F) const;
@@ -95,10 +94,11 @@ struct StageSends {
 };
 std::vector<StageSends> sendsOfStages(const ir::Program &P);
 
-/// Counts the links of a program's flows that stay within a node, as numbers of
-/// its kinds of stages: by KeyId::StageInside how many groups of each
-/// collective could be joined by as many links, and how many links are left;
-/// by KeyId::StageLeaving messages to other stages times links to other nodes.
+/// Counts the links of a program's flows, as numbers of its kinds of stages. By
+/// KeyId::StageLinks for each collective: how many groups have as many links as
+/// there are, and how many links are left; then the same of the links within a
+/// node. By KeyId::StageLeaving: messages to other stages times links to other
+/// nodes.
 class LinkCounter {
 public:
   /// \p P is totalled, and has a cluster.
@@ -107,9 +107,9 @@ public:
   /// The counts for jobs of \p P's structure, split into \p Stages on \p M.
   std::vector<StageCount> count(llvm::ArrayRef<StageSends> Stages,
                                 const ir::Mesh &M) const;
-  /// Which of the collectives of \p F's stages it is: the counts of the one
-  /// numbered I have the slots 2 I and 2 I + 1.
+  /// The first of the slots that the counts of \p F's collective have.
   unsigned slotOf(const Flow &F) const;
+  static constexpr unsigned NumSlots = 4;
 
 private:
   struct Collective {

@@ -53,12 +53,12 @@ static FigureTable tableOf(ExprScope P, llvm::ArrayRef<StagesMemory> Rows) {
                  {"weights", FigureUnit::Bytes},
                  {"gradients", FigureUnit::Bytes},
                  {"optimizer", FigureUnit::Bytes},
-                 {"stand_ins", FigureUnit::Bytes},
-                 {"activations", FigureUnit::Bytes},
+                 {"dummy_wgrads", FigureUnit::Bytes},
+                 {"saved", FigureUnit::Bytes},
                  {"running", FigureUnit::Bytes},
                  {"update", FigureUnit::Bytes},
                  {"peak", FigureUnit::Bytes},
-                 {"in_flight", FigureUnit::Count},
+                 {"micro_batches", FigureUnit::Count},
                  {"when", FigureUnit::Text}},
                 {}};
   if (IsOffloaded)
@@ -91,7 +91,7 @@ static std::optional<Located<int64_t>> roomOf(const EmitRequest &Request,
 
 static FigureTable tableOf(llvm::ArrayRef<Change> Changes) {
   FigureTable T{"changes",
-                "what makes it fit; of the rank that has, does, sends most",
+                "Changes that would make the job fit (worst rank)",
                 {{"change", FigureUnit::Text},
                  {"peak", FigureUnit::Bytes},
                  {"flops", FigureUnit::Flops},
@@ -113,12 +113,12 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
                  Figure Value) {
     F.Named.push_back({Key, Title, U, std::move(Value)});
   };
-  Add("peak", "most that a rank has", FigureUnit::Bytes,
+  Add("peak", "peak memory per rank", FigureUnit::Bytes,
       Figure(P.Sizes, Most.Of.Peak));
   Add("peak_stages", "on stage", FigureUnit::Text, stagesOf(Most));
   Add("peak_phase", "in", FigureUnit::Text, getName(Most.Of.Phase).str());
   if (const auto Room = roomOf(Request, O)) {
-    Add("device_memory", "a device has", FigureUnit::Bytes, **Room);
+    Add("device_memory", "memory of a device", FigureUnit::Bytes, **Room);
     Add("fits", "fits", FigureUnit::Text,
         std::string(Peak <= **Room ? "yes" : "no"));
     if (Peak > **Room && Request.Vary) {

@@ -39,10 +39,10 @@ function drawBars(root, parts, limit) {
       svg("text", {x: x(limit.value), y: bottom + 14, "text-anchor": "middle"}, limit.name));
 }
 
-const memoryParts = ["weights", "gradients", "optimizer", "activations"].map(
-    (name) => ({name, of: (stage) => stage[`${name}_bytes`]}));
+const memoryParts = ["weights", "gradients", "optimizer", "dummy_wgrads", "dynamic"].map(
+    (name) => ({name: name.replace("_", " "), of: (stage) => stage[`${name}_bytes`]}));
 const messageParts = messageGroups.map(
-    (name) => ({name, of: (stage) => messagesOf(stage, name)}));
+    (name) => ({name: name.replace("_", " "), of: (stage) => messagesOf(stage, name)}));
 
 /** ` (nvlink)`: the tiers that join the groups of a kind, if they are known. */
 function tiersOf(name) {
@@ -60,10 +60,11 @@ function drawCharts() {
 
 function showCharts() {
   const device = plan.cluster?.device_memory_bytes;
-  const over = plan.stages.filter((stage) => size(stage.memory_bytes) > size(device));
-  byId("memory-summary").textContent = "Weights, gradients, optimizer state and activations " +
-      "of a rank, when most micro-batches are on their way; without buffers of a framework. " +
-      (device === undefined ? "What the device holds is not known: the job has no cluster that says it."
+  const over = plan.stages.filter((stage) => size(stage.peak_bytes) > size(device));
+  byId("memory-summary").textContent = "Peak memory of a rank: weights, gradients, optimizer " +
+      "state, dummy wgrad buffers, and dynamic memory: saved activations and the layer that " +
+      "runs. Without buffers of a framework. " +
+      (device === undefined ? "The memory of the device is unknown: the job has no cluster."
        : over.length === 0 ? `All stages fit into ${read(device, "bytes")}.`
        : `${over.map(stageName).join(", ")}: more than the ${read(device, "bytes")} of the device.`);
   legend(byId("memory-legend"), memoryParts.map(({name}) => name));

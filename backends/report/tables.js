@@ -28,7 +28,7 @@ function showSummary() {
   const number = (id, title, of, unit) => card(id, title, figure(of, unit, title));
   byId("summary").replaceChildren(
       number("parameters", "Parameters", model.parameters, "short"),
-      number("activated", "Parameters that a token goes through", model.activated, "short"),
+      number("activated", "Active parameters", model.activated, "short"),
       number("world", "Ranks", parallel.world, "count"),
       card("layout", "Layout", ...layout.flatMap(({axis, size}, index) => [
         `${index ? " · " : ""}${axis} `, figure(size, "count", axis)])),
@@ -42,7 +42,7 @@ function showSummary() {
 const stageName = (stage) => `stage ${range(stage)}`;
 
 function showPlan() {
-  const bytes = ["weights", "gradients", "optimizer", "activations", "memory"];
+  const bytes = ["weights", "gradients", "optimizer", "activations", "peak"];
   fillTable(byId("stages"), [
     {title: "stage", unit: "text", of: range},
     {title: "layers", unit: "text",

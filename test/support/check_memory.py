@@ -206,7 +206,7 @@ def one(foretrace, folder, seed):
     peaks = []
     for row in said["stages"]:
         always = sum(row[kind] for kind in
-                     ("weights", "gradients", "optimizer", "stand_ins"))
+                     ("weights", "gradients", "optimizer", "dummy_wgrads"))
         first, _, last = row["stages"].partition("-")
         for stage in range(int(first), int(last or first) + 1):
             job.check_recomputed(stage, kept)
@@ -217,7 +217,7 @@ def one(foretrace, folder, seed):
             if (row.get("offloaded", 0) != job.offloaded(stage, kept)
                     or row["peak"] != peak or is_update != (row["update"] > most)
                     or not is_update
-                    and row["activations"] + row["running"] != most):
+                    and row["saved"] + row["running"] != most):
                 return f"seed {seed}: stage {stage}, {most}: {row}\n{text}"
     if said["peak"] != max(peaks):
         return f"seed {seed}: {said['peak']}, {peaks}\n{text}"

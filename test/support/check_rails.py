@@ -34,8 +34,6 @@ def random_cluster(draw, ranks):
 
 def links_of(job):
     """Pairs of ranks, by name of the kind of group."""
-    names = check_volume.NAMES | (check_volume.HYBRID if job.mesh.get(
-        "dp_replicate", 1) > 1 else {})
     kinds = {(axes, name == "ring") for block in job.blocks.values()
              for _, name, axes, _ in block}
     links = collections.defaultdict(set)
@@ -44,7 +42,7 @@ def links_of(job):
             line = sorted(job.members(rank, axes))
             if rank in line and 1 < len(line) < job.ranks + is_ring:
                 there = line[(line.index(rank) + 1) % len(line)]
-                links[names.get(axes, ",".join(axes))].add((rank, there))
+                links[check_volume.group_name(axes, job.mesh)].add((rank, there))
         for _, name, _, _, receivers in check_volume.calls(job, rank):
             if name == "send":
                 links["between stages"] |= {

@@ -15,15 +15,18 @@ import subprocess
 import each_job
 import unfold_ranks
 
-NAMES = {("cp", "dp"): "dp-cp", ("tp", "cp"): "tp-cp", ("tp", "pp"): "mp",
-         ("tp", "cp", "dp"): "tp-dp-cp", ("etp", "ep"): "etp-ep",
-         ("ends",): "embedding", ("pairs",): "copies"}
-HYBRID = {("dp",): "dp-shard", ("cp", "dp"): "dp-cp-shard",
-          ("edp",): "edp-shard", ("dp_replicate",): "dp-replicate",
-          ("dp", "dp_replicate"): "dp", ("tp", "cp", "dp"): "tp,cp,dp",
-          ("cp", "dp", "dp_replicate"): "dp-cp",
-          ("edp", "dp_replicate"): "edp",
-          ("tp", "cp", "dp", "dp_replicate"): "tp-dp-cp"}
+# Megatron-LM's groups, in the order of its parallel_state: without and with dp_shard.
+EXPERTS = [("etp", ("etp",)), ("ep", ("ep",)), ("etp-ep", ("etp", "ep"))]
+GROUPS = [("tp", ("tp",)), ("cp", ("cp",)), ("dp", ("dp",)), ("dp-cp", ("cp", "dp")),
+          ("pp", ("pp",)), ("tp-cp", ("tp", "cp")), ("tp-dp-cp", ("tp", "cp", "dp")),
+          ("mp", ("tp", "pp")), *EXPERTS, ("edp", ("edp",))]
+HYBRID = [("tp", ("tp",)), ("cp", ("cp",)), ("dp", ("dp", "dp_replicate")),
+          ("dp-cp", ("cp", "dp", "dp_replicate")), ("dp-shard", ("dp",)),
+          ("dp-cp-shard", ("cp", "dp")), ("dp-replicate", ("dp_replicate",)),
+          ("pp", ("pp",)), ("tp-cp", ("tp", "cp")),
+          ("tp-dp-cp", ("tp", "cp", "dp", "dp_replicate")), ("mp", ("tp", "pp")),
+          *EXPERTS, ("edp", ("edp", "dp_replicate")), ("edp-shard", ("edp",))]
+MEMBERS = {("ends",): "embedding", ("pairs",): "copies"}
 PHASES = {"forward_step": ("forward",), "reduce_gradients": ("step",),
           "backward_step": ("recompute", "backward"),
           "backward_input": ("recompute", "backward")}
@@ -36,6 +39,21 @@ CLUSTER = """cluster {{
   }}
 }}
 """
+
+
+def group_name(axes, mesh):
+    """The group along these axes: of some that differ in axes of one rank only, the
+    one with these very axes, else the first."""
+    if axes in MEMBERS:
+        return MEMBERS[axes]
+    groups = HYBRID if mesh.get("dp_replicate", 1) > 1 else GROUPS
+
+    def reduced(of):
+        return tuple(axis for axis in of if mesh.get(axis, 1) > 1)
+
+    exact = [name for name, of in groups if of == axes]
+    alike = [name for name, of in groups if reduced(of) == reduced(axes)]
+    return (exact + alike + [",".join(axes)])[0]
 
 
 def random_cluster(draw, ranks):
@@ -62,7 +80,6 @@ def sent(name, size, rank, members):
 def calls(job, rank):
     """(group, collective, phase, message, bytes by receiver)"""
     stage = job.coordinates(rank, job.dense)["pp"]
-    names = NAMES | (HYBRID if job.mesh.get("dp_replicate", 1) > 1 else {})
     output = job.signatures["embedding"][1][0]
     boundary = job.bytes(job.values["embedding"][output])
     for _, kind, _, chunk, peer, _ in job.schedule.unfold(stage):
@@ -77,7 +94,7 @@ def calls(job, rank):
             for phase, name, axes, size in job.blocks[block]:
                 members = job.members(rank, axes)
                 if phase in PHASES[kind] and len(members) > 1:
-                    yield (names.get(axes, ",".join(axes)), name, phase, size,
+                    yield (group_name(axes, job.mesh), name, phase, size,
                            sent(name, size, rank, members))
 
 

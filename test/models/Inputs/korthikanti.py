@@ -78,7 +78,7 @@ def layer(foretrace, path):
 def in_flight(foretrace, path):
     """Micro-batches of all chunks that the first stage has at most."""
     said = json.loads(run(foretrace, "memory", path, "--format=json", "--quiet"))
-    return said["stages"][0]["in_flight"]
+    return said["stages"][0]["micro_batches"]
 
 
 def main():

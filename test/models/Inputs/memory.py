@@ -6,7 +6,7 @@ import json
 import sys
 
 MIB = 2**20
-ALWAYS = "weights", "gradients", "optimizer", "stand_ins"
+ALWAYS = "weights", "gradients", "optimizer", "dummy_wgrads"
 
 
 def main(path, stage, static, peak, phase, percent=0.3):
