@@ -47,9 +47,8 @@ static SweepEntry Metrics("metric", "name=expression",
                           "Measure this, too: headroom='80 GB - peak'");
 static SweepEntry Minimize("minimize", "metric", "The less of it the better");
 static SweepEntry Maximize("maximize", "metric", "The more of it the better");
-static SweepEntry
-    Keep("keep", "points",
-         "Keep these: all (default), 'pareto(peak, flops)', 'top(10, flops)'");
+static SweepEntry Keep("keep", "points",
+                       "all (default), 'pareto(peak, flops)', 'top(9, peak)'");
 static cl::opt<std::string>
     AxesFile("axes", cl::value_desc("file.toml"),
              cl::desc("Axes, conditions and what to keep"),
@@ -63,8 +62,7 @@ static SweepOption<int64_t> Point("explain", "id",
 static SweepOption<std::string> Query("query", "sql",
                                       "Print what the file says to this");
 static FormatOption SweepFormat(sweepCommand(),
-                                "How to print the points that are kept, or "
-                                "rows of --query:");
+                                "How to print points and rows of --query:");
 
 static cl::list<std::string> SweepEmits(
     "emit", cl::value_desc("backend"), cl::CommaSeparated,
@@ -77,8 +75,7 @@ static SweepOption<std::string>
                  "Emit points into folders in this (default: `points` beside "
                  "the file of -o)");
 static SweepOption<std::string> Picture("plot", "x=column,y=column",
-                                        "Write a page with pictures of the "
-                                        "points beside the file");
+                                        "Write pictures of the points");
 static SweepOption<std::string>
     Collect("collect", "folder",
             "Take the results of points that `run.sh` in this folder ran into "
@@ -356,13 +353,8 @@ ExitCode runSweep() {
   if (!S)
     return usageError(toString(S.takeError()));
   S->Files = Files;
-  if (isForPrograms(SweepFormat) &&
-      !sweep::Choice::best(S->Space.spec()).hasGoal() &&
-      sweep::Choice::of(S->Space.spec()).Keeps == SweepSpec::Kept::All)
-    return usageError(
-        "--format: " + RowFormats[static_cast<size_t>(SweepFormat.getValue())] +
-        " has the points of --keep or the best one of "
-        "--minimize; for all of them use -o and --query");
+  if (Error E = sweep::checkFormat(*S, SweepFormat))
+    return usageError(toString(std::move(E)));
   if (Point.getNumOccurrences() != 0)
     return explainPoint(Session, *S);
   CompiledJob &First = sweep::replay(Session, *S, 0, /*EmitsOfSweep=*/true);

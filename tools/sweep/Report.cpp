@@ -223,6 +223,16 @@ static void printPoints(Compiler &Session, const Sweep &S,
   T.write(As, OS);
 }
 
+Error checkFormat(const Sweep &S, RowFormat As) {
+  const SweepSpec &Spec = S.Space.spec();
+  if (!isForPrograms(As) || !Choice::of(Spec).keepsAll() ||
+      Choice::best(Spec).hasGoal())
+    return Error::success();
+  return createStringError("--format: " + RowFormats[static_cast<size_t>(As)] +
+                           " has the points of --keep or the best one of "
+                           "--minimize; for all of them use -o and --query");
+}
+
 void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
                   RowFormat As, bool ShowsAll, raw_ostream &OS) {
   if (isForPrograms(As)) {

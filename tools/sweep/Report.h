@@ -41,6 +41,9 @@ runSweep(const Sweep &S, Database *DB, unsigned Threads,
 /// Session has read for it, of -D, and of which diagnostics are allowed.
 std::string digestOf(Compiler &Session, const Sweep &S);
 
+/// Fails if programs would get nothing from `printSummary`: all points are
+/// kept, and none is the best.
+llvm::Error checkFormat(const Sweep &S, RowFormat As);
 /// Prints how many points are accepted, and a table of those that are kept: for
 /// people the first of them and the best one, if all are kept only where
 /// \p ShowsAll; for programs those that are kept, or if all are the best one,
