@@ -14,7 +14,7 @@ from random_jobs import random_job
 
 COLUMNS = {"parameters": "parameters", "weights": "weights_bytes",
            "gradients": "gradients_bytes", "optimizer": "optimizer_bytes",
-           "activations": "activations_bytes", "memory": "memory_bytes",
+           "activations": "activations_bytes", "peak": "peak_bytes",
            "flops": "flops"}
 
 

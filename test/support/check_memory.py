@@ -4,7 +4,8 @@
 
 Runs the stages of random jobs step by step and layer by layer, with every tensor
 from the op that makes it to the last one that reads it, and compares the most that
-is there at once with what `foretrace memory` says of each kind of stage."""
+is there at once with what `foretrace memory` and the figures of the job say of each
+kind of stage."""
 
 import json
 import random
@@ -148,6 +149,17 @@ class Memory(unfold_ranks.Job):
         return sum(away for blocks in self.chunks[stage]
                    for _, away in self.kept(blocks, said))
 
+    def most_saved(self, stage, said):
+        """The most bytes that micro-batches have saved on the rank at any time."""
+        kept = [sum(here for here, _ in self.kept(blocks, said))
+                for blocks in self.chunks[stage]]
+        now = most = 0
+        for _, kind, _, chunk, _, _ in self.schedule.unfold(stage):
+            now += kept[chunk] * {"forward_step": 1,
+                                  "backward_step": -1}.get(kind, 0)
+            most = max(most, now)
+        return most
+
     def most(self, stage, said):
         """Of all that micro-batches need, at any time."""
         kept = {chunk: sum(here for here, _ in self.kept(blocks, said))
@@ -195,6 +207,13 @@ def compile_job(foretrace, path, draw):
         return said, run.stdout
 
 
+def figures_of(foretrace, path):
+    """What `--emit=json` says of kinds of stages."""
+    return json.loads(subprocess.run(
+        [foretrace, "compile", path, "--emit=json", "--stdout", "--quiet"],
+        capture_output=True, text=True, check=True).stdout)["stages"]
+
+
 def one(foretrace, folder, seed):
     """What is wrong, or None."""
     path = f"{folder}/{seed}.fore"
@@ -203,7 +222,7 @@ def one(foretrace, folder, seed):
     said = json.loads(subprocess.run(
         [foretrace, "memory", path, "--format=json", "--quiet"],
         capture_output=True, text=True, check=True).stdout)
-    peaks = []
+    peaks, static = [], {}
     for row in said["stages"]:
         always = sum(row[kind] for kind in
                      ("weights", "gradients", "optimizer", "dummy_wgrads"))
@@ -213,6 +232,7 @@ def one(foretrace, folder, seed):
             most = job.most(stage, kept)
             peak = always + max(most, row["update"])
             peaks.append(peak)
+            static[stage] = always, row["stand_ins"]
             is_update = row["when"].startswith("update")
             if (row.get("offloaded", 0) != job.offloaded(stage, kept)
                     or row["peak"] != peak or is_update != (row["update"] > most)
@@ -221,6 +241,16 @@ def one(foretrace, folder, seed):
                 return f"seed {seed}: stage {stage}, {most}: {row}\n{text}"
     if said["peak"] != max(peaks):
         return f"seed {seed}: {said['peak']}, {peaks}\n{text}"
+    for kind in figures_of(foretrace, path):
+        stages = range(kind["first"], kind["last"] + 1)
+        saved = max(job.most_saved(stage, kept) for stage in stages)
+        always, dummies = static[stages[0]]
+        expected = {"activations": saved, "dummy_wgrads": dummies,
+                    "static": always, "static_and_saved": always + saved,
+                    "peak": max(peaks[stage] for stage in stages)}
+        figures = {name: kind[name + "_bytes"] for name in expected}
+        if figures != expected:
+            return f"seed {seed}: {stages}: {figures}, not {expected}\n{text}"
     return None
 
 

@@ -15,14 +15,13 @@ import unfold_ranks
 STATE = ("parameters", "weights", "gradients", "optimizer")
 
 
-def kept_chunks(actions):
-    """Micro-batches on their way by chunk, when they first are the most."""
-    now, most = collections.Counter(), collections.Counter()
+def most_saved(actions, saved):
+    """The most bytes saved at any time; a micro-batch saves saved[chunk]."""
+    now = most = 0
     for _, kind, _, chunk, _, _ in actions:
-        now[chunk] += {"forward_step": 1, "backward_step": -1,
-                       "backward_weight": -1}.get(kind, 0)
-        if sum(now.values()) > sum(most.values()):
-            most = now.copy()
+        now += saved[chunk] * {"forward_step": 1, "backward_step": -1,
+                               "backward_weight": -1}.get(kind, 0)
+        most = max(most, now)
     return most
 
 
@@ -30,7 +29,9 @@ def stage_sums(job, stage):
     actions = list(job.schedule.unfold(stage))
     chunks, step = job.chunks[stage], job.steps[stage]
     sums, messages = collections.Counter(), collections.Counter()
-    kept = kept_chunks(actions)
+    sums["activations"] = most_saved(
+        actions, [sum(job.totals[block]["kept"] for block in blocks)
+                  for blocks in chunks])
 
     def add(block, times):
         for _, op, axes, size in job.blocks[block]:
@@ -48,7 +49,6 @@ def stage_sums(job, stage):
         for block in blocks:
             for name in STATE:
                 sums[name] += job.totals[block][name]
-            sums["activations"] += job.totals[block]["kept"] * kept[index]
             sums["flops"] += job.totals[block]["flops"] * runs
             add(block, runs)
     add(step, 1)
@@ -58,7 +58,6 @@ def stage_sums(job, stage):
                for _, kind, *_ in actions)
     if sent:
         messages[("pp",)] += sent * boundary
-    sums["memory"] = sum(sums[name] for name in STATE[1:] + ("activations",))
     return sums, {axes: size for axes, size in messages.items() if size}
 
 
@@ -76,7 +75,7 @@ def one(foretrace, folder, seed):
             return f"seed {seed}: stages {first}-{last} send {all_sums}\n{text}"
         said = {name: kind[name if name in ("parameters", "flops")
                            else name + "_bytes"]
-                for name in STATE + ("activations", "memory", "flops")}
+                for name in STATE + ("activations", "flops")}
         if any(said[name] != sums[name] for name in said):
             return f"seed {seed}: stages {first}-{last}: {said}, not {sums}\n{text}"
         # Groups by their sizes alone: plan calls them by Megatron-LM's names.

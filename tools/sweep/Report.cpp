@@ -171,14 +171,15 @@ void PointTable::add(Compiler &Session, int64_t Point) {
 
 /// The last word of a key, as far as no other axis has it.
 static std::string headOf(const Sweep &S, StringRef Key) {
-  const StringRef Last = Key.rsplit('.').second;
-  const auto HasLast = [&](const SweepSpec::Key &K) {
-    return StringRef(K.Name).rsplit('.').second == Last;
+  const auto LastOf = [](StringRef Name) {
+    return Name.substr(Name.rfind('.') + 1); // all of a param
   };
   int64_t Count = 0;
   for (const SweepSpec::Axis &A : S.Space.axes())
-    Count += count_if(A.Keys, HasLast);
-  return (Last.empty() || Count > 1 ? Key : Last).str();
+    Count += count_if(A.Keys, [&](const SweepSpec::Key &K) {
+      return LastOf(K.Name) == LastOf(Key);
+    });
+  return (Count > 1 ? Key : LastOf(Key)).str();
 }
 
 void PointTable::write(RowFormat As, raw_ostream &OS) const {
@@ -225,7 +226,7 @@ static void printPoints(Compiler &Session, const Sweep &S,
 
 Error checkFormat(const Sweep &S, RowFormat As) {
   const SweepSpec &Spec = S.Space.spec();
-  if (!isForPrograms(As) || !Choice::of(Spec).keepsAll() ||
+  if (!isForPrograms(As) || Choice::of(Spec).Keeps != SweepSpec::Kept::All ||
       Choice::best(Spec).hasGoal())
     return Error::success();
   return createStringError("--format: " + RowFormats[static_cast<size_t>(As)] +
