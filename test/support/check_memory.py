@@ -232,7 +232,7 @@ def one(foretrace, folder, seed):
             most = job.most(stage, kept)
             peak = always + max(most, row["update"])
             peaks.append(peak)
-            static[stage] = always, row["stand_ins"]
+            static[stage] = always, row["dummy_wgrads"]
             is_update = row["when"].startswith("update")
             if (row.get("offloaded", 0) != job.offloaded(stage, kept)
                     or row["peak"] != peak or is_update != (row["update"] > most)
@@ -248,6 +248,7 @@ def one(foretrace, folder, seed):
         expected = {"activations": saved, "dummy_wgrads": dummies,
                     "static": always, "static_and_saved": always + saved,
                     "peak": max(peaks[stage] for stage in stages)}
+        expected["dynamic"] = expected["peak"] - always
         figures = {name: kind[name + "_bytes"] for name in expected}
         if figures != expected:
             return f"seed {seed}: {stages}: {figures}, not {expected}\n{text}"
