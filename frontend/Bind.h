@@ -125,18 +125,20 @@ void reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
 
 // Definitions of the templates above.
 
-/// The kind of attention stands after the keyword.
-template <typename SpecT> bool isLabel(llvm::StringRef Key) {
-  return std::is_same_v<SpecT, ir::AttentionSpec> && Key == "kind";
+/// Whether the value is a word after the keyword of its section.
+inline bool isLabel(const ir::FieldRow &Row) {
+  return Row.Id == ir::KeyId::AttentionKind;
 }
 
 template <typename SpecT>
 std::vector<llvm::StringRef>
 Binder::keyNames(llvm::ArrayRef<llvm::StringRef> OtherKeys) {
   std::vector<llvm::StringRef> Names(OtherKeys.begin(), OtherKeys.end());
-  for (const Key<SpecT> &K : getKeys<SpecT>())
-    if (!isLabel<SpecT>(K.Name))
-      Names.push_back(K.Name);
+  const SpecT Any;
+  ir::visitFields(Any, [&](const ir::FieldRow &Row, const auto &) {
+    if (!isLabel(Row))
+      Names.push_back(Row.Name);
+  });
   return Names;
 }
 
@@ -144,16 +146,16 @@ template <typename SpecT>
 void Binder::bindKeys(const Body &B, SpecT &Out,
                       llvm::ArrayRef<llvm::StringRef> OtherKeys,
                       llvm::ArrayRef<llvm::StringRef> Sections) {
-  llvm::ArrayRef<Key<SpecT>> Keys = getKeys<SpecT>();
   for (const Field &F : B.Fields) {
-    auto It = llvm::find_if(Keys, [&](const Key<SpecT> &K) {
-      return K.Name == F.Key.Text && !isLabel<SpecT>(K.Name);
+    bool IsKnown = llvm::is_contained(OtherKeys, F.Key.Text);
+    ir::visitFields(Out, [&](const ir::FieldRow &Row, auto &Member) {
+      if (Row.Name != F.Key.Text || isLabel(Row))
+        return;
+      Reader.read(F, Row.Type, Member);
+      IsKnown = true;
     });
-    if (It != Keys.end()) {
-      It->Read(Reader, F, Out);
-    } else if (!llvm::is_contained(OtherKeys, F.Key.Text)) {
+    if (!IsKnown)
       reportUnknownKey(F, B.Keyword.Text, keyNames<SpecT>(OtherKeys), Diags);
-    }
   }
   for (const Body &Sub : B.Sections)
     if (!llvm::is_contained(Sections, Sub.Keyword.Text))
@@ -171,21 +173,23 @@ void Binder::requireKeys(const ast::Word &Section, const SpecT &Out,
   for (const RequiredKey &R : getRequiredKeys()) {
     if (R.Section != Section.Text)
       continue;
-    for (const Key<SpecT> &K : getKeys<SpecT>())
-      if (K.Name == R.Name && !K.Print(Out) &&
+    ir::visitFields(Out, [&](const ir::FieldRow &Row, const auto &F) {
+      if (Row.Name == R.Name && !F.isPresent() &&
           llvm::none_of(Written, [&](const Body *B) {
             return hasOrMeant(*B, R.Name, Section.Text, Names);
           }))
         Diags.report(Section.Range, diag::MissingKey, Section.Text, R.Name,
                      R.Example);
+    });
   }
 }
 
 /// Makes the keys of \p S known to `{name}` in strings.
 template <typename SpecT> void Binder::publishKeys(const SpecT &S) {
-  for (const Key<SpecT> &K : getKeys<SpecT>())
-    if (std::optional<std::string> Text = K.Print(S))
-      Eval.setJobKey(K.Name, *Text);
+  ir::visitFields(S, [&](const ir::FieldRow &Row, const auto &F) {
+    if (F.isPresent())
+      Eval.setJobKey(Row.Name, ir::spell(*F));
+  });
 }
 
 } // namespace foretrace

@@ -3,6 +3,7 @@
 // Names, strings and control of expressions; arithmetic is in Arithmetic.cpp.
 #include "frontend/Evaluate.h"
 #include "frontend/Arithmetic.h"
+#include "ir/model/SpecFields.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
@@ -14,12 +15,10 @@ using namespace foretrace;
 
 /// Whether strings can name this key once it is stated.
 static bool isJobKey(llvm::StringRef Word) {
-  static constexpr llvm::StringRef Keys[] = {
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...) KEY,
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...) KEY,
-#include "ir/model/Spec.def"
-  };
-  return llvm::is_contained(Keys, Word);
+  return llvm::any_of(ir::FieldRows, [&](const ir::FieldRow &Row) {
+    return Row.Name == Word &&
+           (Row.Section == "Train" || Row.Section == "Parallel");
+  });
 }
 
 /// Whether some key of the spec takes this word.

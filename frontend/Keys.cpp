@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of ir/model/Spec.def as tables of functions, and the checks of their
-// values.
+// Checks the values of the keys of ir/model/Spec.def, and guesses what was
+// meant by others.
 #include "frontend/Keys.h"
 #include "frontend/Frontend.h"
 #include "ir/text/TextWriter.h"
@@ -44,17 +44,12 @@ static constexpr NumberType NumberTypes[] = {
 };
 
 static constexpr AnyKey AllKeys[] = {
-#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC)                   \
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
   {#SECTION, KEY, ALIASES},
 #include "ir/model/Spec.def"
 #define FOREIGN_KEY(SECTION, KEY, ALIASES) {#SECTION, KEY, ALIASES},
 #include "frontend/Foreign.def"
 };
-
-/// The keyword of a section of ir/model/Spec.def.
-static std::string keywordOf(llvm::StringRef Section) {
-  return Section == "Moe" ? "block" : Section.lower();
-}
 
 std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
                                               llvm::StringRef Type,
@@ -185,146 +180,11 @@ void KeyReader::reportSpelling(const ast::Word &W,
     B.note(W.Range, diag::AliasOfKey, W.Text, Foreign).fix(W.Range, Foreign);
 }
 
-/// The text of a value of a key.
-static std::string print(int64_t I) { return llvm::itostr(I); }
-static std::string print(bool B) { return B ? "true" : "false"; }
-static std::string print(const std::string &Text) { return Text; }
-template <typename EnumT> static std::string print(EnumT E) {
-  return ir::getSpellings<EnumT>()[static_cast<size_t>(E)].str();
-}
-
-template <typename T>
-static std::optional<std::string> printIfPresent(const Located<T> &L) {
-  if (!L.isPresent())
-    return std::nullopt;
-  return print(*L);
-}
-
-#define KEY_ROW(SPEC, TYPE, MEMBER, KEY)                                       \
-  {KEY,                                                                        \
-   [](KeyReader &R, const Field &F, ir::SPEC &S) {                             \
-     R.read(F, #TYPE, S.MEMBER);                                               \
-   },                                                                          \
-   [](const ir::SPEC &S) { return printIfPresent(S.MEMBER); }},
-
-template <>
-llvm::ArrayRef<Key<ir::ModelSpec>> foretrace::getKeys<ir::ModelSpec>() {
-  static const Key<ir::ModelSpec> Keys[] = {
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  KEY_ROW(ModelSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::AttentionSpec>> foretrace::getKeys<ir::AttentionSpec>() {
-  static const Key<ir::AttentionSpec> Keys[] = {
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
-  KEY_ROW(AttentionSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <> llvm::ArrayRef<Key<ir::FfnSpec>> foretrace::getKeys<ir::FfnSpec>() {
-  static const Key<ir::FfnSpec> Keys[] = {
-#define FFN_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(FfnSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <> llvm::ArrayRef<Key<ir::MoeSpec>> foretrace::getKeys<ir::MoeSpec>() {
-  static const Key<ir::MoeSpec> Keys[] = {
-#define MOE_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(MoeSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::BlockSpec>> foretrace::getKeys<ir::BlockSpec>() {
-  static const Key<ir::BlockSpec> Keys[] = {
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  KEY_ROW(BlockSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::TrainSpec>> foretrace::getKeys<ir::TrainSpec>() {
-  static const Key<ir::TrainSpec> Keys[] = {
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  KEY_ROW(TrainSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::ParallelSpec>> foretrace::getKeys<ir::ParallelSpec>() {
-  static const Key<ir::ParallelSpec> Keys[] = {
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
-  KEY_ROW(ParallelSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::CostSpec>> foretrace::getKeys<ir::CostSpec>() {
-  static const Key<ir::CostSpec> Keys[] = {
-#define COST_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(CostSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::DeviceSpec>> foretrace::getKeys<ir::DeviceSpec>() {
-  static const Key<ir::DeviceSpec> Keys[] = {
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
-  KEY_ROW(DeviceSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::LinkSpec>> foretrace::getKeys<ir::LinkSpec>() {
-  static const Key<ir::LinkSpec> Keys[] = {
-#define LINK_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(LinkSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::ClusterSpec>> foretrace::getKeys<ir::ClusterSpec>() {
-  static const Key<ir::ClusterSpec> Keys[] = {
-#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...)                                  \
-  KEY_ROW(ClusterSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
-template <>
-llvm::ArrayRef<Key<ir::TierSpec>> foretrace::getKeys<ir::TierSpec>() {
-  static const Key<ir::TierSpec> Keys[] = {
-#define TIER_FIELD(TYPE, MEMBER, KEY, ...) KEY_ROW(TierSpec, TYPE, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  };
-  return Keys;
-}
-
 /// The row of a key of \p Section that is called \p Word elsewhere, or null.
 static const AnyKey *findForeign(llvm::StringRef Word,
                                  llvm::StringRef Section) {
   const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
-    return keywordOf(K.Section) == Section && ir::isAlias(Word, K.Aliases);
+    return ir::keywordOf(K.Section) == Section && ir::isAlias(Word, K.Aliases);
   });
   return Row == std::end(AllKeys) ? nullptr : Row;
 }
@@ -333,7 +193,7 @@ static const AnyKey *findForeign(llvm::StringRef Word,
 static const AnyKey *findElsewhere(llvm::StringRef Word,
                                    llvm::StringRef Section) {
   const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
-    return keywordOf(K.Section) != Section &&
+    return ir::keywordOf(K.Section) != Section &&
            (K.Name == Word || ir::isAlias(Word, K.Aliases));
   });
   return Row == std::end(AllKeys) ? nullptr : Row;
@@ -344,7 +204,7 @@ std::string foretrace::pathOfKey(llvm::StringRef Name) {
     if (K.Name == Name &&
         llvm::is_contained({"Model", "Train", "Parallel", "Cost", "Cluster"},
                            K.Section))
-      return keywordOf(K.Section) + "." + Name.str();
+      return ir::keywordOf(K.Section) + "." + Name.str();
   return "";
 }
 
@@ -373,7 +233,7 @@ void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
     B.note(K.Range, diag::AliasOfKey, K.Text, Row->Name)
         .fix(K.Range, Row->Name);
   else if (const AnyKey *Row = findElsewhere(K.Text, Section))
-    B.note(K.Range, diag::KeyOfSection, Row->Name, keywordOf(Row->Section));
+    B.note(K.Range, diag::KeyOfSection, Row->Name, ir::keywordOf(Row->Section));
   else if (!nearestWord(K.Text, Names).empty())
     suggest(B, K.Range, K.Text, Names);
   else if (!Names.empty())

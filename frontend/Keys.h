@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of each section, from ir/model/Spec.def: how one is bound to its
-// member, and what is said of one that doesn't exist. Private to the frontend.
+// The keys of ir/model/Spec.def: how the value of one is read, and what is said
+// of one that doesn't exist. Private to the frontend.
 #ifndef FORETRACE_FRONTEND_KEYS_H
 #define FORETRACE_FRONTEND_KEYS_H
 
 #include "frontend/Body.h"
+#include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -59,17 +60,6 @@ void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out) {
     return Out.state(*E, W.Range);
   reportSpelling(W, ir::getSpellings<EnumT>(), ir::findForeign<EnumT>(W.Text));
 }
-
-/// A row of ir/model/Spec.def for one struct.
-template <typename SpecT> struct Key {
-  llvm::StringRef Name;
-  void (*Read)(KeyReader &, const Field &, SpecT &);
-  /// The value as text, if it is present.
-  std::optional<std::string> (*Print)(const SpecT &);
-};
-
-/// The keys of \p SpecT, in the order of ir/model/Spec.def.
-template <typename SpecT> llvm::ArrayRef<Key<SpecT>> getKeys();
 
 /// Whether \p B has the key, or one that was reported and meant it. \p Names
 /// are the keys its section has.

@@ -3,6 +3,7 @@
 
 #ifndef NDEBUG
 
+#include "ir/model/SpecFields.h"
 #include "ir/model/SpecKeys.h"
 #include "passes/StructureCache.h"
 #include "llvm/ADT/DenseMap.h"
@@ -20,48 +21,11 @@ namespace {
 struct Reads {
   llvm::StringRef Pass;
   llvm::StringSet<> Declared;
-  llvm::DenseMap<const void *, std::string> Keys;
+  llvm::DenseMap<const void *, llvm::StringRef> Keys;
   /// Numbers that it must not read.
   llvm::DenseSet<const void *> Undecided;
 };
 thread_local std::optional<Reads> Current;
-
-void addKeys(const Spec &S, llvm::DenseMap<const void *, std::string> &Keys) {
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  Keys[&S.Model.MEMBER] = "model." KEY;
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  Keys[&S.Train.MEMBER] = "train." KEY;
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
-  Keys[&S.Parallel.MEMBER] = "parallel." KEY;
-#define COST_FIELD(TYPE, MEMBER, KEY, ...) Keys[&S.Cost.MEMBER] = "cost." KEY;
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
-  Keys[&S.Cost.Device.MEMBER] = "device." KEY;
-#include "ir/model/Spec.def"
-}
-
-void addKeys(const ClusterSpec &C,
-             llvm::DenseMap<const void *, std::string> &Keys) {
-#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...) Keys[&C.MEMBER] = "cluster." KEY;
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...)                                   \
-  Keys[&C.Device.MEMBER] = "device." KEY;
-#include "ir/model/Spec.def"
-  for (const TierSpec &T : C.Tiers) {
-#define TIER_FIELD(TYPE, MEMBER, KEY, ...) Keys[&T.MEMBER] = "tier." KEY;
-#include "ir/model/Spec.def"
-  }
-}
-
-void addKeys(const BlockSpec &B,
-             llvm::DenseMap<const void *, std::string> &Keys) {
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
-  Keys[&B.Attention.MEMBER] = "attention." KEY;
-#define FFN_FIELD(TYPE, MEMBER, KEY, ...) Keys[&B.Ffn.MEMBER] = "ffn." KEY;
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...) Keys[&B.MEMBER] = "block." KEY;
-#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  if (B.Moe)                                                                   \
-    Keys[&B.Moe->MEMBER] = "block." KEY;
-#include "ir/model/Spec.def"
-}
 
 /// Takes the numbers that \p Of is made of out of \p Undecided.
 void decide(const Program &P, ExprId Of,
@@ -122,11 +86,20 @@ ReadCheck::ReadCheck(const Program &P, const PassInfo &Pass) {
   Pass.Reads.split(Declared, ' ', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef Key : Declared)
     Current->Declared.insert(Key);
-  addKeys(S, Current->Keys);
+  auto Add = [](const FieldRow &Row, const auto &F) {
+    Current->Keys[&F] = pathOf(Row.Id);
+  };
+  visitJob(S, Add);
   for (const BlockSpec &B : S.Model.Blocks)
-    addKeys(B, Current->Keys);
-  if (S.Cluster)
-    addKeys(*S.Cluster, Current->Keys);
+    visitBlock(B, Add);
+  visitFields(S.Cost, Add);
+  visitFields(S.Cost.Device, Add);
+  if (S.Cluster) {
+    visitFields(*S.Cluster, Add);
+    visitFields(S.Cluster->Device, Add);
+    for (const TierSpec &T : S.Cluster->Tiers)
+      visitFields(T, Add);
+  }
   addUndecided(P, Pass, Current->Undecided);
   OnRead = check;
 }

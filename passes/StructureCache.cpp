@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/StructureCache.h"
+#include "ir/model/SpecFields.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,8 +14,10 @@ class KeyWriter {
 public:
   template <typename... Ts> void add(const Ts &...Of) { (put(Of), ...); }
   /// Numbers of a spec are leaves: which are there is all that counts.
-  void addField(const Located<int64_t> &F) { put(F.isPresent()); }
-  template <typename T> void addField(const Located<T> &F) {
+  void operator()(const FieldRow &, const Located<int64_t> &F) {
+    put(F.isPresent());
+  }
+  template <typename T> void operator()(const FieldRow &, const Located<T> &F) {
     add(F.isPresent(), F.Value);
   }
 
@@ -39,22 +42,14 @@ private:
 /// elsewhere they are others.
 static void addBlock(const BlockSpec &B, KeyWriter &Key) {
   Key.add(B.Name, B.Range, B.Attention.Range, B.Ffn.Range, B.Moe.has_value());
-#define ATTENTION_FIELD(TYPE, MEMBER, ...) Key.addField(B.Attention.MEMBER);
-#define FFN_FIELD(TYPE, MEMBER, ...) Key.addField(B.Ffn.MEMBER);
-#define BLOCK_FIELD(TYPE, MEMBER, ...) Key.addField(B.MEMBER);
-#include "ir/model/Spec.def"
-  if (!B.Moe)
-    return;
-  Key.add(B.Moe->Experts.Range);
-#define MOE_FIELD(TYPE, MEMBER, ...) Key.addField(B.Moe->MEMBER);
-#include "ir/model/Spec.def"
+  if (B.Moe)
+    Key.add(B.Moe->Experts.Range);
+  visitBlock(B, Key);
 }
 
 static void addModel(const ModelSpec &M, KeyWriter &Key) {
   Key.add(M.Vocab.Range, M.MaxPositions.Range, M.Blocks.size(),
           M.Layers.size());
-#define MODEL_FIELD(TYPE, MEMBER, ...) Key.addField(M.MEMBER);
-#include "ir/model/Spec.def"
   for (const BlockSpec &B : M.Blocks)
     addBlock(B, Key);
   for (const LayerRun &R : M.Layers) {
@@ -70,9 +65,7 @@ static void addModel(const ModelSpec &M, KeyWriter &Key) {
 static std::string keyOf(const Program &P) {
   KeyWriter Key;
   addModel(P.Spec.Model, Key);
-#define TRAIN_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Train.MEMBER);
-#define PARALLEL_FIELD(TYPE, MEMBER, ...) Key.addField(P.Spec.Parallel.MEMBER);
-#include "ir/model/Spec.def"
+  visitJob(P.Spec, Key);
   for (const Check &C : P.Checks)
     if (C.Is == Check::Kind::Decision)
       Key.add(C.Of, C.Decided);

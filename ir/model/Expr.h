@@ -31,7 +31,7 @@ using ExprId = Id<struct ExprTag>;
 /// Keys of ir/model/Spec.def, by section and member, and symbols of
 /// ir/model/Exprs.def.
 enum class KeyId : uint16_t {
-#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC) SECTION##MEMBER,
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, ...) SECTION##MEMBER,
 #include "ir/model/Spec.def"
 #define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) ENUMERATOR,
 #include "ir/model/Exprs.def"

@@ -109,21 +109,21 @@ bool isGated(ActivationKind A);
 
 /// One kind of attention layer.
 struct AttentionSpec {
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define ATTENTION_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   SourceRange Range; ///< the whole section
 };
 
 /// A feed-forward network: dense, or one expert.
 struct FfnSpec {
-#define FFN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define FFN_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   SourceRange Range; ///< the whole section
 };
 
 /// What makes a block a mixture of experts.
 struct MoeSpec {
-#define MOE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define MOE_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   SourceRange Range; ///< the whole section
 };
@@ -135,7 +135,7 @@ struct BlockSpec {
   AttentionSpec Attention;
   FfnSpec Ffn;
   std::optional<MoeSpec> Moe;
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define BLOCK_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
 
@@ -154,7 +154,7 @@ struct LayerRun {
 struct ModelSpec {
   std::string Name;
   SourceRange Range; ///< of the name
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define MODEL_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   std::vector<BlockSpec> Blocks; ///< in order of declaration
   std::vector<LayerRun> Layers;
@@ -170,13 +170,13 @@ struct ModelSpec {
 
 /// How the model is trained.
 struct TrainSpec {
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define TRAIN_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
 
 /// What one device can do at best, and keep.
 struct DeviceSpec {
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define DEVICE_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 
   /// Its rate in FLOP/s for a job of precision \p P: the one that is stated for
@@ -192,7 +192,7 @@ struct ScheduleSteps {
 
 /// How the job is spread over ranks.
 struct ParallelSpec {
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define PARALLEL_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   /// Explicit pipeline layout: the layers of each virtual stage in execution
   /// order (stage 0 chunk 0, stage 1 chunk 0, ...); empty for an even split.
@@ -210,7 +210,7 @@ struct ParallelSpec {
 struct LinkSpec {
   ir::Axis Axis = ir::Axis::Tp;
   SourceRange Range; ///< where it is declared
-#define LINK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define LINK_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
 
@@ -233,7 +233,7 @@ struct ProfileTime {
 
 /// Where compute times come from; they can never change communication.
 struct CostSpec {
-#define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define COST_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   std::vector<ProfileTime> Profile; ///< in order of the file
   DeviceSpec Device;
@@ -250,7 +250,7 @@ struct CostSpec {
 struct TierSpec {
   std::string Name;
   SourceRange Range; ///< of the name
-#define TIER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define TIER_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
 
@@ -259,7 +259,7 @@ struct TierSpec {
 struct ClusterSpec {
   std::string Name;  ///< may be empty
   SourceRange Range; ///< of the section
-#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) Located<TYPE> MEMBER;
+#define CLUSTER_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   DeviceSpec Device;
   std::vector<TierSpec> Tiers; ///< innermost first; the last joins all devices

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/model/SpecKeys.h"
 #include "ir/model/Program.h"
+#include "ir/model/SpecFields.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <functional>
@@ -10,63 +11,44 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// A number of a spec.
-struct NumberField {
-  ir::Key Key;
-  llvm::StringRef Name;
-  const Located<int64_t> *Field;
+/// Passes the numbers among fields to \p VisitT, as keys of a block or of none.
+template <typename VisitT> struct NumbersOf {
+  VisitT Visit; ///< of the row, the key and the member
+  unsigned Block = Key::NoBlock;
+
+  void operator()(const FieldRow &Row, const Located<int64_t> &F) const {
+    Visit(Row, Key{Row.Id, Block}, F);
+  }
+  template <typename T>
+  void operator()(const FieldRow &, const Located<T> &) const {}
 };
-
-template <typename VisitT>
-void visit(Key K, llvm::StringRef Name, const Located<int64_t> &F,
-           VisitT Visit) {
-  Visit(NumberField{K, Name, &F});
-}
-template <typename T, typename VisitT>
-void visit(Key, llvm::StringRef, const Located<T> &, VisitT) {}
-
-#define VISIT_FIELD(OBJECT, SECTION, MEMBER, KEY, BLOCK)                       \
-  visit({KeyId::SECTION##MEMBER, BLOCK}, KEY, (OBJECT).MEMBER, Visit);
-
-/// Calls \p Visit with every number of the model, of `train` and of `parallel`.
-template <typename VisitT> void visitNumbers(const Spec &S, VisitT Visit) {
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT_FIELD(S.Model, Model, MEMBER, KEY, Key::NoBlock)
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT_FIELD(S.Train, Train, MEMBER, KEY, Key::NoBlock)
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
-  VISIT_FIELD(S.Parallel, Parallel, MEMBER, KEY, Key::NoBlock)
-#include "ir/model/Spec.def"
-}
-
-/// The same of one block. There may be many.
-template <typename VisitT>
-void visitNumbers(const Spec &S, unsigned Block, VisitT Visit) {
-  const BlockSpec &B = S.Model.Blocks[Block];
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
-  VISIT_FIELD(B.Attention, Attention, MEMBER, KEY, Block)
-#define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  VISIT_FIELD(B.Ffn, Ffn, MEMBER, KEY, Block)
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT_FIELD(B, Block, MEMBER, KEY, Block)
-#include "ir/model/Spec.def"
-  if (!B.Moe)
-    return;
-#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  VISIT_FIELD(*B.Moe, Moe, MEMBER, KEY, Block)
-#include "ir/model/Spec.def"
-}
-#undef VISIT_FIELD
 
 } // namespace
 
-/// As the language calls it.
-static std::string sectionOf(KeyId Id) {
-  static constexpr llvm::StringLiteral Sections[] = {
-#define SPEC_FIELD(SECTION, ...) #SECTION,
-#include "ir/model/Spec.def"
-  };
-  return Sections[static_cast<size_t>(Id)].lower();
+/// Calls \p Visit with every number of the model, of `train` and of `parallel`.
+template <typename VisitT>
+static void visitNumbers(const Spec &S, VisitT Visit) {
+  visitJob(S, NumbersOf<VisitT>{Visit});
+}
+
+/// Calls \p Visit with every number of one block. There may be many blocks.
+template <typename VisitT>
+static void visitNumbers(const Spec &S, unsigned Block, VisitT Visit) {
+  visitBlock(S.Model.Blocks[Block], NumbersOf<VisitT>{Visit, Block});
+}
+
+std::string foretrace::ir::keywordOf(llvm::StringRef Section) {
+  return Section == "Moe" ? "block" : Section.lower();
+}
+
+llvm::StringRef foretrace::ir::pathOf(KeyId Id) {
+  static const std::vector<std::string> Paths = [] {
+    std::vector<std::string> Made;
+    for (const FieldRow &Row : FieldRows)
+      Made.push_back((keywordOf(Row.Section) + "." + Row.Name).str());
+    return Made;
+  }();
+  return Paths[static_cast<size_t>(Id)];
 }
 
 /// The block that \p Field is part of, if it is of one.
@@ -83,9 +65,9 @@ static std::optional<unsigned> blockAround(const Spec &S, const void *Field) {
 
 Key foretrace::ir::keyOf(const Spec &S, const Located<int64_t> &Field) {
   std::optional<Key> Found;
-  auto Look = [&](const NumberField &N) {
-    if (N.Field == &Field)
-      Found = N.Key;
+  auto Look = [&](const FieldRow &, Key K, const Located<int64_t> &F) {
+    if (&F == &Field)
+      Found = K;
   };
   if (const auto Block = blockAround(S, &Field))
     visitNumbers(S, *Block, Look);
@@ -98,7 +80,9 @@ Key foretrace::ir::keyOf(const Spec &S, const Located<int64_t> &Field) {
 void foretrace::ir::forEachNumber(
     const Spec &S,
     llvm::function_ref<void(Key, const Located<int64_t> &)> Visit) {
-  auto Pass = [&](const NumberField &N) { Visit(N.Key, *N.Field); };
+  auto Pass = [&](const FieldRow &, Key K, const Located<int64_t> &F) {
+    Visit(K, F);
+  };
   visitNumbers(S, Pass);
   for (unsigned I = 0; I < S.Model.Blocks.size(); ++I)
     visitNumbers(S, I, Pass);
@@ -106,9 +90,9 @@ void foretrace::ir::forEachNumber(
 
 const Located<int64_t> *foretrace::ir::findField(const Spec &S, Key K) {
   const Located<int64_t> *Found = nullptr;
-  auto Look = [&](const NumberField &N) {
-    if (N.Key == K)
-      Found = N.Field;
+  auto Look = [&](const FieldRow &, Key Other, const Located<int64_t> &F) {
+    if (Other == K)
+      Found = &F;
   };
   if (K.Block < S.Model.Blocks.size())
     visitNumbers(S, K.Block, Look);
@@ -123,24 +107,23 @@ Located<int64_t> *foretrace::ir::findField(Spec &S, Key K) {
 }
 
 std::optional<Key> foretrace::ir::findNumber(llvm::StringRef Path) {
-  const auto [Section, Word] = Path.split('.');
   const Spec Any;
   std::optional<Key> Found;
-  visitNumbers(Any, [&, Section = Section, Word = Word](const NumberField &N) {
-    if (N.Name == Word && sectionOf(N.Key.Id) == Section)
-      Found = N.Key;
+  visitNumbers(Any, [&](const FieldRow &, Key K, const Located<int64_t> &) {
+    if (pathOf(K.Id) == Path)
+      Found = K;
   });
   return Found;
 }
 
 static llvm::StringRef wordOf(KeyId Id) {
-  static constexpr llvm::StringLiteral Words[] = {
-#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC) KEY,
-#include "ir/model/Spec.def"
+  static constexpr llvm::StringLiteral Symbols[] = {
 #define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) NAME,
 #include "ir/model/Exprs.def"
   };
-  return Words[static_cast<size_t>(Id)];
+  const auto I = static_cast<size_t>(Id);
+  return I < std::size(FieldRows) ? FieldRows[I].Name
+                                  : Symbols[I - std::size(FieldRows)];
 }
 
 bool foretrace::ir::isOfStage(KeyId Id) {
@@ -205,9 +188,10 @@ std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
     return findCount(S, Block, Word, Stage);
   }
   std::optional<Key> Found;
-  auto Look = [&, Word = Last.empty() ? Front : Last](const NumberField &N) {
-    if (N.Name == Word)
-      Found = N.Key;
+  auto Look = [&, Word = Last.empty() ? Front : Last](
+                  const FieldRow &Row, Key K, const Located<int64_t> &) {
+    if (Row.Name == Word)
+      Found = K;
   };
   if (Last.empty())
     visitNumbers(S, Look);

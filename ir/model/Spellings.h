@@ -67,6 +67,19 @@ template <typename EnumT> llvm::StringRef getSpelling(EnumT E) {
   return getSpellings<EnumT>()[static_cast<size_t>(E)];
 }
 
+/// The value of a key as text: a number, `true`, a word, or the text that it
+/// is.
+template <typename T> std::string spell(const T &Value) {
+  if constexpr (std::is_enum_v<T>)
+    return getSpelling(Value).str();
+  else if constexpr (std::is_same_v<T, bool>)
+    return Value ? "true" : "false";
+  else if constexpr (std::is_same_v<T, std::string>)
+    return Value;
+  else
+    return std::to_string(Value);
+}
+
 /// The enumerator with that word, if there is one.
 template <typename EnumT>
 std::optional<EnumT> findSpelling(llvm::StringRef Word) {

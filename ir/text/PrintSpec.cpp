@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text form of a spec. Fields come from the tables of ir/model/Spec.def, so
-// a new key prints without a change here.
+// The text form of a spec.
+#include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "ir/text/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,7 +30,7 @@ private:
     printName(getSpelling(V), OS);
   }
   void value(const Attribute &A);
-  void fields(const Attribute &Section);
+  void options(const Attribute &Section);
 
   /// Prints `key = value`, and how an unstated value came to be.
   template <typename T> void field(llvm::StringRef Key, const Located<T> &F) {
@@ -44,13 +44,26 @@ private:
                                        : "\n");
   }
 
+  template <typename SpecT> void fields(const SpecT &Of) {
+    visitFields(Of, [this](const FieldRow &Row, const auto &F) {
+      this->field(Row.Name, F);
+    });
+  }
+  /// Prints a section that has nothing but fields.
+  template <typename SpecT>
+  void section(const SpecT &Of, llvm::StringRef Keyword,
+               llvm::StringRef Name = "") {
+    open(Keyword, Name);
+    fields(Of);
+    close();
+  }
+
   void print(const ModelSpec &M);
   void print(const BlockSpec &B);
   void steps(const ParallelSpec &P);
   void print(const ParallelSpec &P);
   void print(const CostSpec &C);
   void print(const ClusterSpec &C);
-  void device(const DeviceSpec &D);
 
   llvm::raw_ostream &OS;
   unsigned Depth = 0;
@@ -73,7 +86,7 @@ void SpecPrinter::close() {
   line() << "}\n";
 }
 
-void SpecPrinter::fields(const Attribute &Section) {
+void SpecPrinter::options(const Attribute &Section) {
   ++Depth;
   for (const NamedAttribute &F : Section.Fields) {
     line();
@@ -110,7 +123,7 @@ void SpecPrinter::value(const Attribute &A) {
       OS << ' ';
     }
     OS << "{\n";
-    fields(A);
+    options(A);
     line() << '}';
     return;
   }
@@ -118,30 +131,17 @@ void SpecPrinter::value(const Attribute &A) {
 
 void SpecPrinter::print(const BlockSpec &B) {
   open("block", B.Name);
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, B.MEMBER);
-#include "ir/model/Spec.def"
-  open("attention");
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC)                       \
-  field(KEY, B.Attention.MEMBER);
-#include "ir/model/Spec.def"
-  close();
-  open("ffn");
-#define FFN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, B.Ffn.MEMBER);
-#include "ir/model/Spec.def"
-  close();
-  if (B.Moe) {
-    open("moe");
-#define MOE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, B.Moe->MEMBER);
-#include "ir/model/Spec.def"
-    close();
-  }
+  fields(B);
+  section(B.Attention, "attention");
+  section(B.Ffn, "ffn");
+  if (B.Moe)
+    section(*B.Moe, "moe");
   close();
 }
 
 void SpecPrinter::print(const ModelSpec &M) {
   open("model", M.Name);
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, M.MEMBER);
-#include "ir/model/Spec.def"
+  fields(M);
   for (const BlockSpec &B : M.Blocks)
     print(B);
   if (!M.Layers.empty()) {
@@ -175,8 +175,7 @@ void SpecPrinter::steps(const ParallelSpec &P) {
 
 void SpecPrinter::print(const ParallelSpec &P) {
   open("parallel");
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, P.MEMBER);
-#include "ir/model/Spec.def"
+  fields(P);
   if (!P.Layout.empty()) {
     line() << "layout = [";
     llvm::interleaveComma(P.Layout, OS,
@@ -188,17 +187,9 @@ void SpecPrinter::print(const ParallelSpec &P) {
   close();
 }
 
-void SpecPrinter::device(const DeviceSpec &D) {
-  open("device");
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, D.MEMBER);
-#include "ir/model/Spec.def"
-  close();
-}
-
 void SpecPrinter::print(const CostSpec &C) {
   open("cost");
-#define COST_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.MEMBER);
-#include "ir/model/Spec.def"
+  fields(C);
   if (!C.Profile.empty()) {
     open("times");
     for (const ProfileTime &T : C.Profile) {
@@ -210,37 +201,25 @@ void SpecPrinter::print(const CostSpec &C) {
     }
     close();
   }
-  device(C.Device);
-  for (const LinkSpec &L : C.Links) {
-    open("link", getName(L.Axis));
-#define LINK_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, L.MEMBER);
-#include "ir/model/Spec.def"
-    close();
-  }
+  section(C.Device, "device");
+  for (const LinkSpec &L : C.Links)
+    section(L, "link", getName(L.Axis));
   close();
 }
 
 void SpecPrinter::print(const ClusterSpec &C) {
   open("cluster", C.Name);
-#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, C.MEMBER);
-#include "ir/model/Spec.def"
-  device(C.Device);
-  for (const TierSpec &T : C.Tiers) {
-    open("tier", T.Name);
-#define TIER_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, T.MEMBER);
-#include "ir/model/Spec.def"
-    close();
-  }
+  fields(C);
+  section(C.Device, "device");
+  for (const TierSpec &T : C.Tiers)
+    section(T, "tier", T.Name);
   close();
 }
 
 void SpecPrinter::print(const Spec &S) {
   open("spec");
   print(S.Model);
-  open("train");
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ALIASES, DOC) field(KEY, S.Train.MEMBER);
-#include "ir/model/Spec.def"
-  close();
+  section(S.Train, "train");
   print(S.Parallel);
   print(S.Cost);
   if (S.Cluster)

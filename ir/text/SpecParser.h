@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parser of the `spec { ... }` section, which four files implement:
+// The parser of the `spec { ... }` section, which three files implement:
 // ParseSpec.cpp the model and how it is spread, ParseHardware.cpp costs and the
-// cluster, ParseEmit.cpp values of options, ParseFields.cpp the keys of
-// ir/model/Spec.def. Private to the IR.
+// cluster, ParseEmit.cpp values of options. Private to the IR.
 #ifndef FORETRACE_IR_TEXT_SPECPARSER_H
 #define FORETRACE_IR_TEXT_SPECPARSER_H
 
+#include "ir/model/SpecFields.h"
 #include "ir/text/TextReader.h"
 
 namespace foretrace::ir {
@@ -37,7 +37,11 @@ private:
   bool value(int64_t &V, llvm::StringRef Type) {
     return In.expectInteger(Type == "Natural" || Type == "Duration" ? 0 : 1, V);
   }
-  bool value(bool &V, llvm::StringRef);
+  bool value(bool &V, llvm::StringRef) {
+    V = In.peek().isWord("true");
+    return In.takeWord("true") || In.takeWord("false") ||
+           In.expected("`true` or `false`");
+  }
   bool value(std::string &V, llvm::StringRef) {
     Token T;
     return In.expectToken(Token::Kind::String, "a string", T) && In.text(T, V);
@@ -53,19 +57,9 @@ private:
   /// Reads `= value`, and how an unstated value came to be.
   template <typename T>
   bool field(const Token &Key, Located<T> &F, llvm::StringRef Type);
-  // Each reads one `key = value` of a struct; nothing if it has no such key.
-  std::optional<bool> field(const Token &Key, ModelSpec &Out);
-  std::optional<bool> field(const Token &Key, AttentionSpec &Out);
-  std::optional<bool> field(const Token &Key, FfnSpec &Out);
-  std::optional<bool> field(const Token &Key, MoeSpec &Out);
-  std::optional<bool> field(const Token &Key, BlockSpec &Out);
-  std::optional<bool> field(const Token &Key, TrainSpec &Out);
-  std::optional<bool> field(const Token &Key, ParallelSpec &Out);
-  std::optional<bool> field(const Token &Key, CostSpec &Out);
-  std::optional<bool> field(const Token &Key, DeviceSpec &Out);
-  std::optional<bool> field(const Token &Key, LinkSpec &Out);
-  std::optional<bool> field(const Token &Key, ClusterSpec &Out);
-  std::optional<bool> field(const Token &Key, TierSpec &Out);
+  /// Reads one `key = value` of a struct; nothing if it has no such key.
+  template <typename SpecT>
+  std::optional<bool> fieldOf(const Token &Key, SpecT &Out);
   /// Reads all of a section that holds nothing but fields.
   template <typename SpecT> bool fields(SpecT &Out);
   /// Reads one `key = value` of the section \p Keyword, whose other entries
@@ -79,13 +73,39 @@ private:
 
 // Definitions of the templates above.
 
+template <typename T>
+bool SpecParser::field(const Token &Key, Located<T> &F, llvm::StringRef Type) {
+  using Status = typename Located<T>::Status;
+  if (F.isPresent())
+    return In.twice(Key, "key", F.Range);
+  if (!In.expectPunct("="))
+    return false;
+  F.Range = In.peek().Range;
+  if (!value(F.Value, Type))
+    return false;
+  F.From = In.takeWord("default")   ? Status::Default
+           : In.takeWord("derived") ? Status::Derived
+                                    : Status::Stated;
+  return true;
+}
+
+template <typename SpecT>
+std::optional<bool> SpecParser::fieldOf(const Token &Key, SpecT &Out) {
+  std::optional<bool> Read;
+  visitFields(Out, [&](const FieldRow &Row, auto &F) {
+    if (Key.isWord(Row.Name))
+      Read = field(Key, F, Row.Type);
+  });
+  return Read;
+}
+
 template <typename SpecT> bool SpecParser::fields(SpecT &Out) {
   SourceRange Open = In.peek().Range;
   bool Ok = In.expectBraces([&] {
     Token Key;
     if (!In.expectToken(Token::Kind::Word, "a key or `}`", Key))
       return false;
-    std::optional<bool> Read = field(Key, Out);
+    std::optional<bool> Read = fieldOf(Key, Out);
     return Read ? *Read : In.unknown(Key, "a key of this section", {});
   });
   if constexpr (std::is_same_v<SpecT, AttentionSpec> ||
@@ -103,7 +123,7 @@ bool SpecParser::entry(llvm::StringRef Keyword, llvm::StringRef Others,
   if (!In.expectToken(Token::Kind::Word, ("a key, " + Others + " or `}`").str(),
                       Key))
     return false;
-  std::optional<bool> Read = field(Key, Out);
+  std::optional<bool> Read = fieldOf(Key, Out);
   return Read ? *Read
               : In.unknown(Key, ("a key of `" + Keyword + "`").str(), {});
 }

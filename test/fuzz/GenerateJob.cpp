@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/fuzz/GenerateJob.h"
 #include "backends/Backends.h"
+#include "ir/model/SpecFields.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,15 +11,6 @@ using namespace foretrace;
 using llvm::StringRef;
 
 namespace {
-
-struct KeyRow {
-  StringRef Section, Type, Key;
-};
-constexpr KeyRow KeyRows[] = {
-#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, ALIASES, DOC)                   \
-  {#SECTION, #TYPE, KEY},
-#include "ir/model/Spec.def"
-};
 
 struct WordRow {
   StringRef Type, Word;
@@ -159,9 +151,9 @@ void Generator::key(StringRef Key, const llvm::Twine &Value) {
 
 /// Some of the keys of a section that were not written so far.
 void Generator::keys(StringRef Section) {
-  for (const KeyRow &Row : KeyRows)
-    if (Row.Section == Section && Row.Key != "kind" && oneIn(40))
-      key(Row.Key, valueOf(Row.Type));
+  for (const ir::FieldRow &Row : ir::FieldRows)
+    if (Row.Section == Section && Row.Name != "kind" && oneIn(40))
+      key(Row.Name, valueOf(Row.Type));
 }
 
 void Generator::open(const llvm::Twine &Head) {

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*"[^"]*",\s*'
+FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*\w+,\s*"[^"]*",\s*'
                    r'((?:"[^"]*"\s*)+)\)', re.M)
 ENUM = re.compile(r'^([A-Z_]+)\((\w+), "([\w.]+)"\)', re.M)
 ROW = re.compile(r'^(SCHEDULE|OPTIMIZER)\((\w+), "(\w+)"', re.M)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Keys.h"
+#include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "ir/text/TextWriter.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,129 +17,39 @@ StringRef diff::getName(How H) {
   return Names[static_cast<size_t>(H)];
 }
 
-static std::string textOf(int64_t V) { return std::to_string(V); }
-static std::string textOf(bool V) { return V ? "true" : "false"; }
-static std::string textOf(const std::string &V) { return V; }
-template <typename EnumT, typename = std::enable_if_t<std::is_enum_v<EnumT>>>
-static std::string textOf(EnumT V) {
-  return getSpelling(V).str();
-}
-
-namespace {
-
-/// Operations on a `Located<T>`, which \p Field points to.
-struct FieldType {
-  /// The text of the value, how the field has it, and where it is stated.
-  std::optional<KeyValue> (*Read)(const void *Field);
-  void (*Copy)(void *To, const void *From);
-};
-
-template <typename T>
-constexpr FieldType TypeOf = {
-    [](const void *Field) -> std::optional<KeyValue> {
-      const auto &F = *static_cast<const Located<T> *>(Field);
-      if (!F.isPresent())
-        return std::nullopt;
-      return KeyValue{"", textOf(F.Value), static_cast<How>(F.From),
-                      F.isStated() ? F.Range : SourceRange()};
-    },
-    [](void *To, const void *From) {
-      *static_cast<Located<T> *>(To) = *static_cast<const Located<T> *>(From);
-    }};
-
-/// A field of a spec.
-struct FieldRef {
-  std::string Path;
-  Key Id;
-  const void *Field;
-  const FieldType *Type;
-};
-
-/// Lists the fields of a spec in the order of ir/model/Spec.def.
-class FieldLister {
-public:
-  explicit FieldLister(const Spec &S);
-  std::vector<FieldRef> Fields;
-
-private:
-  template <typename T>
-  void add(StringRef Section, StringRef Word, KeyId Id, const Located<T> &F,
-           unsigned Block = Key::NoBlock) {
-    addField(Section, Word, {Id, Block}, &F, TypeOf<T>);
+/// Calls \p Visit with the path, the key and the member of every field of a
+/// spec, in the order of ir/model/Spec.def.
+template <typename SpecT, typename VisitT>
+static void visitPaths(SpecT &S, VisitT Visit) {
+  auto Under = [&](std::string Path, unsigned Block = Key::NoBlock) {
+    return
+        [&Visit, Path = std::move(Path), Block](const FieldRow &Row, auto &F) {
+          Visit((Path + "." + Row.Name).str(), Key{Row.Id, Block}, F);
+        };
+  };
+  visitJob(S, [&](const FieldRow &Row, auto &F) {
+    Visit(pathOf(Row.Id).str(), Key{Row.Id}, F);
+  });
+  for (unsigned I = 0; I < S.Model.Blocks.size(); ++I) {
+    auto &B = S.Model.Blocks[I];
+    const std::string Path = "model." + B.Name;
+    visitFields(B.Attention, Under(Path + ".attention", I));
+    visitFields(B.Ffn, Under(Path + ".ffn", I));
+    visitFields(B, Under(Path, I));
+    if (B.Moe)
+      visitFields(*B.Moe, Under(Path, I));
   }
-  void addField(StringRef Section, StringRef Word, Key Id, const void *Field,
-                const FieldType &Type) {
-    Fields.push_back({(Section + "." + Word).str(), Id, Field, &Type});
-  }
-  void addBlock(const BlockSpec &B, unsigned Index);
-  void addDevice(const DeviceSpec &D, const std::string &Path);
-  void addMachine(const Spec &S);
-};
-
-} // namespace
-
-#define ADD(PATH, OBJECT, SECTION, MEMBER, KEY, ...)                           \
-  add(PATH, KEY, KeyId::SECTION##MEMBER, (OBJECT).MEMBER, ##__VA_ARGS__);
-
-void FieldLister::addBlock(const BlockSpec &B, unsigned Index) {
-  const std::string Path = "model." + B.Name, Attention = Path + ".attention",
-                    Ffn = Path + ".ffn";
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
-  ADD(Attention, B.Attention, Attention, MEMBER, KEY, Index)
-#define FFN_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  ADD(Ffn, B.Ffn, Ffn, MEMBER, KEY, Index)
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  ADD(Path, B, Block, MEMBER, KEY, Index)
-#include "ir/model/Spec.def"
-  if (!B.Moe)
-    return;
-#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  ADD(Path, *B.Moe, Moe, MEMBER, KEY, Index)
-#include "ir/model/Spec.def"
-}
-
-void FieldLister::addDevice(const DeviceSpec &D, const std::string &Path) {
-#define DEVICE_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, D, Device, MEMBER, KEY)
-#include "ir/model/Spec.def"
-}
-
-/// Adds the cost model of the job, and the cluster.
-void FieldLister::addMachine(const Spec &S) {
-#define COST_FIELD(TYPE, MEMBER, KEY, ...)                                     \
-  ADD("cost", S.Cost, Cost, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  addDevice(S.Cost.Device, "cost.device");
-  for (const LinkSpec &L : S.Cost.Links) {
-    const std::string Path = ("cost.links." + ir::getName(L.Axis)).str();
-#define LINK_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, L, Link, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  }
+  visitFields(S.Cost, Under("cost"));
+  visitFields(S.Cost.Device, Under("cost.device"));
+  for (auto &L : S.Cost.Links)
+    visitFields(L, Under(("cost.links." + ir::getName(L.Axis)).str()));
   if (!S.Cluster)
     return;
-#define CLUSTER_FIELD(TYPE, MEMBER, KEY, ...)                                  \
-  ADD("cluster", *S.Cluster, Cluster, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  addDevice(S.Cluster->Device, "cluster.device");
-  for (const TierSpec &T : S.Cluster->Tiers) {
-    const std::string Path = "cluster.tiers." + T.Name;
-#define TIER_FIELD(TYPE, MEMBER, KEY, ...) ADD(Path, T, Tier, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  }
+  visitFields(*S.Cluster, Under("cluster"));
+  visitFields(S.Cluster->Device, Under("cluster.device"));
+  for (auto &T : S.Cluster->Tiers)
+    visitFields(T, Under("cluster.tiers." + T.Name));
 }
-
-FieldLister::FieldLister(const Spec &S) {
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  ADD("model", S.Model, Model, MEMBER, KEY)
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  ADD("train", S.Train, Train, MEMBER, KEY)
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
-  ADD("parallel", S.Parallel, Parallel, MEMBER, KEY)
-#include "ir/model/Spec.def"
-  for (unsigned I = 0; I < S.Model.Blocks.size(); ++I)
-    addBlock(S.Model.Blocks[I], I);
-  addMachine(S);
-}
-#undef ADD
 
 static std::string layersOf(const ModelSpec &M) {
   std::string Text;
@@ -184,12 +95,11 @@ static constexpr char StepsPath[] = "parallel.steps";
 
 std::vector<KeyValue> diff::keysOf(const Spec &S) {
   std::vector<KeyValue> Keys;
-  for (FieldRef &F : FieldLister(S).Fields)
-    if (std::optional<KeyValue> Value = F.Type->Read(F.Field)) {
-      Value->Path = std::move(F.Path);
-      Value->Id = F.Id;
-      Keys.push_back(std::move(*Value));
-    }
+  visitPaths(S, [&](std::string Path, Key Id, const auto &F) {
+    if (F.isPresent())
+      Keys.push_back({std::move(Path), spell(*F), static_cast<How>(F.From),
+                      F.isStated() ? F.Range : SourceRange(), Id});
+  });
   auto Add = [&](StringRef Path, std::string Text, SourceRange Range) {
     Keys.push_back({Path.str(), std::move(Text), How::Stated, Range});
   };
@@ -264,13 +174,17 @@ bool diff::replaceKey(Spec &In, StringRef Path, const Spec &From) {
   if (Path == SchedulePath)
     In.Parallel.Steps = From.Parallel.Steps;
   bool IsDone = false;
-  const std::vector<FieldRef> Others = FieldLister(From).Fields;
-  for (const FieldRef &Field : FieldLister(In).Fields)
-    for (const FieldRef &Other : Others)
-      if (Field.Path == Path && Other.Path == Path &&
-          Field.Type == Other.Type) {
-        Field.Type->Copy(const_cast<void *>(Field.Field), Other.Field);
-        IsDone = true;
-      }
+  visitPaths(In, [&](const std::string &Of, Key, auto &F) {
+    if (Of != Path)
+      return;
+    visitPaths(From, [&](const std::string &Other, Key, const auto &Value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(F)>,
+                                   std::decay_t<decltype(Value)>>)
+        if (Other == Path) {
+          F = Value;
+          IsDone = true;
+        }
+    });
+  });
   return IsDone;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/Hints.h"
+#include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "passes/PassManager.h"
 #include "tools/runs/TracePlan.h"
@@ -27,39 +28,16 @@ bool isAt(const SpecKey &K, StringRef Name, Located<T> &F) {
 
 } // namespace
 
-/// Words of a user's own have no alternatives.
-template <typename VisitT>
-static void visitKey(VisitT, StringRef, Located<std::string> &, int64_t) {}
-template <typename VisitT, typename T>
-static void visitKey(VisitT Visit, StringRef Name, Located<T> &F,
-                     int64_t Least) {
-  Visit(Name, F, Least);
-}
-
-/// Visits the keys that say what is logged, and the least value of each.
+/// Visits the keys that say what is logged, and the least value of each; not
+/// texts, which have no alternatives.
 template <typename VisitT> static void forEachKey(ir::Spec &S, VisitT Visit) {
-#define VISIT(TYPE, SECTION, KEY, FIELD)                                       \
-  visitKey(Visit, SECTION "." KEY, FIELD, StringRef(#TYPE) == "Int" ? 1 : 0);
-#define MODEL_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT(TYPE, "model", KEY, S.Model.MEMBER)
-#define TRAIN_FIELD(TYPE, MEMBER, KEY, ...)                                    \
-  VISIT(TYPE, "train", KEY, S.Train.MEMBER)
-#define PARALLEL_FIELD(TYPE, MEMBER, KEY, ...)                                 \
-  VISIT(TYPE, "parallel", KEY, S.Parallel.MEMBER)
-#include "ir/model/Spec.def"
-  for (ir::BlockSpec &B : S.Model.Blocks) {
-#define ATTENTION_FIELD(TYPE, MEMBER, KEY, ...)                                \
-  VISIT(TYPE, "attention", KEY, B.Attention.MEMBER)
-#define FFN_FIELD(TYPE, MEMBER, KEY, ...) VISIT(TYPE, "ffn", KEY, B.Ffn.MEMBER)
-#define BLOCK_FIELD(TYPE, MEMBER, KEY, ...) VISIT(TYPE, "block", KEY, B.MEMBER)
-#include "ir/model/Spec.def"
-    if (!B.Moe)
-      continue;
-#define MOE_FIELD(TYPE, MEMBER, KEY, ...)                                      \
-  VISIT(TYPE, "block", KEY, B.Moe->MEMBER)
-#include "ir/model/Spec.def"
-  }
-#undef VISIT
+  auto Pass = [&](const ir::FieldRow &Row, auto &F) {
+    if constexpr (!std::is_same_v<decltype(F), Located<std::string> &>)
+      Visit(ir::pathOf(Row.Id), F, Row.Type == "Int" ? 1 : 0);
+  };
+  ir::visitJob(S, Pass);
+  for (ir::BlockSpec &B : S.Model.Blocks)
+    ir::visitBlock(B, Pass);
   for (ir::LayerRun &R : S.Model.Layers) {
     int64_t &Count = R.Periods == 1 ? R.Items.front().Count : R.Periods;
     Located<int64_t> Layers;
@@ -93,15 +71,6 @@ static std::set<int64_t> alternatives(T Planned, int64_t Least,
   }
   Values.erase(static_cast<int64_t>(Planned));
   return Values;
-}
-
-template <typename T> static std::string spell(T Value) {
-  if constexpr (std::is_same_v<T, bool>)
-    return Value ? "true" : "false";
-  else if constexpr (std::is_enum_v<T>)
-    return ir::getSpelling(Value).str();
-  else
-    return std::to_string(Value);
 }
 
 namespace {
@@ -191,8 +160,8 @@ template <typename T> void Search::tryValue(const SpecKey &K, int64_t Value) {
   if (!Best.empty() && F->Divergences < Best.front().Divergences)
     Best.clear();
   if (Best.empty() || F->Divergences == Best.front().Divergences)
-    Best.push_back({K.Name.str(), spell(static_cast<T>(K.Planned)),
-                    spell(static_cast<T>(Value)), K.Range, F->Divergences});
+    Best.push_back({K.Name.str(), ir::spell(static_cast<T>(K.Planned)),
+                    ir::spell(static_cast<T>(Value)), K.Range, F->Divergences});
 }
 
 /// Tries the value with which the number of elements would be the one that was
@@ -223,9 +192,10 @@ std::vector<Hint> findHints(CompiledJob &Job, megatron::Instrumentation How,
   ir::Spec Keys = *Job.spec();
   forEachKey(Keys, [&](StringRef Name, auto &F, int64_t Least) {
     using T = std::decay_t<decltype(*F)>;
+    if (!F.isPresent())
+      return;
     const SpecKey K{Name, F.Range, static_cast<int64_t>(*F)};
-    if (!F.isPresent() ||
-        !Tried.insert({Name, F.Range.start(), K.Planned}).second)
+    if (!Tried.insert({Name, F.Range.start(), K.Planned}).second)
       return;
     for (int64_t Value : alternatives(*F, Least, Numbers))
       S.tryValue<T>(K, Value);

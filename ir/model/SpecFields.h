@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fields of the structs of ir/model/Spec.h: the rows of ir/model/Spec.def
+// as data, and the one way to visit the members that they name.
+#ifndef FORETRACE_IR_MODEL_SPECFIELDS_H
+#define FORETRACE_IR_MODEL_SPECFIELDS_H
+
+#include "ir/model/Expr.h"
+#include "ir/model/Spec.h"
+#include <type_traits>
+
+namespace foretrace::ir {
+
+/// Programs that must have a field; ir/model/Spec.def explains them.
+enum class Needed : unsigned char {
+  Always,
+  Complete,
+  UnlessLatent,
+  IfLatent,
+  IfRecomputed,
+  IfOffloaded,
+  IfNetworked,
+  IfRoofline,
+  Optional
+};
+
+/// A row of ir/model/Spec.def.
+struct FieldRow {
+  KeyId Id;
+  llvm::StringLiteral
+      Section; ///< `Model`: what the name of the struct begins with
+  llvm::StringLiteral Type;
+  llvm::StringLiteral Name;
+  Needed By;
+  llvm::StringLiteral Aliases;
+};
+
+/// The rows, by KeyId.
+inline constexpr FieldRow FieldRows[] = {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
+  {KeyId::SECTION##MEMBER, #SECTION, #TYPE, KEY, Needed::NEEDED, ALIASES},
+#include "ir/model/Spec.def"
+};
+
+/// The keyword in front of a section of the language: `model` of `Model`.
+std::string keywordOf(llvm::StringRef Section);
+/// A field with the keyword of its section: `train.sequence`, `ffn.bias`.
+llvm::StringRef pathOf(KeyId Id);
+
+/// Calls \p Visit with the row and the member of every field of one struct, in
+/// the order of ir/model/Spec.def.
+template <typename SpecT, typename VisitT>
+void visitFields(SpecT &S, VisitT &&Visit) {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, ...)                                 \
+  if constexpr (std::is_same_v<std::remove_const_t<SpecT>, SECTION##Spec>)     \
+    Visit(FieldRows[static_cast<size_t>(KeyId::SECTION##MEMBER)], S.MEMBER);
+#include "ir/model/Spec.def"
+}
+
+/// Visits the fields of a block and of what it consists of.
+template <typename BlockT, typename VisitT>
+void visitBlock(BlockT &B, VisitT &&Visit) {
+  visitFields(B.Attention, Visit);
+  visitFields(B.Ffn, Visit);
+  visitFields(B, Visit);
+  if (B.Moe)
+    visitFields(*B.Moe, Visit);
+}
+
+/// Visits the fields of `model`, `train` and `parallel`, but for those of
+/// blocks.
+template <typename SpecT, typename VisitT>
+void visitJob(SpecT &S, VisitT &&Visit) {
+  visitFields(S.Model, Visit);
+  visitFields(S.Train, Visit);
+  visitFields(S.Parallel, Visit);
+}
+
+} // namespace foretrace::ir
+
+#endif
