@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
+#include <cassert>
 #include <cstdint>
 
 namespace foretrace {
@@ -123,12 +124,15 @@ template <typename T> struct Located {
 
   bool isPresent() const { return From != Status::Absent; }
   bool isStated() const { return From == Status::Stated; }
+  /// The value, which must be present.
   const T &operator*() const {
+    assert(isPresent() && "reads a value that nobody set");
     noteRead(this, /*IsCarried=*/false);
     return Value;
   }
   /// The value for who carries it on and decides nothing by it.
   const T &carried() const {
+    assert(isPresent() && "carries a value that nobody set");
     noteRead(this, /*IsCarried=*/true);
     return Value;
   }

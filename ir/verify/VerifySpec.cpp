@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/model/SpecFields.h"
 #include "ir/verify/VerifyParts.h"
 #include "lang/diagnostics/IR.h"
 #include "lang/diagnostics/Lang.h"
@@ -19,20 +20,23 @@ public:
   bool mesh();
 
 private:
-  void attention(const AttentionSpec &A);
-  void block(const BlockSpec &B);
-  void costs();
-  void cluster(const ClusterSpec &C);
+  void machine();
+  void sizes();
 
-  template <typename T> void need(const Located<T> &F, llvm::StringRef Key) {
-    if (!F.isPresent())
-      Diags.report(Section, diag::VerifyKey, Key);
+  bool isNeeded(Needed By, const AttentionSpec *In) const;
+  void lack(llvm::StringRef Key, SourceRange In) {
+    IsWhole = false;
+    Diags.report(In, diag::VerifyKey, Key);
   }
-  /// What `derive` fills in.
-  template <typename T>
-  void needDerived(const Located<T> &F, llvm::StringRef Key) {
-    if (IsComplete)
-      need(F, Key);
+  /// Reports the fields that a section at \p In must have and lacks; those of
+  /// attention depend on its kind.
+  template <typename SpecT>
+  void need(const SpecT &Section, SourceRange In,
+            const AttentionSpec *Attention = nullptr) {
+    visitFields(Section, [&](const FieldRow &Row, const auto &F) {
+      if (!F.isPresent() && isNeeded(Row.By, Attention))
+        lack(pathOf(Row.Id), In);
+    });
   }
 
   const Spec &S;
@@ -40,137 +44,88 @@ private:
   DiagnosticEngine &Diags;
   bool IsComplete;
   bool HasBlocks;
-  SourceRange Section;
+  bool IsWhole = true; ///< no key was missing so far
 };
 
 } // namespace
 
-void SpecVerifier::attention(const AttentionSpec &A) {
-  need(A.Kind, "kind");
-  need(A.Heads, "heads");
-  needDerived(A.KvHeads, "kv_heads");
-  needDerived(A.QkNorm, "qk_norm");
-  if (*A.Kind != AttentionKind::MLA)
-    return needDerived(A.HeadDim, "head_dim");
-  needDerived(A.QLora, "q_lora");
-  needDerived(A.KvLora, "kv_lora");
-  needDerived(A.RopeDim, "rope_dim");
-  needDerived(A.NopeDim, "nope_dim");
-  needDerived(A.VDim, "v_dim");
-  needDerived(A.QRopeTp, "q_rope_tp");
+template <typename T> static bool is(const Located<T> &F, T Value) {
+  return F.isPresent() && *F == Value;
 }
 
-void SpecVerifier::block(const BlockSpec &B) {
-  Section = B.Range;
-  attention(B.Attention);
-  need(B.Ffn.Activation, "activation");
-  needDerived(B.Ffn.Intermediate, "intermediate");
-  needDerived(B.Ffn.LinearBias, "bias");
-  if (!B.Moe)
+bool SpecVerifier::isNeeded(Needed By, const AttentionSpec *In) const {
+  switch (By) {
+  case Needed::Always:
+    return true;
+  case Needed::Complete:
+    return IsComplete;
+  case Needed::UnlessLatent:
+    return IsComplete && !is(In->Kind, AttentionKind::MLA);
+  case Needed::IfLatent:
+    return IsComplete && is(In->Kind, AttentionKind::MLA);
+  case Needed::IfRecomputed:
+    return IsComplete && S.Train.RecomputeNumLayers.isPresent();
+  case Needed::IfOffloaded:
+    return IsComplete && S.Train.OffloadNumLayers.isPresent();
+  case Needed::IfNetworked:
+    return IsComplete && S.Cluster->NicBandwidth.isPresent();
+  case Needed::IfRoofline:
+    return is(S.Cost.Kind, CostKind::Roofline);
+  case Needed::Optional:
+    return false;
+  }
+  llvm_unreachable("covered switch");
+}
+
+/// Checks the cost model and the cluster.
+void SpecVerifier::machine() {
+  need(S.Cost, S.Model.Range);
+  if (IsComplete)
+    need(S.Cost.Device, S.Model.Range);
+  else if (S.Train.Precision.isPresent())
+    need(S.rooflineDevice(), S.Model.Range);
+  for (const LinkSpec &L : S.Cost.Links)
+    need(L, L.Range);
+  if (!S.Cluster)
     return;
-  need(B.Moe->Experts, "experts");
-  need(B.Moe->TopK, "topk");
-  needDerived(B.Moe->Shared, "shared");
-  needDerived(B.Moe->SharedIntermediate, "shared_intermediate");
-  needDerived(B.Moe->SharedGate, "shared_gate");
-  needDerived(B.Moe->SharedTp, "shared_tp");
-  needDerived(B.Moe->RouterBias, "router_bias");
-  needDerived(B.Moe->RouterPrecision, "router_precision");
-  needDerived(B.Moe->Dispatcher, "dispatcher");
-  needDerived(B.Moe->AuxLoss, "aux_loss");
+  need(*S.Cluster, S.Cluster->Range);
+  if (S.Cluster->Tiers.empty())
+    lack("tier", S.Cluster->Range);
+  for (const TierSpec &T : S.Cluster->Tiers)
+    need(T, T.Range);
 }
 
-void SpecVerifier::costs() {
-  need(S.Cost.Kind, "cost kind");
-  if (*S.Cost.Kind == CostKind::Roofline) {
-    const DeviceSpec D = IsComplete ? S.Cost.Device : S.rooflineDevice();
-    need(D.PeakFlops, "peak_flops");
-    need(D.MemoryBandwidth, "memory_bandwidth");
-  }
-  for (const LinkSpec &L : S.Cost.Links) {
-    need(L.Latency, "latency");
-    need(L.Bandwidth, "bandwidth");
-  }
-}
-
-void SpecVerifier::cluster(const ClusterSpec &C) {
-  Section = C.Range;
-  need(C.Nodes, "nodes");
-  need(C.DevicesPerNode, "devices_per_node");
-  if (C.Tiers.empty())
-    Diags.report(Section, diag::VerifyKey, "tier");
+/// Checks sums and products that others take without looking.
+void SpecVerifier::sizes() {
+  if (S.Model.layerCount() > ModelSpec::MaxLayers)
+    Diags.report(S.Model.Range, diag::LayerLimit, S.Model.layerCount(),
+                 ModelSpec::MaxLayers);
+  if (!S.Cluster)
+    return;
+  const ClusterSpec &C = *S.Cluster;
   const auto Devices =
       Quantity<struct DeviceUnit>(*C.Nodes) * *C.DevicesPerNode;
-  if (IsComplete && C.Nodes.isPresent() && C.DevicesPerNode.isPresent() &&
-      (Devices.isOverflow() || *S.Parallel.World > Devices.value()))
+  if (Devices.isOverflow() || *S.Parallel.World > Devices.value())
     Diags.report(S.Parallel.World.Range, diag::VerifyCluster, *S.Parallel.World,
                  *C.Nodes, *C.DevicesPerNode);
-  for (const TierSpec &T : C.Tiers) {
-    Section = T.Range;
-    needDerived(T.Devices, "devices");
-    need(T.Topology, "topology");
-    need(T.Links, "links");
-    needDerived(T.Bandwidth, "bandwidth");
-    need(T.Latency, "latency");
-  }
 }
 
 void SpecVerifier::keys() {
-  Section = S.Model.Range;
-  need(S.Model.Vocab, "vocab");
-  need(S.Model.VocabMultiple, "vocab_multiple");
-  needDerived(S.Model.PaddedVocab, "padded_vocab");
-  need(S.Model.Hidden, "hidden");
-  need(S.Model.Norm, "norm");
-  need(S.Model.Positions, "positions");
-  needDerived(S.Model.MaxPositions, "max_positions");
-  need(S.Model.Tied, "tied");
-  need(S.Model.Bias, "bias");
-  needDerived(S.Model.QkvBias, "qkv_bias");
+  need(S.Model, S.Model.Range);
   if (S.Model.Layers.empty())
-    Diags.report(Section, diag::VerifyKey, "layers");
-  if (IsComplete && S.Model.layerCount() > ModelSpec::MaxLayers)
-    Diags.report(Section, diag::LayerLimit, S.Model.layerCount(),
-                 ModelSpec::MaxLayers);
-  need(S.Train.Sequence, "sequence");
-  need(S.Train.MicroBatch, "micro_batch");
-  needDerived(S.Train.GlobalBatch, "global_batch");
-  need(S.Train.Precision, "precision");
-  needDerived(S.Train.GradPrecision, "grad_precision");
-  need(S.Train.Recompute, "recompute");
-  need(S.Train.AttentionMask, "attention_mask");
-  need(S.Train.PerTokenLoss, "per_token_loss");
-  need(S.Train.AttentionBackend, "attention_backend");
-  need(S.Train.Dropout, "dropout");
-  need(S.Train.FusedLoss, "fused_loss");
-  const ParallelSpec &P = S.Parallel;
-  need(P.World, "world");
-  need(P.Tp, "tp");
-  need(P.SequenceParallel, "sequence_parallel");
-  need(P.Cp, "cp");
-  need(P.CpComm, "cp_comm");
-  need(P.Pp, "pp");
-  need(P.Vpp, "vpp");
-  need(P.Ep, "ep");
-  needDerived(P.Schedule, "schedule");
-  needDerived(P.MicroBatchGroup, "micro_batch_group");
-  needDerived(P.RankOrder, "rank_order");
-  needDerived(P.Etp, "etp");
-  needDerived(P.Dp, "dp");
-  needDerived(P.Ga, "ga");
-  needDerived(P.Partition, "partition");
-  needDerived(P.Balance, "balance");
-  need(P.Zero, "zero");
-  need(P.ZeroRefetch, "zero_refetch");
-  need(P.ZeroPipeline, "zero_pipeline");
-  need(P.EmbeddingAsLayer, "embedding_as_layer");
-  need(P.LossAsLayer, "loss_as_layer");
-  need(P.Megatron, "megatron");
-  costs();
-  if (S.Cluster)
-    cluster(*S.Cluster);
-  for (const BlockSpec &B : S.Model.Blocks)
-    block(B);
+    lack("model.layers", S.Model.Range);
+  need(S.Train, S.Model.Range);
+  need(S.Parallel, S.Model.Range);
+  machine();
+  for (const BlockSpec &B : S.Model.Blocks) {
+    need(B, B.Range);
+    need(B.Attention, B.Range, &B.Attention);
+    need(B.Ffn, B.Range);
+    if (B.Moe)
+      need(*B.Moe, B.Range);
+  }
+  if (IsComplete && IsWhole)
+    sizes();
 }
 
 /// Ranks along \p Axes, which may be more than 2^63.

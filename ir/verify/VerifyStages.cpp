@@ -224,7 +224,10 @@ void foretrace::ir::verifyStages(const Program &P, DiagnosticEngine &Diags) {
 }
 
 std::string foretrace::ir::describeStage(const Program &P, int64_t Stage) {
-  const RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
+  const Located<RankOrderKind> &Order = P.Spec.Parallel.RankOrder;
+  // A program without a spec has none.
+  const RankMap Map(P.Mesh,
+                    Order.isPresent() ? *Order : RankOrderKind::TpCpEpDpPp);
   return llvm::formatv("stage {0} (rank {1})", Stage,
                        Map.at(0, {Axis::Pp}, Stage));
 }

@@ -22,6 +22,7 @@ bool Deriver::define(Located<int64_t> &F, Expr As, SourceRange From,
                      llvm::StringRef What) {
   if (!exists(As, F)) {
     error(From, diag::SizeOverflow, What);
+    F.derive(0, From); // for the checks that follow
     return false;
   }
   Program.Sizes.define(ir::keyOf(S, F), As);
@@ -109,6 +110,8 @@ void Deriver::deriveBatch() {
   const Expr PerStep = of(T.MicroBatch) * of(P.Dp);
   if (!exists(PerStep, T.MicroBatch)) {
     error(T.MicroBatch.Range, diag::SizeOverflow, "micro_batch x dp");
+    if (!P.Ga.isPresent())
+      P.Ga.derive(0); // for the checks that follow
     return;
   }
   if (!T.GlobalBatch.isPresent()) {

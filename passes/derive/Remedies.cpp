@@ -67,7 +67,7 @@ bool Remedies::mends(const Diagnostic &Wrong, Spec Changed) {
 void Remedies::noteNumber(DiagnosticBuilder &Wrong, const NumberKey &Key) {
   const SourceRange At = Wrong.get().Range;
   std::vector<NumberKey::Field *> Fields = Key.Find(Derived, At);
-  if (Fields.empty())
+  if (Fields.empty() || !Fields.front()->isPresent())
     return;
   const NumberKey::Field Now = *Fields.front();
   Values All = Key.List(Derived, Now);

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Takes each key in turn out of the IR text of jobs and expects the verifier to name
+# it: out of complete programs every key that was filled in, and every stated one
+# that ir/model/Spec.def does not call optional; out of programs with no facts
+# every key that all programs must have. The jobs together must have all of them.
+"""usage: missing_keys.py SOURCE_ROOT JOB..."""
+
+import concurrent.futures
+import pathlib
+import re
+import subprocess
+import sys
+
+ROW = re.compile(r'^([A-Z]+)_FIELD\(\w+, \w+, "(\w+)",\s*(\w+),', re.M)
+SECTION = re.compile(r"^ +(\w+) (?:\S+ )?\{$")
+KEY = re.compile(r"^ +(\w+) = .*?( default| derived)?$")
+# Sections whose keys are those of another one.
+KEYWORDS = {"moe": "block"}
+
+
+def needs_of(root):
+    """Which programs must have each key, by its path."""
+    text = (root / "ir/model/Spec.def").read_text(encoding="utf-8")
+    return {KEYWORDS.get(section.lower(), section.lower()) + "." + key: needed
+            for section, key, needed in ROW.findall(text)}
+
+
+def fields_of(lines):
+    """Yields the line number and path of each key, and whether it was filled in."""
+    stack = []
+    for number, line in enumerate(lines):
+        if line == "spec {":
+            stack = ["spec"]
+        elif not stack:
+            continue
+        elif match := SECTION.match(line):
+            stack.append(KEYWORDS.get(match[1], match[1]))
+        elif line.strip() == "}":
+            stack.pop()
+        elif match := KEY.match(line):
+            if stack[-1] in ("times", "emit") or stack[-2:] == ["cluster", "device"]:
+                continue
+            yield number, f"{stack[-1]}.{match[1]}", match[2] is not None
+
+
+def complaint(lines, number, path):
+    """What is wrong with the verdict on a program without one line."""
+    text = "\n".join(lines[:number] + lines[number + 1:])
+    run = subprocess.run(["foretrace", "opt", "-"], input=text, text=True,
+                         capture_output=True, check=False)
+    if run.returncode == 1 and f"lacks `{path}` [verify-key]" in run.stderr:
+        return None
+    return f"without `{path}`, {lines[0]}: {run.returncode} {run.stderr}"
+
+
+def trials_of(job, needs, seen):
+    """Yields a program and what to take out of it, once for each key."""
+    text = subprocess.run(
+        ["foretrace", "compile", job, "--emit=ir", "--level=spec", "-o", "-"],
+        text=True, capture_output=True, check=True).stdout
+    # Definitions name keys, too.
+    lines = [line for line in text.splitlines() if not line.startswith("let ")]
+    bare = [lines[0].replace("(complete)", "()"), *lines[1:]]
+    for number, path, is_filled in fields_of(lines):
+        needed = needs.get(path, "Optional")
+        if path not in seen and (is_filled or needed != "Optional"):
+            seen.add(path)
+            yield lines, number, path
+            if needed == "Always":
+                yield bare, number, path
+
+
+def main():
+    needs = needs_of(pathlib.Path(sys.argv[1]))
+    seen, found = set(), []
+    trials = [t for job in sys.argv[2:] for t in trials_of(job, needs, seen)]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        found += filter(None, pool.map(lambda t: complaint(*t), trials))
+    found += [f"no job has `{path}`" for path, needed in needs.items()
+              if needed != "Optional" and path not in seen]
+    print("\n".join(found + [f"{len(trials)} programs, {len(found)} findings"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
