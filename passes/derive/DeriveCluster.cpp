@@ -98,17 +98,22 @@ void Deriver::deriveCluster() {
   deriveTiers(C);
 }
 
-/// The frontend and the verifier saw that there is one.
+/// The frontend and the verifier saw that there is one; not so in a job that
+/// took over `cost` alone from another one.
 void Deriver::deriveDevice() {
   if (*S.Cost.Kind != CostKind::Roofline)
     return;
   const DeviceSpec Device = S.rooflineDevice();
-  auto Fill = [](Located<int64_t> &Out, const Located<int64_t> &From) {
-    if (!Out.isStated())
+  auto Fill = [&](Located<int64_t> &Out, const Located<int64_t> &From,
+                  llvm::StringRef Name, llvm::StringRef Example) {
+    if (!From.isPresent())
+      error(S.Cost.Kind.Range, diag::MissingKey, "device", Name, Example);
+    else if (!Out.isStated())
       Out.derive(*From, From.Range);
   };
-  Fill(S.Cost.Device.PeakFlops, Device.PeakFlops);
-  Fill(S.Cost.Device.MemoryBandwidth, Device.MemoryBandwidth);
+  Fill(S.Cost.Device.PeakFlops, Device.PeakFlops, "peak_flops", "989 TFLOP/s");
+  Fill(S.Cost.Device.MemoryBandwidth, Device.MemoryBandwidth,
+       "memory_bandwidth", "3350 GB/s");
 }
 
 bool foretrace::deriveCluster(Program &P, DiagnosticEngine &Diags) {
