@@ -3,7 +3,6 @@
 // Binds training and parallelism; the model is bound in BindModel.cpp, costs in
 // BindCost.cpp, the cluster in BindCluster.cpp, emit blocks in BindEmit.cpp.
 #include "frontend/Bind.h"
-#include "frontend/ScheduleFile.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
@@ -74,6 +73,43 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
     if (std::optional<int64_t> N =
             Reader.checkNumber("a layer count", "Natural", Element))
       P.Layout.emplace_back().state(*N, Element.Range);
+}
+
+/// Reads what stands between two commas.
+static void readEntry(llvm::StringRef Text, SourceRange Range,
+                      std::vector<ir::ScheduleSteps> &Into,
+                      DiagnosticEngine &Diags) {
+  std::optional<ir::CellEntry> Entry = ir::parseEntry(Text);
+  if (!Entry) {
+    DiagnosticBuilder B = Diags.report(Range, diag::ScheduleCell, Text);
+    if (const std::string Meant = ir::guessEntry(Text); !Meant.empty())
+      B.note(Range, diag::DidYouMean, Meant).fix(Range, Meant);
+    return;
+  }
+  if (ir::isCompute(Entry->Cells.front().Kind))
+    Into.push_back({std::move(*Entry), Range});
+}
+
+/// Reads a schedule file of PyTorch, which torchtitan takes as
+/// `pipeline_parallel_schedule_csv`: a line for each rank of the pipeline,
+/// cells separated by commas. Empty cells are times of idleness: nothing
+/// follows from them. Nor does anything from messages, and from what gathers,
+/// frees and reduces: the steps imply the first, ZeRO the rest.
+static std::vector<std::vector<ir::ScheduleSteps>>
+readScheduleFile(SourceText Source, DiagnosticEngine &Diags) {
+  std::vector<std::vector<ir::ScheduleSteps>> Out;
+  llvm::StringRef Text = Source.str().rtrim();
+  while (!Text.empty()) {
+    auto [Line, Rest] = Text.split('\n');
+    std::vector<ir::ScheduleSteps> &Stage = Out.emplace_back();
+    for (Text = Rest; !Line.empty();) {
+      auto [Entry, Others] = Line.split(',');
+      Line = Others;
+      if (const llvm::StringRef Cell = Entry.trim(); !Cell.empty())
+        readEntry(Cell, Source.rangeOf(Cell), Stage, Diags);
+    }
+  }
+  return Out;
 }
 
 /// Reads the file that a schedule is in; sizes that the job leaves open follow

@@ -5,11 +5,23 @@
 #ifndef FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
 #define FORETRACE_TOOLS_DRIVER_COMMANDLINETEXT_H
 
-#include "tools/driver/CompletionWords.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
+#include <vector>
 
 namespace foretrace::driver {
+
+/// Words that can follow an option of a subcommand, or the subcommand itself if
+/// Option is empty.
+struct CompletionWords {
+  llvm::StringRef Command, Option;
+  std::vector<llvm::StringRef> Words;
+};
+
+/// Lists the words of all options that name a backend, a pass, a list, or a
+/// value of an option of `emit` blocks, from the tables that have them; not
+/// those that the help has: `<table|json>`.
+std::vector<CompletionWords> completionWords();
 
 // Of the program \p Name, with what is known of values.
 void writeBashCompletion(llvm::StringRef Name,

@@ -2,10 +2,11 @@
 #include "tools/explain/Ops.h"
 #include "analysis/Analyses.h"
 #include "ir/text/Print.h"
+#include "lang/DidYouMean.h"
 #include "tools/explain/Explain.h"
-#include "tools/explain/Names.h"
 #include "tools/explain/Times.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -76,6 +77,41 @@ static Subject explainOp(ir::ExprScope P, TimeMaker &Times, const ir::Block &B,
       Make.make("touched", ir::ByteExpr(touchedBytes(P, B, O))));
   S.Figures.push_back({"time", O.Time.value(), "ns", Times.derive(O)});
   return S;
+}
+
+namespace {
+
+/// Names of things in blocks, each also with its block's: what was possible
+/// where a name is unknown.
+class NameList {
+public:
+  void add(StringRef Block, StringRef Name) {
+    addOnce(Plain, Name.str());
+    addOnce(InBlocks, (Block + "/" + Name).str());
+  }
+  /// Says that \p Name is not \p What, "an op", and what was meant, or what
+  /// there is.
+  Error unknown(StringRef What, StringRef Name) const;
+
+private:
+  static void addOnce(std::vector<std::string> &To, std::string Name) {
+    if (!is_contained(To, Name))
+      To.push_back(std::move(Name));
+  }
+
+  std::vector<std::string> Plain, InBlocks; ///< each name once
+};
+
+} // namespace
+
+Error NameList::unknown(StringRef What, StringRef Name) const {
+  std::string Text = ("`" + Name + "` is not " + What + " of the job").str();
+  std::vector<StringRef> Candidates(Plain.begin(), Plain.end());
+  Candidates.insert(Candidates.end(), InBlocks.begin(), InBlocks.end());
+  const StringRef Near = nearestWord(Name, Candidates);
+  Text += Near.empty() ? "; there are " + join(Plain, ", ")
+                       : "; did you mean `" + Near.str() + "`?";
+  return createStringError(inconvertibleErrorCode(), Text);
 }
 
 static Error unknownOp(const ir::Program &P, StringRef Name) {

@@ -2,12 +2,14 @@
 #include "tools/validate/ChakraSet.h"
 #include "lang/ReadFile.h"
 #include "lang/diagnostics/Validate.h"
-#include "tools/validate/ChakraClasses.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -99,12 +101,97 @@ Expected<std::vector<ChakraSet>> findChakraSets(StringRef Path) {
   return Sets;
 }
 
+namespace {
+
+/// Reads the file of classes that `emit chakra { ranks = classes }` writes:
+/// which rank's trace stands for which ranks.
+class ClassReader {
+public:
+  ClassReader(StringRef Path, ArrayRef<uint32_t> Traces, Findings &Out)
+      : Traces(Traces), Out(Out), At{Path.str(), 0, {}} {}
+
+  /// Reports ranks that are not in one class, and traces that are not of one.
+  /// Returns how many ranks there are.
+  uint32_t run(StringRef Text);
+
+private:
+  void takeClass(const json::Value &V);
+  void checkRanks();
+  template <typename... Ts> void report(const char *Format, Ts &&...Args) {
+    Out.report(At, diag::ChakraClasses,
+               formatv(Format, std::forward<Ts>(Args)...).str());
+  }
+
+  const ArrayRef<uint32_t> Traces;
+  Findings &Out;
+  const Place At;
+  std::set<int64_t> Ranks, Used; ///< that are in a class; that stand for one
+};
+
+void ClassReader::takeClass(const json::Value &V) {
+  const json::Object *O = V.getAsObject();
+  const json::Array *List = O ? O->getArray("ranks") : nullptr;
+  const std::optional<int64_t> Trace =
+      O ? O->getInteger("trace") : std::nullopt;
+  if (!List || !Trace)
+    return report("a class without a rank `trace` and a list `ranks`");
+  bool HasTrace = false;
+  for (const json::Value &Member : *List) {
+    const std::optional<int64_t> Rank = Member.getAsInteger();
+    if (!Rank || *Rank < 0 || *Rank >= int64_t(RankLimit))
+      report("`{0}` is not a rank", Member);
+    else if (!Ranks.insert(*Rank).second)
+      report("rank {0} stands twice", *Rank);
+    HasTrace |= Rank == Trace;
+  }
+  if (!HasTrace)
+    report("the trace of rank {0} does not stand for that rank", *Trace);
+  if (!is_contained(Traces, *Trace))
+    report("there is no trace of rank {0}", *Trace);
+  Used.insert(*Trace);
+}
+
+void ClassReader::checkRanks() {
+  int64_t Next = 0;
+  for (int64_t Rank : Ranks) {
+    if (Rank != Next) {
+      report("rank {0} is in no class, but there are ranks up to {1}", Next,
+             *Ranks.rbegin());
+      return;
+    }
+    ++Next;
+  }
+  for (uint32_t Trace : Traces)
+    if (!Used.count(Trace))
+      report("the trace of rank {0} stands for no ranks", Trace);
+}
+
+uint32_t ClassReader::run(StringRef Text) {
+  Expected<json::Value> V = parseJson(Text);
+  const json::Array *Classes = V ? V->getAsArray() : nullptr;
+  if (!V)
+    report("{0}", toString(V.takeError()));
+  else if (!Classes)
+    report("the classes are not a list");
+  if (!Classes)
+    return Traces.back() + 1;
+  for (const json::Value &Class : *Classes)
+    takeClass(Class);
+  checkRanks();
+  // With a gap, members beyond it are members all the same.
+  const auto Last = Ranks.empty() ? -1 : *Ranks.rbegin();
+  return std::max(static_cast<uint32_t>(Last + 1), Traces.back() + 1);
+}
+
+} // namespace
+
 Expected<uint32_t> countRanks(const ChakraSet &Set, Findings &Out) {
   if (!Set.ClassPath.empty()) {
     auto Buffer = readLargeFile(Set.ClassPath);
     if (!Buffer)
       return createFileError(Set.ClassPath, Buffer.getError());
-    return readClasses((*Buffer)->getBuffer(), Set.ClassPath, Set.Ranks, Out);
+    return ClassReader(Set.ClassPath, Set.Ranks, Out)
+        .run((*Buffer)->getBuffer());
   }
   uint32_t Expected = 0;
   for (uint32_t Rank : Set.Ranks) {
