@@ -99,7 +99,7 @@ void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
 /// One op from the results' gradients and \p Saved to the gradients of those
 /// of \p Inputs that have one. What is saved is no more than the kernel reads:
 /// activations that backward ops have as operands are kept until then
-/// (ir/Memory.cpp), and recomputed if the job says so.
+/// (analysis/Liveness.h), and recomputed if the job says so.
 void Differentiator::inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
                                    llvm::ArrayRef<ValueId> Saved) {
   llvm::SmallVector<ValueId, 4> Operands;

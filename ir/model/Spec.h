@@ -215,7 +215,7 @@ struct LinkSpec {
 };
 
 /// A measured time. Of `cost profile`, as AICB's AIOB names the sections of a
-/// model; of `cost calibrated`, as ir/Calibration.def does.
+/// model; of `cost calibrated`, as ir/model/MeasuredTimes.def does.
 struct ProfileTime {
   /// Above that it is a mistake, and sums of nanoseconds could overflow.
   static constexpr int64_t MaxSeconds = 1000;

@@ -3,6 +3,7 @@
 #include "ir/verify/VerifyParts.h"
 #include "lang/diagnostics/IR.h"
 #include "lang/diagnostics/Lang.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
