@@ -33,5 +33,6 @@ std::optional<ir::ClusterSpec> Binder::bindCluster() {
   Body Tiers;
   if (findTable(B, "tiers", Tiers))
     bindTiers(Tiers, C);
+  applyDefaults(C);
   return C;
 }

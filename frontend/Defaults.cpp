@@ -55,9 +55,10 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Parallel.Megatron, ir::MegatronVersion::V0_19);
 
   orElse(S.Cost.Kind, ir::CostKind::Uncosted);
-  if (!S.Cluster)
-    return;
-  for (ir::TierSpec &T : S.Cluster->Tiers) {
+}
+
+void foretrace::applyDefaults(ir::ClusterSpec &C) {
+  for (ir::TierSpec &T : C.Tiers) {
     orElse(T.Topology, ir::TopologyKind::Switch);
     orElse(T.Links, int64_t(1));
   }

@@ -13,6 +13,8 @@ namespace foretrace {
 /// Fills in every key that is absent and has a constant default. Defaults that
 /// follow from other values are left to the `derive` pass.
 void applyDefaults(ir::Spec &S);
+/// Does the same for a cluster, of a job or on its own.
+void applyDefaults(ir::ClusterSpec &C);
 
 /// Fills in what a job of the model alone need not say: one sample of one token
 /// on one rank. No number of the model depends on it.
