@@ -13,7 +13,7 @@ static Expr lacking(ExprScope P, Expr Stages, Expr MicroBatches) {
 /// Of steps that are run as written in a file, which fixes all of its numbers.
 /// Every stage has the same work: each micro-batch, forward and backward.
 static Expr bubbleOfRun(ExprScope P) {
-  const Timeline Run(P->Schedule, unitTime, MessageTime::AtUse);
+  const Timeline Run(P->Schedule, unitTime);
   return numberOf(P, Run.length() - Run.work(0));
 }
 

@@ -43,8 +43,8 @@ bool foretrace::checkStepRun(const EmitRequest &Request, StepTime Time,
 Timeline foretrace::runSteps(const Program &P, const Schedule &S,
                              StepTime Time) {
   if (Time == StepTime::Unit)
-    return Timeline(S, unitTime, MessageTime::AtUse);
-  return Timeline(S, StepTimes(P), MessageTime::AtUse);
+    return Timeline(S, unitTime);
+  return Timeline(S, StepTimes(P));
 }
 
 int64_t foretrace::bytesOf(const Program &P, int64_t Stage, const Action &A) {

@@ -4,7 +4,7 @@
 // pipelining/schedules.py: _add_unshard_reshard, _add_reduce_grad and
 // _add_send_recv, in this order.
 #include "backends/schedule/Lines.h"
-#include "ir/schedule/StepCalls.h"
+#include "ir/schedule/StageCalls.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calls of a stage: actions that begin together, and where they meet those
-// of other stages. What clients of ir/schedule/Rendezvous.h share.
+// of other stages. Shared by the clients of ir/schedule/Rendezvous.h.
 #ifndef FORETRACE_IR_SCHEDULE_STAGECALLS_H
 #define FORETRACE_IR_SCHEDULE_STAGECALLS_H
 
@@ -10,11 +10,25 @@
 
 namespace foretrace::ir {
 
+/// The messages around steps that begin together. Their tags are zero.
+struct StepMessages {
+  llvm::SmallVector<Action, 2> Before, After;
+};
+StepMessages messagesAround(const Schedule &S, int64_t Stage,
+                            llvm::ArrayRef<Action> Steps);
+
+/// The messages that a stage's calls have.
+enum class CallMessages : unsigned char {
+  Scheduled,   ///< those of the schedule, in its transport
+  AroundSteps, ///< a step receives right before it and sends, without waiting,
+               ///< right after it: the order of steps alone decides
+};
+
 /// Goes through the calls of one stage.
 class StageCalls {
 public:
-  StageCalls(const Schedule &S, int64_t Stage)
-      : S(S), Walker(S, Stage), Pending(Walker.next()) {}
+  StageCalls(const Schedule &S, int64_t Stage,
+             CallMessages Messages = CallMessages::Scheduled);
 
   int64_t stage() const { return Walker.stage(); }
   /// Goes to the next call; false at the end.
@@ -25,13 +39,20 @@ public:
   bool hasFailed() const { return Walker.hasFailed(); }
 
 private:
+  std::optional<Action> nextStep();
+  void queueSteps();
+  std::optional<Action> nextAction();
+  Meeting meetingOf(const Action &A) const;
+
   const Schedule &S;
   ScheduleWalker Walker;
-  std::optional<Action> Pending; ///< the first of the call after this one
+  const CallMessages Messages;
+  const Transport How;
+  std::optional<Action> Step; ///< the first that is not in Queue, AroundSteps
+  llvm::SmallVector<Action, 8> Queue; ///< the last action first, AroundSteps
+  std::optional<Action> Pending;      ///< the first of the call after this one
   llvm::SmallVector<Action, 4> Actions;
   llvm::SmallVector<Meeting, 4> Meetings; ///< parallel to Actions
-
-  Meeting meetingOf(const Action &A) const;
 };
 
 } // namespace foretrace::ir

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/schedule/Timeline.h"
 #include "ir/schedule/StageCalls.h"
-#include "ir/schedule/StepCalls.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -9,9 +8,9 @@ using namespace foretrace::ir;
 
 namespace {
 
-template <typename CallsT> struct Client {
+struct Client {
   llvm::function_ref<int64_t(int64_t, const Action &)> Duration;
-  std::vector<CallsT> Calls;
+  std::vector<StageCalls> Calls;
   std::vector<std::vector<Timeline::Span>> Spans;
 
   bool begin(size_t I) { return Calls[I].next(); }
@@ -30,28 +29,17 @@ template <typename CallsT> struct Client {
 
 } // namespace
 
-template <typename CallsT>
-void Timeline::run(
+Timeline::Timeline(
     const Schedule &S,
     llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration) {
-  Client<CallsT> C{Duration, {}, {}};
+  Client C{Duration, {}, {}};
   for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
-    C.Calls.emplace_back(S, Stage);
+    C.Calls.emplace_back(S, Stage, CallMessages::AroundSteps);
   C.Spans.resize(C.Calls.size());
-  Rendezvous<Client<CallsT>> Engine(C, C.Calls.size());
+  Rendezvous<Client> Engine(C, C.Calls.size());
   Stuck = !Engine.run();
   Length = Engine.end();
   Stages = std::move(C.Spans);
-}
-
-Timeline::Timeline(
-    const Schedule &S,
-    llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration,
-    MessageTime Messages) {
-  if (Messages == MessageTime::AtCalls)
-    run<StageCalls>(S, Duration);
-  else
-    run<StepCalls>(S, Duration);
 }
 
 int64_t Timeline::work(int64_t Stage) const {

@@ -10,14 +10,9 @@
 
 namespace foretrace::ir {
 
-/// When messages hold a stage up.
-enum class MessageTime : unsigned char {
-  AtCalls, ///< where the schedule calls them, as its transport says
-  AtUse,   ///< before a step whose input is not there: the order alone decides
-};
-
-/// The stages of a schedule run against each other. Takes as much time and
-/// memory as there are actions.
+/// The stages of a schedule, run against each other. A message holds a stage up
+/// right before the step that needs it: the order of steps alone decides. Time
+/// and memory grow with the number of actions.
 class Timeline {
 public:
   /// Actions that began together, in order.
@@ -28,8 +23,7 @@ public:
 
   /// \p Duration is of an action of a stage, in any unit.
   Timeline(const Schedule &S,
-           llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration,
-           MessageTime Messages = MessageTime::AtCalls);
+           llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration);
 
   /// Whether stages wait for each other for ever.
   bool isStuck() const { return Stuck; }
@@ -42,10 +36,6 @@ public:
   int64_t work(int64_t Stage) const;
 
 private:
-  template <typename CallsT>
-  void run(const Schedule &S,
-           llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration);
-
   std::vector<std::vector<Span>> Stages;
   int64_t Length = 0;
   bool Stuck = false;
