@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
 #include "backends/Figures.h"
+#include "lang/ByteCount.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 
@@ -8,6 +10,16 @@ Emission::~Emission() = default;
 
 std::optional<Figures> Emission::figures(const EmitRequest &) const {
   return std::nullopt;
+}
+
+bool EmitRequest::hasRoom(double Least, DiagnosticEngine &Diags) const {
+  if (!MaxBytes || Least <= static_cast<double>(*MaxBytes))
+    return true;
+  Diags
+      .report(Emit.Range, diag::OutputTooLarge, printBytes(Least),
+              printBytes(static_cast<double>(*MaxBytes)))
+      .note({}, diag::RaiseMaxOutput);
+  return false;
 }
 
 std::string EmitRequest::file(llvm::StringRef Named,

@@ -32,7 +32,12 @@ struct EmitRequest {
   llvm::function_ref<std::optional<ir::Program>(
       llvm::function_ref<void(ir::Spec &)>)>
       Vary = nullptr;
+  /// Bytes that the files of the run may have, if there is a limit.
+  std::optional<uint64_t> MaxBytes = std::nullopt;
 
+  /// Whether files of \p Least bytes or more may be written; reports if not.
+  /// Saves the time to find that out by writing.
+  bool hasRoom(double Least, DiagnosticEngine &Diags) const;
   /// The only file: \p Named, or if it is empty DefaultStem with \p Extension.
   std::string file(llvm::StringRef Named, llvm::StringRef Extension) const;
 };

@@ -24,9 +24,7 @@ namespace foretrace {
 struct EmitOption {
   llvm::StringLiteral Name;
   llvm::StringLiteral Doc;
-  bool IsPath;       ///< it says where files go
-  bool Repeats;      ///< a number, of times that most of the output is written
-  bool ChoosesRanks; ///< those that files are of, as option::Ranks reads them
+  bool IsPath; ///< it says where files go
   /// What a value must be, as a message says it.
   std::string (*Expected)();
   /// The words that it can be.
@@ -43,8 +41,6 @@ struct EmitOption {
   {NAME,                                                                       \
    DOC,                                                                        \
    KIND::IsPath,                                                               \
-   KIND::Repeats,                                                              \
-   KIND::ChoosesRanks,                                                         \
    KIND::expected,                                                             \
    KIND::words,                                                                \
    [] {                                                                        \

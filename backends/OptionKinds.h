@@ -16,12 +16,10 @@
 
 namespace foretrace::option {
 
-/// A kind, unless it says otherwise: it is no path, multiplies nothing, chooses
-/// no ranks and has no words, and an initial value says nothing to people.
+/// The defaults of a kind: its values are not paths and have no words, and an
+/// initial value is not shown.
 struct KindBase {
   static constexpr bool IsPath = false;
-  static constexpr bool Repeats = false;
-  static constexpr bool ChoosesRanks = false;
   static llvm::ArrayRef<llvm::StringRef> words() { return {}; }
   template <typename T> static std::string show(const T &) { return ""; }
 };
@@ -107,11 +105,6 @@ struct ByteCount : Measured {
                    DiagnosticEngine &) {
     return readMeasure(A, "bytes", 1'000'000, Into);
   }
-};
-
-/// How often the same is written.
-struct Repetitions : Number<0> {
-  static constexpr bool Repeats = true;
 };
 
 /// "one of a, b"

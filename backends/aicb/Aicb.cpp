@@ -12,7 +12,16 @@ ir::FactSet foretrace::aicb::needs(const Options &) {
 
 bool foretrace::aicb::check(const EmitRequest &Request, const Options &O,
                             DiagnosticEngine &Diags) {
-  return checkWorkload(Request.Program.Spec, Request.Emit, O, Diags);
+  const ir::Spec &S = Request.Program.Spec;
+  if (!checkWorkload(S, Request.Emit, O, Diags))
+    return false;
+  constexpr double BytesOfRow = 48; // that ends an epoch, or sends
+  auto Rows = static_cast<double>(O.Epochs);
+  if (O.Kind == Kind::Megatron)
+    Rows *= static_cast<double>(*S.Parallel.Ga);
+  if (O.Kind == Kind::Collective)
+    Rows = static_cast<double>(O.Repeats);
+  return Request.hasRoom(Rows * BytesOfRow, Diags);
 }
 
 llvm::Error foretrace::aicb::emit(const EmitRequest &Request, const Options &O,

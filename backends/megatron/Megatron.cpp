@@ -53,7 +53,13 @@ bool foretrace::megatron::check(const EmitRequest &Request, const Options &O,
   bool IsGood = checkCalls(Request.Program, O.How, Diags);
   IsGood &= !hasDurations(O) || checkTimes(Request, O, Diags);
   IsGood &= checkRanks(O.Ranks, World, Diags);
-  return IsGood;
+  // A micro-batch has a row forward and one backward.
+  constexpr double BytesOfRow = 128;
+  double Rows = 0;
+  for (const RankRange &R : allIfEmpty(O.Ranks, World))
+    Rows += 2 * static_cast<double>(R.Last - R.First + 1) *
+            static_cast<double>(Request.Program.Schedule.MicroBatches);
+  return IsGood && Request.hasRoom(Rows * BytesOfRow, Diags);
 }
 
 llvm::Error foretrace::megatron::emit(const EmitRequest &Request,

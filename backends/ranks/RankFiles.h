@@ -31,7 +31,6 @@ using RankList = std::vector<RankRange>;
 namespace option {
 /// `all`, `3` or "0,4,8-11".
 struct Ranks : KindBase {
-  static constexpr bool ChoosesRanks = true;
   static std::string expected() {
     return "`all`, a rank, or ranks in quotes, \"0,4,8-11\"";
   }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/ByteCount.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -39,17 +37,6 @@ std::optional<uint64_t> parseBytes(StringRef Text) {
   if (!(Number >= 0 && Number < 0x1p64))
     return std::nullopt;
   return static_cast<uint64_t>(Number);
-}
-
-std::string printBytes(double Count) {
-  static constexpr StringLiteral Units[] = {"B",   "KiB", "MiB", "GiB",
-                                            "TiB", "PiB", "EiB"};
-  const StringLiteral *Unit = Units;
-  for (; Count >= 1024 && Unit + 1 != std::end(Units); ++Unit)
-    Count /= 1024;
-  std::string Text;
-  raw_string_ostream(Text) << format("%.4g ", Count) << *Unit;
-  return Text;
 }
 
 bool BytesParser::parse(cl::Option &O, StringRef, StringRef Text,

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of bytes as people write and read them.
+// Numbers of bytes as people write them; lang/ByteCount.h prints them.
 #ifndef FORETRACE_TOOLS_DRIVER_BYTECOUNT_H
 #define FORETRACE_TOOLS_DRIVER_BYTECOUNT_H
 
 #include "llvm/Support/CommandLine.h"
 #include <optional>
-#include <string>
 
 namespace foretrace::driver {
 
 /// `1000`, `64GiB` or `1.5 TB`; nothing for what is none, or 2^64 and more.
 std::optional<uint64_t> parseBytes(llvm::StringRef Text);
-
-/// To four digits, in a unit of which there is one at least: `64 GiB`.
-std::string printBytes(double Count);
 
 /// Of an option, for LLVM's CommandLine.
 class BytesParser : public llvm::cl::parser<unsigned long long> {

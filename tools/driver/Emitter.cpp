@@ -4,14 +4,11 @@
 #include "ir/verify/Verify.h"
 #include "lang/Render.h"
 #include "lang/diagnostics/Tools.h"
-#include "tools/driver/ByteCount.h"
 #include "tools/driver/EmitBlocks.h"
-#include "tools/driver/OutputEstimate.h"
 #include "tools/output/ConfinedOutputs.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include <cmath>
 
 using namespace llvm;
 
@@ -69,59 +66,6 @@ static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit,
   return Emit.Range;
 }
 
-/// Where the files of a block go, or the one that it is told to write.
-static std::string folderOf(const ir::EmitSpec &Emit, const Destination &To) {
-  SmallString<128> Path(To.Folder);
-  if (const ir::NamedAttribute *File = Emit.Options.find("file")) {
-    if (sys::path::is_absolute(File->Value.Text))
-      Path.clear();
-    sys::path::append(Path, File->Value.Text);
-    sys::path::remove_filename(Path);
-  }
-  return Path.str().str();
-}
-
-/// What can still be written to the file system of \p Folder, or of the one
-/// that it will stand in.
-static double freeBytes(StringRef Folder) {
-  while (!Folder.empty() && !sys::fs::exists(Folder))
-    Folder = sys::path::parent_path(Folder);
-  const ErrorOr<sys::fs::space_info> Space =
-      sys::fs::disk_space(Folder.empty() ? "." : Folder);
-  return Space ? static_cast<double>(Space->available) : INFINITY;
-}
-
-/// Whether the files of the block are no more than there may be, and than there
-/// is room for; reports if not. What can't be that many is not looked at.
-bool Emitter::hasRoom(const EmitRequest &Request, const Backend &Format) {
-  if (!Options.To.Stream.empty())
-    return true;
-  const std::string Folder = folderOf(Request.Emit, Options.To);
-  const double Free = freeBytes(Folder);
-  const auto Most = static_cast<double>(Options.Writing.MaxBytes);
-  if (Estimated + guessBytes(Format, Request) < std::min(Free, Most))
-    return true;
-  Estimated += estimateBytes(Format, Request).value_or(0);
-  const SourceRange Place = placeOf(Format, Request.Emit, Options.To);
-  if (Estimated > Most) {
-    DiagnosticBuilder Report = Diags.report(
-        Place, diag::OutputTooLarge, printBytes(Estimated), printBytes(Most));
-    constexpr double Margin = 1.1; // for digits
-    if (Estimated * Margin < 0x1p63)
-      Report.note(
-          {}, diag::RaiseMaxOutput,
-          Twine(static_cast<uint64_t>(std::ceil(Estimated * Margin / 0x1p30)))
-                  .str() +
-              "GiB");
-    return false;
-  }
-  if (Estimated <= Free)
-    return true;
-  Diags.report(Place, diag::OutputNoSpace, printBytes(Estimated),
-               Folder.empty() ? "." : Folder, printBytes(Free));
-  return false;
-}
-
 void Emitter::write(const ir::Program &P, const Backend &Format,
                     const Emission &Block, const ir::EmitSpec &Emit,
                     const CompiledJob *Job) {
@@ -139,8 +83,9 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   EmitRequest Request{P, Emit, Options.Stem, Where};
   if (Job)
     Request.Vary = Vary;
-  if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore ||
-      !hasRoom(Request, Format))
+  if (Options.To.Stream.empty())
+    Request.MaxBytes = Options.Writing.MaxBytes;
+  if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
     return;
   const size_t FilesBefore = Outputs.files().size();
   if (!Options.IsApart)

@@ -60,14 +60,12 @@ private:
                                               const ir::EmitSpec &Emit);
   void write(const ir::Program &P, const Backend &Format, const Emission &Block,
              const ir::EmitSpec &Emit, const CompiledJob *Job);
-  bool hasRoom(const EmitRequest &Request, const Backend &Format);
   void showCommand(const Emission &Block, const EmitRequest &Request,
                    size_t FirstFile) const;
 
   const EmitterOptions Options;
   const SourceFiles &Sources;
   FileOutputs Outputs;
-  double Estimated = 0; ///< bytes of the blocks so far, but for small ones
   DiagnosticEngine &Diags;
 };
 

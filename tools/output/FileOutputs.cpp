@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/output/FileOutputs.h"
+#include "lang/ByteCount.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "tools/output/Exchange.h"
@@ -7,6 +8,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
 #include <atomic>
@@ -48,6 +50,21 @@ bool hasFolder(StringRef Path, DiagnosticEngine &Diags) {
     return true;
   Diags.report({}, diag::NoFolder, Path, Folder);
   return false;
+}
+
+char OutputLimit::ID;
+
+void OutputLimit::log(raw_ostream &OS) const {
+  if (FullFolder.empty())
+    OS << "more than " << Limit
+       << " bytes in all; the limit is that of --max-output";
+  else
+    OS << "more than the " << Limit << " bytes that are free in `" << FullFolder
+       << "`";
+}
+
+std::error_code OutputLimit::convertToErrorCode() const {
+  return make_error_code(std::errc::file_too_large);
 }
 
 FileOutputs::FileOutputs(std::string Folder, std::string Stream,
@@ -201,7 +218,7 @@ std::error_code FileOutputs::write(File &F, MutableArrayRef<char> Buffer,
     return FD.getError();
   FileStream OS(*FD, Buffer, Shown);
   if (F.Staging)
-    OS.limit(Written, Options.MaxBytes);
+    OS.limit(Written, Limit);
   Write(OS);
   ErrorOr<uint64_t> Bytes = OS.finish();
   std::error_code Closed;
@@ -217,6 +234,16 @@ std::error_code FileOutputs::write(File &F, MutableArrayRef<char> Buffer,
   return Closed;
 }
 
+/// Bytes that are free in the file system of \p Folder, or of the one that it
+/// will be made in.
+static uint64_t freeBytes(StringRef Folder) {
+  while (!Folder.empty() && !sys::fs::exists(Folder))
+    Folder = sys::path::parent_path(Folder);
+  const ErrorOr<sys::fs::space_info> Space =
+      sys::fs::disk_space(Folder.empty() ? "." : Folder);
+  return Space ? Space->available : UINT64_MAX;
+}
+
 /// Writes what was added. Of several errors the first file's is returned:
 /// files are begun in their order, so all before it have come to their end.
 Error FileOutputs::writeAll(MutableArrayRef<File> Added,
@@ -224,6 +251,10 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
   constexpr size_t BufferSize = 1 << 20;
   if (Added.empty())
     return Error::success();
+  const StringRef Target = sys::path::parent_path(Added.front().Path);
+  const uint64_t Free = freeBytes(Target);
+  Limit =
+      std::min<uint64_t>(Options.MaxBytes, SaturatingAdd(Written.load(), Free));
   Progress Shown(Options.ShowsProgress, Added.front().Path, Added.size());
   std::atomic<size_t> Next = 0, Failed = Added.size();
   std::mutex Failing;
@@ -255,11 +286,11 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
   }
   if (!Why)
     return Error::success();
-  if (Why == std::errc::file_too_large && Written > Options.MaxBytes)
-    return createFileError(
-        Added[Failed].Path,
-        createStringError("more than " + Twine(Options.MaxBytes) +
-                          " bytes in all; the limit is that of --max-output"));
+  if (Why == std::errc::file_too_large && Written > Limit)
+    return Limit == Options.MaxBytes
+               ? make_error<OutputLimit>(Limit, "")
+               : make_error<OutputLimit>(Free,
+                                         Target.empty() ? "." : Target.str());
   return createFileError(Added[Failed].Path, Why);
 }
 
@@ -347,6 +378,17 @@ void reportOutput(Error E, SourceRange Where, DiagnosticEngine &Diags) {
       [&](const OverwritesInput &O) {
         Diags.report(Where, diag::OverwritesInput, O.Path, O.Input)
             .note({}, diag::OutputElsewhere);
+      },
+      [&](const OutputLimit &L) {
+        const auto Limit = static_cast<double>(L.Limit);
+        if (!L.FullFolder.empty())
+          Diags.report(Where, diag::OutputNoSpace, printBytes(Limit),
+                       L.FullFolder);
+        else
+          Diags
+              .report(Where, diag::OutputTooLarge, printBytes(Limit + 1),
+                      printBytes(Limit))
+              .note({}, diag::RaiseMaxOutput);
       },
       [&](const ErrorInfoBase &Other) {
         Diags.report(Where, diag::CannotWrite, Other.message());

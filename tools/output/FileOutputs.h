@@ -25,8 +25,24 @@ struct OutputOptions {
   bool IsDurable = false;
   /// That write files, or as many as there are processors if it is 0.
   unsigned Threads = 0;
-  /// Bytes of all files, streams apart; more are not written.
+  /// Bytes of all files, streams apart; more are not written, nor more than
+  /// the file system has free.
   uint64_t MaxBytes = UINT64_MAX;
+};
+
+/// That files are not written since they have too many bytes.
+class OutputLimit final : public llvm::ErrorInfo<OutputLimit> {
+public:
+  static char ID;
+  OutputLimit(uint64_t Limit, std::string FullFolder)
+      : Limit(Limit), FullFolder(std::move(FullFolder)) {}
+
+  void log(llvm::raw_ostream &OS) const override;
+  std::error_code convertToErrorCode() const override;
+
+  const uint64_t Limit;
+  /// The folder that has not more room; empty if `--max-output` is the limit.
+  const std::string FullFolder;
 };
 
 /// An OutputSet on the file system.
@@ -102,7 +118,8 @@ private:
   llvm::StringSet<>
       Names; ///< of Files that get one, by their folder's identity
   llvm::StringSet<> Above; ///< identities of folders that they stand in
-  std::atomic<uint64_t> Written = 0;
+  std::atomic<uint64_t> Written = 0; ///< or to be, of staged files
+  uint64_t Limit = UINT64_MAX;       ///< of Written, in the last writeAll()
   std::vector<std::string> LeftOut;
 };
 
