@@ -12,6 +12,15 @@
 
 namespace foretrace {
 
+/// One file that is being written.
+class OutputStream : public llvm::raw_ostream {
+public:
+  using raw_ostream::raw_ostream;
+  /// Whether whatever is still written is dropped, since writing failed or a
+  /// limit is reached. Writers of much ask now and then, and end early.
+  virtual bool isFull() const { return false; }
+};
+
 /// Files: all of them or none. They appear under their names only after every
 /// file of the set was written without an error.
 class OutputSet {
@@ -19,18 +28,17 @@ public:
   virtual ~OutputSet();
   /// Streams one file. \p Path is relative to the output folder.
   llvm::Error add(llvm::StringRef Path,
-                  llvm::function_ref<void(llvm::raw_ostream &)> Write);
-  /// Streams one file of \p Count parts, in order. They are of about the same
-  /// size, and any of them can be written alone: what an estimate does.
-  virtual llvm::Error
+                  llvm::function_ref<void(OutputStream &)> Write);
+  /// Streams one file of \p Count parts, in order, unless it is full before.
+  llvm::Error
   addParts(llvm::StringRef Path, uint64_t Count,
-           llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> WritePart);
+           llvm::function_ref<void(uint64_t, OutputStream &)> WritePart);
   /// Streams \p Count files: file I, from 0, has the path `Path(I)`, and
   /// `Write(I, OS)` writes it. Several threads may do so at once, and which is
   /// first is not said.
   virtual llvm::Error
   addAll(uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
-         llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) = 0;
+         llvm::function_ref<void(uint64_t, OutputStream &)> Write) = 0;
 };
 
 } // namespace foretrace

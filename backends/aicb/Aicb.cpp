@@ -26,7 +26,7 @@ bool foretrace::aicb::check(const EmitRequest &Request, const Options &O,
 
 llvm::Error foretrace::aicb::emit(const EmitRequest &Request, const Options &O,
                                   OutputSet &Out) {
-  return Out.add(Request.file(O.File, ".csv"), [&](llvm::raw_ostream &OS) {
+  return Out.add(Request.file(O.File, ".csv"), [&](OutputStream &OS) {
     makeWorkload(Request.Program.Spec, O, OS)->write();
   });
 }

@@ -21,7 +21,7 @@ private:
 } // namespace
 
 void Collective::send(const Members &M, int64_t Size, llvm::StringRef Stage) {
-  for (int64_t I = 0; I < O.Repeats; ++I)
+  for (int64_t I = 0; I < O.Repeats && !Out.isFull(); ++I)
     Out.send({O.Tested, M, Size, Stage.str()});
 }
 
@@ -36,8 +36,8 @@ void Collective::step() {
   }
 }
 
-std::unique_ptr<Workload>
-foretrace::aicb::makeCollective(const ir::Spec &S, const Options &O,
-                                llvm::raw_ostream &OS) {
+std::unique_ptr<Workload> foretrace::aicb::makeCollective(const ir::Spec &S,
+                                                          const Options &O,
+                                                          OutputStream &OS) {
   return std::make_unique<Collective>(S, O, OS);
 }

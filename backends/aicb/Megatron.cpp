@@ -12,7 +12,7 @@ namespace {
 
 class Megatron final : public Workload {
 public:
-  Megatron(const ir::Spec &S, const Options &O, llvm::raw_ostream &OS)
+  Megatron(const ir::Spec &S, const Options &O, OutputStream &OS)
       : Workload(S, O, OS), Layers(J, O.Computes, Out),
         Params(countParams(J).Objects.value()),
         SharesOptimizer(*S.Parallel.Zero > 0) {}
@@ -93,7 +93,7 @@ void Megatron::pipeline() {
     Layers.forward();
     exchange(Comm::ISend, "send_next", "forward_step");
   }
-  for (int64_t I = WarmUp; I < J.Ga; ++I) {
+  for (int64_t I = WarmUp; I < J.Ga && !Out.isFull(); ++I) {
     batch();
     Layers.forward();
     exchange(Comm::IReceive, "recv_next", "forward_step");
@@ -123,6 +123,6 @@ void Megatron::step() {
 
 std::unique_ptr<Workload> foretrace::aicb::makeMegatron(const ir::Spec &S,
                                                         const Options &O,
-                                                        llvm::raw_ostream &OS) {
+                                                        OutputStream &OS) {
   return std::make_unique<Megatron>(S, O, OS);
 }

@@ -10,14 +10,14 @@ void Workload::write() {
   Out.header();
   init();
   Out.endEpoch();
-  for (int64_t Epoch = 0; Epoch < O.Epochs; ++Epoch) {
+  for (int64_t Epoch = 0; Epoch < O.Epochs && !Out.isFull(); ++Epoch) {
     if (O.Kind == Kind::Collective) {
       // Its messages are those of the step.
     } else if (J.Pp > 1) {
       pipeline();
       step(); // and once more below
     } else {
-      for (int64_t Batch = 0; Batch < J.Ga; ++Batch) {
+      for (int64_t Batch = 0; Batch < J.Ga && !Out.isFull(); ++Batch) {
         forward();
         backward();
       }
@@ -29,7 +29,7 @@ void Workload::write() {
 
 std::unique_ptr<Workload> foretrace::aicb::makeWorkload(const ir::Spec &S,
                                                         const Options &O,
-                                                        llvm::raw_ostream &OS) {
+                                                        OutputStream &OS) {
   switch (O.Kind) {
   case Kind::DeepSpeed:
     return *S.Parallel.Zero == 3 ? makeZero3(S, O, OS) : makeZero12(S, O, OS);

@@ -15,7 +15,7 @@ namespace foretrace::aicb {
 /// them can't overflow.
 class Workload {
 public:
-  Workload(const ir::Spec &S, const Options &O, llvm::raw_ostream &OS)
+  Workload(const ir::Spec &S, const Options &O, OutputStream &OS)
       : J(GeneratorJob::of(S, O.Version)), O(O), Out(OS, O.Version) {}
   virtual ~Workload();
 
@@ -40,16 +40,16 @@ protected:
 
 /// The program that \p O asks for.
 std::unique_ptr<Workload> makeWorkload(const ir::Spec &S, const Options &O,
-                                       llvm::raw_ostream &OS);
+                                       OutputStream &OS);
 
 std::unique_ptr<Workload> makeZero12(const ir::Spec &S, const Options &O,
-                                     llvm::raw_ostream &OS);
+                                     OutputStream &OS);
 std::unique_ptr<Workload> makeZero3(const ir::Spec &S, const Options &O,
-                                    llvm::raw_ostream &OS);
+                                    OutputStream &OS);
 std::unique_ptr<Workload> makeMegatron(const ir::Spec &S, const Options &O,
-                                       llvm::raw_ostream &OS);
+                                       OutputStream &OS);
 std::unique_ptr<Workload> makeCollective(const ir::Spec &S, const Options &O,
-                                         llvm::raw_ostream &OS);
+                                         OutputStream &OS);
 
 } // namespace foretrace::aicb
 

@@ -38,7 +38,7 @@ struct Message {
 
 class Writer {
 public:
-  Writer(llvm::raw_ostream &OS, Version V) : OS(OS), V(V) {}
+  Writer(OutputStream &OS, Version V) : OS(OS), V(V) {}
 
   void header();
   void send(const Message &M);
@@ -49,6 +49,7 @@ public:
   void multiply(llvm::ArrayRef<int64_t> Left, llvm::ArrayRef<int64_t> Right,
                 llvm::StringRef Stage);
   void endEpoch();
+  bool isFull() const { return OS.isFull(); }
 
 private:
   void begin(const Message &M);
@@ -57,7 +58,7 @@ private:
   /// Commas within a field went unnoticed at first.
   llvm::StringRef comma() const { return V < Version::V2025_01 ? ", " : " "; }
 
-  llvm::raw_ostream &OS;
+  OutputStream &OS;
   const Version V;
 };
 

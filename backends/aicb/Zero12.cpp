@@ -27,7 +27,7 @@ struct Piece {
 
 class Zero12 final : public Workload {
 public:
-  Zero12(const ir::Spec &S, const Options &O, llvm::raw_ostream &OS)
+  Zero12(const ir::Spec &S, const Options &O, OutputStream &OS)
       : Workload(S, O, OS), All(J), Count(All.count().value()),
         Share(llvm::divideCeil(Count, J.Dp)),
         SendsToOwners(*S.Parallel.Zero == 2 && O.Contiguous) {}
@@ -148,6 +148,6 @@ void Zero12::step() {
 
 std::unique_ptr<Workload> foretrace::aicb::makeZero12(const ir::Spec &S,
                                                       const Options &O,
-                                                      llvm::raw_ostream &OS) {
+                                                      OutputStream &OS) {
   return std::make_unique<Zero12>(S, O, OS);
 }

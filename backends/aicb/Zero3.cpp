@@ -15,7 +15,7 @@ namespace {
 
 class Zero3 final : public Workload {
 public:
-  Zero3(const ir::Spec &S, const Options &O, llvm::raw_ostream &OS);
+  Zero3(const ir::Spec &S, const Options &O, OutputStream &OS);
 
 private:
   void init() override;
@@ -51,7 +51,7 @@ private:
 
 } // namespace
 
-Zero3::Zero3(const ir::Spec &S, const Options &O, llvm::raw_ostream &OS)
+Zero3::Zero3(const ir::Spec &S, const Options &O, OutputStream &OS)
     : Workload(S, O, OS), All(J), Persists(All.size()), IsHere(All.size()),
       GatheredFor(All.size(), -1), NextUse(2 * All.size()) {
   int64_t Total = 0;
@@ -190,6 +190,6 @@ void Zero3::step() {
 
 std::unique_ptr<Workload> foretrace::aicb::makeZero3(const ir::Spec &S,
                                                      const Options &O,
-                                                     llvm::raw_ostream &OS) {
+                                                     OutputStream &OS) {
   return std::make_unique<Zero3>(S, O, OS);
 }

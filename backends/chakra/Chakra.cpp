@@ -106,7 +106,11 @@ bool chakra::check(const EmitRequest &Request, const Options &O,
   }
   if (*P.Spec.Cost.Kind == CostKind::Uncosted)
     Diags.report(Range, diag::ChakraNoTimes);
-  return IsGood;
+  constexpr double BytesOfNode = 48;
+  const RankList Ranks = O.Whose.IsByClass
+                             ? RankList{{0, P.Schedule.Stages - 1, {}}}
+                             : O.Whose.Ranks;
+  return IsGood && Request.hasRoom(leastTasks(P, Ranks) * BytesOfNode, Diags);
 }
 
 namespace {
@@ -168,9 +172,13 @@ void RankTraces::make(int64_t Stage, Shared &To) const {
         Nodes.add(Id, Runs.renamed(T));
       else if (const auto Run = Runs.add(Id, T))
         Nodes.add(*Run);
+      return true;
     });
   } else {
-    Tasks.forEach([&](int64_t Id, const Task &T) { Nodes.add(Id, T); });
+    Tasks.forEach([&](int64_t Id, const Task &T) {
+      Nodes.add(Id, T);
+      return true;
+    });
   }
   To.Trace = Nodes.take();
 }

@@ -30,11 +30,12 @@ ComputeRuns::ComputeRuns(const Program &P, int64_t Stage) {
         }
       }
     if (!Computes)
-      return;
+      return true;
     IsCompute.set(Id);
     if (Last && !WaitsForMore)
       GoesOn.set(*Last);
     Last = Id;
+    return true;
   });
   GoesOn.reset(IsAwaited);
 }

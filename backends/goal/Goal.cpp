@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/goal/Goal.h"
 #include "backends/goal/GoalWriter.h"
+#include "backends/ranks/TaskLimits.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -25,7 +26,9 @@ FactSet goal::needs(const Options &) {
 bool goal::check(const EmitRequest &Request, const Options &O,
                  DiagnosticEngine &Diags) {
   const bool HasTimes = checkHasTimes(Request, Diags);
-  return checkMessages(Request, O.Rules, Diags) && HasTimes;
+  constexpr double BytesOfTask = 32; // what it is, and what it waits for
+  return checkMessages(Request, O.Rules, Diags) && HasTimes &&
+         Request.hasRoom(leastTasks(Request.Program) * BytesOfTask, Diags);
 }
 
 llvm::Error goal::emit(const EmitRequest &Request, const Options &O,
@@ -35,7 +38,7 @@ llvm::Error goal::emit(const EmitRequest &Request, const Options &O,
   const RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
   return Out.addParts(
       Request.file(O.File, ".goal"), static_cast<uint64_t>(World),
-      [&](uint64_t Rank, llvm::raw_ostream &OS) {
+      [&](uint64_t Rank, OutputStream &OS) {
         if (Rank == 0)
           OS << "num_ranks " << World << '\n';
         GoalWriter(P, Map, static_cast<int64_t>(Rank), O.Rules, OS).write();

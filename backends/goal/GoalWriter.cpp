@@ -33,7 +33,7 @@ static int64_t spread(int64_t Tag) {
 }
 
 GoalWriter::GoalWriter(const Program &P, const RankMap &Map, int64_t Rank,
-                       const MessageRules &Rules, llvm::raw_ostream &OS)
+                       const MessageRules &Rules, OutputStream &OS)
     : P(P), Map(Map), Rank(Rank), OS(OS), Messages(P, Map, Rank, Rules, Tags) {}
 
 void GoalWriter::name(const Label &L) {
@@ -141,6 +141,9 @@ void GoalWriter::task(int64_t Id, const Task &T) {
 void GoalWriter::write() {
   OS << "rank " << Rank << " {\n";
   StageTasks(P, Map.coordinate(Rank, Axis::Pp))
-      .forEach([&](int64_t Id, const Task &T) { task(Id, T); });
+      .forEach([&](int64_t Id, const Task &T) {
+        task(Id, T);
+        return !OS.isFull();
+      });
   OS << "}\n";
 }

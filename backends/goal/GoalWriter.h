@@ -15,7 +15,7 @@ namespace foretrace::goal {
 class GoalWriter {
 public:
   GoalWriter(const ir::Program &P, const ir::RankMap &Map, int64_t Rank,
-             const ir::MessageRules &Rules, llvm::raw_ostream &OS);
+             const ir::MessageRules &Rules, OutputStream &OS);
 
   void write();
 
@@ -43,7 +43,7 @@ private:
   const ir::Program &P;
   const ir::RankMap &Map;
   const int64_t Rank;
-  llvm::raw_ostream &OS;
+  OutputStream &OS;
   ir::RankMessages Messages;
   std::vector<bool> Computes; ///< by task
   /// What sends that nobody waits for wait for themselves: what follows them

@@ -55,10 +55,9 @@ bool foretrace::megatron::check(const EmitRequest &Request, const Options &O,
   IsGood &= checkRanks(O.Ranks, World, Diags);
   // A micro-batch has a row forward and one backward.
   constexpr double BytesOfRow = 128;
-  double Rows = 0;
-  for (const RankRange &R : allIfEmpty(O.Ranks, World))
-    Rows += 2 * static_cast<double>(R.Last - R.First + 1) *
-            static_cast<double>(Request.Program.Schedule.MicroBatches);
+  const double Rows =
+      2 * countRanks(allIfEmpty(O.Ranks, World)) *
+      static_cast<double>(Request.Program.Schedule.MicroBatches);
   return IsGood && Request.hasRoom(Rows * BytesOfRow, Diags);
 }
 
@@ -80,7 +79,7 @@ llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
     return Path.str().str();
   };
   return addRankFiles(Out, allIfEmpty(O.Ranks, *P.Spec.Parallel.World), Path,
-                      [&](int64_t Rank, llvm::raw_ostream &OS) {
+                      [&](int64_t Rank, OutputStream &OS) {
                         const int64_t Stage =
                             Map.coordinate(Rank, ir::Axis::Pp);
                         Texts.write(Rank, Stage, OS);

@@ -29,7 +29,7 @@ void RankTexts::make(int64_t Stage, Shared &To) const {
     To.Text = {}, To.Ends = {};
 }
 
-void RankTexts::write(int64_t Rank, int64_t Stage, llvm::raw_ostream &OS) {
+void RankTexts::write(int64_t Rank, int64_t Stage, OutputStream &OS) {
   const std::string Begin = "rank:" + std::to_string(Rank);
   Shared &Of = Stages[static_cast<size_t>(Stage)];
   std::call_once(Of.IsMade, [&] { make(Stage, Of); });
@@ -37,7 +37,7 @@ void RankTexts::write(int64_t Rank, int64_t Stage, llvm::raw_ostream &OS) {
     return forEachRow(Stage, [&](const Row &R, const RowTimes *At) {
       OS << Begin;
       writeRow(R, At, OS);
-      return true;
+      return !OS.isFull();
     });
   size_t At = 0;
   for (size_t End : Of.Ends) {

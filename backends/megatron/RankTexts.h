@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_RANKTEXTS_H
 #define FORETRACE_BACKENDS_MEGATRON_RANKTEXTS_H
 
+#include "backends/OutputSet.h"
 #include "backends/megatron/Replay.h"
 #include <mutex>
 
@@ -18,7 +19,7 @@ public:
   RankTexts(const Skeleton &Trace, const Replay *Times, int64_t Stages);
 
   /// The trace of \p Rank, which is of \p Stage.
-  void write(int64_t Rank, int64_t Stage, llvm::raw_ostream &OS);
+  void write(int64_t Rank, int64_t Stage, OutputStream &OS);
 
   /// The text that is kept of all stages, in bytes. Where one has more than its
   /// share of them, its rows are made into text for each of its ranks.

@@ -70,10 +70,17 @@ RankList foretrace::allIfEmpty(const RankList &Ranks, int64_t World) {
   return Ranks.empty() ? RankList{{0, World - 1, {}}} : Ranks;
 }
 
+double foretrace::countRanks(const RankList &Ranks) {
+  double Count = 0;
+  for (const RankRange &R : Ranks)
+    Count += static_cast<double>(R.Last - R.First + 1);
+  return Count;
+}
+
 llvm::Error foretrace::addRankFiles(
     OutputSet &Out, const RankList &Ranks,
     llvm::function_ref<std::string(int64_t Rank)> Path,
-    llvm::function_ref<void(int64_t Rank, llvm::raw_ostream &)> Write) {
+    llvm::function_ref<void(int64_t Rank, OutputStream &)> Write) {
   for (const RankRange &Range : Ranks) {
     auto RankOf = [&](uint64_t I) {
       return Range.First + static_cast<int64_t>(I);
@@ -81,7 +88,7 @@ llvm::Error foretrace::addRankFiles(
     if (llvm::Error E = Out.addAll(
             static_cast<uint64_t>(Range.Last - Range.First) + 1,
             [&](uint64_t I) { return Path(RankOf(I)); },
-            [&](uint64_t I, llvm::raw_ostream &OS) { Write(RankOf(I), OS); }))
+            [&](uint64_t I, OutputStream &OS) { Write(RankOf(I), OS); }))
       return E;
   }
   return llvm::Error::success();

@@ -45,12 +45,15 @@ bool checkRanks(const RankList &Ranks, int64_t World, DiagnosticEngine &Diags);
 /// \p Ranks, or all of \p World.
 RankList allIfEmpty(const RankList &Ranks, int64_t World);
 
+/// How many \p Ranks are.
+double countRanks(const RankList &Ranks);
+
 /// Adds a file for each of \p Ranks, which names some. \p Path and \p Write may
 /// be called by several threads at once.
 llvm::Error
 addRankFiles(OutputSet &Out, const RankList &Ranks,
              llvm::function_ref<std::string(int64_t Rank)> Path,
-             llvm::function_ref<void(int64_t Rank, llvm::raw_ostream &)> Write);
+             llvm::function_ref<void(int64_t Rank, OutputStream &)> Write);
 
 } // namespace foretrace
 

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_RANKS_TASKLIMITS_H
 #define FORETRACE_BACKENDS_RANKS_TASKLIMITS_H
 
-#include "backends/Backend.h"
+#include "backends/ranks/RankFiles.h"
 
 namespace foretrace {
 
@@ -16,6 +16,10 @@ bool checkLayers(const ir::Program &P, DiagnosticEngine &Diags);
 /// Whether a stage's steps can be written one by one, and the time of all
 /// steps, in ns, be counted, and its layers; reports what can't.
 bool checkSteps(const EmitRequest &Request, DiagnosticEngine &Diags);
+
+/// A number of tasks that all ranks, or \p Chosen ones if there are some, have
+/// at least; a step has been checked.
+double leastTasks(const ir::Program &P, const RankList &Chosen = {});
 
 } // namespace foretrace
 

@@ -12,7 +12,7 @@ static constexpr int ByteType = 6;
 
 ReplayWriter::ReplayWriter(const Program &P, const RankMap &Map, int64_t Rank,
                            const MessageRules &Rules, Amount Computations,
-                           llvm::raw_ostream &OS)
+                           OutputStream &OS)
     : P(P), Map(Map), Rank(Rank), Computations(Computations), OS(OS),
       Messages(P, Map, Rank, Rules, Tags) {}
 
@@ -87,7 +87,10 @@ void ReplayWriter::task(int64_t Id, const Task &T) {
 void ReplayWriter::write() {
   line("init\n");
   StageTasks(P, Map.coordinate(Rank, Axis::Pp))
-      .forEach([&](int64_t Id, const Task &T) { task(Id, T); });
+      .forEach([&](int64_t Id, const Task &T) {
+        task(Id, T);
+        return !OS.isFull();
+      });
   line("waitall\n");
   line("finalize\n");
 }

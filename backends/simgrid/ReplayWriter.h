@@ -21,7 +21,7 @@ class ReplayWriter {
 public:
   ReplayWriter(const ir::Program &P, const ir::RankMap &Map, int64_t Rank,
                const ir::MessageRules &Rules, Amount Computations,
-               llvm::raw_ostream &OS);
+               OutputStream &OS);
 
   void write();
 
@@ -43,7 +43,7 @@ private:
   const ir::RankMap &Map;
   const int64_t Rank;
   const Amount Computations;
-  llvm::raw_ostream &OS;
+  OutputStream &OS;
   ir::RankMessages Messages;
   std::map<int64_t, std::vector<Request>> UnderWay; ///< by task
 };

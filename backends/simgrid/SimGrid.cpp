@@ -41,8 +41,8 @@ llvm::Error simgrid::emit(const EmitRequest &Request, const Options &O,
   auto Path = [&](int64_t Rank) {
     return O.Files.path(Request, llvm::Twine(Rank) + ".trace");
   };
-  if (llvm::Error E = addRankFiles(
-          Out, Ranks, Path, [&](int64_t Rank, llvm::raw_ostream &OS) {
+  if (llvm::Error E =
+          addRankFiles(Out, Ranks, Path, [&](int64_t Rank, OutputStream &OS) {
             ReplayWriter(P, Map, Rank, O.Rules, O.Computations, OS).write();
           }))
     return E;

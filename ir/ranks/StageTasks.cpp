@@ -145,7 +145,7 @@ void StageTasks::visit(Task &T, Visitor Visit) {
   llvm::erase_if(T.Control, [&](int64_t Id) {
     return std::binary_search(T.Data.begin(), T.Data.end(), Id);
   });
-  Visit(Next++, T);
+  IsOver |= !Visit(Next++, T);
 }
 
 void StageTasks::message(const Action &A, Visitor Visit) {
@@ -228,7 +228,7 @@ void StageTasks::layer(const Action &A, size_t Layer, Visitor Visit) {
 void StageTasks::compute(const Action &A, Visitor Visit) {
   done(A).First[static_cast<size_t>(A.Kind)] = Next;
   const size_t Layers = Chunks[static_cast<size_t>(A.Chunk)].Layers.size();
-  for (size_t N = 0; N < Layers; ++N)
+  for (size_t N = 0; N < Layers && !IsOver; ++N)
     layer(A, isForwardStep(A.Kind) ? N : Layers - 1 - N, Visit);
 }
 
@@ -281,6 +281,6 @@ void StageTasks::call(llvm::ArrayRef<Action> Actions, Visitor Visit) {
 
 void StageTasks::forEach(Visitor Visit) {
   StageCalls Calls(S, Stage);
-  while (Calls.next())
+  while (!IsOver && Calls.next())
     call(Calls.actions(), Visit);
 }

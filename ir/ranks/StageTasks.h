@@ -61,8 +61,9 @@ public:
   /// \p P has steps, is verified, and stays.
   StageTasks(const Program &P, int64_t Stage);
 
-  /// Calls \p Visit with each, and its number, in order.
-  void forEach(llvm::function_ref<void(int64_t, const Task &)> Visit);
+  /// Calls \p Visit with each, and its number, in order; soon ends after it
+  /// returned false.
+  void forEach(llvm::function_ref<bool(int64_t, const Task &)> Visit);
 
 private:
   struct LayerTasks {
@@ -76,7 +77,7 @@ private:
     int64_t FirstLayer = 0; ///< of the model
   };
   using Ids = llvm::SmallVectorImpl<int64_t>;
-  using Visitor = llvm::function_ref<void(int64_t, const Task &)>;
+  using Visitor = llvm::function_ref<bool(int64_t, const Task &)>;
 
   void addLayers(ChunkTasks &To, const LayerSequence &Layers);
   const BlockTasks &plan(BlockId Of);
@@ -112,6 +113,7 @@ private:
   std::vector<ChunkTasks> Chunks;
   std::vector<Done> Dones; ///< by micro-batch and chunk
   int64_t Next = 0;
+  bool IsOver = false;    ///< a visitor returned false
   int64_t RingRounds = 0; ///< so far; each is a message both ways
   // What the next task that communicates, or computes, follows.
   llvm::SmallVector<int64_t, 4> Communicated, Computed;

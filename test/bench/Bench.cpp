@@ -20,7 +20,7 @@ using namespace foretrace;
 
 namespace {
 /// Counts what is written and keeps nothing.
-class CountingStream final : public llvm::raw_ostream {
+class CountingStream final : public OutputStream {
 public:
   CountingStream() { SetBufferSize(1 << 20); }
   ~CountingStream() override { flush(); }
@@ -33,9 +33,9 @@ private:
 
 class CountingOutputs final : public OutputSet {
 public:
-  llvm::Error addAll(
-      uint64_t Count, llvm::function_ref<std::string(uint64_t)>,
-      llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) override {
+  llvm::Error
+  addAll(uint64_t Count, llvm::function_ref<std::string(uint64_t)>,
+         llvm::function_ref<void(uint64_t, OutputStream &)> Write) override {
     for (uint64_t I = 0; I != Count; ++I) {
       CountingStream OS;
       Write(I, OS);

@@ -23,6 +23,7 @@ Expected<FoundTask> findTask(const ir::Program &P, int64_t Rank,
         if (Id < Number && T.Kind == ir::TaskKind::Compute)
           Before += T.Of->Time;
         ++Count;
+        return true;
       });
   if (!Found)
     return createStringError(

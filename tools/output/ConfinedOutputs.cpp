@@ -42,7 +42,7 @@ bool ConfinedOutputs::hasPathFromValue() {
 
 Error ConfinedOutputs::addAll(
     uint64_t Count, function_ref<std::string(uint64_t)> Path,
-    function_ref<void(uint64_t, raw_ostream &)> Write) {
+    function_ref<void(uint64_t, OutputStream &)> Write) {
   for (uint64_t I = 0; I != Count; ++I) {
     const std::string Of = Path(I);
     if (!leadsOutside(Of))

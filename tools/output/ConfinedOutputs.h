@@ -17,9 +17,9 @@ public:
                   const ir::EmitSpec &Emit, DiagnosticEngine &Diags)
       : Inner(Inner), Format(Format), Emit(Emit), Diags(Diags) {}
 
-  llvm::Error addAll(
-      uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
-      llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) override;
+  llvm::Error
+  addAll(uint64_t Count, llvm::function_ref<std::string(uint64_t)> Path,
+         llvm::function_ref<void(uint64_t, OutputStream &)> Write) override;
 
 private:
   SourceRange findPlace() const;

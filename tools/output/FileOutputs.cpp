@@ -212,7 +212,7 @@ static ErrorOr<int> open(const FileOutputs::File &F) {
 
 std::error_code FileOutputs::write(File &F, MutableArrayRef<char> Buffer,
                                    Progress &Shown,
-                                   function_ref<void(raw_ostream &)> Write) {
+                                   function_ref<void(OutputStream &)> Write) {
   ErrorOr<int> FD = open(F);
   if (!FD)
     return FD.getError();
@@ -246,8 +246,9 @@ static uint64_t freeBytes(StringRef Folder) {
 
 /// Writes what was added. Of several errors the first file's is returned:
 /// files are begun in their order, so all before it have come to their end.
-Error FileOutputs::writeAll(MutableArrayRef<File> Added,
-                            function_ref<void(uint64_t, raw_ostream &)> Write) {
+Error FileOutputs::writeAll(
+    MutableArrayRef<File> Added,
+    function_ref<void(uint64_t, OutputStream &)> Write) {
   constexpr size_t BufferSize = 1 << 20;
   if (Added.empty())
     return Error::success();
@@ -264,7 +265,7 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
     for (size_t I = Next++; I < Failed; I = Next++) {
       const std::error_code EC =
           write(Added[I], {Buffer.get(), BufferSize}, Shown,
-                [&](raw_ostream &OS) { Write(I, OS); });
+                [&](OutputStream &OS) { Write(I, OS); });
       if (!EC)
         continue;
       const std::lock_guard<std::mutex> Guard(Failing);
@@ -296,7 +297,7 @@ Error FileOutputs::writeAll(MutableArrayRef<File> Added,
 
 Error FileOutputs::addAll(uint64_t Count,
                           function_ref<std::string(uint64_t)> Name,
-                          function_ref<void(uint64_t, raw_ostream &)> Write) {
+                          function_ref<void(uint64_t, OutputStream &)> Write) {
   const size_t Before = Files.size();
   if (Stream.empty()) {
     for (uint64_t I = 0; I != Count; ++I)
@@ -364,7 +365,7 @@ Error FileOutputs::commit() {
 }
 
 Error writeFile(StringRef Path, const OutputOptions &Options, InputFiles Inputs,
-                function_ref<void(raw_ostream &)> Write) {
+                function_ref<void(OutputStream &)> Write) {
   FileOutputs Out("", isStream(Path) ? Path.str() : "", Options,
                   std::move(Inputs));
   if (Error E = Out.add(Path, Write))

@@ -71,9 +71,9 @@ public:
               InputFiles Inputs = {});
   ~FileOutputs() override;
 
-  llvm::Error addAll(
-      uint64_t Count, llvm::function_ref<std::string(uint64_t)> Name,
-      llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write) override;
+  llvm::Error
+  addAll(uint64_t Count, llvm::function_ref<std::string(uint64_t)> Name,
+         llvm::function_ref<void(uint64_t, OutputStream &)> Write) override;
 
   /// What none of the files replaces.
   InputFiles &inputs() { return Inputs; }
@@ -98,10 +98,10 @@ private:
                                               bool IsAlone);
   llvm::Error
   writeAll(llvm::MutableArrayRef<File> Added,
-           llvm::function_ref<void(uint64_t, llvm::raw_ostream &)> Write);
+           llvm::function_ref<void(uint64_t, OutputStream &)> Write);
   std::error_code write(File &F, llvm::MutableArrayRef<char> Buffer,
                         Progress &Shown,
-                        llvm::function_ref<void(llvm::raw_ostream &)> Write);
+                        llvm::function_ref<void(OutputStream &)> Write);
   llvm::Error sync();
   llvm::Error takeBack(llvm::Error Why);
 
@@ -126,7 +126,7 @@ private:
 /// Writes a single file, or standard output if \p Path is `-`.
 llvm::Error writeFile(llvm::StringRef Path, const OutputOptions &Options,
                       InputFiles Inputs,
-                      llvm::function_ref<void(llvm::raw_ostream &)> Write);
+                      llvm::function_ref<void(OutputStream &)> Write);
 
 /// Reports why files were not written.
 void reportOutput(llvm::Error E, SourceRange Where, DiagnosticEngine &Diags);

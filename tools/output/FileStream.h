@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_OUTPUT_FILESTREAM_H
 #define FORETRACE_TOOLS_OUTPUT_FILESTREAM_H
 
+#include "backends/OutputSet.h"
 #include "tools/output/Progress.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/ErrorOr.h"
@@ -12,7 +13,7 @@
 namespace foretrace {
 
 /// Forwards to a file descriptor in pieces of the size of a buffer.
-class FileStream final : public llvm::raw_ostream {
+class FileStream final : public OutputStream {
 public:
   /// \p Buffer is the caller's, who may have many files to write.
   FileStream(int FD, llvm::MutableArrayRef<char> Buffer, Progress &Shown);
@@ -24,6 +25,9 @@ public:
     MaxTotal = Most;
   }
 
+  bool isFull() const override {
+    return Failed || (Total && *Total > MaxTotal);
+  }
   /// Writes out what is buffered; the bytes in all, or the first error. Must be
   /// called.
   llvm::ErrorOr<uint64_t> finish();
