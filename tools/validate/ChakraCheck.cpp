@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraCheck.h"
 #include "lang/diagnostics/Validate.h"
+#include "tools/validate/ChakraReplay.h"
 #include "tools/validate/Messages.h"
 #include "tools/validate/Parallel.h"
-#include "tools/validate/Replay.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -223,10 +223,7 @@ void SetChecker::replayAll() {
                formatv("{0} nodes are too many", Report.nodes()).str());
     return;
   }
-  const ReplayResult R = replay(Kept, Groups);
-  if (R.Undone > 0)
-    Out.report({Set.pathOf(R.Rank), 0, R.Node}, diag::ChakraDeadlock, R.Undone,
-               R.Nodes, R.Why);
+  replayChakra(Kept, Set, Groups, Out);
 }
 
 Expected<ChakraReport> SetChecker::run() {

@@ -21,6 +21,11 @@ constexpr uint64_t MostReplayed = 5000000;
 struct Message {
   uint32_t Source = 0, Target = 0;
   uint64_t Tag = 0, Bytes = 0;
+
+  bool operator<(const Message &M) const {
+    return std::tie(Target, Source, Tag, Bytes) <
+           std::tie(M.Target, M.Source, M.Tag, M.Bytes);
+  }
 };
 /// The same for equal messages only, but for one in 2^64.
 uint64_t hashOf(const Message &M);
