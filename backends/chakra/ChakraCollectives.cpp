@@ -10,8 +10,8 @@ using namespace foretrace::ir;
 const ChakraCollective *foretrace::findChakraCollective(OpKind K) {
   constexpr bool Whole = false, Share = true;
   static constexpr ChakraCollective Rows[] = {
-#define CHAKRA_COLLECTIVE(KIND, AS, CODE, INPUT)                               \
-  {OpKind::KIND, OpKind::AS, CODE, INPUT},
+#define CHAKRA_COLLECTIVE(KIND, AS, INPUT)                                     \
+  {OpKind::KIND, OpKind::AS, chakra::CommType::AS, INPUT},
 #include "backends/chakra/ChakraCollectives.def"
   };
   const auto *Row = llvm::find_if(

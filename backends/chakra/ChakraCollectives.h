@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_CHAKRA_CHAKRACOLLECTIVES_H
 #define FORETRACE_BACKENDS_CHAKRA_CHAKRACOLLECTIVES_H
 
+#include "backends/chakra/ChakraSchema.h"
 #include "ir/model/Program.h"
 
 namespace foretrace {
@@ -12,8 +13,8 @@ namespace foretrace {
 /// A row of ChakraCollectives.def.
 struct ChakraCollective {
   ir::OpKind Kind;
-  ir::OpKind As;  ///< what it is written as
-  int64_t Code;   ///< CollectiveCommType
+  ir::OpKind As; ///< what it is written as
+  chakra::CommType Type;
   bool HasShares; ///< a rank's input is a share of the message
 };
 /// Of a collective; null of rings, which are messages.

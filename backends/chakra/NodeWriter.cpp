@@ -9,87 +9,48 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::chakra;
 
-namespace {
-
-// Fields of et_def.proto.
-enum class MetadataField : protozero::pbf_tag_type { Version = 1 };
-enum class NodeField : protozero::pbf_tag_type {
-  Id = 1,
-  Name = 2,
-  Type = 3,
-  ControlDeps = 4,
-  DataDeps = 5,
-  DurationMicros = 7,
-  Attribute = 10,
-};
-enum class AttributeField : protozero::pbf_tag_type {
-  Name = 1,
-  Int64 = 9,
-  Uint64 = 13,
-  Fixed32 = 19,
-  Bool = 27,
-  String = 29,
-};
-/// NodeType.
-enum class NodeType : int32_t {
-  Compute = 4,
-  Send = 5,
-  Receive = 6,
-  Collective = 7,
-};
-
-} // namespace
-
-static protozero::pbf_tag_type tag(NodeField F) {
-  return static_cast<protozero::pbf_tag_type>(F);
-}
-static protozero::pbf_tag_type tag(AttributeField F) {
-  return static_cast<protozero::pbf_tag_type>(F);
-}
-
 /// A node that is being written.
 class chakra::NodeWriter::Message {
 public:
   Message(int64_t Id, llvm::StringRef Name, NodeType Type) : Node(Bytes) {
-    Node.add_uint64(tag(NodeField::Id), static_cast<uint64_t>(Id));
-    Node.add_string(tag(NodeField::Name), Name.data(), Name.size());
-    Node.add_enum(tag(NodeField::Type), static_cast<int32_t>(Type));
+    Node.add_uint64(node_field::Id, static_cast<uint64_t>(Id));
+    Node.add_string(node_field::Name, Name.data(), Name.size());
+    Node.add_enum(node_field::Type, static_cast<int32_t>(Type));
   }
 
-  void deps(NodeField F, llvm::ArrayRef<int64_t> Ids) {
+  void deps(uint32_t Field, llvm::ArrayRef<int64_t> Ids) {
     if (!Ids.empty())
-      Node.add_packed_uint64(tag(F), Ids.begin(), Ids.end());
+      Node.add_packed_uint64(Field, Ids.begin(), Ids.end());
   }
   void duration(int64_t Micros) {
-    Node.add_uint64(tag(NodeField::DurationMicros),
-                    static_cast<uint64_t>(Micros));
+    Node.add_uint64(node_field::DurationMicros, static_cast<uint64_t>(Micros));
   }
   void integer(llvm::StringRef Name, int64_t Value) {
     attribute(Name, [&](protozero::pbf_writer &A) {
-      A.add_int64(tag(AttributeField::Int64), Value);
+      A.add_int64(value_field::Int64, Value);
     });
   }
   void boolean(llvm::StringRef Name, bool Value) {
     attribute(Name, [&](protozero::pbf_writer &A) {
-      A.add_bool(tag(AttributeField::Bool), Value);
+      A.add_bool(value_field::Bool, Value);
     });
   }
   void text(llvm::StringRef Name, llvm::StringRef Value) {
     attribute(Name, [&](protozero::pbf_writer &A) {
-      A.add_string(tag(AttributeField::String), Value.data(), Value.size());
+      A.add_string(value_field::String, Value.data(), Value.size());
     });
   }
   void fixed(llvm::StringRef Name, uint32_t Value) {
     attribute(Name, [&](protozero::pbf_writer &A) {
-      A.add_fixed32(tag(AttributeField::Fixed32), Value);
+      A.add_fixed32(value_field::Fixed32, Value);
     });
   }
   const std::string &bytes() const { return Bytes; }
 
 private:
   template <typename FnT> void attribute(llvm::StringRef Name, FnT Value) {
-    protozero::pbf_writer A(Node, tag(NodeField::Attribute));
-    A.add_string(tag(AttributeField::Name), Name.data(), Name.size());
+    protozero::pbf_writer A(Node, node_field::Attribute);
+    A.add_string(value_field::Name, Name.data(), Name.size());
     Value(A);
   }
 
@@ -102,8 +63,7 @@ chakra::NodeWriter::NodeWriter(const Program &P, const GroupNames &Names,
     : P(P), Names(Names), Lines(Lines),
       HasTimes(*P.Spec.Cost.Kind != CostKind::Uncosted) {
   std::string Metadata;
-  protozero::pbf_writer(Metadata).add_string(
-      static_cast<protozero::pbf_tag_type>(MetadataField::Version), "1.0.0");
+  protozero::pbf_writer(Metadata).add_string(metadata_field::Version, "1.0.0");
   append(Metadata);
 }
 
@@ -139,27 +99,31 @@ void chakra::NodeWriter::compute(llvm::ArrayRef<const Op *> Ops,
   if (Ops.size() == 1 && isOpaque(Ops.front()->Kind) && Duration > 0)
     return;
   // ASTRA-sim divides by both.
-  Node.integer("num_ops", std::max<int64_t>(Work, 1));
-  Node.integer("tensor_size", std::max<int64_t>(Touched, 1));
+  Node.integer(nameOf(NodeAttribute::NumOps), std::max<int64_t>(Work, 1));
+  Node.integer(nameOf(NodeAttribute::TensorSize),
+               std::max<int64_t>(Touched, 1));
 }
 
 void chakra::NodeWriter::collective(const Task &T, Message &Node) {
   const ChakraCollective *Row = findChakraCollective(T.Of->Kind);
   assert(Row && "rings are messages");
-  Node.integer("comm_type", Row->Code);
-  Node.integer("comm_size", inputBytes(*Row, T.Size, T.Of->Group.size(P.Mesh)));
+  Node.integer(nameOf(NodeAttribute::CommType),
+               static_cast<int64_t>(Row->Type));
+  Node.integer(nameOf(NodeAttribute::CommSize),
+               inputBytes(*Row, T.Size, T.Of->Group.size(P.Mesh)));
   if (Names.isWorld(T.Of->Group))
-    return Node.text("pg_name", "0");
-  Node.text("pg_name", std::string(Names.width(), '0'));
+    return Node.text(nameOf(NodeAttribute::GroupName), "0");
+  Node.text(nameOf(NodeAttribute::GroupName), std::string(Names.width(), '0'));
   GroupFromEnd = Names.width();
   Which = place(Out.Groups, T.Of->Group, std::equal_to<Group>());
 }
 
 void chakra::NodeWriter::message(const Task &T, Message &Node) {
   const bool IsSend = T.Kind == TaskKind::Send;
-  Node.integer("comm_size", T.Size.value());
-  Node.integer("comm_tag", T.Tag);
-  Node.fixed(IsSend ? "comm_dst" : "comm_src", 0);
+  Node.integer(nameOf(NodeAttribute::CommSize), T.Size.value());
+  Node.integer(nameOf(NodeAttribute::CommTag), T.Tag);
+  Node.fixed(nameOf(IsSend ? NodeAttribute::CommDst : NodeAttribute::CommSrc),
+             0);
   PeerFromEnd = sizeof(uint32_t);
   Which = place(Out.Peers, T.Peer, [](const TaskPeer &A, const TaskPeer &B) {
     return A.Axes == B.Axes && A.Position == B.Position &&
@@ -183,29 +147,29 @@ void chakra::NodeWriter::provenance(const Task &T, Message &Node) {
 static NodeType typeOf(TaskKind K) {
   switch (K) {
   case TaskKind::Compute:
-    return NodeType::Compute;
+    return NodeType::Comp;
   case TaskKind::Collective:
-    return NodeType::Collective;
+    return NodeType::Coll;
   case TaskKind::Send:
     return NodeType::Send;
   case TaskKind::Receive:
-    return NodeType::Receive;
+    return NodeType::Recv;
   }
   llvm_unreachable("every kind of task is handled");
 }
 
 /// `linear_qkv.dgrad`, or what a message is called.
-static std::string nameOf(const Task &T) {
+static std::string titleOf(const Task &T) {
   return T.Of ? T.Of->Name + getSuffix(T.Of->Derivative).str()
               : getName(T.Action).str();
 }
 
 void chakra::NodeWriter::add(int64_t Id, const Task &T) {
-  add(Id, nameOf(T), T, T.Of);
+  add(Id, titleOf(T), T, T.Of);
 }
 
 void chakra::NodeWriter::add(const ComputeRun &Run) {
-  std::string Name = nameOf(Run.Task);
+  std::string Name = titleOf(Run.Task);
   if (Run.Ops.size() > 1)
     Name += " + " + std::to_string(Run.Ops.size() - 1);
   add(Run.Id, Name, Run.Task, Run.Ops);
@@ -214,11 +178,11 @@ void chakra::NodeWriter::add(const ComputeRun &Run) {
 void chakra::NodeWriter::add(int64_t Id, llvm::StringRef Name, const Task &T,
                              llvm::ArrayRef<const Op *> Ops) {
   Message Node(Id, Name, typeOf(T.Kind));
-  Node.deps(NodeField::ControlDeps, T.Control);
-  Node.deps(NodeField::DataDeps, T.Data);
+  Node.deps(node_field::CtrlDeps, T.Control);
+  Node.deps(node_field::DataDeps, T.Data);
   if (T.Kind == TaskKind::Compute)
     compute(Ops, Node);
-  Node.boolean("is_cpu_op", false);
+  Node.boolean(nameOf(NodeAttribute::IsCpuOp), false);
   if (Lines)
     provenance(T, Node);
   // Last, so that it is known where they are.

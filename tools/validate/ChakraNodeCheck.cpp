@@ -11,10 +11,7 @@ namespace foretrace::validate {
 
 namespace {
 
-enum class Name : unsigned char {
-#define ATTRIBUTE(ENUMERATOR, NAME, FORM, BITS) ENUMERATOR,
-#include "tools/validate/Chakra.def"
-};
+using Name = chakra::NodeAttribute;
 
 struct Known {
   StringRef Name;
@@ -24,13 +21,13 @@ struct Known {
 constexpr Known KnownAttributes[] = {
 #define ATTRIBUTE(ENUMERATOR, NAME, FORM, BITS)                                \
   {NAME, ChakraAttribute::Form::FORM, BITS},
-#include "tools/validate/Chakra.def"
+#include "backends/chakra/ChakraSchema.def"
 };
 
 enum class Status : unsigned char { Simulated, Replayed, Refused };
 constexpr Status CommStatus[] = {
 #define COMM_TYPE(ENUMERATOR, WORD, STATUS) Status::STATUS,
-#include "tools/validate/Chakra.def"
+#include "backends/chakra/ChakraSchema.def"
 };
 
 /// Nanoseconds of a microsecond, as durations are read.
@@ -101,8 +98,7 @@ std::optional<uint64_t> NodeChecker::readInteger(Name N, bool IsNeeded) {
   const ChakraAttribute *A = find(N);
   if (!A) {
     if (IsNeeded)
-      Out.report(At, diag::ChakraMissingAttribute, validate::nameOf(Node.Type),
-                 K.Name);
+      Out.report(At, diag::ChakraMissingAttribute, nameOf(Node.Type), K.Name);
     return std::nullopt;
   }
   if (A->Is != ChakraAttribute::Form::Integer) {
@@ -144,7 +140,7 @@ bool NodeChecker::checkComp(ChakraOp &Op, ChakraWork &Work) {
 
 bool NodeChecker::checkSize(std::optional<uint64_t> Size) {
   if (Size && *Size == 0)
-    return refuse(diag::ChakraNoBytes, validate::nameOf(Node.Type));
+    return refuse(diag::ChakraNoBytes, nameOf(Node.Type));
   return Size.has_value();
 }
 
@@ -166,8 +162,7 @@ bool NodeChecker::checkMessage(ChakraOp &Op) {
                                 Self = readInteger(Own, false);
   bool IsSound = checkSize(Size) && Tag && checkTag(*Tag) && Peer;
   if (Self && *Self != Rank)
-    IsSound =
-        refuse(diag::ChakraWrongEnd, validate::nameOf(Node.Type), *Self, Rank);
+    IsSound = refuse(diag::ChakraWrongEnd, nameOf(Node.Type), *Self, Rank);
   const size_t Ranks = Groups.all().front().Members.size();
   if (Peer && *Peer >= Ranks)
     return refuse(diag::ChakraPeer,
@@ -223,7 +218,7 @@ bool NodeChecker::checkCollective(ChakraOp &Op) {
   if (*Type >= std::size(CommStatus))
     return refuse(diag::ChakraCommType, *Type);
   Op.Comm = static_cast<CommType>(*Type);
-  const std::string What = validate::nameOf(Op.Comm);
+  const std::string What = nameOf(Op.Comm);
   if (CommStatus[*Type] == Status::Refused)
     return refuse(diag::ChakraUnsupportedComm, What);
   if (CommStatus[*Type] == Status::Replayed)
@@ -253,18 +248,17 @@ ChakraOp NodeChecker::run(ChakraWork &Work) {
     Op.IsSound =
         Node.Type == NodeType::Coll ? checkCollective(Op) : checkMessage(Op);
     if (Op.IsCpu)
-      Op.IsSound =
-          refuse(diag::ChakraCpuCollective, validate::nameOf(Node.Type));
+      Op.IsSound = refuse(diag::ChakraCpuCollective, nameOf(Node.Type));
     return Op;
   case NodeType::MemLoad:
   case NodeType::MemStore:
     Op.IsSound = readInteger(Name::TensorSize, true).has_value();
-    Out.report(At, diag::ChakraMemoryNode, validate::nameOf(Node.Type));
+    Out.report(At, diag::ChakraMemoryNode, nameOf(Node.Type));
     return Op;
   case NodeType::Storage:
   case NodeType::Batch:
   case NodeType::Checkpoint:
-    Out.report(At, diag::ChakraStorageNode, validate::nameOf(Node.Type));
+    Out.report(At, diag::ChakraStorageNode, nameOf(Node.Type));
     Op.IsSound = true;
     return Op;
   case NodeType::Metadata:
@@ -272,7 +266,7 @@ ChakraOp NodeChecker::run(ChakraWork &Work) {
     return Op;
   default:
     Op.Type = NodeType::Invalid;
-    Out.report(At, diag::ChakraNodeType, validate::nameOf(Node.Type));
+    Out.report(At, diag::ChakraNodeType, nameOf(Node.Type));
     return Op;
   }
 }

@@ -18,7 +18,7 @@ namespace foretrace::validate {
 struct ChakraTotals {
   static constexpr size_t NodeTypes = 0
 #define NODE_TYPE(ENUMERATOR, WORD) +1
-#include "tools/validate/Chakra.def"
+#include "backends/chakra/ChakraSchema.def"
       ;
   struct Sum {
     uint64_t Count = 0, Bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Field numbers are those of et_def.proto. protozero throws where bytes are no
+// protozero throws where bytes are no
 // protocol buffer; that ends here.
 #include "tools/validate/ChakraReader.h"
 #include "llvm/Support/JSON.h"
@@ -10,26 +10,11 @@ using namespace llvm;
 
 namespace foretrace::validate {
 
+namespace metadata_field = chakra::metadata_field;
+namespace node_field = chakra::node_field;
+namespace value_field = chakra::value_field;
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
-
-std::string nameOf(NodeType T) {
-  static constexpr const char *Names[] = {
-#define NODE_TYPE(ENUMERATOR, WORD) WORD,
-#include "tools/validate/Chakra.def"
-  };
-  const auto I = static_cast<uint32_t>(T);
-  return I < std::size(Names) ? Names[I] : std::to_string(I);
-}
-
-std::string nameOf(CommType T) {
-  static constexpr const char *Names[] = {
-#define COMM_TYPE(ENUMERATOR, WORD, STATUS) WORD,
-#include "tools/validate/Chakra.def"
-  };
-  const auto I = static_cast<uint32_t>(T);
-  return I < std::size(Names) ? Names[I] : std::to_string(I);
-}
 
 /// Thrown at a string that is none; protocol buffers refuse the message.
 struct NotUtf8 {};
@@ -69,35 +54,26 @@ static void setReal(ChakraAttribute &A, double Value) {
 
 /// Fields of AttributeProto that are varints. False if \p R is at another one.
 static bool readVarint(pbf_reader &R, ChakraAttribute &A) {
-  enum {
-    Int32 = 7,
-    Int64 = 9,
-    Uint32 = 11,
-    Uint64 = 13,
-    Sint32 = 15,
-    Sint64 = 17,
-    Bool = 27
-  };
   switch (R.tag()) {
-  case Int32:
+  case value_field::Int32:
     setSigned(A, R.get_int32());
     return true;
-  case Int64:
+  case value_field::Int64:
     setSigned(A, R.get_int64());
     return true;
-  case Uint32:
+  case value_field::Uint32:
     setUnsigned(A, R.get_uint32());
     return true;
-  case Uint64:
+  case value_field::Uint64:
     setUnsigned(A, R.get_uint64());
     return true;
-  case Sint32:
+  case value_field::Sint32:
     setSigned(A, R.get_sint32());
     return true;
-  case Sint64:
+  case value_field::Sint64:
     setSigned(A, R.get_sint64());
     return true;
-  case Bool:
+  case value_field::Bool:
     setUnsigned(A, R.get_uint64() != 0);
     return true;
   }
@@ -106,37 +82,29 @@ static bool readVarint(pbf_reader &R, ChakraAttribute &A) {
 
 /// The same for those of a fixed size.
 static bool readFixed(pbf_reader &R, ChakraAttribute &A) {
-  enum {
-    Double = 3,
-    Float = 5,
-    Fixed32 = 19,
-    Fixed64 = 21,
-    Sfixed32 = 23,
-    Sfixed64 = 25
-  };
   const bool IsLong = is(R, pbf_wire_type::fixed64);
   switch (R.tag()) {
-  case Double:
+  case value_field::Double:
     if (IsLong)
       setReal(A, R.get_double());
     return IsLong;
-  case Float:
+  case value_field::Float:
     if (!IsLong)
       setReal(A, R.get_float());
     return !IsLong;
-  case Fixed32:
+  case value_field::Fixed32:
     if (!IsLong)
       setUnsigned(A, R.get_fixed32());
     return !IsLong;
-  case Fixed64:
+  case value_field::Fixed64:
     if (IsLong)
       setUnsigned(A, R.get_fixed64());
     return IsLong;
-  case Sfixed32:
+  case value_field::Sfixed32:
     if (!IsLong)
       setSigned(A, R.get_sfixed32());
     return !IsLong;
-  case Sfixed64:
+  case value_field::Sfixed64:
     if (IsLong)
       setSigned(A, R.get_sfixed64());
     return IsLong;
@@ -146,31 +114,23 @@ static bool readFixed(pbf_reader &R, ChakraAttribute &A) {
 
 /// The same for those that have a length.
 static bool readBytes(pbf_reader &R, ChakraAttribute &A) {
-  enum {
-    Name = 1,
-    DocString = 2,
-    FirstList = 4,
-    LastList = 32,
-    Text = 29,
-    Bytes = 31
-  };
   switch (R.tag()) {
-  case Name:
+  case value_field::Name:
     A.Name = textOf(R);
     return true;
-  case DocString:
+  case value_field::DocString:
     (void)textOf(R);
     return true;
-  case Text:
+  case value_field::String:
     A.Text = textOf(R);
     A.Is = ChakraAttribute::Form::Text;
     return true;
-  case Bytes:
+  case value_field::Bytes:
     A.Text = bytesOf(R);
     A.Is = ChakraAttribute::Form::Text;
     return true;
   }
-  // Lists have the even numbers.
+  constexpr uint32_t FirstList = 4, LastList = 32; // the even numbers
   if (R.tag() < FirstList || R.tag() > LastList || R.tag() % 2 != 0)
     return false;
   R.skip();
@@ -223,36 +183,24 @@ static uint64_t readUnsigned(pbf_reader &R) {
 }
 
 static void readNode(pbf_reader R, ChakraNode &N) {
-  enum {
-    Id = 1,
-    Name,
-    Type,
-    CtrlDeps,
-    DataDeps,
-    Start,
-    Duration,
-    Inputs,
-    Outputs,
-    Attribute
-  };
   N = {};
   while (R.next()) {
     const bool HasLength = is(R, pbf_wire_type::length_delimited);
     const auto Tag = R.tag();
-    if (Tag == Id)
+    if (Tag == node_field::Id)
       N.Id = readUnsigned(R);
-    else if (Tag == Name && HasLength)
+    else if (Tag == node_field::Name && HasLength)
       N.Name = textOf(R);
-    else if (Tag == Type)
+    else if (Tag == node_field::Type)
       // As protocol buffers do, of which an enumeration has 32 bits.
       N.Type = static_cast<NodeType>(static_cast<uint32_t>(readUnsigned(R)));
-    else if (Tag == CtrlDeps)
+    else if (Tag == node_field::CtrlDeps)
       readIds(R, N.CtrlDeps);
-    else if (Tag == DataDeps)
+    else if (Tag == node_field::DataDeps)
       readIds(R, N.DataDeps);
-    else if (Tag == Duration)
+    else if (Tag == node_field::DurationMicros)
       N.DurationMicros = readUnsigned(R);
-    else if (Tag == Attribute && HasLength)
+    else if (Tag == node_field::Attribute && HasLength)
       N.Attributes.push_back(readAttribute(R.get_message()));
     else
       R.skip();
@@ -261,13 +209,12 @@ static void readNode(pbf_reader R, ChakraNode &N) {
 
 /// A node has fields that metadata do not have: a type, and mostly an id.
 static bool readMetadata(pbf_reader R) {
-  enum { VersionField = 1, Attribute = 2 };
   while (R.next()) {
     if (!is(R, pbf_wire_type::length_delimited))
       return false;
-    if (R.tag() == VersionField)
+    if (R.tag() == metadata_field::Version)
       (void)textOf(R);
-    else if (R.tag() == Attribute)
+    else if (R.tag() == metadata_field::Attribute)
       (void)readAttribute(R.get_message());
     else
       return false;

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TOOLS_VALIDATE_CHAKRAREADER_H
 #define FORETRACE_TOOLS_VALIDATE_CHAKRAREADER_H
 
+#include "backends/chakra/ChakraSchema.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -12,19 +13,8 @@
 
 namespace foretrace::validate {
 
-enum class NodeType : uint32_t {
-#define NODE_TYPE(ENUMERATOR, WORD) ENUMERATOR,
-#include "tools/validate/Chakra.def"
-};
-/// `COMP_NODE`; the number, if no type has it.
-std::string nameOf(NodeType T);
-
-enum class CommType : uint32_t {
-#define COMM_TYPE(ENUMERATOR, WORD, STATUS) ENUMERATOR,
-#include "tools/validate/Chakra.def"
-};
-/// `ALL_REDUCE`; the number, if no collective has it.
-std::string nameOf(CommType T);
+using chakra::CommType;
+using chakra::NodeType;
 
 /// A named value of a node.
 struct ChakraAttribute {
