@@ -2,6 +2,7 @@
 #include "analysis/StageMemory.h"
 #include "analysis/Analyses.h"
 #include "analysis/Parameters.h"
+#include "lang/NumberText.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -181,8 +182,7 @@ Expr StageMemories::peakOf(const Stage &S) {
 }
 
 std::string foretrace::stagesOf(const StagesMemory &S) {
-  return std::to_string(S.First) +
-         (S.Count > 1 ? "-" + std::to_string(S.First + S.Count - 1) : "");
+  return printRange(S.First, S.Count);
 }
 
 static bool isSame(const StageMemory &A, const StageMemory &B) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Figures.h"
+#include "lang/NumberText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -22,8 +23,7 @@ const NamedFigure *Figures::find(StringRef Key) const {
 }
 
 std::string foretrace::nameOf(const ir::Stage &S) {
-  return std::to_string(S.First) +
-         (S.Count > 1 ? "-" + std::to_string(S.First + S.Count - 1) : "");
+  return printRange(S.First, S.Count);
 }
 
 std::string foretrace::toString(__int128 Number) {

@@ -19,6 +19,7 @@
 
 #include "analysis/Analyses.h"
 #include "ir/model/OpKinds.h"
+#include "lang/NumberText.h"
 #include "lang/diagnostics/Lang.h"
 #include "passes/BlockBuilder.h"
 #include "passes/GradientBuffers.h"
@@ -216,9 +217,7 @@ ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
 
 Block Synchronizer::stepBlock(const Stage &S) {
   Block Blk;
-  Blk.Name = S.Count == 1 ? "step." + std::to_string(S.First)
-                          : "step." + std::to_string(S.First) + "-" +
-                                std::to_string(S.First + S.Count - 1);
+  Blk.Name = "step." + printRange(S.First, S.Count);
   BlockBuilder Build(Blk, "sync");
   const ParallelSpec &Par = P.Spec.Parallel;
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;

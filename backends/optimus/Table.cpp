@@ -2,6 +2,7 @@
 //
 // A plan as rows: a line for each stage.
 #include "backends/optimus/Writers.h"
+#include "lang/NumberText.h"
 #include "lang/RowWriter.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -46,7 +47,7 @@ static void writeRowsOf(const Job &J, RowFormat As, llvm::raw_ostream &OS) {
   auto Size = [&](int64_t Bytes) -> std::string {
     if (IsExact)
       return std::to_string(Bytes);
-    return formatv("{0:f1}", static_cast<double>(Bytes) / (1 << 20));
+    return printMebibytes(Bytes);
   };
   std::vector<std::vector<std::string>> Lines;
   for (int64_t I = 0; I < J.stages(); ++I) {

@@ -4,6 +4,7 @@
 #include "backends/simai/Aicb.h"
 #include "backends/simai/Exact.h"
 #include "ir/model/Spellings.h"
+#include "lang/NumberText.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -29,9 +30,7 @@ constexpr llvm::StringLiteral RecordSuffix = ".adapt.json";
 
 /// `gpt.txt` for one of several stages: `gpt-stage1-6.txt`.
 static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
-  std::string Stages = "-stage" + std::to_string(S.First);
-  if (S.Count > 1)
-    Stages += "-" + std::to_string(S.First + S.Count - 1);
+  const std::string Stages = "-stage" + printRange(S.First, S.Count);
   llvm::StringRef Extension = llvm::sys::path::extension(Path);
   return (Path.drop_back(Extension.size()) + Stages + Extension).str();
 }

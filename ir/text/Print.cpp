@@ -3,6 +3,7 @@
 #include "ir/model/SpecKeys.h"
 #include "ir/model/Spellings.h"
 #include "ir/text/TextWriter.h"
+#include "lang/NumberText.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -271,10 +272,8 @@ static void printLayers(const LayerSequence &S, const Program &P,
 
 static void printStage(const Stage &S, const Program &P, llvm::raw_ostream &OS,
                        SizeStyle Style) {
-  OS << "\nstage " << S.First;
-  if (S.Count != 1)
-    OS << ".." << S.First + S.Count - 1;
-  OS << (S.ReceivesForward ? " receives" : "")
+  OS << "\nstage " << printRange(S.First, S.Count, "..")
+     << (S.ReceivesForward ? " receives" : "")
      << (S.SendsForward ? " sends" : "") << " {\n";
   for (const ChunkRun &C : S.Chunks) {
     OS << "  chunk ";

@@ -2,6 +2,7 @@
 #include "ir/model/Spellings.h"
 #include "ir/schedule/ScheduleBuilder.h"
 #include "ir/text/TextWriter.h"
+#include "lang/NumberText.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -62,10 +63,7 @@ void SchedulePrinter::address(const Slot &Of) {
 }
 
 void SchedulePrinter::print(const StageProgram &P) {
-  OS << "  program " << P.First;
-  if (P.Count != 1)
-    OS << ".." << P.First + P.Count - 1;
-  OS << " {\n";
+  OS << "  program " << printRange(P.First, P.Count, "..") << " {\n";
   for (const SlotLoop &L : P.Loops) {
     index("    for i < ", L.Count);
     OS << ' ' << getSpelling(L.Phase) << " {\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of bytes as people write them; lang/ByteCount.h prints them.
+// Numbers of bytes as people write them; lang/NumberText.h prints them.
 #ifndef FORETRACE_TOOLS_DRIVER_BYTECOUNT_H
 #define FORETRACE_TOOLS_DRIVER_BYTECOUNT_H
 

@@ -4,6 +4,7 @@
 // table is of whole stages (Stages.cpp).
 #include "analysis/LayerCounts.h"
 #include "backends/plan/Rows.h"
+#include "lang/NumberText.h"
 #include "tools/explain/Explain.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -37,10 +38,8 @@ private:
 } // namespace
 
 static std::string nameOf(StringRef What, plan::Range R) {
-  return R.Count == 1
-             ? formatv("{0} {1}", What, R.First).str()
-             : formatv("{0}s {1}..{2}", What, R.First, R.First + R.Count - 1)
-                   .str();
+  return (What + (R.Count == 1 ? " " : "s ")).str() +
+         printRange(R.First, R.Count, "..");
 }
 
 /// Rounded to the nearest.

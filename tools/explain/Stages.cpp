@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Figures.h"
+#include "lang/NumberText.h"
 #include "tools/explain/Explain.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -9,9 +10,8 @@ namespace foretrace::explain {
 
 /// `stage 0`, or all that are alike: `stages 1..6`.
 static std::string nameOf(const ir::Stage &S) {
-  return S.Count == 1
-             ? formatv("stage {0}", S.First).str()
-             : formatv("stages {0}..{1}", S.First, S.First + S.Count - 1).str();
+  return (S.Count == 1 ? "stage " : "stages ") +
+         printRange(S.First, S.Count, "..");
 }
 
 /// A subject for each kind of stage, or the one that \p Stage is of, with the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/output/FileOutputs.h"
-#include "lang/ByteCount.h"
+#include "lang/NumberText.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "tools/output/Exchange.h"
