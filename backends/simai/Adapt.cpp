@@ -1,34 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Adapt.h"
 #include "backends/simai/AdaptRules.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace foretrace;
 using namespace foretrace::simai;
 
-bool RowRule::matches(llvm::StringRef Name) const {
-  return Names.empty() || llvm::any_of(Names, [&](const llvm::GlobPattern &P) {
-           return P.match(Name);
-         });
+static void set(int64_t &Field, int64_t V) { Field = V; }
+static void set(bool &Field, int64_t V) { Field = V != 0; }
+static void set(std::optional<int64_t> &Field, int64_t V) { Field = V; }
+static void set(std::optional<std::string> &Field, int64_t V) {
+  Field = std::to_string(V);
 }
 
-/// What stands later was read from closer by: a section of rows goes before the
-/// whole, a column before all.
-const Setting *Adaptation::find(llvm::StringRef Row, CellKey Key,
-                                unsigned Column) const {
+llvm::ArrayRef<HeaderField> foretrace::simai::headerFields() {
+  static constexpr HeaderField Fields[] = {
+#define HEADER(KEY, LEAST, MEMBER)                                             \
+  {KEY, LEAST, [](const Header &H) { return llvm::json::Value(H.MEMBER); },    \
+   [](Header &H, int64_t V) { set(H.MEMBER, V); }},
+#include "backends/simai/AdaptKeys.def"
+  };
+  return Fields;
+}
+
+bool RowRule::matches(llvm::StringRef Name) const {
+  return llvm::any_of(
+      Names, [&](const llvm::GlobPattern &P) { return P.match(Name); });
+}
+
+const Edit *Adaptation::find(llvm::StringRef Row, EditKey Key,
+                             unsigned Column) const {
   for (const RowRule &Rule : llvm::reverse(Rules)) {
-    if (!Rule.matches(Row))
+    if (!Rule.matches(Row) ||
+        (isOfCell(Key) && (Rule.Columns >> Column & 1) == 0))
       continue;
-    for (const Setting &S : llvm::reverse(Rule.Settings))
-      if (S.Key == Key && S.Column.value_or(Column) == Column)
-        return &S;
+    for (const Edit &E : llvm::reverse(Rule.Edits))
+      if (E.Key == Key)
+        return &E;
   }
   return nullptr;
 }
 
 std::optional<int64_t> foretrace::simai::adaptedWorld(const Adaptation &A) {
-  for (const auto &[Key, New] : A.Header)
-    if (Key == HeaderKey::AllGpus)
+  for (const auto &[Field, New] : A.Header)
+    if (Field->Name == "all_gpus")
       return New.Value;
   return std::nullopt;
 }
@@ -55,8 +71,8 @@ void foretrace::simai::writeAdapted(const Adaptation &A, const Table &T,
   llvm::StringMap<Counter> Counters;
   for (const std::vector<Row> &Body : Edited.Bodies)
     for (const Row &R : Body)
-      if (const Stated<Numbering> *N = A.find(R.Name, &RowRule::Number))
-        Counters[R.Name].Number = N->Value;
+      if (const Edit *E = A.find(R.Name, EditKey::Number))
+        Counters[R.Name].Number = static_cast<Numbering>(E->value());
   writeHeader(Edited.Header, OS);
   OS << Edited.rowCount().value() << '\n';
   forEachRow(Edited, [&](const Row &R) {

@@ -12,7 +12,7 @@
 
 namespace foretrace::simai {
 
-struct Adaptation; ///< what an `adapt` section says (AdaptRules.h)
+struct Adaptation; ///< the rules of an `adapt` section (AdaptRules.h)
 using AdaptationPtr = std::shared_ptr<const Adaptation>;
 
 /// Reads and checks an `adapt` section; null after an error.

@@ -39,16 +39,16 @@ public:
 
 private:
   void requireMatches();
-  bool canKeep(const Stated<int64_t> &Kept, int64_t Of);
-  void keepMicroBatches(const Stated<int64_t> &Kept);
-  void keepLastLayers(const Stated<int64_t> &Kept);
+  bool canKeep(const StatedCount &Kept, int64_t Of);
+  void keepMicroBatches(const StatedCount &Kept);
+  void keepLastLayers(const StatedCount &Kept);
   int64_t layersIn(const Period &P) const;
   Part cutPart(const Part &P, int64_t Layers) const;
   void adaptBody(std::vector<Row> &Body, int64_t Times);
   bool isDropped(const Row &R, int64_t Times);
   void adaptRow(Row &R, int64_t Occurrence, int64_t Times);
-  /// The new value of \p C under \p S, or nothing if it stays.
-  std::optional<int64_t> change(const Setting &S, const Row &R, unsigned Column,
+  /// The new value of a cell under \p E, or nothing if it stays.
+  std::optional<int64_t> change(const Edit &E, const Row &R, unsigned Column,
                                 int64_t Value);
   bool isRaised(const Row &R, unsigned Column, int64_t Size) const;
   void adaptHeader();
@@ -56,7 +56,7 @@ private:
 
   /// Counts \p Times changes by \p Option; keeps the first as an example.
   Change &note(unsigned Option, int64_t Times);
-  void noteCell(const Setting &S, int64_t Times, llvm::StringRef Row,
+  void noteCell(const Edit &E, int64_t Times, llvm::StringRef Row,
                 llvm::StringRef Column, int64_t Old, int64_t New);
   /// Whether nothing was reported of this setting so far.
   bool isFirst(SourceRange Range) {
@@ -77,9 +77,9 @@ Change &Applier::note(unsigned Option, int64_t Times) {
   return C;
 }
 
-void Applier::noteCell(const Setting &S, int64_t Times, llvm::StringRef Row,
+void Applier::noteCell(const Edit &E, int64_t Times, llvm::StringRef Row,
                        llvm::StringRef Column, int64_t Old, int64_t New) {
-  Change &C = note(S.Value.Option, Times);
+  Change &C = note(E.Option, Times);
   if (!C.Row.empty())
     return;
   C.Row = Row;
@@ -147,7 +147,7 @@ Part Applier::cutPart(const Part &P, int64_t Layers) const {
 }
 
 /// Reports \p Kept if there is not that much; notes the rows that went.
-bool Applier::canKeep(const Stated<int64_t> &Kept, int64_t Of) {
+bool Applier::canKeep(const StatedCount &Kept, int64_t Of) {
   if (Kept.Value <= Of) {
     Change &C = Out.Changes[Kept.Option];
     C.Old = Of;
@@ -159,7 +159,7 @@ bool Applier::canKeep(const Stated<int64_t> &Kept, int64_t Of) {
   return false;
 }
 
-void Applier::keepMicroBatches(const Stated<int64_t> &Kept) {
+void Applier::keepMicroBatches(const StatedCount &Kept) {
   int64_t All = 0;
   for (const Part &P : Out.Table.Parts)
     if (P.IsMicroBatch)
@@ -178,7 +178,7 @@ void Applier::keepMicroBatches(const Stated<int64_t> &Kept) {
 
 /// The last micro-batch is one of many that are alike: it is taken out of their
 /// part and stands after it, cut.
-void Applier::keepLastLayers(const Stated<int64_t> &Kept) {
+void Applier::keepLastLayers(const StatedCount &Kept) {
   std::vector<Part> &Parts = Out.Table.Parts;
   auto Last = llvm::find_if(llvm::reverse(Parts), [](const Part &P) {
     return P.IsMicroBatch && P.Repeat > 0;
@@ -198,39 +198,42 @@ void Applier::keepLastLayers(const Stated<int64_t> &Kept) {
 
 /// Whether `min_size` replaces a size of \p Size and a fraction.
 bool Applier::isRaised(const Row &R, unsigned Column, int64_t Size) const {
-  const Setting *Floor = A.find(R.Name, CellKey::MinSize, Column);
+  const Edit *Floor = A.find(R.Name, EditKey::MinSize, Column);
   return Floor && (R.*Columns[Column].Member).Comm != Comm::None &&
-         !Floor->Value.Value.IsList && Floor->Value.Value.Values.front() > Size;
+         !Floor->IsList && Floor->Values.front() > Size;
 }
 
-std::optional<int64_t> Applier::change(const Setting &S, const Row &R,
+std::optional<int64_t> Applier::change(const Edit &E, const Row &R,
                                        unsigned Column, int64_t Value) {
   const Cell &C = R.*Columns[Column].Member;
-  const int64_t Old = S.Key <= CellKey::MinTime ? C.Time : C.Size;
+  const int64_t Old = isOfTime(E.Key) ? C.Time : C.Size;
   const bool Communicates = C.Comm != Comm::None;
-  switch (S.Key) {
-  case CellKey::Time:
+  switch (E.Key) {
+  case EditKey::Time:
     return Value;
-  case CellKey::MinTime:
+  case EditKey::MinTime:
     return std::max(Old, Value);
-  case CellKey::FillSize:
+  case EditKey::FillSize:
     return Communicates && Old == 0 ? Value : Old;
-  case CellKey::MinSize:
+  case EditKey::MinSize:
     return Communicates ? std::max(Old, Value) : Old;
-  case CellKey::MultiplySizes:
+  case EditKey::MultiplySizes:
     if (std::optional<int64_t> New = llvm::checkedMul(Old, Value))
       return New;
-    if (isFirst(S.Value.Range))
-      Diags.report(S.Value.Range, diag::SimaiAdaptOverflow, Old, Value, R.Name);
+    if (isFirst(E.Range))
+      Diags.report(E.Range, diag::SimaiAdaptOverflow, Old, Value, R.Name);
     return std::nullopt;
-  case CellKey::DivideSizes:
+  case EditKey::DivideSizes:
     if (Old % Value == 0 || isRaised(R, Column, Old / Value))
       return Old / Value;
-    if (isFirst(S.Value.Range))
-      Diags.report(S.Value.Range, diag::SimaiAdaptInexact, Old, R.Name, Value);
+    if (isFirst(E.Range))
+      Diags.report(E.Range, diag::SimaiAdaptInexact, Old, R.Name, Value);
     return std::nullopt;
+  case EditKey::DropBelow:
+  case EditKey::Number:
+    break;
   }
-  llvm_unreachable("every key is handled");
+  llvm_unreachable("those of rows change no cell");
 }
 
 /// Keys go from times to sizes in the order of AdaptKeys.def, each on what
@@ -238,41 +241,41 @@ std::optional<int64_t> Applier::change(const Setting &S, const Row &R,
 /// layer.
 void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
   for (auto [Index, Column] : llvm::enumerate(Columns))
-    for (CellKey Key : AllCellKeys) {
-      const Setting *S = A.find(R.Name, Key, Index);
-      if (!S)
+    for (EditKey Key = EditKey::Time; isOfCell(Key);
+         Key = static_cast<EditKey>(static_cast<unsigned>(Key) + 1)) {
+      const Edit *E = A.find(R.Name, Key, Index);
+      if (!E)
         continue;
-      const CellValue &V = S->Value.Value;
-      const size_t Place = V.IsList ? static_cast<size_t>(Occurrence) : 0;
-      if (Place >= V.Values.size()) {
-        if (isFirst(S->Value.Range))
-          Diags.report(S->Value.Range, diag::SimaiAdaptOccurrence,
-                       V.Values.size(), Occurrence + 1, R.Name);
+      const size_t Place = E->IsList ? static_cast<size_t>(Occurrence) : 0;
+      if (Place >= E->Values.size()) {
+        if (isFirst(E->Range))
+          Diags.report(E->Range, diag::SimaiAdaptOccurrence, E->Values.size(),
+                       Occurrence + 1, R.Name);
         continue;
       }
-      if (!V.Values[Place])
+      if (!E->Values[Place])
         continue;
       Cell &C = R.*Column.Member;
-      int64_t &Number = Key <= CellKey::MinTime ? C.Time : C.Size;
-      std::optional<int64_t> New = change(*S, R, Index, *V.Values[Place]);
+      int64_t &Number = isOfTime(Key) ? C.Time : C.Size;
+      std::optional<int64_t> New = change(*E, R, Index, *E->Values[Place]);
       if (!New || *New == Number)
         continue;
-      noteCell(*S, Times, R.Name, Column.Name, Number, *New);
-      C.IsFloat &= Key <= CellKey::MinTime; // the generator's size is gone
+      noteCell(*E, Times, R.Name, Column.Name, Number, *New);
+      C.IsFloat &= isOfTime(Key); // the generator's size is gone
       Number = *New;
     }
 }
 
 /// A row that communicates, but only in messages below the limit.
 bool Applier::isDropped(const Row &R, int64_t Times) {
-  const Stated<int64_t> *Limit = A.find(R.Name, &RowRule::DropBelow);
+  const Edit *Limit = A.find(R.Name, EditKey::DropBelow);
   if (!Limit)
     return false;
   std::optional<int64_t> Largest; // none is the least
   for (const Column &Column : Columns)
     if ((R.*Column.Member).Comm != Comm::None)
       Largest = std::max(Largest, std::optional((R.*Column.Member).Size));
-  if (!Largest || *Largest >= Limit->Value)
+  if (!Largest || *Largest >= Limit->value())
     return false;
   Change &C = note(Limit->Option, Times);
   if (C.Row.empty()) {
@@ -296,42 +299,13 @@ void Applier::adaptBody(std::vector<Row> &Body, int64_t Times) {
 
 void Applier::adaptHeader() {
   Header &H = Out.Table.Header;
-  for (const auto &[Key, New] : A.Header) {
+  for (const auto &[Field, New] : A.Header) {
     Change &C = note(New.Option, 1);
-    C.New = New.Value;
-    auto Replace = [&, Value = New.Value](auto &Field) {
-      C.Old = Field;
-      Field = Value;
-    };
-    switch (Key) {
-    case HeaderKey::Tp:
-      Replace(H.Tp);
-      break;
-    case HeaderKey::Ep:
-      Replace(H.Ep);
-      break;
-    case HeaderKey::Pp:
-      Replace(H.Pp);
-      break;
-    case HeaderKey::Vpp:
-      Replace(H.Vpp);
-      break;
-    case HeaderKey::Ga:
-      Replace(H.Ga);
-      break;
-    case HeaderKey::AllGpus:
-      Replace(H.World);
-      break;
-    case HeaderKey::PpComm:
-      C.Old = H.PpComm;
-      H.PpComm = llvm::itostr(New.Value);
-      break;
-    }
-  }
-  if (A.PpCommColon) {
-    Change &C = note(A.PpCommColon->Option, 1);
-    C.Old = H.PpCommColon;
-    C.New = H.PpCommColon = A.PpCommColon->Value;
+    C.Old = Field->Get(H);
+    Field->Set(H, New.Value);
+    C.New = C.Old.kind() == llvm::json::Value::Boolean
+                ? llvm::json::Value(New.Value != 0)
+                : llvm::json::Value(New.Value);
   }
 }
 
@@ -349,10 +323,12 @@ void Applier::countNumbered() {
   for (auto [Body, Times] :
        llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
     for (const Row &R : Body) {
-      const Stated<Numbering> *Number = A.find(R.Name, &RowRule::Number);
-      if (!Number || Number->Value == Numbering::None || Times == 0)
+      const Edit *Number = A.find(R.Name, EditKey::Number);
+      const auto Which =
+          Number ? static_cast<Numbering>(Number->value()) : Numbering::None;
+      if (Which == Numbering::None || Times == 0)
         continue;
-      const bool IsRepeat = Number->Value == Numbering::Repeats;
+      const bool IsRepeat = Which == Numbering::Repeats;
       const bool IsFirst = Seen[R.Name] == 0;
       Seen[R.Name] = saturatingAdd(Seen[R.Name], Times);
       const int64_t Renamed = Times - (IsRepeat && IsFirst);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an `adapt` section says, read (AdaptRead.cpp) and applied to a folded
+// The rules of an `adapt` section, read (AdaptRead.cpp) and applied to a folded
 // table (AdaptApply.cpp). Private to Adapt*.cpp.
 #ifndef FORETRACE_BACKENDS_SIMAI_ADAPTRULES_H
 #define FORETRACE_BACKENDS_SIMAI_ADAPTRULES_H
@@ -11,19 +11,14 @@
 
 namespace foretrace::simai {
 
-/// A way to change a number of a column.
-enum class CellKey : unsigned char {
-#define CELL(ENUMERATOR, KEY, LEAST) ENUMERATOR,
+/// A key of a `rows` section.
+enum class EditKey : unsigned char {
+#define EDIT(ENUMERATOR, KEY, LEAST) ENUMERATOR,
 #include "backends/simai/AdaptKeys.def"
 };
-constexpr CellKey AllCellKeys[] = {
-#define CELL(ENUMERATOR, KEY, LEAST) CellKey::ENUMERATOR,
-#include "backends/simai/AdaptKeys.def"
-};
-enum class HeaderKey : unsigned char {
-#define HEADER(ENUMERATOR, KEY, LEAST) ENUMERATOR,
-#include "backends/simai/AdaptKeys.def"
-};
+inline bool isOfTime(EditKey K) { return K <= EditKey::MinTime; }
+inline bool isOfCell(EditKey K) { return K <= EditKey::MinSize; }
+
 enum class Numbering : unsigned char {
 #define NUMBERING(ENUMERATOR, WORD) ENUMERATOR,
 #include "backends/simai/AdaptKeys.def"
@@ -38,55 +33,54 @@ constexpr Column Columns[] = {{"forward", &Row::Forward},
                               {"backward", &Row::Backward},
                               {"update", &Row::Update}};
 
-/// A value with its place in the source and in the record.
-template <typename T> struct Stated {
-  T Value;
+/// A key with its value, and its place in the source and in the record.
+struct Edit {
+  EditKey Key;
   SourceRange Range;
   unsigned Option; ///< index into Adaptation::Options
-};
-
-/// One value for every row, or one for each row of that name in a layer;
-/// nothing where the list says `keep`.
-struct CellValue {
+  /// One value for every row, or a list: one for each row of that name in a
+  /// layer; nothing where it says `keep`.
   bool IsList = false;
   std::vector<std::optional<int64_t>> Values;
+
+  int64_t value() const { return *Values.front(); }
 };
 
-struct Setting {
-  CellKey Key;
-  std::optional<unsigned> Column; ///< index into Columns; nothing: all
-  Stated<CellValue> Value;
-};
-
-/// What is said of all rows, or in one `rows` section.
+/// A `rows` section: what is done to the rows of some names, in some columns.
 struct RowRule {
   SourceRange Range;
   std::string Label;
-  std::vector<llvm::GlobPattern> Names; ///< empty: all rows
-  std::vector<Setting> Settings;        ///< the last that applies wins
-  std::optional<Stated<Numbering>> Number;
-  std::optional<Stated<int64_t>> DropBelow;
+  std::vector<llvm::GlobPattern> Names;
+  unsigned Columns = 7; ///< a bit for each
+  std::vector<Edit> Edits;
 
   bool matches(llvm::StringRef Name) const;
 };
 
-struct Adaptation {
-  std::vector<std::string> Options; ///< all that is said, in source order
-  std::vector<RowRule> Rules;       ///< the last that applies wins
-  std::optional<Stated<int64_t>> MicroBatches, LastLayers;
-  std::vector<std::pair<HeaderKey, Stated<int64_t>>> Header;
-  std::optional<Stated<bool>> PpCommColon;
+/// A count with its place in the source and in the record.
+struct StatedCount {
+  int64_t Value;
+  SourceRange Range;
+  unsigned Option;
+};
 
-  /// The last rule that applies to a row and says \p Member.
-  template <typename T>
-  const Stated<T> *find(llvm::StringRef Row,
-                        std::optional<Stated<T>> RowRule::*Member) const {
-    for (size_t I = Rules.size(); I-- > 0;)
-      if (Rules[I].*Member && Rules[I].matches(Row))
-        return &*(Rules[I].*Member);
-    return nullptr;
-  }
-  const Setting *find(llvm::StringRef Row, CellKey Key, unsigned Column) const;
+/// A field of the header that can be replaced.
+struct HeaderField {
+  llvm::StringLiteral Name;
+  int64_t Least;
+  llvm::json::Value (*Get)(const Header &);
+  void (*Set)(Header &, int64_t);
+};
+llvm::ArrayRef<HeaderField> headerFields();
+
+struct Adaptation {
+  std::vector<std::string> Options; ///< all keys that are set, in source order
+  std::vector<RowRule> Rules;       ///< the last that applies wins
+  std::optional<StatedCount> MicroBatches, LastLayers;
+  std::vector<std::pair<const HeaderField *, StatedCount>> Header;
+
+  /// The last edit that applies to a row; of a cell, in a column.
+  const Edit *find(llvm::StringRef Row, EditKey Key, unsigned Column = 0) const;
 };
 
 /// What one option did.
