@@ -5,6 +5,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 
 namespace foretrace {
 
@@ -43,6 +44,18 @@ DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id) {
   }
   All.push_back({Id, Level, Range, {}, {}, {}});
   return DiagnosticBuilder(*this, All.size() - 1);
+}
+
+void DiagnosticEngine::withdraw(llvm::ArrayRef<DiagnosticBuilder> Reported) {
+  llvm::SmallVector<size_t> Indices;
+  for (const DiagnosticBuilder &B : Reported)
+    if (!B.isDropped())
+      Indices.push_back(B.Index);
+  llvm::sort(Indices, std::greater<>());
+  for (size_t Index : Indices) {
+    --Counts[static_cast<size_t>(All[Index].Level)];
+    All.erase(All.begin() + static_cast<ptrdiff_t>(Index));
+  }
 }
 
 unsigned DiagnosticEngine::unkept(Severity Level) const {

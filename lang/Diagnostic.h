@@ -164,6 +164,10 @@ public:
   /// From now on warnings of this kind are dropped.
   void ignore(diag::Id Id) { Ignored.set(Id); }
 
+  /// Takes back what was reported. Other builders of this engine must not be
+  /// used any more.
+  void withdraw(llvm::ArrayRef<DiagnosticBuilder> Reported);
+
   /// An engine that treats messages as this one does, and has none.
   DiagnosticEngine cloneEmpty() const {
     DiagnosticEngine Clone;

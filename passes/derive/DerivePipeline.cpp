@@ -134,8 +134,9 @@ void Deriver::checkPipeline() {
     error(P.Vpp.Range, diag::SizeOverflow, "pp x vpp");
     return;
   }
-  if (exceeds(P.Vpp, 1) && !exceeds(P.Pp, 1))
-    error(P.Vpp.Range, diag::VppWithoutPp, *P.Vpp);
+  if (!holds(max(isAtMost(of(P.Vpp), number(1)), isAtMost(number(2), of(P.Pp))),
+             diag::VppWithoutPp, P.Vpp))
+    error(P.Vpp.Range, diag::VppWithoutPp, *P.Vpp).noteValue("pp", P.Pp);
   if (!P.Layout.empty())
     checkLayout();
   if (P.Balance.isStated() && *P.Partition != PartitionKind::Balanced) {

@@ -37,6 +37,8 @@ void Deriver::deriveSchedule() {
                                                    : ScheduleKind::OneFOneB;
   if (!P.Schedule.isPresent())
     P.Schedule.derive(Fitting, P.Pp.Range);
+  if (!P.Schedule.isStated())
+    return; // what doesn't fit then is pp and vpp
   const ScheduleInfo &Info = getInfo(*P.Schedule);
   const bool IsOfStages = *P.Schedule != ScheduleKind::None;
   if (IsOfStages != (*P.Pp > 1))

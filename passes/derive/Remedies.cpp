@@ -20,25 +20,40 @@ static constexpr unsigned MaxTrials = 512;
 
 namespace {
 
+/// A change of the job that mends an error.
+struct Offer {
+  std::string Text;
+  Spec Changed, Derived;
+  /// The errors that the changed job still has.
+  std::vector<Diagnostic> Left;
+};
+
 class Remedies {
 public:
   Remedies(const Spec &Given, const Spec &Derived,
-           std::vector<DiagnosticBuilder> Errors, const DiagnosticEngine &Diags)
+           std::vector<DiagnosticBuilder> Errors, DiagnosticEngine &Diags)
       : Given(Given), Derived(Derived), Errors(std::move(Errors)),
         Diags(Diags) {
     this->Given.Emits.clear();
+    for (const DiagnosticBuilder &E : this->Errors)
+      Open.push_back(E.get());
   }
 
   void note();
 
 private:
-  bool mends(const Diagnostic &Wrong, Spec Changed);
-  void noteNumber(DiagnosticBuilder &Wrong, const NumberKey &Key);
-  void noteWays(DiagnosticBuilder &Wrong);
+  using Offers = std::vector<Offer>;
 
-  Spec Given, Derived;
+  std::optional<Offer> offer(const Diagnostic &Wrong, std::string Text,
+                             const Spec &Changed);
+  Offers findNumbers(const Diagnostic &Wrong, const NumberKey &Key);
+  Offers findWays(const Diagnostic &Wrong);
+  Offers mend(DiagnosticBuilder &Wrong);
+
+  Spec Given, Derived; ///< with the first offers for the errors so far
   std::vector<DiagnosticBuilder> Errors;
-  const DiagnosticEngine &Diags;
+  std::vector<Diagnostic> Open; ///< errors that Given still has
+  DiagnosticEngine &Diags;
   unsigned Trials = 0;
 };
 
@@ -48,90 +63,149 @@ static bool isSame(const Diagnostic &A, const Diagnostic &B) {
   return A.Id == B.Id && A.Range.start() == B.Range.start();
 }
 
-bool Remedies::mends(const Diagnostic &Wrong, Spec Changed) {
-  if (++Trials > MaxTrials)
-    return false;
-  Program P;
-  P.Spec = std::move(Changed);
-  DiagnosticEngine Silent = Diags.cloneEmpty();
-  Deriver(P, Silent).run();
-  return llvm::all_of(Silent.diagnostics(), [&](const Diagnostic &D) {
-    return D.Level != Severity::Error ||
-           (!isSame(D, Wrong) &&
-            llvm::any_of(Errors, [&](const DiagnosticBuilder &E) {
-              return isSame(D, E.get());
-            }));
-  });
+static bool isSame(llvm::ArrayRef<Diagnostic> A, llvm::ArrayRef<Diagnostic> B) {
+  return A.size() == B.size() &&
+         llvm::all_of(llvm::zip(A, B), [](const auto &Pair) {
+           return isSame(std::get<0>(Pair), std::get<1>(Pair));
+         });
 }
 
-void Remedies::noteNumber(DiagnosticBuilder &Wrong, const NumberKey &Key) {
-  const SourceRange At = Wrong.get().Range;
-  std::vector<NumberKey::Field *> Fields = Key.Find(Derived, At);
+static bool isAmong(const Diagnostic &D, llvm::ArrayRef<Diagnostic> Known) {
+  return llvm::any_of(Known, [&](const Diagnostic &K) { return isSame(D, K); });
+}
+
+/// The job as \p Changed, unless that keeps the error or has a new one.
+std::optional<Offer> Remedies::offer(const Diagnostic &Wrong, std::string Text,
+                                     const Spec &Changed) {
+  if (++Trials > MaxTrials)
+    return std::nullopt;
+  Program P;
+  P.Spec = Changed;
+  DiagnosticEngine Silent = Diags.cloneEmpty();
+  Deriver(P, Silent).run();
+  Offer O = {std::move(Text), Changed, std::move(P.Spec), {}};
+  for (const Diagnostic &D : Silent.diagnostics()) {
+    if (D.Level != Severity::Error)
+      continue;
+    if (isSame(D, Wrong) || !isAmong(D, Open))
+      return std::nullopt;
+    if (!isAmong(D, O.Left))
+      O.Left.push_back(D);
+  }
+  return O;
+}
+
+/// The nearest value below what the key holds and the nearest above it, of
+/// those that leave the fewest errors.
+Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong,
+                                       const NumberKey &Key) {
+  std::vector<NumberKey::Field *> Fields = Key.Find(Derived, Wrong.Range);
   if (Fields.empty() || !Fields.front()->isPresent())
-    return;
+    return {};
   const NumberKey::Field Now = *Fields.front();
   Values All = Key.List(Derived, Now);
   llvm::sort(All);
-  auto Helps = [&](int64_t Value) {
-    Spec Changed = Given;
-    for (NumberKey::Field *F : Key.Find(Changed, At))
-      F->state(Value, F->Range);
-    return mends(Wrong.get(), std::move(Changed));
-  };
   const auto *Above = llvm::upper_bound(All, *Now);
   llvm::ArrayRef<int64_t> Larger(Above, All.end());
   Values Smaller(All.begin(), llvm::lower_bound(All, *Now));
   std::reverse(Smaller.begin(), Smaller.end());
-  std::string Text;
+  Offers Found;
   for (llvm::ArrayRef<int64_t> Side :
        {llvm::ArrayRef<int64_t>(Smaller), Larger}) {
-    Side = Side.take_front(MaxTried);
-    const auto *Found = llvm::find_if(Side, Helps);
-    if (Found != Side.end())
-      Text += (Text.empty() ? "" : " or ") + std::to_string(*Found);
+    std::optional<Offer> Best;
+    for (int64_t Value : Side.take_front(MaxTried)) {
+      Spec Changed = Given;
+      for (NumberKey::Field *F : Key.Find(Changed, Wrong.Range))
+        F->state(Value, F->Range);
+      std::optional<Offer> O = offer(Wrong, std::to_string(Value), Changed);
+      if (O && (!Best || O->Left.size() < Best->Left.size()))
+        Best = std::move(O);
+      if (Best && Best->Left.empty())
+        break;
+    }
+    if (Best)
+      Found.push_back(std::move(*Best));
   }
-  if (!Text.empty())
-    Wrong.note(Now.isStated() ? Now.Range : At, diag::NearestLegal, Key.Name,
-               Text);
+  return Found;
 }
 
-void Remedies::noteWays(DiagnosticBuilder &Wrong) {
-  std::vector<std::string> Found;
+Remedies::Offers Remedies::findWays(const Diagnostic &Wrong) {
+  Offers Found;
   std::optional<WayKind> Helped;
   for (const auto &[Kind, Mended, Change] : wayRows()) {
-    if (Kind == Helped || !llvm::is_contained(Mended, Wrong.get().Id))
+    if (Kind == Helped || !llvm::is_contained(Mended, Wrong.Id))
       continue;
     Spec Changed = Given;
     Way W = Change(Changed);
-    if (W.Text.empty() || !mends(Wrong.get(), std::move(Changed)))
+    if (W.Text.empty())
       continue;
-    Helped = Kind;
-    Found.push_back(std::move(W.Text));
+    if (std::optional<Offer> O = offer(Wrong, std::move(W.Text), Changed)) {
+      Helped = Kind;
+      Found.push_back(std::move(*O));
+    }
   }
-  if (!Found.empty())
-    Wrong.note(Wrong.get().Range, diag::FitsWith,
-               llvm::join(Found, "; or with "));
+  return Found;
+}
+
+/// Adds what mends \p Wrong as notes. An offer that leaves errors which another
+/// mends as well is none.
+Remedies::Offers Remedies::mend(DiagnosticBuilder &Wrong) {
+  const Diagnostic Error = Wrong.get();
+  std::vector<std::pair<const NumberKey *, Offers>> Found;
+  for (const auto &[Id, Key] : numberRows())
+    if (Id == Error.Id)
+      Found.emplace_back(&Key, findNumbers(Error, Key));
+  Found.emplace_back(nullptr, findWays(Error));
+  const std::vector<Diagnostic> *Fewest = nullptr;
+  for (const auto &[Key, Some] : Found)
+    for (const Offer &O : Some)
+      if (!Fewest || O.Left.size() < Fewest->size())
+        Fewest = &O.Left;
+  if (!Fewest)
+    return {};
+  const std::vector<Diagnostic> Left = *Fewest;
+  Offers All;
+  for (auto &[Key, Some] : Found) {
+    llvm::SmallVector<std::string> Texts;
+    for (Offer &O : Some)
+      if (isSame(O.Left, Left)) {
+        Texts.push_back(O.Text);
+        All.push_back(std::move(O));
+      }
+    if (Texts.empty())
+      continue;
+    if (!Key) {
+      Wrong.note(Error.Range, diag::FitsWith, llvm::join(Texts, "; or with "));
+      continue;
+    }
+    const NumberKey::Field Now = *Key->Find(Derived, Error.Range).front();
+    Wrong.note(Now.isStated() ? Now.Range : Error.Range, diag::NearestLegal,
+               Key->Name, llvm::join(Texts, " or "));
+  }
+  return All;
 }
 
 void Remedies::note() {
   if (Given.Model.Blocks.size() + Given.Parallel.Layout.size() > MaxParts)
     return;
-  for (size_t I = 0; I != Errors.size(); ++I) {
-    const Diagnostic Wrong = Errors[I].get();
-    auto IsWrong = [&](const DiagnosticBuilder &E) {
-      return isSame(E.get(), Wrong);
-    };
-    if (llvm::any_of(llvm::ArrayRef(Errors).take_front(I), IsWrong))
-      continue; // blocks repeat what is wrong with a section they share
-    for (const auto &[Id, Key] : numberRows())
-      if (Id == Wrong.Id)
-        noteNumber(Errors[I], Key);
-    noteWays(Errors[I]);
+  std::vector<DiagnosticBuilder> Following;
+  for (DiagnosticBuilder &E : Errors) {
+    if (!isAmong(E.get(), Open)) {
+      Following.push_back(E);
+      continue;
+    }
+    Offers Found = mend(E);
+    if (Found.empty())
+      continue;
+    Given = std::move(Found.front().Changed);
+    Derived = std::move(Found.front().Derived);
+    Open = std::move(Found.front().Left);
   }
+  Diags.withdraw(Following);
 }
 
 void foretrace::noteRemedies(const Spec &Given, const Spec &Derived,
                              std::vector<DiagnosticBuilder> Errors,
-                             const DiagnosticEngine &Diags) {
+                             DiagnosticEngine &Diags) {
   Remedies(Given, Derived, std::move(Errors), Diags).note();
 }

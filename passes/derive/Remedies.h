@@ -14,12 +14,14 @@ namespace foretrace {
 
 /// Adds notes to \p Errors, what `derive` had to say of \p Given; \p Derived is
 /// as far as it came. A change is offered for an error if the job derived with
-/// it lacks that error and has no other that it lacked before: the only error
-/// of a job is offered nothing but what makes the job legal. Tries a bounded
-/// number of changes, each in the time that one derivation takes.
+/// it lacks that error and has none that it lacked before. Errors are mended
+/// one after another, each with the first offers for those before it, so that
+/// the offers fit each other; an error that an earlier offer mends as well is
+/// withdrawn from \p Diags. Tries a bounded number of changes, each in the time
+/// that one derivation takes.
 void noteRemedies(const ir::Spec &Given, const ir::Spec &Derived,
                   std::vector<DiagnosticBuilder> Errors,
-                  const DiagnosticEngine &Diags);
+                  DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

@@ -165,9 +165,25 @@ static constexpr NumberKey KvHeads = {
       return Values();
     }};
 
+/// Multiples of the key heads and of the ranks that heads are split over.
+static constexpr NumberKey Heads = {
+    "heads", findOfHeads<&AttentionSpec::Heads>,
+    [](const Spec &S, const auto &Now) {
+      int64_t KvHeads = 1;
+      for (const BlockSpec &B : S.Model.Blocks)
+        if (B.Attention.Heads.Range.start() == Now.Range.start() &&
+            *B.Attention.Kind == AttentionKind::GQA)
+          KvHeads = *B.Attention.KvHeads;
+      const int64_t Tp = *S.Parallel.Tp;
+      return multiplesOf(product({KvHeads / std::gcd(KvHeads, Tp), Tp}), *Now);
+    }};
+
 llvm::ArrayRef<NumberRow> foretrace::remedies::numberRows() {
   static constexpr NumberRow Rows[] = {
       {diag::WorldIndivisible, World},
+      {diag::WorldIndivisible, Tp},
+      {diag::WorldIndivisible, Cp},
+      {diag::WorldIndivisible, Pp},
       {diag::WorldExceedsCluster, Nodes},
       {diag::WorldExceedsCluster, World},
       {diag::ZeroPipeline, Zero},
@@ -181,6 +197,7 @@ llvm::ArrayRef<NumberRow> foretrace::remedies::numberRows() {
       {diag::SequenceExceedsPositions, MaxPositions},
       {diag::RotaryOdd, HeadDim},
       {diag::RotaryOdd, RopeDim},
+      {diag::HeadDimIndivisible, Heads},
       {diag::HeadsIndivisible, Tp},
       {diag::KvHeadsIndivisible, Tp},
       {diag::KvHeadsNoFactor, KvHeads},
@@ -200,6 +217,8 @@ llvm::ArrayRef<NumberRow> foretrace::remedies::numberRows() {
       {diag::StageRest, FirstStageLayers},
       {diag::StageRest, LastStageLayers},
       {diag::PartitionStages, Pp},
+      {diag::VppWithoutPp, Pp},
+      {diag::VppWithoutPp, Vpp},
       {diag::LayersIndivisible, Pp},
       {diag::LayersIndivisible, Vpp},
   };

@@ -45,9 +45,12 @@ struct Way {
 
 enum class WayKind : unsigned char {
   CountEnds,
+  Chunks,
   Layout,
   Balance,
   RankOrder,
+  World,
+  HeadDim,
   Permission
 };
 

@@ -61,7 +61,8 @@ static Way writeLayout(Spec &S) {
   return W;
 }
 
-/// An end without layers, as only a list can say it.
+/// Ends without layers, as only a list can say it, if that is all that is said
+/// of them.
 static Way writeEmptyEnds(Spec &S) {
   ParallelSpec &P = S.Parallel;
   const auto IsEmpty = [](const Located<int64_t> &Key) {
@@ -69,6 +70,9 @@ static Way writeEmptyEnds(Spec &S) {
   };
   const bool First = IsEmpty(P.FirstStageLayers);
   const bool Last = IsEmpty(P.LastStageLayers);
+  if ((P.FirstStageLayers.isPresent() && !First) ||
+      (P.LastStageLayers.isPresent() && !Last))
+    return {};
   const int64_t Others = *P.Pp - First - Last;
   if (*P.Vpp > 1 || Others < 1 || Others > int64_t(MaxParts))
     return {};
@@ -80,6 +84,18 @@ static Way writeEmptyEnds(Spec &S) {
   addChunks(P, Text, Last, 0);
   Way W;
   W.set("layout", Text);
+  return W;
+}
+
+/// As many chunks a stage as a list of layers has for it.
+static Way countChunks(Spec &S) {
+  ParallelSpec &P = S.Parallel;
+  const auto Chunks = static_cast<int64_t>(P.Layout.size());
+  if (Chunks % *P.Pp != 0)
+    return {};
+  P.Vpp.state(Chunks / *P.Pp, P.Vpp.Range);
+  Way W;
+  W.set("vpp", std::to_string(*P.Vpp));
   return W;
 }
 
@@ -103,6 +119,43 @@ static Way putStagesLast(Spec &S) {
   return W;
 }
 
+/// For each axis that shares the ranks the largest size up to the one it has,
+/// if that is more than one change.
+static Way divideWorld(Spec &S) {
+  ParallelSpec &P = S.Parallel;
+  Way W;
+  int64_t Rest = *P.World;
+  unsigned Changes = 0;
+  for (auto [Name, Key] : {std::pair("tp", &P.Tp), std::pair("cp", &P.Cp),
+                           std::pair("pp", &P.Pp)}) {
+    int64_t Size = std::min(**Key, int64_t(MaxParts));
+    while (Rest % Size != 0)
+      --Size;
+    Rest /= Size;
+    if (Size == **Key)
+      continue;
+    ++Changes;
+    Key->state(Size, Key->Range);
+    W.set(Name, std::to_string(Size));
+  }
+  return Changes > 1 ? W : Way();
+}
+
+/// Heads of their own width, an even one for rotary positions.
+static Way stateHeadDim(Spec &S) {
+  Way W;
+  for (BlockSpec &B : S.Model.Blocks) {
+    AttentionSpec &A = B.Attention;
+    if (A.HeadDim.isPresent() || *S.Model.Hidden % *A.Heads == 0)
+      continue;
+    A.HeadDim.state(llvm::alignTo<2>(*S.Model.Hidden / *A.Heads),
+                    A.Heads.Range);
+    if (W.Text.empty())
+      W.set("head_dim", std::to_string(*A.HeadDim));
+  }
+  return W;
+}
+
 static Way permitZero(Spec &S) {
   S.Parallel.ZeroPipeline.state(true, S.Parallel.Zero.Range);
   Way W;
@@ -113,6 +166,9 @@ static Way permitZero(Spec &S) {
 static constexpr diag::Id OfTheSplit[] = {diag::LayersIndivisible,
                                           diag::StageChunks, diag::StageRest,
                                           diag::LayoutLength, diag::LayoutSum};
+static constexpr diag::Id OfTheList[] = {diag::LayoutLength};
+static constexpr diag::Id OfTheWorld[] = {diag::WorldIndivisible};
+static constexpr diag::Id OfTheHeads[] = {diag::HeadDimIndivisible};
 static constexpr diag::Id OfTheEnds[] = {diag::StageEmpty};
 static constexpr diag::Id OfTheOrder[] = {diag::RankOrderExperts};
 static constexpr diag::Id OfZero[] = {diag::ZeroPipeline};
@@ -123,10 +179,13 @@ llvm::ArrayRef<WayRow> foretrace::remedies::wayRows() {
       {WayKind::CountEnds, OfTheSplit, countEnds<false, true>},
       {WayKind::CountEnds, OfTheSplit, countEnds<true, true>},
       {WayKind::CountEnds, OfTheSplit, countEnds<false, false>},
+      {WayKind::Chunks, OfTheList, countChunks},
       {WayKind::Layout, OfTheSplit, writeLayout},
       {WayKind::Layout, OfTheEnds, writeEmptyEnds},
       {WayKind::Balance, OfTheSplit, balance},
       {WayKind::RankOrder, OfTheOrder, putStagesLast},
+      {WayKind::World, OfTheWorld, divideWorld},
+      {WayKind::HeadDim, OfTheHeads, stateHeadDim},
       {WayKind::Permission, OfZero, permitZero},
   };
   return Rows;

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Compiles random jobs, applies with -D all that the notes of errors offer, and
-# holds the result against what is promised: the error is gone, no other has
-# come, and a job with one error is legal. Of such a job small keys are also
-# searched for a nearer legal value.
+# holds the result against what is promised: the error is gone, a job with one
+# error is legal, and so is one with several that the first offers for all are
+# applied to. Of a job with one error small keys are also searched for a nearer
+# legal value.
 """usage: nearest.py FORETRACE SEED JOBS"""
 
-import collections
 import json
 import pathlib
 import random
@@ -90,12 +90,24 @@ def offers(error):
                 yield re.findall(r"`(\w+) = ([^`]*)`", way), False
 
 
-def helps(before, error, after):
-    """Whether `error` is gone and no other has come; with the same slug twice,
-    at least one of them."""
-    was = collections.Counter(e["slug"] for e in before)
-    left = collections.Counter(e["slug"] for e in after)
-    return not left - was and left[error["slug"]] < was[error["slug"]]
+def is_gone(error, before, after):
+    """Whether `error` is gone; with the same slug twice, one of them."""
+    def count(errors):
+        return sum(e["slug"] == error["slug"] for e in errors)
+    return count(after) < count(before)
+
+
+def check_together(tool, path, before):
+    """The first offers for all errors make the job legal; whether that says
+    something, as each has one and no two are of one key."""
+    firsts = [next((change for change, _ in offers(error)), []) for error in before]
+    changes = [pair for change in firsts for pair in change]
+    if not all(firsts) or len({key for key, _ in changes}) != len(changes):
+        return False
+    if after := errors_of(tool, path, changes):
+        sys.exit(f"{changes} together leave {after}\n" +
+                 pathlib.Path(path).read_text(encoding="utf-8"))
+    return True
 
 
 def check_job(tool, path, job):
@@ -105,7 +117,7 @@ def check_job(tool, path, job):
     for error in before:
         for change, is_nearest in offers(error):
             after = errors_of(tool, path, change)
-            if not helps(before, error, after) or (
+            if not is_gone(error, before, after) or (
                     len(before) == 1 and after):
                 sys.exit(f"{error['message']}: {change} leaves {after}\n" +
                          pathlib.Path(path).read_text(encoding="utf-8"))
@@ -114,23 +126,24 @@ def check_job(tool, path, job):
             if is_nearest and key in SEARCHED and len(before) == 1:
                 now = job[key]
                 for nearer in range(min(now, value) + 1, max(now, value)):
-                    after = errors_of(tool, path, [(key, nearer)])
-                    if helps(before, error, after):
+                    if not errors_of(tool, path, [(key, nearer)]):
                         sys.exit(f"{error['message']}: {key} = {nearer} is "
                                  f"nearer than {value}")
-    return held
+    return held, len(before) > 1 and check_together(tool, path, before)
 
 
 def main():
     tool, rng, jobs = sys.argv[1], random.Random(sys.argv[2]), int(sys.argv[3])
-    held = 0
+    held = together = 0
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/job.fore"
         for _ in range(jobs):
             text, job = write_job(rng)
             pathlib.Path(path).write_text(text, encoding="utf-8")
-            held += check_job(tool, path, job)
-    print(f"{jobs} jobs, {held} offers hold")
+            some, is_joint = check_job(tool, path, job)
+            held += some
+            together += is_joint
+    print(f"{jobs} jobs, {held} offers hold, in {together} jobs together")
 
 
 if __name__ == "__main__":
