@@ -3,6 +3,7 @@
 // Binds training and parallelism; the model is bound in BindModel.cpp, costs in
 // BindCost.cpp, the cluster in BindCluster.cpp, emit blocks in BindEmit.cpp.
 #include "frontend/Bind.h"
+#include "frontend/MegatronLayout.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
@@ -18,32 +19,44 @@ static bool isSection(llvm::StringRef Keyword) {
   return llvm::is_contained(Known, Keyword);
 }
 
+/// Which of \p Sections others call \p Keyword; or empty.
+static llvm::StringRef
+findForeignSection(llvm::StringRef Keyword,
+                   llvm::ArrayRef<llvm::StringRef> Sections) {
+  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Rows[] = {
+#define FOREIGN_SECTION(KEYWORD, HERE) {KEYWORD, HERE},
+#include "frontend/Foreign.def"
+  };
+  for (auto [Word, Here] : Rows)
+    if (Word == Keyword && llvm::is_contained(Sections, Here))
+      return Here;
+  return "";
+}
+
 llvm::StringRef
 foretrace::guessSection(llvm::StringRef Keyword,
                         llvm::ArrayRef<llvm::StringRef> Sections) {
-  return isSection(Keyword) ? "" : nearestWord(Keyword, Sections);
+  if (isSection(Keyword))
+    return "";
+  const llvm::StringRef Here = findForeignSection(Keyword, Sections);
+  return Here.empty() ? nearestWord(Keyword, Sections) : Here;
 }
 
 void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
                               llvm::ArrayRef<llvm::StringRef> Sections,
                               DiagnosticEngine &Diags) {
-  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Foreign[] = {
-#define FOREIGN_SECTION(KEYWORD, HERE) {KEYWORD, HERE},
-#include "frontend/Foreign.def"
-  };
   if (isSection(Keyword.Text)) {
     Diags.report(Keyword.Range, diag::MisplacedSection, Keyword.Text, Parent);
     return;
   }
   DiagnosticBuilder Report =
       Diags.report(Keyword.Range, diag::UnknownSection, Keyword.Text);
-  for (auto [Word, Here] : Foreign)
-    if (Word == Keyword.Text && llvm::is_contained(Sections, Here)) {
-      Report.note(Keyword.Range, diag::AliasOfKey, Word, Here)
-          .fix(Keyword.Range, Here);
-      return;
-    }
-  suggest(std::move(Report), Keyword.Range, Keyword.Text, Sections);
+  const llvm::StringRef Here = findForeignSection(Keyword.Text, Sections);
+  if (!Here.empty())
+    Report.note(Keyword.Range, diag::AliasOfKey, Keyword.Text, Here)
+        .fix(Keyword.Range, Here);
+  else
+    suggest(std::move(Report), Keyword.Range, Keyword.Text, Sections);
 }
 
 std::vector<llvm::StringRef>
@@ -64,8 +77,15 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
     return;
   const auto *L = V->getIf<ListValue>();
   if (!L) {
-    Diags.report(V->Range, diag::WrongType, "layout", describe(*V),
-                 "a list of layer counts");
+    DiagnosticBuilder B = Diags.report(V->Range, diag::WrongType, "layout",
+                                       describe(*V), "a list of layer counts");
+    const std::string *Text = V->getIf<std::string>();
+    const std::optional<MegatronLayout> Meant =
+        Text ? readMegatronLayout(*Text) : std::nullopt;
+    if (!Meant)
+      return;
+    B.note(V->Range, diag::LayoutAsList, Meant->asList(), Meant->Layers.size())
+        .fix(V->Range, Meant->asList());
     return;
   }
   P.LayoutRange = F.Value->Range;

@@ -127,7 +127,10 @@ void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
         return !IsOwn && !CountsKeyHeads && F.Key.Text == "kv_heads";
       if (IsOwn)
         Diags.report(F.Key.Range, diag::KeyWithoutEffect, F.Key.Text,
-                     "with `attention " + ir::getSpelling(Kind) + "`");
+                     "with `attention " + ir::getSpelling(Kind) + "`" +
+                         (F.Key.Text == "qk_norm"
+                              ? ", which normalises its latents in any case"
+                              : ""));
       return true;
     });
     if (Before && *Before != Kind) {
@@ -271,6 +274,7 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
     return;
   }
   Scope Names(F->Names);
+  Names.explainUnknown(diag::DeclareBlock);
   for (auto [Index, B] : llvm::enumerate(M.Blocks))
     Names.give({B.Name, B.Range},
                {makePattern(static_cast<unsigned>(Index), B.Range),

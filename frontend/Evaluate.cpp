@@ -231,6 +231,9 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
   if (llvm::StringRef Here = findForeignWord(First.Text); !Here.empty())
     B.note(First.Range, diag::AliasOfKey, First.Text, Here)
         .fix(First.Range, Here);
+  else if (Names->ofUnknown() &&
+           nearestWord(First.Text, Names->names()).empty())
+    B.note(First.Range, *Names->ofUnknown(), First.Text);
   else
     suggest(B, First.Range, First.Text, Names->names());
   return std::nullopt;

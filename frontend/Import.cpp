@@ -152,11 +152,9 @@ const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
 void ImportGraph::import(Unit &U, const ast::Import &I,
                          llvm::StringRef Importer) {
   bool IsToml = path::extension(I.Path.Text) == ".toml";
-  if (IsToml && I.Alias.Text.empty()) {
+  if (IsToml && I.Alias.Text.empty())
     Diags.report(I.Path.Range, diag::ImportNeedsAlias, I.Path.Text,
                  path::stem(I.Path.Text));
-    return;
-  }
   if (!IsToml && !I.Alias.Text.empty())
     Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
   std::string Path = locate(I, Importer);
@@ -172,9 +170,11 @@ void ImportGraph::import(Unit &U, const ast::Import &I,
       Path.empty() ? nullptr : loadToml(Path, I.Path.Range);
   Symbol Alias;
   Alias.Name = I.Alias;
+  if (I.Alias.Text.empty()) // reported, and used as if it were there
+    Alias.Name = {path::stem(I.Path.Text).str(), I.Path.Range};
   Alias.Is = Symbol::State::Known;
   if (Table)
-    Alias.Result = Value{TableValue{Table}, Dimension::Count, I.Alias.Range};
+    Alias.Result = Value{TableValue{Table}, Dimension::Count, Alias.Name.Range};
   U.Names.add(std::move(Alias), Diags);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks the values of the keys of ir/model/Spec.def, and guesses what was
-// meant by others.
+// Checks the values of the keys of ir/model/Spec.def.
 #include "frontend/Keys.h"
 #include "frontend/Frontend.h"
 #include "ir/text/TextWriter.h"
@@ -10,6 +9,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
 
@@ -25,11 +25,6 @@ struct NumberType {
   llvm::StringRef BaseUnit = {}, MeantUnit = {}, MeantPower = {};
 };
 
-/// A key, whatever its section.
-struct AnyKey {
-  llvm::StringRef Section, Name, Aliases;
-};
-
 } // namespace
 
 static constexpr NumberType NumberTypes[] = {
@@ -42,13 +37,26 @@ static constexpr NumberType NumberTypes[] = {
     {"Duration", Dimension::Time, 0, 100, "ns", "us", "e3"},
 };
 
-static constexpr AnyKey AllKeys[] = {
-#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
-  {#SECTION, KEY, ALIASES},
-#include "ir/model/Spec.def"
-#define FOREIGN_KEY(SECTION, KEY, ALIASES) {#SECTION, KEY, ALIASES},
-#include "frontend/Foreign.def"
-};
+/// Of `4K`, which is 4000 and mostly meant to be 4096.
+void KeyReader::warnOfDecimal(llvm::StringRef Name, const Value &V,
+                              int64_t Is) {
+  static constexpr std::pair<llvm::StringRef, int64_t> Decimals[] = {
+      {"K", 1'000},
+      {"M", 1'000'000},
+      {"G", 1'000'000'000},
+      {"T", 1'000'000'000'000}};
+  int64_t Binary = int64_t(1) << 10;
+  for (auto [Prefix, Decimal] : Decimals) {
+    int64_t Meant;
+    if (V.Prefix == Prefix && Is % Decimal == 0 &&
+        !llvm::MulOverflow(Is / Decimal, Binary, Meant)) {
+      const std::string Written = llvm::itostr(Is / Decimal) + Prefix.str();
+      Diags.report(V.Range, diag::DecimalCount, Name, Written, Is, Meant)
+          .fix(V.Range, Written + "i");
+    }
+    Binary <<= 10;
+  }
+}
 
 std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
                                               llvm::StringRef Type,
@@ -56,7 +64,12 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
   const NumberType &T = *llvm::find_if(
       NumberTypes, [&](const NumberType &N) { return N.Name == Type; });
   if (!V.isNumber()) {
-    Diags.report(V.Range, diag::WrongType, Name, describe(V), getName(T.Dim));
+    DiagnosticBuilder B = Diags.report(V.Range, diag::WrongType, Name,
+                                       describe(V), getName(T.Dim));
+    int64_t Quoted;
+    if (const std::string *Text = V.getIf<std::string>();
+        Text && !llvm::StringRef(*Text).getAsInteger(10, Quoted))
+      B.note(V.Range, diag::DidYouMean, *Text).fix(V.Range, *Text);
     return std::nullopt;
   }
   if (V.Dim == Dimension::Count && V.asReal() > 0 &&
@@ -90,6 +103,8 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
     Diags.report(V.Range, diag::WrongType, Name, "a decimal", "a whole number");
     return std::nullopt;
   }
+  if (T.Dim == Dimension::Count)
+    warnOfDecimal(Name, V, *I);
   if (*I < T.Least) {
     Diags.report(V.Range, T.Least ? diag::NotPositive : diag::IsNegative, Name,
                  *I);
@@ -177,64 +192,4 @@ void KeyReader::reportSpelling(const ast::Word &W,
             llvm::SmallVector<llvm::StringRef>(Written.begin(), Written.end()));
   else
     B.note(W.Range, diag::AliasOfKey, W.Text, Foreign).fix(W.Range, Foreign);
-}
-
-/// The row of a key of \p Section that is called \p Word elsewhere, or null.
-static const AnyKey *findForeign(llvm::StringRef Word,
-                                 llvm::StringRef Section) {
-  const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
-    return ir::keywordOf(K.Section) == Section && ir::isAlias(Word, K.Aliases);
-  });
-  return Row == std::end(AllKeys) ? nullptr : Row;
-}
-
-/// The row of a key with this name or alias that another section has, or null.
-static const AnyKey *findElsewhere(llvm::StringRef Word,
-                                   llvm::StringRef Section) {
-  const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
-    return ir::keywordOf(K.Section) != Section &&
-           (K.Name == Word || ir::isAlias(Word, K.Aliases));
-  });
-  return Row == std::end(AllKeys) ? nullptr : Row;
-}
-
-std::string foretrace::pathOfKey(llvm::StringRef Name) {
-  for (const AnyKey &K : AllKeys)
-    if (K.Name == Name &&
-        llvm::is_contained({"Model", "Train", "Parallel", "Cost", "Cluster"},
-                           K.Section))
-      return ir::keywordOf(K.Section) + "." + Name.str();
-  return "";
-}
-
-bool foretrace::hasOrMeant(const Body &B, llvm::StringRef Key,
-                           llvm::StringRef Section,
-                           llvm::ArrayRef<llvm::StringRef> Names) {
-  return llvm::any_of(B.Fields, [&](const Field &F) {
-    llvm::StringRef Word = F.Key.Text;
-    if (Word == Key || llvm::is_contained(Names, Word))
-      return Word == Key;
-    if (const AnyKey *Row = findForeign(Word, Section))
-      return Row->Name == Key;
-    return !findElsewhere(Word, Section) && nearestWord(Word, Names) == Key;
-  });
-}
-
-void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
-                                 llvm::ArrayRef<llvm::StringRef> Names,
-                                 DiagnosticEngine &Diags) {
-  const ast::Word &K = F.Key;
-  DiagnosticBuilder B =
-      Diags.report(K.Range, diag::UnknownKey, K.Text, Section);
-  if (B.isDropped())
-    return;
-  if (const AnyKey *Row = findForeign(K.Text, Section))
-    B.note(K.Range, diag::AliasOfKey, K.Text, Row->Name)
-        .fix(K.Range, Row->Name);
-  else if (const AnyKey *Row = findElsewhere(K.Text, Section))
-    B.note(K.Range, diag::KeyOfSection, Row->Name, ir::keywordOf(Row->Section));
-  else if (!nearestWord(K.Text, Names).empty())
-    suggest(B, K.Range, K.Text, Names);
-  else if (!Names.empty())
-    B.note(K.Range, diag::KeysOfSection, Section, llvm::join(Names, ", "));
 }

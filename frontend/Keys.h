@@ -50,6 +50,8 @@ private:
                       llvm::ArrayRef<llvm::StringRef> Spellings,
                       llvm::StringRef Foreign);
 
+  void warnOfDecimal(llvm::StringRef Name, const Value &V, int64_t Is);
+
   Evaluator &Eval;
   DiagnosticEngine &Diags;
 };

@@ -11,6 +11,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <deque>
+#include <optional>
 
 namespace foretrace {
 
@@ -43,6 +44,11 @@ public:
   /// Names of \p S, and of what it imports, can be seen from here.
   void import(const Scope &S);
 
+  /// Makes \p Note, with the name as its argument, what is said of a name that
+  /// is not there and has no near one.
+  void explainUnknown(diag::Id Note) { OfUnknown = Note; }
+  std::optional<diag::Id> ofUnknown() const { return OfUnknown; }
+
   /// The nearest symbol of that name, or null. Own names hide the parent's and
   /// the imported ones. The symbol is the evaluator's to fill in.
   Symbol *find(llvm::StringRef Name) const;
@@ -61,6 +67,7 @@ private:
   llvm::SetVector<const Scope *> Imports;
   mutable std::deque<Symbol> Symbols; // values are computed on demand
   llvm::StringMap<Symbol *> ByName;
+  std::optional<diag::Id> OfUnknown;
 };
 
 } // namespace foretrace

@@ -3,8 +3,10 @@
 #include "WritableToken.h"
 #include "frontend/Parse.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace antlr4;
 using foretrace::grammar::ForeLexer;
@@ -66,6 +68,35 @@ static bool isBase(llvm::StringRef Rest) {
   return After.size() != Name.size() && After.ltrim(Blanks).starts_with("{");
 }
 
+/// `**` and `^`, with the number meant if it is one of two whole numbers.
+static void reportPower(SourceText Seen, SourceText Text,
+                        DiagnosticEngine &Diags) {
+  DiagnosticBuilder B =
+      Diags.report(Seen.range(), diag::ForeignPower, Seen.str());
+  const auto [Begin, End] = std::pair(Seen.str().begin(), Seen.str().end());
+  const llvm::StringRef All = Text.str();
+  const llvm::StringRef Before =
+      All.take_front(static_cast<size_t>(Begin - All.begin())).rtrim();
+  const llvm::StringRef Base =
+      Before.substr(Before.find_last_not_of("0123456789") + 1);
+  const llvm::StringRef Power =
+      All.drop_front(static_cast<size_t>(End - All.begin()))
+          .ltrim()
+          .take_while(llvm::isDigit);
+  int64_t Factor, Result = 1;
+  unsigned Times;
+  if (Base.getAsInteger(10, Factor) || Power.getAsInteger(10, Times) ||
+      Times > 63)
+    return;
+  for (; Times != 0; --Times)
+    if (llvm::MulOverflow(Result, Factor, Result))
+      return;
+  const SourceRange Whole =
+      Text.range(static_cast<size_t>(Base.begin() - All.begin()),
+                 static_cast<size_t>(Power.end() - All.begin()));
+  B.note(Whole, diag::DidYouMean, Result).fix(Whole, llvm::Twine(Result));
+}
+
 static void reportCharacter(SourceText Source, DiagnosticEngine &Diags) {
   const SourceRange Range = Source.range();
   llvm::StringRef Seen = Source.str();
@@ -98,6 +129,10 @@ bool TokenSource::isUsable(Token &T) {
   case FOREIGN_STRING:
     reportString(Seen, Diags);
     Meant = STRING;
+    break;
+  case FOREIGN_POWER:
+    reportPower(Seen, Text, Diags);
+    Meant = STAR;
     break;
   case OPEN_STRING:
     Diags.report(Range, diag::UnterminatedString);

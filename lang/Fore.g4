@@ -161,6 +161,7 @@ BLANKS : [ \t\r\n]+ -> skip ;
 COMMENT : '//' ~[\r\n]* -> skip ;
 // What other languages have in their place; reported where it stands.
 FOREIGN_COMMENT : '#' ~[\r\n]* | '/*' .*? ('*/' | EOF) ;
+FOREIGN_POWER : '**' | '^' ;
 FOREIGN_STRING : '\'' ~['\r\n]* '\'' ;
 BAD_CHARACTER : '\u007F'+ | . ;
 

@@ -104,6 +104,26 @@ Expr Deriver::sharingReplicas() {
   return of(P.DpShard.isPresent() ? P.DpShard : P.Dp);
 }
 
+/// An iteration of ten times as many tokens as any published run has is mostly
+/// one whose batch was stated in tokens, which would be a legal one of samples.
+void Deriver::checkTokens(int64_t PerStep) {
+  constexpr int64_t MostTokens = 1'000'000'000;
+  const TrainSpec &T = S.Train;
+  int64_t Tokens;
+  if (!T.GlobalBatch.isStated() || *T.GlobalBatch % *T.Sequence != 0 ||
+      llvm::MulOverflow(*T.GlobalBatch, *T.Sequence, Tokens) ||
+      Tokens < MostTokens)
+    return;
+  const int64_t Meant = *T.GlobalBatch / *T.Sequence;
+  if (PerStep < 1 || Meant % PerStep != 0)
+    return;
+  Diags
+      .report(T.GlobalBatch.Range, diag::BatchOfTokens, *T.GlobalBatch, Tokens,
+              Meant)
+      .noteValue("sequence", T.Sequence)
+      .fix(T.GlobalBatch.Range, llvm::Twine(Meant));
+}
+
 void Deriver::deriveBatch() {
   ParallelSpec &P = S.Parallel;
   TrainSpec &T = S.Train;
@@ -121,6 +141,7 @@ void Deriver::deriveBatch() {
            "micro_batch x dp x ga");
     return;
   }
+  checkTokens(PerStep.value());
   if (!holds(isMultiple(of(T.GlobalBatch), PerStep), diag::BatchIndivisible,
              T.GlobalBatch)) {
     error(T.GlobalBatch.Range, diag::BatchIndivisible, *T.GlobalBatch,

@@ -132,6 +132,7 @@ private:
   void deriveBandwidth(const ir::ClusterSpec &C, ir::TierSpec &T);
   void checkTier(const ir::ClusterSpec &C, size_t Index);
   void deriveDevice();
+  void checkTokens(int64_t PerStep);
   void deriveBatch();
   void deriveAttention(ir::BlockSpec &B);
   void deriveKvHeads(ir::AttentionSpec &A);

@@ -18,8 +18,8 @@ std::string unknownCommand(StringRef Argument, ArrayRef<StringRef> Known) {
                          : What + "; did you mean `" + Nearest.str() + "`?";
 }
 
-std::string keyAsOption(ArrayRef<char *> Arguments,
-                        function_ref<bool(StringRef)> IsOption) {
+static std::string keyAsOption(ArrayRef<char *> Arguments,
+                               function_ref<bool(StringRef)> IsOption) {
   for (const StringRef Argument : Arguments) {
     StringRef Written = Argument;
     if (!Written.consume_front("--"))
@@ -32,6 +32,31 @@ std::string keyAsOption(ArrayRef<char *> Arguments,
           .str();
   }
   return "";
+}
+
+static std::string splitOverride(ArrayRef<char *> Arguments) {
+  for (size_t I = 0; I + 1 < Arguments.size(); ++I) {
+    StringRef Key = Arguments[I];
+    if (!Key.consume_front("-D"))
+      continue;
+    const size_t Next = Key.empty() ? ++I : I;
+    if (Key.empty())
+      Key = Arguments[Next];
+    if (Key.contains('=') || Next + 1 >= Arguments.size())
+      continue;
+    const StringRef Value = Arguments[Next + 1];
+    if (!Value.starts_with("-") && !Value.ends_with(".fore"))
+      return ("a key and its value are one word: `-D " + Key + "=" + Value +
+              "`")
+          .str();
+  }
+  return "";
+}
+
+std::string mistakenArgument(ArrayRef<char *> Arguments,
+                             function_ref<bool(StringRef)> IsOption) {
+  const std::string Key = keyAsOption(Arguments, IsOption);
+  return Key.empty() ? splitOverride(Arguments) : Key;
 }
 
 } // namespace foretrace::driver

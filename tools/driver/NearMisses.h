@@ -17,9 +17,11 @@ std::string unknownCommand(llvm::StringRef Argument,
                            llvm::ArrayRef<llvm::StringRef> Known);
 
 /// The message for the first of \p Arguments that is a key of a job written as
-/// an option, `--tp=8`, unless \p IsOption; empty if there is none.
-std::string keyAsOption(llvm::ArrayRef<char *> Arguments,
-                        llvm::function_ref<bool(llvm::StringRef)> IsOption);
+/// an option, `--tp=8`, unless \p IsOption, or for a key without its value, `-D
+/// parallel.tp 8`; empty if there is none.
+std::string
+mistakenArgument(llvm::ArrayRef<char *> Arguments,
+                 llvm::function_ref<bool(llvm::StringRef)> IsOption);
 
 } // namespace foretrace::driver
 

@@ -85,11 +85,11 @@ ExitCode runCommandLine(int Argc, char **Argv) {
     if (!C)
       return usageError(driver::unknownCommand(Argv[1], Names));
     const StringMap<cl::Option *> &Options = cl::getRegisteredOptions(C->Get());
-    if (const std::string Key = driver::keyAsOption(
+    if (const std::string Slip = driver::mistakenArgument(
             ArrayRef(Argv, Argc).drop_front(2),
             [&](StringRef Name) { return Options.count(Name) != 0; });
-        !Key.empty())
-      return usageError(Key);
+        !Slip.empty())
+      return usageError(Slip);
   }
   cl::SetVersionPrinter(printVersion);
   for (const Command &C : Commands)

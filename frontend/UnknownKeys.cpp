@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said of a key that a section doesn't have: whose it is, what it is
+// called here, or what was meant.
+#include "frontend/Frontend.h"
+#include "frontend/Keys.h"
+#include "lang/DidYouMean.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+
+namespace {
+
+/// A key, whatever its section.
+struct AnyKey {
+  llvm::StringRef Section, Name, Aliases;
+};
+
+} // namespace
+
+static constexpr AnyKey AllKeys[] = {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
+  {#SECTION, KEY, ALIASES},
+#include "ir/model/Spec.def"
+#define FOREIGN_KEY(SECTION, KEY, ALIASES) {#SECTION, KEY, ALIASES},
+#include "frontend/Foreign.def"
+};
+
+/// The row of a key of \p Section that is called \p Word elsewhere, or null.
+static const AnyKey *findForeign(llvm::StringRef Word,
+                                 llvm::StringRef Section) {
+  const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
+    return ir::keywordOf(K.Section) == Section && ir::isAlias(Word, K.Aliases);
+  });
+  return Row == std::end(AllKeys) ? nullptr : Row;
+}
+
+/// The row of a key with this name or alias that another section has, or null.
+static const AnyKey *findElsewhere(llvm::StringRef Word,
+                                   llvm::StringRef Section) {
+  const AnyKey *Row = llvm::find_if(AllKeys, [&](const AnyKey &K) {
+    return ir::keywordOf(K.Section) != Section &&
+           (K.Name == Word || ir::isAlias(Word, K.Aliases));
+  });
+  return Row == std::end(AllKeys) ? nullptr : Row;
+}
+
+std::string foretrace::pathOfKey(llvm::StringRef Name) {
+  for (const AnyKey &K : AllKeys)
+    if (K.Name == Name &&
+        llvm::is_contained({"Model", "Train", "Parallel", "Cost", "Cluster"},
+                           K.Section))
+      return ir::keywordOf(K.Section) + "." + Name.str();
+  return "";
+}
+
+bool foretrace::hasOrMeant(const Body &B, llvm::StringRef Key,
+                           llvm::StringRef Section,
+                           llvm::ArrayRef<llvm::StringRef> Names) {
+  return llvm::any_of(B.Fields, [&](const Field &F) {
+    llvm::StringRef Word = F.Key.Text;
+    if (Word == Key || llvm::is_contained(Names, Word))
+      return Word == Key;
+    if (const AnyKey *Row = findForeign(Word, Section))
+      return Row->Name == Key;
+    return !findElsewhere(Word, Section) && nearestWord(Word, Names) == Key;
+  });
+}
+
+void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
+                                 llvm::ArrayRef<llvm::StringRef> Names,
+                                 DiagnosticEngine &Diags) {
+  const ast::Word &K = F.Key;
+  DiagnosticBuilder B =
+      Diags.report(K.Range, diag::UnknownKey, K.Text, Section);
+  if (B.isDropped())
+    return;
+  if (const AnyKey *Row = findForeign(K.Text, Section))
+    B.note(K.Range, diag::AliasOfKey, K.Text, Row->Name)
+        .fix(K.Range, Row->Name);
+  else if (const AnyKey *Row = findElsewhere(K.Text, Section))
+    B.note(K.Range, diag::KeyOfSection, Row->Name, ir::keywordOf(Row->Section));
+  else if (!nearestWord(K.Text, Names).empty())
+    suggest(B, K.Range, K.Text, Names);
+  else if (!Names.empty())
+    B.note(K.Range, diag::KeysOfSection, Section, llvm::join(Names, ", "));
+}
