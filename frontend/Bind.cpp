@@ -49,6 +49,8 @@ void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
     Diags.report(Keyword.Range, diag::MisplacedSection, Keyword.Text, Parent);
     return;
   }
+  if (reportUnmodelled(Keyword, Diags))
+    return;
   DiagnosticBuilder Report =
       Diags.report(Keyword.Range, diag::UnknownSection, Keyword.Text);
   const llvm::StringRef Here = findForeignSection(Keyword.Text, Sections);

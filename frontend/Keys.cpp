@@ -183,6 +183,8 @@ KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
 void KeyReader::reportSpelling(const ast::Word &W,
                                llvm::ArrayRef<llvm::StringRef> Spellings,
                                llvm::StringRef Foreign) {
+  if (Foreign.empty() && reportUnmodelledWord(W, Diags))
+    return;
   const llvm::SmallVector<std::string> Written(
       llvm::map_range(Spellings, write));
   DiagnosticBuilder B = Diags.report(W.Range, diag::UnknownSpelling,

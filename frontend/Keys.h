@@ -68,6 +68,11 @@ void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out) {
 bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
                 llvm::ArrayRef<llvm::StringRef> Names);
 
+/// Reports what is known elsewhere and not modelled here, with what is off
+/// without it; false if it is no such key or section, or no such word of a key.
+bool reportUnmodelled(const ast::Word &Key, DiagnosticEngine &Diags);
+bool reportUnmodelledWord(const ast::Word &Word, DiagnosticEngine &Diags);
+
 /// Reports a key that \p Section doesn't have, with the best guess at what was
 /// meant. \p Names are the keys it has.
 void reportUnknownKey(const Field &F, llvm::StringRef Section,

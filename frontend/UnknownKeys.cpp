@@ -29,6 +29,62 @@ static constexpr AnyKey AllKeys[] = {
 #include "frontend/Foreign.def"
 };
 
+/// What becomes of a job without a key or word that it can't have.
+struct Absent {
+  llvm::StringRef Names, Text;
+};
+
+/// The text for \p Word, if one of \p Rows has it.
+static std::optional<llvm::StringRef> findAbsent(llvm::ArrayRef<Absent> Rows,
+                                                 llvm::StringRef Word) {
+  const auto *Row = llvm::find_if(
+      Rows, [&](const Absent &A) { return ir::isAlias(Word, A.Names); });
+  if (Row == Rows.end())
+    return std::nullopt;
+  return Row->Text;
+}
+
+static constexpr Absent NoEffect[] = {
+#define NO_EFFECT(NAMES) {NAMES, ""},
+#include "frontend/Unmodelled.def"
+};
+static constexpr Absent NotModelled[] = {
+#define NOT_MODELLED(NAMES, CONSEQUENCE) {NAMES, CONSEQUENCE},
+#include "frontend/Unmodelled.def"
+};
+static constexpr Absent Otherwise[] = {
+#define OTHERWISE(NAMES, HOW) {NAMES, HOW},
+#include "frontend/Unmodelled.def"
+};
+static constexpr Absent WordsNotModelled[] = {
+#define WORD_NOT_MODELLED(WORDS, CONSEQUENCE) {WORDS, CONSEQUENCE},
+#include "frontend/Unmodelled.def"
+};
+
+/// Whether no key here has the meaning of \p Word.
+static bool isWithoutKey(llvm::StringRef Word) {
+  return findAbsent(NoEffect, Word) || findAbsent(NotModelled, Word) ||
+         findAbsent(Otherwise, Word);
+}
+
+bool foretrace::reportUnmodelled(const ast::Word &Key,
+                                 DiagnosticEngine &Diags) {
+  const std::optional<llvm::StringRef> Text = findAbsent(NotModelled, Key.Text);
+  if (Text)
+    Diags.report(Key.Range, diag::NotModelled, Key.Text,
+                 "without it, " + Text->str());
+  return Text.has_value();
+}
+
+bool foretrace::reportUnmodelledWord(const ast::Word &Word,
+                                     DiagnosticEngine &Diags) {
+  const std::optional<llvm::StringRef> Text =
+      findAbsent(WordsNotModelled, Word.Text);
+  if (Text)
+    Diags.report(Word.Range, diag::NotModelled, Word.Text, *Text);
+  return Text.has_value();
+}
+
 /// The row of a key of \p Section that is called \p Word elsewhere, or null.
 static const AnyKey *findForeign(llvm::StringRef Word,
                                  llvm::StringRef Section) {
@@ -66,6 +122,8 @@ bool foretrace::hasOrMeant(const Body &B, llvm::StringRef Key,
       return Word == Key;
     if (const AnyKey *Row = findForeign(Word, Section))
       return Row->Name == Key;
+    if (isWithoutKey(Word))
+      return false;
     return !findElsewhere(Word, Section) && nearestWord(Word, Names) == Key;
   });
 }
@@ -74,6 +132,14 @@ void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
                                  llvm::ArrayRef<llvm::StringRef> Names,
                                  DiagnosticEngine &Diags) {
   const ast::Word &K = F.Key;
+  if (findAbsent(NoEffect, K.Text)) {
+    SourceRange All = K.Range;
+    All.End = F.Value->Range.End;
+    Diags.report(K.Range, diag::NoEffectHere, K.Text).fix(All, "");
+    return;
+  }
+  if (reportUnmodelled(K, Diags))
+    return;
   DiagnosticBuilder B =
       Diags.report(K.Range, diag::UnknownKey, K.Text, Section);
   if (B.isDropped())
@@ -81,6 +147,9 @@ void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
   if (const AnyKey *Row = findForeign(K.Text, Section))
     B.note(K.Range, diag::AliasOfKey, K.Text, Row->Name)
         .fix(K.Range, Row->Name);
+  else if (const std::optional<llvm::StringRef> How =
+               findAbsent(Otherwise, K.Text))
+    B.note(K.Range, diag::SaidOtherwise, *How);
   else if (const AnyKey *Row = findElsewhere(K.Text, Section))
     B.note(K.Range, diag::KeyOfSection, Row->Name, ir::keywordOf(Row->Section));
   else if (!nearestWord(K.Text, Names).empty())

@@ -118,6 +118,20 @@ def option_tables(root):
     return known
 
 
+def unmodelled_tables(root):
+    """What jobs leave out, and what is off then, of frontend/Unmodelled.def."""
+    text = (root / "frontend/Unmodelled.def").read_text(encoding="utf-8")
+    known = {}
+    for macro, name, head in (("NOT_MODELLED", "unmodelled", "keys"),
+                              ("WORD_NOT_MODELLED", "unmodelled-words", "words")):
+        rows = re.findall(rf'^{macro}\(((?:"[^"]*"\s*)+),\s*((?:"[^"]*"\s*)+)\)', text, re.M)
+        known[name] = f"| {head} | without |\n|---|---|\n" + "".join(
+            "| " + ", ".join(f"`{word}`" for word in "".join(
+                re.findall(r'"([^"]*)"', names)).split()) +
+            " | " + "".join(re.findall(r'"([^"]*)"', then)) + " |\n" for names, then in rows)
+    return known
+
+
 def refresh(page, known, is_written):
     """Writes the tables of a page; says which it shows, and counts the stale."""
     text = page.read_text(encoding="utf-8")
@@ -137,7 +151,7 @@ def refresh(page, known, is_written):
 def main():
     root = pathlib.Path(sys.argv[1])
     is_written = "--write" in sys.argv
-    known = {**tables(root), **option_tables(root)}
+    known = {**tables(root), **option_tables(root), **unmodelled_tables(root)}
     shown, stale = set(), 0
     for page in sorted((root / "docs").glob("*.md")):
         names, wrong = refresh(page, known, is_written)
