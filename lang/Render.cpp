@@ -91,7 +91,8 @@ static SMRange pointTo(SourceRange R, const SourceFiles &Sources) {
 static SMDiagnostic makeShown(const Diagnostic &D, const SourceFiles &Sources,
                               const Twine &Message, bool WithLine) {
   if (!D.Range.isValid())
-    return SMDiagnostic("foretrace", getKind(D.Level), Message.str());
+    return SMDiagnostic(WithLine ? "foretrace" : "", getKind(D.Level),
+                        Message.str());
   const SourceLocation At = D.Range.start();
   if (!WithLine || !isShowable(At, Sources)) {
     auto [Line, Column] = Sources.locate(At);
@@ -108,7 +109,8 @@ static SMDiagnostic makeShown(const Diagnostic &D, const SourceFiles &Sources,
                                           Message, Shown, FixIts);
 }
 
-/// A note at the very place of its diagnostic doesn't show the line again.
+/// A note at the very place of its diagnostic doesn't show the line again; one
+/// without a place belongs to the message above it.
 static void renderOne(const Diagnostic &D, const SourceFiles &Sources,
                       raw_ostream &OS, bool Colors, bool WithLine = true) {
   std::string Slug;
@@ -119,7 +121,8 @@ static void renderOne(const Diagnostic &D, const SourceFiles &Sources,
     Slug = (" [" + Info.Slug + "]").str();
   makeShown(D, Sources, D.text() + Slug, WithLine).print(nullptr, OS, Colors);
   for (const Diagnostic &Note : D.Notes)
-    renderOne(Note, Sources, OS, Colors, Note.Range.start() != D.Range.start());
+    renderOne(Note, Sources, OS, Colors,
+              Note.Range.isValid() && Note.Range.start() != D.Range.start());
 }
 
 /// What says how many there are that were not kept, if there are any.
