@@ -185,6 +185,8 @@ void Binder::requireSections(ir::Spec &S) {
     Diags.report(S.Model.Range, diag::MissingKey, "model", "max_positions",
                  "2048");
   if (IsOfModel) {
+    if (TheJob.OnlyModel)
+      reduceToModel(S);
     applyModelDefaults(S);
     return;
   }

@@ -29,7 +29,8 @@ struct Job {
   bool IsComplete = true; ///< no import failed, so what lacks is not there
   /// Whether training and parallelism need not be said; may be empty.
   std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;
-  SourceRange Start; ///< where a missing section is reported
+  bool OnlyModel = false; ///< what it says beside the model is not looked at
+  SourceRange Start;      ///< where a missing section is reported
 };
 
 /// Binds one job.

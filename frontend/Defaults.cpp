@@ -64,6 +64,17 @@ void foretrace::applyDefaults(ir::ClusterSpec &C) {
   }
 }
 
+void foretrace::reduceToModel(ir::Spec &S) {
+  ir::TrainSpec Train;
+  Train.Sequence = S.Train.Sequence;
+  S.Train = std::move(Train);
+  S.Parallel = {};
+  S.Cost = {};
+  S.Cluster.reset();
+  S.Model.PaddedVocab = {};
+  applyDefaults(S);
+}
+
 void foretrace::applyModelDefaults(ir::Spec &S) {
   orElse(S.Train.Sequence, int64_t(1));
   orElse(S.Train.MicroBatch, int64_t(1));

@@ -19,6 +19,9 @@ void applyDefaults(ir::ClusterSpec &C);
 /// Fills in what a job of the model alone need not say: one sample of one token
 /// on one rank. No number of the model depends on it.
 void applyModelDefaults(ir::Spec &S);
+/// Leaves of a job what its model is, with as many tokens as a sample has: the
+/// rows of a learned table of positions.
+void reduceToModel(ir::Spec &S);
 
 /// A key that has no default, and an example of what to write.
 struct RequiredKey {

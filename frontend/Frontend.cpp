@@ -296,6 +296,7 @@ std::optional<ir::Spec> Compilation::run(llvm::StringRef Path) {
   if (!gatherAll(Graph.load(Path)))
     return std::nullopt;
   TheJob.IsOfModel = Options.IsOfModel;
+  TheJob.OnlyModel = Options.OnlyModel;
   ir::Spec S = Binder(TheJob, Graph, Bodies, Eval, Diags).bind();
   if (Diags.hasErrors())
     return std::nullopt;

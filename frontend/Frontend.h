@@ -25,6 +25,9 @@ struct FrontendOptions {
   /// Whether only the model matters, given the job's `emit` blocks: then it
   /// needs neither `train` nor `parallel`. By default all does.
   std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;
+  /// Whether nothing but the model is asked for, so that the rest of the job
+  /// need not be legal.
+  bool OnlyModel = false;
 };
 
 /// Compiles the file at \p Path; files that \p Files has are not parsed again.

@@ -111,9 +111,8 @@ ExitCode Answer::run() {
   if (!Path.empty())
     Emit->set("file", ir::Attribute::Kind::Text, Path);
   FrontendOptions Reading = frontendOptions();
-  Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec>) {
-    return driver::areOfModel(*Emit);
-  };
+  Reading.OnlyModel = driver::areOfModel(*Emit);
+  Reading.IsOfModel = [&](ArrayRef<ir::EmitSpec>) { return Reading.OnlyModel; };
   CompiledJob &Job = Session.read(jobPath(), Reading, Diags);
   driver::Emitter Emitter =
       makeEmitter(jobPath(), {"", "", isStream(Path) ? Path.getValue() : ""},
