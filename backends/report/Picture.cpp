@@ -36,6 +36,7 @@ private:
   int64_t chunkOf(int64_t Drawn) const;
   void stage(const Timeline &Run, int64_t Stage);
   void span(const Timeline::Span &At);
+  void style(ActionKind Of, llvm::ArrayRef<llvm::StringRef> Style);
   void part(int64_t Stage, int64_t Chunk);
 
   const EmitRequest &Request;
@@ -125,6 +126,14 @@ void Picture::stage(const Timeline &Run, int64_t Stage) {
     });
 }
 
+/// Letter, colours of even and odd chunks, and word of a kind of step.
+void Picture::style(ActionKind Of, llvm::ArrayRef<llvm::StringRef> Style) {
+  J.attributeArray(getName(Of), [&] {
+    for (llvm::StringRef Text : Style)
+      J.value(Text);
+  });
+}
+
 /// What steps of a chunk are of, for who asks what one is.
 void Picture::part(int64_t Stage, int64_t Chunk) {
   const int64_t Part = P.Schedule.partOf(Stage, Chunk);
@@ -153,6 +162,11 @@ void Picture::write() {
   J.attributeArray("kinds", [&] {
     for (unsigned K = 0; K < NumActionKinds; ++K)
       J.value(getName(static_cast<ActionKind>(K)));
+  });
+  J.attributeObject("styles", [&] {
+#define STEP_STYLE(KIND, LETTER, COLOUR, PALE, DOC)                            \
+  style(ActionKind::KIND, {LETTER, COLOUR, PALE, DOC});
+#include "backends/ranks/StepStyles.def"
   });
   J.attributeArray("stages", [&] {
     for (const int64_t Stage : Shown)

@@ -2,13 +2,6 @@
 //
 // Steps of stages over time; a part of the time is in view.
 
-const stepStyles = {
-  forward_step: {letter: "F", colour: 0},
-  backward_step: {letter: "B", colour: 1},
-  backward_input: {letter: "I", colour: 5},
-  backward_weight: {letter: "W", colour: 2},
-};
-
 class Gantt {
   constructor(root, picture) {
     this.root = root;
@@ -100,22 +93,29 @@ class Gantt {
 
   x(time) { return this.left + this.width * (time - this.from) / (this.to - this.from); }
 
-  drawStep(row, index, y) {
-    const {stages, kinds} = this.picture;
-    const [start, end, kind, microBatch, chunk] = stages[row].steps[index];
+  /** Steps that overlap share the height. */
+  drawStep(row, index, top) {
+    const {stages, kinds, styles} = this.picture;
+    const [start, end, ...actions] = stages[row].steps[index];
     if (end < this.from || start > this.to)
       return;
-    const style = stepStyles[kinds[kind]];
     const x = Math.max(this.left, this.x(start));
     const width = Math.max(0.5, Math.min(this.x(end), this.left + this.width) - x);
-    this.root.append(svg("rect", {
-      x, y, width: Math.max(0.3, width - 0.5), height: this.row - 4,
-      fill: colourOf(style.colour), "fill-opacity": 1 - 0.45 * (chunk % 2),
-      "data-step": `${row}/${index}`,
-    }));
-    if (width > 26)
-      this.root.append(svg("text", {class: "inside", x: x + 3, y: y + 13},
-                           `${style.letter}${microBatch}`));
+    const shares = actions.length / 3;
+    const height = (this.row - 4) / shares;
+    for (let share = 0; share < shares; ++share) {
+      const [kind, microBatch, chunk] = actions.slice(3 * share, 3 * share + 3);
+      const [letter, even, odd] = styles[kinds[kind]];
+      const y = top + share * height;
+      this.root.append(svg("rect", {
+        x, y, width: Math.max(0.3, width - 0.5), height: height - (shares > 1 ? 0.5 : 0),
+        fill: chunk % 2 ? odd : even, "data-step": `${row}/${index}`,
+      }));
+      if (width > 26)
+        this.root.append(svg("text", {
+          class: shares > 1 ? "inside small" : "inside", x: x + 3, y: y + height / 2 + 4 - shares / 2,
+        }, `${letter}${microBatch}`));
+    }
   }
 
   drawGap([start, end, count], y) {
@@ -168,11 +168,14 @@ function makeGantt() {
   byId("gantt").hidden = byId("gantt-buttons").hidden = !picture;
   if (!picture)
     return null;
-  const kinds = new Set(picture.stages.flatMap(
-      ({steps}) => steps.map((step) => picture.kinds[step[2]])));
-  byId("gantt-legend").replaceChildren(...[...kinds].map((kind) => html(
-      "span", {}, html("i", {style: `background: ${colourOf(stepStyles[kind].colour)}`}),
-      kind.replaceAll("_", " "))));
+  const drawn = new Set(picture.stages.flatMap(
+      ({steps}) => steps.flatMap((step) => step.filter((_, at) => at % 3 === 2))));
+  byId("gantt-legend").replaceChildren(
+      ...Object.entries(picture.styles)
+          .filter(([kind]) => drawn.has(picture.kinds.indexOf(kind)))
+          .map(([, [, colour, , word]]) => html(
+              "span", {}, html("i", {style: `background: ${colour}`}), word)),
+      ...picture.parts.some(({chunk}) => chunk > 0) ? ["pale: every other chunk"] : []);
   const gantt = new Gantt(byId("gantt"), picture);
   const actions = {
     "zoom-in": () => gantt.zoom(0.5), "zoom-out": () => gantt.zoom(2),

@@ -20,17 +20,18 @@ namespace {
 constexpr int64_t Left = 72, Top = 44, Row = 26, Gap = 4, Margin = 16,
                   Digit = 8, Widest = 26, Narrowest = 4, Preferred = 1600;
 
-/// What a kind of step is drawn as. Colours that can be told apart with or
-/// without red and green (Okabe and Ito); the second one is of odd chunks.
+/// What a kind of step is drawn as. The second colour is of odd chunks.
 struct Style {
   ActionKind Kind;
-  llvm::StringLiteral Class, Colours[2], Doc;
+  llvm::StringLiteral Letter, Colours[2], Doc;
+  std::string classOf(int64_t Chunk) const {
+    return Letter.lower() + std::to_string(Chunk % 2);
+  }
 };
 constexpr Style Styles[] = {
-    {ActionKind::Forward, "f", {"#56b4e9", "#b5ddf5"}, "forward"},
-    {ActionKind::Backward, "b", {"#2fb58c", "#a4dfcc"}, "backward"},
-    {ActionKind::BackwardInput, "i", {"#e69f00", "#f7d68d"}, "of inputs"},
-    {ActionKind::BackwardWeight, "w", {"#cc79a7", "#ebcadb"}, "of weights"},
+#define STEP_STYLE(KIND, LETTER, COLOUR, PALE, DOC)                            \
+  {ActionKind::KIND, LETTER, {COLOUR, PALE}, DOC},
+#include "backends/ranks/StepStyles.def"
 };
 
 class Gantt {
@@ -85,8 +86,9 @@ void Gantt::style() {
         ".idle { fill: #ececec }\n"
         ".tick { stroke: #888888 }\n";
   for (const Style &Of : Styles)
-    OS << formatv(".{0}0 {{ fill: {1} }\n.{0}1 {{ fill: {2} }\n", Of.Class,
-                  Of.Colours[0], Of.Colours[1]);
+    for (int64_t Chunk : {0, 1})
+      OS << formatv(".{0} {{ fill: {1} }\n", Of.classOf(Chunk),
+                    Of.Colours[Chunk]);
   OS << "@media (prefers-color-scheme: dark) {\n"
         "text { fill: #dddddd }\n"
         ".step { fill: #000000 }\n"
@@ -128,9 +130,9 @@ void Gantt::box(int64_t Stage, const Span &Of, size_t Step) {
       std::max<int64_t>(x(Of.End) - x(Of.Start) - 1, Of.End > Of.Start);
   const Style *Drawn =
       llvm::find_if(Styles, [&](const Style &S) { return S.Kind == A.Kind; });
-  OS << formatv("<rect class=\"{0}{1}\" x=\"{2}\" y=\"{3}\" width=\"{4}\" "
-                "height=\"{5}\"><title>stage {6}: {7} of micro-batch {8}",
-                Drawn->Class, A.Chunk % 2, x(Of.Start), Y, Width,
+  OS << formatv("<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" "
+                "height=\"{4}\"><title>stage {5}: {6} of micro-batch {7}",
+                Drawn->classOf(A.Chunk), x(Of.Start), Y, Width,
                 Shares > 1 ? Height - 1 : Height, Stage, getName(A.Kind),
                 A.MicroBatch);
   if (S.Chunks > 1)
@@ -178,7 +180,7 @@ void Gantt::legend() {
   };
   for (const Style &Of : Styles)
     if (has(Of.Kind))
-      Entry((Of.Class + "0").str(), Of.Doc);
+      Entry(Of.classOf(0), Of.Doc);
   Entry("idle", "idle");
   text(Left, Y + Row, "name",
        S.Chunks > 1 ? "numbers: micro-batches; pale: every other chunk"

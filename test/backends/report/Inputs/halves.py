@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: halves.py PAGE SVG
+
+Holds the boxes of the schedule that a report draws in headless Chromium against those
+of SVG, the picture of `foretrace plan --schedule`: as many of each colour, with steps
+that overlap in halves.
+"""
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "support"))
+from browser import Browser  # noqa: E402
+
+
+def boxes_of(svg):
+    """The number of boxes by colour and whether they are halves."""
+    colours = dict(re.findall(r"\.(\w\d) \{ fill: (#\w+) \}", svg))
+    return collections.Counter(
+        (colours[name], height != "26") for name, height in
+        re.findall(r'<rect class="(\w\d)"[^>]* height="(\d+)"><title>', svg))
+
+
+def main():
+    page, svg = map(pathlib.Path, sys.argv[1:3])
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Browser(folder)
+        browser.open(page.resolve())
+        drawn = browser.evaluate(
+            "[...document.querySelectorAll('#gantt rect')].map((each) => "
+            "[each.getAttribute('fill'), Number(each.getAttribute('height')) < 18])")
+        browser.close()
+    shown = collections.Counter(map(tuple, drawn))
+    wanted = boxes_of(svg.read_text(encoding="utf-8"))
+    if shown != wanted:
+        sys.exit(f"the page draws {shown}, the picture {wanted}")
+    print(sum(n for (_, is_half), n in shown.items() if is_half), "halves alike")
+
+
+if __name__ == "__main__":
+    main()
