@@ -3,24 +3,17 @@
 #
 # Keeps tables of the documentation as those of the compiler are, between
 # `<!-- keys: NAME -->` and `<!-- end -->`: Train is TRAIN_FIELD of ir/model/Spec.def,
-# with the defaults of frontend/Defaults.cpp and the `derive` pass; simai are the
-# options of `emit simai`, which the program in the path lists from
-# backends/simai/Options.def.
+# as `foretrace list keys` shows it; simai are the options of `emit simai`, which the
+# program in the path lists from backends/simai/Options.def.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
+import json
 import pathlib
 import re
 import subprocess
 import sys
 
-FIELD = re.compile(r'^(\w+)_FIELD\((\w+), (\w+), "(\w+)",\s*\w+,\s*"[^"]*",\s*'
-                   r'((?:"[^"]*"\s*)+)\)', re.M)
-ENUM = re.compile(r'^([A-Z_]+)\((\w+), "([\w.]+)"\)', re.M)
-ROW = re.compile(r'^(SCHEDULE|OPTIMIZER)\((\w+), "(\w+)"', re.M)
-DEFAULT = re.compile(r"(?:orElse\((?:\w+\.)+(\w+),|(\w+)\.setDefault\()"
-                     r"\s*(?:int64_t\()?(?:ir::)?(?:(\w+)::)?(\w+)\)*;")
-DERIVED = re.compile(r"(?:(\w+)\.derive|define\((?:\w+\.)*(\w+),)")
-REQUIRED = re.compile(r'\{"(\w+)", "(\w+)", "[^"]*"\}')
+FIELD = re.compile(r'^(\w+)_FIELD\(\w+, \w+, "(\w+)"', re.M)
 TABLE = re.compile(r"(<!-- keys: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 OPTION = re.compile(r"^([\w-]+)\.(\w+) +(.+?); default: (.+?); (.+)$", re.M)
 AICB_OPTION = re.compile(r'^AICB_OPTION\(([\w:| ]+), .*?"(\w+)"', re.M)
@@ -30,60 +23,22 @@ MODES = {"Any": "all", "Model": "not `collective`", "Zero": "`deepspeed`",
          "Zero1 | Mode::Zero2": "`deepspeed`, zero = 1 or 2",
          "Zero2": "`deepspeed`, zero = 2", "Zero3": "`deepspeed`, zero = 3",
          "Megatron": "`megatron`", "Collective": "`collective`"}
-TYPES = {"Int": "1, 2, ...", "Natural": "0, 1, ...", "Bool": "true, false",
-         "FlopRate": "FLOP/s", "ByteSize": "bytes", "DataRate": "B/s, bit/s", "Duration": "ns, us, ms", "Text": "text"}
-# Sections whose table in Spec.def has another name.
-SECTIONS = {"MOE": "block"}
-
-
-def snake(name):
-    """`CostKind` as the tables of enumerators are called: `COST_KIND`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
-
-
-def defaults_of(root, spellings):
-    """What each member holds if the job doesn't say."""
-    code = "".join((root / name).read_text(encoding="utf-8") for name in (
-        "frontend/Defaults.cpp", "passes/derive/Derive.cpp", "passes/derive/DeriveModel.cpp",
-        "passes/derive/DeriveCluster.cpp"))
-    defaults = {}
-    for always, derived, kind, value in DEFAULT.findall(code):
-        if kind:
-            value = spellings[snake(kind)][value]
-        defaults[always or derived] = value
-    defaults.update((one or other, "derived")
-                    for one, other in DERIVED.findall(code))
-    return defaults
 
 
 def tables(root):
-    """The lines of each section's table."""
+    """The lines of each section's table, as the program lists them."""
     spec = (root / "ir/model/Spec.def").read_text(encoding="utf-8")
-    code = (root / "frontend/Defaults.cpp").read_text(encoding="utf-8")
-    spellings = {}
-    for table in ("ir/model/Optimizers.def", "ir/model/Schedules.def"):
-        rows = ROW.findall((root / table).read_text(encoding="utf-8"))
-        spec = spec.replace(f'#include "{table}"\n', "".join(
-            f'{kind}_KIND({enumerator}, "{spelling}")\n'
-            for kind, enumerator, spelling in rows))
-    for kind, enumerator, spelling in ENUM.findall(spec):
-        spellings.setdefault(kind, {})[enumerator] = (
-            f'"{spelling}"' if "." in spelling else spelling)
-    defaults = defaults_of(root, spellings)
-    required = set(REQUIRED.findall(code))
+    listed = subprocess.check_output(["foretrace", "list", "keys", "--format=json"], text=True)
+    keys = map(json.loads, listed.splitlines())
     rows = {}
-    for section, kind, member, key, doc in FIELD.findall(spec):
-        if key == "kind":  # stands after the keyword
-            continue
-        values = TYPES.get(kind) or ", ".join(
-            spellings[snake(kind)].values())
-        where = SECTIONS.get(section, section.lower())
-        default = ("required" if (where, key) in required
-                   else "as `train`" if section == "BLOCK"
-                   else defaults.get(member, ""))
-        text = "".join(re.findall(r'"([^"]*)"', doc))
-        rows.setdefault(section.title(), []).append(
-            f"| `{key}` | {values} | {default} | {text} |\n")
+    # The keys of `block` are two tables of Spec.def: which have experts, and which any.
+    for (section, key), row in zip(FIELD.findall(spec), keys, strict=True):
+        if row["key"].partition(".")[2] != key:
+            sys.exit(f"`{key}` is listed as `{row['key']}`")
+        default = row["default"].replace("unset", "")
+        if key != "kind":  # stands after the keyword
+            rows.setdefault(section.title(), []).append(
+                f"| `{key}` | {row['value']} | {default} | {row['meaning']} |\n")
     head = "| key | value | default | meaning |\n|---|---|---|---|\n"
     return {name: head + "".join(lines) for name, lines in rows.items()}
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Listings.h"
 #include "backends/Backends.h"
+#include "frontend/KeyList.h"
 #include "lang/Library.h"
 #include "passes/PassManager.h"
+#include "tools/compiler/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -27,6 +29,39 @@ static void listOptions(RowWriter &To) {
                 O.Doc.str()});
 }
 
+/// A job that states little else than it must, with all sections and both kinds
+/// of attention, so that the rest is what is by default.
+static constexpr char JobOfDefaults[] = R"(
+model m {
+  vocab = 512  hidden = 64
+  block dense { attention mha { heads = 4 } }
+  block moe {
+    experts = 4  topk = 2
+    attention mla { heads = 4  kv_lora = 16  rope_dim = 8  nope_dim = 8  v_dim = 8 }
+  }
+  layers = dense + moe
+}
+train { sequence = 64  micro_batch = 1 }
+parallel { world = 16 }
+cluster {
+  nodes = 2  devices_per_node = 8  nic_bandwidth = 50 GB/s
+  tiers {
+    node { devices = 8  bandwidth = 400 GB/s  latency = 1 us }
+    fabric { latency = 1 us }
+  }
+}
+)";
+
+static void listAllKeys(RowWriter &To) {
+  Compiler Session;
+  const ir::Program *P =
+      Session.compile("defaults.fore", JobOfDefaults).program();
+  assert(P && "the job is legal");
+  for (KeyEntry &K : listKeys(P->Spec))
+    To.write({K.Section + "." + K.Name.str(), std::move(K.Values),
+              K.Default.empty() ? "unset" : std::move(K.Default), K.Doc.str()});
+}
+
 static void listDiagnostics(RowWriter &To) {
   static constexpr StringRef Severities[] = {"error", "warning", "note"};
   for (diag::Id Id : allDiagnostics()) {
@@ -46,8 +81,9 @@ static void listFolder(StringRef Folder, RowWriter &To) {
 static void listModels(RowWriter &To) { listFolder("models", To); }
 static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
-static constexpr StringRef Names[] = {"passes", "backends", "options",
-                                      "models", "clusters", "diagnostics"};
+static constexpr StringRef Names[] = {"passes",     "backends", "options",
+                                      "keys",       "models",   "clusters",
+                                      "diagnostics"};
 
 namespace {
 
@@ -67,6 +103,11 @@ static std::vector<Listing> listings() {
             {"default", false, 0, "; "},
             {"meaning"}},
            listOptions},
+          {{{"key", false, 36},
+            {"value", false, 0, "; default: "},
+            {"default", false, 0, "; "},
+            {"meaning"}},
+           listAllKeys},
           {{{"path"}}, listModels},
           {{{"path"}}, listClusters},
           {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},

@@ -12,14 +12,14 @@ namespace foretrace {
 
 static cl::opt<std::string>
     What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
-         cl::desc("passes|backends|options|models|clusters|diagnostics"));
+         cl::desc("passes|backends|options|keys|models|clusters|diagnostics"));
 
 static FormatOption ListFormat(listCommand(), "How to print the list:");
 
 ExitCode runList() {
   if (!is_contained(driver::listingNames(), What))
-    return usageError("list: say what: passes, backends, options, models, "
-                      "clusters or diagnostics");
+    return usageError("list: say what: passes, backends, options, keys, "
+                      "models, clusters or diagnostics");
   driver::list(What, ListFormat, outs());
   return ExitSuccess;
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every key of the language with what it can be, for lists and documentation.
+#ifndef FORETRACE_FRONTEND_KEYLIST_H
+#define FORETRACE_FRONTEND_KEYLIST_H
+
+#include "ir/model/Spec.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace foretrace {
+
+/// A row of ir/model/Spec.def.
+struct KeyEntry {
+  std::string Section; ///< the keyword of the section that has it
+  llvm::StringRef Name;
+  std::string Values;  ///< what it can be
+  std::string Default; ///< `required`, `derived`, a value, or empty
+  llvm::StringRef Doc;
+};
+
+/// All keys, in the order of the table; defaults are what \p Derived has that
+/// its job didn't state.
+std::vector<KeyEntry> listKeys(const ir::Spec &Derived);
+
+} // namespace foretrace
+
+#endif
