@@ -4,6 +4,7 @@
 #include "ir/model/Evaluate.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -160,6 +161,23 @@ bool AxisValues::add(const ast::Axis::Element &E) {
   return addValue(*E.First);
 }
 
+/// Whether a list can be a value: of a param, and of the one key that is a
+/// list.
+static bool takesList(const ast::Name &Key) {
+  return Key.Path.size() == 1 || Key.Path.back().Text == "layout";
+}
+
+/// `[1, 2]` for `1, 2`.
+void AxisValues::reportList(const ast::Expr &E) {
+  const llvm::StringRef Source = Eval.source(E.Range);
+  DiagnosticBuilder B =
+      Diags.report(E.Range, diag::AxisList, Key.Path.back().Text);
+  if (!std::holds_alternative<ast::List>(E.Node))
+    return;
+  const llvm::StringRef Inside = Source.drop_front().drop_back();
+  B.note(E.Range, diag::DidYouMean, Inside).fix(E.Range, Inside);
+}
+
 bool AxisValues::addValue(const ast::Expr &E) {
   const std::optional<Value> V = Eval.evaluate(E, Names, Words::Any);
   if (!V)
@@ -171,6 +189,10 @@ bool AxisValues::addValue(const ast::Expr &E) {
   }
   if (V->isOfPoint() || V->getIf<PatternValue>()) {
     Diags.report(E.Range, diag::AxisValue, describe(*V));
+    return false;
+  }
+  if (V->getIf<ListValue>() && !takesList(Key)) {
+    reportList(E);
     return false;
   }
   const int64_t *N = V->getIf<int64_t>();

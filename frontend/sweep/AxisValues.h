@@ -13,10 +13,11 @@ namespace foretrace {
 
 class AxisValues {
 public:
-  /// \p Axes are those before; \p Names can be used in elements.
-  AxisValues(const SweepSpec &Before, Evaluator &Eval, const Scope &Names,
-             DiagnosticEngine &Diags)
-      : Before(Before), Eval(Eval), Names(Names), Diags(Diags) {}
+  /// Of the key or param \p Key; \p Before are the axes before, \p Names can be
+  /// used in elements.
+  AxisValues(const ast::Name &Key, const SweepSpec &Before, Evaluator &Eval,
+             const Scope &Names, DiagnosticEngine &Diags)
+      : Key(Key), Before(Before), Eval(Eval), Names(Names), Diags(Diags) {}
 
   /// Adds what \p E stands for; false if something was reported.
   bool add(const ast::Axis::Element &E);
@@ -59,9 +60,11 @@ private:
               std::vector<int64_t> &To);
   bool addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range);
   bool makeUnique(std::vector<int64_t> &Found, SourceRange Range);
+  void reportList(const ast::Expr &E);
   void addText(std::string Text, SourceRange Range, std::string Word);
   bool findDependent();
 
+  const ast::Name &Key;
   const SweepSpec &Before;
   Evaluator &Eval;
   const Scope &Names;

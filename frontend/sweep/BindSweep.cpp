@@ -89,8 +89,9 @@ bool SweepBinder::checkTuples(const ast::Axis &A,
 void SweepBinder::bindAxis(const ast::Axis &A) {
   if (!hasRoom(A.Keys.size(), A.Range))
     return;
-  std::vector<AxisValues> Values(A.Keys.size(),
-                                 AxisValues(Out, Eval, Names, Diags));
+  std::vector<AxisValues> Values;
+  for (const ast::Name &K : A.Keys)
+    Values.emplace_back(K, Out, Eval, Names, Diags);
   bool IsGood =
       llvm::all_of(A.Keys, [&](const ast::Name &K) { return checkKey(K); });
   for (const ast::Axis::Element &E : A.Elements) {
