@@ -88,6 +88,8 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
       return;
     B.note(V->Range, diag::LayoutAsList, Meant->asList(), Meant->Layers.size())
         .fix(V->Range, Meant->asList());
+    if (Meant->HasMtp)
+      B.note(V->Range, diag::LayoutMtp);
     return;
   }
   P.LayoutRange = F.Value->Range;

@@ -77,12 +77,16 @@ static void reportPower(SourceText Seen, SourceText Text,
   const llvm::StringRef All = Text.str();
   const llvm::StringRef Before =
       All.take_front(static_cast<size_t>(Begin - All.begin())).rtrim();
-  const llvm::StringRef Base =
-      Before.substr(Before.find_last_not_of("0123456789") + 1);
-  const llvm::StringRef Power =
-      All.drop_front(static_cast<size_t>(End - All.begin()))
-          .ltrim()
-          .take_while(llvm::isDigit);
+  const llvm::StringRef After =
+      All.drop_front(static_cast<size_t>(End - All.begin())).ltrim();
+  auto IsOfWord = [](char C) {
+    return llvm::isAlnum(C) || C == '.' || C == '_';
+  };
+  size_t Start = Before.size();
+  while (Start > 0 && IsOfWord(Before[Start - 1]))
+    --Start;
+  const llvm::StringRef Base = Before.substr(Start);
+  const llvm::StringRef Power = After.take_while(IsOfWord);
   int64_t Factor, Result = 1;
   unsigned Times;
   if (Base.getAsInteger(10, Factor) || Power.getAsInteger(10, Times) ||

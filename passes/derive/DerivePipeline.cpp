@@ -153,7 +153,8 @@ void Deriver::checkPipeline() {
     dropEnds("with pp = 1");
   }
   if (placementOf(P) != PlacementKind::Loop)
-    dropEnds("with schedule = " + getSpelling(*P.Schedule));
+    dropEnds("with schedule = " + getSpelling(*P.Schedule) +
+             ", whose stages hold a part from each end of the model");
   if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
     return checkEnds();
   int64_t Layers = S.Model.layerCount();
