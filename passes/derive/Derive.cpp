@@ -158,6 +158,11 @@ void Deriver::deriveBatch() {
   define(P.Ga, Ga, P.Ga.isStated() ? P.Ga.Range : T.GlobalBatch.Range, "ga");
 }
 
+/// What makes \p Of even as a factor: lcm(2, n) = n x (1 + n mod 2).
+Expr Deriver::twoUnlessEven(const Located<int64_t> &Of) {
+  return number(1) + combine(ExprOp::Mod, of(Of), number(2));
+}
+
 void Deriver::checkSequence() {
   ParallelSpec &P = S.Parallel;
   const Located<int64_t> &Seq = S.Train.Sequence;
@@ -168,18 +173,23 @@ void Deriver::checkSequence() {
       P.SequenceParallel.setDefault(false);
   }
   // The ring gives every rank a slice of each half, so that causal masks
-  // balance: 2 cp slices (Megatron-LM, get_batch_on_this_cp_rank).
+  // balance: 2 cp slices (Megatron-LM, get_batch_on_this_cp_rank; asserted by
+  // training/arguments.py, validate_args). Sequence parallelism splits the
+  // tokens of a rank, both slices together, over tp
+  // (tensor_parallel/mappings.py, _split_along_first_dim).
   const bool IsSplit = exceeds(P.Cp, 1);
   Expr Parts = IsSplit ? of(P.Cp) * 2 : number(1);
   if (*P.SequenceParallel)
-    Parts *= of(P.Tp);
+    Parts = of(P.Tp) * (IsSplit ? of(P.Cp) * twoUnlessEven(P.Tp) : number(1));
   if (!exists(Parts, P.Tp)) {
-    error(P.Tp.Range, diag::SizeOverflow, "2 x cp x tp");
+    error(P.Tp.Range, diag::SizeOverflow, "cp x tp");
     return;
   }
   if (!holds(isMultiple(of(Seq), Parts), diag::SequenceIndivisible, Seq))
     error(Seq.Range, diag::SequenceIndivisible, *Seq, Parts.value(),
-          IsSplit ? (*P.SequenceParallel ? "2 x cp x tp" : "2 x cp") : "tp")
+          !IsSplit              ? "tp"
+          : *P.SequenceParallel ? "lcm(2 x cp, cp x tp)"
+                                : "2 x cp")
         .noteValue("tp", P.Tp);
 }
 
@@ -270,6 +280,11 @@ void Deriver::deriveExpertMesh() {
   if (!hasExperts()) {
     if (exceeds(P.Ep, 1))
       error(P.Ep.Range, diag::EpWithoutExperts, *P.Ep);
+    // checkRankOrder reads it: ranks are folded for experts all the same.
+    const bool IsRead =
+        *P.RankOrder == RankOrderKind::TpCpEpPpDp && exceeds(P.Pp, 1);
+    if (P.Etp.isStated() && IsRead)
+      return;
     if (P.Etp.isStated())
       error(P.Etp.Range, diag::KeyWithoutEffect, "etp", "without experts");
     define(P.Etp, of(P.Tp), P.Tp.Range, "etp");
@@ -292,7 +307,8 @@ void Deriver::deriveExpertMesh() {
 /// for experts even if the model has none, and both ways must agree on stages.
 void Deriver::checkRankOrder() {
   const ParallelSpec &P = S.Parallel;
-  if (hasExperts() && !decide(combine(ExprOp::Equal, of(P.Etp), of(P.Tp))))
+  if ((hasExperts() || P.Etp.isStated()) &&
+      !decide(combine(ExprOp::Equal, of(P.Etp), of(P.Tp))))
     needVersion(P.Etp.Range, "an etp other than tp", MegatronVersion::V0_10);
   if (exceeds(P.Ep, 1) && exceeds(P.Cp, 1)) // before, ep was part of dp alone
     needVersion(P.Ep.Range, "ep with cp", MegatronVersion::V0_10);

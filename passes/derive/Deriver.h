@@ -145,6 +145,7 @@ private:
   void deriveVocab();
   void checkQkvBias();
   void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
+  ir::Expr twoUnlessEven(const Located<int64_t> &Of);
   void checkSequence();
   void checkPipeline();
   void deriveSchedule();

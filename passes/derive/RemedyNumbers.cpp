@@ -90,9 +90,9 @@ static constexpr NumberKey Sequence = {
     "sequence", SINGLE_KEY(Train, Sequence),
     [](const Spec &S, const auto &Now) {
       const ParallelSpec &P = S.Parallel;
-      return multiplesOf(
-          product({*P.Cp > 1 ? 2 * *P.Cp : 1, *P.SequenceParallel ? *P.Tp : 1}),
-          *Now);
+      const int64_t Tp = *P.SequenceParallel ? *P.Tp : 1;
+      const int64_t Each = *P.Cp > 1 && Tp % 2 == 1 ? 2 : 1;
+      return multiplesOf(product({*P.Cp, Tp, Each}), *Now);
     }};
 static constexpr NumberKey MaxPositions = {
     "max_positions", SINGLE_KEY(Model, MaxPositions),
@@ -208,6 +208,7 @@ llvm::ArrayRef<NumberRow> foretrace::remedies::numberRows() {
       {diag::ExpertsIndivisible, Ep},
       {diag::EpExceedsDp, Ep},
       {diag::EpExceedsDp, Etp},
+      {diag::RankOrderExperts, Etp},
       {diag::DpShardIndivisible, DpShard},
       {diag::DpShardExperts, DpShard},
       {diag::DpShardExperts, Ep},

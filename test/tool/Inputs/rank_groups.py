@@ -46,12 +46,16 @@ def job(world):
     j["cp"] = divisor(stage // j["tp"])
     j["dp"] = stage // j["tp"] // j["cp"]
     j["experts"] = random.random() < 0.7
-    j["etp"], j["ep"] = j["tp"], 1
-    if j["experts"]:
-        j["etp"] = random.choice((j["tp"], divisor(stage)))
-        j["ep"] = divisor(stage // j["etp"])
-    j["edp"] = stage // j["etp"] // j["ep"]
     j["pp_last"] = random.random() < 0.5
+    # Ranks are folded for experts even if there are none.
+    j["etp"], j["ep"] = random.choice((j["tp"], divisor(stage))), 1
+    if j["experts"]:
+        j["ep"] = divisor(stage // j["etp"])
+    elif j["pp_last"] or j["pp"] == 1:
+        j["etp"] = j["tp"]
+    elif random.random() < 0.5:
+        j["etp"] = j["tp"] * j["cp"]
+    j["edp"] = stage // j["etp"] // j["ep"]
     j["release"] = random.choice(RELEASES + RELEASES[-3:])
     return j
 
@@ -89,11 +93,9 @@ def problem(foretrace, path, j):
     keys = [f"world={world}", f"rank_order={order}",
             f'megatron="{j["release"]}"',
             "sequence_parallel=" + str(j["tp"] > 1).lower()]
-    keys += [f"{key}={j[key]}" for key in ("tp", "cp", "pp")]
-    if j["experts"]:
-        keys += [f"ep={j['ep']}", f"etp={j['etp']}"]
-    else:
-        keys.append("ep=1")
+    keys += [f"{key}={j[key]}" for key in ("tp", "cp", "pp", "ep")]
+    if j["experts"] or j["etp"] != j["tp"]:
+        keys.append(f"etp={j['etp']}")
     arguments = [a for key in keys for a in ("-D", "parallel." + key)]
     if not j["experts"]:
         arguments += ["-D", "experts=false"]
