@@ -27,6 +27,14 @@ static int64_t masterBytes(const TrainSpec &Train) {
              : 4;
 }
 
+/// Whether muon orthogonalizes the momentum of \p V: that of what is
+/// two-dimensional, but for the tables of words and the output layer
+/// (Megatron-LM, optimizer/emerging_optimizers.py, _is_nonlinear_or_embedding,
+/// and language_module.py, is_embedding_or_output_parameter).
+static bool isOrthogonalized(const Value &V) {
+  return isMatrix(V) || V.Type.indexOf(DimKind::Position) >= 0;
+}
+
 int64_t foretrace::optimizerBytes(const TrainSpec &Train, const Value &V) {
   struct State {
     int64_t OfMatrices, OfOthers;
@@ -39,16 +47,21 @@ int64_t foretrace::optimizerBytes(const TrainSpec &Train, const Value &V) {
   const State &Of = States[static_cast<size_t>(*Train.Optimizer)];
   const int64_t Moments = *Train.Optimizer == OptimizerKind::PrecisionAware
                               ? momentBytes(Train)
-                          : isMatrix(V) ? Of.OfMatrices
-                                        : Of.OfOthers;
+                          : isOrthogonalized(V) ? Of.OfMatrices
+                                                : Of.OfOthers;
   return Moments + masterBytes(Train);
 }
 
 /// Megatron-LM's optimizer of mixed precision reads gradients in fp32: those of
 /// less have a copy for each parameter until the next iteration
-/// (Float16OptimizerWithFloat16Params._copy_model_grads_to_main_grads).
+/// (Float16OptimizerWithFloat16Params._copy_model_grads_to_main_grads). The
+/// precision-aware one reads them as they are, as `decoupled_grad`
+/// (distrib_optimizer.py, the same function).
 static int64_t updateBytes(const TrainSpec &Train) {
-  return *Train.GradPrecision == PrecisionKind::FP32 ? 0 : 4;
+  return *Train.GradPrecision == PrecisionKind::FP32 ||
+                 *Train.Optimizer == OptimizerKind::PrecisionAware
+             ? 0
+             : 4;
 }
 
 /// Bytes of all parameters on a rank, \p Each for one of a tensor; if they are
@@ -59,8 +72,8 @@ static Expr stateBytes(Program &P, const Block &B,
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   llvm::MapVector<int64_t, llvm::SmallVector<ExprId, 32>> Elements; // by bytes
   llvm::SmallVector<ExprId, 32> Shares;
-  for (const Value &V : B.Values) {
-    if (!isStored(V, At))
+  for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
+    if (!isStored(V, At) || isBuffer(B.Ops, B.Values.idAt(Index)))
       continue;
     const int64_t Bytes = Each(V);
     if (IsShared)
@@ -74,6 +87,17 @@ static Expr stateBytes(Program &P, const Block &B,
   return sumOf(P, Shares);
 }
 
+/// A buffer, and another one like it of the counts by which it is corrected
+/// (Megatron-LM, moe/router.py, TopKRouter.__init__: expert_bias and
+/// local_tokens_per_expert).
+static Expr bufferBytes(Program &P, const Block &B) {
+  llvm::SmallVector<ExprId, 2> Sizes;
+  for (const auto &[Index, V] : llvm::enumerate(B.Values))
+    if (isBuffer(B.Ops, B.Values.idAt(Index)))
+      Sizes.push_back(bytesOnRank(P, V) * 2);
+  return sumOf(P, Sizes);
+}
+
 /// ZeRO 1 spreads the optimizer's state over the ranks with the same
 /// parameters, 2 the gradients too, 3 all: then parameters are shares already.
 void foretrace::measureMemory(Program &P, Block &B) {
@@ -84,7 +108,8 @@ void foretrace::measureMemory(Program &P, Block &B) {
     return [=](const Value &) { return Bytes; };
   };
   B.Totals.Weights =
-      stateBytes(P, B, Always(bytesPerElement(*Train.Precision)), false);
+      stateBytes(P, B, Always(bytesPerElement(*Train.Precision)), false) +
+      bufferBytes(P, B);
   B.Totals.Gradients = stateBytes(
       P, B, Always(bytesPerElement(*Train.GradPrecision)), Zero == 2);
   if (*Train.OffloadOptimizer) {

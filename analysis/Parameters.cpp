@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Parameters.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -27,6 +28,13 @@ bool foretrace::isMatrix(const Value &V) {
          V.Type.Dims.size() == (IsOfExperts ? 3U : 2U) &&
          V.Type.indexOf(DimKind::Vocab) < 0 &&
          V.Type.indexOf(DimKind::Position) < 0;
+}
+
+bool foretrace::isBuffer(const Table<OpId, Op> &Ops, ValueId V) {
+  return llvm::any_of(Ops, [V](const Op &O) {
+    return O.Kind == OpKind::Route && O.Derivative == Derivative::None &&
+           llvm::is_contained(llvm::ArrayRef(O.Operands).drop_front(), V);
+  });
 }
 
 Expr foretrace::publishedSize(ExprScope P, const Value &V) {

@@ -20,6 +20,11 @@ ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);
 /// tables of embedding and head are none.
 bool isMatrix(const ir::Value &V);
 
+/// Whether \p V is a buffer rather than a parameter of the optimizer: no
+/// gradient trains it, and ZeRO does not share it. The bias that a router of
+/// \p Ops adds to its scores is one (Megatron-LM, moe/router.py, TopKRouter).
+bool isBuffer(const ir::Table<ir::OpId, ir::Op> &Ops, ir::ValueId V);
+
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const ir::Value &V, ir::TiedHead At);
 

@@ -57,7 +57,8 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   B.block().Values[Logits].Type = Scored;
   llvm::SmallVector<ValueId, 2> Routed = {Logits};
   if (*M.RouterBias)
-    Routed.push_back(B.param("router.expert_bias", type({Scores})));
+    Routed.push_back(
+        B.param("router.expert_bias", {ElementType::FP32, {Scores}}));
   ValueId Probs = B.value(ValueKind::Activation, "probs", Scored);
   llvm::SmallVector<ValueId, 2> Routing = {Probs};
   if (*M.Dispatcher == DispatcherKind::AllGather) {

@@ -38,8 +38,10 @@ static AxisList axesOf(const TensorType &T) {
 }
 
 void Sharder::placeInputs() {
-  for (Value &V : B.Values) {
-    if (V.Kind == ValueKind::Param)
+  for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
+    if (isBuffer(Old, B.Values.idAt(Index)))
+      V.Layout = Layout();
+    else if (V.Kind == ValueKind::Param)
       V.Layout = paramLayout(P, V.Type);
     else if (V.Kind == ValueKind::Input)
       V.Layout = dataLayout(P, V.Type);

@@ -85,8 +85,7 @@ def is_open(job):
     keys; which of a layer's parameters ZeRO 3 gathers twice."""
     return (job.bias and (job.latent or job.experts)
             or job.qk_norm and job.norm == "layernorm"
-            or job.zero == 3 and (job.qkv_bias or job.experts
-                                  and job.experts.router_bias))
+            or job.zero == 3 and job.qkv_bias)
 
 
 def keeps_otherwise(job):
@@ -106,7 +105,7 @@ def expected_chunk(job, stage, number):
     expected = {
         "parameters": sum(
             closed_form.share(p.elements, job.size(closed_form.sharers(p)))
-            if job.zero == 3 else p.elements for p in held),
+            if job.zero == 3 and p.trained else p.elements for p in held),
         "sent_bytes": 0 if "head" in blocks else closed_form.boundary(job),
     }
     if not keeps_otherwise(job):
