@@ -15,10 +15,15 @@ bool foretrace::isOffloaded(const Program &P, const Block &B) {
 
 /// Whether what \p O makes stands where its first operand stood. What a rank
 /// takes of a whole sequence is a copy (Megatron-LM,
-/// get_batch_on_this_cp_rank).
+/// get_batch_on_this_cp_rank). The gradient of the loss is written over the
+/// softmax, which forward left where the logits were (Megatron-LM,
+/// tensor_parallel/cross_entropy.py, calculate_gradients; Transformer Engine up
+/// to 2.17, pytorch/triton/cross_entropy.py, cross_entropy_forward).
 static bool isInPlace(const Op &O) {
   if (O.Kind == OpKind::AllReduce)
     return true;
+  if (O.Kind == OpKind::Loss)
+    return O.Derivative == Derivative::Input;
   if (isView(O.Kind))
     return O.Kind != OpKind::Slice;
   return hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None;
@@ -33,6 +38,7 @@ Liveness::Liveness(ExprScope P, const Block &B)
     }
   share();
   findLives();
+  holdLogits();
 }
 
 ValueId Liveness::rootOf(ValueId V) const {
@@ -90,6 +96,34 @@ void Liveness::findLives() {
   }
   for (ValueId V : B.Signature.InputGradients)
     Use(V, static_cast<int>(B.Ops.size()) - 1);
+}
+
+/// Whether \p T has a score for each token and word.
+static bool isLogits(const TensorType &T) {
+  return T.indexOf(DimKind::Seq) >= 0 && T.indexOf(DimKind::Vocab) >= 0;
+}
+
+/// Core 0.7 makes another tensor of the logits less their maximum, which
+/// becomes the softmax; the caller has the logits and their copy in fp32 until
+/// the loss is there. Since 0.8 the copy is subtracted from in place
+/// (Megatron-LM, tensor_parallel/cross_entropy.py,
+/// _VocabParallelCrossEntropy.forward; language_module.py,
+/// compute_language_model_loss).
+void Liveness::holdLogits() {
+  if (*P->Spec.Parallel.Megatron >= MegatronVersion::V0_8)
+    return;
+  std::optional<Storage> Shifted;
+  for (const auto &[I, O] : llvm::enumerate(B.Ops)) {
+    const int At = static_cast<int>(I);
+    if (O.Kind == OpKind::Reduce && isLogits(B.Values[O.Operands[0]].Type))
+      Shifted = {rootOf(O.Operands[0]), At, At}; // of two, the second one
+    if (O.Kind != OpKind::Loss || O.Derivative != Derivative::None || !Shifted)
+      continue;
+    for (Storage &S : Storages)
+      if (S.First < At && isLogits(B.Values[S.Of].Type))
+        S.Last = std::max(S.Last, At);
+    Storages.push_back({Shifted->Of, Shifted->First, At});
+  }
 }
 
 /// The gradient of a parameter is of the parameter's type until it is added to

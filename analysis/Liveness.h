@@ -48,6 +48,7 @@ private:
   void share();
   ir::ValueId rootOf(ir::ValueId V) const;
   void findLives();
+  void holdLogits();
   ir::Expr sizeOf(const Storage &S) const;
   ir::Expr liveAt(int Op) const;
   std::pair<int, int> opsOf(ir::Phase Of) const;

@@ -21,6 +21,11 @@ from random_jobs import random_modules
 LINE = re.compile(r"  ((?:%\S+(?:, )?)+) = (\w+)(?:\.(dgrad|wgrad))?(?:\([^)]*\))? "
                   r"@\S+ ?(.*?) : ")
 GRADIENT = re.compile(r"grad\(%([^)]*)\)")
+# Beside parts of tensors and sums. The gradient of the loss is written over the
+# softmax (Megatron-LM, tensor_parallel/cross_entropy.py, backward).
+IN_PLACE = ("bias_add", None), ("loss", "dgrad")
+# What jobs are refused for that the changes here make.
+LIMITS = "[recompute-module]", "below the model's", "[megatron-too-old]"
 HALVES = ("backward_input", "backward_weight")
 
 
@@ -31,6 +36,7 @@ class Memory(unfold_ranks.Job):
         self.ops, self.params, self.inputs, self.gradients = {}, {}, {}, {}
         super().__init__(text)
         self.is_fused = "fused_wgrad = true" in text
+        self.is_shifted = 'megatron = "0.7"' in text
         self.moments = {block: self.run(block) for block in self.ops}
 
     def read(self, line, block, values):
@@ -82,8 +88,8 @@ class Memory(unfold_ranks.Job):
             return name
 
         for _, kind, derivative, read, made in ops:
-            if kind not in ("all_reduce", "split", "view") and not (
-                    kind == "bias_add" and not derivative):
+            if kind not in ("all_reduce", "split", "view") and (
+                    kind, derivative) not in IN_PLACE:
                 continue
             parts, whole = (read, made) if derivative == "dgrad" else (made, read)
             for part in parts:
@@ -110,11 +116,29 @@ class Memory(unfold_ranks.Job):
         for name in d_inputs:
             use(name, len(ops) - 1)
         sizes = {name: self.size(block, name) for name in lives}
+        if self.is_shifted:
+            self.shift_logits(block, lives, sizes, root)
         live = [sum(sizes[name] for name, (first, last) in lives.items()
                     if first <= at <= last) for at in range(len(ops))]
         kept = sum(sizes[name] for name, (first, last) in lives.items()
                    if first < turn <= last)
         return kept, max(live[:turn], default=0), max(live[turn:], default=0)
+
+    def shift_logits(self, block, lives, sizes, root):
+        """Core 0.7 subtracts the maximum into a tensor of its own, and has the
+        logits and their fp32 copy until the loss is there (Megatron-LM,
+        tensor_parallel/cross_entropy.py, forward)."""
+        kinds = [(op[1], op[2]) for op in self.ops[block]]
+        if ("loss", None) not in kinds:
+            return
+        loss = kinds.index(("loss", None))
+        reduce = max(i for i, kind in enumerate(kinds) if kind == ("reduce", None))
+        shifted = root(self.ops[block][reduce][3][0])
+        for name, (first, last) in lives.items():
+            text = re.match(TYPE, self.values[block][name])[2]
+            if "seq:" in text and "vocab:" in text and first < loss:
+                lives[name] = (first, max(last, loss))
+        lives["shifted"], sizes["shifted"] = (reduce, loss), sizes[shifted]
 
     def layers(self, blocks):
         """(index, block, whether it is a layer) of each; the embedding and the
@@ -193,6 +217,8 @@ def compile_job(foretrace, path, draw):
                 f'recompute = selective  recompute_modules = "{modules}"')
         if draw.random() < .3:
             text = text.replace("train {", "train { fused_wgrad = true ")
+        if draw.random() < .3:
+            text = text.replace("parallel {", 'parallel { megatron = "0.7" ')
         said = Kept(text, draw)
         if not ir or any(half in ir for half in HALVES):
             continue
@@ -201,7 +227,7 @@ def compile_job(foretrace, path, draw):
         run = subprocess.run(
             [foretrace, "compile", path, "--emit=ir", "--stdout", "--quiet"],
             capture_output=True, text=True)
-        if "[recompute-module]" in run.stderr or "below the model's" in run.stderr:
+        if any(limit in run.stderr for limit in LIMITS):
             continue
         assert run.returncode == 0, run.stderr + said.text
         return said, run.stdout
