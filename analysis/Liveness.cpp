@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Liveness.h"
 #include "analysis/Parameters.h"
+#include "analysis/Units.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -29,8 +30,24 @@ static bool isInPlace(const Op &O) {
   return hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None;
 }
 
+/// Whether \p O gathers a weight from the shares of ZeRO 3.
+static bool gathersWeight(const Block &B, const Op &O) {
+  return O.Kind == OpKind::AllGather &&
+         B.Values[O.Operands[0]].Kind == ValueKind::Param;
+}
+
+/// Whether \p O reduces the gradient of a parameter to shares.
+static bool sharesGradient(const Block &B, const Op &O) {
+  if (O.Kind != OpKind::ReduceScatter)
+    return false;
+  const ValueId Of = B.Values[O.Operands[0]].GradientOf;
+  return Of.isValid() && B.Values[Of].Kind == ValueKind::Param;
+}
+
 Liveness::Liveness(ExprScope P, const Block &B)
-    : P(P), B(B), FirstBackward(static_cast<int>(B.Ops.size())) {
+    : P(P), B(B), UnitGradients(unitOf(P, B).Gradients),
+      FirstGradient(static_cast<int>(B.Ops.size())),
+      FirstBackward(FirstGradient) {
   for (const auto &[Index, O] : llvm::enumerate(B.Ops))
     if (O.Phase != Phase::Forward) {
       FirstBackward = static_cast<int>(Index);
@@ -38,6 +55,7 @@ Liveness::Liveness(ExprScope P, const Block &B)
     }
   share();
   findLives();
+  findFirstGradient();
   holdLogits();
 }
 
@@ -47,12 +65,14 @@ ValueId Liveness::rootOf(ValueId V) const {
   return V;
 }
 
-/// Gradients of parts are written where that of the whole will be.
+/// Gradients of parts are written where that of the whole will be. Whole
+/// weights and their shares are counted elsewhere (analysis/Units.h,
+/// StageTotals.cpp).
 void Liveness::share() {
   for (size_t I = 0; I < B.Values.size(); ++I)
     Shared.push_back(B.Values.idAt(I));
   for (const Op &O : B.Ops) {
-    if (!isInPlace(O))
+    if (!isInPlace(O) && !gathersWeight(B, O) && !sharesGradient(B, O))
       continue;
     if (O.Derivative == Derivative::Input)
       for (ValueId Part : O.Operands)
@@ -67,9 +87,9 @@ void Liveness::findLives() {
   constexpr int Unknown = -1;
   std::vector<int> Of(B.Values.size(), Unknown); // storage, by root
   auto Use = [&](ValueId V, int At) {
-    if (B.Values[V].Kind == ValueKind::Param)
-      return;
     const ValueId Root = rootOf(V);
+    if (B.Values[Root].Kind == ValueKind::Param)
+      return;
     int &Index = Of[Root.Index];
     if (Index == Unknown) {
       Index = static_cast<int>(Storages.size());
@@ -96,6 +116,16 @@ void Liveness::findLives() {
   }
   for (ValueId V : B.Signature.InputGradients)
     Use(V, static_cast<int>(B.Ops.size()) - 1);
+}
+
+/// Megatron-LM, fsdp/src/megatron_fsdp/param_and_grad_buffer.py,
+/// main_grad_getter.
+void Liveness::findFirstGradient() {
+  for (const auto &[I, O] : llvm::enumerate(B.Ops))
+    if (O.Derivative == Derivative::Param) {
+      FirstGradient = static_cast<int>(I);
+      return;
+    }
 }
 
 /// Whether \p T has a score for each token and word.
@@ -152,6 +182,8 @@ Expr Liveness::liveAt(int Op) const {
   for (const Storage &S : Storages)
     if (S.First <= Op && Op <= S.Last)
       Sizes.push_back(sizeOf(S));
+  if (Op >= FirstGradient)
+    Sizes.push_back(UnitGradients);
   return sumOf(P, Sizes);
 }
 
@@ -163,14 +195,16 @@ std::pair<int, int> Liveness::opsOf(Phase Of) const {
 }
 
 Expr Liveness::any(Phase Of) const {
-  std::vector<llvm::SmallBitVector> Maximal; // storages
+  std::vector<llvm::SmallBitVector> Maximal; // storages, and UnitGradients
   std::vector<int> Ops;                      // parallel to these
   const auto [Begin, End] = opsOf(Of);
   for (int Op = Begin; Op < End; ++Op) {
-    llvm::SmallBitVector Live(static_cast<unsigned>(Storages.size()));
+    llvm::SmallBitVector Live(static_cast<unsigned>(Storages.size()) + 1);
     for (const auto &[I, S] : llvm::enumerate(Storages))
       if (S.First <= Op && Op <= S.Last)
         Live.set(static_cast<unsigned>(I));
+    if (Op >= FirstGradient)
+      Live.set(static_cast<unsigned>(Storages.size()));
     auto IsIn = [&](const llvm::SmallBitVector &Other) {
       return !Live.test(Other);
     };
@@ -195,7 +229,7 @@ Moment Liveness::most(Phase Of) const {
   std::optional<int> Most;
   __int128 Highest = 0;
   for (int Op = Begin; Op < End; ++Op) {
-    __int128 Live = 0;
+    __int128 Live = Op >= FirstGradient ? UnitGradients.value() : 0;
     for (const Storage &S : Storages)
       if (S.First <= Op && Op <= S.Last)
         Live += sizeOf(S).value();

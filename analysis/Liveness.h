@@ -48,6 +48,7 @@ private:
   void share();
   ir::ValueId rootOf(ir::ValueId V) const;
   void findLives();
+  void findFirstGradient();
   void holdLogits();
   ir::Expr sizeOf(const Storage &S) const;
   ir::Expr liveAt(int Op) const;
@@ -57,6 +58,10 @@ private:
   const ir::Block &B;
   std::vector<ir::ValueId> Shared; ///< by value: whose storage it has
   std::vector<Storage> Storages;
+  /// Of all parameters, where ZeRO shares them after each micro-batch: from the
+  /// op that makes the first one on.
+  ir::Expr UnitGradients;
+  int FirstGradient;
   int FirstBackward; ///< the first op after forward
 };
 

@@ -37,6 +37,14 @@ bool foretrace::isBuffer(const Table<OpId, Op> &Ops, ValueId V) {
   });
 }
 
+Expr foretrace::unsharedElements(ExprScope P, const Value &V) {
+  Layout L = V.Layout;
+  for (Axis A : allAxes())
+    if (L.isFlat(A))
+      L.setWhole(A);
+  return elementsOnRank(P, V.Type, L);
+}
+
 Expr foretrace::publishedSize(ExprScope P, const Value &V) {
   TensorType T = V.Type;
   if (const int I = T.indexOf(DimKind::Vocab); I >= 0)

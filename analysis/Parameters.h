@@ -28,6 +28,9 @@ bool isBuffer(const ir::Table<ir::OpId, ir::Op> &Ops, ir::ValueId V);
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const ir::Value &V, ir::TiedHead At);
 
+/// Elements of \p V on one rank, if shares of ZeRO are put together.
+ir::Expr unsharedElements(ir::ExprScope P, const ir::Value &V);
+
 /// Elements of a parameter as the model is published, without the rows that pad
 /// the vocabulary.
 ir::Expr publishedSize(ir::ExprScope P, const ir::Value &V);

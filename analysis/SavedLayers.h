@@ -14,20 +14,23 @@ namespace foretrace {
 struct MemoryStep {
   ir::Action At;
   int64_t InFlight; ///< micro-batches of all chunks
+  unsigned Kind;    ///< of the chunk that runs, an index into Stage::Chunks
   unsigned Runs;    ///< the block of the layer that runs, by index
   /// Layers times micro-batches with saved activations, the one that runs left
   /// out; of each block of the stage, in the order of first use.
   LayerCounts Saved;
 };
 
-/// Those of stage \p Index of \p P, in order: whatever its layers save and need,
-/// its peak in the schedule is at one of them.
+/// Those of stage \p Index of \p P, in order: whatever its layers save and
+/// need, its peak in the schedule is at one of them.
 std::vector<MemoryStep> memorySteps(const ir::Program &P, int64_t Index);
 
 /// What some stages with the same layers may have saved when they have most.
 struct SavedLayers {
-  /// A layer that runs beside others.
+  /// A layer that runs beside others. Only where ZeRO has units, which differ
+  /// by chunk, is the kind of the chunk one of several.
   struct Running {
+    unsigned Kind;
     unsigned Block;
     bool IsForward;
     std::vector<LayerCounts> Beside;

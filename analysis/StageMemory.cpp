@@ -78,13 +78,39 @@ Expr StageMemories::keptOf(unsigned Block) const {
   return P.at(P->Blocks[BlockId(Block)].Totals.Kept);
 }
 
-/// The first that needs most; none if sizes are beyond 2^63.
-std::optional<MemoryStep> StageMemories::heaviestStep(int64_t Index) const {
+std::vector<ChunkUnits> StageMemories::unitsOf(const Stage &S) {
+  std::vector<ChunkUnits> Units;
+  for (unsigned Kind = 0; Kind < S.Chunks.size(); ++Kind)
+    Units.emplace_back(P, S, Kind);
+  return Units;
+}
+
+bool StageMemories::areCountable(const Stage &S,
+                                 llvm::ArrayRef<ChunkUnits> Units) const {
+  for (const auto &[C, OfChunk] : llvm::zip_equal(S.Chunks, Units))
+    for (const auto &[Block, Count] : layersByBlock(C.Layers))
+      for (const bool IsForward : {true, false})
+        if (!momentOf(Block, IsForward).Live.hasValue() ||
+            !OfChunk.at(Block, IsForward).hasValue())
+          return false;
+  return true;
+}
+
+Expr StageMemories::runningAt(const MemoryStep &Step,
+                              llvm::ArrayRef<ChunkUnits> Units) const {
+  const bool IsForward = Step.At.Kind == ActionKind::Forward;
+  return momentOf(Step.Runs, IsForward).Live +
+         Units[Step.Kind].at(Step.Runs, IsForward);
+}
+
+/// The first that needs most; none if the stage runs nothing.
+std::optional<MemoryStep>
+StageMemories::heaviestStep(int64_t Index,
+                            llvm::ArrayRef<ChunkUnits> Units) const {
   std::optional<MemoryStep> Most;
   __int128 Highest = -1;
   for (MemoryStep &Step : memorySteps(P, Index)) {
-    __int128 Load =
-        momentOf(Step.Runs, Step.At.Kind == ActionKind::Forward).Live.value();
+    __int128 Load = runningAt(Step, Units).value();
     for (const auto &[Block, Count] : Step.Saved)
       Load += static_cast<__int128>(Count) * keptOf(Block).value();
     if (Load <= Highest)
@@ -95,27 +121,26 @@ std::optional<MemoryStep> StageMemories::heaviestStep(int64_t Index) const {
   return Most;
 }
 
-void StageMemories::fill(const MemoryStep &Most, StageMemory &M) {
+void StageMemories::fill(const MemoryStep &Most,
+                         llvm::ArrayRef<ChunkUnits> Units, StageMemory &M) {
   llvm::SmallVector<ExprId, 4> Saved;
   for (const auto &[Block, Count] : Most.Saved)
     Saved.push_back(numberOf(P, Count) * keptOf(Block));
   const bool IsForward = Most.At.Kind == ActionKind::Forward;
-  const Moment &Running = momentOf(Most.Runs, IsForward);
   M.Step = Most.At;
   M.InFlight = Most.InFlight;
   M.Saved = sumOf(P, Saved);
-  M.Running = Running.Live;
+  M.Running = runningAt(Most, Units);
   M.Block = BlockId(Most.Runs);
-  M.Op = Running.At;
+  M.Op = momentOf(Most.Runs, IsForward).At;
   M.Phase = IsForward ? MemoryPhase::Forward : MemoryPhase::Backward;
 }
 
 std::optional<StageMemory> StageMemories::of(int64_t Index) {
   const Stage &S = stageAt(P->Stages, Index);
-  for (const auto &[Block, Count] : layersByBlock(S))
-    if (!Layers[Block].Forward.Live.hasValue() ||
-        !Layers[Block].Backward.Live.hasValue())
-      return std::nullopt;
+  const std::vector<ChunkUnits> Units = unitsOf(S);
+  if (!areCountable(S, Units))
+    return std::nullopt;
   const Expr None = numberOf(P, 0);
   StageMemory M{staticOf(S),
                 dummyWgradsOf(S),
@@ -129,8 +154,8 @@ std::optional<StageMemory> StageMemories::of(int64_t Index) {
                 P.at(S.Totals.Update),
                 MemoryPhase::Update,
                 None};
-  if (const std::optional<MemoryStep> Most = heaviestStep(Index))
-    fill(*Most, M);
+  if (const std::optional<MemoryStep> Most = heaviestStep(Index, Units))
+    fill(*Most, Units, M);
   const Expr InSchedule = M.Static + M.Saved + M.Running;
   const Expr InUpdate = M.Static + M.Update;
   if (!InSchedule.hasValue() || !InUpdate.hasValue() || !M.Offloaded.hasValue())
@@ -169,9 +194,12 @@ Expr StageMemories::peakOf(const Stage &S) {
     return peakHere(S);
   Expr Most = P.at(S.Totals.Update);
   unsigned Slot = 0;
+  const std::vector<ChunkUnits> Units = unitsOf(S);
   for (const SavedLayers::Running &R : savedLayers(*P, S).Steps)
     for (const LayerCounts &Beside : R.Beside) {
-      llvm::SmallVector<ExprId, 4> Terms = {anyMoment(R.Block, R.IsForward)};
+      llvm::SmallVector<ExprId, 4> Terms = {
+          anyMoment(R.Block, R.IsForward),
+          Units[R.Kind].at(R.Block, R.IsForward)};
       for (const auto &[Block, Count] : Beside)
         Terms.push_back(ofStage(P, S, KeyId::StageBeside, Block, Count, Slot) *
                         keptOf(Block));

@@ -6,6 +6,7 @@
 
 #include "analysis/Liveness.h"
 #include "analysis/SavedLayers.h"
+#include "analysis/Units.h"
 
 namespace foretrace {
 
@@ -74,8 +75,15 @@ private:
   const Moment &momentOf(unsigned Block, bool IsForward) const {
     return IsForward ? Layers[Block].Forward : Layers[Block].Backward;
   }
-  std::optional<MemoryStep> heaviestStep(int64_t Index) const;
-  void fill(const MemoryStep &Most, StageMemory &M);
+  /// Units of each kind of chunk of \p S.
+  std::vector<ChunkUnits> unitsOf(const ir::Stage &S);
+  bool areCountable(const ir::Stage &S, llvm::ArrayRef<ChunkUnits> Units) const;
+  ir::Expr runningAt(const MemoryStep &Step,
+                     llvm::ArrayRef<ChunkUnits> Units) const;
+  std::optional<MemoryStep>
+  heaviestStep(int64_t Index, llvm::ArrayRef<ChunkUnits> Units) const;
+  void fill(const MemoryStep &Most, llvm::ArrayRef<ChunkUnits> Units,
+            StageMemory &M);
 
   ir::Expr peakHere(const ir::Stage &S);
 

@@ -6,6 +6,7 @@
 
 #include "analysis/Analyses.h"
 #include "analysis/SavedLayers.h"
+#include "analysis/Units.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
@@ -72,6 +73,10 @@ std::vector<StageCount> foretrace::countStages(const Program &P) {
           Add(KeyId::StageBeside, Block, Count, Slot);
         ++Slot;
       }
+    if (hasUnits(P))
+      for (const auto &[Of, C] : llvm::enumerate(S.Chunks))
+        for (const auto &[Block, Count] : layersByBlock(C.Layers))
+          Add(KeyId::StageChunk, Block, Count, static_cast<unsigned>(Of));
     Add(KeyId::StageMessages, Key::NoBlock, messagesOf(P.Schedule, S.First));
     Add(KeyId::StageInFlight, Key::NoBlock, Saved.InFlight);
   }

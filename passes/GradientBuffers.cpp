@@ -35,15 +35,6 @@ static std::vector<const Value *> paramGradients(const Block &B) {
   return Gradients;
 }
 
-/// Elements of \p V on one rank, if shares of ZeRO are put together.
-static Expr unsharedElements(Program &P, const Value &V) {
-  Layout L = V.Layout;
-  for (Axis A : allAxes())
-    if (L.isFlat(A))
-      L.setWhole(A);
-  return elementsOnRank(P, V.Type, L);
-}
-
 /// Of one layer of a block.
 const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
                                                               TiedHead At) {

@@ -256,6 +256,11 @@ void Deriver::checkEffects() {
     error(P.DpShard.Range, diag::KeyWithoutEffect, "dp_shard", "with zero = 0");
     P.DpShard = {};
   }
+  if (P.ZeroPrefetch.isPresent() && *P.Zero < 2) {
+    error(P.ZeroPrefetch.Range, diag::KeyWithoutEffect, "zero_prefetch",
+          "without `zero = 2` or 3");
+    P.ZeroPrefetch = {};
+  }
   for (BlockSpec &B : S.Model.Blocks) {
     if (!B.Moe || exceeds(B.Moe->SharedIntermediate, 0))
       continue;

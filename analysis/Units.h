@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that ZeRO 2 and 3 need beside the shares of a rank. Weights and
+// gradients are whole by units, which are the layers (Megatron-LM,
+// distributed/fsdp/src/megatron_fsdp: megatron_fsdp.py, _register_fsdp_hooks;
+// param_and_grad_buffer.py, _get_parameter_groups).
+#ifndef FORETRACE_ANALYSIS_UNITS_H
+#define FORETRACE_ANALYSIS_UNITS_H
+
+#include "analysis/LayerCounts.h"
+#include <optional>
+
+namespace foretrace {
+
+/// Whether there are any: ZeRO is 2 or 3.
+bool hasUnits(const ir::Program &P);
+
+/// What a layer of a block has in whole, of what ZeRO shares among more than
+/// one rank.
+struct Unit {
+  ir::Expr Elements, Weights, Gradients;
+  /// Whether all gradients are reduced at once: those of experts are apart.
+  bool IsOneBucket;
+};
+Unit unitOf(ir::ExprScope P, const ir::Block &B);
+
+/// What units of one chunk of a stage have in memory while a block runs. A rank
+/// has
+///
+/// - with ZeRO 3 the weights of the layer, of layers that are gathered ahead,
+///   and of embedding and head, which stay once they are gathered;
+/// - in the backward pass the gradients of the layer, which Liveness counts,
+/// and
+///   those of layers that ran before and wait to be reduced.
+///
+/// A layer that is gathered ahead saves nothing yet in the forward pass, and
+/// one whose gradients wait saves nothing any more. So the more of them there
+/// are at a position, the less is saved: an expression is of the position that
+/// needs most, less what is saved at the one where all is. Where layers of
+/// several blocks are neighbours, it is as if all were of the one that needs
+/// most.
+class ChunkUnits {
+public:
+  /// Of the chunks of \p S that are of one kind, an index into Stage::Chunks.
+  ChunkUnits(ir::ExprScope P, const ir::Stage &S, unsigned Kind);
+
+  /// Bytes while \p Block runs, beside those of its ops (analysis/Liveness.h).
+  ir::Expr at(unsigned Block, bool IsForward) const;
+
+  /// What a layer of a chunk is among.
+  struct Neighbours {
+    ir::Expr Layers;           ///< of the chunk
+    bool AnyOneBucket = false; ///< of them
+    std::optional<Unit> Head;  ///< what runs behind them
+  };
+
+private:
+  ir::ExprScope P;
+  /// The block that runs last in the forward pass, if the chunk has any.
+  std::optional<unsigned> Last;
+  ir::Expr Ends;      ///< weights of embedding and head, on the stage
+  ir::Expr Forward;   ///< of other layers, while one runs
+  ir::Expr Backward;  ///< the same, and of the head
+  ir::Expr Embedding; ///< of all layers and the head, at the very end
+};
+
+} // namespace foretrace
+
+#endif
