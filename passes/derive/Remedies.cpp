@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge of what RemedyNumbers.cpp and RemedyWays.cpp offer: a derivation of
-// the changed job.
+// The judge of the moves that passes/derive/Remedies.def has for an error: a
+// derivation of the changed job.
 #include "passes/derive/Remedies.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/derive/Deriver.h"
-#include "passes/derive/RemedyTables.h"
+#include "passes/vary/Moves.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <optional>
 
 using namespace foretrace;
 using namespace foretrace::ir;
-using namespace foretrace::remedies;
+using namespace foretrace::vary;
 
 /// Changes that are tried for one job, however many errors it has.
 static constexpr unsigned MaxTrials = 512;
+/// Values of one key that are tried on each side of what it holds.
+static constexpr size_t MaxTried = 16;
+
+/// The moves that can mend errors of kind \p Wrong.
+static llvm::ArrayRef<MoveId> movesFor(diag::Id Wrong) {
+#define REMEDY(ERROR, ...)                                                     \
+  if (Wrong == diag::ERROR) {                                                  \
+    static constexpr MoveId Moves[] = {__VA_ARGS__};                           \
+    return Moves;                                                              \
+  }
+#include "passes/derive/Remedies.def"
+  return {};
+}
 
 namespace {
 
@@ -46,8 +59,8 @@ private:
 
   std::optional<Offer> offer(const Diagnostic &Wrong, std::string Text,
                              const Spec &Changed);
-  Offers findNumbers(const Diagnostic &Wrong, const NumberKey &Key);
-  Offers findWays(const Diagnostic &Wrong);
+  Offers findNumbers(const Diagnostic &Wrong, const Move &M);
+  std::optional<Offer> findWay(const Diagnostic &Wrong, const Move &M);
   Offers mend(DiagnosticBuilder &Wrong);
 
   Spec Given, Derived; ///< with the first offers for the errors so far
@@ -97,17 +110,16 @@ std::optional<Offer> Remedies::offer(const Diagnostic &Wrong, std::string Text,
 
 /// The nearest value below what the key holds and the nearest above it, of
 /// those that leave the fewest errors.
-Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong,
-                                       const NumberKey &Key) {
-  std::vector<NumberKey::Field *> Fields = Key.Find(Derived, Wrong.Range);
-  if (Fields.empty() || !Fields.front()->isPresent())
+Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong, const Move &M) {
+  const std::vector<Number *> Held = M.Find(Derived, Wrong.Range);
+  if (Held.empty() || !Held.front()->isPresent())
     return {};
-  const NumberKey::Field Now = *Fields.front();
-  Values All = Key.List(Derived, Now);
+  const Number Now = *Held.front();
+  Numbers All = M.List(Derived, Now);
   llvm::sort(All);
   const auto *Above = llvm::upper_bound(All, *Now);
   llvm::ArrayRef<int64_t> Larger(Above, All.end());
-  Values Smaller(All.begin(), llvm::lower_bound(All, *Now));
+  Numbers Smaller(All.begin(), llvm::lower_bound(All, *Now));
   std::reverse(Smaller.begin(), Smaller.end());
   Offers Found;
   for (llvm::ArrayRef<int64_t> Side :
@@ -115,7 +127,7 @@ Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong,
     std::optional<Offer> Best;
     for (int64_t Value : Side.take_front(MaxTried)) {
       Spec Changed = Given;
-      for (NumberKey::Field *F : Key.Find(Changed, Wrong.Range))
+      for (Number *F : M.Find(Changed, Wrong.Range))
         F->state(Value, F->Range);
       std::optional<Offer> O = offer(Wrong, std::to_string(Value), Changed);
       if (O && (!Best || O->Left.size() < Best->Left.size()))
@@ -129,35 +141,37 @@ Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong,
   return Found;
 }
 
-Remedies::Offers Remedies::findWays(const Diagnostic &Wrong) {
-  Offers Found;
-  std::optional<WayKind> Helped;
-  for (const auto &[Kind, Mended, Change] : wayRows()) {
-    if (Kind == Helped || !llvm::is_contained(Mended, Wrong.Id))
-      continue;
+/// The first of \p M that helps.
+std::optional<Offer> Remedies::findWay(const Diagnostic &Wrong, const Move &M) {
+  for (Way W : M.Ways) {
     Spec Changed = Given;
-    Way W = Change(Changed);
-    if (W.Text.empty())
+    const KeyTexts Keys = W(Changed);
+    if (Keys.empty())
       continue;
-    if (std::optional<Offer> O = offer(Wrong, std::move(W.Text), Changed)) {
-      Helped = Kind;
-      Found.push_back(std::move(*O));
-    }
+    std::string Text;
+    for (const KeyText &K : Keys)
+      Text += (Text.empty() ? "`" : " and `") +
+              (K.Key + " = " + K.Value).str() + "`";
+    if (std::optional<Offer> O = offer(Wrong, std::move(Text), Changed))
+      return O;
   }
-  return Found;
+  return std::nullopt;
 }
 
 /// Adds what mends \p Wrong as notes. An offer that leaves errors which another
 /// mends as well is none.
 Remedies::Offers Remedies::mend(DiagnosticBuilder &Wrong) {
   const Diagnostic Error = Wrong.get();
-  std::vector<std::pair<const NumberKey *, Offers>> Found;
-  for (const auto &[Id, Key] : numberRows())
-    if (Id == Error.Id)
-      Found.emplace_back(&Key, findNumbers(Error, Key));
-  Found.emplace_back(nullptr, findWays(Error));
+  std::vector<std::pair<const Move *, Offers>> Found;
+  Offers Ways;
+  for (MoveId Id : movesFor(Error.Id))
+    if (const Move &M = getMove(Id); M.Find)
+      Found.emplace_back(&M, findNumbers(Error, M));
+    else if (std::optional<Offer> O = findWay(Error, M))
+      Ways.push_back(std::move(*O));
+  Found.emplace_back(nullptr, std::move(Ways));
   const std::vector<Diagnostic> *Fewest = nullptr;
-  for (const auto &[Key, Some] : Found)
+  for (const auto &[M, Some] : Found)
     for (const Offer &O : Some)
       if (!Fewest || O.Left.size() < Fewest->size())
         Fewest = &O.Left;
@@ -165,7 +179,7 @@ Remedies::Offers Remedies::mend(DiagnosticBuilder &Wrong) {
     return {};
   const std::vector<Diagnostic> Left = *Fewest;
   Offers All;
-  for (auto &[Key, Some] : Found) {
+  for (auto &[M, Some] : Found) {
     llvm::SmallVector<std::string> Texts;
     for (Offer &O : Some)
       if (isSame(O.Left, Left)) {
@@ -174,13 +188,13 @@ Remedies::Offers Remedies::mend(DiagnosticBuilder &Wrong) {
       }
     if (Texts.empty())
       continue;
-    if (!Key) {
+    if (!M) {
       Wrong.note(Error.Range, diag::FitsWith, llvm::join(Texts, "; or with "));
       continue;
     }
-    const NumberKey::Field Now = *Key->Find(Derived, Error.Range).front();
+    const Number Now = *M->Find(Derived, Error.Range).front();
     Wrong.note(Now.isStated() ? Now.Range : Error.Range, diag::NearestLegal,
-               Key->Name, llvm::join(Texts, " or "));
+               M->Key, llvm::join(Texts, " or "));
   }
   return All;
 }

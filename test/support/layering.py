@@ -13,7 +13,7 @@ import sys
 IR = ["ir/model", "ir/schedule", "ir/ranks", "ir/text", "ir/verify"]
 FLOOR = {"lang", "analysis", *IR}
 FRONTEND = {"frontend", "frontend/sweep"}
-PASSES = {"passes", "passes/derive"}
+PASSES = {"passes", "passes/derive", "passes/vary"}
 COMPILER = {*FLOOR, *FRONTEND, *PASSES, "tools/compiler"}
 RUNS = {*COMPILER, "backends", "tools/runs"}
 MAY_INCLUDE = {
@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "frontend/sweep": {"lang", *IR, *FRONTEND},
     "passes": {*FLOOR, *PASSES},
     "passes/derive": {*FLOOR, *PASSES},
+    "passes/vary": {*FLOOR, "passes", "passes/vary"},
     "backends": {*FLOOR, "backends"},
     "tools/compiler": COMPILER,
     "tools/output": {*FLOOR, "backends", "tools/output"},

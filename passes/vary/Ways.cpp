@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The ways out of errors of `derive` that take more than a number.
+#include "passes/vary/Ways.h"
 #include "ir/model/Spellings.h"
-#include "lang/diagnostics/Passes.h"
-#include "passes/derive/RemedyTables.h"
+#include "passes/Recompute.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
-using namespace foretrace::remedies;
+using namespace foretrace::vary;
+
+static void set(KeyTexts &W, llvm::StringRef Key, std::string Value) {
+  W.push_back({Key, std::move(Value)});
+}
 
 /// Counts the embedding and the loss as layers or not, as \p S does not yet.
-template <bool Embedding, bool Loss> static Way countEnds(Spec &S) {
-  Way W;
+static KeyTexts countEnds(Spec &S, bool Embedding, bool Loss) {
+  KeyTexts W;
   for (auto [Name, Key, Wanted] :
        {std::tuple("embedding_as_layer", &S.Parallel.EmbeddingAsLayer,
                    Embedding),
         std::tuple("loss_as_layer", &S.Parallel.LossAsLayer, Loss)})
     if (**Key != Wanted) {
       Key->state(Wanted, Key->Range);
-      W.set(Name, Wanted ? "true" : "false");
+      set(W, Name, Wanted ? "true" : "false");
     }
   return W;
 }
+
+KeyTexts vary::countEmbedding(Spec &S) { return countEnds(S, true, false); }
+KeyTexts vary::countLoss(Spec &S) { return countEnds(S, false, true); }
+KeyTexts vary::countBoth(Spec &S) { return countEnds(S, true, true); }
+KeyTexts vary::countNeither(Spec &S) { return countEnds(S, false, false); }
 
 /// Adds \p Count chunks of \p Layers to a list and its text.
 static void addChunks(ParallelSpec &P, std::string &Text, int64_t Count,
@@ -48,7 +56,7 @@ static void addLayers(Spec &S, std::string &Text, int64_t Chunks) {
   addChunks(S.Parallel, Text, After, Layers / Chunks);
 }
 
-static Way writeLayout(Spec &S) {
+KeyTexts vary::writeLayout(Spec &S) {
   ParallelSpec &P = S.Parallel;
   int64_t Chunks;
   if (llvm::MulOverflow(*P.Pp, *P.Vpp, Chunks) || Chunks > int64_t(MaxParts))
@@ -56,14 +64,14 @@ static Way writeLayout(Spec &S) {
   P.Layout.clear();
   std::string Text;
   addLayers(S, Text, Chunks);
-  Way W;
-  W.set("layout", Text);
+  KeyTexts W;
+  set(W, "layout", Text);
   return W;
 }
 
 /// Ends without layers, as only a list can say it, if that is all that is said
 /// of them.
-static Way writeEmptyEnds(Spec &S) {
+KeyTexts vary::writeEmptyEnds(Spec &S) {
   ParallelSpec &P = S.Parallel;
   const auto IsEmpty = [](const Located<int64_t> &Key) {
     return Key.isPresent() && *Key == 0;
@@ -82,48 +90,40 @@ static Way writeEmptyEnds(Spec &S) {
   addChunks(P, Text, First, 0);
   addLayers(S, Text, Others);
   addChunks(P, Text, Last, 0);
-  Way W;
-  W.set("layout", Text);
+  KeyTexts W;
+  set(W, "layout", Text);
   return W;
 }
 
 /// As many chunks a stage as a list of layers has for it.
-static Way countChunks(Spec &S) {
+KeyTexts vary::countChunks(Spec &S) {
   ParallelSpec &P = S.Parallel;
   const auto Chunks = static_cast<int64_t>(P.Layout.size());
   if (Chunks % *P.Pp != 0)
     return {};
   P.Vpp.state(Chunks / *P.Pp, P.Vpp.Range);
-  Way W;
-  W.set("vpp", std::to_string(*P.Vpp));
+  KeyTexts W;
+  set(W, "vpp", std::to_string(*P.Vpp));
   return W;
 }
 
-static Way balance(Spec &S) {
+KeyTexts vary::balance(Spec &S) {
   ParallelSpec &P = S.Parallel;
-  Way W;
+  KeyTexts W;
   P.Partition.state(PartitionKind::Balanced, P.Partition.Range);
-  W.set("partition", "balanced");
+  set(W, "partition", "balanced");
   if (*P.Vpp > 1) {
     P.Vpp.state(1, P.Vpp.Range);
-    W.set("vpp", "1");
+    set(W, "vpp", "1");
   }
-  return W;
-}
-
-static Way putStagesLast(Spec &S) {
-  const RankOrderKind Last = RankOrderKind::TpCpEpDpPp;
-  S.Parallel.RankOrder.state(Last, S.Parallel.RankOrder.Range);
-  Way W;
-  W.set("rank_order", getSpelling(Last));
   return W;
 }
 
 /// For each axis that shares the ranks the largest size up to the one it has,
 /// if that is more than one change.
-static Way divideWorld(Spec &S) {
+KeyTexts vary::divideWorld(Spec &S) {
   ParallelSpec &P = S.Parallel;
-  Way W;
+  KeyTexts W;
   int64_t Rest = *P.World;
   unsigned Changes = 0;
   for (auto [Name, Key] : {std::pair("tp", &P.Tp), std::pair("cp", &P.Cp),
@@ -136,57 +136,75 @@ static Way divideWorld(Spec &S) {
       continue;
     ++Changes;
     Key->state(Size, Key->Range);
-    W.set(Name, std::to_string(Size));
+    set(W, Name, std::to_string(Size));
   }
-  return Changes > 1 ? W : Way();
+  return Changes > 1 ? W : KeyTexts();
 }
 
 /// Heads of their own width, an even one for rotary positions.
-static Way stateHeadDim(Spec &S) {
-  Way W;
+KeyTexts vary::stateHeadDim(Spec &S) {
+  KeyTexts W;
   for (BlockSpec &B : S.Model.Blocks) {
     AttentionSpec &A = B.Attention;
     if (A.HeadDim.isPresent() || *S.Model.Hidden % *A.Heads == 0)
       continue;
     A.HeadDim.state(llvm::alignTo<2>(*S.Model.Hidden / *A.Heads),
                     A.Heads.Range);
-    if (W.Text.empty())
-      W.set("head_dim", std::to_string(*A.HeadDim));
+    if (W.empty())
+      set(W, "head_dim", std::to_string(*A.HeadDim));
   }
   return W;
 }
 
-static Way permitZero(Spec &S) {
-  S.Parallel.ZeroPipeline.state(true, S.Parallel.Zero.Range);
-  Way W;
-  W.set("zero_pipeline", "true");
+/// Stages weighed by memory, if nothing says how layers are split.
+KeyTexts vary::balanceMemory(Spec &S) {
+  ParallelSpec &P = S.Parallel;
+  if (*P.Pp == 1 || *P.Vpp > 1 || !P.Layout.empty() ||
+      P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
+    return {};
+  KeyTexts W;
+  write(W, "partition", P.Partition, PartitionKind::Balanced);
+  write(W, "balance", P.Balance, BalanceKind::Memory);
   return W;
 }
 
-static constexpr diag::Id OfTheSplit[] = {diag::LayersIndivisible,
-                                          diag::StageChunks, diag::StageRest,
-                                          diag::LayoutLength, diag::LayoutSum};
-static constexpr diag::Id OfTheList[] = {diag::LayoutLength};
-static constexpr diag::Id OfTheWorld[] = {diag::WorldIndivisible};
-static constexpr diag::Id OfTheHeads[] = {diag::HeadDimIndivisible};
-static constexpr diag::Id OfTheEnds[] = {diag::StageEmpty};
-static constexpr diag::Id OfTheOrder[] = {diag::RankOrderExperts};
-static constexpr diag::Id OfZero[] = {diag::ZeroPipeline};
+/// Without the modules where the job would have them by default.
+KeyTexts vary::writeModules(Spec &S, llvm::ArrayRef<llvm::StringRef> Modules) {
+  TrainSpec &T = S.Train;
+  KeyTexts W;
+  if (*T.Recompute == RecomputeKind::Full || Modules.empty())
+    return W;
+  write(W, "recompute", T.Recompute, RecomputeKind::Selective);
+  if (llvm::ArrayRef(modulesOf(T)) == Modules)
+    return W;
+  std::string List = llvm::join(Modules, " ");
+  set(W, "recompute_modules", '"' + List + '"');
+  T.RecomputeModules.state(std::move(List), T.RecomputeModules.Range);
+  return W;
+}
 
-llvm::ArrayRef<WayRow> foretrace::remedies::wayRows() {
-  static constexpr WayRow Rows[] = {
-      {WayKind::CountEnds, OfTheSplit, countEnds<true, false>},
-      {WayKind::CountEnds, OfTheSplit, countEnds<false, true>},
-      {WayKind::CountEnds, OfTheSplit, countEnds<true, true>},
-      {WayKind::CountEnds, OfTheSplit, countEnds<false, false>},
-      {WayKind::Chunks, OfTheList, countChunks},
-      {WayKind::Layout, OfTheSplit, writeLayout},
-      {WayKind::Layout, OfTheEnds, writeEmptyEnds},
-      {WayKind::Balance, OfTheSplit, balance},
-      {WayKind::RankOrder, OfTheOrder, putStagesLast},
-      {WayKind::World, OfTheWorld, divideWorld},
-      {WayKind::HeadDim, OfTheHeads, stateHeadDim},
-      {WayKind::Permission, OfZero, permitZero},
-  };
-  return Rows;
+/// Adam with moments of \p Moments, as the precision-aware optimizer has it.
+static KeyTexts beAware(Spec &S, PrecisionKind Moments) {
+  TrainSpec &T = S.Train;
+  KeyTexts W;
+  if (*T.Optimizer != OptimizerKind::Adam &&
+      *T.Optimizer != OptimizerKind::PrecisionAware)
+    return W;
+  write(W, "optimizer", T.Optimizer, OptimizerKind::PrecisionAware);
+  write(W, "moment_precision", T.MomentPrecision, Moments);
+  return W;
+}
+
+KeyTexts vary::beAware(Spec &S) {
+  return ::beAware(S, *S.Train.MomentPrecision);
+}
+KeyTexts vary::beAwareInHalf(Spec &S) {
+  return ::beAware(S, PrecisionKind::BF16);
+}
+
+KeyTexts vary::useBytes(Spec &S) {
+  KeyTexts W;
+  if (*S.Train.Optimizer == OptimizerKind::Adam)
+    write(W, "optimizer", S.Train.Optimizer, OptimizerKind::Adam8Bit);
+  return W;
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/vary/Moves.h"
+#include "passes/Recompute.h"
+#include "passes/vary/Numbers.h"
+#include "passes/vary/Ways.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::vary;
+
+#define SET(KEY, FIELD, VALUE)                                                 \
+  [](Spec &S) {                                                                \
+    KeyTexts W;                                                                \
+    write(W, KEY, S.FIELD, VALUE);                                             \
+    return W;                                                                  \
+  }
+#define WAYS(ENUMERATOR, PRICE, ...)                                           \
+  static constexpr Way WaysOf##ENUMERATOR[] = {__VA_ARGS__};
+#include "passes/vary/Moves.def"
+
+llvm::ArrayRef<Move> vary::allMoves() {
+#define KEY(FIELD)                                                             \
+  [](Spec &S, SourceRange) { return std::vector<Number *>{&S.FIELD}; }
+#define NUMBER(ENUMERATOR, NAME, FIND, VALUES, STEPS, PRICE)                   \
+  {MoveId::ENUMERATOR, Price::PRICE, NAME, FIND, VALUES, Steps::STEPS},
+#define WAYS(ENUMERATOR, PRICE, ...)                                           \
+  {MoveId::ENUMERATOR, Price::PRICE,      "", nullptr, nullptr,                \
+   Steps::None,        WaysOf##ENUMERATOR},
+#define PARTS(ENUMERATOR, PRICE, LIST, WRITE)                                  \
+  {MoveId::ENUMERATOR, Price::PRICE, "",   nullptr, nullptr,                   \
+   Steps::None,        {},           LIST, WRITE},
+  static constexpr Move Rows[] = {
+#include "passes/vary/Moves.def"
+  };
+#undef KEY
+  return Rows;
+}
+#undef SET
+
+const Move &vary::getMove(MoveId Id) {
+  return allMoves()[static_cast<size_t>(Id)];
+}
+
+bool Change::isAgainst(const Change &Other) const {
+  return llvm::any_of(Keys, [&](const KeyText &K) {
+    return llvm::any_of(Other.Keys,
+                        [&](const KeyText &O) { return K.Key == O.Key; });
+  });
+}
+
+std::optional<Change> vary::makeChange(const Spec &S,
+                                       std::function<KeyTexts(Spec &)> Make) {
+  Spec Changed = S;
+  KeyTexts Keys = Make(Changed);
+  if (Keys.empty())
+    return std::nullopt;
+  return Change{std::move(Keys), std::move(Make)};
+}
+
+static bool isStep(Steps By, int64_t Now, int64_t Value) {
+  auto IsPowerOf = [](int64_t Large, int64_t Small) {
+    return Large > Small && Large % Small == 0 &&
+           llvm::isPowerOf2_64(static_cast<uint64_t>(Large / Small));
+  };
+  switch (By) {
+  case Steps::None:
+    return false;
+  case Steps::Larger:
+    return Value > Now;
+  case Steps::Doubled:
+    return IsPowerOf(Value, Now);
+  case Steps::Halved:
+    return IsPowerOf(Now, Value);
+  }
+  llvm_unreachable("every kind of step is handled");
+}
+
+/// Of a number that is stated or has a default: what follows is no decision.
+static std::vector<Change> stepsOfNumber(const Move &M, const Spec &Stated,
+                                         const Spec &Derived) {
+  Spec Now = Stated;
+  const std::vector<Number *> Held = M.Find(Now, {});
+  if (Held.empty() || !Held.front()->isPresent())
+    return {};
+  const Number Was = *Held.front();
+  Numbers Values = M.List(Derived, Was);
+  llvm::sort(Values);
+  Values.erase(llvm::unique(Values), Values.end());
+  if (M.By == Steps::Halved)
+    std::reverse(Values.begin(), Values.end());
+  std::vector<Change> All;
+  for (int64_t Value : Values)
+    if (isStep(M.By, *Was, Value))
+      All.push_back({{{M.Key, std::to_string(Value)}}, [&M, Value](Spec &S) {
+                       for (Number *F : M.Find(S, {}))
+                         F->state(Value, F->Range);
+                     }});
+  return All;
+}
+
+std::vector<Change> vary::stepsOf(const Move &M, const Spec &Stated,
+                                  const Spec &Derived) {
+  if (M.Find)
+    return stepsOfNumber(M, Stated, Derived);
+  std::vector<Change> All;
+  auto Add = [&](std::function<KeyTexts(Spec &)> Make) {
+    if (std::optional<Change> C = makeChange(Stated, std::move(Make)))
+      All.push_back(std::move(*C));
+  };
+  for (Way W : M.Ways)
+    Add(W);
+  if (M.Parts)
+    Add([&M](Spec &S) { return M.Write(S, M.Parts()); });
+  return All;
+}
