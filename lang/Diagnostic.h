@@ -178,6 +178,15 @@ public:
     return Clone;
   }
 
+  /// The same, for a job that is only tried: nobody reads its messages, so that
+  /// they need not say how errors can be mended.
+  DiagnosticEngine cloneForTrial() const {
+    DiagnosticEngine Clone = cloneEmpty();
+    Clone.ForTrial = true;
+    return Clone;
+  }
+  bool isForTrial() const { return ForTrial; }
+
   /// How many errors, warnings and notes are kept of each; 0 keeps all.
   void setLimit(unsigned OfEach) { Limit = OfEach; }
   /// How many were not kept.
@@ -203,6 +212,7 @@ private:
   std::array<unsigned, 3> Counts = {}; ///< by severity, kept or not
   unsigned Limit = 100;
   bool UsedAllowance = false;
+  bool ForTrial = false;
 };
 
 } // namespace foretrace

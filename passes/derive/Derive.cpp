@@ -375,6 +375,7 @@ bool foretrace::derive(Program &P, DiagnosticEngine &Diags) {
   Deriver D(P, Diags);
   if (D.run())
     return true;
-  noteRemedies(Given, P.Spec, D.errors(), Diags);
+  if (!Diags.isForTrial())
+    noteRemedies(Given, P.Spec, D.errors(), Diags);
   return false;
 }

@@ -94,7 +94,7 @@ std::optional<Offer> Remedies::offer(const Diagnostic &Wrong, std::string Text,
     return std::nullopt;
   Program P;
   P.Spec = Changed;
-  DiagnosticEngine Silent = Diags.cloneEmpty();
+  DiagnosticEngine Silent = Diags.cloneForTrial();
   Deriver(P, Silent).run();
   Offer O = {std::move(Text), Changed, std::move(P.Spec), {}};
   for (const Diagnostic &D : Silent.diagnostics()) {

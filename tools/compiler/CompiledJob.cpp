@@ -86,6 +86,15 @@ std::unique_ptr<CompiledJob> CompiledJob::vary(ir::Spec Changed) const {
                                        Diags.cloneEmpty());
 }
 
+std::unique_ptr<CompiledJob>
+CompiledJob::attempt(llvm::function_ref<bool(ir::Spec &)> Change) const {
+  ir::Spec Changed = *Stated;
+  if (!Change(Changed))
+    return nullptr;
+  return std::make_unique<CompiledJob>(Run, Structures, std::move(Changed),
+                                       Diags.cloneForTrial());
+}
+
 bool CompiledJob::establish(ir::Program &P, ir::FactSet Needs) {
   Pipeline Rest = pipelineFor(Needs);
   llvm::erase_if(Rest, [&](const PassInfo *Pass) {

@@ -43,6 +43,10 @@ public:
   /// The job, if it stated \p Changed: with its own programs and messages, and
   /// the structures of this one's session, which must outlive it.
   std::unique_ptr<CompiledJob> vary(ir::Spec Changed) const;
+  /// The same for a job whose messages nobody reads: what this one states, as
+  /// \p Change makes it. Null if \p Change returns false.
+  std::unique_ptr<CompiledJob>
+  attempt(llvm::function_ref<bool(ir::Spec &)> Change) const;
 
   /// Brings \p P, a program of this job that is changed apart from the others,
   /// to the facts \p Needs. It is not verified; false after an error.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Difference.h"
 #include "backends/Answers.h"
+#include "passes/vary/Keys.h"
 #include "tools/diff/Causes.h"
 #include "tools/diff/Summary.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,15 +35,15 @@ static Answers allAnswersOf(const ir::Program &P, ir::FactSet Facts) {
 }
 
 /// What is said of \p S, if it has the key at \p Path as \p From has it.
-static std::optional<Answers> vary(const Side &S, llvm::StringRef Path,
-                                   const Side &From, ir::FactSet Facts) {
+static std::optional<Answers> answersWith(const Side &S, llvm::StringRef Path,
+                                          const Side &From, ir::FactSet Facts) {
   if (!S.Job || !From.Job)
     return std::nullopt;
-  ir::Spec Changed = *S.Job->spec();
-  if (!replaceKey(Changed, Path, *From.Job->spec()))
-    return std::nullopt;
-  const std::unique_ptr<CompiledJob> Varied = S.Job->vary(std::move(Changed));
-  const ir::Program *P = Varied->program(Facts);
+  const std::unique_ptr<CompiledJob> Varied =
+      S.Job->attempt([&](ir::Spec &Changed) {
+        return vary::replaceKey(Changed, Path, *From.Job->spec());
+      });
+  const ir::Program *P = Varied ? Varied->program(Facts) : nullptr;
   if (!P)
     return std::nullopt;
   return allAnswersOf(*P, Facts);
@@ -80,10 +81,10 @@ static void comparePrograms(const Side &Before, const Side &After,
     return;
   }
   auto VaryBefore = [&](llvm::StringRef Path) {
-    return vary(Before, Path, After, Facts);
+    return answersWith(Before, Path, After, Facts);
   };
   auto VaryAfter = [&](llvm::StringRef Path) {
-    return vary(After, Path, Before, Facts);
+    return answersWith(After, Path, Before, Facts);
   };
   findCauses(D.Changes, D.Keys, {D.Before, VaryBefore}, {D.After, VaryAfter});
 }

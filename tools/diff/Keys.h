@@ -46,10 +46,6 @@ struct KeyChange {
 std::vector<KeyChange> compareKeys(const ir::Spec &Before,
                                    const ir::Spec &After, bool AreDerived);
 
-/// Makes the key at \p Path what it is in \p From; false if that cannot be said
-/// of this key alone.
-bool replaceKey(ir::Spec &In, llvm::StringRef Path, const ir::Spec &From);
-
 } // namespace foretrace::diff
 
 #endif

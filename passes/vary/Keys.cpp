@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/vary/Keys.h"
+#include "ir/model/Spellings.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::vary;
+using llvm::StringRef;
+
+static bool haveSameBlocks(const ModelSpec &A, const ModelSpec &B) {
+  return llvm::equal(
+      A.Blocks, B.Blocks,
+      [](const BlockSpec &L, const BlockSpec &R) { return L.Name == R.Name; });
+}
+
+bool vary::replaceKey(Spec &In, StringRef Path, const Spec &From) {
+  if (Path == LayersPath) {
+    In.Model.Layers = From.Model.Layers; // by the numbers of blocks
+    return haveSameBlocks(In.Model, From.Model);
+  }
+  if (Path == LayoutPath) {
+    In.Parallel.Layout = From.Parallel.Layout;
+    return true;
+  }
+  if (Path == StepsPath)
+    Path = SchedulePath;
+  if (Path == SchedulePath)
+    In.Parallel.Steps = From.Parallel.Steps;
+  bool IsDone = false;
+  visitPaths(In, [&](const std::string &Of, Key, auto &F) {
+    if (Of != Path)
+      return;
+    visitPaths(From, [&](const std::string &Other, Key, const auto &Value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(F)>,
+                                   std::decay_t<decltype(Value)>>)
+        if (Other == Path) {
+          F = Value;
+          IsDone = true;
+        }
+    });
+  });
+  return IsDone;
+}
+
+/// Visits the fields that have a ValueKey, and the least value of each.
+template <typename VisitT> static void visitValues(Spec &S, VisitT Visit) {
+  auto Pass = [&](const FieldRow &Row, auto &F) {
+    if constexpr (!std::is_same_v<decltype(F), Located<std::string> &>)
+      if (F.isPresent())
+        Visit(pathOf(Row.Id), F, Row.Type == "Int" ? 1 : 0);
+  };
+  visitJob(S, Pass);
+  for (BlockSpec &B : S.Model.Blocks)
+    visitBlock(B, Pass);
+  for (LayerRun &R : S.Model.Layers) {
+    int64_t &Count = R.Periods == 1 ? R.Items.front().Count : R.Periods;
+    Located<int64_t> Layers;
+    Layers.state(Count, R.Range);
+    Visit(LayersPath, Layers, 1);
+    Count = *Layers;
+  }
+}
+
+template <typename T>
+static ValueKey keyOf(StringRef Name, const Located<T> &F, int64_t Least) {
+  ValueKey K{Name,
+             F.Range,
+             static_cast<int64_t>(*F),
+             [](int64_t Value) { return spell(static_cast<T>(Value)); },
+             std::is_same_v<T, int64_t>,
+             Least,
+             INT64_MAX};
+  if constexpr (std::is_same_v<T, bool>)
+    K.Most = 1;
+  else if constexpr (std::is_enum_v<T>)
+    K.Most = static_cast<int64_t>(getSpellings<T>().size()) - 1;
+  return K;
+}
+
+static bool isSame(const ValueKey &A, const ValueKey &B) {
+  return A.Name == B.Name && A.Range.start() == B.Range.start() &&
+         A.Value == B.Value;
+}
+
+std::vector<ValueKey> vary::valueKeysOf(const Spec &S) {
+  std::vector<ValueKey> Keys;
+  std::set<std::tuple<StringRef, SourceLocation, int64_t>> Seen;
+  Spec Copy = S;
+  visitValues(Copy, [&](StringRef Name, auto &F, int64_t Least) {
+    const ValueKey K = keyOf(Name, F, Least);
+    if (Seen.insert({K.Name, K.Range.start(), K.Value}).second)
+      Keys.push_back(K);
+  });
+  return Keys;
+}
+
+std::set<int64_t> vary::othersOf(const ValueKey &K,
+                                 const std::set<int64_t> &Numbers) {
+  constexpr int64_t MaxFactor = 64;
+  std::set<int64_t> Values;
+  if (!K.IsNumber) {
+    for (int64_t Value = K.Least; Value <= K.Most; ++Value)
+      Values.insert(Value);
+  } else if (K.Value <= INT64_MAX / MaxFactor) {
+    Values = {K.Value - 1, K.Value + 1};
+    for (int64_t Factor = 2; Factor <= MaxFactor; Factor *= 2) {
+      Values.insert(K.Value * Factor);
+      Values.insert(K.Value / Factor);
+    }
+    for (int64_t N : Numbers)
+      if (N / MaxFactor <= K.Value && K.Value / MaxFactor <= N)
+        Values.insert(N);
+    Values.erase(Values.begin(), Values.lower_bound(K.Least));
+  }
+  Values.erase(K.Value);
+  return Values;
+}
+
+void vary::setValue(Spec &S, const ValueKey &K, int64_t Value) {
+  visitValues(S, [&](StringRef Name, auto &F, int64_t Least) {
+    if (isSame(K, keyOf(Name, F, Least)))
+      F.state(static_cast<std::decay_t<decltype(*F)>>(Value), F.Range);
+  });
+}
