@@ -12,6 +12,11 @@ std::optional<Figures> Emission::figures(const EmitRequest &) const {
   return std::nullopt;
 }
 
+llvm::Error Emission::emitFigures(const EmitRequest &, const Figures &,
+                                  OutputSet &) const {
+  llvm_unreachable("a backend without figures");
+}
+
 bool EmitRequest::hasRoom(double Least, DiagnosticEngine &Diags) const {
   if (!MaxBytes || Least <= static_cast<double>(*MaxBytes))
     return true;

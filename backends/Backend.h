@@ -26,12 +26,6 @@ struct EmitRequest {
   /// Where a range stands, `job.fore:12`; empty if nowhere. Not for several
   /// threads at once.
   llvm::function_ref<std::string(SourceRange)> Where = nullptr;
-  /// The job with what the function changes of what it states, with the facts
-  /// that this program has; nothing if such a job is refused. Null if there is
-  /// no job to change.
-  llvm::function_ref<std::optional<ir::Program>(
-      llvm::function_ref<void(ir::Spec &)>)>
-      Vary = nullptr;
   /// Bytes that the files of the run may have, if there is a limit.
   std::optional<uint64_t> MaxBytes = std::nullopt;
 
@@ -61,6 +55,9 @@ public:
   /// What it would write, as numbers that know what they follow from; nothing
   /// if it writes no figures. Called only after check() succeeded.
   virtual std::optional<Figures> figures(const EmitRequest &) const;
+  /// Writes \p F, what `figures` returned and tables that others added.
+  virtual llvm::Error emitFigures(const EmitRequest &, const Figures &F,
+                                  OutputSet &) const;
 };
 
 /// One row of Backends.def, constant.

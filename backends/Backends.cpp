@@ -31,7 +31,7 @@ template <auto Figure>
 constexpr bool HasFigures = !std::is_null_pointer_v<decltype(Figure)>;
 
 /// The functions of a backend's namespace, with the options that \p Read has
-/// read. \p Command and \p Figure may be null.
+/// read. \p Command and \p Figure may be null, and \p Emit if \p Figure is not.
 template <typename OptionsT, auto Read, auto Needs, auto Check, auto Emit,
           auto Command, auto Figure>
 class EmissionOf final : public Emission {
@@ -45,7 +45,10 @@ public:
     return Check(Request, Options, Diags);
   }
   llvm::Error emit(const EmitRequest &Request, OutputSet &Out) const override {
-    return Emit(Request, Options, Out);
+    if constexpr (HasFigures<Figure>)
+      return emitFigures(Request, Figure(Request, Options), Out);
+    else
+      return Emit(Request, Options, Out);
   }
   std::string showCommand(const EmitRequest &Request,
                           llvm::StringRef File) const override {
@@ -59,6 +62,13 @@ public:
       return Figure(Request, Options);
     else
       return std::nullopt;
+  }
+  llvm::Error emitFigures(const EmitRequest &Request, const Figures &F,
+                          OutputSet &Out) const override {
+    if constexpr (HasFigures<Figure>)
+      return addFigures(Request, Options.File, Options.Format, F, Out);
+    else
+      return Emission::emitFigures(Request, F, Out);
   }
 
 private:
@@ -74,21 +84,22 @@ std::unique_ptr<Emission> makeEmission(const ir::EmitSpec &Block,
 } // namespace
 
 llvm::ArrayRef<Backend> foretrace::allBackends() {
-#define ROW(NAMESPACE, NAME, SUMMARY, COMMAND, FIGURES, IS_OF_MODEL)           \
+#define ROW(NAMESPACE, NAME, SUMMARY, EMIT, COMMAND, FIGURES, IS_OF_MODEL)     \
   {NAME,                                                                       \
    SUMMARY,                                                                    \
    IS_OF_MODEL,                                                                \
    HasFigures<FIGURES>,                                                        \
    NAMESPACE::optionTable,                                                     \
    makeEmission<EmissionOf<NAMESPACE::Options, NAMESPACE::readOptions,         \
-                           NAMESPACE::needs, NAMESPACE::check,                 \
-                           NAMESPACE::emit, COMMAND, FIGURES>>},
+                           NAMESPACE::needs, NAMESPACE::check, EMIT, COMMAND,  \
+                           FIGURES>>},
   static constexpr Backend Backends[] = {
-#define BACKEND(...) ROW(__VA_ARGS__, nullptr, false)
+#define BACKEND(NAMESPACE, NAME, SUMMARY, COMMAND)                             \
+  ROW(NAMESPACE, NAME, SUMMARY, NAMESPACE::emit, COMMAND, nullptr, false)
 #define FIGURES(NAMESPACE, NAME, SUMMARY)                                      \
-  ROW(NAMESPACE, NAME, SUMMARY, nullptr, NAMESPACE::figures, false)
+  ROW(NAMESPACE, NAME, SUMMARY, nullptr, nullptr, NAMESPACE::figures, false)
 #define MODEL_FIGURES(NAMESPACE, NAME, SUMMARY)                                \
-  ROW(NAMESPACE, NAME, SUMMARY, nullptr, NAMESPACE::figures, true)
+  ROW(NAMESPACE, NAME, SUMMARY, nullptr, nullptr, NAMESPACE::figures, true)
 #include "backends/Backends.def"
   };
 #undef ROW

@@ -259,10 +259,11 @@ void foretrace::write(const Figures &F, RowFormat As, raw_ostream &OS) {
 }
 
 llvm::Error foretrace::addFigures(const EmitRequest &Request, StringRef Named,
-                                  StringRef Name, RowFormat As,
-                                  const Figures &F, OutputSet &Out) {
+                                  RowFormat As, const Figures &F,
+                                  OutputSet &Out) {
   const StringRef Extension =
       As == RowFormat::Table ? "txt" : RowFormats[static_cast<size_t>(As)];
-  return Out.add(Request.file(Named, ("." + Name + "." + Extension).str()),
-                 [&](raw_ostream &OS) { write(F, As, OS); });
+  return Out.add(
+      Request.file(Named, ("." + Request.Emit.Backend + "." + Extension).str()),
+      [&](raw_ostream &OS) { write(F, As, OS); });
 }

@@ -65,6 +65,9 @@ struct Figures {
   std::vector<FigureTable> Tables;
   std::vector<std::string> Notes; ///< conventions, and what is left out
   ir::ExprTable Sizes;            ///< of the program, and of figures
+  /// Bytes of memory that a device has, if a rank needs more: who has the job
+  /// can look for changes with which it fits.
+  std::optional<int64_t> ExceededRoom = std::nullopt;
 
   /// The one of that key, or null.
   const NamedFigure *find(llvm::StringRef Key) const;
@@ -77,10 +80,9 @@ using RowFormatWord = option::WordOf<RowFormats, option::findText>;
 /// numbers, by keys, and CSV too, one a line: table, row, figure, unit, value.
 void write(const Figures &F, RowFormat As, llvm::raw_ostream &OS);
 
-/// The only file of a backend, \p Named or `STEM.NAME.EXTENSION`.
+/// The only file of a backend, \p Named or `STEM.BACKEND.EXTENSION`.
 llvm::Error addFigures(const EmitRequest &Request, llvm::StringRef Named,
-                       llvm::StringRef Name, RowFormat As, const Figures &F,
-                       OutputSet &Out);
+                       RowFormat As, const Figures &F, OutputSet &Out);
 
 /// Stages as rows name them: `3`, or `1-6`.
 std::string nameOf(const ir::Stage &S);

@@ -98,8 +98,8 @@ static FigureTable stagesOf(const FlopCounter &Of) {
                  {"backward", FigureUnit::Flops}},
                 {}};
   for (const StageWork &S : Of.stages())
-    addWork(S.OfRank,
-            T.Rows.emplace_back(std::vector<Figure>{{nameOf(*S.Of)}, {S.Ranks}}));
+    addWork(S.OfRank, T.Rows.emplace_back(
+                          std::vector<Figure>{{nameOf(*S.Of)}, {S.Ranks}}));
   return T;
 }
 
@@ -218,10 +218,4 @@ bool flops::check(const EmitRequest &Request, const Options &O,
 
 Figures flops::figures(const EmitRequest &Request, const Options &O) {
   return Answer(Request.Program, O).make();
-}
-
-llvm::Error flops::emit(const EmitRequest &Request, const Options &O,
-                        OutputSet &Out) {
-  return addFigures(Request, O.File, "flops", O.Format, figures(Request, O),
-                    Out);
 }

@@ -23,7 +23,6 @@ bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 /// Writes the FLOPs of a token and of an iteration, by kind of layer and of
 /// stage; forward, backward, and computed again. A multiply-add is two.
-llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::flops

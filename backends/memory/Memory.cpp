@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/memory/Memory.h"
 #include "analysis/StageMemory.h"
-#include "backends/memory/Changes.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -89,19 +88,6 @@ static std::optional<Located<int64_t>> roomOf(const EmitRequest &Request,
   return Room.isPresent() ? std::optional(Room) : std::nullopt;
 }
 
-static FigureTable tableOf(llvm::ArrayRef<Change> Changes) {
-  FigureTable T{"changes",
-                "Changes that would make the job fit (worst rank)",
-                {{"change", FigureUnit::Text},
-                 {"peak", FigureUnit::Bytes},
-                 {"flops", FigureUnit::Flops},
-                 {"messages", FigureUnit::Bytes}},
-                {}};
-  for (const Change &C : Changes)
-    T.Rows.push_back({C.Keys, C.Peak, C.Work, C.Messages});
-  return T;
-}
-
 Figures memory::figures(const EmitRequest &Request, const Options &O) {
   ExprOverlay P(Request.Program);
   const std::optional<std::vector<StagesMemory>> Rows = memoryOfStages(P);
@@ -121,12 +107,8 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
     Add("device_memory", "memory of a device", FigureUnit::Bytes, **Room);
     Add("fits", "fits", FigureUnit::Text,
         std::string(Peak <= **Room ? "yes" : "no"));
-    if (Peak > **Room && Request.Vary) {
-      std::vector<Change> Changes = changesThatFit(Request, **Room);
-      Changes.insert(Changes.begin(), measureJob(P));
-      Changes.front().Keys = "none";
-      F.Tables.push_back(tableOf(Changes));
-    }
+    if (Peak > **Room)
+      F.ExceededRoom = **Room;
   }
   F.Notes = {"Tensors as they are asked for: what an allocator rounds up, "
              "workspaces of libraries and contexts come on top."};
@@ -153,10 +135,4 @@ bool memory::check(const EmitRequest &Request, const Options &O,
     Diags.report(Room->Range, diag::MemoryExceeded, stagesOf(Most),
                  gibibytes(Most.Of.Peak.value()), gibibytes(**Room));
   return true;
-}
-
-llvm::Error memory::emit(const EmitRequest &Request, const Options &O,
-                         OutputSet &Out) {
-  return addFigures(Request, O.File, "memory", O.Format, figures(Request, O),
-                    Out);
 }

@@ -20,7 +20,6 @@ Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 ir::FactSet needs(const Options &O);
 bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
-llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::memory

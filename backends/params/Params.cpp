@@ -55,9 +55,8 @@ static FigureTable partTable(ExprScope P) {
                  {"activated", FigureUnit::Count}},
                 {}};
   for (const PartParameters &Part : parametersByPart(P))
-    T.Rows.push_back({{Part.Part.str()},
-                      {P.Sizes, Part.Of.All},
-                      {P.Sizes, Part.Of.Active}});
+    T.Rows.push_back(
+        {{Part.Part.str()}, {P.Sizes, Part.Of.All}, {P.Sizes, Part.Of.Active}});
   return T;
 }
 
@@ -119,10 +118,4 @@ Figures params::figures(const EmitRequest &Request, const Options &O) {
   }
   F.Sizes = std::move(P.Sizes);
   return F;
-}
-
-llvm::Error params::emit(const EmitRequest &Request, const Options &O,
-                         OutputSet &Out) {
-  return addFigures(Request, O.File, "params", O.Format, figures(Request, O),
-                    Out);
 }

@@ -27,7 +27,6 @@ bool check(const EmitRequest &Request, const Options &O,
 /// Writes `parameters: N` and `activated: N` (a token meets top-k of the routed
 /// experts) first. Counts the model as published: without vocabulary padding, a
 /// tied embedding once.
-llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::params

@@ -84,9 +84,3 @@ bool volume::check(const EmitRequest &Request, const Options &,
   }
   return true;
 }
-
-llvm::Error volume::emit(const EmitRequest &Request, const Options &O,
-                         OutputSet &Out) {
-  return addFigures(Request, O.File, "volume", O.Format, figures(Request, O),
-                    Out);
-}

@@ -23,7 +23,6 @@ bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 /// Writes the bytes of a job by the keys that cause them, by kinds of groups,
 /// collectives, phases, stages, and tiers of the cluster.
-llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::volume

@@ -105,13 +105,8 @@ std::vector<Change> vary::stepsOf(const Move &M, const Spec &Stated,
   if (M.Find)
     return stepsOfNumber(M, Stated, Derived);
   std::vector<Change> All;
-  auto Add = [&](std::function<KeyTexts(Spec &)> Make) {
-    if (std::optional<Change> C = makeChange(Stated, std::move(Make)))
-      All.push_back(std::move(*C));
-  };
   for (Way W : M.Ways)
-    Add(W);
-  if (M.Parts)
-    Add([&M](Spec &S) { return M.Write(S, M.Parts()); });
+    if (std::optional<Change> C = makeChange(Stated, W))
+      All.push_back(std::move(*C));
   return All;
 }

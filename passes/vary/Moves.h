@@ -95,9 +95,9 @@ struct Change {
 std::optional<Change> makeChange(const ir::Spec &S,
                                  std::function<KeyTexts(ir::Spec &)> Make);
 
-/// The changes of \p M with which a job that states \p Stated may need less
-/// memory, from the smallest; \p Derived is the same job with what follows. Of
-/// PARTS only the longest list.
+/// The changes of \p M, a NUMBER or WAYS, with which a job that states \p
+/// Stated may need less memory, from the smallest; \p Derived is the same job
+/// with what follows.
 std::vector<Change> stepsOf(const Move &M, const ir::Spec &Stated,
                             const ir::Spec &Derived);
 

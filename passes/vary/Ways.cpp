@@ -47,7 +47,7 @@ static void addChunks(ParallelSpec &P, std::string &Text, int64_t Count,
 
 /// Adds all layers to \p Chunks chunks, as evenly as can be, with the smaller
 /// chunks at the ends, where the embedding and the loss are.
-static void addLayers(Spec &S, std::string &Text, int64_t Chunks) {
+static void spreadLayers(Spec &S, std::string &Text, int64_t Chunks) {
   const int64_t Layers = S.Model.layerCount();
   const int64_t Larger = Layers % Chunks, Smaller = Chunks - Larger;
   const int64_t After = Larger == 0 ? 0 : Smaller / 2;
@@ -63,7 +63,7 @@ KeyTexts vary::writeLayout(Spec &S) {
     return {};
   P.Layout.clear();
   std::string Text;
-  addLayers(S, Text, Chunks);
+  spreadLayers(S, Text, Chunks);
   KeyTexts W;
   set(W, "layout", Text);
   return W;
@@ -88,7 +88,7 @@ KeyTexts vary::writeEmptyEnds(Spec &S) {
   P.Layout.clear();
   std::string Text;
   addChunks(P, Text, First, 0);
-  addLayers(S, Text, Others);
+  spreadLayers(S, Text, Others);
   addChunks(P, Text, Last, 0);
   KeyTexts W;
   set(W, "layout", Text);
@@ -183,6 +183,14 @@ KeyTexts vary::writeModules(Spec &S, llvm::ArrayRef<llvm::StringRef> Modules) {
   return W;
 }
 
+/// Without modules, which have no effect then.
+KeyTexts vary::recomputeLayers(Spec &S) {
+  KeyTexts W;
+  write(W, "recompute", S.Train.Recompute, RecomputeKind::Full);
+  S.Train.RecomputeModules = {};
+  return W;
+}
+
 /// Adam with moments of \p Moments, as the precision-aware optimizer has it.
 static KeyTexts beAware(Spec &S, PrecisionKind Moments) {
   TrainSpec &T = S.Train;
@@ -206,5 +214,15 @@ KeyTexts vary::useBytes(Spec &S) {
   KeyTexts W;
   if (*S.Train.Optimizer == OptimizerKind::Adam)
     write(W, "optimizer", S.Train.Optimizer, OptimizerKind::Adam8Bit);
+  return W;
+}
+
+/// Megatron-LM offloads the precision-aware optimizer only.
+KeyTexts vary::offloadOptimizer(Spec &S) {
+  KeyTexts W;
+  if (*S.Train.OffloadOptimizer)
+    return W;
+  W = beAware(S);
+  write(W, "offload_optimizer", S.Train.OffloadOptimizer, true);
   return W;
 }

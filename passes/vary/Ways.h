@@ -31,9 +31,11 @@ KeyTexts divideWorld(ir::Spec &S);
 KeyTexts stateHeadDim(ir::Spec &S);
 KeyTexts balanceMemory(ir::Spec &S);
 KeyTexts writeModules(ir::Spec &S, llvm::ArrayRef<llvm::StringRef> Modules);
+KeyTexts recomputeLayers(ir::Spec &S);
 KeyTexts beAware(ir::Spec &S);
 KeyTexts beAwareInHalf(ir::Spec &S);
 KeyTexts useBytes(ir::Spec &S);
+KeyTexts offloadOptimizer(ir::Spec &S);
 
 } // namespace foretrace::vary
 

@@ -5,6 +5,7 @@
 #include "lang/Render.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
+#include "tools/driver/FittingChanges.h"
 #include "tools/output/ConfinedOutputs.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -66,6 +67,18 @@ static SourceRange placeOf(const Backend &Format, const ir::EmitSpec &Emit,
   return Emit.Range;
 }
 
+/// With changes of \p Job, if there is one, for which the format asks.
+static Error writeBlock(const Emission &Block, const EmitRequest &Request,
+                        const CompiledJob *Job, OutputSet &Files) {
+  std::optional<Figures> F = Block.figures(Request);
+  if (!F)
+    return Block.emit(Request, Files);
+  if (Job && F->ExceededRoom)
+    F->Tables.push_back(
+        listFittingChanges(*Job, Request.Program, *F->ExceededRoom));
+  return Block.emitFigures(Request, *F, Files);
+}
+
 void Emitter::write(const ir::Program &P, const Backend &Format,
                     const Emission &Block, const ir::EmitSpec &Emit,
                     const CompiledJob *Job) {
@@ -73,16 +86,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   if (Options.Inspect)
     Options.Inspect(P);
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
-  auto Vary = [&](function_ref<void(ir::Spec &)> Change) {
-    ir::Spec Changed = *Job->spec();
-    Change(Changed);
-    const std::unique_ptr<CompiledJob> Varied = Job->vary(std::move(Changed));
-    const ir::Program *Result = Varied->program(P.Facts);
-    return Result ? std::optional(*Result) : std::nullopt;
-  };
   EmitRequest Request{P, Emit, Options.Stem, Where};
-  if (Job)
-    Request.Vary = Vary;
   if (Options.To.Stream.empty())
     Request.MaxBytes = Options.Writing.MaxBytes;
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)
@@ -95,7 +99,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   OutputSet &Files = IsOfJob && !Options.MayLeaveFolder
                          ? static_cast<OutputSet &>(Confined)
                          : Outputs;
-  if (Error E = Block.emit(Request, Files))
+  if (Error E = writeBlock(Block, Request, Job, Files))
     reportOutput(std::move(E), placeOf(Format, Emit, Options.To), Diags);
   else
     showCommand(Block, Request, FilesBefore);

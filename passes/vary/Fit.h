@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes of a job with which its ranks have enough memory.
+#ifndef FORETRACE_PASSES_VARY_FIT_H
+#define FORETRACE_PASSES_VARY_FIT_H
+
+#include "ir/model/Program.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace foretrace::vary {
+
+/// Peak memory in bytes, FLOPs and bytes of messages in an iteration, each of
+/// the rank with most; INT64_MAX beyond that.
+struct Load {
+  int64_t Peak, Work, Messages;
+};
+/// That of a program which is scheduled and totalled.
+Load loadOf(const ir::Program &P);
+
+/// Compiles a job that states what it did with a change; nothing if that job is
+/// refused.
+using Trial = llvm::function_ref<std::optional<Load>(
+    llvm::function_ref<void(ir::Spec &)> Change)>;
+
+struct Proposal {
+  std::string Keys; ///< `zero = 1, recompute = full`
+  Load Of;          ///< of the job with these keys
+};
+
+/// The smallest change of each move of passes/vary/Moves.def with which no rank
+/// has more than \p Room bytes, from the one that a run pays least for. If
+/// there is none, pairs of changes, a bounded number of them. \p Derived is the
+/// job that states \p Stated, with what follows.
+std::vector<Proposal> changesThatFit(const ir::Spec &Stated,
+                                     const ir::Spec &Derived, int64_t Room,
+                                     Trial Try);
+
+} // namespace foretrace::vary
+
+#endif
