@@ -28,8 +28,8 @@ struct Series {
 
 class FitSearch {
 public:
-  FitSearch(const Spec &Stated, int64_t Room, Trial Try)
-      : Stated(Stated), Room(Room), Try(Try) {}
+  FitSearch(const Spec &Stated, const Load &Now, int64_t Room, Trial Try)
+      : Stated(Stated), Now(Now), Room(Room), Try(Try) {}
 
   std::vector<Proposal> run(const Spec &Derived);
 
@@ -37,7 +37,7 @@ private:
   std::optional<Load> load(const Combination &C);
   bool fits(const Combination &C) {
     const std::optional<Load> L = load(C);
-    return L && L->Peak <= Room;
+    return L && L->peak() <= Room;
   }
   void collect(const Spec &Derived);
   Series listParts(const Move &M);
@@ -47,11 +47,13 @@ private:
   std::optional<Combination> findPair(const Series &A, const Series &B);
   std::optional<Load> loadOfPair(const Series &A, size_t I, const Series &B,
                                  size_t J);
+  bool isHopeless(const Change &A, const Change &B);
   bool mayFit(const Series &A, const Series &B);
   void shorten(Combination &C, size_t At, const Series &Of);
   void propose(const Combination &C);
 
   const Spec &Stated;
+  const Load &Now;
   const int64_t Room;
   const Trial Try;
   std::vector<Series> All; ///< by price
@@ -62,15 +64,24 @@ private:
 
 } // namespace
 
+int64_t Load::peak() const { return *llvm::max_element(Peaks); }
+
 Load vary::loadOf(const Program &Of) {
   ExprOverlay P(Of);
   JobFigures Figures(P, Validity::ThisJob);
+  StageMemories &Memories = Figures.memories();
+  Load L;
+  for (int64_t Stage = 0; Stage < Of.Schedule.Stages; ++Stage) {
+    const std::optional<StageMemory> M = Memories.of(Stage);
+    L.Peaks.push_back(M ? M->Peak.value() : INT64_MAX);
+  }
   auto Value = [&](FigureId Id) {
     const std::optional<Expr> F = Figures.of(Id);
     return F && F->hasValue() ? F->value() : INT64_MAX;
   };
-  return {Value(FigureId::Peak), Value(FigureId::Work),
-          Value(FigureId::Messages)};
+  L.Work = Value(FigureId::Work);
+  L.Messages = Value(FigureId::Messages);
+  return L;
 }
 
 static std::string textOf(const Combination &C) {
@@ -169,16 +180,32 @@ std::optional<Load> FitSearch::loadOfPair(const Series &A, size_t I,
   return load({First, Second});
 }
 
+/// Whether a stage has more than the room even if both changes save together
+/// what they save alone.
+bool FitSearch::isHopeless(const Change &A, const Change &B) {
+  const std::optional<Load> First = load({A}), Second = load({B});
+  if (!First || !Second || First->Peaks.size() != Now.Peaks.size() ||
+      Second->Peaks.size() != Now.Peaks.size())
+    return false;
+  return llvm::any_of(
+      llvm::zip(First->Peaks, Second->Peaks, Now.Peaks), [&](const auto &Of) {
+        const auto &[WithA, WithB, Without] = Of;
+        return static_cast<__int128>(WithA) + WithB - Without > Room;
+      });
+}
+
 /// Whether a pair of steps can do, as far as more of a move is never worse: by
 /// the largest legal steps of one for each step of the other.
 bool FitSearch::mayFit(const Series &A, const Series &B) {
   size_t Tried = 0; ///< steps of B that do not do with a larger one of A
   for (size_t I = A.Steps.size(); I-- > 0;)
     for (size_t J = B.Steps.size(); J-- > Tried;) {
+      if (isHopeless(A.Steps[I], B.Steps[J]))
+        continue;
       const std::optional<Load> L = loadOfPair(A, I, B, J);
       if (!L)
         continue;
-      if (L->Peak <= Room)
+      if (L->peak() <= Room)
         return true;
       Tried = J + 1;
     }
@@ -194,10 +221,10 @@ std::optional<Combination> FitSearch::findPair(const Series &A,
   for (size_t Steps = 0; Steps <= Most; ++Steps)
     for (size_t I = 0; I < A.Steps.size() && I <= Steps; ++I) {
       const size_t J = Steps - I;
-      if (J >= B.Steps.size())
+      if (J >= B.Steps.size() || isHopeless(A.Steps[I], B.Steps[J]))
         continue;
       const std::optional<Load> L = loadOfPair(A, I, B, J);
-      if (!L || L->Peak > Room)
+      if (!L || L->peak() > Room)
         continue;
       Combination C = {A.Steps[I], B.Steps[J]};
       shorten(C, 0, A);
@@ -240,7 +267,7 @@ std::vector<Proposal> FitSearch::run(const Spec &Derived) {
 }
 
 std::vector<Proposal> vary::changesThatFit(const Spec &Stated,
-                                           const Spec &Derived, int64_t Room,
-                                           Trial Try) {
-  return FitSearch(Stated, Room, Try).run(Derived);
+                                           const Spec &Derived, const Load &Now,
+                                           int64_t Room, Trial Try) {
+  return FitSearch(Stated, Now, Room, Try).run(Derived);
 }

@@ -6,13 +6,17 @@
 
 #include "ir/model/Program.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+#include <vector>
 
 namespace foretrace::vary {
 
-/// Peak memory in bytes, FLOPs and bytes of messages in an iteration, each of
-/// the rank with most; INT64_MAX beyond that.
+/// What ranks have, compute and send; INT64_MAX beyond that.
 struct Load {
-  int64_t Peak, Work, Messages;
+  std::vector<int64_t> Peaks; ///< of memory in bytes, by stage
+  int64_t Work, Messages;     ///< in an iteration, of the rank with most
+
+  int64_t peak() const;
 };
 /// That of a program which is scheduled and totalled.
 Load loadOf(const ir::Program &P);
@@ -30,10 +34,10 @@ struct Proposal {
 /// The smallest change of each move of passes/vary/Moves.def with which no rank
 /// has more than \p Room bytes, from the one that a run pays least for. If
 /// there is none, pairs of changes, a bounded number of them. \p Derived is the
-/// job that states \p Stated, with what follows.
+/// job that states \p Stated, with what follows, and \p Now its load.
 std::vector<Proposal> changesThatFit(const ir::Spec &Stated,
-                                     const ir::Spec &Derived, int64_t Room,
-                                     Trial Try);
+                                     const ir::Spec &Derived, const Load &Now,
+                                     int64_t Room, Trial Try);
 
 } // namespace foretrace::vary
 

@@ -27,8 +27,9 @@ FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
       return std::nullopt;
     return vary::loadOf(*Result);
   };
+  const vary::Load Now = vary::loadOf(P);
   const std::vector<vary::Proposal> Found =
-      vary::changesThatFit(*Job.spec(), P.Spec, Room, Try);
+      vary::changesThatFit(*Job.spec(), P.Spec, Now, Room, Try);
   FigureTable T{"changes",
                 Found.empty()
                     ? "No change or pair of changes that was tried makes the "
@@ -40,9 +41,9 @@ FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
                  {"messages", FigureUnit::Bytes}},
                 {}};
   auto Add = [&](std::string Keys, const vary::Load &L) {
-    T.Rows.push_back({std::move(Keys), L.Peak, L.Work, L.Messages});
+    T.Rows.push_back({std::move(Keys), L.peak(), L.Work, L.Messages});
   };
-  Add("none", vary::loadOf(P));
+  Add("none", Now);
   for (const vary::Proposal &F : Found)
     Add(F.Keys, F.Of);
   return T;
