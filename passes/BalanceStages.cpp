@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/BalanceStages.h"
 #include "analysis/InFlight.h"
+#include "analysis/Liveness.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
 namespace {
 
-/// What something weighs, and what each micro-batch adds that a stage has not
-/// yet run backward.
+/// What layers weigh, what each micro-batch adds that a stage has not yet run
+/// backward, and what the last of the layers needs besides while it runs.
 struct Weight {
-  int64_t Fixed = 0, PerBatch = 0;
+  int64_t Fixed = 0, PerBatch = 0, Running = 0;
   int64_t with(int64_t Batches) const { return Fixed + PerBatch * Batches; }
+  /// Together with \p Next, which come after these: while a layer runs, those
+  /// behind it have saved nothing of its micro-batch.
+  Weight operator+(const Weight &Next) const {
+    return {Fixed + Next.Fixed, PerBatch + Next.PerBatch,
+            std::max(Running - Next.PerBatch, Next.Running)};
+  }
+  /// So many of the same.
+  Weight operator*(int64_t Count) const {
+    return {Fixed * Count, PerBatch * Count, Count == 0 ? 0 : Running};
+  }
 };
 
 /// `Times` periods of runs of layers that weigh the same.
@@ -50,14 +61,16 @@ private:
   int64_t batches(int64_t Stage) const {
     return InFlight[static_cast<size_t>(Stage)];
   }
-  /// What stands on a stage besides layers.
-  int64_t ends(int64_t Stage) const {
-    return (Stage == 0 ? Embedding.with(batches(Stage)) : 0) +
-           (Stage + 1 == Stages ? Head.with(batches(Stage)) : 0);
-  }
+  /// A stage that is being filled.
+  struct Filling {
+    int64_t Batches, Limit;
+    Weight Layers; ///< the embedding included
+    Weight Behind; ///< the head, if it comes to stand there
+    /// How often \p Each can be added.
+    int64_t room(const Weight &Each) const;
+  };
   int64_t take(Position &At, int64_t Stage, int64_t Limit, int64_t Most) const;
-  int64_t takeRuns(Position &At, int64_t Batches, int64_t &Room,
-                   int64_t Most) const;
+  int64_t takeRuns(Position &At, Filling &F, int64_t Most) const;
   bool fits(Position At, int64_t Stage, int64_t Layers, int64_t Limit) const;
   int64_t leastLimit(Position At, int64_t Stage, int64_t Enough) const;
 
@@ -73,6 +86,19 @@ private:
 
 } // namespace
 
+/// What a layer of \p B needs more while it runs than what it saves; a value
+/// beyond 2^63 counts as none, as later passes report it.
+static int64_t runningOf(const Program &Of, const Block &B) {
+  ExprOverlay P(Of);
+  const Liveness Layer(P, B);
+  const Bytes Kept = P->Sizes.value(B.Totals.Kept);
+  int64_t Most = 0;
+  for (const Phase Part : {Phase::Forward, Phase::Backward})
+    if (const Expr Live = Layer.most(Part).Live; Live.hasValue())
+      Most = std::max(Most, Live.value() - Kept.value());
+  return Most;
+}
+
 /// Nothing if it overflows.
 std::optional<Weight> Balancer::weigh(const Block &B) const {
   auto Known = [](auto Fixed, Bytes PerBatch) -> std::optional<Weight> {
@@ -87,9 +113,14 @@ std::optional<Weight> Balancer::weigh(const Block &B) const {
     return Known(Value(Of.Parameters), Bytes());
   case BalanceKind::Work:
     return Known(Value(Of.Work), Bytes());
-  case BalanceKind::Memory:
-    return Known(Value(Of.Weights) + Value(Of.Gradients) + Value(Of.Optimizer),
-                 Value(Of.Kept));
+  case BalanceKind::Memory: {
+    std::optional<Weight> W =
+        Known(Value(Of.Weights) + Value(Of.Gradients) + Value(Of.Optimizer),
+              Value(Of.Kept));
+    if (W)
+      W->Running = runningOf(P, B);
+    return W;
+  }
   }
   llvm_unreachable("every balance is handled");
 }
@@ -115,12 +146,14 @@ bool Balancer::collect() {
       G.Runs.push_back({Each, R.Count});
       Fixed += Sum(Each.Fixed) * R.Count;
       PerBatch += Sum(Each.PerBatch) * R.Count;
+      All += Sum(Each.Running); // enough for whichever runs
       G.Layers += R.Count;
     }
     All += (Fixed + PerBatch * batches(0)) * G.Times;
     if (All.isOverflow())
       return false;
-    G.Period = {Fixed.value(), PerBatch.value()};
+    for (const EqualLayers::Run &R : G.Runs)
+      G.Period = G.Period + R.Each * R.Count;
     if (I == 0)
       Embedding = G.Period;
     else if (I + 1 == P.Layers.size())
@@ -132,19 +165,34 @@ bool Balancer::collect() {
   return true;
 }
 
-/// Layers up to the end of the period that fit into \p Room, \p Most at most.
-int64_t Balancer::takeRuns(Position &At, int64_t Batches, int64_t &Room,
-                           int64_t Most) const {
+/// How often \p Each fits into \p Room; as often as one likes if it is nothing.
+static int64_t timesIn(int64_t Room, int64_t Each) {
+  if (Room < 0)
+    return 0;
+  return Each > 0 ? Room / Each : INT64_MAX;
+}
+
+/// The peak is while the last of them runs, or while the layer does that needed
+/// most so far, or the one behind them.
+int64_t Balancer::Filling::room(const Weight &Each) const {
+  const int64_t Room = Limit - Layers.with(Batches) - Behind.with(Batches);
+  const int64_t Sum = Each.with(Batches);
+  return std::min(
+      {timesIn(Room - Each.Running + Behind.PerBatch, Sum),
+       timesIn(Room - Layers.Running + Behind.PerBatch, Sum - Each.PerBatch),
+       timesIn(Room - Behind.Running, Sum)});
+}
+
+/// Layers up to the end of the period that fit, \p Most at most.
+int64_t Balancer::takeRuns(Position &At, Filling &F, int64_t Most) const {
   const EqualLayers &G = Groups[At.Group];
   int64_t Taken = 0;
   while (At.Run < G.Runs.size()) {
     const EqualLayers::Run &R = G.Runs[At.Run];
-    const int64_t Each = R.Each.with(Batches);
-    int64_t Count = std::min(R.Count - At.InRun, Most - Taken);
-    if (Each > 0)
-      Count = std::min(Count, Room / Each);
+    const int64_t Count =
+        std::min({R.Count - At.InRun, Most - Taken, F.room(R.Each)});
     Taken += Count;
-    Room -= Count * Each;
+    F.Layers = F.Layers + R.Each * Count;
     At.InRun += Count;
     if (At.InRun < R.Count)
       return Taken;
@@ -161,24 +209,21 @@ int64_t Balancer::takeRuns(Position &At, int64_t Batches, int64_t &Room,
 /// layers there are, not on how many.
 int64_t Balancer::take(Position &At, int64_t Stage, int64_t Limit,
                        int64_t Most) const {
-  const int64_t Batches = batches(Stage);
-  int64_t Room = Limit - ends(Stage);
+  Filling F{batches(Stage), Limit, Stage == 0 ? Embedding : Weight(),
+            Stage + 1 == Stages ? Head : Weight()};
   int64_t Taken = 0;
-  while (Room >= 0 && At.Group < Groups.size() && Taken < Most) {
+  while (At.Group < Groups.size() && Taken < Most) {
     const EqualLayers &G = Groups[At.Group];
     if (At.Run == 0 && At.InRun == 0) {
-      const int64_t Period = G.Period.with(Batches);
-      int64_t Periods =
-          std::min(G.Times - At.Period, (Most - Taken) / G.Layers);
-      if (Period > 0)
-        Periods = std::min(Periods, Room / Period);
+      const int64_t Periods = std::min(
+          {G.Times - At.Period, (Most - Taken) / G.Layers, F.room(G.Period)});
       At.Period += Periods;
-      Room -= Periods * Period;
+      F.Layers = F.Layers + G.Period * Periods;
       Taken += Periods * G.Layers;
     }
     if (At.Period < G.Times) {
       const int64_t Period = At.Period;
-      Taken += takeRuns(At, Batches, Room, Most - Taken);
+      Taken += takeRuns(At, F, Most - Taken);
       if (At.Period == Period)
         return Taken; // no room for the next layer
     }
