@@ -151,7 +151,7 @@ StringRef Writer::answerOf(const Change &C) const {
 static std::string titleOf(const Change &C, StringRef Answer) {
   if (!C.Name.Table.empty())
     return C.Title;
-  return C.Name.Answer == 0 ? "the most that a rank has" : Answer.str();
+  return C.Name.Answer == 0 ? "maximum per rank" : Answer.str();
 }
 
 /// A table for each of the answers; numbers with a name of their own first.
