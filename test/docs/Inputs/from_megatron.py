@@ -54,7 +54,7 @@ def check(name, text, folder):
 
 def check_unmodelled(page, folder):
     """Number of flags that have no key, which the compiler says, too."""
-    table = page[page.index("| off in the job |"):]
+    table = page[page.index("| error in the job |"):]
     flags = [flag for row in table.splitlines()[2:] for flag in
              re.findall(r"`--([\w-]+)`", row.split(" | ")[0])]
     job = folder / "job.fore"
