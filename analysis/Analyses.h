@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a layer of a block holds, keeps, computes and sends, on one rank: one
-// implementation each, as expressions. The `analyze` pass puts them where
-// reports, balances and backends read them: ir::BlockTotals.
+// Totals of a layer of a block on one rank, as expressions: parameters, memory,
+// FLOPs and messages. The `analyze` pass stores them in ir::BlockTotals, where
+// reports, balances and backends read them.
 #ifndef FORETRACE_ANALYSIS_ANALYSES_H
 #define FORETRACE_ANALYSIS_ANALYSES_H
 
@@ -10,46 +10,47 @@
 
 namespace foretrace {
 
-/// Parameters: on one rank, of the whole model, and of that what a token goes
-/// through. \p Block has layouts.
+/// Counts the parameters on one rank, those of the whole model, and the active
+/// ones among these. \p Block has layouts.
 void countParameters(ir::Program &P, ir::Block &Block);
 
-/// FLOPs of each op, and of a micro-batch.
+/// Counts the FLOPs of each op and of a micro-batch.
 void countWork(ir::Program &P, ir::Block &Block);
-/// Bytes that \p O reads and writes at least, on one rank, once: its operands
-/// and results, of a table the rows in use; nothing for views; the optimizer
-/// also reads and writes its state.
+/// Returns a lower bound of the bytes that \p O reads and writes on one rank:
+/// its operands and results once, the rows in use of a table, and nothing for
+/// views. The optimizer also reads and writes its state.
 ir::Expr touchedBytes(ir::ExprScope P, const ir::Block &Block, const ir::Op &O);
 
-/// Whether what the optimizer reads, writes and computes is known; reports if
-/// not.
+/// Returns whether the memory traffic and the work of the optimizer are known;
+/// reports an error if not.
 bool checkOptimizerTraffic(const ir::Program &P, DiagnosticEngine &Diags);
 
-/// Parameters, gradients and the optimizer's state in bytes, and what is kept
-/// of a micro-batch. Parameters are counted.
+/// Measures parameters, gradients and optimizer state in bytes, and the
+/// activations that a micro-batch saves. Parameters have been counted.
 void measureMemory(ir::Program &P, ir::Block &Block);
-/// Bytes of the optimizer's state for one element of the parameter \p V, or of
-/// its gradient: what ir/model/Optimizers.def says, and the fp32 weight that
-/// the parameter is rounded from, if it is.
+/// Returns the bytes of optimizer state for one element of the parameter \p V,
+/// or of its gradient. This includes the fp32 master weight if there is one
+/// (ir/model/Optimizers.def).
 int64_t optimizerBytes(const ir::TrainSpec &Train, const ir::Value &V);
 
-/// Adds \p Size to what is sent among \p G.
+/// Adds \p Size to the messages of group \p G.
 void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,
                  ir::Expr Size);
-/// Bytes sent for a micro-batch, by kind of group.
+/// Sums the bytes of messages of a micro-batch by kind of group.
 void sumMessages(ir::Program &P, ir::Block &Block);
 
-/// Messages of stage \p Stage to others for a micro-batch, both ways.
+/// Returns the number of messages of stage \p Stage to other stages for a
+/// micro-batch, in both directions.
 int64_t messagesOf(const ir::Schedule &S, int64_t Stage);
-/// A count, and the key that sizes call it by.
+/// A count, and the key that represents it in sizes.
 using StageCount = std::pair<ir::Key, int64_t>;
-/// Those of all kinds of stages of \p P, in order.
+/// Returns the counts of all kinds of stages of \p P, in order.
 std::vector<StageCount> countStages(const ir::Program &P);
 
-/// A number of the stages like \p S, by the name \p Id.
+/// Returns the number \p Id of the stages that \p S represents.
 ir::Expr ofStage(ir::ExprScope P, const ir::Stage &S, ir::KeyId Id,
                  unsigned Block, int64_t Value, unsigned Slot = 0);
-/// The same sums for each stage of a kind.
+/// Sums the totals of the layers of a kind of stage.
 void totalStage(ir::Program &P, ir::Stage &S);
 
 } // namespace foretrace

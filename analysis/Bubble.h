@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bubble of a pipeline in closed form. The schedules of
-// ir/model/Schedules.def and their sources: Narayanan et al., arXiv 2104.04473,
-// section 2.2; Qi et al., arXiv 2401.10241 and 2405.15362, with steps that take
-// as long as each other; DeepSeek-V3, arXiv 2412.19437, table 2. What they
-// leave out, too few micro-batches to fill the pipeline, follows from the order
-// of steps. test/properties/bubble.test holds all of it against a run of the
-// schedules.
+// The bubble of a pipeline in closed form, for the schedules of
+// ir/model/Schedules.def. Sources: Narayanan et al., arXiv 2104.04473, section
+// 2.2; Qi et al., arXiv 2401.10241 and 2405.15362, with steps of equal
+// duration; DeepSeek-V3, arXiv 2412.19437, table 2. The case of too few
+// micro-batches to fill the pipeline, which they omit, is derived from the
+// order of steps. test/properties/bubble.test compares all of it with runs of
+// the schedules.
 #ifndef FORETRACE_ANALYSIS_BUBBLE_H
 #define FORETRACE_ANALYSIS_BUBBLE_H
 
@@ -14,13 +14,13 @@
 
 namespace foretrace {
 
-/// How long a stage waits in an iteration, if every stage takes one step for a
-/// micro-batch forward through a chunk, and two backward; one for each half
-/// where a schedule parts them.
+/// Returns the idle time of a stage in an iteration. A stage takes one step for
+/// a forward pass of a micro-batch through a chunk and two for a backward pass,
+/// or one for each half if the schedule splits it.
 ir::Expr bubbleOf(ir::ExprScope P);
-/// How long it works, in such steps.
+/// Returns the busy time of a stage, in the same steps.
 ir::Expr stepsOf(ir::ExprScope P);
-/// The share of both that it waits, in millionths.
+/// Returns the share of idle time in the sum of both, in millionths.
 ir::Expr bubbleShareOf(ir::ExprScope P);
 
 } // namespace foretrace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where ranks stand on a cluster: rank r is device r mod devices_per_node of
-// node r / devices_per_node, in every tier beside its neighbours. So a group of
-// ranks is known by its first and its last one, and kinds of groups are counted
-// by what is different about them, not group by group.
+// Placement of ranks on a cluster. Rank r is device r mod devices_per_node of
+// node r / devices_per_node, so every tier joins consecutive ranks. The first
+// and the last rank of a group therefore determine its tier, and kinds of
+// groups are counted by their differences, not group by group.
 #ifndef FORETRACE_ANALYSIS_CLUSTERMAP_H
 #define FORETRACE_ANALYSIS_CLUSTERMAP_H
 
@@ -11,30 +11,32 @@
 
 namespace foretrace {
 
-/// What groups of one kind need of a cluster.
+/// Use of a cluster by the groups of one kind.
 struct GroupSpan {
   int64_t Groups = 0;
-  /// Of these, those with members on more than one node.
+  /// Number of these groups with members on more than one node.
   int64_t LeavingNode = 0;
-  /// For each tier of the cluster, the groups that it and no tier inside it
-  /// joins; they add up to Groups.
+  /// For each tier of the cluster, the number of groups for which it is the
+  /// innermost tier that joins them. The sum is Groups.
   std::vector<int64_t> ByTier;
 };
 
-/// Places the ranks of a job on a cluster after `derive`.
+/// Maps the ranks of a job to a cluster, after `derive`.
 class ClusterMap {
 public:
   explicit ClusterMap(const ir::ClusterSpec &C);
 
   int64_t nodeOf(int64_t Rank) const { return Rank / DevicesPerNode; }
 
-  /// The innermost tier with all of \p Ranks in one domain, as an index into
-  /// ClusterSpec::Tiers. There must be ranks.
+  /// Returns the innermost tier that has all of \p Ranks in one domain, as an
+  /// index into ClusterSpec::Tiers. \p Ranks must not be empty.
   size_t tierOf(llvm::ArrayRef<int64_t> Ranks) const;
-  /// Whether \p Ranks are on more than one node. There must be ranks.
+  /// Returns whether \p Ranks are on more than one node. \p Ranks must not be
+  /// empty.
   bool leavesNode(llvm::ArrayRef<int64_t> Ranks) const;
 
-  /// What all groups of \p G's kind on \p M need, in the time of countPlaces.
+  /// Counts the use of the cluster by all groups of the kind of \p G on \p M,
+  /// in the time of countPlaces.
   GroupSpan spanOf(const ir::Group &G, const ir::Mesh &M,
                    ir::RankOrderKind Order) const;
 

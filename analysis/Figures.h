@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The quantities of a job that people ask for (analysis/Figures.def), as
-// expressions: each command, report and sweep reads them here.
+// Figures: the quantities of a job that commands, reports and sweeps print
+// (analysis/Figures.def), as expressions.
 #ifndef FORETRACE_ANALYSIS_FIGURES_H
 #define FORETRACE_ANALYSIS_FIGURES_H
 
@@ -9,22 +9,22 @@
 
 namespace foretrace {
 
-/// What a number counts.
+/// The unit of a number.
 enum class FigureUnit : unsigned char {
-  Text,      ///< words, none
-  Count,     ///< things
-  Flag,      ///< 1 or 0, read as yes or no
-  Bytes,     ///< read as MiB
-  Flops,     ///< read as GFLOP
-  Millionths ///< of a whole, read as a percentage
+  Text,      ///< words, not a number
+  Count,     ///< a number of things
+  Flag,      ///< 1 or 0, printed as yes or no
+  Bytes,     ///< printed as MiB
+  Flops,     ///< printed as GFLOP
+  Millionths ///< of a whole, printed as a percentage
 };
 
-/// The units of expressions.
+/// Returns the unit of an expression type.
 constexpr FigureUnit unitOf(ir::ByteExpr) { return FigureUnit::Bytes; }
 constexpr FigureUnit unitOf(ir::ElementExpr) { return FigureUnit::Count; }
 constexpr FigureUnit unitOf(ir::FlopExpr) { return FigureUnit::Flops; }
 
-/// Rows of analysis/Figures.def; those of stages first.
+/// Rows of analysis/Figures.def; figures of stages come first.
 enum class FigureId : unsigned char {
 #define STAGE_FIGURE(ENUMERATOR, ...) ENUMERATOR,
 #include "analysis/Figures.def"
@@ -38,25 +38,25 @@ struct FigureInfo {
   std::string Doc;
 };
 
-/// The rows of analysis/Figures.def, then the messages of each group of
-/// ir/model/Groups.def: what sweeps call metrics, the same for all jobs.
+/// Returns the rows of analysis/Figures.def, then the messages of each group of
+/// ir/model/Groups.def. These are the metrics of sweeps, the same for all jobs.
 llvm::ArrayRef<FigureInfo> allFigures();
 const FigureInfo &getInfo(FigureId Id);
 
-/// Makes the figures of one program, which is totalled.
+/// Builds the figures of one program, which has totals.
 class JobFigures {
 public:
   JobFigures(ir::ExprScope P, Validity For) : P(P), For(For) {}
 
-  /// A figure of stages, of a rank of those that \p S stands for.
+  /// Returns a figure per rank of the stages that \p S represents.
   ir::Expr of(FigureId Id, const ir::Stage &S);
-  /// A figure of the job; one of stages of the rank with most. Nothing if the
-  /// job does not state what it needs.
+  /// Returns a figure of the job. A figure of stages is its maximum over all
+  /// ranks. Returns nothing if the job lacks a key that the figure needs.
   std::optional<ir::Expr> of(FigureId Id);
-  /// All, in the order of `allFigures`.
+  /// Returns all figures, in the order of `allFigures`.
   std::vector<std::optional<ir::ExprId>> all();
 
-  // What the expressions of analysis/Figures.def are made of.
+  // Building blocks of the expressions in analysis/Figures.def.
   ir::ExprScope scope() const { return P; }
   StageMemories &memories();
   ir::Expr inFlight(const ir::Stage &S) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FLOPs of a job's blocks, stages and iterations, summed from the work of its
-// ops by one of the conventions in use.
+// FLOPs of a job's blocks, stages and iterations: sums of the work of ops under
+// one of the usual conventions.
 #ifndef FORETRACE_ANALYSIS_FLOPCOUNTER_H
 #define FORETRACE_ANALYSIS_FLOPCOUNTER_H
 
@@ -11,29 +11,28 @@
 
 namespace foretrace {
 
-/// How scores that a causal mask hides count.
+/// Treatment of scores that a causal mask hides.
 enum class AttentionCount : unsigned char {
-  Causal, ///< not at all: Megatron-LM, since core 0.12
-  Full    ///< as the others: Narayanan et al. 2021, Korthikanti et al. 2022
+  Causal, ///< not counted: Megatron-LM since core 0.12
+  Full    ///< counted: Narayanan et al. 2021, Korthikanti et al. 2022
 };
 
-/// How hardware FLOPs count what selective recomputation repeats.
+/// Treatment of selective recomputation in hardware FLOPs.
 enum class HardwareCount : unsigned char {
   Executed,
-  /// 72 B L s h^2 (1 + s/3h + V/12hL): as if its backward, too, were done
-  /// again.
+  /// 72 B L s h^2 (1 + s/3h + V/12hL), which also repeats the backward pass.
   Korthikanti
 };
 
 struct FlopConvention {
   AttentionCount Attention = AttentionCount::Causal;
-  bool Router = true;     ///< products of routers are work
-  bool Embedding = false; ///< a lookup is a product with the whole table
+  bool Router = true;     ///< count the products of routers
+  bool Embedding = false; ///< count a lookup as a product with the whole table
   HardwareCount Hardware = HardwareCount::Executed;
 };
 
-/// What is done in each phase. Sums may be beyond 2^63, as those of all ranks
-/// are; the expression is then without a value.
+/// FLOPs of each phase. Sums may exceed 2^63, such as those over all ranks; the
+/// expression then has no value.
 struct PhaseWork {
   struct Amount {
     __int128 Value;
@@ -52,35 +51,36 @@ struct PhaseWork {
   PhaseWork operator*(ir::Expr Times) const;
 };
 
-/// One layer, for a micro-batch.
+/// FLOPs of one layer for a micro-batch.
 struct BlockWork {
   std::string Name;
-  int64_t Layers; ///< like it, in the model
-  PhaseWork OfReplica; ///< what several ranks compute alike counts once
+  int64_t Layers;      ///< number of such layers in the model
+  PhaseWork OfReplica; ///< work that several ranks repeat counts once
 };
 
-/// All stages like one, in an iteration.
+/// FLOPs of all equal stages in an iteration.
 struct StageWork {
   const ir::Stage *Of;
-  int64_t Ranks; ///< of each of them
+  int64_t Ranks; ///< ranks of each stage
   PhaseWork OfRank;
 };
 
 class FlopCounter {
 public:
-  /// \p P is totalled.
+  /// \p P has totals.
   FlopCounter(ir::ExprScope P, const FlopConvention &By);
 
-  /// Whether the work of a single op is beyond 2^63; then nothing else holds.
+  /// Returns whether the work of a single op exceeds 2^63; all other results
+  /// are then invalid.
   bool isOverflow() const { return IsOverflow; }
   llvm::ArrayRef<BlockWork> blocks() const { return Blocks; }
   llvm::ArrayRef<StageWork> stages() const { return Stages; }
-  /// Of all replicas.
+  /// Returns the FLOPs of all replicas.
   PhaseWork iteration();
-  /// Forward and backward, of a token.
+  /// Returns the forward and backward FLOPs per token.
   PhaseWork::Amount ofToken();
   PhaseWork::Amount tokensOfIteration();
-  /// What ranks do beside that: the same as others.
+  /// Returns the FLOPs that ranks repeat in addition.
   __int128 repeated();
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks of each kind of stage send: one flow for each kind of group,
-// collective and phase, and over which links of the cluster it goes. Whoever
-// counts bytes that are sent adds up flows.
+// Messages of the ranks of each kind of stage: one flow per kind of group,
+// collective and phase, with the links of the cluster that it crosses. Every
+// count of sent bytes is a sum of flows.
 #ifndef FORETRACE_ANALYSIS_FLOWS_H
 #define FORETRACE_ANALYSIS_FLOWS_H
 
@@ -11,10 +11,10 @@
 
 namespace foretrace {
 
-/// What bytes are of.
+/// The period for which bytes are counted.
 enum class FlowSpan : unsigned char { Iteration, MicroBatch };
 
-/// A number of bytes, and the expressions whose sum it is. It may be beyond
+/// A number of bytes, and the expressions of which it is the sum. It may exceed
 /// 2^63.
 struct Amount {
   __int128 Value = 0;
@@ -23,48 +23,50 @@ struct Amount {
   Amount &operator+=(const Amount &More);
 };
 
-/// What ranks send together.
+/// Bytes that ranks send in total.
 struct Traffic {
-  Amount Message; ///< as ir::messageBytes says it, the sum over ranks
-  Amount Sent;    ///< what leaves their ports
+  Amount Message; ///< as ir::messageBytes defines it, summed over ranks
+  Amount Sent;    ///< bytes that leave their ports
   __int128 CrossNode = 0;
-  std::vector<__int128> ByTier; ///< of the cluster, if there is one
+  std::vector<__int128> ByTier; ///< by tier of the cluster, if there is one
 
   Traffic &operator+=(const Traffic &More);
 };
 
 struct Flow {
   unsigned Stage; ///< index into Program::Stages
-  ir::Group Of;   ///< of messages between stages: {pp}
-  /// None: from a stage to another.
+  ir::Group Of;   ///< for messages between stages: {pp}
+  /// None for messages between stages.
   std::optional<ir::OpKind> By;
-  /// None: the same.
+  /// None for messages between stages.
   std::optional<ir::Phase> In;
-  ir::Expr Message; ///< of a rank of the stage
-  /// Stages from sender to receiver, of messages between stages.
+  ir::Expr Message; ///< per rank of the stage
+  /// For messages between stages, the distance from sender to receiver.
   int64_t Distance = 0;
 };
 
 class FlowCounter {
 public:
-  /// \p P is totalled.
+  /// \p P has totals.
   FlowCounter(ir::ExprScope P, FlowSpan Per);
 
   const ir::Program &program() const { return *P; }
   llvm::ArrayRef<Flow> flows() const { return Flows; }
-  /// Ranks that take part in one collective; of a message between stages, 2.
+  /// Returns the number of ranks in one collective; 2 for a message between
+  /// stages.
   int64_t ranksOf(const Flow &F) const;
-  /// Neither phases nor the other ends of messages told apart.
+  /// Merges flows that differ only in phase or in the receiver of messages.
   std::vector<Flow> withoutPhases() const;
-  /// Of all ranks of its stages.
+  /// Returns the traffic of all ranks of its stages.
   Traffic trafficOf(const Flow &F);
-  /// What leaves the ports of one rank of its stages: the mean, rounded up.
+  /// Returns the bytes that leave the ports of one rank of its stages: the
+  /// mean, rounded up.
   Amount sentByRank(const Flow &F);
-  /// What leaves the ports of all members of one group.
+  /// Returns the bytes that leave the ports of all members of one group.
   Amount sentByGroup(const Flow &F);
-  /// Bytes that all ranks send to other nodes, as an expression that holds for
-  /// other numbers of keys, too: Traffic::CrossNode of all flows. The job has a
-  /// cluster.
+  /// Returns the bytes that all ranks send to other nodes, as an expression
+  /// that is valid for other values of keys: the sum of Traffic::CrossNode over
+  /// all flows. The job has a cluster.
   ir::Expr crossNode();
 
 private:
@@ -74,7 +76,7 @@ private:
   ir::Expr countOf(ir::KeyId Id, unsigned Block, unsigned Stage, int64_t Value);
   StageRange stagesOf(const Flow &F) const;
   ir::Expr sendersOf(const Flow &F);
-  /// As often as the message leaves the ports of a group's members.
+  /// Returns how often the message leaves the ports of a group's members.
   ir::Expr timesSent(const Flow &F);
   __int128 linksOfGroup(const Flow &F) const;
   ir::Expr linkCountOf(const Flow &F);
@@ -83,31 +85,32 @@ private:
   ir::ExprScope P;
   const FlowSpan Per;
   LinkMap Links;
-  const ir::Expr MicroBatches; ///< that go through each chunk
+  const ir::Expr MicroBatches; ///< number that pass through each chunk
   std::vector<Flow> Flows;
 };
 
-/// The stages of one kind, and what each of them sends to others.
+/// The stages of one kind, and the messages of each to other stages.
 struct StageSends {
   StageRange Stages;
   llvm::SmallVector<ir::Schedule::Messages, 2> To;
 };
 std::vector<StageSends> sendsOfStages(const ir::Program &P);
 
-/// Counts the links of a program's flows, as numbers of its kinds of stages. By
-/// KeyId::StageLinks for each collective: how many groups have as many links as
-/// there are, and how many links are left; then the same of the links within a
-/// node. By KeyId::StageLeaving: messages to other stages times links to other
-/// nodes.
+/// Counts the links of a program's flows, per kind of stage. KeyId::StageLinks
+/// has, for each collective, the number of groups with a full set of links and
+/// the number of remaining links, and the same for links within a node.
+/// KeyId::StageLeaving is the number of messages to other stages times links to
+/// other nodes.
 class LinkCounter {
 public:
-  /// \p P is totalled, and has a cluster.
+  /// \p P has totals and a cluster.
   explicit LinkCounter(const ir::Program &P);
 
-  /// The counts for jobs of \p P's structure, split into \p Stages on \p M.
+  /// Returns the counts for jobs of the structure of \p P, split into \p Stages
+  /// on \p M.
   std::vector<StageCount> count(llvm::ArrayRef<StageSends> Stages,
                                 const ir::Mesh &M) const;
-  /// The first of the slots that the counts of \p F's collective have.
+  /// Returns the first slot of the counts for the collective of \p F.
   unsigned slotOf(const Flow &F) const;
   static constexpr unsigned NumSlots = 4;
 

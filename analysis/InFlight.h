@@ -9,13 +9,14 @@
 
 namespace foretrace {
 
-/// What ends the life of what a chunk saves of a micro-batch.
+/// The event that releases the activations that a chunk saves for a
+/// micro-batch.
 enum class Release : unsigned char {
-  InputGradients,  ///< the gradients of its inputs are there
-  WeightGradients, ///< those of its parameters, too
+  InputGradients,  ///< the gradients of its inputs are complete
+  WeightGradients, ///< the gradients of its parameters are complete too
 };
 
-/// Micro-batches in flight while a step runs, its own included.
+/// Micro-batches in flight during a step, including that of the step.
 struct InFlight {
   ir::Action At;
   llvm::SmallVector<int64_t, 4> OfKind; ///< by kind of chunk
@@ -28,18 +29,19 @@ struct InFlight {
   }
 };
 
-/// The steps of stage \p Stage at which most is in flight, for each kind of
-/// chunk that runs and each direction: of two steps one of which has no more of
-/// any kind than the other, only the other one; of equal ones the first. So
-/// whatever kinds of chunks save, and whatever their steps need while they run,
-/// the peak is at one of these steps. \p KindOf has the kind of each chunk,
-/// from 0. Takes the time of what is different in the program of the stage,
-/// whatever the number of micro-batches is.
+/// Returns the steps of stage \p Stage that may have the peak, for each kind of
+/// chunk that runs and each direction. A step is omitted if another step has at
+/// least as many micro-batches in flight of every kind of chunk; of equal steps
+/// the first is returned. So whatever chunks save and steps use, the peak is at
+/// one of these steps. \p KindOf is the kind of each chunk, from 0. The time
+/// depends on the number of distinct parts of the stage's program, not on the
+/// number of micro-batches.
 std::vector<InFlight> heaviestSteps(const ir::Schedule &S, int64_t Stage,
                                     llvm::ArrayRef<unsigned> KindOf,
                                     Release At = Release::WeightGradients);
 
-/// The most micro-batches of all chunks that stage \p Stage has in flight.
+/// Returns the maximum number of micro-batches in flight on stage \p Stage,
+/// over all chunks.
 int64_t peakInFlight(const ir::Schedule &S, int64_t Stage,
                      Release At = Release::WeightGradients);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Over which links of a cluster the messages of a job go. Ranks that send alike
-// stand at sums of multiples of steps; so messages are counted by where in a
-// domain their senders stand, not one by one.
+// Links of a cluster that the messages of a job cross. The positions of ranks
+// that send alike are sums of multiples of steps. Messages are therefore
+// counted by the position of their sender in a domain, not one by one.
 #ifndef FORETRACE_ANALYSIS_LINKS_H
 #define FORETRACE_ANALYSIS_LINKS_H
 
@@ -12,24 +12,23 @@
 
 namespace foretrace {
 
-/// Between which members of a group messages go: as the first row of each kind
-/// of collective in ir/ranks/Algorithms.def does it, in the order of their
-/// ranks.
+/// Pairs of group members that exchange messages, in rank order, as in the
+/// first row of each kind of collective in ir/ranks/Algorithms.def.
 enum class Route : unsigned char {
   Ring,     ///< each to the next, the last to the first
-  Chain,    ///< each but the last to the next
-  Exchange, ///< each to each other
+  Chain,    ///< each except the last to the next
+  Exchange, ///< each to every other
 };
 Route routeOf(ir::OpKind Collective);
-/// Pairs of a sender and a receiver in a group of \p Ranks.
+/// Returns the number of pairs of sender and receiver in a group of \p Ranks.
 __int128 linkCount(Route By, int64_t Ranks);
 
-/// Pairs of a sender and a receiver.
+/// Number of pairs of sender and receiver.
 struct LinkSpan {
   __int128 Links = 0;
-  __int128 LeavingNode = 0; ///< of these, those on two nodes
-  /// For each tier of the cluster those that it and no tier inside it joins;
-  /// they add up to Links. None without a cluster.
+  __int128 LeavingNode = 0; ///< number of pairs on two nodes
+  /// For each tier of the cluster, the number of pairs for which it is the
+  /// innermost tier that joins them. The sum is Links. Empty without a cluster.
   std::vector<__int128> ByTier;
 };
 
@@ -38,41 +37,44 @@ struct StageRange {
   int64_t First, Count;
 };
 
-/// Ranks that send alike: all within ranges of the axes. Of analysis/Links.cpp
-/// alone.
+/// Ranks that send alike: all ranks within ranges of the axes. Private to
+/// analysis/Links.cpp.
 class Senders;
 
-/// The ranks of a job, on its cluster if it has one (analysis/ClusterMap.h).
+/// Maps the ranks of a job to its cluster, if it has one
+/// (analysis/ClusterMap.h).
 class LinkMap {
 public:
   LinkMap(const ir::Mesh &M, ir::RankOrderKind Order, const ir::ClusterSpec *C);
 
-  /// The links that ranks of \p Stages send over within their groups of \p G's
-  /// kind, which have several ranks. As for ClusterMap::spanOf, its time hardly
-  /// grows with any of them; an exchange takes that of a group's ranks in a
-  /// domain.
+  /// Returns the links that ranks of \p Stages use within their groups of the
+  /// kind of \p G, which have several ranks. As for ClusterMap::spanOf, the
+  /// time hardly depends on the sizes; an exchange takes the time of the ranks
+  /// of a group in a domain.
   LinkSpan within(const ir::Group &G, Route By, StageRange Stages) const;
-  /// From each rank of \p Stages to the one that is \p Distance stages on.
+  /// Returns the links from each rank of \p Stages to the rank \p Distance
+  /// stages later.
   LinkSpan between(int64_t Distance, StageRange Stages) const;
 
-  /// Off-rail links: those that leave a domain in which their two ends have
-  /// different places. For each tier, counts the links of a ring in \p G's
-  /// groups that leave its domains, but whose ends already differ in their
-  /// places there and in no domain inside. None without a cluster.
+  /// Returns the off-rail links, which leave a domain and whose ends have
+  /// different positions in their domains. For each tier, counts the links of a
+  /// ring in the groups of \p G that leave its domains and whose ends have
+  /// different positions there, but equal positions in all domains inside.
+  /// Empty without a cluster.
   std::vector<__int128> offRail(const ir::Group &G, StageRange Stages) const;
-  /// The same of links to the rank that is \p Distance stages on.
+  /// Returns the same for links to the rank \p Distance stages later.
   std::vector<__int128> offRail(int64_t Distance, StageRange Stages) const;
 
 private:
-  /// Ranks that send as far.
+  /// Ranks that send over the same distance.
   using Visitor = llvm::function_ref<void(const Senders &, int64_t Distance)>;
 
   int64_t step(ir::Axis A) const { return M[A] == 1 ? 0 : Map.at(0, {A}, 1); }
-  /// Devices of the domains of each tier but the last.
+  /// Number of devices in a domain of each tier except the last.
   llvm::ArrayRef<int64_t> tierSizes() const {
     return llvm::ArrayRef(Sizes).drop_front(Sizes.empty() ? 0 : 1);
   }
-  /// Of \p Stages, seen along the axes of \p G and beside them.
+  /// Splits the ranks of \p Stages along the axes of \p G and the other axes.
   Senders sendersOf(const ir::Group &G, StageRange Stages) const;
   void forEachOfPair(const ir::Group &G, Route By, const Senders &All,
                      Visitor Visit) const;
@@ -88,7 +90,8 @@ private:
   ir::Mesh M;
   ir::RankMap Map;
   int64_t Ranks;
-  /// Devices of a node, and of the domains of each tier but the last.
+  /// Numbers of devices of a node, and of the domains of each tier except the
+  /// last.
   std::vector<int64_t> Sizes;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number of parameters of a model as it is published, in all and by part,
-// and of what ranks store.
+// Parameters of a model as published, in total and by part, and those that
+// ranks store.
 #ifndef FORETRACE_ANALYSIS_MODELPARAMETERS_H
 #define FORETRACE_ANALYSIS_MODELPARAMETERS_H
 
@@ -9,7 +9,7 @@
 
 namespace foretrace {
 
-/// Parameters, and those of them that are active: that one token goes through.
+/// Parameters, and the active parameters among them, which one token uses.
 struct ParameterCount {
   ir::Expr All, Active;
 
@@ -20,15 +20,15 @@ struct ParameterCount {
   }
 };
 
-/// The sum over all layers of the model of what each has of \p Each.
+/// Returns the sum of \p Each over all layers of the model.
 ir::Expr sumOfLayers(ir::ExprScope P, ir::ElementExpr ir::BlockTotals::*Each);
 
-/// Parameters of the whole model. They may be beyond 2^63; then nothing else
-/// below has a value.
+/// Returns the parameters of the whole model. They may exceed 2^63; the results
+/// below then have no value.
 ParameterCount modelParameters(ir::ExprScope P);
 
-/// Parameters of tables that are only looked up, so that no product has them: a
-/// table that is the output head's, too, is none.
+/// Returns the parameters of tables that are only looked up, so that they are
+/// in no product. A table that is also the output head is not one of them.
 ir::Expr lookedUpParameters(ir::ExprScope P);
 
 /// Parameters by part of the model (analysis/ModelParts.def), in the order of
@@ -39,15 +39,16 @@ struct PartParameters {
 };
 std::vector<PartParameters> parametersByPart(ir::ExprScope P);
 
-/// Parameters of the layers of each stage that \p S stands for; both ways of a
-/// stage together may be beyond 2^63, and then the expression has no value.
+/// Parameters of the layers of each stage that \p S represents. The
+/// sum over both directions of a stage may exceed 2^63; the expression then has
+/// no value.
 struct StageParameters {
   __int128 Published;
   ir::Expr From;
 };
 StageParameters publishedOf(ir::ExprScope P, const ir::Stage &S);
 
-/// What all ranks together store.
+/// Returns the number of parameters stored by all ranks together.
 __int128 storedParameters(const ir::Program &P);
 
 } // namespace foretrace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long ops take, and why: the one place that reads a job's `cost`. The
-// `cost` pass puts the times into the program; `foretrace explain` says why.
+// Durations of ops and their derivation. Nothing else reads a job's `cost`. The
+// `cost` pass stores the times in the program; `foretrace explain` prints the
+// derivation.
 #ifndef FORETRACE_ANALYSIS_OPTIMES_H
 #define FORETRACE_ANALYSIS_OPTIMES_H
 
@@ -9,44 +10,46 @@
 
 namespace foretrace {
 
-/// What a time is made of.
+/// The derivation of a time.
 enum class TimeRule : unsigned char {
-  None,       ///< it is 0: nothing times the op
+  None,       ///< 0: nothing defines the time of the op
   Section,    ///< a measured time
-  Share,      ///< a part of one, by work
-  EqualPart,  ///< a part of one that no op has work in
-  PerMillion, ///< a measured time for a million parameters
-  Roofline,   ///< the larger of work by the peak, and bytes by the bandwidth
+  Share,      ///< a share of a measured time, by FLOPs
+  EqualPart,  ///< an equal share of a measured time, if no op has FLOPs
+  PerMillion, ///< a measured time per million parameters
+  Roofline,   ///< the larger of FLOPs by peak and bytes by bandwidth
 };
 
 struct OpTime {
   TimeRule By = TimeRule::None;
   Nanoseconds Time;
-  /// What was measured; of a roofline none.
+  /// The measured value; empty for a roofline.
   const ir::ProfileTime *Measured = nullptr;
-  /// Of PerMillion: parameters that one rank updates.
+  /// For PerMillion: parameters that one rank updates.
   ir::ElementExpr Parameters = {};
-  /// Of Roofline: bytes that the op reads and writes.
+  /// For Roofline: bytes that the op reads and writes.
   ir::ByteExpr Touched = {};
 };
 
-/// Of every op of \p B, in order; the work of all is less than 2^63. Ops that
-/// share a measured time get parts that add up to it exactly. What a job
-/// leaves unmeasured takes no time. \p P takes in sizes.
+/// Returns the time of every op of \p B, in order; their total work is less
+/// than 2^63. Ops that share a measured time get parts whose sum is exactly
+/// that time. Ops without a measured time take none. \p P receives new sizes.
 std::vector<OpTime> timesOf(ir::ExprScope P, const ir::Block &B);
 
-/// What \p Amount, of FLOPs or bytes, takes at a rate for a second, rounded up.
+/// Returns the time of \p Amount, of FLOPs or bytes, at a rate per second,
+/// rounded up.
 Nanoseconds timeAtRate(int64_t Amount, int64_t PerSecond);
 
-/// The compute ops of one pass through \p B, which share a measured time, in
-/// order; a pass backward has those that are computed again.
+/// Returns the compute ops of one pass through \p B, which share a measured
+/// time, in order. A backward pass includes the recomputed ops.
 std::vector<const ir::Op *> sharersOf(const ir::Block &B, bool IsBackward);
-/// What `cost calibrated` calls that time: `forward.layer`.
+/// Returns the name of that time in `cost calibrated`: `forward.layer`.
 std::string nameOfShared(const ir::Block &B, bool IsBackward);
 
-/// What `cost profile` calls the time of \p O; empty if it has none.
+/// Returns the name of the time of \p O in `cost profile`; empty if it has
+/// none.
 llvm::StringRef sectionOf(const ir::Op &O);
-/// All sections that time some op.
+/// Returns all sections that define the time of some op.
 llvm::ArrayRef<llvm::StringLiteral> allSections();
 
 } // namespace foretrace

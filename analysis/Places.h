@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks by where in a domain of a cluster they stand.
+// Counts of ranks by their position in a domain of a cluster.
 #ifndef FORETRACE_ANALYSIS_PLACES_H
 #define FORETRACE_ANALYSIS_PLACES_H
 
@@ -9,15 +9,15 @@
 
 namespace foretrace {
 
-/// 0 and what follows it, \p Step apart.
+/// Positions from 0, \p Step apart.
 struct PlaceRow {
   int64_t Step, Count;
 };
 
-/// Of domains of \p Size devices: how many sums of \p First and a place of each
-/// row are among the first \p Wanted of their domain. Its time grows with the
-/// places of all rows but the longest, as far as these don't come back to the
-/// same place of a domain; rows that continue one another are one.
+/// Returns how many sums of \p First and one position of each row are among the
+/// first \p Wanted positions of their domain of \p Size devices. The time grows
+/// with the positions of all rows except the longest, until these repeat a
+/// position in a domain. Rows that continue each other count as one.
 __int128 countPlaces(llvm::SmallVector<PlaceRow, 4> Rows, int64_t First,
                      int64_t Wanted, int64_t Size);
 

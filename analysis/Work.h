@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of ops, as expressions: 2 FLOPs for each multiply-add of
-// contractions and of attention, whose causal mask leaves half. Everything else
-// is bound by memory, and counts none.
+// FLOPs of ops, as expressions: 2 per multiply-add of contractions and of
+// attention, half of whose scores a causal mask hides. All other ops are bound
+// by memory and count as 0.
 #ifndef FORETRACE_ANALYSIS_WORK_H
 #define FORETRACE_ANALYSIS_WORK_H
 
@@ -10,27 +10,27 @@
 
 namespace foretrace {
 
-/// Whose work it is.
+/// The ranks whose work is counted.
 enum class WorkOf : unsigned char {
   Rank,    ///< one rank of the stage, for a micro-batch
-  Replica, ///< all ranks of a replica; what several of them repeat, once
+  Replica, ///< all ranks of a replica; repeated work counts once
 };
 
-/// What kind of work an op does: conventions differ in what they count.
+/// The kind of work of an op, since conventions differ in what they count.
 enum class WorkKind : unsigned char {
   Product, ///< a contraction of activations and parameters
-  Scores,  ///< of attention, and their product with the values
-  Router,  ///< which expert a token goes to
+  Scores,  ///< attention scores, and their product with the values
+  Router,  ///< the choice of experts
 };
 
 WorkKind workKindOf(const ir::Block &B, const ir::Op &O);
 
-/// FLOPs of \p O, whose values are measured; nothing of what is bound by
-/// memory.
+/// Returns the FLOPs of \p O, whose values have been measured; nothing if it is
+/// bound by memory.
 std::optional<ir::Expr> workOf(ir::ExprScope P, const ir::Block &B,
                                const ir::Op &O, WorkOf Of);
 
-/// What an op takes, and what it makes.
+/// Returns the inputs and outputs of an op.
 llvm::SmallVector<const ir::Value *, 8> valuesOf(const ir::Block &B,
                                                  const ir::Op &O);
 

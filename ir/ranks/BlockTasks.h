@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block as tasks of one rank: for which of its ops a rank does anything, in
-// which steps of a schedule, and where what they take comes from. What
-// ir/ranks/StageTasks.h unfolds.
+// Tasks of one rank for a block: the ops for which a rank has tasks, the steps
+// of a schedule that run them, and the sources of their inputs.
+// ir/ranks/StageTasks.h unfolds them.
 #ifndef FORETRACE_IR_RANKS_BLOCKTASKS_H
 #define FORETRACE_IR_RANKS_BLOCKTASKS_H
 
@@ -10,37 +10,38 @@
 
 namespace foretrace::ir {
 
-/// Where a value of a block comes from.
+/// The source of a value of a block.
 struct TaskSource {
   enum class Kind : unsigned char {
     Op,             ///< a task of this block
-    Input,          ///< the block before, as an output
-    OutputGradient, ///< the block after, as a gradient of an input
+    Input,          ///< an output of the block before
+    OutputGradient, ///< a gradient of an input, from the block after
   };
   Kind From;
-  unsigned Index; ///< of the op, or of the place in the signature
+  unsigned Index; ///< of the op, or of the entry in the signature
 };
 using TaskSources = llvm::SmallVector<TaskSource, 2>;
 
-/// The plan of a block; it grows with its ops only.
+/// The plan of a block. Its size depends only on the number of ops.
 class BlockTasks {
 public:
   BlockTasks(const Program &P, const Block &B);
 
   const Block &block() const { return B; }
-  /// Tasks of a step, whole or half.
+  /// Returns the number of tasks of a step, whole or half.
   int64_t count(ActionKind Step) const { return Counts[index(Step)]; }
-  /// Tasks of an op: none for a view, or a collective of one rank; a message
-  /// each way for each step of a ring.
+  /// Returns the number of tasks of an op: none for a view or a collective of
+  /// one rank; one message in each direction for each step of a ring.
   int64_t width(OpId Of) const { return Widths[Of]; }
-  /// The action that runs an op.
+  /// Returns the action that runs an op.
   ActionKind action(OpId Of) const { return Actions[Of]; }
-  /// The number of an op's first task in a step that runs it, from 0.
+  /// Returns the number of an op's first task in a step that runs it, from 0.
   int64_t first(OpId Of, ActionKind Step) const {
     return Firsts[Of][index(Step)];
   }
-  /// Tasks that make a value; none of what is there from the start: parameters,
-  /// what the data loader reads, gradients that a step finds.
+  /// Returns the tasks that compute a value; none for values that exist from
+  /// the start: parameters, tensors from the data loader, and gradients that a
+  /// step finds.
   const TaskSources &sources(ValueId Of) const { return Sources[Of]; }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives as messages between two ranks each, for formats that have no
-// collectives. ir/ranks/Algorithms.def lists how.
+// Collectives as messages between two ranks, for formats without collectives.
+// ir/ranks/Algorithms.def lists the algorithms.
 #ifndef FORETRACE_IR_RANKS_POINTTOPOINT_H
 #define FORETRACE_IR_RANKS_POINTTOPOINT_H
 
@@ -30,14 +30,14 @@ struct Algorithm {
   bool takes(int64_t Ranks) const;
 };
 llvm::ArrayRef<Algorithm> allAlgorithms();
-/// Those of a kind of collective, the usual one first; none of a ring, which is
-/// messages from the start.
+/// Returns the algorithms of a kind of collective, the default first; none for
+/// a ring, which consists of messages.
 llvm::ArrayRef<Algorithm> algorithmsOf(OpKind Collective);
 
-/// A message has as many bytes at most: simulators count them in 32 bits.
+/// Maximum size of a message: simulators count bytes in 32 bits.
 inline constexpr int64_t MaxMessageBytes = (int64_t(1) << 31) - 1;
 
-/// Bytes [Begin, Begin + Size) of what a collective is about.
+/// Bytes [Begin, Begin + Size) of the buffer of a collective.
 struct ByteRange {
   int64_t Begin = 0, Size = 0;
 
@@ -46,44 +46,44 @@ struct ByteRange {
   }
 };
 
-/// Part \p I of \p Total bytes in \p Parts parts: all have Total / Parts bytes,
-/// and the first Total % Parts of them one more.
+/// Returns part \p I of \p Total bytes in \p Parts parts. All have Total /
+/// Parts bytes, and the first Total % Parts of them one more.
 ByteRange partOf(int64_t Total, int64_t Parts, int64_t I);
 
-/// A message of a collective, as a member of the group sees it.
+/// A message of a collective, from the view of one member of the group.
 struct GroupMessage {
   int64_t Peer; ///< position in the group
   bool IsSend;
-  /// Of what is received: it is added to what is there.
+  /// For a receive: the data is added to the buffer.
   bool IsReduced;
-  int64_t Round; ///< from 0; those of a round may be under way at once
-  /// Which bytes of the sender's buffer: its input, and what it received. Never
-  /// empty.
+  int64_t Round; ///< from 0; messages of a round may be in flight together
+  /// The bytes of the sender's buffer, which contains its input and received
+  /// data. Never empty.
   ByteRange Bytes;
-  /// From 0: the same at both ends, and of no other message of the collective
-  /// between the two.
+  /// A tag from 0, equal at both ends, and unique among the messages of the
+  /// collective between the two ranks.
   int64_t Tag;
-  /// Indices of the messages that are done before this one begins.
+  /// Indices of the messages that must end before this one begins.
   llvm::SmallVector<int32_t, 2> After;
 };
 
-/// What a member of a group does in a collective.
+/// The messages of a group member in a collective.
 struct GroupMessages {
   std::vector<GroupMessage> Messages; ///< round by round, receives first
-  /// Tags are less; all members say the same.
+  /// An upper bound of the tags, equal for all members.
   int64_t Tags = 0;
-  /// Indices of those with which the collective is over. What was sent before
-  /// has left then.
+  /// Indices of the messages that end the collective. All earlier sends have
+  /// left then.
   llvm::SmallVector<int32_t, 4> Last;
 };
 
-/// What the member at \p Position of \p Ranks does in a collective of \p Size
-/// bytes, as `messageBytes` says them. Messages of more than \p Chunk bytes, at
-/// most MaxMessageBytes, are sent as several.
+/// Returns the messages of the member at \p Position of \p Ranks in a
+/// collective of \p Size bytes, as defined by `messageBytes`. Messages of more
+/// than \p Chunk bytes, at most MaxMessageBytes, are split.
 GroupMessages lowerCollective(const Algorithm &By, Bytes Size, int64_t Ranks,
                               int64_t Position, int64_t Chunk);
 
-/// A message to, or from, one other rank, in chunks.
+/// Returns a message to or from one other rank, in chunks.
 GroupMessages lowerMessage(bool IsSend, Bytes Size, int64_t Chunk);
 
 } // namespace foretrace::ir

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank does in one iteration of training, task by task: the schedule of
-// its stage, with each step unfolded into the ops of its layers. All ranks of a
-// stage do the same, with other members of their groups. What every backend
-// that writes a program for each rank reads.
+// Tasks of a rank in one iteration of training: the schedule of its stage, with
+// each step unfolded into the ops of its layers. All ranks of a stage have the
+// same tasks, with other members of their groups. Every backend that writes a
+// program per rank reads them.
 #ifndef FORETRACE_IR_RANKS_STAGETASKS_H
 #define FORETRACE_IR_RANKS_STAGETASKS_H
 
@@ -22,54 +22,55 @@ enum class TaskKind : unsigned char { Compute, Collective, Send, Receive };
 /// The other end of a message: a rank on the line along some axes.
 struct TaskPeer {
   AxisList Axes;
-  int64_t Position = 0; ///< on the line, or how far from the rank's own place
+  int64_t Position =
+      0; ///< on the line, or the distance from the rank's own position
   bool IsRelative = false;
 
   int64_t rank(const RankMap &Map, int64_t Rank) const;
 };
 
-/// One thing that a rank does. Tasks are numbered from 0, in an order in which
-/// they can be done.
+/// A task of a rank. Tasks are numbered from 0, in an order in which they can
+/// be executed.
 struct Task {
   TaskKind Kind;
-  const Op *Of = nullptr;    ///< none for a message between stages
-  const Block *In = nullptr; ///< of the op
-  ActionKind Action;         ///< of the schedule, that this is part of
+  const Op *Of = nullptr;    ///< null for a message between stages
+  const Block *In = nullptr; ///< the block of the op
+  ActionKind Action;         ///< the action of the schedule to which it belongs
   int64_t MicroBatch = -1;   ///< from 0; -1 in the step
-  int64_t Chunk = -1;        ///< the same
-  /// Of the op: its place in the sequence of layers, from 0 at the embedding;
-  /// -1 in the step.
+  int64_t Chunk = -1;        ///< from 0; -1 in the step
+  /// For an op, its position in the sequence of layers, from 0 at the
+  /// embedding; -1 in the step.
   int64_t Layer = -1;
   // Of a message:
   TaskPeer Peer;
-  /// Equal at both ends, and unique between two ranks.
+  /// A tag that is equal at both ends and unique between two ranks.
   int64_t Tag = 0;
-  /// Of a message: its bytes. Of a collective: as `messageBytes` says.
+  /// Bytes of a message; for a collective, as defined by `messageBytes`.
   Bytes Size;
-  /// Earlier tasks whose results it takes.
+  /// Earlier tasks whose results it reads.
   llvm::SmallVector<int64_t, 4> Data;
-  /// Earlier tasks that it follows for the sake of order: those who communicate
-  /// do so one after the other, but for messages of one call, in the order that
-  /// was verified; so do those who compute.
+  /// Earlier tasks that it follows only for the sake of order. Communication
+  /// tasks run one after the other in the verified order, except for messages
+  /// of one call. Compute tasks run one after the other, too.
   llvm::SmallVector<int64_t, 4> Control;
 };
 
-/// The tasks of one stage. Takes memory for the layers and the micro-batches
-/// of the stage, not for its tasks.
+/// The tasks of one stage. Memory grows with the layers and micro-batches of
+/// the stage, not with its tasks.
 class StageTasks {
 public:
-  /// \p P has steps, is verified, and stays.
+  /// \p P has steps, is verified, and must outlive this.
   StageTasks(const Program &P, int64_t Stage);
 
-  /// Calls \p Visit with each, and its number, in order; soon ends after it
-  /// returned false.
+  /// Calls \p Visit with each task and its number, in order; stops soon after
+  /// it returns false.
   void forEach(llvm::function_ref<bool(int64_t, const Task &)> Visit);
 
 private:
   struct LayerTasks {
     const BlockTasks *Of;
-    /// Tasks of the chunk before this layer's, in each step: backward, those of
-    /// later layers.
+    /// Tasks of the chunk before those of this layer, in each step. In the
+    /// backward direction, these are the tasks of later layers.
     std::array<int64_t, NumActionKinds> Before;
   };
   struct ChunkTasks {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a step of a schedule runs: the ops of the layers of its chunk that are
-// of its half. The seam between schedules and blocks.
+// Ops that a step of a schedule runs: those of the layers of its chunk that
+// belong to its half. This connects schedules and blocks.
 #ifndef FORETRACE_IR_RANKS_STEPOPS_H
 #define FORETRACE_IR_RANKS_STEPOPS_H
 
@@ -10,30 +10,30 @@
 
 namespace foretrace::ir {
 
-/// The action that runs each op of \p B: `Forward`, `BackwardInput`,
-/// `BackwardWeight`, or `Step`. The half of weights are the ops `.wgrad`, what
-/// only they use, and what is made of their results; everything else in
-/// backward, recomputed ops too, is what gradients of inputs may need.
+/// Returns the action that runs each op of \p B: `Forward`, `BackwardInput`,
+/// `BackwardWeight`, or `Step`. The weight half consists of the ops `.wgrad`,
+/// ops that only these use, and ops that use their results. All other backward
+/// ops, including recomputed ones, may be needed by gradients of inputs.
 Table<OpId, ActionKind> actionsOf(const Block &B);
 
-/// Whether a step of kind \p Step runs the ops of an action: a whole backward
-/// step runs both halves.
+/// Returns whether a step of kind \p Step runs the ops of an action: a whole
+/// backward step runs both halves.
 inline bool runs(ActionKind Step, ActionKind OfOp) {
   return Step == OfOp ||
          (Step == ActionKind::Backward && (OfOp == ActionKind::BackwardInput ||
                                            OfOp == ActionKind::BackwardWeight));
 }
 
-/// What the ops of a step of kind \p Step take for all of \p Layers, one after
-/// the other. Collectives take what their ops say.
+/// Returns the total time of the ops of a step of kind \p Step for all of \p
+/// Layers. Collectives take the time of their ops.
 Nanoseconds timeOf(const Program &P, const LayerSequence &Layers,
                    ActionKind Step);
 
-/// The same of all steps of all stages, in an iteration.
+/// Returns the total time of all steps of all stages in an iteration.
 Nanoseconds timeOfSteps(const Program &P);
 
-/// What each step of the schedule of a program with costs takes, in ns; a step
-/// of more than 2^63 takes that. Messages, reduction and update take nothing.
+/// Returns the time of each step of the schedule of a program with costs, in
+/// ns; at most 2^63. Messages, reductions and updates take no time.
 class StepTimes {
 public:
   explicit StepTimes(const Program &P) : P(P) {}

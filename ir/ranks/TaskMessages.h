@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tasks of a rank that communicate send and receive: collectives
-// lowered, ranks for positions in groups, and tags.
+// Messages of the communication tasks of a rank: lowered collectives, ranks for
+// positions in groups, and tags.
 #ifndef FORETRACE_IR_RANKS_TASKMESSAGES_H
 #define FORETRACE_IR_RANKS_TASKMESSAGES_H
 
@@ -12,17 +12,18 @@
 
 namespace foretrace::ir {
 
-/// Whether a task that sends is over once it has begun: the schedule goes on
-/// before the message has met its receiver, who may wait for something later.
+/// Returns whether a sending task ends when it has begun: the schedule
+/// continues before the message has reached its receiver, who may wait for a
+/// later event.
 bool isLeftAlone(const Program &P, const Task &T);
 
 /// How collectives are lowered.
 struct MessageRules {
   MessageRules();
 
-  /// Collectives are cut into messages of at most so many bytes.
+  /// Maximum size of the messages of a collective, in bytes.
   int64_t Chunk = MaxMessageBytes;
-  /// By kind of collective; null of what has none.
+  /// By kind of collective; null if it has no algorithm.
   llvm::SmallDenseMap<OpKind, const Algorithm *> Algorithms;
 };
 
@@ -40,25 +41,25 @@ struct TaskMessages {
   }
 };
 
-/// Lowers the tasks of one rank, all of them, in order. Members of a group do
-/// the same in it (verified), and so count the same tags.
+/// Lowers all tasks of one rank, in order. Members of a group execute the same
+/// tasks in it (verified), so they assign the same tags.
 ///
-/// A tag is of one message between two ranks: each kind of group has tags of
-/// its own, and so have messages between stages. Only when all are used up do
-/// they begin again; then the old message is long gone, and messages between
-/// two ranks do not overtake each other anyway.
+/// A tag belongs to one message between two ranks. Each kind of group has its
+/// own tags, and so have messages between stages. Tags are reused only when all
+/// have been used. The old message has ended then, and messages between two
+/// ranks do not overtake each other.
 class RankMessages {
 public:
-  /// Tags are less than \p Tags.
+  /// \p Tags is an upper bound of the tags.
   RankMessages(const Program &P, const RankMap &Map, int64_t Rank,
                const MessageRules &Rules, int64_t Tags);
 
-  /// What \p T, which communicates, sends and receives. Stays until the next
+  /// Returns the messages of the communication task \p T, valid until the next
   /// task.
   TaskMessages lower(const Task &T);
 
 private:
-  /// Ranks that communicate, and the tags they have used.
+  /// Ranks that communicate, and the number of tags they have used.
   struct Channel {
     Group Of;
     std::vector<int64_t> Ranks;
@@ -76,10 +77,10 @@ private:
   const int64_t Rank;
   const MessageRules &Rules;
   const int64_t Tags;
-  std::vector<Channel> Channels; ///< by kind of group; the first: of stages
-  int64_t StageChunks = 1;       ///< of a message between stages, at most
+  std::vector<Channel> Channels; ///< by kind of group; the first is for stages
+  int64_t StageChunks = 1;       ///< maximum per message between stages
   int64_t Peer = 0;
-  GroupMessages Single; ///< of the last task, if that is one message
+  GroupMessages Single; ///< of the last task, if it is one message
   /// Layers are alike, and so are micro-batches.
   llvm::DenseMap<const Op *, GroupMessages> Lowered;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A schedule is folded: its programs do not grow with micro-batches, stages and
-// chunks. So a smaller one of the same programs shows what it does.
+// Folding of schedules. The programs of a schedule do not grow with
+// micro-batches, stages and chunks, so a smaller schedule with the same
+// programs represents it.
 #ifndef FORETRACE_IR_SCHEDULE_FOLDSCHEDULE_H
 #define FORETRACE_IR_SCHEDULE_FOLDSCHEDULE_H
 
@@ -9,15 +10,15 @@
 
 namespace foretrace::ir {
 
-/// \p S with no more micro-batches than it takes until all stages repeat what
-/// they do. Closed forms with numbers of their own can tell them apart: then
-/// it is \p S.
+/// Returns \p S with only as many micro-batches as all stages need to repeat
+/// their actions. If closed forms contain numbers of their own that could
+/// distinguish them, returns \p S.
 Schedule foldMicroBatches(const Schedule &S);
 
-/// \p S with few micro-batches, stages and chunks, of which there are as many
-/// kinds: first, last, and two between them. Nothing that closed forms without
-/// numbers of their own do is known to tell it from \p S; that is no proof.
-/// Never larger than `foldMicroBatches`.
+/// Returns \p S with few micro-batches, stages and chunks: the first, the last,
+/// and two between them. No closed form without numbers of its own is known to
+/// distinguish it from \p S, but this is not proved. The result is never larger
+/// than that of `foldMicroBatches`.
 Schedule foldSizes(const Schedule &S);
 
 } // namespace foretrace::ir

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs ranks, or whatever stands for them, against each other. Each goes
-// through calls of its own; the parts of a call begin together, and some of
-// them are meetings with others. The verifier, timelines and the replay of
+// An engine that runs actors, such as ranks, against each other. Each actor
+// executes its own calls. The parts of a call begin together, and some of them
+// are meetings with other actors. The verifier, timelines and the replay of
 // traces are clients of this engine.
 #ifndef FORETRACE_IR_SCHEDULE_RENDEZVOUS_H
 #define FORETRACE_IR_SCHEDULE_RENDEZVOUS_H
@@ -13,15 +13,15 @@
 
 namespace foretrace::ir {
 
-/// What a part of a call waits for.
+/// The meeting for which a part of a call waits.
 struct Meeting {
-  /// The same for all that take part, and for no other meeting; from 0, without
-  /// many gaps.
+  /// An id that all members of the meeting share and no other meeting has; from
+  /// 0, without large gaps.
   size_t Id = 0;
-  /// How many take part; one is nobody else.
+  /// Number of members; 1 if there is no other member.
   int64_t Members = 1;
-  /// Whether this one waits until the others have come. A buffered send does
-  /// not.
+  /// Whether this member waits until the others have arrived. A buffered send
+  /// does not.
   bool Waits = true;
 };
 
@@ -33,24 +33,24 @@ struct Meeting {
 /// * `int64_t duration(size_t Actor, size_t Part)`: in the client's unit;
 /// * `void end(size_t Actor, int64_t Start, int64_t End)`: of its call.
 ///
-/// A meeting starts when the last of its members has come, and takes as long as
-/// each of them says. What a call does alone is done one after the other,
-/// beside its meetings.
+/// A meeting starts when its last member has arrived, and lasts as long as each
+/// member specifies. Parts without a meeting are executed one after the other,
+/// concurrently with the meetings of the call.
 template <typename ClientT> class Rendezvous {
 public:
   Rendezvous(ClientT &Client, size_t Actors) : Client(Client), All(Actors) {}
 
-  /// Runs until everybody has ended or waits. Whether all have ended.
+  /// Runs until every actor has ended or waits. Returns whether all have ended.
   bool run();
 
-  /// Whether \p Actor waits for ever, after `run`.
+  /// Returns whether \p Actor waits forever; valid after `run`.
   bool isStuck(size_t Actor) const { return !All[Actor].HasEnded; }
-  /// Whether what \p Of names has not taken place.
+  /// Returns whether the meeting \p Of has not taken place.
   bool isPending(const Meeting &Of) const {
     return Of.Members > 1 &&
            (Of.Id >= Meetings.size() || Meetings[Of.Id].Come < Of.Members);
   }
-  /// When the last of all has ended.
+  /// Returns the time at which the last actor has ended.
   int64_t end() const {
     int64_t End = 0;
     for (const Actor &A : All)
@@ -66,7 +66,7 @@ private:
     bool IsInCall = false, HasEnded = false;
   };
   struct State {
-    int64_t Start = 0; ///< when the last one came, so far
+    int64_t Start = 0; ///< when the last one arrived, so far
     int64_t Come = 0;
     size_t Waiting = None; ///< an actor
   };
@@ -93,7 +93,7 @@ template <typename ClientT> bool Rendezvous<ClientT>::run() {
                      [](const Actor &A) { return A.HasEnded; });
 }
 
-/// Takes an actor as far as it comes.
+/// Advances an actor as far as possible.
 template <typename ClientT> void Rendezvous<ClientT>::advance(size_t I) {
   Actor &A = All[I];
   while (!A.HasEnded) {
@@ -127,7 +127,7 @@ template <typename ClientT> void Rendezvous<ClientT>::enter(size_t I) {
   }
 }
 
-/// Ends an actor's call, unless it waits.
+/// Ends the call of an actor, unless it waits.
 template <typename ClientT> bool Rendezvous<ClientT>::leave(size_t I) {
   Actor &A = All[I];
   int64_t Alone = A.Clock, Last = A.Clock;

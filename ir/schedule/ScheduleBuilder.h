@@ -13,13 +13,13 @@
 
 namespace foretrace::ir {
 
-/// A closed form that is being written; an id with the operators of the table
-/// that it is of, which must outlive it.
+/// A closed form under construction: an id with the operators of its table,
+/// which must outlive it.
 class IndexExpr {
 public:
   IndexExpr(IndexTable &T, IndexId Id) : T(&T), Id(Id) {}
   operator IndexId() const { return Id; }
-  /// The number it is for every stage and index, if it is one.
+  /// Returns the value if it is the same for every stage and index.
   std::optional<int64_t> constant() const { return T->constantAt(Id); }
 
   friend IndexExpr operator+(IndexExpr L, IndexExpr R) {
@@ -63,16 +63,16 @@ private:
   IndexId Id;
 };
 
-/// A micro-batch's way through a chunk.
+/// The pass of a micro-batch through a chunk.
 struct StepExpr {
   IndexExpr MicroBatch, Chunk;
 };
 
-/// Slots are appended to the loop that was begun last, loops to the program.
-/// Peers and tags of messages follow from the placement.
+/// Builds schedules. Slots are appended to the current loop, and loops to the
+/// current program. Peers and tags of messages follow from the placement.
 class ScheduleBuilder {
 public:
-  /// \p S has its sizes and placement, and no programs yet.
+  /// \p S has its sizes and placement, but no programs yet.
   explicit ScheduleBuilder(Schedule &S) : S(S) {}
 
   const Schedule &schedule() const { return S; }
@@ -83,27 +83,27 @@ public:
   IndexExpr v() { return variable(IndexVariable::V); }
   IndexExpr m() { return variable(IndexVariable::M); }
   IndexExpr g() { return variable(IndexVariable::G); }
-  /// \p E with a name to be printed by, unless it has one or needs none.
+  /// Gives \p E a name for printing, unless it has one or needs none.
   IndexExpr named(llvm::StringRef Name, IndexExpr E);
-  /// Of the only chunk of a stage.
+  /// Returns the step of the only chunk of a stage.
   StepExpr step(IndexExpr MicroBatch) { return {MicroBatch, number(0)}; }
 
-  /// Begins the program of the stages from the one after the last program's to
-  /// \p Last; none if that is before.
+  /// Begins the program of the stages from the one after the last program to \p
+  /// Last; does nothing if \p Last is before that.
   bool program(int64_t Last);
-  /// The same for all stages.
+  /// Begins the program of all stages.
   void program() { program(S.Stages - 1); }
   ScheduleBuilder &loop(SchedulePhase Phase, IndexExpr Count);
   ScheduleBuilder &once(SchedulePhase Phase) { return loop(Phase, number(1)); }
-  /// What every program ends with.
+  /// Adds the end that all programs share.
   void finalize();
 
-  /// The next slot begins with, or overlaps, the one before it.
+  /// The next slot begins with the previous one, or overlaps it.
   ScheduleBuilder &with() { return begin(SlotStart::With); }
   ScheduleBuilder &overlapped() { return begin(SlotStart::Overlapped); }
-  /// From here on slots are written at \p R.
+  /// Sets the source range of the following slots.
   void at(SourceRange R) { Range = R; }
-  /// From here on messages that follow one another are one call.
+  /// Combines consecutive messages of the following slots into one call.
   void joinMessages() { JoinsMessages = true; }
 
   ScheduleBuilder &forward(StepExpr Of) {
@@ -131,7 +131,7 @@ public:
     return message(ActionKind::SendBackward, Of);
   }
 
-  /// With the messages before and after it.
+  /// Adds the step with the messages before and after it.
   ScheduleBuilder &forwardStep(StepExpr Of) {
     return recvForward(Of).forward(Of).sendForward(Of);
   }
@@ -141,7 +141,8 @@ public:
   ScheduleBuilder &backwardInputStep(StepExpr Of) {
     return recvBackward(Of).backwardInput(Of).sendBackward(Of);
   }
-  /// Forward and backward that overlap; and the same with their messages.
+  /// Adds a forward and a backward step that overlap, without or with their
+  /// messages.
   ScheduleBuilder &overlapped(StepExpr F, StepExpr B) {
     return forward(F).overlapped().backward(B);
   }
@@ -153,9 +154,10 @@ public:
         .sendBackward(B);
   }
 
-  /// Gives a message of \p Kind the peer and the tag that follow from the
-  /// placement: the stage with the next or the last part; 2 (m n + b), and one
-  /// more backward, for micro-batch b between the parts n and n + 1.
+  /// Sets the peer and the tag of a message of \p Kind from the placement. The
+  /// peer is the stage with the next or the previous part. For micro-batch b
+  /// between the parts n and n + 1, the tag is 2 (m n + b), plus one in the
+  /// backward direction.
   void address(Slot &Message);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unfolds what a stage does, one action at a time.
+// Unfolds the actions of a stage one by one.
 #ifndef FORETRACE_IR_SCHEDULE_SCHEDULEWALKER_H
 #define FORETRACE_IR_SCHEDULE_SCHEDULEWALKER_H
 
@@ -11,28 +11,28 @@
 
 namespace foretrace::ir {
 
-/// Goes through the actions of one stage in one iteration of training, in
-/// order, without the empty slots. An action that begins with or overlaps an
-/// empty one begins on its own.
+/// Iterates over the actions of one stage in one iteration of training, in
+/// order, without empty slots. An action that begins with or overlaps an empty
+/// one begins on its own.
 class ScheduleWalker {
 public:
-  /// \p S stays as it is while the walker is used, and has a program for
+  /// \p S must not change while the walker is used, and must have a program for
   /// \p Stage.
   ScheduleWalker(const Schedule &S, int64_t Stage);
 
   int64_t stage() const { return Stage; }
-  /// Of all its loops; INT64_MAX if they are more.
+  /// Returns the number of iterations of all loops; at most INT64_MAX.
   int64_t iterations() const;
-  /// The next action; nothing at the end.
+  /// Returns the next action; nothing at the end.
   std::optional<Action> next();
-  /// Passes over what only repeats the period that has just ended, with other
-  /// micro-batches; how many times that was.
+  /// Skips repetitions of the period that has just ended, which differ only in
+  /// their micro-batches. Returns the number of skipped periods.
   int64_t skipRepetitions();
-  /// Where the last action was: the loop, and the period of it.
+  /// Returns the loop and the period of the last action.
   std::pair<size_t, int64_t> place() {
     return {Loop, Iteration / std::max<int64_t>(period(), 1)};
   }
-  /// Whether a closed form had no value, which ends the walk.
+  /// Returns whether a closed form had no value, which ends the walk.
   bool hasFailed() const { return Values.hasFailed(); }
 
 private:
@@ -52,15 +52,15 @@ private:
   const int64_t Stage;
   const StageProgram &Program;
   IndexValues Values;
-  /// Whether the part after, and that before a chunk are on other stages.
+  /// Whether the parts after and before a chunk are on other stages.
   struct ChunkEnds {
     bool SendsOn, SendsBack;
   };
   llvm::SmallVector<ChunkEnds, 4> Chunks;
   size_t Loop = 0;
   int64_t Iteration = 0, Count = 0; ///< of the loop
-  /// Iterations after which the loop does the same for other micro-batches,
-  /// for some time or always; 0 if there are none.
+  /// Number of iterations after which the loop repeats with other
+  /// micro-batches, for a while or always; 0 if it does not.
   std::optional<int64_t> Period;
   size_t Next = 0;      ///< slot
   bool IsEmpty = false; ///< so far the iteration

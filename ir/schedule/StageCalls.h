@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls of a stage: actions that begin together, and where they meet those
-// of other stages. Shared by the clients of ir/schedule/Rendezvous.h.
+// Calls of a stage: actions that begin together, and their meetings with other
+// stages. Shared by the clients of ir/schedule/Rendezvous.h.
 #ifndef FORETRACE_IR_SCHEDULE_STAGECALLS_H
 #define FORETRACE_IR_SCHEDULE_STAGECALLS_H
 
@@ -10,31 +10,31 @@
 
 namespace foretrace::ir {
 
-/// The messages around steps that begin together. Their tags are zero.
+/// Messages around steps that begin together. Their tags are zero.
 struct StepMessages {
   llvm::SmallVector<Action, 2> Before, After;
 };
 StepMessages messagesAround(const Schedule &S, int64_t Stage,
                             llvm::ArrayRef<Action> Steps);
 
-/// The messages that a stage's calls have.
+/// Messages in the calls of a stage.
 enum class CallMessages : unsigned char {
   Scheduled,   ///< those of the schedule, in its transport
   AroundSteps, ///< a step receives right before it and sends, without waiting,
                ///< right after it: the order of steps alone decides
 };
 
-/// Goes through the calls of one stage.
+/// Iterates over the calls of one stage.
 class StageCalls {
 public:
   StageCalls(const Schedule &S, int64_t Stage,
              CallMessages Messages = CallMessages::Scheduled);
 
   int64_t stage() const { return Walker.stage(); }
-  /// Goes to the next call; false at the end.
+  /// Advances to the next call; false at the end.
   bool next();
   llvm::ArrayRef<Action> actions() const { return Actions; }
-  /// What the \p Part-th action of the call waits for.
+  /// Returns the meeting for which the \p Part-th action of the call waits.
   const Meeting &meeting(size_t Part) const { return Meetings[Part]; }
   bool hasFailed() const { return Walker.hasFailed(); }
 

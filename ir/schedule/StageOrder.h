@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the actions of a stage can follow one another: what each reads has
-// been made or received, and nothing is done twice or never. Private to the IR.
+// Order of the actions of a stage: whatever an action reads has been computed
+// or received, and nothing is done twice or omitted. Private to the IR.
 #ifndef FORETRACE_IR_SCHEDULE_STAGEORDER_H
 #define FORETRACE_IR_SCHEDULE_STAGEORDER_H
 
@@ -9,20 +9,20 @@
 
 namespace foretrace::ir {
 
-/// What a stage has done so far.
+/// The actions that a stage has executed so far.
 class StageOrder {
 public:
   StageOrder(const Schedule &S, int64_t Stage);
 
-  /// Does \p A. Says what is wrong with that, as the end of a sentence about
-  /// it; empty if nothing is.
+  /// Executes \p A. Returns what is wrong with it, as the end of a sentence
+  /// about it; empty if nothing is.
   llvm::StringRef take(const Action &A);
 
-  /// Something that was not done, and should have been at the end.
+  /// Returns an action that is missing at the end.
   std::optional<Action> missing() const;
 
 private:
-  /// Of a micro-batch and chunk.
+  /// State of a micro-batch and chunk.
   enum Done : unsigned char {
     ReceivedForward = 1,
     Forward = 2,
@@ -32,7 +32,7 @@ private:
     BackwardWeight = 32,
     SentBackward = 64,
   };
-  /// How a chunk is connected.
+  /// The neighbour of a chunk.
   struct Link {
     bool IsEnd;                  ///< of the model: there is nothing
     std::optional<int64_t> Own;  ///< the chunk of this stage there

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When every action of an iteration starts and ends, if it is known how long
-// each takes.
+// Start and end of every action of an iteration, given the duration of each.
 #ifndef FORETRACE_IR_SCHEDULE_TIMELINE_H
 #define FORETRACE_IR_SCHEDULE_TIMELINE_H
 
@@ -10,9 +9,9 @@
 
 namespace foretrace::ir {
 
-/// The stages of a schedule, run against each other. A message holds a stage up
-/// right before the step that needs it: the order of steps alone decides. Time
-/// and memory grow with the number of actions.
+/// The stages of a schedule, run against each other. A message delays a stage
+/// only immediately before the step that needs it, so the result depends on the
+/// order of steps alone. Time and memory grow with the number of actions.
 class Timeline {
 public:
   /// Actions that began together, in order.
@@ -21,18 +20,19 @@ public:
     llvm::SmallVector<Action, 2> Actions;
   };
 
-  /// \p Duration is of an action of a stage, in any unit.
+  /// \p Duration returns the duration of an action of a stage, in any unit.
   Timeline(const Schedule &S,
            llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration);
 
-  /// Whether stages wait for each other for ever.
+  /// Returns whether stages deadlock.
   bool isStuck() const { return Stuck; }
   llvm::ArrayRef<Span> spans(int64_t Stage) const {
     return Stages[static_cast<size_t>(Stage)];
   }
-  /// From the start of the first to the end of the last.
+  /// Returns the time from the start of the first action to the end of the
+  /// last.
   int64_t length() const { return Length; }
-  /// For how long a stage runs steps.
+  /// Returns the total duration of the steps of a stage.
   int64_t work(int64_t Stage) const;
 
 private:
@@ -41,7 +41,8 @@ private:
   bool Stuck = false;
 };
 
-/// A forward step takes one, as long as each half of a backward step.
+/// Returns unit durations: one for a forward step and for each half of a
+/// backward step.
 int64_t unitTime(int64_t Stage, const Action &A);
 
 } // namespace foretrace::ir

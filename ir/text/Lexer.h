@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens of the text form. Any bytes may come in: what is no token becomes a
-// token of kind Bad. Private to the IR.
+// Tokens of the text form. Input may be any bytes: whatever is not a token
+// becomes a token of kind Bad. Private to the IR.
 #ifndef FORETRACE_IR_TEXT_LEXER_H
 #define FORETRACE_IR_TEXT_LEXER_H
 
@@ -26,14 +26,15 @@ struct Token {
   SourceRange Range;
 
   bool is(Kind Other) const { return K == Other; }
-  /// Whether it is this punctuation.
+  /// Returns whether it is this punctuation.
   bool isPunct(llvm::StringRef P) const {
     return K == Kind::Punct && Text == P;
   }
   bool isWord(llvm::StringRef W) const { return K == Kind::Word && Text == W; }
 };
 
-/// Cuts a text into tokens. Blanks, newlines and `//` comments only separate.
+/// Splits a text into tokens. Blanks, newlines and `//` comments are
+/// separators.
 class Lexer {
 public:
   explicit Lexer(SourceText Text) : Text(Text), Rest(Text.str()) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the text form of a program (docs/ir.md). Any bytes may come in; the
-// result is only well-formed, not verified (ir/verify/Verify.h).
+// Parses the text form of a program (docs/ir.md). Input may be any bytes; the
+// result is well-formed but not verified (ir/verify/Verify.h).
 #ifndef FORETRACE_IR_TEXT_PARSE_H
 #define FORETRACE_IR_TEXT_PARSE_H
 
@@ -12,9 +12,10 @@
 
 namespace foretrace::ir {
 
-/// Parses \p File of \p Sources; nothing after an error. Every
-/// value and op points to its place in the text; an op with a `loc` points to
-/// that place instead if the file can be read, which then joins \p Sources.
+/// Parses \p File of \p Sources; returns nothing after an error. The location
+/// of every value and op is its place in the text. An op with a `loc` has that
+/// location instead if the file can be read; the file is then added to \p
+/// Sources.
 std::optional<Program> parse(SourceFiles &Sources, FileId File,
                              DiagnosticEngine &Diags);
 

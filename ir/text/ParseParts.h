@@ -11,12 +11,12 @@
 
 namespace foretrace::ir {
 
-/// The sources that `loc`s of the text speak of, opened once each.
+/// The sources that `loc`s of the text refer to, each opened once.
 class LocationFinder {
 public:
   explicit LocationFinder(SourceFiles &Sources) : Sources(Sources) {}
-  /// A place in a file, lines and columns from 1; invalid if the file can't be
-  /// read or has no such place.
+  /// Returns a location in a file, with lines and columns from 1; invalid if
+  /// the file cannot be read or has no such place.
   SourceLocation find(llvm::StringRef Path, int64_t Line, int64_t Column);
 
 private:
@@ -26,11 +26,11 @@ private:
   llvm::StringMap<FileId> Files; ///< None: can't be read
 };
 
-/// Reads what stands behind the word `spec`.
+/// Parses the contents after the word `spec`.
 bool parseSpec(TextReader &In, Spec &Out);
-/// Reads what stands behind the word `schedule`.
+/// Parses the contents after the word `schedule`.
 bool parseSchedule(TextReader &In, Schedule &Out);
-/// Reads what stands behind the name of a block of \p P.
+/// Parses the contents after the name of a block of \p P.
 bool parseBlock(TextReader &In, LocationFinder &Locations, Program &P,
                 Block &Out);
 

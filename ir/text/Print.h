@@ -33,16 +33,16 @@ struct PrintOptions {
 void print(const Program &P, llvm::raw_ostream &OS,
            const PrintOptions &Options = {});
 
-/// Prints a type and how it lies on the mesh, as on an op's line:
-/// `bf16[seq:sequence@tp batch:micro_batch@dp hidden:hidden] partial(cp)`.
+/// Prints a type and its layout, as on an op's line: `bf16[seq:sequence@tp
+/// batch:micro_batch@dp hidden:hidden] partial(cp)`.
 void print(const Program &P, const TensorType &T, const Layout &L,
            llvm::raw_ostream &OS, SizeStyle Style = SizeStyle::Names);
 
-/// Prints a size of \p Sizes, whose keys are those of \p S; by its name also
-/// one that has no value.
+/// Prints a size of \p Sizes, whose keys are those of \p S. A size without a
+/// value is printed as an expression.
 void print(const Spec &S, const ExprTable &Sizes, ExprId E,
            llvm::raw_ostream &OS, SizeStyle Style = SizeStyle::Names);
-/// The same of a size of \p P.
+/// Prints a size of \p P.
 void print(const Program &P, ExprId E, llvm::raw_ostream &OS,
            SizeStyle Style = SizeStyle::Names);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must hold of every program between passes.
+// The verifier, which runs between passes.
 #ifndef FORETRACE_IR_VERIFY_VERIFY_H
 #define FORETRACE_IR_VERIFY_VERIFY_H
 
@@ -9,9 +9,9 @@
 
 namespace foretrace::ir {
 
-/// Reports every violation of the rules of docs/ir.md at the place the op or
-/// block comes from; false if there is one. What the level of \p P doesn't
-/// have yet is not checked.
+/// Reports every violation of the rules of docs/ir.md at the origin of the op
+/// or block. Returns false if there is one. Parts that \p P does not have at
+/// its level are not checked.
 bool verify(const Program &P, DiagnosticEngine &Diags);
 
 } // namespace foretrace::ir

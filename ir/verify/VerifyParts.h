@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of the verifier. Each reports what it finds and goes on. Ids out of
-// range can't be written as text; they are bugs of a pass, hence asserted.
-// Private to the IR.
+// The parts of the verifier. Each reports its findings and continues. Ids out
+// of range cannot be written as text; they are bugs of a pass and therefore
+// asserted. Private to the IR.
 #ifndef FORETRACE_IR_VERIFY_VERIFYPARTS_H
 #define FORETRACE_IR_VERIFY_VERIFYPARTS_H
 
@@ -11,34 +11,35 @@
 
 namespace foretrace::ir {
 
-/// Keys that `derive` or later passes read, and the mesh that follows. False
-/// if the ranks of the mesh can't be counted, so that nothing can follow.
+/// Verifies the keys that `derive` or later passes read, and the mesh that
+/// follows from them. Returns false if the ranks of the mesh cannot be counted,
+/// so that no other part can run.
 bool verifySpec(const Program &P, DiagnosticEngine &Diags);
-/// Values and ops of one block.
+/// Verifies values and ops of one block.
 void verifyBlock(const Program &P, const Block &B, DiagnosticEngine &Diags);
-/// That signatures are of their blocks, and those of neighbours fit.
+/// Verifies that signatures match their blocks and those of their neighbours.
 void verifySignatures(const Program &P, DiagnosticEngine &Diags);
-/// That stages hold the layers, each once and in order.
+/// Verifies that stages contain each layer once and in order.
 void verifyStages(const Program &P, DiagnosticEngine &Diags);
-/// That all members of a group issue the same collectives in the same order,
-/// and none waits for ever; of a program with steps.
+/// Verifies that all members of a group issue the same collectives in the same
+/// order, and none waits forever. The program has steps.
 void verifyCollectives(const Program &P, DiagnosticEngine &Diags);
 /// What a pipeline has.
 struct PipelineSizes {
   int64_t Stages, Chunks, MicroBatches, Group;
 };
-/// That parts of the model, and steps of a stage, can be counted; false if
-/// nothing can follow.
+/// Verifies that parts of the model and steps of a stage can be counted.
+/// Returns false if not, so that no other part can run.
 bool verifySizes(const ParallelSpec &P, PipelineSizes Of,
                  DiagnosticEngine &Diags);
-/// That the schedule is one of this job's stages, chunks and micro-batches.
+/// Verifies that the schedule has this job's stages, chunks and micro-batches.
 void verifySchedule(const Program &P, DiagnosticEngine &Diags);
-/// That every message of the schedule is received and no stage waits forever;
-/// of schedules that are not too long to run.
+/// Verifies that every message of the schedule is received and no stage waits
+/// forever, if the schedule is not too long to run.
 void verifyMessages(const Program &P, DiagnosticEngine &Diags);
 
-/// What diagnostics call a stage: `stage 1 (rank 8)`. The rank is of the
-/// pipeline of rank 0; others are like it.
+/// Returns the name of a stage in diagnostics: `stage 1 (rank 8)`. The rank is
+/// in the pipeline of rank 0, which represents all others.
 std::string describeStage(const Program &P, int64_t Stage);
 
 } // namespace foretrace::ir
