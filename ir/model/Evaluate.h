@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expressions computed again for other values of their keys: for one
+// Evaluation of expressions for other values of their keys: for one
 // configuration, or for a block of them, column by column, as vectorised query
-// engines do. Both give the same numbers, and refuse the same rows.
+// engines do. Both give the same numbers and refuse the same rows.
 #ifndef FORETRACE_IR_MODEL_EVALUATE_H
 #define FORETRACE_IR_MODEL_EVALUATE_H
 
@@ -11,8 +11,8 @@
 
 namespace foretrace::ir {
 
-/// What has to be computed for some expressions, in order. Results live in
-/// slots, which are used again once nobody reads them any more.
+/// The steps that compute some expressions, in order. Results are stored in
+/// slots, which are reused after the last read.
 class ExprCode {
 public:
   struct Step {
@@ -25,25 +25,26 @@ public:
   };
 
   ExprCode() = default;
-  /// \p Wanted stay available to the end.
+  /// The values of \p Wanted remain available to the end.
   ExprCode(const ExprTable &T, llvm::ArrayRef<ExprId> Wanted);
 
-  /// A key that follows from no others, and its value in the table.
+  /// A key without a definition, and its value in the table.
   struct Leaf {
     ir::Key Key;
     int64_t Value;
   };
-  /// Their slots are 0, 1, ...
+  /// Returns the leaves, whose slots are 0, 1, ...
   llvm::ArrayRef<Leaf> leaves() const { return Leaves; }
   std::optional<size_t> findLeaf(Key K) const;
-  /// Where the value of a wanted expression is, in the order they were given.
+  /// Returns the slots of the wanted expressions, in the order in which they
+  /// were given.
   llvm::ArrayRef<unsigned> results() const { return Results; }
   llvm::ArrayRef<Constant> constants() const { return Constants; }
   llvm::ArrayRef<Step> steps() const { return Steps; }
   unsigned slots() const { return NumSlots; }
-  /// After how many steps a wanted expression has its value.
+  /// Returns the number of steps after which a wanted expression has its value.
   unsigned readyAfter(size_t Result) const { return Ready[Result]; }
-  /// Whether a wanted number never exists.
+  /// Returns whether a wanted number never has a value.
   bool isMissing() const { return IsMissing; }
 
 private:
@@ -56,21 +57,21 @@ private:
   bool IsMissing = false;
 };
 
-/// One configuration after another, as far as somebody asks.
+/// Evaluates one configuration after another, on demand.
 class RowEvaluator {
 public:
   explicit RowEvaluator(const ExprCode &Code);
 
-  /// Before the values of a configuration.
+  /// Starts a new configuration; to be called before its values are set.
   void restart() { Done = 0; }
   void set(size_t Leaf, int64_t Value) { Slots[Leaf] = Value; }
-  /// Of a wanted expression; `NoValue` if it, or what it is made of, is beyond
-  /// 2^63 or a quotient with a rest.
+  /// Returns the value of a wanted expression; `NoValue` if it or an operand
+  /// exceeds 2^63 or is a quotient with a remainder.
   int64_t value(size_t Result) {
     compute(Code.readyAfter(Result));
     return Slots[Code.results()[Result]];
   }
-  /// Computes all; whether all numbers exist.
+  /// Computes all expressions. Returns whether all have a value.
   bool run();
 
 private:
@@ -81,28 +82,29 @@ private:
   size_t Done = 0; ///< steps
 };
 
-/// Blocks of configurations.
+/// Evaluates blocks of configurations.
 class ColumnEvaluator {
 public:
   static constexpr size_t BlockSize = 1024;
   using Column = std::array<int64_t, BlockSize>;
   using RowFlags = std::array<unsigned char, BlockSize>;
-  /// The least and the largest number of a column.
+  /// The minimum and maximum of a column.
   struct Bounds {
     int64_t Least, Most;
   };
 
   explicit ColumnEvaluator(const ExprCode &Code);
 
-  /// The values of a leaf, to be written before `run`.
+  /// Returns the values of a leaf, to be written before `run`.
   llvm::MutableArrayRef<int64_t> leaf(size_t Leaf) { return Columns[Leaf]; }
   /// Computes the first \p Count rows.
   void run(size_t Count);
-  /// Any number where it, or what it is made of, does not exist.
+  /// Returns the values of a wanted expression. Rows without a value contain an
+  /// arbitrary number.
   llvm::ArrayRef<int64_t> values(size_t Result) const {
     return Columns[Code.results()[Result]];
   }
-  /// Whether all numbers of a row exist.
+  /// Returns whether all numbers of a row have a value.
   bool exists(size_t Row) const { return Missing[Row] == 0; }
 
 private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers that know what they are made of: integer expressions over the keys of
-// the spec. Like MLIR's affine expressions they are uniqued nodes of a table,
-// and an id names one. Sums and products stand in one order, so that what is
-// equal by commuting, or by cancelling what multiplies and divides, is one
-// node.
+// Integer expressions over the keys of the spec, which record how numbers are
+// derived. Like MLIR's affine expressions they are uniqued nodes of a table,
+// identified by an id. Sums and products have a canonical order, so expressions
+// that are equal after commuting, or after cancelling factors and divisors, are
+// the same node.
 //
-// A table has the structure of sizes and, beside it, their values for one
-// configuration. For another one, ir/model/Evaluate.h computes them again.
+// A table contains the structure of sizes and their values for one
+// configuration. ir/model/Evaluate.h evaluates it for others.
 #ifndef FORETRACE_IR_MODEL_EXPR_H
 #define FORETRACE_IR_MODEL_EXPR_H
 
@@ -37,14 +37,14 @@ enum class KeyId : uint16_t {
 #include "ir/model/Exprs.def"
 };
 
-/// A key of a job: one of a block, or of a kind of stage, says of which.
+/// A key of a job. A key of a block or of a kind of stage includes its index.
 struct Key {
   static constexpr unsigned NoBlock = 0xffffff;
   KeyId Id;
-  /// Index into ModelSpec::Blocks; of what a stage has, into Program::Blocks.
+  /// Index into ModelSpec::Blocks; for a stage's number, into Program::Blocks.
   unsigned Block = NoBlock;
   unsigned Stage = 0; ///< index into Program::Stages
-  unsigned Slot = 0;  ///< of a count that a stage has several of: which one
+  unsigned Slot = 0;  ///< index of a stage's count if it has several
 
   friend bool operator==(Key A, Key B) {
     return A.Id == B.Id && A.Block == B.Block && A.Stage == B.Stage &&
@@ -60,22 +60,22 @@ enum class ExprOp : unsigned char {
 };
 llvm::StringRef getSpelling(ExprOp Op);
 
-/// What there is instead of a number beyond 2^63 and of a quotient with a rest;
-/// so is all that is made from it.
+/// The value of an expression that exceeds 2^63, of a quotient with a
+/// remainder, and of every expression that uses one of these.
 inline constexpr int64_t NoValue = INT64_MIN;
 
-/// \p Op of two numbers.
+/// Applies \p Op to two numbers.
 int64_t applyExprOp(ExprOp Op, int64_t Left, int64_t Right);
 
 struct ExprNode {
   ExprOp Op;
   int64_t Value = 0; ///< of a constant
   ir::Key Key = {};
-  /// Operands; a key that follows from others has its definition on the left.
+  /// Operands. The left operand of a derived key is its definition.
   ExprId Left = {}, Right = {};
 };
 
-/// An expression that counts one unit; none counts nothing.
+/// An expression with a unit; an invalid id means 0.
 template <typename Unit> struct UnitExpr {
   ExprId Id = {};
   friend bool operator==(UnitExpr A, UnitExpr B) { return A.Id == B.Id; }
@@ -89,8 +89,8 @@ class ExprTable {
 public:
   // Defined in the source: whoever includes this header would compile them.
   ExprTable();
-  /// A table that begins with the expressions of \p Below and adds its own
-  /// after them. \p Below must outlive it, and must not grow meanwhile.
+  /// Creates a table that begins with the expressions of \p Below and appends
+  /// its own. \p Below must outlive it and must not grow meanwhile.
   explicit ExprTable(const ExprTable *Below);
   ExprTable(const ExprTable &);
   ExprTable(ExprTable &&) noexcept;
@@ -99,21 +99,22 @@ public:
   ~ExprTable();
 
   ExprId constant(int64_t Value);
-  /// The leaf of a key, or what it is defined as; \p Value if it is new.
+  /// Returns the leaf of a key, or its definition; a new leaf has \p Value.
   ExprId key(Key K, int64_t Value);
-  /// A key that follows from others; the first definition, or use as a leaf,
-  /// stays.
+  /// Defines a derived key. If the key already has a definition or is used as a
+  /// leaf, that remains.
   ExprId define(Key K, ExprId As);
   ExprId sum(llvm::ArrayRef<ExprId> Of);
   ExprId product(llvm::ArrayRef<ExprId> Of);
   ExprId add(ExprId Left, ExprId Right) { return sum({Left, Right}); }
   ExprId mul(ExprId Left, ExprId Right) { return product({Left, Right}); }
   ExprId div(ExprId Left, ExprId Right);
-  /// Any other operation; folded if both are constant.
+  /// Adds any other operation; folded if both operands are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
 
-  /// Adds what \p Longer, which begins with the expressions of this table, has
-  /// more; \p ValueOf says what its keys are worth here.
+  /// Adds the expressions of \p Longer that this table lacks. \p Longer begins
+  /// with the expressions of this table; \p ValueOf returns the values of its
+  /// keys here.
   void extend(const ExprTable &Longer,
               llvm::function_ref<int64_t(Key)> ValueOf);
 
@@ -121,18 +122,18 @@ public:
     return I.Index < NumBelow ? (*Below)[I] : Nodes[ExprId(I.Index - NumBelow)];
   }
   size_t size() const { return NumBelow + Nodes.size(); }
-  // Of a table that has no other below it.
+  // For tables without another table below.
   auto begin() const { return assert(!Below), Nodes.begin(); }
   auto end() const { return assert(!Below), Nodes.end(); }
-  /// The leaf of a key, if it has one.
+  /// Returns the leaf of a key, if there is one.
   std::optional<ExprId> find(Key K) const;
   std::optional<int64_t> constantAt(ExprId I) const;
 
-  /// `NoValue` if it has none.
+  /// Returns the value, or `NoValue`.
   int64_t value(ExprId I) const {
     return I.Index < NumBelow ? Below->value(I) : Values[I.Index - NumBelow];
   }
-  /// Overflow if it has none.
+  /// Returns the value, or overflow if there is none.
   template <typename Unit> Quantity<Unit> value(UnitExpr<Unit> E) const {
     if (!E.Id.isValid())
       return Quantity<Unit>();
@@ -161,8 +162,8 @@ private:
   llvm::DenseMap<Content, ExprId> Known;
 };
 
-/// An expression that is being written: an id with the operators of the table
-/// that it is of, which must outlive it.
+/// An expression under construction: an id with the operators of its table,
+/// which must outlive it.
 class Expr {
 public:
   Expr(ExprTable &T, ExprId Id) : T(&T), Id(Id) {}
@@ -180,9 +181,9 @@ public:
   friend Expr ceilDiv(Expr L, Expr R) { return L.with(ExprOp::Ceil, R); }
   friend Expr min(Expr L, Expr R) { return L.with(ExprOp::Min, R); }
   friend Expr max(Expr L, Expr R) { return L.with(ExprOp::Max, R); }
-  /// 1 if the first one is smaller, else 0.
+  /// Returns 1 if the first one is smaller, else 0.
   friend Expr less(Expr L, Expr R) { return L.with(ExprOp::Less, R); }
-  /// 1 if both are the same, else 0.
+  /// Returns 1 if both are equal, else 0.
   friend Expr equal(Expr L, Expr R) { return L.with(ExprOp::Equal, R); }
   friend Expr operator+(Expr L, int64_t R) { return L + L.number(R); }
   friend Expr operator*(Expr L, int64_t R) { return L * L.number(R); }

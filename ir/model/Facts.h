@@ -32,7 +32,7 @@ public:
   constexpr bool contains(Fact F) const { return Bits & bit(F); }
   constexpr bool contains(FactSet S) const { return (Bits & S.Bits) == S.Bits; }
   constexpr bool intersects(FactSet S) const { return Bits & S.Bits; }
-  /// The facts of this set that \p S lacks.
+  /// Returns the facts of this set that \p S lacks.
   constexpr FactSet minus(FactSet S) const {
     FactSet R;
     R.Bits = Bits & ~S.Bits;

@@ -11,7 +11,7 @@
 
 namespace foretrace::ir {
 
-/// An index into one table; ids of different tables don't mix.
+/// An index into one table; ids of different tables cannot be mixed.
 template <typename Tag> struct Id {
   static constexpr unsigned None = ~0u;
   unsigned Index = None;
@@ -43,7 +43,7 @@ public:
     assert(I.Index < Items.size());
     return Items[I.Index];
   }
-  /// Room for \p Count items, where it is known how many come.
+  /// Reserves space for \p Count items.
   void reserve(size_t Count) { Items.reserve(Count); }
   bool contains(IdT I) const { return I.Index < Items.size(); }
   size_t size() const { return Items.size(); }

@@ -46,7 +46,7 @@ struct IndexNode {
 /// Expressions in an order in which they can be computed.
 using IndexCode = std::vector<IndexId>;
 
-/// The expressions of one schedule. Operands stand before what uses them.
+/// The expressions of one schedule. Operands come before their uses.
 class IndexTable {
 public:
   // Defined in the source: whoever includes this header would compile them.
@@ -59,35 +59,35 @@ public:
 
   IndexId constant(int64_t Value);
   IndexId variable(IndexVariable V);
-  /// \p Op of two operands; folded if both are constant, or if one of them
-  /// changes nothing.
+  /// Applies \p Op to two operands; folded if both are constant, or if one of
+  /// them is neutral.
   IndexId combine(IndexOp Op, IndexId Left, IndexId Right);
 
   const IndexNode &operator[](IndexId I) const { return Nodes[I]; }
   size_t size() const { return Nodes.size(); }
-  /// The number that \p I is, if it is one.
+  /// Returns the value of \p I if it is constant.
   std::optional<int64_t> constantAt(IndexId I) const;
-  /// The largest number in any expression.
+  /// Returns the largest number in any expression.
   int64_t largestConstant() const;
-  /// Whether \p I has the loop's index.
+  /// Returns whether \p I depends on the loop's index.
   bool varies(IndexId I) const { return Varies[I.Index]; }
-  /// Operations in \p I, with those of each part as often as it is used; no
-  /// more than 2^32 are told apart.
+  /// Returns the number of operations in \p I, counting each part as often as
+  /// it is used; at most 2^32.
   uint32_t operations(IndexId I) const { return Operations[I.Index]; }
-  /// What \p Used consist of, themselves included, as far as it varies, or as
-  /// far as it does not.
+  /// Returns the expressions of which \p Used consist, including themselves:
+  /// either those that vary or those that do not.
   IndexCode code(llvm::ArrayRef<IndexId> Used, bool Varying) const;
 
-  /// Gives an expression a name to be printed by; the first one stays. No name
-  /// is given twice.
+  /// Gives an expression a name for printing. The first name of an expression
+  /// remains, and no name is used twice.
   void name(IndexId I, llvm::StringRef Name);
   llvm::ArrayRef<std::pair<IndexId, std::string>> names() const {
     return Names;
   }
 
-  /// Prints \p I, with names for parts of it that have one.
+  /// Prints \p I, using the names of its parts.
   void print(IndexId I, llvm::raw_ostream &OS) const;
-  /// Prints what the name of \p I stands for.
+  /// Prints the definition of the name of \p I.
   void printDefinition(IndexId I, llvm::raw_ostream &OS) const;
 
 private:
@@ -100,13 +100,13 @@ private:
   // Parallel to Nodes:
   std::vector<bool> Varies;
   std::vector<uint32_t> Operations;
-  /// By what they consist of.
+  /// Nodes by their contents.
   using Key = std::tuple<unsigned, int64_t, unsigned, unsigned>;
   llvm::DenseMap<Key, IndexId> Known;
   std::vector<std::pair<IndexId, std::string>> Names;
 };
 
-/// \p Op of two numbers; nothing if it overflows, or divides by what is not
+/// Applies \p Op to two numbers; nothing if it overflows or the divisor is not
 /// positive. Quotients are rounded down, remainders are not negative.
 std::optional<int64_t> applyIndexOp(IndexOp Op, int64_t Left, int64_t Right);
 
@@ -120,18 +120,18 @@ public:
     Variables[static_cast<size_t>(V)] = Value;
   }
   void compute(const IndexCode &Code);
-  /// Whether a number was beyond 2^63, or a divisor not positive.
+  /// Returns whether a number exceeded 2^63 or a divisor was not positive.
   bool hasFailed() const { return Failed; }
 
-  /// By how much an expression grows each time the loop's index grows by the
-  /// same, and how often it will do so from where it stands.
+  /// The growth of an expression each time the loop's index grows by a fixed
+  /// amount, and the number of times for which it remains the same.
   struct Trend {
     static constexpr int64_t Always = INT64_MAX;
     int64_t Growth;
     int64_t Times;
   };
-  /// The trend of \p Of when the index grows by \p By; nothing if it has none
-  /// that is known.
+  /// Returns the trend of \p Of when the index grows by \p By; nothing if none
+  /// is known.
   std::optional<Trend> trend(IndexId Of, int64_t By) const;
 
 private:

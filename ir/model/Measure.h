@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How large tensors and messages are: expressions from extents, layouts and the
-// mesh. Whoever makes values, or lays them out, measures the block then.
+// Sizes of tensors and messages, as expressions of extents, layouts and the
+// mesh. A pass that creates values or changes their layouts measures the block
+// afterwards.
 #ifndef FORETRACE_IR_MODEL_MEASURE_H
 #define FORETRACE_IR_MODEL_MEASURE_H
 
@@ -9,8 +10,9 @@
 
 namespace foretrace::ir {
 
-/// Where expressions about a program are written: into its own table, as passes
-/// do, or into a table on top of it. Refers to both, and is passed by value.
+/// A program and the table to which expressions about it are appended: its own,
+/// as in passes, or one on top of it. Holds references to both, and is passed
+/// by value.
 class ExprScope {
 public:
   ExprScope(Program &Of) : Sizes(Of.Sizes), P(Of) {}
@@ -30,8 +32,8 @@ private:
   const Program &P;
 };
 
-/// Expressions about a program that stays as it is, on top of its own. The
-/// program must outlive them.
+/// Expressions about a program that does not change, in a table on top of its
+/// own. The program must outlive them.
 class ExprOverlay {
 public:
   explicit ExprOverlay(const Program &Of) : Sizes(&Of.Sizes), P(Of) {}
@@ -48,39 +50,39 @@ private:
   const Program &P;
 };
 
-/// A number as an expression of \p P.
+/// Returns a number as an expression of \p P.
 Expr numberOf(ExprScope P, int64_t Value);
-/// A key of the spec of \p P as one.
+/// Returns a key of the spec of \p P as an expression.
 Expr exprOf(ExprScope P, const Located<int64_t> &Field);
-/// The sum of expressions of \p P, and their product.
+/// Returns the sum, and the product, of expressions of \p P.
 Expr sumOf(ExprScope P, llvm::ArrayRef<ExprId> Of);
 Expr productOf(ExprScope P, llvm::ArrayRef<ExprId> Of);
-/// Ranks along an axis.
+/// Returns the number of ranks along an axis.
 Expr sizeOf(ExprScope P, Axis A);
-/// Ranks of a group that varies in \p Axes.
+/// Returns the number of ranks of a group that varies in \p Axes.
 Expr sizeOf(ExprScope P, llvm::ArrayRef<Axis> Axes);
 Expr sizeOf(ExprScope P, const Group &G);
 
-/// The extent of a dimension of all replicas together.
+/// Returns the extent of a dimension, of all replicas together.
 Elements extentOf(const Program &P, const Dim &D);
-/// Bytes of a tensor of all replicas together.
+/// Returns the bytes of a tensor, of all replicas together.
 Bytes bytesOfAll(const Program &P, const TensorType &T);
-/// The axes that split dimension \p Dim of a tensor. The one expert of an
-/// activation stands for all, over which its slots are spread
-/// (ir/model/Dims.def).
+/// Returns the axes that split dimension \p Dim of a tensor. The expert
+/// dimension of an activation represents all experts, over which its slots are
+/// distributed (ir/model/Dims.def).
 AxisList axesSplitting(const Program &P, const TensorType &T, const Layout &L,
                        size_t Dim);
-/// Extent of a dimension on one rank if these axes split it.
+/// Returns the extent of a dimension on one rank if \p Axes split it.
 Expr extentOnRank(ExprScope P, const Dim &D, llvm::ArrayRef<Axis> Axes);
-/// Extent of dimension \p Dim of a tensor on one rank.
+/// Returns the extent of dimension \p Dim of a tensor on one rank.
 Expr extentOnRank(ExprScope P, const TensorType &T, const Layout &L,
                   size_t Dim);
-/// Elements that one rank holds; a partial sum has the size of the whole, a
-/// flat share is rounded up.
+/// Returns the elements of a tensor on one rank. A partial sum has the size of
+/// the whole tensor; a flat share is rounded up.
 Expr elementsOnRank(ExprScope P, const TensorType &T, const Layout &L);
-/// Elements of a tensor of one replica.
+/// Returns the elements of a tensor of one replica.
 Expr elementsOfReplica(ExprScope P, const TensorType &T);
-/// Bytes that one rank holds of a value that is measured.
+/// Returns the bytes of a measured value on one rank.
 Expr bytesOnRank(ExprScope P, const Value &V);
 
 /// Sets the sizes of all values and messages of a block.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device mesh and how a tensor lies on it.
+// The device mesh, and layouts of tensors on it.
 #ifndef FORETRACE_IR_MODEL_MESH_H
 #define FORETRACE_IR_MODEL_MESH_H
 
@@ -27,8 +27,9 @@ std::optional<Axis> findAxis(llvm::StringRef Name);
 /// All axes, in the order of Axes.def.
 llvm::ArrayRef<Axis> allAxes();
 
-/// A set of axes in canonical (Axes.def) order; names a process group, e.g.
-/// the gradient group dp_cp. The members of a group vary in these axes only.
+/// A set of axes in canonical (Axes.def) order, which identifies a process
+/// group, such as the gradient group dp_cp. The members of a group differ only
+/// in these axes.
 using AxisList = llvm::SmallVector<Axis, 3>;
 
 /// The extent of every axis; 1 where an axis is not used.
@@ -42,10 +43,10 @@ struct Mesh {
   int64_t groupSize(llvm::ArrayRef<Axis> Axes) const;
 };
 
-/// How one tensor lies on each axis of the mesh: whole on every rank, split
-/// along one of its dimensions, a partial sum of which every rank holds one
-/// term, flat: an equal share of the flattened elements, padded (ZeRO), or on
-/// a single rank of the axis, and nowhere else.
+/// The layout of a tensor on each axis of the mesh. It is whole (replicated),
+/// split along one of its dimensions, a partial sum of which every rank has one
+/// term, flat (an equal share of the flattened elements with padding, as in
+/// ZeRO), or single (on one rank of the axis only).
 class Layout {
 public:
   static constexpr int8_t Whole = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds of operations by name: one enumerator per row of ir/model/Ops.def.
+// The kinds of ops: one enumerator per row of ir/model/Ops.def.
 #ifndef FORETRACE_IR_MODEL_OPKINDS_H
 #define FORETRACE_IR_MODEL_OPKINDS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an expression is made of: the keys in it, and why each has its value.
-// Who shows where numbers come from follows them down to what a job states.
+// The keys in an expression, and the origin of their values. Clients that
+// explain numbers follow them down to the keys that a job sets.
 #ifndef FORETRACE_IR_MODEL_OPERANDS_H
 #define FORETRACE_IR_MODEL_OPERANDS_H
 
@@ -10,7 +10,7 @@
 
 namespace foretrace::ir {
 
-/// Why a key has its value.
+/// The origin of a key's value.
 enum class Reason : unsigned char { Stated, Default, Derived, Counted };
 llvm::StringRef getName(Reason R);
 
@@ -19,13 +19,13 @@ struct KeyOperand {
   std::string Name;
   int64_t Value;
   Reason Why;
-  SourceRange Range = {};      ///< where it is stated; else invalid
-  llvm::StringRef Counts = {}; ///< what was counted
-  ExprId Definition = {};      ///< what it follows from; invalid if nothing
+  SourceRange Range = {};      ///< where it is set; else invalid
+  llvm::StringRef Counts = {}; ///< a description of a counted value
+  ExprId Definition = {};      ///< expression of a derived key; else invalid
 };
 
-/// The keys of \p Of, an expression of \p Sizes over the keys of \p S: each
-/// once, from left to right; not those that they follow from.
+/// Returns the keys of \p Of, an expression of \p Sizes over the keys of \p S:
+/// each once, from left to right, without the keys of their definitions.
 std::vector<KeyOperand> operandsOf(const Spec &S, const ExprTable &Sizes,
                                    ExprId Of);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of the kinds of operations (ir/model/Ops.def); their names are in
-// ir/model/OpKinds.h, so that a new kind recompiles who names one.
+// Properties of op kinds (ir/model/Ops.def). Their names are in
+// ir/model/OpKinds.h, so that a new kind recompiles only files that name kinds.
 #ifndef FORETRACE_IR_MODEL_OPS_H
 #define FORETRACE_IR_MODEL_OPS_H
 
@@ -15,58 +15,59 @@ llvm::StringRef getMnemonic(OpKind K);
 std::optional<OpKind> findOp(llvm::StringRef Mnemonic);
 bool isCollective(OpKind K);
 
-/// How the layouts of what a compute op takes and makes belong together.
+/// The relation between the layouts of the operands and results of a compute
+/// op.
 enum class LayoutRule : unsigned char {
-  /// On each axis all that have one dimension are split along it; what lacks it
-  /// is whole, or a sum.
+  /// On each axis, all values with one dimension are split along it. Values
+  /// without it are replicated, or a partial sum.
   AlongDim,
-  /// What it takes may lie anyhow; what it makes lies as the first operand, by
-  /// position of the dimensions.
+  /// Operands may have any layout. Results have the layout of the first
+  /// operand, by position of the dimensions.
   AsOperand,
-  /// As AlongDim, but all tokens are there: what an expert makes of them is
-  /// split over ep as its weights are, and not over etp.
+  /// Like AlongDim, but with all tokens: results of an expert are split over ep
+  /// like its weights, and not over etp.
   AlongExperts,
-  /// Everything is at home: masks are of the residual stream.
+  /// All values have their home layout: masks belong to the residual stream.
   AtHome,
-  /// Tokens of the residual stream lie anyhow, those of experts at home: the
-  /// same ranks, counted the other way.
+  /// Tokens of the residual stream may have any layout; those of experts have
+  /// their home layout: the same ranks in the other arrangement.
   Recount,
 };
 
-/// What is true of some compute ops.
+/// Properties of some compute ops.
 enum OpTraits : unsigned char {
   NoTraits = 0,
-  /// Terms of a sum make terms of the result.
+  /// Operands that are terms of a sum give terms of the result.
   Linear = 1,
-  /// It looks at its operand in another way and moves no data.
+  /// The op is a view of its operand and moves no data.
   Looks = 2,
-  /// What it reads, writes and computes isn't known.
+  /// Its memory traffic and FLOPs are not known.
   Opaque = 4,
-  /// What it makes of a token is of all tokens: with `cp_comm = a2a` each rank
-  /// does some heads of all tokens, in place of all heads of some (Jacobs et
-  /// al., arXiv 2309.14509).
+  /// Its result for a token depends on all tokens: with `cp_comm = a2a` each
+  /// rank computes some heads of all tokens instead of all heads of some
+  /// (Jacobs et al., arXiv 2309.14509).
   Attends = 8,
-  /// A result that is a summand of another sum is reduced to the whole of it,
-  /// and only the sum is split along the sequence (Megatron-LM,
+  /// A result that is a summand of another sum is fully reduced, and only the
+  /// sum is split along the sequence (Megatron-LM,
   /// LanguageModelEmbedding.reduce_scatter_embeddings).
   SumsWhole = 16,
-  /// Without sequence parallelism a result that is a sum over tp is left: each
-  /// rank goes on with its own term. Megatron-LM does so with the gradient of
-  /// the rotary key, which it sums only where it gathered that key
-  /// (multi_latent_attention.py).
+  /// Without sequence parallelism, a result that is a sum over tp is not
+  /// reduced: each rank continues with its own term. Megatron-LM does so with
+  /// the gradient of the rotary key, which it sums only where it gathered that
+  /// key (multi_latent_attention.py).
   LeavesTerms = 32,
-  /// The result takes the place of the first operand in memory.
+  /// The result overwrites the first operand in memory.
   InPlace = 64,
 };
 
 /// A compute op of ir/model/Ops.def.
 struct ComputeInfo {
-  /// What a forward op takes and makes at least.
+  /// Minimum numbers of operands and results of a forward op.
   unsigned char Operands = 0, Results = 0;
   LayoutRule Layouts = LayoutRule::AlongDim;
   OpTraits Traits = NoTraits;
 };
-/// Nothing in particular for a collective.
+/// Returns default properties for a collective.
 const ComputeInfo &getInfo(OpKind K);
 
 inline bool hasTrait(OpKind K, OpTraits T) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many layers each pipeline stage holds.
+// Numbers of layers of pipeline stages.
 #ifndef FORETRACE_IR_MODEL_PARTITION_H
 #define FORETRACE_IR_MODEL_PARTITION_H
 
@@ -8,19 +8,21 @@
 
 namespace foretrace::ir {
 
-/// Layers of each stage by `partition = block_tp`: the embedding and the head
-/// count as a layer each, but stand behind the others, and of more than two
-/// stages a last one longer than the one before gives its first layer to it,
-/// unless that is the last of all. Optimus-Prime, llama-tp-split. There are at
-/// least as many layers as stages.
+/// Returns the layers of each stage for `partition = block_tp`. The embedding
+/// and the head count as one layer each but follow the others. If there are
+/// more than two stages and the last has more layers than the one before, it
+/// gives its first layer to that stage, unless it is the last layer of all.
+/// Optimus-Prime, llama-tp-split. There must be at least as many layers as
+/// stages.
 std::vector<int64_t> blockTpLayers(int64_t Layers, int64_t Stages);
 
-/// Chunks are cut one by one, and each stage is looked at; no model has as many
-/// layers.
+/// Upper bound of the number of chunks and stages, which are processed one by
+/// one; no model has as many layers.
 inline constexpr int64_t MaxChunks = 4096;
 
-/// Layers of each chunk of a model with \p Layers, in execution order, as \p P
-/// alone says: by a layout, or a partition that weighs nothing.
+/// Returns the layers of each chunk of a model with \p Layers, in execution
+/// order, if they depend only on \p P: a layout, or a partition without
+/// weights.
 std::vector<int64_t> chunkLayers(const ParallelSpec &P, int64_t Layers);
 
 } // namespace foretrace::ir

@@ -38,8 +38,8 @@ enum class DimKind : unsigned char {
 };
 llvm::StringRef getName(DimKind K);
 
-/// Whether the extents of a dimension are those of one data-parallel replica;
-/// all replicas together have as many each.
+/// Returns whether the extents of a dimension are those of one data-parallel
+/// replica. Each replica then has the same extent.
 bool isOfReplica(DimKind K);
 
 /// A logical dimension with its extent before any split.
@@ -55,7 +55,8 @@ enum class ElementType : unsigned char { BF16, FP16, FP32, I64, I32, U8, Bool };
 llvm::StringRef getName(ElementType T);
 int64_t bytesPerElement(ElementType T);
 ElementType elementTypeOf(PrecisionKind P);
-/// Whether values of the type have gradients; tokens and masks have none.
+/// Returns whether values of the type have gradients; tokens and masks have
+/// none.
 bool isFloat(ElementType T);
 
 /// A tensor over all ranks of a stage: element type and global extents.
@@ -68,7 +69,7 @@ struct TensorType {
 };
 
 enum class ValueKind : unsigned char {
-  Input,      ///< from the block before, or read by the data loader
+  Input,      ///< from the previous block, or from the data loader
   Param,      ///< a learned parameter
   Activation, ///< result of a forward op
   Gradient,   ///< of the value GradientOf
@@ -80,7 +81,7 @@ struct Value {
   std::string Name; ///< unique in the block; a parameter's Megatron-LM name
   TensorType Type;
   ir::Layout Layout;  ///< all Whole before `shard`
-  ElementExpr OnRank; ///< what one rank holds; set by `measure`
+  ElementExpr OnRank; ///< elements on one rank; set by `measure`
   /// For a gradient, the value it belongs to.
   ValueId GradientOf;
   /// For a parameter: it shares storage with the embedding table.
@@ -93,20 +94,21 @@ enum class Derivative : unsigned char {
   Input, ///< printed `.dgrad`
   Param, ///< printed `.wgrad`
 };
-/// What the text form puts behind the op: "", ".dgrad" or ".wgrad".
+/// Returns the suffix of the op in the text form: "", ".dgrad" or ".wgrad".
 llvm::StringRef getSuffix(Derivative D);
 
 enum class Phase : unsigned char {
   Forward,
   Recompute, ///< forward again, at the start of the layer's backward
   Backward,
-  Step, ///< once an iteration, after the last micro-batch
+  Step, ///< once per iteration, after the last micro-batch
 };
 llvm::StringRef getName(Phase P);
 
-/// Where an op came from: the line of the job it exists for, the pass that
-/// made it, and the rule in that pass. `foretrace explain` and docs read it.
-/// The texts live as long as the run: literals, or parts of a source buffer.
+/// The origin of an op: the line of the job for which it exists, the pass that
+/// created it, and the rule in that pass. `foretrace explain` reads it. The
+/// texts live as long as the run: they are literals or parts of a source
+/// buffer.
 struct Origin {
   SourceRange Range;
   llvm::StringRef Pass;
@@ -139,17 +141,17 @@ struct GroupBytes {
   ByteExpr Size;
 };
 
-/// What one layer of a block amounts to (ir/model/Totals.def); set by
-/// `analyze`.
+/// Totals of one layer of a block (ir/model/Totals.def); set by `analyze`.
 struct BlockTotals {
 #define TOTAL(MEMBER, TYPE, WORD, DOC) TYPE MEMBER;
 #include "ir/model/Totals.def"
-  /// Of a micro-batch, as `messageBytes` says them, by the order of first use.
+  /// Messages of a micro-batch, as defined by `messageBytes`, in the order of
+  /// first use.
   std::vector<GroupBytes> Messages;
 };
 
-/// A straight-line program of one kind of layer (or of the embedding, the
-/// output head, a stage's step). Ops stand in execution order, forward first.
+/// A straight-line program of one kind of layer, the embedding, the output
+/// head, or a stage's step. Ops are in execution order, forward first.
 struct Block {
   std::string Name; ///< unique: "embedding", "dense", "moe", "head"
   SourceRange Range;
@@ -178,7 +180,7 @@ struct LayerGroup {
 };
 using LayerSequence = std::vector<LayerGroup>;
 
-/// Layers of a sequence, embedding and head included.
+/// Returns the number of layers of a sequence, including embedding and head.
 int64_t layerCount(const LayerSequence &S);
 
 /// `Count` consecutive model chunks of a stage with the same layers.
@@ -187,60 +189,62 @@ struct ChunkRun {
   int64_t Count = 1;
 };
 
-/// What each stage of one kind amounts to on one rank (ir/model/Totals.def);
-/// set by `total`.
+/// Totals of each stage of one kind on one rank (ir/model/Totals.def); set by
+/// `total`.
 struct StageTotals {
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC) TYPE MEMBER;
 #include "ir/model/Totals.def"
-  /// Of an iteration, as `messageBytes` says them; what goes to other stages is
-  /// counted where it is sent.
+  /// Messages of an iteration, as defined by `messageBytes`. Messages to other
+  /// stages are counted at the sender.
   std::vector<GroupBytes> Messages;
 };
 
-/// All consecutive pipeline stages [First, First + Count) that hold the same
+/// All consecutive pipeline stages [First, First + Count) that contain the same
 /// layers in the same chunks.
 struct Stage {
   int64_t First = 0;
   int64_t Count = 1;
   std::vector<ChunkRun> Chunks; ///< in chunk order, vpp in all
   BlockId Step; ///< gradient synchronisation and update; set by `sync`
-  bool ReceivesForward = false; ///< it does not hold the embedding
-  bool SendsForward = false;    ///< it does not hold the head
+  bool ReceivesForward = false; ///< it does not contain the embedding
+  bool SendsForward = false;    ///< it does not contain the head
   StageTotals Totals;
 
-  /// Of the \p Chunk-th model chunk, from 0, which must exist.
+  /// Returns the layers of the \p Chunk-th model chunk, from 0, which must
+  /// exist.
   const LayerSequence &layersOf(int64_t Chunk) const;
 };
 
-/// The one of \p Stages, of a program, that stands for stage \p Index.
+/// Returns the element of \p Stages that represents stage \p Index.
 const Stage &stageAt(llvm::ArrayRef<Stage> Stages, int64_t Index);
 
-/// How far a program has come.
+/// The level of a program.
 enum class Level : unsigned char { Spec, Model, SPMD, Schedule };
 llvm::StringRef getName(Level L);
-/// The level of a program with these facts.
+/// Returns the level of a program with these facts.
 Level levelOf(FactSet Facts);
-/// Reports facts that rest on others that are missing, or that no program of
-/// level \p L has; false if there is one.
+/// Reports facts whose prerequisites are missing, or that no program of level
+/// \p L has. Returns false if there is one.
 bool checkLevel(Level L, FactSet Facts, DiagnosticEngine &Diags);
 
-/// A question that `derive` asks of the numbers of a job, in their order.
+/// A check of the numbers of a job by `derive`; checks are in order.
 struct Check {
   enum class Kind : unsigned char {
-    /// It shapes the program. Jobs that decide alike, and state the same keys,
-    /// have the same program but for the values of its sizes.
+    /// It determines the structure. Jobs with the same decisions and the same
+    /// keys have the same program except for the values of its sizes.
     Decision,
     Condition, ///< must hold: be above zero
     Existence, ///< must have a value
   };
   Kind Is;
   ExprId Of;
-  int64_t Decided = 0;    ///< what a decision was
-  diag::Id Reported = {}; ///< of one that does not hold
-  /// The number that is out of place then; none if no number is.
+  int64_t Decided = 0;    ///< the result of a decision
+  diag::Id Reported = {}; ///< reported if the check fails
+  /// The number to blame if the check fails, if there is one.
   std::optional<Key> Blamed = std::nullopt;
 
-  /// Whether a job for which it is worth \p Value gets on to the next one.
+  /// Returns whether a job for which it has \p Value proceeds to the next
+  /// check.
   bool passes(int64_t Value) const {
     switch (Is) {
     case Kind::Decision:
@@ -265,14 +269,14 @@ struct Program {
   ~Program();
 
   ir::Spec Spec;
-  FactSet Facts; ///< what the passes so far have established
+  FactSet Facts; ///< facts that the passes so far have established
   ir::Mesh Mesh;
-  ExprTable Sizes; ///< what extents, counts and sizes of this program are
-  /// Up to the first that does not hold, after which the job is refused; none
-  /// of a program that was read from text.
+  ExprTable Sizes; ///< extents, counts and sizes of this program
+  /// Checks up to the first that fails, after which the job is refused; empty
+  /// for a program that was read from text.
   std::vector<Check> Checks;
   Table<BlockId, Block> Blocks;
-  /// embedding, layers, head, in order (model level on).
+  /// The embedding, layers and head, in order, from the model level on.
   LayerSequence Layers;
   std::vector<Stage> Stages;
   ir::Schedule Schedule; ///< once Fact::Scheduled holds
@@ -280,21 +284,22 @@ struct Program {
   Level level() const { return levelOf(Facts); }
 };
 
-/// Elements and bytes of \p V that one rank holds; overflow where its layout
+/// Returns the elements and bytes of \p V on one rank; overflow if its layout
 /// does not divide its extents.
 inline Elements elementsPerRank(const Program &P, const Value &V) {
   return P.Sizes.value(V.OnRank);
 }
 Bytes bytesPerRank(const Program &P, const Value &V);
 
-/// The message of a collective as NCCL tests and AICB state it, per rank:
-/// all-gather the gathered size, reduce-scatter and all-reduce the size before
-/// reduction, all-to-all and point-to-point the buffer of one rank; of a ring
-/// what a rank sends in all its steps.
+/// Returns the size of a collective's message per rank, as NCCL tests and AICB
+/// define it: the gathered size of an all-gather, the size before the reduction
+/// of a reduce-scatter and an all-reduce, the buffer of one rank for an
+/// all-to-all and point-to-point, and for a ring the bytes that a rank sends in
+/// all its steps.
 inline Bytes messageBytes(const Program &P, const Op &Collective) {
   return P.Sizes.value(Collective.Message);
 }
-/// FLOPs of \p O on one rank; 0 for what is bound by memory.
+/// Returns the FLOPs of \p O on one rank; 0 if it is bound by memory.
 inline Flops workOf(const Program &P, const Op &O) {
   return P.Sizes.value(O.Work);
 }

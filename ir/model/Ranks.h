@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rank stands where on the mesh, as Megatron-LM's RankGenerator numbers
-// them: the innermost axis varies fastest.
+// Placement of ranks on the mesh, numbered as by Megatron-LM's RankGenerator:
+// the innermost axis varies fastest.
 #ifndef FORETRACE_IR_MODEL_RANKS_H
 #define FORETRACE_IR_MODEL_RANKS_H
 
@@ -11,34 +11,34 @@
 
 namespace foretrace::ir {
 
-/// Ranks are seen in two ways, as on the mesh: along tp, cp, dp and pp, and for
-/// routed experts along etp, ep, edp and pp. The order of pp and dp is the
-/// job's; experts follow it.
+/// A numbering of ranks. As on the mesh, there are two arrangements: tp, cp, dp
+/// and pp, and for routed experts etp, ep, edp and pp. The order of pp and dp
+/// is that of the job and applies to both.
 class RankMap {
 public:
   RankMap(const Mesh &M, RankOrderKind Order);
 
-  /// Where \p Rank stands along \p A, from 0.
+  /// Returns the coordinate of \p Rank along \p A, from 0.
   int64_t coordinate(int64_t Rank, Axis A) const {
     return Rank / stride(A) % M[A];
   }
-  /// How far neighbours are apart in the groups of ranks that differ along
-  /// \p Axes only, in their order; nothing if that is not the same everywhere.
+  /// Returns the distance of neighbours in the groups of ranks that differ
+  /// along \p Axes only; nothing if it is not constant.
   std::optional<int64_t> spacing(llvm::ArrayRef<Axis> Axes) const;
-  // The ranks that differ from one along some axes only, itself included, stand
-  // on a line; the first axis varies fastest. The axes are of one way to see
-  // ranks.
-  /// Ranks on a line.
+  // The ranks that differ from a rank along some axes only form a line with
+  // that rank; the first axis varies fastest. All axes belong to one
+  // arrangement.
+  /// Returns the number of ranks on a line.
   int64_t lengthOf(llvm::ArrayRef<Axis> Axes) const {
     return M.groupSize(Axes);
   }
-  /// Where \p Rank stands on its line, from 0.
+  /// Returns the position of \p Rank on its line, from 0.
   int64_t position(int64_t Rank, llvm::ArrayRef<Axis> Axes) const;
-  /// Which of the lines along \p Axes that is, from 0.
+  /// Returns the number of its line among those along \p Axes, from 0.
   int64_t lineOf(int64_t Rank, llvm::ArrayRef<Axis> Axes) const {
     return position(Rank, axesBeside(Axes));
   }
-  /// The rank that stands at \p Position on the line of \p Rank.
+  /// Returns the rank at \p Position on the line of \p Rank.
   int64_t at(int64_t Rank, llvm::ArrayRef<Axis> Axes, int64_t Position) const;
 
 private:
@@ -48,9 +48,9 @@ private:
   std::array<int64_t, NumAxes> Strides;
 };
 
-/// Visits the ranks of every group of \p G's kind in a job, or of \p OfRank's
-/// only if it is one of them. None if nobody talks in them: a group has one
-/// rank, or nothing to tell.
+/// Visits the ranks of every group of the kind of \p G in a job, or only of
+/// that of \p OfRank if it is a member. Groups without communication are not
+/// visited: those of one rank, and those whose members exchange no data.
 void forEachGroup(const ProcessGroup &G, const Spec &Job, const Mesh &M,
                   std::optional<int64_t> OfRank,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> Visit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a block exchanges with its neighbours.
+// The values that a block exchanges with its neighbours.
 #ifndef FORETRACE_IR_MODEL_SIGNATURE_H
 #define FORETRACE_IR_MODEL_SIGNATURE_H
 
@@ -9,16 +9,16 @@
 
 namespace foretrace::ir {
 
-/// The values of a block that its neighbours in the sequence of layers make or
-/// use, also where the two are on other stages. What the data loader reads and
-/// what `backward` finds kept is not among them.
+/// The values that a block exchanges with its neighbours in the sequence of
+/// layers, which may be on other stages. Tensors from the data loader and saved
+/// activations are not included.
 struct Signature {
   using List = llvm::SmallVector<ValueId, 1>;
-  List Inputs;  ///< activations that the block before makes
-  List Outputs; ///< activations for the block after
+  List Inputs;  ///< activations from the previous block
+  List Outputs; ///< activations for the next block
   // Once the block is differentiated; each stands where its value does.
-  List OutputGradients; ///< arrive in backward
-  List InputGradients;  ///< leave in backward
+  List OutputGradients; ///< arrive in the backward pass
+  List InputGradients;  ///< leave in the backward pass
 
   bool hasGradients() const {
     return !OutputGradients.empty() || !InputGradients.empty();

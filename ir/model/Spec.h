@@ -104,7 +104,7 @@ using Text = std::string;
 
 /// Bytes of one element.
 int64_t bytesPerElement(PrecisionKind P);
-/// Whether the first projection is twice as wide (gate and up).
+/// Returns whether the first projection is twice as wide (gate and up).
 bool isGated(ActivationKind A);
 
 /// One kind of attention layer.
@@ -160,27 +160,28 @@ struct ModelSpec {
   std::vector<LayerRun> Layers;
   SourceRange LayersRange; ///< of the pattern
 
-  /// More are no model; so sums of a few numbers of layers can't wrap.
+  /// Upper bound of layers, so that sums of a few numbers of layers cannot
+  /// wrap.
   static constexpr int64_t MaxLayers = int64_t(1) << 40;
-  /// Layers of all runs; overflow is the frontend's to report.
+  /// Returns the layers of all runs; the frontend reports overflow.
   int64_t layerCount() const;
-  /// The block of that name, or null.
+  /// Returns the block of that name, or null.
   const BlockSpec *findBlock(llvm::StringRef Name) const;
 };
 
-/// How the model is trained.
+/// Training of the model.
 struct TrainSpec {
 #define TRAIN_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
 
-/// What one device can do at best, and keep.
+/// Peak rates and memory of a device.
 struct DeviceSpec {
 #define DEVICE_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 
-  /// Its rate in FLOP/s for a job of precision \p P: the one that is stated for
-  /// any, else that for \p P; may be absent.
+  /// Returns its rate in FLOP/s for a job of precision \p P: the rate for any
+  /// precision, else that for \p P; may be absent.
   const Located<FlopRate> &peakFor(PrecisionKind P) const;
 };
 
@@ -190,7 +191,7 @@ struct ScheduleSteps {
   SourceRange Range;
 };
 
-/// How the job is spread over ranks.
+/// Parallelism of the job.
 struct ParallelSpec {
 #define PARALLEL_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
@@ -198,15 +199,16 @@ struct ParallelSpec {
   /// order (stage 0 chunk 0, stage 1 chunk 0, ...); empty for an even split.
   std::vector<Located<int64_t>> Layout;
   SourceRange LayoutRange;
-  /// Of `schedule = file("...")`: what each stage runs, in order; else empty.
+  /// For `schedule = file("...")`: the steps of each stage, in order; else
+  /// empty.
   std::vector<std::vector<ScheduleSteps>> Steps;
 
-  /// Whether ZeRO shares among `dp_shard` of the replicas only, so that others
-  /// hold the same shares (hybrid sharding, HSDP).
+  /// Returns whether ZeRO shards only among `dp_shard` replicas, so that other
+  /// replicas have the same shards (hybrid sharding, HSDP).
   bool isHybrid() const { return DpShard.isPresent() && *DpShard < *Dp; }
 };
 
-/// What messages along one axis of the mesh take.
+/// The time of messages along one axis of the mesh.
 struct LinkSpec {
   ir::Axis Axis = ir::Axis::Tp;
   SourceRange Range; ///< where it is declared
@@ -214,10 +216,11 @@ struct LinkSpec {
 #include "ir/model/Spec.def"
 };
 
-/// A measured time. Of `cost profile`, as AICB's AIOB names the sections of a
-/// model; of `cost calibrated`, as ir/model/MeasuredTimes.def does.
+/// A measured time. For `cost profile` it has the name of a section in AICB's
+/// AIOB, for `cost calibrated` a name of ir/model/MeasuredTimes.def.
 struct ProfileTime {
-  /// Above that it is a mistake, and sums of nanoseconds could overflow.
+  /// Upper bound; a larger value is a mistake, and sums of nanoseconds could
+  /// overflow.
   static constexpr int64_t MaxSeconds = 1000;
   static constexpr double MaxMicroseconds = MaxSeconds * 1e6;
 
@@ -226,27 +229,27 @@ struct ProfileTime {
   SourceRange Range;   ///< of the name
   SourceRange Value = {};
 
-  /// In ns, rounded to the nearest: of \p Count things, if what was measured
-  /// is the time \p Per so many.
+  /// Returns the time in ns, rounded to the nearest, for \p Count things, if
+  /// the measured time is for \p Per things.
   Nanoseconds nanoseconds(double Count = 1, double Per = 1) const;
 };
 
-/// Where compute times come from; they can never change communication.
+/// The source of compute times, which never affects communication.
 struct CostSpec {
 #define COST_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   std::vector<ProfileTime> Profile; ///< in order of the file
   DeviceSpec Device;
-  std::vector<LinkSpec> Links; ///< one for an axis
+  std::vector<LinkSpec> Links; ///< at most one per axis
 
-  /// The measured time called \p Name, or null.
+  /// Returns the measured time called \p Name, or null.
   const ProfileTime *findTime(llvm::StringRef Name) const;
-  /// The link along \p A, or null.
+  /// Returns the link along \p A, or null.
   const LinkSpec *findLink(Axis A) const;
 };
 
-/// One tier of a cluster's network: domains of equally many devices that lie
-/// within one such domain of the next tier.
+/// One tier of a cluster's network: domains of equal size, each within one
+/// domain of the next tier.
 struct TierSpec {
   std::string Name;
   SourceRange Range; ///< of the name
@@ -254,8 +257,8 @@ struct TierSpec {
 #include "ir/model/Spec.def"
 };
 
-/// The machine that the job runs on; analysis/ClusterMap.h says where ranks
-/// stand.
+/// The machine that the job runs on; analysis/ClusterMap.h defines the
+/// placement of ranks.
 struct ClusterSpec {
   std::string Name;  ///< may be empty
   SourceRange Range; ///< of the section
@@ -264,8 +267,8 @@ struct ClusterSpec {
   DeviceSpec Device;
   std::vector<TierSpec> Tiers; ///< innermost first; the last joins all devices
 
-  /// Devices of all nodes; that they can be counted is the `derive` pass's to
-  /// check.
+  /// Returns the number of devices of all nodes. The `derive` pass checks that
+  /// it does not overflow.
   int64_t deviceCount() const { return *Nodes * *DevicesPerNode; }
 };
 
@@ -275,9 +278,9 @@ struct EmitSpec {
   SourceRange Range; ///< of the backend's name
   Attribute Options; ///< a Section
 
-  /// A block that no job has, without options.
+  /// Creates a block without options that is not part of a job.
   static EmitSpec plain(llvm::StringRef Backend);
-  /// Gives an option a value, in place of the one that it may have.
+  /// Sets an option, replacing an existing value.
   void set(llvm::StringRef Name, Attribute::Kind K, llvm::StringRef Text);
 };
 
@@ -298,14 +301,14 @@ struct Spec {
   std::optional<ClusterSpec> Cluster;
   std::vector<EmitSpec> Emits;
 
-  /// What the backward pass computes again of layers of \p B, and where that
-  /// is said: by the block itself, else by `train`.
+  /// Returns what the backward pass recomputes of layers of \p B, and where
+  /// that is set: in the block, else in `train`.
   const Located<RecomputeKind> &recomputeOf(const BlockSpec &B) const;
-  /// Whether what they keep is in the memory of the host, and where that is
-  /// said.
+  /// Returns whether their saved activations are in host memory, and where that
+  /// is set.
   const Located<Bool> &offloadOf(const BlockSpec &B) const;
-  /// What `cost roofline` reckons with: the rate for the training precision and
-  /// the memory bandwidth that `cost` states, else those of the cluster's
+  /// Returns the device of `cost roofline`: the rate for the training precision
+  /// and the memory bandwidth that `cost` sets, else those of the cluster's
   /// device. Both may be absent.
   DeviceSpec rooflineDevice() const;
 };

@@ -11,7 +11,7 @@
 
 namespace foretrace::ir {
 
-/// Programs that must have a field; ir/model/Spec.def explains them.
+/// The programs that must have a field; see ir/model/Spec.def.
 enum class Needed : unsigned char {
   Always,
   Complete,
@@ -42,9 +42,10 @@ inline constexpr FieldRow FieldRows[] = {
 #include "ir/model/Spec.def"
 };
 
-/// The keyword in front of a section of the language: `model` of `Model`.
+/// Returns the keyword of a section of the language: `model` for `Model`.
 std::string keywordOf(llvm::StringRef Section);
-/// A field with the keyword of its section: `train.sequence`, `ffn.bias`.
+/// Returns a field with the keyword of its section: `train.sequence`,
+/// `ffn.bias`.
 llvm::StringRef pathOf(KeyId Id);
 
 /// Calls \p Visit with the row and the member of every field of one struct, in
@@ -57,7 +58,7 @@ void visitFields(SpecT &S, VisitT &&Visit) {
 #include "ir/model/Spec.def"
 }
 
-/// Visits the fields of a block and of what it consists of.
+/// Visits the fields of a block and of its parts.
 template <typename BlockT, typename VisitT>
 void visitBlock(BlockT &B, VisitT &&Visit) {
   visitFields(B.Attention, Visit);
@@ -67,7 +68,7 @@ void visitBlock(BlockT &B, VisitT &&Visit) {
     visitFields(*B.Moe, Visit);
 }
 
-/// Visits the fields of `model`, `train` and `parallel`, but for those of
+/// Visits the fields of `model`, `train` and `parallel`, except those of
 /// blocks.
 template <typename SpecT, typename VisitT>
 void visitJob(SpecT &S, VisitT &&Visit) {

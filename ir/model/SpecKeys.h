@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of a spec as keys of expressions (ir/model/Expr.h): which key a
-// field is, what it is called, and what it is worth.
+// The numbers of a spec as keys of expressions (ir/model/Expr.h): the key of a
+// field, its name, and its value.
 #ifndef FORETRACE_IR_MODEL_SPECKEYS_H
 #define FORETRACE_IR_MODEL_SPECKEYS_H
 
@@ -13,36 +13,36 @@ namespace foretrace::ir {
 
 struct Program;
 
-/// The key that \p Field is in \p S: a field of the model, of one of its
+/// Returns the key of \p Field in \p S: a field of the model, of one of its
 /// blocks, of `train`, or of `parallel`.
 Key keyOf(const Spec &S, const Located<int64_t> &Field);
 
-/// The field of \p S that \p K is; null for a symbol, and for a key that is no
-/// number.
+/// Returns the field of \p S for \p K; null for a symbol, and for a key that is
+/// not a number.
 const Located<int64_t> *findField(const Spec &S, Key K);
 
-/// The same, to be stated.
+/// Returns the field, to be set.
 Located<int64_t> *findField(Spec &S, Key K);
 
-/// The key of a number of a section, as -D calls it: `parallel.tp`; nothing for
-/// one of a block.
+/// Returns the key of a number of a section by its name for -D, such as
+/// `parallel.tp`; nothing for a key of a block.
 std::optional<Key> findNumber(llvm::StringRef Path);
 
-/// Calls \p Visit with every number that a key of \p S is.
+/// Calls \p Visit with every number of \p S that is a key.
 void forEachNumber(
     const Spec &S,
     llvm::function_ref<void(Key, const Located<int64_t> &)> Visit);
 
-/// Whether it is a count of a kind of stage.
+/// Returns whether the key is a count of a kind of stage.
 bool isOfStage(KeyId Id);
 
-/// `tp`; of a block, `moe.topk`.
+/// Returns the name of a key: `tp`; for a block, `moe.topk`.
 std::string nameOf(const Spec &S, Key K);
-/// Whether `elaborate` made block \p Block of \p P, so that numbers of stages
-/// can have its name.
+/// Returns whether `elaborate` created block \p Block of \p P, so that numbers
+/// of stages can have its name.
 bool isModelBlock(const Program &P, unsigned Block);
 
-/// The key of that name, if \p S has it.
+/// Returns the key of that name, if \p S has it.
 std::optional<Key> findKey(const Spec &S, llvm::StringRef Name);
 
 } // namespace foretrace::ir

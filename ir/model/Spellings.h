@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of the enums of the IR, from the tables that have them.
+// The words of the enums of the IR, from their tables.
 #ifndef FORETRACE_IR_MODEL_SPELLINGS_H
 #define FORETRACE_IR_MODEL_SPELLINGS_H
 
@@ -12,7 +12,7 @@
 
 namespace foretrace::ir {
 
-/// The words of an enum, in the order of its enumerators.
+/// Returns the words of an enum, in the order of its enumerators.
 template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
   static const std::vector<llvm::StringRef> Spellings = [] {
     std::vector<llvm::StringRef> Words;
@@ -67,8 +67,7 @@ template <typename EnumT> llvm::StringRef getSpelling(EnumT E) {
   return getSpellings<EnumT>()[static_cast<size_t>(E)];
 }
 
-/// The value of a key as text: a number, `true`, a word, or the text that it
-/// is.
+/// Returns the value of a key as text: a number, `true`, a word, or text.
 template <typename T> std::string spell(const T &Value) {
   if constexpr (std::is_enum_v<T>)
     return getSpelling(Value).str();
@@ -80,7 +79,7 @@ template <typename T> std::string spell(const T &Value) {
     return std::to_string(Value);
 }
 
-/// The enumerator with that word, if there is one.
+/// Returns the enumerator with that word, if there is one.
 template <typename EnumT>
 std::optional<EnumT> findSpelling(llvm::StringRef Word) {
   llvm::ArrayRef<llvm::StringRef> Words = getSpellings<EnumT>();
@@ -90,16 +89,16 @@ std::optional<EnumT> findSpelling(llvm::StringRef Word) {
   return static_cast<EnumT>(It - Words.begin());
 }
 
-/// Whether \p Word stands in a list of \p Aliases as the tables have them,
-/// separated by blanks.
+/// Returns whether \p Word is in a list of \p Aliases, separated by blanks as
+/// in the tables.
 inline bool isAlias(llvm::StringRef Word, llvm::StringRef Aliases) {
   llvm::SmallVector<llvm::StringRef> Words;
   Aliases.split(Words, ' ', -1, /*KeepEmpty=*/false);
   return llvm::is_contained(Words, Word);
 }
 
-/// What the word is here that other tools use for an enumerator of EnumT;
-/// empty if it is none of theirs.
+/// Returns the word for the enumerator of EnumT that another tool calls \p
+/// Word; empty if there is none.
 template <typename EnumT> llvm::StringRef findForeign(llvm::StringRef Word) {
   llvm::StringRef Found;
   auto Look = [&](auto Row, llvm::StringRef Aliases) {
