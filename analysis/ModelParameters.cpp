@@ -26,10 +26,13 @@ ParameterCount foretrace::modelParameters(ExprScope P) {
           sumOfLayers(P, &BlockTotals::Activated)};
 }
 
+/// Whether \p Table, or what ZeRO 3 gathers of it, is an operand of a lookup.
 static bool isLookedUp(const Block &B, ValueId Table) {
   return llvm::any_of(B.Ops, [&](const Op &O) {
-    return O.Kind == OpKind::Embed && O.Phase == Phase::Forward &&
-           llvm::is_contained(O.Operands, Table);
+    if (O.Phase != Phase::Forward || !llvm::is_contained(O.Operands, Table))
+      return false;
+    return O.Kind == OpKind::Embed ||
+           (O.Kind == OpKind::AllGather && isLookedUp(B, O.Results.front()));
   });
 }
 
