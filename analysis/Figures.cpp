@@ -9,6 +9,12 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+llvm::StringRef foretrace::getName(FigureUnit U) {
+  static constexpr llvm::StringRef Names[] = {"text",  "count", "flag",
+                                              "bytes", "flops", "millionths"};
+  return Names[static_cast<size_t>(U)];
+}
+
 llvm::ArrayRef<FigureInfo> foretrace::allFigures() {
   static const std::vector<FigureInfo> Figures = [] {
     std::vector<FigureInfo> All = {

@@ -19,6 +19,9 @@ enum class FigureUnit : unsigned char {
   Millionths ///< of a whole, printed as a percentage
 };
 
+/// Returns the name of a unit: `bytes`.
+llvm::StringRef getName(FigureUnit U);
+
 /// Returns the unit of an expression type.
 constexpr FigureUnit unitOf(ir::ByteExpr) { return FigureUnit::Bytes; }
 constexpr FigureUnit unitOf(ir::ElementExpr) { return FigureUnit::Count; }

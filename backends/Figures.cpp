@@ -88,12 +88,6 @@ FigureScale foretrace::scaleOf(FigureUnit U, __int128 Largest) {
   llvm_unreachable("every unit is handled");
 }
 
-StringRef foretrace::getName(FigureUnit U) {
-  static constexpr StringRef Names[] = {"text",  "count", "flag",
-                                        "bytes", "flops", "millionths"};
-  return Names[static_cast<size_t>(U)];
-}
-
 std::string foretrace::exact(const Figure &F) {
   if (const auto *Words = std::get_if<std::string>(&F.Value))
     return *Words;

@@ -13,9 +13,6 @@
 
 namespace foretrace {
 
-/// For programs: `bytes`.
-llvm::StringRef getName(FigureUnit U);
-
 /// A number or words.
 struct Figure {
   /// All ranks together may do more than 2^63 FLOPs.

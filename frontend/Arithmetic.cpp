@@ -54,8 +54,7 @@ private:
     return std::nullopt;
   }
   Result mismatch() {
-    Diags.report(OpRange, diag::OperandMismatch, getSpelling(Op), describe(A),
-                 describe(B));
+    reportMismatch({getSpelling(Op).str(), OpRange}, A, B, Diags);
     return std::nullopt;
   }
   Result byZero() {
@@ -65,6 +64,14 @@ private:
 };
 
 } // namespace
+
+void foretrace::reportMismatch(const ast::Word &Op, const Value &A,
+                               const Value &B, DiagnosticEngine &Diags) {
+  DiagnosticBuilder Report = Diags.report(Op.Range, diag::OperandMismatch,
+                                          Op.Text, describe(A), describe(B));
+  noteMetric(A, Report);
+  noteMetric(B, Report);
+}
 
 std::optional<Dimension> foretrace::dimensionOf(BinaryOp Op, Dimension A,
                                                 Dimension B) {

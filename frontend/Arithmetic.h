@@ -13,6 +13,10 @@ namespace foretrace {
 /// As a message calls it: "+", "<=".
 llvm::StringRef getSpelling(ast::BinaryOp Op);
 
+/// Reports that \p Op, an operator or function, takes no \p A and \p B.
+void reportMismatch(const ast::Word &Op, const Value &A, const Value &B,
+                    DiagnosticEngine &Diags);
+
 /// The dimension of \p A op \p B, numbers that are not compared; nothing if
 /// they don't go together.
 std::optional<Dimension> dimensionOf(ast::BinaryOp Op, Dimension A,

@@ -228,7 +228,10 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
     return Value{WordValue{First.Text}, Dimension::Count, Range};
   DiagnosticBuilder B =
       Diags.report(First.Range, diag::UnknownName, First.Text);
-  if (llvm::StringRef Here = findForeignWord(First.Text); !Here.empty())
+  llvm::StringRef Here = findForeignWord(First.Text);
+  if (Here.empty() && Names->find(findForeignMetric(First.Text)))
+    Here = findForeignMetric(First.Text);
+  if (!Here.empty())
     B.note(First.Range, diag::AliasOfKey, First.Text, Here)
         .fix(First.Range, Here);
   else if (Names->ofUnknown() &&

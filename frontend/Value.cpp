@@ -131,15 +131,38 @@ size_t foretrace::weigh(const Value &V) {
   return Weight;
 }
 
-llvm::StringRef foretrace::findForeignWord(llvm::StringRef Word) {
-  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Rows[] = {
-#define FOREIGN_WORD(WORD, HERE) {WORD, HERE},
-#include "frontend/Foreign.def"
-  };
+using ForeignWord = std::pair<llvm::StringRef, llvm::StringRef>;
+
+static llvm::StringRef findForeign(llvm::ArrayRef<ForeignWord> Rows,
+                                   llvm::StringRef Word) {
   for (auto [Foreign, Here] : Rows)
     if (Foreign == Word)
       return Here;
   return "";
+}
+
+llvm::StringRef foretrace::findForeignWord(llvm::StringRef Word) {
+  static constexpr ForeignWord Rows[] = {
+#define FOREIGN_WORD(WORD, HERE) {WORD, HERE},
+#include "frontend/Foreign.def"
+  };
+  return findForeign(Rows, Word);
+}
+
+llvm::StringRef foretrace::findForeignMetric(llvm::StringRef Word) {
+  static constexpr ForeignWord Rows[] = {
+#define FOREIGN_METRIC(WORD, HERE) {WORD, HERE},
+#include "frontend/Foreign.def"
+  };
+  return findForeign(Rows, Word);
+}
+
+void foretrace::noteMetric(const Value &V, DiagnosticBuilder &Report) {
+  const auto *Word = V.getIf<WordValue>();
+  if (!Word)
+    return;
+  if (llvm::StringRef Here = findForeignMetric(Word->Text); !Here.empty())
+    Report.note(V.Range, diag::AliasOfKey, Word->Text, Here).fix(V.Range, Here);
 }
 
 std::vector<llvm::StringRef> foretrace::unitsLike(llvm::StringRef Prefix,

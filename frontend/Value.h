@@ -92,6 +92,10 @@ size_t weigh(const Value &V);
 
 /// The word of the language for a word that others use, or empty.
 llvm::StringRef findForeignWord(llvm::StringRef Word);
+/// The metric of sweeps that others call \p Word, or empty.
+llvm::StringRef findForeignMetric(llvm::StringRef Word);
+/// Adds to \p Report the metric that others call by the word \p V, if any.
+void noteMetric(const Value &V, DiagnosticBuilder &Report);
 /// Units of \p D with the same prefix as the unit \p Prefix of a count: of
 /// rates, `Gbit/s` and `GB/s` for `G`.
 std::vector<llvm::StringRef> unitsLike(llvm::StringRef Prefix, Dimension D);

@@ -191,7 +191,12 @@ void SweepBinder::bindMetric(const SweepEntries::Metric &M) {
     return;
   const auto *Of = V->getIf<Expr>();
   if (!Of) {
-    Diags.report(M.Of->Range, diag::MetricOfPoints, M.Name.Text, describe(*V));
+    DiagnosticBuilder B = Diags.report(M.Of->Range, diag::MetricOfPoints,
+                                       M.Name.Text, describe(*V));
+    noteMetric(*V, B);
+    if (V->getIf<ListValue>())
+      B.note(M.Name.Range, diag::AxisForm, M.Name.Text,
+             Eval.source(M.Of->Range).drop_front().drop_back());
     return;
   }
   Names.give(M.Name, *V);

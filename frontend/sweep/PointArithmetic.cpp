@@ -119,8 +119,7 @@ private:
     return Value{ConditionValue{Holds}, Dimension::Count, Range};
   }
   Result mismatch() const {
-    Diags.report(OpRange, diag::OperandMismatch, getSpelling(Op), describe(A),
-                 describe(B));
+    reportMismatch({getSpelling(Op).str(), OpRange}, A, B, Diags);
     return std::nullopt;
   }
 };
@@ -255,8 +254,7 @@ std::optional<Value> foretrace::chooseOfPoints(const ast::Word &Callee,
   const auto L = T ? numberIn(*T, A) : std::nullopt,
              R = T ? numberIn(*T, B) : std::nullopt;
   if (!L || !R || A.Dim != B.Dim) {
-    Diags.report(Callee.Range, diag::OperandMismatch, Callee.Text, describe(A),
-                 describe(B));
+    reportMismatch(Callee, A, B, Diags);
     return std::nullopt;
   }
   const ExprOp Op = Callee.Text == "min" ? ExprOp::Min : ExprOp::Max;

@@ -4,7 +4,7 @@
 # Keeps tables of the documentation as those of the compiler are, between
 # `<!-- keys: NAME -->` and `<!-- end -->`: Train is TRAIN_FIELD of ir/model/Spec.def,
 # as `foretrace list keys` shows it; simai are the options of `emit simai`, which the
-# program in the path lists from backends/simai/Options.def.
+# program in the path lists from backends/simai/Options.def; metrics are those of sweeps.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
 import json
@@ -73,6 +73,15 @@ def option_tables(root):
     return known
 
 
+def metric_table():
+    """The metrics of sweeps; those of groups are one row."""
+    listed = subprocess.check_output(["foretrace", "list", "metrics", "--format=json"], text=True)
+    rows = [row for row in map(json.loads, listed.splitlines())
+            if not row["metric"].startswith("messages_")]
+    return {"metrics": "| metric | unit | meaning |\n|---|---|---|\n" + "".join(
+        f"| `{row['metric']}` | {row['unit']} | {row['meaning']} |\n" for row in rows)}
+
+
 def unmodelled_tables(root):
     """What jobs leave out, and what is off then, of frontend/Unmodelled.def."""
     text = (root / "frontend/Unmodelled.def").read_text(encoding="utf-8")
@@ -106,7 +115,7 @@ def refresh(page, known, is_written):
 def main():
     root = pathlib.Path(sys.argv[1])
     is_written = "--write" in sys.argv
-    known = {**tables(root), **option_tables(root), **unmodelled_tables(root)}
+    known = {**tables(root), **option_tables(root), **metric_table(), **unmodelled_tables(root)}
     shown, stale = set(), 0
     for page in sorted((root / "docs").glob("*.md")):
         names, wrong = refresh(page, known, is_written)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Listings.h"
+#include "analysis/Figures.h"
 #include "backends/Backends.h"
 #include "frontend/KeyList.h"
 #include "lang/Library.h"
@@ -62,6 +63,11 @@ static void listAllKeys(RowWriter &To) {
               K.Default.empty() ? "unset" : std::move(K.Default), K.Doc.str()});
 }
 
+static void listMetrics(RowWriter &To) {
+  for (const FigureInfo &F : allFigures())
+    To.write({F.Name, getName(F.Unit).str(), F.Doc});
+}
+
 static void listDiagnostics(RowWriter &To) {
   static constexpr StringRef Severities[] = {"error", "warning", "note"};
   for (diag::Id Id : allDiagnostics()) {
@@ -81,9 +87,9 @@ static void listFolder(StringRef Folder, RowWriter &To) {
 static void listModels(RowWriter &To) { listFolder("models", To); }
 static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
-static constexpr StringRef Names[] = {"passes",     "backends", "options",
-                                      "keys",       "models",   "clusters",
-                                      "diagnostics"};
+static constexpr StringRef Names[] = {"passes",   "backends",   "options",
+                                      "keys",     "metrics",    "models",
+                                      "clusters", "diagnostics"};
 
 namespace {
 
@@ -96,22 +102,24 @@ struct Listing {
 
 /// By name.
 static std::vector<Listing> listings() {
-  return {{{{"pass", false, 24}, {"summary"}}, listPasses},
-          {{{"backend", false, 24}, {"summary"}}, listBackends},
-          {{{"option", false, 36},
-            {"value", false, 0, "; default: "},
-            {"default", false, 0, "; "},
-            {"meaning"}},
-           listOptions},
-          {{{"key", false, 36},
-            {"value", false, 0, "; default: "},
-            {"default", false, 0, "; "},
-            {"meaning"}},
-           listAllKeys},
-          {{{"path"}}, listModels},
-          {{{"path"}}, listClusters},
-          {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},
-           listDiagnostics}};
+  return {
+      {{{"pass", false, 24}, {"summary"}}, listPasses},
+      {{{"backend", false, 24}, {"summary"}}, listBackends},
+      {{{"option", false, 36},
+        {"value", false, 0, "; default: "},
+        {"default", false, 0, "; "},
+        {"meaning"}},
+       listOptions},
+      {{{"key", false, 36},
+        {"value", false, 0, "; default: "},
+        {"default", false, 0, "; "},
+        {"meaning"}},
+       listAllKeys},
+      {{{"metric", false, 24}, {"unit", false, 12}, {"meaning"}}, listMetrics},
+      {{{"path"}}, listModels},
+      {{{"path"}}, listClusters},
+      {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},
+       listDiagnostics}};
 }
 
 ArrayRef<StringRef> listingNames() { return Names; }

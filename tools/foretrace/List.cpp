@@ -5,21 +5,22 @@
 #include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace foretrace {
 
-static cl::opt<std::string>
-    What(cl::Positional, cl::cat(jobCategory()), cl::sub(listCommand()),
-         cl::desc("passes|backends|options|keys|models|clusters|diagnostics"));
+static const std::string Alternatives = join(driver::listingNames(), "|");
+static cl::opt<std::string> What(cl::Positional, cl::cat(jobCategory()),
+                                 cl::sub(listCommand()),
+                                 cl::desc(Alternatives));
 
 static FormatOption ListFormat(listCommand(), "How to print the list:");
 
 ExitCode runList() {
   if (!is_contained(driver::listingNames(), What))
-    return usageError("list: say what: passes, backends, options, keys, "
-                      "models, clusters or diagnostics");
+    return usageError("list: say what: " + join(driver::listingNames(), ", "));
   driver::list(What, ListFormat, outs());
   return ExitSuccess;
 }
