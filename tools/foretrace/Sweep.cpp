@@ -139,6 +139,11 @@ emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
       Inputs};
 }
 
+/// Where sentences go: beside the points, unless a program reads those.
+static raw_ostream &remarks() {
+  return isForPrograms(SweepFormat) ? errs() : outs();
+}
+
 static Error emitAll(Compiler &Session, const sweep::Sweep &S,
                      sweep::Database &DB, const sweep::EmitPointsOptions &To,
                      sweep::ProgressPrinter &Shown, DiagnosticEngine &Diags) {
@@ -148,11 +153,12 @@ static Error emitAll(Compiler &Session, const sweep::Sweep &S,
   Shown.clear();
   if (!Done)
     return Done.takeError();
-  outs() << Done->Count + Done->Before << " emitted to `" << To.Folder << "`";
+  remarks() << Done->Count + Done->Before << " emitted to `" << To.Folder
+            << "`";
   if (Done->Refused != 0)
-    outs() << ", " << Done->Refused << " refused, the first is point "
-           << *Done->FirstRefused;
-  outs() << '\n';
+    remarks() << ", " << Done->Refused << " refused, the first is point "
+              << *Done->FirstRefused;
+  remarks() << '\n';
   return Error::success();
 }
 
@@ -192,13 +198,13 @@ static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
     return Done.takeError();
   sweep::printSummary(Session, S, *Done, SweepFormat, /*ShowsAll=*/!DB, outs());
   if (Why)
-    sweep::printReasons(Session, S, *Done, outs());
+    sweep::printReasons(Session, S, *Done, remarks());
   sweep::reportEffects(S, *Done, Diags);
   if (Emitted)
     if (Error E = emitAll(Session, S, *DB, *Emitted, Shown, Diags))
       return E;
   if (!DB && S.Space.spec().HasEmits)
-    outs() << "nothing is emitted; say where with -o\n";
+    remarks() << "nothing is emitted; say where with -o\n";
   return Page ? sweep::writePage(*Page, outputOptions(), std::move(Inputs))
               : Error::success();
 }

@@ -287,6 +287,8 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
   stable_sort(Rows, [](const Row &A, const Row &B) {
     return A.second.Count > B.second.Count;
   });
+  if (!Rows.empty())
+    OS << "\nrejected:\n";
   for (const auto &[Why, R] : Rows) {
     const PointVerdict V = judge(Session, S, R.Example);
     const Diagnostic *First = firstError(V);
