@@ -9,7 +9,6 @@
 
 using namespace foretrace;
 using namespace foretrace::optimus;
-using llvm::formatv;
 
 /// Calls of leaf modules in a layer.
 static size_t callsPerLayer(const Graph &G) {

@@ -129,16 +129,21 @@ def check_flops(foretrace, path, job, modules, **convention):
     assert found["repeated_flops"] >= 0, found
     assert found["hardware_flops"] == model + recomputed, found
     phases = ("forward", "recomputed", "backward")
-    ranks = sum(row["ranks"] * row[phase] for row in found["stages"]
-                for phase in phases)
-    assert ranks == model + recomputed + found["repeated_flops"], found
-    assert sum(row["ranks"] for row in found["stages"]) == (
-        job.tp * job.cp * job.replicas * job.pp), found
+    ranks = [len(stages_of(row)) * row["ranks"] for row in found["stages"]]
+    assert sum(count * row[phase] for count, row in zip(ranks, found["stages"])
+               for phase in phases) == (
+        model + recomputed + found["repeated_flops"]), found
+    assert sum(ranks) == job.tp * job.cp * job.replicas * job.pp, found
     for phase in phases:
         assert found[phase + "_flops"] == job.ga * job.replicas * sum(
             row["layers"] * row[phase] for row in found["blocks"]), found
     assert abs(found["model_flops_per_token"] * tokens(job) - model) <= (
         tokens(job)), found
+
+
+def stages_of(row):
+    first, _, last = row["stages"].partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 def check_parameters(foretrace, path, job, kind):
@@ -154,8 +159,7 @@ def check_parameters(foretrace, path, job, kind):
     assert found["parameters"] == whole["parameters"], (found, whole)
     published = stored = 0
     for row in found["stages"]:
-        first, _, last = row["stages"].partition("-")
-        stages = range(int(first), int(last or first) + 1)
+        stages = stages_of(row)
         published += len(stages) * row["published"]
         stored += len(stages) * row["ranks"] * row["on_rank"]
         for stage in () if is_open(job) or kind else stages:

@@ -219,6 +219,7 @@ def check_plan(foretrace, path, folder, draw, stage):
     [of] = [s for s in plan["stages"]
             if s["stages"][0] <= stage <= s["stages"][1]]
     found = by_name(subjects[0]["figures"])
+    assert found.pop("in_flight") >= 1, found
     assert found == {name: of[name] for name in ("parameters", "flops")}, found
     return count
 

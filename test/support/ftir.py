@@ -92,6 +92,8 @@ class Keys:
             return {"ceil": lambda: -(-left // right),
                     "floor": lambda: left // right,
                     "mod": lambda: left % right,
+                    "less": lambda: int(left < right),
+                    "equal": lambda: int(left == right),
                     "min": lambda: min(left, right),
                     "max": lambda: max(left, right)}[token]()
 

@@ -17,6 +17,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <functional>
 
 using namespace llvm;
 
@@ -91,16 +92,11 @@ static SweepOption<std::string> Progress("progress", "json",
 static SweepRequest givenRequest() {
   SweepRequest R = sweep::makeRequest();
   R.File = AxesFile;
-  auto Add = [&](const SweepEntry &E) {
+  for (const SweepEntry &E :
+       {std::cref(Axes), std::cref(Metrics), std::cref(Where),
+        std::cref(Minimize), std::cref(Maximize), std::cref(Keep)})
     for (const std::string &Text : E)
       R.Entries.push_back({E.ArgStr.str(), Text});
-  };
-  Add(Axes);
-  Add(Metrics);
-  Add(Where);
-  Add(Minimize);
-  Add(Maximize);
-  Add(Keep);
   return R;
 }
 
@@ -153,12 +149,12 @@ static Error emitAll(Compiler &Session, const sweep::Sweep &S,
   Shown.clear();
   if (!Done)
     return Done.takeError();
-  remarks() << Done->Count + Done->Before << " emitted to `" << To.Folder
-            << "`";
+  raw_ostream &OS = remarks();
+  OS << Done->Count + Done->Before << " emitted to `" << To.Folder << "`";
   if (Done->Refused != 0)
-    remarks() << ", " << Done->Refused << " refused, the first is point "
-              << *Done->FirstRefused;
-  remarks() << '\n';
+    OS << ", " << Done->Refused << " refused, the first is point "
+       << *Done->FirstRefused;
+  OS << '\n';
   return Error::success();
 }
 
