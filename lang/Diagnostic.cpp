@@ -9,6 +9,12 @@
 
 namespace foretrace {
 
+llvm::StringRef getName(Severity Level) {
+  static constexpr llvm::StringRef Names[] = {"error", "warning", "note",
+                                              "hint"};
+  return Names[static_cast<size_t>(Level)];
+}
+
 std::string Diagnostic::text() const {
   std::string Out;
   llvm::raw_string_ostream OS(Out);

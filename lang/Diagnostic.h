@@ -10,7 +10,9 @@
 // docs/diagnostics.md.
 //
 // Code reports an id, a range and arguments, and adds notes and fix-its. The
-// engine collects them as they are; clients (Render.h) put them into words.
+// engine collects them as they are; clients (DiagnosticClient.h) put them into
+// words. What is found in files that nobody keeps, such as traces, has a place
+// of its own kind and is shown by the same clients.
 #ifndef FORETRACE_LANG_DIAGNOSTIC_H
 #define FORETRACE_LANG_DIAGNOSTIC_H
 
@@ -27,7 +29,9 @@
 
 namespace foretrace {
 
-enum class Severity : unsigned char { Error, Warning, Note };
+enum class Severity : unsigned char { Error, Warning, Note, Hint };
+/// Its word: "error".
+llvm::StringRef getName(Severity Level);
 
 namespace diag {
 /// A message. The names are in the header beside each table
@@ -42,9 +46,10 @@ enum class Table : unsigned {
   Passes,
   Backends,
   Tools,
-  Validate
+  Validate,
+  Runs
 };
-constexpr unsigned NumTables = 7;
+constexpr unsigned NumTables = 8;
 constexpr unsigned MaxRows = 256; ///< of a table
 
 constexpr Id idOf(Table In, unsigned Row) {
@@ -70,6 +75,22 @@ struct FixIt {
   std::string Replacement;
 };
 
+/// A place in a file that is read piece by piece and not kept: a trace, a
+/// table.
+struct ArtifactPlace {
+  std::string Path;                 ///< empty: no file
+  std::optional<int64_t> Line = {}; ///< from 1; 0: the file has no such line
+  std::string Part = {};            ///< `node 7`, `ranks 0-3`; empty: no part
+};
+
+/// What programs learn of a finding besides its message: a value or a list.
+struct DiagnosticProperty {
+  llvm::StringRef Name; ///< outlives the diagnostic
+  std::variant<DiagnosticArgument, std::vector<int64_t>,
+               std::vector<std::string>>
+      Value;
+};
+
 /// One message with the places it speaks of.
 struct Diagnostic {
   diag::Id Id;
@@ -78,6 +99,9 @@ struct Diagnostic {
   DiagnosticArguments Arguments; ///< of the text, in its order
   llvm::SmallVector<FixIt, 1> FixIts;
   std::vector<Diagnostic> Notes;
+  /// Set in place of Range where an artifact is at fault, or all of them are.
+  std::optional<ArtifactPlace> At = {};
+  std::vector<DiagnosticProperty> Properties = {};
 
   /// The message in words.
   std::string text() const;
@@ -209,7 +233,7 @@ private:
   std::vector<Diagnostic> All;
   Diagnostic Dropped; ///< the last one; takes its notes
   IdSet Allowed, Refused, Ignored;
-  std::array<unsigned, 3> Counts = {}; ///< by severity, kept or not
+  std::array<unsigned, 4> Counts = {}; ///< by severity, kept or not
   unsigned Limit = 100;
   bool UsedAllowance = false;
   bool ForTrial = false;

@@ -37,16 +37,21 @@ static constexpr DiagnosticInfo ValidateRows[] = {
 #define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
 #include "lang/diagnostics/Validate.def"
 };
+static constexpr DiagnosticInfo RunsRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Runs.def"
+};
 
 /// In the order of diag::Table.
-static constexpr InfoList Tables[] = {LangRows,    FrontendRows, IRRows,
-                                      PassesRows,  BackendsRows, ToolsRows,
-                                      ValidateRows};
+static constexpr InfoList Tables[] = {LangRows,     FrontendRows, IRRows,
+                                      PassesRows,   BackendsRows, ToolsRows,
+                                      ValidateRows, RunsRows};
 static_assert(std::size(Tables) == diag::NumTables);
 static_assert(std::max({std::size(LangRows), std::size(FrontendRows),
                         std::size(IRRows), std::size(PassesRows),
                         std::size(BackendsRows), std::size(ToolsRows),
-                        std::size(ValidateRows)}) <= diag::MaxRows,
+                        std::size(ValidateRows), std::size(RunsRows)}) <=
+                  diag::MaxRows,
               "raise MaxRows");
 
 const DiagnosticInfo &getDiagnosticInfo(diag::Id Id) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lang/SourceFiles.h"
 #include "lang/ReadFile.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <limits>
 
 using namespace foretrace;
@@ -27,8 +28,7 @@ ErrorOr<FileId> SourceFiles::open(StringRef Path) {
 }
 
 ErrorOr<FileId> SourceFiles::openOrStdin(StringRef Path) {
-  return Path == "-" ? take(readStdin(), "<stdin>")
-                     : open(Path);
+  return Path == "-" ? take(readStdin(), "<stdin>") : open(Path);
 }
 
 // A copy: a file can be written again while it is mapped.
@@ -66,4 +66,25 @@ SourceLocation SourceFiles::find(FileId File, unsigned Line, unsigned Column) {
     return {};
   return {File,
           static_cast<uint32_t>(At.getPointer() - text(File).str().data())};
+}
+
+StringRef SourceFiles::line(SourceLocation At) const {
+  const StringRef Text = text(At.File).str();
+  const size_t Begin = Text.take_front(At.Offset).rfind('\n') + 1;
+  return Text.slice(Begin, std::min(Text.find('\n', At.Offset), Text.size()));
+}
+
+std::string foretrace::lineOf(const SourceFiles &Sources, SourceRange Range) {
+  if (!Range.isValid())
+    return "";
+  return llvm::formatv("{0}:{1}", Sources.name(Range.File),
+                       Sources.locate(Range.start()).Line);
+}
+
+std::string foretrace::describePlace(const SourceFiles &Sources,
+                                     SourceRange Range) {
+  if (Sources.isCommandLine(Range.File))
+    return Sources.line(Range.start()).str();
+  return llvm::formatv("{0}:{1}", lineOf(Sources, Range),
+                       Sources.locate(Range.start()).Column);
 }

@@ -53,6 +53,13 @@ public:
   /// The place in a line; invalid if there is none.
   SourceLocation find(FileId File, unsigned Line, unsigned Column);
 
+  /// The line that \p At is in, without its end.
+  llvm::StringRef line(SourceLocation At) const;
+  /// Whether \p File is the text of all `-D`.
+  bool isCommandLine(FileId File) const {
+    return name(File) == CommandLineName;
+  }
+
   /// The same texts, for LLVM's renderer of messages. Its numbers of buffers
   /// are those of files.
   const llvm::SourceMgr &forRenderer() const { return Buffers; }
@@ -66,6 +73,11 @@ private:
   llvm::SourceMgr Buffers;
   llvm::StringMap<FileId> Newest; ///< by name
 };
+
+/// Where a range begins, `job.fore:12`; empty if it is written nowhere.
+std::string lineOf(const SourceFiles &Sources, SourceRange Range);
+/// Where a value was given, `job.fore:12:7` or `-D key=value`.
+std::string describePlace(const SourceFiles &Sources, SourceRange Range);
 
 } // namespace foretrace
 

@@ -57,7 +57,7 @@ class Run:
         found = []
         for text in run.stdout.splitlines():
             line = json.loads(text)
-            if "message" in line and "communicator" not in line:
+            if line.get("severity") == "error":
                 found += [(os.path.basename(path), line["line"],
                            line["message"])
                           for path in line.get("files", [line["file"]])]

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TEST_FUZZ_COMPILEJOB_H
 #define FORETRACE_TEST_FUZZ_COMPILEJOB_H
 
-#include "lang/Render.h"
+#include "lang/DiagnosticClient.h"
 #include "test/fuzz/Compile.h"
 #include "tools/compiler/Compiler.h"
 #include <cstdlib>
@@ -34,7 +34,7 @@ inline std::string compileJob(llvm::StringRef Text) {
   }
   std::string Messages;
   llvm::raw_string_ostream OS(Messages);
-  renderText(Diags, Session.sources(), OS, /*Colors=*/false);
+  showAll(Diags, Session.sources(), *makeTextClient(OS));
   return Messages;
 }
 

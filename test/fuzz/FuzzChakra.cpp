@@ -38,6 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       std::abort();
   }
   replayChakra(Graphs, ChakraSet(), Groups, Out);
-  Out.print(llvm::nulls());
+  Out.show(*foretrace::makeTextClient(llvm::nulls()));
   return 0;
 }

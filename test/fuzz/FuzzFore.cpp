@@ -3,7 +3,7 @@
 // Any bytes as a `.fore` file and as TOML: the parsers must return, and either
 // give an AST or say why not.
 #include "frontend/Parse.h"
-#include "lang/Render.h"
+#include "lang/DiagnosticClient.h"
 #include <cstdlib>
 
 using namespace foretrace;
@@ -18,8 +18,8 @@ static void check(llvm::StringRef Text, ParserT Parser) {
   bool HasResult = Parser(Sources.text(Id), Diags).has_value();
   if (HasResult == Diags.hasErrors())
     std::abort();
-  renderText(Diags, Sources, llvm::nulls(), /*Colors=*/false);
-  renderJSON(Diags, Sources, llvm::nulls());
+  showAll(Diags, Sources, *makeTextClient(llvm::nulls()));
+  showAll(Diags, Sources, *makeJSONClient(llvm::nulls()));
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {

@@ -6,7 +6,7 @@
 #include "ir/text/Parse.h"
 #include "ir/text/Print.h"
 #include "ir/verify/Verify.h"
-#include "lang/Render.h"
+#include "lang/DiagnosticClient.h"
 #include "test/fuzz/Compile.h"
 #include <cstdlib>
 
@@ -41,6 +41,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     if (!Diags.hasErrors() && runAllPasses(*P, Diags))
       checkAllBackends(*P, Diags);
   }
-  renderText(Diags, Sources, llvm::nulls(), /*Colors=*/false);
+  showAll(Diags, Sources, *makeTextClient(llvm::nulls()));
   return 0;
 }

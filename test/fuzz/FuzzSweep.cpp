@@ -3,7 +3,7 @@
 // Any bytes as a job with a `sweep` section: it says which jobs there are, or
 // there is a diagnostic; some of them are compiled, and held against what it
 // wants.
-#include "lang/Render.h"
+#include "lang/DiagnosticClient.h"
 #include "tools/sweep/Verdict.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstdlib>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       Session.readSweep("job.fore", {}, sweep::makeRequest(), Diags);
   if (Spec.has_value() == Diags.hasErrors())
     std::abort();
-  renderText(Diags, Session.sources(), llvm::nulls(), /*Colors=*/false);
+  showAll(Diags, Session.sources(), *makeTextClient(llvm::nulls()));
   if (!Spec)
     return 0;
   llvm::Expected<sweep::Space> Space = sweep::Space::make(std::move(*Spec));

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     for (const RowBody &B : Bodies)
       Rows.push_back({&B, 0, Batch, -1, RowState::Steady, {}});
   Matcher M(Rows, /*Rank=*/0, {}, /*MaxReceived=*/128, [](const Divergence &D) {
-    if (D.Text.empty() || getName(D.Kind).empty())
+    if (D.Text.empty() || foretrace::getDiagnosticInfo(D.Kind).Slug.empty())
       std::abort();
   });
   llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);

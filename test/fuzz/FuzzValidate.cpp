@@ -19,8 +19,8 @@ static void check(llvm::StringRef Text) {
     validate::Findings Out;
     if (Check(Text, "file", Out).empty())
       std::abort();
-    Out.print(llvm::nulls());
-    Out.printJSON(llvm::nulls());
+    Out.show(*makeTextClient(llvm::nulls()));
+    Out.show(*makeJSONClient(llvm::nulls()));
   }
 }
 

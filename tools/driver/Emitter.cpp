@@ -2,7 +2,6 @@
 #include "tools/driver/Emitter.h"
 #include "backends/Backends.h"
 #include "ir/verify/Verify.h"
-#include "lang/Render.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/FittingChanges.h"

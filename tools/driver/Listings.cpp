@@ -69,12 +69,9 @@ static void listMetrics(RowWriter &To) {
 }
 
 static void listDiagnostics(RowWriter &To) {
-  static constexpr StringRef Severities[] = {"error", "warning", "note"};
   for (diag::Id Id : allDiagnostics()) {
     const DiagnosticInfo &Info = getDiagnosticInfo(Id);
-    To.write({Info.Slug.str(),
-              Severities[static_cast<unsigned>(Info.Level)].str(),
-              Info.Text.str()});
+    To.write({Info.Slug.str(), getName(Info.Level).str(), Info.Text.str()});
   }
 }
 

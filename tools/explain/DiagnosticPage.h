@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What docs/diagnostics.md says of a diagnostic; the page is part of the
-// program.
+// `foretrace explain SLUG`: what docs/diagnostics.md says of a diagnostic.
 #ifndef FORETRACE_TOOLS_EXPLAIN_DIAGNOSTICPAGE_H
 #define FORETRACE_TOOLS_EXPLAIN_DIAGNOSTICPAGE_H
 

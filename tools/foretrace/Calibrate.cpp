@@ -2,8 +2,8 @@
 //
 // `foretrace calibrate`: measures times and links from the traces of a run, and
 // how well a replay with them meets the run.
+#include "tools/driver/FormatOption.h"
 #include "tools/foretrace/Emit.h"
-#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/TraceCalibrator.h"
@@ -17,8 +17,9 @@ static cl::opt<std::string>
             cl::desc("Where the profile goes (default: standard output)"),
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
-static FormatOption CalibrateFormat(calibrateCommand(),
-                                    "How to print how well the profile fits:");
+static driver::FormatOption
+    CalibrateFormat(calibrateCommand(), outputCategory(),
+                    "How to print how well the profile fits:");
 
 /// Measures \p P, the program of \p Job.
 static Expected<ExitCode> calibrate(const CompiledJob &Job,

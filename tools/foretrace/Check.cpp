@@ -2,6 +2,7 @@
 //
 // `foretrace check`: holds the traces of a real run against the job.
 #include "tools/runs/Check.h"
+#include "tools/driver/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 
@@ -9,20 +10,8 @@ using namespace llvm;
 
 namespace foretrace {
 
-enum CheckFormat { Text, JSON, CSV, Markdown, Sarif };
-static constexpr runs::MakePrinter *Printers[] = {
-    runs::makeTextPrinter, runs::makeJSONPrinter, runs::makeCSVPrinter,
-    runs::makeMarkdownPrinter, runs::makeSarifPrinter};
-
-static cl::opt<CheckFormat> CheckFormatOption(
-    "format", cl::desc("How to print divergences:"),
-    cl::value_desc("text|json|csv|md|sarif"),
-    cl::values(clEnumValN(Text, "text", "a line each (default)"),
-               clEnumValN(JSON, "json", "an object a line"),
-               clEnumValN(CSV, "csv", "a row each, RFC 4180"),
-               clEnumValN(Markdown, "md", "a row each, for a page"),
-               clEnumValN(Sarif, "sarif", "SARIF 2.1.0")),
-    cl::init(Text), cl::cat(outputCategory()), cl::sub(checkCommand()));
+static driver::FindingFormatOption CheckFormat(checkCommand(), outputCategory(),
+                                               "How to print divergences:");
 
 static cl::opt<std::string>
     Tolerance("tolerance", cl::value_desc("file.toml"),
@@ -35,7 +24,13 @@ static cl::opt<unsigned> CheckLimit(
              "the rest is counted (default: 10)"),
     cl::cat(outputCategory()), cl::sub(checkCommand()));
 
-static ExitCode exitCode(const runs::CheckSummary &S) {
+/// Prints how much was checked where there is room for it, and says what to
+/// exit with.
+static ExitCode conclude(const runs::CheckSummary &S) {
+  if (CheckFormat == DiagnosticFormat::Text)
+    runs::printSummary(S, outs());
+  if (CheckFormat == DiagnosticFormat::JSON)
+    runs::printSummaryJSON(S, outs());
   return S.Divergences == 0 ? ExitSuccess : ExitDiagnosed;
 }
 
@@ -43,14 +38,17 @@ static ExitCode exitCode(const runs::CheckSummary &S) {
 static ExitCode checkRun(CompiledJob &Job, const runs::CheckOptions &Options,
                          const SourceFiles &Sources) {
   DiagnosticEngine &Diags = Job.engine();
-  const std::unique_ptr<runs::DivergencePrinter> Out =
-      Printers[CheckFormatOption](Sources, outs());
+  // All divergences are errors, and no line says so.
+  const TextStyle Style = {/*HasColors=*/false, /*HasLevels=*/false};
+  const std::unique_ptr<DiagnosticClient> Client =
+      makeClient(CheckFormat, outs(), Style, runs::RunReport::columns());
+  runs::RunReport Out(*Client, Sources);
   Expected<std::unique_ptr<MemoryBuffer>> Log = runs::openLog(givenTraces());
   if (!Log)
     return failure(Log.takeError());
   if (*Log) {
-    auto Summary = runs::checkLog(Job, **Log, Options, *Out);
-    return Summary ? exitCode(*Summary) : showMessages(Diags, Sources);
+    auto Summary = runs::checkLog(Job, **Log, Options, Out);
+    return Summary ? conclude(*Summary) : showMessages(Diags, Sources);
   }
   const ir::Program *P = runs::TracePlan::programOf(Job);
   if (ExitCode Code = showMessages(Diags, Sources))
@@ -61,7 +59,7 @@ static ExitCode checkRun(CompiledJob &Job, const runs::CheckOptions &Options,
     return failure(Run.takeError());
   if (ExitCode Code = showMessages(OfCalls, Sources))
     return Code;
-  return exitCode(runs::checkTraces(Job, *P, *Run, Options, *Out));
+  return conclude(runs::checkTraces(Job, *P, *Run, Options, Out));
 }
 
 ExitCode runCheck() {

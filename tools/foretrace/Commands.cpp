@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Commands.h"
 #include "tools/driver/NearMisses.h"
+#include "tools/foretrace/Messages.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -101,8 +102,11 @@ ExitCode runCommandLine(int Argc, char **Argv) {
                                    /*LongOptionsUseDoubleDash=*/true))
     return ExitUsage;
   for (const Command &C : Commands)
-    if (C.Get())
-      return C.Run();
+    if (C.Get()) {
+      const ExitCode Code = C.Run();
+      finishMessages();
+      return Code;
+    }
   return usageError("a subcommand is missing, for example "
                     "`foretrace compile job.fore`");
 }

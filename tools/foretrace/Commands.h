@@ -26,7 +26,7 @@ enum ExitCode : int {
 
 /// Those that compile a job, and may change it with `-D` and `-I`.
 llvm::cl::SubCommandGroup &jobCommands();
-/// Those that show diagnostics.
+/// Those that show diagnostics of jobs and tables.
 llvm::cl::SubCommandGroup &diagnosingCommands();
 
 // Groups in which `--help` shows the options.

@@ -72,7 +72,7 @@ ExitCode runConvert() {
   if (std::optional<ir::Program> P =
           convert::importTable(Sources.text(*Table), TablePath, Found, Diags))
     convertTable(std::move(*P), std::move(*Emits), Session, Diags);
-  Found.print(errs());
+  Found.show(messages());
   const ExitCode Code = showMessages(Diags, Sources);
   return Found.hasErrors() ? ExitDiagnosed : Code;
 }

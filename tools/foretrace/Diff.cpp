@@ -3,8 +3,8 @@
 // `foretrace diff`: what differs in meaning between two jobs.
 #include "tools/diff/Input.h"
 #include "tools/diff/Writer.h"
+#include "tools/driver/FormatOption.h"
 #include "tools/foretrace/Emit.h"
-#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/StringExtras.h"
@@ -23,7 +23,8 @@ static cl::list<std::string>
             cl::desc("As -D, in the second job alone, which may be the first"),
             cl::cat(jobCategory()), cl::sub(diffCommand()));
 
-static FormatOption DiffFormat(diffCommand(), "How to print differences:");
+static driver::FormatOption DiffFormat(diffCommand(), outputCategory(),
+                                       "How to print differences:");
 
 static cl::opt<std::string>
     DiffOutput("o", cl::value_desc("file"), cl::init("-"),

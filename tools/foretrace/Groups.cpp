@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace groups`: which ranks communicate with each other, and over what.
+#include "tools/driver/FormatOption.h"
 #include "tools/driver/GroupPrinter.h"
-#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace foretrace {
 
-static FormatOption GroupsFormat(groupsCommand(), "How to print groups:");
+static driver::FormatOption GroupsFormat(groupsCommand(), outputCategory(),
+                                         "How to print groups:");
 
 static cl::list<std::string> Only("group", cl::value_desc("name"),
                                   cl::CommaSeparated,

@@ -22,7 +22,7 @@ static Error infer() {
     if (Error E = Facts.takeFile(Path))
       return E;
   for (const std::string &Doubt : Facts.doubts())
-    errs() << "foretrace: " << Doubt << '\n';
+    showPlain(Severity::Warning, Doubt);
   if (Facts.empty())
     return createStringError("no row of a trace in " + Paths->front());
   Facts.write(outs());

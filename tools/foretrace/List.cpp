@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace list`: what there is, one line each.
+#include "tools/driver/FormatOption.h"
 #include "tools/driver/Listings.h"
-#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,7 +16,8 @@ static cl::opt<std::string> What(cl::Positional, cl::cat(jobCategory()),
                                  cl::sub(listCommand()),
                                  cl::desc(Alternatives));
 
-static FormatOption ListFormat(listCommand(), "How to print the list:");
+static driver::FormatOption ListFormat(listCommand(), outputCategory(),
+                                       "How to print the list:");
 
 ExitCode runList() {
   if (!is_contained(driver::listingNames(), What))

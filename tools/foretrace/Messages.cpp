@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Messages.h"
-#include "lang/Render.h"
+#include "lang/diagnostics/Lang.h"
 #include "tools/driver/WarningParser.h"
 #include <cstdlib>
 
@@ -8,17 +8,19 @@ using namespace llvm;
 
 namespace foretrace {
 
-enum class MessageFormat { Text, JSON };
 enum class ColorMode { Auto, Always, Never };
 
-static cl::opt<MessageFormat> MessageFormatOption(
+static cl::opt<DiagnosticFormat> MessageFormat(
     "diagnostics", cl::desc("How to print diagnostics:"),
-    cl::value_desc("text|json"),
-    cl::values(clEnumValN(MessageFormat::Text, "text",
+    cl::value_desc("text|json|sarif"),
+    cl::values(clEnumValN(DiagnosticFormat::Text, "text",
                           "with the lines they speak of (default)"),
-               clEnumValN(MessageFormat::JSON, "json", "one object a line")),
-    cl::init(MessageFormat::Text), cl::cat(messageCategory()),
-    cl::sub(diagnosingCommands()));
+               clEnumValN(DiagnosticFormat::JSON, "json", "one object a line"),
+               clEnumValN(DiagnosticFormat::Sarif, "sarif", "SARIF 2.1.0")),
+    cl::init(DiagnosticFormat::Text), cl::cat(messageCategory()),
+    cl::sub(diagnosingCommands()), cl::sub(validateCommand()),
+    cl::sub(summaryCommand()), cl::sub(mergeCommand()),
+    cl::sub(inferCommand()));
 
 static cl::opt<ColorMode> Color(
     "color", cl::desc("When to colour diagnostics:"),
@@ -54,7 +56,7 @@ DiagnosticEngine makeEngine() {
   return Diags;
 }
 
-bool isQuiet() { return Quiet; }
+bool isQuiet() { return Quiet || MessageFormat == DiagnosticFormat::Sarif; }
 
 static bool useColors() {
   if (Color != ColorMode::Auto)
@@ -63,17 +65,29 @@ static bool useColors() {
          !std::getenv("NO_COLOR");
 }
 
+DiagnosticClient &messages() {
+  static const std::unique_ptr<DiagnosticClient> Client =
+      makeClient(MessageFormat, errs(), {useColors()});
+  return *Client;
+}
+
+void finishMessages() { messages().finish(); }
+
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources) {
-  if (MessageFormatOption == MessageFormat::JSON)
-    renderJSON(Diags, Sources, errs());
-  else
-    renderText(Diags, Sources, errs(), useColors());
+  showAll(Diags, Sources, messages());
   return Diags.hasErrors() ? ExitDiagnosed : ExitSuccess;
 }
 
+void showPlain(Severity Level, const std::string &Text) {
+  if (MessageFormat == DiagnosticFormat::Text)
+    errs() << "foretrace: " << Text << '\n';
+  else
+    messages().show({diag::Failure, Level, {}, {Text}, {}, {}}, SourceFiles());
+}
+
 ExitCode failure(Error E, ExitCode Code) {
-  errs() << "foretrace: " << toString(std::move(E)) << '\n';
+  showPlain(Severity::Error, toString(std::move(E)));
   return Code;
 }
 

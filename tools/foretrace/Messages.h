@@ -4,24 +4,32 @@
 #ifndef FORETRACE_TOOLS_MESSAGES_H
 #define FORETRACE_TOOLS_MESSAGES_H
 
-#include "lang/Diagnostic.h"
-#include "lang/SourceFiles.h"
+#include "lang/DiagnosticClient.h"
 #include "tools/foretrace/Commands.h"
 #include "llvm/Support/Error.h"
 
 namespace foretrace {
 
-/// Whether `--quiet` was given: no progress and no list of written files.
+/// Whether there is to be nothing beside diagnostics on standard error: no
+/// progress and no list of written files.
 bool isQuiet();
 
 /// An engine that does with warnings what `-W` says.
 DiagnosticEngine makeEngine();
 
-/// Prints \p Diags and says what to exit with.
+/// The client that `--diagnostics` asks for; one for all of the run.
+DiagnosticClient &messages();
+/// After the last message of the run.
+void finishMessages();
+
+/// Shows \p Diags and says what to exit with.
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources);
 
-/// Prints \p E, which no place of the job is to blame for; returns \p Code.
+/// Shows \p Text, to people without more: there is nothing to look up.
+void showPlain(Severity Level, const std::string &Text);
+
+/// Shows \p E, which no place of the job is to blame for; returns \p Code.
 ExitCode failure(llvm::Error E, ExitCode Code = ExitDiagnosed);
 
 /// The words of the command line that say what to do with warnings.

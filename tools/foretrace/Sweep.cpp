@@ -4,8 +4,8 @@
 // measured.
 #include "backends/Backends.h"
 #include "tools/driver/EmitBlocks.h"
+#include "tools/driver/FormatOption.h"
 #include "tools/foretrace/Emit.h"
-#include "tools/foretrace/FormatOption.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/LaunchOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -62,8 +62,9 @@ static SweepOption<int64_t> Point("explain", "id",
                                   "Compile this point: verdict and numbers");
 static SweepOption<std::string> Query("query", "sql",
                                       "Print what the file says to this");
-static FormatOption SweepFormat(sweepCommand(),
-                                "How to print points and rows of --query:");
+static driver::FormatOption
+    SweepFormat(sweepCommand(), outputCategory(),
+                "How to print points and rows of --query:");
 
 static cl::list<std::string> SweepEmits(
     "emit", cl::value_desc("backend"), cl::CommaSeparated,

@@ -3,8 +3,9 @@
 // `foretrace validate` and `foretrace summary`: what is wrong with files for
 // simulators, and what they hold.
 #include "tools/validate/Validate.h"
-#include "tools/foretrace/FormatOption.h"
+#include "tools/driver/FormatOption.h"
 #include "tools/foretrace/Messages.h"
+#include "tools/validate/Findings.h"
 
 using namespace llvm;
 
@@ -16,21 +17,29 @@ static cl::opt<std::string> ValidatePath(cl::Positional,
                                          cl::desc("<folder|file>"),
                                          cl::cat(jobCategory()), cl::sub(Both));
 
+static driver::FindingFormatOption DefectFormat(validateCommand(),
+                                                outputCategory(),
+                                                "How to print what is wrong:");
 static cl::opt<bool> AsJSON("json", cl::desc("The same as --format=json"),
                             cl::cat(outputCategory()),
-                            cl::sub(validateCommand()));
-static TextFormatOption FindingFormat(validateCommand(),
-                                      "How to print what is wrong:");
-static TextFormatOption SummaryFormat(summaryCommand(),
-                                      "How to print what there is:");
+                            cl::sub(validateCommand()),
+                            cl::callback([](const bool &) {
+                              DefectFormat.setValue(DiagnosticFormat::JSON);
+                            }));
+static driver::TextFormatOption SummaryFormat(summaryCommand(),
+                                              outputCategory(),
+                                              "How to print what there is:");
 
 ExitCode runValidate() {
   if (ValidatePath.empty())
     return usageError("validate: a file or folder is missing, for example "
                       "`foretrace validate table.txt`");
+  const std::unique_ptr<DiagnosticClient> Out =
+      makeClient(DefectFormat, outs(), {}, validate::Findings::columns());
   Expected<bool> IsValid = validate::validate(
-      ValidatePath, AsJSON ? RowFormat::JSON : FindingFormat.getValue(),
-      outs());
+      ValidatePath, *Out,
+      DefectFormat == DiagnosticFormat::Text ? &outs() : nullptr);
+  Out->finish();
   if (!IsValid)
     return failure(IsValid.takeError());
   return *IsValid ? ExitSuccess : ExitDiagnosed;

@@ -5,8 +5,8 @@
 #define FORETRACE_TOOLS_RUNS_CHECK_H
 
 #include "tools/compiler/CompiledJob.h"
-#include "tools/runs/DivergencePrinter.h"
 #include "tools/runs/RunChecker.h"
+#include "tools/runs/RunReport.h"
 #include "tools/runs/Tolerance.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -26,7 +26,7 @@ struct CheckOptions {
 /// of its keys are tried.
 CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
                          const TracedRun &Run, const CheckOptions &Options,
-                         DivergencePrinter &Out);
+                         RunReport &Out);
 
 /// The only file of \p Paths, if it is the log of a run of Optimus-Prime; null
 /// if not. An error if it can't be read.
@@ -38,7 +38,7 @@ openLog(llvm::ArrayRef<std::string> Paths);
 std::optional<CheckSummary> checkLog(CompiledJob &Job,
                                      const llvm::MemoryBuffer &Log,
                                      const CheckOptions &Options,
-                                     DivergencePrinter &Out);
+                                     RunReport &Out);
 
 } // namespace foretrace::runs
 

@@ -37,21 +37,21 @@ static Divergence describe(const LogDifference &D, StringRef Text,
   Out.Seen = D.Seen;
   Out.Why = Why;
   if (D.Offset == StringRef::npos) {
-    Out.Kind = DivergenceKind::MissingLine;
+    Out.Kind = diag::RunMissingLine;
     Out.Text = "`" + D.What + "` is not in the log; expected " + D.Expected;
     if (!D.Seen.empty())
       Out.Text += ", " + D.Seen;
     return Out;
   }
   Out.Line = static_cast<int64_t>(Text.take_front(D.Offset).count('\n')) + 1;
-  Out.Kind = DivergenceKind::LogLine;
+  Out.Kind = diag::RunLogLine;
   Out.Text = "`" + D.What + "` is " + D.Seen + "; expected " + D.Expected;
   return Out;
 }
 
 std::optional<CheckSummary> checkLog(CompiledJob &Job, const MemoryBuffer &Log,
                                      const CheckOptions &Options,
-                                     DivergencePrinter &Out) {
+                                     RunReport &Out) {
   constexpr int64_t NoRank = -1; // all write to one terminal
   DiagnosticEngine &Diags = Job.engine();
   const ir::EmitSpec Emit = emitOf(*Job.spec());
@@ -72,9 +72,8 @@ std::optional<CheckSummary> checkLog(CompiledJob &Job, const MemoryBuffer &Log,
       return;
     }
     ++Summary.Divergences;
-    Out.print(AlikeTraces{{Of}, {Found}});
+    Out.add(AlikeTraces{{Of}, {Found}});
   };
-  Out.begin();
   LogSummary Seen;
   optimus::withJob(Request, Read, [&](const optimus::Job &J) {
     Seen = matchLog(J, Log.getBuffer(), Report);

@@ -29,7 +29,7 @@ struct Differences {
 class TraceChecker {
 public:
   TraceChecker(CompiledJob &Job, const ir::Program &P, const TracedRun &Run,
-               const CheckOptions &Options, DivergencePrinter &Out)
+               const CheckOptions &Options, RunReport &Out)
       : Job(Job), P(P), Run(Run), Options(Options), Checker(P, Run),
         Groups(Checker.plan().map()), Out(Out) {}
 
@@ -48,7 +48,7 @@ private:
   const CheckOptions &Options;
   RunChecker Checker;
   Communicators Groups;
-  DivergencePrinter &Out;
+  RunReport &Out;
   CheckSummary Summary;
   std::vector<TraceFile> Different; ///< traces that diverge
   std::vector<AlikeTraces> Findings;
@@ -79,7 +79,7 @@ void TraceChecker::take(const Divergence &D, Differences &Into) {
   ++Summary.Divergences;
   Groups.take(Into.trace(), D);
   collectNumbers(D, Numbers);
-  Into.Digest = hash_combine(Into.Digest, D.Line, D.Kind, D.Text);
+  Into.Digest = hash_combine(Into.Digest, D.Line, unsigned(D.Kind), D.Text);
   // Some are known only when more was read.
   std::vector<Divergence> &First = Into.Report.Divergences;
   First.insert(upper_bound(First, D,
@@ -114,7 +114,7 @@ void TraceChecker::check(const TraceFile &File) {
   Differences Found(File);
   auto Report = [&](const Divergence &D) { take(D, Found); };
   if (Error E = Checker.hold(File, Report))
-    Report({0, DivergenceKind::Unreadable, toString(std::move(E)), {}});
+    Report({0, diag::RunUnreadable, toString(std::move(E)), {}});
   add(Found);
   if (!Found.empty())
     Different.push_back(File);
@@ -139,19 +139,18 @@ std::vector<TraceFile> TraceChecker::sample() const {
 void TraceChecker::explain() {
   if (!Different.empty())
     for (const Hint &H : findHints(Job, Run.How, sample(), Numbers))
-      Out.print(H);
+      Out.add(H);
   for (const AlikeTraces &F : Findings)
-    Out.print(F);
+    Out.add(F);
   std::vector<Communicators::First> First = Groups.list();
   for (const Communicators::First &F :
        ArrayRef(First).take_front(Options.Limit))
-    Out.print(F);
+    Out.add(F);
   if (First.size() > Options.Limit)
     Out.omitCommunicators(First.size() - Options.Limit);
 }
 
 CheckSummary TraceChecker::run() {
-  Out.begin();
   for (const TraceFile &File : Run.Files)
     check(File);
   Checker.compare([&](const TraceFile &File, const Divergence &D) {
@@ -183,7 +182,7 @@ void CheckSummary::setRanks(const std::set<int64_t> &Seen) {
 
 CheckSummary checkTraces(CompiledJob &Job, const ir::Program &P,
                          const TracedRun &Run, const CheckOptions &Options,
-                         DivergencePrinter &Out) {
+                         RunReport &Out) {
   return TraceChecker(Job, P, Run, Options, Out).run();
 }
 

@@ -16,19 +16,10 @@ Matcher::Matcher(llvm::ArrayRef<Row> Rows, int64_t Rank, SourceRange Order,
     : Rows(Rows), Rank(Rank), Order(Order), MaxReceived(MaxReceived),
       Report(std::move(Report)), Lines(Rows.size()),
       Clock([this](int64_t Line, StringRef Op, std::string Text) {
-        this->Report(
-            {Line, DivergenceKind::Time, std::move(Text), {}, Op.str()});
+        this->Report({Line, diag::RunTime, std::move(Text), {}, Op.str()});
       }) {
   for (size_t I = 0; I < Rows.size(); ++I)
     Places[static_cast<unsigned>(Rows[I].Body->Kind)].push_back(I);
-}
-
-llvm::StringRef foretrace::runs::getName(DivergenceKind K) {
-  static constexpr llvm::StringLiteral Names[] = {
-#define DIVERGENCE(ENUMERATOR, KIND, DOC) KIND,
-#include "tools/runs/Divergences.def"
-  };
-  return Names[static_cast<unsigned>(K)];
 }
 
 /// Null of none.
@@ -42,7 +33,7 @@ void Matcher::goTo(size_t Index, std::optional<GroupKind> Group) {
   Here.Place = static_cast<size_t>(Iterations) * Rows.size() + Index;
 }
 
-void Matcher::report(DivergenceKind Kind, const Twine &Text, SourceRange Why,
+void Matcher::report(diag::Id Kind, const Twine &Text, SourceRange Why,
                      StringRef Expected, StringRef Seen) {
   Divergence D = Here;
   D.Kind = Kind;
@@ -53,8 +44,8 @@ void Matcher::report(DivergenceKind Kind, const Twine &Text, SourceRange Why,
   Report(std::move(D));
 }
 
-void Matcher::reportNumbers(DivergenceKind Kind, const Twine &Text,
-                            SourceRange Why, int64_t Expected, int64_t Seen) {
+void Matcher::reportNumbers(diag::Id Kind, const Twine &Text, SourceRange Why,
+                            int64_t Expected, int64_t Seen) {
   Here.ExpectedNumbers = {Expected};
   Here.SeenNumbers = {Seen};
   report(Kind, Text, Why, std::to_string(Expected), std::to_string(Seen));
@@ -90,7 +81,7 @@ void Matcher::endIteration() {
     }
     goTo(I, Rows[I].Body->Group);
     Here.Line = Above + 1;
-    report(DivergenceKind::MissingRow,
+    report(diag::RunMissingRow,
            name(Rows[I]) +
                (I == 0 ? Twine(" is missing at the start")
                        : " is missing after " + Twine(name(Rows[I - 1]))),
@@ -121,17 +112,17 @@ void Matcher::take(const SeenRow &Seen, int64_t Line) {
   Here.Line = Line;
   Here.Op = Seen.Op.str();
   if (Seen.Rank != Rank)
-    reportNumbers(DivergenceKind::RankNumber,
+    reportNumbers(diag::RunRankNumber,
                   "a row of rank " + Twine(Seen.Rank) +
                       " in the trace of rank " + Twine(Rank),
                   {}, Rank, Seen.Rank);
   const std::optional<RowKind> Kind = findRowKind(Seen.Op);
   if (!Kind || Places[static_cast<unsigned>(*Kind)].empty())
-    return report(DivergenceKind::UnexpectedRow,
+    return report(diag::RunUnexpectedRow,
                   "no `" + Seen.Op + "` is expected on this rank", Order);
   const std::vector<size_t> &Of = Places[static_cast<unsigned>(*Kind)];
   if (Seen.Batch >= static_cast<int64_t>(Of.size()))
-    return report(DivergenceKind::UnexpectedRow,
+    return report(diag::RunUnexpectedRow,
                   "`" + Seen.Op + "` " + Twine(Seen.Batch) + " of " +
                       Twine(Of.size()) + " that are expected, from 0",
                   Order);
@@ -145,7 +136,7 @@ void Matcher::take(const SeenRow &Seen, int64_t Line) {
   goTo(Index, Wanted.Body->Group);
   Here.Line = Line;
   if (Lines[Index] > 0)
-    return report(DivergenceKind::DuplicateRow,
+    return report(diag::RunDuplicateRow,
                   name(Wanted) + " was there before, in line " +
                       Twine(Lines[Index]),
                   Order);
@@ -165,7 +156,7 @@ void Matcher::checkOrder(size_t Index, int64_t Line) {
   if (IsBack) {
     goTo(Early->Index, Rows[Early->Index].Body->Group);
     Here.Line = Early->Line;
-    report(DivergenceKind::RowOrder,
+    report(diag::RunRowOrder,
            name(Rows[Early->Index]) + " comes early; " +
                name(Rows[Early->Next]) + " is expected there",
            Order);
@@ -176,7 +167,7 @@ void Matcher::checkOrder(size_t Index, int64_t Line) {
   if (IsBack) {
     Next = Index;
   } else if (Index < Next) {
-    report(DivergenceKind::RowOrder,
+    report(diag::RunRowOrder,
            name(Rows[Index]) + " comes late; it is expected before " +
                name(Rows[Index + 1]),
            Order);
@@ -226,9 +217,8 @@ void Matcher::differ(const Field &F, const Twine &Of) {
          F.Why, F.Expected, F.Seen);
 }
 
-void Matcher::differ(DivergenceKind Kind,
-                     const std::optional<LoggedTensor> &Wanted, StringRef Seen,
-                     SourceRange Why, const Twine &Of) {
+void Matcher::differ(diag::Id Kind, const std::optional<LoggedTensor> &Wanted,
+                     StringRef Seen, SourceRange Why, const Twine &Of) {
   if (Wanted)
     for (Extent E : Wanted->Extents)
       Here.ExpectedNumbers.push_back(E.isReceived() ? -1 : E.size());
@@ -243,26 +233,25 @@ void Matcher::differ(DivergenceKind Kind,
 void Matcher::compare(const Row &Wanted, const SeenRow &Seen) {
   const RowBody &B = *Wanted.Body;
   if (Seen.Stage != Wanted.Stage)
-    reportNumbers(DivergenceKind::StageNumber,
+    reportNumbers(diag::RunStageNumber,
                   "`stage_id` of " + name(Wanted) + " is " + Twine(Seen.Stage) +
                       "; expected " + Twine(Wanted.Stage),
                   Order, Wanted.Stage, Seen.Stage);
-  const Field Texts[] = {{DivergenceKind::State, "mg_state",
-                          getName(Wanted.State), Seen.State, Order},
-                         {DivergenceKind::Description, "description",
-                          orNone(B.Description), Seen.Description, B.Why},
-                         {DivergenceKind::GroupKind, "group_kind",
-                          B.Group ? getName(*B.Group) : "None", Seen.GroupKind,
-                          B.Why}};
+  const Field Texts[] = {
+      {diag::RunState, "mg_state", getName(Wanted.State), Seen.State, Order},
+      {diag::RunDescription, "description", orNone(B.Description),
+       Seen.Description, B.Why},
+      {diag::RunGroupKind, "group_kind", B.Group ? getName(*B.Group) : "None",
+       Seen.GroupKind, B.Why}};
   for (const Field &F : Texts)
     if (F.Expected != F.Seen)
       differ(F, name(Wanted));
   if (!isShape(B.Tensor, Seen.Shape))
-    differ(DivergenceKind::Shape, B.Tensor, Seen.Shape, B.Why, name(Wanted));
+    differ(diag::RunShape, B.Tensor, Seen.Shape, B.Why, name(Wanted));
   if (typeOf(B.Tensor) != Seen.DType)
-    differ({DivergenceKind::DType, "input__dtype", typeOf(B.Tensor), Seen.DType,
-            B.Why},
-           name(Wanted));
+    differ(
+        {diag::RunDType, "input__dtype", typeOf(B.Tensor), Seen.DType, B.Why},
+        name(Wanted));
   compareCalls(Wanted, Seen);
 }
 
@@ -303,7 +292,7 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
   };
   auto Unexpected = [&](size_t At) {
     Here.Group = processGroupOf(findGroupKind(Seen.Calls[At].Group));
-    report(DivergenceKind::UnexpectedCall,
+    report(diag::RunUnexpectedCall,
            "call " + Twine(At) + " of " + name(Wanted) + ", " +
                describeCall(Seen.Calls[At]) + ", is not expected",
            Wanted.Body->Why);
@@ -315,7 +304,7 @@ void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
     const bool IsMissing =
         J >= Seen.Calls.size() || (!IsCall(I, J) && IsCall(I + 1, J));
     if (IsMissing) {
-      report(DivergenceKind::MissingCall,
+      report(diag::RunMissingCall,
              "call " + Twine(I) + " of " + name(Wanted) + ", " +
                  describeCall(Calls[I]) + ", is missing",
              Calls[I].why());
@@ -341,20 +330,17 @@ void Matcher::compareCall(const RowBody &Body, const SubOperation &Wanted,
     return ("call " + Twine(Index) + " of `" + getName(Body.Kind) + "`").str();
   };
   const Field Texts[] = {
-      {DivergenceKind::Call, "trace_src_func", Wanted.Function, Seen.Function,
-       Why},
-      {DivergenceKind::Call, "func_name", Wanted.Name, Seen.Name, Why},
-      {DivergenceKind::Call, "comm_func", commName(Wanted.Comm), Seen.Comm,
-       Why},
-      {DivergenceKind::CallGroup, "group", getName(Wanted.Group), Seen.Group,
-       Why}};
+      {diag::RunCall, "trace_src_func", Wanted.Function, Seen.Function, Why},
+      {diag::RunCall, "func_name", Wanted.Name, Seen.Name, Why},
+      {diag::RunCall, "comm_func", commName(Wanted.Comm), Seen.Comm, Why},
+      {diag::RunCallGroup, "group", getName(Wanted.Group), Seen.Group, Why}};
   for (const Field &F : Texts)
     if (F.Expected != F.Seen)
       differ(F, Of());
   if (!isShape(Wanted.Tensor, Seen.Shape))
-    differ(DivergenceKind::CallShape, Wanted.Tensor, Seen.Shape, Why, Of());
+    differ(diag::RunCallShape, Wanted.Tensor, Seen.Shape, Why, Of());
   if (torchType(Wanted.Tensor.Element) != Seen.DType)
-    differ({DivergenceKind::CallDType, "input__dtype",
+    differ({diag::RunCallDType, "input__dtype",
             torchType(Wanted.Tensor.Element), Seen.DType, Why},
            Of());
 }
@@ -367,7 +353,7 @@ void Matcher::compareReceived(const Row &Wanted,
   const RowBody &Body = *Wanted.Body;
   Here.Group = &processGroup(GroupKind::Exp);
   auto Report = [&](int64_t Count, const Twine &Why, int64_t Expected) {
-    reportNumbers(DivergenceKind::Received,
+    reportNumbers(diag::RunReceived,
                   name(Wanted) + " receives " + Twine(Count) + " rows" + Why,
                   Body.Why, Expected, Count);
   };

@@ -5,7 +5,7 @@
 #define FORETRACE_TOOLS_RUNS_MATCHER_H
 
 #include "backends/megatron/Skeleton.h"
-#include "lang/Source.h"
+#include "lang/diagnostics/Runs.h"
 #include "tools/runs/RowClock.h"
 #include <array>
 #include <functional>
@@ -14,17 +14,10 @@
 
 namespace foretrace::runs {
 
-enum class DivergenceKind : unsigned char {
-#define DIVERGENCE(ENUMERATOR, KIND, DOC) ENUMERATOR,
-#include "tools/runs/Divergences.def"
-};
-/// Its name for programs: "missing-row".
-llvm::StringRef getName(DivergenceKind K);
-
 /// What is different, and where.
 struct Divergence {
   int64_t Line = 0; ///< of the trace, from 1; 0 for the whole file
-  DivergenceKind Kind = DivergenceKind::MissingRow;
+  diag::Id Kind = diag::RunMissingRow;
   std::string Text;
   SourceRange Why; ///< what of the job the expectation comes from
   // What follows is empty or 0 for the whole file.
@@ -37,7 +30,7 @@ struct Divergence {
   size_t Place = 0; ///< of the row among all that are expected
 
   bool isOfShape() const {
-    return Kind == DivergenceKind::Shape || Kind == DivergenceKind::CallShape;
+    return Kind == diag::RunShape || Kind == diag::RunCallShape;
   }
 };
 
@@ -83,7 +76,7 @@ private:
   bool beginsAgain(size_t Index, const SeenRow &Seen) const;
   /// A field of a row or of a call, as it is planned and as it is seen.
   struct Field {
-    DivergenceKind Kind;
+    diag::Id Kind;
     llvm::StringRef Key, Expected, Seen;
     SourceRange Why;
   };
@@ -94,7 +87,7 @@ private:
                    size_t Index);
   /// Reports that \p F, of what \p Of names, differs.
   void differ(const Field &F, const llvm::Twine &Of);
-  void differ(DivergenceKind Kind,
+  void differ(diag::Id Kind,
               const std::optional<megatron::LoggedTensor> &Wanted,
               llvm::StringRef Seen, SourceRange Why, const llvm::Twine &Of);
   void compareReceived(const megatron::Row &Wanted,
@@ -105,10 +98,10 @@ private:
   std::string name(const megatron::Row &R) const;
   /// Puts \p Index and \p Group into what is reported next.
   void goTo(size_t Index, std::optional<megatron::GroupKind> Group);
-  void report(DivergenceKind Kind, const llvm::Twine &Text, SourceRange Why,
+  void report(diag::Id Kind, const llvm::Twine &Text, SourceRange Why,
               llvm::StringRef Expected = "", llvm::StringRef Seen = "");
-  void reportNumbers(DivergenceKind Kind, const llvm::Twine &Text,
-                     SourceRange Why, int64_t Expected, int64_t Seen);
+  void reportNumbers(diag::Id Kind, const llvm::Twine &Text, SourceRange Why,
+                     int64_t Expected, int64_t Seen);
 
   llvm::ArrayRef<megatron::Row> Rows;
   /// Of the rows of each kind, by batch.

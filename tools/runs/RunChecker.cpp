@@ -109,7 +109,7 @@ void RunChecker::sumReceived(ArrayRef<int64_t> Group) {
           [&](int64_t Rank) { return isOdd(Received[Rank].second, Call); });
   const auto &[File, Rows] =
       Received[Odd.size() == 1 ? Odd.front() : Group.front()];
-  Divergence D{Rows[Call].Line, DivergenceKind::ReceivedSum,
+  Divergence D{Rows[Call].Line, diag::RunReceivedSum,
                ("the ranks of its expert group receive " + Twine(*Wrong) +
                 " rows in call " + Twine(Call) + " of " + Twine(Calls) + ", " +
                 Twine(Rows[Call].Count) + " of them here; they send " +
@@ -139,11 +139,11 @@ static int64_t rankInName(StringRef Path) {
 /// is taken to be right whose name says so.
 void RunChecker::compareFiles(Reporter Report) const {
   for (const NoTrace &Other : Run.Others)
-    Report({Other.Path, -1}, {Other.Line,
-                              Other.Line > 0 ? DivergenceKind::Malformed
-                                             : DivergenceKind::Unreadable,
-                              Other.Why,
-                              {}});
+    Report({Other.Path, -1},
+           {Other.Line,
+            Other.Line > 0 ? diag::RunMalformed : diag::RunUnreadable,
+            Other.Why,
+            {}});
   ArrayRef<TraceFile> Files = Run.Files;
   while (!Files.empty()) {
     const int64_t Rank = Files.front().Rank;
@@ -157,7 +157,7 @@ void RunChecker::compareFiles(Reporter Report) const {
     for (const TraceFile &F : Same)
       if (&F != Right)
         Report(F, {1,
-                   DivergenceKind::MixedRuns,
+                   diag::RunMixedRuns,
                    "there is another trace of this rank, " + Right->Path,
                    {}});
   }
@@ -177,7 +177,7 @@ void RunChecker::compareIterations(Reporter Report) const {
     if (Count == Most)
       continue;
     Divergence D{Of.Begins[std::min(Count, Most)],
-                 DivergenceKind::Iterations,
+                 diag::RunIterations,
                  ("iteration " + Twine(std::min(Count, Most)) +
                   (Count > Most ? " begins" : " is missing") +
                   " here, the first being 0; " + Twine(count(Counts, Most)) +

@@ -46,19 +46,25 @@ std::vector<const ast::Expr *> ToleranceReader::elements(const ast::Expr &E) {
   return Out;
 }
 
+/// Whether it is one of those that are wrong with a run.
+static bool isDivergence(diag::Id Id) {
+  return Id / diag::MaxRows == static_cast<unsigned>(diag::Table::Runs) &&
+         getDiagnosticInfo(Id).Level == Severity::Error;
+}
+
 void ToleranceReader::readKind(const ast::Expr &E, Allowance &Out) {
-  static constexpr StringRef Names[] = {
-#define DIVERGENCE(ENUMERATOR, KIND, DOC) KIND,
-#include "tools/runs/Divergences.def"
-  };
   const auto *Text = std::get_if<ast::String>(&E.Node);
-  const auto *Found = Text ? find(Names, Text->Value) : std::end(Names);
-  if (Found != std::end(Names)) {
-    Out.Kinds.push_back(static_cast<DivergenceKind>(Found - Names));
-    return;
+  std::vector<StringRef> Names;
+  for (const diag::Id Id : allDiagnostics()) {
+    const DiagnosticInfo &Info = getDiagnosticInfo(Id);
+    if (!isDivergence(Id))
+      continue;
+    Names.push_back(Info.Slug);
+    if (Text && Text->Value == Info.Slug)
+      return Out.Kinds.push_back(Id);
   }
-  DiagnosticBuilder D = Diags.report(E.Range, diag::ToleranceValue, "kind",
-                                     join(ArrayRef(Names), ", "));
+  DiagnosticBuilder D =
+      Diags.report(E.Range, diag::ToleranceValue, "kind", join(Names, ", "));
   if (Text)
     suggest(D, E.Range, Text->Value, Names);
 }

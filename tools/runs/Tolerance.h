@@ -14,9 +14,9 @@ namespace foretrace::runs {
 /// One table.
 struct Allowance {
   std::string Name;
-  std::vector<DivergenceKind> Kinds; ///< empty: all
-  std::vector<std::string> Ops;      ///< empty: all
-  std::vector<int64_t> Ranks;        ///< empty: all
+  std::vector<diag::Id> Kinds;  ///< empty: all
+  std::vector<std::string> Ops; ///< empty: all
+  std::vector<int64_t> Ranks;   ///< empty: all
 
   bool covers(const Divergence &D, int64_t Rank) const;
 };

@@ -43,7 +43,7 @@ Error TracePlan::hold(const TraceFile &Of, const Matcher::Reporter &Report,
           M.take(Line.Row, Line.Number);
         } else {
           M.skip(Line.Number);
-          Report({Line.Number, DivergenceKind::Malformed, Line.Malformed, {}});
+          Report({Line.Number, diag::RunMalformed, Line.Malformed, {}});
         }
         IsWhole = Line.Number < MaxLines;
         return IsWhole;
@@ -63,8 +63,7 @@ void TracePlan::sample(ArrayRef<TraceFile> Traces,
   constexpr int64_t MaxLines = 1024;
   constexpr size_t MaxBytes = size_t(8) << 20; // lines of real ones have 2 KiB
   for (const TraceFile &T : Traces.take_front(MaxTraces))
-    consumeError(hold(
-        T, Report, [](const Matcher &) {}, MaxLines, MaxBytes));
+    consumeError(hold(T, Report, [](const Matcher &) {}, MaxLines, MaxBytes));
 }
 
 /// No schedule places the steps of a scaling run.
@@ -89,9 +88,9 @@ Instrumentation TracePlan::recognize(const ir::Program &P,
   for (Dialect D : {Dialect::V2, Dialect::V1, Dialect::V2b}) {
     std::pair<size_t, size_t> Count; // unexpected, and all
     TracePlan(P, {D, Scaling}).sample(Traces, [&](const Divergence &What) {
-      Count.first += What.Kind == DivergenceKind::UnexpectedRow ||
-                     What.Kind == DivergenceKind::UnexpectedCall ||
-                     What.Kind == DivergenceKind::Call;
+      Count.first += What.Kind == diag::RunUnexpectedRow ||
+                     What.Kind == diag::RunUnexpectedCall ||
+                     What.Kind == diag::RunCall;
       ++Count.second;
     });
     if (Count < Least) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/Findings.h"
 #include "lang/diagnostics/Validate.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -23,22 +24,24 @@ StringRef effectOf(diag::Id Id) {
 
 /// Texts of files that anybody may have written: no controls for a terminal,
 /// and not the whole file.
-static std::string printable(std::string Text) {
+static void makePrintable(DiagnosticArgument &Argument) {
   constexpr size_t Most = 500;
-  if (Text.size() > Most)
-    Text = Text.substr(0, Most) + " ...";
-  for (char &C : Text)
+  auto *Text = std::get_if<std::string>(&Argument);
+  if (!Text)
+    return;
+  if (Text->size() > Most)
+    *Text = Text->substr(0, Most) + " ...";
+  for (char &C : *Text)
     if (static_cast<unsigned char>(C) < ' ' || C == '\x7f')
       C = '?';
-  return Text;
 }
 
 void Findings::add(Finding F) {
-  F.Text = printable(std::move(F.Text));
+  for_each(F.Arguments, makePrintable);
   Slug &S = Slugs[F.Id];
   for (size_t I : S.Kept) {
     Finding &Known = Kept[I];
-    if (Known.Text != F.Text)
+    if (Known.Arguments != F.Arguments)
       continue;
     if (Known.First.Path == F.First.Path)
       Known.InFile += F.InFile;
@@ -68,95 +71,59 @@ void Findings::merge(const Findings &Later) {
   }
 }
 
-static StringRef nameOf(Severity Level) {
-  static constexpr StringRef Names[] = {"error", "warning", "note"};
-  return Names[static_cast<size_t>(Level)];
-}
-
-static void printPlace(const Place &At, raw_ostream &OS) {
-  OS << At.Path << ':';
-  if (At.Line > 0)
-    OS << At.Line << ':';
-  if (At.Node)
-    OS << " node " << *At.Node << ':';
-}
-
-/// ` (2 more here; in 63 other files)`
-static void printCounts(const Finding &F, raw_ostream &OS) {
-  if (F.InFile == 1 && F.Files == 1)
-    return;
-  OS << "  and ";
+/// `2 more in this file, and in 63 other files`
+static std::string describeCounts(const Finding &F) {
+  std::string Text;
   if (F.InFile > 1)
-    OS << F.InFile - 1 << " more in this file";
+    Text += formatv("{0} more in this file", F.InFile - 1);
   if (F.InFile > 1 && F.Files > 1)
-    OS << ", and ";
+    Text += ", and ";
   if (F.Files > 1)
-    OS << "in " << F.Files - 1 << " other files";
-  OS << '\n';
+    Text += formatv("in {0} other files", F.Files - 1);
+  return Text;
 }
 
-void Findings::print(raw_ostream &OS) const {
-  for (const Finding &F : Kept) {
-    const DiagnosticInfo &Info = getDiagnosticInfo(F.Id);
-    printPlace(F.First, OS);
-    OS << ' ' << nameOf(Info.Level) << ": " << F.Text << " [" << Info.Slug
-       << "]\n";
-    printCounts(F, OS);
-    if (StringRef Effect = effectOf(F.Id); !Effect.empty())
-      OS << "  " << Effect << '\n';
-  }
-  for (const auto &[Id, S] : Slugs)
-    if (S.More > 0)
-      OS << S.More << " more like these [" << getDiagnosticInfo(Id).Slug
-         << "]\n";
+static void addNote(Diagnostic &To, diag::Id Id, StringRef Text) {
+  if (!Text.empty())
+    To.Notes.push_back({Id, Severity::Note, {}, {Text.str()}, {}, {}});
 }
 
-void Findings::printJSON(raw_ostream &OS) const {
-  for (const Finding &F : Kept) {
-    const DiagnosticInfo &Info = getDiagnosticInfo(F.Id);
-    json::OStream J(OS);
-    J.object([&] {
-      J.attribute("file", json::fixUTF8(F.First.Path));
-      if (F.First.Line > 0)
-        J.attribute("line", F.First.Line);
-      if (F.First.Node)
-        J.attribute("node", *F.First.Node);
-      J.attribute("severity", nameOf(Info.Level));
-      J.attribute("slug", Info.Slug);
-      J.attribute("message", json::fixUTF8(F.Text));
-      J.attribute("in_file", F.InFile);
-      J.attribute("files", F.Files);
-      J.attribute("effect", effectOf(F.Id));
-    });
-    OS << '\n';
+static Diagnostic toDiagnostic(const Finding &F) {
+  const Place &At = F.First;
+  Diagnostic D{F.Id, getDiagnosticInfo(F.Id).Level, {}, F.Arguments, {}, {}};
+  D.At = {At.Path};
+  if (At.Line > 0)
+    D.At->Line = At.Line;
+  if (At.Node) {
+    D.At->Part = formatv("node {0}", *At.Node);
+    D.Properties.push_back({"node", *At.Node});
   }
-  for (const auto &[Id, S] : Slugs)
-    if (S.More > 0)
-      OS << formatv("{{\"slug\":\"{0}\",\"more\":{1}}\n",
-                    getDiagnosticInfo(Id).Slug, S.More);
+  D.Properties.push_back({"in_file", F.InFile});
+  D.Properties.push_back({"files", F.Files});
+  addNote(D, diag::DefectElsewhere, describeCounts(F));
+  addNote(D, diag::DefectEffect, effectOf(F.Id));
+  return D;
+}
+
+void Findings::show(DiagnosticClient &To) const {
+  const SourceFiles None;
+  for (const Finding &F : Kept)
+    To.show(toDiagnostic(F), None);
+  for (const auto &[Id, S] : Slugs) {
+    if (S.More == 0)
+      continue;
+    Diagnostic More{diag::MoreDefects, Severity::Note, {}, {}, {}, {}};
+    More.At.emplace();
+    addArgument(More.Arguments, S.More);
+    addArgument(More.Arguments, getDiagnosticInfo(Id).Slug);
+    To.show(More, None);
+  }
 }
 
 std::vector<RowColumn> Findings::columns() {
   return {{"file"},          {"line", true},  {"node", true},
           {"severity"},      {"slug"},        {"message"},
           {"in_file", true}, {"files", true}, {"effect"}};
-}
-
-void Findings::printRows(RowWriter &To) const {
-  for (const Finding &F : Kept) {
-    const DiagnosticInfo &Info = getDiagnosticInfo(F.Id);
-    const Place &At = F.First;
-    To.write({At.Path, At.Line > 0 ? std::to_string(At.Line) : "",
-              At.Node ? std::to_string(*At.Node) : "", nameOf(Info.Level).str(),
-              Info.Slug.str(), F.Text, std::to_string(F.InFile),
-              std::to_string(F.Files), effectOf(F.Id).str()});
-  }
-  for (const auto &[Id, S] : Slugs) {
-    const DiagnosticInfo &Info = getDiagnosticInfo(Id);
-    if (S.More > 0)
-      To.write({"", "", "", nameOf(Info.Level).str(), Info.Slug.str(),
-                formatv("{0} more like these", S.More).str(), "", "", ""});
-  }
 }
 
 } // namespace foretrace::validate

@@ -6,9 +6,7 @@
 #ifndef FORETRACE_TOOLS_VALIDATE_FINDINGS_H
 #define FORETRACE_TOOLS_VALIDATE_FINDINGS_H
 
-#include "lang/Diagnostic.h"
-#include "lang/RowWriter.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "lang/DiagnosticClient.h"
 #include <map>
 
 namespace foretrace::validate {
@@ -17,7 +15,7 @@ namespace foretrace::validate {
 /// a note.
 llvm::StringRef effectOf(diag::Id Id);
 
-/// Where something stands: in a line of a text, from 1, or in a node.
+/// A place in a file: a line of a text, from 1, or a node.
 struct Place {
   std::string Path;
   int64_t Line = 0;             ///< 0: of no line
@@ -27,23 +25,21 @@ struct Place {
 /// One defect, wherever it is found.
 struct Finding {
   diag::Id Id;
-  std::string Text;
+  DiagnosticArguments Arguments;
   Place First;
   int64_t InFile = 1; ///< how often the first file has it
   int64_t Files = 1;  ///< that have it
 };
 
-/// Collects defects. Those with the same text are one finding; of those with
+/// Collects defects. Those with the same message are one finding; of those with
 /// the same slug the first few are kept and the rest is counted.
 class Findings {
 public:
   template <typename... Ts>
-  void report(const Place &At, diag::Id Id, Ts &&...Args) {
-    add({Id,
-         llvm::formatv(getDiagnosticInfo(Id).Text.data(),
-                       std::forward<Ts>(Args)...)
-             .str(),
-         At});
+  void report(const Place &At, diag::Id Id, const Ts &...Args) {
+    Finding F{Id, {}, At};
+    (addArgument(F.Arguments, Args), ...);
+    add(std::move(F));
   }
   /// Adds what was found in files that come after those of this.
   void merge(const Findings &Later);
@@ -52,12 +48,9 @@ public:
   /// Distinct defects, those that were only counted included.
   int64_t errorCount() const { return NumErrors; }
   int64_t warningCount() const { return NumWarnings; }
-  /// In the order they were found, with what follows from each.
-  void print(llvm::raw_ostream &OS) const;
-  /// An object a line: file, line or node, severity, slug, message, effect.
-  void printJSON(llvm::raw_ostream &OS) const;
-  /// A row each, with these columns.
-  void printRows(RowWriter &To) const;
+  /// Shows them in the order they were found, with the effect of each.
+  void show(DiagnosticClient &To) const;
+  /// What a client of rows prints of them.
   static std::vector<RowColumn> columns();
 
 private:

@@ -20,10 +20,8 @@ namespace {
 
 class Validator {
 public:
-  Validator(RowFormat As, raw_ostream &OS) : As(As), OS(OS) {
-    if (As == RowFormat::CSV || As == RowFormat::Markdown)
-      Rows.emplace(Findings::columns(), As, OS);
-  }
+  Validator(DiagnosticClient &Out, raw_ostream *People)
+      : Out(Out), People(People) {}
 
   /// Whether anything at \p Path was recognised.
   Expected<bool> run(StringRef Path);
@@ -35,25 +33,22 @@ private:
   Expected<bool> takeFile(StringRef Path, bool InFolder);
   void show(StringRef Name, StringRef Summary, const Findings &Found);
 
-  const RowFormat As;
-  raw_ostream &OS;
-  std::optional<RowWriter> Rows; ///< of the formats that are rows
+  DiagnosticClient &Out;
+  raw_ostream *People; ///< null: nobody reads along
   bool HasErrors = false;
 };
 
 void Validator::show(StringRef Name, StringRef Summary, const Findings &Found) {
   HasErrors |= Found.hasErrors();
-  if (As == RowFormat::JSON)
-    return Found.printJSON(OS);
-  if (Rows)
-    return Found.printRows(*Rows);
-  Found.print(OS);
-  OS << Name << ": ";
+  Found.show(Out);
+  if (!People)
+    return;
+  *People << Name << ": ";
   if (Found.hasErrors())
-    OS << Found.errorCount() << " errors, " << Found.warningCount()
-       << " warnings\n";
+    *People << Found.errorCount() << " errors, " << Found.warningCount()
+            << " warnings\n";
   else
-    OS << Summary << '\n';
+    *People << Summary << '\n';
 }
 
 Error Validator::takeSet(const ChakraSet &Set) {
@@ -144,8 +139,9 @@ Expected<bool> Validator::run(StringRef Path) {
 
 } // namespace
 
-Expected<bool> validate(StringRef Path, RowFormat As, raw_ostream &OS) {
-  Validator V(As, OS);
+Expected<bool> validate(StringRef Path, DiagnosticClient &Out,
+                        raw_ostream *People) {
+  Validator V(Out, People);
   Expected<bool> IsKnown = V.run(Path);
   if (!IsKnown)
     return IsKnown.takeError();

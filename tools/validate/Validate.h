@@ -5,21 +5,20 @@
 #ifndef FORETRACE_TOOLS_VALIDATE_VALIDATE_H
 #define FORETRACE_TOOLS_VALIDATE_VALIDATE_H
 
-#include "lang/RowWriter.h"
+#include "lang/DiagnosticClient.h"
 #include "llvm/Support/Error.h"
 
 namespace foretrace::validate {
 
-// A table for people is text here, which says more.
+/// Validates the file or folder \p Path and shows \p Out what is wrong. Prints
+/// to \p People, if given, a line for each file or set: what it holds, or how
+/// many errors it has. Returns whether there was no error, or an error if it
+/// can't be read or recognised.
+llvm::Expected<bool> validate(llvm::StringRef Path, DiagnosticClient &Out,
+                              llvm::raw_ostream *People);
 
-/// Validates the file or folder \p Path, and prints to \p OS what is wrong and
-/// to people, of each file or set without an error, one line of what it holds.
-/// Returns whether there was no error, or an error if it can't be read or
-/// recognised.
-llvm::Expected<bool> validate(llvm::StringRef Path, RowFormat As,
-                              llvm::raw_ostream &OS);
-
-/// Prints what each set of Chakra traces in the folder \p Path holds.
+/// Prints what each set of Chakra traces in the folder \p Path holds. A table
+/// for people is text here, which says more.
 llvm::Error summarizeSets(llvm::StringRef Path, RowFormat As,
                           llvm::raw_ostream &OS);
 

@@ -81,7 +81,7 @@ def by_rank(divergences):
     """What is said of each rank."""
     said = collections.defaultdict(list)
     for found in divergences:
-        if "line" in found and "communicator" not in found:
+        if "line" in found:
             for rank in found["ranks"]:
                 said[rank].append(found)
     return said
@@ -134,7 +134,8 @@ def main():
                     caught += 1
                 else:
                     print(f"{change}: row {number} of rank {rank}: {said[rank]}")
-            named = any(found.get("hint") == change.split("=")[0]
+            named = any(found.get("slug") == "hint" and
+                        found["arguments"][0] == change.split("=")[0]
                         for found in divergences)
             hinted += named
             if not named:

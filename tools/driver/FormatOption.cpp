@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver/FormatOption.h"
+
+using namespace llvm;
+
+namespace foretrace::driver {
+
+FormatOption::FormatOption(cl::SubCommand &Of, cl::OptionCategory &Category,
+                           StringRef Doc)
+    : FormatOption(Of, Category, Doc, "table|json|csv|md") {}
+
+FormatOption::FormatOption(cl::SubCommand &Of, cl::OptionCategory &Category,
+                           StringRef Doc, StringRef Words)
+    : cl::opt<RowFormat>(
+          "format", cl::desc(Doc), cl::value_desc(Words),
+          cl::values(clEnumValN(RowFormat::Table, Words.split('|').first,
+                                "for people (default)"),
+                     clEnumValN(RowFormat::JSON, "json", "for programs"),
+                     clEnumValN(RowFormat::CSV, "csv", "RFC 4180"),
+                     clEnumValN(RowFormat::Markdown, "md", "for a page")),
+          cl::init(RowFormat::Table), cl::cat(Category), cl::sub(Of)) {}
+
+FindingFormatOption::FindingFormatOption(cl::SubCommand &Of,
+                                         cl::OptionCategory &Category,
+                                         StringRef Doc)
+    : cl::opt<DiagnosticFormat>(
+          "format", cl::desc(Doc), cl::value_desc("text|json|csv|md|sarif"),
+          cl::values(
+              clEnumValN(DiagnosticFormat::Text, "text",
+                         "for people (default)"),
+              clEnumValN(DiagnosticFormat::JSON, "json", "an object a line"),
+              clEnumValN(DiagnosticFormat::CSV, "csv", "a row each, RFC 4180"),
+              clEnumValN(DiagnosticFormat::Markdown, "md",
+                         "a row each, for a page"),
+              clEnumValN(DiagnosticFormat::Sarif, "sarif", "SARIF 2.1.0")),
+          cl::init(DiagnosticFormat::Text), cl::cat(Category), cl::sub(Of)) {}
+
+} // namespace foretrace::driver

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `--format` of commands that print rows or findings.
+#ifndef FORETRACE_TOOLS_DRIVER_FORMATOPTION_H
+#define FORETRACE_TOOLS_DRIVER_FORMATOPTION_H
+
+#include "lang/DiagnosticClient.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace foretrace::driver {
+
+class FormatOption : public llvm::cl::opt<RowFormat> {
+public:
+  /// \p Doc says what is printed, for the help.
+  FormatOption(llvm::cl::SubCommand &Of, llvm::cl::OptionCategory &Category,
+               llvm::StringRef Doc);
+
+protected:
+  /// \p Words are those of the formats; the first is for people.
+  FormatOption(llvm::cl::SubCommand &Of, llvm::cl::OptionCategory &Category,
+               llvm::StringRef Doc, llvm::StringRef Words);
+};
+
+/// Of results that are more to people than a table: `text` in its place.
+class TextFormatOption : public FormatOption {
+public:
+  TextFormatOption(llvm::cl::SubCommand &Of, llvm::cl::OptionCategory &Category,
+                   llvm::StringRef Doc)
+      : FormatOption(Of, Category, Doc, "text|json|csv|md") {}
+};
+
+/// Of what is wrong with files and runs.
+class FindingFormatOption : public llvm::cl::opt<DiagnosticFormat> {
+public:
+  FindingFormatOption(llvm::cl::SubCommand &Of,
+                      llvm::cl::OptionCategory &Category, llvm::StringRef Doc);
+};
+
+} // namespace foretrace::driver
+
+#endif
