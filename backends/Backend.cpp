@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
+#include "analysis/Derivation.h"
 #include "backends/Figures.h"
 #include "lang/NumberText.h"
 #include "lang/diagnostics/Lang.h"
@@ -15,6 +16,11 @@ std::optional<Figures> Emission::figures(const EmitRequest &) const {
 llvm::Error Emission::emitFigures(const EmitRequest &, const Figures &,
                                   OutputSet &) const {
   llvm_unreachable("a backend without figures");
+}
+
+llvm::Expected<Subjects> Emission::locate(const EmitRequest &,
+                                          const CellQuery &) const {
+  llvm_unreachable("the backend has no cells");
 }
 
 bool EmitRequest::hasRoom(double Least, DiagnosticEngine &Diags) const {

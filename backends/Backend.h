@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a backend is: a name, its options, what it needs to know about the
-// program, what it can express, and bytes. Backends include only ir and lang;
-// Backends.h has all of them.
+// program, what it can express, and bytes. Backends include only analysis, ir
+// and lang; Backends.h lists all of them.
 #ifndef FORETRACE_BACKENDS_BACKEND_H
 #define FORETRACE_BACKENDS_BACKEND_H
 
@@ -16,6 +16,23 @@
 namespace foretrace {
 
 struct Figures; // backends/Figures.h
+struct Subject; // analysis/Derivation.h
+
+/// Bits for what selects a cell of a backend's output.
+enum CellChoice : unsigned {
+  NoChoice = 0,
+  ByRank = 1,
+  ByRow = 2,
+  ByNode = 4,
+  ByStage = 8,
+  ByName = 16
+};
+
+/// Selects a cell of a backend's output.
+struct CellQuery {
+  std::optional<int64_t> Rank, Row, Node, Stage;
+  std::optional<std::string> Name; ///< `model_flops`, `stages/0/forward`
+};
 
 /// One `emit` block of one program, as a backend sees it.
 struct EmitRequest {
@@ -58,6 +75,10 @@ public:
   /// Writes \p F, what `figures` returned and tables that others added.
   virtual llvm::Error emitFigures(const EmitRequest &, const Figures &F,
                                   OutputSet &) const;
+  /// Derives the cell that \p Asked selects with the choices of Backend::Needed
+  /// and perhaps Possible. An error if check() fails or there is no such cell.
+  virtual llvm::Expected<std::vector<Subject>>
+  locate(const EmitRequest &, const CellQuery &Asked) const;
 };
 
 /// One row of Backends.def, constant.
@@ -67,6 +88,9 @@ struct Backend {
   /// Whether it speaks of the model alone, not of a job that trains it.
   bool IsOfModel;
   bool HasFigures; ///< Emission::figures has what it writes
+  /// The bits of CellChoice that Emission::locate needs, and those that it
+  /// accepts besides. A backend that needs none has no locate.
+  unsigned Needed, Possible;
   /// The table of its options.
   llvm::ArrayRef<EmitOption> (*Options)();
   /// Reads the options of a block, once; reports those that are unknown or

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backends.h"
 #include "backends/Figures.h"
+#include "backends/Locate.h"
 #include "backends/aicb/Aicb.h"
 #include "backends/astra/Astra.h"
 #include "backends/chakra/Chakra.h"
@@ -31,9 +32,10 @@ template <auto Figure>
 constexpr bool HasFigures = !std::is_null_pointer_v<decltype(Figure)>;
 
 /// The functions of a backend's namespace, with the options that \p Read has
-/// read. \p Command and \p Figure may be null, and \p Emit if \p Figure is not.
+/// read. \p Command, \p Figure and \p Locate may be null, and \p Emit if
+/// \p Figure is not.
 template <typename OptionsT, auto Read, auto Needs, auto Check, auto Emit,
-          auto Command, auto Figure>
+          auto Command, auto Figure, auto Locate>
 class EmissionOf final : public Emission {
 public:
   EmissionOf(const ir::EmitSpec &Block, DiagnosticEngine &Diags)
@@ -70,6 +72,19 @@ public:
     else
       return Emission::emitFigures(Request, F, Out);
   }
+  llvm::Expected<Subjects> locate(const EmitRequest &Request,
+                                  const CellQuery &Asked) const override {
+    if constexpr (HasFigures<Figure>) {
+      DiagnosticEngine Diags;
+      if (!Check(Request, Options, Diags))
+        return errorOf("--emit", Diags);
+      return locateFigure(Request, Figure(Request, Options), *Asked.Name);
+    } else if constexpr (!std::is_null_pointer_v<decltype(Locate)>) {
+      return Locate(Request, Options, Asked);
+    } else {
+      return Emission::locate(Request, Asked);
+    }
+  }
 
 private:
   const OptionsT Options;
@@ -84,22 +99,31 @@ std::unique_ptr<Emission> makeEmission(const ir::EmitSpec &Block,
 } // namespace
 
 llvm::ArrayRef<Backend> foretrace::allBackends() {
-#define ROW(NAMESPACE, NAME, SUMMARY, EMIT, COMMAND, FIGURES, IS_OF_MODEL)     \
+#define ROW(NAMESPACE, NAME, SUMMARY, EMIT, COMMAND, FIGURES, IS_OF_MODEL,     \
+            LOCATE, NEEDED, POSSIBLE)                                          \
   {NAME,                                                                       \
    SUMMARY,                                                                    \
    IS_OF_MODEL,                                                                \
    HasFigures<FIGURES>,                                                        \
+   NEEDED,                                                                     \
+   POSSIBLE,                                                                   \
    NAMESPACE::optionTable,                                                     \
    makeEmission<EmissionOf<NAMESPACE::Options, NAMESPACE::readOptions,         \
                            NAMESPACE::needs, NAMESPACE::check, EMIT, COMMAND,  \
-                           FIGURES>>},
+                           FIGURES, LOCATE>>},
   static constexpr Backend Backends[] = {
 #define BACKEND(NAMESPACE, NAME, SUMMARY, COMMAND)                             \
-  ROW(NAMESPACE, NAME, SUMMARY, NAMESPACE::emit, COMMAND, nullptr, false)
+  ROW(NAMESPACE, NAME, SUMMARY, NAMESPACE::emit, COMMAND, nullptr, false,      \
+      nullptr, NoChoice, NoChoice)
+#define LOCATED(NAMESPACE, NAME, SUMMARY, COMMAND, NEEDED, POSSIBLE)           \
+  ROW(NAMESPACE, NAME, SUMMARY, NAMESPACE::emit, COMMAND, nullptr, false,      \
+      NAMESPACE::locate, NEEDED, POSSIBLE)
 #define FIGURES(NAMESPACE, NAME, SUMMARY)                                      \
-  ROW(NAMESPACE, NAME, SUMMARY, nullptr, nullptr, NAMESPACE::figures, false)
+  ROW(NAMESPACE, NAME, SUMMARY, nullptr, nullptr, NAMESPACE::figures, false,   \
+      nullptr, ByName, NoChoice)
 #define MODEL_FIGURES(NAMESPACE, NAME, SUMMARY)                                \
-  ROW(NAMESPACE, NAME, SUMMARY, nullptr, nullptr, NAMESPACE::figures, true)
+  ROW(NAMESPACE, NAME, SUMMARY, nullptr, nullptr, NAMESPACE::figures, true,    \
+      nullptr, ByName, NoChoice)
 #include "backends/Backends.def"
   };
 #undef ROW

@@ -15,6 +15,10 @@ ir::FactSet needs(const Options &O);
 bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
+/// Derives a node of the trace of a rank: the bytes of a communication node;
+/// FLOPs, bytes and time of a compute node.
+llvm::Expected<std::vector<Subject>>
+locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::chakra
 

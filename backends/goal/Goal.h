@@ -21,6 +21,10 @@ ir::FactSet needs(const Options &O);
 bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
+/// Derives a task of a rank: the message that its operations move, or the time
+/// of its computation.
+llvm::Expected<std::vector<Subject>>
+locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::goal
 

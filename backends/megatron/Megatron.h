@@ -14,6 +14,10 @@ bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 /// Writes `DIR/rankN.txt` for every rank asked for.
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
+/// Derives a row, from 1, of the trace of a rank: the row, its calls, and what
+/// it transfers without a call.
+llvm::Expected<std::vector<Subject>>
+locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::megatron
 

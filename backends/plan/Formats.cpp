@@ -47,7 +47,7 @@ static void writeChunks(const Program &P, const Rows &R, RowFormat As,
         {text(Row.Stages), text(Row.Chunks), describe(*Row.Layers, P),
          std::to_string(Row.Of.Parameters.value()),
          mebibytes(Row.Of.ParameterBytes), mebibytes(Row.Of.Activations),
-         formatv("{0:f1} %", static_cast<double>(shareOfWork(Row, R.All)) / 10),
+         formatv("{0:f1} %", static_cast<double>(Row.Work.Permille) / 10),
          mebibytes(Row.Sent)});
   writeRows({{"stage", true},
              {"chunk", true},
@@ -68,8 +68,8 @@ static void writeTables(const Program &P, const Rows &R, RowFormat As,
   OS << Before
      << formatv("the largest stage is {0:f3} of the mean in parameters, {1:f3} "
                 "in FLOPs\n",
-                static_cast<double>(R.ParameterImbalance) / 1000,
-                static_cast<double>(R.WorkImbalance) / 1000);
+                static_cast<double>(R.ParameterImbalance.Permille) / 1000,
+                static_cast<double>(R.WorkImbalance.Permille) / 1000);
   if (R.EvenParameters && R.EvenWork &&
       *P.Spec.Parallel.Partition != PartitionKind::Uniform)
     OS << Before
@@ -108,8 +108,9 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
     J.attribute("pp", P.Schedule.Stages);
     J.attribute("vpp", P.Schedule.Chunks);
     J.attribute("partition_parameters_largest_of_mean_permille",
-                R.ParameterImbalance);
-    J.attribute("partition_flops_largest_of_mean_permille", R.WorkImbalance);
+                R.ParameterImbalance.Permille);
+    J.attribute("partition_flops_largest_of_mean_permille",
+                R.WorkImbalance.Permille);
     if (R.EvenParameters)
       J.attribute("even_split_parameters_permille", *R.EvenParameters);
     if (R.EvenWork)

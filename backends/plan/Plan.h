@@ -23,6 +23,11 @@ ir::FactSet needs(const Options &O);
 bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
+/// Derives a row, from 1, of the first table: parameters, saved activations,
+/// FLOPs and messages of a chunk. The row after the last one is the imbalance
+/// of the stages.
+llvm::Expected<std::vector<Subject>>
+locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::plan
 

@@ -26,18 +26,13 @@ static Weight weighBlock(const Program &P, const Block &B) {
           P.Sizes.value(B.Totals.Kept), P.Sizes.value(B.Totals.Work)};
 }
 
-/// The largest of the mean, in thousandths, rounded. Sums over stages may
-/// exceed 64 bits where no stage does.
-static int64_t imbalance(llvm::ArrayRef<std::pair<int64_t, int64_t>> Stages) {
-  __int128 Sum = 0, Largest = 0, Count = 0;
-  for (auto [Size, Times] : Stages) {
-    Sum += static_cast<__int128>(Size) * Times;
-    Largest = std::max<__int128>(Largest, Size);
-    Count += Times;
-  }
-  return Sum == 0
-             ? 1000
-             : static_cast<int64_t>((Largest * Count * 1000 + Sum / 2) / Sum);
+/// \p None is what a part of nothing is.
+static Ratio makeRatio(Expr Part, Expr Whole, __int128 OfPart, __int128 OfWhole,
+                       int64_t None) {
+  const auto Permille = [&] {
+    return static_cast<int64_t>((OfPart * 1000 + OfWhole / 2) / OfWhole);
+  };
+  return {OfWhole == 0 ? None : Permille(), Part, Whole};
 }
 
 namespace {
@@ -67,6 +62,9 @@ private:
   Weight valueOf(const WeightExprs &W) const;
   Sums firstLayers(int64_t Count) const;
   void compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const;
+  void shareWork(Rows &R);
+  using Weighed = llvm::function_ref<ExprId(const WeightExprs &)>;
+  Ratio imbalance(llvm::ArrayRef<Row> Rows, Weighed Weigh);
 
   const Program &Of; ///< whose layers rows are of
   ExprOverlay P;
@@ -153,18 +151,55 @@ void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
   R.EvenWork = Ratio(Largest.Work, Work);
 }
 
+void Maker::shareWork(Rows &R) {
+  Expr All = numberOf(P, 0);
+  __int128 Sum = 0;
+  for (const Row &Each : R.All) {
+    const int64_t Times = Each.Stages.Count * Each.Chunks.Count;
+    All += Expr(P.Sizes, Each.From.Work.Id) * Times;
+    Sum += static_cast<__int128>(Each.Of.Work.value()) * Times;
+  }
+  for (Row &Each : R.All)
+    Each.Work = makeRatio(Expr(P.Sizes, Each.From.Work.Id), All,
+                          Each.Of.Work.value(), Sum, /*None=*/0);
+}
+
+/// The largest stage of the mean.
+Ratio Maker::imbalance(llvm::ArrayRef<Row> Rows, Weighed Weigh) {
+  Expr All = numberOf(P, 0), Largest = All, Stage = All;
+  __int128 Sum = 0;
+  for (const Row &R : Rows) {
+    const Expr Chunks = Expr(P.Sizes, Weigh(R.From)) * R.Chunks.Count;
+    Stage = R.Chunks.First == 0 ? Chunks : Stage + Chunks;
+    All += Chunks * R.Stages.Count;
+    Sum += static_cast<__int128>(Chunks.value()) * R.Stages.Count;
+    if (Stage.value() > Largest.value())
+      Largest = Stage;
+  }
+  const Located<int64_t> &Stages = P->Spec.Parallel.Pp;
+  return makeRatio(Largest * exprOf(P, Stages), All,
+                   static_cast<__int128>(Largest.value()) * *Stages, Sum,
+                   /*None=*/1000);
+}
+
 Rows Maker::run() {
   Rows Out;
   Out.Blocks = Blocks;
-  std::vector<std::pair<int64_t, int64_t>> Parameters, Work;
+  int64_t Parameters = 0, Work = 0; // of the largest stages
   for (const Stage &S : Of.Stages) {
     Weight Whole;
     int64_t Chunk = 0;
     for (const ChunkRun &C : S.Chunks) {
       const WeightExprs From = weigh(S, C.Layers);
       const ByteExpr Sent = boundarySize(P, P->Schedule.partOf(S.First, Chunk));
-      Row R{{S.First, S.Count}, {Chunk, C.Count},   &C.Layers, From, Sent,
-            valueOf(From),      P.Sizes.value(Sent)};
+      Row R{{S.First, S.Count},
+            {Chunk, C.Count},
+            &C.Layers,
+            From,
+            Sent,
+            valueOf(From),
+            {},
+            P.Sizes.value(Sent)};
       Chunk += C.Count;
       Whole += R.Of * C.Count;
       Out.All.push_back(R);
@@ -172,15 +207,17 @@ Rows Maker::run() {
     Out.IsOverflow |= Whole.isOverflow();
     if (Out.IsOverflow)
       return Out;
-    Parameters.emplace_back(Whole.Parameters.value(), S.Count);
-    Work.emplace_back(Whole.Work.value(), S.Count);
+    Parameters = std::max(Parameters, Whole.Parameters.value());
+    Work = std::max(Work, Whole.Work.value());
   }
-  Out.ParameterImbalance = imbalance(Parameters);
-  Out.WorkImbalance = imbalance(Work);
+  shareWork(Out);
+  Out.ParameterImbalance =
+      imbalance(Out.All, [](const WeightExprs &W) { return W.Parameters.Id; });
+  Out.WorkImbalance =
+      imbalance(Out.All, [](const WeightExprs &W) { return W.Work.Id; });
   if (P->Schedule.Chunks == 1 &&
       P->Spec.Model.layerCount() % P->Schedule.Stages == 0)
-    compareWithEven(Out, llvm::max_element(Parameters)->first,
-                    llvm::max_element(Work)->first);
+    compareWithEven(Out, Parameters, Work);
   JobFigures Figures(P, Validity::ThisJob);
   for (const Stage &S : Of.Stages) {
     auto &Row = Out.Memory.emplace_back();
@@ -200,15 +237,3 @@ Rows Maker::run() {
 }
 
 Rows foretrace::plan::makeRows(const Program &P) { return Maker(P).run(); }
-
-int64_t foretrace::plan::shareOfWork(const Row &R, llvm::ArrayRef<Row> All) {
-  __int128 Sum = 0;
-  for (const Row &Other : All)
-    Sum += static_cast<__int128>(Other.Of.Work.value()) * Other.Stages.Count *
-           Other.Chunks.Count;
-  return Sum == 0
-             ? 0
-             : static_cast<int64_t>(
-                   (static_cast<__int128>(R.Of.Work.value()) * 1000 + Sum / 2) /
-                   Sum);
-}

@@ -36,12 +36,20 @@ struct WeightExprs {
   ir::FlopExpr Work;
 };
 
+/// A part of a whole in thousandths, rounded to the nearest. Both are
+/// expressions of Rows::Sizes; sums over stages may exceed 64 bits.
+struct Ratio {
+  int64_t Permille = 0;
+  ir::ExprId Part = {}, Whole = {};
+};
+
 struct Row {
   Range Stages, Chunks;
   const ir::LayerSequence *Layers;
   WeightExprs From; ///< of Rows::Sizes
   ir::ByteExpr SentFrom;
   Weight Of;  ///< one chunk
+  Ratio Work; ///< of that of all stages
   Bytes Sent; ///< forward to the next chunk, of one micro-batch; as much back
 };
 
@@ -61,8 +69,8 @@ struct Rows {
   ir::ExprTable Sizes;        ///< of the program, and of rows
   std::vector<Row> All;       ///< by stage, then by chunk
   std::vector<Weight> Blocks; ///< one layer of each block of the program
-  /// What the largest stage is of the mean, in thousandths.
-  int64_t ParameterImbalance = 1000, WorkImbalance = 1000;
+  /// What the largest stage is of the mean.
+  Ratio ParameterImbalance, WorkImbalance;
   /// What the largest stage of an even split would be of the largest here, in
   /// thousandths; of jobs with a chunk a stage that have one.
   std::optional<int64_t> EvenParameters, EvenWork;
@@ -74,9 +82,6 @@ struct Rows {
 
 /// \p P has costs.
 Rows makeRows(const ir::Program &P);
-
-/// The share of the work of all stages, in thousandths.
-int64_t shareOfWork(const Row &R, llvm::ArrayRef<Row> All);
 
 } // namespace foretrace::plan
 

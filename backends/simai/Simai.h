@@ -17,6 +17,10 @@ llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 /// is no table.
 std::string showCommand(const EmitRequest &Request, const Options &O,
                         llvm::StringRef File);
+/// Derives a row, from 1, of the table of the selected stage, or of the block's
+/// stage if none is selected: the collective and the time in each column.
+llvm::Expected<std::vector<Subject>>
+locate(const EmitRequest &Request, const Options &O, const CellQuery &Asked);
 
 } // namespace foretrace::simai
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Explain.h"
 #include "backends/Backends.h"
+#include "backends/Locate.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -14,86 +15,32 @@ bool Query::isEmpty() const {
 
 namespace {
 
-// Which of what a backend writes is meant, as bits.
-enum : unsigned { Rank = 1, Row = 2, Node = 4, Stage = 8, Cell = 16 };
-
+/// An option of the command line that selects a cell.
 struct Choice {
-  unsigned Bit;
+  CellChoice Bit;
   StringLiteral Name;
-  bool (*IsGiven)(const Query &);
+  bool (*IsGiven)(const CellQuery &);
 };
 constexpr Choice Choices[] = {
-    {Rank, "--rank", [](const Query &Q) { return Q.Rank.has_value(); }},
-    {Row, "--row", [](const Query &Q) { return Q.Row.has_value(); }},
-    {Node, "--node", [](const Query &Q) { return Q.Node.has_value(); }},
-    {Stage, "--stage", [](const Query &Q) { return Q.Stage.has_value(); }},
-    {Cell, "--figure", [](const Query &Q) { return Q.Cell.has_value(); }},
-};
-
-/// How what a backend writes is explained.
-struct Written {
-  unsigned Needed, Possible; ///< choices
-  Expected<Subjects> (*Explain)(const ir::Program &, const Query &);
-};
-
-struct Writer {
-  StringLiteral Backend;
-  Written As;
+    {ByRank, "--rank", [](const CellQuery &Q) { return Q.Rank.has_value(); }},
+    {ByRow, "--row", [](const CellQuery &Q) { return Q.Row.has_value(); }},
+    {ByNode, "--node", [](const CellQuery &Q) { return Q.Node.has_value(); }},
+    {ByStage, "--stage",
+     [](const CellQuery &Q) { return Q.Stage.has_value(); }},
+    {ByName, "--figure", [](const CellQuery &Q) { return Q.Name.has_value(); }},
 };
 
 } // namespace
 
-static constexpr Writer Writers[] = {
-    {"simai",
-     {Row, Stage,
-      [](const ir::Program &P, const Query &Q) {
-        return explainSimaiRow(P, *Q.Row, Q.Stage);
-      }}},
-    {"plan",
-     {Row, 0,
-      [](const ir::Program &P, const Query &Q) {
-        return explainPlanRow(P, *Q.Row);
-      }}},
-    {"megatron",
-     {Rank | Row, 0,
-      [](const ir::Program &P, const Query &Q) {
-        return explainMegatronRow(P, *Q.Rank, *Q.Row);
-      }}},
-    {"chakra",
-     {Rank | Node, 0,
-      [](const ir::Program &P, const Query &Q) {
-        return explainChakraNode(P, *Q.Rank, *Q.Node);
-      }}},
-    {"goal",
-     {Rank | Node, 0,
-      [](const ir::Program &P, const Query &Q) {
-        return explainGoalTask(P, *Q.Rank, *Q.Node);
-      }}},
-};
-
-/// Of all backends that write figures.
-static constexpr Written OfFigures = {
-    Cell, 0, [](const ir::Program &P, const Query &Q) {
-      return explainFigure(P, Q.Backend, *Q.Cell);
-    }};
-
-static const Written *findWritten(StringRef Backend) {
-  for (const Writer &W : Writers)
-    if (W.Backend == Backend)
-      return &W.As;
-  const auto *Known = findBackend(Backend);
-  return Known && Known->HasFigures ? &OfFigures : nullptr;
-}
-
-std::vector<StringRef> explainedBackends() {
+std::vector<StringRef> explainedBackends(unsigned By) {
   std::vector<StringRef> Known;
   for (const auto &B : allBackends())
-    if (findWritten(B.Name))
+    if (By & (B.Needed | B.Possible))
       Known.push_back(B.Name);
   return Known;
 }
 
-static unsigned choicesOf(const Query &Q) {
+static unsigned choicesOf(const CellQuery &Q) {
   unsigned Bits = 0;
   for (const Choice &C : Choices)
     if (C.IsGiven(Q))
@@ -110,19 +57,34 @@ static std::string list(unsigned Bits) {
   return join(Names, " and ");
 }
 
+/// The first block of \p Job for \p Backend; an empty one if there is none.
+static ir::EmitSpec firstBlock(const ir::Spec &Job, StringRef Backend) {
+  for (const ir::EmitSpec &E : Job.Emits)
+    if (E.Backend == Backend)
+      return E;
+  return ir::EmitSpec::plain(Backend);
+}
+
+/// Asks the backend, about the first of its blocks.
 static Expected<Subjects> explainWritten(const ir::Program &P,
                                          const Query &Asked) {
-  const Written *W = findWritten(Asked.Backend);
-  if (!W)
+  const auto *Of = findBackend(Asked.Backend);
+  if (!Of || Of->Needed == NoChoice)
     return createStringError("--emit: `" + Asked.Backend +
                              "` is not explained; `" +
                              join(explainedBackends(), "`, `") + "` are");
-  const unsigned Given = choicesOf(Asked);
-  if ((Given & W->Needed) == W->Needed && !(Given & ~(W->Needed | W->Possible)))
-    return W->Explain(P, Asked);
-  return createStringError(
-      "explain: `--emit " + Asked.Backend + "` needs " + list(W->Needed) +
-      (W->Possible ? ", and may have " + list(W->Possible) : ""));
+  const unsigned Given = choicesOf(Asked.Cell);
+  if ((Given & Of->Needed) != Of->Needed ||
+      (Given & ~(Of->Needed | Of->Possible)))
+    return createStringError(
+        "explain: `--emit " + Asked.Backend + "` needs " + list(Of->Needed) +
+        (Of->Possible ? ", and may have " + list(Of->Possible) : ""));
+  DiagnosticEngine Diags;
+  const ir::EmitSpec Block = firstBlock(P.Spec, Asked.Backend);
+  const std::unique_ptr<Emission> Read = Of->Read(Block, Diags);
+  if (Diags.hasErrors())
+    return errorOf("--emit", Diags);
+  return Read->locate({P, Block, ""}, Asked.Cell);
 }
 
 Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
@@ -134,18 +96,20 @@ Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
                              "--messages, --work and --emit");
   if (!Asked.Backend.empty())
     return explainWritten(P, Asked);
-  if (Asked.Row || Asked.Node || Asked.Rank || Asked.Cell)
+  if (choicesOf(Asked.Cell) & ~ByStage)
     return createStringError(
         "explain: --row, --node, --rank and --figure are of --emit");
   if (Asked.Memory)
-    return explainMemory(P, Asked.Stage);
+    return explainMemory(P, Asked.Cell.Stage);
   if (Asked.Messages)
-    return explainMessages(P, Asked.Stage);
+    return explainMessages(P, Asked.Cell.Stage);
   if (Asked.Work)
-    return explainWork(P, Asked.Stage);
-  if (Asked.Stage)
+    return explainWork(P, Asked.Cell.Stage);
+  if (Asked.Cell.Stage)
     return createStringError("explain: --stage is of --memory, --messages, "
-                             "--work and `--emit simai`");
+                             "--work and `--emit " +
+                             join(explainedBackends(ByStage), "`, `--emit ") +
+                             "`");
   return Asked.Op.empty() ? explainParameters(P, Asked.Parameter)
                           : explainOps(P, Asked.Op);
 }

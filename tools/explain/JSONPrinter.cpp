@@ -16,9 +16,9 @@ public:
   void print(const Subject &S);
 
 private:
-  void print(const Figure &F);
+  void print(const DerivedFigure &F);
   void print(const Derivation &D);
-  void print(const Operand &O);
+  void print(const DerivedOperand &O);
   void printPlace(SourceRange Range);
 
   const SourceFiles &Sources;
@@ -36,7 +36,7 @@ void JSONPrinter::printPlace(SourceRange Range) {
   Out.attribute("column", Column);
 }
 
-void JSONPrinter::print(const Operand &O) {
+void JSONPrinter::print(const DerivedOperand &O) {
   Out.object([&] {
     Out.attribute("key", O.Name);
     Out.attribute("value", O.Value);
@@ -59,12 +59,12 @@ void JSONPrinter::print(const Derivation &D) {
   if (!D.Note.empty())
     Out.attribute("note", D.Note);
   Out.attributeArray("operands", [&] {
-    for (const Operand &O : D.Operands)
+    for (const DerivedOperand &O : D.Operands)
       print(O);
   });
 }
 
-void JSONPrinter::print(const Figure &F) {
+void JSONPrinter::print(const DerivedFigure &F) {
   Out.object([&] {
     Out.attribute("what", F.What);
     if (F.Value == ir::NoValue)
@@ -85,7 +85,7 @@ void JSONPrinter::print(const Subject &S) {
       Out.attribute("rule", S.Origin.Rule);
     printPlace(S.Origin.Range);
     Out.attributeArray("figures", [&] {
-      for (const Figure &F : S.Figures)
+      for (const DerivedFigure &F : S.Figures)
         print(F);
     });
   });

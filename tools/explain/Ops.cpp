@@ -1,40 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/explain/Ops.h"
 #include "analysis/Analyses.h"
+#include "analysis/TimeDerivation.h"
 #include "ir/text/Print.h"
 #include "lang/DidYouMean.h"
 #include "tools/explain/Explain.h"
-#include "tools/explain/Times.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace foretrace::explain {
-
-Subject describeOp(const ir::Block &B, const ir::Op &O) {
-  Subject S;
-  raw_string_ostream OS(S.What);
-  OS << B.Name << '/' << O.Name << ": " << getMnemonic(O.Kind)
-     << getSuffix(O.Derivative);
-  if (!O.Group.empty())
-    OS << '(' << O.Group << ')';
-  if (isCollective(O.Kind) && O.For.isValid())
-    OS << " for " << B.Ops[O.For].Name;
-  OS << ", " << getName(O.Phase);
-  S.Origin = O.Origin;
-  return S;
-}
-
-const ir::Block &blockOf(const ir::Program &P, const ir::Op &O) {
-  return *find_if(P.Blocks, [&](const ir::Block &B) {
-    return any_of(B.Ops, [&](const ir::Op &Other) { return &Other == &O; });
-  });
-}
-
-Subject describeOp(const ir::Program &P, const ir::Op &O) {
-  return describeOp(blockOf(P, O), O);
-}
 
 /// What is asked for: `BLOCK/OP/PHASE`, of which only the op must be there.
 static bool isMeant(const ir::Block &B, const ir::Op &O, StringRef Name) {

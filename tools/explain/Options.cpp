@@ -54,11 +54,8 @@ Query Options::asked() const {
   Asked.Messages = G.Sent;
   Asked.Work = G.Work;
   Asked.Backend = G.Backend;
-  Asked.Row = G.Row.given();
-  Asked.Cell = G.Cell.given();
-  Asked.Node = G.Node.given();
-  Asked.Stage = G.Stage.given();
-  Asked.Rank = G.Rank.given();
+  Asked.Cell = {G.Rank.given(), G.Row.given(), G.Node.given(), G.Stage.given(),
+                G.Cell.given()};
   return Asked;
 }
 

@@ -4,8 +4,8 @@
 #ifndef FORETRACE_TOOLS_EXPLAIN_PRINTER_H
 #define FORETRACE_TOOLS_EXPLAIN_PRINTER_H
 
+#include "analysis/Derivation.h"
 #include "lang/SourceFiles.h"
-#include "tools/explain/Figure.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -20,7 +20,8 @@ PrinterFn printText;
 /// figures.
 PrinterFn printJSON;
 
-// A row for each figure: what, figure, value, unit, expression, numbers, note, at.
+// A row for each figure: what, figure, value, unit, expression, numbers, note,
+// at.
 PrinterFn printCSV;
 PrinterFn printMarkdown;
 

@@ -28,7 +28,7 @@ static void printRows(ArrayRef<Subject> Subjects, const SourceFiles &Sources,
                   {"at"}},
                  As, OS);
   for (const Subject &S : Subjects)
-    for (const Figure &F : S.Figures)
+    for (const DerivedFigure &F : S.Figures)
       Rows.write({S.What, F.What,
                   F.Value == ir::NoValue ? "" : std::to_string(F.Value),
                   F.Unit.str(), F.From.Names, F.From.Numbers, F.From.Note,

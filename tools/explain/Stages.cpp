@@ -41,7 +41,7 @@ static Expected<Subjects> explainFigures(const ir::Program &P,
   JobFigures Of(Over, Validity::ThisJob);
   const FigureMaker Make(P.Spec, Over.Sizes);
   return explainStages(
-      P, Stage, [&](const ir::Stage &S, std::vector<Figure> &Into) {
+      P, Stage, [&](const ir::Stage &S, std::vector<DerivedFigure> &Into) {
         auto Add = [&](FigureId Id) {
           const FigureInfo &Info = getInfo(Id);
           if (Id != FigureId::Messages &&
@@ -68,7 +68,7 @@ Expected<Subjects> explainMessages(const ir::Program &P,
                                    std::optional<int64_t> Stage) {
   const FigureMaker Make(P);
   return explainStages(
-      P, Stage, [&](const ir::Stage &S, std::vector<Figure> &Into) {
+      P, Stage, [&](const ir::Stage &S, std::vector<DerivedFigure> &Into) {
         for (const ir::GroupBytes &G : S.Totals.Messages) {
           std::string What;
           raw_string_ostream(What) << "messages(" << G.Of << ")";

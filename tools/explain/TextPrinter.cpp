@@ -16,9 +16,9 @@ public:
   void print(const Subject &S);
 
 private:
-  void print(const Figure &F);
+  void print(const DerivedFigure &F);
   void print(const Derivation &D, unsigned Indent);
-  void print(const Operand &O, unsigned Indent);
+  void print(const DerivedOperand &O, unsigned Indent);
   void printPlace(SourceRange Range);
   void printOrigin(const ir::Origin &O);
 
@@ -34,7 +34,7 @@ void TextPrinter::printPlace(SourceRange Range) {
   OS << Sources.name(Range.File) << ':' << Line << ':' << Column;
 }
 
-void TextPrinter::print(const Operand &O, unsigned Indent) {
+void TextPrinter::print(const DerivedOperand &O, unsigned Indent) {
   OS.indent(Indent) << O.Name << " = " << O.Value;
   if (!O.Unit.empty())
     OS << ' ' << O.Unit;
@@ -61,11 +61,11 @@ void TextPrinter::print(const Derivation &D, unsigned Indent) {
   OS << '\n';
   if (D.Numbers != D.Names)
     OS.indent(Indent) << "= " << D.Numbers << '\n';
-  for (const Operand &O : D.Operands)
+  for (const DerivedOperand &O : D.Operands)
     print(O, Indent + 2);
 }
 
-void TextPrinter::print(const Figure &F) {
+void TextPrinter::print(const DerivedFigure &F) {
   OS << "  " << F.What << ": ";
   if (F.Value == ir::NoValue)
     OS << "beyond 2^63";
@@ -94,7 +94,7 @@ void TextPrinter::printOrigin(const ir::Origin &O) {
 void TextPrinter::print(const Subject &S) {
   OS << S.What << '\n';
   printOrigin(S.Origin);
-  for (const Figure &F : S.Figures)
+  for (const DerivedFigure &F : S.Figures)
     print(F);
 }
 

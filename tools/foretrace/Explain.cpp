@@ -31,7 +31,7 @@ ExitCode runExplain() {
   };
   CompiledJob &Job = Session.read(jobPath(), Reading, makeEngine());
   if (const ir::Program *P = Job.program()) {
-    Expected<explain::Subjects> Found = explain::explain(*P, Asked);
+    Expected<Subjects> Found = explain::explain(*P, Asked);
     if (!Found)
       return usageError(toString(Found.takeError()));
     Print(*Found, Session.sources(), outs());

@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/explain/Figure.h"
+#include "analysis/Derivation.h"
 #include "ir/text/Print.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
 
-namespace foretrace::explain {
+namespace foretrace {
+
+Subject describeOp(const ir::Block &B, const ir::Op &O) {
+  Subject S;
+  raw_string_ostream OS(S.What);
+  OS << B.Name << '/' << O.Name << ": " << getMnemonic(O.Kind)
+     << getSuffix(O.Derivative);
+  if (!O.Group.empty())
+    OS << '(' << O.Group << ')';
+  if (isCollective(O.Kind) && O.For.isValid())
+    OS << " for " << B.Ops[O.For].Name;
+  OS << ", " << getName(O.Phase);
+  S.Origin = O.Origin;
+  return S;
+}
+
+const ir::Block &blockOf(const ir::Program &P, const ir::Op &O) {
+  return *find_if(P.Blocks, [&](const ir::Block &B) {
+    return any_of(B.Ops, [&](const ir::Op &Other) { return &Other == &O; });
+  });
+}
+
+Subject describeOp(const ir::Program &P, const ir::Op &O) {
+  return describeOp(blockOf(P, O), O);
+}
 
 StringRef unitName(FigureUnit U) {
   switch (U) {
@@ -24,9 +48,9 @@ StringRef unitName(FigureUnit U) {
   llvm_unreachable("every unit is handled");
 }
 
-Operand makeStated(StringRef Name, int64_t Value, StringRef Unit,
-                   SourceRange Range) {
-  Operand O;
+DerivedOperand makeStated(StringRef Name, int64_t Value, StringRef Unit,
+                          SourceRange Range) {
+  DerivedOperand O;
   O.Name = Name.str();
   O.Value = Value;
   O.Unit = Unit;
@@ -35,9 +59,9 @@ Operand makeStated(StringRef Name, int64_t Value, StringRef Unit,
   return O;
 }
 
-Operand makeDerived(std::string Name, int64_t Value, StringRef Unit,
-                    Derivation From) {
-  Operand O;
+DerivedOperand makeDerived(std::string Name, int64_t Value, StringRef Unit,
+                           Derivation From) {
+  DerivedOperand O;
   O.Name = std::move(Name);
   O.Value = Value;
   O.Unit = Unit;
@@ -45,7 +69,7 @@ Operand makeDerived(std::string Name, int64_t Value, StringRef Unit,
   return O;
 }
 
-static std::string fill(StringRef Formula, ArrayRef<Operand> Operands,
+static std::string fill(StringRef Formula, ArrayRef<DerivedOperand> Operands,
                         bool WithNumbers) {
   std::string Text;
   for (size_t I = 0; I < Formula.size(); ++I) {
@@ -53,20 +77,21 @@ static std::string fill(StringRef Formula, ArrayRef<Operand> Operands,
       Text += Formula[I];
       continue;
     }
-    const Operand &O = Operands[static_cast<size_t>(Formula[++I] - '0')];
+    const DerivedOperand &O = Operands[static_cast<size_t>(Formula[++I] - '0')];
     Text += WithNumbers ? std::to_string(O.Value) : O.Name;
   }
   return Text;
 }
 
-Derivation makeDerivation(StringRef Formula, std::vector<Operand> Operands) {
+Derivation makeDerivation(StringRef Formula,
+                          std::vector<DerivedOperand> Operands) {
   std::string Names = fill(Formula, Operands, false);
   std::string Numbers = fill(Formula, Operands, true);
   return {std::move(Names), std::move(Numbers), std::move(Operands)};
 }
 
-Operand FigureMaker::operandOf(ir::KeyOperand Key) const {
-  Operand O;
+DerivedOperand FigureMaker::operandOf(ir::KeyOperand Key) const {
+  DerivedOperand O;
   O.Name = std::move(Key.Name);
   O.Value = Key.Value;
   O.Why = Key.Why;
@@ -87,9 +112,9 @@ Derivation FigureMaker::derive(ir::ExprId Of) const {
   return D;
 }
 
-Figure FigureMaker::make(std::string What, ir::ExprId Of,
-                         StringRef Unit) const {
+DerivedFigure FigureMaker::make(std::string What, ir::ExprId Of,
+                                StringRef Unit) const {
   return {std::move(What), Sizes.value(Of), Unit, derive(Of)};
 }
 
-} // namespace foretrace::explain
+} // namespace foretrace

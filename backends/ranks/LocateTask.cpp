@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/explain/Tasks.h"
+#include "backends/ranks/LocateTask.h"
+#include "analysis/Derivation.h"
+#include "backends/Locate.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
-#include "tools/explain/Emitted.h"
-#include "tools/explain/Ops.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
-namespace foretrace::explain {
+namespace foretrace {
 
 Expected<FoundTask> findTask(const ir::Program &P, int64_t Rank,
                              int64_t Number) {
@@ -54,4 +54,4 @@ ir::Expr messageOf(ir::ExprScope P, const ir::Task &T) {
              : Message;
 }
 
-} // namespace foretrace::explain
+} // namespace foretrace

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node of a Chakra trace. Nodes are tasks, by their numbers.
+// Derives a node of a Chakra trace. Nodes have the numbers of tasks.
+#include "backends/Locate.h"
+#include "analysis/TimeDerivation.h"
+#include "backends/chakra/Chakra.h"
 #include "backends/chakra/ChakraCollectives.h"
 #include "backends/chakra/Micros.h"
+#include "backends/ranks/LocateTask.h"
 #include "backends/ranks/TaskLimits.h"
 #include "ir/model/Measure.h"
-#include "tools/explain/Emitted.h"
-#include "tools/explain/Explain.h"
-#include "tools/explain/Tasks.h"
-#include "tools/explain/Times.h"
 
 using namespace llvm;
 
-namespace foretrace::explain {
+namespace foretrace::chakra {
 
-/// The sum of all nodes up to this one, rounded, but for that before it.
-static Figure durationOf(const ir::Program &P, const ir::Op &O,
-                         Nanoseconds Before) {
+/// Derives the duration of \p O: the rounded sum of all nodes up to this one
+/// less that of the nodes before it.
+static DerivedFigure durationOf(const ir::Program &P, const ir::Op &O,
+                                Nanoseconds Before) {
   TimeMaker Times(P);
   const StringRef What = "duration_micros";
   if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted)
     return {What.str(), 0, "us", Times.derive(O)};
-  Operand Passed, Own;
+  DerivedOperand Passed, Own;
   Passed.Name = "before";
   Passed.Value = Before.value();
   Passed.Why = Reason::Counted;
@@ -30,12 +31,12 @@ static Figure durationOf(const ir::Program &P, const ir::Op &O,
   Own.Value = O.Time.value();
   Own.Definition = Times.derive(O);
   Passed.Unit = Own.Unit = "ns";
-  return {What.str(), chakra::WholeMicros(Before).next(O.Time), "us",
+  return {What.str(), WholeMicros(Before).next(O.Time), "us",
           makeDerivation("floor($0+$1+500,1000)-floor($0+500,1000)",
                          {std::move(Passed), std::move(Own)})};
 }
 
-/// The `comm_size` of \p T, in terms of \p P.
+/// Returns the `comm_size` of \p T as an expression of \p P.
 static ir::Expr sizeOf(ir::ExprScope P, const ir::Task &T) {
   const ir::Expr Message = messageOf(P, T);
   const bool HasShares = T.Kind == ir::TaskKind::Collective &&
@@ -43,21 +44,21 @@ static ir::Expr sizeOf(ir::ExprScope P, const ir::Task &T) {
   return HasShares ? ceilDiv(Message, sizeOf(P, T.Of->Group)) : Message;
 }
 
-Expected<Subjects> explainChakraNode(const ir::Program &Of, int64_t Rank,
-                                     int64_t Node) {
-  if (Error E = checkRank(Of, Rank))
+Expected<Subjects> locate(const EmitRequest &Request, const Options &,
+                          const CellQuery &Asked) {
+  const ir::Program &Of = Request.Program;
+  if (Error E = checkRank(Of, *Asked.Rank))
     return E;
   DiagnosticEngine Diags;
-  const ir::EmitSpec Plain = ir::EmitSpec::plain("chakra");
-  if (!checkSteps({Of, Plain, ""}, Diags))
+  if (!checkSteps(Request, Diags))
     return errorOf("--emit", Diags);
-  Expected<FoundTask> Found = findTask(Of, Rank, Node);
+  Expected<FoundTask> Found = findTask(Of, *Asked.Rank, *Asked.Node);
   if (!Found)
     return Found.takeError();
   const ir::Task &T = Found->Task;
   ir::ExprOverlay P(Of);
   const FigureMaker Make(Of.Spec, P.Sizes);
-  Subject S = describeTask("node " + std::to_string(Node), T);
+  Subject S = describeTask("node " + std::to_string(*Asked.Node), T);
   if (T.Kind != ir::TaskKind::Compute) {
     S.Figures.push_back(Make.make("comm_size", ir::ByteExpr(sizeOf(P, T))));
     return Subjects{std::move(S)};
@@ -69,4 +70,4 @@ Expected<Subjects> explainChakraNode(const ir::Program &Of, int64_t Rank,
   return Subjects{std::move(S)};
 }
 
-} // namespace foretrace::explain
+} // namespace foretrace::chakra

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why ops take as long as they do. Private to tools/explain.
-#ifndef FORETRACE_TOOLS_EXPLAIN_TIMES_H
-#define FORETRACE_TOOLS_EXPLAIN_TIMES_H
+// Derives the times of ops.
+#ifndef FORETRACE_ANALYSIS_TIMEDERIVATION_H
+#define FORETRACE_ANALYSIS_TIMEDERIVATION_H
 
+#include "analysis/Derivation.h"
 #include "analysis/OpTimes.h"
-#include "tools/explain/Figure.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <map>
 
-namespace foretrace::explain {
+namespace foretrace {
 
-/// Makes figures of the times of ops, as analysis/OpTimes.h says them.
+/// Derives the times that analysis/OpTimes.h assigns to ops.
 class TimeMaker {
 public:
-  /// Of ops of \p Of, which stays.
+  /// Derives times of ops of \p Of, which must outlive the maker.
   explicit TimeMaker(const ir::Program &Of);
 
-  /// What ops take, one after the other.
-  Figure make(std::string What, llvm::ArrayRef<const ir::Op *> Ops);
-  /// What one takes, from what was measured or the device.
+  /// Derives the time of \p Ops, run one after the other.
+  DerivedFigure make(std::string What, llvm::ArrayRef<const ir::Op *> Ops);
+  /// Derives the time of one op from measured times or the device.
   Derivation derive(const ir::Op &O);
-  /// The measured time of that name; 0 without one.
+  /// Returns the measured time of that name, or 0 if it is not measured.
   Derivation measured(llvm::StringRef Name) const;
 
 private:
@@ -36,6 +36,6 @@ private:
   std::map<const ir::Block *, std::vector<OpTime>> Known;
 };
 
-} // namespace foretrace::explain
+} // namespace foretrace
 
 #endif

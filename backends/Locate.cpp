@@ -1,27 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A figure that a backend writes: one with a name, `model_flops`, or a cell of
-// a table, `stages/0/forward`. Its expression is the one that the backend
-// summed up.
+#include "backends/Locate.h"
 #include "backends/Backends.h"
 #include "backends/Figures.h"
+#include "ir/model/Ranks.h"
 #include "lang/DidYouMean.h"
-#include "tools/explain/Emitted.h"
-#include "tools/explain/Explain.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
-namespace foretrace::explain {
+namespace foretrace {
+
+Error errorOf(StringRef Option, const DiagnosticEngine &Diags) {
+  const auto First = find_if(Diags.diagnostics(), [](const Diagnostic &D) {
+    return D.Level == Severity::Error;
+  });
+  return createStringError(Twine(Option) + ": " + First->text());
+}
+
+Error checkRank(const ir::Program &P, int64_t Rank) {
+  const int64_t World = *P.Spec.Parallel.World;
+  if (Rank >= 0 && Rank < World)
+    return Error::success();
+  return createStringError(
+      formatv("--rank: the job has {0} ranks, from 0", World).str());
+}
+
+int64_t stageOf(const ir::Program &P, int64_t Rank) {
+  return ir::RankMap(P.Mesh, *P.Spec.Parallel.RankOrder)
+      .coordinate(Rank, ir::Axis::Pp);
+}
 
 namespace {
 
 /// A figure that was found.
-struct Cell {
+struct NamedCell {
   std::string Title;
   FigureUnit Unit;
-  const foretrace::Figure *Of;
+  const Figure *Of;
 };
 
 } // namespace
@@ -35,14 +52,9 @@ static Error unknown(StringRef What, StringRef Name,
                                 : "; did you mean `" + Near.str() + "`?"));
 }
 
-static std::string textOf(const foretrace::Figure &F) {
-  const auto *Words = std::get_if<std::string>(&F.Value);
-  return Words ? *Words : foretrace::toString(F.number());
-}
-
-static Expected<Cell> findNamed(const Figures &F, StringRef Key) {
+static Expected<NamedCell> findNamed(const Figures &F, StringRef Key) {
   if (const NamedFigure *Of = F.find(Key))
-    return Cell{Of->Title, Of->Unit, &Of->Value};
+    return NamedCell{Of->Title, Of->Unit, &Of->Value};
   std::vector<StringRef> Known;
   for (const NamedFigure &Of : F.Named)
     Known.push_back(Of.Key);
@@ -57,7 +69,7 @@ static Expected<Cell> findNamed(const Figures &F, StringRef Key) {
 static Expected<size_t> findRow(const FigureTable &T, StringRef Name) {
   std::vector<std::string> Names;
   for (const auto &Row : T.Rows)
-    Names.push_back(textOf(Row.front()));
+    Names.push_back(exact(Row.front()));
   const auto It = llvm::find(Names, Name);
   size_t Index = static_cast<size_t>(It - Names.begin());
   if (It != Names.end() ||
@@ -67,23 +79,24 @@ static Expected<size_t> findRow(const FigureTable &T, StringRef Name) {
                  std::vector<StringRef>(Names.begin(), Names.end()));
 }
 
-static Expected<Cell> findCell(const FigureTable &T, StringRef RowName,
-                               StringRef Column) {
+static Expected<NamedCell> findCell(const FigureTable &T, StringRef RowName,
+                                    StringRef Column) {
   Expected<size_t> Index = findRow(T, RowName);
   if (!Index)
     return Index.takeError();
-  const std::vector<foretrace::Figure> &Row = T.Rows[*Index];
+  const std::vector<Figure> &Row = T.Rows[*Index];
   std::vector<StringRef> Known;
   for (const auto &[C, Of] : zip_equal(T.Columns, Row)) {
     if (C.Key == Column)
-      return Cell{(T.Key + " " + textOf(Row.front()) + ", " + T.Title).str(),
-                  C.Unit, &Of};
+      return NamedCell{
+          (T.Key + " " + exact(Row.front()) + ", " + T.Title).str(), C.Unit,
+          &Of};
     Known.push_back(C.Key);
   }
   return unknown(("column of `" + T.Key + "`").str(), Column, Known);
 }
 
-static Expected<Cell> findFigure(const Figures &F, StringRef Asked) {
+static Expected<NamedCell> findFigure(const Figures &F, StringRef Asked) {
   const auto [Table, Rest] = Asked.split('/');
   const auto [Row, Column] = Rest.rsplit('/');
   if (Rest.empty())
@@ -98,41 +111,26 @@ static Expected<Cell> findFigure(const Figures &F, StringRef Asked) {
 }
 
 /// In 64 bits, if it is less than 2^63.
-static int64_t valueOf(const foretrace::Figure &F) {
+static int64_t valueOf(const Figure &F) {
   return F.number() <= INT64_MAX ? static_cast<int64_t>(F.number())
                                  : ir::NoValue;
 }
 
-/// What the first `emit` block of \p Backend says.
-static Expected<Figures> figuresOf(const ir::Program &P, StringRef Backend) {
-  const ir::EmitSpec Emit = firstBlock(P.Spec, Backend);
-  DiagnosticEngine Diags;
-  const std::unique_ptr<Emission> Block =
-      findBackend(Backend)->Read(Emit, Diags);
-  const EmitRequest Request{P, Emit, ""};
-  if (Diags.hasErrors() || !Block->check(Request, Diags))
-    return errorOf("--emit", Diags);
-  std::optional<Figures> F = Block->figures(Request);
-  assert(F && "the backend writes figures");
-  return Expected<Figures>(std::move(*F));
-}
-
-Expected<Subjects> explainFigure(const ir::Program &Of, StringRef Backend,
-                                 StringRef Asked) {
-  Expected<Figures> F = figuresOf(Of, Backend);
-  if (!F)
-    return F.takeError();
-  Expected<Cell> Found = findFigure(*F, Asked);
+Expected<Subjects> locateFigure(const EmitRequest &Request, const Figures &F,
+                                StringRef Asked) {
+  Expected<NamedCell> Found = findFigure(F, Asked);
   if (!Found)
     return Found.takeError();
-  const foretrace::Figure &Number = *Found->Of;
+  const Figure &Number = *Found->Of;
   if (!Number.From)
-    return createStringError("--figure: `" + Asked + "` is " + textOf(Number) +
+    return createStringError("--figure: `" + Asked + "` is " + exact(Number) +
                              ", and no expression");
-  return Subjects{{(Backend + " " + Asked).str(),
-                   {Of.Spec.Model.LayersRange, findBackend(Backend)->Name, ""},
+  const ir::Spec &Job = Request.Program.Spec;
+  const std::string &Backend = Request.Emit.Backend;
+  return Subjects{{(Twine(Backend) + " " + Asked).str(),
+                   {Job.Model.LayersRange, findBackend(Backend)->Name, ""},
                    {{Found->Title, valueOf(Number), unitName(Found->Unit),
-                     FigureMaker(Of.Spec, F->Sizes).derive(*Number.From)}}}};
+                     FigureMaker(Job, F.Sizes).derive(*Number.From)}}}};
 }
 
-} // namespace foretrace::explain
+} // namespace foretrace

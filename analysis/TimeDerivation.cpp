@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/explain/Times.h"
+#include "analysis/TimeDerivation.h"
+#include "analysis/Derivation.h"
 #include "ir/model/Measure.h"
-#include "tools/explain/Ops.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace llvm;
 
-namespace foretrace::explain {
+namespace foretrace {
 
 TimeMaker::TimeMaker(const ir::Program &Of)
     : Of(Of), P(Of), Sizes(Of.Spec, P.Sizes) {}
 
-static Operand timeOf(const ir::ProfileTime &T) {
+static DerivedOperand timeOf(const ir::ProfileTime &T) {
   return makeStated(T.Section, T.nanoseconds().value(), "ns",
                     T.Value.isValid() ? T.Value : T.Range);
 }
@@ -40,7 +40,7 @@ Derivation TimeMaker::none(const ir::Op &O) const {
                               : ("`" + Name + "` is not measured").str());
 }
 
-/// From what the ops before it leave of a measured time.
+/// Derives the share of a measured time: what the ops before \p O leave of it.
 Derivation TimeMaker::share(const ir::Op &O, const OpTime &T) {
   const bool IsBackward = O.Phase != ir::Phase::Forward;
   const std::vector<const ir::Op *> Ops = sharersOf(blockOf(Of, O), IsBackward);
@@ -71,8 +71,8 @@ Derivation TimeMaker::share(const ir::Op &O, const OpTime &T) {
                          Sizes.part("all", ir::sumOf(P, All), "FLOPs")});
 }
 
-/// What \p Amount takes at a rate for a second.
-static Derivation atRate(Operand Amount, Operand Rate) {
+/// Derives the time of \p Amount at \p Rate, an amount per second.
+static Derivation atRate(DerivedOperand Amount, DerivedOperand Rate) {
   return makeDerivation("ceil($0*1000000000,$1)",
                         {std::move(Amount), std::move(Rate)});
 }
@@ -128,19 +128,19 @@ Derivation TimeMaker::derive(const ir::Op &O) {
   llvm_unreachable("every rule is handled");
 }
 
-/// `linear_qkv.dgrad`; what is computed again, and what has the name of another
-/// op, is told from it.
+/// Names the time of \p O, `linear_qkv.dgrad`; recomputed ops have a prefix,
+/// and ops with the name of another one have a number.
 std::string TimeMaker::nameOf(const ir::Op &O, const Derivation &Among) const {
   const StringRef Again = O.Phase == ir::Phase::Recompute ? "recompute." : "";
   const std::string Name = (Again + O.Name + getSuffix(O.Derivative)).str();
-  const auto Alike = count_if(Among.Operands, [&](const Operand &Other) {
+  const auto Alike = count_if(Among.Operands, [&](const DerivedOperand &Other) {
     StringRef Rest = Other.Name;
     return Rest.consume_front(Name) && Rest.trim(".0123456789").empty();
   });
   return Alike ? Name + "." + std::to_string(Alike + 1) : Name;
 }
 
-Figure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
+DerivedFigure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
   Derivation Sum;
   Nanoseconds Time;
   for (const ir::Op *O : Ops) {
@@ -156,10 +156,11 @@ Figure TimeMaker::make(std::string What, ArrayRef<const ir::Op *> Ops) {
                         ? "the job has no `cost`"
                         : "none of its ops takes time")};
   auto Join = [&](auto Of) { return join(map_range(Sum.Operands, Of), "+"); };
-  Sum.Names = Join([](const Operand &O) { return O.Name; });
-  Sum.Numbers = Join([](const Operand &O) { return std::to_string(O.Value); });
+  Sum.Names = Join([](const DerivedOperand &O) { return O.Name; });
+  Sum.Numbers =
+      Join([](const DerivedOperand &O) { return std::to_string(O.Value); });
   return {std::move(What), Time.isOverflow() ? ir::NoValue : Time.value(), "ns",
           std::move(Sum)};
 }
 
-} // namespace foretrace::explain
+} // namespace foretrace

@@ -1,50 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row of a SimAI table. Its cells know their collectives: backends/simai says
-// which row they stand in.
+// Derives the cells of a row, which have their collectives and ops.
+#include "backends/Locate.h"
+#include "analysis/Derivation.h"
+#include "analysis/TimeDerivation.h"
 #include "backends/simai/Exact.h"
-#include "tools/explain/Emitted.h"
-#include "tools/explain/Explain.h"
-#include "tools/explain/Ops.h"
-#include "tools/explain/Times.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
-namespace foretrace::explain {
+namespace foretrace::simai {
 
-/// The options of the first block that asks for a table of the IR; of one that
-/// says nothing if there is no block.
-static Expected<simai::Options> findOptions(const ir::Spec &Job) {
-  simai::Options Options;
-  bool HasBlock = false;
+/// Returns the options of the first block with `accounting = exact`; \p First
+/// are those of the first block.
+static Expected<Options> findExact(const ir::Spec &Job, const Options &First) {
+  if (First.Accounting == Accounting::Exact)
+    return First;
   for (const ir::EmitSpec &E : Job.Emits) {
     if (E.Backend != "simai")
       continue;
     DiagnosticEngine Diags;
-    Options = simai::readOptions(E, Diags);
+    Options O = readOptions(E, Diags);
     if (Diags.hasErrors())
       return errorOf("--emit", Diags);
-    if (Options.Accounting == simai::Accounting::Exact)
-      return Options;
-    HasBlock = true;
+    if (O.Accounting == Accounting::Exact)
+      return O;
   }
-  if (HasBlock)
-    return createStringError(
-        "--emit: with `accounting = aicb` rows are formulas of the public "
-        "generator, not sizes of the IR; only `accounting = exact` is "
-        "explained");
-  return Options;
+  return createStringError(
+      "--emit: with `accounting = aicb` rows are formulas of the public "
+      "generator, not sizes of the IR; only `accounting = exact` is "
+      "explained");
 }
 
 static Expected<const ir::Stage *> findStage(const ir::Program &P,
-                                             simai::StageChoice Choice,
+                                             StageChoice Choice,
                                              std::optional<int64_t> Stage) {
   if (Stage)
-    Choice = {simai::StageChoice::Kind::Number, *Stage, {}};
+    Choice = {StageChoice::Kind::Number, *Stage, {}};
   DiagnosticEngine Diags;
-  const std::vector<const ir::Stage *> Stages =
-      simai::chosenStages(P, Choice, Diags);
+  const std::vector<const ir::Stage *> Stages = chosenStages(P, Choice, Diags);
   if (Stages.size() == 1)
     return Stages.front();
   if (Stages.empty())
@@ -53,9 +47,10 @@ static Expected<const ir::Stage *> findStage(const ir::Program &P,
                            "--stage which one is meant");
 }
 
-/// A row that takes longer than the simulator can count is written as several.
-static Figure timeOf(TimeMaker &Times, const simai::Cell &C) {
-  Figure Whole = Times.make("time", C.Timed);
+/// Derives the time of a cell. A row that takes longer than the simulator can
+/// count is written as several.
+static DerivedFigure timeOf(TimeMaker &Times, const Cell &C) {
+  DerivedFigure Whole = Times.make("time", C.Timed);
   if (Whole.Value != C.Time) {
     Whole.What = "time, a share of what its ops take";
     Whole.Value = C.Time;
@@ -63,31 +58,33 @@ static Figure timeOf(TimeMaker &Times, const simai::Cell &C) {
   return Whole;
 }
 
-Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Index,
-                                   std::optional<int64_t> Stage) {
-  Expected<simai::Options> Options = findOptions(P.Spec);
-  if (!Options)
-    return Options.takeError();
-  if (Options->Adapt)
+Expected<Subjects> locate(const EmitRequest &Request, const Options &First,
+                          const CellQuery &Asked) {
+  const ir::Program &P = Request.Program;
+  const int64_t Index = *Asked.Row;
+  Expected<Options> O = findExact(P.Spec, First);
+  if (!O)
+    return O.takeError();
+  if (O->Adapt)
     return createStringError("--emit: `adapt` changes the rows of the table; "
                              "without it they are explained");
-  Expected<const ir::Stage *> Of = findStage(P, Options->Stage, Stage);
+  Expected<const ir::Stage *> Of = findStage(P, O->Stage, Asked.Stage);
   if (!Of)
     return Of.takeError();
-  simai::LeftOut Unsaid; // for whoever emits to report
-  const simai::Table Table = simai::exactTable(P, **Of, "", Unsaid);
-  const simai::RowCount Rows = Table.rowCount();
+  LeftOut Unsaid; // for whoever emits to report
+  const Table Table = exactTable(P, **Of, "", Unsaid);
+  const RowCount Rows = Table.rowCount();
   if (Rows.isOverflow())
     return createStringError("--row: the table has 2^63 rows or more");
   if (Index < 1 || Index > Rows.value())
     return createStringError(
         formatv("--row: the table has {0} rows, from 1", Rows.value()).str());
 
-  const simai::Row Row = simai::rowAt(Table, Index - 1);
+  const Row Row = rowAt(Table, Index - 1);
   Subjects Found;
   const FigureMaker Make(P);
   TimeMaker Times(P);
-  const std::pair<StringRef, const simai::Cell *> Columns[] = {
+  const std::pair<StringRef, const Cell *> Columns[] = {
       {"forward", &Row.Forward},
       {"backward", &Row.Backward},
       {"update", &Row.Update}};
@@ -111,4 +108,4 @@ Expected<Subjects> explainSimaiRow(const ir::Program &P, int64_t Index,
   return Found;
 }
 
-} // namespace foretrace::explain
+} // namespace foretrace::simai
