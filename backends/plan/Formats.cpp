@@ -12,7 +12,7 @@ using namespace foretrace::ir;
 using namespace foretrace::plan;
 using llvm::formatv;
 
-std::string foretrace::plan::text(Range R) {
+std::string foretrace::plan::text(IndexRange R) {
   return std::to_string(R.First) +
          (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
 }
@@ -39,10 +39,10 @@ static void writePeak(const Program &P, const Peak &Most,
   OS << '\n';
 }
 
-static void writeChunks(const Program &P, const Rows &R, RowFormat As,
+static void writeChunks(const Program &P, const PlanRows &R, RowFormat As,
                         llvm::raw_ostream &OS) {
   std::vector<std::vector<std::string>> Lines;
-  for (const Row &Row : R.All)
+  for (const PartitionRow &Row : R.Rows)
     Lines.push_back(
         {text(Row.Stages), text(Row.Chunks), describe(*Row.Layers, P),
          std::to_string(Row.Of.Parameters.value()),
@@ -61,7 +61,7 @@ static void writeChunks(const Program &P, const Rows &R, RowFormat As,
 }
 
 /// Sentences between tables are paragraphs of Markdown.
-static void writeTables(const Program &P, const Rows &R, RowFormat As,
+static void writeTables(const Program &P, const PlanRows &R, RowFormat As,
                         llvm::raw_ostream &OS) {
   const llvm::StringRef Before = As == RowFormat::Markdown ? "\n" : "";
   writeChunks(P, R, As, OS);
@@ -84,20 +84,20 @@ static void writeTables(const Program &P, const Rows &R, RowFormat As,
   writePeak(P, R.Most, OS);
 }
 
-void foretrace::plan::writeTable(const Program &P, const Rows &R,
+void foretrace::plan::writeTable(const Program &P, const PlanRows &R,
                                  llvm::raw_ostream &OS) {
   writeTables(P, R, RowFormat::Table, OS);
 }
 
-void foretrace::plan::writeMarkdown(const Program &P, const Rows &R,
+void foretrace::plan::writeMarkdown(const Program &P, const PlanRows &R,
                                     llvm::raw_ostream &OS) {
   writeTables(P, R, RowFormat::Markdown, OS);
 }
 
-void foretrace::plan::writeJSON(const Program &P, const Rows &R,
+void foretrace::plan::writeJSON(const Program &P, const PlanRows &R,
                                 llvm::raw_ostream &OS) {
   llvm::json::OStream J(OS, 2);
-  auto Pair = [&](llvm::StringRef Key, Range Of) {
+  auto Pair = [&](llvm::StringRef Key, IndexRange Of) {
     J.attributeArray(Key, [&] {
       J.value(Of.First);
       J.value(Of.First + Of.Count - 1);
@@ -116,7 +116,7 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
     if (R.EvenWork)
       J.attribute("even_split_flops_permille", *R.EvenWork);
     J.attributeArray("chunks", [&] {
-      for (const Row &Row : R.All)
+      for (const PartitionRow &Row : R.Rows)
         J.object([&] {
           Pair("stages", Row.Stages);
           Pair("chunks", Row.Chunks);
@@ -141,13 +141,13 @@ void foretrace::plan::writeJSON(const Program &P, const Rows &R,
   OS << '\n';
 }
 
-void foretrace::plan::writeCSV(const Program &P, const Rows &R,
+void foretrace::plan::writeCSV(const Program &P, const PlanRows &R,
                                llvm::raw_ostream &OS) {
   OS << "first_stage,last_stage,first_chunk,last_chunk,layers,parameters,"
         "parameter_bytes,kept_activation_bytes,flops,sent_bytes";
   writeStageColumns(P, OS);
   OS << '\n';
-  for (const Row &Row : R.All) {
+  for (const PartitionRow &Row : R.Rows) {
     OS << Row.Stages.First << ',' << Row.Stages.First + Row.Stages.Count - 1
        << ',' << Row.Chunks.First << ','
        << Row.Chunks.First + Row.Chunks.Count - 1 << ','

@@ -9,17 +9,19 @@
 
 namespace foretrace::plan {
 
-using Writer = void (*)(const ir::Program &, const Rows &, llvm::raw_ostream &);
+using Writer = void (*)(const ir::Program &, const PlanRows &,
+                        llvm::raw_ostream &);
 
-void writeTable(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
-void writeJSON(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
-void writeCSV(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
-void writeMarkdown(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
+void writeTable(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
+void writeJSON(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
+void writeCSV(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
+void writeMarkdown(const ir::Program &P, const PlanRows &R,
+                   llvm::raw_ostream &OS);
 /// Stages side by side, their layers as blocks.
-void writeSVG(const ir::Program &P, const Rows &R, llvm::raw_ostream &OS);
+void writeSVG(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
 
 /// `3`, or `1-6`.
-std::string text(Range R);
+std::string text(IndexRange R);
 std::string mebibytes(Bytes B);
 
 } // namespace foretrace::plan

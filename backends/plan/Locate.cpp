@@ -16,22 +16,15 @@ using llvm::StringRef;
 
 namespace foretrace::plan {
 
-static std::string nameOf(StringRef What, Range R) {
+static std::string nameOf(StringRef What, IndexRange R) {
   return (What + (R.Count == 1 ? " " : "s ")).str() +
          printRange(R.First, R.Count, "..");
 }
 
-static DerivedFigure derive(const FigureMaker &Make, std::string What,
-                            const Ratio &R, StringRef Part, StringRef Unit) {
-  return {std::move(What), R.Permille, "thousandths",
-          makeDerivation("floor($0*1000+floor($1,2),$1)",
-                         {Make.part(Part.str(), R.Part, Unit),
-                          Make.part("all", R.Whole, Unit)})};
-}
-
-static Subject locateRow(const ir::Program &P, const Rows &Of, int64_t Index) {
+static Subject locateRow(const ir::Program &P, const Partition &Of,
+                         int64_t Index) {
   const FigureMaker Make(P.Spec, Of.Sizes);
-  const Row &R = Of.All[static_cast<size_t>(Index - 1)];
+  const PartitionRow &R = Of.Rows[static_cast<size_t>(Index - 1)];
   return {formatv("row {0}, {1}, {2}: {3}", Index, nameOf("stage", R.Stages),
                   nameOf("chunk", R.Chunks), describe(*R.Layers, P)),
           {P.Spec.Model.LayersRange, "stages", ""},
@@ -39,26 +32,26 @@ static Subject locateRow(const ir::Program &P, const Rows &Of, int64_t Index) {
            Make.make("parameter_bytes", R.From.ParameterBytes),
            Make.make("kept_activation_bytes", R.From.Activations),
            Make.make("flops", R.From.Work),
-           derive(Make, "share of all flops", R.Work, "flops", "FLOPs"),
+           R.Work.derive(Make, "share of all flops", "flops", "FLOPs"),
            Make.make("sent_bytes", R.SentFrom)}};
 }
 
-static Subject locateBalance(const ir::Program &P, const Rows &Of,
+static Subject locateBalance(const ir::Program &P, const Partition &Of,
                              int64_t Index) {
   const FigureMaker Make(P.Spec, Of.Sizes);
   return {
       formatv("row {0}, the largest stage of the mean", Index),
       {P.Spec.Model.LayersRange, "stages", ""},
-      {derive(Make, "parameters", Of.ParameterImbalance, "largest", "elements"),
-       derive(Make, "flops", Of.WorkImbalance, "largest", "FLOPs")}};
+      {Of.ParameterImbalance.derive(Make, "parameters", "largest", "elements"),
+       Of.WorkImbalance.derive(Make, "flops", "largest", "FLOPs")}};
 }
 
 Expected<Subjects> locate(const EmitRequest &Request, const Options &,
                           const CellQuery &Asked) {
-  const Rows Of = makeRows(Request.Program);
+  const PlanRows Of = makeRows(Request.Program);
   if (Of.IsOverflow)
     return createStringError("--emit: a stage is larger than can be counted");
-  const auto Count = static_cast<int64_t>(Of.All.size());
+  const auto Count = static_cast<int64_t>(Of.Rows.size());
   const int64_t Index = *Asked.Row;
   if (Index < 1 || Index > Count + 1)
     return createStringError(

@@ -28,7 +28,7 @@ constexpr llvm::StringLiteral Colours[] = {"#56b4e9", "#e69f00", "#009e73",
 
 class Drawing {
 public:
-  Drawing(const Program &P, const Rows &R, llvm::raw_ostream &OS);
+  Drawing(const Program &P, const PlanRows &R, llvm::raw_ostream &OS);
 
   void draw();
 
@@ -39,7 +39,7 @@ private:
     int64_t From, Size;
   };
 
-  using Stage = std::vector<const Row *>; ///< the chunks of one
+  using Stage = std::vector<const PartitionRow *>; ///< the chunks of one
   static int64_t parameters(const Stage &S);
   void column(const Stage &Chunks);
   void group(int64_t X, int64_t &Done, int64_t Times, const LayerGroup &G);
@@ -53,7 +53,7 @@ private:
   }
 
   const Program &P;
-  const Rows &R;
+  const PlanRows &R;
   llvm::raw_ostream &OS;
   std::vector<Stage> Stages;
   llvm::SmallSetVector<unsigned, 8> Shown; ///< blocks
@@ -64,14 +64,14 @@ private:
 
 int64_t Drawing::parameters(const Stage &S) {
   int64_t Sum = 0; // makeRows saw that it fits
-  for (const Row *Chunk : S)
+  for (const PartitionRow *Chunk : S)
     Sum += Chunk->Of.Parameters.value() * Chunk->Chunks.Count;
   return Sum;
 }
 
-Drawing::Drawing(const Program &P, const Rows &R, llvm::raw_ostream &OS)
+Drawing::Drawing(const Program &P, const PlanRows &R, llvm::raw_ostream &OS)
     : P(P), R(R), OS(OS) {
-  for (const Row &Row : R.All) {
+  for (const PartitionRow &Row : R.Rows) {
     if (Stages.empty() ||
         Stages.back().front()->Stages.First != Row.Stages.First)
       Stages.emplace_back();
@@ -147,7 +147,7 @@ void Drawing::group(int64_t X, int64_t &Done, int64_t Times,
 }
 
 void Drawing::column(const Stage &Chunks) {
-  const Range Of = Chunks.front()->Stages;
+  const IndexRange Of = Chunks.front()->Stages;
   std::string Title = "stage " + std::to_string(Of.First);
   if (Of.Count > 1)
     Title = "stages " + std::to_string(Of.First) + " to " +
@@ -155,7 +155,7 @@ void Drawing::column(const Stage &Chunks) {
   label(0, Top - 24, Column, Title, "title");
   label(0, Top - 8, Column, round(parameters(Chunks)) + " parameters");
   int64_t Done = 0;
-  for (const Row *Chunk : Chunks) {
+  for (const PartitionRow *Chunk : Chunks) {
     const int64_t Times = Chunk->Chunks.Count;
     const int64_t Size = Chunk->Of.Parameters.value() * Times;
     if (Times > 1)
@@ -209,7 +209,7 @@ void Drawing::draw() {
   OS << "</svg>\n";
 }
 
-void foretrace::plan::writeSVG(const Program &P, const Rows &R,
+void foretrace::plan::writeSVG(const Program &P, const PlanRows &R,
                                llvm::raw_ostream &OS) {
   Drawing(P, R, OS).draw();
 }

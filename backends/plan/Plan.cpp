@@ -49,7 +49,7 @@ llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
                {".plan.md", writeMarkdown},
                {".plan.svg", writeSVG}};
   const auto &Form = Forms[static_cast<size_t>(O.As)];
-  const Rows Of = makeRows(Request.Program);
+  const PlanRows Of = makeRows(Request.Program);
   return Out.add(
       Request.file(O.File, Form.Extension),
       [&](llvm::raw_ostream &OS) { Form.Write(Request.Program, Of, OS); });

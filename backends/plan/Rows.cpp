@@ -1,229 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Rows.h"
-#include "analysis/LayerCounts.h"
-#include "ir/model/Boundary.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
-using namespace foretrace::ir;
 using namespace foretrace::plan;
 
-Weight &Weight::operator+=(const Weight &W) {
-  Parameters += W.Parameters;
-  ParameterBytes += W.ParameterBytes;
-  Activations += W.Activations;
-  Work += W.Work;
-  return *this;
-}
-
-Weight Weight::operator*(int64_t Times) const {
-  return {Parameters * Times, ParameterBytes * Times, Activations * Times,
-          Work * Times};
-}
-
-static Weight weighBlock(const Program &P, const Block &B) {
-  return {P.Sizes.value(B.Totals.Parameters), P.Sizes.value(B.Totals.Weights),
-          P.Sizes.value(B.Totals.Kept), P.Sizes.value(B.Totals.Work)};
-}
-
-/// \p None is what a part of nothing is.
-static Ratio makeRatio(Expr Part, Expr Whole, __int128 OfPart, __int128 OfWhole,
-                       int64_t None) {
-  const auto Permille = [&] {
-    return static_cast<int64_t>((OfPart * 1000 + OfWhole / 2) / OfWhole);
-  };
-  return {OfWhole == 0 ? None : Permille(), Part, Whole};
-}
-
-namespace {
-
-/// Of many layers, which may exceed 64 bits where no stage does.
-struct Sums {
-  __int128 Parameters = 0, Work = 0;
-
-  void add(const Weight &Layer, int64_t Times) {
-    Parameters += static_cast<__int128>(Layer.Parameters.value()) * Times;
-    Work += static_cast<__int128>(Layer.Work.value()) * Times;
-  }
-};
-
-class Maker {
-public:
-  explicit Maker(const Program &Of) : Of(Of), P(Of) {
-    for (const Block &B : P->Blocks)
-      Blocks.push_back(weighBlock(Of, B));
-  }
-
-  Rows run();
-
-private:
-  Expr countOf(const Stage &S, unsigned Block, int64_t Layers);
-  WeightExprs weigh(const Stage &S, const LayerSequence &Layers);
-  Weight valueOf(const WeightExprs &W) const;
-  Sums firstLayers(int64_t Count) const;
-  void compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const;
-  void shareWork(Rows &R);
-  using Weighed = llvm::function_ref<ExprId(const WeightExprs &)>;
-  Ratio imbalance(llvm::ArrayRef<Row> Rows, Weighed Weigh);
-
-  const Program &Of; ///< whose layers rows are of
-  ExprOverlay P;
-  std::vector<Weight> Blocks;
-};
-
-} // namespace
-
-/// By the name that a stage's count of layers has, if they are those of one
-/// chunk.
-Expr Maker::countOf(const Stage &S, unsigned Block, int64_t Layers) {
-  const auto Kind = static_cast<unsigned>(&S - Of.Stages.data());
-  const auto Known = P.Sizes.find({KeyId::StageLayers, Block, Kind});
-  return Known && P->Schedule.Chunks == 1 ? Expr(P.Sizes, *Known)
-                                          : numberOf(P, Layers);
-}
-
-WeightExprs Maker::weigh(const Stage &S, const LayerSequence &Layers) {
-  const LayerCounts Counts = layersByBlock(Layers);
-  auto Sum = [&](auto BlockTotals::*Each) {
-    llvm::SmallVector<ExprId, 4> Terms;
-    for (const auto &[Block, Count] : Counts)
-      Terms.push_back(
-          countOf(S, Block, Count) *
-          Expr(P.Sizes, (P->Blocks[BlockId(Block)].Totals.*Each).Id));
-    return sumOf(P, Terms);
-  };
-  return {Sum(&BlockTotals::Parameters), Sum(&BlockTotals::Weights),
-          Sum(&BlockTotals::Kept), Sum(&BlockTotals::Work)};
-}
-
-Weight Maker::valueOf(const WeightExprs &W) const {
-  return {P.Sizes.value(W.Parameters), P.Sizes.value(W.ParameterBytes),
-          P.Sizes.value(W.Activations), P.Sizes.value(W.Work)};
-}
-
-/// The first \p Count entries of the model, the embedding among them.
-Sums Maker::firstLayers(int64_t Count) const {
-  Sums All;
-  for (const LayerGroup &G : P->Layers) {
-    Sums Period;
-    int64_t Layers = 0;
-    for (const BlockRun &R : G.Runs) {
-      Period.add(Blocks[R.Block.Index], R.Count);
-      Layers += R.Count;
-    }
-    const int64_t Periods = std::min(G.Periods, Count / Layers);
-    All.Parameters += Period.Parameters * Periods;
-    All.Work += Period.Work * Periods;
-    Count -= Periods * Layers;
-    if (Periods == G.Periods)
-      continue;
-    for (const BlockRun &R : G.Runs) {
-      const int64_t Taken = std::min(R.Count, Count);
-      All.add(Blocks[R.Block.Index], Taken);
-      Count -= Taken;
-    }
-    return All;
-  }
-  return All;
-}
-
-/// Against stages of as many layers each; the embedding and the head stand
-/// beside those of the first and the last.
-void Maker::compareWithEven(Rows &R, int64_t Parameters, int64_t Work) const {
-  const int64_t Layers = P->Spec.Model.layerCount();
-  const int64_t Stages = P->Schedule.Stages;
-  Sums Largest, Before;
-  int64_t Done = 0;
-  for (int64_t I = 0; I < Stages; ++I) {
-    Done += Layers / Stages + (I == 0) + (I + 1 == Stages);
-    const Sums Until = firstLayers(Done);
-    Largest.Parameters =
-        std::max(Largest.Parameters, Until.Parameters - Before.Parameters);
-    Largest.Work = std::max(Largest.Work, Until.Work - Before.Work);
-    Before = Until;
-  }
-  auto Ratio = [](__int128 Even, int64_t Here) -> std::optional<int64_t> {
-    if (Here == 0)
-      return std::nullopt;
-    return static_cast<int64_t>((Even * 1000 + Here / 2) / Here);
-  };
-  R.EvenParameters = Ratio(Largest.Parameters, Parameters);
-  R.EvenWork = Ratio(Largest.Work, Work);
-}
-
-void Maker::shareWork(Rows &R) {
-  Expr All = numberOf(P, 0);
-  __int128 Sum = 0;
-  for (const Row &Each : R.All) {
-    const int64_t Times = Each.Stages.Count * Each.Chunks.Count;
-    All += Expr(P.Sizes, Each.From.Work.Id) * Times;
-    Sum += static_cast<__int128>(Each.Of.Work.value()) * Times;
-  }
-  for (Row &Each : R.All)
-    Each.Work = makeRatio(Expr(P.Sizes, Each.From.Work.Id), All,
-                          Each.Of.Work.value(), Sum, /*None=*/0);
-}
-
-/// The largest stage of the mean.
-Ratio Maker::imbalance(llvm::ArrayRef<Row> Rows, Weighed Weigh) {
-  Expr All = numberOf(P, 0), Largest = All, Stage = All;
-  __int128 Sum = 0;
-  for (const Row &R : Rows) {
-    const Expr Chunks = Expr(P.Sizes, Weigh(R.From)) * R.Chunks.Count;
-    Stage = R.Chunks.First == 0 ? Chunks : Stage + Chunks;
-    All += Chunks * R.Stages.Count;
-    Sum += static_cast<__int128>(Chunks.value()) * R.Stages.Count;
-    if (Stage.value() > Largest.value())
-      Largest = Stage;
-  }
-  const Located<int64_t> &Stages = P->Spec.Parallel.Pp;
-  return makeRatio(Largest * exprOf(P, Stages), All,
-                   static_cast<__int128>(Largest.value()) * *Stages, Sum,
-                   /*None=*/1000);
-}
-
-Rows Maker::run() {
-  Rows Out;
-  Out.Blocks = Blocks;
-  int64_t Parameters = 0, Work = 0; // of the largest stages
-  for (const Stage &S : Of.Stages) {
-    Weight Whole;
-    int64_t Chunk = 0;
-    for (const ChunkRun &C : S.Chunks) {
-      const WeightExprs From = weigh(S, C.Layers);
-      const ByteExpr Sent = boundarySize(P, P->Schedule.partOf(S.First, Chunk));
-      Row R{{S.First, S.Count},
-            {Chunk, C.Count},
-            &C.Layers,
-            From,
-            Sent,
-            valueOf(From),
-            {},
-            P.Sizes.value(Sent)};
-      Chunk += C.Count;
-      Whole += R.Of * C.Count;
-      Out.All.push_back(R);
-    }
-    Out.IsOverflow |= Whole.isOverflow();
-    if (Out.IsOverflow)
-      return Out;
-    Parameters = std::max(Parameters, Whole.Parameters.value());
-    Work = std::max(Work, Whole.Work.value());
-  }
-  shareWork(Out);
-  Out.ParameterImbalance =
-      imbalance(Out.All, [](const WeightExprs &W) { return W.Parameters.Id; });
-  Out.WorkImbalance =
-      imbalance(Out.All, [](const WeightExprs &W) { return W.Work.Id; });
-  if (P->Schedule.Chunks == 1 &&
-      P->Spec.Model.layerCount() % P->Schedule.Stages == 0)
-    compareWithEven(Out, Parameters, Work);
+PlanRows plan::makeRows(const ir::Program &Of) {
+  PlanRows Out = {partitionOf(Of), {}, {}};
+  if (Out.IsOverflow)
+    return Out;
+  ir::ExprOverlay P(Of);
   JobFigures Figures(P, Validity::ThisJob);
-  for (const Stage &S : Of.Stages) {
+  for (const ir::Stage &S : Of.Stages) {
     auto &Row = Out.Memory.emplace_back();
     for (const auto &[Size, Id] : llvm::zip_equal(Row, MemoryColumns)) {
       Size = Figures.of(Id, S).value();
-      Out.IsOverflow |= Size == NoValue;
+      Out.IsOverflow |= Size == ir::NoValue;
     }
   }
   if (const auto Memory = memoryOfStages(P)) {
@@ -232,8 +24,5 @@ Rows Maker::run() {
   } else {
     Out.IsOverflow = true;
   }
-  Out.Sizes = std::move(P.Sizes);
   return Out;
 }
-
-Rows foretrace::plan::makeRows(const Program &P) { return Maker(P).run(); }

@@ -24,7 +24,7 @@ static Bytes messagesOf(const Program &P, const Stage &S, const Group &G) {
   return Bytes(0);
 }
 
-void plan::writeStages(const Program &P, const Rows &R, RowFormat As,
+void plan::writeStages(const Program &P, const PlanRows &R, RowFormat As,
                        llvm::raw_ostream &OS) {
   const std::vector<Group> Groups = groupsOf(P);
   std::vector<RowColumn> Columns = {{"stage", true}};
@@ -44,7 +44,7 @@ void plan::writeStages(const Program &P, const Rows &R, RowFormat As,
   writeRows(std::move(Columns), Lines, As, OS);
 }
 
-void plan::writeStages(const Program &P, const Rows &R,
+void plan::writeStages(const Program &P, const PlanRows &R,
                        llvm::json::OStream &J) {
   J.attributeArray("stages", [&] {
     for (const auto &[Of, Sizes] : llvm::zip_equal(P.Stages, R.Memory))
@@ -76,8 +76,8 @@ void plan::writeStageColumns(const Program &P, llvm::raw_ostream &OS) {
   }
 }
 
-void plan::writeStageColumns(const Program &P, const Rows &R, const Stage &S,
-                             llvm::raw_ostream &OS) {
+void plan::writeStageColumns(const Program &P, const PlanRows &R,
+                             const Stage &S, llvm::raw_ostream &OS) {
   for (const int64_t Size : R.Memory[static_cast<size_t>(&S - P.Stages.data())])
     OS << ',' << Size;
   for (const Group &G : groupsOf(P))

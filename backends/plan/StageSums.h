@@ -13,16 +13,17 @@
 namespace foretrace::plan {
 
 /// A table in MiB, a line for each kind of stage.
-void writeStages(const ir::Program &P, const Rows &R, RowFormat As,
+void writeStages(const ir::Program &P, const PlanRows &R, RowFormat As,
                  llvm::raw_ostream &OS);
 /// The attribute `stages`, in bytes.
-void writeStages(const ir::Program &P, const Rows &R, llvm::json::OStream &J);
+void writeStages(const ir::Program &P, const PlanRows &R,
+                 llvm::json::OStream &J);
 
 /// Columns of CSV, each after a comma: their names, and what they are for a
 /// stage, in bytes.
 void writeStageColumns(const ir::Program &P, llvm::raw_ostream &OS);
-void writeStageColumns(const ir::Program &P, const Rows &R, const ir::Stage &S,
-                       llvm::raw_ostream &OS);
+void writeStageColumns(const ir::Program &P, const PlanRows &R,
+                       const ir::Stage &S, llvm::raw_ostream &OS);
 
 } // namespace foretrace::plan
 
