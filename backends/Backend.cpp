@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backend.h"
 #include "analysis/Derivation.h"
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include "lang/NumberText.h"
 #include "lang/diagnostics/Lang.h"
 

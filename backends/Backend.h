@@ -15,7 +15,7 @@
 
 namespace foretrace {
 
-struct Figures; // backends/Figures.h
+struct Figures; // backends/figures/Figures.h
 struct Subject; // analysis/Derivation.h
 
 /// Bits for what selects a cell of a backend's output.

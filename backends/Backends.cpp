@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Backends.h"
-#include "backends/Figures.h"
 #include "backends/Locate.h"
 #include "backends/aicb/Aicb.h"
 #include "backends/astra/Astra.h"
 #include "backends/chakra/Chakra.h"
+#include "backends/figures/Figures.h"
 #include "backends/flops/Flops.h"
 #include "backends/goal/Goal.h"
 #include "backends/ir/IR.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/Locate.h"
 #include "backends/Backends.h"
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include "ir/model/Ranks.h"
 #include "lang/DidYouMean.h"
 #include "llvm/ADT/STLExtras.h"

@@ -6,7 +6,7 @@
 #define FORETRACE_BACKENDS_FLOPS_FLOPS_H
 
 #include "analysis/FlopCounter.h"
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 
 namespace foretrace::flops {
 

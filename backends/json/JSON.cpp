@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/json/JSON.h"
 #include "backends/OptionKinds.h"
-#include "backends/PlanDocument.h"
+#include "backends/figures/PlanDocument.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_MEMORY_MEMORY_H
 #define FORETRACE_BACKENDS_MEMORY_MEMORY_H
 
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 
 namespace foretrace::memory {
 

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_PARAMS_PARAMS_H
 #define FORETRACE_BACKENDS_PARAMS_PARAMS_H
 
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 
 namespace foretrace::params {
 

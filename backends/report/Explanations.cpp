@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/report/Explanations.h"
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include "ir/text/Print.h"
 
 using namespace foretrace;

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_BACKENDS_REPORT_PARTS_H
 #define FORETRACE_BACKENDS_REPORT_PARTS_H
 
-#include "backends/Answers.h"
+#include "backends/figures/Answers.h"
 #include "backends/report/Explanations.h"
 
 namespace foretrace::report {

@@ -2,7 +2,7 @@
 #include "backends/report/Report.h"
 #include "backends/OptionKinds.h"
 #include "backends/PageTemplate.h"
-#include "backends/PlanDocument.h"
+#include "backends/figures/PlanDocument.h"
 #include "backends/report/Parts.h"
 
 using namespace foretrace;

@@ -6,7 +6,7 @@
 #define FORETRACE_BACKENDS_VOLUME_VOLUME_H
 
 #include "analysis/Flows.h"
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 
 namespace foretrace::volume {
 

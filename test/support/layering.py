@@ -43,7 +43,7 @@ MAY_INCLUDE = {
                         "tools/validate", "tools/foretrace"},
 }
 # What backends share; each may include itself and these, and one another only here.
-SHARED_BACKENDS = {"aicb", "ranks"}
+SHARED_BACKENDS = {"aicb", "figures", "ranks"}
 BACKEND_PAIRS = {("simainet", "simai"), ("astra", "chakra")}
 # A command line that grows holds what belongs into a library.
 MAX_LINES = {"tools/foretrace": 2100}

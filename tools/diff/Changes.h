@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_DIFF_CHANGES_H
 #define FORETRACE_TOOLS_DIFF_CHANGES_H
 
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include <map>
 
 namespace foretrace::diff {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Difference.h"
-#include "backends/Answers.h"
+#include "backends/figures/Answers.h"
 #include "passes/vary/Keys.h"
 #include "tools/diff/Causes.h"
 #include "tools/diff/Summary.h"

@@ -5,7 +5,7 @@
 #ifndef FORETRACE_TOOLS_DIFF_SUMMARY_H
 #define FORETRACE_TOOLS_DIFF_SUMMARY_H
 
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 
 namespace foretrace::diff {
 

@@ -4,7 +4,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_FITTINGCHANGES_H
 #define FORETRACE_TOOLS_DRIVER_FITTINGCHANGES_H
 
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include "tools/compiler/CompiledJob.h"
 
 namespace foretrace::driver {

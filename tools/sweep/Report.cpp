@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Report.h"
 #include "analysis/Figures.h"
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/sweep/Digest.h"

@@ -2,10 +2,10 @@
 //
 // What the backends that have figures say of a job, each by a block without
 // options: of a page, and of two jobs to be compared.
-#ifndef FORETRACE_BACKENDS_ANSWERS_H
-#define FORETRACE_BACKENDS_ANSWERS_H
+#ifndef FORETRACE_BACKENDS_FIGURES_ANSWERS_H
+#define FORETRACE_BACKENDS_FIGURES_ANSWERS_H
 
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 
 namespace foretrace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include "lang/NumberText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"

@@ -2,8 +2,8 @@
 //
 // What a job amounts to, in numbers: numbers and tables, which each report
 // fills and one writer for each format shows.
-#ifndef FORETRACE_BACKENDS_FIGURES_H
-#define FORETRACE_BACKENDS_FIGURES_H
+#ifndef FORETRACE_BACKENDS_FIGURES_FIGURES_H
+#define FORETRACE_BACKENDS_FIGURES_FIGURES_H
 
 #include "analysis/Figures.h"
 #include "backends/Backend.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/PlanDocument.h"
+#include "backends/figures/PlanDocument.h"
 #include "analysis/Bubble.h"
 #include "analysis/ModelParameters.h"
-#include "backends/Figures.h"
+#include "backends/figures/Figures.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"

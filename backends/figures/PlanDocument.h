@@ -3,8 +3,8 @@
 // The whole plan of a job as one JSON document, `foretrace.plan/1`, which
 // docs/json.md describes. It is folded, as the program is: its size does not
 // depend on ranks, layers and micro-batches.
-#ifndef FORETRACE_BACKENDS_PLANDOCUMENT_H
-#define FORETRACE_BACKENDS_PLANDOCUMENT_H
+#ifndef FORETRACE_BACKENDS_FIGURES_PLANDOCUMENT_H
+#define FORETRACE_BACKENDS_FIGURES_PLANDOCUMENT_H
 
 #include "analysis/ClusterMap.h"
 #include "analysis/Figures.h"

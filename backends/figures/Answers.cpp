@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/Answers.h"
+#include "backends/figures/Answers.h"
 #include "backends/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 
