@@ -192,7 +192,6 @@ bool Differentiator::differentiate(OpId Forward) {
   case OpKind::Split:
   case OpKind::View:
   case OpKind::Pick:
-  case OpKind::Unpick:
   case OpKind::Concat:
   case OpKind::Cast:
     inputGradient(Forward, In, {});
@@ -204,8 +203,15 @@ bool Differentiator::differentiate(OpId Forward) {
     inputGradient(Forward, llvm::ArrayRef(In).take_front(Out.size()), {});
     return true;
   case OpKind::Unpermute:
-    inputGradient(Forward, In, llvm::ArrayRef(In).drop_front());
+  case OpKind::Unpick: {
+    // Weights learn from what they weighed.
+    llvm::SmallVector<ValueId, 3> Saved;
+    if (In.size() > 1)
+      Saved = In;
+    Saved.append(Out.begin() + 1, Out.end());
+    inputGradient(Forward, In, Saved);
     return true;
+  }
   case OpKind::Attention: {
     // An unfused kernel's scores, or a fused one's result.
     llvm::SmallVector<ValueId, 6> Saved(In.begin(), In.end());

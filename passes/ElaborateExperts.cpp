@@ -78,23 +78,33 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   Dim Inner{DimKind::ExpertFfn, Width};
   llvm::SmallVector<ValueId, 2> Sorted = dispatch(
       B, M, X, Routing, type({Spread, Slots, hidden()}), type({Spread, Slots}));
-  llvm::SmallVector<ValueId, 2> Inputs(Sorted);
-  Inputs[0] = expertLinear(B, "experts.linear_fc1", Sorted[0], Experts,
-                           hidden(), Wide, *Spec.Ffn.LinearBias);
+  ValueId Up = expertLinear(B, "experts.linear_fc1", Sorted[0], Experts,
+                            hidden(), Wide, *Spec.Ffn.LinearBias);
+  const ValueId Weights = Sorted.size() > 1 ? Sorted[1] : Probs;
+  llvm::SmallVector<ValueId, 2> Inputs = {Up};
+  if (expertsWeigh())
+    Inputs.push_back(Weights);
   ValueId Hot =
       B.compute(OpKind::Activation, "experts.activation", Inputs,
                 "experts.activation.out", type({Spread, Slots, Inner}));
   ValueId Down = expertLinear(B, "experts.linear_fc2", Hot, Experts, Inner,
                               hidden(), *Spec.Ffn.LinearBias);
-  return combine(B, M, Down, Probs);
+  llvm::SmallVector<ValueId, 2> Weighed = {Down};
+  if (!expertsWeigh())
+    Weighed.push_back(Weights);
+  return combine(B, Spec, Weighed);
 }
 
-/// Whether experts weigh their slots, by probabilities that come with the
-/// tokens; before core 0.13 slots that were exchanged are weighed when they are
-/// back (Megatron-LM, transformer/moe/token_dispatcher.py).
+/// Whether experts weigh their slots. Before core 0.13 the dispatcher weighs
+/// their results (Megatron-LM, transformer/moe/token_dispatcher.py,
+/// token_unpermutation).
+bool Elaborator::expertsWeigh() const {
+  return *S.Parallel.Megatron >= MegatronVersion::V0_13;
+}
+
+/// Whether probabilities come to the experts with the tokens.
 bool Elaborator::sendsProbabilities(const MoeSpec &M) const {
-  return *M.Dispatcher == DispatcherKind::AllGather ||
-         *S.Parallel.Megatron >= MegatronVersion::V0_13;
+  return *M.Dispatcher == DispatcherKind::AllGather || expertsWeigh();
 }
 
 /// Values like \p V, of tokens as the ranks of experts count them.
@@ -129,21 +139,25 @@ Elaborator::dispatch(BlockBuilder &B, const MoeSpec &M, ValueId X,
   return Made;
 }
 
-/// What experts made of tokens, where the tokens came from.
-ValueId Elaborator::combine(BlockBuilder &B, const MoeSpec &M, ValueId Out,
-                            ValueId Probs) {
-  llvm::SmallVector<ValueId, 2> Operands = {Out};
-  if (*M.Dispatcher == DispatcherKind::AllToAll) {
-    if (!sendsProbabilities(M))
-      Operands.push_back(Probs);
-    return B.compute(OpKind::Unpermute, "token_dispatcher", Operands,
-                     "combined", residual());
-  }
+/// Brings results of experts back to where the tokens came from. \p Out has the
+/// results, and weights unless experts have weighed them. The dispatcher of
+/// gathered tokens has biases as rows of their own, and weighs these, too
+/// (Megatron-LM up to core 0.12, transformer/moe/token_dispatcher.py,
+/// unpermuted_local_bias).
+ValueId Elaborator::combine(BlockBuilder &B, const BlockSpec &Spec,
+                            llvm::ArrayRef<ValueId> Out) {
+  if (*Spec.Moe->Dispatcher == DispatcherKind::AllToAll)
+    return B.compute(OpKind::Unpermute, "token_dispatcher", Out, "combined",
+                     residual());
   TensorType T = residual();
   T.Dims = {{DimKind::Slots, tokenCount()}, T.Dims.back()};
-  ValueId Sum = B.compute(OpKind::Unpick, "token_dispatcher", Operands,
-                          "combined.view", T);
-  return B.compute(OpKind::View, "token_dispatcher", {Sum}, "combined",
+  llvm::SmallVector<ValueId, 2> Made = {
+      B.value(ValueKind::Activation, "combined.view", T)};
+  if (Out.size() > 1 && *Spec.Ffn.LinearBias)
+    Made.push_back(B.value(ValueKind::Activation, "bias_rows",
+                           B.block().Values[Out[0]].Type));
+  B.op(OpKind::Unpick, "token_dispatcher", Out, Made);
+  return B.compute(OpKind::View, "token_dispatcher", {Made[0]}, "combined",
                    residual());
 }
 

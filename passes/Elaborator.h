@@ -57,6 +57,7 @@ private:
                           ir::ValueId X);
   void countTokensPerExpert(BlockBuilder &B, const ir::MoeSpec &M,
                             ir::ValueId Probs);
+  bool expertsWeigh() const;
   bool sendsProbabilities(const ir::MoeSpec &M) const;
   /// Tokens of a micro-batch.
   ir::Expr tokenCount() const {
@@ -67,8 +68,8 @@ private:
   dispatch(BlockBuilder &B, const ir::MoeSpec &M, ir::ValueId X,
            llvm::ArrayRef<ir::ValueId> Routing, ir::TensorType Tokens,
            ir::TensorType Weights);
-  ir::ValueId combine(BlockBuilder &B, const ir::MoeSpec &M, ir::ValueId Out,
-                      ir::ValueId Probs);
+  ir::ValueId combine(BlockBuilder &B, const ir::BlockSpec &Spec,
+                      llvm::ArrayRef<ir::ValueId> Out);
   ir::ValueId expertLinear(BlockBuilder &B, llvm::StringRef Name, ir::ValueId X,
                            ir::Dim Experts, ir::Dim In, ir::Dim Out, bool Bias);
   ir::ValueId experts(BlockBuilder &B, const ir::BlockSpec &Spec,
