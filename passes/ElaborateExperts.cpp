@@ -81,18 +81,45 @@ ValueId Elaborator::routedExperts(BlockBuilder &B, const BlockSpec &Spec,
   ValueId Up = expertLinear(B, "experts.linear_fc1", Sorted[0], Experts,
                             hidden(), Wide, *Spec.Ffn.LinearBias);
   const ValueId Weights = Sorted.size() > 1 ? Sorted[1] : Probs;
-  llvm::SmallVector<ValueId, 2> Inputs = {Up};
-  if (expertsWeigh())
-    Inputs.push_back(Weights);
   ValueId Hot =
-      B.compute(OpKind::Activation, "experts.activation", Inputs,
-                "experts.activation.out", type({Spread, Slots, Inner}));
+      expertActivation(B, Spec.Ffn, Up, Weights, type({Spread, Slots, Inner}));
   ValueId Down = expertLinear(B, "experts.linear_fc2", Hot, Experts, Inner,
                               hidden(), *Spec.Ffn.LinearBias);
   llvm::SmallVector<ValueId, 2> Weighed = {Down};
   if (!expertsWeigh())
     Weighed.push_back(Weights);
   return combine(B, Spec, Weighed);
+}
+
+/// The activation of \p Up, of type \p T, weighed if experts do that. Only for
+/// SwiGLU without a bias does one kernel do both; else each step saves what the
+/// step before it made (Megatron-LM, transformer/moe/experts.py, bias_act_func;
+/// fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
+ValueId Elaborator::expertActivation(BlockBuilder &B, const FfnSpec &F,
+                                     ValueId Up, ValueId Weights,
+                                     TensorType T) {
+  constexpr llvm::StringLiteral Name = "experts.activation";
+  auto Made = [&](OpKind Kind, llvm::StringRef By, llvm::ArrayRef<ValueId> From,
+                  llvm::StringRef Suffix) {
+    return B.compute(Kind, By, From, (Name + "." + Suffix).str(), T);
+  };
+  if (!expertsWeigh())
+    return Made(OpKind::Activation, Name, {Up}, "out");
+  if (*F.Activation == ActivationKind::SwiGLU && !*F.LinearBias)
+    return Made(OpKind::Activation, Name, {Up, Weights}, "out");
+  if (!isGated(*F.Activation)) {
+    ValueId Hot = Made(OpKind::Activation, Name, {Up}, "unweighted");
+    return Made(OpKind::Mul, Name, {Hot, Weights}, "out");
+  }
+  ValueId Gate = B.value(ValueKind::Activation, (Name + ".gate").str(), T);
+  ValueId Linear = B.value(ValueKind::Activation, (Name + ".linear").str(), T);
+  B.op(OpKind::Split, Name, {Up}, {Gate, Linear});
+  Gate = Made(OpKind::Activation, Name, {Gate}, "gate.act");
+  if (*S.Parallel.Megatron >= MegatronVersion::V0_15)
+    Linear = Made(OpKind::Activation, "experts.glu_linear_offset", {Linear},
+                  "linear.offset");
+  ValueId Hot = Made(OpKind::Mul, Name, {Gate, Linear}, "unweighted");
+  return Made(OpKind::Mul, Name, {Hot, Weights}, "out");
 }
 
 /// Whether experts weigh their slots. Before core 0.13 the dispatcher weighs

@@ -57,6 +57,9 @@ private:
                           ir::ValueId X);
   void countTokensPerExpert(BlockBuilder &B, const ir::MoeSpec &M,
                             ir::ValueId Probs);
+  ir::ValueId expertActivation(BlockBuilder &B, const ir::FfnSpec &F,
+                               ir::ValueId Up, ir::ValueId Weights,
+                               ir::TensorType T);
   bool expertsWeigh() const;
   bool sendsProbabilities(const ir::MoeSpec &M) const;
   /// Tokens of a micro-batch.
