@@ -32,6 +32,7 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Train.AttentionMask, false);
   orElse(S.Train.PerTokenLoss, false);
   orElse(S.Train.AttentionBackend, ir::AttentionBackendKind::Fused);
+  orElse(S.Train.TransformerImpl, ir::TransformerImplKind::TransformerEngine);
   orElse(S.Train.Dropout, false);
   orElse(S.Train.FusedLoss, false);
 

@@ -7,6 +7,7 @@
 // Embedding and head are never recomputed.
 
 #include "passes/Recompute.h"
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
@@ -93,6 +94,43 @@ llvm::SmallVector<llvm::StringRef, 4> foretrace::modulesOf(const TrainSpec &T) {
   return Names;
 }
 
+/// Returns the op that \p O is, or the one that it serves as a collective.
+static const Op &served(const Block &B, const Op &O) {
+  return isCollective(O.Kind) && O.For.isValid() ? B.Ops[O.For] : O;
+}
+
+/// Returns the linear layer that alone reads the result of \p Norm, or null.
+static const Op *findOnlyLinear(const Block &B, const Op &Norm) {
+  const Op *Found = nullptr;
+  for (const Op &O : B.Ops) {
+    if (O.Phase != Phase::Forward ||
+        !llvm::is_contained(O.Operands, Norm.Results.front()))
+      continue;
+    const Op &Reader = served(B, O);
+    if (Reader.Kind != OpKind::MatMul || (Found && Found != &Reader))
+      return nullptr;
+    Found = &Reader;
+  }
+  return Found;
+}
+
+/// Returns the modules of norms that Transformer Engine fuses, by the names of
+/// norms: Megatron-LM has IdentityOp in the place of such a norm, and
+/// TELayerNormColumnParallelLinear in that of the linear layer
+/// (models/gpt/gpt_layer_specs.py,
+/// get_gpt_layer_with_transformer_engine_submodules).
+static llvm::StringMap<std::string> modulesOfNorms(const Program &P,
+                                                   const Block &B) {
+  llvm::StringMap<std::string> Modules;
+  if (*P.Spec.Train.TransformerImpl == TransformerImplKind::Local)
+    return Modules;
+  for (const Op &O : B.Ops)
+    if (O.Kind == OpKind::Norm && O.Phase == Phase::Forward)
+      if (const Op *Linear = findOnlyLinear(B, O))
+        Modules[O.Name] = Linear->Name;
+  return Modules;
+}
+
 Recomputation::Recomputation(const Program &P, const Block &B) {
   const auto IsAt = [&](const LayerGroup &G) {
     return &P.Blocks[G.Runs.front().Block] == &B;
@@ -111,11 +149,14 @@ Recomputation::Recomputation(const Program &P, const Block &B) {
   for (const ModulePart &Part : ModuleParts)
     if (llvm::is_contained(Modules, Part.Module))
       Parts.push_back(makePart(Part));
+  ModuleOf = modulesOfNorms(P, B);
 }
 
 const Recomputation::Part *Recomputation::findPart(const Op &O) const {
+  const auto Of = ModuleOf.find(O.Name);
+  const llvm::StringRef Name = Of == ModuleOf.end() ? O.Name : Of->second;
   for (const Part &P : Parts)
-    if (P.Ops.match(O.Name))
+    if (P.Ops.match(Name))
       return &P;
   return nullptr;
 }

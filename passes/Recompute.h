@@ -5,6 +5,7 @@
 #define FORETRACE_PASSES_RECOMPUTE_H
 
 #include "ir/model/Program.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace foretrace {
@@ -27,6 +28,7 @@ public:
     bool KeepsResult; ///< so that ops outside do not read the new one
   };
 
+  /// \p B has its forward ops, with layouts or without.
   Recomputation(const ir::Program &P, const ir::Block &B);
 
   /// In the order in which they run if they begin at the same op.
@@ -36,6 +38,7 @@ public:
 
 private:
   std::vector<Part> Parts;
+  llvm::StringMap<std::string> ModuleOf; ///< of norms that are part of another
 };
 
 } // namespace foretrace

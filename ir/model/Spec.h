@@ -47,6 +47,10 @@ enum class AttentionBackendKind : unsigned char {
 #define ATTENTION_BACKEND_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
+enum class TransformerImplKind : unsigned char {
+#define TRANSFORMER_IMPL_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/model/Spec.def"
+};
 enum class CpCommKind : unsigned char {
 #define CP_COMM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"

@@ -63,6 +63,12 @@ void Deriver::checkRecompute() {
   TrainSpec &T = S.Train;
   if (T.RecomputeModules.isPresent())
     checkModules();
+  if (*T.TransformerImpl == TransformerImplKind::Local &&
+      !T.RecomputeModules.isPresent()) {
+    error(T.TransformerImpl.Range, diag::KeyWithoutEffect, "transformer_impl",
+          "without `recompute_modules`");
+    T.TransformerImpl.setDefault(TransformerImplKind::TransformerEngine);
+  }
   Located<int64_t> &Layers = T.RecomputeNumLayers;
   if (Layers.isPresent() && *T.Recompute != RecomputeKind::Full) {
     error(Layers.Range, diag::KeyWithoutEffect, "recompute_num_layers",
