@@ -193,6 +193,7 @@ bool Differentiator::differentiate(OpId Forward) {
   case OpKind::View:
   case OpKind::Pick:
   case OpKind::Concat:
+  case OpKind::Repeat:
   case OpKind::Cast:
     inputGradient(Forward, In, {});
     return true;

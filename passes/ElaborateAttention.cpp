@@ -8,6 +8,33 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+/// Returns \p Operands, query, keys and values, as core attention reads them.
+/// An unfused kernel multiplies whole matrices of a head, so that a group of
+/// heads has copies of its keys and values; its queries, which are not side by
+/// side in what the projection made, are copied, too (Megatron-LM,
+/// transformer/dot_product_attention.py, repeat_interleave and reshape;
+/// Transformer Engine, attention/dot_product_attention/backends.py,
+/// UnfusedDotProductAttention).
+llvm::SmallVector<ValueId, 4>
+Elaborator::headByHead(BlockBuilder &B, const AttentionSpec &A,
+                       llvm::ArrayRef<ValueId> Operands) {
+  if (*S.Train.AttentionBackend != AttentionBackendKind::Unfused ||
+      *A.Kind == AttentionKind::MLA || *A.KvHeads == *A.Heads)
+    return llvm::SmallVector<ValueId, 4>(Operands);
+  const Expr Channels = of(A.Heads) * of(A.HeadDim);
+  llvm::SmallVector<ValueId, 4> Repeated;
+  for (const ValueId V : Operands) {
+    const Value Of = B.block().Values[V];
+    TensorType T = Of.Type;
+    const bool IsBoth =
+        Operands.size() == 2 && Of.Type.Dims[0].Kind == DimKind::KvSeq;
+    T.Dims.back().Size = IsBoth ? Channels * 2 : Channels;
+    Repeated.push_back(B.value(ValueKind::Activation, Of.Name + ".heads", T));
+  }
+  B.op(OpKind::Repeat, "core_attention", Operands, Repeated);
+  return Repeated;
+}
+
 /// Of the query and of keys and values. An unfused kernel keeps the softmax of
 /// the scores and, with dropout, what is left of it and the mask (Korthikanti
 /// et al., arXiv 2205.05198, section 4.1); a fused one makes them again in
@@ -31,7 +58,8 @@ ValueId Elaborator::coreAttention(BlockBuilder &B, const AttentionSpec &A,
       Keep("softmax.mask");
     }
   }
-  B.op(OpKind::Attention, "core_attention", Operands, Results);
+  B.op(OpKind::Attention, "core_attention", headByHead(B, A, Operands),
+       Results);
   return Results.front();
 }
 

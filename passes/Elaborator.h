@@ -44,6 +44,9 @@ private:
                      ir::Dim In, ir::Dim Out, bool Bias);
   ir::ValueId attention(BlockBuilder &B, const ir::AttentionSpec &A,
                         ir::ValueId X);
+  llvm::SmallVector<ir::ValueId, 4>
+  headByHead(BlockBuilder &B, const ir::AttentionSpec &A,
+             llvm::ArrayRef<ir::ValueId> Operands);
   ir::ValueId coreAttention(BlockBuilder &B, const ir::AttentionSpec &A,
                             llvm::ArrayRef<ir::ValueId> Operands,
                             ir::Expr Channels);

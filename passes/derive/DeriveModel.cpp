@@ -106,6 +106,8 @@ void Deriver::checkHeads(const AttentionSpec &A) {
   else if (!holds(isMultiple(of(A.KvHeads), of(Tp)), diag::KvHeadsIndivisible,
                   A.KvHeads))
     refuseKvHeads(A);
+  if (*S.Train.AttentionBackend == AttentionBackendKind::Unfused)
+    decide(combine(ExprOp::Less, of(A.KvHeads), of(A.Heads)));
 }
 
 void Deriver::refuseKvHeads(const AttentionSpec &A) {
