@@ -25,6 +25,8 @@ static bool isInPlace(const Op &O) {
     return true;
   if (O.Kind == OpKind::Loss)
     return O.Derivative == Derivative::Input;
+  if (O.Kind == OpKind::Broadcast)
+    return true;
   if (isView(O.Kind))
     return O.Kind != OpKind::Slice;
   return hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None;
@@ -57,6 +59,7 @@ Liveness::Liveness(ExprScope P, const Block &B)
   findLives();
   findFirstGradient();
   holdLogits();
+  holdMask();
 }
 
 ValueId Liveness::rootOf(ValueId V) const {
@@ -154,6 +157,36 @@ void Liveness::holdLogits() {
         S.Last = std::max(S.Last, At);
     Storages.push_back({Shifted->Of, Shifted->First, At});
   }
+}
+
+/// Whether \p T has an element for each pair of tokens, of all heads.
+static bool isMask(const TensorType &T) {
+  return T.indexOf(DimKind::Seq) >= 0 && T.indexOf(DimKind::KvSeq) >= 0 &&
+         T.indexOf(DimKind::Heads) < 0;
+}
+
+/// Whether \p P computes core attention of a layer again.
+static bool recomputesAttention(const Program &P) {
+  return llvm::any_of(P.Blocks, [](const Block &B) {
+    return llvm::any_of(B.Ops, [](const Op &O) {
+      return O.Kind == OpKind::Attention && O.Phase == Phase::Recompute;
+    });
+  });
+}
+
+/// A checkpoint saves its arguments, and the mask is one of them where
+/// attention is recomputed (Megatron-LM, tensor_parallel/random.py,
+/// CheckpointFunction; transformer/transformer_block.py, _checkpointed_forward,
+/// later core/recompute.py; transformer/attention.py,
+/// _checkpointed_attention_forward). All layers of a stage save the same one,
+/// which is the rank's part of what was read.
+void Liveness::holdMask() {
+  const auto Mask =
+      std::find_if(Storages.rbegin(), Storages.rend(), [&](const Storage &S) {
+        return isMask(B.Values[S.Of].Type);
+      });
+  if (Mask != Storages.rend() && recomputesAttention(*P))
+    Mask->Last = static_cast<int>(B.Ops.size()) - 1;
 }
 
 /// The gradient of a parameter is of the parameter's type until it is added to

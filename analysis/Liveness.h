@@ -50,6 +50,7 @@ private:
   void findLives();
   void findFirstGradient();
   void holdLogits();
+  void holdMask();
   ir::Expr sizeOf(const Storage &S) const;
   ir::Expr liveAt(int Op) const;
   std::pair<int, int> opsOf(ir::Phase Of) const;

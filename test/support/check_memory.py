@@ -117,7 +117,7 @@ class Memory(unfold_ranks.Job):
                     kind == "reduce_scatter" and read[0] in shares):
                 home[made[0]] = root(read[0])
                 continue
-            if kind not in ("all_reduce", "split", "view") and (
+            if kind not in ("all_reduce", "broadcast", "split", "view") and (
                     kind, derivative) not in IN_PLACE:
                 continue
             parts, whole = (read, made) if derivative == "dgrad" else (made, read)
@@ -147,6 +147,7 @@ class Memory(unfold_ranks.Job):
         sizes = {name: self.size(block, name) for name in lives}
         if self.is_shifted:
             self.shift_logits(block, lives, sizes, root)
+        self.save_mask(block, lives)
         live = [sum(sizes[name] for name, (first, last) in lives.items()
                     if first <= at <= last) for at in range(len(ops))]
         unit = self.unit(block)
@@ -157,6 +158,15 @@ class Memory(unfold_ranks.Job):
         kept = sum(sizes[name] for name, (first, last) in lives.items()
                    if first < turn <= last)
         return kept, max(live[:turn], default=0), max(live[turn:], default=0)
+
+    def save_mask(self, block, lives):
+        """A checkpoint with attention in it saves the mask, an argument, until its
+        backward (Megatron-LM, tensor_parallel/random.py, CheckpointFunction)."""
+        again = {op[1] for ops in self.ops.values() for op in ops
+                 if op[0] == "recompute"}
+        masks = [name for name in lives if name.startswith("attention_mask")]
+        if masks and "attention" in again:
+            lives[masks[-1]] = (lives[masks[-1]][0], len(self.ops[block]) - 1)
 
     def shift_logits(self, block, lives, sizes, root):
         """Core 0.7 subtracts the maximum into a tensor of its own, and has the
