@@ -149,8 +149,12 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   for (Axis A : axesOf(T))
     if (P.Mesh[A] > 1)
       L = alongDim(L, A, T, workingDim(O, A), /*IsResult=*/true);
+  // The gradient of a factor is a term if the other factor is one.
+  const ValueId Of = B.Values[V].GradientOf;
   for (Axis A : axesOf(T))
-    if (llvm::any_of(O.Operands, [&](ValueId In) { return isTerm(O, In, A); }))
+    if (llvm::any_of(O.Operands, [&](ValueId In) {
+          return isTerm(O, In, A) && !(Of.isValid() && In == current(Of));
+        }))
       L.setPartial(A);
   if (hasTrait(O.Kind, LeavesTerms) && !isSequenceParallel() &&
       L.isPartial(Axis::Tp))

@@ -222,9 +222,14 @@ void BlockVerifier::verifyCompute(const Op &O) {
   if (!O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, getMnemonic(O.Kind),
                  "takes no");
+  // The gradient of a term itself is made of other factors.
+  auto IsOfTerm = [&](const Value &V, Axis A) {
+    return V.GradientOf.isValid() && B.Values[V.GradientOf].Layout.isPartial(A);
+  };
   auto MakesTerms = [&](Axis A) {
     return isLinear(O.Kind) && llvm::all_of(O.Results, [&](ValueId R) {
-             return B.Values[R].Layout.isPartial(A);
+             const Value &V = B.Values[R];
+             return V.Layout.isPartial(A) || IsOfTerm(V, A);
            });
   };
   for (ValueId V : O.Operands)
