@@ -274,11 +274,13 @@ def compile_job(foretrace, path, draw):
         if modules := random_modules(text, draw):
             text = text.replace(
                 "recompute = selective",
-                f'recompute = selective  recompute_modules = "{modules}"')
+                f'recompute = selective  recompute_modules = "{modules}"  '
+                f"transformer_impl = {draw.choice(('transformer_engine', 'local'))}")
         if draw.random() < .3:
             text = text.replace("train {", "train { fused_wgrad = true ")
         if draw.random() < .3:
-            text = text.replace("parallel {", 'parallel { megatron = "0.7" ')
+            text = text.replace("parallel {", 'parallel { megatron = "%s" '
+                                % draw.choice(("0.7", "0.12")))
         if draw.random() < .7:
             text = text.replace("parallel {", "parallel { zero_prefetch = %d "
                                 % draw.randint(0, 3))
