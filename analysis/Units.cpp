@@ -7,10 +7,9 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Elements that wait to be reduced at least, in Megatron-FSDP, and half of
-/// them that are gathered ahead (megatron_fsdp.py, MegatronFSDP.__init__,
-/// suggested_communication_unit_size).
-static constexpr int64_t LeastWaiting = 1'000'000'000;
+/// The least suggested_communication_unit_size (megatron_fsdp.py,
+/// MegatronFSDP.__init__).
+static constexpr int64_t LeastUnitSize = 1'000'000'000;
 
 /// Embedding and head belong to no unit.
 static bool isLayer(const Program &P, unsigned Block) {
@@ -50,16 +49,38 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
 
 namespace {
 
+/// What a layer of a chunk is among.
+struct Neighbours {
+  explicit Neighbours(ExprScope P)
+      : Layers(numberOf(P, 0)), Elements(Layers), Smallest(Layers),
+        Largest(Layers), Capacity(Layers) {}
+
+  void add(const Unit &U, Expr Count) {
+    const bool IsFirst = Elements.isConstant(0);
+    Smallest = IsFirst ? U.Elements : min(Smallest, U.Elements);
+    Largest = max(Largest, U.Elements);
+    Layers += Count;
+    Elements += U.Elements * Count;
+    AnyOneBucket |= U.IsOneBucket;
+  }
+
+  Expr Layers;               ///< of the chunk
+  Expr Elements;             ///< of all of them
+  Expr Smallest, Largest;    ///< of one
+  Expr Capacity;             ///< elements that may wait to be reduced
+  bool AnyOneBucket = false; ///< of them
+  std::optional<Unit> Head;  ///< what runs behind them
+};
+
 /// Layers of a chunk that are all alike.
 class AlikeLayers {
 public:
-  AlikeLayers(ExprScope P, const Block &B, const ChunkUnits::Neighbours &Among)
+  AlikeLayers(ExprScope P, const Block &B, const Neighbours &Among)
       : P(P), Of(unitOf(P, B)), Saved(P.Sizes, B.Totals.Kept.Id),
         Others(Among.Layers + int64_t(-1)), Among(Among) {}
 
   Expr forward() const { return ahead() * excess(Of.Weights, Saved); }
   Expr backward() const;
-  Expr waitingAtEnd() const;
 
 private:
   Expr number(int64_t Value) const { return numberOf(P, Value); }
@@ -73,7 +94,7 @@ private:
   ExprScope P;
   const Unit Of;
   const Expr Saved, Others;
-  const ChunkUnits::Neighbours &Among;
+  const Neighbours &Among;
 };
 
 } // namespace
@@ -84,25 +105,18 @@ Expr AlikeLayers::ahead() const {
   const auto &Stated = P->Spec.Parallel.ZeroPrefetch;
   return min(Stated.isPresent()
                  ? exprOf(P, Stated)
-                 : ceilDiv(number(LeastWaiting / 2), Of.Elements),
+                 : ceilDiv(floorDiv(Among.Capacity, number(2)), Of.Elements),
              Others);
 }
 
 /// Layers whose gradients are reduced, beside those of \p Before elements, as
 /// another reduction begins, if there are enough of them: earlier ones have
-/// been waited for until there were no more elements than two units have, or
-/// the least; with ZeRO 2 than the least (GradReducePipeline.reduce_gradients,
+/// been waited for until there was room (GradReducePipeline.reduce_gradients,
 /// wait_for_previous_grad_reduce). Below zero if those before are through.
 /// While the gradients of the next layer are made there is one more; but those
 /// of experts are reduced before the rest of their layer is made.
 Expr AlikeLayers::onTheirWay(Expr Before) const {
-  const ParallelSpec &Par = P->Spec.Parallel;
-  const Expr Least = number(LeastWaiting);
-  const Expr Most = Par.ZeroPrefetch.isPresent()
-                        ? Of.Elements * exprOf(P, Par.ZeroPrefetch) * 2
-                    : *Par.Zero == 3 ? max(Least, Of.Elements * 2)
-                                     : Least;
-  return floorDiv(minus(Most, Before), Of.Elements);
+  return floorDiv(minus(Among.Capacity, Before), Of.Elements);
 }
 
 /// Of other layers than the one that runs, if \p Waiting of them may wait.
@@ -126,14 +140,28 @@ Expr AlikeLayers::backward() const {
   return max(Alone, Among.Head->Gradients + heaviest(Behind));
 }
 
-/// When all layers are done, and the head waits if all of them do.
-Expr AlikeLayers::waitingAtEnd() const {
-  const Expr Sum = Of.Gradients * min(onTheirWay(number(0)) + 1, Others + 1);
+/// Elements that may wait to be reduced: with ZeRO 3 those of two layers of
+/// mean size, if they are more than the least (megatron_fsdp.py).
+static Expr capacityOf(ExprScope P, const Neighbours &Among) {
+  const ParallelSpec &Par = P->Spec.Parallel;
+  const Expr Mean = floorDiv(Among.Elements, max(Among.Layers, numberOf(P, 1)));
+  if (Par.ZeroPrefetch.isPresent())
+    return Mean * exprOf(P, Par.ZeroPrefetch) * 2;
+  const Expr Least = numberOf(P, LeastUnitSize);
+  return *Par.Zero == 3 ? max(Least, Mean * 2) : Least;
+}
+
+/// Elements that wait when all layers are done. Before the last bucket joins
+/// them they are no more than may wait, and the head is still among them only
+/// if all layers are.
+static Expr waitingAtEnd(const Neighbours &Among) {
+  const Expr Room = Among.Capacity + Among.Largest;
+  const Expr Buckets = floorDiv(Among.Capacity, Among.Smallest) + 1;
+  const Expr OfLayers = min(Among.Elements, min(Room, Buckets * Among.Largest));
   if (!Among.Head)
-    return Sum;
-  const Expr Behind = onTheirWay(Among.Head->Elements) + 1;
-  const Expr IsWaiting(P.Sizes, P.Sizes.combine(ExprOp::Less, Others, Behind));
-  return Sum + Among.Head->Gradients * IsWaiting;
+    return OfLayers;
+  const Expr All = Among.Elements + Among.Head->Elements;
+  return OfLayers + Among.Head->Elements * less(All, Room + 1);
 }
 
 ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
@@ -148,7 +176,7 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
   for (const auto &[Block, Count] : layersByBlock(S))
     if (!isLayer(P, Block))
       Ends += unitOf(P, BlockOf(Block)).Weights;
-  Neighbours Among = {Ends * int64_t(0), false, std::nullopt};
+  Neighbours Among(P);
   if (!Chunk.empty())
     Last = Chunk.back().Runs.back().Block.Index;
   if (Last && !isLayer(P, *Last))
@@ -157,18 +185,21 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
   for (const auto &[Block, Count] : layersByBlock(Chunk)) {
     if (!isLayer(P, Block))
       continue;
-    Among.Layers += ofStage(P, S, KeyId::StageChunk, Block, Count, Kind);
     const Unit U = unitOf(P, BlockOf(Block));
-    Among.AnyOneBucket |= U.IsOneBucket;
+    Among.add(U, ofStage(P, S, KeyId::StageChunk, Block, Count, Kind));
     if (!U.Elements.isConstant(0))
       Shared.push_back(Block);
   }
+  if (Shared.empty())
+    return;
+  Among.Capacity = capacityOf(P, Among);
   for (const unsigned Block : Shared) {
     const AlikeLayers Of(P, BlockOf(Block), Among);
     Forward = max(Forward, Of.forward());
     Backward = max(Backward, Of.backward());
-    Embedding = max(Embedding, Of.waitingAtEnd());
   }
+  Embedding =
+      waitingAtEnd(Among) * bytesPerElement(*P->Spec.Train.GradPrecision);
 }
 
 Expr ChunkUnits::at(unsigned Block, bool IsForward) const {

@@ -30,8 +30,7 @@ Unit unitOf(ir::ExprScope P, const ir::Block &B);
 /// - with ZeRO 3 the weights of the layer, of layers that are gathered ahead,
 ///   and of embedding and head, which stay once they are gathered;
 /// - in the backward pass the gradients of the layer, which Liveness counts,
-/// and
-///   those of layers that ran before and wait to be reduced.
+///   and those of layers that ran before and wait to be reduced.
 ///
 /// A layer that is gathered ahead saves nothing yet in the forward pass, and
 /// one whose gradients wait saves nothing any more. So the more of them there
@@ -46,13 +45,6 @@ public:
 
   /// Bytes while \p Block runs, beside those of its ops (analysis/Liveness.h).
   ir::Expr at(unsigned Block, bool IsForward) const;
-
-  /// What a layer of a chunk is among.
-  struct Neighbours {
-    ir::Expr Layers;           ///< of the chunk
-    bool AnyOneBucket = false; ///< of them
-    std::optional<Unit> Head;  ///< what runs behind them
-  };
 
 private:
   ir::ExprScope P;

@@ -324,7 +324,7 @@ def one(foretrace, folder, seed):
             peak = always + max(most, row["update"])
             peaks.append(peak)
             static[stage] = always, row["dummy_wgrads"]
-            if not is_exact and peak <= row["peak"] <= 1.1 * peak:
+            if not is_exact and peak <= row["peak"] <= 1.2 * peak:
                 peaks[-1] = row["peak"]
                 continue
             is_update = row["when"].startswith("update")

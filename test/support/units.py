@@ -23,6 +23,16 @@ class Unit:
         return sum(self.buckets)
 
 
+def mean_elements(units):
+    layers = [unit.elements for unit in units if unit.is_layer]
+    return sum(layers) // max(len(layers), 1)
+
+
+def unit_size(units, is_zero_3):
+    """suggested_communication_unit_size (megatron_fsdp.py)."""
+    return max(LEAST, 2 * mean_elements(units)) if is_zero_3 else LEAST
+
+
 def ahead(units, at, step, prefetch):
     """Bytes of the weights of layers that are gathered while one runs."""
     size = layers = 0
@@ -30,7 +40,7 @@ def ahead(units, at, step, prefetch):
     for unit in units[at + step:: step] if at + step >= 0 else ():
         if not unit.is_layer or not unit.elements or (
                 layers >= prefetch if prefetch is not None
-                else size >= max(LEAST // 2, units[at].elements)):
+                else size >= unit_size(units, True) // 2):
             break
         layers += 1
         size += unit.elements
@@ -41,13 +51,10 @@ def ahead(units, at, step, prefetch):
 def waiting(units, prefetch, is_zero_3):
     """Bytes of gradients of others, at most while each unit runs backward."""
     queue, most = [], [0] * len(units)
+    capacity = (unit_size(units, is_zero_3) if prefetch is None
+                else 2 * prefetch * mean_elements(units))
     for at in reversed(range(len(units))):
         unit = units[at]
-        own = max((u.elements for u in units if u.is_layer), default=0)
-        if prefetch is not None:
-            capacity = 2 * prefetch * own
-        else:
-            capacity = max(LEAST, 2 * own) if is_zero_3 else LEAST
         experts, rest = unit.buckets
         before = sum(size for _, size in queue)
         for bucket in filter(None, unit.buckets):
