@@ -8,7 +8,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 PhaseWork &PhaseWork::operator+=(const PhaseWork &More) {
-  for (auto Of : {&PhaseWork::Forward, &PhaseWork::Recomputed, &PhaseWork::Backward}) {
+  for (auto Of :
+       {&PhaseWork::Forward, &PhaseWork::Recomputed, &PhaseWork::Backward}) {
     this->*Of = this->*Of + More.*Of;
   }
   return *this;
@@ -16,7 +17,8 @@ PhaseWork &PhaseWork::operator+=(const PhaseWork &More) {
 
 PhaseWork PhaseWork::operator*(Expr Times) const {
   PhaseWork Product = *this;
-  for (auto Of : {&PhaseWork::Forward, &PhaseWork::Recomputed, &PhaseWork::Backward}) {
+  for (auto Of :
+       {&PhaseWork::Forward, &PhaseWork::Recomputed, &PhaseWork::Backward}) {
     (Product.*Of).Value *= Times.value();
     (Product.*Of).From = Times * (Product.*Of).From;
   }
@@ -64,7 +66,7 @@ int64_t FlopCounter::timesCounted(const Block &B, const Op &Scores) const {
 }
 
 std::optional<Expr> FlopCounter::countOp(const Block &B, const Op &Of,
-                                     WorkOf Whose) {
+                                         WorkOf Whose) {
   if (Of.Kind == OpKind::Embed && By.Embedding)
     return lookupWork(P, B, Of, Whose);
   const std::optional<Expr> Size = workOf(P, B, Of, Whose);
@@ -98,8 +100,7 @@ PhaseWork FlopCounter::countBlock(const Block &B, WorkOf Whose) {
   return Sum;
 }
 
-FlopCounter::FlopCounter(ExprScope P, const FlopConvention &By)
-    : P(P), By(By) {
+FlopCounter::FlopCounter(ExprScope P, const FlopConvention &By) : P(P), By(By) {
   llvm::DenseMap<unsigned, PhaseWork> OnRank;
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
     const Block &B = P->Blocks[BlockId(Index)];

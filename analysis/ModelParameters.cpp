@@ -65,12 +65,12 @@ std::vector<PartParameters> foretrace::parametersByPart(ExprScope P) {
       if (!isStored(V, TiedHead::BesideEmbedding))
         continue;
       const llvm::StringRef Name = partOf(V);
-      auto It = llvm::find_if(
-          Parts, [&](const PartParameters &Known) { return Known.Part == Name; });
+      auto It = llvm::find_if(Parts, [&](const PartParameters &Known) {
+        return Known.Part == Name;
+      });
       if (It == Parts.end())
         It = Parts.insert(It, {Name, {numberOf(P, 0), numberOf(P, 0)}});
-      It->Of +=
-          {publishedSize(P, V) * Layers, activatedSize(P, B, V) * Layers};
+      It->Of += {publishedSize(P, V) * Layers, activatedSize(P, B, V) * Layers};
     }
   });
   return Parts;

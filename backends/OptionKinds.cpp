@@ -63,8 +63,8 @@ std::optional<size_t> option::findText(const Attribute &A,
 
 bool option::readMeasure(const Attribute &A, llvm::StringRef Measures,
                          int64_t Plausible, std::optional<int64_t> &Into) {
-  const bool IsIt = A.Measures == Measures ||
-                    (A.Measures.empty() && A.Integer >= Plausible);
+  const bool IsIt =
+      A.Measures == Measures || (A.Measures.empty() && A.Integer >= Plausible);
   if (A.K != Attribute::Kind::Int || A.Integer < 1 || !IsIt)
     return false;
   Into = A.Integer;

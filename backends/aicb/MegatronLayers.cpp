@@ -23,11 +23,9 @@ static std::vector<Linear> attentionOf(const GeneratorJob &J) {
 
 MegatronLayers::MegatronLayers(const GeneratorJob &J, bool Computes,
                                Writer &Out)
-    : J(J), Computes(Computes), Out(Out),
-      Attention(attentionOf(J)), Network{{Split::Column, "mlp_column", J.Hidden,
-                                          J.Ffn},
-                                         {Split::Row, "mlp_row", J.Ffn,
-                                          J.Hidden}} {}
+    : J(J), Computes(Computes), Out(Out), Attention(attentionOf(J)),
+      Network{{Split::Column, "mlp_column", J.Hidden, J.Ffn},
+              {Split::Row, "mlp_row", J.Ffn, J.Hidden}} {}
 
 void MegatronLayers::multiply(llvm::ArrayRef<int64_t> Left,
                               llvm::ArrayRef<int64_t> Right,

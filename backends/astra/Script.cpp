@@ -11,11 +11,12 @@ static constexpr llvm::StringLiteral Head = R"sh(#!/bin/sh
 # ranks. ASTRA_SIM names the simulator, which gets the arguments of this script.
 )sh";
 
-/// ASTRA-sim exits with 0 when ranks wait for each other for ever, and builds of
-/// it abort when everything is done, sometimes before its last lines are written:
-/// only what it reports of its ranks is a verdict, and an abort is tried again. A
-/// path that contains `empty` would be no group file, so files are named from their
-/// own folder. Without a file for each rank it ends without a message.
+/// ASTRA-sim exits with 0 when ranks wait for each other for ever, and builds
+/// of it abort when everything is done, sometimes before its last lines are
+/// written: only what it reports of its ranks is a verdict, and an abort is
+/// tried again. A path that contains `empty` would be no group file, so files
+/// are named from their own folder. Without a file for each rank it ends
+/// without a message.
 static constexpr llvm::StringLiteral Body = R"sh(
 fail() { echo "$0: $1" >&2; exit "${2:-1}"; }
 simulator=${ASTRA_SIM:-AstraSim_Analytical_Congestion_$network}

@@ -47,7 +47,7 @@ double foretrace::leastTasks(const Program &P, const RankList &Chosen) {
   for (const Block &B : P.Blocks) {
     const BlockTasks Tasks(P, B);
     OfBlock.add(Tasks.count(ActionKind::Forward) +
-                      Tasks.count(ActionKind::Backward));
+                Tasks.count(ActionKind::Backward));
   }
   const bool HasCopies = P.Schedule.Placement == PlacementKind::Bidirectional;
   const double Steps =

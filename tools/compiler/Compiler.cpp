@@ -41,8 +41,7 @@ makeLibrary(const vfs::FileSystem &Disk) {
 Compiler::Compiler(PassRunner Runner,
                    llvm::IntrusiveRefCntPtr<vfs::FileSystem> Disk)
     : Run(Runner ? std::move(Runner) : PassRunner(runPlainly)),
-      Disk(std::move(Disk)), Library(makeLibrary(*this->Disk)),
-      Files(Sources) {
+      Disk(std::move(Disk)), Library(makeLibrary(*this->Disk)), Files(Sources) {
   layFiles();
 }
 
@@ -99,8 +98,7 @@ std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
 }
 
 std::optional<ir::EmitSpec>
-Compiler::readEmit(llvm::StringRef Backend,
-                   llvm::ArrayRef<std::string> Options,
+Compiler::readEmit(llvm::StringRef Backend, llvm::ArrayRef<std::string> Options,
                    DiagnosticEngine &Diags) {
   return compileEmit(Files, Backend, Options, Diags);
 }

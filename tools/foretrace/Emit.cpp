@@ -33,9 +33,8 @@ static cl::SubCommandGroup Writing = {
 #define SUBCOMMAND(...)
 #define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
-    &compileCommand(), &planCommand(),      &sweepCommand(),
-    &convertCommand(), &calibrateCommand(), &optCommand(),
-    &diffCommand()};
+    &compileCommand(),   &planCommand(), &sweepCommand(), &convertCommand(),
+    &calibrateCommand(), &optCommand(),  &diffCommand()};
 
 static cl::opt<bool>
     Sync("sync",
