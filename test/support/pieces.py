@@ -121,7 +121,10 @@ def exchange(job, query, key_value, context):
 def core_attention(job, query, key_value, context, kept_width):
     """A fused kernel keeps what it reads, and its result, which is also that of
     the exchange but for all-to-all. Without one the softmax is kept, with
-    dropout its mask and its result too ([K], section 4.1: 5 a s/h)."""
+    dropout its mask and its result too ([K], section 4.1: 5 a s/h); and where
+    heads share keys and values (not job.latent), these once for each head and
+    the queries head by head, in place of what they were copied from
+    (transformer/dot_product_attention.py, repeat_interleave, reshape)."""
     forward, backward = exchange(job, query, key_value, context)
     if job.cp > 1 and job.cp_comm == "a2a":
         kept_width += context
@@ -129,6 +132,9 @@ def core_attention(job, query, key_value, context, kept_width):
     if job.attention_backend == "unfused":
         scores = (job.micro_batch * job.heads // job.tp * job.sequence ** 2
                   * (2 * job.element + 1 if job.dropout else job.element))
+        if not job.latent and job.kv_heads < job.heads:
+            scores += (job.tokens * (3 * query - kept_width) // job.tp
+                       * job.element)
     return Piece(forward=forward, backward=backward, core=forward,
                  kept=job.tokens * kept_width // job.tp * job.element,
                  scores=scores)
@@ -225,7 +231,10 @@ def dispatch(job):
 
 def routed_experts(job):
     """moe/experts.py: no communication of its own; the activation is multiplied
-    by the probabilities; biases for each local expert. Routing is balanced."""
+    by the probabilities; biases for each local expert. Routing is balanced.
+    Only SwiGLU is one kernel with the product (bias_act_func); else the product
+    keeps what it multiplies, and that of a gate (glu) both factors, of which
+    the linear one is a tensor of its own (glu_linear_offset)."""
     e = job.experts
     forward, backward = dispatch(job)
     slots = job.local * e.topk * job.etp
@@ -235,8 +244,9 @@ def routed_experts(job):
              local * e.ffn // job.etp * job.hidden]
     if job.bias:
         sizes += [local * inner // job.etp, local * job.hidden]
-    kept = (slots * (job.hidden + (inner + e.ffn) // job.etp) * job.element
-            + slots * BYTES[e.precision])
+    steps = {"swiglu": 0, "geglu": 3}.get(job.activation, 1)
+    kept = (slots * (job.hidden + (inner + (1 + steps) * e.ffn) // job.etp)
+            * job.element + slots * BYTES[e.precision])
     return Piece(forward=forward, backward=backward, kept=kept,
                  parameters=[Parameter(n, expert=True) for n in sizes])
 
@@ -290,6 +300,13 @@ def mask(job):
     return batch(job, job.sequence) if job.attention_mask else []
 
 
+def kept_mask(job):
+    """A rank's part of it, an argument of checkpoints that have attention in
+    them (tensor_parallel/random.py, CheckpointFunction)."""
+    return (job.tokens * job.sequence
+            if job.attention_mask and job.recompute != "none" else 0)
+
+
 def embedding(job):
     """tensor_parallel/layers.py, VocabParallelEmbedding, and
     models/common/embeddings/language_model_embedding.py: with learned positions
@@ -301,7 +318,7 @@ def embedding(job):
         forward=batch(job, 8, 8) + mask(job) + [
             ("reduce_scatter" if scattered else "all_reduce", ("tp",), whole)],
         parameters=[Parameter(job.padded_vocab // job.tp * job.hidden)],
-        kept=8 * job.tokens)
+        kept=8 * job.tokens + kept_mask(job))
     if job.sp:
         piece.backward = [("all_gather", ("tp",), whole)]
     if job.positions == "learned":
@@ -314,7 +331,9 @@ def head(job):
     """models/gpt/gpt_model.py; tensor_parallel/cross_entropy.py reduces three
     fp32 terms a token and keeps the fp32 softmax ([K], section 4.3)."""
     term = ("all_reduce", ("tp",), 4 * job.tokens)
-    return [Piece(forward=batch(job, 8, 4) + (mask(job) if job.pp > 1 else [])),
+    is_read = job.pp > 1  # else by the embedding
+    return [Piece(forward=batch(job, 8, 4) + (mask(job) if is_read else []),
+                  kept=kept_mask(job) if is_read else 0),
             norm(job, job.hidden),
             column(job, job.hidden, job.padded_vocab, tied=job.tied),
             Piece(forward=[term] * 3, kept=(
