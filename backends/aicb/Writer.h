@@ -4,6 +4,7 @@
 #ifndef FORETRACE_BACKENDS_AICB_WRITER_H
 #define FORETRACE_BACKENDS_AICB_WRITER_H
 
+#include "backends/OutputSet.h"
 #include "backends/aicb/AicbJob.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
