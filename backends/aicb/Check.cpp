@@ -65,7 +65,7 @@ void Checker::zero(int64_t Least, int64_t Most) {
   const SourceRange At = Zero.isStated() ? Zero.Range : Emit.Range;
   Diags
       .report(At, diag::AicbZero, *Zero, getWord(O.Kind),
-              llvm::formatv("the stages {0} to {1}", Least, Most).str())
+              llvm::formatv("ZeRO stages {0} to {1}", Least, Most).str())
       .note(At, diag::NearestLegal, "zero", std::clamp(*Zero, Least, Most));
 }
 
@@ -128,7 +128,7 @@ void Checker::megatron() {
   ignored<int64_t>("vpp", P.Vpp, 1);
   recompute();
   if (*P.Pp > 1 && O.Epochs > 0)
-    needVersion(P.Pp.Range, "pipeline", Version::V2024_12);
+    needVersion(P.Pp.Range, "pipelines", Version::V2024_12);
   for (const ir::BlockSpec &B : S.Model.Blocks)
     if (*B.Attention.Kind == ir::AttentionKind::MLA)
       needVersion(B.Attention.Range, "latent attention", Version::V2025_09_15);

@@ -199,7 +199,8 @@ void SweepEntries::addTexts(llvm::StringRef Keyword, const ast::Expr &E,
     return;
   }
   if (!std::holds_alternative<ast::String>(E.Node)) {
-    Diags.report(E.Range, diag::WrongType, Keyword, "no text", "a string");
+    Diags.report(E.Range, diag::WrongType, Keyword, "an expression",
+                 "a string");
     return;
   }
   if (ast::ExprPtr Of = parseExpression(insideOf(E, Sources), Diags))

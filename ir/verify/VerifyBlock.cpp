@@ -257,7 +257,7 @@ void BlockVerifier::verifyMove(const Op &O, const Transition &T) {
     if (InGroup ? !Moves : !SameDim)
       Diags.report(O.Origin.Range, diag::VerifyMove, getMnemonic(O.Kind),
                    From.Name, getName(A), describe(From, A), describe(To, A),
-                   InGroup ? T.Rule : "nothing outside its group");
+                   InGroup ? T.Rule : "axes of its group");
   }
 }
 

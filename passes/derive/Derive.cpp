@@ -219,10 +219,11 @@ void Deriver::checkOptimizer() {
   if ((IsAware && Zero == 0) || (IsWhole && Zero != 0)) {
     DiagnosticBuilder D =
         error(O.Range, diag::OptimizerZero, getSpelling(*O), Zero,
-              IsWhole ? "whole matrices, `zero = 0`"
-                      : "its state to be spread, `zero = 1` to 3");
+              IsWhole ? "unsharded matrices, `zero = 0`"
+                      : "sharded optimizer state, `zero = 1` to 3");
     if (IsWhole && Zero == 1 && *S.Parallel.Megatron >= MegatronVersion::V0_18)
-      D.note({}, diag::NotHere, "0.18", "spread whole matrices over replicas");
+      D.note({}, diag::NotHere, "0.18",
+             "distribute whole matrices over replicas");
     else
       D.note({}, diag::RefusedBy, "Megatron-LM",
              "training/arguments.py, validate_args");
@@ -249,7 +250,7 @@ void Deriver::checkEffects() {
   });
   if (*P.ZeroRefetch && (*P.Zero != 3 || !ReadsAgain)) {
     error(P.ZeroRefetch.Range, diag::KeyWithoutEffect, "zero_refetch",
-          "without `zero = 3` and weights that are read again");
+          "without `zero = 3` and recomputed modules that have weights");
     P.ZeroRefetch.setDefault(false);
   }
   if (P.DpShard.isPresent() && *P.Zero == 0) {

@@ -49,13 +49,14 @@ void Deriver::checkModules() {
   for (llvm::StringRef Module : modulesOf(T))
     if (!llvm::is_contained(recomputeModules(), Module))
       error(At, diag::RecomputeModule, Module,
-            "no module of `recompute_modules`")
+            "not a module of `recompute_modules`")
           .note({}, diag::RecomputeModules,
                 llvm::join(recomputeModules(), ", "));
     else if (!hasModule(Module))
-      error(At, diag::RecomputeModule, Module, "in no layer of this model");
+      error(At, diag::RecomputeModule, Module,
+            "not in any layer of this model");
   if (modulesOf(T).empty())
-    error(At, diag::RecomputeModule, *T.RecomputeModules, "no module at all");
+    error(At, diag::RecomputeModule, *T.RecomputeModules, "not a module");
 }
 
 /// Megatron-LM, transformer/transformer_config.py, __post_init__.

@@ -43,8 +43,7 @@ void Deriver::deriveSchedule() {
   const bool IsOfStages = *P.Schedule != ScheduleKind::None;
   if (IsOfStages != (*P.Pp > 1))
     error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
-          *P.Pp, *P.Vpp,
-          llvm::formatv("that is `{0}`", getSpelling(Fitting)).str())
+          *P.Pp, *P.Vpp, llvm::formatv("use `{0}`", getSpelling(Fitting)).str())
         .noteValue("pp", P.Pp);
   else if (!holds(isAtMost(number(Info.LeastVpp), of(P.Vpp)),
                   diag::ScheduleMismatch, P.Vpp) ||
@@ -53,8 +52,8 @@ void Deriver::deriveSchedule() {
     error(P.Schedule.Range, diag::ScheduleMismatch, getSpelling(*P.Schedule),
           *P.Pp, *P.Vpp,
           Info.MostVpp == 2
-              ? "it has vpp = 2"
-              : llvm::formatv("that is `{0}`", getSpelling(Fitting)).str())
+              ? "it needs vpp = 2"
+              : llvm::formatv("use `{0}`", getSpelling(Fitting)).str())
         .noteValue("pp", P.Pp);
 }
 
@@ -113,7 +112,7 @@ void Deriver::checkMicroBatches() {
   const Expr Rounds = max(floorDiv(of(P.Ga), of(P.Pp)), number(1));
   if (hasRounds(*P.Schedule) &&
       !holds(isMultiple(of(P.Ga), Rounds), diag::ScheduleSizes, P.Ga))
-    Refuse(P.Ga, llvm::formatv("{0} rounds of as many micro-batches each; "
+    Refuse(P.Ga, llvm::formatv("{0} rounds of equally many micro-batches; "
                                "ga = {1} is not divisible by {0}",
                                Rounds.value(), *P.Ga));
   const bool IsBothWays = *P.Schedule == ScheduleKind::DualPipe;
@@ -126,12 +125,13 @@ void Deriver::checkMicroBatches() {
                                *P.Pp, *P.Ga));
   if (IsBothWays &&
       !holds(isMultiple(of(P.Ga), number(2)), diag::ScheduleSizes, P.Ga))
-    Refuse(P.Ga, llvm::formatv("as many micro-batches one way as the other; "
+    Refuse(P.Ga, llvm::formatv("an even number of micro-batches; "
                                "ga = {0} is odd",
                                *P.Ga));
   if (IsBothWays &&
       !holds(isMultiple(of(P.Pp), number(2)), diag::ScheduleSizes, P.Pp))
-    Refuse(P.Pp, llvm::formatv("stages in pairs; pp = {0} is odd", *P.Pp));
+    Refuse(P.Pp,
+           llvm::formatv("an even number of stages; pp = {0} is odd", *P.Pp));
 }
 
 /// Megatron-LM, transformer_config.py, __post_init__, of which what concerns

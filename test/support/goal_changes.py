@@ -59,7 +59,7 @@ def read(data):
     text = re.sub(r"^/\*.*?\*/", "", text, flags=re.M | re.S)
     text = re.sub("^(%s)(?!\n)" % OPEN.pattern, "\\1\n", text, flags=re.M)
     if re.search(r"^[ \t]+(?=[^ \t\n}])", text, re.M):
-        raise Illegal("a blank where a statement begins")
+        raise Illegal("unexpected blank at the start of a statement")
     out, is_in_rank = [], False
     for number, line in enumerate(text.split("\n")):
         if line.strip(" \t") and not line.startswith("//"):
