@@ -75,7 +75,7 @@ static void addWork(const PhaseWork &W, std::vector<Figure> &Row) {
 
 static FigureTable blocksOf(const FlopCounter &Of) {
   FigureTable T{"blocks",
-                "a layer, for a micro-batch of a replica",
+                "per layer and micro-batch of a replica",
                 {{"block", FigureUnit::Text},
                  {"layers", FigureUnit::Count},
                  {"forward", FigureUnit::Flops},
@@ -90,7 +90,7 @@ static FigureTable blocksOf(const FlopCounter &Of) {
 
 static FigureTable stagesOf(const FlopCounter &Of) {
   FigureTable T{"stages",
-                "a rank, in an iteration",
+                "per rank and iteration",
                 {{"stages", FigureUnit::Text},
                  {"ranks", FigureUnit::Count},
                  {"forward", FigureUnit::Flops},
@@ -106,19 +106,20 @@ static FigureTable stagesOf(const FlopCounter &Of) {
 /// Conventions, and what is an estimate.
 static std::vector<std::string> notesOf(const Program &P, const Options &O) {
   std::vector<std::string> Notes = {
-      "A multiply-add is 2 FLOPs; what is bound by memory is none.",
+      "A multiply-add counts as 2 FLOPs; memory-bound ops are not counted.",
       O.Attention == AttentionCount::Causal
-          ? "Scores that a causal mask hides are not counted."
-          : "Scores that a causal mask hides are counted."};
+          ? "Attention scores hidden by a causal mask are not counted."
+          : "Attention scores hidden by a causal mask are counted."};
   if (!O.Router)
-    Notes.push_back("Products of routers are not counted.");
+    Notes.push_back("Matrix products of routers are not counted.");
   if (O.Embedding)
-    Notes.push_back("Lookups count as products with all of a table.");
+    Notes.push_back(
+        "Embedding lookups count as products with the whole table.");
   if (O.Hardware == HardwareCount::Korthikanti)
     Notes.push_back("Selective recomputation counts three times.");
   if (llvm::any_of(P.Spec.Model.Blocks,
                    [](const BlockSpec &B) { return B.Moe.has_value(); }))
-    Notes.push_back("Routing is taken to be balanced.");
+    Notes.push_back("Routing is assumed to be balanced.");
   return Notes;
 }
 
@@ -151,28 +152,28 @@ private:
 
 void Answer::addTotals() {
   const PhaseWork All = Of.iteration();
-  add("tokens", "tokens of an iteration", figure(Of.tokensOfIteration()),
+  add("tokens", "tokens per iteration", figure(Of.tokensOfIteration()),
       FigureUnit::Count);
-  add("model_flops_per_token", "model FLOPs of a token", figure(Of.ofToken()));
+  add("model_flops_per_token", "model FLOPs per token", figure(Of.ofToken()));
   add("forward_flops", "forward", figure(All.Forward));
   add("backward_flops", "backward", figure(All.Backward));
   add("recomputed_flops", "recomputed", figure(All.Recomputed));
-  add("model_flops", "model FLOPs: forward and backward", figure(All.model()));
-  add("hardware_flops", "hardware FLOPs: what is recomputed, too",
+  add("model_flops", "model FLOPs (forward and backward)", figure(All.model()));
+  add("hardware_flops", "hardware FLOPs (with recomputation)",
       figure(All.hardware()));
-  add("repeated_flops", "beside that, what several ranks compute alike",
+  add("repeated_flops", "FLOPs repeated on several ranks, not included",
       Of.repeated());
 }
 
 void Answer::addRates() {
   const PhaseWork All = Of.iteration();
   const Rates In(P, *O.Time);
-  add("flops_per_second", "model FLOPs of a device and second",
+  add("flops_per_second", "model FLOPs per device and second",
       In.perSecond(All.model().Value));
-  add("tokens_per_second", "tokens of a device and second",
+  add("tokens_per_second", "tokens per device and second",
       In.perSecond(Of.tokensOfIteration().Value), FigureUnit::Count);
   if (!In.isPeakKnown()) {
-    F.Notes.push_back("MFU and HFU need `peak_flops`, of the cluster's device "
+    F.Notes.push_back("MFU and HFU need `peak_flops` of the cluster's device "
                       "or of `cost roofline`.");
     return;
   }

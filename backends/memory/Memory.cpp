@@ -47,7 +47,7 @@ static FigureTable tableOf(ExprScope P, llvm::ArrayRef<StagesMemory> Rows) {
   const bool IsOffloaded = llvm::any_of(
       P->Blocks, [&](const Block &B) { return isOffloaded(P, B); });
   FigureTable T{"stages",
-                "a rank of each stage",
+                "per rank of each stage",
                 {{"stages", FigureUnit::Text},
                  {"weights", FigureUnit::Bytes},
                  {"gradients", FigureUnit::Bytes},
@@ -104,14 +104,14 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
   Add("peak_stages", "on stage", FigureUnit::Text, stagesOf(Most));
   Add("peak_phase", "in", FigureUnit::Text, getName(Most.Of.Phase).str());
   if (const auto Room = roomOf(Request, O)) {
-    Add("device_memory", "memory of a device", FigureUnit::Bytes, **Room);
+    Add("device_memory", "device memory", FigureUnit::Bytes, **Room);
     Add("fits", "fits", FigureUnit::Text,
         std::string(Peak <= **Room ? "yes" : "no"));
     if (Peak > **Room)
       F.ExceededRoom = **Room;
   }
-  F.Notes = {"Tensors as they are asked for: what an allocator rounds up, "
-             "workspaces of libraries and contexts come on top."};
+  F.Notes = {"Tensor sizes as requested; allocator rounding, library "
+             "workspaces and contexts are not included."};
   F.Sizes = std::move(P.Sizes);
   return F;
 }

@@ -31,7 +31,7 @@ FactSet params::needs(const Options &O) {
 
 static FigureTable blockTable(ExprScope P) {
   FigureTable T{"blocks",
-                "a layer of each kind",
+                "per layer, by kind",
                 {{"block", FigureUnit::Text},
                  {"layers", FigureUnit::Count},
                  {"parameters", FigureUnit::Count},
@@ -49,7 +49,7 @@ static FigureTable blockTable(ExprScope P) {
 
 static FigureTable partTable(ExprScope P) {
   FigureTable T{"parts",
-                "of all layers",
+                "all layers, by part",
                 {{"part", FigureUnit::Text},
                  {"parameters", FigureUnit::Count},
                  {"activated", FigureUnit::Count}},
@@ -62,7 +62,7 @@ static FigureTable partTable(ExprScope P) {
 
 static FigureTable stageTable(ExprScope P) {
   FigureTable T{"stages",
-                "a stage, and each rank of it",
+                "per stage, and per rank of it",
                 {{"stages", FigureUnit::Text},
                  {"published", FigureUnit::Count},
                  {"ranks", FigureUnit::Count},
@@ -80,12 +80,12 @@ static FigureTable stageTable(ExprScope P) {
 
 static std::vector<std::string> notesOf(const Options &O) {
   std::vector<std::string> Notes = {
-      "As published: without rows that pad the vocabulary, a tied embedding "
-      "once. Activated: what one token goes through, top-k of the routed "
-      "experts."};
+      "Counted as published: without vocabulary padding, and a tied embedding "
+      "once. Active parameters are those that one token uses, with top-k of "
+      "the routed experts."};
   if (O.By == CountOf::Stage)
-    Notes.push_back("On a rank: as stored, with padding and with the copy of a "
-                    "tied embedding; with ZeRO 3 its share.");
+    Notes.push_back("Per rank: as stored, with padding and with the copy of a "
+                    "tied embedding; with ZeRO 3 its shard.");
   return Notes;
 }
 
@@ -107,8 +107,8 @@ Figures params::figures(const EmitRequest &Request, const Options &O) {
   };
   const ParameterCount Of = modelParameters(P);
   Add("parameters", "parameters", {P.Sizes, Of.All});
-  Add("activated", "activated", {P.Sizes, Of.Active});
-  Add("activated_without_lookup", "activated, without what is only looked up",
+  Add("activated", "active parameters", {P.Sizes, Of.Active});
+  Add("activated_without_lookup", "active parameters without lookup tables",
       {P.Sizes, Of.Active + lookedUpParameters(P) * -1});
   if (O.By == CountOf::Stage) {
     Add("stored", "stored by all ranks", storedParameters(P));

@@ -31,11 +31,12 @@ static std::optional<int64_t> roomOf(const Program &P) {
 
 static void writePeak(const Program &P, const Peak &Most,
                       llvm::raw_ostream &OS) {
-  OS << formatv("most at once is {0} MiB, on stage {1} in {2}",
+  OS << formatv("peak memory per rank: {0} MiB, on stage {1} in {2}",
                 mebibytes(Bytes(Most.Bytes)), Most.Stages, getName(Most.Phase));
   if (const auto Room = roomOf(P))
-    OS << formatv("; a device has {0} MiB: it {1}", mebibytes(Bytes(*Room)),
-                  Most.Bytes <= *Room ? "fits" : "does not fit");
+    OS << formatv("; it {1} the device memory of {0} MiB",
+                  mebibytes(Bytes(*Room)),
+                  Most.Bytes <= *Room ? "fits in" : "exceeds");
   OS << '\n';
 }
 
@@ -53,8 +54,8 @@ static void writeChunks(const Program &P, const PlanRows &R, RowFormat As,
              {"chunk", true},
              {"layers"},
              {"parameters", true},
-             {"MiB", true},
-             {"kept MiB", true},
+             {"weights MiB", true},
+             {"saved MiB", true},
              {"FLOPs", true},
              {"sent MiB", true}},
             Lines, As, OS);
@@ -66,18 +67,18 @@ static void writeTables(const Program &P, const PlanRows &R, RowFormat As,
   const llvm::StringRef Before = As == RowFormat::Markdown ? "\n" : "";
   writeChunks(P, R, As, OS);
   OS << Before
-     << formatv("the largest stage is {0:f3} of the mean in parameters, {1:f3} "
-                "in FLOPs\n",
+     << formatv("largest stage / mean stage: {0:f3} in parameters, {1:f3} in "
+                "FLOPs\n",
                 static_cast<double>(R.ParameterImbalance.Permille) / 1000,
                 static_cast<double>(R.WorkImbalance.Permille) / 1000);
   if (R.EvenParameters && R.EvenWork &&
       *P.Spec.Parallel.Partition != PartitionKind::Uniform)
     OS << Before
-       << formatv("an even split's largest stage has {0:f3} times the "
-                  "parameters of this one's, {1:f3} times the FLOPs\n",
+       << formatv("largest stage of a uniform split / of this one: {0:f3} in "
+                  "parameters, {1:f3} in FLOPs\n",
                   static_cast<double>(*R.EvenParameters) / 1000,
                   static_cast<double>(*R.EvenWork) / 1000);
-  OS << "\nMiB of a rank: memory, and messages of an iteration by group\n"
+  OS << "\nmemory per rank, and messages per iteration by group, MiB\n"
      << Before;
   writeStages(P, R, As, OS);
   OS << Before;

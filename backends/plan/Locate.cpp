@@ -40,7 +40,7 @@ static Subject locateBalance(const ir::Program &P, const Partition &Of,
                              int64_t Index) {
   const FigureMaker Make(P.Spec, Of.Sizes);
   return {
-      formatv("row {0}, the largest stage of the mean", Index),
+      formatv("row {0}, largest stage / mean stage", Index),
       {P.Spec.Model.LayersRange, "stages", ""},
       {Of.ParameterImbalance.derive(Make, "parameters", "largest", "elements"),
        Of.WorkImbalance.derive(Make, "flops", "largest", "FLOPs")}};

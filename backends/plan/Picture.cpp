@@ -170,7 +170,7 @@ void Drawing::column(const Stage &Chunks) {
 
 /// What each colour is, and what heights are.
 void Drawing::legend(int64_t Y, int64_t Width) {
-  label(Gap, Y, Width, "heights: parameters of a rank");
+  label(Gap, Y, Width, "heights: parameters per rank");
   if (P.Schedule.Chunks > 1)
     label(Gap, Y += Line, Width,
           "black lines: between chunks; dark grey: equal ones");

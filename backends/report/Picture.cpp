@@ -63,9 +63,8 @@ static std::optional<Drawn> choose(const Program &P) {
     return Drawn{S, Best, "", true};
   Drawn Fewer{foldMicroBatches(S), Best, "", false};
   if (stepsOf(Fewer.Schedule) <= MaxSteps) {
-    Fewer.Note = formatv("Drawn with {0} of {1} micro-batches: the others "
-                         "repeat what the stages do between filling and "
-                         "draining the pipeline.",
+    Fewer.Note = formatv("Drawn with {0} of {1} micro-batches; the others "
+                         "repeat the steady state of the pipeline.",
                          Fewer.Schedule.MicroBatches, S.MicroBatches);
     return Fewer;
   }

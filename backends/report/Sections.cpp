@@ -79,7 +79,7 @@ void SectionWriter::write() {
 static void writeSection(const Answer &A, Explanations &Of,
                          llvm::json::OStream &J) {
   const Figures Refused{
-      "", {}, {}, {"This job has no answer: " + A.Refusal}, {}};
+      "", {}, {}, {"Not available for this job: " + A.Refusal}, {}};
   J.attribute("name", A.From->Name);
   J.attribute("title", A.From->Summary);
   SectionWriter(A.Of ? *A.Of : Refused, Of, J).write();

@@ -112,15 +112,16 @@ void Grid::write(llvm::raw_ostream &OS) const {
 /// The figures in words.
 static void writeSummary(const Schedule &S, const PipelineFigures &F,
                          llvm::raw_ostream &OS) {
-  OS << formatv("span {0}: {1} of work and {2} idle, a bubble of {3:f1} %; "
-                "between its steps a stage idles at most {4}\n",
+  OS << formatv("span {0}: {1} busy and {2} idle, bubble {3:f1} %; a stage is "
+                "idle for at most {4} between its steps\n",
                 F.Makespan, F.Work, F.bubble(),
                 100.0 * static_cast<double>(F.bubble()) /
                     static_cast<double>(std::max<int64_t>(F.Makespan, 1)),
                 F.SpanBubble);
   auto Peaks = [&](llvm::StringRef What, int64_t StageFigures::*Peak) {
-    OS << "most " << (S.Chunks > 1 ? "chunks x micro-batches" : "micro-batches")
-       << " kept by a stage" << What << ':';
+    OS << "peak number of "
+       << (S.Chunks > 1 ? "chunks x micro-batches" : "micro-batches")
+       << " in flight per stage" << What << ':';
     for (const StageFigures &Of : F.Stages)
       OS << ' ' << Of.*Peak;
     OS << '\n';
@@ -129,7 +130,8 @@ static void writeSummary(const Schedule &S, const PipelineFigures &F,
   if (llvm::any_of(F.Stages, [](const StageFigures &Of) {
         return Of.PeakUntilInputs != Of.PeakUntilWeights;
       }))
-    Peaks(" until the gradients of inputs", &StageFigures::PeakUntilInputs);
+    Peaks(" until the gradients of their inputs",
+          &StageFigures::PeakUntilInputs);
 }
 
 void schedule::writeGrid(const Schedule &S, const PipelineFigures &F,

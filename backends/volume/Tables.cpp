@@ -116,7 +116,7 @@ void Tables::addTraffic(const Traffic &T, std::vector<Figure> &Row) const {
 
 FigureTable Tables::causes() {
   FigureTable T{"causes",
-                "keys of the job that cause what all ranks send",
+                "all ranks, by the keys of the job that cause the volume",
                 {{"keys", FigureUnit::Text}, {"at", FigureUnit::Text}},
                 {}};
   addColumns(T.Columns);
@@ -182,7 +182,7 @@ FigureTable Tables::collectives() {
 
 FigureTable Tables::stages() {
   FigureTable T{"stages",
-                "a rank and a group of each stage",
+                "per rank and per group of each stage",
                 {{"stages", FigureUnit::Text},
                  {"group", FigureUnit::Text},
                  {"collective", FigureUnit::Text},
@@ -260,13 +260,14 @@ std::vector<NamedFigure> Tables::named() {
   F.push_back(
       {"sent", "sent by all ranks", FigureUnit::Bytes, figure(All.Sent)});
   if (hasCluster()) {
-    F.push_back({"cross_node", "of these, to another node", FigureUnit::Bytes,
+    F.push_back({"cross_node", "sent to other nodes", FigureUnit::Bytes,
                  All.CrossNode});
-    F.push_back({"cross_node_share", "as a share", FigureUnit::Millionths,
+    F.push_back({"cross_node_share", "share sent to other nodes",
+                 FigureUnit::Millionths,
                  shareOf(All.CrossNode, All.Sent.Value)});
   }
   if (std::string Text = sentence(); !Text.empty())
-    F.push_back({"most", "most", FigureUnit::Text, std::move(Text)});
+    F.push_back({"most", "largest cause", FigureUnit::Text, std::move(Text)});
   return F;
 }
 

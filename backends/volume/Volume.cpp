@@ -30,25 +30,25 @@ FactSet volume::needs(const Options &) { return {Fact::Totalled}; }
 static std::vector<std::string> notesOf(const Program &P, const Options &O,
                                         bool IsSilent) {
   if (IsSilent)
-    return {"Each group is of one rank: nothing is sent."};
+    return {"Every group has one rank, so nothing is sent."};
   std::vector<std::string> Notes = {
-      "`message` is the size that NCCL tests state, summed over ranks: of an "
-      "all-gather the gathered buffer, of a reduce-scatter and an all-reduce "
-      "the one before the sum, else what a rank has.",
-      "`sent` is what leaves the ranks, by a ring over each group in the order "
-      "of ranks, in an all-to-all from each rank to each: of a message among n "
-      "ranks (n - 1) / n a rank, of an all-reduce 2 (n - 1) / n."};
+      "`message` is the size as reported by NCCL tests, summed over ranks: the "
+      "gathered buffer of an all-gather, the input of a reduce-scatter or an "
+      "all-reduce, otherwise the buffer of a rank.",
+      "`sent` is the number of bytes that leave the ranks, along a ring over "
+      "each group in rank order, or directly in an all-to-all: per rank, (n - "
+      "1) / n of a message among n ranks, and 2 (n - 1) / n of an all-reduce."};
   if (O.Per == FlowSpan::MicroBatch)
-    Notes.emplace_back(
-        "Of one micro-batch through each chunk of each stage; what is done "
-        "once an iteration is left out.");
+    Notes.emplace_back("For one micro-batch through each chunk of each stage, "
+                       "without what happens once per iteration.");
   if (P.Spec.Cluster)
-    Notes.emplace_back("A byte crosses nodes, and is of the innermost tier "
-                       "that joins them, by the two ranks of its link.");
+    Notes.emplace_back(
+        "A byte counts for the innermost tier that connects the two ranks of "
+        "its link, and as cross-node if they are on different nodes.");
   else
-    Notes.emplace_back("The job has no `cluster`, so which bytes leave a node "
-                       "is not known: `import \"clusters/h100.toml\" as pod` "
-                       "and `cluster : pod { }` say it.");
+    Notes.emplace_back(
+        "Without a `cluster` it is not known which bytes leave a node; add "
+        "`import \"clusters/h100.toml\" as pod` and `cluster : pod { }`.");
   return Notes;
 }
 

@@ -48,10 +48,10 @@ def problems(path, derived, page, folder):
         yield "by itself, without `train` and `parallel`, has other counts"
     total, activated = (
         f"{int(re.search(rf'^{what}: (.*)', counted, re.M).group(1)):,}"
-        for what in ("parameters", "activated"))
+        for what in ("parameters", "active parameters"))
     head = f"// {total} parameters"
     if activated != total:
-        head += f", {activated} of them activated"
+        head += f", {activated} of them active"
     if head + ".\n" not in text:
         yield f"lacks the line `{head}.`"
     row = f"| [{path.stem}](../lang/models/{path.name}) | {total} | "

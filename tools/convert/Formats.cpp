@@ -18,7 +18,8 @@ ArrayRef<StringRef> formatNames() { return Formats; }
 Expected<std::vector<ir::EmitSpec>> emitsFor(std::vector<StringRef> Names,
                                              StringRef Ranks, bool HasCluster) {
   if (Ranks.empty())
-    return createStringError("--ranks: say which: all, classes or `0,4,8-11`");
+    return createStringError(
+        "--ranks: expected all, classes or a list such as `0,4,8-11`");
   if (Names.empty())
     Names.push_back(Traces);
   // The script runs the traces of all ranks.
@@ -29,9 +30,9 @@ Expected<std::vector<ir::EmitSpec>> emitsFor(std::vector<StringRef> Names,
     return createStringError("--ranks: only traces for `" + Traces +
                              "` can be of some ranks");
   if (!HasCluster && is_contained(Names, Machine))
-    return createStringError("--to: `" + Machine +
-                             "` is a machine; give one with --cluster, for "
-                             "example --cluster=clusters/h100.toml");
+    return createStringError(
+        "--to: `" + Machine +
+        "` needs a cluster, for example --cluster=clusters/h100.toml");
   std::vector<ir::EmitSpec> Emits;
   for (StringRef Name : Names) {
     if (!is_contained(Formats, Name))

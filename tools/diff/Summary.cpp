@@ -113,7 +113,7 @@ void Summary::addLayers() {
 
 void Summary::addStages() {
   FigureTable T{
-      "stages", "a rank of a stage", {{"stages", FigureUnit::Text}}, {}};
+      "stages", "per rank of a stage", {{"stages", FigureUnit::Text}}, {}};
 #define STAGE_FIGURE(ENUMERATOR, NAME, UNIT, ...)                              \
   T.Columns.push_back({NAME, UNIT});
 #include "analysis/Figures.def"
@@ -128,7 +128,7 @@ void Summary::addStages() {
 
 void Summary::addMessages() {
   FigureTable T{"messages",
-                "messages of a rank of a stage in an iteration",
+                "messages per rank of a stage and iteration",
                 {{"stages", FigureUnit::Text},
                  {"group", FigureUnit::Text},
                  {"messages", FigureUnit::Bytes}},
@@ -142,7 +142,7 @@ void Summary::addMessages() {
 
 void Summary::addBlocks() {
   FigureTable T{"blocks",
-                "a layer, on one rank and of a micro-batch",
+                "per layer, rank and micro-batch",
                 {{"block", FigureUnit::Text}, {"layers", FigureUnit::Count}},
                 {}};
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
@@ -195,7 +195,7 @@ void Summary::addOps() {
 
 void Summary::addSteps() {
   FigureTable T{"steps",
-                "ops of a stage, once an iteration",
+                "ops of a stage, once per iteration",
                 {{"stages", FigureUnit::Text},
                  {"op", FigureUnit::Text},
                  {"times", FigureUnit::Count}},

@@ -120,7 +120,7 @@ static StringRef wordOf(Severity Level) {
 
 FigureTable Writer::tableOfMessages() const {
   FigureTable T{"messages",
-                "messages that only one of both gives",
+                "messages that only one job gives",
                 {{"of", FigureUnit::Text},
                  {"at", FigureUnit::Text},
                  {"severity", FigureUnit::Text},

@@ -32,8 +32,8 @@ FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
       vary::changesThatFit(*Job.spec(), P.Spec, Now, Room, Try);
   FigureTable T{"changes",
                 Found.empty()
-                    ? "No change or pair of changes that was tried makes the "
-                      "job fit (worst rank)"
+                    ? "None of the changes and pairs of changes tried makes "
+                      "the job fit (worst rank)"
                     : "Changes that would make the job fit (worst rank)",
                 {{"change", FigureUnit::Text},
                  {"peak", FigureUnit::Bytes},

@@ -14,10 +14,10 @@ FormatOption::FormatOption(cl::SubCommand &Of, cl::OptionCategory &Category,
     : cl::opt<RowFormat>(
           "format", cl::desc(Doc), cl::value_desc(Words),
           cl::values(clEnumValN(RowFormat::Table, Words.split('|').first,
-                                "for people (default)"),
-                     clEnumValN(RowFormat::JSON, "json", "for programs"),
+                                "human-readable (default)"),
+                     clEnumValN(RowFormat::JSON, "json", "machine-readable"),
                      clEnumValN(RowFormat::CSV, "csv", "RFC 4180"),
-                     clEnumValN(RowFormat::Markdown, "md", "for a page")),
+                     clEnumValN(RowFormat::Markdown, "md", "Markdown")),
           cl::init(RowFormat::Table), cl::cat(Category), cl::sub(Of)) {}
 
 FindingFormatOption::FindingFormatOption(cl::SubCommand &Of,
@@ -27,11 +27,12 @@ FindingFormatOption::FindingFormatOption(cl::SubCommand &Of,
           "format", cl::desc(Doc), cl::value_desc("text|json|csv|md|sarif"),
           cl::values(
               clEnumValN(DiagnosticFormat::Text, "text",
-                         "for people (default)"),
-              clEnumValN(DiagnosticFormat::JSON, "json", "an object a line"),
-              clEnumValN(DiagnosticFormat::CSV, "csv", "a row each, RFC 4180"),
+                         "human-readable (default)"),
+              clEnumValN(DiagnosticFormat::JSON, "json", "one object per line"),
+              clEnumValN(DiagnosticFormat::CSV, "csv",
+                         "one row each, RFC 4180"),
               clEnumValN(DiagnosticFormat::Markdown, "md",
-                         "a row each, for a page"),
+                         "one row each, Markdown"),
               clEnumValN(DiagnosticFormat::Sarif, "sarif", "SARIF 2.1.0")),
           cl::init(DiagnosticFormat::Text), cl::cat(Category), cl::sub(Of)) {}
 

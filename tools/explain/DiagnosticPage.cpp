@@ -18,8 +18,7 @@ static Error unknownSlug(StringRef Slug) {
   const StringRef Near = nearestWord(Slug, Known);
   return createStringError(
       "explain: `" + Slug + "` is not a diagnostic; " +
-      (Near.empty() ? "of a job, say what is to be explained, for example "
-                      "`--memory`"
+      (Near.empty() ? "for a job, say what to explain, for example `--memory`"
                     : "did you mean `" + Near.str() + "`?"));
 }
 

@@ -92,13 +92,13 @@ Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
                     Asked.Memory + Asked.Messages + Asked.Work +
                     !Asked.Backend.empty();
   if (Count != 1)
-    return createStringError("explain: say one of --op, --param, --memory, "
-                             "--messages, --work and --emit");
+    return createStringError("explain: expected one of --op, --param, "
+                             "--memory, --messages, --work and --emit");
   if (!Asked.Backend.empty())
     return explainWritten(P, Asked);
   if (choicesOf(Asked.Cell) & ~ByStage)
     return createStringError(
-        "explain: --row, --node, --rank and --figure are of --emit");
+        "explain: --row, --node, --rank and --figure need --emit");
   if (Asked.Memory)
     return explainMemory(P, Asked.Cell.Stage);
   if (Asked.Messages)
@@ -106,10 +106,9 @@ Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {
   if (Asked.Work)
     return explainWork(P, Asked.Cell.Stage);
   if (Asked.Cell.Stage)
-    return createStringError("explain: --stage is of --memory, --messages, "
-                             "--work and `--emit " +
-                             join(explainedBackends(ByStage), "`, `--emit ") +
-                             "`");
+    return createStringError(
+        "explain: --stage needs --memory, --messages, --work or `--emit " +
+        join(explainedBackends(ByStage), "`, `--emit ") + "`");
   return Asked.Op.empty() ? explainParameters(P, Asked.Parameter)
                           : explainOps(P, Asked.Op);
 }

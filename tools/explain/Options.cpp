@@ -26,19 +26,20 @@ struct Options::Table {
   Place At;
   Option<std::string> Op = {At, "op", "name", "Ops: [BLOCK/]OP[/PHASE]"};
   Option<std::string> Param = {At, "param", "name", "Parameters: [BLOCK/]NAME"};
-  Option<bool> Memory = {At, "memory", "", "What each stage holds"};
-  Option<bool> Sent = {At, "messages", "", "What each stage sends"};
-  Option<bool> Work = {At, "work", "", "What each stage computes"};
+  Option<bool> Memory = {At, "memory", "", "Memory of each stage"};
+  Option<bool> Sent = {At, "messages", "",
+                       "Communication volume of each stage"};
+  Option<bool> Work = {At, "work", "", "FLOPs of each stage"};
   Option<std::string> Backend = {At, "emit", "backend",
-                                 "What this backend writes"};
-  Option<int64_t> Row = {At, "row", "n", "A row of it, from 1"};
+                                 "Output of this backend"};
+  Option<int64_t> Row = {At, "row", "n", "Row of the output, from 1"};
   Option<std::string> Cell = {At, "figure", "figure",
-                              "A figure of it: KEY or TABLE/ROW/COLUMN"};
-  Option<int64_t> Node = {At, "node", "n", "A node of it"};
-  Option<int64_t> Rank = {At, "rank", "n", "Whose trace it is"};
-  Option<int64_t> Stage = {At, "stage", "n", "Only of this stage, from 0"};
+                              "Figure of the output: KEY or TABLE/ROW/COLUMN"};
+  Option<int64_t> Node = {At, "node", "n", "Node of the trace"};
+  Option<int64_t> Rank = {At, "rank", "n", "Rank of the trace"};
+  Option<int64_t> Stage = {At, "stage", "n", "Only this stage, from 0"};
   Option<std::string> Format = {At, "format", PrinterWords,
-                                "A tree, or a row each figure", "text"};
+                                "A tree, or one row per figure", "text"};
 };
 
 Options::Options(cl::SubCommand &Of, cl::OptionCategory &In)

@@ -80,9 +80,9 @@ Answer::Answer(StringRef Name, cl::SubCommand &Command, StringRef Default)
     : Format(*findBackend(Name)),
       Path("o", cl::value_desc("file"), cl::init(Default.str()),
            cl::desc(Default.empty()
-                        ? "Where it goes (default: a file here, called as the "
-                          "job); - is standard output"
-                        : "Where it goes (default: standard output)"),
+                        ? "Output file (default: in this folder, named after "
+                          "the job); - is standard output"
+                        : "Output file (default: standard output)"),
            cl::cat(outputCategory()), cl::sub(Command)) {
   for (const EmitOption &O : Format.Options())
     if (!O.IsPath)

@@ -14,12 +14,12 @@ namespace foretrace {
 
 static cl::opt<std::string>
     Profile("o", cl::value_desc("file.toml"), cl::init("-"),
-            cl::desc("Where the profile goes (default: standard output)"),
+            cl::desc("Output file of the profile (default: standard output)"),
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
 static driver::FormatOption
     CalibrateFormat(calibrateCommand(), outputCategory(),
-                    "How to print how well the profile fits:");
+                    "Format of the report on how well the profile fits:");
 
 /// Measures \p P, the program of \p Job.
 static Expected<ExitCode> calibrate(const CompiledJob &Job,

@@ -11,18 +11,18 @@ using namespace llvm;
 namespace foretrace {
 
 static driver::FindingFormatOption CheckFormat(checkCommand(), outputCategory(),
-                                               "How to print divergences:");
+                                               "Format of divergences:");
 
 static cl::opt<std::string>
     Tolerance("tolerance", cl::value_desc("file.toml"),
-              cl::desc("Allow the divergences that this file names"),
+              cl::desc("Tolerate the divergences listed in this file"),
               cl::cat(jobCategory()), cl::sub(checkCommand()));
 
-static cl::opt<unsigned> CheckLimit(
-    "limit", cl::value_desc("n"), cl::init(10),
-    cl::desc("Print so many divergences of traces that differ alike; "
-             "the rest is counted (default: 10)"),
-    cl::cat(outputCategory()), cl::sub(checkCommand()));
+static cl::opt<unsigned>
+    CheckLimit("limit", cl::value_desc("n"), cl::init(10),
+               cl::desc("Number of divergences to print for traces that differ "
+                        "alike; the rest are counted (default: 10)"),
+               cl::cat(outputCategory()), cl::sub(checkCommand()));
 
 /// Prints how much was checked where there is room for it, and says what to
 /// exit with.

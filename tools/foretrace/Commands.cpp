@@ -62,9 +62,8 @@ static constexpr char Overview[] =
     "Foretrace compiles the description of an LLM training job to workloads "
     "for simulators\n";
 
-static cl::extrahelp
-    ExitCodes("\nExit codes: 0 done, 1 diagnosed, 2 wrong usage, 3 a sweep "
-              "cannot go on\n");
+static cl::extrahelp ExitCodes("\nExit codes: 0 success, 1 errors reported, 2 "
+                               "wrong usage, 3 a sweep cannot continue\n");
 
 ExitCode usageError(const Twine &Text) {
   errs() << "foretrace: " << Text << "\ntry: foretrace --help\n";

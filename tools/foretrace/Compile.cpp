@@ -16,16 +16,15 @@ namespace foretrace {
 
 static cl::opt<std::string> CompileOutput(
     "o", cl::value_desc("path"),
-    cl::desc("Write to this folder, which is made if the path ends "
-             "in `/`; or, if the job has one `emit` block, to this "
-             "file (`-`: standard output)"),
+    cl::desc("Output folder, created if the path ends in `/`; or, if the job "
+             "has one `emit` block, output file (`-`: standard output)"),
     cl::cat(outputCategory()), cl::sub(compileCommand()));
 
-static cl::list<std::string> CompileEmits(
-    "emit", cl::value_desc("backend"), cl::CommaSeparated,
-    cl::desc("Emit this only, with the options of its `emit` block, "
-             "or without any if the job has none"),
-    cl::cat(outputCategory()), cl::sub(compileCommand()));
+static cl::list<std::string>
+    CompileEmits("emit", cl::value_desc("backend"), cl::CommaSeparated,
+                 cl::desc("Run only this backend, with the options of its "
+                          "`emit` block, if there is one"),
+                 cl::cat(outputCategory()), cl::sub(compileCommand()));
 
 static cl::opt<std::string>
     IRLevel("level", cl::value_desc("level"),

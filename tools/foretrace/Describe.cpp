@@ -23,7 +23,7 @@ ExitCode runCompletion() {
   else if (Shell == "zsh")
     driver::writeZshCompletion("foretrace", Known, outs());
   else
-    return usageError("completion: say for which shell: bash or zsh");
+    return usageError("completion: expected a shell: bash or zsh");
   return ExitSuccess;
 }
 
@@ -33,7 +33,8 @@ ExitCode runMan() {
        FORETRACE_VERSION,
        "compile the description of an LLM training job to workloads for "
        "simulators",
-       "0 done, 1 diagnosed, 2 wrong usage, 3 a sweep cannot go on.",
+       "0 success, 1 errors reported, 2 wrong usage, 3 a sweep cannot "
+       "continue.",
        {{"NO_COLOR", "No colours on a terminal."},
         {"FORETRACE_VERIFY_EACH", "If set, the same as --verify-each."}}},
       outs());

@@ -18,24 +18,25 @@ static cl::list<std::string> Paths(cl::Positional,
                                    cl::cat(jobCategory()),
                                    cl::sub(diffCommand()));
 
-static cl::list<std::string>
-    Changes("with", cl::value_desc("name=value"),
-            cl::desc("As -D, in the second job alone, which may be the first"),
-            cl::cat(jobCategory()), cl::sub(diffCommand()));
+static cl::list<std::string> Changes(
+    "with", cl::value_desc("name=value"),
+    cl::desc(
+        "Like -D, but only for the second job, which can be the first one"),
+    cl::cat(jobCategory()), cl::sub(diffCommand()));
 
 static driver::FormatOption DiffFormat(diffCommand(), outputCategory(),
-                                       "How to print differences:");
+                                       "Format of differences:");
 
 static cl::opt<std::string>
     DiffOutput("o", cl::value_desc("file"), cl::init("-"),
-               cl::desc("Where it goes (default: standard output)"),
+               cl::desc("Output file (default: standard output)"),
                cl::cat(outputCategory()), cl::sub(diffCommand()));
 
-static cl::opt<unsigned> DiffLimit(
-    "limit", cl::value_desc("n"), cl::init(20),
-    cl::desc("Print so many rows of each table and md (default: 20; 0: "
-             "all)"),
-    cl::cat(outputCategory()), cl::sub(diffCommand()));
+static cl::opt<unsigned>
+    DiffLimit("limit", cl::value_desc("n"), cl::init(20),
+              cl::desc("Number of rows to print of each table or in Markdown "
+                       "(default: 20; 0: all)"),
+              cl::cat(outputCategory()), cl::sub(diffCommand()));
 
 /// Messages of both.
 static ExitCode showTrouble(const diff::Input &Before, const diff::Input &After,

@@ -9,25 +9,22 @@ using namespace llvm;
 
 namespace foretrace {
 
-static cl::opt<bool>
-    ShowCommand("show-command",
-                cl::desc("Print the command that runs the simulator on what "
-                         "was written"),
-                cl::cat(outputCategory()), cl::sub(compileCommand()),
-                cl::sub(convertCommand()));
+static cl::opt<bool> ShowCommand(
+    "show-command",
+    cl::desc("Print the command that runs the simulator on the output"),
+    cl::cat(outputCategory()), cl::sub(compileCommand()),
+    cl::sub(convertCommand()));
 
-static cl::opt<bool>
-    AllowOutside("allow-outside",
-                 cl::desc("Let `emit` blocks name files outside of the output "
-                          "folder"),
-                 cl::cat(outputCategory()), cl::sub(compileCommand()));
+static cl::opt<bool> AllowOutside(
+    "allow-outside",
+    cl::desc("Allow `emit` blocks to write outside the output folder"),
+    cl::cat(outputCategory()), cl::sub(compileCommand()));
 
-static cl::opt<unsigned>
-    Threads("threads", cl::value_desc("n"),
-            cl::desc("Write files with so many threads (default: one for each "
-                     "processor)"),
-            cl::cat(outputCategory()), cl::sub(compileCommand()),
-            cl::sub(convertCommand()));
+static cl::opt<unsigned> Threads(
+    "threads", cl::value_desc("n"),
+    cl::desc("Number of threads that write files (default: one per processor)"),
+    cl::cat(outputCategory()), cl::sub(compileCommand()),
+    cl::sub(convertCommand()));
 
 static cl::SubCommandGroup Writing = {
 #define SUBCOMMAND(...)
@@ -36,15 +33,14 @@ static cl::SubCommandGroup Writing = {
     &compileCommand(),   &planCommand(), &sweepCommand(), &convertCommand(),
     &calibrateCommand(), &optCommand(),  &diffCommand()};
 
-static cl::opt<bool>
-    Sync("sync",
-         cl::desc("Wait until what is written survives a loss of power"),
-         cl::cat(outputCategory()), cl::sub(Writing));
+static cl::opt<bool> Sync("sync",
+                          cl::desc("Sync all files to disk before exiting"),
+                          cl::cat(outputCategory()), cl::sub(Writing));
 
 static cl::opt<unsigned long long, false, driver::BytesParser>
     MaxOutput("max-output", cl::value_desc("bytes"), cl::init(64ULL << 30),
-              cl::desc("Refuse to write more than this, by an estimate before "
-                       "the first byte (default: 64GiB)"),
+              cl::desc("Maximum size of the output, estimated before anything "
+                       "is written (default: 64GiB)"),
               cl::cat(outputCategory()), cl::sub(Writing));
 
 OutputOptions outputOptions() {

@@ -13,31 +13,30 @@ using namespace llvm;
 namespace foretrace {
 
 static driver::FormatOption GroupsFormat(groupsCommand(), outputCategory(),
-                                         "How to print groups:");
+                                         "Format of groups:");
 
 static cl::list<std::string> Only("group", cl::value_desc("name"),
                                   cl::CommaSeparated,
-                                  cl::desc("Print these groups only"),
+                                  cl::desc("Print only these groups"),
                                   cl::cat(outputCategory()),
                                   cl::sub(groupsCommand()));
 
 static cl::opt<int64_t> OfRank("rank", cl::value_desc("n"),
-                               cl::desc("Print the groups of this rank only"),
+                               cl::desc("Print only the groups of this rank"),
                                cl::cat(outputCategory()),
                                cl::sub(groupsCommand()));
 
-static cl::opt<bool>
-    Summary("summary",
-            cl::desc("Print a line for each kind of group: ranks of a group, "
-                     "groups, and over which tiers of the cluster they talk"),
-            cl::cat(outputCategory()), cl::sub(groupsCommand()));
+static cl::opt<bool> Summary(
+    "summary",
+    cl::desc("Print one line per kind of group: ranks per group, number of "
+             "groups, and the cluster tiers that connect them"),
+    cl::cat(outputCategory()), cl::sub(groupsCommand()));
 
 static bool isOfRank() { return OfRank.getNumOccurrences() != 0; }
 
 static ExitCode checkOptions() {
   if (Summary && isOfRank())
-    return usageError("groups: --summary is of all ranks, not of one; leave "
-                      "out --rank");
+    return usageError("groups: --summary covers all ranks; leave out --rank");
   const ArrayRef<StringRef> Known = ir::allGroupNames();
   for (const std::string &Name : Only)
     if (!is_contained(Known, Name))

@@ -11,19 +11,19 @@ static cl::opt<std::string> Job(cl::Positional, cl::desc("<job.fore>"),
 
 static cl::list<std::string>
     Overrides("D", cl::Prefix, cl::value_desc("name=value"),
-              cl::desc("Give a `param`, or a key written section.key, a value"),
+              cl::desc("Set a `param`, or a key written as section.key"),
               cl::cat(jobCategory()), cl::sub(jobCommands()),
               cl::sub(convertCommand()), cl::sub(diffCommand()));
 
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
-                cl::desc("Look for imports here too"), cl::cat(jobCategory()),
-                cl::sub(jobCommands()), cl::sub(convertCommand()),
-                cl::sub(diffCommand()));
+                cl::desc("Also search this folder for imports"),
+                cl::cat(jobCategory()), cl::sub(jobCommands()),
+                cl::sub(convertCommand()), cl::sub(diffCommand()));
 
 static cl::list<std::string>
     Traces("trace", cl::value_desc("path"), cl::CommaSeparated,
-           cl::desc("The trace of a rank, or a folder with one *.txt a rank"),
+           cl::desc("Trace of a rank, or a folder with one *.txt per rank"),
            cl::cat(jobCategory()), cl::sub(checkCommand()),
            cl::sub(calibrateCommand()));
 

@@ -10,23 +10,23 @@ namespace foretrace {
 using sweep::LaunchEngine;
 
 static cl::opt<LaunchEngine>
-    Engine("engine", cl::desc("Who does the shards of --shards:"),
+    Engine("engine", cl::desc("How to run the shards of --shards:"),
            cl::values(clEnumValN(LaunchEngine::Local, "local",
                                  "processes on this machine (default)"),
                       clEnumValN(LaunchEngine::Slurm, "slurm",
                                  "a job array of Slurm")),
            cl::init(LaunchEngine::Local), cl::cat(outputCategory()),
            cl::sub(sweepCommand()));
-static cl::opt<unsigned>
-    Shards("shards", cl::value_desc("n"),
-           cl::desc("Do the sweep in this many processes, and merge"),
-           cl::cat(outputCategory()), cl::sub(sweepCommand()));
+static cl::opt<unsigned> Shards(
+    "shards", cl::value_desc("n"),
+    cl::desc("Split the sweep into this many processes and merge the results"),
+    cl::cat(outputCategory()), cl::sub(sweepCommand()));
 static cl::list<std::string>
     Slurm("slurm", cl::value_desc("arguments"),
-          cl::desc("For sbatch, such as '--partition=long --time=60'"),
+          cl::desc("Options of sbatch, such as '--partition=long --time=60'"),
           cl::cat(outputCategory()), cl::sub(sweepCommand()));
 static cl::opt<bool>
-    Wait("wait", cl::desc("Wait for jobs of Slurm, and print the summary"),
+    Wait("wait", cl::desc("Wait for the Slurm jobs and print the summary"),
          cl::cat(outputCategory()), cl::sub(sweepCommand()));
 
 /// The words of --slurm, cut where a shell would.

@@ -17,7 +17,7 @@ static cl::opt<std::string> What(cl::Positional, cl::cat(jobCategory()),
                                  cl::desc(Alternatives));
 
 static driver::FormatOption ListFormat(listCommand(), outputCategory(),
-                                       "How to print the list:");
+                                       "Format of the list:");
 
 ExitCode runList() {
   if (!is_contained(driver::listingNames(), What))

@@ -11,11 +11,12 @@ namespace foretrace {
 enum class ColorMode { Auto, Always, Never };
 
 static cl::opt<DiagnosticFormat> MessageFormat(
-    "diagnostics", cl::desc("How to print diagnostics:"),
+    "diagnostics", cl::desc("Format of diagnostics:"),
     cl::value_desc("text|json|sarif"),
     cl::values(clEnumValN(DiagnosticFormat::Text, "text",
-                          "with the lines they speak of (default)"),
-               clEnumValN(DiagnosticFormat::JSON, "json", "one object a line"),
+                          "with source lines (default)"),
+               clEnumValN(DiagnosticFormat::JSON, "json",
+                          "one object per line"),
                clEnumValN(DiagnosticFormat::Sarif, "sarif", "SARIF 2.1.0")),
     cl::init(DiagnosticFormat::Text), cl::cat(messageCategory()),
     cl::sub(diagnosingCommands()), cl::sub(validateCommand()),
@@ -38,15 +39,15 @@ static cl::opt<bool>
 
 static cl::opt<unsigned>
     ErrorLimit("error-limit", cl::value_desc("n"), cl::init(100),
-               cl::desc("Show so many errors, and so many warnings, at most "
-                        "(default 100; 0: all)"),
+               cl::desc("Maximum number of errors and of warnings to show "
+                        "(default: 100; 0: all)"),
                cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
 
-static cl::list<WarningOption, bool, driver::WarningParser> WarningOptions(
-    "W", cl::Prefix,
-    cl::desc("-Werror: warnings are errors; -Werror=SLUG: this one is; "
-             "-Wno-SLUG: it is not shown"),
-    cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+static cl::list<WarningOption, bool, driver::WarningParser>
+    WarningOptions("W", cl::Prefix,
+                   cl::desc("-Werror: treat warnings as errors; -Werror=SLUG: "
+                            "treat this one as an error; -Wno-SLUG: hide it"),
+                   cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
 
 DiagnosticEngine makeEngine() {
   DiagnosticEngine Diags;

@@ -29,18 +29,18 @@ static cl::opt<bool> PrintLocations("print-locations",
                                     cl::sub(optCommand()));
 
 static cl::opt<ir::SizeStyle>
-    Sizes("sizes", cl::desc("How to print sizes:"),
+    Sizes("sizes", cl::desc("Format of sizes:"),
           cl::values(clEnumValN(ir::SizeStyle::Names, "names",
                                 "as expressions (default)"),
                      clEnumValN(ir::SizeStyle::Values, "values", "as numbers"),
                      clEnumValN(ir::SizeStyle::Both, "both",
-                                "as expressions, and what they are worth")),
+                                "as expressions with their values")),
           cl::init(ir::SizeStyle::Names), cl::cat(passCategory()),
           cl::sub(optCommand()));
 
 static cl::opt<std::string>
     OptOutput("o", cl::value_desc("path"), cl::init("-"),
-              cl::desc("Write to this file (`-`: standard output)"),
+              cl::desc("Output file (`-`: standard output)"),
               cl::cat(outputCategory()), cl::sub(optCommand()));
 
 static std::optional<ir::Program> read(SourceFiles &Sources,

@@ -27,7 +27,7 @@ static cl::opt<bool> TimePasses("time-passes",
                                 cl::sub(optCommand()));
 
 static cl::opt<bool>
-    Stats("stats", cl::desc("Print the size of the IR and what it stands for"),
+    Stats("stats", cl::desc("Print the size of the IR, folded and unfolded"),
           cl::cat(passCategory()), cl::sub(compileCommand()),
           cl::sub(optCommand()));
 

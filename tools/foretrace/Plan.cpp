@@ -18,24 +18,25 @@ static cl::opt<std::string>
 
 static cl::opt<std::string>
     PlanOutput("o", cl::value_desc("file"), cl::init("-"),
-               cl::desc("Where it goes (default: standard output)"),
+               cl::desc("Output file (default: standard output)"),
                cl::cat(outputCategory()), cl::sub(planCommand()));
 
-static cl::opt<bool>
-    OfSchedule("schedule",
-               cl::desc("What each stage runs, and when, in place of what it "
-                        "holds"),
-               cl::cat(outputCategory()), cl::sub(planCommand()));
+static cl::opt<bool> OfSchedule(
+    "schedule",
+    cl::desc("Print the schedule of each stage instead of its layers"),
+    cl::cat(outputCategory()), cl::sub(planCommand()));
 
 static cl::opt<std::string>
     Comms("comms", cl::value_desc("which"), cl::ValueOptional, cl::init("none"),
-          cl::desc("Messages in --schedule --format=csv: lowered (PyTorch's; "
-                   "without a value, too) or calls (of the schedule itself)"),
+          cl::desc("Messages in --schedule --format=csv: lowered (added by "
+                   "PyTorch's runtime; the default of a bare --comms) or calls "
+                   "(of the schedule itself)"),
           cl::cat(outputCategory()), cl::sub(planCommand()));
 
 static cl::opt<std::string>
     Time("time", cl::value_desc("which"), cl::init("unit"),
-         cl::desc("Steps in --schedule as svg or json: unit (default) or cost"),
+         cl::desc("Durations of steps in --schedule as svg or json: unit "
+                  "(default) or cost"),
          cl::cat(outputCategory()), cl::sub(planCommand()));
 
 /// `emit plan { format = ...  file = ... }`; cuts inside of layers are for
@@ -65,7 +66,7 @@ ExitCode runPlan() {
                       "`foretrace plan job.fore`");
   if (!OfSchedule &&
       (Comms.getNumOccurrences() != 0 || Time.getNumOccurrences() != 0))
-    return usageError("plan: --comms and --time are of --schedule");
+    return usageError("plan: --comms and --time need --schedule");
   Compiler Session(runPipeline);
   const SourceFiles &Sources = Session.sources();
   DiagnosticEngine Diags = makeEngine();

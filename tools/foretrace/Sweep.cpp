@@ -38,56 +38,57 @@ struct SweepEntry : cl::list<std::string> {
   }
 };
 
+static SweepEntry Axes("sweep", "key=values",
+                       "Axis: a key or param as in -D, and its values: 1,2,4, "
+                       "1..16, powers(1,64), divisors(96)");
 static SweepEntry
-    Axes("sweep", "key=values",
-         "An axis: a key or param as -D names it, and its values: 1,2,4, "
-         "1..16, powers(1,64), divisors(96)");
-static SweepEntry Where("where", "condition",
-                        "Only points that meet it: peak <= 80 GB, fits");
+    Where("where", "condition",
+          "Accept only points that satisfy this: peak <= 80 GB, fits");
 static SweepEntry Metrics("metric", "name=expression",
-                          "Measure this, too: headroom='80 GB - peak'");
-static SweepEntry Minimize("minimize", "metric", "The less of it the better");
-static SweepEntry Maximize("maximize", "metric", "The more of it the better");
-static SweepEntry Keep("keep", "points",
-                       "all (default), 'pareto(peak, flops)', 'top(9, peak)'");
+                          "Additional metric: headroom='80 GB - peak'");
+static SweepEntry Minimize("minimize", "metric", "Metric to minimize");
+static SweepEntry Maximize("maximize", "metric", "Metric to maximize");
+static SweepEntry Keep(
+    "keep", "points",
+    "Points to keep: all (default), 'pareto(peak, flops)', 'top(9, peak)'");
 static cl::opt<std::string>
     AxesFile("axes", cl::value_desc("file.toml"),
-             cl::desc("Axes, conditions and what to keep"),
+             cl::desc("File with axes, conditions and the points to keep"),
              cl::cat(jobCategory()), cl::sub(sweepCommand()));
 
 static SweepOption<std::string> Output("o", "file.db",
-                                       "Keep the results in this file");
-static SweepOption<bool> Why("why", "", "Print the reasons of rejected points");
-static SweepOption<int64_t> Point("explain", "id",
-                                  "Compile this point: verdict and numbers");
-static SweepOption<std::string> Query("query", "sql",
-                                      "Print what the file says to this");
+                                       "Database of the results");
+static SweepOption<bool> Why("why", "", "Print why points are rejected");
+static SweepOption<int64_t>
+    Point("explain", "id",
+          "Compile this point and print its verdict and metrics");
+static SweepOption<std::string>
+    Query("query", "sql", "Print the answer of the database to this query");
 static driver::FormatOption
     SweepFormat(sweepCommand(), outputCategory(),
-                "How to print points and rows of --query:");
+                "Format of points and of rows of --query:");
 
 static cl::list<std::string> SweepEmits(
     "emit", cl::value_desc("backend"), cl::CommaSeparated,
-    cl::desc("Emit this of the points that are kept, with the options "
-             "of the job's `emit` block (default: what the `sweep` "
-             "section says)"),
+    cl::desc("Backend to run for the points that are kept, with the options of "
+             "the job's `emit` block (default: from the `sweep` section)"),
     cl::cat(outputCategory()), cl::sub(sweepCommand()));
 static SweepOption<std::string>
     PointsFolder("points", "folder",
-                 "Emit points into folders in this (default: `points` beside "
-                 "the file of -o)");
+                 "Parent folder of the outputs of points (default: `points` "
+                 "next to the file of -o)");
 static SweepOption<std::string> Picture("plot", "x=column,y=column",
-                                        "Write pictures of the points");
+                                        "Plot the points");
 static SweepOption<std::string>
     Collect("collect", "folder",
-            "Take the results of points that `run.sh` in this folder ran into "
-            "the file of -o");
-static SweepOption<unsigned> SweepThreads("threads", "n",
-                                          "Threads (default: one a processor)");
+            "Add the results of `run.sh` in this folder to the file of -o");
+static SweepOption<unsigned>
+    SweepThreads("threads", "n",
+                 "Number of threads (default: one per processor)");
 static SweepOption<std::string> Part("shard", "i/n",
-                                     "Only this part of the points");
+                                     "Evaluate only this shard of the points");
 static SweepOption<std::string> Progress("progress", "json",
-                                         "A line of JSON for each step");
+                                         "Print progress as lines of JSON");
 
 /// What the command line says of the sweep.
 static SweepRequest givenRequest() {
@@ -279,15 +280,14 @@ static Error checkOptions(const sweep::LaunchOptions &Launch, bool HasPicture) {
     return createStringError("--progress: json");
   if (Launch.isWanted() && (!Part.empty() || !Progress.empty()))
     return createStringError(
-        "--shards: it goes with neither --shard nor --progress");
+        "--shards: can't be combined with --shard or --progress");
   if (Error E = Launch.check(Why || HasPicture || !SweepEmits.empty()))
     return E;
   if (jobPath().empty())
     return createStringError("sweep: a job is missing, for example `foretrace "
                              "sweep job.fore --sweep parallel.tp=1,2,4`");
   if (!SweepEmits.empty() && Output.empty())
-    return createStringError(
-        "--emit: say where with -o, for example `-o fit.db`");
+    return createStringError("--emit: needs -o, for example `-o fit.db`");
   for (const std::string &Name : SweepEmits)
     if (!findBackend(Name))
       return createStringError(
@@ -383,7 +383,7 @@ static cl::list<std::string> MergeShards(cl::Positional,
                                          cl::cat(jobCategory()),
                                          cl::sub(mergeCommand()));
 static cl::opt<std::string> Merged("o", cl::value_desc("file.db"),
-                                   cl::desc("The file of all shards"),
+                                   cl::desc("Database of all shards"),
                                    cl::cat(outputCategory()),
                                    cl::sub(mergeCommand()));
 

@@ -17,18 +17,16 @@ static cl::opt<std::string> ValidatePath(cl::Positional,
                                          cl::desc("<folder|file>"),
                                          cl::cat(jobCategory()), cl::sub(Both));
 
-static driver::FindingFormatOption DefectFormat(validateCommand(),
-                                                outputCategory(),
-                                                "How to print what is wrong:");
+static driver::FindingFormatOption
+    DefectFormat(validateCommand(), outputCategory(), "Format of findings:");
 static cl::opt<bool> AsJSON("json", cl::desc("The same as --format=json"),
                             cl::cat(outputCategory()),
                             cl::sub(validateCommand()),
                             cl::callback([](const bool &) {
                               DefectFormat.setValue(DiagnosticFormat::JSON);
                             }));
-static driver::TextFormatOption SummaryFormat(summaryCommand(),
-                                              outputCategory(),
-                                              "How to print what there is:");
+static driver::TextFormatOption
+    SummaryFormat(summaryCommand(), outputCategory(), "Format of the summary:");
 
 ExitCode runValidate() {
   if (ValidatePath.empty())

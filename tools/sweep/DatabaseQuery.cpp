@@ -49,7 +49,7 @@ Error Database::query(StringRef SQL, RowFormat Format, raw_ostream &OS) {
   if (!Rows)
     return Rows.takeError();
   if (!Rows->isQuery())
-    return createStringError("--query: says nothing to read");
+    return createStringError("--query: the query reads nothing");
   std::vector<RowColumn> Columns(static_cast<size_t>(Rows->columns()));
   for (auto [I, Column] : enumerate(Columns))
     Column = {Rows->name(static_cast<int>(I)).str(), false, 0, "\t"};

@@ -11,7 +11,7 @@ Error LaunchOptions::check(bool ShowsMore) const {
   constexpr unsigned MaxShards = 10000; // a command line names each
   const bool IsSlurm = Engine == LaunchEngine::Slurm;
   if (!Slurm.empty() && !IsSlurm)
-    return createStringError("--slurm: it takes --engine=slurm");
+    return createStringError("--slurm: needs --engine=slurm");
   if (!isWanted())
     return Error::success();
   if (!Shards)
@@ -22,7 +22,7 @@ Error LaunchOptions::check(bool ShowsMore) const {
   if (Output.empty())
     return createStringError("--shards: -o is missing, the file of all shards");
   if (IsSlurm && ShowsMore && !Waits)
-    return createStringError("--why: it takes --wait");
+    return createStringError("--why: needs --wait");
   for (const StringRef Word : Slurm)
     if (Word.starts_with("--array") ||
         (Word.starts_with("-a") && !Word.starts_with("--")))

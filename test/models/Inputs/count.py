@@ -34,7 +34,7 @@ def compiled(name, folder):
     text = subprocess.run(
         ["foretrace", "compile", str(job), "--emit=params", "--stdout"],
         check=True, stdout=subprocess.PIPE, text=True).stdout
-    return [int(N) for N in re.findall(r"^(?:parameters|activated): (\d+)$",
+    return [int(N) for N in re.findall(r"^(?:parameters|active parameters): (\d+)$",
                                        text, re.M)]
 
 
