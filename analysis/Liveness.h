@@ -15,8 +15,8 @@ struct Moment {
   ir::Expr Live;
 };
 
-/// Whether what a layer of \p B keeps from forward to backward is in the memory
-/// of the host meanwhile: never of the ends of the layers.
+/// Whether saved activations of a layer of \p B are offloaded to host memory.
+/// Those of the embedding and the head never are.
 bool isOffloaded(const ir::Program &P, const ir::Block &B);
 
 /// Values of one storage are in memory once: parts of a tensor and the whole,
@@ -28,11 +28,11 @@ public:
   /// \p B is measured and has its backward ops.
   Liveness(ir::ExprScope P, const ir::Block &B);
 
-  /// What stays from forward to backward. Values that backward, or computing
-  /// again for it, reads: Korthikanti et al., arXiv 2205.05198, section 4.
+  /// Activations saved for the backward pass: values that it reads, or that
+  /// recomputation reads: Korthikanti et al., arXiv 2205.05198, section 4.
   ir::Expr kept() const;
-  /// The most there is in a phase: the first such moment. Backward has what is
-  /// computed again, and the gradients that come from the block behind.
+  /// Peak of a phase: the first moment with the most memory. Backward has
+  /// recomputed values, and the gradients from the following block.
   Moment most(ir::Phase Of) const;
   /// The same, whatever the keys are: the largest of the moments of which none
   /// has all that another one has.

@@ -34,7 +34,7 @@ ir::Expr unsharedElements(ir::ExprScope P, const ir::Value &V);
 /// Elements of a parameter as the model is published, without the rows that pad
 /// the vocabulary.
 ir::Expr publishedSize(ir::ExprScope P, const ir::Value &V);
-/// Those of them that a token goes through: of the experts those that it is
+/// Active elements of a parameter: of experts, only those that a token is
 /// routed to.
 ir::Expr activatedSize(ir::ExprScope P, const ir::Block &B, const ir::Value &V);
 

@@ -25,7 +25,7 @@ struct MemoryStep {
 /// need, its peak in the schedule is at one of them.
 std::vector<MemoryStep> memorySteps(const ir::Program &P, int64_t Index);
 
-/// What some stages with the same layers may have saved when they have most.
+/// Saved activations of stages with the same layers at their maximum.
 struct SavedLayers {
   /// A layer that runs beside others. Only where ZeRO has units, which differ
   /// by chunk, is the kind of the chunk one of several.

@@ -40,7 +40,7 @@ struct StageMemory {
   ir::Expr Peak;
 };
 
-/// What an expression holds for.
+/// Jobs for which an expression is valid.
 enum class Validity : unsigned char {
   ThisJob, ///< its numbers: of several sums the largest here
   AnyKeys, ///< any other job of the structure: the largest of all
@@ -62,7 +62,7 @@ public:
   ir::Expr peakOf(const ir::Stage &S);
 
 private:
-  /// What one layer of a block needs while it runs.
+  /// Working memory of one layer of a block.
   struct LayerMoments {
     Moment Forward, Backward;
     /// The same, whatever the keys are; made when it is asked for.

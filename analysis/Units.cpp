@@ -119,10 +119,10 @@ Expr AlikeLayers::onTheirWay(Expr Before) const {
   return floorDiv(minus(Among.Capacity, Before), Of.Elements);
 }
 
-/// Of other layers than the one that runs, if \p Waiting of them may wait.
-/// Those that wait ran before, and those that are gathered ahead will: most is
-/// needed when either as many as can be wait, or as many as leave all that can
-/// be ahead.
+/// Memory of the layers that do not run, if \p Waiting of them may wait.
+/// Waiting layers ran before, prefetched layers run next. The maximum is
+/// reached when either as many as possible wait, or as many as leave all that
+/// can be prefetched.
 Expr AlikeLayers::heaviest(Expr Waiting) const {
   const Expr Ahead = ahead(), OfOneMore = excess(Of.Gradients, Saved);
   const Expr Most = min(Waiting, Others);

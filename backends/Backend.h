@@ -69,8 +69,8 @@ public:
   /// `--show-command`; empty if there is none or it doesn't read that file.
   virtual std::string showCommand(const EmitRequest &,
                                   llvm::StringRef File) const = 0;
-  /// What it would write, as numbers that know what they follow from; nothing
-  /// if it writes no figures. Called only after check() succeeded.
+  /// Its output as figures with their derivations; nothing if it writes no
+  /// figures. Called only after check() succeeded.
   virtual std::optional<Figures> figures(const EmitRequest &) const;
   /// Writes \p F, what `figures` returned and tables that others added.
   virtual llvm::Error emitFigures(const EmitRequest &, const Figures &F,

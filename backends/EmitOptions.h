@@ -25,11 +25,11 @@ struct EmitOption {
   llvm::StringLiteral Name;
   llvm::StringLiteral Doc;
   bool IsPath; ///< it says where files go
-  /// What a value must be, as a message says it.
+  /// The expected values, as printed in diagnostics.
   std::string (*Expected)();
   /// The words that it can be.
   llvm::ArrayRef<llvm::StringRef> (*Words)();
-  /// What holds if the block doesn't say.
+  /// The default, as printed in tables.
   std::string (*Default)();
   /// Puts a value into the struct at \p Into. False if it is not as expected;
   /// what else is wrong with it is reported.

@@ -38,7 +38,7 @@ struct FolderName : KindBase {
                    DiagnosticEngine &);
 };
 
-/// What the names of several files begin with.
+/// Prefix of the names of several files.
 struct FilePrefix : KindBase {
   static constexpr bool IsPath = true;
   static std::string expected() {
@@ -84,7 +84,7 @@ template <int64_t Least, int64_t Most = INT64_MAX> struct Number : KindBase {
 bool readMeasure(const ir::Attribute &A, llvm::StringRef Measures,
                  int64_t Plausible, std::optional<int64_t> &Into);
 
-/// What may not be known.
+/// A value that may be unknown.
 struct Measured : KindBase {
   static std::string show(const std::optional<int64_t> &) { return ""; }
 };
@@ -109,7 +109,7 @@ struct ByteCount : Measured {
 
 /// "one of a, b"
 std::string oneOf(llvm::ArrayRef<llvm::StringRef> Words);
-/// Which of \p Words \p A is.
+/// Returns the index of \p A in \p Words.
 std::optional<size_t> findWord(const ir::Attribute &A,
                                llvm::ArrayRef<llvm::StringRef> Words);
 /// The same of a word that may be in quotes.

@@ -17,7 +17,7 @@ namespace foretrace {
 struct GradientBuffer {
   ir::Group Group;
   ir::Expr Count; ///< elements, of one rank
-  /// Of what a rank has then, over which that is summed, one after the other.
+  /// Groups over which the result is summed next, one after the other.
   llvm::ArrayRef<ir::Group> Copies = {};
 
   bool empty() const { return Count.isConstant(0); }

@@ -43,7 +43,7 @@ findPasses(llvm::ArrayRef<std::string> Names);
 /// require in turn.
 std::vector<const PassInfo *> pipelineFor(ir::FactSet Needs);
 
-/// What to do between passes.
+/// Actions between passes.
 struct PassOptions {
   bool VerifyEach = false;
   /// Called after each pass, e.g. to print the program; may be null.

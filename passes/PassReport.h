@@ -11,7 +11,7 @@
 
 namespace foretrace {
 
-/// What is asked for.
+/// Selected reports.
 struct PassReport {
   bool VerifyEach = false;
   bool Times = false;

@@ -12,12 +12,12 @@ namespace foretrace {
 
 /// The modules that `recompute = selective` can name.
 llvm::ArrayRef<llvm::StringRef> recomputeModules();
-/// Those that \p T names, separated by blanks or commas; by default the core
-/// attention.
+/// Returns the modules in \p T, separated by blanks or commas; by default core
+/// attention only.
 llvm::SmallVector<llvm::StringRef, 4> modulesOf(const ir::TrainSpec &T);
 
-/// What is computed again of a block: as it or the job says, but never of the
-/// ends of the layers, embedding and head.
+/// Recomputed ops of a block, as set in the block or the job; none in the
+/// embedding and the head.
 class Recomputation {
 public:
   /// Forward ops that run again together.

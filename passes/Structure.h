@@ -47,7 +47,7 @@ using SplitNumbers = std::array<int64_t, NumSplitNumbers>;
 /// Ranks along each axis, which decide which links are within a node.
 using MeshNumbers = std::array<int64_t, ir::NumAxes>;
 
-/// How a job is split over stages: what `countStages` and `sendsOfStages` say.
+/// Split of a job over stages: results of `countStages` and `sendsOfStages`.
 struct StageSplit {
   std::vector<StageCount> Counts;
   std::vector<StageSends> Sends;

@@ -70,7 +70,7 @@ Params countParams(const GeneratorJob &J);
 Elements countWords(const GeneratorJob &J);
 Elements countPositions(const GeneratorJob &J);
 
-/// 2 b s h: what the generator sends for an activation.
+/// 2 b s h: bytes of an activation as counted by the generator.
 Bytes activationBytes(const GeneratorJob &J);
 
 } // namespace foretrace::aicb

@@ -43,7 +43,7 @@ struct Options {
 llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
-/// What \p O asks for in a job with that stage of ZeRO.
+/// Returns the mode that \p O selects in a job with that ZeRO stage.
 unsigned modeOf(const Options &O, int64_t Zero);
 
 /// The modes that the option \p Name matters to.

@@ -21,7 +21,7 @@ enum class CommGroup : unsigned char {
 #include "backends/aicb/Comms.def"
 };
 
-/// Who takes part. The generator forgets the number here and there.
+/// Members of a collective. The generator omits their number in some rows.
 struct Members {
   aicb::CommGroup Group;
   std::optional<int64_t> Ranks;

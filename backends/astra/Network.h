@@ -22,10 +22,10 @@ struct Dimension {
   const ir::TierSpec *Tier;
   const TopologyRow *Topology;
   int64_t Ranks; ///< at least 2; their product is the world
-  /// Of one link, and of one hop of it.
+  /// Bandwidth of one link, and latency of one hop.
   double BytesPerSecond, NanosecondsPerHop;
 
-  /// What is done where the job says nothing.
+  /// Default algorithm of a collective on this topology.
   Algorithm algorithm(ir::OpKind Collective, NetworkKind Network) const;
 };
 

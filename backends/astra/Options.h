@@ -10,7 +10,7 @@
 
 namespace foretrace::astra {
 
-/// Which of ASTRA-sim's two analytical networks.
+/// Selects one of ASTRA-sim's two analytical networks.
 enum class NetworkKind : unsigned char {
   Unaware, ///< of congestion; a dimension for each tier
   Aware,   ///< messages on a link share it; a single dimension
@@ -52,7 +52,7 @@ struct Options {
 llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
-/// What the system file calls \p A.
+/// Returns the name of \p A in the system file.
 llvm::StringRef getName(Algorithm A);
 /// Whether \p A takes 2, 4, 8 ... ranks only.
 bool needsPowerOfTwo(Algorithm A);

@@ -17,7 +17,7 @@ struct ChakraCollective {
   chakra::CommType Type;
   bool HasShares; ///< a rank's input is a share of the message
 };
-/// Of a collective; null of rings, which are messages.
+/// Returns the row of a collective; null for rings, which are messages.
 const ChakraCollective *findChakraCollective(ir::OpKind K);
 
 /// `comm_size` of a collective of \p Message, by ir::messageBytes, among

@@ -23,7 +23,7 @@ public:
   bool isWorld(const ir::Group &G) const {
     return G.size(P.Mesh) == *P.Spec.Parallel.World;
   }
-  /// Of the group of a kind that \p Rank is in.
+  /// Returns the name of the group of that kind which contains \p Rank.
   std::string name(const ir::Group &G, int64_t Rank) const;
   /// Writes the group file: of all ranks, or of the groups of \p Ranks.
   void write(const RankList &Ranks, llvm::raw_ostream &OS) const;

@@ -16,7 +16,7 @@ public:
   /// After what has taken \p Before.
   explicit WholeMicros(Nanoseconds Before) : Clock(Before.value()) {}
 
-  /// Of the next \p Time.
+  /// Returns the whole microseconds of the next \p Time.
   int64_t next(Nanoseconds Time) {
     const int64_t Before = (Clock + 500) / 1000;
     Clock += Time.value();
@@ -24,7 +24,7 @@ public:
   }
 
 private:
-  int64_t Clock = 0; ///< what all so far have taken, in ns
+  int64_t Clock = 0; ///< sum of all times so far, in ns
 };
 
 } // namespace foretrace::chakra

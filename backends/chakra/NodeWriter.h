@@ -49,7 +49,7 @@ public:
   void add(int64_t Id, const ir::Task &T);
   /// Adds computations as one node.
   void add(const ComputeRun &Run);
-  /// What was made; once.
+  /// Returns the finished trace; can be called once.
   StageTrace take() { return std::move(Out); }
 
 private:
@@ -69,7 +69,7 @@ private:
   const bool HasTimes;
   StageTrace Out;
   WholeMicros Micros; ///< of compute nodes
-  // Offsets from the end of a message of what a rank has for itself.
+  // Offsets of per-rank fields from the end of a message.
   std::optional<size_t> GroupFromEnd, PeerFromEnd;
   size_t Which = 0;
 };

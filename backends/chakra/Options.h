@@ -8,7 +8,7 @@
 
 namespace foretrace::chakra {
 
-/// Whose traces are written.
+/// Ranks whose traces are written.
 struct TracedRanks {
   RankList Ranks;
   bool IsByClass = false; ///< one trace for all ranks of a stage

@@ -9,7 +9,7 @@
 
 namespace foretrace {
 
-/// Of one backend.
+/// Figures of one backend.
 struct Answer {
   const Backend *From;
   std::optional<Figures> Of; ///< nothing if it refuses the job
@@ -21,7 +21,7 @@ struct Answer {
 std::vector<Answer>
 answersOf(const ir::Program &P, ir::FactSet Facts,
           llvm::function_ref<std::string(SourceRange)> Where = nullptr);
-/// What all of them need.
+/// Facts that all of them need.
 ir::FactSet factsOfAnswers();
 
 } // namespace foretrace

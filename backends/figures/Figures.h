@@ -70,7 +70,7 @@ struct Figures {
   const NamedFigure *find(llvm::StringRef Key) const;
 };
 
-/// Of the option `format`.
+/// Values of the option `format`.
 using RowFormatWord = option::WordOf<RowFormats, option::findText>;
 
 /// For terminals and Markdown bytes and FLOPs are rounded; JSON has exact
@@ -89,7 +89,7 @@ std::string toString(__int128 Number);
 
 /// All its digits, or its words.
 std::string exact(const Figure &F);
-/// As people read it, with its unit: `12.5 MiB`.
+/// Formats a figure for reading, with its unit: `12.5 MiB`.
 std::string describe(const Figure &F, FigureUnit U);
 
 /// How people read the numbers of one unit: as multiples of a larger one.

@@ -14,7 +14,7 @@
 
 namespace foretrace {
 
-/// What a plan is made of.
+/// Facts that a plan needs.
 ir::FactSet factsOfPlan();
 /// Whether all of a plan can be counted; reports what can't.
 bool checkPlan(const ir::Program &P, DiagnosticEngine &Diags);
@@ -35,7 +35,7 @@ public:
 
   /// Writes the document, an object. \p Job is the name of the job.
   void write(llvm::StringRef Job, llvm::json::OStream &J, NumberWriter &N);
-  /// What numbers follow from. It grows as they are written.
+  /// Derivations of numbers. It grows as they are written.
   const ir::ExprTable &sizes() const { return P.Sizes; }
 
 private:

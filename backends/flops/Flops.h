@@ -22,7 +22,7 @@ ir::FactSet needs(const Options &O);
 bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 /// Writes the FLOPs of a token and of an iteration, by kind of layer and of
-/// stage; forward, backward, and computed again. A multiply-add is two.
+/// stage; forward, backward and recomputed. A multiply-add counts as two.
 Figures figures(const EmitRequest &Request, const Options &O);
 
 } // namespace foretrace::flops

@@ -20,7 +20,7 @@ std::vector<RowBody> makeStepRows(ir::ExprScope P, const ir::Stage &S,
 void addTransfer(RowBody &To, const ir::Program &P, const ir::Op &O,
                  Instrumentation How);
 
-/// What scaling runs of v2 say of themselves.
+/// Log text of scaling runs of v2.
 llvm::StringRef simulation(Instrumentation How);
 
 } // namespace foretrace::megatron

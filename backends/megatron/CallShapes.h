@@ -18,7 +18,7 @@ Extents localExtents(ir::ExprScope P, const ir::TensorType &T,
 /// op; of a collective it is its operand.
 LoggedTensor tensorOf(const CallText &Call, ir::ExprScope P, const ir::Block &B,
                       const ir::Op &O, Instrumentation How);
-/// What a rank reads of \p Input, tokens of samples.
+/// Shape of the part of \p Input that a rank reads.
 LoggedTensor tensorOf(const BatchCall &Call, ir::ExprScope P,
                       const ir::Value &Input);
 

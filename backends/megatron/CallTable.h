@@ -9,7 +9,7 @@
 
 namespace foretrace::megatron {
 
-/// What becomes of a collective.
+/// How a collective is logged.
 enum class Fate : unsigned char {
   Logged,  ///< as a call
   Silent,  ///< not at all
@@ -37,7 +37,7 @@ enum class CallShape : unsigned char {
 /// Element type of a call.
 enum class CallType : unsigned char { Param, FP32, I64, Bool };
 
-/// What a trace says of a call.
+/// Fields of a call in a trace.
 struct CallText {
   llvm::StringLiteral Function, Name; ///< trace_src_func, func_name
   GroupKind Group;
@@ -46,7 +46,7 @@ struct CallText {
   CallType Type;
 };
 
-/// What becomes of a collective.
+/// How a collective is logged.
 struct CollectiveRule {
   megatron::Fate Fate;
   CallText Call;           ///< if it is logged
@@ -57,7 +57,7 @@ struct CollectiveRule {
 /// there is none.
 const CollectiveRule *findRule(const ir::Program &P, const ir::Block &B,
                                const ir::Op &Collective, Instrumentation How);
-/// As findRule, for a collective of a stage's step.
+/// Like findRule, for a collective of a stage's step.
 const CollectiveRule *findStepRule(const ir::Block &Step,
                                    const ir::Op &Collective);
 /// Visits the calls that no collective stands for, where the compute op \p O

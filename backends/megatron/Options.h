@@ -11,7 +11,7 @@
 
 namespace foretrace::megatron {
 
-/// What fields of times hold.
+/// Contents of duration fields.
 enum class Durations : unsigned char { Blank, Estimated };
 
 struct Options {

@@ -11,9 +11,9 @@
 
 namespace foretrace::megatron {
 
-/// An iteration, from 0, in ns. A message is on its way once both sides wait
+/// Replays an iteration, in ns from 0. A message starts once both sides wait
 /// for it, as NCCL's; a combined call ends with its last message. An embedding
-/// is reduced, and parameters are updated, when all that take part are there.
+/// is reduced, and parameters are updated, when all members have arrived.
 class Replay {
 public:
   struct Span {
@@ -26,7 +26,7 @@ public:
 
   /// Whether stages wait for each other for ever; there are no spans then.
   bool isStuck() const { return Spans.front().empty(); }
-  /// Of the rows of Skeleton::forEachRow, in order.
+  /// Spans of the rows of Skeleton::forEachRow, in order.
   llvm::ArrayRef<Span> spans(int64_t Stage) const {
     return Spans[static_cast<size_t>(Stage)];
   }

@@ -22,7 +22,7 @@ public:
   /// \p P may lack costs if only sizes are asked for.
   explicit Timing(const ir::Program &P);
 
-  /// What a row of a stage takes besides its messages.
+  /// Time of a row of a stage without its messages.
   int64_t compute(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
   /// Latency, and bytes on the wire by the link's bandwidth; 0 for a group of
   /// one rank, or without a link. A router is taken to send as much to every
@@ -56,7 +56,7 @@ public:
   /// Elements by which the time "gradients" or "optimizer" grows.
   static constexpr double Million = 1e6;
 
-  /// What nothing takes longer than: sums of times can't overflow.
+  /// Upper bound of every time, so that sums can't overflow.
   static constexpr int64_t MaxTime =
       ir::ProfileTime::MaxSeconds * 1'000'000'000;
 

@@ -58,12 +58,12 @@ llvm::StringRef getName(GroupKind K);
 std::optional<GroupKind> findGroupKind(llvm::StringRef Name);
 /// The row of ir/model/Groups.def with this name, which must exist.
 const ir::ProcessGroup &processGroup(llvm::StringRef Name);
-/// Who is in a group of that kind.
+/// Returns the members of a group of that kind.
 const ir::ProcessGroup &processGroup(GroupKind K);
 
-/// What traces call a collective, as in `comm_func`.
+/// Returns the name of a collective in `comm_func`.
 llvm::StringRef commName(ir::OpKind Collective);
-/// As Python prints it: "torch.bfloat16".
+/// Returns a type as Python prints it: "torch.bfloat16".
 llvm::StringRef torchType(ir::ElementType T);
 
 /// The size of a dimension on one rank: a number, or R, the rows that a router
@@ -77,7 +77,7 @@ public:
   bool isReceived() const { return Size < 0; }
   /// Of one that is a number.
   int64_t size() const { return Size; }
-  /// What it follows from; invalid of a number that follows from nothing.
+  /// Its expression; invalid for a number without one.
   ir::ExprId from() const { return From; }
 
 private:
@@ -97,7 +97,7 @@ struct LoggedTensor {
   /// Whether a router says how many rows it has.
   bool isReceived() const;
 };
-/// As Python prints it: "[R, 4096]".
+/// Returns a shape as Python prints it: "[R, 4096]".
 std::string printShape(const Extents &E);
 
 /// A call logged within a row.
@@ -110,7 +110,7 @@ struct SubOperation {
   ir::OpKind Comm;               ///< a collective
   const ir::Op *Of = nullptr;    ///< that the call is of; null if of none
 
-  /// What of the job the call comes from.
+  /// Source of the call in the job.
   SourceRange why() const { return Of ? Of->Origin.Range : SourceRange(); }
 };
 
@@ -123,7 +123,7 @@ struct Transfer {
   const ir::Op *Of;
 };
 
-/// What rows of one kind have in common on a stage.
+/// Fields shared by rows of one kind on a stage.
 struct RowBody {
   RowKind Kind = RowKind::GetBatch;
   llvm::StringRef Description = {}; ///< a literal; `None` if empty

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `memory` backend: what a rank of each stage has in memory, when it has
-// most, and whether its device has room for it.
+// The `memory` backend: memory of a rank of each stage, when it peaks, and
+// whether it fits into the device.
 #ifndef FORETRACE_BACKENDS_MEMORY_MEMORY_H
 #define FORETRACE_BACKENDS_MEMORY_MEMORY_H
 

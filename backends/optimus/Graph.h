@@ -21,7 +21,7 @@ llvm::StringRef getClass(Family F);
 /// The family that a model looks like; nothing if it is none of them.
 std::optional<Family> familyOf(const ir::ModelSpec &M);
 
-/// What a value looks like; B is the micro-batch, S the length of its samples.
+/// Shape of a value; B is the micro-batch, S the length of its samples.
 enum class ShapeKind : unsigned char {
   Tokens,  ///< [B, S, width]
   Mask,    ///< [B, 1, S, S + 1]

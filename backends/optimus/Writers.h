@@ -9,13 +9,13 @@
 
 namespace foretrace::optimus {
 
-/// As one JSON object.
+/// Writes one JSON object.
 void writeJSON(const Job &J, llvm::raw_ostream &OS);
-/// As a table for people.
+/// Writes a table for reading.
 void writeTable(const Job &J, llvm::raw_ostream &OS);
 void writeCSV(const Job &J, llvm::raw_ostream &OS);
 void writeMarkdown(const Job &J, llvm::raw_ostream &OS);
-/// As the lines that a run logs, those that follow from the job.
+/// Writes the log lines of a run that follow from the job.
 void writeLog(const Job &J, llvm::raw_ostream &OS);
 
 } // namespace foretrace::optimus

@@ -9,7 +9,7 @@
 
 namespace foretrace::params {
 
-/// What is counted.
+/// Parameters to count.
 enum class CountOf : unsigned char { Model, Stage };
 
 struct Options {
@@ -20,7 +20,7 @@ struct Options {
 
 llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
-/// Those of the model alone, unless stages are asked for.
+/// Returns the facts of the model alone, or those of stages if requested.
 ir::FactSet needs(const Options &O);
 bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);

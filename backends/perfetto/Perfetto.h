@@ -11,7 +11,7 @@
 
 namespace foretrace::perfetto {
 
-/// Whose tracks are written.
+/// Ranks whose tracks are written.
 struct TracedRanks {
   RankList Ranks;        ///< empty: all
   bool IsByStage = true; ///< the first rank of each stage

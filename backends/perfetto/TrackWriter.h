@@ -22,7 +22,7 @@ public:
   void write(int64_t Rank, int64_t Stage, llvm::raw_ostream &OS);
 
 private:
-  /// What a layer takes in a step: first what is computed again.
+  /// Time of a layer in a step; recomputation comes first.
   struct LayerTime {
     int64_t Recomputed = 0, Rest = 0;
   };

@@ -14,7 +14,7 @@ struct FileNames {
   std::string Dir;  ///< empty: the output folder
   std::string Name; ///< files begin with it; empty: that of the job
 
-  /// What files begin with, `name` or that of the job.
+  /// Prefix of the files: `name`, or the name of the job.
   llvm::StringRef stem(const EmitRequest &Request) const;
   /// The path of a file of the set, `dir/name.end`.
   std::string path(const EmitRequest &Request, const llvm::Twine &End) const;
@@ -25,7 +25,7 @@ struct RankRange {
   int64_t First, Last;
   SourceRange Range;
 };
-/// Which ranks are written; empty: all.
+/// Ranks to write; empty: all.
 using RankList = std::vector<RankRange>;
 
 namespace option {

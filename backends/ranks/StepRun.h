@@ -15,7 +15,7 @@ enum class StepTime : unsigned char {
   Unit, ///< a forward step and each half of a backward step one
   Cost, ///< their ops, in ns
 };
-/// What a job has times for.
+/// Returns the most precise step time that the job has.
 StepTime bestTimeOf(const ir::Program &P);
 
 /// Whether the steps of all stages can be run against each other, one by one;

@@ -18,7 +18,7 @@ void writePicture(const EmitRequest &Request, llvm::json::OStream &J);
 /// these are.
 void writeNodes(const ir::Program &P, llvm::json::OStream &J);
 
-/// The attribute `sections`: what other backends say of the job in figures.
+/// Writes the attribute `sections`: figures of other backends.
 void writeSections(llvm::ArrayRef<Answer> All, Explanations &Of,
                    llvm::json::OStream &J);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the order of a schedule costs: when its steps run, how long stages are
-// idle, and what they keep. All of it is measured, on the steps run against
-// each other; nothing is a formula.
+// Figures of a schedule: when its steps run, how long stages are
+// idle, and how much they save. All of it is measured on the replayed
+// steps; nothing is a formula.
 #ifndef FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 #define FORETRACE_BACKENDS_SCHEDULE_FIGURES_H
 

@@ -13,7 +13,7 @@ namespace foretrace::schedule {
 
 enum class Form : unsigned char { Grid, CSV, SVG, JSON };
 
-/// Which messages a CSV has.
+/// Messages of a CSV.
 enum class CSVMessages : unsigned char { None, Lowered, Calls };
 
 struct Options {

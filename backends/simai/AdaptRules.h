@@ -83,7 +83,7 @@ struct Adaptation {
   const Edit *find(llvm::StringRef Row, EditKey Key, unsigned Column = 0) const;
 };
 
-/// What one option did.
+/// Effect of one option.
 struct Change {
   int64_t Count = 0; ///< cells, rows or header fields
   std::string Row, Column;

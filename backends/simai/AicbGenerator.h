@@ -11,7 +11,7 @@
 
 namespace foretrace::simai {
 
-/// What one column of a row sends.
+/// Communication of one column of a row.
 struct AicbMessage {
   simai::Comm Comm = Comm::None;
   Bytes Size;

@@ -12,7 +12,7 @@
 namespace foretrace::simai {
 
 /// The whole iteration of \p S: synchronisation, then every micro-batch.
-/// What the format can't say is added to \p Lost as missing in \p File.
+/// Adds what the format can't express to \p Lost, as missing in \p File.
 Table exactTable(const ir::Program &P, const ir::Stage &S, llvm::StringRef File,
                  LeftOut &Lost);
 

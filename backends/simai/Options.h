@@ -13,7 +13,7 @@ namespace foretrace::simai {
 
 enum class Accounting : unsigned char { Exact, Aicb };
 
-/// Which pipeline stage an exact table is of.
+/// Pipeline stage that an exact table describes.
 struct StageChoice {
   enum class Kind : unsigned char { Worst, Last, All, Number } K = Kind::Worst;
   int64_t Number = 0;

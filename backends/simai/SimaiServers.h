@@ -11,7 +11,7 @@
 namespace foretrace {
 
 struct SimaiServers {
-  /// As the simulator calls it; empty: that of the cluster, or an H100.
+  /// Name of the GPU in the simulator; empty: that of the cluster, or an H100.
   std::string Gpu;
   /// Rates to use in place of that GPU's and its NIC's, bytes/s.
   std::optional<double> NvlinkBandwidth, NicBandwidth;

@@ -19,7 +19,7 @@ struct LinkRun {
   int64_t FirstBelow, FirstSwitch; ///< numbers of nodes
   int64_t Below;                   ///< how many nodes have a link
   int64_t BelowPerSwitch, Switches;
-  /// Of one link, byte/s.
+  /// Bandwidth of one link, byte/s.
   Quantity<struct LinkRateUnit> Rate;
   Quantity<struct PicosecondUnit> Delay;
 };
@@ -41,7 +41,7 @@ Topology topologyOf(const ir::ClusterSpec &C, int64_t World);
 void writeTopology(const Topology &T, llvm::StringRef Gpu,
                    llvm::raw_ostream &OS);
 
-/// What switches send at, bit/s, each once.
+/// Distinct rates of switches, bit/s.
 std::vector<int64_t> portRates(const Topology &T);
 
 /// Writes the script that runs SimAI on the table \p Table beside it.

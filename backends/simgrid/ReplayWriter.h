@@ -9,7 +9,7 @@
 
 namespace foretrace::simgrid {
 
-/// What the amount of a computation is.
+/// Unit of the amount of a computation.
 enum class Amount : unsigned char {
   Time, ///< nanoseconds, for hosts of 1 Gflop/s
   Flops,

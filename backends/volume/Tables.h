@@ -33,7 +33,7 @@ private:
   bool hasCluster() const { return P.Spec.Cluster.has_value(); }
   void addTraffic(const Traffic &T, std::vector<Figure> &Row) const;
   void addColumns(std::vector<FigureColumn> &To) const;
-  /// What comes first is sorted by.
+  /// Amount by which rows are sorted.
   __int128 weightOf(const Traffic &T) const {
     return hasCluster() && All.CrossNode != 0 ? T.CrossNode : T.Sent.Value;
   }

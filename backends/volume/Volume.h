@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `volume` backend: what a job sends, among whom, when, and over which
-// links of its cluster.
+// The `volume` backend: communication volume of a job by group, phase and
+// tier of its cluster.
 #ifndef FORETRACE_BACKENDS_VOLUME_VOLUME_H
 #define FORETRACE_BACKENDS_VOLUME_VOLUME_H
 

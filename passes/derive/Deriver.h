@@ -56,7 +56,7 @@ public:
     return !Failed;
   }
 
-  /// What concerns the machine alone.
+  /// Derives the keys of the cluster.
   bool runCluster() {
     deriveCluster();
     return !Failed;

@@ -11,14 +11,14 @@
 
 namespace foretrace::vary {
 
-/// What ranks have, compute and send; INT64_MAX beyond that.
+/// Memory, FLOPs and messages of ranks; INT64_MAX if they overflow.
 struct Load {
   std::vector<int64_t> Peaks; ///< of memory in bytes, by stage
   int64_t Work, Messages;     ///< in an iteration, of the rank with most
 
   int64_t peak() const;
 };
-/// That of a program which is scheduled and totalled.
+/// Returns the load of a program with a schedule and totals.
 Load loadOf(const ir::Program &P);
 
 /// Compiles a job that states what it did with a change; nothing if that job is

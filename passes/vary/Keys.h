@@ -11,7 +11,7 @@
 
 namespace foretrace::vary {
 
-/// What is in a job without being a field of ir/model/Spec.def.
+/// A key of a job that is not a field of ir/model/Spec.def.
 constexpr llvm::StringLiteral LayersPath = "model.layers";
 constexpr llvm::StringLiteral LayoutPath = "parallel.layout";
 constexpr llvm::StringLiteral SchedulePath = "parallel.schedule";

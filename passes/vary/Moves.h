@@ -31,7 +31,7 @@ using KeyTexts = llvm::SmallVector<KeyText, 2>;
 /// values already, or can't have them.
 using Way = KeyTexts (*)(ir::Spec &);
 
-/// What a run pays for less memory, from what is cheapest.
+/// Cost of using less memory, from the cheapest.
 enum class Price : unsigned char {
   Nothing,
   Messages,
