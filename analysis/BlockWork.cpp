@@ -48,7 +48,7 @@ bool foretrace::checkOptimizerTraffic(const Program &P,
 Expr foretrace::touchedBytes(ExprScope P, const Block &B, const Op &O) {
   if (isView(O.Kind) || isOpaque(O.Kind))
     return numberOf(P, 0);
-  if (O.Kind == OpKind::Embed)
+  if (getInfo(O.Kind).Work == WorkRule::Rows)
     return embedBytes(P, B, O);
   llvm::SmallVector<ExprId, 8> Touched;
   for (const Value *V : valuesOf(B, O))

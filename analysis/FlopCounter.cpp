@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/FlopCounter.h"
 #include "analysis/LayerCounts.h"
-#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -67,7 +66,7 @@ int64_t FlopCounter::timesCounted(const Block &B, const Op &Scores) const {
 
 std::optional<Expr> FlopCounter::countOp(const Block &B, const Op &Of,
                                          WorkOf Whose) {
-  if (Of.Kind == OpKind::Embed && By.Embedding)
+  if (getInfo(Of.Kind).Work == WorkRule::Rows && By.Embedding)
     return lookupWork(P, B, Of, Whose);
   const std::optional<Expr> Size = workOf(P, B, Of, Whose);
   if (!Size)

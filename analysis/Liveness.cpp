@@ -169,7 +169,7 @@ static bool isMask(const TensorType &T) {
 static bool recomputesAttention(const Program &P) {
   return llvm::any_of(P.Blocks, [](const Block &B) {
     return llvm::any_of(B.Ops, [](const Op &O) {
-      return O.Kind == OpKind::Attention && O.Phase == Phase::Recompute;
+      return hasTrait(O.Kind, Attends) && O.Phase == Phase::Recompute;
     });
   });
 }

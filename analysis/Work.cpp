@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Work.h"
-#include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -96,7 +95,7 @@ static Expr attentionWork(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
 }
 
 WorkKind foretrace::workKindOf(const Block &B, const Op &O) {
-  if (O.Kind == OpKind::Attention)
+  if (getInfo(O.Kind).Work == WorkRule::Scores)
     return WorkKind::Scores;
   return llvm::any_of(valuesOf(B, O),
                       [](const Value *V) {
@@ -108,9 +107,14 @@ WorkKind foretrace::workKindOf(const Block &B, const Op &O) {
 
 std::optional<Expr> foretrace::workOf(ExprScope P, const Block &B, const Op &O,
                                       WorkOf Of) {
-  if (O.Kind == OpKind::MatMul)
+  switch (getInfo(O.Kind).Work) {
+  case WorkRule::Product:
     return contractionWork(P, B, O, Of);
-  if (O.Kind == OpKind::Attention)
+  case WorkRule::Scores:
     return attentionWork(P, B, O, Of);
-  return std::nullopt;
+  case WorkRule::None:
+  case WorkRule::Rows:
+    return std::nullopt;
+  }
+  llvm_unreachable("every rule is handled");
 }

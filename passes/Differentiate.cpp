@@ -30,8 +30,10 @@ private:
   void differentiateLoss(OpId Forward);
   bool differentiate(OpId Forward);
   bool isDead(OpId Forward) const;
-  void inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
-                     llvm::ArrayRef<ValueId> Saved);
+  llvm::SmallVector<ValueId, 3> activeOperands(OpId Forward) const;
+  llvm::SmallVector<ValueId, 6> savedFor(OpId Forward,
+                                         llvm::ArrayRef<ValueId> Active) const;
+  void inputGradient(OpId Forward);
   void paramGradients(OpId Forward);
   void passThrough(OpId Forward);
   void accumulate(ValueId Of, ValueId Gradient, OpId Forward);
@@ -96,24 +98,61 @@ void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
   Gradients[Of.Index] = Sum;
 }
 
-/// One op from the results' gradients and \p Saved to the gradients of those
-/// of \p Inputs that have one. What is saved is no more than the kernel reads:
+/// The operands of \p Forward that have gradients.
+llvm::SmallVector<ValueId, 3>
+Differentiator::activeOperands(OpId Forward) const {
+  const Op &O = B.Ops[Forward];
+  llvm::ArrayRef<ValueId> In = O.Operands;
+  if (getInfo(O.Kind).Backward == BackwardRule::Pairwise)
+    In = In.take_front(O.Results.size());
+  llvm::SmallVector<ValueId, 3> Active;
+  llvm::copy_if(In, std::back_inserter(Active),
+                [&](ValueId V) { return hasGradient(V); });
+  return Active;
+}
+
+/// What the backward op reads of what \p Forward read and made.
+llvm::SmallVector<ValueId, 6>
+Differentiator::savedFor(OpId Forward, llvm::ArrayRef<ValueId> Active) const {
+  const Op &O = B.Ops[Forward];
+  llvm::SmallVector<ValueId, 6> Saved;
+  switch (getInfo(O.Kind).Backward) {
+  case BackwardRule::Own:
+    Saved.append(Active.begin(), Active.end());
+    return Saved;
+  case BackwardRule::Others:
+    llvm::copy_if(O.Operands, std::back_inserter(Saved), [&](ValueId V) {
+      return llvm::any_of(Active, [V](ValueId Of) { return Of != V; });
+    });
+    break;
+  case BackwardRule::All:
+    Saved.append(O.Operands.begin(), O.Operands.end());
+    break;
+  default:
+    return Saved;
+  }
+  // An unfused kernel's scores stand for a fused one's result.
+  const bool ReadsFirst = hasTrait(O.Kind, Attends) && O.Results.size() == 1;
+  Saved.append(O.Results.begin() + !ReadsFirst, O.Results.end());
+  return Saved;
+}
+
+/// One op from the results' gradients and what is saved to the gradients of the
+/// operands that have one. What is saved is no more than the kernel reads:
 /// activations that backward ops have as operands are kept until then
 /// (analysis/Liveness.h), and recomputed if the job says so.
-void Differentiator::inputGradient(OpId Forward, llvm::ArrayRef<ValueId> Inputs,
-                                   llvm::ArrayRef<ValueId> Saved) {
-  llvm::SmallVector<ValueId, 4> Operands;
+void Differentiator::inputGradient(OpId Forward) {
+  const llvm::SmallVector<ValueId, 3> Active = activeOperands(Forward);
+  if (Active.empty())
+    return;
+  llvm::SmallVector<ValueId, 8> Operands;
   for (ValueId R : B.Ops[Forward].Results)
     if (ValueId G = gradientOf(R); G.isValid()) // else nobody uses it
       Operands.push_back(G);
-  Operands.append(Saved.begin(), Saved.end());
-  llvm::SmallVector<ValueId, 3> Active;
+  llvm::append_range(Operands, savedFor(Forward, Active));
   llvm::SmallVector<ValueId, 3> Results;
-  for (ValueId V : Inputs)
-    if (hasGradient(V)) {
-      Active.push_back(V);
-      Results.push_back(newGradient(V));
-    }
+  for (ValueId V : Active)
+    Results.push_back(newGradient(V));
   emit(Forward, Derivative::Input, Operands, Results);
   for (auto [V, G] : llvm::zip_equal(Active, Results))
     accumulate(V, G, Forward);
@@ -129,8 +168,7 @@ void Differentiator::paramGradients(OpId Forward) {
     if (!isParam(V))
       continue;
     ValueId G = newGradient(V);
-    // A bias needs the incoming gradient only.
-    if (B.Ops[Forward].Kind == OpKind::BiasAdd)
+    if (getInfo(B.Ops[Forward].Kind).Backward == BackwardRule::Passed)
       emit(Forward, Derivative::Param, {OutGrad}, {G});
     else
       emit(Forward, Derivative::Param, {Operands[0], OutGrad}, {G});
@@ -168,75 +206,32 @@ void Differentiator::differentiateLoss(OpId Forward) {
 }
 
 bool Differentiator::differentiate(OpId Forward) {
-  const llvm::SmallVector<ValueId, 3> In = B.Ops[Forward].Operands;
-  const llvm::SmallVector<ValueId, 2> Out = B.Ops[Forward].Results;
-  switch (B.Ops[Forward].Kind) {
-  case OpKind::MatMul:
-    inputGradient(Forward, In, {In[1]});
-    paramGradients(Forward);
+  const Op &O = B.Ops[Forward];
+  switch (getInfo(O.Kind).Backward) {
+  case BackwardRule::Undefined:
+    Diags.report(O.Origin.Range, diag::NotDifferentiable, getMnemonic(O.Kind));
+    return false;
+  case BackwardRule::ByLoss:
     return true;
-  case OpKind::Norm:
-    inputGradient(Forward, In, In);
-    paramGradients(Forward);
-    return true;
-  case OpKind::Embed: // tokens have none
-    paramGradients(Forward);
-    return true;
-  case OpKind::BiasAdd:
-    passThrough(Forward);
-    paramGradients(Forward);
-    return true;
-  case OpKind::Add:
-    passThrough(Forward);
-    return true;
-  case OpKind::Split:
-  case OpKind::View:
-  case OpKind::Pick:
-  case OpKind::Concat:
-  case OpKind::Repeat:
-  case OpKind::Cast:
-    inputGradient(Forward, In, {});
-    return true;
-  case OpKind::Dropout:
-    inputGradient(Forward, In, {Out[1]}); // the mask
-    return true;
-  case OpKind::Permute: // probabilities that stay get theirs from unpermute
-    inputGradient(Forward, llvm::ArrayRef(In).take_front(Out.size()), {});
-    return true;
-  case OpKind::Unpermute:
-  case OpKind::Unpick: {
-    // Weights learn from what they weighed.
-    llvm::SmallVector<ValueId, 3> Saved;
-    if (In.size() > 1)
-      Saved = In;
-    Saved.append(Out.begin() + 1, Out.end());
-    inputGradient(Forward, In, Saved);
-    return true;
-  }
-  case OpKind::Attention: {
-    // An unfused kernel's scores, or a fused one's result.
-    llvm::SmallVector<ValueId, 6> Saved(In.begin(), In.end());
-    Saved.append(Out.begin() + (Out.size() > 1), Out.end());
-    inputGradient(Forward, In, Saved);
-    return true;
-  }
-  case OpKind::Activation:
-  case OpKind::Mul:
-    inputGradient(Forward, In, In);
-    return true;
-  case OpKind::Route: // the bias learns from loads (arXiv 2412.19437, 2.1.2)
-    inputGradient(Forward, {In[0]}, {In[0]});
-    return true;
-  case OpKind::Reduce:
-    return true; // the loss differentiates through all three terms at once
-  case OpKind::Loss:
+  case BackwardRule::Softmax:
     differentiateLoss(Forward);
     return true;
-  default:
-    Diags.report(B.Ops[Forward].Origin.Range, diag::NotDifferentiable,
-                 getMnemonic(B.Ops[Forward].Kind));
-    return false;
+  case BackwardRule::Passed:
+    passThrough(Forward);
+    paramGradients(Forward);
+    return true;
+  case BackwardRule::Own:
+    inputGradient(Forward);
+    return true;
+  case BackwardRule::Linear:
+  case BackwardRule::Pairwise:
+  case BackwardRule::Others:
+  case BackwardRule::All:
+    inputGradient(Forward);
+    paramGradients(Forward);
+    return true;
   }
+  llvm_unreachable("every rule is handled");
 }
 
 /// Gradients begin at the outputs, or at the loss.

@@ -42,8 +42,14 @@ bool foretrace::ir::isCollective(OpKind K) {
 const ComputeInfo &foretrace::ir::getInfo(OpKind K) {
   static constexpr ComputeInfo Infos[] = {
 #define COMPUTE_OP(ENUMERATOR, MNEMONIC, OPERANDS, RESULTS, LAYOUTS, TRAITS,   \
-                   DOC)                                                        \
-  {OPERANDS, RESULTS, LayoutRule::LAYOUTS, TRAITS},
+                   BACKWARD, WORK, DOC)                                        \
+  {                                                                            \
+      OPERANDS,                                                                \
+      RESULTS,                                                                 \
+      LayoutRule::LAYOUTS,                                                     \
+      TRAITS,                                                                  \
+      BackwardRule::BACKWARD,                                                  \
+      WorkRule::WORK},
 #define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) {},
 #include "ir/model/Ops.def"
   };

@@ -60,12 +60,52 @@ enum OpTraits : unsigned char {
   InPlace = 64,
 };
 
+/// What the backward op of a compute op reads beside the gradients of its
+/// results, to make those of the operands that have one. Results after the
+/// first are made for it, so it reads them, too, where it reads anything. The
+/// gradient of a parameter reads the first operand.
+enum class BackwardRule : unsigned char {
+  /// There is no backward op.
+  Undefined,
+  /// Nothing is done: the gradient of a result is that of each operand. That
+  /// of a parameter is a sum of it.
+  Passed,
+  /// Nothing: the op is linear in all operands at once.
+  Linear,
+  /// Nothing, and each operand has its gradient from the result at its place;
+  /// there may be more operands.
+  Pairwise,
+  /// What an operand is multiplied with: the other operands.
+  Others,
+  /// The operands that have gradients. Parameters get none.
+  Own,
+  /// All operands.
+  All,
+  /// The loss has all of it.
+  ByLoss,
+  /// The softmax of the logits.
+  Softmax,
+};
+
+/// What the arithmetic of a compute op is, of those whose FLOPs count.
+enum class WorkRule : unsigned char {
+  None,
+  /// A multiplication for each point of all dimensions.
+  Product,
+  /// Products of queries with keys, and of the scores with values.
+  Scores,
+  /// Rows of a table: nothing, or products with all of the table.
+  Rows,
+};
+
 /// A compute op of ir/model/Ops.def.
 struct ComputeInfo {
   /// Minimum numbers of operands and results of a forward op.
   unsigned char Operands = 0, Results = 0;
   LayoutRule Layouts = LayoutRule::AlongDim;
   OpTraits Traits = NoTraits;
+  BackwardRule Backward = BackwardRule::Undefined;
+  WorkRule Work = WorkRule::None;
 };
 /// Returns default properties for a collective.
 const ComputeInfo &getInfo(OpKind K);
