@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/BuildAST.h"
+#include "frontend/BuildLayer.h"
 #include "frontend/TokenSource.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
@@ -93,6 +94,8 @@ ast::Item Builder::item(ForeParser::ItemContext &C) {
     return {param(*P), R};
   if (ForeParser::RequireContext *Q = C.require())
     return {require(*Q), R};
+  if (ForeParser::LayerContext *L = C.layer())
+    return {buildLayer(*L, Text, Diags), R};
   return {import(*C.import_()), R};
 }
 
@@ -346,6 +349,11 @@ ast::File buildFile(ForeParser::FileContext &Tree, SourceText Text,
 ast::ExprPtr buildExpression(ForeParser::ExpressionContext &Tree,
                              SourceText Text, DiagnosticEngine &Diags) {
   return Builder(Text, Diags).expr(*Tree.expr());
+}
+
+ast::ExprPtr buildExpr(ForeParser::ExprContext &Tree, SourceText Text,
+                       DiagnosticEngine &Diags) {
+  return Builder(Text, Diags).expr(Tree);
 }
 
 std::vector<ast::Axis::Element>

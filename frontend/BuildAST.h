@@ -5,7 +5,7 @@
 #define FORETRACE_FRONTEND_BUILDAST_H
 
 #include "ForeParser.h"
-#include "frontend/AST.h"
+#include "lang/AST.h"
 #include "lang/Diagnostic.h"
 
 namespace foretrace {
@@ -18,6 +18,10 @@ ast::File buildFile(grammar::ForeParser::FileContext &Tree, SourceText Text,
 /// The same for one expression.
 ast::ExprPtr buildExpression(grammar::ForeParser::ExpressionContext &Tree,
                              SourceText Text, DiagnosticEngine &Diags);
+
+/// The same for one that stands within something else.
+ast::ExprPtr buildExpr(grammar::ForeParser::ExprContext &Tree, SourceText Text,
+                       DiagnosticEngine &Diags);
 
 /// The same for the elements of an axis.
 std::vector<ast::Axis::Element>

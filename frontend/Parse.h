@@ -5,7 +5,7 @@
 #ifndef FORETRACE_FRONTEND_PARSE_H
 #define FORETRACE_FRONTEND_PARSE_H
 
-#include "frontend/AST.h"
+#include "lang/AST.h"
 #include "lang/Diagnostic.h"
 #include <optional>
 

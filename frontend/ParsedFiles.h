@@ -4,7 +4,7 @@
 #ifndef FORETRACE_FRONTEND_PARSEDFILES_H
 #define FORETRACE_FRONTEND_PARSEDFILES_H
 
-#include "frontend/AST.h"
+#include "lang/AST.h"
 #include "lang/Diagnostic.h"
 #include "lang/SourceFiles.h"
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/SyntaxErrors.h"
 #include "frontend/TokenSource.h"
-#include "frontend/Value.h"
+#include "frontend/UnknownUnit.h"
 #include "lang/diagnostics/Frontend.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -82,8 +82,8 @@ static bool continuesValue(size_t Type) {
 }
 
 /// Words that are names wherever a name is expected.
-static bool isNameOfSweep(size_t Type) {
-  return Type >= ForeParser::WHERE && Type <= ForeParser::KEEP;
+static bool isAlsoName(size_t Type) {
+  return Type >= ForeParser::WHERE && Type <= ForeParser::LIKE;
 }
 
 /// Whether `require` or `if` stands before the error on its line, and no `=`.
@@ -146,7 +146,7 @@ std::string SyntaxError::describeExpected() const {
       Choices.push_back("a string");
     else if (Type == static_cast<ssize_t>(Token::EOF))
       Choices.push_back("the end");
-    else if (!continuesValue(Type) && !isNameOfSweep(Type))
+    else if (!continuesValue(Type) && !isAlsoName(Type))
       Choices.push_back("`" +
                         StringRef(Parser.getVocabulary().getLiteralName(Type))
                             .trim('\'')

@@ -3,6 +3,7 @@
 // Values: how they are called in messages, and how numbers with units are read
 // without rounding whenever the result is an integer.
 #include "frontend/Value.h"
+#include "frontend/UnknownUnit.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
@@ -178,24 +179,6 @@ std::vector<llvm::StringRef> foretrace::unitsLike(llvm::StringRef Prefix,
         U.Dim == D && Rest.consume_front(Prefix) && IsBase(Rest))
       Like.push_back(U.Word);
   return Like;
-}
-
-void foretrace::reportUnknownUnit(SourceRange Range, llvm::StringRef Word,
-                                  DiagnosticEngine &Diags) {
-  static constexpr std::pair<llvm::StringRef, llvm::StringRef> Elsewhere[] = {
-#define UNIT_ELSEWHERE(WORD, HERE) {WORD, HERE},
-#include "frontend/Units.def"
-  };
-  DiagnosticBuilder Report = Diags.report(Range, diag::UnknownUnit, Word);
-  for (auto [There, Here] : Elsewhere)
-    if (There == Word) {
-      Report.note(Range, diag::DidYouMean, Here).fix(Range, Here);
-      return;
-    }
-  llvm::SmallVector<llvm::StringRef> Words;
-  for (const UnitRow &U : Units)
-    Words.push_back(U.Word);
-  suggest(std::move(Report), Range, Word, Words);
 }
 
 std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,

@@ -6,7 +6,7 @@
 #ifndef FORETRACE_FRONTEND_VALUE_H
 #define FORETRACE_FRONTEND_VALUE_H
 
-#include "frontend/AST.h"
+#include "lang/AST.h"
 #include "ir/model/Expr.h"
 #include "ir/model/Spec.h"
 #include "lang/Diagnostic.h"
@@ -99,10 +99,6 @@ void noteMetric(const Value &V, DiagnosticBuilder &Report);
 /// Units of \p D with the same prefix as the unit \p Prefix of a count: of
 /// rates, `Gbit/s` and `GB/s` for `G`.
 std::vector<llvm::StringRef> unitsLike(llvm::StringRef Prefix, Dimension D);
-/// Reports a word that is no unit, with the unit that was meant.
-void reportUnknownUnit(SourceRange Range, llvm::StringRef Word,
-                       DiagnosticEngine &Diags);
-
 /// Applies the unit of a number written at \p Range. Reports unknown units and
 /// integers beyond 2^63.
 std::optional<Value> evaluateNumber(const ast::Number &N, SourceRange Range,

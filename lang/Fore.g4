@@ -24,6 +24,7 @@ item
   | let
   | require
   | section
+  | layer
   ;
 
 import_ : IMPORT STRING (AS name)? ;
@@ -54,6 +55,32 @@ if_ : IF expr block (ELSE block)? ;
 let : LET name '=' expr ;
 
 require : REQUIRE expr (',' STRING)? ;
+
+// A kind of layer: what it makes of its inputs, op by op.
+layer : LAYER name '(' inputs=names? ')' ('->' outputs=names)? body ;
+
+names : name (',' name)* ;
+
+body : '{' statement* '}' ;
+
+statement
+  : KEY keyName (',' keyName)*
+  | let
+  | (PARAM | INPUT) tensor TIED?
+  | FROM key STRING
+  | IF expr body (ELSE body)?
+  | tensor (',' tensor)* '=' (OP? invocation (AS key)? | key)
+  | invocation (AS key)?
+  ;
+
+keyName : name ('=' expr)? ;
+
+// `tokens i64 [seq, batch]`, `mask bool like x`; or a name alone.
+tensor : key (key? ('[' expr (',' expr)* ']' | LIKE key))? ;
+
+invocation : name '(' (argument (',' argument)*)? ')' ;
+
+argument : (name '=')? expr ;
 
 // Of a `sweep` section. Keys that stand together change together: the elements
 // are lists.
@@ -90,13 +117,17 @@ expr
 
 unit : UNIT | RATE ;
 
-// Unit words and those of `sweep` may name things, too.
-name : ID | UNIT | WHERE | MINIMIZE | MAXIMIZE | KEEP ;
+// Unit words and those of `sweep` and of layers may name things, too.
+name
+  : ID | UNIT | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY | INPUT | TIED | FROM
+  | OP | LIKE
+  ;
 
 // A key may be any word, reserved or not.
 word
   : ID | UNIT | IMPORT | AS | PARAM | IN | LET | REQUIRE | IF | THEN | ELSE
-  | AND | OR | NOT | TRUE | FALSE | WHERE | MINIMIZE | MAXIMIZE | KEEP
+  | AND | OR | NOT | TRUE | FALSE | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY
+  | INPUT | TIED | FROM | OP | LIKE
   ;
 
 IMPORT : 'import' ;
@@ -117,6 +148,13 @@ WHERE : 'where' ;
 MINIMIZE : 'minimize' ;
 MAXIMIZE : 'maximize' ;
 KEEP : 'keep' ;
+LAYER : 'layer' ;
+KEY : 'key' ;
+INPUT : 'input' ;
+TIED : 'tied' ;
+FROM : 'from' ;
+OP : 'op' ;
+LIKE : 'like' ;
 
 LBRACE : '{' ;
 RBRACE : '}' ;
@@ -124,6 +162,7 @@ LPAREN : '(' ;
 RPAREN : ')' ;
 LBRACKET : '[' ;
 RBRACKET : ']' ;
+ARROW : '->' ;
 COMMA : ',' ;
 COLON : ':' ;
 ASSIGN : '=' ;

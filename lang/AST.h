@@ -3,10 +3,12 @@
 // What was written, before any name is looked up. Plain structs, each with its
 // range; no ANTLR types. A TOML file becomes the same nodes, so one set of
 // checks serves both and errors point into either.
-#ifndef FORETRACE_FRONTEND_AST_H
-#define FORETRACE_FRONTEND_AST_H
+#ifndef FORETRACE_LANG_AST_H
+#define FORETRACE_LANG_AST_H
 
+#include "lang/Layers.h"
 #include "lang/Source.h"
+#include "llvm/Support/Allocator.h"
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -153,8 +155,14 @@ struct Param {
   std::vector<ExprPtr> Domain; ///< empty: any value
   ExprPtr Default;             ///< may be null: must be given with -D
 };
+
+/// A kind of layer, and the arena of what it is made of.
+struct Layer {
+  std::shared_ptr<llvm::BumpPtrAllocator> Arena;
+  layers::Layer Is;
+};
 struct Item {
-  std::variant<Import, Param, Let, Require, Section> Node;
+  std::variant<Import, Param, Let, Require, Section, Layer> Node;
   SourceRange Range;
 };
 

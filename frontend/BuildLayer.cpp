@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/BuildLayer.h"
+#include "frontend/BuildAST.h"
+#include "frontend/TokenSource.h"
+
+using namespace foretrace::layers;
+using antlr4::ParserRuleContext;
+using foretrace::grammar::ForeParser;
+
+namespace foretrace {
+
+namespace {
+
+/// One function a rule of the grammar.
+class LayerBuilder {
+public:
+  LayerBuilder(SourceText Text, DiagnosticEngine &Diags,
+               llvm::BumpPtrAllocator &Arena)
+      : Text(Text), Diags(Diags), Arena(Arena) {}
+
+  Layer layer(ForeParser::LayerContext &C);
+
+private:
+  /// Puts what \p Make makes of each context into the arena.
+  template <typename NodeT, typename ContextT, typename MakeT>
+  llvm::ArrayRef<NodeT> all(const std::vector<ContextT *> &Of, MakeT Make);
+  llvm::ArrayRef<Statement> body(ForeParser::BodyContext *C);
+  Statement statement(ForeParser::StatementContext &C);
+  Statement key(ForeParser::KeyNameContext &C);
+  Tensor tensor(ForeParser::TensorContext &C);
+  Argument argument(ForeParser::ArgumentContext &C);
+  llvm::ArrayRef<Tensor> one(ForeParser::TensorContext &C);
+  llvm::ArrayRef<Expr> one(ForeParser::ExprContext *C);
+  llvm::ArrayRef<Expr> operands(llvm::ArrayRef<const ast::Expr *> Of);
+  Expr expr(const ast::Expr &E);
+  Expr expr(ForeParser::ExprContext &C) {
+    return expr(*buildExpr(C, Text, Diags));
+  }
+
+  SourceRange range(ParserRuleContext &C) const {
+    return getRange(*C.start, Text).to(getRange(*C.stop, Text));
+  }
+  llvm::StringRef text(ParserRuleContext *C) const {
+    return C ? Text.slice(range(*C)) : "";
+  }
+  llvm::StringRef keep(llvm::StringRef S) { return S.copy(Arena); }
+
+  SourceText Text;
+  DiagnosticEngine &Diags;
+  llvm::BumpPtrAllocator &Arena;
+};
+
+} // namespace
+
+template <typename NodeT, typename ContextT, typename MakeT>
+llvm::ArrayRef<NodeT> LayerBuilder::all(const std::vector<ContextT *> &Of,
+                                        MakeT Make) {
+  auto *Nodes = Arena.Allocate<NodeT>(Of.size());
+  for (size_t I = 0; I < Of.size(); ++I)
+    new (Nodes + I) NodeT(Make(*Of[I]));
+  return {Nodes, Of.size()};
+}
+
+llvm::ArrayRef<Expr>
+LayerBuilder::operands(llvm::ArrayRef<const ast::Expr *> Of) {
+  return all<Expr>(std::vector<const ast::Expr *>(Of),
+                   [&](const ast::Expr &E) { return expr(E); });
+}
+
+static Expr::Kind kindOf(ast::BinaryOp Op) {
+  switch (Op) {
+  case ast::BinaryOp::Add:
+    return Expr::Kind::Add;
+  case ast::BinaryOp::Sub:
+    return Expr::Kind::Sub;
+  case ast::BinaryOp::Mul:
+    return Expr::Kind::Mul;
+  case ast::BinaryOp::Div:
+  case ast::BinaryOp::FloorDiv:
+    return Expr::Kind::Div;
+  case ast::BinaryOp::Mod:
+    return Expr::Kind::Mod;
+  case ast::BinaryOp::Eq:
+    return Expr::Kind::Eq;
+  case ast::BinaryOp::Ne:
+    return Expr::Kind::Ne;
+  case ast::BinaryOp::Lt:
+    return Expr::Kind::Lt;
+  case ast::BinaryOp::Le:
+    return Expr::Kind::Le;
+  case ast::BinaryOp::Gt:
+    return Expr::Kind::Gt;
+  case ast::BinaryOp::Ge:
+    return Expr::Kind::Ge;
+  case ast::BinaryOp::And:
+    return Expr::Kind::And;
+  case ast::BinaryOp::Or:
+    return Expr::Kind::Or;
+  }
+  llvm_unreachable("every operator is handled");
+}
+
+Expr LayerBuilder::expr(const ast::Expr &E) {
+  Expr Out{Expr::Kind::Name, "", {}, E.Range};
+  if (const auto *N = std::get_if<ast::Number>(&E.Node)) {
+    Out.Is = Expr::Kind::Number;
+    Out.Text = keep(N->Digits);
+  } else if (const auto *S = std::get_if<ast::String>(&E.Node)) {
+    Out.Is = Expr::Kind::String;
+    Out.Text = keep(S->Value);
+  } else if (const auto *B = std::get_if<ast::Binary>(&E.Node)) {
+    Out.Is = kindOf(B->Op);
+    Out.Operands = operands({B->Left.get(), B->Right.get()});
+  } else if (const auto *U = std::get_if<ast::Unary>(&E.Node)) {
+    Out.Is = Expr::Kind::Not;
+    Out.Operands = operands({U->Operand.get()});
+  } else if (const auto *C = std::get_if<ast::Conditional>(&E.Node)) {
+    Out.Is = Expr::Kind::Conditional;
+    Out.Operands = operands({C->Condition.get(), C->Then.get(), C->Else.get()});
+  } else if (const auto *F = std::get_if<ast::Call>(&E.Node)) {
+    Out.Is = Expr::Kind::Call;
+    Out.Text = keep(F->Callee.Text);
+    std::vector<const ast::Expr *> Arguments;
+    for (const ast::ExprPtr &A : F->Arguments)
+      Arguments.push_back(A.get());
+    Out.Operands = operands(Arguments);
+  } else { // a name, `true` or `false`
+    Out.Text = keep(Text.slice(E.Range));
+  }
+  return Out;
+}
+
+llvm::ArrayRef<Expr> LayerBuilder::one(ForeParser::ExprContext *C) {
+  return C ? llvm::ArrayRef(*new (Arena.Allocate<Expr>()) Expr(expr(*C)))
+           : llvm::ArrayRef<Expr>();
+}
+
+llvm::ArrayRef<Tensor> LayerBuilder::one(ForeParser::TensorContext &C) {
+  return *new (Arena.Allocate<Tensor>()) Tensor(tensor(C));
+}
+
+Tensor LayerBuilder::tensor(ForeParser::TensorContext &C) {
+  std::vector<ForeParser::KeyContext *> Keys = C.key();
+  Tensor Out{keep(text(Keys.front())), "", "", {}, range(C)};
+  if (C.LIKE()) {
+    Out.Like = keep(text(Keys.back()));
+    Keys.pop_back();
+  }
+  if (Keys.size() > 1)
+    Out.Element = keep(text(Keys[1]));
+  Out.Dims =
+      all<Expr>(C.expr(), [&](ForeParser::ExprContext &D) { return expr(D); });
+  return Out;
+}
+
+Argument LayerBuilder::argument(ForeParser::ArgumentContext &C) {
+  return {keep(text(C.name())), expr(*C.expr())};
+}
+
+Statement LayerBuilder::key(ForeParser::KeyNameContext &C) {
+  Statement Out{};
+  Out.Is = Statement::Kind::Key;
+  Out.Name = keep(text(C.name()));
+  Out.Values = one(C.expr());
+  Out.Range = range(C);
+  return Out;
+}
+
+Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
+  Statement Out{};
+  Out.Range = range(C);
+  if (ForeParser::InvocationContext *Call = C.invocation()) {
+    Out.Is = C.OP() ? Statement::Kind::Op : Statement::Kind::Layer;
+    Out.Tensors = all<Tensor>(
+        C.tensor(), [&](ForeParser::TensorContext &T) { return tensor(T); });
+    Out.Name = keep(text(Call->name()));
+    Out.Arguments =
+        all<Argument>(Call->argument(), [&](ForeParser::ArgumentContext &A) {
+          return argument(A);
+        });
+    Out.As = keep(text(C.key()));
+  } else if (C.FROM()) {
+    Out.Is = Statement::Kind::From;
+    Out.Name = keep(text(C.key()));
+    Out.As = keep(Text.slice(getRange(*C.STRING()->getSymbol(), Text))
+                      .drop_front()
+                      .drop_back());
+  } else if (C.IF()) {
+    Out.Is = Statement::Kind::If;
+    Out.Values = one(C.expr());
+    Out.Then = body(C.body(0));
+    Out.Else = body(C.body(1));
+  } else if (ForeParser::LetContext *L = C.let()) {
+    Out.Is = Statement::Kind::Let;
+    Out.Name = keep(text(L->name()));
+    Out.Values = one(L->expr());
+  } else if (C.PARAM() || C.INPUT()) {
+    Out.Is = C.INPUT()  ? Statement::Kind::Input
+             : C.TIED() ? Statement::Kind::Tied
+                        : Statement::Kind::Param;
+    Out.Tensors = one(*C.tensor(0));
+  } else {
+    Out.Is = Statement::Kind::Rename;
+    Out.Tensors = one(*C.tensor(0));
+    Out.Name = keep(text(C.key()));
+  }
+  return Out;
+}
+
+/// Each key of a list is a statement.
+llvm::ArrayRef<Statement> LayerBuilder::body(ForeParser::BodyContext *C) {
+  if (!C)
+    return {};
+  std::vector<Statement> Out;
+  for (ForeParser::StatementContext *S : C->statement())
+    if (S->KEY())
+      for (ForeParser::KeyNameContext *Key : S->keyName())
+        Out.push_back(key(*Key));
+    else
+      Out.push_back(statement(*S));
+  return llvm::ArrayRef(Out).copy(Arena);
+}
+
+Layer LayerBuilder::layer(ForeParser::LayerContext &C) {
+  auto Names = [&](ForeParser::NamesContext *N) {
+    return N ? all<llvm::StringRef>(
+                   N->name(),
+                   [&](ForeParser::NameContext &W) { return keep(text(&W)); })
+             : llvm::ArrayRef<llvm::StringRef>();
+  };
+  return {keep(text(C.name())), Names(C.inputs), Names(C.outputs),
+          body(C.body()), range(*C.name())};
+}
+
+ast::Layer buildLayer(ForeParser::LayerContext &Tree, SourceText Text,
+                      DiagnosticEngine &Diags) {
+  ast::Layer Out{std::make_shared<llvm::BumpPtrAllocator>(), {}};
+  Out.Is = LayerBuilder(Text, Diags, *Out.Arena).layer(Tree);
+  return Out;
+}
+
+} // namespace foretrace

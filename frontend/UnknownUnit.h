@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to the frontend.
+#ifndef FORETRACE_FRONTEND_UNKNOWNUNIT_H
+#define FORETRACE_FRONTEND_UNKNOWNUNIT_H
+
+#include "lang/Diagnostic.h"
+
+namespace foretrace {
+
+/// Reports a word that is no unit, with the unit that was meant.
+void reportUnknownUnit(SourceRange Range, llvm::StringRef Word,
+                       DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

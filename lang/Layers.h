@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What kinds of layers say, as it is written in `.fore` text. Nodes own
+// nothing: those of shipped layers are constants of the program, those of a
+// file lie in its arena.
+#ifndef FORETRACE_LANG_LAYERS_H
+#define FORETRACE_LANG_LAYERS_H
+
+#include "lang/Source.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace foretrace::layers {
+
+/// A count, a condition, a dimension or a tensor: which of them, whoever reads
+/// it knows.
+struct Expr {
+  enum class Kind : unsigned char {
+    Number,      ///< Text has the digits
+    String,      ///< Text
+    Name,        ///< Text: `heads`, `train.dropout`, `true`
+    Call,        ///< of Text: `heads(q)`, `last(x)`
+    Not,         ///< Operands has one
+    Conditional, ///< condition, then, else
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+  };
+  Kind Is;
+  llvm::StringRef Text;
+  llvm::ArrayRef<Expr> Operands;
+  SourceRange Range;
+};
+
+/// A name for a tensor, with its type if that is said.
+struct Tensor {
+  llvm::StringRef Name;
+  llvm::StringRef Element;   ///< `fp32` or a key; empty: that of the job
+  llvm::StringRef Like;      ///< a tensor with the same dimensions
+  llvm::ArrayRef<Expr> Dims; ///< none with `like`, or if nothing is said
+  SourceRange Range;
+
+  bool isTyped() const { return !Like.empty() || !Dims.empty(); }
+};
+
+struct Argument {
+  llvm::StringRef Name; ///< empty: the next input
+  Expr Value;
+};
+
+struct Statement {
+  enum class Kind : unsigned char {
+    Key,    ///< Name; Values: its default, if any
+    Let,    ///< Name; Values
+    Param,  ///< Tensors
+    Tied,   ///< a parameter that may be the table of words
+    Input,  ///< Tensors: what the data loader reads
+    From,   ///< ops that follow come from key Name, for the reason As
+    If,     ///< Values; Then, Else
+    Op,     ///< Tensors = op Name(Arguments) as As
+    Layer,  ///< Tensors = Name(Arguments) as As
+    Rename, ///< Tensors is Name
+  };
+  Kind Is;
+  llvm::StringRef Name, As;
+  llvm::ArrayRef<Tensor> Tensors;
+  llvm::ArrayRef<Argument> Arguments;
+  llvm::ArrayRef<Expr> Values;
+  llvm::ArrayRef<Statement> Then, Else;
+  SourceRange Range;
+};
+
+/// `layer mlp(x) -> y { statements }`.
+struct Layer {
+  llvm::StringRef Name;
+  llvm::ArrayRef<llvm::StringRef> Inputs, Outputs;
+  llvm::ArrayRef<Statement> Body;
+  SourceRange Range; ///< of the name
+};
+
+} // namespace foretrace::layers
+
+#endif

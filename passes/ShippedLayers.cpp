@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/ShippedLayers.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace foretrace::layers {
+// Layers, and what they are made of before them.
+#include "passes/ShippedLayers.inc"
+} // namespace foretrace::layers
+
+const foretrace::layers::Layer *
+foretrace::findShippedLayer(llvm::StringRef Name) {
+  const auto *Found = llvm::find_if(
+      layers::Layers, [&](const layers::Layer &L) { return L.Name == Name; });
+  return Found == std::end(layers::Layers) ? nullptr : Found;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kinds of layers of lang/layers, which the build has compiled. Private to
+// the passes.
+#ifndef FORETRACE_PASSES_SHIPPEDLAYERS_H
+#define FORETRACE_PASSES_SHIPPEDLAYERS_H
+
+#include "lang/Layers.h"
+
+namespace foretrace {
+
+/// Returns null if there is none of that name.
+const layers::Layer *findShippedLayer(llvm::StringRef Name);
+
+} // namespace foretrace
+
+#endif
