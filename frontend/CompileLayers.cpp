@@ -91,8 +91,8 @@ std::string Writer::text(const Statement &S) {
 
 std::string Writer::text(const Layer &L) {
   return list({text(L.Name), array("llvm::StringRef", L.Inputs),
-               array("llvm::StringRef", L.Outputs),
-               array("Statement", L.Body), "{}"});
+               array("llvm::StringRef", L.Outputs), array("Statement", L.Body),
+               "{}"});
 }
 
 void Writer::write(llvm::ArrayRef<Layer> All) {

@@ -6,9 +6,9 @@
 #ifndef FORETRACE_FRONTEND_VALUE_H
 #define FORETRACE_FRONTEND_VALUE_H
 
-#include "lang/AST.h"
 #include "ir/model/Expr.h"
 #include "ir/model/Spec.h"
+#include "lang/AST.h"
 #include "lang/Diagnostic.h"
 #include <optional>
 #include <string>
