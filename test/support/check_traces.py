@@ -32,7 +32,7 @@ ROW = re.compile(r"rank:\d+:(\w+)\(stage_id=(\d+),batch_id=\d+"
 CALL = re.compile(r"'trace_src_func=(\w+),duration=None,timestamp=None,"
                   r"input__shape=(\[.*?\]),input__dtype=torch\.(\w+)"
                   r"(?:,func_name=(\w+))?,group=(\w+),comm_func=(\w+)'")
-UNKNOWN = re.compile(r"warning: Transformer Engine makes .* of `(\w+)`, (\d+) "
+UNKNOWN = re.compile(r"warning: Transformer Engine issues .* of `(\w+)`, (\d+) "
                      r"bytes .*\[megatron-unknown-calls\]")
 
 
