@@ -9,6 +9,7 @@
 #include "lang/DiagnosticClient.h"
 #include "lang/SourceFiles.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace foretrace;

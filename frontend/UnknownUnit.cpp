@@ -2,6 +2,7 @@
 #include "frontend/UnknownUnit.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 

@@ -21,7 +21,8 @@ import sys
 TIDY = "run-clang-tidy-19"
 MISSING = 77  # as of a test that is skipped
 FINDING = re.compile(r"^\S+:\d+:\d+: (?:error|warning): ")
-FOLDERS = ("lang", "ir", "frontend", "passes", "backends", "tools", "test")
+FOLDERS = ("lang", "ir", "analysis", "frontend", "passes", "backends",
+           "tools", "test")
 # clang-tidy would walk all of a precompiled header in each unit.
 PRECOMPILED = re.compile(
     r"-Winvalid-pch|-fpch-\S+"
@@ -60,7 +61,9 @@ def changed_last(root):
 def alone(root, units, most):
     """Commands for single files."""
     owners = {source: entry for entry, sources in units for source in sources}
-    by_folder = {source.parent: entry for source, entry in owners.items()}
+    by_folder = {}
+    for source, entry in owners.items():
+        by_folder.setdefault(source.parent, entry)
     for path in changed_last(root)[:most]:
         entry = owners.get(path) or next(
             (by_folder[folder] for folder in path.parents
