@@ -48,7 +48,7 @@ struct Position {
 class Balancer {
 public:
   explicit Balancer(const Program &P)
-      : P(P), Stages(*P.Spec.Parallel.Pp), Left(P.Spec.Model.layerCount()) {
+      : P(P), Stages(*P.Spec.Parallel.Pp), Layers(P.Spec.Model.layerCount()) {
     for (int64_t Stage = 0; Stage < Stages; ++Stage)
       InFlight.push_back(peakInFlight(P.Schedule, Stage));
   }
@@ -71,14 +71,16 @@ private:
   };
   int64_t take(Position &At, int64_t Stage, int64_t Limit, int64_t Most) const;
   int64_t takeRuns(Position &At, Filling &F, int64_t Most) const;
-  bool fits(Position At, int64_t Stage, int64_t Layers, int64_t Limit) const;
-  int64_t leastLimit(Position At, int64_t Stage, int64_t Enough) const;
+  Position at(int64_t Layer) const;
+  std::optional<int64_t> earliest(int64_t First, int64_t Stage,
+                                  int64_t Limit) const;
+  int64_t leastLimit(int64_t First, int64_t Stage, int64_t Enough) const;
 
   const Program &P;
   const int64_t Stages;
   /// Micro-batches that each stage has on their way at most.
   std::vector<int64_t> InFlight;
-  int64_t Left; ///< layers
+  const int64_t Layers;
   std::vector<EqualLayers> Groups;
   Weight Embedding, Head;
   int64_t Total = 0; ///< as much as one stage could weigh
@@ -233,26 +235,62 @@ int64_t Balancer::take(Position &At, int64_t Stage, int64_t Limit,
   return Taken;
 }
 
-/// Whether \p Layers from \p At fit into the stages from \p Stage on, each with
-/// a layer and no heavier than \p Limit.
-bool Balancer::fits(Position At, int64_t Stage, int64_t Layers,
-                    int64_t Limit) const {
-  for (; Stage < Stages; ++Stage) {
-    const int64_t Taken = take(At, Stage, Limit, Layers - (Stages - 1 - Stage));
-    if (Taken == 0)
-      return false;
-    Layers -= Taken;
+Position Balancer::at(int64_t Layer) const {
+  Position At;
+  for (; At.Group < Groups.size(); ++At.Group) {
+    const EqualLayers &G = Groups[At.Group];
+    if (Layer >= G.Layers * G.Times) {
+      Layer -= G.Layers * G.Times;
+      continue;
+    }
+    At.Period = Layer / G.Layers;
+    At.InRun = Layer % G.Layers;
+    while (At.InRun >= G.Runs[At.Run].Count)
+      At.InRun -= G.Runs[At.Run++].Count;
+    break;
   }
-  return Layers == 0;
+  return At;
 }
 
-/// The least limit to which the layers left fit from \p Stage on, of which \p
-/// Enough is known to do. Most stages have that of the one before, or nearly:
-/// it is looked for in steps that grow.
-int64_t Balancer::leastLimit(Position At, int64_t Stage, int64_t Enough) const {
+/// The earliest layer, not before \p First, from which all fit into the stages
+/// from \p Stage on, each with a layer and no heavier than \p Limit; nothing if
+/// there is none. From the last stage on, each takes as many as fit: a stage
+/// has no more micro-batches on their way than those before it, so a layer that
+/// fits there fits here.
+std::optional<int64_t> Balancer::earliest(int64_t First, int64_t Stage,
+                                          int64_t Limit) const {
+  int64_t End = Layers;
+  for (int64_t S = Stages - 1; S >= Stage; --S) {
+    auto Fits = [&](int64_t From) {
+      Position At = at(From);
+      return take(At, S, Limit, End - From) == End - From;
+    };
+    int64_t Low = First + (S - Stage), High = End - 1;
+    if (Low > High || !Fits(High))
+      return std::nullopt;
+    while (Low < High) {
+      const int64_t Middle = Low + (High - Low) / 2;
+      if (Fits(Middle))
+        High = Middle;
+      else
+        Low = Middle + 1;
+    }
+    End = High;
+  }
+  return End;
+}
+
+/// The least limit to which the layers from \p First on fit from \p Stage on,
+/// of which \p Enough is known to do. Most stages have that of the one before,
+/// or nearly: it is looked for in steps that grow.
+int64_t Balancer::leastLimit(int64_t First, int64_t Stage,
+                             int64_t Enough) const {
+  auto Fits = [&](int64_t Limit) {
+    return earliest(First, Stage, Limit) == First;
+  };
   int64_t Low = 0, High = Enough;
   for (int64_t Step = 1; Step <= (High - Low) / 2; Step *= 2) {
-    if (!fits(At, Stage, Left, High - Step)) {
+    if (!Fits(High - Step)) {
       Low = High - Step + 1;
       break;
     }
@@ -260,7 +298,7 @@ int64_t Balancer::leastLimit(Position At, int64_t Stage, int64_t Enough) const {
   }
   while (Low < High) {
     const int64_t Middle = Low + (High - Low) / 2;
-    if (fits(At, Stage, Left, Middle))
+    if (Fits(Middle))
       High = Middle;
     else
       Low = Middle + 1;
@@ -269,19 +307,25 @@ int64_t Balancer::leastLimit(Position At, int64_t Stage, int64_t Enough) const {
 }
 
 /// Stage by stage: the least limit that all stages left can keep to, and all
-/// layers that fit below it, which leaves the least to those that follow. They
-/// get a limit of their own then, since one for all, that of the heaviest
-/// stage, would let the first of them fill up and leave the last nearly empty.
+/// layers that fit below it, which leaves the least to those that follow, or as
+/// few as must be there if those that follow could not keep to it then. They
+/// get a limit of their own, since one for all, that of the heaviest stage,
+/// would let the first of them fill up and leave the last nearly empty.
 std::optional<std::vector<int64_t>> Balancer::run() {
   if (!collect())
     return std::nullopt;
   std::vector<int64_t> Out;
-  Position At;
-  int64_t Limit = Total;
+  int64_t First = 0, Limit = Total;
   for (int64_t Stage = 0; Stage < Stages; ++Stage) {
-    Limit = leastLimit(At, Stage, Limit);
-    Out.push_back(take(At, Stage, Limit, Left - (Stages - 1 - Stage)));
-    Left -= Out.back();
+    Limit = leastLimit(First, Stage, Limit);
+    Position At = at(First);
+    const int64_t Behind = Stages - 1 - Stage;
+    int64_t Taken = take(At, Stage, Limit, Layers - First - Behind);
+    if (Behind > 0 &&
+        earliest(First + Taken, Stage + 1, Limit) != First + Taken)
+      Taken = *earliest(First + 1, Stage + 1, Limit) - First;
+    Out.push_back(Taken);
+    First += Taken;
   }
   return Out;
 }
