@@ -164,7 +164,7 @@ def check_parameters(foretrace, path, job, kind):
         stored += len(stages) * row["ranks"] * row["on_rank"]
         for stage in () if is_open(job) or kind else stages:
             held = sum(share(p.elements, job.size(sharers(p)))
-                       if job.zero == 3 else p.elements
+                       if job.zero == 3 and p.trained else p.elements
                        for p in stage_parameters(job, stage))
             assert row["on_rank"] == held, (found, stage, held)
     copies = 2 if kind == "dualpipe" else 1
