@@ -3,6 +3,7 @@
 #include "analysis/Derivation.h"
 #include "backends/figures/Figures.h"
 #include "lang/NumberText.h"
+#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
@@ -43,4 +44,16 @@ const EmitOption *Backend::findOption(llvm::StringRef Name) const {
     if (O.Name == Name)
       return &O;
   return nullptr;
+}
+
+bool foretrace::checkKinds(const ir::Spec &S, llvm::StringRef Who,
+                           DiagnosticEngine &Diags) {
+  bool AreKnown = true;
+  for (const ir::BlockSpec &B : S.Model.Blocks)
+    for (const auto *Use : {&B.Mixer, &B.Network})
+      if (*Use) {
+        Diags.report((*Use)->Range, diag::UnknownKind, Who, (*Use)->Kind);
+        AreKnown = false;
+      }
+  return AreKnown;
 }

@@ -201,6 +201,7 @@ void Binder::requireSections(ir::Spec &S) {
 
 ir::Spec Binder::bind() {
   ir::Spec S;
+  S.Layers = TheJob.Layers;
   const Body &Train = TheJob.Train, &Parallel = TheJob.Parallel;
   if (!Train.Keyword.Text.empty()) {
     bindKeys(Train, S.Train, {"model"});

@@ -22,6 +22,8 @@ struct Job {
     const Unit *Home;
   };
   std::vector<Declared> Models; ///< imported ones first
+  /// Kinds of layers that the files define.
+  std::vector<const layers::Layer *> Layers;
   Body Train, Parallel, Cost, Cluster;
   std::vector<Override> ModelKeys; ///< for the chosen model
   std::vector<Declared> Emits;     ///< of the main file
@@ -32,6 +34,9 @@ struct Job {
   bool OnlyModel = false; ///< what it says beside the model is not looked at
   SourceRange Start;      ///< where a missing section is reported
 };
+
+/// Adds a kind of layer to \p J; its name must be new.
+void addLayer(Job &J, const layers::Layer &L, DiagnosticEngine &Diags);
 
 /// Binds one job.
 class Binder {
@@ -74,6 +79,11 @@ private:
   void bindBlocks(Body &Model, ir::ModelSpec &M);
   void reportHidden(const Body &Model);
   void bindAttention(const Body &Section, ir::AttentionSpec &Out);
+  const layers::Layer *findLayer(const ast::Word &Label) const;
+  bool bindLayer(const Body &Section, std::optional<ir::LayerUse> &Out);
+  void bindLayerKeys(const Body &Section, ir::LayerUse &Out);
+  void checkLayerKeys(const ir::LayerUse &Use, llvm::StringRef Section,
+                      llvm::ArrayRef<const Body *> Written);
   static bool hasExperts(const Body &B);
   void bindParts(const Body &B, ir::BlockSpec &Out);
   void bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out);

@@ -121,8 +121,11 @@ void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
   if (Out.Kind.isPresent()) {
     const ir::AttentionKind Kind = *Out.Kind;
     const bool CountsKeyHeads = Kind == ir::AttentionKind::GQA;
+    const std::vector<llvm::StringRef> Known = keyNames<ir::AttentionSpec>();
     llvm::erase_if(Own.Fields, [&](const Field &F) {
       const bool IsOwn = F.IsGiven || Section.Range.contains(F.Key.Range);
+      if (!IsOwn && !llvm::is_contained(Known, F.Key.Text))
+        return true; // of a layer of the job's own
       if (takes(Kind, F.Key.Text))
         return !IsOwn && !CountsKeyHeads && F.Key.Text == "kv_heads";
       if (IsOwn)
@@ -150,9 +153,10 @@ void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
 
 /// Lays the attention and ffn sections of \p B over \p Out.
 void Binder::bindParts(const Body &B, ir::BlockSpec &Out) {
-  if (const Body *A = B.findSection("attention"))
+  if (const Body *A = B.findSection("attention");
+      A && !bindLayer(*A, Out.Mixer))
     bindAttention(*A, Out.Attention);
-  if (const Body *F = B.findSection("ffn")) {
+  if (const Body *F = B.findSection("ffn"); F && !bindLayer(*F, Out.Network)) {
     if (!F->Label.Text.empty())
       Diags.report(F->Label.Range, diag::UnwantedLabel, "ffn", "name");
     bindKeys(*F, Out.Ffn);
@@ -164,6 +168,10 @@ void Binder::bindParts(const Body &B, ir::BlockSpec &Out) {
 /// it may have been stated in.
 void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                         llvm::ArrayRef<const Body *> Written) {
+  if (Out.Network)
+    checkLayerKeys(*Out.Network, "ffn", Written);
+  if (Out.Mixer)
+    return checkLayerKeys(*Out.Mixer, "attention", Written);
   llvm::SmallVector<const Body *, 2> Attentions;
   for (const Body *B : Written)
     if (const Body *A = B->findSection("attention"))
@@ -222,6 +230,10 @@ void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
   checkParts(B.Label, Out, {&Model, &B});
   if (!hasExperts(B))
     return;
+  if (Out.Network) {
+    Diags.report(Out.Network->Range, diag::LayerOfExperts, Out.Network->Kind);
+    return;
+  }
   Moe.Range = B.Keyword.Range;
   requireKeys(B.Keyword, Moe, {&B});
   Out.Moe = std::move(Moe);

@@ -2,6 +2,9 @@
 #include "frontend/BuildLayer.h"
 #include "frontend/BuildAST.h"
 #include "frontend/TokenSource.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace foretrace::layers;
 using antlr4::ParserRuleContext;
@@ -32,6 +35,7 @@ private:
   llvm::ArrayRef<Tensor> one(ForeParser::TensorContext &C);
   llvm::ArrayRef<Expr> one(ForeParser::ExprContext *C);
   llvm::ArrayRef<Expr> operands(llvm::ArrayRef<const ast::Expr *> Of);
+  std::string count(const ast::Number &N, SourceRange Range);
   Expr expr(const ast::Expr &E);
   Expr expr(ForeParser::ExprContext &C) {
     return expr(*buildExpr(C, Text, Diags));
@@ -43,6 +47,7 @@ private:
   llvm::StringRef text(ParserRuleContext *C) const {
     return C ? Text.slice(range(*C)) : "";
   }
+  llvm::StringRef unquoted(antlr4::tree::TerminalNode *N);
   llvm::StringRef keep(llvm::StringRef S) { return S.copy(Arena); }
 
   SourceText Text;
@@ -100,11 +105,31 @@ static Expr::Kind kindOf(ast::BinaryOp Op) {
   llvm_unreachable("every operator is handled");
 }
 
+/// A number of the text of a layer is a count, `64` or `4Ki`.
+std::string LayerBuilder::count(const ast::Number &N, SourceRange Range) {
+  static constexpr struct {
+    llvm::StringRef Word;
+    int64_t Factor;
+  } Prefixes[] = {{"", 1},           {"K", 1000},     {"M", 1000000},
+                  {"G", 1000000000}, {"Ki", 1 << 10}, {"Mi", 1 << 20},
+                  {"Gi", 1 << 30}};
+  const auto *Prefix = llvm::find_if(
+      Prefixes, [&](const auto &Row) { return Row.Word == N.Unit; });
+  int64_t Digits = 0, Product = 0;
+  if (Prefix == std::end(Prefixes))
+    Diags.report(Range, diag::WrongUnit, N.Digits + N.Unit, "a quantity",
+                 "a count");
+  else if (N.IsDecimal || llvm::StringRef(N.Digits).getAsInteger(10, Digits) ||
+           llvm::MulOverflow(Digits, Prefix->Factor, Product))
+    Diags.report(Range, diag::IntegerOverflow, N.Digits + N.Unit);
+  return std::to_string(Product);
+}
+
 Expr LayerBuilder::expr(const ast::Expr &E) {
   Expr Out{Expr::Kind::Name, "", {}, E.Range};
   if (const auto *N = std::get_if<ast::Number>(&E.Node)) {
     Out.Is = Expr::Kind::Number;
-    Out.Text = keep(N->Digits);
+    Out.Text = keep(count(*N, E.Range));
   } else if (const auto *S = std::get_if<ast::String>(&E.Node)) {
     Out.Is = Expr::Kind::String;
     Out.Text = keep(S->Value);
@@ -157,12 +182,21 @@ Argument LayerBuilder::argument(ForeParser::ArgumentContext &C) {
   return {keep(text(C.name())), expr(*C.expr())};
 }
 
+/// The text between quotes, as it is written.
+llvm::StringRef LayerBuilder::unquoted(antlr4::tree::TerminalNode *N) {
+  return N ? keep(Text.slice(getRange(*N->getSymbol(), Text))
+                      .drop_front()
+                      .drop_back())
+           : "";
+}
+
 Statement LayerBuilder::key(ForeParser::KeyNameContext &C) {
   Statement Out{};
   Out.Is = Statement::Kind::Key;
   Out.Name = keep(text(C.name()));
+  Out.Doc = unquoted(C.STRING());
   Out.Values = one(C.expr());
-  Out.Range = range(C);
+  Out.Range = range(*C.name());
   return Out;
 }
 
@@ -182,9 +216,7 @@ Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
   } else if (C.FROM()) {
     Out.Is = Statement::Kind::From;
     Out.Name = keep(text(C.key()));
-    Out.As = keep(Text.slice(getRange(*C.STRING()->getSymbol(), Text))
-                      .drop_front()
-                      .drop_back());
+    Out.As = unquoted(C.STRING());
   } else if (C.IF()) {
     Out.Is = Statement::Kind::If;
     Out.Values = one(C.expr());
@@ -194,6 +226,10 @@ Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
     Out.Is = Statement::Kind::Let;
     Out.Name = keep(text(L->name()));
     Out.Values = one(L->expr());
+  } else if (ForeParser::RequireContext *R = C.require()) {
+    Out.Is = Statement::Kind::Require;
+    Out.Values = one(R->expr());
+    Out.Doc = unquoted(R->STRING());
   } else if (C.PARAM() || C.INPUT()) {
     Out.Is = C.INPUT()  ? Statement::Kind::Input
              : C.TIED() ? Statement::Kind::Tied

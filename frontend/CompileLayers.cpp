@@ -85,7 +85,7 @@ std::string Writer::text(const Argument &A) {
 
 std::string Writer::text(const Statement &S) {
   return list({"Statement::Kind(" + number(S.Is) + ")", text(S.Name),
-               text(S.As), array("Tensor", S.Tensors),
+               text(S.As), text(S.Doc), array("Tensor", S.Tensors),
                array("Argument", S.Arguments), array("Expr", S.Values),
                array("Statement", S.Then), array("Statement", S.Else), "{}"});
 }

@@ -261,7 +261,7 @@ void Compilation::gather(const Unit &U) {
     else if (const auto *R = std::get_if<ast::Require>(&I.Node))
       Bodies.check(*R, U.Names);
     else if (const auto *L = std::get_if<ast::Layer>(&I.Node))
-      Diags.report(L->Is.Range, diag::LayerInJob);
+      addLayer(TheJob, L->Is, Diags);
   }
 }
 

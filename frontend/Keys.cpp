@@ -132,14 +132,17 @@ void KeyReader::read(const Field &F, llvm::StringRef, Located<bool> &Out) {
                "`true` or `false`");
 }
 
-void KeyReader::read(const Field &F, llvm::StringRef,
+void KeyReader::read(const Field &F, llvm::StringRef Type,
                      Located<std::string> &Out) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  const bool IsWord = Type == "Word";
+  std::optional<Value> V =
+      Eval.evaluate(*F.Value, *F.Names, IsWord ? Words::Any : Words::Spellings);
   if (!V)
     return;
-  if (const std::string *Text = V->getIf<std::string>())
+  if (const std::string *Text = IsWord ? V->asText() : V->getIf<std::string>())
     return Out.state(*Text, F.Value->Range);
-  Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V), "a string");
+  Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V),
+               IsWord ? "a word" : "a string");
 }
 
 const ast::Call *foretrace::findFileCall(const Field &F) {

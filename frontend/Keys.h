@@ -22,7 +22,7 @@ public:
       : Eval(Eval), Diags(Diags) {}
 
   /// Each evaluates \p F and states it in \p Out, or reports. \p Type is the
-  /// type's name in ir/model/Spec.def.
+  /// type's name in ir/model/Spec.def, or `Word` for any word.
   void read(const Field &F, llvm::StringRef Type, Located<int64_t> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<bool> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<std::string> &Out);

@@ -66,6 +66,7 @@ body : '{' statement* '}' ;
 statement
   : KEY keyName (',' keyName)*
   | let
+  | require
   | (PARAM | INPUT) tensor TIED?
   | FROM key STRING
   | IF expr body (ELSE body)?
@@ -73,7 +74,7 @@ statement
   | invocation (AS key)?
   ;
 
-keyName : name ('=' expr)? ;
+keyName : name ('=' expr)? STRING? ;
 
 // `tokens i64 [seq, batch]`, `mask bool like x`; or a name alone.
 tensor : key (key? ('[' expr (',' expr)* ']' | LIKE key))? ;

@@ -60,8 +60,9 @@ struct Argument {
 
 struct Statement {
   enum class Kind : unsigned char {
-    Key,    ///< Name; Values: its default, if any
-    Let,    ///< Name; Values
+    Key,    ///< Name; Values: its default, if any; Doc
+    Let,     ///< Name; Values
+    Require, ///< Values: what must hold; else Doc is the message
     Param,  ///< Tensors
     Tied,   ///< a parameter that may be the table of words
     Input,  ///< Tensors: what the data loader reads
@@ -72,7 +73,7 @@ struct Statement {
     Rename, ///< Tensors is Name
   };
   Kind Is;
-  llvm::StringRef Name, As;
+  llvm::StringRef Name, As, Doc;
   llvm::ArrayRef<Tensor> Tensors;
   llvm::ArrayRef<Argument> Arguments;
   llvm::ArrayRef<Expr> Values;

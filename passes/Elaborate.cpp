@@ -4,8 +4,10 @@
 // block of forward ops on whole tensors, with Megatron-LM's module names; the
 // layer pattern stays folded. Nothing here knows how the job is spread.
 
+#include "lang/diagnostics/Passes.h"
 #include "passes/LayerBody.h"
 #include "passes/Passes.h"
+#include "passes/ShippedLayers.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -15,18 +17,25 @@ namespace {
 /// Makes the model level of a program from its spec.
 class Elaborator {
 public:
-  explicit Elaborator(Program &P) : P(P), S(P.Spec) {}
+  Elaborator(Program &P, DiagnosticEngine &Diags)
+      : P(P), S(P.Spec), Diags(Diags) {}
 
-  void run();
+  bool run();
 
 private:
+  llvm::SmallVector<ValueId, 1> library(BlockBuilder &B, const BlockSpec *Of,
+                                        llvm::StringRef Name,
+                                        llvm::ArrayRef<ValueId> Inputs);
+  llvm::SmallVector<ValueId, 1> own(BlockBuilder &B, const LayerUse &Of,
+                                    llvm::ArrayRef<ValueId> Inputs);
   void embedding();
   void layer(const BlockSpec &Spec);
   void head();
-  TensorType residual() const;
 
   Program &P;
   const Spec &S;
+  DiagnosticEngine &Diags;
+  bool IsDone = true;
 };
 
 } // namespace
@@ -37,15 +46,34 @@ void Elaborator::embedding() {
   Blk.Range = S.Model.Vocab.Range;
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(S.Model.Vocab.Range, "token embedding");
-  Blk.Signature.Outputs = LayerBody(P, B).add("embedding", {});
+  Blk.Signature.Outputs = library(B, nullptr, "embedding", {});
   P.Blocks.add(std::move(Blk));
 }
 
-TensorType Elaborator::residual() const {
-  return {elementTypeOf(*S.Train.Precision),
-          {{DimKind::Seq, exprOf(P, S.Train.Sequence)},
-           {DimKind::Batch, exprOf(P, S.Train.MicroBatch)},
-           {DimKind::Hidden, exprOf(P, S.Model.Hidden)}}};
+/// Appends a layer of the library.
+llvm::SmallVector<ValueId, 1>
+Elaborator::library(BlockBuilder &B, const BlockSpec *Of, llvm::StringRef Name,
+                    llvm::ArrayRef<ValueId> Inputs) {
+  LayerBody Body(P, B, Of, nullptr, Diags);
+  auto Outputs = Body.add(*findShippedLayer(Name), Inputs);
+  IsDone &= Body.isGood();
+  return Outputs;
+}
+
+/// Appends a layer that the job defines.
+llvm::SmallVector<ValueId, 1> Elaborator::own(BlockBuilder &B,
+                                              const LayerUse &Of,
+                                              llvm::ArrayRef<ValueId> Inputs) {
+  B.setOrigin(Of.Range, Of.Kind);
+  if (!Of.Is) {
+    Diags.report(Of.Range, diag::LayerUnknown, Of.Kind);
+    IsDone = false;
+    return {};
+  }
+  LayerBody Body(P, B, nullptr, &Of, Diags);
+  auto Outputs = Body.add(*Of.Is, Inputs);
+  IsDone &= Body.isGood();
+  return Outputs;
 }
 
 void Elaborator::layer(const BlockSpec &Spec) {
@@ -53,15 +81,20 @@ void Elaborator::layer(const BlockSpec &Spec) {
   Blk.Name = Spec.Name;
   Blk.Range = Spec.Range;
   BlockBuilder B(Blk, "elaborate");
-  LayerBody Body(P, B, &Spec);
   B.setOrigin(Spec.Attention.Range, "attention");
-  const ValueId X = B.value(ValueKind::Input, "x", residual());
+  const ValueId X = B.value(ValueKind::Input, "x", LayerBody::hiddenType(P));
   Blk.Signature.Inputs = {X};
-  const bool IsLatent = *Spec.Attention.Kind == AttentionKind::MLA;
-  const auto Mid = Body.add(IsLatent ? "mla" : "gqa", {X});
+  const auto Mid = Spec.Mixer ? own(B, *Spec.Mixer, {X})
+                   : *Spec.Attention.Kind == AttentionKind::MLA
+                       ? library(B, &Spec, "mla", {X})
+                       : library(B, &Spec, "gqa", {X});
+  if (!IsDone)
+    return;
   B.setOrigin(Spec.Moe ? Spec.Moe->Experts.Range : Spec.Ffn.Range,
               Spec.Moe ? "experts" : "ffn");
-  Blk.Signature.Outputs = Body.add(Spec.Moe ? "experts" : "dense", Mid);
+  Blk.Signature.Outputs =
+      Spec.Network ? own(B, *Spec.Network, Mid)
+                   : library(B, &Spec, Spec.Moe ? "experts" : "dense", Mid);
   P.Blocks.add(std::move(Blk));
 }
 
@@ -71,13 +104,13 @@ void Elaborator::head() {
   Blk.Range = S.Model.Vocab.Range;
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(S.Model.Vocab.Range, "output layer");
-  const ValueId X = B.value(ValueKind::Input, "x", residual());
+  const ValueId X = B.value(ValueKind::Input, "x", LayerBody::hiddenType(P));
   Blk.Signature.Inputs = {X};
-  LayerBody(P, B).add("head", {X});
+  library(B, nullptr, "head", {X});
   P.Blocks.add(std::move(Blk));
 }
 
-void Elaborator::run() {
+bool Elaborator::run() {
   constexpr size_t Ends = 2, Steps = 4; // steps come with `sync`
   P.Blocks.reserve(S.Model.Blocks.size() + Ends + Steps);
   embedding();
@@ -85,6 +118,8 @@ void Elaborator::run() {
   for (const BlockSpec &B : S.Model.Blocks) {
     Ids.push_back(P.Blocks.idAt(P.Blocks.size()));
     layer(B);
+    if (!IsDone)
+      return false;
   }
   BlockId Head = P.Blocks.idAt(P.Blocks.size());
   head();
@@ -97,9 +132,9 @@ void Elaborator::run() {
     P.Layers.push_back(std::move(G));
   }
   P.Layers.push_back({1, {{Head, 1}}});
+  return true;
 }
 
-bool foretrace::elaborate(Program &P, DiagnosticEngine &) {
-  Elaborator(P).run();
-  return true;
+bool foretrace::elaborate(Program &P, DiagnosticEngine &Diags) {
+  return Elaborator(P, Diags).run();
 }

@@ -54,6 +54,8 @@ Layout splitBy(const Mesh &M, const TensorType &T,
 
 } // namespace
 
+AxisList foretrace::axesOfParam(DimKind K) { return dims::paramAxes(K); }
+
 Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
   Layout L = splitBy(P.Mesh, T, dims::paramAxes);
   if (*P.Spec.Parallel.Zero == 3)

@@ -1,182 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/LayerBody.h"
 #include "ir/model/OpKinds.h"
-#include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
-#include "passes/ShippedLayers.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/VersionTuple.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-using Node = layers::Expr;
-
-/// An expression and where its names are looked up.
-struct LayerBody::Lazy {
-  const Node *Is;
-  Frame *In;
-};
-
-/// One use of a layer.
-struct LayerBody::Frame {
-  std::string Path;                 ///< of its modules
-  llvm::StringMap<ValueId> Tensors; ///< an invalid one is `none`
-  llvm::StringMap<Lazy> Keys;       ///< and what `let` names
-  bool IsOutermost = false;         ///< so that keys are those of the block
-};
-
-[[noreturn]] static void fail(const llvm::Twine &What) {
-  llvm::report_fatal_error("in the text of a layer: " + What);
+TensorType LayerBody::hiddenType(Program &P) {
+  const Spec &S = P.Spec;
+  return {elementTypeOf(*S.Train.Precision),
+          {{DimKind::Seq, exprOf(P, S.Train.Sequence)},
+           {DimKind::Batch, exprOf(P, S.Train.MicroBatch)},
+           {DimKind::Hidden, exprOf(P, S.Model.Hidden)}}};
 }
 
-static const layers::Layer &layerOf(llvm::StringRef Name) {
-  if (const layers::Layer *Found = findShippedLayer(Name))
-    return *Found;
-  fail("no layer `" + Name + "`");
-}
-
-static std::string nameIn(llvm::StringRef Path, llvm::StringRef Name) {
-  return (Path + (Path.empty() || Name.empty() ? "" : ".") + Name).str();
-}
-
-/// Calls \p Visit with the member of the spec that \p Name is, if there is one:
-/// a key of the block, or `train.dropout`.
-template <typename VisitT>
-bool LayerBody::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) const {
-  bool IsFound = false;
-  auto VisitIf = [&](bool IsNamed, const auto &Member) {
-    if (IsFound || !IsNamed)
-      return;
-    IsFound = true;
-    Visit(Member);
-  };
-  if (Name.contains('.'))
-    visitJob(P.Spec, [&](const FieldRow &Row, const auto &Member) {
-      VisitIf(pathOf(Row.Id) == Name, Member);
-    });
-  else if (F.IsOutermost && Of)
-    visitBlock(*Of, [&](const FieldRow &Row, const auto &Member) {
-      VisitIf(Row.Name == Name, Member);
-    });
-  return IsFound;
-}
-
-/// A name that is no key is a word.
-LayerBody::Scalar LayerBody::scalarOf(llvm::StringRef Name, Frame &F) const {
-  if (const auto Key = F.Keys.find(Name); Key != F.Keys.end())
-    return scalar(*Key->second.Is, *Key->second.In);
-  if (Name == "true" || Name == "false")
-    return Name == "true";
-  Scalar Found = Name.str();
-  visitKey(Name, F, [&](const auto &Member) {
-    if constexpr (std::is_enum_v<std::decay_t<decltype(*Member)>>)
-      Found = getSpelling(*Member).str();
-    else
-      Found = *Member;
-  });
-  return Found;
-}
-
-LayerBody::Scalar LayerBody::scalar(const Node &E, Frame &F) const {
-  switch (E.Is) {
-  case Node::Kind::Number: {
-    int64_t Value = 0;
-    E.Text.getAsInteger(10, Value);
-    return Value;
-  }
-  case Node::Kind::String:
-    return E.Text.str();
-  case Node::Kind::Name:
-    return scalarOf(E.Text, F);
-  case Node::Kind::Call: { // gated(activation)
-    const auto Word = std::get<std::string>(scalar(E.Operands[0], F));
-    return isGated(*findSpelling<ActivationKind>(Word));
-  }
-  case Node::Kind::Not:
-    return !holds(E.Operands[0], F);
-  case Node::Kind::And:
-    return holds(E.Operands[0], F) && holds(E.Operands[1], F);
-  case Node::Kind::Or:
-    return holds(E.Operands[0], F) || holds(E.Operands[1], F);
-  case Node::Kind::Conditional:
-    return scalar(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
-  default:
-    return compares(E, F);
-  }
-}
-
-bool LayerBody::holds(const Node &E, Frame &F) const {
-  return std::get<bool>(scalar(E, F));
-}
-
-/// Words of releases are in their order.
-bool LayerBody::compares(const Node &E, Frame &F) const {
-  const Node &L = E.Operands[0], &R = E.Operands[1];
-  if (R.Is == Node::Kind::Name && R.Text == "none" &&
-      F.Tensors.contains(L.Text))
-    return tensor(L.Text, F).isValid() == (E.Is == Node::Kind::Ne);
-  const Scalar Left = scalar(L, F), Right = scalar(R, F);
-  int Sign = Left < Right ? -1 : Left == Right ? 0 : 1;
-  llvm::VersionTuple A, B;
-  if (Left.index() == 2 && !A.tryParse(std::get<std::string>(Left)) &&
-      !B.tryParse(std::get<std::string>(Right)))
-    Sign = A < B ? -1 : A == B ? 0 : 1;
-  switch (E.Is) {
-  case Node::Kind::Eq:
-    return Sign == 0;
-  case Node::Kind::Ne:
-    return Sign != 0;
-  case Node::Kind::Lt:
-    return Sign < 0;
-  case Node::Kind::Le:
-    return Sign <= 0;
-  case Node::Kind::Gt:
-    return Sign > 0;
-  case Node::Kind::Ge:
-    return Sign >= 0;
-  default:
-    fail("not a condition");
-  }
-}
-
-Expr LayerBody::numberOf(llvm::StringRef Name, Frame &F) const {
-  if (const auto Key = F.Keys.find(Name); Key != F.Keys.end())
-    return number(*Key->second.Is, *Key->second.In);
-  std::optional<Expr> Found;
-  visitKey(Name, F, [&](const auto &Member) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(Member)>,
-                                 Located<int64_t>>)
-      Found.emplace(exprOf(P, Member));
-  });
-  if (!Found)
-    fail("`" + Name + "` is no number");
-  return *Found;
-}
-
-Expr LayerBody::number(const Node &E, Frame &F) const {
-  auto Operand = [&](size_t I) { return number(E.Operands[I], F); };
-  switch (E.Is) {
-  case Node::Kind::Number:
-    return ir::numberOf(P, std::get<int64_t>(scalar(E, F)));
-  case Node::Kind::Name:
-    return numberOf(E.Text, F);
-  case Node::Kind::Conditional:
-    return Operand(holds(E.Operands[0], F) ? 1 : 2);
-  case Node::Kind::Add:
-    return Operand(0) + Operand(1);
-  case Node::Kind::Mul:
-    return Operand(0) * Operand(1);
-  case Node::Kind::Div:
-    return Operand(0) / Operand(1);
-  default:
-    fail("not a number");
-  }
+ValueId LayerBody::addHidden(llvm::StringRef Name) {
+  return B.value(ValueKind::Input, Name, hiddenType(P));
 }
 
 /// What a dimension has if nothing is said.
-Expr LayerBody::extentOf(DimKind K) const {
+std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   const Spec &S = P.Spec;
   switch (K) {
   case DimKind::Seq:
@@ -191,55 +35,206 @@ Expr LayerBody::extentOf(DimKind K) const {
   case DimKind::Position:
     return exprOf(P, S.Model.MaxPositions);
   default:
-    fail("`" + getSpelling(K) + "` without an extent");
+    return std::nullopt;
   }
 }
 
-LayerBody::Dims LayerBody::dims(const Node &E, Frame &F) const {
+/// Whether the text of a job may have the dimension like this: tokens and
+/// samples are those of the job, and experts are the library's.
+static bool isForJobs(DimKind K, const layers::Expr &E) {
+  switch (K) {
+  case DimKind::Seq:
+  case DimKind::KvSeq:
+  case DimKind::Batch:
+    return E.Is == layers::Expr::Kind::Name;
+  case DimKind::Router:
+  case DimKind::Expert:
+  case DimKind::Slots:
+  case DimKind::ExpertFfn:
+  case DimKind::Vocab:
+  case DimKind::Position:
+  case DimKind::Flat:
+    return false;
+  default:
+    return true;
+  }
+}
+
+LayerBody::Dims LayerBody::dims(const Node &E, Frame &F) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E))
+    return {};
+  if (E.Is == Node::Kind::Call && E.Operands.size() != 1) {
+    fail(E.Range, "a dimension has one extent");
+    return {};
+  }
   if (E.Is == Node::Kind::Conditional)
     return dims(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
   const auto Kind = findSpelling<DimKind>(E.Text);
-  if (E.Is == Node::Kind::Call) {
-    if (Kind)
-      return {{*Kind, number(E.Operands[0], F)}};
-    const ValueId Of = tensor(E.Operands[0].Text, F);
-    const llvm::ArrayRef<Dim> All = B.block().Values[Of].Type.Dims;
+  if (Of && E.Range.isValid() && Kind && !isForJobs(*Kind, E)) {
+    fail(E.Range, "`" + E.Text + "` is no such dimension of a layer of a job");
+    return {};
+  }
+  if (E.Is == Node::Kind::Call && Kind)
+    return {{*Kind, number(E.Operands[0], F)}};
+  if (E.Is == Node::Kind::Call && (E.Text == "last" || E.Text == "rest")) {
+    const ValueId Of = tensor(E.Operands[0], F);
+    const llvm::ArrayRef<Dim> All =
+        Of.isValid() ? B.block().Values[Of].Type.Dims : llvm::ArrayRef<Dim>();
+    if (All.empty()) {
+      fail(E.Range, "`" + E.Operands[0].Text + "` has no dimensions");
+      return {};
+    }
     return Dims(E.Text == "last" ? All.take_back() : All.drop_back());
   }
-  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
+  if (const auto Key = F.Keys.find(E.Text);
+      Key != F.Keys.end() && E.Is == Node::Kind::Name)
     return dims(*Key->second.Is, *Key->second.In);
-  if (!Kind)
-    fail("no dimension `" + E.Text + "`");
-  return {{*Kind, extentOf(*Kind)}};
+  const std::optional<Expr> Extent =
+      Kind && E.Is == Node::Kind::Name ? extentOf(*Kind) : std::nullopt;
+  if (Extent)
+    return {{*Kind, *Extent}};
+  fail(E.Range, Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
+                     : "no dimension `" + E.Text + "`");
+  return {};
 }
 
-ValueId LayerBody::tensor(llvm::StringRef Name, Frame &F) const {
-  const auto Found = F.Tensors.find(Name);
-  if (Found == F.Tensors.end() && Name != "none")
-    fail("no tensor `" + Name + "`");
-  return Found == F.Tensors.end() ? ValueId() : Found->second;
-}
-
-ElementType LayerBody::elementOf(llvm::StringRef Name, Frame &F) const {
-  if (Name.empty())
+ElementType LayerBody::elementOf(const layers::Tensor &T, Frame &F) {
+  if (T.Element.empty())
     return elementTypeOf(*P.Spec.Train.Precision);
-  if (const auto Element = findSpelling<ElementType>(Name))
+  if (const auto Element = findSpelling<ElementType>(T.Element))
     return *Element;
-  return elementTypeOf(
-      *findSpelling<PrecisionKind>(std::get<std::string>(scalarOf(Name, F))));
+  const Scalar Word = scalar({Node::Kind::Name, T.Element, {}, T.Range}, F);
+  const auto *Text = std::get_if<std::string>(&Word);
+  const auto Kind = Text ? findSpelling<PrecisionKind>(*Text) : std::nullopt;
+  if (!Kind)
+    fail(T.Range, "no type `" + T.Element + "`");
+  return elementTypeOf(Kind.value_or(PrecisionKind::FP32));
 }
 
-TensorType LayerBody::typeOf(const layers::Tensor &T, Frame &F) const {
-  if (!T.Like.empty()) {
-    TensorType Type = B.block().Values[tensor(T.Like, F)].Type;
-    if (!T.Element.empty())
-      Type.Element = elementOf(T.Element, F);
-    return Type;
+TensorType LayerBody::typeOf(const layers::Tensor &T, Frame &F) {
+  TensorType Type{elementOf(T, F), {}};
+  if (T.Like.empty()) {
+    for (const Node &D : T.Dims)
+      llvm::append_range(Type.Dims, dims(D, F));
+  } else if (const ValueId Of = tensor(T.Like, T.Range, F); Of.isValid()) {
+    const TensorType &Like = B.block().Values[Of].Type;
+    Type.Dims = Like.Dims;
+    if (T.Element.empty())
+      Type.Element = Like.Element;
+  } else {
+    fail(T.Range, "`" + T.Like + "` is no tensor");
   }
-  TensorType Type{elementOf(T.Element, F), {}};
-  for (const Node &D : T.Dims)
-    llvm::append_range(Type.Dims, dims(D, F));
+  for (const auto &[I, D] : llvm::enumerate(Type.Dims))
+    if (Type.indexOf(D.Kind) != static_cast<int>(I))
+      fail(T.Range, "`" + T.Name + "` has `" + getSpelling(D.Kind) + "` twice");
   return Type;
+}
+
+/// What `core_attention` of the library is made of.
+static bool isOfAttention(OpKind K) {
+  return hasTrait(K, Attends) || K == OpKind::Repeat;
+}
+
+/// Ops that the text of a job may use: others are parts of attention, of the
+/// experts, and of the ends of a model.
+static bool isForJobs(OpKind K) {
+  if (isOfAttention(K))
+    return false;
+  const ComputeInfo &Info = getInfo(K);
+  switch (Info.Backward) {
+  case BackwardRule::Undefined:
+  case BackwardRule::Pairwise:
+  case BackwardRule::Own:
+  case BackwardRule::ByLoss:
+  case BackwardRule::Softmax:
+    return false;
+  default:
+    return Info.Work != WorkRule::Rows && Info.Layouts != LayoutRule::Recount &&
+           Info.Layouts != LayoutRule::AlongExperts;
+  }
+}
+
+/// The last extents of some tensors, summed.
+Expr LayerBody::widthOf(llvm::ArrayRef<ValueId> Tensors) const {
+  llvm::SmallVector<ExprId, 4> Widths;
+  for (const ValueId V : Tensors)
+    Widths.push_back(dimsOf(V).back().Size);
+  return sumOf(P, Widths);
+}
+
+/// Asks that the kinds of dimensions are the same and their extents equal.
+bool LayerBody::isAlike(llvm::ArrayRef<Dim> A, llvm::ArrayRef<Dim> B) {
+  if (A.size() != B.size())
+    return false;
+  for (const auto &[X, Y] : llvm::zip(A, B))
+    if (X.Kind != Y.Kind ||
+        (X.Size != Y.Size &&
+         !demand(equal(Expr(P.Sizes, X.Size), Expr(P.Sizes, Y.Size)))))
+      return false;
+  return true;
+}
+
+/// Returns what is wrong about the shapes of an op, if anything is.
+llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
+                                   llvm::ArrayRef<ValueId> Results) {
+  const llvm::ArrayRef<Dim> First = dimsOf(Operands[0]);
+  const llvm::ArrayRef<Dim> Out = dimsOf(Results[0]);
+  switch (K) {
+  case OpKind::MatMul: {
+    const llvm::ArrayRef<Dim> Weight = dimsOf(Operands[1]);
+    if (B.block().Values[Operands[1]].Kind != ValueKind::Param)
+      return "the second operand is no parameter";
+    if (!isAlike(First.take_back(), Weight.drop_back().take_back()))
+      return "the last dimension of the operand is not the first of the weight";
+    return isAlike(First.drop_back(), Out.drop_back()) &&
+                   isAlike(Weight.take_back(), Out.take_back())
+               ? ""
+               : "the result has another shape than the product";
+  }
+  case OpKind::Concat:
+    // Channels that all heads share are copied to each.
+    if (llvm::any_of(Operands, [&](ValueId V) {
+          return dimsOf(V).back().Kind != Out.back().Kind;
+        }))
+      return "";
+    [[fallthrough]];
+  case OpKind::Split:
+    return demand(equal(widthOf(Operands), widthOf(Results)))
+               ? ""
+               : "the parts are not as wide as the whole";
+  case OpKind::BiasAdd:
+    if (!isAlike(First.take_back(), dimsOf(Operands[1])))
+      return "the bias is not as wide as the operand";
+    break;
+  case OpKind::Norm:
+    for (const ValueId Weight : Operands.drop_front())
+      if (dimsOf(Weight).size() != 1 ||
+          !demand(divides({P.Sizes, dimsOf(Weight).back().Size},
+                          {P.Sizes, First.back().Size})))
+        return "the weight does not divide the last dimension";
+    break;
+  case OpKind::Activation: {
+    const Expr In(P.Sizes, First.back().Size), Made(P.Sizes, Out.back().Size);
+    return isAlike(First.drop_back(), Out.drop_back()) &&
+                   First.back().Kind == Out.back().Kind &&
+                   demand(max(equal(In, Made), equal(In, Made * 2)))
+               ? ""
+               : "the result is neither as wide as the operand nor half as "
+                 "wide";
+  }
+  case OpKind::Add:
+  case OpKind::Mul:
+    if (!isAlike(First, dimsOf(Operands[1])))
+      return "the operands have different shapes";
+    break;
+  default:
+    break;
+  }
+  for (const ValueId V : Results)
+    if (!isAlike(First, dimsOf(V)))
+      return "the result has another shape than the operand";
+  return "";
 }
 
 /// The type of a result that is not said: a contraction has the last dimension
@@ -268,82 +263,73 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   F.Tensors[T.Name] = V;
 }
 
+/// The most operands and results of an op.
+static std::pair<size_t, size_t> mostOf(OpKind K) {
+  constexpr size_t Any = 16;
+  switch (K) {
+  case OpKind::Split:
+    return {1, Any};
+  case OpKind::Concat:
+    return {Any, 1};
+  case OpKind::Norm:
+    return {3, 1};
+  case OpKind::Activation:
+    return {2, 1};
+  default:
+    return {getInfo(K).Operands, getInfo(K).Results};
+  }
+}
+
+/// Whether an op may have so many operands and results, of dimensions.
+bool LayerBody::checkOp(const layers::Statement &S, OpKind K,
+                        llvm::ArrayRef<ValueId> Operands) {
+  const ComputeInfo &Info = getInfo(K);
+  const auto [MostOperands, MostResults] = mostOf(K);
+  const size_t Results = S.Tensors.size();
+  if (Operands.size() < Info.Operands || Operands.size() > MostOperands ||
+      Results < Info.Results || Results > MostResults) {
+    fail(S.Range, "`" + S.Name + "` does not take " +
+                      llvm::Twine(Operands.size()) + " tensors and make " +
+                      llvm::Twine(Results));
+    return false;
+  }
+  const bool HaveDims = llvm::all_of(Operands, [&](ValueId V) {
+    return !B.block().Values[V].Type.Dims.empty();
+  });
+  const bool IsMatrix =
+      K != OpKind::MatMul || B.block().Values[Operands[1]].Type.Dims.size() > 1;
+  if (!HaveDims || !IsMatrix)
+    fail(S.Range, "an operand of `" + S.Name + "` has too few dimensions");
+  return HaveDims && IsMatrix;
+}
+
 void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   const std::optional<OpKind> Kind = findOp(S.Name);
-  if (!Kind)
-    fail("no op `" + S.Name + "`");
+  const bool IsChecked = Of && (!isOfLibrary(S) || !Kind || isForJobs(*Kind));
+  if (!Kind || isCollective(*Kind) ||
+      (Of && !isForJobs(*Kind) && (!isOfLibrary(S) || !isOfAttention(*Kind))))
+    return fail(S.Range, "no op `" + S.Name + "` for a layer of a job");
   llvm::SmallVector<ValueId, 4> Operands, Results;
   for (const layers::Argument &A : S.Arguments)
-    if (const ValueId V = tensor(A.Value.Text, F); V.isValid())
+    if (const ValueId V = tensor(A.Value, F); V.isValid())
       Operands.push_back(V);
+  if (!isGood() || (IsChecked && !checkOp(S, *Kind, Operands)))
+    return;
   for (const layers::Tensor &T : S.Tensors)
     Results.push_back(
         B.value(ValueKind::Activation, nameIn(F.Path, T.Name),
                 T.isTyped() ? typeOf(T, F) : inferred(*Kind, Operands)));
+  if (IsChecked && isGood())
+    if (const llvm::StringRef Fault = faultOf(*Kind, Operands, Results);
+        !Fault.empty())
+      return fail(S.Range, "`" + S.Name + "`: " + Fault);
   B.op(*Kind, nameIn(F.Path, S.As), Operands, Results);
   for (const auto &[T, V] : llvm::zip_equal(S.Tensors, Results))
     F.Tensors[T.Name] = V;
 }
 
-void LayerBody::call(const layers::Statement &S, Frame &F) {
-  const layers::Layer &L = layerOf(S.Name);
-  Frame Inner;
-  Inner.Path = nameIn(F.Path, S.As);
-  size_t Given = 0;
-  for (const layers::Argument &A : S.Arguments)
-    if (A.Name.empty())
-      Inner.Tensors[L.Inputs[Given++]] = tensor(A.Value.Text, F);
-    else
-      Inner.Keys.try_emplace(A.Name, Lazy{&A.Value, &F});
-  run(L.Body, Inner);
-  for (const auto &[T, Name] : llvm::zip_equal(S.Tensors, L.Outputs))
-    F.Tensors[T.Name] = tensor(Name, Inner);
-}
-
-void LayerBody::run(const layers::Statement &S, Frame &F) {
-  using Kind = layers::Statement::Kind;
-  switch (S.Is) {
-  case Kind::Key:
-    if (!S.Values.empty())
-      F.Keys.try_emplace(S.Name, Lazy{S.Values.begin(), &F});
-    return;
-  case Kind::Let:
-    F.Keys.try_emplace(S.Name, Lazy{S.Values.begin(), &F});
-    return;
-  case Kind::Param:
-  case Kind::Tied:
-  case Kind::Input:
-    return addSource(S, F);
-  case Kind::From:
-    visitKey(S.Name, F, [&](const auto &Key) { B.setOrigin(Key.Range, S.As); });
-    return;
-  case Kind::If:
-    return run(holds(S.Values.front(), F) ? S.Then : S.Else, F);
-  case Kind::Op:
-    return addOp(S, F);
-  case Kind::Layer:
-    return call(S, F);
-  case Kind::Rename:
-    F.Tensors[S.Tensors.front().Name] = tensor(S.Name, F);
-    return;
-  }
-}
-
-void LayerBody::run(llvm::ArrayRef<layers::Statement> Body, Frame &F) {
-  for (const layers::Statement &S : Body)
-    run(S, F);
-}
-
-llvm::SmallVector<ValueId, 1> LayerBody::add(llvm::StringRef Name,
-                                             llvm::ArrayRef<ValueId> Inputs) {
-  const layers::Layer &L = layerOf(Name);
-  Frame F;
-  F.IsOutermost = true;
-  for (const auto &[Input, V] : llvm::zip_equal(L.Inputs, Inputs))
-    F.Tensors[Input] = V;
-  run(L.Body, F);
-  llvm::SmallVector<ValueId, 1> Outputs;
-  for (llvm::StringRef Out : L.Outputs)
-    Outputs.push_back(tensor(Out, F));
-  return Outputs;
+void LayerBody::setOrigin(const layers::Statement &S, Frame &F) {
+  if (!visitKey(S.Name, F,
+                [&](const auto &Key) { B.setOrigin(Key.Range, S.As); }))
+    fail(S.Range, "no key `" + S.Name + "`");
 }

@@ -1,58 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward ops of a layer from its text (lang/layers). Private to the passes.
+// Forward ops of a layer from its text. Private to the passes.
 #ifndef FORETRACE_PASSES_LAYERBODY_H
 #define FORETRACE_PASSES_LAYERBODY_H
 
-#include "ir/model/Measure.h"
-#include "lang/Layers.h"
 #include "passes/BlockBuilder.h"
+#include "passes/LayerWalker.h"
 
 namespace foretrace {
 
-/// Appends to a block what layers say. Keys of the outermost layer are those of
-/// the block.
-class LayerBody {
+/// Appends to a block what a layer says.
+class LayerBody : public LayerWalker {
 public:
-  /// Without \p Of, the outermost layer has no keys of its own.
-  LayerBody(ir::Program &P, BlockBuilder &B, const ir::BlockSpec *Of = nullptr)
-      : P(P), B(B), Of(Of) {}
+  LayerBody(ir::Program &P, BlockBuilder &B, const ir::BlockSpec *Block,
+            const ir::LayerUse *Of, DiagnosticEngine &Diags)
+      : LayerWalker(P, Block, Of, Diags), B(B) {}
 
-  /// Appends the shipped layer that is called \p Name; returns its outputs.
-  llvm::SmallVector<ir::ValueId, 1> add(llvm::StringRef Name,
-                                        llvm::ArrayRef<ir::ValueId> Inputs);
+  /// The type of the hidden state.
+  static ir::TensorType hiddenType(ir::Program &P);
+  /// Appends \p L; returns its outputs, none after errors.
+  llvm::SmallVector<ir::ValueId, 1> add(const layers::Layer &L,
+                                        llvm::ArrayRef<ir::ValueId> Inputs) {
+    return walk(L, Inputs);
+  }
 
-private:
-  struct Frame;
-  struct Lazy;
-  using Scalar = std::variant<int64_t, bool, std::string>;
+protected:
   using Dims = llvm::SmallVector<ir::Dim, 4>;
 
-  void run(llvm::ArrayRef<layers::Statement> Body, Frame &F);
-  void run(const layers::Statement &S, Frame &F);
-  void addSource(const layers::Statement &S, Frame &F);
-  void addOp(const layers::Statement &S, Frame &F);
-  void call(const layers::Statement &S, Frame &F);
+  void addSource(const layers::Statement &S, Frame &F) override;
+  void addOp(const layers::Statement &S, Frame &F) override;
+  void setOrigin(const layers::Statement &S, Frame &F) override;
+  /// Adds the hidden state as an input of the block.
+  ir::ValueId addHidden(llvm::StringRef Name);
+  /// Whether a condition on shapes, of this job and of others like it, holds.
+  virtual bool demand(ir::Expr Condition) { return Condition.value() > 0; }
+  /// Whether the types of two tensors are the same.
+  bool isAlike(llvm::ArrayRef<ir::Dim> A, llvm::ArrayRef<ir::Dim> B);
+  llvm::ArrayRef<ir::Dim> dimsOf(ir::ValueId V) const {
+    return B.block().Values[V].Type.Dims;
+  }
 
-  Scalar scalar(const layers::Expr &E, Frame &F) const;
-  Scalar scalarOf(llvm::StringRef Name, Frame &F) const;
-  bool holds(const layers::Expr &E, Frame &F) const;
-  bool compares(const layers::Expr &E, Frame &F) const;
-  ir::Expr number(const layers::Expr &E, Frame &F) const;
-  ir::Expr numberOf(llvm::StringRef Name, Frame &F) const;
-  Dims dims(const layers::Expr &E, Frame &F) const;
-  ir::ValueId tensor(llvm::StringRef Name, Frame &F) const;
-  ir::TensorType typeOf(const layers::Tensor &T, Frame &F) const;
+private:
+  Dims dims(const Node &E, Frame &F);
+  ir::TensorType typeOf(const layers::Tensor &T, Frame &F);
   ir::TensorType inferred(ir::OpKind K,
                           llvm::ArrayRef<ir::ValueId> Operands) const;
-  ir::ElementType elementOf(llvm::StringRef Name, Frame &F) const;
-  ir::Expr extentOf(ir::DimKind K) const;
-  template <typename VisitT>
-  bool visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) const;
+  bool checkOp(const layers::Statement &S, ir::OpKind K,
+               llvm::ArrayRef<ir::ValueId> Operands);
+  llvm::StringRef faultOf(ir::OpKind K, llvm::ArrayRef<ir::ValueId> Operands,
+                          llvm::ArrayRef<ir::ValueId> Results);
+  ir::Expr widthOf(llvm::ArrayRef<ir::ValueId> Tensors) const;
+  ir::Expr divides(ir::Expr Part, ir::Expr Whole) {
+    return equal(
+        ir::Expr(P.Sizes, P.Sizes.combine(ir::ExprOp::Mod, Whole, Part)),
+        ir::numberOf(P, 0));
+  }
+  ir::ElementType elementOf(const layers::Tensor &T, Frame &F);
+  std::optional<ir::Expr> extentOf(ir::DimKind K) const;
 
-  ir::Program &P;
   BlockBuilder &B;
-  const ir::BlockSpec *Of;
 };
 
 } // namespace foretrace

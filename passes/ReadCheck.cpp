@@ -21,7 +21,7 @@ namespace {
 struct Reads {
   llvm::StringRef Pass;
   llvm::StringSet<> Declared;
-  llvm::DenseMap<const void *, llvm::StringRef> Keys;
+  llvm::DenseMap<const void *, std::string> Keys;
   /// Numbers that it must not read.
   llvm::DenseSet<const void *> Undecided;
 };
@@ -87,7 +87,7 @@ ReadCheck::ReadCheck(const Program &P, const PassInfo &Pass) {
   for (llvm::StringRef Key : Declared)
     Current->Declared.insert(Key);
   auto Add = [](const FieldRow &Row, const auto &F) {
-    Current->Keys[&F] = pathOf(Row.Id);
+    Current->Keys[&F] = pathOf(Row);
   };
   visitJob(S, Add);
   for (const BlockSpec &B : S.Model.Blocks)

@@ -44,6 +44,11 @@ static void addBlock(const BlockSpec &B, KeyWriter &Key) {
   Key.add(B.Name, B.Range, B.Attention.Range, B.Ffn.Range, B.Moe.has_value());
   if (B.Moe)
     Key.add(B.Moe->Experts.Range);
+  for (const auto *Use : {&B.Mixer, &B.Network}) {
+    Key.add(Use->has_value());
+    if (*Use)
+      Key.add(reinterpret_cast<uintptr_t>((*Use)->Is), (*Use)->Range);
+  }
   visitBlock(B, Key);
 }
 

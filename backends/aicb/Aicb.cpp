@@ -13,7 +13,8 @@ ir::FactSet foretrace::aicb::needs(const Options &) {
 bool foretrace::aicb::check(const EmitRequest &Request, const Options &O,
                             DiagnosticEngine &Diags) {
   const ir::Spec &S = Request.Program.Spec;
-  if (!checkWorkload(S, Request.Emit, O, Diags))
+  if (!checkKinds(S, "the public generator", Diags) ||
+      !checkWorkload(S, Request.Emit, O, Diags))
     return false;
   constexpr double BytesOfRow = 48; // that ends an epoch, or sends
   auto Rows = static_cast<double>(O.Epochs);

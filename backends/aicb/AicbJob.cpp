@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/aicb/AicbJob.h"
+#include "backends/Backend.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
@@ -238,6 +239,8 @@ bool foretrace::aicb::checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
   const ir::ParallelSpec &P = S.Parallel;
   checkShares(P, Diags);
+  if (!checkKinds(S, "the public generator", Diags))
+    return false;
   if (*P.Cp > 1)
     Diags.report(P.Cp.Range, diag::SimaiCpIgnored, *P.Cp);
   checkRecompute(S, Diags);

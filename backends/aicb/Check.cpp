@@ -101,7 +101,7 @@ void Checker::deepSpeed() {
   ignored<int64_t>("cp", P.Cp, 1);
   recompute();
   for (const ir::BlockSpec &B : S.Model.Blocks) {
-    if (*B.Attention.Kind == ir::AttentionKind::MLA)
+    if (B.hasLatentAttention())
       ignored("attention", B.Attention.Kind, ir::AttentionKind::MHA);
     if (B.Moe)
       ignored<int64_t>("experts", B.Moe->Experts, 1);
@@ -130,7 +130,7 @@ void Checker::megatron() {
   if (*P.Pp > 1 && O.Epochs > 0)
     needVersion(P.Pp.Range, "pipelines", Version::V2024_12);
   for (const ir::BlockSpec &B : S.Model.Blocks)
-    if (*B.Attention.Kind == ir::AttentionKind::MLA)
+    if (B.hasLatentAttention())
       needVersion(B.Attention.Range, "latent attention", Version::V2025_09_15);
   megatronSizes();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Modes.h"
+#include "backends/Backend.h"
 #include "backends/ranks/TaskLimits.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
@@ -31,7 +32,8 @@ bool foretrace::megatron::checkModes(const ir::Program &P,
   if (Par.isHybrid())
     Diags.report(Par.DpShard.Range, diag::DpShardUnknown, *Par.DpShard, *Par.Dp,
                  "the instrumented Megatron-LM");
-  (void)checkLayers(P, Diags); // a row has the calls of all layers of a chunk
+  if (checkKinds(P.Spec, "the instrumented Megatron-LM", Diags))
+    (void)checkLayers(P, Diags); // a row has the calls of all layers of a chunk
   return Diags.errorCount() == Before;
 }
 
@@ -117,7 +119,7 @@ static constexpr UnseenMode Unseen[] = {
     {"latent attention",
      [](const Traced &T) -> const SourceRange * {
        for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (*B.Attention.Kind == ir::AttentionKind::MLA)
+         if (B.hasLatentAttention())
            return &B.Attention.Range;
        return nullptr;
      }},
@@ -167,7 +169,7 @@ static void warnOfRefused(const Traced &T, DiagnosticEngine &Diags) {
     Diags.report(Range, diag::MegatronRefused, Mode.str(), Why);
   };
   for (const ir::BlockSpec &B : T.Spec.Model.Blocks) {
-    if (*B.Attention.Kind == ir::AttentionKind::MLA && !*B.Attention.QRopeTp)
+    if (B.hasLatentAttention() && !*B.Attention.QRopeTp)
       Refused(B.Attention.QRopeTp.Range, "`q_rope_tp = false`",
               "the projection is split as a whole");
     if (B.Moe && !*B.Moe->SharedTp)

@@ -58,6 +58,8 @@ static bool fits(const Graph &G, const ir::Spec &S) {
 bool foretrace::optimus::check(const EmitRequest &Request, const Options &O,
                                DiagnosticEngine &Diags) {
   const ir::Spec &S = Request.Program.Spec;
+  if (!checkKinds(S, "Optimus-Prime", Diags))
+    return false;
   const std::optional<Family> F = O.Family ? O.Family : familyOf(S.Model);
   if (!F || !suits(*F, S.Model)) {
     static constexpr llvm::StringRef Names[] = {

@@ -134,7 +134,7 @@ static bool checkMeasured(const ir::Spec &S, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
   if (*S.Parallel.SequenceParallel && *S.Cost.Kind != ir::CostKind::Profile)
     for (const ir::BlockSpec &B : S.Model.Blocks)
-      if (*B.Attention.Kind == ir::AttentionKind::MLA)
+      if (B.hasLatentAttention())
         Diags.report(B.Attention.Range, diag::SimaiMlaUntimed);
   return Diags.errorCount() == Before;
 }

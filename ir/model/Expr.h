@@ -35,6 +35,9 @@ enum class KeyId : uint16_t {
 #include "ir/model/Spec.def"
 #define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) ENUMERATOR,
 #include "ir/model/Exprs.def"
+  /// The first key that the layers of a block declare (BlockSpec::Mixer), and
+  /// so on.
+  OfLayer,
 };
 
 /// A key of a job. A key of a block or of a kind of stage includes its index.

@@ -15,7 +15,12 @@
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
+
+namespace foretrace::layers {
+struct Layer; // lang/Layers.h
+} // namespace foretrace::layers
 
 namespace foretrace::ir {
 
@@ -132,13 +137,36 @@ struct MoeSpec {
   SourceRange Range; ///< the whole section
 };
 
+/// A key that a kind of layer declares, with its value.
+struct LayerKey {
+  std::string Name;
+  std::variant<Located<Int>, Located<Bool>, Located<Text>> Value;
+};
+
+/// A sublayer whose kind is not the library's.
+struct LayerUse {
+  std::string Kind;
+  /// What it says, of a file of the session; null in a program read from text.
+  const layers::Layer *Is = nullptr;
+  std::vector<LayerKey> Keys; ///< in the order in which they are declared
+  SourceRange Range;          ///< of the section
+};
+
 /// One kind of layer: attention, then either a dense network or experts.
 struct BlockSpec {
+  static constexpr size_t MaxLayerKeys = 256; ///< of both of its layers
+
   std::string Name;
   SourceRange Range; ///< of the name
   AttentionSpec Attention;
   FfnSpec Ffn;
   std::optional<MoeSpec> Moe;
+  std::optional<LayerUse> Mixer;   ///< in place of Attention
+  std::optional<LayerUse> Network; ///< in place of Ffn
+
+  bool hasLatentAttention() const {
+    return !Mixer && *Attention.Kind == AttentionKind::MLA;
+  }
 #define BLOCK_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
@@ -304,6 +332,9 @@ struct Spec {
   CostSpec Cost;
   std::optional<ClusterSpec> Cluster;
   std::vector<EmitSpec> Emits;
+  /// The kinds of layers that the job's files define, which outlive the spec;
+  /// no part of the text form.
+  std::vector<const layers::Layer *> Layers;
 
   /// Returns what the backward pass recomputes of layers of \p B, and where
   /// that is set: in the block, else in `train`.

@@ -27,12 +27,12 @@ enum class Needed : unsigned char {
 /// A row of ir/model/Spec.def.
 struct FieldRow {
   KeyId Id;
-  llvm::StringLiteral
-      Section; ///< `Model`: what the name of the struct begins with
-  llvm::StringLiteral Type;
-  llvm::StringLiteral Name;
+  /// `Model`: what the name of the struct begins with.
+  llvm::StringRef Section;
+  llvm::StringRef Type;
+  llvm::StringRef Name;
   Needed By;
-  llvm::StringLiteral Aliases;
+  llvm::StringRef Aliases;
 };
 
 /// The rows, by KeyId.
@@ -46,7 +46,7 @@ inline constexpr FieldRow FieldRows[] = {
 std::string keywordOf(llvm::StringRef Section);
 /// Returns a field with the keyword of its section: `train.sequence`,
 /// `ffn.bias`.
-llvm::StringRef pathOf(KeyId Id);
+std::string pathOf(const FieldRow &Row);
 
 /// Calls \p Visit with the row and the member of every field of one struct, in
 /// the order of ir/model/Spec.def.
@@ -58,6 +58,32 @@ void visitFields(SpecT &S, VisitT &&Visit) {
 #include "ir/model/Spec.def"
 }
 
+/// Visits the keys that layers of a block declare, with rows of \p Section; the
+/// first one has the id \p First. Returns the id behind the last.
+template <typename UseT, typename VisitT>
+unsigned visitKeys(UseT &Use, llvm::StringRef Section, unsigned First,
+                   VisitT &&Visit) {
+  static constexpr llvm::StringLiteral Types[] = {"Natural", "Bool", "Text"};
+  for (auto &Key : Use.Keys)
+    std::visit(
+        [&](auto &F) {
+          Visit(FieldRow{KeyId(First++), Section, Types[Key.Value.index()],
+                         Key.Name, Needed::Complete, ""},
+                F);
+        },
+        Key.Value);
+  return First;
+}
+
+template <typename BlockT, typename VisitT>
+void visitLayerKeys(BlockT &B, VisitT &&Visit) {
+  auto First = static_cast<unsigned>(KeyId::OfLayer);
+  if (B.Mixer)
+    First = visitKeys(*B.Mixer, "Attention", First, Visit);
+  if (B.Network)
+    visitKeys(*B.Network, "Ffn", First, Visit);
+}
+
 /// Visits the fields of a block and of its parts.
 template <typename BlockT, typename VisitT>
 void visitBlock(BlockT &B, VisitT &&Visit) {
@@ -66,6 +92,7 @@ void visitBlock(BlockT &B, VisitT &&Visit) {
   visitFields(B, Visit);
   if (B.Moe)
     visitFields(*B.Moe, Visit);
+  visitLayerKeys(B, Visit);
 }
 
 /// Visits the fields of `model`, `train` and `parallel`, except those of

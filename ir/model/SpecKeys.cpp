@@ -41,14 +41,8 @@ std::string foretrace::ir::keywordOf(llvm::StringRef Section) {
   return Section == "Moe" ? "block" : Section.lower();
 }
 
-llvm::StringRef foretrace::ir::pathOf(KeyId Id) {
-  static const std::vector<std::string> Paths = [] {
-    std::vector<std::string> Made;
-    for (const FieldRow &Row : FieldRows)
-      Made.push_back((keywordOf(Row.Section) + "." + Row.Name).str());
-    return Made;
-  }();
-  return Paths[static_cast<size_t>(Id)];
+std::string foretrace::ir::pathOf(const FieldRow &Row) {
+  return (keywordOf(Row.Section) + "." + Row.Name).str();
 }
 
 /// The block that \p Field is part of, if it is of one.
@@ -73,6 +67,8 @@ Key foretrace::ir::keyOf(const Spec &S, const Located<int64_t> &Field) {
     visitNumbers(S, *Block, Look);
   else
     visitNumbers(S, Look);
+  for (unsigned I = 0; I < S.Model.Blocks.size() && !Found; ++I)
+    visitLayerKeys(S.Model.Blocks[I], NumbersOf<decltype(Look)>{Look, I});
   assert(Found && "a number of this spec");
   return *Found;
 }
@@ -109,13 +105,14 @@ Located<int64_t> *foretrace::ir::findField(Spec &S, Key K) {
 std::optional<Key> foretrace::ir::findNumber(llvm::StringRef Path) {
   const Spec Any;
   std::optional<Key> Found;
-  visitNumbers(Any, [&](const FieldRow &, Key K, const Located<int64_t> &) {
-    if (pathOf(K.Id) == Path)
+  visitNumbers(Any, [&](const FieldRow &Row, Key K, const Located<int64_t> &) {
+    if (pathOf(Row) == Path)
       Found = K;
   });
   return Found;
 }
 
+/// The word for a key of \p S that is of no layer.
 static llvm::StringRef wordOf(KeyId Id) {
   static constexpr llvm::StringLiteral Symbols[] = {
 #define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) NAME,
@@ -146,14 +143,27 @@ bool foretrace::ir::isModelBlock(const Program &P, unsigned Block) {
   return P.Blocks[BlockId(Block)].Name == blockOf(P.Spec, K);
 }
 
+/// The word for any key; for one of a layer with its section, since both layers
+/// of a block can have keys of one name.
+static std::string wordOf(const Spec &S, Key K) {
+  if (K.Id < KeyId::OfLayer)
+    return wordOf(K.Id).str();
+  std::string Word;
+  visitNumbers(S, K.Block,
+               [&](const FieldRow &Row, Key Other, const Located<int64_t> &) {
+                 if (Other == K)
+                   Word = pathOf(Row);
+               });
+  return Word;
+}
+
 std::string foretrace::ir::nameOf(const Spec &S, Key K) {
-  const llvm::StringRef Word = wordOf(K.Id);
+  const std::string Word = wordOf(S, K);
   if (isOfStage(K.Id))
     return llvm::formatv("{0}.{1}{2}.{3}", blockOf(S, K), Word,
                          K.Slot ? "_" + std::to_string(K.Slot) : "", K.Stage);
-  return K.Block == Key::NoBlock
-             ? Word.str()
-             : (llvm::Twine(S.Model.Blocks[K.Block].Name) + "." + Word).str();
+  return K.Block == Key::NoBlock ? Word
+                                 : S.Model.Blocks[K.Block].Name + "." + Word;
 }
 
 /// A count of a stage, of block \p Block: `moe.layers.0`, `moe.kept_1.0`.
@@ -178,7 +188,24 @@ static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
   return std::nullopt;
 }
 
+/// A key that a layer of a block declares: `moe.attention.heads`.
+static std::optional<Key> findLayerKey(const Spec &S, llvm::StringRef Name) {
+  std::optional<Key> Found;
+  for (unsigned I = 0; I < S.Model.Blocks.size() && !Found; ++I) {
+    llvm::StringRef Path = Name;
+    auto Look = [&](const FieldRow &Row, Key K, const Located<int64_t> &) {
+      if (pathOf(Row) == Path)
+        Found = K;
+    };
+    if (Path.consume_front(S.Model.Blocks[I].Name) && Path.consume_front("."))
+      visitLayerKeys(S.Model.Blocks[I], NumbersOf<decltype(Look)>{Look, I});
+  }
+  return Found;
+}
+
 std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
+  if (const std::optional<Key> OfLayer = findLayerKey(S, Name))
+    return OfLayer;
   for (const KeyId Symbol : {KeyId::Edp, KeyId::DpReplicate})
     if (Name == wordOf(Symbol))
       return Key{Symbol};
@@ -190,7 +217,7 @@ std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
   std::optional<Key> Found;
   auto Look = [&, Word = Last.empty() ? Front : Last](
                   const FieldRow &Row, Key K, const Located<int64_t> &) {
-    if (Row.Name == Word)
+    if (Row.Name == Word && K.Id < KeyId::OfLayer)
       Found = K;
   };
   if (Last.empty())

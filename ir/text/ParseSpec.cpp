@@ -36,6 +36,33 @@ bool SpecParser::layers(const Token &Word) {
   });
 }
 
+/// Types of keys are those of their values.
+bool SpecParser::layerUse(LayerUse &Out) {
+  Token Name;
+  if (!In.expectName("the name of a kind of layer", Name) ||
+      !In.text(Name, Out.Kind))
+    return false;
+  Out.Range = Name.Range;
+  return In.expectBraces([&] {
+    Token Key;
+    if (!In.expectToken(Token::Kind::Word, "a key or `}`", Key))
+      return false;
+    if (Out.Keys.size() == BlockSpec::MaxLayerKeys / 2)
+      return In.unknown(Key, "one key too many", {});
+    LayerKey &New = Out.Keys.emplace_back();
+    New.Name = Key.Text.str();
+    if (!In.expectPunct("="))
+      return false;
+    const Token &Value = In.peek();
+    if (Value.isWord("true") || Value.isWord("false"))
+      New.Value.emplace<Located<bool>>();
+    else if (Value.is(Token::Kind::String))
+      New.Value.emplace<Located<Text>>();
+    return std::visit([&](auto &F) { return fieldValue(F, "Natural"); },
+                      New.Value);
+  });
+}
+
 bool SpecParser::block() {
   Token Name;
   BlockSpec B;
@@ -53,6 +80,10 @@ bool SpecParser::block() {
       return fields(Out.Attention);
     if (In.takeWord("ffn"))
       return fields(Out.Ffn);
+    for (const auto &[Word, Use] :
+         {std::pair("mixer", &Out.Mixer), std::pair("network", &Out.Network)})
+      if (In.takeWord(Word))
+        return *Use ? In.twice(Key, "section") : layerUse(Use->emplace());
     if (!In.takeWord("moe"))
       return entry("block", "`attention`, `ffn`, `moe`", Out);
     if (Out.Moe)

@@ -59,6 +59,7 @@ private:
   }
 
   void print(const ModelSpec &M);
+  void print(const LayerUse &Use, llvm::StringRef Keyword);
   void print(const BlockSpec &B);
   void steps(const ParallelSpec &P);
   void print(const ParallelSpec &P);
@@ -129,11 +130,25 @@ void SpecPrinter::value(const Attribute &A) {
   }
 }
 
+void SpecPrinter::print(const LayerUse &Use, llvm::StringRef Keyword) {
+  open(Keyword, Use.Kind);
+  visitKeys(Use, "", 0, [this](const FieldRow &Row, const auto &F) {
+    this->field(Row.Name, F);
+  });
+  close();
+}
+
 void SpecPrinter::print(const BlockSpec &B) {
   open("block", B.Name);
   fields(B);
-  section(B.Attention, "attention");
-  section(B.Ffn, "ffn");
+  if (B.Mixer)
+    print(*B.Mixer, "mixer");
+  else
+    section(B.Attention, "attention");
+  if (B.Network)
+    print(*B.Network, "network");
+  else
+    section(B.Ffn, "ffn");
   if (B.Moe)
     section(*B.Moe, "moe");
   close();

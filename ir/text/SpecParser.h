@@ -22,6 +22,7 @@ private:
   bool model(const Token &Word);
   bool modelEntry();
   bool layers(const Token &Word);
+  bool layerUse(LayerUse &Out);
   bool block();
   bool parallelEntry();
   bool layout(const Token &Word);
@@ -57,6 +58,7 @@ private:
   /// Reads `= value`, and how an unstated value came to be.
   template <typename T>
   bool field(const Token &Key, Located<T> &F, llvm::StringRef Type);
+  template <typename T> bool fieldValue(Located<T> &F, llvm::StringRef Type);
   /// Reads one `key = value` of a struct; nothing if it has no such key.
   template <typename SpecT>
   std::optional<bool> fieldOf(const Token &Key, SpecT &Out);
@@ -75,11 +77,14 @@ private:
 
 template <typename T>
 bool SpecParser::field(const Token &Key, Located<T> &F, llvm::StringRef Type) {
-  using Status = typename Located<T>::Status;
   if (F.isPresent())
     return In.twice(Key, "key", F.Range);
-  if (!In.expectPunct("="))
-    return false;
+  return In.expectPunct("=") && fieldValue(F, Type);
+}
+
+template <typename T>
+bool SpecParser::fieldValue(Located<T> &F, llvm::StringRef Type) {
+  using Status = typename Located<T>::Status;
   F.Range = In.peek().Range;
   if (!value(F.Value, Type))
     return false;

@@ -36,7 +36,7 @@ private:
             const AttentionSpec *Attention = nullptr) {
     visitFields(Section, [&](const FieldRow &Row, const auto &F) {
       if (!F.isPresent() && isNeeded(Row.By, Attention))
-        lack(pathOf(Row.Id), In);
+        lack(pathOf(Row), In);
     });
   }
 
@@ -120,8 +120,14 @@ void SpecVerifier::keys() {
   machine();
   for (const BlockSpec &B : S.Model.Blocks) {
     need(B, B.Range);
-    need(B.Attention, B.Range, &B.Attention);
-    need(B.Ffn, B.Range);
+    if (!B.Mixer)
+      need(B.Attention, B.Range, &B.Attention);
+    if (!B.Network)
+      need(B.Ffn, B.Range);
+    visitLayerKeys(B, [&](const FieldRow &Row, const auto &F) {
+      if (!F.isPresent() && IsComplete)
+        lack(pathOf(Row), B.Range);
+    });
     if (B.Moe)
       need(*B.Moe, B.Range);
   }

@@ -22,7 +22,7 @@ bool Deriver::hasModule(llvm::StringRef Module) {
   auto AnyBlock = [&](auto &&Is) { return llvm::any_of(S.Model.Blocks, Is); };
   if (Module == "mla_up_proj")
     return AnyBlock([](const BlockSpec &B) {
-      return *B.Attention.Kind == AttentionKind::MLA;
+      return B.hasLatentAttention();
     });
   if (Module == "mlp")
     return AnyBlock([](const BlockSpec &B) { return !B.Moe; });

@@ -252,9 +252,8 @@ void Deriver::deriveVocab() {
 /// bias as one of both flags says so. Those of latent attention have none.
 void Deriver::checkQkvBias() {
   const ModelSpec &M = S.Model;
-  const bool IsRead = llvm::any_of(M.Blocks, [](const BlockSpec &B) {
-    return *B.Attention.Kind != AttentionKind::MLA;
-  });
+  const bool IsRead = llvm::any_of(
+      M.Blocks, [](const BlockSpec &B) { return !B.hasLatentAttention(); });
   if (IsRead && *M.Bias && !*M.QkvBias)
     error(M.QkvBias.Range, diag::BiasWithoutFlag).noteValue("bias", M.Bias);
 }
@@ -314,8 +313,7 @@ void Deriver::checkSizes() {
               {&T.Sequence, &T.Sequence, &T.MicroBatch, &S.Parallel.Dp}, 1);
   checkSize("the position table", {&M.MaxPositions, &M.Hidden},
             MaxElementBytes);
-  for (const BlockSpec &B : M.Blocks) {
-    const AttentionSpec &A = B.Attention;
+  auto CheckAttention = [&](const AttentionSpec &A) {
     if (*T.AttentionBackend == AttentionBackendKind::Unfused)
       checkSize(
           "a matrix of attention scores",
@@ -331,9 +329,11 @@ void Deriver::checkSizes() {
          {&A.HeadDim, &A.NopeDim, &A.RopeDim, &A.VDim, &A.QLora, &A.KvLora})
       if (Channels->isStated())
         CheckWidth("heads", {&A.Heads, Channels}, Sides);
+  };
+  auto CheckNetwork = [&](const BlockSpec &B) {
     if (!B.Moe) {
       CheckWidth("intermediate", {&B.Ffn.Intermediate}, 2);
-      continue;
+      return;
     }
     // An expert layer has topk copies of each token and `experts` weights.
     for (const Extent Copies : {&B.Moe->Experts, &B.Moe->TopK})
@@ -343,5 +343,11 @@ void Deriver::checkSizes() {
       CheckWidth("shared_intermediate", {&B.Moe->SharedIntermediate}, 2);
     else
       CheckWidth("intermediate", {&B.Ffn.Intermediate, &B.Moe->Shared}, 2);
+  };
+  for (const BlockSpec &B : M.Blocks) {
+    if (!B.Mixer)
+      CheckAttention(B.Attention);
+    if (!B.Network)
+      CheckNetwork(B);
   }
 }

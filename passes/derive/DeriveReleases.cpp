@@ -67,7 +67,7 @@ static constexpr NewKey NewKeys[] = {
     {"latent attention", MegatronVersion::V0_10,
      [](const Spec &S) -> KeyRange {
        for (const BlockSpec &B : S.Model.Blocks)
-         if (*B.Attention.Kind == AttentionKind::MLA)
+         if (B.hasLatentAttention())
            return B.Attention.Range;
        return std::nullopt;
      }},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which eight files implement: Derive.cpp the job as a
-// whole, DeriveModel.cpp what concerns the model's layers, DerivePipeline.cpp
+// The `derive` pass, which nine files implement: Derive.cpp the job as a
+// whole, DeriveModel.cpp what concerns the model's layers,
+// DeriveLayers.cpp those of the job's own, DerivePipeline.cpp
 // how they are split, DeriveKept.cpp which keep less for the backward pass,
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
 // if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
@@ -32,8 +33,10 @@ public:
     deriveDevice();
     deriveBatch();
     for (ir::BlockSpec &B : S.Model.Blocks) {
-      deriveAttention(B);
-      deriveFfn(B);
+      if (!B.Mixer)
+        deriveAttention(B);
+      if (!B.Network)
+        deriveFfn(B);
     }
     deriveVocab();
     checkSequence();
@@ -48,6 +51,7 @@ public:
     deriveExpertMesh();
     checkRankOrder();
     checkReleases();
+    deriveLayers(); // their text reads any key
     if (!Failed)
       checkSizes();
     fillMesh();
@@ -142,6 +146,9 @@ private:
   void checkContextParallel(const ir::AttentionSpec &A);
   void deriveFfn(ir::BlockSpec &B);
   void checkExperts(const ir::BlockSpec &B);
+  class LayerRules; // DeriveLayers.cpp
+  void deriveLayer(ir::LayerUse &Use);
+  void deriveLayers();
   void deriveVocab();
   void checkQkvBias();
   void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);

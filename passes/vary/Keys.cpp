@@ -48,7 +48,7 @@ template <typename VisitT> static void visitValues(Spec &S, VisitT Visit) {
   auto Pass = [&](const FieldRow &Row, auto &F) {
     if constexpr (!std::is_same_v<decltype(F), Located<std::string> &>)
       if (F.isPresent())
-        Visit(pathOf(Row.Id), F, Row.Type == "Int" ? 1 : 0);
+        Visit(pathOf(Row), F, Row.Type == "Int" ? 1 : 0);
   };
   visitJob(S, Pass);
   for (BlockSpec &B : S.Model.Blocks)
@@ -64,7 +64,7 @@ template <typename VisitT> static void visitValues(Spec &S, VisitT Visit) {
 
 template <typename T>
 static ValueKey keyOf(StringRef Name, const Located<T> &F, int64_t Least) {
-  ValueKey K{Name,
+  ValueKey K{Name.str(),
              F.Range,
              static_cast<int64_t>(*F),
              [](int64_t Value) { return spell(static_cast<T>(Value)); },
@@ -85,7 +85,7 @@ static bool isSame(const ValueKey &A, const ValueKey &B) {
 
 std::vector<ValueKey> vary::valueKeysOf(const Spec &S) {
   std::vector<ValueKey> Keys;
-  std::set<std::tuple<StringRef, SourceLocation, int64_t>> Seen;
+  std::set<std::tuple<std::string, SourceLocation, int64_t>> Seen;
   Spec Copy = S;
   visitValues(Copy, [&](StringRef Name, auto &F, int64_t Least) {
     const ValueKey K = keyOf(Name, F, Least);

@@ -28,7 +28,7 @@ void visitPaths(SpecT &S, VisitT Visit) {
     };
   };
   ir::visitJob(S, [&](const ir::FieldRow &Row, auto &F) {
-    Visit(ir::pathOf(Row.Id).str(), ir::Key{Row.Id}, F);
+    Visit(ir::pathOf(Row), ir::Key{Row.Id}, F);
   });
   for (unsigned I = 0; I < S.Model.Blocks.size(); ++I) {
     auto &B = S.Model.Blocks[I];
@@ -38,6 +38,12 @@ void visitPaths(SpecT &S, VisitT Visit) {
     ir::visitFields(B, Under(Path, I));
     if (B.Moe)
       ir::visitFields(*B.Moe, Under(Path, I));
+    auto First = static_cast<unsigned>(ir::KeyId::OfLayer);
+    if (B.Mixer)
+      First = ir::visitKeys(*B.Mixer, "Attention", First,
+                            Under(Path + ".attention", I));
+    if (B.Network)
+      ir::visitKeys(*B.Network, "Ffn", First, Under(Path + ".ffn", I));
   }
   ir::visitFields(S.Cost, Under("cost"));
   ir::visitFields(S.Cost.Device, Under("cost.device"));
@@ -59,9 +65,9 @@ bool replaceKey(ir::Spec &In, llvm::StringRef Path, const ir::Spec &From);
 /// value. A section of the model that several blocks share is in the spec once
 /// for each, and one key.
 struct ValueKey {
-  llvm::StringRef Name; ///< `parallel.ep`, `ffn.bias`
-  SourceRange Range;    ///< of the value; invalid for a default
-  int64_t Value;        ///< a number, 0 or 1, or the index of an enumerator
+  std::string Name;  ///< `parallel.ep`, `ffn.bias`
+  SourceRange Range; ///< of the value; invalid for a default
+  int64_t Value;     ///< a number, 0 or 1, or the index of an enumerator
   std::string (*Spell)(int64_t Value);
   bool IsNumber;
   /// All values of a flag or a word, the least value of a number.

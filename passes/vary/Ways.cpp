@@ -146,7 +146,7 @@ KeyTexts vary::stateHeadDim(Spec &S) {
   KeyTexts W;
   for (BlockSpec &B : S.Model.Blocks) {
     AttentionSpec &A = B.Attention;
-    if (A.HeadDim.isPresent() || *S.Model.Hidden % *A.Heads == 0)
+    if (B.Mixer || A.HeadDim.isPresent() || *S.Model.Hidden % *A.Heads == 0)
       continue;
     A.HeadDim.state(llvm::alignTo<2>(*S.Model.Hidden / *A.Heads),
                     A.Heads.Range);

@@ -94,7 +94,7 @@ void Search::tryValue(const vary::ValueKey &K, int64_t Value) {
   if (!Best.empty() && F->Divergences < Best.front().Divergences)
     Best.clear();
   if (Best.empty() || F->Divergences == Best.front().Divergences)
-    Best.push_back({K.Name.str(), K.Spell(K.Value), K.Spell(Value), K.Range,
+    Best.push_back({K.Name, K.Spell(K.Value), K.Spell(Value), K.Range,
                     F->Divergences});
 }
 

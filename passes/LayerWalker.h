@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goes through the text of a layer (lang/Layers.h) as a block uses it: names,
+// keys, conditions and calls. Private to the passes.
+#ifndef FORETRACE_PASSES_LAYERWALKER_H
+#define FORETRACE_PASSES_LAYERWALKER_H
+
+#include "ir/model/Measure.h"
+#include "ir/model/SpecFields.h"
+#include "lang/Diagnostic.h"
+#include "lang/Layers.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+namespace foretrace {
+
+/// One way through the text, with hooks for what makes something. Errors in the
+/// text are reported where they stand; in the library's, where the job's calls
+/// it.
+class LayerWalker {
+public:
+  /// Goes through a layer whose keys are those of \p Of, or through one of the
+  /// library for a block, whose keys are all those of \p Block. Both may be
+  /// null.
+  LayerWalker(ir::Program &P, const ir::BlockSpec *Block,
+              const ir::LayerUse *Of, DiagnosticEngine &Diags)
+      : P(P), Block(Block), Of(Of), Diags(Diags) {}
+  virtual ~LayerWalker() = default;
+
+  /// Whether nothing was reported.
+  bool isGood() const { return !HasFailed; }
+
+protected:
+  using Node = layers::Expr;
+  struct Frame;
+  /// An expression and where its names are looked up.
+  struct Lazy {
+    const Node *Is;
+    Frame *In;
+  };
+  /// One use of a layer.
+  struct Frame {
+    std::string Path;                     ///< of its modules
+    llvm::StringMap<ir::ValueId> Tensors; ///< an invalid one is `none`
+    llvm::StringMap<Lazy> Keys;           ///< and what `let` names
+    bool IsOutermost = false;             ///< so that keys are of the block
+    unsigned Depth = 0;
+  };
+  using Scalar = std::variant<int64_t, bool, std::string>;
+
+  /// Goes through \p L; its outputs.
+  llvm::SmallVector<ir::ValueId, 1> walk(const layers::Layer &L,
+                                         llvm::ArrayRef<ir::ValueId> Inputs);
+
+  virtual void addSource(const layers::Statement &S, Frame &F) = 0;
+  virtual void addOp(const layers::Statement &S, Frame &F) = 0;
+  virtual void setOrigin(const layers::Statement &, Frame &) {}
+  virtual void require(const layers::Statement &, Frame &) {}
+  /// The value of a comparison of numbers, on which the ops of the layer
+  /// depend.
+  virtual int64_t decide(ir::Expr Comparison) { return Comparison.value(); }
+
+  /// What an expression is for this job.
+  Scalar scalar(const Node &E, Frame &F);
+  bool holds(const Node &E, Frame &F);
+  /// The same as an expression of keys.
+  ir::Expr number(const Node &E, Frame &F);
+  /// The comparison of numbers that \p E is, 1 if it holds; nothing if it is
+  /// none.
+  std::optional<ir::Expr> comparison(const Node &E, Frame &F);
+  /// A tensor that a name stands for, or `none`.
+  ir::ValueId tensor(const Node &E, Frame &F) {
+    return tensor(E.Text, E.Range, F);
+  }
+  ir::ValueId tensor(llvm::StringRef Name, SourceRange At, Frame &F);
+  /// Whether the statement is of the library's text.
+  static bool isOfLibrary(const layers::Statement &S) {
+    return !S.Range.isValid();
+  }
+  /// The innermost statement of the job's text, or the section that uses it.
+  SourceRange caller() const { return Caller; }
+  /// Calls \p Visit with the member of the spec that \p Name is, if there is
+  /// one: a key of the layer, or `train.dropout`.
+  template <typename VisitT>
+  bool visitKey(llvm::StringRef Name, Frame &F, VisitT Visit);
+
+  /// Whether something was reported, also that \p E is one step too many, or
+  /// one name too many within others; the way ends then.
+  bool isBeyondLimits(const Node &E);
+  /// Counts names within names as long as it lives.
+  llvm::SaveAndRestore<unsigned> nest() { return {Nesting, Nesting + 1}; }
+  /// `linear_fc1.weight` for `weight` in the module `linear_fc1`.
+  static std::string nameIn(llvm::StringRef Path, llvm::StringRef Name) {
+    return (Path + (Path.empty() || Name.empty() ? "" : ".") + Name).str();
+  }
+  /// Reports an error in the text at \p At.
+  void fail(SourceRange At, const llvm::Twine &What);
+
+  ir::Program &P;
+  const ir::BlockSpec *Block;
+  const ir::LayerUse *Of;
+  DiagnosticEngine &Diags;
+
+private:
+  void run(llvm::ArrayRef<layers::Statement> Body, Frame &F);
+  void run(const layers::Statement &S, Frame &F);
+  void call(const layers::Statement &S, Frame &F);
+  bool give(const layers::Layer &L, const layers::Argument &A, Frame &From,
+            Frame &To);
+  const layers::Layer *findLayer(llvm::StringRef Name) const;
+  bool isNumber(const Node &E, Frame &F);
+  std::optional<bool> aboutTensor(const Node &E, Frame &F);
+  Scalar scalarOf(const Node &E, Frame &F);
+  bool compares(const Node &E, Frame &F);
+  ir::Expr numberOf(const Node &E, Frame &F);
+
+  bool HasFailed = false;
+  SourceRange Caller;
+  unsigned Steps = 0;   ///< statements and expressions so far
+  unsigned Nesting = 0; ///< names within names
+};
+
+template <typename VisitT>
+bool LayerWalker::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) {
+  bool IsFound = false;
+  auto VisitIf = [&](bool IsNamed, auto &Member) {
+    if (IsFound || !IsNamed)
+      return;
+    IsFound = true;
+    Visit(Member);
+  };
+  auto VisitRow = [&](const ir::FieldRow &Row, auto &Member) {
+    VisitIf(Row.Name == Name, Member);
+  };
+  if (Name.contains('.'))
+    ir::visitJob(P.Spec, [&](const ir::FieldRow &Row, auto &Member) {
+      VisitIf(ir::pathOf(Row) == Name, Member);
+    });
+  else if (F.IsOutermost && Of)
+    ir::visitKeys(*Of, "", 0, VisitRow);
+  else if (F.IsOutermost && Block)
+    ir::visitBlock(*Block, VisitRow);
+  return IsFound;
+}
+
+} // namespace foretrace
+
+#endif
