@@ -2,6 +2,7 @@
 #include "passes/BalanceStages.h"
 #include "analysis/InFlight.h"
 #include "analysis/Liveness.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -72,6 +73,7 @@ private:
   int64_t take(Position &At, int64_t Stage, int64_t Limit, int64_t Most) const;
   int64_t takeRuns(Position &At, Filling &F, int64_t Most) const;
   Position at(int64_t Layer) const;
+  bool fits(int64_t First, int64_t Stage, int64_t Limit) const;
   std::optional<int64_t> earliest(int64_t First, int64_t Stage,
                                   int64_t Limit) const;
   int64_t leastLimit(int64_t First, int64_t Stage, int64_t Enough) const;
@@ -252,6 +254,35 @@ Position Balancer::at(int64_t Layer) const {
   return At;
 }
 
+/// The least number from \p Low to \p High for which \p Holds, as it does for
+/// \p High and all above. It is looked for from \p Guess on, in steps that
+/// grow.
+static int64_t leastOf(int64_t Low, int64_t High, int64_t Guess,
+                       llvm::function_ref<bool(int64_t)> Holds) {
+  for (int64_t At = std::clamp(Guess, Low, High), Step = 1; Low < High;
+       Step *= 2) {
+    if (Holds(At)) {
+      High = At;
+      if (At == Low || Low > Guess)
+        break;
+      At = std::max(Low, At - Step);
+    } else {
+      Low = At + 1;
+      if (High <= Guess)
+        break;
+      At = std::min(High, At + Step);
+    }
+  }
+  while (Low < High) {
+    const int64_t Middle = Low + (High - Low) / 2;
+    if (Holds(Middle))
+      High = Middle;
+    else
+      Low = Middle + 1;
+  }
+  return High;
+}
+
 /// The earliest layer, not before \p First, from which all fit into the stages
 /// from \p Stage on, each with a layer and no heavier than \p Limit; nothing if
 /// there is none. From the last stage on, each takes as many as fit: a stage
@@ -259,25 +290,37 @@ Position Balancer::at(int64_t Layer) const {
 /// fits there fits here.
 std::optional<int64_t> Balancer::earliest(int64_t First, int64_t Stage,
                                           int64_t Limit) const {
-  int64_t End = Layers;
+  int64_t End = Layers, Before = 1; // layers of the stage behind
   for (int64_t S = Stages - 1; S >= Stage; --S) {
     auto Fits = [&](int64_t From) {
       Position At = at(From);
       return take(At, S, Limit, End - From) == End - From;
     };
-    int64_t Low = First + (S - Stage), High = End - 1;
-    if (Low > High || !Fits(High))
+    const int64_t Least = First + (S - Stage);
+    if (Least >= End || !Fits(End - 1))
       return std::nullopt;
-    while (Low < High) {
-      const int64_t Middle = Low + (High - Low) / 2;
-      if (Fits(Middle))
-        High = Middle;
-      else
-        Low = Middle + 1;
-    }
-    End = High;
+    const int64_t Start = leastOf(Least, End - 1, End - Before, Fits);
+    Before = End - Start;
+    End = Start;
   }
   return End;
+}
+
+/// Whether the layers from \p First on fit into the stages from \p Stage on,
+/// each with a layer and no heavier than \p Limit. Where a layer weighs the
+/// same on every stage, the first stages may as well take as many as fit.
+bool Balancer::fits(int64_t First, int64_t Stage, int64_t Limit) const {
+  if (*P.Spec.Parallel.Balance == BalanceKind::Memory)
+    return earliest(First, Stage, Limit) == First;
+  Position At = at(First);
+  int64_t Left = Layers - First;
+  for (; Stage < Stages; ++Stage) {
+    const int64_t Taken = take(At, Stage, Limit, Left - (Stages - 1 - Stage));
+    if (Taken == 0)
+      return false;
+    Left -= Taken;
+  }
+  return Left == 0;
 }
 
 /// The least limit to which the layers from \p First on fit from \p Stage on,
@@ -285,25 +328,8 @@ std::optional<int64_t> Balancer::earliest(int64_t First, int64_t Stage,
 /// or nearly: it is looked for in steps that grow.
 int64_t Balancer::leastLimit(int64_t First, int64_t Stage,
                              int64_t Enough) const {
-  auto Fits = [&](int64_t Limit) {
-    return earliest(First, Stage, Limit) == First;
-  };
-  int64_t Low = 0, High = Enough;
-  for (int64_t Step = 1; Step <= (High - Low) / 2; Step *= 2) {
-    if (!Fits(High - Step)) {
-      Low = High - Step + 1;
-      break;
-    }
-    High -= Step;
-  }
-  while (Low < High) {
-    const int64_t Middle = Low + (High - Low) / 2;
-    if (Fits(Middle))
-      High = Middle;
-    else
-      Low = Middle + 1;
-  }
-  return High;
+  return leastOf(0, Enough, Enough - 1,
+                 [&](int64_t Limit) { return fits(First, Stage, Limit); });
 }
 
 /// Stage by stage: the least limit that all stages left can keep to, and all
@@ -321,8 +347,7 @@ std::optional<std::vector<int64_t>> Balancer::run() {
     Position At = at(First);
     const int64_t Behind = Stages - 1 - Stage;
     int64_t Taken = take(At, Stage, Limit, Layers - First - Behind);
-    if (Behind > 0 &&
-        earliest(First + Taken, Stage + 1, Limit) != First + Taken)
+    if (Behind > 0 && !fits(First + Taken, Stage + 1, Limit))
       Taken = *earliest(First + 1, Stage + 1, Limit) - First;
     Out.push_back(Taken);
     First += Taken;
