@@ -34,7 +34,7 @@ const layers::Layer *Binder::findLayer(const ast::Word &Label) const {
 static const ir::FieldRow *findRow(const layers::Expr &E) {
   const auto *Found =
       llvm::find_if(ir::FieldRows, [&](const ir::FieldRow &Row) {
-        return E.Is == layers::Expr::Kind::Name && ir::pathOf(Row) == E.Text;
+        return E.Is == layers::Expr::Kind::Name && ir::isAt(Row, E.Text);
       });
   return Found == std::end(ir::FieldRows) ? nullptr : Found;
 }

@@ -135,7 +135,7 @@ bool LayerWalker::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) {
   };
   if (Name.contains('.'))
     ir::visitJob(P.Spec, [&](const ir::FieldRow &Row, auto &Member) {
-      VisitIf(ir::pathOf(Row) == Name, Member);
+      VisitIf(ir::isAt(Row, Name), Member);
     });
   else if (F.IsOutermost && Of)
     ir::visitKeys(*Of, "", 0, VisitRow);

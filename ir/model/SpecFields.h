@@ -47,6 +47,8 @@ std::string keywordOf(llvm::StringRef Section);
 /// Returns a field with the keyword of its section: `train.sequence`,
 /// `ffn.bias`.
 std::string pathOf(const FieldRow &Row);
+/// Returns whether that is \p Path.
+bool isAt(const FieldRow &Row, llvm::StringRef Path);
 
 /// Calls \p Visit with the row and the member of every field of one struct, in
 /// the order of ir/model/Spec.def.

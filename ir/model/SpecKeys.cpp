@@ -45,6 +45,11 @@ std::string foretrace::ir::pathOf(const FieldRow &Row) {
   return (keywordOf(Row.Section) + "." + Row.Name).str();
 }
 
+bool foretrace::ir::isAt(const FieldRow &Row, llvm::StringRef Path) {
+  const auto [Keyword, Name] = Path.split('.');
+  return Row.Name == Name && pathOf(Row) == Path;
+}
+
 /// The block that \p Field is part of, if it is of one.
 static std::optional<unsigned> blockAround(const Spec &S, const void *Field) {
   const BlockSpec *const First = S.Model.Blocks.data();
