@@ -113,7 +113,7 @@ void Follower::repeat(int64_t Times) {
 std::vector<InFlight> foretrace::heaviestSteps(const Schedule &S, int64_t Stage,
                                                llvm::ArrayRef<unsigned> KindOf,
                                                Release At) {
-  ScheduleWalker Walker(S, Stage);
+  ScheduleWalker Walker(S, Stage, Visited::Steps);
   Follower Held(KindOf);
   std::optional<std::pair<size_t, int64_t>> Place;
   while (std::optional<Action> A = Walker.next()) {

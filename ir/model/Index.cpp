@@ -244,15 +244,17 @@ static int64_t timesInOrder(__int128 Left, __int128 LeftGrowth, __int128 Right,
                            std::min<__int128>(Apart / Closer, INT64_MAX));
 }
 
-std::optional<IndexValues::Trend> IndexValues::trend(IndexId Of,
-                                                     int64_t By) const {
-  if (!T->varies(Of))
-    return Trend{0, Trend::Always};
-  const IndexNode &N = (*T)[Of];
+void IndexValues::computeTrends(const IndexCode &Varying, int64_t By) {
+  for (IndexId I : Varying)
+    Trends[I.Index] = trendOf((*T)[I], By);
+}
+
+std::optional<IndexValues::Trend> IndexValues::trendOf(const IndexNode &N,
+                                                       int64_t By) const {
   if (N.Op == IndexOp::Variable)
     return Trend{By, Trend::Always};
-  const std::optional<Trend> Left = trend(N.Left, By);
-  const std::optional<Trend> Right = trend(N.Right, By);
+  const std::optional<Trend> Left = trend(N.Left);
+  const std::optional<Trend> Right = trend(N.Right);
   if (!Left || !Right)
     return std::nullopt;
   const int64_t L = Values[N.Left.Index], R = Values[N.Right.Index];

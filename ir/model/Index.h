@@ -113,7 +113,8 @@ std::optional<int64_t> applyIndexOp(IndexOp Op, int64_t Left, int64_t Right);
 /// The values of a table's expressions.
 class IndexValues {
 public:
-  explicit IndexValues(const IndexTable &T) : T(&T), Values(T.size()) {}
+  explicit IndexValues(const IndexTable &T)
+      : T(&T), Values(T.size()), Trends(T.size()) {}
 
   int64_t operator[](IndexId I) const { return Values[I.Index]; }
   void set(IndexVariable V, int64_t Value) {
@@ -130,14 +131,21 @@ public:
     int64_t Growth;
     int64_t Times;
   };
-  /// Returns the trend of \p Of when the index grows by \p By; nothing if none
-  /// is known.
-  std::optional<Trend> trend(IndexId Of, int64_t By) const;
+  /// Computes the trends of \p Varying, all expressions of a loop that vary,
+  /// when the loop's index grows by \p By.
+  void computeTrends(const IndexCode &Varying, int64_t By);
+  /// Returns the computed trend of \p Of; nothing if none is known.
+  std::optional<Trend> trend(IndexId Of) const {
+    return T->varies(Of) ? Trends[Of.Index] : Trend{0, Trend::Always};
+  }
 
 private:
+  std::optional<Trend> trendOf(const IndexNode &N, int64_t By) const;
+
   const IndexTable *T;
   std::array<int64_t, NumIndexVariables> Variables = {};
   std::vector<int64_t> Values;
+  std::vector<std::optional<Trend>> Trends; ///< of those that vary
   bool Failed = false;
 };
 

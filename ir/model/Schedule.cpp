@@ -49,10 +49,19 @@ void Schedule::prepare() {
     llvm::SmallVector<IndexId, 128> All;
     for (SlotLoop &L : P.Loops) {
       llvm::SmallVector<IndexId, 32> Used = {L.Count};
-      for (const Slot &Of : L.Slots)
-        for (IndexId I : {Of.MicroBatch, Of.Chunk, Of.Peer, Of.Tag})
-          if (I.isValid())
-            Used.push_back(I);
+      auto Add = [&](IndexId I) {
+        if (I.isValid())
+          Used.push_back(I);
+      };
+      for (const Slot &Of : L.Slots) {
+        Add(Of.MicroBatch);
+        Add(Of.Chunk);
+      }
+      L.WithoutPeers = Indices.code(Used, /*Varying=*/true);
+      for (const Slot &Of : L.Slots) {
+        Add(Of.Peer);
+        Add(Of.Tag);
+      }
       L.Varying = Indices.code(Used, /*Varying=*/true);
       All.append(Used);
     }

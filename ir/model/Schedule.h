@@ -100,7 +100,9 @@ struct SlotLoop {
   SchedulePhase Phase;
   IndexId Count; ///< number of iterations; none if not positive
   llvm::SmallVector<Slot, 8> Slots;
-  IndexCode Varying = {}; ///< evaluated in each iteration; set by `prepare`
+  // Evaluated in each iteration; set by `prepare`:
+  IndexCode Varying = {};
+  IndexCode WithoutPeers = {}; ///< but for peers and tags
 };
 
 /// The program of each of the stages [First, First + Count).

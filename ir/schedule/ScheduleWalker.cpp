@@ -6,8 +6,9 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-ScheduleWalker::ScheduleWalker(const Schedule &S, int64_t Stage)
-    : S(S), Stage(Stage), Program(S.programOf(Stage)), Values(S.Indices) {
+ScheduleWalker::ScheduleWalker(const Schedule &S, int64_t Stage, Visited Of)
+    : S(S), Stage(Stage), Visits(Of), Program(S.programOf(Stage)),
+      Values(S.Indices) {
   Values.set(IndexVariable::S, Stage);
   Values.set(IndexVariable::P, S.Stages);
   Values.set(IndexVariable::V, S.Chunks);
@@ -34,9 +35,14 @@ void ScheduleWalker::enterLoop() {
   Next = L.Slots.size();
 }
 
+const IndexCode &ScheduleWalker::varying() const {
+  const SlotLoop &L = Program.Loops[Loop];
+  return Visits == Visited::All ? L.Varying : L.WithoutPeers;
+}
+
 void ScheduleWalker::compute(int64_t Index) {
   Values.set(IndexVariable::I, Index);
-  Values.compute(Program.Loops[Loop].Varying);
+  Values.compute(varying());
 }
 
 /// Goes to the first slot of the next iteration of this or a later loop.
@@ -68,6 +74,8 @@ std::optional<Action> ScheduleWalker::actionOf(const Slot &Of) const {
   A.Phase = Program.Loops[Loop].Phase;
   if (!Of.MicroBatch.isValid())
     return A;
+  if (Visits == Visited::Steps && isMessage(Of.Kind))
+    return std::nullopt;
   A.MicroBatch = Values[Of.MicroBatch];
   A.Chunk = Values[Of.Chunk];
   if (A.MicroBatch < 0 || A.MicroBatch >= S.MicroBatches || A.Chunk < 0 ||
@@ -113,15 +121,14 @@ std::optional<Action> ScheduleWalker::next() {
   return std::nullopt;
 }
 
-/// By how many micro-batches a slot goes on in \p Iterations, and how often;
-/// nothing if that varies, or it changes its chunk.
-std::optional<IndexValues::Trend>
-ScheduleWalker::trend(const Slot &Of, int64_t Iterations) const {
+/// Returns the growth of a slot's micro-batch by the computed trends; nothing
+/// if it varies, or if the slot changes its chunk.
+std::optional<IndexValues::Trend> ScheduleWalker::trend(const Slot &Of) const {
   using Trend = IndexValues::Trend;
   if (!Of.MicroBatch.isValid())
     return Trend{0, Trend::Always};
-  const std::optional<Trend> G = Values.trend(Of.MicroBatch, Iterations);
-  const std::optional<Trend> OfChunk = Values.trend(Of.Chunk, Iterations);
+  const std::optional<Trend> G = Values.trend(Of.MicroBatch);
+  const std::optional<Trend> OfChunk = Values.trend(Of.Chunk);
   if (!G || !OfChunk || OfChunk->Growth != 0)
     return std::nullopt;
   return Trend{G->Growth, std::min(G->Times, OfChunk->Times)};
@@ -129,10 +136,11 @@ ScheduleWalker::trend(const Slot &Of, int64_t Iterations) const {
 
 /// How often all slots of the loop go on as they do in \p Iterations; nothing
 /// if one of them does not.
-std::optional<int64_t> ScheduleWalker::steadyTimes(int64_t Iterations) const {
+std::optional<int64_t> ScheduleWalker::steadyTimes(int64_t Iterations) {
+  Values.computeTrends(varying(), Iterations);
   int64_t Times = IndexValues::Trend::Always;
   for (const Slot &Of : Program.Loops[Loop].Slots) {
-    const std::optional<IndexValues::Trend> T = trend(Of, Iterations);
+    const std::optional<IndexValues::Trend> T = trend(Of);
     if (!T)
       return std::nullopt;
     Times = std::min(Times, T->Times);
@@ -140,7 +148,7 @@ std::optional<int64_t> ScheduleWalker::steadyTimes(int64_t Iterations) const {
   return Times;
 }
 
-int64_t ScheduleWalker::findPeriod() const {
+int64_t ScheduleWalker::findPeriod() {
   for (int64_t Iterations : {int64_t(1), int64_t(2)})
     if (Iterations < Count &&
         steadyTimes(Iterations) == IndexValues::Trend::Always)
@@ -164,7 +172,7 @@ int64_t ScheduleWalker::period() {
 /// as it is now.
 int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
   constexpr int64_t Always = INT64_MAX;
-  if (!Of.MicroBatch.isValid() || Growth == 0)
+  if (Growth == 0)
     return Always;
   const int64_t Chunk = Values[Of.Chunk], Now = Values[Of.MicroBatch];
   if (Chunk < 0 || Chunk >= S.Chunks)
@@ -179,10 +187,11 @@ int64_t ScheduleWalker::repetitions(const Slot &Of, int64_t Growth) const {
 
 /// How many more times all slots do what they do now, each time \p Iterations
 /// later.
-int64_t ScheduleWalker::repetitions(int64_t Iterations) const {
+int64_t ScheduleWalker::repetitions(int64_t Iterations) {
+  Values.computeTrends(varying(), Iterations);
   int64_t Times = INT64_MAX;
   for (const Slot &Of : Program.Loops[Loop].Slots) {
-    const std::optional<IndexValues::Trend> T = trend(Of, Iterations);
+    const std::optional<IndexValues::Trend> T = trend(Of);
     if (!T)
       return 0;
     Times = std::min({Times, T->Times, repetitions(Of, T->Growth)});
@@ -199,7 +208,10 @@ int64_t ScheduleWalker::skipRepetitions() {
   if (Next < Slots.size() || period() == 0 || (Iteration + 1) % *Period != 0)
     return 0;
   int64_t Times = (Count - 1 - Iteration) / *Period;
-  for (int64_t Of = Iteration + 1 - *Period; Of <= Iteration; ++Of) {
+  if (Times == 0)
+    return 0;
+  for (int64_t Of = Iteration + 1 - *Period; Of <= Iteration && Times > 0;
+       ++Of) {
     compute(Of);
     Times = std::min(Times, repetitions(*Period));
   }

@@ -11,6 +11,12 @@
 
 namespace foretrace::ir {
 
+/// Actions that a walker visits.
+enum class Visited : unsigned char {
+  All,
+  Steps ///< and what is done once per iteration of training, but no messages
+};
+
 /// Iterates over the actions of one stage in one iteration of training, in
 /// order, without empty slots. An action that begins with or overlaps an empty
 /// one begins on its own.
@@ -18,7 +24,7 @@ class ScheduleWalker {
 public:
   /// \p S must not change while the walker is used, and must have a program for
   /// \p Stage.
-  ScheduleWalker(const Schedule &S, int64_t Stage);
+  ScheduleWalker(const Schedule &S, int64_t Stage, Visited Of = Visited::All);
 
   int64_t stage() const { return Stage; }
   /// Returns the number of iterations of all loops; at most INT64_MAX.
@@ -37,19 +43,20 @@ public:
 
 private:
   void compute(int64_t Index);
+  const IndexCode &varying() const;
   bool beginIteration();
   void enterLoop();
   int64_t period();
-  int64_t findPeriod() const;
-  std::optional<IndexValues::Trend> trend(const Slot &Of,
-                                          int64_t Iterations) const;
-  std::optional<int64_t> steadyTimes(int64_t Iterations) const;
+  int64_t findPeriod();
+  std::optional<IndexValues::Trend> trend(const Slot &Of) const;
+  std::optional<int64_t> steadyTimes(int64_t Iterations);
   int64_t repetitions(const Slot &Of, int64_t Growth) const;
-  int64_t repetitions(int64_t Iterations) const;
+  int64_t repetitions(int64_t Iterations);
   std::optional<Action> actionOf(const Slot &Of) const;
 
   const Schedule &S;
   const int64_t Stage;
+  const Visited Visits;
   const StageProgram &Program;
   IndexValues Values;
   /// Whether the parts after and before a chunk are on other stages.
