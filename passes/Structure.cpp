@@ -63,10 +63,16 @@ StageSplitter::numbersOf(ParallelSpec &P) {
 StageSplitter::StageSplitter(const Structure &S, const ExprCode &Figures,
                              std::shared_ptr<StageSplits> Known)
     : Known(std::move(Known)) {
+  if (S.isRefusal())
+    return;
   const Program &P = S.program();
-  Expected = countStages(P);
   Scratch.Spec = P.Spec;
   Scratch.Layers = P.Layers;
+  SplitNumbers Own;
+  for (const auto &[F, Number] :
+       llvm::zip_equal(numbersOf(Scratch.Spec.Parallel), Own))
+    Number = F->isPresent() ? **F : 0;
+  Expected = split(Own)->Counts;
   auto AddRead = [&](llvm::ArrayRef<StageCount> Counts, size_t First) {
     for (const auto &[Index, Count] : llvm::enumerate(Counts))
       if (const auto Leaf = Figures.findLeaf(Count.first)) {
@@ -75,7 +81,7 @@ StageSplitter::StageSplitter(const Structure &S, const ExprCode &Figures,
       }
   };
   AddRead(Expected, 0);
-  if (!P.Spec.Cluster || S.isRefusal())
+  if (!P.Spec.Cluster)
     return;
   const LinkCounter OfLinks(P);
   const size_t NumRead = Read.size();

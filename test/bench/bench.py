@@ -128,8 +128,8 @@ def sweeps(tool):
             "all, two threads": [11943936, "--threads=2"],
             "all, to a file": [11943936, "--threads=2", "-o", f"{name}/all.db"],
             "all, the Pareto front to a file": [
-                11943936, "--threads=2", "--where=memory <= 80 GB",
-                "--keep=pareto(memory, bubble, messages)",
+                11943936, "--threads=2", "--where=peak <= 80 GB",
+                "--keep=pareto(peak, bubble, messages)",
                 "-o", f"{name}/front.db"],
         }
         for row, (points, *options) in rows.items():

@@ -139,15 +139,13 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
   const size_t MaxRunning = 2 * Pool.getMaxConcurrency();
   struct Job {
     int64_t Unit;
-    std::shared_ptr<Tally> Result;
-    std::shared_future<void> Done;
+    std::future<Tally> Result;
   };
   std::deque<Job> Running;
   auto TakeFirst = [&] {
-    const Job First = std::move(Running.front());
+    Job First = std::move(Running.front());
     Running.pop_front();
-    First.Done.wait();
-    return Take(First.Unit, std::move(*First.Result));
+    return Take(First.Unit, First.Result.get());
   };
   bool GoesOn = true;
   for (int64_t Unit = 0, Last = units(); GoesOn && Unit < Last; ++Unit) {
@@ -157,11 +155,14 @@ void Engine::run(ArrayRef<int64_t> Done, unsigned Threads,
       Done = Done.drop_front();
       continue;
     }
-    auto Result = std::make_shared<Tally>();
-    Running.push_back({Unit, Result, Pool.async([&All, this, Unit, Result] {
-                         *Result = All.run(Unit * UnitSize, pointsOf(Unit));
-                         Result->reduce(Best, Kept);
-                       })});
+    // To wait for the pool's own future would run the unit on this thread.
+    auto Result = std::make_shared<std::promise<Tally>>();
+    Running.push_back({Unit, Result->get_future()});
+    Pool.async([&All, this, Unit, Result] {
+      Tally Found = All.run(Unit * UnitSize, pointsOf(Unit));
+      Found.reduce(Best, Kept);
+      Result->set_value(std::move(Found));
+    });
     if (Running.size() == MaxRunning)
       GoesOn = TakeFirst();
   }

@@ -3,6 +3,7 @@
 #include "analysis/Figures.h"
 #include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace llvm;
 
@@ -135,10 +136,11 @@ void PointFilter::exclude(std::vector<uint32_t> &Rows) {
 }
 
 /// Whether the jobs of \p Rows lack a metric that the sweep reads.
-bool PointFilter::rejectLacking(ArrayRef<uint32_t> Rows,
-                                function_ref<int64_t(size_t, size_t)> Figure) {
+bool PointFilter::rejectLacking(ArrayRef<uint32_t> Rows, CopyFigure Copy) {
   for (const auto &[Metric, Of] : zip_equal(MetricsRead, Lacking)) {
-    if (Figure(0, Metric) != ir::NoValue)
+    int64_t First;
+    Copy(Metric, uint32_t(0), First);
+    if (First != ir::NoValue)
       continue;
     for (const uint32_t Row : Rows)
       addRejected(Of, Block.Ids[Row]);
@@ -147,10 +149,9 @@ bool PointFilter::rejectLacking(ArrayRef<uint32_t> Rows,
   return false;
 }
 
-void PointFilter::accept(ArrayRef<uint32_t> Rows,
-                         function_ref<int64_t(size_t, size_t)> Figure,
-                         Tally &Out) {
+void PointFilter::accept(ArrayRef<uint32_t> Rows, CopyFigure Copy, Tally &Out) {
   const size_t NumMetrics = allFigures().size();
+  const auto All = to_vector(seq<uint32_t>(0, Rows.size()));
   auto Fill = [&](ir::Key K, MutableArrayRef<int64_t> Column) {
     if (K.Id == ir::KeyId::SweepAxis)
       return fillAxis(AxisKeys[K.Block], Rows, Column);
@@ -159,16 +160,15 @@ void PointFilter::accept(ArrayRef<uint32_t> Rows,
             ? K.Block
             : NumMetrics +
                   static_cast<size_t>(find(JobKeys, K) - JobKeys.begin());
-    for (size_t I = 0; I < Rows.size(); ++I)
-      Column[I] = Figure(I, Result);
+    Copy(Result, All, Column);
   };
-  if (Rows.empty() || rejectLacking(Rows, Figure))
+  if (Rows.empty() || rejectLacking(Rows, Copy))
     return;
   for (Formulas *F : {&OfPoints, &Measures})
     if (!F->empty())
       F->run(Rows.size(), Fill);
-  SmallVector<size_t, PointBlock::Size> Wanted;
-  for (size_t I = 0; I < Rows.size(); ++I) {
+  SmallVector<uint32_t, PointBlock::Size> Wanted;
+  for (const uint32_t I : All) {
     const size_t C = firstUnmet(OfPoints, I);
     size_t M = 0;
     while (M < Measures.size() && Measures.value(M, I) != ir::NoValue)
@@ -183,10 +183,14 @@ void PointFilter::accept(ArrayRef<uint32_t> Rows,
   Out.NumAccepted += static_cast<int64_t>(Wanted.size());
   for (const size_t I : Wanted)
     Out.Accepted.push_back(Block.Ids[Rows[I]]);
-  for (size_t M = 0; M < Out.Metrics.size(); ++M)
+  for (size_t M = 0; M < NumMetrics; ++M) {
+    std::vector<int64_t> &Column = Out.Metrics[M];
+    Column.resize(Column.size() + Wanted.size());
+    Copy(M, Wanted, MutableArrayRef(Column).take_back(Wanted.size()));
+  }
+  for (size_t M = NumMetrics; M < Out.Metrics.size(); ++M)
     for (const size_t I : Wanted)
-      Out.Metrics[M].push_back(
-          M < NumMetrics ? Figure(I, M) : Measures.value(M - NumMetrics, I));
+      Out.Metrics[M].push_back(Measures.value(M - NumMetrics, I));
 }
 
 int64_t PointFilter::prune(int64_t First, int64_t Last, int64_t Id) {

@@ -39,12 +39,14 @@ public:
   int64_t prune(int64_t First, int64_t Last, int64_t Id);
   /// Leaves out rows for which a condition on axes does not hold.
   void exclude(std::vector<uint32_t> &Rows);
-  /// Adds legal rows of one structure to \p Out, if they are wanted. \p Figure
-  /// says a metric, or after all of them a key of the job, of one of the rows;
-  /// ir::NoValue for a metric that their jobs lack.
-  void accept(llvm::ArrayRef<uint32_t> Rows,
-              llvm::function_ref<int64_t(size_t Index, size_t Result)> Figure,
-              Tally &Out);
+  /// Sets \p Into to a metric, or after all of them a key of the job, of the
+  /// rows with the indices \p Of; to ir::NoValue for a metric that their jobs
+  /// lack.
+  using CopyFigure =
+      llvm::function_ref<void(size_t Result, llvm::ArrayRef<uint32_t> Of,
+                              llvm::MutableArrayRef<int64_t> Into)>;
+  /// Adds legal rows of one structure to \p Out, if they are wanted.
+  void accept(llvm::ArrayRef<uint32_t> Rows, CopyFigure Copy, Tally &Out);
   /// Moves what was left out since the last time to \p Out.
   void flush(Tally &Out);
 
@@ -56,8 +58,7 @@ private:
     const std::vector<int64_t> *Numbers;
   };
 
-  bool rejectLacking(llvm::ArrayRef<uint32_t> Rows,
-                     llvm::function_ref<int64_t(size_t, size_t)> Figure);
+  bool rejectLacking(llvm::ArrayRef<uint32_t> Rows, CopyFigure Copy);
   void fillAxis(const AxisKey &K, llvm::ArrayRef<uint32_t> Rows,
                 llvm::MutableArrayRef<int64_t> Column) const;
 

@@ -230,7 +230,11 @@ void Worker::ask(Known &K) {
   Left.resize(NumLeft);
   Filter.accept(
       Rows,
-      [&](size_t I, size_t Result) { return K.figure(Accepted[I], Result); },
+      [&](size_t Result, ArrayRef<uint32_t> Of, MutableArrayRef<int64_t> Into) {
+        for (const auto &[To, I] : zip(Into, Of))
+          To = K.Lacks[Result] ? ir::NoValue
+                               : K.Columns.figure(Accepted[I], Result);
+      },
       Out);
 }
 
@@ -280,9 +284,9 @@ void Worker::compile(size_t Row) {
                        Block.Ids[First]);
   Filter.accept(
       First,
-      [&](size_t, size_t Result) {
-        return Figures[Result] ? Job.Sizes.value(*Figures[Result])
-                               : ir::NoValue;
+      [&](size_t Result, ArrayRef<uint32_t>, MutableArrayRef<int64_t> Into) {
+        Into.front() =
+            Figures[Result] ? Job.Sizes.value(*Figures[Result]) : ir::NoValue;
       },
       Out);
 }

@@ -28,10 +28,6 @@ private:
   struct Known {
     Known(Structure Made, const Plan &P, llvm::ArrayRef<ir::Key> JobKeys,
           std::shared_ptr<StageSplits> Splits);
-    /// A metric, or after all of them a key of the job.
-    int64_t figure(size_t Job, size_t Result) const {
-      return Lacks[Result] ? ir::NoValue : Columns.figure(Job, Result);
-    }
 
     const Structure Of;
     std::vector<bool> Lacks;    ///< by metric and key: whether the jobs lack it
