@@ -136,7 +136,7 @@ void StageMemories::fill(const MemoryStep &Most,
   M.Phase = IsForward ? MemoryPhase::Forward : MemoryPhase::Backward;
 }
 
-std::optional<StageMemory> StageMemories::of(int64_t Index) {
+std::optional<StageMemory> StageMemories::compute(int64_t Index) {
   const Stage &S = stageAt(P->Stages, Index);
   const std::vector<ChunkUnits> Units = unitsOf(S);
   if (!areCountable(S, Units))
@@ -166,6 +166,13 @@ std::optional<StageMemory> StageMemories::of(int64_t Index) {
   return M;
 }
 
+std::optional<StageMemory> StageMemories::of(int64_t Index) {
+  const auto [It, IsNew] = Known.try_emplace(Index);
+  if (IsNew)
+    It->second = compute(Index);
+  return It->second;
+}
+
 Expr StageMemories::anyMoment(unsigned Block, bool IsForward) {
   LayerMoments &Of = Layers[Block];
   std::optional<Expr> &Known = IsForward ? Of.AnyForward : Of.AnyBackward;
@@ -189,9 +196,7 @@ Expr StageMemories::peakHere(const Stage &S) {
 }
 
 /// The sums of `of`, of all steps that may have most.
-Expr StageMemories::peakOf(const Stage &S) {
-  if (For == Validity::ThisJob)
-    return peakHere(S);
+Expr StageMemories::peakAnywhere(const Stage &S) {
   Expr Most = P.at(S.Totals.Update);
   unsigned Slot = 0;
   const std::vector<ChunkUnits> Units = unitsOf(S);
@@ -209,6 +214,16 @@ Expr StageMemories::peakOf(const Stage &S) {
   return staticOf(S) + Most;
 }
 
+Expr StageMemories::peakOf(const Stage &S) {
+  auto It = Peaks.find(&S);
+  if (It == Peaks.end())
+    It = Peaks
+             .try_emplace(&S, For == Validity::ThisJob ? peakHere(S)
+                                                       : peakAnywhere(S))
+             .first;
+  return It->second;
+}
+
 std::string foretrace::stagesOf(const StagesMemory &S) {
   return printRange(S.First, S.Count);
 }
@@ -220,12 +235,10 @@ static bool isSame(const StageMemory &A, const StageMemory &B) {
          A.InFlight == B.InFlight && A.Block == B.Block && A.Op == B.Op;
 }
 
-std::optional<std::vector<StagesMemory>>
-foretrace::memoryOfStages(ExprScope P) {
+std::optional<std::vector<StagesMemory>> StageMemories::all() {
   std::vector<StagesMemory> All;
-  StageMemories Memories(P, Validity::ThisJob);
   for (int64_t Stage = 0; Stage < P->Schedule.Stages; ++Stage) {
-    std::optional<StageMemory> M = Memories.of(Stage);
+    std::optional<StageMemory> M = of(Stage);
     if (!M)
       return std::nullopt;
     if (!All.empty() && isSame(All.back().Of, *M))

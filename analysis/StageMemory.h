@@ -46,14 +46,25 @@ enum class Validity : unsigned char {
   AnyKeys, ///< any other job of the structure: the largest of all
 };
 
-/// Memory of the stages of one program.
+/// Consecutive stages whose ranks have as much, at the same moment.
+struct StagesMemory {
+  int64_t First, Count;
+  StageMemory Of;
+};
+/// `3`, or `1-6`.
+std::string stagesOf(const StagesMemory &S);
+
+/// Memory of the stages of one program; each is computed once.
 class StageMemories {
 public:
   /// \p P is totalled.
   StageMemories(ir::ExprScope P, Validity For);
 
-  /// That of stage \p Index, of this job; nothing if a size is beyond 2^63.
+  /// Returns that of stage \p Index, of this job; nothing if a size is beyond
+  /// 2^63.
   std::optional<StageMemory> of(int64_t Index);
+  /// Returns all stages, in order; nothing if a size is beyond 2^63.
+  std::optional<std::vector<StagesMemory>> all();
   // Of a rank of the stages that \p S stands for:
   ir::Expr dummyWgradsOf(const ir::Stage &S);
   /// Weights, gradients, the optimizer's state and dummy wgrad buffers.
@@ -85,23 +96,17 @@ private:
   void fill(const MemoryStep &Most, llvm::ArrayRef<ChunkUnits> Units,
             StageMemory &M);
 
+  std::optional<StageMemory> compute(int64_t Index);
   ir::Expr peakHere(const ir::Stage &S);
+  ir::Expr peakAnywhere(const ir::Stage &S);
 
   ir::ExprScope P;
   const Validity For;
-  std::vector<LayerMoments> Layers; ///< by block
+  std::vector<LayerMoments> Layers;                          ///< by block
+  llvm::DenseMap<int64_t, std::optional<StageMemory>> Known; ///< by stage
+  llvm::DenseMap<const ir::Stage *, ir::Expr> Peaks;
 };
 
-/// Consecutive stages whose ranks have as much, at the same moment.
-struct StagesMemory {
-  int64_t First, Count;
-  StageMemory Of;
-};
-/// `3`, or `1-6`.
-std::string stagesOf(const StagesMemory &S);
-
-/// All stages of \p P, in order; nothing if a size is beyond 2^63.
-std::optional<std::vector<StagesMemory>> memoryOfStages(ir::ExprScope P);
 /// The first of those whose ranks have most.
 const StagesMemory &mostOf(llvm::ArrayRef<StagesMemory> Stages);
 

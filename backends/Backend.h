@@ -15,8 +15,9 @@
 
 namespace foretrace {
 
-struct Figures; // backends/figures/Figures.h
-struct Subject; // analysis/Derivation.h
+struct Figures;   // backends/figures/Figures.h
+class JobFigures; // analysis/Figures.h
+struct Subject;   // analysis/Derivation.h
 
 /// Bits for what selects a cell of a backend's output.
 enum CellChoice : unsigned {
@@ -37,6 +38,8 @@ struct CellQuery {
 /// One `emit` block of one program, as a backend sees it.
 struct EmitRequest {
   const ir::Program &Program;
+  /// Of this program: all that is asked of a block shares them.
+  JobFigures &Figures;
   const ir::EmitSpec &Emit; ///< for places; its options have been read
   /// File to write if the block names none; from the job's file name.
   llvm::StringRef DefaultStem;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/figures/Answers.h"
+#include "analysis/Figures.h"
 #include "backends/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -29,14 +30,14 @@ static std::string firstError(const DiagnosticEngine &Diags) {
 }
 
 std::vector<Answer>
-foretrace::answersOf(const ir::Program &P, ir::FactSet Facts,
+foretrace::answersOf(JobFigures &Of, ir::FactSet Facts,
                      llvm::function_ref<std::string(SourceRange)> Where) {
   std::vector<Answer> All;
   forEachBlock(
       [&](const Backend &B, const ir::EmitSpec &Plain, const Emission &Block) {
         if (!Facts.contains(Block.needs()))
           return;
-        const EmitRequest Request{P, Plain, "", Where};
+        const EmitRequest Request{*Of.scope(), Of, Plain, "", Where};
         DiagnosticEngine Diags;
         if (Block.check(Request, Diags) && !Diags.hasErrors())
           All.push_back({&B, Block.figures(Request), ""});

@@ -16,10 +16,11 @@ struct Answer {
   std::string Refusal;       ///< why: the first error
 };
 
-/// Of all that need no more than \p Facts, which \p P has, in the order of
-/// Backends.def. \p Where is that of an EmitRequest.
+/// Returns the answers of all backends that need no more than \p Facts, which
+/// the program has, in the order of Backends.def. \p Where is that of an
+/// EmitRequest.
 std::vector<Answer>
-answersOf(const ir::Program &P, ir::FactSet Facts,
+answersOf(JobFigures &Of, ir::FactSet Facts,
           llvm::function_ref<std::string(SourceRange)> Where = nullptr);
 /// Facts that all of them need.
 ir::FactSet factsOfAnswers();

@@ -28,8 +28,7 @@ void NumberWriter::write(llvm::json::OStream &J, __int128 Value, ExprId) {
   J.rawValue(toString(Value)); // it may be more than JSON's library holds
 }
 
-PlanDocument::PlanDocument(const Program &Program)
-    : P(Program), Of(P, Validity::ThisJob) {
+PlanDocument::PlanDocument(JobFigures &Of) : P(Of.scope()), Of(Of) {
   if (P->Spec.Cluster)
     Map.emplace(*P->Spec.Cluster);
 }

@@ -30,8 +30,8 @@ public:
 
 class PlanDocument {
 public:
-  /// \p Program is checked, and outlives the document.
-  explicit PlanDocument(const ir::Program &Program);
+  /// The program of \p Of is checked.
+  explicit PlanDocument(JobFigures &Of);
 
   /// Writes the document, an object. \p Job is the name of the job.
   void write(llvm::StringRef Job, llvm::json::OStream &J, NumberWriter &N);
@@ -54,8 +54,8 @@ private:
   void stage(const ir::Stage &S);
   void schedule();
 
-  ir::ExprOverlay P;
-  JobFigures Of;
+  ir::ExprScope P;
+  JobFigures &Of;
   std::optional<ClusterMap> Map;
   llvm::json::OStream *J = nullptr; ///< that is written to
   NumberWriter *N = nullptr;

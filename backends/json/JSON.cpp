@@ -30,7 +30,7 @@ bool planjson::check(const EmitRequest &Request, const Options &,
 
 llvm::Error planjson::emit(const EmitRequest &Request, const Options &O,
                            OutputSet &Out) {
-  PlanDocument Document(Request.Program);
+  PlanDocument Document(Request.Figures);
   return Out.add(Request.file(O.File, ".json"), [&](llvm::raw_ostream &OS) {
     NumberWriter Plain;
     llvm::json::OStream J(OS, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/memory/Memory.h"
-#include "analysis/StageMemory.h"
+#include "analysis/Figures.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -89,8 +89,9 @@ static std::optional<Located<int64_t>> roomOf(const EmitRequest &Request,
 }
 
 Figures memory::figures(const EmitRequest &Request, const Options &O) {
-  ExprOverlay P(Request.Program);
-  const std::optional<std::vector<StagesMemory>> Rows = memoryOfStages(P);
+  const ExprScope P = Request.Figures.scope();
+  const std::optional<std::vector<StagesMemory>> Rows =
+      Request.Figures.memories().all();
   assert(Rows && "it was checked");
   const StagesMemory &Most = mostOf(*Rows);
   const int64_t Peak = Most.Of.Peak.value();
@@ -112,7 +113,7 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
   }
   F.Notes = {"Tensor sizes as requested; allocator rounding, library "
              "workspaces and contexts are not included."};
-  F.Sizes = std::move(P.Sizes);
+  F.Sizes = P.Sizes;
   return F;
 }
 
@@ -122,10 +123,10 @@ static std::string gibibytes(int64_t Size) {
 
 bool memory::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
-  ExprOverlay P(Request.Program);
-  const std::optional<std::vector<StagesMemory>> Rows = memoryOfStages(P);
+  const std::optional<std::vector<StagesMemory>> Rows =
+      Request.Figures.memories().all();
   if (!Rows) {
-    Diags.report(P->Spec.Model.LayersRange, diag::SizeOverflow,
+    Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                  "the memory of a stage");
     return false;
   }

@@ -48,7 +48,7 @@ static Subject locateBalance(const ir::Program &P, const Partition &Of,
 
 Expected<Subjects> locate(const EmitRequest &Request, const Options &,
                           const CellQuery &Asked) {
-  const PlanRows Of = makeRows(Request.Program);
+  const PlanRows Of = makeRows(Request.Figures);
   if (Of.IsOverflow)
     return createStringError("--emit: a stage is larger than can be counted");
   const auto Count = static_cast<int64_t>(Of.Rows.size());

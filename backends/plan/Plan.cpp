@@ -31,7 +31,7 @@ FactSet plan::needs(const Options &) {
 
 bool plan::check(const EmitRequest &Request, const Options &,
                  DiagnosticEngine &Diags) {
-  if (!makeRows(Request.Program).IsOverflow)
+  if (!makeRows(Request.Figures).IsOverflow)
     return true;
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                "the size of a stage");
@@ -49,7 +49,7 @@ llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
                {".plan.md", writeMarkdown},
                {".plan.svg", writeSVG}};
   const auto &Form = Forms[static_cast<size_t>(O.As)];
-  const PlanRows Of = makeRows(Request.Program);
+  const PlanRows Of = makeRows(Request.Figures);
   return Out.add(
       Request.file(O.File, Form.Extension),
       [&](llvm::raw_ostream &OS) { Form.Write(Request.Program, Of, OS); });

@@ -5,20 +5,19 @@
 using namespace foretrace;
 using namespace foretrace::plan;
 
-PlanRows plan::makeRows(const ir::Program &Of) {
-  PlanRows Out = {partitionOf(Of), {}, {}};
+PlanRows plan::makeRows(JobFigures &Of) {
+  const ir::Program &P = *Of.scope();
+  PlanRows Out = {partitionOf(P), {}, {}};
   if (Out.IsOverflow)
     return Out;
-  ir::ExprOverlay P(Of);
-  JobFigures Figures(P, Validity::ThisJob);
-  for (const ir::Stage &S : Of.Stages) {
+  for (const ir::Stage &S : P.Stages) {
     auto &Row = Out.Memory.emplace_back();
     for (const auto &[Size, Id] : llvm::zip_equal(Row, MemoryColumns)) {
-      Size = Figures.of(Id, S).value();
+      Size = Of.of(Id, S).value();
       Out.IsOverflow |= Size == ir::NoValue;
     }
   }
-  if (const auto Memory = memoryOfStages(P)) {
+  if (const auto Memory = Of.memories().all()) {
     const StagesMemory &Most = mostOf(*Memory);
     Out.Most = {Most.Of.Peak.value(), stagesOf(Most), Most.Of.Phase};
   } else {

@@ -28,8 +28,8 @@ struct PlanRows : Partition {
   Peak Most;
 };
 
-/// Returns the rows of \p P, which has costs and must outlive them.
-PlanRows makeRows(const ir::Program &P);
+/// Returns the rows of a program, which has costs and must outlive them.
+PlanRows makeRows(JobFigures &Of);
 
 } // namespace foretrace::plan
 

@@ -61,8 +61,8 @@ private:
 
 static void writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
   const std::vector<Answer> Others =
-      answersOf(Request.Program, Request.Program.Facts, Request.Where);
-  PlanDocument Plan(Request.Program);
+      answersOf(Request.Figures, Request.Program.Facts, Request.Where);
+  PlanDocument Plan(Request.Figures);
   report::Explanations Of(Request);
   ExplainedNumbers Numbers(Of, Plan);
   llvm::json::OStream J(OS);

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_TEST_FUZZ_COMPILE_H
 #define FORETRACE_TEST_FUZZ_COMPILE_H
 
+#include "analysis/Figures.h"
 #include "backends/Backends.h"
 #include "passes/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
@@ -29,8 +30,11 @@ inline void checkBackend(const ir::Program &P, const ir::EmitSpec &E,
   if (!B)
     return;
   const std::unique_ptr<Emission> Block = B->Read(E, Diags);
-  if (!Diags.hasErrors())
-    Block->check({P, E, "job"}, Diags);
+  if (Diags.hasErrors())
+    return;
+  ir::ExprOverlay Sizes(P);
+  JobFigures Figures(Sizes, Validity::ThisJob);
+  Block->check({P, Figures, E, "job"}, Diags);
 }
 
 /// Asks every backend whether it can say \p P, with the options of the job's

@@ -2,6 +2,7 @@
 //
 // Any bytes as the log of a run of Optimus-Prime: they are held against a plan,
 // whatever they say.
+#include "analysis/Figures.h"
 #include "backends/optimus/Job.h"
 #include "backends/optimus/Optimus.h"
 #include "ir/model/Spec.h"
@@ -47,7 +48,9 @@ static ir::Program makeProgram() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   static const ir::Program P = makeProgram();
   const ir::EmitSpec Emit = ir::EmitSpec::plain("optimus");
-  const EmitRequest Request{P, Emit, "job"};
+  ir::ExprOverlay Sizes(P);
+  JobFigures Figures(Sizes, Validity::ThisJob);
+  const EmitRequest Request{P, Figures, Emit, "job"};
   const optimus::Options Plain;
   DiagnosticEngine Diags;
   if (!optimus::check(Request, Plain, Diags))

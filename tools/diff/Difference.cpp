@@ -27,9 +27,11 @@ static void addMessages(llvm::ArrayRef<Diagnostic> Messages,
 /// All that is said of a program with these facts: what is compared of it here,
 /// and the figures of every backend that has some; none of one that refuses.
 static Answers allAnswersOf(const ir::Program &P, ir::FactSet Facts) {
+  ir::ExprOverlay Sizes(P);
+  JobFigures Shared(Sizes, Validity::ThisJob);
   Answers All;
-  All.push_back(summarize(P, Facts));
-  for (Answer &A : answersOf(P, Facts))
+  All.push_back(summarize(Shared, Facts));
+  for (Answer &A : answersOf(Shared, Facts))
     All.push_back(A.Of ? std::move(*A.Of) : Figures{"", {}, {}, {}, {}});
   return All;
 }

@@ -16,8 +16,7 @@ namespace {
 
 class Summary {
 public:
-  explicit Summary(const Program &Program)
-      : P(Program), Of(P, Validity::ThisJob) {}
+  explicit Summary(JobFigures &Of) : P(Of.scope()), Of(Of) {}
 
   void addMost();
   void addGroups();
@@ -29,15 +28,15 @@ public:
   void addSteps();
   void addLayouts();
   Figures finish() {
-    F.Sizes = std::move(P.Sizes);
+    F.Sizes = P.Sizes;
     return std::move(F);
   }
 
 private:
   Figure figure(ExprId Of) const;
 
-  ExprOverlay P;
-  JobFigures Of;
+  ExprScope P;
+  JobFigures &Of;
   Figures F{"foretrace.summary/1", {}, {}, {}, {}};
 };
 
@@ -251,11 +250,11 @@ void Summary::addLayouts() {
   F.Tables.push_back(std::move(T));
 }
 
-Figures diff::summarize(const Program &P, FactSet Facts) {
-  Summary Of(P);
+Figures diff::summarize(JobFigures &Of, FactSet Facts) {
+  Summary Made(Of);
   auto AddIf = [&](FactSet Needs, void (Summary::*Add)()) {
     if (Facts.contains(Needs))
-      (Of.*Add)();
+      (Made.*Add)();
   };
   AddIf({Fact::Totalled}, &Summary::addMost);
   AddIf({Fact::Complete}, &Summary::addGroups);
@@ -266,7 +265,7 @@ Figures diff::summarize(const Program &P, FactSet Facts) {
   AddIf({Fact::Blocks}, &Summary::addOps);
   AddIf({Fact::Sync}, &Summary::addSteps);
   AddIf({Fact::Layouts}, &Summary::addLayouts);
-  return Of.finish();
+  return Made.finish();
 }
 
 Figures diff::listText(const Program &P) {

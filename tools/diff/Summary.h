@@ -9,9 +9,9 @@
 
 namespace foretrace::diff {
 
-/// Of \p P, what the facts \p Facts say, which it has: the most that a rank
-/// has, groups, stages, messages, layers, ops and layouts.
-Figures summarize(const ir::Program &P, ir::FactSet Facts);
+/// Summarizes a program by the facts \p Facts, which it has: the most that a
+/// rank has, groups, stages, messages, layers, ops and layouts.
+Figures summarize(JobFigures &Of, ir::FactSet Facts);
 
 /// The lines of its text form, without the spec: what else there may be in a
 /// program that was written by hand.

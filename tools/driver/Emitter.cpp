@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Emitter.h"
+#include "analysis/Figures.h"
 #include "backends/Backends.h"
 #include "ir/verify/Verify.h"
 #include "lang/diagnostics/Tools.h"
@@ -85,7 +86,9 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   if (Options.Inspect)
     Options.Inspect(P);
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
-  EmitRequest Request{P, Emit, Options.Stem, Where};
+  ir::ExprOverlay Sizes(P);
+  JobFigures Figures(Sizes, Validity::ThisJob);
+  EmitRequest Request{P, Figures, Emit, Options.Stem, Where};
   if (Options.To.Stream.empty())
     Request.MaxBytes = Options.Writing.MaxBytes;
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/explain/Explain.h"
+#include "analysis/Figures.h"
 #include "backends/Backends.h"
 #include "backends/Locate.h"
 #include "llvm/ADT/StringExtras.h"
@@ -84,7 +85,9 @@ static Expected<Subjects> explainWritten(const ir::Program &P,
   const std::unique_ptr<Emission> Read = Of->Read(Block, Diags);
   if (Diags.hasErrors())
     return errorOf("--emit", Diags);
-  return Read->locate({P, Block, ""}, Asked.Cell);
+  ir::ExprOverlay Sizes(P);
+  JobFigures Figures(Sizes, Validity::ThisJob);
+  return Read->locate({P, Figures, Block, ""}, Asked.Cell);
 }
 
 Expected<Subjects> explain(const ir::Program &P, const Query &Asked) {

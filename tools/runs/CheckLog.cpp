@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/Figures.h"
 #include "backends/optimus/Job.h"
 #include "backends/optimus/Optimus.h"
 #include "lang/ReadFile.h"
@@ -59,7 +60,9 @@ std::optional<CheckSummary> checkLog(CompiledJob &Job, const MemoryBuffer &Log,
   const ir::Program *P = Job.program(optimus::needs(Read));
   if (!P)
     return std::nullopt;
-  const EmitRequest Request{*P, Emit, /*DefaultStem=*/""};
+  ir::ExprOverlay Sizes(*P);
+  JobFigures Figures(Sizes, Validity::ThisJob);
+  const EmitRequest Request{*P, Figures, Emit, /*DefaultStem=*/""};
   if (!optimus::check(Request, Read, Diags))
     return std::nullopt;
   const TraceFile Of{Log.getBufferIdentifier().str(), NoRank};
