@@ -19,7 +19,7 @@ struct Job {
   /// A section and the file it stands in.
   struct Declared {
     const ast::Section *Section;
-    const Unit *Home;
+    const JobFile *Home;
   };
   std::vector<Declared> Models; ///< imported ones first
   /// Kinds of layers that the files define.
@@ -27,7 +27,7 @@ struct Job {
   Body Train, Parallel, Cost, Cluster;
   std::vector<Override> ModelKeys; ///< for the chosen model
   std::vector<Declared> Emits;     ///< of the main file
-  const Unit *Main = nullptr;
+  const JobFile *Main = nullptr;
   bool IsComplete = true; ///< no import failed, so what lacks is not there
   /// Whether training and parallelism need not be said; may be empty.
   std::function<bool(llvm::ArrayRef<ir::EmitSpec>)> IsOfModel;

@@ -26,15 +26,15 @@ const Job::Declared *Binder::findModel(const ast::Word &Name) {
 /// The models of the main file; if it has none, those of the files it imports,
 /// and so on. A model of the library is not ambiguous for its base.
 static std::vector<const Job::Declared *> findNearest(const Job &J) {
-  std::vector<const Unit *> Files = {J.Main};
+  std::vector<const JobFile *> Files = {J.Main};
   std::vector<const Job::Declared *> Found;
   while (Found.empty() && !Files.empty()) {
-    std::vector<const Unit *> Imported;
+    std::vector<const JobFile *> Imported;
     for (const Job::Declared &M : J.Models)
       if (llvm::is_contained(Files, M.Home))
         Found.push_back(&M);
-    for (const Unit *File : Files)
-      for (const Unit *I : File->Imports)
+    for (const JobFile *File : Files)
+      for (const JobFile *I : File->Imports)
         if (!llvm::is_contained(Imported, I))
           Imported.push_back(I);
     Files = std::move(Imported);

@@ -29,19 +29,19 @@ public:
                                     const SweepRequest &Request);
 
 private:
-  bool begin(const Unit *Main);
-  bool gatherAll(const Unit *Main);
+  bool begin(const JobFile *Main);
+  bool gatherAll(const JobFile *Main);
   void readOverrides();
   void readOverride(SourceText Given);
   void overrideParam(const Override &O);
   void overrideKey(const Override &O);
   void computeNames();
-  void gather(const Unit &U);
-  void gatherSection(const Unit &U, const ast::Section &S,
+  void gather(const JobFile &U);
+  void gatherSection(const JobFile &U, const ast::Section &S,
                      std::vector<const ast::Section *> &Seen);
-  bool gatherBase(const Unit &U, const ast::Section &S);
-  void gatherEmit(const Unit &U, const ast::Section &S);
-  void gatherEmitsOfSweep(const Unit &U, const ast::Section &S);
+  bool gatherBase(const JobFile &U, const ast::Section &S);
+  void gatherEmit(const JobFile &U, const ast::Section &S);
+  void gatherEmitsOfSweep(const JobFile &U, const ast::Section &S);
 
   SourceFiles &Sources;
   const FrontendOptions &Options;
@@ -102,7 +102,7 @@ void Compilation::overrideParam(const Override &O) {
   const ast::Word &Name = O.Key.Key;
   llvm::SmallVector<llvm::StringRef> Params;
   bool Found = false;
-  for (Unit *U : Graph.units())
+  for (JobFile *U : Graph.units())
     for (Symbol &S : U->Names.symbols()) {
       bool IsNamed = S.Name.Text == Name.Text;
       if (S.Param)
@@ -151,12 +151,12 @@ void Compilation::overrideKey(const Override &O) {
 
 /// Computes every name, used or not, so that all mistakes show in one run.
 void Compilation::computeNames() {
-  for (Unit *U : Graph.units())
+  for (JobFile *U : Graph.units())
     for (Symbol &S : U->Names.symbols())
       Eval.evaluate(S, S.Name.Range);
 }
 
-void Compilation::gatherSection(const Unit &U, const ast::Section &S,
+void Compilation::gatherSection(const JobFile &U, const ast::Section &S,
                                 std::vector<const ast::Section *> &Seen) {
   static constexpr llvm::StringRef Keywords[] = {
       "model", "train", "parallel", "cost", "cluster", "sweep", "emit"};
@@ -216,7 +216,7 @@ void Compilation::gatherSection(const Unit &U, const ast::Section &S,
   B.Keyword.Text = Keyword.str();
 }
 
-void Compilation::gatherEmit(const Unit &U, const ast::Section &S) {
+void Compilation::gatherEmit(const JobFile &U, const ast::Section &S) {
   constexpr size_t MaxEmits = 1024; // names of files are compared with others
   if (&U != TheJob.Main)
     return;
@@ -229,7 +229,7 @@ void Compilation::gatherEmit(const Unit &U, const ast::Section &S) {
 
 /// The `emit` blocks for points of a sweep. All else in the section says which
 /// jobs there are, not what this one is.
-void Compilation::gatherEmitsOfSweep(const Unit &U, const ast::Section &S) {
+void Compilation::gatherEmitsOfSweep(const JobFile &U, const ast::Section &S) {
   if (!Options.EmitsOfSweep)
     return;
   for (const ast::Entry &E : S.Entries)
@@ -238,7 +238,7 @@ void Compilation::gatherEmitsOfSweep(const Unit &U, const ast::Section &S) {
 }
 
 /// Takes over the table that a cluster is based on; false if there is none.
-bool Compilation::gatherBase(const Unit &U, const ast::Section &S) {
+bool Compilation::gatherBase(const JobFile &U, const ast::Section &S) {
   if (!S.Base.Text.empty()) {
     TheJob.Cluster.Label = S.Base; // if it has no name of its own
     return Bodies.mergeBase(TheJob.Cluster, S.Base, U.Names);
@@ -253,7 +253,7 @@ bool Compilation::gatherBase(const Unit &U, const ast::Section &S) {
                           U.Names); // so nothing is missing
 }
 
-void Compilation::gather(const Unit &U) {
+void Compilation::gather(const JobFile &U) {
   std::vector<const ast::Section *> Seen;
   for (const ast::Item &I : U.File->Items) {
     if (const auto *S = std::get_if<ast::Section>(&I.Node))
@@ -266,7 +266,7 @@ void Compilation::gather(const Unit &U) {
 }
 
 /// Takes the main file, if it could be loaded, and gives params what -D says.
-bool Compilation::begin(const Unit *Main) {
+bool Compilation::begin(const JobFile *Main) {
   TheJob.Main = Main;
   TheJob.IsComplete = !Diags.hasErrors();
   if (!Main)
@@ -280,11 +280,11 @@ bool Compilation::begin(const Unit *Main) {
 
 /// Everything that stands in \p Main and what it imports; false if it could not
 /// be loaded.
-bool Compilation::gatherAll(const Unit *Main) {
+bool Compilation::gatherAll(const JobFile *Main) {
   if (!begin(Main))
     return false;
   computeNames();
-  for (Unit *U : Graph.units())
+  for (JobFile *U : Graph.units())
     gather(*U);
   for (const Override &O : Overrides)
     if (!O.Top.Text.empty())

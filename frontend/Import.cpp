@@ -106,7 +106,7 @@ bool ImportGraph::reportCycle(llvm::StringRef Real, llvm::StringRef Path,
   return true;
 }
 
-Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
+JobFile *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
   std::string Real = realPath(Path);
   if (reportCycle(Real, Path, Range))
     return nullptr;
@@ -119,7 +119,7 @@ Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
   }
   const std::optional<FileId> Id = open(Path, Range);
   const ast::File *File = Id ? Files.fore(*Id, Diags) : nullptr;
-  Unit *U = nullptr;
+  JobFile *U = nullptr;
   if (File) {
     Stack.push_back({Real, Range});
     U = add(*File, Path);
@@ -130,8 +130,8 @@ Unit *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
 }
 
 /// Takes a file with everything that it imports.
-Unit *ImportGraph::add(const ast::File &File, llvm::StringRef Path) {
-  Unit &U = Units.emplace_back();
+JobFile *ImportGraph::add(const ast::File &File, llvm::StringRef Path) {
+  JobFile &U = Units.emplace_back();
   U.File = &File;
   declare(U, Path);
   Order.push_back(&U);
@@ -149,7 +149,7 @@ const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
   return Table;
 }
 
-void ImportGraph::import(Unit &U, const ast::Import &I,
+void ImportGraph::import(JobFile &U, const ast::Import &I,
                          llvm::StringRef Importer) {
   bool IsToml = path::extension(I.Path.Text) == ".toml";
   if (IsToml && I.Alias.Text.empty())
@@ -159,7 +159,7 @@ void ImportGraph::import(Unit &U, const ast::Import &I,
     Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
   std::string Path = locate(I, Importer);
   if (!IsToml) {
-    if (Unit *Imported =
+    if (JobFile *Imported =
             Path.empty() ? nullptr : loadFore(Path, I.Path.Range)) {
       U.Imports.push_back(Imported);
       U.Names.import(Imported->Names);
@@ -178,7 +178,7 @@ void ImportGraph::import(Unit &U, const ast::Import &I,
   U.Names.add(std::move(Alias), Diags);
 }
 
-void ImportGraph::declare(Unit &U, llvm::StringRef Path) {
+void ImportGraph::declare(JobFile &U, llvm::StringRef Path) {
   for (const ast::Item &I : U.File->Items) {
     if (const auto *Import = std::get_if<ast::Import>(&I.Node)) {
       import(U, *Import, Path);
@@ -199,11 +199,11 @@ void ImportGraph::declare(Unit &U, llvm::StringRef Path) {
   }
 }
 
-Unit *ImportGraph::load(llvm::StringRef MainPath) {
+JobFile *ImportGraph::load(llvm::StringRef MainPath) {
   return loadFore(MainPath, SourceRange());
 }
 
-Unit *ImportGraph::load(FileId Id) {
+JobFile *ImportGraph::load(FileId Id) {
   const ast::File *File = Files.fore(Id, Diags);
   return File ? add(*File, "") : nullptr;
 }

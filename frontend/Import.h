@@ -11,10 +11,10 @@
 namespace foretrace {
 
 /// One `.fore` file with the names that it has in this job.
-struct Unit {
+struct JobFile {
   const ast::File *File;
   Scope Names;
-  std::vector<Unit *> Imports; ///< `.fore` files, in source order
+  std::vector<JobFile *> Imports; ///< `.fore` files, in source order
 };
 
 /// All files of a job.
@@ -27,10 +27,10 @@ public:
 
   /// Loads the main file and all it imports. Null if the main file can't be
   /// read or parsed; what else failed was reported and is left out.
-  Unit *load(llvm::StringRef MainPath);
+  JobFile *load(llvm::StringRef MainPath);
   /// The same of a text in memory, whose imports are relative to the working
   /// directory.
-  Unit *load(FileId Id);
+  JobFile *load(FileId Id);
   /// A file of TOML that no other imports. Null if it can't be read or parsed.
   const ast::Section *loadTable(llvm::StringRef Path) {
     return loadToml(Path, SourceRange());
@@ -41,7 +41,7 @@ public:
   std::optional<SourceText> read(llvm::StringRef Path, SourceRange Use);
 
   /// Every unit, imported ones before those that import them.
-  const std::vector<Unit *> &units() const { return Order; }
+  const std::vector<JobFile *> &units() const { return Order; }
 
 private:
   struct Loading {
@@ -49,7 +49,7 @@ private:
     SourceRange Import;
   };
   struct Known {
-    Unit *Fore = nullptr;
+    JobFile *Fore = nullptr;
     const ast::Section *Toml = nullptr;
   };
 
@@ -58,11 +58,11 @@ private:
   std::string findNearest(llvm::StringRef Missing,
                           llvm::ArrayRef<std::string> Folders) const;
   std::optional<FileId> open(llvm::StringRef Path, SourceRange Range);
-  Unit *loadFore(llvm::StringRef Path, SourceRange Range);
-  Unit *add(const ast::File &File, llvm::StringRef Path);
+  JobFile *loadFore(llvm::StringRef Path, SourceRange Range);
+  JobFile *add(const ast::File &File, llvm::StringRef Path);
   const ast::Section *loadToml(llvm::StringRef Path, SourceRange Range);
-  void declare(Unit &U, llvm::StringRef Path);
-  void import(Unit &U, const ast::Import &I, llvm::StringRef Importer);
+  void declare(JobFile &U, llvm::StringRef Path);
+  void import(JobFile &U, const ast::Import &I, llvm::StringRef Importer);
   bool reportCycle(llvm::StringRef Real, llvm::StringRef Path,
                    SourceRange Range);
 
@@ -70,10 +70,10 @@ private:
   SourceFiles &Sources;
   const std::vector<std::string> &ImportPaths;
   DiagnosticEngine &Diags;
-  std::deque<Unit> Units;
+  std::deque<JobFile> Units;
   llvm::StringMap<Known> Loaded; ///< by the real path: a file has many names
   std::vector<Loading> Stack;
-  std::vector<Unit *> Order;
+  std::vector<JobFile *> Order;
 };
 
 } // namespace foretrace

@@ -103,7 +103,8 @@ namespace {
 class CollectiveCheck {
 public:
   CollectiveCheck(const EmitRequest &Request, const Options &O,
-                  llvm::ArrayRef<Dimension> Dimensions, DiagnosticEngine &Diags)
+                  llvm::ArrayRef<NetworkDimension> Dimensions,
+                  DiagnosticEngine &Diags)
       : Request(Request), P(Request.Program), O(O), Dimensions(Dimensions),
         Diags(Diags) {}
 
@@ -117,7 +118,7 @@ private:
   const EmitRequest &Request;
   const Program &P;
   const Options &O;
-  const llvm::ArrayRef<Dimension> Dimensions;
+  const llvm::ArrayRef<NetworkDimension> Dimensions;
   DiagnosticEngine &Diags;
 };
 
@@ -145,7 +146,7 @@ void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
   };
   if (Size < World)
     return Check(Collective.Group.name(P.Spec, P.Mesh), Size);
-  for (const Dimension &D : Dimensions)
+  for (const NetworkDimension &D : Dimensions)
     Check(D.Tier->Name, D.Ranks);
 }
 
@@ -209,7 +210,7 @@ llvm::Error astra::emit(const EmitRequest &Request, const Options &O,
   const FileNames Files = filesOf(Request, O);
   const Spec &S = Request.Program.Spec;
   const int64_t World = *S.Parallel.World;
-  const std::vector<Dimension> Dimensions =
+  const std::vector<NetworkDimension> Dimensions =
       dimensionsOf(*S.Cluster, World, O.Network);
   auto Add = [&](llvm::StringRef End, auto Write) {
     return Out.add(Files.path(Request, End), Write);

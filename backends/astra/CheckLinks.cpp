@@ -114,7 +114,7 @@ void astra::checkLinks(const EmitRequest &Request, NetworkKind Network,
   const ClusterSpec &C = *P.Spec.Cluster;
   const int64_t World = *P.Spec.Parallel.World;
   const LinkMap Links(P.Mesh, *P.Spec.Parallel.RankOrder, &C);
-  const std::vector<Dimension> Tiers =
+  const std::vector<NetworkDimension> Tiers =
       dimensionsOf(C, World, NetworkKind::Unaware);
   if (Tiers.size() == 1)
     return;

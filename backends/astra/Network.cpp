@@ -30,7 +30,8 @@ static const TopologyRow &rowOf(TopologyKind K) {
   return Rows[llvm::find(Kinds, K) - std::begin(Kinds)];
 }
 
-Algorithm Dimension::algorithm(OpKind Collective, NetworkKind Network) const {
+Algorithm NetworkDimension::algorithm(OpKind Collective,
+                                      NetworkKind Network) const {
   if (Collective != OpKind::AllToAll)
     return Topology->Reduce;
   return Network == NetworkKind::Aware ? Topology->AwareToAll : Topology->ToAll;
@@ -38,9 +39,9 @@ Algorithm Dimension::algorithm(OpKind Collective, NetworkKind Network) const {
 
 /// \p Domains are those that \p T joins: a device has a link to each of its
 /// neighbours among them, whether the job has ranks there or not.
-static Dimension makeDimension(const TierSpec &T, TopologyKind K,
-                               int64_t Domains, int64_t Ranks) {
-  Dimension D{&T, &rowOf(K), Ranks, 0, 0};
+static NetworkDimension makeDimension(const TierSpec &T, TopologyKind K,
+                                      int64_t Domains, int64_t Ranks) {
+  NetworkDimension D{&T, &rowOf(K), Ranks, 0, 0};
   const int64_t Links = std::min(D.Topology->Neighbours, Domains - 1);
   D.BytesPerSecond =
       static_cast<double>(*T.Bandwidth) / static_cast<double>(Links);
@@ -49,9 +50,9 @@ static Dimension makeDimension(const TierSpec &T, TopologyKind K,
   return D;
 }
 
-std::vector<Dimension> astra::dimensionsOf(const ClusterSpec &C, int64_t World,
-                                           NetworkKind Network) {
-  std::vector<Dimension> Dimensions;
+std::vector<NetworkDimension>
+astra::dimensionsOf(const ClusterSpec &C, int64_t World, NetworkKind Network) {
+  std::vector<NetworkDimension> Dimensions;
   int64_t Inside = 1; // devices of a domain of the tier inside
   for (const TierSpec &T : C.Tiers) {
     const int64_t Ranks = std::min(*T.Devices, World) / Inside;
@@ -92,22 +93,24 @@ bool astra::checkGrid(const Spec &S, DiagnosticEngine &Diags) {
 }
 
 template <typename FnT>
-static void writeList(llvm::StringRef Key, llvm::ArrayRef<Dimension> Dimensions,
+static void writeList(llvm::StringRef Key,
+                      llvm::ArrayRef<NetworkDimension> Dimensions,
                       llvm::raw_ostream &OS, FnT Text) {
   OS << Key << ": [ " << llvm::join(llvm::map_range(Dimensions, Text), ", ")
      << " ]\n";
 }
 
-void astra::writeNetwork(llvm::ArrayRef<Dimension> Dimensions,
+void astra::writeNetwork(llvm::ArrayRef<NetworkDimension> Dimensions,
                          llvm::raw_ostream &OS) {
   OS << "# Of a link: `bandwidth` in GiB/s, `latency` in ns a hop.\n";
   writeList("topology", Dimensions, OS,
-            [](const Dimension &D) { return D.Topology->Name.str(); });
+            [](const NetworkDimension &D) { return D.Topology->Name.str(); });
   writeList("npus_count", Dimensions, OS,
-            [](const Dimension &D) { return std::to_string(D.Ranks); });
-  writeList("bandwidth", Dimensions, OS,
-            [](const Dimension &D) { return gibibytes(D.BytesPerSecond); });
-  writeList("latency", Dimensions, OS, [](const Dimension &D) {
+            [](const NetworkDimension &D) { return std::to_string(D.Ranks); });
+  writeList("bandwidth", Dimensions, OS, [](const NetworkDimension &D) {
+    return gibibytes(D.BytesPerSecond);
+  });
+  writeList("latency", Dimensions, OS, [](const NetworkDimension &D) {
     std::string Text;
     llvm::raw_string_ostream(Text)
         << llvm::format("%.12g", D.NanosecondsPerHop);

@@ -18,7 +18,7 @@ struct TopologyRow {
   Algorithm Reduce, ToAll, AwareToAll;
 };
 
-struct Dimension {
+struct NetworkDimension {
   const ir::TierSpec *Tier;
   const TopologyRow *Topology;
   int64_t Ranks; ///< at least 2; their product is the world
@@ -31,8 +31,8 @@ struct Dimension {
 
 /// The tiers that \p World ranks of \p C need, as a grid. Ranks fill domains
 /// (checkGrid), and there are two at least.
-std::vector<Dimension> dimensionsOf(const ir::ClusterSpec &C, int64_t World,
-                                    NetworkKind Network);
+std::vector<NetworkDimension> dimensionsOf(const ir::ClusterSpec &C,
+                                           int64_t World, NetworkKind Network);
 
 /// Whether the ranks of \p S fill whole domains of each tier that they need;
 /// reports the first that they don't.
@@ -46,7 +46,8 @@ void checkLinks(const EmitRequest &Request, NetworkKind Network,
                 DiagnosticEngine &Diags);
 
 /// Writes the network file.
-void writeNetwork(llvm::ArrayRef<Dimension> Dimensions, llvm::raw_ostream &OS);
+void writeNetwork(llvm::ArrayRef<NetworkDimension> Dimensions,
+                  llvm::raw_ostream &OS);
 
 } // namespace foretrace::astra
 

@@ -21,18 +21,18 @@ static void writeNumber(llvm::json::OStream &J, llvm::StringRef Key,
 /// ASTRA-sim takes a list of any length; if it isn't that of the dimensions, it
 /// leaves some out or aborts.
 static void writeAlgorithms(const Options &O,
-                            llvm::ArrayRef<Dimension> Dimensions,
+                            llvm::ArrayRef<NetworkDimension> Dimensions,
                             llvm::json::OStream &J) {
   for (auto [Row, Chosen] : llvm::zip(Collectives, O.Chosen))
     J.attributeArray(Row.Key, [&, &Row = Row, &Chosen = Chosen] {
-      for (const Dimension &D : Dimensions)
+      for (const NetworkDimension &D : Dimensions)
         J.value(getName(Chosen.isPresent() ? *Chosen
                                            : D.algorithm(Row.Kind, O.Network)));
     });
 }
 
 void astra::writeSystem(const Spec &S, const Options &O,
-                        llvm::ArrayRef<Dimension> Dimensions,
+                        llvm::ArrayRef<NetworkDimension> Dimensions,
                         llvm::raw_ostream &OS) {
   constexpr unsigned Giga = 9, Tera = 12; // powers of ten, whatever GiB are
   const DeviceSpec Device = S.rooflineDevice();

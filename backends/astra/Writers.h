@@ -11,7 +11,8 @@ namespace foretrace::astra {
 /// Writes the system file of a job whose device has a memory bandwidth, and a
 /// peak rate if there is a roofline.
 void writeSystem(const ir::Spec &S, const Options &O,
-                 llvm::ArrayRef<Dimension> Dimensions, llvm::raw_ostream &OS);
+                 llvm::ArrayRef<NetworkDimension> Dimensions,
+                 llvm::raw_ostream &OS);
 /// Whether ASTRA-sim is to reckon times itself.
 bool hasRoofline(const ir::Spec &S, const Options &O);
 

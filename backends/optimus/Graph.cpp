@@ -103,7 +103,7 @@ private:
   }
   int64_t sizeOf(Dim D) const;
   int64_t parameters(const Row &R) const;
-  Value valueOf(const Row &R, int64_t Layer) const;
+  GraphValue valueOf(const Row &R, int64_t Layer) const;
 
   const ir::ModelSpec &M;
   const ir::AttentionSpec &A;
@@ -147,7 +147,7 @@ foretrace::optimus::graphLength(Family F, StringRef Version, int64_t Layers) {
   return std::nullopt;
 }
 
-Elements Value::elements(int64_t Batch, int64_t Sequence) const {
+Elements GraphValue::elements(int64_t Batch, int64_t Sequence) const {
   const Elements Tokens = Elements(Batch) * Sequence;
   switch (Shape) {
   case ShapeKind::Tokens:
@@ -206,8 +206,8 @@ int64_t Builder::parameters(const Row &R) const {
   return Size.isOverflow() ? 0 : Size.value();
 }
 
-Value Builder::valueOf(const Row &R, int64_t Layer) const {
-  Value V;
+GraphValue Builder::valueOf(const Row &R, int64_t Layer) const {
+  GraphValue V;
   V.Width = sizeOf(R.Outer);
   V.Shape = R.Outer == Dim::Mask      ? ShapeKind::Mask
             : R.Outer == Dim::Rope    ? ShapeKind::Rope

@@ -29,7 +29,7 @@ enum class ShapeKind : unsigned char {
   Integer, ///< no tensor
 };
 
-struct Value {
+struct GraphValue {
   std::string Node; ///< of the fx graph; "?" if its number is not known
   std::string Path; ///< of the module, or what it is
   ShapeKind Shape;
@@ -50,7 +50,7 @@ struct Step {
 };
 
 struct Graph {
-  std::vector<Value> Values; ///< the first is the input
+  std::vector<GraphValue> Values; ///< the first is the input
   std::vector<Step> Steps;
   int64_t Modules = 0;
   /// Parameters of the model, a tied embedding once, and of a layer.

@@ -14,8 +14,8 @@ public:
   void run();
 
 private:
-  void shape(const Value &V);
-  void namedValue(const Value &V);
+  void shape(const GraphValue &V);
+  void namedValue(const GraphValue &V);
   void cuts();
   void submodules();
   void graph();
@@ -33,7 +33,7 @@ private:
   const PlannedStage &stage(int64_t S) const {
     return Of.Plan.Stages[static_cast<size_t>(S)];
   }
-  const Value &value(unsigned V) const { return Of.Graph.Values[V]; }
+  const GraphValue &value(unsigned V) const { return Of.Graph.Values[V]; }
   static std::string submodule(int64_t S) {
     return "submod_" + std::to_string(S);
   }
@@ -44,7 +44,7 @@ private:
 
 } // namespace
 
-void JSONWriter::shape(const Value &V) {
+void JSONWriter::shape(const GraphValue &V) {
   J.array([&] {
     switch (V.Shape) {
     case ShapeKind::Tokens:
@@ -69,7 +69,7 @@ void JSONWriter::shape(const Value &V) {
   });
 }
 
-void JSONWriter::namedValue(const Value &V) {
+void JSONWriter::namedValue(const GraphValue &V) {
   J.value(V.Node);
   J.value(V.Path);
   shape(V);
@@ -182,7 +182,7 @@ void JSONWriter::layerLines() {
 /// A tensor travels as five messages, its type, rank, shape, element type and
 /// data; an integer as two; a tuple as its type, its length and its items.
 static int64_t messages(const PlannedStage &Sender,
-                        llvm::ArrayRef<Value> Values) {
+                        llvm::ArrayRef<GraphValue> Values) {
   int64_t Count = Sender.Outputs.size() > 1 ? 2 : 0;
   for (const Output &O : Sender.Outputs)
     Count += Values[O.Value].Shape == ShapeKind::Integer ? 2 : 5;

@@ -106,7 +106,7 @@ void foretrace::optimus::withJob(const EmitRequest &Request, const Options &O,
   const Split How = splitOf(S.Parallel);
   const int64_t Layers = S.Model.layerCount();
   const Graph Traced(S.Model, F);
-  const Plan Cut = makePlan(Traced, How, *S.Parallel.Pp, Layers);
+  const PartitionPlan Cut = makePlan(Traced, How, *S.Parallel.Pp, Layers);
   Use({Request.Program, F, How, Traced, Cut,
        graphLength(F, O.Transformers, Layers)});
 }

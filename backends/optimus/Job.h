@@ -24,7 +24,7 @@ struct Job {
   optimus::Family Family;
   optimus::Split Split;
   const optimus::Graph &Graph;
-  const optimus::Plan &Plan;
+  const optimus::PartitionPlan &Plan;
   std::optional<int64_t> Length; ///< of the fx graph
 
   int64_t stages() const { return static_cast<int64_t>(Plan.Stages.size()); }

@@ -49,7 +49,7 @@ static bool checkParallelism(const ir::Spec &S, Family F,
 static bool fits(const Graph &G, const ir::Spec &S) {
   constexpr int64_t BytesOfFloat = 4;
   Bytes All;
-  for (const Value &V : G.Values)
+  for (const GraphValue &V : G.Values)
     All += bytesOf(V.elements(*S.Train.MicroBatch, *S.Train.Sequence),
                    BytesOfFloat);
   return !(All * *S.Parallel.Pp).isOverflow();

@@ -17,7 +17,7 @@ public:
   }
 
   /// \p Ends are the numbers of the leaf calls, from 1, that end the stages.
-  Plan run(llvm::ArrayRef<int64_t> Ends);
+  PartitionPlan run(llvm::ArrayRef<int64_t> Ends);
 
 private:
   void assign(llvm::ArrayRef<int64_t> Ends);
@@ -27,7 +27,7 @@ private:
   void findSpecialNodes();
 
   const Graph &G;
-  Plan P;
+  PartitionPlan P;
   std::vector<size_t> StageOf; ///< of steps
   std::vector<size_t> MakerOf; ///< of values
   /// By stage: values of earlier stages, in order of first use.
@@ -139,7 +139,7 @@ void Planner::findSpecialNodes() {
   }
 }
 
-Plan Planner::run(llvm::ArrayRef<int64_t> Ends) {
+PartitionPlan Planner::run(llvm::ArrayRef<int64_t> Ends) {
   assign(Ends);
   findBoundaries();
   nameOutputs();
@@ -147,7 +147,7 @@ Plan Planner::run(llvm::ArrayRef<int64_t> Ends) {
   return std::move(P);
 }
 
-std::vector<unsigned> Plan::crossing(int64_t S) const {
+std::vector<unsigned> PartitionPlan::crossing(int64_t S) const {
   std::vector<unsigned> Values;
   for (int64_t Maker = S; Maker >= 0; --Maker)
     for (const Output &O : Stages[static_cast<size_t>(Maker)].Outputs)
@@ -156,7 +156,7 @@ std::vector<unsigned> Plan::crossing(int64_t S) const {
   return Values;
 }
 
-std::vector<int64_t> Plan::sentAfter(int64_t S) const {
+std::vector<int64_t> PartitionPlan::sentAfter(int64_t S) const {
   std::vector<int64_t> Owners;
   for (const SpecialNode &N : Special)
     if (N.First <= S && S < N.Last && !llvm::is_contained(Owners, N.Owner))
@@ -164,8 +164,8 @@ std::vector<int64_t> Plan::sentAfter(int64_t S) const {
   return Owners;
 }
 
-Plan foretrace::optimus::makePlan(const Graph &G, Split How, int64_t Stages,
-                                  int64_t Layers) {
+PartitionPlan foretrace::optimus::makePlan(const Graph &G, Split How,
+                                           int64_t Stages, int64_t Layers) {
   std::vector<int64_t> Ends;
   if (How == Split::Simple) {
     for (int64_t I = 1; I <= Stages; ++I)

@@ -40,7 +40,7 @@ struct SpecialNode {
   int64_t First, Last;
 };
 
-struct Plan {
+struct PartitionPlan {
   std::vector<PlannedStage> Stages;
   std::vector<SpecialNode> Special; ///< in the order they are found
 
@@ -58,7 +58,8 @@ enum class Split : unsigned char {
 llvm::StringRef getName(Split S);
 
 /// Cuts \p G, which has enough leaves or layers, into \p Stages.
-Plan makePlan(const Graph &G, Split How, int64_t Stages, int64_t Layers);
+PartitionPlan makePlan(const Graph &G, Split How, int64_t Stages,
+                       int64_t Layers);
 
 } // namespace foretrace::optimus
 

@@ -97,7 +97,7 @@ void foretrace::simai::writeRecord(const Adaptation &A, const Table &T,
     J.attribute("rows_after", Out.Table.rowCount().value());
     J.attributeArray("adaptations", [&] {
       for (size_t I = 0; I < A.Options.size(); ++I) {
-        const Change &C = Out.Changes[I];
+        const OptionEffect &C = Out.Changes[I];
         J.object([&] {
           J.attribute("option", A.Options[I]);
           J.attribute("changed", C.Count);

@@ -55,7 +55,7 @@ private:
   void countNumbered();
 
   /// Counts \p Times changes by \p Option; keeps the first as an example.
-  Change &note(unsigned Option, int64_t Times);
+  OptionEffect &note(unsigned Option, int64_t Times);
   void noteCell(const Edit &E, int64_t Times, llvm::StringRef Row,
                 llvm::StringRef Column, int64_t Old, int64_t New);
   /// Whether nothing was reported of this setting so far.
@@ -71,15 +71,15 @@ private:
 
 } // namespace
 
-Change &Applier::note(unsigned Option, int64_t Times) {
-  Change &C = Out.Changes[Option];
+OptionEffect &Applier::note(unsigned Option, int64_t Times) {
+  OptionEffect &C = Out.Changes[Option];
   C.Count = saturatingAdd(C.Count, Times);
   return C;
 }
 
 void Applier::noteCell(const Edit &E, int64_t Times, llvm::StringRef Row,
                        llvm::StringRef Column, int64_t Old, int64_t New) {
-  Change &C = note(E.Option, Times);
+  OptionEffect &C = note(E.Option, Times);
   if (!C.Row.empty())
     return;
   C.Row = Row;
@@ -149,7 +149,7 @@ Part Applier::cutPart(const Part &P, int64_t Layers) const {
 /// Reports \p Kept if there is not that much; notes the rows that went.
 bool Applier::canKeep(const StatedCount &Kept, int64_t Of) {
   if (Kept.Value <= Of) {
-    Change &C = Out.Changes[Kept.Option];
+    OptionEffect &C = Out.Changes[Kept.Option];
     C.Old = Of;
     C.New = Kept.Value;
     return true;
@@ -277,7 +277,7 @@ bool Applier::isDropped(const Row &R, int64_t Times) {
       Largest = std::max(Largest, std::optional((R.*Column.Member).Size));
   if (!Largest || *Largest >= Limit->value())
     return false;
-  Change &C = note(Limit->Option, Times);
+  OptionEffect &C = note(Limit->Option, Times);
   if (C.Row.empty()) {
     C.Row = R.Name;
     C.Old = *Largest;
@@ -300,7 +300,7 @@ void Applier::adaptBody(std::vector<Row> &Body, int64_t Times) {
 void Applier::adaptHeader() {
   Header &H = Out.Table.Header;
   for (const auto &[Field, New] : A.Header) {
-    Change &C = note(New.Option, 1);
+    OptionEffect &C = note(New.Option, 1);
     C.Old = Field->Get(H);
     Field->Set(H, New.Value);
     C.New = C.Old.kind() == llvm::json::Value::Boolean
@@ -334,7 +334,7 @@ void Applier::countNumbered() {
       const int64_t Renamed = Times - (IsRepeat && IsFirst);
       if (Renamed == 0)
         continue;
-      Change &C = note(Number->Option, Renamed);
+      OptionEffect &C = note(Number->Option, Renamed);
       if (!C.Row.empty())
         continue;
       C.Row = R.Name;
@@ -359,7 +359,7 @@ void Applier::run() {
 
 Adapted foretrace::simai::apply(const Adaptation &A, const Table &T,
                                 DiagnosticEngine &Diags) {
-  Adapted Out{T, std::vector<Change>(A.Options.size())};
+  Adapted Out{T, std::vector<OptionEffect>(A.Options.size())};
   Applier(A, Out, Diags).run();
   return Out;
 }

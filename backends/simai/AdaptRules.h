@@ -84,7 +84,7 @@ struct Adaptation {
 };
 
 /// Effect of one option.
-struct Change {
+struct OptionEffect {
   int64_t Count = 0; ///< cells, rows or header fields
   std::string Row, Column;
   llvm::json::Value Old = nullptr, New = nullptr; ///< of the first
@@ -93,7 +93,7 @@ struct Change {
 /// A table as adapted, but for the numbers in names.
 struct Adapted {
   simai::Table Table;
-  std::vector<Change> Changes; ///< parallel to Adaptation::Options
+  std::vector<OptionEffect> Changes; ///< parallel to Adaptation::Options
 };
 
 /// Applies \p A; reports what can't be applied.

@@ -34,7 +34,7 @@ struct OpSum {
 };
 
 /// A forward op with everything that happens on its behalf.
-struct Unit {
+struct ForwardOp {
   std::string Name;
   OpSum Forward;
   OpSum InputGrad; ///< with recomputation
@@ -47,7 +47,7 @@ struct Unit {
     return !ForwardMessages.empty() || !BackwardMessages.empty() ||
            !DataMessages.empty();
   }
-  void addTimesOf(const Unit &U) {
+  void addTimesOf(const ForwardOp &U) {
     Forward += U.Forward;
     InputGrad += U.InputGrad;
     ParamGrad += U.ParamGrad;
@@ -63,15 +63,15 @@ public:
   BlockRows runStep();
 
 private:
-  void addCollective(Unit &U, const ir::Op &O);
-  Unit &unitOf(OpId Id);
+  void addCollective(ForwardOp &U, const ir::Op &O);
+  ForwardOp &unitOf(OpId Id);
   void mergeSilentUnits();
-  void emit(const Unit &U);
+  void emit(const ForwardOp &U);
 
   const ir::Program &P;
   const ir::Block &B;
   const Words &W;
-  std::vector<Unit> Units;
+  std::vector<ForwardOp> Units;
   std::map<unsigned, size_t> UnitOfOp;
   BlockRows Result;
 };
@@ -79,13 +79,13 @@ private:
 } // namespace
 
 /// The unit of the forward op that the op \p Id serves.
-Unit &RowMaker::unitOf(OpId Id) {
+ForwardOp &RowMaker::unitOf(OpId Id) {
   while (!UnitOfOp.count(Id.Index))
     Id = B.Ops[Id].For;
   return Units[UnitOfOp[Id.Index]];
 }
 
-void RowMaker::addCollective(Unit &U, const ir::Op &O) {
+void RowMaker::addCollective(ForwardOp &U, const ir::Op &O) {
   if (O.Group.size(P.Mesh) == 1)
     return;
   Bytes Size = messageBytes(P, O);
@@ -106,9 +106,9 @@ void RowMaker::addCollective(Unit &U, const ir::Op &O) {
 /// What doesn't communicate is time of the unit before it; at the start of a
 /// block, of the first that does.
 void RowMaker::mergeSilentUnits() {
-  std::vector<Unit> Merged;
-  Unit Leading;
-  for (Unit &U : Units) {
+  std::vector<ForwardOp> Merged;
+  ForwardOp Leading;
+  for (ForwardOp &U : Units) {
     if (!U.communicates()) {
       (Merged.empty() ? Leading : Merged.back()).addTimesOf(U);
       continue;
@@ -130,7 +130,7 @@ static void setTime(Cell &C, const OpSum &Of) {
   C.Timed = Of.Ops;
 }
 
-void RowMaker::emit(const Unit &U) {
+void RowMaker::emit(const ForwardOp &U) {
   size_t Count = std::max({size_t(1), U.ForwardMessages.size(),
                            U.BackwardMessages.size(), U.DataMessages.size()});
   for (size_t I = 0; I < Count; ++I) {
@@ -169,7 +169,7 @@ BlockRows RowMaker::run() {
     }
   for (size_t I = 0; I < B.Ops.size(); ++I) {
     const ir::Op &O = B.Ops[B.Ops.idAt(I)];
-    Unit &U = unitOf(B.Ops.idAt(I));
+    ForwardOp &U = unitOf(B.Ops.idAt(I));
     if (isCollective(O.Kind))
       addCollective(U, O);
     else if (O.Phase == Phase::Forward)
@@ -180,14 +180,14 @@ BlockRows RowMaker::run() {
       U.InputGrad.add(O);
   }
   mergeSilentUnits();
-  for (const Unit &U : Units)
+  for (const ForwardOp &U : Units)
     emit(U);
   return std::move(Result);
 }
 
 BlockRows RowMaker::runStep() {
   for (const ir::Op &O : llvm::reverse(B.Ops)) {
-    Unit U;
+    ForwardOp U;
     U.Name = O.Name;
     if (isCollective(O.Kind))
       addCollective(U, O);

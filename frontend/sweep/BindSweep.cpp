@@ -41,7 +41,7 @@ bool SweepBinder::checkKey(const ast::Name &Key) {
     return false;
   }
   llvm::SmallVector<llvm::StringRef> Params;
-  for (Unit *U : Files)
+  for (JobFile *U : Files)
     for (const Symbol &S : U->Names.symbols())
       if (S.Param)
         Params.push_back(S.Name.Text);
@@ -55,7 +55,7 @@ bool SweepBinder::checkKey(const ast::Name &Key) {
 /// From now on expressions know the key.
 void SweepBinder::declare(const ast::Name &Key, Value V) {
   if (Key.Path.size() == 1)
-    for (Unit *U : Files)
+    for (JobFile *U : Files)
       for (Symbol &S : U->Names.symbols())
         if (S.Param && S.Name.Text == Key.Path.front().Text) {
           S.Result = V;

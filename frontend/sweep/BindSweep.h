@@ -79,8 +79,8 @@ class AxisValues;
 class SweepBinder {
 public:
   /// \p Files are those of the job, \p Main the one that has the section.
-  SweepBinder(const Unit &Main, llvm::ArrayRef<Unit *> Files, Evaluator &Eval,
-              DiagnosticEngine &Diags)
+  SweepBinder(const JobFile &Main, llvm::ArrayRef<JobFile *> Files,
+              Evaluator &Eval, DiagnosticEngine &Diags)
       : Files(Files), Names(&Main.Names), Eval(Eval), Diags(Diags) {
     Eval.setKeyLookup(
         [this](llvm::ArrayRef<ast::Word> Path) { return lookUp(Path); });
@@ -111,7 +111,7 @@ private:
   void addCondition(ir::Expr Holds, SourceRange Range, std::string Text);
   void checkConditions();
 
-  llvm::ArrayRef<Unit *> Files;
+  llvm::ArrayRef<JobFile *> Files;
   Scope Names;
   Evaluator &Eval;
   DiagnosticEngine &Diags;

@@ -33,7 +33,7 @@ public:
   CauseFinder(llvm::ArrayRef<KeyChange> Keys, const Answered &Before,
               const Answered &After);
 
-  void find(std::vector<Change> &Changes);
+  void find(std::vector<FigureChange> &Changes);
 
 private:
   struct Side {
@@ -43,7 +43,7 @@ private:
   };
   using KeyOf = std::optional<KeyValue> KeyChange::*;
   std::vector<std::optional<Key>> idsOf(KeyOf Which) const;
-  bool vary(const Side &S, unsigned Key, llvm::ArrayRef<Change> Changes);
+  bool vary(const Side &S, unsigned Key, llvm::ArrayRef<FigureChange> Changes);
 
   std::vector<const KeyChange *> Stated; ///< by place
   const Side Before, After;
@@ -109,7 +109,7 @@ CauseFinder::CauseFinder(llvm::ArrayRef<KeyChange> Keys, const Answered &Old,
 /// Lets one job have one key of the other one. Returns whether there is such a
 /// job.
 bool CauseFinder::vary(const Side &S, unsigned Key,
-                       llvm::ArrayRef<Change> Changes) {
+                       llvm::ArrayRef<FigureChange> Changes) {
   const std::optional<Answers> Varied = S.Of.Vary(Stated[Key]->path());
   if (!Varied)
     return false;
@@ -122,8 +122,8 @@ bool CauseFinder::vary(const Side &S, unsigned Key,
   return true;
 }
 
-void CauseFinder::find(std::vector<Change> &Changes) {
-  for (const Change &C : Changes)
+void CauseFinder::find(std::vector<FigureChange> &Changes) {
+  for (const FigureChange &C : Changes)
     Causes.push_back(Before.Keys.of(C.Name.Answer, C.Before) |=
                      After.Keys.of(C.Name.Answer, C.After));
   // Keys that make no legal job alone: in neither job, or in one of them.
@@ -145,7 +145,7 @@ void CauseFinder::find(std::vector<Change> &Changes) {
   }
 }
 
-void diff::findCauses(std::vector<Change> &Changes,
+void diff::findCauses(std::vector<FigureChange> &Changes,
                       llvm::ArrayRef<KeyChange> Keys, const Answered &Before,
                       const Answered &After) {
   CauseFinder(Keys, Before, After).find(Changes);

@@ -18,12 +18,13 @@ struct Answered {
   llvm::function_ref<std::optional<Answers>(llvm::StringRef)> Vary;
 };
 
-/// Sets Change::By. A key is a cause of what differs if
+/// Sets FigureChange::By. A key is a cause of what differs if
 ///  * the expression of one side has it, or follows from it by definitions, or
 ///  * the one job differs there if it takes over this key alone from the other.
 /// Where no key is a cause, all are that cannot be told apart that way.
-void findCauses(std::vector<Change> &Changes, llvm::ArrayRef<KeyChange> Keys,
-                const Answered &Before, const Answered &After);
+void findCauses(std::vector<FigureChange> &Changes,
+                llvm::ArrayRef<KeyChange> Keys, const Answered &Before,
+                const Answered &After);
 
 } // namespace foretrace::diff
 

@@ -126,7 +126,7 @@ public:
   Comparison(const Answers &Before, const Answers &After)
       : Before(Before), After(After), Old(Before), New(After) {}
 
-  std::vector<Change> run();
+  std::vector<FigureChange> run();
 
 private:
   void compare(FigureName Name, const std::string &Title, FigureUnit Unit,
@@ -137,7 +137,7 @@ private:
   const Answers &Before, &After;
   unsigned Answer = 0; ///< that is compared
   const FigureIndex Old, New;
-  std::vector<Change> Changes;
+  std::vector<FigureChange> Changes;
 };
 
 } // namespace
@@ -147,8 +147,8 @@ void Comparison::compare(FigureName Name, const std::string &Title,
   const Figure *Was = Old.find(Name), *Is = New.find(Name);
   if (Was ? Is && Was->Value == Is->Value : !Is)
     return;
-  Change &C =
-      Changes.emplace_back(Change{std::move(Name), Title, Unit, IsOnly});
+  FigureChange &C =
+      Changes.emplace_back(FigureChange{std::move(Name), Title, Unit, IsOnly});
   if (Was)
     C.Before = *Was;
   if (Is)
@@ -198,13 +198,13 @@ void Comparison::compareAnswers(const Figures &A, const Figures &B) {
       compareTables(nullptr, &T);
 }
 
-std::vector<Change> Comparison::run() {
+std::vector<FigureChange> Comparison::run() {
   for (Answer = 0; Answer < Before.size(); ++Answer)
     compareAnswers(Before[Answer], After[Answer]);
   return std::move(Changes);
 }
 
-std::vector<Change> diff::compareFigures(const Answers &Before,
-                                         const Answers &After) {
+std::vector<FigureChange> diff::compareFigures(const Answers &Before,
+                                               const Answers &After) {
   return Comparison(Before, After).run();
 }

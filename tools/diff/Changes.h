@@ -36,7 +36,7 @@ struct FigureName {
 };
 
 /// What one of two jobs has at that name, and the other one has not.
-struct Change {
+struct FigureChange {
   FigureName Name;
   std::string Title; ///< of the table, or of the number itself
   FigureUnit Unit;
@@ -49,7 +49,8 @@ struct Change {
 
 /// What differs between \p Before and \p After, as many answers, which live as
 /// long as what is returned; in their order.
-std::vector<Change> compareFigures(const Answers &Before, const Answers &After);
+std::vector<FigureChange> compareFigures(const Answers &Before,
+                                         const Answers &After);
 
 /// Finds figures by name.
 class FigureIndex {

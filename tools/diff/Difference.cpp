@@ -78,7 +78,7 @@ static void comparePrograms(const Side &Before, const Side &After,
   // With one key alone the one job is the other.
   if (!isByHand(Before) && !isByHand(After) &&
       llvm::count_if(D.Keys, isCause) == 1) {
-    for (Change &C : D.Changes)
+    for (FigureChange &C : D.Changes)
       C.By = {llvm::find_if(D.Keys, isCause)->path()};
     return;
   }

@@ -29,7 +29,7 @@ struct MessageChange {
 struct Difference {
   std::vector<KeyChange> Keys;
   std::vector<MessageChange> Messages;
-  std::vector<Change> Changes;
+  std::vector<FigureChange> Changes;
   /// What the changes are of.
   Answers Before, After;
 

@@ -52,7 +52,7 @@ static bool isNumber(const std::optional<Figure> &F) {
 }
 
 /// `-12.5 %`; empty if there is nothing to divide by.
-static std::string shareOf(const Change &C) {
+static std::string shareOf(const FigureChange &C) {
   if (!isNumber(C.Before) || !isNumber(C.After) || C.Before->number() == 0)
     return "";
   const auto Was = static_cast<double>(C.Before->number());
@@ -75,7 +75,7 @@ static std::vector<std::string> rowOf(const FigureName &Name) {
 }
 
 /// The first ones; in parentheses what changes it only together.
-static std::string causesOf(const Change &C) {
+static std::string causesOf(const FigureChange &C) {
   constexpr size_t Most = 4;
   const llvm::ArrayRef<std::string> Shown =
       llvm::ArrayRef(C.By).take_front(Most);
@@ -142,13 +142,13 @@ FigureTable Writer::tableOfMessages() const {
 }
 
 /// `summary`, of the schema `foretrace.summary/1`.
-StringRef Writer::answerOf(const Change &C) const {
+StringRef Writer::answerOf(const FigureChange &C) const {
   const StringRef Schema = D.Before[C.Name.Answer].Schema;
   return Schema.split('.').second.split('/').first;
 }
 
 /// What stands above numbers with a name of their own.
-static std::string titleOf(const Change &C, StringRef Answer) {
+static std::string titleOf(const FigureChange &C, StringRef Answer) {
   if (!C.Name.Table.empty())
     return C.Title;
   return C.Name.Answer == 0 ? "maximum per rank" : Answer.str();
@@ -156,8 +156,8 @@ static std::string titleOf(const Change &C, StringRef Answer) {
 
 /// A table for each of the answers; numbers with a name of their own first.
 void Writer::addTablesOfChanges(std::vector<FigureTable> &To) const {
-  const Change *Last = nullptr;
-  for (const Change &C : D.Changes) {
+  const FigureChange *Last = nullptr;
+  for (const FigureChange &C : D.Changes) {
     if (!Last || C.Name.Table != Last->Name.Table ||
         C.Name.Answer != Last->Name.Answer)
       To.push_back({"changes",
@@ -229,7 +229,7 @@ void Writer::writeCSV(llvm::raw_ostream &OS) const {
                  K.Before ? K.Before->Text : "", K.After ? K.After->Text : "",
                  ""},
                 OS);
-  for (const Change &C : D.Changes)
+  for (const FigureChange &C : D.Changes)
     writeFields({answerOf(C).str(), C.Name.Table.str(),
                  llvm::join(rowOf(C.Name), " "), C.Name.Column.str(),
                  foretrace::getName(C.Unit).str(),
@@ -249,7 +249,7 @@ public:
   void write(StringRef Name, const Side &S);
   void write(StringRef Name, const std::optional<KeyValue> &K);
   void write(const MessageChange &M);
-  void write(StringRef Answer, const Change &C);
+  void write(StringRef Answer, const FigureChange &C);
 
 private:
   void place(SourceRange Range);
@@ -312,7 +312,7 @@ void JSONWriter::figure(StringRef Name, const std::optional<Figure> &F) {
   J.attributeEnd();
 }
 
-void JSONWriter::write(StringRef Answer, const Change &C) {
+void JSONWriter::write(StringRef Answer, const FigureChange &C) {
   J.object([&] {
     J.attribute("answer", Answer);
     J.attribute("table", C.Name.Table);
@@ -347,7 +347,7 @@ void Writer::writeJSON(llvm::raw_ostream &OS) const {
         });
     });
     J.attributeArray("figures", [&] {
-      for (const Change &C : D.Changes)
+      for (const FigureChange &C : D.Changes)
         Parts.write(answerOf(C), C);
     });
   });

@@ -27,7 +27,7 @@ private:
   FigureTable tableOfKeys() const;
   FigureTable tableOfMessages() const;
   void addTablesOfChanges(std::vector<FigureTable> &To) const;
-  llvm::StringRef answerOf(const Change &C) const;
+  llvm::StringRef answerOf(const FigureChange &C) const;
   std::string placeOf(SourceRange Range) const;
   std::string originOf(const std::optional<KeyValue> &K) const;
   void writeJSON(llvm::raw_ostream &OS) const;

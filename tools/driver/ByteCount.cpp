@@ -6,7 +6,7 @@ using namespace llvm;
 namespace foretrace::driver {
 
 namespace {
-enum class Dimension {
+enum class UnitDimension {
 #define DIMENSION(ENUMERATOR, TEXT) ENUMERATOR,
 #include "frontend/Units.def"
 };
@@ -15,7 +15,7 @@ enum class Dimension {
 /// Bytes of a unit of the language; none of one that counts something else.
 static std::optional<double> bytesOfUnit(StringRef Unit) {
 #define UNIT(WORD, DIMENSION, NUMERATOR, DENOMINATOR)                          \
-  if (Dimension::DIMENSION == Dimension::Bytes && Unit == WORD)                \
+  if (UnitDimension::DIMENSION == UnitDimension::Bytes && Unit == WORD)        \
     return static_cast<double>(NUMERATOR) / (DENOMINATOR);
 #include "frontend/Units.def"
   if (Unit.empty())

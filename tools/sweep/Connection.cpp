@@ -8,63 +8,63 @@ using namespace llvm;
 
 namespace foretrace::sweep {
 
-void Statement::Finalize::operator()(sqlite3_stmt *S) const {
+void SqlStatement::Finalize::operator()(sqlite3_stmt *S) const {
   sqlite3_finalize(S);
 }
 
-void Statement::bind(int Parameter, int64_t Value) {
+void SqlStatement::bind(int Parameter, int64_t Value) {
   sqlite3_bind_int64(S.get(), Parameter, Value);
 }
 
-void Statement::bind(int Parameter, StringRef Text) {
+void SqlStatement::bind(int Parameter, StringRef Text) {
   sqlite3_bind_text(S.get(), Parameter, Text.data(),
                     static_cast<int>(Text.size()), SQLITE_STATIC);
 }
 
-void Statement::bind(int Parameter, double Value) {
+void SqlStatement::bind(int Parameter, double Value) {
   sqlite3_bind_double(S.get(), Parameter, Value);
 }
 
-void Statement::bindNull(int Parameter) {
+void SqlStatement::bindNull(int Parameter) {
   sqlite3_bind_null(S.get(), Parameter);
 }
 
-bool Statement::change() {
+bool SqlStatement::change() {
   const bool IsDone = sqlite3_step(S.get()) == SQLITE_DONE;
   return sqlite3_reset(S.get()) == SQLITE_OK && IsDone;
 }
 
-void Statement::reset() { sqlite3_reset(S.get()); }
+void SqlStatement::reset() { sqlite3_reset(S.get()); }
 
-bool Statement::isQuery() const {
+bool SqlStatement::isQuery() const {
   return S && sqlite3_stmt_readonly(S.get()) != 0;
 }
 
-int Statement::columns() const { return sqlite3_column_count(S.get()); }
+int SqlStatement::columns() const { return sqlite3_column_count(S.get()); }
 
-StringRef Statement::name(int Column) const {
+StringRef SqlStatement::name(int Column) const {
   return sqlite3_column_name(S.get(), Column);
 }
 
-int64_t Statement::numberAt(int Column) const {
+int64_t SqlStatement::numberAt(int Column) const {
   return sqlite3_column_int64(S.get(), Column);
 }
 
-std::optional<double> Statement::realAt(int Column) const {
+std::optional<double> SqlStatement::realAt(int Column) const {
   if (sqlite3_column_type(S.get(), Column) != SQLITE_FLOAT)
     return std::nullopt;
   return sqlite3_column_double(S.get(), Column);
 }
 
-bool Statement::isNull(int Column) const {
+bool SqlStatement::isNull(int Column) const {
   return sqlite3_column_type(S.get(), Column) == SQLITE_NULL;
 }
 
-bool Statement::isInteger(int Column) const {
+bool SqlStatement::isInteger(int Column) const {
   return sqlite3_column_type(S.get(), Column) == SQLITE_INTEGER;
 }
 
-StringRef Statement::textAt(int Column) const {
+StringRef SqlStatement::textAt(int Column) const {
   const unsigned char *Text = sqlite3_column_text(S.get(), Column);
   return Text ? StringRef(reinterpret_cast<const char *>(Text)) : StringRef();
 }
@@ -105,17 +105,17 @@ Error Connection::run(const Twine &SQL) {
              : failure("cannot be written");
 }
 
-Expected<Statement> Connection::prepare(const Twine &SQL) {
+Expected<SqlStatement> Connection::prepare(const Twine &SQL) {
   sqlite3_stmt *Made = nullptr;
   if (sqlite3_prepare_v2(DB.get(), SQL.str().c_str(), -1, &Made, nullptr) !=
       SQLITE_OK)
     return failure(sqlite3_errcode(DB.get()) == SQLITE_ERROR
                        ? "no such query"
                        : "cannot be read");
-  return Statement(Made);
+  return SqlStatement(Made);
 }
 
-Expected<bool> Connection::next(Statement &S) {
+Expected<bool> Connection::next(SqlStatement &S) {
   const int Code = sqlite3_step(S.S.get());
   if (Code != SQLITE_ROW && Code != SQLITE_DONE)
     return failure("cannot be read");
@@ -123,7 +123,7 @@ Expected<bool> Connection::next(Statement &S) {
 }
 
 Expected<int64_t> Connection::number(const Twine &SQL) {
-  Expected<Statement> S = prepare(SQL);
+  Expected<SqlStatement> S = prepare(SQL);
   if (!S)
     return S.takeError();
   if (Expected<bool> HasRow = next(*S); !HasRow)

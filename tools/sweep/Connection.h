@@ -15,10 +15,10 @@ struct sqlite3_stmt;
 namespace foretrace::sweep {
 
 /// A prepared query or change.
-class Statement {
+class SqlStatement {
 public:
-  Statement() = default;
-  explicit Statement(sqlite3_stmt *S) : S(S) {}
+  SqlStatement() = default;
+  explicit SqlStatement(sqlite3_stmt *S) : S(S) {}
 
   // Parameters are counted from 1. Texts are not copied.
   void bind(int Parameter, int64_t Value);
@@ -57,9 +57,9 @@ public:
   static llvm::Expected<Connection> open(llvm::StringRef Path, Mode M);
 
   llvm::Error run(const llvm::Twine &SQL);
-  llvm::Expected<Statement> prepare(const llvm::Twine &SQL);
+  llvm::Expected<SqlStatement> prepare(const llvm::Twine &SQL);
   /// Goes on to the next row of a query; false after the last one.
-  llvm::Expected<bool> next(Statement &S);
+  llvm::Expected<bool> next(SqlStatement &S);
   /// The only number that \p SQL finds.
   llvm::Expected<int64_t> number(const llvm::Twine &SQL);
   /// \p What, and what SQLite has to say, as an error.

@@ -32,7 +32,7 @@ Error Database::create(const Sweep &S) {
 }
 
 Error Database::checkSame(const Sweep &S) {
-  Expected<Statement> Facts = C.prepare("SELECT name, value FROM sweep");
+  Expected<SqlStatement> Facts = C.prepare("SELECT name, value FROM sweep");
   if (!Facts)
     return Facts.takeError();
   StringMap<std::string> Own;
@@ -41,7 +41,7 @@ Error Database::checkSame(const Sweep &S) {
     Own[Facts->textAt(0)] = Facts->textAt(1).str();
   if (!HasRow)
     return HasRow.takeError();
-  for (const Fact &F : factsOf(S))
+  for (const SweepProperty &F : propertiesOf(S))
     if (const std::string Value = Own.lookup(F.Name); Value != F.Value)
       return C.failure("is of another sweep: its " + F.Name + " is `" + Value +
                        "`, not `" + F.Value +
@@ -52,7 +52,7 @@ Error Database::checkSame(const Sweep &S) {
 /// That files which were read are what they were: those of the first point
 /// alone are facts of the sweep.
 Error Database::checkFiles() {
-  Expected<Statement> Rows = C.prepare("SELECT path, digest FROM files");
+  Expected<SqlStatement> Rows = C.prepare("SELECT path, digest FROM files");
   if (!Rows)
     return Rows.takeError();
   Expected<bool> HasRow = C.next(*Rows);
@@ -92,7 +92,7 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
     return E;
   if (Error E = D.checkFiles())
     return E;
-  const std::pair<Statement *, std::string> Inserts[] = {
+  const std::pair<SqlStatement *, std::string> Inserts[] = {
       {&D.AddPoint, insertPoint(S.Space.spec())},
       {&D.AddRejection, insertRejection("VALUES (?, ?, ?, ?)")},
       {&D.AddUnit, "INSERT INTO units VALUES (?, ?, ?, ?)"},
@@ -101,7 +101,7 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
        "INSERT INTO files VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = "
        "excluded.digest WHERE digest = excluded.digest"}};
   for (const auto &[To, SQL] : Inserts) {
-    Expected<Statement> Made = D.C.prepare(SQL);
+    Expected<SqlStatement> Made = D.C.prepare(SQL);
     if (!Made)
       return Made.takeError();
     *To = std::move(*Made);
@@ -131,16 +131,16 @@ Expected<Database> Database::openToCollect(StringRef Path) {
 }
 
 Error Database::writeResults(ArrayRef<ScriptResult> Results) {
-  Expected<Statement> Clear =
+  Expected<SqlStatement> Clear =
       C.prepare("DELETE FROM figures WHERE id = ? AND script = ?");
   if (!Clear)
     return Clear.takeError();
-  Expected<Statement> Add =
+  Expected<SqlStatement> Add =
       C.prepare("INSERT OR REPLACE INTO figures VALUES (?, ?, ?, ?)");
   if (!Add)
     return Add.takeError();
   for (const ScriptResult &R : Results) {
-    for (Statement *S : {&*Clear, &*Add}) {
+    for (SqlStatement *S : {&*Clear, &*Add}) {
       S->bind(1, R.Id);
       S->bind(2, StringRef(R.Script));
     }
@@ -153,12 +153,12 @@ Error Database::writeResults(ArrayRef<ScriptResult> Results) {
         return C.failure("cannot be written");
     }
   }
-  Expected<Statement> Rows = C.prepare(
+  Expected<SqlStatement> Rows = C.prepare(
       "SELECT DISTINCT script, name FROM figures ORDER BY script, name != "
       "'ns', name");
   if (!Rows)
     return Rows.takeError();
-  std::vector<FigureColumn> Columns;
+  std::vector<ScriptFigure> Columns;
   Expected<bool> HasRow = C.next(*Rows);
   for (; HasRow && *HasRow; HasRow = C.next(*Rows))
     Columns.push_back({Rows->textAt(0).str(), Rows->textAt(1).str()});
@@ -176,7 +176,8 @@ Error Database::addResults(ArrayRef<ScriptResult> Results) {
 
 Expected<std::vector<int64_t>> Database::done(const Sweep &S) {
   const Engine E(S);
-  Expected<Statement> Rows = C.prepare("SELECT unit FROM units ORDER BY unit");
+  Expected<SqlStatement> Rows =
+      C.prepare("SELECT unit FROM units ORDER BY unit");
   if (!Rows)
     return Rows.takeError();
   std::vector<int64_t> Done;
@@ -277,7 +278,7 @@ Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
   std::string SQL = "SELECT id";
   for (const Goal &G : To.choice().By)
     SQL += ", metrics." + quotedName(G.Metric);
-  Expected<Statement> Rows = C.prepare(SQL + " FROM metrics");
+  Expected<SqlStatement> Rows = C.prepare(SQL + " FROM metrics");
   if (!Rows)
     return Rows.takeError();
   std::vector<Chooser::Point> Points;
@@ -293,7 +294,7 @@ Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
 }
 
 Expected<std::vector<Chooser::Point>> Database::best() {
-  Expected<Statement> Rows =
+  Expected<SqlStatement> Rows =
       C.prepare("SELECT best, best_value FROM units WHERE best IS NOT NULL");
   if (!Rows)
     return Rows.takeError();
@@ -311,7 +312,7 @@ Expected<std::vector<int64_t>> Database::choose(Chooser &To) {
 }
 
 Expected<std::vector<int64_t>> Database::kept() {
-  Expected<Statement> Rows = C.prepare("SELECT id FROM metrics ORDER BY id");
+  Expected<SqlStatement> Rows = C.prepare("SELECT id FROM metrics ORDER BY id");
   if (!Rows)
     return Rows.takeError();
   std::vector<int64_t> Points;
@@ -324,7 +325,7 @@ Expected<std::vector<int64_t>> Database::kept() {
 }
 
 Expected<std::map<Reason, Rejection>> Database::rejections() {
-  Expected<Statement> Rows =
+  Expected<SqlStatement> Rows =
       C.prepare("SELECT slug, key, count, example FROM rejections");
   if (!Rows)
     return Rows.takeError();

@@ -87,7 +87,7 @@ private:
 
   std::optional<WriteLock> Lock; ///< of one that is written
   Connection C;
-  Statement AddPoint, AddRejection, AddUnit, DropPoint, AddFile;
+  SqlStatement AddPoint, AddRejection, AddUnit, DropPoint, AddFile;
 };
 
 /// Adds the points of the table `metrics` to \p To; returns those that are not

@@ -11,7 +11,7 @@ using namespace llvm;
 namespace foretrace::sweep {
 
 /// A value as JSON has it.
-static json::Value jsonAt(const Statement &S, int Column) {
+static json::Value jsonAt(const SqlStatement &S, int Column) {
   if (S.isNull(Column))
     return nullptr;
   if (S.isInteger(Column))
@@ -22,7 +22,7 @@ static json::Value jsonAt(const Statement &S, int Column) {
 }
 
 /// Numbers as numbers, and nothing as nothing.
-static void printObject(const Statement &Row, raw_ostream &OS) {
+static void printObject(const SqlStatement &Row, raw_ostream &OS) {
   json::OStream J(OS);
   J.object([&] {
     for (int Column = 0; Column < Row.columns(); ++Column)
@@ -45,7 +45,7 @@ Error Database::printBest(StringRef Column, bool IsMost, RowFormat Format,
 }
 
 Error Database::query(StringRef SQL, RowFormat Format, raw_ostream &OS) {
-  Expected<Statement> Rows = C.prepare(SQL);
+  Expected<SqlStatement> Rows = C.prepare(SQL);
   if (!Rows)
     return Rows.takeError();
   if (!Rows->isQuery())

@@ -142,7 +142,7 @@ Error PointsFolder::claim(const std::string &Identity,
 /// What the files of points follow from.
 static std::string identityOf(const Sweep &S, ArrayRef<std::string> Backends) {
   std::string Identity;
-  for (const Fact &F : factsOf(S))
+  for (const SweepProperty &F : propertiesOf(S))
     Identity += F.Name + " " + F.Value + "\n";
   return Identity + "emit " + join(Backends, ",") + "\n";
 }

@@ -103,7 +103,7 @@ namespace {
 /// Hands out workers, of which there are as many as threads.
 class Workers {
 public:
-  Workers(const Sweep &S, const Plan &P) : S(S), P(P) {}
+  Workers(const Sweep &S, const AxisOrder &P) : S(S), P(P) {}
 
   Tally run(int64_t First, int64_t Count) {
     std::unique_ptr<Worker> W = take();
@@ -124,7 +124,7 @@ private:
   }
 
   const Sweep &S;
-  const Plan &P;
+  const AxisOrder &P;
   std::mutex Guard;
   std::vector<std::unique_ptr<Worker>> Free;
 };

@@ -7,9 +7,9 @@
 #define FORETRACE_TOOLS_SWEEP_ENGINE_H
 
 #include "frontend/sweep/CompileSweep.h"
+#include "tools/sweep/AxisOrder.h"
 #include "tools/sweep/Choice.h"
 #include "tools/sweep/FrozenFiles.h"
-#include "tools/sweep/Plan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 
@@ -105,7 +105,7 @@ public:
 
 private:
   const Sweep &S;
-  const Plan P;
+  const AxisOrder P;
   const Choice Best, Kept;
 };
 

@@ -14,7 +14,7 @@ static Expected<StringMap<std::string>> readFacts(StringRef Path) {
   Expected<Connection> C = openToRead(Path);
   if (!C)
     return C.takeError();
-  Expected<Statement> Rows = C->prepare("SELECT name, value FROM sweep");
+  Expected<SqlStatement> Rows = C->prepare("SELECT name, value FROM sweep");
   if (!Rows)
     return Rows.takeError();
   StringMap<std::string> Facts;
@@ -56,14 +56,14 @@ static Error checkShard(StringRef Path, const StringMap<std::string> &Facts,
 /// Takes the tables of the first shard, and the rows of all.
 static Error fill(Connection &C, ArrayRef<std::string> Shards) {
   for (const auto &[Index, Path] : enumerate(Shards)) {
-    Expected<Statement> Attach = C.prepare("ATTACH ? AS shard");
+    Expected<SqlStatement> Attach = C.prepare("ATTACH ? AS shard");
     if (!Attach)
       return Attach.takeError();
     Attach->bind(1, StringRef(Path));
     if (!Attach->change())
       return C.failure("cannot read `" + Path + "`");
     if (Index == 0) {
-      Expected<Statement> Tables =
+      Expected<SqlStatement> Tables =
           C.prepare("SELECT sql FROM shard.sqlite_master WHERE sql NOT NULL "
                     "ORDER BY rowid");
       if (!Tables)
@@ -74,7 +74,7 @@ static Error fill(Connection &C, ArrayRef<std::string> Shards) {
         Create += (Tables->textAt(0) + ";\n").str();
       if (!HasRow)
         return HasRow.takeError();
-      *Tables = Statement();
+      *Tables = SqlStatement();
       if (Error E = C.run(
               Create + "INSERT INTO sweep SELECT * FROM shard.sweep; UPDATE "
                        "sweep SET value = '1/1' WHERE name = 'shard'; INSERT "
@@ -104,7 +104,7 @@ static Error reduce(Connection &C, StringRef Kept) {
   Expected<std::vector<int64_t>> Dropped = chooseRows(C, All);
   if (!Dropped)
     return Dropped.takeError();
-  Expected<Statement> Drop = C.prepare("DELETE FROM metrics WHERE id = ?");
+  Expected<SqlStatement> Drop = C.prepare("DELETE FROM metrics WHERE id = ?");
   if (!Drop)
     return Drop.takeError();
   if (Error E = C.run("BEGIN"))

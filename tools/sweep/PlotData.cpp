@@ -24,7 +24,7 @@ static json::Value exact(int64_t Number) {
 }
 
 /// A figure may be missing, or have a fraction.
-static json::Value exactAt(const Statement &Row, int Column) {
+static json::Value exactAt(const SqlStatement &Row, int Column) {
   if (Row.isNull(Column))
     return nullptr;
   if (const std::optional<double> Real = Row.realAt(Column))
@@ -72,9 +72,9 @@ Expected<std::unique_ptr<PlotData>> PlotData::open(StringRef Path,
 
 /// The view has the number of a point, then axes, metrics, and figures.
 Error PlotData::readColumns() {
-  Expected<Statement> Points = C.prepare("SELECT * FROM points"),
-                      Measured = C.prepare("SELECT * FROM metrics"),
-                      Shown = C.prepare("SELECT * FROM " + View);
+  Expected<SqlStatement> Points = C.prepare("SELECT * FROM points"),
+                         Measured = C.prepare("SELECT * FROM metrics"),
+                         Shown = C.prepare("SELECT * FROM " + View);
   if (!Points || !Measured || !Shown)
     return joinErrors(joinErrors(Points.takeError(), Measured.takeError()),
                       Shown.takeError());
@@ -96,7 +96,7 @@ Error PlotData::readColumns() {
 Error PlotData::readAxisValues() {
   return forEachRow(
       "SELECT axis, value FROM axis_values ORDER BY axis, position",
-      [&](const Statement &Row) -> Error {
+      [&](const SqlStatement &Row) -> Error {
         const auto Index = static_cast<size_t>(Row.numberAt(0));
         if (Index >= Axes.size())
           return C.failure("has values of axes that there are not");
@@ -126,8 +126,8 @@ Error PlotData::checkColumn(StringRef Name) const {
 }
 
 Error PlotData::forEachRow(const Twine &SQL,
-                           function_ref<Error(const Statement &)> Take) {
-  Expected<Statement> Rows = C.prepare(SQL);
+                           function_ref<Error(const SqlStatement &)> Take) {
+  Expected<SqlStatement> Rows = C.prepare(SQL);
   if (!Rows)
     return Rows.takeError();
   Expected<bool> HasRow = C.next(*Rows);
@@ -147,7 +147,7 @@ std::string PlotData::selectPlaces() const {
 Expected<PlotData::Front> PlotData::findFront() {
   Front F;
   Error E = forEachRow(
-      selectPlaces() + " ORDER BY 2, 3, 1", [&](const Statement &Row) {
+      selectPlaces() + " ORDER BY 2, 3, 1", [&](const SqlStatement &Row) {
         const int64_t X = Row.numberAt(1), Y = Row.numberAt(2);
         if (F.Corners.empty() || Y < F.Corners.rbegin()->second.Y)
           F.Corners[X] = {Y, Row.numberAt(0)};
@@ -194,7 +194,7 @@ Error PlotData::writeSweep(json::OStream &J) {
   return forEachRow(
       "SELECT name, value FROM sweep WHERE name IN ('command', 'job', "
       "'points') ORDER BY name",
-      [&](const Statement &Row) {
+      [&](const SqlStatement &Row) {
         J.attribute(json::fixUTF8(Row.textAt(0)), json::fixUTF8(Row.textAt(1)));
         return Error::success();
       });
@@ -212,13 +212,13 @@ void PlotData::writeMetrics(json::OStream &J) const {
 }
 
 Error PlotData::writePoints(const Front &F, json::OStream &J) {
-  Expected<Statement> Whole =
+  Expected<SqlStatement> Whole =
       C.prepare("SELECT * FROM " + View + " WHERE id = ?");
   if (!Whole)
     return Whole.takeError();
   int64_t Others = 0;
   return forEachRow(
-      selectPlaces() + " ORDER BY 1", [&](const Statement &Place) -> Error {
+      selectPlaces() + " ORDER BY 1", [&](const SqlStatement &Place) -> Error {
         const int64_t Id = Place.numberAt(0), X = Place.numberAt(1);
         const bool IsOnFront = F.has(X, Place.numberAt(2));
         const bool IsCorner = IsOnFront && F.Corners.at(X).Id == Id;
@@ -234,7 +234,7 @@ Error PlotData::writePoints(const Front &F, json::OStream &J) {
       });
 }
 
-Error PlotData::writePoint(const Statement &Row, bool IsOnFront,
+Error PlotData::writePoint(const SqlStatement &Row, bool IsOnFront,
                            json::OStream &J) {
   std::vector<int64_t> Positions;
   for (const auto &[Index, A] : enumerate(Axes)) {
@@ -288,7 +288,7 @@ void PlotData::writeAxes(json::OStream &J) const {
 Error PlotData::writeRejections(json::OStream &J) {
   return forEachRow("SELECT slug, key, count, example FROM rejections "
                     "ORDER BY count DESC, slug, key",
-                    [&](const Statement &Row) {
+                    [&](const SqlStatement &Row) {
                       J.object([&] {
                         J.attribute("slug", json::fixUTF8(Row.textAt(0)));
                         J.attribute("key", json::fixUTF8(Row.textAt(1)));

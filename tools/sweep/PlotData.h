@@ -57,14 +57,14 @@ private:
   /// Hands each row that \p SQL finds to \p Take, until that fails.
   llvm::Error
   forEachRow(const llvm::Twine &SQL,
-             llvm::function_ref<llvm::Error(const Statement &)> Take);
+             llvm::function_ref<llvm::Error(const SqlStatement &)> Take);
   /// SQL for the number of each point, x and y.
   std::string selectPlaces() const;
   llvm::Error writeSweep(llvm::json::OStream &J);
   void writeMetrics(llvm::json::OStream &J) const;
   llvm::Error writePoints(const Front &F, llvm::json::OStream &J);
   /// On a line of its own.
-  llvm::Error writePoint(const Statement &Row, bool IsOnFront,
+  llvm::Error writePoint(const SqlStatement &Row, bool IsOnFront,
                          llvm::json::OStream &J);
   void writeAxes(llvm::json::OStream &J) const;
   llvm::Error writeRejections(llvm::json::OStream &J);

@@ -69,7 +69,8 @@ static std::vector<size_t> figuresRead(const SweepSpec &S) {
   return Read;
 }
 
-PointFilter::PointFilter(const Sweep &S, const Plan &P, const PointBlock &Block)
+PointFilter::PointFilter(const Sweep &S, const AxisOrder &P,
+                         const PointBlock &Block)
     : Spec(S.Space.spec()), P(P), Block(Block),
       AxisConditions(conditionsOf(Spec, true)),
       PointConditions(conditionsOf(Spec, false)),

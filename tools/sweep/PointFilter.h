@@ -14,7 +14,7 @@ namespace foretrace::sweep {
 struct PointBlock {
   static constexpr size_t Size = ir::ColumnEvaluator::BlockSize;
 
-  explicit PointBlock(const Plan &P)
+  explicit PointBlock(const AxisOrder &P)
       : Positions(P.Inner.size()), OuterPositions(P.Outer.size()) {}
 
   /// By inner axis: which value a row has.
@@ -26,7 +26,7 @@ struct PointBlock {
 
 class PointFilter {
 public:
-  PointFilter(const Sweep &S, const Plan &P, const PointBlock &Block);
+  PointFilter(const Sweep &S, const AxisOrder &P, const PointBlock &Block);
   PointFilter(const PointFilter &) = delete;
   PointFilter &operator=(const PointFilter &) = delete;
 
@@ -63,7 +63,7 @@ private:
                 llvm::MutableArrayRef<int64_t> Column) const;
 
   const SweepSpec &Spec;
-  const Plan &P;
+  const AxisOrder &P;
   const PointBlock &Block;
   std::vector<AxisKey> AxisKeys; ///< of all axes in order
   /// Conditions that axes alone decide, and the others.
@@ -88,7 +88,7 @@ void moveRejections(Reason Why, Rejection &Of, Tally &To);
 std::vector<size_t> depthsOf(const ir::ExprTable &T,
                              llvm::function_ref<size_t(ir::Key)> DepthOf);
 /// Points that are alike in the axes down to that depth.
-inline int64_t spanAt(const Plan &P, size_t Depth) {
+inline int64_t spanAt(const AxisOrder &P, size_t Depth) {
   return Depth == 0 ? P.InnerSize : P.Spans[Depth - 1];
 }
 

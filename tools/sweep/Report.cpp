@@ -272,8 +272,8 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags) {
   // Only who saw legal jobs, and all of them, knows.
   if (Of.Accepted == 0 || Of.IsResumed || S.Of.Count != 1)
     return;
-  const Plan P(S.Space);
-  for (const Step &Inner : P.Inner)
+  const AxisOrder P(S.Space);
+  for (const OrderedAxis &Inner : P.Inner)
     if (const SweepSpec::Axis &A = S.Space.axes()[Inner.Axis];
         !Of.HasEffect[Inner.Axis] && A.size() > 1)
       Diags.report(A.Keys.front().Range, diag::AxisWithoutEffect,

@@ -45,7 +45,7 @@ std::vector<std::string> metricColumns(const SweepSpec &S) {
   return Columns;
 }
 
-std::vector<Fact> factsOf(const Sweep &S) {
+std::vector<SweepProperty> propertiesOf(const Sweep &S) {
   const SweepSpec &Spec = S.Space.spec();
   std::string Axes, Where, Metrics;
   for (const SweepSpec::Axis &A : Spec.Axes)
@@ -90,7 +90,7 @@ void writeSchema(const Sweep &S, raw_ostream &OS) {
   for (const std::string &Name : Metrics)
     OS << ", " << Name << " INTEGER";
   OS << ");\n";
-  for (const Fact &F : factsOf(S))
+  for (const SweepProperty &F : propertiesOf(S))
     OS << "INSERT INTO sweep VALUES (" << quoted(F.Name, '\'') << ", "
        << quoted(F.Value, '\'') << ");\n";
   // A point's values follow from its number: they are not stored.
@@ -119,13 +119,13 @@ void writeSchema(const Sweep &S, raw_ostream &OS) {
   writeFigureViews({}, OS);
 }
 
-void writeFigureViews(ArrayRef<FigureColumn> Figures, raw_ostream &OS) {
-  const bool IsOfOneScript = all_of(Figures, [&](const FigureColumn &F) {
+void writeFigureViews(ArrayRef<ScriptFigure> Figures, raw_ostream &OS) {
+  const bool IsOfOneScript = all_of(Figures, [&](const ScriptFigure &F) {
     return F.Script == Figures.front().Script;
   });
   SetVector<StringRef> Names;
   Names.insert("ns");
-  for (const FigureColumn &F : Figures)
+  for (const ScriptFigure &F : Figures)
     Names.insert(F.Name);
   OS << "DROP VIEW IF EXISTS results; DROP VIEW IF EXISTS simulated;\n"
         "CREATE VIEW results AS SELECT id, script";
@@ -134,7 +134,7 @@ void writeFigureViews(ArrayRef<FigureColumn> Figures, raw_ostream &OS) {
        << " THEN value END) AS " << quotedName(Name);
   OS << " FROM figures GROUP BY id, script;\n"
         "CREATE VIEW simulated AS SELECT points.*";
-  for (const FigureColumn &F : Figures)
+  for (const ScriptFigure &F : Figures)
     OS << ", (SELECT value FROM figures WHERE id = points.id AND script = "
        << quoted(F.Script, '\'') << " AND name = " << quoted(F.Name, '\'')
        << ") AS "
@@ -159,8 +159,8 @@ std::string insertPoint(const SweepSpec &S) {
 Expected<StringRef> viewWith(Connection &C, StringRef Flag,
                              ArrayRef<StringRef> Columns) {
   std::vector<StringRef> All;
-  Expected<Statement> Points = C.prepare("SELECT * FROM points"),
-                      Simulated = C.prepare("SELECT * FROM simulated");
+  Expected<SqlStatement> Points = C.prepare("SELECT * FROM points"),
+                         Simulated = C.prepare("SELECT * FROM simulated");
   if (!Points || !Simulated)
     return joinErrors(Points.takeError(), Simulated.takeError());
   for (int Column = 1; Column < Simulated->columns(); ++Column)

@@ -17,23 +17,23 @@ llvm::Expected<Connection> openToRead(llvm::StringRef Path);
 std::string quoted(llvm::StringRef Text, char Quote);
 
 /// A row of the table `sweep`: what makes it this one.
-struct Fact {
+struct SweepProperty {
   std::string Name, Value;
 };
-std::vector<Fact> factsOf(const Sweep &S);
+std::vector<SweepProperty> propertiesOf(const Sweep &S);
 
 /// SQL that makes the tables, with what is known before the first point.
 void writeSchema(const Sweep &S, llvm::raw_ostream &OS);
 
 /// A figure that a script of points prints: `script` and `name` of the table
 /// `figures`.
-struct FigureColumn {
+struct ScriptFigure {
   std::string Script, Name;
 };
 /// SQL that makes the views of the table `figures`: `results` has a row for
 /// each point and script, and `simulated` one for each point with a result,
 /// with all columns of `points`. \p Figures are their columns.
-void writeFigureViews(llvm::ArrayRef<FigureColumn> Figures,
+void writeFigureViews(llvm::ArrayRef<ScriptFigure> Figures,
                       llvm::raw_ostream &OS);
 
 /// SQL with a parameter for the number of a point and one for each metric.

@@ -44,7 +44,8 @@ static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys,
   return {P.Sizes, Wanted};
 }
 
-Worker::Known::Known(Structure Made, const Plan &P, ArrayRef<ir::Key> JobKeys,
+Worker::Known::Known(Structure Made, const AxisOrder &P,
+                     ArrayRef<ir::Key> JobKeys,
                      std::shared_ptr<StageSplits> Splits)
     : Of(std::move(Made)), Figures(figuresOf(Of, JobKeys, Lacks)),
       Columns(Of, Figures, Splits), Row(Of, Figures, std::move(Splits)),
@@ -64,7 +65,7 @@ Worker::Known::Known(Structure Made, const Plan &P, ArrayRef<ir::Key> JobKeys,
   }
 }
 
-Worker::Worker(const Sweep &S, const Plan &P)
+Worker::Worker(const Sweep &S, const AxisOrder &P)
     : S(S), P(P), Block(P), Filter(S, P, Block), HasEffect(P.Inner.size()) {}
 
 /// What is reported first.
@@ -131,7 +132,7 @@ void Worker::read(int64_t OuterPoint) {
     appendOverrides(S.Space.axes()[P.Outer[I].Axis], Block.OuterPositions[I],
                     Options.Overrides);
   }
-  for (const Step &Of : P.Inner)
+  for (const OrderedAxis &Of : P.Inner)
     appendOverrides(S.Space.axes()[Of.Axis], 0, Options.Overrides);
   CompiledJob &Job =
       Session->read(S.Job, std::move(Options), S.Diags.cloneEmpty());
@@ -151,7 +152,7 @@ void Worker::read(int64_t OuterPoint) {
 
 int64_t Worker::originOf(int64_t OuterPoint) const {
   int64_t Least = 0;
-  for (const Step &Of : reverse(P.Outer)) {
+  for (const OrderedAxis &Of : reverse(P.Outer)) {
     const auto Values = static_cast<int64_t>(Of.Size);
     Least += OuterPoint % Values * S.Space.stride(Of.Axis);
     OuterPoint /= Values;

@@ -13,7 +13,7 @@ namespace foretrace::sweep {
 
 class Worker {
 public:
-  Worker(const Sweep &S, const Plan &P);
+  Worker(const Sweep &S, const AxisOrder &P);
 
   /// \p Count points from \p First on, in the order in which the plan goes
   /// through them.
@@ -26,7 +26,7 @@ private:
 
   /// A structure of the job that was read, and what points of it are.
   struct Known {
-    Known(Structure Made, const Plan &P, llvm::ArrayRef<ir::Key> JobKeys,
+    Known(Structure Made, const AxisOrder &P, llvm::ArrayRef<ir::Key> JobKeys,
           std::shared_ptr<StageSplits> Splits);
 
     const Structure Of;
@@ -52,7 +52,7 @@ private:
   int64_t pointAt(int64_t InnerPoint) const;
 
   const Sweep &S;
-  const Plan &P;
+  const AxisOrder &P;
   PointBlock Block;
   PointFilter Filter;
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict

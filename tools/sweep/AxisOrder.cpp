@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/sweep/Plan.h"
+#include "tools/sweep/AxisOrder.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -33,10 +33,10 @@ static std::vector<ir::Key> innerKeys(const Axis &A) {
   return Keys;
 }
 
-Plan::Plan(const Space &S) {
-  std::vector<Step> OfTraining;
+AxisOrder::AxisOrder(const Space &S) {
+  std::vector<OrderedAxis> OfTraining;
   for (const auto &[Index, A] : enumerate(S.axes())) {
-    Step Found = {Index, innerKeys(A), A.size()};
+    OrderedAxis Found = {Index, innerKeys(A), A.size()};
     if (Found.Keys.empty()) {
       Outer.push_back(std::move(Found));
       continue;

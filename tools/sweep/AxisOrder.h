@@ -3,8 +3,8 @@
 // In which order the axes of a sweep are gone through: outside those for which
 // a job has to be read again, inside the numbers of `train`, `parallel` and the
 // model, whose values are columns.
-#ifndef FORETRACE_TOOLS_SWEEP_PLAN_H
-#define FORETRACE_TOOLS_SWEEP_PLAN_H
+#ifndef FORETRACE_TOOLS_SWEEP_AXISORDER_H
+#define FORETRACE_TOOLS_SWEEP_AXISORDER_H
 
 #include "ir/model/Expr.h"
 #include "tools/sweep/Space.h"
@@ -13,22 +13,23 @@
 namespace foretrace::sweep {
 
 /// An axis of a space; of an inner one the keys that it is.
-struct Step {
+struct OrderedAxis {
   size_t Axis;
   std::vector<ir::Key> Keys;
   size_t Size;
 };
 
-struct Plan {
-  explicit Plan(const Space &S);
+/// Order in which the axes of a space are visited.
+struct AxisOrder {
+  explicit AxisOrder(const Space &S);
 
   /// Which value of an inner axis an inner point has.
   size_t positionAt(int64_t InnerPoint, size_t Axis) const {
     return static_cast<size_t>(InnerPoint / Spans[Axis]) % Inner[Axis].Size;
   }
 
-  std::vector<Step> Outer, Inner; ///< the last one changes first
-  int64_t InnerSize = 1;          ///< points of the inner ones
+  std::vector<OrderedAxis> Outer, Inner; ///< the last one changes first
+  int64_t InnerSize = 1;                 ///< points of the inner ones
   /// By inner axis: points that have the same values of it and of those
   /// outside.
   std::vector<int64_t> Spans;
