@@ -38,7 +38,8 @@ struct CellQuery {
 /// One `emit` block of one program, as a backend sees it.
 struct EmitRequest {
   const ir::Program &Program;
-  /// Of this program: all that is asked of a block shares them.
+  /// Figures of the program; check, emit, figures and locate share what was
+  /// computed.
   JobFigures &Figures;
   const ir::EmitSpec &Emit; ///< for places; its options have been read
   /// File to write if the block names none; from the job's file name.

@@ -16,7 +16,7 @@ llvm::Expected<Connection> openToRead(llvm::StringRef Path);
 /// \p Text between \p Quote, as SQL has it.
 std::string quoted(llvm::StringRef Text, char Quote);
 
-/// A row of the table `sweep`: what makes it this one.
+/// A row of the table `sweep`, by which a later run recognizes the sweep.
 struct SweepProperty {
   std::string Name, Value;
 };
