@@ -35,10 +35,10 @@ namespace {
 struct Operation {
   BinaryOp Op;
   SourceRange OpRange, Range;
-  const Value &A, &B;
+  const ExprValue &A, &B;
   DiagnosticEngine &Diags;
 
-  using Result = std::optional<Value>;
+  using Result = std::optional<ExprValue>;
 
   Result run();
 
@@ -48,7 +48,7 @@ private:
   Result logic();
   Result compare();
   Result joined();
-  Result repeated(int64_t Times, const Value &List);
+  Result repeated(int64_t Times, const ExprValue &List);
   Result tooLong() {
     Diags.report(Range, diag::ListTooLong, ListValue::MaxElements);
     return std::nullopt;
@@ -65,8 +65,8 @@ private:
 
 } // namespace
 
-void foretrace::reportMismatch(const ast::Word &Op, const Value &A,
-                               const Value &B, DiagnosticEngine &Diags) {
+void foretrace::reportMismatch(const ast::Word &Op, const ExprValue &A,
+                               const ExprValue &B, DiagnosticEngine &Diags) {
   DiagnosticBuilder Report = Diags.report(Op.Range, diag::OperandMismatch,
                                           Op.Text, describe(A), describe(B));
   noteMetric(A, Report);
@@ -125,7 +125,7 @@ Operation::Result Operation::integers(int64_t X, int64_t Y, Dimension Dim) {
                  llvm::formatv("{0} {1} {2}", X, getSpelling(Op), Y).str());
     return std::nullopt;
   }
-  return Value{*Out, Dim, Range};
+  return ExprValue{*Out, Dim, Range};
 }
 
 Operation::Result Operation::reals(double X, double Y, Dimension Dim) {
@@ -153,7 +153,7 @@ Operation::Result Operation::reals(double X, double Y, Dimension Dim) {
                  *format(A) + " " + getSpelling(Op).str() + " " + *format(B));
     return std::nullopt;
   }
-  return Value{Out, Dim, Range};
+  return ExprValue{Out, Dim, Range};
 }
 
 /// -1, 0 or 1.
@@ -165,8 +165,8 @@ Operation::Result Operation::logic() {
   const bool *X = A.getIf<bool>(), *Y = B.getIf<bool>();
   if (!X || !Y)
     return mismatch();
-  return Value{Op == BinaryOp::And ? *X && *Y : *X || *Y, Dimension::Count,
-               Range};
+  return ExprValue{Op == BinaryOp::And ? *X && *Y : *X || *Y, Dimension::Count,
+                   Range};
 }
 
 Operation::Result Operation::compare() {
@@ -183,7 +183,9 @@ Operation::Result Operation::compare() {
   } else {
     return mismatch();
   }
-  auto Say = [&](bool Truth) { return Value{Truth, Dimension::Count, Range}; };
+  auto Say = [&](bool Truth) {
+    return ExprValue{Truth, Dimension::Count, Range};
+  };
   if (Op == BinaryOp::Eq)
     return Say(Order == 0);
   if (Op == BinaryOp::Ne)
@@ -203,10 +205,10 @@ Operation::Result Operation::joined() {
     return tooLong();
   ListValue Out = *A.getIf<ListValue>();
   llvm::append_range(Out.Elements, B.getIf<ListValue>()->Elements);
-  return Value{std::move(Out), Dimension::Count, Range};
+  return ExprValue{std::move(Out), Dimension::Count, Range};
 }
 
-Operation::Result Operation::repeated(int64_t Times, const Value &List) {
+Operation::Result Operation::repeated(int64_t Times, const ExprValue &List) {
   if (Times < 0) {
     Diags.report(Range, diag::IsNegative, "a number of times", Times);
     return std::nullopt;
@@ -218,7 +220,7 @@ Operation::Result Operation::repeated(int64_t Times, const Value &List) {
     for (int64_t I = 0; I < Times; ++I)
       llvm::append_range(Out.Elements, List.getIf<ListValue>()->Elements);
   }
-  return Value{std::move(Out), Dimension::Count, Range};
+  return ExprValue{std::move(Out), Dimension::Count, Range};
 }
 
 Operation::Result Operation::run() {
@@ -229,14 +231,14 @@ Operation::Result Operation::run() {
   const int64_t *X = A.getIf<int64_t>(), *Y = B.getIf<int64_t>();
   const auto *P = A.getIf<PatternValue>(), *Q = B.getIf<PatternValue>();
   if (Op == BinaryOp::Add && P && Q)
-    return Value{concatenate(*P, *Q), Dimension::Count, Range};
+    return ExprValue{concatenate(*P, *Q), Dimension::Count, Range};
   bool IsRepeat = Op == BinaryOp::Mul && ((X && Q) || (P && Y));
   if (IsRepeat && (X ? A : B).Dim == Dimension::Count) {
     std::optional<PatternValue> Out =
         repeat(X ? *X : *Y, X ? *Q : *P, Range, Diags);
     if (!Out)
       return std::nullopt;
-    return Value{std::move(*Out), Dimension::Count, Range};
+    return ExprValue{std::move(*Out), Dimension::Count, Range};
   }
   const auto *L = A.getIf<ListValue>(), *M = B.getIf<ListValue>();
   if (Op == BinaryOp::Add && L && M)
@@ -254,44 +256,45 @@ Operation::Result Operation::run() {
   return reals(A.asReal(), B.asReal(), *Dim);
 }
 
-std::optional<Value> foretrace::applyBinary(BinaryOp Op, SourceRange OpRange,
-                                            const Value &A, const Value &B,
-                                            SourceRange Range,
-                                            DiagnosticEngine &Diags) {
+std::optional<ExprValue>
+foretrace::applyBinary(BinaryOp Op, SourceRange OpRange, const ExprValue &A,
+                       const ExprValue &B, SourceRange Range,
+                       DiagnosticEngine &Diags) {
   if (A.isOfPoint() || B.isOfPoint())
     return applyToPoints(Op, OpRange, A, B, Range, Diags);
   return Operation{Op, OpRange, Range, A, B, Diags}.run();
 }
 
-std::optional<Value> foretrace::applyUnary(ast::UnaryOp Op, const Value &A,
-                                           SourceRange Range,
-                                           DiagnosticEngine &Diags) {
+std::optional<ExprValue> foretrace::applyUnary(ast::UnaryOp Op,
+                                               const ExprValue &A,
+                                               SourceRange Range,
+                                               DiagnosticEngine &Diags) {
   if (A.isOfPoint())
     return applyToPoints(Op, A, Range, Diags);
   if (Op == ast::UnaryOp::Not) {
     if (const bool *B = A.getIf<bool>())
-      return Value{!*B, Dimension::Count, Range};
+      return ExprValue{!*B, Dimension::Count, Range};
     Diags.report(A.Range, diag::TypeMismatch, "not", "`true` or `false`",
                  describe(A));
     return std::nullopt;
   }
   if (const double *D = A.getIf<double>())
-    return Value{-*D, A.Dim, Range};
+    return ExprValue{-*D, A.Dim, Range};
   const int64_t *I = A.getIf<int64_t>();
   if (!I) {
     Diags.report(A.Range, diag::TypeMismatch, "-", "a number", describe(A));
     return std::nullopt;
   }
   if (std::optional<int64_t> Out = llvm::checkedSub(int64_t(0), *I))
-    return Value{*Out, A.Dim, Range};
+    return ExprValue{*Out, A.Dim, Range};
   Diags.report(Range, diag::IntegerOverflow, "-(" + llvm::itostr(*I) + ")");
   return std::nullopt;
 }
 
-std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
-                                          llvm::ArrayRef<Value> Arguments,
-                                          SourceRange Range,
-                                          DiagnosticEngine &Diags) {
+std::optional<ExprValue>
+foretrace::applyCall(const ast::Word &Callee,
+                     llvm::ArrayRef<ExprValue> Arguments, SourceRange Range,
+                     DiagnosticEngine &Diags) {
   static constexpr llvm::StringRef Functions[] = {"min", "max", "floor_div",
                                                   "ceil_div"};
   if (!llvm::is_contained(Functions, Callee.Text)) {
@@ -304,12 +307,12 @@ std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
                  Arguments.size());
     return std::nullopt;
   }
-  const Value &A = Arguments[0], &B = Arguments[1];
+  const ExprValue &A = Arguments[0], &B = Arguments[1];
   if (Callee.Text == "floor_div")
     return applyBinary(BinaryOp::FloorDiv, Callee.Range, A, B, Range, Diags);
   if (Callee.Text == "ceil_div") {
     // ceil(a / b) = -floor(-a / b)
-    std::optional<Value> Out =
+    std::optional<ExprValue> Out =
         applyUnary(ast::UnaryOp::Negate, A, Range, Diags);
     if (Out)
       Out =
@@ -320,11 +323,11 @@ std::optional<Value> foretrace::applyCall(const ast::Word &Callee,
   if (A.isOfPoint() || B.isOfPoint())
     return chooseOfPoints(Callee, A, B, Range, Diags);
   BinaryOp Better = Callee.Text == "min" ? BinaryOp::Le : BinaryOp::Ge;
-  std::optional<Value> TakeFirst =
+  std::optional<ExprValue> TakeFirst =
       applyBinary(Better, Callee.Range, A, B, Range, Diags);
   if (!TakeFirst)
     return std::nullopt;
-  Value Out = *TakeFirst->getIf<bool>() ? A : B;
+  ExprValue Out = *TakeFirst->getIf<bool>() ? A : B;
   Out.Range = Range;
   return Out;
 }

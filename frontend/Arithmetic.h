@@ -14,7 +14,7 @@ namespace foretrace {
 llvm::StringRef getSpelling(ast::BinaryOp Op);
 
 /// Reports that \p Op, an operator or function, takes no \p A and \p B.
-void reportMismatch(const ast::Word &Op, const Value &A, const Value &B,
+void reportMismatch(const ast::Word &Op, const ExprValue &A, const ExprValue &B,
                     DiagnosticEngine &Diags);
 
 /// The dimension of \p A op \p B, numbers that are not compared; nothing if
@@ -23,24 +23,27 @@ std::optional<Dimension> dimensionOf(ast::BinaryOp Op, Dimension A,
                                      Dimension B);
 
 /// \p A op \p B; \p Range is the whole expression.
-std::optional<Value> applyBinary(ast::BinaryOp Op, SourceRange OpRange,
-                                 const Value &A, const Value &B,
-                                 SourceRange Range, DiagnosticEngine &Diags);
-std::optional<Value> applyUnary(ast::UnaryOp Op, const Value &A,
-                                SourceRange Range, DiagnosticEngine &Diags);
+std::optional<ExprValue> applyBinary(ast::BinaryOp Op, SourceRange OpRange,
+                                     const ExprValue &A, const ExprValue &B,
+                                     SourceRange Range,
+                                     DiagnosticEngine &Diags);
+std::optional<ExprValue> applyUnary(ast::UnaryOp Op, const ExprValue &A,
+                                    SourceRange Range, DiagnosticEngine &Diags);
 
 /// `min`, `max`, `floor_div`, `ceil_div` of two values.
-std::optional<Value> applyCall(const ast::Word &Callee,
-                               llvm::ArrayRef<Value> Arguments,
-                               SourceRange Range, DiagnosticEngine &Diags);
+std::optional<ExprValue> applyCall(const ast::Word &Callee,
+                                   llvm::ArrayRef<ExprValue> Arguments,
+                                   SourceRange Range, DiagnosticEngine &Diags);
 
 // The same if an operand is of the points of a sweep: the result is an
 // expression of its table.
-std::optional<Value> applyToPoints(ast::BinaryOp Op, SourceRange OpRange,
-                                   const Value &A, const Value &B,
-                                   SourceRange Range, DiagnosticEngine &Diags);
-std::optional<Value> applyToPoints(ast::UnaryOp Op, const Value &A,
-                                   SourceRange Range, DiagnosticEngine &Diags);
+std::optional<ExprValue> applyToPoints(ast::BinaryOp Op, SourceRange OpRange,
+                                       const ExprValue &A, const ExprValue &B,
+                                       SourceRange Range,
+                                       DiagnosticEngine &Diags);
+std::optional<ExprValue> applyToPoints(ast::UnaryOp Op, const ExprValue &A,
+                                       SourceRange Range,
+                                       DiagnosticEngine &Diags);
 /// A number that always exists, and 1 where it is \p E, which may leave a rest
 /// or divide by what is not above 0, else 0.
 struct GuardedExpr {
@@ -48,9 +51,10 @@ struct GuardedExpr {
 };
 GuardedExpr guard(ir::Expr E);
 /// `min` and `max`.
-std::optional<Value> chooseOfPoints(const ast::Word &Callee, const Value &A,
-                                    const Value &B, SourceRange Range,
-                                    DiagnosticEngine &Diags);
+std::optional<ExprValue> chooseOfPoints(const ast::Word &Callee,
+                                        const ExprValue &A, const ExprValue &B,
+                                        SourceRange Range,
+                                        DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

@@ -74,7 +74,7 @@ Binder::namesIn(const Body &B, const Body &Sub,
 }
 
 void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
   if (!V)
     return;
   const auto *L = V->getIf<ListValue>();
@@ -93,7 +93,7 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
     return;
   }
   P.LayoutRange = F.Value->Range;
-  for (const Value &Element : L->Elements)
+  for (const ExprValue &Element : L->Elements)
     if (std::optional<int64_t> N =
             Reader.checkNumber("a layer count", "Natural", Element))
       P.Layout.emplace_back().state(*N, Element.Range);
@@ -147,7 +147,7 @@ void Binder::bindScheduleFile(const Field &F, ir::Spec &S) {
                  Call->Arguments.size());
     return;
   }
-  std::optional<Value> Path = Eval.evaluate(*Call->Arguments[0], *F.Names);
+  std::optional<ExprValue> Path = Eval.evaluate(*Call->Arguments[0], *F.Names);
   if (!Path)
     return;
   const std::string *Text = Path->getIf<std::string>();

@@ -111,7 +111,7 @@ private:
   void requireDevice(const ir::Spec &S);
 
   void bindEmit(const Job::Declared &E, ir::EmitSpec &Out);
-  ir::Attribute toAttribute(const Value &V);
+  ir::Attribute toAttribute(const ExprValue &V);
 
   const Job &TheJob;
   ImportGraph &Files;

@@ -19,7 +19,7 @@ bool Binder::findTable(const Body &B, llvm::StringRef Name, Body &Out) {
 }
 
 void Binder::bindTime(const Field &F, llvm::StringRef Prefix, ir::CostSpec &C) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
   if (!V)
     return;
   const std::string Name = Prefix.str() + F.Key.Text;

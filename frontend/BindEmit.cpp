@@ -17,7 +17,7 @@ static Attribute make(Attribute::Kind K, SourceRange Range,
   return A;
 }
 
-Attribute Binder::toAttribute(const Value &V) {
+Attribute Binder::toAttribute(const ExprValue &V) {
   using Kind = Attribute::Kind;
   if (const std::string *Text = V.getIf<std::string>()) {
     Attribute A = make(Kind::Text, V.Range, *Text);
@@ -45,7 +45,7 @@ Attribute Binder::toAttribute(const Value &V) {
   } else {
     // Blocks are named only in `layers`, so no pattern gets here.
     A.K = Kind::List;
-    for (const Value &Element : std::get<ListValue>(V.Data).Elements)
+    for (const ExprValue &Element : std::get<ListValue>(V.Data).Elements)
       A.Elements.push_back(toAttribute(Element));
   }
   return A;
@@ -54,7 +54,8 @@ Attribute Binder::toAttribute(const Value &V) {
 Attribute Binder::toAttribute(const Body &B) {
   Attribute A = make(Attribute::Kind::Section, B.Range, B.Label.Text);
   for (const Field &F : B.Fields)
-    if (std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names, Words::Any))
+    if (std::optional<ExprValue> V =
+            Eval.evaluate(*F.Value, *F.Names, Words::Any))
       A.Fields.push_back({F.Key.Text, F.Key.Range, toAttribute(*V)});
   for (const Body &Sub : B.Sections)
     A.Fields.push_back({Sub.Keyword.Text, Sub.Keyword.Range, toAttribute(Sub)});

@@ -50,7 +50,8 @@ static std::vector<const Job::Declared *> findNearest(const Job &J) {
 
 const Job::Declared *Binder::chooseModel() {
   if (const Field *F = TheJob.Train.findField("model")) {
-    std::optional<Value> V = Eval.evaluate(*F->Value, *F->Names, Words::Any);
+    std::optional<ExprValue> V =
+        Eval.evaluate(*F->Value, *F->Names, Words::Any);
     const std::string *Name = V ? V->asText() : nullptr;
     if (V && !Name)
       Diags.report(V->Range, diag::WrongType, "model", describe(*V),
@@ -291,7 +292,7 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
     Names.give({B.Name, B.Range},
                {makePattern(static_cast<unsigned>(Index), B.Range),
                 Dimension::Count, B.Range});
-  std::optional<Value> V = Eval.evaluate(*F->Value, Names);
+  std::optional<ExprValue> V = Eval.evaluate(*F->Value, Names);
   if (!V)
     return;
   M.LayersRange = F->Value->Range;

@@ -71,8 +71,8 @@ static void setField(Body &Into, Field F) {
   Into.Fields.push_back(std::move(F));
 }
 
-bool BodyBuilder::mergeValue(Body &Into, const ast::Word &Name, const Value &V,
-                             SourceRange Use) {
+bool BodyBuilder::mergeValue(Body &Into, const ast::Word &Name,
+                             const ExprValue &V, SourceRange Use) {
   const auto *T = V.getIf<TableValue>();
   if (!T) {
     Diags.report(Use, diag::WrongType, Name.Text, describe(V), "a table");
@@ -84,7 +84,7 @@ bool BodyBuilder::mergeValue(Body &Into, const ast::Word &Name, const Value &V,
 }
 
 bool BodyBuilder::mergeTable(Body &Into, const Field &F) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
   return V && mergeValue(Into, F.Key, *V, V->Range);
 }
 
@@ -96,7 +96,7 @@ bool BodyBuilder::mergeBase(Body &Into, const ast::Word &Base,
             Base.Text, Names.names());
     return false;
   }
-  const std::optional<Value> &V = Eval.evaluate(*Found, Base.Range);
+  const std::optional<ExprValue> &V = Eval.evaluate(*Found, Base.Range);
   return V && mergeValue(Into, Base, *V, Base.Range);
 }
 
@@ -129,7 +129,7 @@ void BodyBuilder::check(const ast::Require &R, const Scope &Names) {
     return;
   std::string Message = "this requirement is not met";
   if (R.Message) {
-    std::optional<Value> Text = Eval.evaluate(*R.Message, Names);
+    std::optional<ExprValue> Text = Eval.evaluate(*R.Message, Names);
     if (!Text)
       return;
     Message = format(*Text).value_or(Message);

@@ -64,7 +64,7 @@ public:
 private:
   struct Flat;
   Body &enter(Body &In, const ast::Word &Name);
-  bool mergeValue(Body &Into, const ast::Word &Name, const Value &V,
+  bool mergeValue(Body &Into, const ast::Word &Name, const ExprValue &V,
                   SourceRange Use);
   void flatten(const std::vector<ast::Entry> &Entries, Scope &Names, Flat &Out);
 

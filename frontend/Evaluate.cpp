@@ -30,8 +30,8 @@ static bool isSpelling(llvm::StringRef Word) {
   return llvm::is_contained(Spellings, Word);
 }
 
-std::optional<Value> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
-                                         Words W) {
+std::optional<ExprValue> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
+                                             Words W) {
   auto Restore =
       llvm::make_scope_exit([this, C = Current, N = Names, M = Mode] {
         --Depth;
@@ -48,7 +48,7 @@ std::optional<Value> Evaluator::evaluate(const ast::Expr &E, const Scope &S,
 
 std::optional<bool> Evaluator::evaluateCondition(const ast::Expr &E,
                                                  const Scope &S) {
-  std::optional<Value> V = evaluate(E, S);
+  std::optional<ExprValue> V = evaluate(E, S);
   if (!V)
     return std::nullopt;
   if (const bool *B = V->getIf<bool>())
@@ -58,11 +58,11 @@ std::optional<bool> Evaluator::evaluateCondition(const ast::Expr &E,
 }
 
 /// Checks a param's value against `in {...}`.
-static bool isInDomain(Evaluator &E, const Symbol &S, const Value &V,
+static bool isInDomain(Evaluator &E, const Symbol &S, const ExprValue &V,
                        DiagnosticEngine &Diags) {
   llvm::SmallVector<std::string> Legal;
   for (const ast::ExprPtr &Element : S.Param->Domain) {
-    std::optional<Value> Allowed = E.evaluate(*Element, *S.Home);
+    std::optional<ExprValue> Allowed = E.evaluate(*Element, *S.Home);
     if (!Allowed)
       return false;
     if (Allowed->Data.index() == V.Data.index() && Allowed->Dim == V.Dim &&
@@ -77,7 +77,8 @@ static bool isInDomain(Evaluator &E, const Symbol &S, const Value &V,
   return false;
 }
 
-const std::optional<Value> &Evaluator::evaluate(Symbol &S, SourceRange Use) {
+const std::optional<ExprValue> &Evaluator::evaluate(Symbol &S,
+                                                    SourceRange Use) {
   if (S.Is == Symbol::State::Known)
     return S.Result;
   if (S.Is == Symbol::State::Computing) {
@@ -106,7 +107,7 @@ Evaluator::Result Evaluator::visit(const ast::Number &N) {
 }
 
 Evaluator::Result Evaluator::visit(const ast::Boolean &B) {
-  return Value{B.Value, Dimension::Count, Current->Range};
+  return ExprValue{B.Value, Dimension::Count, Current->Range};
 }
 
 Evaluator::Result Evaluator::visit(const ast::Name &N) {
@@ -118,19 +119,19 @@ Evaluator::Result Evaluator::visit(const ast::List &L) {
   bool Ok = true;
   SourceRange Range = Current->Range;
   for (const ast::ExprPtr &Element : L.Elements) {
-    std::optional<Value> V = evaluate(*Element, *Names, Mode);
+    std::optional<ExprValue> V = evaluate(*Element, *Names, Mode);
     Ok &= V.has_value();
     if (V)
       Out.Elements.push_back(std::move(*V));
   }
   if (!Ok)
     return std::nullopt;
-  return Value{std::move(Out), Dimension::Count, Range};
+  return ExprValue{std::move(Out), Dimension::Count, Range};
 }
 
 Evaluator::Result Evaluator::visit(const ast::Unary &U) {
   SourceRange Range = Current->Range;
-  std::optional<Value> A = evaluate(*U.Operand, *Names);
+  std::optional<ExprValue> A = evaluate(*U.Operand, *Names);
   return A ? applyUnary(U.Op, *A, Range, Diags) : std::nullopt;
 }
 
@@ -151,7 +152,7 @@ Evaluator::Result Evaluator::logic(const ast::Binary &B) {
     return std::nullopt;
   if (const bool *L = Left->getIf<bool>();
       L && *L == (B.Op == ast::BinaryOp::Or))
-    return Value{*L, Dimension::Count, Range};
+    return ExprValue{*L, Dimension::Count, Range};
   Result Right = truth(*B.Right);
   if (!Right)
     return std::nullopt;
@@ -162,8 +163,8 @@ Evaluator::Result Evaluator::visit(const ast::Binary &B) {
   if (B.Op == ast::BinaryOp::And || B.Op == ast::BinaryOp::Or)
     return logic(B);
   SourceRange Range = Current->Range;
-  std::optional<Value> Left = evaluate(*B.Left, *Names);
-  std::optional<Value> Right = evaluate(*B.Right, *Names);
+  std::optional<ExprValue> Left = evaluate(*B.Left, *Names);
+  std::optional<ExprValue> Right = evaluate(*B.Right, *Names);
   if (!Left || !Right)
     return std::nullopt;
   if (isFull()) // and reported: another list would be made for nothing
@@ -183,9 +184,9 @@ Evaluator::Result Evaluator::visit(const ast::Conditional &C) {
 
 Evaluator::Result Evaluator::visit(const ast::Call &C) {
   SourceRange Range = Current->Range;
-  llvm::SmallVector<Value, 2> Arguments;
+  llvm::SmallVector<ExprValue, 2> Arguments;
   for (const ast::ExprPtr &A : C.Arguments)
-    if (std::optional<Value> V = evaluate(*A, *Names))
+    if (std::optional<ExprValue> V = evaluate(*A, *Names))
       Arguments.push_back(std::move(*V));
   if (Arguments.size() != C.Arguments.size())
     return std::nullopt;
@@ -195,7 +196,7 @@ Evaluator::Result Evaluator::visit(const ast::Call &C) {
 /// Counts \p V, which is to be copied, or a list made of others; whether that
 /// is not too much. Names that stand for two copies of others would fill any
 /// memory in a few lines.
-bool Evaluator::count(const Value &V, SourceRange Use) {
+bool Evaluator::count(const ExprValue &V, SourceRange Use) {
   if (isFull())
     return false;
   Copied += weigh(V);
@@ -225,7 +226,7 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
       return Found;
     }
   if (Path.size() == 1 && (W == Words::Any || isSpelling(First.Text)))
-    return Value{WordValue{First.Text}, Dimension::Count, Range};
+    return ExprValue{WordValue{First.Text}, Dimension::Count, Range};
   DiagnosticBuilder B =
       Diags.report(First.Range, diag::UnknownName, First.Text);
   llvm::StringRef Here = findForeignWord(First.Text);
@@ -243,7 +244,7 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
 }
 
 /// The entry \p Path names in \p Table; the first word named the table itself.
-Evaluator::Result Evaluator::member(const Value &Table,
+Evaluator::Result Evaluator::member(const ExprValue &Table,
                                     llvm::ArrayRef<ast::Word> Path) {
   const auto *T = Table.getIf<TableValue>();
   const ast::Word &Key = Path[1];
@@ -260,13 +261,13 @@ Evaluator::Result Evaluator::member(const Value &Table,
       if (A->Key.Text != Key.Text)
         continue;
       const auto *Text = std::get_if<ast::String>(&A->Value->Node);
-      Found = Text ? Value{Text->Value, Dimension::Count, A->Value->Range}
+      Found = Text ? ExprValue{Text->Value, Dimension::Count, A->Value->Range}
                    : evaluate(*A->Value, Scope());
     } else if (const auto *S = std::get_if<ast::Section>(&E.Node)) {
       Keys.push_back(S->Keyword.Text);
       if (S->Keyword.Text != Key.Text)
         continue;
-      Found = Value{TableValue{S}, Dimension::Count, S->Range};
+      Found = ExprValue{TableValue{S}, Dimension::Count, S->Range};
     }
     if (Found && Path.size() > 2)
       return member(*Found, Path.drop_front());
@@ -380,5 +381,6 @@ Evaluator::Result Evaluator::visit(const ast::String &Text) {
   for (const auto &[Begin, Place] : Values)
     if (!PathFrom.isValid() && goesUpAt(Out, Begin))
       PathFrom = Place;
-  return Value{std::move(Out), Dimension::Count, Current->Range, {}, PathFrom};
+  return ExprValue{
+      std::move(Out), Dimension::Count, Current->Range, {}, PathFrom};
 }

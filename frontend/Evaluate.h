@@ -26,12 +26,12 @@ public:
   Evaluator(const SourceFiles &Sources, DiagnosticEngine &Diags)
       : Sources(Sources), Diags(Diags) {}
 
-  std::optional<Value> evaluate(const ast::Expr &E, const Scope &S,
-                                Words W = Words::Spellings);
+  std::optional<ExprValue> evaluate(const ast::Expr &E, const Scope &S,
+                                    Words W = Words::Spellings);
   /// As evaluate, for a condition; nothing unless it is true or false.
   std::optional<bool> evaluateCondition(const ast::Expr &E, const Scope &S);
   /// Computes a name once. \p Use is where it was asked for.
-  const std::optional<Value> &evaluate(Symbol &S, SourceRange Use);
+  const std::optional<ExprValue> &evaluate(Symbol &S, SourceRange Use);
 
   /// Makes a key of the job known to `{name}` in strings.
   void setJobKey(llvm::StringRef Key, std::string Text) {
@@ -41,7 +41,7 @@ public:
   /// What a path whose first word is no name stands for; nothing if that is
   /// unknown, too.
   using KeyLookup =
-      std::function<std::optional<Value>(llvm::ArrayRef<ast::Word>)>;
+      std::function<std::optional<ExprValue>(llvm::ArrayRef<ast::Word>)>;
   void setKeyLookup(KeyLookup L) { LookUpKey = std::move(L); }
 
   /// What is written at \p Range.
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  using Result = std::optional<Value>;
+  using Result = std::optional<ExprValue>;
 
   Result visit(const ast::Number &N);
   Result visit(const ast::String &Text);
@@ -64,9 +64,9 @@ private:
 
   static constexpr size_t MaxCopied = size_t(1) << 20;
   bool isFull() const { return Copied > MaxCopied; }
-  bool count(const Value &V, SourceRange Use);
+  bool count(const ExprValue &V, SourceRange Use);
   Result lookUp(llvm::ArrayRef<ast::Word> Path, Words W);
-  Result member(const Value &Table, llvm::ArrayRef<ast::Word> Path);
+  Result member(const ExprValue &Table, llvm::ArrayRef<ast::Word> Path);
   Result logic(const ast::Binary &B);
   Result truth(const ast::Expr &E);
   std::optional<std::string> interpolate(llvm::StringRef Name,

@@ -174,7 +174,8 @@ void ImportGraph::import(JobFile &U, const ast::Import &I,
     Alias.Name = {path::stem(I.Path.Text).str(), I.Path.Range};
   Alias.Is = Symbol::State::Known;
   if (Table)
-    Alias.Result = Value{TableValue{Table}, Dimension::Count, Alias.Name.Range};
+    Alias.Result =
+        ExprValue{TableValue{Table}, Dimension::Count, Alias.Name.Range};
   U.Names.add(std::move(Alias), Diags);
 }
 

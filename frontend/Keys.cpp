@@ -38,7 +38,7 @@ static constexpr NumberType NumberTypes[] = {
 };
 
 /// Of `4K`, which is 4000 and mostly meant to be 4096.
-void KeyReader::warnOfDecimal(llvm::StringRef Name, const Value &V,
+void KeyReader::warnOfDecimal(llvm::StringRef Name, const ExprValue &V,
                               int64_t Is) {
   static constexpr std::pair<llvm::StringRef, int64_t> Decimals[] = {
       {"K", 1'000},
@@ -60,7 +60,7 @@ void KeyReader::warnOfDecimal(llvm::StringRef Name, const Value &V,
 
 std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
                                               llvm::StringRef Type,
-                                              const Value &V) {
+                                              const ExprValue &V) {
   const NumberType &T = *llvm::find_if(
       NumberTypes, [&](const NumberType &N) { return N.Name == Type; });
   if (!V.isNumber()) {
@@ -115,7 +115,7 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
 
 void KeyReader::read(const Field &F, llvm::StringRef Type,
                      Located<int64_t> &Out) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
   if (!V)
     return;
   if (std::optional<int64_t> I = checkNumber(F.Key.Text, Type, *V))
@@ -123,7 +123,7 @@ void KeyReader::read(const Field &F, llvm::StringRef Type,
 }
 
 void KeyReader::read(const Field &F, llvm::StringRef, Located<bool> &Out) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names);
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
   if (!V)
     return;
   if (const bool *B = V->getIf<bool>())
@@ -135,7 +135,7 @@ void KeyReader::read(const Field &F, llvm::StringRef, Located<bool> &Out) {
 void KeyReader::read(const Field &F, llvm::StringRef Type,
                      Located<std::string> &Out) {
   const bool IsWord = Type == "Word";
-  std::optional<Value> V =
+  std::optional<ExprValue> V =
       Eval.evaluate(*F.Value, *F.Names, IsWord ? Words::Any : Words::Spellings);
   if (!V)
     return;
@@ -169,7 +169,7 @@ static std::string write(llvm::StringRef Spelling) {
 
 std::optional<ast::Word>
 KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
-  std::optional<Value> V = Eval.evaluate(*F.Value, *F.Names, Words::Any);
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names, Words::Any);
   if (!V)
     return std::nullopt;
   const SourceRange Range = F.Value->Range;

@@ -40,7 +40,7 @@ public:
 
   /// A number that must not be negative; \p Name is what a message calls it.
   std::optional<int64_t> checkNumber(llvm::StringRef Name, llvm::StringRef Type,
-                                     const Value &V);
+                                     const ExprValue &V);
 
 private:
   std::optional<ast::Word> readWord(const Field &F,
@@ -50,7 +50,7 @@ private:
                       llvm::ArrayRef<llvm::StringRef> Spellings,
                       llvm::StringRef Foreign);
 
-  void warnOfDecimal(llvm::StringRef Name, const Value &V, int64_t Is);
+  void warnOfDecimal(llvm::StringRef Name, const ExprValue &V, int64_t Is);
 
   Evaluator &Eval;
   DiagnosticEngine &Diags;

@@ -21,7 +21,7 @@ Symbol *Scope::add(Symbol S, DiagnosticEngine &Diags) {
   return &Added;
 }
 
-void Scope::give(const ast::Word &Name, Value V) {
+void Scope::give(const ast::Word &Name, ExprValue V) {
   Symbol S;
   S.Name = Name;
   S.Home = this;

@@ -26,7 +26,7 @@ struct Symbol {
   const ast::Expr *Definition = nullptr; ///< let, default or override
   const Scope *Home = nullptr;           ///< where Definition is evaluated
   State Is = State::Unknown;
-  std::optional<Value> Result; ///< empty when Known: an error was reported
+  std::optional<ExprValue> Result; ///< empty when Known: an error was reported
 };
 
 /// Names, with a parent to look further and imported scopes beside it.
@@ -40,7 +40,7 @@ public:
   /// the first.
   Symbol *add(Symbol S, DiagnosticEngine &Diags);
   /// Adds a name whose value is known.
-  void give(const ast::Word &Name, Value V);
+  void give(const ast::Word &Name, ExprValue V);
   /// Names of \p S, and of what it imports, can be seen from here.
   void import(const Scope &S);
 

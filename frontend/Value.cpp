@@ -36,13 +36,13 @@ llvm::StringRef foretrace::getName(Dimension D) {
   return Names[static_cast<unsigned>(D)];
 }
 
-double Value::asReal() const {
+double ExprValue::asReal() const {
   if (const int64_t *I = getIf<int64_t>())
     return static_cast<double>(*I);
   return std::get<double>(Data);
 }
 
-const std::string *Value::asText() const {
+const std::string *ExprValue::asText() const {
   if (const auto *W = getIf<WordValue>())
     return &W->Text;
   return getIf<std::string>();
@@ -73,11 +73,11 @@ struct Describer {
 };
 } // namespace
 
-std::string foretrace::describe(const Value &V) {
+std::string foretrace::describe(const ExprValue &V) {
   return std::visit(Describer{V.Dim}, V.Data);
 }
 
-std::optional<std::string> foretrace::format(const Value &V) {
+std::optional<std::string> foretrace::format(const ExprValue &V) {
   if (const int64_t *I = V.getIf<int64_t>())
     return std::to_string(*I);
   if (const bool *B = V.getIf<bool>())
@@ -122,12 +122,12 @@ static std::optional<int64_t> exactDecimal(llvm::StringRef Digits,
   return *Product / U.Denominator;
 }
 
-size_t foretrace::weigh(const Value &V) {
+size_t foretrace::weigh(const ExprValue &V) {
   if (const std::string *Text = V.asText())
     return Text->size();
   size_t Weight = 0;
   if (const auto *List = V.getIf<ListValue>())
-    for (const Value &Element : List->Elements)
+    for (const ExprValue &Element : List->Elements)
       Weight += 1 + weigh(Element);
   return Weight;
 }
@@ -158,7 +158,7 @@ llvm::StringRef foretrace::findForeignMetric(llvm::StringRef Word) {
   return findForeign(Rows, Word);
 }
 
-void foretrace::noteMetric(const Value &V, DiagnosticBuilder &Report) {
+void foretrace::noteMetric(const ExprValue &V, DiagnosticBuilder &Report) {
   const auto *Word = V.getIf<WordValue>();
   if (!Word)
     return;
@@ -181,14 +181,14 @@ std::vector<llvm::StringRef> foretrace::unitsLike(llvm::StringRef Prefix,
   return Like;
 }
 
-std::optional<Value> foretrace::evaluateNumber(const ast::Number &N,
-                                               SourceRange Range,
-                                               DiagnosticEngine &Diags) {
+std::optional<ExprValue> foretrace::evaluateNumber(const ast::Number &N,
+                                                   SourceRange Range,
+                                                   DiagnosticEngine &Diags) {
   static constexpr UnitRow Plain = {"", Dimension::Count, 1, 1};
   const UnitRow *U = &Plain;
   auto Make = [&](auto Number) {
-    return Value{Number, U->Dim, Range,
-                 U->Dim == Dimension::Count ? U->Word : ""};
+    return ExprValue{Number, U->Dim, Range,
+                     U->Dim == Dimension::Count ? U->Word : ""};
   };
   if (!N.Unit.empty()) {
     U = llvm::find_if(Units,

@@ -24,7 +24,7 @@ enum class Dimension : unsigned char {
 /// As a message calls it: "a count", "bytes".
 llvm::StringRef getName(Dimension D);
 
-struct Value;
+struct ExprValue;
 
 /// A bare word that names no param or let: `bf16`.
 struct WordValue {
@@ -34,7 +34,7 @@ struct ListValue {
   /// No layout has more; longer lists would only fill memory. Those of lists
   /// within count, and characters.
   static constexpr size_t MaxElements = size_t(1) << 20;
-  std::vector<Value> Elements;
+  std::vector<ExprValue> Elements;
 };
 /// Layers in order, folded.
 using PatternValue = std::vector<ir::LayerRun>;
@@ -56,7 +56,7 @@ struct ConditionValue {
 
 /// A value and the range of the expression it came from. Numbers are in the
 /// base unit of their dimension (see Units.def).
-struct Value {
+struct ExprValue {
   std::variant<int64_t, double, bool, std::string, WordValue, ListValue,
                PatternValue, TableValue, ir::Expr, WordAxisValue,
                ConditionValue>
@@ -83,26 +83,26 @@ struct Value {
 };
 
 /// What kind of thing \p V is, as a message calls it: "bytes", "a string".
-std::string describe(const Value &V);
+std::string describe(const ExprValue &V);
 /// \p V as `{name}` in a string prints it; nothing for lists and the like.
-std::optional<std::string> format(const Value &V);
+std::optional<std::string> format(const ExprValue &V);
 
 /// Characters and elements that a copy of \p V has.
-size_t weigh(const Value &V);
+size_t weigh(const ExprValue &V);
 
 /// The word of the language for a word that others use, or empty.
 llvm::StringRef findForeignWord(llvm::StringRef Word);
 /// The metric of sweeps that others call \p Word, or empty.
 llvm::StringRef findForeignMetric(llvm::StringRef Word);
 /// Adds to \p Report the metric that others call by the word \p V, if any.
-void noteMetric(const Value &V, DiagnosticBuilder &Report);
+void noteMetric(const ExprValue &V, DiagnosticBuilder &Report);
 /// Units of \p D with the same prefix as the unit \p Prefix of a count: of
 /// rates, `Gbit/s` and `GB/s` for `G`.
 std::vector<llvm::StringRef> unitsLike(llvm::StringRef Prefix, Dimension D);
 /// Applies the unit of a number written at \p Range. Reports unknown units and
 /// integers beyond 2^63.
-std::optional<Value> evaluateNumber(const ast::Number &N, SourceRange Range,
-                                    DiagnosticEngine &Diags);
+std::optional<ExprValue> evaluateNumber(const ast::Number &N, SourceRange Range,
+                                        DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

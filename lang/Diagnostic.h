@@ -39,7 +39,7 @@ namespace diag {
 /// that report from its table.
 enum Id : unsigned;
 
-enum class Table : unsigned {
+enum class DiagnosticTable : unsigned {
   Lang,
   Frontend,
   IR,
@@ -52,7 +52,7 @@ enum class Table : unsigned {
 constexpr unsigned NumTables = 8;
 constexpr unsigned MaxRows = 256; ///< of a table
 
-constexpr Id idOf(Table In, unsigned Row) {
+constexpr Id idOf(DiagnosticTable In, unsigned Row) {
   return Id(static_cast<unsigned>(In) * MaxRows + Row);
 }
 } // namespace diag

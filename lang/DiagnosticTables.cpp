@@ -42,7 +42,7 @@ static constexpr DiagnosticInfo RunsRows[] = {
 #include "lang/diagnostics/Runs.def"
 };
 
-/// In the order of diag::Table.
+/// In the order of diag::DiagnosticTable.
 static constexpr InfoList Tables[] = {LangRows,     FrontendRows, IRRows,
                                       PassesRows,   BackendsRows, ToolsRows,
                                       ValidateRows, RunsRows};
@@ -63,7 +63,8 @@ llvm::ArrayRef<diag::Id> allDiagnostics() {
     std::vector<diag::Id> All;
     for (const auto &[Table, Rows] : llvm::enumerate(Tables))
       for (unsigned Row = 0; Row != Rows.size(); ++Row)
-        All.push_back(diag::idOf(static_cast<diag::Table>(Table), Row));
+        All.push_back(
+            diag::idOf(static_cast<diag::DiagnosticTable>(Table), Row));
     return All;
   }();
   return Ids;

@@ -24,10 +24,10 @@ private:
   void step() override;
   void pipeline() override;
 
-  void setUp(Comm C, const Members &M, int64_t Size);
+  void setUp(LoggedComm C, const Members &M, int64_t Size);
   void batch();
   /// To or from the next stage.
-  void exchange(Comm C, llvm::StringLiteral What, llvm::StringRef Stage);
+  void exchange(LoggedComm C, llvm::StringLiteral What, llvm::StringRef Stage);
 
   MegatronLayers Layers;
   const int64_t Params;
@@ -36,30 +36,30 @@ private:
 
 } // namespace
 
-void Megatron::setUp(Comm C, const Members &M, int64_t Size) {
+void Megatron::setUp(LoggedComm C, const Members &M, int64_t Size) {
   Out.send({C, M, Size, "init.model_setup"});
 }
 
 void Megatron::init() {
-  setUp(Comm::AllReduce, dataParallel(), 8);
+  setUp(LoggedComm::AllReduce, dataParallel(), 8);
   for (int I = 0; I < 3; ++I) {
-    setUp(Comm::AllReduce, dataParallel(), 8);
+    setUp(LoggedComm::AllReduce, dataParallel(), 8);
     if (J.Pp > 1)
-      setUp(Comm::AllReduce, {CommGroup::Pp, J.Pp}, 8);
+      setUp(LoggedComm::AllReduce, {CommGroup::Pp, J.Pp}, 8);
   }
-  setUp(Comm::AllGather, dataParallel(), 32);
-  Out.send({Comm::Broadcast, tensorParallel(), 24, "init.model_setup",
+  setUp(LoggedComm::AllGather, dataParallel(), 32);
+  Out.send({LoggedComm::Broadcast, tensorParallel(), 24, "init.model_setup",
             std::nullopt, 0});
   if (J.Pp > 1 && O.PpRank == J.Pp - 1)
     for (Elements Table : {countWords(J), countPositions(J)})
-      setUp(Comm::AllReduce, tensorParallel(), 2 * Table.value());
-  setUp(Comm::AllGather, dataParallel(), 64);
+      setUp(LoggedComm::AllReduce, tensorParallel(), 2 * Table.value());
+  setUp(LoggedComm::AllGather, dataParallel(), 64);
 }
 
 /// What the data loader of the first rank of tp tells the others.
 void Megatron::batch() {
   for (int64_t Size : {int64_t(40), 8 * (J.World + J.Sequence * J.MicroBatch)})
-    Out.send({Comm::Broadcast, tensorParallel(), Size, "forward_step",
+    Out.send({LoggedComm::Broadcast, tensorParallel(), Size, "forward_step",
               std::nullopt, 0});
 }
 
@@ -68,13 +68,14 @@ void Megatron::forward() {
     batch();
   Layers.forward();
   for (int I = 0; I < 3; ++I)
-    Out.send({Comm::AllReduce, tensorParallel(), 4 * J.MicroBatch * J.Sequence,
+    Out.send({LoggedComm::AllReduce, tensorParallel(),
+              4 * J.MicroBatch * J.Sequence,
               "forward_step._VocabParallelCrossEntropy"});
-  Out.send({Comm::AllReduce, dataParallel(), 4,
+  Out.send({LoggedComm::AllReduce, dataParallel(), 4,
             "forward_step.average_losses_across_data_parallel_group"});
 }
 
-void Megatron::exchange(Comm C, llvm::StringLiteral What,
+void Megatron::exchange(LoggedComm C, llvm::StringLiteral What,
                         llvm::StringRef Stage) {
   Out.send({C,
             {CommGroup::Pp, 1},
@@ -91,17 +92,17 @@ void Megatron::pipeline() {
   for (int64_t I = 0; I < WarmUp; ++I) {
     batch();
     Layers.forward();
-    exchange(Comm::ISend, "send_next", "forward_step");
+    exchange(LoggedComm::ISend, "send_next", "forward_step");
   }
   for (int64_t I = WarmUp; I < J.Ga && !Out.isFull(); ++I) {
     batch();
     Layers.forward();
-    exchange(Comm::IReceive, "recv_next", "forward_step");
-    exchange(Comm::ISend, "send_next", "forward_step");
+    exchange(LoggedComm::IReceive, "recv_next", "forward_step");
+    exchange(LoggedComm::ISend, "send_next", "forward_step");
     Layers.backward();
   }
   for (int64_t I = 0; I < WarmUp; ++I) {
-    exchange(Comm::IReceive, "recv_next", "backward_step");
+    exchange(LoggedComm::IReceive, "recv_next", "backward_step");
     Layers.backward();
   }
 }
@@ -109,16 +110,18 @@ void Megatron::pipeline() {
 /// Parameters are those of a stage, and divided by the number of stages again.
 void Megatron::step() {
   if (SharesOptimizer) {
-    Out.send({Comm::ReduceScatter, dataParallel(), 4 * Params / J.Pp, "step"});
-    Out.send({Comm::AllGather, dataParallel(), 2 * Params / J.Pp, "step"});
+    Out.send(
+        {LoggedComm::ReduceScatter, dataParallel(), 4 * Params / J.Pp, "step"});
+    Out.send(
+        {LoggedComm::AllGather, dataParallel(), 2 * Params / J.Pp, "step"});
   } else {
-    Out.send({Comm::AllReduce, dataParallel(), 4 * Params / J.Pp,
+    Out.send({LoggedComm::AllReduce, dataParallel(), 4 * Params / J.Pp,
               "step.finish_grad_sync"});
   }
   // No parameter is marked as one of a norm.
-  Out.send({Comm::AllReduce, tensorParallel(), 0,
+  Out.send({LoggedComm::AllReduce, tensorParallel(), 0,
             "step._allreduce_layernorm_grads"});
-  Out.send({Comm::AllReduce, tensorParallel(), 4, "step.check_for_nan"});
+  Out.send({LoggedComm::AllReduce, tensorParallel(), 4, "step.check_for_nan"});
 }
 
 std::unique_ptr<Workload> foretrace::aicb::makeMegatron(const ir::Spec &S,

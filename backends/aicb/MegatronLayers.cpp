@@ -8,24 +8,25 @@ using namespace foretrace::aicb;
 static std::vector<Linear> attentionOf(const GeneratorJob &J) {
   if (!J.IsDeepSeek) {
     const int64_t Width = J.Heads * J.HeadDim;
-    return {{Split::Column, "attention_column", J.Hidden, 3 * Width},
-            {Split::Row, "attention_row", Width, J.Hidden}};
+    return {{LinearSplit::Column, "attention_column", J.Hidden, 3 * Width},
+            {LinearSplit::Row, "attention_row", Width, J.Hidden}};
   }
-  return {{Split::Replicated, "attention_linear_q_lora", J.Hidden, J.QLora},
-          {Split::Column, "attention_q_column", J.QLora,
-           J.Heads * (J.NopeDim + J.RopeDim)},
-          {Split::Replicated, "attention_linear_kv_lora", J.Hidden,
-           J.KvLora + J.RopeDim},
-          {Split::Column, "attention_kv_column", J.KvLora,
-           J.Heads * (J.NopeDim + J.VDim)},
-          {Split::Row, "attention_o_row", J.Heads * J.VDim, J.Hidden}};
+  return {
+      {LinearSplit::Replicated, "attention_linear_q_lora", J.Hidden, J.QLora},
+      {LinearSplit::Column, "attention_q_column", J.QLora,
+       J.Heads * (J.NopeDim + J.RopeDim)},
+      {LinearSplit::Replicated, "attention_linear_kv_lora", J.Hidden,
+       J.KvLora + J.RopeDim},
+      {LinearSplit::Column, "attention_kv_column", J.KvLora,
+       J.Heads * (J.NopeDim + J.VDim)},
+      {LinearSplit::Row, "attention_o_row", J.Heads * J.VDim, J.Hidden}};
 }
 
 MegatronLayers::MegatronLayers(const GeneratorJob &J, bool Computes,
-                               Writer &Out)
+                               LogItemWriter &Out)
     : J(J), Computes(Computes), Out(Out), Attention(attentionOf(J)),
-      Network{{Split::Column, "mlp_column", J.Hidden, J.Ffn},
-              {Split::Row, "mlp_row", J.Ffn, J.Hidden}} {}
+      Network{{LinearSplit::Column, "mlp_column", J.Hidden, J.Ffn},
+              {LinearSplit::Row, "mlp_row", J.Ffn, J.Hidden}} {}
 
 void MegatronLayers::multiply(llvm::ArrayRef<int64_t> Left,
                               llvm::ArrayRef<int64_t> Right,
@@ -34,18 +35,19 @@ void MegatronLayers::multiply(llvm::ArrayRef<int64_t> Left,
     Out.multiply(Left, Right, Stage.str());
 }
 
-void MegatronLayers::sendOverTp(Comm C, int64_t Size, llvm::StringRef Stage) {
+void MegatronLayers::sendOverTp(LoggedComm C, int64_t Size,
+                                llvm::StringRef Stage) {
   if (J.Tp > 1)
     Out.send({C, {CommGroup::Tp, J.Tp}, Size, Stage.str()});
 }
 
-void MegatronLayers::sendActivation(Comm C, int64_t Width,
+void MegatronLayers::sendActivation(LoggedComm C, int64_t Width,
                                     llvm::StringRef Stage) {
   sendOverTp(C, 2 * J.Sequence * J.MicroBatch * Width, Stage);
 }
 
 void MegatronLayers::embedding(llvm::StringRef Phase) {
-  sendActivation(Comm::AllReduce, J.Hidden,
+  sendActivation(LoggedComm::AllReduce, J.Hidden,
                  (Phase + ".MegatronEmbedding").str());
 }
 
@@ -59,19 +61,20 @@ void MegatronLayers::forward(const Linear &L) {
   static constexpr llvm::StringLiteral Column = "forward.MegatronColumnLinear";
   static constexpr llvm::StringLiteral Row = "forward.MegatronRowLinear";
   switch (L.Split) {
-  case Split::Replicated:
+  case LinearSplit::Replicated:
     return multiply({J.Sequence, J.MicroBatch, L.In}, {L.In, L.Out},
                     "forward.Linear." + L.Name);
-  case Split::Column:
+  case LinearSplit::Column:
     if (J.SequenceParallel)
-      sendActivation(Comm::AllGather, L.In, Column);
+      sendActivation(LoggedComm::AllGather, L.In, Column);
     return multiply({columnSequence(J), J.MicroBatch, L.In},
                     {L.In, L.Out / J.Tp}, Column + "." + L.Name);
-  case Split::Row:
+  case LinearSplit::Row:
     multiply({J.Sequence, J.MicroBatch, L.In / J.Tp}, {L.In / J.Tp, L.Out},
              Row + "." + L.Name);
-    return sendActivation(
-        J.SequenceParallel ? Comm::ReduceScatter : Comm::AllReduce, L.Out, Row);
+    return sendActivation(J.SequenceParallel ? LoggedComm::ReduceScatter
+                                             : LoggedComm::AllReduce,
+                          L.Out, Row);
   }
 }
 
@@ -80,21 +83,21 @@ void MegatronLayers::columnBackward(const Linear &L) {
   const int64_t Sequence = columnSequence(J), Tokens = Sequence * J.MicroBatch;
   const int64_t Outputs = L.Out / J.Tp;
   if (J.SequenceParallel)
-    sendActivation(Comm::AllGather, L.In, Stage);
+    sendActivation(LoggedComm::AllGather, L.In, Stage);
   multiply({Sequence, J.MicroBatch, Outputs}, {Outputs, L.In},
            Stage + "." + L.Name);
   if (J.SequenceParallel)
-    sendActivation(Comm::ReduceScatter, L.In, Stage);
+    sendActivation(LoggedComm::ReduceScatter, L.In, Stage);
   multiply({Outputs, Tokens}, {Tokens, L.In}, Stage + "." + L.Name);
   if (!J.SequenceParallel)
-    sendActivation(Comm::AllReduce, L.In, Stage);
+    sendActivation(LoggedComm::AllReduce, L.In, Stage);
 }
 
 void MegatronLayers::rowBackward(const Linear &L) {
   static constexpr llvm::StringLiteral Stage = "backward.MegatronRowLinear";
   const int64_t Inputs = L.In / J.Tp, Tokens = J.Sequence * J.MicroBatch;
   if (J.SequenceParallel)
-    sendActivation(Comm::AllGather, L.Out, Stage);
+    sendActivation(LoggedComm::AllGather, L.Out, Stage);
   // Without a point before the name.
   multiply({J.Sequence, J.MicroBatch, L.Out}, {L.Out, Inputs}, Stage + L.Name);
   multiply({L.Out, Tokens}, {Tokens, Inputs}, Stage + L.Name);
@@ -103,12 +106,12 @@ void MegatronLayers::rowBackward(const Linear &L) {
 void MegatronLayers::backward(const Linear &L) {
   const int64_t Tokens = J.Sequence * J.MicroBatch;
   switch (L.Split) {
-  case Split::Replicated:
+  case LinearSplit::Replicated:
     return multiply({L.Out, Tokens}, {Tokens, L.In},
                     "backward.Linear." + L.Name);
-  case Split::Column:
+  case LinearSplit::Column:
     return columnBackward(L);
-  case Split::Row:
+  case LinearSplit::Row:
     return rowBackward(L);
   }
 }
@@ -118,22 +121,24 @@ void MegatronLayers::experts() {
   const int64_t Copies = J.Sequence * J.Hidden * J.MicroBatch * J.TopK;
   const Members Ep = {CommGroup::Ep, std::nullopt},
                 Tp = {CommGroup::Tp, std::nullopt};
-  const Message Dispatch = {Comm::AllToAll, Ep, Copies / J.Tp * 2,
+  const LogItem Dispatch = {LoggedComm::AllToAll, Ep, Copies / J.Tp * 2,
                             "forward.MoE.dispatch"};
   if (!J.IsDeepSeek && (J.Tp > 1 || J.Ep > 1))
-    Out.send({Comm::AllGather, Ep, 2 * J.Ep * J.Experts * J.Tp,
+    Out.send({LoggedComm::AllGather, Ep, 2 * J.Ep * J.Experts * J.Tp,
               "forward.MoE.preprocess"});
   if (J.Ep > 1 && J.IsDeepSeek)
     Out.sendScaled(Dispatch);
   else if (J.Ep > 1)
     Out.send(Dispatch);
   if (J.Tp > 1) {
-    Out.send({Comm::AllGather, Tp, 2 * Copies, "forward.MoE.permutation"});
     Out.send(
-        {Comm::ReduceScatter, Tp, 2 * Copies, "forward.MoE.unpermutation"});
+        {LoggedComm::AllGather, Tp, 2 * Copies, "forward.MoE.permutation"});
+    Out.send({LoggedComm::ReduceScatter, Tp, 2 * Copies,
+              "forward.MoE.unpermutation"});
   }
   if (J.Ep > 1)
-    Out.send({Comm::AllToAll, Ep, Copies / J.Tp * 2, "forward.MoE.combine"});
+    Out.send(
+        {LoggedComm::AllToAll, Ep, Copies / J.Tp * 2, "forward.MoE.combine"});
 }
 
 /// Up to 2025-09-15: seven messages, those over ep even to oneself.
@@ -143,20 +148,22 @@ void MegatronLayers::expertsOfSeven() {
   const Members Ep = {CommGroup::Ep, std::nullopt},
                 Tp = {CommGroup::Tp, std::nullopt};
   if (!J.IsDeepSeek)
-    Out.send({Comm::AllGather, Tp, 2 * Tokens, "forward.MoE.preprocess"});
-  sendOverTp(Comm::AllToAll, Tokens / J.Tp * 2, "forward.MoE");
+    Out.send({LoggedComm::AllGather, Tp, 2 * Tokens, "forward.MoE.preprocess"});
+  sendOverTp(LoggedComm::AllToAll, Tokens / J.Tp * 2, "forward.MoE");
   if (J.IsDeepSeek)
-    Out.sendScaled({Comm::AllToAll, Ep, Copies / J.Tp * 2, "forward.MoE"});
+    Out.sendScaled(
+        {LoggedComm::AllToAll, Ep, Copies / J.Tp * 2, "forward.MoE"});
   else // a copy to one expert only
-    Out.send({Comm::AllToAll, Ep, Tokens / J.Tp * 2, "forward.MoE"});
+    Out.send({LoggedComm::AllToAll, Ep, Tokens / J.Tp * 2, "forward.MoE"});
   if (J.Tp > 1) {
-    Out.send({Comm::AllGather, Tp, 2 * Copies, "forward.MoE.permutation"});
     Out.send(
-        {Comm::ReduceScatter, Tp, 2 * Copies, "forward.MoE.unpermutation"});
+        {LoggedComm::AllGather, Tp, 2 * Copies, "forward.MoE.permutation"});
+    Out.send({LoggedComm::ReduceScatter, Tp, 2 * Copies,
+              "forward.MoE.unpermutation"});
   }
-  Out.send({Comm::AllToAll, Ep, Copies / J.Tp * 2, "forward.MoE"});
+  Out.send({LoggedComm::AllToAll, Ep, Copies / J.Tp * 2, "forward.MoE"});
   if (J.Tp > 1)
-    Out.send({Comm::AllToAll, Tp, 2 * Tokens / J.Tp, "forward.MoE"});
+    Out.send({LoggedComm::AllToAll, Tp, 2 * Tokens / J.Tp, "forward.MoE"});
 }
 
 bool MegatronLayers::hasExperts(int64_t Layer) const {

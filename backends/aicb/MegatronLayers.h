@@ -10,10 +10,10 @@
 namespace foretrace::aicb {
 
 /// How a linear layer is split over tp: not, by its outputs or by its inputs.
-enum class Split : unsigned char { Replicated, Column, Row };
+enum class LinearSplit : unsigned char { Replicated, Column, Row };
 
 struct Linear {
-  aicb::Split Split;
+  LinearSplit Split;
   llvm::StringLiteral Name;
   int64_t In, Out; ///< of all ranks
 };
@@ -21,7 +21,7 @@ struct Linear {
 class MegatronLayers {
 public:
   /// With \p Computes products are written, too.
-  MegatronLayers(const GeneratorJob &J, bool Computes, Writer &Out);
+  MegatronLayers(const GeneratorJob &J, bool Computes, LogItemWriter &Out);
 
   void forward();
   void backward();
@@ -39,13 +39,13 @@ private:
   void multiply(llvm::ArrayRef<int64_t> Left, llvm::ArrayRef<int64_t> Right,
                 const llvm::Twine &Stage);
   /// A message over tp, if there is anyone.
-  void sendOverTp(Comm C, int64_t Size, llvm::StringRef Stage);
+  void sendOverTp(LoggedComm C, int64_t Size, llvm::StringRef Stage);
   /// The same, of an activation of \p Width channels.
-  void sendActivation(Comm C, int64_t Width, llvm::StringRef Stage);
+  void sendActivation(LoggedComm C, int64_t Width, llvm::StringRef Stage);
 
   const GeneratorJob &J;
   const bool Computes;
-  Writer &Out;
+  LogItemWriter &Out;
   std::vector<Linear> Attention, Network;
 };
 

@@ -30,7 +30,7 @@ struct Options {
   aicb::Kind Kind = aicb::Kind::Megatron;
   aicb::Version Version = aicb::Version::V2025_12;
   std::vector<std::string> Allow; ///< slugs of diagnostics
-  Comm Tested = Comm::AllReduce;
+  LoggedComm Tested = LoggedComm::AllReduce;
   // As the generator's command line has them.
   int64_t Epochs = 1, PpRank = -1;
   bool Computes = false, Amp = false, Contiguous = false, OverStages = false;

@@ -35,7 +35,7 @@ protected:
 
   const GeneratorJob J;
   const Options O;
-  Writer Out;
+  LogItemWriter Out;
 };
 
 /// The program that \p O asks for.

@@ -6,7 +6,7 @@
 using namespace foretrace;
 using namespace foretrace::aicb;
 
-static llvm::StringRef wordOf(Comm C) {
+static llvm::StringRef wordOf(LoggedComm C) {
   static constexpr llvm::StringLiteral Words[] = {
 #define COMM(ENUMERATOR, WORD) WORD,
 #include "backends/aicb/Comms.def"
@@ -42,19 +42,19 @@ static void printFloat(llvm::raw_ostream &OS, double V) {
   OS << Text << (IsLarge || Text.contains('.') ? "" : ".0");
 }
 
-void Writer::header() {
+void LogItemWriter::header() {
   OS << "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,"
         "additional,_elapsed_time,algbw,busbw,count\n";
 }
 
-void Writer::begin(const Message &M) {
+void LogItemWriter::begin(const LogItem &M) {
   OS << "CommType." << wordOf(M.Comm) << ",CommGroup."
      << wordOf(M.Members.Group) << ',';
   printOr(OS, M.Members.Ranks);
   OS << ',';
 }
 
-void Writer::end(const Message &M) {
+void LogItemWriter::end(const LogItem &M) {
   OS << ',' << M.Stage << ',';
   printOr(OS, M.To);
   OS << ',';
@@ -62,19 +62,19 @@ void Writer::end(const Message &M) {
   OS << ',' << M.Remark << ",None,None,None,1\n";
 }
 
-void Writer::send(const Message &M) {
+void LogItemWriter::send(const LogItem &M) {
   begin(M);
   OS << M.Size;
   end(M);
 }
 
-void Writer::sendScaled(const Message &M) {
+void LogItemWriter::sendScaled(const LogItem &M) {
   begin(M);
   printFloat(OS, static_cast<double>(M.Size) * ((1 + 4.0 / 128) / 2));
   end(M);
 }
 
-void Writer::shape(llvm::ArrayRef<int64_t> Sizes) {
+void LogItemWriter::shape(llvm::ArrayRef<int64_t> Sizes) {
   llvm::ListSeparator Separator(comma());
   OS << '(';
   for (int64_t Size : Sizes)
@@ -82,16 +82,17 @@ void Writer::shape(llvm::ArrayRef<int64_t> Sizes) {
   OS << ')';
 }
 
-void Writer::multiply(llvm::ArrayRef<int64_t> Left,
-                      llvm::ArrayRef<int64_t> Right, llvm::StringRef Stage) {
-  OS << "CommType." << wordOf(Comm::Computation) << ",None,None,(";
+void LogItemWriter::multiply(llvm::ArrayRef<int64_t> Left,
+                             llvm::ArrayRef<int64_t> Right,
+                             llvm::StringRef Stage) {
+  OS << "CommType." << wordOf(LoggedComm::Computation) << ",None,None,(";
   shape(Left);
   OS << comma();
   shape(Right);
   OS << ")," << Stage << ",None,None,,None,None,None,1\n";
 }
 
-void Writer::endEpoch() {
-  OS << "CommType." << wordOf(Comm::EpochEnd)
+void LogItemWriter::endEpoch() {
+  OS << "CommType." << wordOf(LoggedComm::EpochEnd)
      << ",None,None,0,,None,None,,None,None,None,1\n";
 }

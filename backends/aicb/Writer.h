@@ -11,7 +11,7 @@
 
 namespace foretrace::aicb {
 
-enum class Comm : unsigned char {
+enum class LoggedComm : unsigned char {
 #define COMM(ENUMERATOR, WORD) ENUMERATOR,
 #include "backends/aicb/Comms.def"
 };
@@ -28,8 +28,8 @@ struct Members {
 };
 
 /// A message, in the order of the columns.
-struct Message {
-  aicb::Comm Comm;
+struct LogItem {
+  LoggedComm Comm;
   aicb::Members Members;
   int64_t Size; ///< bytes, or what the generator takes for them
   std::string Stage;
@@ -37,15 +37,15 @@ struct Message {
   llvm::StringLiteral Remark = "";
 };
 
-class Writer {
+class LogItemWriter {
 public:
-  Writer(OutputStream &OS, Version V) : OS(OS), V(V) {}
+  LogItemWriter(OutputStream &OS, Version V) : OS(OS), V(V) {}
 
   void header();
-  void send(const Message &M);
+  void send(const LogItem &M);
   /// A message in FP8: a byte for each element of two, and a scale of four
   /// bytes for every 128 of them. The product is a float, and printed as one.
-  void sendScaled(const Message &M);
+  void sendScaled(const LogItem &M);
   /// A product of two tensors of these shapes.
   void multiply(llvm::ArrayRef<int64_t> Left, llvm::ArrayRef<int64_t> Right,
                 llvm::StringRef Stage);
@@ -53,8 +53,8 @@ public:
   bool isFull() const { return OS.isFull(); }
 
 private:
-  void begin(const Message &M);
-  void end(const Message &M);
+  void begin(const LogItem &M);
+  void end(const LogItem &M);
   void shape(llvm::ArrayRef<int64_t> Sizes);
   /// Commas within a field went unnoticed at first.
   llvm::StringRef comma() const { return V < Version::V2025_01 ? ", " : " "; }

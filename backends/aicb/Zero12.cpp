@@ -55,9 +55,9 @@ private:
 
 void Zero12::init() {
   for (size_t I = 0; I < All.size(); ++I)
-    Out.send({Comm::Broadcast, dataParallel(), All[I].bytes(), "init"});
+    Out.send({LoggedComm::Broadcast, dataParallel(), All[I].bytes(), "init"});
   // A variable of the loop is still there: a barrier of some bytes.
-  Out.send({Comm::Barrier,
+  Out.send({LoggedComm::Barrier,
             {CommGroup::All, J.Dp},
             All[All.size() - 1].bytes(),
             "init.__init__"});
@@ -123,11 +123,11 @@ void Zero12::flush(llvm::StringRef Phase) {
   // the model: their size is negative, here as there.
   if (SendsToOwners)
     for (const Piece &P : piecesOfBucket())
-      Out.send({Comm::Reduce, dataParallel(),
+      Out.send({LoggedComm::Reduce, dataParallel(),
                 2 * (P.Elements.End - P.Elements.Begin),
                 (Phase + ".average_tensor").str(), P.Owner});
   else
-    Out.send({Comm::AllReduce, dataParallel(), 2 * InBucket,
+    Out.send({LoggedComm::AllReduce, dataParallel(), 2 * InBucket,
               (Phase + ".allreduce_bucket").str()});
   Bucket.clear();
   InBucket = 0;
@@ -135,12 +135,12 @@ void Zero12::flush(llvm::StringRef Phase) {
 
 void Zero12::step() {
   flush("step");
-  Out.send({Comm::AllReduce, dataParallel(), 1, "step.has_overflow"});
+  Out.send({LoggedComm::AllReduce, dataParallel(), 1, "step.has_overflow"});
   const int64_t Shards = std::max<int64_t>(Count / O.GatherBucket, 1);
   for (int64_t I = 0; I < Shards; ++I) {
     const int64_t Each = Count / Shards;
     const int64_t Elements = I + 1 == Shards ? Count - I * Each : Each;
-    Out.send({Comm::AllGather, dataParallel(),
+    Out.send({LoggedComm::AllGather, dataParallel(),
               2 * static_cast<int64_t>(llvm::alignTo(Elements, J.Dp)),
               "step.all_gather_dp_groups"});
   }

@@ -67,15 +67,17 @@ Zero3::Zero3(const ir::Spec &S, const Options &O, OutputStream &OS)
 void Zero3::init() {
   if (!O.Amp)
     for (size_t I = 0; I < All.size(); ++I)
-      Out.send({Comm::Broadcast, dataParallel(), All[I].bytes(),
+      Out.send({LoggedComm::Broadcast, dataParallel(), All[I].bytes(),
                 "init._broadcast_model", std::nullopt, 0});
   for (llvm::StringRef Where :
        {"_create_fp16_partitions_with_defragmentation",
         "_setup_for_real_optimizer", "_setup_for_real_optimizer"})
-    Out.send(
-        {Comm::Barrier, {CommGroup::All, J.Dp}, 0, ("init." + Where).str()});
+    Out.send({LoggedComm::Barrier,
+              {CommGroup::All, J.Dp},
+              0,
+              ("init." + Where).str()});
   for (size_t I = 0; I < All.size(); ++I)
-    Out.send({Comm::AllGather, dataParallel(), All[I].bytes(),
+    Out.send({LoggedComm::AllGather, dataParallel(), All[I].bytes(),
               "init._allgather_params"});
 }
 
@@ -90,7 +92,7 @@ void Zero3::compute(const Weight &W) {
 }
 
 void Zero3::gather(int64_t Bytes) {
-  Out.send({Comm::AllGather, dataParallel(), Bytes,
+  Out.send({LoggedComm::AllGather, dataParallel(), Bytes,
             (Phase + ".allgather_fn").str()});
 }
 
@@ -158,7 +160,7 @@ void Zero3::forward() {
 }
 
 void Zero3::flush() {
-  Out.send({Comm::ReduceScatter, dataParallel(), 2 * InBucket,
+  Out.send({LoggedComm::ReduceScatter, dataParallel(), 2 * InBucket,
             (Phase + ".reduce_scatter_fn").str()});
   InBucket = 0;
 }
@@ -179,8 +181,9 @@ void Zero3::backward() {
 void Zero3::step() {
   Phase = "step";
   flush();
-  Out.send({Comm::AllReduce, dataParallel(), 1, "step.has_overflow"});
-  Out.send({Comm::AllReduce, dataParallel(), 8, "step.get_grad_norm_direct"});
+  Out.send({LoggedComm::AllReduce, dataParallel(), 1, "step.has_overflow"});
+  Out.send(
+      {LoggedComm::AllReduce, dataParallel(), 8, "step.get_grad_norm_direct"});
   std::fill(IsHere.begin(), IsHere.end(), false);
   Live = 0;
   for (size_t I = 0; I < All.size(); ++I)

@@ -112,7 +112,8 @@ public:
 
 private:
   void checkAlgorithm(const CollectiveRow &Row,
-                      const Located<Algorithm> &Chosen, const Op &Collective);
+                      const Located<CollectiveImplementation> &Chosen,
+                      const Op &Collective);
   void checkSplits(const ChakraCollective &Row, const Op &Gather);
 
   const EmitRequest &Request;
@@ -126,14 +127,14 @@ private:
 
 /// Groups of all ranks take each dimension in turn. Others take a ring, unless
 /// there is one dimension only: then they do as its algorithm says.
-void CollectiveCheck::checkAlgorithm(const CollectiveRow &Row,
-                                     const Located<Algorithm> &Chosen,
-                                     const Op &Collective) {
+void CollectiveCheck::checkAlgorithm(
+    const CollectiveRow &Row, const Located<CollectiveImplementation> &Chosen,
+    const Op &Collective) {
   const int64_t Size = Collective.Group.size(P.Mesh);
   const int64_t World = *P.Spec.Parallel.World;
   if (Size < World && Dimensions.size() > 1)
     return;
-  if (Size < World && *Chosen == Algorithm::DoubleBinaryTree) {
+  if (Size < World && *Chosen == CollectiveImplementation::DoubleBinaryTree) {
     Diags.report(Chosen.Range, diag::AstraTreeGroup, Size, World);
     return;
   }

@@ -18,9 +18,9 @@ static const TopologyRow &rowOf(TopologyKind K) {
   {NAME,                                                                       \
    HOPS,                                                                       \
    NEIGHBOURS,                                                                 \
-   Algorithm::REDUCE,                                                          \
-   Algorithm::TOALL,                                                           \
-   Algorithm::AWARE},
+   CollectiveImplementation::REDUCE,                                           \
+   CollectiveImplementation::TOALL,                                            \
+   CollectiveImplementation::AWARE},
 #include "backends/astra/Algorithms.def"
   };
   static constexpr TopologyKind Kinds[] = {
@@ -30,8 +30,8 @@ static const TopologyRow &rowOf(TopologyKind K) {
   return Rows[llvm::find(Kinds, K) - std::begin(Kinds)];
 }
 
-Algorithm NetworkDimension::algorithm(OpKind Collective,
-                                      NetworkKind Network) const {
+CollectiveImplementation
+NetworkDimension::algorithm(OpKind Collective, NetworkKind Network) const {
   if (Collective != OpKind::AllToAll)
     return Topology->Reduce;
   return Network == NetworkKind::Aware ? Topology->AwareToAll : Topology->ToAll;

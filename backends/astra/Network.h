@@ -15,7 +15,7 @@ struct TopologyRow {
   llvm::StringLiteral Name;
   int64_t Hops;       ///< of a message between neighbours
   int64_t Neighbours; ///< that a device has links to, at most
-  Algorithm Reduce, ToAll, AwareToAll;
+  CollectiveImplementation Reduce, ToAll, AwareToAll;
 };
 
 struct NetworkDimension {
@@ -26,7 +26,8 @@ struct NetworkDimension {
   double BytesPerSecond, NanosecondsPerHop;
 
   /// Default algorithm of a collective on this topology.
-  Algorithm algorithm(ir::OpKind Collective, NetworkKind Network) const;
+  CollectiveImplementation algorithm(ir::OpKind Collective,
+                                     NetworkKind Network) const;
 };
 
 /// The tiers that \p World ranks of \p C need, as a grid. Ranks fill domains

@@ -23,11 +23,11 @@ template <size_t Count> struct FirstAlgorithms : KindBase {
   static llvm::ArrayRef<llvm::StringRef> words() {
     return llvm::ArrayRef(AlgorithmNames).take_front(Count);
   }
-  static bool read(const Attribute &A, Located<Algorithm> &Into,
+  static bool read(const Attribute &A, Located<CollectiveImplementation> &Into,
                    DiagnosticEngine &) {
     const std::optional<size_t> I = findWord(A, words());
     if (I)
-      Into.state(static_cast<Algorithm>(*I), A.Range);
+      Into.state(static_cast<CollectiveImplementation>(*I), A.Range);
     return I.has_value();
   }
 };
@@ -42,11 +42,11 @@ struct DelayTime : Number<0, 1'000'000'000> {
 
 } // namespace
 
-llvm::StringRef astra::getName(Algorithm A) {
+llvm::StringRef astra::getName(CollectiveImplementation A) {
   return AlgorithmNames[static_cast<size_t>(A)];
 }
 
-bool astra::needsPowerOfTwo(Algorithm A) {
+bool astra::needsPowerOfTwo(CollectiveImplementation A) {
   static constexpr RanksTaken Rows[] = {
 #define ASTRA_ALGORITHM(ENUMERATOR, NAME, RANKS) RanksTaken::RANKS,
 #include "backends/astra/Algorithms.def"
@@ -54,7 +54,7 @@ bool astra::needsPowerOfTwo(Algorithm A) {
   return Rows[static_cast<size_t>(A)] == RanksTaken::PowersOfTwo;
 }
 
-Located<Algorithm> &Options::chosen(OpKind Of) {
+Located<CollectiveImplementation> &Options::chosen(OpKind Of) {
   const auto *Row = llvm::find_if(
       Collectives, [&](const CollectiveRow &R) { return R.Kind == Of; });
   return Chosen[static_cast<size_t>(Row - Collectives)];

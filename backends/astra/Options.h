@@ -16,7 +16,7 @@ enum class NetworkKind : unsigned char {
   Aware,   ///< messages on a link share it; a single dimension
 };
 
-enum class Algorithm : unsigned char {
+enum class CollectiveImplementation : unsigned char {
 #define ASTRA_ALGORITHM(ENUMERATOR, ...) ENUMERATOR,
 #include "backends/astra/Algorithms.def"
 };
@@ -37,7 +37,7 @@ struct Options {
   FileNames Files;
   NetworkKind Network = NetworkKind::Unaware;
   /// Of each of Collectives, on all dimensions; absent: as the topology is.
-  std::array<Located<Algorithm>, std::size(Collectives)> Chosen;
+  std::array<Located<CollectiveImplementation>, std::size(Collectives)> Chosen;
   std::optional<bool> HasRoofline; ///< none: if the job has no times
   /// Parts of a collective, which follow each other: each adds the latency of
   /// all rounds, and only collectives of all ranks gain from it, as their parts
@@ -46,16 +46,16 @@ struct Options {
   int64_t EndpointDelay = 10; ///< ns; ASTRA-sim's own default
 
   /// Of a kind that is one of Collectives.
-  Located<Algorithm> &chosen(ir::OpKind Of);
+  Located<CollectiveImplementation> &chosen(ir::OpKind Of);
 };
 
 llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
 
 /// Returns the name of \p A in the system file.
-llvm::StringRef getName(Algorithm A);
+llvm::StringRef getName(CollectiveImplementation A);
 /// Whether \p A takes 2, 4, 8 ... ranks only.
-bool needsPowerOfTwo(Algorithm A);
+bool needsPowerOfTwo(CollectiveImplementation A);
 
 } // namespace foretrace::astra
 

@@ -31,13 +31,13 @@ public:
 
   /// Derives \p Duration, that of a row: its own work, and the remainder, which
   /// it spends waiting.
-  DerivedFigure row(const Row &R, int64_t Duration);
+  DerivedFigure row(const TraceRow &R, int64_t Duration);
   /// Derives the duration of a call.
   DerivedFigure call(const SubOperation &C) const;
 
 private:
-  Derivation computing(const Row &R, const ir::Stage &S);
-  Derivation transfer(const Message &M) const;
+  Derivation computing(const TraceRow &R, const ir::Stage &S);
+  Derivation transfer(const TraceMessage &M) const;
 
   const ir::Program &P;
   const Timing Of;
@@ -68,7 +68,7 @@ static Derivation sumOf(std::vector<DerivedOperand> Parts) {
 
 /// Derives the time of the chunk's blocks, or returns the measured time of the
 /// row.
-Derivation RowTimeMaker::computing(const Row &R, const ir::Stage &S) {
+Derivation RowTimeMaker::computing(const TraceRow &R, const ir::Stage &S) {
   const RowKind Kind = R.Body->Kind;
   const bool IsForward = Kind == RowKind::ForwardStep;
   if (!IsForward && Kind != RowKind::BackwardStep) {
@@ -104,7 +104,7 @@ Derivation RowTimeMaker::computing(const Row &R, const ir::Stage &S) {
 }
 
 /// Derives the time of a message, rounded to the nearest nanosecond.
-Derivation RowTimeMaker::transfer(const Message &M) const {
+Derivation RowTimeMaker::transfer(const TraceMessage &M) const {
   const ir::LinkSpec *Link = P.Spec.Cost.findLink(Timing::linkOf(*M.Ranks));
   if (!Link || Of.groupSize(*M.Ranks) == 1)
     return makeDerivation("0", {});
@@ -118,11 +118,11 @@ Derivation RowTimeMaker::transfer(const Message &M) const {
 }
 
 DerivedFigure RowTimeMaker::call(const SubOperation &C) const {
-  const Message M = Of.messageOf(C);
+  const TraceMessage M = Of.messageOf(C);
   return {"duration", Of.transfer(M), "ns", transfer(M)};
 }
 
-DerivedFigure RowTimeMaker::row(const Row &R, int64_t Duration) {
+DerivedFigure RowTimeMaker::row(const TraceRow &R, int64_t Duration) {
   const RowBody &B = *R.Body;
   const ir::Stage &S = stageAt(P.Stages, R.Stage);
   std::vector<DerivedOperand> Parts;
@@ -145,7 +145,7 @@ namespace {
 class RowExplainer {
 public:
   /// \p Duration is in ns; nothing for a trace that leaves it blank.
-  RowExplainer(const Skeleton &Trace, const Row &R, int64_t Index,
+  RowExplainer(const Skeleton &Trace, const TraceRow &R, int64_t Index,
                std::optional<int64_t> Duration)
       : P(Trace.program(), ir::ExprTable(&Trace.sizes())),
         Make(Trace.program().Spec, P.Sizes), Of(Trace.program()), Shown(R),
@@ -167,7 +167,7 @@ private:
   ir::ExprOverlay P;
   const FigureMaker Make;
   const ir::Program &Of; ///< whose ops they are
-  const Row &Shown;
+  const TraceRow &Shown;
   const RowBody &Body;
   const std::string Name;
   const std::optional<int64_t> Duration;
@@ -273,12 +273,12 @@ Expected<Subjects> locate(const EmitRequest &Request, const Options &O,
   if (!check(Request, O, Diags))
     return errorOf("--emit", Diags);
   const Skeleton Trace(P, O.How);
-  std::optional<Replay> Times;
+  std::optional<IterationReplay> Times;
   if (O.Durations == Durations::Estimated)
     Times.emplace(P, Trace);
   int64_t Count = 0;
   Subjects Found;
-  Trace.forEachRow(stageOf(P, Rank), [&](const Row &R) {
+  Trace.forEachRow(stageOf(P, Rank), [&](const TraceRow &R) {
     if (++Count == Index) {
       std::optional<int64_t> Duration;
       if (Times && !Times->isStuck())

@@ -37,9 +37,10 @@ static bool checkTimes(const EmitRequest &Request, const Options &O,
   }
   // A step is a forward and a backward row, and up to four messages.
   const Elements Rows = Elements(P.Schedule.steps()) * 6 * P.Schedule.Stages;
-  if (Rows.isOverflow() || Rows.value() > Replay::MaxRows) {
+  if (Rows.isOverflow() || Rows.value() > IterationReplay::MaxRows) {
     Diags.report(Range, diag::MegatronTooLong,
-                 Rows.isOverflow() ? INT64_MAX : Rows.value(), Replay::MaxRows);
+                 Rows.isOverflow() ? INT64_MAX : Rows.value(),
+                 IterationReplay::MaxRows);
     return false;
   }
   return checkDurations(P, Skeleton(P, O.How), Range, Diags);
@@ -66,7 +67,7 @@ llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
   const ir::Program &P = Request.Program;
   const ir::RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
   const Skeleton Trace(P, O.How);
-  std::optional<Replay> Times;
+  std::optional<IterationReplay> Times;
   if (hasDurations(O)) {
     Times.emplace(P, Trace);
     if (Times->isStuck())

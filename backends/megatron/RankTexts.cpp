@@ -4,12 +4,13 @@
 using namespace foretrace;
 using namespace foretrace::megatron;
 
-RankTexts::RankTexts(const Skeleton &Trace, const Replay *Times, int64_t Stages)
+RankTexts::RankTexts(const Skeleton &Trace, const IterationReplay *Times,
+                     int64_t Stages)
     : Trace(Trace), Times(Times), Stages(static_cast<size_t>(Stages)) {}
 
 void RankTexts::forEachRow(int64_t Stage, Visitor Visit) const {
   size_t Index = 0;
-  Trace.forEachRow(Stage, [&](const Row &R) {
+  Trace.forEachRow(Stage, [&](const TraceRow &R) {
     if (!Times)
       return Visit(R, nullptr);
     const RowTimes Of = Times->times(R, Index++);
@@ -20,7 +21,7 @@ void RankTexts::forEachRow(int64_t Stage, Visitor Visit) const {
 void RankTexts::make(int64_t Stage, Shared &To) const {
   const size_t Share = MaxKept / Stages.size();
   llvm::raw_string_ostream OS(To.Text);
-  forEachRow(Stage, [&](const Row &R, const RowTimes *At) {
+  forEachRow(Stage, [&](const TraceRow &R, const RowTimes *At) {
     writeRow(R, At, OS);
     To.Ends.push_back(To.Text.size());
     return To.Text.size() <= Share;
@@ -34,7 +35,7 @@ void RankTexts::write(int64_t Rank, int64_t Stage, OutputStream &OS) {
   Shared &Of = Stages[static_cast<size_t>(Stage)];
   std::call_once(Of.IsMade, [&] { make(Stage, Of); });
   if (Of.Ends.empty())
-    return forEachRow(Stage, [&](const Row &R, const RowTimes *At) {
+    return forEachRow(Stage, [&](const TraceRow &R, const RowTimes *At) {
       OS << Begin;
       writeRow(R, At, OS);
       return !OS.isFull();

@@ -16,7 +16,8 @@ class RankTexts {
 public:
   /// \p Times may be null. A stage is made into text when its first rank is
   /// written.
-  RankTexts(const Skeleton &Trace, const Replay *Times, int64_t Stages);
+  RankTexts(const Skeleton &Trace, const IterationReplay *Times,
+            int64_t Stages);
 
   /// The trace of \p Rank, which is of \p Stage.
   void write(int64_t Rank, int64_t Stage, OutputStream &OS);
@@ -33,12 +34,12 @@ private:
     std::vector<size_t> Ends; ///< of rows in Text; none if it is not kept
   };
 
-  using Visitor = llvm::function_ref<bool(const Row &, const RowTimes *)>;
+  using Visitor = llvm::function_ref<bool(const TraceRow &, const RowTimes *)>;
   void forEachRow(int64_t Stage, Visitor Visit) const;
   void make(int64_t Stage, Shared &To) const;
 
   const Skeleton &Trace;
-  const Replay *const Times;
+  const IterationReplay *const Times;
   std::vector<Shared> Stages;
 };
 

@@ -15,19 +15,19 @@ namespace {
 
 /// A stage on its way through its rows.
 struct StageCursor {
-  std::vector<Row> Rows;
+  std::vector<TraceRow> Rows;
   const ir::Stage *Stage = nullptr;
   size_t At = 0;    ///< the first row of the call it is in
   size_t Until = 0; ///< the row after that call
 
-  const Row &part(size_t I) const { return Rows[At + I]; }
+  const TraceRow &part(size_t I) const { return Rows[At + I]; }
 };
 
 /// The stages as actors of ir::Rendezvous, whose calls are rows.
 class Simulation {
 public:
   Simulation(const ir::Program &P, const Skeleton &S,
-             std::vector<std::vector<Replay::Span>> &Spans);
+             std::vector<std::vector<IterationReplay::Span>> &Spans);
 
   void run();
   /// From the start of each stage to its last row of a micro-batch.
@@ -43,13 +43,13 @@ public:
   void end(size_t Actor, int64_t Start, int64_t End);
 
 private:
-  int64_t members(const Row &R) const;
+  int64_t members(const TraceRow &R) const;
 
   const ir::Program &P;
   const bool IsAlone;
   const Timing Times;
   const int64_t HostGap; ///< before each call, as a part of it
-  std::vector<std::vector<Replay::Span>> &Spans;
+  std::vector<std::vector<IterationReplay::Span>> &Spans;
   std::vector<StageCursor> Stages;
   llvm::DenseMap<const RowBody *, int64_t> Known; ///< what rows take
 };
@@ -57,7 +57,7 @@ private:
 } // namespace
 
 Simulation::Simulation(const ir::Program &P, const Skeleton &S,
-                       std::vector<std::vector<Replay::Span>> &Spans)
+                       std::vector<std::vector<IterationReplay::Span>> &Spans)
     : P(P), IsAlone(S.instrumentation().Scaling), Times(P),
       HostGap(Times.hostGap()), Spans(Spans) {
   for (const ir::Stage &Of : P.Stages)
@@ -73,7 +73,7 @@ Simulation::Simulation(const ir::Program &P, const Skeleton &S,
 /// How many stages take part in a row. Ranks of one stage are alike, so whoever
 /// only meets these waits for nobody. The embedding is reduced by the first and
 /// the last stage; before an update the norm of all gradients is known to all.
-int64_t Simulation::members(const Row &R) const {
+int64_t Simulation::members(const TraceRow &R) const {
   if (IsAlone) // there are no neighbours to wait for
     return 1;
   switch (R.Body->Kind) {
@@ -94,7 +94,7 @@ int64_t Simulation::members(const Row &R) const {
 /// embedding is reduced once an iteration, and parameters updated.
 ir::Meeting Simulation::meeting(size_t Actor, size_t Part) const {
   enum : size_t { Embedding, Update, FirstMessage };
-  const Row &R = Stages[Actor].part(Part);
+  const TraceRow &R = Stages[Actor].part(Part);
   if (auto M = ir::messageOf(P.Schedule, R.Stage, R.From)) {
     const int64_t OfDirection = M->MicroBatch * P.Schedule.parts() + M->Part;
     return {FirstMessage + static_cast<size_t>(2 * OfDirection) + M->IsForward,
@@ -119,7 +119,7 @@ bool Simulation::begin(size_t Actor) {
 
 int64_t Simulation::duration(size_t Actor, size_t Part) {
   const StageCursor &T = Stages[Actor];
-  const Row &R = T.part(Part);
+  const TraceRow &R = T.part(Part);
   auto [It, IsNew] = Known.try_emplace(R.Body, 0);
   if (IsNew)
     It->second = Times.total(*R.Body, *T.Stage, R.From.Chunk);
@@ -134,14 +134,14 @@ void Simulation::end(size_t Actor, int64_t Start, int64_t End) {
 void Simulation::run() {
   ir::Rendezvous<Simulation> Engine(*this, Stages.size());
   if (!Engine.run())
-    for (std::vector<Replay::Span> &S : Spans)
+    for (std::vector<IterationReplay::Span> &S : Spans)
       S.clear(); // how far they came is no schedule
 }
 
 std::vector<int64_t> Simulation::pipelines() const {
   std::vector<int64_t> Out;
   for (const StageCursor &T : Stages) {
-    llvm::ArrayRef<Replay::Span> Of = Spans[Out.size()];
+    llvm::ArrayRef<IterationReplay::Span> Of = Spans[Out.size()];
     size_t Last = T.Rows.size() - 1;
     while (Last > 0 && T.Rows[Last].From.Phase == ir::SchedulePhase::Finalize)
       --Last;
@@ -150,7 +150,8 @@ std::vector<int64_t> Simulation::pipelines() const {
   return Out;
 }
 
-Replay::Replay(const ir::Program &P, const Skeleton &S) : Times(P) {
+IterationReplay::IterationReplay(const ir::Program &P, const Skeleton &S)
+    : Times(P) {
   Simulation Run(P, S, Spans);
   Run.run();
   Pipelines = Run.pipelines();
@@ -158,7 +159,7 @@ Replay::Replay(const ir::Program &P, const Skeleton &S) : Times(P) {
 
 /// Where within a row its calls stand is not known: computing goes on before,
 /// between and after them for equally long.
-RowTimes Replay::times(const Row &R, size_t Index) const {
+RowTimes IterationReplay::times(const TraceRow &R, size_t Index) const {
   const Span Of = spans(R.Stage)[Index];
   RowTimes Out{Of.End - Of.Start, Of.End, {}};
   llvm::ArrayRef<SubOperation> Calls = R.Body->SubOperations;
@@ -191,17 +192,17 @@ bool foretrace::megatron::checkDurations(const ir::Program &P,
     Diags.report(Asked, diag::MegatronNoLink, getName(Of), getName(A));
     IsGood = false;
   };
-  auto CheckLink = [&](RowKind Of, const Message &M) {
+  auto CheckLink = [&](RowKind Of, const TraceMessage &M) {
     if (Times.groupSize(*M.Ranks) > 1)
       NeedLink(Of, *M.Ranks);
   };
   llvm::DenseSet<const RowBody *> Seen; // rows are many, bodies few
   for (const ir::Stage &Of : P.Stages)
-    S.forEachRow(Of.First, [&](const Row &R) {
+    S.forEachRow(Of.First, [&](const TraceRow &R) {
       if (!Seen.insert(R.Body).second)
         return true;
       const RowKind Kind = R.Body->Kind;
-      if (std::optional<Message> M = Times.messageOf(*R.Body))
+      if (std::optional<TraceMessage> M = Times.messageOf(*R.Body))
         CheckLink(Kind, *M);
       for (const SubOperation &Call : R.Body->SubOperations)
         CheckLink(Kind, Times.messageOf(Call));

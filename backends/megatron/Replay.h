@@ -14,7 +14,7 @@ namespace foretrace::megatron {
 /// Replays an iteration, in ns from 0. A message starts once both sides wait
 /// for it, as NCCL's; a combined call ends with its last message. An embedding
 /// is reduced, and parameters are updated, when all members have arrived.
-class Replay {
+class IterationReplay {
 public:
   struct Span {
     int64_t Start, End;
@@ -22,7 +22,7 @@ public:
 
   /// \p P has costs and schedule. Costs as much time and memory as there are
   /// rows on one rank of each stage.
-  Replay(const ir::Program &P, const Skeleton &S);
+  IterationReplay(const ir::Program &P, const Skeleton &S);
 
   /// Whether stages wait for each other for ever; there are no spans then.
   bool isStuck() const { return Spans.front().empty(); }
@@ -37,7 +37,7 @@ public:
   }
   /// Of row \p Index of its stage, and of its calls: what a row computes is
   /// spread evenly between them.
-  RowTimes times(const Row &R, size_t Index) const;
+  RowTimes times(const TraceRow &R, size_t Index) const;
 
   /// More rows than that, over all stages, are not replayed.
   static constexpr int64_t MaxRows = int64_t(1) << 21;

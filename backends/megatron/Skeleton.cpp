@@ -22,7 +22,7 @@ namespace {
 class Rows {
 public:
   Rows(const StageBodies &B, const ir::Schedule &S, int64_t Stage,
-       llvm::function_ref<bool(const Row &)> Visit)
+       llvm::function_ref<bool(const TraceRow &)> Visit)
       : B(B), S(S), Stage(Stage), Visit(Visit) {}
 
   bool take(const ir::Action &A);
@@ -34,7 +34,7 @@ private:
   const StageBodies &B;
   const ir::Schedule &S;
   const int64_t Stage;
-  llvm::function_ref<bool(const Row &)> Visit;
+  llvm::function_ref<bool(const TraceRow &)> Visit;
   std::array<int64_t, NumRowKinds> Seen = {}; ///< rows of each kind
   bool Running = true;
 };
@@ -109,9 +109,9 @@ bool Rows::take(const ir::Action &A) {
 }
 
 /// One micro-batch on one rank that talks to nobody.
-static void forEachScalingRow(const StageBodies &B, const ir::Schedule &S,
-                              int64_t Stage,
-                              llvm::function_ref<bool(const Row &)> Visit) {
+static void
+forEachScalingRow(const StageBodies &B, const ir::Schedule &S, int64_t Stage,
+                  llvm::function_ref<bool(const TraceRow &)> Visit) {
   std::vector<const RowBody *> Order;
   const bool IsLast = Stage == S.Stages - 1;
   if (Stage == 0 || IsLast)
@@ -127,8 +127,8 @@ static void forEachScalingRow(const StageBodies &B, const ir::Schedule &S,
       return;
 }
 
-void Skeleton::forEachRow(int64_t Stage,
-                          llvm::function_ref<bool(const Row &)> Visit) const {
+void Skeleton::forEachRow(
+    int64_t Stage, llvm::function_ref<bool(const TraceRow &)> Visit) const {
   auto Found = llvm::partition_point(P->Stages, [&](const ir::Stage &S) {
     return S.First + S.Count <= Stage;
   });
@@ -140,9 +140,9 @@ void Skeleton::forEachRow(int64_t Stage,
                 [&](const ir::Action &A) { return R.take(A); });
 }
 
-std::vector<Row> Skeleton::rows(int64_t Stage) const {
-  std::vector<Row> Rows;
-  forEachRow(Stage, [&](const Row &R) {
+std::vector<TraceRow> Skeleton::rows(int64_t Stage) const {
+  std::vector<TraceRow> Rows;
+  forEachRow(Stage, [&](const TraceRow &R) {
     Rows.push_back(R);
     return true;
   });

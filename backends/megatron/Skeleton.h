@@ -37,9 +37,9 @@ public:
   /// Rows of one iteration on stage \p Stage, which all its ranks log alike.
   /// Stops when \p Visit returns false.
   void forEachRow(int64_t Stage,
-                  llvm::function_ref<bool(const Row &)> Visit) const;
+                  llvm::function_ref<bool(const TraceRow &)> Visit) const;
   /// All of one iteration at once.
-  std::vector<Row> rows(int64_t Stage) const;
+  std::vector<TraceRow> rows(int64_t Stage) const;
 
 private:
   ir::ExprOverlay P;

@@ -74,7 +74,7 @@ int64_t Timing::parameters(const ir::Stage &S) const {
 int64_t Timing::total(const RowBody &B, const ir::Stage &S,
                       int64_t Chunk) const {
   Nanoseconds Sum(compute(B, S, Chunk));
-  if (std::optional<Message> M = messageOf(B))
+  if (std::optional<TraceMessage> M = messageOf(B))
     Sum += Nanoseconds(transfer(*M));
   Sum += Nanoseconds(within(B));
   return Sum.isOverflow() ? MaxTime : std::min(Sum.value(), MaxTime);
@@ -99,16 +99,16 @@ Bytes Timing::bytesOf(const LoggedTensor &T) const {
 
 /// Rows that reduce gradients may log no shape; what they move is in their
 /// transfers.
-std::optional<Message> Timing::messageOf(const RowBody &B) const {
+std::optional<TraceMessage> Timing::messageOf(const RowBody &B) const {
   if (!B.Group || !B.Tensor || B.reduces())
     return std::nullopt;
-  Message M{&processGroup(*B.Group), std::nullopt, bytesOf(*B.Tensor)};
+  TraceMessage M{&processGroup(*B.Group), std::nullopt, bytesOf(*B.Tensor)};
   if (B.Group != GroupKind::Pp)
     M.Comm = ir::OpKind::AllReduce;
   return M;
 }
 
-Message Timing::messageOf(const SubOperation &S) const {
+TraceMessage Timing::messageOf(const SubOperation &S) const {
   return {S.Ranks, S.Comm, bytesOf(S.Tensor)};
 }
 
@@ -119,7 +119,7 @@ static double asDouble(Bytes Size) {
 
 /// NCCL tests, PERFORMANCE.md: bus bandwidth of each collective. It is what
 /// depends on the link alone, however many ranks there are.
-double Timing::wireBytes(const Message &M) const {
+double Timing::wireBytes(const TraceMessage &M) const {
   const auto N = static_cast<double>(groupSize(*M.Ranks));
   const double Size = asDouble(M.Size);
   if (!M.Comm)
@@ -151,7 +151,7 @@ int64_t Timing::transfer(const ir::ProcessGroup &G, double WireBytes) const {
   return std::min(*Link->Latency, MaxTime) + bounded(Time);
 }
 
-int64_t Timing::transfer(const Message &M) const {
+int64_t Timing::transfer(const TraceMessage &M) const {
   return groupSize(*M.Ranks) > 1 ? transfer(*M.Ranks, wireBytes(M)) : 0;
 }
 

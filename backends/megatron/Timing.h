@@ -11,7 +11,7 @@
 namespace foretrace::megatron {
 
 /// A collective, or a message between stages, as a trace shows it.
-struct Message {
+struct TraceMessage {
   const ir::ProcessGroup *Ranks;
   std::optional<ir::OpKind> Comm; ///< nothing: sent from one to another
   Bytes Size;                     ///< of the tensor that is logged
@@ -27,7 +27,7 @@ public:
   /// Latency, and bytes on the wire by the link's bandwidth; 0 for a group of
   /// one rank, or without a link. A router is taken to send as much to every
   /// rank.
-  int64_t transfer(const Message &M) const;
+  int64_t transfer(const TraceMessage &M) const;
   int64_t transfer(const Transfer &T) const;
   /// What a row's calls take, its other collectives, and the scaling of
   /// gradients before they are reduced.
@@ -37,8 +37,8 @@ public:
   /// Between two rows.
   int64_t hostGap() const { return measured("host_gap"); }
   /// The message a row itself is, if it is one whose size the row tells.
-  std::optional<Message> messageOf(const RowBody &B) const;
-  Message messageOf(const SubOperation &S) const;
+  std::optional<TraceMessage> messageOf(const RowBody &B) const;
+  TraceMessage messageOf(const SubOperation &S) const;
 
   int64_t groupSize(const ir::ProcessGroup &G) const;
   /// The axis whose link carries the group's messages.
@@ -47,7 +47,7 @@ public:
   }
   /// What each rank sends, so that dividing by the time gives what NCCL tests
   /// call bus bandwidth.
-  double wireBytes(const Message &M) const;
+  double wireBytes(const TraceMessage &M) const;
   static double wireBytes(const Transfer &T);
 
   /// Parameters that a rank of a stage updates.

@@ -161,7 +161,7 @@ static void write(const SubOperation &S,
      << '\'';
 }
 
-void foretrace::megatron::writeRow(const Row &R, const RowTimes *Times,
+void foretrace::megatron::writeRow(const TraceRow &R, const RowTimes *Times,
                                    llvm::raw_ostream &OS) {
   const RowBody &B = *R.Body;
   OS << ':' << getName(B.Kind) << "(stage_id=" << R.Stage

@@ -140,7 +140,7 @@ struct RowBody {
 };
 
 /// One line.
-struct Row {
+struct TraceRow {
   const RowBody *Body;
   int64_t Stage;
   int64_t Batch; ///< rows of that kind before, in this iteration
@@ -158,7 +158,7 @@ struct RowTimes {
 
 /// Writes \p R as ranks log it, but for the `rank:N` that it begins with.
 /// Without \p Times durations and timestamps are `None`.
-void writeRow(const Row &R, const RowTimes *Times, llvm::raw_ostream &OS);
+void writeRow(const TraceRow &R, const RowTimes *Times, llvm::raw_ostream &OS);
 
 } // namespace foretrace::megatron
 

@@ -9,7 +9,8 @@ namespace {
 
 class JSONWriter {
 public:
-  JSONWriter(const Job &Of, llvm::raw_ostream &OS) : Of(Of), J(OS, 2) {}
+  JSONWriter(const PartitionJob &Of, llvm::raw_ostream &OS)
+      : Of(Of), J(OS, 2) {}
 
   void run();
 
@@ -38,7 +39,7 @@ private:
     return "submod_" + std::to_string(S);
   }
 
-  const Job &Of;
+  const PartitionJob &Of;
   llvm::json::OStream J;
 };
 
@@ -287,7 +288,8 @@ void JSONWriter::run() {
   J.flush();
 }
 
-void foretrace::optimus::writeJSON(const Job &J, llvm::raw_ostream &OS) {
+void foretrace::optimus::writeJSON(const PartitionJob &J,
+                                   llvm::raw_ostream &OS) {
   JSONWriter(J, OS).run();
   OS << '\n';
 }

@@ -20,27 +20,27 @@ std::string foretrace::optimus::list(llvm::ArrayRef<int64_t> Numbers) {
          "]";
 }
 
-Split foretrace::optimus::splitOf(const ir::ParallelSpec &P) {
+SplitPolicy foretrace::optimus::splitOf(const ir::ParallelSpec &P) {
   switch (*P.Partition) {
   case ir::PartitionKind::BlockTp:
-    return Split::LlamaTpSplit;
+    return SplitPolicy::LlamaTpSplit;
   case ir::PartitionKind::ModuleCount:
-    return Split::Simple;
+    return SplitPolicy::Simple;
   case ir::PartitionKind::Balanced:
   case ir::PartitionKind::Uniform:
-    return *P.Tp > 1 ? Split::LlamaTpSplit : Split::Simple;
+    return *P.Tp > 1 ? SplitPolicy::LlamaTpSplit : SplitPolicy::Simple;
   }
   llvm_unreachable("every partition is handled");
 }
 
-std::string Job::counts() const {
+std::string PartitionJob::counts() const {
   return "length:" + (Length ? std::to_string(*Length) : "?") +
          ", modcnt:" + std::to_string(Graph.Modules) +
          ", num_stage:" + std::to_string(stages()) +
          ", segment:" + std::to_string(Graph.Modules / stages());
 }
 
-std::string Job::keyOf(const LayerPart &P) const {
+std::string PartitionJob::keyOf(const LayerPart &P) const {
   if (P.Layer >= 0)
     return std::to_string(P.Layer);
   llvm::StringRef Leaf =
@@ -50,7 +50,7 @@ std::string Job::keyOf(const LayerPart &P) const {
   return Leaf == "embed_tokens" ? "embed" : Leaf.str();
 }
 
-std::vector<int64_t> Job::ranks(int64_t Stage) const {
+std::vector<int64_t> PartitionJob::ranks(int64_t Stage) const {
   const ir::ParallelSpec &P = Program.Spec.Parallel;
   const int64_t Size = *P.Dp * *P.Tp;
   std::vector<int64_t> Ranks;
@@ -59,7 +59,7 @@ std::vector<int64_t> Job::ranks(int64_t Stage) const {
   return Ranks;
 }
 
-int64_t Job::bytesOf(unsigned V) const {
+int64_t PartitionJob::bytesOf(unsigned V) const {
   constexpr int64_t BytesOfFloat = 4;
   const ir::TrainSpec &Train = Program.Spec.Train;
   return foretrace::bytesOf(
@@ -68,7 +68,7 @@ int64_t Job::bytesOf(unsigned V) const {
       .value();
 }
 
-Payload Job::payloadAfter(int64_t Stage) const {
+Payload PartitionJob::payloadAfter(int64_t Stage) const {
   Payload Of{0, 0};
   for (int64_t Owner : Plan.sentAfter(Stage))
     for (const Output &O : Plan.Stages[static_cast<size_t>(Owner)].Outputs)
@@ -78,12 +78,12 @@ Payload Job::payloadAfter(int64_t Stage) const {
   return Of;
 }
 
-int64_t Job::stageOf(int64_t Rank) const {
+int64_t PartitionJob::stageOf(int64_t Rank) const {
   const ir::ParallelSpec &P = Program.Spec.Parallel;
   return Rank / (*P.Dp * *P.Tp);
 }
 
-std::vector<int64_t> Job::pipelineOf(int64_t Rank) const {
+std::vector<int64_t> PartitionJob::pipelineOf(int64_t Rank) const {
   const ir::ParallelSpec &P = Program.Spec.Parallel;
   const int64_t Stride = *P.Dp * *P.Tp;
   std::vector<int64_t> Ranks;
@@ -92,18 +92,19 @@ std::vector<int64_t> Job::pipelineOf(int64_t Rank) const {
   return Ranks;
 }
 
-std::string Job::firstNodeFor(int64_t Stage) const {
+std::string PartitionJob::firstNodeFor(int64_t Stage) const {
   const std::vector<Output> &Before =
       Plan.Stages[static_cast<size_t>(Stage - 1)].Outputs;
   return Before.size() > 1 ? Before.front().Node
                            : "submod_" + std::to_string(Stage);
 }
 
-void foretrace::optimus::withJob(const EmitRequest &Request, const Options &O,
-                                 llvm::function_ref<void(const Job &)> Use) {
+void foretrace::optimus::withJob(
+    const EmitRequest &Request, const Options &O,
+    llvm::function_ref<void(const PartitionJob &)> Use) {
   const ir::Spec &S = Request.Program.Spec;
   const Family F = O.Family ? *O.Family : *familyOf(S.Model);
-  const Split How = splitOf(S.Parallel);
+  const SplitPolicy How = splitOf(S.Parallel);
   const int64_t Layers = S.Model.layerCount();
   const Graph Traced(S.Model, F);
   const PartitionPlan Cut = makePlan(Traced, How, *S.Parallel.Pp, Layers);

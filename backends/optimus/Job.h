@@ -19,10 +19,10 @@ struct Payload {
 };
 
 /// All that is written of, and that a log is held against.
-struct Job {
+struct PartitionJob {
   const ir::Program &Program;
   optimus::Family Family;
-  optimus::Split Split;
+  SplitPolicy Split;
   const optimus::Graph &Graph;
   const optimus::PartitionPlan &Plan;
   std::optional<int64_t> Length; ///< of the fx graph
@@ -53,11 +53,11 @@ std::string list(llvm::ArrayRef<int64_t> Numbers);
 
 /// The job's way to cut, or what the runtime chooses: whole layers with tensor
 /// parallelism.
-Split splitOf(const ir::ParallelSpec &P);
+SplitPolicy splitOf(const ir::ParallelSpec &P);
 
 /// Calls \p Use with the job of a request that `check` found good.
 void withJob(const EmitRequest &Request, const Options &O,
-             llvm::function_ref<void(const Job &)> Use);
+             llvm::function_ref<void(const PartitionJob &)> Use);
 
 } // namespace foretrace::optimus
 

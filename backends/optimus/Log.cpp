@@ -14,7 +14,7 @@ namespace {
 
 class LogWriter {
 public:
-  LogWriter(const Job &Of, llvm::raw_ostream &OS)
+  LogWriter(const PartitionJob &Of, llvm::raw_ostream &OS)
       : Of(Of), Par(Of.Program.Spec.Parallel), OS(OS) {}
 
   void run();
@@ -39,7 +39,7 @@ private:
     return "submod_" + std::to_string(S);
   }
 
-  const Job &Of;
+  const PartitionJob &Of;
   const ir::ParallelSpec &Par;
   llvm::raw_ostream &OS;
 };
@@ -197,6 +197,7 @@ void LogWriter::run() {
     layers(Rank);
 }
 
-void foretrace::optimus::writeLog(const Job &J, llvm::raw_ostream &OS) {
+void foretrace::optimus::writeLog(const PartitionJob &J,
+                                  llvm::raw_ostream &OS) {
   LogWriter(J, OS).run();
 }

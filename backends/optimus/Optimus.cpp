@@ -37,7 +37,7 @@ static bool checkParallelism(const ir::Spec &S, Family F,
     Diags.report(P.Partition.Range, diag::OptimusUniform);
   if (!P.Layout.empty())
     Diags.report(P.LayoutRange, diag::OptimusUniform);
-  if (splitOf(P) == Split::LlamaTpSplit && P.Partition.isStated() &&
+  if (splitOf(P) == SplitPolicy::LlamaTpSplit && P.Partition.isStated() &&
       !isLlama(F))
     Diags.report(P.Partition.Range, diag::OptimusSplit, getName(F));
   if (*P.Tp > 1 && !isLlama(F))
@@ -80,18 +80,18 @@ bool foretrace::optimus::check(const EmitRequest &Request, const Options &O,
                  Graph::MaxParts);
     return false;
   }
-  const Split How = splitOf(S.Parallel);
+  const SplitPolicy How = splitOf(S.Parallel);
   const Graph Traced(S.Model, *F);
   if (Traced.IsOverflow || !fits(Traced, S)) {
     Diags.report(S.Model.LayersRange, diag::SizeOverflow,
                  "parameters or messages of the plan");
     return false;
   }
-  const int64_t Most = How == Split::Simple ? Traced.Modules : Layers;
+  const int64_t Most = How == SplitPolicy::Simple ? Traced.Modules : Layers;
   if (*S.Parallel.Pp <= Most)
     return true;
   Diags.report(S.Parallel.Pp.Range, diag::OptimusStages, *S.Parallel.Pp, Most,
-               How == Split::Simple ? "calls of leaf modules" : "layers");
+               How == SplitPolicy::Simple ? "calls of leaf modules" : "layers");
   return false;
 }
 
@@ -99,7 +99,7 @@ llvm::Error foretrace::optimus::emit(const EmitRequest &Request,
                                      const Options &O, OutputSet &Out) {
   static constexpr struct {
     llvm::StringLiteral Extension;
-    void (*Write)(const Job &, llvm::raw_ostream &);
+    void (*Write)(const PartitionJob &, llvm::raw_ostream &);
   } Forms[] = {{".log", writeLog},
                {".json", writeJSON},
                {".txt", writeTable},
@@ -108,6 +108,6 @@ llvm::Error foretrace::optimus::emit(const EmitRequest &Request,
   const auto &Form = Forms[static_cast<size_t>(O.As)];
   return Out.add(
       Request.file(O.File, Form.Extension), [&](llvm::raw_ostream &OS) {
-        withJob(Request, O, [&](const Job &J) { Form.Write(J, OS); });
+        withJob(Request, O, [&](const PartitionJob &J) { Form.Write(J, OS); });
       });
 }

@@ -11,11 +11,11 @@
 namespace foretrace::optimus {
 
 /// The forms a plan is written in.
-enum class Form : unsigned char { Log, JSON, Table, CSV, Markdown };
+enum class PartitionForm : unsigned char { Log, JSON, Table, CSV, Markdown };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  Form As = Form::Log;
+  PartitionForm As = PartitionForm::Log;
   std::optional<optimus::Family> Family; ///< none: as the model looks
   std::string Transformers;              ///< the version; empty: not known
 };

@@ -36,8 +36,8 @@ private:
 
 } // namespace
 
-llvm::StringRef foretrace::optimus::getName(Split S) {
-  return S == Split::Simple ? "simple" : "llama-tp-split";
+llvm::StringRef foretrace::optimus::getName(SplitPolicy S) {
+  return S == SplitPolicy::Simple ? "simple" : "llama-tp-split";
 }
 
 void Planner::addLeaf(PlannedStage &S, const Step &Of) {
@@ -164,10 +164,10 @@ std::vector<int64_t> PartitionPlan::sentAfter(int64_t S) const {
   return Owners;
 }
 
-PartitionPlan foretrace::optimus::makePlan(const Graph &G, Split How,
+PartitionPlan foretrace::optimus::makePlan(const Graph &G, SplitPolicy How,
                                            int64_t Stages, int64_t Layers) {
   std::vector<int64_t> Ends;
-  if (How == Split::Simple) {
+  if (How == SplitPolicy::Simple) {
     for (int64_t I = 1; I <= Stages; ++I)
       Ends.push_back(I * (G.Modules / Stages));
     return Planner(G, Stages).run(Ends);

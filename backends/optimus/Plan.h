@@ -51,14 +51,14 @@ struct PartitionPlan {
   std::vector<int64_t> sentAfter(int64_t S) const;
 };
 
-enum class Split : unsigned char {
+enum class SplitPolicy : unsigned char {
   Simple,      ///< equal numbers of leaf calls, the rest to the last stage
   LlamaTpSplit ///< whole layers; the embedding and the head count as one each
 };
-llvm::StringRef getName(Split S);
+llvm::StringRef getName(SplitPolicy S);
 
 /// Cuts \p G, which has enough leaves or layers, into \p Stages.
-PartitionPlan makePlan(const Graph &G, Split How, int64_t Stages,
+PartitionPlan makePlan(const Graph &G, SplitPolicy How, int64_t Stages,
                        int64_t Layers);
 
 } // namespace foretrace::optimus

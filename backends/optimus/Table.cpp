@@ -17,7 +17,7 @@ static size_t callsPerLayer(const Graph &G) {
 }
 
 /// `embed, 0-3, 4 (7/8)`: whole layers, and parts of layers.
-static std::string layersOf(const Job &J, const PlannedStage &S) {
+static std::string layersOf(const PartitionJob &J, const PlannedStage &S) {
   const size_t Whole = callsPerLayer(J.Graph);
   std::string Text;
   auto Add = [&](const std::string &Part) {
@@ -41,7 +41,8 @@ static std::string layersOf(const Job &J, const PlannedStage &S) {
 }
 
 /// In MiB for people, else exact.
-static void writeRowsOf(const Job &J, RowFormat As, llvm::raw_ostream &OS) {
+static void writeRowsOf(const PartitionJob &J, RowFormat As,
+                        llvm::raw_ostream &OS) {
   const bool IsExact = As == RowFormat::CSV;
   auto Size = [&](int64_t Bytes) -> std::string {
     if (IsExact)
@@ -65,14 +66,17 @@ static void writeRowsOf(const Job &J, RowFormat As, llvm::raw_ostream &OS) {
             Lines, As, OS);
 }
 
-void foretrace::optimus::writeTable(const Job &J, llvm::raw_ostream &OS) {
+void foretrace::optimus::writeTable(const PartitionJob &J,
+                                    llvm::raw_ostream &OS) {
   writeRowsOf(J, RowFormat::Table, OS);
 }
 
-void foretrace::optimus::writeCSV(const Job &J, llvm::raw_ostream &OS) {
+void foretrace::optimus::writeCSV(const PartitionJob &J,
+                                  llvm::raw_ostream &OS) {
   writeRowsOf(J, RowFormat::CSV, OS);
 }
 
-void foretrace::optimus::writeMarkdown(const Job &J, llvm::raw_ostream &OS) {
+void foretrace::optimus::writeMarkdown(const PartitionJob &J,
+                                       llvm::raw_ostream &OS) {
   writeRowsOf(J, RowFormat::Markdown, OS);
 }

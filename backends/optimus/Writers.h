@@ -10,13 +10,13 @@
 namespace foretrace::optimus {
 
 /// Writes one JSON object.
-void writeJSON(const Job &J, llvm::raw_ostream &OS);
+void writeJSON(const PartitionJob &J, llvm::raw_ostream &OS);
 /// Writes a table for reading.
-void writeTable(const Job &J, llvm::raw_ostream &OS);
-void writeCSV(const Job &J, llvm::raw_ostream &OS);
-void writeMarkdown(const Job &J, llvm::raw_ostream &OS);
+void writeTable(const PartitionJob &J, llvm::raw_ostream &OS);
+void writeCSV(const PartitionJob &J, llvm::raw_ostream &OS);
+void writeMarkdown(const PartitionJob &J, llvm::raw_ostream &OS);
 /// Writes the log lines of a run that follow from the job.
-void writeLog(const Job &J, llvm::raw_ostream &OS);
+void writeLog(const PartitionJob &J, llvm::raw_ostream &OS);
 
 } // namespace foretrace::optimus
 

@@ -18,7 +18,7 @@ struct RanksOrStages : option::Ranks {
     return "`stages`, `all`, a rank, or ranks in quotes, \"0,4,8-11\"";
   }
   static llvm::ArrayRef<llvm::StringRef> words() { return Words; }
-  static bool read(const Attribute &A, TracedRanks &Into,
+  static bool read(const Attribute &A, DrawnRanks &Into,
                    DiagnosticEngine &Diags) {
     Into.IsByStage = A.K == Attribute::Kind::Name && A.Text == "stages";
     return Into.IsByStage || option::Ranks::read(A, Into.Ranks, Diags);
@@ -81,7 +81,7 @@ bool perfetto::check(const EmitRequest &Request, const Options &O,
 
 /// The ranks that have tracks, in order.
 static std::vector<int64_t> ranksOf(const Program &P, const RankMap &Map,
-                                    const TracedRanks &Whose) {
+                                    const DrawnRanks &Whose) {
   std::vector<int64_t> Ranks;
   if (Whose.IsByStage) {
     for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage)

@@ -12,14 +12,14 @@
 namespace foretrace::perfetto {
 
 /// Ranks whose tracks are written.
-struct TracedRanks {
+struct DrawnRanks {
   RankList Ranks;        ///< empty: all
   bool IsByStage = true; ///< the first rank of each stage
 };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  TracedRanks Whose;
+  DrawnRanks Whose;
   std::optional<StepTime> Time; ///< none: that of `bestTimeOf`
   bool HasLayers = false;
 };

@@ -9,8 +9,8 @@
 
 namespace foretrace::plan {
 
-using Writer = void (*)(const ir::Program &, const PlanRows &,
-                        llvm::raw_ostream &);
+using PlanWriter = void (*)(const ir::Program &, const PlanRows &,
+                            llvm::raw_ostream &);
 
 void writeTable(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
 void writeJSON(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);

@@ -42,7 +42,7 @@ llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
                        OutputSet &Out) {
   static constexpr struct {
     llvm::StringLiteral Extension;
-    Writer Write;
+    PlanWriter Write;
   } Forms[] = {{".plan.txt", writeTable},
                {".plan.json", writeJSON},
                {".plan.csv", writeCSV},

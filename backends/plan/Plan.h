@@ -10,11 +10,11 @@
 namespace foretrace::plan {
 
 /// The forms it is written in.
-enum class Form : unsigned char { Table, JSON, CSV, Markdown, SVG };
+enum class PlanForm : unsigned char { Table, JSON, CSV, Markdown, SVG };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  Form As = Form::Table;
+  PlanForm As = PlanForm::Table;
 };
 
 llvm::ArrayRef<EmitOption> optionTable();

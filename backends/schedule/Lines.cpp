@@ -8,9 +8,9 @@ using namespace foretrace::ir;
 using namespace foretrace::schedule;
 
 /// \p Actions of a stage, which are all steps or all messages.
-static Entry makeEntry(const Schedule &S, int64_t Stage,
-                       llvm::ArrayRef<Action> Actions) {
-  Entry Out;
+static ScheduleEntry makeEntry(const Schedule &S, int64_t Stage,
+                               llvm::ArrayRef<Action> Actions) {
+  ScheduleEntry Out;
   for (const Action &A : Actions)
     Out.Cells.push_back(
         {*cellOf(A.Kind), S.partOf(Stage, A.Chunk), A.MicroBatch});

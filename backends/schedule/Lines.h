@@ -12,10 +12,10 @@
 namespace foretrace::schedule {
 
 /// Cells, and the steps that they are.
-struct Entry : ir::CellEntry {
+struct ScheduleEntry : ir::CellEntry {
   llvm::SmallVector<ir::Action, 2> Steps;
 };
-using Line = std::vector<Entry>;
+using Line = std::vector<ScheduleEntry>;
 
 /// The steps of each stage alone.
 std::vector<Line> stepLines(const ir::Schedule &S);

@@ -35,8 +35,9 @@ static std::vector<Parts> nextParts(const Line &L) {
   return Out;
 }
 
-static Entry makeEntry(CellKind Kind, int64_t Part, int64_t MicroBatch = 0) {
-  Entry Out;
+static ScheduleEntry makeEntry(CellKind Kind, int64_t Part,
+                               int64_t MicroBatch = 0) {
+  ScheduleEntry Out;
   Out.Cells.push_back({Kind, Part, MicroBatch});
   return Out;
 }
@@ -73,7 +74,7 @@ static Line addGathers(const Line &L) {
 static Line addReductions(const Schedule &S, const Line &L) {
   Line Out;
   llvm::DenseMap<int64_t, int64_t> Done; // backward steps of a part
-  for (const Entry &E : L) {
+  for (const ScheduleEntry &E : L) {
     Out.push_back(E);
     for (const Cell &C : E.Cells) {
       const bool IsLast =
@@ -119,7 +120,7 @@ bool Messages::takeNext(size_t Rank) {
   if (Next[Rank] == Todo[Rank].size())
     return false;
   const auto Stage = static_cast<int64_t>(Rank);
-  const Entry &E = Todo[Rank][Next[Rank]];
+  const ScheduleEntry &E = Todo[Rank][Next[Rank]];
   const StepMessages Around = messagesAround(S, Stage, E.Steps);
   for (const Action &A : Around.Before)
     if (!Received[Rank].count(nameOf(*messageOf(S, Stage, A))))

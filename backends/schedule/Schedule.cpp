@@ -42,11 +42,11 @@ schedule::Options schedule::readOptions(const EmitSpec &Emit,
                                         DiagnosticEngine &Diags) {
   const auto Read = readEmitOptions<Options>(Emit, optionTable(), Diags);
   const NamedAttribute *A = Emit.Options.find("comms");
-  if (A && Read.Comms != CSVMessages::None && Read.Format != Form::CSV)
+  if (A && Read.Comms != CSVMessages::None && Read.Format != ScheduleForm::CSV)
     reportOptionValue(*A, "none unless `format = csv`", Diags);
   A = Emit.Options.find("time");
-  if (A && Read.Time == StepTime::Cost && Read.Format != Form::SVG &&
-      Read.Format != Form::JSON)
+  if (A && Read.Time == StepTime::Cost && Read.Format != ScheduleForm::SVG &&
+      Read.Format != ScheduleForm::JSON)
     reportOptionValue(*A, "unit unless `format` is svg or json", Diags);
   return Read;
 }
@@ -67,13 +67,13 @@ bool schedule::check(const EmitRequest &Request, const Options &O,
 static void write(const Program &P, const Options &Of, llvm::raw_ostream &OS) {
   const Schedule &S = P.Schedule;
   switch (Of.Format) {
-  case Form::Grid:
+  case ScheduleForm::Grid:
     return writeGrid(S, PipelineFigures(P, Of.Time), OS);
-  case Form::SVG:
+  case ScheduleForm::SVG:
     return writeSVG(S, PipelineFigures(P, Of.Time), OS);
-  case Form::JSON:
+  case ScheduleForm::JSON:
     return writeJSON(S, PipelineFigures(P, Of.Time), OS);
-  case Form::CSV:
+  case ScheduleForm::CSV:
     break;
   }
   const bool IsSharded = *P.Spec.Parallel.Zero == 3; // as FSDP does

@@ -11,14 +11,14 @@
 
 namespace foretrace::schedule {
 
-enum class Form : unsigned char { Grid, CSV, SVG, JSON };
+enum class ScheduleForm : unsigned char { Grid, CSV, SVG, JSON };
 
 /// Messages of a CSV.
 enum class CSVMessages : unsigned char { None, Lowered, Calls };
 
 struct Options {
   std::string File; ///< empty: from the job's name
-  Form Format = Form::Grid;
+  ScheduleForm Format = ScheduleForm::Grid;
   CSVMessages Comms = CSVMessages::None;
   StepTime Time = StepTime::Unit;
 };

@@ -49,45 +49,45 @@ std::optional<int64_t> foretrace::simai::adaptedWorld(const Adaptation &A) {
   return std::nullopt;
 }
 
-std::optional<Table> foretrace::simai::adapted(const Adaptation &A,
-                                               const Table &T,
-                                               DiagnosticEngine &Diags) {
+std::optional<WorkloadTable>
+foretrace::simai::adapted(const Adaptation &A, const WorkloadTable &T,
+                          DiagnosticEngine &Diags) {
   const unsigned Before = Diags.errorCount();
-  Table Edited = apply(A, T, Diags).Table;
+  WorkloadTable Edited = apply(A, T, Diags).Table;
   if (Diags.errorCount() != Before)
     return std::nullopt;
   return Edited;
 }
 
 /// Only the number of each name is kept between rows.
-void foretrace::simai::writeAdapted(const Adaptation &A, const Table &T,
+void foretrace::simai::writeAdapted(const Adaptation &A, const WorkloadTable &T,
                                     llvm::raw_ostream &OS) {
   struct Counter {
     Numbering Number = Numbering::None;
     int64_t Seen = 0;
   };
   DiagnosticEngine Known; // `adapted` has reported these
-  const Table Edited = apply(A, T, Known).Table;
+  const WorkloadTable Edited = apply(A, T, Known).Table;
   llvm::StringMap<Counter> Counters;
-  for (const std::vector<Row> &Body : Edited.Bodies)
-    for (const Row &R : Body)
+  for (const std::vector<WorkloadRow> &Body : Edited.Bodies)
+    for (const WorkloadRow &R : Body)
       if (const Edit *E = A.find(R.Name, EditKey::Number))
         Counters[R.Name].Number = static_cast<Numbering>(E->value());
   writeHeader(Edited.Header, OS);
   OS << Edited.rowCount().value() << '\n';
-  forEachRow(Edited, [&](const Row &R) {
+  forEachRow(Edited, [&](const WorkloadRow &R) {
     Counter &C = Counters[R.Name];
     ++C.Seen;
     if (C.Number == Numbering::None ||
         (C.Number == Numbering::Repeats && C.Seen == 1))
       return writeRow(R, OS);
-    Row Numbered = R;
+    WorkloadRow Numbered = R;
     Numbered.Name += "_" + std::to_string(C.Seen);
     writeRow(Numbered, OS);
   });
 }
 
-void foretrace::simai::writeRecord(const Adaptation &A, const Table &T,
+void foretrace::simai::writeRecord(const Adaptation &A, const WorkloadTable &T,
                                    llvm::raw_ostream &OS) {
   DiagnosticEngine Known; // `adapted` has reported these
   const Adapted Out = apply(A, T, Known);

@@ -22,12 +22,14 @@ AdaptationPtr readAdaptation(const ir::Attribute &Section,
 std::optional<int64_t> adaptedWorld(const Adaptation &A);
 /// \p T as adapted, but for the numbers in names; nothing after an error, as a
 /// size or a time that would not be an integer below 2^63.
-std::optional<Table> adapted(const Adaptation &A, const Table &T,
-                             DiagnosticEngine &Diags);
+std::optional<WorkloadTable>
+adapted(const Adaptation &A, const WorkloadTable &T, DiagnosticEngine &Diags);
 /// Writes \p T as adapted, row by row.
-void writeAdapted(const Adaptation &A, const Table &T, llvm::raw_ostream &OS);
+void writeAdapted(const Adaptation &A, const WorkloadTable &T,
+                  llvm::raw_ostream &OS);
 /// Writes what was changed as JSON.
-void writeRecord(const Adaptation &A, const Table &T, llvm::raw_ostream &OS);
+void writeRecord(const Adaptation &A, const WorkloadTable &T,
+                 llvm::raw_ostream &OS);
 
 } // namespace foretrace::simai
 

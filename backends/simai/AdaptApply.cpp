@@ -43,14 +43,14 @@ private:
   void keepMicroBatches(const StatedCount &Kept);
   void keepLastLayers(const StatedCount &Kept);
   int64_t layersIn(const Period &P) const;
-  Part cutPart(const Part &P, int64_t Layers) const;
-  void adaptBody(std::vector<Row> &Body, int64_t Times);
-  bool isDropped(const Row &R, int64_t Times);
-  void adaptRow(Row &R, int64_t Occurrence, int64_t Times);
+  WorkloadPart cutPart(const WorkloadPart &P, int64_t Layers) const;
+  void adaptBody(std::vector<WorkloadRow> &Body, int64_t Times);
+  bool isDropped(const WorkloadRow &R, int64_t Times);
+  void adaptRow(WorkloadRow &R, int64_t Occurrence, int64_t Times);
   /// The new value of a cell under \p E, or nothing if it stays.
-  std::optional<int64_t> change(const Edit &E, const Row &R, unsigned Column,
-                                int64_t Value);
-  bool isRaised(const Row &R, unsigned Column, int64_t Size) const;
+  std::optional<int64_t> change(const Edit &E, const WorkloadRow &R,
+                                unsigned Column, int64_t Value);
+  bool isRaised(const WorkloadRow &R, unsigned Column, int64_t Size) const;
   void adaptHeader();
   void countNumbered();
 
@@ -91,8 +91,8 @@ void Applier::noteCell(const Edit &E, int64_t Times, llvm::StringRef Row,
 /// A `rows` section that no row answers to is a misspelt one.
 void Applier::requireMatches() {
   std::vector<llvm::StringRef> Names;
-  for (const std::vector<Row> &Body : Out.Table.Bodies)
-    for (const Row &R : Body)
+  for (const std::vector<WorkloadRow> &Body : Out.Table.Bodies)
+    for (const WorkloadRow &R : Body)
       if (!llvm::is_contained(Names, R.Name))
         Names.push_back(R.Name);
   for (const RowRule &Rule : A.Rules) {
@@ -106,7 +106,7 @@ void Applier::requireMatches() {
   }
 }
 
-static bool isLayer(const std::vector<Row> &Body) {
+static bool isLayer(const std::vector<WorkloadRow> &Body) {
   return !Body.empty() && Body.back().EndsLayer;
 }
 
@@ -119,8 +119,8 @@ int64_t Applier::layersIn(const Period &P) const {
 }
 
 /// \p P with its first \p Layers layers, and what is in no layer.
-Part Applier::cutPart(const Part &P, int64_t Layers) const {
-  Part Cut;
+WorkloadPart Applier::cutPart(const WorkloadPart &P, int64_t Layers) const {
+  WorkloadPart Cut;
   Cut.IsMicroBatch = true;
   for (const Period &Whole : P.Periods) {
     const int64_t InPeriod = layersIn(Whole);
@@ -161,14 +161,14 @@ bool Applier::canKeep(const StatedCount &Kept, int64_t Of) {
 
 void Applier::keepMicroBatches(const StatedCount &Kept) {
   int64_t All = 0;
-  for (const Part &P : Out.Table.Parts)
+  for (const WorkloadPart &P : Out.Table.Parts)
     if (P.IsMicroBatch)
       All = saturatingAdd(All, P.Repeat);
   if (!canKeep(Kept, All))
     return;
   const int64_t Before = orMost(Out.Table.rowCount());
   int64_t Left = Kept.Value;
-  for (Part &P : Out.Table.Parts)
+  for (WorkloadPart &P : Out.Table.Parts)
     if (P.IsMicroBatch) {
       P.Repeat = std::min(P.Repeat, Left);
       Left -= P.Repeat;
@@ -179,8 +179,8 @@ void Applier::keepMicroBatches(const StatedCount &Kept) {
 /// The last micro-batch is one of many that are alike: it is taken out of their
 /// part and stands after it, cut.
 void Applier::keepLastLayers(const StatedCount &Kept) {
-  std::vector<Part> &Parts = Out.Table.Parts;
-  auto Last = llvm::find_if(llvm::reverse(Parts), [](const Part &P) {
+  std::vector<WorkloadPart> &Parts = Out.Table.Parts;
+  auto Last = llvm::find_if(llvm::reverse(Parts), [](const WorkloadPart &P) {
     return P.IsMicroBatch && P.Repeat > 0;
   });
   if (Last == Parts.rend())
@@ -197,15 +197,16 @@ void Applier::keepLastLayers(const StatedCount &Kept) {
 }
 
 /// Whether `min_size` replaces a size of \p Size and a fraction.
-bool Applier::isRaised(const Row &R, unsigned Column, int64_t Size) const {
+bool Applier::isRaised(const WorkloadRow &R, unsigned Column,
+                       int64_t Size) const {
   const Edit *Floor = A.find(R.Name, EditKey::MinSize, Column);
   return Floor && (R.*Columns[Column].Member).Comm != Comm::None &&
          !Floor->IsList && Floor->Values.front() > Size;
 }
 
-std::optional<int64_t> Applier::change(const Edit &E, const Row &R,
+std::optional<int64_t> Applier::change(const Edit &E, const WorkloadRow &R,
                                        unsigned Column, int64_t Value) {
-  const Cell &C = R.*Columns[Column].Member;
+  const WorkloadCell &C = R.*Columns[Column].Member;
   const int64_t Old = isOfTime(E.Key) ? C.Time : C.Size;
   const bool Communicates = C.Comm != Comm::None;
   switch (E.Key) {
@@ -239,7 +240,7 @@ std::optional<int64_t> Applier::change(const Edit &E, const Row &R,
 /// Keys go from times to sizes in the order of AdaptKeys.def, each on what
 /// those before it left. A list has a value for each row of that name in a
 /// layer.
-void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
+void Applier::adaptRow(WorkloadRow &R, int64_t Occurrence, int64_t Times) {
   for (auto [Index, Column] : llvm::enumerate(Columns))
     for (EditKey Key = EditKey::Time; isOfCell(Key);
          Key = static_cast<EditKey>(static_cast<unsigned>(Key) + 1)) {
@@ -255,7 +256,7 @@ void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
       }
       if (!E->Values[Place])
         continue;
-      Cell &C = R.*Column.Member;
+      WorkloadCell &C = R.*Column.Member;
       int64_t &Number = isOfTime(Key) ? C.Time : C.Size;
       std::optional<int64_t> New = change(*E, R, Index, *E->Values[Place]);
       if (!New || *New == Number)
@@ -267,7 +268,7 @@ void Applier::adaptRow(Row &R, int64_t Occurrence, int64_t Times) {
 }
 
 /// A row that communicates, but only in messages below the limit.
-bool Applier::isDropped(const Row &R, int64_t Times) {
+bool Applier::isDropped(const WorkloadRow &R, int64_t Times) {
   const Edit *Limit = A.find(R.Name, EditKey::DropBelow);
   if (!Limit)
     return false;
@@ -285,10 +286,10 @@ bool Applier::isDropped(const Row &R, int64_t Times) {
   return true;
 }
 
-void Applier::adaptBody(std::vector<Row> &Body, int64_t Times) {
+void Applier::adaptBody(std::vector<WorkloadRow> &Body, int64_t Times) {
   llvm::StringMap<int64_t> Seen; // rows of that name in this layer
-  std::vector<Row> Kept;
-  for (Row &R : Body) {
+  std::vector<WorkloadRow> Kept;
+  for (WorkloadRow &R : Body) {
     adaptRow(R, Seen[R.Name]++, Times);
     // By its new sizes, and after it was counted as an occurrence.
     if (!isDropped(R, Times))
@@ -309,7 +310,7 @@ void Applier::adaptHeader() {
   }
 }
 
-static std::vector<int64_t> timesOfBodies(const Table &T) {
+static std::vector<int64_t> timesOfBodies(const WorkloadTable &T) {
   std::vector<int64_t> Times(T.Bodies.size());
   forEachRun(T, [&](const Run &R, RowCount Repeat) {
     Times[R.Body] = saturatingAdd(Times[R.Body], orMost(Repeat));
@@ -322,7 +323,7 @@ void Applier::countNumbered() {
   llvm::StringMap<int64_t> Seen;
   for (auto [Body, Times] :
        llvm::zip(Out.Table.Bodies, timesOfBodies(Out.Table)))
-    for (const Row &R : Body) {
+    for (const WorkloadRow &R : Body) {
       const Edit *Number = A.find(R.Name, EditKey::Number);
       const auto Which =
           Number ? static_cast<Numbering>(Number->value()) : Numbering::None;
@@ -357,7 +358,7 @@ void Applier::run() {
   countNumbered();
 }
 
-Adapted foretrace::simai::apply(const Adaptation &A, const Table &T,
+Adapted foretrace::simai::apply(const Adaptation &A, const WorkloadTable &T,
                                 DiagnosticEngine &Diags) {
   Adapted Out{T, std::vector<OptionEffect>(A.Options.size())};
   Applier(A, Out, Diags).run();

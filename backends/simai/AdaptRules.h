@@ -27,11 +27,11 @@ enum class Numbering : unsigned char {
 /// The columns of a row, in the order of the table.
 struct Column {
   llvm::StringLiteral Name;
-  Cell Row::*Member;
+  WorkloadCell WorkloadRow::*Member;
 };
-constexpr Column Columns[] = {{"forward", &Row::Forward},
-                              {"backward", &Row::Backward},
-                              {"update", &Row::Update}};
+constexpr Column Columns[] = {{"forward", &WorkloadRow::Forward},
+                              {"backward", &WorkloadRow::Backward},
+                              {"update", &WorkloadRow::Update}};
 
 /// A key with its value, and its place in the source and in the record.
 struct Edit {
@@ -92,12 +92,13 @@ struct OptionEffect {
 
 /// A table as adapted, but for the numbers in names.
 struct Adapted {
-  simai::Table Table;
+  WorkloadTable Table;
   std::vector<OptionEffect> Changes; ///< parallel to Adaptation::Options
 };
 
 /// Applies \p A; reports what can't be applied.
-Adapted apply(const Adaptation &A, const Table &T, DiagnosticEngine &Diags);
+Adapted apply(const Adaptation &A, const WorkloadTable &T,
+              DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai
 

@@ -9,8 +9,8 @@ using namespace foretrace;
 using namespace foretrace::simai;
 
 /// Optimizer steps and gradients, which stand before the micro-batches.
-std::vector<Row> AicbGenerator::gradients() {
-  std::vector<Row> Rows;
+std::vector<WorkloadRow> AicbGenerator::gradients() {
+  std::vector<WorkloadRow> Rows;
   if (J.Timed) {
     assert(!P.Experts.isOverflow() || P.All.isOverflow());
     Elements Dense = P.All.isOverflow()
@@ -35,17 +35,17 @@ std::vector<Row> AicbGenerator::gradients() {
   if (J.Ep != J.Dp) {
     Rows.push_back(
         row("moe_grad_norm1", {}, {}, {},
-            {Comm::AllGather, bytesOf(P.Experts, 2), CommGroup::ExpertData}));
+            {Comm::AllGather, bytesOf(P.Experts, 2), CellGroup::ExpertData}));
     Rows.push_back(row(
         "moe_grad_norm2", {}, {}, {},
-        {Comm::ReduceScatter, bytesOf(P.Experts, 4), CommGroup::ExpertData}));
+        {Comm::ReduceScatter, bytesOf(P.Experts, 4), CellGroup::ExpertData}));
   }
   return Rows;
 }
 
 /// \p Carried: the generator forgets to reset its backward time, so this row
 /// shows that of whatever came before.
-Row AicbGenerator::embedding(int64_t Carried) {
+WorkloadRow AicbGenerator::embedding(int64_t Carried) {
   if (J.Timed)
     return row("embedding_layer", {T.Embedding, 1, Carried},
                tensorParallel(Comm::AllReduce, Activation));
@@ -53,8 +53,8 @@ Row AicbGenerator::embedding(int64_t Carried) {
   return row("embedding_layer", {}, {C, Activation}, {C, Activation});
 }
 
-std::vector<Row> AicbGenerator::afterLayers() {
-  std::vector<Row> Rows;
+std::vector<WorkloadRow> AicbGenerator::afterLayers() {
+  std::vector<WorkloadRow> Rows;
   if (J.SequenceParallel)
     Rows.push_back(column("final_column", half(T.Attention), Activation));
   if (!J.Timed)
@@ -63,8 +63,8 @@ std::vector<Row> AicbGenerator::afterLayers() {
   return Rows;
 }
 
-std::vector<Row> AicbGenerator::afterMicroBatches() {
-  std::vector<Row> Rows;
+std::vector<WorkloadRow> AicbGenerator::afterMicroBatches() {
+  std::vector<WorkloadRow> Rows;
   for (llvm::StringRef Name :
        {"cross_entropy1", "cross_entropy2", "cross_entropy3"})
     Rows.push_back(
@@ -103,9 +103,10 @@ int64_t AicbGenerator::leftOver() const {
   return J.SequenceParallel ? half(T.Attention).Update : T.Mlp;
 }
 
-Part AicbGenerator::microBatch(Table &Out, int64_t Carried, int64_t Repeat) {
+WorkloadPart AicbGenerator::microBatch(WorkloadTable &Out, int64_t Carried,
+                                       int64_t Repeat) {
   int64_t Dense = !J.HasExperts ? J.Layers : J.IsDeepSeek ? J.DenseLayers : 0;
-  Part Each;
+  WorkloadPart Each;
   Each.Repeat = Repeat;
   Each.IsMicroBatch = true;
   Each.add({Out.addBody({embedding(Carried)})});
@@ -117,8 +118,8 @@ Part AicbGenerator::microBatch(Table &Out, int64_t Carried, int64_t Repeat) {
   return Each;
 }
 
-Table AicbGenerator::run() {
-  Table Out;
+WorkloadTable AicbGenerator::run() {
+  WorkloadTable Out;
   Out.Header = header();
   Out.addOnce(gradients());
   if (J.Ga > 0) {
@@ -139,14 +140,14 @@ static bool checkMeasured(const ir::Spec &S, DiagnosticEngine &Diags) {
   return Diags.errorCount() == Before;
 }
 
-std::optional<Table> foretrace::simai::aicbTable(const ir::Spec &S,
-                                                 aicb::Version V,
-                                                 DiagnosticEngine &Diags) {
+std::optional<WorkloadTable>
+foretrace::simai::aicbTable(const ir::Spec &S, aicb::Version V,
+                            DiagnosticEngine &Diags) {
   const bool IsTaken = aicb::checkJob(S, Diags);
   if (!checkMeasured(S, Diags) || !IsTaken)
     return std::nullopt;
   AicbGenerator G(S, V);
-  Table T = G.run();
+  WorkloadTable T = G.run();
   if (!G.hasOverflown())
     return T;
   Diags.report(S.Model.Range, diag::SizeOverflow, "a message of the table");

@@ -15,8 +15,8 @@ namespace foretrace::simai {
 /// Builds the table of \p S as \p V of the generator does, timed if the job
 /// has a profile. Nothing after an error (what the generator refuses, sizes of
 /// 2^63 bytes).
-std::optional<Table> aicbTable(const ir::Spec &S, aicb::Version V,
-                               DiagnosticEngine &Diags);
+std::optional<WorkloadTable> aicbTable(const ir::Spec &S, aicb::Version V,
+                                       DiagnosticEngine &Diags);
 
 } // namespace foretrace::simai
 

@@ -15,12 +15,12 @@ namespace foretrace::simai {
 struct AicbMessage {
   simai::Comm Comm = Comm::None;
   Bytes Size;
-  simai::CommGroup Group = CommGroup::Column;
+  CellGroup Group = CellGroup::Column;
   bool IsFloat = false;
 };
 
 /// RowTimes of the three columns, ns.
-struct RowTimes {
+struct ColumnTimes {
   int64_t Forward = 1, Backward = 1, Update = 1;
 };
 
@@ -30,31 +30,33 @@ public:
       : J(aicb::GeneratorJob::of(S, V)), P(aicb::countParams(J)),
         T(groupTimes(S, J)), Activation(aicb::activationBytes(J)) {}
 
-  Table run();
+  WorkloadTable run();
   bool hasOverflown() const { return Overflown; }
 
 private:
   Header header() const;
-  std::vector<Row> gradients();
-  Row embedding(int64_t Carried);
-  std::vector<Row> layer(bool HasExperts);
-  void attention(std::vector<Row> &Rows);
-  void latentAttention(std::vector<Row> &Rows);
-  void mlp(std::vector<Row> &Rows);
-  void experts(std::vector<Row> &Rows);
-  void fiveExpertRows(std::vector<Row> &Rows);
-  void sevenExpertRows(std::vector<Row> &Rows);
-  std::vector<Row> afterLayers();
-  std::vector<Row> afterMicroBatches();
-  Part microBatch(Table &Out, int64_t Carried, int64_t Repeat);
+  std::vector<WorkloadRow> gradients();
+  WorkloadRow embedding(int64_t Carried);
+  std::vector<WorkloadRow> layer(bool HasExperts);
+  void attention(std::vector<WorkloadRow> &Rows);
+  void latentAttention(std::vector<WorkloadRow> &Rows);
+  void mlp(std::vector<WorkloadRow> &Rows);
+  void experts(std::vector<WorkloadRow> &Rows);
+  void fiveExpertRows(std::vector<WorkloadRow> &Rows);
+  void sevenExpertRows(std::vector<WorkloadRow> &Rows);
+  std::vector<WorkloadRow> afterLayers();
+  std::vector<WorkloadRow> afterMicroBatches();
+  WorkloadPart microBatch(WorkloadTable &Out, int64_t Carried, int64_t Repeat);
   int64_t leftOver() const;
 
-  Row row(llvm::StringRef Name, RowTimes Ns, const AicbMessage &Forward,
-          const AicbMessage &Backward = {}, const AicbMessage &Update = {});
-  void fill(Cell &C, int64_t Time, const AicbMessage &M);
-  Row column(llvm::StringRef Name, RowTimes Ns, Bytes ForwardSize);
-  Row rowParallel(llvm::StringRef Name, RowTimes Ns, Bytes ForwardSize);
-  Row whole(llvm::StringRef Name, int64_t Ns, Bytes ForwardSize);
+  WorkloadRow row(llvm::StringRef Name, ColumnTimes Ns,
+                  const AicbMessage &Forward, const AicbMessage &Backward = {},
+                  const AicbMessage &Update = {});
+  void fill(WorkloadCell &C, int64_t Time, const AicbMessage &M);
+  WorkloadRow column(llvm::StringRef Name, ColumnTimes Ns, Bytes ForwardSize);
+  WorkloadRow rowParallel(llvm::StringRef Name, ColumnTimes Ns,
+                          Bytes ForwardSize);
+  WorkloadRow whole(llvm::StringRef Name, int64_t Ns, Bytes ForwardSize);
   AicbMessage tensorParallel(Comm C, Bytes Size) const;
   AicbMessage expertParallel() const;
   AicbMessage dispatch() const;
@@ -69,7 +71,7 @@ private:
     return !J.Timed && J.Recompute ? Activation * 2 : Activation;
   }
   /// A block's time is shared by its column and its row.
-  RowTimes half(int64_t Ns, bool Recomputed = false) const {
+  ColumnTimes half(int64_t Ns, bool Recomputed = false) const {
     if (!J.Timed)
       return {};
     return {Recomputed ? Ns : Ns / 2, Ns / 2, Ns / 2};

@@ -6,7 +6,7 @@
 using namespace foretrace;
 using namespace foretrace::simai;
 
-void AicbGenerator::fill(Cell &C, int64_t Time, const AicbMessage &M) {
+void AicbGenerator::fill(WorkloadCell &C, int64_t Time, const AicbMessage &M) {
   Overflown |= M.Size.isOverflow();
   C.Time = Time;
   C.Comm = M.Comm;
@@ -16,10 +16,11 @@ void AicbGenerator::fill(Cell &C, int64_t Time, const AicbMessage &M) {
     C.Size = M.Size.value();
 }
 
-Row AicbGenerator::row(llvm::StringRef Name, RowTimes Ns,
-                       const AicbMessage &Forward, const AicbMessage &Backward,
-                       const AicbMessage &Update) {
-  Row R;
+WorkloadRow AicbGenerator::row(llvm::StringRef Name, ColumnTimes Ns,
+                               const AicbMessage &Forward,
+                               const AicbMessage &Backward,
+                               const AicbMessage &Update) {
+  WorkloadRow R;
   R.Name = Name.str();
   fill(R.Forward, Ns.Forward, Forward);
   fill(R.Backward, Ns.Backward, Backward);
@@ -34,10 +35,10 @@ AicbMessage AicbGenerator::tensorParallel(Comm C, Bytes Size) const {
 
 AicbMessage AicbGenerator::expertParallel() const {
   if (!J.Timed || J.Ep > 1)
-    return {Comm::AllToAll, copies().dividedDown(J.Tp), CommGroup::Expert};
+    return {Comm::AllToAll, copies().dividedDown(J.Tp), CellGroup::Expert};
   if (J.Version == aicb::Version::V2025_12)
     return {};
-  return {Comm::AllToAll, Bytes(1), CommGroup::Expert};
+  return {Comm::AllToAll, Bytes(1), CellGroup::Expert};
 }
 
 /// DeepSeek sends one byte per element and a 4-byte scale per 128 of them.
@@ -50,16 +51,16 @@ AicbMessage AicbGenerator::dispatch() const {
   return M;
 }
 
-Row AicbGenerator::column(llvm::StringRef Name, RowTimes Ns,
-                          Bytes ForwardSize) {
+WorkloadRow AicbGenerator::column(llvm::StringRef Name, ColumnTimes Ns,
+                                  Bytes ForwardSize) {
   if (!J.Timed)
     return row(Name, Ns, {Comm::AllGather, ForwardSize});
   return row(Name, Ns, tensorParallel(Comm::AllGather, ForwardSize),
              tensorParallel(Comm::ReduceScatter, Bytes()));
 }
 
-Row AicbGenerator::rowParallel(llvm::StringRef Name, RowTimes Ns,
-                               Bytes ForwardSize) {
+WorkloadRow AicbGenerator::rowParallel(llvm::StringRef Name, ColumnTimes Ns,
+                                       Bytes ForwardSize) {
   if (!J.Timed)
     return row(Name, Ns, {Comm::ReduceScatter, ForwardSize},
                {Comm::None, Activation});
@@ -68,14 +69,15 @@ Row AicbGenerator::rowParallel(llvm::StringRef Name, RowTimes Ns,
 }
 
 /// Without sequence parallelism a block is one row.
-Row AicbGenerator::whole(llvm::StringRef Name, int64_t Ns, Bytes ForwardSize) {
+WorkloadRow AicbGenerator::whole(llvm::StringRef Name, int64_t Ns,
+                                 Bytes ForwardSize) {
   if (!J.Timed)
     return row(Name, {}, {Comm::AllReduce, ForwardSize},
                {Comm::AllReduce, Activation});
   return row(Name, {Ns, Ns, Ns}, tensorParallel(Comm::AllReduce, ForwardSize));
 }
 
-void AicbGenerator::latentAttention(std::vector<Row> &Rows) {
+void AicbGenerator::latentAttention(std::vector<WorkloadRow> &Rows) {
   // Section, name, and how its product is split over tp.
   enum class Kind : unsigned char { Replicated, Column, Row };
   static constexpr struct {
@@ -104,7 +106,7 @@ void AicbGenerator::latentAttention(std::vector<Row> &Rows) {
   }
 }
 
-void AicbGenerator::attention(std::vector<Row> &Rows) {
+void AicbGenerator::attention(std::vector<WorkloadRow> &Rows) {
   if (!J.SequenceParallel) {
     Rows.push_back(
         whole(J.IsDeepSeek ? "attention_layer_mla" : "attention_layer",
@@ -113,12 +115,12 @@ void AicbGenerator::attention(std::vector<Row> &Rows) {
   }
   if (J.IsDeepSeek)
     return latentAttention(Rows);
-  RowTimes Ns = half(T.Attention, J.Recompute);
+  ColumnTimes Ns = half(T.Attention, J.Recompute);
   Rows.push_back(column("attention_column", Ns, attentionSize()));
   Rows.push_back(rowParallel("attention_row", Ns, attentionSize()));
 }
 
-void AicbGenerator::mlp(std::vector<Row> &Rows) {
+void AicbGenerator::mlp(std::vector<WorkloadRow> &Rows) {
   if (!J.SequenceParallel) {
     Rows.push_back(whole("mlp_layer", T.Mlp, Activation));
     return;
@@ -127,8 +129,8 @@ void AicbGenerator::mlp(std::vector<Row> &Rows) {
   Rows.push_back(rowParallel("mlp_row", half(T.Mlp), Activation));
 }
 
-void AicbGenerator::fiveExpertRows(std::vector<Row> &Rows) {
-  auto Add = [&](RowTimes Ns, const AicbMessage &Forward,
+void AicbGenerator::fiveExpertRows(std::vector<WorkloadRow> &Rows) {
+  auto Add = [&](ColumnTimes Ns, const AicbMessage &Forward,
                  const AicbMessage &Backward) {
     Rows.push_back(row("mlp_moelayer", Ns, Forward, Backward));
   };
@@ -143,8 +145,8 @@ void AicbGenerator::fiveExpertRows(std::vector<Row> &Rows) {
   Add({}, expertParallel(), expertParallel());
 }
 
-void AicbGenerator::sevenExpertRows(std::vector<Row> &Rows) {
-  auto Add = [&](RowTimes Ns, const AicbMessage &Forward,
+void AicbGenerator::sevenExpertRows(std::vector<WorkloadRow> &Rows) {
+  auto Add = [&](ColumnTimes Ns, const AicbMessage &Forward,
                  const AicbMessage &Backward) {
     Rows.push_back(row("mlp_moelayer", Ns, Forward, Backward));
   };
@@ -170,7 +172,7 @@ void AicbGenerator::sevenExpertRows(std::vector<Row> &Rows) {
   Add({}, Tokens, Tokens);
 }
 
-void AicbGenerator::experts(std::vector<Row> &Rows) {
+void AicbGenerator::experts(std::vector<WorkloadRow> &Rows) {
   if (!J.SequenceParallel)
     Rows.push_back(whole("mlp_moelayer", T.Mlp, Activation));
   else if (J.Version == aicb::Version::V2025_12)
@@ -181,8 +183,8 @@ void AicbGenerator::experts(std::vector<Row> &Rows) {
     mlp(Rows);
 }
 
-std::vector<Row> AicbGenerator::layer(bool HasExperts) {
-  std::vector<Row> Rows;
+std::vector<WorkloadRow> AicbGenerator::layer(bool HasExperts) {
+  std::vector<WorkloadRow> Rows;
   attention(Rows);
   if (HasExperts)
     experts(Rows);

@@ -21,21 +21,21 @@ public:
              LeftOut &Lost)
       : P(P), S(S), File(File), Lost(Lost), W(P) {}
 
-  Table build();
+  WorkloadTable build();
 
 private:
   void header();
   void step();
   void chunks();
-  void addPeriods(Part &To, const ir::LayerGroup &G, int64_t Times);
+  void addPeriods(WorkloadPart &To, const ir::LayerGroup &G, int64_t Times);
   unsigned bodyOf(BlockId B);
 
   const ir::Program &P;
   const ir::Stage &S;
   llvm::StringRef File;
   LeftOut &Lost;
-  const Words W;
-  Table T;
+  const TableWords W;
+  WorkloadTable T;
   llvm::DenseMap<unsigned, unsigned> Bodies;                ///< by block
   llvm::DenseMap<unsigned, std::vector<Unsayable>> Missing; ///< by block
   llvm::MapVector<unsigned, RowCount> Executions; ///< by block, per iteration
@@ -82,7 +82,8 @@ void StageTable::step() {
   T.addOnce(std::move(Made.Rows));
 }
 
-void StageTable::addPeriods(Part &To, const ir::LayerGroup &G, int64_t Times) {
+void StageTable::addPeriods(WorkloadPart &To, const ir::LayerGroup &G,
+                            int64_t Times) {
   Period Layers;
   Layers.Repeat = G.Periods;
   for (const ir::BlockRun &R : G.Runs) {
@@ -106,7 +107,7 @@ static int64_t microBatches(const ir::ParallelSpec &Par) {
 }
 
 void StageTable::chunks() {
-  Part Each;
+  WorkloadPart Each;
   Each.Repeat = microBatches(P.Spec.Parallel);
   Each.IsMicroBatch = true;
   for (const ir::ChunkRun &C : S.Chunks) {
@@ -126,25 +127,27 @@ void StageTable::chunks() {
       Lost.add(File, *U.Collective, times(U.Message, Times));
 }
 
-Table StageTable::build() {
+WorkloadTable StageTable::build() {
   header();
   step();
   chunks();
   return std::move(T);
 }
 
-Table foretrace::simai::exactTable(const ir::Program &P, const ir::Stage &S,
-                                   llvm::StringRef File, LeftOut &Lost) {
+WorkloadTable foretrace::simai::exactTable(const ir::Program &P,
+                                           const ir::Stage &S,
+                                           llvm::StringRef File,
+                                           LeftOut &Lost) {
   return StageTable(P, S, File, Lost).build();
 }
 
 /// Compute time of one iteration, then bytes, both over all rows.
-static std::pair<int64_t, int64_t> weightOf(const Table &T) {
+static std::pair<int64_t, int64_t> weightOf(const WorkloadTable &T) {
   Nanoseconds Time;
   Bytes Size;
   forEachRun(T, [&](const Run &R, RowCount Times) {
-    for (const Row &Rw : T.Bodies[R.Body])
-      for (const Cell *C : {&Rw.Forward, &Rw.Backward, &Rw.Update}) {
+    for (const WorkloadRow &Rw : T.Bodies[R.Body])
+      for (const WorkloadCell *C : {&Rw.Forward, &Rw.Backward, &Rw.Update}) {
         Time += times(Nanoseconds(C->Time), Times);
         Size += times(Bytes(C->Size), Times);
       }

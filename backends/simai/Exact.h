@@ -13,8 +13,8 @@ namespace foretrace::simai {
 
 /// The whole iteration of \p S: synchronisation, then every micro-batch.
 /// Adds what the format can't express to \p Lost, as missing in \p File.
-Table exactTable(const ir::Program &P, const ir::Stage &S, llvm::StringRef File,
-                 LeftOut &Lost);
+WorkloadTable exactTable(const ir::Program &P, const ir::Stage &S,
+                         llvm::StringRef File, LeftOut &Lost);
 
 /// The stages that \p Choice means; the worst is the one with the longest
 /// compute time, then the most bytes. Empty after an error.

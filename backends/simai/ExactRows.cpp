@@ -12,7 +12,7 @@ namespace {
 
 struct CellMessage {
   simai::Comm Comm;
-  simai::CommGroup Group;
+  simai::CellGroup Group;
   int64_t Size;
   const ir::Op *Collective;
 };
@@ -56,7 +56,7 @@ struct ForwardOp {
 
 class RowMaker {
 public:
-  RowMaker(const ir::Program &P, const ir::Block &B, const Words &W)
+  RowMaker(const ir::Program &P, const ir::Block &B, const TableWords &W)
       : P(P), B(B), W(W) {}
 
   BlockRows run();
@@ -70,7 +70,7 @@ private:
 
   const ir::Program &P;
   const ir::Block &B;
-  const Words &W;
+  const TableWords &W;
   std::vector<ForwardOp> Units;
   std::map<unsigned, size_t> UnitOfOp;
   BlockRows Result;
@@ -89,7 +89,7 @@ void RowMaker::addCollective(ForwardOp &U, const ir::Op &O) {
   if (O.Group.size(P.Mesh) == 1)
     return;
   Bytes Size = messageBytes(P, O);
-  std::optional<Word> Found = W.find(O);
+  std::optional<TableWord> Found = W.find(O);
   if (!Found) {
     Result.Missing.push_back({&O, Size});
     return;
@@ -125,7 +125,7 @@ void RowMaker::mergeSilentUnits() {
 }
 
 /// An overflow is reported with all times that the simulator can't count to.
-static void setTime(Cell &C, const OpSum &Of) {
+static void setTime(WorkloadCell &C, const OpSum &Of) {
   C.Time = Of.Time.isOverflow() ? INT64_MAX : Of.Time.value();
   C.Timed = Of.Ops;
 }
@@ -134,14 +134,14 @@ void RowMaker::emit(const ForwardOp &U) {
   size_t Count = std::max({size_t(1), U.ForwardMessages.size(),
                            U.BackwardMessages.size(), U.DataMessages.size()});
   for (size_t I = 0; I < Count; ++I) {
-    Row R;
+    WorkloadRow R;
     R.Name = U.Name;
     if (I == 0) {
       setTime(R.Forward, U.Forward);
       setTime(R.Backward, U.InputGrad);
       setTime(R.Update, U.ParamGrad);
     }
-    auto Put = [](Cell &C, const CellMessage &Msg) {
+    auto Put = [](WorkloadCell &C, const CellMessage &Msg) {
       C.Comm = Msg.Comm;
       C.Group = Msg.Group;
       C.Size = Msg.Size;
@@ -200,11 +200,11 @@ BlockRows RowMaker::runStep() {
 }
 
 BlockRows foretrace::simai::rowsOf(const ir::Program &P, const ir::Block &B,
-                                   const Words &W) {
+                                   const TableWords &W) {
   return RowMaker(P, B, W).run();
 }
 
 BlockRows foretrace::simai::stepRowsOf(const ir::Program &P, const ir::Block &B,
-                                       const Words &W) {
+                                       const TableWords &W) {
   return RowMaker(P, B, W).runStep();
 }

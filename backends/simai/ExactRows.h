@@ -18,7 +18,7 @@ struct Unsayable {
 
 /// The rows of one execution of a block.
 struct BlockRows {
-  std::vector<Row> Rows;
+  std::vector<WorkloadRow> Rows;
   std::vector<Unsayable> Missing;
 };
 
@@ -26,11 +26,12 @@ struct BlockRows {
 /// the ops around it that don't; further messages of the same direction get
 /// rows of their own, without time. Messages over dp stand in the third column
 /// whenever they happen.
-BlockRows rowsOf(const ir::Program &P, const ir::Block &B, const Words &W);
+BlockRows rowsOf(const ir::Program &P, const ir::Block &B, const TableWords &W);
 
 /// The rows of a step: one for each op, the last first, since the simulator
 /// goes through the rows backwards.
-BlockRows stepRowsOf(const ir::Program &P, const ir::Block &B, const Words &W);
+BlockRows stepRowsOf(const ir::Program &P, const ir::Block &B,
+                     const TableWords &W);
 
 } // namespace foretrace::simai
 

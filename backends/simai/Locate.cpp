@@ -49,7 +49,7 @@ static Expected<const ir::Stage *> findStage(const ir::Program &P,
 
 /// Derives the time of a cell. A row that takes longer than the simulator can
 /// count is written as several.
-static DerivedFigure timeOf(TimeMaker &Times, const Cell &C) {
+static DerivedFigure timeOf(TimeMaker &Times, const WorkloadCell &C) {
   DerivedFigure Whole = Times.make("time", C.Timed);
   if (Whole.Value != C.Time) {
     Whole.What = "time, a share of what its ops take";
@@ -72,7 +72,7 @@ Expected<Subjects> locate(const EmitRequest &Request, const Options &First,
   if (!Of)
     return Of.takeError();
   LeftOut Unsaid; // for whoever emits to report
-  const Table Table = exactTable(P, **Of, "", Unsaid);
+  const WorkloadTable Table = exactTable(P, **Of, "", Unsaid);
   const RowCount Rows = Table.rowCount();
   if (Rows.isOverflow())
     return createStringError("--row: the table has 2^63 rows or more");
@@ -80,11 +80,11 @@ Expected<Subjects> locate(const EmitRequest &Request, const Options &First,
     return createStringError(
         formatv("--row: the table has {0} rows, from 1", Rows.value()).str());
 
-  const Row Row = rowAt(Table, Index - 1);
+  const WorkloadRow Row = rowAt(Table, Index - 1);
   Subjects Found;
   const FigureMaker Make(P);
   TimeMaker Times(P);
-  const std::pair<StringRef, const Cell *> Columns[] = {
+  const std::pair<StringRef, const WorkloadCell *> Columns[] = {
       {"forward", &Row.Forward},
       {"backward", &Row.Backward},
       {"update", &Row.Update}};

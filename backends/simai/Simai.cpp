@@ -20,7 +20,7 @@ namespace {
 /// A table and the file it goes to.
 struct Output {
   std::string Path;
-  simai::Table Table;
+  simai::WorkloadTable Table;
 };
 
 } // namespace
@@ -43,7 +43,7 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
   const std::string Path = Request.file(O.File, ".txt");
   std::vector<Output> Outputs;
   if (O.Accounting == Accounting::Aicb) {
-    if (std::optional<Table> T = aicbTable(P.Spec, O.Version, Diags))
+    if (std::optional<WorkloadTable> T = aicbTable(P.Spec, O.Version, Diags))
       Outputs.push_back({Path, std::move(*T)});
     return Outputs;
   }
@@ -59,14 +59,14 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
 
 /// Whether a row of \p T takes a time that the simulator can't count to and
 /// that can't be written as several; reports the first.
-static bool checkTimes(const EmitRequest &Request, const Table &T,
+static bool checkTimes(const EmitRequest &Request, const WorkloadTable &T,
                        DiagnosticEngine &Diags) {
   const int64_t Limit = T.LongestTime < ReaderLimit
                             ? T.LongestTime * MostShares + 1
                             : ReaderLimit;
-  for (const std::vector<Row> &Body : T.Bodies)
-    for (const Row &R : Body)
-      for (const Cell *C : {&R.Forward, &R.Backward, &R.Update})
+  for (const std::vector<WorkloadRow> &Body : T.Bodies)
+    for (const WorkloadRow &R : Body)
+      for (const WorkloadCell *C : {&R.Forward, &R.Backward, &R.Update})
         if (C->Time >= Limit) {
           Diags.report(Request.Emit.Range, diag::SimaiTimeLimit, C->Time,
                        R.Name);
@@ -75,7 +75,7 @@ static bool checkTimes(const EmitRequest &Request, const Table &T,
   return true;
 }
 
-static void checkRowCount(const EmitRequest &Request, const Table &T,
+static void checkRowCount(const EmitRequest &Request, const WorkloadTable &T,
                           DiagnosticEngine &Diags) {
   const RowCount Rows = T.rowCount();
   if (Rows.isOverflow())
@@ -128,7 +128,7 @@ bool foretrace::simai::check(const EmitRequest &Request, const Options &O,
     checkJob(Request, Diags);
   std::vector<Output> Outputs = buildTables(Request, O, Diags);
   for (Output &Out : Outputs) {
-    std::optional<Table> T = std::move(Out.Table);
+    std::optional<WorkloadTable> T = std::move(Out.Table);
     if (O.Adapt && !T->rowCount().isOverflow())
       T = adapted(*O.Adapt, *T, Diags);
     if (T && checkTimes(Request, *T, Diags))

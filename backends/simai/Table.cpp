@@ -13,7 +13,7 @@ static llvm::StringRef word(Comm C) {
   return Words[static_cast<unsigned>(C)];
 }
 
-static llvm::StringRef suffix(CommGroup G) {
+static llvm::StringRef suffix(CellGroup G) {
   static constexpr llvm::StringLiteral Suffixes[] = {
 #define GROUP(ENUMERATOR, SUFFIX) SUFFIX,
 #include "backends/simai/Comms.def"
@@ -22,7 +22,7 @@ static llvm::StringRef suffix(CommGroup G) {
 }
 
 /// How many rows \p R is written as.
-static int64_t shareCount(const Row &R, int64_t LongestTime) {
+static int64_t shareCount(const WorkloadRow &R, int64_t LongestTime) {
   const int64_t Most =
       std::max({R.Forward.Time, R.Backward.Time, R.Update.Time, int64_t(1)});
   return std::min((Most - 1) / LongestTime + 1, MostShares);
@@ -31,13 +31,14 @@ static int64_t shareCount(const Row &R, int64_t LongestTime) {
 /// The \p I-th of the \p Count rows that \p R is written as: an even share of
 /// its times. A message follows the whole time, and backward goes through the
 /// rows from the last to the first.
-static Row shareOf(const Row &R, int64_t I, int64_t Count) {
-  Row Share;
+static WorkloadRow shareOf(const WorkloadRow &R, int64_t I, int64_t Count) {
+  WorkloadRow Share;
   Share.Name = R.Name;
-  for (Cell Row::*C : {&Row::Forward, &Row::Backward, &Row::Update}) {
-    const Cell &Whole = R.*C;
-    Cell &Part = Share.*C;
-    if (I == (C == &Row::Forward ? Count - 1 : 0))
+  for (WorkloadCell WorkloadRow::*C :
+       {&WorkloadRow::Forward, &WorkloadRow::Backward, &WorkloadRow::Update}) {
+    const WorkloadCell &Whole = R.*C;
+    WorkloadCell &Part = Share.*C;
+    if (I == (C == &WorkloadRow::Forward ? Count - 1 : 0))
       Part = Whole;
     Part.Timed = Whole.Timed;
     Part.Time = Whole.Time / Count + (I < Whole.Time % Count ? 1 : 0);
@@ -46,15 +47,15 @@ static Row shareOf(const Row &R, int64_t I, int64_t Count) {
 }
 
 /// Rows of a run, once.
-static RowCount countRows(const Table &T, const Run &R) {
+static RowCount countRows(const WorkloadTable &T, const Run &R) {
   RowCount Rows;
-  for (const Row &Row : T.Bodies[R.Body])
+  for (const WorkloadRow &Row : T.Bodies[R.Body])
     Rows += RowCount(shareCount(Row, T.LongestTime));
   return Rows;
 }
 
 /// Rows of a period, once.
-static RowCount countRows(const Table &T, const Period &P) {
+static RowCount countRows(const WorkloadTable &T, const Period &P) {
   RowCount Rows;
   for (const Run &R : P.Runs)
     Rows += countRows(T, R) * R.Repeat;
@@ -62,23 +63,24 @@ static RowCount countRows(const Table &T, const Period &P) {
 }
 
 /// Rows of a part, once.
-static RowCount countRows(const Table &T, const Part &P) {
+static RowCount countRows(const WorkloadTable &T, const WorkloadPart &P) {
   RowCount Rows;
   for (const Period &Period : P.Periods)
     Rows += countRows(T, Period) * Period.Repeat;
   return Rows;
 }
 
-RowCount Table::rowCount() const {
+RowCount WorkloadTable::rowCount() const {
   RowCount Total;
-  for (const Part &P : Parts)
+  for (const WorkloadPart &P : Parts)
     Total += countRows(*this, P) * P.Repeat;
   return Total;
 }
 
 void foretrace::simai::forEachRun(
-    const Table &T, llvm::function_ref<void(const Run &, RowCount)> Visit) {
-  for (const Part &Pt : T.Parts)
+    const WorkloadTable &T,
+    llvm::function_ref<void(const Run &, RowCount)> Visit) {
+  for (const WorkloadPart &Pt : T.Parts)
     for (const Period &P : Pt.Periods)
       for (const Run &R : P.Runs)
         Visit(R, RowCount(R.Repeat) * P.Repeat * Pt.Repeat);
@@ -87,7 +89,8 @@ void foretrace::simai::forEachRun(
 /// The one of \p Folded that row \p Index is in, which becomes its place in one
 /// turn of that.
 template <typename FoldedT>
-static const FoldedT &unfold(const Table &T, const std::vector<FoldedT> &Folded,
+static const FoldedT &unfold(const WorkloadTable &T,
+                             const std::vector<FoldedT> &Folded,
                              int64_t &Index) {
   for (const FoldedT &F : Folded) {
     const int64_t Once = countRows(T, F).value();
@@ -100,11 +103,11 @@ static const FoldedT &unfold(const Table &T, const std::vector<FoldedT> &Folded,
   llvm_unreachable("no row of the table");
 }
 
-Row foretrace::simai::rowAt(const Table &T, int64_t Index) {
-  const Part &P = unfold(T, T.Parts, Index);
+WorkloadRow foretrace::simai::rowAt(const WorkloadTable &T, int64_t Index) {
+  const WorkloadPart &P = unfold(T, T.Parts, Index);
   const Period &Layers = unfold(T, P.Periods, Index);
   const Run &R = unfold(T, Layers.Runs, Index);
-  for (const Row &Row : T.Bodies[R.Body]) {
+  for (const WorkloadRow &Row : T.Bodies[R.Body]) {
     const int64_t Count = shareCount(Row, T.LongestTime);
     if (Index < Count)
       return Count == 1 ? Row : shareOf(Row, Index, Count);
@@ -114,8 +117,8 @@ Row foretrace::simai::rowAt(const Table &T, int64_t Index) {
 }
 
 /// The rows that \p R is written as.
-static void forEachShare(const Row &R, int64_t LongestTime,
-                         llvm::function_ref<void(const Row &)> Visit) {
+static void forEachShare(const WorkloadRow &R, int64_t LongestTime,
+                         llvm::function_ref<void(const WorkloadRow &)> Visit) {
   const int64_t Count = shareCount(R, LongestTime);
   if (Count == 1)
     return Visit(R);
@@ -132,18 +135,19 @@ static void repeat(const std::vector<FoldedT> &Folded, VisitT Visit) {
 
 /// The bodies as they follow one another, by their index.
 template <typename VisitT>
-static void forEachBody(const Table &T, VisitT Visit) {
-  repeat(T.Parts, [&](const Part &Pt) {
+static void forEachBody(const WorkloadTable &T, VisitT Visit) {
+  repeat(T.Parts, [&](const WorkloadPart &Pt) {
     repeat(Pt.Periods, [&](const Period &P) {
       repeat(P.Runs, [&](const Run &R) { Visit(R.Body); });
     });
   });
 }
 
-void foretrace::simai::forEachRow(const Table &T,
-                                  llvm::function_ref<void(const Row &)> Visit) {
+void foretrace::simai::forEachRow(
+    const WorkloadTable &T,
+    llvm::function_ref<void(const WorkloadRow &)> Visit) {
   forEachBody(T, [&](unsigned Body) {
-    for (const Row &Row : T.Bodies[Body])
+    for (const WorkloadRow &Row : T.Bodies[Body])
       forEachShare(Row, T.LongestTime, Visit);
   });
 }
@@ -160,14 +164,14 @@ void foretrace::simai::writeHeader(const Header &H, llvm::raw_ostream &OS) {
   OS << '\n';
 }
 
-static void writeCell(const Cell &C, llvm::raw_ostream &OS) {
+static void writeCell(const WorkloadCell &C, llvm::raw_ostream &OS) {
   OS << C.Time << '\t' << word(C.Comm);
   if (C.Comm != Comm::None)
     OS << suffix(C.Group);
   OS << '\t' << C.Size << (C.IsFloat ? ".0\t" : "\t");
 }
 
-void foretrace::simai::writeRow(const Row &R, llvm::raw_ostream &OS) {
+void foretrace::simai::writeRow(const WorkloadRow &R, llvm::raw_ostream &OS) {
   OS << R.Name << "\t-1\t";
   writeCell(R.Forward, OS);
   writeCell(R.Backward, OS);
@@ -175,13 +179,14 @@ void foretrace::simai::writeRow(const Row &R, llvm::raw_ostream &OS) {
   OS << "100\n";
 }
 
-void foretrace::simai::writeTable(const Table &T, llvm::raw_ostream &OS) {
+void foretrace::simai::writeTable(const WorkloadTable &T,
+                                  llvm::raw_ostream &OS) {
   std::vector<std::string> Texts;
-  for (const std::vector<Row> &Body : T.Bodies) {
+  for (const std::vector<WorkloadRow> &Body : T.Bodies) {
     llvm::raw_string_ostream Text(Texts.emplace_back());
-    for (const Row &R : Body)
+    for (const WorkloadRow &R : Body)
       forEachShare(R, T.LongestTime,
-                   [&](const Row &Share) { writeRow(Share, Text); });
+                   [&](const WorkloadRow &Share) { writeRow(Share, Text); });
   }
   writeHeader(T.Header, OS);
   OS << T.rowCount().value() << '\n';

@@ -25,16 +25,16 @@ enum class Comm : unsigned char {
 #define COMM(ENUMERATOR, WORD) ENUMERATOR,
 #include "backends/simai/Comms.def"
 };
-enum class CommGroup : unsigned char {
+enum class CellGroup : unsigned char {
 #define GROUP(ENUMERATOR, SUFFIX) ENUMERATOR,
 #include "backends/simai/Comms.def"
 };
 
 /// One of the three columns of a row.
-struct Cell {
+struct WorkloadCell {
   int64_t Time = 0; ///< ns
   simai::Comm Comm = simai::Comm::None;
-  simai::CommGroup Group = simai::CommGroup::Column;
+  CellGroup Group = CellGroup::Column;
   int64_t Size = 0; ///< bytes, of the whole group (gathered size)
   /// Printed as Python prints a float, `12976128.0` (a quirk of one version).
   bool IsFloat = false;
@@ -44,9 +44,9 @@ struct Cell {
 };
 
 /// One row: `name -1 <forward> <backward> <update> 100`.
-struct Row {
+struct WorkloadRow {
   std::string Name;
-  Cell Forward, Backward, Update;
+  WorkloadCell Forward, Backward, Update;
   bool EndsLayer = false; ///< of a transformer layer, which is one body
 };
 
@@ -63,7 +63,7 @@ struct Period {
 };
 
 /// `Repeat` times a list of periods: what happens once, or each micro-batch.
-struct Part {
+struct WorkloadPart {
   std::vector<Period> Periods;
   int64_t Repeat = 1;
   bool IsMicroBatch = false;
@@ -91,19 +91,19 @@ constexpr int64_t ReaderLimit = int64_t(1) << 31;
 /// step, and fill the disk.
 constexpr int64_t MostShares = 256;
 
-struct Table {
+struct WorkloadTable {
   simai::Header Header;
   int64_t LongestTime = INT64_MAX; ///< ns, of a row as it is written
-  std::vector<std::vector<Row>> Bodies;
-  std::vector<Part> Parts;
+  std::vector<std::vector<WorkloadRow>> Bodies;
+  std::vector<WorkloadPart> Parts;
 
-  unsigned addBody(std::vector<Row> Rows) {
+  unsigned addBody(std::vector<WorkloadRow> Rows) {
     Bodies.push_back(std::move(Rows));
     return static_cast<unsigned>(Bodies.size() - 1);
   }
   /// Rows that are written once, as a part.
-  void addOnce(std::vector<Row> Rows) {
-    Part Once;
+  void addOnce(std::vector<WorkloadRow> Rows) {
+    WorkloadPart Once;
     Once.add({addBody(std::move(Rows))});
     Parts.push_back(std::move(Once));
   }
@@ -111,18 +111,19 @@ struct Table {
 };
 
 /// Every run with how often it stands in the table.
-void forEachRun(const Table &T,
+void forEachRun(const WorkloadTable &T,
                 llvm::function_ref<void(const Run &, RowCount)> Visit);
 /// The row that is written in place \p Index, from 0, which is one of
 /// rowCount().
-Row rowAt(const Table &T, int64_t Index);
+WorkloadRow rowAt(const WorkloadTable &T, int64_t Index);
 /// The rows as they are written, in order.
-void forEachRow(const Table &T, llvm::function_ref<void(const Row &)> Visit);
+void forEachRow(const WorkloadTable &T,
+                llvm::function_ref<void(const WorkloadRow &)> Visit);
 
 void writeHeader(const Header &H, llvm::raw_ostream &OS);
-void writeRow(const Row &R, llvm::raw_ostream &OS);
+void writeRow(const WorkloadRow &R, llvm::raw_ostream &OS);
 /// The whole file. Bodies are formatted once, however often they repeat.
-void writeTable(const Table &T, llvm::raw_ostream &OS);
+void writeTable(const WorkloadTable &T, llvm::raw_ostream &OS);
 
 } // namespace foretrace::simai
 

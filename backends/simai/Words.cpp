@@ -30,19 +30,19 @@ int64_t foretrace::simai::expertRanks(const ir::Mesh &M) {
   return M.groupSize(ReplicaAxes) % M[Axis::Ep] == 0 ? M[Axis::Ep] : 1;
 }
 
-Words::Words(const ir::Program &P)
+TableWords::TableWords(const ir::Program &P)
     : Mesh(P.Mesh), Map(P.Mesh, *P.Spec.Parallel.RankOrder) {
   const int64_t Tp = Mesh[Axis::Tp], Ep = expertRanks(Mesh);
   const int64_t Dp = Mesh.groupSize(ReplicaAxes);
-  Groups = {{{Direction::Model, CommGroup::Column, Tp, 1},
-             {Direction::Model, CommGroup::Expert, Ep, Tp},
-             {Direction::Data, CommGroup::Column, Dp, Tp},
-             {Direction::Data, CommGroup::ExpertData, Dp / Ep, Tp * Ep}}};
+  Groups = {{{Direction::Model, CellGroup::Column, Tp, 1},
+             {Direction::Model, CellGroup::Expert, Ep, Tp},
+             {Direction::Data, CellGroup::Column, Dp, Tp},
+             {Direction::Data, CellGroup::ExpertData, Dp / Ep, Tp * Ep}}};
 }
 
 /// Two groups may have the same ranks. The axes say which is meant: those of
 /// data stand in the third column, those of experts take a suffix.
-std::optional<Word> Words::find(const ir::Op &Collective) const {
+std::optional<TableWord> TableWords::find(const ir::Op &Collective) const {
   auto SpansAny = [&](std::initializer_list<Axis> Axes) {
     return llvm::any_of(Axes,
                         [&](Axis A) { return Collective.Group.spans(A); });
@@ -56,10 +56,10 @@ std::optional<Word> Words::find(const ir::Op &Collective) const {
           ? Direction::Data
           : Direction::Model;
   const bool IsOfExperts = SpansAny({Axis::Ep, Axis::Edp});
-  std::optional<Word> Found;
+  std::optional<TableWord> Found;
   for (const Known &G : Groups)
     if (G.Where == Where && G.Spacing == *Spacing &&
         G.Ranks == Collective.Group.size(Mesh) && (!Found || IsOfExperts))
-      Found = Word{Where, *Kind, G.Group};
+      Found = TableWord{Where, *Kind, G.Group};
   return Found;
 }

@@ -23,10 +23,10 @@ namespace foretrace::simai {
 /// The first two columns, or the third.
 enum class Direction : unsigned char { Model, Data };
 
-struct Word {
+struct TableWord {
   Direction Where;
   simai::Comm Comm;
-  simai::CommGroup Group;
+  CellGroup Group;
 };
 
 /// The word for a kind of collective, whatever its group; nothing if there is
@@ -38,18 +38,18 @@ std::optional<Comm> commOf(ir::OpKind K);
 int64_t expertRanks(const ir::Mesh &M);
 
 /// The words of the tables of one job.
-class Words {
+class TableWords {
 public:
-  explicit Words(const ir::Program &P);
+  explicit TableWords(const ir::Program &P);
 
   /// The word for \p Collective; nothing if its kind or its group has none.
-  std::optional<Word> find(const ir::Op &Collective) const;
+  std::optional<TableWord> find(const ir::Op &Collective) const;
 
 private:
   /// A group as the simulator makes it.
   struct Known {
     Direction Where;
-    simai::CommGroup Group;
+    CellGroup Group;
     int64_t Ranks, Spacing;
   };
 

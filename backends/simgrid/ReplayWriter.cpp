@@ -11,7 +11,7 @@ static constexpr int64_t Tags = (int64_t(1) << 31) - 1;
 static constexpr int ByteType = 6;
 
 ReplayWriter::ReplayWriter(const Program &P, const RankMap &Map, int64_t Rank,
-                           const MessageRules &Rules, Amount Computations,
+                           const MessageRules &Rules, AmountUnit Computations,
                            OutputStream &OS)
     : P(P), Map(Map), Rank(Rank), Computations(Computations), OS(OS),
       Messages(P, Map, Rank, Rules, Tags) {}
@@ -67,7 +67,7 @@ void ReplayWriter::waitFor(const Task &T) {
 void ReplayWriter::task(int64_t Id, const Task &T) {
   waitFor(T);
   if (T.Kind == TaskKind::Compute) {
-    const int64_t Work = Computations == Amount::Time
+    const int64_t Work = Computations == AmountUnit::Time
                              ? T.Of->Time.value()
                              : workOf(P, *T.Of).value();
     if (Work > 0)

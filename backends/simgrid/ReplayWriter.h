@@ -10,7 +10,7 @@
 namespace foretrace::simgrid {
 
 /// Unit of the amount of a computation.
-enum class Amount : unsigned char {
+enum class AmountUnit : unsigned char {
   Time, ///< nanoseconds, for hosts of 1 Gflop/s
   Flops,
 };
@@ -20,7 +20,7 @@ enum class Amount : unsigned char {
 class ReplayWriter {
 public:
   ReplayWriter(const ir::Program &P, const ir::RankMap &Map, int64_t Rank,
-               const ir::MessageRules &Rules, Amount Computations,
+               const ir::MessageRules &Rules, AmountUnit Computations,
                OutputStream &OS);
 
   void write();
@@ -42,7 +42,7 @@ private:
   const ir::Program &P;
   const ir::RankMap &Map;
   const int64_t Rank;
-  const Amount Computations;
+  const AmountUnit Computations;
   OutputStream &OS;
   ir::RankMessages Messages;
   std::map<int64_t, std::vector<Request>> UnderWay; ///< by task

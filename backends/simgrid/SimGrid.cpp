@@ -29,7 +29,7 @@ FactSet simgrid::needs(const Options &) {
 bool simgrid::check(const EmitRequest &Request, const Options &O,
                     DiagnosticEngine &Diags) {
   const bool HasTimes =
-      O.Computations == Amount::Flops || checkHasTimes(Request, Diags);
+      O.Computations == AmountUnit::Flops || checkHasTimes(Request, Diags);
   return checkMessages(Request, O.Rules, Diags) && HasTimes;
 }
 

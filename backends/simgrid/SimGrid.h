@@ -13,7 +13,7 @@ namespace foretrace::simgrid {
 struct Options {
   ir::MessageRules Rules;
   FileNames Files;
-  Amount Computations = Amount::Time;
+  AmountUnit Computations = AmountUnit::Time;
 };
 
 llvm::ArrayRef<EmitOption> optionTable();

@@ -40,8 +40,8 @@ static std::vector<int64_t> divisorsOf(int64_t N) {
 }
 
 /// An integer, of the job or of the axes before.
-std::optional<Value> AxisValues::number(const ast::Expr &E) {
-  std::optional<Value> V = Eval.evaluate(E, Names);
+std::optional<ExprValue> AxisValues::number(const ast::Expr &E) {
+  std::optional<ExprValue> V = Eval.evaluate(E, Names);
   if (!V || V->getIf<Expr>() || V->getIf<int64_t>())
     return V;
   Diags.report(E.Range, diag::TypeMismatch, "in", "an integer", describe(*V));
@@ -114,7 +114,7 @@ bool AxisValues::addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range) {
 
 bool AxisValues::addSeries(Series Of, const ast::Expr &First,
                            const ast::Expr *Last, SourceRange Range) {
-  std::optional<Value> A = number(First), B = Last ? number(*Last) : A;
+  std::optional<ExprValue> A = number(First), B = Last ? number(*Last) : A;
   if (!A || !B)
     return false;
   Element &E = Elements.emplace_back(Element{Of, *A, *B, Range});
@@ -179,7 +179,7 @@ void AxisValues::reportList(const ast::Expr &E) {
 }
 
 bool AxisValues::addValue(const ast::Expr &E) {
-  const std::optional<Value> V = Eval.evaluate(E, Names, Words::Any);
+  const std::optional<ExprValue> V = Eval.evaluate(E, Names, Words::Any);
   if (!V)
     return false;
   if (V->getIf<Expr>()) {
@@ -221,7 +221,7 @@ std::optional<Expr> AxisValues::membership(Expr Self) const {
   if (!AreDependent)
     return std::nullopt;
   ir::ExprTable &T = Self.table();
-  auto ExprOf = [&](const Value &V) {
+  auto ExprOf = [&](const ExprValue &V) {
     const auto *E = V.getIf<Expr>();
     return E ? *E : Expr(T, T.constant(*V.getIf<int64_t>()));
   };
@@ -268,7 +268,7 @@ bool AxisValues::makeUnique(std::vector<int64_t> &Found, SourceRange Range) {
 bool AxisValues::findDependent() {
   std::vector<ir::ExprId> Wanted;
   for (const Element &E : Elements)
-    for (const Value *V : {&E.First, &E.Last})
+    for (const ExprValue *V : {&E.First, &E.Last})
       if (const auto *Of = V->getIf<Expr>())
         Wanted.push_back(*Of);
   SweepSpec::Combinations Points(Before, Wanted);
@@ -284,7 +284,7 @@ bool AxisValues::findDependent() {
   int64_t Tried = 0;
   for (; !Points.atEnd(); Points.next()) {
     size_t Next = 0;
-    auto At = [&](const Value &V) {
+    auto At = [&](const ExprValue &V) {
       return V.getIf<Expr>() ? Points.value(Next++) : *V.getIf<int64_t>();
     };
     for (const Element &E : Elements) {

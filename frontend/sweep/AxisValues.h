@@ -47,7 +47,7 @@ private:
   /// Numbers that two, or one, decide.
   struct Element {
     Series Of;
-    Value First, Last; ///< an integer, or an expression
+    ExprValue First, Last; ///< an integer, or an expression
     SourceRange Range;
     bool dependsOnAxes() const { return First.isOfPoint() || Last.isOfPoint(); }
   };
@@ -55,7 +55,7 @@ private:
   bool addSeries(Series Of, const ast::Expr &First, const ast::Expr *Last,
                  SourceRange Range);
   bool addCall(const ast::Call &C, SourceRange Range);
-  std::optional<Value> number(const ast::Expr &E);
+  std::optional<ExprValue> number(const ast::Expr &E);
   bool expand(const Element &E, int64_t First, int64_t Last,
               std::vector<int64_t> &To);
   bool addNumbers(llvm::ArrayRef<int64_t> Found, SourceRange Range);

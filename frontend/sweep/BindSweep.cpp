@@ -15,7 +15,7 @@ using ir::Expr;
 
 /// A key of the job: one that an axis is, or, once all axes are known, any
 /// number.
-std::optional<Value> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
+std::optional<ExprValue> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
   const std::string Name = pathOf({Path.vec()});
   for (const auto &[Key, V] : Keys)
     if (Key == Name)
@@ -23,7 +23,7 @@ std::optional<Value> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
   const std::optional<ir::Key> Number = ir::findNumber(Name);
   if (!KnowsAxes || !Number)
     return std::nullopt;
-  return Value{
+  return ExprValue{
       Expr(Out.Sizes, Out.Sizes.key(*Number, 1)), Dimension::Count, {}};
 }
 
@@ -53,7 +53,7 @@ bool SweepBinder::checkKey(const ast::Name &Key) {
 }
 
 /// From now on expressions know the key.
-void SweepBinder::declare(const ast::Name &Key, Value V) {
+void SweepBinder::declare(const ast::Name &Key, ExprValue V) {
   if (Key.Path.size() == 1)
     for (JobFile *U : Files)
       for (Symbol &S : U->Names.symbols())
@@ -132,10 +132,10 @@ void SweepBinder::bindAxis(const ast::Axis &A) {
     if (!Numbers)
       for (size_t I = 0; I < K.Values.size(); ++I)
         K.Numbers.push_back(static_cast<int64_t>(I));
-    declare(Key, Numbers ? Value{Self, V.dimension(), {}}
-                         : Value{WordAxisValue{K.Name, Self, K.Words},
-                                 Dimension::Count,
-                                 {}});
+    declare(Key, Numbers ? ExprValue{Self, V.dimension(), {}}
+                         : ExprValue{WordAxisValue{K.Name, Self, K.Words},
+                                     Dimension::Count,
+                                     {}});
   }
   if (To.size() == 0)
     Diags.report(To.Range, diag::EmptyAxis, To.Keys.front().Name);
@@ -147,7 +147,7 @@ void SweepBinder::addCondition(Expr Holds, SourceRange Range,
 }
 
 void SweepBinder::bindCondition(const ast::Expr &E) {
-  const std::optional<Value> V = Eval.evaluate(E, Names);
+  const std::optional<ExprValue> V = Eval.evaluate(E, Names);
   if (!V)
     return;
   const std::string Text = Eval.source(E.Range).str();
@@ -186,7 +186,7 @@ void SweepBinder::bindMetric(const SweepEntries::Metric &M) {
     Diags.report(M.Name.Range, diag::DuplicateMetric, M.Name.Text);
     return;
   }
-  const std::optional<Value> V = Eval.evaluate(*M.Of, Names);
+  const std::optional<ExprValue> V = Eval.evaluate(*M.Of, Names);
   if (!V)
     return;
   const auto *Of = V->getIf<Expr>();
@@ -232,7 +232,7 @@ bool SweepBinder::bindTop(const ast::Call &C) {
   if (C.Arguments.empty() || C.Arguments.size() > 2 ||
       (C.Arguments.size() == 1 && !Out.Best))
     return false;
-  const std::optional<Value> Count = Eval.evaluate(*C.Arguments[0], Names);
+  const std::optional<ExprValue> Count = Eval.evaluate(*C.Arguments[0], Names);
   const int64_t *N = Count ? Count->getIf<int64_t>() : nullptr;
   if (!N || *N < 1)
     return !Count; // that was reported

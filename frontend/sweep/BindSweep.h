@@ -94,13 +94,13 @@ public:
                  llvm::ArrayRef<SweepRequest::Metric> Metrics);
 
 private:
-  std::optional<Value> lookUp(llvm::ArrayRef<ast::Word> Path);
+  std::optional<ExprValue> lookUp(llvm::ArrayRef<ast::Word> Path);
   bool checkTuples(const ast::Axis &A, llvm::ArrayRef<AxisValues> Values);
   void bindAxis(const ast::Axis &A);
   bool isTaken(llvm::StringRef Name) const;
   bool hasRoom(size_t More, SourceRange Range);
   bool checkKey(const ast::Name &Key);
-  void declare(const ast::Name &Key, Value V);
+  void declare(const ast::Name &Key, ExprValue V);
   void bindMetric(const SweepEntries::Metric &M);
   void bindClause(const ast::Clause &C);
   void bindCondition(const ast::Expr &E);
@@ -119,7 +119,7 @@ private:
   unsigned NumKeys = 0;
   bool KnowsAxes = false; ///< all of them: derived keys can be named
   /// By path, of axes.
-  std::vector<std::pair<std::string, Value>> Keys;
+  std::vector<std::pair<std::string, ExprValue>> Keys;
   std::vector<std::string> MetricNames; ///< by number
 };
 

@@ -59,7 +59,7 @@ GuardedExpr foretrace::guard(Expr E) {
 }
 
 /// The table that \p V is of; null if it is the same at all points.
-static ir::ExprTable *tableOf(const Value &V) {
+static ir::ExprTable *tableOf(const ExprValue &V) {
   if (const auto *E = V.getIf<Expr>())
     return &E->table();
   if (const auto *C = V.getIf<ConditionValue>())
@@ -68,7 +68,7 @@ static ir::ExprTable *tableOf(const Value &V) {
 }
 
 /// An integer, of a point or of all.
-static std::optional<Expr> numberIn(ir::ExprTable &T, const Value &V) {
+static std::optional<Expr> numberIn(ir::ExprTable &T, const ExprValue &V) {
   if (const auto *E = V.getIf<Expr>())
     return *E;
   if (const int64_t *I = V.getIf<int64_t>())
@@ -76,7 +76,7 @@ static std::optional<Expr> numberIn(ir::ExprTable &T, const Value &V) {
   return std::nullopt;
 }
 
-static std::optional<Expr> conditionIn(ir::ExprTable &T, const Value &V) {
+static std::optional<Expr> conditionIn(ir::ExprTable &T, const ExprValue &V) {
   if (const auto *C = V.getIf<ConditionValue>())
     return C->Holds;
   if (const bool *B = V.getIf<bool>())
@@ -86,7 +86,7 @@ static std::optional<Expr> conditionIn(ir::ExprTable &T, const Value &V) {
 
 /// A decimal that integers are compared with, as an integer that parts them in
 /// the same way; any other value as it is.
-static Value roundedBound(const Value &V, bool RoundsUp) {
+static ExprValue roundedBound(const ExprValue &V, bool RoundsUp) {
   const double *D = V.getIf<double>();
   constexpr double Beyond = 9223372036854775808.0;
   if (!D || !(std::abs(*D) < Beyond - 1024))
@@ -101,22 +101,23 @@ namespace {
 struct PointOperation {
   BinaryOp Op;
   SourceRange OpRange;
-  const Value &A, &B;
+  const ExprValue &A, &B;
   SourceRange Range;
   DiagnosticEngine &Diags;
 
-  using Result = std::optional<Value>;
+  using Result = std::optional<ExprValue>;
 
   Result run() const;
 
 private:
   Result logic() const;
-  Result words(const WordAxisValue &Axis, const Value &With) const;
+  Result words(const WordAxisValue &Axis, const ExprValue &With) const;
   Result compare() const;
-  Result order(const Value &Less, const Value &More, bool IsNegated) const;
+  Result order(const ExprValue &Less, const ExprValue &More,
+               bool IsNegated) const;
   Result arithmetic() const;
   Result say(Expr Holds) const {
-    return Value{ConditionValue{Holds}, Dimension::Count, Range};
+    return ExprValue{ConditionValue{Holds}, Dimension::Count, Range};
   }
   Result mismatch() const {
     reportMismatch({getSpelling(Op).str(), OpRange}, A, B, Diags);
@@ -136,7 +137,7 @@ PointOperation::Result PointOperation::logic() const {
 }
 
 PointOperation::Result PointOperation::words(const WordAxisValue &Axis,
-                                             const Value &With) const {
+                                             const ExprValue &With) const {
   const std::optional<std::string> Word = format(With);
   if ((Op != BinaryOp::Eq && Op != BinaryOp::Ne) || !Word || With.isNumber())
     return mismatch();
@@ -154,8 +155,8 @@ PointOperation::Result PointOperation::words(const WordAxisValue &Axis,
 
 /// Whether \p Less is below \p More, or not. A number that does not exist is
 /// neither.
-PointOperation::Result PointOperation::order(const Value &Less,
-                                             const Value &More,
+PointOperation::Result PointOperation::order(const ExprValue &Less,
+                                             const ExprValue &More,
                                              bool IsNegated) const {
   ir::ExprTable &T = tableOf(A) ? *tableOf(A) : *tableOf(B);
   // Below 2.5 is below 3; above 2.5 is above 2.
@@ -203,7 +204,7 @@ PointOperation::Result PointOperation::arithmetic() const {
              R = T && Dim ? numberIn(*T, B) : std::nullopt;
   if (!L || !R)
     return mismatch();
-  auto Say = [&](Expr Out) { return Value{Out, *Dim, Range}; };
+  auto Say = [&](Expr Out) { return ExprValue{Out, *Dim, Range}; };
   switch (Op) {
   case BinaryOp::Add:
     return Say(*L + *R);
@@ -226,30 +227,32 @@ PointOperation::Result PointOperation::run() const {
   return Op >= BinaryOp::Eq ? compare() : arithmetic();
 }
 
-std::optional<Value> foretrace::applyToPoints(BinaryOp Op, SourceRange OpRange,
-                                              const Value &A, const Value &B,
-                                              SourceRange Range,
-                                              DiagnosticEngine &Diags) {
+std::optional<ExprValue>
+foretrace::applyToPoints(BinaryOp Op, SourceRange OpRange, const ExprValue &A,
+                         const ExprValue &B, SourceRange Range,
+                         DiagnosticEngine &Diags) {
   return PointOperation{Op, OpRange, A, B, Range, Diags}.run();
 }
 
-std::optional<Value> foretrace::applyToPoints(ast::UnaryOp Op, const Value &A,
-                                              SourceRange Range,
-                                              DiagnosticEngine &Diags) {
+std::optional<ExprValue> foretrace::applyToPoints(ast::UnaryOp Op,
+                                                  const ExprValue &A,
+                                                  SourceRange Range,
+                                                  DiagnosticEngine &Diags) {
   const bool IsNot = Op == ast::UnaryOp::Not;
   if (const auto *C = A.getIf<ConditionValue>(); C && IsNot)
-    return Value{ConditionValue{negate(C->Holds)}, Dimension::Count, Range};
+    return ExprValue{ConditionValue{negate(C->Holds)}, Dimension::Count, Range};
   if (const auto *E = A.getIf<Expr>(); E && !IsNot)
-    return Value{*E * -1, A.Dim, Range};
+    return ExprValue{*E * -1, A.Dim, Range};
   Diags.report(A.Range, diag::TypeMismatch, IsNot ? "not" : "-",
                IsNot ? "`true` or `false`" : "a number", describe(A));
   return std::nullopt;
 }
 
-std::optional<Value> foretrace::chooseOfPoints(const ast::Word &Callee,
-                                               const Value &A, const Value &B,
-                                               SourceRange Range,
-                                               DiagnosticEngine &Diags) {
+std::optional<ExprValue> foretrace::chooseOfPoints(const ast::Word &Callee,
+                                                   const ExprValue &A,
+                                                   const ExprValue &B,
+                                                   SourceRange Range,
+                                                   DiagnosticEngine &Diags) {
   ir::ExprTable *T = tableOf(A) ? tableOf(A) : tableOf(B);
   const auto L = T ? numberIn(*T, A) : std::nullopt,
              R = T ? numberIn(*T, B) : std::nullopt;
@@ -258,5 +261,5 @@ std::optional<Value> foretrace::chooseOfPoints(const ast::Word &Callee,
     return std::nullopt;
   }
   const ExprOp Op = Callee.Text == "min" ? ExprOp::Min : ExprOp::Max;
-  return Value{combine(Op, *L, *R), A.Dim, Range};
+  return ExprValue{combine(Op, *L, *R), A.Dim, Range};
 }

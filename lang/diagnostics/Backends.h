@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace backends_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::Backends, backends_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::Backends, backends_rows::ID);
 #include "lang/diagnostics/Backends.def"
 
 } // namespace foretrace::diag

@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace frontend_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::Frontend, frontend_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::Frontend, frontend_rows::ID);
 #include "lang/diagnostics/Frontend.def"
 
 } // namespace foretrace::diag

@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace ir_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::IR, ir_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::IR, ir_rows::ID);
 #include "lang/diagnostics/IR.def"
 
 } // namespace foretrace::diag

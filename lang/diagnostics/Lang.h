@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace lang_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::Lang, lang_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::Lang, lang_rows::ID);
 #include "lang/diagnostics/Lang.def"
 
 } // namespace foretrace::diag

@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace passes_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::Passes, passes_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::Passes, passes_rows::ID);
 #include "lang/diagnostics/Passes.def"
 
 } // namespace foretrace::diag

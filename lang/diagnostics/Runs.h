@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace runs_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::Runs, runs_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::Runs, runs_rows::ID);
 #include "lang/diagnostics/Runs.def"
 
 } // namespace foretrace::diag

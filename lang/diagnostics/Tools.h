@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace tools_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::Tools, tools_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::Tools, tools_rows::ID);
 #include "lang/diagnostics/Tools.def"
 
 } // namespace foretrace::diag

@@ -16,7 +16,7 @@ enum Row : unsigned {
 } // namespace validate_rows
 
 #define DIAG(ID, SEVERITY, SLUG, TEXT)                                         \
-  constexpr Id ID = idOf(Table::Validate, validate_rows::ID);
+  constexpr Id ID = idOf(DiagnosticTable::Validate, validate_rows::ID);
 #include "lang/diagnostics/Validate.def"
 
 } // namespace foretrace::diag

@@ -111,10 +111,10 @@ std::optional<Offer> Remedies::offer(const Diagnostic &Wrong, std::string Text,
 /// The nearest value below what the key holds and the nearest above it, of
 /// those that leave the fewest errors.
 Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong, const Move &M) {
-  const std::vector<Number *> Held = M.Find(Derived, Wrong.Range);
+  const std::vector<KeyNumber *> Held = M.Find(Derived, Wrong.Range);
   if (Held.empty() || !Held.front()->isPresent())
     return {};
-  const Number Now = *Held.front();
+  const KeyNumber Now = *Held.front();
   Numbers All = M.List(Derived, Now);
   llvm::sort(All);
   const auto *Above = llvm::upper_bound(All, *Now);
@@ -127,7 +127,7 @@ Remedies::Offers Remedies::findNumbers(const Diagnostic &Wrong, const Move &M) {
     std::optional<Offer> Best;
     for (int64_t Value : Side.take_front(MaxTried)) {
       Spec Changed = Given;
-      for (Number *F : M.Find(Changed, Wrong.Range))
+      for (KeyNumber *F : M.Find(Changed, Wrong.Range))
         F->state(Value, F->Range);
       std::optional<Offer> O = offer(Wrong, std::to_string(Value), Changed);
       if (O && (!Best || O->Left.size() < Best->Left.size()))
@@ -192,7 +192,7 @@ Remedies::Offers Remedies::mend(DiagnosticBuilder &Wrong) {
       Wrong.note(Error.Range, diag::FitsWith, llvm::join(Texts, "; or with "));
       continue;
     }
-    const Number Now = *M->Find(Derived, Error.Range).front();
+    const KeyNumber Now = *M->Find(Derived, Error.Range).front();
     Wrong.note(Now.isStated() ? Now.Range : Error.Range, diag::NearestLegal,
                M->Key, llvm::join(Texts, " or "));
   }

@@ -22,7 +22,7 @@ using namespace foretrace::vary;
 
 llvm::ArrayRef<Move> vary::allMoves() {
 #define KEY(FIELD)                                                             \
-  [](Spec &S, SourceRange) { return std::vector<Number *>{&S.FIELD}; }
+  [](Spec &S, SourceRange) { return std::vector<KeyNumber *>{&S.FIELD}; }
 #define NUMBER(ENUMERATOR, NAME, FIND, VALUES, STEPS, PRICE)                   \
   {MoveId::ENUMERATOR, Price::PRICE, NAME, FIND, VALUES, Steps::STEPS},
 #define WAYS(ENUMERATOR, PRICE, ...)                                           \
@@ -81,10 +81,10 @@ static bool isStep(Steps By, int64_t Now, int64_t Value) {
 static std::vector<Change> stepsOfNumber(const Move &M, const Spec &Stated,
                                          const Spec &Derived) {
   Spec Now = Stated;
-  const std::vector<Number *> Held = M.Find(Now, {});
+  const std::vector<KeyNumber *> Held = M.Find(Now, {});
   if (Held.empty() || !Held.front()->isPresent())
     return {};
-  const Number Was = *Held.front();
+  const KeyNumber Was = *Held.front();
   Numbers Values = M.List(Derived, Was);
   llvm::sort(Values);
   Values.erase(llvm::unique(Values), Values.end());
@@ -94,7 +94,7 @@ static std::vector<Change> stepsOfNumber(const Move &M, const Spec &Stated,
   for (int64_t Value : Values)
     if (isStep(M.By, *Was, Value))
       All.push_back({{{M.Key, std::to_string(Value)}}, [&M, Value](Spec &S) {
-                       for (Number *F : M.Find(S, {}))
+                       for (KeyNumber *F : M.Find(S, {}))
                          F->state(Value, F->Range);
                      }});
   return All;

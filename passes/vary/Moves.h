@@ -17,7 +17,7 @@ namespace foretrace::vary {
 /// Blocks and chunks of the largest job that is changed.
 constexpr size_t MaxParts = 4096;
 
-using Number = Located<int64_t>;
+using KeyNumber = Located<int64_t>;
 using Numbers = llvm::SmallVector<int64_t, 16>;
 
 /// A key with a value, as a job states them.
@@ -65,9 +65,9 @@ struct Move {
   // A NUMBER.
   llvm::StringLiteral Key = ""; ///< empty if it is none
   /// All members that hold what \p At states: blocks share a section.
-  std::vector<Number *> (*Find)(ir::Spec &S, SourceRange At) = nullptr;
+  std::vector<KeyNumber *> (*Find)(ir::Spec &S, SourceRange At) = nullptr;
   /// The values that may be legal, in any order; \p S is derived.
-  Numbers (*List)(const ir::Spec &S, const Number &Now) = nullptr;
+  Numbers (*List)(const ir::Spec &S, const KeyNumber &Now) = nullptr;
   Steps By = Steps::None;
 
   // WAYS.

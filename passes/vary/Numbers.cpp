@@ -39,37 +39,37 @@ static int64_t product(std::initializer_list<int64_t> Factors) {
   return Product;
 }
 
-std::vector<Number *> vary::findNodes(Spec &S, SourceRange) {
+std::vector<KeyNumber *> vary::findNodes(Spec &S, SourceRange) {
   if (!S.Cluster)
     return {};
   return {&S.Cluster->Nodes};
 }
 
-Numbers vary::divisorsOfWorld(const Spec &S, const Number &) {
+Numbers vary::divisorsOfWorld(const Spec &S, const KeyNumber &) {
   return divisorsOf(*S.Parallel.World);
 }
 
-Numbers vary::divisorsOfReplicas(const Spec &S, const Number &) {
+Numbers vary::divisorsOfReplicas(const Spec &S, const KeyNumber &) {
   return divisorsOf(*S.Parallel.Dp);
 }
 
-Numbers vary::divisorsOfLayers(const Spec &S, const Number &) {
+Numbers vary::divisorsOfLayers(const Spec &S, const KeyNumber &) {
   return divisorsOf(S.Model.layerCount() + *S.Parallel.EmbeddingAsLayer +
                     *S.Parallel.LossAsLayer);
 }
 
-Numbers vary::divisorsOfHeads(const Spec &S, const Number &Now) {
+Numbers vary::divisorsOfHeads(const Spec &S, const KeyNumber &Now) {
   for (const BlockSpec &B : S.Model.Blocks)
     if (B.Attention.KvHeads.Range.start() == Now.Range.start())
       return divisorsOf(*B.Attention.Heads);
   return {};
 }
 
-Numbers vary::divisorsOfItself(const Spec &, const Number &Now) {
+Numbers vary::divisorsOfItself(const Spec &, const KeyNumber &Now) {
   return divisorsOf(*Now);
 }
 
-Numbers vary::multiplesOfRanks(const Spec &S, const Number &Now) {
+Numbers vary::multiplesOfRanks(const Spec &S, const KeyNumber &Now) {
   const ParallelSpec &P = S.Parallel;
   const int64_t Etp = P.Etp.isPresent() ? *P.Etp : *P.Tp;
   const int64_t Dense = product({*P.Tp, *P.Cp, *P.Pp});
@@ -77,23 +77,23 @@ Numbers vary::multiplesOfRanks(const Spec &S, const Number &Now) {
   return multiplesOf(product({Dense / std::gcd(Dense, Expert), Expert}), *Now);
 }
 
-Numbers vary::multiplesOfBatch(const Spec &S, const Number &Now) {
+Numbers vary::multiplesOfBatch(const Spec &S, const KeyNumber &Now) {
   return multiplesOf(product({*S.Train.MicroBatch, *S.Parallel.Dp}), *Now);
 }
 
-Numbers vary::multiplesOfSplit(const Spec &S, const Number &Now) {
+Numbers vary::multiplesOfSplit(const Spec &S, const KeyNumber &Now) {
   const ParallelSpec &P = S.Parallel;
   const int64_t Tp = *P.SequenceParallel ? *P.Tp : 1;
   const int64_t Each = *P.Cp > 1 && Tp % 2 == 1 ? 2 : 1;
   return multiplesOf(product({*P.Cp, Tp, Each}), *Now);
 }
 
-Numbers vary::multiplesOfChunks(const Spec &S, const Number &Now) {
+Numbers vary::multiplesOfChunks(const Spec &S, const KeyNumber &Now) {
   return multiplesOf(*S.Parallel.Vpp, *Now);
 }
 
 /// Multiples of the key heads and of the ranks that heads are split over.
-Numbers vary::multiplesOfHeads(const Spec &S, const Number &Now) {
+Numbers vary::multiplesOfHeads(const Spec &S, const KeyNumber &Now) {
   int64_t KvHeads = 1;
   for (const BlockSpec &B : S.Model.Blocks)
     if (B.Attention.Heads.Range.start() == Now.Range.start() &&
@@ -104,30 +104,30 @@ Numbers vary::multiplesOfHeads(const Spec &S, const Number &Now) {
 }
 
 /// Up to the layers that there are.
-Numbers vary::multiplesByTwo(const Spec &S, const Number &Now) {
+Numbers vary::multiplesByTwo(const Spec &S, const KeyNumber &Now) {
   Numbers Found;
   for (int64_t N = *Now; N < S.Model.layerCount();)
     Found.push_back(N *= 2);
   return Found;
 }
 
-Numbers vary::nodesOfWorld(const Spec &S, const Number &) {
+Numbers vary::nodesOfWorld(const Spec &S, const KeyNumber &) {
   return {static_cast<int64_t>(
       llvm::divideCeil(*S.Parallel.World, *S.Cluster->DevicesPerNode))};
 }
 
-Numbers vary::stagesOfZero(const Spec &, const Number &) {
+Numbers vary::stagesOfZero(const Spec &, const KeyNumber &) {
   return {0, 1, 2, 3};
 }
 
-Numbers vary::numbersAround(const Spec &, const Number &Now) {
+Numbers vary::numbersAround(const Spec &, const KeyNumber &Now) {
   return multiplesOf(1, *Now);
 }
 
-Numbers vary::sequenceLength(const Spec &S, const Number &) {
+Numbers vary::sequenceLength(const Spec &S, const KeyNumber &) {
   return {*S.Train.Sequence};
 }
 
-Numbers vary::evenNumbers(const Spec &, const Number &Now) {
+Numbers vary::evenNumbers(const Spec &, const KeyNumber &Now) {
   return multiplesOf(2, *Now);
 }

@@ -10,12 +10,12 @@
 
 namespace foretrace::vary {
 
-std::vector<Number *> findNodes(ir::Spec &S, SourceRange At);
+std::vector<KeyNumber *> findNodes(ir::Spec &S, SourceRange At);
 
 /// One end of the pipeline, if \p At states it.
-template <Number ir::ParallelSpec::*Member>
-std::vector<Number *> findEnd(ir::Spec &S, SourceRange At) {
-  Number &Key = S.Parallel.*Member;
+template <KeyNumber ir::ParallelSpec::*Member>
+std::vector<KeyNumber *> findEnd(ir::Spec &S, SourceRange At) {
+  KeyNumber &Key = S.Parallel.*Member;
   if (!Key.isPresent() || Key.Range.start() != At.start())
     return {};
   return {&Key};
@@ -23,11 +23,11 @@ std::vector<Number *> findEnd(ir::Spec &S, SourceRange At) {
 
 /// A key of attention that \p At states, or that follows from `heads`, which
 /// \p At states.
-template <Number ir::AttentionSpec::*Member>
-std::vector<Number *> findOfHeads(ir::Spec &S, SourceRange At) {
-  std::vector<Number *> Found;
+template <KeyNumber ir::AttentionSpec::*Member>
+std::vector<KeyNumber *> findOfHeads(ir::Spec &S, SourceRange At) {
+  std::vector<KeyNumber *> Found;
   for (ir::BlockSpec &B : S.Model.Blocks) {
-    Number &Key = B.Attention.*Member;
+    KeyNumber &Key = B.Attention.*Member;
     const SourceRange Place =
         Key.isPresent() ? Key.Range : B.Attention.Heads.Range;
     if (Place.start() == At.start())
@@ -36,7 +36,7 @@ std::vector<Number *> findOfHeads(ir::Spec &S, SourceRange At) {
   return Found;
 }
 
-#define VALUES(NAME) Numbers NAME(const ir::Spec &S, const Number &Now);
+#define VALUES(NAME) Numbers NAME(const ir::Spec &S, const KeyNumber &Now);
 VALUES(divisorsOfWorld)
 VALUES(divisorsOfReplicas)
 VALUES(divisorsOfLayers)

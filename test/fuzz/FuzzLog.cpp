@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
         (D.Offset != llvm::StringRef::npos && D.Offset >= Text.size()))
       std::abort();
   };
-  optimus::withJob(Request, Plain, [&](const optimus::Job &J) {
+  optimus::withJob(Request, Plain, [&](const optimus::PartitionJob &J) {
     runs::matchLog(J, Text, CheckPlace);
   });
   return 0;

@@ -36,7 +36,7 @@ static std::vector<RowBody> makeBodies() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   static const std::vector<RowBody> Bodies = makeBodies();
-  std::vector<Row> Rows;
+  std::vector<TraceRow> Rows;
   for (int64_t Batch : {0, 1})
     for (const RowBody &B : Bodies)
       Rows.push_back({&B, 0, Batch, -1, RowState::Steady, {}});

@@ -15,7 +15,7 @@ static size_t numMetrics(const Sweep &S) {
 }
 
 /// Of a condition, which it is: what stands in its message first.
-static Reason reasonOf(const Diagnostic &D) {
+static RejectionCause reasonOf(const Diagnostic &D) {
   if (D.Id != diag::WhereFailed)
     return {D.Id, ""};
   return {D.Id,

@@ -5,6 +5,7 @@
 # its own; what is in no room belongs to its layer.
 """usage: layering.py SOURCE_ROOT"""
 
+import collections
 import pathlib
 import re
 import sys
@@ -48,6 +49,12 @@ BACKEND_PAIRS = {("simainet", "simai"), ("astra", "chakra")}
 # A command line that grows holds what belongs into a library.
 MAX_LINES = {"tools/foretrace": 2100}
 MAX_LINES_OF_FILE = 400
+# Public types that many rooms have: each backend's options, and the rows of each table
+# of diagnostics. Syntax (ast, layers) has the names of what it becomes.
+SHARED_TYPES = {"Options", "Row"}
+SYNTAX = {"lang/AST.h", "lang/Layers.h"}
+TYPE = re.compile(r"^(?:struct|class|enum|enum class|using) (\w+)"
+                  r"(?: final)?(?: : [^{;]*)?(?: \{| =)")
 # What of other people's code stands behind one door.
 DOORS = [
     (re.compile(r"antlr4|Fore(Lexer|Parser)"), "frontend"),
@@ -100,6 +107,21 @@ def includes(root):
                     yield path, number, match.group(1)
 
 
+def clashing_types(root):
+    """Yields (type, rooms) of public types of which two rooms have one each."""
+    rooms = collections.defaultdict(set)
+    for layer in MAY_INCLUDE:
+        for path, lines in sources(root, layer):
+            if not path.endswith(".h") or path in SYNTAX:
+                continue
+            for line in lines:
+                if match := TYPE.match(line):
+                    rooms[match.group(1)].add(path.rsplit("/", 1)[0])
+    for name in sorted(rooms.keys() - SHARED_TYPES):
+        if len(rooms[name]) > 1:
+            yield name, ", ".join(sorted(rooms[name]))
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     broken = 0
@@ -107,6 +129,9 @@ def main():
         if text := why_not(path, name):
             print(f"{path}:{number}: {text}")
             broken += 1
+    for name, rooms in clashing_types(root):
+        print(f"{name} means two things: {rooms}")
+        broken += 1
     for layer in MAY_INCLUDE:
         for path, lines in sources(root, layer):
             if len(lines) > MAX_LINES_OF_FILE and not path.endswith(".def"):

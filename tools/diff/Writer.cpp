@@ -14,7 +14,7 @@ using llvm::StringRef;
 static constexpr char Nothing[] = "-";
 
 /// `job.fore:4:17`; empty if it is nowhere.
-std::string Writer::placeOf(SourceRange Range) const {
+std::string DiffWriter::placeOf(SourceRange Range) const {
   if (!Range.isValid())
     return "";
   const auto [Line, Column] = Sources.locate(Range.start());
@@ -22,7 +22,7 @@ std::string Writer::placeOf(SourceRange Range) const {
 }
 
 /// Where it is stated, or how it came to be.
-std::string Writer::originOf(const std::optional<KeyValue> &K) const {
+std::string DiffWriter::originOf(const std::optional<KeyValue> &K) const {
   if (!K)
     return Nothing;
   return K->Range.isValid() ? placeOf(K->Range) : getName(K->Is).str();
@@ -95,7 +95,7 @@ static void cut(FigureTable &T, unsigned Most) {
   T.Rows.push_back(std::move(Rest));
 }
 
-FigureTable Writer::tableOfKeys() const {
+FigureTable DiffWriter::tableOfKeys() const {
   FigureTable T{"keys",
                 "keys",
                 {{"key", FigureUnit::Text},
@@ -118,7 +118,7 @@ static StringRef wordOf(Severity Level) {
   return Words[static_cast<size_t>(Level)];
 }
 
-FigureTable Writer::tableOfMessages() const {
+FigureTable DiffWriter::tableOfMessages() const {
   FigureTable T{"messages",
                 "messages that only one job gives",
                 {{"of", FigureUnit::Text},
@@ -142,7 +142,7 @@ FigureTable Writer::tableOfMessages() const {
 }
 
 /// `summary`, of the schema `foretrace.summary/1`.
-StringRef Writer::answerOf(const FigureChange &C) const {
+StringRef DiffWriter::answerOf(const FigureChange &C) const {
   const StringRef Schema = D.Before[C.Name.Answer].Schema;
   return Schema.split('.').second.split('/').first;
 }
@@ -155,7 +155,7 @@ static std::string titleOf(const FigureChange &C, StringRef Answer) {
 }
 
 /// A table for each of the answers; numbers with a name of their own first.
-void Writer::addTablesOfChanges(std::vector<FigureTable> &To) const {
+void DiffWriter::addTablesOfChanges(std::vector<FigureTable> &To) const {
   const FigureChange *Last = nullptr;
   for (const FigureChange &C : D.Changes) {
     if (!Last || C.Name.Table != Last->Name.Table ||
@@ -183,7 +183,7 @@ void Writer::addTablesOfChanges(std::vector<FigureTable> &To) const {
   }
 }
 
-Figures Writer::tables() const {
+Figures DiffWriter::tables() const {
   Figures F{"foretrace.diff/1", {}, {}, {}, {}};
   auto NameOf = [](const Side &S) {
     return S.Name + (S.Program ? "" : ", which is refused");
@@ -198,7 +198,7 @@ Figures Writer::tables() const {
   return F;
 }
 
-void Writer::write(RowFormat As, llvm::raw_ostream &OS) const {
+void DiffWriter::write(RowFormat As, llvm::raw_ostream &OS) const {
   switch (As) {
   case RowFormat::Table:
   case RowFormat::Markdown:
@@ -213,7 +213,7 @@ void Writer::write(RowFormat As, llvm::raw_ostream &OS) const {
   llvm_unreachable("every format is handled");
 }
 
-void Writer::writeCSV(llvm::raw_ostream &OS) const {
+void DiffWriter::writeCSV(llvm::raw_ostream &OS) const {
   writeFields(
       {"answer", "table", "row", "figure", "unit", "before", "after", "by"},
       OS);
@@ -326,7 +326,7 @@ void JSONWriter::write(StringRef Answer, const FigureChange &C) {
   });
 }
 
-void Writer::writeJSON(llvm::raw_ostream &OS) const {
+void DiffWriter::writeJSON(llvm::raw_ostream &OS) const {
   llvm::json::OStream J(OS, 2);
   JSONWriter Parts(Sources, J);
   J.object([&] {

@@ -10,12 +10,12 @@
 namespace foretrace::diff {
 
 /// Writes what differs between two sides.
-class Writer {
+class DiffWriter {
 public:
   /// Tables for people have \p MostRows rows each, and say how many more there
   /// are; 0 for all.
-  Writer(const Side &Before, const Side &After, const Difference &D,
-         const SourceFiles &Sources, unsigned MostRows)
+  DiffWriter(const Side &Before, const Side &After, const Difference &D,
+             const SourceFiles &Sources, unsigned MostRows)
       : Before(Before), After(After), D(D), Sources(Sources),
         MostRows(MostRows) {}
 

@@ -62,7 +62,7 @@ static ExitCode compare(diff::Input &Before, diff::Input &After,
   const std::unique_ptr<diff::Difference> D = diff::compare(Old, New);
   InputFiles Inputs;
   Inputs.add(Sources);
-  const diff::Writer Writer(Old, New, *D, Sources, DiffLimit);
+  const diff::DiffWriter Writer(Old, New, *D, Sources, DiffLimit);
   if (Error E =
           writeFile(DiffOutput, outputOptions(), std::move(Inputs),
                     [&](raw_ostream &OS) { Writer.write(DiffFormat, OS); }))

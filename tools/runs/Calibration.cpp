@@ -16,7 +16,7 @@ Calibration::Calibration(const ir::Program &P, const Skeleton &S)
 
 void Calibration::begin(int64_t OfRank, int64_t Stage) {
   Rank = OfRank;
-  std::vector<Row> &Of = Rows[Stage]; // the same for all ranks of a stage
+  std::vector<TraceRow> &Of = Rows[Stage]; // the same for all ranks of a stage
   if (Of.empty())
     Of = Plan.rows(Stage);
   Planned = &Of;
@@ -38,7 +38,7 @@ static std::optional<double> timeOf(StringRef Text) {
 /// tell 10 us, so that a row may seem to start before the last one ended.
 void Calibration::take(const SeenRow &Seen) {
   const size_t Index = Taken++ % Planned->size(); // iterations are alike
-  const Row &Of = (*Planned)[Index];
+  const TraceRow &Of = (*Planned)[Index];
   const std::optional<double> Duration = timeOf(Seen.Duration);
   const std::optional<double> End = timeOf(Seen.Timestamp);
   if (!Duration || !End)
@@ -63,7 +63,8 @@ void Calibration::take(const SeenRow &Seen) {
 }
 
 /// What a call was seen to move: as many rows as the router sent.
-static Message messageOf(const SubOperation &Planned, const SeenCall &Seen) {
+static TraceMessage messageOf(const SubOperation &Planned,
+                              const SeenCall &Seen) {
   Elements Count(1);
   for (int64_t Size :
        readShape(Seen.Shape).value_or(llvm::SmallVector<int64_t, 4>()))
@@ -74,10 +75,10 @@ static Message messageOf(const SubOperation &Planned, const SeenCall &Seen) {
 
 /// A row may be a message, reduce gradients, and have calls within, each of
 /// which logs its own time.
-void Calibration::takeMessages(const Row &Of, const SeenRow &Seen,
+void Calibration::takeMessages(const TraceRow &Of, const SeenRow &Seen,
                                double Duration, bool IsCombined) {
   const RowBody &B = *Of.Body;
-  if (std::optional<Message> M = Sizes.messageOf(B); M && !IsCombined)
+  if (std::optional<TraceMessage> M = Sizes.messageOf(B); M && !IsCombined)
     meet(Of, *M, Duration, -1);
   if (B.reduces()) {
     double WireBytes = 0;
@@ -97,7 +98,7 @@ void Calibration::takeMessages(const Row &Of, const SeenRow &Seen,
 
 /// Rows with one body do the same, whichever micro-batch they are of: their
 /// times are samples of one quantity.
-void Calibration::takeStep(const Row &Of, const SeenRow &Seen,
+void Calibration::takeStep(const TraceRow &Of, const SeenRow &Seen,
                            double Duration) {
   auto [It, IsNew] = Steps.try_emplace(Of.Body);
   MeasuredBody &S = It->second;
@@ -122,7 +123,7 @@ int64_t Calibration::members(const ir::ProcessGroup &G) const {
 
 /// Ranks that do the same thing together must say so by the same numbers,
 /// though each knows its own trace only.
-Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
+Calibration::MeetingPlace Calibration::placeOf(const TraceRow &Of,
                                                const ir::ProcessGroup &G,
                                                int64_t Call) const {
   const auto Group = static_cast<size_t>(&G - ir::allProcessGroups().begin());
@@ -140,15 +141,15 @@ Calibration::MeetingPlace Calibration::placeOf(const Row &Of,
   return {Group, First, Iteration, Index, Call};
 }
 
-void Calibration::meet(const Row &Of, const Message &M, double Duration,
-                       int64_t Call) {
+void Calibration::meet(const TraceRow &Of, const TraceMessage &M,
+                       double Duration, int64_t Call) {
   meet(Of, *M.Ranks, M.Comm, Sizes.wireBytes(M), Duration, Call);
 }
 
 /// The least duration is that of who came last and waited for nobody. Routers
 /// send different ranks different amounts; the most of them decides how long it
 /// takes.
-void Calibration::meet(const Row &Of, const ir::ProcessGroup &G,
+void Calibration::meet(const TraceRow &Of, const ir::ProcessGroup &G,
                        std::optional<ir::OpKind> Comm, double WireBytes,
                        double Duration, int64_t Call) {
   auto [It, IsNew] = Meetings.try_emplace(placeOf(Of, G, Call));

@@ -72,18 +72,18 @@ private:
     double Time;
   };
 
-  void takeStep(const megatron::Row &Planned, const SeenRow &Seen,
+  void takeStep(const megatron::TraceRow &Planned, const SeenRow &Seen,
                 double Duration);
-  void takeMessages(const megatron::Row &Planned, const SeenRow &Seen,
+  void takeMessages(const megatron::TraceRow &Planned, const SeenRow &Seen,
                     double Duration, bool IsCombined);
   /// \p Call is its index in the row, or -1 for what the row itself is.
-  void meet(const megatron::Row &Planned, const ir::ProcessGroup &G,
+  void meet(const megatron::TraceRow &Planned, const ir::ProcessGroup &G,
             std::optional<ir::OpKind> Comm, double WireBytes, double Duration,
             int64_t Call);
-  void meet(const megatron::Row &Planned, const megatron::Message &M,
+  void meet(const megatron::TraceRow &Planned, const megatron::TraceMessage &M,
             double Duration, int64_t Call);
-  MeetingPlace placeOf(const megatron::Row &Planned, const ir::ProcessGroup &G,
-                       int64_t Call) const;
+  MeetingPlace placeOf(const megatron::TraceRow &Planned,
+                       const ir::ProcessGroup &G, int64_t Call) const;
   int64_t members(const ir::ProcessGroup &G) const;
   /// Visits what all members were seen at, in order.
   void forEachMeeting(llvm::function_ref<void(const ir::ProcessGroup &,
@@ -102,14 +102,14 @@ private:
   const megatron::Skeleton &Plan;
   const megatron::Timing Sizes;
   const ir::RankMap Map;
-  std::map<int64_t, std::vector<megatron::Row>> Rows; ///< by stage
+  std::map<int64_t, std::vector<megatron::TraceRow>> Rows; ///< by stage
   llvm::MapVector<const megatron::RowBody *, MeasuredBody> Steps;
   std::map<MeetingPlace, Meeting> Meetings;
   std::vector<double> Gaps;
   std::map<int64_t, Pipeline> Pipelines;
   // Of the trace at hand.
   int64_t Rank = 0;
-  const std::vector<megatron::Row> *Planned = nullptr;
+  const std::vector<megatron::TraceRow> *Planned = nullptr;
   size_t Taken = 0;
   double LastEnd = -1, Begun = -1;
 };

@@ -78,7 +78,7 @@ std::optional<CheckSummary> checkLog(CompiledJob &Job, const MemoryBuffer &Log,
     Out.add(AlikeTraces{{Of}, {Found}});
   };
   LogSummary Seen;
-  optimus::withJob(Request, Read, [&](const optimus::Job &J) {
+  optimus::withJob(Request, Read, [&](const optimus::PartitionJob &J) {
     Seen = matchLog(J, Log.getBuffer(), Report);
   });
   Summary.World = *P->Spec.Parallel.World;

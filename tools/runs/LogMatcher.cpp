@@ -17,7 +17,7 @@ namespace {
 
 class LogMatcher {
 public:
-  LogMatcher(const Job &J, StringRef Text,
+  LogMatcher(const PartitionJob &J, StringRef Text,
              llvm::function_ref<void(LogDifference)> Report)
       : J(J), Par(J.Program.Spec.Parallel), Text(Text), Report(Report) {}
 
@@ -42,7 +42,7 @@ private:
     return "submod_" + std::to_string(S);
   }
 
-  const Job &J;
+  const PartitionJob &J;
   const ir::ParallelSpec &Par;
   const StringRef Text;
   llvm::function_ref<void(LogDifference)> Report;
@@ -273,7 +273,7 @@ LogSummary LogMatcher::run() {
 }
 
 LogSummary
-foretrace::runs::matchLog(const Job &J, StringRef Text,
+foretrace::runs::matchLog(const PartitionJob &J, StringRef Text,
                           llvm::function_ref<void(LogDifference)> Report) {
   return LogMatcher(J, Text, Report).run();
 }

@@ -31,7 +31,7 @@ struct LogSummary {
 bool isLog(llvm::StringRef Text);
 
 /// Reports how \p Text differs from what a run of \p J logs.
-LogSummary matchLog(const optimus::Job &J, llvm::StringRef Text,
+LogSummary matchLog(const optimus::PartitionJob &J, llvm::StringRef Text,
                     llvm::function_ref<void(LogDifference)> Report);
 
 } // namespace foretrace::runs

@@ -11,7 +11,7 @@ using llvm::Twine;
 
 static StringRef orNone(StringRef Text) { return Text.empty() ? "None" : Text; }
 
-Matcher::Matcher(llvm::ArrayRef<Row> Rows, int64_t Rank, SourceRange Order,
+Matcher::Matcher(llvm::ArrayRef<TraceRow> Rows, int64_t Rank, SourceRange Order,
                  int64_t MaxReceived, Reporter Report)
     : Rows(Rows), Rank(Rank), Order(Order), MaxReceived(MaxReceived),
       Report(std::move(Report)), Lines(Rows.size()),
@@ -53,7 +53,7 @@ void Matcher::reportNumbers(diag::Id Kind, const Twine &Text, SourceRange Why,
   Here.SeenNumbers.clear();
 }
 
-std::string Matcher::name(const Row &R) const {
+std::string Matcher::name(const TraceRow &R) const {
   return ("`" + getName(R.Body->Kind) + "` " + Twine(R.Batch)).str();
 }
 
@@ -132,7 +132,7 @@ void Matcher::take(const SeenRow &Seen, int64_t Line) {
     startIteration();
   }
   LastLine = Line;
-  const Row &Wanted = Rows[Index];
+  const TraceRow &Wanted = Rows[Index];
   goTo(Index, Wanted.Body->Group);
   Here.Line = Line;
   if (Lines[Index] > 0)
@@ -185,7 +185,7 @@ void Matcher::finish() {
 }
 
 /// Scaling runs make up some rows, which have no time.
-void Matcher::checkTime(const Row &Wanted, const SeenRow &Seen,
+void Matcher::checkTime(const TraceRow &Wanted, const SeenRow &Seen,
                         bool IsInOrder) {
   const bool IsMadeUp =
       Wanted.State == RowState::None && readNumber(Seen.Timestamp) == 0.0;
@@ -230,7 +230,7 @@ void Matcher::differ(diag::Id Kind, const std::optional<LoggedTensor> &Wanted,
   Here.SeenNumbers.clear();
 }
 
-void Matcher::compare(const Row &Wanted, const SeenRow &Seen) {
+void Matcher::compare(const TraceRow &Wanted, const SeenRow &Seen) {
   const RowBody &B = *Wanted.Body;
   if (Seen.Stage != Wanted.Stage)
     reportNumbers(diag::RunStageNumber,
@@ -281,7 +281,7 @@ static int64_t receivedOf(const LoggedTensor &Planned, StringRef Shape) {
 /// Calls carry no number, so they are compared in order. A call that
 /// is not there, or that nobody expects, must not make all that follow it
 /// differ: one is looked ahead on both sides.
-void Matcher::compareCalls(const Row &Wanted, const SeenRow &Seen) {
+void Matcher::compareCalls(const TraceRow &Wanted, const SeenRow &Seen) {
   llvm::ArrayRef<SubOperation> Calls = Wanted.Body->SubOperations;
   size_t J = 0; // of Seen.Calls
   std::vector<ReceivedRows> Counts;
@@ -348,7 +348,7 @@ void Matcher::compareCall(const RowBody &Body, const SubOperation &Wanted,
 /// The rows that routers sent, in the order of the calls of a row: not more
 /// than there are, and backward those that came forward, from the last layer to
 /// the first; twice if the forward pass runs again.
-void Matcher::compareReceived(const Row &Wanted,
+void Matcher::compareReceived(const TraceRow &Wanted,
                               llvm::ArrayRef<ReceivedRows> Counts) {
   const RowBody &Body = *Wanted.Body;
   Here.Group = &processGroup(GroupKind::Exp);

@@ -48,8 +48,8 @@ public:
   /// \p Rows is one iteration of the rank's stage; \p Order is what of the job
   /// their order comes from. A rank can't receive more than \p MaxReceived rows
   /// from a router.
-  Matcher(llvm::ArrayRef<megatron::Row> Rows, int64_t Rank, SourceRange Order,
-          int64_t MaxReceived, Reporter Report);
+  Matcher(llvm::ArrayRef<megatron::TraceRow> Rows, int64_t Rank,
+          SourceRange Order, int64_t MaxReceived, Reporter Report);
   Matcher(const Matcher &) = delete;
 
   void take(const SeenRow &Seen, int64_t Line);
@@ -80,8 +80,8 @@ private:
     llvm::StringRef Key, Expected, Seen;
     SourceRange Why;
   };
-  void compare(const megatron::Row &Wanted, const SeenRow &Seen);
-  void compareCalls(const megatron::Row &Wanted, const SeenRow &Seen);
+  void compare(const megatron::TraceRow &Wanted, const SeenRow &Seen);
+  void compareCalls(const megatron::TraceRow &Wanted, const SeenRow &Seen);
   void compareCall(const megatron::RowBody &Body,
                    const megatron::SubOperation &Wanted, const SeenCall &Seen,
                    size_t Index);
@@ -90,12 +90,12 @@ private:
   void differ(diag::Id Kind,
               const std::optional<megatron::LoggedTensor> &Wanted,
               llvm::StringRef Seen, SourceRange Why, const llvm::Twine &Of);
-  void compareReceived(const megatron::Row &Wanted,
+  void compareReceived(const megatron::TraceRow &Wanted,
                        llvm::ArrayRef<ReceivedRows> Counts);
   void checkOrder(size_t Index, int64_t Line);
-  void checkTime(const megatron::Row &Wanted, const SeenRow &Seen,
+  void checkTime(const megatron::TraceRow &Wanted, const SeenRow &Seen,
                  bool IsInOrder);
-  std::string name(const megatron::Row &R) const;
+  std::string name(const megatron::TraceRow &R) const;
   /// Puts \p Index and \p Group into what is reported next.
   void goTo(size_t Index, std::optional<megatron::GroupKind> Group);
   void report(diag::Id Kind, const llvm::Twine &Text, SourceRange Why,
@@ -103,7 +103,7 @@ private:
   void reportNumbers(diag::Id Kind, const llvm::Twine &Text, SourceRange Why,
                      int64_t Expected, int64_t Seen);
 
-  llvm::ArrayRef<megatron::Row> Rows;
+  llvm::ArrayRef<megatron::TraceRow> Rows;
   /// Of the rows of each kind, by batch.
   std::array<std::vector<size_t>, megatron::NumRowKinds> Places;
   const int64_t Rank;

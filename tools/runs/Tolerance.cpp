@@ -48,7 +48,8 @@ std::vector<const ast::Expr *> ToleranceReader::elements(const ast::Expr &E) {
 
 /// Whether it is one of those that are wrong with a run.
 static bool isDivergence(diag::Id Id) {
-  return Id / diag::MaxRows == static_cast<unsigned>(diag::Table::Runs) &&
+  return Id / diag::MaxRows ==
+             static_cast<unsigned>(diag::DiagnosticTable::Runs) &&
          getDiagnosticInfo(Id).Level == Severity::Error;
 }
 

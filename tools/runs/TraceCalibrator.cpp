@@ -77,7 +77,8 @@ std::optional<TraceCalibrator::Pipelines>
 TraceCalibrator::replayPipelines(const ir::Program &Fitted) const {
   if (Run.How.Scaling)
     return std::nullopt; // one rank alone has no pipeline
-  const megatron::Replay Times(Fitted, megatron::Skeleton(Fitted, Run.How));
+  const megatron::IterationReplay Times(Fitted,
+                                        megatron::Skeleton(Fitted, Run.How));
   std::vector<double> Errors, Measured, Replayed;
   for (const auto &[Rank, Of] : Gathered.pipelines()) {
     const auto Estimate = static_cast<double>(Times.pipelineTime(Of.Stage));

@@ -31,7 +31,7 @@ int64_t TracePlan::maxReceived() const {
 Error TracePlan::hold(const TraceFile &Of, const Matcher::Reporter &Report,
                       function_ref<void(const Matcher &)> Done,
                       int64_t MaxLines, size_t MaxBytes) const {
-  const std::vector<megatron::Row> Rows =
+  const std::vector<megatron::TraceRow> Rows =
       Skeleton.rows(Map.coordinate(Of.Rank, ir::Axis::Pp));
   Matcher M(Rows, Of.Rank, P.Spec.Parallel.Schedule.Range, maxReceived(),
             Report);

@@ -21,7 +21,7 @@ static std::optional<ir::Key> innerKey(StringRef Name) {
 
 /// The keys of an axis; none if it takes more than numbers to say what it is:
 /// the frontend reads those.
-static std::vector<ir::Key> innerKeys(const Axis &A) {
+static std::vector<ir::Key> innerKeys(const SweepSpec::Axis &A) {
   std::vector<ir::Key> Keys;
   for (const SweepSpec::Key &Of : A.Keys) {
     const std::optional<ir::Key> K = innerKey(Of.Name);

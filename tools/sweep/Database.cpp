@@ -324,12 +324,12 @@ Expected<std::vector<int64_t>> Database::kept() {
   return Points;
 }
 
-Expected<std::map<Reason, Rejection>> Database::rejections() {
+Expected<std::map<RejectionCause, Rejection>> Database::rejections() {
   Expected<SqlStatement> Rows =
       C.prepare("SELECT slug, key, count, example FROM rejections");
   if (!Rows)
     return Rows.takeError();
-  std::map<Reason, Rejection> Out;
+  std::map<RejectionCause, Rejection> Out;
   Expected<bool> HasRow = C.next(*Rows);
   for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
     const std::optional<diag::Id> Id = findDiagnostic(Rows->textAt(0));

@@ -65,7 +65,7 @@ public:
 
   /// Points that are accepted, and rejected, so far.
   llvm::Expected<int64_t> accepted();
-  llvm::Expected<std::map<Reason, Rejection>> rejections();
+  llvm::Expected<std::map<RejectionCause, Rejection>> rejections();
   /// Prints the point with the least in \p Column, or the most if \p IsMost,
   /// the first of several.
   llvm::Error printBest(llvm::StringRef Column, bool IsMost, RowFormat Format,

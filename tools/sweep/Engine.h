@@ -17,10 +17,10 @@ namespace foretrace::sweep {
 
 /// Why points are rejected: what the compiler reports first, and the key whose
 /// value is out of place; none if no number is.
-struct Reason {
+struct RejectionCause {
   diag::Id Reported;
   std::string Key;
-  friend bool operator<(const Reason &A, const Reason &B) {
+  friend bool operator<(const RejectionCause &A, const RejectionCause &B) {
     return std::tie(A.Reported, A.Key) < std::tie(B.Reported, B.Key);
   }
 };
@@ -47,7 +47,7 @@ struct Tally {
   /// By metric, in the order of `allFigures`, of each of these;
   /// ir::NoValue for one that the job lacks.
   std::vector<std::vector<int64_t>> Metrics;
-  std::map<Reason, Rejection> Rejected;
+  std::map<RejectionCause, Rejection> Rejected;
   /// Files that were read for it, and digests of what was in them.
   std::map<std::string, std::string> Files;
   /// Numeric axes, by which something was decided or measured so far.

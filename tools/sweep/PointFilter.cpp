@@ -23,7 +23,7 @@ std::vector<size_t> depthsOf(const ir::ExprTable &T,
   return Depths;
 }
 
-void moveRejections(Reason Why, Rejection &Of, Tally &To) {
+void moveRejections(RejectionCause Why, Rejection &Of, Tally &To) {
   if (Of.Count == 0)
     return;
   addRejected(To.Rejected[std::move(Why)], Of.Example, Of.Count);

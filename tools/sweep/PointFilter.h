@@ -81,7 +81,7 @@ private:
 };
 
 /// Adds \p Of to the tally, and empties it.
-void moveRejections(Reason Why, Rejection &Of, Tally &To);
+void moveRejections(RejectionCause Why, Rejection &Of, Tally &To);
 
 /// By expression of \p T: after which inner axis, from 1, nothing counts any
 /// more; 0 if none does. \p DepthOf says it of a leaf.

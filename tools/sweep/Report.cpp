@@ -39,7 +39,7 @@ static Error resume(Database &DB, Summary &To) {
   Expected<int64_t> Accepted = DB.accepted();
   if (!Accepted)
     return Accepted.takeError();
-  Expected<std::map<Reason, Rejection>> Rejected = DB.rejections();
+  Expected<std::map<RejectionCause, Rejection>> Rejected = DB.rejections();
   if (!Rejected)
     return Rejected.takeError();
   To.Points = To.Accepted = *Accepted;
@@ -282,7 +282,7 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags) {
 
 void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
                   raw_ostream &OS) {
-  using Row = std::pair<Reason, Rejection>;
+  using Row = std::pair<RejectionCause, Rejection>;
   std::vector<Row> Rows(Of.Rejected.begin(), Of.Rejected.end());
   stable_sort(Rows, [](const Row &A, const Row &B) {
     return A.second.Count > B.second.Count;

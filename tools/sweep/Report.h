@@ -15,7 +15,7 @@ struct Summary {
   explicit Summary(const Sweep &S);
 
   int64_t Points = 0, Accepted = 0;
-  std::map<Reason, Rejection> Rejected;
+  std::map<RejectionCause, Rejection> Rejected;
   /// The points that are kept, unless all are.
   Chooser Kept;
   /// The best of all that are accepted; empty if the sweep has no goal.

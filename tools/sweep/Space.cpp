@@ -18,7 +18,7 @@ Expected<Space> Space::make(SweepSpec Spec) {
   return S;
 }
 
-void appendOverrides(const Axis &A, size_t Position,
+void appendOverrides(const SweepSpec::Axis &A, size_t Position,
                      std::vector<std::string> &To) {
   for (const SweepSpec::Key &K : A.Keys)
     To.push_back(K.Name + "=" + K.Values[Position]);

@@ -9,8 +9,6 @@
 
 namespace foretrace::sweep {
 
-using Axis = SweepSpec::Axis;
-
 /// Points are numbered from 0 as the axes are given; the last one changes
 /// first.
 class Space {
@@ -19,7 +17,7 @@ public:
   static llvm::Expected<Space> make(SweepSpec Spec);
 
   const SweepSpec &spec() const { return Spec; }
-  llvm::ArrayRef<Axis> axes() const { return Spec.Axes; }
+  llvm::ArrayRef<SweepSpec::Axis> axes() const { return Spec.Axes; }
   int64_t size() const { return Size; }
   /// How far apart points are that differ by one value of an axis.
   int64_t stride(size_t Axis) const { return Strides[Axis]; }
@@ -37,7 +35,7 @@ private:
 };
 
 /// Appends what -D says of one value of an axis.
-void appendOverrides(const Axis &A, size_t Position,
+void appendOverrides(const SweepSpec::Axis &A, size_t Position,
                      std::vector<std::string> &To);
 
 } // namespace foretrace::sweep

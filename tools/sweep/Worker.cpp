@@ -145,7 +145,7 @@ void Worker::read(int64_t OuterPoint) {
     Base = *Stated;
   } else {
     Base.reset();
-    Refused = Reason{firstError(Job.diagnostics()), ""};
+    Refused = RejectionCause{firstError(Job.diagnostics()), ""};
   }
   Session->forget(Job);
 }

@@ -21,7 +21,7 @@ public:
   size_t ranks() const override { return Graphs.size(); }
   std::vector<uint32_t> waits(uint32_t Rank) const override;
   ReplayOp op(RankOp Of) const override;
-  Slot slot(RankOp Of) const override;
+  OperationSlot slot(RankOp Of) const override;
   void forEachAfter(RankOp On, bool IsStart,
                     function_ref<void(uint32_t)> Visit) const override;
   ArrayRef<uint32_t> members(uint32_t Group) const override {
@@ -62,13 +62,14 @@ ReplayOp ChakraRules::op(RankOp Of) const {
   }
 }
 
-Slot ChakraRules::slot(RankOp Of) const {
+OperationSlot ChakraRules::slot(RankOp Of) const {
   const ChakraOp &N = node(Of);
   if (N.IsCpu)
-    return Slot::Cpu;
+    return OperationSlot::Cpu;
   if (N.Type == NodeType::Comp)
-    return Slot::Compute;
-  return N.Type == NodeType::Recv ? Slot::None : Slot::Communication;
+    return OperationSlot::Compute;
+  return N.Type == NodeType::Recv ? OperationSlot::None
+                                  : OperationSlot::Communication;
 }
 
 void ChakraRules::forEachAfter(RankOp On, bool IsStart,

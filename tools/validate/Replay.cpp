@@ -34,7 +34,7 @@ void Replay::fillSlots(uint32_t Rank) {
   RankState &R = Ranks[Rank];
   for (size_t S = 0; S != R.Ready.size(); ++S) {
     ReadyQueue &Ready = R.Ready[S];
-    const bool NeedsSlot = S != static_cast<size_t>(Slot::None);
+    const bool NeedsSlot = S != static_cast<size_t>(OperationSlot::None);
     while (!Ready.empty() && !(NeedsSlot && R.InFlight[S])) {
       const uint32_t Op = Ready.top();
       Ready.pop();
@@ -78,7 +78,7 @@ void Replay::begin(RankOp S) {
 void Replay::end(RankOp S) {
   ++Done;
   RankState &R = Ranks[S.Rank];
-  if (const Slot Freed = Rules.slot(S); Freed != Slot::None)
+  if (const OperationSlot Freed = Rules.slot(S); Freed != OperationSlot::None)
     R.InFlight[static_cast<size_t>(Freed)].reset();
   release(S, /*IsStart=*/false);
   fillSlots(S.Rank);
@@ -158,7 +158,8 @@ std::vector<std::optional<RankOp>> Replay::blocked() const {
     Add(Sent);
   for (uint32_t Rank = 0; Rank != Ranks.size(); ++Rank)
     if (const auto &Op =
-            Ranks[Rank].InFlight[static_cast<size_t>(Slot::Communication)])
+            Ranks[Rank]
+                .InFlight[static_cast<size_t>(OperationSlot::Communication)])
       Of[Rank] = RankOp{Rank, *Op};
   return Of;
 }

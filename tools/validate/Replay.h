@@ -37,7 +37,7 @@ struct ReplayOp {
 uint64_t communicationTime(uint64_t Bytes);
 
 /// The kinds of operations of which a rank has one in flight at a time.
-enum class Slot : unsigned char { Cpu, Compute, Communication, None };
+enum class OperationSlot : unsigned char { Cpu, Compute, Communication, None };
 
 /// The graphs of all ranks, without circles, and the rules of a format.
 class ReplayRules {
@@ -56,7 +56,7 @@ public:
   /// How many others each operation of \p Rank waits for.
   virtual std::vector<uint32_t> waits(uint32_t Rank) const = 0;
   virtual ReplayOp op(RankOp Of) const = 0;
-  virtual Slot slot(RankOp) const { return Slot::None; }
+  virtual OperationSlot slot(RankOp) const { return OperationSlot::None; }
   /// Calls \p Visit with operations that wait until \p On begins, or ends.
   virtual void forEachAfter(RankOp On, bool IsStart,
                             llvm::function_ref<void(uint32_t)> Visit) const = 0;

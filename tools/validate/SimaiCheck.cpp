@@ -50,9 +50,9 @@ void TableChecker::checkMessage(const TableCell &Cell, TableColumn Column,
                                 const Place &At) {
   constexpr uint64_t MiB = uint64_t(1) << 20;
   constexpr int64_t LargestPriced = 128;
-  const simai::CommGroup Unpriced = Column == TableColumn::WeightGradient
-                                        ? simai::CommGroup::Expert
-                                        : simai::CommGroup::ExpertData;
+  const simai::CellGroup Unpriced = Column == TableColumn::WeightGradient
+                                        ? simai::CellGroup::Expert
+                                        : simai::CellGroup::ExpertData;
   if (Cell.Group == Unpriced)
     Out.report(At, diag::TableSuffixColumn, Cell.word(), getName(Column));
   if (Cell.Size == 0)

@@ -62,10 +62,10 @@ StringRef getName(TableColumn C) {
   return Names[static_cast<size_t>(C)];
 }
 
-ir::Axis axisOf(simai::CommGroup G, TableColumn Column) {
+ir::Axis axisOf(simai::CellGroup G, TableColumn Column) {
   if (Column == TableColumn::WeightGradient)
-    return G == simai::CommGroup::ExpertData ? ir::Axis::Edp : ir::Axis::Dp;
-  return G == simai::CommGroup::Expert ? ir::Axis::Ep : ir::Axis::Tp;
+    return G == simai::CellGroup::ExpertData ? ir::Axis::Edp : ir::Axis::Dp;
+  return G == simai::CellGroup::Expert ? ir::Axis::Ep : ir::Axis::Tp;
 }
 
 void TableReader::takeCount(const TableLine &Line) {
@@ -113,7 +113,7 @@ bool TableReader::readWord(StringRef Word, TableCell &Into) {
       return false;
     }
     Into.Comm = Index;
-    Into.Group = static_cast<simai::CommGroup>(Suffix - Suffixes);
+    Into.Group = static_cast<simai::CellGroup>(Suffix - Suffixes);
     return true;
   }
   Out.report(At, diag::TableCommWord, Word, join(ArrayRef(CommWords), ", "));

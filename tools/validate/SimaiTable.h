@@ -18,13 +18,13 @@ llvm::StringRef getName(TableColumn C);
 
 /// The axis along which SimAI's members of a group differ: the suffix of the
 /// other column says nothing.
-ir::Axis axisOf(simai::CommGroup G, TableColumn Column);
+ir::Axis axisOf(simai::CellGroup G, TableColumn Column);
 
 /// One column of a row: a time, and then a message.
 struct TableCell {
   uint64_t Time = 0; ///< ns
   simai::Comm Comm = simai::Comm::None;
-  simai::CommGroup Group = simai::CommGroup::Column;
+  simai::CellGroup Group = simai::CellGroup::Column;
   uint64_t Size = 0; ///< bytes, of the whole group
 
   /// As it is written, `ALLTOALL_EP`.
