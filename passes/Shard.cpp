@@ -96,6 +96,15 @@ bool Sharder::exchangesHeads(const Op &O) const {
          *P.Spec.Parallel.CpComm == CpCommKind::AllToAll;
 }
 
+/// \p L with the axes that split the last of \p Rank dimensions replicated, or
+/// for a sum over them a partial one.
+static Layout withoutLast(Layout L, size_t Rank, bool IsSum) {
+  for (Axis A : allAxes())
+    if (L.isSplit(A) && L.splitDim(A) + 1 == Rank)
+      IsSum ? L.setPartial(A) : L.setWhole(A);
+  return L;
+}
+
 static Layout alongDim(Layout L, Axis A, const TensorType &T,
                        std::optional<DimKind> D, bool IsResult) {
   int Index = D ? T.indexOf(*D) : -1;
@@ -118,6 +127,10 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
     return isExpertTensor(T) ? homeLayout(P, T) : layoutOf(V);
   case LayoutRule::AtHome:
     return homeLayout(P, T);
+  case LayoutRule::FromWhole:
+    return O.Derivative == Derivative::None
+               ? withoutLast(layoutOf(V), T.Dims.size(), /*IsSum=*/false)
+               : homeLayout(P, T);
   case LayoutRule::AlongDim:
   case LayoutRule::AlongExperts:
     break;
@@ -137,6 +150,11 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
     return layoutOf(O.Operands[0]);
   case LayoutRule::AtHome:
     return homeLayout(P, T);
+  case LayoutRule::FromWhole:
+    return O.Derivative == Derivative::None
+               ? homeLayout(P, T)
+               : withoutLast(layoutOf(current(B.Values[V].GradientOf)),
+                             T.Dims.size(), /*IsSum=*/true);
   case LayoutRule::Recount:
     return B.Values[V].Kind == ValueKind::Gradient && !isExpertTensor(T)
                ? layoutOf(current(B.Values[V].GradientOf))

@@ -29,6 +29,10 @@ enum class LayoutRule : unsigned char {
   AlongExperts,
   /// All values have their home layout: masks belong to the residual stream.
   AtHome,
+  /// The operand is gathered along its last dimension, and each rank takes what
+  /// is its own, or its share, of the results: they have their home layout. The
+  /// gradient of the operand is a sum over the ranks.
+  FromWhole,
   /// Tokens of the residual stream may have any layout; those of experts have
   /// their home layout: the same ranks in the other arrangement.
   Recount,

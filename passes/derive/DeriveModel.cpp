@@ -103,22 +103,33 @@ void Deriver::checkHeads(const AttentionSpec &A) {
   if (!holds(isMultiple(of(A.Heads), of(Tp)), diag::HeadsIndivisible, A.Heads))
     error(A.Heads.Range, diag::HeadsIndivisible, *A.Heads, *Tp)
         .noteValue("tp", Tp);
-  else if (!holds(isMultiple(of(A.KvHeads), of(Tp)), diag::KvHeadsIndivisible,
-                  A.KvHeads))
-    refuseKvHeads(A);
+  else
+    checkKeyHeads(A);
   if (*S.Train.AttentionBackend == AttentionBackendKind::Unfused)
     decide(combine(ExprOp::Less, of(A.KvHeads), of(A.Heads)));
 }
 
-void Deriver::refuseKvHeads(const AttentionSpec &A) {
+/// Whether the release lets several ranks have one key head (Megatron-LM,
+/// transformer_config.py, TransformerConfig.__post_init__).
+static bool mayShareKeyHeads(const ParallelSpec &P) {
+  return *P.Megatron >= MegatronVersion::V0_16;
+}
+
+void Deriver::checkKeyHeads(const AttentionSpec &A) {
   const ParallelSpec &P = S.Parallel;
-  DiagnosticBuilder D =
-      error(A.KvHeads.Range, diag::KvHeadsIndivisible, *A.KvHeads, *P.Tp);
-  D.noteValue("tp", P.Tp);
-  // transformer_config.py, __post_init__; attention.py gathers the channels of
-  // a head that lie on several ranks.
-  if (*P.Megatron >= MegatronVersion::V0_16 && *P.Tp % *A.KvHeads == 0)
-    D.note({}, diag::NotHere, "0.16", "let several ranks share a key head");
+  const Expr IsWhole = isMultiple(of(A.KvHeads), of(P.Tp));
+  const bool MayShare = mayShareKeyHeads(P);
+  const Expr IsLegal =
+      MayShare ? max(IsWhole, isMultiple(of(P.Tp), of(A.KvHeads))) : IsWhole;
+  if (!holds(IsLegal, diag::KvHeadsIndivisible, A.KvHeads)) {
+    DiagnosticBuilder D =
+        error(A.KvHeads.Range, diag::KvHeadsIndivisible, *A.KvHeads, *P.Tp);
+    D.noteValue("tp", P.Tp);
+    if (!MayShare && *P.Tp % *A.KvHeads == 0)
+      D.note(P.Megatron.Range, diag::SinceRelease, "0.16",
+             "let several ranks share a key head");
+  }
+  decide(IsWhole);
 }
 
 /// What attention needs with the tokens of a sample on several ranks.
@@ -131,12 +142,17 @@ void Deriver::checkContextParallel(const AttentionSpec &A) {
         .noteValue("cp", P.Cp);
   if (*P.CpComm != CpCommKind::AllToAll)
     return;
-  // Where heads don't divide by tp, that is reported already.
+  // Where heads don't divide by tp, that is reported already, unless ranks may
+  // share key heads.
+  auto IsReported = [&](const Located<int64_t> &Heads) {
+    return *Heads % *P.Tp != 0 && !(&Heads == &A.KvHeads &&
+                                    mayShareKeyHeads(P) && *P.Tp % *Heads == 0);
+  };
   for (const NamedNumber &K :
        {NamedNumber{"heads", A.Heads}, NamedNumber{"kv_heads", A.KvHeads}})
     if (!holds(isMultiple(of(K.Field), of(P.Tp) * of(P.Cp)),
                diag::CpHeadsIndivisible, K.Field) &&
-        K.value() % *P.Tp == 0)
+        !IsReported(K.Field))
       error(K.Field.Range, diag::CpHeadsIndivisible, K.Name, K.value(), *P.Tp,
             *P.Cp)
           .noteValue("cp", P.Cp);

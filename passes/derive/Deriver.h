@@ -142,7 +142,7 @@ private:
   void deriveKvHeads(ir::AttentionSpec &A);
   void checkRotary(const ir::AttentionSpec &A);
   void checkHeads(const ir::AttentionSpec &A);
-  void refuseKvHeads(const ir::AttentionSpec &A);
+  void checkKeyHeads(const ir::AttentionSpec &A);
   void checkContextParallel(const ir::AttentionSpec &A);
   void deriveFfn(ir::BlockSpec &B);
   void checkExperts(const ir::BlockSpec &B);
