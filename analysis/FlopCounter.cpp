@@ -55,13 +55,23 @@ static Expr lookupWork(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
   return Work * (IsBackward ? 4 : 2); // none comes before it, but 6 N has it
 }
 
-/// How often the options count scores.
-int64_t FlopCounter::timesCounted(const Block &B, const Op &Scores) const {
+/// FLOPs of scores as the options count them.
+Expr FlopCounter::countScores(const Block &B, const Op &Scores, Expr Executed,
+                              WorkOf Whose) const {
   const BlockSpec *Spec = P->Spec.Model.findBlock(B.Name);
   const bool IsThrice = Scores.Phase == Phase::Recompute &&
                         By.Hardware == HardwareCount::Korthikanti && Spec &&
                         *P->Spec.recomputeOf(*Spec) == RecomputeKind::Selective;
-  return (IsThrice ? 3 : 1) * (By.Attention == AttentionCount::Full ? 2 : 1);
+  const int64_t Times = IsThrice ? 3 : 1;
+  switch (By.Attention) {
+  case AttentionCount::Causal:
+    return Executed * Times;
+  case AttentionCount::Half:
+    return halfOfScores(P, B, Scores, Whose) * Times;
+  case AttentionCount::Full:
+    return halfOfScores(P, B, Scores, Whose) * (2 * Times);
+  }
+  llvm_unreachable("every count is handled");
 }
 
 std::optional<Expr> FlopCounter::countOp(const Block &B, const Op &Of,
@@ -75,7 +85,7 @@ std::optional<Expr> FlopCounter::countOp(const Block &B, const Op &Of,
   case WorkKind::Product:
     return Size;
   case WorkKind::Scores:
-    return *Size * timesCounted(B, Of);
+    return countScores(B, Of, *Size, Whose);
   case WorkKind::Router:
     return By.Router ? Size : std::nullopt;
   }

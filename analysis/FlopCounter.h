@@ -11,10 +11,11 @@
 
 namespace foretrace {
 
-/// Treatment of scores that a causal mask hides.
+/// The attention scores that are counted.
 enum class AttentionCount : unsigned char {
-  Causal, ///< not counted: Megatron-LM since core 0.12
-  Full    ///< counted: Narayanan et al. 2021, Korthikanti et al. 2022
+  Causal, ///< what masks and windows leave: Megatron-Bridge, with windows
+  Full,   ///< all: Narayanan et al. 2021, Korthikanti et al. 2022
+  Half    ///< half of all, whatever the window: Megatron-LM since core 0.12
 };
 
 /// Treatment of selective recomputation in hardware FLOPs.
@@ -90,7 +91,8 @@ private:
   std::optional<ir::Expr> countOp(const ir::Block &B, const ir::Op &O,
                                   WorkOf Of);
 
-  int64_t timesCounted(const ir::Block &B, const ir::Op &Scores) const;
+  ir::Expr countScores(const ir::Block &B, const ir::Op &Scores,
+                       ir::Expr Executed, WorkOf Whose) const;
 
   ir::ExprScope P;
   const FlopConvention By;

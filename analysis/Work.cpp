@@ -72,26 +72,71 @@ static Expr contractionWork(ExprScope P, const Block &B, const Op &O,
   return productOf(P, Extents);
 }
 
-/// Scores and context, 2 FLOPs per multiply-add each, half of them masked by
-/// causality; twice that backward (Megatron-LM, num_floating_point_operations).
-static Expr attentionWork(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
-  const Value *Context = nullptr;
-  const Value *Query = nullptr;
+namespace {
+/// The query and the result of attention, or their gradients.
+struct Attended {
+  const Value *Query = nullptr, *Context = nullptr;
+};
+} // namespace
+
+static Attended attendedBy(const Block &B, const Op &O) {
+  Attended Out;
   for (const Value *V : valuesOf(B, O)) {
     if (V->Type.indexOf(DimKind::Seq) < 0 ||
         V->Type.indexOf(DimKind::KvSeq) >= 0) // the softmax
       continue;
-    (Query ? Context : Query) = V;
+    (Out.Query ? Out.Context : Out.Query) = V;
   }
+  return Out;
+}
+
+/// Forward has one product of queries with keys and one of scores with values,
+/// backward two for each (Megatron-LM, num_floating_point_operations).
+static int64_t passesOf(const Op &O) {
+  return O.Derivative == Derivative::None ? 1 : 2;
+}
+
+Expr foretrace::halfOfScores(ExprScope P, const Block &B, const Op &O,
+                             WorkOf Of) {
+  const auto [Query, Context] = attendedBy(B, O);
   if (!Query || !Context)
     return numberOf(P, NoValue);
   auto Size = [&](const Value &V) {
     return Of == WorkOf::Rank ? Expr(P.Sizes, V.OnRank.Id)
                               : elementsOfReplica(P, V.Type);
   };
-  const int64_t Passes = O.Derivative == Derivative::None ? 1 : 2;
   return (Size(*Query) + Size(*Context)) *
-         Expr(P.Sizes, Query->Type.Dims[0].Size) * Passes;
+         Expr(P.Sizes, Query->Type.Dims[0].Size) * passesOf(O);
+}
+
+/// The channels of all heads, with 2 FLOPs for each of the stated pairs. Ranks
+/// that have some queries of each sample have as many pairs each.
+static Expr statedScores(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
+  const auto [Query, Context] = attendedBy(B, O);
+  if (!Query || !Context)
+    return numberOf(P, NoValue);
+  const size_t Seq = static_cast<size_t>(Query->Type.indexOf(DimKind::Seq));
+  const Expr All(P.Sizes, Query->Type.Dims[Seq].Size);
+  const Expr Own = Of == WorkOf::Rank
+                       ? extentOnRank(P, Query->Type, Query->Layout, Seq)
+                       : All;
+  auto Channels = [&](const Value &V) {
+    return (Of == WorkOf::Rank ? Expr(P.Sizes, V.OnRank.Id)
+                               : elementsOfReplica(P, V.Type)) /
+           Own;
+  };
+  const Expr Pairs = Expr(P.Sizes, O.Stated) * 2;
+  return (Channels(*Query) + Channels(*Context)) *
+         (ExprId(Own) == ExprId(All) ? Pairs : ceilDiv(Pairs * Own, All)) *
+         passesOf(O);
+}
+
+static std::optional<Expr> attentionWork(ExprScope P, const Block &B,
+                                         const Op &O, WorkOf Of) {
+  if (O.Derivative == Derivative::Param)
+    return std::nullopt; // a sum over tokens
+  return O.Stated.isValid() ? statedScores(P, B, O, Of)
+                            : halfOfScores(P, B, O, Of);
 }
 
 WorkKind foretrace::workKindOf(const Block &B, const Op &O) {

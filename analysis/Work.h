@@ -30,6 +30,11 @@ WorkKind workKindOf(const ir::Block &B, const ir::Op &O);
 std::optional<ir::Expr> workOf(ir::ExprScope P, const ir::Block &B,
                                const ir::Op &O, WorkOf Of);
 
+/// Returns the FLOPs of attention with half of all pairs of a query and a key,
+/// whatever its layer states.
+ir::Expr halfOfScores(ir::ExprScope P, const ir::Block &B, const ir::Op &O,
+                      WorkOf Of);
+
 /// Returns the inputs and outputs of an op.
 llvm::SmallVector<const ir::Value *, 8> valuesOf(const ir::Block &B,
                                                  const ir::Op &O);

@@ -82,6 +82,8 @@ OpId Differentiator::emit(OpId Forward, Derivative D,
   O.Derivative = D;
   O.Phase = Phase::Backward;
   O.For = Forward;
+  if (D == Derivative::Input)
+    O.Stated = B.Ops[Forward].Stated;
   return Id;
 }
 
@@ -95,6 +97,7 @@ void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
   ValueId Sum = newGradient(Of);
   OpId Id = emit(Forward, Derivative::Input, {Before, Gradient}, {Sum});
   B.Ops[Id].Kind = OpKind::Add;
+  B.Ops[Id].Stated = {};
   Gradients[Of.Index] = Sum;
 }
 

@@ -199,6 +199,13 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
         }))
       return "";
     [[fallthrough]];
+  case OpKind::Take: // a rank may have less of it than the operand, or more
+    return llvm::all_of(Results,
+                        [&](ValueId V) {
+                          return dimsOf(V).size() == First.size();
+                        })
+               ? ""
+               : "a result has more or fewer dimensions than the operand";
   case OpKind::Split:
     return demand(equal(widthOf(Operands), widthOf(Results)))
                ? ""
@@ -268,6 +275,7 @@ static std::pair<size_t, size_t> mostOf(OpKind K) {
   constexpr size_t Any = 16;
   switch (K) {
   case OpKind::Split:
+  case OpKind::Take:
     return {1, Any};
   case OpKind::Concat:
     return {Any, 1};
@@ -303,6 +311,21 @@ bool LayerBody::checkOp(const layers::Statement &S, OpKind K,
   return HaveDims && IsMatrix;
 }
 
+/// A number, or `none`.
+std::optional<Expr> LayerBody::stated(const Node &E, Frame &F) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E))
+    return std::nullopt;
+  if (E.Is == Node::Kind::Conditional)
+    return stated(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
+  if (const auto Key = F.Keys.find(E.Text);
+      Key != F.Keys.end() && E.Is == Node::Kind::Name)
+    return stated(*Key->second.Is, *Key->second.In);
+  if (E.Is == Node::Kind::Name && E.Text == "none")
+    return std::nullopt;
+  return number(E, F);
+}
+
 void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   const std::optional<OpKind> Kind = findOp(S.Name);
   const bool IsChecked = Of && (!isOfLibrary(S) || !Kind || isForJobs(*Kind));
@@ -310,9 +333,18 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
       (Of && !isForJobs(*Kind) && (!isOfLibrary(S) || !isOfAttention(*Kind))))
     return fail(S.Range, "no op `" + S.Name + "` for a layer of a job");
   llvm::SmallVector<ValueId, 4> Operands, Results;
-  for (const layers::Argument &A : S.Arguments)
-    if (const ValueId V = tensor(A.Value, F); V.isValid())
-      Operands.push_back(V);
+  std::optional<Expr> Stated;
+  for (const layers::Argument &A : S.Arguments) {
+    if (A.Name.empty()) {
+      if (const ValueId V = tensor(A.Value, F); V.isValid())
+        Operands.push_back(V);
+    } else if (A.Name == getStatedName(*Kind)) {
+      Stated = stated(A.Value, F);
+    } else {
+      return fail(A.Value.Range,
+                  "the op `" + S.Name + "` takes no `" + A.Name + "`");
+    }
+  }
   if (!isGood() || (IsChecked && !checkOp(S, *Kind, Operands)))
     return;
   for (const layers::Tensor &T : S.Tensors)
@@ -323,7 +355,9 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
     if (const llvm::StringRef Fault = faultOf(*Kind, Operands, Results);
         !Fault.empty())
       return fail(S.Range, "`" + S.Name + "`: " + Fault);
-  B.op(*Kind, nameIn(F.Path, S.As), Operands, Results);
+  const OpId Id = B.op(*Kind, nameIn(F.Path, S.As), Operands, Results);
+  if (Stated)
+    B.block().Ops[Id].Stated = *Stated;
   for (const auto &[T, V] : llvm::zip_equal(S.Tensors, Results))
     F.Tensors[T.Name] = V;
 }

@@ -55,6 +55,7 @@ private:
         ir::Expr(P.Sizes, P.Sizes.combine(ir::ExprOp::Mod, Whole, Part)),
         ir::numberOf(P, 0));
   }
+  std::optional<ir::Expr> stated(const Node &E, Frame &F);
   ir::ElementType elementOf(const layers::Tensor &T, Frame &F);
   std::optional<ir::Expr> extentOf(ir::DimKind K) const;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/LayerWalker.h"
 #include "ir/model/Spellings.h"
-#include "lang/DidYouMean.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/ShippedLayers.h"
 #include "llvm/ADT/STLExtras.h"
@@ -326,12 +325,15 @@ void LayerWalker::call(const layers::Statement &S, Frame &F) {
       Caller, isOfLibrary(S) ? Caller : S.Range);
   run(L->Body, Inner);
   for (const auto &[T, Name] : llvm::zip_equal(S.Tensors, L->Outputs))
-    if (!HasFailed)
+    if (!HasFailed && !isStopped())
       F.Tensors[T.Name] = tensor(Name, L->Range, Inner);
 }
 
 void LayerWalker::run(const layers::Statement &S, Frame &F) {
   using Kind = layers::Statement::Kind;
+  if (isStopped() && S.Is != Kind::Key && S.Is != Kind::Let &&
+      S.Is != Kind::Require)
+    return;
   switch (S.Is) {
   case Kind::Key:
     if (F.IsOutermost ? !Of && !Block : !F.Keys.contains(S.Name)) {
@@ -390,9 +392,9 @@ LayerWalker::walk(const layers::Layer &L, llvm::ArrayRef<ValueId> Inputs) {
   run(L.Body, F);
   llvm::SmallVector<ValueId, 1> Outputs;
   for (llvm::StringRef Out : L.Outputs)
-    if (!HasFailed)
+    if (!HasFailed && !isStopped())
       Outputs.push_back(tensor(Out, L.Range, F));
-  if (Of && !HasFailed && !Outputs.front().isValid())
+  if (Of && !HasFailed && !isStopped() && !Outputs.front().isValid())
     fail(L.Range, "`" + L.Outputs.front() + "` is no tensor");
   return Outputs;
 }

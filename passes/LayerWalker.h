@@ -55,6 +55,8 @@ protected:
 
   virtual void addSource(const layers::Statement &S, Frame &F) = 0;
   virtual void addOp(const layers::Statement &S, Frame &F) = 0;
+  /// Whether the job is wrong, so that only its requirements matter.
+  virtual bool isStopped() const { return false; }
   virtual void setOrigin(const layers::Statement &, Frame &) {}
   virtual void require(const layers::Statement &, Frame &) {}
   /// The value of a comparison of numbers, on which the ops of the layer

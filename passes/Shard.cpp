@@ -136,9 +136,16 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
     break;
   }
   Layout L = layoutOf(V);
-  for (Axis A : axesOf(T))
-    if (P.Mesh[A] > 1 && !isTerm(O, V, A))
+  const bool IsParam = B.Values[V].Kind == ValueKind::Param;
+  for (Axis A : axesOf(T)) {
+    if (P.Mesh[A] == 1 || isTerm(O, V, A))
+      continue;
+    // A rank that has all of a parameter reads what it needs of it.
+    if (IsParam && !L.isSplit(A))
+      L.setWhole(A);
+    else
       L = alongDim(L, A, T, workingDim(O, A), /*IsResult=*/false);
+  }
   return L;
 }
 
@@ -174,6 +181,11 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
           return isTerm(O, In, A) && !(Of.isValid() && In == current(Of));
         }))
       L.setPartial(A);
+  // What a rank has of the gradient of a parameter that it has whole.
+  if (isParamGradient(V))
+    for (Axis A : allAxes())
+      if (L.isSplit(A) && !B.Values[Of].Layout.isSplit(A))
+        L.setPartial(A);
   if (hasTrait(O.Kind, LeavesTerms) && !isSequenceParallel() &&
       L.isPartial(Axis::Tp))
     L.setWhole(Axis::Tp);

@@ -9,7 +9,7 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::flops;
 
-static constexpr llvm::StringRef Counts[] = {"causal", "full"};
+static constexpr llvm::StringRef Counts[] = {"causal", "full", "half"};
 using AttentionWord = WordOf<Counts>;
 static constexpr llvm::StringRef HardwareCounts[] = {"executed", "korthikanti"};
 using HardwareWord = WordOf<HardwareCounts>;
@@ -105,11 +105,13 @@ static FigureTable stagesOf(const FlopCounter &Of) {
 
 /// Conventions, and what is an estimate.
 static std::vector<std::string> notesOf(const Program &P, const Options &O) {
+  static constexpr llvm::StringLiteral Scores[] = {
+      "Attention scores hidden by a causal mask are not counted.",
+      "Attention scores hidden by a causal mask are counted.",
+      "Half of all attention scores are counted, whatever the window."};
   std::vector<std::string> Notes = {
       "A multiply-add counts as 2 FLOPs; memory-bound ops are not counted.",
-      O.Attention == AttentionCount::Causal
-          ? "Attention scores hidden by a causal mask are not counted."
-          : "Attention scores hidden by a causal mask are counted."};
+      Scores[static_cast<unsigned>(O.Attention)].str()};
   if (!O.Router)
     Notes.push_back("Matrix products of routers are not counted.");
   if (O.Embedding)

@@ -55,3 +55,7 @@ const ComputeInfo &foretrace::ir::getInfo(OpKind K) {
   };
   return Infos[static_cast<unsigned>(K)];
 }
+
+llvm::StringRef foretrace::ir::getStatedName(OpKind K) {
+  return getInfo(K).Work == WorkRule::Scores ? "pairs" : "";
+}

@@ -96,7 +96,9 @@ enum class WorkRule : unsigned char {
   None,
   /// A multiplication for each point of all dimensions.
   Product,
-  /// Products of queries with keys, and of the scores with values.
+  /// Products of queries with keys, and of the scores with values. A layer may
+  /// state the `pairs` of a query and a key in a sample; without it half of all,
+  /// as a causal mask leaves them.
   Scores,
   /// Rows of a table: nothing, or products with all of the table.
   Rows,
@@ -113,6 +115,9 @@ struct ComputeInfo {
 };
 /// Returns default properties for a collective.
 const ComputeInfo &getInfo(OpKind K);
+
+/// Returns the name of what a layer may state of an op's work; empty if nothing.
+llvm::StringRef getStatedName(OpKind K);
 
 inline bool hasTrait(OpKind K, OpTraits T) {
   return (getInfo(K).Traits & T) != 0;

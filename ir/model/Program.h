@@ -127,6 +127,9 @@ struct Op {
   /// For a collective: the compute op that needs it. For a backward or
   /// recomputed op: the forward op it derives from.
   OpId For;
+  /// What the text of its layer states of its work, in the terms of its
+  /// WorkRule; invalid if it states nothing.
+  ExprId Stated;
   ByteExpr Message; ///< of a collective; set by `measure`
   FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
   ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`

@@ -43,7 +43,7 @@ private:
   bool types(OpId Id);
   bool details(OpId Id);
   bool servedOp(OpId Id);
-  bool work(FlopExpr &Out);
+  bool expression(llvm::StringRef Word, ExprId &Out);
   bool time(Nanoseconds &Out);
   bool location(Origin &O);
   bool resolve();
@@ -203,11 +203,10 @@ bool BlockParser::servedOp(OpId Id) {
   return In.expectPunct(")");
 }
 
-/// `flops(expression)`, if it is next.
-bool BlockParser::work(FlopExpr &Out) {
-  return !In.takeWord("flops") ||
-         (In.expectPunct("(") && expectExpr(In, P, Out.Id) &&
-          In.expectPunct(")"));
+/// `flops(expression)` for the word `flops`, if it is next.
+bool BlockParser::expression(llvm::StringRef Word, ExprId &Out) {
+  return Word.empty() || !In.takeWord(Word) ||
+         (In.expectPunct("(") && expectExpr(In, P, Out) && In.expectPunct(")"));
 }
 
 /// `time(N ns)`, if it is next.
@@ -266,7 +265,8 @@ bool BlockParser::details(OpId Id) {
       O.Phase = P;
       break;
     }
-  return servedOp(Id) && work(O.Work) && time(O.Time) && location(O.Origin);
+  return servedOp(Id) && expression(getStatedName(O.Kind), O.Stated) &&
+         expression("flops", O.Work.Id) && time(O.Time) && location(O.Origin);
 }
 
 bool BlockParser::op() {

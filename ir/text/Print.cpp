@@ -229,6 +229,11 @@ void BlockPrinter::print(const Op &O) {
     OS << ' ' << getName(O.Phase);
   if (O.For.isValid())
     served(O.For);
+  if (O.Stated.isValid()) {
+    OS << ' ' << getStatedName(O.Kind) << '(';
+    ir::print(P, O.Stated, OS, Sizes);
+    OS << ')';
+  }
   if (workOf(P, O) != Flops()) {
     OS << " flops(";
     ir::print(P, O.Work.Id, OS, Sizes);

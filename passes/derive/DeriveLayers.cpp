@@ -26,7 +26,7 @@ public:
       return false;
     const ValueId X = addHidden("x");
     const auto Outputs = add(*Use.Is, {X});
-    if (isGood() && !isAlike(dimsOf(X), dimsOf(Outputs[0])))
+    if (isGood() && !D.Failed && !isAlike(dimsOf(X), dimsOf(Outputs[0])))
       fail(Use.Is->Range, "the output has another shape than the input");
     return isGood();
   }
@@ -37,6 +37,7 @@ private:
   void addSource(const layers::Statement &S, Frame &F) override;
   void addOp(const layers::Statement &S, Frame &F) override;
   void require(const layers::Statement &S, Frame &F) override;
+  bool isStopped() const override { return D.Failed; }
   int64_t decide(Expr Comparison) override { return D.decide(Comparison); }
   bool demand(Expr Condition) override;
 
@@ -206,14 +207,14 @@ void Deriver::LayerRules::addSource(const layers::Statement &S, Frame &F) {
                 "a second `" + nameIn(F.Path, T.Name) +
                     "`; name the module with `as`");
   checkExtents(T, F);
-  if (isGood() && !D.Failed)
+  if (isGood() && !isStopped())
     LayerBody::addSource(S, F);
 }
 
 void Deriver::LayerRules::addOp(const layers::Statement &S, Frame &F) {
   for (const layers::Tensor &T : S.Tensors)
     checkExtents(T, F);
-  if (isGood() && !D.Failed)
+  if (isGood() && !isStopped())
     LayerBody::addOp(S, F);
 }
 

@@ -49,7 +49,6 @@ def zero_messages(job, block):
     recomputation and the backward pass together."""
     if job.zero < 2:
         return
-    again = "recompute" if job.recompute == "full" else "backward"
     for p in parameters(job, block):
         if not p.trained:
             continue
@@ -58,6 +57,9 @@ def zero_messages(job, block):
         if job.zero == 3 and block in LAYERS:
             gather = sharded(job, p, "all_gather", job.element)
             yield ("forward",) + gather
+            is_again = job.recompute == "full" or (
+                p.core and job.recompute == "selective")
+            again = "recompute" if is_again else "backward"
             yield (again,) + gather
 
 

@@ -32,6 +32,8 @@ class Keys:
                     block = None
             elif sections and sections[0] == "spec" and words[1:2] == ["="]:
                 prefix = f"{block}." if block else ""
+                prefix += {"mixer": "attention.", "network": "ffn."}.get(
+                    sections[-1], "")
                 if re.fullmatch(r"-?\d+", words[2]):
                     self.numbers.setdefault(prefix + words[0], int(words[2]))
             elif line.startswith("let "):

@@ -2,6 +2,7 @@
 """A job, and the file that states it."""
 
 import dataclasses
+import pathlib
 
 BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
 
@@ -28,6 +29,18 @@ class Experts:
     precision: str
     aux_loss: str
     dispatcher: str
+
+
+@dataclasses.dataclass
+class Gated:
+    """Attention of a kind that the job defines (test/layers/Inputs)."""
+    gate: bool
+    sinks: bool
+    window: int
+
+
+GATED_LAYER = pathlib.Path(__file__).parent.parent.joinpath(
+    "layers", "Inputs", "gated_attention.fore")
 
 
 @dataclasses.dataclass
@@ -72,6 +85,7 @@ class Job:
     etp: int
     zero: int
     dp_replicate: int = 1  # times dp replicas, among which ZeRO shares
+    gated: Gated = None
 
     def __post_init__(self):
         self.element = BYTES[self.precision]
@@ -86,6 +100,8 @@ class Job:
         # Tokens within tensor-parallel regions, and outside of them.
         self.tokens = self.sequence // self.cp * self.micro_batch
         self.local = self.tokens // self.tp if self.sp else self.tokens
+        # Key heads with those that several ranks have.
+        self.rank_kv_heads = max(self.kv_heads, self.tp)
         self.fc1_parts = 2 if self.activation in ("swiglu", "geglu") else 1
 
     def size(self, axes):
@@ -108,6 +124,11 @@ def attention_text(job):
         return (f"mla {{ heads = {job.heads}  q_lora = {m.q_lora}  "
                 f"kv_lora = {m.kv_lora}  rope_dim = {m.rope}  "
                 f"nope_dim = {m.nope}  v_dim = {m.v} }}")
+    if g := job.gated:
+        return ("gated_attention { " + keys(job, "heads", "kv_heads", "head_dim",
+                                            "qk_norm", "bias", "qkv_bias")
+                + f"  gate = {word(g.gate)}  sinks = {word(g.sinks)}"
+                + f"  window = {g.window} }}")
     return "gqa { " + keys(job, "heads", "kv_heads", "head_dim",
                            "qk_norm") + " }"
 
@@ -147,8 +168,9 @@ def text_of(job):
     train += ["attention_backend"] if job.attention_backend != "fused" else []
     train += [k for k in ("dropout", "fused_loss", "per_token_loss",
                           "attention_mask") if getattr(job, k)]
+    layer = GATED_LAYER.read_text(encoding="utf-8") if job.gated else ""
     return (
-        "model random {\n  "
+        layer + "model random {\n  "
         + keys(job, "vocab", "vocab_multiple", "hidden", "norm", "positions",
                "tied", "bias", "qkv_bias")
         + f"\n  attention {attention_text(job)}\n{blocks_text(job)}}}\n"

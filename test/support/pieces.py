@@ -20,6 +20,7 @@ class Parameter:
     tp_sum: bool = False   # its gradient is summed over tp in the step
     trained: bool = True   # has a gradient
     tied: bool = False     # is the embedding table
+    core: bool = False     # read by core attention
 
 
 @dataclasses.dataclass
@@ -132,7 +133,7 @@ def core_attention(job, query, key_value, context, kept_width):
     if job.attention_backend == "unfused":
         scores = (job.micro_batch * job.heads // job.tp * job.sequence ** 2
                   * (2 * job.element + 1 if job.dropout else job.element))
-        if not job.latent and job.kv_heads < job.heads:
+        if not job.latent and job.rank_kv_heads < job.heads:
             scores += (job.tokens * (3 * query - kept_width) // job.tp
                        * job.element)
     return Piece(forward=forward, backward=backward, core=forward,
@@ -140,20 +141,46 @@ def core_attention(job, query, key_value, context, kept_width):
                  scores=scores)
 
 
+def shared_heads(job, columns):
+    """transformer/attention.py, get_query_key_value_tensors, if there are fewer
+    key heads than ranks: all columns are gathered, and each rank copies its
+    own; the gradient of the gather is a scatter."""
+    whole = job.tokens * columns * job.element
+    return Piece(forward=[("all_gather", ("tp",), whole)],
+                 backward=[("reduce_scatter", ("tp",), whole)])
+
+
 def attention(job):
     """transformer/attention.py. Norms of queries and keys are of heads of this
     rank: their gradients are summed over tp with or without sequence
-    parallelism."""
+    parallelism. A gate keeps both of its factors (_apply_output_gate, fused),
+    of the gates a copy (contiguous). Sinks are a number for each head
+    (transformer/dot_product_attention.py, softmax_offset)."""
     q, kv = job.heads * job.head_dim, job.kv_heads * job.head_dim
-    pieces = [column(job, job.hidden, q + 2 * kv, job.qkv_bias)]
+    own = job.rank_kv_heads * job.head_dim
+    gate = q if job.gated and job.gated.gate else 0
+    pieces = [column(job, job.hidden, q + gate + 2 * kv, job.qkv_bias)]
+    if own > kv:
+        pieces.append(shared_heads(job, q + gate + 2 * kv))
+    copies_heads = (job.attention_backend == "unfused"
+                    and job.recompute == "none"
+                    and job.rank_kv_heads < job.heads)
+    parts = gate
+    # Parts of the projection's output keep all of it.
+    if own == kv and (job.qk_norm or not copies_heads):
+        parts += gate
     if job.qk_norm:
-        # Both read parts of the projection's output; the value is another.
         pieces += [norm(job, job.head_dim, tokens=0, tp_sum=job.tp > 1)
                    for _ in range(2)]
-        pieces.append(Piece(
-            kept=job.tokens * (q + 2 * kv) // job.tp * job.element))
+        # The value is another part; a copy of it is not read any more.
+        parts += q + own + (0 if copies_heads and own > kv else own)
+    pieces.append(Piece(kept=job.tokens * parts // job.tp * job.element))
     pieces.append(core_attention(
-        job, q, 2 * kv, q, q + kv if job.qk_norm else q + 2 * kv))
+        job, q, 2 * own, q, q + own if job.qk_norm else q + 2 * own))
+    if job.gated and job.gated.sinks:
+        pieces.append(Piece(parameters=[Parameter(job.heads // job.tp, core=True)]))
+    if gate: # the product is what the projection reads
+        pieces.append(Piece(kept=job.tokens * q // job.tp * job.element))
     return pieces + [row(job, q, job.hidden, job.bias)]
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random legal jobs."""
 
-from job import Experts, Job, Latent
+import dataclasses
+
+from job import Experts, Gated, Job, Latent
 from pieces import AUX_LOSSES
 
 
@@ -34,7 +36,7 @@ def random_attention(rng, mesh):
             (1, 2)), rope=rng.choice((16, 32)), nope=rng.choice((32, 64)),
             v=rng.choice((32, 48)))
     kv_heads = heads if latent else rng.choice(
-        [n for n in divisors(heads) if n % tp == 0])
+        [n for n in divisors(heads) if n % tp == 0 or tp % n == 0])
     kinds = ["all_gather", "p2p"] + ["a2a"] * (kv_heads % (tp * cp) == 0)
     return dict(heads=heads, kv_heads=kv_heads, latent=latent,
                 head_dim=rng.choice((32, 64)),
@@ -95,6 +97,18 @@ def random_job(rng):
         dropout=rng.random() < .3, fused_loss=rng.random() < .3,
         per_token_loss=rng.random() < .3, attention_mask=rng.random() < .3,
         zero=zero, dp_replicate=rng.choice((1, 1, 2, 3)) if zero else 1)
+
+
+def with_gated_attention(job, rng):
+    """The job with attention of its own, if that is legal: Transformer Engine
+    takes sinks only with cp_comm = a2a, windows not with p2p."""
+    if job.latent:
+        return job
+    may_window = job.cp == 1 or job.cp_comm != "p2p"
+    may_sink = job.cp == 1 or job.cp_comm == "a2a"
+    return dataclasses.replace(job, gated=Gated(
+        gate=rng.random() < .6, sinks=may_sink and rng.random() < .5,
+        window=rng.choice((0, 8, 4096)) if may_window else 0))
 
 
 def random_modules(text, rng):
