@@ -165,17 +165,21 @@ static bool isMask(const TensorType &T) {
          T.indexOf(DimKind::Heads) < 0;
 }
 
-/// Whether \p P computes core attention of a layer again.
+/// Whether \p P recomputes core attention of a layer, or a whole layer.
 static bool recomputesAttention(const Program &P) {
-  return llvm::any_of(P.Blocks, [](const Block &B) {
-    return llvm::any_of(B.Ops, [](const Op &O) {
-      return hasTrait(O.Kind, Attends) && O.Phase == Phase::Recompute;
+  return llvm::any_of(P.Blocks, [&](const Block &B) {
+    const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+    const bool IsWhole =
+        Spec && *P.Spec.recomputeOf(*Spec) == RecomputeKind::Full;
+    return llvm::any_of(B.Ops, [&](const Op &O) {
+      return O.Phase == Phase::Recompute &&
+             (IsWhole || hasTrait(O.Kind, Attends));
     });
   });
 }
 
 /// A checkpoint saves its arguments, and the mask is one of them where
-/// attention is recomputed (Megatron-LM, tensor_parallel/random.py,
+/// attention or a layer is recomputed (Megatron-LM, tensor_parallel/random.py,
 /// CheckpointFunction; transformer/transformer_block.py, _checkpointed_forward,
 /// later core/recompute.py; transformer/attention.py,
 /// _checkpointed_attention_forward). All layers of a stage save the same one,

@@ -55,7 +55,7 @@ static llvm::StringRef partOf(const Value &V) {
   if (V.Type.indexOf(DimKind::DIM) >= 0)                                       \
     return NAME;
 #include "analysis/ModelParts.def"
-  llvm_unreachable("every parameter has a dimension of the model");
+  return "other";
 }
 
 std::vector<PartParameters> foretrace::parametersByPart(ExprScope P) {

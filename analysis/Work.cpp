@@ -139,6 +139,19 @@ static std::optional<Expr> attentionWork(ExprScope P, const Block &B,
                             : halfOfScores(P, B, O, Of);
 }
 
+/// The rate of a layer for each element of what the forward op makes first.
+static std::optional<Expr> statedWork(ExprScope P, const Block &B, const Op &O,
+                                      WorkOf Of) {
+  if (O.Derivative == Derivative::Param || !O.Stated.isValid())
+    return std::nullopt; // a sum over tokens
+  const Value &Made =
+      B.Values[O.Derivative == Derivative::None ? O.Results.front()
+                                                : O.Operands.front()];
+  return (Of == WorkOf::Rank ? Expr(P.Sizes, Made.OnRank.Id)
+                             : elementsOfReplica(P, Made.Type)) *
+         Expr(P.Sizes, O.Stated) * passesOf(O);
+}
+
 WorkKind foretrace::workKindOf(const Block &B, const Op &O) {
   if (getInfo(O.Kind).Work == WorkRule::Scores)
     return WorkKind::Scores;
@@ -157,6 +170,8 @@ std::optional<Expr> foretrace::workOf(ExprScope P, const Block &B, const Op &O,
     return contractionWork(P, B, O, Of);
   case WorkRule::Scores:
     return attentionWork(P, B, O, Of);
+  case WorkRule::Stated:
+    return statedWork(P, B, O, Of);
   case WorkRule::None:
   case WorkRule::Rows:
     return std::nullopt;

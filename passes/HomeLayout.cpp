@@ -56,6 +56,10 @@ Layout splitBy(const Mesh &M, const TensorType &T,
 
 AxisList foretrace::axesOfParam(DimKind K) { return dims::paramAxes(K); }
 
+AxisList foretrace::axesOfActivation(DimKind K) {
+  return dims::activationAxes(K);
+}
+
 Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
   Layout L = splitBy(P.Mesh, T, dims::paramAxes);
   if (*P.Spec.Parallel.Zero == 3)

@@ -9,8 +9,9 @@
 
 namespace foretrace {
 
-/// The axes that split a parameter with this dimension.
+/// The axes that split a parameter, or an activation, with this dimension.
 ir::AxisList axesOfParam(ir::DimKind K);
+ir::AxisList axesOfActivation(ir::DimKind K);
 
 /// Layout of a parameter of type \p T. With ZeRO stage 3 it is also an equal
 /// flat share over the ranks that hold the same part.

@@ -25,6 +25,7 @@ std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   switch (K) {
   case DimKind::Seq:
   case DimKind::KvSeq:
+  case DimKind::FullSeq:
     return exprOf(P, S.Train.Sequence);
   case DimKind::Batch:
     return exprOf(P, S.Train.MicroBatch);
@@ -45,6 +46,7 @@ static bool isForJobs(DimKind K, const layers::Expr &E) {
   switch (K) {
   case DimKind::Seq:
   case DimKind::KvSeq:
+  case DimKind::FullSeq:
   case DimKind::Batch:
     return E.Is == layers::Expr::Kind::Name;
   case DimKind::Router:
@@ -131,15 +133,10 @@ TensorType LayerBody::typeOf(const layers::Tensor &T, Frame &F) {
   return Type;
 }
 
-/// What `core_attention` of the library is made of.
-static bool isOfAttention(OpKind K) {
-  return hasTrait(K, Attends) || K == OpKind::Repeat;
-}
-
 /// Ops that the text of a job may use: others are parts of attention, of the
 /// experts, and of the ends of a model.
 static bool isForJobs(OpKind K) {
-  if (isOfAttention(K))
+  if (hasTrait(K, Attends)) // `core_attention` of the library
     return false;
   const ComputeInfo &Info = getInfo(K);
   switch (Info.Backward) {
@@ -192,6 +189,32 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                ? ""
                : "the result has another shape than the product";
   }
+  case OpKind::Conv:
+    for (const ValueId Of : Operands.drop_front())
+      if (!isAlike(First.take_back(), dimsOf(Of).take_front()))
+        return "the weight is not of the channels of the operand";
+    break;
+  case OpKind::Scan:
+    for (const ValueId V : llvm::concat<const ValueId>(Operands, Results))
+      if (B.block().Values[V].Kind != ValueKind::Param &&
+          !isAlike(First.drop_back(), dimsOf(V).drop_back()))
+        return "the tensors are of different tokens";
+    return "";
+  case OpKind::Exchange:
+    for (const auto &[From, To] : llvm::zip(First, Out))
+      if (!demand(equal(Expr(P.Sizes, From.Size), Expr(P.Sizes, To.Size))))
+        return "the result has other extents than the operand";
+    return First.size() == Out.size()
+               ? ""
+               : "the result has more or fewer dimensions than the operand";
+  case OpKind::Repeat:
+    if (Operands.size() != Results.size())
+      return "each operand has one result";
+    for (const auto &[From, To] : llvm::zip(Operands, Results))
+      if (!isAlike(dimsOf(From).drop_back(), dimsOf(To).drop_back()))
+        return "a result differs from its operand in more than the last "
+               "dimension";
+    return "";
   case OpKind::Concat:
     // Channels that all heads share are copied to each.
     if (llvm::any_of(Operands, [&](ValueId V) {
@@ -200,10 +223,9 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
       return "";
     [[fallthrough]];
   case OpKind::Take: // a rank may have less of it than the operand, or more
-    return llvm::all_of(Results,
-                        [&](ValueId V) {
-                          return dimsOf(V).size() == First.size();
-                        })
+    return llvm::all_of(
+               Results,
+               [&](ValueId V) { return dimsOf(V).size() == First.size(); })
                ? ""
                : "a result has more or fewer dimensions than the operand";
   case OpKind::Split:
@@ -215,11 +237,17 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
       return "the bias is not as wide as the operand";
     break;
   case OpKind::Norm:
-    for (const ValueId Weight : Operands.drop_front())
+    for (const ValueId Weight : Operands.drop_front()) {
+      if (B.block().Values[Weight].Kind != ValueKind::Param) { // a gate
+        if (!isAlike(First, dimsOf(Weight)))
+          return "the gate has another shape than the operand";
+        continue;
+      }
       if (dimsOf(Weight).size() != 1 ||
           !demand(divides({P.Sizes, dimsOf(Weight).back().Size},
                           {P.Sizes, First.back().Size})))
         return "the weight does not divide the last dimension";
+    }
     break;
   case OpKind::Activation: {
     const Expr In(P.Sizes, First.back().Size), Made(P.Sizes, Out.back().Size);
@@ -270,32 +298,13 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   F.Tensors[T.Name] = V;
 }
 
-/// The most operands and results of an op.
-static std::pair<size_t, size_t> mostOf(OpKind K) {
-  constexpr size_t Any = 16;
-  switch (K) {
-  case OpKind::Split:
-  case OpKind::Take:
-    return {1, Any};
-  case OpKind::Concat:
-    return {Any, 1};
-  case OpKind::Norm:
-    return {3, 1};
-  case OpKind::Activation:
-    return {2, 1};
-  default:
-    return {getInfo(K).Operands, getInfo(K).Results};
-  }
-}
-
 /// Whether an op may have so many operands and results, of dimensions.
 bool LayerBody::checkOp(const layers::Statement &S, OpKind K,
                         llvm::ArrayRef<ValueId> Operands) {
   const ComputeInfo &Info = getInfo(K);
-  const auto [MostOperands, MostResults] = mostOf(K);
   const size_t Results = S.Tensors.size();
-  if (Operands.size() < Info.Operands || Operands.size() > MostOperands ||
-      Results < Info.Results || Results > MostResults) {
+  if (!Info.Operands.contains(Operands.size()) ||
+      !Info.Results.contains(Results)) {
     fail(S.Range, "`" + S.Name + "` does not take " +
                       llvm::Twine(Operands.size()) + " tensors and make " +
                       llvm::Twine(Results));
@@ -304,8 +313,8 @@ bool LayerBody::checkOp(const layers::Statement &S, OpKind K,
   const bool HaveDims = llvm::all_of(Operands, [&](ValueId V) {
     return !B.block().Values[V].Type.Dims.empty();
   });
-  const bool IsMatrix =
-      K != OpKind::MatMul || B.block().Values[Operands[1]].Type.Dims.size() > 1;
+  const bool IsMatrix = (K != OpKind::MatMul && K != OpKind::Conv) ||
+                        B.block().Values[Operands[1]].Type.Dims.size() > 1;
   if (!HaveDims || !IsMatrix)
     fail(S.Range, "an operand of `" + S.Name + "` has too few dimensions");
   return HaveDims && IsMatrix;
@@ -326,11 +335,23 @@ std::optional<Expr> LayerBody::stated(const Node &E, Frame &F) {
   return number(E, F);
 }
 
+/// Whether an op states of its work what it must, and no negative number.
+bool LayerBody::isStatedRight(const layers::Statement &S, OpKind K,
+                              std::optional<Expr> Stated) {
+  const bool Needs = getInfo(K).Work == WorkRule::Stated;
+  if (Stated ? demand(less(ir::numberOf(P, -1), *Stated)) : !Needs)
+    return true;
+  fail(S.Range, "`" + S.Name + "` needs " + (Stated ? "a positive `" : "`") +
+                    getStatedName(K) + "`");
+  return false;
+}
+
 void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   const std::optional<OpKind> Kind = findOp(S.Name);
   const bool IsChecked = Of && (!isOfLibrary(S) || !Kind || isForJobs(*Kind));
   if (!Kind || isCollective(*Kind) ||
-      (Of && !isForJobs(*Kind) && (!isOfLibrary(S) || !isOfAttention(*Kind))))
+      (Of && !isForJobs(*Kind) &&
+       (!isOfLibrary(S) || !hasTrait(*Kind, Attends))))
     return fail(S.Range, "no op `" + S.Name + "` for a layer of a job");
   llvm::SmallVector<ValueId, 4> Operands, Results;
   std::optional<Expr> Stated;
@@ -355,6 +376,8 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
     if (const llvm::StringRef Fault = faultOf(*Kind, Operands, Results);
         !Fault.empty())
       return fail(S.Range, "`" + S.Name + "`: " + Fault);
+  if (IsChecked && !isStatedRight(S, *Kind, Stated))
+    return;
   const OpId Id = B.op(*Kind, nameIn(F.Path, S.As), Operands, Results);
   if (Stated)
     B.block().Ops[Id].Stated = *Stated;

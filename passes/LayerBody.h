@@ -47,6 +47,8 @@ private:
                           llvm::ArrayRef<ir::ValueId> Operands) const;
   bool checkOp(const layers::Statement &S, ir::OpKind K,
                llvm::ArrayRef<ir::ValueId> Operands);
+  bool isStatedRight(const layers::Statement &S, ir::OpKind K,
+                     std::optional<ir::Expr> Stated);
   llvm::StringRef faultOf(ir::OpKind K, llvm::ArrayRef<ir::ValueId> Operands,
                           llvm::ArrayRef<ir::ValueId> Results);
   ir::Expr widthOf(llvm::ArrayRef<ir::ValueId> Tensors) const;

@@ -117,6 +117,14 @@ static Layout alongDim(Layout L, Axis A, const TensorType &T,
   return L;
 }
 
+/// The home layout of what the forward op of an exchange makes.
+Layout Sharder::exchangedLayout(const Op &O) const {
+  const ValueId Made = O.Derivative == Derivative::None
+                           ? O.Results.front()
+                           : Old[O.For].Results.front();
+  return homeLayout(P, B.Values[Made].Type);
+}
+
 /// The layout \p O needs its operand \p V in.
 Layout Sharder::operandLayout(const Op &O, ValueId V) const {
   const TensorType &T = B.Values[V].Type;
@@ -131,6 +139,8 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
     return O.Derivative == Derivative::None
                ? withoutLast(layoutOf(V), T.Dims.size(), /*IsSum=*/false)
                : homeLayout(P, T);
+  case LayoutRule::ByResult:
+    return exchangedLayout(O);
   case LayoutRule::AlongDim:
   case LayoutRule::AlongExperts:
     break;
@@ -162,6 +172,8 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
                ? homeLayout(P, T)
                : withoutLast(layoutOf(current(B.Values[V].GradientOf)),
                              T.Dims.size(), /*IsSum=*/true);
+  case LayoutRule::ByResult:
+    return exchangedLayout(O);
   case LayoutRule::Recount:
     return B.Values[V].Kind == ValueKind::Gradient && !isExpertTensor(T)
                ? layoutOf(current(B.Values[V].GradientOf))

@@ -29,6 +29,7 @@ private:
   void placeInputs();
   void distributeBatch();
   void shardOp(ir::OpId Id);
+  ir::Layout exchangedLayout(const ir::Op &O) const;
   ir::Layout operandLayout(const ir::Op &O, ir::ValueId V) const;
   ir::Layout resultLayout(const ir::Op &O, ir::ValueId V) const;
   std::optional<ir::DimKind> workingDim(const ir::Op &O, ir::Axis A) const;

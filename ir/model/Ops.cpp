@@ -39,17 +39,17 @@ bool foretrace::ir::isCollective(OpKind K) {
   llvm_unreachable("covered switch");
 }
 
+static constexpr ComputeInfo::Range range(unsigned char Least,
+                                          unsigned char Most) {
+  return {Least, Most};
+}
+
 const ComputeInfo &foretrace::ir::getInfo(OpKind K) {
   static constexpr ComputeInfo Infos[] = {
 #define COMPUTE_OP(ENUMERATOR, MNEMONIC, OPERANDS, RESULTS, LAYOUTS, TRAITS,   \
                    BACKWARD, WORK, DOC)                                        \
-  {                                                                            \
-      OPERANDS,                                                                \
-      RESULTS,                                                                 \
-      LayoutRule::LAYOUTS,                                                     \
-      TRAITS,                                                                  \
-      BackwardRule::BACKWARD,                                                  \
-      WorkRule::WORK},
+  {range OPERANDS, range RESULTS,          LayoutRule::LAYOUTS,                \
+   TRAITS,         BackwardRule::BACKWARD, WorkRule::WORK},
 #define COLLECTIVE_OP(ENUMERATOR, MNEMONIC, DOC) {},
 #include "ir/model/Ops.def"
   };
@@ -57,5 +57,15 @@ const ComputeInfo &foretrace::ir::getInfo(OpKind K) {
 }
 
 llvm::StringRef foretrace::ir::getStatedName(OpKind K) {
-  return getInfo(K).Work == WorkRule::Scores ? "pairs" : "";
+  switch (getInfo(K).Work) {
+  case WorkRule::Scores:
+    return "pairs";
+  case WorkRule::Stated:
+    return "rate";
+  case WorkRule::None:
+  case WorkRule::Product:
+  case WorkRule::Rows:
+    return "";
+  }
+  llvm_unreachable("every rule is handled");
 }

@@ -33,6 +33,9 @@ enum class LayoutRule : unsigned char {
   /// is its own, or its share, of the results: they have their home layout. The
   /// gradient of the operand is a sum over the ranks.
   FromWhole,
+  /// The operand has the layout of the result, which is at home, dimension by
+  /// dimension, and so have their gradients.
+  ByResult,
   /// Tokens of the residual stream may have any layout; those of experts have
   /// their home layout: the same ranks in the other arrangement.
   Recount,
@@ -100,14 +103,21 @@ enum class WorkRule : unsigned char {
   /// state the `pairs` of a query and a key in a sample; without it half of all,
   /// as a causal mask leaves them.
   Scores,
+  /// FLOPs of each element of the first result, the `rate`, which a layer
+  /// states; twice that backward.
+  Stated,
   /// Rows of a table: nothing, or products with all of the table.
   Rows,
 };
 
 /// A compute op of ir/model/Ops.def.
 struct ComputeInfo {
-  /// Minimum numbers of operands and results of a forward op.
-  unsigned char Operands = 0, Results = 0;
+  /// Numbers of operands and results of a forward op.
+  struct Range {
+    unsigned char Least = 0, Most = 0;
+    bool contains(size_t N) const { return Least <= N && N <= Most; }
+  };
+  Range Operands, Results;
   LayoutRule Layouts = LayoutRule::AlongDim;
   OpTraits Traits = NoTraits;
   BackwardRule Backward = BackwardRule::Undefined;

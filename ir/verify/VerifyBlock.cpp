@@ -215,10 +215,11 @@ void BlockVerifier::verifyValue(ValueId Id) {
 void BlockVerifier::verifyCompute(const Op &O) {
   const ComputeInfo &Info = getInfo(O.Kind);
   if (O.Derivative == Derivative::None &&
-      (O.Operands.size() < Info.Operands || O.Results.size() < Info.Results))
+      (O.Operands.size() < Info.Operands.Least ||
+       O.Results.size() < Info.Results.Least))
     Diags.report(O.Origin.Range, diag::VerifyOperands, getMnemonic(O.Kind),
-                 O.Operands.size(), O.Results.size(), int(Info.Operands),
-                 int(Info.Results));
+                 O.Operands.size(), O.Results.size(), int(Info.Operands.Least),
+                 int(Info.Results.Least));
   if (!O.Group.empty())
     Diags.report(O.Origin.Range, diag::VerifyGroup, getMnemonic(O.Kind),
                  "takes no");

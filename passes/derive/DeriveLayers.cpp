@@ -151,6 +151,18 @@ void Deriver::LayerRules::require(const layers::Statement &S, Frame &F) {
       .note(isOfLibrary(S) ? caller() : S.Range, diag::RequiredHere);
 }
 
+/// The key that says how many ranks an axis has on which extents of layers are
+/// split, or null.
+const Located<int64_t> *Deriver::sizeAlong(Axis A) const {
+  const ParallelSpec &Par = S.Parallel;
+  const Located<int64_t> *Size = A == Axis::Tp    ? &Par.Tp
+                                 : A == Axis::Cp  ? &Par.Cp
+                                 : A == Axis::Etp ? &Par.Etp
+                                 : A == Axis::Ep  ? &Par.Ep
+                                                  : nullptr;
+  return Size && Size->isPresent() ? Size : nullptr;
+}
+
 /// Extents are counts, and tensors are split over the axes that their
 /// dimensions name.
 void Deriver::LayerRules::checkExtent(const Node &E, llvm::StringRef Tensor,
@@ -180,16 +192,16 @@ void Deriver::LayerRules::checkExtent(const Node &E, llvm::StringRef Tensor,
     return Report(diag::LayerExtent, "no whole number below 2^63");
   if (!D.holds(less(D.number(0), Extent), diag::LayerExtent, Blamed))
     return Report(diag::LayerExtent, std::to_string(Extent.value()));
-  const ParallelSpec &Par = D.S.Parallel;
-  for (const Axis A : axesOfParam(*Kind)) {
-    const Located<int64_t> &Ranks = A == Axis::Tp    ? Par.Tp
-                                    : A == Axis::Etp ? Par.Etp
-                                                     : Par.Ep;
-    if (Ranks.isPresent() && !D.holds(D.isMultiple(Extent, D.of(Ranks)),
-                                      diag::LayerIndivisible, Blamed))
-      return Report(diag::LayerIndivisible, Extent.value(), getSpelling(A),
-                    *Ranks);
-  }
+  Expr Ranks = D.number(1);
+  std::string Axes;
+  for (const Axis A : axesOfActivation(*Kind))
+    if (const Located<int64_t> *Size = D.sizeAlong(A)) {
+      Ranks = Ranks * D.of(*Size);
+      Axes += (Axes.empty() ? "" : " x ") + getSpelling(A).str();
+    }
+  if (!Axes.empty() &&
+      !D.holds(D.isMultiple(Extent, Ranks), diag::LayerIndivisible, Blamed))
+    Report(diag::LayerIndivisible, Extent.value(), Axes, Ranks.value());
 }
 
 void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {

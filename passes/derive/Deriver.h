@@ -142,6 +142,7 @@ private:
   void deriveKvHeads(ir::AttentionSpec &A);
   void checkRotary(const ir::AttentionSpec &A);
   void checkHeads(const ir::AttentionSpec &A);
+  const Located<int64_t> *sizeAlong(ir::Axis A) const;
   void checkKeyHeads(const ir::AttentionSpec &A);
   void checkContextParallel(const ir::AttentionSpec &A);
   void deriveFfn(ir::BlockSpec &B);

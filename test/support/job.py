@@ -39,8 +39,18 @@ class Gated:
     window: int
 
 
-GATED_LAYER = pathlib.Path(__file__).parent.parent.joinpath(
-    "layers", "Inputs", "gated_attention.fore")
+@dataclasses.dataclass
+class DeltaNet:
+    """A gated delta net, which the job defines in place of attention."""
+    key_heads: int
+    value_heads: int
+    key_dim: int
+    value_dim: int
+    kernel: int
+
+
+LAYERS = pathlib.Path(__file__).parent.parent.joinpath(
+    "layers", "Inputs")
 
 
 @dataclasses.dataclass
@@ -86,6 +96,7 @@ class Job:
     zero: int
     dp_replicate: int = 1  # times dp replicas, among which ZeRO shares
     gated: Gated = None
+    delta: DeltaNet = None
 
     def __post_init__(self):
         self.element = BYTES[self.precision]
@@ -124,6 +135,9 @@ def attention_text(job):
         return (f"mla {{ heads = {job.heads}  q_lora = {m.q_lora}  "
                 f"kv_lora = {m.kv_lora}  rope_dim = {m.rope}  "
                 f"nope_dim = {m.nope}  v_dim = {m.v} }}")
+    if d := job.delta:
+        return "gated_delta_net { " + "  ".join(
+            f"{k} = {v}" for k, v in dataclasses.asdict(d).items()) + " }"
     if g := job.gated:
         return ("gated_attention { " + keys(job, "heads", "kv_heads", "head_dim",
                                             "qk_norm", "bias", "qkv_bias")
@@ -168,7 +182,10 @@ def text_of(job):
     train += ["attention_backend"] if job.attention_backend != "fused" else []
     train += [k for k in ("dropout", "fused_loss", "per_token_loss",
                           "attention_mask") if getattr(job, k)]
-    layer = GATED_LAYER.read_text(encoding="utf-8") if job.gated else ""
+    name = ("gated_attention" if job.gated else
+            "gated_delta_net" if job.delta else None)
+    layer = (LAYERS.joinpath(f"{name}.fore").read_text(encoding="utf-8")
+             if name else "")
     return (
         layer + "model random {\n  "
         + keys(job, "vocab", "vocab_multiple", "hidden", "norm", "positions",

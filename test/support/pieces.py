@@ -184,6 +184,37 @@ def attention(job):
     return pieces + [row(job, q, job.hidden, job.bias)]
 
 
+def delta_net(job):
+    """ssm/gated_delta_net/common.py, _GDNBase: six components in one projection,
+    exchanged over cp with all others of a rank's heads; what comes out is
+    exchanged back. Convolution, decay and norm of a head have weights of this
+    rank's heads, but for the norm, which is whole. flash-linear-attention's
+    ops/gated_delta_rule/chunk.py keeps queries and keys of each value head and
+    their norms, values, decay and strength in fp32, and products of chunks of
+    64 tokens; its fused norm keeps the result of the rule and the gate."""
+    d = job.delta
+    k, v = d.key_heads * d.key_dim, d.value_heads * d.value_dim
+    columns = 2 * k + 2 * v + 2 * d.value_heads
+
+    def exchanged(width):
+        sent = [("all_to_all", ("cp",),
+                 job.tokens * width // job.tp * job.element)]
+        return Piece(forward=sent, backward=sent)
+
+    in_elements = (columns + 2 * k + v + 2 * d.value_heads * d.key_dim + v
+                   + 64 * d.value_heads + 2 * v)
+    kept = job.tokens // job.tp * (
+        in_elements * job.element + 4 * d.value_heads * 4)
+    return [
+        column(job, job.hidden, columns), exchanged(columns),
+        Piece(kept=kept, parameters=[
+            Parameter((2 * k + v) * d.kernel // job.tp),
+            Parameter(d.value_heads // job.tp),
+            Parameter(d.value_heads // job.tp),
+            Parameter(d.value_dim, tp_sum=job.tp > 1)]),
+        exchanged(v), row(job, v, job.hidden)]
+
+
 def latent_attention(job):
     """transformer/multi_latent_attention.py. The key is expanded to all heads
     with its rotary part before core attention; key and value are copies. Of
@@ -330,8 +361,9 @@ def mask(job):
 def kept_mask(job):
     """A rank's part of it, an argument of checkpoints that have attention in
     them (tensor_parallel/random.py, CheckpointFunction)."""
-    return (job.tokens * job.sequence
-            if job.attention_mask and job.recompute != "none" else 0)
+    has_it = job.recompute == "full" or (
+        job.recompute == "selective" and not job.delta)
+    return job.tokens * job.sequence if job.attention_mask and has_it else 0
 
 
 def embedding(job):
@@ -374,7 +406,8 @@ def dropout(job):
 
 
 def layer(job, network):
-    attend = latent_attention if job.latent else attention
+    attend = (delta_net if job.delta else
+              latent_attention if job.latent else attention)
     return ([norm(job, job.hidden)] + attend(job)
             + [dropout(job), norm(job, job.hidden)] + network
             + [dropout(job)])

@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from job import Experts, Gated, Job, Latent
+from job import DeltaNet, Experts, Gated, Job, Latent
 from pieces import AUX_LOSSES
 
 
@@ -109,6 +109,15 @@ def with_gated_attention(job, rng):
     return dataclasses.replace(job, gated=Gated(
         gate=rng.random() < .6, sinks=may_sink and rng.random() < .5,
         window=rng.choice((0, 8, 4096)) if may_window else 0))
+
+
+def with_delta_net(job, rng):
+    """The job with a gated delta net in place of attention."""
+    heads = job.tp * job.cp * rng.choice((1, 2))
+    return dataclasses.replace(job, latent=None, delta=DeltaNet(
+        key_heads=heads, value_heads=heads * rng.choice((1, 2, 4)),
+        key_dim=rng.choice((32, 64)), value_dim=rng.choice((32, 64)),
+        kernel=rng.choice((2, 4))))
 
 
 def random_modules(text, rng):
