@@ -4,7 +4,7 @@
 // where a `layer gated` is declared.
 #include "frontend/Bind.h"
 #include "lang/DidYouMean.h"
-#include "lang/Layers.h"
+#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Frontend.h"
 
 using namespace foretrace;
@@ -23,11 +23,20 @@ void foretrace::addLayer(Job &J, const layers::Layer &L,
     J.Layers.push_back(&L);
 }
 
+/// Layers of the library whose keys are those of Spec.def.
+static bool hasSpecKeys(llvm::StringRef Name) {
+  return ir::findSpelling<ir::AttentionKind>(Name) || Name == "dense" ||
+         Name == "experts";
+}
+
+/// A layer of the job, or one of the library that declares its own keys.
 const layers::Layer *Binder::findLayer(const ast::Word &Label) const {
   const auto Found = llvm::find_if(TheJob.Layers, [&](const layers::Layer *L) {
     return L->Name == Label.Text;
   });
-  return Found == TheJob.Layers.end() ? nullptr : *Found;
+  if (Found != TheJob.Layers.end())
+    return *Found;
+  return hasSpecKeys(Label.Text) ? nullptr : findShippedLayer(Label.Text);
 }
 
 /// The key of the job that an expression is, or null.

@@ -296,6 +296,10 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
   if (!V)
     return;
   M.LayersRange = F->Value->Range;
+  if (const std::string *Symbols = V->getIf<std::string>()) {
+    M.Layers = parsePattern(*Symbols, M, Diags);
+    return;
+  }
   const auto *P = V->getIf<PatternValue>();
   if (!P) {
     std::optional<int64_t> Count = Reader.checkNumber("layers", "Int", *V);

@@ -3,7 +3,7 @@
 // Compiles the shipped layers to C++ constants when Foretrace is built: a job
 // need not parse them.
 //
-//   compile-layers lang/layers/*.fore > passes/ShippedLayers.inc
+//   compile-layers lang/layers/*.fore > lang/ShippedLayers.inc
 
 #include "frontend/Parse.h"
 #include "lang/DiagnosticClient.h"

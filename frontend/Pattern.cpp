@@ -5,6 +5,7 @@
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace foretrace;
@@ -112,4 +113,56 @@ std::optional<int64_t> foretrace::countLayers(const PatternValue &P) {
         return std::nullopt;
     }
   return Total;
+}
+
+/// The symbols of the blocks, by block; reports those that are not one
+/// character, or of two blocks.
+static std::vector<std::string> symbolsOf(const ir::ModelSpec &M,
+                                          DiagnosticEngine &Diags) {
+  std::vector<std::string> Symbols;
+  for (const ir::BlockSpec &B : M.Blocks) {
+    const bool IsStated = B.Symbol.isPresent();
+    const std::string Symbol = IsStated ? *B.Symbol : B.Name;
+    if (IsStated && Symbol.size() != 1)
+      Diags.report(B.Symbol.Range, diag::BlockSymbol, Symbol,
+                   "expected one character");
+    else if (IsStated && llvm::is_contained(Symbols, Symbol))
+      Diags.report(B.Symbol.Range, diag::BlockSymbol, Symbol,
+                   "another block has it");
+    Symbols.push_back(Symbol);
+  }
+  return Symbols;
+}
+
+PatternValue foretrace::parsePattern(llvm::StringRef Pattern,
+                                     const ir::ModelSpec &M,
+                                     DiagnosticEngine &Diags) {
+  const std::vector<std::string> Symbols = symbolsOf(M, Diags);
+  size_t Period = 1;
+  while (Period < Pattern.size() &&
+         (Pattern.size() % Period != 0 ||
+          Pattern.drop_front(Period) != Pattern.drop_back(Period)))
+    ++Period;
+  PatternValue Once;
+  for (const char C : Pattern.take_front(Period)) {
+    const auto Found = llvm::find(Symbols, std::string(1, C));
+    if (Found == Symbols.end()) {
+      Diags.report(M.LayersRange, diag::PatternSymbol, std::string(1, C),
+                   C == '|'   ? "`parallel.layout` divides layers into stages"
+                   : C == '/' ? "prediction branches are not supported"
+                              : "blocks have " + llvm::join(Symbols, ", "));
+      return {};
+    }
+    Once =
+        concatenate(std::move(Once),
+                    makePattern(static_cast<unsigned>(Found - Symbols.begin()),
+                                M.LayersRange));
+  }
+  if (Pattern.empty()) {
+    Diags.report(M.LayersRange, diag::NotPositive, "a layer count", 0);
+    return {};
+  }
+  return repeat(static_cast<int64_t>(Pattern.size() / Period), std::move(Once),
+                M.LayersRange, Diags)
+      .value_or(PatternValue());
 }

@@ -21,6 +21,12 @@ PatternValue concatenate(PatternValue Left, const PatternValue &Right);
 std::optional<PatternValue> repeat(int64_t Count, PatternValue P,
                                    SourceRange Range, DiagnosticEngine &Diags);
 
+/// The layers of `"MEM*E"`, a block of \p M for each character, as in
+/// Megatron-LM's --hybrid-layer-pattern. A pattern that repeats is folded. None
+/// after errors.
+PatternValue parsePattern(llvm::StringRef Pattern, const ir::ModelSpec &M,
+                          DiagnosticEngine &Diags);
+
 /// Layers of \p P, or nothing beyond 2^63.
 std::optional<int64_t> countLayers(const PatternValue &P);
 

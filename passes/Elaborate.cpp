@@ -7,7 +7,7 @@
 #include "lang/diagnostics/Passes.h"
 #include "passes/LayerBody.h"
 #include "passes/Passes.h"
-#include "passes/ShippedLayers.h"
+#include "lang/ShippedLayers.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -95,6 +95,10 @@ void Elaborator::layer(const BlockSpec &Spec) {
   Blk.Signature.Outputs =
       Spec.Network ? own(B, *Spec.Network, Mid)
                    : library(B, &Spec, Spec.Moe ? "experts" : "dense", Mid);
+  if (llvm::is_contained(Blk.Signature.Outputs, X)) {
+    Diags.report(Spec.Range, diag::BlockEmpty, Spec.Name);
+    IsDone = false;
+  }
   P.Blocks.add(std::move(Blk));
 }
 

@@ -2,7 +2,7 @@
 #include "passes/LayerWalker.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Passes.h"
-#include "passes/ShippedLayers.h"
+#include "lang/ShippedLayers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ErrorHandling.h"

@@ -7,7 +7,7 @@
 #include "lang/diagnostics/Passes.h"
 #include "passes/HomeLayout.h"
 #include "passes/LayerBody.h"
-#include "passes/ShippedLayers.h"
+#include "lang/ShippedLayers.h"
 #include "passes/derive/Deriver.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/ShippedLayers.h"
+#include "lang/ShippedLayers.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace foretrace::layers {
 // Layers, and what they are made of before them.
-#include "passes/ShippedLayers.inc"
+#include "lang/ShippedLayers.inc"
 } // namespace foretrace::layers
 
 const foretrace::layers::Layer *

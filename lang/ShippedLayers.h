@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds of layers of lang/layers, which the build has compiled. Private to
-// the passes.
-#ifndef FORETRACE_PASSES_SHIPPEDLAYERS_H
-#define FORETRACE_PASSES_SHIPPEDLAYERS_H
+// The kinds of layers of lang/layers, which the build has compiled.
+#ifndef FORETRACE_LANG_SHIPPEDLAYERS_H
+#define FORETRACE_LANG_SHIPPEDLAYERS_H
 
 #include "lang/Layers.h"
 
