@@ -80,6 +80,7 @@ private:
   void reportHidden(const Body &Model);
   void bindAttention(const Body &Section, ir::AttentionSpec &Out);
   const layers::Layer *findLayer(const ast::Word &Label) const;
+  std::vector<llvm::StringRef> layerNames() const;
   bool bindLayer(const Body &Section, std::optional<ir::LayerUse> &Out);
   void bindLayerKeys(const Body &Section, ir::LayerUse &Out);
   void checkLayerKeys(const ir::LayerUse &Use, llvm::StringRef Section,

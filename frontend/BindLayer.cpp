@@ -23,20 +23,26 @@ void foretrace::addLayer(Job &J, const layers::Layer &L,
     J.Layers.push_back(&L);
 }
 
-/// Layers of the library whose keys are those of Spec.def.
-static bool hasSpecKeys(llvm::StringRef Name) {
-  return ir::findSpelling<ir::AttentionKind>(Name) || Name == "dense" ||
-         Name == "experts";
-}
-
-/// A layer of the job, or one of the library that declares its own keys.
+/// A layer of the job, or one of the library that jobs can use.
 const layers::Layer *Binder::findLayer(const ast::Word &Label) const {
   const auto Found = llvm::find_if(TheJob.Layers, [&](const layers::Layer *L) {
     return L->Name == Label.Text;
   });
   if (Found != TheJob.Layers.end())
     return *Found;
-  return hasSpecKeys(Label.Text) ? nullptr : findShippedLayer(Label.Text);
+  const layers::Layer *Shipped = findShippedLayer(Label.Text);
+  return Shipped && !Shipped->Doc.empty() ? Shipped : nullptr;
+}
+
+/// The names of all that findLayer finds.
+std::vector<llvm::StringRef> Binder::layerNames() const {
+  std::vector<llvm::StringRef> Names;
+  for (const layers::Layer *L : TheJob.Layers)
+    Names.push_back(L->Name);
+  for (const layers::Layer &L : shippedLayers())
+    if (!L.Doc.empty())
+      Names.push_back(L.Name);
+  return Names;
 }
 
 /// The key of the job that an expression is, or null.

@@ -117,7 +117,7 @@ void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
   if (Out.Kind.isPresent())
     Before = *Out.Kind;
   if (!Section.Label.Text.empty())
-    Reader.readLabel(Section.Label, Out.Kind);
+    Reader.readLabel(Section.Label, Out.Kind, layerNames());
   Body Own = Section;
   if (Out.Kind.isPresent()) {
     const ir::AttentionKind Kind = *Out.Kind;
@@ -159,7 +159,7 @@ void Binder::bindParts(const Body &B, ir::BlockSpec &Out) {
     bindAttention(*A, Out.Attention);
   if (const Body *F = B.findSection("ffn"); F && !bindLayer(*F, Out.Network)) {
     if (!F->Label.Text.empty())
-      Diags.report(F->Label.Range, diag::UnwantedLabel, "ffn", "name");
+      Reader.reportSpelling(F->Label, layerNames());
     bindKeys(*F, Out.Ffn);
     Out.Ffn.Range = F->Keyword.Range;
   }

@@ -264,8 +264,8 @@ Layer LayerBuilder::layer(ForeParser::LayerContext &C) {
                    [&](ForeParser::NameContext &W) { return keep(text(&W)); })
              : llvm::ArrayRef<llvm::StringRef>();
   };
-  return {keep(text(C.name())), Names(C.inputs), Names(C.outputs),
-          body(C.body()), range(*C.name())};
+  return {keep(text(C.name())), unquoted(C.STRING()), Names(C.inputs),
+          Names(C.outputs),     body(C.body()),       range(*C.name())};
 }
 
 ast::Layer buildLayer(ForeParser::LayerContext &Tree, SourceText Text,

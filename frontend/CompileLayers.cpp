@@ -91,7 +91,7 @@ std::string Writer::text(const Statement &S) {
 }
 
 std::string Writer::text(const Layer &L) {
-  return list({text(L.Name), array("llvm::StringRef", L.Inputs),
+  return list({text(L.Name), text(L.Doc), array("llvm::StringRef", L.Inputs),
                array("llvm::StringRef", L.Outputs), array("Statement", L.Body),
                "{}"});
 }

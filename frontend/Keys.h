@@ -34,9 +34,16 @@ public:
       readLabel(*W, Out);
   }
 
-  /// States a word that stands after its section's keyword.
+  /// States a word after its section's keyword. \p More are others that it
+  /// could be.
   template <typename EnumT>
-  void readLabel(const ast::Word &W, Located<EnumT> &Out);
+  void readLabel(const ast::Word &W, Located<EnumT> &Out,
+                 llvm::ArrayRef<llvm::StringRef> More = {});
+  /// Reports a word that is none of \p Spellings. \p Foreign is what it is
+  /// here, if other tools use it.
+  void reportSpelling(const ast::Word &W,
+                      llvm::ArrayRef<llvm::StringRef> Spellings,
+                      llvm::StringRef Foreign = "");
 
   /// A number that must not be negative; \p Name is what a message calls it.
   std::optional<int64_t> checkNumber(llvm::StringRef Name, llvm::StringRef Type,
@@ -45,11 +52,6 @@ public:
 private:
   std::optional<ast::Word> readWord(const Field &F,
                                     llvm::ArrayRef<llvm::StringRef> Spellings);
-  /// \p Foreign is what the word is here, if other tools use it.
-  void reportSpelling(const ast::Word &W,
-                      llvm::ArrayRef<llvm::StringRef> Spellings,
-                      llvm::StringRef Foreign);
-
   void warnOfDecimal(llvm::StringRef Name, const ExprValue &V, int64_t Is);
 
   Evaluator &Eval;
@@ -57,10 +59,13 @@ private:
 };
 
 template <typename EnumT>
-void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out) {
+void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out,
+                          llvm::ArrayRef<llvm::StringRef> More) {
   if (std::optional<EnumT> E = ir::findSpelling<EnumT>(W.Text))
     return Out.state(*E, W.Range);
-  reportSpelling(W, ir::getSpellings<EnumT>(), ir::findForeign<EnumT>(W.Text));
+  std::vector<llvm::StringRef> All = ir::getSpellings<EnumT>();
+  All.insert(All.end(), More.begin(), More.end());
+  reportSpelling(W, All, ir::findForeign<EnumT>(W.Text));
 }
 
 /// Whether \p B has the key, or one that was reported and meant it. \p Names

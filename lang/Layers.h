@@ -81,9 +81,12 @@ struct Statement {
   SourceRange Range;
 };
 
-/// `layer mlp(x) -> y { statements }`.
+/// `layer mlp(x) -> y "Doc." { statements }`.
 struct Layer {
   llvm::StringRef Name;
+  /// What it is. Those of the library without it are parts of others, or have
+  /// keys of ir/model/Spec.def: jobs can't use them by name.
+  llvm::StringRef Doc;
   llvm::ArrayRef<llvm::StringRef> Inputs, Outputs;
   llvm::ArrayRef<Statement> Body;
   SourceRange Range; ///< of the name

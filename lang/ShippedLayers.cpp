@@ -7,6 +7,10 @@ namespace foretrace::layers {
 #include "lang/ShippedLayers.inc"
 } // namespace foretrace::layers
 
+llvm::ArrayRef<foretrace::layers::Layer> foretrace::shippedLayers() {
+  return layers::Layers;
+}
+
 const foretrace::layers::Layer *
 foretrace::findShippedLayer(llvm::StringRef Name) {
   const auto *Found = llvm::find_if(

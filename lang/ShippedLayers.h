@@ -8,6 +8,8 @@
 
 namespace foretrace {
 
+/// Returns all of them, in the order of their files.
+llvm::ArrayRef<layers::Layer> shippedLayers();
 /// Returns null if there is none of that name.
 const layers::Layer *findShippedLayer(llvm::StringRef Name);
 

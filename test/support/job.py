@@ -41,7 +41,7 @@ class Gated:
 
 @dataclasses.dataclass
 class DeltaNet:
-    """A gated delta net, which the job defines in place of attention."""
+    """A gated delta net in place of attention."""
     key_heads: int
     value_heads: int
     key_dim: int
@@ -182,10 +182,8 @@ def text_of(job):
     train += ["attention_backend"] if job.attention_backend != "fused" else []
     train += [k for k in ("dropout", "fused_loss", "per_token_loss",
                           "attention_mask") if getattr(job, k)]
-    name = ("gated_attention" if job.gated else
-            "gated_delta_net" if job.delta else None)
-    layer = (LAYERS.joinpath(f"{name}.fore").read_text(encoding="utf-8")
-             if name else "")
+    layer = (LAYERS.joinpath("gated_attention.fore").read_text(encoding="utf-8")
+             if job.gated else "")
     return (
         layer + "model random {\n  "
         + keys(job, "vocab", "vocab_multiple", "hidden", "norm", "positions",

@@ -4,6 +4,7 @@
 #include "backends/Backends.h"
 #include "frontend/KeyList.h"
 #include "lang/Library.h"
+#include "lang/ShippedLayers.h"
 #include "passes/PassManager.h"
 #include "tools/compiler/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
@@ -81,12 +82,28 @@ static void listFolder(StringRef Folder, RowWriter &To) {
       To.write({F.Path.str()});
 }
 
+/// `groups, state, kernel = ...`.
+static std::string keysOf(const layers::Layer &L) {
+  std::string Keys;
+  for (const layers::Statement &S : L.Body)
+    if (S.Is == layers::Statement::Kind::Key)
+      Keys += (Keys.empty() ? "" : ", ") + S.Name.str() +
+              (S.Values.empty() ? "" : " = " + S.Values.front().Text.str());
+  return Keys.empty() ? "no keys" : Keys;
+}
+
+static void listLayers(RowWriter &To) {
+  for (const layers::Layer &L : shippedLayers())
+    if (!L.Doc.empty())
+      To.write({L.Name.str(), keysOf(L), L.Doc.str()});
+}
+
 static void listModels(RowWriter &To) { listFolder("models", To); }
 static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
-static constexpr StringRef Names[] = {"passes",   "backends",   "options",
-                                      "keys",     "metrics",    "models",
-                                      "clusters", "diagnostics"};
+static constexpr StringRef Names[] = {"passes", "backends", "options",
+                                      "keys",   "layers",   "metrics",
+                                      "models", "clusters", "diagnostics"};
 
 namespace {
 
@@ -112,6 +129,8 @@ static std::vector<Listing> listings() {
         {"default", false, 0, "; "},
         {"meaning"}},
        listAllKeys},
+      {{{"layer", false, 24}, {"keys", false, 0, "; "}, {"meaning"}},
+       listLayers},
       {{{"metric", false, 24}, {"unit", false, 12}, {"meaning"}}, listMetrics},
       {{{"path"}}, listModels},
       {{{"path"}}, listClusters},
