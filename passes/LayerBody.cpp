@@ -152,126 +152,6 @@ static bool isForJobs(OpKind K) {
   }
 }
 
-/// The last extents of some tensors, summed.
-Expr LayerBody::widthOf(llvm::ArrayRef<ValueId> Tensors) const {
-  llvm::SmallVector<ExprId, 4> Widths;
-  for (const ValueId V : Tensors)
-    Widths.push_back(dimsOf(V).back().Size);
-  return sumOf(P, Widths);
-}
-
-/// Asks that the kinds of dimensions are the same and their extents equal.
-bool LayerBody::isAlike(llvm::ArrayRef<Dim> A, llvm::ArrayRef<Dim> B) {
-  if (A.size() != B.size())
-    return false;
-  for (const auto &[X, Y] : llvm::zip(A, B))
-    if (X.Kind != Y.Kind ||
-        (X.Size != Y.Size &&
-         !demand(equal(Expr(P.Sizes, X.Size), Expr(P.Sizes, Y.Size)))))
-      return false;
-  return true;
-}
-
-/// Returns what is wrong about the shapes of an op, if anything is.
-llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
-                                   llvm::ArrayRef<ValueId> Results) {
-  const llvm::ArrayRef<Dim> First = dimsOf(Operands[0]);
-  const llvm::ArrayRef<Dim> Out = dimsOf(Results[0]);
-  switch (K) {
-  case OpKind::MatMul: {
-    const llvm::ArrayRef<Dim> Weight = dimsOf(Operands[1]);
-    if (B.block().Values[Operands[1]].Kind != ValueKind::Param)
-      return "the second operand is no parameter";
-    if (!isAlike(First.take_back(), Weight.drop_back().take_back()))
-      return "the last dimension of the operand is not the first of the weight";
-    return isAlike(First.drop_back(), Out.drop_back()) &&
-                   isAlike(Weight.take_back(), Out.take_back())
-               ? ""
-               : "the result has another shape than the product";
-  }
-  case OpKind::Conv:
-    for (const ValueId Of : Operands.drop_front())
-      if (!isAlike(First.take_back(), dimsOf(Of).take_front()))
-        return "the weight is not of the channels of the operand";
-    break;
-  case OpKind::Scan:
-    for (const ValueId V : llvm::concat<const ValueId>(Operands, Results))
-      if (B.block().Values[V].Kind != ValueKind::Param &&
-          !isAlike(First.drop_back(), dimsOf(V).drop_back()))
-        return "the tensors are of different tokens";
-    return "";
-  case OpKind::Exchange:
-    for (const auto &[From, To] : llvm::zip(First, Out))
-      if (!demand(equal(Expr(P.Sizes, From.Size), Expr(P.Sizes, To.Size))))
-        return "the result has other extents than the operand";
-    return First.size() == Out.size()
-               ? ""
-               : "the result has more or fewer dimensions than the operand";
-  case OpKind::Repeat:
-    if (Operands.size() != Results.size())
-      return "each operand has one result";
-    for (const auto &[From, To] : llvm::zip(Operands, Results))
-      if (!isAlike(dimsOf(From).drop_back(), dimsOf(To).drop_back()))
-        return "a result differs from its operand in more than the last "
-               "dimension";
-    return "";
-  case OpKind::Concat:
-    // Channels that all heads share are copied to each.
-    if (llvm::any_of(Operands, [&](ValueId V) {
-          return dimsOf(V).back().Kind != Out.back().Kind;
-        }))
-      return "";
-    [[fallthrough]];
-  case OpKind::Take: // a rank may have less of it than the operand, or more
-    return llvm::all_of(
-               Results,
-               [&](ValueId V) { return dimsOf(V).size() == First.size(); })
-               ? ""
-               : "a result has more or fewer dimensions than the operand";
-  case OpKind::Split:
-    return demand(equal(widthOf(Operands), widthOf(Results)))
-               ? ""
-               : "the parts are not as wide as the whole";
-  case OpKind::BiasAdd:
-    if (!isAlike(First.take_back(), dimsOf(Operands[1])))
-      return "the bias is not as wide as the operand";
-    break;
-  case OpKind::Norm:
-    for (const ValueId Weight : Operands.drop_front()) {
-      if (B.block().Values[Weight].Kind != ValueKind::Param) { // a gate
-        if (!isAlike(First, dimsOf(Weight)))
-          return "the gate has another shape than the operand";
-        continue;
-      }
-      if (dimsOf(Weight).size() != 1 ||
-          !demand(divides({P.Sizes, dimsOf(Weight).back().Size},
-                          {P.Sizes, First.back().Size})))
-        return "the weight does not divide the last dimension";
-    }
-    break;
-  case OpKind::Activation: {
-    const Expr In(P.Sizes, First.back().Size), Made(P.Sizes, Out.back().Size);
-    return isAlike(First.drop_back(), Out.drop_back()) &&
-                   First.back().Kind == Out.back().Kind &&
-                   demand(max(equal(In, Made), equal(In, Made * 2)))
-               ? ""
-               : "the result is neither as wide as the operand nor half as "
-                 "wide";
-  }
-  case OpKind::Add:
-  case OpKind::Mul:
-    if (!isAlike(First, dimsOf(Operands[1])))
-      return "the operands have different shapes";
-    break;
-  default:
-    break;
-  }
-  for (const ValueId V : Results)
-    if (!isAlike(First, dimsOf(V)))
-      return "the result has another shape than the operand";
-  return "";
-}
-
 /// The type of a result that is not said: a contraction has the last dimension
 /// of its weight in place of its operand's; rows of a table have theirs behind
 /// those of what they stand for; all else is like its first operand.
@@ -298,28 +178,6 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   F.Tensors[T.Name] = V;
 }
 
-/// Whether an op may have so many operands and results, of dimensions.
-bool LayerBody::checkOp(const layers::Statement &S, OpKind K,
-                        llvm::ArrayRef<ValueId> Operands) {
-  const ComputeInfo &Info = getInfo(K);
-  const size_t Results = S.Tensors.size();
-  if (!Info.Operands.contains(Operands.size()) ||
-      !Info.Results.contains(Results)) {
-    fail(S.Range, "`" + S.Name + "` does not take " +
-                      llvm::Twine(Operands.size()) + " tensors and make " +
-                      llvm::Twine(Results));
-    return false;
-  }
-  const bool HaveDims = llvm::all_of(Operands, [&](ValueId V) {
-    return !B.block().Values[V].Type.Dims.empty();
-  });
-  const bool IsMatrix = (K != OpKind::MatMul && K != OpKind::Conv) ||
-                        B.block().Values[Operands[1]].Type.Dims.size() > 1;
-  if (!HaveDims || !IsMatrix)
-    fail(S.Range, "an operand of `" + S.Name + "` has too few dimensions");
-  return HaveDims && IsMatrix;
-}
-
 /// A number, or `none`.
 std::optional<Expr> LayerBody::stated(const Node &E, Frame &F) {
   const auto Deeper = nest();
@@ -333,17 +191,6 @@ std::optional<Expr> LayerBody::stated(const Node &E, Frame &F) {
   if (E.Is == Node::Kind::Name && E.Text == "none")
     return std::nullopt;
   return number(E, F);
-}
-
-/// Whether an op states of its work what it must, and no negative number.
-bool LayerBody::isStatedRight(const layers::Statement &S, OpKind K,
-                              std::optional<Expr> Stated) {
-  const bool Needs = getInfo(K).Work == WorkRule::Stated;
-  if (Stated ? demand(less(ir::numberOf(P, -1), *Stated)) : !Needs)
-    return true;
-  fail(S.Range, "`" + S.Name + "` needs " + (Stated ? "a positive `" : "`") +
-                    getStatedName(K) + "`");
-  return false;
 }
 
 void LayerBody::addOp(const layers::Statement &S, Frame &F) {

@@ -47,6 +47,9 @@ private:
                           llvm::ArrayRef<ir::ValueId> Operands) const;
   bool checkOp(const layers::Statement &S, ir::OpKind K,
                llvm::ArrayRef<ir::ValueId> Operands);
+  llvm::StringRef faultOfSequenceOp(ir::OpKind K,
+                                    llvm::ArrayRef<ir::ValueId> Operands,
+                                    llvm::ArrayRef<ir::ValueId> Results);
   bool isStatedRight(const layers::Statement &S, ir::OpKind K,
                      std::optional<ir::Expr> Stated);
   llvm::StringRef faultOf(ir::OpKind K, llvm::ArrayRef<ir::ValueId> Operands,
