@@ -47,6 +47,7 @@ private:
                           llvm::ArrayRef<ir::ValueId> Operands) const;
   bool checkOp(const layers::Statement &S, ir::OpKind K,
                llvm::ArrayRef<ir::ValueId> Operands);
+  bool hasWholeSequence(ir::ValueId V);
   llvm::StringRef faultOfSequenceOp(ir::OpKind K,
                                     llvm::ArrayRef<ir::ValueId> Operands,
                                     llvm::ArrayRef<ir::ValueId> Results);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of the ops in the text of a layer: numbers of tensors, shapes, and what
-// an op states of its work.
+// Checks of the ops in the text of a layer: numbers of tensors, shapes, and
+// what an op states of its work.
 
 #include "ir/model/OpKinds.h"
 #include "passes/LayerBody.h"
@@ -31,12 +31,28 @@ bool LayerBody::isAlike(llvm::ArrayRef<Dim> A, llvm::ArrayRef<Dim> B) {
   return true;
 }
 
+/// Whether each rank has all tokens of the samples of \p V.
+bool LayerBody::hasWholeSequence(ValueId V) {
+  const TensorType &T = B.block().Values[V].Type;
+  const ParallelSpec &Par = P.Spec.Parallel;
+  const Expr One = ir::numberOf(P, 1);
+  if (T.indexOf(DimKind::Seq) < 0 && T.indexOf(DimKind::KvSeq) < 0)
+    return true;
+  const bool IsOnTp = T.indexOf(DimKind::Hidden) >= 0 && *Par.SequenceParallel;
+  return demand(equal(exprOf(P, Par.Cp), One)) &&
+         (!IsOnTp || demand(equal(exprOf(P, Par.Tp), One)));
+}
+
 /// Like faultOf, of ops along the sequence and of those that change dimensions.
 llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
                                              llvm::ArrayRef<ValueId> Operands,
                                              llvm::ArrayRef<ValueId> Results) {
   const llvm::ArrayRef<Dim> First = dimsOf(Operands[0]);
   const llvm::ArrayRef<Dim> Out = dimsOf(Results[0]);
+  if ((K == OpKind::Conv || K == OpKind::Scan) &&
+      !hasWholeSequence(Operands[0]))
+    return "the sequence is split over ranks; exchange it for heads before "
+           "the op";
   switch (K) {
   case OpKind::Conv:
     for (const ValueId Of : Operands.drop_front())

@@ -29,12 +29,12 @@ enum class LayoutRule : unsigned char {
   AlongExperts,
   /// All values have their home layout: masks belong to the residual stream.
   AtHome,
-  /// The operand is gathered along its last dimension, and each rank takes what
-  /// is its own, or its share, of the results: they have their home layout. The
-  /// gradient of the operand is a sum over the ranks.
+  /// The operand is gathered along its last dimension. Results have their home
+  /// layout: each rank takes its part of them. The gradient of the operand is a
+  /// partial sum.
   FromWhole,
-  /// The operand has the layout of the result, which is at home, dimension by
-  /// dimension, and so have their gradients.
+  /// The operand and the result have the home layout of the result, by position
+  /// of the dimensions, and so have their gradients.
   ByResult,
   /// Tokens of the residual stream may have any layout; those of experts have
   /// their home layout: the same ranks in the other arrangement.
