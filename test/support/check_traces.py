@@ -38,7 +38,8 @@ UNKNOWN = re.compile(r"warning: Transformer Engine issues .* of `(\w+)`, (\d+) "
 
 def plain_job(rng):
     """One the fork could run but for its mode: experts over tp as all else,
-    and the stages of ZeRO that it has."""
+    and the stages of ZeRO that it has. It is not known how it logs the gathers
+    of ranks that share a key head."""
     job = random_job(rng)
     if job.experts:
         job = dataclasses.replace(
@@ -46,6 +47,7 @@ def plain_job(rng):
                 job.experts, shared=0, gate=False, router_bias=False,
                 ffn=job.tp * 48))
     job = dataclasses.replace(job, latent=None, per_token_loss=False,
+                              kv_heads=max(job.kv_heads, job.tp),
                               zero=min(job.zero, 1), dp_replicate=1)
     is_spread = (job.cp * job.dp) % job.ep == 0
     return job if is_spread and not is_open(job) else plain_job(rng)
