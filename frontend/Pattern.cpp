@@ -115,21 +115,17 @@ std::optional<int64_t> foretrace::countLayers(const PatternValue &P) {
   return Total;
 }
 
-/// The symbols of the blocks, by block; reports those that are not one
-/// character, or of two blocks.
+/// Returns the symbol of each block. Reports symbols that are not one
+/// character, and those that another block has.
 static std::vector<std::string> symbolsOf(const ir::ModelSpec &M,
                                           DiagnosticEngine &Diags) {
   std::vector<std::string> Symbols;
   for (const ir::BlockSpec &B : M.Blocks) {
     const bool IsStated = B.Symbol.isPresent();
-    const std::string Symbol = IsStated ? *B.Symbol : B.Name;
-    if (IsStated && Symbol.size() != 1)
-      Diags.report(B.Symbol.Range, diag::BlockSymbol, Symbol,
-                   "expected one character");
-    else if (IsStated && llvm::is_contained(Symbols, Symbol))
-      Diags.report(B.Symbol.Range, diag::BlockSymbol, Symbol,
-                   "another block has it");
-    Symbols.push_back(Symbol);
+    std::string Symbol = IsStated ? *B.Symbol : B.Name;
+    if (IsStated && (Symbol.size() != 1 || llvm::is_contained(Symbols, Symbol)))
+      Diags.report(B.Symbol.Range, diag::BlockSymbol, B.Name, Symbol);
+    Symbols.push_back(std::move(Symbol));
   }
   return Symbols;
 }
@@ -150,7 +146,7 @@ PatternValue foretrace::parsePattern(llvm::StringRef Pattern,
       Diags.report(M.LayersRange, diag::PatternSymbol, std::string(1, C),
                    C == '|'   ? "`parallel.layout` divides layers into stages"
                    : C == '/' ? "prediction branches are not supported"
-                              : "blocks have " + llvm::join(Symbols, ", "));
+                              : "expected one of " + llvm::join(Symbols, ", "));
       return {};
     }
     Once =

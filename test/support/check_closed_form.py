@@ -17,7 +17,7 @@ import sys
 import closed_form
 from ftir import Program
 from job import text_of
-from random_jobs import random_job, with_delta_net, with_gated_attention
+from random_jobs import random_job, with_gated_attention, with_mixer
 
 SHOWN = 5  # jobs that differ are printed up to this number
 
@@ -98,8 +98,8 @@ def closed_job(rng):
     own = rng.random()
     if own < .25:
         job = with_gated_attention(job, rng)
-    elif own < .4:
-        job = with_delta_net(job, rng)
+    elif own < .45:
+        job = with_mixer(job, rng)
     return closed_job(rng) if is_open(job) else job
 
 

@@ -55,7 +55,8 @@ def zero_messages(job, block):
         if not is_spare(job, p):
             yield ("backward",) + sharded(job, p, "reduce_scatter", job.grad)
         if job.zero == 3 and block in LAYERS:
-            gather = sharded(job, p, "all_gather", job.element)
+            gather = sharded(job, p, "all_gather",
+                             4 if p.fp32 else job.element)
             yield ("forward",) + gather
             is_again = job.recompute == "full" or (
                 p.core and job.recompute == "selective")

@@ -49,6 +49,16 @@ class DeltaNet:
     kernel: int
 
 
+@dataclasses.dataclass
+class Mamba:
+    """Mamba-2 in place of attention."""
+    heads: int
+    head_dim: int
+    groups: int
+    state: int
+    kernel: int
+
+
 LAYERS = pathlib.Path(__file__).parent.parent.joinpath(
     "layers", "Inputs")
 
@@ -96,7 +106,7 @@ class Job:
     zero: int
     dp_replicate: int = 1  # times dp replicas, among which ZeRO shares
     gated: Gated = None
-    delta: DeltaNet = None
+    mixer: object = None  # DeltaNet or Mamba
 
     def __post_init__(self):
         self.element = BYTES[self.precision]
@@ -135,9 +145,10 @@ def attention_text(job):
         return (f"mla {{ heads = {job.heads}  q_lora = {m.q_lora}  "
                 f"kv_lora = {m.kv_lora}  rope_dim = {m.rope}  "
                 f"nope_dim = {m.nope}  v_dim = {m.v} }}")
-    if d := job.delta:
-        return "gated_delta_net { " + "  ".join(
-            f"{k} = {v}" for k, v in dataclasses.asdict(d).items()) + " }"
+    if m := job.mixer:
+        kind = "mamba2" if isinstance(m, Mamba) else "gated_delta_net"
+        return kind + " { " + "  ".join(
+            f"{k} = {v}" for k, v in dataclasses.asdict(m).items()) + " }"
     if g := job.gated:
         return ("gated_attention { " + keys(job, "heads", "kv_heads", "head_dim",
                                             "qk_norm", "bias", "qkv_bias")

@@ -10,7 +10,7 @@ Nothing here follows from Foretrace's passes; sources are files of Megatron-LM
 
 import dataclasses
 
-from job import BYTES
+from job import BYTES, Mamba
 
 
 @dataclasses.dataclass
@@ -21,6 +21,7 @@ class Parameter:
     trained: bool = True   # has a gradient
     tied: bool = False     # is the embedding table
     core: bool = False     # read by core attention
+    fp32: bool = False     # whatever the precision of the job
 
 
 @dataclasses.dataclass
@@ -184,6 +185,13 @@ def attention(job):
     return pieces + [row(job, q, job.hidden, job.bias)]
 
 
+def exchanged(job, width):
+    """ssm/mamba_context_parallel.py: tokens of all heads for all tokens of some
+    heads, or back."""
+    sent = [("all_to_all", ("cp",), job.tokens * width // job.tp * job.element)]
+    return Piece(forward=sent, backward=sent)
+
+
 def delta_net(job):
     """ssm/gated_delta_net/common.py, _GDNBase: six components in one projection,
     exchanged over cp with all others of a rank's heads; what comes out is
@@ -192,27 +200,43 @@ def delta_net(job):
     ops/gated_delta_rule/chunk.py keeps queries and keys of each value head and
     their norms, values, decay and strength in fp32, and products of chunks of
     64 tokens; its fused norm keeps the result of the rule and the gate."""
-    d = job.delta
+    d = job.mixer
     k, v = d.key_heads * d.key_dim, d.value_heads * d.value_dim
     columns = 2 * k + 2 * v + 2 * d.value_heads
-
-    def exchanged(width):
-        sent = [("all_to_all", ("cp",),
-                 job.tokens * width // job.tp * job.element)]
-        return Piece(forward=sent, backward=sent)
-
-    in_elements = (columns + 2 * k + v + 2 * d.value_heads * d.key_dim + v
-                   + 64 * d.value_heads + 2 * v)
-    kept = job.tokens // job.tp * (
-        in_elements * job.element + 4 * d.value_heads * 4)
+    kept = (columns + 2 * k + v + 2 * d.value_heads * d.key_dim + v
+            + 64 * d.value_heads + 2 * v)
     return [
-        column(job, job.hidden, columns), exchanged(columns),
-        Piece(kept=kept, parameters=[
-            Parameter((2 * k + v) * d.kernel // job.tp),
-            Parameter(d.value_heads // job.tp),
-            Parameter(d.value_heads // job.tp),
-            Parameter(d.value_dim, tp_sum=job.tp > 1)]),
-        exchanged(v), row(job, v, job.hidden)]
+        column(job, job.hidden, columns), exchanged(job, columns),
+        Piece(kept=job.tokens // job.tp * (
+                  kept * job.element + 4 * d.value_heads * 4),
+              parameters=[
+                  Parameter((2 * k + v) * d.kernel // job.tp),
+                  Parameter(d.value_heads // job.tp),
+                  Parameter(d.value_heads // job.tp),
+                  Parameter(d.value_dim, tp_sum=job.tp > 1)]),
+        exchanged(job, v), row(job, v, job.hidden)]
+
+
+def mamba(job):
+    """ssm/mamba_mixer.py, MambaMixer: five components in one projection; weights
+    of the convolution (with a bias), of heads (A_log and D in fp32) and of the
+    norm, whose groups are those of B and C, are of this rank's heads. mamba_ssm's
+    mamba_split_conv1d_scan_combined keeps the projection's output and its result
+    before the gate, the norm outside of it what it reads."""
+    m = job.mixer
+    inner, mixing = m.heads * m.head_dim, 2 * m.groups * m.state
+    columns = 2 * inner + mixing + m.heads
+    return [
+        column(job, job.hidden, columns), exchanged(job, columns),
+        Piece(kept=job.tokens // job.tp * (columns + 2 * inner) * job.element,
+              parameters=[
+                  Parameter((inner + mixing) * m.kernel // job.tp),
+                  Parameter((inner + mixing) // job.tp),
+                  Parameter(m.heads // job.tp, fp32=True),
+                  Parameter(m.heads // job.tp, fp32=True),
+                  Parameter(m.heads // job.tp),
+                  Parameter(inner // job.tp)]),
+        exchanged(job, inner), row(job, inner, job.hidden)]
 
 
 def latent_attention(job):
@@ -362,7 +386,7 @@ def kept_mask(job):
     """A rank's part of it, an argument of checkpoints that have attention in
     them (tensor_parallel/random.py, CheckpointFunction)."""
     has_it = job.recompute == "full" or (
-        job.recompute == "selective" and not job.delta)
+        job.recompute == "selective" and not job.mixer)
     return job.tokens * job.sequence if job.attention_mask and has_it else 0
 
 
@@ -406,8 +430,9 @@ def dropout(job):
 
 
 def layer(job, network):
-    attend = (delta_net if job.delta else
-              latent_attention if job.latent else attention)
+    attend = latent_attention if job.latent else attention
+    if job.mixer:
+        attend = mamba if isinstance(job.mixer, Mamba) else delta_net
     return ([norm(job, job.hidden)] + attend(job)
             + [dropout(job), norm(job, job.hidden)] + network
             + [dropout(job)])

@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from job import DeltaNet, Experts, Gated, Job, Latent
+from job import DeltaNet, Experts, Gated, Job, Latent, Mamba
 from pieces import AUX_LOSSES
 
 
@@ -111,13 +111,19 @@ def with_gated_attention(job, rng):
         window=rng.choice((0, 8, 4096)) if may_window else 0))
 
 
-def with_delta_net(job, rng):
-    """The job with a gated delta net in place of attention."""
-    heads = job.tp * job.cp * rng.choice((1, 2))
-    return dataclasses.replace(job, latent=None, delta=DeltaNet(
+def with_mixer(job, rng):
+    """The job with a recurrent mixer in place of attention."""
+    ranks = job.tp * job.cp
+    heads = ranks * rng.choice((1, 2))
+    delta = DeltaNet(
         key_heads=heads, value_heads=heads * rng.choice((1, 2, 4)),
         key_dim=rng.choice((32, 64)), value_dim=rng.choice((32, 64)),
-        kernel=rng.choice((2, 4))))
+        kernel=rng.choice((2, 4)))
+    mamba = Mamba(
+        heads=heads * rng.choice((1, 2)), head_dim=rng.choice((32, 64)),
+        groups=heads, state=rng.choice((16, 64)), kernel=rng.choice((2, 4)))
+    return dataclasses.replace(job, latent=None,
+                               mixer=rng.choice((delta, mamba)))
 
 
 def random_modules(text, rng):
