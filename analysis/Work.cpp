@@ -58,6 +58,12 @@ llvm::SmallVector<const Value *, 8> foretrace::valuesOf(const Block &B,
   return Values;
 }
 
+/// Returns the elements of \p V on a rank or in a replica.
+static Expr elementsOf(ExprScope P, const Value &V, WorkOf Of) {
+  return Of == WorkOf::Rank ? Expr(P.Sizes, V.OnRank.Id)
+                            : elementsOfReplica(P, V.Type);
+}
+
 /// 2 FLOPs for each point of the iteration space of a contraction.
 static Expr contractionWork(ExprScope P, const Block &B, const Op &O,
                             WorkOf Of) {
@@ -101,16 +107,12 @@ Expr foretrace::halfOfScores(ExprScope P, const Block &B, const Op &O,
   const auto [Query, Context] = attendedBy(B, O);
   if (!Query || !Context)
     return numberOf(P, NoValue);
-  auto Size = [&](const Value &V) {
-    return Of == WorkOf::Rank ? Expr(P.Sizes, V.OnRank.Id)
-                              : elementsOfReplica(P, V.Type);
-  };
-  return (Size(*Query) + Size(*Context)) *
+  return (elementsOf(P, *Query, Of) + elementsOf(P, *Context, Of)) *
          Expr(P.Sizes, Query->Type.Dims[0].Size) * passesOf(O);
 }
 
-/// The channels of all heads, with 2 FLOPs for each of the stated pairs. Ranks
-/// that have some queries of each sample have as many pairs each.
+/// 2 FLOPs for each stated pair and each channel of queries and results. The
+/// pairs of a sample are divided evenly among ranks that split its queries.
 static Expr statedScores(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
   const auto [Query, Context] = attendedBy(B, O);
   if (!Query || !Context)
@@ -120,13 +122,8 @@ static Expr statedScores(ExprScope P, const Block &B, const Op &O, WorkOf Of) {
   const Expr Own = Of == WorkOf::Rank
                        ? extentOnRank(P, Query->Type, Query->Layout, Seq)
                        : All;
-  auto Channels = [&](const Value &V) {
-    return (Of == WorkOf::Rank ? Expr(P.Sizes, V.OnRank.Id)
-                               : elementsOfReplica(P, V.Type)) /
-           Own;
-  };
   const Expr Pairs = Expr(P.Sizes, O.Stated) * 2;
-  return (Channels(*Query) + Channels(*Context)) *
+  return (elementsOf(P, *Query, Of) / Own + elementsOf(P, *Context, Of) / Own) *
          (ExprId(Own) == ExprId(All) ? Pairs : ceilDiv(Pairs * Own, All)) *
          passesOf(O);
 }
@@ -139,7 +136,7 @@ static std::optional<Expr> attentionWork(ExprScope P, const Block &B,
                             : halfOfScores(P, B, O, Of);
 }
 
-/// The rate of a layer for each element of what the forward op makes first.
+/// The stated rate for each element of the first result of the forward op.
 static std::optional<Expr> statedWork(ExprScope P, const Block &B, const Op &O,
                                       WorkOf Of) {
   if (O.Derivative == Derivative::Param || !O.Stated.isValid())
@@ -147,9 +144,7 @@ static std::optional<Expr> statedWork(ExprScope P, const Block &B, const Op &O,
   const Value &Made =
       B.Values[O.Derivative == Derivative::None ? O.Results.front()
                                                 : O.Operands.front()];
-  return (Of == WorkOf::Rank ? Expr(P.Sizes, Made.OnRank.Id)
-                             : elementsOfReplica(P, Made.Type)) *
-         Expr(P.Sizes, O.Stated) * passesOf(O);
+  return elementsOf(P, Made, Of) * Expr(P.Sizes, O.Stated) * passesOf(O);
 }
 
 WorkKind foretrace::workKindOf(const Block &B, const Op &O) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a backend is: a name, its options, what it needs to know about the
-// program, what it can express, and bytes. Backends include only analysis, ir
-// and lang; Backends.h lists all of them.
+// A backend: a name, options, the facts about the program that it needs, checks
+// of what its format can express, and the bytes that it writes. Backends
+// include only analysis, ir and lang; Backends.h lists all of them.
 #ifndef FORETRACE_BACKENDS_BACKEND_H
 #define FORETRACE_BACKENDS_BACKEND_H
 

@@ -10,7 +10,7 @@
 
 namespace foretrace {
 
-/// As a message calls it: "+", "<=".
+/// Returns the name of an operator in messages: "+", "<=".
 llvm::StringRef getSpelling(ast::BinaryOp Op);
 
 /// Reports that \p Op, an operator or function, takes no \p A and \p B.

@@ -50,7 +50,7 @@ public:
   ir::Spec bind();
   /// The cluster alone, if there is one.
   std::optional<ir::ClusterSpec> bindCluster();
-  /// What is in \p B, evaluated.
+  /// Evaluates the fields of \p B.
   ir::Attribute toAttribute(const Body &B);
 
 private:
@@ -62,7 +62,7 @@ private:
   void requireKeys(const ast::Word &Section, const SpecT &Out,
                    llvm::ArrayRef<const Body *> Written);
   template <typename SpecT> void publishKeys(const SpecT &S);
-  /// What \p Sub of \p B may have meant, of which there are \p Sections.
+  /// Returns the names that \p Sub of \p B may have meant; \p Sections are all.
   static std::vector<llvm::StringRef>
   namesIn(const Body &B, const Body &Sub,
           llvm::ArrayRef<llvm::StringRef> Sections);

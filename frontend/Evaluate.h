@@ -13,7 +13,7 @@
 
 namespace foretrace {
 
-/// What a bare word that names nothing is.
+/// The meaning of a bare word that names nothing.
 enum class Words : unsigned char {
   Spellings, ///< a value if some key of ir/model/Spec.def takes it, else an
              ///< error
@@ -28,7 +28,7 @@ public:
 
   std::optional<ExprValue> evaluate(const ast::Expr &E, const Scope &S,
                                     Words W = Words::Spellings);
-  /// As evaluate, for a condition; nothing unless it is true or false.
+  /// Evaluates a condition; nothing unless it is true or false.
   std::optional<bool> evaluateCondition(const ast::Expr &E, const Scope &S);
   /// Computes a name once. \p Use is where it was asked for.
   const std::optional<ExprValue> &evaluate(Symbol &S, SourceRange Use);
@@ -38,13 +38,13 @@ public:
     JobKeys[Key] = std::move(Text);
   }
 
-  /// What a path whose first word is no name stands for; nothing if that is
-  /// unknown, too.
+  /// Returns the value of a path whose first word is no name; nothing if the
+  /// path is unknown, too.
   using KeyLookup =
       std::function<std::optional<ExprValue>(llvm::ArrayRef<ast::Word>)>;
   void setKeyLookup(KeyLookup L) { LookUpKey = std::move(L); }
 
-  /// What is written at \p Range.
+  /// Returns the source text at \p Range.
   llvm::StringRef source(SourceRange Range) const {
     return Sources.slice(Range);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an expression is worth: an exact integer or a decimal with a dimension,
-// a word, a string, a list, a layer pattern or a table.
+// The value of an expression: an exact integer or a decimal with a dimension, a
+// word, a string, a list, a layer pattern or a table.
 // Private to the frontend.
 #ifndef FORETRACE_FRONTEND_VALUE_H
 #define FORETRACE_FRONTEND_VALUE_H
@@ -21,7 +21,7 @@ enum class Dimension : unsigned char {
 #define DIMENSION(ENUMERATOR, TEXT) ENUMERATOR,
 #include "frontend/Units.def"
 };
-/// As a message calls it: "a count", "bytes".
+/// Returns the name of a dimension in messages: "a count", "bytes".
 llvm::StringRef getName(Dimension D);
 
 struct ExprValue;
@@ -65,8 +65,8 @@ struct ExprValue {
   SourceRange Range;
   /// Unit of a count: `G`, `Ki`, or empty. Arithmetic drops it.
   llvm::StringRef Prefix = {};
-  /// Of a string, the first value interpolated into it that a path should not
-  /// have: one with a `/`, or `..`.
+  /// The first value interpolated into a string that a path should not have:
+  /// one with a `/`, or `..`.
   SourceRange PathFrom = {};
 
   template <typename T> const T *getIf() const { return std::get_if<T>(&Data); }
@@ -82,7 +82,7 @@ struct ExprValue {
   const std::string *asText() const;
 };
 
-/// What kind of thing \p V is, as a message calls it: "bytes", "a string".
+/// Returns the kind of \p V in the words of a message: "bytes", "a string".
 std::string describe(const ExprValue &V);
 /// \p V as `{name}` in a string prints it; nothing for lists and the like.
 std::optional<std::string> format(const ExprValue &V);

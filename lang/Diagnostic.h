@@ -83,7 +83,7 @@ struct ArtifactPlace {
   std::string Part = {};            ///< `node 7`, `ranks 0-3`; empty: no part
 };
 
-/// What programs learn of a finding besides its message: a value or a list.
+/// A value or a list that a finding has for programs besides its message.
 struct DiagnosticProperty {
   llvm::StringRef Name; ///< outlives the diagnostic
   std::variant<DiagnosticArgument, std::vector<int64_t>,
@@ -111,7 +111,7 @@ class DiagnosticEngine;
 
 /// Adds notes and fix-its to a diagnostic that was just reported:
 ///   Diags.report(R, diag::UnknownKey, Key).note(Base, diag::DeclaredHere);
-/// What belongs to a dropped warning is lost.
+/// Adds notes and fixes to a diagnostic. Those of a dropped warning are lost.
 class DiagnosticBuilder {
 public:
   template <typename... Ts>

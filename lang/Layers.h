@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kinds of layers say, as it is written in `.fore` text. Nodes own
-// nothing: those of shipped layers are constants of the program, those of a
-// file lie in its arena.
+// Definitions of layers, as `.fore` text has them. Nodes own nothing: those of
+// shipped layers are constants of the program, those of a file are in its
+// arena.
 #ifndef FORETRACE_LANG_LAYERS_H
 #define FORETRACE_LANG_LAYERS_H
 
@@ -60,17 +60,17 @@ struct Argument {
 
 struct Statement {
   enum class Kind : unsigned char {
-    Key,    ///< Name; Values: its default, if any; Doc
+    Key,     ///< Name; Values: its default, if any; Doc
     Let,     ///< Name; Values
     Require, ///< Values: what must hold; else Doc is the message
-    Param,  ///< Tensors
-    Tied,   ///< a parameter that may be the table of words
-    Input,  ///< Tensors: what the data loader reads
-    From,   ///< ops that follow come from key Name, for the reason As
-    If,     ///< Values; Then, Else
-    Op,     ///< Tensors = op Name(Arguments) as As
-    Layer,  ///< Tensors = Name(Arguments) as As
-    Rename, ///< Tensors is Name
+    Param,   ///< Tensors
+    Tied,    ///< a parameter that may be the table of words
+    Input,   ///< Tensors: what the data loader reads
+    From,    ///< ops that follow come from key Name, for the reason As
+    If,      ///< Values; Then, Else
+    Op,      ///< Tensors = op Name(Arguments) as As
+    Layer,   ///< Tensors = Name(Arguments) as As
+    Rename,  ///< Tensors is Name
   };
   Kind Is;
   llvm::StringRef Name, As, Doc;
@@ -84,8 +84,8 @@ struct Statement {
 /// `layer mlp(x) -> y "Doc." { statements }`.
 struct Layer {
   llvm::StringRef Name;
-  /// What it is. Those of the library without it are parts of others, or have
-  /// keys of ir/model/Spec.def: jobs can't use them by name.
+  /// Documentation. Jobs can use a layer of the library by name only if it has
+  /// one; others are parts of layers, or have keys of ir/model/Spec.def.
   llvm::StringRef Doc;
   llvm::ArrayRef<llvm::StringRef> Inputs, Outputs;
   llvm::ArrayRef<Statement> Body;

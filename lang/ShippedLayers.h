@@ -8,7 +8,7 @@
 
 namespace foretrace {
 
-/// Returns all of them, in the order of their files.
+/// Returns all layers of the library, in the order of their files.
 llvm::ArrayRef<layers::Layer> shippedLayers();
 /// Returns null if there is none of that name.
 const layers::Layer *findShippedLayer(llvm::StringRef Name);

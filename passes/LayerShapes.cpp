@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of the ops in the text of a layer: numbers of tensors, shapes, and
-// what an op states of its work.
+// Checks of the ops in the text of a layer: numbers of tensors, shapes, and the
+// number that an op states about its work.
 
 #include "ir/model/OpKinds.h"
 #include "passes/LayerBody.h"
@@ -31,7 +31,7 @@ bool LayerBody::isAlike(llvm::ArrayRef<Dim> A, llvm::ArrayRef<Dim> B) {
   return true;
 }
 
-/// Whether each rank has all tokens of the samples of \p V.
+/// Returns whether each rank has all tokens of the samples of \p V.
 bool LayerBody::hasWholeSequence(ValueId V) {
   const TensorType &T = B.block().Values[V].Type;
   const ParallelSpec &Par = P.Spec.Parallel;
@@ -43,7 +43,8 @@ bool LayerBody::hasWholeSequence(ValueId V) {
          (!IsOnTp || demand(equal(exprOf(P, Par.Tp), One)));
 }
 
-/// Like faultOf, of ops along the sequence and of those that change dimensions.
+/// Does the same as faultOf for ops along the sequence and for ops that change
+/// dimensions.
 llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
                                              llvm::ArrayRef<ValueId> Operands,
                                              llvm::ArrayRef<ValueId> Results) {
@@ -167,7 +168,8 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
   return "";
 }
 
-/// Whether an op may have so many operands and results, of dimensions.
+/// Checks the numbers of operands and results of an op, and that its operands
+/// have dimensions; reports what is wrong.
 bool LayerBody::checkOp(const layers::Statement &S, OpKind K,
                         llvm::ArrayRef<ValueId> Operands) {
   const ComputeInfo &Info = getInfo(K);
@@ -189,7 +191,8 @@ bool LayerBody::checkOp(const layers::Statement &S, OpKind K,
   return HaveDims && IsMatrix;
 }
 
-/// Whether an op states of its work what it must, and no negative number.
+/// Checks the number that an op states about its work; reports one that is
+/// missing or negative.
 bool LayerBody::isStatedRight(const layers::Statement &S, OpKind K,
                               std::optional<Expr> Stated) {
   const bool Needs = getInfo(K).Work == WorkRule::Stated;

@@ -55,7 +55,8 @@ protected:
 
   virtual void addSource(const layers::Statement &S, Frame &F) = 0;
   virtual void addOp(const layers::Statement &S, Frame &F) = 0;
-  /// Whether the job is wrong, so that only its requirements matter.
+  /// Whether the job has an error, so that only its other requirements are
+  /// checked.
   virtual bool isStopped() const { return false; }
   virtual void setOrigin(const layers::Statement &, Frame &) {}
   virtual void require(const layers::Statement &, Frame &) {}
@@ -63,7 +64,7 @@ protected:
   /// depend.
   virtual int64_t decide(ir::Expr Comparison) { return Comparison.value(); }
 
-  /// What an expression is for this job.
+  /// Returns the value of an expression for this job.
   Scalar scalar(const Node &E, Frame &F);
   bool holds(const Node &E, Frame &F);
   /// The same as an expression of keys.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the layers of a stage send and compute, forward and backward, in the
-// generator's Megatron-LM. Private to the backend.
+// Messages and computations of the layers of a stage, forward and backward, in
+// the generator's Megatron-LM. Private to the backend.
 #ifndef FORETRACE_BACKENDS_AICB_MEGATRONLAYERS_H
 #define FORETRACE_BACKENDS_AICB_MEGATRONLAYERS_H
 

@@ -10,7 +10,7 @@
 
 namespace foretrace::aicb {
 
-/// What is imitated: a program of the generator's, and for DeepSpeed the stage
+/// The program of the generator that is imitated, for DeepSpeed with the stage
 /// of ZeRO. A set of bits.
 struct Mode {
   static constexpr unsigned Zero1 = 1, Zero2 = 2, Zero3 = 4, Megatron = 8,

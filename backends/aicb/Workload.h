@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the generator's programs have in common: the loop over iterations and
-// micro-batches. Each of them fills in what is sent when. Private to the
+// The loop over iterations and micro-batches, which the generator's programs
+// have in common. Each program adds its messages. Private to the
 // backend.
 #ifndef FORETRACE_BACKENDS_AICB_WORKLOAD_H
 #define FORETRACE_BACKENDS_AICB_WORKLOAD_H

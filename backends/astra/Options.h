@@ -36,7 +36,7 @@ constexpr CollectiveRow Collectives[] = {
 struct Options {
   FileNames Files;
   NetworkKind Network = NetworkKind::Unaware;
-  /// Of each of Collectives, on all dimensions; absent: as the topology is.
+  /// By row of Collectives, on all dimensions; absent: by the topology.
   std::array<Located<CollectiveImplementation>, std::size(Collectives)> Chosen;
   std::optional<bool> HasRoofline; ///< none: if the job has no times
   /// Parts of a collective, which follow each other: each adds the latency of
@@ -45,7 +45,7 @@ struct Options {
   int64_t Splits = 1;
   int64_t EndpointDelay = 10; ///< ns; ASTRA-sim's own default
 
-  /// Of a kind that is one of Collectives.
+  /// Returns the choice for a kind that is one of Collectives.
   Located<CollectiveImplementation> &chosen(ir::OpKind Of);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ASTRA-sim is given beside traces and network.
+// Writers of ASTRA-sim's inputs other than traces and network.
 #ifndef FORETRACE_BACKENDS_ASTRA_WRITERS_H
 #define FORETRACE_BACKENDS_ASTRA_WRITERS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the backends that have figures say of a job, each by a block without
-// options: of a page, and of two jobs to be compared.
+// Figures of a job from all backends that have figures, each with default
+// options: for a page, and for the comparison of two jobs.
 #ifndef FORETRACE_BACKENDS_FIGURES_ANSWERS_H
 #define FORETRACE_BACKENDS_FIGURES_ANSWERS_H
 

@@ -35,8 +35,8 @@ public:
   int64_t pipelineTime(int64_t Stage) const {
     return Pipelines[static_cast<size_t>(Stage)];
   }
-  /// Of row \p Index of its stage, and of its calls: what a row computes is
-  /// spread evenly between them.
+  /// Returns the times of row \p Index of its stage. Its computation is divided
+  /// evenly between its calls.
   RowTimes times(const TraceRow &R, size_t Index) const;
 
   /// More rows than that, over all stages, are not replayed.

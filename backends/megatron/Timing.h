@@ -29,8 +29,8 @@ public:
   /// rank.
   int64_t transfer(const TraceMessage &M) const;
   int64_t transfer(const Transfer &T) const;
-  /// What a row's calls take, its other collectives, and the scaling of
-  /// gradients before they are reduced.
+  /// Returns the time of a row's calls, of its other collectives, and of the
+  /// scaling of gradients before their reduction, in ns.
   int64_t within(const RowBody &B) const;
   /// All of these.
   int64_t total(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
@@ -45,8 +45,8 @@ public:
   static ir::Axis linkOf(const ir::ProcessGroup &G) {
     return G.Group.Axes.back();
   }
-  /// What each rank sends, so that dividing by the time gives what NCCL tests
-  /// call bus bandwidth.
+  /// Returns the bytes that each rank sends. Divided by the time they are the
+  /// bus bandwidth of the NCCL tests.
   double wireBytes(const TraceMessage &M) const;
   static double wireBytes(const Transfer &T);
 

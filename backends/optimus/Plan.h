@@ -17,7 +17,7 @@ struct Output {
   std::string Node;
 };
 
-/// What of a layer is on a stage. Of no layer: the leaf itself.
+/// The part of a layer on a stage, or a leaf outside of layers.
 struct LayerPart {
   int64_t Layer;                ///< -1 for a leaf outside of layers
   std::vector<unsigned> Leaves; ///< values they make

@@ -38,7 +38,8 @@ struct WorkloadCell {
   int64_t Size = 0; ///< bytes, of the whole group (gathered size)
   /// Printed as Python prints a float, `12976128.0` (a quirk of one version).
   bool IsFloat = false;
-  /// What it says of the IR; null if it says nothing, or a generator's formula.
+  /// The collective of the IR; null if there is none, or with a generator's
+  /// formula.
   const ir::Op *Collective = nullptr;
   std::vector<const ir::Op *> Timed = {}; ///< the same of its time
 };

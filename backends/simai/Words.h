@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a table calls a collective, if it has a word for it. The simulator knows
+// The word of a table for a collective, if it has one. The simulator knows
 // four process groups of one stage, which it makes from the header and its own
 // number of ranks (SimAI: Layer::report, MockNcclGroup); a collective has a
 // word if its ranks are those of one of them:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the elements of an axis stand for: words and numbers, ranges, powers of
+// Values of the elements of an axis: words and numbers, ranges, powers of
 // two and divisors, also of what axes before it are.
 // Private to the frontend.
 #ifndef FORETRACE_FRONTEND_SWEEP_AXISVALUES_H

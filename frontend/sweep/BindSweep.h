@@ -15,8 +15,8 @@ namespace foretrace {
 std::string pathOf(const ast::Name &Key);
 std::string pathsOf(const ast::Axis &A);
 
-/// What is written of a sweep, in order. What one source says of an axis, or of
-/// what is best and kept, takes the place of what those before it say.
+/// The entries of a sweep, in order. An axis, an aim or a list of kept metrics
+/// replaces the same of an earlier source.
 class SweepEntries {
 public:
   struct Metric {
@@ -89,7 +89,7 @@ public:
   SweepBinder(const SweepBinder &) = delete;
   SweepBinder &operator=(const SweepBinder &) = delete;
 
-  /// What \p Entries say; whatever is wrong was reported.
+  /// Returns the sweep that \p Entries describe; reports errors.
   SweepSpec bind(const SweepEntries &Entries,
                  llvm::ArrayRef<SweepRequest::Metric> Metrics);
 

@@ -67,10 +67,10 @@ enum OpTraits : unsigned char {
   InPlace = 64,
 };
 
-/// What the backward op of a compute op reads beside the gradients of its
-/// results, to make those of the operands that have one. Results after the
-/// first are made for it, so it reads them, too, where it reads anything. The
-/// gradient of a parameter reads the first operand.
+/// The values that the backward op of a compute op reads besides the gradients
+/// of its results, to compute those of the operands that have one. Results
+/// after the first are made for it, so it reads them, too, where it reads
+/// anything. The gradient of a parameter reads the first operand.
 enum class BackwardRule : unsigned char {
   /// There is no backward op.
   Undefined,
@@ -82,7 +82,7 @@ enum class BackwardRule : unsigned char {
   /// Nothing, and each operand has its gradient from the result at its place;
   /// there may be more operands.
   Pairwise,
-  /// What an operand is multiplied with: the other operands.
+  /// The other operands, by which an operand is multiplied.
   Others,
   /// The operands that have gradients. Parameters get none.
   Own,
@@ -94,14 +94,14 @@ enum class BackwardRule : unsigned char {
   Softmax,
 };
 
-/// What the arithmetic of a compute op is, of those whose FLOPs count.
+/// The arithmetic of a compute op whose FLOPs count.
 enum class WorkRule : unsigned char {
   None,
   /// A multiplication for each point of all dimensions.
   Product,
   /// Products of queries with keys, and of the scores with values. A layer may
-  /// state the `pairs` of a query and a key in a sample; without it half of all,
-  /// as a causal mask leaves them.
+  /// state the `pairs` of a query and a key in a sample; without it half of
+  /// all, as a causal mask leaves them.
   Scores,
   /// FLOPs of each element of the first result, the `rate`, which a layer
   /// states; twice that backward.
@@ -126,7 +126,8 @@ struct ComputeInfo {
 /// Returns default properties for a collective.
 const ComputeInfo &getInfo(OpKind K);
 
-/// Returns the name of what a layer may state of an op's work; empty if nothing.
+/// Returns the name of the number that a layer states about an op's work; empty
+/// if there is none.
 llvm::StringRef getStatedName(OpKind K);
 
 inline bool hasTrait(OpKind K, OpTraits T) {

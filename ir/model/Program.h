@@ -127,8 +127,8 @@ struct Op {
   /// For a collective: the compute op that needs it. For a backward or
   /// recomputed op: the forward op it derives from.
   OpId For;
-  /// What the text of its layer states of its work, in the terms of its
-  /// WorkRule; invalid if it states nothing.
+  /// The number that the layer's text states about the work of the op, with the
+  /// meaning that its WorkRule defines; invalid if there is none.
   ExprId Stated;
   ByteExpr Message; ///< of a collective; set by `measure`
   FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`

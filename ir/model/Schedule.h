@@ -89,7 +89,7 @@ enum class SlotStart : unsigned char {
 struct Slot {
   ActionKind Kind;
   SlotStart Start = SlotStart::After;
-  /// Of a step or message; invalid for actions once per iteration of training.
+  /// For a step or message; invalid for actions once per iteration of training.
   IndexId MicroBatch = {}, Chunk = {};
   IndexId Peer = {};      ///< the other stage of a message
   IndexId Tag = {};       ///< of a message: equal at both ends, and unique

@@ -151,8 +151,8 @@ void Deriver::LayerRules::require(const layers::Statement &S, Frame &F) {
       .note(isOfLibrary(S) ? caller() : S.Range, diag::RequiredHere);
 }
 
-/// The key that says how many ranks an axis has on which extents of layers are
-/// split, or null.
+/// Returns the number of ranks along an axis that splits tensors of layers, or
+/// null.
 const Located<int64_t> *Deriver::sizeAlong(Axis A) const {
   const ParallelSpec &Par = S.Parallel;
   const Located<int64_t> *Size = A == Axis::Tp    ? &Par.Tp

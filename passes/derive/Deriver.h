@@ -187,7 +187,7 @@ private:
   void checkRecompute();
   void checkOffload();
   void checkChunks(llvm::StringRef Key, const Located<int64_t> &Layers);
-  /// What the first layers of each chunk do otherwise than the others.
+  /// A setting of the first layers of each chunk that differs from the others'.
   struct FirstLayers {
     const Located<int64_t> &Count;
     llvm::StringLiteral Suffix; ///< of the blocks that they are of

@@ -91,7 +91,8 @@ struct Change {
   bool isAgainst(const Change &Other) const;
 };
 
-/// What \p Make writes into a job that states \p S; nothing if that is nothing.
+/// Returns the change that \p Make makes to a job that states \p S; nothing if
+/// it changes nothing.
 std::optional<Change> makeChange(const ir::Spec &S,
                                  std::function<KeyTexts(ir::Spec &)> Make);
 

@@ -10,7 +10,7 @@
 
 namespace foretrace::diff {
 
-/// What is said of a job.
+/// The figures of a job.
 struct Answered {
   const Answers &Of;
   /// What is said of the job with the key at that path as the other job has it;

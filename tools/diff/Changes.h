@@ -10,7 +10,7 @@
 
 namespace foretrace::diff {
 
-/// What is said of a job, in one order for all jobs.
+/// All figures of a job, in one order for all jobs.
 using Answers = std::vector<Figures>;
 
 /// The name of a row: what stands in its first column, and in further ones as
@@ -35,7 +35,7 @@ struct FigureName {
   llvm::StringRef Column; ///< of a table, or its own name
 };
 
-/// What one of two jobs has at that name, and the other one has not.
+/// A figure that differs between two jobs, or that only one of them has.
 struct FigureChange {
   FigureName Name;
   std::string Title; ///< of the table, or of the number itself
@@ -47,8 +47,8 @@ struct FigureChange {
   bool IsByAll = false;
 };
 
-/// What differs between \p Before and \p After, as many answers, which live as
-/// long as what is returned; in their order.
+/// Returns the differences between \p Before and \p After, in their order. Both
+/// must outlive the result.
 std::vector<FigureChange> compareFigures(const Answers &Before,
                                          const Answers &After);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What differs in meaning between two jobs: keys, messages, numbers.
+// Differences in meaning between two jobs: keys, messages, numbers.
 #ifndef FORETRACE_TOOLS_DIFF_DIFFERENCE_H
 #define FORETRACE_TOOLS_DIFF_DIFFERENCE_H
 
@@ -15,7 +15,7 @@ struct Side {
   std::string Name;     ///< `job.fore`, `job.fore with parallel.tp=4`
   const ir::Spec &Spec; ///< of the program, or as far as it is stated
   const ir::Program *Program = nullptr; ///< null if the job is refused
-  /// What may be compiled again with other keys; null of the IR's text.
+  /// The job, to be compiled with other keys; null for the text of an IR.
   const CompiledJob *Job = nullptr;
   llvm::ArrayRef<Diagnostic> Messages = {};
 };
@@ -30,7 +30,7 @@ struct Difference {
   std::vector<KeyChange> Keys;
   std::vector<MessageChange> Messages;
   std::vector<FigureChange> Changes;
-  /// What the changes are of.
+  /// The figures that were compared.
   Answers Before, After;
 
   bool isNone() const {
@@ -38,8 +38,8 @@ struct Difference {
   }
 };
 
-/// Of programs, what both have the facts for. If one job is refused, there are
-/// only keys and messages.
+/// Compares two jobs, in figures for which both programs have the facts. If one
+/// job is refused, only keys and messages are compared.
 std::unique_ptr<Difference> compare(const Side &Before, const Side &After);
 
 } // namespace foretrace::diff

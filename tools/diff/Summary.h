@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program amounts to, as far as it has come: everything by which it can
-// be told from another one.
+// Summary of a program, as far as it is compiled: everything that distinguishes
+// it from another one.
 #ifndef FORETRACE_TOOLS_DIFF_SUMMARY_H
 #define FORETRACE_TOOLS_DIFF_SUMMARY_H
 

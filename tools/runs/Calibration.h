@@ -51,7 +51,8 @@ public:
   bool isUnderdetermined() const;
 
 private:
-  /// What several ranks do together: group, first member, iteration, and where.
+  /// A call that several ranks make together: group, first member, iteration,
+  /// and place.
   using MeetingPlace = std::tuple<size_t, int64_t, int64_t, int64_t, int64_t>;
   struct Meeting {
     double Least = 0, WireBytes = 0;

@@ -14,7 +14,7 @@
 
 namespace foretrace::runs {
 
-/// What is different, and where.
+/// A difference, and its place.
 struct Divergence {
   int64_t Line = 0; ///< of the trace, from 1; 0 for the whole file
   diag::Id Kind = diag::RunMissingRow;

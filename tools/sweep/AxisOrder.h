@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order the axes of a sweep are gone through: outside those for which
-// a job has to be read again, inside the numbers of `train`, `parallel` and the
-// model, whose values are columns.
+// Order of the axes of a sweep: outer axes need the job to be read again; inner
+// ones are numbers of `train`, `parallel` and the model, whose values are
+// columns.
 #ifndef FORETRACE_TOOLS_SWEEP_AXISORDER_H
 #define FORETRACE_TOOLS_SWEEP_AXISORDER_H
 
@@ -12,7 +12,7 @@
 
 namespace foretrace::sweep {
 
-/// An axis of a space; of an inner one the keys that it is.
+/// An axis of a space; for an inner one with its keys.
 struct OrderedAxis {
   size_t Axis;
   std::vector<ir::Key> Keys;
@@ -23,7 +23,7 @@ struct OrderedAxis {
 struct AxisOrder {
   explicit AxisOrder(const Space &S);
 
-  /// Which value of an inner axis an inner point has.
+  /// Returns the index of an inner axis's value at an inner point.
   size_t positionAt(int64_t InnerPoint, size_t Axis) const {
     return static_cast<size_t>(InnerPoint / Spans[Axis]) % Inner[Axis].Size;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep found, in a file of SQLite that any client reads, also while the
+// Results of a sweep, in a file of SQLite that any client reads, also while the
 // sweep runs (docs/sweeps.md has the tables). A unit is written in one
-// transaction: whenever a sweep ends, what is in the file is whole, and the
-// same sweep goes on from there.
+// transaction: whenever a sweep ends, the file is whole, and the same sweep
+// resumes from it.
 #ifndef FORETRACE_TOOLS_SWEEP_DATABASE_H
 #define FORETRACE_TOOLS_SWEEP_DATABASE_H
 

@@ -37,7 +37,7 @@ inline void addRejected(Rejection &To, int64_t Point, int64_t Count = 1) {
   To.Example = std::min(To.Example, Point);
 }
 
-/// What became of some points.
+/// Counts of accepted and rejected points.
 struct Tally {
   int64_t NumAccepted = 0;
   /// The best of them, if the sweep says what that is.
@@ -69,17 +69,17 @@ struct Shard {
   bool has(int64_t Unit) const { return Unit % Count == Index - 1; }
 };
 
-/// What is asked of every sweep: to know the metrics of the analyses.
+/// Returns the request of every sweep: the metrics of the analyses.
 SweepRequest makeRequest();
 
-/// What is swept: the job at a path, with axes.
+/// A sweep: the job at a path, with axes.
 struct Sweep {
   std::string Job;
   FrontendOptions Options;
   DiagnosticEngine Diags; ///< without messages: what is allowed
   sweep::Space Space;
   Shard Of = {};
-  /// What tells its files from others; see digestOf.
+  /// Digest of its files; see digestOf.
   std::string Sources = {};
   bool IsDurable = false; ///< what is found survives a loss of power at once
   /// What all points are read from.

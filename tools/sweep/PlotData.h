@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the page of a sweep shows, as JSON. Rows of the database go through one
-// by one: only the front and the values of axes are held. Private to the sweep.
+// Data of the page of a sweep, as JSON. Rows of the database are read one by
+// one: only the front and the values of axes are held. Private to the sweep.
 #ifndef FORETRACE_TOOLS_SWEEP_PLOTDATA_H
 #define FORETRACE_TOOLS_SWEEP_PLOTDATA_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep itself says of its points: which it leaves out, and what it
-// measures besides the metrics of the analyses. Private to the sweep.
+// Filters and metrics that a sweep defines for its points, besides the metrics
+// of the analyses. Private to the sweep.
 #ifndef FORETRACE_TOOLS_SWEEP_POINTFILTER_H
 #define FORETRACE_TOOLS_SWEEP_POINTFILTER_H
 

@@ -37,8 +37,8 @@ llvm::Expected<Summary>
 runSweep(const Sweep &S, Database *DB, unsigned Threads,
          llvm::function_ref<void(const Summary &)> Progress);
 
-/// What tells the files that a sweep reads from others: of those that \p
-/// Session has read for it, of -D, and of which diagnostics are allowed.
+/// Returns a digest of all that a sweep reads: of the files that \p Session has
+/// read for it, of -D, and of the diagnostics that are allowed.
 std::string digestOf(Compiler &Session, const Sweep &S);
 
 /// Fails if programs would get nothing from `printSummary`: all points are
@@ -62,7 +62,7 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 bool canBeSwept(const CompiledJob &Job, const SourceFiles &Sources);
 /// The command that compiles it.
 std::string commandOf(const Sweep &S, int64_t Point);
-/// What the commands of all points begin with; options of the axes follow.
+/// Returns the start of the commands of all points; options of the axes follow.
 std::string commandOf(const Sweep &S);
 /// \p Override, `name=value`, as an option of a command for a shell.
 std::string optionOf(llvm::StringRef Override);

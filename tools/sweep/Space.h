@@ -25,7 +25,7 @@ public:
   size_t indexAt(int64_t Point, size_t Axis) const {
     return static_cast<size_t>(Point / Strides[Axis]) % axes()[Axis].size();
   }
-  /// What -D says of a point.
+  /// Returns the -D options of a point.
   std::vector<std::string> overridesOf(int64_t Point) const;
 
 private:

@@ -37,7 +37,7 @@ struct TableRow {
   uint64_t Update = 0;            ///< ns, after each message
 };
 
-/// What reads a table takes what is in it.
+/// Receives the contents of a table from its reader.
 class TableVisitor {
 public:
   virtual ~TableVisitor() = default;
