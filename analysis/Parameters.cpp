@@ -52,14 +52,29 @@ Expr foretrace::publishedSize(ExprScope P, const Value &V) {
   return elementsOnRank(P, T, Layout());
 }
 
+/// Returns the slots of experts that read the parameter \p V, if any do.
+static std::optional<Expr> slotsOf(ExprScope P, const Block &B,
+                                   const Value &V) {
+  for (const Op &O : B.Ops)
+    for (const ValueId Read : O.Operands)
+      if (&B.Values[Read] == &V) {
+        const TensorType &Of = B.Values[O.Operands.front()].Type;
+        const int I = Of.indexOf(DimKind::Slots);
+        if (I >= 0)
+          return Expr(P.Sizes, Of.Dims[static_cast<size_t>(I)].Size);
+      }
+  return std::nullopt;
+}
+
 Expr foretrace::activatedSize(ExprScope P, const Block &B, const Value &V) {
   const Expr Published = publishedSize(P, V);
   const int I = V.Type.indexOf(DimKind::Expert);
   if (I < 0)
     return Published;
-  if (const BlockSpec *Spec = P->Spec.Model.findBlock(B.Name);
-      Spec && Spec->Moe)
-    return Published / Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size) *
-           exprOf(P, Spec->Moe->TopK);
-  return Published;
+  const std::optional<Expr> Slots = slotsOf(P, B, V);
+  if (!Slots)
+    return Published;
+  const TrainSpec &T = P->Spec.Train;
+  return Published / Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size) *
+         (*Slots / (exprOf(P, T.Sequence) * exprOf(P, T.MicroBatch)));
 }

@@ -45,15 +45,3 @@ const EmitOption *Backend::findOption(llvm::StringRef Name) const {
       return &O;
   return nullptr;
 }
-
-bool foretrace::checkKinds(const ir::Spec &S, llvm::StringRef Who,
-                           DiagnosticEngine &Diags) {
-  bool AreKnown = true;
-  for (const ir::BlockSpec &B : S.Model.Blocks)
-    for (const auto *Use : {&B.Mixer, &B.Network})
-      if (*Use) {
-        Diags.report((*Use)->Range, diag::UnknownKind, Who, (*Use)->Kind);
-        AreKnown = false;
-      }
-  return AreKnown;
-}

@@ -106,11 +106,6 @@ struct Backend {
   const EmitOption *findOption(llvm::StringRef Name) const;
 };
 
-/// Whether all layers of \p S are of kinds that \p Who, the tool that a backend
-/// imitates, has: those of the library. Reports others.
-bool checkKinds(const ir::Spec &S, llvm::StringRef Who,
-                DiagnosticEngine &Diags);
-
 } // namespace foretrace
 
 #endif

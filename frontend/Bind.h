@@ -78,14 +78,16 @@ private:
   void bindModel(ir::ModelSpec &M);
   void bindBlocks(Body &Model, ir::ModelSpec &M);
   void reportHidden(const Body &Model);
-  void bindAttention(const Body &Section, ir::AttentionSpec &Out);
-  const layers::Layer *findLayer(const ast::Word &Label) const;
-  std::vector<llvm::StringRef> layerNames() const;
-  bool bindLayer(const Body &Section, std::optional<ir::LayerUse> &Out);
+  const layers::Layer *findLayer(llvm::StringRef Section,
+                                 llvm::StringRef Name) const;
+  std::vector<llvm::StringRef> layerNames(llvm::StringRef Section) const;
+  ir::LayerUse declare(const layers::Layer &L);
+  void bindLayer(const Body &Section, ir::LayerUse &Out);
   void bindLayerKeys(const Body &Section, ir::LayerUse &Out);
+  void readKey(const Field &F, ir::LayerKey &Key);
+  void bindBlockKeys(const Body &B, ir::BlockSpec &Out);
   void checkLayerKeys(const ir::LayerUse &Use, llvm::StringRef Section,
                       llvm::ArrayRef<const Body *> Written);
-  static bool hasExperts(const Body &B);
   void bindParts(const Body &B, ir::BlockSpec &Out);
   void bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out);
   void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
@@ -137,19 +139,13 @@ void reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
 
 // Definitions of the templates above.
 
-/// Whether the value is a word after the keyword of its section.
-inline bool isLabel(const ir::FieldRow &Row) {
-  return Row.Id == ir::KeyId::AttentionKind;
-}
-
 template <typename SpecT>
 std::vector<llvm::StringRef>
 Binder::keyNames(llvm::ArrayRef<llvm::StringRef> OtherKeys) {
   std::vector<llvm::StringRef> Names(OtherKeys.begin(), OtherKeys.end());
   const SpecT Any;
   ir::visitFields(Any, [&](const ir::FieldRow &Row, const auto &) {
-    if (!isLabel(Row))
-      Names.push_back(Row.Name);
+    Names.push_back(Row.Name);
   });
   return Names;
 }
@@ -161,7 +157,7 @@ void Binder::bindKeys(const Body &B, SpecT &Out,
   for (const Field &F : B.Fields) {
     bool IsKnown = llvm::is_contained(OtherKeys, F.Key.Text);
     ir::visitFields(Out, [&](const ir::FieldRow &Row, auto &Member) {
-      if (Row.Name != F.Key.Text || isLabel(Row))
+      if (Row.Name != F.Key.Text)
         return;
       Reader.read(F, Row.Type, Member);
       IsKnown = true;

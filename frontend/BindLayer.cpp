@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binds sublayers of kinds that the job defines: `attention gated { ... }`
-// where a `layer gated` is declared.
+// Binds the layers of a block: `attention gqa { ... }`, where `gqa` is a layer
+// of the library or one that the job defines.
 #include "frontend/Bind.h"
 #include "lang/DidYouMean.h"
 #include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
 
@@ -17,152 +18,200 @@ void foretrace::addLayer(Job &J, const layers::Layer &L,
   if (Before != J.Layers.end())
     Diags.report(L.Range, diag::LayerTwice, L.Name)
         .note((*Before)->Range, diag::DeclaredHere, L.Name);
-  else if (ir::findSpelling<ir::AttentionKind>(L.Name))
-    Diags.report(L.Range, diag::LayerTwice, L.Name);
+  else if (findShippedLayer(L.Name))
+    Diags.report(L.Range, diag::LayerOfLibrary, L.Name);
   else
     J.Layers.push_back(&L);
 }
 
-/// A layer of the job, or one of the library that jobs can use.
-const layers::Layer *Binder::findLayer(const ast::Word &Label) const {
-  const auto Found = llvm::find_if(TheJob.Layers, [&](const layers::Layer *L) {
-    return L->Name == Label.Text;
-  });
+/// Whether a layer of the library can be in that section; parts of others are
+/// not documented.
+static bool isFor(const layers::Layer &L, llvm::StringRef Section) {
+  return !L.Doc.empty() &&
+         (L.Roles.empty() || llvm::is_contained(L.Roles, Section));
+}
+
+/// A layer of the job, or one of the library.
+const layers::Layer *Binder::findLayer(llvm::StringRef Section,
+                                       llvm::StringRef Name) const {
+  const auto Found = llvm::find_if(
+      TheJob.Layers, [&](const layers::Layer *L) { return L->Name == Name; });
   if (Found != TheJob.Layers.end())
     return *Found;
-  const layers::Layer *Shipped = findShippedLayer(Label.Text);
-  return Shipped && !Shipped->Doc.empty() ? Shipped : nullptr;
+  const layers::Layer *Shipped = findShippedLayer(Name);
+  return Shipped && isFor(*Shipped, Section) ? Shipped : nullptr;
 }
 
 /// The names of all that findLayer finds.
-std::vector<llvm::StringRef> Binder::layerNames() const {
+std::vector<llvm::StringRef> Binder::layerNames(llvm::StringRef Section) const {
   std::vector<llvm::StringRef> Names;
+  for (const layers::Layer &L : shippedLayers())
+    if (isFor(L, Section))
+      Names.push_back(L.Name);
   for (const layers::Layer *L : TheJob.Layers)
     Names.push_back(L->Name);
-  for (const layers::Layer &L : shippedLayers())
-    if (!L.Doc.empty())
-      Names.push_back(L.Name);
   return Names;
 }
 
-/// The key of the job that an expression is, or null.
-static const ir::FieldRow *findRow(const layers::Expr &E) {
-  const auto *Found =
-      llvm::find_if(ir::FieldRows, [&](const ir::FieldRow &Row) {
-        return E.Is == layers::Expr::Kind::Name && ir::isAt(Row, E.Text);
-      });
-  return Found == std::end(ir::FieldRows) ? nullptr : Found;
-}
-
-/// Whether \p E is a condition, as far as its form says it.
-static bool isCondition(const layers::Expr &E) {
-  using Kind = layers::Expr::Kind;
-  if (E.Is == Kind::Conditional)
-    return isCondition(E.Operands[1]);
-  const ir::FieldRow *Row = findRow(E);
-  return E.Is == Kind::Not || (E.Is >= Kind::Eq && E.Is <= Kind::Or) ||
-         E.Text == "true" || E.Text == "false" || (Row && Row->Type == "Bool");
-}
-
-/// A key is of the type of its default; without one it is a count.
-static ir::LayerKey declare(const layers::Statement &S,
-                            llvm::ArrayRef<ir::LayerKey> Before) {
-  static constexpr llvm::StringLiteral Counts[] = {"Int", "Natural"};
-  ir::LayerKey Key{S.Name.str(), {}};
-  if (S.Values.empty())
-    return Key;
-  const layers::Expr &Default = S.Values.front();
-  for (const ir::LayerKey &Other : Before)
-    if (Default.Is == layers::Expr::Kind::Name && Default.Text == Other.Name) {
-      if (Other.Value.index() == 1)
-        Key.Value.emplace<Located<bool>>();
-      if (Other.Value.index() == 2)
-        Key.Value.emplace<Located<std::string>>();
-      return Key;
-    }
-  const ir::FieldRow *Row = findRow(Default);
-  if (isCondition(Default))
-    Key.Value.emplace<Located<bool>>();
-  else if (const layers::Expr &Form =
-               Default.Is == layers::Expr::Kind::Conditional
-                   ? Default.Operands[1]
-                   : Default;
-           Form.Is == layers::Expr::Kind::String ||
-           (Row && !llvm::is_contained(Counts, Row->Type)))
-    Key.Value.emplace<Located<std::string>>();
-  return Key;
-}
-
-static ir::LayerUse declare(const layers::Layer &L, DiagnosticEngine &Diags) {
+/// A use of \p L; reports keys that cannot be declared.
+ir::LayerUse Binder::declare(const layers::Layer &L) {
   constexpr size_t MaxKeys = ir::BlockSpec::MaxLayerKeys / 2;
-  ir::LayerUse Use;
-  Use.Kind = L.Name.str();
-  Use.Is = &L;
-  for (const layers::Statement &S : L.Body) {
-    if (S.Is != layers::Statement::Kind::Key)
-      continue;
-    if (Use.Keys.size() == MaxKeys) {
-      Diags.report(S.Range, diag::EntryLimit, "the keys of a layer", MaxKeys);
-      break;
-    }
-    if (llvm::any_of(Use.Keys,
+  ir::LayerUse Use = ir::LayerUse::of(L);
+  if (Use.Keys.size() > MaxKeys) {
+    Diags.report(Use.Keys[MaxKeys].Declared->Range, diag::EntryLimit,
+                 "the keys of a layer", MaxKeys);
+    Use.Keys.resize(MaxKeys);
+  }
+  for (size_t I = 0; I < Use.Keys.size(); ++I) {
+    const layers::Statement &S = *Use.Keys[I].Declared;
+    if (llvm::any_of(llvm::ArrayRef(Use.Keys).take_front(I),
                      [&](const ir::LayerKey &K) { return K.Name == S.Name; }))
       Diags.report(S.Range, diag::DuplicateKey, S.Name);
-    else
-      Use.Keys.push_back(declare(S, Use.Keys));
   }
   return Use;
 }
 
+static bool isSame(const layers::Expr &A, const layers::Expr &B) {
+  return A.Is == B.Is && A.Text == B.Text &&
+         llvm::equal(A.Operands, B.Operands, isSame);
+}
+
+/// Keeps the values of keys that both kinds have, with the same default.
+static void keepValues(const ir::LayerUse &Before, ir::LayerUse &Now) {
+  for (ir::LayerKey &Key : Now.Keys)
+    if (const ir::LayerKey *Old = Before.findKey(Key.Name))
+      if (Old->Value.index() == Key.Value.index() &&
+          llvm::equal(Old->Declared->Values, Key.Declared->Values, isSame))
+        Key.Value = Old->Value;
+}
+
+/// Whether another kind of the library has the key in that section.
+static bool isOfOther(llvm::StringRef Key, llvm::StringRef Section) {
+  return llvm::any_of(shippedLayers(), [&](const layers::Layer &L) {
+    return isFor(L, Section) && llvm::is_contained(L.Roles, Section) &&
+           llvm::any_of(L.Body, [&](const layers::Statement &S) {
+             return S.isKey() && S.Name == Key && !isOfBlock(L, Key);
+           });
+  });
+}
+
+/// What the section takes over from one of another kind has no effect and is
+/// left out.
 void Binder::bindLayerKeys(const Body &Section, ir::LayerUse &Out) {
+  const llvm::StringRef Keyword = Section.Keyword.Text;
+  const bool IsNamed = !Section.Label.Text.empty();
   std::vector<llvm::StringRef> Names;
   for (const ir::LayerKey &Key : Out.Keys)
-    Names.push_back(Key.Name);
+    if (IsNamed || !Key.IsOfBlock)
+      Names.push_back(Key.Name);
   for (const Field &F : Section.Fields) {
-    const auto Key = llvm::find_if(
-        Out.Keys, [&](const ir::LayerKey &K) { return K.Name == F.Key.Text; });
-    if (Key != Out.Keys.end())
-      std::visit(
-          [&](auto &Member) {
-            constexpr llvm::StringLiteral Types[] = {"Natural", "Bool", "Word"};
-            Reader.read(F, Types[Key->Value.index()], Member);
-          },
-          Key->Value);
-    else if (F.IsGiven || Section.Range.contains(F.Key.Range))
-      reportUnknownKey(F, Section.Keyword.Text + " " + Out.Kind, Names, Diags);
+    const bool IsOwn = F.IsGiven || Section.Range.contains(F.Key.Range);
+    ir::LayerKey *Key = Out.findKey(F.Key.Text);
+    if (Key && (IsNamed || !Key->IsOfBlock)) {
+      if (IsOwn || Key->Declared->Is != layers::Statement::Kind::Same)
+        readKey(F, *Key);
+    } else if (IsOwn && Out.Is && isFor(*Out.Is, Keyword) &&
+               isOfOther(F.Key.Text, Keyword)) {
+      Diags.report(F.Key.Range, diag::KeyWithoutEffect, F.Key.Text,
+                   "with `" + Keyword + " " + Out.Kind + "`");
+    } else if (IsOwn) {
+      const bool IsOfSection = Out.Is && !Out.Is->Roles.empty();
+      reportUnknownKey(F, Keyword.str() + (IsOfSection ? "" : " " + Out.Kind),
+                       Names, Diags);
+    }
   }
+  for (const Body &Sub : Section.Sections)
+    reportSection(Sub.Keyword, Keyword, {}, Diags);
+}
+
+void Binder::readKey(const Field &F, ir::LayerKey &Key) {
+  std::visit(
+      [&](auto &Member) {
+        if constexpr (std::is_same_v<decltype(Member), Located<std::string> &>)
+          Reader.readWord(F, Key.words(), Member);
+        else
+          Reader.read(F, Key.type(), Member);
+      },
+      Key.Value);
 }
 
 /// Reports keys that have no default and are in none of the blocks \p Written;
 /// what is wrong about those that are was reported.
 void Binder::checkLayerKeys(const ir::LayerUse &Use, llvm::StringRef Section,
                             llvm::ArrayRef<const Body *> Written) {
-  auto IsWritten = [&](llvm::StringRef Key) {
-    return llvm::any_of(Written, [&](const Body *B) {
-      const Body *In = B->findSection(Section);
-      return In && In->findField(Key);
-    });
+  std::vector<llvm::StringRef> Names;
+  for (const ir::LayerKey &K : Use.Keys)
+    Names.push_back(K.Name);
+  auto IsIn = [&](const Body *In, const ir::LayerKey &K) {
+    return In &&
+           hasOrMeant(*In, K.Name, K.IsOfBlock ? "block" : Section, Names);
   };
-  for (const layers::Statement &S : Use.Is->Body)
-    if (S.Is == layers::Statement::Kind::Key && S.Values.empty() &&
-        !IsWritten(S.Name))
-      Diags.report(Use.Range, diag::MissingKey,
-                   (Section + " " + Use.Kind).str(), S.Name, "16");
+  for (const ir::LayerKey &K : Use.Keys) {
+    if (!K.Declared->Values.empty() || K.isPresent() ||
+        llvm::any_of(Written, [&](const Body *B) {
+          return IsIn(B->findSection(Section), K) ||
+                 (K.IsOfBlock && IsIn(B, K));
+        }))
+      continue;
+    const auto Rows = getRequiredKeys();
+    const auto *Row = llvm::find_if(
+        Rows, [&](const RequiredKey &R) { return R.Name == K.Name; });
+    const bool IsInBlock = K.IsOfBlock && Written.back()->Label.Text.size();
+    Diags.report(IsInBlock ? Written.back()->Keyword.Range : Use.Range,
+                 diag::MissingKey,
+                 IsInBlock ? "block" : (Section + " " + Use.Kind).str(), K.Name,
+                 Row == Rows.end() ? "16" : Row->Example);
+  }
 }
 
-bool Binder::bindLayer(const Body &Section, std::optional<ir::LayerUse> &Out) {
+/// Lays a section over \p Out, which has the kind of a section without a name.
+void Binder::bindLayer(const Body &Section, ir::LayerUse &Out) {
+  const llvm::StringRef Keyword = Section.Keyword.Text;
+  const layers::Layer *L = Out.Is;
   if (!Section.Label.Text.empty()) {
-    const layers::Layer *L = findLayer(Section.Label);
-    if (!L) {
-      Out.reset();
-      return false;
-    }
-    if (!Out || Out->Is != L)
-      Out = declare(*L, Diags);
+    L = findLayer(Keyword, Section.Label.Text);
+    if (!L)
+      Reader.reportSpelling(Section.Label, layerNames(Keyword));
   }
-  if (!Out)
-    return false;
-  Out->Range = Section.Keyword.Range;
-  bindLayerKeys(Section, *Out);
-  return true;
+  Out.Range = Section.Keyword.Range;
+  if (!L)
+    return;
+  if (Out.Is != L) {
+    ir::LayerUse Now = declare(*L);
+    keepValues(Out, Now);
+    Now.Range = Out.Range;
+    Out = std::move(Now);
+  }
+  bindLayerKeys(Section, Out);
+}
+
+/// Binds keys that are written in a block for its network: experts.
+void Binder::bindBlockKeys(const Body &B, ir::BlockSpec &Out) {
+  const layers::Layer &L = layerOfRole("block");
+  std::vector<llvm::StringRef> Names = keyNames<ir::BlockSpec>();
+  std::vector<llvm::StringRef> OfLayer;
+  for (const layers::Statement &S : L.Body)
+    if (S.isKey() && isOfBlock(L, S.Name)) {
+      OfLayer.push_back(S.Name);
+      Names.push_back(S.Name);
+    }
+  for (const Field &F : B.Fields)
+    if (!llvm::is_contained(Names, F.Key.Text))
+      reportUnknownKey(F, B.Keyword.Text, Names, Diags);
+  const bool AreThere = llvm::any_of(OfLayer, [&](llvm::StringRef Key) {
+    return hasOrMeant(B, Key, "block", Names);
+  });
+  if (!AreThere)
+    return;
+  if (Out.Network.Is != &layerOfRole(L.Roles.front()) && Out.Network.Is != &L) {
+    Diags.report(Out.Network.Range, diag::LayerOfExperts, Out.Network.Kind);
+    return;
+  }
+  ir::LayerUse Now = ir::LayerUse::of(L);
+  Now.Range = Out.Network.Range;
+  keepValues(Out.Network, Now);
+  Out.Network = std::move(Now);
+  for (const Field &F : B.Fields)
+    if (llvm::is_contained(OfLayer, F.Key.Text))
+      readKey(F, *Out.Network.findKey(F.Key.Text));
 }

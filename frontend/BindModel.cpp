@@ -4,6 +4,7 @@
 #include "frontend/Bind.h"
 #include "frontend/Pattern.h"
 #include "lang/DidYouMean.h"
+#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
@@ -99,96 +100,33 @@ bool Binder::mergeModel(const Job::Declared &M, Body &Into,
   return true;
 }
 
-/// Whether a kind of attention has that key.
-static bool takes(ir::AttentionKind Kind, llvm::StringRef Key) {
-  static constexpr llvm::StringLiteral Latent[] = {
-      "q_lora", "kv_lora", "rope_dim", "nope_dim", "v_dim", "q_rope_tp"};
-  static constexpr llvm::StringLiteral Plain[] = {"kv_heads", "head_dim",
-                                                  "qk_norm"};
-  return Kind == ir::AttentionKind::MLA ? !llvm::is_contained(Plain, Key)
-                                        : !llvm::is_contained(Latent, Key);
-}
-
-/// Lays an attention section over \p Out. What it takes over from one of
-/// another kind has no effect and is left out; what it states itself must have
-/// one.
-void Binder::bindAttention(const Body &Section, ir::AttentionSpec &Out) {
-  std::optional<ir::AttentionKind> Before;
-  if (Out.Kind.isPresent())
-    Before = *Out.Kind;
-  if (!Section.Label.Text.empty())
-    Reader.readLabel(Section.Label, Out.Kind, layerNames());
-  Body Own = Section;
-  if (Out.Kind.isPresent()) {
-    const ir::AttentionKind Kind = *Out.Kind;
-    const bool CountsKeyHeads = Kind == ir::AttentionKind::GQA;
-    const std::vector<llvm::StringRef> Known = keyNames<ir::AttentionSpec>();
-    llvm::erase_if(Own.Fields, [&](const Field &F) {
-      const bool IsOwn = F.IsGiven || Section.Range.contains(F.Key.Range);
-      if (!IsOwn && !llvm::is_contained(Known, F.Key.Text))
-        return true; // of a layer of the job's own
-      if (takes(Kind, F.Key.Text))
-        return !IsOwn && !CountsKeyHeads && F.Key.Text == "kv_heads";
-      if (IsOwn)
-        Diags.report(F.Key.Range, diag::KeyWithoutEffect, F.Key.Text,
-                     "with `attention " + ir::getSpelling(Kind) + "`" +
-                         (F.Key.Text == "qk_norm"
-                              ? ", which normalises its latents in any case"
-                              : ""));
-      return true;
-    });
-    if (Before && *Before != Kind) {
-      ir::AttentionSpec Kept;
-      Kept.Kind = Out.Kind;
-      Kept.Heads = Out.Heads;
-      if (takes(Kind, "head_dim") && takes(*Before, "head_dim")) {
-        Kept.HeadDim = Out.HeadDim;
-        Kept.QkNorm = Out.QkNorm;
-      }
-      Out = std::move(Kept);
-    }
-  }
-  bindKeys(Own, Out);
-  Out.Range = Section.Keyword.Range;
-}
-
 /// Lays the attention and ffn sections of \p B over \p Out.
 void Binder::bindParts(const Body &B, ir::BlockSpec &Out) {
-  if (const Body *A = B.findSection("attention");
-      A && !bindLayer(*A, Out.Mixer))
-    bindAttention(*A, Out.Attention);
-  if (const Body *F = B.findSection("ffn"); F && !bindLayer(*F, Out.Network)) {
-    if (!F->Label.Text.empty())
-      Reader.reportSpelling(F->Label, layerNames());
-    bindKeys(*F, Out.Ffn);
-    Out.Ffn.Range = F->Keyword.Range;
-  }
+  if (const Body *A = B.findSection("attention"))
+    bindLayer(*A, Out.Mixer);
+  if (const Body *F = B.findSection("ffn"))
+    bindLayer(*F, Out.Network);
 }
 
-/// Reports what the attention of a block lacks. \p Written are the sections
-/// it may have been stated in.
+/// Reports what the layers of a block lack. \p Written are the sections that
+/// may have stated it.
 void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                         llvm::ArrayRef<const Body *> Written) {
-  if (Out.Network)
-    checkLayerKeys(*Out.Network, "ffn", Written);
-  if (Out.Mixer)
-    return checkLayerKeys(*Out.Mixer, "attention", Written);
+  checkLayerKeys(Out.Network, "ffn", Written);
+  if (Out.Mixer.Is)
+    return checkLayerKeys(Out.Mixer, "attention", Written);
   llvm::SmallVector<const Body *, 2> Attentions;
   for (const Body *B : Written)
     if (const Body *A = B->findSection("attention"))
       Attentions.push_back(A);
-  if (Attentions.empty()) {
+  if (Attentions.empty())
     Diags.report(Name.Range, diag::MissingSection, "attention",
                  "attention gqa { heads = 32  kv_heads = 8 }");
-    return;
-  }
-  bool HasLabel = llvm::any_of(
-      Attentions, [](const Body *A) { return !A->Label.Text.empty(); });
-  if (!HasLabel)
-    Diags.report(
-        Attentions.back()->Keyword.Range, diag::MissingLabel, "attention",
-        "one of " + llvm::join(ir::getSpellings<ir::AttentionKind>(), ", "));
-  requireKeys(Attentions.back()->Keyword, Out.Attention, Attentions);
+  else if (llvm::all_of(Attentions,
+                        [](const Body *A) { return A->Label.Text.empty(); }))
+    Diags.report(Attentions.back()->Keyword.Range, diag::MissingLabel,
+                 "attention",
+                 "one of " + llvm::join(layerNames("attention"), ", "));
 }
 
 /// From here on a misspelt section, which was reported, is what it was meant
@@ -201,15 +139,6 @@ static void correctSections(Body &B, llvm::ArrayRef<llvm::StringRef> Sections) {
         Sub.Keyword.Text = Meant.str();
 }
 
-/// Whether a key of \p B, or what one was meant to be, is of experts.
-bool Binder::hasExperts(const Body &B) {
-  const std::vector<llvm::StringRef> OfAny = keyNames<ir::BlockSpec>();
-  const std::vector<llvm::StringRef> All = keyNames<ir::MoeSpec>(OfAny);
-  return llvm::any_of(keyNames<ir::MoeSpec>(), [&](llvm::StringRef Key) {
-    return hasOrMeant(B, Key, "block", All);
-  });
-}
-
 void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
   Out.Name = B.Label.Text;
   Out.Range = B.Label.Range;
@@ -217,27 +146,19 @@ void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
     Diags.report(B.Keyword.Range, diag::MissingLabel, "block", "a name");
   if (Out.Name == "embedding" || Out.Name == "head")
     Diags.report(Out.Range, diag::ReservedBlock, Out.Name);
-  ir::MoeSpec Moe;
   static constexpr llvm::StringRef Parts[] = {"attention", "ffn"};
-  const std::vector<llvm::StringRef> OfAny = keyNames<ir::BlockSpec>();
-  bindKeys(B, Moe, OfAny, Parts);
-  Body Rest; // what bindKeys doesn't know was reported above
-  llvm::copy_if(B.Fields, std::back_inserter(Rest.Fields), [&](const Field &F) {
-    return llvm::is_contained(OfAny, F.Key.Text);
+  Body Own; // the others are of a layer
+  const std::vector<llvm::StringRef> Names = keyNames<ir::BlockSpec>();
+  llvm::copy_if(B.Fields, std::back_inserter(Own.Fields), [&](const Field &F) {
+    return llvm::is_contained(Names, F.Key.Text);
   });
-  bindKeys(Rest, Out);
+  Own.Keyword = B.Keyword;
+  Own.Sections = B.Sections;
+  bindKeys(Own, Out, {}, Parts);
   correctSections(B, Parts);
   bindParts(B, Out);
+  bindBlockKeys(B, Out);
   checkParts(B.Label, Out, {&Model, &B});
-  if (!hasExperts(B))
-    return;
-  if (Out.Network) {
-    Diags.report(Out.Network->Range, diag::LayerOfExperts, Out.Network->Kind);
-    return;
-  }
-  Moe.Range = B.Keyword.Range;
-  requireKeys(B.Keyword, Moe, {&B});
-  Out.Moe = std::move(Moe);
 }
 
 /// Warns of a key given with -D for all blocks that each states for itself.
@@ -257,6 +178,7 @@ void Binder::reportHidden(const Body &Model) {
 
 void Binder::bindBlocks(Body &Model, ir::ModelSpec &M) {
   ir::BlockSpec Defaults;
+  Defaults.Network = declare(layerOfRole("ffn"));
   bindParts(Model, Defaults);
   constexpr size_t MaxBlocks = 256; // no model has as many kinds of layers
   for (Body &B : Model.Sections) {

@@ -30,6 +30,7 @@ private:
   llvm::ArrayRef<Statement> body(ForeParser::BodyContext *C);
   Statement statement(ForeParser::StatementContext &C);
   Statement key(ForeParser::KeyNameContext &C);
+  void demand(ForeParser::DemandContext &C, Statement &Out);
   Tensor tensor(ForeParser::TensorContext &C);
   Argument argument(ForeParser::ArgumentContext &C);
   llvm::ArrayRef<Tensor> one(ForeParser::TensorContext &C);
@@ -47,7 +48,15 @@ private:
   llvm::StringRef text(ParserRuleContext *C) const {
     return C ? Text.slice(range(*C)) : "";
   }
-  llvm::StringRef unquoted(antlr4::tree::TerminalNode *N);
+  llvm::StringRef unquoted(const antlr4::Token &T);
+  llvm::StringRef unquoted(antlr4::tree::TerminalNode *N) {
+    return N ? unquoted(*N->getSymbol()) : "";
+  }
+  template <typename ContextT>
+  llvm::ArrayRef<llvm::StringRef> words(const std::vector<ContextT *> &Of) {
+    return all<llvm::StringRef>(Of,
+                                [&](ContextT &W) { return keep(text(&W)); });
+  }
   llvm::StringRef keep(llvm::StringRef S) { return S.copy(Arena); }
 
   SourceText Text;
@@ -183,17 +192,26 @@ Argument LayerBuilder::argument(ForeParser::ArgumentContext &C) {
 }
 
 /// The text between quotes, as it is written.
-llvm::StringRef LayerBuilder::unquoted(antlr4::tree::TerminalNode *N) {
-  return N ? keep(Text.slice(getRange(*N->getSymbol(), Text))
-                      .drop_front()
-                      .drop_back())
-           : "";
+llvm::StringRef LayerBuilder::unquoted(const antlr4::Token &T) {
+  return keep(Text.slice(getRange(T, Text)).drop_front().drop_back());
 }
 
 Statement LayerBuilder::key(ForeParser::KeyNameContext &C) {
   Statement Out{};
-  Out.Is = Statement::Kind::Key;
+  Out.Is = C.op && C.op->getType() == ForeParser::EQ ? Statement::Kind::Same
+                                                     : Statement::Kind::Key;
   Out.Name = keep(text(C.name()));
+  if (ForeParser::KeyValuesContext *Can = C.keyValues()) {
+    Out.Can.Words = words(Can->word());
+    if (antlr4::tree::TerminalNode *Least = Can->NUMBER()) {
+      const llvm::StringRef Digits =
+          Text.slice(getRange(*Least->getSymbol(), Text));
+      Out.Can.ArePositive = Digits == "1";
+      if (Digits != "0" && Digits != "1")
+        Diags.report(range(*Can), diag::UnknownSpelling, Digits + "..",
+                     "`0..`, `1..`");
+    }
+  }
   Out.Doc = unquoted(C.STRING());
   Out.Values = one(C.expr());
   Out.Range = range(*C.name());
@@ -226,10 +244,8 @@ Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
     Out.Is = Statement::Kind::Let;
     Out.Name = keep(text(L->name()));
     Out.Values = one(L->expr());
-  } else if (ForeParser::RequireContext *R = C.require()) {
-    Out.Is = Statement::Kind::Require;
-    Out.Values = one(R->expr());
-    Out.Doc = unquoted(R->STRING());
+  } else if (ForeParser::DemandContext *D = C.demand()) {
+    demand(*D, Out);
   } else if (C.PARAM() || C.INPUT()) {
     Out.Is = C.INPUT()  ? Statement::Kind::Input
              : C.TIED() ? Statement::Kind::Tied
@@ -241,6 +257,24 @@ Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
     Out.Name = keep(text(C.key()));
   }
   return Out;
+}
+
+void LayerBuilder::demand(ForeParser::DemandContext &C, Statement &Out) {
+  Out.Is = Statement::Kind::Require;
+  std::vector<ForeParser::ExprContext *> Exprs = C.expr();
+  std::vector<Expr> Values = {expr(*Exprs.front())};
+  Exprs.erase(Exprs.begin());
+  Out.Arguments = all<Argument>(
+      Exprs, [&](ForeParser::ExprContext &A) { return Argument{"", expr(A)}; });
+  for (ForeParser::KeyContext *K : C.key())
+    Values.push_back({Expr::Kind::Name, keep(text(K)), {}, range(*K)});
+  Out.Values = llvm::ArrayRef(Values).copy(Arena);
+  if (C.slug)
+    Out.Name = unquoted(*C.slug);
+  if (C.source)
+    Out.Doc = unquoted(*C.source);
+  else if (!C.slug && !C.STRING().empty())
+    Out.Doc = unquoted(*C.STRING().front()->getSymbol());
 }
 
 /// Each key of a list is a statement.
@@ -259,13 +293,11 @@ llvm::ArrayRef<Statement> LayerBuilder::body(ForeParser::BodyContext *C) {
 
 Layer LayerBuilder::layer(ForeParser::LayerContext &C) {
   auto Names = [&](ForeParser::NamesContext *N) {
-    return N ? all<llvm::StringRef>(
-                   N->name(),
-                   [&](ForeParser::NameContext &W) { return keep(text(&W)); })
-             : llvm::ArrayRef<llvm::StringRef>();
+    return N ? words(N->name()) : llvm::ArrayRef<llvm::StringRef>();
   };
   return {keep(text(C.name())), unquoted(C.STRING()), Names(C.inputs),
-          Names(C.outputs),     body(C.body()),       range(*C.name())};
+          Names(C.outputs),     Names(C.roles),       body(C.body()),
+          range(*C.name())};
 }
 
 ast::Layer buildLayer(ForeParser::LayerContext &Tree, SourceText Text,

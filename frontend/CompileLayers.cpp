@@ -87,12 +87,16 @@ std::string Writer::text(const Statement &S) {
   return list({"Statement::Kind(" + number(S.Is) + ")", text(S.Name),
                text(S.As), text(S.Doc), array("Tensor", S.Tensors),
                array("Argument", S.Arguments), array("Expr", S.Values),
-               array("Statement", S.Then), array("Statement", S.Else), "{}"});
+               array("Statement", S.Then), array("Statement", S.Else),
+               list({S.Can.ArePositive ? "true" : "false",
+                     array("llvm::StringRef", S.Can.Words)}),
+               "{}"});
 }
 
 std::string Writer::text(const Layer &L) {
   return list({text(L.Name), text(L.Doc), array("llvm::StringRef", L.Inputs),
-               array("llvm::StringRef", L.Outputs), array("Statement", L.Body),
+               array("llvm::StringRef", L.Outputs),
+               array("llvm::StringRef", L.Roles), array("Statement", L.Body),
                "{}"});
 }
 
@@ -122,6 +126,7 @@ int main(int Count, char **Paths) {
     for (const ast::Item &I : F.Items)
       if (const auto *L = std::get_if<ast::Layer>(&I.Node))
         All.push_back(L->Is);
+  showAll(Diags, Sources, *makeTextClient(llvm::errs()));
   Writer(llvm::outs()).write(All);
   return Diags.hasErrors();
 }

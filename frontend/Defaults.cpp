@@ -17,8 +17,6 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Model.Positions, ir::PositionKind::Rope);
   orElse(S.Model.Tied, false);
   orElse(S.Model.Bias, false);
-  for (ir::BlockSpec &B : S.Model.Blocks)
-    orElse(B.Ffn.Activation, ir::ActivationKind::Gelu);
 
   orElse(S.Train.Precision, ir::PrecisionKind::BF16);
   orElse(S.Train.Optimizer, ir::OptimizerKind::Adam);
@@ -87,6 +85,11 @@ llvm::ArrayRef<RequiredKey> foretrace::getRequiredKeys() {
       {"model", "vocab", "128256"},
       {"model", "hidden", "4096"},
       {"attention", "heads", "32"},
+      {"attention", "kv_heads", "8"},
+      {"attention", "kv_lora", "512"},
+      {"attention", "rope_dim", "64"},
+      {"attention", "nope_dim", "128"},
+      {"attention", "v_dim", "128"},
       {"block", "experts", "8"},
       {"block", "topk", "2"},
       {"train", "sequence", "4096"},

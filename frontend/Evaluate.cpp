@@ -5,6 +5,7 @@
 #include "frontend/Arithmetic.h"
 #include "ir/model/SpecFields.h"
 #include "lang/DidYouMean.h"
+#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,13 +22,17 @@ static bool isJobKey(llvm::StringRef Word) {
   });
 }
 
-/// Whether some key of the spec takes this word.
+/// Whether some key of the spec, or of a layer of the library, takes this word.
 static bool isSpelling(llvm::StringRef Word) {
   static constexpr llvm::StringRef Spellings[] = {
 #define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) SPELLING,
 #include "ir/model/Spec.def"
   };
-  return llvm::is_contained(Spellings, Word);
+  return llvm::is_contained(Spellings, Word) ||
+         llvm::any_of(shippedLayers(), [&](const layers::Layer &L) {
+           return L.hasWord(Word) ||
+                  (L.Name == Word && llvm::is_contained(L.Roles, "attention"));
+         });
 }
 
 std::optional<ExprValue> Evaluator::evaluate(const ast::Expr &E, const Scope &S,

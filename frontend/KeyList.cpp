@@ -4,6 +4,7 @@
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "ir/text/TextWriter.h"
+#include "lang/ShippedLayers.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -50,7 +51,7 @@ template <typename VisitT>
 static void visitSpec(const ir::Spec &S, VisitT &&Visit) {
   ir::visitJob(S, Visit);
   for (const ir::BlockSpec &B : S.Model.Blocks)
-    ir::visitBlock(B, Visit);
+    ir::visitFields(B, Visit);
   ir::visitFields(S.Cost, Visit);
   ir::visitFields(S.Cost.Device, Visit);
   for (const ir::LinkSpec &L : S.Cost.Links)
@@ -61,6 +62,65 @@ static void visitSpec(const ir::Spec &S, VisitT &&Visit) {
   ir::visitFields(S.Cluster->Device, Visit);
   for (const ir::TierSpec &T : S.Cluster->Tiers)
     ir::visitFields(T, Visit);
+}
+
+/// What a key of a layer can be.
+static std::string valuesOf(const ir::LayerKey &K) {
+  if (!K.words().empty())
+    return llvm::join(K.words(), ", ");
+  return K.Value.index() == 0   ? valuesOf<int64_t>(K.type())
+         : K.Value.index() == 1 ? valuesOf<bool>(K.type())
+                                : valuesOf<std::string>("Text");
+}
+
+/// What it is if a job does not state it.
+static std::string defaultOf(const ir::LayerKey &K) {
+  using Kind = layers::Expr::Kind;
+  if (K.Declared->Values.empty())
+    return "required";
+  const layers::Expr &E = K.Declared->Values.front();
+  const bool IsWord =
+      E.Is == Kind::Name && !E.Text.contains('.') &&
+      (K.Value.index() == 1 || llvm::is_contained(K.words(), E.Text));
+  return E.Is == Kind::Number || IsWord ? E.Text.str() : "derived";
+}
+
+/// The documentation of a key, with the kinds that have it if others of the
+/// section have none.
+static std::string docOf(const ir::LayerKey &K, llvm::StringRef Section) {
+  llvm::SmallVector<llvm::StringRef> Kinds;
+  bool HasOthers = false;
+  for (const layers::Layer &Other : shippedLayers()) {
+    if (!llvm::is_contained(Other.Roles, Section))
+      continue;
+    const bool HasKey =
+        llvm::any_of(Other.Body, [&](const layers::Statement &S) {
+          return S.isKey() && S.Name == K.Name;
+        });
+    if (HasKey)
+      Kinds.push_back(Other.Name);
+    HasOthers |= !HasKey;
+  }
+  if (!HasOthers)
+    return K.Declared->Doc.str();
+  return K.Declared->Doc.rtrim('.').str() + " (" + llvm::join(Kinds, ", ") +
+         ").";
+}
+
+/// Appends the keys of the library's layers, each once for all its kinds.
+static void addLayers(std::vector<KeyEntry> &Keys) {
+  for (const llvm::StringRef Section : {"attention", "ffn", "block"})
+    for (const layers::Layer &L : shippedLayers()) {
+      if (!llvm::is_contained(L.Roles, Section))
+        continue;
+      for (const ir::LayerKey &K : ir::LayerUse::of(L).Keys)
+        if (K.IsOfBlock == (Section == "block") &&
+            llvm::none_of(Keys, [&](const KeyEntry &E) {
+              return E.Section == Section && E.Name == K.Declared->Name;
+            }))
+          Keys.push_back({Section.str(), K.Declared->Name, valuesOf(K),
+                          defaultOf(K), docOf(K, Section)});
+    }
 }
 
 std::vector<KeyEntry> foretrace::listKeys(const ir::Spec &Derived) {
@@ -75,12 +135,14 @@ std::vector<KeyEntry> foretrace::listKeys(const ir::Spec &Derived) {
   });
   std::vector<KeyEntry> Keys;
   auto Add = [&](ir::KeyId Id, std::string Values, llvm::StringRef Doc) {
-    const ir::FieldRow &Row = ir::FieldRows[static_cast<size_t>(Id)];
+    const ir::FieldRow &Row = ir::FieldRows[ir::indexOf(Id)];
+    if (Id == ir::KeyId::TrainSequence)
+      addLayers(Keys); // between the model and its training
     std::string Keyword = ir::keywordOf(Row.Section);
     std::string Default =
         isRequired(Keyword, Row.Name) ? "required" : Defaults.lookup(Id);
     Keys.push_back({std::move(Keyword), Row.Name, std::move(Values),
-                    std::move(Default), Doc});
+                    std::move(Default), Doc.str()});
   };
 #define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
   Add(ir::KeyId::SECTION##MEMBER, valuesOf<ir::TYPE>(#TYPE), DOC);

@@ -11,13 +11,13 @@
 
 namespace foretrace {
 
-/// A row of ir/model/Spec.def.
+/// A row of ir/model/Spec.def, or a key of the library's layers.
 struct KeyEntry {
   std::string Section; ///< the keyword of the section that has it
   llvm::StringRef Name;
   std::string Values;  ///< what it can be
   std::string Default; ///< `required`, `derived`, a value, or empty
-  llvm::StringRef Doc;
+  std::string Doc;
 };
 
 /// All keys, in the order of the table; defaults are what \p Derived has that

@@ -167,6 +167,19 @@ static std::string write(llvm::StringRef Spelling) {
   return Text;
 }
 
+void KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Words,
+                         Located<std::string> &Out) {
+  if (Words.empty())
+    return read(F, "Word", Out);
+  const std::optional<ast::Word> W = readWord(F, Words);
+  if (!W)
+    return;
+  if (llvm::is_contained(Words, W->Text))
+    return Out.state(W->Text, W->Range);
+  const llvm::StringRef Foreign = findForeignWord(W->Text);
+  reportSpelling(*W, Words, llvm::is_contained(Words, Foreign) ? Foreign : "");
+}
+
 std::optional<ast::Word>
 KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
   std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names, Words::Any);

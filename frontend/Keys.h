@@ -26,6 +26,9 @@ public:
   void read(const Field &F, llvm::StringRef Type, Located<int64_t> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<bool> &Out);
   void read(const Field &F, llvm::StringRef Type, Located<std::string> &Out);
+  /// The same for one of \p Words, if there are any.
+  void readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Words,
+                Located<std::string> &Out);
   /// `file("...")`, too: the binder reads the file.
   void read(const Field &F, llvm::StringRef, Located<ir::ScheduleKind> &Out);
   template <typename EnumT>

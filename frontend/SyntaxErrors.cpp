@@ -83,7 +83,7 @@ static bool continuesValue(size_t Type) {
 
 /// Words that are names wherever a name is expected.
 static bool isAlsoName(size_t Type) {
-  return Type >= ForeParser::WHERE && Type <= ForeParser::LIKE;
+  return Type >= ForeParser::WHERE && Type <= ForeParser::AT;
 }
 
 /// Whether `require` or `if` stands before the error on its line, and no `=`.

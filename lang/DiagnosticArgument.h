@@ -28,6 +28,12 @@ void addReal(DiagnosticArguments &To, double Value);
 void addTruth(DiagnosticArguments &To, bool Value);
 void addText(DiagnosticArguments &To, llvm::StringRef Value);
 
+/// Appends several.
+inline void addArgument(DiagnosticArguments &To,
+                        const DiagnosticArguments &Values) {
+  To.insert(To.end(), Values.begin(), Values.end());
+}
+
 /// Appends \p Value as what its type is.
 template <typename T>
 void addArgument(DiagnosticArguments &To, const T &Value) {

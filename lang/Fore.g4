@@ -57,7 +57,9 @@ let : LET name '=' expr ;
 require : REQUIRE expr (',' STRING)? ;
 
 // A kind of layer: what it makes of its inputs, op by op.
-layer : LAYER name '(' inputs=names? ')' ('->' outputs=names)? STRING? body ;
+layer
+  : LAYER name '(' inputs=names? ')' ('->' outputs=names)? (AS roles=names)? STRING? body
+  ;
 
 names : name (',' name)* ;
 
@@ -66,7 +68,7 @@ body : '{' statement* '}' ;
 statement
   : KEY keyName (',' keyName)*
   | let
-  | require
+  | demand
   | (PARAM | INPUT) tensor TIED?
   | FROM key STRING
   | IF expr body (ELSE body)?
@@ -74,7 +76,18 @@ statement
   | invocation (AS key)?
   ;
 
-keyName : name ('=' expr)? STRING? ;
+// `heads in 1..`, `norm in {layernorm, rmsnorm} = rmsnorm`; one with `==` has no
+// other value.
+keyName : name keyValues? (op=('=' | '==') expr)? STRING? ;
+
+keyValues : IN (NUMBER RANGE | '{' word (',' word)* '}') ;
+
+// The message is text, or that of the slug with its arguments; keys after `at` are to
+// blame for it.
+demand
+  : REQUIRE expr (',' STRING | ELSE slug=STRING ('(' expr (',' expr)* ')')?)?
+    (AT key (',' key)* source=STRING?)?
+  ;
 
 // `tokens i64 [seq, batch]`, `mask bool like x`; or a name alone.
 tensor : key (key? ('[' expr (',' expr)* ']' | LIKE key))? ;
@@ -121,14 +134,14 @@ unit : UNIT | RATE ;
 // Unit words and those of `sweep` and of layers may name things, too.
 name
   : ID | UNIT | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY | INPUT | TIED | FROM
-  | OP | LIKE
+  | OP | LIKE | AT
   ;
 
 // A key may be any word, reserved or not.
 word
   : ID | UNIT | IMPORT | AS | PARAM | IN | LET | REQUIRE | IF | THEN | ELSE
   | AND | OR | NOT | TRUE | FALSE | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY
-  | INPUT | TIED | FROM | OP | LIKE
+  | INPUT | TIED | FROM | OP | LIKE | AT
   ;
 
 IMPORT : 'import' ;
@@ -156,6 +169,7 @@ TIED : 'tied' ;
 FROM : 'from' ;
 OP : 'op' ;
 LIKE : 'like' ;
+AT : 'at' ;
 
 LBRACE : '{' ;
 RBRACE : '}' ;

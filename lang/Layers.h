@@ -8,6 +8,7 @@
 
 #include "lang/Source.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace foretrace::layers {
@@ -58,11 +59,21 @@ struct Argument {
   Expr Value;
 };
 
+/// What a key can be: a number from 1 on, or one of some words; neither if its
+/// default says enough.
+struct KeyValues {
+  bool ArePositive = false;
+  llvm::ArrayRef<llvm::StringRef> Words;
+};
+
 struct Statement {
   enum class Kind : unsigned char {
-    Key,     ///< Name; Values: its default, if any; Doc
+    Key,     ///< Name; Can; Values: its default, if any; Doc
+    Same,    ///< a key that has no other value than its default
     Let,     ///< Name; Values
-    Require, ///< Values: what must hold; else Doc is the message
+    Require, ///< Values: what must hold, else the keys to blame, the first
+             ///< foremost; the message is Doc, or that with the slug Name and
+             ///< Arguments, and Doc the source of the rule
     Param,   ///< Tensors
     Tied,    ///< a parameter that may be the table of words
     Input,   ///< Tensors: what the data loader reads
@@ -78,18 +89,32 @@ struct Statement {
   llvm::ArrayRef<Argument> Arguments;
   llvm::ArrayRef<Expr> Values;
   llvm::ArrayRef<Statement> Then, Else;
+  KeyValues Can = {};
   SourceRange Range;
+
+  bool isKey() const { return Is == Kind::Key || Is == Kind::Same; }
 };
 
-/// `layer mlp(x) -> y "Doc." { statements }`.
+/// `layer mlp(x) -> y as ffn "Doc." { statements }`.
 struct Layer {
   llvm::StringRef Name;
   /// Documentation. Jobs can use a layer of the library by name only if it has
-  /// one; others are parts of layers, or have keys of ir/model/Spec.def.
+  /// one; others are parts of layers.
   llvm::StringRef Doc;
   llvm::ArrayRef<llvm::StringRef> Inputs, Outputs;
+  /// Sections of the language that mean a layer of the library: `ffn` without
+  /// a name is the first that has it; in a block with one of its keys, the one
+  /// that has `block`.
+  llvm::ArrayRef<llvm::StringRef> Roles;
   llvm::ArrayRef<Statement> Body;
   SourceRange Range; ///< of the name
+
+  /// Returns whether a key can be \p Word.
+  bool hasWord(llvm::StringRef Word) const {
+    return llvm::any_of(Body, [&](const Statement &S) {
+      return llvm::is_contained(S.Can.Words, Word);
+    });
+  }
 };
 
 } // namespace foretrace::layers

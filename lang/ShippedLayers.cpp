@@ -17,3 +17,17 @@ foretrace::findShippedLayer(llvm::StringRef Name) {
       layers::Layers, [&](const layers::Layer &L) { return L.Name == Name; });
   return Found == std::end(layers::Layers) ? nullptr : Found;
 }
+
+const foretrace::layers::Layer &foretrace::layerOfRole(llvm::StringRef Role) {
+  return *llvm::find_if(layers::Layers, [&](const layers::Layer &L) {
+    return llvm::is_contained(L.Roles, Role);
+  });
+}
+
+bool foretrace::isOfBlock(const layers::Layer &L, llvm::StringRef Key) {
+  if (&L != &layerOfRole("block"))
+    return false;
+  return llvm::none_of(
+      layerOfRole(L.Roles.front()).Body,
+      [&](const layers::Statement &S) { return S.isKey() && S.Name == Key; });
+}

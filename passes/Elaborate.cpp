@@ -4,10 +4,10 @@
 // block of forward ops on whole tensors, with Megatron-LM's module names; the
 // layer pattern stays folded. Nothing here knows how the job is spread.
 
+#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/LayerBody.h"
 #include "passes/Passes.h"
-#include "lang/ShippedLayers.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -23,11 +23,11 @@ public:
   bool run();
 
 private:
-  llvm::SmallVector<ValueId, 1> library(BlockBuilder &B, const BlockSpec *Of,
-                                        llvm::StringRef Name,
-                                        llvm::ArrayRef<ValueId> Inputs);
-  llvm::SmallVector<ValueId, 1> own(BlockBuilder &B, const LayerUse &Of,
+  llvm::SmallVector<ValueId, 1> end(BlockBuilder &B, llvm::StringRef Name,
                                     llvm::ArrayRef<ValueId> Inputs);
+  llvm::SmallVector<ValueId, 1> sublayer(BlockBuilder &B, const LayerUse &Of,
+                                         llvm::StringRef Section,
+                                         llvm::ArrayRef<ValueId> Inputs);
   void embedding();
   void layer(const BlockSpec &Spec);
   void head();
@@ -46,31 +46,31 @@ void Elaborator::embedding() {
   Blk.Range = S.Model.Vocab.Range;
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(S.Model.Vocab.Range, "token embedding");
-  Blk.Signature.Outputs = library(B, nullptr, "embedding", {});
+  Blk.Signature.Outputs = end(B, "embedding", {});
   P.Blocks.add(std::move(Blk));
 }
 
-/// Appends a layer of the library.
-llvm::SmallVector<ValueId, 1>
-Elaborator::library(BlockBuilder &B, const BlockSpec *Of, llvm::StringRef Name,
-                    llvm::ArrayRef<ValueId> Inputs) {
-  LayerBody Body(P, B, Of, nullptr, Diags);
+/// Appends an end of the model.
+llvm::SmallVector<ValueId, 1> Elaborator::end(BlockBuilder &B,
+                                              llvm::StringRef Name,
+                                              llvm::ArrayRef<ValueId> Inputs) {
+  LayerBody Body(P, B, nullptr, Diags);
   auto Outputs = Body.add(*findShippedLayer(Name), Inputs);
   IsDone &= Body.isGood();
   return Outputs;
 }
 
-/// Appends a layer that the job defines.
-llvm::SmallVector<ValueId, 1> Elaborator::own(BlockBuilder &B,
-                                              const LayerUse &Of,
-                                              llvm::ArrayRef<ValueId> Inputs) {
-  B.setOrigin(Of.Range, Of.Kind);
+/// Appends a layer of a block.
+llvm::SmallVector<ValueId, 1>
+Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
+                     llvm::StringRef Section, llvm::ArrayRef<ValueId> Inputs) {
+  B.setOrigin(Of.Range, Section);
   if (!Of.Is) {
     Diags.report(Of.Range, diag::LayerUnknown, Of.Kind);
     IsDone = false;
     return {};
   }
-  LayerBody Body(P, B, nullptr, &Of, Diags);
+  LayerBody Body(P, B, &Of, Diags);
   auto Outputs = Body.add(*Of.Is, Inputs);
   IsDone &= Body.isGood();
   return Outputs;
@@ -81,20 +81,13 @@ void Elaborator::layer(const BlockSpec &Spec) {
   Blk.Name = Spec.Name;
   Blk.Range = Spec.Range;
   BlockBuilder B(Blk, "elaborate");
-  B.setOrigin(Spec.Attention.Range, "attention");
+  B.setOrigin(Spec.Mixer.Range, "attention");
   const ValueId X = B.value(ValueKind::Input, "x", LayerBody::hiddenType(P));
   Blk.Signature.Inputs = {X};
-  const auto Mid = Spec.Mixer ? own(B, *Spec.Mixer, {X})
-                   : *Spec.Attention.Kind == AttentionKind::MLA
-                       ? library(B, &Spec, "mla", {X})
-                       : library(B, &Spec, "gqa", {X});
+  const auto Mid = sublayer(B, Spec.Mixer, "attention", {X});
   if (!IsDone)
     return;
-  B.setOrigin(Spec.Moe ? Spec.Moe->Experts.Range : Spec.Ffn.Range,
-              Spec.Moe ? "experts" : "ffn");
-  Blk.Signature.Outputs =
-      Spec.Network ? own(B, *Spec.Network, Mid)
-                   : library(B, &Spec, Spec.Moe ? "experts" : "dense", Mid);
+  Blk.Signature.Outputs = sublayer(B, Spec.Network, "ffn", Mid);
   if (llvm::is_contained(Blk.Signature.Outputs, X)) {
     Diags.report(Spec.Range, diag::BlockEmpty, Spec.Name);
     IsDone = false;
@@ -110,7 +103,7 @@ void Elaborator::head() {
   B.setOrigin(S.Model.Vocab.Range, "output layer");
   const ValueId X = B.value(ValueKind::Input, "x", LayerBody::hiddenType(P));
   Blk.Signature.Inputs = {X};
-  library(B, nullptr, "head", {X});
+  end(B, "head", {X});
   P.Blocks.add(std::move(Blk));
 }
 

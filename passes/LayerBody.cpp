@@ -22,6 +22,11 @@ ValueId LayerBody::addHidden(llvm::StringRef Name) {
 /// What a dimension has if nothing is said.
 std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   const Spec &S = P.Spec;
+  auto Stated = [&](const Located<int64_t> &Key) -> std::optional<Expr> {
+    if (!Key.isPresent())
+      return std::nullopt;
+    return exprOf(P, Key);
+  };
   switch (K) {
   case DimKind::Seq:
   case DimKind::KvSeq:
@@ -32,9 +37,9 @@ std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   case DimKind::Hidden:
     return exprOf(P, S.Model.Hidden);
   case DimKind::Vocab:
-    return exprOf(P, S.Model.PaddedVocab);
+    return Stated(S.Model.PaddedVocab);
   case DimKind::Position:
-    return exprOf(P, S.Model.MaxPositions);
+    return Stated(S.Model.MaxPositions);
   default:
     return std::nullopt;
   }
@@ -96,8 +101,11 @@ LayerBody::Dims LayerBody::dims(const Node &E, Frame &F) {
       Kind && E.Is == Node::Kind::Name ? extentOf(*Kind) : std::nullopt;
   if (Extent)
     return {{*Kind, *Extent}};
-  fail(E.Range, Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
-                     : "no dimension `" + E.Text + "`");
+  const bool IsOfEnds =
+      Kind && (*Kind == DimKind::Vocab || *Kind == DimKind::Position);
+  fail(E.Range, IsOfEnds ? "no layer has the dimension `" + E.Text + "`"
+                : Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
+                       : "no dimension `" + E.Text + "`");
   return {};
 }
 
@@ -152,6 +160,12 @@ static bool isForJobs(OpKind K) {
   }
 }
 
+/// Ops of what comes before and after the layers of a model.
+static bool isOfEnds(OpKind K) {
+  return getInfo(K).Work == WorkRule::Rows ||
+         getInfo(K).Backward == BackwardRule::Softmax;
+}
+
 /// The type of a result that is not said: a contraction has the last dimension
 /// of its weight in place of its operand's; rows of a table have theirs behind
 /// those of what they stand for; all else is like its first operand.
@@ -195,10 +209,9 @@ std::optional<Expr> LayerBody::stated(const Node &E, Frame &F) {
 
 void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   const std::optional<OpKind> Kind = findOp(S.Name);
-  const bool IsChecked = Of && (!isOfLibrary(S) || !Kind || isForJobs(*Kind));
+  const bool IsChecked = Of && Kind && isForJobs(*Kind);
   if (!Kind || isCollective(*Kind) ||
-      (Of && !isForJobs(*Kind) &&
-       (!isOfLibrary(S) || !hasTrait(*Kind, Attends))))
+      (Of && !IsChecked && (!isOfLibrary(S) || isOfEnds(*Kind))))
     return fail(S.Range, "no op `" + S.Name + "` for a layer of a job");
   llvm::SmallVector<ValueId, 4> Operands, Results;
   std::optional<Expr> Stated;
@@ -219,11 +232,15 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
     Results.push_back(
         B.value(ValueKind::Activation, nameIn(F.Path, T.Name),
                 T.isTyped() ? typeOf(T, F) : inferred(*Kind, Operands)));
-  if (IsChecked && isGood())
+  // Those of the library fit each other, but maybe not what a job gives them.
+  const bool AreShapesChecked =
+      IsChecked && (Of->Is->Range.isValid() ||
+                    getInfo(*Kind).Layouts == LayoutRule::ByResult);
+  if (AreShapesChecked && isGood())
     if (const llvm::StringRef Fault = faultOf(*Kind, Operands, Results);
         !Fault.empty())
       return fail(S.Range, "`" + S.Name + "`: " + Fault);
-  if (IsChecked && !isStatedRight(S, *Kind, Stated))
+  if (AreShapesChecked && !isStatedRight(S, *Kind, Stated))
     return;
   const OpId Id = B.op(*Kind, nameIn(F.Path, S.As), Operands, Results);
   if (Stated)

@@ -12,9 +12,9 @@ namespace foretrace {
 /// Appends to a block what a layer says.
 class LayerBody : public LayerWalker {
 public:
-  LayerBody(ir::Program &P, BlockBuilder &B, const ir::BlockSpec *Block,
-            const ir::LayerUse *Of, DiagnosticEngine &Diags)
-      : LayerWalker(P, Block, Of, Diags), B(B) {}
+  LayerBody(ir::Program &P, BlockBuilder &B, const ir::LayerUse *Of,
+            DiagnosticEngine &Diags)
+      : LayerWalker(P, Of, Diags), B(B) {}
 
   /// The type of the hidden state.
   static ir::TensorType hiddenType(ir::Program &P);
@@ -36,6 +36,7 @@ protected:
   virtual bool demand(ir::Expr Condition) { return Condition.value() > 0; }
   /// Whether the types of two tensors are the same.
   bool isAlike(llvm::ArrayRef<ir::Dim> A, llvm::ArrayRef<ir::Dim> B);
+  const ir::Block &block() const { return B.block(); }
   llvm::ArrayRef<ir::Dim> dimsOf(ir::ValueId V) const {
     return B.block().Values[V].Type.Dims;
   }

@@ -15,17 +15,19 @@
 
 namespace foretrace {
 
+/// Returns a layer of the library or of the job, or null.
+const layers::Layer *findLayer(const ir::Spec &S, llvm::StringRef Name);
+
 /// One way through the text, with hooks for what makes something. Errors in the
 /// text are reported where they stand; in the library's, where the job's calls
 /// it.
 class LayerWalker {
 public:
-  /// Goes through a layer whose keys are those of \p Of, or through one of the
-  /// library for a block, whose keys are all those of \p Block. Both may be
-  /// null.
-  LayerWalker(ir::Program &P, const ir::BlockSpec *Block,
-              const ir::LayerUse *Of, DiagnosticEngine &Diags)
-      : P(P), Block(Block), Of(Of), Diags(Diags) {}
+  static constexpr unsigned MaxDepth = 32; ///< of calls
+  /// Goes through a layer whose keys are those of \p Of; null for one without
+  /// keys, which is no part of a block.
+  LayerWalker(ir::Program &P, const ir::LayerUse *Of, DiagnosticEngine &Diags)
+      : P(P), Of(Of), Diags(Diags) {}
   virtual ~LayerWalker() = default;
 
   /// Whether nothing was reported.
@@ -44,7 +46,7 @@ protected:
     std::string Path;                     ///< of its modules
     llvm::StringMap<ir::ValueId> Tensors; ///< an invalid one is `none`
     llvm::StringMap<Lazy> Keys;           ///< and what `let` names
-    bool IsOutermost = false;             ///< so that keys are of the block
+    bool IsOutermost = false;             ///< so that keys are those of the use
     unsigned Depth = 0;
   };
   using Scalar = std::variant<int64_t, bool, std::string>;
@@ -56,7 +58,7 @@ protected:
   virtual void addSource(const layers::Statement &S, Frame &F) = 0;
   virtual void addOp(const layers::Statement &S, Frame &F) = 0;
   /// Whether the job has an error, so that only its other requirements are
-  /// checked.
+  /// checked, and no tensors exist.
   virtual bool isStopped() const { return false; }
   virtual void setOrigin(const layers::Statement &, Frame &) {}
   virtual void require(const layers::Statement &, Frame &) {}
@@ -101,7 +103,6 @@ protected:
   void fail(SourceRange At, const llvm::Twine &What);
 
   ir::Program &P;
-  const ir::BlockSpec *Block;
   const ir::LayerUse *Of;
   DiagnosticEngine &Diags;
 
@@ -111,12 +112,13 @@ private:
   void call(const layers::Statement &S, Frame &F);
   bool give(const layers::Layer &L, const layers::Argument &A, Frame &From,
             Frame &To);
-  const layers::Layer *findLayer(llvm::StringRef Name) const;
   bool isNumber(const Node &E, Frame &F);
   std::optional<bool> aboutTensor(const Node &E, Frame &F);
   Scalar scalarOf(const Node &E, Frame &F);
   bool compares(const Node &E, Frame &F);
   ir::Expr numberOf(const Node &E, Frame &F);
+  bool isWord(llvm::StringRef Word) const;
+  std::optional<bool> aboutKey(const Node &E, Frame &F);
 
   bool HasFailed = false;
   SourceRange Caller;
@@ -127,23 +129,22 @@ private:
 template <typename VisitT>
 bool LayerWalker::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) {
   bool IsFound = false;
-  auto VisitIf = [&](bool IsNamed, auto &Member) {
-    if (IsFound || !IsNamed)
+  const auto [Section, Key] = Name.split('.');
+  auto VisitRow = [&, Last = Key.empty() ? Name : Key](const ir::FieldRow &Row,
+                                                       auto &Member) {
+    if (IsFound || Row.Name != Last)
       return;
     IsFound = true;
     Visit(Member);
   };
-  auto VisitRow = [&](const ir::FieldRow &Row, auto &Member) {
-    VisitIf(Row.Name == Name, Member);
-  };
-  if (Name.contains('.'))
-    ir::visitJob(P.Spec, [&](const ir::FieldRow &Row, auto &Member) {
-      VisitIf(ir::isAt(Row, Name), Member);
-    });
+  if (Section == "model" && !Key.empty())
+    ir::visitFields(P.Spec.Model, VisitRow);
+  else if (Section == "train" && !Key.empty())
+    ir::visitFields(P.Spec.Train, VisitRow);
+  else if (Section == "parallel" && !Key.empty())
+    ir::visitFields(P.Spec.Parallel, VisitRow);
   else if (F.IsOutermost && Of)
     ir::visitKeys(*Of, "", 0, VisitRow);
-  else if (F.IsOutermost && Block)
-    ir::visitBlock(*Block, VisitRow);
   return IsFound;
 }
 

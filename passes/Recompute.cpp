@@ -85,6 +85,12 @@ llvm::ArrayRef<llvm::StringRef> foretrace::recomputeModules() {
   return Names;
 }
 
+bool foretrace::isOfModule(llvm::StringRef Module, llvm::StringRef Op) {
+  return llvm::any_of(ModuleParts, [&](const ModulePart &P) {
+    return P.Module == Module && makePart(P).Ops.match(Op);
+  });
+}
+
 llvm::SmallVector<llvm::StringRef, 4> foretrace::modulesOf(const TrainSpec &T) {
   llvm::SmallVector<llvm::StringRef, 4> Names;
   if (T.RecomputeModules.isPresent())

@@ -12,6 +12,8 @@ namespace foretrace {
 
 /// The modules that `recompute = selective` can name.
 llvm::ArrayRef<llvm::StringRef> recomputeModules();
+/// Returns whether the forward op called \p Op is part of \p Module.
+bool isOfModule(llvm::StringRef Module, llvm::StringRef Op);
 /// Returns the modules in \p T, separated by blanks or commas; by default core
 /// attention only.
 llvm::SmallVector<llvm::StringRef, 4> modulesOf(const ir::TrainSpec &T);

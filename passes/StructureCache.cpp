@@ -41,15 +41,13 @@ private:
 /// Ops remember the sections that they were made for: of a block that stands
 /// elsewhere they are others.
 static void addBlock(const BlockSpec &B, KeyWriter &Key) {
-  Key.add(B.Name, B.Range, B.Attention.Range, B.Ffn.Range, B.Moe.has_value());
-  if (B.Moe)
-    Key.add(B.Moe->Experts.Range);
-  for (const auto *Use : {&B.Mixer, &B.Network}) {
-    Key.add(Use->has_value());
-    if (*Use)
-      Key.add(reinterpret_cast<uintptr_t>((*Use)->Is), (*Use)->Range);
-  }
-  visitBlock(B, Key);
+  Key.add(B.Name, B.Range);
+  for (const LayerUse *Use : {&B.Mixer, &B.Network})
+    Key.add(reinterpret_cast<uintptr_t>(Use->Is), Use->Range);
+  visitBlock(B, [&](const FieldRow &Row, const auto &F) {
+    Key(Row, F);
+    Key.add(F.Range); // text can make a key the origin of ops
+  });
 }
 
 static void addModel(const ModelSpec &M, KeyWriter &Key) {

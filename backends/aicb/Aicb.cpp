@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/aicb/Aicb.h"
+#include "backends/KnownLayers.h"
 #include "backends/aicb/Check.h"
 #include "backends/aicb/Workload.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/aicb/AicbJob.h"
 #include "backends/Backend.h"
+#include "backends/KnownLayers.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
@@ -62,30 +63,30 @@ GeneratorJob GeneratorJob::of(const ir::Spec &S, aicb::Version V) {
   for (const ir::LayerRun &R : M.Layers)
     for (const ir::LayerRun::Item &I : R.Items) {
       const ir::BlockSpec &B = M.Blocks[I.Block];
-      if (!B.Moe && !J.HasExperts)
+      if (!hasExperts(B) && !J.HasExperts)
         J.DenseLayers += R.Periods * I.Count;
-      if (B.Moe && !J.HasExperts) {
+      if (hasExperts(B) && !J.HasExperts) {
         J.HasExperts = true;
         Block = &B;
       }
     }
   J.DenseLayers = std::min(J.DenseLayers, J.Layers);
-  J.Ffn = *Block->Ffn.Intermediate;
-  const ir::AttentionSpec &A = Block->Attention;
-  J.IsDeepSeek = *A.Kind == ir::AttentionKind::MLA;
-  J.Heads = *A.Heads;
+  const ir::LayerUse &A = Block->Mixer, &N = Block->Network;
+  J.Ffn = *N.number("intermediate");
+  J.IsDeepSeek = hasLatentAttention(*Block);
+  J.Heads = *A.number("heads");
   J.HeadDim = J.Hidden / J.Heads;
-  if (Block->Moe) {
-    J.Experts = *Block->Moe->Experts;
-    J.TopK = *Block->Moe->TopK;
-    J.Shared = *Block->Moe->Shared;
+  if (J.HasExperts) {
+    J.Experts = *N.number("experts");
+    J.TopK = *N.number("topk");
+    J.Shared = *N.number("shared");
   }
   if (J.IsDeepSeek) {
-    J.QLora = *A.QLora;
-    J.KvLora = *A.KvLora;
-    J.RopeDim = *A.RopeDim;
-    J.NopeDim = *A.NopeDim;
-    J.VDim = *A.VDim;
+    J.QLora = *A.number("q_lora");
+    J.KvLora = *A.number("kv_lora");
+    J.RopeDim = *A.number("rope_dim");
+    J.NopeDim = *A.number("nope_dim");
+    J.VDim = *A.number("v_dim");
   }
   return J;
 }
@@ -192,21 +193,23 @@ Params foretrace::aicb::countParams(const GeneratorJob &J) {
 
 /// The generator splits projections, not heads: what it asserts for each. A
 /// stage without layers has none.
-static void checkChannels(const ir::Spec &S, const ir::AttentionSpec &A,
+static void checkChannels(const ir::Spec &S, const ir::BlockSpec &B,
                           DiagnosticEngine &Diags) {
+  const ir::LayerUse &A = B.Mixer;
+  const Located<int64_t> &Heads = A.number("heads");
   const int64_t Tp = *S.Parallel.Tp;
   if (S.Model.layerCount() < *S.Parallel.Pp)
     return;
   auto Check = [&](int64_t OfHead) {
-    Elements Channels = Elements(*A.Heads) * OfHead;
+    Elements Channels = Elements(*Heads) * OfHead;
     if (!Channels.isDivisibleBy(Tp))
-      Diags.report(A.Heads.Range, diag::AicbChannels, *A.Heads, OfHead, Tp)
+      Diags.report(Heads.Range, diag::AicbChannels, *Heads, OfHead, Tp)
           .noteValue("tp", S.Parallel.Tp);
   };
-  if (*A.Kind != ir::AttentionKind::MLA)
-    return Check(*S.Model.Hidden / *A.Heads);
-  for (int64_t OfHead :
-       {*A.NopeDim + *A.RopeDim, *A.NopeDim + *A.VDim, *A.VDim})
+  if (!hasLatentAttention(B))
+    return Check(*S.Model.Hidden / *Heads);
+  const int64_t Nope = *A.number("nope_dim"), V = *A.number("v_dim");
+  for (int64_t OfHead : {Nope + *A.number("rope_dim"), Nope + V, V})
     Check(OfHead);
 }
 
@@ -245,10 +248,9 @@ bool foretrace::aicb::checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
     Diags.report(P.Cp.Range, diag::SimaiCpIgnored, *P.Cp);
   checkRecompute(S, Diags);
   for (const ir::BlockSpec &B : S.Model.Blocks) {
-    checkChannels(S, B.Attention, Diags);
-    if (B.Moe && *B.Attention.Kind != ir::AttentionKind::MLA &&
-        !*P.SequenceParallel)
-      Diags.report(B.Moe->Experts.Range, diag::SimaiMoeNeedsSp);
+    checkChannels(S, B, Diags);
+    if (hasExperts(B) && !hasLatentAttention(B) && !*P.SequenceParallel)
+      Diags.report(B.Network.number("experts").Range, diag::SimaiMoeNeedsSp);
   }
   return Diags.errorCount() == Before;
 }

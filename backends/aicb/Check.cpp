@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/aicb/Check.h"
+#include "backends/KnownLayers.h"
 #include "backends/aicb/Weights.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
@@ -101,10 +102,11 @@ void Checker::deepSpeed() {
   ignored<int64_t>("cp", P.Cp, 1);
   recompute();
   for (const ir::BlockSpec &B : S.Model.Blocks) {
-    if (B.hasLatentAttention())
-      ignored("attention", B.Attention.Kind, ir::AttentionKind::MHA);
-    if (B.Moe)
-      ignored<int64_t>("experts", B.Moe->Experts, 1);
+    if (hasLatentAttention(B))
+      Diags.report(B.Mixer.Range, diag::AicbIgnored, "attention", B.Mixer.Kind,
+                   getWord(O.Kind));
+    if (hasExperts(B))
+      ignored<int64_t>("experts", B.Network.number("experts"), 1);
   }
   deepSpeedSizes();
 }
@@ -130,8 +132,8 @@ void Checker::megatron() {
   if (*P.Pp > 1 && O.Epochs > 0)
     needVersion(P.Pp.Range, "pipelines", Version::V2024_12);
   for (const ir::BlockSpec &B : S.Model.Blocks)
-    if (B.hasLatentAttention())
-      needVersion(B.Attention.Range, "latent attention", Version::V2025_09_15);
+    if (hasLatentAttention(B))
+      needVersion(B.Mixer.Range, "latent attention", Version::V2025_09_15);
   megatronSizes();
 }
 

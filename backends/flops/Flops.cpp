@@ -104,6 +104,13 @@ static FigureTable stagesOf(const FlopCounter &Of) {
 }
 
 /// Conventions, and what is an estimate.
+/// Whether tokens of a block go to experts.
+static bool hasSlots(const Block &B) {
+  return llvm::any_of(B.Values, [](const Value &V) {
+    return V.Type.indexOf(DimKind::Slots) >= 0;
+  });
+}
+
 static std::vector<std::string> notesOf(const Program &P, const Options &O) {
   static constexpr llvm::StringLiteral Scores[] = {
       "Attention scores hidden by a causal mask are not counted.",
@@ -119,8 +126,7 @@ static std::vector<std::string> notesOf(const Program &P, const Options &O) {
         "Embedding lookups count as products with the whole table.");
   if (O.Hardware == HardwareCount::Korthikanti)
     Notes.push_back("Selective recomputation counts three times.");
-  if (llvm::any_of(P.Spec.Model.Blocks,
-                   [](const BlockSpec &B) { return B.Moe.has_value(); }))
+  if (llvm::any_of(P.Blocks, hasSlots))
     Notes.push_back("Routing is assumed to be balanced.");
   return Notes;
 }

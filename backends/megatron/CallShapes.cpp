@@ -159,7 +159,7 @@ LoggedTensor foretrace::megatron::tensorOf(const CallText &Call,
   const ir::Expr One = numberOf(P, 1), Tp = sizeOf(P, ir::Axis::Tp);
   const ir::BlockSpec *Experts = expertsOf(P, B);
   return {shapeOf(Call.Shape, Dims, Tp, How.Scaling ? One : Tp,
-                  Experts ? exprOf(P, Experts->Moe->TopK) : One),
+                  Experts ? exprOf(P, Experts->Network.number("topk")) : One),
           elementOf(Call.Type, P)};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/CallTable.h"
+#include "backends/KnownLayers.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -151,7 +152,7 @@ static bool fits(Pass Direction, const ir::Op &O) {
 const ir::BlockSpec *foretrace::megatron::expertsOf(const ir::Program &P,
                                                     const ir::Block &B) {
   const ir::BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
-  return Spec && Spec->Moe ? Spec : nullptr;
+  return Spec && hasExperts(*Spec) ? Spec : nullptr;
 }
 
 static bool holds(When Condition, const ir::Program &P, const ir::Block &B) {
@@ -168,15 +169,15 @@ static bool holds(When Condition, const ir::Program &P, const ir::Block &B) {
     return *Par.Tp > 1 && *Par.SequenceParallel;
   case When::TpExchange:
     return *Par.Tp > 1 && Experts &&
-           *Experts->Moe->Dispatcher == ir::DispatcherKind::AllToAll;
+           *Experts->Network.word("dispatcher") == "alltoall";
   case When::EpAlone:
     return *Par.Ep == 1;
   case When::EpMany:
     return *Par.Ep > 1;
   case When::ManyChoices:
-    return Experts && *Experts->Moe->TopK > 1;
+    return Experts && *Experts->Network.number("topk") > 1;
   case When::BiasMany:
-    return Experts && *Experts->Ffn.LinearBias && *Par.Tp * *Par.Ep > 1;
+    return Experts && *Experts->Network.flag("bias") && *Par.Tp * *Par.Ep > 1;
   }
   llvm_unreachable("every condition is handled");
 }

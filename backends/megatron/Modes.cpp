@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Modes.h"
 #include "backends/Backend.h"
+#include "backends/KnownLayers.h"
 #include "backends/ranks/TaskLimits.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
@@ -47,9 +48,7 @@ struct Traced {
   const ir::ParallelSpec &parallel() const { return Spec.Parallel; }
   /// The first block with experts, or null.
   const ir::BlockSpec *experts() const {
-    const auto Found =
-        llvm::find_if(Spec.Model.Blocks,
-                      [](const ir::BlockSpec &B) { return B.Moe.has_value(); });
+    const auto Found = llvm::find_if(Spec.Model.Blocks, hasExperts);
     return Found == Spec.Model.Blocks.end() ? nullptr : &*Found;
   }
   bool isRunOfV2() const { return !How.isV1() && !How.Scaling; }
@@ -119,29 +118,35 @@ static constexpr UnseenMode Unseen[] = {
     {"latent attention",
      [](const Traced &T) -> const SourceRange * {
        for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (B.hasLatentAttention())
-           return &B.Attention.Range;
+         if (hasLatentAttention(B))
+           return &B.Mixer.Range;
        return nullptr;
      }},
     {"shared experts",
      [](const Traced &T) -> const SourceRange * {
        for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (B.Moe && *B.Moe->SharedIntermediate > 0)
-           return &B.Moe->SharedIntermediate.Range;
+         if (hasExperts(B))
+           if (const auto &Key = B.Network.number("shared_intermediate");
+               *Key > 0)
+             return &Key.Range;
        return nullptr;
      }},
     {"`dispatcher = allgather`",
      [](const Traced &T) -> const SourceRange * {
        for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (B.Moe && *B.Moe->Dispatcher == ir::DispatcherKind::AllGather)
-           return &B.Moe->Dispatcher.Range;
+         if (hasExperts(B))
+           if (const auto &Key = B.Network.word("dispatcher");
+               *Key == "allgather")
+             return &Key.Range;
        return nullptr;
      }},
     {"`aux_loss = global_aux_loss`",
      [](const Traced &T) -> const SourceRange * {
        for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
-         if (B.Moe && *B.Moe->AuxLoss == ir::AuxLossKind::Global)
-           return &B.Moe->AuxLoss.Range;
+         if (hasExperts(B))
+           if (const auto &Key = B.Network.word("aux_loss");
+               *Key == "global_aux_loss")
+             return &Key.Range;
        return nullptr;
      }},
     {"`optimizer = muon`",
@@ -169,11 +174,11 @@ static void warnOfRefused(const Traced &T, DiagnosticEngine &Diags) {
     Diags.report(Range, diag::MegatronRefused, Mode.str(), Why);
   };
   for (const ir::BlockSpec &B : T.Spec.Model.Blocks) {
-    if (B.hasLatentAttention() && !*B.Attention.QRopeTp)
-      Refused(B.Attention.QRopeTp.Range, "`q_rope_tp = false`",
+    if (hasLatentAttention(B) && !*B.Mixer.flag("q_rope_tp"))
+      Refused(B.Mixer.flag("q_rope_tp").Range, "`q_rope_tp = false`",
               "the projection is split as a whole");
-    if (B.Moe && !*B.Moe->SharedTp)
-      Refused(B.Moe->SharedTp.Range, "`shared_tp = false`",
+    if (hasExperts(B) && !*B.Network.flag("shared_tp"))
+      Refused(B.Network.flag("shared_tp").Range, "`shared_tp = false`",
               "shared experts are split over tp");
   }
   const ir::BlockSpec *Experts = T.experts();
@@ -187,7 +192,7 @@ static void warnOfRefused(const Traced &T, DiagnosticEngine &Diags) {
   if (*Par.Cp > 1 && *Par.Ep > 1)
     Refused(Par.Ep.Range, "ep with cp", "its groups are not made for both");
   if (T.isRunOfV2() && *Par.Tp > 1 &&
-      *Experts->Moe->Dispatcher == ir::DispatcherKind::AllToAll)
+      *Experts->Network.word("dispatcher") == "alltoall")
     Refused(Par.Tp.Range, "experts with tp = " + llvm::Twine(*Par.Tp),
             "`dispatcher = alltoall` stops at an assertion in v2");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Timing.h"
+#include "backends/KnownLayers.h"
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,9 +14,10 @@ using llvm::StringRef;
 Timing::Timing(const ir::Program &P) : P(P), Received(0) {
   const ir::Spec &S = P.Spec;
   for (const ir::BlockSpec &B : S.Model.Blocks)
-    if (B.Moe)
+    if (hasExperts(B))
       Received = std::max(Received, *S.Train.Sequence / *S.Parallel.Cp *
-                                        *S.Train.MicroBatch * *B.Moe->TopK);
+                                        *S.Train.MicroBatch *
+                                        *B.Network.number("topk"));
 }
 
 int64_t Timing::measured(StringRef Name) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Unlogged.h"
+#include "backends/KnownLayers.h"
 #include "backends/megatron/CallTable.h"
 #include "backends/megatron/Modes.h"
 #include "lang/diagnostics/Backends.h"
@@ -95,8 +96,9 @@ static void checkDispatcher(const ir::Program &P, Instrumentation How,
   if (!How.Scaling || How.isV1())
     return;
   for (const ir::BlockSpec &B : P.Spec.Model.Blocks)
-    if (B.Moe && *B.Moe->Dispatcher == ir::DispatcherKind::AllGather)
-      Diags.report(B.Moe->Dispatcher.Range, diag::MegatronDispatcher);
+    if (hasExperts(B) && *B.Network.word("dispatcher") == "allgather")
+      Diags.report(B.Network.word("dispatcher").Range,
+                   diag::MegatronDispatcher);
 }
 
 bool foretrace::megatron::checkCalls(const ir::Program &P, Instrumentation How,

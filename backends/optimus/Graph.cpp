@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Graph.h"
+#include "backends/KnownLayers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <algorithm>
@@ -90,7 +91,7 @@ StringRef pathOfExperts(Rows Of) {
 class Builder {
 public:
   Builder(const ir::ModelSpec &M, Family F, Graph &Out)
-      : M(M), A(M.Blocks.front().Attention), Of(rowOf(F).Of), Out(Out) {}
+      : M(M), A(M.Blocks.front().Mixer), Of(rowOf(F).Of), Out(Out) {}
 
   void run();
 
@@ -99,14 +100,14 @@ private:
   void add(const Row &R, int64_t Layer);
   int64_t experts() const {
     const ir::BlockSpec &B = M.Blocks.front();
-    return B.Moe ? *B.Moe->Experts : 0;
+    return hasExperts(B) ? *B.Network.number("experts") : 0;
   }
   int64_t sizeOf(Dim D) const;
   int64_t parameters(const Row &R) const;
   GraphValue valueOf(const Row &R, int64_t Layer) const;
 
   const ir::ModelSpec &M;
-  const ir::AttentionSpec &A;
+  const ir::LayerUse &A;
   const Rows Of;
   Graph &Out;
   llvm::StringMap<unsigned> Latest; ///< values by name
@@ -121,19 +122,20 @@ StringRef foretrace::optimus::getClass(Family F) { return rowOf(F).Class; }
 
 std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
   const ir::BlockSpec &B = M.Blocks.front();
-  const bool IsGated = ir::isGated(*B.Ffn.Activation);
+  const bool HasExperts = hasExperts(B), HasGate = isGated(B);
   if (*M.Norm == ir::NormKind::LayerNorm &&
-      *M.Positions == ir::PositionKind::Learned && *M.Bias && !IsGated &&
-      !B.Moe)
+      *M.Positions == ir::PositionKind::Learned && *M.Bias && !HasGate &&
+      !HasExperts)
     return Family::GPT2;
   if (*M.Norm != ir::NormKind::RMSNorm ||
-      *M.Positions != ir::PositionKind::Rope || *M.Bias || !IsGated)
+      *M.Positions != ir::PositionKind::Rope || *M.Bias || !HasGate)
     return std::nullopt;
-  if (B.Moe)
-    return *B.Moe->Shared == 0 && !*B.Attention.QkNorm && !*M.QkvBias
+  const bool HasHeadNorm = *B.Mixer.flag("qk_norm");
+  if (HasExperts)
+    return *B.Network.number("shared") == 0 && !HasHeadNorm && !*M.QkvBias
                ? std::optional(Family::Mixtral)
                : std::nullopt;
-  if (*B.Attention.QkNorm)
+  if (HasHeadNorm)
     return Family::Qwen3;
   return *M.QkvBias ? Family::Qwen2 : Family::Llama;
 }
@@ -163,8 +165,9 @@ Elements GraphValue::elements(int64_t Batch, int64_t Sequence) const {
 }
 
 int64_t Builder::sizeOf(Dim D) const {
-  const int64_t Query = *A.Heads * *A.HeadDim;
-  const int64_t KeyValue = *A.KvHeads * *A.HeadDim;
+  const int64_t HeadDim = *A.number("head_dim");
+  const int64_t Query = *A.number("heads") * HeadDim;
+  const int64_t KeyValue = *A.number("kv_heads") * HeadDim;
   switch (D) {
   case Dim::Zero:
   case Dim::Mask:
@@ -173,12 +176,12 @@ int64_t Builder::sizeOf(Dim D) const {
   case Dim::One:
     return 1;
   case Dim::QkNorm:
-    return *A.QkNorm ? 2 : 0;
+    return *A.flag("qk_norm") ? 2 : 0;
   case Dim::Hidden:
     return *M.Hidden;
   case Dim::HeadDim:
   case Dim::Rope:
-    return *A.HeadDim;
+    return HeadDim;
   case Dim::Query:
     return Query;
   case Dim::KeyValue:
@@ -186,7 +189,7 @@ int64_t Builder::sizeOf(Dim D) const {
   case Dim::QueryKeyValue:
     return Query + 2 * KeyValue;
   case Dim::Ffn:
-    return *M.Blocks.front().Ffn.Intermediate;
+    return *M.Blocks.front().Network.number("intermediate");
   case Dim::Vocab:
     return *M.Vocab;
   case Dim::Positions:
@@ -294,8 +297,8 @@ void Builder::run() {
 Quantity<PartUnit> Graph::countParts(const ir::ModelSpec &M) {
   int64_t Experts = 0;
   for (const ir::BlockSpec &B : M.Blocks)
-    if (B.Moe)
-      Experts = std::max(Experts, *B.Moe->Experts);
+    if (hasExperts(B))
+      Experts = std::max(Experts, *B.Network.number("experts"));
   const Quantity<PartUnit> Layers(M.layerCount());
   return Layers + Layers * Experts;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/optimus/Optimus.h"
+#include "backends/KnownLayers.h"
 #include "backends/optimus/Options.h"
 #include "backends/optimus/Writers.h"
 #include "lang/diagnostics/Backends.h"
@@ -16,8 +17,8 @@ ir::FactSet foretrace::optimus::needs(const Options &) {
 /// Whether the rows of a family can be of the model at all.
 static bool suits(Family F, const ir::ModelSpec &M) {
   const ir::BlockSpec &B = M.Blocks.front();
-  return M.Blocks.size() == 1 && *B.Attention.Kind != ir::AttentionKind::MLA &&
-         B.Moe.has_value() == (F == Family::Mixtral);
+  return M.Blocks.size() == 1 && !hasLatentAttention(B) &&
+         hasExperts(B) == (F == Family::Mixtral);
 }
 
 static bool isLlama(Family F) { return F == Family::Llama; }

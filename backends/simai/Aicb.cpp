@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Aicb.h"
+#include "backends/KnownLayers.h"
 #include "backends/simai/AicbGenerator.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
@@ -135,8 +136,8 @@ static bool checkMeasured(const ir::Spec &S, DiagnosticEngine &Diags) {
   unsigned Before = Diags.errorCount();
   if (*S.Parallel.SequenceParallel && *S.Cost.Kind != ir::CostKind::Profile)
     for (const ir::BlockSpec &B : S.Model.Blocks)
-      if (B.hasLatentAttention())
-        Diags.report(B.Attention.Range, diag::SimaiMlaUntimed);
+      if (hasLatentAttention(B))
+        Diags.report(B.Mixer.Range, diag::SimaiMlaUntimed);
   return Diags.errorCount() == Before;
 }
 

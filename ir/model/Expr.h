@@ -32,12 +32,10 @@ using ExprId = Id<struct ExprTag>;
 /// ir/model/Exprs.def.
 enum class KeyId : uint16_t {
 #define SPEC_FIELD(SECTION, TYPE, MEMBER, ...) SECTION##MEMBER,
+#define LAYER_KEYS OfLayer, LastOfLayer = OfLayer + 255,
 #include "ir/model/Spec.def"
 #define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) ENUMERATOR,
 #include "ir/model/Exprs.def"
-  /// The first key that the layers of a block declare (BlockSpec::Mixer), and
-  /// so on.
-  OfLayer,
 };
 
 /// A key of a job. A key of a block or of a kind of stage includes its index.

@@ -23,10 +23,6 @@ int64_t bytesPerElement(PrecisionKind P) {
   llvm_unreachable("covered switch");
 }
 
-bool isGated(ActivationKind A) {
-  return A == ActivationKind::SwiGLU || A == ActivationKind::GeGLU;
-}
-
 const Located<FlopRate> &DeviceSpec::peakFor(PrecisionKind P) const {
   if (PeakFlops.isPresent())
     return PeakFlops;

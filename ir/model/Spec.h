@@ -9,18 +9,14 @@
 
 #include "ir/model/Attribute.h"
 #include "ir/model/Cells.h"
+#include "ir/model/LayerUse.h"
 #include "ir/model/Mesh.h"
 #include "lang/Quantity.h"
 #include "lang/Source.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
-
-namespace foretrace::layers {
-struct Layer; // lang/Layers.h
-} // namespace foretrace::layers
 
 namespace foretrace::ir {
 
@@ -30,14 +26,6 @@ enum class NormKind : unsigned char {
 };
 enum class PositionKind : unsigned char {
 #define POSITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class AttentionKind : unsigned char {
-#define ATTENTION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class ActivationKind : unsigned char {
-#define ACTIVATION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
 enum class PrecisionKind : unsigned char {
@@ -70,14 +58,6 @@ enum class ScheduleKind : unsigned char {
 };
 enum class PartitionKind : unsigned char {
 #define PARTITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class DispatcherKind : unsigned char {
-#define DISPATCHER_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
-#include "ir/model/Spec.def"
-};
-enum class AuxLossKind : unsigned char {
-#define AUX_LOSS_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
 enum class BalanceKind : unsigned char {
@@ -113,60 +93,14 @@ using Text = std::string;
 
 /// Bytes of one element.
 int64_t bytesPerElement(PrecisionKind P);
-/// Returns whether the first projection is twice as wide (gate and up).
-bool isGated(ActivationKind A);
 
-/// One kind of attention layer.
-struct AttentionSpec {
-#define ATTENTION_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
-#include "ir/model/Spec.def"
-  SourceRange Range; ///< the whole section
-};
-
-/// A feed-forward network: dense, or one expert.
-struct FfnSpec {
-#define FFN_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
-#include "ir/model/Spec.def"
-  SourceRange Range; ///< the whole section
-};
-
-/// What makes a block a mixture of experts.
-struct MoeSpec {
-#define MOE_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
-#include "ir/model/Spec.def"
-  SourceRange Range; ///< the whole section
-};
-
-/// A key that a kind of layer declares, with its value.
-struct LayerKey {
-  std::string Name;
-  std::variant<Located<Int>, Located<Bool>, Located<Text>> Value;
-};
-
-/// A sublayer whose kind is not the library's.
-struct LayerUse {
-  std::string Kind;
-  /// What it says, of a file of the session; null in a program read from text.
-  const layers::Layer *Is = nullptr;
-  std::vector<LayerKey> Keys; ///< in the order in which they are declared
-  SourceRange Range;          ///< of the section
-};
-
-/// One kind of layer: attention, then either a dense network or experts.
+/// A block of the model: attention, or what is in its place, and a network.
 struct BlockSpec {
   static constexpr size_t MaxLayerKeys = 256; ///< of both of its layers
 
   std::string Name;
   SourceRange Range; ///< of the name
-  AttentionSpec Attention;
-  FfnSpec Ffn;
-  std::optional<MoeSpec> Moe;
-  std::optional<LayerUse> Mixer;   ///< in place of Attention
-  std::optional<LayerUse> Network; ///< in place of Ffn
-
-  bool hasLatentAttention() const {
-    return !Mixer && *Attention.Kind == AttentionKind::MLA;
-  }
+  LayerUse Mixer, Network;
 #define BLOCK_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };

@@ -15,8 +15,6 @@ namespace foretrace::ir {
 enum class Needed : unsigned char {
   Always,
   Complete,
-  UnlessLatent,
-  IfLatent,
   IfRecomputed,
   IfOffloaded,
   IfNetworked,
@@ -33,14 +31,28 @@ struct FieldRow {
   llvm::StringRef Name;
   Needed By;
   llvm::StringRef Aliases;
+  llvm::ArrayRef<llvm::StringRef> Words = {}; ///< of a key of a layer
 };
 
-/// The rows, by KeyId.
+/// The rows, by indexOf.
 inline constexpr FieldRow FieldRows[] = {
 #define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
   {KeyId::SECTION##MEMBER, #SECTION, #TYPE, KEY, Needed::NEEDED, ALIASES},
 #include "ir/model/Spec.def"
 };
+
+/// Returns whether \p Id is of a key that the layers of a block declare: those
+/// of the mixer from KeyId::OfLayer on, then those of the network.
+constexpr bool isOfLayer(KeyId Id) {
+  return Id >= KeyId::OfLayer && Id <= KeyId::LastOfLayer;
+}
+
+/// Returns the number of a row, for any key that is not of a layer.
+constexpr size_t indexOf(KeyId Id) {
+  constexpr size_t OfLayers = 256;
+  const auto I = static_cast<size_t>(Id);
+  return Id > KeyId::LastOfLayer ? I - OfLayers : I;
+}
 
 /// Returns the keyword of a section of the language: `model` for `Model`.
 std::string keywordOf(llvm::StringRef Section);
@@ -56,21 +68,22 @@ template <typename SpecT, typename VisitT>
 void visitFields(SpecT &S, VisitT &&Visit) {
 #define SPEC_FIELD(SECTION, TYPE, MEMBER, ...)                                 \
   if constexpr (std::is_same_v<std::remove_const_t<SpecT>, SECTION##Spec>)     \
-    Visit(FieldRows[static_cast<size_t>(KeyId::SECTION##MEMBER)], S.MEMBER);
+    Visit(FieldRows[indexOf(KeyId::SECTION##MEMBER)], S.MEMBER);
 #include "ir/model/Spec.def"
 }
 
-/// Visits the keys that layers of a block declare, with rows of \p Section; the
-/// first one has the id \p First. Returns the id behind the last.
+/// Visits the keys of a layer, with rows of \p Section or of `Block`; the first
+/// one has the id \p First. Returns the id behind the last.
 template <typename UseT, typename VisitT>
 unsigned visitKeys(UseT &Use, llvm::StringRef Section, unsigned First,
                    VisitT &&Visit) {
-  static constexpr llvm::StringLiteral Types[] = {"Natural", "Bool", "Text"};
   for (auto &Key : Use.Keys)
     std::visit(
         [&](auto &F) {
-          Visit(FieldRow{KeyId(First++), Section, Types[Key.Value.index()],
-                         Key.Name, Needed::Complete, ""},
+          Visit(FieldRow{KeyId(First++),
+                         Key.IsOfBlock ? llvm::StringRef("Block") : Section,
+                         Key.type(), Key.Name, Needed::Complete, "",
+                         Key.words()},
                 F);
         },
         Key.Value);
@@ -79,22 +92,16 @@ unsigned visitKeys(UseT &Use, llvm::StringRef Section, unsigned First,
 
 template <typename BlockT, typename VisitT>
 void visitLayerKeys(BlockT &B, VisitT &&Visit) {
-  auto First = static_cast<unsigned>(KeyId::OfLayer);
-  if (B.Mixer)
-    First = visitKeys(*B.Mixer, "Attention", First, Visit);
-  if (B.Network)
-    visitKeys(*B.Network, "Ffn", First, Visit);
+  const unsigned First = visitKeys(
+      B.Mixer, "Attention", static_cast<unsigned>(KeyId::OfLayer), Visit);
+  visitKeys(B.Network, "Ffn", First, Visit);
 }
 
-/// Visits the fields of a block and of its parts.
+/// Visits the fields of a block and of its layers.
 template <typename BlockT, typename VisitT>
 void visitBlock(BlockT &B, VisitT &&Visit) {
-  visitFields(B.Attention, Visit);
-  visitFields(B.Ffn, Visit);
-  visitFields(B, Visit);
-  if (B.Moe)
-    visitFields(*B.Moe, Visit);
   visitLayerKeys(B, Visit);
+  visitFields(B, Visit);
 }
 
 /// Visits the fields of `model`, `train` and `parallel`, except those of

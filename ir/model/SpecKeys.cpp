@@ -2,6 +2,7 @@
 #include "ir/model/SpecKeys.h"
 #include "ir/model/Program.h"
 #include "ir/model/SpecFields.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <functional>
@@ -38,7 +39,7 @@ static void visitNumbers(const Spec &S, unsigned Block, VisitT Visit) {
 }
 
 std::string foretrace::ir::keywordOf(llvm::StringRef Section) {
-  return Section == "Moe" ? "block" : Section.lower();
+  return Section.lower();
 }
 
 std::string foretrace::ir::pathOf(const FieldRow &Row) {
@@ -123,7 +124,7 @@ static llvm::StringRef wordOf(KeyId Id) {
 #define EXPR_SYMBOL(ENUMERATOR, NAME, DOC) NAME,
 #include "ir/model/Exprs.def"
   };
-  const auto I = static_cast<size_t>(Id);
+  const size_t I = indexOf(Id);
   return I < std::size(FieldRows) ? FieldRows[I].Name
                                   : Symbols[I - std::size(FieldRows)];
 }
@@ -148,16 +149,26 @@ bool foretrace::ir::isModelBlock(const Program &P, unsigned Block) {
   return P.Blocks[BlockId(Block)].Name == blockOf(P.Spec, K);
 }
 
-/// The word for any key; for one of a layer with its section, since both layers
-/// of a block can have keys of one name.
+/// Whether both layers of a block have a key of that name.
+static bool isOfBoth(const BlockSpec &B, llvm::StringRef Name) {
+  return B.Mixer.findKey(Name) && B.Network.findKey(Name);
+}
+
+/// The word for a key of a layer, with its section where the name alone could
+/// be that of another one.
+static std::string wordOf(const BlockSpec &B, const FieldRow &Row) {
+  return isOfBoth(B, Row.Name) ? pathOf(Row) : Row.Name.str();
+}
+
+/// The word for any key.
 static std::string wordOf(const Spec &S, Key K) {
-  if (K.Id < KeyId::OfLayer)
+  if (!isOfLayer(K.Id))
     return wordOf(K.Id).str();
   std::string Word;
   visitNumbers(S, K.Block,
                [&](const FieldRow &Row, Key Other, const Located<int64_t> &) {
                  if (Other == K)
-                   Word = pathOf(Row);
+                   Word = wordOf(S.Model.Blocks[K.Block], Row);
                });
   return Word;
 }
@@ -193,13 +204,13 @@ static std::optional<Key> findCount(const Spec &S, llvm::StringRef Block,
   return std::nullopt;
 }
 
-/// A key that a layer of a block declares: `moe.attention.heads`.
+/// A key that a layer of a block declares: `moe.heads`, `moe.attention.width`.
 static std::optional<Key> findLayerKey(const Spec &S, llvm::StringRef Name) {
   std::optional<Key> Found;
   for (unsigned I = 0; I < S.Model.Blocks.size() && !Found; ++I) {
     llvm::StringRef Path = Name;
     auto Look = [&](const FieldRow &Row, Key K, const Located<int64_t> &) {
-      if (pathOf(Row) == Path)
+      if (wordOf(S.Model.Blocks[I], Row) == Path)
         Found = K;
     };
     if (Path.consume_front(S.Model.Blocks[I].Name) && Path.consume_front("."))
@@ -222,7 +233,7 @@ std::optional<Key> foretrace::ir::findKey(const Spec &S, llvm::StringRef Name) {
   std::optional<Key> Found;
   auto Look = [&, Word = Last.empty() ? Front : Last](
                   const FieldRow &Row, Key K, const Located<int64_t> &) {
-    if (Row.Name == Word && K.Id < KeyId::OfLayer)
+    if (Row.Name == Word && !isOfLayer(K.Id))
       Found = K;
   };
   if (Last.empty())

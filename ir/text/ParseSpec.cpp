@@ -4,6 +4,7 @@
 // spread.
 #include "ir/text/ParseParts.h"
 #include "ir/text/SpecParser.h"
+#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
@@ -36,17 +37,41 @@ bool SpecParser::layers(const Token &Word) {
   });
 }
 
-/// Types of keys are those of their values.
+/// The value of a key whose declaration is known.
+bool SpecParser::layerKey(LayerKey &Key) {
+  const Token Here = In.peek();
+  auto *Word = std::get_if<Located<Text>>(&Key.Value);
+  if (!Word || Key.words().empty())
+    return std::visit(
+        [&](auto &F) { return fieldValue(F, Word ? "Text" : Key.type()); },
+        Key.Value);
+  return fieldValue(*Word, "Word") &&
+         (llvm::is_contained(Key.words(), **Word) ||
+          In.unknown(Here, "a value of this key", Key.words()));
+}
+
+/// Types of keys are those of their values, if the library has no such kind.
 bool SpecParser::layerUse(LayerUse &Out) {
   Token Name;
+  std::string Kind;
   if (!In.expectName("the name of a kind of layer", Name) ||
-      !In.text(Name, Out.Kind))
+      !In.text(Name, Kind))
     return false;
+  if (const layers::Layer *L = findShippedLayer(Kind))
+    Out = LayerUse::of(*L);
+  Out.Kind = std::move(Kind);
   Out.Range = Name.Range;
   return In.expectBraces([&] {
     Token Key;
     if (!In.expectToken(Token::Kind::Word, "a key or `}`", Key))
       return false;
+    LayerKey *Known = Out.findKey(Key.Text);
+    if (Known && Known->isPresent())
+      return In.twice(Key, "key");
+    if (Known)
+      return In.expectPunct("=") && layerKey(*Known);
+    if (Out.Is)
+      return In.unknown(Key, "a key of this section", {});
     if (Out.Keys.size() == BlockSpec::MaxLayerKeys / 2)
       return In.unknown(Key, "one key too many", {});
     LayerKey &New = Out.Keys.emplace_back();
@@ -76,19 +101,11 @@ bool SpecParser::block() {
   BlockSpec &Out = S.Model.Blocks.back();
   return In.expectBraces([&] {
     Token Key = In.peek();
-    if (In.takeWord("attention"))
-      return fields(Out.Attention);
-    if (In.takeWord("ffn"))
-      return fields(Out.Ffn);
     for (const auto &[Word, Use] :
-         {std::pair("mixer", &Out.Mixer), std::pair("network", &Out.Network)})
+         {std::pair("attention", &Out.Mixer), std::pair("ffn", &Out.Network)})
       if (In.takeWord(Word))
-        return *Use ? In.twice(Key, "section") : layerUse(Use->emplace());
-    if (!In.takeWord("moe"))
-      return entry("block", "`attention`, `ffn`, `moe`", Out);
-    if (Out.Moe)
-      return In.twice(Key, "section");
-    return fields(Out.Moe.emplace());
+        return Use->Kind.empty() ? layerUse(*Use) : In.twice(Key, "section");
+    return entry("block", "`attention`, `ffn`", Out);
   });
 }
 

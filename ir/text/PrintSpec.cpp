@@ -32,13 +32,18 @@ private:
   void value(const Attribute &A);
   void options(const Attribute &Section);
 
-  /// Prints `key = value`, and how an unstated value came to be.
-  template <typename T> void field(llvm::StringRef Key, const Located<T> &F) {
+  /// Prints `key = value`, and how an unstated value came to be. \p IsWord: a
+  /// text that is one of few words.
+  template <typename T>
+  void field(llvm::StringRef Key, const Located<T> &F, bool IsWord = false) {
     using Status = typename Located<T>::Status;
     if (!F.isPresent())
       return;
     line() << Key << " = ";
-    value(*F);
+    if constexpr (std::is_same_v<T, Text>)
+      IsWord ? printName(*F, OS) : value(*F);
+    else
+      value(*F);
     OS << (F.From == Status::Default   ? " default\n"
            : F.From == Status::Derived ? " derived\n"
                                        : "\n");
@@ -133,7 +138,10 @@ void SpecPrinter::value(const Attribute &A) {
 void SpecPrinter::print(const LayerUse &Use, llvm::StringRef Keyword) {
   open(Keyword, Use.Kind);
   visitKeys(Use, "", 0, [this](const FieldRow &Row, const auto &F) {
-    this->field(Row.Name, F);
+    if constexpr (std::is_same_v<decltype(F), const Located<Text> &>)
+      this->field(Row.Name, F, !Row.Words.empty());
+    else
+      this->field(Row.Name, F);
   });
   close();
 }
@@ -141,16 +149,8 @@ void SpecPrinter::print(const LayerUse &Use, llvm::StringRef Keyword) {
 void SpecPrinter::print(const BlockSpec &B) {
   open("block", B.Name);
   fields(B);
-  if (B.Mixer)
-    print(*B.Mixer, "mixer");
-  else
-    section(B.Attention, "attention");
-  if (B.Network)
-    print(*B.Network, "network");
-  else
-    section(B.Ffn, "ffn");
-  if (B.Moe)
-    section(*B.Moe, "moe");
+  print(B.Mixer, "attention");
+  print(B.Network, "ffn");
   close();
 }
 

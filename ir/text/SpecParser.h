@@ -22,6 +22,7 @@ private:
   bool model(const Token &Word);
   bool modelEntry();
   bool layers(const Token &Word);
+  bool layerKey(LayerKey &Key);
   bool layerUse(LayerUse &Out);
   bool block();
   bool parallelEntry();
@@ -43,8 +44,10 @@ private:
     return In.takeWord("true") || In.takeWord("false") ||
            In.expected("`true` or `false`");
   }
-  bool value(std::string &V, llvm::StringRef) {
+  bool value(std::string &V, llvm::StringRef Type) {
     Token T;
+    if (Type == "Word")
+      return In.expectName("a value of this key", T) && In.text(T, V);
     return In.expectToken(Token::Kind::String, "a string", T) && In.text(T, V);
   }
   template <typename EnumT, typename = std::enable_if_t<std::is_enum_v<EnumT>>>
@@ -113,10 +116,7 @@ template <typename SpecT> bool SpecParser::fields(SpecT &Out) {
     std::optional<bool> Read = fieldOf(Key, Out);
     return Read ? *Read : In.unknown(Key, "a key of this section", {});
   });
-  if constexpr (std::is_same_v<SpecT, AttentionSpec> ||
-                std::is_same_v<SpecT, FfnSpec> ||
-                std::is_same_v<SpecT, MoeSpec> ||
-                std::is_same_v<SpecT, LinkSpec>)
+  if constexpr (std::is_same_v<SpecT, LinkSpec>)
     Out.Range = Open;
   return Ok;
 }

@@ -24,18 +24,15 @@ private:
   void machine();
   void sizes();
 
-  bool isNeeded(Needed By, const AttentionSpec *In) const;
+  bool isNeeded(Needed By) const;
   void lack(llvm::StringRef Key, SourceRange In) {
     IsWhole = false;
     Diags.report(In, diag::VerifyKey, Key);
   }
-  /// Reports the fields that a section at \p In must have and lacks; those of
-  /// attention depend on its kind.
-  template <typename SpecT>
-  void need(const SpecT &Section, SourceRange In,
-            const AttentionSpec *Attention = nullptr) {
+  /// Reports what a section at \p In must have and lacks.
+  template <typename SpecT> void need(const SpecT &Section, SourceRange In) {
     visitFields(Section, [&](const FieldRow &Row, const auto &F) {
-      if (!F.isPresent() && isNeeded(Row.By, Attention))
+      if (!F.isPresent() && isNeeded(Row.By))
         lack(pathOf(Row), In);
     });
   }
@@ -54,16 +51,12 @@ template <typename T> static bool is(const Located<T> &F, T Value) {
   return F.isPresent() && *F == Value;
 }
 
-bool SpecVerifier::isNeeded(Needed By, const AttentionSpec *In) const {
+bool SpecVerifier::isNeeded(Needed By) const {
   switch (By) {
   case Needed::Always:
     return true;
   case Needed::Complete:
     return IsComplete;
-  case Needed::UnlessLatent:
-    return IsComplete && !is(In->Kind, AttentionKind::MLA);
-  case Needed::IfLatent:
-    return IsComplete && is(In->Kind, AttentionKind::MLA);
   case Needed::IfRecomputed:
     return IsComplete && S.Train.RecomputeNumLayers.isPresent();
   case Needed::IfOffloaded:
@@ -120,16 +113,14 @@ void SpecVerifier::keys() {
   machine();
   for (const BlockSpec &B : S.Model.Blocks) {
     need(B, B.Range);
-    if (!B.Mixer)
-      need(B.Attention, B.Range, &B.Attention);
-    if (!B.Network)
-      need(B.Ffn, B.Range);
+    for (const auto &[Keyword, Use] :
+         {std::pair("attention", &B.Mixer), std::pair("ffn", &B.Network)})
+      if (Use->Kind.empty())
+        lack(Keyword, B.Range);
     visitLayerKeys(B, [&](const FieldRow &Row, const auto &F) {
-      if (!F.isPresent() && IsComplete)
+      if (!F.isPresent() && isNeeded(Row.By))
         lack(pathOf(Row), B.Range);
     });
-    if (B.Moe)
-      need(*B.Moe, B.Range);
   }
   if (IsComplete && IsWhole)
     sizes();

@@ -21,7 +21,8 @@ using namespace foretrace::ir;
 bool Deriver::define(Located<int64_t> &F, Expr As, SourceRange From,
                      llvm::StringRef What) {
   if (!exists(As, F)) {
-    error(From, diag::SizeOverflow, What);
+    if (Blamed.insert(From.start()).second)
+      error(From, diag::SizeOverflow, What);
     F.derive(0, From); // for the checks that follow
     return false;
   }
@@ -64,7 +65,7 @@ void Deriver::reportWorld(int64_t ModelRanks) {
   D.noteValue("tp", P.Tp).noteValue("pp", P.Pp);
   const int64_t Etp = P.Etp.isPresent() ? *P.Etp : *P.Tp;
   int64_t ExpertRanks;
-  if (hasExperts() && !llvm::MulOverflow(Etp, *P.Ep, ExpertRanks) &&
+  if (HasExperts && !llvm::MulOverflow(Etp, *P.Ep, ExpertRanks) &&
       !llvm::MulOverflow(ExpertRanks, *P.Pp, ExpertRanks))
     D.note(P.Ep.Range, diag::ExpertRanks, Etp, *P.Ep, *P.Pp, ExpertRanks);
 }
@@ -262,28 +263,11 @@ void Deriver::checkEffects() {
           "without `zero = 2` or 3");
     P.ZeroPrefetch = {};
   }
-  for (BlockSpec &B : S.Model.Blocks) {
-    if (!B.Moe || exceeds(B.Moe->SharedIntermediate, 0))
-      continue;
-    auto Drop = [&](Located<bool> &Key, llvm::StringRef Name, bool Default) {
-      if (*Key == Default)
-        return;
-      error(Key.Range, diag::KeyWithoutEffect, Name, "without shared experts");
-      Key.setDefault(Default);
-    };
-    Drop(B.Moe->SharedGate, "shared_gate", false);
-    Drop(B.Moe->SharedTp, "shared_tp", true);
-    if (exceeds(B.Moe->Shared, 0)) {
-      error(B.Moe->Shared.Range, diag::KeyWithoutEffect, "shared",
-            "with shared_intermediate = 0");
-      B.Moe->Shared.setDefault(0);
-    }
-  }
 }
 
 void Deriver::deriveExpertMesh() {
   ParallelSpec &P = S.Parallel;
-  if (!hasExperts()) {
+  if (!HasExperts) {
     if (exceeds(P.Ep, 1))
       error(P.Ep.Range, diag::EpWithoutExperts, *P.Ep);
     // checkRankOrder reads it: ranks are folded for experts all the same.
@@ -313,7 +297,7 @@ void Deriver::deriveExpertMesh() {
 /// for experts even if the model has none, and both ways must agree on stages.
 void Deriver::checkRankOrder() {
   const ParallelSpec &P = S.Parallel;
-  if ((hasExperts() || P.Etp.isStated()) &&
+  if ((HasExperts || P.Etp.isStated()) &&
       !decide(combine(ExprOp::Equal, of(P.Etp), of(P.Tp))))
     needVersion(P.Etp.Range, "an etp other than tp", MegatronVersion::V0_10);
   if (exceeds(P.Ep, 1) && exceeds(P.Cp, 1)) // before, ep was part of dp alone
@@ -356,7 +340,7 @@ void Deriver::fillMesh() {
     exceeds(*Axis, 1);
   if (P.DpShard.isPresent())
     splitReplicas();
-  if (!hasExperts() || Failed)
+  if (!HasExperts || Failed)
     return;
   for (const Located<int64_t> *Axis : {&P.Etp, &P.Ep})
     exceeds(*Axis, 1);

@@ -19,20 +19,10 @@ using namespace foretrace::ir;
 
 /// Whether a layer of the model has what is called so.
 bool Deriver::hasModule(llvm::StringRef Module) {
-  auto AnyBlock = [&](auto &&Is) { return llvm::any_of(S.Model.Blocks, Is); };
-  if (Module == "mla_up_proj")
-    return AnyBlock([](const BlockSpec &B) {
-      return B.hasLatentAttention();
-    });
-  if (Module == "mlp")
-    return AnyBlock([](const BlockSpec &B) { return !B.Moe; });
-  if (Module == "shared_experts")
-    return AnyBlock([&](const BlockSpec &B) {
-      return B.Moe && exceeds(B.Moe->SharedIntermediate, 0);
-    });
-  if (Module == "moe" || Module == "moe_act")
-    return AnyBlock([](const BlockSpec &B) { return B.Moe.has_value(); });
-  return true;
+  return Bodies.empty() || llvm::any_of(Bodies, [&](const Block &B) {
+           return llvm::any_of(
+               B.Ops, [&](const Op &O) { return isOfModule(Module, O.Name); });
+         });
 }
 
 /// Of the modules that selective recomputation names.

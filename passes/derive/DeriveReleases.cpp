@@ -32,26 +32,12 @@ template <typename T> static KeyRange where(bool Holds, const Located<T> &Key) {
   return Holds ? KeyRange(Key.Range) : std::nullopt;
 }
 
-/// What \p Find finds in the first block with experts in which it does.
-static KeyRange inExperts(const Spec &S, KeyRange (*Find)(const MoeSpec &M)) {
-  for (const BlockSpec &B : S.Model.Blocks)
-    if (B.Moe)
-      if (KeyRange Found = Find(*B.Moe))
-        return Found;
-  return std::nullopt;
-}
-
-template <AuxLossKind Kind> static KeyRange findAuxLoss(const Spec &S) {
-  return inExperts(
-      S, [](const MoeSpec &M) { return where(*M.AuxLoss == Kind, M.AuxLoss); });
-}
-
 template <OptimizerKind Kind> static KeyRange findOptimizer(const Spec &S) {
   return where(*S.Train.Optimizer == Kind, S.Train.Optimizer);
 }
 
 /// Megatron-LM, training/arguments.py; megatron/core, transformer_config.py,
-/// model_parallel_config.py, optimizer_config.py, router.py: the first release
+/// model_parallel_config.py, optimizer_config.py: the first release
 /// in which they stand.
 static constexpr NewKey NewKeys[] = {
     {"first_stage_layers", MegatronVersion::V0_9,
@@ -64,19 +50,6 @@ static constexpr NewKey NewKeys[] = {
        const auto &Key = S.Parallel.LastStageLayers;
        return where(Key.isPresent(), Key);
      }},
-    {"latent attention", MegatronVersion::V0_10,
-     [](const Spec &S) -> KeyRange {
-       for (const BlockSpec &B : S.Model.Blocks)
-         if (B.hasLatentAttention())
-           return B.Attention.Range;
-       return std::nullopt;
-     }},
-    {"a shared expert", MegatronVersion::V0_10,
-     [](const Spec &S) {
-       return inExperts(S, [](const MoeSpec &M) {
-         return where(*M.SharedIntermediate > 0, M.SharedIntermediate);
-       });
-     }},
     {"embedding_as_layer", MegatronVersion::V0_11,
      [](const Spec &S) {
        const auto &Key = S.Parallel.EmbeddingAsLayer;
@@ -87,14 +60,6 @@ static constexpr NewKey NewKeys[] = {
        const auto &Key = S.Parallel.LossAsLayer;
        return where(*Key, Key);
      }},
-    {"router_bias", MegatronVersion::V0_11,
-     [](const Spec &S) {
-       return inExperts(S, [](const MoeSpec &M) {
-         return where(*M.RouterBias, M.RouterBias);
-       });
-     }},
-    {"aux_loss = seq_aux_loss", MegatronVersion::V0_11,
-     findAuxLoss<AuxLossKind::Sequence>},
     {"optimizer = precision_aware", MegatronVersion::V0_11,
      findOptimizer<OptimizerKind::PrecisionAware>},
     {"offload_optimizer", MegatronVersion::V0_12,
@@ -122,8 +87,6 @@ static constexpr NewKey NewKeys[] = {
        const auto &Key = S.Parallel.OverlapExpertComm;
        return where(*Key, Key);
      }},
-    {"aux_loss = global_aux_loss", MegatronVersion::V0_15,
-     findAuxLoss<AuxLossKind::Global>},
     {"optimizer = muon", MegatronVersion::V0_16,
      findOptimizer<OptimizerKind::Muon>},
 };

@@ -164,9 +164,6 @@ void Deriver::checkOverlap() {
     Refuse("no `moe` in `recompute_modules`");
   if (*S.Train.Precision == PrecisionKind::FP32)
     Refuse("bf16 or fp16");
-  for (const BlockSpec &B : S.Model.Blocks)
-    if (B.Moe && *B.Moe->Dispatcher != DispatcherKind::AllToAll)
-      Refuse("`dispatcher = alltoall`");
 }
 
 void Deriver::checkSchedule() {

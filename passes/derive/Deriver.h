@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `derive` pass, which nine files implement: Derive.cpp the job as a
-// whole, DeriveModel.cpp what concerns the model's layers,
-// DeriveLayers.cpp those of the job's own, DerivePipeline.cpp
-// how they are split, DeriveKept.cpp which keep less for the backward pass,
-// DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
-// if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
-// DeriveCluster.cpp the machine they run on. Private to the passes.
+// whole, DeriveModel.cpp the model but for its layers, DeriveLayers.cpp
+// these, DerivePipeline.cpp how they are split, DeriveKept.cpp which keep less
+// for the backward pass, DeriveSchedule.cpp in which order they run,
+// DeriveScheduleFile.cpp the same if a file says it, DeriveReleases.cpp what
+// the release of Megatron-LM has, DeriveCluster.cpp the machine they run on.
+// Private to the passes.
 #ifndef FORETRACE_PASSES_DERIVE_DERIVER_H
 #define FORETRACE_PASSES_DERIVE_DERIVER_H
 
@@ -32,12 +32,7 @@ public:
     deriveCluster();
     deriveDevice();
     deriveBatch();
-    for (ir::BlockSpec &B : S.Model.Blocks) {
-      if (!B.Mixer)
-        deriveAttention(B);
-      if (!B.Network)
-        deriveFfn(B);
-    }
+    deriveLayers();
     deriveVocab();
     checkSequence();
     deriveSchedule();
@@ -51,7 +46,6 @@ public:
     deriveExpertMesh();
     checkRankOrder();
     checkReleases();
-    deriveLayers(); // their text reads any key
     if (!Failed)
       checkSizes();
     fillMesh();
@@ -138,20 +132,12 @@ private:
   void deriveDevice();
   void checkTokens(int64_t PerStep);
   void deriveBatch();
-  void deriveAttention(ir::BlockSpec &B);
-  void deriveKvHeads(ir::AttentionSpec &A);
-  void checkRotary(const ir::AttentionSpec &A);
-  void checkHeads(const ir::AttentionSpec &A);
   const Located<int64_t> *sizeAlong(ir::Axis A) const;
-  void checkKeyHeads(const ir::AttentionSpec &A);
-  void checkContextParallel(const ir::AttentionSpec &A);
-  void deriveFfn(ir::BlockSpec &B);
-  void checkExperts(const ir::BlockSpec &B);
   class LayerRules; // DeriveLayers.cpp
+  bool findExperts() const;
   void deriveLayer(ir::LayerUse &Use);
   void deriveLayers();
   void deriveVocab();
-  void checkQkvBias();
   void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
   ir::Expr twoUnlessEven(const Located<int64_t> &Of);
   void checkSequence();
@@ -205,6 +191,7 @@ private:
   void needVersion(SourceRange R, llvm::StringRef What,
                    ir::MegatronVersion Least);
   void checkSizes();
+  const Located<int64_t> *largestIn(ir::Expr Of);
   /// A key that is an extent of a tensor.
   using Extent = const Located<int64_t> *;
   /// Reports that \p What, which has these extents times \p Factor, exceeds
@@ -214,17 +201,13 @@ private:
   ir::Expr sharingReplicas();
   void splitReplicas();
   void fillMesh();
-  bool hasExperts() const {
-    return llvm::any_of(S.Model.Blocks, [](const ir::BlockSpec &B) {
-      return B.Moe.has_value();
-    });
-  }
-
   ir::Program &Program;
   ir::Spec &S;
   ir::Mesh &Mesh;
   DiagnosticEngine &Diags;
   std::vector<DiagnosticBuilder> Errors;
+  const bool HasExperts = findExperts();
+  std::vector<ir::Block> Bodies; ///< forward ops of layers, if nothing failed
   bool Failed = false;
   bool IsRefused = false;                   ///< a check does not hold
   bool IsBatchRefused = false;              ///< so that ga means nothing

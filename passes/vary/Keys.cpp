@@ -43,12 +43,30 @@ bool vary::replaceKey(Spec &In, StringRef Path, const Spec &From) {
   return IsDone;
 }
 
-/// Visits the fields that have a ValueKey, and the least value of each.
+/// Visits a word of a layer as its index.
+template <typename VisitT>
+static void visitWord(const FieldRow &Row, Located<std::string> &F,
+                      VisitT Visit) {
+  const auto Is = llvm::find(Row.Words, *F) - Row.Words.begin();
+  Located<int64_t> Index;
+  Index.state(Is, F.Range);
+  Visit(pathOf(Row), Index, 0, Row.Words);
+  if (*Index != Is)
+    F.state(Row.Words[static_cast<size_t>(*Index)].str(), F.Range);
+}
+
+/// Visits the fields that have a ValueKey, the least value of each, and its
+/// words if it is an index of some.
 template <typename VisitT> static void visitValues(Spec &S, VisitT Visit) {
+  using Words = llvm::ArrayRef<StringRef>;
   auto Pass = [&](const FieldRow &Row, auto &F) {
-    if constexpr (!std::is_same_v<decltype(F), Located<std::string> &>)
-      if (F.isPresent())
-        Visit(pathOf(Row), F, Row.Type == "Int" ? 1 : 0);
+    if (!F.isPresent())
+      return;
+    if constexpr (!std::is_same_v<decltype(F), Located<std::string> &>) {
+      Visit(pathOf(Row), F, Row.Type == "Int" ? 1 : 0, Words());
+    } else if (!Row.Words.empty()) {
+      visitWord(Row, F, Visit);
+    }
   };
   visitJob(S, Pass);
   for (BlockSpec &B : S.Model.Blocks)
@@ -57,13 +75,22 @@ template <typename VisitT> static void visitValues(Spec &S, VisitT Visit) {
     int64_t &Count = R.Periods == 1 ? R.Items.front().Count : R.Periods;
     Located<int64_t> Layers;
     Layers.state(Count, R.Range);
-    Visit(LayersPath, Layers, 1);
+    Visit(LayersPath, Layers, 1, Words());
     Count = *Layers;
   }
 }
 
 template <typename T>
-static ValueKey keyOf(StringRef Name, const Located<T> &F, int64_t Least) {
+static ValueKey keyOf(StringRef Name, const Located<T> &F, int64_t Least,
+                      llvm::ArrayRef<StringRef> Words) {
+  if (!Words.empty())
+    return {Name.str(),
+            F.Range,
+            static_cast<int64_t>(*F),
+            [Words](int64_t I) { return Words[static_cast<size_t>(I)].str(); },
+            false,
+            0,
+            static_cast<int64_t>(Words.size()) - 1};
   ValueKey K{Name.str(),
              F.Range,
              static_cast<int64_t>(*F),
@@ -87,8 +114,8 @@ std::vector<ValueKey> vary::valueKeysOf(const Spec &S) {
   std::vector<ValueKey> Keys;
   std::set<std::tuple<std::string, SourceLocation, int64_t>> Seen;
   Spec Copy = S;
-  visitValues(Copy, [&](StringRef Name, auto &F, int64_t Least) {
-    const ValueKey K = keyOf(Name, F, Least);
+  visitValues(Copy, [&](StringRef Name, auto &F, int64_t Least, auto Words) {
+    const ValueKey K = keyOf(Name, F, Least, Words);
     if (Seen.insert({K.Name, K.Range.start(), K.Value}).second)
       Keys.push_back(K);
   });
@@ -118,8 +145,8 @@ std::set<int64_t> vary::othersOf(const ValueKey &K,
 }
 
 void vary::setValue(Spec &S, const ValueKey &K, int64_t Value) {
-  visitValues(S, [&](StringRef Name, auto &F, int64_t Least) {
-    if (isSame(K, keyOf(Name, F, Least)))
+  visitValues(S, [&](StringRef Name, auto &F, int64_t Least, auto Words) {
+    if (isSame(K, keyOf(Name, F, Least, Words)))
       F.state(static_cast<std::decay_t<decltype(*F)>>(Value), F.Range);
   });
 }

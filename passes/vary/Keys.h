@@ -7,6 +7,7 @@
 #define FORETRACE_PASSES_VARY_KEYS_H
 
 #include "ir/model/SpecFields.h"
+#include <functional>
 #include <set>
 
 namespace foretrace::vary {
@@ -33,17 +34,12 @@ void visitPaths(SpecT &S, VisitT Visit) {
   for (unsigned I = 0; I < S.Model.Blocks.size(); ++I) {
     auto &B = S.Model.Blocks[I];
     const std::string Path = "model." + B.Name;
-    ir::visitFields(B.Attention, Under(Path + ".attention", I));
-    ir::visitFields(B.Ffn, Under(Path + ".ffn", I));
+    ir::visitLayerKeys(B, [&](const ir::FieldRow &Row, auto &F) {
+      Under(Row.Section == "Block" ? Path
+                                   : Path + "." + ir::keywordOf(Row.Section),
+            I)(Row, F);
+    });
     ir::visitFields(B, Under(Path, I));
-    if (B.Moe)
-      ir::visitFields(*B.Moe, Under(Path, I));
-    auto First = static_cast<unsigned>(ir::KeyId::OfLayer);
-    if (B.Mixer)
-      First = ir::visitKeys(*B.Mixer, "Attention", First,
-                            Under(Path + ".attention", I));
-    if (B.Network)
-      ir::visitKeys(*B.Network, "Ffn", First, Under(Path + ".ffn", I));
   }
   ir::visitFields(S.Cost, Under("cost"));
   ir::visitFields(S.Cost.Device, Under("cost.device"));
@@ -68,7 +64,7 @@ struct ValueKey {
   std::string Name;  ///< `parallel.ep`, `ffn.bias`
   SourceRange Range; ///< of the value; invalid for a default
   int64_t Value;     ///< a number, 0 or 1, or the index of an enumerator
-  std::string (*Spell)(int64_t Value);
+  std::function<std::string(int64_t)> Spell;
   bool IsNumber;
   /// All values of a flag or a word, the least value of a number.
   int64_t Least, Most;

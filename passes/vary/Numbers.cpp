@@ -58,11 +58,21 @@ Numbers vary::divisorsOfLayers(const Spec &S, const KeyNumber &) {
                     *S.Parallel.LossAsLayer);
 }
 
-Numbers vary::divisorsOfHeads(const Spec &S, const KeyNumber &Now) {
+/// The layer whose key called \p Name is set where \p Now is, or null.
+static const LayerUse *findLayer(const Spec &S, llvm::StringRef Name,
+                                 const KeyNumber &Now) {
   for (const BlockSpec &B : S.Model.Blocks)
-    if (B.Attention.KvHeads.Range.start() == Now.Range.start())
-      return divisorsOf(*B.Attention.Heads);
-  return {};
+    for (const LayerUse *Use : {&B.Mixer, &B.Network})
+      if (const auto *Key = Use->find<int64_t>(Name);
+          Key && Key->Range.start() == Now.Range.start())
+        return Use;
+  return nullptr;
+}
+
+Numbers vary::divisorsOfHeads(const Spec &S, const KeyNumber &Now) {
+  const LayerUse *Use = findLayer(S, KvHeads, Now);
+  const auto *All = Use ? Use->find<int64_t>(Heads) : nullptr;
+  return All ? divisorsOf(**All) : Numbers();
 }
 
 Numbers vary::divisorsOfItself(const Spec &, const KeyNumber &Now) {
@@ -94,13 +104,13 @@ Numbers vary::multiplesOfChunks(const Spec &S, const KeyNumber &Now) {
 
 /// Multiples of the key heads and of the ranks that heads are split over.
 Numbers vary::multiplesOfHeads(const Spec &S, const KeyNumber &Now) {
-  int64_t KvHeads = 1;
-  for (const BlockSpec &B : S.Model.Blocks)
-    if (B.Attention.Heads.Range.start() == Now.Range.start() &&
-        *B.Attention.Kind == AttentionKind::GQA)
-      KvHeads = *B.Attention.KvHeads;
+  int64_t Shared = 1;
+  if (const LayerUse *Use = findLayer(S, Heads, Now))
+    if (const auto *Key = Use->find<int64_t>(KvHeads);
+        Key && Key->Range.start() != Now.Range.start() && **Key > 0)
+      Shared = **Key;
   const int64_t Tp = *S.Parallel.Tp;
-  return multiplesOf(product({KvHeads / std::gcd(KvHeads, Tp), Tp}), *Now);
+  return multiplesOf(product({Shared / std::gcd(Shared, Tp), Tp}), *Now);
 }
 
 /// Up to the layers that there are.

@@ -21,18 +21,26 @@ std::vector<KeyNumber *> findEnd(ir::Spec &S, SourceRange At) {
   return {&Key};
 }
 
-/// A key of attention that \p At states, or that follows from `heads`, which
-/// \p At states.
-template <KeyNumber ir::AttentionSpec::*Member>
-std::vector<KeyNumber *> findOfHeads(ir::Spec &S, SourceRange At) {
+// Keys of layers.
+inline constexpr char Heads[] = "heads", KvHeads[] = "kv_heads",
+                      HeadDim[] = "head_dim", RopeDim[] = "rope_dim";
+
+/// A key of a layer that \p At states, or that follows from the first one of
+/// the layer, which \p At states.
+template <const char *Name>
+std::vector<KeyNumber *> findOfLayer(ir::Spec &S, SourceRange At) {
   std::vector<KeyNumber *> Found;
-  for (ir::BlockSpec &B : S.Model.Blocks) {
-    KeyNumber &Key = B.Attention.*Member;
-    const SourceRange Place =
-        Key.isPresent() ? Key.Range : B.Attention.Heads.Range;
-    if (Place.start() == At.start())
-      Found.push_back(&Key);
-  }
+  for (ir::BlockSpec &B : S.Model.Blocks)
+    for (ir::LayerUse *Use : {&B.Mixer, &B.Network}) {
+      auto *Key = Use->find<int64_t>(Name);
+      if (!Key)
+        continue;
+      const auto *First = Use->find<int64_t>(Use->Keys.front().Name);
+      const SourceRange Place =
+          Key->isPresent() || !First ? Key->Range : First->Range;
+      if (Place.start() == At.start())
+        Found.push_back(Key);
+    }
   return Found;
 }
 

@@ -145,13 +145,14 @@ KeyTexts vary::divideWorld(Spec &S) {
 KeyTexts vary::stateHeadDim(Spec &S) {
   KeyTexts W;
   for (BlockSpec &B : S.Model.Blocks) {
-    AttentionSpec &A = B.Attention;
-    if (B.Mixer || A.HeadDim.isPresent() || *S.Model.Hidden % *A.Heads == 0)
+    auto *Width = B.Mixer.find<int64_t>("head_dim");
+    const auto *Count = B.Mixer.find<int64_t>("heads");
+    if (!Width || !Count || Width->isPresent() ||
+        *S.Model.Hidden % **Count == 0)
       continue;
-    A.HeadDim.state(llvm::alignTo<2>(*S.Model.Hidden / *A.Heads),
-                    A.Heads.Range);
+    Width->state(llvm::alignTo<2>(*S.Model.Hidden / **Count), Count->Range);
     if (W.empty())
-      set(W, "head_dim", std::to_string(*A.HeadDim));
+      set(W, "head_dim", std::to_string(**Width));
   }
   return W;
 }

@@ -6,6 +6,7 @@
 #include "backends/optimus/Job.h"
 #include "backends/optimus/Optimus.h"
 #include "ir/model/Spec.h"
+#include "lang/ShippedLayers.h"
 #include "tools/runs/LogMatcher.h"
 #include <cstdlib>
 
@@ -23,13 +24,14 @@ static ir::Program makeProgram() {
   M.Bias.state(false, {});
   M.QkvBias.state(false, {});
   ir::BlockSpec &B = M.Blocks.emplace_back();
-  B.Attention.Kind.state(ir::AttentionKind::GQA, {});
-  B.Attention.Heads.state(4, {});
-  B.Attention.KvHeads.state(2, {});
-  B.Attention.HeadDim.state(16, {});
-  B.Attention.QkNorm.state(false, {});
-  B.Ffn.Intermediate.state(96, {});
-  B.Ffn.Activation.state(ir::ActivationKind::SwiGLU, {});
+  B.Mixer = ir::LayerUse::of(*findShippedLayer("gqa"));
+  B.Mixer.find<int64_t>("heads")->state(4, {});
+  B.Mixer.find<int64_t>("kv_heads")->state(2, {});
+  B.Mixer.find<int64_t>("head_dim")->state(16, {});
+  B.Mixer.find<bool>("qk_norm")->state(false, {});
+  B.Network = ir::LayerUse::of(*findShippedLayer("dense"));
+  B.Network.find<int64_t>("intermediate")->state(96, {});
+  B.Network.find<std::string>("activation")->state("swiglu", {});
   M.Layers.push_back({1, {{0, 4}}, {}});
   ir::TrainSpec &T = P.Spec.Train;
   T.Sequence.state(32, {});

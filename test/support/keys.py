@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Keeps tables of the documentation as those of the compiler are, between
-# `<!-- keys: NAME -->` and `<!-- end -->`: Train is TRAIN_FIELD of ir/model/Spec.def,
-# as `foretrace list keys` shows it; simai are the options of `emit simai`, which the
+# `<!-- keys: NAME -->` and `<!-- end -->`: sections as `foretrace list keys` shows them; simai are the options of `emit simai`, which the
 # program in the path lists from backends/simai/Options.def; metrics are those of sweeps.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
@@ -29,15 +28,18 @@ def tables(root):
     """The lines of each section's table, as the program lists them."""
     spec = (root / "ir/model/Spec.def").read_text(encoding="utf-8")
     listed = subprocess.check_output(["foretrace", "list", "keys", "--format=json"], text=True)
-    keys = map(json.loads, listed.splitlines())
+    keys = [json.loads(line) for line in listed.splitlines()]
+    fields = [f"{section.lower()}.{key}" for section, key in FIELD.findall(spec)]
+    if missing := set(fields) - {row["key"] for row in keys}:
+        sys.exit(f"not listed: {sorted(missing)}")
     rows = {}
-    # The keys of `block` are two tables of Spec.def: which have experts, and which any.
-    for (section, key), row in zip(FIELD.findall(spec), keys, strict=True):
-        if row["key"].partition(".")[2] != key:
-            sys.exit(f"`{key}` is listed as `{row['key']}`")
+    for row in keys:
+        section, _, key = row["key"].partition(".")
+        # Other keys of `block` are those of experts.
+        name = "Moe" if section == "block" and row["key"] not in fields else section.title()
         default = row["default"].replace("unset", "")
         if key != "kind":  # stands after the keyword
-            rows.setdefault(section.title(), []).append(
+            rows.setdefault(name, []).append(
                 f"| `{key}` | {row['value']} | {default} | {row['meaning']} |\n")
     head = "| key | value | default | meaning |\n|---|---|---|---|\n"
     return {name: head + "".join(lines) for name, lines in rows.items()}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks how long files are, and who includes whom. A room is a folder with rules of
-# its own; what is in no room belongs to its layer.
+# Checks how long files are, who includes whom, and that no pass names a kind of layer. A
+# room is a folder with rules of its own; what is in no room belongs to its layer.
 """usage: layering.py SOURCE_ROOT"""
 
 import collections
@@ -60,6 +60,9 @@ DOORS = [
     (re.compile(r"antlr4|Fore(Lexer|Parser)"), "frontend"),
     (re.compile(r"toml"), "frontend"),
 ]
+# Kinds of layers are text of the library; only backends that imitate a tool know them.
+LAYER_KIND = re.compile(r'"(mha|gqa|mqa|mla|mamba2|gated_delta_net)"')
+KNOW_NO_LAYERS = {"lang", *IR, "analysis", *FRONTEND, *PASSES}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 
 
@@ -107,6 +110,15 @@ def includes(root):
                     yield path, number, match.group(1)
 
 
+def named_layers(root):
+    """Yields (path from the root, line number, kind) of layers that code names."""
+    for layer in sorted(KNOW_NO_LAYERS):
+        for path, lines in sources(root, layer):
+            for number, line in enumerate(lines, 1):
+                if match := LAYER_KIND.search(line):
+                    yield path, number, match.group(1)
+
+
 def clashing_types(root):
     """Yields (type, rooms) of public types of which two rooms have one each."""
     rooms = collections.defaultdict(set)
@@ -129,6 +141,9 @@ def main():
         if text := why_not(path, name):
             print(f"{path}:{number}: {text}")
             broken += 1
+    for path, number, kind in named_layers(root):
+        print(f"{path}:{number}: names the layer `{kind}`")
+        broken += 1
     for name, rooms in clashing_types(root):
         print(f"{name} means two things: {rooms}")
         broken += 1

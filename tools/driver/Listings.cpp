@@ -61,7 +61,8 @@ static void listAllKeys(RowWriter &To) {
   assert(P && "the job is legal");
   for (KeyEntry &K : listKeys(P->Spec))
     To.write({K.Section + "." + K.Name.str(), std::move(K.Values),
-              K.Default.empty() ? "unset" : std::move(K.Default), K.Doc.str()});
+              K.Default.empty() ? "unset" : std::move(K.Default),
+              std::move(K.Doc)});
 }
 
 static void listMetrics(RowWriter &To) {

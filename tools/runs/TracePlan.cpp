@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/TracePlan.h"
+#include "backends/KnownLayers.h"
 #include "backends/megatron/Modes.h"
 
 using namespace llvm;
@@ -22,8 +23,8 @@ int64_t TracePlan::maxReceived() const {
   const ir::Spec &S = P.Spec;
   int64_t TopK = 0;
   for (const ir::BlockSpec &B : S.Model.Blocks)
-    if (B.Moe)
-      TopK = std::max(TopK, *B.Moe->TopK);
+    if (hasExperts(B))
+      TopK = std::max(TopK, *B.Network.number("topk"));
   return *S.Train.Sequence / *S.Parallel.Cp * *S.Train.MicroBatch * TopK *
          *S.Parallel.Ep;
 }

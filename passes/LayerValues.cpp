@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values of expressions in the text of a layer.
+#include "ir/model/Spellings.h"
+#include "lang/ShippedLayers.h"
+#include "passes/LayerWalker.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/VersionTuple.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Whether some key has the word as a value.
+bool LayerWalker::isWord(llvm::StringRef Word) const {
+  static const llvm::StringSet<> Words = {
+#define SPEC_ENUM(TYPE, ENUMERATOR, SPELLING) SPELLING,
+#include "ir/model/Spec.def"
+  };
+  return Words.contains(Word) ||
+         llvm::any_of(shippedLayers(),
+                      [&](const auto &L) { return L.hasWord(Word); }) ||
+         llvm::any_of(P.Spec.Layers,
+                      [&](const auto *L) { return L->hasWord(Word); });
+}
+
+/// Whether \p E is a number rather than a condition or a word.
+bool LayerWalker::isNumber(const Node &E, Frame &F) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E))
+    return false;
+  switch (E.Is) {
+  case Node::Kind::Number:
+  case Node::Kind::Add:
+  case Node::Kind::Sub:
+  case Node::Kind::Mul:
+  case Node::Kind::Div:
+  case Node::Kind::Mod:
+    return true;
+  case Node::Kind::Conditional: {
+    const bool Is = isNumber(E.Operands[1], F);
+    if (isNumber(E.Operands[2], F) != Is)
+      fail(E.Range, "the two values are of different types");
+    return Is;
+  }
+  case Node::Kind::Name: {
+    if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
+      return isNumber(*Key->second.Is, *Key->second.In);
+    bool Is = false;
+    visitKey(E.Text, F, [&](const auto &Member) {
+      Is = std::is_same_v<std::decay_t<decltype(Member)>, Located<int64_t>>;
+    });
+    return Is;
+  }
+  default:
+    return false;
+  }
+}
+
+/// A name that is no key is a word, if there is such a one.
+LayerWalker::Scalar LayerWalker::scalarOf(const Node &E, Frame &F) {
+  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
+    return scalar(*Key->second.Is, *Key->second.In);
+  if (E.Text == "true" || E.Text == "false")
+    return E.Text == "true";
+  Scalar Found = E.Text.str();
+  const bool IsKey = visitKey(E.Text, F, [&](const auto &Member) {
+    if (!Member.isPresent())
+      return fail(E.Range, "`" + E.Text + "` has no value here");
+    if constexpr (std::is_enum_v<std::decay_t<decltype(*Member)>>)
+      Found = getSpelling(*Member).str();
+    else
+      Found = *Member;
+  });
+  if (!IsKey && !isWord(E.Text))
+    fail(E.Range, "no key or word `" + E.Text + "`");
+  return Found;
+}
+
+LayerWalker::Scalar LayerWalker::scalar(const Node &E, Frame &F) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E))
+    return false;
+  switch (E.Is) {
+  case Node::Kind::String:
+    return E.Text.str();
+  case Node::Kind::Name:
+    return scalarOf(E, F);
+  case Node::Kind::Call:
+    if (E.Text == "floor")
+      return number(E, F).value();
+    if (const std::optional<bool> Is = aboutKey(E, F))
+      return *Is;
+    fail(E.Range, "no function `" + E.Text + "`");
+    return false;
+  case Node::Kind::Not:
+    return !holds(E.Operands[0], F);
+  case Node::Kind::And:
+    return holds(E.Operands[0], F) && holds(E.Operands[1], F);
+  case Node::Kind::Or:
+    return holds(E.Operands[0], F) || holds(E.Operands[1], F);
+  case Node::Kind::Conditional:
+    return scalar(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
+  case Node::Kind::Number:
+  case Node::Kind::Add:
+  case Node::Kind::Sub:
+  case Node::Kind::Mul:
+  case Node::Kind::Div:
+  case Node::Kind::Mod:
+    return number(E, F).value();
+  default:
+    return compares(E, F);
+  }
+}
+
+bool LayerWalker::holds(const Node &E, Frame &F) {
+  const Scalar Is = scalar(E, F);
+  if (const auto *Holds = std::get_if<bool>(&Is); Holds || HasFailed)
+    return Holds && *Holds;
+  fail(E.Range, "expected a condition");
+  return false;
+}
+
+/// Whether the job states a key, if \p E asks that: `stated(head_dim)`.
+std::optional<bool> LayerWalker::aboutKey(const Node &E, Frame &F) {
+  if (E.Text != "stated" || E.Operands.size() != 1)
+    return std::nullopt;
+  const Node &Name = E.Operands.front();
+  if (const auto Key = F.Keys.find(Name.Text); Key != F.Keys.end()) {
+    const auto Deeper = nest();
+    if (isBeyondLimits(E))
+      return false;
+    return aboutKey({E.Is, E.Text, *Key->second.Is, E.Range}, *Key->second.In);
+  }
+  bool Is = false;
+  if (!visitKey(Name.Text, F, [&](const auto &Key) { Is = Key.isStated(); }))
+    fail(E.Range, "no key `" + Name.Text + "`");
+  return Is;
+}
+
+/// Whether there is a tensor, if \p E asks that.
+std::optional<bool> LayerWalker::aboutTensor(const Node &E, Frame &F) {
+  if (E.Is != Node::Kind::Eq && E.Is != Node::Kind::Ne)
+    return std::nullopt;
+  const Node &L = E.Operands[0], &R = E.Operands[1];
+  if (R.Is != Node::Kind::Name || R.Text != "none" ||
+      !F.Tensors.contains(L.Text))
+    return std::nullopt;
+  return tensor(L, F).isValid() == (E.Is == Node::Kind::Ne);
+}
+
+std::optional<Expr> LayerWalker::comparison(const Node &E, Frame &F) {
+  if (E.Is < Node::Kind::Eq || E.Is > Node::Kind::Ge ||
+      !isNumber(E.Operands[0], F))
+    return std::nullopt;
+  const Expr L = number(E.Operands[0], F), R = number(E.Operands[1], F);
+  const Expr One = ir::numberOf(P, 1);
+  switch (E.Is) {
+  case Node::Kind::Eq:
+    return equal(L, R);
+  case Node::Kind::Ne:
+    return One + equal(L, R) * -1;
+  case Node::Kind::Lt:
+    return less(L, R);
+  case Node::Kind::Ge:
+    return One + less(L, R) * -1;
+  case Node::Kind::Gt:
+    return less(R, L);
+  default:
+    return One + less(R, L) * -1;
+  }
+}
+
+/// Words of releases are in their order.
+bool LayerWalker::compares(const Node &E, Frame &F) {
+  if (const std::optional<bool> Is = aboutTensor(E, F))
+    return *Is;
+  if (const std::optional<Expr> Of = comparison(E, F)) {
+    if (!HasFailed && !Of->hasValue())
+      fail(E.Range, "the comparison has no value: a number is a fraction or "
+                    "exceeds 2^63");
+    return !HasFailed && decide(*Of) > 0;
+  }
+  const Scalar Left = scalar(E.Operands[0], F);
+  const Scalar Right = scalar(E.Operands[1], F);
+  if (HasFailed)
+    return false;
+  if (Left.index() != Right.index()) {
+    fail(E.Range, "values of different types are compared");
+    return false;
+  }
+  int Sign = Left < Right ? -1 : Left == Right ? 0 : 1;
+  llvm::VersionTuple A, B;
+  if (std::holds_alternative<std::string>(Left) &&
+      !A.tryParse(std::get<std::string>(Left)) &&
+      !B.tryParse(std::get<std::string>(Right)))
+    Sign = A < B ? -1 : A == B ? 0 : 1;
+  switch (E.Is) {
+  case Node::Kind::Eq:
+    return Sign == 0;
+  case Node::Kind::Ne:
+    return Sign != 0;
+  case Node::Kind::Lt:
+    return Sign < 0;
+  case Node::Kind::Le:
+    return Sign <= 0;
+  case Node::Kind::Gt:
+    return Sign > 0;
+  default:
+    return Sign >= 0;
+  }
+}
+
+Expr LayerWalker::numberOf(const Node &E, Frame &F) {
+  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
+    return number(*Key->second.Is, *Key->second.In);
+  std::optional<Expr> Found;
+  visitKey(E.Text, F, [&](const auto &Member) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(Member)>,
+                                 Located<int64_t>>)
+      if (Member.isPresent())
+        Found.emplace(exprOf(P, Member));
+  });
+  if (Found)
+    return *Found;
+  fail(E.Range, "`" + E.Text + "` is not a number, or has no value here");
+  return ir::numberOf(P, 1);
+}
+
+Expr LayerWalker::number(const Node &E, Frame &F) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E))
+    return ir::numberOf(P, 1);
+  auto Operand = [&](size_t I) { return number(E.Operands[I], F); };
+  switch (E.Is) {
+  case Node::Kind::Number: {
+    int64_t Value = 0;
+    if (E.Text.getAsInteger(10, Value))
+      fail(E.Range, "`" + E.Text + "` is no count");
+    return ir::numberOf(P, Value);
+  }
+  case Node::Kind::Name:
+    return numberOf(E, F);
+  case Node::Kind::Conditional:
+    return Operand(holds(E.Operands[0], F) ? 1 : 2);
+  case Node::Kind::Add:
+    return Operand(0) + Operand(1);
+  case Node::Kind::Sub:
+    return Operand(0) + Operand(1) * -1;
+  case Node::Kind::Mul:
+    return Operand(0) * Operand(1);
+  case Node::Kind::Div:
+    return Operand(0) / Operand(1);
+  case Node::Kind::Call: { // floor(hidden / heads)
+    const Node *Ratio = E.Operands.begin();
+    if (E.Text != "floor" || E.Operands.size() != 1 ||
+        Ratio->Is != Node::Kind::Div)
+      break;
+    const Expr L = number(Ratio->Operands[0], F);
+    const Expr R = number(Ratio->Operands[1], F);
+    const Expr Exact = L / R;
+    return Exact.hasValue() ? Exact : floorDiv(L, R);
+  }
+  case Node::Kind::Mod: {
+    const Expr L = Operand(0), R = Operand(1);
+    return {P.Sizes, P.Sizes.combine(ExprOp::Mod, L, R)};
+  }
+  default:
+    break;
+  }
+  fail(E.Range, "expected a number");
+  return ir::numberOf(P, 1);
+}

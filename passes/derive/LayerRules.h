@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a layer of a block asks of a job. Private to the `derive` pass:
+// Deriver.h has the other parts.
+#ifndef FORETRACE_PASSES_DERIVE_LAYERRULES_H
+#define FORETRACE_PASSES_DERIVE_LAYERRULES_H
+
+#include "passes/LayerBody.h"
+#include "passes/derive/Deriver.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace foretrace {
+
+/// Asks of jobs like this one what the text of a layer does.
+class Deriver::LayerRules final : public LayerBody {
+public:
+  LayerRules(Deriver &D, ir::LayerUse &Use, BlockBuilder &Scratch)
+      : LayerBody(D.Program, Scratch, &Use, D.Diags), D(D), Use(Use) {}
+
+  bool run();
+
+private:
+  void setDefaults();
+  void setDefault(ir::LayerKey &Key, Frame &F);
+  void setOnly(ir::LayerKey &Key, Frame &F);
+  void addSource(const layers::Statement &S, Frame &F) override;
+  void addOp(const layers::Statement &S, Frame &F) override;
+  void require(const layers::Statement &S, Frame &F) override;
+  bool isStopped() const override { return D.Failed; }
+  int64_t decide(ir::Expr Comparison) override { return D.decide(Comparison); }
+  bool demand(ir::Expr Condition) override;
+
+  bool isShipped() const { return findShippedLayer(Use.Kind) == Use.Is; }
+  bool meets(const Node &E, Frame &F, diag::Id Id,
+             const Located<int64_t> &Blamed);
+  void noteOtherWords(DiagnosticBuilder &B, const layers::Statement &S,
+                      Frame &F);
+  void refuse(const layers::Statement &S, diag::Id Id, SourceRange At,
+              Frame &F);
+  void checkExtent(const Node &Dim, llvm::StringRef Tensor, Frame &F);
+  void checkExtents(const layers::Tensor &T, Frame &F);
+  ir::Expr bytesOf(llvm::ArrayRef<const ir::Value *> Tensors);
+  void checkSizes();
+  template <typename VisitT>
+  bool visitKeyAt(const Node &E, Frame &F, VisitT Visit);
+  ir::LayerKey *ownKey(const Node &E, Frame &F);
+  SourceRange placeOf(const Node &E, Frame &F);
+  const Located<int64_t> *blamed(const Node &E, Frame &F);
+  const Located<int64_t> *blamed(const layers::Statement &S, Frame &F);
+  std::string message(const layers::Statement &S, Frame &F);
+
+  Deriver &D;
+  ir::LayerUse &Use;
+  llvm::StringSet<> Sources; ///< parameters and inputs so far
+  /// Where a requirement was not met: others there follow from it, mostly.
+  llvm::SmallSet<SourceLocation, 2> Refused;
+};
+
+/// Visits the key of the job that a name stands for, which may be that of a
+/// layer that calls this one.
+template <typename VisitT>
+bool Deriver::LayerRules::visitKeyAt(const Node &E, Frame &F, VisitT Visit) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E) || E.Is != Node::Kind::Name)
+    return false;
+  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
+    return visitKeyAt(*Key->second.Is, *Key->second.In, Visit);
+  return visitKey(E.Text, F, Visit);
+}
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks of the sizes of a layer's tensors.
+#include "ir/model/SpecKeys.h"
+#include "ir/model/Spellings.h"
+#include "lang/ShippedLayers.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
+#include "passes/HomeLayout.h"
+#include "passes/derive/LayerRules.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Returns the number of ranks along an axis that cuts what the job states, or
+/// null: sizes of batches and of what is sent to experts are those of a
+/// replica.
+const Located<int64_t> *Deriver::sizeAlong(Axis A) const {
+  const ParallelSpec &Par = S.Parallel;
+  const Located<int64_t> *Size = A == Axis::Tp    ? &Par.Tp
+                                 : A == Axis::Cp  ? &Par.Cp
+                                 : A == Axis::Etp ? &Par.Etp
+                                                  : nullptr;
+  return Size && Size->isPresent() ? Size : nullptr;
+}
+
+/// Returns the largest number that the job states of those that \p Of follows
+/// from, or null.
+const Located<int64_t> *Deriver::largestIn(Expr Of) {
+  const Located<int64_t> *Largest = nullptr;
+  llvm::SmallVector<ExprId> Left = {Of};
+  llvm::SmallSet<unsigned, 16> Seen;
+  while (!Left.empty()) {
+    const ExprId Id = Left.pop_back_val();
+    if (!Id.isValid() || !Seen.insert(Id.Index).second)
+      continue;
+    const ExprNode &N = Program.Sizes[Id];
+    Left.append({N.Left, N.Right});
+    const Located<int64_t> *Key = N.Op == ExprOp::Key && !N.Left.isValid()
+                                      ? findField(S, N.Key)
+                                      : nullptr;
+    if (Key && Key->Range.isValid() && (!Largest || **Key > **Largest))
+      Largest = Key;
+  }
+  return Largest;
+}
+
+/// Extents are counts, and tensors are split over the axes that their
+/// dimensions name.
+void Deriver::LayerRules::checkExtent(const Node &E, llvm::StringRef Tensor,
+                                      Frame &F) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E))
+    return;
+  if (E.Is == Node::Kind::Conditional)
+    return checkExtent(E.Operands[holds(E.Operands[0], F) ? 1 : 2], Tensor, F);
+  if (const auto Key = F.Keys.find(E.Text);
+      Key != F.Keys.end() && E.Is == Node::Kind::Name)
+    return checkExtent(*Key->second.Is, Tensor, *Key->second.In);
+  const auto Kind = findSpelling<DimKind>(E.Text);
+  if (!Kind || E.Is != Node::Kind::Call)
+    return;
+  const Expr Extent = number(E.Operands[0], F);
+  if (!isGood())
+    return;
+  const Located<int64_t> *Key = blamed(E.Operands[0], F);
+  const Located<int64_t> &Blamed = Key ? *Key : D.S.Parallel.Tp;
+  auto Report = [&](diag::Id Id, const auto &...Args) {
+    D.error(Key && Key->Range.isValid() ? Key->Range : Use.Range, Id, Use.Kind,
+            Tensor, E.Text, Args...)
+        .note(E.Range.isValid() ? E.Range : caller(), diag::RequiredHere);
+  };
+  if (!D.exists(Extent, Blamed)) {
+    Key = D.largestIn(Extent);
+    if (D.Blamed.insert(Key ? Key->Range.start() : Use.Range.start()).second)
+      Report(diag::LayerExtent, "no whole number below 2^63");
+    return;
+  }
+  if (!D.holds(less(D.number(0), Extent), diag::LayerExtent, Blamed))
+    return Report(diag::LayerExtent, std::to_string(Extent.value()));
+  Expr Ranks = D.number(1);
+  std::string Axes;
+  for (const Axis A : axesOfActivation(*Kind)) {
+    const Located<int64_t> *Size = D.sizeAlong(A);
+    if (!Size)
+      return;
+    Ranks = Ranks * D.of(*Size);
+    Axes += (Axes.empty() ? "" : " x ") + getSpelling(A).str();
+  }
+  if (!Axes.empty() &&
+      !D.holds(D.isMultiple(Extent, Ranks), diag::LayerIndivisible, Blamed))
+    Report(diag::LayerIndivisible, Extent.value(), Axes, Ranks.value());
+}
+
+void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {
+  // The library's layers say what they require.
+  if (isShipped())
+    return;
+  for (const Node &Dim : T.Dims)
+    if (isGood() && !D.Failed)
+      checkExtent(Dim, nameIn(F.Path, T.Name), F);
+}
+
+/// Whether two tensors differ in their last dimension only.
+static bool areBesides(const Value &A, const Value &B) {
+  const bool AreAlike =
+      (A.Kind == ValueKind::Param) == (B.Kind == ValueKind::Param);
+  return AreAlike && !A.Type.Dims.empty() && !B.Type.Dims.empty() &&
+         llvm::equal(llvm::drop_end(A.Type.Dims), llvm::drop_end(B.Type.Dims),
+                     [](const Dim &L, const Dim &R) {
+                       return L.Kind == R.Kind && L.Size == R.Size;
+                     });
+}
+
+/// Bytes of tensors side by side, in fp32, over all ranks of a stage.
+Expr Deriver::LayerRules::bytesOf(llvm::ArrayRef<const Value *> Tensors) {
+  constexpr int64_t BytesOfFloat = 4;
+  const Value &First = *Tensors.front();
+  llvm::SmallVector<ExprId, 8> Widths;
+  for (const Value *V : Tensors)
+    if (!llvm::is_contained(Widths, V->Type.Dims.back().Size))
+      Widths.push_back(V->Type.Dims.back().Size);
+  Expr Bytes = sumOf(D.Program, Widths) * BytesOfFloat;
+  for (const Dim &Each : llvm::drop_end(First.Type.Dims))
+    Bytes = Bytes * Expr(D.Program.Sizes, Each.Size);
+  return First.Kind == ValueKind::Param ? Bytes : Bytes * D.of(D.S.Parallel.Dp);
+}
+
+/// No tensor has 2^63 bytes or more over all ranks of a stage: the passes after
+/// this multiply extents without looking. Those that differ in their width are
+/// checked together, since a sweep checks each of its points. The largest key
+/// is to blame.
+void Deriver::LayerRules::checkSizes() {
+  llvm::SmallVector<llvm::SmallVector<const Value *, 8>, 8> Groups;
+  for (const Value &V : block().Values) {
+    if (V.Type.Dims.empty())
+      continue;
+    auto *Group = llvm::find_if(
+        Groups, [&](const auto &G) { return areBesides(*G.front(), V); });
+    if (Group == Groups.end())
+      Group = &Groups.emplace_back();
+    Group->push_back(&V);
+  }
+  for (llvm::ArrayRef<const Value *> Group : Groups) {
+    const Expr Bytes = bytesOf(Group);
+    if (D.ask({Check::Kind::Existence, Bytes, 0, diag::SizeOverflow}))
+      continue;
+    const Value *const *Largest = llvm::find_if(
+        Group, [&](const Value *V) { return !bytesOf(V).hasValue(); });
+    const Value &V = Largest == Group.end() ? *Group.front() : **Largest;
+    const Located<int64_t> *Key = D.largestIn(Bytes);
+    const SourceRange At = Key ? Key->Range : Use.Range;
+    if (D.Blamed.insert(At.start()).second)
+      D.error(At, diag::SizeOverflow, "the size of `" + V.Name + "`");
+    return;
+  }
+}
