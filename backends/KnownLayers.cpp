@@ -34,6 +34,11 @@ bool foretrace::checkKinds(const ir::Spec &S, llvm::StringRef Who,
   for (const ir::BlockSpec &B : S.Model.Blocks) {
     Check(B.Mixer, Attentions);
     Check(B.Network, Networks);
+    if (const auto *Latent = B.Network.find<int64_t>("latent");
+        hasExperts(B) && **Latent > 0) {
+      Diags.report(Latent->Range, diag::UnknownKind, Who, "latent experts");
+      AreKnown = false;
+    }
   }
   return AreKnown;
 }

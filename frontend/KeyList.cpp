@@ -73,8 +73,7 @@ static std::string valuesOf(const ir::LayerKey &K) {
                                 : valuesOf<std::string>("Text");
 }
 
-/// What it is if a job does not state it.
-static std::string defaultOf(const ir::LayerKey &K) {
+std::string foretrace::defaultOf(const ir::LayerKey &K) {
   using Kind = layers::Expr::Kind;
   if (K.Declared->Values.empty())
     return "required";

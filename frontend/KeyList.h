@@ -20,6 +20,10 @@ struct KeyEntry {
   std::string Doc;
 };
 
+/// Returns what a key of a layer is if a job does not set it: `required`,
+/// `derived`, or a value.
+std::string defaultOf(const ir::LayerKey &K);
+
 /// All keys, in the order of the table; defaults are what \p Derived has that
 /// its job didn't state.
 std::vector<KeyEntry> listKeys(const ir::Spec &Derived);

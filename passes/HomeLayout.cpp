@@ -60,6 +60,10 @@ AxisList foretrace::axesOfActivation(DimKind K) {
   return dims::activationAxes(K);
 }
 
+bool foretrace::isOfStream(const TensorType &T) {
+  return T.indexOf(DimKind::Hidden) >= 0 || T.indexOf(DimKind::Latent) >= 0;
+}
+
 Layout foretrace::paramLayout(const Program &P, const TensorType &T) {
   Layout L = splitBy(P.Mesh, T, dims::paramAxes);
   if (*P.Spec.Parallel.Zero == 3)
@@ -72,7 +76,7 @@ Layout foretrace::homeLayout(const Program &P, const TensorType &T) {
   Layout L = splitBy(P.Mesh, T, dims::activationAxes);
   int Seq = T.indexOf(DimKind::Seq);
   if (*P.Spec.Parallel.SequenceParallel && P.Mesh[Axis::Tp] > 1 && Seq >= 0 &&
-      T.indexOf(DimKind::Hidden) >= 0)
+      isOfStream(T))
     L.setSplit(Axis::Tp, static_cast<unsigned>(Seq));
   return L;
 }

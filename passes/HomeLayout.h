@@ -13,6 +13,10 @@ namespace foretrace {
 ir::AxisList axesOfParam(ir::DimKind K);
 ir::AxisList axesOfActivation(ir::DimKind K);
 
+/// Returns whether sequence parallelism splits the tokens of an activation of
+/// type \p T, which is part of the residual stream or sent to experts.
+bool isOfStream(const ir::TensorType &T);
+
 /// Layout of a parameter of type \p T. With ZeRO stage 3 it is also an equal
 /// flat share over the ranks that hold the same part.
 ir::Layout paramLayout(const ir::Program &P, const ir::TensorType &T);

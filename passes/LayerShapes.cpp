@@ -4,6 +4,7 @@
 // number that an op states about its work.
 
 #include "ir/model/OpKinds.h"
+#include "passes/HomeLayout.h"
 #include "passes/LayerBody.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -38,7 +39,7 @@ bool LayerBody::hasWholeSequence(ValueId V) {
   const Expr One = ir::numberOf(P, 1);
   if (T.indexOf(DimKind::Seq) < 0 && T.indexOf(DimKind::KvSeq) < 0)
     return true;
-  const bool IsOnTp = T.indexOf(DimKind::Hidden) >= 0 && *Par.SequenceParallel;
+  const bool IsOnTp = isOfStream(T) && *Par.SequenceParallel;
   return demand(equal(exprOf(P, Par.Cp), One)) &&
          (!IsOnTp || demand(equal(exprOf(P, Par.Tp), One)));
 }

@@ -83,13 +83,16 @@ static void listFolder(StringRef Folder, RowWriter &To) {
       To.write({F.Path.str()});
 }
 
-/// `groups, state, kernel = ...`.
+/// `groups, state, kernel = 4, width (derived)`.
 static std::string keysOf(const layers::Layer &L) {
   std::string Keys;
-  for (const layers::Statement &S : L.Body)
-    if (S.Is == layers::Statement::Kind::Key)
-      Keys += (Keys.empty() ? "" : ", ") + S.Name.str() +
-              (S.Values.empty() ? "" : " = " + S.Values.front().Text.str());
+  for (const ir::LayerKey &K : ir::LayerUse::of(L).Keys) {
+    const std::string Default = defaultOf(K);
+    Keys += (Keys.empty() ? "" : ", ") + K.Name +
+            (Default == "required"  ? ""
+             : Default == "derived" ? " (derived)"
+                                    : " = " + Default);
+  }
   return Keys.empty() ? "no keys" : Keys;
 }
 
