@@ -108,6 +108,24 @@ void Writer::write(llvm::ArrayRef<Layer> All) {
      << llvm::join(Rows, ",\n") << "};\n";
 }
 
+/// Returns whether the messages of requirements exist, with as many arguments;
+/// prints those that do not.
+static bool areMessages(llvm::ArrayRef<Statement> Body) {
+  bool AreGood = true;
+  for (const Statement &S : Body) {
+    AreGood &= areMessages(S.Then) && areMessages(S.Else);
+    if (S.Is != Statement::Kind::Require || S.Name.empty())
+      continue;
+    const std::optional<diag::Id> Id = findDiagnostic(S.Name);
+    if (Id && numArguments(*Id) == S.Arguments.size())
+      continue;
+    llvm::errs() << "no message `" << S.Name << "` with " << S.Arguments.size()
+                 << " arguments\n";
+    AreGood = false;
+  }
+  return AreGood;
+}
+
 int main(int Count, char **Paths) {
   SourceFiles Sources;
   DiagnosticEngine Diags;
@@ -128,5 +146,7 @@ int main(int Count, char **Paths) {
         All.push_back(L->Is);
   showAll(Diags, Sources, *makeTextClient(llvm::errs()));
   Writer(llvm::outs()).write(All);
-  return Diags.hasErrors();
+  const bool AreGood =
+      llvm::all_of(All, [](const Layer &L) { return areMessages(L.Body); });
+  return Diags.hasErrors() || !AreGood;
 }

@@ -32,6 +32,16 @@ std::string Diagnostic::text() const {
   return Out;
 }
 
+size_t numArguments(diag::Id Id) {
+  size_t Count = 0;
+  for (const llvm::ReplacementItem &Item :
+       llvm::formatv_object_base::parseFormatString(
+           getDiagnosticInfo(Id).Text.data()))
+    if (Item.Type == llvm::ReplacementType::Format)
+      Count = std::max(Count, Item.Index + size_t(1));
+  return Count;
+}
+
 DiagnosticBuilder DiagnosticEngine::add(SourceRange Range, diag::Id Id) {
   const DiagnosticInfo &Info = getDiagnosticInfo(Id);
   Severity Level = Info.Level;

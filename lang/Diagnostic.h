@@ -69,6 +69,9 @@ llvm::ArrayRef<diag::Id> allDiagnostics();
 /// The id with this slug, if there is one.
 std::optional<diag::Id> findDiagnostic(llvm::StringRef Slug);
 
+/// Returns how many arguments the text of a message has.
+size_t numArguments(diag::Id Id);
+
 /// A replacement of a source range that is surely right.
 struct FixIt {
   SourceRange Range;

@@ -49,10 +49,20 @@ void Deriver::LayerRules::setDefault(LayerKey &Key, Frame &F) {
 
 /// A key that a job states and that has one value only.
 void Deriver::LayerRules::setOnly(LayerKey &Key, Frame &F) {
-  auto *Field = std::get_if<Located<int64_t>>(&Key.Value);
-  if (!Field)
-    return;
   const Node &Value = Key.Declared->Values.front();
+  auto *Field = std::get_if<Located<int64_t>>(&Key.Value);
+  if (!Field) {
+    const Scalar Is = scalar(Value, F);
+    std::visit(
+        [&](const auto &Word) {
+          const auto *Only = std::get_if<std::decay_t<decltype(*Word)>>(&Is);
+          if (isGood() && Only && *Word != *Only)
+            D.error(Word.Range, diag::LayerKeyMismatch, Key.Name, spell(*Word),
+                    Use.Kind, spell(*Only));
+        },
+        Key.Value);
+    return;
+  }
   const Expr Is = number(Value, F);
   const Located<int64_t> *From = blamed(Value, F);
   if (!isGood())
@@ -217,11 +227,16 @@ void Deriver::LayerRules::require(const layers::Statement &S, Frame &F) {
   const std::optional<diag::Id> Id = S.Name.empty()
                                          ? diag::Id(diag::LayerRequirement)
                                          : findDiagnostic(S.Name);
-  if (!Id)
-    return fail(S.Range, "no message `" + S.Name + "`");
+  const Severity Level =
+      Id ? getDiagnosticInfo(*Id).Level : Severity::Note; // for none
+  if (Level != Severity::Error && Level != Severity::Warning)
+    return fail(S.Range, "no error or warning `" + S.Name + "`");
+  if (!S.Name.empty() && S.Arguments.size() != numArguments(*Id))
+    return fail(S.Range, "the message of `" + S.Name + "` has " +
+                             llvm::Twine(numArguments(*Id)) + " arguments");
   const Node &Condition = S.Values.front();
   // A job with a warning is a legal one.
-  const bool IsWarning = getDiagnosticInfo(*Id).Level != Severity::Error;
+  const bool IsWarning = Level == Severity::Warning;
   const Located<int64_t> *Blamed = IsWarning ? nullptr : blamed(S, F);
   if (!isGood() ||
       (Blamed ? meets(Condition, F, *Id, *Blamed) : holds(Condition, F)) ||

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_PASSES_DERIVE_LAYERRULES_H
 #define FORETRACE_PASSES_DERIVE_LAYERRULES_H
 
+#include "lang/ShippedLayers.h"
 #include "passes/LayerBody.h"
 #include "passes/derive/Deriver.h"
 #include "llvm/ADT/SmallSet.h"
@@ -16,7 +17,8 @@ namespace foretrace {
 class Deriver::LayerRules final : public LayerBody {
 public:
   LayerRules(Deriver &D, ir::LayerUse &Use, BlockBuilder &Scratch)
-      : LayerBody(D.Program, Scratch, &Use, D.Diags), D(D), Use(Use) {}
+      : LayerBody(D.Program, Scratch, &Use, D.Diags), D(D), Use(Use),
+        IsShipped(findShippedLayer(Use.Kind) == Use.Is) {}
 
   bool run();
 
@@ -31,7 +33,6 @@ private:
   int64_t decide(ir::Expr Comparison) override { return D.decide(Comparison); }
   bool demand(ir::Expr Condition) override;
 
-  bool isShipped() const { return findShippedLayer(Use.Kind) == Use.Is; }
   bool meets(const Node &E, Frame &F, diag::Id Id,
              const Located<int64_t> &Blamed);
   void noteOtherWords(DiagnosticBuilder &B, const layers::Statement &S,
@@ -52,6 +53,7 @@ private:
 
   Deriver &D;
   ir::LayerUse &Use;
+  const bool IsShipped;      ///< whether it is of the library
   llvm::StringSet<> Sources; ///< parameters and inputs so far
   /// Where a requirement was not met: others there follow from it, mostly.
   llvm::SmallSet<SourceLocation, 2> Refused;

@@ -3,7 +3,6 @@
 // Checks of the sizes of a layer's tensors.
 #include "ir/model/SpecKeys.h"
 #include "ir/model/Spellings.h"
-#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/HomeLayout.h"
@@ -94,7 +93,7 @@ void Deriver::LayerRules::checkExtent(const Node &E, llvm::StringRef Tensor,
 
 void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {
   // The library's layers say what they require.
-  if (isShipped())
+  if (IsShipped)
     return;
   for (const Node &Dim : T.Dims)
     if (isGood() && !D.Failed)

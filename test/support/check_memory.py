@@ -26,7 +26,8 @@ GRADIENT = re.compile(r"grad\(%([^)]*)\)")
 # softmax (Megatron-LM, tensor_parallel/cross_entropy.py, backward).
 IN_PLACE = ("bias_add", None), ("loss", "dgrad")
 # What jobs are refused for that the changes here make.
-LIMITS = "[recompute-module]", "below the model's", "[megatron-too-old]"
+LIMITS = ("[recompute-module]", "below the model's", "[megatron-too-old]",
+          "[kv-heads-indivisible]")
 HALVES = ("backward_input", "backward_weight")
 
 
