@@ -6,6 +6,7 @@
 #define FORETRACE_BACKENDS_MEGATRON_CALLSHAPES_H
 
 #include "backends/megatron/CallTable.h"
+#include "ir/model/Measure.h"
 
 namespace foretrace::megatron {
 
