@@ -18,17 +18,28 @@ void foretrace::addLayer(Job &J, const layers::Layer &L,
   if (Before != J.Layers.end())
     Diags.report(L.Range, diag::LayerTwice, L.Name)
         .note((*Before)->Range, diag::DeclaredHere, L.Name);
+  else if (const auto *Unknown = llvm::find_if(L.Roles,
+                                               [](llvm::StringRef Role) {
+                                                 return Role != "attention" &&
+                                                        Role != "ffn";
+                                               });
+           Unknown != L.Roles.end())
+    Diags.report(L.Range, diag::UnknownSpelling, *Unknown, "attention, ffn");
   else if (findShippedLayer(L.Name))
     Diags.report(L.Range, diag::LayerOfLibrary, L.Name);
   else
     J.Layers.push_back(&L);
 }
 
+/// Whether a layer can be in that section; one that names none can be in both.
+static bool hasRole(const layers::Layer &L, llvm::StringRef Section) {
+  return L.Roles.empty() || llvm::is_contained(L.Roles, Section);
+}
+
 /// Whether a layer of the library can be in that section; parts of others are
 /// not documented.
 static bool isFor(const layers::Layer &L, llvm::StringRef Section) {
-  return !L.Doc.empty() &&
-         (L.Roles.empty() || llvm::is_contained(L.Roles, Section));
+  return !L.Doc.empty() && hasRole(L, Section);
 }
 
 /// A layer of the job, or one of the library.
@@ -36,7 +47,7 @@ const layers::Layer *Binder::findLayer(llvm::StringRef Section,
                                        llvm::StringRef Name) const {
   const auto Found = llvm::find_if(
       TheJob.Layers, [&](const layers::Layer *L) { return L->Name == Name; });
-  if (Found != TheJob.Layers.end())
+  if (Found != TheJob.Layers.end() && hasRole(**Found, Section))
     return *Found;
   const layers::Layer *Shipped = findShippedLayer(Name);
   return Shipped && isFor(*Shipped, Section) ? Shipped : nullptr;
@@ -49,7 +60,8 @@ std::vector<llvm::StringRef> Binder::layerNames(llvm::StringRef Section) const {
     if (isFor(L, Section))
       Names.push_back(L.Name);
   for (const layers::Layer *L : TheJob.Layers)
-    Names.push_back(L->Name);
+    if (hasRole(*L, Section))
+      Names.push_back(L->Name);
   return Names;
 }
 
@@ -76,11 +88,18 @@ static bool isSame(const layers::Expr &A, const layers::Expr &B) {
          llvm::equal(A.Operands, B.Operands, isSame);
 }
 
+/// Whether \p Key can have the value of \p Old, if that is a word.
+static bool canBe(const ir::LayerKey &Key, const ir::LayerKey &Old) {
+  const auto *Word = std::get_if<Located<std::string>>(&Old.Value);
+  return !Word || Key.words().empty() || !Word->isPresent() ||
+         llvm::is_contained(Key.words(), **Word);
+}
+
 /// Keeps the values of keys that both kinds have, with the same default.
 static void keepValues(const ir::LayerUse &Before, ir::LayerUse &Now) {
   for (ir::LayerKey &Key : Now.Keys)
     if (const ir::LayerKey *Old = Before.findKey(Key.Name))
-      if (Old->Value.index() == Key.Value.index() &&
+      if (Old->Value.index() == Key.Value.index() && canBe(Key, *Old) &&
           llvm::equal(Old->Declared->Values, Key.Declared->Values, isSame))
         Key.Value = Old->Value;
 }
@@ -142,8 +161,11 @@ void Binder::checkLayerKeys(const ir::LayerUse &Use, llvm::StringRef Section,
   std::vector<llvm::StringRef> Names;
   for (const ir::LayerKey &K : Use.Keys)
     Names.push_back(K.Name);
+  // What a section of another kind sets is not kept.
   auto IsIn = [&](const Body *In, const ir::LayerKey &K) {
     return In &&
+           (K.IsOfBlock || In->Label.Text.empty() ||
+            In->Label.Text == Use.Kind) &&
            hasOrMeant(*In, K.Name, K.IsOfBlock ? "block" : Section, Names);
   };
   for (const ir::LayerKey &K : Use.Keys) {
@@ -203,7 +225,11 @@ void Binder::bindBlockKeys(const Body &B, ir::BlockSpec &Out) {
   });
   if (!AreThere)
     return;
-  if (Out.Network.Is != &layerOfRole(L.Roles.front()) && Out.Network.Is != &L) {
+  const Body *Named = B.findSection("ffn");
+  const bool IsOther =
+      Named && !Named->Label.Text.empty() && Named->Label.Text != L.Name;
+  if (IsOther || (Out.Network.Is != &layerOfRole(L.Roles.front()) &&
+                  Out.Network.Is != &L)) {
     Diags.report(Out.Network.Range, diag::LayerOfExperts, Out.Network.Kind);
     return;
   }

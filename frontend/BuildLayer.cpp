@@ -273,8 +273,8 @@ void LayerBuilder::demand(ForeParser::DemandContext &C, Statement &Out) {
     Out.Name = unquoted(*C.slug);
   if (C.source)
     Out.Doc = unquoted(*C.source);
-  else if (!C.slug && !C.STRING().empty())
-    Out.Doc = unquoted(*C.STRING().front()->getSymbol());
+  else if (C.message)
+    Out.Doc = unquoted(*C.message);
 }
 
 /// Each key of a list is a statement.

@@ -82,10 +82,11 @@ keyName : name keyValues? (op=('=' | '==') expr)? STRING? ;
 
 keyValues : IN (NUMBER RANGE | '{' word (',' word)* '}') ;
 
-// The message is text, or that of the slug with its arguments; keys after `at` are to
-// blame for it.
+// The message is text, or that of the slug with its arguments; then keys after `at` are
+// to blame for it.
 demand
-  : REQUIRE expr (',' STRING | ELSE slug=STRING ('(' expr (',' expr)* ')')?)?
+  : REQUIRE expr (',' message=STRING)?
+  | REQUIRE expr ELSE slug=STRING ('(' expr (',' expr)* ')')?
     (AT key (',' key)* source=STRING?)?
   ;
 

@@ -250,7 +250,8 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
 }
 
 void LayerBody::setOrigin(const layers::Statement &S, Frame &F) {
-  if (!visitKey(S.Name, F,
-                [&](const auto &Key) { B.setOrigin(Key.Range, S.As); }))
+  if (!visitKeyAt({Node::Kind::Name, S.Name, {}, S.Range}, F,
+                  [&](const auto &Key) { B.setOrigin(Key.Range, S.As); }) &&
+      !F.Keys.contains(S.Name))
     fail(S.Range, "no key `" + S.Name + "`");
 }

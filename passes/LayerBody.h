@@ -56,6 +56,7 @@ private:
                      std::optional<ir::Expr> Stated);
   llvm::StringRef faultOf(ir::OpKind K, llvm::ArrayRef<ir::ValueId> Operands,
                           llvm::ArrayRef<ir::ValueId> Results);
+  bool isBroadcast(llvm::ArrayRef<ir::Dim> Dims, llvm::ArrayRef<ir::Dim> Of);
   ir::Expr widthOf(llvm::ArrayRef<ir::ValueId> Tensors) const;
   ir::Expr divides(ir::Expr Part, ir::Expr Whole) {
     return equal(

@@ -95,6 +95,16 @@ llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
   }
 }
 
+/// Whether each dimension is one of \p Of, or has the extent 1.
+bool LayerBody::isBroadcast(llvm::ArrayRef<Dim> Dims, llvm::ArrayRef<Dim> Of) {
+  return llvm::all_of(Dims, [&](const Dim &Each) {
+    return Expr(P.Sizes, Each.Size).isConstant(1) ||
+           llvm::any_of(Of, [&](const Dim &Its) {
+             return Its.Kind == Each.Kind && isAlike(Each, Its);
+           });
+  });
+}
+
 /// Returns what is wrong about the shapes of an op, if anything is.
 llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                                    llvm::ArrayRef<ValueId> Results) {
@@ -130,7 +140,10 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                ? ""
                : "the parts are not as wide as the whole";
   case OpKind::BiasAdd:
-    if (!isAlike(First.take_back(), dimsOf(Operands[1])))
+    if (!isAlike(First.take_back(), dimsOf(Operands[1]).take_back()) ||
+        !llvm::all_of(dimsOf(Operands[1]).drop_back(), [](const Dim &D) {
+          return D.Kind == DimKind::Expert; // each has its own
+        }))
       return "the bias is not as wide as the operand";
     break;
   case OpKind::Norm:
@@ -155,8 +168,11 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                : "the result is neither as wide as the operand nor half as "
                  "wide";
   }
-  case OpKind::Add:
   case OpKind::Mul:
+    if (!isBroadcast(dimsOf(Operands[1]), First))
+      return "the operands have different shapes";
+    break;
+  case OpKind::Add:
     if (!isAlike(First, dimsOf(Operands[1])))
       return "the operands have different shapes";
     break;

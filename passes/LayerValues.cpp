@@ -37,6 +37,8 @@ bool LayerWalker::isNumber(const Node &E, Frame &F) {
   case Node::Kind::Div:
   case Node::Kind::Mod:
     return true;
+  case Node::Kind::Call:
+    return E.Text == "floor";
   case Node::Kind::Conditional: {
     const bool Is = isNumber(E.Operands[1], F);
     if (isNumber(E.Operands[2], F) != Is)
@@ -77,6 +79,14 @@ LayerWalker::Scalar LayerWalker::scalarOf(const Node &E, Frame &F) {
   return Found;
 }
 
+int64_t LayerWalker::valueOf(const Node &E, Frame &F) {
+  const Expr Is = number(E, F);
+  if (HasFailed || Is.hasValue())
+    return Is.value();
+  fail(E.Range, "the number is a fraction or exceeds 2^63");
+  return 0;
+}
+
 LayerWalker::Scalar LayerWalker::scalar(const Node &E, Frame &F) {
   const auto Deeper = nest();
   if (isBeyondLimits(E))
@@ -88,7 +98,7 @@ LayerWalker::Scalar LayerWalker::scalar(const Node &E, Frame &F) {
     return scalarOf(E, F);
   case Node::Kind::Call:
     if (E.Text == "floor")
-      return number(E, F).value();
+      return valueOf(E, F);
     if (const std::optional<bool> Is = aboutKey(E, F))
       return *Is;
     fail(E.Range, "no function `" + E.Text + "`");
@@ -107,7 +117,7 @@ LayerWalker::Scalar LayerWalker::scalar(const Node &E, Frame &F) {
   case Node::Kind::Mul:
   case Node::Kind::Div:
   case Node::Kind::Mod:
-    return number(E, F).value();
+    return valueOf(E, F);
   default:
     return compares(E, F);
   }
@@ -126,14 +136,9 @@ std::optional<bool> LayerWalker::aboutKey(const Node &E, Frame &F) {
   if (E.Text != "stated" || E.Operands.size() != 1)
     return std::nullopt;
   const Node &Name = E.Operands.front();
-  if (const auto Key = F.Keys.find(Name.Text); Key != F.Keys.end()) {
-    const auto Deeper = nest();
-    if (isBeyondLimits(E))
-      return false;
-    return aboutKey({E.Is, E.Text, *Key->second.Is, E.Range}, *Key->second.In);
-  }
-  bool Is = false;
-  if (!visitKey(Name.Text, F, [&](const auto &Key) { Is = Key.isStated(); }))
+  bool Is = true; // what a call gives is stated there
+  if (!visitKeyAt(Name, F, [&](const auto &Key) { Is = Key.isStated(); }) &&
+      !F.Keys.contains(Name.Text))
     fail(E.Range, "no key `" + Name.Text + "`");
   return Is;
 }

@@ -3,6 +3,7 @@
 #include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
@@ -99,6 +100,21 @@ void LayerWalker::call(const layers::Statement &S, Frame &F) {
       F.Tensors[T.Name] = tensor(Name, L->Range, Inner);
 }
 
+/// Reports a value that a call gives to \p Key and that it cannot have.
+void LayerWalker::checkGiven(const layers::Statement &Key, Frame &F) {
+  const Lazy Given = F.Keys.find(Key.Name)->second;
+  if (Key.Is == layers::Statement::Kind::Same)
+    return fail(Given.Is->Range,
+                "the key `" + Key.Name + "` cannot be given, it has one value");
+  if (Key.Can.Words.empty() || isStopped())
+    return;
+  const Scalar Is = scalar(*Given.Is, *Given.In);
+  const auto *Word = std::get_if<std::string>(&Is);
+  if (!HasFailed && (!Word || !llvm::is_contained(Key.Can.Words, *Word)))
+    fail(Given.Is->Range,
+         "`" + Key.Name + "` is one of " + llvm::join(Key.Can.Words, ", "));
+}
+
 /// Whether \p E asks for a tensor.
 static bool isAboutTensors(const layers::Expr &E) {
   return (E.Is == layers::Expr::Kind::Name && E.Text == "none") ||
@@ -132,7 +148,9 @@ void LayerWalker::run(const layers::Statement &S, Frame &F) {
   switch (S.Is) {
   case Kind::Key:
   case Kind::Same:
-    if (F.IsOutermost ? !Of : !F.Keys.contains(S.Name)) {
+    if (!F.IsOutermost && F.Keys.contains(S.Name))
+      return checkGiven(S, F);
+    if (!F.IsOutermost || !Of) {
       if (S.Values.empty())
         return fail(S.Range, "no value for the key `" + S.Name + "`");
       F.Keys.try_emplace(S.Name, Lazy{S.Values.begin(), &F});

@@ -27,7 +27,7 @@ public:
   /// Goes through a layer whose keys are those of \p Of; null for one without
   /// keys, which is no part of a block.
   LayerWalker(ir::Program &P, const ir::LayerUse *Of, DiagnosticEngine &Diags)
-      : P(P), Of(Of), Diags(Diags) {}
+      : P(P), Of(Of), Diags(Diags), Caller(Of ? Of->Range : SourceRange()) {}
   virtual ~LayerWalker() = default;
 
   /// Whether nothing was reported.
@@ -89,6 +89,10 @@ protected:
   /// one: a key of the layer, or `train.dropout`.
   template <typename VisitT>
   bool visitKey(llvm::StringRef Name, Frame &F, VisitT Visit);
+  /// The same for a name that may be that of a key of a layer which calls this
+  /// one.
+  template <typename VisitT>
+  bool visitKeyAt(const Node &E, Frame &F, VisitT Visit);
 
   /// Whether something was reported, also that \p E is one step too many, or
   /// one name too many within others; the way ends then.
@@ -110,6 +114,7 @@ private:
   void run(llvm::ArrayRef<layers::Statement> Body, Frame &F);
   void run(const layers::Statement &S, Frame &F);
   void call(const layers::Statement &S, Frame &F);
+  void checkGiven(const layers::Statement &Key, Frame &F);
   bool give(const layers::Layer &L, const layers::Argument &A, Frame &From,
             Frame &To);
   bool isNumber(const Node &E, Frame &F);
@@ -117,6 +122,7 @@ private:
   Scalar scalarOf(const Node &E, Frame &F);
   bool compares(const Node &E, Frame &F);
   ir::Expr numberOf(const Node &E, Frame &F);
+  int64_t valueOf(const Node &E, Frame &F);
   bool isWord(llvm::StringRef Word) const;
   std::optional<bool> aboutKey(const Node &E, Frame &F);
 
@@ -146,6 +152,16 @@ bool LayerWalker::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) {
   else if (F.IsOutermost && Of)
     ir::visitKeys(*Of, "", 0, VisitRow);
   return IsFound;
+}
+
+template <typename VisitT>
+bool LayerWalker::visitKeyAt(const Node &E, Frame &F, VisitT Visit) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(E) || E.Is != Node::Kind::Name)
+    return false;
+  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
+    return visitKeyAt(*Key->second.Is, *Key->second.In, Visit);
+  return visitKey(E.Text, F, Visit);
 }
 
 } // namespace foretrace

@@ -79,7 +79,8 @@ GeneratorJob GeneratorJob::of(const ir::Spec &S, aicb::Version V) {
   if (J.HasExperts) {
     J.Experts = *N.number("experts");
     J.TopK = *N.number("topk");
-    J.Shared = *N.number("shared");
+    if (*N.number("shared_intermediate") > 0)
+      J.Shared = *N.number("shared");
   }
   if (J.IsDeepSeek) {
     J.QLora = *A.number("q_lora");

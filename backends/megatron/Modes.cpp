@@ -177,7 +177,8 @@ static void warnOfRefused(const Traced &T, DiagnosticEngine &Diags) {
     if (hasLatentAttention(B) && !*B.Mixer.flag("q_rope_tp"))
       Refused(B.Mixer.flag("q_rope_tp").Range, "`q_rope_tp = false`",
               "the projection is split as a whole");
-    if (hasExperts(B) && !*B.Network.flag("shared_tp"))
+    if (hasExperts(B) && *B.Network.number("shared_intermediate") > 0 &&
+        !*B.Network.flag("shared_tp"))
       Refused(B.Network.flag("shared_tp").Range, "`shared_tp = false`",
               "shared experts are split over tp");
   }

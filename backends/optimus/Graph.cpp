@@ -132,7 +132,9 @@ std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
     return std::nullopt;
   const bool HasHeadNorm = *B.Mixer.flag("qk_norm");
   if (HasExperts)
-    return *B.Network.number("shared") == 0 && !HasHeadNorm && !*M.QkvBias
+    return (*B.Network.number("shared") == 0 ||
+            *B.Network.number("shared_intermediate") == 0) &&
+                   !HasHeadNorm && !*M.QkvBias
                ? std::optional(Family::Mixtral)
                : std::nullopt;
   if (HasHeadNorm)

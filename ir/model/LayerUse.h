@@ -24,6 +24,8 @@ struct LayerKey {
 
   /// Returns the name that ir/model/Spec.def has for its type, or `Word`.
   llvm::StringRef type() const;
+  /// Returns whether it has no default.
+  bool isRequired() const { return Declared && Declared->Values.empty(); }
   bool isPresent() const {
     return std::visit([](const auto &F) { return F.isPresent(); }, Value);
   }

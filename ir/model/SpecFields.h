@@ -82,8 +82,9 @@ unsigned visitKeys(UseT &Use, llvm::StringRef Section, unsigned First,
         [&](auto &F) {
           Visit(FieldRow{KeyId(First++),
                          Key.IsOfBlock ? llvm::StringRef("Block") : Section,
-                         Key.type(), Key.Name, Needed::Complete, "",
-                         Key.words()},
+                         Key.type(), Key.Name,
+                         Key.isRequired() ? Needed::Always : Needed::Complete,
+                         "", Key.words()},
                 F);
         },
         Key.Value);

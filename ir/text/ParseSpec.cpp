@@ -37,17 +37,16 @@ bool SpecParser::layers(const Token &Word) {
   });
 }
 
-/// The value of a key whose declaration is known.
+/// The value of a key of a layer; a text is one word, in quotes or not.
 bool SpecParser::layerKey(LayerKey &Key) {
   const Token Here = In.peek();
-  auto *Word = std::get_if<Located<Text>>(&Key.Value);
-  if (!Word || Key.words().empty())
-    return std::visit(
-        [&](auto &F) { return fieldValue(F, Word ? "Text" : Key.type()); },
-        Key.Value);
-  return fieldValue(*Word, "Word") &&
-         (llvm::is_contained(Key.words(), **Word) ||
-          In.unknown(Here, "a value of this key", Key.words()));
+  if (!std::visit([&](auto &F) { return fieldValue(F, Key.type()); },
+                  Key.Value))
+    return false;
+  const auto *Word = std::get_if<Located<Text>>(&Key.Value);
+  return !Word || Key.words().empty() ||
+         llvm::is_contained(Key.words(), **Word) ||
+         In.unknown(Here, "a value of this key", Key.words());
 }
 
 /// Types of keys are those of their values, if the library has no such kind.
@@ -81,10 +80,9 @@ bool SpecParser::layerUse(LayerUse &Out) {
     const Token &Value = In.peek();
     if (Value.isWord("true") || Value.isWord("false"))
       New.Value.emplace<Located<bool>>();
-    else if (Value.is(Token::Kind::String))
+    else if (Value.is(Token::Kind::String) || Value.is(Token::Kind::Word))
       New.Value.emplace<Located<Text>>();
-    return std::visit([&](auto &F) { return fieldValue(F, "Natural"); },
-                      New.Value);
+    return layerKey(New);
   });
 }
 

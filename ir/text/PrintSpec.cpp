@@ -33,7 +33,7 @@ private:
   void options(const Attribute &Section);
 
   /// Prints `key = value`, and how an unstated value came to be. \p IsWord: a
-  /// text that is one of few words.
+  /// text is a word, in quotes only if it must be.
   template <typename T>
   void field(llvm::StringRef Key, const Located<T> &F, bool IsWord = false) {
     using Status = typename Located<T>::Status;
@@ -138,10 +138,7 @@ void SpecPrinter::value(const Attribute &A) {
 void SpecPrinter::print(const LayerUse &Use, llvm::StringRef Keyword) {
   open(Keyword, Use.Kind);
   visitKeys(Use, "", 0, [this](const FieldRow &Row, const auto &F) {
-    if constexpr (std::is_same_v<decltype(F), const Located<Text> &>)
-      this->field(Row.Name, F, !Row.Words.empty());
-    else
-      this->field(Row.Name, F);
+    this->field(Row.Name, F, /*IsWord=*/true);
   });
   close();
 }

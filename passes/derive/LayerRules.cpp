@@ -74,15 +74,27 @@ void Deriver::LayerRules::setOnly(LayerKey &Key, Frame &F) {
   D.define(*Field, Is, Field->Range, Key.Name);
 }
 
+/// Reports a default that the key cannot have.
+void Deriver::LayerRules::checkDefault(const LayerKey &Key) {
+  const Node &Default = Key.Declared->Values.front();
+  const auto *Word = std::get_if<Located<std::string>>(&Key.Value);
+  const bool IsZero = Default.Is == Node::Kind::Number && Default.Text == "0";
+  if ((Word && !Key.words().empty() && isGood() &&
+       !llvm::is_contained(Key.words(), **Word)) ||
+      (Key.Declared->Can.ArePositive && IsZero))
+    fail(Default.Range, "`" + Key.Name + "` cannot be `" + Default.Text + "`");
+}
+
 void Deriver::LayerRules::setDefaults() {
   Frame F;
   F.IsOutermost = true;
   for (LayerKey &Key : Use.Keys) {
     if (!isGood() || Key.Declared->Values.empty())
       continue;
-    if (!Key.isPresent())
+    if (!Key.isPresent()) {
       setDefault(Key, F);
-    else if (Key.Declared->Is == layers::Statement::Kind::Same)
+      checkDefault(Key);
+    } else if (Key.Declared->Is == layers::Statement::Kind::Same)
       setOnly(Key, F);
   }
 }
@@ -234,6 +246,10 @@ void Deriver::LayerRules::require(const layers::Statement &S, Frame &F) {
   if (!S.Name.empty() && S.Arguments.size() != numArguments(*Id))
     return fail(S.Range, "the message of `" + S.Name + "` has " +
                              llvm::Twine(numArguments(*Id)) + " arguments");
+  for (const Node &At : llvm::drop_begin(S.Values))
+    if (!visitKeyAt(At, F, [](const auto &) {}) && !F.Keys.contains(At.Text) &&
+        At.Text != Use.Kind)
+      return fail(At.Range, "no key `" + At.Text + "`");
   const Node &Condition = S.Values.front();
   // A job with a warning is a legal one.
   const bool IsWarning = Level == Severity::Warning;

@@ -25,6 +25,7 @@ public:
 private:
   void setDefaults();
   void setDefault(ir::LayerKey &Key, Frame &F);
+  void checkDefault(const ir::LayerKey &Key);
   void setOnly(ir::LayerKey &Key, Frame &F);
   void addSource(const layers::Statement &S, Frame &F) override;
   void addOp(const layers::Statement &S, Frame &F) override;
@@ -43,8 +44,6 @@ private:
   void checkExtents(const layers::Tensor &T, Frame &F);
   ir::Expr bytesOf(llvm::ArrayRef<const ir::Value *> Tensors);
   void checkSizes();
-  template <typename VisitT>
-  bool visitKeyAt(const Node &E, Frame &F, VisitT Visit);
   ir::LayerKey *ownKey(const Node &E, Frame &F);
   SourceRange placeOf(const Node &E, Frame &F);
   const Located<int64_t> *blamed(const Node &E, Frame &F);
@@ -58,18 +57,6 @@ private:
   /// Where a requirement was not met: others there follow from it, mostly.
   llvm::SmallSet<SourceLocation, 2> Refused;
 };
-
-/// Visits the key of the job that a name stands for, which may be that of a
-/// layer that calls this one.
-template <typename VisitT>
-bool Deriver::LayerRules::visitKeyAt(const Node &E, Frame &F, VisitT Visit) {
-  const auto Deeper = nest();
-  if (isBeyondLimits(E) || E.Is != Node::Kind::Name)
-    return false;
-  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
-    return visitKeyAt(*Key->second.Is, *Key->second.In, Visit);
-  return visitKey(E.Text, F, Visit);
-}
 
 } // namespace foretrace
 

@@ -48,6 +48,8 @@ template <typename VisitT>
 static void visitWord(const FieldRow &Row, Located<std::string> &F,
                       VisitT Visit) {
   const auto Is = llvm::find(Row.Words, *F) - Row.Words.begin();
+  if (Is == static_cast<ptrdiff_t>(Row.Words.size()))
+    return; // of a layer whose words have changed
   Located<int64_t> Index;
   Index.state(Is, F.Range);
   Visit(pathOf(Row), Index, 0, Row.Words);
