@@ -54,8 +54,10 @@ private:
                                     llvm::ArrayRef<ir::ValueId> Results);
   bool isStatedRight(const layers::Statement &S, ir::OpKind K,
                      std::optional<ir::Expr> Stated);
+  llvm::StringRef faultOfWeight(ir::ValueId V, llvm::ArrayRef<ir::Dim> Normed);
   llvm::StringRef faultOf(ir::OpKind K, llvm::ArrayRef<ir::ValueId> Operands,
                           llvm::ArrayRef<ir::ValueId> Results);
+  bool isBias(llvm::ArrayRef<ir::Dim> Dims, llvm::ArrayRef<ir::Dim> Of);
   bool isBroadcast(llvm::ArrayRef<ir::Dim> Dims, llvm::ArrayRef<ir::Dim> Of);
   ir::Expr widthOf(llvm::ArrayRef<ir::ValueId> Tensors) const;
   ir::Expr divides(ir::Expr Part, ir::Expr Whole) {

@@ -105,6 +105,27 @@ bool LayerBody::isBroadcast(llvm::ArrayRef<Dim> Dims, llvm::ArrayRef<Dim> Of) {
   });
 }
 
+/// Whether \p Dims are as wide as \p Of; each expert can have its own.
+bool LayerBody::isBias(llvm::ArrayRef<Dim> Dims, llvm::ArrayRef<Dim> Of) {
+  return isAlike(Of.take_back(), Dims.take_back()) &&
+         llvm::all_of(Dims.drop_back(),
+                      [](const Dim &D) { return D.Kind == DimKind::Expert; });
+}
+
+/// Does the same as faultOf for a weight or a gate of a norm of \p Normed.
+llvm::StringRef LayerBody::faultOfWeight(ValueId V,
+                                         llvm::ArrayRef<Dim> Normed) {
+  if (B.block().Values[V].Kind != ValueKind::Param) // a gate
+    return isAlike(Normed, dimsOf(V))
+               ? ""
+               : "the gate has another shape than the operand";
+  return dimsOf(V).size() == 1 &&
+                 demand(divides({P.Sizes, dimsOf(V).back().Size},
+                                {P.Sizes, Normed.back().Size}))
+             ? ""
+             : "the weight does not divide the last dimension";
+}
+
 /// Returns what is wrong about the shapes of an op, if anything is.
 llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                                    llvm::ArrayRef<ValueId> Results) {
@@ -140,24 +161,14 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                ? ""
                : "the parts are not as wide as the whole";
   case OpKind::BiasAdd:
-    if (!isAlike(First.take_back(), dimsOf(Operands[1]).take_back()) ||
-        !llvm::all_of(dimsOf(Operands[1]).drop_back(), [](const Dim &D) {
-          return D.Kind == DimKind::Expert; // each has its own
-        }))
+    if (!isBias(dimsOf(Operands[1]), First))
       return "the bias is not as wide as the operand";
     break;
   case OpKind::Norm:
-    for (const ValueId Weight : Operands.drop_front()) {
-      if (B.block().Values[Weight].Kind != ValueKind::Param) { // a gate
-        if (!isAlike(First, dimsOf(Weight)))
-          return "the gate has another shape than the operand";
-        continue;
-      }
-      if (dimsOf(Weight).size() != 1 ||
-          !demand(divides({P.Sizes, dimsOf(Weight).back().Size},
-                          {P.Sizes, First.back().Size})))
-        return "the weight does not divide the last dimension";
-    }
+    for (const ValueId Weight : Operands.drop_front())
+      if (const llvm::StringRef Fault = faultOfWeight(Weight, First);
+          !Fault.empty())
+        return Fault;
     break;
   case OpKind::Activation: {
     const Expr In(P.Sizes, First.back().Size), Made(P.Sizes, Out.back().Size);
