@@ -114,8 +114,8 @@ static bool isOfOther(llvm::StringRef Key, llvm::StringRef Section) {
   });
 }
 
-/// What the section takes over from one of another kind has no effect and is
-/// left out.
+/// Binds the keys of a section; those inherited from a section of another kind
+/// have no effect and are left out.
 void Binder::bindLayerKeys(const Body &Section, ir::LayerUse &Out) {
   const llvm::StringRef Keyword = Section.Keyword.Text;
   const bool IsNamed = !Section.Label.Text.empty();
@@ -161,7 +161,7 @@ void Binder::checkLayerKeys(const ir::LayerUse &Use, llvm::StringRef Section,
   std::vector<llvm::StringRef> Names;
   for (const ir::LayerKey &K : Use.Keys)
     Names.push_back(K.Name);
-  // What a section of another kind sets is not kept.
+  // Keys that a section of another kind sets are not kept.
   auto IsIn = [&](const Body *In, const ir::LayerKey &K) {
     return In &&
            (K.IsOfBlock || In->Label.Text.empty() ||

@@ -67,10 +67,13 @@ static bool isForJobs(DimKind K, const layers::Expr &E) {
   }
 }
 
-LayerBody::Dims LayerBody::dims(const Node &E, Frame &F) {
+LayerBody::Dims LayerBody::dims(const Node &Written, Frame &In) {
   const auto Deeper = nest();
-  if (isBeyondLimits(E))
+  if (isBeyondLimits(Written))
     return {};
+  const Lazy Resolved = resolve(Written, In);
+  const Node &E = *Resolved.Is;
+  Frame &F = *Resolved.In;
   if (E.Is == Node::Kind::Call && E.Operands.size() != 1) {
     fail(E.Range, "a dimension has one extent");
     return {};
@@ -94,9 +97,6 @@ LayerBody::Dims LayerBody::dims(const Node &E, Frame &F) {
     }
     return Dims(E.Text == "last" ? All.take_back() : All.drop_back());
   }
-  if (const auto Key = F.Keys.find(E.Text);
-      Key != F.Keys.end() && E.Is == Node::Kind::Name)
-    return dims(*Key->second.Is, *Key->second.In);
   const std::optional<Expr> Extent =
       Kind && E.Is == Node::Kind::Name ? extentOf(*Kind) : std::nullopt;
   if (Extent)
@@ -193,15 +193,15 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
 }
 
 /// A number, or `none`.
-std::optional<Expr> LayerBody::stated(const Node &E, Frame &F) {
+std::optional<Expr> LayerBody::stated(const Node &Written, Frame &In) {
   const auto Deeper = nest();
-  if (isBeyondLimits(E))
+  if (isBeyondLimits(Written))
     return std::nullopt;
+  const Lazy Resolved = resolve(Written, In);
+  const Node &E = *Resolved.Is;
+  Frame &F = *Resolved.In;
   if (E.Is == Node::Kind::Conditional)
     return stated(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
-  if (const auto Key = F.Keys.find(E.Text);
-      Key != F.Keys.end() && E.Is == Node::Kind::Name)
-    return stated(*Key->second.Is, *Key->second.In);
   if (E.Is == Node::Kind::Name && E.Text == "none")
     return std::nullopt;
   return number(E, F);
@@ -232,7 +232,8 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
     Results.push_back(
         B.value(ValueKind::Activation, nameIn(F.Path, T.Name),
                 T.isTyped() ? typeOf(T, F) : inferred(*Kind, Operands)));
-  // Those of the library fit each other, but maybe not what a job gives them.
+  // Shapes in the library's text fit each other, but a job can call a layer
+  // with tensors that do not.
   const bool AreShapesChecked =
       IsChecked && (Of->Is->Range.isValid() ||
                     getInfo(*Kind).Layouts == LayoutRule::ByResult);

@@ -24,45 +24,48 @@ bool LayerWalker::isWord(llvm::StringRef Word) const {
                       [&](const auto *L) { return L->hasWord(Word); });
 }
 
-/// Whether \p E is a number rather than a condition or a word.
-bool LayerWalker::isNumber(const Node &E, Frame &F) {
+LayerWalker::Lazy LayerWalker::resolve(const Node &E, Frame &F) {
+  Lazy At = {&E, &F};
   const auto Deeper = nest();
-  if (isBeyondLimits(E))
+  for (; At.Is->Is == Node::Kind::Name && !isBeyondLimits(*At.Is); ++Nesting) {
+    const auto Key = At.In->Keys.find(At.Is->Text);
+    if (Key == At.In->Keys.end())
+      break;
+    At = Key->second;
+  }
+  return At;
+}
+
+/// Whether \p E is a number by its form, whatever its names stand for.
+static bool isArithmetic(const layers::Expr &E) {
+  using Kind = layers::Expr::Kind;
+  return E.Is == Kind::Number || (E.Is >= Kind::Add && E.Is <= Kind::Mod) ||
+         (E.Is == Kind::Call && E.Text == "floor");
+}
+
+/// Whether \p Of is a number rather than a condition or a word.
+bool LayerWalker::isNumber(const Node &Of, Frame &At) {
+  const auto Deeper = nest();
+  if (isBeyondLimits(Of))
     return false;
-  switch (E.Is) {
-  case Node::Kind::Number:
-  case Node::Kind::Add:
-  case Node::Kind::Sub:
-  case Node::Kind::Mul:
-  case Node::Kind::Div:
-  case Node::Kind::Mod:
-    return true;
-  case Node::Kind::Call:
-    return E.Text == "floor";
-  case Node::Kind::Conditional: {
-    const bool Is = isNumber(E.Operands[1], F);
-    if (isNumber(E.Operands[2], F) != Is)
-      fail(E.Range, "the two values are of different types");
+  const auto [E, F] = resolve(Of, At);
+  if (E->Is == Node::Kind::Conditional) {
+    const bool Is = isNumber(E->Operands[1], *F);
+    if (isNumber(E->Operands[2], *F) != Is)
+      fail(E->Range, "the two values are of different types");
     return Is;
   }
-  case Node::Kind::Name: {
-    if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
-      return isNumber(*Key->second.Is, *Key->second.In);
-    bool Is = false;
-    visitKey(E.Text, F, [&](const auto &Member) {
-      Is = std::is_same_v<std::decay_t<decltype(Member)>, Located<int64_t>>;
-    });
-    return Is;
-  }
-  default:
-    return false;
-  }
+  if (E->Is != Node::Kind::Name)
+    return isArithmetic(*E);
+  bool Is = false;
+  visitKey(E->Text, *F, [&](const auto &Member) {
+    Is = std::is_same_v<std::decay_t<decltype(Member)>, Located<int64_t>>;
+  });
+  return Is;
 }
 
 /// A name that is no key is a word, if there is such a one.
 LayerWalker::Scalar LayerWalker::scalarOf(const Node &E, Frame &F) {
-  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
-    return scalar(*Key->second.Is, *Key->second.In);
   if (E.Text == "true" || E.Text == "false")
     return E.Text == "true";
   Scalar Found = E.Text.str();
@@ -87,18 +90,23 @@ int64_t LayerWalker::valueOf(const Node &E, Frame &F) {
   return 0;
 }
 
-LayerWalker::Scalar LayerWalker::scalar(const Node &E, Frame &F) {
+LayerWalker::Scalar LayerWalker::scalar(const Node &Of, Frame &At) {
   const auto Deeper = nest();
-  if (isBeyondLimits(E))
+  if (isBeyondLimits(Of))
     return false;
+  const Lazy Resolved = resolve(Of, At);
+  const Node &E = *Resolved.Is;
+  Frame &F = *Resolved.In;
+  if (HasFailed)
+    return false;
+  if (isArithmetic(E))
+    return valueOf(E, F);
   switch (E.Is) {
   case Node::Kind::String:
     return E.Text.str();
   case Node::Kind::Name:
     return scalarOf(E, F);
   case Node::Kind::Call:
-    if (E.Text == "floor")
-      return valueOf(E, F);
     if (const std::optional<bool> Is = aboutKey(E, F))
       return *Is;
     fail(E.Range, "no function `" + E.Text + "`");
@@ -111,13 +119,6 @@ LayerWalker::Scalar LayerWalker::scalar(const Node &E, Frame &F) {
     return holds(E.Operands[0], F) || holds(E.Operands[1], F);
   case Node::Kind::Conditional:
     return scalar(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
-  case Node::Kind::Number:
-  case Node::Kind::Add:
-  case Node::Kind::Sub:
-  case Node::Kind::Mul:
-  case Node::Kind::Div:
-  case Node::Kind::Mod:
-    return valueOf(E, F);
   default:
     return compares(E, F);
   }
@@ -216,9 +217,12 @@ bool LayerWalker::compares(const Node &E, Frame &F) {
   }
 }
 
-Expr LayerWalker::numberOf(const Node &E, Frame &F) {
-  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
-    return number(*Key->second.Is, *Key->second.In);
+Expr LayerWalker::numberOf(const Node &Of, Frame &At) {
+  const Lazy Resolved = resolve(Of, At);
+  const Node &E = *Resolved.Is;
+  Frame &F = *Resolved.In;
+  if (E.Is != Node::Kind::Name)
+    return number(E, F);
   std::optional<Expr> Found;
   visitKey(E.Text, F, [&](const auto &Member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(Member)>,

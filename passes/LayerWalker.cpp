@@ -100,7 +100,7 @@ void LayerWalker::call(const layers::Statement &S, Frame &F) {
       F.Tensors[T.Name] = tensor(Name, L->Range, Inner);
 }
 
-/// Reports a value that a call gives to \p Key and that it cannot have.
+/// Reports a value that a call gives to \p Key and that the key cannot have.
 void LayerWalker::checkGiven(const layers::Statement &Key, Frame &F) {
   const Lazy Given = F.Keys.find(Key.Name)->second;
   if (Key.Is == layers::Statement::Kind::Same)

@@ -66,6 +66,9 @@ protected:
   /// depend.
   virtual int64_t decide(ir::Expr Comparison) { return Comparison.value(); }
 
+  /// Returns what a name stands for: follows keys that calls give, and `let`,
+  /// to a key of the job or to another expression.
+  Lazy resolve(const Node &E, Frame &F);
   /// Returns the value of an expression for this job.
   Scalar scalar(const Node &E, Frame &F);
   bool holds(const Node &E, Frame &F);
@@ -156,12 +159,8 @@ bool LayerWalker::visitKey(llvm::StringRef Name, Frame &F, VisitT Visit) {
 
 template <typename VisitT>
 bool LayerWalker::visitKeyAt(const Node &E, Frame &F, VisitT Visit) {
-  const auto Deeper = nest();
-  if (isBeyondLimits(E) || E.Is != Node::Kind::Name)
-    return false;
-  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
-    return visitKeyAt(*Key->second.Is, *Key->second.In, Visit);
-  return visitKey(E.Text, F, Visit);
+  const Lazy At = resolve(E, F);
+  return At.Is->Is == Node::Kind::Name && visitKey(At.Is->Text, *At.In, Visit);
 }
 
 } // namespace foretrace

@@ -49,7 +49,9 @@ constexpr bool isOfLayer(KeyId Id) {
 
 /// Returns the number of a row, for any key that is not of a layer.
 constexpr size_t indexOf(KeyId Id) {
-  constexpr size_t OfLayers = 256;
+  constexpr auto OfLayers = static_cast<size_t>(KeyId::LastOfLayer) -
+                            static_cast<size_t>(KeyId::OfLayer) + 1;
+  static_assert(OfLayers == BlockSpec::MaxLayerKeys);
   const auto I = static_cast<size_t>(Id);
   return Id > KeyId::LastOfLayer ? I - OfLayers : I;
 }

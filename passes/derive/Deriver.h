@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which nine files implement: Derive.cpp the job as a
-// whole, DeriveModel.cpp the model but for its layers, DeriveLayers.cpp
-// these, DerivePipeline.cpp how they are split, DeriveKept.cpp which keep less
-// for the backward pass, DeriveSchedule.cpp in which order they run,
-// DeriveScheduleFile.cpp the same if a file says it, DeriveReleases.cpp what
-// the release of Megatron-LM has, DeriveCluster.cpp the machine they run on.
-// Private to the passes.
+// The `derive` pass, which eleven files implement: Derive.cpp the job as a
+// whole, DeriveModel.cpp the model but for its layers, DeriveLayers.cpp,
+// LayerRules.cpp and LayerSizes.cpp these, DerivePipeline.cpp how they are
+// split, DeriveKept.cpp which keep less for the backward pass,
+// DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
+// if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
+// DeriveCluster.cpp the machine they run on. Private to the passes.
 #ifndef FORETRACE_PASSES_DERIVE_DERIVER_H
 #define FORETRACE_PASSES_DERIVE_DERIVER_H
 
@@ -133,7 +133,7 @@ private:
   void checkTokens(int64_t PerStep);
   void deriveBatch();
   const Located<int64_t> *sizeAlong(ir::Axis A) const;
-  class LayerRules; // DeriveLayers.cpp
+  class LayerRules; // LayerRules.h
   bool findExperts() const;
   void deriveLayer(ir::LayerUse &Use);
   void deriveLayers();

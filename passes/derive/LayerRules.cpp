@@ -106,15 +106,12 @@ const Located<int64_t> *Deriver::LayerRules::blamed(const Node &E, Frame &F) {
   const auto Deeper = nest();
   if (isBeyondLimits(E))
     return nullptr;
-  if (E.Is == Node::Kind::Name)
-    visitKeyAt(E, F, [&](const auto &Member) {
-      if constexpr (std::is_same_v<std::decay_t<decltype(Member)>,
-                                   Located<int64_t>>)
-        Found = &Member;
-    });
-  if (const auto Key = F.Keys.find(E.Text);
-      E.Is == Node::Kind::Name && !Found && Key != F.Keys.end())
-    return blamed(*Key->second.Is, *Key->second.In);
+  visitKeyAt(E, F, [&](const auto &Member) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(Member)>,
+                                 Located<int64_t>>)
+      Found = &Member;
+  });
+  const Lazy At = resolve(E, F);
   auto IsOfLayer = [&](const Located<int64_t> *Number) {
     return llvm::any_of(Use.Keys, [&](const LayerKey &K) {
       return std::get_if<Located<int64_t>>(&K.Value) == Number;
@@ -126,8 +123,8 @@ const Located<int64_t> *Deriver::LayerRules::blamed(const Node &E, Frame &F) {
            : IsOfLayer(Number)        ? 3
                                       : 2;
   };
-  for (const Node &Operand : E.Operands)
-    if (const Located<int64_t> *Other = blamed(Operand, F);
+  for (const Node &Operand : At.Is->Operands)
+    if (const Located<int64_t> *Other = blamed(Operand, *At.In);
         Rank(Other) > Rank(Found) || (Other && Rank(Found) == 1))
       Found = Other;
   return Found;
@@ -173,12 +170,9 @@ std::string Deriver::LayerRules::message(const layers::Statement &S, Frame &F) {
 
 /// The key of the layer that a name stands for, or null.
 LayerKey *Deriver::LayerRules::ownKey(const Node &E, Frame &F) {
-  const auto Deeper = nest();
-  if (isBeyondLimits(E) || E.Is != Node::Kind::Name)
-    return nullptr;
-  if (const auto Key = F.Keys.find(E.Text); Key != F.Keys.end())
-    return ownKey(*Key->second.Is, *Key->second.In);
-  return F.IsOutermost ? Use.findKey(E.Text) : nullptr;
+  const Lazy At = resolve(E, F);
+  const bool IsOwn = At.Is->Is == Node::Kind::Name && At.In->IsOutermost;
+  return IsOwn ? Use.findKey(At.Is->Text) : nullptr;
 }
 
 /// Notes with which words the requirement is met, if a word is to blame.

@@ -46,16 +46,16 @@ const Located<int64_t> *Deriver::largestIn(Expr Of) {
 
 /// Extents are counts, and tensors are split over the axes that their
 /// dimensions name.
-void Deriver::LayerRules::checkExtent(const Node &E, llvm::StringRef Tensor,
-                                      Frame &F) {
+void Deriver::LayerRules::checkExtent(const Node &Written,
+                                      llvm::StringRef Tensor, Frame &In) {
   const auto Deeper = nest();
-  if (isBeyondLimits(E))
+  if (isBeyondLimits(Written))
     return;
+  const Lazy Resolved = resolve(Written, In);
+  const Node &E = *Resolved.Is;
+  Frame &F = *Resolved.In;
   if (E.Is == Node::Kind::Conditional)
     return checkExtent(E.Operands[holds(E.Operands[0], F) ? 1 : 2], Tensor, F);
-  if (const auto Key = F.Keys.find(E.Text);
-      Key != F.Keys.end() && E.Is == Node::Kind::Name)
-    return checkExtent(*Key->second.Is, Tensor, *Key->second.In);
   const auto Kind = findSpelling<DimKind>(E.Text);
   if (!Kind || E.Is != Node::Kind::Call)
     return;
