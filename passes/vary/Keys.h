@@ -7,6 +7,7 @@
 #define FORETRACE_PASSES_VARY_KEYS_H
 
 #include "ir/model/SpecFields.h"
+#include "llvm/ADT/Twine.h"
 #include <functional>
 #include <set>
 
