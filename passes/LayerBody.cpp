@@ -19,128 +19,6 @@ ValueId LayerBody::addHidden(llvm::StringRef Name) {
   return B.value(ValueKind::Input, Name, hiddenType(P));
 }
 
-/// What a dimension has if nothing is said.
-std::optional<Expr> LayerBody::extentOf(DimKind K) const {
-  const Spec &S = P.Spec;
-  auto Stated = [&](const Located<int64_t> &Key) -> std::optional<Expr> {
-    if (!Key.isPresent())
-      return std::nullopt;
-    return exprOf(P, Key);
-  };
-  switch (K) {
-  case DimKind::Seq:
-  case DimKind::KvSeq:
-  case DimKind::FullSeq:
-    return exprOf(P, S.Train.Sequence);
-  case DimKind::Batch:
-    return exprOf(P, S.Train.MicroBatch);
-  case DimKind::Hidden:
-    return exprOf(P, S.Model.Hidden);
-  case DimKind::Vocab:
-    return Stated(S.Model.PaddedVocab);
-  case DimKind::Position:
-    return Stated(S.Model.MaxPositions);
-  default:
-    return std::nullopt;
-  }
-}
-
-/// Whether the text of a job may have the dimension like this: tokens and
-/// samples are those of the job, and experts are the library's.
-static bool isForJobs(DimKind K, const layers::Expr &E) {
-  switch (K) {
-  case DimKind::Seq:
-  case DimKind::KvSeq:
-  case DimKind::FullSeq:
-  case DimKind::Batch:
-    return E.Is == layers::Expr::Kind::Name;
-  case DimKind::Router:
-  case DimKind::Expert:
-  case DimKind::Slots:
-  case DimKind::ExpertFfn:
-  case DimKind::Vocab:
-  case DimKind::Position:
-  case DimKind::Flat:
-    return false;
-  default:
-    return true;
-  }
-}
-
-LayerBody::Dims LayerBody::dims(const Node &Written, Frame &In) {
-  const auto Deeper = nest();
-  if (isBeyondLimits(Written))
-    return {};
-  const Lazy Resolved = resolve(Written, In);
-  const Node &E = *Resolved.Is;
-  Frame &F = *Resolved.In;
-  if (E.Is == Node::Kind::Call && E.Operands.size() != 1) {
-    fail(E.Range, "a dimension has one extent");
-    return {};
-  }
-  if (E.Is == Node::Kind::Conditional)
-    return dims(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
-  const auto Kind = findSpelling<DimKind>(E.Text);
-  if (Of && E.Range.isValid() && Kind && !isForJobs(*Kind, E)) {
-    fail(E.Range, "`" + E.Text + "` is no such dimension of a layer of a job");
-    return {};
-  }
-  if (E.Is == Node::Kind::Call && Kind)
-    return {{*Kind, number(E.Operands[0], F)}};
-  if (E.Is == Node::Kind::Call && (E.Text == "last" || E.Text == "rest")) {
-    const ValueId Of = tensor(E.Operands[0], F);
-    const llvm::ArrayRef<Dim> All =
-        Of.isValid() ? B.block().Values[Of].Type.Dims : llvm::ArrayRef<Dim>();
-    if (All.empty()) {
-      fail(E.Range, "`" + E.Operands[0].Text + "` has no dimensions");
-      return {};
-    }
-    return Dims(E.Text == "last" ? All.take_back() : All.drop_back());
-  }
-  const std::optional<Expr> Extent =
-      Kind && E.Is == Node::Kind::Name ? extentOf(*Kind) : std::nullopt;
-  if (Extent)
-    return {{*Kind, *Extent}};
-  const bool IsOfEnds =
-      Kind && (*Kind == DimKind::Vocab || *Kind == DimKind::Position);
-  fail(E.Range, IsOfEnds ? "no layer has the dimension `" + E.Text + "`"
-                : Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
-                       : "no dimension `" + E.Text + "`");
-  return {};
-}
-
-ElementType LayerBody::elementOf(const layers::Tensor &T, Frame &F) {
-  if (T.Element.empty())
-    return elementTypeOf(*P.Spec.Train.Precision);
-  if (const auto Element = findSpelling<ElementType>(T.Element))
-    return *Element;
-  const Scalar Word = scalar({Node::Kind::Name, T.Element, {}, T.Range}, F);
-  const auto *Text = std::get_if<std::string>(&Word);
-  const auto Kind = Text ? findSpelling<PrecisionKind>(*Text) : std::nullopt;
-  if (!Kind)
-    fail(T.Range, "no type `" + T.Element + "`");
-  return elementTypeOf(Kind.value_or(PrecisionKind::FP32));
-}
-
-TensorType LayerBody::typeOf(const layers::Tensor &T, Frame &F) {
-  TensorType Type{elementOf(T, F), {}};
-  if (T.Like.empty()) {
-    for (const Node &D : T.Dims)
-      llvm::append_range(Type.Dims, dims(D, F));
-  } else if (const ValueId Of = tensor(T.Like, T.Range, F); Of.isValid()) {
-    const TensorType &Like = B.block().Values[Of].Type;
-    Type.Dims = Like.Dims;
-    if (T.Element.empty())
-      Type.Element = Like.Element;
-  } else {
-    fail(T.Range, "`" + T.Like + "` is no tensor");
-  }
-  for (const auto &[I, D] : llvm::enumerate(Type.Dims))
-    if (Type.indexOf(D.Kind) != static_cast<int>(I))
-      fail(T.Range, "`" + T.Name + "` has `" + getSpelling(D.Kind) + "` twice");
-  return Type;
-}
-
 /// Ops that the text of a job may use: others are parts of attention, of the
 /// experts, and of the ends of a model.
 static bool isForJobs(OpKind K) {
@@ -186,7 +64,7 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   const layers::Tensor &T = S.Tensors.front();
   const bool IsInput = S.Is == layers::Statement::Kind::Input;
   const ValueId V = B.value(IsInput ? ValueKind::Input : ValueKind::Param,
-                            nameIn(F.Path, T.Name), typeOf(T, F));
+                            nameIn(F.Path, T.Name), typeOf(T, F, !IsInput));
   if (S.Is == layers::Statement::Kind::Tied)
     B.block().Values[V].Tied = *P.Spec.Model.Tied;
   F.Tensors[T.Name] = V;
@@ -208,7 +86,7 @@ std::optional<Expr> LayerBody::stated(const Node &Written, Frame &In) {
 }
 
 void LayerBody::addOp(const layers::Statement &S, Frame &F) {
-  const std::optional<OpKind> Kind = findOp(S.Name);
+  std::optional<OpKind> Kind = findOp(S.Name);
   const bool IsChecked = Of && Kind && isForJobs(*Kind);
   if (!Kind || isCollective(*Kind) ||
       (Of && !IsChecked && (!isOfLibrary(S) || isOfEnds(*Kind))))
@@ -228,10 +106,13 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   }
   if (!isGood() || (IsChecked && !checkOp(S, *Kind, Operands)))
     return;
+  AreTaken = false;
   for (const layers::Tensor &T : S.Tensors)
-    Results.push_back(
-        B.value(ValueKind::Activation, nameIn(F.Path, T.Name),
-                T.isTyped() ? typeOf(T, F) : inferred(*Kind, Operands)));
+    Results.push_back(B.value(ValueKind::Activation, nameIn(F.Path, T.Name),
+                              T.isTyped() ? typeOf(T, F, /*IsOfSource=*/false)
+                                          : inferred(*Kind, Operands)));
+  if (AreTaken && Kind == OpKind::Split)
+    Kind = OpKind::Take;
   // Shapes in the library's text fit each other, but a job can call a layer
   // with tensors that do not.
   const bool AreShapesChecked =

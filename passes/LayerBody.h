@@ -27,6 +27,19 @@ public:
 protected:
   using Dims = llvm::SmallVector<ir::Dim, 4>;
 
+  /// What ranks do if they are more than the units of a dimension.
+  enum class FewUnits : unsigned char {
+    Refused,
+    Gathered, ///< `or gather`: gather all and take their own, as Megatron-LM
+    Whole,    ///< `or whole`: have all of the weights and take their own
+  };
+  /// A dimension, `heads(count, size)`: no rank has a part of a unit.
+  struct Units {
+    ir::DimKind Kind;
+    ir::Expr Count, Size;
+    FewUnits Few;
+  };
+
   void addSource(const layers::Statement &S, Frame &F) override;
   void addOp(const layers::Statement &S, Frame &F) override;
   void setOrigin(const layers::Statement &S, Frame &F) override;
@@ -36,6 +49,22 @@ protected:
   virtual bool demand(ir::Expr Condition) { return Condition.value() > 0; }
   /// Whether the types of two tensors are the same.
   bool isAlike(llvm::ArrayRef<ir::Dim> A, llvm::ArrayRef<ir::Dim> B);
+  /// 1 if \p Whole is a multiple of \p Part, else 0.
+  ir::Expr divides(ir::Expr Part, ir::Expr Whole) {
+    return equal(
+        ir::Expr(P.Sizes, P.Sizes.combine(ir::ExprOp::Mod, Whole, Part)),
+        ir::numberOf(P, 0));
+  }
+  /// Returns the units that \p E, a resolved expression, has; reports what is
+  /// no such dimension.
+  std::optional<Units> units(const Node &E, Frame &F);
+  /// Returns the number of ranks along an axis that cuts what the job states,
+  /// or null: sizes of batches and of what is sent to experts are those of a
+  /// replica.
+  const Located<int64_t> *sizeAlong(ir::Axis A) const;
+  /// Returns the product of these numbers for all axes that split activations
+  /// of the kind; nothing if one of them is null.
+  std::optional<ir::Expr> ranksAlong(ir::DimKind K) const;
   const ir::Block &block() const { return B.block(); }
   llvm::ArrayRef<ir::Dim> dimsOf(ir::ValueId V) const {
     return B.block().Values[V].Type.Dims;
@@ -43,7 +72,11 @@ protected:
 
 private:
   Dims dims(const Node &E, Frame &F);
-  ir::TensorType typeOf(const layers::Tensor &T, Frame &F);
+  Dims pack(const Node &E, Frame &F);
+  bool areShared(const Units &U);
+  ir::Dim dimOf(const Units &U);
+  std::optional<ir::Expr> unitsOf(const Node &E, Frame &F) override;
+  ir::TensorType typeOf(const layers::Tensor &T, Frame &F, bool IsOfSource);
   ir::TensorType inferred(ir::OpKind K,
                           llvm::ArrayRef<ir::ValueId> Operands) const;
   bool checkOp(const layers::Statement &S, ir::OpKind K,
@@ -60,16 +93,13 @@ private:
   bool isBias(llvm::ArrayRef<ir::Dim> Dims, llvm::ArrayRef<ir::Dim> Of);
   bool isBroadcast(llvm::ArrayRef<ir::Dim> Dims, llvm::ArrayRef<ir::Dim> Of);
   ir::Expr widthOf(llvm::ArrayRef<ir::ValueId> Tensors) const;
-  ir::Expr divides(ir::Expr Part, ir::Expr Whole) {
-    return equal(
-        ir::Expr(P.Sizes, P.Sizes.combine(ir::ExprOp::Mod, Whole, Part)),
-        ir::numberOf(P, 0));
-  }
   std::optional<ir::Expr> stated(const Node &E, Frame &F);
   ir::ElementType elementOf(const layers::Tensor &T, Frame &F);
   std::optional<ir::Expr> extentOf(ir::DimKind K) const;
 
   BlockBuilder &B;
+  bool IsOfParam = false; ///< whether a type that is read is a parameter's
+  bool AreTaken = false;  ///< whether ranks share units of a type just read
 };
 
 } // namespace foretrace

@@ -40,7 +40,7 @@ LayerWalker::Lazy LayerWalker::resolve(const Node &E, Frame &F) {
 static bool isArithmetic(const layers::Expr &E) {
   using Kind = layers::Expr::Kind;
   return E.Is == Kind::Number || (E.Is >= Kind::Add && E.Is <= Kind::Mod) ||
-         (E.Is == Kind::Call && E.Text == "floor");
+         (E.Is == Kind::Call && (E.Text == "floor" || E.Text == "units"));
 }
 
 /// Whether \p Of is a number rather than a condition or a word.
@@ -260,10 +260,13 @@ Expr LayerWalker::number(const Node &E, Frame &F) {
     return Operand(0) * Operand(1);
   case Node::Kind::Div:
     return Operand(0) / Operand(1);
-  case Node::Kind::Call: { // floor(hidden / heads)
+  case Node::Kind::Call: { // floor(hidden / heads), units(heads(n, width))
     const Node *Ratio = E.Operands.begin();
-    if (E.Text != "floor" || E.Operands.size() != 1 ||
-        Ratio->Is != Node::Kind::Div)
+    if (E.Operands.size() != 1)
+      break;
+    if (E.Text == "units")
+      return unitsOf(*Ratio, F).value_or(ir::numberOf(P, 1));
+    if (E.Text != "floor" || Ratio->Is != Node::Kind::Div)
       break;
     const Expr L = number(Ratio->Operands[0], F);
     const Expr R = number(Ratio->Operands[1], F);

@@ -62,6 +62,10 @@ protected:
   virtual bool isStopped() const { return false; }
   virtual void setOrigin(const layers::Statement &, Frame &) {}
   virtual void require(const layers::Statement &, Frame &) {}
+  /// The number of units of a dimension.
+  virtual std::optional<ir::Expr> unitsOf(const Node &, Frame &) {
+    return std::nullopt;
+  }
   /// The value of a comparison of numbers, on which the ops of the layer
   /// depend.
   virtual int64_t decide(ir::Expr Comparison) { return Comparison.value(); }

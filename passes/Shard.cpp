@@ -96,12 +96,16 @@ bool Sharder::exchangesHeads(const Op &O) const {
          *P.Spec.Parallel.CpComm == CpCommKind::AllToAll;
 }
 
-/// \p L with the axes that split the last of \p Rank dimensions replicated, or
-/// for a sum over them a partial one.
-static Layout withoutLast(Layout L, size_t Rank, bool IsSum) {
+/// Returns whether \p A splits the last of \p Rank dimensions.
+static bool isLastSplit(const Layout &L, Axis A, size_t Rank) {
+  return L.isSplit(A) && L.splitDim(A) + 1 == Rank;
+}
+
+/// \p L with the axes that split the last of \p Rank dimensions replicated.
+static Layout withoutLast(Layout L, size_t Rank) {
   for (Axis A : allAxes())
-    if (L.isSplit(A) && L.splitDim(A) + 1 == Rank)
-      IsSum ? L.setPartial(A) : L.setWhole(A);
+    if (isLastSplit(L, A, Rank))
+      L.setWhole(A);
   return L;
 }
 
@@ -137,7 +141,7 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
     return homeLayout(P, T);
   case LayoutRule::FromWhole:
     return O.Derivative == Derivative::None
-               ? withoutLast(layoutOf(V), T.Dims.size(), /*IsSum=*/false)
+               ? withoutLast(layoutOf(V), T.Dims.size())
                : homeLayout(P, T);
   case LayoutRule::ByResult:
     return exchangedLayout(O);
@@ -159,6 +163,20 @@ Layout Sharder::operandLayout(const Op &O, ValueId V) const {
   return L;
 }
 
+/// The layout of the gradient \p V of what ranks take their parts of: each has
+/// a term, whether the whole was gathered or is on each rank.
+Layout Sharder::sumOfTaken(const Op &O, ValueId V) const {
+  const size_t Rank = B.Values[V].Type.Dims.size();
+  const Layout Of = layoutOf(current(B.Values[V].GradientOf));
+  Layout L = Of;
+  for (Axis A : allAxes())
+    if (isLastSplit(Of, A, Rank) || llvm::any_of(O.Operands, [&](ValueId Of) {
+          return isLastSplit(layoutOf(Of), A, Rank);
+        }))
+      L.setPartial(A);
+  return L;
+}
+
 /// The layout in which \p O leaves its result \p V.
 Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   const TensorType &T = B.Values[V].Type;
@@ -168,10 +186,8 @@ Layout Sharder::resultLayout(const Op &O, ValueId V) const {
   case LayoutRule::AtHome:
     return homeLayout(P, T);
   case LayoutRule::FromWhole:
-    return O.Derivative == Derivative::None
-               ? homeLayout(P, T)
-               : withoutLast(layoutOf(current(B.Values[V].GradientOf)),
-                             T.Dims.size(), /*IsSum=*/true);
+    return O.Derivative == Derivative::None ? homeLayout(P, T)
+                                            : sumOfTaken(O, V);
   case LayoutRule::ByResult:
     return exchangedLayout(O);
   case LayoutRule::Recount:

@@ -31,6 +31,7 @@ private:
   void shardOp(ir::OpId Id);
   ir::Layout exchangedLayout(const ir::Op &O) const;
   ir::Layout operandLayout(const ir::Op &O, ir::ValueId V) const;
+  ir::Layout sumOfTaken(const ir::Op &O, ir::ValueId V) const;
   ir::Layout resultLayout(const ir::Op &O, ir::ValueId V) const;
   std::optional<ir::DimKind> workingDim(const ir::Op &O, ir::Axis A) const;
   ir::Layout gradientLayout(const ir::Value &Gradient) const;

@@ -132,7 +132,6 @@ private:
   void deriveDevice();
   void checkTokens(int64_t PerStep);
   void deriveBatch();
-  const Located<int64_t> *sizeAlong(ir::Axis A) const;
   class LayerRules; // LayerRules.h
   bool findExperts() const;
   void deriveLayer(ir::LayerUse &Use);

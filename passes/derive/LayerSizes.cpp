@@ -11,18 +11,6 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Returns the number of ranks along an axis that cuts what the job states, or
-/// null: sizes of batches and of what is sent to experts are those of a
-/// replica.
-const Located<int64_t> *Deriver::sizeAlong(Axis A) const {
-  const ParallelSpec &Par = S.Parallel;
-  const Located<int64_t> *Size = A == Axis::Tp    ? &Par.Tp
-                                 : A == Axis::Cp  ? &Par.Cp
-                                 : A == Axis::Etp ? &Par.Etp
-                                                  : nullptr;
-  return Size && Size->isPresent() ? Size : nullptr;
-}
-
 /// Returns the largest number that the job states of those that \p Of follows
 /// from, or null.
 const Located<int64_t> *Deriver::largestIn(Expr Of) {
@@ -44,8 +32,13 @@ const Located<int64_t> *Deriver::largestIn(Expr Of) {
   return Largest;
 }
 
+/// `tp x cp`.
+static std::string namesOf(llvm::ArrayRef<Axis> Axes) {
+  return llvm::join(llvm::map_range(Axes, getSpelling<Axis>), " x ");
+}
+
 /// Extents are counts, and tensors are split over the axes that their
-/// dimensions name.
+/// dimensions name, between units.
 void Deriver::LayerRules::checkExtent(const Node &Written,
                                       llvm::StringRef Tensor, Frame &In) {
   const auto Deeper = nest();
@@ -56,17 +49,23 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
   Frame &F = *Resolved.In;
   if (E.Is == Node::Kind::Conditional)
     return checkExtent(E.Operands[holds(E.Operands[0], F) ? 1 : 2], Tensor, F);
-  const auto Kind = findSpelling<DimKind>(E.Text);
-  if (!Kind || E.Is != Node::Kind::Call)
+  if (E.Is == Node::Kind::Call && E.Text == "pack") {
+    for (const Node &Part : E.Operands)
+      checkExtent(Part, Tensor, F);
     return;
-  const Expr Extent = number(E.Operands[0], F);
+  }
+  if (E.Is != Node::Kind::Or &&
+      !(E.Is == Node::Kind::Call && findSpelling<DimKind>(E.Text)))
+    return;
+  const std::optional<Units> U = units(E, F);
   if (!isGood())
     return;
-  const Located<int64_t> *Key = blamed(E.Operands[0], F);
+  const Expr Extent = U->Count * U->Size;
+  const Located<int64_t> *Key = blamed(E, F);
   const Located<int64_t> &Blamed = Key ? *Key : D.S.Parallel.Tp;
   auto Report = [&](diag::Id Id, const auto &...Args) {
     D.error(Key && Key->Range.isValid() ? Key->Range : Use.Range, Id, Use.Kind,
-            Tensor, E.Text, Args...)
+            Tensor, getSpelling(U->Kind), Args...)
         .note(E.Range.isValid() ? E.Range : caller(), diag::RequiredHere);
   };
   if (!D.exists(Extent, Blamed)) {
@@ -75,20 +74,20 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
       Report(diag::LayerExtent, "no whole number below 2^63");
     return;
   }
-  if (!D.holds(less(D.number(0), Extent), diag::LayerExtent, Blamed))
-    return Report(diag::LayerExtent, std::to_string(Extent.value()));
-  Expr Ranks = D.number(1);
-  std::string Axes;
-  for (const Axis A : axesOfActivation(*Kind)) {
-    const Located<int64_t> *Size = D.sizeAlong(A);
-    if (!Size)
-      return;
-    Ranks = Ranks * D.of(*Size);
-    Axes += (Axes.empty() ? "" : " x ") + getSpelling(A).str();
-  }
-  if (!Axes.empty() &&
-      !D.holds(D.isMultiple(Extent, Ranks), diag::LayerIndivisible, Blamed))
-    Report(diag::LayerIndivisible, Extent.value(), Axes, Ranks.value());
+  for (const Expr Each : {U->Count, U->Size})
+    if (!D.holds(less(D.number(0), Each), diag::LayerExtent, Blamed))
+      return Report(diag::LayerExtent, std::to_string(Each.value()));
+  const std::optional<Expr> Ranks = ranksAlong(U->Kind);
+  if (!Ranks || Ranks->isConstant(1))
+    return;
+  const bool CanShare = U->Few != FewUnits::Refused;
+  const Expr IsLegal =
+      CanShare ? max(divides(*Ranks, U->Count), divides(U->Count, *Ranks))
+               : divides(*Ranks, U->Count);
+  if (!D.holds(IsLegal, diag::LayerIndivisible, Blamed))
+    Report(diag::LayerIndivisible, U->Count.value(),
+           CanShare ? "neither a multiple nor a divisor" : "not a multiple",
+           namesOf(axesOfActivation(U->Kind)), Ranks->value());
 }
 
 void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {
