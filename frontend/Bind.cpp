@@ -202,6 +202,8 @@ void Binder::requireSections(ir::Spec &S) {
 ir::Spec Binder::bind() {
   ir::Spec S;
   S.Layers = TheJob.Layers;
+  for (const ast::Dim *D : TheJob.Dims)
+    S.Dims.push_back(bindDim(*D));
   const Body &Train = TheJob.Train, &Parallel = TheJob.Parallel;
   if (!Train.Keyword.Text.empty()) {
     bindKeys(Train, S.Train, {"model"});

@@ -22,6 +22,8 @@ struct Job {
     const JobFile *Home;
   };
   std::vector<Declared> Models; ///< imported ones first
+  /// Dimensions that the files declare.
+  std::vector<const ast::Dim *> Dims;
   /// Kinds of layers that the files define.
   std::vector<const layers::Layer *> Layers;
   Body Train, Parallel, Cost, Cluster;
@@ -37,6 +39,9 @@ struct Job {
 
 /// Adds a kind of layer to \p J; its name must be new.
 void addLayer(Job &J, const layers::Layer &L, DiagnosticEngine &Diags);
+
+/// Adds a dimension to \p J; its name must be new.
+void addDim(Job &J, const ast::Dim &D, DiagnosticEngine &Diags);
 
 /// Binds one job.
 class Binder {
@@ -78,6 +83,7 @@ private:
   void bindModel(ir::ModelSpec &M);
   void bindBlocks(Body &Model, ir::ModelSpec &M);
   void reportHidden(const Body &Model);
+  static ir::DimInfo bindDim(const ast::Dim &D);
   const layers::Layer *findLayer(llvm::StringRef Section,
                                  llvm::StringRef Name) const;
   std::vector<llvm::StringRef> layerNames(llvm::StringRef Section) const;

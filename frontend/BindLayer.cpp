@@ -31,6 +31,34 @@ void foretrace::addLayer(Job &J, const layers::Layer &L,
     J.Layers.push_back(&L);
 }
 
+void foretrace::addDim(Job &J, const ast::Dim &D, DiagnosticEngine &Diags) {
+  const auto Before = llvm::find_if(J.Dims, [&](const ast::Dim *Other) {
+    return Other->Name.Text == D.Name.Text;
+  });
+  if (Before != J.Dims.end())
+    Diags.report(D.Name.Range, diag::DimTwice, D.Name.Text)
+        .note((*Before)->Name.Range, diag::DeclaredHere, D.Name.Text);
+  else if (ir::findDim(ir::Spec(), D.Name.Text))
+    Diags.report(D.Name.Range, diag::DimTwice, D.Name.Text);
+  else if (J.Dims.size() == ir::MaxDeclaredDims)
+    Diags.report(D.Name.Range, diag::DimsTooMany, ir::MaxDeclaredDims);
+  else
+    J.Dims.push_back(&D);
+  for (const ast::Word &A : D.Axes)
+    if (A.Text != "tp" && A.Text != "cp")
+      Diags.report(A.Range, diag::UnknownSpelling, A.Text, "tp, cp");
+}
+
+ir::DimInfo Binder::bindDim(const ast::Dim &D) {
+  ir::AxisList Axes;
+  for (const ast::Word &A : D.Axes)
+    if (const auto Axis = ir::findAxis(A.Text))
+      Axes.push_back(*Axis);
+  llvm::sort(Axes);
+  Axes.erase(llvm::unique(Axes), Axes.end());
+  return ir::declaredDim(D.Name.Text, Axes);
+}
+
 /// Whether a layer can be in that section; one that names none can be in both.
 static bool hasRole(const layers::Layer &L, llvm::StringRef Section) {
   return L.Roles.empty() || llvm::is_contained(L.Roles, Section);

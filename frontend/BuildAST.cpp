@@ -38,6 +38,7 @@ private:
   }
   std::string unescape(SourceRange Literal);
 
+  ast::Dim dim(ForeParser::DimContext &C);
   ast::Import import(ForeParser::Import_Context &C);
   ast::Param param(ForeParser::ParamContext &C);
   ast::Let let(ForeParser::LetContext &C);
@@ -96,7 +97,17 @@ ast::Item Builder::item(ForeParser::ItemContext &C) {
     return {require(*Q), R};
   if (ForeParser::LayerContext *L = C.layer())
     return {buildLayer(*L, Text, Diags), R};
+  if (ForeParser::DimContext *D = C.dim())
+    return {dim(*D), R};
   return {import(*C.import_()), R};
+}
+
+ast::Dim Builder::dim(ForeParser::DimContext &C) {
+  ast::Dim Out{word(*C.name()), {}};
+  if (C.axes)
+    for (ForeParser::NameContext *A : C.axes->name())
+      Out.Axes.push_back(word(*A));
+  return Out;
 }
 
 ast::Import Builder::import(ForeParser::Import_Context &C) {

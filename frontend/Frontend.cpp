@@ -262,6 +262,8 @@ void Compilation::gather(const JobFile &U) {
       Bodies.check(*R, U.Names);
     else if (const auto *L = std::get_if<ast::Layer>(&I.Node))
       addLayer(TheJob, L->Is, Diags);
+    else if (const auto *D = std::get_if<ast::Dim>(&I.Node))
+      addDim(TheJob, *D, Diags);
   }
 }
 

@@ -161,8 +161,13 @@ struct Layer {
   std::shared_ptr<llvm::BumpPtrAllocator> Arena;
   layers::Layer Is;
 };
+/// `dim states over tp, cp`.
+struct Dim {
+  Word Name;
+  std::vector<Word> Axes;
+};
 struct Item {
-  std::variant<Import, Param, Let, Require, Section, Layer> Node;
+  std::variant<Import, Param, Let, Require, Section, Layer, Dim> Node;
   SourceRange Range;
 };
 

@@ -25,6 +25,7 @@ item
   | require
   | section
   | layer
+  | dim
   ;
 
 import_ : IMPORT STRING (AS name)? ;
@@ -60,6 +61,9 @@ require : REQUIRE expr (',' STRING)? ;
 layer
   : LAYER name '(' inputs=names? ')' ('->' outputs=names)? (AS roles=names)? STRING? body
   ;
+
+// A dimension of tensors, and the axes that split it.
+dim : DIM name (OVER axes=names)? ;
 
 names : name (',' name)* ;
 
@@ -135,14 +139,14 @@ unit : UNIT | RATE ;
 // Unit words and those of `sweep` and of layers may name things, too.
 name
   : ID | UNIT | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY | INPUT | TIED | FROM
-  | OP | LIKE | AT
+  | OP | LIKE | AT | DIM | OVER
   ;
 
 // A key may be any word, reserved or not.
 word
   : ID | UNIT | IMPORT | AS | PARAM | IN | LET | REQUIRE | IF | THEN | ELSE
   | AND | OR | NOT | TRUE | FALSE | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY
-  | INPUT | TIED | FROM | OP | LIKE | AT
+  | INPUT | TIED | FROM | OP | LIKE | AT | DIM | OVER
   ;
 
 IMPORT : 'import' ;
@@ -171,6 +175,8 @@ FROM : 'from' ;
 OP : 'op' ;
 LIKE : 'like' ;
 AT : 'at' ;
+DIM : 'dim' ;
+OVER : 'over' ;
 
 LBRACE : '{' ;
 RBRACE : '}' ;

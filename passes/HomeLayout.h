@@ -9,13 +9,9 @@
 
 namespace foretrace {
 
-/// The axes that split a parameter, or an activation, with this dimension.
-ir::AxisList axesOfParam(ir::DimKind K);
-ir::AxisList axesOfActivation(ir::DimKind K);
-
 /// Returns whether sequence parallelism splits the tokens of an activation of
 /// type \p T, which is part of the residual stream or sent to experts.
-bool isOfStream(const ir::TensorType &T);
+bool isOfStream(const ir::Spec &S, const ir::TensorType &T);
 
 /// Layout of a parameter of type \p T. With ZeRO stage 3 it is also an equal
 /// flat share over the ranks that hold the same part.

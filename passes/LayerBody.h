@@ -73,6 +73,7 @@ protected:
 private:
   Dims dims(const Node &E, Frame &F);
   Dims pack(const Node &E, Frame &F);
+  std::optional<ir::DimKind> kindOf(const Node &E);
   bool areShared(const Units &U);
   ir::Dim dimOf(const Units &U);
   std::optional<ir::Expr> unitsOf(const Node &E, Frame &F) override;

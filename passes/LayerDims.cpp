@@ -37,24 +37,31 @@ std::optional<Expr> LayerBody::extentOf(DimKind K) const {
 
 /// Whether the text of a job may have the dimension like this: tokens and
 /// samples are those of the job, and experts are the library's.
-static bool isForJobs(DimKind K, const layers::Expr &E) {
-  switch (K) {
-  case DimKind::Seq:
-  case DimKind::KvSeq:
-  case DimKind::FullSeq:
-  case DimKind::Batch:
+static bool isForJobs(DimRole Role, const layers::Expr &E) {
+  switch (Role) {
+  case DimRole::Tokens:
     return E.Is == layers::Expr::Kind::Name;
-  case DimKind::Router:
-  case DimKind::Expert:
-  case DimKind::Slots:
-  case DimKind::ExpertFfn:
-  case DimKind::Vocab:
-  case DimKind::Position:
-  case DimKind::Flat:
-    return false;
-  default:
+  case DimRole::Stream:
+  case DimRole::Channels:
     return true;
+  case DimRole::Experts:
+  case DimRole::Ends:
+  case DimRole::Buffer:
+    return false;
   }
+  llvm_unreachable("covered switch");
+}
+
+/// Returns the dimension that \p E names, if there is one that the layer may
+/// have like this; reports another one.
+std::optional<DimKind> LayerBody::kindOf(const Node &E) {
+  const std::optional<DimKind> Kind = findDim(P.Spec, E.Text);
+  if (Kind && Of && E.Range.isValid() &&
+      !isForJobs(infoOf(P.Spec, *Kind).Role, E)) {
+    fail(E.Range, "`" + E.Text + "` is no such dimension of a layer of a job");
+    return std::nullopt;
+  }
+  return Kind;
 }
 
 const Located<int64_t> *LayerBody::sizeAlong(Axis A) const {
@@ -68,7 +75,7 @@ const Located<int64_t> *LayerBody::sizeAlong(Axis A) const {
 
 std::optional<Expr> LayerBody::ranksAlong(DimKind K) const {
   Expr Ranks = ir::numberOf(P, 1);
-  for (const Axis A : axesOfActivation(K)) {
+  for (const Axis A : infoOf(P.Spec, K).ActivationAxes) {
     const Located<int64_t> *Size = sizeAlong(A);
     if (!Size)
       return std::nullopt;
@@ -78,9 +85,9 @@ std::optional<Expr> LayerBody::ranksAlong(DimKind K) const {
 }
 
 /// Whether \p E is a dimension by its form.
-static bool isDim(const layers::Expr &E) {
+static bool isDim(const Spec &S, const layers::Expr &E) {
   return E.Is == layers::Expr::Kind::Call &&
-         (E.Text == "pack" || findSpelling<DimKind>(E.Text));
+         (E.Text == "pack" || findDim(S, E.Text));
 }
 
 std::optional<LayerBody::Units> LayerBody::units(const Node &Written,
@@ -97,13 +104,11 @@ std::optional<LayerBody::Units> LayerBody::units(const Node &Written,
     Of = resolve(Written.Operands[0], In);
   }
   const Node &E = *Of.Is;
-  const auto Kind = findSpelling<DimKind>(E.Text);
+  const auto Kind = kindOf(E);
+  if (!isGood())
+    return std::nullopt;
   if (E.Is != Node::Kind::Call || !Kind) {
     fail(E.Range, "expected a dimension with a number of units");
-    return std::nullopt;
-  }
-  if (this->Of && E.Range.isValid() && !isForJobs(*Kind, E)) {
-    fail(E.Range, "`" + E.Text + "` is no such dimension of a layer of a job");
     return std::nullopt;
   }
   if (E.Operands.empty() || E.Operands.size() > 2) {
@@ -112,7 +117,7 @@ std::optional<LayerBody::Units> LayerBody::units(const Node &Written,
   }
   // Another dimension with the same units: `heads(pack(q, k))`.
   const Lazy Count = resolve(E.Operands[0], *Of.In);
-  if (isDim(*Count.Is)) {
+  if (isDim(P.Spec, *Count.Is)) {
     const Dims Same = dims(*Count.Is, *Count.In);
     if (!isGood())
       return std::nullopt;
@@ -154,8 +159,9 @@ LayerBody::Dims LayerBody::pack(const Node &E, Frame &F) {
   for (const Dim &Part : Parts) {
     Extents.push_back(Part.Size);
     if (Part.Kind != Parts.front().Kind) {
-      fail(E.Range, "`" + getSpelling(Parts.front().Kind) + "` and `" +
-                        getSpelling(Part.Kind) + "` are split differently");
+      fail(E.Range, "`" + infoOf(P.Spec, Parts.front().Kind).Name + "` and `" +
+                        infoOf(P.Spec, Part.Kind).Name +
+                        "` are split differently");
       return {};
     }
   }
@@ -181,14 +187,12 @@ LayerBody::Dims LayerBody::dims(const Node &Written, Frame &In) {
     return dims(E.Operands[holds(E.Operands[0], F) ? 1 : 2], F);
   if (E.Is == Node::Kind::Call && E.Text == "pack")
     return pack(E, F);
-  const auto Kind = findSpelling<DimKind>(E.Text);
+  const auto Kind = kindOf(E);
+  if (!isGood())
+    return {};
   if (E.Is == Node::Kind::Or || (E.Is == Node::Kind::Call && Kind)) {
     const std::optional<Units> U = units(E, F);
     return U ? Dims{dimOf(*U)} : Dims();
-  }
-  if (Of && E.Range.isValid() && Kind && !isForJobs(*Kind, E)) {
-    fail(E.Range, "`" + E.Text + "` is no such dimension of a layer of a job");
-    return {};
   }
   if (E.Is == Node::Kind::Call && (E.Text == "last" || E.Text == "rest")) {
     const ValueId Of = tensor(E.Operands[0], F);
@@ -242,6 +246,7 @@ TensorType LayerBody::typeOf(const layers::Tensor &T, Frame &F,
   }
   for (const auto &[I, D] : llvm::enumerate(Type.Dims))
     if (Type.indexOf(D.Kind) != static_cast<int>(I))
-      fail(T.Range, "`" + T.Name + "` has `" + getSpelling(D.Kind) + "` twice");
+      fail(T.Range,
+           "`" + T.Name + "` has `" + infoOf(P.Spec, D.Kind).Name + "` twice");
   return Type;
 }

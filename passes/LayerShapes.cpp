@@ -39,7 +39,7 @@ bool LayerBody::hasWholeSequence(ValueId V) {
   const Expr One = ir::numberOf(P, 1);
   if (T.indexOf(DimKind::Seq) < 0 && T.indexOf(DimKind::KvSeq) < 0)
     return true;
-  const bool IsOnTp = isOfStream(T) && *Par.SequenceParallel;
+  const bool IsOnTp = isOfStream(P.Spec, T) && *Par.SequenceParallel;
   return demand(equal(exprOf(P, Par.Cp), One)) &&
          (!IsOnTp || demand(equal(exprOf(P, Par.Tp), One)));
 }

@@ -53,18 +53,6 @@ llvm::StringRef getName(Fact F) {
   return Names[static_cast<unsigned>(F)];
 }
 
-llvm::StringRef getName(DimKind K) {
-  static constexpr llvm::StringLiteral Names[] = {
-#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC) SPELLING,
-#include "ir/model/Dims.def"
-  };
-  return Names[static_cast<unsigned>(K)];
-}
-
-bool isOfReplica(DimKind K) {
-  return K == DimKind::Batch || K == DimKind::Slots;
-}
-
 llvm::StringRef getName(ElementType T) {
   switch (T) {
   case ElementType::BF16:

@@ -14,6 +14,7 @@
 #ifndef FORETRACE_IR_MODEL_PROGRAM_H
 #define FORETRACE_IR_MODEL_PROGRAM_H
 
+#include "ir/model/Dims.h"
 #include "ir/model/Expr.h"
 #include "ir/model/Facts.h"
 #include "ir/model/Group.h"
@@ -31,16 +32,6 @@
 #include <vector>
 
 namespace foretrace::ir {
-
-enum class DimKind : unsigned char {
-#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC) ENUMERATOR,
-#include "ir/model/Dims.def"
-};
-llvm::StringRef getName(DimKind K);
-
-/// Returns whether the extents of a dimension are those of one data-parallel
-/// replica. Each replica then has the same extent.
-bool isOfReplica(DimKind K);
 
 /// A logical dimension with its extent before any split.
 struct Dim {

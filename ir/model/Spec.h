@@ -9,6 +9,7 @@
 
 #include "ir/model/Attribute.h"
 #include "ir/model/Cells.h"
+#include "ir/model/Dims.h"
 #include "ir/model/LayerUse.h"
 #include "ir/model/Mesh.h"
 #include "lang/Quantity.h"
@@ -266,6 +267,8 @@ struct Spec {
   CostSpec Cost;
   std::optional<ClusterSpec> Cluster;
   std::vector<EmitSpec> Emits;
+  /// Dimensions that the job's files declare, beside those of Dims.def.
+  std::vector<DimInfo> Dims;
   /// The kinds of layers that the job's files define, which outlive the spec;
   /// no part of the text form.
   std::vector<const layers::Layer *> Layers;

@@ -24,9 +24,6 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
 #include "ir/model/Spec.def"
 #define AXIS(ENUMERATOR, SPELLING, DOC) Add(Axis::ENUMERATOR, SPELLING);
 #include "ir/model/Axes.def"
-#define DIM(ENUMERATOR, SPELLING, PARAM, ACTIVATION, DOC)                      \
-  Add(DimKind::ENUMERATOR, SPELLING);
-#include "ir/model/Dims.def"
 #define GROUP_MEMBERS(ENUMERATOR, SPELLING, DOC)                               \
   Add(GroupMembers::ENUMERATOR, SPELLING);
 #include "ir/model/Groups.def"

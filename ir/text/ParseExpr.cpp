@@ -140,8 +140,12 @@ static bool expectDim(TextReader &In, Program &P, TensorType &T, Layout &L,
                       AxisList &Seen) {
   const Token Name = In.peek();
   Dim D{};
-  if (!In.expectSpelling("a dimension", D.Kind))
+  if (Token Taken; !In.expectName("a dimension", Taken))
     return false;
+  const std::optional<DimKind> Kind = findDim(P.Spec, Name.Text);
+  if (!Kind)
+    return In.unknown(Name, "a dimension", dimNames(P.Spec));
+  D.Kind = *Kind;
   if (T.indexOf(D.Kind) >= 0)
     return In.twice(Name, "dimension");
   if (!In.expectPunct(":"))

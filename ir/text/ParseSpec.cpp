@@ -187,9 +187,25 @@ bool SpecParser::parallelEntry() {
   return entry("parallel", "`layout`", S.Parallel);
 }
 
+/// `dim states over tp,cp`.
+bool SpecParser::dim() {
+  Token Name;
+  AxisList Axes;
+  if (!In.expectName("the name of a dimension", Name))
+    return false;
+  if (findDim(S, Name.Text) || S.Dims.size() == MaxDeclaredDims)
+    return In.twice(Name, "dimension");
+  if (In.takeWord("over") && !In.expectAxes(Axes))
+    return false;
+  S.Dims.push_back(declaredDim(Name.Text, Axes));
+  return true;
+}
+
 bool SpecParser::parse() {
   return In.expectBraces([this] {
     const Token Word = In.peek();
+    if (In.takeWord("dim"))
+      return dim();
     if (In.takeWord("model"))
       return model(Word);
     if (In.takeWord("train"))
@@ -202,8 +218,9 @@ bool SpecParser::parse() {
       return cluster();
     if (In.takeWord("emit"))
       return emit();
-    return In.expected("`model`, `train`, `parallel`, `cost`, `cluster`, "
-                       "`emit` or `}`");
+    return In.expected(
+        "`dim`, `model`, `train`, `parallel`, `cost`, `cluster`, "
+        "`emit` or `}`");
   });
 }
 

@@ -71,7 +71,7 @@ void foretrace::ir::print(const Program &P, const TensorType &T,
   }
   OS << getName(T.Element) << '[';
   for (const auto &[Index, D] : llvm::enumerate(T.Dims)) {
-    OS << (Index ? " " : "") << getName(D.Kind) << ':';
+    OS << (Index ? " " : "") << infoOf(P.Spec, D.Kind).Name << ':';
     print(P, D.Size, OS, Style);
     AxisList Split;
     for (Axis A : allAxes())

@@ -230,6 +230,15 @@ void SpecPrinter::print(const ClusterSpec &C) {
 
 void SpecPrinter::print(const Spec &S) {
   open("spec");
+  for (const DimInfo &D : S.Dims) {
+    line() << "dim " << D.Name;
+    llvm::StringRef Before = " over ";
+    for (const Axis A : D.ActivationAxes) {
+      OS << Before << getName(A);
+      Before = ",";
+    }
+    OS << '\n';
+  }
   print(S.Model);
   section(S.Train, "train");
   print(S.Parallel);

@@ -26,6 +26,7 @@ private:
   bool layerUse(LayerUse &Out);
   bool block();
   bool parallelEntry();
+  bool dim();
   bool layout(const Token &Word);
   bool steps(const Token &Word);
   bool stageSteps();

@@ -77,7 +77,7 @@ static State stateOf(const Layout &L, Axis A) {
                          : Whole;
 }
 
-static std::string describe(const Value &V, Axis A) {
+static std::string describe(const Program &P, const Value &V, Axis A) {
   switch (stateOf(V.Layout, A)) {
   case Whole:
     return "whole";
@@ -88,8 +88,8 @@ static std::string describe(const Value &V, Axis A) {
   case Single:
     return "single";
   case Split:
-    return ("split along " + getName(V.Type.Dims[V.Layout.splitDim(A)].Kind))
-        .str();
+    return "split along " +
+           infoOf(P.Spec, V.Type.Dims[V.Layout.splitDim(A)].Kind).Name;
   }
   llvm_unreachable("covered switch");
 }
@@ -183,8 +183,8 @@ void BlockVerifier::verifySplits(const Value &V, SourceRange Range) {
     const int64_t Ranks =
         P.Mesh.groupSize(axesSplitting(P, V.Type, V.Layout, Index));
     if (!Extent.isDivisibleBy(Ranks))
-      Diags.report(Range, diag::VerifySplit, getName(D.Kind), Extent.value(),
-                   V.Name, Ranks);
+      Diags.report(Range, diag::VerifySplit, infoOf(P.Spec, D.Kind).Name,
+                   Extent.value(), V.Name, Ranks);
   }
   if (bytesOfAll(P, V.Type).isOverflow())
     reportSize(V, Range);
@@ -257,8 +257,8 @@ void BlockVerifier::verifyMove(const Op &O, const Transition &T) {
     bool Moves = (Before & T.From) && (After & T.To) && !SameDim;
     if (InGroup ? !Moves : !SameDim)
       Diags.report(O.Origin.Range, diag::VerifyMove, getMnemonic(O.Kind),
-                   From.Name, getName(A), describe(From, A), describe(To, A),
-                   InGroup ? T.Rule : "axes of its group");
+                   From.Name, getName(A), describe(P, From, A),
+                   describe(P, To, A), InGroup ? T.Rule : "axes of its group");
   }
 }
 

@@ -21,9 +21,10 @@ static bool hasExperts(const Spec &S, const layers::Layer &L, SeenLayers &Seen);
 /// what has.
 static bool hasExperts(const Spec &S, const layers::Statement &Of,
                        SeenLayers &Seen) {
-  auto IsSplit = [](const layers::Expr &Dim) {
-    const auto Kind = findSpelling<DimKind>(Dim.Text);
-    return Kind && llvm::is_contained(axesOfActivation(*Kind), Axis::Ep);
+  auto IsSplit = [&](const layers::Expr &Dim) {
+    const auto Kind = findDim(S, Dim.Text);
+    return Kind &&
+           llvm::is_contained(infoOf(S, *Kind).ActivationAxes, Axis::Ep);
   };
   auto AreSplit = [&](const layers::Tensor &T) {
     return llvm::any_of(T.Dims, IsSplit);

@@ -55,17 +55,18 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
     return;
   }
   if (E.Is != Node::Kind::Or &&
-      !(E.Is == Node::Kind::Call && findSpelling<DimKind>(E.Text)))
+      !(E.Is == Node::Kind::Call && findDim(D.S, E.Text)))
     return;
   const std::optional<Units> U = units(E, F);
   if (!isGood())
     return;
+  const DimInfo &Row = infoOf(D.S, U->Kind);
   const Expr Extent = U->Count * U->Size;
   const Located<int64_t> *Key = blamed(E, F);
   const Located<int64_t> &Blamed = Key ? *Key : D.S.Parallel.Tp;
   auto Report = [&](diag::Id Id, const auto &...Args) {
     D.error(Key && Key->Range.isValid() ? Key->Range : Use.Range, Id, Use.Kind,
-            Tensor, getSpelling(U->Kind), Args...)
+            Tensor, Row.Name, Args...)
         .note(E.Range.isValid() ? E.Range : caller(), diag::RequiredHere);
   };
   if (!D.exists(Extent, Blamed)) {
@@ -87,7 +88,7 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
   if (!D.holds(IsLegal, diag::LayerIndivisible, Blamed))
     Report(diag::LayerIndivisible, U->Count.value(),
            CanShare ? "neither a multiple nor a divisor" : "not a multiple",
-           namesOf(axesOfActivation(U->Kind)), Ranks->value());
+           namesOf(Row.ActivationAxes), Ranks->value());
 }
 
 void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {

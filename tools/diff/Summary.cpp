@@ -206,11 +206,12 @@ void Summary::addSteps() {
 }
 
 /// `seq@tp batch@dp hidden partial(cp)`.
-static std::string layoutOf(const TensorType &T, const Layout &L) {
+static std::string layoutOf(const Spec &S, const TensorType &T,
+                            const Layout &L) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   for (const auto &[Index, D] : llvm::enumerate(T.Dims)) {
-    OS << (Index ? " " : "") << getName(D.Kind);
+    OS << (Index ? " " : "") << infoOf(S, D.Kind).Name;
     llvm::StringRef Separator = "@";
     for (const Axis A : allAxes())
       if (L.isSplit(A) && L.splitDim(A) == Index) {
@@ -245,7 +246,7 @@ void Summary::addLayouts() {
       if (const Value &V = B.Values[ValueId(I)];
           !IsAgain[I] && V.Kind != ValueKind::Gradient)
         T.Rows.push_back(
-            {{B.Name + "/" + V.Name}, {layoutOf(V.Type, V.Layout)}});
+            {{B.Name + "/" + V.Name}, {layoutOf(P->Spec, V.Type, V.Layout)}});
   }
   F.Tables.push_back(std::move(T));
 }

@@ -1,0 +1,2 @@
+for number in range(1001):
+    print(f"dim d{number}")
