@@ -99,6 +99,22 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
       P.Layout.emplace_back().state(*N, Element.Range);
 }
 
+/// Stages that the pattern of layers divides itself into are a layout.
+void Binder::takeStagesOfPattern(ir::Spec &S) {
+  if (StagesOfPattern.empty())
+    return;
+  if (!S.Parallel.Layout.empty()) {
+    Diags
+        .report(S.Parallel.LayoutRange, diag::LayoutTwice,
+                StagesOfPattern.size())
+        .note(S.Model.LayersRange, diag::DeclaredHere, "layers");
+    return;
+  }
+  S.Parallel.LayoutRange = S.Model.LayersRange;
+  for (const int64_t Layers : StagesOfPattern)
+    S.Parallel.Layout.emplace_back().state(Layers, S.Model.LayersRange);
+}
+
 /// Reads what stands between two commas.
 static void readEntry(llvm::StringRef Text, SourceRange Range,
                       std::vector<ir::ScheduleSteps> &Into,
@@ -220,6 +236,7 @@ ir::Spec Binder::bind() {
   bindCost(S.Cost);
   S.Cluster = bindCluster();
   bindModel(S.Model);
+  takeStagesOfPattern(S);
   applyDefaults(S);
   requireDevice(S);
 

@@ -51,6 +51,11 @@ public:
       : TheJob(J), Files(Files), Bodies(Bodies), Eval(Eval), Diags(Diags),
         Reader(Eval, Diags) {}
 
+  /// Kinds of layers; no model has as many.
+  static constexpr size_t MaxBlocks = 256;
+  /// Layers of a model whose keys use their number.
+  static constexpr size_t MaxNumberedLayers = 4096;
+
   /// The spec, complete if nothing was reported.
   ir::Spec bind();
   /// The cluster alone, if there is one.
@@ -81,7 +86,16 @@ private:
   bool mergeModel(const Job::Declared &M, Body &Into,
                   std::vector<const Job::Declared *> &Chain);
   void bindModel(ir::ModelSpec &M);
+  void declareBlocks(const Body &Model, ir::ModelSpec &M);
   void bindBlocks(Body &Model, ir::ModelSpec &M);
+  struct NumberedBlocks;
+  void bindNumbered(Body &Model, ir::ModelSpec &M);
+  std::optional<unsigned> bindNumbered(Body &Model, NumberedBlocks &Of,
+                                       Evaluator::LayerNumber Number);
+  void takeNumbered(std::vector<NumberedBlocks> &All,
+                    llvm::ArrayRef<std::pair<unsigned, unsigned>> Layers,
+                    ir::ModelSpec &M);
+  void bindBlock(Body &Model, ir::BlockSpec &Out);
   void reportHidden(const Body &Model);
   static ir::DimInfo bindDim(const ast::Dim &D);
   const layers::Layer *findLayer(llvm::StringRef Section,
@@ -106,7 +120,9 @@ private:
   }
   void reportUnused(const ir::ModelSpec &M, SourceRange Declaration);
 
+  std::optional<PatternValue> concatenate(llvm::ArrayRef<ExprValue> Patterns);
   void bindLayout(const Field &F, ir::ParallelSpec &P);
+  void takeStagesOfPattern(ir::Spec &S);
   void bindScheduleFile(const Field &F, ir::Spec &S);
   void bindCost(ir::CostSpec &C);
   /// The body behind a key or section of that name: a section in place, or a
@@ -128,7 +144,9 @@ private:
   Evaluator &Eval;
   DiagnosticEngine &Diags;
   KeyReader Reader;
-  Scope NoNames;                  ///< TOML tables use no names
+  Scope NoNames; ///< TOML tables use no names
+  /// The layers of each stage, if `layers` is a string with `|`.
+  std::vector<int64_t> StagesOfPattern;
   Body CostDevice, ClusterDevice; ///< as they are written; empty if they aren't
 };
 

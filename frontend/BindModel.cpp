@@ -140,12 +140,6 @@ static void correctSections(Body &B, llvm::ArrayRef<llvm::StringRef> Sections) {
 }
 
 void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
-  Out.Name = B.Label.Text;
-  Out.Range = B.Label.Range;
-  if (Out.Name.empty())
-    Diags.report(B.Keyword.Range, diag::MissingLabel, "block", "a name");
-  if (Out.Name == "embedding" || Out.Name == "head")
-    Diags.report(Out.Range, diag::ReservedBlock, Out.Name);
   static constexpr llvm::StringRef Parts[] = {"attention", "ffn"};
   Body Own; // the others are of a layer
   const std::vector<llvm::StringRef> Names = keyNames<ir::BlockSpec>();
@@ -163,6 +157,9 @@ void Binder::bindBlock(Body &B, const Body &Model, ir::BlockSpec &Out) {
 
 /// Warns of a key given with -D for all blocks that each states for itself.
 void Binder::reportHidden(const Body &Model) {
+  if (llvm::none_of(Model.Sections,
+                    [](const Body &B) { return B.Keyword.Text == "block"; }))
+    return;
   for (const Body &Common : Model.Sections)
     for (const Field &F : Common.Fields) {
       auto States = [&](const Body &B) {
@@ -176,12 +173,9 @@ void Binder::reportHidden(const Body &Model) {
     }
 }
 
-void Binder::bindBlocks(Body &Model, ir::ModelSpec &M) {
-  ir::BlockSpec Defaults;
-  Defaults.Network = declare(layerOfRole("ffn"));
-  bindParts(Model, Defaults);
-  constexpr size_t MaxBlocks = 256; // no model has as many kinds of layers
-  for (Body &B : Model.Sections) {
+/// Adds the blocks with their names, which the pattern of layers uses.
+void Binder::declareBlocks(const Body &Model, ir::ModelSpec &M) {
+  for (const Body &B : Model.Sections) {
     if (B.Keyword.Text != "block")
       continue;
     if (M.Blocks.size() == MaxBlocks) {
@@ -189,14 +183,36 @@ void Binder::bindBlocks(Body &Model, ir::ModelSpec &M) {
                    "the list of `block` sections", MaxBlocks);
       break;
     }
-    bindBlock(B, Model, M.Blocks.emplace_back(Defaults));
+    ir::BlockSpec &Out = M.Blocks.emplace_back();
+    Out.Name = B.Label.Text;
+    Out.Range = B.Label.Range;
+    if (Out.Name.empty())
+      Diags.report(B.Keyword.Range, diag::MissingLabel, "block", "a name");
+    if (Out.Name == "embedding" || Out.Name == "head")
+      Diags.report(Out.Range, diag::ReservedBlock, Out.Name);
+    if (const Field *Symbol = B.findField("symbol"))
+      Reader.read(*Symbol, "Text", Out.Symbol);
   }
   if (!M.Blocks.empty())
-    return reportHidden(Model);
-  Defaults.Name = "layer";
-  Defaults.Range = Model.Label.Range;
-  checkParts(Model.Label, Defaults, {&Model});
-  M.Blocks.push_back(std::move(Defaults));
+    return;
+  M.Blocks.emplace_back().Name = "layer";
+  M.Blocks.back().Range = Model.Label.Range;
+}
+
+/// The layers of a list of patterns, one after the other.
+std::optional<PatternValue>
+Binder::concatenate(llvm::ArrayRef<ExprValue> Patterns) {
+  PatternValue All;
+  for (const ExprValue &Each : Patterns) {
+    const auto *P = Each.getIf<PatternValue>();
+    if (!P) {
+      Diags.report(Each.Range, diag::WrongType, "layers", describe(Each),
+                   "a block");
+      return std::nullopt;
+    }
+    All = foretrace::concatenate(std::move(All), *P);
+  }
+  return All;
 }
 
 void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
@@ -219,8 +235,14 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
     return;
   M.LayersRange = F->Value->Range;
   if (const std::string *Symbols = V->getIf<std::string>()) {
-    M.Layers = parsePattern(*Symbols, M, Diags);
+    M.Layers = parsePattern(*Symbols, M, StagesOfPattern, Diags);
     return;
+  }
+  if (const auto *List = V->getIf<ListValue>()) {
+    std::optional<PatternValue> All = concatenate(List->Elements);
+    if (!All)
+      return;
+    V->Data = std::move(*All);
   }
   const auto *P = V->getIf<PatternValue>();
   if (!P) {
@@ -274,8 +296,9 @@ void Binder::bindModel(ir::ModelSpec &M) {
   ast::Word Section = Model.Label;
   Section.Text = "model";
   requireKeys(Section, M, {&Model});
-  bindBlocks(Model, M);
+  declareBlocks(Model, M);
   bindLayers(Model, M);
+  bindBlocks(Model, M);
   if (!M.Layers.empty())
     reportUnused(M, Chosen->Section->Range);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names, strings and control of expressions; arithmetic is in Arithmetic.cpp.
+// Names and control of expressions; arithmetic is in Arithmetic.cpp, names in
+// strings are in EvaluateString.cpp.
 #include "frontend/Evaluate.h"
 #include "frontend/Arithmetic.h"
 #include "ir/model/SpecFields.h"
@@ -11,16 +12,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace foretrace;
-
-/// Whether strings can name this key once it is stated.
-static bool isJobKey(llvm::StringRef Word) {
-  return llvm::any_of(ir::FieldRows, [&](const ir::FieldRow &Row) {
-    return Row.Name == Word &&
-           (Row.Section == "Train" || Row.Section == "Parallel");
-  });
-}
 
 /// Whether some key of the spec, or of a layer of the library, takes this word.
 static bool isSpelling(llvm::StringRef Word) {
@@ -96,9 +90,12 @@ const std::optional<ExprValue> &Evaluator::evaluate(Symbol &S,
   constexpr unsigned MaxDepth = 4096;
   if (Depth > MaxDepth)
     Diags.report(Use, diag::NameDepth, S.Name.Text, MaxDepth);
-  else if (S.Definition)
+  else if (S.Definition) {
+    // A name has one value for all layers.
+    const llvm::SaveAndRestore<std::optional<LayerNumber>> All(Layer,
+                                                               std::nullopt);
     S.Result = evaluate(*S.Definition, *S.Home);
-  else
+  } else
     Diags.report(S.Name.Range, diag::ParamWithoutValue, S.Name.Text);
   if (S.Result && S.Param && !S.Param->Domain.empty() &&
       !isInDomain(*this, S, *S.Result, Diags))
@@ -210,6 +207,13 @@ bool Evaluator::count(const ExprValue &V, SourceRange Use) {
   return !isFull();
 }
 
+Evaluator::Result Evaluator::layerNumber() {
+  if (Layer)
+    return ExprValue{Layer->Is, Dimension::Count, Current->Range};
+  Diags.report(Current->Range, diag::LayerNumber);
+  return std::nullopt;
+}
+
 Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
   const ast::Word &First = Path.front();
   SourceRange Range = Current->Range;
@@ -225,6 +229,8 @@ Evaluator::Result Evaluator::lookUp(llvm::ArrayRef<ast::Word> Path, Words W) {
     V->Range = Range;
     return V;
   }
+  if (Path.size() == 1 && First.Text == "layer")
+    return layerNumber();
   if (LookUpKey)
     if (Result Found = LookUpKey(Path)) {
       Found->Range = Range;
@@ -282,110 +288,4 @@ Evaluator::Result Evaluator::member(const ExprValue &Table,
       Diags.report(Key.Range, diag::UnknownTableKey, Path[0].Text, Key.Text),
       Key.Range, Key.Text, Keys);
   return std::nullopt;
-}
-
-/// Where \p Text stands in the source of the current expression, else the
-/// whole of it (escapes may hide it).
-SourceRange Evaluator::find(llvm::StringRef Text) const {
-  const SourceRange Whole = Current->Range;
-  const size_t At = source(Whole).find(Text);
-  if (At == llvm::StringRef::npos)
-    return Whole;
-  const auto Begin = static_cast<uint32_t>(Whole.Begin + At);
-  return {Whole.File, Begin, static_cast<uint32_t>(Begin + Text.size())};
-}
-
-/// What `{Name}` stands for: a param, let or table entry, else a key of the
-/// job.
-std::optional<std::string> Evaluator::interpolate(llvm::StringRef Name,
-                                                  SourceRange Place) {
-  llvm::SmallVector<llvm::StringRef> Parts;
-  Name.split(Parts, '.');
-  std::vector<ast::Word> Path;
-  for (llvm::StringRef Part : Parts)
-    Path.push_back({Part.trim().str(), Place});
-  if (Names->find(Path.front().Text)) {
-    Result V = lookUp(Path, Words::Spellings);
-    if (!V)
-      return std::nullopt;
-    if (std::optional<std::string> Text = format(*V))
-      return Text;
-    Diags.report(Place, diag::TypeMismatch, "{" + Name.str() + "}",
-                 "a number or a word", describe(*V));
-    return std::nullopt;
-  }
-  if (auto Key = JobKeys.find(Path.front().Text);
-      Key != JobKeys.end() && Path.size() == 1)
-    return Key->second;
-  if (isJobKey(Name)) {
-    Diags.report(Place, diag::NotYetKnown, Name);
-    return std::nullopt;
-  }
-  std::vector<llvm::StringRef> Known = Names->names();
-  for (const auto &Key : JobKeys)
-    Known.push_back(Key.first());
-  llvm::sort(Known); // the map has no order
-  suggest(Diags.report(Place, diag::UnknownName, Path.front().Text), Place,
-          Path.front().Text, Known);
-  return std::nullopt;
-}
-
-/// Whether \p Text, put into a path, chooses a folder.
-static bool isOfPath(llvm::StringRef Text) {
-  return Text.contains('/') || Text == "..";
-}
-
-/// Whether \p Path goes up a folder where a value stands from \p Begin on, by
-/// the value and what is around it.
-static bool goesUpAt(llvm::StringRef Path, size_t Begin) {
-  const size_t Part = Path.take_front(Begin).rfind('/') + 1; // from 0 if none
-  return Path.drop_front(Part).split('/').first == "..";
-}
-
-Evaluator::Result Evaluator::visit(const ast::String &Text) {
-  std::string Out;
-  bool Ok = true;
-  SourceRange PathFrom;
-  llvm::SmallVector<std::pair<size_t, SourceRange>, 4>
-      Values; ///< where each is
-  llvm::StringRef Rest = Text.Value;
-  while (!Rest.empty()) {
-    size_t Brace = Rest.find_first_of("{}");
-    Out += Rest.take_front(Brace);
-    Rest = Rest.substr(Brace);
-    if (Rest.empty())
-      break;
-    if (Rest.size() > 1 && Rest[1] == Rest[0]) { // {{ and }} stand for one
-      Out += Rest[0];
-      Rest = Rest.drop_front(2);
-      continue;
-    }
-    size_t Close = Rest.find('}');
-    if (Rest[0] == '}' || Close == llvm::StringRef::npos) {
-      SourceRange Place = find(Rest);
-      Place.End = Place.Begin + 1;
-      Diags.report(Place, diag::UnmatchedBrace, Rest.take_front(1),
-                   Rest[0] == '{' ? "{{" : "}}");
-      return std::nullopt;
-    }
-    llvm::StringRef Name = Rest.slice(1, Close);
-    SourceRange Place = find(Rest.take_front(Close + 1));
-    if (Place.start() != Current->Range.start())
-      Place = {Place.File, Place.Begin + 1, Place.End - 1};
-    std::optional<std::string> Replacement = interpolate(Name, Place);
-    Ok &= Replacement.has_value();
-    if (Replacement && !PathFrom.isValid() && isOfPath(*Replacement))
-      PathFrom = Place;
-    if (Replacement && !Replacement->empty())
-      Values.push_back({Out.size(), Place});
-    Out += Replacement.value_or("");
-    Rest = Rest.substr(Close + 1);
-  }
-  if (!Ok)
-    return std::nullopt;
-  for (const auto &[Begin, Place] : Values)
-    if (!PathFrom.isValid() && goesUpAt(Out, Begin))
-      PathFrom = Place;
-  return ExprValue{
-      std::move(Out), Dimension::Count, Current->Range, {}, PathFrom};
 }

@@ -44,6 +44,14 @@ public:
       std::function<std::optional<ExprValue>(llvm::ArrayRef<ast::Word>)>;
   void setKeyLookup(KeyLookup L) { LookUpKey = std::move(L); }
 
+  /// A layer of the model, counted from 0, and the number of all layers.
+  struct LayerNumber {
+    int64_t Is, Of;
+  };
+  /// Sets the layer whose keys are evaluated: the value of `layer`.
+  void setLayer(std::optional<LayerNumber> L) { Layer = L; }
+  std::optional<LayerNumber> layer() const { return Layer; }
+
   /// Returns the source text at \p Range.
   llvm::StringRef source(SourceRange Range) const {
     return Sources.slice(Range);
@@ -66,6 +74,7 @@ private:
   bool isFull() const { return Copied > MaxCopied; }
   bool count(const ExprValue &V, SourceRange Use);
   Result lookUp(llvm::ArrayRef<ast::Word> Path, Words W);
+  Result layerNumber();
   Result member(const ExprValue &Table, llvm::ArrayRef<ast::Word> Path);
   Result logic(const ast::Binary &B);
   Result truth(const ast::Expr &E);
@@ -77,6 +86,7 @@ private:
   DiagnosticEngine &Diags;
   llvm::StringMap<std::string> JobKeys;
   KeyLookup LookUpKey;
+  std::optional<LayerNumber> Layer;
   size_t Copied = 0;  ///< characters and elements of names and lists
   unsigned Depth = 0; ///< expressions being evaluated, one within the other
   // The expression being evaluated; saved and restored around each.

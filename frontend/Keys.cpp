@@ -113,9 +113,47 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
   return *I;
 }
 
+/// Whether \p E uses the number of a layer.
+static bool usesLayer(const ast::Expr &E) {
+  auto InAll = [](const std::vector<ast::ExprPtr> &Of) {
+    return llvm::any_of(Of, [](const auto &Each) { return usesLayer(*Each); });
+  };
+  if (const auto *N = std::get_if<ast::Name>(&E.Node))
+    return N->Path.size() == 1 && N->Path.front().Text == "layer";
+  if (const auto *L = std::get_if<ast::List>(&E.Node))
+    return InAll(L->Elements);
+  if (const auto *U = std::get_if<ast::Unary>(&E.Node))
+    return usesLayer(*U->Operand);
+  if (const auto *B = std::get_if<ast::Binary>(&E.Node))
+    return usesLayer(*B->Left) || usesLayer(*B->Right);
+  if (const auto *C = std::get_if<ast::Conditional>(&E.Node))
+    return usesLayer(*C->Condition) || usesLayer(*C->Then) ||
+           usesLayer(*C->Else);
+  const auto *Call = std::get_if<ast::Call>(&E.Node);
+  return Call && InAll(Call->Arguments);
+}
+
+bool foretrace::isOfLayer(const Field &F) {
+  return std::holds_alternative<ast::List>(F.Value->Node) ||
+         usesLayer(*F.Value);
+}
+
+std::optional<ExprValue> KeyReader::evaluate(const Field &F, Words W) {
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names, W);
+  const std::optional<Evaluator::LayerNumber> Layer = Eval.layer();
+  const auto *List = V && Layer ? V->getIf<ListValue>() : nullptr;
+  if (!List)
+    return V;
+  const size_t Length = List->Elements.size();
+  if (static_cast<int64_t>(Length) == Layer->Of)
+    return ExprValue(List->Elements[static_cast<size_t>(Layer->Is)]);
+  Diags.report(F.Value->Range, diag::LayerList, F.Key.Text, Length, Layer->Of);
+  return std::nullopt;
+}
+
 void KeyReader::read(const Field &F, llvm::StringRef Type,
                      Located<int64_t> &Out) {
-  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
+  std::optional<ExprValue> V = evaluate(F);
   if (!V)
     return;
   if (std::optional<int64_t> I = checkNumber(F.Key.Text, Type, *V))
@@ -123,7 +161,7 @@ void KeyReader::read(const Field &F, llvm::StringRef Type,
 }
 
 void KeyReader::read(const Field &F, llvm::StringRef, Located<bool> &Out) {
-  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
+  std::optional<ExprValue> V = evaluate(F);
   if (!V)
     return;
   if (const bool *B = V->getIf<bool>())
@@ -136,7 +174,7 @@ void KeyReader::read(const Field &F, llvm::StringRef Type,
                      Located<std::string> &Out) {
   const bool IsWord = Type == "Word";
   std::optional<ExprValue> V =
-      Eval.evaluate(*F.Value, *F.Names, IsWord ? Words::Any : Words::Spellings);
+      evaluate(F, IsWord ? Words::Any : Words::Spellings);
   if (!V)
     return;
   if (const std::string *Text = IsWord ? V->asText() : V->getIf<std::string>())
@@ -182,7 +220,7 @@ void KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Words,
 
 std::optional<ast::Word>
 KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
-  std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names, Words::Any);
+  std::optional<ExprValue> V = evaluate(F, Words::Any);
   if (!V)
     return std::nullopt;
   const SourceRange Range = F.Value->Range;

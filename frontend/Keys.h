@@ -12,6 +12,10 @@
 
 namespace foretrace {
 
+/// Returns whether the value of \p F can differ from layer to layer: it uses
+/// `layer`, or is a list.
+bool isOfLayer(const Field &F);
+
 /// `file("...")`, if \p F is that; null otherwise.
 const ast::Call *findFileCall(const Field &F);
 
@@ -53,6 +57,9 @@ public:
                                      const ExprValue &V);
 
 private:
+  /// Evaluates \p F; of a list with a value for each layer, that of the layer
+  /// being read.
+  std::optional<ExprValue> evaluate(const Field &F, Words W = Words::Spellings);
   std::optional<ast::Word> readWord(const Field &F,
                                     llvm::ArrayRef<llvm::StringRef> Spellings);
   void warnOfDecimal(llvm::StringRef Name, const ExprValue &V, int64_t Is);

@@ -115,6 +115,38 @@ std::optional<int64_t> foretrace::countLayers(const PatternValue &P) {
   return Total;
 }
 
+/// How often the first \p Period of \p Blocks follow each other.
+static size_t countRepeats(llvm::ArrayRef<unsigned> Blocks, size_t Period) {
+  size_t Same = Period; // as far as each block equals the one a period before
+  while (Same < Blocks.size() && Blocks[Same] == Blocks[Same - Period])
+    ++Same;
+  return Same / Period;
+}
+
+PatternValue foretrace::foldLayers(llvm::ArrayRef<unsigned> Blocks,
+                                   SourceRange Range) {
+  PatternValue Out;
+  while (!Blocks.empty()) {
+    size_t Period = 1, Repeats = countRepeats(Blocks, 1);
+    for (size_t P = 2; P <= std::min(Blocks.size() / 2, MaxUnfolded); ++P)
+      if (const size_t Times = countRepeats(Blocks, P);
+          Times > 1 && Times * P > Repeats * Period) {
+        Period = P;
+        Repeats = Times;
+      }
+    LayerRun Run{static_cast<int64_t>(Repeats), {}, Range};
+    for (const unsigned Block : Blocks.take_front(Period))
+      append(Run.Items, {Block, 1});
+    if (Period == 1) {
+      Run.Periods = 1;
+      Run.Items.front().Count = static_cast<int64_t>(Repeats);
+    }
+    Blocks = Blocks.drop_front(Period * Repeats);
+    Out = concatenate(std::move(Out), {Run});
+  }
+  return Out;
+}
+
 /// Returns the symbol of each block. Reports symbols that are not one
 /// character, and those that another block has.
 static std::vector<std::string> symbolsOf(const ir::ModelSpec &M,
@@ -132,33 +164,34 @@ static std::vector<std::string> symbolsOf(const ir::ModelSpec &M,
 
 PatternValue foretrace::parsePattern(llvm::StringRef Pattern,
                                      const ir::ModelSpec &M,
+                                     std::vector<int64_t> &Stages,
                                      DiagnosticEngine &Diags) {
   const std::vector<std::string> Symbols = symbolsOf(M, Diags);
-  size_t Period = 1;
-  while (Period < Pattern.size() &&
-         (Pattern.size() % Period != 0 ||
-          Pattern.drop_front(Period) != Pattern.drop_back(Period)))
-    ++Period;
-  PatternValue Once;
-  for (const char C : Pattern.take_front(Period)) {
+  std::vector<unsigned> Blocks;
+  size_t Begin = 0; // of the stage
+  auto EndStage = [&] {
+    Stages.push_back(static_cast<int64_t>(Blocks.size() - Begin));
+    Begin = Blocks.size();
+  };
+  for (const char C : Pattern) {
+    if (C == '|') {
+      EndStage();
+      continue;
+    }
     const auto Found = llvm::find(Symbols, std::string(1, C));
     if (Found == Symbols.end()) {
       Diags.report(M.LayersRange, diag::PatternSymbol, std::string(1, C),
-                   C == '|'   ? "`parallel.layout` divides layers into stages"
-                   : C == '/' ? "prediction branches are not supported"
-                              : "expected one of " + llvm::join(Symbols, ", "));
+                   C == '/' ? "prediction branches are not supported"
+                            : "expected one of " + llvm::join(Symbols, ", "));
       return {};
     }
-    Once =
-        concatenate(std::move(Once),
-                    makePattern(static_cast<unsigned>(Found - Symbols.begin()),
-                                M.LayersRange));
+    Blocks.push_back(static_cast<unsigned>(Found - Symbols.begin()));
   }
-  if (Pattern.empty()) {
+  if (!Stages.empty())
+    EndStage();
+  if (Blocks.empty()) {
     Diags.report(M.LayersRange, diag::NotPositive, "a layer count", 0);
     return {};
   }
-  return repeat(static_cast<int64_t>(Pattern.size() / Period), std::move(Once),
-                M.LayersRange, Diags)
-      .value_or(PatternValue());
+  return foldLayers(Blocks, M.LayersRange);
 }
