@@ -42,7 +42,7 @@ Expr foretrace::lookedUpParameters(ExprScope P) {
     for (const auto &[I, V] : llvm::enumerate(B.Values)) {
       const bool IsHead =
           *P->Spec.Model.Tied && V.Type.indexOf(DimKind::Vocab) >= 0;
-      if (V.Kind == ValueKind::Param && !IsHead &&
+      if (isStored(V, TiedHead::BesideEmbedding) && !IsHead &&
           isLookedUp(B, ValueId(static_cast<unsigned>(I))))
         Sum += publishedSize(P, V) * Layers;
     }

@@ -18,7 +18,7 @@ AxisList foretrace::shareAxes(const Program &P, const TensorType &T) {
 }
 
 bool foretrace::isStored(const Value &V, TiedHead At) {
-  return V.Kind == ValueKind::Param &&
+  return V.Kind == ValueKind::Param && !V.Alias &&
          !(V.Tied && At == TiedHead::BesideEmbedding);
 }
 

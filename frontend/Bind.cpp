@@ -15,7 +15,7 @@ using namespace foretrace;
 static bool isSection(llvm::StringRef Keyword) {
   static constexpr llvm::StringRef Known[] = {
       "model", "attention", "block", "ffn",     "train", "parallel", "cost",
-      "times", "device",    "links", "cluster", "tiers", "emit"};
+      "times", "device",    "links", "cluster", "tiers", "emit",     "branch"};
   return llvm::is_contained(Known, Keyword);
 }
 

@@ -120,6 +120,11 @@ private:
   }
   void reportUnused(const ir::ModelSpec &M, SourceRange Declaration);
 
+  std::optional<ExprValue> evaluatePattern(const Field &F,
+                                           const ir::ModelSpec &M);
+  void bindBranch(const Body &Model, ir::ModelSpec &M);
+  void bindBranchLayers(const Body *Section, ir::ModelSpec &M);
+  void countBranches(ir::ModelSpec &M, ir::LayerUse &Use);
   std::optional<PatternValue> concatenate(llvm::ArrayRef<ExprValue> Patterns);
   void bindLayout(const Field &F, ir::ParallelSpec &P);
   void takeStagesOfPattern(ir::Spec &S);
@@ -147,6 +152,8 @@ private:
   Scope NoNames; ///< TOML tables use no names
   /// The layers of each stage, if `layers` is a string with `|`.
   std::vector<int64_t> StagesOfPattern;
+  /// The parts of such a string that follow a `/`.
+  std::vector<std::string> BranchesOfPattern;
   Body CostDevice, ClusterDevice; ///< as they are written; empty if they aren't
 };
 

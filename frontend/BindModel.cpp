@@ -215,6 +215,27 @@ Binder::concatenate(llvm::ArrayRef<ExprValue> Patterns) {
   return All;
 }
 
+/// Evaluates the pattern \p F, in which the blocks of \p M have their names; a
+/// number of layers is nothing else.
+std::optional<ExprValue> Binder::evaluatePattern(const Field &F,
+                                                 const ir::ModelSpec &M) {
+  Scope Names(F.Names);
+  Names.explainUnknown(diag::DeclareBlock);
+  for (auto [Index, B] : llvm::enumerate(M.Blocks))
+    Names.give({B.Name, B.Range},
+               {makePattern(static_cast<unsigned>(Index), B.Range),
+                Dimension::Count, B.Range});
+  std::optional<ExprValue> V = Eval.evaluate(*F.Value, Names);
+  const auto *List = V ? V->getIf<ListValue>() : nullptr;
+  if (!List)
+    return V;
+  std::optional<PatternValue> All = concatenate(List->Elements);
+  if (!All)
+    return std::nullopt;
+  V->Data = std::move(*All);
+  return V;
+}
+
 void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
   const Field *F = Model.findField("layers");
   if (!F) {
@@ -224,25 +245,17 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
                    M.Blocks.size() == 1 ? "32" : "8 * " + M.Blocks[0].Name);
     return;
   }
-  Scope Names(F->Names);
-  Names.explainUnknown(diag::DeclareBlock);
-  for (auto [Index, B] : llvm::enumerate(M.Blocks))
-    Names.give({B.Name, B.Range},
-               {makePattern(static_cast<unsigned>(Index), B.Range),
-                Dimension::Count, B.Range});
-  std::optional<ExprValue> V = Eval.evaluate(*F->Value, Names);
+  std::optional<ExprValue> V = evaluatePattern(*F, M);
   if (!V)
     return;
   M.LayersRange = F->Value->Range;
   if (const std::string *Symbols = V->getIf<std::string>()) {
-    M.Layers = parsePattern(*Symbols, M, StagesOfPattern, Diags);
+    auto [Main, Branches] = llvm::StringRef(*Symbols).split('/');
+    M.Layers = parsePattern(Main, M, M.LayersRange, &StagesOfPattern, Diags);
+    if (Main.size() < Symbols->size())
+      for (const llvm::StringRef Each : llvm::split(Branches, '/'))
+        BranchesOfPattern.push_back(Each.str());
     return;
-  }
-  if (const auto *List = V->getIf<ListValue>()) {
-    std::optional<PatternValue> All = concatenate(List->Elements);
-    if (!All)
-      return;
-    V->Data = std::move(*All);
   }
   const auto *P = V->getIf<PatternValue>();
   if (!P) {
@@ -269,11 +282,16 @@ void Binder::bindLayers(const Body &Model, ir::ModelSpec &M) {
 /// that inherits may leave out what its base has.
 void Binder::reportUnused(const ir::ModelSpec &M, SourceRange Declaration) {
   for (auto [Index, B] : llvm::enumerate(M.Blocks)) {
-    bool IsUsed = llvm::any_of(M.Layers, [I = Index](const ir::LayerRun &R) {
-      return llvm::any_of(R.Items, [I](const ir::LayerRun::Item &Item) {
-        return Item.Block == I;
+    auto IsIn = [I = Index](llvm::ArrayRef<ir::LayerRun> Layers) {
+      return llvm::any_of(Layers, [I](const ir::LayerRun &R) {
+        return llvm::any_of(R.Items, [I](const ir::LayerRun::Item &Item) {
+          return Item.Block == I;
+        });
       });
-    });
+    };
+    const bool IsUsed =
+        IsIn(M.Layers) ||
+        (M.Branch && (IsIn(M.Branch->Layers) || M.Branch->Block == Index));
     const bool IsOwn = Declaration.contains(B.Range);
     if (!IsUsed && IsOwn)
       Diags.report(B.Range, diag::UnusedBlock, B.Name);
@@ -290,7 +308,8 @@ void Binder::bindModel(ir::ModelSpec &M) {
     Bodies.override(Model, O);
   M.Name = Model.Label.Text;
   M.Range = Model.Label.Range;
-  static constexpr llvm::StringRef Parts[] = {"attention", "ffn", "block"};
+  static constexpr llvm::StringRef Parts[] = {"attention", "ffn", "block",
+                                              "branch"};
   bindKeys(Model, M, {"layers"}, Parts);
   correctSections(Model, Parts);
   ast::Word Section = Model.Label;
@@ -299,6 +318,7 @@ void Binder::bindModel(ir::ModelSpec &M) {
   declareBlocks(Model, M);
   bindLayers(Model, M);
   bindBlocks(Model, M);
+  bindBranch(Model, M);
   if (!M.Layers.empty())
     reportUnused(M, Chosen->Section->Range);
 }

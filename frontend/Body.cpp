@@ -52,13 +52,13 @@ void BodyBuilder::flatten(const std::vector<ast::Entry> &Entries, Scope &Names,
 }
 
 /// Whether two sections of these words are the same one. The label of
-/// `attention` and of `ffn` is a kind of layer; any other tells a section from
-/// its siblings.
+/// `attention`, of `ffn` and of `branch` is a kind of layer; any other tells a
+/// section from its siblings.
 static bool isSame(const ast::Word &KeywordA, const ast::Word &LabelA,
                    const ast::Word &KeywordB, const ast::Word &LabelB) {
   return KeywordA.Text == KeywordB.Text &&
          (KeywordA.Text == "attention" || KeywordA.Text == "ffn" ||
-          LabelA.Text == LabelB.Text);
+          KeywordA.Text == "branch" || LabelA.Text == LabelB.Text);
 }
 
 /// Lays one key over \p Into.

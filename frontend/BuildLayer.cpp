@@ -247,9 +247,10 @@ Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
   } else if (ForeParser::DemandContext *D = C.demand()) {
     demand(*D, Out);
   } else if (C.PARAM() || C.INPUT()) {
-    Out.Is = C.INPUT()  ? Statement::Kind::Input
-             : C.TIED() ? Statement::Kind::Tied
-                        : Statement::Kind::Param;
+    Out.Is = C.INPUT()    ? Statement::Kind::Input
+             : C.TIED()   ? Statement::Kind::Tied
+             : C.SHARED() ? Statement::Kind::Shared
+                          : Statement::Kind::Param;
     Out.Tensors = one(*C.tensor(0));
   } else {
     Out.Is = Statement::Kind::Rename;

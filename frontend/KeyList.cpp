@@ -108,7 +108,7 @@ static std::string docOf(const ir::LayerKey &K, llvm::StringRef Section) {
 
 /// Appends the keys of the library's layers, each once for all its kinds.
 static void addLayers(std::vector<KeyEntry> &Keys) {
-  for (const llvm::StringRef Section : {"attention", "ffn", "block"})
+  for (const llvm::StringRef Section : {"attention", "ffn", "block", "branch"})
     for (const layers::Layer &L : shippedLayers()) {
       if (!llvm::is_contained(L.Roles, Section))
         continue;

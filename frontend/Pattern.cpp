@@ -163,35 +163,34 @@ static std::vector<std::string> symbolsOf(const ir::ModelSpec &M,
 }
 
 PatternValue foretrace::parsePattern(llvm::StringRef Pattern,
-                                     const ir::ModelSpec &M,
-                                     std::vector<int64_t> &Stages,
+                                     const ir::ModelSpec &M, SourceRange At,
+                                     std::vector<int64_t> *Stages,
                                      DiagnosticEngine &Diags) {
   const std::vector<std::string> Symbols = symbolsOf(M, Diags);
   std::vector<unsigned> Blocks;
   size_t Begin = 0; // of the stage
   auto EndStage = [&] {
-    Stages.push_back(static_cast<int64_t>(Blocks.size() - Begin));
+    Stages->push_back(static_cast<int64_t>(Blocks.size() - Begin));
     Begin = Blocks.size();
   };
   for (const char C : Pattern) {
-    if (C == '|') {
+    if (C == '|' && Stages) {
       EndStage();
       continue;
     }
     const auto Found = llvm::find(Symbols, std::string(1, C));
     if (Found == Symbols.end()) {
-      Diags.report(M.LayersRange, diag::PatternSymbol, std::string(1, C),
-                   C == '/' ? "prediction branches are not supported"
-                            : "expected one of " + llvm::join(Symbols, ", "));
+      Diags.report(At, diag::PatternSymbol, std::string(1, C),
+                   "expected one of " + llvm::join(Symbols, ", "));
       return {};
     }
     Blocks.push_back(static_cast<unsigned>(Found - Symbols.begin()));
   }
-  if (!Stages.empty())
+  if (Stages && !Stages->empty())
     EndStage();
   if (Blocks.empty()) {
-    Diags.report(M.LayersRange, diag::NotPositive, "a layer count", 0);
+    Diags.report(At, diag::NotPositive, "a layer count", 0);
     return {};
   }
-  return foldLayers(Blocks, M.LayersRange);
+  return foldLayers(Blocks, At);
 }

@@ -24,12 +24,12 @@ std::optional<PatternValue> repeat(int64_t Count, PatternValue P,
 /// The layers of the blocks \p Blocks, in order. What repeats is folded.
 PatternValue foldLayers(llvm::ArrayRef<unsigned> Blocks, SourceRange Range);
 
-/// The layers of `"MEM*E"`, a block of \p M for each character, as in
+/// The layers of `"MEM*E"` at \p At, a block of \p M for each character, as in
 /// Megatron-LM's --hybrid-layer-pattern. What repeats is folded. If `|` divides
-/// them into stages, the layers of each are added to \p Stages. None after
-/// errors.
+/// them into stages, the layers of each are added to \p Stages; null where
+/// they cannot be divided. None after errors.
 PatternValue parsePattern(llvm::StringRef Pattern, const ir::ModelSpec &M,
-                          std::vector<int64_t> &Stages,
+                          SourceRange At, std::vector<int64_t> *Stages,
                           DiagnosticEngine &Diags);
 
 /// Layers of \p P, or nothing beyond 2^63.

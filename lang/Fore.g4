@@ -73,7 +73,7 @@ statement
   : KEY keyName (',' keyName)*
   | let
   | demand
-  | (PARAM | INPUT) tensor TIED?
+  | (PARAM | INPUT) tensor (TIED | SHARED)?
   | FROM key STRING
   | IF expr body (ELSE body)?
   | tensor (',' tensor)* '=' (OP? invocation (AS key)? | key)
@@ -139,14 +139,14 @@ unit : UNIT | RATE ;
 // Unit words and those of `sweep` and of layers may name things, too.
 name
   : ID | UNIT | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY | INPUT | TIED | FROM
-  | OP | LIKE | AT | DIM | OVER
+  | OP | LIKE | AT | DIM | OVER | SHARED
   ;
 
 // A key may be any word, reserved or not.
 word
   : ID | UNIT | IMPORT | AS | PARAM | IN | LET | REQUIRE | IF | THEN | ELSE
   | AND | OR | NOT | TRUE | FALSE | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY
-  | INPUT | TIED | FROM | OP | LIKE | AT | DIM | OVER
+  | INPUT | TIED | FROM | OP | LIKE | AT | DIM | OVER | SHARED
   ;
 
 IMPORT : 'import' ;
@@ -171,6 +171,7 @@ LAYER : 'layer' ;
 KEY : 'key' ;
 INPUT : 'input' ;
 TIED : 'tied' ;
+SHARED : 'shared' ;
 FROM : 'from' ;
 OP : 'op' ;
 LIKE : 'like' ;

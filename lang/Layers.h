@@ -75,7 +75,8 @@ struct Statement {
              ///< foremost; the message is Doc, or that with the slug Name and
              ///< Arguments, and Doc the source of the rule
     Param,   ///< Tensors
-    Tied,    ///< a parameter that may be the table of words
+    Tied,    ///< a parameter that is the table of words if the job ties it
+    Shared,  ///< a parameter that is the table of words
     Input,   ///< Tensors: what the data loader reads
     From,    ///< ops that follow come from key Name, for the reason As
     If,      ///< Values; Then, Else

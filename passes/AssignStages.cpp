@@ -69,9 +69,9 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
                  "the weight of all layers");
     return false;
   }
-  // The embedding and the head stand at the ends.
+  // The embedding stands at the beginning, a branch and the head at the end.
   ++Sizes->front();
-  ++Sizes->back();
+  Sizes->back() += P.Spec.Model.Branch ? 2 : 1;
   std::vector<LayerSequence> Parts;
   LayerCutter Cut(P.Layers);
   for (int64_t Size : *Sizes)

@@ -160,8 +160,8 @@ bool Balancer::collect() {
       G.Period = G.Period + R.Each * R.Count;
     if (I == 0)
       Embedding = G.Period;
-    else if (I + 1 == P.Layers.size())
-      Head = G.Period;
+    else if (I + (P.Spec.Model.Branch ? 2 : 1) >= P.Layers.size())
+      Head = Head + G.Period;
     else
       Groups.push_back(std::move(G));
   }

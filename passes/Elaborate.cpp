@@ -24,12 +24,17 @@ public:
 
 private:
   llvm::SmallVector<ValueId, 1> end(BlockBuilder &B, llvm::StringRef Name,
-                                    llvm::ArrayRef<ValueId> Inputs);
+                                    llvm::ArrayRef<ValueId> Inputs,
+                                    LayerBody::Sources *Shared = nullptr);
   llvm::SmallVector<ValueId, 1> sublayer(BlockBuilder &B, const LayerUse &Of,
                                          llvm::StringRef Section,
-                                         llvm::ArrayRef<ValueId> Inputs);
+                                         llvm::ArrayRef<ValueId> Inputs,
+                                         LayerBody::Sources *Shared = nullptr);
   void embedding();
   void layer(const BlockSpec &Spec);
+  void branch(const BlockSpec &Spec);
+  ValueId depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
+                LayerBody::Sources &Shared, const std::string &Prefix);
   void head();
 
   Program &P;
@@ -53,8 +58,11 @@ void Elaborator::embedding() {
 /// Appends an end of the model.
 llvm::SmallVector<ValueId, 1> Elaborator::end(BlockBuilder &B,
                                               llvm::StringRef Name,
-                                              llvm::ArrayRef<ValueId> Inputs) {
+                                              llvm::ArrayRef<ValueId> Inputs,
+                                              LayerBody::Sources *Shared) {
   LayerBody Body(P, B, nullptr, Diags);
+  if (Shared)
+    Body.share(*Shared);
   auto Outputs = Body.add(*findShippedLayer(Name), Inputs);
   IsDone &= Body.isGood();
   return Outputs;
@@ -63,7 +71,8 @@ llvm::SmallVector<ValueId, 1> Elaborator::end(BlockBuilder &B,
 /// Appends a layer of a block.
 llvm::SmallVector<ValueId, 1>
 Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
-                     llvm::StringRef Section, llvm::ArrayRef<ValueId> Inputs) {
+                     llvm::StringRef Section, llvm::ArrayRef<ValueId> Inputs,
+                     LayerBody::Sources *Shared) {
   B.setOrigin(Of.Range, Section);
   if (!Of.Is) {
     Diags.report(Of.Range, diag::LayerUnknown, Of.Kind);
@@ -71,6 +80,8 @@ Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
     return {};
   }
   LayerBody Body(P, B, &Of, Diags);
+  if (Shared)
+    Body.share(*Shared);
   auto Outputs = Body.add(*Of.Is, Inputs);
   IsDone &= Body.isGood();
   return Outputs;
@@ -95,15 +106,85 @@ void Elaborator::layer(const BlockSpec &Spec) {
   P.Blocks.add(std::move(Blk));
 }
 
+/// Appends one depth of a branch: what comes before its layers, the layers, and
+/// a norm.
+ValueId Elaborator::depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
+                          LayerBody::Sources &Shared,
+                          const std::string &Prefix) {
+  llvm::SmallVector<ValueId, 1> Out = {X};
+  auto Append = [&](const LayerUse &Use, llvm::StringRef Section) {
+    if (IsDone)
+      Out = sublayer(B, Use, Section, Out, &Shared);
+  };
+  Shared.Prefix = Prefix;
+  Append(Spec.Mixer, "branch");
+  int64_t Layer = 0;
+  for (const LayerRun &R : S.Model.Branch->Layers)
+    for (int64_t Period = 0; Period < R.Periods; ++Period)
+      for (const LayerRun::Item &I : R.Items)
+        for (int64_t N = 0; N < I.Count; ++N) {
+          Shared.Prefix = Prefix + "layers." + std::to_string(Layer++) + ".";
+          Append(S.Model.Blocks[I.Block].Mixer, "attention");
+          Append(S.Model.Blocks[I.Block].Network, "ffn");
+        }
+  Shared.Prefix = Prefix;
+  if (IsDone)
+    Out = end(B, "final_norm", Out, &Shared);
+  return IsDone ? Out.front() : X;
+}
+
+/// Multi-token prediction (Megatron-LM, transformer/multi_token_prediction.py):
+/// each depth continues the one before; the first, the normalized hidden state.
+/// All of them go to the head.
+void Elaborator::branch(const BlockSpec &Spec) {
+  Block Blk;
+  Blk.Name = Spec.Name;
+  Blk.Range = Spec.Range;
+  BlockBuilder B(Blk, "elaborate");
+  B.setOrigin(Spec.Mixer.Range, "branch");
+  ValueId X = B.value(ValueKind::Input, "x", LayerBody::hiddenType(P));
+  Blk.Signature.Inputs = {X};
+  LayerBody::Sources Shared;
+  const auto Normed = end(B, "final_norm", {X}, &Shared);
+  if (!IsDone)
+    return;
+  Blk.Signature.Outputs = Normed;
+  X = Normed.front();
+  const bool AreShared = *Spec.Mixer.flag("shared");
+  for (int64_t Depth = 0; IsDone && Depth < *Spec.Mixer.number("depths");
+       ++Depth) {
+    X = depth(B, Spec, X, Shared,
+              Spec.Name + ".layers." + std::to_string(AreShared ? 0 : Depth) +
+                  ".");
+    Blk.Signature.Outputs.push_back(X);
+  }
+  P.Blocks.add(std::move(Blk));
+}
+
 void Elaborator::head() {
   Block Blk;
   Blk.Name = "head";
   Blk.Range = S.Model.Vocab.Range;
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(S.Model.Vocab.Range, "output layer");
-  const ValueId X = B.value(ValueKind::Input, "x", LayerBody::hiddenType(P));
-  Blk.Signature.Inputs = {X};
-  end(B, "head", {X});
+  auto AddInput = [&](llvm::StringRef Name) {
+    const ValueId In =
+        B.value(ValueKind::Input, Name, LayerBody::hiddenType(P));
+    Blk.Signature.Inputs.push_back(In);
+    return In;
+  };
+  const ValueId X = AddInput("x");
+  LayerBody::Sources Shared;
+  if (const LayerUse *Branch = S.Model.branch()) {
+    llvm::SmallVector<ValueId, 2> Depths;
+    for (int64_t Depth = 0; Depth < *Branch->number("depths"); ++Depth)
+      Depths.push_back(AddInput("branch"));
+    for (const ValueId Each : Depths)
+      end(B, "prediction", {Each}, &Shared);
+    end(B, "prediction", {X}, &Shared);
+  } else {
+    end(B, "head", {X});
+  }
   P.Blocks.add(std::move(Blk));
 }
 
@@ -112,9 +193,12 @@ bool Elaborator::run() {
   P.Blocks.reserve(S.Model.Blocks.size() + Ends + Steps);
   embedding();
   std::vector<BlockId> Ids;
+  const std::optional<BranchSpec> &Branch = S.Model.Branch;
+  const BlockSpec *BranchBlock =
+      Branch ? &S.Model.Blocks[Branch->Block] : nullptr;
   for (const BlockSpec &B : S.Model.Blocks) {
     Ids.push_back(P.Blocks.idAt(P.Blocks.size()));
-    layer(B);
+    &B == BranchBlock ? branch(B) : layer(B);
     if (!IsDone)
       return false;
   }
@@ -128,8 +212,10 @@ bool Elaborator::run() {
       G.Runs.push_back({Ids[I.Block], I.Count});
     P.Layers.push_back(std::move(G));
   }
+  if (Branch)
+    P.Layers.push_back({1, {{Ids[Branch->Block], 1}}});
   P.Layers.push_back({1, {{Head, 1}}});
-  return true;
+  return IsDone;
 }
 
 bool foretrace::elaborate(Program &P, DiagnosticEngine &Diags) {

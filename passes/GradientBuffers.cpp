@@ -20,9 +20,10 @@ GradientBuffers::GradientBuffers(Program &P)
     Copies.push_back({{Axis::Pp}, GroupMembers::Pairs});
 }
 
-/// What is left of gradients of parameters when a micro-batch is done.
+/// What is left of gradients of parameters when a micro-batch is done. Several
+/// uses of a parameter add to one buffer.
 static std::vector<const Value *> paramGradients(const Block &B) {
-  llvm::DenseSet<unsigned> Reduced;
+  llvm::DenseSet<unsigned> Reduced, Seen;
   for (const Op &O : B.Ops)
     if (isCollective(O.Kind))
       Reduced.insert(O.Operands[0].Index);
@@ -30,7 +31,8 @@ static std::vector<const Value *> paramGradients(const Block &B) {
   for (const auto &[Index, V] : llvm::enumerate(B.Values))
     if (V.Kind == ValueKind::Gradient &&
         B.Values[V.GradientOf].Kind == ValueKind::Param &&
-        !Reduced.contains(static_cast<unsigned>(Index)))
+        !Reduced.contains(static_cast<unsigned>(Index)) &&
+        Seen.insert(V.GradientOf.Index).second)
       Gradients.push_back(&V);
   return Gradients;
 }
@@ -110,7 +112,7 @@ void GradientBuffers::collect(const Stage &S) {
 }
 
 void GradientBuffers::collectTied(const Stage &S, TiedHead At) {
-  if (!*P.Spec.Model.Tied || At == TiedHead::BesideEmbedding ||
+  if (!P.Spec.Model.hasTableAtEnd() || At == TiedHead::BesideEmbedding ||
       (S.ReceivesForward && S.SendsForward))
     return;
   const Block &Embedding = P.Blocks[P.Layers.front().Runs.front().Block];

@@ -61,12 +61,27 @@ TensorType LayerBody::inferred(OpKind K,
 }
 
 void LayerBody::addSource(const layers::Statement &S, Frame &F) {
+  using Kind = layers::Statement::Kind;
   const layers::Tensor &T = S.Tensors.front();
-  const bool IsInput = S.Is == layers::Statement::Kind::Input;
-  const ValueId V = B.value(IsInput ? ValueKind::Input : ValueKind::Param,
-                            nameIn(F.Path, T.Name), typeOf(T, F, !IsInput));
-  if (S.Is == layers::Statement::Kind::Tied)
-    B.block().Values[V].Tied = *P.Spec.Model.Tied;
+  const bool IsInput = S.Is == Kind::Input;
+  std::string Name = nameIn(F.Path, T.Name);
+  if (Shared && S.Is == Kind::Param)
+    Name = Shared->Prefix + Name;
+  if (Shared)
+    if (const auto Known = Shared->Known.find(Name);
+        Known != Shared->Known.end()) {
+      F.Tensors[T.Name] = Known->second;
+      return;
+    }
+  const ValueId V = B.value(IsInput ? ValueKind::Input : ValueKind::Param, Name,
+                            typeOf(T, F, !IsInput));
+  if (Shared)
+    Shared->Known[Name] = V;
+  // A head that is tied has the table on the stage of the branch.
+  const bool IsTied = *P.Spec.Model.Tied;
+  Value &Made = B.block().Values[V];
+  Made.Tied = S.Is == Kind::Shared || (S.Is == Kind::Tied && IsTied);
+  Made.Alias = S.Is == Kind::Shared && IsTied;
   F.Tensors[T.Name] = V;
 }
 
@@ -89,7 +104,8 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   std::optional<OpKind> Kind = findOp(S.Name);
   const bool IsChecked = Of && Kind && isForJobs(*Kind);
   if (!Kind || isCollective(*Kind) ||
-      (Of && !IsChecked && (!isOfLibrary(S) || isOfEnds(*Kind))))
+      (Of && !IsChecked &&
+       (!isOfLibrary(S) || (isOfEnds(*Kind) && Of->Is->Range.isValid()))))
     return fail(S.Range, "no op `" + S.Name + "` for a layer of a job");
   llvm::SmallVector<ValueId, 4> Operands, Results;
   std::optional<Expr> Stated;

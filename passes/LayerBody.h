@@ -16,6 +16,14 @@ public:
             DiagnosticEngine &Diags)
       : LayerWalker(P, Of, Diags), B(B) {}
 
+  /// Parameters and inputs of a block that several uses of layers share: those
+  /// of the same name.
+  struct Sources {
+    std::string Prefix; ///< of the names of parameters
+    llvm::StringMap<ir::ValueId> Known;
+  };
+  void share(Sources &With) { Shared = &With; }
+
   /// The type of the hidden state.
   static ir::TensorType hiddenType(ir::Program &P);
   /// Appends \p L; returns its outputs, none after errors.
@@ -99,6 +107,7 @@ private:
   std::optional<ir::Expr> extentOf(ir::DimKind K) const;
 
   BlockBuilder &B;
+  Sources *Shared = nullptr;
   bool IsOfParam = false; ///< whether a type that is read is a parameter's
   bool AreTaken = false;  ///< whether ranks share units of a type just read
 };

@@ -208,11 +208,8 @@ LayerBody::Dims LayerBody::dims(const Node &Written, Frame &In) {
       Kind && E.Is == Node::Kind::Name ? extentOf(*Kind) : std::nullopt;
   if (Extent)
     return {{*Kind, *Extent}};
-  const bool IsOfEnds =
-      Kind && (*Kind == DimKind::Vocab || *Kind == DimKind::Position);
-  fail(E.Range, IsOfEnds ? "no layer has the dimension `" + E.Text + "`"
-                : Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
-                       : "no dimension `" + E.Text + "`");
+  fail(E.Range, Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
+                     : "no dimension `" + E.Text + "`");
   return {};
 }
 

@@ -163,6 +163,7 @@ void LayerWalker::run(const layers::Statement &S, Frame &F) {
     return require(S, F);
   case Kind::Param:
   case Kind::Tied:
+  case Kind::Shared:
   case Kind::Input:
     return addSource(S, F);
   case Kind::From:

@@ -233,7 +233,7 @@ Layout Sharder::gradientLayout(const Value &Gradient) const {
   const Value &Param = B.Values[Gradient.GradientOf];
   Layout L = Gradient.Layout;
   if (*P.Spec.Parallel.Zero >= 2 &&
-      !(Param.Tied && tiedHeadOf(P.Spec.Parallel) == TiedHead::BesideEmbedding))
+      isStored(Param, tiedHeadOf(P.Spec.Parallel)))
     for (Axis A : shareAxes(P, Param.Type))
       L.setFlat(A);
   return L;

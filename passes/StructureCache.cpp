@@ -50,16 +50,24 @@ static void addBlock(const BlockSpec &B, KeyWriter &Key) {
   });
 }
 
+static void addPattern(llvm::ArrayRef<LayerRun> Layers, KeyWriter &Key) {
+  for (const LayerRun &R : Layers) {
+    Key.add(R.Periods, R.Items.size());
+    for (const LayerRun::Item &I : R.Items)
+      Key.add(I.Block, I.Count);
+  }
+}
+
 static void addModel(const ModelSpec &M, KeyWriter &Key) {
   Key.add(M.Vocab.Range, M.MaxPositions.Range, M.Blocks.size(),
           M.Layers.size());
   for (const BlockSpec &B : M.Blocks)
     addBlock(B, Key);
-  for (const LayerRun &R : M.Layers) {
-    Key.add(R.Periods, R.Items.size());
-    for (const LayerRun::Item &I : R.Items)
-      Key.add(I.Block, I.Count);
-  }
+  addPattern(M.Layers, Key);
+  if (!M.Branch)
+    return;
+  Key.add(M.Branch->Block, M.Branch->Layers.size());
+  addPattern(M.Branch->Layers, Key);
 }
 
 /// What the passes read of \p P, which is derived, but for the values of

@@ -15,7 +15,8 @@ static bool sharesAmongSome(const Spec &Job) { return Job.Parallel.isHybrid(); }
 static bool sharesAmongAll(const Spec &Job) { return !sharesAmongSome(Job); }
 
 static bool hasTiedEnds(const Spec &Job) {
-  return *Job.Model.Tied && tiedHeadOf(Job.Parallel) == TiedHead::Apart;
+  return Job.Model.hasTableAtEnd() &&
+         tiedHeadOf(Job.Parallel) == TiedHead::Apart;
 }
 
 static bool hasTwoCopies(const Spec &Job) {

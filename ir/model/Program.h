@@ -77,6 +77,9 @@ struct Value {
   ValueId GradientOf;
   /// For a parameter: it shares storage with the embedding table.
   bool Tied = false;
+  /// For a parameter: it is another one of the same rank, with the same storage
+  /// and gradient.
+  bool Alias = false;
 };
 
 /// Which derivative of an op a backward op computes.

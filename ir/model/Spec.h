@@ -117,6 +117,19 @@ struct LayerRun {
   SourceRange Range;
 };
 
+/// Layers behind those of the model, which end in a loss of their own:
+/// multi-token prediction.
+struct BranchSpec {
+  /// Index into ModelSpec::Blocks, of a block without a network. Its mixer is
+  /// what comes before the layers, with the keys `depths` and `shared`.
+  unsigned Block;
+  std::vector<LayerRun> Layers; ///< of one depth
+  SourceRange LayersRange;
+
+  /// Upper bound of the layers of all depths, which are ops of one block.
+  static constexpr int64_t MaxLayers = 64;
+};
+
 /// The model, not yet spread over ranks.
 struct ModelSpec {
   std::string Name;
@@ -126,6 +139,7 @@ struct ModelSpec {
   std::vector<BlockSpec> Blocks; ///< in order of declaration
   std::vector<LayerRun> Layers;
   SourceRange LayersRange; ///< of the pattern
+  std::optional<BranchSpec> Branch;
 
   /// Upper bound of layers, so that sums of a few numbers of layers cannot
   /// wrap.
@@ -134,6 +148,13 @@ struct ModelSpec {
   int64_t layerCount() const;
   /// Returns the block of that name, or null.
   const BlockSpec *findBlock(llvm::StringRef Name) const;
+  /// Returns whether the end of the model reads the table of words, too: a tied
+  /// head, or a branch.
+  bool hasTableAtEnd() const { return Branch || *Tied; }
+  /// Returns the keys of the branch; null without one.
+  const LayerUse *branch() const {
+    return Branch ? &Blocks[Branch->Block].Mixer : nullptr;
+  }
 };
 
 /// Training of the model.

@@ -106,6 +106,7 @@ bool BlockParser::valueType(ValueId Id) {
   if (!expectType(In, P, V.Type, V.Layout))
     return false;
   V.Tied = In.takeWord("tied");
+  V.Alias = In.takeWord("alias");
   if (!In.takeWord("grad"))
     return true;
   V.Kind = ValueKind::Gradient;

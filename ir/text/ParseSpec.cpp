@@ -10,31 +10,58 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-bool SpecParser::layers(const Token &Word) {
-  ModelSpec &M = S.Model;
-  if (!M.Layers.empty())
-    return In.twice(Word, "key", M.LayersRange);
+/// The blocks of layers, after a `=`.
+bool SpecParser::pattern(std::vector<LayerRun> &Out, SourceRange &At) {
   if (!In.expectPunct("="))
     return false;
-  M.LayersRange = In.peek().Range;
+  At = In.peek().Range;
   return In.expectSequence([&](int64_t Periods, llvm::ArrayRef<NamedRun> Runs) {
     LayerRun R;
     R.Periods = Periods;
     R.Range = Runs.front().Name.Range;
     for (const NamedRun &Run : Runs) {
-      std::string Name;
-      if (!In.text(Run.Name, Name))
+      const BlockSpec *B = findBlock(Run.Name);
+      if (!B)
         return false;
-      auto It = llvm::find_if(
-          M.Blocks, [&](const BlockSpec &B) { return B.Name == Name; });
-      if (It == M.Blocks.end())
-        return In.unknown(Run.Name, "a block of the model", {});
       R.Items.push_back(
-          {static_cast<unsigned>(It - M.Blocks.begin()), Run.Count});
+          {static_cast<unsigned>(B - S.Model.Blocks.data()), Run.Count});
     }
-    M.Layers.push_back(std::move(R));
+    Out.push_back(std::move(R));
     return true;
   });
+}
+
+/// The block that is called \p Name; null, and reported, if there is none.
+const BlockSpec *SpecParser::findBlock(const Token &Name) {
+  std::string Text;
+  if (!In.text(Name, Text))
+    return nullptr;
+  const BlockSpec *Found = S.Model.findBlock(Text);
+  if (!Found)
+    In.unknown(Name, "a block of the model", {});
+  return Found;
+}
+
+bool SpecParser::layers(const Token &Word) {
+  ModelSpec &M = S.Model;
+  if (!M.Layers.empty())
+    return In.twice(Word, "key", M.LayersRange);
+  return pattern(M.Layers, M.LayersRange);
+}
+
+/// `branch mtp = 2 * moe`.
+bool SpecParser::branch(const Token &Word) {
+  ModelSpec &M = S.Model;
+  Token Name;
+  if (M.Branch)
+    return In.twice(Word, "key", M.Branch->LayersRange);
+  if (!In.expectName("the name of a block", Name))
+    return false;
+  const BlockSpec *B = findBlock(Name);
+  if (!B)
+    return false;
+  M.Branch = {static_cast<unsigned>(B - M.Blocks.data()), {}, {}};
+  return pattern(M.Branch->Layers, M.Branch->LayersRange);
 }
 
 /// The value of a key of a layer; a text is one word, in quotes or not.
@@ -113,7 +140,9 @@ bool SpecParser::modelEntry() {
     return block();
   if (In.takeWord("layers"))
     return layers(Word);
-  return entry("model", "`block`, `layers`", S.Model);
+  if (In.takeWord("branch"))
+    return branch(Word);
+  return entry("model", "`block`, `layers`, `branch`", S.Model);
 }
 
 bool SpecParser::model(const Token &Word) {

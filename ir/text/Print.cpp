@@ -128,6 +128,8 @@ void BlockPrinter::type(ValueId V) {
   ir::print(P, Val.Type, Val.Layout, OS, Sizes);
   if (Val.Tied)
     OS << " tied";
+  if (Val.Alias)
+    OS << " alias";
   if (Val.Kind != ValueKind::Gradient)
     return;
   OS << " grad";

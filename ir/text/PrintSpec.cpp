@@ -64,6 +64,7 @@ private:
   }
 
   void print(const ModelSpec &M);
+  void print(const ModelSpec &M, llvm::ArrayRef<LayerRun> Layers);
   void print(const LayerUse &Use, llvm::StringRef Keyword);
   void print(const BlockSpec &B);
   void steps(const ParallelSpec &P);
@@ -151,6 +152,18 @@ void SpecPrinter::print(const BlockSpec &B) {
   close();
 }
 
+void SpecPrinter::print(const ModelSpec &M, llvm::ArrayRef<LayerRun> Layers) {
+  llvm::interleave(
+      Layers, OS,
+      [&](const LayerRun &R) {
+        printPeriods(R.Periods, R.Items, OS, [&](const LayerRun::Item &I) {
+          printName(M.Blocks[I.Block].Name, OS);
+        });
+      },
+      " + ");
+  OS << '\n';
+}
+
 void SpecPrinter::print(const ModelSpec &M) {
   open("model", M.Name);
   fields(M);
@@ -158,15 +171,13 @@ void SpecPrinter::print(const ModelSpec &M) {
     print(B);
   if (!M.Layers.empty()) {
     line() << "layers = ";
-    llvm::interleave(
-        M.Layers, OS,
-        [&](const LayerRun &R) {
-          printPeriods(R.Periods, R.Items, OS, [&](const LayerRun::Item &I) {
-            printName(M.Blocks[I.Block].Name, OS);
-          });
-        },
-        " + ");
-    OS << '\n';
+    print(M, M.Layers);
+  }
+  if (M.Branch) {
+    line() << "branch ";
+    printName(M.Blocks[M.Branch->Block].Name, OS);
+    OS << " = ";
+    print(M, M.Branch->Layers);
   }
   close();
 }

@@ -21,7 +21,10 @@ private:
   // Those that stand once take the word that says so.
   bool model(const Token &Word);
   bool modelEntry();
+  bool pattern(std::vector<LayerRun> &Out, SourceRange &At);
+  const BlockSpec *findBlock(const Token &Name);
   bool layers(const Token &Word);
+  bool branch(const Token &Word);
   bool layerKey(LayerKey &Key);
   bool layerUse(LayerUse &Out);
   bool block();

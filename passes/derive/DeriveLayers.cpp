@@ -126,6 +126,11 @@ void Deriver::deriveLayers() {
     deriveLayer(B.Mixer);
     deriveLayer(B.Network);
   }
+  // How many there are decides which ops there are.
+  if (const LayerUse *Branch = S.Model.branch(); Branch && !Failed) {
+    const Located<int64_t> &Depths = Branch->number("depths");
+    decide(equal(of(Depths), number(*Depths)));
+  }
   if (Failed)
     Bodies.clear();
 }

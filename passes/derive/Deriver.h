@@ -32,8 +32,8 @@ public:
     deriveCluster();
     deriveDevice();
     deriveBatch();
-    deriveLayers();
     deriveVocab();
+    deriveLayers();
     checkSequence();
     deriveSchedule();
     checkPipeline();

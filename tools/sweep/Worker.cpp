@@ -95,20 +95,23 @@ static bool isSplitAlike(const ir::Spec &A, const ir::Spec &B) {
              return IsSame(std::get<0>(Pair), std::get<1>(Pair));
            });
   };
+  auto AreRunsAlike = [&](const auto &X, const auto &Y) {
+    return AreAlike(X, Y, [&](const ir::LayerRun &R, const ir::LayerRun &Q) {
+      return R.Periods == Q.Periods &&
+             AreAlike(R.Items, Q.Items, [](const auto &I, const auto &J) {
+               return I.Block == J.Block && I.Count == J.Count;
+             });
+    });
+  };
+  const auto &Branch = A.Model.Branch, &Other = B.Model.Branch;
   return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
          A.Model.Blocks.size() == B.Model.Blocks.size() &&
          AreAlike(
              A.Parallel.Layout, B.Parallel.Layout,
              [](const auto &X, const auto &Y) { return X.Value == Y.Value; }) &&
-         AreAlike(A.Model.Layers, B.Model.Layers,
-                  [&](const ir::LayerRun &X, const ir::LayerRun &Y) {
-                    return X.Periods == Y.Periods &&
-                           AreAlike(X.Items, Y.Items,
-                                    [](const auto &I, const auto &J) {
-                                      return I.Block == J.Block &&
-                                             I.Count == J.Count;
-                                    });
-                  });
+         AreRunsAlike(A.Model.Layers, B.Model.Layers) &&
+         Branch.has_value() == Other.has_value() &&
+         (!Branch || AreRunsAlike(Branch->Layers, Other->Layers));
 }
 
 /// Reads the job of a combination of the outer axes; the inner ones are stated,

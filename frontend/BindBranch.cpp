@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binds the branch of a model: `branch mtp { depths = 2  layers = "*E" }`, or
+// what follows a `/` in its pattern of layers.
+#include "frontend/Bind.h"
+#include "frontend/Pattern.h"
+#include "lang/ShippedLayers.h"
+#include "lang/diagnostics/Frontend.h"
+#include "lang/diagnostics/Lang.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+using namespace foretrace;
+
+/// The layers of the branch: those of its section, or of the model's pattern.
+void Binder::bindBranchLayers(const Body *Section, ir::ModelSpec &M) {
+  ir::BranchSpec &Out = *M.Branch;
+  const Field *F = Section ? Section->findField("layers") : nullptr;
+  if (!BranchesOfPattern.empty()) {
+    Out.LayersRange = M.LayersRange;
+    if (F)
+      Diags.report(F->Key.Range, diag::BranchTwice)
+          .note(M.LayersRange, diag::DeclaredHere, "layers");
+    else
+      Out.Layers = parsePattern(BranchesOfPattern.front(), M, M.LayersRange,
+                                nullptr, Diags);
+    return;
+  }
+  if (!F) {
+    Diags.report(Section->Keyword.Range, diag::MissingKey, "branch", "layers",
+                 M.Blocks.front().Name);
+    return;
+  }
+  std::optional<ExprValue> V = evaluatePattern(*F, M);
+  if (!V)
+    return;
+  Out.LayersRange = F->Value->Range;
+  if (const std::string *Symbols = V->getIf<std::string>())
+    Out.Layers = parsePattern(*Symbols, M, Out.LayersRange, nullptr, Diags);
+  else if (const auto *P = V->getIf<PatternValue>())
+    Out.Layers = *P;
+  else
+    Diags.report(V->Range, diag::WrongType, "layers", describe(*V), "a block");
+}
+
+/// The depths of a branch are as many as the parts of a pattern behind `/`,
+/// which are alike.
+void Binder::countBranches(ir::ModelSpec &M, ir::LayerUse &Use) {
+  if (BranchesOfPattern.empty())
+    return;
+  Located<int64_t> &Depths = *Use.find<int64_t>("depths");
+  const auto Count = static_cast<int64_t>(BranchesOfPattern.size());
+  if (!llvm::all_equal(BranchesOfPattern))
+    Diags.report(M.LayersRange, diag::BranchesDiffer);
+  else if (Depths.isPresent() && *Depths != Count)
+    Diags.report(Depths.Range, diag::BranchDepths, *Depths, Count)
+        .note(M.LayersRange, diag::DeclaredHere, "layers");
+  Depths.state(Count, M.LayersRange);
+}
+
+void Binder::bindBranch(const Body &Model, ir::ModelSpec &M) {
+  const Body *Section = Model.findSection("branch");
+  if (!Section && BranchesOfPattern.empty())
+    return;
+  if (M.Layers.empty())
+    return; // and reported
+  ir::BlockSpec Block;
+  ast::Word Kind = Section ? Section->Label : ast::Word();
+  const layers::Layer *L = &layerOfRole("branch");
+  if (!Kind.Text.empty())
+    L = findLayer("branch", Kind.Text);
+  if (!L)
+    return Reader.reportSpelling(Kind, layerNames("branch"));
+  Block.Mixer = declare(*L);
+  Block.Name = L->Name.str();
+  Block.Range = Block.Mixer.Range =
+      Section ? Section->Keyword.Range : M.LayersRange;
+  Block.Network = declare(*findShippedLayer("none"));
+  Block.Network.Range = Block.Range;
+  M.Branch = {static_cast<unsigned>(M.Blocks.size()), {}, {}};
+  bindBranchLayers(Section, M);
+  if (Section) {
+    Body Keys = *Section;
+    llvm::erase_if(Keys.Fields,
+                   [](const Field &F) { return F.Key.Text == "layers"; });
+    bindLayerKeys(Keys, Block.Mixer);
+  }
+  countBranches(M, Block.Mixer);
+  if (const ir::BlockSpec *Same = M.findBlock(Block.Name))
+    Diags.report(Same->Range, diag::ReservedBlock, Block.Name);
+  const auto &Depths = Block.Mixer.number("depths");
+  const std::optional<int64_t> Layers = countLayers(M.Branch->Layers);
+  const std::optional<int64_t> All =
+      Layers ? llvm::checkedMul(*Layers, Depths.isPresent() ? *Depths : 1)
+             : std::nullopt;
+  if (!All || *All > ir::BranchSpec::MaxLayers)
+    Diags.report(M.Branch->LayersRange, diag::EntryLimit,
+                 "the list of layers of all depths", ir::BranchSpec::MaxLayers);
+  M.Blocks.push_back(std::move(Block));
+}
