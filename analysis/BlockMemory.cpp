@@ -68,12 +68,13 @@ static int64_t updateBytes(const TrainSpec &Train) {
 /// shared, each tensor's by itself, rounded up.
 static Expr stateBytes(Program &P, const Block &B,
                        llvm::function_ref<int64_t(const Value &)> Each,
-                       bool IsShared) {
+                       bool IsShared, bool OfFrozen = false) {
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   llvm::MapVector<int64_t, llvm::SmallVector<ExprId, 32>> Elements; // by bytes
   llvm::SmallVector<ExprId, 32> Shares;
   for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
-    if (!isStored(V, At) || isBuffer(B.Ops, B.Values.idAt(Index)))
+    if (!isStored(V, At) || isBuffer(B.Ops, B.Values.idAt(Index)) ||
+        (V.Frozen && !OfFrozen))
       continue;
     const int64_t Bytes = Each(V);
     if (IsShared)
@@ -108,7 +109,8 @@ void foretrace::measureMemory(Program &P, Block &B) {
     return [=](const Value &) { return Bytes; };
   };
   B.Totals.Weights =
-      stateBytes(P, B, Always(bytesPerElement(*Train.Precision)), false) +
+      stateBytes(P, B, Always(bytesPerElement(*Train.Precision)), false,
+                 /*OfFrozen=*/true) +
       bufferBytes(P, B);
   B.Totals.Gradients = stateBytes(
       P, B, Always(bytesPerElement(*Train.GradPrecision)), Zero == 2);

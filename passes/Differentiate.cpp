@@ -10,6 +10,7 @@
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -44,7 +45,8 @@ private:
             llvm::ArrayRef<ValueId> Results);
   bool isParam(ValueId V) const { return B.Values[V].Kind == ValueKind::Param; }
   bool hasGradient(ValueId V) const {
-    return !isParam(V) && isFloat(B.Values[V].Type.Element);
+    return !isParam(V) && isFloat(B.Values[V].Type.Element) &&
+           !Detached.contains(V.Index);
   }
 
   Block &B;
@@ -52,6 +54,7 @@ private:
   const ElementType SumType;
   DiagnosticEngine &Diags;
   llvm::DenseMap<unsigned, ValueId> Gradients; ///< by value
+  llvm::DenseSet<unsigned> Detached;           ///< values without a gradient
 };
 
 } // namespace
@@ -168,7 +171,7 @@ void Differentiator::paramGradients(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> Operands = B.Ops[Forward].Operands;
   ValueId OutGrad = gradientOf(B.Ops[Forward].Results[0]);
   for (ValueId V : Operands) {
-    if (!isParam(V))
+    if (!isParam(V) || B.Values[V].Frozen)
       continue;
     ValueId G = newGradient(V);
     if (getInfo(B.Ops[Forward].Kind).Backward == BackwardRule::Passed)
@@ -216,6 +219,7 @@ bool Differentiator::differentiate(OpId Forward) {
     Diags.report(O.Origin.Range, diag::NotDifferentiable, getMnemonic(O.Kind));
     return false;
   case BackwardRule::ByLoss:
+  case BackwardRule::Stops:
     return true;
   case BackwardRule::Softmax:
     differentiateLoss(Forward);
@@ -258,6 +262,9 @@ bool Differentiator::run() {
     return true;
   B.Ops.reserve(3 * NumForward); // for inputs, and for parameters
   B.Values.reserve(2 * B.Values.size() + 1);
+  for (const Op &O : B.Ops)
+    if (getInfo(O.Kind).Backward == BackwardRule::Stops)
+      Detached.insert(O.Results.front().Index);
   if (!begin())
     return false;
   for (size_t I = NumForward; I-- > 0;)

@@ -99,6 +99,9 @@ void Elaborator::layer(const BlockSpec &Spec) {
   if (!IsDone)
     return;
   Blk.Signature.Outputs = sublayer(B, Spec.Network, "ffn", Mid);
+  if (Spec.Frozen.isPresent() && *Spec.Frozen)
+    for (Value &V : Blk.Values)
+      V.Frozen = V.Kind == ValueKind::Param;
   if (llvm::is_contained(Blk.Signature.Outputs, X)) {
     Diags.report(Spec.Range, diag::BlockEmpty, Spec.Name);
     IsDone = false;

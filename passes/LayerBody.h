@@ -94,6 +94,8 @@ private:
   llvm::StringRef faultOfSequenceOp(ir::OpKind K,
                                     llvm::ArrayRef<ir::ValueId> Operands,
                                     llvm::ArrayRef<ir::ValueId> Results);
+  llvm::StringRef faultOfOpaque(llvm::ArrayRef<ir::ValueId> Operands,
+                                llvm::ArrayRef<ir::ValueId> Results);
   bool isStatedRight(const layers::Statement &S, ir::OpKind K,
                      std::optional<ir::Expr> Stated);
   llvm::StringRef faultOfWeight(ir::ValueId V, llvm::ArrayRef<ir::Dim> Normed);

@@ -208,8 +208,10 @@ LayerBody::Dims LayerBody::dims(const Node &Written, Frame &In) {
       Kind && E.Is == Node::Kind::Name ? extentOf(*Kind) : std::nullopt;
   if (Extent)
     return {{*Kind, *Extent}};
-  fail(E.Range, Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
-                     : "no dimension `" + E.Text + "`");
+  const bool IsOfEnds = Kind && infoOf(P.Spec, *Kind).Role == DimRole::Ends;
+  fail(E.Range, IsOfEnds ? "no layer has the dimension `" + E.Text + "`"
+                : Kind ? "`" + E.Text + "` needs an extent, `" + E.Text + "(n)`"
+                       : "no dimension `" + E.Text + "`");
   return {};
 }
 

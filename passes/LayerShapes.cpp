@@ -126,6 +126,31 @@ llvm::StringRef LayerBody::faultOfWeight(ValueId V,
              : "the weight does not divide the last dimension";
 }
 
+/// Does the same as faultOf for an op of which nothing is known: what ranks
+/// split stays as it is split.
+llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
+                                         llvm::ArrayRef<ValueId> Results) {
+  auto Keeps = [&](ValueId Made, const Dim &D) {
+    if (llvm::is_contained(dimsOf(Made), D))
+      return true;
+    const std::optional<Expr> Ranks = ranksAlong(D.Kind);
+    return Ranks && demand(equal(*Ranks, ir::numberOf(P, 1)));
+  };
+  for (const ValueId Read : Operands) {
+    if (B.block().Values[Read].Kind == ValueKind::Param)
+      continue;
+    for (const ValueId Made : Results)
+      for (const Dim &D : dimsOf(Read)) {
+        const bool IsSequence =
+            D.Kind == DimKind::Seq && !llvm::is_contained(dimsOf(Made), D);
+        if (!Keeps(Made, D) || (IsSequence && !hasWholeSequence(Read)))
+          return "a result lacks a dimension that is split over ranks; "
+                 "exchange it before the op";
+      }
+  }
+  return "";
+}
+
 /// Returns what is wrong about the shapes of an op, if anything is.
 llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                                    llvm::ArrayRef<ValueId> Results) {
@@ -164,6 +189,8 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
     if (!isBias(dimsOf(Operands[1]), First))
       return "the bias is not as wide as the operand";
     break;
+  case OpKind::Opaque:
+    return faultOfOpaque(Operands, Results);
   case OpKind::Norm:
     for (const ValueId Weight : Operands.drop_front())
       if (const llvm::StringRef Fault = faultOfWeight(Weight, First);

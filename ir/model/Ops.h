@@ -88,6 +88,8 @@ enum class BackwardRule : unsigned char {
   Own,
   /// All operands.
   All,
+  /// There are no gradients of the operands.
+  Stops,
   /// The loss has all of it.
   ByLoss,
   /// The softmax of the logits.

@@ -80,6 +80,8 @@ struct Value {
   /// For a parameter: it is another one of the same rank, with the same storage
   /// and gradient.
   bool Alias = false;
+  /// For a parameter: it is not trained, and has no gradient.
+  bool Frozen = false;
 };
 
 /// Which derivative of an op a backward op computes.

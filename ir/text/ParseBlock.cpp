@@ -107,6 +107,7 @@ bool BlockParser::valueType(ValueId Id) {
     return false;
   V.Tied = In.takeWord("tied");
   V.Alias = In.takeWord("alias");
+  V.Frozen = In.takeWord("frozen");
   if (!In.takeWord("grad"))
     return true;
   V.Kind = ValueKind::Gradient;

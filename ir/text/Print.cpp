@@ -130,6 +130,8 @@ void BlockPrinter::type(ValueId V) {
     OS << " tied";
   if (Val.Alias)
     OS << " alias";
+  if (Val.Frozen)
+    OS << " frozen";
   if (Val.Kind != ValueKind::Gradient)
     return;
   OS << " grad";

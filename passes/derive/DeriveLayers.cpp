@@ -122,15 +122,26 @@ void Deriver::deriveLayer(LayerUse &Use) {
 void Deriver::deriveLayers() {
   if (!S.Model.QkvBias.isPresent())
     S.Model.QkvBias.derive(*S.Model.Bias, S.Model.Bias.Range);
-  for (BlockSpec &B : S.Model.Blocks) {
+  const std::optional<BranchSpec> &Branch = S.Model.Branch;
+  for (const auto &[I, B] : llvm::enumerate(S.Model.Blocks)) {
+    if (Branch && Branch->Block == I)
+      continue;
     deriveLayer(B.Mixer);
     deriveLayer(B.Network);
   }
-  // How many there are decides which ops there are.
-  if (const LayerUse *Branch = S.Model.branch(); Branch && !Failed) {
-    const Located<int64_t> &Depths = Branch->number("depths");
-    decide(equal(of(Depths), number(*Depths)));
-  }
   if (Failed)
     Bodies.clear();
+}
+
+/// A branch has the table of words, whose size is derived after other layers.
+void Deriver::deriveBranch() {
+  if (!S.Model.Branch)
+    return;
+  LayerUse &Branch = S.Model.Blocks[S.Model.Branch->Block].Mixer;
+  deriveLayer(Branch);
+  if (Failed)
+    return;
+  // How many depths there are decides which ops there are.
+  const Located<int64_t> &Depths = Branch.number("depths");
+  decide(equal(of(Depths), number(*Depths)));
 }

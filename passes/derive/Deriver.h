@@ -32,8 +32,9 @@ public:
     deriveCluster();
     deriveDevice();
     deriveBatch();
-    deriveVocab();
     deriveLayers();
+    deriveVocab();
+    deriveBranch();
     checkSequence();
     deriveSchedule();
     checkPipeline();
@@ -136,6 +137,7 @@ private:
   bool findExperts() const;
   void deriveLayer(ir::LayerUse &Use);
   void deriveLayers();
+  void deriveBranch();
   void deriveVocab();
   void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
   ir::Expr twoUnlessEven(const Located<int64_t> &Of);
