@@ -13,16 +13,22 @@ struct IterationSpace {
   struct Extent {
     Dim Of;
     AxisList Axes;
+    std::ptrdiff_t Nth; ///< of this kind in a tensor
   };
   llvm::SmallVector<Extent, 6> Extents;
 
   AxisList axesOf(const Extent &E) const;
   void add(const Program &P, const Value &V) {
     for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
-      auto *It = llvm::find_if(
-          Extents, [K = D.Kind](const Extent &E) { return E.Of.Kind == K; });
+      // A weight may have a dimension twice.
+      const auto Nth = llvm::count_if(
+          llvm::ArrayRef(V.Type.Dims).take_front(Index),
+          [K = D.Kind](const Dim &Other) { return Other.Kind == K; });
+      auto *It = llvm::find_if(Extents, [&, K = D.Kind](const Extent &E) {
+        return E.Of.Kind == K && E.Nth == Nth;
+      });
       if (It == Extents.end()) {
-        Extents.push_back({D, {}});
+        Extents.push_back({D, {}, Nth});
         It = std::prev(Extents.end());
       }
       if (P.Sizes.constantAt(D.Size) == 1)

@@ -244,7 +244,8 @@ TensorType LayerBody::typeOf(const layers::Tensor &T, Frame &F,
     fail(T.Range, "`" + T.Like + "` is no tensor");
   }
   for (const auto &[I, D] : llvm::enumerate(Type.Dims))
-    if (Type.indexOf(D.Kind) != static_cast<int>(I))
+    if (Type.indexOf(D.Kind) != static_cast<int>(I) &&
+        !(IsOfSource && canRepeat(infoOf(P.Spec, D.Kind))))
       fail(T.Range,
            "`" + T.Name + "` has `" + infoOf(P.Spec, D.Kind).Name + "` twice");
   return Type;

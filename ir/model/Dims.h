@@ -33,6 +33,9 @@ struct DimInfo {
   DimRole Role;
   AxisList ParamAxes, ActivationAxes;
 };
+/// Returns whether a parameter can have the dimension twice: each rank has all
+/// of both.
+inline bool canRepeat(const DimInfo &Of) { return Of.ParamAxes.empty(); }
 /// Returns the row of a dimension, which \p S declares or Dims.def has.
 const DimInfo &infoOf(const Spec &S, DimKind K);
 /// Returns the dimension of that name, if there is one.

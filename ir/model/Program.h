@@ -55,7 +55,8 @@ struct TensorType {
   ElementType Element = ElementType::BF16;
   llvm::SmallVector<Dim, 4> Dims;
 
-  /// Index of the dimension of this kind, or -1. Kinds don't repeat in a type.
+  /// Index of the dimension of this kind, or -1: the first, of those that no
+  /// axis splits (canRepeat).
   int indexOf(DimKind K) const;
 };
 

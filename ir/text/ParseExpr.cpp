@@ -146,7 +146,7 @@ static bool expectDim(TextReader &In, Program &P, TensorType &T, Layout &L,
   if (!Kind)
     return In.unknown(Name, "a dimension", dimNames(P.Spec));
   D.Kind = *Kind;
-  if (T.indexOf(D.Kind) >= 0)
+  if (T.indexOf(D.Kind) >= 0 && !canRepeat(infoOf(P.Spec, D.Kind)))
     return In.twice(Name, "dimension");
   if (!In.expectPunct(":"))
     return false;
