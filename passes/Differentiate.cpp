@@ -271,9 +271,14 @@ bool Differentiator::run() {
     if (OpId Forward = B.Ops.idAt(I);
         !isDead(Forward) && !differentiate(Forward))
       return false;
-  for (ValueId In : B.Signature.Inputs)
-    if (ValueId G = gradientOf(In); G.isValid())
-      B.Signature.InputGradients.push_back(G);
+  for (ValueId In : B.Signature.Inputs) {
+    const ValueId G = gradientOf(In);
+    if (!G.isValid()) {
+      Diags.report(B.Range, diag::NoInputGradient, B.Name);
+      return false;
+    }
+    B.Signature.InputGradients.push_back(G);
+  }
   return true;
 }
 

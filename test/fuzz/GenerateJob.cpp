@@ -2,6 +2,7 @@
 #include "test/fuzz/GenerateJob.h"
 #include "backends/Backends.h"
 #include "ir/model/SpecFields.h"
+#include "lang/ShippedLayers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,10 +57,16 @@ private:
   std::string valueOf(StringRef Type);
   void key(StringRef Key, const llvm::Twine &Value);
   void keys(StringRef Section);
+  void keysOf(StringRef Layer);
   void open(const llvm::Twine &Head);
   void close() { OS << "}\n"; }
 
   void chooseLayout();
+  std::string perLayer(int64_t Usual);
+  std::string channels(int64_t Units);
+  void ownLayer();
+  void mixer();
+  void branch();
   void attention();
   void network(StringRef Head);
   void experts();
@@ -84,6 +91,7 @@ private:
   int64_t Tp = 1, Cp = 1, Pp = 1, Vpp = 1, Dp = 1, Ep = 1, Ga = 1;
   int64_t MicroBatch = 1, Heads = 1, Layers = 1;
   bool HasExperts = false;
+  bool HasOwnLayer = false;
   bool IsCalm = true; ///< no number is an extreme one
 };
 
@@ -156,6 +164,14 @@ void Generator::keys(StringRef Section) {
       key(Row.Name, valueOf(Row.Type));
 }
 
+/// The same of the keys that a layer of the library declares.
+void Generator::keysOf(StringRef Layer) {
+  for (const ir::LayerKey &K : ir::LayerUse::of(*findShippedLayer(Layer)).Keys)
+    if (!K.IsOfBlock && oneIn(12))
+      key(K.Name,
+          K.words().empty() ? valueOf(K.type()) : pick(K.words()).str());
+}
+
 void Generator::open(const llvm::Twine &Head) {
   Written.clear();
   OS << Head << " {\n";
@@ -169,6 +185,7 @@ void Generator::chooseLayout() {
   Vpp = Pp > 1 && oneIn(3) ? power(2) : 1;
   Dp = power(5);
   HasExperts = oneIn(3);
+  HasOwnLayer = oneIn(4);
   Ep = HasExperts ? std::min(power(3), Dp) : 1;
   MicroBatch = power(2);
   Ga = Pp * power(2);
@@ -176,25 +193,126 @@ void Generator::chooseLayout() {
   Layers = Pp * Vpp * (1 + upTo(3));
 }
 
+/// A number that may differ from layer to layer.
+std::string Generator::perLayer(int64_t Usual) {
+  const std::string One = number(Usual), Other = number(Usual * 2);
+  switch (upTo(15)) {
+  case 14:
+    return "if layer % " + number(2) + " == 0 then " + One + " else " + Other;
+  case 15: {
+    std::string List = "[" + One;
+    for (int64_t I = 1; I < Layers; ++I)
+      List += ", " + (oneIn(2) ? One : Other);
+    return List + "]";
+  }
+  default:
+    return One;
+  }
+}
+
+/// Dimensions of a layer, most of which fit.
+std::string Generator::channels(int64_t Units) {
+  static constexpr StringRef Kinds[] = {"heads", "heads", "heads", "ffn",
+                                        "own",   "whole", "none"};
+  const std::string Plain =
+      (pick(Kinds) + "(" + number(Units) + ", width)").str();
+  switch (upTo(7)) {
+  case 6:
+    return Plain + " or gather";
+  case 7:
+    return Plain + " or whole";
+  default:
+    return Plain;
+  }
+}
+
+/// A layer of the job, with a mixer of its own.
+void Generator::ownLayer() {
+  if (oneIn(2))
+    OS << "dim own" << (oneIn(2) ? " over tp" : "") << '\n';
+  OS << "layer mine(x) -> out {\n  key heads in 1.., width = 64, flag = "
+     << valueOf("Bool") << "\n  let q = heads(heads, width)\n  let k = "
+     << channels(oneIn(3) ? 1 : Heads) << '\n';
+  if (oneIn(4))
+    OS << "  require heads % parallel.tp == 0 or flag, \"{heads} heads\"\n";
+  OS << "  n = " << (oneIn(4) ? "op detach(x)" : "norm(x) as norm") << '\n'
+     << "  y = linear(n, to = pack(q, k, k), bias = flag) as in_proj\n";
+  mixer();
+  OS << "  z = linear(mixed, to = hidden) as out_proj\n";
+  if (oneIn(4))
+    OS << "  if flag {\n    z = op activation(z) as out_proj\n  }\n";
+  OS << "  out = " << (oneIn(12) ? "z" : "residual(x, z)") << "\n}\n";
+}
+
+/// What is between the projections of the layer.
+void Generator::mixer() {
+  OS << "  query [seq, batch, q], key [kv_seq, batch, k], value [kv_seq, "
+        "batch, "
+        "k] = op split(y) as in_proj\n";
+  switch (upTo(5)) {
+  case 0:
+    OS << "  mixed [seq, batch, q] = op opaque(query, rate = " << number(16)
+       << ") as mixer\n";
+    return;
+  case 1:
+    OS << "  all [full_seq, batch, cp_heads(q)] = op exchange(query) as mixer\n"
+          "  param taps [cp_heads(q), whole("
+       << number(4)
+       << ")]\n  all = op conv(all, taps) as mixer\n"
+          "  mixed [seq, batch, q] = op exchange(all) as mixer\n";
+    return;
+  case 2:
+    OS << "  param scale [head_dim(width)]\n"
+          "  mixed = op norm(query, scale) as mixer\n";
+    return;
+  case 3:
+    OS << "  mixed [seq, batch, q], state fp32 [seq, batch, q] = op "
+          "scan(query, "
+          "rate = "
+       << number(8) << ") as mixer\n";
+    return;
+  default:
+    OS << "  mixed = core_attention(query, key, value, heads = heads, to = q, "
+          "repeats = units(k) != heads, window = "
+       << number(oneIn(2) ? 0 : 64) << ")\n";
+  }
+}
+
+void Generator::branch() {
+  open("branch mtp");
+  key("depths", number(power(2)));
+  key("shared", valueOf("Bool"));
+  key("layers", HasExperts ? "experts" : "dense");
+  close();
+}
+
 void Generator::attention() {
+  if (HasOwnLayer) {
+    open("attention mine");
+    key("heads", perLayer(Heads));
+    if (oneIn(4))
+      key("flag", valueOf("Bool"));
+    close();
+    return;
+  }
   static constexpr StringRef Kinds[] = {"mha", "mha", "mha",
                                         "gqa", "mqa", "mla"};
   const StringRef Kind = pick(Kinds);
   open("attention " + Kind);
-  key("heads", number(Heads));
+  key("heads", perLayer(Heads));
   if (Kind == "gqa")
     key("kv_heads", number(Tp * Cp));
   if (Kind == "mla")
     for (StringRef Key : {"q_lora", "kv_lora", "rope_dim", "nope_dim", "v_dim"})
       key(Key, number(64 * power(2)));
-  keys("Attention");
+  keysOf(Kind);
   close();
 }
 
 void Generator::network(StringRef Head) {
   open(Head);
-  key("intermediate", number(Tp * 64 * power(3)));
-  keys("Ffn");
+  key("intermediate", perLayer(Tp * 64 * power(3)));
+  keysOf("dense");
   close();
 }
 
@@ -203,8 +321,12 @@ void Generator::experts() {
   open("block experts");
   key("experts", number(Experts));
   key("topk", number(std::min(Experts, power(3))));
-  keys("Moe");
   keys("Block");
+  for (const ir::LayerKey &K :
+       ir::LayerUse::of(*findShippedLayer("experts")).Keys)
+    if (K.IsOfBlock && oneIn(20))
+      key(K.Name,
+          K.words().empty() ? valueOf(K.type()) : pick(K.words()).str());
   network("ffn");
   close();
 }
@@ -219,6 +341,8 @@ void Generator::layers() {
   close();
   if (HasExperts)
     experts();
+  if (oneIn(4))
+    branch();
   const StringRef Other = HasExperts ? "experts" : "dense";
   OS << "  layers = ";
   if (Layers % 2 == 0 && oneIn(2))
@@ -365,6 +489,8 @@ void Generator::emit(const Backend &B) {
 
 std::string Generator::run() {
   chooseLayout();
+  if (HasOwnLayer)
+    ownLayer();
   model();
   train();
   parallel();
