@@ -54,9 +54,10 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
     const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
     (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
   }
+  llvm::DenseSet<unsigned> Routers;
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
-        O.Operands.size() > 1)
+        O.Operands.size() > 1 && Routers.insert(O.Operands[1].Index).second)
       ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
   return It->second = {P.Sizes.sum(Dense), P.Sizes.sum(Expert),
                        P.Sizes.sum(Replicated), P.Sizes.sum(ExpertBias)};

@@ -17,7 +17,8 @@ import sys
 import closed_form
 from ftir import Program
 from job import text_of
-from random_jobs import random_job, with_gated_attention, with_mixer
+from random_jobs import (random_job, with_branch, with_gated_attention,
+                         with_latent_experts, with_mixer)
 
 SHOWN = 5  # jobs that differ are printed up to this number
 
@@ -71,7 +72,8 @@ def compare_messages(job, program):
             got = [m for m in got if m[1] != "all_gather" or m[2] == ("tp",)]
         yield from compare_lists(
             block, expected, got,
-            job.zero < 2 and block != "moe" and not job.latent)
+            job.zero < 2 and not job.latent and block != "moe"
+            and (block != "mtp" or job.layers[-1] != "moe"))
     for first, last, step in program.stages:
         for stage in range(first, last + 1):
             yield from compare_lists(
@@ -100,6 +102,10 @@ def closed_job(rng):
         job = with_gated_attention(job, rng)
     elif own < .45:
         job = with_mixer(job, rng)
+    if rng.random() < .3:
+        job = with_branch(job, rng)
+    if rng.random() < .3:
+        job = with_latent_experts(job, rng)
     return closed_job(rng) if is_open(job) else job
 
 

@@ -7,15 +7,23 @@ of an all-gather the gathered tensor, of a reduction the one before it, of an
 all-to-all or a broadcast the buffer of one rank, of a ring what a rank sends.
 """
 
-from pieces import (Parameter, embedding, feed_forward, head, layer, mixture,
-                    sharers)
+from pieces import (Parameter, branch, embedding, feed_forward, head, layer,
+                    mixture, sharers)
 
-LAYERS = ("dense", "moe")  # blocks that can be computed again
+LAYERS = ("dense", "moe", "mtp")  # blocks that can be computed again
+
+
+def network(job, block):
+    if block == "moe":
+        return mixture(job)
+    return feed_forward(job, job.ffn, job.bias)
+
 
 BLOCKS = {
     "embedding": embedding,
-    "dense": lambda job: layer(job, feed_forward(job, job.ffn, job.bias)),
-    "moe": lambda job: layer(job, mixture(job)),
+    "dense": lambda job: layer(job, network(job, "dense")),
+    "moe": lambda job: layer(job, network(job, "moe")),
+    "mtp": lambda job: branch(job, network(job, job.layers[-1])),
     "head": head,
 }
 
@@ -87,9 +95,11 @@ def on_mesh(job, found):
 
 
 def kept(job, block):
-    """Full recomputation keeps a layer's input ([K], section 5)."""
+    """Full recomputation keeps a layer's input ([K], section 5), and the
+    numbers of the words that a branch looks up."""
     if block in LAYERS and job.recompute == "full":
-        return job.local * job.hidden * job.element
+        ids = 8 * job.tokens if block == "mtp" else 0
+        return job.local * job.hidden * job.element + ids
     return sum(piece.kept + (piece.scores if job.recompute == "none" else 0)
                for piece in BLOCKS[block](job))
 
@@ -102,7 +112,7 @@ def chunk(job, stage, number):
     if stage == 0 and number == 0:
         blocks = ["embedding"] + blocks
     if stage == job.pp - 1 and number == job.vpp - 1:
-        blocks = blocks + ["head"]
+        blocks = blocks + (["mtp"] if job.branch else []) + ["head"]
     return blocks
 
 
@@ -142,10 +152,13 @@ def step_messages(job, stage):
     reduced, gathered = buffer_messages(job, held)
     found = reduced + [
         ("all_reduce", ("tp",), size(p for p in held if p.tp_sum))]
-    if job.tied and stage in (0, job.pp - 1):
+    if (job.tied or job.branch) and stage in (0, job.pp - 1):
         table = Parameter(job.padded_vocab // job.tp * job.hidden)
         found.append(("all_reduce", ("ends",), size([table])))
-    routers = sum(chunk(job, stage, n).count("moe") for n in range(job.vpp))
+    blocks = [b for n in range(job.vpp) for b in chunk(job, stage, n)]
+    routers = blocks.count("moe")
+    if "mtp" in blocks and job.layers[-1] == "moe":
+        routers += 1 if job.branch.shared else job.branch.depths
     if routers and job.experts.router_bias:
         found.append(("all_reduce", ("tp", "cp", "dp", "dp_replicate"),
                       4 * job.experts.count * routers))

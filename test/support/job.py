@@ -29,6 +29,7 @@ class Experts:
     precision: str
     aux_loss: str
     dispatcher: str
+    latent: int = 0  # channels that are sent in place of hidden
 
 
 @dataclasses.dataclass
@@ -37,6 +38,13 @@ class Gated:
     gate: bool
     sinks: bool
     window: int
+
+
+@dataclasses.dataclass
+class Branch:
+    """Layers that predict further tokens, each of the last kind of the model."""
+    depths: int
+    shared: bool
 
 
 @dataclasses.dataclass
@@ -107,6 +115,7 @@ class Job:
     dp_replicate: int = 1  # times dp replicas, among which ZeRO shares
     gated: Gated = None
     mixer: object = None  # DeltaNet or Mamba
+    branch: Branch = None
 
     def __post_init__(self):
         self.element = BYTES[self.precision]
@@ -170,6 +179,7 @@ def experts_text(job):
             f"router_precision = {e.precision}  aux_loss = {e.aux_loss}\n"
             + ("    dispatcher = allgather\n" if e.dispatcher == "allgather"
                else "")
+            + (f"    latent = {e.latent}\n" if e.latent else "")
             + f"    {network_text(job, e.ffn)}\n  }}\n")
 
 
@@ -177,8 +187,11 @@ def blocks_text(job):
     text = {"dense": f"  block dense {{ {network_text(job, job.ffn)} }}\n",
             "moe": experts_text(job) if job.experts else ""}
     names = [n for n in text if n in job.layers]
+    branch = (f"  branch mtp {{ depths = {job.branch.depths}  shared = "
+              f"{word(job.branch.shared)}  layers = {names[-1]} }}\n"
+              if job.branch else "")
     return "".join(text[n] for n in names) + "  layers = " + " + ".join(
-        f"{job.layers.count(n)} * {n}" for n in names) + "\n"
+        f"{job.layers.count(n)} * {n}" for n in names) + "\n" + branch
 
 
 def text_of(job):

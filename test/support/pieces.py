@@ -279,7 +279,7 @@ def all_to_all(job):
     rank's tokens and their probabilities go to the experts, whole within an
     expert's tensor-parallel group, and what comes out goes back."""
     e = job.experts
-    sent = job.local * e.topk * job.hidden * job.element
+    sent = job.local * e.topk * (e.latent or job.hidden) * job.element
     weights = job.local * e.topk * BYTES[e.precision]
     return [("all_to_all", ("ep",), sent), ("all_to_all", ("ep",), weights),
             ("all_gather", ("etp",), sent * job.etp),
@@ -294,7 +294,7 @@ def all_gather(job):
     to all ranks of all experts."""
     e, axes = job.experts, ("etp", "ep")
     tokens = job.local * job.size(axes)
-    hidden = tokens * job.hidden * job.element
+    hidden = tokens * (e.latent or job.hidden) * job.element
     return [("all_gather", axes, tokens * e.count),
             ("all_gather", axes, tokens * e.count * BYTES[e.precision]),
             ("all_gather", axes, hidden), ("reduce_scatter", axes, hidden)]
@@ -322,12 +322,13 @@ def routed_experts(job):
     slots = job.local * e.topk * job.etp
     inner = e.ffn * job.fc1_parts
     local = e.count // job.ep
-    sizes = [local * job.hidden * inner // job.etp,
-             local * e.ffn // job.etp * job.hidden]
+    width = e.latent or job.hidden
+    sizes = [local * width * inner // job.etp,
+             local * e.ffn // job.etp * width]
     if job.bias:
-        sizes += [local * inner // job.etp, local * job.hidden]
+        sizes += [local * inner // job.etp, local * width]
     steps = {"swiglu": 0, "geglu": 3}.get(job.activation, 1)
-    kept = (slots * (job.hidden + (inner + (1 + steps) * e.ffn) // job.etp)
+    kept = (slots * (width + (inner + (1 + steps) * e.ffn) // job.etp)
             * job.element + slots * BYTES[e.precision])
     return Piece(forward=forward, backward=backward, kept=kept,
                  parameters=[Parameter(n, expert=True) for n in sizes])
@@ -366,7 +367,15 @@ def mixture(job):
         # The product keeps both factors: the scattered output and the gate.
         pieces += [duplicated(job, job.hidden, 1),
                    Piece(kept=job.local * (job.hidden + 1) * job.element)]
-    return pieces + router(job) + [routed_experts(job)]
+    pieces += router(job)
+    if not e.latent:
+        return pieces + [routed_experts(job)]
+    # fc1_latent_proj and fc2_latent_proj run on this rank's tokens; the first
+    # reads the norm's output, too.
+    return pieces + [
+        duplicated(job, job.hidden, e.latent, job.bias), routed_experts(job),
+        Piece(kept=job.local * e.latent * job.element),
+        duplicated(job, e.latent, job.hidden, job.bias)]
 
 
 def batch(job, *sizes):
@@ -410,18 +419,59 @@ def embedding(job):
     return [piece, dropout(job)]
 
 
+def frame(job, is_first):
+    """transformer/multi_token_prediction.py, MultiTokenPredictionLayer: norms of
+    the hidden state and of the embedding of later tokens, which go through one
+    column-parallel projection. Its result is gathered, then sliced, so that
+    the gradient is gathered, too (_concat_embeddings, gather_output,
+    scatter_to_sequence_parallel_region)."""
+    whole = job.tokens * job.hidden * job.element
+    lookup = Piece(
+        forward=[("reduce_scatter" if job.sp else "all_reduce", ("tp",),
+                  whole)],
+        backward=[("all_gather", ("tp",), whole)] if job.sp else [],
+        kept=8 * job.tokens if is_first else 0) # once for all depths
+    projection = column(job, 2 * job.hidden, job.hidden)
+    projection.forward.append(("all_gather", ("tp",), whole))
+    if job.sp:
+        projection.backward.insert(0, ("all_gather", ("tp",), whole))
+    return [lookup, norm(job, job.hidden), norm(job, job.hidden), projection]
+
+
+def branch(job, network):
+    """All depths of a branch. Depths that share weights have one gradient; the
+    table of words is that of the head if it is tied, else a copy of the
+    embedding's."""
+    table = Parameter(job.padded_vocab // job.tp * job.hidden, tied=True)
+    pieces = [Piece(forward=batch(job, 8),
+                    parameters=[] if job.tied else [table]),
+              norm(job, job.hidden)]
+    for depth in range(job.branch.depths):
+        own = (frame(job, depth == 0) + layer(job, network)
+               + [norm(job, job.hidden)])
+        if depth and job.branch.shared:
+            own = [dataclasses.replace(p, parameters=[]) for p in own]
+        pieces += own
+    return pieces
+
+
 def head(job):
     """models/gpt/gpt_model.py; tensor_parallel/cross_entropy.py reduces three
     fp32 terms a token and keeps the fp32 softmax ([K], section 4.3)."""
     term = ("all_reduce", ("tp",), 4 * job.tokens)
     is_read = job.pp > 1  # else by the embedding
-    return [Piece(forward=batch(job, 8, 4) + (mask(job) if is_read else []),
-                  kept=kept_mask(job) if is_read else 0),
-            norm(job, job.hidden),
-            column(job, job.hidden, job.padded_vocab, tied=job.tied),
-            Piece(forward=[term] * 3, kept=(
-                job.tokens * job.padded_vocab // job.tp
-                * (job.element if job.fused_loss else 4)))]
+    pieces = [Piece(forward=batch(job, 8, 4) + (mask(job) if is_read else []),
+                    kept=kept_mask(job) if is_read else 0)]
+    if not job.branch:
+        pieces.append(norm(job, job.hidden))
+    for prediction in range(1 + (job.branch.depths if job.branch else 0)):
+        logits = column(job, job.hidden, job.padded_vocab, tied=job.tied)
+        if prediction: # with the weight of the first
+            logits.parameters = []
+        pieces += [logits, Piece(forward=[term] * 3, kept=(
+            job.tokens * job.padded_vocab // job.tp
+            * (job.element if job.fused_loss else 4)))]
+    return pieces
 
 
 def dropout(job):

@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from job import DeltaNet, Experts, Gated, Job, Latent, Mamba
+from job import Branch, DeltaNet, Experts, Gated, Job, Latent, Mamba
 from pieces import AUX_LOSSES
 
 
@@ -109,6 +109,21 @@ def with_gated_attention(job, rng):
     return dataclasses.replace(job, gated=Gated(
         gate=rng.random() < .6, sinks=may_sink and rng.random() < .5,
         window=rng.choice((0, 8, 4096)) if may_window else 0))
+
+
+def with_branch(job, rng):
+    """The job with a branch, if that is legal."""
+    if job.cp > 1 or job.zero > 1 or job.positions == "learned":
+        return job
+    return dataclasses.replace(job, branch=Branch(
+        depths=rng.choice((1, 1, 2, 3)), shared=rng.random() < .5))
+
+
+def with_latent_experts(job, rng):
+    if not job.experts:
+        return job
+    return dataclasses.replace(job, experts=dataclasses.replace(
+        job.experts, latent=16 * rng.choice((1, 2, 5))))
 
 
 def with_mixer(job, rng):
