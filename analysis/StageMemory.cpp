@@ -42,7 +42,7 @@ Expr StageMemories::dummyWgradsOf(const Stage &S) {
   };
   for (const auto &[Block, Layers] : layersByBlock(S))
     for (const Value &V : P->Blocks[BlockId(Block)].Values) {
-      if (!isMatrix(V))
+      if (!isMatrix(V) || V.Frozen)
         continue;
       const size_t Last = V.Type.Dims.size() - 1; // experts stand before
       const Shape New = {extentOnRank(P, V.Type, V.Layout, Last - 1),

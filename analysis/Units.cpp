@@ -28,13 +28,15 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
   if (!hasUnits(*P))
     return {None, None, None, false};
   const TiedHead At = tiedHeadOf(P->Spec.Parallel);
-  llvm::SmallVector<ExprId, 32> Sizes;
+  llvm::SmallVector<ExprId, 32> Sizes, Trained;
   bool HasExperts = false, HasOthers = false;
   for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
     if (!isStored(V, At) || shareAxes(P, V.Type).empty() ||
         isBuffer(B.Ops, B.Values.idAt(Index)))
       continue;
     Sizes.push_back(unsharedElements(P, V));
+    if (!V.Frozen)
+      Trained.push_back(Sizes.back());
     (isExpertTensor(V.Type) ? HasExperts : HasOthers) = true;
   }
   const Expr Elements = sumOf(P, Sizes);
@@ -43,7 +45,7 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
           Elements * (*P->Spec.Parallel.Zero == 3
                           ? bytesPerElement(*Train.Precision)
                           : 0),
-          Elements * bytesPerElement(*Train.GradPrecision),
+          sumOf(P, Trained) * bytesPerElement(*Train.GradPrecision),
           HasExperts != HasOthers};
 }
 

@@ -13,19 +13,28 @@ struct IterationSpace {
   struct Extent {
     Dim Of;
     AxisList Axes;
-    std::ptrdiff_t Nth; ///< of this kind in a tensor
+    std::ptrdiff_t Nth; ///< of those in a tensor that are equal
   };
   llvm::SmallVector<Extent, 6> Extents;
 
+  /// A weight that has a dimension twice, if there is one: extents of that kind
+  /// are told apart by their sizes.
+  DimKind Twice = DimKind::Flat;
+
   AxisList axesOf(const Extent &E) const;
+  bool isSame(const Program &P, const Extent &E, const Dim &D,
+              std::ptrdiff_t Nth) const {
+    if (E.Of.Kind != D.Kind || D.Kind != Twice)
+      return E.Of.Kind == D.Kind;
+    return E.Nth == Nth && (E.Of.Size == D.Size ||
+                            P.Sizes.value(E.Of.Size) == P.Sizes.value(D.Size));
+  }
   void add(const Program &P, const Value &V) {
     for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
-      // A weight may have a dimension twice.
-      const auto Nth = llvm::count_if(
-          llvm::ArrayRef(V.Type.Dims).take_front(Index),
-          [K = D.Kind](const Dim &Other) { return Other.Kind == K; });
-      auto *It = llvm::find_if(Extents, [&, K = D.Kind](const Extent &E) {
-        return E.Of.Kind == K && E.Nth == Nth;
+      const auto Nth =
+          llvm::count(llvm::ArrayRef(V.Type.Dims).take_front(Index), D);
+      auto *It = llvm::find_if(Extents, [&, &D = D](const Extent &E) {
+        return isSame(P, E, D, Nth);
       });
       if (It == Extents.end()) {
         Extents.push_back({D, {}, Nth});
@@ -74,6 +83,10 @@ static Expr elementsOf(ExprScope P, const Value &V, WorkOf Of) {
 static Expr contractionWork(ExprScope P, const Block &B, const Op &O,
                             WorkOf Of) {
   IterationSpace Space;
+  for (const Value *V : valuesOf(B, O))
+    for (const auto &[I, D] : llvm::enumerate(V->Type.Dims))
+      if (V->Type.indexOf(D.Kind) != static_cast<int>(I))
+        Space.Twice = D.Kind;
   for (const Value *V : valuesOf(B, O))
     Space.add(P, *V);
   llvm::SmallVector<ExprId, 8> Extents = {P.Sizes.constant(2)};

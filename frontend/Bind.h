@@ -88,6 +88,8 @@ private:
   void bindModel(ir::ModelSpec &M);
   void declareBlocks(const Body &Model, ir::ModelSpec &M);
   void bindBlocks(Body &Model, ir::ModelSpec &M);
+  bool hasNumberedKey(const Body &B);
+  bool arePartsNumbered(const Body &Of);
   struct NumberedBlocks;
   void bindNumbered(Body &Model, ir::ModelSpec &M);
   std::optional<unsigned> bindNumbered(Body &Model, NumberedBlocks &Of,
@@ -122,6 +124,7 @@ private:
 
   std::optional<ExprValue> evaluatePattern(const Field &F,
                                            const ir::ModelSpec &M);
+  void declareBranch(const Body &Model, ir::ModelSpec &M);
   void bindBranch(const Body &Model, ir::ModelSpec &M);
   void bindBranchLayers(const Body *Section, ir::ModelSpec &M);
   void countBranches(ir::ModelSpec &M, ir::LayerUse &Use);

@@ -10,23 +10,34 @@
 
 using namespace foretrace;
 
-/// Whether a key of \p B, or of a section in it other than blocks, can differ
-/// from layer to layer.
-static bool hasNumberedKey(const Body &B) {
-  return llvm::any_of(B.Fields,
-                      [](const Field &F) {
-                        return F.Key.Text != "symbol" && isOfLayer(F);
-                      }) ||
-         llvm::any_of(B.Sections, [](const Body &Sub) {
-           return Sub.Keyword.Text != "block" && hasNumberedKey(Sub);
-         });
+/// Returns whether \p Section describes layers.
+static bool isOfLayers(const Body &Section) {
+  return Section.Keyword.Text == "attention" || Section.Keyword.Text == "ffn";
 }
 
-/// Whether that is so for the attention and the network of the model.
-static bool arePartsNumbered(const Body &Model) {
-  return llvm::any_of(Model.Sections, [](const Body &Sub) {
-    return Sub.Keyword.Text != "block" && hasNumberedKey(Sub);
+/// Returns whether a key of \p B, or of a layer in it, can differ from layer to
+/// layer.
+bool Binder::hasNumberedKey(const Body &B) {
+  return llvm::any_of(B.Fields,
+                      [&](const Field &F) {
+                        return F.Key.Text != "symbol" && Reader.isOfLayer(F);
+                      }) ||
+         arePartsNumbered(B);
+}
+
+/// Returns the same for the attention and the network of \p Of alone.
+bool Binder::arePartsNumbered(const Body &Of) {
+  return llvm::any_of(Of.Sections, [&](const Body &Sub) {
+    return isOfLayers(Sub) && hasNumberedKey(Sub);
   });
+}
+
+/// Returns the section of the block \p Of, or null if the model has no blocks.
+static Body *findSection(Body &Model, const ir::BlockSpec &Of) {
+  const auto Found = llvm::find_if(Model.Sections, [&](const Body &B) {
+    return B.Keyword.Text == "block" && B.Label.Range == Of.Range;
+  });
+  return Found == Model.Sections.end() ? nullptr : &*Found;
 }
 
 /// The values of the keys of a block, as text.
@@ -54,20 +65,17 @@ static std::optional<std::vector<unsigned>> unfold(const ir::ModelSpec &M) {
   return Blocks;
 }
 
-/// Binds the block \p Out, of which there is a section in \p Model unless it is
-/// the only one.
+/// Binds the block \p Out, which has a section in \p Model unless it is the
+/// only one.
 void Binder::bindBlock(Body &Model, ir::BlockSpec &Out) {
   Out.Network = declare(layerOfRole("ffn"));
   bindParts(Model, Out);
-  const auto Section = llvm::find_if(Model.Sections, [&](const Body &B) {
-    return B.Keyword.Text == "block" && B.Label.Range == Out.Range;
-  });
-  if (Section == Model.Sections.end())
-    return checkParts(Model.Label, Out, {&Model});
-  bindBlock(*Section, Model, Out);
+  if (Body *Section = findSection(Model, Out))
+    return bindBlock(*Section, Model, Out);
+  checkParts(Model.Label, Out, {&Model});
 }
 
-/// The blocks that the layers of one block are, by the values of its keys.
+/// Blocks that one block becomes, by the values of its keys.
 struct Binder::NumberedBlocks {
   ir::BlockSpec Declared; ///< with its name only
   bool AreNumbered;       ///< whether values can differ
@@ -76,7 +84,7 @@ struct Binder::NumberedBlocks {
   std::vector<int64_t> First; ///< layer of each
 };
 
-/// Returns which of the blocks of \p Of layer \p Number is.
+/// Binds the block of layer \p Number; returns its index in \p Of.
 std::optional<unsigned> Binder::bindNumbered(Body &Model, NumberedBlocks &Of,
                                              Evaluator::LayerNumber Number) {
   if (!Of.AreNumbered && !Of.Blocks.empty())
@@ -110,12 +118,9 @@ void Binder::bindNumbered(Body &Model, ir::ModelSpec &M) {
   }
   std::vector<NumberedBlocks> All;
   for (ir::BlockSpec &B : M.Blocks) {
-    const auto Section = llvm::find_if(Model.Sections, [&](const Body &S) {
-      return S.Keyword.Text == "block" && S.Label.Range == B.Range;
-    });
+    const Body *Section = findSection(Model, B);
     const bool AreNumbered =
-        arePartsNumbered(Model) ||
-        (Section != Model.Sections.end() && hasNumberedKey(*Section));
+        arePartsNumbered(Model) || (Section && hasNumberedKey(*Section));
     All.push_back({B, AreNumbered, {}, {}, {}});
   }
   std::vector<std::pair<unsigned, unsigned>> Now; // block, and which of its own
@@ -127,7 +132,7 @@ void Binder::bindNumbered(Body &Model, ir::ModelSpec &M) {
       return;
     Now.push_back({Block, *Own});
   }
-  for (NumberedBlocks &Of : All) // those that no layer is are checked, too
+  for (NumberedBlocks &Of : All) // blocks without layers are checked, too
     if (Of.Blocks.empty())
       bindNumbered(Model, Of, {0, Count});
   takeNumbered(All, Now, M);
@@ -164,6 +169,15 @@ void Binder::takeNumbered(std::vector<NumberedBlocks> &All,
   std::vector<unsigned> Sequence;
   for (const auto &[Block, Own] : Layers)
     Sequence.push_back(FirstOf[Block] + Own);
+  // A branch continues the last layer of a block.
+  if (M.Branch)
+    for (ir::LayerRun &R : M.Branch->Layers)
+      for (ir::LayerRun::Item &I : R.Items) {
+        const auto Last =
+            llvm::find_if(llvm::reverse(Layers),
+                          [&](const auto &L) { return L.first == I.Block; });
+        I.Block = FirstOf[I.Block] + (Last == Layers.rend() ? 0 : Last->second);
+      }
   M.Blocks = std::move(Blocks);
   M.Layers = foldLayers(Sequence, M.LayersRange);
 }
@@ -171,7 +185,7 @@ void Binder::takeNumbered(std::vector<NumberedBlocks> &All,
 void Binder::bindBlocks(Body &Model, ir::ModelSpec &M) {
   reportHidden(Model);
   if (arePartsNumbered(Model) ||
-      llvm::any_of(Model.Sections, [](const Body &B) {
+      llvm::any_of(Model.Sections, [&](const Body &B) {
         return B.Keyword.Text == "block" && hasNumberedKey(B);
       }))
     return bindNumbered(Model, M);

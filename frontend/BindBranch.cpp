@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Binds the branch of a model: `branch mtp { depths = 2  layers = "*E" }`, or
-// what follows a `/` in its pattern of layers.
+// the layers after a `/` in its pattern of layers.
 #include "frontend/Bind.h"
 #include "frontend/Pattern.h"
 #include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
-#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace foretrace;
 
@@ -42,8 +41,7 @@ void Binder::bindBranchLayers(const Body *Section, ir::ModelSpec &M) {
     Diags.report(V->Range, diag::WrongType, "layers", describe(*V), "a block");
 }
 
-/// The depths of a branch are as many as the parts of a pattern behind `/`,
-/// which are alike.
+/// States as many depths as the pattern of the model has equal parts after `/`.
 void Binder::countBranches(ir::ModelSpec &M, ir::LayerUse &Use) {
   if (BranchesOfPattern.empty())
     return;
@@ -57,27 +55,52 @@ void Binder::countBranches(ir::ModelSpec &M, ir::LayerUse &Use) {
   Depths.state(Count, M.LayersRange);
 }
 
-void Binder::bindBranch(const Body &Model, ir::ModelSpec &M) {
+/// Binds the layers of a branch, which the pattern names as the model does.
+void Binder::declareBranch(const Body &Model, ir::ModelSpec &M) {
   const Body *Section = Model.findSection("branch");
-  if (!Section && BranchesOfPattern.empty())
+  if (M.Layers.empty() || (!Section && BranchesOfPattern.empty()))
     return;
-  if (M.Layers.empty())
-    return; // and reported
+  M.Branch.emplace();
+  bindBranchLayers(Section, M);
+}
+
+/// The branch recomputes and offloads what its layers do in the model.
+static void inheritKeys(const ir::ModelSpec &M, ir::BlockSpec &Branch,
+                        DiagnosticEngine &Diags) {
+  auto Inherit = [&](auto ir::BlockSpec::*Key, llvm::StringRef Name) {
+    for (const ir::LayerRun &R : M.Branch->Layers)
+      for (const ir::LayerRun::Item &I : R.Items) {
+        const auto &Of = M.Blocks[I.Block].*Key;
+        auto &Mine = Branch.*Key;
+        if (Of.isPresent() && Mine.isPresent() && *Of != *Mine)
+          Diags.report(Of.Range, diag::BranchKeys, Name);
+        else if (Of.isPresent())
+          Mine = Of;
+      }
+  };
+  Inherit(&ir::BlockSpec::Recompute, "recompute");
+  Inherit(&ir::BlockSpec::OffloadActivations, "offload_activations");
+}
+
+void Binder::bindBranch(const Body &Model, ir::ModelSpec &M) {
+  if (!M.Branch)
+    return;
+  const Body *Section = Model.findSection("branch");
   ir::BlockSpec Block;
   ast::Word Kind = Section ? Section->Label : ast::Word();
   const layers::Layer *L = &layerOfRole("branch");
   if (!Kind.Text.empty())
     L = findLayer("branch", Kind.Text);
-  if (!L)
+  if (!L) {
+    M.Branch.reset();
     return Reader.reportSpelling(Kind, layerNames("branch"));
+  }
   Block.Mixer = declare(*L);
   Block.Name = L->Name.str();
   Block.Range = Block.Mixer.Range =
       Section ? Section->Keyword.Range : M.LayersRange;
   Block.Network = declare(*findShippedLayer("none"));
   Block.Network.Range = Block.Range;
-  M.Branch = {static_cast<unsigned>(M.Blocks.size()), {}, {}};
-  bindBranchLayers(Section, M);
   if (Section) {
     Body Keys = *Section;
     llvm::erase_if(Keys.Fields,
@@ -85,15 +108,13 @@ void Binder::bindBranch(const Body &Model, ir::ModelSpec &M) {
     bindLayerKeys(Keys, Block.Mixer);
   }
   countBranches(M, Block.Mixer);
+  inheritKeys(M, Block, Diags);
   if (const ir::BlockSpec *Same = M.findBlock(Block.Name))
     Diags.report(Same->Range, diag::ReservedBlock, Block.Name);
   const auto &Depths = Block.Mixer.number("depths");
-  const std::optional<int64_t> Layers = countLayers(M.Branch->Layers);
-  const std::optional<int64_t> All =
-      Layers ? llvm::checkedMul(*Layers, Depths.isPresent() ? *Depths : 1)
-             : std::nullopt;
-  if (!All || *All > ir::BranchSpec::MaxLayers)
+  if (!M.Branch->isWithin(Depths.isPresent() ? *Depths : 1))
     Diags.report(M.Branch->LayersRange, diag::EntryLimit,
                  "the list of layers of all depths", ir::BranchSpec::MaxLayers);
+  M.Branch->Block = static_cast<unsigned>(M.Blocks.size());
   M.Blocks.push_back(std::move(Block));
 }

@@ -38,7 +38,8 @@ void foretrace::addDim(Job &J, const ast::Dim &D, DiagnosticEngine &Diags) {
   if (Before != J.Dims.end())
     Diags.report(D.Name.Range, diag::DimTwice, D.Name.Text)
         .note((*Before)->Name.Range, diag::DeclaredHere, D.Name.Text);
-  else if (ir::findDim(ir::Spec(), D.Name.Text))
+  else if (ir::findDim(ir::Spec(), D.Name.Text) ||
+           llvm::is_contained({"pack", "last", "rest"}, D.Name.Text))
     Diags.report(D.Name.Range, diag::DimTwice, D.Name.Text);
   else if (J.Dims.size() == ir::MaxDeclaredDims)
     Diags.report(D.Name.Range, diag::DimsTooMany, ir::MaxDeclaredDims);
@@ -59,9 +60,11 @@ ir::DimInfo Binder::bindDim(const ast::Dim &D) {
   return ir::declaredDim(D.Name.Text, Axes);
 }
 
-/// Whether a layer can be in that section; one that names none can be in both.
+/// Returns whether a layer can be in that section; one without roles can be
+/// attention and a network.
 static bool hasRole(const layers::Layer &L, llvm::StringRef Section) {
-  return L.Roles.empty() || llvm::is_contained(L.Roles, Section);
+  return (L.Roles.empty() && Section != "branch") ||
+         llvm::is_contained(L.Roles, Section);
 }
 
 /// Whether a layer of the library can be in that section; parts of others are

@@ -229,6 +229,10 @@ std::optional<ExprValue> Binder::evaluatePattern(const Field &F,
   const auto *List = V ? V->getIf<ListValue>() : nullptr;
   if (!List)
     return V;
+  if (List->Elements.empty()) {
+    Diags.report(V->Range, diag::NotPositive, "a layer count", 0);
+    return std::nullopt;
+  }
   std::optional<PatternValue> All = concatenate(List->Elements);
   if (!All)
     return std::nullopt;
@@ -317,6 +321,7 @@ void Binder::bindModel(ir::ModelSpec &M) {
   requireKeys(Section, M, {&Model});
   declareBlocks(Model, M);
   bindLayers(Model, M);
+  declareBranch(Model, M);
   bindBlocks(Model, M);
   bindBranch(Model, M);
   if (!M.Layers.empty())

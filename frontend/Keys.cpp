@@ -113,29 +113,39 @@ std::optional<int64_t> KeyReader::checkNumber(llvm::StringRef Name,
   return *I;
 }
 
-/// Whether \p E uses the number of a layer.
-static bool usesLayer(const ast::Expr &E) {
-  auto InAll = [](const std::vector<ast::ExprPtr> &Of) {
-    return llvm::any_of(Of, [](const auto &Each) { return usesLayer(*Each); });
+/// Returns whether \p E uses the number of a layer, which \p Names do not
+/// define.
+static bool usesLayer(const ast::Expr &E, const Scope &Names) {
+  auto InAll = [&](const std::vector<ast::ExprPtr> &Of) {
+    return llvm::any_of(
+        Of, [&](const auto &Each) { return usesLayer(*Each, Names); });
   };
   if (const auto *N = std::get_if<ast::Name>(&E.Node))
-    return N->Path.size() == 1 && N->Path.front().Text == "layer";
+    return N->Path.size() == 1 && N->Path.front().Text == "layer" &&
+           !Names.find("layer");
   if (const auto *L = std::get_if<ast::List>(&E.Node))
     return InAll(L->Elements);
   if (const auto *U = std::get_if<ast::Unary>(&E.Node))
-    return usesLayer(*U->Operand);
+    return usesLayer(*U->Operand, Names);
   if (const auto *B = std::get_if<ast::Binary>(&E.Node))
-    return usesLayer(*B->Left) || usesLayer(*B->Right);
+    return usesLayer(*B->Left, Names) || usesLayer(*B->Right, Names);
   if (const auto *C = std::get_if<ast::Conditional>(&E.Node))
-    return usesLayer(*C->Condition) || usesLayer(*C->Then) ||
-           usesLayer(*C->Else);
+    return usesLayer(*C->Condition, Names) || usesLayer(*C->Then, Names) ||
+           usesLayer(*C->Else, Names);
   const auto *Call = std::get_if<ast::Call>(&E.Node);
   return Call && InAll(Call->Arguments);
 }
 
-bool foretrace::isOfLayer(const Field &F) {
-  return std::holds_alternative<ast::List>(F.Value->Node) ||
-         usesLayer(*F.Value);
+bool KeyReader::isOfLayer(const Field &F) {
+  if (usesLayer(*F.Value, *F.Names))
+    return true;
+  if (std::holds_alternative<ast::Number>(F.Value->Node) ||
+      std::holds_alternative<ast::Boolean>(F.Value->Node))
+    return false;
+  // What is wrong with the value is reported once.
+  const std::optional<ExprValue> V =
+      Eval.evaluate(*F.Value, *F.Names, Words::Any);
+  return V && V->getIf<ListValue>();
 }
 
 std::optional<ExprValue> KeyReader::evaluate(const Field &F, Words W) {

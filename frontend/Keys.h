@@ -12,10 +12,6 @@
 
 namespace foretrace {
 
-/// Returns whether the value of \p F can differ from layer to layer: it uses
-/// `layer`, or is a list.
-bool isOfLayer(const Field &F);
-
 /// `file("...")`, if \p F is that; null otherwise.
 const ast::Call *findFileCall(const Field &F);
 
@@ -51,6 +47,10 @@ public:
   void reportSpelling(const ast::Word &W,
                       llvm::ArrayRef<llvm::StringRef> Spellings,
                       llvm::StringRef Foreign = "");
+
+  /// Returns whether the value of \p F can differ from layer to layer: it uses
+  /// the number of the layer, or is a list.
+  bool isOfLayer(const Field &F);
 
   /// A number that must not be negative; \p Name is what a message calls it.
   std::optional<int64_t> checkNumber(llvm::StringRef Name, llvm::StringRef Type,

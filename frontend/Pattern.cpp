@@ -115,7 +115,7 @@ std::optional<int64_t> foretrace::countLayers(const PatternValue &P) {
   return Total;
 }
 
-/// How often the first \p Period of \p Blocks follow each other.
+/// Returns how often the first \p Period of \p Blocks are repeated.
 static size_t countRepeats(llvm::ArrayRef<unsigned> Blocks, size_t Period) {
   size_t Same = Period; // as far as each block equals the one a period before
   while (Same < Blocks.size() && Blocks[Same] == Blocks[Same - Period])

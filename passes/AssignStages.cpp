@@ -69,7 +69,7 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
                  "the weight of all layers");
     return false;
   }
-  // The embedding stands at the beginning, a branch and the head at the end.
+  // The embedding is at the beginning, a branch and the head are at the end.
   ++Sizes->front();
   Sizes->back() += P.Spec.Model.Branch ? 2 : 1;
   std::vector<LayerSequence> Parts;

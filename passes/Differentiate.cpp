@@ -41,12 +41,13 @@ private:
 
   ValueId gradientOf(ValueId V) const { return Gradients.lookup(V.Index); }
   ValueId newGradient(ValueId Of);
+  void findDifferentiable();
   OpId emit(OpId Forward, Derivative D, llvm::ArrayRef<ValueId> Operands,
             llvm::ArrayRef<ValueId> Results);
   bool isParam(ValueId V) const { return B.Values[V].Kind == ValueKind::Param; }
   bool hasGradient(ValueId V) const {
     return !isParam(V) && isFloat(B.Values[V].Type.Element) &&
-           !Detached.contains(V.Index);
+           Differentiable.contains(V.Index);
   }
 
   Block &B;
@@ -54,7 +55,8 @@ private:
   const ElementType SumType;
   DiagnosticEngine &Diags;
   llvm::DenseMap<unsigned, ValueId> Gradients; ///< by value
-  llvm::DenseSet<unsigned> Detached;           ///< values without a gradient
+  /// Values that depend on an input of the block or on trained parameters.
+  llvm::DenseSet<unsigned> Differentiable;
 };
 
 } // namespace
@@ -169,7 +171,11 @@ void Differentiator::inputGradient(OpId Forward) {
 /// off.
 void Differentiator::paramGradients(OpId Forward) {
   const llvm::SmallVector<ValueId, 3> Operands = B.Ops[Forward].Operands;
-  ValueId OutGrad = gradientOf(B.Ops[Forward].Results[0]);
+  // That of the first result, unless only others are used.
+  const auto Used = llvm::find_if(B.Ops[Forward].Results, [&](ValueId V) {
+    return gradientOf(V).isValid();
+  });
+  const ValueId OutGrad = gradientOf(*Used);
   for (ValueId V : Operands) {
     if (!isParam(V) || B.Values[V].Frozen)
       continue;
@@ -256,15 +262,26 @@ bool Differentiator::begin() {
   return false;
 }
 
+void Differentiator::findDifferentiable() {
+  for (const auto &[I, V] : llvm::enumerate(B.Values))
+    if (V.Kind == ValueKind::Input || (V.Kind == ValueKind::Param && !V.Frozen))
+      Differentiable.insert(static_cast<unsigned>(I));
+  for (const Op &O : B.Ops)
+    if (getInfo(O.Kind).Backward != BackwardRule::Stops &&
+        llvm::any_of(O.Operands, [&](ValueId V) {
+          return Differentiable.contains(V.Index);
+        }))
+      for (const ValueId V : O.Results)
+        Differentiable.insert(V.Index);
+}
+
 bool Differentiator::run() {
   size_t NumForward = B.Ops.size(); // backward ops are appended to these
   if (NumForward == 0)
     return true;
   B.Ops.reserve(3 * NumForward); // for inputs, and for parameters
   B.Values.reserve(2 * B.Values.size() + 1);
-  for (const Op &O : B.Ops)
-    if (getInfo(O.Kind).Backward == BackwardRule::Stops)
-      Detached.insert(O.Results.front().Index);
+  findDifferentiable();
   if (!begin())
     return false;
   for (size_t I = NumForward; I-- > 0;)

@@ -87,6 +87,16 @@ Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
   return Outputs;
 }
 
+/// Marks the parameters of \p B from the value \p First on, if layers of
+/// \p Spec are not trained.
+static void freeze(Block &B, const BlockSpec &Spec, size_t First) {
+  if (!Spec.Frozen.isPresent() || !*Spec.Frozen)
+    return;
+  for (size_t I = First; I < B.Values.size(); ++I)
+    if (Value &V = B.Values[B.Values.idAt(I)]; V.Kind == ValueKind::Param)
+      V.Frozen = true;
+}
+
 void Elaborator::layer(const BlockSpec &Spec) {
   Block Blk;
   Blk.Name = Spec.Name;
@@ -99,9 +109,7 @@ void Elaborator::layer(const BlockSpec &Spec) {
   if (!IsDone)
     return;
   Blk.Signature.Outputs = sublayer(B, Spec.Network, "ffn", Mid);
-  if (Spec.Frozen.isPresent() && *Spec.Frozen)
-    for (Value &V : Blk.Values)
-      V.Frozen = V.Kind == ValueKind::Param;
+  freeze(Blk, Spec, 0);
   if (llvm::is_contained(Blk.Signature.Outputs, X)) {
     Diags.report(Spec.Range, diag::BlockEmpty, Spec.Name);
     IsDone = false;
@@ -116,6 +124,7 @@ ValueId Elaborator::depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
                           const std::string &Prefix) {
   llvm::SmallVector<ValueId, 1> Out = {X};
   auto Append = [&](const LayerUse &Use, llvm::StringRef Section) {
+    Shared.Section = Section;
     if (IsDone)
       Out = sublayer(B, Use, Section, Out, &Shared);
   };
@@ -127,10 +136,14 @@ ValueId Elaborator::depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
       for (const LayerRun::Item &I : R.Items)
         for (int64_t N = 0; N < I.Count; ++N) {
           Shared.Prefix = Prefix + "layers." + std::to_string(Layer++) + ".";
-          Append(S.Model.Blocks[I.Block].Mixer, "attention");
-          Append(S.Model.Blocks[I.Block].Network, "ffn");
+          const BlockSpec &Of = S.Model.Blocks[I.Block];
+          const size_t First = B.block().Values.size();
+          Append(Of.Mixer, "attention");
+          Append(Of.Network, "ffn");
+          freeze(B.block(), Of, First);
         }
   Shared.Prefix = Prefix;
+  Shared.Section = "";
   if (IsDone)
     Out = end(B, "final_norm", Out, &Shared);
   return IsDone ? Out.front() : X;

@@ -64,11 +64,16 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   using Kind = layers::Statement::Kind;
   const layers::Tensor &T = S.Tensors.front();
   const bool IsInput = S.Is == Kind::Input;
+  if (Of && !isOfLibrary(S) && (S.Is == Kind::Tied || S.Is == Kind::Shared))
+    return fail(S.Range, "only layers of the library have the table of words");
   std::string Name = nameIn(F.Path, T.Name);
-  if (Shared && S.Is == Kind::Param)
+  std::string Key = Name;
+  if (Shared && S.Is == Kind::Param) {
     Name = Shared->Prefix + Name;
+    Key = (Shared->Section + ":" + Name).str();
+  }
   if (Shared)
-    if (const auto Known = Shared->Known.find(Name);
+    if (const auto Known = Shared->Known.find(Key);
         Known != Shared->Known.end()) {
       F.Tensors[T.Name] = Known->second;
       return;
@@ -76,7 +81,7 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   const ValueId V = B.value(IsInput ? ValueKind::Input : ValueKind::Param, Name,
                             typeOf(T, F, !IsInput));
   if (Shared)
-    Shared->Known[Name] = V;
+    Shared->Known[Key] = V;
   // A head that is tied has the table on the stage of the branch.
   const bool IsTied = *P.Spec.Model.Tied;
   Value &Made = B.block().Values[V];
@@ -122,12 +127,12 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   }
   if (!isGood() || (IsChecked && !checkOp(S, *Kind, Operands)))
     return;
-  AreTaken = false;
+  AreUnitsShared = false;
   for (const layers::Tensor &T : S.Tensors)
     Results.push_back(B.value(ValueKind::Activation, nameIn(F.Path, T.Name),
                               T.isTyped() ? typeOf(T, F, /*IsOfSource=*/false)
                                           : inferred(*Kind, Operands)));
-  if (AreTaken && Kind == OpKind::Split)
+  if (AreUnitsShared && Kind == OpKind::Split)
     Kind = OpKind::Take;
   // Shapes in the library's text fit each other, but a job can call a layer
   // with tensors that do not.

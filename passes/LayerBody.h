@@ -19,7 +19,8 @@ public:
   /// Parameters and inputs of a block that several uses of layers share: those
   /// of the same name.
   struct Sources {
-    std::string Prefix; ///< of the names of parameters
+    std::string Prefix;      ///< of the names of parameters
+    llvm::StringRef Section; ///< other sections have other parameters
     llvm::StringMap<ir::ValueId> Known;
   };
   void share(Sources &With) { Shared = &With; }
@@ -48,6 +49,9 @@ protected:
     FewUnits Few;
   };
 
+  /// Whether ranks share units of a type that was read.
+  bool AreUnitsShared = false;
+
   void addSource(const layers::Statement &S, Frame &F) override;
   void addOp(const layers::Statement &S, Frame &F) override;
   void setOrigin(const layers::Statement &S, Frame &F) override;
@@ -72,7 +76,10 @@ protected:
   const Located<int64_t> *sizeAlong(ir::Axis A) const;
   /// Returns the product of these numbers for all axes that split activations
   /// of the kind; nothing if one of them is null.
-  std::optional<ir::Expr> ranksAlong(ir::DimKind K) const;
+  std::optional<ir::Expr> ranksAlong(ir::DimKind K) const {
+    return ranksAlong(ir::infoOf(P.Spec, K).ActivationAxes);
+  }
+  std::optional<ir::Expr> ranksAlong(llvm::ArrayRef<ir::Axis> Axes) const;
   const ir::Block &block() const { return B.block(); }
   llvm::ArrayRef<ir::Dim> dimsOf(ir::ValueId V) const {
     return B.block().Values[V].Type.Dims;
@@ -111,7 +118,6 @@ private:
   BlockBuilder &B;
   Sources *Shared = nullptr;
   bool IsOfParam = false; ///< whether a type that is read is a parameter's
-  bool AreTaken = false;  ///< whether ranks share units of a type just read
 };
 
 } // namespace foretrace

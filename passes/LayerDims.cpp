@@ -5,11 +5,12 @@
 #include "passes/HomeLayout.h"
 #include "passes/LayerBody.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// What a dimension has if nothing is said.
+/// Returns the extent of a dimension that is named without one.
 std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   const Spec &S = P.Spec;
   auto Stated = [&](const Located<int64_t> &Key) -> std::optional<Expr> {
@@ -73,9 +74,9 @@ const Located<int64_t> *LayerBody::sizeAlong(Axis A) const {
   return Size && Size->isPresent() ? Size : nullptr;
 }
 
-std::optional<Expr> LayerBody::ranksAlong(DimKind K) const {
+std::optional<Expr> LayerBody::ranksAlong(llvm::ArrayRef<Axis> Axes) const {
   Expr Ranks = ir::numberOf(P, 1);
-  for (const Axis A : infoOf(P.Spec, K).ActivationAxes) {
+  for (const Axis A : Axes) {
     const Located<int64_t> *Size = sizeAlong(A);
     if (!Size)
       return std::nullopt;
@@ -92,7 +93,7 @@ static bool isDim(const Spec &S, const layers::Expr &E) {
 
 std::optional<LayerBody::Units> LayerBody::units(const Node &Written,
                                                  Frame &In) {
-  Lazy Of = {&Written, &In};
+  Lazy Called = {&Written, &In};
   FewUnits Few = FewUnits::Refused;
   if (Written.Is == Node::Kind::Or) {
     const llvm::StringRef Word = Written.Operands[1].Text;
@@ -101,9 +102,9 @@ std::optional<LayerBody::Units> LayerBody::units(const Node &Written,
       return std::nullopt;
     }
     Few = Word == "gather" ? FewUnits::Gathered : FewUnits::Whole;
-    Of = resolve(Written.Operands[0], In);
+    Called = resolve(Written.Operands[0], In);
   }
-  const Node &E = *Of.Is;
+  const Node &E = *Called.Is;
   const auto Kind = kindOf(E);
   if (!isGood())
     return std::nullopt;
@@ -116,15 +117,19 @@ std::optional<LayerBody::Units> LayerBody::units(const Node &Written,
     return std::nullopt;
   }
   // Another dimension with the same units: `heads(pack(q, k))`.
-  const Lazy Count = resolve(E.Operands[0], *Of.In);
+  const Lazy Count = resolve(E.Operands[0], *Called.In);
+  if (isDim(P.Spec, *Count.Is) && E.Operands.size() > 1) {
+    fail(E.Range, "a dimension like another one has no width of its own");
+    return std::nullopt;
+  }
   if (isDim(P.Spec, *Count.Is)) {
     const Dims Same = dims(*Count.Is, *Count.In);
     if (!isGood())
       return std::nullopt;
     return Units{*Kind, Expr(P.Sizes, Same[0].Size), ir::numberOf(P, 1), Few};
   }
-  return Units{*Kind, number(E.Operands[0], *Of.In),
-               E.Operands.size() > 1 ? number(E.Operands[1], *Of.In)
+  return Units{*Kind, number(E.Operands[0], *Called.In),
+               E.Operands.size() > 1 ? number(E.Operands[1], *Called.In)
                                      : ir::numberOf(P, 1),
                Few};
 }
@@ -142,9 +147,9 @@ Dim LayerBody::dimOf(const Units &U) {
   const Expr Extent = U.Count * U.Size;
   if (!areShared(U))
     return {U.Kind, Extent};
+  AreUnitsShared = true;
   if (IsOfParam)
     return {U.Few == FewUnits::Whole ? DimKind::Whole : U.Kind, Extent};
-  AreTaken = true;
   return {U.Kind, *ranksAlong(U.Kind) * U.Size};
 }
 

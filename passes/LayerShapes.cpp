@@ -126,8 +126,8 @@ llvm::StringRef LayerBody::faultOfWeight(ValueId V,
              : "the weight does not divide the last dimension";
 }
 
-/// Does the same as faultOf for an op of which nothing is known: what ranks
-/// split stays as it is split.
+/// Does the same as faultOf for an op of which nothing is known: each result
+/// has the dimensions of all operands that ranks split.
 llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
                                          llvm::ArrayRef<ValueId> Results) {
   auto Keeps = [&](ValueId Made, const Dim &D) {
@@ -136,9 +136,9 @@ llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
     const std::optional<Expr> Ranks = ranksAlong(D.Kind);
     return Ranks && demand(equal(*Ranks, ir::numberOf(P, 1)));
   };
-  for (const ValueId Read : Operands) {
-    if (B.block().Values[Read].Kind == ValueKind::Param)
-      continue;
+  if (B.block().Values[Operands[0]].Kind == ValueKind::Param)
+    return "the first operand is a parameter";
+  for (const ValueId Read : Operands)
     for (const ValueId Made : Results)
       for (const Dim &D : dimsOf(Read)) {
         const bool IsSequence =
@@ -147,7 +147,6 @@ llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
           return "a result lacks a dimension that is split over ranks; "
                  "exchange it before the op";
       }
-  }
   return "";
 }
 

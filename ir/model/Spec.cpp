@@ -79,6 +79,17 @@ int64_t ModelSpec::layerCount() const {
   return N;
 }
 
+bool BranchSpec::isWithin(int64_t Depths) const {
+  int64_t Sum = 0;
+  for (const LayerRun &R : Layers)
+    for (const LayerRun::Item &I : R.Items) {
+      if (std::max({R.Periods, I.Count, Depths}) > MaxLayers)
+        return false;
+      Sum += R.Periods * I.Count * Depths;
+    }
+  return Sum <= MaxLayers;
+}
+
 const BlockSpec *ModelSpec::findBlock(llvm::StringRef Of) const {
   for (const BlockSpec &B : Blocks)
     if (B.Name == Of)

@@ -117,17 +117,19 @@ struct LayerRun {
   SourceRange Range;
 };
 
-/// Layers behind those of the model, which end in a loss of their own:
+/// Layers after those of the model, which end in a loss of their own:
 /// multi-token prediction.
 struct BranchSpec {
   /// Index into ModelSpec::Blocks, of a block without a network. Its mixer is
   /// what comes before the layers, with the keys `depths` and `shared`.
-  unsigned Block;
+  unsigned Block = 0;
   std::vector<LayerRun> Layers; ///< of one depth
   SourceRange LayersRange;
 
   /// Upper bound of the layers of all depths, which are ops of one block.
-  static constexpr int64_t MaxLayers = 64;
+  static constexpr int64_t MaxLayers = 32;
+  /// Returns whether the layers of so many depths are within it.
+  bool isWithin(int64_t Depths) const;
 };
 
 /// The model, not yet spread over ranks.

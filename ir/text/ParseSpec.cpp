@@ -60,8 +60,17 @@ bool SpecParser::branch(const Token &Word) {
   const BlockSpec *B = findBlock(Name);
   if (!B)
     return false;
-  M.Branch = {static_cast<unsigned>(B - M.Blocks.data()), {}, {}};
-  return pattern(M.Branch->Layers, M.Branch->LayersRange);
+  if (!B->Mixer.find<bool>("shared") || !B->Mixer.find<int64_t>("depths"))
+    return In.unknown(Name, "a block with the layer of a branch", {});
+  const Located<int64_t> &Depths = B->Mixer.number("depths");
+  BranchSpec Branch;
+  Branch.Block = static_cast<unsigned>(B - M.Blocks.data());
+  if (!pattern(Branch.Layers, Branch.LayersRange))
+    return false;
+  if (!Branch.isWithin(Depths.isPresent() ? *Depths : 1))
+    return In.unknown(Name, "one layer of a branch too many", {});
+  M.Branch = std::move(Branch);
+  return true;
 }
 
 /// The value of a key of a layer; a text is one word, in quotes or not.
@@ -222,10 +231,15 @@ bool SpecParser::dim() {
   AxisList Axes;
   if (!In.expectName("the name of a dimension", Name))
     return false;
-  if (findDim(S, Name.Text) || S.Dims.size() == MaxDeclaredDims)
+  if (findDim(S, Name.Text))
     return In.twice(Name, "dimension");
+  const Token At = In.peek();
   if (In.takeWord("over") && !In.expectAxes(Axes))
     return false;
+  if (llvm::any_of(Axes, [](Axis A) { return A != Axis::Tp && A != Axis::Cp; }))
+    return In.unknown(At, "tp or cp", {});
+  if (S.Dims.size() == MaxDeclaredDims)
+    return In.unknown(Name, "one dimension too many", {});
   S.Dims.push_back(declaredDim(Name.Text, Axes));
   return true;
 }

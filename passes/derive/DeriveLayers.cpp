@@ -80,8 +80,11 @@ void Deriver::LayerRules::addSource(const layers::Statement &S, Frame &F) {
                 "a second `" + nameIn(F.Path, T.Name) +
                     "`; name the module with `as`");
   checkExtents(T, F);
+  AreUnitsShared = false;
   if (isGood() && !isStopped())
     LayerBody::addSource(S, F);
+  if (AreUnitsShared && !IsShipped && isGood())
+    checkColumns(T, F);
 }
 
 void Deriver::LayerRules::addOp(const layers::Statement &S, Frame &F) {

@@ -41,6 +41,7 @@ private:
   void refuse(const layers::Statement &S, diag::Id Id, SourceRange At,
               Frame &F);
   void checkExtent(const Node &Dim, llvm::StringRef Tensor, Frame &F);
+  void checkColumns(const layers::Tensor &T, Frame &F);
   void checkExtents(const layers::Tensor &T, Frame &F);
   ir::Expr bytesOf(llvm::ArrayRef<const ir::Value *> Tensors);
   void checkSizes();

@@ -91,6 +91,27 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
            namesOf(Row.ActivationAxes), Ranks->value());
 }
 
+/// A weight whose units ranks share is split between columns.
+void Deriver::LayerRules::checkColumns(const layers::Tensor &T, Frame &F) {
+  const ValueId V = tensor(T.Name, T.Range, F);
+  if (!V.isValid())
+    return;
+  for (const Dim &Each : dimsOf(V)) {
+    const DimInfo &Row = infoOf(D.S, Each.Kind);
+    const std::optional<Expr> Ranks = ranksAlong(Row.ParamAxes);
+    const Expr Columns(P.Sizes, Each.Size);
+    if (Row.ParamAxes.empty() || !Ranks ||
+        D.holds(divides(*Ranks, Columns), diag::LayerIndivisible,
+                D.S.Parallel.Tp))
+      continue;
+    D.error(D.S.Parallel.Tp.Range.isValid() ? D.S.Parallel.Tp.Range : Use.Range,
+            diag::LayerIndivisible, Use.Kind, nameIn(F.Path, T.Name), Row.Name,
+            Columns.value(), "not a multiple", namesOf(Row.ParamAxes),
+            Ranks->value())
+        .note(T.Range.isValid() ? T.Range : caller(), diag::RequiredHere);
+  }
+}
+
 void Deriver::LayerRules::checkExtents(const layers::Tensor &T, Frame &F) {
   // The library's layers say what they require.
   if (IsShipped)
