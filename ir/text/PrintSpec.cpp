@@ -64,7 +64,6 @@ private:
   }
 
   void print(const ModelSpec &M);
-  void print(const ModelSpec &M, llvm::ArrayRef<LayerRun> Layers);
   void print(const LayerUse &Use, llvm::StringRef Keyword);
   void print(const BlockSpec &B);
   void steps(const ParallelSpec &P);
@@ -152,7 +151,9 @@ void SpecPrinter::print(const BlockSpec &B) {
   close();
 }
 
-void SpecPrinter::print(const ModelSpec &M, llvm::ArrayRef<LayerRun> Layers) {
+void foretrace::ir::printPattern(const ModelSpec &M,
+                                 llvm::ArrayRef<LayerRun> Layers,
+                                 llvm::raw_ostream &OS) {
   llvm::interleave(
       Layers, OS,
       [&](const LayerRun &R) {
@@ -161,7 +162,6 @@ void SpecPrinter::print(const ModelSpec &M, llvm::ArrayRef<LayerRun> Layers) {
         });
       },
       " + ");
-  OS << '\n';
 }
 
 void SpecPrinter::print(const ModelSpec &M) {
@@ -171,13 +171,15 @@ void SpecPrinter::print(const ModelSpec &M) {
     print(B);
   if (!M.Layers.empty()) {
     line() << "layers = ";
-    print(M, M.Layers);
+    printPattern(M, M.Layers, OS);
+    OS << '\n';
   }
   if (M.Branch) {
     line() << "branch ";
     printName(M.Blocks[M.Branch->Block].Name, OS);
     OS << " = ";
-    print(M, M.Branch->Layers);
+    printPattern(M, M.Branch->Layers, OS);
+    OS << '\n';
   }
   close();
 }

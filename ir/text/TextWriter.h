@@ -42,6 +42,9 @@ void printPeriods(int64_t Periods, const RunsT &Runs, llvm::raw_ostream &OS,
   OS << (Plain ? "" : ")");
 }
 
+/// Prints layers by the names of their blocks.
+void printPattern(const ModelSpec &M, llvm::ArrayRef<LayerRun> Layers,
+                  llvm::raw_ostream &OS);
 /// Prints the `spec { ... }` section.
 void printSpec(const Spec &S, llvm::raw_ostream &OS);
 /// Prints the `schedule ... { ... }` section.

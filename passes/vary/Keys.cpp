@@ -19,6 +19,10 @@ bool vary::replaceKey(Spec &In, StringRef Path, const Spec &From) {
     In.Model.Layers = From.Model.Layers; // by the numbers of blocks
     return haveSameBlocks(In.Model, From.Model);
   }
+  if (Path == BranchPath) {
+    In.Model.Branch = From.Model.Branch;
+    return haveSameBlocks(In.Model, From.Model);
+  }
   if (Path == LayoutPath) {
     In.Parallel.Layout = From.Parallel.Layout;
     return true;

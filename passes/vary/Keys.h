@@ -15,6 +15,7 @@ namespace foretrace::vary {
 
 /// A key of a job that is not a field of ir/model/Spec.def.
 constexpr llvm::StringLiteral LayersPath = "model.layers";
+constexpr llvm::StringLiteral BranchPath = "model.branch.layers";
 constexpr llvm::StringLiteral LayoutPath = "parallel.layout";
 constexpr llvm::StringLiteral SchedulePath = "parallel.schedule";
 constexpr llvm::StringLiteral StepsPath = "parallel.steps";
@@ -34,10 +35,14 @@ void visitPaths(SpecT &S, VisitT Visit) {
   });
   for (unsigned I = 0; I < S.Model.Blocks.size(); ++I) {
     auto &B = S.Model.Blocks[I];
-    const std::string Path = "model." + B.Name;
+    const auto &Branch = S.Model.Branch;
+    const bool IsBranch = Branch && Branch->Block == I;
+    const std::string Path =
+        "model." + (IsBranch ? std::string("branch") : B.Name);
     ir::visitLayerKeys(B, [&](const ir::FieldRow &Row, auto &F) {
-      Under(Row.Section == "Block" ? Path
-                                   : Path + "." + ir::keywordOf(Row.Section),
+      Under(Row.Section == "Block" || IsBranch
+                ? Path
+                : Path + "." + ir::keywordOf(Row.Section),
             I)(Row, F);
     });
     ir::visitFields(B, Under(Path, I));

@@ -4,6 +4,7 @@
 #include "ir/text/TextWriter.h"
 #include "passes/vary/Keys.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 
 using namespace foretrace;
@@ -18,18 +19,17 @@ StringRef diff::getName(How H) {
   return Names[static_cast<size_t>(H)];
 }
 
-static std::string layersOf(const ModelSpec &M) {
+static std::string layersOf(const ModelSpec &M,
+                            llvm::ArrayRef<LayerRun> Layers) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  llvm::interleave(
-      M.Layers, OS,
-      [&](const LayerRun &R) {
-        printPeriods(R.Periods, R.Items, OS, [&](const LayerRun::Item &I) {
-          printName(M.Blocks[I.Block].Name, OS);
-        });
-      },
-      " + ");
+  printPattern(M, Layers, OS);
   return Text;
+}
+
+/// The axes that split a declared dimension.
+static std::string axesOf(const DimInfo &D) {
+  return llvm::join(llvm::map_range(D.ActivationAxes, getSpelling<Axis>), ",");
 }
 
 static std::string layoutOf(const ParallelSpec &P) {
@@ -66,7 +66,12 @@ std::vector<KeyValue> diff::keysOf(const Spec &S) {
     Keys.push_back({Path.str(), std::move(Text), How::Stated, Range});
   };
   if (!S.Model.Layers.empty())
-    Add(LayersPath, layersOf(S.Model), S.Model.LayersRange);
+    Add(LayersPath, layersOf(S.Model, S.Model.Layers), S.Model.LayersRange);
+  if (S.Model.Branch)
+    Add(BranchPath, layersOf(S.Model, S.Model.Branch->Layers),
+        S.Model.Branch->LayersRange);
+  for (const DimInfo &D : S.Dims)
+    Add("dim " + D.Name, axesOf(D), SourceRange());
   if (!S.Parallel.Layout.empty())
     Add(LayoutPath, layoutOf(S.Parallel), S.Parallel.LayoutRange);
   if (!S.Parallel.Steps.empty())
