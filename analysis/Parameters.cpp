@@ -52,17 +52,21 @@ Expr foretrace::publishedSize(ExprScope P, const Value &V) {
   return elementsOnRank(P, T, Layout());
 }
 
-/// Returns the slots of experts that read the parameter \p V, if any do.
+/// Returns the slots of experts that read the parameter \p V, or what ZeRO 3
+/// gathers of it, if any do.
 static std::optional<Expr> slotsOf(ExprScope P, const Block &B,
                                    const Value &V) {
   for (const Op &O : B.Ops)
-    for (const ValueId Read : O.Operands)
-      if (&B.Values[Read] == &V) {
-        const TensorType &Of = B.Values[O.Operands.front()].Type;
-        const int I = Of.indexOf(DimKind::Slots);
-        if (I >= 0)
-          return Expr(P.Sizes, Of.Dims[static_cast<size_t>(I)].Size);
-      }
+    for (const ValueId Read : O.Operands) {
+      if (&B.Values[Read] != &V)
+        continue;
+      if (O.Kind == OpKind::AllGather)
+        return slotsOf(P, B, B.Values[O.Results.front()]);
+      const TensorType &Of = B.Values[O.Operands.front()].Type;
+      const int I = Of.indexOf(DimKind::Slots);
+      if (I >= 0)
+        return Expr(P.Sizes, Of.Dims[static_cast<size_t>(I)].Size);
+    }
   return std::nullopt;
 }
 

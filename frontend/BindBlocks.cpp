@@ -5,6 +5,7 @@
 // different values are layers of different blocks from here on.
 #include "frontend/Bind.h"
 #include "frontend/Pattern.h"
+#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 

@@ -52,8 +52,8 @@ private:
 
   ir::AxisList used(ir::AxisList Axes) const;
   GradientBuffer overCopies(ir::AxisList Axes) const;
-  const LayerCounts &countsOf(unsigned Index, TiedHead At);
-  void collectTied(const ir::Stage &S, TiedHead At);
+  const LayerCounts &countsOf(unsigned Index, ir::TiedHead At);
+  void collectTied(const ir::Stage &S, ir::TiedHead At);
 
   ir::Program &P;
   const ir::Expr None;

@@ -7,6 +7,7 @@
 #include "lang/diagnostics/Passes.h"
 #include "passes/HomeLayout.h"
 #include "passes/derive/LayerRules.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
