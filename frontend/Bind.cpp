@@ -99,7 +99,7 @@ void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
       P.Layout.emplace_back().state(*N, Element.Range);
 }
 
-/// Stages that the pattern of layers divides itself into are a layout.
+/// Takes the stages of a pattern with `|` as the layout.
 void Binder::takeStagesOfPattern(ir::Spec &S) {
   if (StagesOfPattern.empty())
     return;

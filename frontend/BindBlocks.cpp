@@ -41,7 +41,7 @@ static Body *findSection(Body &Model, const ir::BlockSpec &Of) {
   return Found == Model.Sections.end() ? nullptr : &*Found;
 }
 
-/// The values of the keys of a block, as text.
+/// Returns the values of the keys of a block, as text.
 static std::string valuesOf(const ir::BlockSpec &B) {
   std::string Text = B.Mixer.Kind + ' ' + B.Network.Kind;
   ir::visitBlock(B, [&](const ir::FieldRow &, const auto &F) {

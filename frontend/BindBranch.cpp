@@ -10,7 +10,7 @@
 
 using namespace foretrace;
 
-/// The layers of the branch: those of its section, or of the model's pattern.
+/// Binds the layers of the branch, from its section or the model's pattern.
 void Binder::bindBranchLayers(const Body *Section, ir::ModelSpec &M) {
   ir::BranchSpec &Out = *M.Branch;
   const Field *F = Section ? Section->findField("layers") : nullptr;
@@ -55,7 +55,7 @@ void Binder::countBranches(ir::ModelSpec &M, ir::LayerUse &Use) {
   Depths.state(Count, M.LayersRange);
 }
 
-/// Binds the layers of a branch, which the pattern names as the model does.
+/// Starts the branch before its blocks are renamed (takeNumbered).
 void Binder::declareBranch(const Body &Model, ir::ModelSpec &M) {
   const Body *Section = Model.findSection("branch");
   if (M.Layers.empty() || (!Section && BranchesOfPattern.empty()))
@@ -64,7 +64,7 @@ void Binder::declareBranch(const Body &Model, ir::ModelSpec &M) {
   bindBranchLayers(Section, M);
 }
 
-/// The branch recomputes and offloads what its layers do in the model.
+/// Gives the branch the keys of its layers that concern a block as a whole.
 static void inheritKeys(const ir::ModelSpec &M, ir::BlockSpec &Branch,
                         DiagnosticEngine &Diags) {
   auto Inherit = [&](auto ir::BlockSpec::*Key, llvm::StringRef Name) {

@@ -142,7 +142,8 @@ bool KeyReader::isOfLayer(const Field &F) {
   if (std::holds_alternative<ast::Number>(F.Value->Node) ||
       std::holds_alternative<ast::Boolean>(F.Value->Node))
     return false;
-  // What is wrong with the value is reported once.
+  // An error in the value is reported when the key is read, too, but shown
+  // once.
   const std::optional<ExprValue> V =
       Eval.evaluate(*F.Value, *F.Names, Words::Any);
   return V && V->getIf<ListValue>();

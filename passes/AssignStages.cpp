@@ -71,7 +71,7 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
   }
   // The embedding is at the beginning, a branch and the head are at the end.
   ++Sizes->front();
-  Sizes->back() += P.Spec.Model.Branch ? 2 : 1;
+  Sizes->back() += P.Spec.Model.blocksAtEnd();
   std::vector<LayerSequence> Parts;
   LayerCutter Cut(P.Layers);
   for (int64_t Size : *Sizes)

@@ -160,7 +160,8 @@ bool Balancer::collect() {
       G.Period = G.Period + R.Each * R.Count;
     if (I == 0)
       Embedding = G.Period;
-    else if (I + (P.Spec.Model.Branch ? 2 : 1) >= P.Layers.size())
+    else if (I + static_cast<size_t>(P.Spec.Model.blocksAtEnd()) >=
+             P.Layers.size())
       Head = Head + G.Period;
     else
       Groups.push_back(std::move(G));

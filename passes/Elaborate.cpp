@@ -189,18 +189,17 @@ void Elaborator::head() {
     Blk.Signature.Inputs.push_back(In);
     return In;
   };
-  const ValueId X = AddInput("x");
+  llvm::SmallVector<ValueId, 1> X = {AddInput("x")};
   LayerBody::Sources Shared;
-  if (const LayerUse *Branch = S.Model.branch()) {
-    llvm::SmallVector<ValueId, 2> Depths;
-    for (int64_t Depth = 0; Depth < *Branch->number("depths"); ++Depth)
-      Depths.push_back(AddInput("branch"));
-    for (const ValueId Each : Depths)
-      end(B, "prediction", {Each}, &Shared);
-    end(B, "prediction", {X}, &Shared);
-  } else {
-    end(B, "head", {X});
-  }
+  const LayerUse *Branch = S.Model.branch();
+  if (!Branch) // it normalizes the hidden state, too
+    X = end(B, "final_norm", X, &Shared);
+  llvm::SmallVector<ValueId, 2> Depths;
+  for (int64_t Depth = 0; Branch && Depth < *Branch->number("depths"); ++Depth)
+    Depths.push_back(AddInput("branch"));
+  for (const ValueId Each : Depths)
+    end(B, "prediction", {Each}, &Shared);
+  end(B, "prediction", X, &Shared);
   P.Blocks.add(std::move(Blk));
 }
 

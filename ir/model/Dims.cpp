@@ -2,7 +2,6 @@
 #include "ir/model/Dims.h"
 #include "ir/model/Spec.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -153,6 +153,8 @@ struct ModelSpec {
   /// Returns whether the end of the model reads the table of words, too: a tied
   /// head, or a branch.
   bool hasTableAtEnd() const { return Branch || *Tied; }
+  /// Returns the number of blocks after the layers: the head, and a branch.
+  int64_t blocksAtEnd() const { return Branch ? 2 : 1; }
   /// Returns the keys of the branch; null without one.
   const LayerUse *branch() const {
     return Branch ? &Blocks[Branch->Block].Mixer : nullptr;
