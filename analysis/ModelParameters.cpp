@@ -50,21 +50,13 @@ Expr foretrace::lookedUpParameters(ExprScope P) {
   return Sum;
 }
 
-static llvm::StringRef partOf(const Value &V) {
-#define PART(DIM, NAME)                                                        \
-  if (V.Type.indexOf(DimKind::DIM) >= 0)                                       \
-    return NAME;
-#include "analysis/ModelParts.def"
-  return "other";
-}
-
 std::vector<PartParameters> foretrace::parametersByPart(ExprScope P) {
   std::vector<PartParameters> Parts;
   forEachBlock(P, [&](const Block &B, int64_t Layers) {
     for (const Value &V : B.Values) {
       if (!isStored(V, TiedHead::BesideEmbedding))
         continue;
-      const llvm::StringRef Name = partOf(V);
+      const llvm::StringRef Name = V.Part.empty() ? "other" : V.Part;
       auto It = llvm::find_if(Parts, [&](const PartParameters &Known) {
         return Known.Part == Name;
       });

@@ -235,6 +235,14 @@ Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
     Out.Is = Statement::Kind::From;
     Out.Name = keep(text(C.key()));
     Out.As = unquoted(C.STRING());
+  } else if (C.PART()) {
+    Out.Is = Statement::Kind::Part;
+    Out.As = unquoted(C.STRING());
+  } else if (C.MODULE()) {
+    Out.Is = Statement::Kind::Module;
+    Out.Name = keep(text(C.name()));
+    Out.As = keep(text(C.key()));
+    Out.Then = body(C.body(0));
   } else if (C.IF()) {
     Out.Is = Statement::Kind::If;
     Out.Values = one(C.expr());

@@ -75,6 +75,8 @@ statement
   | demand
   | (PARAM | INPUT) tensor (TIED | SHARED)?
   | FROM key STRING
+  | PART STRING
+  | MODULE name (UNTIL key)? body
   | IF expr body (ELSE body)?
   | tensor (',' tensor)* '=' (OP? invocation (AS key)? | key)
   | invocation (AS key)?
@@ -139,14 +141,14 @@ unit : UNIT | RATE ;
 // Unit words and those of `sweep` and of layers may name things, too.
 name
   : ID | UNIT | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY | INPUT | TIED | FROM
-  | OP | LIKE | AT | DIM | OVER | SHARED
+  | OP | LIKE | AT | DIM | OVER | SHARED | PART | MODULE | UNTIL
   ;
 
 // A key may be any word, reserved or not.
 word
   : ID | UNIT | IMPORT | AS | PARAM | IN | LET | REQUIRE | IF | THEN | ELSE
   | AND | OR | NOT | TRUE | FALSE | WHERE | MINIMIZE | MAXIMIZE | KEEP | LAYER | KEY
-  | INPUT | TIED | FROM | OP | LIKE | AT | DIM | OVER | SHARED
+  | INPUT | TIED | FROM | OP | LIKE | AT | DIM | OVER | SHARED | PART | MODULE | UNTIL
   ;
 
 IMPORT : 'import' ;
@@ -178,6 +180,9 @@ LIKE : 'like' ;
 AT : 'at' ;
 DIM : 'dim' ;
 OVER : 'over' ;
+PART : 'part' ;
+MODULE : 'module' ;
+UNTIL : 'until' ;
 
 LBRACE : '{' ;
 RBRACE : '}' ;

@@ -24,6 +24,11 @@ std::string BlockBuilder::uniqueName(llvm::StringRef Name) {
   return Unique;
 }
 
+ModuleId BlockBuilder::enterModule(llvm::StringRef Name) {
+  Module = B.Modules.add({Name, Module, {}});
+  return Module;
+}
+
 ValueId BlockBuilder::value(ValueKind Kind, llvm::StringRef Name,
                             TensorType Type) {
   Value V;
@@ -49,6 +54,7 @@ OpId BlockBuilder::op(OpKind Kind, llvm::StringRef Name,
   O.Name = Name.str();
   O.Operands.append(Operands.begin(), Operands.end());
   O.Results.append(Results.begin(), Results.end());
+  O.Module = Module;
   O.Origin = Current;
   return B.Ops.add(std::move(O));
 }

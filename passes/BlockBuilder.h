@@ -22,6 +22,11 @@ public:
   }
   void setOrigin(const ir::Origin &O) { Current = O; }
 
+  /// Begins a module: ops that follow are in it, until it is left.
+  ir::ModuleId enterModule(llvm::StringRef Name);
+  /// Ends the innermost module.
+  void leaveModule() { Module = B.Modules[Module].Parent; }
+
   ir::ValueId value(ir::ValueKind Kind, llvm::StringRef Name,
                     ir::TensorType Type);
   /// A copy of \p V under a fresh name `<its name>.<Suffix>`.
@@ -46,6 +51,7 @@ private:
 
   ir::Block &B;
   ir::Origin Current;
+  ir::ModuleId Module;
   llvm::StringMap<unsigned> Names;
 };
 

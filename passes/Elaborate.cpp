@@ -68,6 +68,14 @@ llvm::SmallVector<ValueId, 1> Elaborator::end(BlockBuilder &B,
   return Outputs;
 }
 
+/// Returns the part of the model that the parameters of a section are counted
+/// in unless its layer sets another.
+static llvm::StringRef partOf(llvm::StringRef Section) {
+  return Section == "ffn"      ? "dense networks"
+         : Section == "branch" ? "multi-token prediction"
+                               : Section;
+}
+
 /// Appends a layer of a block.
 llvm::SmallVector<ValueId, 1>
 Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
@@ -80,6 +88,7 @@ Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
     return {};
   }
   LayerBody Body(P, B, &Of, Diags);
+  Body.setPart(partOf(Section));
   if (Shared)
     Body.share(*Shared);
   auto Outputs = Body.add(*Of.Is, Inputs);

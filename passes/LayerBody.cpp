@@ -87,6 +87,8 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   Value &Made = B.block().Values[V];
   Made.Tied = S.Is == Kind::Shared || (S.Is == Kind::Tied && IsTied);
   Made.Alias = S.Is == Kind::Shared && IsTied;
+  if (!IsInput)
+    Made.Part = F.Part;
   F.Tensors[T.Name] = V;
 }
 
@@ -157,4 +159,37 @@ void LayerBody::setOrigin(const layers::Statement &S, Frame &F) {
                   [&](const auto &Key) { B.setOrigin(Key.Range, S.As); }) &&
       !F.Keys.contains(S.Name))
     fail(S.Range, "no key `" + S.Name + "`");
+}
+
+void LayerBody::enterModule(const layers::Statement &S, Frame &F) {
+  const ModuleId Id = B.enterModule(S.Name);
+  if (!S.As.empty())
+    F.Modules.push_back({Id, &S});
+}
+
+/// Whether \p Id encloses \p Inner, or is it.
+static bool encloses(const Block &B, ModuleId Id, ModuleId Inner) {
+  while (Inner.isValid() && Inner != Id)
+    Inner = B.Modules[Inner].Parent;
+  return Inner == Id;
+}
+
+/// Resolves the tensors of modules, which their last ops make or ops after
+/// them.
+void LayerBody::endUse(Frame &F) {
+  for (const auto &[Id, S] : F.Modules) {
+    if (!isGood() || isStopped())
+      return;
+    const ValueId Until = tensor(S->As, S->Range, F);
+    for (const Op &O : llvm::reverse(B.block().Ops)) {
+      if (llvm::is_contained(O.Results, Until))
+        B.block().Modules[Id].Until = Until;
+      if (B.block().Modules[Id].Until.isValid() ||
+          encloses(B.block(), Id, O.Module))
+        break;
+    }
+    if (isGood() && !B.block().Modules[Id].Until.isValid())
+      fail(S->Range,
+           "no op after `module " + S->Name + "` makes `" + S->As + "`");
+  }
 }

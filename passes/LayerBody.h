@@ -55,6 +55,9 @@ protected:
   void addSource(const layers::Statement &S, Frame &F) override;
   void addOp(const layers::Statement &S, Frame &F) override;
   void setOrigin(const layers::Statement &S, Frame &F) override;
+  void enterModule(const layers::Statement &S, Frame &F) override;
+  void leaveModule() override { B.leaveModule(); }
+  void endUse(Frame &F) override;
   /// Adds the hidden state as an input of the block.
   ir::ValueId addHidden(llvm::StringRef Name);
   /// Whether a condition on shapes, of this job and of others like it, holds.

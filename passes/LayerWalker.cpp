@@ -75,6 +75,7 @@ void LayerWalker::call(const layers::Statement &S, Frame &F) {
                 "calls of layers nest deeper than " + llvm::Twine(MaxDepth));
   Frame Inner;
   Inner.Path = nameIn(F.Path, S.As);
+  Inner.Part = F.Part;
   Inner.Depth = F.Depth + 1;
   size_t Given = 0;
   for (const layers::Argument &A : S.Arguments) {
@@ -95,6 +96,7 @@ void LayerWalker::call(const layers::Statement &S, Frame &F) {
   const llvm::SaveAndRestore<SourceRange> Within(
       Caller, isOfLibrary(S) ? Caller : S.Range);
   run(L->Body, Inner);
+  endUse(Inner);
   for (const auto &[T, Name] : llvm::zip_equal(S.Tensors, L->Outputs))
     if (!HasFailed && !isStopped())
       F.Tensors[T.Name] = tensor(Name, L->Range, Inner);
@@ -131,6 +133,8 @@ static bool isRule(const layers::Statement &S) {
   case Kind::Let:
   case Kind::Require:
     return true;
+  case Kind::Module:
+    return llvm::any_of(S.Then, isRule);
   case Kind::If:
     return !isAboutTensors(S.Values.front()) &&
            (llvm::any_of(S.Then, isRule) || llvm::any_of(S.Else, isRule));
@@ -168,6 +172,13 @@ void LayerWalker::run(const layers::Statement &S, Frame &F) {
     return addSource(S, F);
   case Kind::From:
     return setOrigin(S, F);
+  case Kind::Part:
+    F.Part = S.As;
+    return;
+  case Kind::Module:
+    enterModule(S, F);
+    run(S.Then, F);
+    return leaveModule();
   case Kind::If:
     return run(holds(S.Values.front(), F) ? S.Then : S.Else, F);
   case Kind::Op:
@@ -194,6 +205,7 @@ llvm::SmallVector<ValueId, 1>
 LayerWalker::walk(const layers::Layer &L, llvm::ArrayRef<ValueId> Inputs) {
   Frame F;
   F.IsOutermost = true;
+  F.Part = Part;
   if (Of) {
     Caller = Of->Range;
     if (L.Inputs.size() != 1 || L.Outputs.size() != 1) {
@@ -205,6 +217,7 @@ LayerWalker::walk(const layers::Layer &L, llvm::ArrayRef<ValueId> Inputs) {
   for (const auto &[Input, V] : llvm::zip_equal(L.Inputs, Inputs))
     F.Tensors[Input] = V;
   run(L.Body, F);
+  endUse(F);
   llvm::SmallVector<ValueId, 1> Outputs;
   for (llvm::StringRef Out : L.Outputs)
     if (!HasFailed && !isStopped())

@@ -32,6 +32,9 @@ public:
 
   /// Whether nothing was reported.
   bool isGood() const { return !HasFailed; }
+  /// Sets the part of the model that parameters are counted in if the text sets
+  /// none.
+  void setPart(llvm::StringRef Name) { Part = Name; }
 
 protected:
   using Node = layers::Expr;
@@ -46,7 +49,11 @@ protected:
     std::string Path;                     ///< of its modules
     llvm::StringMap<ir::ValueId> Tensors; ///< an invalid one is `none`
     llvm::StringMap<Lazy> Keys;           ///< and what `let` names
-    bool IsOutermost = false;             ///< so that keys are those of the use
+    llvm::StringRef Part;                 ///< of the model
+    /// Modules with a tensor until which they are recomputed.
+    llvm::SmallVector<std::pair<ir::ModuleId, const layers::Statement *>, 1>
+        Modules;
+    bool IsOutermost = false; ///< so that keys are those of the use
     unsigned Depth = 0;
   };
   using Scalar = std::variant<int64_t, bool, std::string>;
@@ -61,6 +68,10 @@ protected:
   /// checked, and no tensors exist.
   virtual bool isStopped() const { return false; }
   virtual void setOrigin(const layers::Statement &, Frame &) {}
+  virtual void enterModule(const layers::Statement &, Frame &) {}
+  virtual void leaveModule() {}
+  /// Called when all tensors of a use exist.
+  virtual void endUse(Frame &) {}
   virtual void require(const layers::Statement &, Frame &) {}
   /// The number of units of a dimension.
   virtual std::optional<ir::Expr> unitsOf(const Node &, Frame &) {
@@ -134,6 +145,7 @@ private:
   std::optional<bool> aboutKey(const Node &E, Frame &F);
 
   bool HasFailed = false;
+  llvm::StringRef Part;
   SourceRange Caller;
   unsigned Steps = 0;   ///< statements and expressions so far
   unsigned Nesting = 0; ///< names within names

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// recompute: computes forward ops again whose results were not kept, in the
+// recompute: repeats forward ops, the results of which are not saved, in the
 // backward pass of their layer. `full` repeats the whole layer with its
-// collectives before anything else, `selective` some of its modules, each
-// before the backward op that needs it first (passes/RecomputeModules.def).
-// Embedding and head are never recomputed.
+// collectives before anything else, `selective` some of the modules that the
+// text of the layer defines (ir::Module), each before the backward op that
+// needs it first. Embedding and head are never recomputed.
 
 #include "passes/Recompute.h"
 #include "ir/model/OpKinds.h"
+#include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
@@ -22,23 +23,14 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// A part of what a layer does, by the names of ops.
-struct ModulePart {
-  llvm::StringRef Module, Ops, Before;
-  bool KeepsResult;
-};
-
-constexpr ModulePart ModuleParts[] = {
-#define RECOMPUTE_PART(...) {__VA_ARGS__},
-#include "passes/RecomputeModules.def"
-};
-constexpr ModulePart Layer = {"", "*", "*", true};
-
 class Recomputer {
 public:
   Recomputer(Block &B, const Recomputation &Of)
       : B(B), Build(B, "recompute"), Of(Of), Old(std::move(B.Ops)) {
     B.Ops = {};
+    for (const auto &[Index, O] : llvm::enumerate(Old))
+      for (ValueId V : O.Results)
+        Makers[V.Index] = Index;
   }
 
   /// Returns whether a value that backward ops read need not be saved any more.
@@ -46,9 +38,9 @@ public:
 
 private:
   using Part = Recomputation::Part;
-  const Op &forwardOf(const Op &O) const;
+  OpId forwardOf(OpId Id) const;
   const Part *partOf(const Op &Forward) const;
-  void beginParts(const Op &Backward);
+  void beginParts(OpId Forward);
   void repeat(OpId Forward, const Part &Of);
   ValueId readBy(const Part *Reader, ValueId V) const;
 
@@ -56,6 +48,7 @@ private:
   BlockBuilder Build;
   const Recomputation &Of;
   Table<OpId, Op> Old;
+  llvm::DenseMap<unsigned, unsigned> Makers; ///< old op by value
   llvm::DenseMap<unsigned, OpId> NewId;      ///< by old op
   llvm::DenseMap<unsigned, OpId> RepeatedId; ///< by old op
   struct Copy {
@@ -68,27 +61,30 @@ private:
 
 } // namespace
 
-static Recomputation::Part makePart(const ModulePart &P) {
-  return {llvm::cantFail(llvm::GlobPattern::create(P.Ops, /*braces*/ 16)),
-          llvm::cantFail(llvm::GlobPattern::create(P.Before, /*braces*/ 16)),
-          P.KeepsResult};
+using ModuleNames = llvm::SmallVector<llvm::StringRef, 8>;
+
+static void addModules(llvm::ArrayRef<layers::Statement> Body,
+                       ModuleNames &Out) {
+  for (const layers::Statement &S : Body) {
+    if (S.Is == layers::Statement::Kind::Module &&
+        !llvm::is_contained(Out, S.Name))
+      Out.push_back(S.Name);
+    addModules(S.Then, Out);
+    addModules(S.Else, Out);
+  }
 }
 
-llvm::ArrayRef<llvm::StringRef> foretrace::recomputeModules() {
-  static const std::vector<llvm::StringRef> Names = [] {
-    std::vector<llvm::StringRef> Out;
-    for (const ModulePart &P : ModuleParts)
-      if (!llvm::is_contained(Out, P.Module))
-        Out.push_back(P.Module);
+ModuleNames foretrace::recomputeModules(const Spec &S) {
+  static const ModuleNames OfLibrary = [] {
+    ModuleNames Out;
+    for (const layers::Layer &L : shippedLayers())
+      addModules(L.Body, Out);
     return Out;
   }();
-  return Names;
-}
-
-bool foretrace::isOfModule(llvm::StringRef Module, llvm::StringRef Op) {
-  return llvm::any_of(ModuleParts, [&](const ModulePart &P) {
-    return P.Module == Module && makePart(P).Ops.match(Op);
-  });
+  ModuleNames Out = OfLibrary;
+  for (const layers::Layer *L : S.Layers)
+    addModules(L->Body, Out);
+  return Out;
 }
 
 llvm::SmallVector<llvm::StringRef, 4> foretrace::modulesOf(const TrainSpec &T) {
@@ -125,19 +121,19 @@ static const Op *findOnlyLinear(const Block &B, const Op &Norm) {
 /// TELayerNormColumnParallelLinear in that of the linear layer
 /// (models/gpt/gpt_layer_specs.py,
 /// get_gpt_layer_with_transformer_engine_submodules).
-static llvm::StringMap<std::string> modulesOfNorms(const Program &P,
-                                                   const Block &B) {
-  llvm::StringMap<std::string> Modules;
+static llvm::StringMap<ModuleId> modulesOfNorms(const Program &P,
+                                                const Block &B) {
+  llvm::StringMap<ModuleId> Modules;
   if (*P.Spec.Train.TransformerImpl == TransformerImplKind::Local)
     return Modules;
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Norm && O.Phase == Phase::Forward)
       if (const Op *Linear = findOnlyLinear(B, O))
-        Modules[O.Name] = Linear->Name;
+        Modules[O.Name] = Linear->Module;
   return Modules;
 }
 
-Recomputation::Recomputation(const Program &P, const Block &B) {
+Recomputation::Recomputation(const Program &P, const Block &B) : B(B) {
   const auto IsAt = [&](const LayerGroup &G) {
     return &P.Blocks[G.Runs.front().Block] == &B;
   };
@@ -148,31 +144,34 @@ Recomputation::Recomputation(const Program &P, const Block &B) {
       (!P.Layers.empty() && (IsAt(P.Layers.front()) || IsAt(P.Layers.back()))))
     return;
   if (Kind == RecomputeKind::Full) {
-    Parts.push_back(makePart(Layer));
+    Parts.emplace_back();
     return;
   }
-  const llvm::SmallVector<llvm::StringRef, 4> Modules = modulesOf(T);
-  for (const ModulePart &Part : ModuleParts)
-    if (llvm::is_contained(Modules, Part.Module))
-      Parts.push_back(makePart(Part));
+  const llvm::SmallVector<llvm::StringRef, 4> Names = modulesOf(T);
+  for (const auto &[Index, M] : llvm::enumerate(B.Modules))
+    if (llvm::is_contained(Names, M.Name))
+      Parts.push_back({B.Modules.idAt(Index), M.Until});
   ModuleOf = modulesOfNorms(P, B);
 }
 
 const Recomputation::Part *Recomputation::findPart(const Op &O) const {
-  const auto Of = ModuleOf.find(O.Name);
-  const llvm::StringRef Name = Of == ModuleOf.end() ? O.Name : Of->second;
-  for (const Part &P : Parts)
-    if (P.Ops.match(Name))
-      return &P;
-  return nullptr;
+  if (Parts.size() == 1 && !Parts.front().Module.isValid())
+    return &Parts.front();
+  const auto Fused = ModuleOf.find(O.Name);
+  ModuleId Of = Fused == ModuleOf.end() ? O.Module : Fused->second;
+  const Part *Outermost = nullptr;
+  for (; Of.isValid(); Of = B.Modules[Of].Parent)
+    for (const Part &P : Parts)
+      if (P.Module == Of)
+        Outermost = &P;
+  return Outermost;
 }
 
-/// The forward op that \p O derives from, or serves a derivative of.
-const Op &Recomputer::forwardOf(const Op &O) const {
-  const Op *Of = &O;
-  while (Of->Phase != Phase::Forward && Of->For.isValid())
-    Of = &Old[Of->For];
-  return *Of;
+/// Returns the forward op that \p Id derives from, or serves a derivative of.
+OpId Recomputer::forwardOf(OpId Id) const {
+  while (Old[Id].Phase != Phase::Forward && Old[Id].For.isValid())
+    Id = Old[Id].For;
+  return Id;
 }
 
 /// The part of \p Forward, or of the op that it serves.
@@ -188,7 +187,7 @@ ValueId Recomputer::readBy(const Part *Reader, ValueId V) const {
   if (It == Again.end())
     return V;
   const Copy &C = It->second;
-  return C.Of->KeepsResult && C.Of != Reader ? V : C.Is;
+  return C.Of->savesResult() && C.Of != Reader ? V : C.Is;
 }
 
 void Recomputer::repeat(OpId Forward, const Part &Of) {
@@ -220,11 +219,13 @@ static llvm::DenseSet<unsigned> savedBy(const Table<OpId, Op> &Ops) {
   return Saved;
 }
 
-/// Repeats the parts that begin at \p Backward.
-void Recomputer::beginParts(const Op &Backward) {
-  const Op &Forward = forwardOf(Backward);
+/// Repeats the parts that begin before a backward op of \p Forward.
+void Recomputer::beginParts(OpId Forward) {
   for (const Part &P : Of.parts()) {
-    if (!P.Before.match(Forward.Name) || !Begun.insert(&P).second)
+    const bool Begins = P.savesResult()
+                            ? partOf(Old[Forward]) == &P
+                            : Forward.Index <= Makers.lookup(P.Until.Index);
+    if (!Begins || !Begun.insert(&P).second)
       continue;
     for (size_t I = 0; I < Old.size(); ++I)
       if (const OpId Id = Old.idAt(I); partOf(Old[Id]) == &P)
@@ -236,9 +237,10 @@ bool Recomputer::run() {
   for (size_t I = 0; I < Old.size(); ++I) {
     Op O = Old[Old.idAt(I)];
     if (O.Phase == Phase::Backward) {
-      beginParts(O);
+      const OpId Forward = forwardOf(Old.idAt(I));
+      beginParts(Forward);
       for (ValueId &V : O.Operands)
-        V = readBy(partOf(forwardOf(O)), V);
+        V = readBy(partOf(Old[Forward]), V);
     }
     NewId[I] = B.Ops.add(std::move(O));
   }

@@ -6,14 +6,12 @@
 
 #include "ir/model/Program.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/GlobPattern.h"
 
 namespace foretrace {
 
-/// The modules that `recompute = selective` can name.
-llvm::ArrayRef<llvm::StringRef> recomputeModules();
-/// Returns whether the forward op called \p Op is part of \p Module.
-bool isOfModule(llvm::StringRef Module, llvm::StringRef Op);
+/// Returns the modules that `recompute = selective` can name: those of the
+/// library's layers and of the job's, each once.
+llvm::SmallVector<llvm::StringRef, 8> recomputeModules(const ir::Spec &S);
 /// Returns the modules in \p T, separated by blanks or commas; by default core
 /// attention only.
 llvm::SmallVector<llvm::StringRef, 4> modulesOf(const ir::TrainSpec &T);
@@ -22,12 +20,13 @@ llvm::SmallVector<llvm::StringRef, 4> modulesOf(const ir::TrainSpec &T);
 /// embedding and the head.
 class Recomputation {
 public:
-  /// Forward ops that run again together.
+  /// Forward ops that run again together: those of a module, or all.
   struct Part {
-    llvm::GlobPattern Ops;
-    /// Forward ops; the backward op of any of them is preceded by the part.
-    llvm::GlobPattern Before;
-    bool KeepsResult; ///< so that ops outside do not read the new one
+    ir::ModuleId Module; ///< invalid for the whole layer
+    ir::ValueId Until;   ///< as in ir::Module
+
+    /// Whether ops outside do not read the recomputed result.
+    bool savesResult() const { return !Until.isValid(); }
   };
 
   /// \p B has its forward ops, with layouts or without.
@@ -39,8 +38,10 @@ public:
   const Part *findPart(const ir::Op &O) const;
 
 private:
+  const ir::Block &B;
   std::vector<Part> Parts;
-  llvm::StringMap<std::string> ModuleOf; ///< of norms that are part of another
+  /// Of norms that are part of another op, by their names.
+  llvm::StringMap<ir::ModuleId> ModuleOf;
 };
 
 } // namespace foretrace

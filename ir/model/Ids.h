@@ -26,6 +26,7 @@ using ValueId = Id<struct ValueTag>;
 using OpId = Id<struct OpTag>;
 using BlockId = Id<struct BlockTag>;
 using IndexId = Id<struct IndexTag>;
+using ModuleId = Id<struct ModuleTag>;
 
 /// A std::vector indexed by its own id type. Order of insertion is order of
 /// output.

@@ -83,6 +83,9 @@ struct Value {
   bool Alias = false;
   /// For a parameter: it is not trained, and has no gradient.
   bool Frozen = false;
+  /// For a parameter: the part of the model that reports count it in, as set in
+  /// the text of its layer; empty if none is set. Lives as long as that text.
+  llvm::StringRef Part;
 };
 
 /// Which derivative of an op a backward op computes.
@@ -127,12 +130,26 @@ struct Op {
   /// The number that the layer's text states about the work of the op, with the
   /// meaning that its WorkRule defines; invalid if there is none.
   ExprId Stated;
+  /// The innermost module of a forward op; invalid if it has none.
+  ModuleId Module;
   ByteExpr Message; ///< of a collective; set by `measure`
   FlopExpr Work;    ///< FLOPs on one rank; set by `analyze`
   ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
   /// Time on one rank; set by `cost`, 0 when uncosted.
   Nanoseconds Time;
   ir::Origin Origin;
+};
+
+/// Forward ops of a block that `recompute_modules` selects by one name, as the
+/// text of a layer groups them.
+struct Module {
+  llvm::StringRef Name; ///< lives as long as the text of the layer
+  ModuleId Parent;      ///< that encloses it; invalid if none does
+  /// The value up to which recomputed results replace all saved ones
+  /// (Megatron-LM, tensor_parallel.CheckpointWithoutOutput). If it is invalid,
+  /// the results of the module are saved, and only its own backward ops read
+  /// recomputed values (tensor_parallel.checkpoint).
+  ValueId Until;
 };
 
 /// Bytes of messages among one kind of group.
@@ -155,7 +172,8 @@ struct BlockTotals {
 struct Block {
   std::string Name; ///< unique: "embedding", "dense", "moe", "head"
   SourceRange Range;
-  ir::Signature Signature; ///< empty for a stage's step
+  ir::Signature Signature;         ///< empty for a stage's step
+  Table<ModuleId, Module> Modules; ///< parents first
   Table<ValueId, Value> Values;
   Table<OpId, Op> Ops;
   BlockTotals Totals;

@@ -1,71 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a block of ops. Names are looked up once the whole block is read, so
-// that order is the verifier's business.
-#include "ir/text/ParseExpr.h"
-#include "ir/text/ParseParts.h"
+// Reads a block of ops.
+#include "ir/text/BlockParser.h"
 #include "lang/diagnostics/IR.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-namespace {
-
-class BlockParser {
-public:
-  BlockParser(TextReader &In, LocationFinder &Locations, Program &P, Block &B)
-      : In(In), Locations(Locations), P(P), B(B) {}
-
-  bool parse();
-
-private:
-  /// A use of a name, to be looked up at the end of the block.
-  struct Use {
-    enum class Place : unsigned char { Operand, GradientOf, For, Signature };
-    Place In;
-    Token Name;
-    unsigned Owner;     ///< the op, for a gradient the value, else the list
-    unsigned Index = 0; ///< of the operand
-  };
-
-  bool entry();
-  bool total();
-  bool signature();
-  bool signatureList(unsigned List);
-  bool declaration(ValueKind Kind);
-  bool define(const Token &Name, ValueKind Kind, ValueId &Out);
-  bool valueType(ValueId V);
-  bool op();
-  bool results(OpId Id);
-  bool kind(Op &O);
-  bool operands(OpId Id);
-  bool types(OpId Id);
-  bool details(OpId Id);
-  bool servedOp(OpId Id);
-  bool expression(llvm::StringRef Word, ExprId &Out);
-  bool time(Nanoseconds &Out);
-  bool location(Origin &O);
-  bool resolve();
-  bool resolve(const Use &U, ValueId V);
-
-  TextReader &In;
-  LocationFinder &Locations;
-  Program &P;
-  Block &B;
-  llvm::StringMap<ValueId> Names;
-  std::vector<SourceRange> Defined; ///< by value
-  std::vector<OpId> Makers;         ///< by value; none if only declared
-  std::vector<Use> Uses;
-  bool SeenSignature = false;
-};
-
 /// In the order of the text.
-constexpr Signature::List Signature::*SignatureLists[] = {
+static constexpr Signature::List Signature::*SignatureLists[] = {
     &Signature::Inputs, &Signature::Outputs, &Signature::OutputGradients,
     &Signature::InputGradients};
-
-} // namespace
 
 FileId LocationFinder::open(llvm::StringRef Path) {
   auto [It, IsNew] = Files.try_emplace(Path, FileId::None);
@@ -108,6 +54,8 @@ bool BlockParser::valueType(ValueId Id) {
   V.Tied = In.takeWord("tied");
   V.Alias = In.takeWord("alias");
   V.Frozen = In.takeWord("frozen");
+  if (In.takeWord("part") && !plainText(V.Part))
+    return false;
   if (!In.takeWord("grad"))
     return true;
   V.Kind = ValueKind::Gradient;
@@ -127,165 +75,18 @@ bool BlockParser::declaration(ValueKind Kind) {
          define(Name, Kind, V) && In.expectPunct(":") && valueType(V);
 }
 
-bool BlockParser::results(OpId Id) {
-  if (!In.peek().is(Token::Kind::Value))
-    return true;
-  do {
-    Token Name;
-    ValueId V;
-    if (!In.expectToken(Token::Kind::Value, "a result", Name) ||
-        !define(Name, ValueKind::Activation, V))
-      return false;
-    Makers[V.Index] = Id;
-    B.Ops[Id].Results.push_back(V);
-  } while (In.takePunct(","));
-  return In.expectPunct("=");
-}
-
-/// The mnemonic, with the derivative behind it.
-bool BlockParser::kind(Op &O) {
+/// A string that lives as long as the buffer, of which it is a part: it cannot
+/// have escapes.
+bool BlockParser::plainText(llvm::StringRef &Out) {
   Token T;
-  if (!In.expectToken(Token::Kind::Word, "an op or `}`", T))
+  if (!In.expectToken(Token::Kind::String, "a string", T))
     return false;
-  Token Mnemonic = T;
-  for (Derivative D : {Derivative::Input, Derivative::Param})
-    if (Mnemonic.Text.consume_back(getSuffix(D))) {
-      O.Derivative = D;
-      break;
-    }
-  std::optional<OpKind> Kind = findOp(Mnemonic.Text);
-  if (!Kind)
-    return In.unknown(T, "an op", getSpellings<OpKind>());
-  O.Kind = *Kind;
-  return !In.takePunct("(") || (In.expectGroup(O.Group) && In.expectPunct(")"));
-}
-
-/// Values, or `none`: what follows without it may be the next op's result.
-bool BlockParser::operands(OpId Id) {
-  if (In.takeWord("none"))
-    return true;
-  do {
-    Token T;
-    if (!In.expectToken(Token::Kind::Value, "an operand", T))
-      return false;
-    auto &Operands = B.Ops[Id].Operands;
-    Uses.push_back({Use::Place::Operand, T, Id.Index,
-                    static_cast<unsigned>(Operands.size())});
-    Operands.emplace_back();
-  } while (In.takePunct(","));
+  if (T.Text.contains('\\')) {
+    In.Diags.report(T.Range, diag::IrSyntax, "plain text", "an escape");
+    return false;
+  }
+  Out = T.Text;
   return true;
-}
-
-bool BlockParser::types(OpId Id) {
-  llvm::StringRef Separator = ":";
-  for (ValueId V : B.Ops[Id].Results) {
-    if (!In.expectPunct(Separator) || !valueType(V))
-      return false;
-    Separator = ",";
-  }
-  return true;
-}
-
-bool BlockParser::servedOp(OpId Id) {
-  if (!In.takeWord("for"))
-    return true;
-  if (!In.expectPunct("("))
-    return false;
-  Token T = In.peek();
-  if (T.is(Token::Kind::Integer)) {
-    int64_t Index;
-    if (!In.expectInteger(0, Index))
-      return false;
-    B.Ops[Id].For = OpId{static_cast<unsigned>(
-        std::min<int64_t>(Index, std::numeric_limits<unsigned>::max() - 1))};
-  } else if (!In.expectToken(Token::Kind::Value, "a value or a number", T)) {
-    return false;
-  }
-  Uses.push_back({Use::Place::For, T, Id.Index});
-  return In.expectPunct(")");
-}
-
-/// `flops(expression)` for the word `flops`, if it is next.
-bool BlockParser::expression(llvm::StringRef Word, ExprId &Out) {
-  return Word.empty() || !In.takeWord(Word) ||
-         (In.expectPunct("(") && expectExpr(In, P, Out) && In.expectPunct(")"));
-}
-
-/// `time(N ns)`, if it is next.
-bool BlockParser::time(Nanoseconds &Out) {
-  int64_t Count = 0;
-  if (In.takeWord("time") &&
-      !(In.expectPunct("(") && In.expectInteger(0, Count) &&
-        In.expectWord("ns") && In.expectPunct(")")))
-    return false;
-  Out = Nanoseconds(Count);
-  return true;
-}
-
-/// `loc("job.fore":12:3 to 12:20, "shard", "rule")`, or `none` for the place.
-bool BlockParser::location(Origin &O) {
-  if (!In.takeWord("loc"))
-    return true;
-  if (!In.expectPunct("("))
-    return false;
-  Token File;
-  std::string Path;
-  int64_t Place[4];
-  if (!In.takeWord("none")) {
-    if (!In.expectToken(Token::Kind::String, "a file or `none`", File) ||
-        !In.text(File, Path) || !In.expectPunct(":") ||
-        !In.expectInteger(1, Place[0]) || !In.expectPunct(":") ||
-        !In.expectInteger(1, Place[1]) || !In.expectWord("to") ||
-        !In.expectInteger(1, Place[2]) || !In.expectPunct(":") ||
-        !In.expectInteger(1, Place[3]))
-      return false;
-    const SourceLocation Start = Locations.find(Path, Place[0], Place[1]),
-                         End = Locations.find(Path, Place[2], Place[3]);
-    if (Start.isValid() && End.isValid() && Start.Offset <= End.Offset)
-      O.Range = {Start.File, Start.Offset, End.Offset};
-  }
-  for (llvm::StringRef *Text : {&O.Pass, &O.Rule}) {
-    Token T;
-    if (!In.expectPunct(",") ||
-        !In.expectToken(Token::Kind::String, "a string", T))
-      return false;
-    // Origins keep parts of the buffer, which can't hold escapes.
-    if (T.Text.contains('\\')) {
-      In.Diags.report(T.Range, diag::IrSyntax, "plain text", "an escape");
-      return false;
-    }
-    *Text = T.Text;
-  }
-  return In.expectPunct(")");
-}
-
-bool BlockParser::details(OpId Id) {
-  Op &O = B.Ops[Id];
-  for (Phase P :
-       {Phase::Forward, Phase::Recompute, Phase::Backward, Phase::Step})
-    if (In.takeWord(getName(P))) {
-      O.Phase = P;
-      break;
-    }
-  return servedOp(Id) && expression(getStatedName(O.Kind), O.Stated) &&
-         expression("flops", O.Work.Id) && time(O.Time) && location(O.Origin);
-}
-
-bool BlockParser::op() {
-  const SourceRange First = In.peek().Range;
-  OpId Id = B.Ops.add({});
-  if (!results(Id) || !kind(B.Ops[Id]))
-    return false;
-  if (In.takePunct("@")) {
-    Token Name;
-    if (!In.expectName("the name of a module", Name) ||
-        !In.text(Name, B.Ops[Id].Name))
-      return false;
-  }
-  if (!operands(Id))
-    return false;
-  B.Ops[Id].Origin.Range = First.to(In.lastRange());
-  return types(Id) && details(Id);
 }
 
 bool BlockParser::signatureList(unsigned List) {
@@ -309,6 +110,52 @@ bool BlockParser::signature() {
     return false;
   return !In.takeWord("grad") ||
          (signatureList(2) && In.expectPunct("->") && signatureList(3));
+}
+
+/// `in(0)`: a module before this line.
+bool BlockParser::enclosing(ModuleId &Out) {
+  if (!In.takeWord("in"))
+    return true;
+  int64_t Index = 0;
+  if (!In.expectPunct("("))
+    return false;
+  const Token T = In.peek();
+  if (!In.expectInteger(0, Index) || !In.expectPunct(")"))
+    return false;
+  if (Index >= static_cast<int64_t>(B.Modules.size())) {
+    In.Diags.report(T.Range, diag::IrSyntax, "the number of a module", T.Text);
+    return false;
+  }
+  Out = ModuleId(static_cast<unsigned>(Index));
+  return true;
+}
+
+/// `0 = layernorm in(1) until %x`, with the numbers in order.
+bool BlockParser::module() {
+  const Token Number = In.peek();
+  Module M;
+  int64_t Index = 0;
+  Token Name;
+  if (!In.expectInteger(0, Index))
+    return false;
+  if (Index != static_cast<int64_t>(B.Modules.size())) {
+    In.Diags.report(Number.Range, diag::IrSyntax,
+                    std::to_string(B.Modules.size()), Number.Text);
+    return false;
+  }
+  if (!In.expectPunct("=") || !In.expectName("the name of a module", Name) ||
+      !enclosing(M.Parent))
+    return false;
+  M.Name = Name.Text;
+  if (In.takeWord("until")) {
+    Token Until;
+    if (!In.expectToken(Token::Kind::Value, "a value", Until))
+      return false;
+    Uses.push_back(
+        {Use::Place::Until, Until, static_cast<unsigned>(B.Modules.size())});
+  }
+  B.Modules.add(M);
+  return true;
 }
 
 /// `kept = sequence*hidden`, `messages(tp) = sequence*hidden`.
@@ -338,6 +185,8 @@ bool BlockParser::entry() {
     return total();
   if (In.takeWord("signature"))
     return SeenSignature ? In.twice(Word, "part") : signature();
+  if (In.takeWord("module"))
+    return module();
   return op();
 }
 
@@ -353,7 +202,11 @@ bool BlockParser::resolve(const Use &U, ValueId V) {
     (B.Signature.*SignatureLists[U.Owner]).push_back(V);
     return true;
   case Use::Place::For:
-    B.Ops[OpId{U.Owner}].For = Makers[V.Index];
+  case Use::Place::Until:
+    if (U.In == Use::Place::For)
+      B.Ops[OpId{U.Owner}].For = Makers[V.Index];
+    else
+      B.Modules[ModuleId{U.Owner}].Until = V;
     if (Makers[V.Index].isValid())
       return true;
     In.Diags.report(U.Name.Range, diag::IrSyntax, "the result of an op",

@@ -24,6 +24,7 @@ private:
   void reference(ValueId V);
   void type(ValueId V);
   void signature();
+  void modules();
   void list(const Signature::List &L);
   void totals();
   void declare(ValueId V);
@@ -132,6 +133,10 @@ void BlockPrinter::type(ValueId V) {
     OS << " alias";
   if (Val.Frozen)
     OS << " frozen";
+  if (!Val.Part.empty()) {
+    OS << " part ";
+    printQuoted(Val.Part, OS);
+  }
   if (Val.Kind != ValueKind::Gradient)
     return;
   OS << " grad";
@@ -163,6 +168,21 @@ void BlockPrinter::signature() {
     list(S.InputGradients);
   }
   OS << '\n';
+}
+
+/// `module 1 = moe_act in(0) until %experts.linear_fc2.out`
+void BlockPrinter::modules() {
+  for (const auto &[Index, M] : llvm::enumerate(B.Modules)) {
+    OS << "  module " << Index << " = ";
+    printName(M.Name, OS);
+    if (M.Parent.isValid())
+      OS << " in(" << M.Parent.Index << ')';
+    if (M.Until.isValid()) {
+      OS << " until ";
+      reference(M.Until);
+    }
+    OS << '\n';
+  }
 }
 
 /// What a layer amounts to, if that is known.
@@ -238,6 +258,8 @@ void BlockPrinter::print(const Op &O) {
     ir::print(P, O.Stated, OS, Sizes);
     OS << ')';
   }
+  if (O.Module.isValid())
+    OS << " in(" << O.Module.Index << ')';
   if (workOf(P, O) != Flops()) {
     OS << " flops(";
     ir::print(P, O.Work.Id, OS, Sizes);
@@ -255,6 +277,7 @@ void BlockPrinter::print() {
   printName(B.Name, OS);
   OS << " {\n";
   signature();
+  modules();
   totals();
   for (size_t I = 0; I < B.Values.size(); ++I)
     if (!IsMade[I])

@@ -20,8 +20,9 @@ using namespace foretrace::ir;
 /// Whether a layer of the model has what is called so.
 bool Deriver::hasModule(llvm::StringRef Module) {
   return Bodies.empty() || llvm::any_of(Bodies, [&](const Block &B) {
-           return llvm::any_of(
-               B.Ops, [&](const Op &O) { return isOfModule(Module, O.Name); });
+           return llvm::any_of(B.Modules, [&](const ir::Module &M) {
+             return M.Name == Module;
+           });
          });
 }
 
@@ -36,12 +37,12 @@ void Deriver::checkModules() {
     T.RecomputeModules = {};
     return;
   }
+  const auto Known = recomputeModules(S);
   for (llvm::StringRef Module : modulesOf(T))
-    if (!llvm::is_contained(recomputeModules(), Module))
+    if (!llvm::is_contained(Known, Module))
       error(At, diag::RecomputeModule, Module,
             "not a module of `recompute_modules`")
-          .note({}, diag::RecomputeModules,
-                llvm::join(recomputeModules(), ", "));
+          .note({}, diag::RecomputeModules, llvm::join(Known, ", "));
     else if (!hasModule(Module))
       error(At, diag::RecomputeModule, Module,
             "not in any layer of this model");

@@ -113,7 +113,7 @@ FitSearch::listOf(const Move &M, llvm::ArrayRef<llvm::StringRef> Parts) const {
 /// All parts that the job can have, in one list.
 Series FitSearch::listParts(const Move &M) {
   Series S{&M, {}, {}};
-  for (llvm::StringRef Part : M.Parts())
+  for (llvm::StringRef Part : M.Parts(Stated))
     if (const std::optional<Change> C = listOf(M, Part); C && load({*C}))
       S.Parts.push_back(Part);
   if (std::optional<Change> C = listOf(M, S.Parts))

@@ -74,7 +74,7 @@ struct Move {
   llvm::ArrayRef<Way> Ways = {};
 
   // PARTS.
-  llvm::ArrayRef<llvm::StringRef> (*Parts)() = nullptr;
+  llvm::SmallVector<llvm::StringRef, 8> (*Parts)(const ir::Spec &S) = nullptr;
   KeyTexts (*Write)(ir::Spec &S,
                     llvm::ArrayRef<llvm::StringRef> Parts) = nullptr;
 };

@@ -237,8 +237,13 @@ void Generator::ownLayer() {
     OS << "  require heads % parallel.tp == 0 or flag, \"{heads} heads\"\n";
   OS << "  n = " << (oneIn(4) ? "op detach(x)" : "norm(x) as norm") << '\n'
      << "  y = linear(n, to = pack(q, k, k), bias = flag) as in_proj\n";
+  const bool IsModule = oneIn(2);
+  if (IsModule)
+    OS << "  part \"own\"\n  module own" << (oneIn(2) ? " until z" : "")
+       << " {\n";
   mixer();
-  OS << "  z = linear(mixed, to = hidden) as out_proj\n";
+  OS << (IsModule ? "  }\n" : "")
+     << "  z = linear(mixed, to = hidden) as out_proj\n";
   if (oneIn(4))
     OS << "  if flag {\n    z = op activation(z) as out_proj\n  }\n";
   OS << "  out = " << (oneIn(12) ? "z" : "residual(x, z)") << "\n}\n";

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads one op of a block.
+#include "ir/model/Spellings.h"
+#include "ir/text/BlockParser.h"
+#include "lang/diagnostics/IR.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+bool BlockParser::results(OpId Id) {
+  if (!In.peek().is(Token::Kind::Value))
+    return true;
+  do {
+    Token Name;
+    ValueId V;
+    if (!In.expectToken(Token::Kind::Value, "a result", Name) ||
+        !define(Name, ValueKind::Activation, V))
+      return false;
+    Makers[V.Index] = Id;
+    B.Ops[Id].Results.push_back(V);
+  } while (In.takePunct(","));
+  return In.expectPunct("=");
+}
+
+/// The mnemonic, with the derivative behind it.
+bool BlockParser::kind(Op &O) {
+  Token T;
+  if (!In.expectToken(Token::Kind::Word, "an op or `}`", T))
+    return false;
+  Token Mnemonic = T;
+  for (Derivative D : {Derivative::Input, Derivative::Param})
+    if (Mnemonic.Text.consume_back(getSuffix(D))) {
+      O.Derivative = D;
+      break;
+    }
+  std::optional<OpKind> Kind = findOp(Mnemonic.Text);
+  if (!Kind)
+    return In.unknown(T, "an op", getSpellings<OpKind>());
+  O.Kind = *Kind;
+  return !In.takePunct("(") || (In.expectGroup(O.Group) && In.expectPunct(")"));
+}
+
+/// Values, or `none`: what follows without it may be the next op's result.
+bool BlockParser::operands(OpId Id) {
+  if (In.takeWord("none"))
+    return true;
+  do {
+    Token T;
+    if (!In.expectToken(Token::Kind::Value, "an operand", T))
+      return false;
+    auto &Operands = B.Ops[Id].Operands;
+    Uses.push_back({Use::Place::Operand, T, Id.Index,
+                    static_cast<unsigned>(Operands.size())});
+    Operands.emplace_back();
+  } while (In.takePunct(","));
+  return true;
+}
+
+bool BlockParser::types(OpId Id) {
+  llvm::StringRef Separator = ":";
+  for (ValueId V : B.Ops[Id].Results) {
+    if (!In.expectPunct(Separator) || !valueType(V))
+      return false;
+    Separator = ",";
+  }
+  return true;
+}
+
+bool BlockParser::servedOp(OpId Id) {
+  if (!In.takeWord("for"))
+    return true;
+  if (!In.expectPunct("("))
+    return false;
+  Token T = In.peek();
+  if (T.is(Token::Kind::Integer)) {
+    int64_t Index;
+    if (!In.expectInteger(0, Index))
+      return false;
+    B.Ops[Id].For = OpId{static_cast<unsigned>(
+        std::min<int64_t>(Index, std::numeric_limits<unsigned>::max() - 1))};
+  } else if (!In.expectToken(Token::Kind::Value, "a value or a number", T)) {
+    return false;
+  }
+  Uses.push_back({Use::Place::For, T, Id.Index});
+  return In.expectPunct(")");
+}
+
+/// `flops(expression)` for the word `flops`, if it is next.
+bool BlockParser::expression(llvm::StringRef Word, ExprId &Out) {
+  return Word.empty() || !In.takeWord(Word) ||
+         (In.expectPunct("(") && expectExpr(In, P, Out) && In.expectPunct(")"));
+}
+
+/// `time(N ns)`, if it is next.
+bool BlockParser::time(Nanoseconds &Out) {
+  int64_t Count = 0;
+  if (In.takeWord("time") &&
+      !(In.expectPunct("(") && In.expectInteger(0, Count) &&
+        In.expectWord("ns") && In.expectPunct(")")))
+    return false;
+  Out = Nanoseconds(Count);
+  return true;
+}
+
+/// `loc("job.fore":12:3 to 12:20, "shard", "rule")`, or `none` for the place.
+bool BlockParser::location(Origin &O) {
+  if (!In.takeWord("loc"))
+    return true;
+  if (!In.expectPunct("("))
+    return false;
+  Token File;
+  std::string Path;
+  int64_t Place[4];
+  if (!In.takeWord("none")) {
+    if (!In.expectToken(Token::Kind::String, "a file or `none`", File) ||
+        !In.text(File, Path) || !In.expectPunct(":") ||
+        !In.expectInteger(1, Place[0]) || !In.expectPunct(":") ||
+        !In.expectInteger(1, Place[1]) || !In.expectWord("to") ||
+        !In.expectInteger(1, Place[2]) || !In.expectPunct(":") ||
+        !In.expectInteger(1, Place[3]))
+      return false;
+    const SourceLocation Start = Locations.find(Path, Place[0], Place[1]),
+                         End = Locations.find(Path, Place[2], Place[3]);
+    if (Start.isValid() && End.isValid() && Start.Offset <= End.Offset)
+      O.Range = {Start.File, Start.Offset, End.Offset};
+  }
+  for (llvm::StringRef *Text : {&O.Pass, &O.Rule})
+    if (!In.expectPunct(",") || !plainText(*Text))
+      return false;
+  return In.expectPunct(")");
+}
+
+bool BlockParser::details(OpId Id) {
+  Op &O = B.Ops[Id];
+  for (Phase P :
+       {Phase::Forward, Phase::Recompute, Phase::Backward, Phase::Step})
+    if (In.takeWord(getName(P))) {
+      O.Phase = P;
+      break;
+    }
+  return servedOp(Id) && expression(getStatedName(O.Kind), O.Stated) &&
+         enclosing(O.Module) && expression("flops", O.Work.Id) &&
+         time(O.Time) && location(O.Origin);
+}
+
+bool BlockParser::op() {
+  const SourceRange First = In.peek().Range;
+  OpId Id = B.Ops.add({});
+  if (!results(Id) || !kind(B.Ops[Id]))
+    return false;
+  if (In.takePunct("@")) {
+    Token Name;
+    if (!In.expectName("the name of a module", Name) ||
+        !In.text(Name, B.Ops[Id].Name))
+      return false;
+  }
+  if (!operands(Id))
+    return false;
+  B.Ops[Id].Origin.Range = First.to(In.lastRange());
+  return types(Id) && details(Id);
+}
