@@ -39,9 +39,6 @@ void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,
 /// Sums the bytes of messages of a micro-batch by kind of group.
 void sumMessages(ir::Program &P, ir::Block &Block);
 
-/// Returns the number of messages of stage \p Stage to other stages for a
-/// micro-batch, in both directions.
-int64_t messagesOf(const ir::Schedule &S, int64_t Stage);
 /// A count, and the key that represents it in sizes.
 using StageCount = std::pair<ir::Key, int64_t>;
 /// Returns the counts of all kinds of stages of \p P, in order.

@@ -4,6 +4,7 @@
 #include "ir/model/Boundary.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -73,10 +74,10 @@ void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
 
 void FlowCounter::addSends(unsigned Stage) {
   const Group Stages = {{Axis::Pp}};
-  for (const Schedule::Messages &M :
-       P->Schedule.messagesOf(P->Stages[Stage].First))
+  for (const StageMessages &M : messagesOf(*P, P->Stages[Stage].First))
     add({Stage, Stages, std::nullopt, std::nullopt,
-         numberOf(P, M.Count) * MicroBatches * boundarySize(P, 0), M.Distance});
+         numberOf(P, M.Count) * MicroBatches * boundarySize(P, M.Boundary),
+         M.Distance});
 }
 
 StageRange FlowCounter::stagesOf(const Flow &F) const {
@@ -184,7 +185,7 @@ std::vector<Flow> FlowCounter::withoutPhases() const {
 std::vector<StageSends> foretrace::sendsOfStages(const Program &P) {
   std::vector<StageSends> All;
   for (const Stage &S : P.Stages)
-    All.push_back({{S.First, S.Count}, P.Schedule.messagesOf(S.First)});
+    All.push_back({{S.First, S.Count}, messagesOf(P, S.First)});
   return All;
 }
 
@@ -236,10 +237,13 @@ std::vector<StageCount> LinkCounter::count(llvm::ArrayRef<StageSends> Stages,
         Add(KeyId::StageLinks, Links % OfGroup, Slot++);
       }
     }
-    __int128 Leaving = 0;
-    for (const Schedule::Messages &To : S.To)
-      Leaving += Links.between(To.Distance, S.Stages).LeavingNode * To.Count;
-    Add(KeyId::StageLeaving, Leaving);
+    // By boundary; that of the hidden state is always counted.
+    std::map<unsigned, __int128> Leaving = {{0, 0}};
+    for (const StageMessages &To : S.To)
+      Leaving[To.Boundary.Index] +=
+          Links.between(To.Distance, S.Stages).LeavingNode * To.Count;
+    for (const auto &[Boundary, Count] : Leaving)
+      Add(KeyId::StageLeaving, Count, Boundary);
   }
   return All;
 }
@@ -247,8 +251,12 @@ std::vector<StageCount> LinkCounter::count(llvm::ArrayRef<StageSends> Stages,
 /// Every link of a group takes as much, rounded down as in `trafficOf`.
 Expr FlowCounter::crossNode() {
   const LinkCounter Counter(*P);
-  for (const auto &[K, Count] : Counter.count(sendsOfStages(*P), P->Mesh))
+  std::vector<llvm::SmallVector<unsigned, 1>> Boundaries(P->Stages.size());
+  for (const auto &[K, Count] : Counter.count(sendsOfStages(*P), P->Mesh)) {
     P.Sizes.define(K, numberOf(P, Count));
+    if (K.Id == KeyId::StageLeaving)
+      Boundaries[K.Stage].push_back(K.Slot);
+  }
   auto CountOf = [&](KeyId Id, unsigned Stage, unsigned Slot) {
     return P.at(*P.Sizes.find({Id, Key::NoBlock, Stage, Slot}));
   };
@@ -267,7 +275,8 @@ Expr FlowCounter::crossNode() {
   }
   if (Per == FlowSpan::Iteration)
     for (unsigned Stage = 0; Stage < P->Stages.size(); ++Stage)
-      All += CountOf(KeyId::StageLeaving, Stage, 0) * MicroBatches *
-             boundarySize(P, 0);
+      for (const unsigned Boundary : Boundaries[Stage])
+        All += CountOf(KeyId::StageLeaving, Stage, Boundary) * MicroBatches *
+               boundarySize(P, BoundaryId(Boundary));
   return All;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/Analyses.h"
 #include "analysis/Links.h"
+#include "ir/model/Boundary.h"
 
 namespace foretrace {
 
@@ -92,7 +93,7 @@ private:
 /// The stages of one kind, and the messages of each to other stages.
 struct StageSends {
   StageRange Stages;
-  llvm::SmallVector<ir::Schedule::Messages, 2> To;
+  llvm::SmallVector<ir::StageMessages, 2> To;
 };
 std::vector<StageSends> sendsOfStages(const ir::Program &P);
 
@@ -100,7 +101,7 @@ std::vector<StageSends> sendsOfStages(const ir::Program &P);
 /// has, for each collective, the number of groups with a full set of links and
 /// the number of remaining links, and the same for links within a node.
 /// KeyId::StageLeaving is the number of messages to other stages times links to
-/// other nodes.
+/// other nodes, with the index of a boundary as slot.
 class LinkCounter {
 public:
   /// \p P has totals and a cluster.

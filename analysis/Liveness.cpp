@@ -46,7 +46,9 @@ static bool sharesGradient(const Block &B, const Op &O) {
   return Of.isValid() && B.Values[Of].Kind == ValueKind::Param;
 }
 
-Liveness::Liveness(ExprScope P, const Block &B)
+Liveness::Liveness(ExprScope P, const Block &B) : Liveness(P, B, true) {}
+
+Liveness::Liveness(ExprScope P, const Block &B, bool IsBesideOthers)
     : P(P), B(B), UnitGradients(unitOf(P, B).Gradients),
       FirstGradient(static_cast<int>(B.Ops.size())),
       FirstBackward(FirstGradient) {
@@ -57,6 +59,9 @@ Liveness::Liveness(ExprScope P, const Block &B)
     }
   share();
   findLives();
+  if (!IsBesideOthers)
+    return;
+  holdPassed();
   findFirstGradient();
   holdLogits();
   holdMask();
@@ -119,6 +124,60 @@ void Liveness::findLives() {
   }
   for (ValueId V : B.Signature.InputGradients)
     Use(V, static_cast<int>(B.Ops.size()) - 1);
+}
+
+/// Returns the storage of \p V, or null.
+Liveness::Storage *Liveness::findStorage(ValueId V) {
+  const auto It = llvm::find_if(
+      Storages, [&](const Storage &S) { return S.Of == rootOf(V); });
+  return It == Storages.end() ? nullptr : &*It;
+}
+
+/// Returns whether the backward pass of some layer reads the value \p Name that
+/// it receives besides the hidden state.
+static bool isSaved(ExprScope P, llvm::StringRef Name) {
+  return llvm::any_of(P->Blocks, [&](const Block &Reader) {
+    const BlockSpec *Spec = P->Spec.Model.findBlock(Reader.Name);
+    if (!Spec)
+      return false;
+    for (const auto &[I, Received] : llvm::enumerate(Spec->Receives))
+      if (Received == Name)
+        return Liveness::isReadBackward(P, Reader,
+                                        Reader.Signature.Inputs[I + 1]);
+    return false;
+  });
+}
+
+bool Liveness::isReadBackward(ExprScope P, const Block &B, ValueId V) {
+  Liveness Of(P, B, /*IsBesideOthers=*/false);
+  const Storage *S = Of.findStorage(V);
+  return S && S->Last >= Of.FirstBackward;
+}
+
+/// A value that layers pass besides the hidden state is in memory once: from
+/// the layer that makes it on, or from the first one of a chunk that receives
+/// it. It is counted there as saved if the backward pass of any layer reads it.
+void Liveness::holdPassed() {
+  const BlockSpec *Spec = P->Spec.Model.findBlock(B.Name);
+  if (!Spec)
+    return;
+  const Signature &S = B.Signature;
+  const int End = static_cast<int>(B.Ops.size()) - 1;
+  for (const auto &[I, Name] : llvm::enumerate(Spec->Passes))
+    if (const ValueId V = S.Outputs[I + 1];
+        !llvm::is_contained(S.Inputs, V) && isSaved(P, Name))
+      findStorage(V)->Last = End;
+  for (const auto &[I, Name] : llvm::enumerate(Spec->Receives)) {
+    const ValueId V = S.Inputs[I + 1];
+    const bool IsPassed = llvm::is_contained(S.Outputs, V);
+    if (!isSaved(P, Name) || (Spec->IsEntry && !IsPassed))
+      continue;
+    Storage *Received = findStorage(V);
+    if (Spec->IsEntry)
+      Received->Last = End;
+    else
+      Storages.erase(Storages.begin() + (Received - Storages.data()));
+  }
 }
 
 /// Megatron-LM, fsdp/src/megatron_fsdp/param_and_grad_buffer.py,

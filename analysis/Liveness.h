@@ -31,6 +31,9 @@ public:
   /// Activations saved for the backward pass: values that it reads, or that
   /// recomputation reads: Korthikanti et al., arXiv 2205.05198, section 4.
   ir::Expr kept() const;
+  /// Returns whether the backward ops of \p B read \p V, or a part of it.
+  static bool isReadBackward(ir::ExprScope P, const ir::Block &B,
+                             ir::ValueId V);
   /// Peak of a phase: the first moment with the most memory. Backward has
   /// recomputed values, and the gradients from the following block.
   Moment most(ir::Phase Of) const;
@@ -45,9 +48,13 @@ private:
     ir::ValueId Of;
     int First, Last;
   };
+  /// Without \p IsBesideOthers, only what ops of the block read and make.
+  Liveness(ir::ExprScope P, const ir::Block &B, bool IsBesideOthers);
   void share();
   ir::ValueId rootOf(ir::ValueId V) const;
   void findLives();
+  Storage *findStorage(ir::ValueId V);
+  void holdPassed();
   void findFirstGradient();
   void holdLogits();
   void holdMask();

@@ -201,7 +201,9 @@ Partition PartitionMaker::run() {
     int64_t Chunk = 0;
     for (const ChunkRun &C : S.Chunks) {
       const LayerWeightExprs From = weigh(S, C.Layers);
-      const ByteExpr Sent = boundarySize(P, P->Schedule.partOf(S.First, Chunk));
+      const ByteExpr Sent =
+          boundarySize(P, boundaryAfter(P, P->Schedule.partOf(S.First, Chunk),
+                                        /*IsForward=*/true));
       PartitionRow R{{S.First, S.Count},
                      {Chunk, C.Count},
                      &C.Layers,

@@ -10,6 +10,7 @@
 #include "ir/model/Boundary.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -28,7 +29,7 @@ private:
     return ofStage(P, S, Id, Block, Value, Slot);
   }
   Expr activations(const SavedLayers &Saved);
-  void addBoundaries(int64_t Sent);
+  void addBoundaries();
 
   Program &P;
   Stage &S;
@@ -46,10 +47,13 @@ Expr foretrace::ofStage(ExprScope P, const Stage &S, KeyId Id, unsigned Block,
   return {P.Sizes, P.Sizes.define(K, Number)};
 }
 
-int64_t foretrace::messagesOf(const Schedule &S, int64_t Stage) {
-  int64_t Sent = 0;
-  for (const Schedule::Messages &M : S.messagesOf(Stage))
-    Sent += M.Count;
+/// Returns the numbers of messages of a stage to other stages for a
+/// micro-batch, by boundary. That of the hidden state is always there.
+static std::map<unsigned, int64_t> messagesByBoundary(const Program &P,
+                                                      int64_t Stage) {
+  std::map<unsigned, int64_t> Sent = {{0, 0}};
+  for (const StageMessages &M : messagesOf(P, Stage))
+    Sent[M.Boundary.Index] += M.Count;
   return Sent;
 }
 
@@ -77,19 +81,19 @@ std::vector<StageCount> foretrace::countStages(const Program &P) {
       for (const auto &[Of, C] : llvm::enumerate(S.Chunks))
         for (const auto &[Block, Count] : layersByBlock(C.Layers))
           Add(KeyId::StageChunk, Block, Count, static_cast<unsigned>(Of));
-    Add(KeyId::StageMessages, Key::NoBlock, messagesOf(P.Schedule, S.First));
+    for (const auto &[Boundary, Count] : messagesByBoundary(P, S.First))
+      Add(KeyId::StageMessages, Key::NoBlock, Count, Boundary);
     Add(KeyId::StageInFlight, Key::NoBlock, Saved.InFlight);
   }
   return All;
 }
 
-/// Every part hands on the residual stream, of the same type and layout.
-void StageSummer::addBoundaries(int64_t Sent) {
-  if (Sent == 0)
-    return;
-  addMessages(S.Totals.Messages, {{Axis::Pp}},
-              count(KeyId::StageMessages, Key::NoBlock, Sent) * MicroBatches *
-                  boundarySize(P, 0));
+void StageSummer::addBoundaries() {
+  for (const auto &[Boundary, Count] : messagesByBoundary(P, S.First))
+    if (Count > 0)
+      addMessages(S.Totals.Messages, {{Axis::Pp}},
+                  count(KeyId::StageMessages, Key::NoBlock, Count, Boundary) *
+                      MicroBatches * boundarySize(P, BoundaryId(Boundary)));
 }
 
 /// The most bytes, not those when most micro-batches are in flight: chunks may
@@ -132,7 +136,7 @@ void StageSummer::run() {
   for (const Op &O : P.Blocks[S.Step].Ops)
     if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
       addMessages(S.Totals.Messages, O.Group, {P.Sizes, O.Message.Id});
-  addBoundaries(messagesOf(P.Schedule, S.First));
+  addBoundaries();
   count(KeyId::StageInFlight, Key::NoBlock, Saved.InFlight);
   S.Totals.Parameters = sumOf(P, Parameters);
   S.Totals.Weights = sumOf(P, Weights);

@@ -48,6 +48,14 @@ static Stage stageOf(const Schedule &S, int64_t Index,
   return Out;
 }
 
+/// Returns the number of messages of a stage to other stages for a micro-batch.
+static int64_t messageCount(const Schedule &S, int64_t Stage) {
+  int64_t Count = 0;
+  for (const Schedule::Messages &M : S.messagesOf(Stage))
+    Count += M.Count;
+  return Count;
+}
+
 bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
   const Schedule &S = P.Schedule;
   if (S.parts() > MaxChunks) { // derive excludes an overflow
@@ -79,7 +87,7 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
   for (int64_t I = 0; I < S.Stages; ++I) {
     Stage Next = stageOf(S, I, Parts);
     if (!P.Stages.empty() && isSame(P.Stages.back(), Next) &&
-        messagesOf(S, I - 1) == messagesOf(S, I))
+        messageCount(S, I - 1) == messageCount(S, I))
       ++P.Stages.back().Count;
     else
       P.Stages.push_back(std::move(Next));

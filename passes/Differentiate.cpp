@@ -252,6 +252,8 @@ bool Differentiator::differentiate(OpId Forward) {
 bool Differentiator::begin() {
   Signature &S = B.Signature;
   for (ValueId Out : S.Outputs) {
+    if (!isFloat(B.Values[Out].Type.Element))
+      continue;
     Gradients[Out.Index] = newGradient(Out);
     S.OutputGradients.push_back(gradientOf(Out));
   }
@@ -289,6 +291,8 @@ bool Differentiator::run() {
         !isDead(Forward) && !differentiate(Forward))
       return false;
   for (ValueId In : B.Signature.Inputs) {
+    if (!isFloat(B.Values[In].Type.Element))
+      continue;
     const ValueId G = gradientOf(In);
     if (!G.isValid()) {
       Diags.report(B.Range, diag::NoInputGradient, B.Name);

@@ -31,8 +31,10 @@ private:
                                          llvm::ArrayRef<ValueId> Inputs,
                                          LayerBody::Sources *Shared = nullptr);
   void embedding();
-  void layer(const BlockSpec &Spec);
-  void branch(const BlockSpec &Spec);
+  ValueId sublayer(BlockBuilder &B, const LayerUse &Of, llvm::StringRef Section,
+                   ValueId X, llvm::StringMap<ValueId> &Known);
+  void layer(const BlockSpec &Spec, Block &Blk);
+  void branch(const BlockSpec &Spec, Block &Blk);
   ValueId depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
                 LayerBody::Sources &Shared, const std::string &Prefix);
   void head();
@@ -40,6 +42,8 @@ private:
   Program &P;
   const Spec &S;
   DiagnosticEngine &Diags;
+  /// Types of values besides the hidden state that layers pass, by name.
+  llvm::StringMap<TensorType> Passed;
   bool IsDone = true;
 };
 
@@ -106,24 +110,52 @@ static void freeze(Block &B, const BlockSpec &Spec, size_t First) {
       V.Frozen = true;
 }
 
-void Elaborator::layer(const BlockSpec &Spec) {
-  Block Blk;
+/// Appends a layer of a block, to \p X and the values that it reads of \p
+/// Known; those that it makes are known then. Returns the new hidden state.
+ValueId Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
+                             llvm::StringRef Section, ValueId X,
+                             llvm::StringMap<ValueId> &Known) {
+  llvm::SmallVector<ValueId, 2> Inputs = {X};
+  for (const llvm::StringRef Name : Of.reads())
+    Inputs.push_back(Known.lookup(Name));
+  const auto Outputs = sublayer(B, Of, Section, Inputs);
+  if (!IsDone)
+    return X;
+  for (const auto &[Name, V] :
+       llvm::zip_equal(Of.writes(), llvm::drop_begin(Outputs))) {
+    Known[Name] = V;
+    // Layers can write the same extents in different ways.
+    TensorType &Type = B.block().Values[V].Type;
+    Type = Passed.try_emplace(Name, Type).first->second;
+  }
+  return Outputs.front();
+}
+
+void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
   Blk.Name = Spec.Name;
   Blk.Range = Spec.Range;
   BlockBuilder B(Blk, "elaborate");
   B.setOrigin(Spec.Mixer.Range, "attention");
   const ValueId X = B.value(ValueKind::Input, "x", LayerBody::hiddenType(P));
   Blk.Signature.Inputs = {X};
-  const auto Mid = sublayer(B, Spec.Mixer, "attention", {X});
+  llvm::StringMap<ValueId> Known;
+  for (const std::string &Name : Spec.Receives) {
+    Known[Name] = B.value(ValueKind::Input, Name, Passed.lookup(Name));
+    Blk.Signature.Inputs.push_back(Known[Name]);
+  }
+  ValueId Out = sublayer(B, Spec.Mixer, "attention", X, Known);
+  if (IsDone)
+    Out = sublayer(B, Spec.Network, "ffn", Out, Known);
   if (!IsDone)
     return;
-  Blk.Signature.Outputs = sublayer(B, Spec.Network, "ffn", Mid);
+  Blk.Signature.Outputs = {Out};
   freeze(Blk, Spec, 0);
-  if (llvm::is_contained(Blk.Signature.Outputs, X)) {
+  if (Out == X) {
     Diags.report(Spec.Range, diag::BlockEmpty, Spec.Name);
     IsDone = false;
   }
-  P.Blocks.add(std::move(Blk));
+  for (const std::string &Name : Spec.Passes)
+    Blk.Signature.Outputs.push_back(Known.lookup(Name));
 }
 
 /// Appends one depth of a branch: what comes before its layers, the layers, and
@@ -161,8 +193,7 @@ ValueId Elaborator::depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
 /// Multi-token prediction (Megatron-LM, transformer/multi_token_prediction.py):
 /// each depth continues the one before; the first, the normalized hidden state.
 /// All of them go to the head.
-void Elaborator::branch(const BlockSpec &Spec) {
-  Block Blk;
+void Elaborator::branch(const BlockSpec &Spec, Block &Blk) {
   Blk.Name = Spec.Name;
   Blk.Range = Spec.Range;
   BlockBuilder B(Blk, "elaborate");
@@ -183,7 +214,6 @@ void Elaborator::branch(const BlockSpec &Spec) {
                   ".");
     Blk.Signature.Outputs.push_back(X);
   }
-  P.Blocks.add(std::move(Blk));
 }
 
 void Elaborator::head() {
@@ -220,9 +250,12 @@ bool Elaborator::run() {
   const std::optional<BranchSpec> &Branch = S.Model.Branch;
   const BlockSpec *BranchBlock =
       Branch ? &S.Model.Blocks[Branch->Block] : nullptr;
-  for (const BlockSpec &B : S.Model.Blocks) {
-    Ids.push_back(P.Blocks.idAt(P.Blocks.size()));
-    &B == BranchBlock ? branch(B) : layer(B);
+  for (size_t I = 0; I < S.Model.Blocks.size(); ++I)
+    Ids.push_back(P.Blocks.add({}));
+  for (const unsigned I : S.Model.blocksInOrder()) {
+    const BlockSpec &B = S.Model.Blocks[I];
+    &B == BranchBlock ? branch(B, P.Blocks[Ids[I]])
+                      : layer(B, P.Blocks[Ids[I]]);
     if (!IsDone)
       return false;
   }

@@ -15,8 +15,8 @@ TensorType LayerBody::hiddenType(Program &P) {
            {DimKind::Hidden, exprOf(P, S.Model.Hidden)}}};
 }
 
-ValueId LayerBody::addHidden(llvm::StringRef Name) {
-  return B.value(ValueKind::Input, Name, hiddenType(P));
+ValueId LayerBody::addInput(llvm::StringRef Name, TensorType Type) {
+  return B.value(ValueKind::Input, Name, std::move(Type));
 }
 
 /// Ops that the text of a job may use: others are parts of attention, of the

@@ -58,8 +58,8 @@ protected:
   void enterModule(const layers::Statement &S, Frame &F) override;
   void leaveModule() override { B.leaveModule(); }
   void endUse(Frame &F) override;
-  /// Adds the hidden state as an input of the block.
-  ir::ValueId addHidden(llvm::StringRef Name);
+  /// Adds a value of another block as an input of this one.
+  ir::ValueId addInput(llvm::StringRef Name, ir::TensorType Type);
   /// Whether a condition on shapes, of this job and of others like it, holds.
   virtual bool demand(ir::Expr Condition) { return Condition.value() > 0; }
   /// Whether the types of two tensors are the same.

@@ -33,6 +33,52 @@ LayerGroup foretrace::folded(LayerGroup G) {
   return G;
 }
 
+LayerSequence foretrace::sequenceOf(const ModelSpec &M) {
+  LayerSequence Out;
+  for (const LayerRun &R : M.Layers) {
+    LayerGroup &G = Out.emplace_back();
+    G.Periods = R.Periods;
+    for (const LayerRun::Item &I : R.Items)
+      G.Runs.push_back({BlockId(I.Block), I.Count});
+  }
+  return Out;
+}
+
+void foretrace::setLayers(ModelSpec &M, const LayerSequence &Layers) {
+  M.Layers.clear();
+  for (const LayerGroup &G : Layers) {
+    LayerRun &R = M.Layers.emplace_back();
+    R.Periods = G.Periods;
+    R.Range = M.LayersRange;
+    for (const BlockRun &Of : G.Runs)
+      R.Items.push_back({Of.Block.Index, Of.Count});
+  }
+}
+
+void foretrace::repeat(LayerSequence &Out, const LayerSequence &Of,
+                       int64_t Times) {
+  constexpr int MostRuns = 64;
+  __int128 Written = 0, Unfolded = 0;
+  for (const LayerGroup &G : Of) {
+    Written += static_cast<__int128>(G.Runs.size()) * Times;
+    Unfolded += static_cast<__int128>(G.Runs.size()) * G.Periods;
+  }
+  if (Times == 1 || Unfolded > Written || Unfolded > MostRuns) {
+    for (; Times > 0; --Times)
+      for (const LayerGroup &G : Of)
+        append(Out, G);
+    return;
+  }
+  LayerSequence Period;
+  for (const LayerGroup &G : Of)
+    for (int64_t I = 0; I < G.Periods; ++I)
+      append(Period, {1, G.Runs});
+  if (Period.empty())
+    return;
+  Period.front().Periods = Times;
+  append(Out, folded(std::move(Period.front())));
+}
+
 int64_t LayerCutter::takeWholePeriods(const LayerGroup &G, int64_t Count,
                                       LayerSequence &Out) {
   int64_t Periods = std::min(Count / periodLength(G), G.Periods - Period);

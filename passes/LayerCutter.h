@@ -14,6 +14,15 @@ void append(ir::LayerSequence &Out, ir::LayerGroup G);
 /// A group of one run and several periods is one longer run.
 ir::LayerGroup folded(ir::LayerGroup G);
 
+/// Appends \p Of, \p Times over: as periods if that is shorter. Periods do not
+/// nest, and each chunk is as long as its period when stages are made.
+void repeat(ir::LayerSequence &Out, const ir::LayerSequence &Of, int64_t Times);
+
+/// Returns the layers of \p M. The ids of blocks are indices of its blocks.
+ir::LayerSequence sequenceOf(const ir::ModelSpec &M);
+/// The reverse of it.
+void setLayers(ir::ModelSpec &M, const ir::LayerSequence &Layers);
+
 /// Cuts a folded sequence off from the front, piece by piece.
 class LayerCutter {
 public:

@@ -208,9 +208,9 @@ LayerWalker::walk(const layers::Layer &L, llvm::ArrayRef<ValueId> Inputs) {
   F.Part = Part;
   if (Of) {
     Caller = Of->Range;
-    if (L.Inputs.size() != 1 || L.Outputs.size() != 1) {
-      fail(L.Range, "a layer of a block has one input and one output, the "
-                    "hidden state");
+    if (L.Inputs.empty() || L.Outputs.empty()) {
+      fail(L.Range, "a layer of a block has an input and an output, the hidden "
+                    "state");
       return {};
     }
   }
@@ -222,7 +222,8 @@ LayerWalker::walk(const layers::Layer &L, llvm::ArrayRef<ValueId> Inputs) {
   for (llvm::StringRef Out : L.Outputs)
     if (!HasFailed && !isStopped())
       Outputs.push_back(tensor(Out, L.Range, F));
-  if (Of && !HasFailed && !isStopped() && !Outputs.front().isValid())
-    fail(L.Range, "`" + L.Outputs.front() + "` is no tensor");
+  for (const auto &[Name, V] : llvm::zip(L.Outputs, Outputs))
+    if (Of && !HasFailed && !V.isValid())
+      fail(L.Range, "`" + Name + "` is no tensor");
   return Outputs;
 }

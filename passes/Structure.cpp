@@ -20,7 +20,9 @@ std::optional<Structure> Structure::of(const Program &Given) {
     return std::nullopt;
   // Which layers there are then depends on numbers in ways that no check says.
   const TrainSpec &T = Given.Spec.Train;
-  if (T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent())
+  if (T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent() ||
+      llvm::any_of(Given.Spec.Model.Blocks,
+                   [](const BlockSpec &B) { return !B.Receives.empty(); }))
     return std::nullopt;
   Structure S(Given);
   std::vector<ExprId> Wanted;

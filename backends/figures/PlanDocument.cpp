@@ -166,7 +166,9 @@ void PlanDocument::chunks(const Stage &S) {
       J->attribute("first", First);
       J->attribute("last", First + C.Count - 1);
       J->attribute("layers", describe(C.Layers, P));
-      number("sent_bytes", boundarySize(P, P->Schedule.partOf(S.First, First)));
+      const int64_t Part = P->Schedule.partOf(S.First, First);
+      number("sent_bytes",
+             boundarySize(P, boundaryAfter(P, Part, /*IsForward=*/true)));
     });
     First += C.Count;
   }

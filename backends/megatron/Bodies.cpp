@@ -140,7 +140,8 @@ RowBody BodyMaker::message(RowKind Kind) const {
   RowBody Body;
   Body.Kind = Kind;
   Body.Group = GroupKind::Pp;
-  for (const ir::Value *Sent : ir::boundaryAfter(P, 0))
+  for (const ir::Value *Sent :
+       ir::valuesOf(P, ir::boundaryAfter(P, 0, /*IsForward=*/true)))
     Body.Tensor = {localExtents(P, Sent->Type, Sent->Layout),
                    Sent->Type.Element};
   Body.Why = P->Spec.Model.Hidden.Range;

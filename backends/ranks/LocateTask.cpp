@@ -47,7 +47,7 @@ Subject describeTask(StringRef Prefix, const ir::Task &T) {
 
 ir::Expr messageOf(ir::ExprScope P, const ir::Task &T) {
   if (!T.Of)
-    return boundarySize(P, 0);
+    return boundarySize(P, T.Boundary);
   const ir::Expr Message(P.Sizes, T.Of->Message.Id);
   return T.Of->Kind == ir::OpKind::Ring // a step of it
              ? Message / ir::numberOf(P, T.Of->Group.size(P->Mesh) - 1)

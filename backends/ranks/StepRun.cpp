@@ -48,7 +48,8 @@ Timeline foretrace::runSteps(const Program &P, const Schedule &S,
 }
 
 int64_t foretrace::bytesOf(const Program &P, int64_t Stage, const Action &A) {
-  return boundaryBytes(P, messageOf(P.Schedule, Stage, A)->Part).value();
+  const ir::PipelineMessage M = *messageOf(P.Schedule, Stage, A);
+  return boundaryBytes(P, boundaryAfter(P, M.Part, M.IsForward)).value();
 }
 
 SourceRange foretrace::placeOf(const Spec &Job, const Action &A) {

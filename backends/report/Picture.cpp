@@ -140,9 +140,12 @@ void Picture::part(int64_t Stage, int64_t Chunk) {
   J.attribute("chunk", Chunk);
   J.attribute("part", Part);
   J.attribute("layers", describe(stageAt(P.Stages, Stage).layersOf(Chunk), P));
-  J.attribute("forward_bytes", boundaryBytes(P, Part).value());
+  auto Bytes = [&](int64_t After, bool IsForward) {
+    return boundaryBytes(P, boundaryAfter(P, After, IsForward)).value();
+  };
+  J.attribute("forward_bytes", Bytes(Part, /*IsForward=*/true));
   J.attribute("backward_bytes",
-              Part == 0 ? 0 : boundaryBytes(P, Part - 1).value());
+              Part == 0 ? 0 : Bytes(Part - 1, /*IsForward=*/false));
 }
 
 void Picture::write() {

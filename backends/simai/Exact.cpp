@@ -51,11 +51,15 @@ void StageTable::header() {
   T.Header.Vpp = *Par.Vpp;
   T.Header.Ga = *Par.Ga;
   T.Header.World = *Par.World;
-  // What the stage sends, or the last one receives.
+  T.Header.PpComm = std::to_string(messageBytes(P, S));
+  T.LongestTime = ReaderLimit - 1;
+}
+
+int64_t foretrace::simai::messageBytes(const ir::Program &P,
+                                       const ir::Stage &S) {
   const int64_t Part = std::min(P.Schedule.partOf(S.First, 0),
                                 std::max<int64_t>(P.Schedule.parts() - 2, 0));
-  T.Header.PpComm = std::to_string(boundaryBytes(P, Part).value());
-  T.LongestTime = ReaderLimit - 1;
+  return boundaryBytes(P, boundaryAfter(P, Part, /*IsForward=*/true)).value();
 }
 
 /// The rows of a block, made once. The first row of the embedding has the name

@@ -3,6 +3,7 @@
 #include "backends/simai/Adapt.h"
 #include "backends/simai/Aicb.h"
 #include "backends/simai/Exact.h"
+#include "ir/model/Boundary.h"
 #include "ir/model/Spellings.h"
 #include "lang/NumberText.h"
 #include "lang/diagnostics/Backends.h"
@@ -35,6 +36,21 @@ static std::string stagePath(llvm::StringRef Path, const ir::Stage &S) {
   return (Path.drop_back(Extension.size()) + Stages + Extension).str();
 }
 
+/// Reports stages whose messages to other stages are not all as large as their
+/// table says.
+static void reportMessages(const EmitRequest &Request,
+                           llvm::ArrayRef<const ir::Stage *> Stages,
+                           DiagnosticEngine &Diags) {
+  for (const ir::Stage *S : Stages) {
+    const int64_t Said = messageBytes(Request.Program, *S);
+    for (const ir::StageMessages &M : messagesOf(Request.Program, S->First))
+      if (const int64_t Is = boundaryBytes(Request.Program, M.Boundary).value();
+          Is != Said)
+        Diags.report(Request.Emit.Range, diag::SimaiMessages, S->First, Said,
+                     Is);
+  }
+}
+
 /// Builds every table of the request; reports what is wrong with it.
 static std::vector<Output> buildTables(const EmitRequest &Request,
                                        const Options &O,
@@ -54,6 +70,7 @@ static std::vector<Output> buildTables(const EmitRequest &Request,
     Outputs.push_back({File, exactTable(P, *S, File, Lost)});
   }
   Lost.report(Request.Emit.Range, Diags);
+  reportMessages(Request, Stages, Diags);
   return Outputs;
 }
 

@@ -14,31 +14,88 @@ static const LayerSequence &layersOf(const Program &P, int64_t Part) {
       ->layersOf(At.Chunk);
 }
 
-std::vector<const Value *> foretrace::ir::boundaryAfter(const Program &P,
-                                                        int64_t Part) {
-  // What has no layers hands on what it gets.
+/// An id consists of a block, which sends these values, and a direction.
+static auto valuesIn(const Program &P, BoundaryId Boundary) {
+  const Block &Sender = P.Blocks[BlockId(Boundary.Index / 2)];
+  const Signature &S = Sender.Signature;
+  return llvm::map_range(Boundary.Index % 2 ? S.OutputGradients : S.Outputs,
+                         [&Sender](ValueId V) { return &Sender.Values[V]; });
+}
+
+static bool areAlike(const Program &P, BoundaryId A, BoundaryId B) {
+  return llvm::equal(valuesIn(P, A), valuesIn(P, B),
+                     [](const Value *L, const Value *R) {
+                       return L->Type.Element == R->Type.Element &&
+                              L->OnRank.Id == R->OnRank.Id;
+                     });
+}
+
+BoundaryId foretrace::ir::boundaryAfter(const Program &P, int64_t Part,
+                                        bool IsForward) {
+  // A part without layers passes on what it receives.
   while (Part > 0 && layersOf(P, Part).empty())
     --Part;
   const LayerSequence &Layers = layersOf(P, Part);
-  std::vector<const Value *> Values;
-  if (Layers.empty())
-    return Values;
-  const Block &Last = P.Blocks[Layers.back().Runs.back().Block];
-  for (ValueId V : Last.Signature.Outputs)
-    Values.push_back(&Last.Values[V]);
-  return Values;
+  const unsigned Last =
+      Layers.empty() ? 0 : Layers.back().Runs.back().Block.Index;
+  const BoundaryId Own(2 * Last + !IsForward);
+  BoundaryId First(0);
+  while (First != Own && !areAlike(P, First, Own))
+    ++First.Index;
+  return First;
 }
 
-Expr foretrace::ir::boundarySize(ExprScope P, int64_t Part) {
+std::vector<const Value *> foretrace::ir::valuesOf(const Program &P,
+                                                   BoundaryId Boundary) {
+  const auto Values = valuesIn(P, Boundary);
+  return {Values.begin(), Values.end()};
+}
+
+Expr foretrace::ir::boundarySize(ExprScope P, BoundaryId Boundary) {
   Expr Sum = numberOf(P, 0);
-  for (const Value *V : boundaryAfter(P, Part))
+  for (const Value *V : valuesIn(P, Boundary))
     Sum += bytesOnRank(P, *V);
   return Sum;
 }
 
-Bytes foretrace::ir::boundaryBytes(const Program &P, int64_t Part) {
+Bytes foretrace::ir::boundaryBytes(const Program &P, BoundaryId Boundary) {
   Bytes Sum;
-  for (const Value *V : boundaryAfter(P, Part))
+  for (const Value *V : valuesIn(P, Boundary))
     Sum += bytesPerRank(P, *V);
   return Sum;
+}
+
+/// Returns the id of all messages if layers pass nothing but the hidden state,
+/// so that these can be counted before there are blocks.
+static std::optional<BoundaryId> onlyBoundary(const Program &P) {
+  if (llvm::any_of(P.Spec.Model.Blocks,
+                   [](const BlockSpec &B) { return !B.Passes.empty(); }))
+    return std::nullopt;
+  return BoundaryId(
+      P.Layers.empty() ? 0 : 2 * P.Layers.front().Runs.front().Block.Index);
+}
+
+llvm::SmallVector<StageMessages, 2> foretrace::ir::messagesOf(const Program &P,
+                                                              int64_t Stage) {
+  const std::optional<BoundaryId> Only = onlyBoundary(P);
+  llvm::SmallVector<StageMessages, 2> Sent;
+  for (int64_t Chunk = 0; Chunk < P.Schedule.Chunks; ++Chunk)
+    for (const bool IsNext : {true, false}) {
+      const auto Peer = P.Schedule.neighbour(Stage, Chunk, IsNext);
+      if (!Peer || *Peer == Stage)
+        continue;
+      const int64_t Part = P.Schedule.partOf(Stage, Chunk) - !IsNext;
+      const StageMessages New = {
+          *Peer - Stage, Only ? *Only : boundaryAfter(P, Part, IsNext), 1};
+      const auto Place = [](const StageMessages &M) {
+        return std::pair(M.Distance, M.Boundary.Index);
+      };
+      auto *It = llvm::partition_point(
+          Sent, [&](const StageMessages &M) { return Place(M) < Place(New); });
+      if (It == Sent.end() || Place(*It) != Place(New))
+        Sent.insert(It, New);
+      else
+        ++It->Count;
+    }
+  return Sent;
 }

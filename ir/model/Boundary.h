@@ -8,16 +8,30 @@
 
 namespace foretrace::ir {
 
-/// Returns the values of a micro-batch that part \p Part of the model, in the
-/// numbering of the schedule, sends to the next one: the outputs of its last
-/// block. The gradients that come back have the same types and layouts
-/// (verified).
-std::vector<const Value *> boundaryAfter(const Program &P, int64_t Part);
+/// What a message between stages consists of: the outputs of a block, or their
+/// gradients. Messages of the same bytes have the same id.
+using BoundaryId = Id<struct BoundaryTag>;
 
-/// Returns their bytes on one rank; 0 after the last part.
-Bytes boundaryBytes(const Program &P, int64_t Part);
-/// Returns the bytes as an expression of \p P.
-Expr boundarySize(ExprScope P, int64_t Part);
+/// Returns the message of a micro-batch that part \p Part of the model, in the
+/// numbering of the schedule, sends to the next one, or with \p IsForward false
+/// the one that comes back.
+BoundaryId boundaryAfter(const Program &P, int64_t Part, bool IsForward);
+
+/// Returns the values of a message.
+std::vector<const Value *> valuesOf(const Program &P, BoundaryId Boundary);
+/// Returns their bytes on one rank.
+Expr boundarySize(ExprScope P, BoundaryId Boundary);
+Bytes boundaryBytes(const Program &P, BoundaryId Boundary);
+
+/// Messages of a stage for a micro-batch that are alike.
+struct StageMessages {
+  int64_t Distance; ///< stages from the sender to the receiver
+  BoundaryId Boundary;
+  int64_t Count;
+};
+/// Returns the messages of a stage to other stages, in both directions, in
+/// order of distance.
+llvm::SmallVector<StageMessages, 2> messagesOf(const Program &P, int64_t Stage);
 
 } // namespace foretrace::ir
 

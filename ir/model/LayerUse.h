@@ -47,6 +47,17 @@ struct LayerUse {
   /// Returns a use of \p L without values.
   static LayerUse of(const layers::Layer &L);
 
+  /// Returns the names of values that it reads besides the hidden state, and of
+  /// those that it makes for later layers.
+  llvm::ArrayRef<llvm::StringRef> reads() const {
+    return Is ? Is->Inputs.slice(!Is->Inputs.empty())
+              : llvm::ArrayRef<llvm::StringRef>();
+  }
+  llvm::ArrayRef<llvm::StringRef> writes() const {
+    return Is ? Is->Outputs.slice(!Is->Outputs.empty())
+              : llvm::ArrayRef<llvm::StringRef>();
+  }
+
   /// Returns the key called \p Name, or null.
   LayerKey *findKey(llvm::StringRef Name);
   const LayerKey *findKey(llvm::StringRef Name) const {

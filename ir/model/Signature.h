@@ -14,9 +14,14 @@ namespace foretrace::ir {
 /// activations are not included.
 struct Signature {
   using List = llvm::SmallVector<ValueId, 1>;
-  List Inputs;  ///< activations from the previous block
-  List Outputs; ///< activations for the next block
-  // Once the block is differentiated; each stands where its value does.
+  /// The hidden state from the previous block, and what layers before pass
+  /// besides (BlockSpec::Receives).
+  List Inputs;
+  /// The same for the next block (BlockSpec::Passes); a value that only passes
+  /// through is an input, too.
+  List Outputs;
+  // Once the block is differentiated, in the order of their values; integers
+  // have none.
   List OutputGradients; ///< arrive in the backward pass
   List InputGradients;  ///< leave in the backward pass
 

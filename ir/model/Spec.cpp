@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/model/Spec.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cmath>
+#include <numeric>
 
 namespace foretrace::ir {
 
@@ -95,6 +98,22 @@ const BlockSpec *ModelSpec::findBlock(llvm::StringRef Of) const {
     if (B.Name == Of)
       return &B;
   return nullptr;
+}
+
+std::vector<unsigned> ModelSpec::blocksInOrder() const {
+  std::vector<unsigned> Order(Blocks.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  const bool ArePassed = llvm::any_of(Blocks, [](const BlockSpec &B) {
+    return !B.Mixer.reads().empty() || !B.Network.reads().empty();
+  });
+  if (!ArePassed)
+    return Order;
+  llvm::SetVector<unsigned> ByUse;
+  for (const LayerRun &R : Layers)
+    for (const LayerRun::Item &I : R.Items)
+      ByUse.insert(I.Block);
+  ByUse.insert(Order.begin(), Order.end());
+  return {ByUse.begin(), ByUse.end()};
 }
 
 const Located<RecomputeKind> &Spec::recomputeOf(const BlockSpec &B) const {

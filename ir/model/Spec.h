@@ -102,6 +102,12 @@ struct BlockSpec {
   std::string Name;
   SourceRange Range; ///< of the name
   LayerUse Mixer, Network;
+  /// Values besides the hidden state that its layers receive from the layer
+  /// before and pass to the layer after, by name; set by `derive`.
+  std::vector<std::string> Receives, Passes;
+  /// Whether its layers are the first of their chunks, which save what they
+  /// receive; set by `derive`.
+  bool IsEntry = false;
 #define BLOCK_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
@@ -150,6 +156,9 @@ struct ModelSpec {
   int64_t layerCount() const;
   /// Returns the block of that name, or null.
   const BlockSpec *findBlock(llvm::StringRef Name) const;
+  /// Returns the indices of all blocks. If layers pass values besides the
+  /// hidden state, those that make a value precede those that read it.
+  std::vector<unsigned> blocksInOrder() const;
   /// Returns whether the end of the model reads the table of words, too: a tied
   /// head, or a branch.
   bool hasTableAtEnd() const { return Branch || *Tied; }

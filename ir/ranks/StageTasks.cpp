@@ -157,7 +157,8 @@ void StageTasks::message(const Action &A, Visitor Visit) {
   T.Peer = {{Axis::Pp}, A.Peer};
   T.Tag = A.Tag;
   const PipelineMessage M = *messageOf(S, Stage, A);
-  T.Size = boundaryBytes(P, M.Part);
+  T.Boundary = boundaryAfter(P, M.Part, M.IsForward);
+  T.Size = boundaryBytes(P, T.Boundary);
   T.Control = Communicated;
   if (isSend(A.Kind))
     addExit(A, isForward(A.Kind), T.Data);

@@ -7,6 +7,7 @@
 #ifndef FORETRACE_IR_RANKS_STAGETASKS_H
 #define FORETRACE_IR_RANKS_STAGETASKS_H
 
+#include "ir/model/Boundary.h"
 #include "ir/ranks/BlockTasks.h"
 #include "ir/schedule/StageCalls.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -45,6 +46,7 @@ struct Task {
   TaskPeer Peer;
   /// A tag that is equal at both ends and unique between two ranks.
   int64_t Tag = 0;
+  BoundaryId Boundary; ///< what a message between stages consists of
   /// Bytes of a message; for a collective, as defined by `messageBytes`.
   Bytes Size;
   /// Earlier tasks whose results it reads.

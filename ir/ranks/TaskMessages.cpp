@@ -22,9 +22,11 @@ RankMessages::RankMessages(const Program &P, const RankMap &Map, int64_t Rank,
                            const MessageRules &Rules, int64_t Tags)
     : Map(Map), Rank(Rank), Rules(Rules), Tags(Tags) {
   for (int64_t Part = 0; Part < P.Schedule.parts(); ++Part)
-    StageChunks = std::max(
-        StageChunks, static_cast<int64_t>(llvm::divideCeil(
-                         boundaryBytes(P, Part).value(), MaxMessageBytes)));
+    for (const bool IsForward : {true, false}) {
+      const Bytes Size = boundaryBytes(P, boundaryAfter(P, Part, IsForward));
+      StageChunks = std::max(StageChunks, static_cast<int64_t>(llvm::divideCeil(
+                                              Size.value(), MaxMessageBytes)));
+    }
   Channels.emplace_back();
   for (const Block &B : P.Blocks)
     for (const Op &O : B.Ops) {

@@ -122,6 +122,19 @@ bool SpecParser::layerUse(LayerUse &Out) {
   });
 }
 
+/// `(choice, first)`
+bool SpecParser::names(std::vector<std::string> &Out) {
+  if (!In.expectPunct("("))
+    return false;
+  do {
+    Token Name;
+    if (!In.expectName("the name of a value", Name) ||
+        !In.text(Name, Out.emplace_back()))
+      return false;
+  } while (In.takePunct(","));
+  return In.expectPunct(")");
+}
+
 bool SpecParser::block() {
   Token Name;
   BlockSpec B;
@@ -139,6 +152,12 @@ bool SpecParser::block() {
          {std::pair("attention", &Out.Mixer), std::pair("ffn", &Out.Network)})
       if (In.takeWord(Word))
         return Use->Kind.empty() ? layerUse(*Use) : In.twice(Key, "section");
+    if (In.takeWord("receives"))
+      return names(Out.Receives);
+    if (In.takeWord("passes"))
+      return names(Out.Passes);
+    if (In.takeWord("entry"))
+      return Out.IsEntry = true;
     return entry("block", "`attention`, `ffn`", Out);
   });
 }

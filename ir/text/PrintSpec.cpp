@@ -65,6 +65,7 @@ private:
 
   void print(const ModelSpec &M);
   void print(const LayerUse &Use, llvm::StringRef Keyword);
+  void names(llvm::StringRef Word, llvm::ArrayRef<std::string> Names);
   void print(const BlockSpec &B);
   void steps(const ParallelSpec &P);
   void print(const ParallelSpec &P);
@@ -143,8 +144,23 @@ void SpecPrinter::print(const LayerUse &Use, llvm::StringRef Keyword) {
   close();
 }
 
+/// Prints `receives(choice, first)` unless there are none.
+void SpecPrinter::names(llvm::StringRef Word,
+                        llvm::ArrayRef<std::string> Names) {
+  if (Names.empty())
+    return;
+  line() << Word << '(';
+  llvm::interleaveComma(Names, OS,
+                        [&](llvm::StringRef Name) { printName(Name, OS); });
+  OS << ")\n";
+}
+
 void SpecPrinter::print(const BlockSpec &B) {
   open("block", B.Name);
+  names("receives", B.Receives);
+  names("passes", B.Passes);
+  if (B.IsEntry)
+    line() << "entry\n";
   fields(B);
   print(B.Mixer, "attention");
   print(B.Network, "ffn");

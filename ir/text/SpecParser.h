@@ -23,6 +23,7 @@ private:
   bool modelEntry();
   bool pattern(std::vector<LayerRun> &Out, SourceRange &At);
   const BlockSpec *findBlock(const Token &Name);
+  bool names(std::vector<std::string> &Out);
   bool layers(const Token &Word);
   bool branch(const Token &Word);
   bool layerKey(LayerKey &Key);

@@ -38,12 +38,16 @@ static bool isAlike(const Block &A, const Signature::List &OfA, const Block &B,
          });
 }
 
-/// That the values of a list are of \p Kind, and made by an op or by none.
+/// That the values of a list are of \p Kind, and made by an op or by none;
+/// outputs can be inputs.
 static void verifyList(const Block &B, const Signature::List &L,
                        llvm::StringRef Role, ValueKind Kind,
                        std::optional<bool> IsMade, DiagnosticEngine &Diags) {
   for (ValueId Id : L) {
     const Value &V = B.Values[Id];
+    if (&L == &B.Signature.Outputs &&
+        llvm::is_contained(B.Signature.Inputs, Id))
+      continue;
     const bool HasMaker = llvm::any_of(
         B.Ops, [&](const Op &O) { return llvm::is_contained(O.Results, Id); });
     if (V.Kind != Kind)
@@ -55,11 +59,13 @@ static void verifyList(const Block &B, const Signature::List &L,
   }
 }
 
-/// That gradients stand where their values do, and are like them.
+/// That gradients are in the order of their values, and like them.
 static void verifyGradients(const Program &P, const Block &B,
                             const Signature::List &Gradients,
-                            const Signature::List &Of, bool AreThere,
+                            Signature::List Of, bool AreThere,
                             DiagnosticEngine &Diags) {
+  llvm::erase_if(Of,
+                 [&](ValueId V) { return !isFloat(B.Values[V].Type.Element); });
   if (!AreThere && Gradients.empty())
     return;
   if (Gradients.size() != Of.size()) {

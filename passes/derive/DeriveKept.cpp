@@ -124,17 +124,6 @@ struct EqualChunks {
 
 } // namespace
 
-static LayerSequence sequenceOf(const ModelSpec &M) {
-  LayerSequence Out;
-  for (const LayerRun &R : M.Layers) {
-    LayerGroup &G = Out.emplace_back();
-    G.Periods = R.Periods;
-    for (const LayerRun::Item &I : R.Items)
-      G.Runs.push_back({BlockId(I.Block), I.Count});
-  }
-  return Out;
-}
-
 /// Cuts the layers into chunks, and each behind its first \p First layers.
 static std::vector<EqualChunks> cutChunks(const Spec &S, int64_t First) {
   const LayerSequence All = sequenceOf(S.Model);
@@ -154,32 +143,6 @@ static std::vector<EqualChunks> cutChunks(const Spec &S, int64_t First) {
   if (LayerSequence Left = Cut.take(S.Model.layerCount()); !Left.empty())
     Add({}, std::move(Left));
   return Out;
-}
-
-/// Appends \p Times the layers of \p Of: as periods, if that is shorter.
-/// Periods don't nest, and each chunk is as long as its period when stages are
-/// made.
-static void repeat(LayerSequence &Out, const LayerSequence &Of, int64_t Times) {
-  constexpr int MostRuns = 64;
-  __int128 Written = 0, Unfolded = 0;
-  for (const LayerGroup &G : Of) {
-    Written += static_cast<__int128>(G.Runs.size()) * Times;
-    Unfolded += static_cast<__int128>(G.Runs.size()) * G.Periods;
-  }
-  if (Times == 1 || Unfolded > Written || Unfolded > MostRuns) {
-    for (; Times > 0; --Times)
-      for (const LayerGroup &G : Of)
-        append(Out, G);
-    return;
-  }
-  LayerSequence Period;
-  for (const LayerGroup &G : Of)
-    for (int64_t I = 0; I < G.Periods; ++I)
-      append(Period, {1, G.Runs});
-  if (Period.empty())
-    return;
-  Period.front().Periods = Times;
-  append(Out, folded(std::move(Period.front())));
 }
 
 /// A name that no block has yet.
@@ -248,14 +211,7 @@ void Deriver::splitChunks(const FirstLayers &First) {
       append(Chunk, G);
     repeat(Layers, Chunk, C.Count);
   }
-  M.Layers.clear();
-  for (const LayerGroup &G : Layers) {
-    LayerRun &R = M.Layers.emplace_back();
-    R.Periods = G.Periods;
-    R.Range = M.LayersRange;
-    for (const BlockRun &Of : G.Runs)
-      R.Items.push_back({Of.Block.Index, Of.Count});
-  }
+  setLayers(M, Layers);
 }
 
 /// Megatron-LM, recompute.py, checkpointed_forward, of the method `block`.

@@ -62,13 +62,44 @@ bool Deriver::LayerRules::run() {
   if (ParallelSpec &P = D.S.Parallel;
       !P.Etp.isPresent() && hasExperts(D.S, Use))
     D.define(P.Etp, D.of(P.Tp), P.Tp.Range, "etp");
-  const ValueId X = addHidden("x");
-  const auto Outputs = add(*Use.Is, {X});
-  if (isGood() && !D.Failed && !isAlike(dimsOf(X), dimsOf(Outputs[0])))
+  llvm::SmallVector<ValueId, 2> Inputs = {addInput("x", hiddenType(P))};
+  for (const llvm::StringRef Name : Use.reads())
+    Inputs.push_back(addCarried(Name));
+  if (!isGood())
+    return false;
+  const auto Outputs = add(*Use.Is, Inputs);
+  if (isGood() && !D.Failed && !isAlike(dimsOf(Inputs[0]), dimsOf(Outputs[0])))
     fail(Use.Is->Range, "the output has another shape than the input");
+  if (isGood() && !D.Failed)
+    for (const auto &[Name, V] :
+         llvm::zip_equal(Use.writes(), llvm::drop_begin(Outputs)))
+      carry(Name, V);
   if (isGood() && !D.Failed)
     checkSizes();
   return isGood();
+}
+
+/// Adds a value that a layer before makes as an input of the block.
+ValueId Deriver::LayerRules::addCarried(llvm::StringRef Name) {
+  const auto Made = D.Carried.find(Name);
+  if (Made != D.Carried.end())
+    return addInput(Name, Made->second);
+  if (!isStopped())
+    fail(Use.Is->Range,
+         "no layer before `" + Use.Kind + "` makes `" + Name + "`");
+  return {};
+}
+
+/// Notes the type of a value for later layers.
+void Deriver::LayerRules::carry(llvm::StringRef Name, ValueId V) {
+  const Value &Made = block().Values[V];
+  if (Made.Kind == ValueKind::Param)
+    return fail(Use.Is->Range, "`" + Name + "` is a parameter");
+  const auto [Known, IsFirst] = D.Carried.try_emplace(Name, Made.Type);
+  if (!IsFirst && (Known->second.Element != Made.Type.Element ||
+                   !isAlike(Known->second.Dims, Made.Type.Dims)))
+    fail(Use.Is->Range,
+         "`" + Name + "` has another type than where a layer before makes it");
 }
 
 void Deriver::LayerRules::addSource(const layers::Statement &S, Frame &F) {
@@ -126,11 +157,11 @@ void Deriver::deriveLayers() {
   if (!S.Model.QkvBias.isPresent())
     S.Model.QkvBias.derive(*S.Model.Bias, S.Model.Bias.Range);
   const std::optional<BranchSpec> &Branch = S.Model.Branch;
-  for (const auto &[I, B] : llvm::enumerate(S.Model.Blocks)) {
+  for (const unsigned I : S.Model.blocksInOrder()) {
     if (Branch && Branch->Block == I)
       continue;
-    deriveLayer(B.Mixer);
-    deriveLayer(B.Network);
+    deriveLayer(S.Model.Blocks[I].Mixer);
+    deriveLayer(S.Model.Blocks[I].Network);
   }
   if (Failed)
     Bodies.clear();

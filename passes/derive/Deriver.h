@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which eleven files implement: Derive.cpp the job as a
+// The `derive` pass, which twelve files implement: Derive.cpp the job as a
 // whole, DeriveModel.cpp the model but for its layers, DeriveLayers.cpp,
 // LayerRules.cpp and LayerSizes.cpp these, DerivePipeline.cpp how they are
 // split, DeriveKept.cpp which keep less for the backward pass,
+// DeriveCarried.cpp which values they pass besides the hidden state,
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
 // if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
 // DeriveCluster.cpp the machine they run on. Private to the passes.
@@ -14,6 +15,7 @@
 #include "lang/Diagnostic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace foretrace {
 
@@ -52,6 +54,8 @@ public:
     fillMesh();
     if (!Failed)
       splitChunks();
+    if (!Failed)
+      passValues();
     return !Failed;
   }
 
@@ -184,6 +188,8 @@ private:
   };
   void splitChunks();
   void splitChunks(const FirstLayers &First);
+  void checkBranchValues();
+  void passValues();
   unsigned addVariant(unsigned Of, llvm::StringRef Suffix);
   void checkEffects();
   void deriveExpertMesh();
@@ -209,6 +215,8 @@ private:
   std::vector<DiagnosticBuilder> Errors;
   const bool HasExperts = findExperts();
   std::vector<ir::Block> Bodies; ///< forward ops of layers, if nothing failed
+  /// Types of values besides the hidden state that layers make, by name.
+  llvm::StringMap<ir::TensorType> Carried;
   bool Failed = false;
   bool IsRefused = false;                   ///< a check does not hold
   bool IsBatchRefused = false;              ///< so that ga means nothing

@@ -23,6 +23,8 @@ public:
   bool run();
 
 private:
+  ir::ValueId addCarried(llvm::StringRef Name);
+  void carry(llvm::StringRef Name, ir::ValueId V);
   void setDefaults();
   void setDefault(ir::LayerKey &Key, Frame &F);
   void checkDefault(const ir::LayerKey &Key);

@@ -65,6 +65,8 @@ private:
   std::string perLayer(int64_t Usual);
   std::string channels(int64_t Units);
   void ownLayer();
+  void laterLayer();
+  void later();
   void mixer();
   void branch();
   void attention();
@@ -92,7 +94,8 @@ private:
   int64_t MicroBatch = 1, Heads = 1, Layers = 1;
   bool HasExperts = false;
   bool HasOwnLayer = false;
-  bool IsCalm = true; ///< no number is an extreme one
+  bool PassesValue = false; ///< from that layer to another one
+  bool IsCalm = true;       ///< no number is an extreme one
 };
 
 } // namespace
@@ -186,6 +189,7 @@ void Generator::chooseLayout() {
   Dp = power(5);
   HasExperts = oneIn(3);
   HasOwnLayer = oneIn(4);
+  PassesValue = HasOwnLayer && oneIn(3);
   Ep = HasExperts ? std::min(power(3), Dp) : 1;
   MicroBatch = power(2);
   Ga = Pp * power(2);
@@ -230,8 +234,9 @@ std::string Generator::channels(int64_t Units) {
 void Generator::ownLayer() {
   if (oneIn(2))
     OS << "dim own" << (oneIn(2) ? " over tp" : "") << '\n';
-  OS << "layer mine(x) -> out {\n  key heads in 1.., width = 64, flag = "
-     << valueOf("Bool") << "\n  let q = heads(heads, width)\n  let k = "
+  OS << "layer mine(x) -> out" << (PassesValue ? ", kept" : "")
+     << " {\n  key heads in 1.., width = 64, flag = " << valueOf("Bool")
+     << "\n  let q = heads(heads, width)\n  let k = "
      << channels(oneIn(3) ? 1 : Heads) << '\n';
   if (oneIn(4))
     OS << "  require heads % parallel.tp == 0 or flag, \"{heads} heads\"\n";
@@ -246,7 +251,29 @@ void Generator::ownLayer() {
      << "  z = linear(mixed, to = hidden) as out_proj\n";
   if (oneIn(4))
     OS << "  if flag {\n    z = op activation(z) as out_proj\n  }\n";
+  if (PassesValue)
+    OS << (oneIn(2) ? "  kept = mixed\n"
+                    : "  kept i32 [seq, batch, whole(4)] = op opaque(n, rate = "
+                      "1) as kept\n");
   OS << "  out = " << (oneIn(12) ? "z" : "residual(x, z)") << "\n}\n";
+  if (PassesValue)
+    laterLayer();
+}
+
+/// A layer that reads what the other one makes, and may make it anew.
+void Generator::laterLayer() {
+  OS << "layer later(x, kept) -> out" << (oneIn(4) ? ", kept" : "")
+     << " {\n  key heads in 1.., width = 64\n  n = norm(x) as norm\n"
+        "  q = linear(n, to = heads(heads, width)) as q\n"
+        "  mixed [seq, batch, heads(heads, width)] = op opaque(q, kept, rate = "
+        "2) as mixer\n  y = linear(mixed, to = hidden) as out_proj\n"
+        "  out = residual(x, y)\n}\n";
+}
+
+/// The attention of a block, if it is not that of the model.
+void Generator::later() {
+  if (PassesValue && oneIn(2))
+    OS << "  attention later { heads = " << number(Heads) << " }\n";
 }
 
 /// What is between the projections of the layer.
@@ -324,6 +351,7 @@ void Generator::network(StringRef Head) {
 void Generator::experts() {
   const int64_t Experts = Ep * power(4);
   open("block experts");
+  later();
   key("experts", number(Experts));
   key("topk", number(std::min(Experts, power(3))));
   keys("Block");
@@ -342,6 +370,8 @@ void Generator::layers() {
     return;
   }
   open("block dense");
+  if (oneIn(4))
+    later();
   keys("Block");
   close();
   if (HasExperts)
