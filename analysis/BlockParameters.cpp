@@ -14,7 +14,7 @@ void foretrace::countParameters(Program &P, Block &B) {
   for (const Value &V : B.Values) {
     if (isStored(V, At))
       OnRank.push_back(V.OnRank.Id);
-    if (!isStored(V, TiedHead::BesideEmbedding))
+    if (!isPublished(V))
       continue;
     Published.push_back(publishedSize(P, V));
     Activated.push_back(activatedSize(P, B, V));

@@ -42,7 +42,7 @@ Expr foretrace::lookedUpParameters(ExprScope P) {
     for (const auto &[I, V] : llvm::enumerate(B.Values)) {
       const bool IsHead =
           *P->Spec.Model.Tied && V.Type.indexOf(DimKind::Vocab) >= 0;
-      if (isStored(V, TiedHead::BesideEmbedding) && !IsHead &&
+      if (isPublished(V) && !IsHead &&
           isLookedUp(B, ValueId(static_cast<unsigned>(I))))
         Sum += publishedSize(P, V) * Layers;
     }
@@ -54,7 +54,7 @@ std::vector<PartParameters> foretrace::parametersByPart(ExprScope P) {
   std::vector<PartParameters> Parts;
   forEachBlock(P, [&](const Block &B, int64_t Layers) {
     for (const Value &V : B.Values) {
-      if (!isStored(V, TiedHead::BesideEmbedding))
+      if (!isPublished(V))
         continue;
       const llvm::StringRef Name = V.Part.empty() ? "other" : V.Part;
       auto It = llvm::find_if(Parts, [&](const PartParameters &Known) {

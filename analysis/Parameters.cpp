@@ -22,6 +22,10 @@ bool foretrace::isStored(const Value &V, TiedHead At) {
          !(V.Tied && At == TiedHead::BesideEmbedding);
 }
 
+bool foretrace::isPublished(const Value &V) {
+  return isStored(V, TiedHead::BesideEmbedding) && !V.Copy;
+}
+
 bool foretrace::isMatrix(const Value &V) {
   const bool IsOfExperts = V.Type.indexOf(DimKind::Expert) >= 0;
   return V.Kind == ValueKind::Param &&

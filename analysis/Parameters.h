@@ -28,6 +28,10 @@ bool isBuffer(const ir::Table<ir::OpId, ir::Op> &Ops, ir::ValueId V);
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const ir::Value &V, ir::TiedHead At);
 
+/// Whether \p V is a parameter of the model as it is published: the head that
+/// is tied to the embedding, and copies on other stages, are none of their own.
+bool isPublished(const ir::Value &V);
+
 /// Elements of \p V on one rank, if shares of ZeRO are put together.
 ir::Expr unsharedElements(ir::ExprScope P, const ir::Value &V);
 

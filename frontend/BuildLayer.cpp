@@ -235,6 +235,10 @@ Statement LayerBuilder::statement(ForeParser::StatementContext &C) {
     Out.Is = Statement::Kind::From;
     Out.Name = keep(text(C.key()));
     Out.As = unquoted(C.STRING());
+  } else if (C.SHARED() && !C.PARAM()) {
+    Out.Is = Statement::Kind::Weights;
+    Out.Name = keep(text(C.name()));
+    Out.Then = body(C.body(0));
   } else if (C.PART()) {
     Out.Is = Statement::Kind::Part;
     Out.As = unquoted(C.STRING());

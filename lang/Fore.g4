@@ -76,6 +76,7 @@ statement
   | (PARAM | INPUT) tensor (TIED | SHARED)?
   | FROM key STRING
   | PART STRING
+  | SHARED name body
   | MODULE name (UNTIL key)? body
   | IF expr body (ELSE body)?
   | tensor (',' tensor)* '=' (OP? invocation (AS key)? | key)

@@ -79,6 +79,7 @@ struct Statement {
     Shared,  ///< a parameter that is the table of words
     Input,   ///< Tensors: what the data loader reads
     From,    ///< ops that follow come from key Name, for the reason As
+    Weights, ///< Then: parameters are those of all layers with the name Name
     Part,    ///< parameters that follow are of the part As of the model
     Module,  ///< Then: the ops of the module Name, recomputed results of which
              ///< replace saved ones until the tensor As, if there is one

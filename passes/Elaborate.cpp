@@ -29,10 +29,12 @@ private:
   llvm::SmallVector<ValueId, 1> sublayer(BlockBuilder &B, const LayerUse &Of,
                                          llvm::StringRef Section,
                                          llvm::ArrayRef<ValueId> Inputs,
-                                         LayerBody::Sources *Shared = nullptr);
+                                         LayerBody::Sources *Shared = nullptr,
+                                         const BlockSpec *In = nullptr);
   void embedding();
-  ValueId sublayer(BlockBuilder &B, const LayerUse &Of, llvm::StringRef Section,
-                   ValueId X, llvm::StringMap<ValueId> &Known);
+  ValueId sublayer(BlockBuilder &B, const BlockSpec &In, const LayerUse &Of,
+                   llvm::StringRef Section, ValueId X,
+                   llvm::StringMap<ValueId> &Known);
   void layer(const BlockSpec &Spec, Block &Blk);
   void branch(const BlockSpec &Spec, Block &Blk);
   ValueId depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
@@ -84,7 +86,7 @@ static llvm::StringRef partOf(llvm::StringRef Section) {
 llvm::SmallVector<ValueId, 1>
 Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
                      llvm::StringRef Section, llvm::ArrayRef<ValueId> Inputs,
-                     LayerBody::Sources *Shared) {
+                     LayerBody::Sources *Shared, const BlockSpec *In) {
   B.setOrigin(Of.Range, Section);
   if (!Of.Is) {
     Diags.report(Of.Range, diag::LayerUnknown, Of.Kind);
@@ -93,6 +95,8 @@ Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
   }
   LayerBody Body(P, B, &Of, Diags);
   Body.setPart(partOf(Section));
+  if (In)
+    Body.setBlock(*In);
   if (Shared)
     Body.share(*Shared);
   auto Outputs = Body.add(*Of.Is, Inputs);
@@ -110,15 +114,15 @@ static void freeze(Block &B, const BlockSpec &Spec, size_t First) {
       V.Frozen = true;
 }
 
-/// Appends a layer of a block, to \p X and the values that it reads of \p
-/// Known; those that it makes are known then. Returns the new hidden state.
-ValueId Elaborator::sublayer(BlockBuilder &B, const LayerUse &Of,
-                             llvm::StringRef Section, ValueId X,
-                             llvm::StringMap<ValueId> &Known) {
+/// Appends a layer of the block \p In, to \p X and the values that it reads of
+/// \p Known; those that it makes are known then. Returns the new hidden state.
+ValueId Elaborator::sublayer(BlockBuilder &B, const BlockSpec &In,
+                             const LayerUse &Of, llvm::StringRef Section,
+                             ValueId X, llvm::StringMap<ValueId> &Known) {
   llvm::SmallVector<ValueId, 2> Inputs = {X};
   for (const llvm::StringRef Name : Of.reads())
     Inputs.push_back(Known.lookup(Name));
-  const auto Outputs = sublayer(B, Of, Section, Inputs);
+  const auto Outputs = sublayer(B, Of, Section, Inputs, nullptr, &In);
   if (!IsDone)
     return X;
   for (const auto &[Name, V] :
@@ -143,9 +147,9 @@ void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
     Known[Name] = B.value(ValueKind::Input, Name, Passed.lookup(Name));
     Blk.Signature.Inputs.push_back(Known[Name]);
   }
-  ValueId Out = sublayer(B, Spec.Mixer, "attention", X, Known);
+  ValueId Out = sublayer(B, Spec, Spec.Mixer, "attention", X, Known);
   if (IsDone)
-    Out = sublayer(B, Spec.Network, "ffn", Out, Known);
+    Out = sublayer(B, Spec, Spec.Network, "ffn", Out, Known);
   if (!IsDone)
     return;
   Blk.Signature.Outputs = {Out};

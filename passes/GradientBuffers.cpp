@@ -12,7 +12,7 @@ using namespace foretrace::ir;
 
 GradientBuffers::GradientBuffers(Program &P)
     : Dense{{}, numberOf(P, 0)}, Expert(Dense), Replicated(Dense), Tied(Dense),
-      ExpertBias(Dense), P(P), None(Dense.Count) {
+      Shared(Dense), ExpertBias(Dense), P(P), None(Dense.Count) {
   if (P.Mesh[Axis::DpReplicate] > 1)
     Copies.push_back({{Axis::DpReplicate}});
   if (getInfo(*P.Spec.Parallel.Schedule).Placement ==
@@ -44,13 +44,15 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
   if (!IsNew)
     return It->second;
   const Block &B = P.Blocks[BlockId(Index)];
-  llvm::SmallVector<ExprId, 32> Dense, Expert, Replicated, ExpertBias;
+  llvm::SmallVector<ExprId, 32> Dense, Expert, Replicated, Shared, ExpertBias;
   for (const Value *G : paramGradients(B)) {
     const Value &Param = B.Values[G->GradientOf];
     if (!isStored(Param, At))
       continue;
     if (G->Layout.isPartial(Axis::Tp))
       Replicated.push_back(G->OnRank.Id);
+    if (Param.Shared)
+      Shared.push_back(unsharedElements(P, *G));
     const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
     (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
   }
@@ -60,7 +62,8 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
         O.Operands.size() > 1 && Routers.insert(O.Operands[1].Index).second)
       ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
   return It->second = {P.Sizes.sum(Dense), P.Sizes.sum(Expert),
-                       P.Sizes.sum(Replicated), P.Sizes.sum(ExpertBias)};
+                       P.Sizes.sum(Replicated), P.Sizes.sum(Shared),
+                       P.Sizes.sum(ExpertBias)};
 }
 
 /// Those of \p Axes along which there is more than one rank.
@@ -91,6 +94,7 @@ void GradientBuffers::collect(const Stage &S) {
   Expert = overCopies({Axis::Edp});
   Replicated = {{{Axis::Tp}}, None};
   Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
+  Shared = {{{Axis::Pp}}, None};
   ExpertBias = overReplicas({Axis::Tp, Axis::Cp, Axis::Dp});
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   struct Sum {
@@ -100,6 +104,7 @@ void GradientBuffers::collect(const Stage &S) {
   } Sums[] = {{&Dense, &LayerCounts::Dense},
               {&Expert, &LayerCounts::Expert},
               {&Replicated, &LayerCounts::Replicated},
+              {&Shared, &LayerCounts::Shared},
               {&ExpertBias, &LayerCounts::ExpertBias}};
   for (auto [Index, Count] : layersByBlock(S)) {
     const Expr Layers = ofStage(P, S, KeyId::StageLayers, Index, Count);

@@ -36,6 +36,7 @@ public:
   GradientBuffer Dense, Expert; ///< all, by data-parallel group
   GradientBuffer Replicated;    ///< summed over tp, too (sequence parallel)
   GradientBuffer Tied;          ///< the word embedding that two stages hold
+  GradientBuffer Shared;        ///< weights that all stages hold
   GradientBuffer ExpertBias;    ///< tokens that every expert got
 
   /// An empty buffer that is summed along \p Axes over all replicas at once,
@@ -47,7 +48,7 @@ public:
 private:
   /// Elements of gradients of one layer on one rank, and of router biases.
   struct LayerCounts {
-    ir::ExprId Dense, Expert, Replicated, ExpertBias;
+    ir::ExprId Dense, Expert, Replicated, Shared, ExpertBias;
   };
 
   ir::AxisList used(ir::AxisList Axes) const;

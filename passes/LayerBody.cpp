@@ -89,6 +89,11 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   Made.Alias = S.Is == Kind::Shared && IsTied;
   if (!IsInput)
     Made.Part = F.Part;
+  if (!IsInput && In) {
+    Made.Alias |= llvm::is_contained(In->Aliases, F.Weights);
+    Made.Copy = llvm::is_contained(In->Copies, F.Weights);
+    Made.Shared = llvm::is_contained(In->Sums, F.Weights);
+  }
   F.Tensors[T.Name] = V;
 }
 

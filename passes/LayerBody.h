@@ -24,6 +24,8 @@ public:
     llvm::StringMap<ir::ValueId> Known;
   };
   void share(Sources &With) { Shared = &With; }
+  /// Sets the block that shares weights with others.
+  void setBlock(const ir::BlockSpec &B) { In = &B; }
 
   /// The type of the hidden state.
   static ir::TensorType hiddenType(ir::Program &P);
@@ -120,6 +122,7 @@ private:
 
   BlockBuilder &B;
   Sources *Shared = nullptr;
+  const ir::BlockSpec *In = nullptr;
   bool IsOfParam = false; ///< whether a type that is read is a parameter's
 };
 

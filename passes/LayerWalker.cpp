@@ -76,6 +76,7 @@ void LayerWalker::call(const layers::Statement &S, Frame &F) {
   Frame Inner;
   Inner.Path = nameIn(F.Path, S.As);
   Inner.Part = F.Part;
+  Inner.Weights = F.Weights;
   Inner.Depth = F.Depth + 1;
   size_t Given = 0;
   for (const layers::Argument &A : S.Arguments) {
@@ -134,6 +135,7 @@ static bool isRule(const layers::Statement &S) {
   case Kind::Require:
     return true;
   case Kind::Module:
+  case Kind::Weights:
     return llvm::any_of(S.Then, isRule);
   case Kind::If:
     return !isAboutTensors(S.Values.front()) &&
@@ -175,6 +177,10 @@ void LayerWalker::run(const layers::Statement &S, Frame &F) {
   case Kind::Part:
     F.Part = S.As;
     return;
+  case Kind::Weights: {
+    const llvm::SaveAndRestore<llvm::StringRef> Within(F.Weights, S.Name);
+    return run(S.Then, F);
+  }
   case Kind::Module:
     enterModule(S, F);
     run(S.Then, F);

@@ -50,6 +50,7 @@ protected:
     llvm::StringMap<ir::ValueId> Tensors; ///< an invalid one is `none`
     llvm::StringMap<Lazy> Keys;           ///< and what `let` names
     llvm::StringRef Part;                 ///< of the model
+    llvm::StringRef Weights;              ///< shared by layers under this name
     /// Modules with a tensor until which they are recomputed.
     llvm::SmallVector<std::pair<ir::ModuleId, const layers::Statement *>, 1>
         Modules;

@@ -21,8 +21,9 @@ std::optional<Structure> Structure::of(const Program &Given) {
   // Which layers there are then depends on numbers in ways that no check says.
   const TrainSpec &T = Given.Spec.Train;
   if (T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent() ||
-      llvm::any_of(Given.Spec.Model.Blocks,
-                   [](const BlockSpec &B) { return !B.Receives.empty(); }))
+      llvm::any_of(Given.Spec.Model.Blocks, [](const BlockSpec &B) {
+        return !B.Receives.empty() || !B.Shares.empty();
+      }))
     return std::nullopt;
   Structure S(Given);
   std::vector<ExprId> Wanted;

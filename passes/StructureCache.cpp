@@ -41,10 +41,13 @@ private:
 /// Ops remember the sections that they were made for: of a block that stands
 /// elsewhere they are others.
 static void addBlock(const BlockSpec &B, KeyWriter &Key) {
-  Key.add(B.Name, B.Range, B.IsEntry, B.Receives.size(), B.Passes.size());
-  for (const std::vector<std::string> *Names : {&B.Receives, &B.Passes})
+  Key.add(B.Name, B.Range, B.IsEntry);
+  for (const std::vector<std::string> *Names :
+       {&B.Receives, &B.Passes, &B.Shares, &B.Aliases, &B.Copies, &B.Sums}) {
+    Key.add(Names->size());
     for (const std::string &Name : *Names)
       Key.add(Name);
+  }
   for (const LayerUse *Use : {&B.Mixer, &B.Network})
     Key.add(reinterpret_cast<uintptr_t>(Use->Is), Use->Range);
   visitBlock(B, [&](const FieldRow &Row, const auto &F) {

@@ -2,7 +2,8 @@
 //
 // sync: what every stage does once an iteration, after the last micro-batch:
 // sum the gradients that `shard` left partial, first over replicas, then over
-// tp, then of the tied embedding (Megatron-LM, finalize_model_grads), update,
+// tp, then of the tied embedding (Megatron-LM, finalize_model_grads) and of
+// weights that layers of all stages share, update,
 // and with ZeRO 1 or 2 gather the updated parameters. With ZeRO 2
 // and 3 `shard` has already reduced them, every micro-batch, and each rank
 // updates its share. GradientBuffers says which are summed together.
@@ -240,6 +241,10 @@ Block Synchronizer::stepBlock(const Stage &S) {
   if (!Buffers.Tied.empty()) {
     Build.setOrigin(P.Spec.Model.Tied.Range, "tied embedding, first and last");
     reduce(Build, "word_embeddings", Buffers.Tied, /*Sharded=*/false);
+  }
+  if (!Buffers.Shared.empty()) {
+    Build.setOrigin(P.Spec.Model.LayersRange, "weights of all stages");
+    reduce(Build, "shared", Buffers.Shared, /*Sharded=*/false);
   }
   updateExpertBias(Build);
   sumTokenCounts(Build);

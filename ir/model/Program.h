@@ -81,6 +81,12 @@ struct Value {
   /// For a parameter: it is another one of the same rank, with the same storage
   /// and gradient.
   bool Alias = false;
+  /// For a parameter: another stage has the first one with the same weights,
+  /// which is the one that is published.
+  bool Copy = false;
+  /// For a parameter: all stages have the same weights, and sum their
+  /// gradients.
+  bool Shared = false;
   /// For a parameter: it is not trained, and has no gradient.
   bool Frozen = false;
   /// For a parameter: the part of the model that reports count it in, as set in

@@ -108,6 +108,11 @@ struct BlockSpec {
   /// Whether its layers are the first of their chunks, which save what they
   /// receive; set by `derive`.
   bool IsEntry = false;
+  /// Names of weights that its layers share with others (`shared NAME { ...
+  /// }`), of those that another layer of the rank has, of those of which
+  /// another stage has the first, and of those whose gradients are summed over
+  /// stages; set by `derive`.
+  std::vector<std::string> Shares, Aliases, Copies, Sums;
 #define BLOCK_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };

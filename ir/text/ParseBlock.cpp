@@ -53,6 +53,8 @@ bool BlockParser::valueType(ValueId Id) {
     return false;
   V.Tied = In.takeWord("tied");
   V.Alias = In.takeWord("alias");
+  V.Copy = In.takeWord("copy");
+  V.Shared = In.takeWord("shared");
   V.Frozen = In.takeWord("frozen");
   if (In.takeWord("part") && !plainText(V.Part))
     return false;

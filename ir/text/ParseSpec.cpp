@@ -152,10 +152,13 @@ bool SpecParser::block() {
          {std::pair("attention", &Out.Mixer), std::pair("ffn", &Out.Network)})
       if (In.takeWord(Word))
         return Use->Kind.empty() ? layerUse(*Use) : In.twice(Key, "section");
-    if (In.takeWord("receives"))
-      return names(Out.Receives);
-    if (In.takeWord("passes"))
-      return names(Out.Passes);
+    for (const auto &[Word, List] :
+         {std::pair("receives", &Out.Receives),
+          std::pair("passes", &Out.Passes), std::pair("shares", &Out.Shares),
+          std::pair("aliases", &Out.Aliases), std::pair("copies", &Out.Copies),
+          std::pair("sums", &Out.Sums)})
+      if (In.takeWord(Word))
+        return names(*List);
     if (In.takeWord("entry"))
       return Out.IsEntry = true;
     return entry("block", "`attention`, `ffn`", Out);

@@ -131,6 +131,10 @@ void BlockPrinter::type(ValueId V) {
     OS << " tied";
   if (Val.Alias)
     OS << " alias";
+  if (Val.Copy)
+    OS << " copy";
+  if (Val.Shared)
+    OS << " shared";
   if (Val.Frozen)
     OS << " frozen";
   if (!Val.Part.empty()) {

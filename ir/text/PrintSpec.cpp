@@ -161,6 +161,10 @@ void SpecPrinter::print(const BlockSpec &B) {
   names("passes", B.Passes);
   if (B.IsEntry)
     line() << "entry\n";
+  names("shares", B.Shares);
+  names("aliases", B.Aliases);
+  names("copies", B.Copies);
+  names("sums", B.Sums);
   fields(B);
   print(B.Mixer, "attention");
   print(B.Network, "ffn");

@@ -116,6 +116,24 @@ void Deriver::LayerRules::addSource(const layers::Statement &S, Frame &F) {
     LayerBody::addSource(S, F);
   if (AreUnitsShared && !IsShipped && isGood())
     checkColumns(T, F);
+  if (S.Is != layers::Statement::Kind::Input && !F.Weights.empty() &&
+      isGood() && !isStopped())
+    shareWeight(T, F);
+}
+
+/// Notes a parameter that layers share, which is the same in all of them.
+void Deriver::LayerRules::shareWeight(const layers::Tensor &T, Frame &F) {
+  std::vector<std::string> &Shares = D.S.Model.Blocks[D.BlockAtHand].Shares;
+  if (!llvm::is_contained(Shares, F.Weights))
+    Shares.push_back(F.Weights.str());
+  const TensorType &Type = block().Values[tensor(T.Name, T.Range, F)].Type;
+  const std::string Name = nameIn(F.Path, T.Name);
+  const auto [Known, IsFirst] =
+      D.Shared.try_emplace((F.Weights + ":" + Name).str(), Type);
+  if (!IsFirst && (Known->second.Element != Type.Element ||
+                   !isAlike(Known->second.Dims, Type.Dims)))
+    fail(T.Range, "`" + Name + "` of the weights `" + F.Weights +
+                      "` has another type in another layer");
 }
 
 void Deriver::LayerRules::addOp(const layers::Statement &S, Frame &F) {
@@ -160,6 +178,7 @@ void Deriver::deriveLayers() {
   for (const unsigned I : S.Model.blocksInOrder()) {
     if (Branch && Branch->Block == I)
       continue;
+    BlockAtHand = I;
     deriveLayer(S.Model.Blocks[I].Mixer);
     deriveLayer(S.Model.Blocks[I].Network);
   }
@@ -171,7 +190,8 @@ void Deriver::deriveLayers() {
 void Deriver::deriveBranch() {
   if (!S.Model.Branch)
     return;
-  LayerUse &Branch = S.Model.Blocks[S.Model.Branch->Block].Mixer;
+  BlockAtHand = S.Model.Branch->Block;
+  LayerUse &Branch = S.Model.Blocks[BlockAtHand].Mixer;
   deriveLayer(Branch);
   if (Failed)
     return;

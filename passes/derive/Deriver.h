@@ -4,7 +4,7 @@
 // whole, DeriveModel.cpp the model but for its layers, DeriveLayers.cpp,
 // LayerRules.cpp and LayerSizes.cpp these, DerivePipeline.cpp how they are
 // split, DeriveKept.cpp which keep less for the backward pass,
-// DeriveCarried.cpp which values they pass besides the hidden state,
+// DeriveVariants.cpp which values and weights they have in common,
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
 // if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
 // DeriveCluster.cpp the machine they run on. Private to the passes.
@@ -55,7 +55,7 @@ public:
     if (!Failed)
       splitChunks();
     if (!Failed)
-      passValues();
+      deriveVariants();
     return !Failed;
   }
 
@@ -188,8 +188,10 @@ private:
   };
   void splitChunks();
   void splitChunks(const FirstLayers &First);
-  void checkBranchValues();
-  void passValues();
+  void checkBranchLayers();
+  void checkSharedWeights();
+  bool areChunksKnown();
+  void deriveVariants();
   unsigned addVariant(unsigned Of, llvm::StringRef Suffix);
   void checkEffects();
   void deriveExpertMesh();
@@ -217,6 +219,9 @@ private:
   std::vector<ir::Block> Bodies; ///< forward ops of layers, if nothing failed
   /// Types of values besides the hidden state that layers make, by name.
   llvm::StringMap<ir::TensorType> Carried;
+  /// Types of weights that layers share, by their names.
+  llvm::StringMap<ir::TensorType> Shared;
+  unsigned BlockAtHand = 0; ///< whose layers are derived
   bool Failed = false;
   bool IsRefused = false;                   ///< a check does not hold
   bool IsBatchRefused = false;              ///< so that ga means nothing

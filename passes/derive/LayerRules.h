@@ -25,6 +25,7 @@ public:
 private:
   ir::ValueId addCarried(llvm::StringRef Name);
   void carry(llvm::StringRef Name, ir::ValueId V);
+  void shareWeight(const layers::Tensor &T, Frame &F);
   void setDefaults();
   void setDefault(ir::LayerKey &Key, Frame &F);
   void checkDefault(const ir::LayerKey &Key);

@@ -242,13 +242,14 @@ void Generator::ownLayer() {
     OS << "  require heads % parallel.tp == 0 or flag, \"{heads} heads\"\n";
   OS << "  n = " << (oneIn(4) ? "op detach(x)" : "norm(x) as norm") << '\n'
      << "  y = linear(n, to = pack(q, k, k), bias = flag) as in_proj\n";
-  const bool IsModule = oneIn(2);
+  const bool IsModule = oneIn(2), IsShared = oneIn(4);
   if (IsModule)
     OS << "  part \"own\"\n  module own" << (oneIn(2) ? " until z" : "")
        << " {\n";
   mixer();
-  OS << (IsModule ? "  }\n" : "")
-     << "  z = linear(mixed, to = hidden) as out_proj\n";
+  OS << (IsModule ? "  }\n" : "") << (IsShared ? "  shared own {\n" : "")
+     << "  z = linear(mixed, to = hidden) as out_proj\n"
+     << (IsShared ? "  }\n" : "");
   if (oneIn(4))
     OS << "  if flag {\n    z = op activation(z) as out_proj\n  }\n";
   if (PassesValue)
