@@ -12,6 +12,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include <set>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -22,9 +23,13 @@ class Differentiator {
 public:
   /// Gradients of parameters are summed in \p SumType.
   Differentiator(Block &B, ElementType SumType, DiagnosticEngine &Diags)
-      : B(B), Build(B, "differentiate"), SumType(SumType), Diags(Diags) {}
+      : B(B), Build(B, "differentiate"), SumType(SumType), Diags(Diags) {
+    findDifferentiable();
+  }
 
   bool run();
+  /// Whether a value depends on something that is trained.
+  bool isTrained(ValueId V) const { return Differentiable.contains(V.Index); }
 
 private:
   bool begin();
@@ -46,8 +51,7 @@ private:
             llvm::ArrayRef<ValueId> Results);
   bool isParam(ValueId V) const { return B.Values[V].Kind == ValueKind::Param; }
   bool hasGradient(ValueId V) const {
-    return !isParam(V) && isFloat(B.Values[V].Type.Element) &&
-           Differentiable.contains(V.Index);
+    return !isParam(V) && isFloat(B.Values[V].Type.Element) && isTrained(V);
   }
 
   Block &B;
@@ -252,7 +256,7 @@ bool Differentiator::differentiate(OpId Forward) {
 bool Differentiator::begin() {
   Signature &S = B.Signature;
   for (ValueId Out : S.Outputs) {
-    if (!isFloat(B.Values[Out].Type.Element))
+    if (!isFloat(B.Values[Out].Type.Element) || B.Values[Out].Detached)
       continue;
     Gradients[Out.Index] = newGradient(Out);
     S.OutputGradients.push_back(gradientOf(Out));
@@ -266,8 +270,11 @@ bool Differentiator::begin() {
 
 void Differentiator::findDifferentiable() {
   for (const auto &[I, V] : llvm::enumerate(B.Values))
-    if (V.Kind == ValueKind::Input || (V.Kind == ValueKind::Param && !V.Frozen))
+    if (V.Kind == ValueKind::Param && !V.Frozen)
       Differentiable.insert(static_cast<unsigned>(I));
+  for (const ValueId V : B.Signature.Inputs)
+    if (!B.Values[V].Detached)
+      Differentiable.insert(V.Index);
   for (const Op &O : B.Ops)
     if (getInfo(O.Kind).Backward != BackwardRule::Stops &&
         llvm::any_of(O.Operands, [&](ValueId V) {
@@ -283,7 +290,6 @@ bool Differentiator::run() {
     return true;
   B.Ops.reserve(3 * NumForward); // for inputs, and for parameters
   B.Values.reserve(2 * B.Values.size() + 1);
-  findDifferentiable();
   if (!begin())
     return false;
   for (size_t I = NumForward; I-- > 0;)
@@ -291,7 +297,7 @@ bool Differentiator::run() {
         !isDead(Forward) && !differentiate(Forward))
       return false;
   for (ValueId In : B.Signature.Inputs) {
-    if (!isFloat(B.Values[In].Type.Element))
+    if (!isFloat(B.Values[In].Type.Element) || B.Values[In].Detached)
       continue;
     const ValueId G = gradientOf(In);
     if (!G.isValid()) {
@@ -303,8 +309,36 @@ bool Differentiator::run() {
   return true;
 }
 
+/// Marks what layers receive and pass besides the hidden state as detached
+/// where it depends on nothing that is trained, such as the values of a frozen
+/// tower.
+static void detach(Program &P, ElementType SumType, DiagnosticEngine &Diags) {
+  auto ForEach = [&](auto Visit) {
+    for (Block &B : P.Blocks)
+      if (const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name)) {
+        for (const auto &[I, Name] : llvm::enumerate(Spec->Receives))
+          Visit(B, B.Signature.Inputs[I + 1], Name);
+        for (const auto &[I, Name] : llvm::enumerate(Spec->Passes))
+          Visit(B, B.Signature.Outputs[I + 1], Name);
+      }
+  };
+  std::set<std::string> Trained;
+  for (size_t Before = 1; Before != Trained.size();) {
+    Before = Trained.size();
+    ForEach([&](Block &B, ValueId V, const std::string &Name) {
+      B.Values[V].Detached = !Trained.count(Name);
+    });
+    ForEach([&](Block &B, ValueId V, const std::string &Name) {
+      if (!Trained.count(Name) &&
+          Differentiator(B, SumType, Diags).isTrained(V))
+        Trained.insert(Name);
+    });
+  }
+}
+
 bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
   const ElementType SumType = elementTypeOf(*P.Spec.Train.GradPrecision);
+  detach(P, SumType, Diags);
   bool IsDone = true;
   for (Block &B : P.Blocks)
     IsDone &= Differentiator(B, SumType, Diags).run();

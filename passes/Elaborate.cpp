@@ -154,7 +154,9 @@ void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
     return;
   Blk.Signature.Outputs = {Out};
   freeze(Blk, Spec, 0);
-  if (Out == X) {
+  const bool Writes =
+      !Spec.Mixer.writes().empty() || !Spec.Network.writes().empty();
+  if (Out == X && !Writes) {
     Diags.report(Spec.Range, diag::BlockEmpty, Spec.Name);
     IsDone = false;
   }

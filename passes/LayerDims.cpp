@@ -36,12 +36,12 @@ std::optional<Expr> LayerBody::extentOf(DimKind K) const {
   }
 }
 
-/// Whether the text of a job may have the dimension like this: tokens and
-/// samples are those of the job, and experts are the library's.
-static bool isForJobs(DimRole Role, const layers::Expr &E) {
+/// Whether the text of a job may have the dimension like this: samples are
+/// those of the job, and experts are the library's.
+static bool isForJobs(DimKind Kind, DimRole Role, const layers::Expr &E) {
   switch (Role) {
   case DimRole::Tokens:
-    return E.Is == layers::Expr::Kind::Name;
+    return Kind != DimKind::Batch || E.Is == layers::Expr::Kind::Name;
   case DimRole::Stream:
   case DimRole::Channels:
     return true;
@@ -58,7 +58,7 @@ static bool isForJobs(DimRole Role, const layers::Expr &E) {
 std::optional<DimKind> LayerBody::kindOf(const Node &E) {
   const std::optional<DimKind> Kind = findDim(P.Spec, E.Text);
   if (Kind && Of && E.Range.isValid() &&
-      !isForJobs(infoOf(P.Spec, *Kind).Role, E)) {
+      !isForJobs(*Kind, infoOf(P.Spec, *Kind).Role, E)) {
     fail(E.Range, "`" + E.Text + "` is no such dimension of a layer of a job");
     return std::nullopt;
   }

@@ -76,6 +76,30 @@ llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
     return First.size() == Out.size()
                ? ""
                : "the result has more or fewer dimensions than the operand";
+  case OpKind::Pool: {
+    Expr From = ir::numberOf(P, 1), To = From;
+    for (const Dim &Each : First)
+      From = From * Expr(P.Sizes, Each.Size);
+    for (const Dim &Each : Out)
+      To = To * Expr(P.Sizes, Each.Size);
+    const bool AreSame =
+        llvm::equal(First, Out, [](const Dim &A, const Dim &B) {
+          return A.Kind == B.Kind;
+        });
+    return AreSame && demand(equal(From, To))
+               ? ""
+               : "the result has other dimensions or elements than the operand";
+  }
+  case OpKind::Insert: {
+    const llvm::ArrayRef<Dim> Inserted = dimsOf(Operands[1]);
+    if (!isAlike(First, Out))
+      return "the result has another shape than the operand";
+    return !Inserted.empty() && Inserted[0].Kind == DimKind::FullSeq &&
+                   isAlike(First.drop_front(), Inserted.drop_front())
+               ? ""
+               : "what is inserted has other channels, or not all tokens on "
+                 "each rank (`full_seq`)";
+  }
   case OpKind::Repeat:
     if (Operands.size() != Results.size())
       return "each operand has one result";
@@ -159,6 +183,8 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
   case OpKind::Conv:
   case OpKind::Scan:
   case OpKind::Exchange:
+  case OpKind::Pool:
+  case OpKind::Insert:
   case OpKind::Repeat:
   case OpKind::Take:
     return faultOfSequenceOp(K, Operands, Results);

@@ -46,8 +46,10 @@ void Sharder::placeInputs() {
     else if (V.Kind == ValueKind::Input)
       V.Layout = dataLayout(P, V.Type);
   }
-  for (ValueId In : B.Signature.Inputs)
-    B.Values[In].Layout = homeLayout(P, B.Values[In].Type);
+  for (const Signature::List *Arriving :
+       {&B.Signature.Inputs, &B.Signature.OutputGradients})
+    for (ValueId V : *Arriving)
+      B.Values[V].Layout = homeLayout(P, B.Values[V].Type);
 }
 
 /// What the data loader read is at home before anything runs.
@@ -126,7 +128,13 @@ Layout Sharder::exchangedLayout(const Op &O) const {
   const ValueId Made = O.Derivative == Derivative::None
                            ? O.Results.front()
                            : Old[O.For].Results.front();
-  return homeLayout(P, B.Values[Made].Type);
+  // Terms of what each rank has all of stay terms.
+  Layout L = homeLayout(P, B.Values[Made].Type);
+  const Layout From = layoutOf(current(O.Operands.front()));
+  for (Axis A : allAxes())
+    if (From.isPartial(A) && L.isWhole(A))
+      L.setPartial(A);
+  return L;
 }
 
 /// The layout \p O needs its operand \p V in.

@@ -67,6 +67,11 @@ enum OpTraits : unsigned char {
   InPlace = 64,
 };
 
+constexpr OpTraits operator|(OpTraits A, OpTraits B) {
+  return static_cast<OpTraits>(static_cast<unsigned>(A) |
+                               static_cast<unsigned>(B));
+}
+
 /// The values that the backward op of a compute op reads besides the gradients
 /// of its results, to compute those of the operands that have one. Results
 /// after the first are made for it, so it reads them, too, where it reads

@@ -89,6 +89,9 @@ struct Value {
   bool Shared = false;
   /// For a parameter: it is not trained, and has no gradient.
   bool Frozen = false;
+  /// For an input or output of a block besides the hidden state: it depends on
+  /// nothing that is trained, and has no gradient.
+  bool Detached = false;
   /// For a parameter: the part of the model that reports count it in, as set in
   /// the text of its layer; empty if none is set. Lives as long as that text.
   llvm::StringRef Part;

@@ -21,7 +21,7 @@ struct Signature {
   /// through is an input, too.
   List Outputs;
   // Once the block is differentiated, in the order of their values; integers
-  // have none.
+  // and what is detached have none.
   List OutputGradients; ///< arrive in the backward pass
   List InputGradients;  ///< leave in the backward pass
 

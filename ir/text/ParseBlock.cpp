@@ -55,6 +55,7 @@ bool BlockParser::valueType(ValueId Id) {
   V.Alias = In.takeWord("alias");
   V.Copy = In.takeWord("copy");
   V.Shared = In.takeWord("shared");
+  V.Detached = In.takeWord("detached");
   V.Frozen = In.takeWord("frozen");
   if (In.takeWord("part") && !plainText(V.Part))
     return false;

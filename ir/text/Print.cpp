@@ -135,6 +135,8 @@ void BlockPrinter::type(ValueId V) {
     OS << " copy";
   if (Val.Shared)
     OS << " shared";
+  if (Val.Detached)
+    OS << " detached";
   if (Val.Frozen)
     OS << " frozen";
   if (!Val.Part.empty()) {

@@ -64,8 +64,9 @@ static void verifyGradients(const Program &P, const Block &B,
                             const Signature::List &Gradients,
                             Signature::List Of, bool AreThere,
                             DiagnosticEngine &Diags) {
-  llvm::erase_if(Of,
-                 [&](ValueId V) { return !isFloat(B.Values[V].Type.Element); });
+  llvm::erase_if(Of, [&](ValueId V) {
+    return !isFloat(B.Values[V].Type.Element) || B.Values[V].Detached;
+  });
   if (!AreThere && Gradients.empty())
     return;
   if (Gradients.size() != Of.size()) {

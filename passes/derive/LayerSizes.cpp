@@ -79,7 +79,12 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
   for (const Expr Each : {U->Count, U->Size})
     if (!D.holds(less(D.number(0), Each), diag::LayerExtent, Blamed))
       return Report(diag::LayerExtent, std::to_string(Each.value()));
-  const std::optional<Expr> Ranks = ranksAlong(U->Kind);
+  std::optional<Expr> Ranks = ranksAlong(U->Kind);
+  AxisList Axes = Row.ActivationAxes;
+  if (U->Kind == DimKind::Seq && *D.S.Parallel.SequenceParallel && Ranks) {
+    Axes.insert(Axes.begin(), Axis::Tp);
+    Ranks = D.of(D.S.Parallel.Tp) * *Ranks;
+  }
   if (!Ranks || Ranks->isConstant(1))
     return;
   const bool CanShare = U->Few != FewUnits::Refused;
@@ -89,7 +94,7 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
   if (!D.holds(IsLegal, diag::LayerIndivisible, Blamed))
     Report(diag::LayerIndivisible, U->Count.value(),
            CanShare ? "neither a multiple nor a divisor" : "not a multiple",
-           namesOf(Row.ActivationAxes), Ranks->value());
+           namesOf(Axes), Ranks->value());
 }
 
 /// A weight whose units ranks share is split between columns.
