@@ -166,7 +166,8 @@ void Liveness::holdPassed() {
   for (const auto &[I, Name] : llvm::enumerate(Spec->Passes))
     if (const ValueId V = S.Outputs[I + 1];
         !llvm::is_contained(S.Inputs, V) && isSaved(P, Name))
-      findStorage(V)->Last = End;
+      if (Storage *Made = findStorage(V)) // else it is a weight's
+        Made->Last = End;
   for (const auto &[I, Name] : llvm::enumerate(Spec->Receives)) {
     const ValueId V = S.Inputs[I + 1];
     const bool IsPassed = llvm::is_contained(S.Outputs, V);

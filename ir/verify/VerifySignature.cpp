@@ -94,6 +94,20 @@ static void verifyOne(const Program &P, const Block &B,
   verifyGradients(P, B, S.InputGradients, S.Inputs, AreThere, Diags);
 }
 
+/// Checks that a signature has the values that the spec of the block names.
+static void verifyPassed(const Program &P, const Block &B,
+                         DiagnosticEngine &Diags) {
+  const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+  if (!Spec || (Spec->Receives.empty() && Spec->Passes.empty()))
+    return;
+  const Signature &S = B.Signature;
+  if (S.Inputs.size() != Spec->Receives.size() + 1 ||
+      S.Outputs.size() != Spec->Passes.size() + 1)
+    Diags.report(B.Range, diag::VerifyPassed, B.Name, S.Inputs.size(),
+                 S.Outputs.size(), Spec->Receives.size() + 1,
+                 Spec->Passes.size() + 1);
+}
+
 /// Visits two blocks for every place in \p S where one follows the other; the
 /// places of a group that repeats are visited once.
 static void
@@ -131,8 +145,10 @@ static void verifyNeighbours(const Program &P, const Block &First,
 
 void foretrace::ir::verifySignatures(const Program &P,
                                      DiagnosticEngine &Diags) {
-  for (const Block &B : P.Blocks)
+  for (const Block &B : P.Blocks) {
     verifyOne(P, B, Diags);
+    verifyPassed(P, B, Diags);
+  }
   std::set<std::pair<unsigned, unsigned>> Seen;
   forEachNeighbours(P.Layers, [&](BlockId First, BlockId Next) {
     if (Seen.insert({First.Index, Next.Index}).second)

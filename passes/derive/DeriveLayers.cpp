@@ -71,9 +71,7 @@ bool Deriver::LayerRules::run() {
   if (isGood() && !D.Failed && !isAlike(dimsOf(Inputs[0]), dimsOf(Outputs[0])))
     fail(Use.Is->Range, "the output has another shape than the input");
   if (isGood() && !D.Failed)
-    for (const auto &[Name, V] :
-         llvm::zip_equal(Use.writes(), llvm::drop_begin(Outputs)))
-      carry(Name, V);
+    carry(Inputs, Outputs);
   if (isGood() && !D.Failed)
     checkSizes();
   return isGood();
@@ -90,16 +88,29 @@ ValueId Deriver::LayerRules::addCarried(llvm::StringRef Name) {
   return {};
 }
 
-/// Notes the type of a value for later layers.
-void Deriver::LayerRules::carry(llvm::StringRef Name, ValueId V) {
-  const Value &Made = block().Values[V];
-  if (Made.Kind == ValueKind::Param)
-    return fail(Use.Is->Range, "`" + Name + "` is a parameter");
-  const auto [Known, IsFirst] = D.Carried.try_emplace(Name, Made.Type);
-  if (!IsFirst && (Known->second.Element != Made.Type.Element ||
-                   !isAlike(Known->second.Dims, Made.Type.Dims)))
-    fail(Use.Is->Range,
-         "`" + Name + "` has another type than where a layer before makes it");
+/// Notes the types of values for later layers. Each is made by an op, or is the
+/// input of the same name.
+void Deriver::LayerRules::carry(llvm::ArrayRef<ValueId> Inputs,
+                                llvm::ArrayRef<ValueId> Outputs) {
+  for (const auto &[Index, Name] : llvm::enumerate(Use.writes())) {
+    const ValueId V = Outputs[Index + 1];
+    const Value &Made = block().Values[V];
+    const auto *Input = llvm::find(Use.reads(), Name);
+    const bool IsPassed = Input != Use.reads().end() &&
+                          Inputs[Input - Use.reads().begin() + 1] == V;
+    if (!IsPassed && Made.Kind != ValueKind::Activation)
+      return fail(Use.Is->Range, "`" + Name +
+                                     "` is not made by an op, nor an input of "
+                                     "the same name");
+    if (llvm::is_contained(Outputs.take_front(Index + 1), V))
+      return fail(Use.Is->Range, "`" + Name + "` is another output, too");
+    const auto [Known, IsFirst] = D.Carried.try_emplace(Name, Made.Type);
+    if (!IsFirst && (Known->second.Element != Made.Type.Element ||
+                     !isAlike(Known->second.Dims, Made.Type.Dims)))
+      return fail(Use.Is->Range,
+                  "`" + Name +
+                      "` has another type than where a layer before makes it");
+  }
 }
 
 void Deriver::LayerRules::addSource(const layers::Statement &S, Frame &F) {
@@ -128,8 +139,11 @@ void Deriver::LayerRules::shareWeight(const layers::Tensor &T, Frame &F) {
     Shares.push_back(F.Weights.str());
   const TensorType &Type = block().Values[tensor(T.Name, T.Range, F)].Type;
   const std::string Name = nameIn(F.Path, T.Name);
-  const auto [Known, IsFirst] =
-      D.Shared.try_emplace((F.Weights + ":" + Name).str(), Type);
+  const std::string Key = (F.Weights + ":" + Name).str();
+  if (!D.SharedOfBlock.insert({D.BlockAtHand, Key}).second)
+    return fail(T.Range, "a block has `" + Name + "` of the weights `" +
+                             F.Weights + "` twice");
+  const auto [Known, IsFirst] = D.Shared.try_emplace(Key, Type);
   if (!IsFirst && (Known->second.Element != Type.Element ||
                    !isAlike(Known->second.Dims, Type.Dims)))
     fail(T.Range, "`" + Name + "` of the weights `" + F.Weights +

@@ -16,6 +16,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringMap.h"
+#include <set>
 
 namespace foretrace {
 
@@ -221,6 +222,8 @@ private:
   llvm::StringMap<ir::TensorType> Carried;
   /// Types of weights that layers share, by their names.
   llvm::StringMap<ir::TensorType> Shared;
+  /// The same names, each with a block that has them.
+  std::set<std::pair<unsigned, std::string>> SharedOfBlock;
   unsigned BlockAtHand = 0; ///< whose layers are derived
   bool Failed = false;
   bool IsRefused = false;                   ///< a check does not hold

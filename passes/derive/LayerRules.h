@@ -24,7 +24,8 @@ public:
 
 private:
   ir::ValueId addCarried(llvm::StringRef Name);
-  void carry(llvm::StringRef Name, ir::ValueId V);
+  void carry(llvm::ArrayRef<ir::ValueId> Inputs,
+             llvm::ArrayRef<ir::ValueId> Outputs);
   void shareWeight(const layers::Tensor &T, Frame &F);
   void setDefaults();
   void setDefault(ir::LayerKey &Key, Frame &F);
