@@ -79,7 +79,18 @@ ValueId Liveness::rootOf(ValueId V) const {
 void Liveness::share() {
   for (size_t I = 0; I < B.Values.size(); ++I)
     Shared.push_back(B.Values.idAt(I));
+  auto IsPassed = [&](ValueId V) {
+    const Signature &S = B.Signature;
+    return llvm::is_contained(llvm::ArrayRef(S.Inputs).slice(!S.Inputs.empty()),
+                              V) ||
+           llvm::is_contained(
+               llvm::ArrayRef(S.Outputs).slice(!S.Outputs.empty()), V);
+  };
   for (const Op &O : B.Ops) {
+    // Other layers read what is passed to them.
+    if (hasTrait(O.Kind, InPlace) && O.Derivative == Derivative::None &&
+        IsPassed(O.Operands.front()))
+      continue;
     if (!isInPlace(O) && !gathersWeight(B, O) && !sharesGradient(B, O))
       continue;
     if (O.Derivative == Derivative::Input)

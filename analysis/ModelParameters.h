@@ -31,8 +31,8 @@ ParameterCount modelParameters(ir::ExprScope P);
 /// in no product. A table that is also the output head is not one of them.
 ir::Expr lookedUpParameters(ir::ExprScope P);
 
-/// Parameters by part of the model (analysis/ModelParts.def), in the order of
-/// the model.
+/// Parameters by part of the model, as the text of layers names it, in the
+/// order of the model.
 struct PartParameters {
   llvm::StringRef Part;
   ParameterCount Of;

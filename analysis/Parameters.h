@@ -28,8 +28,8 @@ bool isBuffer(const ir::Table<ir::OpId, ir::Op> &Ops, ir::ValueId V);
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const ir::Value &V, ir::TiedHead At);
 
-/// Whether \p V is a parameter of the model as it is published: the head that
-/// is tied to the embedding, and copies on other stages, are none of their own.
+/// Whether the published model counts \p V: neither a head that is tied to the
+/// embedding nor a copy on another stage.
 bool isPublished(const ir::Value &V);
 
 /// Elements of \p V on one rank, if shares of ZeRO are put together.

@@ -35,6 +35,7 @@ private:
   ValueId sublayer(BlockBuilder &B, const BlockSpec &In, const LayerUse &Of,
                    llvm::StringRef Section, ValueId X,
                    llvm::StringMap<ValueId> &Known);
+  void refuse(const BlockSpec &Spec, llvm::StringRef Name);
   void layer(const BlockSpec &Spec, Block &Blk);
   void branch(const BlockSpec &Spec, Block &Blk);
   ValueId depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
@@ -135,6 +136,13 @@ ValueId Elaborator::sublayer(BlockBuilder &B, const BlockSpec &In,
   return Outputs.front();
 }
 
+/// Reports a value that a block receives or passes, and no layer makes:
+/// `derive` sets none such, but text can have it.
+void Elaborator::refuse(const BlockSpec &Spec, llvm::StringRef Name) {
+  Diags.report(Spec.Range, diag::NotMade, Spec.Name, Name);
+  IsDone = false;
+}
+
 void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
   Blk.Name = Spec.Name;
   Blk.Range = Spec.Range;
@@ -144,6 +152,8 @@ void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
   Blk.Signature.Inputs = {X};
   llvm::StringMap<ValueId> Known;
   for (const std::string &Name : Spec.Receives) {
+    if (!Passed.count(Name))
+      return refuse(Spec, Name);
     Known[Name] = B.value(ValueKind::Input, Name, Passed.lookup(Name));
     Blk.Signature.Inputs.push_back(Known[Name]);
   }
@@ -160,8 +170,12 @@ void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
     Diags.report(Spec.Range, diag::BlockEmpty, Spec.Name);
     IsDone = false;
   }
-  for (const std::string &Name : Spec.Passes)
-    Blk.Signature.Outputs.push_back(Known.lookup(Name));
+  for (const std::string &Name : Spec.Passes) {
+    const ValueId V = Known.lookup(Name);
+    if (!V.isValid() || !Passed.count(Name))
+      return refuse(Spec, Name);
+    Blk.Signature.Outputs.push_back(V);
+  }
 }
 
 /// Appends one depth of a branch: what comes before its layers, the layers, and

@@ -20,7 +20,7 @@ void repeat(ir::LayerSequence &Out, const ir::LayerSequence &Of, int64_t Times);
 
 /// Returns the layers of \p M. The ids of blocks are indices of its blocks.
 ir::LayerSequence sequenceOf(const ir::ModelSpec &M);
-/// The reverse of it.
+/// Sets the layers of \p M, the reverse of `sequenceOf`.
 void setLayers(ir::ModelSpec &M, const ir::LayerSequence &Layers);
 
 /// Cuts a folded sequence off from the front, piece by piece.

@@ -77,28 +77,35 @@ llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
                ? ""
                : "the result has more or fewer dimensions than the operand";
   case OpKind::Pool: {
-    Expr From = ir::numberOf(P, 1), To = From;
-    for (const Dim &Each : First)
-      From = From * Expr(P.Sizes, Each.Size);
-    for (const Dim &Each : Out)
-      To = To * Expr(P.Sizes, Each.Size);
-    const bool AreSame =
-        llvm::equal(First, Out, [](const Dim &A, const Dim &B) {
-          return A.Kind == B.Kind;
-        });
-    return AreSame && demand(equal(From, To))
+    if (First.size() < 2 || First.size() != Out.size() ||
+        First[0].Kind != DimKind::Seq || Out[0].Kind != DimKind::Seq ||
+        First.back().Kind != Out.back().Kind ||
+        !isAlike(First.slice(1, First.size() - 2),
+                 Out.slice(1, Out.size() - 2)))
+      return "the result has other dimensions than the operand";
+    const Expr From(P.Sizes, First[0].Size), To(P.Sizes, Out[0].Size);
+    return demand(divides(To, From)) &&
+                   demand(equal(From * Expr(P.Sizes, First.back().Size),
+                                To * Expr(P.Sizes, Out.back().Size)))
                ? ""
-               : "the result has other dimensions or elements than the operand";
+               : "the tokens of the result are not groups of those of the "
+                 "operand, with their channels side by side";
   }
   case OpKind::Insert: {
     const llvm::ArrayRef<Dim> Inserted = dimsOf(Operands[1]);
+    const auto &Values = B.block().Values;
     if (!isAlike(First, Out))
       return "the result has another shape than the operand";
-    return !Inserted.empty() && Inserted[0].Kind == DimKind::FullSeq &&
-                   isAlike(First.drop_front(), Inserted.drop_front())
+    if (Inserted.empty() || Inserted[0].Kind != DimKind::FullSeq ||
+        Values[Operands[0]].Type.Element != Values[Operands[1]].Type.Element ||
+        !isAlike(First.drop_front(), Inserted.drop_front()))
+      return "what is inserted has another type, or not all tokens on each "
+             "rank (`full_seq`)";
+    return demand(equal(less(Expr(P.Sizes, First[0].Size),
+                             Expr(P.Sizes, Inserted[0].Size)),
+                        ir::numberOf(P, 0)))
                ? ""
-               : "what is inserted has other channels, or not all tokens on "
-                 "each rank (`full_seq`)";
+               : "what is inserted has more tokens than the operand";
   }
   case OpKind::Repeat:
     if (Operands.size() != Results.size())

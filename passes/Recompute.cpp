@@ -143,6 +143,7 @@ Recomputation::Recomputation(const Program &P, const Block &B) : B(B) {
   if (Kind == RecomputeKind::None ||
       (!P.Layers.empty() && (IsAt(P.Layers.front()) || IsAt(P.Layers.back()))))
     return;
+  IsWanted = true;
   if (Kind == RecomputeKind::Full) {
     Parts.emplace_back();
     return;
@@ -261,7 +262,7 @@ bool Recomputer::run() {
 bool foretrace::recompute(Program &P, DiagnosticEngine &Diags) {
   bool Repeats = false, Saves = false;
   for (Block &B : P.Blocks)
-    if (const Recomputation Of(P, B); !Of.parts().empty()) {
+    if (const Recomputation Of(P, B); Of.isWanted()) {
       Repeats = true;
       Saves |= Recomputer(B, Of).run();
     }

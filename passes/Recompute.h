@@ -32,6 +32,9 @@ public:
   /// \p B has its forward ops, with layouts or without.
   Recomputation(const ir::Program &P, const ir::Block &B);
 
+  /// Whether the block or the job asks for recomputation in this block, which
+  /// may have none of the modules.
+  bool isWanted() const { return IsWanted; }
   /// In the order in which they run if they begin at the same op.
   llvm::ArrayRef<Part> parts() const { return Parts; }
   /// The part that forward op \p O is of, or null.
@@ -39,6 +42,7 @@ public:
 
 private:
   const ir::Block &B;
+  bool IsWanted = false;
   std::vector<Part> Parts;
   /// Of norms that are part of another op, by their names.
   llvm::StringMap<ir::ModuleId> ModuleOf;

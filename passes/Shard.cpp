@@ -251,7 +251,9 @@ Layout Sharder::gradientLayout(const Value &Gradient) const {
 /// included.
 Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
   const Value &Val = B.Values[V];
-  if (llvm::any_of(Old, [V](const Op &User) {
+  const bool IsTerm =
+      llvm::any_of(allAxes(), [&](Axis A) { return Val.Layout.isPartial(A); });
+  if (IsTerm && llvm::any_of(Old, [V](const Op &User) {
         return isLinear(User.Kind) && llvm::is_contained(User.Operands, V);
       }))
     return Val.Layout; // its user makes terms of terms

@@ -14,7 +14,8 @@ static const LayerSequence &layersOf(const Program &P, int64_t Part) {
       ->layersOf(At.Chunk);
 }
 
-/// An id consists of a block, which sends these values, and a direction.
+/// Returns the values of a message. Its id is twice the index of the block that
+/// sends it forward, or one more for the gradients that come back.
 static auto valuesIn(const Program &P, BoundaryId Boundary) {
   const Block &Sender = P.Blocks[BlockId(Boundary.Index / 2)];
   const Signature &S = Sender.Signature;

@@ -81,8 +81,8 @@ struct Value {
   /// For a parameter: it is another one of the same rank, with the same storage
   /// and gradient.
   bool Alias = false;
-  /// For a parameter: another stage has the first one with the same weights,
-  /// which is the one that is published.
+  /// For a parameter: a copy of a parameter of another stage, which the
+  /// published model does not count.
   bool Copy = false;
   /// For a parameter: all stages have the same weights, and sum their
   /// gradients.

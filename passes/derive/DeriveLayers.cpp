@@ -143,6 +143,12 @@ void Deriver::LayerRules::shareWeight(const layers::Tensor &T, Frame &F) {
   if (!D.SharedOfBlock.insert({D.BlockAtHand, Key}).second)
     return fail(T.Range, "a block has `" + Name + "` of the weights `" +
                              F.Weights + "` twice");
+  const BlockSpec &Block = D.S.Model.Blocks[D.BlockAtHand];
+  const bool IsFrozen = Block.Frozen.isPresent() && *Block.Frozen;
+  if (D.AreFrozen.try_emplace(F.Weights, IsFrozen).first->second != IsFrozen)
+    return fail(T.Range, "the weights `" + F.Weights +
+                             "` are frozen in one block and trained in "
+                             "another");
   const auto [Known, IsFirst] = D.Shared.try_emplace(Key, Type);
   if (!IsFirst && (Known->second.Element != Type.Element ||
                    !isAlike(Known->second.Dims, Type.Dims)))
@@ -196,8 +202,25 @@ void Deriver::deriveLayers() {
     deriveLayer(S.Model.Blocks[I].Mixer);
     deriveLayer(S.Model.Blocks[I].Network);
   }
+  if (!Failed)
+    checkSharedParameters();
   if (Failed)
     Bodies.clear();
+}
+
+/// Reports weights with parameters that only some of the blocks have.
+void Deriver::checkSharedParameters() {
+  for (const auto &[Of, Key] : SharedOfBlock)
+    for (const auto &[Block, Ignored] : SharedOfBlock) {
+      const std::string Weights = llvm::StringRef(Key).split(':').first.str();
+      const BlockSpec &Other = S.Model.Blocks[Block];
+      if (!llvm::is_contained(Other.Shares, Weights) ||
+          SharedOfBlock.count({Block, Key}))
+        continue;
+      error(Other.Range, diag::SharedParameters, Weights, Other.Name,
+            llvm::StringRef(Key).split(':').second, S.Model.Blocks[Of].Name);
+      return;
+    }
 }
 
 /// A branch has the table of words, whose size is derived after other layers.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of `derive` that concerns what layers have to do with each other:
-// values besides the hidden state that layers pass to later ones, and weights
-// that several layers have in common. Layers of one block that differ in it
-// become layers of blocks of their own.
+// The part of `derive` that relates layers to each other: values besides the
+// hidden state that layers pass to later ones, and weights that layers share.
+// Layers of one block that differ in it become layers of blocks of their own.
 
 #include "ir/model/Partition.h"
 #include "ir/model/Spellings.h"
@@ -63,7 +62,8 @@ public:
   /// Returns the values that are live before a layer.
   Names before(unsigned Block, Names After) const;
   /// Replaces blocks by variants, in the layers before those seen so far.
-  LayerSequence replace(const LayerSequence &Layers, bool AreChunk);
+  /// \p IsSent says whether another stage sends what they receive.
+  LayerSequence replace(const LayerSequence &Layers, bool IsSent);
 
   Names Live;
 
@@ -127,8 +127,9 @@ Names PassedValues::before(unsigned Block, Names After) const {
   return After;
 }
 
-/// The layers of one period. What is live before a layer and the one before it
-/// of the same block is the same: a layer adds and removes the same names.
+/// Returns the layers of one period. What is live before a layer and the one
+/// before it of the same block is the same: a layer adds and removes the same
+/// names.
 LayerGroup PassedValues::period(llvm::ArrayRef<BlockRun> Runs) {
   std::vector<BlockRun> Reversed;
   for (const BlockRun &R : llvm::reverse(Runs)) {
@@ -148,8 +149,7 @@ LayerGroup PassedValues::period(llvm::ArrayRef<BlockRun> Runs) {
   return Period;
 }
 
-LayerSequence PassedValues::replace(const LayerSequence &Layers,
-                                    bool AreChunk) {
+LayerSequence PassedValues::replace(const LayerSequence &Layers, bool IsSent) {
   std::vector<LayerGroup> Reversed;
   for (const LayerGroup &G : llvm::reverse(Layers)) {
     const Names After = Live;
@@ -166,7 +166,7 @@ LayerSequence PassedValues::replace(const LayerSequence &Layers,
   LayerSequence Out;
   for (LayerGroup &G : llvm::reverse(Reversed))
     append(Out, std::move(G));
-  if (!AreChunk || Live.empty() || Out.empty())
+  if (!IsSent || Live.empty() || Out.empty())
     return Out;
   LayerCutter Cut(Out);
   LayerSequence Chunk = Cut.take(1);
@@ -183,7 +183,7 @@ SharedWeights::SharedWeights(const ModelSpec &M, Variants &All)
         return !B.Shares.empty();
       })) {}
 
-/// The variant of the next layer of a stage.
+/// Returns the variant of the next layer of a stage.
 BlockId SharedWeights::next(Variant V, int64_t Stage) {
   for (const std::string &Name : M.Blocks[V.Of].Shares) {
     std::set<int64_t> &Stages = Holders[Name];
@@ -196,7 +196,8 @@ BlockId SharedWeights::next(Variant V, int64_t Stage) {
   return All.idOf(std::move(V));
 }
 
-/// The layers of one period. All layers of a run but the first are alike.
+/// Returns the layers of one period. All layers of a run but the first are
+/// alike.
 LayerGroup SharedWeights::period(llvm::ArrayRef<BlockRun> Runs, int64_t Stage) {
   LayerGroup Period;
   for (const BlockRun &R : Runs) {
@@ -228,7 +229,7 @@ LayerSequence SharedWeights::replace(const LayerSequence &Layers,
   return Out;
 }
 
-/// The layers of each chunk, in order, and those that no chunk has.
+/// Returns the layers of each chunk, in order, and those that no chunk has.
 static std::vector<LayerSequence> chunksOf(const Spec &S) {
   const LayerSequence All = sequenceOf(S.Model);
   LayerCutter Cut(All);
@@ -253,7 +254,8 @@ static std::string suffixOf(const Variant &V) {
   return V.Passes.empty() ? "last" : llvm::join(V.Passes, "_");
 }
 
-/// Branches have a chunk of their own, to which only the hidden state goes.
+/// Reports layers of a branch that pass values or share weights: a branch
+/// starts from the hidden state.
 void Deriver::checkBranchLayers() {
   const ModelSpec &M = S.Model;
   if (!M.Branch)
@@ -270,7 +272,8 @@ void Deriver::checkBranchLayers() {
     }
 }
 
-/// Each stage that has weights sums their gradients with all others.
+/// Reports what does not fit weights whose gradients are complete after the
+/// backward pass of several layers.
 void Deriver::checkSharedWeights() {
   const ParallelSpec &P = S.Parallel;
   if (*P.Zero > 1)
@@ -308,15 +311,19 @@ void Deriver::deriveVariants() {
   if (Failed || (!Passed.exist() && !Shared.exist()) || !areChunksKnown())
     return;
   std::vector<LayerSequence> Chunks = chunksOf(S);
-  for (LayerSequence &C : llvm::reverse(Chunks))
-    C = Passed.replace(C, &C != &Chunks.front());
-  assert(Passed.Live.empty() && "deriveLayers has not found who makes a value");
   Schedule Places;
   Places.Placement = getInfo(*S.Parallel.Schedule).Placement;
   Places.Stages = *S.Parallel.Pp;
   Places.Chunks = *S.Parallel.Vpp;
+  auto StageOf = [&](size_t Part) {
+    return Places.placeOf(static_cast<int64_t>(Part)).Stage;
+  };
+  for (size_t Part = Chunks.size(); Part-- > 0;)
+    Chunks[Part] = Passed.replace(
+        Chunks[Part], Part > 0 && StageOf(Part) != StageOf(Part - 1));
+  assert(Passed.Live.empty() && "deriveLayers has not found who makes a value");
   for (const auto &[Part, C] : llvm::enumerate(Chunks))
-    C = Shared.replace(C, Places.placeOf(static_cast<int64_t>(Part)).Stage);
+    C = Shared.replace(C, StageOf(Part));
   for (const auto &[Name, Stages] : Shared.Holders)
     if (Stages.size() != 1 &&
         static_cast<int64_t>(Stages.size()) != Places.Stages)

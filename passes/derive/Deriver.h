@@ -4,7 +4,7 @@
 // whole, DeriveModel.cpp the model but for its layers, DeriveLayers.cpp,
 // LayerRules.cpp and LayerSizes.cpp these, DerivePipeline.cpp how they are
 // split, DeriveKept.cpp which keep less for the backward pass,
-// DeriveVariants.cpp which values and weights they have in common,
+// DeriveVariants.cpp which values and weights layers share,
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
 // if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
 // DeriveCluster.cpp the machine they run on. Private to the passes.
@@ -142,6 +142,7 @@ private:
   bool findExperts() const;
   void deriveLayer(ir::LayerUse &Use);
   void deriveLayers();
+  void checkSharedParameters();
   void deriveBranch();
   void deriveVocab();
   void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
@@ -222,6 +223,7 @@ private:
   llvm::StringMap<ir::TensorType> Carried;
   /// Types of weights that layers share, by their names.
   llvm::StringMap<ir::TensorType> Shared;
+  llvm::StringMap<bool> AreFrozen; ///< by the name of shared weights
   /// The same names, each with a block that has them.
   std::set<std::pair<unsigned, std::string>> SharedOfBlock;
   unsigned BlockAtHand = 0; ///< whose layers are derived
