@@ -106,6 +106,10 @@ private:
   llvm::StringRef faultOfSequenceOp(ir::OpKind K,
                                     llvm::ArrayRef<ir::ValueId> Operands,
                                     llvm::ArrayRef<ir::ValueId> Results);
+  llvm::StringRef faultOfPool(llvm::ArrayRef<ir::Dim> First,
+                              llvm::ArrayRef<ir::Dim> Out);
+  llvm::StringRef faultOfInsert(llvm::ArrayRef<ir::ValueId> Operands,
+                                llvm::ArrayRef<ir::Dim> Out);
   llvm::StringRef faultOfOpaque(llvm::ArrayRef<ir::ValueId> Operands,
                                 llvm::ArrayRef<ir::ValueId> Results);
   bool isStatedRight(const layers::Statement &S, ir::OpKind K,

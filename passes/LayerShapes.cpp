@@ -44,6 +44,43 @@ bool LayerBody::hasWholeSequence(ValueId V) {
          (!IsOnTp || demand(equal(exprOf(P, Par.Tp), One)));
 }
 
+/// Does the same as faultOf for groups of tokens that become one token each.
+llvm::StringRef LayerBody::faultOfPool(llvm::ArrayRef<Dim> First,
+                                       llvm::ArrayRef<Dim> Out) {
+  if (First.size() < 2 || First.size() != Out.size() ||
+      First[0].Kind != DimKind::Seq || Out[0].Kind != DimKind::Seq ||
+      First.back().Kind != Out.back().Kind ||
+      !isAlike(First.slice(1, First.size() - 2), Out.slice(1, Out.size() - 2)))
+    return "the result has other dimensions than the operand";
+  const Expr From(P.Sizes, First[0].Size), To(P.Sizes, Out[0].Size);
+  return demand(divides(To, From)) &&
+                 demand(equal(From * Expr(P.Sizes, First.back().Size),
+                              To * Expr(P.Sizes, Out.back().Size)))
+             ? ""
+             : "the tokens of the result are not groups of those of the "
+               "operand, with their channels side by side";
+}
+
+/// Does the same as faultOf for tokens that are inserted into a sample.
+llvm::StringRef LayerBody::faultOfInsert(llvm::ArrayRef<ValueId> Operands,
+                                         llvm::ArrayRef<Dim> Out) {
+  const llvm::ArrayRef<Dim> First = dimsOf(Operands[0]);
+  const llvm::ArrayRef<Dim> Inserted = dimsOf(Operands[1]);
+  const auto &Values = B.block().Values;
+  if (!isAlike(First, Out))
+    return "the result has another shape than the operand";
+  if (Inserted.empty() || Inserted[0].Kind != DimKind::FullSeq ||
+      Values[Operands[0]].Type.Element != Values[Operands[1]].Type.Element ||
+      !isAlike(First.drop_front(), Inserted.drop_front()))
+    return "what is inserted has another type, or not all tokens on each "
+           "rank (`full_seq`)";
+  return demand(equal(less(Expr(P.Sizes, First[0].Size),
+                           Expr(P.Sizes, Inserted[0].Size)),
+                      ir::numberOf(P, 0)))
+             ? ""
+             : "what is inserted has more tokens than the operand";
+}
+
 /// Does the same as faultOf for ops along the sequence and for ops that change
 /// dimensions.
 llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
@@ -76,37 +113,6 @@ llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
     return First.size() == Out.size()
                ? ""
                : "the result has more or fewer dimensions than the operand";
-  case OpKind::Pool: {
-    if (First.size() < 2 || First.size() != Out.size() ||
-        First[0].Kind != DimKind::Seq || Out[0].Kind != DimKind::Seq ||
-        First.back().Kind != Out.back().Kind ||
-        !isAlike(First.slice(1, First.size() - 2),
-                 Out.slice(1, Out.size() - 2)))
-      return "the result has other dimensions than the operand";
-    const Expr From(P.Sizes, First[0].Size), To(P.Sizes, Out[0].Size);
-    return demand(divides(To, From)) &&
-                   demand(equal(From * Expr(P.Sizes, First.back().Size),
-                                To * Expr(P.Sizes, Out.back().Size)))
-               ? ""
-               : "the tokens of the result are not groups of those of the "
-                 "operand, with their channels side by side";
-  }
-  case OpKind::Insert: {
-    const llvm::ArrayRef<Dim> Inserted = dimsOf(Operands[1]);
-    const auto &Values = B.block().Values;
-    if (!isAlike(First, Out))
-      return "the result has another shape than the operand";
-    if (Inserted.empty() || Inserted[0].Kind != DimKind::FullSeq ||
-        Values[Operands[0]].Type.Element != Values[Operands[1]].Type.Element ||
-        !isAlike(First.drop_front(), Inserted.drop_front()))
-      return "what is inserted has another type, or not all tokens on each "
-             "rank (`full_seq`)";
-    return demand(equal(less(Expr(P.Sizes, First[0].Size),
-                             Expr(P.Sizes, Inserted[0].Size)),
-                        ir::numberOf(P, 0)))
-               ? ""
-               : "what is inserted has more tokens than the operand";
-  }
   case OpKind::Repeat:
     if (Operands.size() != Results.size())
       return "each operand has one result";
@@ -187,11 +193,13 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
   const llvm::ArrayRef<Dim> First = dimsOf(Operands[0]);
   const llvm::ArrayRef<Dim> Out = dimsOf(Results[0]);
   switch (K) {
+  case OpKind::Pool:
+    return faultOfPool(First, Out);
+  case OpKind::Insert:
+    return faultOfInsert(Operands, Out);
   case OpKind::Conv:
   case OpKind::Scan:
   case OpKind::Exchange:
-  case OpKind::Pool:
-  case OpKind::Insert:
   case OpKind::Repeat:
   case OpKind::Take:
     return faultOfSequenceOp(K, Operands, Results);

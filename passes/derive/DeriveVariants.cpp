@@ -299,7 +299,40 @@ bool Deriver::areChunksKnown() {
   return false;
 }
 
-/// Sets what layers receive and pass, and which weights they share.
+/// Sets what layers of a block receive and pass, and which weights they share.
+static void describe(BlockSpec &B, const Variant &V, const PassedValues &Passed,
+                     const SharedWeights &Shared) {
+  B.Receives = listOf(Passed.before(V.Of, V.Passes));
+  B.Passes = listOf(V.Passes);
+  B.IsEntry = V.IsEntry;
+  B.Aliases = listOf(V.Aliases);
+  B.Copies = listOf(V.Copies);
+  B.Sums.clear();
+  for (const std::string &Name : B.Shares)
+    if (!V.Aliases.count(Name) && Shared.Holders.at(Name).size() > 1)
+      B.Sums.push_back(Name);
+}
+
+/// Returns the layers of all chunks, with the blocks of their variants.
+static LayerSequence joined(llvm::ArrayRef<LayerSequence> Chunks,
+                            llvm::function_ref<unsigned(BlockId)> BlockOf) {
+  LayerSequence Layers;
+  for (size_t First = 0, Next; First < Chunks.size(); First = Next) {
+    for (Next = First + 1;
+         Next < Chunks.size() && Chunks[Next] == Chunks[First];)
+      ++Next;
+    LayerSequence Chunk;
+    for (LayerGroup G : Chunks[First]) {
+      for (BlockRun &R : G.Runs)
+        R.Block = BlockId(BlockOf(R.Block));
+      append(Chunk, std::move(G));
+    }
+    repeat(Layers, Chunk, static_cast<int64_t>(Next - First));
+  }
+  return Layers;
+}
+
+/// Makes blocks of layers that differ in what they receive, pass or share.
 void Deriver::deriveVariants() {
   ModelSpec &M = S.Model;
   checkBranchLayers();
@@ -329,9 +362,6 @@ void Deriver::deriveVariants() {
         static_cast<int64_t>(Stages.size()) != Places.Stages)
       error(S.Parallel.Pp.Range, diag::SharedStages, Name, Stages.size(),
             Places.Stages);
-  auto HasCopies = [&](const std::string &Name) {
-    return Shared.Holders[Name].size() > 1;
-  };
   // The first variant of a block is the block itself.
   std::map<unsigned, unsigned> Blocks; // by variant
   std::set<unsigned> Taken;
@@ -343,32 +373,10 @@ void Deriver::deriveVariants() {
     const Variant &V = All[Id];
     const bool IsFirst = Taken.insert(V.Of).second;
     It->second = IsFirst ? V.Of : addVariant(V.Of, suffixOf(V));
-    BlockSpec &B = M.Blocks[It->second];
-    B.Receives = listOf(Passed.before(V.Of, V.Passes));
-    B.Passes = listOf(V.Passes);
-    B.IsEntry = V.IsEntry;
-    B.Aliases = listOf(V.Aliases);
-    B.Copies = listOf(V.Copies);
-    B.Sums.clear();
-    for (const std::string &Name : B.Shares)
-      if (!V.Aliases.count(Name) && HasCopies(Name))
-        B.Sums.push_back(Name);
+    describe(M.Blocks[It->second], V, Passed, Shared);
     return It->second;
   };
-  LayerSequence Layers;
-  for (size_t First = 0, Next; First < Chunks.size(); First = Next) {
-    for (Next = First + 1;
-         Next < Chunks.size() && Chunks[Next] == Chunks[First];)
-      ++Next;
-    LayerSequence Chunk;
-    for (LayerGroup G : Chunks[First]) {
-      for (BlockRun &R : G.Runs)
-        R.Block = BlockId(BlockOf(R.Block));
-      append(Chunk, std::move(G));
-    }
-    repeat(Layers, Chunk, static_cast<int64_t>(Next - First));
-  }
-  setLayers(M, Layers);
+  setLayers(M, joined(Chunks, BlockOf));
   // Layers of blocks that are not used.
   for (unsigned Block = 0; Block < NumBlocks; ++Block)
     if (!Taken.count(Block))
