@@ -113,6 +113,10 @@ llvm::StringRef LayerBody::faultOfSequenceOp(OpKind K,
     return First.size() == Out.size()
                ? ""
                : "the result has more or fewer dimensions than the operand";
+  case OpKind::Pool:
+    return faultOfPool(First, Out);
+  case OpKind::Insert:
+    return faultOfInsert(Operands, Out);
   case OpKind::Repeat:
     if (Operands.size() != Results.size())
       return "each operand has one result";
@@ -194,9 +198,7 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
   const llvm::ArrayRef<Dim> Out = dimsOf(Results[0]);
   switch (K) {
   case OpKind::Pool:
-    return faultOfPool(First, Out);
   case OpKind::Insert:
-    return faultOfInsert(Operands, Out);
   case OpKind::Conv:
   case OpKind::Scan:
   case OpKind::Exchange:
