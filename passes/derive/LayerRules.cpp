@@ -255,6 +255,8 @@ void Deriver::LayerRules::require(const layers::Statement &S, Frame &F) {
   const SourceRange At = S.Values.size() > 1 ? placeOf(S.Values[1], F)
                          : Blamed && Blamed->Range.isValid() ? Blamed->Range
                                                              : Use.Range;
-  if (Refused.insert(At.start()).second)
+  // A warning does not stand for an error at the same place.
+  if (IsWarning ? !Refused.count(At.start())
+                : Refused.insert(At.start()).second)
     refuse(S, *Id, At, F);
 }
