@@ -80,11 +80,8 @@ void Liveness::share() {
   for (size_t I = 0; I < B.Values.size(); ++I)
     Shared.push_back(B.Values.idAt(I));
   auto IsPassed = [&](ValueId V) {
-    const Signature &S = B.Signature;
-    return llvm::is_contained(llvm::ArrayRef(S.Inputs).slice(!S.Inputs.empty()),
-                              V) ||
-           llvm::is_contained(
-               llvm::ArrayRef(S.Outputs).slice(!S.Outputs.empty()), V);
+    return llvm::is_contained(B.Signature.received(), V) ||
+           llvm::is_contained(B.Signature.passed(), V);
   };
   for (const Op &O : B.Ops) {
     // Other layers read what is passed to them.
@@ -151,10 +148,10 @@ static bool isSaved(ExprScope P, llvm::StringRef Name) {
     const BlockSpec *Spec = P->Spec.Model.findBlock(Reader.Name);
     if (!Spec)
       return false;
-    for (const auto &[I, Received] : llvm::enumerate(Spec->Receives))
+    for (const auto &[Received, V] :
+         llvm::zip(Spec->Receives, Reader.Signature.received()))
       if (Received == Name)
-        return Liveness::isReadBackward(P, Reader,
-                                        Reader.Signature.Inputs[I + 1]);
+        return Liveness::isReadBackward(P, Reader, V);
     return false;
   });
 }
@@ -174,13 +171,11 @@ void Liveness::holdPassed() {
     return;
   const Signature &S = B.Signature;
   const int End = static_cast<int>(B.Ops.size()) - 1;
-  for (const auto &[I, Name] : llvm::enumerate(Spec->Passes))
-    if (const ValueId V = S.Outputs[I + 1];
-        !llvm::is_contained(S.Inputs, V) && isSaved(P, Name))
+  for (const auto &[Name, V] : llvm::zip(Spec->Passes, S.passed()))
+    if (!llvm::is_contained(S.Inputs, V) && isSaved(P, Name))
       if (Storage *Made = findStorage(V)) // else it is a weight's
         Made->Last = End;
-  for (const auto &[I, Name] : llvm::enumerate(Spec->Receives)) {
-    const ValueId V = S.Inputs[I + 1];
+  for (const auto &[Name, V] : llvm::zip(Spec->Receives, S.received())) {
     const bool IsPassed = llvm::is_contained(S.Outputs, V);
     if (!isSaved(P, Name) || (Spec->IsEntry && !IsPassed))
       continue;

@@ -28,8 +28,8 @@ bool isBuffer(const ir::Table<ir::OpId, ir::Op> &Ops, ir::ValueId V);
 /// Whether \p V is a parameter that takes memory of its own.
 bool isStored(const ir::Value &V, ir::TiedHead At);
 
-/// Whether the published model counts \p V: neither a head that is tied to the
-/// embedding nor a copy on another stage.
+/// Returns whether the published model counts \p V: neither a head that is tied
+/// to the embedding nor a copy on another stage.
 bool isPublished(const ir::Value &V);
 
 /// Elements of \p V on one rank, if shares of ZeRO are put together.

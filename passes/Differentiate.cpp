@@ -316,10 +316,12 @@ static void detach(Program &P, ElementType SumType, DiagnosticEngine &Diags) {
   auto ForEach = [&](auto Visit) {
     for (Block &B : P.Blocks)
       if (const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name)) {
-        for (const auto &[I, Name] : llvm::enumerate(Spec->Receives))
-          Visit(B, B.Signature.Inputs[I + 1], Name);
-        for (const auto &[I, Name] : llvm::enumerate(Spec->Passes))
-          Visit(B, B.Signature.Outputs[I + 1], Name);
+        for (const auto &[Name, V] :
+             llvm::zip(Spec->Receives, B.Signature.received()))
+          Visit(B, V, Name);
+        for (const auto &[Name, V] :
+             llvm::zip(Spec->Passes, B.Signature.passed()))
+          Visit(B, V, Name);
       }
   };
   std::set<std::string> Trained;

@@ -172,7 +172,7 @@ void LayerBody::enterModule(const layers::Statement &S, Frame &F) {
     F.Modules.push_back({Id, &S});
 }
 
-/// Whether \p Id encloses \p Inner, or is it.
+/// Returns whether \p Id is \p Inner, or encloses it.
 static bool encloses(const Block &B, ModuleId Id, ModuleId Inner) {
   while (Inner.isValid() && Inner != Id)
     Inner = B.Modules[Inner].Parent;

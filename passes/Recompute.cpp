@@ -223,9 +223,9 @@ static llvm::DenseSet<unsigned> savedBy(const Table<OpId, Op> &Ops) {
 /// Repeats the parts that begin before a backward op of \p Forward.
 void Recomputer::beginParts(OpId Forward) {
   for (const Part &P : Of.parts()) {
-    const bool Begins = P.savesResult()
-                            ? partOf(Old[Forward]) == &P
-                            : Forward.Index <= Makers.lookup(P.Until.Index);
+    const bool Begins =
+        P.savesResult() ? partOf(Old[Forward]) == &P
+                        : Forward.Index <= Makers.find(P.Until.Index)->second;
     if (!Begins || !Begun.insert(&P).second)
       continue;
     for (size_t I = 0; I < Old.size(); ++I)

@@ -32,8 +32,8 @@ public:
   /// \p B has its forward ops, with layouts or without.
   Recomputation(const ir::Program &P, const ir::Block &B);
 
-  /// Whether the block or the job asks for recomputation in this block, which
-  /// may have none of the modules.
+  /// Returns whether the block or the job asks for recomputation in this block,
+  /// which may have none of the modules.
   bool isWanted() const { return IsWanted; }
   /// In the order in which they run if they begin at the same op.
   llvm::ArrayRef<Part> parts() const { return Parts; }

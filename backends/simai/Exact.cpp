@@ -51,12 +51,12 @@ void StageTable::header() {
   T.Header.Vpp = *Par.Vpp;
   T.Header.Ga = *Par.Ga;
   T.Header.World = *Par.World;
-  T.Header.PpComm = std::to_string(messageBytes(P, S));
+  T.Header.PpComm = std::to_string(stageMessageBytes(P, S));
   T.LongestTime = ReaderLimit - 1;
 }
 
-int64_t foretrace::simai::messageBytes(const ir::Program &P,
-                                       const ir::Stage &S) {
+int64_t foretrace::simai::stageMessageBytes(const ir::Program &P,
+                                            const ir::Stage &S) {
   const int64_t Part = std::min(P.Schedule.partOf(S.First, 0),
                                 std::max<int64_t>(P.Schedule.parts() - 2, 0));
   return boundaryBytes(P, boundaryAfter(P, Part, /*IsForward=*/true)).value();

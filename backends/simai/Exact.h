@@ -18,7 +18,7 @@ WorkloadTable exactTable(const ir::Program &P, const ir::Stage &S,
 
 /// Returns the bytes of a message between stages as the table of \p S has them:
 /// those of what the first chunk sends forward, or the last stage receives.
-int64_t messageBytes(const ir::Program &P, const ir::Stage &S);
+int64_t stageMessageBytes(const ir::Program &P, const ir::Stage &S);
 
 /// The stages that \p Choice means; the worst is the one with the longest
 /// compute time, then the most bytes. Empty after an error.

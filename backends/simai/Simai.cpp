@@ -42,7 +42,7 @@ static void reportMessages(const EmitRequest &Request,
                            llvm::ArrayRef<const ir::Stage *> Stages,
                            DiagnosticEngine &Diags) {
   for (const ir::Stage *S : Stages) {
-    const int64_t Said = messageBytes(Request.Program, *S);
+    const int64_t Said = stageMessageBytes(Request.Program, *S);
     for (const ir::StageMessages &M : messagesOf(Request.Program, S->First))
       if (const int64_t Is = boundaryBytes(Request.Program, M.Boundary).value();
           Is != Said)

@@ -5,6 +5,7 @@
 #define FORETRACE_IR_MODEL_SIGNATURE_H
 
 #include "ir/model/Ids.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace foretrace::ir {
@@ -25,6 +26,14 @@ struct Signature {
   List OutputGradients; ///< arrive in the backward pass
   List InputGradients;  ///< leave in the backward pass
 
+  /// Returns the inputs, and the outputs, besides the hidden state; a branch
+  /// passes the results of its depths.
+  llvm::ArrayRef<ValueId> received() const {
+    return llvm::ArrayRef(Inputs).slice(!Inputs.empty());
+  }
+  llvm::ArrayRef<ValueId> passed() const {
+    return llvm::ArrayRef(Outputs).slice(!Outputs.empty());
+  }
   bool hasGradients() const {
     return !OutputGradients.empty() || !InputGradients.empty();
   }

@@ -78,8 +78,8 @@ bool BlockParser::declaration(ValueKind Kind) {
          define(Name, Kind, V) && In.expectPunct(":") && valueType(V);
 }
 
-/// A string that lives as long as the buffer, of which it is a part: it cannot
-/// have escapes.
+/// Reads a string that stays a part of the buffer, so that it cannot have
+/// escapes.
 bool BlockParser::plainText(llvm::StringRef &Out) {
   Token T;
   if (!In.expectToken(Token::Kind::String, "a string", T))
@@ -115,7 +115,7 @@ bool BlockParser::signature() {
          (signatureList(2) && In.expectPunct("->") && signatureList(3));
 }
 
-/// `in(0)`: a module before this line.
+/// Reads `in(0)`, with a module before this line, if it is next.
 bool BlockParser::enclosing(ModuleId &Out) {
   if (!In.takeWord("in"))
     return true;
@@ -133,7 +133,7 @@ bool BlockParser::enclosing(ModuleId &Out) {
   return true;
 }
 
-/// `0 = layernorm in(1) until %x`, with the numbers in order.
+/// Reads `0 = layernorm in(1) until %x`. Numbers are in order.
 bool BlockParser::module() {
   const Token Number = In.peek();
   Module M;

@@ -64,23 +64,23 @@ bool Deriver::LayerRules::run() {
     D.define(P.Etp, D.of(P.Tp), P.Tp.Range, "etp");
   llvm::SmallVector<ValueId, 2> Inputs = {addInput("x", hiddenType(P))};
   for (const llvm::StringRef Name : Use.reads())
-    Inputs.push_back(addCarried(Name));
+    Inputs.push_back(addReceived(Name));
   if (!isGood())
     return false;
   const auto Outputs = add(*Use.Is, Inputs);
   if (isGood() && !D.Failed && !isAlike(dimsOf(Inputs[0]), dimsOf(Outputs[0])))
     fail(Use.Is->Range, "the output has another shape than the input");
   if (isGood() && !D.Failed)
-    carry(Inputs, Outputs);
+    notePassed(Inputs, Outputs);
   if (isGood() && !D.Failed)
     checkSizes();
   return isGood();
 }
 
 /// Adds a value that a layer before makes as an input of the block.
-ValueId Deriver::LayerRules::addCarried(llvm::StringRef Name) {
-  const auto Made = D.Carried.find(Name);
-  if (Made != D.Carried.end())
+ValueId Deriver::LayerRules::addReceived(llvm::StringRef Name) {
+  const auto Made = D.Passed.find(Name);
+  if (Made != D.Passed.end())
     return addInput(Name, Made->second);
   if (!isStopped())
     fail(Use.Is->Range,
@@ -90,8 +90,8 @@ ValueId Deriver::LayerRules::addCarried(llvm::StringRef Name) {
 
 /// Notes the types of values for later layers. Each is made by an op, or is the
 /// input of the same name.
-void Deriver::LayerRules::carry(llvm::ArrayRef<ValueId> Inputs,
-                                llvm::ArrayRef<ValueId> Outputs) {
+void Deriver::LayerRules::notePassed(llvm::ArrayRef<ValueId> Inputs,
+                                     llvm::ArrayRef<ValueId> Outputs) {
   for (const auto &[Index, Name] : llvm::enumerate(Use.writes())) {
     const ValueId V = Outputs[Index + 1];
     const Value &Made = block().Values[V];
@@ -104,7 +104,7 @@ void Deriver::LayerRules::carry(llvm::ArrayRef<ValueId> Inputs,
                                      "the same name");
     if (llvm::is_contained(Outputs.take_front(Index + 1), V))
       return fail(Use.Is->Range, "`" + Name + "` is another output, too");
-    const auto [Known, IsFirst] = D.Carried.try_emplace(Name, Made.Type);
+    const auto [Known, IsFirst] = D.Passed.try_emplace(Name, Made.Type);
     if (!IsFirst && (Known->second.Element != Made.Type.Element ||
                      !isAlike(Known->second.Dims, Made.Type.Dims)))
       return fail(Use.Is->Range,
@@ -149,7 +149,7 @@ void Deriver::LayerRules::shareWeight(const layers::Tensor &T, Frame &F) {
     return fail(T.Range, "the weights `" + F.Weights +
                              "` are frozen in one block and trained in "
                              "another");
-  const auto [Known, IsFirst] = D.Shared.try_emplace(Key, Type);
+  const auto [Known, IsFirst] = D.SharedWeights.try_emplace(Key, Type);
   if (!IsFirst && (Known->second.Element != Type.Element ||
                    !isAlike(Known->second.Dims, Type.Dims)))
     fail(T.Range, "`" + Name + "` of the weights `" + F.Weights +
@@ -210,15 +210,14 @@ void Deriver::deriveLayers() {
 
 /// Reports weights with parameters that only some of the blocks have.
 void Deriver::checkSharedParameters() {
-  for (const auto &[Of, Key] : SharedOfBlock)
-    for (const auto &[Block, Ignored] : SharedOfBlock) {
-      const std::string Weights = llvm::StringRef(Key).split(':').first.str();
-      const BlockSpec &Other = S.Model.Blocks[Block];
-      if (!llvm::is_contained(Other.Shares, Weights) ||
-          SharedOfBlock.count({Block, Key}))
+  for (const auto &[Index, B] : llvm::enumerate(S.Model.Blocks))
+    for (const auto &Shared : SharedWeights) {
+      const auto [Weights, Name] = Shared.first().split(':');
+      if (!llvm::is_contained(B.Shares, Weights) ||
+          SharedOfBlock.count(
+              {static_cast<unsigned>(Index), Shared.first().str()}))
         continue;
-      error(Other.Range, diag::SharedParameters, Weights, Other.Name,
-            llvm::StringRef(Key).split(':').second, S.Model.Blocks[Of].Name);
+      error(B.Range, diag::SharedParameters, Weights, B.Name, Name);
       return;
     }
 }

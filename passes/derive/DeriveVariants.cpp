@@ -79,9 +79,9 @@ private:
 
 /// Goes through layers from the first one on, with the shared weights that each
 /// stage has so far.
-class SharedWeights {
+class WeightsOfStages {
 public:
-  SharedWeights(const ModelSpec &M, Variants &All);
+  WeightsOfStages(const ModelSpec &M, Variants &All);
 
   bool exist() const { return AreThere; }
   /// Replaces variants by others, in the layers of \p Stage after those seen
@@ -178,13 +178,13 @@ LayerSequence PassedValues::replace(const LayerSequence &Layers, bool IsSent) {
   return Chunk;
 }
 
-SharedWeights::SharedWeights(const ModelSpec &M, Variants &All)
+WeightsOfStages::WeightsOfStages(const ModelSpec &M, Variants &All)
     : M(M), All(All), AreThere(llvm::any_of(M.Blocks, [](const BlockSpec &B) {
         return !B.Shares.empty();
       })) {}
 
 /// Returns the variant of the next layer of a stage.
-BlockId SharedWeights::next(Variant V, int64_t Stage) {
+BlockId WeightsOfStages::next(Variant V, int64_t Stage) {
   for (const std::string &Name : M.Blocks[V.Of].Shares) {
     std::set<int64_t> &Stages = Holders[Name];
     if (Stages.count(Stage))
@@ -198,7 +198,8 @@ BlockId SharedWeights::next(Variant V, int64_t Stage) {
 
 /// Returns the layers of one period. All layers of a run but the first are
 /// alike.
-LayerGroup SharedWeights::period(llvm::ArrayRef<BlockRun> Runs, int64_t Stage) {
+LayerGroup WeightsOfStages::period(llvm::ArrayRef<BlockRun> Runs,
+                                   int64_t Stage) {
   LayerGroup Period;
   for (const BlockRun &R : Runs) {
     const Variant V = All[R.Block];
@@ -211,8 +212,8 @@ LayerGroup SharedWeights::period(llvm::ArrayRef<BlockRun> Runs, int64_t Stage) {
   return Period;
 }
 
-LayerSequence SharedWeights::replace(const LayerSequence &Layers,
-                                     int64_t Stage) {
+LayerSequence WeightsOfStages::replace(const LayerSequence &Layers,
+                                       int64_t Stage) {
   LayerSequence Out;
   for (const LayerGroup &G : Layers) {
     LayerGroup First = period(G.Runs, Stage);
@@ -284,7 +285,7 @@ void Deriver::checkSharedWeights() {
           "a schedule with one copy of the model");
 }
 
-/// Returns whether variants are needed, and the layers of chunks are known.
+/// Returns whether the layers of each chunk are known; reports why not.
 bool Deriver::areChunksKnown() {
   const Located<PartitionKind> &By = S.Parallel.Partition;
   if (exceeds(S.Parallel.Pp, 1) &&
@@ -300,8 +301,9 @@ bool Deriver::areChunksKnown() {
 }
 
 /// Sets what layers of a block receive and pass, and which weights they share.
-static void describe(BlockSpec &B, const Variant &V, const PassedValues &Passed,
-                     const SharedWeights &Shared) {
+static void setVariant(BlockSpec &B, const Variant &V,
+                       const PassedValues &Passed,
+                       const WeightsOfStages &Shared) {
   B.Receives = listOf(Passed.before(V.Of, V.Passes));
   B.Passes = listOf(V.Passes);
   B.IsEntry = V.IsEntry;
@@ -338,7 +340,7 @@ void Deriver::deriveVariants() {
   checkBranchLayers();
   Variants All;
   PassedValues Passed(M, All);
-  SharedWeights Shared(M, All);
+  WeightsOfStages Shared(M, All);
   if (Shared.exist())
     checkSharedWeights();
   if (Failed || (!Passed.exist() && !Shared.exist()) || !areChunksKnown())
@@ -373,7 +375,7 @@ void Deriver::deriveVariants() {
     const Variant &V = All[Id];
     const bool IsFirst = Taken.insert(V.Of).second;
     It->second = IsFirst ? V.Of : addVariant(V.Of, suffixOf(V));
-    describe(M.Blocks[It->second], V, Passed, Shared);
+    setVariant(M.Blocks[It->second], V, Passed, Shared);
     return It->second;
   };
   setLayers(M, joined(Chunks, BlockOf));

@@ -220,11 +220,11 @@ private:
   const bool HasExperts = findExperts();
   std::vector<ir::Block> Bodies; ///< forward ops of layers, if nothing failed
   /// Types of values besides the hidden state that layers make, by name.
-  llvm::StringMap<ir::TensorType> Carried;
-  /// Types of weights that layers share, by their names.
-  llvm::StringMap<ir::TensorType> Shared;
+  llvm::StringMap<ir::TensorType> Passed;
+  /// Types of parameters that layers share, by `weights:module.name`.
+  llvm::StringMap<ir::TensorType> SharedWeights;
   llvm::StringMap<bool> AreFrozen; ///< by the name of shared weights
-  /// The same names, each with a block that has them.
+  /// The keys of SharedWeights, each with a block that has the parameter.
   std::set<std::pair<unsigned, std::string>> SharedOfBlock;
   unsigned BlockAtHand = 0; ///< whose layers are derived
   bool Failed = false;

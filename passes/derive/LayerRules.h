@@ -23,9 +23,9 @@ public:
   bool run();
 
 private:
-  ir::ValueId addCarried(llvm::StringRef Name);
-  void carry(llvm::ArrayRef<ir::ValueId> Inputs,
-             llvm::ArrayRef<ir::ValueId> Outputs);
+  ir::ValueId addReceived(llvm::StringRef Name);
+  void notePassed(llvm::ArrayRef<ir::ValueId> Inputs,
+                  llvm::ArrayRef<ir::ValueId> Outputs);
   void shareWeight(const layers::Tensor &T, Frame &F);
   void setDefaults();
   void setDefault(ir::LayerKey &Key, Frame &F);

@@ -79,7 +79,8 @@ void Deriver::LayerRules::checkExtent(const Node &Written,
   for (const Expr Each : {U->Count, U->Size})
     if (!D.holds(less(D.number(0), Each), diag::LayerExtent, Blamed))
       return Report(diag::LayerExtent, std::to_string(Each.value()));
-  if (ExprId(Extent) == ExprId(D.of(D.S.Train.Sequence)))
+  if (Row.Role == DimRole::Tokens &&
+      ExprId(Extent) == ExprId(D.of(D.S.Train.Sequence)))
     return; // checkSequence asks that of the job
   std::optional<Expr> Ranks = ranksAlong(U->Kind);
   AxisList Axes = Row.ActivationAxes;

@@ -279,7 +279,8 @@ void Worker::compile(size_t Row) {
                 Block.Ids[First]);
     return;
   }
-  HasEffect.assign(HasEffect.size(), true); // without a structure who knows
+  HasEffect.assign(HasEffect.size(),
+                   true); // only a structure says which axes matter
   const std::vector<std::optional<ir::ExprId>> Figures =
       figuresIn(Job, Filter.jobKeys());
   if (any_of(Figures, [&](std::optional<ir::ExprId> F) {
