@@ -301,7 +301,10 @@ bool Differentiator::run() {
       continue;
     const ValueId G = gradientOf(In);
     if (!G.isValid()) {
-      Diags.report(B.Range, diag::NoInputGradient, B.Name);
+      if (In == B.Signature.Inputs.front())
+        Diags.report(B.Range, diag::NoInputGradient, B.Name);
+      else
+        Diags.report(B.Range, diag::NoValueGradient, B.Values[In].Name);
       return false;
     }
     B.Signature.InputGradients.push_back(G);
