@@ -14,6 +14,9 @@ template <typename T> static void orElse(Located<T> &Field, T Default) {
 void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Model.VocabMultiple, int64_t(128));
   orElse(S.Model.Norm, ir::NormKind::LayerNorm);
+  orElse(S.Model.NormPlacement, ir::NormPlacementKind::Pre);
+  orElse(S.Model.EmbeddingNorm, false);
+  orElse(S.Model.HeadBias, false);
   orElse(S.Model.Positions, ir::PositionKind::Rope);
   orElse(S.Model.Tied, false);
   orElse(S.Model.Bias, false);

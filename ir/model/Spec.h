@@ -25,6 +25,10 @@ enum class NormKind : unsigned char {
 #define NORM_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
+enum class NormPlacementKind : unsigned char {
+#define NORM_PLACEMENT_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/model/Spec.def"
+};
 enum class PositionKind : unsigned char {
 #define POSITION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
