@@ -7,6 +7,7 @@
 #include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
@@ -27,17 +28,20 @@ const Job::Declared *Binder::findModel(const ast::Word &Name) {
 /// The models of the main file; if it has none, those of the files it imports,
 /// and so on. A model of the library is not ambiguous for its base.
 static std::vector<const Job::Declared *> findNearest(const Job &J) {
-  std::vector<const JobFile *> Files = {J.Main};
+  std::vector<JobFile::Import> Files = {{J.Main, ""}};
   std::vector<const Job::Declared *> Found;
+  llvm::SmallPtrSet<const JobFile *, 8> Seen;
   while (Found.empty() && !Files.empty()) {
-    std::vector<const JobFile *> Imported;
+    std::vector<JobFile::Import> Imported;
     for (const Job::Declared &M : J.Models)
-      if (llvm::is_contained(Files, M.Home))
+      if (llvm::any_of(Files, [&](const JobFile::Import &I) {
+            return I.File == M.Home &&
+                   (I.Model.empty() || I.Model == M.Section->Label.Text);
+          }))
         Found.push_back(&M);
-    for (const JobFile *File : Files)
-      for (const JobFile *I : File->Imports)
-        if (!llvm::is_contained(Imported, I))
-          Imported.push_back(I);
+    for (const JobFile::Import &File : Files)
+      if (Seen.insert(File.File).second)
+        llvm::append_range(Imported, File.File->Imports);
     Files = std::move(Imported);
   }
   // A section that was merely taken for a model doesn't compete with one.

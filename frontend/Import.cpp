@@ -3,6 +3,7 @@
 // Finds the files of a job.
 #include "frontend/Import.h"
 #include "lang/DidYouMean.h"
+#include "lang/Library.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,6 +40,9 @@ ImportGraph::findNearest(llvm::StringRef Missing,
           It->type() != llvm::sys::fs::file_type::directory_file)
         Stems.push_back(path::stem(It->path()).str());
   }
+  if (path::parent_path(Missing) == "models")
+    for (const LibraryModel &M : libraryModels())
+      Stems.push_back(M.Title.str());
   llvm::sort(Stems); // a folder has no order
   std::vector<llvm::StringRef> Words(Stems.begin(), Stems.end());
   llvm::StringRef Nearest = nearestWord(path::stem(Missing), Words);
@@ -49,8 +53,10 @@ ImportGraph::findNearest(llvm::StringRef Missing,
   return std::string(Path);
 }
 
-std::string ImportGraph::locate(const ast::Import &I,
-                                llvm::StringRef Importer) {
+/// Returns the file that \p I means; \p Model is the model of the library that
+/// it means, if it names one and not a file.
+std::string ImportGraph::locate(const ast::Import &I, llvm::StringRef Importer,
+                                const LibraryModel *&Model) {
   std::vector<std::string> Folders = {path::parent_path(Importer).str()};
   if (Folders.front().empty())
     Folders.front() = ".";
@@ -64,6 +70,10 @@ std::string ImportGraph::locate(const ast::Import &I,
     if (Status && !Status->isDirectory())
       return std::string(Candidate);
   }
+  if (llvm::is_contained(Folders, LibraryFolder))
+    Model = findLibraryModel(I.Path.Text);
+  if (Model)
+    return (llvm::Twine(LibraryFolder) + "/" + Model->Page).str();
   DiagnosticBuilder B =
       Diags.report(I.Path.Range, diag::ImportNotFound, I.Path.Text,
                    "`" + llvm::join(Folders, "`, `") + "`");
@@ -157,11 +167,12 @@ void ImportGraph::import(JobFile &U, const ast::Import &I,
                  path::stem(I.Path.Text));
   if (!IsToml && !I.Alias.Text.empty())
     Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
-  std::string Path = locate(I, Importer);
+  const LibraryModel *M = nullptr;
+  std::string Path = locate(I, Importer, M);
   if (!IsToml) {
     if (JobFile *Imported =
             Path.empty() ? nullptr : loadFore(Path, I.Path.Range)) {
-      U.Imports.push_back(Imported);
+      U.Imports.push_back({Imported, M ? M->Name : ""});
       U.Names.import(Imported->Names);
     }
     return;

@@ -10,11 +10,18 @@
 
 namespace foretrace {
 
+struct LibraryModel;
+
 /// One `.fore` file with the names that it has in this job.
 struct JobFile {
+  /// A `.fore` file that this one imports.
+  struct Import {
+    const JobFile *File;
+    llvm::StringRef Model; ///< the one that it was imported for; or empty
+  };
   const ast::File *File;
   Scope Names;
-  std::vector<JobFile *> Imports; ///< `.fore` files, in source order
+  std::vector<Import> Imports; ///< in source order
 };
 
 /// All files of a job.
@@ -54,7 +61,8 @@ private:
   };
 
   std::string realPath(llvm::StringRef Path) const;
-  std::string locate(const ast::Import &I, llvm::StringRef Importer);
+  std::string locate(const ast::Import &I, llvm::StringRef Importer,
+                     const LibraryModel *&Model);
   std::string findNearest(llvm::StringRef Missing,
                           llvm::ArrayRef<std::string> Folders) const;
   std::optional<FileId> open(llvm::StringRef Path, SourceRange Range);

@@ -17,8 +17,22 @@ struct LibraryFile {
   llvm::StringRef Text;
 };
 
+/// A model of a page of the library, which has those of a family. A job imports
+/// the page for it by the name of the model, `models/llama3.1-8b.fore`.
+struct LibraryModel {
+  llvm::StringRef Title;  ///< `llama3.1-8b`
+  llvm::StringRef Name;   ///< as the page declares it, `llama3_1_8b`
+  llvm::StringRef Page;   ///< its path, `models/llama.fore`
+  llvm::StringRef Source; ///< where its numbers are from
+};
+
 /// All files, by path.
 llvm::ArrayRef<LibraryFile> libraryFiles();
+/// All models, by page.
+llvm::ArrayRef<LibraryModel> libraryModels();
+/// Returns the model that an import of \p Path means, whatever separators its
+/// name has; null if there is none.
+const LibraryModel *findLibraryModel(llvm::StringRef Path);
 
 } // namespace foretrace
 

@@ -253,6 +253,7 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
       return "the operands have different shapes";
     break;
   case OpKind::Add:
+  case OpKind::Sum:
     if (!isAlike(First, dimsOf(Operands[1])))
       return "the operands have different shapes";
     break;

@@ -242,6 +242,12 @@ void BlockVerifier::verifyCompute(const Op &O) {
                      L.isPartial(A) ? "a partial sum over"
                                     : "on a single rank of",
                      getName(A));
+  if (O.Kind == OpKind::Sum && O.Derivative == Derivative::None)
+    for (Axis A : allAxes())
+      if (B.Values[O.Operands[0]].Layout.isPartial(A) !=
+          B.Values[O.Operands[1]].Layout.isPartial(A))
+        Diags.report(O.Origin.Range, diag::VerifySummands, getMnemonic(O.Kind),
+                     getName(A));
 }
 
 void BlockVerifier::verifyMove(const Op &O, const Transition &T) {
