@@ -35,8 +35,8 @@ public:
     deriveCluster();
     deriveDevice();
     deriveBatch();
-    deriveLayers();
     deriveVocab();
+    deriveLayers();
     deriveBranch();
     checkSequence();
     deriveSchedule();
