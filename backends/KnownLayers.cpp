@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/KnownLayers.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
+using namespace foretrace::ir;
 
 bool foretrace::hasLatentAttention(const ir::BlockSpec &B) {
   return B.Mixer.Kind == "mla";
@@ -18,27 +20,94 @@ bool foretrace::isGated(const ir::BlockSpec &B) {
   return Activation == "swiglu" || Activation == "geglu";
 }
 
+namespace {
+
+/// A key of the library's layers that no imitated tool has, and its value
+/// without effect; none if that follows from the model.
+struct AbsentKey {
+  llvm::StringLiteral Name, Off;
+};
+
+} // namespace
+
+static constexpr AbsentKey AbsentKeys[] = {
+    {"v_dim", "0"},           {"window", "0"},
+    {"chunk", "0"},           {"causal", "true"},
+    {"sinks", "false"},       {"shared_kv", "false"},
+    {"qk_norm_kind", "head"}, {"qkv_bias", ""},
+    {"output_bias", ""},      {"latent", "0"},
+    {"zero_experts", "0"},    {"router_linear_bias", "false"},
+    {"latent_norm", "false"}, {"output_scale", "false"},
+    {"output_gate", "none"},
+};
+
+static std::string textOf(const Located<int64_t> &V) {
+  return std::to_string(*V);
+}
+static std::string textOf(const Located<bool> &V) {
+  return *V ? "true" : "false";
+}
+static std::string textOf(const Located<std::string> &V) { return *V; }
+
+/// Returns the first key with an effect that no imitated tool has, as the job
+/// says it, and where.
+static std::optional<std::pair<std::string, SourceRange>>
+findAbsent(const LayerUse &Use) {
+  for (const LayerKey &K : Use.Keys) {
+    const auto *Row = llvm::find_if(
+        AbsentKeys, [&](const AbsentKey &A) { return A.Name == K.Name; });
+    if (Row == std::end(AbsentKeys) || !K.isPresent() ||
+        (Use.Kind == "mla" && K.Name == "v_dim"))
+      continue;
+    const auto [Text, Range, IsStated] = std::visit(
+        [](const auto &V) {
+          return std::make_tuple(textOf(V), V.Range, V.isStated());
+        },
+        K.Value);
+    const bool IsOff = Row->Off.empty() ? !IsStated : Text == Row->Off;
+    if (!IsOff)
+      return std::pair(K.Name + " = " + Text, Range);
+  }
+  return std::nullopt;
+}
+
+/// Reports what the model has besides its layers.
+static bool checkModel(const ModelSpec &M, llvm::StringRef Who,
+                       DiagnosticEngine &Diags) {
+  bool AreKnown = true;
+  auto Check = [&](bool IsKnown, SourceRange At, llvm::StringRef What) {
+    if (!IsKnown)
+      Diags.report(At, diag::UnknownVariant, Who, What);
+    AreKnown &= IsKnown;
+  };
+  Check(*M.NormPlacement == NormPlacementKind::Pre, M.NormPlacement.Range,
+        ("norm_placement = " + getSpelling(*M.NormPlacement)).str());
+  Check(*M.Norm != NormKind::LayerNormNoBias, M.Norm.Range,
+        ("norm = " + getSpelling(*M.Norm)).str());
+  Check(!*M.EmbeddingNorm, M.EmbeddingNorm.Range, "embedding_norm = true");
+  Check(!*M.HeadBias, M.HeadBias.Range, "head_bias = true");
+  return AreKnown;
+}
+
 bool foretrace::checkKinds(const ir::Spec &S, llvm::StringRef Who,
                            DiagnosticEngine &Diags) {
   static constexpr llvm::StringLiteral Attentions[] = {"mha", "gqa", "mqa",
                                                        "mla"};
   static constexpr llvm::StringLiteral Networks[] = {"dense", "experts"};
-  bool AreKnown = true;
+  bool AreKnown = checkModel(S.Model, Who, Diags);
   auto Check = [&](const ir::LayerUse &Use,
                    llvm::ArrayRef<llvm::StringLiteral> Known) {
-    if (llvm::is_contained(Known, Use.Kind))
-      return;
-    Diags.report(Use.Range, diag::UnknownKind, Who, Use.Kind);
-    AreKnown = false;
+    if (!llvm::is_contained(Known, Use.Kind)) {
+      Diags.report(Use.Range, diag::UnknownKind, Who, Use.Kind);
+      AreKnown = false;
+    } else if (const auto Absent = findAbsent(Use)) {
+      Diags.report(Absent->second, diag::UnknownVariant, Who, Absent->first);
+      AreKnown = false;
+    }
   };
   for (const ir::BlockSpec &B : S.Model.Blocks) {
     Check(B.Mixer, Attentions);
     Check(B.Network, Networks);
-    if (const auto *Latent = B.Network.find<int64_t>("latent");
-        hasExperts(B) && **Latent > 0) {
-      Diags.report(Latent->Range, diag::UnknownKind, Who, "latent experts");
-      AreKnown = false;
-    }
   }
   return AreKnown;
 }

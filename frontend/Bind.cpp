@@ -57,6 +57,8 @@ void foretrace::reportSection(const ast::Word &Keyword, llvm::StringRef Parent,
   if (!Here.empty())
     Report.note(Keyword.Range, diag::AliasOfKey, Keyword.Text, Here)
         .fix(Keyword.Range, Here);
+  else if (const auto How = findOtherwise(Keyword.Text))
+    Report.note(Keyword.Range, diag::SaidOtherwise, *How);
   else
     suggest(std::move(Report), Keyword.Range, Keyword.Text, Sections);
 }

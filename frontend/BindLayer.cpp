@@ -25,7 +25,8 @@ void foretrace::addLayer(Job &J, const layers::Layer &L,
                                                });
            Unknown != L.Roles.end())
     Diags.report(L.Range, diag::UnknownSpelling, *Unknown, "attention, ffn");
-  else if (findShippedLayer(L.Name))
+  else if (const layers::Layer *Shipped = findShippedLayer(L.Name);
+           Shipped && !Shipped->Doc.empty())
     Diags.report(L.Range, diag::LayerOfLibrary, L.Name);
   else
     J.Layers.push_back(&L);
@@ -84,15 +85,17 @@ const layers::Layer *Binder::findLayer(llvm::StringRef Section,
   return Shipped && isFor(*Shipped, Section) ? Shipped : nullptr;
 }
 
-/// The names of all that findLayer finds.
+/// The names of all that findLayer finds: those of the job, those of the
+/// library that are made for the section, and others.
 std::vector<llvm::StringRef> Binder::layerNames(llvm::StringRef Section) const {
   std::vector<llvm::StringRef> Names;
-  for (const layers::Layer &L : shippedLayers())
-    if (isFor(L, Section))
-      Names.push_back(L.Name);
   for (const layers::Layer *L : TheJob.Layers)
     if (hasRole(*L, Section))
       Names.push_back(L->Name);
+  for (const bool HasRoles : {true, false})
+    for (const layers::Layer &L : shippedLayers())
+      if (isFor(L, Section) && L.Roles.empty() != HasRoles)
+        Names.push_back(L.Name);
   return Names;
 }
 

@@ -130,7 +130,7 @@ void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                         [](const Body *A) { return A->Label.Text.empty(); }))
     Diags.report(Attentions.back()->Keyword.Range, diag::MissingLabel,
                  "attention",
-                 "one of " + llvm::join(layerNames("attention"), ", "));
+                 "one of " + joinWords(layerNames("attention")));
 }
 
 /// From here on a misspelt section, which was reported, is what it was meant

@@ -245,6 +245,14 @@ KeyReader::readWord(const Field &F, llvm::ArrayRef<llvm::StringRef> Spellings) {
   return std::nullopt;
 }
 
+std::string foretrace::joinWords(llvm::ArrayRef<llvm::StringRef> Words) {
+  constexpr size_t Most = 16, Shown = 8;
+  if (Words.size() <= Most)
+    return llvm::join(Words, ", ");
+  return llvm::join(Words.take_front(Shown), ", ") + " or " +
+         std::to_string(Words.size() - Shown) + " others";
+}
+
 void KeyReader::reportSpelling(const ast::Word &W,
                                llvm::ArrayRef<llvm::StringRef> Spellings,
                                llvm::StringRef Foreign) {
@@ -252,11 +260,11 @@ void KeyReader::reportSpelling(const ast::Word &W,
     return;
   const llvm::SmallVector<std::string> Written(
       llvm::map_range(Spellings, write));
+  const llvm::SmallVector<llvm::StringRef> All(Written.begin(), Written.end());
   DiagnosticBuilder B = Diags.report(W.Range, diag::UnknownSpelling,
-                                     write(W.Text), llvm::join(Written, ", "));
+                                     write(W.Text), joinWords(All));
   if (Foreign.empty())
-    suggest(B, W.Range, write(W.Text),
-            llvm::SmallVector<llvm::StringRef>(Written.begin(), Written.end()));
+    suggest(B, W.Range, write(W.Text), All);
   else
     B.note(W.Range, diag::AliasOfKey, W.Text, Foreign).fix(W.Range, Foreign);
 }

@@ -15,6 +15,9 @@ namespace foretrace {
 /// `file("...")`, if \p F is that; null otherwise.
 const ast::Call *findFileCall(const Field &F);
 
+/// Returns a list of words for a message; of many, the first ones.
+std::string joinWords(llvm::ArrayRef<llvm::StringRef> Words);
+
 /// Evaluates the values of keys and checks them against their types.
 class KeyReader {
 public:
@@ -82,6 +85,9 @@ void KeyReader::readLabel(const ast::Word &W, Located<EnumT> &Out,
 /// are the keys its section has.
 bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
                 llvm::ArrayRef<llvm::StringRef> Names);
+
+/// Returns how a job says what other tools have the key or section \p Name for.
+std::optional<llvm::StringRef> findOtherwise(llvm::StringRef Name);
 
 /// Reports what is known elsewhere and not modelled here, with what is off
 /// without it; false if it is no such key or section, or no such word of a key.

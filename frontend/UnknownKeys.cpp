@@ -67,6 +67,10 @@ static bool isWithoutKey(llvm::StringRef Word) {
          findAbsent(Otherwise, Word);
 }
 
+std::optional<llvm::StringRef> foretrace::findOtherwise(llvm::StringRef Name) {
+  return findAbsent(Otherwise, Name);
+}
+
 bool foretrace::reportUnmodelled(const ast::Word &Key,
                                  DiagnosticEngine &Diags) {
   const std::optional<llvm::StringRef> Text = findAbsent(NotModelled, Key.Text);
@@ -147,8 +151,7 @@ void foretrace::reportUnknownKey(const Field &F, llvm::StringRef Section,
   if (const AnyKey *Row = findForeign(K.Text, Section))
     B.note(K.Range, diag::AliasOfKey, K.Text, Row->Name)
         .fix(K.Range, Row->Name);
-  else if (const std::optional<llvm::StringRef> How =
-               findAbsent(Otherwise, K.Text))
+  else if (const auto How = findOtherwise(K.Text))
     B.note(K.Range, diag::SaidOtherwise, *How);
   else if (const AnyKey *Row = findElsewhere(K.Text, Section))
     B.note(K.Range, diag::KeyOfSection, Row->Name, ir::keywordOf(Row->Section));

@@ -21,19 +21,24 @@ llvm::ArrayRef<LibraryModel> foretrace::libraryModels() {
   return Models;
 }
 
-static std::string withoutSeparators(llvm::StringRef Name) {
-  std::string Rest;
-  llvm::copy_if(Name, std::back_inserter(Rest), llvm::isAlnum);
-  return Rest;
+/// Compares names without regard to separators, or at least to which they are.
+static bool isAlike(llvm::StringRef A, llvm::StringRef B, bool AreKept) {
+  auto Reduced = [&](llvm::StringRef Name) {
+    std::string Out;
+    for (const char C : Name)
+      if (llvm::isAlnum(C) || AreKept)
+        Out += llvm::isAlnum(C) ? C : '_';
+    return Out;
+  };
+  return Reduced(A) == Reduced(B);
 }
 
 const LibraryModel *foretrace::findLibraryModel(llvm::StringRef Path) {
   if (path::parent_path(Path) != "models" || path::extension(Path) != ".fore")
     return nullptr;
-  const std::string Wanted = withoutSeparators(path::stem(Path));
-  const auto *Found =
-      llvm::find_if(libraryModels(), [&](const LibraryModel &M) {
-        return withoutSeparators(M.Name) == Wanted;
-      });
-  return Found == libraryModels().end() ? nullptr : Found;
+  for (const bool AreKept : {true, false})
+    for (const LibraryModel &M : libraryModels())
+      if (isAlike(M.Name, path::stem(Path), AreKept))
+        return &M;
+  return nullptr;
 }

@@ -119,6 +119,8 @@ private:
                           llvm::ArrayRef<ir::ValueId> Results);
   bool isBias(llvm::ArrayRef<ir::Dim> Dims, llvm::ArrayRef<ir::Dim> Of);
   bool isBroadcast(llvm::ArrayRef<ir::Dim> Dims, llvm::ArrayRef<ir::Dim> Of);
+  bool fits(ir::OpKind K, llvm::ArrayRef<ir::Dim> First,
+            llvm::ArrayRef<ir::Dim> Second);
   ir::Expr widthOf(llvm::ArrayRef<ir::ValueId> Tensors) const;
   std::optional<ir::Expr> stated(const Node &E, Frame &F);
   ir::ElementType elementOf(const layers::Tensor &T, Frame &F);

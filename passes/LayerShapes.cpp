@@ -191,6 +191,12 @@ llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
   return "";
 }
 
+/// Whether the second operand of an element-wise op of two can be \p Second.
+bool LayerBody::fits(OpKind K, llvm::ArrayRef<Dim> First,
+                     llvm::ArrayRef<Dim> Second) {
+  return K == OpKind::Mul ? isBroadcast(Second, First) : isAlike(First, Second);
+}
+
 /// Returns what is wrong about the shapes of an op, if anything is.
 llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                                    llvm::ArrayRef<ValueId> Results) {
@@ -249,12 +255,9 @@ llvm::StringRef LayerBody::faultOf(OpKind K, llvm::ArrayRef<ValueId> Operands,
                  "wide";
   }
   case OpKind::Mul:
-    if (!isBroadcast(dimsOf(Operands[1]), First))
-      return "the operands have different shapes";
-    break;
   case OpKind::Add:
   case OpKind::Sum:
-    if (!isAlike(First, dimsOf(Operands[1])))
+    if (!fits(K, First, dimsOf(Operands[1])))
       return "the operands have different shapes";
     break;
   default:

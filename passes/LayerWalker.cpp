@@ -20,12 +20,12 @@ void LayerWalker::fail(SourceRange At, const llvm::Twine &What) {
   Diags.report(At, diag::LayerText, What.str());
 }
 
-const layers::Layer *foretrace::findLayer(const Spec &S, llvm::StringRef Name) {
-  if (const layers::Layer *Shipped = findShippedLayer(Name))
-    return Shipped;
+const layers::Layer *foretrace::findCalled(const Spec &S,
+                                           const layers::Statement &Call) {
   const auto Own = llvm::find_if(
-      S.Layers, [&](const layers::Layer *L) { return L->Name == Name; });
-  return Own == S.Layers.end() ? nullptr : *Own;
+      S.Layers, [&](const layers::Layer *L) { return L->Name == Call.Name; });
+  const bool IsOfJob = Call.Range.isValid();
+  return IsOfJob && Own != S.Layers.end() ? *Own : findShippedLayer(Call.Name);
 }
 
 /// Text that would take long, or forever, ends in an error.
@@ -67,7 +67,7 @@ bool LayerWalker::give(const layers::Layer &L, const layers::Argument &A,
 }
 
 void LayerWalker::call(const layers::Statement &S, Frame &F) {
-  const layers::Layer *L = findLayer(P.Spec, S.Name);
+  const layers::Layer *L = findCalled(P.Spec, S);
   if (!L)
     return fail(S.Range, "no layer `" + S.Name + "`");
   if (F.Depth == MaxDepth)

@@ -15,8 +15,10 @@
 
 namespace foretrace {
 
-/// Returns a layer of the library or of the job, or null.
-const layers::Layer *findLayer(const ir::Spec &S, llvm::StringRef Name);
+/// Returns the layer that a statement calls: in the text of a job, one of the
+/// job, or else one of the library. Null if there is none.
+const layers::Layer *findCalled(const ir::Spec &S,
+                                const layers::Statement &Call);
 
 /// One way through the text, with hooks for what makes something. Errors in the
 /// text are reported where they stand; in the library's, where the job's calls

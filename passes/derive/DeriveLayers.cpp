@@ -37,7 +37,7 @@ static bool hasExperts(const Spec &S, const layers::Statement &Of,
     return true;
   if (Of.Is != layers::Statement::Kind::Layer)
     return false;
-  const layers::Layer *Called = findLayer(S, Of.Name);
+  const layers::Layer *Called = findCalled(S, Of);
   return Called && hasExperts(S, *Called, Seen);
 }
 

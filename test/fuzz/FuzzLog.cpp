@@ -19,6 +19,9 @@ static ir::Program makeProgram() {
   M.Vocab.state(512, {});
   M.Hidden.state(64, {});
   M.Norm.state(ir::NormKind::RMSNorm, {});
+  M.NormPlacement.state(ir::NormPlacementKind::Pre, {});
+  M.EmbeddingNorm.state(false, {});
+  M.HeadBias.state(false, {});
   M.Positions.state(ir::PositionKind::Rope, {});
   M.Tied.state(false, {});
   M.Bias.state(false, {});

@@ -3,7 +3,8 @@
 #
 # Keeps tables of the documentation as those of the compiler are, between
 # `<!-- keys: NAME -->` and `<!-- end -->`: sections as `foretrace list keys` shows them; simai are the options of `emit simai`, which the
-# program in the path lists from backends/simai/Options.def; metrics are those of sweeps.
+# program in the path lists from backends/simai/Options.def; metrics are those of sweeps; models and layers,
+# those of the library.
 """usage: keys.py SOURCE_ROOT [--write]"""
 
 import json
@@ -84,6 +85,26 @@ def metric_table():
         f"| `{row['metric']}` | {row['unit']} | {row['meaning']} |\n" for row in rows)}
 
 
+def model_table():
+    """The models of the library."""
+    listed = subprocess.check_output(["foretrace", "list", "models", "--format=json"], text=True)
+    def active(row):
+        return f"{row['active']:,}" if row["active"] != row["parameters"] else ""
+    return {"models": "| model | parameters | active | layers | source |\n"
+            "|---|--:|--:|---|---|\n" + "".join(
+                f"| `{row['model']}` | {row['parameters']:,} | {active(row)} | "
+                f"{row['layers']} | {row['source']} |\n"
+                for row in map(json.loads, listed.splitlines()))}
+
+
+def layer_table():
+    """The layers of the library that a job can use."""
+    listed = subprocess.check_output(["foretrace", "list", "layers", "--format=json"], text=True)
+    return {"layers": "| layer | keys | meaning |\n|---|---|---|\n" + "".join(
+        f"| `{row['layer']}` | {row['keys']} | {row['meaning']} |\n"
+        for row in map(json.loads, listed.splitlines()))}
+
+
 def unmodelled_tables(root):
     """What jobs leave out, and what is off then, of frontend/Unmodelled.def."""
     text = (root / "frontend/Unmodelled.def").read_text(encoding="utf-8")
@@ -117,7 +138,7 @@ def refresh(page, known, is_written):
 def main():
     root = pathlib.Path(sys.argv[1])
     is_written = "--write" in sys.argv
-    known = {**tables(root), **option_tables(root), **metric_table(), **unmodelled_tables(root)}
+    known = {**tables(root), **option_tables(root), **metric_table(), **model_table(), **layer_table(), **unmodelled_tables(root)}
     shown, stale = set(), 0
     for page in sorted((root / "docs").glob("*.md")):
         names, wrong = refresh(page, known, is_written)

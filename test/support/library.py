@@ -1,77 +1,75 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks each file of the shipped library: it is a job's model by itself, its
-# name is that of its model, the numbers in its head and in docs/models.md are
-# what the tool counts, alone as within a job, and a test derives them.
+# Checks the shipped library: each model of a page has a line before it with its
+# title and its source, is a job's model under its title and alone, and counts
+# the same within a job, which compiles to the end.
 """usage: library.py SOURCE_ROOT"""
 
+import json
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
-JOB = """import "models/{}"
-train {{ sequence = 128  micro_batch = 1 }}
+MODEL = re.compile(r"^model (\w+)", re.M)
+TITLE = re.compile(r"^// ([\w.-]+): (.+)\nmodel (\w+)", re.M)
+
+JOB = """import "models/{}.fore"
+train {{ sequence = 448  micro_batch = 1 }}
 parallel {{ world = 1 }}
-emit params {{ file = "{{model}}.txt" }}
 """
 
 
-def print_alone(path):
-    """What the tool counts of the file itself, without a job around it."""
-    return subprocess.run(
-        ["foretrace", "compile", str(path), "--emit=params", "--stdout"],
-        check=False, stderr=subprocess.STDOUT, stdout=subprocess.PIPE,
-        text=True).stdout
+def run(*arguments):
+    """What the tool prints, and whether it succeeded."""
+    process = subprocess.run(["foretrace", *arguments], check=False, text=True,
+                             stderr=subprocess.STDOUT, stdout=subprocess.PIPE)
+    return process.stdout, process.returncode == 0
 
 
-def problems(path, derived, page, folder):
-    """What is wrong with one file."""
+def problems(path, titles):
+    """What is wrong with the text of one page."""
     text = path.read_text(encoding="utf-8")
     if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
         yield "no SPDX line"
-    if not re.search(rf"^{re.escape(path.stem)} \d", derived, re.M):
-        yield "no test in test/models derives its parameters"
-    job = folder / "job.fore"
-    job.write_text(JOB.format(path.name), encoding="utf-8")
-    process = subprocess.run(
-        ["foretrace", "compile", str(job), "-o", f"{folder}/"], check=False,
-        stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True)
-    output = folder / (re.sub(r"\W", "_", path.stem) + ".txt")
-    if not output.exists():
-        yield f"makes no {output.name}:\n{process.stdout}"
-        return
-    counted = output.read_text(encoding="utf-8")
-    if print_alone(path) != counted:
-        yield "by itself, without `train` and `parallel`, has other counts"
-    total, activated = (
-        f"{int(re.search(rf'^{what}: (.*)', counted, re.M).group(1)):,}"
-        for what in ("parameters", "active parameters"))
-    head = f"// {total} parameters"
-    if activated != total:
-        head += f", {activated} of them active"
-    if head + ".\n" not in text:
-        yield f"lacks the line `{head}.`"
-    row = f"| [{path.stem}](../lang/models/{path.name}) | {total} | "
-    row += f"{activated} |" if activated != total else "|"
-    if row not in page:
-        yield f"docs/models.md lacks the row `{row}`"
+    found = TITLE.findall(text)
+    for name in set(MODEL.findall(text)) - {name for _, _, name in found}:
+        yield f"`{name}` has no line with its title and source"
+    for title, _, name in found:
+        if re.sub(r"\W", "_", title) != name:
+            yield f"`{name}` is called {title}"
+        titles.append(title)
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    derived = "".join(test.read_text(encoding="utf-8")
-                      for test in sorted((root / "test/models").glob("*.test")))
-    page = (root / "docs/models.md").read_text(encoding="utf-8")
     failed = False
+    titles = []
     for path in sorted((root / "lang/models").glob("*.fore")):
-        with tempfile.TemporaryDirectory() as folder:
-            for problem in problems(path, derived, page,
-                                    pathlib.Path(folder)):
+        for problem in problems(path, titles):
+            failed = True
+            print(f"{path.relative_to(root)}: {problem}")
+    listed = {row["model"]: row for row in map(
+        json.loads, run("list", "models", "--format=json")[0].splitlines())}
+    if sorted(listed) != sorted(titles) or len(set(titles)) != len(titles):
+        failed = True
+        print("other models are listed:", sorted(set(listed) ^ set(titles)))
+    with tempfile.TemporaryDirectory() as folder:
+        job = pathlib.Path(folder, "job.fore")
+        for title, row in listed.items():
+            job.write_text(JOB.format(title), encoding="utf-8")
+            counted, is_good = run("params", str(job))
+            total = f"parameters: {row['parameters']}\n"
+            if not is_good or not counted.startswith(total):
                 failed = True
-                print(f"{path.relative_to(root)}: {problem}")
+                print(f"{title}: {row['parameters']} parameters are listed, in a job:\n"
+                      f"{counted.splitlines()[0]}")
+            planned, is_good = run("plan", str(job))
+            if not is_good or "warning" in planned:
+                failed = True
+                print(f"{title}:\n{planned}")
     return failed
 
 

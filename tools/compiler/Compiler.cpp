@@ -68,8 +68,20 @@ void Compiler::clearText(llvm::StringRef Path) {
   layFiles();
 }
 
+/// The name of a model of the library, `mixtral-8x7b`, is a job that imports it
+/// if there is no such file.
+void Compiler::layModel(llvm::StringRef Path) {
+  if (Path.empty() || Sources.system().exists(Path))
+    return;
+  const std::string Import =
+      Path.contains('/') ? Path.str() : ("models/" + Path + ".fore").str();
+  if (findLibraryModel(Import))
+    setText(Path, "import \"" + Import + "\"\n");
+}
+
 CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
                             DiagnosticEngine Diags) {
+  layModel(Path);
   std::optional<ir::Spec> Spec =
       compileSpec(Files, Path, withLibrary(std::move(Options)), Diags);
   if (Diags.hasErrors()) // not only of the job

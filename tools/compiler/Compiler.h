@@ -72,6 +72,7 @@ public:
 
 private:
   void layFiles();
+  void layModel(llvm::StringRef Path);
 
   const PassRunner Run;
   const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk, Library;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/Listings.h"
 #include "analysis/Figures.h"
+#include "analysis/ModelParameters.h"
 #include "backends/Backends.h"
 #include "frontend/KeyList.h"
 #include "lang/Library.h"
@@ -8,6 +9,8 @@
 #include "passes/PassManager.h"
 #include "tools/compiler/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -102,7 +105,36 @@ static void listLayers(RowWriter &To) {
       To.write({L.Name.str(), keysOf(L), L.Doc.str()});
 }
 
-static void listModels(RowWriter &To) { listFolder("models", To); }
+/// The kinds of layers of a model, in order: `mla, dense, experts`.
+static std::string kindsOf(const ir::ModelSpec &M) {
+  SetVector<StringRef> Kinds;
+  for (const ir::LayerRun &R : M.Layers)
+    for (const ir::LayerRun::Item &I : R.Items)
+      for (const ir::LayerUse *Use :
+           {&M.Blocks[I.Block].Mixer, &M.Blocks[I.Block].Network})
+        if (Use->Kind != "none")
+          Kinds.insert(Use->Kind);
+  if (const ir::LayerUse *Branch = M.branch())
+    Kinds.insert(Branch->Kind);
+  return join(Kinds, ", ");
+}
+
+static void listModels(RowWriter &To) {
+  Compiler Session;
+  FrontendOptions OfModel;
+  OfModel.IsOfModel = [](ArrayRef<ir::EmitSpec>) { return true; };
+  for (const LibraryModel &M : libraryModels()) {
+    CompiledJob &Job = Session.compile(
+        "list.fore", ("import \"models/" + M.Title + ".fore\"").str(), OfModel);
+    const ir::Program *P = Job.program();
+    assert(P && "the models of the library are legal");
+    const ParameterCount Of = modelParameters(ir::ExprOverlay(*P));
+    To.write({M.Title.str(), std::to_string(Of.All.value()),
+              std::to_string(Of.Active.value()), kindsOf(P->Spec.Model),
+              M.Source.str()});
+    Session.forget(Job);
+  }
+}
 static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
 static constexpr StringRef Names[] = {"passes", "backends", "options",
@@ -136,7 +168,12 @@ static std::vector<Listing> listings() {
       {{{"layer", false, 24}, {"keys", false, 0, "; "}, {"meaning"}},
        listLayers},
       {{{"metric", false, 24}, {"unit", false, 12}, {"meaning"}}, listMetrics},
-      {{{"path"}}, listModels},
+      {{{"model", false, 32},
+        {"parameters", true, 14},
+        {"active", true, 14},
+        {"layers", false, 0, "; "},
+        {"source"}},
+       listModels},
       {{{"path"}}, listClusters},
       {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},
        listDiagnostics}};
