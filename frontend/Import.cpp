@@ -116,8 +116,11 @@ bool ImportGraph::reportCycle(llvm::StringRef Real, llvm::StringRef Path,
   return true;
 }
 
-JobFile *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
+JobFile *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range,
+                               const LibraryModel *Model) {
   std::string Real = realPath(Path);
+  if (Model)
+    Real += ("#" + Model->Name).str();
   if (reportCycle(Real, Path, Range))
     return nullptr;
   if (auto Known = Loaded.find(Real); Known != Loaded.end())
@@ -128,7 +131,9 @@ JobFile *ImportGraph::loadFore(llvm::StringRef Path, SourceRange Range) {
     return nullptr;
   }
   const std::optional<FileId> Id = open(Path, Range);
-  const ast::File *File = Id ? Files.fore(*Id, Diags) : nullptr;
+  const ast::File *File = !Id     ? nullptr
+                          : Model ? Files.fore(*Id, Model->Name, Diags)
+                                  : Files.fore(*Id, Diags);
   JobFile *U = nullptr;
   if (File) {
     Stack.push_back({Real, Range});
@@ -171,7 +176,7 @@ void ImportGraph::import(JobFile &U, const ast::Import &I,
   std::string Path = locate(I, Importer, M);
   if (!IsToml) {
     if (JobFile *Imported =
-            Path.empty() ? nullptr : loadFore(Path, I.Path.Range)) {
+            Path.empty() ? nullptr : loadFore(Path, I.Path.Range, M)) {
       U.Imports.push_back({Imported, M ? M->Name : ""});
       U.Names.import(Imported->Names);
     }
@@ -212,7 +217,7 @@ void ImportGraph::declare(JobFile &U, llvm::StringRef Path) {
 }
 
 JobFile *ImportGraph::load(llvm::StringRef MainPath) {
-  return loadFore(MainPath, SourceRange());
+  return loadFore(MainPath, SourceRange(), nullptr);
 }
 
 JobFile *ImportGraph::load(FileId Id) {

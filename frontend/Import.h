@@ -66,7 +66,8 @@ private:
   std::string findNearest(llvm::StringRef Missing,
                           llvm::ArrayRef<std::string> Folders) const;
   std::optional<FileId> open(llvm::StringRef Path, SourceRange Range);
-  JobFile *loadFore(llvm::StringRef Path, SourceRange Range);
+  JobFile *loadFore(llvm::StringRef Path, SourceRange Range,
+                    const LibraryModel *Model);
   JobFile *add(const ast::File &File, llvm::StringRef Path);
   const ast::Section *loadToml(llvm::StringRef Path, SourceRange Range);
   void declare(JobFile &U, llvm::StringRef Path);

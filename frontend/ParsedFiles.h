@@ -22,12 +22,18 @@ public:
 
   /// A `.fore` file. Null after an error, which is reported to each who asks.
   const ast::File *fore(FileId File, DiagnosticEngine &Diags);
+  /// The same of a page of the library, of which only the model \p Name and
+  /// those that it inherits from matter.
+  const ast::File *fore(FileId File, llvm::StringRef Name,
+                        DiagnosticEngine &Diags);
   /// A TOML file; the same.
   const ast::Section *toml(FileId File, DiagnosticEngine &Diags);
 
 private:
   SourceFiles &Sources;
   std::map<FileId, std::unique_ptr<const ast::File>> Fores;
+  std::map<std::pair<FileId, std::string>, std::unique_ptr<const ast::File>>
+      Models;
   std::map<FileId, std::unique_ptr<const ast::Section>> Tomls;
 };
 

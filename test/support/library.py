@@ -41,6 +41,9 @@ def problems(path, titles):
         if re.sub(r"\W", "_", title) != name:
             yield f"`{name}` is called {title}"
         titles.append(title)
+        # An import of the title would be one of the page.
+        if title == path.stem and len(found) > 1:
+            yield f"`{name}` is called like its page"
 
 
 def main():

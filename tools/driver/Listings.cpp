@@ -128,7 +128,8 @@ static void listModels(RowWriter &To) {
         "list.fore", ("import \"models/" + M.Title + ".fore\"").str(), OfModel);
     const ir::Program *P = Job.program();
     assert(P && "the models of the library are legal");
-    const ParameterCount Of = modelParameters(ir::ExprOverlay(*P));
+    ir::ExprOverlay Sizes(*P);
+    const ParameterCount Of = modelParameters(Sizes);
     To.write({M.Title.str(), std::to_string(Of.All.value()),
               std::to_string(Of.Active.value()), kindsOf(P->Spec.Model),
               M.Source.str()});
