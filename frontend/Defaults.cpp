@@ -3,6 +3,7 @@
 // Constant defaults: the plainest choice, off where a feature can be off, so
 // that nothing is spread or recomputed unless the job says so.
 #include "frontend/Defaults.h"
+#include <algorithm>
 
 using namespace foretrace;
 
@@ -78,7 +79,11 @@ void foretrace::reduceToModel(ir::Spec &S) {
 }
 
 void foretrace::applyModelDefaults(ir::Spec &S) {
-  orElse(S.Train.Sequence, int64_t(1));
+  // Some layers take groups of tokens of a sample as one.
+  constexpr int64_t Tokens = 128;
+  const Located<int64_t> &Positions = S.Model.MaxPositions;
+  orElse(S.Train.Sequence,
+         Positions.isPresent() ? std::min(Tokens, *Positions) : Tokens);
   orElse(S.Train.MicroBatch, int64_t(1));
   orElse(S.Parallel.World, int64_t(1));
 }

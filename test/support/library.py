@@ -17,7 +17,7 @@ MODEL = re.compile(r"^model (\w+)", re.M)
 TITLE = re.compile(r"^// ([\w.-]+): (.+)\nmodel (\w+)", re.M)
 
 JOB = """import "models/{}.fore"
-train {{ sequence = 448  micro_batch = 1 }}
+train {{ sequence = 384  micro_batch = 1 }}
 parallel {{ world = 1 }}
 """
 
