@@ -84,6 +84,7 @@ static bool checkModel(const ModelSpec &M, llvm::StringRef Who,
         ("norm_placement = " + getSpelling(*M.NormPlacement)).str());
   Check(*M.Norm != NormKind::LayerNormNoBias, M.Norm.Range,
         ("norm = " + getSpelling(*M.Norm)).str());
+  Check(*M.Vocab > 0, M.Vocab.Range, "vocab = 0");
   Check(!*M.EmbeddingNorm, M.EmbeddingNorm.Range, "embedding_norm = true");
   Check(!*M.HeadBias, M.HeadBias.Range, "head_bias = true");
   return AreKnown;

@@ -25,10 +25,10 @@ def counted(name, folder):
             for row in csv.DictReader(text.splitlines())}
 
 
-def figures(name, has_branch, folder):
+def figures(name, has_branch, has_tower, folder):
     """Parameters of the main model, the module and the tower, and active ones."""
     of = counted(name, folder)
-    tower = of.get(("parts", "vision tower", "parameters"), 0)
+    tower = of.get(("parts", "vision tower", "parameters"), 0) if has_tower else 0
     total = of["", "", "parameters"]
     mtp = counted(f"{name}-mtp", folder)["", "", "parameters"] if has_branch else 0
     main = counted(f"{name}-text", folder)["", "", "parameters"] if tower and has_branch else (
@@ -41,7 +41,7 @@ def main():
     alike = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, *published in lines:
-            printed = figures(name, published[1] != "-", folder)
+            printed = figures(name, published[1] != "-", published[2] != "-", folder)
             wrong = [(was, now) for was, now in zip(published, printed)
                      if was not in ("-", str(now))]
             alike += not wrong
