@@ -105,14 +105,9 @@ struct Attended {
 } // namespace
 
 static Attended attendedBy(const Block &B, const Op &O) {
-  Attended Out;
-  for (const Value *V : valuesOf(B, O)) {
-    if (V->Type.indexOf(DimKind::Seq) < 0 ||
-        V->Type.indexOf(DimKind::KvSeq) >= 0) // the softmax
-      continue;
-    (Out.Query ? Out.Context : Out.Query) = V;
-  }
-  return Out;
+  const Op &Forward = O.Derivative == Derivative::None ? O : B.Ops[O.For];
+  return {&B.Values[Forward.Operands.front()],
+          &B.Values[Forward.Results.front()]};
 }
 
 /// Forward has one product of queries with keys and one of scores with values,

@@ -34,8 +34,7 @@ static constexpr AbsentKey AbsentKeys[] = {
     {"v_dim", "0"},           {"window", "0"},
     {"chunk", "0"},           {"causal", "true"},
     {"sinks", "false"},       {"shared_kv", "false"},
-    {"qk_norm_kind", "head"}, {"qkv_bias", ""},
-    {"output_bias", ""},      {"latent", "0"},
+    {"qk_norm_kind", "head"}, {"latent", "0"},
     {"zero_experts", "0"},    {"router_linear_bias", "false"},
     {"latent_norm", "false"}, {"output_scale", "false"},
     {"output_gate", "none"},
@@ -52,19 +51,19 @@ static std::string textOf(const Located<std::string> &V) { return *V; }
 /// Returns the first key with an effect that no imitated tool has, as the job
 /// says it, and where.
 static std::optional<std::pair<std::string, SourceRange>>
-findAbsent(const LayerUse &Use) {
+findAbsent(const ModelSpec &M, const LayerUse &Use) {
   for (const LayerKey &K : Use.Keys) {
+    if (!K.isPresent() || (Use.Kind == "mla" && K.Name == "v_dim"))
+      continue;
+    const auto [Text, Range] = std::visit(
+        [](const auto &V) { return std::pair(textOf(V), V.Range); }, K.Value);
     const auto *Row = llvm::find_if(
         AbsentKeys, [&](const AbsentKey &A) { return A.Name == K.Name; });
-    if (Row == std::end(AbsentKeys) || !K.isPresent() ||
-        (Use.Kind == "mla" && K.Name == "v_dim"))
-      continue;
-    const auto [Text, Range, IsStated] = std::visit(
-        [](const auto &V) {
-          return std::make_tuple(textOf(V), V.Range, V.isStated());
-        },
-        K.Value);
-    const bool IsOff = Row->Off.empty() ? !IsStated : Text == Row->Off;
+    const bool IsOff = K.Name == "qkv_bias"      ? Text == textOf(M.QkvBias)
+                       : K.Name == "output_bias" ? Text == textOf(M.Bias)
+                       : K.Name == "activation"
+                           ? Text != "squared_relu" && Text != "xielu"
+                           : Row == std::end(AbsentKeys) || Text == Row->Off;
     if (!IsOff)
       return std::pair(K.Name + " = " + Text, Range);
   }
@@ -101,7 +100,7 @@ bool foretrace::checkKinds(const ir::Spec &S, llvm::StringRef Who,
     if (!llvm::is_contained(Known, Use.Kind)) {
       Diags.report(Use.Range, diag::UnknownKind, Who, Use.Kind);
       AreKnown = false;
-    } else if (const auto Absent = findAbsent(Use)) {
+    } else if (const auto Absent = findAbsent(S.Model, Use)) {
       Diags.report(Absent->second, diag::UnknownVariant, Who, Absent->first);
       AreKnown = false;
     }

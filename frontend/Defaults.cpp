@@ -79,8 +79,8 @@ void foretrace::reduceToModel(ir::Spec &S) {
 }
 
 void foretrace::applyModelDefaults(ir::Spec &S) {
-  // Some layers take groups of tokens of a sample as one.
-  constexpr int64_t Tokens = 128;
+  // Some layers take groups of tokens as one, or insert those of an image.
+  constexpr int64_t Tokens = 4096;
   const Located<int64_t> &Positions = S.Model.MaxPositions;
   orElse(S.Train.Sequence,
          Positions.isPresent() ? std::min(Tokens, *Positions) : Tokens);

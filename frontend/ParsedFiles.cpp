@@ -38,9 +38,10 @@ static std::vector<ModelText> modelsOf(llvm::StringRef Page) {
     const size_t End = std::min(Page.find(Close, At), Page.size());
     auto [Name, Base] =
         Page.slice(At + Keyword.size(), Page.find('{', At)).split(':');
-    const bool IsShort = Page.find('}', At) < Page.find('\n', At + 1);
-    Models.push_back({Name.trim(), Base.trim(), At,
-                      IsShort ? Page.find('\n', At + 1) : End + Close.size()});
+    const size_t LineEnd = Page.find('\n', At + 1);
+    const bool IsShort = Page.slice(At, LineEnd).rtrim().ends_with("}");
+    Models.push_back(
+        {Name.trim(), Base.trim(), At, IsShort ? LineEnd : End + Close.size()});
     At = Models.back().End;
   }
   return Models;

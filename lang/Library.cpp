@@ -21,24 +21,28 @@ llvm::ArrayRef<LibraryModel> foretrace::libraryModels() {
   return Models;
 }
 
-/// Compares names without regard to separators, or at least to which they are.
-static bool isAlike(llvm::StringRef A, llvm::StringRef B, bool AreKept) {
-  auto Reduced = [&](llvm::StringRef Name) {
-    std::string Out;
-    for (const char C : Name)
-      if (llvm::isAlnum(C) || AreKept)
-        Out += llvm::isAlnum(C) ? C : '_';
-    return Out;
-  };
-  return Reduced(A) == Reduced(B);
+/// Returns a name without separators, but for those between digits: `llama3_8b`
+/// of `llama-3-8b`, so that it is not `llama38b`.
+static std::string reduced(llvm::StringRef Name) {
+  std::string Out;
+  for (const auto &[I, C] : llvm::enumerate(Name)) {
+    const bool IsBetween = !Out.empty() && llvm::isDigit(Out.back()) &&
+                           I + 1 < Name.size() && llvm::isDigit(Name[I + 1]);
+    if (llvm::isAlnum(C))
+      Out += C;
+    else if (IsBetween)
+      Out += '_';
+  }
+  return Out;
 }
 
 const LibraryModel *foretrace::findLibraryModel(llvm::StringRef Path) {
   if (path::parent_path(Path) != "models" || path::extension(Path) != ".fore")
     return nullptr;
-  for (const bool AreKept : {true, false})
-    for (const LibraryModel &M : libraryModels())
-      if (isAlike(M.Name, path::stem(Path), AreKept))
-        return &M;
-  return nullptr;
+  const std::string Wanted = reduced(path::stem(Path));
+  const auto *Found =
+      llvm::find_if(libraryModels(), [&](const LibraryModel &M) {
+        return reduced(M.Name) == Wanted;
+      });
+  return Found == libraryModels().end() ? nullptr : Found;
 }

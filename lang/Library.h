@@ -30,8 +30,8 @@ struct LibraryModel {
 llvm::ArrayRef<LibraryFile> libraryFiles();
 /// All models, by page.
 llvm::ArrayRef<LibraryModel> libraryModels();
-/// Returns the model that an import of \p Path means, whatever separators its
-/// name has; null if there is none.
+/// Returns the model that an import of \p Path means, null if there is none.
+/// Its name can have any separators, and between letters and digits none.
 const LibraryModel *findLibraryModel(llvm::StringRef Path);
 
 } // namespace foretrace

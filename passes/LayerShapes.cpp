@@ -156,8 +156,9 @@ bool LayerBody::isBias(llvm::ArrayRef<Dim> Dims, llvm::ArrayRef<Dim> Of) {
 /// Does the same as faultOf for a weight or a gate of a norm of \p Normed.
 llvm::StringRef LayerBody::faultOfWeight(ValueId V,
                                          llvm::ArrayRef<Dim> Normed) {
-  if (B.block().Values[V].Kind != ValueKind::Param) // a gate
-    return isAlike(Normed, dimsOf(V))
+  // A gate, or a number for each token.
+  if (B.block().Values[V].Kind != ValueKind::Param)
+    return isAlike(Normed, dimsOf(V)) || isAlike(Normed.drop_back(), dimsOf(V))
                ? ""
                : "the gate has another shape than the operand";
   return dimsOf(V).size() == 1 &&
@@ -168,11 +169,14 @@ llvm::StringRef LayerBody::faultOfWeight(ValueId V,
 }
 
 /// Does the same as faultOf for an op of which nothing is known: each result
-/// has the dimensions of all operands that ranks split.
+/// has the dimensions of all operands that ranks split, channels in any number.
 llvm::StringRef LayerBody::faultOfOpaque(llvm::ArrayRef<ValueId> Operands,
                                          llvm::ArrayRef<ValueId> Results) {
   auto Keeps = [&](ValueId Made, const Dim &D) {
-    if (llvm::is_contained(dimsOf(Made), D))
+    const bool AreChannels = infoOf(P.Spec, D.Kind).Role == DimRole::Channels;
+    if (llvm::any_of(dimsOf(Made), [&](const Dim &Of) {
+          return Of.Kind == D.Kind && (AreChannels || Of == D);
+        }))
       return true;
     const std::optional<Expr> Ranks = ranksAlong(D.Kind);
     return Ranks && demand(equal(*Ranks, ir::numberOf(P, 1)));

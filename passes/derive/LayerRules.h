@@ -18,7 +18,8 @@ class Deriver::LayerRules final : public LayerBody {
 public:
   LayerRules(Deriver &D, ir::LayerUse &Use, BlockBuilder &Scratch)
       : LayerBody(D.Program, Scratch, &Use, D.Diags), D(D), Use(Use),
-        IsShipped(findShippedLayer(Use.Kind) == Use.Is) {}
+        IsShipped(Use.Is && !Use.Is->Roles.empty() &&
+                  findShippedLayer(Use.Kind) == Use.Is) {}
 
   bool run();
 
@@ -57,7 +58,7 @@ private:
 
   Deriver &D;
   ir::LayerUse &Use;
-  const bool IsShipped;      ///< whether it is of the library
+  const bool IsShipped; ///< whether its text says all that it requires
   llvm::StringSet<> Sources; ///< parameters and inputs so far
   /// Where a requirement was not met: others there follow from it, mostly.
   llvm::SmallSet<SourceLocation, 2> Refused;

@@ -17,7 +17,7 @@ MODEL = re.compile(r"^model (\w+)", re.M)
 TITLE = re.compile(r"^// ([\w.-]+): (.+)\nmodel (\w+)", re.M)
 
 JOB = """import "models/{}.fore"
-train {{ sequence = 384  micro_batch = 1 }}
+train {{ sequence = {}  micro_batch = 1 }}
 parallel {{ world = 1 }}
 """
 
@@ -62,7 +62,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         job = pathlib.Path(folder, "job.fore")
         for title, row in listed.items():
-            job.write_text(JOB.format(title), encoding="utf-8")
+            sequence = 384 if title.startswith("whisper") else 1024
+            job.write_text(JOB.format(title, sequence), encoding="utf-8")
             counted, is_good = run("params", str(job))
             total = f"parameters: {row['parameters']}\n"
             if not is_good or not counted.startswith(total):

@@ -127,7 +127,8 @@ static void listModels(RowWriter &To) {
     CompiledJob &Job = Session.compile(
         "list.fore", ("import \"models/" + M.Title + ".fore\"").str(), OfModel);
     const ir::Program *P = Job.program();
-    assert(P && "the models of the library are legal");
+    if (!P)
+      report_fatal_error("the model " + M.Title + " is not legal");
     ir::ExprOverlay Sizes(*P);
     const ParameterCount Of = modelParameters(Sizes);
     To.write({M.Title.str(), std::to_string(Of.All.value()),

@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: model_jobs.py LIBRARY OUT
+"""usage: model_jobs.py OUT
 
-Writes a job for every model of the library."""
+Writes a job for a model of the library with each set of kinds of layers."""
 
+import json
 import pathlib
+import subprocess
 import sys
 
-library, out = map(pathlib.Path, sys.argv[1:])
-for model in sorted((library / "models").glob("*.fore")):
-    (out / model.name).write_text(f"""import "models/{model.name}"
-train {{ sequence = 4096  micro_batch = 1  global_batch = 512 }}
+out = pathlib.Path(sys.argv[1])
+listed = subprocess.check_output(["foretrace", "list", "models", "--format=json"], text=True)
+rows = map(json.loads, reversed(listed.splitlines()))
+for model in {row["layers"]: row["model"] for row in rows}.values():
+    # Tables of positions have no more rows than that.
+    sequence = {"whisper-large-v3": 384, "bart-large": 1024, "gpt2": 1024}.get(model, 2048)
+    (out / f"{model}.fore").write_text(f"""import "models/{model}.fore"
+train {{ sequence = {sequence}  micro_batch = 1  global_batch = 512 }}
 parallel {{ world = 64  tp = 1  cp = 1  pp = 1  vpp = 1  ep = 1  zero = 0 }}
 """)
