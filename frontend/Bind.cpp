@@ -75,23 +75,35 @@ Binder::namesIn(const Body &B, const Body &Sub,
   return Names;
 }
 
+/// Takes a layout as Megatron-LM has it.
+void Binder::takeLayout(const ast::Word &Text, ir::ParallelSpec &P) {
+  const std::optional<MegatronLayout> Layout = readMegatronLayout(Text.Text);
+  if (!Layout) {
+    Diags.report(Text.Range, diag::LayoutText, Text.Text);
+    return;
+  }
+  if (!Layout->AreEndsInPlace) {
+    Diags.report(Text.Range, diag::LayoutEnds, Text.Text)
+        .note(Text.Range, diag::LayoutAsList, Layout->asList(),
+              Layout->Layers.size());
+    return;
+  }
+  P.LayoutRange = Text.Range;
+  HasLayoutMtp = Layout->HasMtp;
+  for (const int64_t Layers : Layout->Layers)
+    P.Layout.emplace_back().state(Layers, Text.Range);
+}
+
 void Binder::bindLayout(const Field &F, ir::ParallelSpec &P) {
   std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
   if (!V)
     return;
   const auto *L = V->getIf<ListValue>();
+  if (const std::string *Text = V->getIf<std::string>())
+    return takeLayout({*Text, V->Range}, P);
   if (!L) {
-    DiagnosticBuilder B = Diags.report(V->Range, diag::WrongType, "layout",
-                                       describe(*V), "a list of layer counts");
-    const std::string *Text = V->getIf<std::string>();
-    const std::optional<MegatronLayout> Meant =
-        Text ? readMegatronLayout(*Text) : std::nullopt;
-    if (!Meant)
-      return;
-    B.note(V->Range, diag::LayoutAsList, Meant->asList(), Meant->Layers.size())
-        .fix(V->Range, Meant->asList());
-    if (Meant->HasMtp)
-      B.note(V->Range, diag::LayoutMtp);
+    Diags.report(V->Range, diag::WrongType, "layout", describe(*V),
+                 "a list of layer counts");
     return;
   }
   P.LayoutRange = F.Value->Range;
@@ -238,6 +250,8 @@ ir::Spec Binder::bind() {
   bindCost(S.Cost);
   S.Cluster = bindCluster();
   bindModel(S.Model);
+  if (HasLayoutMtp && !S.Model.Branch)
+    Diags.report(S.Parallel.LayoutRange, diag::LayoutMtp);
   takeStagesOfPattern(S);
   applyDefaults(S);
   requireDevice(S);

@@ -130,6 +130,8 @@ private:
   void countBranches(ir::ModelSpec &M, ir::LayerUse &Use);
   std::optional<PatternValue> concatenate(llvm::ArrayRef<ExprValue> Patterns);
   void bindLayout(const Field &F, ir::ParallelSpec &P);
+  void takeLayout(const ast::Word &Text, ir::ParallelSpec &P);
+  bool HasLayoutMtp = false; ///< whether the layout has a prediction branch
   void takeStagesOfPattern(ir::Spec &S);
   void bindScheduleFile(const Field &F, ir::Spec &S);
   void bindCost(ir::CostSpec &C);

@@ -54,9 +54,14 @@ foretrace::readMegatronLayout(llvm::StringRef Text) {
   if (Chunks.size() > MaxChunks)
     return std::nullopt;
   MegatronLayout Layout;
-  Layout.HasMtp = llvm::StringRef(All).contains('m');
   for (llvm::StringRef Chunk : Chunks)
     Layout.Layers.push_back(static_cast<int64_t>(Chunk.count('t')));
+  const llvm::StringRef Whole = All;
+  Layout.HasMtp = Whole.contains('m');
+  const size_t Last = Whole.size() - Chunks.back().size();
+  Layout.AreEndsInPlace = Whole.count('E') == 1 && Whole.starts_with("E") &&
+                          Whole.count('L') == 1 && Whole.ends_with("L") &&
+                          (!Layout.HasMtp || Whole.find('m') >= Last);
   return Layout;
 }
 

@@ -16,6 +16,9 @@ namespace foretrace {
 struct MegatronLayout {
   std::vector<int64_t> Layers; ///< of each chunk
   bool HasMtp = false;         ///< layers that predict further tokens
+  /// Whether the embedding is in the first chunk and the loss, with layers that
+  /// predict further tokens, in the last one.
+  bool AreEndsInPlace = true;
 
   /// As a list of the language: `[2] + 5 * [2] + [1]`.
   std::string asList() const;
