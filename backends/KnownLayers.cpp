@@ -23,7 +23,7 @@ bool foretrace::isGated(const ir::BlockSpec &B) {
 namespace {
 
 /// A key of the library's layers that no imitated tool has, and its value
-/// without effect; none if that follows from the model.
+/// without effect.
 struct AbsentKey {
   llvm::StringLiteral Name, Off;
 };

@@ -22,7 +22,7 @@ struct LibraryFile {
 struct LibraryModel {
   llvm::StringRef Title;  ///< `llama3.1-8b`
   llvm::StringRef Name;   ///< as the page declares it, `llama3_1_8b`
-  llvm::StringRef Page;   ///< its path, `models/llama.fore`
+  llvm::StringRef Page;   ///< its path, `models/llama3.fore`
   llvm::StringRef Source; ///< where its numbers are from
 };
 

@@ -86,7 +86,8 @@ void LayerBody::addSource(const layers::Statement &S, Frame &F) {
   const bool IsTied = *P.Spec.Model.Tied;
   Value &Made = B.block().Values[V];
   Made.Tied = S.Is == Kind::Shared || (S.Is == Kind::Tied && IsTied);
-  // Layers of blocks are on that of the embedding.
+  // The first layers of an encoder have the table of the embedding, on its
+  // stage; a branch has a copy unless the head, beside it, is tied.
   Made.Alias = S.Is == Kind::Shared && (IsTied || In);
   if (!IsInput)
     Made.Part = F.Part;

@@ -35,7 +35,7 @@ public:
     deriveCluster();
     deriveDevice();
     deriveBatch();
-    deriveVocab();
+    deriveVocab(); // layers of an encoder have the table of words
     deriveLayers();
     deriveBranch();
     checkSequence();
