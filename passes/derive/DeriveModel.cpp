@@ -15,6 +15,7 @@ using namespace foretrace::ir;
 
 void Deriver::deriveVocab() {
   ModelSpec &M = S.Model;
+  exceeds(M.Vocab, 0); // an encoder without tokens is another structure
   const Expr Multiple = of(M.VocabMultiple) * of(S.Parallel.Tp);
   const Expr Padded = ceilDiv(of(M.Vocab), Multiple) * Multiple;
   if (M.PaddedVocab.isStated() && Padded.hasValue() &&

@@ -141,8 +141,11 @@ static size_t countFigures(const Structure &S) {
   return S.figures().results().size();
 }
 
-/// A random job, or one that differs from one with a structure in some numbers.
+/// Returns the base, then a random job or one that differs from one with a
+/// structure in some numbers.
 Spec Checker::choose() {
+  if (Known.empty())
+    return Base;
   auto Change = [&](Spec &S, const Axis &A) {
     A.Find(S)->state(A.Values[Random() % A.Values.size()], {});
   };
