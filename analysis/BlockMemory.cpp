@@ -11,20 +11,28 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Moments of an optimizer whose table says none.
-static int64_t momentBytes(const TrainSpec &Train) {
-  return 2 * bytesPerElement(elementTypeOf(*Train.MomentPrecision));
+/// Returns the type in which \p V is stored, if it is a parameter, or in which
+/// parameters are.
+static ElementType storedType(const TrainSpec &Train, const Value &V) {
+  if (V.Kind == ValueKind::Param)
+    return V.Type.Element;
+  const ElementType Of = elementTypeOf(*Train.WeightPrecision);
+  return isScaled(Of) ? elementTypeOf(*Train.Precision) : Of;
 }
 
-/// The copy in fp32; of a precision-aware optimizer what bf16 lacks of it
-/// (Megatron-LM, optimizer_config.py, store_param_remainders).
-static int64_t masterBytes(const TrainSpec &Train) {
-  if (*Train.Precision == PrecisionKind::FP32)
+/// The copy in master_precision; of a precision-aware optimizer what bf16 lacks
+/// of fp32 (Megatron-LM, optimizer_config.py, store_param_remainders).
+/// Parameters in fp32 have no copy (distrib_optimizer.py,
+/// _build_model_and_main_param_groups).
+static int64_t masterBytes(const TrainSpec &Train, const Value &V) {
+  const ElementType Master = elementTypeOf(*Train.MasterPrecision);
+  const ElementType Stored = storedType(Train, V);
+  if (Stored == Master || Stored == ElementType::FP32)
     return 0;
-  return *Train.Optimizer == OptimizerKind::PrecisionAware &&
-                 *Train.Precision == PrecisionKind::BF16
-             ? 2
-             : 4;
+  const bool HasRemainder = *Train.Optimizer == OptimizerKind::PrecisionAware &&
+                            Stored == ElementType::BF16 &&
+                            Master == ElementType::FP32;
+  return HasRemainder ? 2 : bytesPerElement(Master);
 }
 
 /// Whether muon orthogonalizes the momentum of \p V: that of what is
@@ -37,19 +45,19 @@ static bool isOrthogonalized(const Value &V) {
 
 int64_t foretrace::optimizerBytes(const TrainSpec &Train, const Value &V) {
   struct State {
-    int64_t OfMatrices, OfOthers;
+    int64_t OfMatrices, OfOthers, Bytes;
   };
   static constexpr State States[] = {
-#define OPTIMIZER(ENUMERATOR, SPELLING, MATRICES, OTHERS, DOC)                 \
-  {MATRICES, OTHERS},
+#define OPTIMIZER(ENUMERATOR, SPELLING, MATRICES, OTHERS, BYTES, DOC)          \
+  {MATRICES, OTHERS, BYTES},
 #include "ir/model/Optimizers.def"
   };
   const State &Of = States[static_cast<size_t>(*Train.Optimizer)];
-  const int64_t Moments = *Train.Optimizer == OptimizerKind::PrecisionAware
-                              ? momentBytes(Train)
-                          : isOrthogonalized(V) ? Of.OfMatrices
-                                                : Of.OfOthers;
-  return Moments + masterBytes(Train);
+  const int64_t Moments = isOrthogonalized(V) ? Of.OfMatrices : Of.OfOthers;
+  const int64_t Bytes =
+      Of.Bytes > 0 ? Of.Bytes
+                   : bytesPerElement(elementTypeOf(*Train.MomentPrecision));
+  return Moments * Bytes + masterBytes(Train, V);
 }
 
 /// Megatron-LM's optimizer of mixed precision reads gradients in fp32: those of
@@ -61,20 +69,21 @@ static int64_t updateBytes(const TrainSpec &Train) {
   return *Train.GradPrecision == PrecisionKind::FP32 ||
                  *Train.Optimizer == OptimizerKind::PrecisionAware
              ? 0
-             : 4;
+             : bytesPerElement(elementTypeOf(*Train.MasterPrecision));
 }
 
-/// Bytes of all parameters on a rank, \p Each for one of a tensor; if they are
-/// shared, each tensor's by itself, rounded up.
+/// Returns the bytes that each stored parameter of \p B has on a rank, \p Each
+/// for an element of a tensor; if they are shared, each tensor's by itself,
+/// rounded up.
 static Expr stateBytes(Program &P, const Block &B,
                        llvm::function_ref<int64_t(const Value &)> Each,
-                       bool IsShared, bool OfFrozen = false) {
+                       bool IsShared) {
   const TiedHead At = tiedHeadOf(P.Spec.Parallel);
   llvm::MapVector<int64_t, llvm::SmallVector<ExprId, 32>> Elements; // by bytes
   llvm::SmallVector<ExprId, 32> Shares;
   for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
     if (!isStored(V, At) || isBuffer(B.Ops, B.Values.idAt(Index)) ||
-        (V.Frozen && !OfFrozen))
+        V.Frozen)
       continue;
     const int64_t Bytes = Each(V);
     if (IsShared)
@@ -86,6 +95,49 @@ static Expr stateBytes(Program &P, const Block &B,
   for (const auto &[Bytes, Sizes] : Elements)
     Shares.push_back(sumOf(P, Sizes) * Bytes);
   return sumOf(P, Shares);
+}
+
+/// Returns the weights that products read in a scaled type, with that type.
+static llvm::DenseMap<unsigned, ElementType> convertedWeights(const Block &B) {
+  llvm::DenseMap<unsigned, ElementType> Weights;
+  for (const Op &O : B.Ops)
+    if (O.IsLowPrecision && O.Phase == Phase::Forward)
+      for (const ValueId V : O.Operands)
+        if (const ElementType T = B.Values[O.Operands.front()].Type.Element;
+            B.Values[V].Kind == ValueKind::Param && isScaled(T))
+          Weights[V.Index] = T;
+  return Weights;
+}
+
+/// Returns the bytes of the parameters of \p B on a rank, as they are stored,
+/// and of their copies in compute_precision, which are made once an iteration
+/// (Transformer Engine, pytorch/module/base.py, get_weight_workspace). Weights
+/// that are stored in that type are one of the copies.
+static Expr weightBytes(Program &P, const Block &B) {
+  const TiedHead At = tiedHeadOf(P.Spec.Parallel);
+  const Expr Number = exprOf(P, P.Spec.Train.ComputeCopies);
+  const auto Converted = convertedWeights(B);
+  llvm::MapVector<ElementType, llvm::SmallVector<ExprId, 32>> Stored;
+  llvm::SmallVector<ExprId, 16> Copies;
+  for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
+    if (!isStored(V, At) || isBuffer(B.Ops, B.Values.idAt(Index)))
+      continue;
+    const Expr Count(P.Sizes, V.OnRank.Id);
+    if (isScaled(V.Type.Element))
+      Copies.push_back(bytesOnRank(P, V));
+    else
+      Stored[V.Type.Element].push_back(Count);
+    if (const auto As = Converted.find(static_cast<unsigned>(Index));
+        As != Converted.end())
+      Copies.push_back(
+          bytesOf(P, Count, As->second, ValueKind::Param) *
+          (isScaled(V.Type.Element) ? max(Number + -1, numberOf(P, 0))
+                                    : Number));
+  }
+  llvm::SmallVector<ExprId, 4> Sum;
+  for (const auto &[Type, Counts] : Stored)
+    Sum.push_back(sumOf(P, Counts) * bytesPerElement(Type));
+  return sumOf(P, Sum) + sumOf(P, Copies);
 }
 
 /// A buffer, and another one like it of the counts by which it is corrected
@@ -108,12 +160,10 @@ void foretrace::measureMemory(Program &P, Block &B) {
   auto Always = [](int64_t Bytes) {
     return [=](const Value &) { return Bytes; };
   };
-  B.Totals.Weights =
-      stateBytes(P, B, Always(bytesPerElement(*Train.Precision)), false,
-                 /*OfFrozen=*/true) +
-      bufferBytes(P, B);
+  B.Totals.Weights = weightBytes(P, B) + bufferBytes(P, B);
   B.Totals.Gradients = stateBytes(
-      P, B, Always(bytesPerElement(*Train.GradPrecision)), Zero == 2);
+      P, B, Always(bytesPerElement(elementTypeOf(*Train.GradPrecision))),
+      Zero == 2);
   if (*Train.OffloadOptimizer) {
     B.Totals.Optimizer = B.Totals.Update = numberOf(P, 0);
   } else {

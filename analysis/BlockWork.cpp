@@ -30,7 +30,7 @@ static Expr embedBytes(ExprScope P, const Block &B, const Op &O) {
   const Value &Rows = B.Values[IsBackward ? O.Operands[1] : O.Results[0]];
   const Value &Table = B.Values[IsBackward ? O.Results[0] : O.Operands[1]];
   const Expr InTable =
-      Expr(P.Sizes, Rows.OnRank.Id) * bytesPerElement(Table.Type.Element);
+      bytesOf(P, {P.Sizes, Rows.OnRank.Id}, Table.Type.Element, Table.Kind);
   return bytesOnRank(P, B.Values[O.Operands[0]]) + bytesOnRank(P, Rows) +
          InTable * (IsBackward ? 2 : 1);
 }
@@ -58,8 +58,8 @@ Expr foretrace::touchedBytes(ExprScope P, const Block &B, const Op &O) {
   for (ValueId V : O.Operands)
     Touched.push_back(Expr(P.Sizes, B.Values[V].OnRank.Id) *
                       (2 * optimizerBytes(P->Spec.Train, B.Values[V])));
-  if (*P->Spec.Train.Precision ==
-      PrecisionKind::FP32) // read as well as written
+  if (*P->Spec.Train.WeightPrecision ==
+      *P->Spec.Train.MasterPrecision) // read as well as written
     for (ValueId V : O.Results)
       Touched.push_back(bytesOnRank(P, B.Values[V]));
   return sumOf(P, Touched);

@@ -269,7 +269,7 @@ Expr Liveness::sizeOf(const Storage &S) const {
   const Value &Of = B.Values[V.GradientOf];
   if (*P->Spec.Train.FusedWgrad && isMatrix(Of))
     return numberOf(P, 0);
-  return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(Of.Type.Element);
+  return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(nominalType(*P, Of));
 }
 
 Expr Liveness::kept() const {

@@ -66,6 +66,15 @@ std::string foretrace::nameOfShared(const Block &B, bool IsBackward) {
   return (IsBackward ? "backward." : "forward.") + B.Name;
 }
 
+const Located<FlopRate> &foretrace::peakOf(const Program &P, const Block &B,
+                                           const Op &O) {
+  const DeviceSpec &D = P.Spec.Cost.Device;
+  return O.IsLowPrecision
+             ? D.*DeviceSpec::peakOf(static_cast<TypeKind>(
+                      B.Values[O.Operands.front()].Type.Element))
+             : D.PeakFlops;
+}
+
 static bool isTimed(const Op &O) {
   return !isCollective(O.Kind) && !isView(O.Kind);
 }
@@ -92,7 +101,8 @@ OpTime BlockTimer::roofline(const Op &O) const {
   const Bytes Touched = P.Sizes.value(T.Touched);
   if (Touched.isOverflow())
     return T;
-  const Nanoseconds OfCompute = timeAtRate(workOf(P, O).value(), *D.PeakFlops),
+  const Located<FlopRate> &Peak = peakOf(*P, B, O);
+  const Nanoseconds OfCompute = timeAtRate(workOf(P, O).value(), *Peak),
                     OfMemory = timeAtRate(Touched.value(), *D.MemoryBandwidth);
   if (!OfCompute.isOverflow() && !OfMemory.isOverflow())
     T.Time = Nanoseconds(std::max(OfCompute.value(), OfMemory.value()));

@@ -34,6 +34,11 @@ bool foretrace::isMatrix(const Value &V) {
          V.Type.indexOf(DimKind::Position) < 0;
 }
 
+ElementType foretrace::nominalType(const Program &P, const Value &V) {
+  const ElementType T = V.Gathered.value_or(V.Type.Element);
+  return isScaled(T) ? elementTypeOf(*P.Spec.Train.Precision) : T;
+}
+
 bool foretrace::isBuffer(const Table<OpId, Op> &Ops, ValueId V) {
   return llvm::any_of(Ops, [V](const Op &O) {
     return O.Kind == OpKind::Route && O.Derivative == Derivative::None &&

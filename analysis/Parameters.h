@@ -20,6 +20,10 @@ ir::AxisList shareAxes(const ir::Program &P, const ir::TensorType &T);
 /// tables of embedding and head are none.
 bool isMatrix(const ir::Value &V);
 
+/// Returns the type in which a product makes the gradient of the parameter \p
+/// V: that in which ranks have it, if it has no scales.
+ir::ElementType nominalType(const ir::Program &P, const ir::Value &V);
+
 /// Whether \p V is a buffer rather than a parameter of the optimizer: no
 /// gradient trains it, and ZeRO does not share it. The bias that a router of
 /// \p Ops adds to its scores is one (Megatron-LM, moe/router.py, TopKRouter).

@@ -50,7 +50,7 @@ Expr StageMemories::dummyWgradsOf(const Stage &S) {
       if (llvm::any_of(Shapes,
                        [&](const Shape &Old) { return IsSame(Old, New); }))
         continue;
-      Expr Size = New.Rows * New.Columns * bytesPerElement(V.Type.Element);
+      Expr Size = New.Rows * New.Columns * bytesPerElement(nominalType(*P, V));
       if (WhateverKeysAre)
         for (const Shape &Old : Shapes)
           Size *= equal(Old.Rows, New.Rows) * equal(Old.Columns, New.Columns) *

@@ -88,9 +88,12 @@ Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
                                         "B/s", D.MemoryBandwidth.Range));
   if (!O.Work.Id.isValid())
     return Memory;
-  Derivation Compute = atRate(
-      Sizes.part("work", O.Work.Id, "FLOPs"),
-      makeStated("peak_flops", *D.PeakFlops, "FLOP/s", D.PeakFlops.Range));
+  const Located<ir::FlopRate> &Peak = peakOf(P, blockOf(Of, O), O);
+  const char *Key = &Peak == &D.PeakFp8   ? "peak_fp8"
+                    : &Peak == &D.PeakFp4 ? "peak_fp4"
+                                          : "peak_flops";
+  Derivation Compute = atRate(Sizes.part("work", O.Work.Id, "FLOPs"),
+                              makeStated(Key, *Peak, "FLOP/s", Peak.Range));
   const int64_t OfCompute = valueAtRate(Compute);
   const int64_t OfMemory = valueAtRate(Memory);
   return makeDerivation(

@@ -2,6 +2,7 @@
 #include "analysis/Units.h"
 #include "analysis/Analyses.h"
 #include "analysis/Parameters.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -14,6 +15,11 @@ static constexpr int64_t LeastUnitSize = 1'000'000'000;
 /// Embedding and head belong to no unit.
 static bool isLayer(const Program &P, unsigned Block) {
   return P.Spec.Model.findBlock(P.Blocks[BlockId(Block)].Name) != nullptr;
+}
+
+/// Bytes of an element of a gradient before it is reduced.
+static int64_t bytesOfReduced(const Program &P) {
+  return bytesPerElement(elementTypeOf(*P.Spec.Train.ReducePrecision));
 }
 
 static Expr minus(Expr L, Expr R) { return L + R * -1; }
@@ -29,23 +35,24 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
     return {None, None, None, false};
   const TiedHead At = tiedHeadOf(P->Spec.Parallel);
   llvm::SmallVector<ExprId, 32> Sizes, Trained;
+  llvm::MapVector<ElementType, llvm::SmallVector<ExprId, 32>> Gathered;
   bool HasExperts = false, HasOthers = false;
   for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
     if (!isStored(V, At) || shareAxes(P, V.Type).empty() ||
         isBuffer(B.Ops, B.Values.idAt(Index)))
       continue;
     Sizes.push_back(unsharedElements(P, V));
+    Gathered[V.Gathered.value_or(V.Type.Element)].push_back(Sizes.back());
     if (!V.Frozen)
       Trained.push_back(Sizes.back());
     (isExpertTensor(V.Type) ? HasExperts : HasOthers) = true;
   }
-  const Expr Elements = sumOf(P, Sizes);
-  const TrainSpec &Train = P->Spec.Train;
-  return {Elements,
-          Elements * (*P->Spec.Parallel.Zero == 3
-                          ? bytesPerElement(*Train.Precision)
-                          : 0),
-          sumOf(P, Trained) * bytesPerElement(*Train.GradPrecision),
+  llvm::SmallVector<ExprId, 2> Weights;
+  if (*P->Spec.Parallel.Zero == 3)
+    for (const auto &[Type, Of] : Gathered)
+      Weights.push_back(bytesOf(P, sumOf(P, Of), Type, ValueKind::Param));
+  return {sumOf(P, Sizes), sumOf(P, Weights),
+          sumOf(P, Trained) * bytesOfReduced(P),
           HasExperts != HasOthers};
 }
 
@@ -201,7 +208,7 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
     Backward = max(Backward, Of.backward());
   }
   Embedding =
-      waitingAtEnd(Among) * bytesPerElement(*P->Spec.Train.GradPrecision);
+      waitingAtEnd(Among) * bytesOfReduced(P);
 }
 
 Expr ChunkUnits::at(unsigned Block, bool IsForward) const {

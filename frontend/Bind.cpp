@@ -5,9 +5,11 @@
 #include "frontend/Bind.h"
 #include "frontend/MegatronLayout.h"
 #include "lang/DidYouMean.h"
+#include "lang/Library.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace foretrace;
 
@@ -207,6 +209,55 @@ void Binder::bindScheduleFile(const Field &F, ir::Spec &S) {
     P.Ga.derive(LastMicroBatch + 1, F.Value->Range);
 }
 
+/// Returns the name that \p E is, or the last part of it.
+static std::string nameOf(const ast::Expr &E) {
+  const auto *Name = std::get_if<ast::Name>(&E.Node);
+  return Name ? Name->Path.back().Text : "table";
+}
+
+/// Returns the table of a recipe of the library, or null after a report.
+const ast::Section *Binder::findRecipe(const std::string &Name,
+                                       SourceRange At) {
+  const std::string Path = "recipes/" + Name + ".toml";
+  std::vector<llvm::StringRef> Names = {"none"};
+  for (const LibraryFile &F : libraryFiles()) {
+    if (F.Path == Path)
+      return Files.loadTable((llvm::Twine(LibraryFolder) + "/" + Path).str());
+    if (llvm::sys::path::parent_path(F.Path) == "recipes")
+      Names.push_back(llvm::sys::path::stem(F.Path));
+  }
+  suggest(Diags.report(At, diag::UnknownRecipe, Name), At, Name, Names);
+  return nullptr;
+}
+
+/// Adds the keys of a recipe to those of the job, which override them.
+void Binder::takeRecipe(Body &Train, Located<std::string> &Out) {
+  const Field *F = Train.findField("recipe");
+  if (!F)
+    return;
+  const std::optional<ExprValue> V =
+      Eval.evaluate(*F->Value, *F->Names, Words::Any);
+  const std::string *Name = V ? V->asText() : nullptr;
+  Body Recipe;
+  if (V && V->getIf<TableValue>()) {
+    Bodies.mergeTable(Recipe, *F);
+    Out.state(nameOf(*F->Value), F->Value->Range);
+  } else if (Name) {
+    Out.state(*Name, V->Range);
+    const ast::Section *Table =
+        *Name == "none" ? nullptr : findRecipe(*Name, V->Range);
+    if (Table)
+      Bodies.merge(Recipe, *Table, *F->Names);
+  } else if (V) {
+    Diags.report(V->Range, diag::WrongType, "recipe", describe(*V),
+                 "the name of a recipe, or a table");
+  }
+  Train.Fields.erase(Train.Fields.begin() + (F - Train.Fields.data()));
+  for (const Field &Of : Recipe.Fields)
+    if (!Train.findField(Of.Key.Text))
+      Train.Fields.push_back(Of);
+}
+
 /// A job of the model alone can do without training and parallelism. A learned
 /// table has as many rows as a sample has tokens.
 void Binder::requireSections(ir::Spec &S) {
@@ -234,8 +285,10 @@ ir::Spec Binder::bind() {
   S.Layers = TheJob.Layers;
   for (const ast::Dim *D : TheJob.Dims)
     S.Dims.push_back(bindDim(*D));
-  const Body &Train = TheJob.Train, &Parallel = TheJob.Parallel;
+  Body Train = TheJob.Train;
+  const Body &Parallel = TheJob.Parallel;
   if (!Train.Keyword.Text.empty()) {
+    takeRecipe(Train, S.Train.Recipe);
     bindKeys(Train, S.Train, {"model"});
     requireKeys(Train.Keyword, S.Train, {&Train});
   }

@@ -115,6 +115,8 @@ private:
   void checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
                   llvm::ArrayRef<const Body *> Written);
   void bindLayers(const Body &Model, ir::ModelSpec &M);
+  const ast::Section *findRecipe(const std::string &Name, SourceRange At);
+  void takeRecipe(Body &Train, Located<std::string> &Out);
   void requireSections(ir::Spec &S);
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)

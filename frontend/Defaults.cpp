@@ -24,7 +24,6 @@ void foretrace::applyDefaults(ir::Spec &S) {
 
   orElse(S.Train.Precision, ir::PrecisionKind::BF16);
   orElse(S.Train.Optimizer, ir::OptimizerKind::Adam);
-  orElse(S.Train.MomentPrecision, ir::PrecisionKind::FP32);
   orElse(S.Train.OffloadOptimizer, false);
   orElse(S.Train.FusedWgrad, false);
   orElse(S.Train.Recompute, ir::RecomputeKind::None);

@@ -91,6 +91,7 @@ OpId Differentiator::emit(OpId Forward, Derivative D,
   O.Derivative = D;
   O.Phase = Phase::Backward;
   O.For = Forward;
+  O.IsLowPrecision = B.Ops[Forward].IsLowPrecision;
   if (D == Derivative::Input)
     O.Stated = B.Ops[Forward].Stated;
   return Id;
@@ -107,6 +108,7 @@ void Differentiator::accumulate(ValueId Of, ValueId Gradient, OpId Forward) {
   OpId Id = emit(Forward, Derivative::Input, {Before, Gradient}, {Sum});
   B.Ops[Id].Kind = OpKind::Add;
   B.Ops[Id].Stated = {};
+  B.Ops[Id].IsLowPrecision = false;
   Gradients[Of.Index] = Sum;
 }
 
@@ -342,7 +344,11 @@ static void detach(Program &P, ElementType SumType, DiagnosticEngine &Diags) {
 }
 
 bool foretrace::differentiate(Program &P, DiagnosticEngine &Diags) {
-  const ElementType SumType = elementTypeOf(*P.Spec.Train.GradPrecision);
+  // With ZeRO 2 and 3 what is reduced is not yet what is accumulated.
+  const TrainSpec &Train = P.Spec.Train;
+  const ElementType SumType = *P.Spec.Parallel.Zero >= 2
+                                  ? elementTypeOf(*Train.ReducePrecision)
+                                  : elementTypeOf(*Train.GradPrecision);
   detach(P, SumType, Diags);
   bool IsDone = true;
   for (Block &B : P.Blocks)

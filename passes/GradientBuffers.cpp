@@ -11,8 +11,9 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 GradientBuffers::GradientBuffers(Program &P)
-    : Dense{{}, numberOf(P, 0)}, Expert(Dense), Replicated(Dense), Tied(Dense),
-      Shared(Dense), ExpertBias(Dense), P(P), None(Dense.Count) {
+    : Dense{{}, numberOf(P, 0)}, Expert(Dense), DenseScaled(Dense),
+      ExpertScaled(Dense), Replicated(Dense), Tied(Dense), Shared(Dense),
+      ExpertBias(Dense), P(P), None(Dense.Count) {
   if (P.Mesh[Axis::DpReplicate] > 1)
     Copies.push_back({{Axis::DpReplicate}});
   if (getInfo(*P.Spec.Parallel.Schedule).Placement ==
@@ -44,7 +45,8 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
   if (!IsNew)
     return It->second;
   const Block &B = P.Blocks[BlockId(Index)];
-  llvm::SmallVector<ExprId, 32> Dense, Expert, Replicated, Shared, ExpertBias;
+  llvm::SmallVector<ExprId, 32> Dense, Expert, DenseScaled, ExpertScaled,
+      Replicated, Shared, ExpertBias;
   for (const Value *G : paramGradients(B)) {
     const Value &Param = B.Values[G->GradientOf];
     if (!isStored(Param, At))
@@ -55,13 +57,17 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
       Shared.push_back(unsharedElements(P, *G));
     const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
     (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
+    if (isScaled(Param.Gathered.value_or(Param.Type.Element)))
+      (IsExpert ? ExpertScaled : DenseScaled)
+          .push_back(unsharedElements(P, *G));
   }
   llvm::DenseSet<unsigned> Routers;
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Route && O.Phase == Phase::Forward &&
         O.Operands.size() > 1 && Routers.insert(O.Operands[1].Index).second)
       ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
-  return It->second = {P.Sizes.sum(Dense), P.Sizes.sum(Expert),
+  return It->second = {P.Sizes.sum(Dense),       P.Sizes.sum(Expert),
+                       P.Sizes.sum(DenseScaled), P.Sizes.sum(ExpertScaled),
                        P.Sizes.sum(Replicated), P.Sizes.sum(Shared),
                        P.Sizes.sum(ExpertBias)};
 }
@@ -92,6 +98,8 @@ GradientBuffer GradientBuffers::overReplicas(AxisList Axes) const {
 void GradientBuffers::collect(const Stage &S) {
   Dense = overCopies({Axis::Cp, Axis::Dp});
   Expert = overCopies({Axis::Edp});
+  DenseScaled = Dense;
+  ExpertScaled = Expert;
   Replicated = {{{Axis::Tp}}, None};
   Tied = {{{Axis::Pp}, GroupMembers::Ends}, None};
   Shared = {{{Axis::Pp}}, None};
@@ -103,6 +111,8 @@ void GradientBuffers::collect(const Stage &S) {
     llvm::SmallVector<ExprId, 4> Terms = {}; ///< by block
   } Sums[] = {{&Dense, &LayerCounts::Dense},
               {&Expert, &LayerCounts::Expert},
+              {&DenseScaled, &LayerCounts::DenseScaled},
+              {&ExpertScaled, &LayerCounts::ExpertScaled},
               {&Replicated, &LayerCounts::Replicated},
               {&Shared, &LayerCounts::Shared},
               {&ExpertBias, &LayerCounts::ExpertBias}};

@@ -34,6 +34,8 @@ public:
   void collect(const ir::Stage &S);
 
   GradientBuffer Dense, Expert; ///< all, by data-parallel group
+  /// Those of weights that are gathered in a type with scales.
+  GradientBuffer DenseScaled, ExpertScaled;
   GradientBuffer Replicated;    ///< summed over tp, too (sequence parallel)
   GradientBuffer Tied;          ///< the word embedding that two stages hold
   GradientBuffer Shared;        ///< weights that all stages hold
@@ -48,7 +50,8 @@ public:
 private:
   /// Elements of gradients of one layer on one rank, and of router biases.
   struct LayerCounts {
-    ir::ExprId Dense, Expert, Replicated, Shared, ExpertBias;
+    ir::ExprId Dense, Expert, DenseScaled, ExpertScaled, Replicated, Shared,
+        ExpertBias;
   };
 
   ir::AxisList used(ir::AxisList Axes) const;

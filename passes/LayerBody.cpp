@@ -123,12 +123,15 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
     return fail(S.Range, "no op `" + S.Name + "` for a layer of a job");
   llvm::SmallVector<ValueId, 4> Operands, Results;
   std::optional<Expr> Stated;
+  bool IsLowPrecision = false;
   for (const layers::Argument &A : S.Arguments) {
     if (A.Name.empty()) {
       if (const ValueId V = tensor(A.Value, F); V.isValid())
         Operands.push_back(V);
     } else if (A.Name == getStatedName(*Kind)) {
       Stated = stated(A.Value, F);
+    } else if (A.Name == "low_precision" && *Kind == OpKind::MatMul) {
+      IsLowPrecision = holds(A.Value, F);
     } else {
       return fail(A.Value.Range,
                   "the op `" + S.Name + "` takes no `" + A.Name + "`");
@@ -157,6 +160,7 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   const OpId Id = B.op(*Kind, nameIn(F.Path, S.As), Operands, Results);
   if (Stated)
     B.block().Ops[Id].Stated = *Stated;
+  B.block().Ops[Id].IsLowPrecision = IsLowPrecision;
   for (const auto &[T, V] : llvm::zip_equal(S.Tensors, Results))
     F.Tensors[T.Name] = V;
 }

@@ -131,7 +131,11 @@ ValueId Sharder::gather(ValueId V, const Layout &To) {
   Layout Now = layoutOf(V);
   for (Axis A : Shared)
     Now.setWhole(A);
-  return Shared.empty() ? V : step(V, OpKind::AllGather, Shared, Now);
+  if (Shared.empty())
+    return V;
+  Value &Whole = B.Values[V = step(V, OpKind::AllGather, Shared, Now)];
+  Whole.Type.Element = Whole.Gathered.value_or(Whole.Type.Element);
+  return V;
 }
 
 /// Whether what \p From becomes is kept from forward to backward. Sequence

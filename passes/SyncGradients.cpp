@@ -57,6 +57,8 @@ private:
                     const Buffer &Of);
   ValueId share(BlockBuilder &Build, llvm::StringRef Name, ValueKind Kind,
                 ElementType Element, const Buffer &Of);
+  void updated(BlockBuilder &Build, const std::string &Name, const Buffer &Of,
+               const Buffer &Scaled, llvm::SmallVectorImpl<ValueId> &Out);
   void gather(BlockBuilder &Build, ValueId Share, const AxisList &Axes);
 
   Program &P;
@@ -64,8 +66,8 @@ private:
   GradientBuffers Buffers; ///< of the stage at hand
 };
 
-ElementType gradType(const Program &P) {
-  return elementTypeOf(*P.Spec.Train.GradPrecision);
+ElementType reducedType(const Program &P) {
+  return elementTypeOf(*P.Spec.Train.ReducePrecision);
 }
 
 } // namespace
@@ -127,7 +129,7 @@ ValueId Synchronizer::sum(BlockBuilder &Build, ValueId V, const Buffer &Of,
 
 ValueId Synchronizer::reduce(BlockBuilder &Build, llvm::StringRef Name,
                              const Buffer &From, bool Sharded) {
-  ValueId G = terms(Build, ("grads." + Name).str(), gradType(P), From);
+  ValueId G = terms(Build, ("grads." + Name).str(), reducedType(P), From);
   Build.block().Values[G].Kind = ValueKind::Gradient;
   return sum(Build, G, From, Sharded);
 }
@@ -211,9 +213,31 @@ ValueId Synchronizer::gradients(BlockBuilder &Build, llvm::StringRef Name,
   if (Zero < 2)
     return reduce(Build, Name, Of, /*Sharded=*/Zero == 1);
   ValueId Share = share(Build, ("grads." + Name).str(), ValueKind::Gradient,
-                        gradType(P), Of);
+                        reducedType(P), Of);
   setPartial(Build.block().Values[Share], Of.Copies);
   return sumOver(Build, Share, Of.Copies);
+}
+
+/// Adds what is updated of parameters with the gradients \p Of, among which
+/// are the \p Scaled ones (Megatron-LM, param_and_grad_buffer.py, has a buffer
+/// for each type of parameters).
+void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
+                           const Buffer &Of, const Buffer &Scaled,
+                           llvm::SmallVectorImpl<ValueId> &Out) {
+  const TrainSpec &Train = P.Spec.Train;
+  const ElementType Gathered = elementTypeOf(*Train.GatherPrecision);
+  const ElementType Plain =
+      isScaled(Gathered) ? elementTypeOf(*Train.Precision) : Gathered;
+  auto Add = [&](const std::string &Name, ElementType T, const Buffer &Of) {
+    if (!Of.empty())
+      Out.push_back(share(Build, Name, ValueKind::Activation, T, Of));
+  };
+  if (Scaled.empty())
+    return Add(Name, Plain, Of);
+  Buffer Rest = Of;
+  Rest.Count = Of.Count + Scaled.Count * -1;
+  Add(Name, Plain, Rest);
+  Add(Name + "." + getName(Gathered).str(), Gathered, Scaled);
 }
 
 Block Synchronizer::stepBlock(const Stage &S) {
@@ -222,17 +246,16 @@ Block Synchronizer::stepBlock(const Stage &S) {
   BlockBuilder Build(Blk, "sync");
   const ParallelSpec &Par = P.Spec.Parallel;
   Blk.Range = Par.Zero.Range.isValid() ? Par.Zero.Range : Par.World.Range;
-  const ElementType Stored = elementTypeOf(*P.Spec.Train.Precision);
   llvm::SmallVector<ValueId, 2> Reduced, Updated;
   Build.setOrigin(Blk.Range, "data-parallel gradients");
-  for (auto [Name, Of] :
-       {std::pair<llvm::StringRef, const Buffer &>("dense", Buffers.Dense),
-        {"expert", Buffers.Expert}}) {
+  for (auto [Name, Of, Scaled] :
+       {std::tuple<llvm::StringRef, const Buffer &, const Buffer &>(
+            "dense", Buffers.Dense, Buffers.DenseScaled),
+        {"expert", Buffers.Expert, Buffers.ExpertScaled}}) {
     if (Of.empty())
       continue;
     Reduced.push_back(gradients(Build, Name, Of));
-    Updated.push_back(share(Build, ("params." + Name).str(),
-                            ValueKind::Activation, Stored, Of));
+    updated(Build, ("params." + Name).str(), Of, Scaled, Updated);
   }
   if (!Buffers.Replicated.empty()) {
     Build.setOrigin(Par.SequenceParallel.Range, "replicated over tp");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/flops/Flops.h"
+#include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +37,10 @@ class Rates {
 public:
   Rates(const Program &P, int64_t Time)
       : World(*P.Spec.Parallel.World), Time(Time) {
-    if (const auto &Of = P.Spec.rooflineDevice().PeakFlops; Of.isPresent())
+    const DeviceSpec Device = P.Spec.rooflineDevice();
+    if (const auto &Of =
+            Device.*DeviceSpec::peakOf(*P.Spec.Train.ComputePrecision);
+        Of.isPresent())
       Peak = static_cast<int64_t>(*Of);
   }
 
@@ -180,11 +184,21 @@ void Answer::addRates() {
       In.perSecond(All.model().Value));
   add("tokens_per_second", "tokens per device and second",
       In.perSecond(Of.tokensOfIteration().Value), FigureUnit::Count);
+  const TypeKind Type = *P.Spec.Train.ComputePrecision;
+  const llvm::StringRef Name = getSpelling(Type);
+  const bool IsPlain = DeviceSpec::peakOf(Type) == &DeviceSpec::PeakFlops;
   if (!In.isPeakKnown()) {
-    F.Notes.push_back("MFU and HFU need `peak_flops` of the cluster's device "
-                      "or of `cost roofline`.");
+    F.Notes.push_back(
+        IsPlain ? "MFU and HFU need `peak_flops` of the cluster's device or of "
+                  "`cost roofline`."
+                : ("MFU and HFU need the peak rate in " + Name +
+                   " of the cluster's device or of `cost roofline`.")
+                      .str());
     return;
   }
+  if (!IsPlain)
+    F.Notes.push_back(
+        ("MFU and HFU are shares of the peak rate in " + Name + ".").str());
   add("mfu", "MFU", In.shareOfPeak(All.model().Value), FigureUnit::Millionths);
   add("hfu", "HFU", In.shareOfPeak(All.hardware().Value),
       FigureUnit::Millionths);

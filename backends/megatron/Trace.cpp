@@ -78,12 +78,18 @@ StringRef foretrace::megatron::torchType(ir::ElementType T) {
     return "torch.float16";
   case ir::ElementType::FP32:
     return "torch.float32";
+  // Kernels move these as bytes.
+  case ir::ElementType::FP8:
+  case ir::ElementType::FP8Block:
+  case ir::ElementType::MXFP8:
+  case ir::ElementType::MXFP4:
+  case ir::ElementType::NVFP4:
+  case ir::ElementType::U8:
+    return "torch.uint8";
   case ir::ElementType::I64:
     return "torch.int64";
   case ir::ElementType::I32:
     return "torch.int32";
-  case ir::ElementType::U8:
-    return "torch.uint8";
   case ir::ElementType::Bool:
     return "torch.bool";
   }

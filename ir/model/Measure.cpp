@@ -75,12 +75,12 @@ Elements foretrace::ir::extentOf(const Program &P, const Dim &D) {
 }
 
 Bytes foretrace::ir::bytesOfAll(const Program &P, const TensorType &T) {
-  Bytes Size(bytesPerElement(T.Element));
+  Elements Count(1);
   for (const Dim &D : T.Dims) {
     const Elements Extent = extentOf(P, D);
-    Size = Extent.isOverflow() ? Bytes::overflow() : Size * Extent.value();
+    Count = Extent.isOverflow() ? Extent : Count * Extent.value();
   }
-  return Size;
+  return bytesOf(Count, T.Element);
 }
 
 static bool isSpread(const Program &P, const Dim &D) {
@@ -139,8 +139,26 @@ Expr foretrace::ir::elementsOfReplica(ExprScope P, const TensorType &T) {
   return productOf(P, Extents);
 }
 
+Expr foretrace::ir::bytesOf(ExprScope P, Expr Count, ElementType T,
+                            ValueKind Of) {
+  const ElementInfo &Info = getInfo(T);
+  const Expr Size = Info.Bits % 8 == 0
+                        ? Count * (Info.Bits / 8)
+                        : ceilDiv(Count * Info.Bits, numberOf(P, 8));
+  const int64_t Block =
+      Of == ValueKind::Param ? Info.WeightBlock : Info.Block;
+  return Block == 0 ? Size
+                    : Size + ceilDiv(Count, numberOf(P, Block)) *
+                                 Info.ScaleBytes;
+}
+
 Expr foretrace::ir::bytesOnRank(ExprScope P, const Value &V) {
-  return Expr(P.Sizes, V.OnRank.Id) * bytesPerElement(V.Type.Element);
+  return bytesOf(P, {P.Sizes, V.OnRank.Id}, V.Type.Element, V.Kind);
+}
+
+Expr foretrace::ir::gatheredBytes(ExprScope P, const Value &V) {
+  return bytesOf(P, {P.Sizes, V.OnRank.Id},
+                 V.Gathered.value_or(V.Type.Element), V.Kind);
 }
 
 /// Shares of flat tensors are padded, so a message is made of the shares.
@@ -148,7 +166,7 @@ static Expr bytesMoved(ExprScope P, const Block &B, const Op &O) {
   const Value &From = B.Values[O.Operands[0]], &To = B.Values[O.Results[0]];
   switch (O.Kind) {
   case OpKind::AllGather:
-    return bytesOnRank(P, From) * sizeOf(P, O.Group);
+    return gatheredBytes(P, From) * sizeOf(P, O.Group);
   case OpKind::ReduceScatter:
     return bytesOnRank(P, To) * sizeOf(P, O.Group);
   case OpKind::Ring: {

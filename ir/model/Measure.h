@@ -82,8 +82,13 @@ Expr extentOnRank(ExprScope P, const TensorType &T, const Layout &L,
 Expr elementsOnRank(ExprScope P, const TensorType &T, const Layout &L);
 /// Returns the elements of a tensor of one replica.
 Expr elementsOfReplica(ExprScope P, const TensorType &T);
+/// Returns the bytes of elements of a value of the kind \p Of, with their
+/// scales, each of which may be of fewer elements than the type has for one.
+Expr bytesOf(ExprScope P, Expr Count, ElementType T, ValueKind Of);
 /// Returns the bytes of a measured value on one rank.
 Expr bytesOnRank(ExprScope P, const Value &V);
+/// Returns what one rank sends of a measured value that ranks gather.
+Expr gatheredBytes(ExprScope P, const Value &V);
 
 /// Sets the sizes of all values and messages of a block.
 void measure(Program &P, Block &B);

@@ -53,68 +53,44 @@ llvm::StringRef getName(Fact F) {
   return Names[static_cast<unsigned>(F)];
 }
 
-llvm::StringRef getName(ElementType T) {
-  switch (T) {
-  case ElementType::BF16:
-    return "bf16";
-  case ElementType::FP16:
-    return "fp16";
-  case ElementType::FP32:
-    return "fp32";
-  case ElementType::I64:
-    return "i64";
-  case ElementType::I32:
-    return "i32";
-  case ElementType::U8:
-    return "u8";
-  case ElementType::Bool:
-    return "bool";
-  }
-  llvm_unreachable("covered switch");
+const ElementInfo &getInfo(ElementType T) {
+  using Class = ElementInfo::Class;
+  static constexpr ElementInfo Infos[] = {
+#define ELEMENT_TYPE(ENUMERATOR, NAME, CLASS, BITS, BLOCK, WEIGHT_BLOCK,       \
+                     SCALE_BYTES)                                              \
+  {NAME, Class::CLASS, BITS, BLOCK, WEIGHT_BLOCK, SCALE_BYTES},
+#include "ir/model/ElementTypes.def"
+  };
+  return Infos[static_cast<size_t>(T)];
 }
+
+#define TYPE_KIND(ENUMERATOR, SPELLING)                                        \
+  static_assert(static_cast<size_t>(TypeKind::ENUMERATOR) ==                   \
+                static_cast<size_t>(ElementType::ENUMERATOR));
+#define PRECISION_KIND(ENUMERATOR, SPELLING)                                   \
+  static_assert(static_cast<size_t>(PrecisionKind::ENUMERATOR) ==              \
+                static_cast<size_t>(ElementType::ENUMERATOR));
+#include "ir/model/Spec.def"
 
 int64_t bytesPerElement(ElementType T) {
-  switch (T) {
-  case ElementType::BF16:
-  case ElementType::FP16:
-    return 2;
-  case ElementType::FP32:
-  case ElementType::I32:
-    return 4;
-  case ElementType::I64:
-    return 8;
-  case ElementType::U8:
-  case ElementType::Bool:
-    return 1;
-  }
-  llvm_unreachable("covered switch");
+  assert(getInfo(T).Block == 0 && "scales are not counted");
+  return getInfo(T).Bits / 8;
 }
 
-bool isFloat(ElementType T) {
-  switch (T) {
-  case ElementType::BF16:
-  case ElementType::FP16:
-  case ElementType::FP32:
-    return true;
-  case ElementType::I64:
-  case ElementType::I32:
-  case ElementType::U8:
-  case ElementType::Bool:
-    return false;
-  }
-  llvm_unreachable("covered switch");
-}
-
-ElementType elementTypeOf(PrecisionKind P) {
-  switch (P) {
-  case PrecisionKind::BF16:
-    return ElementType::BF16;
-  case PrecisionKind::FP16:
-    return ElementType::FP16;
-  case PrecisionKind::FP32:
-    return ElementType::FP32;
-  }
-  llvm_unreachable("covered switch");
+Bytes bytesOf(Elements Count, ElementType T) {
+  const ElementInfo &Info = getInfo(T);
+  Bytes Size;
+  if (Info.Bits % 8 == 0)
+    Size = foretrace::bytesOf(Count, Info.Bits / 8);
+  else if (const Bytes Bits = foretrace::bytesOf(Count, Info.Bits);
+           Bits.isOverflow())
+    return Bits;
+  else
+    Size = Bytes(llvm::divideCeil(Bits.value(), 8));
+  if (Size.isOverflow() || Info.Block == 0)
+    return Size;
+  return Size + Bytes(llvm::divideCeil(Count.value(), Info.Block)) *
+                    Info.ScaleBytes;
 }
 
 int TensorType::indexOf(DimKind K) const {

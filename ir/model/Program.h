@@ -42,13 +42,42 @@ struct Dim {
   }
 };
 
-enum class ElementType : unsigned char { BF16, FP16, FP32, I64, I32, U8, Bool };
-llvm::StringRef getName(ElementType T);
+enum class ElementType : unsigned char {
+#define ELEMENT_TYPE(ENUMERATOR, ...) ENUMERATOR,
+#include "ir/model/ElementTypes.def"
+};
+
+/// A type of ir/model/ElementTypes.def.
+struct ElementInfo {
+  enum class Class : unsigned char {
+    Float,
+    Scaled, ///< with scales for several elements each
+    Other,  ///< without gradients, such as tokens and masks
+  };
+  llvm::StringLiteral Name;
+  Class Is;
+  int64_t Bits; ///< of an element, without scales
+  /// Numbers of elements that share a scale; 0 if there is one for the tensor.
+  int64_t Block, WeightBlock;
+  int64_t ScaleBytes;
+};
+const ElementInfo &getInfo(ElementType T);
+inline llvm::StringRef getName(ElementType T) { return getInfo(T).Name; }
+/// Returns the bytes of an element of a type without scales of its own.
 int64_t bytesPerElement(ElementType T);
-ElementType elementTypeOf(PrecisionKind P);
-/// Returns whether values of the type have gradients; tokens and masks have
-/// none.
-bool isFloat(ElementType T);
+/// Returns the bytes of elements of an activation, with their scales.
+Bytes bytesOf(Elements Count, ElementType T);
+/// Returns the type with that name: those of keys come first, in one order.
+template <typename KindT> ElementType elementTypeOf(KindT K) {
+  return static_cast<ElementType>(K);
+}
+/// Returns whether values of the type have gradients.
+inline bool isFloat(ElementType T) {
+  return getInfo(T).Is != ElementInfo::Class::Other;
+}
+inline bool isScaled(ElementType T) {
+  return getInfo(T).Is == ElementInfo::Class::Scaled;
+}
 
 /// A tensor over all ranks of a stage: element type and global extents.
 struct TensorType {
@@ -89,6 +118,9 @@ struct Value {
   bool Shared = false;
   /// For a parameter: it is not trained, and has no gradient.
   bool Frozen = false;
+  /// For a parameter: the type in which ZeRO gathers it, if that is not its
+  /// own.
+  std::optional<ElementType> Gathered;
   /// For an input or output of a block besides the hidden state: it depends on
   /// nothing that is trained, and has no gradient.
   bool Detached = false;
@@ -139,6 +171,8 @@ struct Op {
   /// The number that the layer's text states about the work of the op, with the
   /// meaning that its WorkRule defines; invalid if there is none.
   ExprId Stated;
+  /// For a product: it is computed in `compute_precision`.
+  bool IsLowPrecision = false;
   /// The innermost module of a forward op; invalid if it has none.
   ModuleId Module;
   ByteExpr Message; ///< of a collective; set by `measure`

@@ -15,17 +15,6 @@ Spec &Spec::operator=(const Spec &) = default;
 Spec &Spec::operator=(Spec &&) noexcept = default;
 Spec::~Spec() = default;
 
-int64_t bytesPerElement(PrecisionKind P) {
-  switch (P) {
-  case PrecisionKind::BF16:
-  case PrecisionKind::FP16:
-    return 2;
-  case PrecisionKind::FP32:
-    return 4;
-  }
-  llvm_unreachable("covered switch");
-}
-
 const Located<FlopRate> &DeviceSpec::peakFor(PrecisionKind P) const {
   if (PeakFlops.isPresent())
     return PeakFlops;
@@ -39,14 +28,34 @@ const Located<FlopRate> &DeviceSpec::peakFor(PrecisionKind P) const {
   llvm_unreachable("covered switch");
 }
 
+Located<FlopRate> DeviceSpec::*DeviceSpec::peakOf(TypeKind T) {
+  switch (T) {
+  case TypeKind::BF16:
+  case TypeKind::FP16:
+  case TypeKind::FP32:
+    return &DeviceSpec::PeakFlops;
+  case TypeKind::FP8:
+  case TypeKind::FP8Block:
+  case TypeKind::MXFP8:
+    return &DeviceSpec::PeakFp8;
+  case TypeKind::MXFP4:
+  case TypeKind::NVFP4:
+    return &DeviceSpec::PeakFp4;
+  }
+  llvm_unreachable("covered switch");
+}
+
 DeviceSpec Spec::rooflineDevice() const {
   DeviceSpec Device;
   auto Take = [&](const DeviceSpec &From) {
     const Located<FlopRate> &Peak = From.peakFor(*Train.Precision);
     if (!Device.PeakFlops.isPresent())
       Device.PeakFlops = Peak;
-    if (!Device.MemoryBandwidth.isPresent())
-      Device.MemoryBandwidth = From.MemoryBandwidth;
+    for (Located<int64_t> DeviceSpec::*Member :
+         {&DeviceSpec::MemoryBandwidth, &DeviceSpec::PeakFp8,
+          &DeviceSpec::PeakFp4})
+      if (!(Device.*Member).isPresent())
+        Device.*Member = From.*Member;
   };
   Take(Cost.Device);
   if (Cluster)

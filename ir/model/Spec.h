@@ -37,6 +37,10 @@ enum class PrecisionKind : unsigned char {
 #define PRECISION_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
+enum class TypeKind : unsigned char {
+#define TYPE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/model/Spec.def"
+};
 enum class RecomputeKind : unsigned char {
 #define RECOMPUTE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
@@ -95,9 +99,6 @@ using DataRate = int64_t; // byte/s
 using Duration = int64_t; // ns
 using Bool = bool;
 using Text = std::string;
-
-/// Bytes of one element.
-int64_t bytesPerElement(PrecisionKind P);
 
 /// A block of the model: attention, or what is in its place, and a network.
 struct BlockSpec {
@@ -193,6 +194,9 @@ struct DeviceSpec {
   /// Returns its rate in FLOP/s for a job of precision \p P: the rate for any
   /// precision, else that for \p P; may be absent.
   const Located<FlopRate> &peakFor(PrecisionKind P) const;
+  /// Returns the member that has the rate of products of operands of type \p T
+  /// in what `rooflineDevice` returns.
+  static Located<FlopRate> DeviceSpec::*peakOf(TypeKind T);
 };
 
 /// Steps of a stage that begin together, from a schedule file.

@@ -49,10 +49,8 @@ template <typename EnumT> llvm::ArrayRef<llvm::StringRef> getSpellings() {
     Add(SlotStart::After, "after");
     Add(SlotStart::With, "with");
     Add(SlotStart::Overlapped, "overlapped");
-    for (ElementType T : {ElementType::BF16, ElementType::FP16,
-                          ElementType::FP32, ElementType::I64, ElementType::I32,
-                          ElementType::U8, ElementType::Bool})
-      Add(T, getName(T));
+#define ELEMENT_TYPE(ENUMERATOR, NAME, ...) Add(ElementType::ENUMERATOR, NAME);
+#include "ir/model/ElementTypes.def"
     for (Level L : {Level::Spec, Level::Model, Level::SPMD, Level::Schedule})
       Add(L, getName(L));
     return Words;

@@ -56,6 +56,12 @@ bool BlockParser::valueType(ValueId Id) {
   V.Copy = In.takeWord("copy");
   V.Shared = In.takeWord("shared");
   V.Detached = In.takeWord("detached");
+  if (In.takeWord("gathered")) {
+    ElementType Gathered{};
+    if (!In.expectSpelling("a type", Gathered))
+      return false;
+    V.Gathered = Gathered;
+  }
   V.Frozen = In.takeWord("frozen");
   if (In.takeWord("part") && !plainText(V.Part))
     return false;

@@ -139,8 +139,10 @@ bool BlockParser::details(OpId Id) {
       O.Phase = P;
       break;
     }
-  return servedOp(Id) && expression(getStatedName(O.Kind), O.Stated) &&
-         enclosing(O.Module) && expression("flops", O.Work.Id) &&
+  if (!servedOp(Id) || !expression(getStatedName(O.Kind), O.Stated))
+    return false;
+  O.IsLowPrecision = In.takeWord("low_precision");
+  return enclosing(O.Module) && expression("flops", O.Work.Id) &&
          time(O.Time) && location(O.Origin);
 }
 

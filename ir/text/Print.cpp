@@ -137,6 +137,8 @@ void BlockPrinter::type(ValueId V) {
     OS << " shared";
   if (Val.Detached)
     OS << " detached";
+  if (Val.Gathered)
+    OS << " gathered " << getName(*Val.Gathered);
   if (Val.Frozen)
     OS << " frozen";
   if (!Val.Part.empty()) {
@@ -264,6 +266,8 @@ void BlockPrinter::print(const Op &O) {
     ir::print(P, O.Stated, OS, Sizes);
     OS << ')';
   }
+  if (O.IsLowPrecision)
+    OS << " low_precision";
   if (O.Module.isValid())
     OS << " in(" << O.Module.Index << ')';
   if (workOf(P, O) != Flops()) {

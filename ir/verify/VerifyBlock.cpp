@@ -101,11 +101,13 @@ static std::string describe(const Program &P, const TensorType &T) {
   return Text;
 }
 
-/// The gradient of a parameter has the type that gradients are summed in.
+/// The gradient of a parameter has the type that gradients are summed in. That
+/// of another value has its type, but for conversions of either.
 static bool hasTypeOfGradient(const Value &Gradient, const Value &Of) {
   return Gradient.Type.Dims == Of.Type.Dims &&
          (Gradient.Type.Element == Of.Type.Element ||
-          (Of.Kind == ValueKind::Param && isFloat(Gradient.Type.Element)));
+          (Of.Kind == ValueKind::Param && isFloat(Gradient.Type.Element)) ||
+          isScaled(Gradient.Type.Element) || isScaled(Of.Type.Element));
 }
 
 static bool sameType(const TensorType &A, const TensorType &B) {
@@ -288,7 +290,10 @@ void BlockVerifier::verifyCollective(const Op &O) {
   }
   const Value &From = B.Values[O.Operands[0]];
   const Value &To = B.Values[O.Results[0]];
-  if (!sameType(From.Type, To.Type)) {
+  TensorType Sent = From.Type;
+  if (O.Kind == OpKind::AllGather)
+    Sent.Element = From.Gathered.value_or(Sent.Element);
+  if (!sameType(Sent, To.Type)) {
     Diags.report(O.Origin.Range, diag::VerifyCollectiveType, Name,
                  describe(P, From.Type), describe(P, To.Type));
     return;

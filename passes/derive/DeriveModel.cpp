@@ -35,28 +35,6 @@ void Deriver::deriveVocab() {
         .noteValue("max_positions", M.MaxPositions)
         .note({}, diag::RefusedBy, "Megatron-LM",
               "training/arguments.py, validate_args");
-  TrainSpec &T = S.Train;
-  if (!T.GradPrecision.isPresent())
-    T.GradPrecision.derive(*T.Precision == PrecisionKind::FP16
-                               ? PrecisionKind::FP16
-                               : PrecisionKind::FP32,
-                           T.Precision.Range);
-  if (*S.Parallel.Zero < 2) // Megatron-FSDP has flags for any type
-    checkType("grad_precision", T.GradPrecision);
-}
-
-/// Megatron-LM, distributed_data_parallel_config.py, grad_reduce_in_fp32: the
-/// type of parameters, or fp32.
-void Deriver::checkType(llvm::StringRef Key,
-                        const Located<PrecisionKind> &Type) {
-  const PrecisionKind Given = *S.Train.Precision;
-  if (*Type == Given || *Type == PrecisionKind::FP32)
-    return;
-  const llvm::StringRef Name = getSpelling(Given);
-  error(Type.Range, diag::TypeWithoutFlag, Key, getSpelling(*Type), Name)
-      .note(Type.Range, diag::NearestLegal, Key,
-            Given == PrecisionKind::FP32 ? Name.str()
-                                         : (Name + " or fp32").str());
 }
 
 void Deriver::checkSize(llvm::StringRef What, llvm::ArrayRef<Extent> Extents,

@@ -32,6 +32,7 @@ public:
     deriveWorld();
     if (Failed)
       return false; // the rest divides by dp
+    deriveTypes();
     deriveCluster();
     deriveDevice();
     deriveBatch();
@@ -145,7 +146,12 @@ private:
   void checkSharedParameters();
   void deriveBranch();
   void deriveVocab();
-  void checkType(llvm::StringRef Key, const Located<ir::PrecisionKind> &Type);
+  void deriveTypes();
+  void followTypes();
+  void checkType(llvm::StringRef Key, const Located<ir::TypeKind> &Type,
+                 llvm::ArrayRef<ir::TypeKind> Allowed);
+  void checkGradType();
+  void checkStoredTypes();
   ir::Expr twoUnlessEven(const Located<int64_t> &Of);
   void checkSequence();
   void checkPipeline();

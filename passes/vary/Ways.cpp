@@ -192,24 +192,24 @@ KeyTexts vary::recomputeLayers(Spec &S) {
   return W;
 }
 
-/// Adam with moments of \p Moments, as the precision-aware optimizer has it.
-static KeyTexts beAware(Spec &S, PrecisionKind Moments) {
+/// Adam as the precision-aware optimizer has it, with moments of \p Moments or
+/// of the type that the job sets.
+static KeyTexts beAware(Spec &S, std::optional<TypeKind> Moments) {
   TrainSpec &T = S.Train;
   KeyTexts W;
   if (*T.Optimizer != OptimizerKind::Adam &&
       *T.Optimizer != OptimizerKind::PrecisionAware)
     return W;
   write(W, "optimizer", T.Optimizer, OptimizerKind::PrecisionAware);
-  write(W, "moment_precision", T.MomentPrecision, Moments);
+  if (Moments)
+    write(W, "moment_precision", T.MomentPrecision, *Moments);
   return W;
 }
 
 KeyTexts vary::beAware(Spec &S) {
-  return ::beAware(S, *S.Train.MomentPrecision);
+  return ::beAware(S, std::nullopt);
 }
-KeyTexts vary::beAwareInHalf(Spec &S) {
-  return ::beAware(S, PrecisionKind::BF16);
-}
+KeyTexts vary::beAwareInHalf(Spec &S) { return ::beAware(S, TypeKind::BF16); }
 
 KeyTexts vary::useBytes(Spec &S) {
   KeyTexts W;

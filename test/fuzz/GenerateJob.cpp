@@ -22,6 +22,10 @@ constexpr WordRow WordRows[] = {
 };
 
 /// Where arithmetic goes wrong.
+constexpr StringRef Recipes[] = {"fp8",   "fp8_block",   "mxfp8",
+                                 "nvfp4", "deepseek_v3", "torchtitan",
+                                 "none"};
+
 constexpr StringRef Extremes[] = {"0",
                                   "-1",
                                   "3",
@@ -142,7 +146,7 @@ std::string Generator::valueOf(StringRef Type) {
   if (Type == "Bool")
     return oneIn(2) ? "true" : "false";
   if (Type == "Text")
-    return "\"x\"";
+    return "\"none\"";
   static constexpr std::pair<StringRef, StringRef> Units[] = {
       {"ByteSize", "GiB"},
       {"FlopRate", "TFLOP/s"},
@@ -408,6 +412,8 @@ void Generator::train() {
   key("sequence", number(2 * Tp * Cp * 64 * power(4)));
   key("micro_batch", number(MicroBatch));
   key("global_batch", number(MicroBatch * Dp * Ga));
+  if (oneIn(6))
+    key("recipe", pick(Recipes));
   keys("Train");
   close();
 }

@@ -139,9 +139,22 @@ static void listModels(RowWriter &To) {
 }
 static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
+/// With their keys, which have a line each.
+static void listRecipes(RowWriter &To) {
+  for (const LibraryFile &F : libraryFiles()) {
+    if (sys::path::parent_path(F.Path) != "recipes")
+      continue;
+    SmallVector<StringRef> Lines;
+    F.Text.split(Lines, '\n', -1, /*KeepEmpty=*/false);
+    erase_if(Lines, [](StringRef Line) { return Line.starts_with("#"); });
+    To.write({sys::path::stem(F.Path).str(), join(Lines, ", ")});
+  }
+}
+
 static constexpr StringRef Names[] = {"passes", "backends", "options",
                                       "keys",   "layers",   "metrics",
-                                      "models", "clusters", "diagnostics"};
+                                      "models", "clusters", "recipes",
+                                      "diagnostics"};
 
 namespace {
 
@@ -177,6 +190,7 @@ static std::vector<Listing> listings() {
         {"source"}},
        listModels},
       {{{"path"}}, listClusters},
+      {{{"recipe", false, 24}, {"keys"}}, listRecipes},
       {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},
        listDiagnostics}};
 }

@@ -8,7 +8,7 @@ import collections
 import subprocess
 import sys
 
-FIRST = ("elaborate", "differentiate")
+FIRST = ("elaborate", "differentiate", "types")
 PASSES = ("shard", "recompute,analyze", "schedule", "stages", "sync", "cost")
 
 

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// types: stores parameters, saves activations and sends tokens in the types
+// that the job sets for them, by conversions (`cast`) around products and the
+// dispatch of tokens:
+//
+//   * A product in compute_precision reads a converted operand, and its
+//     backward products read a converted gradient. Transformer Engine saves the
+//     converted operand, one for each linear layer (pytorch/module/linear.py,
+//     _Linear.forward); torchao saves the operand (float8/float8_linear.py,
+//     matmul_with_hp_or_float8_args). Where the operand is recomputed, it is
+//     converted again (Megatron-LM, transformer/module.py and
+//     extensions/transformer_engine.py, set_save_original_input).
+//   * The input of an activation function that a product makes is converted
+//     before it is saved (Megatron-LM, fusions/fused_bias_swiglu.py,
+//     fp8_input_store).
+//   * Tokens and gradients of results of experts go out in dispatch_precision,
+//     results and gradients of tokens come back in combine_precision
+//     (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
+//
+// `shard` gathers and exchanges what it finds, so that messages have these
+// types too.
+
+#include "ir/model/OpKinds.h"
+#include "passes/BlockBuilder.h"
+#include "passes/Passes.h"
+#include "passes/Recompute.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Types of a job, in one block.
+struct BlockTypes {
+  BlockTypes(const Spec &S, const Block &B);
+
+  /// Returns whether all values have the type of the job.
+  bool arePlain() const {
+    return llvm::all_of(
+        llvm::ArrayRef{Compute, Activation, Weight, Gather, Dispatch, Combine},
+        [this](ElementType T) { return T == Plain; });
+  }
+
+  ElementType Plain, Compute, Saved, Activation, Weight, Gather, Dispatch,
+      Combine;
+};
+
+class TypeAssigner {
+public:
+  TypeAssigner(const Program &P, Block &B, const BlockTypes &Types)
+      : B(B), Types(Types), Again(P, B), Build(B, "types"),
+        Old(std::move(B.Ops)) {
+    B.Ops = {};
+  }
+
+  void run();
+
+private:
+  /// What the backward products of a forward one read of it.
+  struct Product {
+    ValueId Input;    ///< as it was saved
+    ValueId Gradient; ///< converted, once it is
+  };
+
+  void storeParams();
+  ValueId convert(ValueId V, ElementType To, const Op &For);
+  void convertProduct(OpId Id, Op &O);
+  void convertBackward(Op &O);
+  void convertActivation(Op &O);
+  void convertTokens(Op &O);
+  bool isRecomputed(ValueId V) const;
+  const Op *maker(ValueId V) const;
+
+  Block &B;
+  const BlockTypes Types;
+  const Recomputation Again;
+  BlockBuilder Build;
+  Table<OpId, Op> Old;
+  llvm::DenseMap<unsigned, OpId> NewId;      ///< by old op
+  llvm::DenseMap<unsigned, Product> Products; ///< by old forward op
+  llvm::DenseMap<unsigned, ValueId> Stored;  ///< inputs of activations
+};
+
+} // namespace
+
+BlockTypes::BlockTypes(const Spec &S, const Block &B)
+    : Plain(elementTypeOf(*S.Train.Precision)),
+      Compute(elementTypeOf(*S.Train.ComputePrecision)),
+      Saved(elementTypeOf(*S.Train.SavedPrecision)),
+      Activation(elementTypeOf(*S.Train.ActivationPrecision)),
+      Weight(elementTypeOf(*S.Train.WeightPrecision)),
+      Gather(elementTypeOf(*S.Train.GatherPrecision)),
+      Dispatch(elementTypeOf(*S.Train.DispatchPrecision)),
+      Combine(elementTypeOf(*S.Train.CombinePrecision)) {
+  const BlockSpec *Spec = S.Model.findBlock(B.Name);
+  if (!Spec || !Spec->ComputePrecision.isPresent() ||
+      elementTypeOf(*Spec->ComputePrecision) == Compute)
+    return;
+  // Layers that are left out of the recipe.
+  Compute = elementTypeOf(*Spec->ComputePrecision);
+  Saved = isScaled(Saved) ? Compute : Plain;
+  if (!isScaled(Compute) && isScaled(Weight))
+    Weight = Plain;
+  if (!isScaled(Compute) && isScaled(Gather))
+    Gather = Plain;
+}
+
+/// Stores weights of products in a scaled type, and all parameters of the job's
+/// type in another one.
+void TypeAssigner::storeParams() {
+  llvm::DenseSet<unsigned> OfProducts;
+  for (const Op &O : Old)
+    if (O.IsLowPrecision && O.Phase == Phase::Forward)
+      OfProducts.insert(O.Operands[1].Index);
+  for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
+    if (V.Kind != ValueKind::Param || V.Type.Element != Types.Plain)
+      continue;
+    const bool TakesScales = OfProducts.contains(static_cast<unsigned>(Index));
+    if (!isScaled(Types.Weight) || TakesScales)
+      V.Type.Element = Types.Weight;
+    const ElementType Gathered =
+        isScaled(Types.Gather) && !TakesScales ? Types.Plain : Types.Gather;
+    if (Gathered != V.Type.Element)
+      V.Gathered = Gathered;
+  }
+}
+
+/// Returns the forward op that makes \p V, or null.
+const Op *TypeAssigner::maker(ValueId V) const {
+  const auto Maker = llvm::find_if(Old, [V](const Op &O) {
+    return O.Phase == Phase::Forward && llvm::is_contained(O.Results, V);
+  });
+  return Maker == Old.end() ? nullptr : &*Maker;
+}
+
+/// Returns whether \p V is discarded after the forward pass and recomputed.
+bool TypeAssigner::isRecomputed(ValueId V) const {
+  const Op *Maker = maker(V);
+  const Recomputation::Part *Part = Maker ? Again.findPart(*Maker) : nullptr;
+  return Part && !Part->savesResult();
+}
+
+/// Returns \p V as \p To, converted right before \p For, which reads it.
+ValueId TypeAssigner::convert(ValueId V, ElementType To, const Op &For) {
+  if (B.Values[V].Type.Element == To)
+    return V;
+  const ValueId R = Build.derived(V, getName(To));
+  B.Values[R].Type.Element = To;
+  Build.setOrigin({For.Origin.Range, "types", For.Origin.Rule});
+  Op &Cast = B.Ops[Build.op(OpKind::Cast, For.Name, {V}, {R})];
+  Cast.Phase = For.Phase;
+  Cast.Module = For.Module;
+  Cast.For = For.For;
+  return R;
+}
+
+/// \p O is the forward product \p Id.
+void TypeAssigner::convertProduct(OpId Id, Op &O) {
+  const ValueId From = O.Operands.front();
+  const ElementType Read = B.Values[From].Type.Element;
+  if (!isScaled(Types.Compute) && !isScaled(Read))
+    return;
+  O.Operands.front() =
+      isScaled(Read) && isScaled(Types.Compute)
+          ? From // tokens came in a scaled type
+          : convert(From, Types.Compute, O);
+  ValueId Saved = O.Operands.front();
+  if (isRecomputed(From))
+    Saved = From;
+  else if (Types.Saved != Types.Compute && !isScaled(Read))
+    Saved = convert(From, Types.Saved, O);
+  Products[Id.Index] = {Saved, ValueId()};
+}
+
+/// \p O is a backward product: of the gradient and the weight, or of the input
+/// and the gradient. The first of them converts the gradient for both, and the
+/// input for the other, which overlaps it.
+void TypeAssigner::convertBackward(Op &O) {
+  const auto Of = Products.find(O.For.Index);
+  if (Of == Products.end())
+    return;
+  Product &Is = Of->second;
+  const size_t Index = O.Derivative == Derivative::Param ? 1 : 0;
+  if (!Is.Gradient.isValid()) {
+    const ValueId G = O.Operands[Index];
+    Is.Gradient = isScaled(B.Values[G].Type.Element) && isScaled(Types.Compute)
+                      ? G
+                      : convert(G, Types.Compute, O);
+    if (!isScaled(B.Values[Is.Input].Type.Element))
+      Is.Input = convert(Is.Input, Types.Compute, O);
+  }
+  O.Operands[Index] = Is.Gradient;
+  if (O.Derivative == Derivative::Param)
+    O.Operands.front() = Is.Input;
+}
+
+/// \p O is an activation function, or its backward op.
+void TypeAssigner::convertActivation(Op &O) {
+  if (Types.Activation == Types.Plain)
+    return;
+  if (O.Derivative == Derivative::None) {
+    const ValueId From = O.Operands.front();
+    const Op *Maker = maker(From);
+    // A bias is added in place.
+    if (Maker && Maker->Kind == OpKind::BiasAdd)
+      Maker = this->maker(Maker->Operands.front());
+    if (Maker && Maker->IsLowPrecision) {
+      Op Reader = O; // which may be recomputed, its input not
+      Reader.Module = Maker->Module;
+      Stored[From.Index] = convert(From, Types.Activation, Reader);
+    }
+  }
+  for (ValueId &V : O.Operands)
+    if (const auto It = Stored.find(V.Index); It != Stored.end())
+      V = It->second;
+}
+
+/// \p O sorts tokens by expert, or puts results of experts together, or is the
+/// backward op of one of these.
+void TypeAssigner::convertTokens(Op &O) {
+  const bool IsBackward = O.Derivative != Derivative::None;
+  const bool Sends = (O.Kind == OpKind::Permute) != IsBackward;
+  const ElementType To = Sends ? Types.Dispatch : Types.Combine;
+  if (To == Types.Plain)
+    return;
+  O.Operands.front() = convert(O.Operands.front(), To, O);
+  // What comes back is summed.
+  if (Sends)
+    B.Values[O.Results.front()].Type.Element = To;
+}
+
+void TypeAssigner::run() {
+  storeParams();
+  for (size_t I = 0; I < Old.size(); ++I) {
+    Op O = Old[Old.idAt(I)];
+    if (O.Kind == OpKind::Permute || O.Kind == OpKind::Unpermute)
+      convertTokens(O);
+    else if (O.Kind == OpKind::Activation)
+      convertActivation(O);
+    else if (O.IsLowPrecision && O.Derivative == Derivative::None)
+      convertProduct(Old.idAt(I), O);
+    else if (O.IsLowPrecision)
+      convertBackward(O);
+    NewId[static_cast<unsigned>(I)] = B.Ops.add(std::move(O));
+  }
+  for (Op &O : B.Ops)
+    if (O.For.isValid())
+      O.For = NewId[O.For.Index];
+}
+
+bool foretrace::assignTypes(Program &P, DiagnosticEngine &) {
+  for (Block &B : P.Blocks)
+    if (const BlockTypes Types(P.Spec, B); !Types.arePlain())
+      TypeAssigner(P, B, Types).run();
+  return true;
+}

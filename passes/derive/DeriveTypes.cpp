@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of `derive` that concerns the types of weights, activations,
+// messages and the state of the optimizer.
+
+#include "ir/model/Spellings.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Passes.h"
+#include "passes/derive/Deriver.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Returns the key of a type that is the same as another one by default.
+static void follow(Located<TypeKind> &F, TypeKind Default, SourceRange Range) {
+  if (!F.isPresent())
+    F.derive(Default, Range);
+}
+
+static bool isScaled(TypeKind K) { return isScaled(elementTypeOf(K)); }
+
+/// Defaults of types that follow from others.
+void Deriver::followTypes() {
+  TrainSpec &T = S.Train;
+  const auto Plain = static_cast<TypeKind>(*T.Precision);
+  const SourceRange At = T.Precision.Range;
+  follow(T.ComputePrecision, Plain, At);
+  follow(T.SavedPrecision, *T.ComputePrecision, T.ComputePrecision.Range);
+  follow(T.ActivationPrecision, Plain, At);
+  follow(T.WeightPrecision, Plain, At);
+  follow(T.GatherPrecision,
+         isScaled(*T.WeightPrecision) ? *T.WeightPrecision : Plain,
+         T.WeightPrecision.Range);
+  follow(T.DispatchPrecision, Plain, At);
+  follow(T.CombinePrecision, Plain, At);
+  if (!T.GradPrecision.isPresent())
+    T.GradPrecision.derive(*T.Precision == PrecisionKind::FP16
+                               ? PrecisionKind::FP16
+                               : PrecisionKind::FP32,
+                           At);
+  follow(T.ReducePrecision, static_cast<TypeKind>(*T.GradPrecision),
+         T.GradPrecision.Range);
+  follow(T.MasterPrecision, TypeKind::FP32, At);
+  follow(T.MomentPrecision,
+         *T.Optimizer == OptimizerKind::PrecisionAware ? TypeKind::FP32
+                                                       : *T.MasterPrecision,
+         T.MasterPrecision.Range);
+  if (!T.ComputeCopies.isPresent())
+    T.ComputeCopies.derive(2, T.ComputePrecision.Range);
+}
+
+/// Reports a type that is none of those \p Allowed.
+void Deriver::checkType(llvm::StringRef Key, const Located<TypeKind> &Type,
+                        llvm::ArrayRef<TypeKind> Allowed) {
+  if (llvm::is_contained(Allowed, *Type))
+    return;
+  llvm::SmallVector<std::string, 8> Words;
+  for (const TypeKind K : Allowed)
+    if (!llvm::is_contained(Words, getSpelling(K)))
+      Words.push_back(getSpelling(K).str());
+  error(Type.Range, diag::TypeNotAllowed, Key, getSpelling(*Type),
+        getSpelling(*S.Train.Precision))
+      .note(Type.Range, diag::NearestLegal, Key, llvm::join(Words, ", "));
+}
+
+/// Megatron-LM, distributed_data_parallel_config.py, grad_reduce_in_fp32: the
+/// type of parameters, or fp32.
+void Deriver::checkGradType() {
+  const Located<PrecisionKind> &Type = S.Train.GradPrecision;
+  const PrecisionKind Given = *S.Train.Precision;
+  if (*Type == Given || *Type == PrecisionKind::FP32)
+    return;
+  const llvm::StringRef Name = getSpelling(Given);
+  error(Type.Range, diag::TypeWithoutFlag, "grad_precision", getSpelling(*Type),
+        Name)
+      .note(Type.Range, diag::NearestLegal, "grad_precision",
+            Given == PrecisionKind::FP32 ? Name.str()
+                                         : (Name + " or fp32").str());
+}
+
+/// Types that need others, or whose tensors a job does not have.
+void Deriver::checkStoredTypes() {
+  const TrainSpec &T = S.Train;
+  const int64_t Zero = *S.Parallel.Zero;
+  const TypeKind Weight = *T.WeightPrecision;
+  const auto Plain = static_cast<TypeKind>(*T.Precision);
+  // Megatron-LM, training/arguments.py, validate_args, of --fp8-param-gather.
+  if (isScaled(Weight) && Zero == 0)
+    error(T.WeightPrecision.Range, diag::TypeNeedsZero, "weight_precision",
+          getSpelling(Weight), "zero = 1 to 3")
+        .noteValue("zero", S.Parallel.Zero);
+  if (!isScaled(Weight) && Weight != Plain && Zero < 3)
+    error(T.WeightPrecision.Range, diag::TypeNeedsZero, "weight_precision",
+          getSpelling(Weight), "zero = 3")
+        .noteValue("zero", S.Parallel.Zero);
+  if (T.GatherPrecision.isStated() && Zero == 0)
+    error(T.GatherPrecision.Range, diag::KeyWithoutEffect, "gather_precision",
+          "with zero = 0");
+  if (isScaled(*T.ComputePrecision))
+    return;
+  if (T.SavedPrecision.isStated() && *T.SavedPrecision != Plain)
+    error(T.SavedPrecision.Range, diag::KeyWithoutEffect, "saved_precision",
+          "without a compute_precision that has scales");
+  if (T.ComputeCopies.isStated())
+    error(T.ComputeCopies.Range, diag::KeyWithoutEffect, "compute_copies",
+          "without a compute_precision that has scales");
+}
+
+void Deriver::deriveTypes() {
+  followTypes();
+  const TrainSpec &T = S.Train;
+  const auto Plain = static_cast<TypeKind>(*T.Precision);
+  static constexpr TypeKind FP32 = TypeKind::FP32;
+  llvm::SmallVector<TypeKind, 8> Any = {Plain}, Stored = {Plain, FP32};
+#define TYPE_KIND(ENUMERATOR, SPELLING)                                        \
+  if (isScaled(TypeKind::ENUMERATOR))                                          \
+    Any.push_back(TypeKind::ENUMERATOR);
+#include "ir/model/Spec.def"
+  if (isScaled(*T.ComputePrecision))
+    Stored.push_back(*T.ComputePrecision);
+  checkType("compute_precision", T.ComputePrecision, Any);
+  for (const BlockSpec &B : S.Model.Blocks)
+    if (B.ComputePrecision.isPresent())
+      checkType("compute_precision", B.ComputePrecision, Any);
+  checkType("saved_precision", T.SavedPrecision, Any);
+  checkType("activation_precision", T.ActivationPrecision, Any);
+  checkType("weight_precision", T.WeightPrecision, Stored);
+  checkType("gather_precision", T.GatherPrecision, Stored);
+  checkType("dispatch_precision", T.DispatchPrecision, Any);
+  checkType("combine_precision", T.CombinePrecision, Any);
+  static constexpr TypeKind Floats[] = {TypeKind::BF16, TypeKind::FP16, FP32,
+                                        TypeKind::FP8};
+  const llvm::ArrayRef<TypeKind> Unscaled = llvm::ArrayRef(Floats).drop_back();
+  checkType("reduce_precision", T.ReducePrecision, Unscaled);
+  checkType("master_precision", T.MasterPrecision, Unscaled);
+  checkType("moment_precision", T.MomentPrecision, Floats);
+  if (*S.Parallel.Zero < 2) // Megatron-FSDP has flags for any type
+    checkGradType();
+  checkStoredTypes();
+}
