@@ -130,7 +130,7 @@ static Expr weightBytes(Program &P, const Block &B) {
     if (const auto As = Converted.find(static_cast<unsigned>(Index));
         As != Converted.end())
       Copies.push_back(
-          bytesOf(P, Count, As->second, ValueKind::Param) *
+          bytesOf(P, Count, As->second, ScaledBlocks::Weight) *
           (isScaled(V.Type.Element) ? max(Number + -1, numberOf(P, 0))
                                     : Number));
   }

@@ -50,7 +50,7 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
   llvm::SmallVector<ExprId, 2> Weights;
   if (*P->Spec.Parallel.Zero == 3)
     for (const auto &[Type, Of] : Gathered)
-      Weights.push_back(bytesOf(P, sumOf(P, Of), Type, ValueKind::Param));
+      Weights.push_back(bytesOf(P, sumOf(P, Of), Type, ScaledBlocks::Weight));
   return {sumOf(P, Sizes), sumOf(P, Weights),
           sumOf(P, Trained) * bytesOfReduced(P),
           HasExperts != HasOthers};

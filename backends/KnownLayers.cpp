@@ -89,12 +89,47 @@ static bool checkModel(const ModelSpec &M, llvm::StringRef Who,
   return AreKnown;
 }
 
+/// Reports types of tensors other than that of the job: no output of a tool in
+/// another type was there to compare with.
+static bool checkTypes(const ir::Spec &S, llvm::StringRef Who,
+                       DiagnosticEngine &Diags) {
+  if (!S.Train.Precision.isPresent()) // a log without a job
+    return true;
+  const auto Plain = static_cast<TypeKind>(*S.Train.Precision);
+  bool AreKnown = true;
+  auto Check = [&](llvm::StringRef Name, const Located<TypeKind> &Type) {
+    if (!Type.isPresent() || *Type == Plain)
+      return;
+    Diags.report(Type.Range, diag::UnknownVariant, Who,
+                 (Name + " = " + getSpelling(*Type)).str());
+    AreKnown = false;
+  };
+  const TrainSpec &T = S.Train;
+  Check("compute_precision", T.ComputePrecision);
+  Check("activation_precision", T.ActivationPrecision);
+  Check("weight_precision", T.WeightPrecision);
+  Check("gather_precision", T.GatherPrecision);
+  Check("dispatch_precision", T.DispatchPrecision);
+  Check("combine_precision", T.CombinePrecision);
+  for (const BlockSpec &B : S.Model.Blocks)
+    Check("compute_precision", B.ComputePrecision);
+  if (T.ReducePrecision.isPresent() && T.GradPrecision.isPresent() &&
+      *T.ReducePrecision != static_cast<TypeKind>(*T.GradPrecision)) {
+    Diags.report(T.ReducePrecision.Range, diag::UnknownVariant, Who,
+                 ("reduce_precision = " + getSpelling(*T.ReducePrecision))
+                     .str());
+    AreKnown = false;
+  }
+  return AreKnown;
+}
+
 bool foretrace::checkKinds(const ir::Spec &S, llvm::StringRef Who,
                            DiagnosticEngine &Diags) {
   static constexpr llvm::StringLiteral Attentions[] = {"mha", "gqa", "mqa",
                                                        "mla"};
   static constexpr llvm::StringLiteral Networks[] = {"dense", "experts"};
   bool AreKnown = checkModel(S.Model, Who, Diags);
+  AreKnown &= checkTypes(S, Who, Diags);
   auto Check = [&](const ir::LayerUse &Use,
                    llvm::ArrayRef<llvm::StringLiteral> Known) {
     if (!llvm::is_contained(Known, Use.Kind)) {

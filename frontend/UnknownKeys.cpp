@@ -56,6 +56,10 @@ static constexpr Absent Otherwise[] = {
 #define OTHERWISE(NAMES, HOW) {NAMES, HOW},
 #include "frontend/Unmodelled.def"
 };
+static constexpr Absent WordsOtherwise[] = {
+#define WORD_OTHERWISE(WORDS, HOW) {WORDS, HOW},
+#include "frontend/Unmodelled.def"
+};
 static constexpr Absent WordsNotModelled[] = {
 #define WORD_NOT_MODELLED(WORDS, CONSEQUENCE) {WORDS, CONSEQUENCE},
 #include "frontend/Unmodelled.def"
@@ -69,6 +73,11 @@ static bool isWithoutKey(llvm::StringRef Word) {
 
 std::optional<llvm::StringRef> foretrace::findOtherwise(llvm::StringRef Name) {
   return findAbsent(Otherwise, Name);
+}
+
+std::optional<llvm::StringRef>
+foretrace::findWordOtherwise(llvm::StringRef Word) {
+  return findAbsent(WordsOtherwise, Word);
 }
 
 bool foretrace::reportUnmodelled(const ast::Word &Key,

@@ -102,7 +102,8 @@ BlockTypes::BlockTypes(const Spec &S, const Block &B)
     return;
   // Layers that are left out of the recipe.
   Compute = elementTypeOf(*Spec->ComputePrecision);
-  Saved = isScaled(Saved) ? Compute : Plain;
+  if (isScaled(Saved) || !S.Train.SavedPrecision.isStated())
+    Saved = Compute;
   if (!isScaled(Compute) && isScaled(Weight))
     Weight = Plain;
   if (!isScaled(Compute) && isScaled(Gather))

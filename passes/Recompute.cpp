@@ -101,14 +101,19 @@ static const Op &served(const Block &B, const Op &O) {
   return isCollective(O.Kind) && O.For.isValid() ? B.Ops[O.For] : O;
 }
 
-/// Returns the linear layer that alone reads the result of \p Norm, or null.
-static const Op *findOnlyLinear(const Block &B, const Op &Norm) {
+/// Returns the linear layer that alone reads \p V, also as another type, or
+/// null.
+static const Op *findOnlyLinear(const Block &B, ValueId V) {
   const Op *Found = nullptr;
   for (const Op &O : B.Ops) {
-    if (O.Phase != Phase::Forward ||
-        !llvm::is_contained(O.Operands, Norm.Results.front()))
+    if (O.Phase != Phase::Forward || !llvm::is_contained(O.Operands, V))
       continue;
-    const Op &Reader = served(B, O);
+    const Op *Linear = O.Kind == OpKind::Cast
+                           ? findOnlyLinear(B, O.Results.front())
+                           : &served(B, O);
+    if (!Linear)
+      return nullptr;
+    const Op &Reader = *Linear;
     if (Reader.Kind != OpKind::MatMul || (Found && Found != &Reader))
       return nullptr;
     Found = &Reader;
@@ -128,7 +133,7 @@ static llvm::StringMap<ModuleId> modulesOfNorms(const Program &P,
     return Modules;
   for (const Op &O : B.Ops)
     if (O.Kind == OpKind::Norm && O.Phase == Phase::Forward)
-      if (const Op *Linear = findOnlyLinear(B, O))
+      if (const Op *Linear = findOnlyLinear(B, O.Results.front()))
         Modules[O.Name] = Linear->Module;
   return Modules;
 }

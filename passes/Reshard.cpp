@@ -135,6 +135,7 @@ ValueId Sharder::gather(ValueId V, const Layout &To) {
     return V;
   Value &Whole = B.Values[V = step(V, OpKind::AllGather, Shared, Now)];
   Whole.Type.Element = Whole.Gathered.value_or(Whole.Type.Element);
+  Whole.Gathered.reset();
   return V;
 }
 

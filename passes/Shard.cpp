@@ -63,8 +63,10 @@ void Sharder::distributeBatch() {
 
 /// Rule 1. Parameters don't move (but for ZeRO 3 shares), activations do.
 std::optional<DimKind> Sharder::workingDim(const Op &O, Axis A) const {
+  // Tokens are converted for products where their experts are.
   const bool IsAlongExperts =
-      getInfo(O.Kind).Layouts == LayoutRule::AlongExperts;
+      getInfo(O.Kind).Layouts == LayoutRule::AlongExperts ||
+      (O.Kind == OpKind::Cast && !dispatchedWith(O.Operands.front()).empty());
   if (IsAlongExperts && A == Axis::Ep)
     return DimKind::Expert;
   if (IsAlongExperts && A == Axis::Etp)
@@ -234,6 +236,17 @@ bool Sharder::isSummand(ValueId V) const {
   });
 }
 
+/// Returns whether \p V is the gradient of tokens that experts got, which is
+/// converted to another type before it is sent back.
+bool Sharder::isSentConverted(ValueId V) const {
+  const ValueId Of = B.Values[V].GradientOf;
+  return Of.isValid() && !dispatchedWith(Of).empty() &&
+         llvm::any_of(Old, [V](const Op &O) {
+           return O.Kind == OpKind::Cast &&
+                  llvm::is_contained(O.Operands, V);
+         });
+}
+
 /// ZeRO 2 and 3 reduce the gradient of a parameter to shares as soon as it is
 /// made; else it stays partial until `sync`. Where embedding and head share a
 /// table, the gradient of the head's use is added to the embedding's.
@@ -259,6 +272,8 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
     return Val.Layout; // its user makes terms of terms
   if (isParamGradient(V))
     return gradientLayout(Val);
+  if (isSentConverted(V))
+    return Val.Layout;
   if (Val.Kind == ValueKind::Gradient)
     return layoutOf(current(Val.GradientOf));
   Layout Home = homeLayout(P, Val.Type);

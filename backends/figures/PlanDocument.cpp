@@ -4,6 +4,7 @@
 #include "analysis/ModelParameters.h"
 #include "backends/figures/Figures.h"
 #include "ir/model/Boundary.h"
+#include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
 
@@ -80,6 +81,12 @@ void PlanDocument::train() {
     number("tokens", __int128(*T.Sequence) * *T.GlobalBatch,
            exprOf(P, T.Sequence) * exprOf(P, T.GlobalBatch));
     J->attribute("precision", getSpelling(*T.Precision));
+    if (T.Recipe.isPresent())
+      J->attribute("recipe", *T.Recipe);
+    visitFields(T, [&](const FieldRow &Row, const auto &F) {
+      if constexpr (std::is_same_v<decltype(F), const Located<TypeKind> &>)
+        J->attribute(Row.Name, getSpelling(*F));
+    });
     J->attribute("recompute", getSpelling(*T.Recompute));
   });
 }

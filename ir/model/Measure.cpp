@@ -140,25 +140,31 @@ Expr foretrace::ir::elementsOfReplica(ExprScope P, const TensorType &T) {
 }
 
 Expr foretrace::ir::bytesOf(ExprScope P, Expr Count, ElementType T,
-                            ValueKind Of) {
+                            ScaledBlocks Of) {
   const ElementInfo &Info = getInfo(T);
   const Expr Size = Info.Bits % 8 == 0
                         ? Count * (Info.Bits / 8)
                         : ceilDiv(Count * Info.Bits, numberOf(P, 8));
   const int64_t Block =
-      Of == ValueKind::Param ? Info.WeightBlock : Info.Block;
+      Of == ScaledBlocks::Weight ? Info.WeightBlock : Info.Block;
   return Block == 0 ? Size
                     : Size + ceilDiv(Count, numberOf(P, Block)) *
                                  Info.ScaleBytes;
 }
 
+ScaledBlocks foretrace::ir::blocksOf(const Value &V) {
+  const bool AreShares = V.Type.indexOf(DimKind::Flat) >= 0;
+  return V.Kind == ValueKind::Param || AreShares ? ScaledBlocks::Weight
+                                                 : ScaledBlocks::Activation;
+}
+
 Expr foretrace::ir::bytesOnRank(ExprScope P, const Value &V) {
-  return bytesOf(P, {P.Sizes, V.OnRank.Id}, V.Type.Element, V.Kind);
+  return bytesOf(P, {P.Sizes, V.OnRank.Id}, V.Type.Element, blocksOf(V));
 }
 
 Expr foretrace::ir::gatheredBytes(ExprScope P, const Value &V) {
   return bytesOf(P, {P.Sizes, V.OnRank.Id},
-                 V.Gathered.value_or(V.Type.Element), V.Kind);
+                 V.Gathered.value_or(V.Type.Element), blocksOf(V));
 }
 
 /// Shares of flat tensors are padded, so a message is made of the shares.

@@ -82,9 +82,13 @@ Expr extentOnRank(ExprScope P, const TensorType &T, const Layout &L,
 Expr elementsOnRank(ExprScope P, const TensorType &T, const Layout &L);
 /// Returns the elements of a tensor of one replica.
 Expr elementsOfReplica(ExprScope P, const TensorType &T);
-/// Returns the bytes of elements of a value of the kind \p Of, with their
-/// scales, each of which may be of fewer elements than the type has for one.
-Expr bytesOf(ExprScope P, Expr Count, ElementType T, ValueKind Of);
+/// Selects the number of elements that share a scale.
+enum class ScaledBlocks : unsigned char { Activation, Weight };
+/// Returns that of a value: shares of several tensors are of weights.
+ScaledBlocks blocksOf(const Value &V);
+/// Returns the bytes of elements of a type, with their scales; the last scale
+/// may be of fewer elements.
+Expr bytesOf(ExprScope P, Expr Count, ElementType T, ScaledBlocks Of);
 /// Returns the bytes of a measured value on one rank.
 Expr bytesOnRank(ExprScope P, const Value &V);
 /// Returns what one rank sends of a measured value that ranks gather.

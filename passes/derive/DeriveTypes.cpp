@@ -50,10 +50,10 @@ void Deriver::followTypes() {
     T.ComputeCopies.derive(2, T.ComputePrecision.Range);
 }
 
-/// Reports a type that is none of those \p Allowed.
+/// Reports a type that the job sets and that is none of those \p Allowed.
 void Deriver::checkType(llvm::StringRef Key, const Located<TypeKind> &Type,
                         llvm::ArrayRef<TypeKind> Allowed) {
-  if (llvm::is_contained(Allowed, *Type))
+  if (!Type.isStated() || llvm::is_contained(Allowed, *Type))
     return;
   llvm::SmallVector<std::string, 8> Words;
   for (const TypeKind K : Allowed)

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: types.py JOBS SEED
+
+Compares what types of tensors change in random jobs (saved activations, weights,
+messages) with closed forms of Transformer Engine's linear layers.
+
+With sequence parallelism `_LayerNormLinear.forward` gathers the quantized input, and its
+backward gathers it again for the gradient of the weight; `_Linear.backward` gathers the
+quantized gradient of its output (pytorch/module/layernorm_linear.py, linear.py). Each
+linear layer saves its quantized input in place of the bf16 one; attention saves its
+result in bf16 besides. Tokens of experts are exchanged four times, those of results of
+experts in bf16 (arXiv 2412.19437, section 3.3.2).
+"""
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+# bits of an element, elements of an activation and of a weight per scale, bytes of a scale
+TYPES = {"bf16": (16, 0, 0, 0), "fp8": (8, 0, 0, 0), "fp8_block": (8, 128, 128 * 128, 4),
+         "mxfp8": (8, 32, 32, 1), "mxfp4": (4, 32, 32, 1), "nvfp4": (4, 16, 16, 1)}
+SCALED = list(TYPES)[1:]
+
+
+def size(elements, of, is_weight=False):
+    bits, block, weight_block, scale = TYPES[of]
+    block = weight_block if is_weight else block
+    return -(-elements * bits // 8) + (-(-elements // block) * scale if block else 0)
+
+
+def plan(text):
+    with tempfile.TemporaryDirectory() as folder:
+        job = pathlib.Path(folder) / "job.fore"
+        job.write_text(text)
+        run = subprocess.run(["foretrace", "compile", "--emit=json", "--stdout", "--quiet", job],
+                             capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr + text
+        return json.loads(run.stdout)
+
+
+def messages(of, group):
+    return sum(m["bytes"] for m in of["messages"] if m["group"] == group)
+
+
+def compare(text, keys, expected):
+    before, after = plan(text % ""), plan(text % keys)
+    layer = [p["blocks"][1] for p in (before, after)]
+    stage = [p["stages"][0] for p in (before, after)]
+    found = {"saved": layer[1]["kept_bytes"] - layer[0]["kept_bytes"],
+             "weights": layer[1]["weights_bytes"] - layer[0]["weights_bytes"]}
+    for group in ("tp", "ep"):
+        found[group] = messages(layer[1], group) - messages(layer[0], group)
+    found["dp"] = messages(stage[1], "dp") - messages(stage[0], "dp")
+    for key, value in expected.items():
+        assert found[key] == value, f"{key}: {found[key]}, expected {value}\n{text % keys}"
+
+
+def dense(choose):
+    """A dense layer with tp and sequence parallelism, ZeRO 1 over two replicas."""
+    of, stored = choose.choice(SCALED), choose.random() < 0.5
+    tp, heads, groups = choose.choice([2, 4]), 16, choose.choice([4, 8, 16])
+    hidden, ffn = 512 * choose.randint(1, 4), 512 * choose.randint(1, 9)
+    seq, batch, copies = 256 * choose.randint(1, 4), choose.randint(1, 3), choose.randint(0, 3)
+    local, tokens = seq * batch * hidden // tp, seq * batch
+    context = tokens * hidden // tp
+    qkv = hidden * (hidden + 2 * hidden // heads * groups) // tp
+    weights = [qkv, hidden * hidden // tp, 2 * hidden * ffn // tp, hidden * ffn // tp]
+    text = f"""model m {{ vocab = 512  hidden = {hidden}  norm = rmsnorm
+  attention gqa {{ heads = {heads}  kv_heads = {groups} }}
+  ffn {{ intermediate = {ffn}  activation = swiglu }}
+  layers = 1 }}
+train {{ sequence = {seq}  micro_batch = {batch}  %s }}
+parallel {{ world = {2 * tp}  tp = {tp}  sequence_parallel = true  zero = 1 }}
+"""
+    keys = f"compute_precision = {of}  compute_copies = {copies}"
+    gathered = 0
+    if stored:
+        keys += f"  weight_precision = {of}"
+        # Shares of two replicas.
+        gathered = 2 * size(sum(weights) // 2, of, True) - 2 * sum(weights)
+    own = sum(size(w, of, True) for w in weights)
+    compare(text, keys, {
+        "saved": 2 * (size(local, of) - 2 * local) + size(context, of)
+        + size(tokens * ffn // tp, of) - 2 * (tokens * ffn // tp),
+        "weights": own * max(copies, 1) - 2 * sum(weights) if stored else own * copies,
+        "tp": 6 * (tp * size(local, of) - 2 * local * tp),
+        "dp": gathered})
+
+
+def experts(choose):
+    """Experts over all ranks."""
+    of, sent = choose.choice(SCALED), choose.choice(["bf16", *SCALED])
+    back = choose.choice(["bf16", *SCALED])
+    ranks, topk, heads = choose.choice([2, 4]), choose.randint(1, 4), 8
+    hidden, ffn, seq = 256 * choose.randint(1, 4), 128 * choose.randint(1, 9), 128 * choose.randint(1, 4)
+    text = f"""model m {{ vocab = 512  hidden = {hidden}  norm = rmsnorm
+  attention mha {{ heads = {heads} }}
+  block e {{ experts = 8  topk = {topk}  ffn {{ intermediate = {ffn}  activation = swiglu }} }}
+  layers = 1 * e }}
+train {{ sequence = {seq}  micro_batch = 1  %s }}
+parallel {{ world = {ranks}  ep = {ranks} }}
+"""
+    tokens, slots = seq * hidden, seq * topk * hidden
+    hot = seq * topk * ffn
+    input_of = of if sent == "bf16" else sent
+    compare(text, f"compute_precision = {of}  dispatch_precision = {sent}  combine_precision = {back}", {
+        "saved": size(tokens, of) - 2 * tokens + size(tokens, of)
+        + size(slots, input_of) - 2 * slots + size(hot, of) - 2 * hot,
+        "ep": 2 * (size(slots, sent) + size(slots, back) - 4 * slots)})
+
+
+choose = random.Random(int(sys.argv[2]))
+for _ in range(int(sys.argv[1])):
+    dense(choose)
+    experts(choose)
+print("compared:", 2 * int(sys.argv[1]))
