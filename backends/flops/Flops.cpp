@@ -14,6 +14,9 @@ static constexpr llvm::StringRef Counts[] = {"causal", "full", "half"};
 using AttentionWord = WordOf<Counts>;
 static constexpr llvm::StringRef HardwareCounts[] = {"executed", "korthikanti"};
 using HardwareWord = WordOf<HardwareCounts>;
+static constexpr llvm::StringRef Conventions[] = {"exact", "core", "hybrid",
+                                                  "bridge"};
+using ConventionWord = WordOf<Conventions>;
 
 llvm::ArrayRef<EmitOption> flops::optionTable() {
   static constexpr EmitOption Table[] = {
@@ -116,6 +119,14 @@ static bool hasSlots(const Block &B) {
 }
 
 static std::vector<std::string> notesOf(const Program &P, const Options &O) {
+  static constexpr llvm::StringLiteral Functions[] = {
+      "", "Megatron-LM's transformer_flops", "Megatron-LM's hybrid_flops",
+      "Megatron-Bridge's transformer_flops"};
+  if (O.Convention != Convention::Exact)
+    return {("FLOPs are those that " +
+             Functions[static_cast<size_t>(O.Convention)] +
+             " counts, without recomputation.")
+                .str()};
   static constexpr llvm::StringLiteral Scores[] = {
       "Attention scores hidden by a causal mask are not counted.",
       "Attention scores hidden by a causal mask are counted.",
@@ -151,6 +162,7 @@ private:
     F.Named.push_back({Key, Title, U, std::move(Value)});
   }
   void addTotals();
+  void addCounted();
   void addRates();
 
   const Program &P;
@@ -161,6 +173,15 @@ private:
 };
 
 } // namespace
+
+/// All that the functions of Megatron count.
+void Answer::addCounted() {
+  const PhaseWork::Amount Tokens = Of.tokensOfIteration();
+  const __int128 Counted = countIteration(P.Spec, O.Convention);
+  add("tokens", "tokens per iteration", figure(Tokens), FigureUnit::Count);
+  add("model_flops_per_token", "model FLOPs per token", Counted / Tokens.Value);
+  add("model_flops", "model FLOPs (forward and backward)", Counted);
+}
 
 void Answer::addTotals() {
   const PhaseWork All = Of.iteration();
@@ -178,10 +199,13 @@ void Answer::addTotals() {
 }
 
 void Answer::addRates() {
+  const bool IsExact = O.Convention == Convention::Exact;
   const PhaseWork All = Of.iteration();
+  const __int128 Model =
+      IsExact ? All.model().Value : countIteration(P.Spec, O.Convention);
   const Rates In(P, *O.Time);
   add("flops_per_second", "model FLOPs per device and second",
-      In.perSecond(All.model().Value));
+      In.perSecond(Model));
   add("tokens_per_second", "tokens per device and second",
       In.perSecond(Of.tokensOfIteration().Value), FigureUnit::Count);
   const TypeKind Type = *P.Spec.Train.ComputePrecision;
@@ -199,16 +223,19 @@ void Answer::addRates() {
   if (!IsPlain)
     F.Notes.push_back(
         ("MFU and HFU are shares of the peak rate in " + Name + ".").str());
-  add("mfu", "MFU", In.shareOfPeak(All.model().Value), FigureUnit::Millionths);
-  add("hfu", "HFU", In.shareOfPeak(All.hardware().Value),
-      FigureUnit::Millionths);
+  add("mfu", "MFU", In.shareOfPeak(Model), FigureUnit::Millionths);
+  if (IsExact)
+    add("hfu", "HFU", In.shareOfPeak(All.hardware().Value),
+        FigureUnit::Millionths);
 }
 
 Figures Answer::make() {
-  addTotals();
+  const bool IsExact = O.Convention == Convention::Exact;
+  IsExact ? addTotals() : addCounted();
   if (O.Time)
     addRates();
-  F.Tables = {blocksOf(Of), stagesOf(Of)};
+  if (IsExact)
+    F.Tables = {blocksOf(Of), stagesOf(Of)};
   F.Sizes = std::move(Sizes.Sizes);
   return std::move(F);
 }
@@ -231,6 +258,18 @@ static bool checkTime(const EmitRequest &Request, int64_t Time,
 
 bool flops::check(const EmitRequest &Request, const Options &O,
                   DiagnosticEngine &Diags) {
+  const Spec &S = Request.Program.Spec;
+  if (O.Convention != Convention::Exact) {
+    for (const llvm::StringRef Key :
+         {"attention", "router", "embedding", "hardware"})
+      if (const NamedAttribute *Of = Request.Emit.Options.find(Key))
+        Diags.report(Of->Value.Range, diag::KeyWithoutEffect, Key,
+                     ("with convention = " +
+                      Conventions[static_cast<size_t>(O.Convention)])
+                         .str());
+    if (!checkConvention(S, O.Convention, Diags))
+      return false;
+  }
   ExprOverlay P(Request.Program);
   if (!FlopCounter(P, O).isOverflow())
     return !O.Time || checkTime(Request, *O.Time, Diags);

@@ -7,6 +7,7 @@
 
 #include "analysis/FlopCounter.h"
 #include "backends/figures/Figures.h"
+#include "backends/flops/MegatronCount.h"
 
 namespace foretrace::flops {
 
@@ -14,6 +15,8 @@ struct Options : FlopConvention {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
   std::optional<int64_t> Time; ///< of an iteration, ns
+  /// The other options have no effect on functions of Megatron.
+  flops::Convention Convention = Convention::Exact;
 };
 
 llvm::ArrayRef<EmitOption> optionTable();
