@@ -37,7 +37,7 @@ static constexpr AbsentKey AbsentKeys[] = {
     {"qk_norm_kind", "head"}, {"latent", "0"},
     {"zero_experts", "0"},    {"router_linear_bias", "false"},
     {"latent_norm", "false"}, {"output_scale", "false"},
-    {"output_gate", "none"},
+    {"output_gate", "none"},  {"capacity_percent", "0"},
 };
 
 static std::string textOf(const Located<int64_t> &V) {
