@@ -20,6 +20,11 @@ void writeMarkdown(const ir::Program &P, const PlanRows &R,
 /// Stages side by side, their layers as blocks.
 void writeSVG(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
 
+/// Writes the layers of all chunks in one line, in the order of their virtual
+/// stages, as --pipeline-model-parallel-layout of Megatron-LM takes them.
+void writeLayout(const ir::Program &P, const PlanRows &R,
+                 llvm::raw_ostream &OS);
+
 /// `3`, or `1-6`.
 std::string text(IndexRange R);
 std::string mebibytes(Bytes B);

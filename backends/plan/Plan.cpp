@@ -2,6 +2,8 @@
 #include "backends/plan/Plan.h"
 #include "backends/OptionKinds.h"
 #include "backends/plan/Formats.h"
+#include "ir/model/Spellings.h"
+#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 
 using namespace foretrace;
@@ -10,7 +12,7 @@ using namespace foretrace::option;
 using namespace foretrace::plan;
 
 static constexpr llvm::StringRef Formats[] = {"table", "json", "csv", "md",
-                                              "svg"};
+                                              "svg",   "layout"};
 using FormatWord = WordOf<Formats, findText>;
 
 llvm::ArrayRef<EmitOption> plan::optionTable() {
@@ -29,8 +31,21 @@ FactSet plan::needs(const Options &) {
   return {Fact::Scheduled, Fact::Totalled};
 }
 
-bool plan::check(const EmitRequest &Request, const Options &,
+/// Only chunks in the order of a loop over stages are in a layout.
+static bool checkPlacement(const Program &P, DiagnosticEngine &Diags) {
+  const Located<ScheduleKind> &Schedule = P.Spec.Parallel.Schedule;
+  if (getInfo(*Schedule).Placement == PlacementKind::Loop)
+    return true;
+  Diags.report(Schedule.Range, diag::UnknownVariant,
+               "--pipeline-model-parallel-layout",
+               ("schedule = " + getSpelling(*Schedule)).str());
+  return false;
+}
+
+bool plan::check(const EmitRequest &Request, const Options &O,
                  DiagnosticEngine &Diags) {
+  if (O.As == PlanForm::Layout && !checkPlacement(Request.Program, Diags))
+    return false;
   if (!makeRows(Request.Figures).IsOverflow)
     return true;
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
@@ -47,7 +62,8 @@ llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
                {".plan.json", writeJSON},
                {".plan.csv", writeCSV},
                {".plan.md", writeMarkdown},
-               {".plan.svg", writeSVG}};
+               {".plan.svg", writeSVG},
+               {".layout.txt", writeLayout}};
   const auto &Form = Forms[static_cast<size_t>(O.As)];
   const PlanRows Of = makeRows(Request.Figures);
   return Out.add(
