@@ -82,8 +82,7 @@ static Expr stateBytes(Program &P, const Block &B,
   llvm::MapVector<int64_t, llvm::SmallVector<ExprId, 32>> Elements; // by bytes
   llvm::SmallVector<ExprId, 32> Shares;
   for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
-    if (!isStored(V, At) || isBuffer(B.Ops, B.Values.idAt(Index)) ||
-        V.Frozen)
+    if (!isStored(V, At) || isBuffer(B.Ops, B.Values.idAt(Index)) || V.Frozen)
       continue;
     const int64_t Bytes = Each(V);
     if (IsShared)
@@ -129,10 +128,10 @@ static Expr weightBytes(Program &P, const Block &B) {
       Stored[V.Type.Element].push_back(Count);
     if (const auto As = Converted.find(static_cast<unsigned>(Index));
         As != Converted.end())
-      Copies.push_back(
-          bytesOf(P, Count, As->second, ScaledBlocks::Weight) *
-          (isScaled(V.Type.Element) ? max(Number + -1, numberOf(P, 0))
-                                    : Number));
+      Copies.push_back(bytesOf(P, Count, As->second, ScaledBlocks::Weight) *
+                       (isScaled(V.Type.Element)
+                            ? max(Number + -1, numberOf(P, 0))
+                            : Number));
   }
   llvm::SmallVector<ExprId, 4> Sum;
   for (const auto &[Type, Counts] : Stored)

@@ -29,8 +29,8 @@ static Expr embedBytes(ExprScope P, const Block &B, const Op &O) {
   const bool IsBackward = O.Derivative != Derivative::None;
   const Value &Rows = B.Values[IsBackward ? O.Operands[1] : O.Results[0]];
   const Value &Table = B.Values[IsBackward ? O.Results[0] : O.Operands[1]];
-  const Expr InTable =
-      bytesOf(P, {P.Sizes, Rows.OnRank.Id}, Table.Type.Element, blocksOf(Table));
+  const Expr InTable = bytesOf(P, {P.Sizes, Rows.OnRank.Id}, Table.Type.Element,
+                               blocksOf(Table));
   return bytesOnRank(P, B.Values[O.Operands[0]]) + bytesOnRank(P, Rows) +
          InTable * (IsBackward ? 2 : 1);
 }

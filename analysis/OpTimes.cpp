@@ -69,10 +69,9 @@ std::string foretrace::nameOfShared(const Block &B, bool IsBackward) {
 const Located<FlopRate> &foretrace::peakOf(const Program &P, const Block &B,
                                            const Op &O) {
   const DeviceSpec &D = P.Spec.Cost.Device;
-  return O.IsLowPrecision
-             ? D.*DeviceSpec::peakOf(static_cast<TypeKind>(
-                      B.Values[O.Operands.front()].Type.Element))
-             : D.PeakFlops;
+  return O.IsLowPrecision ? D.*DeviceSpec::peakOf(static_cast<TypeKind>(
+                                   B.Values[O.Operands.front()].Type.Element))
+                          : D.PeakFlops;
 }
 
 static bool isTimed(const Op &O) {

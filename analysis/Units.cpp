@@ -52,8 +52,7 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
     for (const auto &[Type, Of] : Gathered)
       Weights.push_back(bytesOf(P, sumOf(P, Of), Type, ScaledBlocks::Weight));
   return {sumOf(P, Sizes), sumOf(P, Weights),
-          sumOf(P, Trained) * bytesOfReduced(P),
-          HasExperts != HasOthers};
+          sumOf(P, Trained) * bytesOfReduced(P), HasExperts != HasOthers};
 }
 
 namespace {
@@ -207,8 +206,7 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
     Forward = max(Forward, Of.forward());
     Backward = max(Backward, Of.backward());
   }
-  Embedding =
-      waitingAtEnd(Among) * bytesOfReduced(P);
+  Embedding = waitingAtEnd(Among) * bytesOfReduced(P);
 }
 
 Expr ChunkUnits::at(unsigned Block, bool IsForward) const {

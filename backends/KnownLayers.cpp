@@ -115,9 +115,9 @@ static bool checkTypes(const ir::Spec &S, llvm::StringRef Who,
     Check("compute_precision", B.ComputePrecision);
   if (T.ReducePrecision.isPresent() && T.GradPrecision.isPresent() &&
       *T.ReducePrecision != static_cast<TypeKind>(*T.GradPrecision)) {
-    Diags.report(T.ReducePrecision.Range, diag::UnknownVariant, Who,
-                 ("reduce_precision = " + getSpelling(*T.ReducePrecision))
-                     .str());
+    Diags.report(
+        T.ReducePrecision.Range, diag::UnknownVariant, Who,
+        ("reduce_precision = " + getSpelling(*T.ReducePrecision)).str());
     AreKnown = false;
   }
   return AreKnown;

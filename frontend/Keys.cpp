@@ -263,8 +263,7 @@ void KeyReader::reportSpelling(const ast::Word &W,
   const llvm::SmallVector<llvm::StringRef> All(Written.begin(), Written.end());
   DiagnosticBuilder B = Diags.report(W.Range, diag::UnknownSpelling,
                                      write(W.Text), joinWords(All));
-  if (const auto How = findWordOtherwise(W.Text);
-      How && Foreign.empty())
+  if (const auto How = findWordOtherwise(W.Text); How && Foreign.empty())
     B.note(W.Range, diag::SaidOtherwise, *How);
   else if (Foreign.empty())
     suggest(B, W.Range, write(W.Text), All);

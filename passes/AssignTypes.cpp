@@ -80,9 +80,9 @@ private:
   const Recomputation Again;
   BlockBuilder Build;
   Table<OpId, Op> Old;
-  llvm::DenseMap<unsigned, OpId> NewId;      ///< by old op
+  llvm::DenseMap<unsigned, OpId> NewId;       ///< by old op
   llvm::DenseMap<unsigned, Product> Products; ///< by old forward op
-  llvm::DenseMap<unsigned, ValueId> Stored;  ///< inputs of activations
+  llvm::DenseMap<unsigned, ValueId> Stored;   ///< inputs of activations
 };
 
 } // namespace
@@ -165,10 +165,9 @@ void TypeAssigner::convertProduct(OpId Id, Op &O) {
   const ElementType Read = B.Values[From].Type.Element;
   if (!isScaled(Types.Compute) && !isScaled(Read))
     return;
-  O.Operands.front() =
-      isScaled(Read) && isScaled(Types.Compute)
-          ? From // tokens came in a scaled type
-          : convert(From, Types.Compute, O);
+  O.Operands.front() = isScaled(Read) && isScaled(Types.Compute)
+                           ? From // tokens came in a scaled type
+                           : convert(From, Types.Compute, O);
   ValueId Saved = O.Operands.front();
   if (isRecomputed(From))
     Saved = From;

@@ -68,7 +68,7 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
       ExpertBias.push_back(B.Values[O.Operands[1]].OnRank.Id);
   return It->second = {P.Sizes.sum(Dense),       P.Sizes.sum(Expert),
                        P.Sizes.sum(DenseScaled), P.Sizes.sum(ExpertScaled),
-                       P.Sizes.sum(Replicated), P.Sizes.sum(Shared),
+                       P.Sizes.sum(Replicated),  P.Sizes.sum(Shared),
                        P.Sizes.sum(ExpertBias)};
 }
 

@@ -36,10 +36,10 @@ public:
   GradientBuffer Dense, Expert; ///< all, by data-parallel group
   /// Those of weights that are gathered in a type with scales.
   GradientBuffer DenseScaled, ExpertScaled;
-  GradientBuffer Replicated;    ///< summed over tp, too (sequence parallel)
-  GradientBuffer Tied;          ///< the word embedding that two stages hold
-  GradientBuffer Shared;        ///< weights that all stages hold
-  GradientBuffer ExpertBias;    ///< tokens that every expert got
+  GradientBuffer Replicated; ///< summed over tp, too (sequence parallel)
+  GradientBuffer Tied;       ///< the word embedding that two stages hold
+  GradientBuffer Shared;     ///< weights that all stages hold
+  GradientBuffer ExpertBias; ///< tokens that every expert got
 
   /// An empty buffer that is summed along \p Axes over all replicas at once,
   /// and over the copies of the model in one replica.

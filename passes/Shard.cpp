@@ -242,8 +242,7 @@ bool Sharder::isSentConverted(ValueId V) const {
   const ValueId Of = B.Values[V].GradientOf;
   return Of.isValid() && !dispatchedWith(Of).empty() &&
          llvm::any_of(Old, [V](const Op &O) {
-           return O.Kind == OpKind::Cast &&
-                  llvm::is_contained(O.Operands, V);
+           return O.Kind == OpKind::Cast && llvm::is_contained(O.Operands, V);
          });
 }
 

@@ -67,9 +67,9 @@ Count SampleCounter::latentAttention(const LayerUse &Of) const {
   const Count Heads = of(Of, "heads"), Nope = of(Of, "nope_dim");
   const Count Rope = of(Of, "rope_dim"), V = of(Of, "v_dim");
   const Count QueryRank = of(Of, "q_lora"), Rank = of(Of, "kv_lora");
-  const Count Query =
-      QueryRank == 0 ? Hidden * Heads * (Nope + Rope)
-                     : QueryRank * (Hidden + Heads * (Nope + Rope) + 1);
+  const Count Query = QueryRank == 0
+                          ? Hidden * Heads * (Nope + Rope)
+                          : QueryRank * (Hidden + Heads * (Nope + Rope) + 1);
   const Count KeyValue =
       Rank * (Hidden + Heads * (Nope + V) + 1) + Hidden * Rope;
   return products(Query + KeyValue + Heads * V * Hidden) +

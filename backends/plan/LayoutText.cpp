@@ -53,8 +53,7 @@ void plan::writeLayout(const Program &P, const PlanRows &,
   };
   for (int64_t Chunk = 0; Chunk < *Par.Vpp; ++Chunk)
     for (int64_t Stage = 0; Stage < *Par.Pp; ++Stage) {
-      std::string Text =
-          chunkText(P, stageAt(P.Stages, Stage).layersOf(Chunk));
+      std::string Text = chunkText(P, stageAt(P.Stages, Stage).layersOf(Chunk));
       if (Times > 0 && Text != Last)
         End("|");
       Last = std::move(Text);

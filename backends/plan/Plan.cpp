@@ -11,8 +11,8 @@ using namespace foretrace::ir;
 using namespace foretrace::option;
 using namespace foretrace::plan;
 
-static constexpr llvm::StringRef Formats[] = {"table", "json", "csv", "md",
-                                              "svg",   "layout"};
+static constexpr llvm::StringRef Formats[] = {"table", "json", "csv",
+                                              "md",    "svg",  "layout"};
 using FormatWord = WordOf<Formats, findText>;
 
 llvm::ArrayRef<EmitOption> plan::optionTable() {
@@ -58,12 +58,9 @@ llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
   static constexpr struct {
     llvm::StringLiteral Extension;
     PlanWriter Write;
-  } Forms[] = {{".plan.txt", writeTable},
-               {".plan.json", writeJSON},
-               {".plan.csv", writeCSV},
-               {".plan.md", writeMarkdown},
-               {".plan.svg", writeSVG},
-               {".layout.txt", writeLayout}};
+  } Forms[] = {{".plan.txt", writeTable}, {".plan.json", writeJSON},
+               {".plan.csv", writeCSV},   {".plan.md", writeMarkdown},
+               {".plan.svg", writeSVG},   {".layout.txt", writeLayout}};
   const auto &Form = Forms[static_cast<size_t>(O.As)];
   const PlanRows Of = makeRows(Request.Figures);
   return Out.add(

@@ -10,14 +10,7 @@
 namespace foretrace::plan {
 
 /// The forms it is written in.
-enum class PlanForm : unsigned char {
-  Table,
-  JSON,
-  CSV,
-  Markdown,
-  SVG,
-  Layout
-};
+enum class PlanForm : unsigned char { Table, JSON, CSV, Markdown, SVG, Layout };
 
 struct Options {
   std::string File; ///< empty: from the job's name

@@ -147,9 +147,9 @@ Expr foretrace::ir::bytesOf(ExprScope P, Expr Count, ElementType T,
                         : ceilDiv(Count * Info.Bits, numberOf(P, 8));
   const int64_t Block =
       Of == ScaledBlocks::Weight ? Info.WeightBlock : Info.Block;
-  return Block == 0 ? Size
-                    : Size + ceilDiv(Count, numberOf(P, Block)) *
-                                 Info.ScaleBytes;
+  return Block == 0
+             ? Size
+             : Size + ceilDiv(Count, numberOf(P, Block)) * Info.ScaleBytes;
 }
 
 ScaledBlocks foretrace::ir::blocksOf(const Value &V) {
@@ -163,8 +163,8 @@ Expr foretrace::ir::bytesOnRank(ExprScope P, const Value &V) {
 }
 
 Expr foretrace::ir::gatheredBytes(ExprScope P, const Value &V) {
-  return bytesOf(P, {P.Sizes, V.OnRank.Id},
-                 V.Gathered.value_or(V.Type.Element), blocksOf(V));
+  return bytesOf(P, {P.Sizes, V.OnRank.Id}, V.Gathered.value_or(V.Type.Element),
+                 blocksOf(V));
 }
 
 /// Shares of flat tensors are padded, so a message is made of the shares.

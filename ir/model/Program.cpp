@@ -89,8 +89,8 @@ Bytes bytesOf(Elements Count, ElementType T) {
     Size = Bytes(llvm::divideCeil(Bits.value(), 8));
   if (Size.isOverflow() || Info.Block == 0)
     return Size;
-  return Size + Bytes(llvm::divideCeil(Count.value(), Info.Block)) *
-                    Info.ScaleBytes;
+  return Size +
+         Bytes(llvm::divideCeil(Count.value(), Info.Block)) * Info.ScaleBytes;
 }
 
 int TensorType::indexOf(DimKind K) const {

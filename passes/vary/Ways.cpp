@@ -206,9 +206,7 @@ static KeyTexts beAware(Spec &S, std::optional<TypeKind> Moments) {
   return W;
 }
 
-KeyTexts vary::beAware(Spec &S) {
-  return ::beAware(S, std::nullopt);
-}
+KeyTexts vary::beAware(Spec &S) { return ::beAware(S, std::nullopt); }
 KeyTexts vary::beAwareInHalf(Spec &S) { return ::beAware(S, TypeKind::BF16); }
 
 KeyTexts vary::useBytes(Spec &S) {

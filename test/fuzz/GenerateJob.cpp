@@ -22,9 +22,8 @@ constexpr WordRow WordRows[] = {
 };
 
 /// Where arithmetic goes wrong.
-constexpr StringRef Recipes[] = {"fp8",   "fp8_block",   "mxfp8",
-                                 "nvfp4", "deepseek_v3", "torchtitan",
-                                 "none"};
+constexpr StringRef Recipes[] = {"fp8",         "fp8_block",  "mxfp8", "nvfp4",
+                                 "deepseek_v3", "torchtitan", "none"};
 
 constexpr StringRef Extremes[] = {"0",
                                   "-1",

@@ -151,10 +151,9 @@ static void listRecipes(RowWriter &To) {
   }
 }
 
-static constexpr StringRef Names[] = {"passes", "backends", "options",
-                                      "keys",   "layers",   "metrics",
-                                      "models", "clusters", "recipes",
-                                      "diagnostics"};
+static constexpr StringRef Names[] = {
+    "passes",  "backends", "options",  "keys",    "layers",
+    "metrics", "models",   "clusters", "recipes", "diagnostics"};
 
 namespace {
 
