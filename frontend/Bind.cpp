@@ -258,6 +258,15 @@ void Binder::takeRecipe(Body &Train, Located<std::string> &Out) {
       Train.Fields.push_back(Of);
 }
 
+/// Blames the recipe of the library for keys that it sets.
+void Binder::placeRecipe(ir::TrainSpec &Train) {
+  ir::visitFields(Train, [&](const ir::FieldRow &, auto &Member) {
+    const SourceRange At = Member.Range;
+    if (At.isValid() && Files.nameOf(At.File).starts_with(LibraryFolder))
+      Member.Range = Train.Recipe.Range;
+  });
+}
+
 /// A job of the model alone can do without training and parallelism. A learned
 /// table has as many rows as a sample has tokens.
 void Binder::requireSections(ir::Spec &S) {
@@ -290,6 +299,7 @@ ir::Spec Binder::bind() {
   if (!Train.Keyword.Text.empty()) {
     takeRecipe(Train, S.Train.Recipe);
     bindKeys(Train, S.Train, {"model"});
+    placeRecipe(S.Train);
     requireKeys(Train.Keyword, S.Train, {&Train});
   }
   if (!Parallel.Keyword.Text.empty()) {

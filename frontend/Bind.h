@@ -117,6 +117,7 @@ private:
   void bindLayers(const Body &Model, ir::ModelSpec &M);
   const ast::Section *findRecipe(const std::string &Name, SourceRange At);
   void takeRecipe(Body &Train, Located<std::string> &Out);
+  void placeRecipe(ir::TrainSpec &Train);
   void requireSections(ir::Spec &S);
   template <typename... Ts> void reportMissing(diag::Id Id, Ts &&...Args) {
     if (TheJob.IsComplete)

@@ -47,6 +47,8 @@ public:
   /// of -D, to the working directory. Reports one that can't be read.
   std::optional<SourceText> read(llvm::StringRef Path, SourceRange Use);
 
+  llvm::StringRef nameOf(FileId File) const { return Sources.name(File); }
+
   /// Every unit, imported ones before those that import them.
   const std::vector<JobFile *> &units() const { return Order; }
 

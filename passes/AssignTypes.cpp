@@ -159,7 +159,8 @@ ValueId TypeAssigner::convert(ValueId V, ElementType To, const Op &For) {
   return R;
 }
 
-/// \p O is the forward product \p Id.
+/// Converts the operand of the forward product \p Id, and decides what its
+/// backward products read of it.
 void TypeAssigner::convertProduct(OpId Id, Op &O) {
   const ValueId From = O.Operands.front();
   const ElementType Read = B.Values[From].Type.Element;
@@ -176,9 +177,9 @@ void TypeAssigner::convertProduct(OpId Id, Op &O) {
   Products[Id.Index] = {Saved, ValueId()};
 }
 
-/// \p O is a backward product: of the gradient and the weight, or of the input
-/// and the gradient. The first of them converts the gradient for both, and the
-/// input for the other, which overlaps it.
+/// Converts the operands of a backward product: of the gradient and the weight,
+/// or of the input and the gradient. The first of the two converts the gradient
+/// for both, and the input for the other, which overlaps it.
 void TypeAssigner::convertBackward(Op &O) {
   const auto Of = Products.find(O.For.Index);
   if (Of == Products.end())
@@ -198,7 +199,7 @@ void TypeAssigner::convertBackward(Op &O) {
     O.Operands.front() = Is.Input;
 }
 
-/// \p O is an activation function, or its backward op.
+/// Converts the input of an activation function for it and its backward op.
 void TypeAssigner::convertActivation(Op &O) {
   if (Types.Activation == Types.Plain)
     return;
@@ -219,8 +220,8 @@ void TypeAssigner::convertActivation(Op &O) {
       V = It->second;
 }
 
-/// \p O sorts tokens by expert, or puts results of experts together, or is the
-/// backward op of one of these.
+/// Converts what is dispatched or combined by \p O, which sorts tokens by
+/// expert, sums results of experts, or is the backward op of one of these.
 void TypeAssigner::convertTokens(Op &O) {
   const bool IsBackward = O.Derivative != Derivative::None;
   const bool Sends = (O.Kind == OpKind::Permute) != IsBackward;

@@ -174,7 +174,7 @@ private:
 
 } // namespace
 
-/// All that the functions of Megatron count.
+/// Adds the totals that the functions of Megatron count.
 void Answer::addCounted() {
   const PhaseWork::Amount Tokens = Of.tokensOfIteration();
   const __int128 Counted = countIteration(P.Spec, O.Convention);

@@ -43,7 +43,7 @@ private:
 
 } // namespace
 
-/// Scores of half of all pairs, or of those within a window.
+/// Counts scores of half of all pairs, or of those within a window.
 Count SampleCounter::attention(const LayerUse &Of) const {
   const Count Query = of(Of, "heads") * of(Of, "head_dim");
   const Count KeyValue = of(Of, "kv_heads") * of(Of, "head_dim");
@@ -62,7 +62,7 @@ Count SampleCounter::attention(const LayerUse &Of) const {
          2 * Query * TwicePairs;
 }
 
-/// Its norms count as a multiplication for each channel.
+/// Counts norms as a multiplication for each channel.
 Count SampleCounter::latentAttention(const LayerUse &Of) const {
   const Count Heads = of(Of, "heads"), Nope = of(Of, "nope_dim");
   const Count Rope = of(Of, "rope_dim"), V = of(Of, "v_dim");
@@ -85,7 +85,8 @@ Count SampleCounter::deltaNet(const LayerUse &Of) const {
                   ValueHeads * Dim * Dim * 4 + Hidden * Values);
 }
 
-/// As if its width were twice the hidden size; without the convolution.
+/// Counts Mamba-2 as if its width were twice the hidden size, and without its
+/// convolution.
 Count SampleCounter::mamba(const LayerUse &Of) const {
   const Count Inner = 2 * Hidden, State = of(Of, "state");
   return products(Hidden * (2 * Inner + 2 * of(Of, "groups") * State +

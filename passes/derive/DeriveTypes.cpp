@@ -12,7 +12,7 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Returns the key of a type that is the same as another one by default.
+/// Sets a type that is the same as another one by default.
 static void follow(Located<TypeKind> &F, TypeKind Default, SourceRange Range) {
   if (!F.isPresent())
     F.derive(Default, Range);
@@ -20,7 +20,7 @@ static void follow(Located<TypeKind> &F, TypeKind Default, SourceRange Range) {
 
 static bool isScaled(TypeKind K) { return isScaled(elementTypeOf(K)); }
 
-/// Defaults of types that follow from others.
+/// Sets the types that follow from others by default.
 void Deriver::followTypes() {
   TrainSpec &T = S.Train;
   const auto Plain = static_cast<TypeKind>(*T.Precision);
@@ -79,7 +79,7 @@ void Deriver::checkGradType() {
                                          : (Name + " or fp32").str());
 }
 
-/// Types that need others, or whose tensors a job does not have.
+/// Reports types that need ZeRO, and keys without effect.
 void Deriver::checkStoredTypes() {
   const TrainSpec &T = S.Train;
   const int64_t Zero = *S.Parallel.Zero;
