@@ -33,6 +33,8 @@ def header(words):
     keys, at = {}, 1
     while at < len(words):
         word = words[at]
+        if word == "pp_comm":  # as adapted tables have it
+            word = "pp_comm:"
         if not word[0].isdigit():
             need(word in KEYS and word not in keys and at + 1 < len(words), word)
             value = words[at + 1]
