@@ -29,9 +29,13 @@ bool checkOptimizerTraffic(const ir::Program &P, DiagnosticEngine &Diags);
 /// activations that a micro-batch saves. Parameters have been counted.
 void measureMemory(ir::Program &P, ir::Block &Block);
 /// Returns the bytes of optimizer state for one element of the parameter \p V,
-/// or of its gradient. This includes the fp32 master weight if there is one
+/// or of its gradient. This includes the master weight if there is one
 /// (ir/model/Optimizers.def).
 int64_t optimizerBytes(const ir::TrainSpec &Train, const ir::Value &V);
+/// Returns whether the optimizer has no copy of \p V, a parameter or a share of
+/// parameters without scales, since it is stored in fp32 or master_precision
+/// (Megatron-LM, distrib_optimizer.py, _build_model_and_main_param_groups).
+bool isOwnMaster(const ir::TrainSpec &Train, const ir::Value &V);
 
 /// Adds \p Size to the messages of group \p G.
 void addMessages(std::vector<ir::GroupBytes> &To, const ir::Group &G,

@@ -5,6 +5,7 @@
 #include "analysis/Analyses.h"
 #include "analysis/Liveness.h"
 #include "analysis/Parameters.h"
+#include "ir/model/OpKinds.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,14 +21,18 @@ static ElementType storedType(const TrainSpec &Train, const Value &V) {
   return isScaled(Of) ? elementTypeOf(*Train.Precision) : Of;
 }
 
+bool foretrace::isOwnMaster(const TrainSpec &Train, const Value &V) {
+  const ElementType Stored = storedType(Train, V);
+  return Stored == ElementType::FP32 ||
+         Stored == elementTypeOf(*Train.MasterPrecision);
+}
+
 /// The copy in master_precision; of a precision-aware optimizer what bf16 lacks
 /// of fp32 (Megatron-LM, optimizer_config.py, store_param_remainders).
-/// Parameters in fp32 have no copy (distrib_optimizer.py,
-/// _build_model_and_main_param_groups).
 static int64_t masterBytes(const TrainSpec &Train, const Value &V) {
   const ElementType Master = elementTypeOf(*Train.MasterPrecision);
   const ElementType Stored = storedType(Train, V);
-  if (Stored == Master || Stored == ElementType::FP32)
+  if (isOwnMaster(Train, V))
     return 0;
   const bool HasRemainder = *Train.Optimizer == OptimizerKind::PrecisionAware &&
                             Stored == ElementType::BF16 &&
@@ -64,12 +69,15 @@ int64_t foretrace::optimizerBytes(const TrainSpec &Train, const Value &V) {
 /// less have a copy for each parameter until the next iteration
 /// (Float16OptimizerWithFloat16Params._copy_model_grads_to_main_grads). The
 /// precision-aware one reads them as they are, as `decoupled_grad`
-/// (distrib_optimizer.py, the same function).
+/// (distrib_optimizer.py, the same function), and so do optimizers of masters
+/// in their type.
 static int64_t updateBytes(const TrainSpec &Train) {
-  return *Train.GradPrecision == PrecisionKind::FP32 ||
+  const ElementType Gradient = elementTypeOf(*Train.GradPrecision);
+  return Gradient == ElementType::FP32 ||
+                 Gradient == elementTypeOf(*Train.MasterPrecision) ||
                  *Train.Optimizer == OptimizerKind::PrecisionAware
              ? 0
-             : bytesPerElement(elementTypeOf(*Train.MasterPrecision));
+             : bytesPerElement(ElementType::FP32);
 }
 
 /// Returns the bytes that each stored parameter of \p B has on a rank, \p Each
@@ -100,7 +108,8 @@ static Expr stateBytes(Program &P, const Block &B,
 static llvm::DenseMap<unsigned, ElementType> convertedWeights(const Block &B) {
   llvm::DenseMap<unsigned, ElementType> Weights;
   for (const Op &O : B.Ops)
-    if (O.IsLowPrecision && O.Phase == Phase::Forward)
+    if (O.IsLowPrecision && O.Kind == OpKind::MatMul &&
+        O.Phase == Phase::Forward)
       for (const ValueId V : O.Operands)
         if (const ElementType T = B.Values[O.Operands.front()].Type.Element;
             B.Values[V].Kind == ValueKind::Param && isScaled(T))

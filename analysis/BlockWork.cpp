@@ -58,9 +58,8 @@ Expr foretrace::touchedBytes(ExprScope P, const Block &B, const Op &O) {
   for (ValueId V : O.Operands)
     Touched.push_back(Expr(P.Sizes, B.Values[V].OnRank.Id) *
                       (2 * optimizerBytes(P->Spec.Train, B.Values[V])));
-  if (*P->Spec.Train.WeightPrecision ==
-      *P->Spec.Train.MasterPrecision) // read as well as written
-    for (ValueId V : O.Results)
+  for (ValueId V : O.Results)
+    if (isOwnMaster(P->Spec.Train, B.Values[V])) // read as well as written
       Touched.push_back(bytesOnRank(P, B.Values[V]));
   return sumOf(P, Touched);
 }

@@ -66,12 +66,11 @@ std::string foretrace::nameOfShared(const Block &B, bool IsBackward) {
   return (IsBackward ? "backward." : "forward.") + B.Name;
 }
 
-const Located<FlopRate> &foretrace::peakOf(const Program &P, const Block &B,
-                                           const Op &O) {
-  const DeviceSpec &D = P.Spec.Cost.Device;
-  return O.IsLowPrecision ? D.*DeviceSpec::peakOf(static_cast<TypeKind>(
-                                   B.Values[O.Operands.front()].Type.Element))
-                          : D.PeakFlops;
+const DeviceSpec::Peak &foretrace::peakOf(const Block &B, const Op &O) {
+  return DeviceSpec::peakOf(
+      O.IsLowPrecision && O.Kind == OpKind::MatMul
+          ? static_cast<TypeKind>(B.Values[O.Operands.front()].Type.Element)
+          : TypeKind::BF16);
 }
 
 static bool isTimed(const Op &O) {
@@ -100,7 +99,7 @@ OpTime BlockTimer::roofline(const Op &O) const {
   const Bytes Touched = P.Sizes.value(T.Touched);
   if (Touched.isOverflow())
     return T;
-  const Located<FlopRate> &Peak = peakOf(*P, B, O);
+  const Located<FlopRate> &Peak = D.*peakOf(B, O).Member;
   const Nanoseconds OfCompute = timeAtRate(workOf(P, O).value(), *Peak),
                     OfMemory = timeAtRate(Touched.value(), *D.MemoryBandwidth);
   if (!OfCompute.isOverflow() && !OfMemory.isOverflow())

@@ -36,10 +36,10 @@ struct OpTime {
 /// that time. Ops without a measured time take none. \p P receives new sizes.
 std::vector<OpTime> timesOf(ir::ExprScope P, const ir::Block &B);
 
-/// Returns the rate of the device that bounds the arithmetic of \p O with `cost
-/// roofline`: that for the type of its operands.
-const Located<ir::FlopRate> &peakOf(const ir::Program &P, const ir::Block &B,
-                                    const ir::Op &O);
+/// Returns the key of the rate that bounds the arithmetic of \p O with `cost
+/// roofline`: that for the type of its operands, if it is a product in
+/// compute_precision.
+const ir::DeviceSpec::Peak &peakOf(const ir::Block &B, const ir::Op &O);
 
 /// Returns the time of \p Amount, of FLOPs or bytes, at a rate per second,
 /// rounded up.

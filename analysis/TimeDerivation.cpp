@@ -88,12 +88,11 @@ Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
                                         "B/s", D.MemoryBandwidth.Range));
   if (!O.Work.Id.isValid())
     return Memory;
-  const Located<ir::FlopRate> &Peak = peakOf(P, blockOf(Of, O), O);
-  const char *Key = &Peak == &D.PeakFp8   ? "peak_fp8"
-                    : &Peak == &D.PeakFp4 ? "peak_fp4"
-                                          : "peak_flops";
-  Derivation Compute = atRate(Sizes.part("work", O.Work.Id, "FLOPs"),
-                              makeStated(Key, *Peak, "FLOP/s", Peak.Range));
+  const ir::DeviceSpec::Peak &Peak = peakOf(blockOf(Of, O), O);
+  const Located<ir::FlopRate> &Rate = D.*Peak.Member;
+  Derivation Compute =
+      atRate(Sizes.part("work", O.Work.Id, "FLOPs"),
+             makeStated(Peak.Key.data(), *Rate, "FLOP/s", Rate.Range));
   const int64_t OfCompute = valueAtRate(Compute);
   const int64_t OfMemory = valueAtRate(Memory);
   return makeDerivation(

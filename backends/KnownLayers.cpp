@@ -89,8 +89,8 @@ static bool checkModel(const ModelSpec &M, llvm::StringRef Who,
   return AreKnown;
 }
 
-/// Reports types of tensors other than that of the job: no output of a tool in
-/// another type was there to compare with.
+/// Reports types of tensors other than that of the job, for which no output of
+/// a tool was available for comparison.
 static bool checkTypes(const ir::Spec &S, llvm::StringRef Who,
                        DiagnosticEngine &Diags) {
   if (!S.Train.Precision.isPresent()) // a log without a job
@@ -108,7 +108,8 @@ static bool checkTypes(const ir::Spec &S, llvm::StringRef Who,
   Check("compute_precision", T.ComputePrecision);
   Check("activation_precision", T.ActivationPrecision);
   Check("weight_precision", T.WeightPrecision);
-  Check("gather_precision", T.GatherPrecision);
+  if (T.GatherPrecision.isStated()) // else it follows from weight_precision
+    Check("gather_precision", T.GatherPrecision);
   Check("dispatch_precision", T.DispatchPrecision);
   Check("combine_precision", T.CombinePrecision);
   for (const BlockSpec &B : S.Model.Blocks)

@@ -230,6 +230,17 @@ const ast::Section *Binder::findRecipe(const std::string &Name,
   return nullptr;
 }
 
+/// Returns the keys of `train` that a recipe can set.
+static std::vector<llvm::StringRef> keysOfRecipes() {
+  static constexpr llvm::StringLiteral Types[] = {"TypeKind", "PrecisionKind",
+                                                  "OptimizerKind"};
+  std::vector<llvm::StringRef> Keys = {"compute_copies"};
+  for (const ir::FieldRow &Row : ir::FieldRows)
+    if (Row.Section == "Train" && llvm::is_contained(Types, Row.Type))
+      Keys.push_back(Row.Name);
+  return Keys;
+}
+
 /// Adds the keys of a recipe to those of the job, which override them.
 void Binder::takeRecipe(Body &Train, Located<std::string> &Out) {
   const Field *F = Train.findField("recipe");
@@ -253,9 +264,14 @@ void Binder::takeRecipe(Body &Train, Located<std::string> &Out) {
                  "the name of a recipe, or a table");
   }
   Train.Fields.erase(Train.Fields.begin() + (F - Train.Fields.data()));
+  const std::vector<llvm::StringRef> Keys = keysOfRecipes();
   for (const Field &Of : Recipe.Fields)
-    if (!Train.findField(Of.Key.Text))
+    if (!llvm::is_contained(Keys, Of.Key.Text))
+      reportUnknownKey(Of, "recipe", Keys, Diags);
+    else if (!Train.findField(Of.Key.Text))
       Train.Fields.push_back(Of);
+  for (const Body &Sub : Recipe.Sections)
+    reportSection(Sub.Keyword, "recipe", {}, Diags);
 }
 
 /// Blames the recipe of the library for keys that it sets.

@@ -88,7 +88,8 @@ bool hasOrMeant(const Body &B, llvm::StringRef Key, llvm::StringRef Section,
 
 /// Returns how a job says what other tools have the key or section \p Name for.
 std::optional<llvm::StringRef> findOtherwise(llvm::StringRef Name);
-/// The same of a value.
+/// Returns how a job expresses the value \p Word of other tools, if no key has
+/// it here.
 std::optional<llvm::StringRef> findWordOtherwise(llvm::StringRef Word);
 
 /// Reports what is known elsewhere and not modelled here, with what is off

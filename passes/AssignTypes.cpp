@@ -11,9 +11,8 @@
 //     matmul_with_hp_or_float8_args). Where the operand is recomputed, it is
 //     converted again (Megatron-LM, transformer/module.py and
 //     extensions/transformer_engine.py, set_save_original_input).
-//   * The input of an activation function that a product makes is converted
-//     before it is saved (Megatron-LM, fusions/fused_bias_swiglu.py,
-//     fp8_input_store).
+//   * The input of SwiGLU is converted before it is saved (Megatron-LM,
+//     fusions/fused_bias_swiglu.py, fp8_input_store).
 //   * Tokens and gradients of results of experts go out in dispatch_precision,
 //     results and gradients of tokens come back in combine_precision
 //     (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
@@ -22,6 +21,7 @@
 // types too.
 
 #include "ir/model/OpKinds.h"
+#include "lang/diagnostics/Lang.h"
 #include "passes/BlockBuilder.h"
 #include "passes/Passes.h"
 #include "passes/Recompute.h"
@@ -45,8 +45,9 @@ struct BlockTypes {
         [this](ElementType T) { return T == Plain; });
   }
 
-  ElementType Plain, Compute, Saved, Activation, Weight, Gather, Dispatch,
-      Combine;
+  ElementType Plain, Compute, Activation, Weight, Gather, Dispatch, Combine;
+  /// Whether products save what they convert rather than what comes of it.
+  bool SavesOriginal = false;
 };
 
 class TypeAssigner {
@@ -90,24 +91,20 @@ private:
 BlockTypes::BlockTypes(const Spec &S, const Block &B)
     : Plain(elementTypeOf(*S.Train.Precision)),
       Compute(elementTypeOf(*S.Train.ComputePrecision)),
-      Saved(elementTypeOf(*S.Train.SavedPrecision)),
       Activation(elementTypeOf(*S.Train.ActivationPrecision)),
       Weight(elementTypeOf(*S.Train.WeightPrecision)),
       Gather(elementTypeOf(*S.Train.GatherPrecision)),
       Dispatch(elementTypeOf(*S.Train.DispatchPrecision)),
       Combine(elementTypeOf(*S.Train.CombinePrecision)) {
   const BlockSpec *Spec = S.Model.findBlock(B.Name);
-  if (!Spec || !Spec->ComputePrecision.isPresent() ||
-      elementTypeOf(*Spec->ComputePrecision) == Compute)
-    return;
-  // Layers that are left out of the recipe.
-  Compute = elementTypeOf(*Spec->ComputePrecision);
-  if (isScaled(Saved) || !S.Train.SavedPrecision.isStated())
-    Saved = Compute;
-  if (!isScaled(Compute) && isScaled(Weight))
-    Weight = Plain;
-  if (!isScaled(Compute) && isScaled(Gather))
-    Gather = Plain;
+  if (Spec && Spec->ComputePrecision.isPresent())
+    Compute = elementTypeOf(*Spec->ComputePrecision);
+  const Located<TypeKind> &Stated = S.Train.SavedPrecision;
+  SavesOriginal = Stated.isStated() && elementTypeOf(*Stated) == Plain;
+  // Products of these layers read no weights in the scaled type of others.
+  for (ElementType *Of : {&Weight, &Gather})
+    if (isScaled(*Of) && *Of != Compute)
+      *Of = Plain;
 }
 
 /// Stores weights of products in a scaled type, and all parameters of the job's
@@ -115,7 +112,8 @@ BlockTypes::BlockTypes(const Spec &S, const Block &B)
 void TypeAssigner::storeParams() {
   llvm::DenseSet<unsigned> OfProducts;
   for (const Op &O : Old)
-    if (O.IsLowPrecision && O.Phase == Phase::Forward)
+    if (O.IsLowPrecision && O.Kind == OpKind::MatMul &&
+        O.Phase == Phase::Forward)
       OfProducts.insert(O.Operands[1].Index);
   for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
     if (V.Kind != ValueKind::Param || V.Type.Element != Types.Plain)
@@ -160,21 +158,14 @@ ValueId TypeAssigner::convert(ValueId V, ElementType To, const Op &For) {
 }
 
 /// Converts the operand of the forward product \p Id, and decides what its
-/// backward products read of it.
+/// backward products read of it. Tokens may come in the type of products.
 void TypeAssigner::convertProduct(OpId Id, Op &O) {
   const ValueId From = O.Operands.front();
-  const ElementType Read = B.Values[From].Type.Element;
-  if (!isScaled(Types.Compute) && !isScaled(Read))
+  if (!isScaled(Types.Compute) && !isScaled(B.Values[From].Type.Element))
     return;
-  O.Operands.front() = isScaled(Read) && isScaled(Types.Compute)
-                           ? From // tokens came in a scaled type
-                           : convert(From, Types.Compute, O);
-  ValueId Saved = O.Operands.front();
-  if (isRecomputed(From))
-    Saved = From;
-  else if (Types.Saved != Types.Compute && !isScaled(Read))
-    Saved = convert(From, Types.Saved, O);
-  Products[Id.Index] = {Saved, ValueId()};
+  O.Operands.front() = convert(From, Types.Compute, O);
+  const bool SavesOriginal = Types.SavesOriginal || isRecomputed(From);
+  Products[Id.Index] = {SavesOriginal ? From : O.Operands.front(), ValueId()};
 }
 
 /// Converts the operands of a backward product: of the gradient and the weight,
@@ -187,12 +178,8 @@ void TypeAssigner::convertBackward(Op &O) {
   Product &Is = Of->second;
   const size_t Index = O.Derivative == Derivative::Param ? 1 : 0;
   if (!Is.Gradient.isValid()) {
-    const ValueId G = O.Operands[Index];
-    Is.Gradient = isScaled(B.Values[G].Type.Element) && isScaled(Types.Compute)
-                      ? G
-                      : convert(G, Types.Compute, O);
-    if (!isScaled(B.Values[Is.Input].Type.Element))
-      Is.Input = convert(Is.Input, Types.Compute, O);
+    Is.Gradient = convert(O.Operands[Index], Types.Compute, O);
+    Is.Input = convert(Is.Input, Types.Compute, O);
   }
   O.Operands[Index] = Is.Gradient;
   if (O.Derivative == Derivative::Param)
@@ -200,20 +187,16 @@ void TypeAssigner::convertBackward(Op &O) {
 }
 
 /// Converts the input of an activation function for it and its backward op.
+/// The function may be recomputed; its input is not.
 void TypeAssigner::convertActivation(Op &O) {
   if (Types.Activation == Types.Plain)
     return;
   if (O.Derivative == Derivative::None) {
     const ValueId From = O.Operands.front();
-    const Op *Maker = maker(From);
-    // A bias is added in place.
-    if (Maker && Maker->Kind == OpKind::BiasAdd)
-      Maker = this->maker(Maker->Operands.front());
-    if (Maker && Maker->IsLowPrecision) {
-      Op Reader = O; // which may be recomputed, its input not
+    Op Reader = O;
+    if (const Op *Maker = maker(From))
       Reader.Module = Maker->Module;
-      Stored[From.Index] = convert(From, Types.Activation, Reader);
-    }
+    Stored[From.Index] = convert(From, Types.Activation, Reader);
   }
   for (ValueId &V : O.Operands)
     if (const auto It = Stored.find(V.Index); It != Stored.end())
@@ -240,7 +223,7 @@ void TypeAssigner::run() {
     Op O = Old[Old.idAt(I)];
     if (O.Kind == OpKind::Permute || O.Kind == OpKind::Unpermute)
       convertTokens(O);
-    else if (O.Kind == OpKind::Activation)
+    else if (O.IsLowPrecision && O.Kind == OpKind::Activation)
       convertActivation(O);
     else if (O.IsLowPrecision && O.Derivative == Derivative::None)
       convertProduct(Old.idAt(I), O);
@@ -253,9 +236,39 @@ void TypeAssigner::run() {
       O.For = NewId[O.For.Index];
 }
 
-bool foretrace::assignTypes(Program &P, DiagnosticEngine &) {
+/// Warns of a type that the job itself sets and that no tensor has.
+static void checkUse(const Program &P, llvm::StringRef Key,
+                     const Located<TypeKind> &Type,
+                     llvm::function_ref<bool(const Op &)> IsUse,
+                     llvm::StringRef Without, DiagnosticEngine &Diags) {
+  const TrainSpec &T = P.Spec.Train;
+  const bool IsOfRecipe =
+      T.Recipe.isPresent() && Type.Range.start() == T.Recipe.Range.start();
+  if (!Type.isStated() || IsOfRecipe ||
+      elementTypeOf(*Type) == elementTypeOf(*T.Precision) ||
+      llvm::any_of(P.Blocks,
+                   [&](const Block &B) { return llvm::any_of(B.Ops, IsUse); }))
+    return;
+  Diags.report(Type.Range, diag::KeyWithoutEffect, Key, Without);
+}
+
+bool foretrace::assignTypes(Program &P, DiagnosticEngine &Diags) {
   for (Block &B : P.Blocks)
     if (const BlockTypes Types(P.Spec, B); !Types.arePlain())
       TypeAssigner(P, B, Types).run();
+  const TrainSpec &T = P.Spec.Train;
+  checkUse(
+      P, "activation_precision", T.ActivationPrecision,
+      [](const Op &O) {
+        return O.IsLowPrecision && O.Kind == OpKind::Activation;
+      },
+      "without SwiGLU", Diags);
+  auto SendsTokens = [](const Op &O) {
+    return O.Kind == OpKind::Permute || O.Kind == OpKind::Pick;
+  };
+  checkUse(P, "dispatch_precision", T.DispatchPrecision, SendsTokens,
+           "without experts", Diags);
+  checkUse(P, "combine_precision", T.CombinePrecision, SendsTokens,
+           "without experts", Diags);
   return true;
 }

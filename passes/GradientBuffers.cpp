@@ -10,6 +10,10 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+bool foretrace::gathersUpdated(const Program &P) {
+  return *P.Spec.Parallel.Zero == 1 || *P.Spec.Parallel.Zero == 2;
+}
+
 GradientBuffers::GradientBuffers(Program &P)
     : Dense{{}, numberOf(P, 0)}, Expert(Dense), DenseScaled(Dense),
       ExpertScaled(Dense), Replicated(Dense), Tied(Dense), Shared(Dense),
@@ -57,7 +61,8 @@ const GradientBuffers::LayerCounts &GradientBuffers::countsOf(unsigned Index,
       Shared.push_back(unsharedElements(P, *G));
     const bool IsExpert = Param.Type.indexOf(DimKind::Expert) >= 0;
     (IsExpert ? Expert : Dense).push_back(unsharedElements(P, *G));
-    if (isScaled(Param.Gathered.value_or(Param.Type.Element)))
+    const ElementType Stored = Param.Type.Element;
+    if (isScaled(gathersUpdated(P) ? Param.Gathered.value_or(Stored) : Stored))
       (IsExpert ? ExpertScaled : DenseScaled)
           .push_back(unsharedElements(P, *G));
   }

@@ -23,6 +23,9 @@ struct GradientBuffer {
   bool empty() const { return Count.isConstant(0); }
 };
 
+/// Returns whether ranks gather the shares of parameters that they update.
+bool gathersUpdated(const ir::Program &P);
+
 /// The buffers of one stage after the other. Takes in sizes of the program.
 class GradientBuffers {
 public:
@@ -34,7 +37,7 @@ public:
   void collect(const ir::Stage &S);
 
   GradientBuffer Dense, Expert; ///< all, by data-parallel group
-  /// Those of weights that are gathered in a type with scales.
+  /// Those of weights that are gathered, or else stored, in a type with scales.
   GradientBuffer DenseScaled, ExpertScaled;
   GradientBuffer Replicated; ///< summed over tp, too (sequence parallel)
   GradientBuffer Tied;       ///< the word embedding that two stages hold

@@ -130,7 +130,8 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
         Operands.push_back(V);
     } else if (A.Name == getStatedName(*Kind)) {
       Stated = stated(A.Value, F);
-    } else if (A.Name == "low_precision" && *Kind == OpKind::MatMul) {
+    } else if (A.Name == "low_precision" &&
+               (*Kind == OpKind::MatMul || *Kind == OpKind::Activation)) {
       IsLowPrecision = holds(A.Value, F);
     } else {
       return fail(A.Value.Range,

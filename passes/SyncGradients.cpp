@@ -225,9 +225,10 @@ void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
                            const Buffer &Of, const Buffer &Scaled,
                            llvm::SmallVectorImpl<ValueId> &Out) {
   const TrainSpec &Train = P.Spec.Train;
-  const ElementType Gathered = elementTypeOf(*Train.GatherPrecision);
+  const ElementType Type = elementTypeOf(
+      gathersUpdated(P) ? *Train.GatherPrecision : *Train.WeightPrecision);
   const ElementType Plain =
-      isScaled(Gathered) ? elementTypeOf(*Train.Precision) : Gathered;
+      isScaled(Type) ? elementTypeOf(*Train.Precision) : Type;
   auto Add = [&](const std::string &Name, ElementType T, const Buffer &Of) {
     if (!Of.empty())
       Out.push_back(share(Build, Name, ValueKind::Activation, T, Of));
@@ -237,7 +238,7 @@ void Synchronizer::updated(BlockBuilder &Build, const std::string &Name,
   Buffer Rest = Of;
   Rest.Count = Of.Count + Scaled.Count * -1;
   Add(Name, Plain, Rest);
-  Add(Name + "." + getName(Gathered).str(), Gathered, Scaled);
+  Add(Name + "." + getName(Type).str(), Type, Scaled);
 }
 
 Block Synchronizer::stepBlock(const Stage &S) {
@@ -275,7 +276,7 @@ Block Synchronizer::stepBlock(const Stage &S) {
   Build.op(OpKind::Optimizer, "optimizer", Reduced, Updated);
   for (ValueId Share : Updated)
     if (const AxisList Axes = flatAxes(Blk.Values[Share].Layout);
-        !Axes.empty() && *Par.Zero < 3)
+        !Axes.empty() && gathersUpdated(P))
       gather(Build, Share, Axes);
   for (Op &O : Blk.Ops)
     O.Phase = Phase::Step;

@@ -41,10 +41,15 @@ public:
   Rates(const Program &P, int64_t Time)
       : World(*P.Spec.Parallel.World), Time(Time) {
     const DeviceSpec Device = P.Spec.rooflineDevice();
-    if (const auto &Of =
-            Device.*DeviceSpec::peakOf(*P.Spec.Train.ComputePrecision);
-        Of.isPresent())
-      Peak = static_cast<int64_t>(*Of);
+    for (const TypeKind Type : P.Spec.computeTypes()) {
+      const DeviceSpec::Peak &Of = DeviceSpec::peakOf(Type);
+      const Located<FlopRate> &Rate = Device.*Of.Member;
+      if (Peak != 0 && !Rate.isPresent())
+        continue; // of some layers only
+      if (!Rate.isPresent() || *Rate > Peak)
+        Key = Of.Key;
+      Peak = std::max(Peak, Rate.isPresent() ? *Rate : 0);
+    }
   }
 
   /// Of what all do; rounded down, with no product beyond 128 bits.
@@ -52,6 +57,8 @@ public:
     return (OfAll / World * Second + OfAll % World * Second / World) / Time;
   }
   bool isPeakKnown() const { return Peak != 0; }
+  /// Returns the key of the peak rate: the highest one that the job uses.
+  llvm::StringRef key() const { return Key; }
   /// In millionths.
   __int128 shareOfPeak(__int128 OfAll) const {
     return perSecond(OfAll) * Whole / Peak;
@@ -66,6 +73,7 @@ private:
   static constexpr int64_t Second = 1000000000, Whole = 1000000;
   const int64_t World, Time;
   int64_t Peak = 0;
+  llvm::StringRef Key;
 };
 
 } // namespace
@@ -208,21 +216,14 @@ void Answer::addRates() {
       In.perSecond(Model));
   add("tokens_per_second", "tokens per device and second",
       In.perSecond(Of.tokensOfIteration().Value), FigureUnit::Count);
-  const TypeKind Type = *P.Spec.Train.ComputePrecision;
-  const llvm::StringRef Name = getSpelling(Type);
-  const bool IsPlain = DeviceSpec::peakOf(Type) == &DeviceSpec::PeakFlops;
   if (!In.isPeakKnown()) {
-    F.Notes.push_back(
-        IsPlain ? "MFU and HFU need `peak_flops` of the cluster's device or of "
-                  "`cost roofline`."
-                : ("MFU and HFU need the peak rate in " + Name +
-                   " of the cluster's device or of `cost roofline`.")
-                      .str());
+    F.Notes.push_back(("MFU and HFU need `" + In.key() +
+                       "` of the cluster's device or of `cost roofline`.")
+                          .str());
     return;
   }
-  if (!IsPlain)
-    F.Notes.push_back(
-        ("MFU and HFU are shares of the peak rate in " + Name + ".").str());
+  if (In.key() != "peak_flops")
+    F.Notes.push_back(("MFU and HFU are shares of `" + In.key() + "`.").str());
   add("mfu", "MFU", In.shareOfPeak(Model), FigureUnit::Millionths);
   if (IsExact)
     add("hfu", "HFU", In.shareOfPeak(All.hardware().Value),

@@ -80,7 +80,8 @@ Bytes foretrace::ir::bytesOfAll(const Program &P, const TensorType &T) {
     const Elements Extent = extentOf(P, D);
     Count = Extent.isOverflow() ? Extent : Count * Extent.value();
   }
-  return bytesOf(Count, T.Element);
+  return foretrace::bytesOf(Count,
+                            llvm::divideCeil(getInfo(T.Element).Bits, 8));
 }
 
 static bool isSpread(const Program &P, const Dim &D) {

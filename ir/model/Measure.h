@@ -65,7 +65,8 @@ Expr sizeOf(ExprScope P, const Group &G);
 
 /// Returns the extent of a dimension, of all replicas together.
 Elements extentOf(const Program &P, const Dim &D);
-/// Returns the bytes of a tensor, of all replicas together.
+/// Returns the bytes of a tensor, of all replicas together: without scales, and
+/// at least one for an element. Meant to find sizes beyond 2^63.
 Bytes bytesOfAll(const Program &P, const TensorType &T);
 /// Returns the axes that split dimension \p Dim of a tensor. The expert
 /// dimension of an activation represents all experts, over which its slots are

@@ -77,22 +77,6 @@ int64_t bytesPerElement(ElementType T) {
   return getInfo(T).Bits / 8;
 }
 
-Bytes bytesOf(Elements Count, ElementType T) {
-  const ElementInfo &Info = getInfo(T);
-  Bytes Size;
-  if (Info.Bits % 8 == 0)
-    Size = foretrace::bytesOf(Count, Info.Bits / 8);
-  else if (const Bytes Bits = foretrace::bytesOf(Count, Info.Bits);
-           Bits.isOverflow())
-    return Bits;
-  else
-    Size = Bytes(llvm::divideCeil(Bits.value(), 8));
-  if (Size.isOverflow() || Info.Block == 0)
-    return Size;
-  return Size +
-         Bytes(llvm::divideCeil(Count.value(), Info.Block)) * Info.ScaleBytes;
-}
-
 int TensorType::indexOf(DimKind K) const {
   for (size_t I = 0; I < Dims.size(); ++I)
     if (Dims[I].Kind == K)

@@ -65,8 +65,6 @@ const ElementInfo &getInfo(ElementType T);
 inline llvm::StringRef getName(ElementType T) { return getInfo(T).Name; }
 /// Returns the bytes of an element of a type without scales of its own.
 int64_t bytesPerElement(ElementType T);
-/// Returns the bytes of elements of an activation, with their scales.
-Bytes bytesOf(Elements Count, ElementType T);
 /// Returns the type with that name: those of keys come first, in one order.
 template <typename KindT> ElementType elementTypeOf(KindT K) {
   return static_cast<ElementType>(K);
@@ -171,7 +169,8 @@ struct Op {
   /// The number that the layer's text states about the work of the op, with the
   /// meaning that its WorkRule defines; invalid if there is none.
   ExprId Stated;
-  /// For a product: it is computed in `compute_precision`.
+  /// For a product: it is computed in `compute_precision`. For an activation
+  /// function: its input is saved in `activation_precision`.
   bool IsLowPrecision = false;
   /// The innermost module of a forward op; invalid if it has none.
   ModuleId Module;

@@ -28,19 +28,24 @@ const Located<FlopRate> &DeviceSpec::peakFor(PrecisionKind P) const {
   llvm_unreachable("covered switch");
 }
 
-Located<FlopRate> DeviceSpec::*DeviceSpec::peakOf(TypeKind T) {
+const DeviceSpec::Peak &DeviceSpec::peakOf(TypeKind T) {
+  static constexpr Peak Plain = {&DeviceSpec::PeakFlops, "peak_flops",
+                                 "989 TFLOP/s"};
+  static constexpr Peak InFp8 = {&DeviceSpec::PeakFp8, "peak_fp8",
+                                 "1979 TFLOP/s"};
+  static constexpr Peak InFp4 = {&DeviceSpec::PeakFp4, "peak_fp4", "9 PFLOP/s"};
   switch (T) {
   case TypeKind::BF16:
   case TypeKind::FP16:
   case TypeKind::FP32:
-    return &DeviceSpec::PeakFlops;
+    return Plain;
   case TypeKind::FP8:
   case TypeKind::FP8Block:
   case TypeKind::MXFP8:
-    return &DeviceSpec::PeakFp8;
+    return InFp8;
   case TypeKind::MXFP4:
   case TypeKind::NVFP4:
-    return &DeviceSpec::PeakFp4;
+    return InFp4;
   }
   llvm_unreachable("covered switch");
 }
@@ -123,6 +128,15 @@ std::vector<unsigned> ModelSpec::blocksInOrder() const {
       ByUse.insert(I.Block);
   ByUse.insert(Order.begin(), Order.end());
   return {ByUse.begin(), ByUse.end()};
+}
+
+std::vector<TypeKind> Spec::computeTypes() const {
+  llvm::SmallSetVector<TypeKind, 2> Types;
+  Types.insert(*Train.ComputePrecision);
+  for (const BlockSpec &B : Model.Blocks)
+    if (B.ComputePrecision.isPresent())
+      Types.insert(*B.ComputePrecision);
+  return {Types.begin(), Types.end()};
 }
 
 const Located<RecomputeKind> &Spec::recomputeOf(const BlockSpec &B) const {

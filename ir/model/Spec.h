@@ -194,9 +194,14 @@ struct DeviceSpec {
   /// Returns its rate in FLOP/s for a job of precision \p P: the rate for any
   /// precision, else that for \p P; may be absent.
   const Located<FlopRate> &peakFor(PrecisionKind P) const;
-  /// Returns the member that has the rate of products of operands of type \p T
-  /// in what `rooflineDevice` returns.
-  static Located<FlopRate> DeviceSpec::*peakOf(TypeKind T);
+  /// A key of a peak rate.
+  struct Peak {
+    Located<FlopRate> DeviceSpec::*Member;
+    llvm::StringLiteral Key, Example;
+  };
+  /// Returns the key of the peak rate for products in type \p T, which
+  /// `rooflineDevice` sets.
+  static const Peak &peakOf(TypeKind T);
 };
 
 /// Steps of a stage that begin together, from a schedule file.
@@ -322,6 +327,9 @@ struct Spec {
 
   /// Returns what the backward pass recomputes of layers of \p B, and where
   /// that is set: in the block, else in `train`.
+  /// Returns the types in which products of the job and of single blocks are
+  /// computed, that of the job first.
+  std::vector<TypeKind> computeTypes() const;
   const Located<RecomputeKind> &recomputeOf(const BlockSpec &B) const;
   /// Returns whether their saved activations are in host memory, and where that
   /// is set.

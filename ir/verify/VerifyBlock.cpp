@@ -104,10 +104,12 @@ static std::string describe(const Program &P, const TensorType &T) {
 /// The gradient of a parameter has the type that gradients are summed in. That
 /// of another value has its type, but for conversions of either.
 static bool hasTypeOfGradient(const Value &Gradient, const Value &Of) {
+  const ElementType Type = Gradient.Type.Element, TypeOf = Of.Type.Element;
+  const bool IsConverted = Of.Kind == ValueKind::Param
+                               ? !isScaled(Type)
+                               : isScaled(Type) || isScaled(TypeOf);
   return Gradient.Type.Dims == Of.Type.Dims &&
-         (Gradient.Type.Element == Of.Type.Element ||
-          (Of.Kind == ValueKind::Param && isFloat(Gradient.Type.Element)) ||
-          isScaled(Gradient.Type.Element) || isScaled(Of.Type.Element));
+         (Type == TypeOf || (IsConverted && isFloat(Type) && isFloat(TypeOf)));
 }
 
 static bool sameType(const TensorType &A, const TensorType &B) {

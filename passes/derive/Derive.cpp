@@ -213,9 +213,11 @@ void Deriver::checkOptimizer() {
   const Located<OptimizerKind> &O = S.Train.Optimizer;
   const int64_t Zero = *S.Parallel.Zero;
   const bool IsAware = *O == OptimizerKind::PrecisionAware;
-  if (S.Train.MomentPrecision.isStated() && !IsAware)
+  if (S.Train.MomentPrecision.isStated() && !IsAware) {
     error(S.Train.MomentPrecision.Range, diag::KeyWithoutEffect,
           "moment_precision", "without `optimizer = precision_aware`");
+    S.Train.MomentPrecision.setDefault(*S.Train.MasterPrecision);
+  }
   const bool IsWhole = *O == OptimizerKind::Muon; // works on whole matrices
   if ((IsAware && Zero == 0) || (IsWhole && Zero != 0)) {
     DiagnosticBuilder D =

@@ -111,18 +111,15 @@ void Deriver::deriveDevice() {
     else if (!Out.isStated())
       Out.derive(*From, From.Range);
   };
-  Fill(S.Cost.Device.PeakFlops, Device.PeakFlops, "peak_flops", "989 TFLOP/s");
-  auto FillFor = [&](const Located<TypeKind> &Type) {
-    const auto Member = DeviceSpec::peakOf(*Type);
-    if (Member == &DeviceSpec::PeakFp8)
-      Fill(S.Cost.Device.PeakFp8, Device.PeakFp8, "peak_fp8", "1979 TFLOP/s");
-    if (Member == &DeviceSpec::PeakFp4)
-      Fill(S.Cost.Device.PeakFp4, Device.PeakFp4, "peak_fp4", "9 PFLOP/s");
+  auto FillPeak = [&](TypeKind Of) {
+    const DeviceSpec::Peak &Peak = DeviceSpec::peakOf(Of);
+    Fill(S.Cost.Device.*Peak.Member, Device.*Peak.Member, Peak.Key,
+         Peak.Example);
   };
-  FillFor(S.Train.ComputePrecision);
-  for (const BlockSpec &B : S.Model.Blocks)
-    if (B.ComputePrecision.isPresent())
-      FillFor(B.ComputePrecision);
+  FillPeak(static_cast<TypeKind>(*S.Train.Precision)); // of all other ops
+  for (const TypeKind Of : S.computeTypes())
+    if (isScaled(elementTypeOf(Of)))
+      FillPeak(Of);
   Fill(S.Cost.Device.MemoryBandwidth, Device.MemoryBandwidth,
        "memory_bandwidth", "3350 GB/s");
 }

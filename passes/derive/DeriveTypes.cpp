@@ -7,6 +7,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/derive/Deriver.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace foretrace;
@@ -50,18 +51,21 @@ void Deriver::followTypes() {
     T.ComputeCopies.derive(2, T.ComputePrecision.Range);
 }
 
-/// Reports a type that the job sets and that is none of those \p Allowed.
+/// Reports a type that the job sets and that is none of those \p Allowed. The
+/// one that \p From names decides which are.
 void Deriver::checkType(llvm::StringRef Key, const Located<TypeKind> &Type,
-                        llvm::ArrayRef<TypeKind> Allowed) {
+                        llvm::ArrayRef<TypeKind> Allowed,
+                        const Located<TypeKind> *From) {
   if (!Type.isStated() || llvm::is_contained(Allowed, *Type))
     return;
-  llvm::SmallVector<std::string, 8> Words;
+  llvm::SmallSetVector<llvm::StringRef, 8> Words;
   for (const TypeKind K : Allowed)
-    if (!llvm::is_contained(Words, getSpelling(K)))
-      Words.push_back(getSpelling(K).str());
-  error(Type.Range, diag::TypeNotAllowed, Key, getSpelling(*Type),
-        getSpelling(*S.Train.Precision))
-      .note(Type.Range, diag::NearestLegal, Key, llvm::join(Words, ", "));
+    Words.insert(getSpelling(K));
+  DiagnosticBuilder D = error(Type.Range, diag::TypeNotAllowed, Key,
+                              getSpelling(*Type), llvm::join(Words, ", "));
+  if (From && From->isStated())
+    D.note(From->Range, diag::ValueFromHere, "compute_precision",
+           getSpelling(**From));
 }
 
 /// Megatron-LM, distributed_data_parallel_config.py, grad_reduce_in_fp32: the
@@ -97,12 +101,12 @@ void Deriver::checkStoredTypes() {
   if (T.GatherPrecision.isStated() && Zero == 0)
     error(T.GatherPrecision.Range, diag::KeyWithoutEffect, "gather_precision",
           "with zero = 0");
-  if (isScaled(*T.ComputePrecision))
+  if (T.ComputeCopies.isStated() && Zero == 3)
+    error(T.ComputeCopies.Range, diag::KeyWithoutEffect, "compute_copies",
+          "with zero = 3");
+  if (llvm::any_of(S.computeTypes(), [](TypeKind K) { return isScaled(K); }))
     return;
-  if (T.SavedPrecision.isStated() && *T.SavedPrecision != Plain)
-    error(T.SavedPrecision.Range, diag::KeyWithoutEffect, "saved_precision",
-          "without a compute_precision that has scales");
-  if (T.ComputeCopies.isStated())
+  if (T.ComputeCopies.isStated() && Zero < 3)
     error(T.ComputeCopies.Range, diag::KeyWithoutEffect, "compute_copies",
           "without a compute_precision that has scales");
 }
@@ -117,16 +121,16 @@ void Deriver::deriveTypes() {
   if (isScaled(TypeKind::ENUMERATOR))                                          \
     Any.push_back(TypeKind::ENUMERATOR);
 #include "ir/model/Spec.def"
-  if (isScaled(*T.ComputePrecision))
-    Stored.push_back(*T.ComputePrecision);
-  checkType("compute_precision", T.ComputePrecision, Any);
+  const Located<TypeKind> &Compute = T.ComputePrecision;
+  llvm::append_range(Stored, S.computeTypes());
+  checkType("compute_precision", Compute, Any);
   for (const BlockSpec &B : S.Model.Blocks)
     if (B.ComputePrecision.isPresent())
       checkType("compute_precision", B.ComputePrecision, Any);
-  checkType("saved_precision", T.SavedPrecision, Any);
+  checkType("saved_precision", T.SavedPrecision, {Plain, *Compute}, &Compute);
   checkType("activation_precision", T.ActivationPrecision, Any);
-  checkType("weight_precision", T.WeightPrecision, Stored);
-  checkType("gather_precision", T.GatherPrecision, Stored);
+  checkType("weight_precision", T.WeightPrecision, Stored, &Compute);
+  checkType("gather_precision", T.GatherPrecision, Stored, &Compute);
   checkType("dispatch_precision", T.DispatchPrecision, Any);
   checkType("combine_precision", T.CombinePrecision, Any);
   static constexpr TypeKind Floats[] = {TypeKind::BF16, TypeKind::FP16, FP32,

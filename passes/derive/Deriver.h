@@ -149,7 +149,8 @@ private:
   void deriveTypes();
   void followTypes();
   void checkType(llvm::StringRef Key, const Located<ir::TypeKind> &Type,
-                 llvm::ArrayRef<ir::TypeKind> Allowed);
+                 llvm::ArrayRef<ir::TypeKind> Allowed,
+                 const Located<ir::TypeKind> *From = nullptr);
   void checkGradType();
   void checkStoredTypes();
   ir::Expr twoUnlessEven(const Located<int64_t> &Of);

@@ -139,7 +139,7 @@ static void listModels(RowWriter &To) {
 }
 static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
-/// With their keys, which have a line each.
+/// Lists the recipes of the library with the keys that each sets, one a line.
 static void listRecipes(RowWriter &To) {
   for (const LibraryFile &F : libraryFiles()) {
     if (sys::path::parent_path(F.Path) != "recipes")

@@ -105,10 +105,13 @@ parallel {{ world = {ranks}  ep = {ranks} }}
 """
     tokens, slots = seq * hidden, seq * topk * hidden
     hot = seq * topk * ffn
-    input_of = of if sent == "bf16" else sent
+    weights = [3 * hidden * hidden, hidden * hidden,
+               *[8 // ranks * width * hidden for width in (2 * ffn, ffn)]]
+    # What experts read is in the type of products, whatever came.
     compare(text, f"compute_precision = {of}  dispatch_precision = {sent}  combine_precision = {back}", {
         "saved": size(tokens, of) - 2 * tokens + size(tokens, of)
-        + size(slots, input_of) - 2 * slots + size(hot, of) - 2 * hot,
+        + size(slots, of) - 2 * slots + size(hot, of) - 2 * hot,
+        "weights": 2 * sum(size(w, of, True) for w in weights),
         "ep": 2 * (size(slots, sent) + size(slots, back) - 4 * slots)})
 
 
