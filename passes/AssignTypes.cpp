@@ -8,9 +8,10 @@
 //     backward products read a converted gradient. Transformer Engine saves the
 //     converted operand, one for each linear layer (pytorch/module/linear.py,
 //     _Linear.forward); torchao saves the operand (float8/float8_linear.py,
-//     matmul_with_hp_or_float8_args). Where the operand is recomputed, it is
-//     converted again (Megatron-LM, transformer/module.py and
-//     extensions/transformer_engine.py, set_save_original_input).
+//     matmul_with_hp_or_float8_args). Where the operand is recomputed, or saved
+//     for other ops anyway, as by attention and routers, it is converted again
+//     (Megatron-LM, extensions/transformer_engine.py, set_save_original_input,
+//     and its callers; with delayed scaling only where it is recomputed).
 //   * The input of SwiGLU is converted before it is saved (Megatron-LM,
 //     fusions/fused_bias_swiglu.py, fp8_input_store).
 //   * Tokens and gradients of results of experts go out in dispatch_precision,
@@ -74,6 +75,7 @@ private:
   void convertActivation(Op &O);
   void convertTokens(Op &O);
   bool isRecomputed(ValueId V) const;
+  bool isSavedAnyway(ValueId V) const;
   const Op *maker(ValueId V) const;
 
   Block &B;
@@ -143,6 +145,15 @@ bool TypeAssigner::isRecomputed(ValueId V) const {
   return Part && !Part->savesResult();
 }
 
+/// Returns whether the backward pass reads \p V for something else than a
+/// product in compute_precision.
+bool TypeAssigner::isSavedAnyway(ValueId V) const {
+  return llvm::any_of(Old, [V](const Op &O) {
+    return O.Phase == Phase::Backward && !O.IsLowPrecision &&
+           llvm::is_contained(O.Operands, V);
+  });
+}
+
 /// Returns \p V as \p To, converted right before \p For, which reads it.
 ValueId TypeAssigner::convert(ValueId V, ElementType To, const Op &For) {
   if (B.Values[V].Type.Element == To)
@@ -164,7 +175,8 @@ void TypeAssigner::convertProduct(OpId Id, Op &O) {
   if (!isScaled(Types.Compute) && !isScaled(B.Values[From].Type.Element))
     return;
   O.Operands.front() = convert(From, Types.Compute, O);
-  const bool SavesOriginal = Types.SavesOriginal || isRecomputed(From);
+  const bool SavesOriginal =
+      Types.SavesOriginal || isRecomputed(From) || isSavedAnyway(From);
   Products[Id.Index] = {SavesOriginal ? From : O.Operands.front(), ValueId()};
 }
 

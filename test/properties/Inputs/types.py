@@ -8,8 +8,10 @@ messages) with closed forms of Transformer Engine's linear layers.
 With sequence parallelism `_LayerNormLinear.forward` gathers the quantized input, and its
 backward gathers it again for the gradient of the weight; `_Linear.backward` gathers the
 quantized gradient of its output (pytorch/module/layernorm_linear.py, linear.py). Each
-linear layer saves its quantized input in place of the bf16 one; attention saves its
-result in bf16 besides. Tokens of experts are exchanged four times, those of results of
+linear layer saves its quantized input in place of the bf16 one, but for the projection
+after attention and the first one of shared experts: attention and the router save their
+inputs in bf16 (Megatron-LM, attention.py and shared_experts.py,
+set_save_original_input). Tokens of experts are exchanged four times, those of results of
 experts in bf16 (arXiv 2412.19437, section 3.3.2).
 """
 import json
@@ -83,7 +85,7 @@ parallel {{ world = {2 * tp}  tp = {tp}  sequence_parallel = true  zero = 1 }}
         gathered = 2 * size(sum(weights) // 2, of, True) - 2 * sum(weights)
     own = sum(size(w, of, True) for w in weights)
     compare(text, keys, {
-        "saved": 2 * (size(local, of) - 2 * local) + size(context, of)
+        "saved": 2 * (size(local, of) - 2 * local)
         + size(tokens * ffn // tp, of) - 2 * (tokens * ffn // tp),
         "weights": own * max(copies, 1) - 2 * sum(weights) if stored else own * copies,
         "tp": 6 * (tp * size(local, of) - 2 * local * tp),
@@ -95,22 +97,23 @@ def experts(choose):
     of, sent = choose.choice(SCALED), choose.choice(["bf16", *SCALED])
     back = choose.choice(["bf16", *SCALED])
     ranks, topk, heads = choose.choice([2, 4]), choose.randint(1, 4), 8
+    shared = choose.choice([0, 128, 640])
     hidden, ffn, seq = 256 * choose.randint(1, 4), 128 * choose.randint(1, 9), 128 * choose.randint(1, 4)
     text = f"""model m {{ vocab = 512  hidden = {hidden}  norm = rmsnorm
   attention mha {{ heads = {heads} }}
-  block e {{ experts = 8  topk = {topk}  ffn {{ intermediate = {ffn}  activation = swiglu }} }}
+  block e {{ experts = 8  topk = {topk}  shared_intermediate = {shared}  ffn {{ intermediate = {ffn}  activation = swiglu }} }}
   layers = 1 * e }}
 train {{ sequence = {seq}  micro_batch = 1  %s }}
 parallel {{ world = {ranks}  ep = {ranks} }}
 """
     tokens, slots = seq * hidden, seq * topk * hidden
-    hot = seq * topk * ffn
-    weights = [3 * hidden * hidden, hidden * hidden,
+    hot, hot_shared = seq * topk * ffn, seq * shared
+    weights = [3 * hidden * hidden, hidden * hidden, 2 * shared * hidden, shared * hidden,
                *[8 // ranks * width * hidden for width in (2 * ffn, ffn)]]
     # What experts read is in the type of products, whatever came.
     compare(text, f"compute_precision = {of}  dispatch_precision = {sent}  combine_precision = {back}", {
-        "saved": size(tokens, of) - 2 * tokens + size(tokens, of)
-        + size(slots, of) - 2 * slots + size(hot, of) - 2 * hot,
+        "saved": size(tokens, of) - 2 * tokens + size(slots, of) - 2 * slots
+        + size(hot, of) - 2 * hot + size(hot_shared, of) - 2 * hot_shared,
         "weights": 2 * sum(size(w, of, True) for w in weights),
         "ep": 2 * (size(slots, sent) + size(slots, back) - 4 * slots)})
 
