@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/FlopCounter.h"
 #include "analysis/LayerCounts.h"
+#include "ir/model/Routing.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -154,8 +155,13 @@ PhaseWork::Amount FlopCounter::tokensOfIteration() {
 }
 
 __int128 FlopCounter::repeated() {
+  const bool IsUneven = P->Spec.Train.ExpertLoad.isPresent();
   __int128 Done = 0;
-  for (const StageWork &S : Stages)
-    Done += S.OfRank.hardware().Value * S.Ranks * S.Of->Count;
+  for (const StageWork &S : Stages) {
+    const PhaseWork::Amount OfRank = S.OfRank.hardware();
+    const __int128 Mean =
+        IsUneven ? withLoad(P, OfRank.From, MeanLoad).value() : OfRank.Value;
+    Done += Mean * S.Ranks * S.Of->Count;
+  }
   return Done - iteration().hardware().Value;
 }

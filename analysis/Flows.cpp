@@ -3,6 +3,7 @@
 #include "analysis/LayerCounts.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Routing.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -53,11 +54,13 @@ Expr FlowCounter::countOf(KeyId Id, unsigned Block, unsigned Stage,
 
 /// Flows of a stage stand together.
 void FlowCounter::add(Flow New) {
+  New.Message = withLoad(P, New.Message, MeanLoad);
   const auto Stage = llvm::partition_point(
       Flows, [&](const Flow &F) { return F.Stage < New.Stage; });
   const auto It = std::find_if(Stage, Flows.end(), [&](const Flow &F) {
     return F.Of == New.Of && F.By == New.By && F.In == New.In &&
-           F.Distance == New.Distance;
+           F.Distance == New.Distance && F.Tokens == New.Tokens &&
+           F.Copies == New.Copies;
   });
   if (It == Flows.end())
     Flows.push_back(std::move(New));
@@ -65,11 +68,56 @@ void FlowCounter::add(Flow New) {
     It->Message += New.Message;
 }
 
+/// Returns whether \p V, of a rank, is the tokens of its experts.
+static bool isOfExperts(const Program &P, const Value &V) {
+  return V.Layout.isSplit(Axis::Ep) &&
+         isSpread(P, V.Type.Dims[V.Layout.splitDim(Axis::Ep)]);
+}
+
+/// Returns the experts of a token, if a node gets one copy of it.
+static std::optional<TokenChoice> choiceOf(const BlockSpec &B) {
+  const auto *Dispatcher = B.Network.find<std::string>("dispatcher");
+  if (!Dispatcher || **Dispatcher != "flex")
+    return std::nullopt;
+  return TokenChoice{*B.Network.number("experts"), *B.Network.number("topk"),
+                     *B.Network.number("router_groups"),
+                     *B.Network.number("router_group_topk")};
+}
+
+std::optional<TokenChoice> foretrace::copiesOf(const Program &P,
+                                               const Block &B) {
+  const ModelSpec &M = P.Spec.Model;
+  if (const BlockSpec *Of = M.findBlock(B.Name))
+    if (const auto Found = choiceOf(*Of))
+      return Found;
+  if (!M.Branch || B.Name != M.Blocks[M.Branch->Block].Name)
+    return std::nullopt;
+  for (const LayerRun &Run : M.Branch->Layers)
+    for (const LayerRun::Item &Item : Run.Items)
+      if (const auto Found = choiceOf(M.Blocks[Item.Block]))
+        return Found;
+  return std::nullopt;
+}
+
 void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
-  for (const Op &O : B.Ops)
-    if (isCollective(O.Kind) && O.Group.size(P->Mesh) > 1)
-      add({Stage, O.Group, O.Kind, O.Phase,
-           Times * Expr(P.Sizes, O.Message.Id)});
+  const bool IsUneven = P->Spec.Train.ExpertLoad.isPresent();
+  const std::optional<TokenChoice> Copies = copiesOf(*P, B);
+  for (const Op &O : B.Ops) {
+    if (!isCollective(O.Kind) || O.Group.size(P->Mesh) == 1)
+      continue;
+    Flow F{Stage, O.Group, O.Kind, O.Phase,
+           Times * Expr(P.Sizes, O.Message.Id)};
+    const bool IsExchange = O.Kind == OpKind::AllToAll;
+    const bool AreSent =
+        IsExchange && isOfExperts(*P, B.Values[O.Results.front()]);
+    const bool ComeBack =
+        IsExchange && isOfExperts(*P, B.Values[O.Operands.front()]);
+    if (IsUneven && (AreSent || ComeBack))
+      F.Tokens = AreSent ? Dispatch::ToExperts : Dispatch::FromExperts;
+    if (AreSent || ComeBack)
+      F.Copies = Copies;
+    add(std::move(F));
+  }
 }
 
 void FlowCounter::addSends(unsigned Stage) {
@@ -131,10 +179,21 @@ LinkSpan FlowCounter::linksOf(const Flow &F) const {
               : Links.between(F.Distance, stagesOf(F));
 }
 
-Amount FlowCounter::sentByGroup(const Flow &F) {
+/// Returns the bytes that leave the ports of a group's members if each message
+/// goes over its link.
+Amount FlowCounter::sentOverLinks(const Flow &F) {
   const Expr Times = timesSent(F);
   return {static_cast<__int128>(F.Message.value()) * Times.value(),
           {F.Message * Times}};
+}
+
+Amount FlowCounter::sentByGroup(const Flow &F) {
+  if (!F.Copies)
+    return sentOverLinks(F);
+  const Expr Groups = sendersOf(F) / sizeOf(P, F.Of);
+  const Amount OfAll = trafficOf(F).Sent;
+  return {OfAll.Value / Groups.value(),
+          {Expr(P.Sizes, OfAll.Terms.front()) / Groups}};
 }
 
 Amount FlowCounter::sentByRank(const Flow &F) {
@@ -144,10 +203,54 @@ Amount FlowCounter::sentByRank(const Flow &F) {
           {Expr(P.Sizes, OfAll.Terms.front()) / Senders}};
 }
 
-/// Every link of a group takes as much.
 Traffic FlowCounter::trafficOf(const Flow &F) {
+  Traffic T = trafficOfExchange(F);
+  if (F.Copies)
+    copyOnNodes(F, linksOf(F), T);
+  return T;
+}
+
+/// A copy of a token leaves its node once for each other node with a rank that
+/// gets it: to the rank in the same position there, which sends it on (DeepEP,
+/// csrc/kernels/internode.cu; HybridEP does the same).
+void FlowCounter::copyOnNodes(const Flow &F, const LinkSpan &Span,
+                              Traffic &T) const {
+  const int64_t Ranks = ranksOf(F);
+  // Of Ranks - 1 links of a rank, Ranks - OnNode leave the node.
+  const __int128 Away = Span.LeavingNode * (Ranks - 1);
+  if (Span.LeavingNode == 0 || Away % Span.Links != 0)
+    return; // within nodes, or unevenly distributed over them
+  const auto OnNode = static_cast<int64_t>(Ranks - Away / Span.Links);
+  if (Ranks % OnNode != 0)
+    return;
+  const int64_t Nodes = Ranks / OnNode;
+  const int64_t ToRanks = *expectedParts(*F.Copies, Ranks);
+  // If groups of experts do not correspond to nodes: not more than to ranks.
+  const int64_t ToNodes = expectedParts(*F.Copies, Nodes)
+                              .value_or(std::min(ToRanks, Nodes * WholeToken));
+  const __int128 Inside = T.Message.Value * (OnNode - 1) / OnNode;
+  const __int128 Cross =
+      T.Message.Value / Nodes * (Nodes - 1) * ToNodes / ToRanks;
+  const __int128 WasInside = T.Sent.Value - T.CrossNode;
+  __int128 Pairs = 0, Before = 0, After = 0;
+  for (const auto &[Bytes, Joined] : llvm::zip_equal(T.ByTier, Span.ByTier)) {
+    Pairs += Joined;
+    Before += Bytes;
+    const bool IsInside = Pairs <= Span.Links - Span.LeavingNode;
+    const __int128 UpTo =
+        IsInside ? (WasInside == 0 ? 0 : Inside * Before / WasInside)
+                 : Inside + Cross * (Before - WasInside) / T.CrossNode;
+    Bytes = UpTo - After;
+    After = UpTo;
+  }
+  T.Sent.Value = Inside + Cross;
+  T.CrossNode = Cross;
+}
+
+/// Every link of a group takes as much.
+Traffic FlowCounter::trafficOfExchange(const Flow &F) {
   const Expr Senders = sendersOf(F);
-  const __int128 OfGroup = sentByGroup(F).Value;
+  const __int128 OfGroup = sentOverLinks(F).Value;
   const __int128 OverLinks = linksOfGroup(F);
   const LinkSpan Span = linksOf(F);
   auto Over = [&](__int128 Count) { return OfGroup * Count / OverLinks; };
@@ -264,6 +367,10 @@ Expr FlowCounter::crossNode() {
   for (const Flow &F : Flows) {
     if (!F.By)
       continue;
+    if (F.Copies) { // which depends on the nodes of this job
+      All += numberOf(P, static_cast<int64_t>(trafficOf(F).CrossNode));
+      continue;
+    }
     const Expr OfGroup = F.Message * timesSent(F);
     auto Over = [&](unsigned Slot) {
       return OfGroup * CountOf(KeyId::StageLinks, F.Stage, Slot) +

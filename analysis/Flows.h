@@ -9,6 +9,7 @@
 #include "analysis/Analyses.h"
 #include "analysis/Links.h"
 #include "ir/model/Boundary.h"
+#include "ir/model/Routing.h"
 
 namespace foretrace {
 
@@ -34,6 +35,13 @@ struct Traffic {
   Traffic &operator+=(const Traffic &More);
 };
 
+/// An exchange of the tokens of experts.
+enum class Dispatch : unsigned char {
+  None,       ///< another message
+  ToExperts,  ///< what a rank receives depends on the load of its experts
+  FromExperts ///< what it sends does
+};
+
 struct Flow {
   unsigned Stage; ///< index into Program::Stages
   ir::Group Of;   ///< for messages between stages: {pp}
@@ -44,8 +52,18 @@ struct Flow {
   ir::Expr Message; ///< per rank of the stage
   /// For messages between stages, the distance from sender to receiver.
   int64_t Distance = 0;
+  Dispatch Tokens = Dispatch::None; ///< None with balanced routing
+  /// For copies of tokens, of which a node gets one (`dispatcher = flex`): the
+  /// experts of a token.
+  std::optional<ir::TokenChoice> Copies = std::nullopt;
 };
 
+/// Returns the experts of a token of \p B, if a node gets one copy of a token
+/// for all of them.
+std::optional<ir::TokenChoice> copiesOf(const ir::Program &P,
+                                        const ir::Block &B);
+
+/// Counts what ranks send; with uneven routing, what they send on average.
 class FlowCounter {
 public:
   /// \p P has totals.
@@ -60,6 +78,9 @@ public:
   std::vector<Flow> withoutPhases() const;
   /// Returns the traffic of all ranks of its stages.
   Traffic trafficOf(const Flow &F);
+  /// Returns the same for an exchange that sends each copy from its sender to
+  /// its receiver, whatever the dispatcher does.
+  Traffic trafficOfExchange(const Flow &F);
   /// Returns the bytes that leave the ports of one rank of its stages: the
   /// mean, rounded up.
   Amount sentByRank(const Flow &F);
@@ -82,6 +103,8 @@ private:
   __int128 linksOfGroup(const Flow &F) const;
   ir::Expr linkCountOf(const Flow &F);
   LinkSpan linksOf(const Flow &F) const;
+  Amount sentOverLinks(const Flow &F);
+  void copyOnNodes(const Flow &F, const LinkSpan &Span, Traffic &T) const;
 
   ir::ExprScope P;
   const FlowSpan Per;

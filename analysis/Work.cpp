@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Work.h"
+#include "analysis/LayerCounts.h"
+#include "ir/model/Routing.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -22,6 +24,7 @@ struct IterationSpace {
   DimKind Twice = DimKind::Flat;
 
   AxisList axesOf(const Extent &E) const;
+  Expr extentOf(ExprScope P, const Extent &E, WorkOf Of) const;
   bool isSame(const Program &P, const Extent &E, const Dim &D,
               std::ptrdiff_t Nth) const {
     if (E.Of.Kind != D.Kind || D.Kind != Twice)
@@ -40,7 +43,7 @@ struct IterationSpace {
         Extents.push_back({D, {}, Nth});
         It = std::prev(Extents.end());
       }
-      if (P.Sizes.constantAt(D.Size) == 1)
+      if (isSpread(P, D))
         It->Of = D;
       for (Axis A : allAxes())
         if (V.Layout.isSplit(A) && V.Layout.splitDim(A) == Index &&
@@ -61,6 +64,19 @@ AxisList IterationSpace::axesOf(const Extent &E) const {
   return Axes;
 }
 
+Expr IterationSpace::extentOf(ExprScope P, const Extent &E, WorkOf Of) const {
+  if (isSpread(P, E.Of))
+    return numberOf(P, 1);
+  if (Of == WorkOf::Replica)
+    return {P.Sizes, E.Of.Size};
+  Expr OnRank = extentOnRank(P, E.Of, axesOf(E));
+  if (E.Of.Kind == DimKind::Slots)
+    for (const Extent &Other : Extents)
+      if (isSpread(P, Other.Of) && llvm::is_contained(Other.Axes, Axis::Ep))
+        OnRank = slotsWithLoad(P, OnRank, Other.Of);
+  return OnRank;
+}
+
 } // namespace
 
 llvm::SmallVector<const Value *, 8> foretrace::valuesOf(const Block &B,
@@ -71,6 +87,15 @@ llvm::SmallVector<const Value *, 8> foretrace::valuesOf(const Block &B,
   for (ValueId V : O.Results)
     Values.push_back(&B.Values[V]);
   return Values;
+}
+
+__int128 foretrace::workOfAllRanks(ExprScope P) {
+  __int128 Sum = 0;
+  for (const Stage &S : P->Stages)
+    Sum += static_cast<__int128>(
+               withLoad(P, P.at(S.Totals.Work), MeanLoad).value()) *
+           S.Count * ranksOfStage(P);
+  return Sum;
 }
 
 /// Returns the elements of \p V on a rank or in a replica.
@@ -91,9 +116,7 @@ static Expr contractionWork(ExprScope P, const Block &B, const Op &O,
     Space.add(P, *V);
   llvm::SmallVector<ExprId, 8> Extents = {P.Sizes.constant(2)};
   for (const IterationSpace::Extent &E : Space.Extents)
-    Extents.push_back(Of == WorkOf::Rank
-                          ? extentOnRank(P, E.Of, Space.axesOf(E))
-                          : Expr(P.Sizes, E.Of.Size));
+    Extents.push_back(Space.extentOf(P, E, Of));
   return productOf(P, Extents);
 }
 

@@ -35,6 +35,9 @@ std::optional<ir::Expr> workOf(ir::ExprScope P, const ir::Block &B,
 ir::Expr halfOfScores(ir::ExprScope P, const ir::Block &B, const ir::Op &O,
                       WorkOf Of);
 
+/// Returns the FLOPs of all ranks in an iteration. \p P has totals.
+__int128 workOfAllRanks(ir::ExprScope P);
+
 /// Returns the inputs and outputs of an op.
 llvm::SmallVector<const ir::Value *, 8> valuesOf(const ir::Block &B,
                                                  const ir::Op &O);

@@ -61,6 +61,7 @@ findAbsent(const ModelSpec &M, const LayerUse &Use) {
         AbsentKeys, [&](const AbsentKey &A) { return A.Name == K.Name; });
     const bool IsOff = K.Name == "qkv_bias"      ? Text == textOf(M.QkvBias)
                        : K.Name == "output_bias" ? Text == textOf(M.Bias)
+                       : K.Name == "dispatcher"  ? Text != "flex"
                        : K.Name == "activation"
                            ? Text != "squared_relu" && Text != "xielu"
                            : Row == std::end(AbsentKeys) || Text == Row->Off;
@@ -130,6 +131,10 @@ bool foretrace::checkKinds(const ir::Spec &S, llvm::StringRef Who,
                                                        "mla"};
   static constexpr llvm::StringLiteral Networks[] = {"dense", "experts"};
   bool AreKnown = checkModel(S.Model, Who, Diags);
+  if (const Located<std::string> &R = S.Train.Routing; R.isPresent()) {
+    Diags.report(R.Range, diag::UnknownVariant, Who, "uneven routing");
+    AreKnown = false;
+  }
   AreKnown &= checkTypes(S, Who, Diags);
   auto Check = [&](const ir::LayerUse &Use,
                    llvm::ArrayRef<llvm::StringLiteral> Known) {

@@ -168,27 +168,31 @@ readScheduleFile(SourceText Source, DiagnosticEngine &Diags) {
   return Out;
 }
 
+/// Reads the file of `file("...")`; nothing after a report.
+std::optional<SourceText> Binder::readFileCall(const Field &F) {
+  const ast::Call &Call = *findFileCall(F);
+  if (Call.Arguments.size() != 1) {
+    Diags.report(F.Value->Range, diag::ArgumentCount, "file", "1 value",
+                 Call.Arguments.size());
+    return std::nullopt;
+  }
+  const std::optional<ExprValue> Path =
+      Eval.evaluate(*Call.Arguments[0], *F.Names);
+  if (!Path)
+    return std::nullopt;
+  if (const std::string *Text = Path->getIf<std::string>())
+    return Files.read(*Text, Path->Range);
+  Diags.report(Path->Range, diag::WrongType, "file", describe(*Path),
+               "a string");
+  return std::nullopt;
+}
+
 /// Reads the file that a schedule is in; sizes that the job leaves open follow
 /// from it.
 void Binder::bindScheduleFile(const Field &F, ir::Spec &S) {
-  const ast::Call *Call = findFileCall(F);
-  if (!Call)
+  if (!findFileCall(F))
     return;
-  if (Call->Arguments.size() != 1) {
-    Diags.report(F.Value->Range, diag::ArgumentCount, "file", "1 value",
-                 Call->Arguments.size());
-    return;
-  }
-  std::optional<ExprValue> Path = Eval.evaluate(*Call->Arguments[0], *F.Names);
-  if (!Path)
-    return;
-  const std::string *Text = Path->getIf<std::string>();
-  if (!Text) {
-    Diags.report(Path->Range, diag::WrongType, "file", describe(*Path),
-                 "a string");
-    return;
-  }
-  const std::optional<SourceText> File = Files.read(*Text, Path->Range);
+  const std::optional<SourceText> File = readFileCall(F);
   if (!File)
     return;
   ir::ParallelSpec &P = S.Parallel;
@@ -316,6 +320,8 @@ ir::Spec Binder::bind() {
     takeRecipe(Train, S.Train.Recipe);
     bindKeys(Train, S.Train, {"model"});
     placeRecipe(S.Train);
+    if (const Field *F = Train.findField("routing"))
+      bindRouting(*F, S.Train.Routing);
     requireKeys(Train.Keyword, S.Train, {&Train});
   }
   if (!Parallel.Keyword.Text.empty()) {

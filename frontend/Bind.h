@@ -9,6 +9,7 @@
 #include "frontend/Defaults.h"
 #include "frontend/Import.h"
 #include "frontend/Keys.h"
+#include "ir/model/Routing.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -136,7 +137,10 @@ private:
   void takeLayout(const ast::Word &Text, ir::ParallelSpec &P);
   bool HasLayoutMtp = false; ///< whether the layout has a prediction branch
   void takeStagesOfPattern(ir::Spec &S);
+  std::optional<SourceText> readFileCall(const Field &F);
   void bindScheduleFile(const Field &F, ir::Spec &S);
+  std::optional<ir::Routing> readZipf(const ast::Call &Call, const Field &F);
+  void bindRouting(const Field &F, Located<std::string> &Out);
   void bindCost(ir::CostSpec &C);
   /// The body behind a key or section of that name: a section in place, or a
   /// table of a TOML file. False if there is none.

@@ -32,10 +32,15 @@ template <typename T> static std::string valuesOf(llvm::StringRef Type) {
     return llvm::join(Words, ", ");
   } else {
     static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
-        Types[] = {{"Int", "1, 2, ..."},       {"Natural", "0, 1, ..."},
-                   {"Bool", "true, false"},    {"FlopRate", "FLOP/s"},
-                   {"ByteSize", "bytes"},      {"DataRate", "B/s, bit/s"},
-                   {"Duration", "ns, us, ms"}, {"Text", "text"}};
+        Types[] = {{"Int", "1, 2, ..."},
+                   {"Natural", "0, 1, ..."},
+                   {"Bool", "true, false"},
+                   {"FlopRate", "FLOP/s"},
+                   {"ByteSize", "bytes"},
+                   {"DataRate", "B/s, bit/s"},
+                   {"Duration", "ns, us, ms"},
+                   {"Text", "text"},
+                   {"RoutingText", "balanced, zipf(s, seed), file(path)"}};
     return llvm::find_if(Types, [&](auto &Row) { return Row.first == Type; })
         ->second.str();
   }

@@ -74,6 +74,7 @@ private:
   void convertBackward(Op &O);
   void convertActivation(Op &O);
   void convertTokens(Op &O);
+  void passType(Op &O);
   bool isRecomputed(ValueId V) const;
   bool isSavedAnyway(ValueId V) const;
   const Op *maker(ValueId V) const;
@@ -172,8 +173,6 @@ ValueId TypeAssigner::convert(ValueId V, ElementType To, const Op &For) {
 /// backward products read of it. Tokens may come in the type of products.
 void TypeAssigner::convertProduct(OpId Id, Op &O) {
   const ValueId From = O.Operands.front();
-  if (!isScaled(Types.Compute) && !isScaled(B.Values[From].Type.Element))
-    return;
   O.Operands.front() = convert(From, Types.Compute, O);
   const bool SavesOriginal =
       Types.SavesOriginal || isRecomputed(From) || isSavedAnyway(From);
@@ -184,10 +183,7 @@ void TypeAssigner::convertProduct(OpId Id, Op &O) {
 /// or of the input and the gradient. The first of the two converts the gradient
 /// for both, and the input for the other, which overlaps it.
 void TypeAssigner::convertBackward(Op &O) {
-  const auto Of = Products.find(O.For.Index);
-  if (Of == Products.end())
-    return;
-  Product &Is = Of->second;
+  Product &Is = Products.find(O.For.Index)->second;
   const size_t Index = O.Derivative == Derivative::Param ? 1 : 0;
   if (!Is.Gradient.isValid()) {
     Is.Gradient = convert(O.Operands[Index], Types.Compute, O);
@@ -229,12 +225,24 @@ void TypeAssigner::convertTokens(Op &O) {
     B.Values[O.Results.front()].Type.Element = To;
 }
 
+/// Sorts received tokens by expert, or adds the gradients of their results, in
+/// the type in which they were sent.
+void TypeAssigner::passType(Op &O) {
+  const bool Sorts =
+      (O.Kind == OpKind::Pick) == (O.Derivative == Derivative::None);
+  if (Sorts)
+    B.Values[O.Results.front()].Type.Element =
+        B.Values[O.Operands.front()].Type.Element;
+}
+
 void TypeAssigner::run() {
   storeParams();
   for (size_t I = 0; I < Old.size(); ++I) {
     Op O = Old[Old.idAt(I)];
     if (O.Kind == OpKind::Permute || O.Kind == OpKind::Unpermute)
       convertTokens(O);
+    else if (O.Kind == OpKind::Pick || O.Kind == OpKind::Unpick)
+      passType(O);
     else if (O.IsLowPrecision && O.Kind == OpKind::Activation)
       convertActivation(O);
     else if (O.IsLowPrecision && O.Derivative == Derivative::None)

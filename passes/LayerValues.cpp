@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values of expressions in the text of a layer.
+#include "ir/model/Routing.h"
 #include "ir/model/Spellings.h"
 #include "lang/ShippedLayers.h"
 #include "passes/LayerWalker.h"
@@ -40,7 +41,8 @@ LayerWalker::Lazy LayerWalker::resolve(const Node &E, Frame &F) {
 static bool isArithmetic(const layers::Expr &E) {
   using Kind = layers::Expr::Kind;
   return E.Is == Kind::Number || (E.Is >= Kind::Add && E.Is <= Kind::Mod) ||
-         (E.Is == Kind::Call && (E.Text == "floor" || E.Text == "units"));
+         (E.Is == Kind::Call && (E.Text == "floor" || E.Text == "units" ||
+                                 E.Text == "parts_of_token"));
 }
 
 /// Whether \p Of is a number rather than a condition or a word.
@@ -236,6 +238,29 @@ Expr LayerWalker::numberOf(const Node &Of, Frame &At) {
   return ir::numberOf(P, 1);
 }
 
+/// `parts_of_token(parts, experts, topk, groups, group_topk)`: the expected
+/// number of parts with an expert of a token, in millionths.
+Expr LayerWalker::partsOfToken(const Node &E, Frame &F) {
+  std::array<int64_t, 5> Of = {};
+  if (E.Operands.size() != Of.size()) {
+    fail(E.Range, "`parts_of_token` takes 5 numbers");
+    return ir::numberOf(P, 1);
+  }
+  for (const auto &[To, Operand] : llvm::zip_equal(Of, E.Operands)) {
+    const Expr Is = number(Operand, F);
+    To = HasFailed || !Is.hasValue() ? 0 : decide(Is);
+    if (To <= 0)
+      return ir::numberOf(P, 1); // a demand reports it
+  }
+  const auto [Parts, Experts, TopK, Groups, GroupTopK] = Of;
+  const auto Expected =
+      expectedParts({Experts, TopK, Groups, GroupTopK}, Parts);
+  if (!Expected)
+    fail(E.Range, "the experts of a rank are neither some whole groups of "
+                  "experts nor a whole fraction of one");
+  return ir::numberOf(P, Expected.value_or(1));
+}
+
 Expr LayerWalker::number(const Node &E, Frame &F) {
   const auto Deeper = nest();
   if (isBeyondLimits(E))
@@ -262,6 +287,8 @@ Expr LayerWalker::number(const Node &E, Frame &F) {
     return Operand(0) / Operand(1);
   case Node::Kind::Call: { // floor(hidden / heads), units(heads(n, width))
     const Node *Ratio = E.Operands.begin();
+    if (E.Text == "parts_of_token")
+      return partsOfToken(E, F);
     if (E.Operands.size() != 1)
       break;
     if (E.Text == "units")

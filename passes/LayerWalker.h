@@ -92,6 +92,7 @@ protected:
   bool holds(const Node &E, Frame &F);
   /// The same as an expression of keys.
   ir::Expr number(const Node &E, Frame &F);
+  ir::Expr partsOfToken(const Node &E, Frame &F);
   /// The comparison of numbers that \p E is, 1 if it holds; nothing if it is
   /// none.
   std::optional<ir::Expr> comparison(const Node &E, Frame &F);

@@ -18,9 +18,14 @@ std::optional<Structure> Structure::of(const Program &Given) {
   // Text does not say checks; without them everything would be legal.
   if (Given.Checks.empty())
     return std::nullopt;
-  // Which layers there are then depends on numbers in ways that no check says.
+  // Which layers there are then depends on numbers in ways that no check says,
+  // and so does the load of experts.
   const TrainSpec &T = Given.Spec.Train;
-  if (T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent() ||
+  const bool HasCopies = llvm::any_of(Given.Blocks, [&](const Block &B) {
+    return copiesOf(Given, B).has_value();
+  });
+  if (T.ExpertLoad.isPresent() || HasCopies ||
+      T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent() ||
       llvm::any_of(Given.Spec.Model.Blocks, [](const BlockSpec &B) {
         return !B.Receives.empty() || !B.Shares.empty();
       }))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/chakra/Chakra.h"
 #include "analysis/LayerCounts.h"
+#include "backends/ExpertExchanges.h"
 #include "backends/chakra/NodeWriter.h"
 #include "backends/chakra/Options.h"
 #include "backends/ranks/TaskLimits.h"
@@ -99,6 +100,7 @@ bool chakra::check(const EmitRequest &Request, const Options &O,
   bool IsGood = checkRanks(O.Whose.Ranks, *P.Spec.Parallel.World, Diags);
   IsGood &= checkCounts(P, Range, Diags) && checkSteps(Request, Diags);
   IsGood &= checkSizes(P, Diags);
+  reportExpertExchanges(Request, "`emit chakra`", Diags);
   if (O.IsFused && IsGood) { // what it sums has values
     const unsigned Before = Diags.errorCount();
     checkFused(Request, O, Diags);

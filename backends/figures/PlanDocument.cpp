@@ -2,6 +2,7 @@
 #include "backends/figures/PlanDocument.h"
 #include "analysis/Bubble.h"
 #include "analysis/ModelParameters.h"
+#include "analysis/Work.h"
 #include "backends/figures/Figures.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/SpecFields.h"
@@ -87,6 +88,10 @@ void PlanDocument::train() {
       if constexpr (std::is_same_v<decltype(F), const Located<TypeKind> &>)
         J->attribute(Row.Name, getSpelling(*F));
     });
+    if (T.ExpertLoad.isPresent()) {
+      J->attribute("routing", *T.Routing);
+      J->attribute("expert_load", *T.ExpertLoad);
+    }
     J->attribute("recompute", getSpelling(*T.Recompute));
   });
 }
@@ -206,15 +211,6 @@ void PlanDocument::schedule() {
   });
 }
 
-/// What all ranks do in an iteration.
-static __int128 flopsOf(ExprScope P) {
-  __int128 Sum = 0;
-  for (const Stage &S : P->Stages)
-    Sum += static_cast<__int128>(P.Sizes.value(S.Totals.Work).value()) *
-           S.Count * ranksOfStage(P);
-  return Sum;
-}
-
 void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
                          NumberWriter &Numbers) {
   J = &To;
@@ -228,7 +224,7 @@ void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
     if (P->Spec.Cluster)
       cluster(*P->Spec.Cluster);
     schedule();
-    number("flops", flopsOf(P), {});
+    number("flops", workOfAllRanks(P), {});
     J->attributeArray("blocks", [&] {
       for (const auto &[Index, Layers] : layersByBlock(P->Layers))
         J->object(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/goal/Goal.h"
+#include "backends/ExpertExchanges.h"
 #include "backends/goal/GoalWriter.h"
 #include "backends/ranks/TaskLimits.h"
 
@@ -26,6 +27,7 @@ FactSet goal::needs(const Options &) {
 bool goal::check(const EmitRequest &Request, const Options &O,
                  DiagnosticEngine &Diags) {
   const bool HasTimes = checkHasTimes(Request, Diags);
+  reportExpertExchanges(Request, "`emit goal`", Diags);
   constexpr double BytesOfTask = 32; // what it is, and what it waits for
   return checkMessages(Request, O.Rules, Diags) && HasTimes &&
          Request.hasRoom(leastTasks(Request.Program) * BytesOfTask, Diags);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simai/Simai.h"
+#include "backends/ExpertExchanges.h"
 #include "backends/simai/Adapt.h"
 #include "backends/simai/Aicb.h"
 #include "backends/simai/Exact.h"
@@ -143,6 +144,8 @@ bool foretrace::simai::check(const EmitRequest &Request, const Options &O,
   unsigned Before = Diags.errorCount();
   if (O.Accounting == Accounting::Exact)
     checkJob(Request, Diags);
+  if (O.Accounting == Accounting::Exact)
+    reportExpertExchanges(Request, "`emit simai`", Diags);
   std::vector<Output> Outputs = buildTables(Request, O, Diags);
   for (Output &Out : Outputs) {
     std::optional<WorkloadTable> T = std::move(Out.Table);

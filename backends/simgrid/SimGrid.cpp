@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/simgrid/SimGrid.h"
+#include "backends/ExpertExchanges.h"
 #include "llvm/Support/Path.h"
 
 using namespace foretrace;
@@ -28,6 +29,7 @@ FactSet simgrid::needs(const Options &) {
 
 bool simgrid::check(const EmitRequest &Request, const Options &O,
                     DiagnosticEngine &Diags) {
+  reportExpertExchanges(Request, "`emit simgrid`", Diags);
   const bool HasTimes =
       O.Computations == AmountUnit::Flops || checkHasTimes(Request, Diags);
   return checkMessages(Request, O.Rules, Diags) && HasTimes;

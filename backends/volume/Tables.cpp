@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/volume/Tables.h"
+#include "analysis/ExpertLoads.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -236,6 +237,30 @@ FigureTable Tables::groupsOfTiers() {
   return T;
 }
 
+/// Tokens that ranks exchange for their experts, by their position along ep.
+FigureTable Tables::exchanges() {
+  FigureTable T{"exchanges",
+                "exchange of tokens with experts, per rank of each stage",
+                {{"stages", FigureUnit::Text},
+                 {"ep_rank", FigureUnit::Text},
+                 {"load", FigureUnit::Millionths},
+                 {"sent", FigureUnit::Bytes},
+                 {"received", FigureUnit::Bytes}},
+                {},
+                2};
+  const std::vector<int64_t> Loads = expertLoads(P);
+  for (const auto &[Index, S] : llvm::enumerate(P.Stages)) {
+    const auto Stage = static_cast<unsigned>(Index);
+    for (const auto &[Rank, Each] : llvm::enumerate(expertExchanges(Of, Stage)))
+      T.Rows.push_back({{nameOf(S)},
+                        {std::to_string(Rank)},
+                        {Loads[Rank]},
+                        {Each.Sent},
+                        {Each.Received}});
+  }
+  return T;
+}
+
 /// `62 % of cross-node bytes come from job.fore:14 (ep = 64)`; nothing if no
 /// byte is sent.
 std::string Tables::sentence() {
@@ -278,5 +303,7 @@ std::vector<FigureTable> Tables::tables() {
     Tables.push_back(tiers());
     Tables.push_back(groupsOfTiers());
   }
+  if (P.Spec.Train.ExpertLoad.isPresent())
+    Tables.push_back(exchanges());
   return Tables;
 }

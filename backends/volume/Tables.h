@@ -53,6 +53,7 @@ private:
   FigureTable stages();
   FigureTable tiers();
   FigureTable groupsOfTiers();
+  FigureTable exchanges();
 
   Figure figure(const Amount &Of) const;
 

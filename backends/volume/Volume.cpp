@@ -49,6 +49,10 @@ static std::vector<std::string> notesOf(const Program &P, const Options &O,
     Notes.emplace_back(
         "Without a `cluster` it is not known which bytes leave a node; add "
         "`import \"clusters/h100.toml\" as pod` and `cluster : pod { }`.");
+  if (P.Spec.Train.ExpertLoad.isPresent())
+    Notes.emplace_back(
+        "Routing is uneven: `load` is the number of tokens of the experts of a "
+        "rank, in percent of the mean, which other tables assume.");
   return Notes;
 }
 

@@ -114,6 +114,34 @@ ExprId ExprTable::define(Key K, ExprId As) {
   return unique({ExprOp::Key, 0, K, As});
 }
 
+ExprId ExprTable::replace(ExprId Of, ExprId Leaf, ExprId With) {
+  llvm::DenseMap<unsigned, ExprId> Replaced = {{Leaf.Index, With}};
+  // Operands come before what uses them.
+  for (llvm::SmallVector<ExprId, 16> Open = {Of}; !Open.empty();) {
+    const ExprId I = Open.back();
+    const ExprNode N = (*this)[I]; // a copy, as the table grows
+    const bool IsLeaf = !N.Left.isValid();
+    bool IsReady = true;
+    for (const ExprId Operand : {N.Left, N.Right})
+      if (Operand.isValid() && !IsLeaf && !Replaced.contains(Operand.Index)) {
+        Open.push_back(Operand);
+        IsReady = false;
+      }
+    if (!IsReady)
+      continue;
+    Open.pop_back();
+    if (Replaced.contains(I.Index))
+      continue;
+    const ExprId L = IsLeaf ? ExprId() : Replaced[N.Left.Index];
+    const ExprId R = N.Right.isValid() ? Replaced[N.Right.Index] : ExprId();
+    if (IsLeaf || (L == N.Left && R == N.Right))
+      Replaced[I.Index] = I;
+    else
+      Replaced[I.Index] = N.Op == ExprOp::Key ? L : combine(N.Op, L, R);
+  }
+  return Replaced[Of.Index];
+}
+
 void ExprTable::extend(const ExprTable &Longer,
                        llvm::function_ref<int64_t(Key)> ValueOf) {
   assert(!Below && !Longer.Below && "both are whole tables");

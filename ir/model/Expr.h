@@ -113,6 +113,9 @@ public:
   /// Adds any other operation; folded if both operands are constant.
   ExprId combine(ExprOp Op, ExprId Left, ExprId Right);
 
+  /// Returns \p Of with \p With in place of \p Leaf.
+  ExprId replace(ExprId Of, ExprId Leaf, ExprId With);
+
   /// Adds the expressions of \p Longer that this table lacks. \p Longer begins
   /// with the expressions of this table; \p ValueOf returns the values of its
   /// keys here.

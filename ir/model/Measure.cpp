@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/model/Measure.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Routing.h"
 #include "ir/model/SpecKeys.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -69,7 +70,31 @@ Expr foretrace::ir::sizeOf(ExprScope P, const Group &G) {
 /// Along these each rank has its own samples.
 static constexpr Axis Replicas[] = {Axis::Dp, Axis::DpReplicate};
 
+/// Returns whether \p D is the load of a rank's experts.
+static bool isLoad(const Program &P, const Dim &D) {
+  const ExprNode &Size = P.Sizes[D.Size];
+  return Size.Op == ExprOp::Key && Size.Key.Id == KeyId::TrainExpertLoad;
+}
+
+bool foretrace::ir::isSpread(const Program &P, const Dim &D) {
+  return D.Kind == DimKind::Expert &&
+         (P.Sizes.constantAt(D.Size) == 1 || isLoad(P, D));
+}
+
+Expr foretrace::ir::slotsWithLoad(ExprScope P, Expr Even, const Dim &Spread) {
+  return isLoad(P, Spread)
+             ? ceilDiv(Even * Expr(P.Sizes, Spread.Size), numberOf(P, MeanLoad))
+             : Even;
+}
+
+Expr foretrace::ir::withLoad(ExprScope P, Expr Of, int64_t Load) {
+  const std::optional<ExprId> Leaf = P.Sizes.find({KeyId::TrainExpertLoad});
+  return Leaf ? P.at(P.Sizes.replace(Of, *Leaf, P.Sizes.constant(Load))) : Of;
+}
+
 Elements foretrace::ir::extentOf(const Program &P, const Dim &D) {
+  if (isSpread(P, D))
+    return Elements(1);
   const Elements Extent = P.Sizes.value(ElementExpr{D.Size});
   return isOfReplica(D.Kind) ? Extent * P.Mesh.groupSize(Replicas) : Extent;
 }
@@ -82,10 +107,6 @@ Bytes foretrace::ir::bytesOfAll(const Program &P, const TensorType &T) {
   }
   return foretrace::bytesOf(Count,
                             llvm::divideCeil(getInfo(T.Element).Bits, 8));
-}
-
-static bool isSpread(const Program &P, const Dim &D) {
-  return D.Kind == DimKind::Expert && P.Sizes.constantAt(D.Size) == 1;
 }
 
 AxisList foretrace::ir::axesSplitting(const Program &P, const TensorType &T,
@@ -117,7 +138,13 @@ Expr foretrace::ir::extentOnRank(ExprScope P, const Dim &D,
 
 Expr foretrace::ir::extentOnRank(ExprScope P, const TensorType &T,
                                  const Layout &L, size_t Dim) {
-  return extentOnRank(P, T.Dims[Dim], axesSplitting(P, T, L, Dim));
+  if (isSpread(P, T.Dims[Dim]))
+    return numberOf(P, 1);
+  const Expr Even = extentOnRank(P, T.Dims[Dim], axesSplitting(P, T, L, Dim));
+  if (T.Dims[Dim].Kind != DimKind::Slots || !L.isSplit(Axis::Ep))
+    return Even;
+  const ir::Dim &Split = T.Dims[L.splitDim(Axis::Ep)];
+  return isSpread(P, Split) ? slotsWithLoad(P, Even, Split) : Even;
 }
 
 Expr foretrace::ir::elementsOnRank(ExprScope P, const TensorType &T,
@@ -136,7 +163,8 @@ Expr foretrace::ir::elementsOnRank(ExprScope P, const TensorType &T,
 Expr foretrace::ir::elementsOfReplica(ExprScope P, const TensorType &T) {
   llvm::SmallVector<ExprId, 6> Extents;
   for (const Dim &D : T.Dims)
-    Extents.push_back(D.Size);
+    if (!isSpread(P, D))
+      Extents.push_back(D.Size);
   return productOf(P, Extents);
 }
 
@@ -181,6 +209,9 @@ static Expr bytesMoved(ExprScope P, const Block &B, const Op &O) {
     return bytesOnRank(P, Reduces ? To : From) *
            (sizeOf(P, O.Group) + int64_t(-1));
   }
+  case OpKind::AllToAll: // the fullest rank sends less than it receives, or
+                         // more
+    return max(bytesOnRank(P, From), bytesOnRank(P, To));
   default:
     return bytesOnRank(P, From);
   }

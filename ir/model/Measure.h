@@ -68,9 +68,18 @@ Elements extentOf(const Program &P, const Dim &D);
 /// Returns the bytes of a tensor, of all replicas together: without scales, and
 /// at least one for an element. Meant to find sizes beyond 2^63.
 Bytes bytesOfAll(const Program &P, const TensorType &T);
-/// Returns the axes that split dimension \p Dim of a tensor. The expert
-/// dimension of an activation represents all experts, over which its slots are
-/// distributed (ir/model/Dims.def).
+/// Returns whether \p D represents all experts, over which the slots of an
+/// activation are distributed: evenly, or with the load of the rank
+/// (ir/model/Dims.def).
+bool isSpread(const Program &P, const Dim &D);
+/// Returns the slots of a rank that has \p Even with balanced routing, if ep
+/// splits \p Spread: rounded up.
+Expr slotsWithLoad(ExprScope P, Expr Even, const Dim &Spread);
+/// Returns \p Of for a rank whose experts have the load \p Load
+/// (ir/model/Routing.h).
+Expr withLoad(ExprScope P, Expr Of, int64_t Load);
+/// Returns the axes that split dimension \p Dim of a tensor; a dimension that
+/// represents all experts is split with the slots.
 AxisList axesSplitting(const Program &P, const TensorType &T, const Layout &L,
                        size_t Dim);
 /// Returns the extent of a dimension on one rank if \p Axes split it.

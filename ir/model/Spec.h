@@ -99,6 +99,7 @@ using DataRate = int64_t; // byte/s
 using Duration = int64_t; // ns
 using Bool = bool;
 using Text = std::string;
+using RoutingText = std::string; // ir/model/Routing.h
 
 /// A block of the model: attention, or what is in its place, and a network.
 struct BlockSpec {

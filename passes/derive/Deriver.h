@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `derive` pass, which twelve files implement: Derive.cpp the job as a
+// The `derive` pass, which several files implement: Derive.cpp the job as a
 // whole, DeriveModel.cpp the model but for its layers, DeriveLayers.cpp,
 // LayerRules.cpp and LayerSizes.cpp these, DerivePipeline.cpp how they are
 // split, DeriveKept.cpp which keep less for the backward pass,
 // DeriveVariants.cpp which values and weights layers share,
+// DeriveRouting.cpp how tokens are spread over experts, DeriveTypes.cpp types,
 // DeriveSchedule.cpp in which order they run, DeriveScheduleFile.cpp the same
 // if a file says it, DeriveReleases.cpp what the release of Megatron-LM has,
 // DeriveCluster.cpp the machine they run on. Private to the passes.
@@ -36,9 +37,11 @@ public:
     deriveCluster();
     deriveDevice();
     deriveBatch();
-    deriveVocab(); // layers of an encoder have the table of words
+    deriveVocab();   // layers of an encoder have the table of words
+    deriveRouting(); // layers have slots of the fullest rank
     deriveLayers();
     deriveBranch();
+    checkRouting();
     checkSequence();
     deriveSchedule();
     checkPipeline();
@@ -144,6 +147,8 @@ private:
   void deriveLayer(ir::LayerUse &Use);
   void deriveLayers();
   void checkSharedParameters();
+  void deriveRouting();
+  void checkRouting();
   void deriveBranch();
   void deriveVocab();
   void deriveTypes();

@@ -94,7 +94,7 @@ parallel {{ world = {2 * tp}  tp = {tp}  sequence_parallel = true  zero = 1 }}
 
 def experts(choose):
     """Experts over all ranks."""
-    of, sent = choose.choice(SCALED), choose.choice(["bf16", *SCALED])
+    of, sent = choose.choice(["bf16", *SCALED]), choose.choice(["bf16", *SCALED])
     back = choose.choice(["bf16", *SCALED])
     ranks, topk, heads = choose.choice([2, 4]), choose.randint(1, 4), 8
     shared = choose.choice([0, 128, 640])
@@ -114,7 +114,7 @@ parallel {{ world = {ranks}  ep = {ranks} }}
     compare(text, f"compute_precision = {of}  dispatch_precision = {sent}  combine_precision = {back}", {
         "saved": size(tokens, of) - 2 * tokens + size(slots, of) - 2 * slots
         + size(hot, of) - 2 * hot + size(hot_shared, of) - 2 * hot_shared,
-        "weights": 2 * sum(size(w, of, True) for w in weights),
+        "weights": 2 * sum(size(w, of, True) for w in weights) if of != "bf16" else 0,
         "ep": 2 * (size(slots, sent) + size(slots, back) - 4 * slots)})
 
 

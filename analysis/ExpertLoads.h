@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tokens of the experts of each rank, and the bytes that its rank exchanges,
+// if routing is uneven. Other analyses count the fullest rank, or the mean of
+// all ranks.
+#ifndef FORETRACE_ANALYSIS_EXPERTLOADS_H
+#define FORETRACE_ANALYSIS_EXPERTLOADS_H
+
+#include "analysis/Flows.h"
+
+namespace foretrace {
+
+/// Returns the loads of ranks by their position along ep, in units of 1 /
+/// ir::MeanLoad of the mean; empty with balanced routing.
+std::vector<int64_t> expertLoads(const ir::Program &P);
+
+/// Bytes that a rank exchanges with others for its experts. Ranks have as many
+/// tokens each, so the bytes depend on the experts alone.
+struct RankExchange {
+  __int128 Sent = 0, Received = 0; ///< without its own tokens
+};
+
+/// Returns the exchanges of the ranks of stage kind \p Stage in the period of
+/// \p Of, parallel to expertLoads.
+std::vector<RankExchange> expertExchanges(FlowCounter &Of, unsigned Stage);
+
+} // namespace foretrace
+
+#endif

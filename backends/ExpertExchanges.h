@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef FORETRACE_BACKENDS_EXPERTEXCHANGES_H
+#define FORETRACE_BACKENDS_EXPERTEXCHANGES_H
+
+#include "backends/Backend.h"
+
+namespace foretrace {
+
+/// Reports exchanges of tokens with experts that a format can't express:
+/// different sizes for each rank (`routing`), which it writes with the size of
+/// the fullest, and copies that nodes share (`dispatcher = flex`).
+void reportExpertExchanges(const EmitRequest &Request, llvm::StringRef Format,
+                         DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif

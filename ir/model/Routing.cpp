@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/model/Routing.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <random>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+/// Returns the arguments of `\p Name(a, b)`, if \p Text is that.
+static std::optional<llvm::SmallVector<llvm::StringRef>>
+argumentsOf(llvm::StringRef Text, llvm::StringRef Name) {
+  if (!Text.consume_front(Name) || !Text.consume_front("(") ||
+      !Text.consume_back(")"))
+    return std::nullopt;
+  llvm::SmallVector<llvm::StringRef> Parts;
+  Text.split(Parts, ',');
+  for (llvm::StringRef &Part : Parts)
+    Part = Part.trim();
+  return Parts;
+}
+
+std::optional<Routing> Routing::parse(llvm::StringRef Text) {
+  Routing R;
+  if (Text == "balanced")
+    return R;
+  if (const auto Of = argumentsOf(Text, "zipf")) {
+    R.Is = Kind::Zipf;
+    if (Of->size() != 2 || (*Of)[0].getAsDouble(R.Exponent) ||
+        (*Of)[1].getAsInteger(10, R.Seed) || !(R.Exponent >= 0) ||
+        R.Exponent > MaxExponent)
+      return std::nullopt;
+    return R;
+  }
+  const auto Of = argumentsOf(Text, "tokens");
+  if (!Of)
+    return std::nullopt;
+  R.Is = Kind::Tokens;
+  for (const llvm::StringRef Number : *Of)
+    if (Number.getAsInteger(10, R.Tokens.emplace_back()) || R.Tokens.back() < 0)
+      return std::nullopt;
+  if (llvm::all_of(R.Tokens, [](int64_t N) { return N == 0; }))
+    return std::nullopt;
+  return R;
+}
+
+std::string Routing::text() const {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  switch (Is) {
+  case Kind::Balanced:
+    OS << "balanced";
+    break;
+  case Kind::Zipf:
+    OS << "zipf(" << llvm::format("%g", Exponent) << ", " << Seed << ')';
+    break;
+  case Kind::Tokens:
+    OS << "tokens(";
+    llvm::interleaveComma(Tokens, OS);
+    OS << ')';
+    break;
+  }
+  return Text;
+}
+
+static constexpr int64_t One = 1000000000000000;
+
+/// Returns the probability that none of \p Chosen out of \p All are among \p
+/// Some: of a hypergeometric distribution.
+static int64_t noneOf(int64_t Some, int64_t All, int64_t Chosen) {
+  __int128 None = One;
+  for (int64_t I = 0; I < Chosen && None > 0; ++I)
+    None = std::max<__int128>(0, All - Some - I) * None / (All - I);
+  return static_cast<int64_t>(None);
+}
+
+/// Returns the probability that \p Hits of \p Chosen out of \p All are among \p
+/// Some.
+static int64_t someOf(int64_t Hits, int64_t Some, int64_t All, int64_t Chosen) {
+  // C(Some, Hits) C(All - Some, Chosen - Hits) / C(All, Chosen), where the
+  // first Hits of those chosen are the hits, in any of C(Chosen, Hits) orders.
+  __int128 P = One;
+  for (int64_t I = 0; I < Chosen; ++I) {
+    const int64_t Left = I < Hits ? Some - I : All - Some - (I - Hits);
+    P = std::max<int64_t>(0, Left) * P / (All - I);
+    if (I < Hits)
+      P = P * (Chosen - I) / (I + 1);
+  }
+  return static_cast<int64_t>(P);
+}
+
+std::optional<int64_t> foretrace::ir::expectedParts(const TokenChoice &Of,
+                                                    int64_t Parts) {
+  if (Of.Experts % Parts != 0 || Of.Experts % Of.Groups != 0)
+    return std::nullopt;
+  const int64_t OfPart = Of.Experts / Parts, OfGroup = Of.Experts / Of.Groups;
+  const int64_t Pool = Of.GroupTopK * OfGroup;
+  __int128 Hit = 0; // of one part
+  if (OfGroup % OfPart == 0) {
+    Hit = __int128(One - noneOf(OfPart, Pool, Of.TopK)) * Of.GroupTopK /
+          Of.Groups;
+  } else if (OfPart % OfGroup == 0) {
+    const int64_t Groups = OfPart / OfGroup;
+    for (int64_t In = 1; In <= std::min(Groups, Of.GroupTopK); ++In)
+      Hit += __int128(someOf(In, Groups, Of.Groups, Of.GroupTopK)) *
+             (One - noneOf(In * OfGroup, Pool, Of.TopK)) / One;
+  } else {
+    return std::nullopt;
+  }
+  const __int128 Expected = Hit * Parts;
+  return static_cast<int64_t>((Expected * WholeToken + One - 1) / One);
+}
+
+/// Returns the share of each of \p Experts, in units of 2^-32 of the most
+/// popular one. std::mt19937_64 is the same everywhere, std::shuffle is not.
+static std::vector<int64_t> zipf(double Exponent, uint64_t Seed,
+                                 int64_t Experts) {
+  std::vector<int64_t> Shares;
+  for (int64_t I = 1; I <= Experts; ++I)
+    Shares.push_back(
+        std::llround(0x1p32 * std::pow(static_cast<double>(I), -Exponent)));
+  std::mt19937_64 Random(Seed);
+  for (size_t Left = Shares.size(); Left > 1; --Left)
+    std::swap(Shares[Left - 1], Shares[Random() % Left]);
+  return Shares;
+}
+
+std::optional<std::vector<int64_t>>
+foretrace::ir::loadsOfRanks(const Routing &R, int64_t Experts, int64_t Ranks) {
+  if (R.Is == Routing::Kind::Balanced || Experts % Ranks != 0)
+    return std::vector(static_cast<size_t>(Ranks), MeanLoad);
+  const std::vector<int64_t> Tokens = R.Is == Routing::Kind::Zipf
+                                          ? zipf(R.Exponent, R.Seed, Experts)
+                                          : R.Tokens;
+  if (static_cast<int64_t>(Tokens.size()) != Experts)
+    return std::nullopt;
+  std::vector<__int128> Sums(static_cast<size_t>(Ranks));
+  __int128 All = 0;
+  for (const auto &[Expert, Count] : llvm::enumerate(Tokens)) {
+    Sums[Expert / static_cast<size_t>(Experts / Ranks)] += Count;
+    All += Count;
+  }
+  std::vector<int64_t> Loads;
+  for (const __int128 Sum : Sums)
+    Loads.push_back(static_cast<int64_t>(Sum * Ranks * MeanLoad / All));
+  return Loads;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Distribution of tokens over experts: `routing` of `train`, and the loads of
+// ranks that follow from it.
+#ifndef FORETRACE_IR_MODEL_ROUTING_H
+#define FORETRACE_IR_MODEL_ROUTING_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace foretrace::ir {
+
+/// A value of `routing`. As text it is `balanced`, `zipf(1.2, 7)` or
+/// `tokens(5, 3, 1)`, which is what a file says.
+struct Routing {
+  enum class Kind : unsigned char { Balanced, Zipf, Tokens };
+
+  Kind Is = Kind::Balanced;
+  double Exponent = 0;         ///< of zipf; at least 0
+  uint64_t Seed = 0;           ///< of zipf
+  std::vector<int64_t> Tokens; ///< by expert, at least 0; not all are 0
+
+  /// Reads the text; nothing if it is none.
+  static std::optional<Routing> parse(llvm::StringRef Text);
+  std::string text() const;
+
+  static constexpr double MaxExponent = 16;
+};
+
+/// Experts of a token: \p TopK of those in \p GroupTopK of \p Groups groups,
+/// all equally likely.
+struct TokenChoice {
+  int64_t Experts, TopK, Groups, GroupTopK;
+
+  friend bool operator==(const TokenChoice &A, const TokenChoice &B) {
+    return A.Experts == B.Experts && A.TopK == B.TopK && A.Groups == B.Groups &&
+           A.GroupTopK == B.GroupTopK;
+  }
+};
+
+/// Millionths of a token.
+inline constexpr int64_t WholeToken = 1000000;
+
+/// Returns the expected number of parts with at least one expert of a token, in
+/// millionths, rounded up, if the experts are divided into \p Parts in order.
+/// Returns nothing if a part is neither some whole groups nor a whole fraction
+/// of one. Fractions are rounded in units of 10^-15.
+std::optional<int64_t> expectedParts(const TokenChoice &Of, int64_t Parts);
+
+/// The load of a rank with as many tokens as the mean.
+inline constexpr int64_t MeanLoad = 1000000;
+
+/// Returns the loads of the ranks of a group of \p Ranks, which have \p Experts
+/// experts in order, as many each: tokens of their experts in units of 1 /
+/// MeanLoad of the mean, rounded down, as slots are rounded up. Returns nothing
+/// if \p R is for another number of experts.
+std::optional<std::vector<int64_t>>
+loadsOfRanks(const Routing &R, int64_t Experts, int64_t Ranks);
+
+} // namespace foretrace::ir
+
+#endif

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: uneven_experts.py JOBS SEED
+
+Compares jobs with uneven routing with what their tokens do, one by one: each rank has as
+many, of which an expert gets its share, and all of a rank's experts work on what they get.
+
+A token and its probability go to the rank of each of its experts, and results come back; their
+gradients take the opposite way (Megatron-LM, transformer/moe/token_dispatcher.py,
+MoEAlltoAllTokenDispatcher). For each token that it gets, a rank saves the inputs of both
+projections, the input of the activation function and the probability, and computes three
+products, each of them three times (transformer/moe/experts.py, TEGroupedMLP;
+fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
+"""
+import csv
+import io
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def measure(folder, text):
+    job = pathlib.Path(folder) / "job.fore"
+    job.write_text(text)
+    plan = json.loads(run("foretrace", "compile", "--emit=json", "--stdout", "--quiet", job))
+    rows = list(csv.DictReader(io.StringIO(run("foretrace", "volume", job, "--format=csv"))))
+    return plan, {(r["table"], r["row"], r["figure"]): int(r["value"])
+                  for r in rows if r["value"].isdigit()}
+
+
+def compare(choose, folder):
+    ep, local = choose.choice([2, 4, 8]), choose.randint(1, 3)
+    tp, topk = choose.choice([1, 2]), choose.randint(1, 4)
+    experts, hidden, ffn = ep * local, 64 * choose.randint(1, 8), 64 * choose.randint(1, 8)
+    topk, gather = min(topk, experts), choose.random() < 0.2
+    # Each expert's share of the tokens of a rank is a whole number of them.
+    counts = [choose.choice([0, 1, 1, 2, 3, 9]) for _ in range(experts)]
+    counts[choose.randrange(experts)] += 1
+    own = sum(counts) * topk * choose.randint(1, 40)  # slots of the tokens of a rank
+    layers, batches = choose.randint(1, 3), choose.randint(1, 3)
+    lines = [counts, [0] * experts] if choose.random() < 0.5 else [[c * 5 for c in counts]]
+    pathlib.Path(folder, "tokens.csv").write_text("".join(",".join(map(str, l)) + "\n" for l in lines))
+    text = f"""model m {{ vocab = 512  hidden = {hidden}  norm = rmsnorm
+  attention mha {{ heads = 4 }}
+  block e {{ experts = {experts}  topk = {topk}  dispatcher = {'allgather' if gather else 'alltoall'}
+    ffn {{ intermediate = {ffn}  activation = swiglu }} }}
+  layers = {layers} * e }}
+train {{ sequence = {own // topk * tp}  micro_batch = 1  %s }}
+parallel {{ world = {ep * tp}  ep = {ep}  etp = 1  tp = {tp}  sequence_parallel = {str(tp > 1).lower()}  ga = {batches} }}
+"""
+    even, even_volume = measure(folder, text % "")
+    uneven, volume = measure(folder, text % 'routing = file("tokens.csv")')
+    # Tokens of each rank for the experts of each rank; ranks of ep are every rank of tp, too.
+    sent = [[sum(own * counts[to * local + e] // sum(counts) for e in range(local))
+             for to in range(ep)] for _ in range(ep)]
+    got = [sum(row[to] for row in sent) for to in range(ep)]
+    assert sum(got) == own * ep
+    more = max(got) - own
+    saved = 2 * hidden + 6 * ffn + 2
+    assert uneven["blocks"][1]["kept_bytes"] - even["blocks"][1]["kept_bytes"] == more * saved, text
+    work = uneven["blocks"][1]["flops"] - even["blocks"][1]["flops"]
+    assert work == more * 3 * 6 * hidden * ffn, text
+    assert uneven["flops"] == even["flops"], text
+    # Results come back without their probabilities.
+    token = (2 * (2 * hidden + 2) + 2 * (2 * hidden)) * layers * batches
+    back, there = 2 * hidden, 2 * hidden + 2
+    for rank in range(ep):
+        out = sum(sent[rank][to] for to in range(ep) if to != rank)
+        into = sum(sent[by][rank] for by in range(ep) if by != rank)
+        expected = {"load": got[rank] * 1000000 // own, "sent": 0, "received": 0}
+        if not gather:
+            # Forward to the experts and back, backward to the experts and back.
+            expected["sent"] = layers * batches * (out * (there + back) + into * (back + there))
+            expected["received"] = layers * batches * (into * (there + back) + out * (back + there))
+        for key, value in expected.items():
+            found = volume["exchanges", f"0 {rank}", key]
+            assert abs(found - value) <= max(8, value // 100000), (key, rank, found, value, text)
+    for table, row, figure in even_volume:
+        if table != "exchanges":
+            assert volume[table, row, figure] == even_volume[table, row, figure], (table, row, text)
+
+
+choose = random.Random(int(sys.argv[2]))
+with tempfile.TemporaryDirectory() as scratch:
+    for _ in range(int(sys.argv[1])):
+        compare(choose, scratch)
+print("compared:", sys.argv[1])
