@@ -26,6 +26,7 @@ private:
   Count mixer(const LayerUse &Of) const;
   Count attention(const LayerUse &Of) const;
   Count latentAttention(const LayerUse &Of) const;
+  Count compressedAttention(const LayerUse &Of) const;
   Count deltaNet(const LayerUse &Of) const;
   Count mamba(const LayerUse &Of) const;
   Count network(const BlockSpec &B) const;
@@ -76,6 +77,30 @@ Count SampleCounter::latentAttention(const LayerUse &Of) const {
          Heads * (Nope + Rope + V) * Tokens * Tokens;
 }
 
+/// Counts DeepSeek-V4's attention (`dsv4_hybrid`): the window without its
+/// start, of compressed tokens those that an indexer selects on average
+/// (ratio 4), or half of all.
+Count SampleCounter::compressedAttention(const LayerUse &Of) const {
+  const Count Heads = of(Of, "heads"), Dim = of(Of, "head_dim");
+  const Count QueryRank = of(Of, "q_lora"), Rank = of(Of, "o_lora");
+  const Count Ratio = of(Of, "ratio");
+  const Count Query = QueryRank * (Hidden + Heads * Dim + 1);
+  const Count Output = Heads * Dim * Rank + of(Of, "o_groups") * Rank * Hidden;
+  const Count Scores = Heads * of(Of, "window") * Dim * 2;
+  Count Sum = products(Query + Hidden * Dim + Dim + Output + Scores);
+  if (Ratio == 0)
+    return Sum;
+  if (Ratio != 4)
+    return Sum + products(2 * Hidden * Dim) +
+           2 * Heads * Dim * Tokens * Tokens / Ratio;
+  const Count Indices = of(Of, "index_heads") * of(Of, "index_dim");
+  const Count Chosen = std::min(of(Of, "index_topk"), Tokens / Ratio);
+  Sum += 4 * Heads * Dim * (Chosen * Tokens - Chosen * Chosen * Ratio / 2);
+  Sum += products(4 * Hidden * (Dim + of(Of, "index_dim")) +
+                  QueryRank * Indices + Hidden * of(Of, "index_heads"));
+  return Sum + 2 * Indices * Tokens * Tokens / Ratio;
+}
+
 Count SampleCounter::deltaNet(const LayerUse &Of) const {
   const Count Keys = of(Of, "key_heads") * of(Of, "key_dim");
   const Count ValueHeads = of(Of, "value_heads"), Dim = of(Of, "value_dim");
@@ -95,23 +120,37 @@ Count SampleCounter::mamba(const LayerUse &Of) const {
          7 * Inner * State * Tokens;
 }
 
+/// Returns whether the functions count nothing of \p Of.
+static bool isWithoutProducts(const LayerUse &Of) {
+  return Of.Kind == "none" || Of.Kind == "hyper_start" ||
+         Of.Kind == "hyper_end";
+}
+
 Count SampleCounter::mixer(const LayerUse &Of) const {
-  return Of.Kind == "none"              ? 0
-         : Of.Kind == "mla"             ? latentAttention(Of)
-         : Of.Kind == "mamba2"          ? mamba(Of)
-         : Of.Kind == "gated_delta_net" ? deltaNet(Of)
-                                        : attention(Of);
+  using Counted = Count (SampleCounter::*)(const LayerUse &) const;
+  static constexpr std::pair<llvm::StringLiteral, Counted> Others[] = {
+      {"mla", &SampleCounter::latentAttention},
+      {"csa", &SampleCounter::compressedAttention},
+      {"mamba2", &SampleCounter::mamba},
+      {"gated_delta_net", &SampleCounter::deltaNet}};
+  if (isWithoutProducts(Of))
+    return 0;
+  for (const auto &[Kind, Count] : Others)
+    if (Of.Kind == Kind)
+      return (this->*Count)(Of);
+  return attention(Of);
 }
 
 Count SampleCounter::network(const BlockSpec &B) const {
   const LayerUse &Of = B.Network;
   if (Of.Kind == "none")
     return 0;
-  const Count Matrices = isGated(B) ? 3 : 2;
+  const bool IsHyper = Of.Kind == "hyper_experts"; // which are gated
+  const Count Matrices = IsHyper || isGated(B) ? 3 : 2;
   const Count Width = of(Of, "intermediate");
-  if (!hasExperts(B))
+  if (!IsHyper && !hasExperts(B))
     return products(Hidden * Width * Matrices);
-  const Count Latent = of(Of, "latent");
+  const Count Latent = IsHyper ? 0 : of(Of, "latent");
   const Count Payload = Latent > 0 ? Latent : Hidden;
   return products(Payload * Width * Matrices * of(Of, "topk") +
                   2 * Hidden * Latent +
@@ -150,9 +189,12 @@ __int128 flops::countIteration(const Spec &S, Convention By) {
 bool flops::checkConvention(const Spec &S, Convention By,
                             DiagnosticEngine &Diags) {
   static constexpr llvm::StringLiteral Mixers[] = {
-      "none", "mha", "gqa", "mqa", "mla", "gated_delta_net", "mamba2"};
-  static constexpr llvm::StringLiteral Networks[] = {"none", "dense",
-                                                     "experts"};
+      "none",   "mha", "gqa",         "mqa",      "mla", "gated_delta_net",
+      "mamba2", "csa", "hyper_start", "hyper_end"};
+  static constexpr llvm::StringLiteral Networks[] = {"none", "dense", "experts",
+                                                     "hyper_experts"};
+  static constexpr llvm::StringLiteral OfBridge[] = {
+      "csa", "hyper_start", "hyper_end", "hyper_experts"};
   const llvm::StringRef Who = By == Convention::Bridge
                                   ? "Megatron-Bridge's count of FLOPs"
                                   : "Megatron-LM's count of FLOPs";
@@ -167,7 +209,10 @@ bool flops::checkConvention(const Spec &S, Convention By,
                    llvm::ArrayRef<llvm::StringLiteral> Known) {
     const bool IsHybrid = Use.Kind == "mamba2" && By != Convention::Hybrid;
     const bool IsTransformer = Use.Kind == "mla" && By == Convention::Hybrid;
-    if (!llvm::is_contained(Known, Use.Kind) || IsHybrid || IsTransformer) {
+    const bool IsElsewhere =
+        By != Convention::Bridge && llvm::is_contained(OfBridge, Use.Kind);
+    if (!llvm::is_contained(Known, Use.Kind) || IsHybrid || IsTransformer ||
+        IsElsewhere) {
       Diags.report(Use.Range, diag::UnknownKind, Who, Use.Kind);
       AreKnown = false;
       return;
