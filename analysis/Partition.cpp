@@ -227,7 +227,7 @@ Partition PartitionMaker::run() {
       Out.Rows, [](const LayerWeightExprs &W) { return W.Parameters.Id; });
   Out.WorkImbalance =
       imbalance(Out.Rows, [](const LayerWeightExprs &W) { return W.Work.Id; });
-  if (P->Schedule.Chunks == 1 &&
+  if (P->Schedule.Chunks == 1 && P->Spec.Model.towerLayers() == 0 &&
       P->Spec.Model.layerCount() % P->Schedule.Stages == 0)
     compareWithEven(Out, Parameters, Work);
   Out.Sizes = std::move(P.Sizes);

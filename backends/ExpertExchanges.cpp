@@ -2,6 +2,7 @@
 #include "backends/ExpertExchanges.h"
 #include "analysis/ExpertLoads.h"
 #include "lang/diagnostics/Backends.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -23,8 +24,13 @@ static void reportUneven(FlowCounter &Counter, llvm::StringRef Format,
       Least = Most == 0 ? R.Sent : std::min(Least, R.Sent);
       Most = std::max(Most, R.Sent);
     }
+  std::string Exchanged; // the same by all, if ranks gather all tokens
+  if (Most > 0)
+    Exchanged = llvm::formatv(", and its messages; in the job, ranks send {0} "
+                              "to {1} bytes to experts and back per iteration",
+                              narrow(Least), narrow(Most));
   Diags.report(P.Spec.Train.Routing.Range, diag::UnevenExperts, Format,
-               narrow(Least), narrow(Most));
+               Exchanged);
 }
 
 static void reportCopies(FlowCounter &Counter, llvm::StringRef Format,

@@ -21,10 +21,12 @@ void foretrace::addLayer(Job &J, const layers::Layer &L,
   else if (const auto *Unknown = llvm::find_if(L.Roles,
                                                [](llvm::StringRef Role) {
                                                  return Role != "attention" &&
-                                                        Role != "ffn";
+                                                        Role != "ffn" &&
+                                                        Role != "tower";
                                                });
            Unknown != L.Roles.end())
-    Diags.report(L.Range, diag::UnknownSpelling, *Unknown, "attention, ffn");
+    Diags.report(L.Range, diag::UnknownSpelling, *Unknown,
+                 "attention, ffn, tower");
   else if (const layers::Layer *Shipped = findShippedLayer(L.Name);
            Shipped && !Shipped->Doc.empty())
     Diags.report(L.Range, diag::LayerOfLibrary, L.Name);
@@ -64,7 +66,7 @@ ir::DimInfo Binder::bindDim(const ast::Dim &D) {
 /// Returns whether a layer can be in that section; one without roles can be
 /// attention and a network.
 static bool hasRole(const layers::Layer &L, llvm::StringRef Section) {
-  return (L.Roles.empty() && Section != "branch") ||
+  return (!L.hasSections() && Section != "branch") ||
          llvm::is_contained(L.Roles, Section);
 }
 
@@ -94,7 +96,7 @@ std::vector<llvm::StringRef> Binder::layerNames(llvm::StringRef Section) const {
       Names.push_back(L->Name);
   for (const bool HasRoles : {true, false})
     for (const layers::Layer &L : shippedLayers())
-      if (isFor(L, Section) && L.Roles.empty() != HasRoles)
+      if (isFor(L, Section) && L.hasSections() == HasRoles)
         Names.push_back(L.Name);
   return Names;
 }
@@ -168,7 +170,7 @@ void Binder::bindLayerKeys(const Body &Section, ir::LayerUse &Out) {
       Diags.report(F.Key.Range, diag::KeyWithoutEffect, F.Key.Text,
                    "with `" + Keyword + " " + Out.Kind + "`");
     } else if (IsOwn) {
-      const bool IsOfSection = Out.Is && !Out.Is->Roles.empty();
+      const bool IsOfSection = Out.Is && Out.Is->hasSections();
       reportUnknownKey(F, Keyword.str() + (IsOfSection ? "" : " " + Out.Kind),
                        Names, Diags);
     }

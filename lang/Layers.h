@@ -109,11 +109,22 @@ struct Layer {
   llvm::ArrayRef<llvm::StringRef> Inputs, Outputs;
   /// Sections of the language that mean a layer of the library: `ffn` without
   /// a name is the first that has it; in a block with one of its keys, the one
-  /// that has `block`.
+  /// that has `block`. Others are no sections: `tower`, a layer of a tower, and
+  /// `same_stage`, a layer whose values come from layers of its own stage.
   llvm::ArrayRef<llvm::StringRef> Roles;
   llvm::ArrayRef<Statement> Body;
   SourceRange Range; ///< of the name
 
+  /// Returns whether it is a layer of a tower, which has tokens of its own.
+  bool isTower() const { return llvm::is_contained(Roles, "tower"); }
+  /// Returns whether no other stage sends the values that it reads.
+  bool isOfSameStage() const {
+    return llvm::is_contained(Roles, "same_stage");
+  }
+  /// Returns whether it is made for some sections, and not for any.
+  bool hasSections() const {
+    return Roles.size() > size_t(isTower()) + size_t(isOfSameStage());
+  }
   /// Returns whether a key can be \p Word.
   bool hasWord(llvm::StringRef Word) const {
     return llvm::any_of(Body, [&](const Statement &S) {

@@ -71,7 +71,7 @@ bool foretrace::assignStages(Program &P, DiagnosticEngine &Diags) {
   std::optional<std::vector<int64_t>> Sizes =
       Partition == PartitionKind::Balanced && P.Spec.Parallel.Layout.empty()
           ? balancedLayers(P)
-          : chunkLayers(P.Spec.Parallel, P.Spec.Model.layerCount());
+          : chunkLayers(P.Spec.Parallel, P.Spec.Model);
   if (!Sizes) {
     Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
                  "the weight of all layers");

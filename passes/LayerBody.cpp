@@ -150,7 +150,7 @@ void LayerBody::addOp(const layers::Statement &S, Frame &F) {
   // Shapes in the text of the library's attention and networks fit each other,
   // but a job can call a layer with tensors that do not.
   const bool AreShapesChecked =
-      IsChecked && (Of->Is->Roles.empty() || Of->Is->Range.isValid() ||
+      IsChecked && (!Of->Is->hasSections() || Of->Is->Range.isValid() ||
                     getInfo(*Kind).Layouts == LayoutRule::ByResult);
   if (AreShapesChecked && isGood())
     if (const llvm::StringRef Fault = faultOf(*Kind, Operands, Results);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layers of all chunks as --pipeline-model-parallel-layout of Megatron-LM
-// has them (transformer/pipeline_parallel_layer_layout.py, parse_str_to_list;
+// The layers of all chunks but those of a tower as
+// --pipeline-model-parallel-layout of Megatron-LM has them
+// (transformer/pipeline_parallel_layer_layout.py, parse_str_to_list;
 // frontend/MegatronLayout.h reads them).
 
 #include "backends/plan/Formats.h"
@@ -34,7 +35,8 @@ static std::string chunkText(const Program &P, const LayerSequence &Layers) {
       else if (M.Branch &&
                P.Blocks[R.Block].Name == M.Blocks[M.Branch->Block].Name)
         After += repeated('m', *M.branch()->number("depths"));
-      else
+      else if (const BlockSpec *Of = M.findBlock(P.Blocks[R.Block].Name);
+               !Of || !Of->Mixer.Is || !Of->Mixer.Is->isTower())
         Count += G.Periods * R.Count;
   return Before + repeated('t', Count) + After;
 }

@@ -42,8 +42,9 @@ static std::vector<int64_t> endedLayers(const ParallelSpec &P, int64_t Layers) {
   return Sizes;
 }
 
-std::vector<int64_t> foretrace::ir::chunkLayers(const ParallelSpec &Par,
-                                                int64_t Layers) {
+/// Layers of each chunk of a model without a tower.
+static std::vector<int64_t> splitLayers(const ParallelSpec &Par,
+                                        int64_t Layers) {
   std::vector<int64_t> Sizes;
   if (!Par.Layout.empty()) {
     for (const Located<int64_t> &L : Par.Layout)
@@ -60,5 +61,13 @@ std::vector<int64_t> foretrace::ir::chunkLayers(const ParallelSpec &Par,
   // What counts as a layer is one of the share.
   Sizes.front() -= *Par.EmbeddingAsLayer;
   Sizes.back() -= *Par.LossAsLayer;
+  return Sizes;
+}
+
+std::vector<int64_t> foretrace::ir::chunkLayers(const ParallelSpec &P,
+                                                const ModelSpec &M) {
+  const int64_t Tower = M.towerLayers();
+  std::vector<int64_t> Sizes = splitLayers(P, M.layerCount() - Tower);
+  Sizes.front() += Tower;
   return Sizes;
 }

@@ -20,10 +20,11 @@ std::vector<int64_t> blockTpLayers(int64_t Layers, int64_t Stages);
 /// one; no model has as many layers.
 inline constexpr int64_t MaxChunks = 4096;
 
-/// Returns the layers of each chunk of a model with \p Layers, in execution
-/// order, if they depend only on \p P: a layout, or a partition without
-/// weights.
-std::vector<int64_t> chunkLayers(const ParallelSpec &P, int64_t Layers);
+/// Returns the layers of each chunk, in execution order, if they depend only on
+/// \p P: a layout, or a partition without weights. Layers of a tower are in the
+/// first chunk, in addition to its share of the others (Megatron-LM,
+/// pretrain_vlm.py, model_provider).
+std::vector<int64_t> chunkLayers(const ParallelSpec &P, const ModelSpec &M);
 
 } // namespace foretrace::ir
 

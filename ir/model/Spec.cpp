@@ -96,6 +96,26 @@ int64_t ModelSpec::layerCount() const {
   return N;
 }
 
+int64_t ModelSpec::towerLayers() const {
+  auto IsTower = [&](const LayerRun::Item &I) {
+    const layers::Layer *Is = Blocks[I.Block].Mixer.Is;
+    return Is && Is->isTower();
+  };
+  int64_t N = 0;
+  for (const LayerRun &R : Layers) {
+    const auto Text = llvm::find_if_not(R.Items, IsTower);
+    if (Text == R.Items.end()) {
+      for (const LayerRun::Item &I : R.Items)
+        N += R.Periods * I.Count;
+      continue;
+    }
+    for (auto It = R.Items.begin(); It != Text; ++It)
+      N += It->Count;
+    return N;
+  }
+  return 0;
+}
+
 bool BranchSpec::isWithin(int64_t Depths) const {
   int64_t Sum = 0;
   for (const LayerRun &R : Layers)

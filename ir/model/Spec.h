@@ -165,6 +165,9 @@ struct ModelSpec {
   static constexpr int64_t MaxLayers = int64_t(1) << 40;
   /// Returns the layers of all runs; the frontend reports overflow.
   int64_t layerCount() const;
+  /// Returns the layers at the start of the pattern that are of a tower; 0 if
+  /// all are.
+  int64_t towerLayers() const;
   /// Returns the block of that name, or null.
   const BlockSpec *findBlock(llvm::StringRef Name) const;
   /// Returns the indices of all blocks. If layers pass values besides the

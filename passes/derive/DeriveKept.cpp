@@ -135,7 +135,7 @@ static std::vector<EqualChunks> cutChunks(const Spec &S, int64_t First) {
     else
       Out.push_back({std::move(Head), std::move(Tail), 1});
   };
-  for (const int64_t Size : chunkLayers(S.Parallel, S.Model.layerCount())) {
+  for (const int64_t Size : chunkLayers(S.Parallel, S.Model)) {
     LayerSequence Head = Cut.take(std::min(First, Size));
     Add(std::move(Head), Cut.take(std::max<int64_t>(Size - First, 0)));
   }

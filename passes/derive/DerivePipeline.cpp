@@ -12,6 +12,16 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
+/// Layers that stages share: a tower is on the first one.
+int64_t Deriver::splitLayers() const {
+  return S.Model.layerCount() - S.Model.towerLayers();
+}
+
+void Deriver::noteTower(DiagnosticBuilder Report) const {
+  if (const int64_t Tower = S.Model.towerLayers(); Tower > 0)
+    Report.note(S.Model.LayersRange, diag::TowerLayers, Tower);
+}
+
 /// Of stages that are not equal.
 void Deriver::checkPartition() {
   const ParallelSpec &P = S.Parallel;
@@ -23,7 +33,7 @@ void Deriver::checkPartition() {
   else if (placementOf(P) != PlacementKind::Loop)
     error(P.Schedule.Range, diag::PartitionCopies, getSpelling(*P.Schedule),
           Name);
-  const int64_t Layers = S.Model.layerCount();
+  const int64_t Layers = splitLayers();
   if (*P.Partition != PartitionKind::ModuleCount &&
       !holds(isAtMost(of(P.Pp), number(Layers)), diag::PartitionStages, P.Pp))
     error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
@@ -36,7 +46,7 @@ void Deriver::checkPartition() {
 void Deriver::checkEnds() {
   const ParallelSpec &P = S.Parallel;
   dropKeys("beside stages of their own size");
-  const int64_t Layers = S.Model.layerCount();
+  const int64_t Layers = splitLayers();
   Expr Rest = number(Layers), Others = of(P.Pp);
   bool IsEmpty = false;
   for (const auto &[Name, Key] :
@@ -116,10 +126,10 @@ void Deriver::checkLayout() {
       error(L.Range, diag::SizeOverflow, "layers of `layout`");
       return;
     }
-  if (Sum != S.Model.layerCount())
-    error(P.LayoutRange, diag::LayoutSum, Sum, S.Model.layerCount())
-        .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
-              S.Model.layerCount());
+  if (Sum != splitLayers())
+    noteTower(error(P.LayoutRange, diag::LayoutSum, Sum, splitLayers())
+                  .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
+                        S.Model.layerCount()));
 }
 
 void Deriver::checkPipeline() {
@@ -157,11 +167,24 @@ void Deriver::checkPipeline() {
              ", whose stages hold a part from each end of the model");
   if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
     return checkEnds();
-  int64_t Layers = S.Model.layerCount();
+  const int64_t Layers = splitLayers();
   int64_t Counted = Layers + *P.EmbeddingAsLayer + *P.LossAsLayer;
   if (holds(isMultiple(number(Counted), Chunks), diag::LayersIndivisible, P.Pp))
     return;
-  error(S.Model.LayersRange, diag::LayersIndivisible, Counted, *P.Pp, *P.Vpp,
-        Chunks.value())
-      .noteValue("pp", P.Pp);
+  noteTower(error(S.Model.LayersRange, diag::LayersIndivisible, Counted, *P.Pp,
+                  *P.Vpp, Chunks.value())
+                .noteValue("pp", P.Pp));
+}
+
+/// Reports values that go to another stage, although no layer sends them.
+void Deriver::checkSent(const std::set<std::string> &Values) {
+  for (const std::string &Name : Values)
+    for (const BlockSpec &B : S.Model.Blocks)
+      if (B.Mixer.Is && B.Mixer.Is->isOfSameStage() &&
+          llvm::is_contained(B.Mixer.reads(), Name)) {
+        error(S.Parallel.Pp.Range, diag::ValueOfStage, Name, B.Mixer.Kind)
+            .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
+                  S.Model.layerCount());
+        return;
+      }
 }

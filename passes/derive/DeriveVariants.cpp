@@ -235,7 +235,7 @@ static std::vector<LayerSequence> chunksOf(const Spec &S) {
   const LayerSequence All = sequenceOf(S.Model);
   LayerCutter Cut(All);
   std::vector<LayerSequence> Chunks;
-  for (const int64_t Size : chunkLayers(S.Parallel, S.Model.layerCount()))
+  for (const int64_t Size : chunkLayers(S.Parallel, S.Model))
     Chunks.push_back(Cut.take(Size));
   Chunks.push_back(Cut.take(S.Model.layerCount()));
   return Chunks;
@@ -353,9 +353,14 @@ void Deriver::deriveVariants() {
   auto StageOf = [&](size_t Part) {
     return Places.placeOf(static_cast<int64_t>(Part)).Stage;
   };
-  for (size_t Part = Chunks.size(); Part-- > 0;)
-    Chunks[Part] = Passed.replace(
-        Chunks[Part], Part > 0 && StageOf(Part) != StageOf(Part - 1));
+  for (size_t Part = Chunks.size(); Part-- > 0;) {
+    const bool IsSent = Part > 0 && StageOf(Part) != StageOf(Part - 1);
+    Chunks[Part] = Passed.replace(Chunks[Part], IsSent);
+    if (IsSent)
+      checkSent(Passed.Live);
+  }
+  if (Failed)
+    return;
   assert(Passed.Live.empty() && "deriveLayers has not found who makes a value");
   for (const auto &[Part, C] : llvm::enumerate(Chunks))
     C = Shared.replace(C, StageOf(Part));

@@ -172,6 +172,8 @@ private:
                       FileSteps &File);
   void checkFileStep(const ir::Cell &C, SourceRange At, FileSteps &File);
   void checkFileComplete(const FileSteps &File);
+  int64_t splitLayers() const;
+  void noteTower(DiagnosticBuilder Report) const;
   void checkLayout();
   void checkPartition();
   void checkEnds();
@@ -205,6 +207,7 @@ private:
   void checkBranchLayers();
   void checkSharedWeights();
   bool areChunksKnown();
+  void checkSent(const std::set<std::string> &Values);
   void deriveVariants();
   unsigned addVariant(unsigned Of, llvm::StringRef Suffix);
   void checkEffects();

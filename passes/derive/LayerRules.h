@@ -18,7 +18,7 @@ class Deriver::LayerRules final : public LayerBody {
 public:
   LayerRules(Deriver &D, ir::LayerUse &Use, BlockBuilder &Scratch)
       : LayerBody(D.Program, Scratch, &Use, D.Diags), D(D), Use(Use),
-        IsShipped(Use.Is && !Use.Is->Roles.empty() &&
+        IsShipped(Use.Is && Use.Is->hasSections() &&
                   findShippedLayer(Use.Kind) == Use.Is) {}
 
   bool run();

@@ -329,23 +329,21 @@ def refuse(choose, folder):
     kind = choose.choice([mamba2, gated_delta_net, kimi_delta_attention])
     job = Job(choose, [1] if kind == kimi_delta_attention else [1, 2])
     layer = kind(choose, job)
-    ranks, wrong = job.tp * job.cp, {k: int(v) for k, v in re.findall(r"(\w+) = (\d+)", layer.text)}
-    if kind == kimi_delta_attention and (ranks == 1 or choose.random() < 0.3):
-        job.cp, changed = 2, {}
-    elif kind == kimi_delta_attention:
-        changed = {"heads": wrong["heads"] + choose.randint(1, ranks - 1)}
-    elif kind == mamba2:
-        if ranks > 1 and choose.random() < 0.7:
-            # As many heads in each group, but too few or odd numbers of groups.
-            groups = ranks * choose.randint(1, 3) + choose.randint(1, ranks - 1)
-            changed = {"groups": groups, "heads": groups * ranks}
-        else:
-            changed = {"groups": 2 * ranks, "heads": 2 * ranks * choose.randint(1, 3) + ranks}
-    elif ranks > 1 and choose.random() < 0.7:
-        heads = ranks * choose.randint(0, 3) + choose.randint(1, ranks - 1)
-        changed = {"key_heads": heads, "value_heads": heads * ranks}
+    ranks, odd = job.tp * job.cp, choose.random() < 0.7
+    if kind == kimi_delta_attention and (ranks == 1 or not odd):
+        job.cp, job.sequence, changed, reason = 2, 2 * job.sequence, {}, "cp = 1"
+    elif ranks > 1 and odd:
+        # No whole number for each rank, but as many heads in each group.
+        part = ranks * choose.randint(1, 3) + choose.randint(1, ranks - 1)
+        first, second = {mamba2: ("groups", "heads"), gated_delta_net: ("key_heads", "value_heads"),
+                         kimi_delta_attention: ("heads", "none")}[kind]
+        changed, reason = {first: part, second: part * ranks}, f"{first} = {part} to be a multiple of tp"
     else:
-        changed = {"key_heads": 2 * ranks, "value_heads": 2 * ranks * choose.randint(1, 3) + ranks}
+        # A whole number for each rank, but not for each group.
+        first, second = ("groups", "heads") if kind == mamba2 else ("key_heads", "value_heads")
+        whole = 2 * ranks * choose.randint(1, 3) + ranks
+        changed = {first: 2 * ranks, second: whole}
+        reason = f"{second} = {whole} to be a multiple of {first}"
     for key, value in changed.items():
         layer.text = re.sub(rf"\b{key} = \d+", f"{key} = {value}", layer.text)
     text = job.text({"wrong": layer})
@@ -353,12 +351,12 @@ def refuse(choose, folder):
     path.write_text(text)
     run = subprocess.run(["foretrace", "compile", "--emit=json", "--stdout", path],
                          capture_output=True, text=True)
-    assert run.returncode == 1 and ("multiple of" in run.stderr or "cp = 1" in run.stderr), text + run.stderr
+    assert run.returncode == 1 and reason in run.stderr, f"{reason}\n{text}{run.stderr}"
 
 
-random_choice = random.Random(int(sys.argv[2]))
+choice = random.Random(int(sys.argv[2]))
 with tempfile.TemporaryDirectory() as scratch:
     for _ in range(int(sys.argv[1])):
         for check in (compare, compare, count, refuse):
-            check(random_choice, scratch)
+            check(choice, scratch)
 print("compared:", 4 * int(sys.argv[1]))
