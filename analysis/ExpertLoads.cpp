@@ -6,25 +6,23 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Returns the experts of a layer, as many as each one has.
-static int64_t expertsOf(const ModelSpec &M) {
-  for (const BlockSpec &B : M.Blocks)
-    for (const LayerUse *Use : {&B.Network, &B.Mixer})
-      if (const LayerKey *Key = Use->findKey("experts"))
-        return *std::get<Located<int64_t>>(Key->Value);
-  return 0;
-}
-
 std::vector<int64_t> foretrace::expertLoads(const Program &P) {
   const Spec &S = P.Spec;
   if (!S.Train.ExpertLoad.isPresent())
     return {};
-  return *loadsOfRanks(*Routing::parse(*S.Train.Routing), expertsOf(S.Model),
-                       *S.Parallel.Ep);
+  for (const BlockSpec &B : S.Model.Blocks)
+    if (const Located<int64_t> *Experts = routedExperts(B))
+      return *loadsOfRanks(*Routing::parse(*S.Train.Routing), **Experts,
+                           *S.Parallel.Ep);
+  return {};
 }
 
 std::vector<RankExchange> foretrace::expertExchanges(FlowCounter &Of,
                                                      unsigned Stage) {
+  if (llvm::none_of(Of.flows(), [&](const Flow &F) {
+        return F.Stage == Stage && F.Tokens != Dispatch::None;
+      }))
+    return {};
   const std::vector<int64_t> Loads = expertLoads(Of.program());
   const auto Ranks = static_cast<int64_t>(Loads.size());
   std::vector<RankExchange> All(Loads.size());

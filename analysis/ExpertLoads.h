@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tokens of the experts of each rank, and the bytes that its rank exchanges,
-// if routing is uneven. Other analyses count the fullest rank, or the mean of
-// all ranks.
+// if routing is uneven. Other analyses count the most loaded rank, or the mean
+// of all ranks.
 #ifndef FORETRACE_ANALYSIS_EXPERTLOADS_H
 #define FORETRACE_ANALYSIS_EXPERTLOADS_H
 
@@ -21,7 +21,7 @@ struct RankExchange {
 };
 
 /// Returns the exchanges of the ranks of stage kind \p Stage in the period of
-/// \p Of, parallel to expertLoads.
+/// \p Of, parallel to expertLoads; none if the stage exchanges no such tokens.
 std::vector<RankExchange> expertExchanges(FlowCounter &Of, unsigned Stage);
 
 } // namespace foretrace

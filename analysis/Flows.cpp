@@ -74,34 +74,7 @@ static bool isOfExperts(const Program &P, const Value &V) {
          isSpread(P, V.Type.Dims[V.Layout.splitDim(Axis::Ep)]);
 }
 
-/// Returns the experts of a token, if a node gets one copy of it.
-static std::optional<TokenChoice> choiceOf(const BlockSpec &B) {
-  const auto *Dispatcher = B.Network.find<std::string>("dispatcher");
-  if (!Dispatcher || **Dispatcher != "flex")
-    return std::nullopt;
-  return TokenChoice{*B.Network.number("experts"), *B.Network.number("topk"),
-                     *B.Network.number("router_groups"),
-                     *B.Network.number("router_group_topk")};
-}
-
-std::optional<TokenChoice> foretrace::copiesOf(const Program &P,
-                                               const Block &B) {
-  const ModelSpec &M = P.Spec.Model;
-  if (const BlockSpec *Of = M.findBlock(B.Name))
-    if (const auto Found = choiceOf(*Of))
-      return Found;
-  if (!M.Branch || B.Name != M.Blocks[M.Branch->Block].Name)
-    return std::nullopt;
-  for (const LayerRun &Run : M.Branch->Layers)
-    for (const LayerRun::Item &Item : Run.Items)
-      if (const auto Found = choiceOf(M.Blocks[Item.Block]))
-        return Found;
-  return std::nullopt;
-}
-
 void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
-  const bool IsUneven = P->Spec.Train.ExpertLoad.isPresent();
-  const std::optional<TokenChoice> Copies = copiesOf(*P, B);
   for (const Op &O : B.Ops) {
     if (!isCollective(O.Kind) || O.Group.size(P->Mesh) == 1)
       continue;
@@ -112,10 +85,12 @@ void FlowCounter::addOps(unsigned Stage, const Block &B, Expr Times) {
         IsExchange && isOfExperts(*P, B.Values[O.Results.front()]);
     const bool ComeBack =
         IsExchange && isOfExperts(*P, B.Values[O.Operands.front()]);
-    if (IsUneven && (AreSent || ComeBack))
+    const Value &OfExperts =
+        B.Values[AreSent ? O.Results.front() : O.Operands.front()];
+    if ((AreSent || ComeBack) && isLoaded(*P, OfExperts.Type))
       F.Tokens = AreSent ? Dispatch::ToExperts : Dispatch::FromExperts;
     if (AreSent || ComeBack)
-      F.Copies = Copies;
+      F.Copies = B.Copies;
     add(std::move(F));
   }
 }
@@ -210,18 +185,29 @@ Traffic FlowCounter::trafficOf(const Flow &F) {
   return T;
 }
 
+/// Returns how many of the \p Ranks of a group are on each of its nodes, or 0
+/// if they are spread unevenly. Of Ranks - 1 links of a rank, those to ranks of
+/// other nodes leave the node.
+static int64_t ranksOnNode(const LinkSpan &Span, int64_t Ranks) {
+  const __int128 Away = Span.LeavingNode * (Ranks - 1);
+  if (Span.Links == 0 || Away % Span.Links != 0)
+    return 0;
+  const auto OnNode = static_cast<int64_t>(Ranks - Away / Span.Links);
+  return Ranks % OnNode == 0 ? OnNode : 0;
+}
+
+bool FlowCounter::isUnevenlyShared(const Flow &F) const {
+  return F.Copies && ranksOnNode(linksOf(F), ranksOf(F)) == 0;
+}
+
 /// A copy of a token leaves its node once for each other node with a rank that
 /// gets it: to the rank in the same position there, which sends it on (DeepEP,
 /// csrc/kernels/internode.cu; HybridEP does the same).
 void FlowCounter::copyOnNodes(const Flow &F, const LinkSpan &Span,
                               Traffic &T) const {
   const int64_t Ranks = ranksOf(F);
-  // Of Ranks - 1 links of a rank, Ranks - OnNode leave the node.
-  const __int128 Away = Span.LeavingNode * (Ranks - 1);
-  if (Span.LeavingNode == 0 || Away % Span.Links != 0)
-    return; // within nodes, or unevenly distributed over them
-  const auto OnNode = static_cast<int64_t>(Ranks - Away / Span.Links);
-  if (Ranks % OnNode != 0)
+  const int64_t OnNode = ranksOnNode(Span, Ranks);
+  if (OnNode == 0 || OnNode == Ranks)
     return;
   const int64_t Nodes = Ranks / OnNode;
   const int64_t ToRanks = *expectedParts(*F.Copies, Ranks);
@@ -276,7 +262,9 @@ std::vector<Flow> FlowCounter::withoutPhases() const {
       First = Sums.size();
     const auto It = std::find_if(
         Sums.begin() + static_cast<std::ptrdiff_t>(First), Sums.end(),
-        [&](const Flow &Sum) { return Sum.Of == F.Of && Sum.By == F.By; });
+        [&](const Flow &Sum) {
+          return Sum.Of == F.Of && Sum.By == F.By && Sum.Copies == F.Copies;
+        });
     if (It == Sums.end())
       Sums.push_back(F);
     else

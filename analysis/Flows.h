@@ -58,11 +58,6 @@ struct Flow {
   std::optional<ir::TokenChoice> Copies = std::nullopt;
 };
 
-/// Returns the experts of a token of \p B, if a node gets one copy of a token
-/// for all of them.
-std::optional<ir::TokenChoice> copiesOf(const ir::Program &P,
-                                        const ir::Block &B);
-
 /// Counts what ranks send; with uneven routing, what they send on average.
 class FlowCounter {
 public:
@@ -74,13 +69,17 @@ public:
   /// Returns the number of ranks in one collective; 2 for a message between
   /// stages.
   int64_t ranksOf(const Flow &F) const;
-  /// Merges flows that differ only in phase or in the receiver of messages.
+  /// Merges flows that differ only in phase, in the receiver of messages, or in
+  /// the direction of tokens.
   std::vector<Flow> withoutPhases() const;
   /// Returns the traffic of all ranks of its stages.
   Traffic trafficOf(const Flow &F);
   /// Returns the same for an exchange that sends each copy from its sender to
   /// its receiver, whatever the dispatcher does.
   Traffic trafficOfExchange(const Flow &F);
+  /// Returns whether nodes share copies of tokens in \p F, and ranks are spread
+  /// over nodes so unevenly that each copy is counted on its own link.
+  bool isUnevenlyShared(const Flow &F) const;
   /// Returns the bytes that leave the ports of one rank of its stages: the
   /// mean, rounded up.
   Amount sentByRank(const Flow &F);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/OpTimes.h"
 #include "analysis/Analyses.h"
+#include "analysis/KernelTimes.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -33,6 +34,7 @@ public:
 private:
   OpTime profiled(const Op &O) const;
   OpTime roofline(const Op &O) const;
+  OpTime estimated(const Op &O) const;
   OpTime perMillion(const Op &O) const;
   void share(bool IsBackward);
   template <typename FnT> void forEachCompute(FnT Time);
@@ -107,6 +109,14 @@ OpTime BlockTimer::roofline(const Op &O) const {
   return T;
 }
 
+OpTime BlockTimer::estimated(const Op &O) const {
+  OpTime T{TimeRule::Estimate, Nanoseconds::overflow(), nullptr, {}, {}};
+  T.Touched = touchedBytes(P, B, O);
+  if (const Bytes Touched = P.Sizes.value(T.Touched); !Touched.isOverflow())
+    T.Time = KernelTimes(*P).timeOf(B, O, Touched);
+  return T;
+}
+
 /// The update of a stage's parameters.
 OpTime BlockTimer::perMillion(const Op &O) const {
   const ProfileTime *Measured = P->Spec.Cost.findTime("optimizer");
@@ -168,6 +178,9 @@ std::vector<OpTime> BlockTimer::run() {
     break;
   case CostKind::Roofline:
     forEachCompute([&](const Op &O) { return roofline(O); });
+    break;
+  case CostKind::Estimate:
+    forEachCompute([&](const Op &O) { return estimated(O); });
     break;
   case CostKind::Calibrated:
     forEachCompute([&](const Op &O) {

@@ -18,16 +18,17 @@ enum class TimeRule : unsigned char {
   EqualPart,  ///< an equal share of a measured time, if no op has FLOPs
   PerMillion, ///< a measured time per million parameters
   Roofline,   ///< the larger of FLOPs by peak and bytes by bandwidth
+  Estimate,   ///< a law of the op's kernel (KernelTimes.h)
 };
 
 struct OpTime {
   TimeRule By = TimeRule::None;
   Nanoseconds Time;
-  /// The measured value; empty for a roofline.
+  /// The measured value; empty for a roofline and an estimate.
   const ir::ProfileTime *Measured = nullptr;
   /// For PerMillion: parameters that one rank updates.
   ir::ElementExpr Parameters = {};
-  /// For Roofline: bytes that the op reads and writes.
+  /// For Roofline and Estimate: bytes that the op reads and writes.
   ir::ByteExpr Touched = {};
 };
 

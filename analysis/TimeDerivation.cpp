@@ -101,6 +101,17 @@ Derivation TimeMaker::roofline(const ir::Op &O, const OpTime &T) {
        makeDerived("memory", OfMemory, "ns", std::move(Memory))});
 }
 
+Derivation TimeMaker::estimate(const ir::Op &O, const OpTime &T) {
+  const DerivedOperand Touched = Sizes.part("touched", T.Touched.Id, "bytes");
+  Derivation D =
+      O.Work.Id.isValid()
+          ? makeDerivation("estimate($0,$1)",
+                           {Sizes.part("work", O.Work.Id, "FLOPs"), Touched})
+          : makeDerivation("estimate($0)", {Touched});
+  D.Note = "by the law of its kernel, with the parameters of `kernels`";
+  return D;
+}
+
 Derivation TimeMaker::derive(const ir::Op &O) {
   const ir::Block &B = blockOf(Of, O);
   auto [It, IsNew] = Known.try_emplace(&B);
@@ -126,6 +137,8 @@ Derivation TimeMaker::derive(const ir::Op &O) {
   }
   case TimeRule::Roofline:
     return roofline(O, T);
+  case TimeRule::Estimate:
+    return estimate(O, T);
   }
   llvm_unreachable("every rule is handled");
 }

@@ -28,6 +28,7 @@ private:
   Derivation none(const ir::Op &O) const;
   Derivation share(const ir::Op &O, const OpTime &T);
   Derivation roofline(const ir::Op &O, const OpTime &T);
+  Derivation estimate(const ir::Op &O, const OpTime &T);
   std::string nameOf(const ir::Op &O, const Derivation &Among) const;
 
   const ir::Program &Of;

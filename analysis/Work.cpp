@@ -25,17 +25,23 @@ struct IterationSpace {
 
   AxisList axesOf(const Extent &E) const;
   Expr extentOf(ExprScope P, const Extent &E, WorkOf Of) const;
+  /// Extents are equal if their values are: a weight from one width to another
+  /// may have the same number twice.
+  static bool isEqual(const Program &P, const Dim &A, const Dim &B) {
+    return A.Kind == B.Kind &&
+           (A.Size == B.Size || P.Sizes.value(A.Size) == P.Sizes.value(B.Size));
+  }
   bool isSame(const Program &P, const Extent &E, const Dim &D,
               std::ptrdiff_t Nth) const {
     if (E.Of.Kind != D.Kind || D.Kind != Twice)
       return E.Of.Kind == D.Kind;
-    return E.Nth == Nth && (E.Of.Size == D.Size ||
-                            P.Sizes.value(E.Of.Size) == P.Sizes.value(D.Size));
+    return E.Nth == Nth && isEqual(P, E.Of, D);
   }
   void add(const Program &P, const Value &V) {
     for (const auto &[Index, D] : llvm::enumerate(V.Type.Dims)) {
-      const auto Nth =
-          llvm::count(llvm::ArrayRef(V.Type.Dims).take_front(Index), D);
+      const auto Nth = llvm::count_if(
+          llvm::ArrayRef(V.Type.Dims).take_front(Index),
+          [&, &D = D](const Dim &Other) { return isEqual(P, Other, D); });
       auto *It = llvm::find_if(Extents, [&, &D = D](const Extent &E) {
         return isSame(P, E, D, Nth);
       });

@@ -19,14 +19,16 @@ static void reportUneven(FlowCounter &Counter, llvm::StringRef Format,
   if (!P.Spec.Train.ExpertLoad.isPresent() || P.Mesh[Axis::Ep] == 1)
     return;
   __int128 Least = 0, Most = 0;
+  bool HasAny = false;
   for (unsigned Stage = 0; Stage < P.Stages.size(); ++Stage)
     for (const RankExchange &R : expertExchanges(Counter, Stage)) {
-      Least = Most == 0 ? R.Sent : std::min(Least, R.Sent);
+      Least = HasAny ? std::min(Least, R.Sent) : R.Sent;
       Most = std::max(Most, R.Sent);
+      HasAny = true;
     }
   std::string Exchanged; // the same by all, if ranks gather all tokens
   if (Most > 0)
-    Exchanged = llvm::formatv(", and its messages; in the job, ranks send {0} "
+    Exchanged = llvm::formatv("; in the job, ranks send {0} "
                               "to {1} bytes to experts and back per iteration",
                               narrow(Least), narrow(Most));
   Diags.report(P.Spec.Train.Routing.Range, diag::UnevenExperts, Format,

@@ -8,7 +8,7 @@ namespace foretrace {
 
 /// Reports exchanges of tokens with experts that a format can't express:
 /// different sizes for each rank (`routing`), which it writes with the size of
-/// the fullest, and copies that nodes share (`dispatcher = flex`).
+/// the most loaded one, and copies that nodes share (`dispatcher = flex`).
 void reportExpertExchanges(const EmitRequest &Request, llvm::StringRef Format,
                          DiagnosticEngine &Diags);
 

@@ -4,6 +4,7 @@
 // an error, never rounded.
 #include "frontend/Arithmetic.h"
 #include "frontend/Pattern.h"
+#include "ir/model/Routing.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
 #include "lang/diagnostics/Lang.h"
@@ -291,12 +292,39 @@ std::optional<ExprValue> foretrace::applyUnary(ast::UnaryOp Op,
   return std::nullopt;
 }
 
+/// Makes `zipf(s, seed)`, a value of `routing`.
+static std::optional<ExprValue> makeZipf(const ExprValue &Exponent,
+                                         const ExprValue &Seed,
+                                         SourceRange Range,
+                                         DiagnosticEngine &Diags) {
+  constexpr int Most = ir::Routing::MaxExponent;
+  if (!Exponent.isNumber() || Exponent.asReal() < 0 ||
+      Exponent.asReal() > Most) {
+    Diags.report(
+        Exponent.Range, diag::WrongType, "s",
+        format(Exponent).value_or(describe(Exponent)),
+        llvm::formatv("a number from 0 to {0}, such as 1.2", Most).str());
+    return std::nullopt;
+  }
+  const int64_t *Number = Seed.getIf<int64_t>();
+  if (!Number || *Number < 0) {
+    Diags.report(Seed.Range, diag::WrongType, "seed",
+                 format(Seed).value_or(describe(Seed)), "0, 1, 2, ...");
+    return std::nullopt;
+  }
+  ir::Routing R;
+  R.Is = ir::Routing::Kind::Zipf;
+  R.Exponent = Exponent.asReal();
+  R.Seed = static_cast<uint64_t>(*Number);
+  return ExprValue{R.text(), Dimension::Count, Range};
+}
+
 std::optional<ExprValue>
 foretrace::applyCall(const ast::Word &Callee,
                      llvm::ArrayRef<ExprValue> Arguments, SourceRange Range,
                      DiagnosticEngine &Diags) {
   static constexpr llvm::StringRef Functions[] = {"min", "max", "floor_div",
-                                                  "ceil_div"};
+                                                  "ceil_div", "zipf"};
   if (!llvm::is_contained(Functions, Callee.Text)) {
     suggest(Diags.report(Callee.Range, diag::UnknownFunction, Callee.Text),
             Callee.Range, Callee.Text, Functions);
@@ -308,6 +336,8 @@ foretrace::applyCall(const ast::Word &Callee,
     return std::nullopt;
   }
   const ExprValue &A = Arguments[0], &B = Arguments[1];
+  if (Callee.Text == "zipf")
+    return makeZipf(A, B, Range, Diags);
   if (Callee.Text == "floor_div")
     return applyBinary(BinaryOp::FloorDiv, Callee.Range, A, B, Range, Diags);
   if (Callee.Text == "ceil_div") {

@@ -127,8 +127,17 @@ void Binder::takeStagesOfPattern(ir::Spec &S) {
     return;
   }
   S.Parallel.LayoutRange = S.Model.LayersRange;
-  for (const int64_t Layers : StagesOfPattern)
-    S.Parallel.Layout.emplace_back().state(Layers, S.Model.LayersRange);
+  // The pattern has the layers of a tower, which a layout does not count.
+  int64_t Tower = S.Model.towerLayers();
+  if (Tower > StagesOfPattern.front()) {
+    Diags.report(S.Model.LayersRange, diag::TowerCut, Tower,
+                 StagesOfPattern.front());
+    return;
+  }
+  for (const int64_t Layers : StagesOfPattern) {
+    S.Parallel.Layout.emplace_back().state(Layers - Tower, S.Model.LayersRange);
+    Tower = 0;
+  }
 }
 
 /// Reads what stands between two commas.
@@ -334,6 +343,7 @@ ir::Spec Binder::bind() {
   }
   bindCost(S.Cost);
   S.Cluster = bindCluster();
+  bindKernels(S);
   bindModel(S.Model);
   if (HasLayoutMtp && !S.Model.Branch)
     Diags.report(S.Parallel.LayoutRange, diag::LayoutMtp);

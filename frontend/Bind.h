@@ -117,6 +117,12 @@ private:
                   llvm::ArrayRef<const Body *> Written);
   void bindLayers(const Body &Model, ir::ModelSpec &M);
   const ast::Section *findRecipe(const std::string &Name, SourceRange At);
+  const ast::Section *findProfile(llvm::StringRef Name, SourceRange At);
+  void bindKernel(const Field &F, const std::string &Name, SourceRange Profile,
+                  ir::CostSpec &C);
+  void bindKernels(const Body &B, const std::string &Prefix,
+                   SourceRange Profile, ir::CostSpec &C);
+  void bindKernels(ir::Spec &S);
   void takeRecipe(Body &Train, Located<std::string> &Out);
   void placeRecipe(ir::TrainSpec &Train);
   void requireSections(ir::Spec &S);
@@ -139,7 +145,6 @@ private:
   void takeStagesOfPattern(ir::Spec &S);
   std::optional<SourceText> readFileCall(const Field &F);
   void bindScheduleFile(const Field &F, ir::Spec &S);
-  std::optional<ir::Routing> readZipf(const ast::Call &Call, const Field &F);
   void bindRouting(const Field &F, Located<std::string> &Out);
   void bindCost(ir::CostSpec &C);
   /// The body behind a key or section of that name: a section in place, or a

@@ -93,7 +93,13 @@ void Binder::bindCost(ir::CostSpec &C) {
                      llvm::join(ir::getSpellings<ir::CostKind>(), ", "));
   else
     Reader.readLabel(B.Label, C.Kind);
-  bindKeys(B, C, {"times", "device", "links"}, {"times", "device", "links"});
+  Body Keys = B;
+  if (C.Kind.isPresent() && *C.Kind == ir::CostKind::Estimate)
+    llvm::erase_if(Keys.Fields, [](const Field &F) {
+      return F.Key.Text == "profile"; // it can be a table, too
+    });
+  bindKeys(Keys, C, {"times", "device", "links", "kernels"},
+           {"times", "device", "links", "kernels"});
 
   Body Table;
   bool Ok = !Diags.hasErrors();
@@ -114,13 +120,15 @@ void Binder::bindCost(ir::CostSpec &C) {
 
 void Binder::requireDevice(const ir::Spec &S) {
   const bool IsStated = !CostDevice.Keyword.Text.empty();
-  if (!IsStated && *S.Cost.Kind != ir::CostKind::Roofline)
+  if (!IsStated && *S.Cost.Kind != ir::CostKind::Roofline &&
+      *S.Cost.Kind != ir::CostKind::Estimate)
     return;
   const ast::Word &Label = TheJob.Cost.Label;
   const Body &Device = IsStated ? CostDevice : ClusterDevice;
   if (Device.Keyword.Text.empty()) {
     if (!Diags.hasErrors())
-      Diags.report(Label.Range, diag::MissingKey, "cost roofline", "device",
+      Diags.report(Label.Range, diag::MissingKey,
+                   "cost " + ir::getSpelling(*S.Cost.Kind).str(), "device",
                    "h100.device");
     return;
   }

@@ -129,8 +129,7 @@ void Binder::checkParts(const ast::Word &Name, const ir::BlockSpec &Out,
   else if (llvm::all_of(Attentions,
                         [](const Body *A) { return A->Label.Text.empty(); }))
     Diags.report(Attentions.back()->Keyword.Range, diag::MissingLabel,
-                 "attention",
-                 "one of " + joinWords(layerNames("attention")));
+                 "attention", "one of " + joinWords(layerNames("attention")));
 }
 
 /// From here on a misspelt section, which was reported, is what it was meant

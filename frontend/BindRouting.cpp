@@ -44,49 +44,14 @@ static std::optional<ir::Routing> readTokens(SourceText Source, SourceRange Use,
   return std::nullopt;
 }
 
-/// Reads `zipf(1.2, 7)`.
-std::optional<ir::Routing> Binder::readZipf(const ast::Call &Call,
-                                            const Field &F) {
-  if (Call.Arguments.size() != 2) {
-    Diags.report(F.Value->Range, diag::ArgumentCount, "zipf", "2 values",
-                 Call.Arguments.size());
-    return std::nullopt;
-  }
-  const std::optional<ExprValue> Exponent =
-      Eval.evaluate(*Call.Arguments[0], *F.Names);
-  const std::optional<ExprValue> Seed =
-      Eval.evaluate(*Call.Arguments[1], *F.Names);
-  if (!Exponent || !Seed)
-    return std::nullopt;
-  if (!Exponent->isNumber() || Exponent->asReal() < 0 ||
-      Exponent->asReal() > ir::Routing::MaxExponent) {
-    Diags.report(Exponent->Range, diag::WrongType, "s of zipf",
-                 format(*Exponent).value_or(describe(*Exponent)),
-                 "a number from 0 to 16, such as 1.2");
-    return std::nullopt;
-  }
-  const std::optional<int64_t> Number =
-      Reader.checkNumber("seed", "Natural", *Seed);
-  if (!Number)
-    return std::nullopt;
-  ir::Routing R;
-  R.Is = ir::Routing::Kind::Zipf;
-  R.Exponent = Exponent->asReal();
-  R.Seed = static_cast<uint64_t>(*Number);
-  return R;
-}
-
 void Binder::bindRouting(const Field &F, Located<std::string> &Out) {
   std::optional<ir::Routing> R;
-  const auto *Call = std::get_if<ast::Call>(&F.Value->Node);
-  if (Call && Call->Callee.Text == "zipf") {
-    R = readZipf(*Call, F);
-  } else if (findFileCall(F)) {
+  if (findFileCall(F)) {
     if (const std::optional<SourceText> File = readFileCall(F))
       R = readTokens(*File, F.Value->Range, Diags);
   } else if (const std::optional<ExprValue> V =
                  Eval.evaluate(*F.Value, *F.Names, Words::Any)) {
-    // The text form, too, which other commands print.
+    // `zipf(s, seed)` evaluates to its text.
     if (const std::string *Text = V->asText())
       R = ir::Routing::parse(*Text);
     if (!R)

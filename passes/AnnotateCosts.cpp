@@ -5,6 +5,7 @@
 // Touches no operand, layout or collective: a cost can't change communication.
 
 #include "analysis/Analyses.h"
+#include "analysis/KernelTimes.h"
 #include "analysis/OpTimes.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Lang.h"
@@ -31,6 +32,7 @@ private:
   void checkNames(const Names &Known) const;
   void checkSections() const;
   void checkBlocks() const;
+  bool checkKernels() const;
   bool time(Block &B) const;
 
   Program &P;
@@ -86,6 +88,22 @@ void Coster::checkBlocks() const {
   checkNames(Known);
 }
 
+/// Reports parameters of kernels that ops of the job need.
+bool Coster::checkKernels() const {
+  const KernelTimes Laws(P);
+  llvm::StringSet<> Missing;
+  for (const Block &B : P.Blocks)
+    for (const Op &O : B.Ops) {
+      if (isCollective(O.Kind) || isView(O.Kind))
+        continue;
+      const KernelParameterInfo *Lacks = Laws.findMissing(B, O);
+      if (Lacks && Missing.insert(Lacks->Name).second)
+        Diags.report(P.Spec.Cost.Kind.Range, diag::KernelParameterMissing,
+                     Lacks->Name, O.Name, Lacks->Doc);
+    }
+  return Missing.empty();
+}
+
 /// False if it takes more than can be counted.
 bool Coster::time(Block &B) const {
   auto IsGood = [&](const Op &O, bool IsCounted) {
@@ -106,11 +124,14 @@ bool Coster::time(Block &B) const {
 }
 
 bool Coster::run() {
-  if (*P.Spec.Cost.Kind == CostKind::Roofline &&
+  if ((*P.Spec.Cost.Kind == CostKind::Roofline ||
+       *P.Spec.Cost.Kind == CostKind::Estimate) &&
       !checkOptimizerTraffic(P, Diags))
     return false;
   if (*P.Spec.Cost.Kind == CostKind::Profile)
     checkSections();
+  if (*P.Spec.Cost.Kind == CostKind::Estimate && !checkKernels())
+    return false;
   for (Block &B : P.Blocks)
     if (!time(B))
       return false;

@@ -97,6 +97,7 @@ private:
   bool areShared(const Units &U);
   ir::Dim dimOf(const Units &U);
   std::optional<ir::Expr> unitsOf(const Node &E, Frame &F) override;
+  void noteCopies(const ir::TokenChoice &Of) override { B.block().Copies = Of; }
   ir::TensorType typeOf(const layers::Tensor &T, Frame &F, bool IsOfSource);
   ir::TensorType inferred(ir::OpKind K,
                           llvm::ArrayRef<ir::ValueId> Operands) const;

@@ -255,9 +255,12 @@ Expr LayerWalker::partsOfToken(const Node &E, Frame &F) {
   const auto [Parts, Experts, TopK, Groups, GroupTopK] = Of;
   const auto Expected =
       expectedParts({Experts, TopK, Groups, GroupTopK}, Parts);
+  noteCopies({Experts, TopK, Groups, GroupTopK});
   if (!Expected)
-    fail(E.Range, "the experts of a rank are neither some whole groups of "
-                  "experts nor a whole fraction of one");
+    fail(E.Range, "a rank has " + std::to_string(Experts / Parts) +
+                      " experts and a group has " +
+                      std::to_string(Experts / Groups) +
+                      "; one must be a multiple of the other");
   return ir::numberOf(P, Expected.value_or(1));
 }
 

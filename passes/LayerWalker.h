@@ -80,6 +80,8 @@ protected:
   virtual std::optional<ir::Expr> unitsOf(const Node &, Frame &) {
     return std::nullopt;
   }
+  /// Called for the experts of a token of which ranks get copies.
+  virtual void noteCopies(const ir::TokenChoice &) {}
   /// The value of a comparison of numbers, on which the ops of the layer
   /// depend.
   virtual int64_t decide(ir::Expr Comparison) { return Comparison.value(); }

@@ -21,9 +21,8 @@ std::optional<Structure> Structure::of(const Program &Given) {
   // Which layers there are then depends on numbers in ways that no check says,
   // and so does the load of experts.
   const TrainSpec &T = Given.Spec.Train;
-  const bool HasCopies = llvm::any_of(Given.Blocks, [&](const Block &B) {
-    return copiesOf(Given, B).has_value();
-  });
+  const bool HasCopies = llvm::any_of(
+      Given.Blocks, [&](const Block &B) { return B.Copies.has_value(); });
   if (T.ExpertLoad.isPresent() || HasCopies ||
       T.RecomputeNumLayers.isPresent() || T.OffloadNumLayers.isPresent() ||
       llvm::any_of(Given.Spec.Model.Blocks, [](const BlockSpec &B) {

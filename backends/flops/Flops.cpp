@@ -150,7 +150,10 @@ static std::vector<std::string> notesOf(const Program &P, const Options &O) {
   if (O.Hardware == HardwareCount::Korthikanti)
     Notes.push_back("Selective recomputation counts three times.");
   if (llvm::any_of(P.Blocks, hasSlots))
-    Notes.push_back("Routing is assumed to be balanced.");
+    Notes.push_back(P.Spec.Train.ExpertLoad.isPresent()
+                        ? "Totals are those of all ranks; the row of a stage "
+                          "is for its most loaded rank (`routing`)."
+                        : "Routing is assumed to be balanced.");
   return Notes;
 }
 

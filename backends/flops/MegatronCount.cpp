@@ -217,6 +217,12 @@ bool flops::checkConvention(const Spec &S, Convention By,
       AreKnown = false;
       return;
     }
+    if (const auto *Ratio = Use.find<int64_t>("ratio");
+        Use.Kind == "csa" && **Ratio != 0 && **Ratio != 4 && **Ratio != 128) {
+      Diags.report(Ratio->Range, diag::UnknownVariant, Who,
+                   "ratio = " + std::to_string(**Ratio));
+      AreKnown = false;
+    }
     for (const Unread &Of : Numbers) {
       const auto *Key = Use.find<int64_t>(Of.Key);
       if (Use.Kind == "mla" || !Key || !Key->isPresent() || **Key == Of.Off)

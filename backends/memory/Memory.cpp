@@ -105,7 +105,8 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
   Add("peak_stages", "on stage", FigureUnit::Text, stagesOf(Most));
   Add("peak_phase", "in", FigureUnit::Text, getName(Most.Of.Phase).str());
   if (const Located<int64_t> &Load = P->Spec.Train.ExpertLoad; Load.isPresent())
-    Add("expert_load", "tokens of its experts, of the mean",
+    Add("expert_load",
+        "expert load of the most loaded rank, relative to the mean",
         FigureUnit::Millionths, *Load);
   if (const auto Room = roomOf(Request, O)) {
     Add("device_memory", "device memory", FigureUnit::Bytes, **Room);

@@ -36,7 +36,7 @@ static std::string chunkText(const Program &P, const LayerSequence &Layers) {
                P.Blocks[R.Block].Name == M.Blocks[M.Branch->Block].Name)
         After += repeated('m', *M.branch()->number("depths"));
       else if (const BlockSpec *Of = M.findBlock(P.Blocks[R.Block].Name);
-               !Of || !Of->Mixer.Is || !Of->Mixer.Is->isTower())
+               !Of || !Of->isOfTower())
         Count += G.Periods * R.Count;
   return Before + repeated('t', Count) + After;
 }

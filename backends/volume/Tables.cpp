@@ -193,14 +193,30 @@ FigureTable Tables::stages() {
                  {"sent_by_group", FigureUnit::Bytes}},
                 {},
                 3};
-  for (const Flow &F : Of.withoutPhases())
+  const std::vector<Flow> Flows = Of.withoutPhases();
+  for (const auto &[Index, F] : llvm::enumerate(Flows)) {
+    // Exchanges of copies of tokens are flows of their own.
+    auto IsAlike = [&, &F = F](const Flow &Other) {
+      return Other.Stage == F.Stage && Other.Of == F.Of && Other.By == F.By;
+    };
+    if (llvm::any_of(llvm::ArrayRef(Flows).take_front(Index), IsAlike))
+      continue;
+    Expr Message = F.Message;
+    Amount ByRank = Of.sentByRank(F), ByGroup = Of.sentByGroup(F);
+    for (const Flow &Other : llvm::ArrayRef(Flows).drop_front(Index + 1))
+      if (IsAlike(Other)) {
+        Message += Other.Message;
+        ByRank += Of.sentByRank(Other);
+        ByGroup += Of.sentByGroup(Other);
+      }
     T.Rows.push_back({{foretrace::nameOf(P.Stages[F.Stage])},
                       {textOf(F.Of, P.Spec, P.Mesh)},
                       {collectiveOf(F)},
                       {Of.ranksOf(F)},
-                      {F.Message.table(), F.Message},
-                      figure(Of.sentByRank(F)),
-                      figure(Of.sentByGroup(F))});
+                      {Message.table(), Message},
+                      figure(ByRank),
+                      figure(ByGroup)});
+  }
   return T;
 }
 
@@ -237,7 +253,7 @@ FigureTable Tables::groupsOfTiers() {
   return T;
 }
 
-/// Tokens that ranks exchange for their experts, by their position along ep.
+/// Returns the bytes that ranks exchange with experts, by position along ep.
 FigureTable Tables::exchanges() {
   FigureTable T{"exchanges",
                 "exchange of tokens with experts, per rank of each stage",

@@ -27,9 +27,10 @@ volume::Options volume::readOptions(const EmitSpec &Emit,
 
 FactSet volume::needs(const Options &) { return {Fact::Totalled}; }
 
-static std::vector<std::string> notesOf(const Program &P, const Options &O,
-                                        bool IsSilent) {
-  if (IsSilent)
+static std::vector<std::string> notesOf(const FlowCounter &Counter,
+                                        const Options &O) {
+  const Program &P = Counter.program();
+  if (Counter.flows().empty())
     return {"Every group has one rank, so nothing is sent."};
   std::vector<std::string> Notes = {
       "`message` is the size as reported by NCCL tests, summed over ranks: the "
@@ -53,6 +54,11 @@ static std::vector<std::string> notesOf(const Program &P, const Options &O,
     Notes.emplace_back(
         "Routing is uneven: `load` is the number of tokens of the experts of a "
         "rank, in percent of the mean, which other tables assume.");
+  if (P.Spec.Cluster && llvm::any_of(Counter.flows(), [&](const Flow &F) {
+        return Counter.isUnevenlyShared(F);
+      }))
+    Notes.emplace_back("Ranks of `ep` are not spread evenly over nodes, so "
+                       "each copy of a token is counted on its own link.");
   return Notes;
 }
 
@@ -60,11 +66,8 @@ Figures volume::figures(const EmitRequest &Request, const Options &O) {
   ExprOverlay P(Request.Program);
   FlowCounter Counter(P, O.Per);
   Tables Of(Counter, P.Sizes, Request);
-  Figures F{"foretrace.volume/1",
-            Of.named(),
-            Of.tables(),
-            notesOf(Request.Program, O, Counter.flows().empty()),
-            {}};
+  Figures F{
+      "foretrace.volume/1", Of.named(), Of.tables(), notesOf(Counter, O), {}};
   F.Sizes = std::move(P.Sizes);
   return F;
 }

@@ -81,6 +81,12 @@ bool foretrace::ir::isSpread(const Program &P, const Dim &D) {
          (P.Sizes.constantAt(D.Size) == 1 || isLoad(P, D));
 }
 
+bool foretrace::ir::isLoaded(const Program &P, const TensorType &T) {
+  return llvm::any_of(T.Dims, [&](const Dim &D) {
+    return D.Kind == DimKind::Expert && isLoad(P, D);
+  });
+}
+
 Expr foretrace::ir::slotsWithLoad(ExprScope P, Expr Even, const Dim &Spread) {
   return isLoad(P, Spread)
              ? ceilDiv(Even * Expr(P.Sizes, Spread.Size), numberOf(P, MeanLoad))
@@ -209,8 +215,8 @@ static Expr bytesMoved(ExprScope P, const Block &B, const Op &O) {
     return bytesOnRank(P, Reduces ? To : From) *
            (sizeOf(P, O.Group) + int64_t(-1));
   }
-  case OpKind::AllToAll: // the fullest rank sends less than it receives, or
-                         // more
+  case OpKind::AllToAll:
+    // With uneven routing, a rank sends and receives different sizes.
     return max(bytesOnRank(P, From), bytesOnRank(P, To));
   default:
     return bytesOnRank(P, From);

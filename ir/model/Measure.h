@@ -72,6 +72,8 @@ Bytes bytesOfAll(const Program &P, const TensorType &T);
 /// activation are distributed: evenly, or with the load of the rank
 /// (ir/model/Dims.def).
 bool isSpread(const Program &P, const Dim &D);
+/// Returns whether \p T has such a dimension with the load of the rank.
+bool isLoaded(const Program &P, const TensorType &T);
 /// Returns the slots of a rank that has \p Even with balanced routing, if ep
 /// splits \p Spread: rounded up.
 Expr slotsWithLoad(ExprScope P, Expr Even, const Dim &Spread);

@@ -21,6 +21,7 @@
 #include "ir/model/Ids.h"
 #include "ir/model/Mesh.h"
 #include "ir/model/Ops.h"
+#include "ir/model/Routing.h"
 #include "ir/model/Schedule.h"
 #include "ir/model/Signature.h"
 #include "ir/model/Spec.h"
@@ -219,6 +220,9 @@ struct Block {
   Table<ValueId, Value> Values;
   Table<OpId, Op> Ops;
   BlockTotals Totals;
+  /// The experts of a token, if nodes and ranks get one copy of it for all of
+  /// them.
+  std::optional<TokenChoice> Copies = {};
 };
 
 /// `Count` consecutive layers of one block.

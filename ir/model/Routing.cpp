@@ -48,6 +48,19 @@ std::optional<Routing> Routing::parse(llvm::StringRef Text) {
   return R;
 }
 
+/// Returns the shortest text that reads back as \p Value.
+static std::string shortest(double Value) {
+  std::string Text;
+  for (int Digits = 6; Digits <= 17; ++Digits) {
+    Text.clear();
+    llvm::raw_string_ostream(Text) << llvm::format("%.*g", Digits, Value);
+    double Read = 0;
+    if (!llvm::StringRef(Text).getAsDouble(Read) && Read == Value)
+      break;
+  }
+  return Text;
+}
+
 std::string Routing::text() const {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
@@ -56,7 +69,7 @@ std::string Routing::text() const {
     OS << "balanced";
     break;
   case Kind::Zipf:
-    OS << "zipf(" << llvm::format("%g", Exponent) << ", " << Seed << ')';
+    OS << "zipf(" << shortest(Exponent) << ", " << Seed << ')';
     break;
   case Kind::Tokens:
     OS << "tokens(";
@@ -78,19 +91,36 @@ static int64_t noneOf(int64_t Some, int64_t All, int64_t Chosen) {
   return static_cast<int64_t>(None);
 }
 
-/// Returns the probability that \p Hits of \p Chosen out of \p All are among \p
-/// Some.
-static int64_t someOf(int64_t Hits, int64_t Some, int64_t All, int64_t Chosen) {
-  // C(Some, Hits) C(All - Some, Chosen - Hits) / C(All, Chosen), where the
-  // first Hits of those chosen are the hits, in any of C(Chosen, Hits) orders.
-  __int128 P = One;
-  for (int64_t I = 0; I < Chosen; ++I) {
-    const int64_t Left = I < Hits ? Some - I : All - Some - (I - Hits);
-    P = std::max<int64_t>(0, Left) * P / (All - I);
-    if (I < Hits)
-      P = P * (Chosen - I) / (I + 1);
-  }
-  return static_cast<int64_t>(P);
+/// Returns the probabilities that 0, 1, ... of \p Chosen out of \p All are
+/// among
+/// \p Some, in units of 1 / One. Ratios of neighbours are known, so the sums
+/// are scaled at the end.
+static std::vector<__int128> hypergeometric(int64_t Some, int64_t All,
+                                            int64_t Chosen) {
+  const int64_t Least = std::max<int64_t>(0, Chosen - (All - Some));
+  const int64_t Most = std::min(Some, Chosen);
+  const int64_t Mode =
+      std::clamp((Chosen + 1) * (Some + 1) / (All + 2), Least, Most);
+  // P(Hits + 1) / P(Hits)
+  auto Ratio = [&](int64_t Hits) {
+    return static_cast<double>(Some - Hits) *
+           static_cast<double>(Chosen - Hits) /
+           (static_cast<double>(Hits + 1) *
+            static_cast<double>(All - Some - Chosen + Hits + 1));
+  };
+  std::vector<double> Of(static_cast<size_t>(Most + 1));
+  Of[static_cast<size_t>(Mode)] = 1;
+  for (int64_t I = Mode; I < Most; ++I)
+    Of[static_cast<size_t>(I + 1)] = Of[static_cast<size_t>(I)] * Ratio(I);
+  for (int64_t I = Mode; I > Least; --I)
+    Of[static_cast<size_t>(I - 1)] = Of[static_cast<size_t>(I)] / Ratio(I - 1);
+  double Sum = 0;
+  for (const double Each : Of)
+    Sum += Each;
+  std::vector<__int128> Scaled;
+  for (const double Each : Of)
+    Scaled.push_back(std::llround(Each / Sum * static_cast<double>(One)));
+  return Scaled;
 }
 
 std::optional<int64_t> foretrace::ir::expectedParts(const TokenChoice &Of,
@@ -100,14 +130,18 @@ std::optional<int64_t> foretrace::ir::expectedParts(const TokenChoice &Of,
   const int64_t OfPart = Of.Experts / Parts, OfGroup = Of.Experts / Of.Groups;
   const int64_t Pool = Of.GroupTopK * OfGroup;
   __int128 Hit = 0; // of one part
-  if (OfGroup % OfPart == 0) {
+  if (Of.GroupTopK == Of.Groups) {
+    Hit = One - noneOf(OfPart, Of.Experts, Of.TopK);
+  } else if (OfGroup % OfPart == 0) {
     Hit = __int128(One - noneOf(OfPart, Pool, Of.TopK)) * Of.GroupTopK /
           Of.Groups;
   } else if (OfPart % OfGroup == 0) {
-    const int64_t Groups = OfPart / OfGroup;
-    for (int64_t In = 1; In <= std::min(Groups, Of.GroupTopK); ++In)
-      Hit += __int128(someOf(In, Groups, Of.Groups, Of.GroupTopK)) *
-             (One - noneOf(In * OfGroup, Pool, Of.TopK)) / One;
+    const std::vector<__int128> InPart =
+        hypergeometric(OfPart / OfGroup, Of.Groups, Of.GroupTopK);
+    for (const auto &[In, Probability] : llvm::enumerate(InPart))
+      Hit += Probability *
+             (One - noneOf(static_cast<int64_t>(In) * OfGroup, Pool, Of.TopK)) /
+             One;
   } else {
     return std::nullopt;
   }

@@ -28,7 +28,7 @@ struct Routing {
   static std::optional<Routing> parse(llvm::StringRef Text);
   std::string text() const;
 
-  static constexpr double MaxExponent = 16;
+  static constexpr int MaxExponent = 16;
 };
 
 /// Experts of a token: \p TopK of those in \p GroupTopK of \p Groups groups,
@@ -48,8 +48,11 @@ inline constexpr int64_t WholeToken = 1000000;
 /// Returns the expected number of parts with at least one expert of a token, in
 /// millionths, rounded up, if the experts are divided into \p Parts in order.
 /// Returns nothing if a part is neither some whole groups nor a whole fraction
-/// of one. Fractions are rounded in units of 10^-15.
+/// of one. Probabilities are rounded in units of 10^-15.
 std::optional<int64_t> expectedParts(const TokenChoice &Of, int64_t Parts);
+
+/// Upper bound of the experts of a layer whose tokens are spread unevenly.
+inline constexpr int64_t MaxRoutedExperts = 1 << 16;
 
 /// The load of a rank with as many tokens as the mean.
 inline constexpr int64_t MeanLoad = 1000000;

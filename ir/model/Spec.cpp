@@ -81,6 +81,23 @@ const ProfileTime *CostSpec::findTime(llvm::StringRef Name) const {
   return nullptr;
 }
 
+llvm::ArrayRef<KernelParameterInfo> kernelParameters() {
+  static constexpr KernelParameterInfo Rows[] = {
+#define KERNEL_PARAMETER(ENUMERATOR, NAME, LEAST, MOST, DOC)                   \
+  {NAME, LEAST, MOST, DOC},
+#include "ir/model/KernelParameters.def"
+  };
+  return Rows;
+}
+
+const KernelParameter *CostSpec::findKernel(KernelParameterId Id) const {
+  const llvm::StringRef Name = kernelParameters()[static_cast<size_t>(Id)].Name;
+  for (const KernelParameter &K : Kernels)
+    if (K.Name == Name)
+      return &K;
+  return nullptr;
+}
+
 const LinkSpec *CostSpec::findLink(ir::Axis A) const {
   for (const LinkSpec &L : Links)
     if (L.Axis == A)
@@ -96,10 +113,28 @@ int64_t ModelSpec::layerCount() const {
   return N;
 }
 
+const Located<int64_t> *routedExperts(const BlockSpec &B) {
+  for (const LayerUse *Use : {&B.Network, &B.Mixer}) {
+    const auto *Experts = Use->find<int64_t>("experts");
+    const auto *Capacity = Use->find<int64_t>("capacity_percent");
+    const bool IsOfLibrary = Use->Is && !Use->Is->Range.isValid();
+    const bool HasCapacity =
+        Capacity && Capacity->isPresent() && **Capacity > 0;
+    if (IsOfLibrary && Experts && Experts->isPresent() && !HasCapacity)
+      return Experts;
+  }
+  return nullptr;
+}
+
+bool BlockSpec::isOfTower() const {
+  return llvm::any_of(
+      llvm::ArrayRef{&Mixer, &Network},
+      [](const LayerUse *Use) { return Use->Is && Use->Is->isTower(); });
+}
+
 int64_t ModelSpec::towerLayers() const {
   auto IsTower = [&](const LayerRun::Item &I) {
-    const layers::Layer *Is = Blocks[I.Block].Mixer.Is;
-    return Is && Is->isTower();
+    return Blocks[I.Block].isOfTower();
   };
   int64_t N = 0;
   for (const LayerRun &R : Layers) {

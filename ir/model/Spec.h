@@ -119,9 +119,15 @@ struct BlockSpec {
   /// another stage has the first, and of those whose gradients are summed over
   /// stages; set by `derive`.
   std::vector<std::string> Shares, Aliases, Copies, Sums;
+  /// Returns whether its layers are of a tower.
+  bool isOfTower() const;
 #define BLOCK_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
 };
+
+/// Returns the number of experts of a block whose tokens `routing` spreads, or
+/// null: of a layer of the library with experts that have no capacity.
+const Located<int64_t> *routedExperts(const BlockSpec &B);
 
 /// A layer pattern, folded: `24 * (dense + moe)` is one run of 24 periods.
 struct LayerRun {
@@ -257,16 +263,40 @@ struct ProfileTime {
   Nanoseconds nanoseconds(double Count = 1, double Per = 1) const;
 };
 
+/// A parameter of a device's kernels (ir/model/KernelParameters.def).
+struct KernelParameter {
+  std::string Name; ///< `product.bf16.efficiency`
+  double Value = 0;
+  SourceRange Range; ///< of the name
+  SourceRange At;    ///< of the value
+};
+
+/// The rows of ir/model/KernelParameters.def.
+enum class KernelParameterId : unsigned char {
+#define KERNEL_PARAMETER(ENUMERATOR, ...) ENUMERATOR,
+#include "ir/model/KernelParameters.def"
+};
+struct KernelParameterInfo {
+  llvm::StringLiteral Name;
+  double Least, Most;
+  llvm::StringLiteral Doc;
+};
+llvm::ArrayRef<KernelParameterInfo> kernelParameters();
+
 /// The source of compute times, which never affects communication.
 struct CostSpec {
 #define COST_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;
 #include "ir/model/Spec.def"
   std::vector<ProfileTime> Profile; ///< in order of the file
+  /// Of `cost estimate`: those of the device's profile, and those of the job.
+  std::vector<KernelParameter> Kernels;
   DeviceSpec Device;
   std::vector<LinkSpec> Links; ///< at most one per axis
 
   /// Returns the measured time called \p Name, or null.
   const ProfileTime *findTime(llvm::StringRef Name) const;
+  /// Returns the parameter, or null.
+  const KernelParameter *findKernel(KernelParameterId Id) const;
   /// Returns the link along \p A, or null.
   const LinkSpec *findLink(Axis A) const;
 };

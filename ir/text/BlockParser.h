@@ -39,6 +39,7 @@ private:
   bool total();
   bool signature();
   bool module();
+  bool copies();
   bool enclosing(ModuleId &Out);
   bool plainText(llvm::StringRef &Out);
   bool signatureList(unsigned List);

@@ -167,6 +167,19 @@ bool BlockParser::module() {
   return true;
 }
 
+/// Reads `(256, 8, 8, 4)`.
+bool BlockParser::copies() {
+  TokenChoice C = {};
+  bool IsFirst = true;
+  for (int64_t *Number : {&C.Experts, &C.TopK, &C.Groups, &C.GroupTopK}) {
+    if (!In.expectPunct(IsFirst ? "(" : ",") || !In.expectInteger(1, *Number))
+      return false;
+    IsFirst = false;
+  }
+  B.Copies = C;
+  return In.expectPunct(")");
+}
+
 /// `kept = sequence*hidden`, `messages(tp) = sequence*hidden`.
 bool BlockParser::total() {
   if (In.takeWord("messages"))
@@ -196,6 +209,8 @@ bool BlockParser::entry() {
     return SeenSignature ? In.twice(Word, "part") : signature();
   if (In.takeWord("module"))
     return module();
+  if (In.takeWord("copies"))
+    return copies();
   return op();
 }
 

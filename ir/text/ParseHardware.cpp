@@ -18,6 +18,19 @@ bool SpecParser::time() {
   return true;
 }
 
+bool SpecParser::kernel() {
+  constexpr double Most = 1e6;
+  Token Name;
+  KernelParameter K;
+  if (!In.expectName("the name of a parameter or `}`", Name) ||
+      !In.text(Name, K.Name) || !In.expectPunct("=") ||
+      !In.expectReal(K.Value, Most))
+    return false;
+  K.Range = Name.Range;
+  S.Cost.Kernels.push_back(std::move(K));
+  return true;
+}
+
 bool SpecParser::link() {
   LinkSpec L;
   const Token Key = In.peek();
@@ -35,11 +48,13 @@ bool SpecParser::cost() {
   return In.expectBraces([this] {
     if (In.takeWord("times"))
       return In.expectBraces([this] { return time(); });
+    if (In.takeWord("kernels"))
+      return In.expectBraces([this] { return kernel(); });
     if (In.takeWord("device"))
       return fields(S.Cost.Device);
     if (In.takeWord("link"))
       return link();
-    return entry("cost", "`times`, `device`, `link`", S.Cost);
+    return entry("cost", "`times`, `kernels`, `device`, `link`", S.Cost);
   });
 }
 

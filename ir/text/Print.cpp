@@ -25,6 +25,7 @@ private:
   void type(ValueId V);
   void signature();
   void modules();
+  void copies();
   void list(const Signature::List &L);
   void totals();
   void declare(ValueId V);
@@ -193,6 +194,13 @@ void BlockPrinter::modules() {
   }
 }
 
+/// `copies(256, 8, 8, 4)`
+void BlockPrinter::copies() {
+  if (const std::optional<TokenChoice> &C = B.Copies)
+    OS << "  copies(" << C->Experts << ", " << C->TopK << ", " << C->Groups
+       << ", " << C->GroupTopK << ")\n";
+}
+
 /// What a layer amounts to, if that is known.
 void BlockPrinter::totals() {
 #define TOTAL(MEMBER, TYPE, WORD, DOC)                                         \
@@ -288,6 +296,7 @@ void BlockPrinter::print() {
   OS << " {\n";
   signature();
   modules();
+  copies();
   totals();
   for (size_t I = 0; I < B.Values.size(); ++I)
     if (!IsMade[I])

@@ -246,6 +246,17 @@ void SpecPrinter::print(const CostSpec &C) {
     }
     close();
   }
+  if (!C.Kernels.empty()) {
+    open("kernels");
+    for (const KernelParameter &K : C.Kernels) {
+      line();
+      printName(K.Name, OS);
+      OS << " = ";
+      printReal(K.Value, OS);
+      OS << '\n';
+    }
+    close();
+  }
   section(C.Device, "device");
   for (const LinkSpec &L : C.Links)
     section(L, "link", getName(L.Axis));

@@ -36,6 +36,7 @@ private:
   bool stageSteps();
   bool cost();
   bool time();
+  bool kernel();
   bool link();
   bool cluster();
   bool tier();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/model/Routing.h"
 #include "ir/model/SpecFields.h"
 #include "ir/verify/VerifyParts.h"
 #include "lang/diagnostics/IR.h"
@@ -22,6 +23,7 @@ public:
 
 private:
   void machine();
+  void routing();
   void sizes();
 
   bool isNeeded(Needed By) const;
@@ -64,7 +66,8 @@ bool SpecVerifier::isNeeded(Needed By) const {
   case Needed::IfNetworked:
     return IsComplete && S.Cluster->NicBandwidth.isPresent();
   case Needed::IfRoofline:
-    return is(S.Cost.Kind, CostKind::Roofline);
+    return is(S.Cost.Kind, CostKind::Roofline) ||
+           is(S.Cost.Kind, CostKind::Estimate);
   case Needed::Optional:
     return false;
   }
@@ -87,6 +90,18 @@ void SpecVerifier::machine() {
     lack("tier", S.Cluster->Range);
   for (const TierSpec &T : S.Cluster->Tiers)
     need(T, T.Range);
+}
+
+/// Checks that uneven routing and the load that follows from it agree.
+void SpecVerifier::routing() {
+  const TrainSpec &T = S.Train;
+  const auto R =
+      T.Routing.isPresent() ? Routing::parse(*T.Routing) : std::nullopt;
+  const bool IsUneven = R && R->Is != Routing::Kind::Balanced;
+  if ((T.Routing.isPresent() && !R) ||
+      (IsComplete && T.ExpertLoad.isPresent() != IsUneven))
+    Diags.report(T.Routing.isPresent() ? T.Routing.Range : T.ExpertLoad.Range,
+                 diag::IrRouting);
 }
 
 /// Checks sums and products that others take without looking.
@@ -122,8 +137,10 @@ void SpecVerifier::keys() {
         lack(pathOf(Row), B.Range);
     });
   }
-  if (IsComplete && IsWhole)
-    sizes();
+  if (!IsComplete || !IsWhole)
+    return;
+  routing();
+  sizes();
 }
 
 /// Ranks along \p Axes, which may be more than 2^63.

@@ -101,7 +101,7 @@ void Deriver::deriveCluster() {
 /// The frontend and the verifier saw that there is one; not so in a job that
 /// took over `cost` alone from another one.
 void Deriver::deriveDevice() {
-  if (*S.Cost.Kind != CostKind::Roofline)
+  if (*S.Cost.Kind != CostKind::Roofline && *S.Cost.Kind != CostKind::Estimate)
     return;
   const DeviceSpec Device = S.rooflineDevice();
   auto Fill = [&](Located<int64_t> &Out, const Located<int64_t> &From,

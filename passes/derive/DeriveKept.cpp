@@ -107,6 +107,8 @@ void Deriver::checkOffload() {
 
 /// Whoever counts the layers of a chunk must know them.
 void Deriver::checkChunks(llvm::StringRef Key, const Located<int64_t> &Layers) {
+  if (Layers.isPresent() && S.Model.towerLayers() > 0)
+    error(Layers.Range, diag::LayersOfTower, Key);
   const Located<PartitionKind> &By = S.Parallel.Partition;
   if (Layers.isPresent() &&
       (*By == PartitionKind::Balanced || *By == PartitionKind::ModuleCount))

@@ -12,7 +12,8 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Layers that stages share: a tower is on the first one.
+/// Returns the number of layers that are split over stages, without those of a
+/// tower.
 int64_t Deriver::splitLayers() const {
   return S.Model.layerCount() - S.Model.towerLayers();
 }
@@ -36,8 +37,9 @@ void Deriver::checkPartition() {
   const int64_t Layers = splitLayers();
   if (*P.Partition != PartitionKind::ModuleCount &&
       !holds(isAtMost(of(P.Pp), number(Layers)), diag::PartitionStages, P.Pp))
-    error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
-        .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers);
+    noteTower(error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
+                  .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
+                        S.Model.layerCount()));
 }
 
 /// First and last stages of their own size, and the others equal, as
@@ -74,10 +76,11 @@ void Deriver::checkEnds() {
       !holds(HasOthers ? isMultiple(Rest, Others * of(P.Vpp))
                        : combine(ExprOp::Equal, Rest, number(0)),
              diag::StageRest, Stated))
-    error(Stated.Range, diag::StageRest, std::max<int64_t>(Rest.value(), 0),
-          Others.value(), *P.Vpp)
-        .note(S.Model.LayersRange, diag::ValueFromHere, "layers", Layers)
-        .noteValue("pp", P.Pp);
+    noteTower(error(Stated.Range, diag::StageRest,
+                    std::max<int64_t>(Rest.value(), 0), Others.value(), *P.Vpp)
+                  .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
+                        S.Model.layerCount())
+                  .noteValue("pp", P.Pp));
 }
 
 /// Keys that only an even split reads.
@@ -132,8 +135,27 @@ void Deriver::checkLayout() {
                         S.Model.layerCount()));
 }
 
+/// Reports a tower that does not come first. A model of a tower alone has no
+/// other layers.
+void Deriver::checkTower() {
+  int64_t Left = S.Model.towerLayers();
+  if (Left == 0 || !exceeds(S.Parallel.Pp, 1))
+    return;
+  for (const LayerRun &R : S.Model.Layers)
+    for (const LayerRun::Item &I : R.Items) {
+      const BlockSpec &B = S.Model.Blocks[I.Block];
+      if (B.isOfTower() && Left <= 0) {
+        error(R.Range.isValid() ? R.Range : S.Model.LayersRange,
+              diag::TowerBehind, B.Name);
+        return;
+      }
+      Left -= R.Periods * I.Count;
+    }
+}
+
 void Deriver::checkPipeline() {
   ParallelSpec &P = S.Parallel;
+  checkTower();
   if (S.Model.layerCount() > ModelSpec::MaxLayers) {
     error(S.Model.LayersRange, diag::LayerLimit, S.Model.layerCount(),
           ModelSpec::MaxLayers);
@@ -182,7 +204,9 @@ void Deriver::checkSent(const std::set<std::string> &Values) {
     for (const BlockSpec &B : S.Model.Blocks)
       if (B.Mixer.Is && B.Mixer.Is->isOfSameStage() &&
           llvm::is_contained(B.Mixer.reads(), Name)) {
-        error(S.Parallel.Pp.Range, diag::ValueOfStage, Name, B.Mixer.Kind)
+        const bool HasLayout = !S.Parallel.Layout.empty();
+        error(HasLayout ? S.Parallel.LayoutRange : S.Parallel.Pp.Range,
+              diag::ValueOfStage, Name, B.Mixer.Kind)
             .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
                   S.Model.layerCount());
         return;

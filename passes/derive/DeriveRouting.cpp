@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of `derive` that concerns the tokens of experts: the load of the
-// fullest rank, whose program the job's is.
+// most loaded rank, which the program assumes for all ranks.
 
 #include "ir/model/Routing.h"
 #include "lang/diagnostics/Lang.h"
@@ -11,18 +11,19 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Returns the number of experts of a layer, or null. Only layers of the
-/// library have experts, and their keys have this name.
-static const Located<int64_t> *expertsOf(const BlockSpec &B) {
-  for (const LayerUse *Use : {&B.Network, &B.Mixer})
-    if (const LayerKey *Key = Use->findKey("experts"))
-      if (const auto *Count = std::get_if<Located<int64_t>>(&Key->Value);
-          Count && Count->isPresent())
-        return Count;
-  return nullptr;
+/// Returns whether a layer of the model, or of its branch, is of block \p
+/// Index.
+static bool isUsed(const ModelSpec &M, unsigned Index) {
+  auto IsIn = [&](llvm::ArrayRef<LayerRun> Layers) {
+    return llvm::any_of(Layers, [&](const LayerRun &R) {
+      return llvm::any_of(
+          R.Items, [&](const LayerRun::Item &I) { return I.Block == Index; });
+    });
+  };
+  return IsIn(M.Layers) || (M.Branch && IsIn(M.Branch->Layers));
 }
 
-/// Derives the load of the fullest rank. A job with balanced routing has
+/// Derives the load of the most loaded rank. A job with balanced routing has
 /// neither key.
 void Deriver::deriveRouting() {
   TrainSpec &T = S.Train;
@@ -37,8 +38,10 @@ void Deriver::deriveRouting() {
     return;
   }
   const Located<int64_t> *Experts = nullptr;
-  for (const BlockSpec &B : S.Model.Blocks) {
-    const Located<int64_t> *Here = expertsOf(B);
+  for (const auto &[Index, B] : llvm::enumerate(S.Model.Blocks)) {
+    if (!isUsed(S.Model, static_cast<unsigned>(Index)))
+      continue;
+    const Located<int64_t> *Here = routedExperts(B);
     if (Here && Experts && **Here != **Experts) {
       error(T.Routing.Range, diag::RoutingMixed, **Experts, **Here)
           .noteValue("experts", *Here);
@@ -49,6 +52,10 @@ void Deriver::deriveRouting() {
   }
   if (!Experts)
     return; // checkRouting reports it
+  if (**Experts > MaxRoutedExperts) {
+    error(T.Routing.Range, diag::EntryLimit, "routing", MaxRoutedExperts);
+    return;
+  }
   const auto Loads = loadsOfRanks(*R, **Experts, *S.Parallel.Ep);
   if (!Loads) {
     error(T.Routing.Range, diag::RoutingExperts, R->Tokens.size(), **Experts)

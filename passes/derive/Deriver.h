@@ -38,7 +38,7 @@ public:
     deriveDevice();
     deriveBatch();
     deriveVocab();   // layers of an encoder have the table of words
-    deriveRouting(); // layers have slots of the fullest rank
+    deriveRouting(); // layers have slots of the most loaded rank
     deriveLayers();
     deriveBranch();
     checkRouting();
@@ -173,6 +173,7 @@ private:
   void checkFileStep(const ir::Cell &C, SourceRange At, FileSteps &File);
   void checkFileComplete(const FileSteps &File);
   int64_t splitLayers() const;
+  void checkTower();
   void noteTower(DiagnosticBuilder Report) const;
   void checkLayout();
   void checkPartition();

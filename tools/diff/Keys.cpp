@@ -76,6 +76,12 @@ std::vector<KeyValue> diff::keysOf(const Spec &S) {
     Add(LayoutPath, layoutOf(S.Parallel), S.Parallel.LayoutRange);
   if (!S.Parallel.Steps.empty())
     Add(StepsPath, stepsOf(S.Parallel), S.Parallel.Schedule.Range);
+  for (const KernelParameter &K : S.Cost.Kernels) {
+    std::string Number;
+    llvm::raw_string_ostream OS(Number);
+    printReal(K.Value, OS);
+    Add("cost.kernels." + K.Name, std::move(Number), K.Range);
+  }
   for (const ProfileTime &T : S.Cost.Profile) {
     std::string Micros;
     llvm::raw_string_ostream OS(Micros);

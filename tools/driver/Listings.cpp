@@ -139,10 +139,11 @@ static void listModels(RowWriter &To) {
 }
 static void listClusters(RowWriter &To) { listFolder("clusters", To); }
 
-/// Lists the recipes of the library with the keys that each sets, one a line.
-static void listRecipes(RowWriter &To) {
+/// Lists the tables of a folder of the library with the keys that each sets,
+/// one a line.
+static void listTables(StringRef Folder, RowWriter &To) {
   for (const LibraryFile &F : libraryFiles()) {
-    if (sys::path::parent_path(F.Path) != "recipes")
+    if (sys::path::parent_path(F.Path) != Folder)
       continue;
     SmallVector<StringRef> Lines;
     F.Text.split(Lines, '\n', -1, /*KeepEmpty=*/false);
@@ -150,10 +151,12 @@ static void listRecipes(RowWriter &To) {
     To.write({sys::path::stem(F.Path).str(), join(Lines, ", ")});
   }
 }
+static void listRecipes(RowWriter &To) { listTables("recipes", To); }
+static void listDevices(RowWriter &To) { listTables("devices", To); }
 
 static constexpr StringRef Names[] = {
-    "passes",  "backends", "options",  "keys",    "layers",
-    "metrics", "models",   "clusters", "recipes", "diagnostics"};
+    "passes", "backends", "options", "keys",    "layers",     "metrics",
+    "models", "clusters", "devices", "recipes", "diagnostics"};
 
 namespace {
 
@@ -189,6 +192,7 @@ static std::vector<Listing> listings() {
         {"source"}},
        listModels},
       {{{"path"}}, listClusters},
+      {{{"device", false, 24}, {"parameters"}}, listDevices},
       {{{"recipe", false, 24}, {"keys"}}, listRecipes},
       {{{"slug", false, 28}, {"severity", false, 8}, {"message"}},
        listDiagnostics}};

@@ -74,7 +74,7 @@ train { sequence = 512  micro_batch = 1 }
 parallel { world = 8  %s }
 """
 JOBS = [
-    (SEVERAL, "pp = 2", "pp = 4", "a stage starts with layers that read `choice` of an earlier stage"),
+    (SEVERAL, "pp = 2", "pp = 4", "which read `choice` of an earlier stage"),
     (PREDICTION, "", "overlap_moe_expert_parallel_comm = true", "requires depths = 1 with overlap_moe_expert_parallel_comm"),
     (PREDICTION, "", "cp = 2", "the exchange of shifted tokens is not modelled"),
     (ENCODER, "", "pp = 2", "requires pp = 1, as Megatron-LM has no pipeline of encoders and decoders"),

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Estimates of the durations of ops by laws of their kernels, with the
+// parameters of a device's profile (`cost estimate`).
+#ifndef FORETRACE_ANALYSIS_KERNELTIMES_H
+#define FORETRACE_ANALYSIS_KERNELTIMES_H
+
+#include "ir/model/Measure.h"
+
+namespace foretrace {
+
+/// Ops whose durations follow one law.
+enum class KernelClass : unsigned char {
+  /// A product of an m x k and a k x n matrix: start + sqrt(C^2 + M^2), where C
+  /// is 2 m n (k + k0) FLOPs at the peak rate x efficiency x sustained, and M
+  /// the bytes of the operands and the result at the memory bandwidth x memory.
+  Product,
+  /// A product for each expert of a rank, with rows more than it has.
+  GroupedProduct,
+  /// Fused attention: start + FLOPs x (1 + s0 / keys) at the peak rate in bf16
+  /// x
+  /// efficiency x sustained. Backward 5/4 of the FLOPs of its products, which
+  /// the kernel recomputes in part, at the rate x backward.
+  Attention,
+  Scan,     ///< a scan or convolution: the larger of FLOPs and bytes
+  Stream,   ///< start + bytes at the memory bandwidth x efficiency
+  Optimizer ///< bytes at the memory bandwidth x efficiency
+};
+
+KernelClass kernelClassOf(const ir::Block &B, const ir::Op &O);
+
+/// Laws with the parameters of one job.
+class KernelTimes {
+public:
+  /// \p P has `cost estimate` and a device, which `derive` has filled.
+  explicit KernelTimes(const ir::Program &P) : P(P) {}
+
+  /// Returns the first parameter that the class of \p O needs and the job
+  /// lacks, or null.
+  const ir::KernelParameterInfo *findMissing(const ir::Block &B,
+                                             const ir::Op &O) const;
+  /// Returns the estimated duration of \p O, which touches \p Touched bytes:
+  /// rounded to the nearest nanosecond.
+  Nanoseconds timeOf(const ir::Block &B, const ir::Op &O, Bytes Touched) const;
+
+private:
+  double of(ir::KernelParameterId Id) const;
+  double product(const ir::Block &B, const ir::Op &O, bool IsGrouped) const;
+  double attention(const ir::Block &B, const ir::Op &O) const;
+
+  const ir::Program &P;
+};
+
+} // namespace foretrace
+
+#endif

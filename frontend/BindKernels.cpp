@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binds the parameters of kernels that `cost estimate` reads: those of a
+// profile, and those of the job, which override them.
+#include "frontend/Bind.h"
+#include "lang/DidYouMean.h"
+#include "lang/Library.h"
+#include "lang/diagnostics/Frontend.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace foretrace;
+
+/// Returns the table of a profile of the library, or null after a report.
+const ast::Section *Binder::findProfile(llvm::StringRef Name, SourceRange At) {
+  const std::string Path = ("devices/" + Name + ".toml").str();
+  std::vector<llvm::StringRef> Names;
+  for (const LibraryFile &F : libraryFiles()) {
+    if (F.Path == Path)
+      return Files.loadTable((llvm::Twine(LibraryFolder) + "/" + Path).str());
+    if (llvm::sys::path::parent_path(F.Path) == "devices")
+      Names.push_back(llvm::sys::path::stem(F.Path));
+  }
+  suggest(Diags.report(At, diag::UnknownDeviceProfile, Name), At, Name, Names);
+  return nullptr;
+}
+
+void Binder::bindKernel(const Field &F, const std::string &Name,
+                        SourceRange Profile, ir::CostSpec &C) {
+  const auto Rows = ir::kernelParameters();
+  const auto *Row =
+      llvm::find_if(Rows, [&](const auto &R) { return R.Name == Name; });
+  if (Row == Rows.end()) {
+    std::vector<llvm::StringRef> Names;
+    for (const ir::KernelParameterInfo &R : Rows)
+      Names.push_back(R.Name);
+    suggest(Diags.report(F.Key.Range, diag::UnknownKernelParameter, Name),
+            F.Key.Range, Name, Names);
+    return;
+  }
+  const std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
+  if (!V)
+    return;
+  const auto Text = [&](double Number) {
+    return *format(ExprValue{Number, Dimension::Count, V->Range});
+  };
+  if (!V->isNumber() || V->Dim != Dimension::Count ||
+      V->asReal() < Row->Least || V->asReal() > Row->Most) {
+    Diags.report(V->Range, diag::KernelParameterRange, Name,
+                 format(*V).value_or(describe(*V)), Text(Row->Least),
+                 Text(Row->Most));
+    return;
+  }
+  auto Old = llvm::find_if(
+      C.Kernels, [&](const ir::KernelParameter &K) { return K.Name == Name; });
+  if (Old == C.Kernels.end())
+    Old = C.Kernels.insert(Old, {Name, 0, {}, {}});
+  // The text of the library has no place in a job.
+  const bool IsOfJob = !Profile.isValid();
+  Old->Value = V->asReal();
+  Old->Range = IsOfJob ? F.Key.Range : Profile;
+  Old->At = IsOfJob ? V->Range : Profile;
+}
+
+/// Adds the parameters of a table; tables in it prefix their names.
+void Binder::bindKernels(const Body &B, const std::string &Prefix,
+                         SourceRange Profile, ir::CostSpec &C) {
+  for (const Field &F : B.Fields)
+    bindKernel(F, Prefix + F.Key.Text, Profile, C);
+  for (const Body &Sub : B.Sections)
+    bindKernels(Sub, Prefix + Sub.Keyword.Text + ".", Profile, C);
+}
+
+void Binder::bindKernels(ir::Spec &S) {
+  if (!S.Cost.Kind.isPresent() || *S.Cost.Kind != ir::CostKind::Estimate)
+    return;
+  const Body &Cost = TheJob.Cost;
+  Body Table;
+  if (const Field *F = Cost.findField("profile")) {
+    const std::optional<ExprValue> V =
+        Eval.evaluate(*F->Value, *F->Names, Words::Any);
+    if (V && V->getIf<TableValue>()) {
+      Bodies.mergeTable(Table, *F);
+      bindKernels(Table, "", {}, S.Cost);
+      S.Cost.DeviceProfile.state("job", F->Value->Range);
+    } else if (const std::string *Name = V ? V->asText() : nullptr) {
+      S.Cost.DeviceProfile.state(*Name, V->Range);
+    } else if (V) {
+      Diags.report(V->Range, diag::WrongType, "profile", describe(*V),
+                   "the name of a device profile, or a table");
+    }
+  } else if (S.Cluster && S.Cluster->Device.Profile.isPresent()) {
+    S.Cost.DeviceProfile.derive(*S.Cluster->Device.Profile, Cost.Label.Range);
+  }
+  const Located<std::string> &Name = S.Cost.DeviceProfile;
+  if (Name.isPresent() && S.Cost.Kernels.empty())
+    if (const ast::Section *Of = findProfile(*Name, Name.Range)) {
+      static const Scope NoNames; // of a table
+      Body Profile;
+      Bodies.merge(Profile, *Of, NoNames);
+      bindKernels(Profile, "", Name.Range, S.Cost);
+    }
+  Body Own;
+  if (findTable(Cost, "kernels", Own))
+    bindKernels(Own, "", {}, S.Cost);
+  if (S.Cost.Kernels.empty() && !Diags.hasErrors())
+    Diags.report(Cost.Label.Range, diag::MissingKey, "cost estimate", "profile",
+                 "h100");
+}
