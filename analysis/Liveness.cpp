@@ -236,7 +236,8 @@ static bool recomputesAttention(const Program &P) {
   return llvm::any_of(P.Blocks, [&](const Block &B) {
     const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
     const bool IsWhole =
-        Spec && *P.Spec.recomputeOf(*Spec) == RecomputeKind::Full;
+        Spec && (*P.Spec.recomputeOf(*Spec) == RecomputeKind::Full ||
+                 *P.Spec.recomputeOf(*Spec) == RecomputeKind::Op);
     return llvm::any_of(B.Ops, [&](const Op &O) {
       return O.Phase == Phase::Recompute &&
              (IsWhole || hasTrait(O.Kind, Attends));

@@ -10,7 +10,7 @@ namespace foretrace {
 /// different sizes for each rank (`routing`), which it writes with the size of
 /// the most loaded one, and copies that nodes share (`dispatcher = flex`).
 void reportExpertExchanges(const EmitRequest &Request, llvm::StringRef Format,
-                         DiagnosticEngine &Diags);
+                           DiagnosticEngine &Diags);
 
 } // namespace foretrace
 

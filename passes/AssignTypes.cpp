@@ -99,9 +99,8 @@ BlockTypes::BlockTypes(const Spec &S, const Block &B)
       Gather(elementTypeOf(*S.Train.GatherPrecision)),
       Dispatch(elementTypeOf(*S.Train.DispatchPrecision)),
       Combine(elementTypeOf(*S.Train.CombinePrecision)) {
-  const BlockSpec *Spec = S.Model.findBlock(B.Name);
-  if (Spec && Spec->ComputePrecision.isPresent())
-    Compute = elementTypeOf(*Spec->ComputePrecision);
+  if (const BlockSpec *Spec = S.Model.findBlock(B.Name))
+    Compute = elementTypeOf(S.computeTypeOf(*Spec));
   const Located<TypeKind> &Stated = S.Train.SavedPrecision;
   SavesOriginal = Stated.isStated() && elementTypeOf(*Stated) == Plain;
   // Products of these layers read no weights in the scaled type of others.

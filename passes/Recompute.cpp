@@ -4,7 +4,8 @@
 // backward pass of their layer. `full` repeats the whole layer with its
 // collectives before anything else, `selective` some of the modules that the
 // text of the layer defines (ir::Module), each before the backward op that
-// needs it first. Embedding and head are never recomputed.
+// needs it first, and `op` the whole layer but for ops whose results are
+// expensive to make. Embedding and head are never recomputed.
 
 #include "passes/Recompute.h"
 #include "ir/model/OpKinds.h"
@@ -153,6 +154,10 @@ Recomputation::Recomputation(const Program &P, const Block &B) : B(B) {
     Parts.emplace_back();
     return;
   }
+  if (Kind == RecomputeKind::Op) {
+    addUnsaved(Spec ? P.Spec.computeTypeOf(*Spec) : *T.ComputePrecision);
+    return;
+  }
   const llvm::SmallVector<llvm::StringRef, 4> Names = modulesOf(T);
   for (const auto &[Index, M] : llvm::enumerate(B.Modules))
     if (llvm::is_contained(Names, M.Name))
@@ -160,7 +165,53 @@ Recomputation::Recomputation(const Program &P, const Block &B) : B(B) {
   ModuleOf = modulesOfNorms(P, B);
 }
 
+/// torchtitan, distributed/activation_checkpoint.py, SelectiveAC: it saves
+/// attention and every other `mm` in the order in which they run, the first one
+/// included. Linear layers with a bias (`addmm`) and those in fp8
+/// (`_scaled_mm`) are saved, and not counted; grouped products of experts and
+/// products of the router's shape are neither saved nor counted.
+void Recomputation::addUnsaved(TypeKind Compute) {
+  IsByOp = true;
+  bool IsNextSaved = true;
+  const Op *Last = nullptr;
+  const auto IsBiased = [&](const Op &Linear) {
+    return llvm::any_of(B.Ops, [&](const Op &O) {
+      return O.Kind == OpKind::BiasAdd && O.Name == Linear.Name;
+    });
+  };
+  for (const Op &O : B.Ops) {
+    if (O.Phase != Phase::Forward)
+      continue;
+    Last = &O;
+    if (hasTrait(O.Kind, Attends))
+      Saved.insert(O.Name);
+    if (O.Kind != OpKind::MatMul)
+      continue;
+    const TensorType &Out = B.Values[O.Results.front()].Type;
+    if (Out.indexOf(DimKind::Expert) >= 0 || Out.indexOf(DimKind::Router) >= 0)
+      continue;
+    const bool IsCounted =
+        !IsBiased(O) && !(O.IsLowPrecision && isScaled(elementTypeOf(Compute)));
+    if (!IsCounted || IsNextSaved)
+      Saved.insert(O.Name);
+    if (IsCounted)
+      IsNextSaved = !IsNextSaved;
+  }
+  if (Last)
+    Parts.push_back({{}, Last->Results.front()});
+}
+
+bool Recomputation::saves(OpKind K) const {
+  return IsByOp && (K == OpKind::ReduceScatter || K == OpKind::AllToAll);
+}
+
 const Recomputation::Part *Recomputation::findPart(const Op &O) const {
+  if (IsByOp) {
+    const bool MayBeSaved = O.Kind == OpKind::MatMul ||
+                            O.Kind == OpKind::BiasAdd ||
+                            hasTrait(O.Kind, Attends);
+    return MayBeSaved && Saved.contains(O.Name) ? nullptr : &Parts.front();
+  }
   if (Parts.size() == 1 && !Parts.front().Module.isValid())
     return &Parts.front();
   const auto Fused = ModuleOf.find(O.Name);
@@ -182,7 +233,7 @@ OpId Recomputer::forwardOf(OpId Id) const {
 
 /// The part of \p Forward, or of the op that it serves.
 const Recomputation::Part *Recomputer::partOf(const Op &Forward) const {
-  if (Forward.Phase != Phase::Forward)
+  if (Forward.Phase != Phase::Forward || Of.saves(Forward.Kind))
     return nullptr;
   return Of.findPart(Forward.For.isValid() ? Old[Forward.For] : Forward);
 }

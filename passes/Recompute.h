@@ -6,6 +6,7 @@
 
 #include "ir/model/Program.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace foretrace {
 
@@ -20,7 +21,8 @@ llvm::SmallVector<llvm::StringRef, 4> modulesOf(const ir::TrainSpec &T);
 /// embedding and the head.
 class Recomputation {
 public:
-  /// Forward ops that run again together: those of a module, or all.
+  /// Forward ops that run again together: those of a module, or all, or with
+  /// `recompute = op` all whose results are not saved.
   struct Part {
     ir::ModuleId Module; ///< invalid for the whole layer
     ir::ValueId Until;   ///< as in ir::Module
@@ -37,12 +39,19 @@ public:
   bool isWanted() const { return IsWanted; }
   /// In the order in which they run if they begin at the same op.
   llvm::ArrayRef<Part> parts() const { return Parts; }
-  /// The part that forward op \p O is of, or null.
+  /// The part that forward op \p O is of, or null. A collective is asked for
+  /// through the op that it serves.
   const Part *findPart(const ir::Op &O) const;
+  /// Whether results of the collective \p K are saved whatever it serves.
+  bool saves(ir::OpKind K) const;
 
 private:
+  void addUnsaved(ir::TypeKind Compute);
+
   const ir::Block &B;
   bool IsWanted = false;
+  bool IsByOp = false;
+  llvm::StringSet<> Saved; ///< names of ops whose results are, if by op
   std::vector<Part> Parts;
   /// Of norms that are part of another op, by their names.
   llvm::StringMap<ir::ModuleId> ModuleOf;

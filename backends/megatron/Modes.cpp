@@ -111,7 +111,7 @@ static constexpr UnseenMode Unseen[] = {
      [](const Traced &T) -> const SourceRange * {
        for (const ir::BlockSpec &B : T.Spec.Model.Blocks)
          if (const auto &Key = T.Spec.recomputeOf(B);
-             *Key != ir::RecomputeKind::None)
+             *Key != ir::RecomputeKind::None && *Key != ir::RecomputeKind::Op)
            return &Key.Range;
        return nullptr;
      }},
@@ -174,6 +174,8 @@ static void warnOfRefused(const Traced &T, DiagnosticEngine &Diags) {
     Diags.report(Range, diag::MegatronRefused, Mode.str(), Why);
   };
   for (const ir::BlockSpec &B : T.Spec.Model.Blocks) {
+    if (const auto &Key = T.Spec.recomputeOf(B); *Key == ir::RecomputeKind::Op)
+      Refused(Key.Range, "`recompute = op`", "only torchtitan has it");
     if (hasLatentAttention(B) && !*B.Mixer.flag("q_rope_tp"))
       Refused(B.Mixer.flag("q_rope_tp").Range, "`q_rope_tp = false`",
               "the projection is split as a whole");

@@ -194,6 +194,11 @@ std::vector<TypeKind> Spec::computeTypes() const {
   return {Types.begin(), Types.end()};
 }
 
+TypeKind Spec::computeTypeOf(const BlockSpec &B) const {
+  return B.ComputePrecision.isPresent() ? *B.ComputePrecision
+                                        : *Train.ComputePrecision;
+}
+
 const Located<RecomputeKind> &Spec::recomputeOf(const BlockSpec &B) const {
   return B.Recompute.isPresent() ? B.Recompute : Train.Recompute;
 }

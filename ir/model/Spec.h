@@ -359,11 +359,13 @@ struct Spec {
   /// no part of the text form.
   std::vector<const layers::Layer *> Layers;
 
-  /// Returns what the backward pass recomputes of layers of \p B, and where
-  /// that is set: in the block, else in `train`.
   /// Returns the types in which products of the job and of single blocks are
   /// computed, that of the job first.
   std::vector<TypeKind> computeTypes() const;
+  /// Returns the type in which products of layers of \p B are computed.
+  TypeKind computeTypeOf(const BlockSpec &B) const;
+  /// Returns what the backward pass recomputes of layers of \p B, and where
+  /// that is set: in the block, else in `train`.
   const Located<RecomputeKind> &recomputeOf(const BlockSpec &B) const;
   /// Returns whether their saved activations are in host memory, and where that
   /// is set.

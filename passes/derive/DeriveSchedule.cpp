@@ -158,6 +158,8 @@ void Deriver::checkOverlap() {
     Refuse("ep > 1");
   if (findRecomputed([](RecomputeKind K) { return K == RecomputeKind::Full; }))
     Refuse("no `recompute = full`");
+  if (findRecomputed([](RecomputeKind K) { return K == RecomputeKind::Op; }))
+    Refuse("no `recompute = op`");
   if (S.Train.RecomputeModules.isPresent() &&
       *P.Megatron >= MegatronVersion::V0_17 &&
       llvm::is_contained(modulesOf(S.Train), "moe"))

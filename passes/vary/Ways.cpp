@@ -173,7 +173,8 @@ KeyTexts vary::balanceMemory(Spec &S) {
 KeyTexts vary::writeModules(Spec &S, llvm::ArrayRef<llvm::StringRef> Modules) {
   TrainSpec &T = S.Train;
   KeyTexts W;
-  if (*T.Recompute == RecomputeKind::Full || Modules.empty())
+  if (*T.Recompute == RecomputeKind::Full ||
+      *T.Recompute == RecomputeKind::Op || Modules.empty())
     return W;
   write(W, "recompute", T.Recompute, RecomputeKind::Selective);
   if (llvm::ArrayRef(modulesOf(T)) == Modules)

@@ -49,7 +49,7 @@ void chooseFlags(Spec &S, std::mt19937_64 &Random) {
   S.Parallel.SequenceParallel.state(*S.Parallel.Tp > 1, {});
   Flip(S.Train.AttentionMask);
   Flip(S.Train.Dropout);
-  S.Train.Recompute.state(static_cast<RecomputeKind>(Random() % 3), {});
+  S.Train.Recompute.state(static_cast<RecomputeKind>(Random() % 4), {});
   if (*S.Parallel.Pp > 1 && Random() % 3 == 0)
     S.Parallel.Schedule.state(static_cast<ScheduleKind>(Random() % 10), {});
   if (Random() % 6 == 0)

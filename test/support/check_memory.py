@@ -27,7 +27,7 @@ GRADIENT = re.compile(r"grad\(%([^)]*)\)")
 IN_PLACE = ("bias_add", None), ("loss", "dgrad")
 # What jobs are refused for that the changes here make.
 LIMITS = ("[recompute-module]", "below the model's", "[megatron-too-old]",
-          "[kv-heads-indivisible]")
+          "[kv-heads-indivisible]", "keys and values have different widths")
 HALVES = ("backward_input", "backward_weight")
 
 
@@ -39,6 +39,7 @@ class Memory(unfold_ranks.Job):
         super().__init__(text)
         self.is_fused = "fused_wgrad = true" in text
         self.is_shifted = 'megatron = "0.7"' in text
+        self.is_by_op = "recompute = op" in text
         self.zero = int(re.search(r"    zero = (\d)", text)[1])
         said = re.search(r"zero_prefetch = (\d+)", text)
         self.prefetch = int(said[1]) if said else None
@@ -162,11 +163,12 @@ class Memory(unfold_ranks.Job):
 
     def save_mask(self, block, lives):
         """A checkpoint with attention in it saves the mask, an argument, until its
-        backward (Megatron-LM, tensor_parallel/random.py, CheckpointFunction)."""
+        backward (Megatron-LM, tensor_parallel/random.py, CheckpointFunction;
+        torch/utils/checkpoint.py)."""
         again = {op[1] for ops in self.ops.values() for op in ops
                  if op[0] == "recompute"}
         masks = [name for name in lives if name.startswith("attention_mask")]
-        if masks and "attention" in again:
+        if masks and (self.is_by_op or "attention" in again):
             lives[masks[-1]] = (lives[masks[-1]][0], len(self.ops[block]) - 1)
 
     def shift_logits(self, block, lives, sizes, root):
@@ -204,7 +206,8 @@ class Memory(unfold_ranks.Job):
                 word = (said.recompute_of(block_of(block), index)
                         if is_layer else "none")
                 assert {"none": again == 0, "full": again == all_ops,
-                        "selective": again < all_ops}[word], (block, index)
+                        "selective": again < all_ops,
+                        "op": 0 < again < all_ops}[word], (block, index)
 
     def kept(self, blocks, said):
         """Of each layer: (on the rank, in the memory of the host)."""

@@ -32,7 +32,8 @@ class Kept:
             self.recompute = "full"
         for block in self.blocks:
             if rng.random() < .4:
-                self.own[block] = rng.choice(("none", "selective", "full"))
+                self.own[block] = rng.choice(
+                    ("none", "selective", "op", "full"))
                 text = text.replace(
                     f"block {block} {{",
                     f"block {block} {{ recompute = {self.own[block]} ")
