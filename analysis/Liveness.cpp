@@ -170,9 +170,14 @@ void Liveness::holdPassed() {
   if (!Spec)
     return;
   const Signature &S = B.Signature;
-  const int End = static_cast<int>(B.Ops.size()) - 1;
+  // Other layers' backward passes read it, also if this one has none.
+  const int End = std::max(static_cast<int>(B.Ops.size()) - 1, FirstBackward);
+  // Of several frozen layers, each of which changes it, only the result of the
+  // last is saved, and the first, which receives none, counts it.
+  const bool IsFrozen = FirstBackward == static_cast<int>(B.Ops.size());
   for (const auto &[Name, V] : llvm::zip(Spec->Passes, S.passed()))
-    if (!llvm::is_contained(S.Inputs, V) && isSaved(P, Name))
+    if (!llvm::is_contained(S.Inputs, V) && isSaved(P, Name) &&
+        !(IsFrozen && llvm::is_contained(Spec->Receives, Name)))
       if (Storage *Made = findStorage(V)) // else it is a weight's
         Made->Last = End;
   for (const auto &[Name, V] : llvm::zip(Spec->Receives, S.received())) {

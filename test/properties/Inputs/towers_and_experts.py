@@ -232,10 +232,11 @@ def compare_tower(choose):
     vision.network(vision.normed("x2", width, norm), width, wide, width, activation, bias)
     vision.own(2 * affine(norm, width) * sandwich + 2 * gated, job.sp)
     if frozen:
-        # llava_model.py, freeze: no gradients, thus nothing to save.
+        # llava_model.py, freeze: no gradients, thus nothing to save but what the merger reads.
         for b, passes in ((patches, 2), (vision, 3)):
             b.saved, b.flops = {}, b.flops // passes
             b.messages = {k: v for k, v in b.messages.items() if k[0] == "forward"}
+        patches.save("x", patches.local * width)
     c.block("patches", patches, ("saved", "messages", "flops") if positions else
             ("saved",) if job.sp and first_norm else ())
     c.block("vision", vision, ("saved",) if sandwich or gated or frozen else ())
