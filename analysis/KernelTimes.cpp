@@ -4,6 +4,9 @@
 #include "analysis/OpTimes.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 using namespace foretrace;
@@ -11,7 +14,38 @@ using namespace foretrace::ir;
 
 using Number = KernelParameterId;
 
-KernelClass foretrace::kernelClassOf(const Block &B, const Op &O) {
+/// Returns the op whose derivative \p O is, or \p O itself.
+static const Op &forwardOf(const Block &B, const Op &O) {
+  return O.Derivative == Derivative::None ? O : B.Ops[O.For];
+}
+
+/// Returns the scores that unfused attention saves, or null.
+static const Value *scoresOf(const Block &B, const Op &Attention) {
+  for (const ValueId V : Attention.Results) {
+    const TensorType &T = B.Values[V].Type;
+    if (T.indexOf(DimKind::Seq) >= 0 && T.indexOf(DimKind::KvSeq) >= 0)
+      return &B.Values[V];
+  }
+  return nullptr;
+}
+
+/// Returns the FLOPs of \p O on a rank.
+static double workOnRank(const Program &P, const Op &O) {
+  return O.Work.Id.isValid()
+             ? static_cast<double>(P.Sizes.value(O.Work).value())
+             : 0;
+}
+
+static double elementsOf(const Program &P, const Value &V) {
+  return static_cast<double>(P.Sizes.value(V.OnRank).value());
+}
+
+static double sizeInBytes(const Program &P, const Value &V) {
+  return elementsOf(P, V) * static_cast<double>(getInfo(V.Type.Element).Bits) /
+         8;
+}
+
+KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
   switch (O.Kind) {
   case OpKind::MatMul:
     return llvm::any_of(valuesOf(B, O),
@@ -21,13 +55,21 @@ KernelClass foretrace::kernelClassOf(const Block &B, const Op &O) {
                ? KernelClass::GroupedProduct
                : KernelClass::Product;
   case OpKind::Attention:
-    return KernelClass::Attention;
+    if (O.Derivative == Derivative::Param)
+      return KernelClass::Stream; // a sum over tokens
+    return scoresOf(B, forwardOf(B, O)) ? KernelClass::UnfusedAttention
+                                        : KernelClass::Attention;
   case OpKind::Optimizer:
     return KernelClass::Optimizer;
   case OpKind::Scan:
   case OpKind::Conv:
-  case OpKind::Opaque:
-    return O.Work.Id.isValid() ? KernelClass::Scan : KernelClass::Stream;
+  case OpKind::Opaque: {
+    double Elements = 0;
+    for (const Value *V : valuesOf(B, O))
+      Elements += elementsOf(P, *V);
+    return workOnRank(P, O) > 2 * Elements ? KernelClass::Scan
+                                           : KernelClass::Stream;
+  }
   default:
     return KernelClass::Stream;
   }
@@ -60,14 +102,15 @@ static ElementType operandType(const Block &B, const Op &O) {
   return B.Values[O.Operands.front()].Type.Element;
 }
 
-static llvm::SmallVector<Number, 8> parametersOf(const Block &B, const Op &O) {
-  switch (kernelClassOf(B, O)) {
+llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
+                                                       const Op &O) const {
+  switch (classOf(B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct: {
     const ProductLaw &L = lawOf(operandType(B, O));
     llvm::SmallVector<Number, 8> Of = {L.Efficiency, L.Memory, L.Start, L.K0,
                                        L.Sustained};
-    if (kernelClassOf(B, O) == KernelClass::GroupedProduct)
+    if (classOf(B, O) == KernelClass::GroupedProduct)
       Of.append({Number::GroupedRows, Number::GroupedInner});
     return Of;
   }
@@ -75,6 +118,10 @@ static llvm::SmallVector<Number, 8> parametersOf(const Block &B, const Op &O) {
     return {Number::AttentionEfficiency, Number::AttentionStart,
             Number::AttentionS0, Number::AttentionBackward,
             Number::SustainedBf16};
+  case KernelClass::UnfusedAttention:
+    return {Number::ProductEfficiency, Number::ProductStart,
+            Number::SustainedBf16, Number::StreamEfficiency,
+            Number::StreamStart};
   case KernelClass::Scan:
     return {Number::ScanEfficiency, Number::StreamEfficiency,
             Number::StreamStart, Number::SustainedBf16};
@@ -94,22 +141,18 @@ const KernelParameterInfo *KernelTimes::findMissing(const Block &B,
   return nullptr;
 }
 
+std::string KernelTimes::describe(const Block &B, const Op &O) const {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  llvm::ListSeparator Comma;
+  for (const Number Of : parametersOf(B, O))
+    OS << Comma << kernelParameters()[static_cast<size_t>(Of)].Name << " = "
+       << llvm::format("%g", of(Of));
+  return Text;
+}
+
 double KernelTimes::of(Number Of) const {
   return P.Spec.Cost.findKernel(Of)->Value;
-}
-
-/// Returns the FLOPs of \p O on a rank.
-static double workOnRank(const Program &P, const Op &O) {
-  return static_cast<double>(P.Sizes.value(O.Work).value());
-}
-
-static double elementsOf(const Program &P, const Value &V) {
-  return static_cast<double>(P.Sizes.value(V.OnRank).value());
-}
-
-static double sizeInBytes(const Program &P, const Value &V) {
-  return elementsOf(P, V) * static_cast<double>(getInfo(V.Type.Element).Bits) /
-         8;
 }
 
 /// Returns the experts of a rank whose weights \p O reads or makes gradients
@@ -138,17 +181,18 @@ double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
   const double Inner =
       Work / 2 / elementsOf(P, Out); // of all groups, as Out has all of them
   const ProductLaw &L = lawOf(operandType(B, O));
-  double More = of(L.K0) / Inner;
+  double Padding = 1 + of(L.K0) / Inner; // of the inner dimension, and of rows
   if (IsGrouped && IsOfWeight)
-    More = of(Number::GroupedInner) / Inner;
+    Padding = 1 + of(Number::GroupedInner) / Inner;
   else if (IsGrouped)
-    More += of(Number::GroupedRows) * Groups * Inner / elementsOf(P, Left);
+    Padding *=
+        1 + of(Number::GroupedRows) * Groups * Inner / elementsOf(P, Left);
   const auto Peak =
       static_cast<double>(*(P.Spec.Cost.Device.*peakOf(B, O).Member));
   const auto Bandwidth =
       static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
   const double Compute =
-      Work * (1 + More) / (Peak * of(L.Efficiency) * of(L.Sustained));
+      Work * Padding / (Peak * of(L.Efficiency) * of(L.Sustained));
   // A gradient of a weight is added to those of the micro-batches before.
   const double Moved = sizeInBytes(P, Left) + sizeInBytes(P, Right) +
                        sizeInBytes(P, Out) * (IsOfWeight ? 2 : 1);
@@ -156,23 +200,60 @@ double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
   return of(L.Start) * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory);
 }
 
-double KernelTimes::attention(const Block &B, const Op &O) const {
-  const Op &Forward = O.Derivative == Derivative::None ? O : B.Ops[O.For];
-  const Value &Key = B.Values[Forward.Operands[1]];
-  auto Keys = static_cast<double>(*P.Spec.Train.Sequence);
-  if (const int I = Key.Type.indexOf(DimKind::KvSeq); I >= 0)
-    Keys = static_cast<double>(
-        P.Sizes.value(Key.Type.Dims[static_cast<size_t>(I)].Size));
-  const auto Peak = static_cast<double>(
+static double peakInBf16(const Program &P) {
+  return static_cast<double>(
       *(P.Spec.Cost.Device.*DeviceSpec::peakOf(TypeKind::BF16).Member));
-  double Rate =
-      Peak * of(Number::AttentionEfficiency) * of(Number::SustainedBf16);
-  double Work = workOnRank(P, O) * (1 + of(Number::AttentionS0) / Keys);
+}
+
+/// Returns the number of tokens of a sample in dimension \p Kind of \p V, or
+/// that of the job's text.
+static double tokensOf(const Program &P, const Value &V, DimKind Kind) {
+  const int I = V.Type.indexOf(Kind);
+  return static_cast<double>(
+      I < 0 ? *P.Spec.Train.Sequence
+            : P.Sizes.value(V.Type.Dims[static_cast<size_t>(I)].Size));
+}
+
+double KernelTimes::attention(const Block &B, const Op &O) const {
+  const Op &Forward = forwardOf(B, O);
+  const double Queries =
+      tokensOf(P, B.Values[Forward.Operands[0]], DimKind::Seq);
+  const double All =
+      Queries * tokensOf(P, B.Values[Forward.Operands[1]], DimKind::KvSeq);
+  const double Pairs = Forward.Stated.isValid()
+                           ? static_cast<double>(P.Sizes.value(Forward.Stated))
+                           : All / 2;
+  const double Hidden =
+      Pairs < All ? of(Number::AttentionS0) * Queries / (2 * Pairs) : 0;
+  double Work = workOnRank(P, O) * (1 + Hidden);
+  double Rate = peakInBf16(P) * of(Number::AttentionEfficiency) *
+                of(Number::SustainedBf16);
   if (O.Derivative != Derivative::None) {
     Work *= 1.25;
     Rate *= of(Number::AttentionBackward);
   }
   return of(Number::AttentionStart) * 1e-6 + Work / Rate;
+}
+
+double KernelTimes::unfusedAttention(const Block &B, const Op &O) const {
+  const Op &Forward = forwardOf(B, O);
+  const Value &Query = B.Values[Forward.Operands[0]],
+              &Key = B.Values[Forward.Operands[1]],
+              &Context = B.Values[Forward.Results.front()];
+  const bool IsBackward = O.Derivative != Derivative::None;
+  const double Products = IsBackward ? 4 : 2;
+  const double Work = Products * tokensOf(P, Key, DimKind::KvSeq) *
+                      (elementsOf(P, Query) + elementsOf(P, Context));
+  const double Rate =
+      peakInBf16(P) * of(Number::ProductEfficiency) * of(Number::SustainedBf16);
+  const double OfScore =
+      (IsBackward ? 5 : 4) + (*P.Spec.Train.Dropout ? IsBackward ? 6 : 5 : 0);
+  const double Moved = OfScore * elementsOf(P, *scoresOf(B, Forward));
+  return (Products * of(Number::ProductStart) + of(Number::StreamStart)) *
+             1e-6 +
+         Work / Rate +
+         Moved / (static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth) *
+                  of(Number::StreamEfficiency));
 }
 
 Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
@@ -181,7 +262,7 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
   const auto Bandwidth =
       static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
   double Seconds = 0;
-  switch (const KernelClass Is = kernelClassOf(B, O)) {
+  switch (const KernelClass Is = classOf(B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
     Seconds = product(B, O, Is == KernelClass::GroupedProduct);
@@ -189,15 +270,16 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
   case KernelClass::Attention:
     Seconds = attention(B, O);
     break;
-  case KernelClass::Scan: {
-    const auto Peak = static_cast<double>(
-        *(P.Spec.Cost.Device.*DeviceSpec::peakOf(TypeKind::BF16).Member));
+  case KernelClass::UnfusedAttention:
+    Seconds = unfusedAttention(B, O);
+    break;
+  case KernelClass::Scan:
     Seconds = of(Number::StreamStart) * 1e-6 +
-              std::max(workOnRank(P, O) / (Peak * of(Number::ScanEfficiency) *
-                                           of(Number::SustainedBf16)),
+              std::max(workOnRank(P, O) /
+                           (peakInBf16(P) * of(Number::ScanEfficiency) *
+                            of(Number::SustainedBf16)),
                        Moved / (Bandwidth * of(Number::StreamEfficiency)));
     break;
-  }
   case KernelClass::Stream:
     Seconds = of(Number::StreamStart) * 1e-6 +
               Moved / (Bandwidth * of(Number::StreamEfficiency));

@@ -17,17 +17,18 @@ enum class KernelClass : unsigned char {
   Product,
   /// A product for each expert of a rank, with rows more than it has.
   GroupedProduct,
-  /// Fused attention: start + FLOPs x (1 + s0 / keys) at the peak rate in bf16
-  /// x
-  /// efficiency x sustained. Backward 5/4 of the FLOPs of its products, which
-  /// the kernel recomputes in part, at the rate x backward.
+  /// Fused attention: start + FLOPs x (1 + s0 / keys) / (peak rate in bf16 x
+  /// efficiency x sustained), where keys is twice the mean number of keys of a
+  /// query, and s0 is 0 without a mask. Backward 5/4 of the FLOPs of its
+  /// products, which the kernel recomputes in part, at the rate x backward.
   Attention,
+  /// Two products of all queries with all keys and a stream over the scores, of
+  /// 4 bytes for a score, 5 backward; with dropout 5 and 6 more.
+  UnfusedAttention,
   Scan,     ///< a scan or convolution: the larger of FLOPs and bytes
   Stream,   ///< start + bytes at the memory bandwidth x efficiency
   Optimizer ///< bytes at the memory bandwidth x efficiency
 };
-
-KernelClass kernelClassOf(const ir::Block &B, const ir::Op &O);
 
 /// Laws with the parameters of one job.
 class KernelTimes {
@@ -43,10 +44,18 @@ public:
   /// rounded to the nearest nanosecond.
   Nanoseconds timeOf(const ir::Block &B, const ir::Op &O, Bytes Touched) const;
 
+  /// Returns the parameters of the law of \p O with their values:
+  /// `stream.efficiency = 0.85, stream.start_us = 3`.
+  std::string describe(const ir::Block &B, const ir::Op &O) const;
+
 private:
+  KernelClass classOf(const ir::Block &B, const ir::Op &O) const;
+  llvm::SmallVector<ir::KernelParameterId, 8>
+  parametersOf(const ir::Block &B, const ir::Op &O) const;
   double of(ir::KernelParameterId Id) const;
   double product(const ir::Block &B, const ir::Op &O, bool IsGrouped) const;
   double attention(const ir::Block &B, const ir::Op &O) const;
+  double unfusedAttention(const ir::Block &B, const ir::Op &O) const;
 
   const ir::Program &P;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/TimeDerivation.h"
 #include "analysis/Derivation.h"
+#include "analysis/KernelTimes.h"
 #include "ir/model/Measure.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -108,7 +109,8 @@ Derivation TimeMaker::estimate(const ir::Op &O, const OpTime &T) {
           ? makeDerivation("estimate($0,$1)",
                            {Sizes.part("work", O.Work.Id, "FLOPs"), Touched})
           : makeDerivation("estimate($0)", {Touched});
-  D.Note = "by the law of its kernel, with the parameters of `kernels`";
+  D.Note = "by the law of its kernel (docs/time.md), with " +
+           KernelTimes(Of).describe(blockOf(Of, O), O);
   return D;
 }
 

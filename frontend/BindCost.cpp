@@ -94,10 +94,9 @@ void Binder::bindCost(ir::CostSpec &C) {
   else
     Reader.readLabel(B.Label, C.Kind);
   Body Keys = B;
-  if (C.Kind.isPresent() && *C.Kind == ir::CostKind::Estimate)
-    llvm::erase_if(Keys.Fields, [](const Field &F) {
-      return F.Key.Text == "profile"; // it can be a table, too
-    });
+  llvm::erase_if(Keys.Fields, [](const Field &F) {
+    return F.Key.Text == "profile"; // it can be a table, too
+  });
   bindKeys(Keys, C, {"times", "device", "links", "kernels"},
            {"times", "device", "links", "kernels"});
 

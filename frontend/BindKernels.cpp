@@ -72,9 +72,19 @@ void Binder::bindKernels(const Body &B, const std::string &Prefix,
 }
 
 void Binder::bindKernels(ir::Spec &S) {
-  if (!S.Cost.Kind.isPresent() || *S.Cost.Kind != ir::CostKind::Estimate)
-    return;
   const Body &Cost = TheJob.Cost;
+  if (!S.Cost.Kind.isPresent())
+    return;
+  if (*S.Cost.Kind != ir::CostKind::Estimate) {
+    if (const Field *F = Cost.findField("profile"))
+      Diags.report(F->Key.Range, diag::KeyWithoutEffect, "profile",
+                   "without `cost estimate`");
+    for (const Body &Sub : Cost.Sections)
+      if (Sub.Keyword.Text == "kernels")
+        Diags.report(Sub.Keyword.Range, diag::KeyWithoutEffect, "kernels",
+                     "without `cost estimate`");
+    return;
+  }
   Body Table;
   if (const Field *F = Cost.findField("profile")) {
     const std::optional<ExprValue> V =
@@ -82,6 +92,10 @@ void Binder::bindKernels(ir::Spec &S) {
     if (V && V->getIf<TableValue>()) {
       Bodies.mergeTable(Table, *F);
       bindKernels(Table, "", {}, S.Cost);
+      if (S.Cost.Kernels.empty() && !Diags.hasErrors())
+        Diags.report(F->Value->Range, diag::WrongType, "profile",
+                     "a table without parameters of kernels",
+                     "the name of a device profile, or such a table");
       S.Cost.DeviceProfile.state("job", F->Value->Range);
     } else if (const std::string *Name = V ? V->asText() : nullptr) {
       S.Cost.DeviceProfile.state(*Name, V->Range);
@@ -93,7 +107,7 @@ void Binder::bindKernels(ir::Spec &S) {
     S.Cost.DeviceProfile.derive(*S.Cluster->Device.Profile, Cost.Label.Range);
   }
   const Located<std::string> &Name = S.Cost.DeviceProfile;
-  if (Name.isPresent() && S.Cost.Kernels.empty())
+  if (Name.isPresent() && S.Cost.Kernels.empty() && !Diags.hasErrors())
     if (const ast::Section *Of = findProfile(*Name, Name.Range)) {
       static const Scope NoNames; // of a table
       Body Profile;

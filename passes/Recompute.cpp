@@ -167,9 +167,9 @@ Recomputation::Recomputation(const Program &P, const Block &B) : B(B) {
 
 /// torchtitan, distributed/activation_checkpoint.py, SelectiveAC: it saves
 /// attention and every other `mm` in the order in which they run, the first one
-/// included. Linear layers with a bias (`addmm`) and those in fp8
-/// (`_scaled_mm`) are saved, and not counted; grouped products of experts and
-/// products of the router's shape are neither saved nor counted.
+/// included. Linear layers with a bias (`addmm`), also the router's, and those
+/// in fp8 (`_scaled_mm`) are saved, and not counted; grouped products of
+/// experts and routers without a bias are neither saved nor counted.
 void Recomputation::addUnsaved(TypeKind Compute) {
   IsByOp = true;
   bool IsNextSaved = true;
@@ -188,21 +188,28 @@ void Recomputation::addUnsaved(TypeKind Compute) {
     if (O.Kind != OpKind::MatMul)
       continue;
     const TensorType &Out = B.Values[O.Results.front()].Type;
-    if (Out.indexOf(DimKind::Expert) >= 0 || Out.indexOf(DimKind::Router) >= 0)
+    if (Out.indexOf(DimKind::Expert) >= 0)
       continue;
-    const bool IsCounted =
-        !IsBiased(O) && !(O.IsLowPrecision && isScaled(elementTypeOf(Compute)));
-    if (!IsCounted || IsNextSaved)
+    if (IsBiased(O) || (O.IsLowPrecision && isScaled(elementTypeOf(Compute)))) {
       Saved.insert(O.Name);
-    if (IsCounted)
+    } else if (Out.indexOf(DimKind::Router) < 0) {
+      if (IsNextSaved)
+        Saved.insert(O.Name);
       IsNextSaved = !IsNextSaved;
+    }
   }
   if (Last)
     Parts.push_back({{}, Last->Results.front()});
 }
 
-bool Recomputation::saves(OpKind K) const {
-  return IsByOp && (K == OpKind::ReduceScatter || K == OpKind::AllToAll);
+const Recomputation::Part *Recomputation::findPart(OpKind Collective,
+                                                   const Op &Served) const {
+  if (IsByOp &&
+      (Collective == OpKind::ReduceScatter || Collective == OpKind::AllToAll))
+    return nullptr;
+  if (IsByOp && Collective == OpKind::AllReduce)
+    return &Parts.front();
+  return findPart(Served);
 }
 
 const Recomputation::Part *Recomputation::findPart(const Op &O) const {
@@ -233,9 +240,10 @@ OpId Recomputer::forwardOf(OpId Id) const {
 
 /// The part of \p Forward, or of the op that it serves.
 const Recomputation::Part *Recomputer::partOf(const Op &Forward) const {
-  if (Forward.Phase != Phase::Forward || Of.saves(Forward.Kind))
+  if (Forward.Phase != Phase::Forward)
     return nullptr;
-  return Of.findPart(Forward.For.isValid() ? Old[Forward.For] : Forward);
+  return Forward.For.isValid() ? Of.findPart(Forward.Kind, Old[Forward.For])
+                               : Of.findPart(Forward);
 }
 
 /// What an op of \p Reader, if that is a part, finds where \p V was.
@@ -307,8 +315,13 @@ bool Recomputer::run() {
       For = NewId[For.Index];
   for (auto [OldIndex, Id] : RepeatedId) {
     OpId &For = B.Ops[Id].For;
-    bool IsServed = For.isValid() && isCollective(B.Ops[Id].Kind);
-    For = IsServed ? RepeatedId[For.Index] : NewId[OldIndex];
+    const bool IsServed = For.isValid() && isCollective(B.Ops[Id].Kind);
+    const auto Repeated =
+        IsServed ? RepeatedId.find(For.Index) : RepeatedId.end();
+    if (Repeated != RepeatedId.end())
+      For = Repeated->second;
+    else
+      For = NewId[IsServed ? For.Index : OldIndex];
   }
   const llvm::DenseSet<unsigned> Now = savedBy(B.Ops);
   return llvm::any_of(savedBy(Old),
@@ -316,15 +329,18 @@ bool Recomputer::run() {
 }
 
 bool foretrace::recompute(Program &P, DiagnosticEngine &Diags) {
-  bool Repeats = false, Saves = false;
+  bool Saves = false;
+  const Located<RecomputeKind> *Kind = nullptr;
   for (Block &B : P.Blocks)
     if (const Recomputation Of(P, B); Of.isWanted()) {
-      Repeats = true;
+      const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
+      Kind = Spec ? &P.Spec.recomputeOf(*Spec) : &P.Spec.Train.Recompute;
       Saves |= Recomputer(B, Of).run();
     }
-  const TrainSpec &T = P.Spec.Train;
-  if (Repeats && !Saves)
-    Diags.report(T.Recompute.Range, diag::RecomputeSavesNothing,
-                 llvm::join(modulesOf(T), " "));
+  if (Kind && !Saves)
+    Diags.report(Kind->Range, diag::RecomputeSavesNothing, getSpelling(**Kind),
+                 **Kind == RecomputeKind::Selective
+                     ? llvm::join(modulesOf(P.Spec.Train), " ")
+                     : "layers");
   return true;
 }

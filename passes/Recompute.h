@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the backward pass computes again. Private to the passes.
+// The ops that the backward pass recomputes. Private to the passes.
 #ifndef FORETRACE_PASSES_RECOMPUTE_H
 #define FORETRACE_PASSES_RECOMPUTE_H
 
@@ -39,11 +39,11 @@ public:
   bool isWanted() const { return IsWanted; }
   /// In the order in which they run if they begin at the same op.
   llvm::ArrayRef<Part> parts() const { return Parts; }
-  /// The part that forward op \p O is of, or null. A collective is asked for
-  /// through the op that it serves.
+  /// Returns the part that contains the forward op \p O, which is no
+  /// collective, or null.
   const Part *findPart(const ir::Op &O) const;
-  /// Whether results of the collective \p K are saved whatever it serves.
-  bool saves(ir::OpKind K) const;
+  /// Returns the part that contains a forward collective of \p Served, or null.
+  const Part *findPart(ir::OpKind Collective, const ir::Op &Served) const;
 
 private:
   void addUnsaved(ir::TypeKind Compute);

@@ -288,7 +288,7 @@ def compile_job(foretrace, path, draw):
         if draw.random() < .7:
             text = text.replace("parallel {", "parallel { zero_prefetch = %d "
                                 % draw.randint(0, 3))
-        said = Kept(text, draw)
+        said = Kept(text, draw, ("none", "selective", "op", "full"))
         if not ir or any(half in ir for half in HALVES):
             continue
         with open(path, "w") as file:

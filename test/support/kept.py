@@ -7,9 +7,10 @@ import re
 
 class Kept:
     """Changes the text of a job by chance, and knows layer by layer what that
-    means."""
+    means. Blocks of their own recompute one of kinds."""
 
-    def __init__(self, text, rng):
+    def __init__(self, text, rng, kinds=("none", "selective", "full")):
+        self.kinds = kinds
         self.recompute = re.search(r"recompute = (\w+)", text)[1]
         self.own, self.own_offload = {}, {}
         self.first = self.first_offload = None
@@ -32,8 +33,7 @@ class Kept:
             self.recompute = "full"
         for block in self.blocks:
             if rng.random() < .4:
-                self.own[block] = rng.choice(
-                    ("none", "selective", "op", "full"))
+                self.own[block] = rng.choice(self.kinds)
                 text = text.replace(
                     f"block {block} {{",
                     f"block {block} {{ recompute = {self.own[block]} ")
