@@ -32,9 +32,10 @@ private:
                                          LayerBody::Sources *Shared = nullptr,
                                          const BlockSpec *In = nullptr);
   void embedding();
-  ValueId sublayer(BlockBuilder &B, const BlockSpec &In, const LayerUse &Of,
+  ValueId sublayer(BlockBuilder &B, const BlockSpec *In, const LayerUse &Of,
                    llvm::StringRef Section, ValueId X,
-                   llvm::StringMap<ValueId> &Known);
+                   llvm::StringMap<ValueId> &Known,
+                   LayerBody::Sources *Shared = nullptr);
   void refuse(const BlockSpec &Spec, llvm::StringRef Name);
   void layer(const BlockSpec &Spec, Block &Blk);
   void branch(const BlockSpec &Spec, Block &Blk);
@@ -115,15 +116,17 @@ static void freeze(Block &B, const BlockSpec &Spec, size_t First) {
       V.Frozen = true;
 }
 
-/// Appends a layer of the block \p In, to \p X and the values that it reads of
-/// \p Known; those that it makes are known then. Returns the new hidden state.
-ValueId Elaborator::sublayer(BlockBuilder &B, const BlockSpec &In,
+/// Appends a layer of the block \p In, null for a branch, to \p X and the
+/// values that it reads of \p Known; those that it makes are known then.
+/// Returns the new hidden state.
+ValueId Elaborator::sublayer(BlockBuilder &B, const BlockSpec *In,
                              const LayerUse &Of, llvm::StringRef Section,
-                             ValueId X, llvm::StringMap<ValueId> &Known) {
+                             ValueId X, llvm::StringMap<ValueId> &Known,
+                             LayerBody::Sources *Shared) {
   llvm::SmallVector<ValueId, 2> Inputs = {X};
   for (const llvm::StringRef Name : Of.reads())
     Inputs.push_back(Known.lookup(Name));
-  const auto Outputs = sublayer(B, Of, Section, Inputs, nullptr, &In);
+  const auto Outputs = sublayer(B, Of, Section, Inputs, Shared, In);
   if (!IsDone)
     return X;
   for (const auto &[Name, V] :
@@ -157,9 +160,9 @@ void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
     Known[Name] = B.value(ValueKind::Input, Name, Passed.lookup(Name));
     Blk.Signature.Inputs.push_back(Known[Name]);
   }
-  ValueId Out = sublayer(B, Spec, Spec.Mixer, "attention", X, Known);
+  ValueId Out = sublayer(B, &Spec, Spec.Mixer, "attention", X, Known);
   if (IsDone)
-    Out = sublayer(B, Spec, Spec.Network, "ffn", Out, Known);
+    Out = sublayer(B, &Spec, Spec.Network, "ffn", Out, Known);
   if (!IsDone)
     return;
   Blk.Signature.Outputs = {Out};
@@ -183,11 +186,14 @@ void Elaborator::layer(const BlockSpec &Spec, Block &Blk) {
 ValueId Elaborator::depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
                           LayerBody::Sources &Shared,
                           const std::string &Prefix) {
-  llvm::SmallVector<ValueId, 1> Out = {X};
+  llvm::StringMap<ValueId> Known; // that its layers pass
   auto Append = [&](const LayerUse &Use, llvm::StringRef Section) {
     Shared.Section = Section;
+    for (const llvm::StringRef Name : Use.reads())
+      if (!Known.count(Name))
+        return refuse(Spec, Name);
     if (IsDone)
-      Out = sublayer(B, Use, Section, Out, &Shared);
+      X = sublayer(B, nullptr, Use, Section, X, Known, &Shared);
   };
   Shared.Prefix = Prefix;
   Append(Spec.Mixer, "branch");
@@ -205,9 +211,7 @@ ValueId Elaborator::depth(BlockBuilder &B, const BlockSpec &Spec, ValueId X,
         }
   Shared.Prefix = Prefix;
   Shared.Section = "";
-  if (IsDone)
-    Out = end(B, "final_norm", Out, &Shared);
-  return IsDone ? Out.front() : X;
+  return IsDone ? end(B, "final_norm", {X}, &Shared).front() : X;
 }
 
 /// Multi-token prediction (Megatron-LM, transformer/multi_token_prediction.py):

@@ -9,6 +9,7 @@
 #include "passes/HomeLayout.h"
 #include "passes/derive/LayerRules.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include <set>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -219,6 +220,39 @@ void Deriver::checkSharedParameters() {
         continue;
       error(B.Range, diag::SharedParameters, Weights, B.Name, Name);
       return;
+    }
+}
+
+/// Reports layers of a branch that read values of other layers or share
+/// weights: a branch starts from the hidden state.
+void Deriver::checkBranchLayers() {
+  const ModelSpec &M = S.Model;
+  if (!M.Branch)
+    return;
+  std::set<llvm::StringRef> Made;
+  for (const LayerRun &R : M.Branch->Layers)
+    for (const LayerRun::Item &I : R.Items) {
+      const BlockSpec &B = M.Blocks[I.Block];
+      for (const LayerUse *Use : {&B.Mixer, &B.Network}) {
+        const auto *Other =
+            llvm::find_if(Use->reads(), [&](llvm::StringRef Name) {
+              return !Made.count(Name);
+            });
+        if (Other != Use->reads().end())
+          error(M.Branch->LayersRange, diag::BranchApart, Use->Kind,
+                ("reads `" + *Other +
+                 "`, which no layer before it in the "
+                 "branch makes")
+                    .str());
+        else if (!B.Shares.empty())
+          error(M.Branch->LayersRange, diag::BranchApart, Use->Kind,
+                "shares weights with other layers");
+        else {
+          Made.insert(Use->writes().begin(), Use->writes().end());
+          continue;
+        }
+        return;
+      }
     }
 }
 

@@ -255,24 +255,6 @@ static std::string suffixOf(const Variant &V) {
   return V.Passes.empty() ? "last" : llvm::join(V.Passes, "_");
 }
 
-/// Reports layers of a branch that pass values or share weights: a branch
-/// starts from the hidden state.
-void Deriver::checkBranchLayers() {
-  const ModelSpec &M = S.Model;
-  if (!M.Branch)
-    return;
-  for (const LayerRun &R : M.Branch->Layers)
-    for (const LayerRun::Item &I : R.Items) {
-      const BlockSpec &B = M.Blocks[I.Block];
-      for (const LayerUse *Use : {&B.Mixer, &B.Network})
-        if (!Use->reads().empty() || !Use->writes().empty() ||
-            !B.Shares.empty()) {
-          error(M.Branch->LayersRange, diag::BranchApart, Use->Kind);
-          return;
-        }
-    }
-}
-
 /// Reports what does not fit weights whose gradients are complete after the
 /// backward pass of several layers.
 void Deriver::checkSharedWeights() {
