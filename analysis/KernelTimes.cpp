@@ -2,6 +2,7 @@
 #include "analysis/KernelTimes.h"
 #include "analysis/Analyses.h"
 #include "analysis/OpTimes.h"
+#include "analysis/Work.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -9,6 +9,7 @@
 
 #include "passes/Recompute.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Spellings.h"
 #include "lang/ShippedLayers.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/BlockBuilder.h"
