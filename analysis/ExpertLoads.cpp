@@ -31,7 +31,7 @@ std::vector<RankExchange> foretrace::expertExchanges(FlowCounter &Of,
       continue;
     const bool IsToExperts = F.Tokens == Dispatch::ToExperts;
     for (const auto &[Load, Rank] : llvm::zip_equal(Loads, All)) {
-      // Of the tokens of each rank, Load / (Ranks * MeanLoad) are for this one.
+      // Each rank sends Load / (Ranks * MeanLoad) of its tokens to this one.
       const __int128 Each = __int128(F.Message.value()) * Load;
       const __int128 Whole = __int128(Ranks) * MeanLoad;
       const __int128 FromOthers = Each * (Ranks - 1) / Whole;

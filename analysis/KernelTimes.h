@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Estimates of the durations of ops by laws of their kernels, with the
-// parameters of a device's profile (`cost estimate`).
+// parameters of a device's profile (`cost estimate`). docs/time.md has the
+// sources of the laws and their errors.
 #ifndef FORETRACE_ANALYSIS_KERNELTIMES_H
 #define FORETRACE_ANALYSIS_KERNELTIMES_H
 

@@ -172,8 +172,8 @@ void Liveness::holdPassed() {
   const Signature &S = B.Signature;
   // Other layers' backward passes read it, also if this one has none.
   const int End = std::max(static_cast<int>(B.Ops.size()) - 1, FirstBackward);
-  // Of several frozen layers, each of which changes it, only the result of the
-  // last is saved, and the first, which receives none, counts it.
+  // If several frozen layers change it one after the other, only the result of
+  // the last is saved. The first, which receives none, counts it.
   const bool IsFrozen = FirstBackward == static_cast<int>(B.Ops.size());
   for (const auto &[Name, V] : llvm::zip(Spec->Passes, S.passed()))
     if (!llvm::is_contained(S.Inputs, V) && isSaved(P, Name) &&
@@ -240,9 +240,7 @@ static bool isMask(const TensorType &T) {
 static bool recomputesAttention(const Program &P) {
   return llvm::any_of(P.Blocks, [&](const Block &B) {
     const BlockSpec *Spec = P.Spec.Model.findBlock(B.Name);
-    const bool IsWhole =
-        Spec && (*P.Spec.recomputeOf(*Spec) == RecomputeKind::Full ||
-                 *P.Spec.recomputeOf(*Spec) == RecomputeKind::Op);
+    const bool IsWhole = Spec && recomputesLayers(*P.Spec.recomputeOf(*Spec));
     return llvm::any_of(B.Ops, [&](const Op &O) {
       return O.Phase == Phase::Recompute &&
              (IsWhole || hasTrait(O.Kind, Attends));

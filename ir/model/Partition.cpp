@@ -67,7 +67,7 @@ static std::vector<int64_t> splitLayers(const ParallelSpec &Par,
 std::vector<int64_t> foretrace::ir::chunkLayers(const ParallelSpec &P,
                                                 const ModelSpec &M) {
   const int64_t Tower = M.towerLayers();
-  std::vector<int64_t> Sizes = splitLayers(P, M.layerCount() - Tower);
+  std::vector<int64_t> Sizes = splitLayers(P, M.splitLayers());
   Sizes.front() += Tower;
   return Sizes;
 }

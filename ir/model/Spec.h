@@ -45,6 +45,11 @@ enum class RecomputeKind : unsigned char {
 #define RECOMPUTE_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
+/// Returns whether layers are recomputed as a whole, at most without the ops
+/// whose results are saved, and not by modules.
+inline bool recomputesLayers(RecomputeKind K) {
+  return K == RecomputeKind::Op || K == RecomputeKind::Full;
+}
 enum class AttentionBackendKind : unsigned char {
 #define ATTENTION_BACKEND_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
@@ -174,6 +179,8 @@ struct ModelSpec {
   /// Returns the layers at the start of the pattern that are of a tower; 0 if
   /// all are.
   int64_t towerLayers() const;
+  /// Returns the number of the other layers, which stages share.
+  int64_t splitLayers() const { return layerCount() - towerLayers(); }
   /// Returns the block of that name, or null.
   const BlockSpec *findBlock(llvm::StringRef Name) const;
   /// Returns the indices of all blocks. If layers pass values besides the

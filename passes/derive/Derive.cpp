@@ -248,8 +248,7 @@ void Deriver::checkEffects() {
   }
   const bool HasModules = S.Train.RecomputeModules.isPresent();
   const BlockSpec *ReadsAgain = findRecomputed([&](RecomputeKind K) {
-    return K == RecomputeKind::Full || K == RecomputeKind::Op ||
-           (K == RecomputeKind::Selective && HasModules);
+    return recomputesLayers(K) || (K == RecomputeKind::Selective && HasModules);
   });
   if (*P.ZeroRefetch && (*P.Zero != 3 || !ReadsAgain)) {
     error(P.ZeroRefetch.Range, diag::KeyWithoutEffect, "zero_refetch",

@@ -12,12 +12,6 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Returns the number of layers that are split over stages, without those of a
-/// tower.
-int64_t Deriver::splitLayers() const {
-  return S.Model.layerCount() - S.Model.towerLayers();
-}
-
 void Deriver::noteTower(DiagnosticBuilder Report) const {
   if (const int64_t Tower = S.Model.towerLayers(); Tower > 0)
     Report.note(S.Model.LayersRange, diag::TowerLayers, Tower);
@@ -34,7 +28,7 @@ void Deriver::checkPartition() {
   else if (placementOf(P) != PlacementKind::Loop)
     error(P.Schedule.Range, diag::PartitionCopies, getSpelling(*P.Schedule),
           Name);
-  const int64_t Layers = splitLayers();
+  const int64_t Layers = S.Model.splitLayers();
   if (*P.Partition != PartitionKind::ModuleCount &&
       !holds(isAtMost(of(P.Pp), number(Layers)), diag::PartitionStages, P.Pp))
     noteTower(error(P.Pp.Range, diag::PartitionStages, Layers, *P.Pp, Name)
@@ -48,7 +42,7 @@ void Deriver::checkPartition() {
 void Deriver::checkEnds() {
   const ParallelSpec &P = S.Parallel;
   dropKeys("beside stages of their own size");
-  const int64_t Layers = splitLayers();
+  const int64_t Layers = S.Model.splitLayers();
   Expr Rest = number(Layers), Others = of(P.Pp);
   bool IsEmpty = false;
   for (const auto &[Name, Key] :
@@ -129,8 +123,8 @@ void Deriver::checkLayout() {
       error(L.Range, diag::SizeOverflow, "layers of `layout`");
       return;
     }
-  if (Sum != splitLayers())
-    noteTower(error(P.LayoutRange, diag::LayoutSum, Sum, splitLayers())
+  if (Sum != S.Model.splitLayers())
+    noteTower(error(P.LayoutRange, diag::LayoutSum, Sum, S.Model.splitLayers())
                   .note(S.Model.LayersRange, diag::ValueFromHere, "layers",
                         S.Model.layerCount()));
 }
@@ -189,7 +183,7 @@ void Deriver::checkPipeline() {
              ", whose stages hold a part from each end of the model");
   if (P.FirstStageLayers.isPresent() || P.LastStageLayers.isPresent())
     return checkEnds();
-  const int64_t Layers = splitLayers();
+  const int64_t Layers = S.Model.splitLayers();
   int64_t Counted = Layers + *P.EmbeddingAsLayer + *P.LossAsLayer;
   if (holds(isMultiple(number(Counted), Chunks), diag::LayersIndivisible, P.Pp))
     return;

@@ -172,7 +172,6 @@ private:
                       FileSteps &File);
   void checkFileStep(const ir::Cell &C, SourceRange At, FileSteps &File);
   void checkFileComplete(const FileSteps &File);
-  int64_t splitLayers() const;
   void checkTower();
   void noteTower(DiagnosticBuilder Report) const;
   void checkLayout();

@@ -54,8 +54,8 @@ Numbers vary::divisorsOfReplicas(const Spec &S, const KeyNumber &) {
 }
 
 Numbers vary::divisorsOfLayers(const Spec &S, const KeyNumber &) {
-  return divisorsOf(S.Model.layerCount() - S.Model.towerLayers() +
-                    *S.Parallel.EmbeddingAsLayer + *S.Parallel.LossAsLayer);
+  return divisorsOf(S.Model.splitLayers() + *S.Parallel.EmbeddingAsLayer +
+                    *S.Parallel.LossAsLayer);
 }
 
 /// The layer whose key called \p Name is set where \p Now is, or null.

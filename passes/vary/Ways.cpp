@@ -48,7 +48,7 @@ static void addChunks(ParallelSpec &P, std::string &Text, int64_t Count,
 /// Adds all layers to \p Chunks chunks, as evenly as can be, with the smaller
 /// chunks at the ends, where the embedding and the loss are.
 static void spreadLayers(Spec &S, std::string &Text, int64_t Chunks) {
-  const int64_t Layers = S.Model.layerCount() - S.Model.towerLayers();
+  const int64_t Layers = S.Model.splitLayers();
   const int64_t Larger = Layers % Chunks, Smaller = Chunks - Larger;
   const int64_t After = Larger == 0 ? 0 : Smaller / 2;
   addChunks(S.Parallel, Text, Smaller - After, Layers / Chunks);
@@ -173,8 +173,7 @@ KeyTexts vary::balanceMemory(Spec &S) {
 KeyTexts vary::writeModules(Spec &S, llvm::ArrayRef<llvm::StringRef> Modules) {
   TrainSpec &T = S.Train;
   KeyTexts W;
-  if (*T.Recompute == RecomputeKind::Full ||
-      *T.Recompute == RecomputeKind::Op || Modules.empty())
+  if (recomputesLayers(*T.Recompute) || Modules.empty())
     return W;
   write(W, "recompute", T.Recompute, RecomputeKind::Selective);
   if (llvm::ArrayRef(modulesOf(T)) == Modules)
