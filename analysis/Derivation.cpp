@@ -44,6 +44,8 @@ StringRef unitName(FigureUnit U) {
     return "FLOPs";
   case FigureUnit::Millionths:
     return "millionths";
+  case FigureUnit::Time:
+    return "ns";
   }
   llvm_unreachable("every unit is handled");
 }

@@ -11,7 +11,8 @@ using namespace foretrace::ir;
 
 llvm::StringRef foretrace::getName(FigureUnit U) {
   static constexpr llvm::StringRef Names[] = {"text",  "count", "flag",
-                                              "bytes", "flops", "millionths"};
+                                              "bytes", "flops", "millionths",
+                                              "ns"};
   return Names[static_cast<size_t>(U)];
 }
 

@@ -16,7 +16,8 @@ enum class FigureUnit : unsigned char {
   Flag,      ///< 1 or 0, printed as yes or no
   Bytes,     ///< printed as MiB
   Flops,     ///< printed as GFLOP
-  Millionths ///< of a whole, printed as a percentage
+  Millionths, ///< of a whole, printed as a percentage
+  Time        ///< in ns, printed as ms
 };
 
 /// Returns the name of a unit: `bytes`.

@@ -46,6 +46,14 @@ static double sizeInBytes(const Program &P, const Value &V) {
          8;
 }
 
+llvm::StringRef foretrace::getName(KernelClass C) {
+  static constexpr llvm::StringLiteral Names[] = {
+      "products",  "products of experts", "attention",
+      "attention", "scans",               "other kernels",
+      "optimizer", "other kernels"};
+  return Names[static_cast<size_t>(C)];
+}
+
 KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
   switch (O.Kind) {
   case OpKind::MatMul:
@@ -62,6 +70,9 @@ KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
                                         : KernelClass::Attention;
   case OpKind::Optimizer:
     return KernelClass::Optimizer;
+  case OpKind::Norm: // the kernel of the other gradient sums this one, too
+    return O.Derivative == Derivative::Param ? KernelClass::Fused
+                                             : KernelClass::Stream;
   case OpKind::Scan:
   case OpKind::Conv:
   case OpKind::Opaque: {
@@ -112,13 +123,15 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
     llvm::SmallVector<Number, 8> Of = {L.Efficiency, L.Memory, L.Start, L.K0,
                                        L.Sustained};
     if (classOf(B, O) == KernelClass::GroupedProduct)
-      Of.append({Number::GroupedRows, Number::GroupedInner});
+      Of.append(
+          {Number::GroupedStart, Number::GroupedRows, Number::GroupedInner});
     return Of;
   }
   case KernelClass::Attention:
     return {Number::AttentionEfficiency, Number::AttentionStart,
-            Number::AttentionS0, Number::AttentionBackward,
-            Number::SustainedBf16};
+            Number::AttentionS0,         Number::AttentionBackward,
+            Number::SustainedBf16,       Number::StreamEfficiency,
+            Number::StreamStart};
   case KernelClass::UnfusedAttention:
     return {Number::ProductEfficiency, Number::ProductStart,
             Number::SustainedBf16, Number::StreamEfficiency,
@@ -129,7 +142,9 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
   case KernelClass::Stream:
     return {Number::StreamEfficiency, Number::StreamStart};
   case KernelClass::Optimizer:
-    return {Number::OptimizerEfficiency};
+    return {Number::OptimizerEfficiency, Number::OptimizerStart};
+  case KernelClass::Fused:
+    return {};
   }
   llvm_unreachable("covered switch");
 }
@@ -198,7 +213,8 @@ double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
   const double Moved = sizeInBytes(P, Left) + sizeInBytes(P, Right) +
                        sizeInBytes(P, Out) * (IsOfWeight ? 2 : 1);
   const double Memory = Moved / (Bandwidth * of(L.Memory));
-  return of(L.Start) * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory);
+  const double Start = of(L.Start) + (IsGrouped ? of(Number::GroupedStart) : 0);
+  return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory);
 }
 
 static double peakInBf16(const Program &P) {
@@ -213,6 +229,20 @@ static double tokensOf(const Program &P, const Value &V, DimKind Kind) {
   return static_cast<double>(
       I < 0 ? *P.Spec.Train.Sequence
             : P.Sizes.value(V.Type.Dims[static_cast<size_t>(I)].Size));
+}
+
+/// Queries, keys and values are split and rotated first: 6 bytes for each of
+/// their elements, 8 backward.
+double KernelTimes::arranging(const Block &B, const Op &O) const {
+  const Op &Forward = forwardOf(B, O);
+  double Elements = 0;
+  for (const ValueId V : Forward.Operands)
+    Elements += elementsOf(P, B.Values[V]);
+  const double OfElement = O.Derivative == Derivative::None ? 6 : 8;
+  return of(Number::StreamStart) * 1e-6 +
+         OfElement * Elements /
+             (static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth) *
+              of(Number::StreamEfficiency));
 }
 
 double KernelTimes::attention(const Block &B, const Op &O) const {
@@ -233,7 +263,7 @@ double KernelTimes::attention(const Block &B, const Op &O) const {
     Work *= 1.25;
     Rate *= of(Number::AttentionBackward);
   }
-  return of(Number::AttentionStart) * 1e-6 + Work / Rate;
+  return of(Number::AttentionStart) * 1e-6 + Work / Rate + arranging(B, O);
 }
 
 double KernelTimes::unfusedAttention(const Block &B, const Op &O) const {
@@ -255,6 +285,15 @@ double KernelTimes::unfusedAttention(const Block &B, const Op &O) const {
          Work / Rate +
          Moved / (static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth) *
                   of(Number::StreamEfficiency));
+}
+
+/// Returns the bytes of the gradients of \p Update, which their norm reads.
+static double gradientBytes(const Program &P, const Block &B,
+                            const Op &Update) {
+  double Size = 0;
+  for (const ValueId V : Update.Operands)
+    Size += sizeInBytes(P, B.Values[V]);
+  return Size;
 }
 
 Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
@@ -286,7 +325,11 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
               Moved / (Bandwidth * of(Number::StreamEfficiency));
     break;
   case KernelClass::Optimizer:
-    Seconds = Moved / (Bandwidth * of(Number::OptimizerEfficiency));
+    Seconds = of(Number::OptimizerStart) * 1e-6 +
+              (Moved + gradientBytes(P, B, O)) /
+                  (Bandwidth * of(Number::OptimizerEfficiency));
+    break;
+  case KernelClass::Fused:
     break;
   }
   const double Time = Seconds * 1e9;

@@ -21,15 +21,19 @@ enum class KernelClass : unsigned char {
   /// Fused attention: start + FLOPs x (1 + s0 / keys) / (peak rate in bf16 x
   /// efficiency x sustained), where keys is twice the mean number of keys of a
   /// query, and s0 is 0 without a mask. Backward 5/4 of the FLOPs of its
-  /// products, which the kernel recomputes in part, at the rate x backward.
+  /// products, which the kernel recomputes in part, at the rate x backward. In
+  /// addition a stream that splits and rotates queries, keys and values: start +
+  /// 6 bytes for each element, 8 backward.
   Attention,
   /// Two products of all queries with all keys and a stream over the scores, of
   /// 4 bytes for a score, 5 backward; with dropout 5 and 6 more.
   UnfusedAttention,
-  Scan,     ///< a scan or convolution: the larger of FLOPs and bytes
-  Stream,   ///< start + bytes at the memory bandwidth x efficiency
-  Optimizer ///< bytes at the memory bandwidth x efficiency
+  Scan,      ///< a scan or convolution: the larger of FLOPs and bytes
+  Stream,    ///< start + bytes at the memory bandwidth x efficiency
+  Optimizer, ///< start + bytes, with those of the gradients' norm
+  Fused      ///< part of the kernel of another op: nothing
 };
+llvm::StringRef getName(KernelClass C);
 
 /// Laws with the parameters of one job.
 class KernelTimes {
@@ -49,13 +53,15 @@ public:
   /// `stream.efficiency = 0.85, stream.start_us = 3`.
   std::string describe(const ir::Block &B, const ir::Op &O) const;
 
-private:
   KernelClass classOf(const ir::Block &B, const ir::Op &O) const;
+
+private:
   llvm::SmallVector<ir::KernelParameterId, 8>
   parametersOf(const ir::Block &B, const ir::Op &O) const;
   double of(ir::KernelParameterId Id) const;
   double product(const ir::Block &B, const ir::Op &O, bool IsGrouped) const;
   double attention(const ir::Block &B, const ir::Op &O) const;
+  double arranging(const ir::Block &B, const ir::Op &O) const;
   double unfusedAttention(const ir::Block &B, const ir::Op &O) const;
 
   const ir::Program &P;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/OpTimes.h"
 #include "analysis/Analyses.h"
+#include "analysis/CollectiveTimes.h"
 #include "analysis/KernelTimes.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
+#include <tuple>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -36,6 +39,8 @@ private:
   OpTime roofline(const Op &O) const;
   OpTime estimated(const Op &O) const;
   OpTime perMillion(const Op &O) const;
+  void estimateCollectives();
+  void estimateTogether(llvm::ArrayRef<size_t> Ops, CollectiveTimes &Links);
   void share(bool IsBackward);
   template <typename FnT> void forEachCompute(FnT Time);
 
@@ -117,6 +122,52 @@ OpTime BlockTimer::estimated(const Op &O) const {
   return T;
 }
 
+/// Times \p Ops, whose messages are sent as one, and shares the time by bytes.
+void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
+                                  CollectiveTimes &Links) {
+  Bytes All;
+  for (const size_t I : Ops)
+    All += messageBytes(*P, B.Ops[B.Ops.idAt(I)]);
+  const Nanoseconds Whole =
+      Links.timeOf(B.Ops[B.Ops.idAt(Ops.front())], All);
+  __int128 Done = 0;
+  int64_t Given = 0;
+  for (const size_t I : Ops) {
+    OpTime &T = Times[I];
+    T.By = TimeRule::Collective;
+    T.Time = Whole;
+    if (Whole.isOverflow() || All == Bytes())
+      continue;
+    Done += messageBytes(*P, B.Ops[B.Ops.idAt(I)]).value();
+    const auto Until =
+        static_cast<int64_t>(Whole.value() * Done / All.value());
+    T.Time = Nanoseconds(Until - Given);
+    Given = Until;
+  }
+}
+
+/// ZeRO sends what it gathers, or reduces, of a layer as one message
+/// (PyTorch's fully_shard; Megatron-FSDP, fsdp_unit_modules).
+void BlockTimer::estimateCollectives() {
+  CollectiveTimes Links(*P);
+  using Unit = std::tuple<OpKind, Phase, std::string>;
+  std::map<Unit, llvm::SmallVector<size_t, 8>> Units;
+  for (const auto &[I, O] : llvm::enumerate(B.Ops)) {
+    if (!isCollective(O.Kind))
+      continue;
+    const bool IsOfZero = O.Phase != Phase::Step &&
+                          llvm::is_contained(O.Group.Axes, Axis::Dp) &&
+                          (O.Kind == OpKind::AllGather ||
+                           O.Kind == OpKind::ReduceScatter);
+    if (IsOfZero)
+      Units[{O.Kind, O.Phase, textOf(O.Group, P->Spec, P->Mesh)}].push_back(I);
+    else
+      estimateTogether(I, Links);
+  }
+  for (const auto &[Of, Ops] : Units)
+    estimateTogether(Ops, Links);
+}
+
 /// The update of a stage's parameters.
 OpTime BlockTimer::perMillion(const Op &O) const {
   const ProfileTime *Measured = P->Spec.Cost.findTime("optimizer");
@@ -181,6 +232,7 @@ std::vector<OpTime> BlockTimer::run() {
     break;
   case CostKind::Estimate:
     forEachCompute([&](const Op &O) { return estimated(O); });
+    estimateCollectives();
     break;
   case CostKind::Calibrated:
     forEachCompute([&](const Op &O) {

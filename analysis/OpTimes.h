@@ -19,6 +19,7 @@ enum class TimeRule : unsigned char {
   PerMillion, ///< a measured time per million parameters
   Roofline,   ///< the larger of FLOPs by peak and bytes by bandwidth
   Estimate,   ///< a law of the op's kernel (KernelTimes.h)
+  Collective, ///< a law of collectives (CollectiveTimes.h)
 };
 
 struct OpTime {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/TimeDerivation.h"
+#include "analysis/CollectiveTimes.h"
 #include "analysis/Derivation.h"
 #include "analysis/KernelTimes.h"
 #include "ir/model/Measure.h"
@@ -114,6 +115,14 @@ Derivation TimeMaker::estimate(const ir::Op &O, const OpTime &T) {
   return D;
 }
 
+Derivation TimeMaker::collective(const ir::Op &O) {
+  Derivation D = makeDerivation(
+      "estimate($0)", {Sizes.part("message", O.Message.Id, "bytes")});
+  D.Note = "by the law of its collective (docs/time.md), " +
+           CollectiveTimes(Of).describe(O);
+  return D;
+}
+
 Derivation TimeMaker::derive(const ir::Op &O) {
   const ir::Block &B = blockOf(Of, O);
   auto [It, IsNew] = Known.try_emplace(&B);
@@ -141,6 +150,8 @@ Derivation TimeMaker::derive(const ir::Op &O) {
     return roofline(O, T);
   case TimeRule::Estimate:
     return estimate(O, T);
+  case TimeRule::Collective:
+    return collective(O);
   }
   llvm_unreachable("every rule is handled");
 }

@@ -29,6 +29,7 @@ private:
   Derivation share(const ir::Op &O, const OpTime &T);
   Derivation roofline(const ir::Op &O, const OpTime &T);
   Derivation estimate(const ir::Op &O, const OpTime &T);
+  Derivation collective(const ir::Op &O);
   std::string nameOf(const ir::Op &O, const Derivation &Among) const;
 
   const ir::Program &Of;

@@ -20,6 +20,7 @@
 #include "backends/simai/Simai.h"
 #include "backends/simainet/SimaiNet.h"
 #include "backends/simgrid/SimGrid.h"
+#include "backends/time/Time.h"
 #include "backends/volume/Volume.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -5,8 +5,10 @@
 // Touches no operand, layout or collective: a cost can't change communication.
 
 #include "analysis/Analyses.h"
+#include "analysis/CollectiveTimes.h"
 #include "analysis/KernelTimes.h"
 #include "analysis/OpTimes.h"
+#include "analysis/Overlap.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
@@ -101,6 +103,10 @@ bool Coster::checkKernels() const {
         Diags.report(P.Spec.Cost.Kind.Range, diag::KernelParameterMissing,
                      Lacks->Name, O.Name, Lacks->Doc);
     }
+  if (const KernelParameterInfo *Lacks = CollectiveTimes::findMissing(P))
+    if (Missing.insert(Lacks->Name).second)
+      Diags.report(P.Spec.Cost.Kind.Range, diag::KernelParameterMissing,
+                   Lacks->Name, "collectives", Lacks->Doc);
   return Missing.empty();
 }
 
@@ -137,6 +143,8 @@ bool Coster::run() {
       return false;
   if (*P.Spec.Cost.Kind == CostKind::Calibrated)
     checkBlocks();
+  if (*P.Spec.Cost.Kind == CostKind::Estimate)
+    hideCommunication(P);
   return *P.Spec.Cost.Kind != CostKind::Calibrated || !Diags.hasErrors();
 }
 

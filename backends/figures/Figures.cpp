@@ -53,6 +53,8 @@ static FigureScale readingOf(FigureUnit U) {
     return {" GFLOP", 1e9, 1};
   case FigureUnit::Millionths:
     return {" %", 1e4, 1};
+  case FigureUnit::Time:
+    return {" ms", 1e6, 2};
   }
   llvm_unreachable("every unit is handled");
 }
@@ -66,6 +68,8 @@ FigureScale foretrace::scaleOf(FigureUnit U, __int128 Largest) {
       {" FLOP", 1, 0},     {" kFLOP", 1e3, 2},  {" MFLOP", 1e6, 2},
       {" GFLOP", 1e9, 2},  {" TFLOP", 1e12, 2}, {" PFLOP", 1e15, 2},
       {" EFLOP", 1e18, 2}, {" ZFLOP", 1e21, 2}, {" YFLOP", 1e24, 2}};
+  static constexpr FigureScale Times[] = {
+      {" ns", 1, 0}, {" us", 1e3, 2}, {" ms", 1e6, 2}, {" s", 1e9, 3}};
   auto Fit = [&](llvm::ArrayRef<FigureScale> Scales) {
     const auto *It =
         llvm::find_if(llvm::drop_begin(Scales), [&](const auto &S) {
@@ -80,6 +84,8 @@ FigureScale foretrace::scaleOf(FigureUnit U, __int128 Largest) {
     return Fit(Flops);
   case FigureUnit::Millionths:
     return {" %", 1e4, 2};
+  case FigureUnit::Time:
+    return Fit(Times);
   case FigureUnit::Text:
   case FigureUnit::Count:
   case FigureUnit::Flag:
@@ -130,6 +136,10 @@ static std::string describeFlops(double Number) {
 std::string foretrace::describe(const Figure &F, FigureUnit U) {
   if (std::holds_alternative<std::string>(F.Value))
     return readable(F, U);
+  if (U == FigureUnit::Time) {
+    const FigureScale Scale = scaleOf(U, F.number());
+    return scaled(F.number(), Scale) + Scale.Suffix.str();
+  }
   if (U == FigureUnit::Flops)
     return describeFlops(static_cast<double>(F.number()));
   return readable(F, U) + readingOf(U).Suffix.str();

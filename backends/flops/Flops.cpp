@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/flops/Flops.h"
+#include "analysis/DeviceRates.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
@@ -32,51 +33,6 @@ flops::Options flops::readOptions(const EmitSpec &Emit,
 }
 
 FactSet flops::needs(const Options &) { return {Fact::Totalled}; }
-
-namespace {
-
-/// What each device does, if an iteration takes so long.
-class Rates {
-public:
-  Rates(const Program &P, int64_t Time)
-      : World(*P.Spec.Parallel.World), Time(Time) {
-    const DeviceSpec Device = P.Spec.rooflineDevice();
-    for (const TypeKind Type : P.Spec.computeTypes()) {
-      const DeviceSpec::Peak &Of = DeviceSpec::peakOf(Type);
-      const Located<FlopRate> &Rate = Device.*Of.Member;
-      if (Peak != 0 && !Rate.isPresent())
-        continue; // of some layers only
-      if (!Rate.isPresent() || *Rate > Peak)
-        Key = Of.Key;
-      Peak = std::max(Peak, Rate.isPresent() ? *Rate : 0);
-    }
-  }
-
-  /// Of what all do; rounded down, with no product beyond 128 bits.
-  __int128 perSecond(__int128 OfAll) const {
-    return (OfAll / World * Second + OfAll % World * Second / World) / Time;
-  }
-  bool isPeakKnown() const { return Peak != 0; }
-  /// Returns the key of the peak rate: the highest one that the job uses.
-  llvm::StringRef key() const { return Key; }
-  /// In millionths.
-  __int128 shareOfPeak(__int128 OfAll) const {
-    return perSecond(OfAll) * Whole / Peak;
-  }
-  /// Of an iteration of devices at their peak, in ns.
-  __int128 leastTime(__int128 OfAll) const {
-    return (OfAll / World * Second + Peak - 1) / Peak;
-  }
-  bool isTooFast(__int128 OfAll) const { return Time < leastTime(OfAll); }
-
-private:
-  static constexpr int64_t Second = 1000000000, Whole = 1000000;
-  const int64_t World, Time;
-  int64_t Peak = 0;
-  llvm::StringRef Key;
-};
-
-} // namespace
 
 static Figure figure(const PhaseWork::Amount &Of) {
   return {Of.Value, Of.From};
@@ -214,7 +170,7 @@ void Answer::addRates() {
   const PhaseWork All = Of.iteration();
   const __int128 Model =
       IsExact ? All.model().Value : countIteration(P.Spec, O.Convention);
-  const Rates In(P, *O.Time);
+  const DeviceRates In(P, *O.Time);
   add("flops_per_second", "model FLOPs per device and second",
       In.perSecond(Model));
   add("tokens_per_second", "tokens per device and second",
@@ -248,7 +204,7 @@ Figures Answer::make() {
 /// convention it is counted; reports if not.
 static bool checkTime(const EmitRequest &Request, int64_t Time,
                       DiagnosticEngine &Diags) {
-  const Rates In(Request.Program, Time);
+  const DeviceRates In(Request.Program, Time);
   const Options Plain;
   ExprOverlay P(Request.Program);
   FlopCounter Of(P, Plain);

@@ -180,7 +180,16 @@ struct Op {
   ByteExpr Touched; ///< memory traffic on one rank; set by `traffic`
   /// Time on one rank; set by `cost`, 0 when uncosted.
   Nanoseconds Time;
+  /// Part of Time that other ops of the step or iteration overlap, so that it
+  /// delays nothing; set by `cost`.
+  Nanoseconds Hidden;
   ir::Origin Origin;
+
+  /// Returns the time that the op adds to its step.
+  Nanoseconds exposed() const {
+    return Hidden == Nanoseconds() ? Time
+                                   : Nanoseconds(Time.value() - Hidden.value());
+  }
 };
 
 /// Forward ops of a block that `recompute_modules` selects by one name, as the

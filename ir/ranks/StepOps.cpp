@@ -101,7 +101,7 @@ Nanoseconds foretrace::ir::timeOf(const Program &P, const LayerSequence &Layers,
       Nanoseconds OfBlock;
       for (const auto &[O, Action] : llvm::zip_equal(B.Ops, Actions))
         if (runs(Step, Action))
-          OfBlock += O.Time;
+          OfBlock += O.exposed();
       Sum += OfBlock * R.Count * G.Periods;
     }
   return Sum;
@@ -115,16 +115,4 @@ Nanoseconds foretrace::ir::timeOfSteps(const Program &P) {
         Sum += timeOf(P, Chunk.Layers, Step) * Chunk.Count * Of.Count *
                P.Schedule.MicroBatches;
   return Sum;
-}
-
-int64_t StepTimes::operator()(int64_t Stage, const Action &A) {
-  if (!isCompute(A.Kind))
-    return 0;
-  const LayerSequence &Layers = stageAt(P.Stages, Stage).layersOf(A.Chunk);
-  auto [It, IsNew] = Known.try_emplace({&Layers, A.Kind});
-  if (IsNew) {
-    const Nanoseconds Time = timeOf(P, Layers, A.Kind);
-    It->second = Time.isOverflow() ? INT64_MAX : Time.value();
-  }
-  return It->second;
 }

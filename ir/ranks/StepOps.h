@@ -6,7 +6,6 @@
 #define FORETRACE_IR_RANKS_STEPOPS_H
 
 #include "ir/model/Program.h"
-#include <map>
 
 namespace foretrace::ir {
 
@@ -25,25 +24,12 @@ inline bool runs(ActionKind Step, ActionKind OfOp) {
 }
 
 /// Returns the total time of the ops of a step of kind \p Step for all of \p
-/// Layers. Collectives take the time of their ops.
+/// Layers, without what is hidden of collectives.
 Nanoseconds timeOf(const Program &P, const LayerSequence &Layers,
                    ActionKind Step);
 
 /// Returns the total time of all steps of all stages in an iteration.
 Nanoseconds timeOfSteps(const Program &P);
-
-/// Returns the time of each step of the schedule of a program with costs, in
-/// ns; at most 2^63. Messages, reductions and updates take no time.
-class StepTimes {
-public:
-  explicit StepTimes(const Program &P) : P(P) {}
-
-  int64_t operator()(int64_t Stage, const Action &A);
-
-private:
-  const Program &P;
-  std::map<std::pair<const LayerSequence *, ActionKind>, int64_t> Known;
-};
 
 } // namespace foretrace::ir
 

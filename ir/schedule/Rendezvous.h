@@ -23,6 +23,9 @@ struct Meeting {
   /// Whether this member waits until the others have arrived. A buffered send
   /// does not.
   bool Waits = true;
+  /// Time from this member's arrival until the others may regard it as arrived:
+  /// that of a message that a buffered send leaves on its way.
+  int64_t Delay = 0;
 };
 
 /// A client has, for the actor with an index:
@@ -118,7 +121,7 @@ template <typename ClientT> void Rendezvous<ClientT>::enter(size_t I) {
     if (M.Id >= Meetings.size())
       Meetings.resize(std::max(M.Id + 1, 2 * Meetings.size()));
     State &S = Meetings[M.Id];
-    S.Start = std::max(S.Start, A.Clock);
+    S.Start = std::max(S.Start, A.Clock + M.Delay);
     if (++S.Come < M.Members)
       continue;
     for (size_t W = S.Waiting; W != None; W = All[W].NextWaiting)

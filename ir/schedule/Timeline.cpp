@@ -16,10 +16,18 @@ struct Client {
   bool begin(size_t I) { return Calls[I].next(); }
   size_t parts(size_t I) const { return Calls[I].actions().size(); }
   Meeting meeting(size_t I, size_t Part) const {
-    return Calls[I].meeting(Part);
+    Meeting M = Calls[I].meeting(Part);
+    if (isSend(action(I, Part).Kind))
+      M.Delay = Duration(Calls[I].stage(), action(I, Part));
+    return M;
   }
   int64_t duration(size_t I, size_t Part) const {
-    return Duration(Calls[I].stage(), Calls[I].actions()[Part]);
+    return isMessage(action(I, Part).Kind)
+               ? 0
+               : Duration(Calls[I].stage(), action(I, Part));
+  }
+  const Action &action(size_t I, size_t Part) const {
+    return Calls[I].actions()[Part];
   }
   void end(size_t I, int64_t Start, int64_t End) {
     llvm::ArrayRef<Action> Actions = Calls[I].actions();

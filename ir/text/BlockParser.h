@@ -54,7 +54,7 @@ private:
   bool details(OpId Id);
   bool servedOp(OpId Id);
   bool expression(llvm::StringRef Word, ExprId &Out);
-  bool time(Nanoseconds &Out);
+  bool time(llvm::StringRef Word, Nanoseconds &Out);
   bool location(Origin &O);
   bool resolve();
   bool resolve(const Use &U, ValueId V);

@@ -92,10 +92,10 @@ bool BlockParser::expression(llvm::StringRef Word, ExprId &Out) {
          (In.expectPunct("(") && expectExpr(In, P, Out) && In.expectPunct(")"));
 }
 
-/// `time(N ns)`, if it is next.
-bool BlockParser::time(Nanoseconds &Out) {
+/// `time(N ns)` for the word `time`, if it is next.
+bool BlockParser::time(llvm::StringRef Word, Nanoseconds &Out) {
   int64_t Count = 0;
-  if (In.takeWord("time") &&
+  if (In.takeWord(Word) &&
       !(In.expectPunct("(") && In.expectInteger(0, Count) &&
         In.expectWord("ns") && In.expectPunct(")")))
     return false;
@@ -143,7 +143,8 @@ bool BlockParser::details(OpId Id) {
     return false;
   O.IsLowPrecision = In.takeWord("low_precision");
   return enclosing(O.Module) && expression("flops", O.Work.Id) &&
-         time(O.Time) && location(O.Origin);
+         time("time", O.Time) &&
+         time("hidden", O.Hidden) && location(O.Origin);
 }
 
 bool BlockParser::op() {

@@ -285,6 +285,8 @@ void BlockPrinter::print(const Op &O) {
   }
   if (O.Time != Nanoseconds())
     OS << " time(" << O.Time.value() << " ns)";
+  if (O.Hidden != Nanoseconds())
+    OS << " hidden(" << O.Hidden.value() << " ns)";
   if (Locations)
     location(O.Origin);
   OS << '\n';

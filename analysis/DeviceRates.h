@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rates of the devices of a job in an iteration of a certain time, and shares of
+// their peak rates (MFU, HFU).
+#ifndef FORETRACE_ANALYSIS_DEVICERATES_H
+#define FORETRACE_ANALYSIS_DEVICERATES_H
+
+#include "ir/model/Program.h"
+
+namespace foretrace {
+
+class DeviceRates {
+public:
+  /// \p Time is that of an iteration, in ns.
+  DeviceRates(const ir::Program &P, int64_t Time);
+
+  /// Returns what a device does in a second of \p OfAll, which all of them do
+  /// in an iteration; rounded down.
+  __int128 perSecond(__int128 OfAll) const;
+  bool isPeakKnown() const { return Peak != 0; }
+  /// Returns the key of the peak rate: the highest one that the job uses.
+  llvm::StringRef key() const { return Key; }
+  /// Returns the share of the peak rate that \p OfAll FLOPs are, in millionths.
+  __int128 shareOfPeak(__int128 OfAll) const;
+  /// Returns the time in which devices can do \p OfAll FLOPs at their peak, ns.
+  __int128 leastTime(__int128 OfAll) const;
+  bool isTooFast(__int128 OfAll) const { return Time < leastTime(OfAll); }
+
+private:
+  const int64_t World, Time;
+  int64_t Peak = 0;
+  llvm::StringRef Key;
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/IterationTime.h"
+#include "analysis/KernelTimes.h"
+#include "analysis/StepTimes.h"
+#include "ir/model/OpKinds.h"
+#include "ir/ranks/StepOps.h"
+#include "ir/schedule/Timeline.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+using Number = KernelParameterId;
+using Kind = TimePart::Kind;
+
+namespace {
+
+/// Sums the parts of one stage.
+class StageParts {
+public:
+  StageParts(const Program &P, const Stage &S) : P(P), S(S), Laws(P) {}
+
+  std::vector<TimePart> run();
+
+private:
+  void add(const Block &B, int64_t Times);
+  void add(const Block &B, const Op &O, int64_t Times);
+  TimePart &part(Kind Is, llvm::StringRef Name);
+  double of(Number Id) const { return P.Spec.Cost.findKernel(Id)->Value; }
+
+  const Program &P;
+  const Stage &S;
+  const KernelTimes Laws;
+  std::vector<TimePart> Parts;
+};
+
+} // namespace
+
+/// Micro-batches that pass through a chunk.
+static int64_t microBatchesOf(const Schedule &S) {
+  return S.Placement == PlacementKind::Bidirectional ? S.MicroBatches / 2
+                                                     : S.MicroBatches;
+}
+
+TimePart &StageParts::part(Kind Is, llvm::StringRef Name) {
+  auto It = llvm::find_if(Parts, [&](const TimePart &Of) {
+    return Of.Is == Is && Of.Name == Name;
+  });
+  if (It != Parts.end())
+    return *It;
+  return Parts.emplace_back(TimePart{Is, Name.str(), {}, {}});
+}
+
+static Number errorOf(KernelClass C) {
+  switch (C) {
+  case KernelClass::Product:
+    return Number::ErrorProduct;
+  case KernelClass::GroupedProduct:
+    return Number::ErrorGrouped;
+  case KernelClass::Attention:
+  case KernelClass::UnfusedAttention:
+  case KernelClass::Scan:
+    return Number::ErrorAttention;
+  case KernelClass::Stream:
+  case KernelClass::Optimizer:
+  case KernelClass::Fused:
+    return Number::ErrorStream;
+  }
+  llvm_unreachable("every class is handled");
+}
+
+void StageParts::add(const Block &B, const Op &O, int64_t Times) {
+  if (isView(O.Kind) || O.Time == Nanoseconds())
+    return;
+  TimePart *Of = nullptr;
+  if (isCollective(O.Kind)) {
+    Of = &part(Kind::Collective, getMnemonic(O.Kind).str() + " over " +
+                                     textOf(O.Group, P.Spec, P.Mesh));
+    Of->Error = of(Number::ErrorLinks);
+  } else {
+    const KernelClass C = Laws.classOf(B, O);
+    Of = &part(Kind::Compute, getName(C));
+    Of->Error = of(errorOf(C));
+    Of->IsSustained = C < KernelClass::Stream;
+  }
+  const Nanoseconds Time = O.exposed() * Times;
+  Of->Time += Time;
+  Of->Hidden += O.Hidden * Times;
+  if (!Time.isOverflow() &&
+      (!Of->Where.isValid() || Time.value() > Of->Largest.value())) {
+    Of->Where = O.Origin.Range;
+    Of->Largest = Time;
+  }
+}
+
+void StageParts::add(const Block &B, int64_t Times) {
+  for (const Op &O : B.Ops)
+    add(B, O, Times);
+}
+
+std::vector<TimePart> StageParts::run() {
+  const int64_t MicroBatches = microBatchesOf(P.Schedule);
+  for (const ChunkRun &Chunk : S.Chunks)
+    for (const LayerGroup &G : Chunk.Layers)
+      for (const BlockRun &R : G.Runs)
+        add(P.Blocks[R.Block],
+            R.Count * G.Periods * Chunk.Count * MicroBatches);
+  add(P.Blocks[S.Step], 1);
+  llvm::stable_sort(Parts, [](const TimePart &A, const TimePart &B) {
+    return A.Is < B.Is;
+  });
+  return std::move(Parts);
+}
+
+static StageWorkTime stageTimeOf(const Program &P, const Stage &S) {
+  StageWorkTime W{S.First, S.Count, {}, {}, {}, {}};
+  for (const ChunkRun &Chunk : S.Chunks) {
+    W.Forward += timeOf(P, Chunk.Layers, ActionKind::Forward) * Chunk.Count;
+    W.Backward += timeOf(P, Chunk.Layers, ActionKind::Backward) * Chunk.Count;
+  }
+  W.Steps = (W.Forward + W.Backward) * microBatchesOf(P.Schedule);
+  for (const Op &O : P.Blocks[S.Step].Ops)
+    W.Update += O.exposed();
+  return W;
+}
+
+/// The time until the last stage has run its steps and updated its weights.
+static Nanoseconds
+lengthOf(const Program &P, llvm::ArrayRef<StageWorkTime> Stages,
+         llvm::function_ref<int64_t(int64_t, const Action &)> Duration) {
+  const Timeline Run(P.Schedule, Duration);
+  int64_t Last = 0;
+  for (const StageWorkTime &Of : Stages)
+    for (int64_t Stage = Of.First; Stage < Of.First + Of.Count; ++Stage) {
+      const llvm::ArrayRef<Timeline::Span> Spans = Run.spans(Stage);
+      const int64_t End = Spans.empty() ? 0 : Spans.back().End;
+      Last = std::max(Last, End + Of.Update.value());
+    }
+  return Nanoseconds(Last);
+}
+
+/// Errors of parts are independent of each other; those of sustained rates are
+/// one. The bubble has the error of all work.
+static double uncertaintyOf(const Program &P,
+                            llvm::ArrayRef<TimePart> Parts) {
+  double Squares = 0, Sustained = 0, Work = 0;
+  for (const TimePart &Of : Parts) {
+    const auto Time = static_cast<double>(Of.Time.value());
+    if (Of.Is == Kind::Bubble)
+      continue;
+    Work += Time;
+    Squares += Time * Of.Error * Time * Of.Error;
+    if (Of.IsSustained)
+      Sustained += Time;
+  }
+  Sustained *= P.Spec.Cost.findKernel(Number::ErrorSustained)->Value;
+  constexpr double NineOfTen = 1.645; // of a normal distribution
+  return Work == 0
+             ? 0
+             : NineOfTen * std::sqrt(Squares + Sustained * Sustained) / Work;
+}
+
+IterationTime foretrace::estimateIteration(const Program &P) {
+  IterationTime Out;
+  Nanoseconds Most;
+  for (const Stage &S : P.Stages) {
+    const StageWorkTime W = stageTimeOf(P, S);
+    const Nanoseconds Busy = W.Steps + W.Update;
+    if (Busy.isOverflow()) {
+      Out.Total = Nanoseconds::overflow();
+      return Out;
+    }
+    if (Out.Stages.empty() || Busy.value() > Most.value()) {
+      Most = Busy;
+      Out.Busiest = Out.Stages.size();
+    }
+    Out.Stages.push_back(W);
+  }
+  StepTimes Times(P);
+  Out.Total = lengthOf(P, Out.Stages, Times);
+  const Nanoseconds WithoutMessages =
+      lengthOf(P, Out.Stages, [&](int64_t Stage, const Action &A) {
+        return isMessage(A.Kind) ? 0 : Times(Stage, A);
+      });
+  Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
+  if (P.Schedule.Stages > 1) {
+    TimePart Messages{Kind::Messages, "messages between stages",
+                      Nanoseconds(Out.Total.value() - WithoutMessages.value()),
+                      {}};
+    Messages.Error = P.Spec.Cost.findKernel(Number::ErrorLinks)->Value;
+    Out.Parts.push_back(std::move(Messages));
+    Out.Parts.push_back({Kind::Bubble, "bubble",
+                         Nanoseconds(WithoutMessages.value() - Most.value()),
+                         {}});
+  }
+  Out.Uncertainty = uncertaintyOf(P, Out.Parts);
+  return Out;
+}

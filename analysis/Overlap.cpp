@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/Overlap.h"
+#include "ir/model/OpKinds.h"
+#include "ir/ranks/StepOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+using Number = KernelParameterId;
+
+namespace {
+
+/// Sets Op::Hidden, with durations as numbers.
+class Overlapper {
+public:
+  explicit Overlapper(Program &P) : P(P) {}
+
+  void block(Block &B) const;
+  void step(const Stage &S) const;
+
+private:
+  using Ops = llvm::SmallVector<Op *, 16>;
+  double of(Number Id) const { return P.Spec.Cost.findKernel(Id)->Value; }
+  void hideShare(Op &O, double Share) const;
+  void hideAttention(Block &B) const;
+  void hideExchanges(Block &B) const;
+  void hideZero(Block &B) const;
+  void hideBehind(const Ops &Of, const Stage &S, ActionKind Pass) const;
+
+  Program &P;
+};
+
+} // namespace
+
+static bool isOn(const Located<bool> &Key) { return Key.isPresent() && *Key; }
+
+static double asReal(Nanoseconds Time) {
+  return static_cast<double>(Time.isOverflow() ? INT64_MAX : Time.value());
+}
+
+/// The time that the ops of \p Of take, less what is hidden.
+template <typename OpsT> static double sumOf(const OpsT &Of) {
+  double Sum = 0;
+  for (const Op *O : Of)
+    Sum += asReal(O->Time) - asReal(O->Hidden);
+  return Sum;
+}
+
+static void hide(Op &O, double Time) {
+  O.Hidden =
+      Nanoseconds(std::min<int64_t>(std::llrint(Time), O.Time.value()));
+}
+
+/// Hides \p Time of all of \p Of together, of each by its duration.
+static void hideTogether(llvm::ArrayRef<Op *> Of, double Time) {
+  const double All = sumOf(Of);
+  for (Op *O : Of)
+    hide(*O, All == 0 ? 0 : Time * asReal(O->Time) / All);
+}
+
+static bool isOver(const Op &O, Axis A) {
+  return isCollective(O.Kind) && llvm::is_contained(O.Group.Axes, A);
+}
+
+static bool isOnlyOver(const Op &O, Axis A) {
+  return isOver(O, A) && O.Group.Axes.size() == 1;
+}
+
+static bool isGatherOrScatter(const Op &O) {
+  return O.Kind == OpKind::AllGather || O.Kind == OpKind::ReduceScatter;
+}
+
+void Overlapper::hideShare(Op &O, double Share) const {
+  hide(O, Share * asReal(O.Time));
+}
+
+/// A ring behind the attention of its pass, which works on what is there.
+void Overlapper::hideAttention(Block &B) const {
+  for (const bool IsBackward : {false, true}) {
+    Ops Rings;
+    double Attention = 0;
+    for (Op &O : B.Ops) {
+      if ((O.Phase != Phase::Forward) != IsBackward)
+        continue;
+      if (O.Kind == OpKind::Ring && isOver(O, Axis::Cp))
+        Rings.push_back(&O);
+      else if (O.Kind == OpKind::Attention)
+        Attention += asReal(O.Time);
+    }
+    const double All = sumOf(Rings);
+    hideTogether(Rings,
+                 std::min(Attention, All * (1 - of(Number::ExposedCp))));
+  }
+}
+
+/// Exchanges of one micro-batch behind the layer's pass for another one in the
+/// other direction.
+void Overlapper::hideExchanges(Block &B) const {
+  Ops Exchanges[2];
+  double Compute[2] = {0, 0};
+  for (Op &O : B.Ops) {
+    const unsigned IsBackward = O.Phase != Phase::Forward;
+    if (O.Kind == OpKind::AllToAll && isOver(O, Axis::Ep))
+      Exchanges[IsBackward].push_back(&O);
+    else if (!isCollective(O.Kind))
+      Compute[IsBackward] += asReal(O.Time);
+  }
+  for (const unsigned Of : {0U, 1U})
+    hideTogether(Exchanges[Of],
+                 std::min(Compute[1 - Of], sumOf(Exchanges[Of]) *
+                                               (1 - of(Number::ExposedEp))));
+}
+
+/// Weights and gradients of one layer behind the work of another.
+void Overlapper::hideZero(Block &B) const {
+  for (const bool IsBackward : {false, true}) {
+    Ops Communication, Others;
+    for (Op &O : B.Ops)
+      if ((O.Phase != Phase::Forward) == IsBackward)
+        (isOver(O, Axis::Dp) && isGatherOrScatter(O) ? Communication : Others)
+            .push_back(&O);
+    const double Hidden = std::min(sumOf(Communication), sumOf(Others));
+    hideTogether(Communication,
+                 Hidden * (1 - of(Number::OverlapSlowdown)));
+  }
+}
+
+void Overlapper::block(Block &B) const {
+  const ParallelSpec &Par = P.Spec.Parallel;
+  if (isOn(Par.TpCommOverlap) && *Par.SequenceParallel)
+    for (Op &O : B.Ops)
+      if (isOnlyOver(O, Axis::Tp) && isGatherOrScatter(O))
+        hideShare(O, 1 - of(Number::ExposedTp));
+  hideAttention(B);
+  if (*Par.OverlapExpertComm)
+    hideExchanges(B);
+  if (*Par.Zero >= 2)
+    hideZero(B);
+}
+
+/// Behind the pass of one micro-batch through all chunks of \p S.
+void Overlapper::hideBehind(const Ops &Of, const Stage &S,
+                            ActionKind Pass) const {
+  double Window = 0;
+  for (const ChunkRun &Chunk : S.Chunks)
+    Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
+              static_cast<double>(Chunk.Count);
+  const double All = sumOf(Of);
+  hideTogether(Of, std::min(All * (1 - of(Number::ExposedDp)),
+                            Window * of(Number::OverlapWindow)));
+}
+
+void Overlapper::step(const Stage &S) const {
+  Block &B = P.Blocks[S.Step];
+  Ops Reductions, Gathers;
+  for (Op &O : B.Ops) {
+    if (!isOver(O, Axis::Dp))
+      continue;
+    if (O.Kind == OpKind::AllGather)
+      Gathers.push_back(&O);
+    else if (O.Kind == OpKind::ReduceScatter || O.Kind == OpKind::AllReduce)
+      Reductions.push_back(&O);
+  }
+  if (isOn(P.Spec.Parallel.OverlapGradReduce))
+    hideBehind(Reductions, S, ActionKind::Backward);
+  if (isOn(P.Spec.Parallel.OverlapParamGather))
+    hideBehind(Gathers, S, ActionKind::Forward);
+}
+
+void foretrace::hideCommunication(Program &P) {
+  const Overlapper Of(P);
+  for (Block &B : P.Blocks)
+    Of.block(B);
+  for (const Stage &S : P.Stages)
+    Of.step(S);
+}

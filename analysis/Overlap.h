@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What hides communication. A step of a schedule takes the time of all its ops,
+// without the parts of collectives that other ops overlap.
+#ifndef FORETRACE_ANALYSIS_OVERLAP_H
+#define FORETRACE_ANALYSIS_OVERLAP_H
+
+#include "ir/model/Program.h"
+
+namespace foretrace {
+
+/// Sets Op::Hidden of all collectives of \p P, which has the durations of all
+/// ops, by the keys of the job and the `exposed` parameters of its `cost
+/// estimate`:
+///
+/// * collectives over tp with `tp_comm_overlap`, all but a share;
+/// * a ring over cp behind the attention of its pass;
+/// * an exchange of tokens with `overlap_moe_expert_parallel_comm`, behind the
+///   layer's pass in the other direction;
+/// * with ZeRO 2 and 3, gathers and reductions in layers behind the rest of
+///   their pass, which they slow down;
+/// * with `overlap_grad_reduce` and `overlap_param_gather`, the reductions and
+///   gathers of a stage's step behind the passes of one micro-batch.
+void hideCommunication(ir::Program &P);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Durations of the actions of a schedule, of a program with costs.
+#ifndef FORETRACE_ANALYSIS_STEPTIMES_H
+#define FORETRACE_ANALYSIS_STEPTIMES_H
+
+#include "analysis/CollectiveTimes.h"
+#include <map>
+#include <optional>
+
+namespace foretrace {
+
+/// Returns the time of each action in ns; at most 2^63. With `cost estimate` a
+/// message takes time, which is that of its send; otherwise only steps do.
+class StepTimes {
+public:
+  explicit StepTimes(const ir::Program &P);
+
+  int64_t operator()(int64_t Stage, const ir::Action &A);
+
+private:
+  int64_t ofMessage(int64_t Stage, const ir::Action &A);
+
+  const ir::Program &P;
+  std::optional<CollectiveTimes> Links; ///< of `cost estimate`
+  std::map<std::pair<const ir::LayerSequence *, ir::ActionKind>, int64_t> Known;
+  std::map<std::pair<int64_t, int64_t>, int64_t> Messages; ///< bytes, distance
+};
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/time/Time.h"
+#include "analysis/DeviceRates.h"
+#include "analysis/FlopCounter.h"
+#include "analysis/IterationTime.h"
+#include "ir/model/Spellings.h"
+#include "lang/NumberText.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Lang.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::option;
+
+llvm::ArrayRef<EmitOption> timing::optionTable() {
+  static constexpr EmitOption Table[] = {
+#define OPTION(...) EMIT_OPTION(__VA_ARGS__)
+#include "backends/time/Options.def"
+  };
+  return Table;
+}
+
+timing::Options timing::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+  return readEmitOptions<Options>(Emit, optionTable(), Diags);
+}
+
+FactSet timing::needs(const Options &) {
+  return {Fact::Scheduled, Fact::Totalled, Fact::Costs};
+}
+
+static constexpr int64_t Whole = 1000000;
+
+static __int128 millionths(Nanoseconds Of, Nanoseconds All) {
+  return static_cast<__int128>(Of.value()) * Whole / All.value();
+}
+
+/// Where a rank of the busiest stage spends the iteration.
+static FigureTable partTable(const EmitRequest &Request,
+                           const IterationTime &T) {
+  FigureTable Table{"parts",
+                    "of a rank of stage " +
+                        printRange(T.Stages[T.Busiest].First,
+                                   T.Stages[T.Busiest].Count),
+                    {{"part", FigureUnit::Text},
+                     {"time", FigureUnit::Time},
+                     {"share", FigureUnit::Millionths},
+                     {"hidden", FigureUnit::Time},
+                     {"largest", FigureUnit::Text}},
+                    {}};
+  for (const TimePart &Of : T.Parts) {
+    std::string Where;
+    if (Request.Where && Of.Where.isValid())
+      Where = Request.Where(Of.Where);
+    Table.Rows.push_back({Of.Name, Of.Time.value(),
+                          millionths(Of.Time, T.Total), Of.Hidden.value(),
+                          std::move(Where)});
+  }
+  return Table;
+}
+
+static FigureTable stageTable(const IterationTime &T) {
+  FigureTable Table{"stages",
+                    "per rank of each stage",
+                    {{"stages", FigureUnit::Text},
+                     {"forward", FigureUnit::Time},
+                     {"backward", FigureUnit::Time},
+                     {"steps", FigureUnit::Time},
+                     {"update", FigureUnit::Time},
+                     {"idle", FigureUnit::Time}},
+                    {}};
+  for (const StageWorkTime &S : T.Stages)
+    Table.Rows.push_back(
+        {printRange(S.First, S.Count), S.Forward.value(), S.Backward.value(),
+         S.Steps.value(), S.Update.value(),
+         T.Total.value() - S.Steps.value() - S.Update.value()});
+  return Table;
+}
+
+bool timing::check(const EmitRequest &Request, const Options &,
+                 DiagnosticEngine &Diags) {
+  const Program &P = Request.Program;
+  if (*P.Spec.Cost.Kind != CostKind::Estimate) {
+    Diags.report(P.Spec.Cost.Kind.Range.isValid() ? P.Spec.Cost.Kind.Range
+                                                  : Request.Emit.Range,
+                 P.Spec.Cluster ? diag::TimeNoEstimate : diag::TimeNoCluster);
+    return false;
+  }
+  if (!estimateIteration(P).Total.isOverflow())
+    return true;
+  Diags.report(P.Spec.Cost.Kind.Range, diag::SizeOverflow,
+               "the time of an iteration");
+  return false;
+}
+
+Figures timing::figures(const EmitRequest &Request, const Options &) {
+  const Program &P = Request.Program;
+  const IterationTime T = estimateIteration(P);
+  const DeviceRates Rates(P, T.Total.value());
+  ExprOverlay Sizes(P);
+  FlopCounter Flops(Sizes, {});
+  const PhaseWork Work = Flops.iteration();
+  const __int128 Tokens = Flops.tokensOfIteration().Value;
+  Figures F{"foretrace.time/1", {}, {partTable(Request, T), stageTable(T)}, {}, {}};
+  auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
+                 Figure Value) {
+    F.Named.push_back({Key, Title, U, std::move(Value)});
+  };
+  Add("iteration_time", "estimated time of an iteration", FigureUnit::Time,
+      T.Total.value());
+  Add("uncertainty", "uncertainty, of nine in ten runs, +-",
+      FigureUnit::Millionths,
+      static_cast<int64_t>(std::llrint(T.Uncertainty * Whole)));
+  Add("tokens_per_second", "tokens per device and second", FigureUnit::Count,
+      Rates.perSecond(Tokens));
+  Add("flops_per_second", "model FLOPs per device and second",
+      FigureUnit::Flops, Rates.perSecond(Work.model().Value));
+  if (Rates.isPeakKnown()) {
+    Add("mfu", "MFU", FigureUnit::Millionths,
+        Rates.shareOfPeak(Work.model().Value));
+    Add("hfu", "HFU", FigureUnit::Millionths,
+        Rates.shareOfPeak(Work.hardware().Value));
+  }
+  constexpr int64_t Trillion = 1000000000000, Hour = 3600;
+  Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
+      Trillion / Hour / std::max<__int128>(Rates.perSecond(Tokens), 1));
+  F.Notes = {"An estimate: by laws of kernels and collectives with the "
+             "parameters of a device profile (docs/time.md)."};
+  F.Sizes = std::move(Sizes.Sizes);
+  return F;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `time` backend: the estimated time of an iteration, and what takes it.
+#ifndef FORETRACE_BACKENDS_TIME_TIME_H
+#define FORETRACE_BACKENDS_TIME_TIME_H
+
+#include "backends/figures/Figures.h"
+
+namespace foretrace::timing {
+
+struct Options {
+  std::string File; ///< empty: from the job's name
+  RowFormat Format = RowFormat::Table;
+};
+
+llvm::ArrayRef<EmitOption> optionTable();
+Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);
+ir::FactSet needs(const Options &O);
+bool check(const EmitRequest &Request, const Options &O,
+           DiagnosticEngine &Diags);
+Figures figures(const EmitRequest &Request, const Options &O);
+
+} // namespace foretrace::timing
+
+#endif
