@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of published runs: a row of a CSV file with measured times as a `.fore` file.
+
+What a source does not state is taken from its framework, the same for all of its rows;
+nothing depends on the measured time. A row that the language cannot state raises
+Unsayable with the reason.
+"""
+
+import math
+
+CLUSTERS = {
+    "A100": ("a100", 8), "A100-80GB": ("a100", 8), "A100-40GB": ("a100", 8),
+    "H100": ("h100", 8), "H100-500W": ("h100", 8), "H800": ("h100", 8),
+    "H200": ("h200", 8), "B200": ("b200", 8), "B300": ("b300", 8),
+    "GB200": ("gb200-nvl72", 4), "GB300": ("gb300-nvl72", 4),
+}
+
+# Devices that differ from those of the cluster.
+DEVICES = {
+    "A100-40GB": "device { memory_bandwidth = 1555 GB/s }",
+    "H100-500W": "device { memory_bandwidth = 2400 GB/s }",
+}
+
+# Models whose layers the table of shapes does not describe.
+LIBRARY = {
+    "deepseek-v3": "deepseek-v3-mtp", "deepseek-v3-nomtp": "deepseek-v3",
+    "qwen3-30b-a3b": "qwen3-30b-a3b", "qwen3-235b-a22b": "qwen3-235b-a22b",
+    "kimi-k2": "kimi-k2", "gpt-oss-120b": "gpt-oss-120b",
+    "nemotron-3-nano": "nemotron-3-nano-30b-a3b",
+    "nemotron-3-super": "nemotron-3-super-120b-a12b-mtp",
+    "nemotron-h-56b": "nemotron-h-56b",
+}
+
+
+class Unsayable(Exception):
+    """The row has no job."""
+
+
+def number(row, key, default=None):
+    """A number of the row, which may be missing."""
+    return int(float(row[key])) if row.get(key) else default
+
+
+def recipe_of(row, gpu):
+    """The recipe and the precision of the products."""
+    precision = row["precision"]
+    if precision in ("BF16", "FP16"):
+        return None
+    if precision.startswith("NVFP4"):
+        return "nvfp4"
+    if "MX" in precision:
+        return "mxfp8"
+    if precision == "FP8" and gpu.startswith("GB") and \
+            row["framework"].startswith("Megatron-Bridge"):
+        return "mxfp8"
+    return "fp8"
+
+
+def dense_block(shape):
+    """The network of a layer without experts."""
+    activation = "swiglu" if shape["gated"] == "1" else \
+        "squared_relu" if shape["model"].startswith("nemotron") else "gelu"
+    return f"ffn {{ intermediate = {shape['ffn']}  activation = {activation} }}"
+
+
+def model_of(shape, layers):
+    """A model by its table of shapes."""
+    if shape["attention"] == "mla":
+        attention = (f"mla {{ heads = {shape['heads']}  q_lora = {shape['q_lora']}  "
+                     f"kv_lora = {shape['kv_lora']}  rope_dim = {shape['qk_rope']}  "
+                     f"nope_dim = {shape['qk_nope']}  v_dim = {shape['v_dim']} }}")
+    else:
+        attention = (f"gqa {{ heads = {shape['heads']}  kv_heads = {shape['kv_heads']}  "
+                     f"head_dim = {shape['head_dim']} }}")
+    old = shape["gated"] == "0" and not shape["model"].startswith("nemotron")
+    text = [f"model m {{ vocab = {shape['vocab']}  hidden = {shape['hidden']}  "
+            f"norm = {'layernorm' if shape['gated'] == '0' else 'rmsnorm'}  "
+            f"positions = {'learned' if old else 'rope'}",
+            f"  attention {attention}"]
+    if shape["experts"] in ("", "0"):
+        text += ["  " + dense_block(shape), f"  layers = {layers} }}"]
+        return "\n".join(text)
+    shared = int(shape["shared_ffn"] or 0)
+    dense = int(shape["dense_layers"] or 0)
+    text += ["  block dense { " + dense_block(shape) + " }",
+             f"  block moe {{ experts = {shape['experts']}  topk = {shape['topk']}"
+             + (f"  shared = {shared // int(shape['moe_ffn'])}" if shared else "")
+             + f"  ffn {{ intermediate = {shape['moe_ffn']}  activation = swiglu }} }}"]
+    if shape["model"].startswith("llama4"):
+        pattern = f"{layers // 2} * (dense + moe)"
+    else:
+        pattern = f"{dense} * dense + {layers - dense} * moe" if dense \
+            else f"{layers} * moe"
+    return "\n".join(text + [f"  layers = {pattern} }}"])
+
+
+def cluster_of(row, gpus):
+    """The cluster: whole nodes, and racks of which a job uses 64 devices."""
+    name, per_node = CLUSTERS[row["gpu"]]
+    inner = []
+    if gpus < per_node:
+        inner += [f"devices_per_node = {gpus}  nics = {gpus}"]
+        nodes = 1
+    else:
+        nodes = math.ceil(gpus / per_node)
+    tiers = ""
+    if name.startswith("gb"):
+        domain = 64 if gpus % 64 == 0 or gpus < 64 else 72
+        domain = min(domain, gpus) if gpus < 64 else domain
+        nodes = math.ceil(gpus / domain) * domain // per_node
+        tiers = f"nvlink {{ devices = {domain} }} leaf {{ devices = {8 * domain} }}"
+    elif gpus < 8:
+        tiers = f"nvlink {{ devices = {gpus} }}"
+    if tiers:
+        inner += [f"tiers {{ {tiers} }}"]
+    if row["gpu"] in DEVICES:
+        inner += [DEVICES[row["gpu"]]]
+    return name, f"cluster : pod {{ nodes = {nodes}  {'  '.join(inner)} }}"
+
+
+def framework_of(row):
+    """What a framework does that its tables do not state."""
+    name = row["framework"]
+    if row["id"].startswith(("papers", "vtrain")):
+        return "megatron-2021" if "2021" in name or "2022" in name else "nvidia"
+    if row["id"].startswith("simumax"):
+        return "simumax"
+    if "fsdp" in name.lower() or row["id"].startswith(("foundry", "torchtitan", "yafsdp")):
+        return "torch"
+    return "nvidia"
+
+
+def job_of(row, shapes):
+    """The text of the job."""
+    gpus = number(row, "gpus")
+    shape = shapes.get(row["model"], {})
+    layers = number(row, "layers") or int(shape.get("layers") or 0)
+    if "lora" in row["notes"].lower():
+        raise Unsayable("adapters (LoRA)")
+    lines = []
+    if row["model"] in LIBRARY and not number(row, "layers"):
+        name = LIBRARY[row["model"]]
+        if "w/o MTP" in row["notes"] and name == "deepseek-v3-mtp":
+            name = "deepseek-v3"
+        lines.append(f'import "models/{name}.fore"')
+    elif shape:
+        lines.append(model_of(shape, layers))
+    else:
+        raise Unsayable("model without a table of its shape")
+    cluster, text = cluster_of(row, gpus)
+    lines.insert(0, f'import "clusters/{cluster}.toml" as pod')
+
+    kind = framework_of(row)
+    tp, cp, pp = number(row, "tp", 1), number(row, "cp", 1), number(row, "pp", 1)
+    vpp, ep = number(row, "vpp", 1) or 1, number(row, "ep", 1) or 1
+    dp = gpus // (tp * cp * pp)
+    mbs, gbs = number(row, "mbs"), number(row, "gbs")
+    zero = number(row, "zero", 0) or 0
+    fsdp = number(row, "fsdp", 0) or 0
+    if not mbs:
+        mbs = 1
+    train = [f"sequence = {row['seq']}", f"micro_batch = {mbs}", f"global_batch = {gbs}"]
+    recompute = row["recompute"]
+    if recompute == "full":
+        train.append("recompute = full")
+    elif recompute == "selective":
+        train.append("recompute = selective")
+    elif recompute.startswith("selective"):
+        train.append("recompute = op")
+    if row["precision"] == "FP16":
+        train.append("precision = fp16")
+    recipe = recipe_of(row, row["gpu"])
+    if recipe:
+        train.append(f"recipe = {recipe}")
+    if kind == "megatron-2021":
+        train += ["attention_backend = unfused", "dropout = true"]
+    if kind in ("nvidia", "simumax"):
+        train.append("fused_loss = true")
+    parallel = [f"world = {gpus}", f"tp = {tp}", f"cp = {cp}", f"pp = {pp}"]
+    if cp > 1:
+        parallel.append("cp_comm = " + ("a2a" if kind == "simumax" else "p2p"))
+    if vpp > 1:
+        parallel.append(f"vpp = {vpp}")
+    if ep > 1:
+        parallel.append(f"ep = {ep}")
+        parallel.append(f"etp = {number(row, 'etp', 1) or 1}")
+    if row["sp"] == "1" and tp > 1:
+        parallel.append("sequence_parallel = true")
+    if zero == 3 or (fsdp and kind == "nvidia"):
+        zero = 3
+        if fsdp and fsdp < dp:
+            parallel.append(f"dp_shard = {fsdp}")
+        if pp > 1:
+            parallel.append("zero_pipeline = true")
+    parallel.append(f"zero = {zero}")
+    if kind == "nvidia":
+        if zero < 3:
+            parallel.append("overlap_grad_reduce = true")
+        if zero == 1:
+            parallel.append("overlap_param_gather = true")
+        if tp > 1 and row["sp"] == "1":
+            parallel.append("tp_comm_overlap = true")
+    uneven = layers and pp * vpp > 1 and layers % (pp * vpp)
+    if uneven:
+        parallel.append(layout_of(layers, pp, vpp))
+    lines += [f"train {{ {'  '.join(train)} }}",
+              f"parallel {{ {'  '.join(parallel)} }}", text, "cost estimate { }"]
+    return "\n".join(lines) + "\n"
+
+
+def layout_of(layers, pp, vpp):
+    """Layers of each chunk: embedding and head take a place of their own if the
+    rest then divides; otherwise the last chunks have fewer."""
+    chunks = pp * vpp
+    if (layers + 2) % chunks == 0:
+        each = (layers + 2) // chunks
+        counts = [each - 1] + [each] * (chunks - 2) + [each - 1]
+    else:
+        each = math.ceil(layers / chunks)
+        counts = [each] * chunks
+        spare = each * chunks - layers
+        for i in range(spare):
+            counts[chunks - 1 - i % chunks] -= 1
+    return "layout = [" + ", ".join(map(str, counts)) + "]"
