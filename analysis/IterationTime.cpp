@@ -113,11 +113,14 @@ std::vector<TimePart> StageParts::run() {
   return std::move(Parts);
 }
 
-static StageWorkTime stageTimeOf(const Program &P, const Stage &S) {
+static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
+                                 const StepTimes &Times) {
   StageWorkTime W{S.First, S.Count, {}, {}, {}, {}};
   for (const ChunkRun &Chunk : S.Chunks) {
-    W.Forward += timeOf(P, Chunk.Layers, ActionKind::Forward) * Chunk.Count;
-    W.Backward += timeOf(P, Chunk.Layers, ActionKind::Backward) * Chunk.Count;
+    W.Forward +=
+        Times.ofStep(Chunk.Layers, ActionKind::Forward) * Chunk.Count;
+    W.Backward +=
+        Times.ofStep(Chunk.Layers, ActionKind::Backward) * Chunk.Count;
   }
   W.Steps = (W.Forward + W.Backward) * microBatchesOf(P.Schedule);
   for (const Op &O : P.Blocks[S.Step].Ops)
@@ -163,9 +166,10 @@ static double uncertaintyOf(const Program &P,
 
 IterationTime foretrace::estimateIteration(const Program &P) {
   IterationTime Out;
+  StepTimes Times(P);
   Nanoseconds Most;
   for (const Stage &S : P.Stages) {
-    const StageWorkTime W = stageTimeOf(P, S);
+    const StageWorkTime W = stageTimeOf(P, S, Times);
     const Nanoseconds Busy = W.Steps + W.Update;
     if (Busy.isOverflow()) {
       Out.Total = Nanoseconds::overflow();
@@ -177,13 +181,21 @@ IterationTime foretrace::estimateIteration(const Program &P) {
     }
     Out.Stages.push_back(W);
   }
-  StepTimes Times(P);
   Out.Total = lengthOf(P, Out.Stages, Times);
   const Nanoseconds WithoutMessages =
       lengthOf(P, Out.Stages, [&](int64_t Stage, const Action &A) {
         return isMessage(A.Kind) ? 0 : Times(Stage, A);
       });
   Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
+  Nanoseconds OfOps;
+  for (const TimePart &Of : Out.Parts)
+    OfOps += Of.Time;
+  if (OfOps != Most) {
+    TimePart Host{Kind::Host, "launches of kernels",
+                  Nanoseconds(Most.value() - OfOps.value()), {}};
+    Host.Error = P.Spec.Cost.findKernel(Number::ErrorHost)->Value;
+    Out.Parts.push_back(std::move(Host));
+  }
   if (P.Schedule.Stages > 1) {
     TimePart Messages{Kind::Messages, "messages between stages",
                       Nanoseconds(Out.Total.value() - WithoutMessages.value()),

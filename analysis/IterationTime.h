@@ -14,6 +14,7 @@ struct TimePart {
   enum class Kind : unsigned char {
     Compute,    ///< kernels of one class
     Collective, ///< what is exposed of one kind of collective
+    Host,       ///< for launches, as far as kernels are shorter
     Messages,   ///< between stages, as far as they delay the schedule
     Bubble      ///< idle otherwise
   };

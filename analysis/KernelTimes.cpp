@@ -122,6 +122,8 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
     const ProductLaw &L = lawOf(operandType(B, O));
     llvm::SmallVector<Number, 8> Of = {L.Efficiency, L.Memory, L.Start, L.K0,
                                        L.Sustained};
+    if (O.Derivative == Derivative::Param && isScaled(operandType(B, O)))
+      Of.push_back(Number::StreamEfficiency);
     if (classOf(B, O) == KernelClass::GroupedProduct)
       Of.append(
           {Number::GroupedStart, Number::GroupedRows, Number::GroupedInner});
@@ -133,9 +135,9 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
             Number::SustainedBf16,       Number::StreamEfficiency,
             Number::StreamStart};
   case KernelClass::UnfusedAttention:
-    return {Number::ProductEfficiency, Number::ProductStart,
-            Number::SustainedBf16, Number::StreamEfficiency,
-            Number::StreamStart};
+    return {Number::ProductEfficiency, Number::ProductMemory,
+            Number::ProductStart,      Number::SustainedBf16,
+            Number::StreamEfficiency,  Number::StreamStart};
   case KernelClass::Scan:
     return {Number::ScanEfficiency, Number::StreamEfficiency,
             Number::StreamStart, Number::SustainedBf16};
@@ -214,7 +216,11 @@ double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
                        sizeInBytes(P, Out) * (IsOfWeight ? 2 : 1);
   const double Memory = Moved / (Bandwidth * of(L.Memory));
   const double Start = of(L.Start) + (IsGrouped ? of(Number::GroupedStart) : 0);
-  return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory);
+  return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory) +
+         (IsOfWeight && isScaled(operandType(B, O))
+              ? 2 * (elementsOf(P, Left) + elementsOf(P, Right)) /
+                    (Bandwidth * of(Number::StreamEfficiency))
+              : 0);
 }
 
 static double peakInBf16(const Program &P) {
@@ -266,25 +272,30 @@ double KernelTimes::attention(const Block &B, const Op &O) const {
   return of(Number::AttentionStart) * 1e-6 + Work / Rate + arranging(B, O);
 }
 
+/// Each product reads or writes all scores.
 double KernelTimes::unfusedAttention(const Block &B, const Op &O) const {
   const Op &Forward = forwardOf(B, O);
   const Value &Query = B.Values[Forward.Operands[0]],
               &Key = B.Values[Forward.Operands[1]],
-              &Context = B.Values[Forward.Results.front()];
+              &Context = B.Values[Forward.Results.front()],
+              &Scores = *scoresOf(B, Forward);
   const bool IsBackward = O.Derivative != Derivative::None;
   const double Products = IsBackward ? 4 : 2;
-  const double Work = Products * tokensOf(P, Key, DimKind::KvSeq) *
-                      (elementsOf(P, Query) + elementsOf(P, Context));
+  const auto Bandwidth =
+      static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
   const double Rate =
       peakInBf16(P) * of(Number::ProductEfficiency) * of(Number::SustainedBf16);
+  const double Compute = tokensOf(P, Key, DimKind::KvSeq) *
+                         (elementsOf(P, Query) + elementsOf(P, Context)) / Rate;
+  const double Memory =
+      2 * elementsOf(P, Scores) / (Bandwidth * of(Number::ProductMemory));
   const double OfScore =
       (IsBackward ? 5 : 4) + (*P.Spec.Train.Dropout ? IsBackward ? 6 : 5 : 0);
-  const double Moved = OfScore * elementsOf(P, *scoresOf(B, Forward));
   return (Products * of(Number::ProductStart) + of(Number::StreamStart)) *
              1e-6 +
-         Work / Rate +
-         Moved / (static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth) *
-                  of(Number::StreamEfficiency));
+         Products * std::sqrt(Compute * Compute + Memory * Memory) +
+         OfScore * elementsOf(P, Scores) /
+             (Bandwidth * of(Number::StreamEfficiency));
 }
 
 /// Returns the bytes of the gradients of \p Update, which their norm reads.

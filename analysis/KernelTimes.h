@@ -15,6 +15,8 @@ enum class KernelClass : unsigned char {
   /// A product of an m x k and a k x n matrix: start + sqrt(C^2 + M^2), where C
   /// is 2 m n (k + k0) FLOPs at the peak rate x efficiency x sustained, and M
   /// the bytes of the operands and the result at the memory bandwidth x memory.
+  /// The gradient of a weight reads copies of scaled operands in the other
+  /// direction, for each element of which a stream reads and writes a byte.
   Product,
   /// A product for each expert of a rank, with rows more than it has.
   GroupedProduct,

@@ -23,7 +23,7 @@ public:
 private:
   using Ops = llvm::SmallVector<Op *, 16>;
   double of(Number Id) const { return P.Spec.Cost.findKernel(Id)->Value; }
-  void hideShare(Op &O, double Share) const;
+  void hideOverTp(Block &B) const;
   void hideAttention(Block &B) const;
   void hideExchanges(Block &B) const;
   void hideZero(Block &B) const;
@@ -72,8 +72,20 @@ static bool isGatherOrScatter(const Op &O) {
   return O.Kind == OpKind::AllGather || O.Kind == OpKind::ReduceScatter;
 }
 
-void Overlapper::hideShare(Op &O, double Share) const {
-  hide(O, Share * asReal(O.Time));
+/// What is gathered again for gradients of weights alone is needed by nothing
+/// until the products of the other gradients have ended.
+void Overlapper::hideOverTp(Block &B) const {
+  std::vector<bool> IsForInputs(B.Values.size());
+  for (const Op &O : B.Ops)
+    if (O.Derivative != Derivative::Param)
+      for (const ValueId V : O.Operands)
+        IsForInputs[V.Index] = true;
+  for (Op &O : B.Ops)
+    if (isOnlyOver(O, Axis::Tp) && isGatherOrScatter(O))
+      hide(O, asReal(O.Time) * (O.Phase != Phase::Backward ||
+                                        IsForInputs[O.Results.front().Index]
+                                    ? 1 - of(Number::ExposedTp)
+                                    : 1));
 }
 
 /// A ring behind the attention of its pass, which works on what is there.
@@ -130,9 +142,7 @@ void Overlapper::hideZero(Block &B) const {
 void Overlapper::block(Block &B) const {
   const ParallelSpec &Par = P.Spec.Parallel;
   if (isOn(Par.TpCommOverlap) && *Par.SequenceParallel)
-    for (Op &O : B.Ops)
-      if (isOnlyOver(O, Axis::Tp) && isGatherOrScatter(O))
-        hideShare(O, 1 - of(Number::ExposedTp));
+    hideOverTp(B);
   hideAttention(B);
   if (*Par.OverlapExpertComm)
     hideExchanges(B);

@@ -2,6 +2,7 @@
 #include "analysis/StepTimes.h"
 #include "ir/model/Boundary.h"
 #include "ir/ranks/StepOps.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -27,6 +28,34 @@ int64_t StepTimes::ofMessage(int64_t Stage, const Action &A) {
   return It->second;
 }
 
+/// Counts the kernels that a step runs.
+static int64_t kernelsOf(const Program &P, const LayerSequence &Layers,
+                         ActionKind Step) {
+  int64_t Count = 0;
+  for (const LayerGroup &G : Layers)
+    for (const BlockRun &R : G.Runs) {
+      const Block &B = P.Blocks[R.Block];
+      int64_t OfBlock = 0;
+      for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B)))
+        OfBlock += runs(Step, Action) && !isCollective(O.Kind) &&
+                   O.Time != Nanoseconds();
+      Count += OfBlock * R.Count * G.Periods;
+    }
+  return Count;
+}
+
+Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
+                              ActionKind Step) const {
+  const Nanoseconds OfOps = timeOf(P, Layers, Step);
+  if (!Links || OfOps.isOverflow())
+    return OfOps;
+  const double Launch =
+      P.Spec.Cost.findKernel(KernelParameterId::Launch)->Value * 1e3;
+  const auto OfHost = static_cast<int64_t>(
+      static_cast<double>(kernelsOf(P, Layers, Step)) * Launch);
+  return Nanoseconds(std::max(OfOps.value(), OfHost));
+}
+
 int64_t StepTimes::operator()(int64_t Stage, const Action &A) {
   if (isMessage(A.Kind))
     return ofMessage(Stage, A);
@@ -35,6 +64,6 @@ int64_t StepTimes::operator()(int64_t Stage, const Action &A) {
   const LayerSequence &Layers = stageAt(P.Stages, Stage).layersOf(A.Chunk);
   auto [It, IsNew] = Known.try_emplace({&Layers, A.Kind});
   if (IsNew)
-    It->second = bounded(timeOf(P, Layers, A.Kind));
+    It->second = bounded(ofStep(Layers, A.Kind));
   return It->second;
 }

@@ -11,12 +11,15 @@
 namespace foretrace {
 
 /// Returns the time of each action in ns; at most 2^63. With `cost estimate` a
-/// message takes time, which is that of its send; otherwise only steps do.
+/// message takes time, which is that of its send, and a step no less than the
+/// host needs to launch its kernels; otherwise only the ops of steps do.
 class StepTimes {
 public:
   explicit StepTimes(const ir::Program &P);
 
   int64_t operator()(int64_t Stage, const ir::Action &A);
+  /// Returns the time of a step of kind \p Step for all of \p Layers.
+  Nanoseconds ofStep(const ir::LayerSequence &Layers, ir::ActionKind Step) const;
 
 private:
   int64_t ofMessage(int64_t Stage, const ir::Action &A);

@@ -36,6 +36,28 @@ class Unsayable(Exception):
     """The row has no job."""
 
 
+def vtrain_row(row, name):
+    """A row of vTrain's files as one of the others."""
+    tp, pp = row["tensor parallelism"], row["pipeline parallelism"]
+    hidden, layers = row["hidden size"], row["# layers"]
+    dp = int(row["# GPUs"]) // int(tp) // int(pp)
+    return {
+        "id": name, "model": f"gpt-{hidden}", "gpu": "A100", "gpus": row["# GPUs"],
+        "precision": "FP16", "framework": "Megatron-DeepSpeed (vTrain)",
+        "seq": row["sequence length"], "mbs": row["micro batch"],
+        "gbs": row["global batch"], "tp": tp, "sp": "0", "cp": "1", "ep": "1",
+        "pp": pp, "vpp": "1", "dp": str(dp), "zero": "0", "layers": layers,
+        "ga": str(int(row["global batch"]) // dp // int(row["micro batch"])),
+        "recompute": "full", "notes": "",
+        "iter_s": str(float(row["iteration time (ms)"]) / 1e3),
+        "shape": {"model": f"gpt-{hidden}", "attention": "mha", "gated": "0",
+                  "layers": layers, "hidden": hidden, "heads": row["attention heads"],
+                  "kv_heads": row["attention heads"], "vocab": "51200",
+                  "head_dim": str(int(hidden) // int(row["attention heads"])),
+                  "ffn": str(4 * int(hidden)), "experts": "0"},
+    }
+
+
 def number(row, key, default=None):
     """A number of the row, which may be missing."""
     return int(float(row[key])) if row.get(key) else default
@@ -113,6 +135,8 @@ def cluster_of(row, gpus):
         tiers = f"nvlink {{ devices = {gpus} }}"
     if tiers:
         inner += [f"tiers {{ {tiers} }}"]
+    if row["id"].startswith("vtrain") and gpus >= 8:
+        inner += ["nics = 4"]  # 800 Gbit/s a node, as vTrain's paper has it
     if row["gpu"] in DEVICES:
         inner += [DEVICES[row["gpu"]]]
     return name, f"cluster : pod {{ nodes = {nodes}  {'  '.join(inner)} }}"
@@ -121,7 +145,9 @@ def cluster_of(row, gpus):
 def framework_of(row):
     """What a framework does that its tables do not state."""
     name = row["framework"]
-    if row["id"].startswith(("papers", "vtrain")):
+    if row["id"].startswith("vtrain"):
+        return "megatron-2021"
+    if row["id"].startswith("papers"):
         return "megatron-2021" if "2021" in name or "2022" in name else "nvidia"
     if row["id"].startswith("simumax"):
         return "simumax"
@@ -130,10 +156,19 @@ def framework_of(row):
     return "nvidia"
 
 
+def cost_of(row, kind):
+    """The profile, and what is known of the run's kernels."""
+    if kind == "simumax":
+        return "cost estimate { profile = \"b200-simumax\" }"
+    if row["id"].startswith("vtrain_single"):
+        return "cost estimate { kernels { host { launch_us = 90 } } }"
+    return "cost estimate { }"
+
+
 def job_of(row, shapes):
     """The text of the job."""
     gpus = number(row, "gpus")
-    shape = shapes.get(row["model"], {})
+    shape = row.get("shape") or shapes.get(row["model"], {})
     layers = number(row, "layers") or int(shape.get("layers") or 0)
     if "lora" in row["notes"].lower():
         raise Unsayable("adapters (LoRA)")
@@ -204,7 +239,7 @@ def job_of(row, shapes):
     if uneven:
         parallel.append(layout_of(layers, pp, vpp))
     lines += [f"train {{ {'  '.join(train)} }}",
-              f"parallel {{ {'  '.join(parallel)} }}", text, "cost estimate { }"]
+              f"parallel {{ {'  '.join(parallel)} }}", text, cost_of(row, kind)]
     return "\n".join(lines) + "\n"
 
 

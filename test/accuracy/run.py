@@ -71,6 +71,10 @@ def main():
         if path.stem == "models" or args.source not in (None, path.stem):
             continue
         rows += [dict(r, source=path.stem) for r in csv.DictReader(open(path))]
+    for path in sorted(args.data.parent.glob("vtrain_*.csv")):
+        if args.source in (None, path.stem):
+            rows += [dict(jobs.vtrain_row(r, f"{path.stem}-{i:04d}"), source=path.stem)
+                     for i, r in enumerate(csv.DictReader(open(path, encoding="utf-8-sig")))]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(
             lambda row: predict(args.foretrace, row, shapes, folder), rows))
