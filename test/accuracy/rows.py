@@ -137,6 +137,8 @@ def cluster_of(row, gpus):
         inner += [f"tiers {{ {tiers} }}"]
     if row["id"].startswith("vtrain") and gpus >= 8:
         inner += ["nics = 4"]  # 800 Gbit/s a node, as vTrain's paper has it
+    if row["id"].startswith("yafsdp"):
+        inner += ["nics = 4"]
     if row["gpu"] in DEVICES:
         inner += [DEVICES[row["gpu"]]]
     return name, f"cluster : pod {{ nodes = {nodes}  {'  '.join(inner)} }}"
@@ -162,7 +164,23 @@ def cost_of(row, kind):
         return "cost estimate { profile = \"b200-simumax\" }"
     if row["id"].startswith("vtrain_single"):
         return "cost estimate { kernels { host { launch_us = 90 } } }"
+    if row["framework"].startswith(("MaxText", "Paxml")):
+        return "cost estimate { kernels { sustained { bf16 = 0.66  fp8 = 0.5 } } }"
+    hopper = row["gpu"].startswith("H")
+    if row["id"].startswith("foundry"):  # with position biases
+        return torch_cost(0.34 if hopper else 0.45, 0.74 if hopper else 0.82)
+    if row["id"].startswith("torchtitan"):
+        return torch_cost(0.42, 0.62 if row["gpu"] == "H100-500W" else 0.74)
+    if row["id"].startswith("yafsdp"):
+        return torch_cost(0.57, 0.82)
     return "cost estimate { }"
+
+
+def torch_cost(attention, sustained):
+    """Kernels of PyTorch: FlashAttention 2, and the share of benchmarks' rates."""
+    return (f"cost estimate {{ kernels {{ attention {{ efficiency = {attention} }}  "
+            f"sustained {{ bf16 = {sustained}"
+            f"  fp8 = {sustained} }} }} }}")
 
 
 def job_of(row, shapes):
@@ -192,8 +210,8 @@ def job_of(row, shapes):
     mbs, gbs = number(row, "mbs"), number(row, "gbs")
     zero = number(row, "zero", 0) or 0
     fsdp = number(row, "fsdp", 0) or 0
-    if not mbs:
-        mbs = 1
+    if not mbs:  # of a model within a node, as Narayanan et al. have it
+        mbs = 4 if pp == 1 and dp * 4 <= gbs else 1
     train = [f"sequence = {row['seq']}", f"micro_batch = {mbs}", f"global_batch = {gbs}"]
     recompute = row["recompute"]
     if recompute == "full":
@@ -225,8 +243,8 @@ def job_of(row, shapes):
         zero = 3
         if fsdp and fsdp < dp:
             parallel.append(f"dp_shard = {fsdp}")
-        if pp > 1:
-            parallel.append("zero_pipeline = true")
+    if zero > 1 and pp > 1:
+        parallel.append("zero_pipeline = true")
     parallel.append(f"zero = {zero}")
     if kind == "nvidia":
         if zero < 3:

@@ -24,6 +24,8 @@ import rows as jobs
 
 def predict(foretrace, row, shapes, folder):
     """Seconds and relative uncertainty, or a reason."""
+    if not row["iter_s"]:
+        return None, None, "without a time of an iteration"
     try:
         text = jobs.job_of(row, shapes)
     except jobs.Unsayable as why:
