@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/CollectiveTimes.h"
 #include "ir/model/OpKinds.h"
+#include "ir/model/Routing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -100,14 +101,30 @@ double CollectiveTimes::within(OpKind Kind, double Ranks, double Size) const {
                                      Moved / (of(L.Large) * 1e9));
 }
 
-double CollectiveTimes::between(OpKind Kind, double Ranks, const Place &At,
-                                double Size) const {
+/// In seconds, between domains, which both happen at the same time.
+double CollectiveTimes::exchange(const Block &B, const Op &O, const Place &At,
+                                 double Size) const {
+  const auto Ranks = static_cast<double>(O.Group.size(P.Mesh));
+  double Inside = Size * At.OnDomain / Ranks,
+         Outside = Size * (Ranks - At.OnDomain) / Ranks;
   const double Domains = Ranks / At.OnDomain;
-  if (Kind == OpKind::AllToAll)
-    return std::max(within(Kind, At.OnDomain, Size * At.OnDomain / Ranks),
-                    Size * (Ranks - At.OnDomain) / Ranks /
-                        (of(Number::NicExchange) * At.OuterRate)) +
-           of(Number::ExchangeStart) * 1e-6;
+  if (B.Copies && Domains == std::floor(Domains)) {
+    const auto Whole = static_cast<int64_t>(Domains);
+    const auto ToRanks = static_cast<double>(
+        expectedParts(*B.Copies, O.Group.size(P.Mesh)).value_or(WholeToken));
+    const double ToDomains = static_cast<double>(
+        expectedParts(*B.Copies, Whole).value_or(Whole * WholeToken));
+    Inside = Size; // copies that arrive are sent on
+    Outside *= std::min(ToDomains / ToRanks, 1.0);
+  }
+  return std::max(within(OpKind::AllToAll, At.OnDomain, Inside),
+                  Outside / (of(Number::NicExchange) * At.OuterRate)) +
+         of(Number::ExchangeStart) * 1e-6;
+}
+
+double CollectiveTimes::ring(OpKind Kind, double Ranks, const Place &At,
+                             double Size) const {
+  const double Domains = Ranks / At.OnDomain;
   const double Steps = ((Ranks - Domains) * of(Number::RingInner) +
                         (Domains - 1) * of(Number::RingOuter)) *
                        1e-6;
@@ -126,7 +143,8 @@ static Nanoseconds rounded(double Seconds) {
                        : Nanoseconds::overflow();
 }
 
-Nanoseconds CollectiveTimes::timeOf(const Op &O, Bytes Message) {
+Nanoseconds CollectiveTimes::timeOf(const Block &B, const Op &O,
+                                    Bytes Message) {
   const auto Ranks = static_cast<double>(O.Group.size(P.Mesh));
   if (Ranks <= 1)
     return {};
@@ -140,8 +158,11 @@ Nanoseconds CollectiveTimes::timeOf(const Op &O, Bytes Message) {
                                  : of(Number::NicEfficiency) * At.OuterRate;
     return rounded((Ranks - 1) * of(Number::MessageStart) * 1e-6 + Size / Rate);
   }
-  return rounded(IsWithin ? within(O.Kind, Ranks, Size)
-                          : between(O.Kind, Ranks, At, Size));
+  if (IsWithin)
+    return rounded(within(O.Kind, Ranks, Size));
+  return rounded(O.Kind == OpKind::AllToAll
+                     ? exchange(B, O, At, Size)
+                     : ring(O.Kind, Ranks, At, Size));
 }
 
 Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {

@@ -19,7 +19,8 @@ namespace foretrace {
 /// ring takes (n - N) inner steps, N - 1 outer steps, and S (n - 1) / n at the
 /// rate of the p ranks' share of the network, or of the links within the domain
 /// if that is less; an all-reduce twice that. An all-to-all takes the longer of
-/// its exchange within the domain and of what leaves it.
+/// its exchange within the domain and of what leaves it; if domains share copies
+/// of tokens (Block::Copies), one copy leaves it for each other domain.
 class CollectiveTimes {
 public:
   /// \p P has a cluster, and all parameters that findMissing checks.
@@ -31,7 +32,8 @@ public:
 
   /// Returns the duration of a collective such as \p O with a message of \p
   /// Size (ir::messageBytes), rounded to the nearest nanosecond.
-  Nanoseconds timeOf(const ir::Op &O, Bytes Size);
+  /// \p B is its block.
+  Nanoseconds timeOf(const ir::Block &B, const ir::Op &O, Bytes Size);
   /// Returns the duration of a message to a rank \p Distance stages later.
   Nanoseconds timeOfMessage(Bytes Size, int64_t Distance);
   /// Returns a text such as `4 ranks in each of 8 domains of `nvlink``.
@@ -47,8 +49,10 @@ private:
   Place placeOf(const LinkSpan &Span, double Ranks) const;
   const Place &placeOf(const ir::Group &G);
   double within(ir::OpKind Kind, double Ranks, double Size) const;
-  double between(ir::OpKind Kind, double Ranks, const Place &At,
-                 double Size) const;
+  double exchange(const ir::Block &B, const ir::Op &O, const Place &At,
+                  double Size) const;
+  double ring(ir::OpKind Kind, double Ranks, const Place &At,
+              double Size) const;
 
   const ir::Program &P;
   LinkMap Links;

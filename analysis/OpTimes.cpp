@@ -129,7 +129,7 @@ void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
   for (const size_t I : Ops)
     All += messageBytes(*P, B.Ops[B.Ops.idAt(I)]);
   const Nanoseconds Whole =
-      Links.timeOf(B.Ops[B.Ops.idAt(Ops.front())], All);
+      Links.timeOf(B, B.Ops[B.Ops.idAt(Ops.front())], All);
   __int128 Done = 0;
   int64_t Given = 0;
   for (const size_t I : Ops) {

@@ -47,7 +47,8 @@ static int64_t kernelsOf(const Program &P, const LayerSequence &Layers,
 Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
                               ActionKind Step) const {
   const Nanoseconds OfOps = timeOf(P, Layers, Step);
-  if (!Links || OfOps.isOverflow())
+  const Located<bool> &Graphs = P.Spec.Train.CudaGraphs;
+  if (!Links || OfOps.isOverflow() || (Graphs.isPresent() && *Graphs))
     return OfOps;
   const double Launch =
       P.Spec.Cost.findKernel(KernelParameterId::Launch)->Value * 1e3;

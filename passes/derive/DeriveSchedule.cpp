@@ -136,7 +136,7 @@ void Deriver::checkMicroBatches() {
 
 /// Megatron-LM, transformer_config.py, __post_init__, of which what concerns
 /// modules is from core 0.17 on; pipeline_parallel/schedules.py, which has one
-/// stage, too (combined_1f1b.py).
+/// stage, too, from core 0.14 on (combined_1f1b.py).
 void Deriver::checkOverlap() {
   ParallelSpec &P = S.Parallel;
   if (!*P.OverlapExpertComm)
@@ -149,11 +149,10 @@ void Deriver::checkOverlap() {
     Needs(What).note({}, diag::RefusedBy, "Megatron-LM",
                      "transformer/transformer_config.py, __post_init__");
   };
-  if (*P.Schedule != ScheduleKind::Interleaved) {
-    DiagnosticBuilder D = Needs("`schedule = interleaved`");
-    if (!exceeds(P.Pp, 1) && *P.Megatron >= MegatronVersion::V0_14)
-      D.note({}, diag::NotHere, "0.14", "overlap on a single stage, too");
-  }
+  const bool IsOnOneStage = *P.Schedule == ScheduleKind::None &&
+                            *P.Megatron >= MegatronVersion::V0_14;
+  if (*P.Schedule != ScheduleKind::Interleaved && !IsOnOneStage)
+    Needs("`schedule = interleaved`");
   if (!exceeds(P.Ep, 1))
     Refuse("ep > 1");
   if (findRecomputed([](RecomputeKind K) { return K == RecomputeKind::Full; }))

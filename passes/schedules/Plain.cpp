@@ -6,7 +6,21 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-void foretrace::buildNone(ScheduleBuilder &B, const ParallelSpec &) {
+/// The forward step of a micro-batch beside the backward step of the one before
+/// (Megatron-LM, combined_1f1b.py, combined_1f1b_schedule_for_no_pipelining).
+static void overlapOnStage(ScheduleBuilder &B) {
+  B.program();
+  B.once(SchedulePhase::Warmup).forward(B.step(B.number(0)));
+  B.loop(SchedulePhase::Steady, B.m() - 1).forward(B.step(B.i() + 1));
+  B.overlapped();
+  B.backward(B.step(B.i()));
+  B.once(SchedulePhase::Cooldown).backward(B.step(B.m() - 1));
+  B.finalize();
+}
+
+void foretrace::buildNone(ScheduleBuilder &B, const ParallelSpec &Par) {
+  if (*Par.OverlapExpertComm)
+    return overlapOnStage(B);
   const StepExpr Of = B.step(B.i());
   B.program();
   B.loop(SchedulePhase::Steady, B.m()).forward(Of).backward(Of);

@@ -6,7 +6,9 @@ nothing depends on the measured time. A row that the language cannot state raise
 Unsayable with the reason.
 """
 
+import csv
 import math
+import pathlib
 
 CLUSTERS = {
     "A100": ("a100", 8), "A100-80GB": ("a100", 8), "A100-40GB": ("a100", 8),
@@ -30,6 +32,28 @@ LIBRARY = {
     "nemotron-3-super": "nemotron-3-super-120b-a12b-mtp",
     "nemotron-h-56b": "nemotron-h-56b",
 }
+
+
+# Blocks with experts of models of the library.
+MOE_BLOCKS = {"gpt-oss-120b": ["local", "global"]}
+
+# What recipes of Megatron-Bridge set, by release, model, device and precision: facts of
+# its repository at the tags of the releases (scripts/performance, perf_recipes).
+RECIPES = list(csv.DictReader(
+    open(pathlib.Path(__file__).parent / "recipes.csv", encoding="ascii")))
+
+
+def recipe_row(row):
+    """The recipe of a run of Megatron-Bridge, or the nearest one: of the same model and
+    device, then precision, then release."""
+    release = row["framework"].split()[-1]
+
+    def distance(recipe):
+        return (recipe["gpu"] != row["gpu"], recipe["precision"] != row["precision"],
+                abs(float(recipe["release"][:5]) - float(release[:5])))
+    same = [r for r in RECIPES if r["model"].split("-nomtp")[0]
+            == row["model"].split("-nomtp")[0]]
+    return min(same, key=distance) if same else None
 
 
 class Unsayable(Exception):
@@ -63,17 +87,16 @@ def number(row, key, default=None):
     return int(float(row[key])) if row.get(key) else default
 
 
-def recipe_of(row, gpu):
+def recipe_of(row, gpu, facts):
     """The recipe and the precision of the products."""
     precision = row["precision"]
     if precision in ("BF16", "FP16"):
         return None
     if precision.startswith("NVFP4"):
         return "nvfp4"
-    if "MX" in precision:
+    if "MX" in precision and gpu[0] != "H":
         return "mxfp8"
-    if precision == "FP8" and gpu.startswith("GB") and \
-            row["framework"].startswith("Megatron-Bridge"):
+    if facts and facts["fp8_recipe"] == "mxfp8" and gpu[0] != "H":
         return "mxfp8"
     return "fp8"
 
@@ -204,6 +227,8 @@ def job_of(row, shapes):
     lines.insert(0, f'import "clusters/{cluster}.toml" as pod')
 
     kind = framework_of(row)
+    recipe_facts = recipe_row(row) \
+        if row["framework"].startswith("Megatron-Bridge") else None
     tp, cp, pp = number(row, "tp", 1), number(row, "cp", 1), number(row, "pp", 1)
     vpp, ep = number(row, "vpp", 1) or 1, number(row, "ep", 1) or 1
     dp = gpus // (tp * cp * pp)
@@ -222,13 +247,26 @@ def job_of(row, shapes):
         train.append("recompute = op")
     if row["precision"] == "FP16":
         train.append("precision = fp16")
-    recipe = recipe_of(row, row["gpu"])
+    recipe = recipe_of(row, row["gpu"], recipe_facts)
     if recipe:
         train.append(f"recipe = {recipe}")
     if kind == "megatron-2021":
         train += ["attention_backend = unfused", "dropout = true"]
     if kind in ("nvidia", "simumax"):
         train.append("fused_loss = true")
+    overlaps_ep = False
+    if recipe_facts:
+        train.append("grad_precision = bf16")
+        if recipe_facts["graphs"] == "1":
+            train.append("cuda_graphs = true")
+        if recipe_facts["recompute_modules"]:
+            train.append("recompute = selective")
+            modules = recipe_facts["recompute_modules"].replace("+", " ")
+            train.append(f'recompute_modules = "{modules}"')
+        overlaps_ep = recipe_facts["overlap_ep"] == "1" and ep > 1 and \
+            (vpp > 1 or pp == 1)
+        if recipe_facts["dispatcher"] == "flex":
+            lines.append(flex_of(row))
     parallel = [f"world = {gpus}", f"tp = {tp}", f"cp = {cp}", f"pp = {pp}"]
     if cp > 1:
         parallel.append("cp_comm = " + ("a2a" if kind == "simumax" else "p2p"))
@@ -251,14 +289,25 @@ def job_of(row, shapes):
             parallel.append("overlap_grad_reduce = true")
         if zero == 1:
             parallel.append("overlap_param_gather = true")
-        if tp > 1 and row["sp"] == "1":
+        if tp > 1 and row["sp"] == "1" and not (
+                recipe_facts and recipe_facts["tp_comm_overlap"] == "0"):
             parallel.append("tp_comm_overlap = true")
+    if overlaps_ep:
+        parallel.append("overlap_moe_expert_parallel_comm = true")
     uneven = layers and pp * vpp > 1 and layers % (pp * vpp)
     if uneven:
         parallel.append(layout_of(layers, pp, vpp))
     lines += [f"train {{ {'  '.join(train)} }}",
               f"parallel {{ {'  '.join(parallel)} }}", text, cost_of(row, kind)]
     return "\n".join(lines) + "\n"
+
+
+def flex_of(row):
+    """The model, whose nodes get one copy of a token."""
+    name = LIBRARY[row["model"]].replace("-", "_").replace(".", "_")
+    blocks = MOE_BLOCKS.get(row["model"], ["E" if "nemotron" in row["model"] else "moe"])
+    inner = "  ".join(f"block {b} {{ dispatcher = flex }}" for b in blocks)
+    return f"model m : {name} {{ {inner} }}"
 
 
 def layout_of(layers, pp, vpp):
