@@ -72,20 +72,56 @@ static bool isGatherOrScatter(const Op &O) {
   return O.Kind == OpKind::AllGather || O.Kind == OpKind::ReduceScatter;
 }
 
-/// What is gathered again for gradients of weights alone is needed by nothing
-/// until the products of the other gradients have ended.
-void Overlapper::hideOverTp(Block &B) const {
-  std::vector<bool> IsForInputs(B.Values.size());
+/// Returns the time of the products that compute a derivative of \p Of.
+static double productTime(const Block &B, OpId Of, Derivative D) {
+  double Time = 0;
   for (const Op &O : B.Ops)
-    if (O.Derivative != Derivative::Param)
-      for (const ValueId V : O.Operands)
-        IsForInputs[V.Index] = true;
-  for (Op &O : B.Ops)
-    if (isOnlyOver(O, Axis::Tp) && isGatherOrScatter(O))
-      hide(O, asReal(O.Time) * (O.Phase != Phase::Backward ||
-                                        IsForInputs[O.Results.front().Index]
-                                    ? 1 - of(Number::ExposedTp)
-                                    : 1));
+    if (O.Kind == OpKind::MatMul && O.Derivative == D && O.For == Of)
+      Time += asReal(O.Time);
+  return Time;
+}
+
+/// Returns the op that computes what \p Of communicates, or null.
+static const Op *makerOf(const Block &B, const Op &Of) {
+  for (const Op &O : B.Ops)
+    if (llvm::is_contained(O.Results, Of.Operands.front()))
+      return &O;
+  return nullptr;
+}
+
+/// Backward, what is gathered again for the gradient of a weight alone is needed
+/// after the product of the other gradient, whose sum over tp is needed after
+/// the product of the weight's (Megatron-LM, tensor_parallel/layers.py,
+/// LinearWithGradAccumulationAndAsyncCommunication). Userbuffers overlap a
+/// collective with the product next to it, too, piece by piece.
+void Overlapper::hideOverTp(Block &B) const {
+  const bool InPieces =
+      isOn(P.Spec.Parallel.TpCommOverlap) && *P.Spec.Parallel.SequenceParallel;
+  const double Exposed = InPieces ? of(Number::ExposedTp) : 1;
+  std::vector<const Op *> OnlyUser(B.Values.size());
+  std::vector<unsigned> Users(B.Values.size());
+  for (const Op &O : B.Ops)
+    for (const ValueId V : O.Operands) {
+      OnlyUser[V.Index] = &O;
+      ++Users[V.Index];
+    }
+  for (Op &O : B.Ops) {
+    if (!isOnlyOver(O, Axis::Tp))
+      continue;
+    double Hidden = isGatherOrScatter(O) ? asReal(O.Time) * (1 - Exposed) : 0;
+    const unsigned Result = O.Results.front().Index;
+    const Op *Maker = makerOf(B, O);
+    double Beside = 0;
+    if (O.Phase == Phase::Backward && O.Kind == OpKind::AllGather &&
+        Users[Result] == 1 &&
+        OnlyUser[Result]->Derivative == Derivative::Param)
+      Beside = productTime(B, OnlyUser[Result]->For, Derivative::Input);
+    else if (O.Phase == Phase::Backward && O.Kind != OpKind::AllGather &&
+             Maker && Maker->Kind == OpKind::MatMul &&
+             Maker->Derivative == Derivative::Input)
+      Beside = productTime(B, Maker->For, Derivative::Param);
+    hide(O, std::max(Hidden, std::min(asReal(O.Time), Beside)));
+  }
 }
 
 /// A ring behind the attention of its pass, which works on what is there.
@@ -141,8 +177,7 @@ void Overlapper::hideZero(Block &B) const {
 
 void Overlapper::block(Block &B) const {
   const ParallelSpec &Par = P.Spec.Parallel;
-  if (isOn(Par.TpCommOverlap) && *Par.SequenceParallel)
-    hideOverTp(B);
+  hideOverTp(B);
   hideAttention(B);
   if (*Par.OverlapExpertComm)
     hideExchanges(B);

@@ -161,7 +161,7 @@ def cluster_of(row, gpus):
     if row["id"].startswith("vtrain") and gpus >= 8:
         inner += ["nics = 4"]  # 800 Gbit/s a node, as vTrain's paper has it
     if row["id"].startswith("yafsdp"):
-        inner += ["nics = 4"]
+        inner += ["nics = 3"]
     if row["gpu"] in DEVICES:
         inner += [DEVICES[row["gpu"]]]
     return name, f"cluster : pod {{ nodes = {nodes}  {'  '.join(inner)} }}"
