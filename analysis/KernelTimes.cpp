@@ -109,10 +109,12 @@ static const ProductLaw &lawOf(ElementType Operand) {
   return Laws[!IsScaled ? 0 : Info.Bits == 8 ? 1 : 2];
 }
 
-static Number groupedStart(const Program &P) {
+/// Only dispatchers that send copies do not need the counts of tokens on the
+/// host, so that graphs can contain them.
+static Number groupedStart(const Program &P, const Block &B) {
   const Located<bool> &Graphs = P.Spec.Train.CudaGraphs;
-  return Graphs.isPresent() && *Graphs ? Number::GroupedGraph
-                                       : Number::GroupedStart;
+  return B.Copies && Graphs.isPresent() && *Graphs ? Number::GroupedGraph
+                                                   : Number::GroupedStart;
 }
 
 /// Returns the type in which a product reads its first operand.
@@ -132,7 +134,7 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
       Of.push_back(Number::StreamEfficiency);
     if (classOf(B, O) == KernelClass::GroupedProduct)
       Of.append(
-          {groupedStart(P), Number::GroupedRows, Number::GroupedInner});
+          {groupedStart(P, B), Number::GroupedRows, Number::GroupedInner});
     return Of;
   }
   case KernelClass::Attention:
@@ -221,7 +223,7 @@ double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
   const double Moved = sizeInBytes(P, Left) + sizeInBytes(P, Right) +
                        sizeInBytes(P, Out) * (IsOfWeight ? 2 : 1);
   const double Memory = Moved / (Bandwidth * of(L.Memory));
-  const double Start = of(L.Start) + (IsGrouped ? of(groupedStart(P)) : 0);
+  const double Start = of(L.Start) + (IsGrouped ? of(groupedStart(P, B)) : 0);
   return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory) +
          (IsOfWeight && isScaled(operandType(B, O))
               ? 2 * (elementsOf(P, Left) + elementsOf(P, Right)) /

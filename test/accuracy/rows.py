@@ -312,15 +312,14 @@ def flex_of(row):
 
 def layout_of(layers, pp, vpp):
     """Layers of each chunk: embedding and head take a place of their own if the
-    rest then divides; otherwise the last chunks have fewer."""
+    rest then divides; otherwise the last chunk has fewer, then the first one."""
     chunks = pp * vpp
     if (layers + 2) % chunks == 0:
         each = (layers + 2) // chunks
         counts = [each - 1] + [each] * (chunks - 2) + [each - 1]
     else:
         each = math.ceil(layers / chunks)
-        counts = [each] * chunks
         spare = each * chunks - layers
-        for i in range(spare):
-            counts[chunks - 1 - i % chunks] -= 1
+        last = min(each, spare)
+        counts = [each - (spare - last)] + [each] * (chunks - 2) + [each - last]
     return "layout = [" + ", ".join(map(str, counts)) + "]"
