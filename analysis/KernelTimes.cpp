@@ -129,7 +129,8 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
   case KernelClass::GroupedProduct: {
     const ProductLaw &L = lawOf(operandType(B, O));
     llvm::SmallVector<Number, 8> Of = {L.Efficiency, L.Memory, L.Start, L.K0,
-                                       L.Sustained};
+                                       L.Sustained,
+                                       Number::SustainedDoubling};
     if (O.Derivative == Derivative::Param && isScaled(operandType(B, O)))
       Of.push_back(Number::StreamEfficiency);
     if (classOf(B, O) == KernelClass::GroupedProduct)
@@ -140,15 +141,17 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
   case KernelClass::Attention:
     return {Number::AttentionEfficiency, Number::AttentionStart,
             Number::AttentionS0,         Number::AttentionBackward,
-            Number::SustainedBf16,       Number::StreamEfficiency,
-            Number::StreamStart};
+            Number::SustainedBf16,       Number::SustainedDoubling,
+            Number::StreamEfficiency,    Number::StreamStart};
   case KernelClass::UnfusedAttention:
     return {Number::ProductEfficiency, Number::ProductMemory,
             Number::ProductStart,      Number::SustainedBf16,
-            Number::StreamEfficiency,  Number::StreamStart};
+            Number::SustainedDoubling, Number::StreamEfficiency,
+            Number::StreamStart};
   case KernelClass::Scan:
     return {Number::ScanEfficiency, Number::StreamEfficiency,
-            Number::StreamStart, Number::SustainedBf16};
+            Number::StreamStart, Number::SustainedBf16,
+            Number::SustainedDoubling};
   case KernelClass::Stream:
     return {Number::StreamEfficiency, Number::StreamStart};
   case KernelClass::Optimizer:
@@ -179,6 +182,13 @@ std::string KernelTimes::describe(const Block &B, const Op &O) const {
 
 double KernelTimes::of(Number Of) const {
   return P.Spec.Cost.findKernel(Of)->Value;
+}
+
+double KernelTimes::sustained(Number Of) const {
+  constexpr double FewDevices = 64; // of the runs that the rates are from
+  const double Doublings = std::log2(std::max(
+      1.0, static_cast<double>(*P.Spec.Parallel.World) / FewDevices));
+  return of(Of) / (1 + of(Number::SustainedDoubling) * Doublings);
 }
 
 /// Returns the experts of a rank whose weights \p O reads or makes gradients
@@ -218,7 +228,7 @@ double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
   const auto Bandwidth =
       static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
   const double Compute =
-      Work * Padding / (Peak * of(L.Efficiency) * of(L.Sustained));
+      Work * Padding / (Peak * of(L.Efficiency) * sustained(L.Sustained));
   // A gradient of a weight is added to those of the micro-batches before.
   const double Moved = sizeInBytes(P, Left) + sizeInBytes(P, Right) +
                        sizeInBytes(P, Out) * (IsOfWeight ? 2 : 1);
@@ -272,7 +282,7 @@ double KernelTimes::attention(const Block &B, const Op &O) const {
       Pairs < All ? of(Number::AttentionS0) * Queries / (2 * Pairs) : 0;
   double Work = workOnRank(P, O) * (1 + Hidden);
   double Rate = peakInBf16(P) * of(Number::AttentionEfficiency) *
-                of(Number::SustainedBf16);
+                sustained(Number::SustainedBf16);
   if (O.Derivative != Derivative::None) {
     Work *= 1.25;
     Rate *= of(Number::AttentionBackward);
@@ -292,7 +302,7 @@ double KernelTimes::unfusedAttention(const Block &B, const Op &O) const {
   const auto Bandwidth =
       static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
   const double Rate =
-      peakInBf16(P) * of(Number::ProductEfficiency) * of(Number::SustainedBf16);
+      peakInBf16(P) * of(Number::ProductEfficiency) * sustained(Number::SustainedBf16);
   const double Compute = tokensOf(P, Key, DimKind::KvSeq) *
                          (elementsOf(P, Query) + elementsOf(P, Context)) / Rate;
   const double Memory =
@@ -336,7 +346,7 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
     Seconds = of(Number::StreamStart) * 1e-6 +
               std::max(workOnRank(P, O) /
                            (peakInBf16(P) * of(Number::ScanEfficiency) *
-                            of(Number::SustainedBf16)),
+                            sustained(Number::SustainedBf16)),
                        Moved / (Bandwidth * of(Number::StreamEfficiency)));
     break;
   case KernelClass::Stream:

@@ -61,6 +61,7 @@ private:
   llvm::SmallVector<ir::KernelParameterId, 8>
   parametersOf(const ir::Block &B, const ir::Op &O) const;
   double of(ir::KernelParameterId Id) const;
+  double sustained(ir::KernelParameterId Id) const;
   double product(const ir::Block &B, const ir::Op &O, bool IsGrouped) const;
   double attention(const ir::Block &B, const ir::Op &O) const;
   double arranging(const ir::Block &B, const ir::Op &O) const;

@@ -57,6 +57,49 @@ def line(name, errors, inside):
           f"{100 * sum(inside) / len(inside):5.0f} %")
 
 
+def growth(pairs):
+    """How much longer the largest run of a family takes than the smallest, of those
+    that differ in the number of devices only: measured and predicted, in percent."""
+    families = collections.defaultdict(dict)
+    for row, seconds in pairs:
+        key = tuple(row.get(k) for k in ("source", "model", "gpu", "precision", "framework",
+                                         "tp", "cp", "pp", "vpp", "ep", "mbs", "ga", "seq"))
+        families[key][int(row["gpus"])] = (float(row["iter_s"]), seconds)
+    errors = []
+    for key, runs in sorted(families.items()):
+        small, large = min(runs), max(runs)
+        if small < 64 or large < 8 * small:
+            continue
+        measured, predicted = (100 * (b / a - 1) for a, b in zip(runs[small], runs[large]))
+        errors.append(abs(predicted - measured))
+        print(f"growth {key[1]:14s} {key[3]:5s} {small:5d} to {large:5d}: "
+              f"{measured:+5.1f} %, predicted {predicted:+5.1f} %")
+    if errors:
+        print(f"growth: {statistics.mean(errors):.1f} points off in the mean")
+
+
+def ranking(pairs):
+    """Kendall's tau within families of layouts of one job, and how much slower the
+    layout is that is predicted to be the fastest than the one that is."""
+    families = collections.defaultdict(list)
+    for row, seconds in pairs:
+        key = tuple(row.get(k) for k in ("source", "model", "layers", "gpu", "gpus",
+                                         "precision", "framework", "gbs", "seq"))
+        families[key].append((float(row["iter_s"]), seconds))
+    by_source = collections.defaultdict(lambda: ([], []))
+    for key, runs in families.items():
+        if len(runs) < 4:
+            continue
+        agree = sum(((a[0] - b[0]) * (a[1] - b[1]) > 0) - ((a[0] - b[0]) * (a[1] - b[1]) < 0)
+                    for i, a in enumerate(runs) for b in runs[:i])
+        best = min(runs, key=lambda r: r[1])[0] / min(r[0] for r in runs) - 1
+        by_source[key[0]][0].append(agree / (len(runs) * (len(runs) - 1) / 2))
+        by_source[key[0]][1].append(best)
+    for source, (taus, regrets) in sorted(by_source.items()):
+        print(f"ranking {source}: {len(taus)} families, tau {statistics.mean(taus):.2f}, "
+              f"regret {100 * statistics.mean(regrets):.1f} %")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("foretrace")
@@ -106,6 +149,9 @@ def main():
     print(f"{'':42s} rows   mean median    p90    max   bias inside")
     for key in sorted(groups):
         line(key, *groups[key])
+    pairs = [(row, of[0]) for row, of in zip(rows, found) if of[0] is not None]
+    growth(pairs)
+    ranking(pairs)
     for (source, why), count in sorted(reasons.items()):
         print(f"left out: {source}: {count}: {why}")
 
