@@ -48,16 +48,25 @@ static const InnerLaw &lawOf(OpKind Kind) {
 CollectiveTimes::CollectiveTimes(const Program &P)
     : P(P), Links(P.Mesh, *P.Spec.Parallel.RankOrder, &*P.Spec.Cluster) {}
 
+/// Messages have the rate of an all-gather.
 const KernelParameterInfo *CollectiveTimes::findMissing(const Program &P) {
-  for (auto I = static_cast<unsigned>(Number::AllReduceStart);
-       I < static_cast<unsigned>(Number::ErrorProduct); ++I)
-    if (!P.Spec.Cost.findKernel(static_cast<Number>(I)))
-      return &kernelParameters()[I];
-  return nullptr;
+  auto FirstOf = [&](OpKind Kind) -> const KernelParameterInfo * {
+    const InnerLaw &L = lawOf(Kind);
+    for (const Number Of : {L.Start, L.Small, L.Switch, L.Large})
+      if (!P.Spec.Cost.kernel(Of))
+        return &kernelParameters()[static_cast<size_t>(Of)];
+    return nullptr;
+  };
+  for (const Block &B : P.Blocks)
+    for (const Op &O : B.Ops)
+      if (isCollective(O.Kind) && O.Group.size(P.Mesh) > 1)
+        if (const KernelParameterInfo *Lacks = FirstOf(O.Kind))
+          return Lacks;
+  return P.Schedule.Stages > 1 ? FirstOf(OpKind::AllGather) : nullptr;
 }
 
 double CollectiveTimes::of(Number Of) const {
-  return P.Spec.Cost.findKernel(Of)->Value;
+  return *P.Spec.Cost.kernel(Of);
 }
 
 /// Of its pairs of ranks, each rank has those in its domain.

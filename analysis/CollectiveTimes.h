@@ -26,8 +26,8 @@ public:
   /// \p P has a cluster, and all parameters that findMissing checks.
   explicit CollectiveTimes(const ir::Program &P);
 
-  /// Returns the first parameter of collectives, messages or overlap that the
-  /// job lacks, or null.
+  /// Returns the first parameter that the collectives or messages of the job
+  /// need and it lacks, or null.
   static const ir::KernelParameterInfo *findMissing(const ir::Program &P);
 
   /// Returns the duration of a collective such as \p O with a message of \p

@@ -27,7 +27,7 @@ private:
   void add(const Block &B, int64_t Times);
   void add(const Block &B, const Op &O, int64_t Times);
   TimePart &part(Kind Is, llvm::StringRef Name);
-  double of(Number Id) const { return P.Spec.Cost.findKernel(Id)->Value; }
+  double of(Number Id) const { return *P.Spec.Cost.kernel(Id); }
 
   const Program &P;
   const Stage &S;
@@ -157,7 +157,7 @@ static double uncertaintyOf(const Program &P,
     if (Of.IsSustained)
       Sustained += Time;
   }
-  Sustained *= P.Spec.Cost.findKernel(Number::ErrorSustained)->Value;
+  Sustained *= *P.Spec.Cost.kernel(Number::ErrorSustained);
   constexpr double NineOfTen = 1.645; // of a normal distribution
   return Work == 0
              ? 0
@@ -193,14 +193,14 @@ IterationTime foretrace::estimateIteration(const Program &P) {
   if (OfOps != Most) {
     TimePart Host{Kind::Host, "launches of kernels",
                   Nanoseconds(Most.value() - OfOps.value()), {}};
-    Host.Error = P.Spec.Cost.findKernel(Number::ErrorHost)->Value;
+    Host.Error = *P.Spec.Cost.kernel(Number::ErrorHost);
     Out.Parts.push_back(std::move(Host));
   }
   if (P.Schedule.Stages > 1) {
     TimePart Messages{Kind::Messages, "messages between stages",
                       Nanoseconds(Out.Total.value() - WithoutMessages.value()),
                       {}};
-    Messages.Error = P.Spec.Cost.findKernel(Number::ErrorLinks)->Value;
+    Messages.Error = *P.Spec.Cost.kernel(Number::ErrorLinks);
     Out.Parts.push_back(std::move(Messages));
     Out.Parts.push_back({Kind::Bubble, "bubble",
                          Nanoseconds(WithoutMessages.value() - Most.value()),

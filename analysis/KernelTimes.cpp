@@ -165,7 +165,7 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
 const KernelParameterInfo *KernelTimes::findMissing(const Block &B,
                                                     const Op &O) const {
   for (const Number Of : parametersOf(B, O))
-    if (!P.Spec.Cost.findKernel(Of))
+    if (!P.Spec.Cost.kernel(Of))
       return &kernelParameters()[static_cast<size_t>(Of)];
   return nullptr;
 }
@@ -181,7 +181,7 @@ std::string KernelTimes::describe(const Block &B, const Op &O) const {
 }
 
 double KernelTimes::of(Number Of) const {
-  return P.Spec.Cost.findKernel(Of)->Value;
+  return *P.Spec.Cost.kernel(Of);
 }
 
 double KernelTimes::sustained(Number Of) const {

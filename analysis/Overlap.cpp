@@ -22,7 +22,7 @@ public:
 
 private:
   using Ops = llvm::SmallVector<Op *, 16>;
-  double of(Number Id) const { return P.Spec.Cost.findKernel(Id)->Value; }
+  double of(Number Id) const { return *P.Spec.Cost.kernel(Id); }
   void hideOverTp(Block &B) const;
   void hideAttention(Block &B) const;
   void hideExchanges(Block &B) const;

@@ -51,7 +51,7 @@ Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
   if (!Links || OfOps.isOverflow() || (Graphs.isPresent() && *Graphs))
     return OfOps;
   const double Launch =
-      P.Spec.Cost.findKernel(KernelParameterId::Launch)->Value * 1e3;
+      *P.Spec.Cost.kernel(KernelParameterId::Launch) * 1e3;
   const auto OfHost = static_cast<int64_t>(
       static_cast<double>(kernelsOf(P, Layers, Step)) * Launch);
   return Nanoseconds(std::max(OfOps.value(), OfHost));

@@ -73,8 +73,11 @@ void Binder::bindKernels(const Body &B, const std::string &Prefix,
 
 void Binder::bindKernels(ir::Spec &S) {
   const Body &Cost = TheJob.Cost;
-  if (!S.Cost.Kind.isPresent())
-    return;
+  if (!S.Cost.Kind.isPresent()) {
+    if (!S.Cluster || !S.Cluster->Device.Profile.isPresent())
+      return;
+    S.Cost.Kind.derive(ir::CostKind::Estimate, S.Cluster->Device.Profile.Range);
+  }
   if (*S.Cost.Kind != ir::CostKind::Estimate) {
     if (const Field *F = Cost.findField("profile"))
       Diags.report(F->Key.Range, diag::KeyWithoutEffect, "profile",

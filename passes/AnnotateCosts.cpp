@@ -101,12 +101,12 @@ bool Coster::checkKernels() const {
       const KernelParameterInfo *Lacks = Laws.findMissing(B, O);
       if (Lacks && Missing.insert(Lacks->Name).second)
         Diags.report(P.Spec.Cost.Kind.Range, diag::KernelParameterMissing,
-                     Lacks->Name, O.Name, Lacks->Doc);
+                     Lacks->Name, "`" + O.Name + "`", Lacks->Doc);
     }
   if (const KernelParameterInfo *Lacks = CollectiveTimes::findMissing(P))
     if (Missing.insert(Lacks->Name).second)
       Diags.report(P.Spec.Cost.Kind.Range, diag::KernelParameterMissing,
-                   Lacks->Name, "collectives", Lacks->Doc);
+                   Lacks->Name, "a collective", Lacks->Doc);
   return Missing.empty();
 }
 

@@ -82,20 +82,21 @@ const ProfileTime *CostSpec::findTime(llvm::StringRef Name) const {
 }
 
 llvm::ArrayRef<KernelParameterInfo> kernelParameters() {
+  static constexpr std::nullopt_t Required = std::nullopt;
   static constexpr KernelParameterInfo Rows[] = {
-#define KERNEL_PARAMETER(ENUMERATOR, NAME, LEAST, MOST, DOC)                   \
-  {NAME, LEAST, MOST, DOC},
+#define KERNEL_PARAMETER(ENUMERATOR, NAME, LEAST, MOST, DEFAULT, DOC)          \
+  {NAME, LEAST, MOST, DEFAULT, DOC},
 #include "ir/model/KernelParameters.def"
   };
   return Rows;
 }
 
-const KernelParameter *CostSpec::findKernel(KernelParameterId Id) const {
-  const llvm::StringRef Name = kernelParameters()[static_cast<size_t>(Id)].Name;
+std::optional<double> CostSpec::kernel(KernelParameterId Id) const {
+  const KernelParameterInfo &Info = kernelParameters()[static_cast<size_t>(Id)];
   for (const KernelParameter &K : Kernels)
-    if (K.Name == Name)
-      return &K;
-  return nullptr;
+    if (K.Name == Info.Name)
+      return K.Value;
+  return Info.Default;
 }
 
 const LinkSpec *CostSpec::findLink(ir::Axis A) const {

@@ -286,6 +286,7 @@ enum class KernelParameterId : unsigned char {
 struct KernelParameterInfo {
   llvm::StringLiteral Name;
   double Least, Most;
+  std::optional<double> Default;
   llvm::StringLiteral Doc;
 };
 llvm::ArrayRef<KernelParameterInfo> kernelParameters();
@@ -302,8 +303,9 @@ struct CostSpec {
 
   /// Returns the measured time called \p Name, or null.
   const ProfileTime *findTime(llvm::StringRef Name) const;
-  /// Returns the parameter, or null.
-  const KernelParameter *findKernel(KernelParameterId Id) const;
+  /// Returns the value of the parameter: that of the job or profile, or its
+  /// default; nothing if it has none.
+  std::optional<double> kernel(KernelParameterId Id) const;
   /// Returns the link along \p A, or null.
   const LinkSpec *findLink(Axis A) const;
 };

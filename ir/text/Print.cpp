@@ -274,8 +274,7 @@ void BlockPrinter::print(const Op &O) {
     ir::print(P, O.Stated, OS, Sizes);
     OS << ')';
   }
-  if (O.IsLowPrecision)
-    OS << " low_precision";
+  OS << (O.IsLowPrecision ? " low_precision" : "");
   if (O.Module.isValid())
     OS << " in(" << O.Module.Index << ')';
   if (workOf(P, O) != Flops()) {
@@ -283,10 +282,10 @@ void BlockPrinter::print(const Op &O) {
     ir::print(P, O.Work.Id, OS, Sizes);
     OS << ')';
   }
-  if (O.Time != Nanoseconds())
-    OS << " time(" << O.Time.value() << " ns)";
-  if (O.Hidden != Nanoseconds())
-    OS << " hidden(" << O.Hidden.value() << " ns)";
+  for (const auto &[Word, Time] :
+       {std::pair(" time(", O.Time), {" hidden(", O.Hidden}})
+    if (Time != Nanoseconds())
+      OS << Word << Time.value() << " ns)";
   if (Locations)
     location(O.Origin);
   OS << '\n';

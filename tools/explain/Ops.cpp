@@ -44,6 +44,8 @@ static Subject explainOp(ir::ExprScope P, TimeMaker &Times, const ir::Block &B,
   }
   if (isCollective(O.Kind)) {
     S.Figures.push_back(Make.make("message", O.Message));
+    if (O.Time != Nanoseconds())
+      S.Figures.push_back({"time", O.Time.value(), "ns", Times.derive(O)});
     return S;
   }
   if (O.Work.Id.isValid())

@@ -70,7 +70,7 @@ def main():
         for world in sorted({node, 2 * node, nodes * node}):
             for at, mesh in enumerate(MESHES):
                 network = ("unaware", "aware")[at % 2]
-                cost = ("", "cost roofline { }")[at // 2]
+                cost = ("cost uncosted { }", "")[at // 2]
                 job = folder / "job.fore"
                 job.write_text(JOB.format(cluster=path.name, world=world,
                                           mesh=mesh, cost=cost,
@@ -79,7 +79,7 @@ def main():
                                       f"{folder}/"], stderr=subprocess.PIPE,
                                      text=True, check=False)
                 assert run.returncode == 0, (job.read_text(), run.stderr)
-                assert check(folder, world, network) == (0 if cost else 1)
+                assert check(folder, world, network) == (1 if cost else 0)
                 jobs += 1
     print(f"{jobs} jobs, all files agree")
 
