@@ -79,6 +79,19 @@ static Error writeBlock(const Emission &Block, const EmitRequest &Request,
   return Block.emitFigures(Request, *F, Files);
 }
 
+/// Returns what durations are, if they are not measured.
+static std::string describeDurations(const ir::CostSpec &Cost) {
+  switch (*Cost.Kind) {
+  case ir::CostKind::Estimate:
+    return "durations are estimates: `cost estimate`, profile `" +
+           *Cost.DeviceProfile + "`";
+  case ir::CostKind::Roofline:
+    return "durations are lower bounds: `cost roofline`";
+  default:
+    return "";
+  }
+}
+
 void Emitter::write(const ir::Program &P, const Backend &Format,
                     const Emission &Block, const ir::EmitSpec &Emit,
                     const CompiledJob *Job) {
@@ -101,10 +114,13 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   OutputSet &Files = IsOfJob && !Options.MayLeaveFolder
                          ? static_cast<OutputSet &>(Confined)
                          : Outputs;
-  if (Error E = writeBlock(Block, Request, Job, Files))
+  if (Error E = writeBlock(Block, Request, Job, Files)) {
     reportOutput(std::move(E), placeOf(Format, Emit, Options.To), Diags);
-  else
-    showCommand(Block, Request, FilesBefore);
+    return;
+  }
+  showCommand(Block, Request, FilesBefore);
+  if (Block.needs().contains(ir::Fact::Costs) && !Format.HasFigures)
+    Durations = describeDurations(P.Spec.Cost);
 }
 
 /// Lets \p Job know what the block will ask for. What is wrong with the block
@@ -169,6 +185,10 @@ void Emitter::commit() {
   for (const FileOutputs::File &F : Outputs.files())
     if (F.Path != "-")
       errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
+  if (!Durations.empty() && any_of(Outputs.files(), [](const auto &F) {
+        return F.Path != "-";
+      }))
+    errs() << Durations << '\n';
   for (const std::string &Name : Outputs.leftOut())
     errs() << "left out " << Name << ": the output is a stream\n";
   errs().SetUnbuffered();

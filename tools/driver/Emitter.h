@@ -66,6 +66,7 @@ private:
   const EmitterOptions Options;
   const SourceFiles &Sources;
   FileOutputs Outputs;
+  std::string Durations; ///< what those in the files are, if not measured
   DiagnosticEngine &Diags;
 };
 
