@@ -45,6 +45,12 @@ StageMemories &JobFigures::memories() {
   return *Memories;
 }
 
+const IterationTime &JobFigures::iteration() {
+  if (!Iteration)
+    Iteration = estimateIteration(*P);
+  return *Iteration;
+}
+
 Expr JobFigures::inFlight(const Stage &S) const {
   const auto Kind = static_cast<unsigned>(&S - P->Stages.data());
   return P.at(*P.Sizes.find({KeyId::StageInFlight, Key::NoBlock, Kind}));

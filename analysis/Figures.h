@@ -5,6 +5,7 @@
 #ifndef FORETRACE_ANALYSIS_FIGURES_H
 #define FORETRACE_ANALYSIS_FIGURES_H
 
+#include "analysis/IterationTime.h"
 #include "analysis/StageMemory.h"
 
 namespace foretrace {
@@ -63,6 +64,8 @@ public:
   // Building blocks of the expressions in analysis/Figures.def.
   ir::ExprScope scope() const { return P; }
   StageMemories &memories();
+  /// Returns the estimate of this job, which has costs.
+  const IterationTime &iteration();
   ir::Expr inFlight(const ir::Stage &S) const;
   ir::Expr messages(const ir::Stage &S) const;
   ir::Expr bubble() const;
@@ -75,6 +78,7 @@ private:
   ir::ExprScope P;
   const Validity For;
   std::optional<StageMemories> Memories;
+  std::optional<IterationTime> Iteration;
 };
 
 } // namespace foretrace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/IterationTime.h"
 #include "analysis/KernelTimes.h"
+#include "analysis/PipelineTime.h"
 #include "analysis/StepTimes.h"
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StepOps.h"
-#include "ir/schedule/Timeline.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -128,21 +128,6 @@ static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
   return W;
 }
 
-/// The time until the last stage has run its steps and updated its weights.
-static Nanoseconds
-lengthOf(const Program &P, llvm::ArrayRef<StageWorkTime> Stages,
-         llvm::function_ref<int64_t(int64_t, const Action &)> Duration) {
-  const Timeline Run(P.Schedule, Duration);
-  int64_t Last = 0;
-  for (const StageWorkTime &Of : Stages)
-    for (int64_t Stage = Of.First; Stage < Of.First + Of.Count; ++Stage) {
-      const llvm::ArrayRef<Timeline::Span> Spans = Run.spans(Stage);
-      const int64_t End = Spans.empty() ? 0 : Spans.back().End;
-      Last = std::max(Last, End + Of.Update.value());
-    }
-  return Nanoseconds(Last);
-}
-
 /// Errors of parts are independent of each other; those of sustained rates are
 /// one. The bubble has the error of all work.
 static double uncertaintyOf(const Program &P,
@@ -181,11 +166,17 @@ IterationTime foretrace::estimateIteration(const Program &P) {
     }
     Out.Stages.push_back(W);
   }
-  Out.Total = lengthOf(P, Out.Stages, Times);
-  const Nanoseconds WithoutMessages =
-      lengthOf(P, Out.Stages, [&](int64_t Stage, const Action &A) {
+  std::vector<int64_t> Updates;
+  for (const StageWorkTime &Of : Out.Stages)
+    Updates.insert(Updates.end(), static_cast<size_t>(Of.Count),
+                   Of.Update.value());
+  Out.Total = Nanoseconds(pipelineTime(P.Schedule, Times, Updates));
+  const Nanoseconds WithoutMessages(pipelineTime(
+      P.Schedule,
+      [&](int64_t Stage, const Action &A) {
         return isMessage(A.Kind) ? 0 : Times(Stage, A);
-      });
+      },
+      Updates));
   Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
   Nanoseconds OfOps;
   for (const TimePart &Of : Out.Parts)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/time/Time.h"
 #include "analysis/DeviceRates.h"
+#include "analysis/Figures.h"
 #include "analysis/FlopCounter.h"
-#include "analysis/IterationTime.h"
 #include "ir/model/Spellings.h"
 #include "lang/NumberText.h"
 #include "lang/diagnostics/Backends.h"
@@ -87,7 +87,7 @@ bool timing::check(const EmitRequest &Request, const Options &,
                  P.Spec.Cluster ? diag::TimeNoEstimate : diag::TimeNoCluster);
     return false;
   }
-  if (!estimateIteration(P).Total.isOverflow())
+  if (!Request.Figures.iteration().Total.isOverflow())
     return true;
   Diags.report(P.Spec.Cost.Kind.Range, diag::SizeOverflow,
                "the time of an iteration");
@@ -96,7 +96,7 @@ bool timing::check(const EmitRequest &Request, const Options &,
 
 Figures timing::figures(const EmitRequest &Request, const Options &) {
   const Program &P = Request.Program;
-  const IterationTime T = estimateIteration(P);
+  const IterationTime &T = Request.Figures.iteration();
   const DeviceRates Rates(P, T.Total.value());
   ExprOverlay Sizes(P);
   FlopCounter Flops(Sizes, {});

@@ -27,6 +27,8 @@ static int64_t repeating(const Schedule &S) {
   return Reach / Unit * Unit + Unit + S.MicroBatches % Unit;
 }
 
+int64_t foretrace::ir::periodOf(const Schedule &S) { return unitOf(S); }
+
 Schedule foretrace::ir::foldMicroBatches(const Schedule &S) {
   Schedule Out = S;
   // Beyond that, nobody follows them.

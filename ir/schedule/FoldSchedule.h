@@ -15,6 +15,10 @@ namespace foretrace::ir {
 /// distinguish them, returns \p S.
 Schedule foldMicroBatches(const Schedule &S);
 
+/// Returns the number of micro-batches after which the programs of \p S repeat
+/// what they do.
+int64_t periodOf(const Schedule &S);
+
 /// Returns \p S with few micro-batches, stages and chunks: the first, the last,
 /// and two between them. No closed form without numbers of its own is known to
 /// distinguish it from \p S, but this is not proved. The result is never larger

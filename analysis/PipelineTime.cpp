@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/PipelineTime.h"
+#include "ir/schedule/FoldSchedule.h"
+#include "ir/schedule/StageCalls.h"
+#include <algorithm>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Runs all calls and keeps the ends of stages.
+struct StageRuns {
+  ActionDuration Duration;
+  std::vector<StageCalls> Calls;
+  std::vector<int64_t> Ends;
+
+  bool begin(size_t I) { return Calls[I].next(); }
+  size_t parts(size_t I) const { return Calls[I].actions().size(); }
+  const Action &action(size_t I, size_t Part) const {
+    return Calls[I].actions()[Part];
+  }
+  Meeting meeting(size_t I, size_t Part) const {
+    Meeting M = Calls[I].meeting(Part);
+    if (isSend(action(I, Part).Kind))
+      M.Delay = Duration(Calls[I].stage(), action(I, Part));
+    return M;
+  }
+  int64_t duration(size_t I, size_t Part) const {
+    return isMessage(action(I, Part).Kind)
+               ? 0
+               : Duration(Calls[I].stage(), action(I, Part));
+  }
+  void end(size_t I, int64_t, int64_t End) { Ends[I] = End; }
+};
+
+/// Times of a stage with one chunk.
+struct StageSteps {
+  int64_t Forward, Backward;
+  int64_t ToNext, ToPrevious; ///< messages
+};
+
+} // namespace
+
+static int64_t withUpdates(llvm::ArrayRef<int64_t> Ends,
+                           llvm::ArrayRef<int64_t> Update) {
+  int64_t Last = 0;
+  for (size_t I = 0; I < Ends.size(); ++I)
+    Last = std::max(Last, Ends[I] + Update[I]);
+  return Last;
+}
+
+int64_t foretrace::pipelineTimeOfSteps(const Schedule &S,
+                                       ActionDuration Duration,
+                                       llvm::ArrayRef<int64_t> Update) {
+  StageRuns Runs{Duration, {}, std::vector<int64_t>(Update.size())};
+  for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
+    Runs.Calls.emplace_back(S, Stage, CallMessages::AroundSteps);
+  Rendezvous<StageRuns> Engine(Runs, Runs.Calls.size());
+  [[maybe_unused]] const bool Ended = Engine.run();
+  assert(Ended && "a schedule that was verified deadlocks");
+  return withUpdates(Runs.Ends, Update);
+}
+
+static std::vector<StageSteps> stepsOf(const Schedule &S,
+                                       ActionDuration Duration) {
+  std::vector<StageSteps> Stages;
+  for (int64_t Stage = 0; Stage < S.Stages; ++Stage) {
+    auto Of = [&](ActionKind Kind, int64_t Peer) {
+      Action A;
+      A.Kind = Kind;
+      A.Peer = Peer;
+      return Duration(Stage, A);
+    };
+    Stages.push_back(
+        {Of(ActionKind::Forward, 0), Of(ActionKind::Backward, 0),
+         Stage + 1 < S.Stages ? Of(ActionKind::SendForward, Stage + 1) : 0,
+         Stage > 0 ? Of(ActionKind::SendBackward, Stage - 1) : 0});
+  }
+  return Stages;
+}
+
+/// A stage runs as many forward steps as stages follow it, then a forward and a
+/// backward step in turn, as long as there are micro-batches. In round k, the
+/// forward step waits for that of the stage before in round k - 1, and the
+/// backward step for that of the stage after in round k.
+static int64_t oneFOneB(const Schedule &S, ActionDuration Duration,
+                        llvm::ArrayRef<int64_t> Update) {
+  const std::vector<StageSteps> Of = stepsOf(S, Duration);
+  const size_t Stages = Of.size();
+  std::vector<int64_t> Ends(Stages), LastForward(Stages), Ahead(Stages);
+  // Ends of the forward steps of the stage before, by micro-batch.
+  std::vector<int64_t> Sent(
+      static_cast<size_t>(std::min(S.Stages, S.MicroBatches)));
+  for (size_t I = 0; I < Stages; ++I) {
+    Ahead[I] =
+        std::min(S.Stages - 1 - static_cast<int64_t>(I), S.MicroBatches);
+    if (I > 0)
+      LastForward[I - 1] =
+          Ahead[I - 1] == 0 ? 0 : Sent[static_cast<size_t>(Ahead[I - 1]) - 1];
+    const int64_t Hop = I == 0 ? 0 : Of[I - 1].ToNext;
+    for (int64_t M = 0; M < Ahead[I]; ++M) {
+      int64_t &At = Sent[static_cast<size_t>(M)];
+      At = Ends[I] = std::max(At + Hop, Ends[I]) + Of[I].Forward;
+    }
+  }
+  for (int64_t Round = 0; Round < S.MicroBatches; ++Round) {
+    int64_t Back = 0; // of the stage after
+    for (size_t I = Stages; I-- > 0;) {
+      int64_t Now = Ends[I];
+      if (Ahead[I] + Round < S.MicroBatches) {
+        if (I > 0)
+          Now = std::max(Now, LastForward[I - 1] + Of[I - 1].ToNext);
+        LastForward[I] = Now += Of[I].Forward;
+      }
+      if (I + 1 < Stages)
+        Now = std::max(Now, Back + Of[I + 1].ToPrevious);
+      Ends[I] = Back = Now + Of[I].Backward;
+    }
+  }
+  return withUpdates(Ends, Update);
+}
+
+int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
+                                llvm::ArrayRef<int64_t> Update) {
+  if (S.Kind == ScheduleKind::OneFOneB && S.Stages > 1)
+    return oneFOneB(S, Duration, Update);
+  const int64_t Period = periodOf(S);
+  Schedule Few = foldMicroBatches(S);
+  const int64_t Base = Few.MicroBatches;
+  auto Run = [&](int64_t MicroBatches) {
+    Few.MicroBatches = MicroBatches;
+    return pipelineTimeOfSteps(Few, Duration, Update);
+  };
+  for (int64_t N = Base; N + 4 * Period < S.MicroBatches; N += N - N % Period) {
+    const int64_t First = Run(N);
+    const int64_t Growth = Run(N + Period) - First;
+    if (Run(N + 2 * Period) - First == 2 * Growth)
+      return First + (S.MicroBatches - N) / Period * Growth;
+  }
+  return pipelineTimeOfSteps(S, Duration, Update);
+}
