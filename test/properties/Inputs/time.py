@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of the time of an iteration, on random jobs:
+
+* it is what running the schedule step by step takes, and then updating;
+* its parts sum to it, and so do work, update and idle time of each stage;
+* it is no less than with the rates of the data sheet alone;
+* more bandwidth, a higher peak, and overlap never make it longer;
+* a device alone has no collectives, and twice the micro-batches take twice as long,
+  but for the update.
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+
+JOB = """import "clusters/{cluster}.toml" as pod
+model m {{ vocab = 32Ki  hidden = {hidden}  norm = rmsnorm
+  attention gqa {{ heads = {heads}  kv_heads = {kv_heads} }}
+  block dense {{ ffn {{ intermediate = {ffn}  activation = swiglu }} }}
+  block moe {{ experts = 8  topk = 2  ffn {{ intermediate = {ffn} }}  dispatcher = {dispatcher} }}
+  layers = {layers} }}
+train {{ sequence = 2Ki  micro_batch = {mbs}  global_batch = {batch}  recompute = {recompute} }}
+parallel {{ world = {world}  tp = {tp}  sequence_parallel = {sp}  cp = {cp}  cp_comm = {cp_comm}
+  pp = {pp}  vpp = {vpp}  ep = {ep}  etp = 1  zero = {zero}  {more} }}
+cluster : pod {{ nodes = {nodes}  {machine} }}
+emit schedule {{ file = "steps.json"  format = json  time = cost }}
+"""
+
+OVERLAP = ("overlap_grad_reduce = true  overlap_param_gather = true  "
+           "tp_comm_overlap = true")
+
+
+class Tool:
+    def __init__(self, path, folder):
+        self.path, self.folder, self.runs = path, pathlib.Path(folder), 0
+
+    def json(self, command, job, **changes):
+        file = self.folder / "job.fore"
+        file.write_text(JOB.format(**{**job, **changes}))
+        self.runs += 1
+        run = subprocess.run([self.path, *command, file], capture_output=True, text=True,
+                             check=False)
+        assert run.returncode == 0, (file.read_text(), run.stderr)
+        return json.loads(run.stdout)
+
+    def time(self, job, **changes):
+        return self.json(["time", "--format=json"], job, **changes)
+
+
+def random_job(rng):
+    tp, cp, pp = rng.choice([1, 2, 4]), rng.choice([1, 2]), rng.choice([1, 2, 4])
+    dp = rng.choice([1, 2, 4])
+    vpp = rng.choice([1, 2]) if pp > 1 else 1
+    world = tp * cp * pp * dp
+    has_experts = rng.random() < 0.3
+    zero = rng.choice([0, 1]) if pp > 1 else rng.choice([0, 1, 2, 3])
+    mbs = rng.choice([1, 2])
+    ga = pp * rng.choice([1, 2, 3, 24]) if vpp > 1 else rng.choice([1, 3, 8])
+    heads = rng.choice([16, 32])
+    return {
+        "cluster": rng.choice(["h100", "a100", "gb200-nvl72"]), "machine": "",
+        "hidden": 128 * heads, "heads": heads, "kv_heads": 8, "ffn": rng.choice([4096, 8192]),
+        "dispatcher": rng.choice(["alltoall", "flex"]),
+        "layers": f"{pp * vpp * rng.choice([1, 2])} * {'moe' if has_experts else 'dense'}",
+        "mbs": mbs, "batch": mbs * ga * dp, "recompute": rng.choice(["none", "full"]),
+        "world": world, "nodes": world, "tp": tp, "sp": "true" if tp > 1 else "false",
+        "cp": cp, "cp_comm": rng.choice(["all_gather", "p2p"]) if cp > 1 else "all_gather",
+        "pp": pp, "vpp": vpp, "zero": zero,
+        "ep": rng.choice([1, dp]) if has_experts else 1, "more": "",
+    }
+
+
+def check_engine(tool, job, of):
+    """The schedule, run step by step (ir/schedule/Timeline.h)."""
+    run = tool.json(["compile", "--emit=schedule", "--stdout"], job)
+    ends = [stage["end"] for stage in run["stages"]]
+    updates = []
+    for stage in of["stages"]:
+        first, _, last = stage["stages"].partition("-")
+        updates += [stage["update"]] * (int(last or first) - int(first) + 1)
+    total = max(end + update for end, update in zip(ends, updates))
+    assert total == of["iteration_time"], (total, of["iteration_time"])
+
+
+def check_sums(of):
+    total = of["iteration_time"]
+    assert sum(part["time"] for part in of["parts"]) == total, of
+    for stage in of["stages"]:
+        assert stage["steps"] + stage["update"] + stage["idle"] == total, stage
+        assert stage["idle"] >= 0, stage
+
+
+def main():
+    tool, count = Tool(sys.argv[1], sys.argv[2]), int(sys.argv[3])
+    rng = random.Random(39)
+    for _ in range(count):
+        job = random_job(rng)
+        of = tool.time(job)
+        total = of["iteration_time"]
+        check_engine(tool, job, of)
+        check_sums(of)
+        overlapped = OVERLAP if job["sp"] == "true" else OVERLAP.rpartition("  ")[0]
+        for more in ({"more": overlapped},
+                     {"machine": "nic_bandwidth = 400 GB/s"},
+                     {"machine": "device { memory_bandwidth = 16000 GB/s }"},
+                     {"machine": "device { peak_bf16 = 9000e12 }"}):
+            faster = tool.time(job, **more)
+            check_sums(faster)
+            assert faster["iteration_time"] <= total, (job, more, total, faster)
+        # At the rates of the data sheet, without communication and update.
+        job["more"] = ""
+        bound = tool.json(["compile", "--emit=schedule", "--stdout"],
+                          job, machine=job["machine"] + " } cost roofline {")
+        least = max(stage["work"] for stage in bound["stages"])
+        assert least <= total, (job, least, total)
+        alone = {**job, "world": 1, "nodes": 1, "tp": 1, "sp": "false", "cp": 1,
+                 "cp_comm": "all_gather", "pp": 1, "vpp": 1, "ep": 1, "zero": 0,
+                 "batch": 2 * job["mbs"]}
+        once, twice = tool.time(alone), tool.time(alone, batch=4 * job["mbs"])
+        for one in once, twice:
+            assert not any(" over " in part["part"] for part in one["parts"]), one
+        (first,), (second,) = once["stages"], twice["stages"]
+        assert second["steps"] == 2 * first["steps"], (first, second)
+        assert second["update"] == first["update"], (first, second)
+    print(f"{count} jobs, {tool.runs} runs, all laws hold")
+
+
+if __name__ == "__main__":
+    main()
