@@ -156,7 +156,9 @@ void BlockTimer::estimateCollectives() {
     if (!isCollective(O.Kind))
       continue;
     const bool IsOfZero = O.Phase != Phase::Step &&
-                          llvm::is_contained(O.Group.Axes, Axis::Dp) &&
+                          llvm::any_of(O.Group.Axes, [](Axis A) {
+                            return A == Axis::Dp || A == Axis::Edp;
+                          }) &&
                           (O.Kind == OpKind::AllGather ||
                            O.Kind == OpKind::ReduceScatter);
     if (IsOfZero)

@@ -64,6 +64,11 @@ static bool isOver(const Op &O, Axis A) {
   return isCollective(O.Kind) && llvm::is_contained(O.Group.Axes, A);
 }
 
+/// Whether \p O is over replicas, of dense parameters or of experts.
+static bool isOverReplicas(const Op &O) {
+  return isOver(O, Axis::Dp) || isOver(O, Axis::Edp);
+}
+
 static bool isOnlyOver(const Op &O, Axis A) {
   return isOver(O, A) && O.Group.Axes.size() == 1;
 }
@@ -167,7 +172,7 @@ void Overlapper::hideZero(Block &B) const {
     Ops Communication, Others;
     for (Op &O : B.Ops)
       if ((O.Phase != Phase::Forward) == IsBackward)
-        (isOver(O, Axis::Dp) && isGatherOrScatter(O) ? Communication : Others)
+        (isOverReplicas(O) && isGatherOrScatter(O) ? Communication : Others)
             .push_back(&O);
     const double Hidden = std::min(sumOf(Communication), sumOf(Others));
     hideTogether(Communication,
@@ -201,7 +206,7 @@ void Overlapper::step(const Stage &S) const {
   Block &B = P.Blocks[S.Step];
   Ops Reductions, Gathers;
   for (Op &O : B.Ops) {
-    if (!isOver(O, Axis::Dp))
+    if (!isOverReplicas(O))
       continue;
     if (O.Kind == OpKind::AllGather)
       Gathers.push_back(&O);

@@ -65,6 +65,8 @@ struct Figures {
   /// Bytes of memory that a device has, if a rank needs more: who has the job
   /// can look for changes with which it fits.
   std::optional<int64_t> ExceededRoom = std::nullopt;
+  /// Who has the job can look for changes that make the iteration shorter.
+  bool IsOfTime = false;
 
   /// The one of that key, or null.
   const NamedFigure *find(llvm::StringRef Key) const;

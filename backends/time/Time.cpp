@@ -94,7 +94,7 @@ bool timing::check(const EmitRequest &Request, const Options &,
   return false;
 }
 
-Figures timing::figures(const EmitRequest &Request, const Options &) {
+Figures timing::figures(const EmitRequest &Request, const Options &O) {
   const Program &P = Request.Program;
   const IterationTime &T = Request.Figures.iteration();
   const DeviceRates Rates(P, T.Total.value());
@@ -128,5 +128,6 @@ Figures timing::figures(const EmitRequest &Request, const Options &) {
   F.Notes = {"An estimate: by laws of kernels and collectives with the "
              "parameters of a device profile (docs/time.md)."};
   F.Sizes = std::move(Sizes.Sizes);
+  F.IsOfTime = O.Changes;
   return F;
 }

@@ -77,26 +77,74 @@ static bool isStep(Steps By, int64_t Now, int64_t Value) {
   llvm_unreachable("every kind of step is handled");
 }
 
-/// Of a number that is stated or has a default: what follows is no decision.
-static std::vector<Change> stepsOfNumber(const Move &M, const Spec &Stated,
-                                         const Spec &Derived) {
+/// The number that a job states or has a default for, and the values that it
+/// may have, sorted; what follows is no decision.
+static std::optional<int64_t> numberOf(const Move &M, const Spec &Stated,
+                                       const Spec &Derived, Numbers &Values) {
   Spec Now = Stated;
   const std::vector<KeyNumber *> Held = M.Find(Now, {});
   if (Held.empty() || !Held.front()->isPresent())
-    return {};
-  const KeyNumber Was = *Held.front();
-  Numbers Values = M.List(Derived, Was);
+    return std::nullopt;
+  Values = M.List(Derived, *Held.front());
   llvm::sort(Values);
   Values.erase(llvm::unique(Values), Values.end());
+  return **Held.front();
+}
+
+static Change changeOf(const Move &M, int64_t Value) {
+  return {{{M.Key, std::to_string(Value)}}, [&M, Value](Spec &S) {
+            for (KeyNumber *F : M.Find(S, {}))
+              F->state(Value, F->Range);
+          }};
+}
+
+static std::vector<Change> stepsOfNumber(const Move &M, const Spec &Stated,
+                                         const Spec &Derived) {
+  Numbers Values;
+  const std::optional<int64_t> Was = numberOf(M, Stated, Derived, Values);
+  if (!Was)
+    return {};
   if (M.By == Steps::Halved)
     std::reverse(Values.begin(), Values.end());
   std::vector<Change> All;
   for (int64_t Value : Values)
     if (isStep(M.By, *Was, Value))
-      All.push_back({{{M.Key, std::to_string(Value)}}, [&M, Value](Spec &S) {
-                       for (KeyNumber *F : M.Find(S, {}))
-                         F->state(Value, F->Range);
-                     }});
+      All.push_back(changeOf(M, Value));
+  return All;
+}
+
+/// The nearest of \p Values, in both directions.
+static void addNeighbours(const Move &M, const Spec &Stated,
+                          const Spec &Derived, std::vector<Change> &To) {
+  Numbers Values;
+  const std::optional<int64_t> Was = numberOf(M, Stated, Derived, Values);
+  if (!Was)
+    return;
+  const auto *const Above = llvm::upper_bound(Values, *Was);
+  if (Above != Values.end())
+    To.push_back(changeOf(M, *Above));
+  const auto *const Below = llvm::lower_bound(Values, *Was);
+  if (Below != Values.begin())
+    To.push_back(changeOf(M, *std::prev(Below)));
+}
+
+std::vector<Change> vary::changesOfTime(const Spec &Stated,
+                                        const Spec &Derived) {
+  static constexpr MoveId Tried[] = {
+      MoveId::OverlapDp,   MoveId::OverlapTp,        MoveId::CudaGraphs,
+      MoveId::NoRecompute, MoveId::SequenceParallel, MoveId::FusedAttention,
+      MoveId::FusedLoss,   MoveId::MicroBatch,       MoveId::Tp,
+      MoveId::Cp,          MoveId::Pp,               MoveId::Vpp,
+      MoveId::Ep,          MoveId::Zero};
+  std::vector<Change> All;
+  for (const MoveId Id : Tried) {
+    const Move &M = getMove(Id);
+    if (M.Find)
+      addNeighbours(M, Stated, Derived, All);
+    for (Way W : M.Ways)
+      if (std::optional<Change> C = makeChange(Stated, W))
+        All.push_back(std::move(*C));
+  }
   return All;
 }
 

@@ -102,6 +102,11 @@ std::optional<Change> makeChange(const ir::Spec &S,
 std::vector<Change> stepsOf(const Move &M, const ir::Spec &Stated,
                             const ir::Spec &Derived);
 
+/// Returns changes of single keys that may make an iteration shorter: of
+/// numbers the next larger and the next smaller value.
+std::vector<Change> changesOfTime(const ir::Spec &Stated,
+                                  const ir::Spec &Derived);
+
 } // namespace foretrace::vary
 
 #endif

@@ -225,3 +225,12 @@ KeyTexts vary::offloadOptimizer(Spec &S) {
   write(W, "offload_optimizer", S.Train.OffloadOptimizer, true);
   return W;
 }
+
+/// Megatron-LM gathers parameters with the distributed optimizer only.
+KeyTexts vary::overlapDp(Spec &S) {
+  KeyTexts W;
+  write(W, "overlap_grad_reduce", S.Parallel.OverlapGradReduce, true);
+  if (*S.Parallel.Zero == 1)
+    write(W, "overlap_param_gather", S.Parallel.OverlapParamGather, true);
+  return W;
+}

@@ -19,6 +19,7 @@ void write(KeyTexts &W, llvm::StringRef Name, Located<T> &Key, T Value) {
   W.push_back({Name, ir::spell(Value)});
 }
 
+KeyTexts overlapDp(ir::Spec &S);
 KeyTexts countEmbedding(ir::Spec &S);
 KeyTexts countLoss(ir::Spec &S);
 KeyTexts countBoth(ir::Spec &S);

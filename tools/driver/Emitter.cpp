@@ -5,6 +5,7 @@
 #include "ir/verify/Verify.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
+#include "tools/driver/FasterChanges.h"
 #include "tools/driver/FittingChanges.h"
 #include "tools/output/ConfinedOutputs.h"
 #include "llvm/ADT/STLExtras.h"
@@ -76,6 +77,8 @@ static Error writeBlock(const Emission &Block, const EmitRequest &Request,
   if (Job && F->ExceededRoom)
     F->Tables.push_back(
         listFittingChanges(*Job, Request.Program, *F->ExceededRoom));
+  if (Job && F->IsOfTime)
+    F->Tables.push_back(listFasterChanges(*Job, Request.Program));
   return Block.emitFigures(Request, *F, Files);
 }
 
