@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Figures.h"
 #include "analysis/Bubble.h"
+#include "analysis/DeviceRates.h"
+#include "analysis/FlopCounter.h"
 #include "analysis/Flows.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -99,6 +101,59 @@ std::optional<Expr> JobFigures::crossNode() const {
   if (!P->Spec.Cluster)
     return std::nullopt;
   return FlowCounter(P, FlowSpan::Iteration).crossNode();
+}
+
+bool foretrace::isOfTime(FigureId Id) {
+  return Id == FigureId::Time || Id == FigureId::Mfu ||
+         Id == FigureId::TokensPerSecond || Id == FigureId::Exposed;
+}
+
+bool JobFigures::hasTime() {
+  return For == Validity::ThisJob && P->Facts.contains(Fact::Costs) &&
+         *P->Spec.Cost.Kind == CostKind::Estimate &&
+         !iteration().Total.isOverflow();
+}
+
+std::optional<Expr> JobFigures::time() {
+  if (!hasTime())
+    return std::nullopt;
+  return numberOf(P, iteration().Total.value());
+}
+
+static std::optional<Expr> countOf(ExprScope P, __int128 Number) {
+  if (Number > INT64_MAX)
+    return std::nullopt;
+  return numberOf(P, static_cast<int64_t>(Number));
+}
+
+std::optional<Expr> JobFigures::mfu() {
+  if (!hasTime())
+    return std::nullopt;
+  const DeviceRates Rates(*P, iteration().Total.value());
+  FlopCounter Flops(P, {});
+  if (!Rates.isPeakKnown() || Flops.isOverflow())
+    return std::nullopt;
+  return countOf(P, Rates.shareOfPeak(Flops.iteration().model().Value));
+}
+
+std::optional<Expr> JobFigures::tokensPerSecond() {
+  if (!hasTime())
+    return std::nullopt;
+  const DeviceRates Rates(*P, iteration().Total.value());
+  return countOf(
+      P, Rates.perSecond(FlopCounter(P, {}).tokensOfIteration().Value));
+}
+
+std::optional<Expr> JobFigures::exposed() {
+  if (!hasTime())
+    return std::nullopt;
+  __int128 Time = 0;
+  for (const TimePart &Of : iteration().Parts)
+    if (Of.Is == TimePart::Kind::Collective ||
+        Of.Is == TimePart::Kind::Messages)
+      Time += Of.Time.value();
+  constexpr int64_t Whole = 1000000;
+  return countOf(P, Time * Whole / iteration().Total.value());
 }
 
 Expr JobFigures::of(FigureId Id, const Stage &S) {

@@ -48,6 +48,9 @@ struct FigureInfo {
 llvm::ArrayRef<FigureInfo> allFigures();
 const FigureInfo &getInfo(FigureId Id);
 
+/// Returns whether a figure follows from the time of an iteration.
+bool isOfTime(FigureId Id);
+
 /// Builds the figures of one program, which has totals.
 class JobFigures {
 public:
@@ -71,9 +74,14 @@ public:
   ir::Expr bubble() const;
   std::optional<ir::Expr> fits();
   std::optional<ir::Expr> crossNode() const;
+  std::optional<ir::Expr> time();
+  std::optional<ir::Expr> mfu();
+  std::optional<ir::Expr> tokensPerSecond();
+  std::optional<ir::Expr> exposed();
 
 private:
   ir::Expr messagesOf(llvm::StringRef Group) const;
+  bool hasTime();
 
   ir::ExprScope P;
   const Validity For;

@@ -96,38 +96,43 @@ bool timing::check(const EmitRequest &Request, const Options &,
 
 Figures timing::figures(const EmitRequest &Request, const Options &O) {
   const Program &P = Request.Program;
-  const IterationTime &T = Request.Figures.iteration();
+  JobFigures &Of = Request.Figures;
+  const IterationTime &T = Of.iteration();
   const DeviceRates Rates(P, T.Total.value());
-  ExprOverlay Sizes(P);
-  FlopCounter Flops(Sizes, {});
-  const PhaseWork Work = Flops.iteration();
-  const __int128 Tokens = Flops.tokensOfIteration().Value;
-  Figures F{"foretrace.time/1", {}, {partTable(Request, T), stageTable(T)}, {}, {}};
+  const PhaseWork Work = FlopCounter(Of.scope(), {}).iteration();
+  Figures F{"foretrace.time/1",
+            {},
+            {partTable(Request, T), stageTable(T)},
+            {"An estimate: by laws of kernels and collectives with the "
+             "parameters of a device profile (docs/time.md)."},
+            {}};
   auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
                  Figure Value) {
     F.Named.push_back({Key, Title, U, std::move(Value)});
   };
-  Add("iteration_time", "estimated time of an iteration", FigureUnit::Time,
-      T.Total.value());
+  auto AddFigure = [&](llvm::StringLiteral Key, const char *Title,
+                       FigureId Id) {
+    if (const std::optional<Expr> Value = Of.of(Id))
+      Add(Key, Title, getInfo(Id).Unit, Value->value());
+  };
+  AddFigure("iteration_time", "estimated time of an iteration", FigureId::Time);
   Add("uncertainty", "uncertainty, of nine in ten runs, +-",
       FigureUnit::Millionths,
       static_cast<int64_t>(std::llrint(T.Uncertainty * Whole)));
-  Add("tokens_per_second", "tokens per device and second", FigureUnit::Count,
-      Rates.perSecond(Tokens));
+  AddFigure("tokens_per_second", "tokens per device and second",
+            FigureId::TokensPerSecond);
   Add("flops_per_second", "model FLOPs per device and second",
       FigureUnit::Flops, Rates.perSecond(Work.model().Value));
-  if (Rates.isPeakKnown()) {
-    Add("mfu", "MFU", FigureUnit::Millionths,
-        Rates.shareOfPeak(Work.model().Value));
+  AddFigure("mfu", "MFU", FigureId::Mfu);
+  if (Rates.isPeakKnown())
     Add("hfu", "HFU", FigureUnit::Millionths,
         Rates.shareOfPeak(Work.hardware().Value));
-  }
+  AddFigure("exposed", "exposed communication", FigureId::Exposed);
   constexpr int64_t Trillion = 1000000000000, Hour = 3600;
-  Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
-      Trillion / Hour / std::max<__int128>(Rates.perSecond(Tokens), 1));
-  F.Notes = {"An estimate: by laws of kernels and collectives with the "
-             "parameters of a device profile (docs/time.md)."};
-  F.Sizes = std::move(Sizes.Sizes);
+  if (const std::optional<Expr> Tokens = Of.of(FigureId::TokensPerSecond))
+    Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
+        Trillion / Hour / std::max<int64_t>(Tokens->value(), 1));
+  F.Sizes = Of.scope().Sizes;
   F.IsOfTime = O.Changes;
   return F;
 }

@@ -37,6 +37,18 @@ static SweepRequest::Metric::Type typeOf(FigureUnit U) {
                                  : Type::Count;
 }
 
+bool readsTime(const SweepSpec &S) {
+  return any_of(S.metricsRead(), [](size_t M) {
+    return M < allFigures().size() && isOfTime(static_cast<FigureId>(M));
+  });
+}
+
+ir::FactSet factsOfMetrics(const SweepSpec &S) {
+  if (readsTime(S))
+    return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs};
+  return {ir::Fact::Totalled};
+}
+
 SweepRequest makeRequest() {
   SweepRequest R;
   for (const FigureInfo &M : allFigures())

@@ -69,6 +69,11 @@ struct Shard {
   bool has(int64_t Unit) const { return Unit % Count == Index - 1; }
 };
 
+/// Returns whether conditions, metrics or goals read the time of an iteration.
+bool readsTime(const SweepSpec &S);
+/// Returns the facts that the metrics of a sweep need.
+ir::FactSet factsOfMetrics(const SweepSpec &S);
+
 /// Returns the request of every sweep: the metrics of the analyses.
 SweepRequest makeRequest();
 

@@ -119,7 +119,7 @@ PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point) {
   PointValues Values(S, Point);
   if (!V.Job.spec() || reportUnmet(Spec, Values, true, Diags))
     return V;
-  const ir::Program *P = V.Job.program({ir::Fact::Totalled});
+  const ir::Program *P = V.Job.program(factsOfMetrics(Spec));
   if (!P)
     return V;
   ir::ExprOverlay Measured(*P);

@@ -22,9 +22,8 @@ static ir::ExprId numberIn(ir::ExprScope P, ir::Key K) {
 /// The metrics of a program, nothing for those that it lacks, and the keys of
 /// the job.
 static std::vector<std::optional<ir::ExprId>>
-figuresIn(ir::ExprScope P, ArrayRef<ir::Key> JobKeys) {
-  std::vector<std::optional<ir::ExprId>> Figures =
-      JobFigures(P, Validity::AnyKeys).all();
+figuresIn(ir::ExprScope P, ArrayRef<ir::Key> JobKeys, Validity For) {
+  std::vector<std::optional<ir::ExprId>> Figures = JobFigures(P, For).all();
   for (const ir::Key K : JobKeys)
     Figures.push_back(numberIn(P, K));
   return Figures;
@@ -37,7 +36,7 @@ static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys,
     return {};
   ir::ExprOverlay P(S.program());
   std::vector<ir::ExprId> Wanted;
-  for (const std::optional<ir::ExprId> F : figuresIn(P, JobKeys)) {
+  for (const std::optional<ir::ExprId> F : figuresIn(P, JobKeys, Validity::AnyKeys)) {
     Lacks.push_back(!F);
     Wanted.push_back(F.value_or(P.Sizes.constant(0)));
   }
@@ -257,10 +256,12 @@ void Worker::compile(size_t Row) {
     }
   DiagnosticEngine Diags = S.Diags.cloneEmpty();
   const bool IsLegal =
-      runPasses(Job, pipelineFor({ir::Fact::Totalled}), Diags, {}) &&
+      runPasses(Job, pipelineFor(factsOfMetrics(S.Space.spec())), Diags, {}) &&
       !Diags.hasErrors();
   const size_t Before = Left.size();
-  if (std::optional<Structure> Found = Structure::of(Job)) {
+  // The time follows from no expression.
+  if (std::optional<Structure> Found =
+          readsTime(S.Space.spec()) ? std::nullopt : Structure::of(Job)) {
     if (Structures.size() == MaxStructures) {
       flush();
       Structures.pop_back();
@@ -282,7 +283,7 @@ void Worker::compile(size_t Row) {
   HasEffect.assign(HasEffect.size(),
                    true); // only a structure says which axes matter
   const std::vector<std::optional<ir::ExprId>> Figures =
-      figuresIn(Job, Filter.jobKeys());
+      figuresIn(Job, Filter.jobKeys(), Validity::ThisJob);
   if (any_of(Figures, [&](std::optional<ir::ExprId> F) {
         return F && Job.Sizes.value(*F) == ir::NoValue;
       }))
@@ -291,8 +292,9 @@ void Worker::compile(size_t Row) {
   Filter.accept(
       First,
       [&](size_t Result, ArrayRef<uint32_t>, MutableArrayRef<int64_t> Into) {
-        Into.front() =
-            Figures[Result] ? Job.Sizes.value(*Figures[Result]) : ir::NoValue;
+        for (int64_t &To : Into) // none if a condition leaves the row out
+          To = Figures[Result] ? Job.Sizes.value(*Figures[Result])
+                               : ir::NoValue;
       },
       Out);
 }
