@@ -65,9 +65,7 @@ const KernelParameterInfo *CollectiveTimes::findMissing(const Program &P) {
   return P.Schedule.Stages > 1 ? FirstOf(OpKind::AllGather) : nullptr;
 }
 
-double CollectiveTimes::of(Number Of) const {
-  return *P.Spec.Cost.kernel(Of);
-}
+double CollectiveTimes::of(Number Of) const { return *P.Spec.Cost.kernel(Of); }
 
 /// Of its pairs of ranks, each rank has those in its domain.
 CollectiveTimes::Place CollectiveTimes::placeOf(const LinkSpan &Span,
@@ -105,9 +103,9 @@ double CollectiveTimes::within(OpKind Kind, double Ranks, double Size) const {
       std::max(5.0, of(L.Start) + (std::min(Ranks, 8.0) - 8) * L.StartOfRank);
   const double Moved =
       Size * (Ranks - 1) / Ranks * (Kind == OpKind::AllReduce ? 2 : 1);
-  return Start * 1e-6 + std::min(Moved / (of(L.Small) * 1e9),
-                                 of(L.Switch) * 1e-6 +
-                                     Moved / (of(L.Large) * 1e9));
+  return Start * 1e-6 +
+         std::min(Moved / (of(L.Small) * 1e9),
+                  of(L.Switch) * 1e-6 + Moved / (of(L.Large) * 1e9));
 }
 
 /// In seconds, between domains, which both happen at the same time.
@@ -169,18 +167,17 @@ Nanoseconds CollectiveTimes::timeOf(const Block &B, const Op &O,
   }
   if (IsWithin)
     return rounded(within(O.Kind, Ranks, Size));
-  return rounded(O.Kind == OpKind::AllToAll
-                     ? exchange(B, O, At, Size)
-                     : ring(O.Kind, Ranks, At, Size));
+  return rounded(O.Kind == OpKind::AllToAll ? exchange(B, O, At, Size)
+                                            : ring(O.Kind, Ranks, At, Size));
 }
 
 Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {
   if (Size.isOverflow())
     return Nanoseconds::overflow();
-  const Place At = placeOf(
-      Links.between(Distance, {std::max<int64_t>(-Distance, 0),
-                               P.Schedule.Stages - std::abs(Distance)}),
-      2);
+  const Place At =
+      placeOf(Links.between(Distance, {std::max<int64_t>(-Distance, 0),
+                                       P.Schedule.Stages - std::abs(Distance)}),
+              2);
   // Some stages may be neighbours in a domain; the others decide.
   const double Rate = At.OnDomain >= 2
                           ? of(Number::AllGatherLarge) * 1e9

@@ -19,8 +19,8 @@ namespace foretrace {
 /// ring takes (n - N) inner steps, N - 1 outer steps, and S (n - 1) / n at the
 /// rate of the p ranks' share of the network, or of the links within the domain
 /// if that is less; an all-reduce twice that. An all-to-all takes the longer of
-/// its exchange within the domain and of what leaves it; if domains share copies
-/// of tokens (Block::Copies), one copy leaves it for each other domain.
+/// its exchange within the domain and of what leaves it; if domains share
+/// copies of tokens (Block::Copies), one copy leaves it for each other domain.
 class CollectiveTimes {
 public:
   /// \p P has a cluster, and all parameters that findMissing checks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rates of the devices of a job in an iteration of a certain time, and shares of
-// their peak rates (MFU, HFU).
+// Rates of the devices of a job in an iteration of a certain time, and shares
+// of their peak rates (MFU, HFU).
 #ifndef FORETRACE_ANALYSIS_DEVICERATES_H
 #define FORETRACE_ANALYSIS_DEVICERATES_H
 

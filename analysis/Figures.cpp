@@ -12,9 +12,8 @@ using namespace foretrace;
 using namespace foretrace::ir;
 
 llvm::StringRef foretrace::getName(FigureUnit U) {
-  static constexpr llvm::StringRef Names[] = {"text",  "count", "flag",
-                                              "bytes", "flops", "millionths",
-                                              "ns"};
+  static constexpr llvm::StringRef Names[] = {
+      "text", "count", "flag", "bytes", "flops", "millionths", "ns"};
   return Names[static_cast<size_t>(U)];
 }
 
@@ -140,8 +139,8 @@ std::optional<Expr> JobFigures::tokensPerSecond() {
   if (!hasTime())
     return std::nullopt;
   const DeviceRates Rates(*P, iteration().Total.value());
-  return countOf(
-      P, Rates.perSecond(FlopCounter(P, {}).tokensOfIteration().Value));
+  return countOf(P,
+                 Rates.perSecond(FlopCounter(P, {}).tokensOfIteration().Value));
 }
 
 std::optional<Expr> JobFigures::exposed() {

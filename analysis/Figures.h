@@ -12,11 +12,11 @@ namespace foretrace {
 
 /// The unit of a number.
 enum class FigureUnit : unsigned char {
-  Text,      ///< words, not a number
-  Count,     ///< a number of things
-  Flag,      ///< 1 or 0, printed as yes or no
-  Bytes,     ///< printed as MiB
-  Flops,     ///< printed as GFLOP
+  Text,       ///< words, not a number
+  Count,      ///< a number of things
+  Flag,       ///< 1 or 0, printed as yes or no
+  Bytes,      ///< printed as MiB
+  Flops,      ///< printed as GFLOP
   Millionths, ///< of a whole, printed as a percentage
   Time        ///< in ns, printed as ms
 };

@@ -107,9 +107,8 @@ std::vector<TimePart> StageParts::run() {
         add(P.Blocks[R.Block],
             R.Count * G.Periods * Chunk.Count * MicroBatches);
   add(P.Blocks[S.Step], 1);
-  llvm::stable_sort(Parts, [](const TimePart &A, const TimePart &B) {
-    return A.Is < B.Is;
-  });
+  llvm::stable_sort(
+      Parts, [](const TimePart &A, const TimePart &B) { return A.Is < B.Is; });
   return std::move(Parts);
 }
 
@@ -117,8 +116,7 @@ static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
                                  const StepTimes &Times) {
   StageWorkTime W{S.First, S.Count, {}, {}, {}, {}};
   for (const ChunkRun &Chunk : S.Chunks) {
-    W.Forward +=
-        Times.ofStep(Chunk.Layers, ActionKind::Forward) * Chunk.Count;
+    W.Forward += Times.ofStep(Chunk.Layers, ActionKind::Forward) * Chunk.Count;
     W.Backward +=
         Times.ofStep(Chunk.Layers, ActionKind::Backward) * Chunk.Count;
   }
@@ -130,8 +128,7 @@ static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
 
 /// Errors of parts are independent of each other; those of sustained rates are
 /// one. The bubble has the error of all work.
-static double uncertaintyOf(const Program &P,
-                            llvm::ArrayRef<TimePart> Parts) {
+static double uncertaintyOf(const Program &P, llvm::ArrayRef<TimePart> Parts) {
   double Squares = 0, Sustained = 0, Work = 0;
   for (const TimePart &Of : Parts) {
     const auto Time = static_cast<double>(Of.Time.value());
@@ -182,18 +179,22 @@ IterationTime foretrace::estimateIteration(const Program &P) {
   for (const TimePart &Of : Out.Parts)
     OfOps += Of.Time;
   if (OfOps != Most) {
-    TimePart Host{Kind::Host, "launches of kernels",
-                  Nanoseconds(Most.value() - OfOps.value()), {}};
+    TimePart Host{Kind::Host,
+                  "launches of kernels",
+                  Nanoseconds(Most.value() - OfOps.value()),
+                  {}};
     Host.Error = *P.Spec.Cost.kernel(Number::ErrorHost);
     Out.Parts.push_back(std::move(Host));
   }
   if (P.Schedule.Stages > 1) {
-    TimePart Messages{Kind::Messages, "messages between stages",
+    TimePart Messages{Kind::Messages,
+                      "messages between stages",
                       Nanoseconds(Out.Total.value() - WithoutMessages.value()),
                       {}};
     Messages.Error = *P.Spec.Cost.kernel(Number::ErrorLinks);
     Out.Parts.push_back(std::move(Messages));
-    Out.Parts.push_back({Kind::Bubble, "bubble",
+    Out.Parts.push_back({Kind::Bubble,
+                         "bubble",
                          Nanoseconds(WithoutMessages.value() - Most.value()),
                          {}});
   }

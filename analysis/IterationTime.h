@@ -21,11 +21,11 @@ struct TimePart {
   Kind Is;
   std::string Name;
   Nanoseconds Time;
-  Nanoseconds Hidden;         ///< of collectives, in addition
-  double Error = 0;           ///< relative
-  bool IsSustained = false;   ///< at a sustained rate
-  SourceRange Where = {};     ///< of the part's largest op
-  Nanoseconds Largest = {};   ///< time of that op
+  Nanoseconds Hidden;       ///< of collectives, in addition
+  double Error = 0;         ///< relative
+  bool IsSustained = false; ///< at a sustained rate
+  SourceRange Where = {};   ///< of the part's largest op
+  Nanoseconds Largest = {}; ///< time of that op
 };
 
 /// Work of a rank of some stages, which are alike.

@@ -48,9 +48,8 @@ static double sizeInBytes(const Program &P, const Value &V) {
 
 llvm::StringRef foretrace::getName(KernelClass C) {
   static constexpr llvm::StringLiteral Names[] = {
-      "products",  "products of experts", "attention",
-      "attention", "scans",               "other kernels",
-      "optimizer", "other kernels"};
+      "products", "products of experts", "attention", "attention",
+      "scans",    "other kernels",       "optimizer", "other kernels"};
   return Names[static_cast<size_t>(C)];
 }
 
@@ -128,9 +127,9 @@ llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
   case KernelClass::Product:
   case KernelClass::GroupedProduct: {
     const ProductLaw &L = lawOf(operandType(B, O));
-    llvm::SmallVector<Number, 8> Of = {L.Efficiency, L.Memory, L.Start, L.K0,
-                                       L.Sustained,
-                                       Number::SustainedDoubling};
+    llvm::SmallVector<Number, 8> Of = {L.Efficiency, L.Memory,
+                                       L.Start,      L.K0,
+                                       L.Sustained,  Number::SustainedDoubling};
     if (O.Derivative == Derivative::Param && isScaled(operandType(B, O)))
       Of.push_back(Number::StreamEfficiency);
     if (classOf(B, O) == KernelClass::GroupedProduct)
@@ -180,14 +179,12 @@ std::string KernelTimes::describe(const Block &B, const Op &O) const {
   return Text;
 }
 
-double KernelTimes::of(Number Of) const {
-  return *P.Spec.Cost.kernel(Of);
-}
+double KernelTimes::of(Number Of) const { return *P.Spec.Cost.kernel(Of); }
 
 double KernelTimes::sustained(Number Of) const {
   constexpr double FewDevices = 64; // of the runs that the rates are from
-  const double Doublings = std::log2(std::max(
-      1.0, static_cast<double>(*P.Spec.Parallel.World) / FewDevices));
+  const double Doublings = std::log2(
+      std::max(1.0, static_cast<double>(*P.Spec.Parallel.World) / FewDevices));
   return of(Of) / (1 + of(Number::SustainedDoubling) * Doublings);
 }
 
@@ -301,8 +298,8 @@ double KernelTimes::unfusedAttention(const Block &B, const Op &O) const {
   const double Products = IsBackward ? 4 : 2;
   const auto Bandwidth =
       static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
-  const double Rate =
-      peakInBf16(P) * of(Number::ProductEfficiency) * sustained(Number::SustainedBf16);
+  const double Rate = peakInBf16(P) * of(Number::ProductEfficiency) *
+                      sustained(Number::SustainedBf16);
   const double Compute = tokensOf(P, Key, DimKind::KvSeq) *
                          (elementsOf(P, Query) + elementsOf(P, Context)) / Rate;
   const double Memory =

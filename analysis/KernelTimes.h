@@ -24,7 +24,8 @@ enum class KernelClass : unsigned char {
   /// efficiency x sustained), where keys is twice the mean number of keys of a
   /// query, and s0 is 0 without a mask. Backward 5/4 of the FLOPs of its
   /// products, which the kernel recomputes in part, at the rate x backward. In
-  /// addition a stream that splits and rotates queries, keys and values: start +
+  /// addition a stream that splits and rotates queries, keys and values: start
+  /// +
   /// 6 bytes for each element, 8 backward.
   Attention,
   /// Two products of all queries with all keys and a stream over the scores, of

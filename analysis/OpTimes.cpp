@@ -139,8 +139,7 @@ void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
     if (Whole.isOverflow() || All == Bytes())
       continue;
     Done += messageBytes(*P, B.Ops[B.Ops.idAt(I)]).value();
-    const auto Until =
-        static_cast<int64_t>(Whole.value() * Done / All.value());
+    const auto Until = static_cast<int64_t>(Whole.value() * Done / All.value());
     T.Time = Nanoseconds(Until - Given);
     Given = Until;
   }
@@ -155,12 +154,11 @@ void BlockTimer::estimateCollectives() {
   for (const auto &[I, O] : llvm::enumerate(B.Ops)) {
     if (!isCollective(O.Kind))
       continue;
-    const bool IsOfZero = O.Phase != Phase::Step &&
-                          llvm::any_of(O.Group.Axes, [](Axis A) {
-                            return A == Axis::Dp || A == Axis::Edp;
-                          }) &&
-                          (O.Kind == OpKind::AllGather ||
-                           O.Kind == OpKind::ReduceScatter);
+    const bool IsOfZero =
+        O.Phase != Phase::Step &&
+        llvm::any_of(O.Group.Axes,
+                     [](Axis A) { return A == Axis::Dp || A == Axis::Edp; }) &&
+        (O.Kind == OpKind::AllGather || O.Kind == OpKind::ReduceScatter);
     if (IsOfZero)
       Units[{O.Kind, O.Phase, textOf(O.Group, P->Spec, P->Mesh)}].push_back(I);
     else

@@ -49,8 +49,7 @@ template <typename OpsT> static double sumOf(const OpsT &Of) {
 }
 
 static void hide(Op &O, double Time) {
-  O.Hidden =
-      Nanoseconds(std::min<int64_t>(std::llrint(Time), O.Time.value()));
+  O.Hidden = Nanoseconds(std::min<int64_t>(std::llrint(Time), O.Time.value()));
 }
 
 /// Hides \p Time of all of \p Of together, of each by its duration.
@@ -94,9 +93,9 @@ static const Op *makerOf(const Block &B, const Op &Of) {
   return nullptr;
 }
 
-/// Backward, what is gathered again for the gradient of a weight alone is needed
-/// after the product of the other gradient, whose sum over tp is needed after
-/// the product of the weight's (Megatron-LM, tensor_parallel/layers.py,
+/// Backward, what is gathered again for the gradient of a weight alone is
+/// needed after the product of the other gradient, whose sum over tp is needed
+/// after the product of the weight's (Megatron-LM, tensor_parallel/layers.py,
 /// LinearWithGradAccumulationAndAsyncCommunication). Userbuffers overlap a
 /// collective with the product next to it, too, piece by piece.
 void Overlapper::hideOverTp(Block &B) const {
@@ -118,8 +117,7 @@ void Overlapper::hideOverTp(Block &B) const {
     const Op *Maker = makerOf(B, O);
     double Beside = 0;
     if (O.Phase == Phase::Backward && O.Kind == OpKind::AllGather &&
-        Users[Result] == 1 &&
-        OnlyUser[Result]->Derivative == Derivative::Param)
+        Users[Result] == 1 && OnlyUser[Result]->Derivative == Derivative::Param)
       Beside = productTime(B, OnlyUser[Result]->For, Derivative::Input);
     else if (O.Phase == Phase::Backward && O.Kind != OpKind::AllGather &&
              Maker && Maker->Kind == OpKind::MatMul &&
@@ -143,8 +141,7 @@ void Overlapper::hideAttention(Block &B) const {
         Attention += asReal(O.Time);
     }
     const double All = sumOf(Rings);
-    hideTogether(Rings,
-                 std::min(Attention, All * (1 - of(Number::ExposedCp))));
+    hideTogether(Rings, std::min(Attention, All * (1 - of(Number::ExposedCp))));
   }
 }
 
@@ -162,8 +159,8 @@ void Overlapper::hideExchanges(Block &B) const {
   }
   for (const unsigned Of : {0U, 1U})
     hideTogether(Exchanges[Of],
-                 std::min(Compute[1 - Of], sumOf(Exchanges[Of]) *
-                                               (1 - of(Number::ExposedEp))));
+                 std::min(Compute[1 - Of],
+                          sumOf(Exchanges[Of]) * (1 - of(Number::ExposedEp))));
 }
 
 /// Weights and gradients of one layer behind the work of another.
@@ -175,8 +172,7 @@ void Overlapper::hideZero(Block &B) const {
         (isOverReplicas(O) && isGatherOrScatter(O) ? Communication : Others)
             .push_back(&O);
     const double Hidden = std::min(sumOf(Communication), sumOf(Others));
-    hideTogether(Communication,
-                 Hidden * (1 - of(Number::OverlapSlowdown)));
+    hideTogether(Communication, Hidden * (1 - of(Number::OverlapSlowdown)));
   }
 }
 

@@ -93,8 +93,7 @@ static int64_t oneFOneB(const Schedule &S, ActionDuration Duration,
   std::vector<int64_t> Sent(
       static_cast<size_t>(std::min(S.Stages, S.MicroBatches)));
   for (size_t I = 0; I < Stages; ++I) {
-    Ahead[I] =
-        std::min(S.Stages - 1 - static_cast<int64_t>(I), S.MicroBatches);
+    Ahead[I] = std::min(S.Stages - 1 - static_cast<int64_t>(I), S.MicroBatches);
     if (I > 0)
       LastForward[I - 1] =
           Ahead[I - 1] == 0 ? 0 : Sent[static_cast<size_t>(Ahead[I - 1]) - 1];

@@ -50,8 +50,7 @@ Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
   const Located<bool> &Graphs = P.Spec.Train.CudaGraphs;
   if (!Links || OfOps.isOverflow() || (Graphs.isPresent() && *Graphs))
     return OfOps;
-  const double Launch =
-      *P.Spec.Cost.kernel(KernelParameterId::Launch) * 1e3;
+  const double Launch = *P.Spec.Cost.kernel(KernelParameterId::Launch) * 1e3;
   const auto OfHost = static_cast<int64_t>(
       static_cast<double>(kernelsOf(P, Layers, Step)) * Launch);
   return Nanoseconds(std::max(OfOps.value(), OfHost));

@@ -19,7 +19,8 @@ public:
 
   int64_t operator()(int64_t Stage, const ir::Action &A);
   /// Returns the time of a step of kind \p Step for all of \p Layers.
-  Nanoseconds ofStep(const ir::LayerSequence &Layers, ir::ActionKind Step) const;
+  Nanoseconds ofStep(const ir::LayerSequence &Layers,
+                     ir::ActionKind Step) const;
 
 private:
   int64_t ofMessage(int64_t Stage, const ir::Action &A);

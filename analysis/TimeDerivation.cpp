@@ -116,8 +116,8 @@ Derivation TimeMaker::estimate(const ir::Op &O, const OpTime &T) {
 }
 
 Derivation TimeMaker::collective(const ir::Op &O) {
-  Derivation D = makeDerivation(
-      "estimate($0)", {Sizes.part("message", O.Message.Id, "bytes")});
+  Derivation D = makeDerivation("estimate($0)",
+                                {Sizes.part("message", O.Message.Id, "bytes")});
   D.Note = "by the law of its collective (docs/time.md), " +
            CollectiveTimes(Of).describe(O);
   return D;

@@ -86,7 +86,7 @@ TrackWriter::LayerTime TrackWriter::timeOf(BlockId Block, ActionKind Step) {
   for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B)))
     if (runs(Step, Action))
       (O.Phase == Phase::Recompute ? It->second.Recomputed : It->second.Rest) +=
-          O.Time.value();
+          O.exposed().value();
   return It->second;
 }
 
@@ -129,7 +129,7 @@ void TrackWriter::span(const Timeline::Span &Of, raw_ostream &OS) {
 void TrackWriter::step(int64_t Start, raw_ostream &OS) {
   const Block &B = P.Blocks[stageAt(P.Stages, Stage).Step];
   auto TimeOf = [&](const Op &O) {
-    return Time == StepTime::Cost ? O.Time.value() : 0;
+    return Time == StepTime::Cost ? O.exposed().value() : 0;
   };
   int64_t End = Start;
   for (const Op &O : B.Ops)

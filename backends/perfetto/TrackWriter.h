@@ -8,6 +8,7 @@
 #include "backends/ranks/StepRun.h"
 #include "ir/model/Ranks.h"
 #include "ir/ranks/StepOps.h"
+#include <map>
 
 namespace foretrace::perfetto {
 

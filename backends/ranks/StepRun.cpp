@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/ranks/StepRun.h"
-#include "ir/model/Boundary.h"
 #include "analysis/StepTimes.h"
+#include "ir/model/Boundary.h"
 #include "ir/ranks/StepOps.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"

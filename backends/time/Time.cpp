@@ -22,7 +22,8 @@ llvm::ArrayRef<EmitOption> timing::optionTable() {
   return Table;
 }
 
-timing::Options timing::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
+timing::Options timing::readOptions(const EmitSpec &Emit,
+                                    DiagnosticEngine &Diags) {
   return readEmitOptions<Options>(Emit, optionTable(), Diags);
 }
 
@@ -38,17 +39,17 @@ static __int128 millionths(Nanoseconds Of, Nanoseconds All) {
 
 /// Where a rank of the busiest stage spends the iteration.
 static FigureTable partTable(const EmitRequest &Request,
-                           const IterationTime &T) {
-  FigureTable Table{"parts",
-                    "of a rank of stage " +
-                        printRange(T.Stages[T.Busiest].First,
-                                   T.Stages[T.Busiest].Count),
-                    {{"part", FigureUnit::Text},
-                     {"time", FigureUnit::Time},
-                     {"share", FigureUnit::Millionths},
-                     {"hidden", FigureUnit::Time},
-                     {"largest", FigureUnit::Text}},
-                    {}};
+                             const IterationTime &T) {
+  FigureTable Table{
+      "parts",
+      "of a rank of stage " +
+          printRange(T.Stages[T.Busiest].First, T.Stages[T.Busiest].Count),
+      {{"part", FigureUnit::Text},
+       {"time", FigureUnit::Time},
+       {"share", FigureUnit::Millionths},
+       {"hidden", FigureUnit::Time},
+       {"largest", FigureUnit::Text}},
+      {}};
   for (const TimePart &Of : T.Parts) {
     std::string Where;
     if (Request.Where && Of.Where.isValid())
@@ -79,7 +80,7 @@ static FigureTable stageTable(const IterationTime &T) {
 }
 
 bool timing::check(const EmitRequest &Request, const Options &,
-                 DiagnosticEngine &Diags) {
+                   DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
   if (*P.Spec.Cost.Kind != CostKind::Estimate) {
     Diags.report(P.Spec.Cost.Kind.Range.isValid() ? P.Spec.Cost.Kind.Range

@@ -20,8 +20,9 @@ public:
     llvm::SmallVector<Action, 2> Actions;
   };
 
-  /// \p Duration returns the duration of an action of a stage, in any unit. That
-  /// of a send is the time of its message, which delays the receiver alone.
+  /// \p Duration returns the duration of an action of a stage, in any unit.
+  /// That of a send is the time of its message, which delays the receiver
+  /// alone.
   Timeline(const Schedule &S,
            llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration);
 

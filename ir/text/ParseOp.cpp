@@ -143,8 +143,7 @@ bool BlockParser::details(OpId Id) {
     return false;
   O.IsLowPrecision = In.takeWord("low_precision");
   return enclosing(O.Module) && expression("flops", O.Work.Id) &&
-         time("time", O.Time) &&
-         time("hidden", O.Hidden) && location(O.Origin);
+         time("time", O.Time) && time("hidden", O.Hidden) && location(O.Origin);
 }
 
 bool BlockParser::op() {

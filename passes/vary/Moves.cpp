@@ -130,12 +130,20 @@ static void addNeighbours(const Move &M, const Spec &Stated,
 
 std::vector<Change> vary::changesOfTime(const Spec &Stated,
                                         const Spec &Derived) {
-  static constexpr MoveId Tried[] = {
-      MoveId::OverlapDp,   MoveId::OverlapTp,        MoveId::CudaGraphs,
-      MoveId::NoRecompute, MoveId::SequenceParallel, MoveId::FusedAttention,
-      MoveId::FusedLoss,   MoveId::MicroBatch,       MoveId::Tp,
-      MoveId::Cp,          MoveId::Pp,               MoveId::Vpp,
-      MoveId::Ep,          MoveId::Zero};
+  static constexpr MoveId Tried[] = {MoveId::OverlapDp,
+                                     MoveId::OverlapTp,
+                                     MoveId::CudaGraphs,
+                                     MoveId::NoRecompute,
+                                     MoveId::SequenceParallel,
+                                     MoveId::FusedAttention,
+                                     MoveId::FusedLoss,
+                                     MoveId::MicroBatch,
+                                     MoveId::Tp,
+                                     MoveId::Cp,
+                                     MoveId::Pp,
+                                     MoveId::Vpp,
+                                     MoveId::Ep,
+                                     MoveId::Zero};
   std::vector<Change> All;
   for (const MoveId Id : Tried) {
     const Move &M = getMove(Id);

@@ -188,9 +188,8 @@ void Emitter::commit() {
   for (const FileOutputs::File &F : Outputs.files())
     if (F.Path != "-")
       errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
-  if (!Durations.empty() && any_of(Outputs.files(), [](const auto &F) {
-        return F.Path != "-";
-      }))
+  if (!Durations.empty() &&
+      any_of(Outputs.files(), [](const auto &F) { return F.Path != "-"; }))
     errs() << Durations << '\n';
   for (const std::string &Name : Outputs.leftOut())
     errs() << "left out " << Name << ": the output is a stream\n";

@@ -75,10 +75,10 @@ FigureTable listFasterChanges(const CompiledJob &Job, const ir::Program &P) {
   });
   constexpr int64_t Whole = 1000000;
   for (const TimedJob &Of : Found)
-    T.Rows.push_back({Of.Keys, Of.Time,
-                      static_cast<__int128>(Now->Time - Of.Time) * Whole /
-                          Now->Time,
-                      Of.Peak});
+    T.Rows.push_back(
+        {Of.Keys, Of.Time,
+         static_cast<__int128>(Now->Time - Of.Time) * Whole / Now->Time,
+         Of.Peak});
   if (Found.empty())
     T.Rows.push_back({std::string("none"), Now->Time, int64_t(0), Now->Peak});
   return T;

@@ -11,8 +11,8 @@ namespace foretrace::driver {
 
 /// Returns the changes of single keys of \p Job with which an iteration is
 /// estimated to be shorter, from the one that saves most. Nothing new is wrong
-/// with the changed job, and no rank needs more memory than a device has, unless
-/// one does already. \p P is the job as it is.
+/// with the changed job, and no rank needs more memory than a device has,
+/// unless one does already. \p P is the job as it is.
 FigureTable listFasterChanges(const CompiledJob &Job, const ir::Program &P);
 
 } // namespace foretrace::driver

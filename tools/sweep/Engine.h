@@ -7,6 +7,7 @@
 #define FORETRACE_TOOLS_SWEEP_ENGINE_H
 
 #include "frontend/sweep/CompileSweep.h"
+#include "ir/model/Facts.h"
 #include "tools/sweep/AxisOrder.h"
 #include "tools/sweep/Choice.h"
 #include "tools/sweep/FrozenFiles.h"

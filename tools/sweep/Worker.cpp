@@ -36,7 +36,8 @@ static ir::ExprCode figuresOf(const Structure &S, ArrayRef<ir::Key> JobKeys,
     return {};
   ir::ExprOverlay P(S.program());
   std::vector<ir::ExprId> Wanted;
-  for (const std::optional<ir::ExprId> F : figuresIn(P, JobKeys, Validity::AnyKeys)) {
+  for (const std::optional<ir::ExprId> F :
+       figuresIn(P, JobKeys, Validity::AnyKeys)) {
     Lacks.push_back(!F);
     Wanted.push_back(F.value_or(P.Sizes.constant(0)));
   }
@@ -293,8 +294,8 @@ void Worker::compile(size_t Row) {
       First,
       [&](size_t Result, ArrayRef<uint32_t>, MutableArrayRef<int64_t> Into) {
         for (int64_t &To : Into) // none if a condition leaves the row out
-          To = Figures[Result] ? Job.Sizes.value(*Figures[Result])
-                               : ir::NoValue;
+          To =
+              Figures[Result] ? Job.Sizes.value(*Figures[Result]) : ir::NoValue;
       },
       Out);
 }
