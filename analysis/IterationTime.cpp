@@ -37,12 +37,6 @@ private:
 
 } // namespace
 
-/// Micro-batches that pass through a chunk.
-static int64_t microBatchesOf(const Schedule &S) {
-  return S.Placement == PlacementKind::Bidirectional ? S.MicroBatches / 2
-                                                     : S.MicroBatches;
-}
-
 TimePart &StageParts::part(Kind Is, llvm::StringRef Name) {
   auto It = llvm::find_if(Parts, [&](const TimePart &Of) {
     return Of.Is == Is && Of.Name == Name;
@@ -100,7 +94,7 @@ void StageParts::add(const Block &B, int64_t Times) {
 }
 
 std::vector<TimePart> StageParts::run() {
-  const int64_t MicroBatches = microBatchesOf(P.Schedule);
+  const int64_t MicroBatches = P.Schedule.microBatchesOfChunk();
   for (const ChunkRun &Chunk : S.Chunks)
     for (const LayerGroup &G : Chunk.Layers)
       for (const BlockRun &R : G.Runs)
@@ -120,7 +114,7 @@ static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
     W.Backward +=
         Times.ofStep(Chunk.Layers, ActionKind::Backward) * Chunk.Count;
   }
-  W.Steps = (W.Forward + W.Backward) * microBatchesOf(P.Schedule);
+  W.Steps = (W.Forward + W.Backward) * P.Schedule.microBatchesOfChunk();
   for (const Op &O : P.Blocks[S.Step].Ops)
     W.Update += O.exposed();
   return W;

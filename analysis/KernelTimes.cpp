@@ -188,18 +188,16 @@ double KernelTimes::sustained(Number Of) const {
   return of(Of) / (1 + of(Number::SustainedDoubling) * Doublings);
 }
 
-/// Returns the experts of a rank whose weights \p O reads or makes gradients
-/// of.
-static double expertsOf(const Program &P, const Block &B, const Op &O) {
+int64_t foretrace::groupsOf(const Program &P, const Block &B, const Op &O) {
   for (const Value *V : valuesOf(B, O)) {
     const int I = V->Type.indexOf(DimKind::Expert);
     const auto Dim = static_cast<size_t>(std::max(I, 0));
     if (I < 0 || isSpread(P, V->Type.Dims[Dim]))
       continue;
-    double Ranks = 1;
+    int64_t Ranks = 1;
     for (const Axis A : axesSplitting(P, V->Type, V->Layout, Dim))
-      Ranks *= static_cast<double>(P.Mesh[A]);
-    return static_cast<double>(P.Sizes.value(V->Type.Dims[Dim].Size)) / Ranks;
+      Ranks *= P.Mesh[A];
+    return P.Sizes.value(V->Type.Dims[Dim].Size) / Ranks;
   }
   return 1;
 }
@@ -209,7 +207,7 @@ double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
   const Value &Left = B.Values[O.Operands[0]], &Right = B.Values[O.Operands[1]];
   const Value &Out = B.Values[O.Results.front()];
   const double Work = workOnRank(P, O);
-  const double Groups = IsGrouped ? expertsOf(P, B, O) : 1;
+  const double Groups = IsGrouped ? static_cast<double>(groupsOf(P, B, O)) : 1;
   const bool IsOfWeight = O.Derivative == Derivative::Param;
   const double Inner =
       Work / 2 / elementsOf(P, Out); // of all groups, as Out has all of them

@@ -17,6 +17,7 @@
 #include "backends/plan/Plan.h"
 #include "backends/report/Report.h"
 #include "backends/schedule/Schedule.h"
+#include "backends/shapes/Shapes.h"
 #include "backends/simai/Simai.h"
 #include "backends/simainet/SimaiNet.h"
 #include "backends/simgrid/SimGrid.h"

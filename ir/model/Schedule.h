@@ -156,6 +156,11 @@ struct Schedule {
     return Placement != PlacementKind::Bidirectional ||
            (MicroBatch < MicroBatches / 2) == (Chunk == 0);
   }
+  /// Returns the number of micro-batches that pass through each chunk.
+  int64_t microBatchesOfChunk() const {
+    return Placement == PlacementKind::Bidirectional ? MicroBatches / 2
+                                                     : MicroBatches;
+  }
   const StageProgram &programOf(int64_t Stage) const;
 };
 
