@@ -13,7 +13,9 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using llvm::StringRef;
 
-FactSet foretrace::factsOfPlan() { return {Fact::Scheduled, Fact::Totalled}; }
+FactSet foretrace::factsOfPlan() {
+  return {Fact::Scheduled, Fact::Totalled, Fact::Costs};
+}
 
 bool foretrace::checkPlan(const Program &Of, DiagnosticEngine &Diags) {
   ExprOverlay P(Of);
@@ -211,6 +213,22 @@ void PlanDocument::schedule() {
   });
 }
 
+/// The estimate of an iteration, if there is one.
+void PlanDocument::time() {
+  const std::optional<Expr> Time = Of.of(FigureId::Time);
+  if (!Time)
+    return;
+  J->attributeObject("time", [&] {
+    number("iteration_ns", *Time);
+    for (const auto &[Key, Id] :
+         {std::pair("mfu_millionths", FigureId::Mfu),
+          {"tokens_per_second", FigureId::TokensPerSecond},
+          {"exposed_millionths", FigureId::Exposed}})
+      if (const std::optional<Expr> Value = Of.of(Id))
+        number(Key, *Value);
+  });
+}
+
 void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
                          NumberWriter &Numbers) {
   J = &To;
@@ -224,6 +242,7 @@ void PlanDocument::write(StringRef Job, llvm::json::OStream &To,
     if (P->Spec.Cluster)
       cluster(*P->Spec.Cluster);
     schedule();
+    time();
     number("flops", workOfAllRanks(P), {});
     J->attributeArray("blocks", [&] {
       for (const auto &[Index, Layers] : layersByBlock(P->Layers))

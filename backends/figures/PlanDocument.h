@@ -53,6 +53,7 @@ private:
   void chunks(const ir::Stage &S);
   void stage(const ir::Stage &S);
   void schedule();
+  void time();
 
   ir::ExprScope P;
   JobFigures &Of;
