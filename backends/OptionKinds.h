@@ -98,6 +98,21 @@ struct TimeSpan : Measured {
   }
 };
 
+/// The same, or the word `estimate`, which is EstimatedTime.
+struct SpanOrEstimate : Measured {
+  static std::string expected() {
+    return "a time, such as 13.75 s, or estimate";
+  }
+  static bool read(const ir::Attribute &A, std::optional<int64_t> &Into,
+                   DiagnosticEngine &Diags) {
+    if (A.K != ir::Attribute::Kind::Name || A.Text != "estimate")
+      return TimeSpan::read(A, Into, Diags);
+    Into = EstimatedTime;
+    return true;
+  }
+  static constexpr int64_t EstimatedTime = 0;
+};
+
 /// A size, in bytes.
 struct ByteCount : Measured {
   static std::string expected() { return "a size, such as 80 GB"; }

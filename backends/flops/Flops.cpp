@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/flops/Flops.h"
 #include "analysis/DeviceRates.h"
+#include "analysis/Figures.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
@@ -32,7 +33,15 @@ flops::Options flops::readOptions(const EmitSpec &Emit,
   return readEmitOptions<Options>(Emit, optionTable(), Diags);
 }
 
-FactSet flops::needs(const Options &) { return {Fact::Totalled}; }
+static bool isEstimated(const Options &O) {
+  return O.Time == SpanOrEstimate::EstimatedTime;
+}
+
+FactSet flops::needs(const Options &O) {
+  if (isEstimated(O))
+    return {Fact::Totalled, Fact::Scheduled, Fact::Costs};
+  return {Fact::Totalled};
+}
 
 static Figure figure(const PhaseWork::Amount &Of) {
   return {Of.Value, Of.From};
@@ -216,6 +225,16 @@ static bool checkTime(const EmitRequest &Request, int64_t Time,
   return false;
 }
 
+static bool checkEstimate(const EmitRequest &Request,
+                          DiagnosticEngine &Diags) {
+  const bool IsThere = Request.Figures.of(FigureId::Time).has_value();
+  if (!IsThere)
+    Diags.report(Request.Emit.Options.find("time")->Value.Range,
+                 Request.Program.Spec.Cluster ? diag::TimeNoEstimate
+                                              : diag::TimeNoCluster);
+  return IsThere;
+}
+
 bool flops::check(const EmitRequest &Request, const Options &O,
                   DiagnosticEngine &Diags) {
   const Spec &S = Request.Program.Spec;
@@ -232,12 +251,16 @@ bool flops::check(const EmitRequest &Request, const Options &O,
   }
   ExprOverlay P(Request.Program);
   if (!FlopCounter(P, O).isOverflow())
-    return !O.Time || checkTime(Request, *O.Time, Diags);
+    return isEstimated(O) ? checkEstimate(Request, Diags)
+                          : !O.Time || checkTime(Request, *O.Time, Diags);
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                "the FLOPs of a layer");
   return false;
 }
 
 Figures flops::figures(const EmitRequest &Request, const Options &O) {
-  return Answer(Request.Program, O).make();
+  Options Timed = O;
+  if (isEstimated(O))
+    Timed.Time = Request.Figures.iteration().Total.value();
+  return Answer(Request.Program, Timed).make();
 }

@@ -14,7 +14,9 @@ namespace foretrace::flops {
 struct Options : FlopConvention {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
-  std::optional<int64_t> Time; ///< of an iteration, ns
+  /// Of an iteration, in ns; option::SpanOrEstimate::EstimatedTime if it is to
+  /// be estimated.
+  std::optional<int64_t> Time;
   /// The other options have no effect on functions of Megatron.
   flops::Convention Convention = Convention::Exact;
 };
