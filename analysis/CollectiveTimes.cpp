@@ -48,6 +48,14 @@ static const InnerLaw &lawOf(OpKind Kind) {
 CollectiveTimes::CollectiveTimes(const Program &P)
     : P(P), Links(P.Mesh, *P.Spec.Parallel.RankOrder, &*P.Spec.Cluster) {}
 
+bool CollectiveTimes::communicates(const Program &P) {
+  return P.Schedule.Stages > 1 || llvm::any_of(P.Blocks, [&](const Block &B) {
+           return llvm::any_of(B.Ops, [&](const Op &O) {
+             return isCollective(O.Kind) && O.Group.size(P.Mesh) > 1;
+           });
+         });
+}
+
 /// Messages have the rate of an all-gather.
 const KernelParameterInfo *CollectiveTimes::findMissing(const Program &P) {
   auto FirstOf = [&](OpKind Kind) -> const KernelParameterInfo * {

@@ -26,6 +26,8 @@ public:
   /// \p P has a cluster, and all parameters that findMissing checks.
   explicit CollectiveTimes(const ir::Program &P);
 
+  /// Returns whether the job has collectives of several ranks, or messages.
+  static bool communicates(const ir::Program &P);
   /// Returns the first parameter that the collectives or messages of the job
   /// need and it lacks, or null.
   static const ir::KernelParameterInfo *findMissing(const ir::Program &P);

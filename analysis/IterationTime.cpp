@@ -3,10 +3,12 @@
 #include "analysis/KernelTimes.h"
 #include "analysis/PipelineTime.h"
 #include "analysis/StepTimes.h"
+#include "ir/model/Boundary.h"
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <map>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -27,7 +29,6 @@ private:
   void add(const Block &B, int64_t Times);
   void add(const Block &B, const Op &O, int64_t Times);
   TimePart &part(Kind Is, llvm::StringRef Name);
-  double of(Number Id) const { return *P.Spec.Cost.kernel(Id); }
 
   const Program &P;
   const Stage &S;
@@ -71,12 +72,12 @@ void StageParts::add(const Block &B, const Op &O, int64_t Times) {
   if (isCollective(O.Kind)) {
     Of = &part(Kind::Collective, getMnemonic(O.Kind).str() + " over " +
                                      textOf(O.Group, P.Spec, P.Mesh));
-    Of->Error = of(Number::ErrorLinks);
+    Of->Error = Number::ErrorLinks;
   } else {
     const KernelClass C = Laws.classOf(B, O);
     Of = &part(Kind::Compute, getName(C));
-    Of->Error = of(errorOf(C));
-    Of->IsSustained = C < KernelClass::Stream;
+    Of->Error = errorOf(C);
+    Of->IsSustained = Of->Error != Number::ErrorStream;
   }
   const Nanoseconds Time = O.exposed() * Times;
   Of->Time += Time;
@@ -120,24 +121,43 @@ static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
   return W;
 }
 
-/// Errors of parts are independent of each other; those of sustained rates are
-/// one. The bubble has the error of all work.
+/// Parts with the same error are one bias; the others, and sustained rates, are
+/// independent of it. The bubble has the error of all work.
 static double uncertaintyOf(const Program &P, llvm::ArrayRef<TimePart> Parts) {
-  double Squares = 0, Sustained = 0, Work = 0;
+  std::map<Number, double> Times;
+  double Work = 0;
   for (const TimePart &Of : Parts) {
-    const auto Time = static_cast<double>(Of.Time.value());
     if (Of.Is == Kind::Bubble)
       continue;
+    const auto Time = static_cast<double>(Of.Time.value());
     Work += Time;
-    Squares += Time * Of.Error * Time * Of.Error;
+    Times[Of.Error] += Time;
     if (Of.IsSustained)
-      Sustained += Time;
+      Times[Number::ErrorSustained] += Time;
   }
-  Sustained *= *P.Spec.Cost.kernel(Number::ErrorSustained);
+  double Squares = 0;
+  for (const auto &[Error, Time] : Times) {
+    const double Deviation = Time * *P.Spec.Cost.kernel(Error);
+    Squares += Deviation * Deviation;
+  }
   constexpr double NineOfTen = 1.645; // of a normal distribution
-  return Work == 0
-             ? 0
-             : NineOfTen * std::sqrt(Squares + Sustained * Sustained) / Work;
+  return NineOfTen * std::sqrt(Squares) / Work;
+}
+
+/// More than the iteration can take: all steps, updates and messages one after
+/// the other.
+static Nanoseconds boundOf(const Program &P, StepTimes &Times,
+                           llvm::ArrayRef<StageWorkTime> Stages) {
+  Nanoseconds Sum;
+  for (const StageWorkTime &Of : Stages)
+    Sum += (Of.Steps + Of.Update) * Of.Count;
+  Nanoseconds OfMicroBatch; // its messages
+  for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage)
+    for (const StageMessages &M : messagesOf(P, Stage))
+      OfMicroBatch += Times.ofMessage(boundaryBytes(P, M.Boundary),
+                                      M.Distance) *
+                      M.Count;
+  return Sum + OfMicroBatch * P.Schedule.MicroBatches;
 }
 
 IterationTime foretrace::estimateIteration(const Program &P) {
@@ -156,6 +176,10 @@ IterationTime foretrace::estimateIteration(const Program &P) {
       Out.Busiest = Out.Stages.size();
     }
     Out.Stages.push_back(W);
+  }
+  if (boundOf(P, Times, Out.Stages).isOverflow()) {
+    Out.Total = Nanoseconds::overflow();
+    return Out;
   }
   std::vector<int64_t> Updates;
   for (const StageWorkTime &Of : Out.Stages)
@@ -177,7 +201,7 @@ IterationTime foretrace::estimateIteration(const Program &P) {
                   "launches of kernels",
                   Nanoseconds(Most.value() - OfOps.value()),
                   {}};
-    Host.Error = *P.Spec.Cost.kernel(Number::ErrorHost);
+    Host.Error = Number::ErrorHost;
     Out.Parts.push_back(std::move(Host));
   }
   if (P.Schedule.Stages > 1) {
@@ -185,12 +209,16 @@ IterationTime foretrace::estimateIteration(const Program &P) {
                       "messages between stages",
                       Nanoseconds(Out.Total.value() - WithoutMessages.value()),
                       {}};
-    Messages.Error = *P.Spec.Cost.kernel(Number::ErrorLinks);
+    Messages.Error = Number::ErrorLinks;
     Out.Parts.push_back(std::move(Messages));
     Out.Parts.push_back({Kind::Bubble,
                          "bubble",
                          Nanoseconds(WithoutMessages.value() - Most.value()),
                          {}});
+  }
+  if (Out.Total == Nanoseconds()) { // of a model of a few bytes
+    Out.Total = Nanoseconds(1);
+    Out.Parts.push_back({Kind::Host, "launches of kernels", Out.Total, {}});
   }
   Out.Uncertainty = uncertaintyOf(P, Out.Parts);
   return Out;

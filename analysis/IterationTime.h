@@ -22,7 +22,8 @@ struct TimePart {
   std::string Name;
   Nanoseconds Time;
   Nanoseconds Hidden;       ///< of collectives, in addition
-  double Error = 0;         ///< relative
+  /// The parameter that is its relative error.
+  ir::KernelParameterId Error = ir::KernelParameterId::ErrorHost;
   bool IsSustained = false; ///< at a sustained rate
   SourceRange Where = {};   ///< of the part's largest op
   Nanoseconds Largest = {}; ///< time of that op

@@ -58,7 +58,7 @@ static void addTo(std::vector<T> &All, T New, IsAlikeT IsAlike) {
 static bool areAlike(const ProductShape &A, const ProductShape &B) {
   return A.Operand == B.Operand && A.Result == B.Result &&
          A.Groups == B.Groups && A.M == B.M && A.N == B.N && A.K == B.K &&
-         A.Pass == B.Pass;
+         A.Pass == B.Pass && A.Time == B.Time;
 }
 
 static bool areAlike(const AttentionShape &A, const AttentionShape &B) {
@@ -83,7 +83,7 @@ int64_t ShapeCollector::extent(const Value &V, DimKind Kind) const {
   for (const Axis A : axesSplitting(P, V.Type, V.Layout, Dim))
     if (Kind != DimKind::Batch) // that of one replica
       Ranks *= P.Mesh[A];
-  return P.Sizes.value(V.Type.Dims[Dim].Size) / Ranks;
+  return std::max<int64_t>(P.Sizes.value(V.Type.Dims[Dim].Size) / Ranks, 1);
 }
 
 /// Of m k, k n and m n elements, m is the root of m k x m n / k n.
@@ -124,7 +124,7 @@ void ShapeCollector::attention(const Block &B, const Op &O, int64_t Times) {
   for (const BlockSpec &Of : P.Spec.Model.Blocks)
     if (Of.Name == B.Name)
       if (const auto *Number = Of.Mixer.find<int64_t>("heads"))
-        Heads = **Number / P.Mesh[Axis::Tp];
+        Heads = std::max<int64_t>(**Number / P.Mesh[Axis::Tp], 1);
   addTo(Here.Attention,
         AttentionShape{B.Name + "/" + O.Name, passOf(O), Batch, Queries, Keys,
                        Heads, elements(Query) / (Batch * Queries),

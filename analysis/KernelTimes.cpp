@@ -47,10 +47,23 @@ static double sizeInBytes(const Program &P, const Value &V) {
 }
 
 llvm::StringRef foretrace::getName(KernelClass C) {
-  static constexpr llvm::StringLiteral Names[] = {
-      "products", "products of experts", "attention", "attention",
-      "scans",    "other kernels",       "optimizer", "other kernels"};
-  return Names[static_cast<size_t>(C)];
+  switch (C) {
+  case KernelClass::Product:
+    return "products";
+  case KernelClass::GroupedProduct:
+    return "products of experts";
+  case KernelClass::Attention:
+  case KernelClass::UnfusedAttention:
+    return "attention";
+  case KernelClass::Scan:
+    return "scans";
+  case KernelClass::Stream:
+  case KernelClass::Fused:
+    return "other kernels";
+  case KernelClass::Optimizer:
+    return "optimizer";
+  }
+  llvm_unreachable("every class is handled");
 }
 
 KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {

@@ -148,6 +148,8 @@ void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
 /// ZeRO sends what it gathers, or reduces, of a layer as one message
 /// (PyTorch's fully_shard; Megatron-FSDP, fsdp_unit_modules).
 void BlockTimer::estimateCollectives() {
+  if (!P->Spec.Cluster)
+    return; // it was checked that there are none
   CollectiveTimes Links(*P);
   using Unit = std::tuple<OpKind, Phase, std::string>;
   std::map<Unit, llvm::SmallVector<size_t, 8>> Units;

@@ -52,7 +52,8 @@ static void hide(Op &O, double Time) {
   O.Hidden = Nanoseconds(std::min<int64_t>(std::llrint(Time), O.Time.value()));
 }
 
-/// Hides \p Time of all of \p Of together, of each by its duration.
+/// Hides \p Time of all of \p Of together, of each by its duration. Nothing of
+/// them is hidden yet.
 static void hideTogether(llvm::ArrayRef<Op *> Of, double Time) {
   const double All = sumOf(Of);
   for (Op *O : Of)
@@ -218,7 +219,9 @@ void Overlapper::step(const Stage &S) const {
 void foretrace::hideCommunication(Program &P) {
   const Overlapper Of(P);
   for (Block &B : P.Blocks)
-    Of.block(B);
+    if (!llvm::any_of(B.Ops,
+                      [](const Op &O) { return O.Phase == Phase::Step; }))
+      Of.block(B);
   for (const Stage &S : P.Stages)
     Of.step(S);
 }

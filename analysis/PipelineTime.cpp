@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/PipelineTime.h"
 #include "ir/schedule/FoldSchedule.h"
-#include "ir/schedule/StageCalls.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -10,27 +9,10 @@ using namespace foretrace::ir;
 namespace {
 
 /// Runs all calls and keeps the ends of stages.
-struct StageRuns {
-  ActionDuration Duration;
-  std::vector<StageCalls> Calls;
-  std::vector<int64_t> Ends;
+struct EndsOfStages : StageRuns {
+  using StageRuns::StageRuns;
+  std::vector<int64_t> Ends = std::vector<int64_t>(size());
 
-  bool begin(size_t I) { return Calls[I].next(); }
-  size_t parts(size_t I) const { return Calls[I].actions().size(); }
-  const Action &action(size_t I, size_t Part) const {
-    return Calls[I].actions()[Part];
-  }
-  Meeting meeting(size_t I, size_t Part) const {
-    Meeting M = Calls[I].meeting(Part);
-    if (isSend(action(I, Part).Kind))
-      M.Delay = Duration(Calls[I].stage(), action(I, Part));
-    return M;
-  }
-  int64_t duration(size_t I, size_t Part) const {
-    return isMessage(action(I, Part).Kind)
-               ? 0
-               : Duration(Calls[I].stage(), action(I, Part));
-  }
   void end(size_t I, int64_t, int64_t End) { Ends[I] = End; }
 };
 
@@ -53,10 +35,8 @@ static int64_t withUpdates(llvm::ArrayRef<int64_t> Ends,
 int64_t foretrace::pipelineTimeOfSteps(const Schedule &S,
                                        ActionDuration Duration,
                                        llvm::ArrayRef<int64_t> Update) {
-  StageRuns Runs{Duration, {}, std::vector<int64_t>(Update.size())};
-  for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
-    Runs.Calls.emplace_back(S, Stage, CallMessages::AroundSteps);
-  Rendezvous<StageRuns> Engine(Runs, Runs.Calls.size());
+  EndsOfStages Runs(S, Duration);
+  Rendezvous<EndsOfStages> Engine(Runs, Runs.size());
   [[maybe_unused]] const bool Ended = Engine.run();
   assert(Ended && "a schedule that was verified deadlocks");
   return withUpdates(Runs.Ends, Update);
@@ -120,6 +100,26 @@ static int64_t oneFOneB(const Schedule &S, ActionDuration Duration,
   return withUpdates(Ends, Update);
 }
 
+/// The time in which the slowest stage runs a micro-batch through its chunks.
+static int64_t slowestOf(const Schedule &S, ActionDuration Duration) {
+  int64_t Most = 0;
+  for (int64_t Stage = 0; Stage < S.Stages; ++Stage) {
+    int64_t Sum = 0;
+    for (int64_t Chunk = 0; Chunk < S.Chunks; ++Chunk) {
+      Action A;
+      A.Chunk = Chunk;
+      for (const ActionKind Kind :
+           {ActionKind::Forward, ActionKind::Backward}) {
+        A.Kind = Kind;
+        Sum += Duration(Stage, A);
+      }
+    }
+    Most = std::max(Most, Sum);
+  }
+  // Only half of them pass through each copy of the model.
+  return S.Placement == PlacementKind::Bidirectional ? Most / 2 : Most;
+}
+
 int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
                                 llvm::ArrayRef<int64_t> Update) {
   if (S.Kind == ScheduleKind::OneFOneB && S.Stages > 1)
@@ -131,10 +131,12 @@ int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
     Few.MicroBatches = MicroBatches;
     return pipelineTimeOfSteps(Few, Duration, Update);
   };
+  // In the end the time grows by at least the slowest stage's.
+  const int64_t Least = slowestOf(S, Duration) * Period;
   for (int64_t N = Base; N + 4 * Period < S.MicroBatches; N += N - N % Period) {
     const int64_t First = Run(N);
     const int64_t Growth = Run(N + Period) - First;
-    if (Run(N + 2 * Period) - First == 2 * Growth)
+    if (Growth >= Least && Run(N + 2 * Period) - First == 2 * Growth)
       return First + (S.MicroBatches - N) / Period * Growth;
   }
   return pipelineTimeOfSteps(S, Duration, Update);

@@ -5,25 +5,20 @@
 #ifndef FORETRACE_ANALYSIS_PIPELINETIME_H
 #define FORETRACE_ANALYSIS_PIPELINETIME_H
 
-#include "ir/model/Schedule.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "ir/schedule/StageRuns.h"
 
 namespace foretrace {
-
-/// Durations of the actions of a stage, as for ir::Timeline.
-using ActionDuration =
-    llvm::function_ref<int64_t(int64_t Stage, const ir::Action &)>;
 
 /// Returns the time until the last stage has run its steps, and then \p Update,
 /// a time for each stage. Steps and messages run as in an ir::Timeline. With
 /// `one_f_one_b` time grows with the number of steps, and memory with that of
 /// stages. Of other schedules with many micro-batches some numbers are run; if
 /// the time grows evenly between three of them, it is assumed to go on.
-int64_t pipelineTime(const ir::Schedule &S, ActionDuration Duration,
+int64_t pipelineTime(const ir::Schedule &S, ir::ActionDuration Duration,
                      llvm::ArrayRef<int64_t> Update);
 
 /// Returns the same by running all steps one by one.
-int64_t pipelineTimeOfSteps(const ir::Schedule &S, ActionDuration Duration,
+int64_t pipelineTimeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
                             llvm::ArrayRef<int64_t> Update);
 
 } // namespace foretrace

@@ -3,6 +3,7 @@
 #include "ir/model/Boundary.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -16,15 +17,12 @@ static int64_t bounded(Nanoseconds Time) {
   return Time.isOverflow() ? INT64_MAX : Time.value();
 }
 
-int64_t StepTimes::ofMessage(int64_t Stage, const Action &A) {
-  if (!Links || !isSend(A.Kind))
-    return 0;
-  const PipelineMessage M = *messageOf(P.Schedule, Stage, A);
-  const Bytes Size = boundaryBytes(P, boundaryAfter(P, M.Part, M.IsForward));
-  const int64_t Distance = A.Peer - Stage;
+Nanoseconds StepTimes::ofMessage(Bytes Size, int64_t Distance) {
+  if (!Links || Size.isOverflow())
+    return Links ? Nanoseconds::overflow() : Nanoseconds();
   auto [It, IsNew] = Messages.try_emplace({Size.value(), Distance});
   if (IsNew)
-    It->second = bounded(Links->timeOfMessage(Size, Distance));
+    It->second = Links->timeOfMessage(Size, Distance);
   return It->second;
 }
 
@@ -50,15 +48,21 @@ Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
   const Located<bool> &Graphs = P.Spec.Train.CudaGraphs;
   if (!Links || OfOps.isOverflow() || (Graphs.isPresent() && *Graphs))
     return OfOps;
-  const double Launch = *P.Spec.Cost.kernel(KernelParameterId::Launch) * 1e3;
-  const auto OfHost = static_cast<int64_t>(
-      static_cast<double>(kernelsOf(P, Layers, Step)) * Launch);
-  return Nanoseconds(std::max(OfOps.value(), OfHost));
+  const Nanoseconds Launch(
+      std::llround(*P.Spec.Cost.kernel(KernelParameterId::Launch) * 1e3));
+  const Nanoseconds OfHost = Launch * kernelsOf(P, Layers, Step);
+  return OfHost.isOverflow()
+             ? OfHost
+             : Nanoseconds(std::max(OfOps.value(), OfHost.value()));
 }
 
 int64_t StepTimes::operator()(int64_t Stage, const Action &A) {
-  if (isMessage(A.Kind))
-    return ofMessage(Stage, A);
+  if (isSend(A.Kind)) {
+    const PipelineMessage M = *messageOf(P.Schedule, Stage, A);
+    return bounded(
+        ofMessage(boundaryBytes(P, boundaryAfter(P, M.Part, M.IsForward)),
+                  A.Peer - Stage));
+  }
   if (!isCompute(A.Kind))
     return 0;
   const LayerSequence &Layers = stageAt(P.Stages, Stage).layersOf(A.Chunk);

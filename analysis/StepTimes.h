@@ -22,13 +22,15 @@ public:
   Nanoseconds ofStep(const ir::LayerSequence &Layers,
                      ir::ActionKind Step) const;
 
+  /// Returns the time of a message to a rank \p Distance stages later.
+  Nanoseconds ofMessage(Bytes Size, int64_t Distance);
+
 private:
-  int64_t ofMessage(int64_t Stage, const ir::Action &A);
 
   const ir::Program &P;
   std::optional<CollectiveTimes> Links; ///< of `cost estimate`
   std::map<std::pair<const ir::LayerSequence *, ir::ActionKind>, int64_t> Known;
-  std::map<std::pair<int64_t, int64_t>, int64_t> Messages; ///< bytes, distance
+  std::map<std::pair<int64_t, int64_t>, Nanoseconds> Messages; ///< by bytes, distance
 };
 
 } // namespace foretrace

@@ -119,7 +119,8 @@ Derivation TimeMaker::collective(const ir::Op &O) {
   Derivation D = makeDerivation("estimate($0)",
                                 {Sizes.part("message", O.Message.Id, "bytes")});
   D.Note = "by the law of its collective (docs/time.md), " +
-           CollectiveTimes(Of).describe(O);
+           CollectiveTimes(Of).describe(O) +
+           "; ZeRO sends what it gathers or reduces of a layer as one message";
   return D;
 }
 

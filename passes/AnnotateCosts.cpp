@@ -103,6 +103,10 @@ bool Coster::checkKernels() const {
         Diags.report(P.Spec.Cost.Kind.Range, diag::KernelParameterMissing,
                      Lacks->Name, "`" + O.Name + "`", Lacks->Doc);
     }
+  if (!P.Spec.Cluster && CollectiveTimes::communicates(P)) {
+    Diags.report(P.Spec.Cost.Kind.Range, diag::EstimateNoCluster);
+    return false;
+  }
   if (const KernelParameterInfo *Lacks = CollectiveTimes::findMissing(P))
     if (Missing.insert(Lacks->Name).second)
       Diags.report(P.Spec.Cost.Kind.Range, diag::KernelParameterMissing,

@@ -2,6 +2,7 @@
 #include "backends/shapes/Shapes.h"
 #include "analysis/KernelShapes.h"
 #include "ir/model/OpKinds.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -26,8 +27,18 @@ FactSet shapes::needs(const Options &) {
   return {Fact::Scheduled, Fact::Sync, Fact::Costs};
 }
 
-bool shapes::check(const EmitRequest &, const Options &, DiagnosticEngine &) {
-  return true;
+bool shapes::check(const EmitRequest &Request, const Options &,
+                   DiagnosticEngine &Diags) {
+  const Program &P = Request.Program;
+  const bool IsGood = llvm::all_of(P.Blocks, [&](const Block &B) {
+    return llvm::none_of(B.Values, [&](const Value &V) {
+      return elementsPerRank(P, V).isOverflow();
+    });
+  });
+  if (!IsGood)
+    Diags.report(P.Spec.Model.LayersRange, diag::SizeOverflow,
+                 "the size of a tensor");
+  return IsGood;
 }
 
 static FigureTable productsOf(const KernelShapes &All) {

@@ -82,7 +82,7 @@ static FigureTable stageTable(const IterationTime &T) {
 bool timing::check(const EmitRequest &Request, const Options &,
                    DiagnosticEngine &Diags) {
   const Program &P = Request.Program;
-  if (*P.Spec.Cost.Kind != CostKind::Estimate) {
+  if (*P.Spec.Cost.Kind != CostKind::Estimate || !P.Spec.Cluster) {
     Diags.report(P.Spec.Cost.Kind.Range.isValid() ? P.Spec.Cost.Kind.Range
                                                   : Request.Emit.Range,
                  P.Spec.Cluster ? diag::TimeNoEstimate : diag::TimeNoCluster);
@@ -129,10 +129,12 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
     Add("hfu", "HFU", FigureUnit::Millionths,
         Rates.shareOfPeak(Work.hardware().Value));
   AddFigure("exposed", "exposed communication", FigureId::Exposed);
-  constexpr int64_t Trillion = 1000000000000, Hour = 3600;
-  if (const std::optional<Expr> Tokens = Of.of(FigureId::TokensPerSecond))
-    Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
-        Trillion / Hour / std::max<int64_t>(Tokens->value(), 1));
+  constexpr int64_t Trillion = 1000000000000, Hour = 3600000000000; // in ns
+  const __int128 Tokens =
+      FlopCounter(Of.scope(), {}).tokensOfIteration().Value;
+  Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
+      static_cast<__int128>(Trillion) * *P.Spec.Parallel.World *
+          T.Total.value() / Tokens / Hour);
   F.Sizes = Of.scope().Sizes;
   F.IsOfTime = O.Changes;
   return F;

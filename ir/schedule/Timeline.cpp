@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/schedule/Timeline.h"
-#include "ir/schedule/StageCalls.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
@@ -8,46 +7,25 @@ using namespace foretrace::ir;
 
 namespace {
 
-struct Client {
-  llvm::function_ref<int64_t(int64_t, const Action &)> Duration;
-  std::vector<StageCalls> Calls;
-  std::vector<std::vector<Timeline::Span>> Spans;
+struct SpansOfStages : StageRuns {
+  using StageRuns::StageRuns;
+  std::vector<std::vector<Timeline::Span>> Spans =
+      std::vector<std::vector<Timeline::Span>>(size());
 
-  bool begin(size_t I) { return Calls[I].next(); }
-  size_t parts(size_t I) const { return Calls[I].actions().size(); }
-  Meeting meeting(size_t I, size_t Part) const {
-    Meeting M = Calls[I].meeting(Part);
-    if (isSend(action(I, Part).Kind))
-      M.Delay = Duration(Calls[I].stage(), action(I, Part));
-    return M;
-  }
-  int64_t duration(size_t I, size_t Part) const {
-    return isMessage(action(I, Part).Kind)
-               ? 0
-               : Duration(Calls[I].stage(), action(I, Part));
-  }
-  const Action &action(size_t I, size_t Part) const {
-    return Calls[I].actions()[Part];
-  }
   void end(size_t I, int64_t Start, int64_t End) {
-    llvm::ArrayRef<Action> Actions = Calls[I].actions();
-    Spans[I].push_back({Start, End, {Actions.begin(), Actions.end()}});
+    Spans[I].push_back(
+        {Start, End, {actions(I).begin(), actions(I).end()}});
   }
 };
 
 } // namespace
 
-Timeline::Timeline(
-    const Schedule &S,
-    llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration) {
-  Client C{Duration, {}, {}};
-  for (int64_t Stage = 0; Stage < S.Stages; ++Stage)
-    C.Calls.emplace_back(S, Stage, CallMessages::AroundSteps);
-  C.Spans.resize(C.Calls.size());
-  Rendezvous<Client> Engine(C, C.Calls.size());
+Timeline::Timeline(const Schedule &S, ActionDuration Duration) {
+  SpansOfStages Runs(S, Duration);
+  Rendezvous<SpansOfStages> Engine(Runs, Runs.size());
   Stuck = !Engine.run();
   Length = Engine.end();
-  Stages = std::move(C.Spans);
+  Stages = std::move(Runs.Spans);
 }
 
 int64_t Timeline::work(int64_t Stage) const {

@@ -4,8 +4,7 @@
 #ifndef FORETRACE_IR_SCHEDULE_TIMELINE_H
 #define FORETRACE_IR_SCHEDULE_TIMELINE_H
 
-#include "ir/model/Schedule.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "ir/schedule/StageRuns.h"
 
 namespace foretrace::ir {
 
@@ -20,11 +19,7 @@ public:
     llvm::SmallVector<Action, 2> Actions;
   };
 
-  /// \p Duration returns the duration of an action of a stage, in any unit.
-  /// That of a send is the time of its message, which delays the receiver
-  /// alone.
-  Timeline(const Schedule &S,
-           llvm::function_ref<int64_t(int64_t Stage, const Action &)> Duration);
+  Timeline(const Schedule &S, ActionDuration Duration);
 
   /// Returns whether stages deadlock.
   bool isStuck() const { return Stuck; }
