@@ -154,9 +154,8 @@ static Nanoseconds boundOf(const Program &P, StepTimes &Times,
   Nanoseconds OfMicroBatch; // its messages
   for (int64_t Stage = 0; Stage < P.Schedule.Stages; ++Stage)
     for (const StageMessages &M : messagesOf(P, Stage))
-      OfMicroBatch += Times.ofMessage(boundaryBytes(P, M.Boundary),
-                                      M.Distance) *
-                      M.Count;
+      OfMicroBatch +=
+          Times.ofMessage(boundaryBytes(P, M.Boundary), M.Distance) * M.Count;
   return Sum + OfMicroBatch * P.Schedule.MicroBatches;
 }
 

@@ -21,7 +21,7 @@ struct TimePart {
   Kind Is;
   std::string Name;
   Nanoseconds Time;
-  Nanoseconds Hidden;       ///< of collectives, in addition
+  Nanoseconds Hidden; ///< of collectives, in addition
   /// The parameter that is its relative error.
   ir::KernelParameterId Error = ir::KernelParameterId::ErrorHost;
   bool IsSustained = false; ///< at a sustained rate

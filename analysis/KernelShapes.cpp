@@ -13,8 +13,7 @@ namespace {
 /// Collects the shapes of one stage.
 class ShapeCollector {
 public:
-  ShapeCollector(const Program &P, KernelShapes &To)
-      : P(P), Laws(P), To(To) {}
+  ShapeCollector(const Program &P, KernelShapes &To) : P(P), Laws(P), To(To) {}
 
   void stage(const Stage &S);
 
@@ -47,8 +46,8 @@ static std::string passOf(const Op &O) {
 /// or adds it.
 template <typename T, typename IsAlikeT>
 static void addTo(std::vector<T> &All, T New, IsAlikeT IsAlike) {
-  const auto It = llvm::find_if(
-      All, [&](const T &Of) { return IsAlike(Of, New); });
+  const auto It =
+      llvm::find_if(All, [&](const T &Of) { return IsAlike(Of, New); });
   if (It == All.end())
     All.push_back(std::move(New));
   else
@@ -64,8 +63,7 @@ static bool areAlike(const ProductShape &A, const ProductShape &B) {
 static bool areAlike(const AttentionShape &A, const AttentionShape &B) {
   return A.Pass == B.Pass && A.Batch == B.Batch && A.Queries == B.Queries &&
          A.Keys == B.Keys && A.Heads == B.Heads &&
-         A.QueryChannels == B.QueryChannels &&
-         A.KeyChannels == B.KeyChannels &&
+         A.QueryChannels == B.QueryChannels && A.KeyChannels == B.KeyChannels &&
          A.ContextChannels == B.ContextChannels && A.Time == B.Time;
 }
 

@@ -15,7 +15,7 @@ struct ProductShape {
   ir::ElementType Operand, Result;
   int64_t Groups; ///< products at once, of experts; else 1
   int64_t M, N, K;
-  int64_t Count; ///< in an iteration
+  int64_t Count;    ///< in an iteration
   Nanoseconds Time; ///< of one
 };
 

@@ -38,8 +38,8 @@ enum class KernelClass : unsigned char {
 };
 llvm::StringRef getName(KernelClass C);
 
-/// Returns the experts of a rank whose weights \p O reads or makes gradients of;
-/// 1 if there are none.
+/// Returns the experts of a rank whose weights \p O reads or makes gradients
+/// of; 1 if there are none.
 int64_t groupsOf(const ir::Program &P, const ir::Block &B, const ir::Op &O);
 
 /// Laws with the parameters of one job.

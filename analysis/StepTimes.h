@@ -26,11 +26,11 @@ public:
   Nanoseconds ofMessage(Bytes Size, int64_t Distance);
 
 private:
-
   const ir::Program &P;
   std::optional<CollectiveTimes> Links; ///< of `cost estimate`
   std::map<std::pair<const ir::LayerSequence *, ir::ActionKind>, int64_t> Known;
-  std::map<std::pair<int64_t, int64_t>, Nanoseconds> Messages; ///< by bytes, distance
+  std::map<std::pair<int64_t, int64_t>, Nanoseconds>
+      Messages; ///< by bytes, distance
 };
 
 } // namespace foretrace

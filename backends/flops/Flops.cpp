@@ -225,8 +225,7 @@ static bool checkTime(const EmitRequest &Request, int64_t Time,
   return false;
 }
 
-static bool checkEstimate(const EmitRequest &Request,
-                          DiagnosticEngine &Diags) {
+static bool checkEstimate(const EmitRequest &Request, DiagnosticEngine &Diags) {
   const bool IsThere = Request.Figures.of(FigureId::Time).has_value();
   if (!IsThere)
     Diags.report(Request.Emit.Options.find("time")->Value.Range,

@@ -58,8 +58,8 @@ static FigureTable productsOf(const KernelShapes &All) {
                 4};
   for (const ProductShape &S : All.Products)
     T.Rows.push_back({S.Op, S.Pass, getName(S.Operand).str(),
-                      getName(S.Result).str(), S.Groups, S.M, S.N, S.K,
-                      S.Count, S.Time.value()});
+                      getName(S.Result).str(), S.Groups, S.M, S.N, S.K, S.Count,
+                      S.Time.value()});
   return T;
 }
 
@@ -144,11 +144,11 @@ static FigureTable commandsOf(const KernelShapes &All) {
                 {}};
   for (const ProductShape &S : All.Products)
     if (S.Groups == 1 && !cutlassName(S.Operand).empty())
-      T.Rows.push_back({llvm::formatv(
-                            "cutlass_profiler --operation=Gemm --m={0} "
-                            "--n={1} --k={2} --A={3}:row --B={3}:column",
-                            S.M, S.N, S.K, cutlassName(S.Operand))
-                            .str()});
+      T.Rows.push_back(
+          {llvm::formatv("cutlass_profiler --operation=Gemm --m={0} "
+                         "--n={1} --k={2} --A={3}:row --B={3}:column",
+                         S.M, S.N, S.K, cutlassName(S.Operand))
+               .str()});
   for (const MessageShape &S : All.Messages)
     if (!programOf(S.Kind).empty())
       T.Rows.push_back({llvm::formatv("mpirun -np {0} {1} -b {2} -e {2} -g 1",

@@ -130,8 +130,7 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
         Rates.shareOfPeak(Work.hardware().Value));
   AddFigure("exposed", "exposed communication", FigureId::Exposed);
   constexpr int64_t Trillion = 1000000000000, Hour = 3600000000000; // in ns
-  const __int128 Tokens =
-      FlopCounter(Of.scope(), {}).tokensOfIteration().Value;
+  const __int128 Tokens = FlopCounter(Of.scope(), {}).tokensOfIteration().Value;
   Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
       static_cast<__int128>(Trillion) * *P.Spec.Parallel.World *
           T.Total.value() / Tokens / Hour);

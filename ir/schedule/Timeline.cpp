@@ -13,8 +13,7 @@ struct SpansOfStages : StageRuns {
       std::vector<std::vector<Timeline::Span>>(size());
 
   void end(size_t I, int64_t Start, int64_t End) {
-    Spans[I].push_back(
-        {Start, End, {actions(I).begin(), actions(I).end()}});
+    Spans[I].push_back({Start, End, {actions(I).begin(), actions(I).end()}});
   }
 };
 

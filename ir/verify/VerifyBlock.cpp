@@ -308,8 +308,8 @@ void BlockVerifier::verifyCollective(const Op &O) {
 void BlockVerifier::verifyOp(OpId Id) {
   const Op &O = B.Ops[Id];
   assert((!O.For.isValid() || B.Ops.contains(O.For)) && "an op of this block");
-  if (O.Hidden != Nanoseconds() && (!isCollective(O.Kind) ||
-                                    O.Hidden.value() > O.Time.value()))
+  if (O.Hidden != Nanoseconds() &&
+      (!isCollective(O.Kind) || O.Hidden.value() > O.Time.value()))
     Diags.report(O.Origin.Range, diag::VerifyHidden, getMnemonic(O.Kind),
                  O.Hidden.value(), O.Time.value());
   if (isCollective(O.Kind))
