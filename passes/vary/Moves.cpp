@@ -16,21 +16,22 @@ using namespace foretrace::vary;
     write(W, KEY, S.FIELD, VALUE);                                             \
     return W;                                                                  \
   }
-#define WAYS(ENUMERATOR, PRICE, ...)                                           \
+#define WAYS(ENUMERATOR, PRICE, IS_OF_TIME, ...)                               \
   static constexpr Way WaysOf##ENUMERATOR[] = {__VA_ARGS__};
 #include "passes/vary/Moves.def"
 
 llvm::ArrayRef<Move> vary::allMoves() {
 #define KEY(FIELD)                                                             \
   [](Spec &S, SourceRange) { return std::vector<KeyNumber *>{&S.FIELD}; }
-#define NUMBER(ENUMERATOR, NAME, FIND, VALUES, STEPS, PRICE)                   \
-  {MoveId::ENUMERATOR, Price::PRICE, NAME, FIND, VALUES, Steps::STEPS},
-#define WAYS(ENUMERATOR, PRICE, ...)                                           \
-  {MoveId::ENUMERATOR, Price::PRICE,      "", nullptr, nullptr,                \
+#define NUMBER(ENUMERATOR, NAME, FIND, VALUES, STEPS, PRICE, IS_OF_TIME)       \
+  {MoveId::ENUMERATOR, Price::PRICE, IS_OF_TIME, NAME, FIND, VALUES,           \
+   Steps::STEPS},
+#define WAYS(ENUMERATOR, PRICE, IS_OF_TIME, ...)                               \
+  {MoveId::ENUMERATOR, Price::PRICE,      IS_OF_TIME, "", nullptr, nullptr,    \
    Steps::None,        WaysOf##ENUMERATOR},
 #define PARTS(ENUMERATOR, PRICE, LIST, WRITE)                                  \
-  {MoveId::ENUMERATOR, Price::PRICE, "",   nullptr, nullptr,                   \
-   Steps::None,        {},           LIST, WRITE},
+  {MoveId::ENUMERATOR, Price::PRICE, false, "",   nullptr, nullptr,            \
+   Steps::None,        {},           LIST,  WRITE},
   static constexpr Move Rows[] = {
 #include "passes/vary/Moves.def"
   };
@@ -130,23 +131,10 @@ static void addNeighbours(const Move &M, const Spec &Stated,
 
 std::vector<Change> vary::changesOfTime(const Spec &Stated,
                                         const Spec &Derived) {
-  static constexpr MoveId Tried[] = {MoveId::OverlapDp,
-                                     MoveId::OverlapTp,
-                                     MoveId::CudaGraphs,
-                                     MoveId::NoRecompute,
-                                     MoveId::SequenceParallel,
-                                     MoveId::FusedAttention,
-                                     MoveId::FusedLoss,
-                                     MoveId::MicroBatch,
-                                     MoveId::Tp,
-                                     MoveId::Cp,
-                                     MoveId::Pp,
-                                     MoveId::Vpp,
-                                     MoveId::Ep,
-                                     MoveId::Zero};
   std::vector<Change> All;
-  for (const MoveId Id : Tried) {
-    const Move &M = getMove(Id);
+  for (const Move &M : allMoves()) {
+    if (!M.IsOfTime)
+      continue;
     if (M.Find)
       addNeighbours(M, Stated, Derived, All);
     for (Way W : M.Ways)

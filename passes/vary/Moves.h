@@ -61,6 +61,7 @@ enum class MoveId : unsigned char {
 struct Move {
   MoveId Id;
   Price Of;
+  bool IsOfTime; ///< false for PARTS
 
   // A NUMBER.
   llvm::StringLiteral Key = ""; ///< empty if it is none

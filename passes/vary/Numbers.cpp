@@ -75,8 +75,8 @@ Numbers vary::divisorsOfHeads(const Spec &S, const KeyNumber &Now) {
   return All ? divisorsOf(**All) : Numbers();
 }
 
-Numbers vary::divisorsOfItself(const Spec &, const KeyNumber &Now) {
-  return divisorsOf(*Now);
+Numbers vary::divisorsOfDouble(const Spec &, const KeyNumber &Now) {
+  return *Now > INT64_MAX / 2 ? Numbers() : divisorsOf(2 * *Now);
 }
 
 Numbers vary::multiplesOfRanks(const Spec &S, const KeyNumber &Now) {

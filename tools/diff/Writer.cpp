@@ -151,7 +151,7 @@ StringRef DiffWriter::answerOf(const FigureChange &C) const {
 static std::string titleOf(const FigureChange &C, StringRef Answer) {
   if (!C.Name.Table.empty())
     return C.Title;
-  return C.Name.Answer == 0 ? "maximum per rank" : Answer.str();
+  return C.Name.Answer == 0 ? "metrics" : Answer.str();
 }
 
 /// A table for each of the answers; numbers with a name of their own first.

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to change in a job for a shorter iteration, as a table.
-#ifndef FORETRACE_TOOLS_DRIVER_FASTERCHANGES_H
-#define FORETRACE_TOOLS_DRIVER_FASTERCHANGES_H
+// What to change in a job, as tables: for less memory, or a shorter iteration.
+#ifndef FORETRACE_TOOLS_DRIVER_JOBCHANGES_H
+#define FORETRACE_TOOLS_DRIVER_JOBCHANGES_H
 
 #include "backends/figures/Figures.h"
 #include "tools/compiler/CompiledJob.h"
 
 namespace foretrace::driver {
+
+/// Changes of \p Job with which no rank has more than \p Room bytes and nothing
+/// new is wrong, each compiled anew, after \p P, the job as it is.
+FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
+                               int64_t Room);
 
 /// Returns the changes of single keys of \p Job with which an iteration is
 /// estimated to be shorter, from the one that saves most. Nothing new is wrong
