@@ -88,6 +88,9 @@ Expr foretrace::activatedSize(ExprScope P, const Block &B, const Value &V) {
   if (!Slots)
     return Published;
   const TrainSpec &T = P->Spec.Train;
-  return Published / Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size) *
-         (*Slots / (exprOf(P, T.Sequence) * exprOf(P, T.MicroBatch)));
+  const Expr Each =
+      Published / Expr(P.Sizes, V.Type.Dims[static_cast<size_t>(I)].Size);
+  const Expr Tokens = exprOf(P, T.Sequence) * exprOf(P, T.MicroBatch);
+  // A capacity rounds slots: a token has a share of one in the mean.
+  return floorDiv(Each * *Slots, Tokens);
 }

@@ -133,7 +133,8 @@ int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
   };
   // In the end the time grows by at least the slowest stage's.
   const int64_t Least = slowestOf(S, Duration) * Period;
-  for (int64_t N = Base; N + 4 * Period < S.MicroBatches; N += N - N % Period) {
+  // Three runs of few micro-batches must be less work than one of all.
+  for (int64_t N = Base; N + Period < S.MicroBatches / 3; N += N - N % Period) {
     const int64_t First = Run(N);
     const int64_t Growth = Run(N + Period) - First;
     if (Growth >= Least && Run(N + 2 * Period) - First == 2 * Growth)

@@ -92,7 +92,8 @@ static std::vector<std::string> notesOf(const Options &O) {
 bool params::check(const EmitRequest &Request, const Options &,
                    DiagnosticEngine &Diags) {
   ExprOverlay P(Request.Program);
-  if (modelParameters(P).All.hasValue())
+  const ParameterCount Of = modelParameters(P);
+  if (Of.All.hasValue() && Of.Active.hasValue())
     return true;
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                "the number of parameters");
