@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/CollectiveTimes.h"
+#include "analysis/OpTimes.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Routing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -75,7 +76,8 @@ const KernelParameterInfo *CollectiveTimes::findMissing(const Program &P) {
 
 double CollectiveTimes::of(Number Of) const { return *P.Spec.Cost.kernel(Of); }
 
-/// Of its pairs of ranks, each rank has those in its domain.
+/// The share of pairs of ranks that are in one domain tells how many ranks a
+/// domain has.
 CollectiveTimes::Place CollectiveTimes::placeOf(const LinkSpan &Span,
                                                 double Ranks) const {
   Place At{Ranks, 0};
@@ -102,7 +104,7 @@ const CollectiveTimes::Place &CollectiveTimes::placeOf(const Group &G) {
   return It->second;
 }
 
-/// In seconds.
+/// Returns the time of a collective within a domain, in seconds.
 double CollectiveTimes::within(OpKind Kind, double Ranks, double Size) const {
   if (Ranks <= 1)
     return 0;
@@ -116,7 +118,8 @@ double CollectiveTimes::within(OpKind Kind, double Ranks, double Size) const {
                   of(L.Switch) * 1e-6 + Moved / (of(L.Large) * 1e9));
 }
 
-/// In seconds, between domains, which both happen at the same time.
+/// Returns the time of an all-to-all between domains, in seconds: the parts
+/// within and between domains are sent at the same time.
 double CollectiveTimes::exchange(const Block &B, const Op &O, const Place &At,
                                  double Size) const {
   const auto Ranks = static_cast<double>(O.Group.size(P.Mesh));
@@ -137,6 +140,7 @@ double CollectiveTimes::exchange(const Block &B, const Op &O, const Place &At,
          of(Number::ExchangeStart) * 1e-6;
 }
 
+/// Returns the time of NCCL's ring between domains, in seconds.
 double CollectiveTimes::ring(OpKind Kind, double Ranks, const Place &At,
                              double Size) const {
   const double Domains = Ranks / At.OnDomain;
@@ -152,12 +156,6 @@ double CollectiveTimes::ring(OpKind Kind, double Ranks, const Place &At,
   return Kind == OpKind::AllReduce ? 2 * Once : Once;
 }
 
-static Nanoseconds rounded(double Seconds) {
-  const double Time = Seconds * 1e9;
-  return Time < 0x1p62 ? Nanoseconds(std::llrint(Time))
-                       : Nanoseconds::overflow();
-}
-
 Nanoseconds CollectiveTimes::timeOf(const Block &B, const Op &O,
                                     Bytes Message) {
   const auto Ranks = static_cast<double>(O.Group.size(P.Mesh));
@@ -171,12 +169,14 @@ Nanoseconds CollectiveTimes::timeOf(const Block &B, const Op &O,
   if (O.Kind == OpKind::Ring || O.Kind == OpKind::Broadcast) {
     const double Rate = IsWithin ? of(Number::AllGatherLarge) * 1e9
                                  : of(Number::NicEfficiency) * At.OuterRate;
-    return rounded((Ranks - 1) * of(Number::MessageStart) * 1e-6 + Size / Rate);
+    return roundedTime((Ranks - 1) * of(Number::MessageStart) * 1e-6 +
+                       Size / Rate);
   }
   if (IsWithin)
-    return rounded(within(O.Kind, Ranks, Size));
-  return rounded(O.Kind == OpKind::AllToAll ? exchange(B, O, At, Size)
-                                            : ring(O.Kind, Ranks, At, Size));
+    return roundedTime(within(O.Kind, Ranks, Size));
+  return roundedTime(O.Kind == OpKind::AllToAll
+                         ? exchange(B, O, At, Size)
+                         : ring(O.Kind, Ranks, At, Size));
 }
 
 Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {
@@ -190,8 +190,8 @@ Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {
   const double Rate = At.OnDomain >= 2
                           ? of(Number::AllGatherLarge) * 1e9
                           : of(Number::NicEfficiency) * At.OuterRate;
-  return rounded(of(Number::MessageStart) * 1e-6 +
-                 static_cast<double>(Size.value()) / Rate);
+  return roundedTime(of(Number::MessageStart) * 1e-6 +
+                     static_cast<double>(Size.value()) / Rate);
 }
 
 std::string CollectiveTimes::describe(const Op &O) {

@@ -38,14 +38,14 @@ public:
   Nanoseconds timeOf(const ir::Block &B, const ir::Op &O, Bytes Size);
   /// Returns the duration of a message to a rank \p Distance stages later.
   Nanoseconds timeOfMessage(Bytes Size, int64_t Distance);
-  /// Returns a text such as `4 ranks in each of 8 domains of `nvlink``.
+  /// Returns the place of the group: `8 of 16 ranks in a domain of `nvlink``.
   std::string describe(const ir::Op &O);
 
 private:
   /// The place of a group, or of a message, on the cluster.
   struct Place {
     double OnDomain;  ///< ranks in a domain of the innermost tier, on average
-    double OuterRate; ///< of a rank between domains, bytes/s
+    double OuterRate; ///< of a rank between domains, bytes/s; 0 in one domain
   };
   double of(ir::KernelParameterId Id) const;
   Place placeOf(const LinkSpan &Span, double Ranks) const;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/DeviceRates.h"
+#include "analysis/Figures.h"
 #include <algorithm>
 
 using namespace foretrace;
 using namespace foretrace::ir;
 
-static constexpr int64_t Second = 1000000000, Whole = 1000000;
+static constexpr int64_t Second = 1000000000;
 
 DeviceRates::DeviceRates(const Program &P, int64_t Time)
     : World(*P.Spec.Parallel.World), Time(Time) {
@@ -27,9 +28,14 @@ __int128 DeviceRates::perSecond(__int128 OfAll) const {
 }
 
 __int128 DeviceRates::shareOfPeak(__int128 OfAll) const {
-  return perSecond(OfAll) * Whole / Peak;
+  return millionths(perSecond(OfAll), Peak);
 }
 
 __int128 DeviceRates::leastTime(__int128 OfAll) const {
   return (OfAll / World * Second + Peak - 1) / Peak;
+}
+
+/// A trillion tokens by the 3.6 trillion ns of an hour is 5 / 18.
+__int128 DeviceRates::hoursOfTrillion(__int128 Tokens) const {
+  return static_cast<__int128>(World) * Time * 5 / (Tokens * 18);
 }

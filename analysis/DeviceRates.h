@@ -14,16 +14,20 @@ public:
   /// \p Time is that of an iteration, in ns.
   DeviceRates(const ir::Program &P, int64_t Time);
 
-  /// Returns what a device does in a second of \p OfAll, which all of them do
-  /// in an iteration; rounded down.
+  /// Returns the amount per device and second if all devices together do \p
+  /// OfAll in an iteration; rounded down.
   __int128 perSecond(__int128 OfAll) const;
   bool isPeakKnown() const { return Peak != 0; }
   /// Returns the key of the peak rate: the highest one that the job uses.
   llvm::StringRef key() const { return Key; }
-  /// Returns the share of the peak rate that \p OfAll FLOPs are, in millionths.
+  /// Returns the rate of \p OfAll FLOPs in an iteration as a share of the peak
+  /// rate, in millionths.
   __int128 shareOfPeak(__int128 OfAll) const;
   /// Returns the time in which devices can do \p OfAll FLOPs at their peak, ns.
   __int128 leastTime(__int128 OfAll) const;
+  /// Returns the hours of all devices together for a trillion tokens, if an
+  /// iteration has \p Tokens; rounded down.
+  __int128 hoursOfTrillion(__int128 Tokens) const;
   bool isTooFast(__int128 OfAll) const { return Time < leastTime(OfAll); }
 
 private:

@@ -151,8 +151,7 @@ std::optional<Expr> JobFigures::exposed() {
     if (Of.Is == TimePart::Kind::Collective ||
         Of.Is == TimePart::Kind::Messages)
       Time += Of.Time.value();
-  constexpr int64_t Whole = 1000000;
-  return countOf(P, Time * Whole / iteration().Total.value());
+  return countOf(P, millionths(Time, iteration().Total.value()));
 }
 
 Expr JobFigures::of(FigureId Id, const Stage &S) {

@@ -21,6 +21,12 @@ enum class FigureUnit : unsigned char {
   Time        ///< in ns, printed as ms
 };
 
+/// Returns \p Part of \p Whole in millionths, rounded down; 0 of nothing. \p
+/// Part is less than 2^107.
+inline __int128 millionths(__int128 Part, __int128 Whole) {
+  return Whole == 0 ? 0 : Part * 1000000 / Whole;
+}
+
 /// Returns the name of a unit: `bytes`.
 llvm::StringRef getName(FigureUnit U);
 

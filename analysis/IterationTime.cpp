@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/IterationTime.h"
 #include "analysis/KernelTimes.h"
+#include "analysis/LayerCounts.h"
 #include "analysis/PipelineTime.h"
 #include "analysis/StepTimes.h"
 #include "ir/model/Boundary.h"
@@ -96,11 +97,8 @@ void StageParts::add(const Block &B, int64_t Times) {
 
 std::vector<TimePart> StageParts::run() {
   const int64_t MicroBatches = P.Schedule.microBatchesOfChunk();
-  for (const ChunkRun &Chunk : S.Chunks)
-    for (const LayerGroup &G : Chunk.Layers)
-      for (const BlockRun &R : G.Runs)
-        add(P.Blocks[R.Block],
-            R.Count * G.Periods * Chunk.Count * MicroBatches);
+  for (const auto &[Index, Layers] : layersByBlock(S))
+    add(P.Blocks[BlockId(Index)], Layers * MicroBatches);
   add(P.Blocks[S.Step], 1);
   llvm::stable_sort(
       Parts, [](const TimePart &A, const TimePart &B) { return A.Is < B.Is; });
@@ -109,7 +107,7 @@ std::vector<TimePart> StageParts::run() {
 
 static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
                                  const StepTimes &Times) {
-  StageWorkTime W{S.First, S.Count, {}, {}, {}, {}};
+  StageWorkTime W{S.First, S.Count, {}, {}, {}, {}, {}};
   for (const ChunkRun &Chunk : S.Chunks) {
     W.Forward += Times.ofStep(Chunk.Layers, ActionKind::Forward) * Chunk.Count;
     W.Backward +=
@@ -219,6 +217,9 @@ IterationTime foretrace::estimateIteration(const Program &P) {
     Out.Total = Nanoseconds(1);
     Out.Parts.push_back({Kind::Host, "launches of kernels", Out.Total, {}});
   }
+  for (StageWorkTime &Of : Out.Stages)
+    Of.Idle =
+        Nanoseconds(Out.Total.value() - Of.Steps.value() - Of.Update.value());
   Out.Uncertainty = uncertaintyOf(P, Out.Parts);
   return Out;
 }

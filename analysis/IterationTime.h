@@ -35,6 +35,7 @@ struct StageWorkTime {
   Nanoseconds Forward, Backward; ///< of a micro-batch, all chunks
   Nanoseconds Steps;             ///< of all micro-batches
   Nanoseconds Update;            ///< once an iteration
+  Nanoseconds Idle;              ///< the rest of the iteration
 };
 
 struct IterationTime {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/KernelShapes.h"
 #include "analysis/KernelTimes.h"
+#include "analysis/LayerCounts.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -167,11 +168,8 @@ static void mergeInto(std::vector<T> &All, const std::vector<T> &Of) {
 void ShapeCollector::stage(const Stage &S) {
   Here = {};
   const int64_t MicroBatches = P.Schedule.microBatchesOfChunk();
-  for (const ChunkRun &Chunk : S.Chunks)
-    for (const LayerGroup &G : Chunk.Layers)
-      for (const BlockRun &R : G.Runs)
-        block(P.Blocks[R.Block],
-              R.Count * G.Periods * Chunk.Count * MicroBatches);
+  for (const auto &[Index, Layers] : layersByBlock(S))
+    block(P.Blocks[BlockId(Index)], Layers * MicroBatches);
   block(P.Blocks[S.Step], 1);
   mergeInto(To.Products, Here.Products);
   mergeInto(To.Attention, Here.Attention);

@@ -124,9 +124,8 @@ static const ProductLaw &lawOf(ElementType Operand) {
 /// Only dispatchers that send copies do not need the counts of tokens on the
 /// host, so that graphs can contain them.
 static Number groupedStart(const Program &P, const Block &B) {
-  const Located<bool> &Graphs = P.Spec.Train.CudaGraphs;
-  return B.Copies && Graphs.isPresent() && *Graphs ? Number::GroupedGraph
-                                                   : Number::GroupedStart;
+  return B.Copies && P.Spec.Train.CudaGraphs.is(true) ? Number::GroupedGraph
+                                                      : Number::GroupedStart;
 }
 
 /// Returns the type in which a product reads its first operand.
@@ -369,7 +368,5 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
   case KernelClass::Fused:
     break;
   }
-  const double Time = Seconds * 1e9;
-  return Time < 0x1p62 ? Nanoseconds(std::llrint(Time))
-                       : Nanoseconds::overflow();
+  return roundedTime(Seconds);
 }

@@ -25,8 +25,7 @@ enum class KernelClass : unsigned char {
   /// query, and s0 is 0 without a mask. Backward 5/4 of the FLOPs of its
   /// products, which the kernel recomputes in part, at the rate x backward. In
   /// addition a stream that splits and rotates queries, keys and values: start
-  /// +
-  /// 6 bytes for each element, 8 backward.
+  /// and 6 bytes for each element, 8 backward.
   Attention,
   /// Two products of all queries with all keys and a stream over the scores, of
   /// 4 bytes for a score, 5 backward; with dropout 5 and 6 more.

@@ -5,6 +5,7 @@
 #include "analysis/KernelTimes.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -67,6 +68,12 @@ Nanoseconds foretrace::timeAtRate(int64_t Amount, int64_t PerSecond) {
   const __int128 Time = (Scaled + PerSecond - 1) / PerSecond;
   return Time > INT64_MAX ? Nanoseconds::overflow()
                           : Nanoseconds(static_cast<int64_t>(Time));
+}
+
+Nanoseconds foretrace::roundedTime(double Seconds) {
+  const double Time = Seconds * 1e9;
+  return Time < 0x1p62 ? Nanoseconds(std::llrint(Time))
+                       : Nanoseconds::overflow();
 }
 
 std::string foretrace::nameOfShared(const Block &B, bool IsBackward) {

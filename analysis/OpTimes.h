@@ -46,6 +46,9 @@ const ir::DeviceSpec::Peak &peakOf(const ir::Block &B, const ir::Op &O);
 /// Returns the time of \p Amount, of FLOPs or bytes, at a rate per second,
 /// rounded up.
 Nanoseconds timeAtRate(int64_t Amount, int64_t PerSecond);
+/// Returns a time in seconds, which is at least 0, rounded to the nearest
+/// nanosecond; an overflow from 2^62 ns on.
+Nanoseconds roundedTime(double Seconds);
 
 /// Returns the compute ops of one pass through \p B, which share a measured
 /// time, in order. A backward pass includes the recomputed ops.

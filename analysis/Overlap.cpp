@@ -34,8 +34,6 @@ private:
 
 } // namespace
 
-static bool isOn(const Located<bool> &Key) { return Key.isPresent() && *Key; }
-
 static double asReal(Nanoseconds Time) {
   return static_cast<double>(Time.isOverflow() ? INT64_MAX : Time.value());
 }
@@ -100,8 +98,8 @@ static const Op *makerOf(const Block &B, const Op &Of) {
 /// LinearWithGradAccumulationAndAsyncCommunication). Userbuffers overlap a
 /// collective with the product next to it, too, piece by piece.
 void Overlapper::hideOverTp(Block &B) const {
-  const bool InPieces =
-      isOn(P.Spec.Parallel.TpCommOverlap) && *P.Spec.Parallel.SequenceParallel;
+  const bool InPieces = P.Spec.Parallel.TpCommOverlap.is(true) &&
+                        *P.Spec.Parallel.SequenceParallel;
   const double Exposed = InPieces ? of(Number::ExposedTp) : 1;
   std::vector<const Op *> OnlyUser(B.Values.size());
   std::vector<unsigned> Users(B.Values.size());
@@ -210,9 +208,9 @@ void Overlapper::step(const Stage &S) const {
     else if (O.Kind == OpKind::ReduceScatter || O.Kind == OpKind::AllReduce)
       Reductions.push_back(&O);
   }
-  if (isOn(P.Spec.Parallel.OverlapGradReduce))
+  if (P.Spec.Parallel.OverlapGradReduce.is(true))
     hideBehind(Reductions, S, ActionKind::Backward);
-  if (isOn(P.Spec.Parallel.OverlapParamGather))
+  if (P.Spec.Parallel.OverlapParamGather.is(true))
     hideBehind(Gathers, S, ActionKind::Forward);
 }
 

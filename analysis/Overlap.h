@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hides communication. A step of a schedule takes the time of all its ops,
-// without the parts of collectives that other ops overlap.
+// Overlap of communication with computation. A step of a schedule takes the
+// time of all its ops, without the parts of collectives that other ops overlap.
 #ifndef FORETRACE_ANALYSIS_OVERLAP_H
 #define FORETRACE_ANALYSIS_OVERLAP_H
 

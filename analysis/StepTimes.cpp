@@ -45,8 +45,7 @@ static int64_t kernelsOf(const Program &P, const LayerSequence &Layers,
 Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
                               ActionKind Step) const {
   const Nanoseconds OfOps = timeOf(P, Layers, Step);
-  const Located<bool> &Graphs = P.Spec.Train.CudaGraphs;
-  if (!Links || OfOps.isOverflow() || (Graphs.isPresent() && *Graphs))
+  if (!Links || OfOps.isOverflow() || P.Spec.Train.CudaGraphs.is(true))
     return OfOps;
   const Nanoseconds Launch(
       std::llround(*P.Spec.Cost.kernel(KernelParameterId::Launch) * 1e3));

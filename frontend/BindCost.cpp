@@ -51,8 +51,7 @@ void Binder::bindTime(const Field &F, llvm::StringRef Prefix, ir::CostSpec &C) {
 void Binder::bindTimes(const Body &Times, ir::CostSpec &C) {
   for (const Field &F : Times.Fields)
     bindTime(F, "", C);
-  const bool HasTables =
-      C.Kind.isPresent() && *C.Kind == ir::CostKind::Calibrated;
+  const bool HasTables = C.Kind.is(ir::CostKind::Calibrated);
   for (const Body &Sub : Times.Sections) {
     if (!HasTables) {
       reportSection(Sub.Keyword, "times", {}, Diags);

@@ -124,6 +124,8 @@ template <typename T> struct Located {
 
   bool isPresent() const { return From != Status::Absent; }
   bool isStated() const { return From == Status::Stated; }
+  /// Returns whether it is present and equals \p Other.
+  bool is(const T &Other) const { return isPresent() && **this == Other; }
   /// The value, which must be present.
   const T &operator*() const {
     assert(isPresent() && "reads a value that nobody set");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/figures/Figures.h"
 #include "lang/NumberText.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -20,6 +22,20 @@ const NamedFigure *Figures::find(StringRef Key) const {
   const auto It =
       llvm::find_if(Named, [&](const NamedFigure &F) { return F.Key == Key; });
   return It == Named.end() ? nullptr : &*It;
+}
+
+bool foretrace::checkEstimate(const EmitRequest &Request, SourceRange At,
+                              DiagnosticEngine &Diags) {
+  const ir::Spec &S = Request.Program.Spec;
+  if (!S.Cluster)
+    Diags.report(At, diag::TimeNoCluster);
+  else if (!S.Cost.Kind.is(ir::CostKind::Estimate))
+    Diags.report(At, diag::TimeNoEstimate);
+  else if (Request.Figures.iteration().Total.isOverflow())
+    Diags.report(At, diag::SizeOverflow, "the time of an iteration");
+  else
+    return true;
+  return false;
 }
 
 std::string foretrace::nameOf(const ir::Stage &S) {

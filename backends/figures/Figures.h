@@ -83,6 +83,11 @@ void write(const Figures &F, RowFormat As, llvm::raw_ostream &OS);
 llvm::Error addFigures(const EmitRequest &Request, llvm::StringRef Named,
                        RowFormat As, const Figures &F, OutputSet &Out);
 
+/// Returns whether the time of an iteration can be estimated; reports at \p At
+/// what it needs if not. The program has costs and a schedule.
+bool checkEstimate(const EmitRequest &Request, SourceRange At,
+                   DiagnosticEngine &Diags);
+
 /// Stages as rows name them: `3`, or `1-6`.
 std::string nameOf(const ir::Stage &S);
 

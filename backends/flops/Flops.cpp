@@ -225,15 +225,6 @@ static bool checkTime(const EmitRequest &Request, int64_t Time,
   return false;
 }
 
-static bool checkEstimate(const EmitRequest &Request, DiagnosticEngine &Diags) {
-  const bool IsThere = Request.Figures.of(FigureId::Time).has_value();
-  if (!IsThere)
-    Diags.report(Request.Emit.Options.find("time")->Value.Range,
-                 Request.Program.Spec.Cluster ? diag::TimeNoEstimate
-                                              : diag::TimeNoCluster);
-  return IsThere;
-}
-
 bool flops::check(const EmitRequest &Request, const Options &O,
                   DiagnosticEngine &Diags) {
   const Spec &S = Request.Program.Spec;
@@ -250,8 +241,11 @@ bool flops::check(const EmitRequest &Request, const Options &O,
   }
   ExprOverlay P(Request.Program);
   if (!FlopCounter(P, O).isOverflow())
-    return isEstimated(O) ? checkEstimate(Request, Diags)
-                          : !O.Time || checkTime(Request, *O.Time, Diags);
+    return isEstimated(O)
+               ? checkEstimate(Request,
+                               Request.Emit.Options.find("time")->Value.Range,
+                               Diags)
+               : !O.Time || checkTime(Request, *O.Time, Diags);
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                "the FLOPs of a layer");
   return false;

@@ -5,8 +5,6 @@
 #include "analysis/FlopCounter.h"
 #include "ir/model/Spellings.h"
 #include "lang/NumberText.h"
-#include "lang/diagnostics/Backends.h"
-#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -31,12 +29,6 @@ FactSet timing::needs(const Options &) {
   return {Fact::Scheduled, Fact::Totalled, Fact::Costs};
 }
 
-static constexpr int64_t Whole = 1000000;
-
-static __int128 millionths(Nanoseconds Of, Nanoseconds All) {
-  return static_cast<__int128>(Of.value()) * Whole / All.value();
-}
-
 /// Where a rank of the busiest stage spends the iteration.
 static FigureTable partTable(const EmitRequest &Request,
                              const IterationTime &T) {
@@ -55,8 +47,8 @@ static FigureTable partTable(const EmitRequest &Request,
     if (Request.Where && Of.Where.isValid())
       Where = Request.Where(Of.Where);
     Table.Rows.push_back({Of.Name, Of.Time.value(),
-                          millionths(Of.Time, T.Total), Of.Hidden.value(),
-                          std::move(Where)});
+                          millionths(Of.Time.value(), T.Total.value()),
+                          Of.Hidden.value(), std::move(Where)});
   }
   return Table;
 }
@@ -72,27 +64,17 @@ static FigureTable stageTable(const IterationTime &T) {
                      {"idle", FigureUnit::Time}},
                     {}};
   for (const StageWorkTime &S : T.Stages)
-    Table.Rows.push_back(
-        {printRange(S.First, S.Count), S.Forward.value(), S.Backward.value(),
-         S.Steps.value(), S.Update.value(),
-         T.Total.value() - S.Steps.value() - S.Update.value()});
+    Table.Rows.push_back({printRange(S.First, S.Count), S.Forward.value(),
+                          S.Backward.value(), S.Steps.value(), S.Update.value(),
+                          S.Idle.value()});
   return Table;
 }
 
 bool timing::check(const EmitRequest &Request, const Options &,
                    DiagnosticEngine &Diags) {
-  const Program &P = Request.Program;
-  if (*P.Spec.Cost.Kind != CostKind::Estimate || !P.Spec.Cluster) {
-    Diags.report(P.Spec.Cost.Kind.Range.isValid() ? P.Spec.Cost.Kind.Range
-                                                  : Request.Emit.Range,
-                 P.Spec.Cluster ? diag::TimeNoEstimate : diag::TimeNoCluster);
-    return false;
-  }
-  if (!Request.Figures.iteration().Total.isOverflow())
-    return true;
-  Diags.report(P.Spec.Cost.Kind.Range, diag::SizeOverflow,
-               "the time of an iteration");
-  return false;
+  const SourceRange Cost = Request.Program.Spec.Cost.Kind.Range;
+  return checkEstimate(Request, Cost.isValid() ? Cost : Request.Emit.Range,
+                       Diags);
 }
 
 Figures timing::figures(const EmitRequest &Request, const Options &O) {
@@ -100,7 +82,8 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
   JobFigures &Of = Request.Figures;
   const IterationTime &T = Of.iteration();
   const DeviceRates Rates(P, T.Total.value());
-  const PhaseWork Work = FlopCounter(Of.scope(), {}).iteration();
+  FlopCounter Counter(Of.scope(), {});
+  const PhaseWork Work = Counter.iteration();
   Figures F{"foretrace.time/1",
             {},
             {partTable(Request, T), stageTable(T)},
@@ -119,7 +102,7 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
   AddFigure("iteration_time", "estimated time of an iteration", FigureId::Time);
   Add("uncertainty", "uncertainty, of nine in ten runs, +-",
       FigureUnit::Millionths,
-      static_cast<int64_t>(std::llrint(T.Uncertainty * Whole)));
+      static_cast<int64_t>(std::llrint(T.Uncertainty * 1e6)));
   AddFigure("tokens_per_second", "tokens per device and second",
             FigureId::TokensPerSecond);
   Add("flops_per_second", "model FLOPs per device and second",
@@ -129,11 +112,8 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
     Add("hfu", "HFU", FigureUnit::Millionths,
         Rates.shareOfPeak(Work.hardware().Value));
   AddFigure("exposed", "exposed communication", FigureId::Exposed);
-  constexpr int64_t Trillion = 1000000000000, Hour = 3600000000000; // in ns
-  const __int128 Tokens = FlopCounter(Of.scope(), {}).tokensOfIteration().Value;
   Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
-      static_cast<__int128>(Trillion) * *P.Spec.Parallel.World *
-          T.Total.value() / Tokens / Hour);
+      Rates.hoursOfTrillion(Counter.tokensOfIteration().Value));
   F.Sizes = Of.scope().Sizes;
   F.IsOfTime = O.Changes;
   return F;

@@ -126,7 +126,7 @@ FigureTable Tables::causes() {
        rowsBy([&](const Flow &F) { return std::vector{keysOf(F)}; })) {
     std::vector<Figure> Cells = {{R.Names[0]}, {placesOf(*R.First)}};
     addTraffic(R.Sum, Cells);
-    Cells.emplace_back(shareOf(weightOf(R.Sum), weightOf(All)));
+    Cells.emplace_back(millionths(weightOf(R.Sum), weightOf(All)));
     T.Rows.push_back(std::move(Cells));
   }
   return T;
@@ -228,7 +228,7 @@ FigureTable Tables::tiers() {
                  {"share", FigureUnit::Millionths}},
                 {}};
   for (const auto &[Tier, Sent] : llvm::zip(P.Spec.Cluster->Tiers, All.ByTier))
-    T.Rows.push_back({{Tier.Name}, {Sent}, {shareOf(Sent, All.Sent.Value)}});
+    T.Rows.push_back({{Tier.Name}, {Sent}, {millionths(Sent, All.Sent.Value)}});
   return T;
 }
 
@@ -249,7 +249,7 @@ FigureTable Tables::groupsOfTiers() {
         T.Rows.push_back({{Tier.Name},
                           {R.Names[0]},
                           {Sent},
-                          {shareOf(Sent, All.ByTier[I])}});
+                          {millionths(Sent, All.ByTier[I])}});
   return T;
 }
 
@@ -305,7 +305,7 @@ std::vector<NamedFigure> Tables::named() {
                  All.CrossNode});
     F.push_back({"cross_node_share", "share sent to other nodes",
                  FigureUnit::Millionths,
-                 shareOf(All.CrossNode, All.Sent.Value)});
+                 millionths(All.CrossNode, All.Sent.Value)});
   }
   if (std::string Text = sentence(); !Text.empty())
     F.push_back({"most", "largest cause", FigureUnit::Text, std::move(Text)});

@@ -37,9 +37,6 @@ private:
   __int128 weightOf(const Traffic &T) const {
     return hasCluster() && All.CrossNode != 0 ? T.CrossNode : T.Sent.Value;
   }
-  __int128 shareOf(__int128 Part, __int128 Whole) const {
-    return Whole == 0 ? 0 : Part * 1000000 / Whole;
-  }
   /// `ep = 64`: the keys that make a group.
   std::string keysOf(const Flow &F) const;
   /// `job.fore:14`: where they stand.

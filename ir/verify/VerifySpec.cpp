@@ -49,10 +49,6 @@ private:
 
 } // namespace
 
-template <typename T> static bool is(const Located<T> &F, T Value) {
-  return F.isPresent() && *F == Value;
-}
-
 bool SpecVerifier::isNeeded(Needed By) const {
   switch (By) {
   case Needed::Always:
@@ -66,8 +62,8 @@ bool SpecVerifier::isNeeded(Needed By) const {
   case Needed::IfNetworked:
     return IsComplete && S.Cluster->NicBandwidth.isPresent();
   case Needed::IfRoofline:
-    return is(S.Cost.Kind, CostKind::Roofline) ||
-           is(S.Cost.Kind, CostKind::Estimate);
+    return S.Cost.Kind.is(CostKind::Roofline) ||
+           S.Cost.Kind.is(CostKind::Estimate);
   case Needed::Optional:
     return false;
   }

@@ -145,7 +145,7 @@ void Deriver::LayerRules::shareWeight(const layers::Tensor &T, Frame &F) {
     return fail(T.Range, "a block has `" + Name + "` of the weights `" +
                              F.Weights + "` twice");
   const BlockSpec &Block = D.S.Model.Blocks[D.BlockAtHand];
-  const bool IsFrozen = Block.Frozen.isPresent() && *Block.Frozen;
+  const bool IsFrozen = Block.Frozen.is(true);
   if (D.AreFrozen.try_emplace(F.Weights, IsFrozen).first->second != IsFrozen)
     return fail(T.Range, "the weights `" + F.Weights +
                              "` are frozen in one block and trained in "

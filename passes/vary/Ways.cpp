@@ -73,11 +73,8 @@ KeyTexts vary::writeLayout(Spec &S) {
 /// of them.
 KeyTexts vary::writeEmptyEnds(Spec &S) {
   ParallelSpec &P = S.Parallel;
-  const auto IsEmpty = [](const Located<int64_t> &Key) {
-    return Key.isPresent() && *Key == 0;
-  };
-  const bool First = IsEmpty(P.FirstStageLayers);
-  const bool Last = IsEmpty(P.LastStageLayers);
+  const bool First = P.FirstStageLayers.is(0);
+  const bool Last = P.LastStageLayers.is(0);
   if ((P.FirstStageLayers.isPresent() && !First) ||
       (P.LastStageLayers.isPresent() && !Last))
     return {};

@@ -13,7 +13,7 @@ namespace foretrace::vary {
 /// Sets a key, if it has another value.
 template <typename T>
 void write(KeyTexts &W, llvm::StringRef Name, Located<T> &Key, T Value) {
-  if (Key.isPresent() && *Key == Value)
+  if (Key.is(Value))
     return;
   Key.state(Value, Key.Range);
   W.push_back({Name, ir::spell(Value)});

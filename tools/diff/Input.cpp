@@ -31,7 +31,7 @@ void Input::readText(SourceFiles &Sources, llvm::StringRef Path) {
 static ir::FactSet factsOf(const ir::Spec &S) {
   if (*S.Parallel.Partition == ir::PartitionKind::ModuleCount)
     return {ir::Fact::Totals, ir::Fact::Scheduled};
-  if (S.Cost.Kind.isPresent() && *S.Cost.Kind == ir::CostKind::Estimate)
+  if (S.Cost.Kind.is(ir::CostKind::Estimate))
     return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs};
   return {ir::Fact::Totalled};
 }

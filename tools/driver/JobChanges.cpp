@@ -125,12 +125,9 @@ FigureTable listFasterChanges(const CompiledJob &Job, const ir::Program &P) {
   });
   if (Found.empty())
     Found.emplace_back("none", *Now);
-  constexpr int64_t Whole = 1000000;
   for (const auto &[Keys, Of] : Found)
     T.Rows.push_back(
-        {Keys, Of.Time,
-         static_cast<__int128>(Now->Time - Of.Time) * Whole / Now->Time,
-         Of.Peak});
+        {Keys, Of.Time, millionths(Now->Time - Of.Time, Now->Time), Of.Peak});
   return T;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to change in a job, as tables: for less memory, or a shorter iteration.
+// Tables of changes of a job, for less memory or a shorter iteration.
 #ifndef FORETRACE_TOOLS_DRIVER_JOBCHANGES_H
 #define FORETRACE_TOOLS_DRIVER_JOBCHANGES_H
 
@@ -9,8 +9,8 @@
 
 namespace foretrace::driver {
 
-/// Changes of \p Job with which no rank has more than \p Room bytes and nothing
-/// new is wrong, each compiled anew, after \p P, the job as it is.
+/// Returns changes of \p Job with which no rank has more than \p Room bytes and
+/// nothing new is wrong, each compiled anew, after \p P, the job as it is.
 FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
                                int64_t Room);
 

@@ -57,7 +57,7 @@ def random_job(rng):
     has_experts = rng.random() < 0.3
     zero = rng.choice([0, 1]) if pp > 1 else rng.choice([0, 1, 2, 3])
     mbs = rng.choice([1, 2])
-    ga = pp * rng.choice([1, 2, 3, 24]) if vpp > 1 else rng.choice([1, 3, 8])
+    ga = pp * rng.choice([1, 2, 3, 48]) if vpp > 1 else rng.choice([1, 3, 8])
     heads = rng.choice([16, 32])
     return {
         "cluster": rng.choice(["h100", "a100", "gb200-nvl72"]), "machine": "",
