@@ -6,21 +6,16 @@
 #ifndef FORETRACE_ANALYSIS_COLLECTIVETIMES_H
 #define FORETRACE_ANALYSIS_COLLECTIVETIMES_H
 
+#include "analysis/LinkLaws.h"
 #include "analysis/Links.h"
 #include "ir/model/Program.h"
 #include <map>
 
 namespace foretrace {
 
-/// Within a domain of the innermost tier, a collective of n ranks and S bytes
-/// (ir::messageBytes) takes the shorter of start + S f / small and start +
-/// switch + S f / large, for the two protocols of NCCL; f is (n - 1) / n, twice
-/// that for an all-reduce. Between N domains with p = n / N ranks each, NCCL's
-/// ring takes (n - N) inner steps, N - 1 outer steps, and S (n - 1) / n at the
-/// rate of the p ranks' share of the network, or of the links within the domain
-/// if that is less; an all-reduce twice that. An all-to-all takes the longer of
-/// its exchange within the domain and of what leaves it; if domains share
-/// copies of tokens (Block::Copies), one copy leaves it for each other domain.
+/// The laws of LinkLaws.h with the parameters of one job. If domains share
+/// copies of tokens (Block::Copies), one copy of a token leaves its domain for
+/// each other domain.
 class CollectiveTimes {
 public:
   /// \p P has a cluster, and all parameters that findMissing checks.
@@ -41,24 +36,18 @@ public:
   /// Returns the place of the group: `8 of 16 ranks in a domain of `nvlink``.
   std::string describe(const ir::Op &O);
 
+  /// Returns the place of the ranks of \p G.
+  const LinkPlace &placeOf(const ir::Group &G);
+
 private:
-  /// The place of a group, or of a message, on the cluster.
-  struct Place {
-    double OnDomain;  ///< ranks in a domain of the innermost tier, on average
-    double OuterRate; ///< of a rank between domains, bytes/s; 0 in one domain
-  };
-  double of(ir::KernelParameterId Id) const;
-  Place placeOf(const LinkSpan &Span, double Ranks) const;
-  const Place &placeOf(const ir::Group &G);
-  double within(ir::OpKind Kind, double Ranks, double Size) const;
-  double exchange(const ir::Block &B, const ir::Op &O, const Place &At,
+  LinkPlace placeOf(const LinkSpan &Span, double Ranks) const;
+  double exchange(const ir::Block &B, const ir::Op &O, const LinkPlace &At,
                   double Size) const;
-  double ring(ir::OpKind Kind, double Ranks, const Place &At,
-              double Size) const;
 
   const ir::Program &P;
+  const LinkLaws Laws;
   LinkMap Links;
-  std::map<std::string, Place> Known; ///< by group
+  std::map<std::string, LinkPlace> Known; ///< by group
 };
 
 } // namespace foretrace

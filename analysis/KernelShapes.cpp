@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/KernelShapes.h"
+#include "analysis/Analyses.h"
+#include "analysis/CollectiveTimes.h"
 #include "analysis/KernelTimes.h"
 #include "analysis/LayerCounts.h"
+#include "analysis/OpTimes.h"
 #include "ir/model/OpKinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -14,155 +17,159 @@ namespace {
 /// Collects the shapes of one stage.
 class ShapeCollector {
 public:
-  ShapeCollector(const Program &P, KernelShapes &To) : P(P), Laws(P), To(To) {}
+  ShapeCollector(const Program &Of, KernelShapes &To);
 
   void stage(const Stage &S);
 
 private:
   void block(const Block &B, int64_t Times);
-  void product(const Block &B, const Op &O, int64_t Times);
-  void attention(const Block &B, const Op &O, int64_t Times);
-  void message(const Op &O, int64_t Times);
-  int64_t elements(const Value &V) const {
-    return elementsPerRank(P, V).value();
-  }
-  int64_t extent(const Value &V, DimKind Kind) const;
+  void add(const Block &B, const Op &O, int64_t Times);
+  void message(const Block &B, const Op &O, int64_t Times);
+  int64_t headsOf(const Block &B) const;
+  template <typename ShapeT> Nanoseconds timeOf(const ShapeT &S) const;
 
   const Program &P;
-  const KernelTimes Laws;
+  ExprOverlay Sizes; ///< with the bytes that ops touch
+  const KernelTimes Kernels;
+  std::optional<KernelLaws> Laws;       ///< of `cost estimate`
+  std::optional<CollectiveTimes> Links; ///< of a job with a cluster
   KernelShapes &To;
   KernelShapes Here; ///< of the stage
 };
 
 } // namespace
 
+ShapeCollector::ShapeCollector(const Program &Of, KernelShapes &To)
+    : P(Of), Sizes(Of), Kernels(Of), To(To) {
+  if (*P.Spec.Cost.Kind == CostKind::Estimate)
+    Laws.emplace(LawParameters(P.Spec.Cost), P.Spec.Cost.Device);
+  if (P.Spec.Cluster)
+    Links.emplace(P);
+}
+
 static std::string passOf(const Op &O) {
   if (O.Phase == Phase::Recompute)
     return "forward";
+  if (O.Phase == Phase::Step)
+    return "step";
   const llvm::StringRef Suffix = getSuffix(O.Derivative);
   return Suffix.empty() ? "forward" : Suffix.drop_front().str();
 }
 
-/// Returns \p New among \p All if its shape is there, after adding its count,
-/// or adds it.
-template <typename T, typename IsAlikeT>
-static void addTo(std::vector<T> &All, T New, IsAlikeT IsAlike) {
-  const auto It =
-      llvm::find_if(All, [&](const T &Of) { return IsAlike(Of, New); });
+static auto partsOf(const ProductRun &R) {
+  const ProductShape &S = R.Shape;
+  return std::tuple(llvm::StringRef(R.Pass), S.Operand, S.Result, S.IsGrouped,
+                    S.Groups, S.M, S.N, S.K);
+}
+
+static auto partsOf(const AttentionRun &R) {
+  const AttentionShape &S = R.Shape;
+  return std::tuple(llvm::StringRef(R.Pass), S.Batch, S.Queries, S.Keys,
+                    S.Pairs, S.QueryChannels, S.KeyChannels, S.ContextChannels,
+                    R.Heads);
+}
+
+static auto partsOf(const StreamRun &R) {
+  return std::tuple(llvm::StringRef(R.Pass), R.Shape.Class, R.Shape.Work,
+                    R.Shape.Bytes);
+}
+
+static auto partsOf(const MessageRun &R) {
+  return std::tuple(R.Kind, llvm::StringRef(R.Group), R.Size);
+}
+
+/// Adds \p New to \p All, or its count to that of its shape, as \p Join does.
+template <typename T, typename JoinT>
+static void addTo(std::vector<T> &All, const T &New, JoinT Join) {
+  const auto It = llvm::find_if(
+      All, [&](const T &Of) { return partsOf(Of) == partsOf(New); });
   if (It == All.end())
-    All.push_back(std::move(New));
+    All.push_back(New);
   else
-    It->Count += New.Count;
+    It->Count = Join(It->Count, New.Count);
 }
 
-static bool areAlike(const ProductShape &A, const ProductShape &B) {
-  return A.Operand == B.Operand && A.Result == B.Result &&
-         A.Groups == B.Groups && A.M == B.M && A.N == B.N && A.K == B.K &&
-         A.Pass == B.Pass && A.Time == B.Time;
-}
-
-static bool areAlike(const AttentionShape &A, const AttentionShape &B) {
-  return A.Pass == B.Pass && A.Batch == B.Batch && A.Queries == B.Queries &&
-         A.Keys == B.Keys && A.Heads == B.Heads &&
-         A.QueryChannels == B.QueryChannels && A.KeyChannels == B.KeyChannels &&
-         A.ContextChannels == B.ContextChannels && A.Time == B.Time;
-}
-
-static bool areAlike(const MessageShape &A, const MessageShape &B) {
-  return A.Kind == B.Kind && A.Group == B.Group && A.Size == B.Size;
-}
-
-/// The extent of a dimension on the rank, 1 if there is none.
-int64_t ShapeCollector::extent(const Value &V, DimKind Kind) const {
-  const int I = V.Type.indexOf(Kind);
-  if (I < 0)
-    return 1;
-  const auto Dim = static_cast<size_t>(I);
-  int64_t Ranks = 1;
-  for (const Axis A : axesSplitting(P, V.Type, V.Layout, Dim))
-    if (Kind != DimKind::Batch) // that of one replica
-      Ranks *= P.Mesh[A];
-  return std::max<int64_t>(P.Sizes.value(V.Type.Dims[Dim].Size) / Ranks, 1);
-}
-
-/// Of m k, k n and m n elements, m is the root of m k x m n / k n.
-void ShapeCollector::product(const Block &B, const Op &O, int64_t Times) {
-  const Value &Left = B.Values[O.Operands[0]], &Right = B.Values[O.Operands[1]],
-              &Out = B.Values[O.Results.front()];
-  const bool IsGrouped = Laws.classOf(B, O) == KernelClass::GroupedProduct;
-  const int64_t Groups = IsGrouped ? groupsOf(P, B, O) : 1;
-  const double OfLeft = static_cast<double>(elements(Left)) /
-                        static_cast<double>(Groups),
-               OfRight = static_cast<double>(elements(Right)) /
-                         static_cast<double>(Groups),
-               OfOut = static_cast<double>(elements(Out)) /
-                       static_cast<double>(Groups);
-  const int64_t M = std::llround(std::sqrt(OfLeft / OfRight * OfOut));
-  if (M == 0)
-    return;
-  addTo(Here.Products,
-        ProductShape{B.Name + "/" + O.Name, passOf(O), Left.Type.Element,
-                     Out.Type.Element, Groups, M,
-                     std::llround(OfOut / static_cast<double>(M)),
-                     std::llround(OfLeft / static_cast<double>(M)), Times,
-                     O.Time},
-        [](const auto &A, const auto &B) { return areAlike(A, B); });
-}
-
-void ShapeCollector::attention(const Block &B, const Op &O, int64_t Times) {
-  if (O.Derivative == Derivative::Param)
-    return;
-  const Op &Forward = O.Derivative == Derivative::None ? O : B.Ops[O.For];
-  const Value &Query = B.Values[Forward.Operands[0]],
-              &Key = B.Values[Forward.Operands[1]],
-              &Context = B.Values[Forward.Results.front()];
-  const int64_t Batch = extent(Query, DimKind::Batch),
-                Queries = extent(Query, DimKind::Seq),
-                Keys = extent(Key, DimKind::KvSeq);
-  int64_t Heads = 0;
+int64_t ShapeCollector::headsOf(const Block &B) const {
   for (const BlockSpec &Of : P.Spec.Model.Blocks)
     if (Of.Name == B.Name)
       if (const auto *Number = Of.Mixer.find<int64_t>("heads"))
-        Heads = std::max<int64_t>(**Number / P.Mesh[Axis::Tp], 1);
-  addTo(Here.Attention,
-        AttentionShape{B.Name + "/" + O.Name, passOf(O), Batch, Queries, Keys,
-                       Heads, elements(Query) / (Batch * Queries),
-                       elements(Key) / (Batch * Keys),
-                       elements(Context) / (Batch * Queries), Times, O.Time},
-        [](const auto &A, const auto &B) { return areAlike(A, B); });
+        return std::max<int64_t>(**Number / P.Mesh[Axis::Tp], 1);
+  return 0;
 }
 
-void ShapeCollector::message(const Op &O, int64_t Times) {
+template <typename ShapeT>
+Nanoseconds ShapeCollector::timeOf(const ShapeT &S) const {
+  return Laws ? roundedTime(Laws->timeOf(S)) : Nanoseconds();
+}
+
+void ShapeCollector::add(const Block &B, const Op &O, int64_t Times) {
+  const std::string Name = B.Name + "/" + O.Name;
+  switch (Kernels.classOf(B, O)) {
+  case KernelClass::Product:
+  case KernelClass::GroupedProduct: {
+    const ProductShape S = productShapeOf(P, B, O);
+    addTo(Here.Products, ProductRun{{Name, passOf(O), S, Times, timeOf(S)}},
+          std::plus());
+    break;
+  }
+  case KernelClass::Attention:
+  case KernelClass::UnfusedAttention: {
+    const AttentionShape S = attentionShapeOf(P, B, O);
+    addTo(Here.Attention,
+          AttentionRun{{Name, passOf(O), S, Times, timeOf(S)}, headsOf(B)},
+          std::plus());
+    break;
+  }
+  case KernelClass::Optimizer:
+    if (!Laws) // what it reads is known only then
+      break;
+    [[fallthrough]];
+  case KernelClass::Scan:
+  case KernelClass::Stream: {
+    const ExprScope Scope = Sizes;
+    const Bytes Touched =
+        Scope.Sizes.value(ByteExpr(touchedBytes(Scope, B, O)));
+    if (Touched.isOverflow())
+      break;
+    const StreamShape S = Kernels.streamShapeOf(B, O, Touched);
+    if (S.Bytes > 0)
+      addTo(Here.Streams, StreamRun{{Name, passOf(O), S, Times, timeOf(S)}},
+            std::plus());
+    break;
+  }
+  case KernelClass::Fused:
+    break;
+  }
+}
+
+void ShapeCollector::message(const Block &B, const Op &O, int64_t Times) {
   const int64_t Ranks = O.Group.size(P.Mesh);
-  if (Ranks > 1)
-    addTo(Here.Messages,
-          MessageShape{O.Kind, textOf(O.Group, P.Spec, P.Mesh), Ranks,
-                       messageBytes(P, O).value(), Times, O.Time},
-          [](const auto &A, const auto &B) { return areAlike(A, B); });
+  if (Ranks <= 1)
+    return;
+  const int64_t OnDomain =
+      Links ? std::llround(Links->placeOf(O.Group).OnDomain) : Ranks;
+  const Bytes Size = messageBytes(P, O);
+  addTo(Here.Messages,
+        MessageRun{O.Kind, textOf(O.Group, P.Spec, P.Mesh), Ranks, OnDomain,
+                   Size.value(), Times,
+                   Laws && Links ? Links->timeOf(B, O, Size) : Nanoseconds()},
+        std::plus());
 }
 
 void ShapeCollector::block(const Block &B, int64_t Times) {
   for (const Op &O : B.Ops) {
     if (isCollective(O.Kind))
-      message(O, Times);
-    else if (O.Kind == OpKind::MatMul)
-      product(B, O, Times);
-    else if (O.Kind == OpKind::Attention)
-      attention(B, O, Times);
+      message(B, O, Times);
+    else if (!isView(O.Kind))
+      add(B, O, Times);
   }
 }
 
-/// Takes a shape in, or the larger of two counts.
+/// Takes shapes in, with the larger of two counts.
 template <typename T>
 static void mergeInto(std::vector<T> &All, const std::vector<T> &Of) {
-  for (const T &New : Of) {
-    const auto It =
-        llvm::find_if(All, [&](const T &Old) { return areAlike(Old, New); });
-    if (It == All.end())
-      All.push_back(New);
-    else
-      It->Count = std::max(It->Count, New.Count);
-  }
+  for (const T &New : Of)
+    addTo(All, New, [](int64_t A, int64_t B) { return std::max(A, B); });
 }
 
 void ShapeCollector::stage(const Stage &S) {
@@ -173,6 +180,7 @@ void ShapeCollector::stage(const Stage &S) {
   block(P.Blocks[S.Step], 1);
   mergeInto(To.Products, Here.Products);
   mergeInto(To.Attention, Here.Attention);
+  mergeInto(To.Streams, Here.Streams);
   mergeInto(To.Messages, Here.Messages);
 }
 

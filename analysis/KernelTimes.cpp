@@ -13,8 +13,6 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-using Number = KernelParameterId;
-
 /// Returns the op whose derivative \p O is, or \p O itself.
 static const Op &forwardOf(const Block &B, const Op &O) {
   return O.Derivative == Derivative::None ? O : B.Ops[O.For];
@@ -46,35 +44,16 @@ static double sizeInBytes(const Program &P, const Value &V) {
          8;
 }
 
-llvm::StringRef foretrace::getName(KernelClass C) {
-  switch (C) {
-  case KernelClass::Product:
-    return "products";
-  case KernelClass::GroupedProduct:
-    return "products of experts";
-  case KernelClass::Attention:
-  case KernelClass::UnfusedAttention:
-    return "attention";
-  case KernelClass::Scan:
-    return "scans";
-  case KernelClass::Stream:
-  case KernelClass::Fused:
-    return "other kernels";
-  case KernelClass::Optimizer:
-    return "optimizer";
-  }
-  llvm_unreachable("every class is handled");
+static bool isGrouped(const Block &B, const Op &Product) {
+  return llvm::any_of(valuesOf(B, Product), [](const Value *V) {
+    return V->Type.indexOf(DimKind::Expert) >= 0;
+  });
 }
 
 KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
   switch (O.Kind) {
   case OpKind::MatMul:
-    return llvm::any_of(valuesOf(B, O),
-                        [](const Value *V) {
-                          return V->Type.indexOf(DimKind::Expert) >= 0;
-                        })
-               ? KernelClass::GroupedProduct
-               : KernelClass::Product;
+    return isGrouped(B, O) ? KernelClass::GroupedProduct : KernelClass::Product;
   case OpKind::Attention:
     if (O.Derivative == Derivative::Param)
       return KernelClass::Stream; // a sum over tokens
@@ -99,108 +78,9 @@ KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
   }
 }
 
-namespace {
-
-/// The parameters of products of one type.
-struct ProductLaw {
-  Number Efficiency, Memory, Start, K0, Sustained;
-};
-
-} // namespace
-
-static const ProductLaw &lawOf(ElementType Operand) {
-  static constexpr ProductLaw Laws[] = {
-      {Number::ProductEfficiency, Number::ProductMemory, Number::ProductStart,
-       Number::ProductK0, Number::SustainedBf16},
-      {Number::Fp8Efficiency, Number::Fp8Memory, Number::Fp8Start,
-       Number::Fp8K0, Number::SustainedFp8},
-      {Number::Fp4Efficiency, Number::Fp4Memory, Number::Fp4Start,
-       Number::Fp4K0, Number::SustainedFp4}};
-  const ElementInfo &Info = getInfo(Operand);
-  const bool IsScaled = isScaled(Operand);
-  return Laws[!IsScaled ? 0 : Info.Bits == 8 ? 1 : 2];
-}
-
-/// Only dispatchers that send copies do not need the counts of tokens on the
-/// host, so that graphs can contain them.
-static Number groupedStart(const Program &P, const Block &B) {
-  return B.Copies && P.Spec.Train.CudaGraphs.is(true) ? Number::GroupedGraph
-                                                      : Number::GroupedStart;
-}
-
-/// Returns the type in which a product reads its first operand.
-static ElementType operandType(const Block &B, const Op &O) {
-  return B.Values[O.Operands.front()].Type.Element;
-}
-
-llvm::SmallVector<Number, 8> KernelTimes::parametersOf(const Block &B,
-                                                       const Op &O) const {
-  switch (classOf(B, O)) {
-  case KernelClass::Product:
-  case KernelClass::GroupedProduct: {
-    const ProductLaw &L = lawOf(operandType(B, O));
-    llvm::SmallVector<Number, 8> Of = {L.Efficiency, L.Memory,
-                                       L.Start,      L.K0,
-                                       L.Sustained,  Number::SustainedDoubling};
-    if (O.Derivative == Derivative::Param && isScaled(operandType(B, O)))
-      Of.push_back(Number::StreamEfficiency);
-    if (classOf(B, O) == KernelClass::GroupedProduct)
-      Of.append(
-          {groupedStart(P, B), Number::GroupedRows, Number::GroupedInner});
-    return Of;
-  }
-  case KernelClass::Attention:
-    return {Number::AttentionEfficiency, Number::AttentionStart,
-            Number::AttentionS0,         Number::AttentionBackward,
-            Number::SustainedBf16,       Number::SustainedDoubling,
-            Number::StreamEfficiency,    Number::StreamStart};
-  case KernelClass::UnfusedAttention:
-    return {Number::ProductEfficiency, Number::ProductMemory,
-            Number::ProductStart,      Number::SustainedBf16,
-            Number::SustainedDoubling, Number::StreamEfficiency,
-            Number::StreamStart};
-  case KernelClass::Scan:
-    return {Number::ScanEfficiency, Number::StreamEfficiency,
-            Number::StreamStart, Number::SustainedBf16,
-            Number::SustainedDoubling};
-  case KernelClass::Stream:
-    return {Number::StreamEfficiency, Number::StreamStart};
-  case KernelClass::Optimizer:
-    return {Number::OptimizerEfficiency, Number::OptimizerStart};
-  case KernelClass::Fused:
-    return {};
-  }
-  llvm_unreachable("covered switch");
-}
-
-const KernelParameterInfo *KernelTimes::findMissing(const Block &B,
-                                                    const Op &O) const {
-  for (const Number Of : parametersOf(B, O))
-    if (!P.Spec.Cost.kernel(Of))
-      return &kernelParameters()[static_cast<size_t>(Of)];
-  return nullptr;
-}
-
-std::string KernelTimes::describe(const Block &B, const Op &O) const {
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  llvm::ListSeparator Comma;
-  for (const Number Of : parametersOf(B, O))
-    OS << Comma << kernelParameters()[static_cast<size_t>(Of)].Name << " = "
-       << llvm::format("%g", of(Of));
-  return Text;
-}
-
-double KernelTimes::of(Number Of) const { return *P.Spec.Cost.kernel(Of); }
-
-double KernelTimes::sustained(Number Of) const {
-  constexpr double FewDevices = 64; // of the runs that the rates are from
-  const double Doublings = std::log2(
-      std::max(1.0, static_cast<double>(*P.Spec.Parallel.World) / FewDevices));
-  return of(Of) / (1 + of(Number::SustainedDoubling) * Doublings);
-}
-
-int64_t foretrace::groupsOf(const Program &P, const Block &B, const Op &O) {
+/// Returns the experts of a rank whose weights \p O reads or makes gradients
+/// of; 1 if there are none.
+static double groupsOf(const Program &P, const Block &B, const Op &O) {
   for (const Value *V : valuesOf(B, O)) {
     const int I = V->Type.indexOf(DimKind::Expert);
     const auto Dim = static_cast<size_t>(std::max(I, 0));
@@ -209,164 +89,146 @@ int64_t foretrace::groupsOf(const Program &P, const Block &B, const Op &O) {
     int64_t Ranks = 1;
     for (const Axis A : axesSplitting(P, V->Type, V->Layout, Dim))
       Ranks *= P.Mesh[A];
-    return P.Sizes.value(V->Type.Dims[Dim].Size) / Ranks;
+    return static_cast<double>(P.Sizes.value(V->Type.Dims[Dim].Size) / Ranks);
   }
   return 1;
 }
 
-/// The inner dimension of a product of A and B to C is sqrt(A B / C).
-double KernelTimes::product(const Block &B, const Op &O, bool IsGrouped) const {
-  const Value &Left = B.Values[O.Operands[0]], &Right = B.Values[O.Operands[1]];
-  const Value &Out = B.Values[O.Results.front()];
-  const double Work = workOnRank(P, O);
-  const double Groups = IsGrouped ? static_cast<double>(groupsOf(P, B, O)) : 1;
-  const bool IsOfWeight = O.Derivative == Derivative::Param;
-  const double Inner =
-      Work / 2 / elementsOf(P, Out); // of all groups, as Out has all of them
-  const ProductLaw &L = lawOf(operandType(B, O));
-  double Padding = 1 + of(L.K0) / Inner; // of the inner dimension, and of rows
-  if (IsGrouped && IsOfWeight)
-    Padding = 1 + of(Number::GroupedInner) / Inner;
-  else if (IsGrouped)
-    Padding *=
-        1 + of(Number::GroupedRows) * Groups * Inner / elementsOf(P, Left);
-  const auto Peak =
-      static_cast<double>(*(P.Spec.Cost.Device.*peakOf(B, O).Member));
-  const auto Bandwidth =
-      static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
-  const double Compute =
-      Work * Padding / (Peak * of(L.Efficiency) * sustained(L.Sustained));
-  // A gradient of a weight is added to those of the micro-batches before.
-  const double Moved = sizeInBytes(P, Left) + sizeInBytes(P, Right) +
-                       sizeInBytes(P, Out) * (IsOfWeight ? 2 : 1);
-  const double Memory = Moved / (Bandwidth * of(L.Memory));
-  const double Start = of(L.Start) + (IsGrouped ? of(groupedStart(P, B)) : 0);
-  return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory) +
-         (IsOfWeight && isScaled(operandType(B, O))
-              ? 2 * (elementsOf(P, Left) + elementsOf(P, Right)) /
-                    (Bandwidth * of(Number::StreamEfficiency))
-              : 0);
+/// Of m k, k n and m n elements, m is the root of m k x m n / k n.
+ProductShape foretrace::productShapeOf(const Program &P, const Block &B,
+                                       const Op &O) {
+  const Value &Left = B.Values[O.Operands[0]], &Right = B.Values[O.Operands[1]],
+              &Out = B.Values[O.Results.front()];
+  ProductShape S;
+  S.Operand = Left.Type.Element;
+  S.Result = Out.Type.Element;
+  S.IsOfWeight = O.Derivative == Derivative::Param;
+  S.IsGrouped = isGrouped(B, O);
+  S.Groups = S.IsGrouped ? groupsOf(P, B, O) : 1;
+  const double OfLeft = elementsOf(P, Left) / S.Groups,
+               OfRight = elementsOf(P, Right) / S.Groups,
+               OfOut = elementsOf(P, Out) / S.Groups;
+  S.M = std::sqrt(OfLeft / OfRight * OfOut);
+  S.N = OfOut / S.M;
+  S.K = OfLeft / S.M;
+  return S;
 }
 
-static double peakInBf16(const Program &P) {
-  return static_cast<double>(
-      *(P.Spec.Cost.Device.*DeviceSpec::peakOf(TypeKind::BF16).Member));
-}
-
-/// Returns the number of tokens of a sample in dimension \p Kind of \p V, or
-/// that of the job's text.
+/// Returns the tokens of a sample in dimension \p Kind of \p V on the rank, or
+/// those of the job's text.
 static double tokensOf(const Program &P, const Value &V, DimKind Kind) {
   const int I = V.Type.indexOf(Kind);
-  return static_cast<double>(
-      I < 0 ? *P.Spec.Train.Sequence
-            : P.Sizes.value(V.Type.Dims[static_cast<size_t>(I)].Size));
+  if (I < 0)
+    return static_cast<double>(*P.Spec.Train.Sequence);
+  const auto Dim = static_cast<size_t>(I);
+  int64_t Ranks = 1;
+  for (const Axis A : axesSplitting(P, V.Type, V.Layout, Dim))
+    Ranks *= P.Mesh[A];
+  return static_cast<double>(P.Sizes.value(V.Type.Dims[Dim].Size) / Ranks);
 }
 
-/// Queries, keys and values are split and rotated first: 6 bytes for each of
-/// their elements, 8 backward.
-double KernelTimes::arranging(const Block &B, const Op &O) const {
-  const Op &Forward = forwardOf(B, O);
-  double Elements = 0;
-  for (const ValueId V : Forward.Operands)
-    Elements += elementsOf(P, B.Values[V]);
-  const double OfElement = O.Derivative == Derivative::None ? 6 : 8;
-  return of(Number::StreamStart) * 1e-6 +
-         OfElement * Elements /
-             (static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth) *
-              of(Number::StreamEfficiency));
+/// Returns the samples of a micro-batch of one replica.
+static double samplesOf(const Program &P, const Value &V) {
+  const int I = V.Type.indexOf(DimKind::Batch);
+  return I < 0 ? 1
+               : static_cast<double>(
+                     P.Sizes.value(V.Type.Dims[static_cast<size_t>(I)].Size));
 }
 
-double KernelTimes::attention(const Block &B, const Op &O) const {
-  const Op &Forward = forwardOf(B, O);
-  const double Queries =
-      tokensOf(P, B.Values[Forward.Operands[0]], DimKind::Seq);
-  const double All =
-      Queries * tokensOf(P, B.Values[Forward.Operands[1]], DimKind::KvSeq);
-  const double Pairs = Forward.Stated.isValid()
-                           ? static_cast<double>(P.Sizes.value(Forward.Stated))
-                           : All / 2;
-  const double Hidden =
-      Pairs < All ? of(Number::AttentionS0) * Queries / (2 * Pairs) : 0;
-  double Work = workOnRank(P, O) * (1 + Hidden);
-  double Rate = peakInBf16(P) * of(Number::AttentionEfficiency) *
-                sustained(Number::SustainedBf16);
-  if (O.Derivative != Derivative::None) {
-    Work *= 1.25;
-    Rate *= of(Number::AttentionBackward);
-  }
-  return of(Number::AttentionStart) * 1e-6 + Work / Rate + arranging(B, O);
-}
-
-/// Each product reads or writes all scores.
-double KernelTimes::unfusedAttention(const Block &B, const Op &O) const {
+AttentionShape foretrace::attentionShapeOf(const Program &P, const Block &B,
+                                           const Op &O) {
   const Op &Forward = forwardOf(B, O);
   const Value &Query = B.Values[Forward.Operands[0]],
               &Key = B.Values[Forward.Operands[1]],
-              &Context = B.Values[Forward.Results.front()],
-              &Scores = *scoresOf(B, Forward);
-  const bool IsBackward = O.Derivative != Derivative::None;
-  const double Products = IsBackward ? 4 : 2;
-  const auto Bandwidth =
-      static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
-  const double Rate = peakInBf16(P) * of(Number::ProductEfficiency) *
-                      sustained(Number::SustainedBf16);
-  const double Compute = tokensOf(P, Key, DimKind::KvSeq) *
-                         (elementsOf(P, Query) + elementsOf(P, Context)) / Rate;
-  const double Memory =
-      2 * elementsOf(P, Scores) / (Bandwidth * of(Number::ProductMemory));
-  const double OfScore =
-      (IsBackward ? 5 : 4) + (*P.Spec.Train.Dropout ? IsBackward ? 6 : 5 : 0);
-  return (Products * of(Number::ProductStart) + of(Number::StreamStart)) *
-             1e-6 +
-         Products * std::sqrt(Compute * Compute + Memory * Memory) +
-         OfScore * elementsOf(P, Scores) /
-             (Bandwidth * of(Number::StreamEfficiency));
+              &Context = B.Values[Forward.Results.front()];
+  AttentionShape S;
+  S.IsBackward = O.Derivative != Derivative::None;
+  S.Batch = samplesOf(P, Query);
+  S.Queries = tokensOf(P, Query, DimKind::Seq);
+  S.Keys = tokensOf(P, Key, DimKind::KvSeq);
+  S.QueryChannels = elementsOf(P, Query) / (S.Batch * S.Queries);
+  S.KeyChannels = elementsOf(P, Key) / (S.Batch * S.Keys);
+  S.ContextChannels = elementsOf(P, Context) / (S.Batch * S.Queries);
+  S.Pairs = 1;
+  S.Pairs = workOnRank(P, O) / workOf(S);
+  return S;
 }
 
-/// Returns the bytes of the gradients of \p Update, which their norm reads.
-static double gradientBytes(const Program &P, const Block &B,
-                            const Op &Update) {
-  double Size = 0;
-  for (const ValueId V : Update.Operands)
-    Size += sizeInBytes(P, B.Values[V]);
-  return Size;
+/// Each of the products of unfused attention is of all queries and keys.
+ScoresShape KernelTimes::scoresShapeOf(const Block &B, const Op &O) const {
+  const Op &Forward = forwardOf(B, O);
+  const Value &Query = B.Values[Forward.Operands[0]],
+              &Key = B.Values[Forward.Operands[1]],
+              &Context = B.Values[Forward.Results.front()];
+  return {O.Derivative != Derivative::None, *P.Spec.Train.Dropout != 0,
+          tokensOf(P, Key, DimKind::KvSeq) *
+              (elementsOf(P, Query) + elementsOf(P, Context)),
+          elementsOf(P, *scoresOf(B, Forward))};
+}
+
+/// The optimizer reads the gradients once more, for their norm.
+StreamShape KernelTimes::streamShapeOf(const Block &B, const Op &O,
+                                       Bytes Touched) const {
+  StreamShape S{classOf(B, O), workOnRank(P, O),
+                static_cast<double>(Touched.value())};
+  if (S.Class == KernelClass::Optimizer)
+    for (const ValueId V : O.Operands)
+      S.Bytes += sizeInBytes(P, B.Values[V]);
+  return S;
+}
+
+/// Only dispatchers that send copies do not need the counts of tokens on the
+/// host, so that graphs can contain them.
+bool KernelTimes::isInGraph(const Block &B) const {
+  return B.Copies && P.Spec.Train.CudaGraphs.is(true);
+}
+
+KernelLaws::Parameters KernelTimes::parametersOf(const Block &B,
+                                                 const Op &O) const {
+  const KernelClass C = classOf(B, O);
+  if (C == KernelClass::Product || C == KernelClass::GroupedProduct)
+    return Laws.parametersOf(productShapeOf(P, B, O), isInGraph(B));
+  return Laws.parametersOf(C);
+}
+
+const KernelParameterInfo *KernelTimes::findMissing(const Block &B,
+                                                    const Op &O) const {
+  for (const KernelParameterId Of : parametersOf(B, O))
+    if (!Laws.has(Of))
+      return &getInfo(Of);
+  return nullptr;
+}
+
+std::string KernelTimes::describe(const Block &B, const Op &O) const {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  llvm::ListSeparator Comma;
+  for (const KernelParameterId Of : parametersOf(B, O))
+    OS << Comma << getInfo(Of).Name << " = " << llvm::format("%g", Laws[Of]);
+  return Text;
 }
 
 Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
                                 Bytes Touched) const {
-  const auto Moved = static_cast<double>(Touched.value());
-  const auto Bandwidth =
-      static_cast<double>(*P.Spec.Cost.Device.MemoryBandwidth);
-  double Seconds = 0;
-  switch (const KernelClass Is = classOf(B, O)) {
+  switch (classOf(B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
-    Seconds = product(B, O, Is == KernelClass::GroupedProduct);
-    break;
-  case KernelClass::Attention:
-    Seconds = attention(B, O);
-    break;
-  case KernelClass::UnfusedAttention:
-    Seconds = unfusedAttention(B, O);
-    break;
-  case KernelClass::Scan:
-    Seconds = of(Number::StreamStart) * 1e-6 +
-              std::max(workOnRank(P, O) /
-                           (peakInBf16(P) * of(Number::ScanEfficiency) *
-                            sustained(Number::SustainedBf16)),
-                       Moved / (Bandwidth * of(Number::StreamEfficiency)));
-    break;
-  case KernelClass::Stream:
-    Seconds = of(Number::StreamStart) * 1e-6 +
-              Moved / (Bandwidth * of(Number::StreamEfficiency));
-    break;
-  case KernelClass::Optimizer:
-    Seconds = of(Number::OptimizerStart) * 1e-6 +
-              (Moved + gradientBytes(P, B, O)) /
-                  (Bandwidth * of(Number::OptimizerEfficiency));
-    break;
-  case KernelClass::Fused:
-    break;
+    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), isInGraph(B)));
+  case KernelClass::Attention: {
+    double Arranged = 0; // elements of queries, keys and values
+    for (const ValueId V : forwardOf(B, O).Operands)
+      Arranged += elementsOf(P, B.Values[V]);
+    return roundedTime(
+        Laws.timeOf(attentionShapeOf(P, B, O)) +
+        Laws.timeOfArranging(Arranged, O.Derivative != Derivative::None));
   }
-  return roundedTime(Seconds);
+  case KernelClass::UnfusedAttention:
+    return roundedTime(Laws.timeOf(scoresShapeOf(B, O)));
+  case KernelClass::Scan:
+  case KernelClass::Stream:
+  case KernelClass::Optimizer:
+  case KernelClass::Fused:
+    return roundedTime(Laws.timeOf(streamShapeOf(B, O, Touched)));
+  }
+  llvm_unreachable("every class is handled");
 }

@@ -38,7 +38,7 @@ public:
 private:
   OpTime profiled(const Op &O) const;
   OpTime roofline(const Op &O) const;
-  OpTime estimated(const Op &O) const;
+  OpTime estimated(const KernelTimes &Laws, const Op &O) const;
   OpTime perMillion(const Op &O) const;
   void estimateCollectives();
   void estimateTogether(llvm::ArrayRef<size_t> Ops, CollectiveTimes &Links);
@@ -121,11 +121,11 @@ OpTime BlockTimer::roofline(const Op &O) const {
   return T;
 }
 
-OpTime BlockTimer::estimated(const Op &O) const {
+OpTime BlockTimer::estimated(const KernelTimes &Laws, const Op &O) const {
   OpTime T{TimeRule::Estimate, Nanoseconds::overflow(), nullptr, {}, {}};
   T.Touched = touchedBytes(P, B, O);
   if (const Bytes Touched = P.Sizes.value(T.Touched); !Touched.isOverflow())
-    T.Time = KernelTimes(*P).timeOf(B, O, Touched);
+    T.Time = Laws.timeOf(B, O, Touched);
   return T;
 }
 
@@ -239,10 +239,12 @@ std::vector<OpTime> BlockTimer::run() {
   case CostKind::Roofline:
     forEachCompute([&](const Op &O) { return roofline(O); });
     break;
-  case CostKind::Estimate:
-    forEachCompute([&](const Op &O) { return estimated(O); });
+  case CostKind::Estimate: {
+    const KernelTimes Laws(*P);
+    forEachCompute([&](const Op &O) { return estimated(Laws, O); });
     estimateCollectives();
     break;
+  }
   case CostKind::Calibrated:
     forEachCompute([&](const Op &O) {
       return O.Kind == OpKind::Optimizer ? perMillion(O) : OpTime();

@@ -27,12 +27,10 @@ const ast::Section *Binder::findProfile(llvm::StringRef Name, SourceRange At) {
 
 void Binder::bindKernel(const Field &F, const std::string &Name,
                         SourceRange Profile, ir::CostSpec &C) {
-  const auto Rows = ir::kernelParameters();
-  const auto *Row =
-      llvm::find_if(Rows, [&](const auto &R) { return R.Name == Name; });
-  if (Row == Rows.end()) {
+  const std::optional<ir::KernelParameterId> Id = ir::findKernelParameter(Name);
+  if (!Id) {
     std::vector<llvm::StringRef> Names;
-    for (const ir::KernelParameterInfo &R : Rows)
+    for (const ir::KernelParameterInfo &R : ir::kernelParameters())
       Names.push_back(R.Name);
     suggest(Diags.report(F.Key.Range, diag::UnknownKernelParameter, Name),
             F.Key.Range, Name, Names);
@@ -41,20 +39,21 @@ void Binder::bindKernel(const Field &F, const std::string &Name,
   const std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
   if (!V)
     return;
+  const ir::KernelParameterInfo &Row = getInfo(*Id);
   const auto Text = [&](double Number) {
     return *format(ExprValue{Number, Dimension::Count, V->Range});
   };
-  if (!V->isNumber() || V->Dim != Dimension::Count ||
-      V->asReal() < Row->Least || V->asReal() > Row->Most) {
+  if (!V->isNumber() || V->Dim != Dimension::Count || V->asReal() < Row.Least ||
+      V->asReal() > Row.Most) {
     Diags.report(V->Range, diag::KernelParameterRange, Name,
-                 format(*V).value_or(describe(*V)), Text(Row->Least),
-                 Text(Row->Most));
+                 format(*V).value_or(describe(*V)), Text(Row.Least),
+                 Text(Row.Most));
     return;
   }
   auto Old = llvm::find_if(
-      C.Kernels, [&](const ir::KernelParameter &K) { return K.Name == Name; });
+      C.Kernels, [&](const ir::KernelParameter &K) { return K.Id == *Id; });
   if (Old == C.Kernels.end())
-    Old = C.Kernels.insert(Old, {Name, 0, {}, {}});
+    Old = C.Kernels.insert(Old, {*Id, 0, {}, {}});
   // The text of the library has no place in a job.
   const bool IsOfJob = !Profile.isValid();
   Old->Value = V->asReal();

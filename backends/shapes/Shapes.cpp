@@ -41,6 +41,21 @@ bool shapes::check(const EmitRequest &Request, const Options &,
   return IsGood;
 }
 
+/// Names of the kinds of rows in CSV, which `foretrace fit` reads.
+static llvm::StringRef kernelOf(const ProductShape &S) {
+  return S.IsGrouped ? "grouped_product" : "product";
+}
+
+static llvm::StringRef kernelOf(const StreamShape &S) {
+  return S.Class == KernelClass::Scan        ? "scan"
+         : S.Class == KernelClass::Optimizer ? "optimizer"
+                                             : "stream";
+}
+
+static int64_t whole(double Number) {
+  return static_cast<int64_t>(std::llround(Number));
+}
+
 static FigureTable productsOf(const KernelShapes &All) {
   FigureTable T{"products",
                 "products of an m x k and a k x n matrix",
@@ -56,21 +71,24 @@ static FigureTable productsOf(const KernelShapes &All) {
                  {"ns", FigureUnit::Count}},
                 {},
                 4};
-  for (const ProductShape &S : All.Products)
-    T.Rows.push_back({S.Op, S.Pass, getName(S.Operand).str(),
-                      getName(S.Result).str(), S.Groups, S.M, S.N, S.K, S.Count,
-                      S.Time.value()});
+  for (const ProductRun &R : All.Products)
+    T.Rows.push_back({R.Op, R.Pass, getName(R.Shape.Operand).str(),
+                      getName(R.Shape.Result).str(), whole(R.Shape.Groups),
+                      whole(R.Shape.M), whole(R.Shape.N), whole(R.Shape.K),
+                      R.Count, R.Time.value()});
   return T;
 }
 
 static FigureTable attentionOf(const KernelShapes &All) {
   FigureTable T{"attention",
-                "attention, with the channels of all heads",
+                "attention, with the channels of all heads, and the pairs of "
+                "queries and keys that the mask leaves of a head",
                 {{"op", FigureUnit::Text},
                  {"pass", FigureUnit::Text},
                  {"batch", FigureUnit::Count},
                  {"queries", FigureUnit::Count},
                  {"keys", FigureUnit::Count},
+                 {"pairs", FigureUnit::Count},
                  {"heads", FigureUnit::Count},
                  {"q_channels", FigureUnit::Count},
                  {"kv_channels", FigureUnit::Count},
@@ -79,10 +97,30 @@ static FigureTable attentionOf(const KernelShapes &All) {
                  {"ns", FigureUnit::Count}},
                 {},
                 2};
-  for (const AttentionShape &S : All.Attention)
-    T.Rows.push_back({S.Op, S.Pass, S.Batch, S.Queries, S.Keys, S.Heads,
-                      S.QueryChannels, S.KeyChannels, S.ContextChannels,
-                      S.Count, S.Time.value()});
+  for (const AttentionRun &R : All.Attention) {
+    const AttentionShape &S = R.Shape;
+    T.Rows.push_back({R.Op, R.Pass, whole(S.Batch), whole(S.Queries),
+                      whole(S.Keys), whole(S.Pairs), R.Heads,
+                      whole(S.QueryChannels), whole(S.KeyChannels),
+                      whole(S.ContextChannels), R.Count, R.Time.value()});
+  }
+  return T;
+}
+
+static FigureTable streamsOf(const KernelShapes &All) {
+  FigureTable T{"others",
+                "other kernels, with the bytes that they read and write",
+                {{"op", FigureUnit::Text},
+                 {"pass", FigureUnit::Text},
+                 {"flops", FigureUnit::Count},
+                 {"bytes", FigureUnit::Count},
+                 {"count", FigureUnit::Count},
+                 {"ns", FigureUnit::Count}},
+                {},
+                2};
+  for (const StreamRun &R : All.Streams)
+    T.Rows.push_back({R.Op, R.Pass, whole(R.Shape.Work), whole(R.Shape.Bytes),
+                      R.Count, R.Time.value()});
   return T;
 }
 
@@ -92,14 +130,15 @@ static FigureTable messagesOf(const KernelShapes &All) {
                 {{"collective", FigureUnit::Text},
                  {"group", FigureUnit::Text},
                  {"ranks", FigureUnit::Count},
-                 {"size", FigureUnit::Count},
+                 {"on_domain", FigureUnit::Count},
+                 {"bytes", FigureUnit::Count},
                  {"count", FigureUnit::Count},
                  {"ns", FigureUnit::Count}},
                 {},
                 2};
-  for (const MessageShape &S : All.Messages)
-    T.Rows.push_back({getMnemonic(S.Kind).str(), S.Group, S.Ranks, S.Size,
-                      S.Count, S.Time.value()});
+  for (const MessageRun &R : All.Messages)
+    T.Rows.push_back({getMnemonic(R.Kind).str(), R.Group, R.Ranks, R.OnDomain,
+                      R.Size, R.Count, R.Time.value()});
   return T;
 }
 
@@ -142,32 +181,72 @@ static FigureTable commandsOf(const KernelShapes &All) {
                 "commands that measure them",
                 {{"command", FigureUnit::Text}},
                 {}};
-  for (const ProductShape &S : All.Products)
-    if (S.Groups == 1 && !cutlassName(S.Operand).empty())
+  for (const ProductRun &R : All.Products)
+    if (!R.Shape.IsGrouped && !cutlassName(R.Shape.Operand).empty())
       T.Rows.push_back(
           {llvm::formatv("cutlass_profiler --operation=Gemm --m={0} "
                          "--n={1} --k={2} --A={3}:row --B={3}:column",
-                         S.M, S.N, S.K, cutlassName(S.Operand))
+                         whole(R.Shape.M), whole(R.Shape.N), whole(R.Shape.K),
+                         cutlassName(R.Shape.Operand))
                .str()});
-  for (const MessageShape &S : All.Messages)
-    if (!programOf(S.Kind).empty())
+  for (const MessageRun &R : All.Messages)
+    if (!programOf(R.Kind).empty())
       T.Rows.push_back({llvm::formatv("mpirun -np {0} {1} -b {2} -e {2} -g 1",
-                                      S.Ranks, programOf(S.Kind), S.Size)
+                                      R.Ranks, programOf(R.Kind), R.Size)
                             .str()});
   return T;
+}
+
+/// Writes all shapes as rows of one table, in which cells of other kernels are
+/// empty.
+static void writeRowsOfAll(const KernelShapes &All, llvm::raw_ostream &OS) {
+  std::vector<std::string> Kernels; // of the rows of all tables, in order
+  for (const ProductRun &R : All.Products)
+    Kernels.push_back(kernelOf(R.Shape).str());
+  Kernels.insert(Kernels.end(), All.Attention.size(), "attention");
+  for (const StreamRun &R : All.Streams)
+    Kernels.push_back(kernelOf(R.Shape).str());
+  for (const MessageRun &R : All.Messages)
+    Kernels.push_back(getMnemonic(R.Kind).str());
+  static constexpr llvm::StringLiteral Keys[] = {
+      "kernel", "op",    "pass",       "operand",     "result",       "groups",
+      "m",      "n",     "k",          "batch",       "queries",      "keys",
+      "pairs",  "heads", "q_channels", "kv_channels", "out_channels", "flops",
+      "group",  "ranks", "on_domain",  "bytes",       "count",        "ns"};
+  std::vector<RowColumn> Columns;
+  for (const llvm::StringRef Key : Keys)
+    Columns.push_back({Key.str()});
+  RowWriter Rows(std::move(Columns), RowFormat::CSV, OS);
+  auto Kernel = Kernels.begin();
+  for (const FigureTable &T :
+       {productsOf(All), attentionOf(All), streamsOf(All), messagesOf(All)})
+    for (const std::vector<Figure> &Row : T.Rows) {
+      std::vector<std::string> Cells(std::size(Keys));
+      Cells.front() = *Kernel++;
+      for (const auto &[Column, Cell] : llvm::zip_equal(T.Columns, Row))
+        if (const auto *Key = llvm::find(Keys, Column.Key);
+            Key != std::end(Keys))
+          Cells[static_cast<size_t>(Key - Keys)] = exact(Cell);
+      Rows.write(Cells);
+    }
 }
 
 llvm::Error shapes::emit(const EmitRequest &Request, const Options &O,
                          OutputSet &Out) {
   const KernelShapes All = kernelShapesOf(Request.Program);
-  Figures F{"foretrace.shapes/1",
-            {},
-            {productsOf(All), attentionOf(All), messagesOf(All)},
-            {"Counts are those of an iteration of the rank that runs a shape "
-             "most often."},
-            {}};
+  if (O.Format == RowFormat::CSV)
+    return Out.add(Request.file(O.File, ".shapes.csv"),
+                   [&](llvm::raw_ostream &OS) { writeRowsOfAll(All, OS); });
+  Figures F{
+      "foretrace.shapes/2",
+      {},
+      {productsOf(All), attentionOf(All), streamsOf(All), messagesOf(All)},
+      {"Counts are those of an iteration of the rank that runs a shape "
+       "most often."},
+      {}};
   if (*Request.Program.Spec.Cost.Kind == CostKind::Estimate)
-    F.Notes.push_back("`ns` is the estimated duration of one.");
+    F.Notes.push_back("`ns` is the estimated duration of the kernel alone, in "
+                      "a benchmark.");
   if (O.Commands)
     F.Tables.push_back(commandsOf(All));
   return addFigures(Request, O.File, O.Format, F, Out);

@@ -91,12 +91,24 @@ llvm::ArrayRef<KernelParameterInfo> kernelParameters() {
   return Rows;
 }
 
+const KernelParameterInfo &getInfo(KernelParameterId Id) {
+  return kernelParameters()[static_cast<size_t>(Id)];
+}
+
+std::optional<KernelParameterId> findKernelParameter(llvm::StringRef Name) {
+  const llvm::ArrayRef<KernelParameterInfo> Rows = kernelParameters();
+  const auto *Row =
+      llvm::find_if(Rows, [&](const auto &R) { return R.Name == Name; });
+  if (Row == Rows.end())
+    return std::nullopt;
+  return static_cast<KernelParameterId>(Row - Rows.begin());
+}
+
 std::optional<double> CostSpec::kernel(KernelParameterId Id) const {
-  const KernelParameterInfo &Info = kernelParameters()[static_cast<size_t>(Id)];
   for (const KernelParameter &K : Kernels)
-    if (K.Name == Info.Name)
+    if (K.Id == Id)
       return K.Value;
-  return Info.Default;
+  return getInfo(Id).Default;
 }
 
 const LinkSpec *CostSpec::findLink(ir::Axis A) const {

@@ -270,14 +270,6 @@ struct ProfileTime {
   Nanoseconds nanoseconds(double Count = 1, double Per = 1) const;
 };
 
-/// A parameter of a device's kernels (ir/model/KernelParameters.def).
-struct KernelParameter {
-  std::string Name; ///< `product.bf16.efficiency`
-  double Value = 0;
-  SourceRange Range; ///< of the name
-  SourceRange At;    ///< of the value
-};
-
 /// The rows of ir/model/KernelParameters.def.
 enum class KernelParameterId : unsigned char {
 #define KERNEL_PARAMETER(ENUMERATOR, ...) ENUMERATOR,
@@ -289,7 +281,19 @@ struct KernelParameterInfo {
   std::optional<double> Default;
   llvm::StringLiteral Doc;
 };
+/// By id.
 llvm::ArrayRef<KernelParameterInfo> kernelParameters();
+const KernelParameterInfo &getInfo(KernelParameterId Id);
+/// Returns the parameter called \p Name, `product.bf16.efficiency`.
+std::optional<KernelParameterId> findKernelParameter(llvm::StringRef Name);
+
+/// The value of a parameter.
+struct KernelParameter {
+  KernelParameterId Id = {};
+  double Value = 0;
+  SourceRange Range = {}; ///< of the name
+  SourceRange At = {};    ///< of the value
+};
 
 /// The source of compute times, which never affects communication.
 struct CostSpec {

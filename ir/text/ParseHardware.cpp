@@ -21,10 +21,16 @@ bool SpecParser::time() {
 bool SpecParser::kernel() {
   constexpr double Most = 1e6;
   Token Name;
+  std::string Text;
   KernelParameter K;
   if (!In.expectName("the name of a parameter or `}`", Name) ||
-      !In.text(Name, K.Name) || !In.expectPunct("=") ||
-      !In.expectReal(K.Value, Most))
+      !In.text(Name, Text))
+    return false;
+  const std::optional<KernelParameterId> Id = findKernelParameter(Text);
+  if (!Id)
+    return In.unknown(Name, "a parameter of kernels", {});
+  K.Id = *Id;
+  if (!In.expectPunct("=") || !In.expectReal(K.Value, Most))
     return false;
   K.Range = Name.Range;
   S.Cost.Kernels.push_back(std::move(K));

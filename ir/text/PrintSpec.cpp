@@ -250,7 +250,7 @@ void SpecPrinter::print(const CostSpec &C) {
     open("kernels");
     for (const KernelParameter &K : C.Kernels) {
       line();
-      printName(K.Name, OS);
+      printName(getInfo(K.Id).Name, OS);
       OS << " = ";
       printReal(K.Value, OS);
       OS << '\n';

@@ -80,7 +80,8 @@ std::vector<KeyValue> diff::keysOf(const Spec &S) {
     std::string Number;
     llvm::raw_string_ostream OS(Number);
     printReal(K.Value, OS);
-    Add("cost.kernels." + K.Name, std::move(Number), K.Range);
+    Add(("cost.kernels." + getInfo(K.Id).Name).str(), std::move(Number),
+        K.Range);
   }
   for (const ProfileTime &T : S.Cost.Profile) {
     std::string Micros;

@@ -31,9 +31,10 @@ cl::SubCommandGroup &diagnosingCommands() {
 #define SUBCOMMAND(...)
 #define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
-      &compileCommand(),   &planCommand(),   &sweepCommand(),   &checkCommand(),
-      &calibrateCommand(), &groupsCommand(), &convertCommand(), &optCommand(),
-      &explainCommand(),   &diffCommand()};
+      &compileCommand(), &planCommand(),      &sweepCommand(),
+      &checkCommand(),   &calibrateCommand(), &fitCommand(),
+      &groupsCommand(),  &convertCommand(),   &optCommand(),
+      &explainCommand(), &diffCommand()};
   return Group;
 }
 

@@ -13,13 +13,15 @@ static cl::list<std::string>
     Overrides("D", cl::Prefix, cl::value_desc("name=value"),
               cl::desc("Set a `param`, or a key written as section.key"),
               cl::cat(jobCategory()), cl::sub(jobCommands()),
-              cl::sub(convertCommand()), cl::sub(diffCommand()));
+              cl::sub(convertCommand()), cl::sub(diffCommand()),
+              cl::sub(fitCommand()));
 
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
                 cl::desc("Also search this folder for imports"),
                 cl::cat(jobCategory()), cl::sub(jobCommands()),
-                cl::sub(convertCommand()), cl::sub(diffCommand()));
+                cl::sub(convertCommand()), cl::sub(diffCommand()),
+                cl::sub(fitCommand()));
 
 static cl::list<std::string>
     Traces("trace", cl::value_desc("path"), cl::CommaSeparated,

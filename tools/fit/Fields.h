@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of CSV. Private to this folder.
+#ifndef FORETRACE_TOOLS_FIT_FIELDS_H
+#define FORETRACE_TOOLS_FIT_FIELDS_H
+
+#include "llvm/ADT/StringRef.h"
+#include <vector>
+
+namespace foretrace::fit {
+
+/// Returns the fields of a line, without blanks and quotes around them; none of
+/// those that are read has a quote in it.
+std::vector<llvm::StringRef> splitFields(llvm::StringRef Line);
+
+} // namespace foretrace::fit
+
+#endif
