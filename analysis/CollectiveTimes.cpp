@@ -97,15 +97,23 @@ Nanoseconds CollectiveTimes::timeOf(const Block &B, const Op &O,
                          : Laws.timeOf(O.Kind, At, Size));
 }
 
-/// Some stages may be neighbours in a domain; the others decide.
+Nanoseconds CollectiveTimes::timeOf(OpKind Kind, const Group &G, double Size) {
+  return G.size(P.Mesh) > 1 ? roundedTime(Laws.timeOf(Kind, placeOf(G), Size))
+                            : Nanoseconds();
+}
+
+LinkPlace CollectiveTimes::placeOfMessage(int64_t Distance) {
+  return placeOf(
+      Links.between(Distance, {std::max<int64_t>(-Distance, 0),
+                               P.Schedule.Stages - std::abs(Distance)}),
+      2);
+}
+
 Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {
   if (Size.isOverflow())
     return Nanoseconds::overflow();
-  const LinkPlace At =
-      placeOf(Links.between(Distance, {std::max<int64_t>(-Distance, 0),
-                                       P.Schedule.Stages - std::abs(Distance)}),
-              2);
-  return roundedTime(Laws.timeOfMessage(At, static_cast<double>(Size.value())));
+  return roundedTime(Laws.timeOfMessage(placeOfMessage(Distance),
+                                        static_cast<double>(Size.value())));
 }
 
 std::string CollectiveTimes::describe(const Op &O) {

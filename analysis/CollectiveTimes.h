@@ -31,6 +31,8 @@ public:
   /// Size (ir::messageBytes), rounded to the nearest nanosecond.
   /// \p B is its block.
   Nanoseconds timeOf(const ir::Block &B, const ir::Op &O, Bytes Size);
+  /// Returns that of a collective of the ranks of \p G.
+  Nanoseconds timeOf(ir::OpKind Kind, const ir::Group &G, double Size);
   /// Returns the duration of a message to a rank \p Distance stages later.
   Nanoseconds timeOfMessage(Bytes Size, int64_t Distance);
   /// Returns the place of the group: `8 of 16 ranks in a domain of `nvlink``.
@@ -38,6 +40,9 @@ public:
 
   /// Returns the place of the ranks of \p G.
   const LinkPlace &placeOf(const ir::Group &G);
+  /// Returns that of a rank and one \p Distance stages later. Some of them may
+  /// be neighbours in a domain; the others decide.
+  LinkPlace placeOfMessage(int64_t Distance);
 
 private:
   LinkPlace placeOf(const LinkSpan &Span, double Ranks) const;

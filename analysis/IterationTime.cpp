@@ -59,6 +59,7 @@ static Number errorOf(KernelClass C) {
   case KernelClass::Scan:
     return Number::ErrorAttention;
   case KernelClass::Stream:
+  case KernelClass::Embedding:
   case KernelClass::Optimizer:
   case KernelClass::Fused:
     return Number::ErrorStream;

@@ -15,6 +15,13 @@ LawParameters::LawParameters(const CostSpec &C) {
                     .value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
+void LawParameters::store(CostSpec &C) const {
+  C.Kernels.clear();
+  for (size_t I = 0; I < Count; ++I)
+    if (has(static_cast<Number>(I)))
+      C.Kernels.push_back({static_cast<Number>(I), Values[I]});
+}
+
 bool LawParameters::has(Number Id) const { return !std::isnan((*this)[Id]); }
 
 llvm::StringRef foretrace::getName(KernelClass C) {
@@ -29,6 +36,7 @@ llvm::StringRef foretrace::getName(KernelClass C) {
   case KernelClass::Scan:
     return "scans";
   case KernelClass::Stream:
+  case KernelClass::Embedding:
   case KernelClass::Fused:
     return "other kernels";
   case KernelClass::Optimizer:
@@ -82,7 +90,8 @@ KernelLaws::Parameters KernelLaws::parametersOf(const ProductShape &S,
   if (S.IsGrouped && Slowdown)
     All.push_back(InGraph ? Number::GroupedGraph : Number::GroupedStart);
   if (S.IsGrouped)
-    All.append({Number::GroupedRows, Number::GroupedInner});
+    All.append({Number::GroupedRows, Number::GroupedInner,
+                Number::GroupedWeight, Number::GroupedAccumulation});
   return All;
 }
 
@@ -105,6 +114,8 @@ KernelLaws::Parameters KernelLaws::parametersOf(KernelClass C) const {
     break;
   case KernelClass::Stream:
     return {Number::StreamEfficiency, Number::StreamStart};
+  case KernelClass::Embedding:
+    return {Number::EmbeddingEfficiency, Number::StreamStart};
   case KernelClass::Optimizer:
     return {Number::OptimizerEfficiency, Number::OptimizerStart};
   case KernelClass::Fused:
@@ -137,7 +148,7 @@ double KernelLaws::timeOf(const ProductShape &S, bool InGraph) const {
   const ProductLaw &L = lawOf(S.Operand);
   double Padding = 1 + Of[L.K0] / S.K; // of the inner dimension, and of rows
   if (S.IsGrouped && S.IsOfWeight)
-    Padding = 1 + Of[Number::GroupedInner] / S.K;
+    Padding = (1 + Of[Number::GroupedInner] / S.K) / Of[Number::GroupedWeight];
   else if (S.IsGrouped)
     Padding *= 1 + Of[Number::GroupedRows] / S.M;
   const double Compute = 2 * S.Groups * S.M * S.N * S.K * Padding /
@@ -148,13 +159,16 @@ double KernelLaws::timeOf(const ProductShape &S, bool InGraph) const {
       S.Groups * (sizeOf(S.Operand) * (S.M * S.K + S.K * S.N) +
                   sizeOf(S.Result) * S.M * S.N * (S.IsOfWeight ? 2 : 1));
   const double Memory = Moved / (bandwidth() * Of[L.Memory]);
+  double Streamed = 0;
+  if (S.IsOfWeight && isScaled(S.Operand))
+    Streamed = 2 * S.Groups * (S.M * S.K + S.K * S.N);
+  if (S.IsOfWeight && S.IsGrouped)
+    Streamed += Of[Number::GroupedAccumulation] * S.Groups * S.M * S.N;
   double Start = Of[L.Start];
   if (S.IsGrouped && Slowdown)
     Start += Of[InGraph ? Number::GroupedGraph : Number::GroupedStart];
   return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory) +
-         (S.IsOfWeight && isScaled(S.Operand)
-              ? stream(2 * S.Groups * (S.M * S.K + S.K * S.N))
-              : 0);
+         (Streamed > 0 ? stream(Streamed) : 0);
 }
 
 double foretrace::workOf(const AttentionShape &S) {
@@ -208,6 +222,9 @@ double KernelLaws::timeOf(const StreamShape &S) const {
                     stream(S.Bytes));
   case KernelClass::Stream:
     return Of[Number::StreamStart] * 1e-6 + stream(S.Bytes);
+  case KernelClass::Embedding:
+    return Of[Number::StreamStart] * 1e-6 +
+           S.Bytes / (bandwidth() * Of[Number::EmbeddingEfficiency]);
   case KernelClass::Optimizer:
     return Of[Number::OptimizerStart] * 1e-6 +
            S.Bytes / (bandwidth() * Of[Number::OptimizerEfficiency]);

@@ -16,6 +16,9 @@ public:
   /// Takes those of the job or profile, else the defaults.
   explicit LawParameters(const ir::CostSpec &C);
 
+  /// States all of them in \p C.
+  void store(ir::CostSpec &C) const;
+
   bool has(ir::KernelParameterId Id) const;
   /// Returns the value of a parameter that is there.
   double operator[](ir::KernelParameterId Id) const {
@@ -53,6 +56,7 @@ enum class KernelClass : unsigned char {
   UnfusedAttention,
   Scan,      ///< a scan or convolution: the larger of FLOPs and bytes
   Stream,    ///< start + bytes at the memory bandwidth x efficiency
+  Embedding, ///< the same, with an efficiency of its own
   Optimizer, ///< start + bytes, with those of the gradients' norm
   Fused      ///< part of the kernel of another op: nothing
 };
@@ -75,7 +79,7 @@ struct AttentionShape {
   double QueryChannels, KeyChannels, ContextChannels;
 };
 
-/// A kernel without products, a scan or an optimizer.
+/// A kernel without products: a scan, a stream, an embedding or an optimizer.
 struct StreamShape {
   KernelClass Class;
   double Work;  ///< FLOPs

@@ -125,6 +125,7 @@ void ShapeCollector::add(const Block &B, const Op &O, int64_t Times) {
       break;
     [[fallthrough]];
   case KernelClass::Scan:
+  case KernelClass::Embedding:
   case KernelClass::Stream: {
     const ExprScope Scope = Sizes;
     const Bytes Touched =

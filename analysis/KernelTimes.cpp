@@ -59,6 +59,8 @@ KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
       return KernelClass::Stream; // a sum over tokens
     return scoresOf(B, forwardOf(B, O)) ? KernelClass::UnfusedAttention
                                         : KernelClass::Attention;
+  case OpKind::Embed:
+    return KernelClass::Embedding;
   case OpKind::Optimizer:
     return KernelClass::Optimizer;
   case OpKind::Norm: // the kernel of the other gradient sums this one, too
@@ -226,6 +228,7 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
     return roundedTime(Laws.timeOf(scoresShapeOf(B, O)));
   case KernelClass::Scan:
   case KernelClass::Stream:
+  case KernelClass::Embedding:
   case KernelClass::Optimizer:
   case KernelClass::Fused:
     return roundedTime(Laws.timeOf(streamShapeOf(B, O, Touched)));

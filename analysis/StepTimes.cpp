@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/StepTimes.h"
+#include "analysis/HostTimeline.h"
 #include "ir/model/Boundary.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +9,8 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-StepTimes::StepTimes(const Program &P) : P(P) {
+StepTimes::StepTimes(const Program &P, Waits HostWaits)
+    : P(P), HostWaits(HostWaits) {
   if (*P.Spec.Cost.Kind == CostKind::Estimate && P.Spec.Cluster)
     Links.emplace(P);
 }
@@ -26,33 +28,58 @@ Nanoseconds StepTimes::ofMessage(Bytes Size, int64_t Distance) {
   return It->second;
 }
 
-/// Counts the kernels that a step runs.
-static int64_t kernelsOf(const Program &P, const LayerSequence &Layers,
-                         ActionKind Step) {
-  int64_t Count = 0;
-  for (const LayerGroup &G : Layers)
-    for (const BlockRun &R : G.Runs) {
-      const Block &B = P.Blocks[R.Block];
-      int64_t OfBlock = 0;
-      for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B)))
-        OfBlock += runs(Step, Action) && !isCollective(O.Kind) &&
-                   O.Time != Nanoseconds();
-      Count += OfBlock * R.Count * G.Periods;
-    }
-  return Count;
+/// Whether \p O needs the counts of tokens of all ranks on the host, which then
+/// waits for the device: the first exchange of a layer of experts, unless
+/// copies are sent (`dispatcher = flex`).
+static bool needsCounts(const Block &B, const Op &O, bool IsFirstExchange) {
+  return IsFirstExchange && !B.Copies && O.Phase != Phase::Backward;
+}
+
+/// Returns the kernels of \p B that a step runs.
+static HostTimeline kernelsOf(const Block &B, ActionKind Step,
+                              Nanoseconds Launch, StepTimes::Waits HostWaits) {
+  HostTimeline All;
+  bool HasExchanged = false;
+  for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B))) {
+    if (!runs(Step, Action) || O.Time == Nanoseconds())
+      continue;
+    const bool IsExchange = O.Kind == OpKind::AllToAll;
+    const bool IsAwaited =
+        IsExchange && HostWaits == StepTimes::Waits::ForExchanges;
+    if (IsAwaited || (IsExchange && needsCounts(B, O, !HasExchanged)))
+      All.synchronize();
+    HasExchanged |= IsExchange;
+    All.launch(O.exposed(), isCollective(O.Kind) ? Nanoseconds() : Launch);
+    if (IsAwaited)
+      All.synchronize();
+  }
+  return All;
 }
 
 Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
                               ActionKind Step) const {
-  const Nanoseconds OfOps = timeOf(P, Layers, Step);
-  if (!Links || OfOps.isOverflow() || P.Spec.Train.CudaGraphs.is(true))
-    return OfOps;
+  if (!Links || P.Spec.Train.CudaGraphs.is(true))
+    return timeOf(P, Layers, Step);
   const Nanoseconds Launch(
       std::llround(*P.Spec.Cost.kernel(KernelParameterId::Launch) * 1e3));
-  const Nanoseconds OfHost = Launch * kernelsOf(P, Layers, Step);
-  return OfHost.isOverflow()
-             ? OfHost
-             : Nanoseconds(std::max(OfOps.value(), OfHost.value()));
+  HostTimeline All; // of layers from the first to the last, or back
+  auto Add = [&](HostTimeline &To, const HostTimeline &Next) {
+    if (Step == ActionKind::Forward) {
+      To.append(Next);
+      return;
+    }
+    HostTimeline First = Next;
+    First.append(To);
+    To = First;
+  };
+  for (const LayerGroup &G : Layers) {
+    HostTimeline Period;
+    for (const BlockRun &R : G.Runs)
+      Add(Period, kernelsOf(P.Blocks[R.Block], Step, Launch, HostWaits)
+                      .repeated(R.Count));
+    Add(All, Period.repeated(G.Periods));
+  }
+  return All.time();
 }
 
 int64_t StepTimes::operator()(int64_t Stage, const Action &A) {

@@ -15,7 +15,10 @@ namespace foretrace {
 /// host needs to launch its kernels; otherwise only the ops of steps do.
 class StepTimes {
 public:
-  explicit StepTimes(const ir::Program &P);
+  /// For what the host waits: for the counts of tokens of a layer of experts,
+  /// or, as with traces that log when exchanges end, for all exchanges.
+  enum class Waits : unsigned char { ForCounts, ForExchanges };
+  explicit StepTimes(const ir::Program &P, Waits HostWaits = Waits::ForCounts);
 
   int64_t operator()(int64_t Stage, const ir::Action &A);
   /// Returns the time of a step of kind \p Step for all of \p Layers.
@@ -27,6 +30,7 @@ public:
 
 private:
   const ir::Program &P;
+  const Waits HostWaits;
   std::optional<CollectiveTimes> Links; ///< of `cost estimate`
   std::map<std::pair<const ir::LayerSequence *, ir::ActionKind>, int64_t> Known;
   std::map<std::pair<int64_t, int64_t>, Nanoseconds>

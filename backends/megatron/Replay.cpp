@@ -187,7 +187,8 @@ bool foretrace::megatron::checkDurations(const ir::Program &P,
   std::set<ir::Axis> Missing;
   auto NeedLink = [&](RowKind Of, const ir::ProcessGroup &G) {
     const ir::Axis A = Timing::linkOf(G);
-    if (P.Spec.Cost.findLink(A) || !Missing.insert(A).second)
+    if (*P.Spec.Cost.Kind == ir::CostKind::Estimate ||
+        P.Spec.Cost.findLink(A) || !Missing.insert(A).second)
       return;
     Diags.report(Asked, diag::MegatronNoLink, getName(Of), getName(A));
     IsGood = false;

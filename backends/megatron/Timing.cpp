@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/megatron/Timing.h"
+#include "analysis/StepTimes.h"
 #include "backends/KnownLayers.h"
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StepOps.h"
@@ -13,6 +14,8 @@ using llvm::StringRef;
 
 Timing::Timing(const ir::Program &P) : P(P), Received(0) {
   const ir::Spec &S = P.Spec;
+  if (*S.Cost.Kind == ir::CostKind::Estimate && S.Cluster)
+    Links.emplace(P);
   for (const ir::BlockSpec &B : S.Model.Blocks)
     if (hasExperts(B))
       Received = std::max(Received, *S.Train.Sequence / *S.Parallel.Cp *
@@ -41,14 +44,19 @@ int64_t Timing::updateTime(const ir::Stage &S) const {
 int64_t Timing::compute(const RowBody &B, const ir::Stage &S,
                         int64_t Chunk) const {
   auto ChunkTime = [&](ir::ActionKind Step) {
-    const Nanoseconds Time = timeOf(P, S.layersOf(Chunk), Step);
+    const Nanoseconds Time = StepTimes(P, StepTimes::Waits::ForExchanges)
+                                 .ofStep(S.layersOf(Chunk), Step);
     return Time.isOverflow() ? MaxTime : std::min(Time.value(), MaxTime);
   };
   switch (B.Kind) {
   case RowKind::ForwardStep:
-    return ChunkTime(ir::ActionKind::Forward);
-  case RowKind::BackwardStep:
-    return ChunkTime(ir::ActionKind::Backward);
+  case RowKind::BackwardStep: {
+    const int64_t Time =
+        ChunkTime(B.Kind == RowKind::ForwardStep ? ir::ActionKind::Forward
+                                                 : ir::ActionKind::Backward);
+    // An estimate is of all that a step does, its calls included.
+    return Links ? std::max<int64_t>(Time - within(B), 0) : Time;
+  }
   case RowKind::OptimizerStep:
     return updateTime(S);
   default:
@@ -139,13 +147,30 @@ double Timing::wireBytes(const TraceMessage &M) const {
   }
 }
 
+double Timing::messageSize(std::optional<ir::OpKind> Comm, int64_t Ranks,
+                           double WireBytes) {
+  const auto N = static_cast<double>(Ranks);
+  if (!Comm || Ranks < 2)
+    return WireBytes;
+  return WireBytes * N / (N - 1) / (*Comm == ir::OpKind::AllReduce ? 2 : 1);
+}
+
 double Timing::wireBytes(const Transfer &T) {
   const auto N = static_cast<double>(T.Ranks);
   return asDouble(T.Size) * (N - 1) / N *
          (T.Kind == ir::OpKind::AllReduce ? 2 : 1);
 }
 
-int64_t Timing::transfer(const ir::ProcessGroup &G, double WireBytes) const {
+int64_t Timing::transfer(const ir::ProcessGroup &G,
+                         std::optional<ir::OpKind> Comm,
+                         double WireBytes) const {
+  if (Links) {
+    const double Size = messageSize(Comm, groupSize(G), WireBytes);
+    const Nanoseconds Time =
+        Comm ? Links->timeOf(*Comm, G.Group, Size)
+             : Links->timeOfMessage(Bytes(bounded(Size)), 1);
+    return Time.isOverflow() ? MaxTime : std::min(Time.value(), MaxTime);
+  }
   const ir::LinkSpec *Link = P.Spec.Cost.findLink(linkOf(G));
   if (!Link)
     return 0;
@@ -154,9 +179,9 @@ int64_t Timing::transfer(const ir::ProcessGroup &G, double WireBytes) const {
 }
 
 int64_t Timing::transfer(const TraceMessage &M) const {
-  return groupSize(*M.Ranks) > 1 ? transfer(*M.Ranks, wireBytes(M)) : 0;
+  return groupSize(*M.Ranks) > 1 ? transfer(*M.Ranks, M.Comm, wireBytes(M)) : 0;
 }
 
 int64_t Timing::transfer(const Transfer &T) const {
-  return transfer(processGroup(T.Group), wireBytes(T));
+  return transfer(processGroup(T.Group), T.Kind, wireBytes(T));
 }

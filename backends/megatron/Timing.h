@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_MEGATRON_TIMING_H
 #define FORETRACE_BACKENDS_MEGATRON_TIMING_H
 
+#include "analysis/CollectiveTimes.h"
 #include "backends/megatron/Trace.h"
 #include "ir/model/Program.h"
 
@@ -24,9 +25,9 @@ public:
 
   /// Time of a row of a stage without its messages.
   int64_t compute(const RowBody &B, const ir::Stage &S, int64_t Chunk) const;
-  /// Latency, and bytes on the wire by the link's bandwidth; 0 for a group of
-  /// one rank, or without a link. A router is taken to send as much to every
-  /// rank.
+  /// Latency, and bytes on the wire by the link's bandwidth, or with `cost
+  /// estimate` the law of the collective; 0 for a group of one rank, or without
+  /// a link. A router is taken to send as much to every rank.
   int64_t transfer(const TraceMessage &M) const;
   int64_t transfer(const Transfer &T) const;
   /// Returns the time of a row's calls, of its other collectives, and of the
@@ -49,6 +50,10 @@ public:
   /// bus bandwidth of the NCCL tests.
   double wireBytes(const TraceMessage &M) const;
   static double wireBytes(const Transfer &T);
+  /// Returns the size of a message (ir::messageBytes) of which a rank sends \p
+  /// WireBytes; nothing as \p Comm is a message from one to another.
+  static double messageSize(std::optional<ir::OpKind> Comm, int64_t Ranks,
+                            double WireBytes);
 
   /// Parameters that a rank of a stage updates.
   int64_t parameters(const ir::Stage &S) const;
@@ -64,10 +69,12 @@ private:
   int64_t measured(llvm::StringRef Name) const;
   int64_t updateTime(const ir::Stage &S) const;
   int64_t scaling(Elements Gradients) const;
-  int64_t transfer(const ir::ProcessGroup &G, double WireBytes) const;
+  int64_t transfer(const ir::ProcessGroup &G, std::optional<ir::OpKind> Comm,
+                   double WireBytes) const;
   Bytes bytesOf(const LoggedTensor &T) const;
 
   const ir::Program &P;
+  mutable std::optional<CollectiveTimes> Links; ///< of `cost estimate`
   int64_t Received; ///< rows, if a router sends as much to every rank
 };
 

@@ -47,9 +47,16 @@ static llvm::StringRef kernelOf(const ProductShape &S) {
 }
 
 static llvm::StringRef kernelOf(const StreamShape &S) {
-  return S.Class == KernelClass::Scan        ? "scan"
-         : S.Class == KernelClass::Optimizer ? "optimizer"
-                                             : "stream";
+  switch (S.Class) {
+  case KernelClass::Scan:
+    return "scan";
+  case KernelClass::Embedding:
+    return "embedding";
+  case KernelClass::Optimizer:
+    return "optimizer";
+  default:
+    return "stream";
+  }
 }
 
 static int64_t whole(double Number) {

@@ -186,7 +186,7 @@ def cost_of(row, kind):
     if kind == "simumax":
         return "cost estimate { profile = \"b200-simumax\" }"
     if row["id"].startswith("vtrain_single"):
-        return "cost estimate { kernels { host { launch_us = 90 } } }"
+        return "cost estimate { kernels { host { launch_us = 85 } } }"
     if row["framework"].startswith(("MaxText", "Paxml")):
         return "cost estimate { kernels { sustained { bf16 = 0.66  fp8 = 0.5 } } }"
     hopper = row["gpu"].startswith("H")

@@ -36,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     return 0;
   if (Found.empty())
     std::abort();
-  const fit::ProfileFit Fitted(P->Spec, Found);
+  fit::ProfileFit Fitted(P->Spec);
+  Fitted.fit(Found);
   Fitted.writeProfile(llvm::nulls());
   for (size_t I = 0; I < ir::kernelParameters().size(); ++I) {
     const auto Id = static_cast<ir::KernelParameterId>(I);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/ProfileFit.h"
 #include "ir/model/OpKinds.h"
+#include "lang/diagnostics/Backends.h"
+#include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <unsupported/Eigen/NonLinearOptimization>
-#include <unsupported/Eigen/NumericalDiff>
 
 using namespace llvm;
 
@@ -34,7 +33,8 @@ using FamilyKey = std::pair<std::string, std::vector<Id>>;
 
 static FamilyKey familyOf(const ProductShape &S) {
   if (S.IsGrouped)
-    return {"products of experts", {Id::GroupedRows, Id::GroupedInner}};
+    return {"products of experts",
+            {Id::GroupedRows, Id::GroupedInner, Id::GroupedWeight}};
   if (!isScaled(S.Operand))
     return {"products in bf16",
             {Id::ProductEfficiency, Id::ProductMemory, Id::ProductStart,
@@ -56,6 +56,8 @@ static FamilyKey familyOf(const StreamShape &S) {
   switch (S.Class) {
   case KernelClass::Scan:
     return {"scans", {Id::ScanEfficiency}};
+  case KernelClass::Embedding:
+    return {"embedding", {Id::EmbeddingEfficiency}};
   case KernelClass::Optimizer:
     return {"optimizer", {Id::OptimizerEfficiency, Id::OptimizerStart}};
   default:
@@ -77,152 +79,94 @@ static FamilyKey familyOf(const CollectiveShape &S) {
           {Id::RingInner, Id::RingOuter, Id::NicEfficiency}};
 }
 
-namespace {
-
-/// A parameter as an unbounded number: the logarithm, of one more if it can be
-/// 0.
-class Scale {
-public:
-  explicit Scale(Id Of)
-      : Info(ir::getInfo(Of)), Added(Info.Least > 0 ? 0 : 1) {}
-
-  double toNumber(double Value) const { return std::log(Value + Added); }
-  double toValue(double Number) const {
-    const double Value = std::exp(std::min(Number, 100.0)) - Added;
-    return std::clamp(Value, Info.Least, Info.Most);
-  }
-
-private:
-  const ir::KernelParameterInfo &Info;
-  double Added;
-};
-
-/// Logarithms of estimated by measured durations, and how far each parameter is
-/// from before, for Eigen's solver.
-class Residuals {
-public:
-  // Names and types that Eigen's solver expects.
-  using Scalar = double;
-  using InputType = Eigen::VectorXd;
-  using ValueType = Eigen::VectorXd;
-  using JacobianType = Eigen::MatrixXd;
-  enum {
-    InputsAtCompileTime = Eigen::Dynamic,
-    ValuesAtCompileTime = Eigen::Dynamic
-  };
-
-  Residuals(const FittedFamily &Of, ArrayRef<const Measurement *> Rows,
-            const LawParameters &Start, const ir::DeviceSpec &Device)
-      : Of(Of), Rows(Rows), Start(Start), Device(Device) {}
-
-  int inputs() const { return static_cast<int>(Of.Parameters.size()); }
-  int values() const { return static_cast<int>(Rows.size()) + inputs(); }
-
-  InputType start() const {
-    InputType X(inputs());
-    for (int I = 0; I < inputs(); ++I)
-      X[I] = scaleOf(I).toNumber(Start[idOf(I)]);
-    return X;
-  }
-  LawParameters parametersAt(const InputType &X) const {
-    LawParameters With = Start;
-    for (int I = 0; I < inputs(); ++I)
-      With.set(idOf(I), scaleOf(I).toValue(X[I]));
-    return With;
-  }
-  int operator()(const InputType &X, ValueType &Out) const {
-    const LawParameters With = parametersAt(X);
-    const InputType From = start();
-    int At = 0;
-    for (const Measurement *M : Rows)
-      Out[At++] = std::log(estimate(*M, With, Device) / M->Seconds);
-    // So weak that a single measurement outweighs it.
-    constexpr double WeightOfStart = 1e-3;
-    for (int I = 0; I < inputs(); ++I)
-      Out[At++] = WeightOfStart * (X[I] - From[I]);
-    return 0;
-  }
-
-private:
-  Id idOf(int I) const { return Of.Parameters[static_cast<size_t>(I)]; }
-  Scale scaleOf(int I) const { return Scale(idOf(I)); }
-
-  const FittedFamily &Of;
-  ArrayRef<const Measurement *> Rows;
-  const LawParameters &Start;
-  const ir::DeviceSpec &Device;
-};
-
-} // namespace
-
-static LawParameters solve(const FittedFamily &Of,
-                           ArrayRef<const Measurement *> Rows,
-                           const LawParameters &Start,
-                           const ir::DeviceSpec &Device) {
-  Residuals R(Of, Rows, Start, Device);
-  Eigen::NumericalDiff<Residuals> WithSlopes(R);
-  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> Solver(WithSlopes);
-  Eigen::VectorXd X = R.start();
-  Solver.minimize(X);
-  return R.parametersAt(X);
+bool checkProfile(const ir::Spec &Job, DiagnosticEngine &Diags) {
+  if (!Job.Cluster)
+    Diags.report(Job.Model.Range, diag::TimeNoCluster);
+  else if (!Job.Cost.Kind.is(ir::CostKind::Estimate))
+    Diags.report(Job.Cluster->Device.Name.Range, diag::FitNoProfile);
+  return !Diags.hasErrors();
 }
 
-double ProfileFit::errorOf(const Measurement &M,
-                           const LawParameters &With) const {
-  return std::abs(estimate(M, With, Device) / M.Seconds - 1);
-}
-
-ProfileFit::ProfileFit(const ir::Spec &Job, ArrayRef<Measurement> Measured)
+ProfileFit::ProfileFit(const ir::Spec &Job)
     : Job(Job), Device(Job.rooflineDevice()), Before(Job.Cost),
-      After(Job.Cost) {
+      After(Job.Cost) {}
+
+bool ProfileFit::isComplete(const FittedFamily &Of) {
+  if (all_of(Of.Parameters, [&](Id P) { return Before.has(P); }))
+    return true;
+  Incomplete.push_back(Of);
+  return false;
+}
+
+void ProfileFit::finish(FittedFamily Of, const LawParameters &Found,
+                        RatiosFn Ratios) {
+  std::vector<double> Old(Of.Rows), New(Of.Rows);
+  Ratios(After, Old);
+  for (const Id P : Of.Parameters)
+    After.set(P, Found[P]);
+  Ratios(After, New);
+  for (const auto &[A, B] : zip_equal(Old, New)) {
+    Of.MeanBefore += std::abs(A - 1) / static_cast<double>(Of.Rows);
+    Of.Mean += std::abs(B - 1) / static_cast<double>(Of.Rows);
+    Of.Worst = std::max(Of.Worst, std::abs(B - 1));
+  }
+  Families.push_back(std::move(Of));
+}
+
+void ProfileFit::fit(std::string Name, const ParameterProblem &Of) {
+  FittedFamily Family{std::move(Name), Of.Of.vec(), Of.Weights.size()};
+  if (isComplete(Family))
+    finish(std::move(Family), solve(Of, After), Of.Ratios);
+}
+
+void ProfileFit::fit(ArrayRef<Measurement> Measured, double WeightOfStart) {
+  using Rows = std::vector<const Measurement *>;
+  std::vector<std::pair<FittedFamily, Rows>> All;
   for (const Measurement &M : Measured) {
     FamilyKey Key =
         std::visit([](const auto &S) { return familyOf(S); }, M.Shape);
     auto It = find_if(
-        Families, [&](const FittedFamily &F) { return F.Name == Key.first; });
-    if (It == Families.end())
-      It = Families.insert(It,
-                           {std::move(Key.first), std::move(Key.second), {}});
-    It->Rows.push_back(&M);
+        All, [&](const auto &Of) { return Of.first.Name == Key.first; });
+    if (It == All.end())
+      It = All.insert(It, {{std::move(Key.first), std::move(Key.second)}, {}});
+    It->second.push_back(&M);
+    ++It->first.Rows;
   }
-  const auto Complete = std::stable_partition(
-      Families.begin(), Families.end(), [&](const FittedFamily &F) {
-        return all_of(F.Parameters, [&](Id P) { return Before.has(P); });
-      });
-  Incomplete.assign(Complete, Families.end());
-  Families.erase(Complete, Families.end());
   // These read parameters of the others, too.
-  std::stable_partition(Families.begin(), Families.end(),
-                        [](const FittedFamily &F) {
-                          return F.Parameters.front() != Id::GroupedRows &&
-                                 F.Parameters.front() != Id::MessageStart;
-                        });
-  for (FittedFamily &Of : Families)
-    fit(Of);
-}
-
-void ProfileFit::fit(FittedFamily &Of) {
-  std::vector<const Measurement *> Rows = Of.Rows;
-  const LawParameters Start = After;
-  LawParameters Found = solve(Of, Rows, Start, Device);
+  std::stable_partition(All.begin(), All.end(), [](const auto &Of) {
+    const Id First = Of.first.Parameters.front();
+    return First != Id::GroupedRows && First != Id::MessageStart;
+  });
   constexpr size_t Tenth = 10;
-  if (Rows.size() >= Tenth) {
-    llvm::stable_sort(Rows, [&](const Measurement *A, const Measurement *B) {
-      return errorOf(*A, Found) < errorOf(*B, Found);
-    });
-    Rows.resize(Rows.size() - Rows.size() / Tenth);
-    Found = solve(Of, Rows, Start, Device);
+  for (auto &One : All) {
+    FittedFamily &Family = One.first;
+    Rows &Of = One.second;
+    if (!isComplete(Family))
+      continue;
+    auto Ratio = [&](const Measurement &M, const LawParameters &With) {
+      return estimate(M, With, Device) / M.Seconds;
+    };
+    auto Ratios = [&](const LawParameters &With, MutableArrayRef<double> Out) {
+      for (const auto &[M, To] : zip_equal(Of, Out))
+        To = Ratio(*M, With);
+    };
+    auto Solve = [&](size_t Count) {
+      const std::vector<double> Weights(Count, 1);
+      return solve({Family.Parameters, Weights, Ratios, WeightOfStart}, After);
+    };
+    LawParameters Found = Solve(Of.size());
+    if (Of.size() >= Tenth) {
+      const Rows Whole = Of;
+      llvm::stable_sort(Of, [&](const Measurement *A, const Measurement *B) {
+        return std::abs(std::log(Ratio(*A, Found))) <
+               std::abs(std::log(Ratio(*B, Found)));
+      });
+      Of.resize(Of.size() - Of.size() / Tenth);
+      Found = Solve(Of.size());
+      Of = Whole;
+    }
+    finish(std::move(Family), Found, Ratios);
   }
-  for (const Id P : Of.Parameters)
-    After.set(P, Found[P]);
-  for (const Measurement *M : Of.Rows) {
-    const double Error = errorOf(*M, After);
-    Of.MeanBefore += errorOf(*M, Start);
-    Of.Mean += Error;
-    Of.Worst = std::max(Of.Worst, Error);
-  }
-  Of.MeanBefore /= static_cast<double>(Of.Rows.size());
-  Of.Mean /= static_cast<double>(Of.Rows.size());
 }
 
 /// Returns \p Value to four digits.
@@ -236,8 +180,8 @@ static double rounded(double Value) {
 void ProfileFit::writeProfile(raw_ostream &OS) const {
   OS << "# A device profile; docs/time.md has the laws. Fitted to:\n";
   for (const FittedFamily &Of : Families)
-    OS << "# " << Of.Name << ": " << Of.Rows.size()
-       << (Of.Rows.size() == 1 ? " measurement, " : " measurements, ")
+    OS << "# " << Of.Name << ": " << Of.Rows
+       << (Of.Rows == 1 ? " measurement, " : " measurements, ")
        << format("mean error %.1f %%, worst %.1f %%\n", 100 * Of.Mean,
                  100 * Of.Worst);
   StringRef Table;
@@ -273,8 +217,8 @@ static std::string number(double Value) {
 void ProfileFit::report(RowFormat As, raw_ostream &OS) const {
   std::vector<std::vector<std::string>> Rows, Values;
   for (const fit::FittedFamily &F : Families) {
-    Rows.push_back({F.Name, std::to_string(F.Rows.size()),
-                    percent(F.MeanBefore), percent(F.Mean), percent(F.Worst)});
+    Rows.push_back({F.Name, std::to_string(F.Rows), percent(F.MeanBefore),
+                    percent(F.Mean), percent(F.Worst)});
     for (const ir::KernelParameterId P : F.Parameters)
       Values.push_back(
           {getInfo(P).Name.str(), number(Before[P]), number(After[P])});

@@ -6,15 +6,19 @@
 
 #include "lang/RowWriter.h"
 #include "tools/fit/Measurements.h"
+#include "tools/fit/ParameterSolver.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::fit {
 
-/// Measurements whose durations follow from the same parameters.
+/// Reports a job without the parameters that a fit begins with.
+bool checkProfile(const ir::Spec &Job, DiagnosticEngine &Diags);
+
+/// Durations that follow from the same parameters.
 struct FittedFamily {
   std::string Name; ///< `products in bf16`
   std::vector<ir::KernelParameterId> Parameters;
-  std::vector<const Measurement *> Rows;
+  size_t Rows = 0;
   /// Mean and largest relative error of the rows, with the parameters before
   /// and after.
   double MeanBefore = 0, Mean = 0, Worst = 0;
@@ -22,12 +26,17 @@ struct FittedFamily {
 
 /// Fits the laws of kernels and links, which take the device's rates from a
 /// job. The parameters minimize the squares of the logarithms of estimated by
-/// measured durations, without the worst tenth of them. A parameter that the
-/// measurements do not determine keeps its value.
+/// measured durations. A parameter that these do not determine keeps its value.
 class ProfileFit {
 public:
   /// \p Job has `cost estimate`, whose parameters are those before.
-  ProfileFit(const ir::Spec &Job, llvm::ArrayRef<Measurement> Measured);
+  explicit ProfileFit(const ir::Spec &Job);
+
+  /// Fits kernels and collectives, without the worst tenth of each family. A
+  /// single row outweighs the default \p WeightOfStart (ParameterProblem).
+  void fit(llvm::ArrayRef<Measurement> Measured, double WeightOfStart = 1e-3);
+  /// Fits to rows that the caller estimates.
+  void fit(std::string Name, const ParameterProblem &Of);
 
   llvm::ArrayRef<FittedFamily> families() const { return Families; }
   /// Families that were not fitted, since the profile lacks one of their
@@ -43,8 +52,8 @@ public:
   void report(RowFormat As, llvm::raw_ostream &OS) const;
 
 private:
-  void fit(FittedFamily &Of);
-  double errorOf(const Measurement &M, const LawParameters &With) const;
+  void finish(FittedFamily Of, const LawParameters &Found, RatiosFn Ratios);
+  bool isComplete(const FittedFamily &Of);
 
   const ir::Spec &Job;
   const ir::DeviceSpec Device;

@@ -30,6 +30,7 @@ static std::optional<Measurement> measurementOf(const ir::Program &P,
   case KernelClass::Attention:
     return Measurement{attentionShapeOf(P, B, O), Seconds};
   case KernelClass::Stream:
+  case KernelClass::Embedding:
   case KernelClass::Optimizer: {
     ir::ExprOverlay Sizes(P);
     const ir::ExprScope Scope = Sizes;

@@ -25,7 +25,8 @@ constexpr StringLiteral Read[] = {
 constexpr StringLiteral Ignored[] = {"op", "heads", "kv_channels", "group",
                                      "count"};
 constexpr StringLiteral KernelNames[] = {
-    "product", "grouped_product", "attention", "stream", "scan", "optimizer"};
+    "product", "grouped_product", "attention", "stream",
+    "scan",    "embedding",       "optimizer"};
 
 /// One row of the table; what is wrong with it is reported once.
 class Row {
@@ -163,6 +164,8 @@ void Row::read() {
     return stream(KernelClass::Stream);
   if (Kernel == "scan")
     return stream(KernelClass::Scan);
+  if (Kernel == "embedding")
+    return stream(KernelClass::Embedding);
   if (Kernel == "optimizer")
     return stream(KernelClass::Optimizer);
   std::vector<StringRef> Names(std::begin(KernelNames), std::end(KernelNames));

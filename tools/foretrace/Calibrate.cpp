@@ -3,6 +3,7 @@
 // `foretrace calibrate`: measures times and links from the traces of a run, and
 // how well a replay with them meets the run.
 #include "tools/driver/FormatOption.h"
+#include "tools/fit/TraceFit.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -17,12 +18,40 @@ static cl::opt<std::string>
             cl::desc("Output file of the profile (default: standard output)"),
             cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
+static cl::opt<bool> Kernels(
+    "kernels",
+    cl::desc(
+        "Fit the device profile of the job, which estimates other layouts, "
+        "too, in place of times of this job's parts"),
+    cl::cat(outputCategory()), cl::sub(calibrateCommand()));
+
 static driver::FormatOption
     CalibrateFormat(calibrateCommand(), outputCategory(),
                     "Format of the report on how well the profile fits:");
 
-/// Measures \p P, the program of \p Job.
+/// Fits the profile of \p Stated to \p C.
+static Expected<ExitCode> fitProfile(const CompiledJob &Stated,
+                                     const runs::TraceCalibrator &C,
+                                     InputFiles Inputs,
+                                     const SourceFiles &Sources) {
+  const std::unique_ptr<CompiledJob> Job =
+      fit::withMeasuredLoad(Stated, C.gathered());
+  const ir::Program *P = Job->program({ir::Fact::Scheduled, ir::Fact::Costs});
+  if (!P)
+    return showMessages(Job->engine(), Sources);
+  fit::ProfileFit Fitted(P->Spec);
+  const fit::PipelineEstimate Whole = fit::fitRun(Fitted, *P, C.gathered());
+  if (Error E = writeFile(Profile, outputOptions(), std::move(Inputs),
+                          [&](raw_ostream &OS) { Fitted.writeProfile(OS); }))
+    return E;
+  if (!isQuiet())
+    fit::report(Fitted, Whole, CalibrateFormat, errs());
+  return ExitSuccess;
+}
+
+/// Measures \p P, the program of \p Job, which is \p Stated without costs.
 static Expected<ExitCode> calibrate(const CompiledJob &Job,
+                                    const CompiledJob &Stated,
                                     const ir::Program &P,
                                     const SourceFiles &Sources) {
   DiagnosticEngine OfCalls = makeEngine();
@@ -40,6 +69,8 @@ static Expected<ExitCode> calibrate(const CompiledJob &Job,
   runs::TraceCalibrator C(P, std::move(*Run));
   if (Error E = C.gather())
     return E;
+  if (Kernels)
+    return fitProfile(Stated, C, std::move(Inputs), Sources);
   if (Error E = writeFile(Profile, outputOptions(), std::move(Inputs),
                           [&](raw_ostream &OS) { C.writeProfile(OS); }))
     return E;
@@ -68,7 +99,12 @@ ExitCode runCalibrate() {
   const ir::Program *P = runs::TracePlan::programOf(*Job);
   if (const ExitCode Code = showMessages(Job->engine(), Sources))
     return Code;
-  Expected<ExitCode> Code = calibrate(*Job, *P, Sources);
+  if (Kernels) {
+    DiagnosticEngine Diags = makeEngine();
+    if (!fit::checkProfile(*Stated.spec(), Diags))
+      return showMessages(Diags, Sources);
+  }
+  Expected<ExitCode> Code = calibrate(*Job, Stated, *P, Sources);
   return Code ? *Code : failure(Code.takeError());
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace fit`: a device profile from measured kernels and collectives.
-#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/FormatOption.h"
 #include "tools/fit/ProfileFit.h"
@@ -30,15 +29,6 @@ static driver::FormatOption
     FitFormat(fitCommand(), outputCategory(),
               "Format of the report on how well the profile fits:");
 
-/// Reports a job without the parameters that a fit begins with.
-static bool checkJob(const ir::Spec &S, DiagnosticEngine &Diags) {
-  if (!S.Cluster)
-    Diags.report(S.Model.Range, diag::TimeNoCluster);
-  else if (!S.Cost.Kind.is(ir::CostKind::Estimate))
-    Diags.report(S.Cluster->Device.Name.Range, diag::FitNoProfile);
-  return !Diags.hasErrors();
-}
-
 ExitCode runFit() {
   if (Measured.empty() || FitJob.empty())
     return usageError("fit: measurements or the job are missing, for example "
@@ -52,7 +42,7 @@ ExitCode runFit() {
   if (const ExitCode Code = showMessages(Job.engine(), Sources))
     return Code;
   DiagnosticEngine Diags = makeEngine();
-  if (!checkJob(*Job.spec(), Diags))
+  if (!fit::checkProfile(*Job.spec(), Diags))
     return showMessages(Diags, Sources);
   const ir::Program *P = Job.program({ir::Fact::Costs});
   if (!P)
@@ -70,7 +60,8 @@ ExitCode runFit() {
   }
   if (Diags.hasErrors())
     return showMessages(Diags, Sources);
-  const fit::ProfileFit Fitted(P->Spec, Found);
+  fit::ProfileFit Fitted(P->Spec);
+  Fitted.fit(Found);
   for (const fit::FittedFamily &Of : Fitted.incomplete())
     for (const ir::KernelParameterId Lacks : Of.Parameters)
       if (!Fitted.before().has(Lacks))

@@ -46,6 +46,45 @@ public:
     std::vector<double> Measured;
   };
   const std::map<int64_t, Pipeline> &pipelines() const { return Pipelines; }
+  /// A call that ranks make together: the time of the rank that came last.
+  struct Meeting {
+    double Least = 0;
+    double WireBytes = 0;    ///< of the rank with most (Timing::wireBytes)
+    double AllWireBytes = 0; ///< of all ranks
+    double Elements = 0;     ///< of a gradient buffer
+    std::optional<ir::OpKind> Comm; ///< none: a message
+    int64_t Come = 0;
+  };
+  /// Visits what all members were seen at, in order.
+  void forEachMeeting(llvm::function_ref<void(const ir::ProcessGroup &,
+                                              const Meeting &)>) const;
+  int64_t members(const ir::ProcessGroup &G) const;
+
+  /// The median of steps of one kind of stage.
+  struct StepTime {
+    const ir::Stage *Stage;
+    int64_t Chunk;
+    megatron::RowKind Kind;
+    double Time;
+  };
+  /// Those of all rows that are not messages.
+  std::vector<StepTime> steps() const;
+  /// From the end of an exchange of tokens to the start of the next, on ranks
+  /// with \p Load rows relative to the mean: work of experts.
+  struct ExpertTime {
+    bool IsBackward;
+    double Load, Time;
+  };
+  /// The medians of each load.
+  std::vector<ExpertTime> expertTimes() const;
+  /// The median of the time between rows.
+  double hostGap() const;
+  /// Time for an element of gradients before their reduction.
+  double gradientScaling() const;
+  /// Rows that the most loaded rank of experts gets, relative to the mean; 1
+  /// without experts.
+  double expertLoad() const;
+
   /// Blocks whose times can't be told apart: there are fewer kinds of stages
   /// than blocks.
   bool isUnderdetermined() const;
@@ -54,12 +93,6 @@ private:
   /// A call that several ranks make together: group, first member, iteration,
   /// and place.
   using MeetingPlace = std::tuple<size_t, int64_t, int64_t, int64_t, int64_t>;
-  struct Meeting {
-    double Least = 0, WireBytes = 0;
-    double Elements = 0; ///< of a gradient buffer
-    std::optional<ir::OpKind> Comm;
-    int64_t Come = 0;
-  };
   /// The rows of one body.
   struct MeasuredBody {
     const ir::Stage *Stage;
@@ -73,6 +106,7 @@ private:
     double Time;
   };
 
+  void takeExperts(const megatron::TraceRow &Planned, const SeenRow &Seen);
   void takeStep(const megatron::TraceRow &Planned, const SeenRow &Seen,
                 double Duration);
   void takeMessages(const megatron::TraceRow &Planned, const SeenRow &Seen,
@@ -85,13 +119,8 @@ private:
             double Duration, int64_t Call);
   MeetingPlace placeOf(const megatron::TraceRow &Planned,
                        const ir::ProcessGroup &G, int64_t Call) const;
-  int64_t members(const ir::ProcessGroup &G) const;
-  /// Visits what all members were seen at, in order.
-  void forEachMeeting(llvm::function_ref<void(const ir::ProcessGroup &,
-                                              const Meeting &)>) const;
   std::vector<Equation> equations(const megatron::Timing &Links,
                                   bool IsBackward) const;
-  double gradientScaling() const;
   double timePerParameter(const megatron::RowBody &Optimizer,
                           const megatron::Timing &Links) const;
   const megatron::RowBody *lastOptimizer(const megatron::Timing &Links) const;
@@ -106,6 +135,7 @@ private:
   std::map<int64_t, std::vector<megatron::TraceRow>> Rows; ///< by stage
   llvm::MapVector<const megatron::RowBody *, MeasuredBody> Steps;
   std::map<MeetingPlace, Meeting> Meetings;
+  std::map<std::pair<bool, double>, std::vector<double>> Experts;
   std::vector<double> Gaps;
   std::map<int64_t, Pipeline> Pipelines;
   // Of the trace at hand.

@@ -94,8 +94,8 @@ void Search::tryValue(const vary::ValueKey &K, int64_t Value) {
   if (!Best.empty() && F->Divergences < Best.front().Divergences)
     Best.clear();
   if (Best.empty() || F->Divergences == Best.front().Divergences)
-    Best.push_back({K.Name, K.Spell(K.Value), K.Spell(Value), K.Range,
-                    F->Divergences});
+    Best.push_back(
+        {K.Name, K.Spell(K.Value), K.Spell(Value), K.Range, F->Divergences});
 }
 
 /// Tries the value with which the number of elements would be the one that was

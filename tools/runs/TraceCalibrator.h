@@ -22,6 +22,7 @@ public:
 
   /// Error if `check` would report something, or no row has a duration.
   llvm::Error gather();
+  const Calibration &gathered() const { return Gathered; }
   /// Writes what was measured as a TOML file that a job can import.
   void writeProfile(llvm::raw_ostream &OS) const;
   /// The job with the times of the profile.

@@ -5,6 +5,8 @@
 * its parts sum to it, and so do work, update and idle time of each stage;
 * it is no less than with the rates of the data sheet alone;
 * more bandwidth, a higher peak, and overlap never make it longer;
+* kernels of all layers, launched one by one by a slow host that experts make wait, take
+  what a stage's forward and backward steps do;
 * a device alone has no collectives, and twice the micro-batches take twice as long,
   but for the update.
 """
@@ -12,6 +14,7 @@
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -44,6 +47,13 @@ class Tool:
                              check=False)
         assert run.returncode == 0, (file.read_text(), run.stderr)
         return json.loads(run.stdout)
+
+    def text(self, command, job, **changes):
+        file = self.folder / "job.fore"
+        file.write_text(JOB.format(**{**job, **changes}))
+        self.runs += 1
+        return subprocess.run([self.path, *command, file], capture_output=True, text=True,
+                              check=True).stdout
 
     def time(self, job, **changes):
         return self.json(["time", "--format=json"], job, **changes)
@@ -84,6 +94,51 @@ def check_engine(tool, job, of):
     assert total == of["iteration_time"], (total, of["iteration_time"])
 
 
+OP = re.compile(r"^  %.* = (\w+)\S* @.* time\((\d+) ns\)(?:.* hidden\((\d+) ns\))?")
+BLOCK = re.compile(r"^block (\S+) {")
+COLLECTIVES = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "ring", "broadcast"}
+
+
+def run_kernels(lines, launch, copies, state):
+    """Host and device, when each is free, after the ops of a layer in one direction."""
+    host, device, exchanged = *state, False
+    for line in lines:
+        kind, time, hidden = OP.match(line).groups()
+        if time == "0":
+            continue
+        if kind == "all_to_all":
+            if not exchanged and not copies and " backward" not in line:
+                host = max(host, device)
+            exchanged = True
+        host += 0 if kind in COLLECTIVES else launch
+        device = max(host, device) + int(time) - int(hidden or 0)
+    return host, device
+
+
+def check_host(tool, job, launch):
+    """Steps of a single stage, kernel by kernel."""
+    job = {**job, "more": "", "machine": " } cost estimate { kernels { host "
+           f"{{ launch_us = {launch} }} }} "}
+    of = tool.time(job)
+    blocks, name = {}, None
+    for line in tool.text(["compile", "--emit=ir", "--stdout"], job).splitlines():
+        if match := BLOCK.match(line):
+            name = match.group(1)
+            blocks[name] = []
+        elif name and OP.match(line):
+            blocks[name].append(line)
+    count, _, layer = job["layers"].partition(" * ")
+    order = ["embedding", *[layer] * int(count), "head"]
+    copies = job["dispatcher"] == "flex"
+    for step, is_backward in (("forward", False), ("backward", True)):
+        state = (0, 0)
+        for block in reversed(order) if is_backward else order:
+            lines = [line for line in blocks[block]
+                     if (" backward" in line or " recompute" in line) == is_backward]
+            state = run_kernels(lines, 1000 * launch, copies, state)
+        assert max(state) == of["stages"][0][step], (job, step, state, of["stages"])
+
+
 def check_sums(of):
     total = of["iteration_time"]
     assert sum(part["time"] for part in of["parts"]) == total, of
@@ -115,6 +170,8 @@ def main():
                           job, machine=job["machine"] + " } cost roofline {")
         least = max(stage["work"] for stage in bound["stages"])
         assert least <= total, (job, least, total)
+        if job["pp"] == 1:
+            check_host(tool, job, rng.choice([1, 5, 25, 125, 600]))
         alone = {**job, "world": 1, "nodes": 1, "tp": 1, "sp": "false", "cp": 1,
                  "cp_comm": "all_gather", "pp": 1, "vpp": 1, "ep": 1, "zero": 0,
                  "batch": 2 * job["mbs"]}

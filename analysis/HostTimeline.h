@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Host and device: the host launches one kernel after the other, and a kernel
+// starts once it is launched and the one before has ended. Where the host needs
+// a result it waits for the device.
+#ifndef FORETRACE_ANALYSIS_HOSTTIMELINE_H
+#define FORETRACE_ANALYSIS_HOSTTIMELINE_H
+
+#include "lang/Quantity.h"
+#include <array>
+#include <optional>
+
+namespace foretrace {
+
+/// When host and device are free after some kernels, by when they were before:
+/// a matrix over (max, +), so that repeated kernels cost a logarithm.
+class HostTimeline {
+public:
+  enum Who : unsigned char { Host, Device };
+
+  /// Returns that of no kernels.
+  HostTimeline();
+
+  /// Adds a kernel of \p Time that the host needs \p Launch to launch.
+  void launch(Nanoseconds Time, Nanoseconds Launch);
+  /// Adds that the host waits for the device.
+  void synchronize();
+  /// Adds what \p Next is of.
+  void append(const HostTimeline &Next);
+  /// Returns that of \p Count times these kernels.
+  HostTimeline repeated(int64_t Count) const;
+
+  /// Returns when both are free, if both are at 0.
+  Nanoseconds time() const;
+
+private:
+  using Row = std::array<std::optional<Nanoseconds>, 2>; ///< none: not at all
+
+  /// After[A][B]: A is free this long after B was, at least.
+  std::array<Row, 2> After;
+};
+
+} // namespace foretrace
+
+#endif
