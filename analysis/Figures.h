@@ -75,6 +75,8 @@ public:
   StageMemories &memories();
   /// Returns the estimate of this job, which has costs.
   const IterationTime &iteration();
+  /// States the estimate, of who has it.
+  void setIteration(IterationTime Of) { Iteration = std::move(Of); }
   ir::Expr inFlight(const ir::Stage &S) const;
   ir::Expr messages(const ir::Stage &S) const;
   ir::Expr bubble() const;

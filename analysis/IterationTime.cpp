@@ -159,6 +159,12 @@ static Nanoseconds boundOf(const Program &P, StepTimes &Times,
 }
 
 IterationTime foretrace::estimateIteration(const Program &P) {
+  PipelineTimer Timer;
+  return estimateIteration(P, Timer);
+}
+
+IterationTime foretrace::estimateIteration(const Program &P,
+                                           PipelineTimer &Timer) {
   IterationTime Out;
   StepTimes Times(P);
   Nanoseconds Most;
@@ -183,8 +189,8 @@ IterationTime foretrace::estimateIteration(const Program &P) {
   for (const StageWorkTime &Of : Out.Stages)
     Updates.insert(Updates.end(), static_cast<size_t>(Of.Count),
                    Of.Update.value());
-  Out.Total = Nanoseconds(pipelineTime(P.Schedule, Times, Updates));
-  const Nanoseconds WithoutMessages(pipelineTime(
+  Out.Total = Nanoseconds(Timer.time(P.Schedule, Times, Updates));
+  const Nanoseconds WithoutMessages(Timer.time(
       P.Schedule,
       [&](int64_t Stage, const Action &A) {
         return isMessage(A.Kind) ? 0 : Times(Stage, A);

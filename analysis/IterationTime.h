@@ -5,6 +5,7 @@
 #ifndef FORETRACE_ANALYSIS_ITERATIONTIME_H
 #define FORETRACE_ANALYSIS_ITERATIONTIME_H
 
+#include "analysis/PipelineTime.h"
 #include "ir/model/Program.h"
 
 namespace foretrace {
@@ -51,6 +52,8 @@ struct IterationTime {
 /// Returns the estimate for \p P, which has stages, a schedule and costs; with
 /// an overflow as total if it is beyond 2^63 ns.
 IterationTime estimateIteration(const ir::Program &P);
+/// The same for several programs whose schedules \p Timer keeps.
+IterationTime estimateIteration(const ir::Program &P, PipelineTimer &Timer);
 
 } // namespace foretrace
 

@@ -120,8 +120,117 @@ static int64_t slowestOf(const Schedule &S, ActionDuration Duration) {
   return S.Placement == PlacementKind::Bidirectional ? Most / 2 : Most;
 }
 
-int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
-                                llvm::ArrayRef<int64_t> Update) {
+/// The calls of all stages, whose parts refer to durations by number.
+struct PipelineTimer::FlatSchedule {
+  struct Part {
+    uint32_t Meeting;
+    uint32_t Duration;
+    bool IsMeeting, Waits, IsSend, IsMessage;
+  };
+  std::vector<Part> Parts;
+  std::vector<uint32_t> Ends;   ///< by call: the part after it
+  std::vector<uint32_t> Stages; ///< by stage: the call after its last one
+  std::vector<std::pair<int64_t, Action>> Durations; ///< what they are of
+
+  explicit FlatSchedule(const Schedule &S);
+};
+
+PipelineTimer::FlatSchedule::FlatSchedule(const Schedule &S) {
+  using Doing = std::tuple<int64_t, ActionKind, int64_t, int64_t>;
+  std::map<Doing, uint32_t> Known;
+  auto NoTime = [](int64_t, const Action &) { return int64_t(0); };
+  StageRuns Runs(S, NoTime);
+  for (size_t Stage = 0; Stage < Runs.size(); ++Stage) {
+    const auto Number = static_cast<int64_t>(Stage);
+    while (Runs.begin(Stage)) {
+      for (size_t I = 0; I < Runs.parts(Stage); ++I) {
+        const Action &A = Runs.actions(Stage)[I];
+        const Meeting M = Runs.meeting(Stage, I);
+        const auto [It, IsNew] =
+            Known.try_emplace({Number, A.Kind, A.Chunk, A.Peer},
+                              static_cast<uint32_t>(Durations.size()));
+        if (IsNew)
+          Durations.push_back({Number, A});
+        Parts.push_back({static_cast<uint32_t>(M.Id), It->second, M.Members > 1,
+                         M.Waits, isSend(A.Kind), isMessage(A.Kind)});
+      }
+      Ends.push_back(static_cast<uint32_t>(Parts.size()));
+    }
+    Stages.push_back(static_cast<uint32_t>(Ends.size()));
+  }
+}
+
+namespace {
+
+/// Runs flat calls and keeps the ends of stages; messages have two members.
+template <typename FlatT> class FlatRuns {
+public:
+  FlatRuns(const FlatT &Of, llvm::ArrayRef<int64_t> Durations)
+      : Of(Of), Durations(Durations), Ends(Of.Stages.size()),
+        Next(Of.Stages.size()) {
+    for (size_t I = 1; I < Next.size(); ++I)
+      Next[I] = Of.Stages[I - 1];
+  }
+
+  bool begin(size_t I) { return Next[I] != Of.Stages[I] && (++Next[I], true); }
+  size_t parts(size_t I) const { return Of.Ends[Next[I] - 1] - first(I); }
+  Meeting meeting(size_t I, size_t Part) const {
+    const auto &P = Of.Parts[first(I) + Part];
+    return {P.Meeting, P.IsMeeting ? 2 : 1, P.Waits,
+            P.IsSend ? Durations[P.Duration] : 0};
+  }
+  int64_t duration(size_t I, size_t Part) const {
+    const auto &P = Of.Parts[first(I) + Part];
+    return P.IsMessage ? 0 : Durations[P.Duration];
+  }
+  void end(size_t I, int64_t, int64_t End) { Ends[I] = End; }
+
+  llvm::ArrayRef<int64_t> ends() const { return Ends; }
+
+private:
+  size_t first(size_t I) const {
+    return Next[I] == 1 ? 0 : Of.Ends[Next[I] - 2];
+  }
+
+  const FlatT &Of;
+  llvm::ArrayRef<int64_t> Durations;
+  std::vector<int64_t> Ends;
+  std::vector<uint32_t> Next; ///< by stage: the call after the one it is in
+};
+
+} // namespace
+
+PipelineTimer::PipelineTimer() = default;
+PipelineTimer::PipelineTimer(PipelineTimer &&) noexcept = default;
+PipelineTimer &PipelineTimer::operator=(PipelineTimer &&) noexcept = default;
+PipelineTimer::~PipelineTimer() = default;
+
+int64_t PipelineTimer::timeOfSteps(const Schedule &S, ActionDuration Duration,
+                                   llvm::ArrayRef<int64_t> Update) {
+  // What is larger is walked, and not kept.
+  constexpr int64_t MostSteps = int64_t(1) << 20;
+  constexpr size_t MostKept = 256;
+  if (S.steps() > MostSteps / S.Stages)
+    return pipelineTimeOfSteps(S, Duration, Update);
+  if (Known.size() >= MostKept)
+    Known.clear();
+  std::unique_ptr<FlatSchedule> &Flat =
+      Known[{S.Kind, S.Stages, S.Chunks, S.MicroBatches, S.Group}];
+  if (!Flat)
+    Flat = std::make_unique<FlatSchedule>(S);
+  std::vector<int64_t> Durations;
+  Durations.reserve(Flat->Durations.size());
+  for (const auto &[Stage, A] : Flat->Durations)
+    Durations.push_back(Duration(Stage, A));
+  FlatRuns<FlatSchedule> Runs(*Flat, Durations);
+  Rendezvous<FlatRuns<FlatSchedule>> Engine(Runs, Flat->Stages.size());
+  [[maybe_unused]] const bool Ended = Engine.run();
+  assert(Ended && "a schedule that was verified deadlocks");
+  return withUpdates(Runs.ends(), Update);
+}
+
+int64_t PipelineTimer::time(const Schedule &S, ActionDuration Duration,
+                            llvm::ArrayRef<int64_t> Update) {
   if (S.Kind == ScheduleKind::OneFOneB && S.Stages > 1)
     return oneFOneB(S, Duration, Update);
   const int64_t Period = periodOf(S);
@@ -129,7 +238,7 @@ int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
   const int64_t Base = Few.MicroBatches;
   auto Run = [&](int64_t MicroBatches) {
     Few.MicroBatches = MicroBatches;
-    return pipelineTimeOfSteps(Few, Duration, Update);
+    return timeOfSteps(Few, Duration, Update);
   };
   // In the end the time grows by at least the slowest stage's.
   const int64_t Least = slowestOf(S, Duration) * Period;
@@ -140,5 +249,10 @@ int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
     if (Growth >= Least && Run(N + 2 * Period) - First == 2 * Growth)
       return First + (S.MicroBatches - N) / Period * Growth;
   }
-  return pipelineTimeOfSteps(S, Duration, Update);
+  return timeOfSteps(S, Duration, Update);
+}
+
+int64_t foretrace::pipelineTime(const Schedule &S, ActionDuration Duration,
+                                llvm::ArrayRef<int64_t> Update) {
+  return PipelineTimer().time(S, Duration, Update);
 }

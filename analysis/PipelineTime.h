@@ -6,6 +6,9 @@
 #define FORETRACE_ANALYSIS_PIPELINETIME_H
 
 #include "ir/schedule/StageRuns.h"
+#include <map>
+#include <memory>
+#include <tuple>
 
 namespace foretrace {
 
@@ -20,6 +23,30 @@ int64_t pipelineTime(const ir::Schedule &S, ir::ActionDuration Duration,
 /// Returns the same by running all steps one by one.
 int64_t pipelineTimeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
                             llvm::ArrayRef<int64_t> Update);
+
+/// The same for several durations: keeps schedules as flat lists of calls. All
+/// that have the same numbers must have the same programs.
+class PipelineTimer {
+public:
+  PipelineTimer();
+  PipelineTimer(PipelineTimer &&) noexcept;
+  PipelineTimer &operator=(PipelineTimer &&) noexcept;
+  ~PipelineTimer();
+
+  int64_t time(const ir::Schedule &S, ir::ActionDuration Duration,
+               llvm::ArrayRef<int64_t> Update);
+
+private:
+  struct FlatSchedule;
+  /// Kind, stages, chunks, micro-batches, group.
+  using Numbers =
+      std::tuple<ir::ScheduleKind, int64_t, int64_t, int64_t, int64_t>;
+
+  int64_t timeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
+                      llvm::ArrayRef<int64_t> Update);
+
+  std::map<Numbers, std::unique_ptr<FlatSchedule>> Known;
+};
 
 } // namespace foretrace
 

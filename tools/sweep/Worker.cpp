@@ -66,7 +66,9 @@ Worker::Known::Known(Structure Made, const AxisOrder &P,
 }
 
 Worker::Worker(const Sweep &S, const AxisOrder &P)
-    : S(S), P(P), Block(P), Filter(S, P, Block), HasEffect(P.Inner.size()) {}
+    : S(S), P(P), Block(P), Filter(S, P, Block),
+      Passes(pipelineFor(factsOfMetrics(S.Space.spec()))),
+      HasEffect(P.Inner.size()) {}
 
 /// What is reported first.
 static diag::Id firstError(ArrayRef<Diagnostic> Diags) {
@@ -125,6 +127,7 @@ void Worker::read(int64_t OuterPoint) {
     FirstUnread = 1;
   }
   Structures.clear();
+  Timer = PipelineTimer();
   Outer = OuterPoint;
   Origin = originOf(OuterPoint);
   FrontendOptions Options = S.Options;
@@ -232,19 +235,24 @@ void Worker::ask(Known &K) {
     }
   }
   Left.resize(NumLeft);
+  const bool ReadsTime = readsTime(S.Space.spec());
+  auto isTimed = [&](size_t Result) {
+    return ReadsTime && Result < allFigures().size() &&
+           isOfTime(static_cast<FigureId>(Result));
+  };
   Filter.accept(
       Rows,
       [&](size_t Result, ArrayRef<uint32_t> Of, MutableArrayRef<int64_t> Into) {
         for (const auto &[To, I] : zip(Into, Of))
-          To = K.Lacks[Result] ? ir::NoValue
-                               : K.Columns.figure(Accepted[I], Result);
+          To = isTimed(Result)   ? timeFigure(Rows[I], FigureId(Result))
+               : K.Lacks[Result] ? ir::NoValue
+                                 : K.Columns.figure(Accepted[I], Result);
       },
       Out);
 }
 
-/// Compiles the first row without a verdict, and asks its structure about all;
-/// if it has none, the compiler's verdict is that of this row alone.
-void Worker::compile(size_t Row) {
+/// Returns the job of a row of the block, as stated.
+ir::Program Worker::jobAt(size_t Row) const {
   ir::Program Job;
   Job.Spec = *Base;
   for (const auto &[Axis, Of] : enumerate(P.Inner))
@@ -255,14 +263,56 @@ void Worker::compile(size_t Row) {
                   .Numbers[Block.Positions[Axis][Row]],
               F.Range);
     }
+  return Job;
+}
+
+/// Returns whether the job is legal. Of a structure that was seen twice the
+/// passes that it decides are not run again.
+bool Worker::runPasses(ir::Program &Job, DiagnosticEngine &Diags) {
+  const std::vector<const PassInfo *> Shared = StructureCache::passes();
+  const ArrayRef<const PassInfo *> All = Passes;
+  const auto First =
+      static_cast<size_t>(find(All, Shared.front()) - All.begin());
+  auto Run = [&](ArrayRef<const PassInfo *> Of) {
+    return foretrace::runPasses(Job, Of, Diags, {});
+  };
+  return Run(All.take_front(First)) &&
+         Made.complete(Job, [&](ir::Program &) { return Run(Shared); }) &&
+         Run(All.drop_front(First + Shared.size())) && !Diags.hasErrors();
+}
+
+/// Returns a figure of the time of a legal row, or NoValue. Times follow from
+/// no expression: the row is compiled.
+int64_t Worker::timeFigure(size_t Row, FigureId Of) {
+  const auto [It, IsNew] = Times.try_emplace(Row);
+  if (IsNew) {
+    ir::Program Job = jobAt(Row);
+    DiagnosticEngine Diags = S.Diags.cloneEmpty();
+    if (runPasses(Job, Diags)) {
+      ir::ExprOverlay Sizes(Job);
+      JobFigures Figures(Sizes, Validity::ThisJob);
+      Figures.setIteration(estimateIteration(Job, Timer));
+      It->second.assign(allFigures().size(), ir::NoValue);
+      for (size_t F = 0; F < allFigures().size(); ++F)
+        if (isOfTime(static_cast<FigureId>(F)))
+          if (const auto E = Figures.of(static_cast<FigureId>(F)))
+            It->second[F] = E->value();
+    }
+  }
+  return It->second.empty() ? ir::NoValue : It->second[static_cast<size_t>(Of)];
+}
+
+/// Compiles the first row without a verdict, and asks its structure about all;
+/// if it has none, the compiler's verdict is that of this row alone.
+void Worker::compile(size_t Row) {
+  ir::Program Job = jobAt(Row);
   DiagnosticEngine Diags = S.Diags.cloneEmpty();
-  const bool IsLegal =
-      runPasses(Job, pipelineFor(factsOfMetrics(S.Space.spec())), Diags, {}) &&
-      !Diags.hasErrors();
+  const bool IsLegal = runPasses(Job, Diags);
   const size_t Before = Left.size();
-  // The time follows from no expression.
+  // No check says why an illegal job with all totals has no time.
+  const bool LacksTime = !IsLegal && Job.Facts.contains(ir::Fact::Totalled);
   if (std::optional<Structure> Found =
-          readsTime(S.Space.spec()) ? std::nullopt : Structure::of(Job)) {
+          LacksTime ? std::nullopt : Structure::of(Job)) {
     if (Structures.size() == MaxStructures) {
       flush();
       Structures.pop_back();
@@ -302,6 +352,7 @@ void Worker::compile(size_t Row) {
 
 /// Gives all points that were appended a verdict.
 void Worker::settle() {
+  Times.clear();
   Filter.exclude(Left);
   for (size_t I = 0; I < Structures.size() && !Left.empty(); ++I) {
     const size_t Before = Left.size();

@@ -4,7 +4,9 @@
 #ifndef FORETRACE_TOOLS_SWEEP_WORKER_H
 #define FORETRACE_TOOLS_SWEEP_WORKER_H
 
+#include "analysis/Figures.h"
 #include "passes/Structure.h"
+#include "passes/StructureCache.h"
 #include "tools/compiler/Compiler.h"
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/PointFilter.h"
@@ -46,6 +48,9 @@ private:
   void append(int64_t First, size_t Count);
   void settle();
   void ask(Known &K);
+  ir::Program jobAt(size_t Row) const;
+  bool runPasses(ir::Program &Job, DiagnosticEngine &Diags);
+  int64_t timeFigure(size_t Row, FigureId Of);
   void compile(size_t Row);
   void flush();
   int64_t originOf(int64_t OuterPoint) const;
@@ -55,6 +60,11 @@ private:
   const AxisOrder &P;
   PointBlock Block;
   PointFilter Filter;
+  const std::vector<const PassInfo *> Passes; ///< to the facts of metrics
+  PipelineTimer Timer;                        ///< of the job that was read
+  StructureCache Made;                        ///< what they make of structures
+  /// Figures of time of rows of the block, by row; nothing if they have none.
+  DenseMap<size_t, std::vector<int64_t>> Times;
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict
   std::vector<bool> HasEffect; ///< by inner axis
   std::unique_ptr<Compiler> Session;
