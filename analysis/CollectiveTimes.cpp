@@ -102,11 +102,14 @@ Nanoseconds CollectiveTimes::timeOf(OpKind Kind, const Group &G, double Size) {
                             : Nanoseconds();
 }
 
-LinkPlace CollectiveTimes::placeOfMessage(int64_t Distance) {
-  return placeOf(
-      Links.between(Distance, {std::max<int64_t>(-Distance, 0),
-                               P.Schedule.Stages - std::abs(Distance)}),
-      2);
+const LinkPlace &CollectiveTimes::placeOfMessage(int64_t Distance) {
+  const auto [It, IsNew] = KnownMessages.try_emplace(Distance);
+  if (IsNew)
+    It->second = placeOf(
+        Links.between(Distance, {std::max<int64_t>(-Distance, 0),
+                                 P.Schedule.Stages - std::abs(Distance)}),
+        2);
+  return It->second;
 }
 
 Nanoseconds CollectiveTimes::timeOfMessage(Bytes Size, int64_t Distance) {

@@ -42,7 +42,7 @@ public:
   const LinkPlace &placeOf(const ir::Group &G);
   /// Returns that of a rank and one \p Distance stages later. Some of them may
   /// be neighbours in a domain; the others decide.
-  LinkPlace placeOfMessage(int64_t Distance);
+  const LinkPlace &placeOfMessage(int64_t Distance);
 
 private:
   LinkPlace placeOf(const LinkSpan &Span, double Ranks) const;
@@ -52,7 +52,8 @@ private:
   const ir::Program &P;
   const LinkLaws Laws;
   LinkMap Links;
-  std::map<std::string, LinkPlace> Known; ///< by group
+  std::map<std::string, LinkPlace> Known;     ///< by group
+  std::map<int64_t, LinkPlace> KnownMessages; ///< by distance
 };
 
 } // namespace foretrace

@@ -107,7 +107,7 @@ std::vector<TimePart> StageParts::run() {
 }
 
 static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
-                                 const StepTimes &Times) {
+                                 StepTimes &Times) {
   StageWorkTime W{S.First, S.Count, {}, {}, {}, {}, {}};
   for (const ChunkRun &Chunk : S.Chunks) {
     W.Forward += Times.ofStep(Chunk.Layers, ActionKind::Forward) * Chunk.Count;
@@ -164,9 +164,10 @@ IterationTime foretrace::estimateIteration(const Program &P) {
 }
 
 IterationTime foretrace::estimateIteration(const Program &P,
-                                           PipelineTimer &Timer) {
+                                           PipelineTimer &Timer,
+                                           CollectiveTimes *Links) {
   IterationTime Out;
-  StepTimes Times(P);
+  StepTimes Times(P, StepTimes::Waits::ForCounts, Links);
   Nanoseconds Most;
   for (const Stage &S : P.Stages) {
     const StageWorkTime W = stageTimeOf(P, S, Times);

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_ANALYSIS_ITERATIONTIME_H
 #define FORETRACE_ANALYSIS_ITERATIONTIME_H
 
+#include "analysis/CollectiveTimes.h"
 #include "analysis/PipelineTime.h"
 #include "ir/model/Program.h"
 
@@ -52,8 +53,10 @@ struct IterationTime {
 /// Returns the estimate for \p P, which has stages, a schedule and costs; with
 /// an overflow as total if it is beyond 2^63 ns.
 IterationTime estimateIteration(const ir::Program &P);
-/// The same for several programs whose schedules \p Timer keeps.
-IterationTime estimateIteration(const ir::Program &P, PipelineTimer &Timer);
+/// The same for several programs whose schedules \p Timer keeps; \p Links, of
+/// \p P, are made if not given.
+IterationTime estimateIteration(const ir::Program &P, PipelineTimer &Timer,
+                                CollectiveTimes *Links = nullptr);
 
 } // namespace foretrace
 

@@ -31,7 +31,8 @@ constexpr llvm::StringLiteral Sections[] = {
 /// Times the ops of one block.
 class BlockTimer {
 public:
-  BlockTimer(ExprScope P, const Block &B) : P(P), B(B), Times(B.Ops.size()) {}
+  BlockTimer(ExprScope P, const Block &B, CollectiveTimes *Links)
+      : P(P), B(B), Given(Links), Times(B.Ops.size()) {}
 
   std::vector<OpTime> run();
 
@@ -47,6 +48,7 @@ private:
 
   ExprScope P;
   const Block &B;
+  CollectiveTimes *Given;
   std::vector<OpTime> Times;
 };
 
@@ -108,7 +110,7 @@ OpTime BlockTimer::profiled(const Op &O) const {
 /// max(FLOPs / peak, bytes touched / bandwidth), rounded up.
 OpTime BlockTimer::roofline(const Op &O) const {
   OpTime T{TimeRule::Roofline, Nanoseconds::overflow(), nullptr, {}, {}};
-  T.Touched = touchedBytes(P, B, O);
+  T.Touched = O.Touched.Id.isValid() ? O.Touched : touchedBytes(P, B, O);
   const DeviceSpec &D = P->Spec.Cost.Device;
   const Bytes Touched = P.Sizes.value(T.Touched);
   if (Touched.isOverflow())
@@ -123,7 +125,7 @@ OpTime BlockTimer::roofline(const Op &O) const {
 
 OpTime BlockTimer::estimated(const KernelTimes &Laws, const Op &O) const {
   OpTime T{TimeRule::Estimate, Nanoseconds::overflow(), nullptr, {}, {}};
-  T.Touched = touchedBytes(P, B, O);
+  T.Touched = O.Touched.Id.isValid() ? O.Touched : touchedBytes(P, B, O);
   if (const Bytes Touched = P.Sizes.value(T.Touched); !Touched.isOverflow())
     T.Time = Laws.timeOf(B, O, Touched);
   return T;
@@ -157,7 +159,8 @@ void BlockTimer::estimateTogether(llvm::ArrayRef<size_t> Ops,
 void BlockTimer::estimateCollectives() {
   if (!P->Spec.Cluster)
     return; // it was checked that there are none
-  CollectiveTimes Links(*P);
+  std::optional<CollectiveTimes> Own;
+  CollectiveTimes &Links = Given ? *Given : Own.emplace(*P);
   using Unit = std::tuple<OpKind, Phase, std::string>;
   std::map<Unit, llvm::SmallVector<size_t, 8>> Units;
   for (const auto &[I, O] : llvm::enumerate(B.Ops)) {
@@ -256,6 +259,7 @@ std::vector<OpTime> BlockTimer::run() {
   return std::move(Times);
 }
 
-std::vector<OpTime> foretrace::timesOf(ExprScope P, const Block &B) {
-  return BlockTimer(P, B).run();
+std::vector<OpTime> foretrace::timesOf(ExprScope P, const Block &B,
+                                       CollectiveTimes *Links) {
+  return BlockTimer(P, B, Links).run();
 }

@@ -10,6 +10,8 @@
 
 namespace foretrace {
 
+class CollectiveTimes;
+
 /// The derivation of a time.
 enum class TimeRule : unsigned char {
   None,       ///< 0: nothing defines the time of the op
@@ -36,7 +38,9 @@ struct OpTime {
 /// Returns the time of every op of \p B, in order; their total work is less
 /// than 2^63. Ops that share a measured time get parts whose sum is exactly
 /// that time. Ops without a measured time take none. \p P receives new sizes.
-std::vector<OpTime> timesOf(ir::ExprScope P, const ir::Block &B);
+/// \p Links, of \p P, keep places of groups between calls; made if not given.
+std::vector<OpTime> timesOf(ir::ExprScope P, const ir::Block &B,
+                            CollectiveTimes *Links = nullptr);
 
 /// Returns the key of the rate that bounds the arithmetic of \p O with `cost
 /// roofline`: that for the type of its operands, if it is a product in

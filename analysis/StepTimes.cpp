@@ -9,10 +9,10 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-StepTimes::StepTimes(const Program &P, Waits HostWaits)
+StepTimes::StepTimes(const Program &P, Waits HostWaits, CollectiveTimes *Given)
     : P(P), HostWaits(HostWaits) {
   if (*P.Spec.Cost.Kind == CostKind::Estimate && P.Spec.Cluster)
-    Links.emplace(P);
+    Links = Given ? Given : &Own.emplace(P);
 }
 
 static int64_t bounded(Nanoseconds Time) {
@@ -56,8 +56,7 @@ static HostTimeline kernelsOf(const Block &B, ActionKind Step,
   return All;
 }
 
-Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
-                              ActionKind Step) const {
+Nanoseconds StepTimes::ofStep(const LayerSequence &Layers, ActionKind Step) {
   if (!Links || P.Spec.Train.CudaGraphs.is(true))
     return timeOf(P, Layers, Step);
   const Nanoseconds Launch(
@@ -74,9 +73,12 @@ Nanoseconds StepTimes::ofStep(const LayerSequence &Layers,
   };
   for (const LayerGroup &G : Layers) {
     HostTimeline Period;
-    for (const BlockRun &R : G.Runs)
-      Add(Period, kernelsOf(P.Blocks[R.Block], Step, Launch, HostWaits)
-                      .repeated(R.Count));
+    for (const BlockRun &R : G.Runs) {
+      const auto [It, IsNew] = Kernels.try_emplace({R.Block.Index, Step});
+      if (IsNew)
+        It->second = kernelsOf(P.Blocks[R.Block], Step, Launch, HostWaits);
+      Add(Period, It->second.repeated(R.Count));
+    }
     Add(All, Period.repeated(G.Periods));
   }
   return All.time();

@@ -5,6 +5,7 @@
 #define FORETRACE_ANALYSIS_STEPTIMES_H
 
 #include "analysis/CollectiveTimes.h"
+#include "analysis/HostTimeline.h"
 #include <map>
 #include <optional>
 
@@ -18,12 +19,15 @@ public:
   /// For what the host waits: for the counts of tokens of a layer of experts,
   /// or, as with traces that log when exchanges end, for all exchanges.
   enum class Waits : unsigned char { ForCounts, ForExchanges };
-  explicit StepTimes(const ir::Program &P, Waits HostWaits = Waits::ForCounts);
+  /// \p Links, of \p P, keep places of groups between uses; made if not given.
+  explicit StepTimes(const ir::Program &P, Waits HostWaits = Waits::ForCounts,
+                     CollectiveTimes *Links = nullptr);
+  StepTimes(const StepTimes &) = delete;
+  StepTimes &operator=(const StepTimes &) = delete;
 
   int64_t operator()(int64_t Stage, const ir::Action &A);
   /// Returns the time of a step of kind \p Step for all of \p Layers.
-  Nanoseconds ofStep(const ir::LayerSequence &Layers,
-                     ir::ActionKind Step) const;
+  Nanoseconds ofStep(const ir::LayerSequence &Layers, ir::ActionKind Step);
 
   /// Returns the time of a message to a rank \p Distance stages later.
   Nanoseconds ofMessage(Bytes Size, int64_t Distance);
@@ -31,7 +35,10 @@ public:
 private:
   const ir::Program &P;
   const Waits HostWaits;
-  std::optional<CollectiveTimes> Links; ///< of `cost estimate`
+  std::optional<CollectiveTimes> Own;
+  CollectiveTimes *Links = nullptr; ///< of `cost estimate`
+  std::map<std::pair<unsigned, ir::ActionKind>, HostTimeline>
+      Kernels; ///< by block
   std::map<std::pair<const ir::LayerSequence *, ir::ActionKind>, int64_t> Known;
   std::map<std::pair<int64_t, int64_t>, Nanoseconds>
       Messages; ///< by bytes, distance

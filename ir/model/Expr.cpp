@@ -142,6 +142,18 @@ ExprId ExprTable::replace(ExprId Of, ExprId Leaf, ExprId With) {
   return Replaced[Of.Index];
 }
 
+void ExprTable::revalue(
+    llvm::function_ref<std::optional<int64_t>(Key)> ValueOf) {
+  assert(!Below && "others read its values");
+  for (const auto &[N, Value] : llvm::zip_equal(Nodes, Values)) {
+    const bool IsKey = N.Op == ExprOp::Key;
+    if (const auto Known = IsKey ? ValueOf(N.Key) : std::nullopt)
+      Value = *Known;
+    else
+      Value = IsKey && !N.Left.isValid() ? NoValue : compute(N);
+  }
+}
+
 void ExprTable::extend(const ExprTable &Longer,
                        llvm::function_ref<int64_t(Key)> ValueOf) {
   assert(!Below && !Longer.Below && "both are whole tables");

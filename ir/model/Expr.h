@@ -122,6 +122,11 @@ public:
   void extend(const ExprTable &Longer,
               llvm::function_ref<int64_t(Key)> ValueOf);
 
+  /// Evaluates all expressions again, for other values of their keys. Where \p
+  /// ValueOf has none, a derived key has that of its definition, and a leaf has
+  /// no value. There is no table below.
+  void revalue(llvm::function_ref<std::optional<int64_t>(Key)> ValueOf);
+
   const ExprNode &operator[](ExprId I) const {
     return I.Index < NumBelow ? (*Below)[I] : Nodes[ExprId(I.Index - NumBelow)];
   }

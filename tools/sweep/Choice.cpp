@@ -87,11 +87,12 @@ std::vector<int64_t> Chooser::add(std::vector<Point> Points) {
   for (Point &P : Points) {
     // None that comes later in this order is better in everything. What covers
     // a point mostly stands close before it.
-    const bool IsKept = By.Keeps == SweepSpec::Kept::Top
-                            ? Kept.size() < By.Count
-                            : none_of(reverse(Kept), [&](const Point &Other) {
-                                return covers(Other, P);
-                              });
+    const bool IsKept =
+        By.Keeps == SweepSpec::Kept::Top
+            ? Kept.size() < By.Count
+            : none_of(
+                  reverse(Kept),
+                  [&](const Point &Other) { return covers(Other, P); });
     if (IsKept)
       Kept.push_back(std::move(P));
     else

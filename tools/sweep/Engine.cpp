@@ -45,7 +45,8 @@ bool readsTime(const SweepSpec &S) {
 
 ir::FactSet factsOfMetrics(const SweepSpec &S) {
   if (readsTime(S))
-    return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs};
+    return {ir::Fact::Totalled, ir::Fact::Scheduled, ir::Fact::Costs,
+            ir::Fact::Traffic};
   return {ir::Fact::Totalled};
 }
 

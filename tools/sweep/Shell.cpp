@@ -110,7 +110,9 @@ Expected<Outcome> capture(ArrayRef<std::string> Command) {
     Of.Code = -1;
     return Of;
   }
-  { const Child Running(Process.Pid); }
+  {
+    const Child Running(Process.Pid);
+  }
   Of.Code = sys::Wait(Process, /*SecondsToWait=*/std::nullopt, &Of.WhyNone)
                 .ReturnCode;
   Of.Output = Output.content();

@@ -244,7 +244,7 @@ void Worker::ask(Known &K) {
       Rows,
       [&](size_t Result, ArrayRef<uint32_t> Of, MutableArrayRef<int64_t> Into) {
         for (const auto &[To, I] : zip(Into, Of))
-          To = isTimed(Result)   ? timeFigure(Rows[I], FigureId(Result))
+          To = isTimed(Result)   ? timeFigure(K, Rows[I], FigureId(Result))
                : K.Lacks[Result] ? ir::NoValue
                                  : K.Columns.figure(Accepted[I], Result);
       },
@@ -281,23 +281,17 @@ bool Worker::runPasses(ir::Program &Job, DiagnosticEngine &Diags) {
          Run(All.drop_front(First + Shared.size())) && !Diags.hasErrors();
 }
 
-/// Returns a figure of the time of a legal row, or NoValue. Times follow from
-/// no expression: the row is compiled.
-int64_t Worker::timeFigure(size_t Row, FigureId Of) {
+/// Returns a figure of the time of a legal row of \p K, or NoValue.
+int64_t Worker::timeFigure(Known &K, size_t Row, FigureId Of) {
   const auto [It, IsNew] = Times.try_emplace(Row);
   if (IsNew) {
     ir::Program Job = jobAt(Row);
     DiagnosticEngine Diags = S.Diags.cloneEmpty();
-    if (runPasses(Job, Diags)) {
-      ir::ExprOverlay Sizes(Job);
-      JobFigures Figures(Sizes, Validity::ThisJob);
-      Figures.setIteration(estimateIteration(Job, Timer));
-      It->second.assign(allFigures().size(), ir::NoValue);
-      for (size_t F = 0; F < allFigures().size(); ++F)
-        if (isOfTime(static_cast<FigureId>(F)))
-          if (const auto E = Figures.of(static_cast<FigureId>(F)))
-            It->second[F] = E->value();
-    }
+    const ArrayRef<const PassInfo *> All = Passes;
+    const auto Derived = static_cast<size_t>(
+        find(All, StructureCache::passes().front()) - All.begin());
+    if (foretrace::runPasses(Job, All.take_front(Derived), Diags, {}))
+      It->second = K.Times->figures(std::move(Job), Timer);
   }
   return It->second.empty() ? ir::NoValue : It->second[static_cast<size_t>(Of)];
 }
@@ -320,6 +314,8 @@ void Worker::compile(size_t Row) {
     Structures.insert(Structures.begin(),
                       std::make_unique<Known>(std::move(*Found), P,
                                               Filter.jobKeys(), Splits));
+    if (IsLegal && readsTime(S.Space.spec()))
+      Structures.front()->Times = std::make_unique<StructureTimes>(Job);
     ask(*Structures.front());
   }
   if (Left.size() != Before)

@@ -10,6 +10,7 @@
 #include "tools/compiler/Compiler.h"
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/PointFilter.h"
+#include "tools/sweep/StructureTimes.h"
 
 namespace foretrace::sweep {
 
@@ -32,6 +33,7 @@ private:
           std::shared_ptr<StageSplits> Splits);
 
     const Structure Of;
+    std::unique_ptr<StructureTimes> Times; ///< of a sweep that reads time
     std::vector<bool> Lacks;    ///< by metric and key: whether the jobs lack it
     const ir::ExprCode Figures; ///< the metrics, and the keys of the job
     StructureColumns Columns;
@@ -50,7 +52,7 @@ private:
   void ask(Known &K);
   ir::Program jobAt(size_t Row) const;
   bool runPasses(ir::Program &Job, DiagnosticEngine &Diags);
-  int64_t timeFigure(size_t Row, FigureId Of);
+  int64_t timeFigure(Known &K, size_t Row, FigureId Of);
   void compile(size_t Row);
   void flush();
   int64_t originOf(int64_t OuterPoint) const;
@@ -64,7 +66,7 @@ private:
   PipelineTimer Timer;                        ///< of the job that was read
   StructureCache Made;                        ///< what they make of structures
   /// Figures of time of rows of the block, by row; nothing if they have none.
-  DenseMap<size_t, std::vector<int64_t>> Times;
+  DenseMap<size_t, TimeFigures> Times;
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict
   std::vector<bool> HasEffect; ///< by inner axis
   std::unique_ptr<Compiler> Session;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/StructureTimes.h"
+#include "analysis/Analyses.h"
+#include "analysis/OpTimes.h"
+#include "analysis/Overlap.h"
+#include "ir/model/SpecKeys.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+/// Room for what is kept of some jobs.
+template <typename MapT> static bool isFull(const MapT &Kept) {
+  constexpr size_t MaxKept = 4096;
+  return Kept.size() >= MaxKept;
+}
+
+/// The passes that split a job read its spec and layers alone.
+const StructureTimes::Split *StructureTimes::split(const ir::Program &Derived) {
+  ir::ParallelSpec Parallel = Derived.Spec.Parallel;
+  SplitNumbers Numbers;
+  for (const auto &[F, N] :
+       zip_equal(StageSplitter::numbersOf(Parallel), Numbers))
+    N = F->isPresent() ? **F : 0;
+  if (isFull(Splits)) {
+    Splits.clear();
+    Last = nullptr;
+  }
+  const auto [It, IsNew] = Splits.try_emplace(Numbers);
+  if (IsNew) {
+    ir::Program Scratch;
+    Scratch.Spec = Derived.Spec;
+    Scratch.Mesh = Derived.Mesh;
+    Scratch.Layers = P.Layers;
+    DiagnosticEngine Nobody;
+    if (buildSchedule(Scratch, Nobody) && assignStages(Scratch, Nobody) &&
+        Scratch.Stages.size() == P.Stages.size()) {
+      std::vector<StageCount> Counts = countStages(Scratch);
+      It->second = {std::move(Scratch.Schedule), std::move(Scratch.Stages),
+                    std::move(Counts)};
+    }
+  }
+  return It->second ? &*It->second : nullptr;
+}
+
+CollectiveTimes &StructureTimes::links() {
+  MeshNumbers Mesh;
+  for (const ir::Axis A : ir::allAxes())
+    Mesh[static_cast<size_t>(A)] = P.Mesh[A];
+  if (isFull(Links))
+    Links.clear();
+  return Links.try_emplace(Mesh, P).first->second;
+}
+
+/// Sets the durations of all ops.
+bool StructureTimes::time() {
+  CollectiveTimes &Of = links();
+  for (ir::Block &B : P.Blocks)
+    for (auto [O, T] : zip_equal(B.Ops, timesOf(P, B, &Of))) {
+      if (T.Time.isOverflow())
+        return false;
+      O.Time = T.Time;
+      O.Hidden = {};
+    }
+  hideCommunication(P);
+  return true;
+}
+
+TimeFigures StructureTimes::figures(ir::Program Derived, PipelineTimer &Timer) {
+  const Split *Of = split(Derived);
+  if (!Of)
+    return {};
+  P.Spec = std::move(Derived.Spec);
+  P.Mesh = Derived.Mesh;
+  if (Of != Last) {
+    P.Schedule = Of->Schedule;
+    for (const auto &[To, From] : zip_equal(P.Stages, Of->Stages)) {
+      To.First = From.First;
+      To.Count = From.Count;
+      To.Chunks = From.Chunks;
+    }
+    Last = Of;
+  }
+  P.Sizes.revalue([&](ir::Key K) -> std::optional<int64_t> {
+    if (ir::isOfStage(K.Id)) {
+      const auto It = find_if(
+          Of->Counts, [&](const StageCount &C) { return C.first == K; });
+      return It == Of->Counts.end() ? std::nullopt : std::optional(It->second);
+    }
+    const Located<int64_t> *F = findField(P.Spec, K);
+    return F && F->isPresent() ? std::optional(F->Value) : std::nullopt;
+  });
+  if (!time())
+    return {};
+  ir::ExprOverlay Sizes(P);
+  JobFigures Figures(Sizes, Validity::ThisJob);
+  Figures.setIteration(estimateIteration(P, Timer, &links()));
+  TimeFigures Out(allFigures().size(), ir::NoValue);
+  for (size_t F = 0; F < Out.size(); ++F)
+    if (isOfTime(static_cast<FigureId>(F)))
+      if (const std::optional<ir::Expr> E =
+              Figures.of(static_cast<FigureId>(F)))
+        Out[F] = E->value();
+  return Out;
+}
+
+} // namespace foretrace::sweep

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times of the jobs of one structure, one after the other: a program is made
+// once and gets the numbers of each job. Private to the sweep.
+#ifndef FORETRACE_TOOLS_SWEEP_STRUCTURETIMES_H
+#define FORETRACE_TOOLS_SWEEP_STRUCTURETIMES_H
+
+#include "analysis/Figures.h"
+#include "passes/Structure.h"
+
+namespace foretrace::sweep {
+
+/// The figures of time of a job, by id; ir::NoValue for one that it lacks.
+using TimeFigures = std::vector<int64_t>;
+
+class StructureTimes {
+public:
+  /// \p Of is legal, with costs, traffic and totals.
+  explicit StructureTimes(const ir::Program &Of) : P(Of) {}
+
+  /// Returns the figures of the job of \p Derived, which is of the structure
+  /// and has passed `derive`; nothing if its time is not known. \p Timer keeps
+  /// schedules.
+  TimeFigures figures(ir::Program Derived, PipelineTimer &Timer);
+
+private:
+  /// The schedule and the stages of jobs that are split alike.
+  struct Split {
+    ir::Schedule Schedule;
+    std::vector<ir::Stage> Stages;
+    std::vector<StageCount> Counts;
+  };
+
+  const Split *split(const ir::Program &Derived);
+  bool time();
+  CollectiveTimes &links();
+
+  ir::Program P; ///< of the last job
+  std::map<SplitNumbers, std::optional<Split>> Splits;
+  const Split *Last = nullptr; ///< that P has
+  std::map<MeshNumbers, CollectiveTimes> Links;
+};
+
+} // namespace foretrace::sweep
+
+#endif
