@@ -125,22 +125,30 @@ static std::optional<Expr> countOf(ExprScope P, __int128 Number) {
   return numberOf(P, static_cast<int64_t>(Number));
 }
 
+const JobFigures::AllWork &JobFigures::work() {
+  if (!Done) {
+    FlopCounter Flops(P, {});
+    Done = {Flops.isOverflow() ? std::nullopt
+                               : std::optional(Flops.iteration().model().Value),
+            Flops.tokensOfIteration().Value};
+  }
+  return *Done;
+}
+
 std::optional<Expr> JobFigures::mfu() {
   if (!hasTime())
     return std::nullopt;
   const DeviceRates Rates(*P, iteration().Total.value());
-  FlopCounter Flops(P, {});
-  if (!Rates.isPeakKnown() || Flops.isOverflow())
+  if (!Rates.isPeakKnown() || !work().ModelFlops)
     return std::nullopt;
-  return countOf(P, Rates.shareOfPeak(Flops.iteration().model().Value));
+  return countOf(P, Rates.shareOfPeak(*work().ModelFlops));
 }
 
 std::optional<Expr> JobFigures::tokensPerSecond() {
   if (!hasTime())
     return std::nullopt;
   const DeviceRates Rates(*P, iteration().Total.value());
-  return countOf(P,
-                 Rates.perSecond(FlopCounter(P, {}).tokensOfIteration().Value));
+  return countOf(P, Rates.perSecond(work().Tokens));
 }
 
 std::optional<Expr> JobFigures::exposed() {

@@ -75,8 +75,16 @@ public:
   StageMemories &memories();
   /// Returns the estimate of this job, which has costs.
   const IterationTime &iteration();
-  /// States the estimate, of who has it.
-  void setIteration(IterationTime Of) { Iteration = std::move(Of); }
+  /// What all devices do in an iteration; none if a single op has 2^63 FLOPs.
+  struct AllWork {
+    std::optional<__int128> ModelFlops;
+    __int128 Tokens;
+  };
+  /// States the estimate and the work, of who has them.
+  void setIteration(IterationTime Of, AllWork Work) {
+    Iteration = std::move(Of);
+    Done = Work;
+  }
   ir::Expr inFlight(const ir::Stage &S) const;
   ir::Expr messages(const ir::Stage &S) const;
   ir::Expr bubble() const;
@@ -90,11 +98,13 @@ public:
 private:
   ir::Expr messagesOf(llvm::StringRef Group) const;
   bool hasTime();
+  const AllWork &work();
 
   ir::ExprScope P;
   const Validity For;
   std::optional<StageMemories> Memories;
   std::optional<IterationTime> Iteration;
+  std::optional<AllWork> Done;
 };
 
 } // namespace foretrace

@@ -128,7 +128,6 @@ FlopCounter::FlopCounter(ExprScope P, const FlopConvention &By) : P(P), By(By) {
   }
 }
 
-/// Of a replica.
 PhaseWork FlopCounter::ofMicroBatch() {
   PhaseWork Sum = none();
   for (const BlockWork &B : Blocks)

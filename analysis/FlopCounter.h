@@ -76,6 +76,8 @@ public:
   bool isOverflow() const { return IsOverflow; }
   llvm::ArrayRef<BlockWork> blocks() const { return Blocks; }
   llvm::ArrayRef<StageWork> stages() const { return Stages; }
+  /// Returns the FLOPs of a replica for a micro-batch.
+  PhaseWork ofMicroBatch();
   /// Returns the FLOPs of all replicas.
   PhaseWork iteration();
   /// Returns the forward and backward FLOPs per token.
@@ -86,7 +88,6 @@ public:
 
 private:
   PhaseWork none();
-  PhaseWork ofMicroBatch();
   PhaseWork countBlock(const ir::Block &B, WorkOf Of);
   std::optional<ir::Expr> countOp(const ir::Block &B, const ir::Op &O,
                                   WorkOf Of);

@@ -120,85 +120,93 @@ static int64_t slowestOf(const Schedule &S, ActionDuration Duration) {
   return S.Placement == PlacementKind::Bidirectional ? Most / 2 : Most;
 }
 
-/// The calls of all stages, whose parts refer to durations by number.
+/// The calls of all stages in an order in which they can end, whatever they
+/// take: who waits ends after those for whom it waits have begun.
 struct PipelineTimer::FlatSchedule {
   struct Part {
-    uint32_t Meeting;
-    uint32_t Duration;
-    bool IsMeeting, Waits, IsSend, IsMessage;
+    uint32_t Duration; ///< of its action; of a send, until it arrives
+    uint32_t Meeting;  ///< NoMeeting if there are no others
+    bool Waits, IsMessage;
+  };
+  static constexpr uint32_t NoMeeting = UINT32_MAX;
+  struct Call {
+    uint32_t Stage;
+    uint32_t First, End; ///< of its parts
+    uint32_t Next;       ///< the next call of the stage; itself if it is last
   };
   std::vector<Part> Parts;
-  std::vector<uint32_t> Ends;   ///< by call: the part after it
-  std::vector<uint32_t> Stages; ///< by stage: the call after its last one
+  std::vector<Call> Calls;
+  std::vector<uint32_t> Begins; ///< by stage: its first call
+  uint32_t Meetings = 0;
   std::vector<std::pair<int64_t, Action>> Durations; ///< what they are of
 
   explicit FlatSchedule(const Schedule &S);
+  void enter(const Call &C, int64_t Clock, llvm::ArrayRef<int64_t> Times,
+             std::vector<int64_t> &Starts) const;
 };
-
-PipelineTimer::FlatSchedule::FlatSchedule(const Schedule &S) {
-  using Doing = std::tuple<int64_t, ActionKind, int64_t, int64_t>;
-  std::map<Doing, uint32_t> Known;
-  auto NoTime = [](int64_t, const Action &) { return int64_t(0); };
-  StageRuns Runs(S, NoTime);
-  for (size_t Stage = 0; Stage < Runs.size(); ++Stage) {
-    const auto Number = static_cast<int64_t>(Stage);
-    while (Runs.begin(Stage)) {
-      for (size_t I = 0; I < Runs.parts(Stage); ++I) {
-        const Action &A = Runs.actions(Stage)[I];
-        const Meeting M = Runs.meeting(Stage, I);
-        const auto [It, IsNew] =
-            Known.try_emplace({Number, A.Kind, A.Chunk, A.Peer},
-                              static_cast<uint32_t>(Durations.size()));
-        if (IsNew)
-          Durations.push_back({Number, A});
-        Parts.push_back({static_cast<uint32_t>(M.Id), It->second, M.Members > 1,
-                         M.Waits, isSend(A.Kind), isMessage(A.Kind)});
-      }
-      Ends.push_back(static_cast<uint32_t>(Parts.size()));
-    }
-    Stages.push_back(static_cast<uint32_t>(Ends.size()));
-  }
-}
 
 namespace {
 
-/// Runs flat calls and keeps the ends of stages; messages have two members.
-template <typename FlatT> class FlatRuns {
-public:
-  FlatRuns(const FlatT &Of, llvm::ArrayRef<int64_t> Durations)
-      : Of(Of), Durations(Durations), Ends(Of.Stages.size()),
-        Next(Of.Stages.size()) {
-    for (size_t I = 1; I < Next.size(); ++I)
-      Next[I] = Of.Stages[I - 1];
-  }
+/// Runs stages without durations and notes who ends a call.
+struct OrderOfCalls : StageRuns {
+  using StageRuns::StageRuns;
+  std::vector<uint32_t> Stages;
 
-  bool begin(size_t I) { return Next[I] != Of.Stages[I] && (++Next[I], true); }
-  size_t parts(size_t I) const { return Of.Ends[Next[I] - 1] - first(I); }
-  Meeting meeting(size_t I, size_t Part) const {
-    const auto &P = Of.Parts[first(I) + Part];
-    return {P.Meeting, P.IsMeeting ? 2 : 1, P.Waits,
-            P.IsSend ? Durations[P.Duration] : 0};
+  void end(size_t I, int64_t, int64_t) {
+    Stages.push_back(static_cast<uint32_t>(I));
   }
-  int64_t duration(size_t I, size_t Part) const {
-    const auto &P = Of.Parts[first(I) + Part];
-    return P.IsMessage ? 0 : Durations[P.Duration];
-  }
-  void end(size_t I, int64_t, int64_t End) { Ends[I] = End; }
-
-  llvm::ArrayRef<int64_t> ends() const { return Ends; }
-
-private:
-  size_t first(size_t I) const {
-    return Next[I] == 1 ? 0 : Of.Ends[Next[I] - 2];
-  }
-
-  const FlatT &Of;
-  llvm::ArrayRef<int64_t> Durations;
-  std::vector<int64_t> Ends;
-  std::vector<uint32_t> Next; ///< by stage: the call after the one it is in
 };
 
 } // namespace
+
+PipelineTimer::FlatSchedule::FlatSchedule(const Schedule &S) {
+  auto NoTime = [](int64_t, const Action &) { return int64_t(0); };
+  OrderOfCalls Order(S, NoTime);
+  Rendezvous<OrderOfCalls> Engine(Order, Order.size());
+  [[maybe_unused]] const bool Ended = Engine.run();
+  assert(Ended && "a schedule that was verified deadlocks");
+  using Doing = std::tuple<int64_t, ActionKind, int64_t, int64_t>;
+  std::map<Doing, uint32_t> Known;
+  StageRuns Runs(S, NoTime);
+  constexpr uint32_t None = UINT32_MAX;
+  std::vector<uint32_t> Last(Runs.size(), None);
+  Begins.resize(Runs.size());
+  for (const uint32_t Stage : Order.Stages) {
+    Runs.begin(Stage);
+    const auto Index = static_cast<uint32_t>(Calls.size());
+    Call C{Stage, static_cast<uint32_t>(Parts.size()), 0, Index};
+    for (size_t I = 0; I < Runs.parts(Stage); ++I) {
+      const Action &A = Runs.actions(Stage)[I];
+      const Meeting M = Runs.meeting(Stage, I);
+      const auto [It, IsNew] =
+          Known.try_emplace({Stage, A.Kind, A.Chunk, A.Peer},
+                            static_cast<uint32_t>(Durations.size()));
+      if (IsNew)
+        Durations.push_back({Stage, A});
+      const bool Meets = M.Members > 1;
+      const auto Id = Meets ? static_cast<uint32_t>(M.Id) : NoMeeting;
+      Parts.push_back({It->second, Id, M.Waits, isMessage(A.Kind)});
+      if (Meets)
+        Meetings = std::max(Meetings, Id + 1);
+    }
+    C.End = static_cast<uint32_t>(Parts.size());
+    (Last[Stage] == None ? Begins[Stage] : Calls[Last[Stage]].Next) = Index;
+    Last[Stage] = Index;
+    Calls.push_back(C);
+  }
+}
+
+/// As Rendezvous does: members arrive when their call begins.
+void PipelineTimer::FlatSchedule::enter(const Call &C, int64_t Clock,
+                                        llvm::ArrayRef<int64_t> Times,
+                                        std::vector<int64_t> &Starts) const {
+  for (uint32_t I = C.First; I < C.End; ++I) {
+    const Part &P = Parts[I];
+    if (P.Meeting != NoMeeting)
+      Starts[P.Meeting] = std::max(Starts[P.Meeting],
+                                   Clock + (P.Waits ? 0 : Times[P.Duration]));
+  }
+}
 
 PipelineTimer::PipelineTimer() = default;
 PipelineTimer::PipelineTimer(PipelineTimer &&) noexcept = default;
@@ -222,11 +230,25 @@ int64_t PipelineTimer::timeOfSteps(const Schedule &S, ActionDuration Duration,
   Durations.reserve(Flat->Durations.size());
   for (const auto &[Stage, A] : Flat->Durations)
     Durations.push_back(Duration(Stage, A));
-  FlatRuns<FlatSchedule> Runs(*Flat, Durations);
-  Rendezvous<FlatRuns<FlatSchedule>> Engine(Runs, Flat->Stages.size());
-  [[maybe_unused]] const bool Ended = Engine.run();
-  assert(Ended && "a schedule that was verified deadlocks");
-  return withUpdates(Runs.ends(), Update);
+  std::vector<int64_t> Clocks(Flat->Begins.size()), Starts(Flat->Meetings);
+  for (const uint32_t First : Flat->Begins)
+    Flat->enter(Flat->Calls[First], 0, Durations, Starts);
+  for (const FlatSchedule::Call &C : Flat->Calls) {
+    int64_t &Clock = Clocks[C.Stage];
+    int64_t Alone = Clock, Last = Clock;
+    for (uint32_t I = C.First; I < C.End; ++I) {
+      const FlatSchedule::Part &P = Flat->Parts[I];
+      if (P.Meeting == FlatSchedule::NoMeeting)
+        Alone += P.IsMessage ? 0 : Durations[P.Duration];
+      else if (P.Waits)
+        Last = std::max(Last, Starts[P.Meeting]);
+    }
+    Clock = std::max(Alone, Last);
+    const FlatSchedule::Call &Next = Flat->Calls[C.Next];
+    if (&Next != &C)
+      Flat->enter(Next, Clock, Durations, Starts);
+  }
+  return withUpdates(Clocks, Update);
 }
 
 int64_t PipelineTimer::time(const Schedule &S, ActionDuration Duration,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/StructureTimes.h"
 #include "analysis/Analyses.h"
+#include "analysis/FlopCounter.h"
 #include "analysis/OpTimes.h"
 #include "analysis/Overlap.h"
 #include "ir/model/SpecKeys.h"
@@ -15,6 +16,25 @@ namespace foretrace::sweep {
 template <typename MapT> static bool isFull(const MapT &Kept) {
   constexpr size_t MaxKept = 4096;
   return Kept.size() >= MaxKept;
+}
+
+StructureTimes::StructureTimes(const ir::Program &Of,
+                               std::shared_ptr<StageSplits> Known)
+    : P(Of), Known(std::move(Known)) {
+  FlopCounter Flops(P, {});
+  HasWork = !Flops.isOverflow();
+  OfMicroBatch = Flops.ofMicroBatch().model().From;
+  OfJob = Flops.tokensOfIteration().From;
+}
+
+/// All replicas and micro-batches together may have more than 2^63.
+JobFigures::AllWork StructureTimes::work() const {
+  const int64_t Flops = P.Sizes.value(OfMicroBatch);
+  const auto Times =
+      static_cast<__int128>(*P.Spec.Parallel.Ga) * *P.Spec.Parallel.Dp;
+  return {HasWork && Flops != ir::NoValue ? std::optional(Flops * Times)
+                                          : std::nullopt,
+          P.Sizes.value(OfJob)};
 }
 
 /// The passes that split a job read its spec and layers alone.
@@ -37,7 +57,10 @@ const StructureTimes::Split *StructureTimes::split(const ir::Program &Derived) {
     DiagnosticEngine Nobody;
     if (buildSchedule(Scratch, Nobody) && assignStages(Scratch, Nobody) &&
         Scratch.Stages.size() == P.Stages.size()) {
-      std::vector<StageCount> Counts = countStages(Scratch);
+      const auto Counted = Known->find(Numbers);
+      std::vector<StageCount> Counts =
+          Counted != Known->end() && Counted->second ? Counted->second->Counts
+                                                     : countStages(Scratch);
       It->second = {std::move(Scratch.Schedule), std::move(Scratch.Stages),
                     std::move(Counts)};
     }
@@ -45,20 +68,23 @@ const StructureTimes::Split *StructureTimes::split(const ir::Program &Derived) {
   return It->second ? &*It->second : nullptr;
 }
 
-CollectiveTimes &StructureTimes::links() {
+/// Null without a cluster.
+CollectiveTimes *StructureTimes::links() {
+  if (!P.Spec.Cluster)
+    return nullptr;
   MeshNumbers Mesh;
   for (const ir::Axis A : ir::allAxes())
     Mesh[static_cast<size_t>(A)] = P.Mesh[A];
   if (isFull(Links))
     Links.clear();
-  return Links.try_emplace(Mesh, P).first->second;
+  return &Links.try_emplace(Mesh, P).first->second;
 }
 
 /// Sets the durations of all ops.
 bool StructureTimes::time() {
-  CollectiveTimes &Of = links();
+  CollectiveTimes *Of = links();
   for (ir::Block &B : P.Blocks)
-    for (auto [O, T] : zip_equal(B.Ops, timesOf(P, B, &Of))) {
+    for (auto [O, T] : zip_equal(B.Ops, timesOf(P, B, Of))) {
       if (T.Time.isOverflow())
         return false;
       O.Time = T.Time;
@@ -69,6 +95,8 @@ bool StructureTimes::time() {
 }
 
 TimeFigures StructureTimes::figures(ir::Program Derived, PipelineTimer &Timer) {
+  if (!Derived.Spec.Cost.Kind.is(ir::CostKind::Estimate))
+    return {};
   const Split *Of = split(Derived);
   if (!Of)
     return {};
@@ -96,7 +124,7 @@ TimeFigures StructureTimes::figures(ir::Program Derived, PipelineTimer &Timer) {
     return {};
   ir::ExprOverlay Sizes(P);
   JobFigures Figures(Sizes, Validity::ThisJob);
-  Figures.setIteration(estimateIteration(P, Timer, &links()));
+  Figures.setIteration(estimateIteration(P, Timer, links()), work());
   TimeFigures Out(allFigures().size(), ir::NoValue);
   for (size_t F = 0; F < Out.size(); ++F)
     if (isOfTime(static_cast<FigureId>(F)))

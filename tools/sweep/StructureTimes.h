@@ -16,7 +16,8 @@ using TimeFigures = std::vector<int64_t>;
 class StructureTimes {
 public:
   /// \p Of is legal, with costs, traffic and totals.
-  explicit StructureTimes(const ir::Program &Of) : P(Of) {}
+  /// \p Known has the counts of stages of splits.
+  StructureTimes(const ir::Program &Of, std::shared_ptr<StageSplits> Known);
 
   /// Returns the figures of the job of \p Derived, which is of the structure
   /// and has passed `derive`; nothing if its time is not known. \p Timer keeps
@@ -33,9 +34,13 @@ private:
 
   const Split *split(const ir::Program &Derived);
   bool time();
-  CollectiveTimes &links();
+  JobFigures::AllWork work() const;
+  CollectiveTimes *links();
 
   ir::Program P; ///< of the last job
+  std::shared_ptr<StageSplits> Known;
+  bool HasWork;                   ///< that can be counted
+  ir::ExprId OfMicroBatch, OfJob; ///< model FLOPs of a micro-batch; tokens
   std::map<SplitNumbers, std::optional<Split>> Splits;
   const Split *Last = nullptr; ///< that P has
   std::map<MeshNumbers, CollectiveTimes> Links;

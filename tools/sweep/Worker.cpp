@@ -315,7 +315,7 @@ void Worker::compile(size_t Row) {
                       std::make_unique<Known>(std::move(*Found), P,
                                               Filter.jobKeys(), Splits));
     if (IsLegal && readsTime(S.Space.spec()))
-      Structures.front()->Times = std::make_unique<StructureTimes>(Job);
+      Structures.front()->Times = std::make_unique<StructureTimes>(Job, Splits);
     ask(*Structures.front());
   }
   if (Left.size() != Before)
