@@ -151,6 +151,45 @@ const std::vector<int64_t> *StageSplitter::find(const SplitNumbers &Of,
   return It->second ? &*It->second : nullptr;
 }
 
+/// Splits are kept by their numbers: only whether these are there counts.
+static bool isAlike(const Located<int64_t> &A, const Located<int64_t> &B) {
+  return A.isPresent() == B.isPresent();
+}
+template <typename T>
+static bool isAlike(const Located<T> &A, const Located<T> &B) {
+  return A.isPresent() == B.isPresent() && A.Value == B.Value;
+}
+
+bool foretrace::isSplitAlike(const Spec &A, const Spec &B) {
+#define PARALLEL_FIELD(TYPE, MEMBER, ...)                                      \
+  if (!isAlike(A.Parallel.MEMBER, B.Parallel.MEMBER))                          \
+    return false;
+#include "ir/model/Spec.def"
+  auto AreAlike = [](const auto &X, const auto &Y, auto IsSame) {
+    return X.size() == Y.size() &&
+           llvm::all_of(llvm::zip(X, Y), [&](const auto &Pair) {
+             return IsSame(std::get<0>(Pair), std::get<1>(Pair));
+           });
+  };
+  auto AreRunsAlike = [&](const auto &X, const auto &Y) {
+    return AreAlike(X, Y, [&](const LayerRun &R, const LayerRun &Q) {
+      return R.Periods == Q.Periods &&
+             AreAlike(R.Items, Q.Items, [](const auto &I, const auto &J) {
+               return I.Block == J.Block && I.Count == J.Count;
+             });
+    });
+  };
+  const auto &Branch = A.Model.Branch, &Other = B.Model.Branch;
+  return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
+         A.Model.Blocks.size() == B.Model.Blocks.size() &&
+         AreAlike(
+             A.Parallel.Layout, B.Parallel.Layout,
+             [](const auto &X, const auto &Y) { return X.Value == Y.Value; }) &&
+         AreRunsAlike(A.Model.Layers, B.Model.Layers) &&
+         Branch.has_value() == Other.has_value() &&
+         (!Branch || AreRunsAlike(Branch->Layers, Other->Layers));
+}
+
 StructureRow::StructureRow(const Structure &S, const ExprCode &Of,
                            std::shared_ptr<StageSplits> Known)
     : S(S), Of(Of), Stages(S, Of, std::move(Known)), Legality(S.legality()),

@@ -57,6 +57,10 @@ struct StageSplit {
 /// own, what is kept is dropped when it is too much.
 using StageSplits = std::map<SplitNumbers, std::optional<StageSplit>>;
 
+/// Returns whether jobs of the same numbers are split over stages in the same
+/// way, so that they can share splits.
+bool isSplitAlike(const ir::Spec &A, const ir::Spec &B);
+
 /// The counts of stages that figures of jobs of one structure read.
 class StageSplitter {
 public:

@@ -77,45 +77,6 @@ static diag::Id firstError(ArrayRef<Diagnostic> Diags) {
       ->Id;
 }
 
-/// Splits are kept by their numbers: only whether these are there counts.
-static bool isAlike(const Located<int64_t> &A, const Located<int64_t> &B) {
-  return A.isPresent() == B.isPresent();
-}
-template <typename T>
-static bool isAlike(const Located<T> &A, const Located<T> &B) {
-  return A.isPresent() == B.isPresent() && A.Value == B.Value;
-}
-
-/// Whether jobs of the same numbers are split over stages in the same way.
-static bool isSplitAlike(const ir::Spec &A, const ir::Spec &B) {
-#define PARALLEL_FIELD(TYPE, MEMBER, ...)                                      \
-  if (!isAlike(A.Parallel.MEMBER, B.Parallel.MEMBER))                          \
-    return false;
-#include "ir/model/Spec.def"
-  auto AreAlike = [](const auto &X, const auto &Y, auto IsSame) {
-    return X.size() == Y.size() && all_of(zip(X, Y), [&](const auto &Pair) {
-             return IsSame(std::get<0>(Pair), std::get<1>(Pair));
-           });
-  };
-  auto AreRunsAlike = [&](const auto &X, const auto &Y) {
-    return AreAlike(X, Y, [&](const ir::LayerRun &R, const ir::LayerRun &Q) {
-      return R.Periods == Q.Periods &&
-             AreAlike(R.Items, Q.Items, [](const auto &I, const auto &J) {
-               return I.Block == J.Block && I.Count == J.Count;
-             });
-    });
-  };
-  const auto &Branch = A.Model.Branch, &Other = B.Model.Branch;
-  return A.Parallel.Steps.empty() && B.Parallel.Steps.empty() &&
-         A.Model.Blocks.size() == B.Model.Blocks.size() &&
-         AreAlike(
-             A.Parallel.Layout, B.Parallel.Layout,
-             [](const auto &X, const auto &Y) { return X.Value == Y.Value; }) &&
-         AreRunsAlike(A.Model.Layers, B.Model.Layers) &&
-         Branch.has_value() == Other.has_value() &&
-         (!Branch || AreRunsAlike(Branch->Layers, Other->Layers));
-}
-
 /// Reads the job of a combination of the outer axes; the inner ones are stated,
 /// with whatever value.
 void Worker::read(int64_t OuterPoint) {
@@ -266,21 +227,6 @@ ir::Program Worker::jobAt(size_t Row) const {
   return Job;
 }
 
-/// Returns whether the job is legal. Of a structure that was seen twice the
-/// passes that it decides are not run again.
-bool Worker::runPasses(ir::Program &Job, DiagnosticEngine &Diags) {
-  const std::vector<const PassInfo *> Shared = StructureCache::passes();
-  const ArrayRef<const PassInfo *> All = Passes;
-  const auto First =
-      static_cast<size_t>(find(All, Shared.front()) - All.begin());
-  auto Run = [&](ArrayRef<const PassInfo *> Of) {
-    return foretrace::runPasses(Job, Of, Diags, {});
-  };
-  return Run(All.take_front(First)) &&
-         Made.complete(Job, [&](ir::Program &) { return Run(Shared); }) &&
-         Run(All.drop_front(First + Shared.size())) && !Diags.hasErrors();
-}
-
 /// Returns a figure of the time of a legal row of \p K, or NoValue.
 int64_t Worker::timeFigure(Known &K, size_t Row, FigureId Of) {
   const auto [It, IsNew] = Times.try_emplace(Row);
@@ -290,7 +236,7 @@ int64_t Worker::timeFigure(Known &K, size_t Row, FigureId Of) {
     const ArrayRef<const PassInfo *> All = Passes;
     const auto Derived = static_cast<size_t>(
         find(All, StructureCache::passes().front()) - All.begin());
-    if (foretrace::runPasses(Job, All.take_front(Derived), Diags, {}))
+    if (runPasses(Job, All.take_front(Derived), Diags, {}))
       It->second = K.Times->figures(std::move(Job), Timer);
   }
   return It->second.empty() ? ir::NoValue : It->second[static_cast<size_t>(Of)];
@@ -301,7 +247,7 @@ int64_t Worker::timeFigure(Known &K, size_t Row, FigureId Of) {
 void Worker::compile(size_t Row) {
   ir::Program Job = jobAt(Row);
   DiagnosticEngine Diags = S.Diags.cloneEmpty();
-  const bool IsLegal = runPasses(Job, Diags);
+  const bool IsLegal = runPasses(Job, Passes, Diags, {}) && !Diags.hasErrors();
   const size_t Before = Left.size();
   // No check says why an illegal job with all totals has no time.
   const bool LacksTime = !IsLegal && Job.Facts.contains(ir::Fact::Totalled);

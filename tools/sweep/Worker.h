@@ -51,7 +51,6 @@ private:
   void settle();
   void ask(Known &K);
   ir::Program jobAt(size_t Row) const;
-  bool runPasses(ir::Program &Job, DiagnosticEngine &Diags);
   int64_t timeFigure(Known &K, size_t Row, FigureId Of);
   void compile(size_t Row);
   void flush();
@@ -64,7 +63,6 @@ private:
   PointFilter Filter;
   const std::vector<const PassInfo *> Passes; ///< to the facts of metrics
   PipelineTimer Timer;                        ///< of the job that was read
-  StructureCache Made;                        ///< what they make of structures
   /// Figures of time of rows of the block, by row; nothing if they have none.
   DenseMap<size_t, TimeFigures> Times;
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict
