@@ -98,6 +98,14 @@ bool ProfileFit::isComplete(const FittedFamily &Of) {
   return false;
 }
 
+void ProfileFit::reportIncomplete(DiagnosticEngine &Diags) const {
+  for (const FittedFamily &Of : Incomplete)
+    for (const Id P : Of.Parameters)
+      if (!Before.has(P))
+        Diags.report(Job.Cost.Kind.Range, diag::FitNoStart, ir::getInfo(P).Name,
+                     Of.Name);
+}
+
 void ProfileFit::finish(FittedFamily Of, const LawParameters &Found,
                         RatiosFn Ratios) {
   std::vector<double> Old(Of.Rows), New(Of.Rows);

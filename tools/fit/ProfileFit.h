@@ -39,9 +39,9 @@ public:
   void fit(std::string Name, const ParameterProblem &Of);
 
   llvm::ArrayRef<FittedFamily> families() const { return Families; }
-  /// Families that were not fitted, since the profile lacks one of their
-  /// parameters.
-  llvm::ArrayRef<FittedFamily> incomplete() const { return Incomplete; }
+  /// Reports families that were not fitted, since the profile lacks one of
+  /// their parameters.
+  void reportIncomplete(DiagnosticEngine &Diags) const;
   const LawParameters &before() const { return Before; }
   const LawParameters &after() const { return After; }
 

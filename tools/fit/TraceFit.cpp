@@ -217,8 +217,10 @@ PipelineEstimate fitRun(ProfileFit &To, const ir::Program &Job,
   });
   std::vector<runs::Calibration::ExpertTime> Experts = Run.expertTimes();
   constexpr double Busy = 0.5; // ranks with less wait for the others
-  erase_if(Experts, [](const runs::Calibration::ExpertTime &E) {
-    return E.Load < Busy;
+  StepEstimator Estimate(Job);
+  Estimate.set(To.before());
+  erase_if(Experts, [&](const runs::Calibration::ExpertTime &E) {
+    return E.Load < Busy || Estimate.experts(E) == 0;
   });
   std::vector<double> Spans;
   for (const auto &[Rank, Of] : Run.pipelines())
@@ -226,12 +228,11 @@ PipelineEstimate fitRun(ProfileFit &To, const ir::Program &Job,
       Spans.insert(Spans.end(), Of.Measured.begin(), Of.Measured.end());
   PipelineEstimate Whole{runs::median(std::move(Spans)), 0, 0};
   const double Gap = Run.hostGap();
-  StepEstimator Estimate(Job);
-  Estimate.set(To.before());
   Whole.Before = Estimate.pipeline(Gap);
   const std::vector<Id> Parameters = parametersOfSteps(Job);
-  std::vector<double> Weights(Steps.size() + Experts.size() + 1, 1);
-  Weights.back() = 5; // what is to be estimated in the end
+  std::vector<double> Weights(Steps.size() + Experts.size(), 1);
+  if (Whole.Measured > 0)
+    Weights.push_back(5); // what is to be estimated in the end
   To.fit(
       "steps",
       {Parameters,
@@ -243,7 +244,8 @@ PipelineEstimate fitRun(ProfileFit &To, const ir::Program &Job,
            *Ratio++ = Estimate.step(S) / S.Time;
          for (const runs::Calibration::ExpertTime &E : Experts)
            *Ratio++ = Estimate.experts(E) / E.Time;
-         *Ratio = Estimate.pipeline(Gap) / Whole.Measured;
+         if (Ratio != Ratios.end())
+           *Ratio = Estimate.pipeline(Gap) / Whole.Measured;
        },
        WeightOfStart,
        {{Id::Launch, 16}, {Id::Launch, 64}, {Id::EmbeddingEfficiency, 0.02}}});
@@ -255,6 +257,8 @@ PipelineEstimate fitRun(ProfileFit &To, const ir::Program &Job,
 void report(const ProfileFit &Of, const PipelineEstimate &Whole, RowFormat As,
             raw_ostream &OS) {
   Of.report(As, OS);
+  if (Whole.Measured == 0)
+    return;
   auto Error = [&](double Estimate) {
     return 100 * (Estimate / Whole.Measured - 1);
   };

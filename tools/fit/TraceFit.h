@@ -17,7 +17,8 @@ std::unique_ptr<CompiledJob> withMeasuredLoad(const CompiledJob &Job,
 
 /// The estimate of the forward and backward steps of a run.
 struct PipelineEstimate {
-  double Measured;      ///< ns; the median of ranks of the first stage
+  double Measured;      ///< ns; the median of ranks of the first stage; 0 if
+                        ///< there are no traces of them
   double Before, After; ///< with the parameters before and after the fit
 };
 

@@ -41,6 +41,9 @@ static Expected<ExitCode> fitProfile(const CompiledJob &Stated,
     return showMessages(Job->engine(), Sources);
   fit::ProfileFit Fitted(P->Spec);
   const fit::PipelineEstimate Whole = fit::fitRun(Fitted, *P, C.gathered());
+  Fitted.reportIncomplete(Job->engine());
+  if (const ExitCode Code = showMessages(Job->engine(), Sources))
+    return Code;
   if (Error E = writeFile(Profile, outputOptions(), std::move(Inputs),
                           [&](raw_ostream &OS) { Fitted.writeProfile(OS); }))
     return E;

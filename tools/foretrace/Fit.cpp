@@ -62,11 +62,7 @@ ExitCode runFit() {
     return showMessages(Diags, Sources);
   fit::ProfileFit Fitted(P->Spec);
   Fitted.fit(Found);
-  for (const fit::FittedFamily &Of : Fitted.incomplete())
-    for (const ir::KernelParameterId Lacks : Of.Parameters)
-      if (!Fitted.before().has(Lacks))
-        Diags.report(P->Spec.Cost.Kind.Range, diag::FitNoStart,
-                     getInfo(Lacks).Name, Of.Name);
+  Fitted.reportIncomplete(Diags);
   if (const ExitCode Code = showMessages(Diags, Sources))
     return Code;
   if (Error E = writeFile(FittedProfile, outputOptions(), std::move(Inputs),
