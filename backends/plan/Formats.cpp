@@ -21,6 +21,10 @@ std::string foretrace::plan::mebibytes(Bytes B) {
   return formatv("{0:f1}", static_cast<double>(B.value()) / (1 << 20));
 }
 
+std::string foretrace::plan::milliseconds(Nanoseconds Time) {
+  return formatv("{0:f2}", static_cast<double>(Time.value()) / 1e6);
+}
+
 /// What a device has; nothing if the job does not say.
 static std::optional<int64_t> roomOf(const Program &P) {
   const auto &Cluster = P.Spec.Cluster;
@@ -83,6 +87,16 @@ static void writeTables(const Program &P, const PlanRows &R, RowFormat As,
   writeStages(P, R, As, OS);
   OS << Before;
   writePeak(P, R.Most, OS);
+  if (!R.Times)
+    return;
+  OS << "\nestimated times per rank, ms: a micro-batch forward and backward, "
+        "all "
+        "of them, and an iteration\n"
+     << Before;
+  writeTimes(P, R, As, OS);
+  OS << Before
+     << formatv("estimated time of an iteration: {0} ms\n",
+                milliseconds(R.Times->Total));
 }
 
 void foretrace::plan::writeTable(const Program &P, const PlanRows &R,
@@ -130,6 +144,8 @@ void foretrace::plan::writeJSON(const Program &P, const PlanRows &R,
         });
     });
     writeStages(P, R, J);
+    if (R.Times)
+      J.attribute("time_ns", R.Times->Total.value());
     J.attribute("peak_bytes", R.Most.Bytes);
     J.attribute("peak_stages", R.Most.Stages);
     J.attribute("peak_phase", getName(R.Most.Phase));
@@ -146,7 +162,7 @@ void foretrace::plan::writeCSV(const Program &P, const PlanRows &R,
                                llvm::raw_ostream &OS) {
   OS << "first_stage,last_stage,first_chunk,last_chunk,layers,parameters,"
         "parameter_bytes,kept_activation_bytes,flops,sent_bytes";
-  writeStageColumns(P, OS);
+  writeStageColumns(P, R, OS);
   OS << '\n';
   for (const PartitionRow &Row : R.Rows) {
     OS << Row.Stages.First << ',' << Row.Stages.First + Row.Stages.Count - 1

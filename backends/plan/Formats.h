@@ -28,6 +28,8 @@ void writeLayout(const ir::Program &P, const PlanRows &R,
 /// `3`, or `1-6`.
 std::string text(IndexRange R);
 std::string mebibytes(Bytes B);
+/// Returns a time in ms, with two decimals.
+std::string milliseconds(Nanoseconds Time);
 
 } // namespace foretrace::plan
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Plan.h"
 #include "backends/OptionKinds.h"
+#include "backends/figures/Figures.h"
 #include "backends/plan/Formats.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Backends.h"
@@ -27,8 +28,11 @@ plan::Options plan::readOptions(const EmitSpec &Emit, DiagnosticEngine &Diags) {
   return readEmitOptions<Options>(Emit, optionTable(), Diags);
 }
 
-FactSet plan::needs(const Options &) {
-  return {Fact::Scheduled, Fact::Totalled};
+FactSet plan::needs(const Options &O) {
+  FactSet Needs = {Fact::Scheduled, Fact::Totalled};
+  if (O.Times)
+    Needs.insert(Fact::Costs);
+  return Needs;
 }
 
 /// Only chunks in the order of a loop over stages are in a layout.
@@ -46,6 +50,12 @@ bool plan::check(const EmitRequest &Request, const Options &O,
                  DiagnosticEngine &Diags) {
   if (O.As == PlanForm::Layout && !checkPlacement(Request.Program, Diags))
     return false;
+  if (O.Times && (O.As == PlanForm::SVG || O.As == PlanForm::Layout))
+    Diags.report(Request.Emit.Options.find("times")->Value.Range,
+                 diag::KeyWithoutEffect, "times", "in a picture or a layout");
+  else if (O.Times &&
+           !checkEstimate(Request, Request.Program.Spec.Model.Range, Diags))
+    return false;
   if (!makeRows(Request.Figures).IsOverflow)
     return true;
   Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
@@ -62,7 +72,9 @@ llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
                {".plan.csv", writeCSV},   {".plan.md", writeMarkdown},
                {".plan.svg", writeSVG},   {".layout.txt", writeLayout}};
   const auto &Form = Forms[static_cast<size_t>(O.As)];
-  const PlanRows Of = makeRows(Request.Figures);
+  const bool HasTimes =
+      O.Times && O.As != PlanForm::SVG && O.As != PlanForm::Layout;
+  const PlanRows Of = makeRows(Request.Figures, HasTimes);
   return Out.add(
       Request.file(O.File, Form.Extension),
       [&](llvm::raw_ostream &OS) { Form.Write(Request.Program, Of, OS); });

@@ -5,9 +5,9 @@
 using namespace foretrace;
 using namespace foretrace::plan;
 
-PlanRows plan::makeRows(JobFigures &Of) {
+PlanRows plan::makeRows(JobFigures &Of, bool HasTimes) {
   const ir::Program &P = *Of.scope();
-  PlanRows Out = {partitionOf(P), {}, {}};
+  PlanRows Out = {partitionOf(P), {}, {}, nullptr};
   if (Out.IsOverflow)
     return Out;
   for (const ir::Stage &S : P.Stages) {
@@ -23,5 +23,7 @@ PlanRows plan::makeRows(JobFigures &Of) {
   } else {
     Out.IsOverflow = true;
   }
+  if (HasTimes)
+    Out.Times = &Of.iteration();
   return Out;
 }

@@ -26,10 +26,12 @@ struct PlanRows : Partition {
   /// Bytes of a rank: by kind of stage of the program, by column.
   std::vector<std::array<int64_t, std::size(MemoryColumns)>> Memory;
   Peak Most;
+  /// Of an estimate, if it was asked for; with the stages of the program.
+  const IterationTime *Times = nullptr;
 };
 
 /// Returns the rows of a program, which has costs and must outlive them.
-PlanRows makeRows(JobFigures &Of);
+PlanRows makeRows(JobFigures &Of, bool HasTimes = false);
 
 } // namespace foretrace::plan
 

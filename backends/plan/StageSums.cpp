@@ -24,6 +24,36 @@ static Bytes messagesOf(const Program &P, const Stage &S, const Group &G) {
   return Bytes(0);
 }
 
+namespace {
+
+/// A column of times.
+struct TimeColumn {
+  llvm::StringLiteral Name;
+  Nanoseconds StageWorkTime::*Member;
+};
+constexpr TimeColumn TimeColumns[] = {{"forward", &StageWorkTime::Forward},
+                                      {"backward", &StageWorkTime::Backward},
+                                      {"steps", &StageWorkTime::Steps},
+                                      {"update", &StageWorkTime::Update},
+                                      {"idle", &StageWorkTime::Idle}};
+
+} // namespace
+
+void plan::writeTimes(const Program &P, const PlanRows &R, RowFormat As,
+                      llvm::raw_ostream &OS) {
+  std::vector<RowColumn> Columns = {{"stage", true}};
+  for (const TimeColumn &C : TimeColumns)
+    Columns.push_back({C.Name.str(), true});
+  std::vector<std::vector<std::string>> Lines;
+  for (const auto &[S, Time] : llvm::zip_equal(P.Stages, R.Times->Stages)) {
+    std::vector<std::string> &Line = Lines.emplace_back();
+    Line.push_back(text({S.First, S.Count}));
+    for (const TimeColumn &C : TimeColumns)
+      Line.push_back(milliseconds(Time.*C.Member));
+  }
+  writeRows(std::move(Columns), Lines, As, OS);
+}
+
 void plan::writeStages(const Program &P, const PlanRows &R, RowFormat As,
                        llvm::raw_ostream &OS) {
   const std::vector<Group> Groups = groupsOf(P);
@@ -47,8 +77,8 @@ void plan::writeStages(const Program &P, const PlanRows &R, RowFormat As,
 void plan::writeStages(const Program &P, const PlanRows &R,
                        llvm::json::OStream &J) {
   J.attributeArray("stages", [&] {
-    for (const auto &[Of, Sizes] : llvm::zip_equal(P.Stages, R.Memory))
-      J.object([&, &S = Of, &Memory = Sizes] {
+    for (const auto &[Index, Of, Sizes] : llvm::enumerate(P.Stages, R.Memory))
+      J.object([&, &S = Of, &Memory = Sizes, I = Index] {
         J.attributeArray("stages", [&] {
           J.value(S.First);
           J.value(S.First + S.Count - 1);
@@ -62,11 +92,16 @@ void plan::writeStages(const Program &P, const PlanRows &R,
             J.attribute(textOf(G.Of, P.Spec, P.Mesh),
                         P.Sizes.value(G.Size).value());
         });
+        if (R.Times)
+          for (const TimeColumn &C : TimeColumns)
+            J.attribute((C.Name + "_ns").str(),
+                        (R.Times->Stages[I].*C.Member).value());
       });
   });
 }
 
-void plan::writeStageColumns(const Program &P, llvm::raw_ostream &OS) {
+void plan::writeStageColumns(const Program &P, const PlanRows &R,
+                             llvm::raw_ostream &OS) {
   for (const FigureId Id : MemoryColumns)
     OS << ",stage_" << getInfo(Id).Name << "_bytes";
   for (const Group &G : groupsOf(P)) {
@@ -74,12 +109,19 @@ void plan::writeStageColumns(const Program &P, llvm::raw_ostream &OS) {
     std::replace(Name.begin(), Name.end(), ',', '-');
     OS << ",stage_" << Name << "_message_bytes";
   }
+  if (R.Times)
+    for (const TimeColumn &C : TimeColumns)
+      OS << ",stage_" << C.Name << "_ns";
 }
 
 void plan::writeStageColumns(const Program &P, const PlanRows &R,
                              const Stage &S, llvm::raw_ostream &OS) {
-  for (const int64_t Size : R.Memory[static_cast<size_t>(&S - P.Stages.data())])
+  const auto Index = static_cast<size_t>(&S - P.Stages.data());
+  for (const int64_t Size : R.Memory[Index])
     OS << ',' << Size;
   for (const Group &G : groupsOf(P))
     OS << ',' << messagesOf(P, S, G).value();
+  if (R.Times)
+    for (const TimeColumn &C : TimeColumns)
+      OS << ',' << (R.Times->Stages[Index].*C.Member).value();
 }

@@ -15,13 +15,17 @@ namespace foretrace::plan {
 /// A table in MiB, a line for each kind of stage.
 void writeStages(const ir::Program &P, const PlanRows &R, RowFormat As,
                  llvm::raw_ostream &OS);
-/// The attribute `stages`, in bytes.
+/// The estimated times of a rank in ms, a line for each kind of stage.
+void writeTimes(const ir::Program &P, const PlanRows &R, RowFormat As,
+                llvm::raw_ostream &OS);
+/// The attribute `stages`, in bytes and ns.
 void writeStages(const ir::Program &P, const PlanRows &R,
                  llvm::json::OStream &J);
 
 /// Columns of CSV, each after a comma: their names, and what they are for a
-/// stage, in bytes.
-void writeStageColumns(const ir::Program &P, llvm::raw_ostream &OS);
+/// stage, in bytes and ns.
+void writeStageColumns(const ir::Program &P, const PlanRows &R,
+                       llvm::raw_ostream &OS);
 void writeStageColumns(const ir::Program &P, const PlanRows &R,
                        const ir::Stage &S, llvm::raw_ostream &OS);
 

@@ -228,17 +228,28 @@ EmitSpec EmitSpec::plain(llvm::StringRef Backend) {
   return Plain;
 }
 
-void EmitSpec::set(llvm::StringRef Name, Attribute::Kind K,
-                   llvm::StringRef Text) {
-  Attribute New;
-  New.K = K;
-  New.Text = Text.str();
+void EmitSpec::set(llvm::StringRef Name, Attribute New) {
   for (NamedAttribute &Old : Options.Fields)
     if (Old.Name == Name) {
       Old.Value = std::move(New);
       return;
     }
   Options.Fields.push_back({Name.str(), {}, std::move(New)});
+}
+
+void EmitSpec::set(llvm::StringRef Name, Attribute::Kind K,
+                   llvm::StringRef Text) {
+  Attribute New;
+  New.K = K;
+  New.Text = Text.str();
+  set(Name, std::move(New));
+}
+
+void EmitSpec::setFlag(llvm::StringRef Name) {
+  Attribute New;
+  New.K = Attribute::Kind::Bool;
+  New.Integer = 1;
+  set(Name, std::move(New));
 }
 
 } // namespace foretrace::ir

@@ -347,7 +347,10 @@ struct EmitSpec {
   /// Creates a block without options that is not part of a job.
   static EmitSpec plain(llvm::StringRef Backend);
   /// Sets an option, replacing an existing value.
+  void set(llvm::StringRef Name, Attribute New);
   void set(llvm::StringRef Name, Attribute::Kind K, llvm::StringRef Text);
+  /// Sets an option to true.
+  void setFlag(llvm::StringRef Name);
 };
 
 /// The whole job.

@@ -34,9 +34,10 @@ static cl::opt<std::string>
           cl::cat(outputCategory()), cl::sub(planCommand()));
 
 static cl::opt<std::string>
-    Time("time", cl::value_desc("which"), cl::init("unit"),
-         cl::desc("Durations of steps in --schedule as svg or json: unit "
-                  "(default) or cost"),
+    Time("time", cl::value_desc("which"), cl::ValueOptional, cl::init("unit"),
+         cl::desc("Also print the estimated times of each stage; in --schedule "
+                  "as svg or json the durations of steps: unit (default) or "
+                  "cost"),
          cl::cat(outputCategory()), cl::sub(planCommand()));
 
 /// `emit plan { format = ...  file = ... }`; cuts inside of layers are for
@@ -48,7 +49,8 @@ static ir::EmitSpec makeEmit(const ir::Spec &Job) {
              PlanFormat == "table" ? "grid" : PlanFormat.getValue());
     Emit.set("comms", ir::Attribute::Kind::Name,
              Comms.empty() ? "lowered" : Comms.getValue());
-    Emit.set("time", ir::Attribute::Kind::Name, Time);
+    Emit.set("time", ir::Attribute::Kind::Name,
+             Time.empty() ? "cost" : Time.getValue());
     Emit.set("file", ir::Attribute::Kind::Text, PlanOutput);
     return Emit;
   }
@@ -57,6 +59,8 @@ static ir::EmitSpec makeEmit(const ir::Spec &Job) {
   ir::EmitSpec Emit = ir::EmitSpec::plain(IsCutInside ? "optimus" : "plan");
   Emit.set("format", ir::Attribute::Kind::Name, PlanFormat);
   Emit.set("file", ir::Attribute::Kind::Text, PlanOutput);
+  if (!IsCutInside && Time.getNumOccurrences() != 0)
+    Emit.setFlag("times");
   return Emit;
 }
 
@@ -64,9 +68,10 @@ ExitCode runPlan() {
   if (jobPath().empty())
     return usageError("plan: a job is missing, for example "
                       "`foretrace plan job.fore`");
-  if (!OfSchedule &&
-      (Comms.getNumOccurrences() != 0 || Time.getNumOccurrences() != 0))
-    return usageError("plan: --comms and --time need --schedule");
+  if (!OfSchedule && Comms.getNumOccurrences() != 0)
+    return usageError("plan: --comms needs --schedule");
+  if (!OfSchedule && !Time.empty() && Time.getNumOccurrences() != 0)
+    return usageError("plan: --time has a value with --schedule only");
   Compiler Session(runPipeline);
   const SourceFiles &Sources = Session.sources();
   DiagnosticEngine Diags = makeEngine();

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The laws of collectives between domains are those of their messages: on random jobs of
-devices with a network card each, which compute in no time, the messages of GOAL, run one by one on links that
-nothing else uses, take as long as the estimates of all collectives together.
+devices with a network card each, which compute in no time, the messages of GOAL, run one
+by one on links that nothing else uses, take as long as the estimates of all collectives
+together.
 
 usage: lowered_times.py FORETRACE GOAL FOLDER COUNT
 """
