@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/LinkLaws.h"
+#include "ir/model/OpKinds.h"
 #include <algorithm>
 #include <cmath>
 

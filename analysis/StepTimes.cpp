@@ -2,6 +2,7 @@
 #include "analysis/StepTimes.h"
 #include "analysis/HostTimeline.h"
 #include "ir/model/Boundary.h"
+#include "ir/model/OpKinds.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>

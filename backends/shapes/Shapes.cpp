@@ -5,6 +5,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;

@@ -3,6 +3,7 @@
 #include "lang/diagnostics/Tools.h"
 #include "tools/fit/Measurements.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace llvm;

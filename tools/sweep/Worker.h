@@ -11,6 +11,7 @@
 #include "tools/sweep/Engine.h"
 #include "tools/sweep/PointFilter.h"
 #include "tools/sweep/StructureTimes.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace foretrace::sweep {
 
@@ -64,7 +65,7 @@ private:
   const std::vector<const PassInfo *> Passes; ///< to the facts of metrics
   PipelineTimer Timer;                        ///< of the job that was read
   /// Figures of time of rows of the block, by row; nothing if they have none.
-  DenseMap<size_t, TimeFigures> Times;
+  llvm::DenseMap<size_t, TimeFigures> Times;
   std::vector<uint32_t> Left;  ///< rows of the block without a verdict
   std::vector<bool> HasEffect; ///< by inner axis
   std::unique_ptr<Compiler> Session;
