@@ -9,6 +9,15 @@ using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::chakra;
 
+/// Writes a value into an attribute called \p Name.
+template <typename FnT>
+static void addAttribute(protozero::pbf_writer &Of, uint32_t Field,
+                         llvm::StringRef Name, FnT Value) {
+  protozero::pbf_writer A(Of, Field);
+  A.add_string(value_field::Name, Name.data(), Name.size());
+  Value(A);
+}
+
 /// A node that is being written.
 class chakra::NodeWriter::Message {
 public:
@@ -49,9 +58,7 @@ public:
 
 private:
   template <typename FnT> void attribute(llvm::StringRef Name, FnT Value) {
-    protozero::pbf_writer A(Node, node_field::Attribute);
-    A.add_string(value_field::Name, Name.data(), Name.size());
-    Value(A);
+    addAttribute(Node, node_field::Attribute, Name, Value);
   }
 
   std::string Bytes;
@@ -62,9 +69,15 @@ chakra::NodeWriter::NodeWriter(const Program &P, const GroupNames &Names,
                                const Provenance *Lines)
     : P(P), Names(Names), Lines(Lines),
       HasTimes(*P.Spec.Cost.Kind != CostKind::Uncosted) {
-  std::string Metadata;
-  protozero::pbf_writer(Metadata).add_string(metadata_field::Version, "1.0.0");
-  append(Metadata);
+  std::string Message;
+  protozero::pbf_writer Metadata(Message);
+  Metadata.add_string(metadata_field::Version, "1.0.0");
+  if (const std::string What = P.Spec.Cost.describeDurations(); !What.empty())
+    addAttribute(Metadata, metadata_field::Attribute, "durations",
+                 [&](protozero::pbf_writer &A) {
+                   A.add_string(value_field::String, What);
+                 });
+  append(Message);
 }
 
 void chakra::NodeWriter::append(const std::string &Message) {

@@ -118,6 +118,20 @@ const LinkSpec *CostSpec::findLink(ir::Axis A) const {
   return nullptr;
 }
 
+std::string CostSpec::describeDurations() const {
+  switch (*Kind) {
+  case CostKind::Estimate:
+    return "estimates: `cost estimate`, profile `" + *DeviceProfile + "`";
+  case CostKind::Roofline:
+    return "lower bounds: `cost roofline`";
+  case CostKind::Uncosted:
+  case CostKind::Profile:
+  case CostKind::Calibrated:
+    return "";
+  }
+  llvm_unreachable("no such kind");
+}
+
 int64_t ModelSpec::layerCount() const {
   int64_t N = 0;
   for (const LayerRun &R : Layers)

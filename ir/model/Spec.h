@@ -312,6 +312,9 @@ struct CostSpec {
   std::optional<double> kernel(KernelParameterId Id) const;
   /// Returns the link along \p A, or null.
   const LinkSpec *findLink(Axis A) const;
+  /// Returns what durations are, "lower bounds: ..."; empty if they are
+  /// measured, or if there are none.
+  std::string describeDurations() const;
 };
 
 /// One tier of a cluster's network: domains of equal size, each within one

@@ -142,6 +142,19 @@ class Node:
         return out
 
 
+def metadata(data):
+    """(version, attributes) of a GlobalMetadata."""
+    version, attributes = "", {}
+    for number, wire, value in fields(data):
+        if wire != BYTES or number not in (1, 2):
+            raise ValueError("no metadata")
+        if number == 1:
+            version = value.decode()
+        else:
+            attributes.setdefault(*attribute(value))
+    return version, attributes
+
+
 def messages(data):
     """The messages of a file, each after its length."""
     at = 0
@@ -154,17 +167,19 @@ def messages(data):
 
 
 def read(path):
-    """(version, nodes) of a trace that we wrote."""
+    """(metadata, nodes) of a trace that we wrote."""
     with open(path, "rb") as file:
         first, *rest = messages(file.read())
     nodes = list(map(Node, rest))
     assert all(node.kind and not node.unknown for node in nodes)
-    return attribute(first)[0], nodes
+    return metadata(first), nodes
 
 
 if __name__ == "__main__":
     for path in sys.argv[1:]:
-        version, nodes = read(path)
+        (version, attributes), nodes = read(path)
         print("%s: schema %s" % (path.rsplit("/", 1)[-1], version))
+        for name, value in attributes.items():
+            print("%s: %s" % (name, value))
         for node in nodes:
             print(node)

@@ -27,9 +27,7 @@ def read_trace(data):
     """The nodes of a file."""
     try:
         first, *rest = chakra.messages(data)
-        for _, wire, value in chakra.fields(first):
-            need(wire == chakra.BYTES, "no metadata")
-            value.decode()
+        chakra.metadata(first)
         return [chakra.Node(message) for message in rest]
     except (IndexError, ValueError) as error:
         raise Illegal("no trace") from error

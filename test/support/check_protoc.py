@@ -55,7 +55,10 @@ def decode(path):
          schema.name], input=b"".join(as_fields(path)), capture_output=True,
         check=True).stdout.decode()
     (_, metadata), *nodes = parse(iter(text.splitlines()))
-    return dict(metadata)["version"], [node for _, node in nodes]
+    metadata = dict(metadata)
+    attribute = dict(metadata["attribute"])
+    return ((metadata["version"], {attribute["name"]: attribute["text"]}),
+            [node for _, node in nodes])
 
 
 def of_protoc(node):
@@ -75,9 +78,9 @@ def of_protoc(node):
 def main():
     total = 0
     for path in sys.argv[1:]:
-        version, nodes = decode(path)
+        metadata, nodes = decode(path)
         expected, read = chakra.read(path)
-        assert version == expected == "1.0.0", version
+        assert metadata == expected, metadata
         read = [(n.id, n.name, n.type, n.control, n.data, n.duration,
                  n.attributes) for n in read]
         assert list(map(of_protoc, nodes)) == read, path

@@ -81,19 +81,6 @@ static Error writeBlock(const Emission &Block, const EmitRequest &Request,
   return Block.emitFigures(Request, *F, Files);
 }
 
-/// Returns what durations are, if they are not measured.
-static std::string describeDurations(const ir::CostSpec &Cost) {
-  switch (*Cost.Kind) {
-  case ir::CostKind::Estimate:
-    return "durations are estimates: `cost estimate`, profile `" +
-           *Cost.DeviceProfile + "`";
-  case ir::CostKind::Roofline:
-    return "durations are lower bounds: `cost roofline`";
-  default:
-    return "";
-  }
-}
-
 void Emitter::write(const ir::Program &P, const Backend &Format,
                     const Emission &Block, const ir::EmitSpec &Emit,
                     const CompiledJob *Job) {
@@ -122,7 +109,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   }
   showCommand(Block, Request, FilesBefore);
   if (Block.needs().contains(ir::Fact::Costs) && !Format.HasFigures)
-    Durations = describeDurations(P.Spec.Cost);
+    Durations = P.Spec.Cost.describeDurations();
 }
 
 /// Lets \p Job know what the block will ask for. What is wrong with the block
@@ -189,7 +176,7 @@ void Emitter::commit() {
       errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
   if (!Durations.empty() &&
       any_of(Outputs.files(), [](const auto &F) { return F.Path != "-"; }))
-    errs() << Durations << '\n';
+    errs() << "durations are " << Durations << '\n';
   for (const std::string &Name : Outputs.leftOut())
     errs() << "left out " << Name << ": the output is a stream\n";
   errs().SetUnbuffered();
