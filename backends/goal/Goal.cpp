@@ -38,11 +38,15 @@ llvm::Error goal::emit(const EmitRequest &Request, const Options &O,
   const Program &P = Request.Program;
   const int64_t World = *P.Spec.Parallel.World;
   const RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
+  const std::string Durations = P.Spec.Cost.describeDurations();
   return Out.addParts(
       Request.file(O.File, ".goal"), static_cast<uint64_t>(World),
       [&](uint64_t Rank, OutputStream &OS) {
-        if (Rank == 0)
+        if (Rank == 0) {
           OS << "num_ranks " << World << '\n';
+          if (!Durations.empty())
+            OS << "// durations are " << Durations << '\n';
+        }
         GoalWriter(P, Map, static_cast<int64_t>(Rank), O.Rules, OS).write();
       });
 }

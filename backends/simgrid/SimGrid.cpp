@@ -40,11 +40,16 @@ llvm::Error simgrid::emit(const EmitRequest &Request, const Options &O,
   const Program &P = Request.Program;
   const RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
   const RankList Ranks = allIfEmpty({}, *P.Spec.Parallel.World);
+  std::string Durations;
+  if (O.Computations == AmountUnit::Time)
+    Durations = P.Spec.Cost.describeDurations();
   auto Path = [&](int64_t Rank) {
     return O.Files.path(Request, llvm::Twine(Rank) + ".trace");
   };
   if (llvm::Error E =
           addRankFiles(Out, Ranks, Path, [&](int64_t Rank, OutputStream &OS) {
+            if (!Durations.empty())
+              OS << "# durations are " << Durations << '\n';
             ReplayWriter(P, Map, Rank, O.Rules, O.Computations, OS).write();
           }))
     return E;

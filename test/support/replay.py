@@ -15,7 +15,8 @@ MOST = 2**31 - 1
 class Rank:
     def __init__(self, number, path):
         with open(path) as file:
-            lines = [line.split(" ") for line in file.read().splitlines()]
+            lines = [line.split(" ") for line in file.read().splitlines()
+                     if not line.startswith("#")]
         assert all(line[0] == str(number) for line in lines), "of another rank"
         self.actions = [[line[1]] + list(map(int, line[2:])) for line in lines]
         assert self.actions[0] == ["init"]
