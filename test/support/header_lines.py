@@ -18,6 +18,7 @@ from layering import includes
 
 # Lines of libstdc++ 12 and LLVM 19 at most: those of today and a twentieth.
 BUDGET = {
+    "analysis/Figures.h": 56500,
     "backends/Backend.h": 53000,
     "ir/model/Measure.h": 52000,
     "ir/model/OpKinds.h": 28000,
