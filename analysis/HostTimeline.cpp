@@ -23,7 +23,7 @@ HostTimeline::HostTimeline() {
 }
 
 void HostTimeline::launch(Nanoseconds Time, Nanoseconds Launch) {
-  for (const Who From : {Host, Device}) {
+  for (const Processor From : {Host, Device}) {
     After[Host][From] = add(After[Host][From], Launch);
     After[Device][From] =
         add(later(After[Host][From], After[Device][From]), Time);
@@ -31,14 +31,14 @@ void HostTimeline::launch(Nanoseconds Time, Nanoseconds Launch) {
 }
 
 void HostTimeline::synchronize() {
-  for (const Who From : {Host, Device})
+  for (const Processor From : {Host, Device})
     After[Host][From] = later(After[Host][From], After[Device][From]);
 }
 
 void HostTimeline::append(const HostTimeline &Next) {
   std::array<Row, 2> Both;
-  for (const Who To : {Host, Device})
-    for (const Who From : {Host, Device})
+  for (const Processor To : {Host, Device})
+    for (const Processor From : {Host, Device})
       Both[To][From] = later(add(Next.After[To][Host], After[Host][From]),
                              add(Next.After[To][Device], After[Device][From]));
   After = Both;

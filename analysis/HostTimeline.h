@@ -16,18 +16,18 @@ namespace foretrace {
 /// a matrix over (max, +), so that repeated kernels cost a logarithm.
 class HostTimeline {
 public:
-  enum Who : unsigned char { Host, Device };
+  enum Processor : unsigned char { Host, Device };
 
-  /// Returns that of no kernels.
+  /// Makes a timeline without kernels.
   HostTimeline();
 
-  /// Adds a kernel of \p Time that the host needs \p Launch to launch.
+  /// Adds a kernel that takes \p Time, and the host \p Launch to launch.
   void launch(Nanoseconds Time, Nanoseconds Launch);
-  /// Adds that the host waits for the device.
+  /// Lets the host wait for the device.
   void synchronize();
-  /// Adds what \p Next is of.
+  /// Adds the kernels of \p Next.
   void append(const HostTimeline &Next);
-  /// Returns that of \p Count times these kernels.
+  /// Returns the timeline of these kernels, \p Count times in a row.
   HostTimeline repeated(int64_t Count) const;
 
   /// Returns when both are free, if both are at 0.

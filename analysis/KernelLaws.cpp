@@ -45,6 +45,36 @@ llvm::StringRef foretrace::getName(KernelClass C) {
   llvm_unreachable("every class is handled");
 }
 
+static constexpr std::pair<KernelClass, llvm::StringLiteral> Keywords[] = {
+    {KernelClass::Product, "product"},
+    {KernelClass::GroupedProduct, "grouped_product"},
+    {KernelClass::Attention, "attention"},
+    {KernelClass::Scan, "scan"},
+    {KernelClass::Stream, "stream"},
+    {KernelClass::Embedding, "embedding"},
+    {KernelClass::Optimizer, "optimizer"}};
+
+llvm::StringRef foretrace::getKeyword(KernelClass C) {
+  for (const auto &[Class, Keyword] : Keywords)
+    if (Class == C)
+      return Keyword;
+  return "";
+}
+
+std::optional<KernelClass> foretrace::findKernelClass(llvm::StringRef Keyword) {
+  for (const auto &[Class, Own] : Keywords)
+    if (Own == Keyword)
+      return Class;
+  return std::nullopt;
+}
+
+std::vector<llvm::StringRef> foretrace::kernelKeywords() {
+  std::vector<llvm::StringRef> All;
+  for (const auto &[Class, Keyword] : Keywords)
+    All.push_back(Keyword);
+  return All;
+}
+
 namespace {
 
 /// The parameters of products of one type.

@@ -62,6 +62,14 @@ enum class KernelClass : unsigned char {
 };
 llvm::StringRef getName(KernelClass C);
 
+/// Returns the word for \p C in the CSV that `foretrace shapes` writes and
+/// `foretrace fit` reads; nothing for a class without rows of its own.
+llvm::StringRef getKeyword(KernelClass C);
+/// Returns the class with that word.
+std::optional<KernelClass> findKernelClass(llvm::StringRef Keyword);
+/// Returns all of these words.
+std::vector<llvm::StringRef> kernelKeywords();
+
 /// A product on a rank, or one of each expert of a rank.
 struct ProductShape {
   ir::ElementType Operand, Result;

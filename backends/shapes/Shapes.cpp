@@ -42,22 +42,8 @@ bool shapes::check(const EmitRequest &Request, const Options &,
   return IsGood;
 }
 
-/// Names of the kinds of rows in CSV, which `foretrace fit` reads.
-static llvm::StringRef kernelOf(const ProductShape &S) {
-  return S.IsGrouped ? "grouped_product" : "product";
-}
-
-static llvm::StringRef kernelOf(const StreamShape &S) {
-  switch (S.Class) {
-  case KernelClass::Scan:
-    return "scan";
-  case KernelClass::Embedding:
-    return "embedding";
-  case KernelClass::Optimizer:
-    return "optimizer";
-  default:
-    return "stream";
-  }
+static KernelClass classOf(const ProductShape &S) {
+  return S.IsGrouped ? KernelClass::GroupedProduct : KernelClass::Product;
 }
 
 static int64_t whole(double Number) {
@@ -210,10 +196,11 @@ static FigureTable commandsOf(const KernelShapes &All) {
 static void writeRowsOfAll(const KernelShapes &All, llvm::raw_ostream &OS) {
   std::vector<std::string> Kernels; // of the rows of all tables, in order
   for (const ProductRun &R : All.Products)
-    Kernels.push_back(kernelOf(R.Shape).str());
-  Kernels.insert(Kernels.end(), All.Attention.size(), "attention");
+    Kernels.push_back(getKeyword(classOf(R.Shape)).str());
+  Kernels.insert(Kernels.end(), All.Attention.size(),
+                 getKeyword(KernelClass::Attention).str());
   for (const StreamRun &R : All.Streams)
-    Kernels.push_back(kernelOf(R.Shape).str());
+    Kernels.push_back(getKeyword(R.Shape.Class).str());
   for (const MessageRun &R : All.Messages)
     Kernels.push_back(getMnemonic(R.Kind).str());
   static constexpr llvm::StringLiteral Keys[] = {

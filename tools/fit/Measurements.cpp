@@ -2,6 +2,7 @@
 #include "tools/fit/Measurements.h"
 #include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <set>
 
 using namespace llvm;
@@ -35,9 +36,9 @@ void MeasurementReader::read(FileId File) {
 void MeasurementReader::checkRates(SourceText Text, size_t From) {
   const ir::DeviceSpec Device = Job.Spec.rooflineDevice();
   std::set<StringRef> Missing;
-  erase_if(Found, [&](const Measurement &M) {
+  auto LacksRate = [&](const Measurement &M) {
     const auto *S = std::get_if<ProductShape>(&M.Shape);
-    if (!S || static_cast<size_t>(&M - Found.data()) < From)
+    if (!S)
       return false;
     const ir::DeviceSpec::Peak &Peak =
         ir::DeviceSpec::peakOf(static_cast<ir::TypeKind>(S->Operand));
@@ -45,7 +46,10 @@ void MeasurementReader::checkRates(SourceText Text, size_t From) {
       return false;
     Missing.insert(Peak.Key);
     return true;
-  });
+  };
+  Found.erase(std::remove_if(Found.begin() + static_cast<ptrdiff_t>(From),
+                             Found.end(), LacksRate),
+              Found.end());
   for (const StringRef Key : Missing)
     Diags.report(Text.range().atStart(), diag::MeasurementNoRate, Key);
 }

@@ -24,9 +24,6 @@ constexpr StringLiteral Read[] = {
     "ns",     "us"};
 constexpr StringLiteral Ignored[] = {"op", "heads", "kv_channels", "group",
                                      "count"};
-constexpr StringLiteral KernelNames[] = {
-    "product", "grouped_product", "attention", "stream",
-    "scan",    "embedding",       "optimizer"};
 
 /// One row of the table; what is wrong with it is reported once.
 class Row {
@@ -156,19 +153,17 @@ void Row::read() {
   if (const auto Kind = ir::findSpelling<OpKind>(Kernel);
       Kind && isCollective(*Kind))
     return collective(*Kind);
-  if (Kernel == "product" || Kernel == "grouped_product")
-    return product(Kernel != "product");
-  if (Kernel == "attention")
-    return attention();
-  if (Kernel == "stream")
-    return stream(KernelClass::Stream);
-  if (Kernel == "scan")
-    return stream(KernelClass::Scan);
-  if (Kernel == "embedding")
-    return stream(KernelClass::Embedding);
-  if (Kernel == "optimizer")
-    return stream(KernelClass::Optimizer);
-  std::vector<StringRef> Names(std::begin(KernelNames), std::end(KernelNames));
+  if (const std::optional<KernelClass> Class = findKernelClass(Kernel))
+    switch (*Class) {
+    case KernelClass::Product:
+    case KernelClass::GroupedProduct:
+      return product(*Class == KernelClass::GroupedProduct);
+    case KernelClass::Attention:
+      return attention();
+    default:
+      return stream(*Class);
+    }
+  std::vector<StringRef> Names = kernelKeywords();
   for (const OpKind Kind : {OpKind::AllReduce, OpKind::AllGather,
                             OpKind::ReduceScatter, OpKind::AllToAll})
     Names.push_back(getMnemonic(Kind));

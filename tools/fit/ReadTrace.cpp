@@ -3,8 +3,10 @@
 // Reads traces of PyTorch's profiler (Kineto). Kernels name the op of the host
 // that launched them by its `External id`; the op has the shapes of its inputs.
 // Kernels of collectives have the sizes of their messages.
+#include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/fit/Measurements.h"
+#include "tools/runs/Fit.h"
 #include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
@@ -291,12 +293,8 @@ void TraceMeasurer::run(const json::Array &Events) {
   for (const auto &[Id, Of] : Ops)
     if (Of.Micros > 0)
       takeOp(Of);
-  for (auto &[Key, Of] : Kernels) {
-    const auto Middle =
-        Of.Seconds.begin() + static_cast<ptrdiff_t>(Of.Seconds.size() / 2);
-    std::nth_element(Of.Seconds.begin(), Middle, Of.Seconds.end());
-    In.Found.push_back({Of.Of.Shape, *Middle});
-  }
+  for (auto &[Key, Of] : Kernels)
+    In.Found.push_back({Of.Of.Shape, runs::median(std::move(Of.Seconds))});
   for (auto &[Key, Of] : Messages)
     In.Found.push_back(
         {Of.Of.Shape, *std::min_element(Of.Seconds.begin(), Of.Seconds.end())});
