@@ -86,6 +86,7 @@ static bool checkModel(const ModelSpec &M, llvm::StringRef Who,
         ("norm = " + getSpelling(*M.Norm)).str());
   Check(*M.Vocab > 0, M.Vocab.Range, "vocab = 0");
   Check(!*M.EmbeddingNorm, M.EmbeddingNorm.Range, "embedding_norm = true");
+  Check(*M.EmbeddingWidth == 0, M.EmbeddingWidth.Range, "embedding_width");
   Check(!*M.HeadBias, M.HeadBias.Range, "head_bias = true");
   return AreKnown;
 }

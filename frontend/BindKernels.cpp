@@ -106,7 +106,10 @@ void Binder::bindKernels(ir::Spec &S) {
                    "the name of a device profile, or a table");
     }
   } else if (S.Cluster && S.Cluster->Device.Profile.isPresent()) {
-    S.Cost.DeviceProfile.derive(*S.Cluster->Device.Profile, Cost.Label.Range);
+    const Located<std::string> &OfDevice = S.Cluster->Device.Profile;
+    S.Cost.DeviceProfile.derive(*OfDevice, Cost.Label.Range.isValid()
+                                               ? Cost.Label.Range
+                                               : OfDevice.Range);
   }
   const Located<std::string> &Name = S.Cost.DeviceProfile;
   if (Name.isPresent() && S.Cost.Kernels.empty() && !Diags.hasErrors())

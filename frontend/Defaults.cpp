@@ -17,6 +17,7 @@ void foretrace::applyDefaults(ir::Spec &S) {
   orElse(S.Model.Norm, ir::NormKind::LayerNorm);
   orElse(S.Model.NormPlacement, ir::NormPlacementKind::Pre);
   orElse(S.Model.EmbeddingNorm, false);
+  orElse(S.Model.EmbeddingWidth, int64_t(0));
   orElse(S.Model.HeadBias, false);
   orElse(S.Model.Positions, ir::PositionKind::Rope);
   orElse(S.Model.Tied, false);

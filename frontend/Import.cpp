@@ -164,14 +164,37 @@ const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
   return Table;
 }
 
+/// Imports the model of another tool's file under the name that the job gives
+/// it.
+void ImportGraph::importForeign(JobFile &U, const ast::Import &I,
+                                llvm::StringRef Importer) {
+  const LibraryModel *M = nullptr;
+  const std::string Path = locate(I, Importer, M);
+  const std::optional<FileId> Id =
+      Path.empty() ? std::nullopt : open(Path, I.Path.Range);
+  const ast::File *File =
+      Id ? Files.foreign(*Id, I.Alias.Text, Diags) : nullptr;
+  if (!File)
+    return;
+  JobFile *Imported = add(*File, Path);
+  U.Imports.push_back({Imported, ""});
+  U.Names.import(Imported->Names);
+}
+
 void ImportGraph::import(JobFile &U, const ast::Import &I,
                          llvm::StringRef Importer) {
-  bool IsToml = path::extension(I.Path.Text) == ".toml";
+  const bool IsForeign = path::extension(I.Path.Text) == ".json";
+  bool IsToml = path::extension(I.Path.Text) == ".toml" || IsForeign;
   if (IsToml && I.Alias.Text.empty())
     Diags.report(I.Path.Range, diag::ImportNeedsAlias, I.Path.Text,
                  path::stem(I.Path.Text));
   if (!IsToml && !I.Alias.Text.empty())
     Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
+  if (IsForeign) {
+    if (!I.Alias.Text.empty())
+      importForeign(U, I, Importer);
+    return;
+  }
   const LibraryModel *M = nullptr;
   std::string Path = locate(I, Importer, M);
   if (!IsToml) {

@@ -74,6 +74,8 @@ private:
   const ast::Section *loadToml(llvm::StringRef Path, SourceRange Range);
   void declare(JobFile &U, llvm::StringRef Path);
   void import(JobFile &U, const ast::Import &I, llvm::StringRef Importer);
+  void importForeign(JobFile &U, const ast::Import &I,
+                     llvm::StringRef Importer);
   bool reportCycle(llvm::StringRef Real, llvm::StringRef Path,
                    SourceRange Range);
 

@@ -76,6 +76,14 @@ const ast::Section *ParsedFiles::toml(FileId File, DiagnosticEngine &Diags) {
   return parseOnce(Tomls, File, parseToml, Sources, Diags);
 }
 
+const ast::File *ParsedFiles::foreign(FileId File, llvm::StringRef Name,
+                                      DiagnosticEngine &Diags) {
+  const std::optional<std::string> Text = ReadForeign(File, Name, Diags);
+  return Text ? fore(Sources.add(*Text, (Sources.name(File) + ".fore").str()),
+                     Diags)
+              : nullptr;
+}
+
 const ast::File *ParsedFiles::fore(FileId File, llvm::StringRef Name,
                                    DiagnosticEngine &Diags) {
   std::unique_ptr<const ast::File> &Node = Models[{File, Name.str()}];

@@ -7,6 +7,7 @@
 #include "lang/AST.h"
 #include "lang/Diagnostic.h"
 #include "lang/SourceFiles.h"
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -29,8 +30,21 @@ public:
   /// A TOML file; the same.
   const ast::Section *toml(FileId File, DiagnosticEngine &Diags);
 
+  /// Makes `.fore` text with a model of the given name of the file of another
+  /// tool. Nothing after an error.
+  using ForeignReader = std::function<std::optional<std::string>(
+      FileId, llvm::StringRef Name, DiagnosticEngine &)>;
+  void setForeignReader(ForeignReader Reader) {
+    ReadForeign = std::move(Reader);
+  }
+  /// The file of another tool as one of ours, with the model \p Name. Null
+  /// after an error.
+  const ast::File *foreign(FileId File, llvm::StringRef Name,
+                           DiagnosticEngine &Diags);
+
 private:
   SourceFiles &Sources;
+  ForeignReader ReadForeign;
   std::map<FileId, std::unique_ptr<const ast::File>> Fores;
   std::map<std::pair<FileId, std::string>, std::unique_ptr<const ast::File>>
       Models;

@@ -13,6 +13,11 @@ import shutil
 import sys
 
 import aicb
+import import_aicb
+import import_deepspeed
+import import_hf
+import import_megatron
+import import_torchtitan
 import megatron
 import optimus
 import schedules
@@ -20,7 +25,10 @@ import schedules
 
 # The families that are covered. A module finds the folders that hold cases and
 # runs all cases of one.
-FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "megatron-trace": megatron,
+FAMILIES = {"aicb": aicb, "aicb-cli": aicb, "import-aicb": import_aicb,
+            "import-deepspeed": import_deepspeed, "import-hf": import_hf,
+            "import-megatron": import_megatron,
+            "import-torchtitan": import_torchtitan, "megatron-trace": megatron,
             "optimus-prime": optimus, "pipeline-schedules": schedules}
 
 

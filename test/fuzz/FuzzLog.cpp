@@ -21,6 +21,7 @@ static ir::Program makeProgram() {
   M.Norm.state(ir::NormKind::RMSNorm, {});
   M.NormPlacement.state(ir::NormPlacementKind::Pre, {});
   M.EmbeddingNorm.state(false, {});
+  M.EmbeddingWidth.state(int64_t(0), {});
   M.HeadBias.state(false, {});
   M.Positions.state(ir::PositionKind::Rope, {});
   M.Tied.state(false, {});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compiler/Compiler.h"
 #include "lang/Library.h"
+#include "tools/importers/Importers.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace foretrace;
@@ -43,6 +45,10 @@ Compiler::Compiler(PassRunner Runner,
     : Run(Runner ? std::move(Runner) : PassRunner(runPlainly)),
       Disk(std::move(Disk)), Library(makeLibrary(*this->Disk)), Files(Sources) {
   layFiles();
+  Files.setForeignReader([this](FileId File, llvm::StringRef Name,
+                                DiagnosticEngine &Diags) {
+    return importers::importModel(File, Name, Sources, Diags);
+  });
 }
 
 /// Lays the disk over the library, and the given texts over both.
@@ -79,11 +85,23 @@ void Compiler::layModel(llvm::StringRef Path) {
     setText(Path, "import \"" + Import + "\"\n");
 }
 
+/// The job that a configuration of Hugging Face stands for: one that imports
+/// it. \p Path itself if it is a job.
+std::string Compiler::layForeign(llvm::StringRef Path) {
+  namespace path = llvm::sys::path;
+  if (path::extension(Path) != ".json" || !Sources.system().exists(Path))
+    return Path.str();
+  const std::string Job = (Path + ".fore").str();
+  setText(Job, ("import \"" + path::filename(Path) + "\" as model\n").str());
+  return Job;
+}
+
 CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
                             DiagnosticEngine Diags) {
   layModel(Path);
+  const std::string Job = layForeign(Path);
   std::optional<ir::Spec> Spec =
-      compileSpec(Files, Path, withLibrary(std::move(Options)), Diags);
+      compileSpec(Files, Job, withLibrary(std::move(Options)), Diags);
   if (Diags.hasErrors()) // not only of the job
     Spec.reset();
   return Jobs.emplace_back(Run, Structures, std::move(Spec), std::move(Diags));

@@ -73,6 +73,7 @@ public:
 private:
   void layFiles();
   void layModel(llvm::StringRef Path);
+  std::string layForeign(llvm::StringRef Path);
 
   const PassRunner Run;
   const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk, Library;

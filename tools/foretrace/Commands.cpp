@@ -34,7 +34,8 @@ cl::SubCommandGroup &diagnosingCommands() {
       &compileCommand(), &planCommand(),      &sweepCommand(),
       &checkCommand(),   &calibrateCommand(), &fitCommand(),
       &groupsCommand(),  &convertCommand(),   &optCommand(),
-      &explainCommand(), &diffCommand()};
+      &explainCommand(), &diffCommand(),      &importCommand(),
+      &exportCommand()};
   return Group;
 }
 

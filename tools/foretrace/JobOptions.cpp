@@ -14,14 +14,14 @@ static cl::list<std::string>
               cl::desc("Set a `param`, or a key written as section.key"),
               cl::cat(jobCategory()), cl::sub(jobCommands()),
               cl::sub(convertCommand()), cl::sub(diffCommand()),
-              cl::sub(fitCommand()));
+              cl::sub(fitCommand()), cl::sub(exportCommand()));
 
 static cl::list<std::string>
     ImportPaths("I", cl::Prefix, cl::value_desc("folder"),
                 cl::desc("Also search this folder for imports"),
                 cl::cat(jobCategory()), cl::sub(jobCommands()),
                 cl::sub(convertCommand()), cl::sub(diffCommand()),
-                cl::sub(fitCommand()));
+                cl::sub(fitCommand()), cl::sub(exportCommand()));
 
 static cl::list<std::string>
     Traces("trace", cl::value_desc("path"), cl::CommaSeparated,

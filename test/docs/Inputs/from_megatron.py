@@ -1,7 +1,7 @@
 """usage: from_megatron.py PAGE
 
 Compiles the job that each row of the page's tables stands for, and looks up its keys in
-the spec. Flags without a key must be known as such when they are written as one.
+the spec.
 """
 import pathlib
 import re
@@ -52,22 +52,6 @@ def check(name, text, folder):
     return ""
 
 
-def check_unmodelled(page, folder):
-    """Number of flags that have no key, which the compiler says, too."""
-    table = page[page.index("| error in the job |"):]
-    flags = [flag for row in table.splitlines()[2:] for flag in
-             re.findall(r"`--([\w-]+)`", row.split(" | ")[0])]
-    job = folder / "job.fore"
-    job.write_text(f"train {{ {' '.join(flag.replace('-', '_') + ' = 1' for flag in flags)} }}\n",
-                   encoding="utf-8")
-    done = subprocess.run(["foretrace", "compile", job], check=False, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    for flag in flags:
-        if f"`{flag.replace('-', '_')}` is not modelled" not in done.stdout:
-            sys.exit(f"--{flag} is not in frontend/Unmodelled.def")
-    return len(flags)
-
-
 def main():
     page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
     count = 0
@@ -78,8 +62,7 @@ def main():
                 count += 1
                 if wrong := check(name, text, pathlib.Path(folder)):
                     sys.exit(f"{flags}: {wrong}")
-        unmodelled = check_unmodelled(page, pathlib.Path(folder))
-    print(count, "rows;", unmodelled, "flags without a key")
+    print(count, "rows")
 
 
 if __name__ == "__main__":

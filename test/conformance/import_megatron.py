@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports argument lists, scripts and YAML files of Megatron-LM."""
+import os
+import re
+import tempfile
+
+import importing
+import spec
+from megatron_facts import Facts
+
+find_folders = importing.find_folders
+
+# Warnings of the cases, and what an import says.
+WARNINGS = {
+    "--num-query-groups without": "`num_query_groups` has no effect",
+    "--sequence-parallel with tp = 1": "no effect with tp = 1",
+    "Pai-Megatron-Patch: padded": "is not padded; give their sum",
+    "--step-batch-size-schedule beside": "refused by core 0.20",
+    "slime passes": "slime passes",
+    # A launcher is not in a list of arguments.
+    "world = ": "",
+    "the layout comes from a table": "looks its layout up in a table",
+}
+# What jobs refuse although Megatron-LM takes it: the warning that the import
+# must give, what makes the rest comparable, and the facts that are not.
+REFUSED = [
+    ("`muon` with the distributed optimizer", ["-D", "parallel.zero=0"],
+     {"zero", "distributed_optimizer"}),
+    ("without experts has no key", ["-D", "parallel.rank_order=tp_cp_ep_dp_pp"],
+     {"rank_order", "etp"}),
+]
+
+
+def legal_world(facts):
+    """A number of ranks with which the facts make a job."""
+    batch, micro = facts.get("gbs") or 0, facts.get("mbs") or 1
+    stage = facts["tp"] * facts["cp"]
+    for dp in range(1, 4097):
+        if (stage * dp % (facts["ep"] * facts["etp"]) == 0 and
+                batch % (micro * dp) == 0 and
+                dp % facts.get("distributed_optimizer_instances", 1) == 0):
+            return dp * stage * facts["pp"]
+    return stage * facts["pp"]
+
+
+def stub(facts):
+    """A model with the shape of the facts, for a job that has none."""
+    moe = facts.get("moe")
+    return """
+model stub {
+  vocab = %d   hidden = %d   max_positions = %d   vocab_multiple = 128
+  attention gqa { heads = %d   kv_heads = %d   head_dim = %d }
+  ffn { intermediate = %d   activation = swiglu }
+  %s
+  layers = %d
+}
+""" % (facts.get("vocab") or 32000, facts["hidden"], facts["max_positions"],
+       facts["heads"], facts.get("kv_heads", facts["heads"]), facts["head_dim"],
+       facts["ffn"], "block moe { experts = %d   topk = %d }"
+       % (moe["experts"], moe["topk"]) if moe else "", facts["layers"])
+
+
+def config_of(folder, case):
+    """The config.json that a recipe takes its model from, if it is there."""
+    path = os.path.join(folder, "..", "..", case.get("model_of", ""), "config.json")
+    return [path] if "model_of" in case and os.path.exists(path) else []
+
+
+# What recipes take from the code of their frameworks, which is not in the input,
+# and facts of the model where the recipe does not have it.
+OF_FRAMEWORK = {"per_token_loss", "attention_mask_in_dataloader", "activation"}
+OF_TRAINING = {"seq", "mbs", "gbs", "precision", "grad_precision", "optimizer",
+               "recompute", "recompute_modules", "precision_aware", "hidden_dropout",
+               "attention_dropout", "attention_backend", "world", "tp", "sp", "pp", "cp",
+               "cp_comm", "ep", "etp", "vpp", "dp", "ga", "zero", "layout", "rank_order",
+               "distributed_optimizer", "embedding_as_layer", "loss_as_layer",
+               "overlap_grad_reduce", "overlap_param_gather", "tp_comm_overlap"}
+
+
+def of_recipe(facts, found, imported):
+    """The facts that the import of a recipe can have."""
+    if imported.warns("the input has no model"):
+        return {k: v for k, v in facts.items() if k in OF_TRAINING - OF_FRAMEWORK}
+    facts = {k: v for k, v in facts.items() if k not in OF_FRAMEWORK}
+    moe = dict(facts.get("moe") or {})
+    # The framework's own classes set these, not the recipe.
+    for name in ("router_bias", "router_dtype", "aux_loss", "aux_loss_coeff",
+                 "aux_loss_active"):
+        moe.pop(name, None)
+    if moe.get("dispatcher") == "flex" and imported.warns("apply_flex_dispatcher"):
+        found["moe"].update(dispatcher="flex", flex_backend=moe["flex_backend"])
+    if moe:
+        facts["moe"] = moe
+    if "mla" in facts:
+        facts.pop("head_dim")
+    return facts
+
+
+def missing(case, imported):
+    """What the user must be asked or told, and is not."""
+    lost = []
+    for ask in case["ask"]:
+        name = ask.split(":")[0]
+        if not (name in imported.params or imported.warns("`%s`" % name) or
+                imported.warns("the input has no model") or
+                name == "model" and imported.warns("checkpoint") or
+                name == "world" and "world =" in imported.text):
+            lost.append("does not ask for %s" % ask)
+    for warning in case["warn"]:
+        said = [text for start, text in WARNINGS.items() if warning.startswith(start)]
+        if not said or not imported.warns(said[0]):
+            lost.append("does not warn: %s" % warning)
+    return lost
+
+
+def given(facts, imported, world):
+    """Values for what the job asks for."""
+    values = {"world": world, "vocab": facts.get("vocab") or 32000,
+              "sequence": facts.get("seq") or 4096, "micro_batch": facts.get("mbs") or 1,
+              "fused_loss": "false",
+              "layout": '"%s"' % "|".join(facts.get("layout_text", [])),
+              "dp_shard": world // (facts["tp"] * facts["cp"] * facts["pp"])
+              // facts.get("distributed_optimizer_instances", 1)}
+    unknown = [name for name in imported.params if name not in values]
+    if unknown:
+        raise importing.Refused("asks for %s" % ", ".join(unknown))
+    return [word for name in imported.params
+            for word in ("-D", "%s=%s" % (name, values[name]))]
+
+
+def check(foretrace, temp, name, words, case):
+    """What is wrong with the import of `words`; None if nothing is."""
+    facts = dict(case["facts"])
+    try:
+        imported = importing.Imported(foretrace, temp, name, "megatron", *words)
+        if imported.warns("the input has no model"):
+            with open(imported.path, "a") as file:
+                file.write(stub(facts))
+        world = facts.get("world") or legal_world(facts)
+        options = given(facts, imported, world)
+        if "illegal" in facts:
+            try:
+                spec.of(foretrace, imported.path, *options)
+                return "is accepted, but %s" % facts["illegal"]
+            except spec.Failed:
+                pass
+            options += ["-D", "parallel.world=%d" % legal_world(facts)]
+            for fact in ("world", "dp", "ga"):
+                facts.pop(fact, None)
+        for message, change, beside in REFUSED:
+            if imported.warns(message):
+                options += change
+                facts = {k: v for k, v in facts.items() if k not in beside}
+        made = spec.of(foretrace, imported.path, *options)
+    except (importing.Refused, spec.Failed) as error:
+        return str(error).strip()
+    found = Facts(made, imported, case["facts"]).found
+    if case.get("model_of") or "pretrain_recipe" in case.get("from", ""):
+        facts = of_recipe(facts, found, imported)
+    elif "names are attributes" in case.get("from", ""):
+        # The arguments of these cases lost values that are 0.
+        facts = {k: v for k, v in facts.items()
+                 if not (k.endswith("_dropout") and found[k] == 0.0)}
+    # What a case does not know of experts and of latents is not compared.
+    for part in ("moe", "mla", "mtp"):
+        if facts.get(part) and found.get(part):
+            found[part] = {k: v for k, v in found[part].items() if k in facts[part]}
+    wrong = importing.differences(facts, found) + missing(case, imported)
+    return "\n  ".join(wrong) or None
+
+
+def originals(folder):
+    """The files that the arguments of a case come from, as words of an import."""
+    case = importing.expected(folder)
+    if len(case.get("arrays", [])) > 1:
+        return  # parts of several scripts
+    words = ["%s=%s" % pair for pair in case.get("environment", {}).items()]
+    words += map(str, case.get("positional_arguments", []))
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if name.endswith((".sh", ".slurm")):
+            yield name, [path, *words]
+        elif name == "model_config.yaml" or (
+                name.endswith(".yaml") and is_main(path)):
+            yield name, [path]
+
+
+def is_main(path):
+    """Whether the YAML file is the one that a user names, not one that it reads."""
+    with open(path) as file:
+        text = file.read()
+    return bool(re.search("^system:", text, re.M) or
+                re.search("^modules:", text, re.M) and "overrides" in text)
+
+
+def run_folder(foretrace, folder):
+    """The arguments of a case, and the file that they come from."""
+    case = importing.expected(folder)
+    inputs = [("args.txt", [os.path.join(folder, "args.txt"),
+                            *config_of(folder, case)]), *originals(folder)]
+    if "names are attributes" in case.get("from", ""):
+        inputs.pop(0)  # flags cannot say what attributes say
+    results = []
+    for name, words in inputs:
+        with tempfile.TemporaryDirectory() as temp:
+            results.append((os.path.join(folder, name),
+                            check(foretrace, temp, "job", words, case)))
+    return results

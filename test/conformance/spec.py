@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job says once everything that follows is derived: its spec as nested dicts."""
+import re
+import subprocess
+
+NEEDED = {"train": "train { sequence = 128  micro_batch = 1 }\n",
+          "parallel": "parallel { world = 1 }\n"}
+
+
+class Failed(Exception):
+    """The program reported errors; the text has them."""
+
+
+def run(foretrace, *words):
+    """Standard output of the program."""
+    done = subprocess.run([foretrace, *words], capture_output=True, text=True)
+    if done.returncode:
+        raise Failed(done.stderr)
+    return done.stdout
+
+
+def value_of(text):
+    """A value of the text form: an integer, a truth, or a text."""
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    return {"true": True, "false": False}.get(text, text.strip('"'))
+
+
+def parse(text):
+    """The spec of the text form. A section is a dict; with a name, as `block moe`
+    and `ffn experts`, the dict has the name as `kind`, and blocks are in `blocks`."""
+    root = {}
+    open_sections = [root]
+    for line in text.splitlines():
+        line = line.strip()
+        if line.endswith("{"):
+            words = line[:-1].split()
+            section = {"kind": words[1] if len(words) > 1 else ""}
+            if words[0] == "block":
+                open_sections[-1].setdefault("blocks", {})[words[1]] = section
+            else:
+                open_sections[-1][words[0]] = section
+            open_sections.append(section)
+        elif line == "}":
+            open_sections.pop()
+        elif " = " in line:
+            key, value = line.split(" = ", 1)
+            value = re.sub(r" (default|derived)$", "", value)
+            open_sections[-1][key] = value_of(value)
+    return root["spec"]
+
+
+def expand(pattern):
+    """The names of all layers that a pattern such as `2 * (a + 3 * b) + c` means."""
+    tokens = re.findall(r"\d+|\w+|\"[^\"]*\"|[*+()]", pattern)
+
+    def total():
+        names = term()
+        while tokens and tokens[0] == "+":
+            tokens.pop(0)
+            names = names + term()
+        return names
+
+    def term():
+        token = tokens.pop(0)
+        if token == "(":
+            names = total()
+            tokens.pop(0)
+            return names
+        if tokens and tokens[0] == "*":
+            tokens.pop(0)
+            return int(token) * term()
+        return [token]
+
+    return total()
+
+
+def of(foretrace, job, *words):
+    """The spec of the job at `job`, which may lack `train` and `parallel`."""
+    with open(job) as file:
+        text = file.read()
+    missing = "".join(needed for section, needed in NEEDED.items()
+                      if not re.search(r"^%s\b" % section, text, re.M))
+    if missing:
+        job += ".whole.fore"
+        with open(job, "w") as file:
+            file.write(text + missing)
+    made = parse(run(foretrace, "compile", job, "--emit=ir", "--level=spec",
+                     "-o", "-", "--quiet", *words))
+    model = made["model"]
+    pattern = str(model["layers"])
+    blocks = model.get("blocks") or {"layer": model}
+    if pattern.isdigit():
+        model["all_layers"] = [next(iter(blocks.values()))] * int(pattern)
+    else:
+        model["all_layers"] = [blocks[name] for name in expand(pattern)]
+    return made

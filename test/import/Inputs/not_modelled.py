@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: not_modelled.py SOURCE_ROOT
+
+Imports an input with each key that changes figures and is not modelled: a warning must name
+the key and say what is wrong without it.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "test/support"))
+import import_tables
+
+ARGUMENTS = ["--num-layers", "4", "--hidden-size", "64", "--num-attention-heads", "4",
+             "--seq-length", "32", "--max-position-embeddings", "32",
+             "--micro-batch-size", "1", "--vocab-size", "100"]
+
+
+def megatron(key, folder):
+    return ["megatron", "--", *ARGUMENTS, "--" + key.replace("_", "-"), "1"]
+
+
+def file_with(folder, content):
+    path = folder / "input.json"
+    path.write_text(json.dumps(content))
+    return str(path)
+
+
+def huggingface(key, folder):
+    return ["hf", file_with(folder, {"model_type": "llama", key: {"a": 1}})]
+
+
+def deepspeed(key, folder):
+    zero = {"stage": 3, key: 4}
+    return ["deepspeed", file_with(folder, {"train_batch_size": 8, "zero_optimization": zero,
+                                            key: {"enabled": True}})]
+
+
+def simumax(key, folder):
+    return ["simumax", file_with(folder, {
+        "hidden_size": 64, "head_num": 4, "layer_num": 2, "intermediate_size": 128,
+        "vocab_size": 100, "seq_len": 32, "micro_batch_size": 1, "micro_batch_num": 1,
+        key: True})]
+
+
+def calculon(key, folder):
+    return ["calculon", file_with(folder, {
+        "hidden": 64, "feedforward": 256, "seq_size": 32, "attn_heads": 4, "attn_size": 16,
+        "num_blocks": 2, "num_procs": 1, "batch_size": 1, "microbatch_size": 1, key: "all"})]
+
+
+AICB = ("python -m workload_generator.SimAI_training_workload_generator "
+        "--num_layers 2 --hidden_size 64 --num_attention_heads 4 --")
+
+
+def aicb(key, folder):
+    return ["aicb", AICB + key]
+
+
+def aicb_value(key, folder):
+    return ["aicb", AICB + key + "=1"]
+
+
+MAKE = {"megatron": [megatron], "huggingface": [huggingface], "deepspeed": [deepspeed],
+        "simulators": [simumax, calculon], "aicb": [aicb, aicb_value]}
+
+
+def messages(make, key):
+    with tempfile.TemporaryDirectory() as name:
+        words = make(key, pathlib.Path(name))
+        return subprocess.run(["foretrace", "import", *words], capture_output=True,
+                              text=True).stderr
+
+
+def main():
+    count = 0
+    for page, makers in MAKE.items():
+        _, not_modelled = import_tables.fates(ROOT, page)
+        for key, text in not_modelled.items():
+            seen = [messages(make, key) for make in makers]
+            expected = f"warning: `{key}` is not modelled: {text} [import-not-modelled]"
+            if any(expected in said for said in seen):
+                count += 1
+            else:
+                print(f"{page}: {key}: no warning\n{seen[0][:300]}")
+    print(f"{count} keys")
+
+
+main()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: round_trips.py SOURCE_ROOT
+
+Jobs and models are exported and imported again: their specs must be the same, and models have
+as many parameters. What a format refuses is counted apart.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "test/conformance"))
+import spec
+
+# A release cannot be said by flags; the import states the oldest that has all of them.
+NOT_SAID = {"parallel.megatron"}
+MODELS = ["llama3-8b", "llama3-70b", "qwen2.5-32b", "qwen3-8b", "qwen3-32b", "qwen3-30b-a3b",
+          "qwen3-coder-480b-a35b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v2-lite",
+          "deepseek-v3", "kimi-k2", "olmo-2-32b", "gpt2", "phi-4", "glm-4.5", "gpt-oss-20b"]
+REST = """
+train    {{ sequence = 2048  micro_batch = 1  global_batch = 64  {train} }}
+parallel {{ world = 64  {parallel} }}
+"""
+JOBS = [
+    ("", "tp = 2  sequence_parallel = true"),
+    ("recompute = full", "pp = 2  zero = 1  overlap_grad_reduce = true"),
+    ("recompute = selective  dropout = true  attention_mask = true", "cp = 2  cp_comm = p2p"),
+    ("compute_precision = mxfp8  grad_precision = bf16", "pp = 4  zero = 1"),
+    ("precision = fp16  per_token_loss = true  fused_loss = true  fused_wgrad = true", "zero = 3"),
+]
+
+
+def flat(made):
+    """All keys of a spec, those of layers once for each layer."""
+    keys = {f"{section}.{key}": value for section in ("train", "parallel")
+            for key, value in made[section].items()}
+    for key, value in made["model"].items():
+        if key not in ("blocks", "layers", "all_layers", "kind", "branch"):
+            keys["model." + key] = value
+    for number, layer in enumerate(made["model"]["all_layers"]):
+        for part in ("attention", "ffn"):
+            # The width of all shared experts is the same, however it is said.
+            said = {key: value for key, value in layer.get(part, {}).items() if key != "shared"}
+            keys[f"layer {number} {part}"] = json.dumps(said, sort_keys=True)
+    return {key: value for key, value in keys.items() if key not in NOT_SAID}
+
+
+def run(*words):
+    return subprocess.run(["foretrace", *words], capture_output=True, text=True)
+
+
+def trip(form, job, folder, suffix):
+    """What differs after a round trip; None if the format refuses the job."""
+    exported, again = folder / f"exported{suffix}", folder / "again.fore"
+    done = run("export", form, job, "-o", exported)
+    if done.returncode:
+        return None if "[export-refused]" in done.stderr else [done.stderr]
+    done = run("import", form, exported, "-o", again, "--name=m")
+    if done.returncode:
+        return [done.stderr]
+    before, after = flat(spec.of("foretrace", str(job))), flat(spec.of("foretrace", str(again)))
+    return [f"{key}: {before.get(key)} became {after.get(key)}"
+            for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+
+
+def main():
+    same = {"hf": 0, "megatron": 0}
+    refused = dict(same)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for model in MODELS:
+            head = f'import "models/{model}.fore"\n'
+            name = re.sub(r"[^a-z0-9]", "_", model)
+            for number, (train, parallel) in enumerate(JOBS):
+                job = folder / "job.fore"
+                job.write_text(head + REST.format(train=train, parallel=parallel))
+                if run("plan", job, "-o", "/dev/null").returncode:
+                    continue  # not legal with this model
+                for form, suffix in (("megatron", ".sh"), ("hf", ".json")):
+                    if form == "hf" and number:
+                        continue
+                    if form == "hf":
+                        positions = 1024 if model == "gpt2" else 4096
+                        job.write_text(f"{head}model m : {name} {{ vocab_multiple = 1  "
+                                       f"max_positions = {positions} }}\n")
+                    wrong = trip(form, job, folder, suffix)
+                    if wrong is None:
+                        refused[form] += 1
+                    elif wrong:
+                        print(form, model, number, *wrong[:5], sep="\n  ")
+                    else:
+                        same[form] += 1
+    for form in same:
+        print(f"{form}: {same[form]} the same, {refused[form]} refused")
+
+
+main()

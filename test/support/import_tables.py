@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Keeps the tables of docs/from-*.md as the pages of lang/import are, between
+# `<!-- import: PAGE... -->` and `<!-- end -->`.
+"""usage: import_tables.py SOURCE_ROOT [--write]"""
+
+import pathlib
+import re
+import sys
+
+SECTION = re.compile(r"^  (no_effect|not_modelled) \{(.*?)\}$", re.M | re.S)
+ENTRY = re.compile(r'([\w.]+) = "((?:[^"\\]|\\.)*)"')
+TABLE = re.compile(r"(<!-- import: ([\w/ -]+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def fates(root, names):
+    """What the pages say of keys: (words by reason, consequences by key)."""
+    no_effect, not_modelled = {}, {}
+    for name in names.split():
+        path = root / "lang/import" / name
+        files = sorted(path.glob("*.fore")) if path.is_dir() else [path.with_suffix(".fore")]
+        for file in files:
+            for section, body in SECTION.findall(file.read_text(encoding="utf-8")):
+                for key, text in ENTRY.findall(body):
+                    if section == "no_effect":
+                        no_effect.setdefault(key, []).extend(text.split())
+                    else:
+                        not_modelled[key] = text
+    return no_effect, not_modelled
+
+
+def table(root, names):
+    """The lines between the marks of a page of the documentation."""
+    no_effect, not_modelled = fates(root, names)
+    dashed = names.startswith("megatron")
+
+    def shown(key):
+        return "`--" + key.replace("_", "-") + "`" if dashed else f"`{key}`"
+
+    keys = {}
+    for key, text in not_modelled.items():
+        keys.setdefault(text, []).append(shown(key))
+    lines = ["| key | without it |\n", "|---|---|\n"]
+    lines += [f"| {', '.join(words)} | {text} |\n" for text, words in keys.items()]
+    lines += ["\nThese change nothing that is derived; words that end in `*` are the start of "
+              "names:\n\n"]
+    for reason, words in no_effect.items():
+        unique = list(dict.fromkeys(words))
+        label = "" if reason == "keys" else f"{reason}: "
+        lines.append(f"* {label}{', '.join(shown(word) for word in unique)}\n")
+    return "".join(lines)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    stale = count = 0
+    for path in sorted((root / "docs").glob("from-*.md")):
+        text = path.read_text(encoding="utf-8")
+        count += len(TABLE.findall(text))
+        made = TABLE.sub(lambda m: m[1] + table(root, m[2]) + m[3], text)
+        if made == text:
+            continue
+        if "--write" in sys.argv:
+            path.write_text(made, encoding="utf-8")
+        else:
+            print(f"{path.relative_to(root)}: import_tables.py --write changes its tables")
+            stale += 1
+    print(f"{count} tables")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/exporters/Exporters.h"
+#include "lang/diagnostics/Tools.h"
+#include "tools/exporters/JobValue.h"
+#include "tools/importers/Translation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+using foretrace::importers::ForeignValue;
+
+namespace foretrace::exporters {
+
+ArrayRef<Exporter> exporters() {
+  static constexpr Exporter All[] = {
+      {"megatron", "arguments of Megatron-LM", false},
+      {"hf", "`config.json` of Hugging Face", true},
+      {"deepspeed", "`ds_config.json` of DeepSpeed", false},
+  };
+  return All;
+}
+
+const Exporter *findExporter(StringRef Name) {
+  const ArrayRef<Exporter> All = exporters();
+  const auto *Found =
+      find_if(All, [&](const Exporter &E) { return E.Name == Name; });
+  return Found == All.end() ? nullptr : Found;
+}
+
+namespace {
+
+/// Evaluates a page for a job.
+class PageEvaluator {
+public:
+  PageEvaluator(const importers::Mapping &Page, const ForeignValue &Job,
+                DiagnosticEngine &Diags)
+      : Page(Page), Job(Job), Formulas(Page, Job, nullptr, Diags),
+        Diags(Diags) {
+    Formulas.allowMissing();
+  }
+
+  void run();
+  bool holds(const ast::Expr &E) { return Formulas.holds(E).value_or(false); }
+
+  std::vector<ForeignValue::Member> Arguments; ///< section `arguments`
+  std::vector<ForeignValue::Member> File;      ///< section `file`
+  std::string Command;                         ///< that has the arguments
+
+private:
+  void top(const ast::Entry &E);
+  void fill(std::vector<ForeignValue::Member> &To, ArrayRef<ast::Entry> All);
+  ArrayRef<ast::Entry> choose(const ast::If &I) {
+    const std::optional<bool> Holds = Formulas.holds(*I.Condition);
+    if (!Holds)
+      return {};
+    return *Holds ? I.Then : I.Else;
+  }
+
+  const importers::Mapping &Page;
+  const ForeignValue &Job;
+  importers::FormulaEvaluator Formulas;
+  DiagnosticEngine &Diags;
+};
+
+} // namespace
+
+void PageEvaluator::fill(std::vector<ForeignValue::Member> &To,
+                         ArrayRef<ast::Entry> All) {
+  for (const ast::Entry &E : All) {
+    if (const auto *I = std::get_if<ast::If>(&E.Node)) {
+      fill(To, choose(*I));
+    } else if (const ast::Section *S = importers::sectionOf(E)) {
+      std::vector<ForeignValue::Member> Members;
+      fill(Members, S->Entries);
+      if (!Members.empty())
+        To.push_back({S->Keyword, ForeignValue::of(std::move(Members))});
+    } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+      ForeignValue V = Formulas.evaluate(*A->Value);
+      if (!V.isMissing())
+        To.push_back({A->Key, std::move(V)});
+    }
+  }
+}
+
+void PageEvaluator::top(const ast::Entry &E) {
+  if (const auto *R = std::get_if<ast::Require>(&E.Node)) {
+    const std::optional<bool> Holds = Formulas.holds(*R->Condition);
+    if (Holds && !*Holds)
+      Diags.report(Formulas.origin().isValid() ? Formulas.origin() : Job.Range,
+                   diag::ExportRefused,
+                   Formulas.interpolate(importers::textOf(*R->Message)));
+  } else if (const auto *I = std::get_if<ast::If>(&E.Node)) {
+    for (const ast::Entry &In : choose(*I))
+      top(In);
+  } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+    if (A->Key.Text == "command")
+      Command = Formulas.interpolate(importers::textOf(*A->Value));
+  } else if (const ast::Section *S = importers::sectionOf(E)) {
+    fill(S->Keyword.Text == "file" ? File : Arguments, S->Entries);
+  }
+}
+
+void PageEvaluator::run() {
+  for (const ast::Entry *E : Page.entries())
+    top(*E);
+}
+
+/// A word of a command line; in quotes if the shell would split it.
+static std::string quoted(const std::string &Word) {
+  constexpr StringLiteral Plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR"
+                                  "STUVWXYZ0123456789-_=+./:,@%";
+  return StringRef(Word).find_first_not_of(Plain) == StringRef::npos
+             ? Word
+             : "'" + Word + "'";
+}
+
+/// A command with `--num-layers 32`, or the name alone of a flag; one option a
+/// line.
+static void writeCommand(StringRef Command,
+                         ArrayRef<ForeignValue::Member> Arguments,
+                         raw_ostream &OS) {
+  OS << Command;
+  for (const ForeignValue::Member &M : Arguments) {
+    if (M.Is.Is == ForeignValue::Kind::Boolean && !M.Is.Truth)
+      continue;
+    std::string Name = M.Key.Text;
+    std::replace(Name.begin(), Name.end(), '_', '-');
+    OS << " \\\n  --" << Name;
+    if (M.Is.Is == ForeignValue::Kind::List)
+      for (const ForeignValue &V : *M.Is.Elements)
+        OS << ' ' << quoted(StringRef(V.print()).trim('"').str());
+    else if (M.Is.Is != ForeignValue::Kind::Boolean)
+      OS << ' ' << quoted(StringRef(M.Is.print()).trim('"').str());
+  }
+  OS << '\n';
+}
+
+static json::Value toJson(const ForeignValue &V) {
+  switch (V.Is) {
+  case ForeignValue::Kind::Missing:
+  case ForeignValue::Kind::Null:
+    return nullptr;
+  case ForeignValue::Kind::Boolean:
+    return V.Truth;
+  case ForeignValue::Kind::Integer:
+    return V.Integer;
+  case ForeignValue::Kind::Real:
+    return V.Real;
+  case ForeignValue::Kind::Text:
+    return V.Text;
+  case ForeignValue::Kind::List: {
+    json::Array All;
+    for (const ForeignValue &E : *V.Elements)
+      All.push_back(toJson(E));
+    return All;
+  }
+  case ForeignValue::Kind::Map:
+    break;
+  }
+  json::Object All;
+  for (const ForeignValue::Member &M : *V.Members)
+    All[M.Key.Text] = toJson(M.Is);
+  return All;
+}
+
+/// Writes members in their own order, which json::Object does not keep.
+static void writeMembers(ArrayRef<ForeignValue::Member> Members,
+                         json::OStream &J) {
+  J.object([&] {
+    for (const ForeignValue::Member &M : Members)
+      if (M.Is.Is == ForeignValue::Kind::Map)
+        J.attributeBegin(M.Key.Text), writeMembers(*M.Is.Members, J),
+            J.attributeEnd();
+      else
+        J.attribute(M.Key.Text, toJson(M.Is));
+  });
+}
+
+/// The class of a page for the job: the first whose conditions hold.
+static const ast::Section *chooseClass(importers::Pages &Pages,
+                                       const ForeignValue &Job,
+                                       DiagnosticEngine &Diags) {
+  const ast::Section *Only = nullptr;
+  for (const ast::Section *Class : Pages.classes()) {
+    const auto When = find_if(Class->Entries, [](const ast::Entry &E) {
+      const auto *A = std::get_if<ast::Assignment>(&E.Node);
+      return A && A->Key.Text == "selected_if";
+    });
+    Only = Class;
+    if (When == Class->Entries.end())
+      continue;
+    const importers::Mapping Page(Pages, *Class);
+    if (PageEvaluator(Page, Job, Diags)
+            .holds(*std::get<ast::Assignment>(When->Node).Value))
+      return Class;
+  }
+  return Only;
+}
+
+std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
+                                     SourceFiles &Sources,
+                                     DiagnosticEngine &Diags) {
+  const ForeignValue Job = valueOf(S);
+  const std::string Path = ("export/" + To.Name + ".fore").str();
+  importers::Pages Pages(Path, Sources, Diags);
+  const ast::Section *Class = chooseClass(Pages, Job, Diags);
+  const importers::Mapping Page(Pages, *Class);
+  PageEvaluator Made(Page, Job, Diags);
+  Made.run();
+  if (Diags.hasErrors())
+    return std::nullopt;
+  std::string Text;
+  raw_string_ostream OS(Text);
+  if (!Made.Command.empty())
+    writeCommand(Made.Command, Made.Arguments, OS);
+  if (!Made.File.empty()) {
+    json::OStream J(OS, /*IndentSize=*/2);
+    writeMembers(Made.File, J);
+    OS << '\n';
+  }
+  return Text;
+}
+
+} // namespace foretrace::exporters

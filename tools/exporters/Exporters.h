@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs in the terms of other tools: arguments or files that reproduce them.
+#ifndef FORETRACE_TOOLS_EXPORTERS_EXPORTERS_H
+#define FORETRACE_TOOLS_EXPORTERS_EXPORTERS_H
+
+#include "ir/model/Spec.h"
+#include "lang/Diagnostic.h"
+#include "lang/SourceFiles.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace::exporters {
+
+/// A format, whose page of the library (lang/export/NAME.fore) says what each
+/// key of it is.
+struct Exporter {
+  llvm::StringLiteral Name;
+  llvm::StringLiteral Makes; ///< "arguments of Megatron-LM"
+  /// Whether it describes a model alone, so that a job needs no training.
+  bool IsOfModel;
+};
+
+llvm::ArrayRef<Exporter> exporters();
+/// Null if there is none of this name.
+const Exporter *findExporter(llvm::StringRef Name);
+
+/// The text for the job \p S, of which everything is derived. What the format
+/// cannot say is an error at its place in the job; nothing is returned then.
+std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
+                                     SourceFiles &Sources,
+                                     DiagnosticEngine &Diags);
+
+} // namespace foretrace::exporters
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job as a value whose members formulas read, as they read the keys of a
+// foreign file. Private to this folder.
+#ifndef FORETRACE_TOOLS_EXPORTERS_JOBVALUE_H
+#define FORETRACE_TOOLS_EXPORTERS_JOBVALUE_H
+
+#include "ir/model/Spec.h"
+#include "tools/importers/formulas/ForeignValue.h"
+
+namespace foretrace::exporters {
+
+/// The sections `model`, `train` and `parallel` of \p S, and `layers`, a list
+/// with `attention`, `ffn` and the keys of the block of each layer. Each kind
+/// of sublayer is its member `kind`.
+importers::ForeignValue valueOf(const ir::Spec &S);
+
+} // namespace foretrace::exporters
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace import`: a model or a job from the files of another tool.
+#include "lang/diagnostics/Tools.h"
+#include "tools/foretrace/Emit.h"
+#include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/Messages.h"
+#include "tools/importers/Importers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+namespace path = llvm::sys::path;
+
+namespace foretrace {
+
+static cl::opt<std::string> From(cl::Positional, cl::desc("<format>"),
+                                 cl::cat(jobCategory()),
+                                 cl::sub(importCommand()));
+static cl::list<std::string> ForeignWords(cl::Positional,
+                                          cl::desc("<file or arguments>..."),
+                                          cl::cat(jobCategory()),
+                                          cl::sub(importCommand()));
+static cl::opt<std::string> ModelName(
+    "name", cl::value_desc("name"),
+    cl::desc("Name of the model (default: that of the file, or of its "
+             "folder if the file is config.json)"),
+    cl::cat(jobCategory()), cl::sub(importCommand()));
+static cl::opt<bool>
+    IsStrict("strict",
+             cl::desc("Treat keys that are unknown or not modelled as errors"),
+             cl::cat(jobCategory()), cl::sub(importCommand()));
+static cl::opt<std::string>
+    ImportOutput("o", cl::value_desc("file.fore"), cl::init("-"),
+                 cl::desc("Output file (default: standard output)"),
+                 cl::cat(outputCategory()), cl::sub(importCommand()));
+
+/// The name of the model of a file: that of its folder if the file has the one
+/// that all have.
+static std::string nameOf(StringRef Path) {
+  if (!ModelName.empty())
+    return ModelName;
+  if (Path.starts_with("-"))
+    return "imported";
+  StringRef Stem = path::stem(Path);
+  if (Stem == "config" || Stem == "-")
+    Stem = path::filename(path::parent_path(Path));
+  if (!Stem.empty() && sys::fs::is_directory(Path))
+    Stem = path::filename(Path);
+  return Stem.empty() || Stem == "." ? "imported" : importers::wordOf(Stem);
+}
+
+static void showCounts(const importers::KeyCounts &Counts) {
+  errs() << Counts.Used + Counts.NoEffect + Counts.NotModelled + Counts.Unknown
+         << " keys: " << Counts.Used << " used, " << Counts.NoEffect
+         << " without effect, " << Counts.NotModelled << " not modelled, "
+         << Counts.Unknown << " unknown\n";
+}
+
+static ExitCode explainImport() {
+  std::string Formats;
+  for (const importers::Importer &I : importers::importers())
+    Formats += "\n  foretrace import " + I.Name.str() + " " + I.Example.str() +
+               "  (" + I.Takes.str() + ")";
+  return usageError("import: expected a format and what to import:" + Formats);
+}
+
+ExitCode runImport() {
+  const importers::Importer *Format = importers::findImporter(From);
+  if (!Format || ForeignWords.empty())
+    return explainImport();
+  SourceFiles Sources;
+  DiagnosticEngine Diags = makeEngine();
+  if (IsStrict)
+    for (const diag::Id Id : {diag::ImportNotModelled, diag::ImportUnknownKey})
+      Diags.refuse(Id);
+  if (!hasFolder(ImportOutput, Diags))
+    return showMessages(Diags, Sources);
+  const std::vector<std::string> Words(ForeignWords.begin(),
+                                       ForeignWords.end());
+  importers::ImportRequest Request{Words, Sources, Diags};
+  std::optional<importers::ImportedJob> Job = Format->Import(Request);
+  if (const ExitCode Code = showMessages(Diags, Sources))
+    return Code;
+  if (Job->Model.empty() || !ModelName.empty())
+    Job->Model = nameOf(Words.front());
+  InputFiles Inputs;
+  Inputs.add(Sources);
+  if (Error E = writeFile(ImportOutput, outputOptions(), std::move(Inputs),
+                          [&](raw_ostream &OS) { Job->write(OS); }))
+    return failure(std::move(E));
+  if (!isQuiet())
+    showCounts(Request.Counts);
+  return ExitSuccess;
+}
+
+} // namespace foretrace

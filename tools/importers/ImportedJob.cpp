@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/ImportedJob.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::importers {
+
+std::string wordOf(StringRef Name) {
+  std::string Word;
+  for (char C : Name)
+    Word += isAlnum(C) ? toLower(C) : '_';
+  if (Word.empty() || isDigit(Word.front()))
+    Word.insert(0, "model_");
+  return Word;
+}
+
+void SectionText::set(StringRef Key, StringRef Text) {
+  auto *At = llvm::find_if(MutableArrayRef(Keys),
+                           [&](const WrittenKey &K) { return K.Key == Key; });
+  if (At != Keys.data() + Keys.size())
+    At->Text = Text.str();
+  else
+    Keys.push_back({Key.str(), Text.str()});
+}
+
+void SectionText::erase(StringRef Key) {
+  llvm::erase_if(Keys, [&](const WrittenKey &K) { return K.Key == Key; });
+}
+
+const std::string *SectionText::find(StringRef Key) const {
+  for (const WrittenKey &K : Keys)
+    if (K.Key == Key)
+      return &K.Text;
+  return nullptr;
+}
+
+namespace {
+
+/// Columns of a line, as in the library.
+constexpr size_t LineLength = 100;
+
+/// Writes `key = value` pairs side by side.
+class LineWriter {
+public:
+  LineWriter(raw_ostream &OS, unsigned Indent) : OS(OS), Indent(Indent) {}
+  ~LineWriter() { flush(); }
+
+  void add(StringRef Item) {
+    if (!Line.empty() && Indent + Line.size() + 3 + Item.size() > LineLength)
+      flush();
+    Line += Line.empty() ? Item.str() : ("   " + Item).str();
+  }
+  void add(const SectionText &S) {
+    for (const WrittenKey &K : S.Keys)
+      add(K.Key + " = " + K.Text);
+  }
+  void flush() {
+    if (!Line.empty())
+      OS.indent(Indent) << Line << "\n";
+    Line.clear();
+  }
+
+private:
+  raw_ostream &OS;
+  unsigned Indent;
+  std::string Line;
+};
+
+/// The layers of a model as blocks and a pattern.
+class BlockWriter {
+public:
+  /// With \p AreNamed, blocks are written even if the model needs none.
+  BlockWriter(std::vector<LayerText> &Layers, bool AreNamed, raw_ostream &OS);
+
+  void write();
+  const std::string &nameOfLast() const { return Blocks[Order.back()].Name; }
+
+private:
+  SectionText shared(SectionText LayerText::*Part) const;
+  void writeSection(StringRef Keyword, const SectionText &S, unsigned Indent);
+  void writeBlock(const LayerText &B);
+  std::string pattern(ArrayRef<size_t> Of) const;
+  std::string symbols() const;
+  bool hasKey(StringRef Key) const {
+    return any_of(Blocks,
+                  [&](const LayerText &B) { return B.Block.find(Key); });
+  }
+
+  raw_ostream &OS;
+  const bool AreNamed;
+  std::vector<LayerText> Blocks; ///< each kind once
+  std::vector<size_t> Order;     ///< the block of each layer
+  SectionText Attention, Ffn;    ///< of the model
+};
+
+} // namespace
+
+BlockWriter::BlockWriter(std::vector<LayerText> &Layers, bool AreNamed,
+                         raw_ostream &OS)
+    : OS(OS), AreNamed(AreNamed) {
+  std::vector<LayerText> Kinds;
+  for (const LayerText &L : Layers) {
+    const auto Known =
+        find_if(Kinds, [&](const LayerText &B) { return B.isSameAs(L); });
+    Order.push_back(Known - Kinds.begin());
+    if (Known != Kinds.end())
+      continue;
+    Kinds.push_back(L);
+    Blocks.push_back(L);
+    // A character is one block; others are in the pattern by their names.
+    if (const std::string *Symbol = L.Block.find("symbol");
+        Symbol && any_of(drop_end(Blocks), [&](const LayerText &B) {
+          const std::string *Other = B.Block.find("symbol");
+          return Other && *Other == *Symbol;
+        }))
+      Blocks.back().Block.erase("symbol");
+    std::string &Name = Blocks.back().Name;
+    if (Name.empty())
+      Name = "layer_kind";
+    const std::string Stem = Name;
+    for (unsigned I = 2;
+         any_of(drop_end(Blocks),
+                [&](const LayerText &B) { return B.Name == Name; });
+         ++I)
+      Name = Stem + "_" + std::to_string(I);
+  }
+}
+
+/// The keys that are the same in all blocks that have the part, if these have
+/// the same kind of it.
+SectionText BlockWriter::shared(SectionText LayerText::*Part) const {
+  SectionText Most = Blocks.front().*Part;
+  for (const LayerText &B : Blocks) {
+    const SectionText &Of = B.*Part;
+    if (Most.Kind == "none")
+      Most = Of;
+    if (Of.Kind != Most.Kind && Of.Kind != "none")
+      return {};
+  }
+  erase_if(Most.Keys, [&](const WrittenKey &K) {
+    return any_of(Blocks, [&](const LayerText &B) {
+      const std::string *Text = (B.*Part).find(K.Key);
+      return (B.*Part).Kind == Most.Kind && (!Text || *Text != K.Text);
+    });
+  });
+  return Most;
+}
+
+void BlockWriter::writeSection(StringRef Keyword, const SectionText &S,
+                               unsigned Indent) {
+  std::string Head = Keyword.str();
+  if (!S.Kind.empty())
+    Head += " " + S.Kind;
+  std::string Line = Head + " {";
+  for (const WrittenKey &K : S.Keys)
+    Line += (Line.back() == '{' ? " " : "   ") + K.Key + " = " + K.Text;
+  if (Indent + Line.size() + 2 <= LineLength) {
+    OS.indent(Indent) << Line << " }\n";
+    return;
+  }
+  OS.indent(Indent) << Head << " {\n";
+  LineWriter(OS, Indent + 2).add(S);
+  OS.indent(Indent) << "}\n";
+}
+
+/// The keys of \p S that \p Base does not have; all if its kind differs.
+static SectionText without(const SectionText &S, const SectionText &Base) {
+  SectionText Rest = S;
+  if (S.Kind == Base.Kind)
+    erase_if(Rest.Keys,
+             [&](const WrittenKey &K) { return is_contained(Base.Keys, K); });
+  return Rest;
+}
+
+void BlockWriter::writeBlock(const LayerText &B) {
+  OS << "  block " << B.Name << " {";
+  const SectionText A = without(B.Attention, Attention),
+                    F = without(B.Ffn, Ffn);
+  const bool HasAttention = A.Kind != Attention.Kind || !A.Keys.empty();
+  const bool HasFfn = F.Kind != Ffn.Kind || !F.Keys.empty();
+  if (!HasAttention && !HasFfn && B.Block.Keys.empty()) {
+    OS << " }\n";
+    return;
+  }
+  OS << "\n";
+  if (HasAttention)
+    writeSection("attention", A, 4);
+  LineWriter(OS, 4).add(B.Block);
+  if (HasFfn)
+    writeSection("ffn", F, 4);
+  OS << "  }\n";
+}
+
+/// A sum of runs, and of groups of runs that repeat: the shortest that a search
+/// for the longest repetition finds.
+std::string BlockWriter::pattern(ArrayRef<size_t> Of) const {
+  constexpr size_t LongestGroup = 64;
+  SmallVector<std::string, 8> Terms;
+  for (size_t I = 0; I < Of.size();) {
+    const ArrayRef<size_t> Rest = Of.drop_front(I);
+    size_t Best = 1, Covered = 1;
+    for (size_t U = 1; U <= std::min(LongestGroup, Rest.size() / 2); ++U) {
+      size_t Times = 1;
+      while ((Times + 1) * U <= Rest.size() &&
+             Rest.slice(Times * U, U) == Rest.take_front(U))
+        ++Times;
+      if (Times > 1 && Times * U > Covered) {
+        Best = U;
+        Covered = Times * U;
+      }
+    }
+    const std::string Unit = Best == 1
+                                 ? Blocks[Rest.front()].Name
+                                 : "(" + pattern(Rest.take_front(Best)) + ")";
+    const size_t Times = Covered / Best;
+    Terms.push_back(Times == 1 ? Unit : std::to_string(Times) + " * " + Unit);
+    I += Covered;
+  }
+  return join(Terms, " + ");
+}
+
+/// The pattern as a string, if each block has a character.
+std::string BlockWriter::symbols() const {
+  std::string Text;
+  for (size_t B : Order) {
+    const std::string *Symbol = Blocks[B].Block.find("symbol");
+    if (!Symbol && Blocks[B].Name.size() != 1)
+      return "";
+    Text += Symbol ? StringRef(*Symbol).trim('"').str() : Blocks[B].Name;
+  }
+  return Text;
+}
+
+void BlockWriter::write() {
+  const bool HasExperts = hasKey("experts");
+  Attention = shared(&LayerText::Attention);
+  if (const auto &First = Blocks.front().Ffn;
+      !HasExperts || (Blocks.size() > 1 && all_of(Blocks, [&](const auto &B) {
+                        return B.Ffn == First;
+                      })))
+    Ffn = shared(&LayerText::Ffn);
+  if (!Attention.Kind.empty() || !Attention.Keys.empty())
+    writeSection("attention", Attention, 2);
+  if (!Ffn.Kind.empty() || !Ffn.Keys.empty())
+    writeSection("ffn", Ffn, 2);
+  const bool IsPlain =
+      !AreNamed && Blocks.size() == 1 && Blocks.front().Block.Keys.empty() &&
+      without(Blocks.front().Attention, Attention).Keys.empty() &&
+      Blocks.front().Attention.Kind == Attention.Kind &&
+      Blocks.front().Ffn == Ffn;
+  if (!IsPlain)
+    for (const LayerText &B : Blocks)
+      writeBlock(B);
+  const std::string Symbols = hasKey("symbol") ? symbols() : "";
+  OS << "  layers = ";
+  if (!Symbols.empty())
+    OS << '"' << Symbols << "\"\n";
+  else if (Blocks.size() == 1)
+    OS << Order.size() << "\n";
+  else
+    OS << pattern(Order) << "\n";
+}
+
+static void writeComments(ArrayRef<std::string> Lines, raw_ostream &OS) {
+  for (const std::string &Line : Lines)
+    OS << "// " << Line << "\n";
+}
+
+static void writeSection(StringRef Keyword, const SectionText &S,
+                         raw_ostream &OS) {
+  if (S.Keys.empty())
+    return;
+  OS << "\n" << Keyword << (S.Kind.empty() ? "" : " ") << S.Kind << " {\n";
+  LineWriter(OS, 2).add(S);
+  OS << "}\n";
+}
+
+static void writeBranch(const SectionText &Branch, StringRef LastBlock,
+                        raw_ostream &OS) {
+  OS << "  branch " << Branch.Kind << " {";
+  for (const WrittenKey &K : Branch.Keys)
+    OS << (&K == &Branch.Keys.front() ? " " : "   ") << K.Key << " = "
+       << (K.Text == "last_layer" ? LastBlock : StringRef(K.Text));
+  OS << " }\n";
+}
+
+void ImportedJob::write(raw_ostream &OS) {
+  writeComments(Comments, OS);
+  if (!Params.empty())
+    OS << "\n// To be given with -D.\n";
+  for (const std::string &P : Params)
+    OS << "param " << P << "\n";
+  if (!Layers.empty()) {
+    OS << "\n";
+    writeComments(ModelComments, OS);
+    OS << "model " << Model << " {\n";
+    LineWriter(OS, 2).add(Keys);
+    BlockWriter Blocks(Layers, !Branch.Kind.empty(), OS);
+    Blocks.write();
+    if (!Branch.Kind.empty())
+      writeBranch(Branch, Blocks.nameOfLast(), OS);
+    OS << "}\n";
+  }
+  writeSection("train", Train, OS);
+  writeSection("parallel", Parallel, OS);
+  writeSection("emit", Emit, OS);
+}
+
+} // namespace foretrace::importers

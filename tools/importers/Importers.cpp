@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/Importers.h"
+#include "lang/diagnostics/Lang.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::importers {
+
+std::optional<SourceText> ImportRequest::read(StringRef Path) {
+  const ErrorOr<FileId> File = Sources.openOrStdin(Path);
+  if (File)
+    return Sources.text(*File);
+  Diags.report({}, diag::FileUnreadable, Path, File.getError().message());
+  return std::nullopt;
+}
+
+ArrayRef<Importer> importers() {
+  static constexpr Importer All[] = {
+      {"hf", "`config.json` of Hugging Face, or the folder that has one",
+       "config.json", importHuggingFace},
+      {"megatron",
+       "arguments of Megatron-LM after `--`, or a file with them: a list, a "
+       "script, YAML, a log",
+       "-- --num-layers 32 ...", importMegatron},
+      {"aicb", "a command of AICB in quotes, or a file with it",
+       "'sh scripts/megatron_gpt.sh -m 7 ...'", importAicb},
+      {"deepspeed",
+       "`ds_config.json` of DeepSpeed; then what `import megatron` takes",
+       "ds_config.json", importDeepSpeed},
+      {"torchtitan",
+       "a TOML file of torchtitan, or a Python file and a function",
+       "llama3_8b.toml", importTorchtitan},
+      {"simumax", "JSON files of SimuMax, of a model and of a strategy",
+       "model.json strategy.json", importSimuMax},
+      {"calculon",
+       "JSON files of Calculon, of an application and of an execution",
+       "application.json execution.json", importCalculon},
+  };
+  return All;
+}
+
+const Importer *findImporter(StringRef Name) {
+  const ArrayRef<Importer> All = importers();
+  const auto *Found =
+      find_if(All, [&](const Importer &I) { return I.Name == Name; });
+  return Found == All.end() ? nullptr : Found;
+}
+
+} // namespace foretrace::importers

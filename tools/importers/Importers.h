@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The formats of other tools that can be imported, a row each.
+#ifndef FORETRACE_TOOLS_IMPORTERS_IMPORTERS_H
+#define FORETRACE_TOOLS_IMPORTERS_IMPORTERS_H
+
+#include "lang/Diagnostic.h"
+#include "lang/SourceFiles.h"
+#include "tools/importers/ImportedJob.h"
+
+namespace foretrace::importers {
+
+/// What is imported, and what becomes known of it besides the job.
+struct ImportRequest {
+  /// The words after the name of the format: files, or arguments.
+  llvm::ArrayRef<std::string> Words;
+  SourceFiles &Sources;
+  DiagnosticEngine &Diags;
+  KeyCounts Counts = {};
+
+  /// Reads the file \p Path; reports one that can't be read.
+  std::optional<SourceText> read(llvm::StringRef Path);
+};
+
+struct Importer {
+  llvm::StringLiteral Name;    ///< "hf"
+  llvm::StringLiteral Takes;   ///< "config.json, or the folder that has one"
+  llvm::StringLiteral Example; ///< what follows the name, "config.json"
+  /// Makes the job. Nothing after an error.
+  std::optional<ImportedJob> (*Import)(ImportRequest &);
+};
+
+/// All of them, in the order of the documentation.
+llvm::ArrayRef<Importer> importers();
+/// Null if there is none of this name.
+const Importer *findImporter(llvm::StringRef Name);
+
+/// Makes `.fore` text with the model \p Name of a configuration of Hugging
+/// Face. Nothing after an error.
+std::optional<std::string> importModel(FileId File, llvm::StringRef Name,
+                                       SourceFiles &Sources,
+                                       DiagnosticEngine &Diags);
+
+// The functions of the rows.
+std::optional<ImportedJob> importHuggingFace(ImportRequest &Request);
+std::optional<ImportedJob> importAicb(ImportRequest &Request);
+std::optional<ImportedJob> importDeepSpeed(ImportRequest &Request);
+std::optional<ImportedJob> importTorchtitan(ImportRequest &Request);
+std::optional<ImportedJob> importSimuMax(ImportRequest &Request);
+std::optional<ImportedJob> importCalculon(ImportRequest &Request);
+
+std::optional<ImportedJob> importMegatron(ImportRequest &Request);
+
+} // namespace foretrace::importers
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arguments of Megatron-LM: a command line, a file of arguments, a script, a
+// YAML file or the log of a run. All become a map from names of flags, with `_`
+// for `-`, to values.
+#include "frontend/MegatronLayout.h"
+#include "lang/diagnostics/Tools.h"
+#include "tools/importers/Importers.h"
+#include "tools/importers/ReadMegatronFile.h"
+#include "tools/importers/Translation.h"
+#include "tools/importers/readers/ReadArguments.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace foretrace::importers {
+
+namespace {
+
+class MegatronImporter {
+public:
+  MegatronImporter(ImportRequest &Request)
+      : Request(Request), Diags(Request.Diags),
+        Classes("import/megatron/", Request.Sources, Diags),
+        Map(Classes, *Classes.findClass("megatron")),
+        RecipeMap(Classes, *Classes.findClass("recipe")),
+        ModelessMap(Classes, *Classes.findClass("without_model")) {}
+
+  std::optional<ImportedJob> import();
+
+private:
+  std::optional<MegatronArguments> readInput();
+  /// The flags by the names that the page has.
+  ForeignValue rename(const ForeignValue &Raw) const;
+  std::optional<ForeignValue::Member>
+  renamed(const ForeignValue::Member &M) const;
+  bool isKnown(StringRef Key) const {
+    return Map.fateOf(Key).Is != Mapping::Fate::Unknown;
+  }
+  void addPattern(std::vector<ForeignValue::Member> &To,
+                  const ForeignValue::Member &M);
+  void addLayout(std::vector<ForeignValue::Member> &To,
+                 const ForeignValue::Member &M);
+  ForeignValue withDerived(const ForeignValue &Flags);
+  std::optional<ImportedJob> modelOf(const ForeignValue &Flags);
+
+  ImportRequest &Request;
+  DiagnosticEngine &Diags;
+  Pages Classes;
+  Mapping Map, RecipeMap, ModelessMap;
+};
+
+} // namespace
+
+/// The flag under a name that the page has: its own, that of its positive form,
+/// or the only one that it is the beginning of.
+std::optional<ForeignValue::Member>
+MegatronImporter::renamed(const ForeignValue::Member &M) const {
+  const StringRef Key = M.Key.Text;
+  if (isKnown(Key))
+    return std::nullopt;
+  for (StringRef Prefix : {"no_", "disable_"})
+    if (StringRef Positive = Key; Positive.consume_front(Prefix) &&
+                                  isKnown(Positive) &&
+                                  M.Is.Is == ForeignValue::Kind::Boolean)
+      return ForeignValue::Member{{Positive.str(), M.Key.Range},
+                                  ForeignValue::of(!M.Is.Truth, M.Is.Range)};
+  const std::vector<StringRef> Longer = Map.keysWithPrefix(Key);
+  if (Longer.size() == 1)
+    return ForeignValue::Member{{Longer.front().str(), M.Key.Range}, M.Is};
+  return std::nullopt;
+}
+
+ForeignValue MegatronImporter::rename(const ForeignValue &Raw) const {
+  std::vector<ForeignValue::Member> Flags;
+  for (const ForeignValue::Member &M : *Raw.Members) {
+    const std::optional<ForeignValue::Member> Other = renamed(M);
+    const ForeignValue::Member &By = Other ? *Other : M;
+    setMember(Flags, By.Key, By.Is);
+  }
+  return ForeignValue::of(std::move(Flags), Raw.Range);
+}
+
+/// Adds what a hybrid pattern has: layers, and after `/` those that predict
+/// further tokens, and cuts `|` between chunks of the pipeline.
+void MegatronImporter::addPattern(std::vector<ForeignValue::Member> &To,
+                                  const ForeignValue::Member &M) {
+  const auto Set = [&](StringRef Key, ForeignValue V) {
+    setMember(To, {Key.str(), M.Key.Range}, std::move(V));
+  };
+  SmallVector<StringRef, 4> Parts, Chunks;
+  StringRef(M.Is.Text).split(Parts, '/');
+  Parts.front().split(Chunks, '|');
+  std::string Symbols, Layout;
+  for (StringRef Chunk : Chunks) {
+    Symbols += Chunk;
+    Layout += (Layout.empty() ? "E" : "|") + std::string(Chunk.size(), 't');
+  }
+  Layout += "L";
+  Set("hybrid_symbols", ForeignValue::of(Symbols, M.Is.Range));
+  if (Parts.size() > 1) {
+    Set("mtp_symbols", ForeignValue::of(Parts[1].str(), M.Is.Range));
+    Set("mtp_depths", ForeignValue::of(int64_t(Parts.size() - 1), M.Is.Range));
+  }
+  if (Chunks.size() > 1) {
+    Set("layout_text", ForeignValue::of(Layout, M.Is.Range));
+    Set("layout_chunks", ForeignValue::of(int64_t(Chunks.size()), M.Is.Range));
+  }
+}
+
+void MegatronImporter::addLayout(std::vector<ForeignValue::Member> &To,
+                                 const ForeignValue::Member &M) {
+  const std::optional<MegatronLayout> Layout = readMegatronLayout(M.Is.Text);
+  if (!Layout) {
+    Diags.report(M.Is.Range, diag::ImportValueKind, M.Is.print(),
+                 "a pipeline layout such as `Ett|tt|ttL`");
+    return;
+  }
+  setMember(To, {"layout_text", M.Key.Range}, M.Is);
+  setMember(To, {"layout_chunks", M.Key.Range},
+            ForeignValue::of(int64_t(Layout->Layers.size()), M.Is.Range));
+}
+
+/// The flags with those that follow from texts.
+ForeignValue MegatronImporter::withDerived(const ForeignValue &Flags) {
+  std::vector<ForeignValue::Member> All = *Flags.Members;
+  for (const ForeignValue::Member &M : *Flags.Members) {
+    if (M.Is.Is != ForeignValue::Kind::Text || M.Is.isOff())
+      continue;
+    if (M.Key.Text == "hybrid_layer_pattern" ||
+        M.Key.Text == "hybrid_override_pattern")
+      addPattern(All, M);
+    else if (M.Key.Text == "pipeline_model_parallel_layout")
+      addLayout(All, M);
+  }
+  return ForeignValue::of(std::move(All), Flags.Range);
+}
+
+/// The flags of the command line itself, or of the file that it names.
+std::optional<MegatronArguments> MegatronImporter::readInput() {
+  const ArrayRef<std::string> Words = Request.Words;
+  if (!StringRef(Words.front()).starts_with("-"))
+    return readMegatronFile(Request);
+  std::string Text;
+  std::vector<ArgumentWord> Read;
+  std::vector<std::pair<size_t, size_t>> Places;
+  for (const std::string &W : Words) {
+    // A flag a line, for messages.
+    Text += Text.empty() ? "" : StringRef(W).starts_with("--") ? "\n" : " ";
+    Places.emplace_back(Text.size(), Text.size() + W.size());
+    Text += W;
+  }
+  const SourceText All =
+      Request.Sources.text(Request.Sources.add(Text, "<arguments>"));
+  for (size_t I = 0; I != Words.size(); ++I)
+    Read.push_back({Words[I], All.range(Places[I].first, Places[I].second)});
+  return MegatronArguments{readFlags(Read, All.range())};
+}
+
+std::optional<ImportedJob> MegatronImporter::import() {
+  const std::optional<MegatronArguments> Raw = readInput();
+  if (!Raw || Diags.hasErrors())
+    return std::nullopt;
+  const ForeignValue Flags = rename(Raw->Flags);
+  const ForeignValue All = withDerived(Flags);
+  const bool HasModel = any_of(
+      ArrayRef<StringRef>{"hidden_size", "num_layers", "encoder_num_layers"},
+      [&](StringRef Key) { return All.find(Key); });
+  std::optional<ImportedJob> Job = HasModel ? ImportedJob() : modelOf(Flags);
+  if (!Job)
+    return std::nullopt;
+  const Translation To{HasModel           ? Map
+                       : Raw->AreOfRecipe ? RecipeMap
+                                          : ModelessMap,
+                       All, nullptr, Diags};
+  To.reportKeys(Flags, Request.Counts);
+  To.translate(*Job);
+  if (!Job->Branch.Kind.empty()) // which the model alone does not have
+    erase_if(Job->ModelComments,
+             [](StringRef C) { return C.starts_with("Without its"); });
+  if (Diags.hasErrors())
+    return std::nullopt;
+  return Job;
+}
+
+/// The model of a recipe: that of the config.json after it, if there is one.
+std::optional<ImportedJob>
+MegatronImporter::modelOf(const ForeignValue &Flags) {
+  const ArrayRef<std::string> Words = Request.Words;
+  const auto *Config = find_if(drop_begin(Words), [](StringRef W) {
+    return W.ends_with(".json") || sys::fs::is_directory(W);
+  });
+  if (Config != Words.end()) {
+    ImportRequest Model{ArrayRef(*Config), Request.Sources, Diags};
+    std::optional<ImportedJob> Job = importHuggingFace(Model);
+    Request.Counts = Model.Counts;
+    return Job;
+  }
+  Diags.report(Flags.Range.atStart(), diag::ImportNoModel);
+  ImportedJob Job;
+  Job.Comments = {
+      "The model is not in the input: add an `import` of its file."};
+  return Job;
+}
+
+std::optional<ImportedJob> importMegatron(ImportRequest &Request) {
+  return MegatronImporter(Request).import();
+}
+
+} // namespace foretrace::importers

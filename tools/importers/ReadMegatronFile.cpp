@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/ReadMegatronFile.h"
+#include "lang/diagnostics/Tools.h"
+#include "tools/importers/readers/ReadArguments.h"
+#include "tools/importers/shell/ReadShell.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+namespace path = llvm::sys::path;
+
+namespace foretrace::importers {
+
+using Members = std::vector<ForeignValue::Member>;
+
+/// Reads YAML, whose maps only group keys, and the files that it extends.
+namespace {
+class YamlArguments {
+public:
+  explicit YamlArguments(ImportRequest &Request) : Request(Request) {}
+
+  std::optional<ForeignValue> read(SourceText Text, StringRef Path);
+
+private:
+  bool readFile(SourceText Text);
+  bool addAll(const ForeignValue &Map);
+  bool add(const ForeignValue::Member &M);
+  bool extend(const ForeignValue &Names);
+
+  ImportRequest &Request;
+  Members Flags;
+  std::string Folder;
+  unsigned Depth = 0;
+};
+} // namespace
+
+/// `${NAME:default}` is the default.
+static StringRef withoutVariable(StringRef Text) {
+  StringRef Inside = Text;
+  if (!Inside.consume_front("${") || !Inside.consume_back("}"))
+    return Text;
+  const size_t Colon = Inside.find(':');
+  return Colon == StringRef::npos || Inside.contains('}')
+             ? Text
+             : Inside.drop_front(Colon + 1).ltrim('-');
+}
+
+/// The value of a key, with texts read as arguments.
+static ForeignValue argumentOf(const ForeignValue &V) {
+  if (V.Is == ForeignValue::Kind::List) {
+    std::vector<ForeignValue> Elements;
+    for (const ForeignValue &E : *V.Elements)
+      Elements.push_back(argumentOf(E));
+    return ForeignValue::of(std::move(Elements), V.Range);
+  }
+  if (V.Is != ForeignValue::Kind::Text)
+    return V;
+  const StringRef Text = withoutVariable(V.Text);
+  const ForeignValue Read = readArgument(Text, V.Range);
+  if (Read.Is != ForeignValue::Kind::Text || !Text.starts_with("[") ||
+      !Text.ends_with("]"))
+    return Read;
+  std::vector<ForeignValue> Elements; // `[a b]` is a list of words
+  for (StringRef W : split(Text.drop_front().drop_back(), ' '))
+    if (W = W.trim(" ,'\""); !W.empty())
+      Elements.push_back(readArgument(W, V.Range));
+  return ForeignValue::of(std::move(Elements), V.Range);
+}
+
+/// Reads the files of a list, or of one name, that exist beside the first.
+bool YamlArguments::extend(const ForeignValue &Names) {
+  const std::vector<ForeignValue> All = Names.Is == ForeignValue::Kind::List
+                                            ? *Names.Elements
+                                            : std::vector{Names};
+  for (const ForeignValue &Name : All) {
+    SmallString<128> Path(Folder);
+    path::append(Path, path::filename(Name.Text));
+    if (Name.Is != ForeignValue::Kind::Text || !sys::fs::exists(Path))
+      continue;
+    const std::optional<SourceText> Text = Request.read(Path);
+    if (!Text || !readFile(*Text))
+      return false;
+  }
+  return true;
+}
+
+static bool isYamlName(const ForeignValue &V) {
+  if (V.Is == ForeignValue::Kind::List)
+    return !V.Elements->empty() && isYamlName(V.Elements->front());
+  return V.Is == ForeignValue::Kind::Text &&
+         StringRef(V.Text).ends_with(".yaml");
+}
+
+bool YamlArguments::add(const ForeignValue::Member &M) {
+  if (M.Is.Is == ForeignValue::Kind::Map)
+    return addAll(M.Is);
+  if (isYamlName(M.Is))
+    return extend(M.Is);
+  if (M.Is.Is == ForeignValue::Kind::Null)
+    return true;
+  std::string Key = StringRef(M.Key.Text).ltrim('-').str();
+  std::replace(Key.begin(), Key.end(), '-', '_');
+  setMember(Flags, {Key, M.Key.Range}, argumentOf(M.Is));
+  return true;
+}
+
+bool YamlArguments::addAll(const ForeignValue &Map) {
+  // Of a functional test only the arguments count.
+  if (const ForeignValue *Arguments = Map.find("MODEL_ARGS");
+      Arguments && Arguments->Is == ForeignValue::Kind::Map)
+    return addAll(*Arguments);
+  return all_of(*Map.Members,
+                [&](const ForeignValue::Member &M) { return add(M); });
+}
+
+bool YamlArguments::readFile(SourceText Text) {
+  constexpr unsigned MaxDepth = 16;
+  if (++Depth > MaxDepth) {
+    Request.Diags.report(Text.range(0, 0), diag::ImportSyntax,
+                         "files extend each other in a circle");
+    return false;
+  }
+  const std::optional<ForeignValue> Root =
+      readYaml(Text, Request.Diags, Repeated::LastCounts);
+  if (!Root)
+    return false;
+  if (Root->Is != ForeignValue::Kind::Map) {
+    Request.Diags.report(Root->Range, diag::ImportValueKind, Root->kindName(),
+                         "an object");
+    return false;
+  }
+  const bool IsRead = addAll(*Root);
+  --Depth;
+  return IsRead;
+}
+
+std::optional<ForeignValue> YamlArguments::read(SourceText Text,
+                                                StringRef Path) {
+  Folder = path::parent_path(Path).str();
+  if (!readFile(Text))
+    return std::nullopt;
+  return ForeignValue::of(std::move(Flags), Text.range().atStart());
+}
+
+/// A literal of Python; missing, with its text, if it is computed.
+static ForeignValue literalOf(StringRef Text, SourceRange Range) {
+  StringRef Inside = Text.trim();
+  const bool IsQuoted = Inside.size() > 1 && Inside.front() == Inside.back() &&
+                        StringRef("'\"").contains(Inside.front());
+  if (IsQuoted)
+    Inside = Inside.drop_front().drop_back();
+  if (StringRef Type = Inside.trim('`'); Type.consume_front("torch."))
+    return ForeignValue::of(StringSwitch<std::string>(Type)
+                                .Case("bfloat16", "bf16")
+                                .Case("float16", "fp16")
+                                .Case("float32", "fp32")
+                                .Default(Type.str()),
+                            Range);
+  if (Inside.starts_with("`")) {
+    ForeignValue Computed;
+    Computed.Text = Inside.str();
+    Computed.Range = Range;
+    return Computed;
+  }
+  if (IsQuoted)
+    return ForeignValue::of(Inside.str(), Range);
+  if (!Inside.starts_with("[") || !Inside.ends_with("]"))
+    return readArgument(
+        Inside.starts_with("torch.") ? Inside.drop_front(6) : Inside, Range);
+  std::vector<ForeignValue> Elements;
+  for (StringRef E : split(Inside.drop_front().drop_back(), ','))
+    if (!E.trim().empty())
+      Elements.push_back(literalOf(E, Range));
+  return ForeignValue::of(std::move(Elements), Range);
+}
+
+/// The lines that \p Form matches, whose last groups are a name and a value. Of
+/// a name with dots the last part counts.
+static ForeignValue readLines(SourceText Text, const Regex &Form) {
+  Members Flags;
+  for (StringRef Line : split(Text.str(), '\n')) {
+    SmallVector<StringRef, 4> Parts;
+    if (!Form.match(Line, &Parts))
+      continue;
+    const StringRef Name = Parts[Parts.size() - 2], Is = Parts.back();
+    const StringRef Last = Name.rsplit('.').second;
+    setMember(Flags,
+              {Last.empty() ? Name.str() : Last.str(), Text.rangeOf(Name)},
+              literalOf(Is, Text.rangeOf(Is)));
+  }
+  return ForeignValue::of(std::move(Flags), Text.range());
+}
+
+/// The first line that says something.
+static StringRef firstLine(StringRef Text) {
+  for (StringRef Line : split(Text, '\n'))
+    if (Line = Line.trim(); !Line.empty() && !Line.starts_with("#"))
+      return Line;
+  return "";
+}
+
+static std::optional<MegatronArguments>
+asFlags(std::optional<ForeignValue> Flags) {
+  if (!Flags)
+    return std::nullopt;
+  return MegatronArguments{*Flags};
+}
+
+std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request) {
+  const std::string &Path = Request.Words.front();
+  const std::optional<SourceText> Text = Request.read(Path);
+  if (!Text)
+    return std::nullopt;
+  static const Regex LogLine("^(.*[^A-Za-z0-9_])?([A-Za-z_][A-Za-z0-9_]*) "
+                             "\\.\\.\\.+ +([^ ].*)$"),
+      Assignment("^([A-Za-z_][A-Za-z0-9_.]*) = (.*)$"),
+      YamlLine("^(---|[A-Za-z_][A-Za-z0-9_. -]*:( .*)?)$");
+  ForeignValue Logged = readLines(*Text, LogLine);
+  constexpr size_t FewestLogged = 10;
+  if (Logged.Members->size() >= FewestLogged)
+    return MegatronArguments{Logged};
+  const StringRef First = firstLine(Text->str());
+  if (First.starts_with("--") && First != "---")
+    return MegatronArguments{readFlags(readWords(*Text), Text->range())};
+  if (YamlLine.match(First)) {
+    std::optional<ForeignValue> Flags =
+        YamlArguments(Request).read(*Text, Path);
+    // As a run of Megatron-Bridge writes it to its checkpoint.
+    const bool AreOfRecipe = Flags && Flags->find("_target_");
+    return Flags ? std::optional(MegatronArguments{*Flags, AreOfRecipe})
+                 : std::nullopt;
+  }
+  if (Assignment.match(First))
+    return MegatronArguments{readLines(*Text, Assignment), true};
+  return asFlags(readShell(*Text, Request));
+}
+
+} // namespace foretrace::importers

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files with arguments of Megatron-LM, told apart by what they hold.
+#ifndef FORETRACE_TOOLS_IMPORTERS_READMEGATRONFILE_H
+#define FORETRACE_TOOLS_IMPORTERS_READMEGATRONFILE_H
+
+#include "tools/importers/Importers.h"
+#include "tools/importers/formulas/ForeignValue.h"
+
+namespace foretrace::importers {
+
+/// What a file has.
+struct MegatronArguments {
+  ForeignValue Flags; ///< a map
+  /// Whether they are attributes of a recipe, with its framework's defaults.
+  bool AreOfRecipe = false;
+};
+
+/// The flags of the file that the first word of \p Request names: a list of
+/// arguments, a script, which gets the other words, a YAML file, assignments as
+/// in Python, or the block of arguments in a log. Nothing after an error.
+std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request);
+
+} // namespace foretrace::importers
+
+#endif

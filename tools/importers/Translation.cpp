@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/Translation.h"
+#include "lang/DidYouMean.h"
+#include "lang/diagnostics/Lang.h"
+#include "lang/diagnostics/Tools.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::importers {
+
+/// Models have fewer layers, and a job of them must be written.
+static constexpr int64_t MaxLayers = 10000;
+
+namespace {
+
+class Translator {
+public:
+  Translator(const Translation &Of, ImportedJob &Job)
+      : Map(Of.Map), Diags(Of.Diags),
+        Formulas(Of.Map, Of.Input, Of.Outer, Of.Diags), Job(Job) {}
+
+  void run();
+
+private:
+  void top(const ast::Entry &E);
+  void topAll(ArrayRef<ast::Entry> All) {
+    for (const ast::Entry &E : All)
+      top(E);
+  }
+  void require(const ast::Require &R);
+  void topSection(const ast::Section &S);
+  void assignTop(const ast::Assignment &A);
+  void fill(SectionText &To, ArrayRef<ast::Entry> All);
+  void assign(SectionText &To, const ast::Assignment &A);
+  void layers();
+  void layer(LayerText &L, ArrayRef<ast::Entry> All);
+  void layerSection(SectionText &To, const ast::Section &S);
+  bool isOmitted(StringRef Key, const ForeignValue &V);
+  /// The branch of an `if` that holds; none after an error.
+  ArrayRef<ast::Entry> choose(const ast::If &I);
+
+  const Mapping &Map;
+  DiagnosticEngine &Diags;
+  FormulaEvaluator Formulas;
+  ImportedJob &Job;
+  std::vector<const ast::Section *> OfLayers;
+  const ast::Expr *Count = nullptr;
+};
+
+} // namespace
+
+ArrayRef<ast::Entry> Translator::choose(const ast::If &I) {
+  const std::optional<bool> Holds = Formulas.holds(*I.Condition);
+  if (!Holds)
+    return {};
+  return *Holds ? I.Then : I.Else;
+}
+
+bool Translator::isOmitted(StringRef Key, const ForeignValue &V) {
+  const ast::Expr *Default = Map.findOmitted(Key);
+  return Default && Formulas.evaluate(*Default).print() == V.print();
+}
+
+/// Whether a key of a job has a text, which is in quotes even if it is a word.
+static bool isTextKey(StringRef Key) {
+  return Key == "symbol" || Key == "recompute_modules";
+}
+
+void Translator::assign(SectionText &To, const ast::Assignment &A) {
+  const StringRef Key = A.Key.Text;
+  const unsigned NumAsked = Formulas.numAsked();
+  const ForeignValue V = Formulas.evaluate(*A.Value);
+  if (V.isMissing() && Formulas.numAsked() != NumAsked) {
+    // The parameter is called as the key that it is the value of.
+    if (!is_contained(Job.Params, Key))
+      Job.Params.push_back(Key.str());
+    To.set(Key, Key);
+    return;
+  }
+  if (Key == "kind" && &To != &Job.Emit) {
+    if (!V.isMissing() && To.Kind != V.Text)
+      To = {V.Text, {}};
+  } else if (V.isMissing() || V.Is == ForeignValue::Kind::Null ||
+             isOmitted(Key, V)) {
+    To.erase(Key);
+  } else if (V.Is == ForeignValue::Kind::Real) {
+    Diags.report(V.Range, diag::ImportValueKind, V.kindName(), "an integer");
+  } else if (isTextKey(Key)) {
+    To.set(Key, "\"" + V.Text + "\"");
+  } else {
+    To.set(Key, V.print());
+  }
+}
+
+void Translator::fill(SectionText &To, ArrayRef<ast::Entry> All) {
+  for (const ast::Entry &E : All)
+    if (const auto *A = std::get_if<ast::Assignment>(&E.Node))
+      assign(To, *A);
+    else if (const auto *I = std::get_if<ast::If>(&E.Node))
+      fill(To, choose(*I));
+}
+
+void Translator::assignTop(const ast::Assignment &A) {
+  if (A.Key.Text == "comment")
+    Job.ModelComments.push_back(Formulas.interpolate(textOf(*A.Value)));
+  else if (A.Key.Text == "param")
+    Job.Params.push_back(textOf(*A.Value).str());
+}
+
+void Translator::topSection(const ast::Section &S) {
+  const StringRef Keyword = S.Keyword.Text;
+  if (Keyword == "layers") {
+    OfLayers.push_back(&S);
+  } else if (Keyword == "model") {
+    fill(Job.Keys, S.Entries);
+  } else if (Keyword == "branch") {
+    fill(Job.Branch, S.Entries);
+    if (!Job.Branch.Keys.empty())
+      Job.Branch.Kind = S.Label.Text;
+  } else if (Keyword == "emit") {
+    Job.Emit.Kind = S.Label.Text;
+    fill(Job.Emit, S.Entries);
+  } else {
+    assert((Keyword == "train" || Keyword == "parallel") &&
+           "a page has a section that there is not");
+    Formulas.askForMissing(true);
+    fill(Keyword == "train" ? Job.Train : Job.Parallel, S.Entries);
+    Formulas.askForMissing(false);
+  }
+}
+
+void Translator::require(const ast::Require &R) {
+  const std::optional<bool> Holds = Formulas.holds(*R.Condition);
+  if (Holds && !*Holds)
+    Diags.report(Formulas.origin(), diag::ImportRefused,
+                 Formulas.interpolate(textOf(*R.Message)));
+}
+
+void Translator::top(const ast::Entry &E) {
+  if (const auto *R = std::get_if<ast::Require>(&E.Node)) {
+    require(*R);
+  } else if (const auto *I = std::get_if<ast::If>(&E.Node)) {
+    const ArrayRef<ast::Entry> Chosen = choose(*I);
+    const SourceRange Where = Formulas.origin();
+    for (const ast::Entry &In : Chosen)
+      if (const auto *A = std::get_if<ast::Assignment>(&In.Node);
+          A && A->Key.Text == "warn")
+        Diags.report(Where, diag::ImportDiffers,
+                     Formulas.interpolate(textOf(*A->Value)));
+    topAll(Chosen);
+  } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+    assignTop(*A);
+  } else if (const ast::Section *S = sectionOf(E)) {
+    topSection(*S);
+  }
+}
+
+void Translator::layerSection(SectionText &To, const ast::Section &S) {
+  const std::string &Kind = S.Label.Text;
+  if (!Kind.empty() && To.Kind != Kind)
+    To = {Kind, {}};
+  fill(To, S.Entries);
+}
+
+void Translator::layer(LayerText &L, ArrayRef<ast::Entry> All) {
+  for (const ast::Entry &E : All) {
+    if (const auto *I = std::get_if<ast::If>(&E.Node)) {
+      layer(L, choose(*I));
+    } else if (const auto *R = std::get_if<ast::Require>(&E.Node)) {
+      require(*R);
+    } else if (const ast::Section *S = sectionOf(E);
+               S && S->Keyword.Text == "with_experts") {
+      if (L.Block.find("experts"))
+        fill(L.Block, S->Entries);
+    } else if (S) {
+      layerSection(S->Keyword.Text == "ffn" ? L.Ffn : L.Attention, *S);
+    } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+      if (A->Key.Text == "name")
+        L.Name = Formulas.evaluate(*A->Value).Text;
+      else if (A->Key.Text != "count")
+        assign(L.Block, *A);
+    }
+  }
+}
+
+void Translator::layers() {
+  for (const ast::Section *S : OfLayers)
+    for (const ast::Entry &E : S->Entries)
+      if (const auto *A = std::get_if<ast::Assignment>(&E.Node);
+          A && A->Key.Text == "count")
+        Count = A->Value.get();
+  if (!Count) { // the job has its layers from elsewhere
+    for (LayerText &L : Job.Layers)
+      for (const ast::Section *S : OfLayers)
+        layer(L, S->Entries);
+    return;
+  }
+  const unsigned NumAsked = Formulas.numAsked();
+  const ForeignValue Of = Formulas.evaluate(*Count);
+  if (Of.isMissing() && NumAsked == Formulas.numAsked())
+    return;
+  if (Of.Is != ForeignValue::Kind::Integer || Of.Integer < 0 ||
+      Of.Integer > MaxLayers) {
+    Diags.report(Of.Range, diag::ImportLayerCount, Of.print(), MaxLayers);
+    return;
+  }
+  for (int64_t I = 0; I != Of.Integer && !Diags.hasErrors(); ++I) {
+    Formulas.setLayer(I);
+    LayerText &L = Job.Layers.emplace_back();
+    for (const ast::Section *S : OfLayers)
+      layer(L, S->Entries);
+  }
+  Formulas.setLayer(std::nullopt);
+}
+
+void Translator::run() {
+  for (const ast::Entry *E : Map.entries())
+    top(*E);
+  if (!Diags.hasErrors())
+    layers();
+  Job.Defaults = Formulas.defaults();
+}
+
+void Translation::translate(ImportedJob &Job) const {
+  Translator(*this, Job).run();
+}
+
+void Translation::reportKeys(const ForeignValue &Of, KeyCounts &Counts) const {
+  const std::vector<StringRef> Known = Map.usedKeys();
+  for (const ForeignValue::Member &M : *Of.Members) {
+    const Mapping::FateOfKey Fate = Map.fateOf(M.Key.Text);
+    switch (Fate.Is) {
+    case Mapping::Fate::Used:
+      ++Counts.Used;
+      break;
+    case Mapping::Fate::NoEffect:
+      ++Counts.NoEffect;
+      break;
+    case Mapping::Fate::NotModelled:
+      if (M.Is.isOff()) {
+        ++Counts.NoEffect;
+        break;
+      }
+      ++Counts.NotModelled;
+      Diags.report(M.Key.Range, diag::ImportNotModelled, M.Key.Text,
+                   textOf(*Fate.Consequence));
+      break;
+    case Mapping::Fate::Unknown:
+      ++Counts.Unknown;
+      suggest(Diags.report(M.Key.Range, diag::ImportUnknownKey, M.Key.Text),
+              M.Key.Range, M.Key.Text, Known);
+      break;
+    }
+  }
+}
+
+} // namespace foretrace::importers

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluates the formulas of a mapping, whose names are keys of an input.
+#ifndef FORETRACE_TOOLS_IMPORTERS_FORMULAS_FORMULAEVALUATOR_H
+#define FORETRACE_TOOLS_IMPORTERS_FORMULAS_FORMULAEVALUATOR_H
+
+#include "tools/importers/formulas/Mapping.h"
+
+namespace foretrace::importers {
+
+/// A key, and its value as it is written.
+struct WrittenKey {
+  std::string Key, Text;
+  friend bool operator==(const WrittenKey &A, const WrittenKey &B) {
+    return A.Key == B.Key && A.Text == B.Text;
+  }
+};
+
+/// Evaluates formulas. Integers are checked; the other numbers are those of
+/// Python.
+class FormulaEvaluator {
+public:
+  /// Keys are members of \p Input, then of the \p Outer map, if there is one.
+  FormulaEvaluator(const Mapping &Map, const ForeignValue &Input,
+                   const ForeignValue *Outer, DiagnosticEngine &Diags)
+      : Map(Map), Input(Input), Outer(Outer), Diags(Diags) {}
+
+  /// The value, which is missing after an error, or where the page says `none`.
+  ForeignValue evaluate(const ast::Expr &E);
+  /// Whether a condition holds; nothing after an error.
+  std::optional<bool> holds(const ast::Expr &E);
+  /// A text with the values of the `{names}` in it.
+  std::string interpolate(llvm::StringRef Text);
+
+  /// From now on a key that is absent is missing, which is no error.
+  void allowMissing() { AllowsMissing = true; }
+  void setLayer(std::optional<int64_t> Number) { Layer = Number; }
+  /// What a key that is absent and has no default is: an error, or something to
+  /// ask the user for. `ask(key)` and values that depend on variables of a
+  /// shell always are the latter.
+  void askForMissing(bool Ask) { AsksForMissing = Ask; }
+  /// How often something had to be asked for.
+  unsigned numAsked() const { return NumAsked; }
+  /// Keys that the input lacks, and the numbers and truths that they have by
+  /// default.
+  llvm::ArrayRef<WrittenKey> defaults() const { return Defaults; }
+  /// The first value of the input that the last formula read.
+  SourceRange origin() const { return Origin; }
+
+private:
+  ForeignValue visit(const ast::Expr &E);
+  ForeignValue name(const ast::Name &N, bool IsOptional);
+  ForeignValue find(llvm::StringRef Key);
+  ForeignValue unary(const ast::Unary &U);
+  ForeignValue binary(const ast::Binary &B, SourceRange Use);
+  ForeignValue logic(const ast::Binary &B);
+  ForeignValue arithmetic(ast::BinaryOp Op, const ForeignValue &L,
+                          const ForeignValue &R, SourceRange Use);
+  ForeignValue compare(ast::BinaryOp Op, const ForeignValue &L,
+                       const ForeignValue &R);
+  ForeignValue call(const ast::Call &C);
+  std::optional<ForeignValue> form(const ast::Call &C);
+  ForeignValue first(const ast::Call &C);
+  ForeignValue each(const ast::Call &C);
+  ForeignValue optional(const ast::Expr &E);
+  bool needs(const ForeignValue &V, ForeignValue::Kind Kind,
+             llvm::StringRef Expected);
+  bool needsNumber(const ForeignValue &V);
+  ForeignValue overflow(SourceRange Range, SourceRange Use);
+
+  const Mapping &Map;
+  const ForeignValue &Input;
+  const ForeignValue *Outer;
+  DiagnosticEngine &Diags;
+  std::optional<int64_t> Layer;
+  bool AsksForMissing = false;
+  unsigned NumAsked = 0;
+  SourceRange Origin;
+  llvm::StringSet<> Reported; ///< keys that are missing
+  llvm::StringSet<> Taken;    ///< those of Defaults
+  std::vector<WrittenKey> Defaults;
+  bool AllowsMissing = false;
+  unsigned Depth = 0;
+};
+
+} // namespace foretrace::importers
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/formulas/Functions.h"
+#include "lang/diagnostics/Tools.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace foretrace::importers {
+
+using Kind = ForeignValue::Kind;
+using Values = ArrayRef<ForeignValue>;
+
+bool areEqual(const ForeignValue &L, const ForeignValue &R) {
+  if (L.isNumber() && R.isNumber())
+    return L.number() == R.number();
+  if (L.Is != R.Is)
+    return false;
+  return L.Is == Kind::Boolean ? L.Truth == R.Truth
+         : L.Is == Kind::Text  ? L.Text == R.Text
+                               : L.Is == Kind::Null;
+}
+
+// Each of the following is a function of formulas, with the name that the table
+// below has for it.
+
+static ForeignValue isList(Values Of, DiagnosticEngine &) {
+  return ForeignValue::of(Of[0].Is == Kind::List, Of[0].Range);
+}
+
+static std::string textOfWords(const ForeignValue &V) {
+  if (V.Is == Kind::Text)
+    return V.Text;
+  if (V.Is != Kind::List)
+    return V.print();
+  return join(map_range(*V.Elements, textOfWords), " ");
+}
+
+/// The elements of a list, or a single value, as a text.
+static ForeignValue words(Values Of, DiagnosticEngine &) {
+  return ForeignValue::of(textOfWords(Of[0]), Of[0].Range);
+}
+
+/// The words of a text, which blanks separate, as a list.
+static ForeignValue splitWords(Values Of, DiagnosticEngine &) {
+  std::vector<ForeignValue> Words;
+  for (StringRef W : split(Of[0].Text, ' '))
+    if (!W.empty())
+      Words.push_back(ForeignValue::of(W.str()));
+  return ForeignValue::of(std::move(Words), Of[0].Range);
+}
+
+/// The digits at the end of a text, or of the last text of a list.
+static ForeignValue lastNumber(Values Of, DiagnosticEngine &) {
+  const std::string All = textOfWords(Of[0]);
+  const StringRef Digits = StringRef(All).take_back(
+      All.size() - StringRef(All).rtrim("0123456789").size());
+  return Digits.empty() ? ForeignValue() : readScalar(Digits, Of[0].Range);
+}
+
+/// The number that a text is.
+static ForeignValue number(Values Of, DiagnosticEngine &) {
+  return Of[0].Is == Kind::Text ? readScalar(Of[0].Text, Of[0].Range) : Of[0];
+}
+
+static ForeignValue text(Values Of, DiagnosticEngine &) {
+  return ForeignValue::of(Of[0].print(), Of[0].Range);
+}
+
+static ForeignValue repeat(Values Of, DiagnosticEngine &) {
+  constexpr int64_t Most = 10000;
+  std::string All;
+  for (int64_t I = 0; I < std::min(Of[1].Integer, Most); ++I)
+    All += Of[0].Text;
+  return ForeignValue::of(std::move(All), Of[1].Range);
+}
+
+/// Whether a list has an element, or a text a part.
+static ForeignValue contains(Values Of, DiagnosticEngine &) {
+  const ForeignValue &In = Of[0];
+  const bool Has = In.Is == Kind::Text
+                       ? StringRef(In.Text).contains(Of[1].Text)
+                       : In.Is == Kind::List &&
+                             any_of(*In.Elements, [&](const ForeignValue &V) {
+                               return areEqual(V, Of[1]);
+                             });
+  return ForeignValue::of(Has, In.Range);
+}
+
+/// The element of a list or the character of a text with that number; of a
+/// negative one, as index_of has for what it has not found, none. A single
+/// value is that of all numbers.
+static ForeignValue at(Values Of, DiagnosticEngine &Diags) {
+  const ForeignValue &In = Of[0], &At = Of[1];
+  if (At.Is != Kind::Integer || At.Integer < 0)
+    return {};
+  if (In.Is != Kind::List && In.Is != Kind::Text)
+    return In;
+  const auto I = static_cast<size_t>(At.Integer);
+  const size_t Size =
+      In.Is == Kind::List ? In.Elements->size() : In.Text.size();
+  if (I < Size)
+    return In.Is == Kind::List
+               ? (*In.Elements)[I]
+               : ForeignValue::of(In.Text.substr(I, 1), In.Range);
+  Diags.report(In.Range, diag::ImportListShort, Size, At.Integer + 1);
+  return {};
+}
+
+static ForeignValue member(Values Of, DiagnosticEngine &) {
+  const ForeignValue *In = Of[0].find(Of[1].Text);
+  return In ? *In : ForeignValue::null(Of[0].Range);
+}
+
+/// The number of elements of a list or of characters of a text.
+static ForeignValue length(Values Of, DiagnosticEngine &Diags) {
+  const ForeignValue &V = Of[0];
+  if (V.Is == Kind::Text)
+    return ForeignValue::of(static_cast<int64_t>(V.Text.size()), V.Range);
+  if (V.Is == Kind::List)
+    return ForeignValue::of(static_cast<int64_t>(V.Elements->size()), V.Range);
+  Diags.report(V.Range, diag::ImportValueKind, V.kindName(), "a list");
+  return {};
+}
+
+/// Whether all elements of a list are written alike.
+static ForeignValue isUniform(Values Of, DiagnosticEngine &) {
+  const std::vector<ForeignValue> &All = *Of[0].Elements;
+  return ForeignValue::of(all_of(All,
+                                 [&](const ForeignValue &V) {
+                                   return V.print() == All.front().print();
+                                 }),
+                          Of[0].Range);
+}
+
+static std::vector<ForeignValue> findAll(const ForeignValue &In,
+                                         const ForeignValue &Element) {
+  std::vector<ForeignValue> All;
+  for (const auto &[I, V] : enumerate(*In.Elements))
+    if (areEqual(V, Element))
+      All.push_back(ForeignValue::of(static_cast<int64_t>(I)));
+  return All;
+}
+
+/// The numbers of the elements that are the second argument.
+static ForeignValue indicesOf(Values Of, DiagnosticEngine &) {
+  return ForeignValue::of(findAll(Of[0], Of[1]), Of[0].Range);
+}
+
+/// The first of them; -1 if there is none.
+static ForeignValue indexOf(Values Of, DiagnosticEngine &) {
+  const std::vector<ForeignValue> All = findAll(Of[0], Of[1]);
+  return All.empty() ? ForeignValue::of(int64_t(-1)) : All.front();
+}
+
+static ForeignValue joined(Values Of, DiagnosticEngine &) {
+  const auto TextOf = [](const ForeignValue &V) { return V.Text; };
+  return ForeignValue::of(join(map_range(*Of[0].Elements, TextOf), Of[1].Text),
+                          Of[0].Range);
+}
+
+static ForeignValue trunc(Values Of, DiagnosticEngine &) {
+  return ForeignValue::of(std::trunc(Of[0].number()), Of[0].Range);
+}
+
+static ForeignValue least(Values Of, DiagnosticEngine &) {
+  return Of[0].number() <= Of[1].number() ? Of[0] : Of[1];
+}
+
+static ForeignValue most(Values Of, DiagnosticEngine &) {
+  return Of[0].number() >= Of[1].number() ? Of[0] : Of[1];
+}
+
+/// The quotient of two numbers; missing after an error.
+static std::optional<double> quotient(Values Of, DiagnosticEngine &Diags) {
+  if (Of[1].number() != 0)
+    return Of[0].number() / Of[1].number();
+  Diags.report(Of[1].Range, diag::ImportOverflow);
+  return std::nullopt;
+}
+
+static ForeignValue floorDiv(Values Of, DiagnosticEngine &Diags) {
+  const std::optional<double> Made = quotient(Of, Diags);
+  return Made ? ForeignValue::of(std::floor(*Made), Of[0].Range)
+              : ForeignValue();
+}
+
+static ForeignValue ceilDiv(Values Of, DiagnosticEngine &Diags) {
+  const std::optional<double> Made = quotient(Of, Diags);
+  return Made ? ForeignValue::of(std::ceil(*Made), Of[0].Range)
+              : ForeignValue();
+}
+
+static ForeignValue roundUp(Values Of, DiagnosticEngine &Diags) {
+  const std::optional<double> Made = quotient(Of, Diags);
+  return Made ? ForeignValue::of(std::ceil(*Made) * Of[1].number(), Of[0].Range)
+              : ForeignValue();
+}
+
+namespace {
+
+struct Function {
+  StringLiteral Name;
+  unsigned Arity;
+  /// What its first argument must be, of numbers all; functions check the
+  /// others where they read them.
+  enum { Any, Text, List, Numbers } Needs;
+  ForeignValue (*Call)(Values Of, DiagnosticEngine &Diags);
+};
+
+} // namespace
+
+static constexpr Function Functions[] = {
+    {"at", 2, Function::Any, at},
+    {"ceil_div", 2, Function::Numbers, ceilDiv},
+    {"contains", 2, Function::Any, contains},
+    {"floor_div", 2, Function::Numbers, floorDiv},
+    {"index_of", 2, Function::List, indexOf},
+    {"indices_of", 2, Function::List, indicesOf},
+    {"is_list", 1, Function::Any, isList},
+    {"is_uniform", 1, Function::List, isUniform},
+    {"join", 2, Function::List, joined},
+    {"last_number", 1, Function::Any, lastNumber},
+    {"length", 1, Function::Any, length},
+    {"max", 2, Function::Numbers, most},
+    {"member", 2, Function::Any, member},
+    {"min", 2, Function::Numbers, least},
+    {"number", 1, Function::Any, number},
+    {"repeat", 2, Function::Text, repeat},
+    {"round_up", 2, Function::Numbers, roundUp},
+    {"split_words", 1, Function::Text, splitWords},
+    {"text", 1, Function::Any, text},
+    {"trunc", 1, Function::Numbers, trunc},
+    {"words", 1, Function::Any, words},
+};
+
+/// Whether the arguments are what \p F needs; reports the first that is not.
+static bool checkArguments(const Function &F, Values Of,
+                           DiagnosticEngine &Diags) {
+  const bool OfAll = F.Needs == Function::Numbers;
+  for (const ForeignValue &V : OfAll ? Of : Of.take_front()) {
+    const bool IsRight = F.Needs == Function::Any    ? true
+                         : F.Needs == Function::Text ? V.Is == Kind::Text
+                         : F.Needs == Function::List ? V.Is == Kind::List
+                                                     : V.isNumber();
+    if (IsRight)
+      continue;
+    Diags.report(V.Range, diag::ImportValueKind, V.kindName(),
+                 OfAll                       ? "a number"
+                 : F.Needs == Function::List ? "a list"
+                                             : "a text");
+    return false;
+  }
+  return true;
+}
+
+ForeignValue callFunction(StringRef Name, Values Of, DiagnosticEngine &Diags) {
+  const Function *F =
+      find_if(Functions, [&](const Function &Row) { return Row.Name == Name; });
+  assert(F != std::end(Functions) && F->Arity == Of.size() &&
+         "a page calls what there is not");
+  return checkArguments(*F, Of, Diags) ? F->Call(Of, Diags) : ForeignValue();
+}
+
+} // namespace foretrace::importers

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/formulas/Mapping.h"
+#include "frontend/Parse.h"
+#include "lang/Library.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace foretrace::importers {
+
+StringRef textOf(const ast::Expr &E) {
+  const auto *Text = std::get_if<ast::String>(&E.Node);
+  return Text ? StringRef(Text->Value) : StringRef();
+}
+
+StringRef textOfKey(const ast::Section &Class, StringRef Key) {
+  for (const ast::Entry &E : Class.Entries)
+    if (const auto *A = std::get_if<ast::Assignment>(&E.Node);
+        A && A->Key.Text == Key)
+      return textOf(*A->Value);
+  return "";
+}
+
+const ast::Section *sectionOf(const ast::Entry &E) {
+  return std::get_if<ast::Section>(&E.Node);
+}
+
+const ast::File *Pages::page(StringRef Path, StringRef Text) {
+  auto [At, IsNew] = Parsed.try_emplace(Path);
+  if (IsNew) {
+    const FileId File =
+        Sources.add(Text, (Twine(LibraryFolder) + "/" + Path).str());
+    At->second = parseFore(Sources.text(File), Diags);
+  }
+  return At->second ? &*At->second : nullptr;
+}
+
+/// The class of a page with \p Text in it for which \p IsIt.
+const ast::Section *
+Pages::findIn(StringRef Text, function_ref<bool(const ast::Section &)> IsIt) {
+  for (const LibraryFile &Page : libraryFiles()) {
+    if (!Page.Path.starts_with(Folder) || !Page.Text.contains(Text))
+      continue;
+    const ast::File *File = page(Page.Path, Page.Text);
+    if (!File)
+      continue;
+    for (const ast::Item &I : File->Items)
+      if (const auto *S = std::get_if<ast::Section>(&I.Node); S && IsIt(*S))
+        return S;
+  }
+  return nullptr;
+}
+
+const ast::Section *Pages::findClass(StringRef Name) {
+  return findIn(("class " + Name + " ").str(),
+                [&](const ast::Section &S) { return S.Label.Text == Name; });
+}
+
+/// Calls \p Each with the words of the list \p List of \p Class.
+static bool anyWord(const ast::Section &Class, StringRef List,
+                    function_ref<bool(StringRef)> IsIt) {
+  for (const ast::Entry &E : Class.Entries)
+    if (const auto *A = std::get_if<ast::Assignment>(&E.Node);
+        A && A->Key.Text == List)
+      for (const ast::ExprPtr &W : std::get<ast::List>(A->Value->Node).Elements)
+        if (IsIt(textOf(*W)))
+          return true;
+  return false;
+}
+
+const ast::Section *Pages::findBy(StringRef List, StringRef Word) {
+  return findIn(("\"" + Word + "\"").str(), [&](const ast::Section &S) {
+    return anyWord(S, List, [&](StringRef W) { return W == Word; });
+  });
+}
+
+std::vector<const ast::Section *> Pages::classes() {
+  std::vector<const ast::Section *> All;
+  findIn("", [&](const ast::Section &S) {
+    All.push_back(&S);
+    return false;
+  });
+  return All;
+}
+
+std::vector<std::string> Pages::wordsOf(StringRef List) {
+  std::vector<std::string> All;
+  for (const ast::Section *Class : classes())
+    anyWord(*Class, List, [&](StringRef W) {
+      All.push_back(W.str());
+      return false;
+    });
+  return All;
+}
+
+Mapping::Mapping(Pages &From, const ast::Section &Class) {
+  std::vector<const ast::Section *> Chain;
+  for (const ast::Section *At = &Class; At;
+       At = At->Base.Text.empty() ? nullptr : From.findClass(At->Base.Text))
+    Chain.push_back(At);
+  for (const ast::Section *At : llvm::reverse(Chain))
+    for (const ast::Entry &E : At->Entries)
+      collect(E);
+}
+
+void Mapping::collect(const ast::Entry &E) {
+  if (const auto *L = std::get_if<ast::Let>(&E.Node)) {
+    Lets[L->Name.Text] = L->Value.get();
+    read(*L->Value);
+    return;
+  }
+  const ast::Section *S = sectionOf(E);
+  if (S && StringSwitch<bool>(S->Keyword.Text)
+               .Cases("names", "defaults", "omitted", "not_modelled",
+                      "no_effect", "read", true)
+               .Default(false)) {
+    collectKeys(*S);
+    return;
+  }
+  Entries.push_back(&E);
+  readEntries(ArrayRef(E));
+}
+
+/// Takes the words that a list has for \p Key.
+void Mapping::collectWords(StringRef List, StringRef Key, StringRef Text) {
+  SmallVector<StringRef, 16> Words;
+  SplitString(Text, Words);
+  for (StringRef W : Words) {
+    if (List != "no_effect")
+      Used.insert(W);
+    else if (W.consume_back("*"))
+      IgnoredStarts.push_back(W);
+    else
+      Ignored.insert(W);
+    if (List == "names")
+      Names[Key].push_back(W.str());
+  }
+}
+
+void Mapping::collectKeys(const ast::Section &S) {
+  for (const ast::Entry &E : S.Entries) {
+    const auto &A = std::get<ast::Assignment>(E.Node);
+    const StringRef Key = A.Key.Text;
+    if (S.Keyword.Text == "defaults") {
+      Defaults[Key] = A.Value.get();
+      Used.insert(Key);
+      read(*A.Value);
+    } else if (S.Keyword.Text == "omitted") {
+      Omitted[Key] = A.Value.get();
+    } else if (S.Keyword.Text == "not_modelled") {
+      Lost[Key] = A.Value.get();
+    } else {
+      collectWords(S.Keyword.Text, Key, textOf(*A.Value));
+    }
+  }
+}
+
+void Mapping::readEntries(ArrayRef<ast::Entry> All) {
+  for (const ast::Entry &E : All) {
+    if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+      read(*A->Value);
+    } else if (const auto *R = std::get_if<ast::Require>(&E.Node)) {
+      read(*R->Condition);
+    } else if (const auto *I = std::get_if<ast::If>(&E.Node)) {
+      read(*I->Condition);
+      readEntries(I->Then);
+      readEntries(I->Else);
+    } else if (const ast::Section *S = sectionOf(E)) {
+      readEntries(S->Entries);
+    }
+  }
+}
+
+/// Notes the keys that a formula reads.
+void Mapping::read(const ast::Expr &E) {
+  if (const auto *N = std::get_if<ast::Name>(&E.Node)) {
+    Used.insert(N->Path.front().Text);
+  } else if (const auto *L = std::get_if<ast::List>(&E.Node)) {
+    for (const ast::ExprPtr &Element : L->Elements)
+      read(*Element);
+  } else if (const auto *U = std::get_if<ast::Unary>(&E.Node)) {
+    read(*U->Operand);
+  } else if (const auto *B = std::get_if<ast::Binary>(&E.Node)) {
+    read(*B->Left);
+    read(*B->Right);
+  } else if (const auto *C = std::get_if<ast::Conditional>(&E.Node)) {
+    read(*C->Condition);
+    read(*C->Then);
+    read(*C->Else);
+  } else if (const auto *F = std::get_if<ast::Call>(&E.Node)) {
+    for (const ast::ExprPtr &Argument : F->Arguments)
+      read(*Argument);
+  }
+}
+
+ArrayRef<std::string> Mapping::spellings(StringRef Key) const {
+  const auto Found = Names.find(Key);
+  if (Found == Names.end())
+    return {};
+  return Found->second;
+}
+
+Mapping::FateOfKey Mapping::fateOf(StringRef Key) const {
+  if (Used.contains(Key))
+    return {Fate::Used};
+  if (Lost.contains(Key))
+    return {Fate::NotModelled, Lost.lookup(Key)};
+  const bool IsIgnored =
+      Ignored.contains(Key) ||
+      any_of(IgnoredStarts, [&](StringRef S) { return Key.starts_with(S); });
+  return {IsIgnored ? Fate::NoEffect : Fate::Unknown};
+}
+
+std::vector<StringRef> Mapping::keysWithPrefix(StringRef Start) const {
+  std::vector<StringRef> All;
+  const auto Add = [&](StringRef Key) {
+    if (Key.starts_with(Start) && !Lets.contains(Key))
+      All.push_back(Key);
+  };
+  for (const StringSet<> *Keys : {&Used, &Ignored})
+    for (const auto &Key : *Keys)
+      Add(Key.getKey());
+  for (const auto &Key : Lost)
+    Add(Key.getKey());
+  return All;
+}
+
+std::vector<StringRef> Mapping::usedKeys() const {
+  std::vector<StringRef> All;
+  for (const auto &Key : Used)
+    All.push_back(Key.getKey());
+  llvm::sort(All);
+  return All;
+}
+
+} // namespace foretrace::importers

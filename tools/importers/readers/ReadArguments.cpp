@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/readers/ReadArguments.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::importers {
+
+/// Elements that a list of a flag may have: more than layers of any model.
+static constexpr size_t MaxElements = 10000;
+
+namespace {
+
+/// Lists as Python writes them: sums, products with integers and brackets.
+class PythonList {
+public:
+  explicit PythonList(StringRef Text) : Rest(Text) {}
+
+  std::optional<std::vector<int64_t>> read() {
+    std::optional<Number> All = sum();
+    if (!All || !Rest.trim().empty() || !All->IsList)
+      return std::nullopt;
+    return All->Elements;
+  }
+
+private:
+  /// A list, or an integer as a list of one.
+  struct Number {
+    std::vector<int64_t> Elements;
+    bool IsList = false;
+  };
+
+  bool take(char C) {
+    Rest = Rest.ltrim();
+    return Rest.consume_front(StringRef(&C, 1));
+  }
+  std::optional<Number> sum();
+  std::optional<Number> product();
+  std::optional<Number> operand();
+
+  StringRef Rest;
+  unsigned Depth = 0;
+};
+
+} // namespace
+
+std::optional<PythonList::Number> PythonList::operand() {
+  constexpr unsigned MaxDepth = 32;
+  if (++Depth > MaxDepth)
+    return std::nullopt;
+  Number Made;
+  if (take('(')) {
+    std::optional<Number> Inner = sum();
+    if (!Inner || !take(')'))
+      return std::nullopt;
+    Made = *Inner;
+  } else if (take('[')) {
+    Made.IsList = true;
+    while (!take(']')) {
+      const std::optional<Number> Element = sum();
+      if (!Element || Element->IsList)
+        return std::nullopt;
+      Made.Elements.push_back(Element->Elements.front());
+      take(',');
+    }
+  } else {
+    int64_t Integer;
+    Rest = Rest.ltrim();
+    if (Rest.consumeInteger(10, Integer))
+      return std::nullopt;
+    Made.Elements = {Integer};
+  }
+  --Depth;
+  return Made;
+}
+
+std::optional<PythonList::Number> PythonList::product() {
+  std::optional<Number> Left = operand();
+  while (Left && take('*')) {
+    std::optional<Number> Right = operand();
+    if (!Right || Left->IsList == Right->IsList)
+      return std::nullopt;
+    if (!Left->IsList)
+      std::swap(Left, Right);
+    const int64_t Times = Right->Elements.front();
+    if (Times < 0 ||
+        static_cast<uint64_t>(Times) * Left->Elements.size() > MaxElements)
+      return std::nullopt;
+    Number Made{{}, true};
+    for (int64_t I = 0; I != Times; ++I)
+      append_range(Made.Elements, Left->Elements);
+    Left = Made;
+  }
+  return Left;
+}
+
+std::optional<PythonList::Number> PythonList::sum() {
+  std::optional<Number> Left = product();
+  while (Left && take('+')) {
+    const std::optional<Number> Right = product();
+    if (!Right || !Left->IsList || !Right->IsList ||
+        Left->Elements.size() + Right->Elements.size() > MaxElements)
+      return std::nullopt;
+    append_range(Left->Elements, Right->Elements);
+  }
+  return Left;
+}
+
+static ForeignValue listOf(ArrayRef<int64_t> Integers, SourceRange Range) {
+  std::vector<ForeignValue> Elements;
+  for (int64_t I : Integers)
+    Elements.push_back(ForeignValue::of(I, Range));
+  return ForeignValue::of(std::move(Elements), Range);
+}
+
+/// `127,0`; nothing if that is no list of integers.
+static std::optional<std::vector<int64_t>> integersOf(StringRef Word) {
+  std::vector<int64_t> All;
+  for (StringRef Part : split(Word.trim("()"), ',')) {
+    int64_t Integer;
+    if (Part.trim().getAsInteger(10, Integer))
+      return std::nullopt;
+    All.push_back(Integer);
+  }
+  return All;
+}
+
+/// Whether a shell would put something in place of a part of it.
+static bool hasVariable(StringRef Word) {
+  for (size_t At = Word.find('$'); At != StringRef::npos;
+       At = Word.find('$', At + 1)) {
+    const StringRef Name = Word.drop_front(At + 1);
+    if (!Name.empty() && (isAlpha(Name.front()) || Name.front() == '{' ||
+                          Name.front() == '(' || Name.front() == '_'))
+      return true;
+  }
+  return false;
+}
+
+ForeignValue readArgument(StringRef Word, SourceRange Range) {
+  if (hasVariable(Word)) {
+    ForeignValue Unknown;
+    Unknown.Text = Word.str();
+    Unknown.Range = Range;
+    return Unknown;
+  }
+  if (Word == "None")
+    return ForeignValue::null(Range);
+  if (Word.contains('['))
+    if (const auto All = PythonList(Word).read())
+      return listOf(*All, Range);
+  if (Word.contains(','))
+    if (const auto All = integersOf(Word))
+      return listOf(*All, Range);
+  return readScalar(Word, Range);
+}
+
+ForeignValue readArguments(ArrayRef<ArgumentWord> Words, SourceRange Flag) {
+  if (Words.empty())
+    return ForeignValue::of(true, Flag);
+  if (Words.size() == 1)
+    return readArgument(Words.front().Text, Words.front().Range);
+  std::vector<ForeignValue> Elements;
+  for (const ArgumentWord &W : Words)
+    Elements.push_back(readArgument(W.Text, W.Range));
+  return ForeignValue::of(std::move(Elements), Words.front().Range);
+}
+
+void setMember(std::vector<ForeignValue::Member> &Members, ast::Word Key,
+               ForeignValue To) {
+  const auto At = find_if(Members, [&](const ForeignValue::Member &M) {
+    return M.Key.Text == Key.Text;
+  });
+  if (At == Members.end())
+    Members.push_back({std::move(Key), std::move(To)});
+  else
+    *At = {std::move(Key), std::move(To)};
+}
+
+ForeignValue readFlags(ArrayRef<ArgumentWord> Words, SourceRange Whole) {
+  std::vector<ForeignValue::Member> Flags;
+  for (size_t I = 0; I != Words.size();) {
+    const ArgumentWord &Flag = Words[I++];
+    if (!Flag.isFlag())
+      continue;
+    size_t End = I;
+    while (End != Words.size() && !Words[End].isFlag())
+      ++End;
+    const auto [Name, Joined] = StringRef(Flag.Text).drop_front(2).split('=');
+    const bool IsJoined = Name.size() + 2 != Flag.Text.size();
+    std::string Key = Name.str();
+    std::replace(Key.begin(), Key.end(), '-', '_');
+    setMember(Flags, {Key, Flag.Range},
+              IsJoined ? readArgument(Joined, Flag.Range)
+                       : readArguments(Words.slice(I, End - I), Flag.Range));
+    I = End;
+  }
+  return ForeignValue::of(std::move(Flags), Whole);
+}
+
+/// The end of the word at the start of \p Rest, and what it says.
+static size_t takeWord(StringRef Rest, std::string &Word) {
+  char Quote = 0;
+  size_t I = 0;
+  for (; I != Rest.size(); ++I) {
+    const char C = Rest[I];
+    if (Quote) {
+      if (C == Quote)
+        Quote = 0;
+      else
+        Word += C;
+    } else if (C == '\'' || C == '"') {
+      Quote = C;
+    } else if (C == '\\' && I + 1 != Rest.size()) {
+      if (Rest[++I] != '\n')
+        Word += Rest[I];
+    } else if (isSpace(C)) {
+      break;
+    } else {
+      Word += C;
+    }
+  }
+  return I;
+}
+
+std::vector<ArgumentWord> readWords(SourceText Text) {
+  std::vector<ArgumentWord> Words;
+  const StringRef All = Text.str();
+  for (size_t I = 0; I < All.size();) {
+    if (isSpace(All[I]) || All.substr(I).starts_with("\\\n")) {
+      ++I;
+      continue;
+    }
+    if (All[I] == '#') {
+      I = All.find('\n', I);
+      continue;
+    }
+    std::string Word;
+    const size_t Length = takeWord(All.drop_front(I), Word);
+    if (!Word.empty() || Length > 1)
+      Words.push_back({Word, Text.rangeOf(All.substr(I, Length))});
+    I += Length;
+  }
+  return Words;
+}
+
+} // namespace foretrace::importers

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Command lines as data: words with their places, and the flags among them.
+#ifndef FORETRACE_TOOLS_IMPORTERS_READERS_READARGUMENTS_H
+#define FORETRACE_TOOLS_IMPORTERS_READERS_READARGUMENTS_H
+
+#include "lang/SourceFiles.h"
+#include "tools/importers/formulas/ForeignValue.h"
+
+namespace foretrace::importers {
+
+/// A word of a command line, without its quotes.
+struct ArgumentWord {
+  std::string Text;
+  SourceRange Range; ///< with its quotes
+
+  bool isFlag() const {
+    return Text.size() > 2 && llvm::StringRef(Text).starts_with("--");
+  }
+};
+
+/// The words of a text as a shell splits it: quotes are taken off, `#` starts a
+/// comment and a backslash continues a line. Variables stay as they are.
+std::vector<ArgumentWord> readWords(SourceText Text);
+
+/// A word as a value: a number, a truth, a list of Python (`[0]*3+[1]*58`) or
+/// of numbers (`127,0`), or a text. Missing, with the word as its text, if the
+/// word has a variable of a shell.
+ForeignValue readArgument(llvm::StringRef Word, SourceRange Range);
+/// The same for the words that follow a flag: true if there is none, a list if
+/// there are several.
+ForeignValue readArguments(llvm::ArrayRef<ArgumentWord> Words,
+                           SourceRange Flag);
+
+/// The flags of a command line, `_` for `-` in their names. A flag that is
+/// repeated has its last value. Words before the first flag are no part of it.
+ForeignValue readFlags(llvm::ArrayRef<ArgumentWord> Words, SourceRange Whole);
+
+/// Sets the member \p Key, in place of one of this name.
+void setMember(std::vector<ForeignValue::Member> &Members, ast::Word Key,
+               ForeignValue To);
+
+} // namespace foretrace::importers
+
+#endif

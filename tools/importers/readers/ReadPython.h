@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values that functions of a Python file return, without running it.
+#ifndef FORETRACE_TOOLS_IMPORTERS_READERS_READPYTHON_H
+#define FORETRACE_TOOLS_IMPORTERS_READERS_READPYTHON_H
+
+#include "tools/importers/formulas/ForeignValue.h"
+
+namespace foretrace::importers {
+
+/// A function of the file, and what it returns.
+struct PythonFunction {
+  ast::Word Name;
+  ForeignValue Returned;
+};
+
+/// Reads the functions of a file. A call is a map: `call` is what is called,
+/// each keyword argument is a member, and the others are `arg0` and so on.
+/// Variables, attributes that are set and other functions of the file are
+/// followed. What is neither a literal nor a call is a bare text, as it is
+/// written.
+std::vector<PythonFunction> readPython(SourceText Text);
+
+} // namespace foretrace::importers
+
+#endif

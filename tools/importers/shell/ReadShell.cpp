@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/shell/ReadShell.h"
+#include "lang/diagnostics/Tools.h"
+#include "tools/importers/readers/ReadArguments.h"
+#include "tools/importers/shell/ShellRun.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+namespace path = llvm::sys::path;
+
+namespace foretrace::importers {
+
+namespace {
+
+using shell::Traced;
+
+class ScriptReader {
+public:
+  ScriptReader(SourceText Text, ImportRequest &Request)
+      : Text(Text), Request(Request),
+        Folder(path::parent_path(Request.Words.front())) {}
+
+  std::optional<ForeignValue> read();
+
+private:
+  void setArguments();
+  void setScheduler();
+  std::optional<Traced> open(StringRef Path);
+  std::vector<Traced>
+  findArguments(ArrayRef<std::vector<Traced>> Commands) const;
+  ForeignValue flagsOf(const std::vector<Traced> &Words) const;
+
+  const SourceText Text;
+  ImportRequest &Request;
+  const std::string Folder;
+  shell::State S;
+};
+
+} // namespace
+
+static Traced traced(SourceText Text) {
+  Traced All;
+  for (size_t I = 0; I != Text.str().size(); ++I)
+    All.add(Text.str()[I], Text.range(I, I + 1));
+  return All;
+}
+
+/// The words after the script: `NAME=value` is of the environment, the others
+/// are its arguments.
+void ScriptReader::setArguments() {
+  static const Regex Variable("^([A-Za-z_][A-Za-z0-9_]*)=(.*)$");
+  for (const std::string &Word : Request.Words.drop_front()) {
+    SmallVector<StringRef, 3> Parts;
+    const SourceText At =
+        Request.Sources.text(Request.Sources.add(Word, "<arguments>"));
+    if (Variable.match(Word, &Parts)) {
+      Traced Given;
+      Given.add(Parts[2], At.range());
+      S.Variables[Parts[1]] = {{Given}, false};
+    } else {
+      S.Arguments.push_back(traced(At));
+    }
+  }
+}
+
+/// What a batch system says to the script, if its header says it.
+void ScriptReader::setScheduler() {
+  static const Regex Option("^#SBATCH +--?([a-zA-Z-]+)[ =]+([^ ]+)");
+  StringMap<int64_t> Given;
+  for (StringRef Line : split(Text.str(), '\n')) {
+    SmallVector<StringRef, 3> Parts;
+    int64_t Number;
+    if (Option.match(Line.trim(), &Parts) &&
+        !Parts[2].rsplit(':').second.getAsInteger(10, Number))
+      Given[Parts[1]] = Number; // `gpu:8`
+    else if (!Parts.empty() && !Parts[2].getAsInteger(10, Number))
+      Given[Parts[1]] = Number;
+  }
+  const auto Set = [&](StringRef From, ArrayRef<StringRef> Names) {
+    if (Given.count(From))
+      for (StringRef Name : Names) {
+        Traced Count;
+        Count.add(std::to_string(Given[From]), Text.range(0, 0));
+        S.Variables.try_emplace(Name, shell::Variable{{Count}, false});
+      }
+  };
+  for (StringRef Nodes : {"nodes", "N"})
+    Set(Nodes, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
+  for (StringRef Devices : {"gpus-per-node", "gres"})
+    Set(Devices, {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"});
+  Set("ntasks-per-node", {"SLURM_NTASKS_PER_NODE"});
+  if (Given.count("ntasks-per-node") && Given.count("nodes"))
+    Given["ntasks"] = Given["ntasks-per-node"] * Given["nodes"];
+  Set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
+}
+
+/// A script that another one reads: by its path from the folder of the script,
+/// or beside it.
+std::optional<Traced> ScriptReader::open(StringRef Path) {
+  const size_t Unknown = Path.rfind(')') + 1;
+  for (StringRef Tail :
+       {Path.drop_front(Unknown).ltrim('/'), path::filename(Path)}) {
+    SmallString<128> File(Folder);
+    path::append(File, Tail);
+    if (sys::fs::is_regular_file(File))
+      if (const std::optional<SourceText> Read = Request.read(File))
+        return traced(*Read);
+  }
+  return std::nullopt;
+}
+
+static bool isFlag(const Traced &W) {
+  return ArgumentWord{W.Text, {}}.isFlag();
+}
+
+/// The command with the most flags; else all variables that have some.
+std::vector<Traced>
+ScriptReader::findArguments(ArrayRef<std::vector<Traced>> Commands) const {
+  // A model has more.
+  constexpr int64_t Fewest = 5;
+  const std::vector<Traced> *Most = nullptr;
+  int64_t Count = Fewest;
+  for (const std::vector<Traced> &C : Commands)
+    if (const int64_t Flags = count_if(C, isFlag); Flags > Count) {
+      Most = &C;
+      Count = Flags;
+    }
+  if (Most)
+    return *Most;
+  std::vector<std::pair<uint32_t, std::vector<Traced>>> All;
+  for (const auto &V : S.Variables) {
+    std::vector<Traced> Words;
+    for (const Traced &E : V.second.Elements)
+      for (size_t I = 0; I < E.Text.size();) {
+        if (isSpace(E.Text[I])) {
+          ++I;
+          continue;
+        }
+        Traced &W = Words.emplace_back();
+        const bool IsWhole =
+            V.second.IsArray && !StringRef(E.Text).contains(' ');
+        for (; I < E.Text.size() && (IsWhole || !isSpace(E.Text[I])); ++I)
+          W.add(E.Text[I], E.At[I]);
+      }
+    if (!Words.empty() && isFlag(Words.front()))
+      All.emplace_back(Words.front().At.front().Begin, std::move(Words));
+  }
+  llvm::sort(All,
+             [](const auto &A, const auto &B) { return A.first < B.first; });
+  std::vector<Traced> Joined;
+  for (auto &Words : All)
+    append_range(Joined, Words.second);
+  return Joined;
+}
+
+/// The value of a launcher's flag, in one word or two.
+static std::optional<int64_t> launcherNumber(ArrayRef<Traced> Words,
+                                             ArrayRef<StringRef> Names) {
+  for (size_t I = 0; I != Words.size(); ++I) {
+    auto [Name, Joined] = StringRef(Words[I].Text).split('=');
+    std::string Plain = Name.str();
+    std::replace(Plain.begin(), Plain.end(), '_', '-');
+    int64_t Number;
+    if (is_contained(Names, Plain)) {
+      if (Joined.empty() && I + 1 != Words.size())
+        Joined = Words[I + 1].Text;
+      if (!Joined.getAsInteger(10, Number))
+        return Number;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The flags after the program, and what its launcher says.
+ForeignValue ScriptReader::flagsOf(const std::vector<Traced> &Words) const {
+  const auto Program = find_if(Words, [](const Traced &W) {
+    return StringRef(W.Text).ends_with(".py");
+  });
+  const size_t Begin = Program == Words.end() ? 0 : Program - Words.begin() + 1;
+  std::vector<ArgumentWord> Flags;
+  static const Regex Variable("^\\$\\{[A-Za-z0-9_]+\\}$");
+  for (const Traced &W : ArrayRef(Words).drop_front(Begin))
+    // What is not known after a value is more flags, and no other value.
+    if (!Variable.match(W.Text) || (!Flags.empty() && Flags.back().isFlag()))
+      Flags.push_back({W.Text, W.range()});
+  const ForeignValue Read = readFlags(Flags, Text.range().atStart());
+  std::vector<ForeignValue::Member> All;
+  for (const ForeignValue::Member &M : *Read.Members)
+    All.push_back(M);
+  const ArrayRef<Traced> Launcher =
+      ArrayRef(Words).take_front(Begin ? Begin : Words.size());
+  const auto PerNode = launcherNumber(
+      Launcher, {"--nproc-per-node", "--num-gpus", "--ntasks-per-node"});
+  const auto Nodes =
+      launcherNumber(Launcher, {"--nnodes", "--num-nodes", "-N", "--nodes"});
+  const auto Tasks = launcherNumber(Launcher, {"-n", "--ntasks"});
+  const SourceRange Where =
+      Words.empty() ? SourceRange() : Words.front().range();
+  if (PerNode && Nodes)
+    setMember(All, {"world_size", Where},
+              ForeignValue::of(*PerNode * *Nodes, Where));
+  else if (Tasks)
+    setMember(All, {"world_size", Where}, ForeignValue::of(*Tasks, Where));
+  if (Program != Words.end())
+    setMember(
+        All, {"script", Program->range()},
+        ForeignValue::of(path::stem(Program->Text).str(), Program->range()));
+  return ForeignValue::of(std::move(All), Text.range().atStart());
+}
+
+std::optional<ForeignValue> ScriptReader::read() {
+  setArguments();
+  setScheduler();
+  shell::Follower Follower(S, Request.Diags,
+                           [this](StringRef Path) { return open(Path); });
+  Follower.follow(traced(Text));
+  const std::vector<Traced> Words = findArguments(Follower.commands());
+  if (count_if(Words, isFlag) == 0) {
+    Request.Diags.report(Text.range(0, 0), diag::ImportNoCommand);
+    return std::nullopt;
+  }
+  return flagsOf(Words);
+}
+
+/// Scripts that people write are far smaller, and others take long to read.
+static constexpr size_t MaxScript = size_t(256) << 10;
+
+std::optional<ForeignValue> readShell(SourceText Text, ImportRequest &Request) {
+  if (Text.str().size() > MaxScript) {
+    Request.Diags.report(Text.range(0, 0), diag::ImportSyntax,
+                         "scripts have at most 256 KiB");
+    return std::nullopt;
+  }
+  return ScriptReader(Text, Request).read();
+}
+
+} // namespace foretrace::importers

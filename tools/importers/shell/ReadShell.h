@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shell scripts as data: what they would pass to a training program. Nothing is
+// run.
+#ifndef FORETRACE_TOOLS_IMPORTERS_SHELL_READSHELL_H
+#define FORETRACE_TOOLS_IMPORTERS_SHELL_READSHELL_H
+
+#include "tools/importers/Importers.h"
+#include "tools/importers/formulas/ForeignValue.h"
+
+namespace foretrace::importers {
+
+/// The flags that the script \p Text passes on when it gets the words of
+/// \p Request after the first, with `world_size` if a launcher says it.
+/// Nothing, with an error, if it passes none.
+std::optional<ForeignValue> readShell(SourceText Text, ImportRequest &Request);
+
+} // namespace foretrace::importers
+
+#endif

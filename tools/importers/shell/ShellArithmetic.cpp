@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `$(( ))`: integers as in C.
+#include "tools/importers/shell/ShellWords.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+using namespace llvm;
+
+namespace foretrace::importers::shell {
+
+namespace {
+
+using MaybeInt = std::optional<int64_t>;
+
+class Arithmetic {
+public:
+  Arithmetic(StringRef Text, function_ref<MaybeInt(StringRef)> Value,
+             function_ref<void(StringRef, int64_t)> Set)
+      : Rest(Text), Value(Value), Set(Set) {}
+
+  MaybeInt whole() {
+    const MaybeInt All = conditional();
+    return Rest.trim().empty() ? All : std::nullopt;
+  }
+
+private:
+  bool take(StringRef Operator);
+  MaybeInt conditional();
+  MaybeInt binary(unsigned Level);
+  MaybeInt unary();
+  MaybeInt primary();
+  MaybeInt variable();
+
+  StringRef Rest;
+  function_ref<MaybeInt(StringRef)> Value;
+  function_ref<void(StringRef, int64_t)> Set;
+  unsigned Depth = 0;
+};
+
+/// Binary operators from the loosest to the tightest; in a level those that
+/// others begin with come last.
+constexpr std::array<std::array<StringLiteral, 4>, 6> Levels = {{
+    {StringLiteral("||"), "", "", ""},
+    {StringLiteral("&&"), "", "", ""},
+    {StringLiteral("=="), "!=", "", ""},
+    {StringLiteral("<="), ">=", "<", ">"},
+    {StringLiteral("+"), "-", "", ""},
+    {StringLiteral("*"), "/", "%", ""},
+}};
+
+} // namespace
+
+static MaybeInt apply(StringRef Operator, int64_t A, int64_t B) {
+  if (Operator == "||")
+    return A || B;
+  if (Operator == "&&")
+    return A && B;
+  if (Operator == "==")
+    return A == B;
+  if (Operator == "!=")
+    return A != B;
+  if (Operator == "<=")
+    return A <= B;
+  if (Operator == ">=")
+    return A >= B;
+  if (Operator == "<")
+    return A < B;
+  if (Operator == ">")
+    return A > B;
+  if (Operator == "+")
+    return checkedAdd(A, B);
+  if (Operator == "-")
+    return checkedSub(A, B);
+  if (Operator == "*")
+    return checkedMul(A, B);
+  if (B == 0 || A == INT64_MIN)
+    return std::nullopt;
+  return Operator == "/" ? A / B : A % B;
+}
+
+bool Arithmetic::take(StringRef Operator) {
+  Rest = Rest.ltrim();
+  return !Operator.empty() && Rest.consume_front(Operator);
+}
+
+MaybeInt Arithmetic::conditional() {
+  const MaybeInt If = binary(0);
+  if (!If || !take("?"))
+    return If;
+  const MaybeInt Then = conditional();
+  if (!take(":"))
+    return std::nullopt;
+  const MaybeInt Else = conditional();
+  return *If ? Then : Else;
+}
+
+MaybeInt Arithmetic::binary(unsigned Level) {
+  if (Level == Levels.size())
+    return unary();
+  MaybeInt Left = binary(Level + 1);
+  while (true) {
+    StringRef Taken;
+    for (StringRef Operator : Levels[Level])
+      if (Taken.empty() && take(Operator))
+        Taken = Operator;
+    if (Taken.empty())
+      return Left;
+    const MaybeInt Right = binary(Level + 1);
+    Left = Left && Right ? apply(Taken, *Left, *Right) : std::nullopt;
+  }
+}
+
+MaybeInt Arithmetic::unary() {
+  constexpr unsigned MaxDepth = 64;
+  if (++Depth > MaxDepth)
+    return std::nullopt;
+  MaybeInt Made;
+  if (take("!")) {
+    Made = unary();
+    if (Made)
+      Made = !*Made;
+  } else if (take("-")) {
+    Made = unary();
+    if (Made)
+      Made = checkedSub(int64_t(0), *Made);
+  } else {
+    take("+");
+    Made = primary();
+  }
+  --Depth;
+  return Made;
+}
+
+MaybeInt Arithmetic::primary() {
+  if (take("(")) {
+    const MaybeInt Inside = conditional();
+    return take(")") ? Inside : std::nullopt;
+  }
+  Rest = Rest.ltrim();
+  if (!Rest.empty() && (isAlpha(Rest.front()) || Rest.front() == '_'))
+    return variable();
+  int64_t Integer;
+  return Rest.consumeInteger(10, Integer) ? MaybeInt() : Integer;
+}
+
+/// A name, which may be set: `i = 1`, `i += 1`, `i++`.
+MaybeInt Arithmetic::variable() {
+  const StringRef Name =
+      Rest.take_while([](char C) { return isAlnum(C) || C == '_'; });
+  Rest = Rest.drop_front(Name.size());
+  const MaybeInt Old = Value(Name);
+  if (take("++") || take("--")) {
+    const bool IsUp = *(Rest.data() - 1) == '+';
+    if (Old)
+      Set(Name, *Old + (IsUp ? 1 : -1));
+    return Old;
+  }
+  MaybeInt New;
+  if (take("+=")) {
+    const MaybeInt By = conditional();
+    New = Old && By ? checkedAdd(*Old, *By) : std::nullopt;
+  } else if (take("-=")) {
+    const MaybeInt By = conditional();
+    New = Old && By ? checkedSub(*Old, *By) : std::nullopt;
+  } else if (Rest.ltrim().starts_with("=") && !Rest.ltrim().starts_with("==")) {
+    take("=");
+    New = conditional();
+  } else {
+    return Old;
+  }
+  if (New)
+    Set(Name, *New);
+  return New;
+}
+
+MaybeInt evaluate(StringRef Expression, function_ref<MaybeInt(StringRef)> Value,
+                  function_ref<void(StringRef, int64_t)> Set) {
+  return Arithmetic(Expression, Value, Set).whole();
+}
+
+} // namespace foretrace::importers::shell

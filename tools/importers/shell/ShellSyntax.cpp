@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/shell/ShellSyntax.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace foretrace::importers::shell {
+
+namespace {
+
+class Parser {
+public:
+  explicit Parser(StringRef Script) : Rest(Script) {}
+
+  /// All of the script. What is not understood is left out.
+  Commands all() {
+    Commands Made = list({});
+    while (!Rest.empty()) {
+      Rest = Rest.drop_front();
+      append_range(Made, list({}));
+    }
+    return Made;
+  }
+  /// Up to one of the words \p Ends, which is not taken.
+  Commands list(ArrayRef<StringRef> Ends);
+
+private:
+  bool takeWord(StringRef Word);
+  bool isAt(ArrayRef<StringRef> Ends);
+  StringRef peek() const { return Rest.take_front(rawLength(Rest)); }
+  void skipSeparators();
+  Command command();
+  Command simple();
+  Command conditional();
+  Command loop(bool IsUntil);
+  Command forLoop();
+  Command caseOf();
+  bool assignment(Command &To);
+  void redirection();
+  void skipDocuments();
+
+  StringRef Rest;
+  std::vector<StringRef> Documents; ///< ends of here-documents of this line
+  unsigned Depth = 0;
+};
+
+} // namespace
+
+/// Skips the here-documents that the line had.
+void Parser::skipDocuments() {
+  for (StringRef End : Documents)
+    while (!Rest.empty()) {
+      const auto [Line, After] = Rest.split('\n');
+      Rest = After;
+      if (Line.trim() == End)
+        break;
+    }
+  Documents.clear();
+}
+
+void Parser::skipSeparators() {
+  while (true) {
+    Rest = skipBlanks(Rest, false);
+    if (Rest.consume_front("\n"))
+      skipDocuments();
+    else if (Rest.starts_with(";;") || !Rest.consume_front(";"))
+      return;
+  }
+}
+
+bool Parser::isAt(ArrayRef<StringRef> Ends) {
+  return Rest.empty() || Rest.starts_with(")") || Rest.starts_with(";;") ||
+         is_contained(Ends, peek());
+}
+
+bool Parser::takeWord(StringRef Word) {
+  skipSeparators();
+  return peek() == Word && Rest.consume_front(Word);
+}
+
+Commands Parser::list(ArrayRef<StringRef> Ends) {
+  constexpr unsigned MaxDepth = 64;
+  Commands All;
+  ++Depth;
+  Command::Link Link = Command::Link::Always;
+  while (Depth < MaxDepth) {
+    skipSeparators();
+    if (isAt(Ends))
+      break;
+    const size_t Before = Rest.size();
+    Command C = command();
+    C.After = Link;
+    All.push_back(std::move(C));
+    Rest = skipBlanks(Rest, false);
+    Link = Rest.consume_front("&&")   ? Command::Link::And
+           : Rest.consume_front("||") ? Command::Link::Or
+                                      : Command::Link::Always;
+    if (Link == Command::Link::Always)
+      while (Rest.consume_front("|") || Rest.consume_front("&"))
+        ;
+    else
+      Rest = skipBlanks(Rest, true);
+    if (Rest.size() == Before)
+      Rest = Rest.drop_front(); // what is not understood
+  }
+  --Depth;
+  return All;
+}
+
+Command Parser::conditional() {
+  Command Made;
+  Made.Is = Command::Kind::If;
+  do {
+    Branch B;
+    B.Condition = list({"then"});
+    takeWord("then");
+    B.Body = list({"elif", "else", "fi"});
+    Made.Branches.push_back(std::move(B));
+  } while (takeWord("elif"));
+  if (takeWord("else")) {
+    Branch B;
+    B.Body = list({"fi"});
+    Made.Branches.push_back(std::move(B));
+  }
+  takeWord("fi");
+  return Made;
+}
+
+Command Parser::loop(bool IsUntil) {
+  Command Made;
+  Made.Is = Command::Kind::While;
+  Made.IsNegated = IsUntil;
+  Branch B;
+  B.Condition = list({"do"});
+  takeWord("do");
+  B.Body = list({"done"});
+  takeWord("done");
+  Made.Branches.push_back(std::move(B));
+  return Made;
+}
+
+Command Parser::forLoop() {
+  Command Made;
+  Rest = skipBlanks(Rest, false);
+  if (Rest.starts_with("((")) {
+    Made.Is = Command::Kind::ForArithmetic;
+    const size_t Length = bracketLength(Rest, '(', ')');
+    SmallVector<StringRef, 3> Parts;
+    Rest.slice(2, Length - 2).split(Parts, ';');
+    Made.Words.assign(Parts.begin(), Parts.end());
+    Made.Words.resize(3);
+    Rest = Rest.drop_front(Length);
+  } else {
+    Made.Is = Command::Kind::For;
+    Made.Words.push_back(peek());
+    Rest = skipBlanks(Rest.drop_front(peek().size()), false);
+    Rest.consume_front("in");
+    for (Rest = skipBlanks(Rest, false); rawLength(Rest) != 0;
+         Rest = skipBlanks(Rest, false)) {
+      Made.Words.push_back(peek());
+      Rest = Rest.drop_front(peek().size());
+    }
+  }
+  Branch B;
+  takeWord("do");
+  B.Body = list({"done"});
+  takeWord("done");
+  Made.Branches.push_back(std::move(B));
+  return Made;
+}
+
+Command Parser::caseOf() {
+  Command Made;
+  Made.Is = Command::Kind::Case;
+  Rest = skipBlanks(Rest, true);
+  Made.Words.push_back(peek());
+  Rest = Rest.drop_front(peek().size());
+  takeWord("in");
+  while (!takeWord("esac") && !Rest.empty()) {
+    Branch B;
+    Rest.consume_front("(");
+    while (!Rest.empty() && !Rest.starts_with(")")) {
+      Rest = skipBlanks(Rest, true);
+      B.Patterns.push_back(peek());
+      Rest = skipBlanks(Rest.drop_front(peek().size()), true);
+      if (!Rest.consume_front("|") && !Rest.starts_with(")"))
+        Rest = Rest.drop_front(1);
+    }
+    Rest.consume_front(")");
+    B.Body = list({"esac"});
+    Rest.consume_front(";;");
+    Made.Branches.push_back(std::move(B));
+  }
+  return Made;
+}
+
+static bool isName(StringRef Text) {
+  return !Text.empty() && !isDigit(Text.front()) &&
+         all_of(Text, [](char C) { return isAlnum(C) || C == '_'; });
+}
+
+/// Takes an assignment, if there is one.
+bool Parser::assignment(Command &To) {
+  const size_t Equals = Rest.find('=');
+  if (Equals == StringRef::npos)
+    return false;
+  Assignment Made;
+  Made.Name = Rest.take_front(Equals);
+  Made.IsAppended = Made.Name.consume_back("+");
+  if (!isName(Made.Name))
+    return false;
+  Rest = Rest.drop_front(Equals + 1);
+  if (Rest.starts_with("(")) {
+    // Comments may have brackets, so words are taken one by one.
+    Made.IsArray = true;
+    Rest = Rest.drop_front();
+    for (Rest = skipBlanks(Rest, true); !Rest.empty() && !Rest.starts_with(")");
+         Rest = skipBlanks(Rest, true)) {
+      const size_t Length = std::max<size_t>(rawLength(Rest), 1);
+      Made.Values.push_back(Rest.take_front(Length));
+      Rest = Rest.drop_front(Length);
+    }
+    Rest.consume_front(")");
+  } else {
+    Made.Values.push_back(peek());
+    Rest = Rest.drop_front(peek().size());
+  }
+  To.Assignments.push_back(std::move(Made));
+  return true;
+}
+
+/// Takes a redirection, and notes the end of a here-document.
+void Parser::redirection() {
+  const bool IsString = Rest.starts_with("<<<");
+  const bool IsDocument = !IsString && Rest.consume_front("<<");
+  Rest = Rest.ltrim("<>&|");
+  if (IsDocument)
+    Rest.consume_front("-");
+  Rest = skipBlanks(Rest, false);
+  const StringRef Target = peek();
+  Rest = Rest.drop_front(Target.size());
+  if (IsDocument)
+    Documents.push_back(Target.trim("'\"\\"));
+}
+
+Command Parser::simple() {
+  Command Made;
+  while (!Rest.empty()) {
+    Rest = skipBlanks(Rest, false);
+    const bool IsDeclaration =
+        !Made.Words.empty() &&
+        StringSwitch<bool>(Made.Words.front())
+            .Cases("export", "local", "declare", "readonly", "typeset", true)
+            .Default(false);
+    if ((Made.Words.empty() || IsDeclaration) && assignment(Made))
+      continue;
+    if (Rest.starts_with("<") || Rest.starts_with(">") ||
+        Rest.starts_with("&>")) {
+      redirection();
+      continue;
+    }
+    const StringRef Word = peek();
+    if (Word.empty())
+      break;
+    Rest = Rest.drop_front(Word.size());
+    if (isDigit(Word.front()) && Word.size() == 1 &&
+        (Rest.starts_with(">") || Rest.starts_with("<")))
+      continue; // the number of a redirection
+    Made.Words.push_back(Word);
+  }
+  return Made;
+}
+
+Command Parser::command() {
+  if (takeWord("!")) {
+    Rest = skipBlanks(Rest, false);
+    Command Made = command();
+    Made.IsNegated = !Made.IsNegated;
+    return Made;
+  }
+  if (takeWord("if"))
+    return conditional();
+  if (takeWord("while"))
+    return loop(false);
+  if (takeWord("until"))
+    return loop(true);
+  if (takeWord("for"))
+    return forLoop();
+  if (takeWord("case"))
+    return caseOf();
+  takeWord("function");
+  Rest = skipBlanks(Rest, false);
+  Command Made;
+  if (Rest.starts_with("((")) {
+    Made.Is = Command::Kind::Arithmetic;
+    const size_t Length = bracketLength(Rest, '(', ')');
+    Made.Words.push_back(Rest.slice(2, Length - 2));
+    Rest = Rest.drop_front(Length);
+    return Made;
+  }
+  if (peek() == "[[") {
+    Made.Is = Command::Kind::Test;
+    const size_t End = Rest.find("]]");
+    Made.Words.push_back(Rest.slice(2, End));
+    Rest = Rest.drop_front(std::min(Rest.size(), End + 2));
+    return Made;
+  }
+  const bool IsSubshell = Rest.starts_with("(");
+  if (IsSubshell || peek() == "{") {
+    Rest = Rest.drop_front();
+    Made.Is = Command::Kind::Group;
+    Branch B;
+    B.Body = list({"}"});
+    Made.Branches.push_back(std::move(B));
+    Rest = Rest.drop_front(Rest.empty() ? 0 : 1);
+    return Made;
+  }
+  const StringRef Word = peek();
+  StringRef After = Rest.drop_front(Word.size()).ltrim(" ");
+  if (isName(Word) && After.consume_front("()")) {
+    Rest = skipBlanks(After, true);
+    Made = command();
+    Made.Is = Command::Kind::Function;
+    Made.Words = {Word};
+    return Made;
+  }
+  return simple();
+}
+
+Commands parse(StringRef Script) { return Parser(Script).all(); }
+
+} // namespace foretrace::importers::shell
