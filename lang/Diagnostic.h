@@ -46,10 +46,11 @@ enum class DiagnosticTable : unsigned {
   Passes,
   Backends,
   Tools,
+  Import,
   Validate,
   Runs
 };
-constexpr unsigned NumTables = 8;
+constexpr unsigned NumTables = 9;
 constexpr unsigned MaxRows = 256; ///< of a table
 
 constexpr Id idOf(DiagnosticTable In, unsigned Row) {

@@ -33,6 +33,10 @@ static constexpr DiagnosticInfo ToolsRows[] = {
 #define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
 #include "lang/diagnostics/Tools.def"
 };
+static constexpr DiagnosticInfo ImportRows[] = {
+#define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
+#include "lang/diagnostics/Import.def"
+};
 static constexpr DiagnosticInfo ValidateRows[] = {
 #define DIAG(ID, SEVERITY, SLUG, TEXT) {Severity::SEVERITY, SLUG, TEXT},
 #include "lang/diagnostics/Validate.def"
@@ -43,15 +47,15 @@ static constexpr DiagnosticInfo RunsRows[] = {
 };
 
 /// In the order of diag::DiagnosticTable.
-static constexpr InfoList Tables[] = {LangRows,     FrontendRows, IRRows,
-                                      PassesRows,   BackendsRows, ToolsRows,
-                                      ValidateRows, RunsRows};
+static constexpr InfoList Tables[] = {LangRows,   FrontendRows, IRRows,
+                                      PassesRows, BackendsRows, ToolsRows,
+                                      ImportRows, ValidateRows, RunsRows};
 static_assert(std::size(Tables) == diag::NumTables);
 static_assert(std::max({std::size(LangRows), std::size(FrontendRows),
                         std::size(IRRows), std::size(PassesRows),
                         std::size(BackendsRows), std::size(ToolsRows),
-                        std::size(ValidateRows), std::size(RunsRows)}) <=
-                  diag::MaxRows,
+                        std::size(ImportRows), std::size(ValidateRows),
+                        std::size(RunsRows)}) <= diag::MaxRows,
               "raise MaxRows");
 
 const DiagnosticInfo &getDiagnosticInfo(diag::Id Id) {

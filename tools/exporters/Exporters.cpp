@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/exporters/Exporters.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/exporters/JobValue.h"
 #include "tools/importers/Translation.h"
 #include "llvm/ADT/STLExtras.h"

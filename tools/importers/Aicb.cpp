@@ -3,7 +3,7 @@
 // Command lines of AICB: those of its scripts, which read their options in a
 // loop and pass others on, and those of the generator itself.
 #include "lang/DidYouMean.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/Importers.h"
 #include "tools/importers/Translation.h"
 #include "tools/importers/readers/ReadArguments.h"

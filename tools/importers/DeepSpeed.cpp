@@ -2,7 +2,7 @@
 //
 // `ds_config.json` of DeepSpeed, alone or with the arguments of a program of
 // Megatron-LM.
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/Importers.h"
 #include "tools/importers/Translation.h"
 #include "llvm/ADT/STLExtras.h"

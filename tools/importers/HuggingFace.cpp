@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `config.json` of Hugging Face's transformers.
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/Importers.h"
 #include "tools/importers/Translation.h"
 #include "llvm/ADT/StringExtras.h"

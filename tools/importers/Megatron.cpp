@@ -4,7 +4,7 @@
 // YAML file or the log of a run. All become a map from names of flags, with `_`
 // for `-`, to values.
 #include "frontend/MegatronLayout.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/Importers.h"
 #include "tools/importers/ReadMegatronFile.h"
 #include "tools/importers/Translation.h"

@@ -2,7 +2,7 @@
 //
 // JSON files of SimuMax and Calculon: those of a model and of its training,
 // whose keys differ, in any order.
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/Importers.h"
 #include "tools/importers/Translation.h"
 

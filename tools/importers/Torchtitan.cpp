@@ -2,7 +2,7 @@
 //
 // Configurations of torchtitan: TOML, and since 2026 functions of a Python
 // file, which are read but not run.
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/Importers.h"
 #include "tools/importers/Translation.h"
 #include "tools/importers/readers/ReadPython.h"

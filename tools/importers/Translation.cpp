@@ -2,7 +2,7 @@
 #include "tools/importers/Translation.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Lang.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

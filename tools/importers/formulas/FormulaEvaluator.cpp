@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/formulas/FormulaEvaluator.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/formulas/Functions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JSON and YAML, by LLVM's parser, which keeps the place of each value.
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/formulas/ForeignValue.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLParser.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/shell/ReadShell.h"
-#include "lang/diagnostics/Tools.h"
+#include "lang/diagnostics/Import.h"
 #include "tools/importers/readers/ReadArguments.h"
 #include "tools/importers/shell/ShellRun.h"
 #include "llvm/ADT/StringExtras.h"
