@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/Translation.h"
 #include "lang/DidYouMean.h"
-#include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Import.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -67,6 +67,17 @@ static bool isTextKey(StringRef Key) {
   return Key == "symbol" || Key == "recompute_modules";
 }
 
+/// Whether a job can have the value for \p Key. Texts of the input are words of
+/// the job only where a page says so.
+static bool isWritable(StringRef Key, const ForeignValue &V) {
+  if (isTextKey(Key))
+    return StringRef(V.Text).find_first_of("\"\\{}\n") == StringRef::npos;
+  const bool IsForeignText =
+      V.Is == ForeignValue::Kind::Text && V.Range.isValid() && !V.IsFormula;
+  return V.Is != ForeignValue::Kind::Real && V.Is != ForeignValue::Kind::Map &&
+         !IsForeignText;
+}
+
 void Translator::assign(SectionText &To, const ast::Assignment &A) {
   const StringRef Key = A.Key.Text;
   const unsigned NumAsked = Formulas.numAsked();
@@ -84,12 +95,10 @@ void Translator::assign(SectionText &To, const ast::Assignment &A) {
   } else if (V.isMissing() || V.Is == ForeignValue::Kind::Null ||
              isOmitted(Key, V)) {
     To.erase(Key);
-  } else if (V.Is == ForeignValue::Kind::Real) {
-    Diags.report(V.Range, diag::ImportValueKind, V.kindName(), "an integer");
-  } else if (isTextKey(Key)) {
-    To.set(Key, "\"" + V.Text + "\"");
+  } else if (isWritable(Key, V)) {
+    To.set(Key, isTextKey(Key) ? "\"" + V.Text + "\"" : V.print());
   } else {
-    To.set(Key, V.print());
+    Diags.report(V.Range, diag::ImportValueKind, V.kindName(), "an integer");
   }
 }
 

@@ -68,6 +68,25 @@ static ForeignValue text(Values Of, DiagnosticEngine &) {
   return ForeignValue::of(Of[0].print(), Of[0].Range);
 }
 
+/// A text of the input as a word of a job.
+static ForeignValue word(Values Of, DiagnosticEngine &Diags) {
+  const StringRef Text = Of[0].Text;
+  if (!Text.empty() &&
+      all_of(Text, [](char C) { return isAlnum(C) || C == '_'; }))
+    return ForeignValue::of(Text.str());
+  Diags.report(Of[0].Range, diag::ImportValueKind, "this text", "a word");
+  return {};
+}
+
+/// A text of the input as one of a job.
+static ForeignValue quoted(Values Of, DiagnosticEngine &Diags) {
+  if (StringRef(Of[0].Text).find_first_of("\"\\{}\n") == StringRef::npos)
+    return ForeignValue::of(Of[0].Text);
+  Diags.report(Of[0].Range, diag::ImportValueKind, "this text",
+               "one without quotes, braces and backslashes");
+  return {};
+}
+
 static ForeignValue repeat(Values Of, DiagnosticEngine &) {
   constexpr int64_t Most = 10000;
   std::string All;
@@ -227,11 +246,13 @@ static constexpr Function Functions[] = {
     {"member", 2, Function::Any, member},
     {"min", 2, Function::Numbers, least},
     {"number", 1, Function::Any, number},
+    {"quoted", 1, Function::Text, quoted},
     {"repeat", 2, Function::Text, repeat},
     {"round_up", 2, Function::Numbers, roundUp},
     {"split_words", 1, Function::Text, splitWords},
     {"text", 1, Function::Any, text},
     {"trunc", 1, Function::Numbers, trunc},
+    {"word", 1, Function::Text, word},
     {"words", 1, Function::Any, words},
 };
 
