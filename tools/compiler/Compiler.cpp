@@ -2,8 +2,9 @@
 #include "tools/compiler/Compiler.h"
 #include "lang/Library.h"
 #include "tools/importers/Importers.h"
-#include "llvm/Support/Path.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace foretrace;
 namespace vfs = llvm::vfs;
@@ -45,10 +46,10 @@ Compiler::Compiler(PassRunner Runner,
     : Run(Runner ? std::move(Runner) : PassRunner(runPlainly)),
       Disk(std::move(Disk)), Library(makeLibrary(*this->Disk)), Files(Sources) {
   layFiles();
-  Files.setForeignReader([this](FileId File, llvm::StringRef Name,
-                                DiagnosticEngine &Diags) {
-    return importers::importModel(File, Name, Sources, Diags);
-  });
+  Files.setForeignReader(
+      [this](FileId File, llvm::StringRef Name, DiagnosticEngine &Diags) {
+        return importers::importModel(File, Name, Sources, Diags);
+      });
 }
 
 /// Lays the disk over the library, and the given texts over both.
@@ -85,23 +86,49 @@ void Compiler::layModel(llvm::StringRef Path) {
     setText(Path, "import \"" + Import + "\"\n");
 }
 
-/// The job that a configuration of Hugging Face stands for: one that imports
-/// it. \p Path itself if it is a job.
-std::string Compiler::layForeign(llvm::StringRef Path) {
-  namespace path = llvm::sys::path;
-  if (path::extension(Path) != ".json" || !Sources.system().exists(Path))
+/// Files of other tools that can take the place of a job, by their extension. A
+/// configuration of Hugging Face is imported by one, so that it has a name.
+static llvm::StringRef importerFor(llvm::StringRef Path) {
+  return llvm::StringSwitch<llvm::StringRef>(llvm::sys::path::extension(Path))
+      .Case(".json", "hf")
+      .Cases(".sh", ".log", ".yaml", ".yml", "megatron")
+      .Default("");
+}
+
+/// The path of the job that is made of the file at \p Path; \p Path itself if
+/// it is a job.
+std::string Compiler::layForeign(llvm::StringRef Path,
+                                 DiagnosticEngine &Diags) {
+  const llvm::StringRef Importer = importerFor(Path);
+  if (Importer.empty() || !Sources.system().exists(Path))
     return Path.str();
   const std::string Job = (Path + ".fore").str();
-  setText(Job, ("import \"" + path::filename(Path) + "\" as model\n").str());
+  if (Importer == "hf") {
+    setText(Job,
+            ("import \"" + llvm::sys::path::filename(Path) + "\" as model\n")
+                .str());
+    return Job;
+  }
+  const std::vector<std::string> Words = {Path.str()};
+  importers::ImportRequest Request{Words, Sources, Diags};
+  if (std::optional<importers::ImportedJob> Made =
+          importers::findImporter(Importer)->Import(Request)) {
+    std::string Text;
+    llvm::raw_string_ostream OS(Text);
+    Made->Model = importers::wordOf(llvm::sys::path::stem(Path));
+    Made->write(OS);
+    setText(Job, Text);
+  }
   return Job;
 }
 
 CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
                             DiagnosticEngine Diags) {
   layModel(Path);
-  const std::string Job = layForeign(Path);
-  std::optional<ir::Spec> Spec =
-      compileSpec(Files, Job, withLibrary(std::move(Options)), Diags);
+  const std::string Job = layForeign(Path, Diags);
+  std::optional<ir::Spec> Spec;
+  if (!Diags.hasErrors())
+    Spec = compileSpec(Files, Job, withLibrary(std::move(Options)), Diags);
   if (Diags.hasErrors()) // not only of the job
     Spec.reset();
   return Jobs.emplace_back(Run, Structures, std::move(Spec), std::move(Diags));

@@ -73,7 +73,7 @@ public:
 private:
   void layFiles();
   void layModel(llvm::StringRef Path);
-  std::string layForeign(llvm::StringRef Path);
+  std::string layForeign(llvm::StringRef Path, DiagnosticEngine &Diags);
 
   const PassRunner Run;
   const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk, Library;
