@@ -15,7 +15,9 @@ ArrayRef<Exporter> exporters() {
   static constexpr Exporter All[] = {
       {"megatron", "arguments of Megatron-LM", false},
       {"hf", "`config.json` of Hugging Face", true},
+      {"torchtitan", "TOML of torchtitan", false},
       {"deepspeed", "`ds_config.json` of DeepSpeed", false},
+      {"aicb", "arguments of AICB", false},
   };
   return All;
 }
@@ -42,9 +44,10 @@ public:
   void run();
   bool holds(const ast::Expr &E) { return Formulas.holds(E).value_or(false); }
 
-  std::vector<ForeignValue::Member> Arguments; ///< section `arguments`
-  std::vector<ForeignValue::Member> File;      ///< section `file`
-  std::string Command;                         ///< that has the arguments
+  /// Sections `arguments`, and `dashed`, whose names have `-` for `_`.
+  std::vector<ForeignValue::Member> Arguments;
+  std::vector<ForeignValue::Member> File; ///< section `file`
+  std::string Command;                    ///< that has the arguments
 
 private:
   void top(const ast::Entry &E);
@@ -96,7 +99,12 @@ void PageEvaluator::top(const ast::Entry &E) {
     if (A->Key.Text == "command")
       Command = Formulas.interpolate(importers::textOf(*A->Value));
   } else if (const ast::Section *S = importers::sectionOf(E)) {
+    const size_t First = Arguments.size();
     fill(S->Keyword.Text == "file" ? File : Arguments, S->Entries);
+    if (S->Keyword.Text == "dashed")
+      for (ForeignValue::Member &M :
+           MutableArrayRef(Arguments).drop_front(First))
+        std::replace(M.Key.Text.begin(), M.Key.Text.end(), '_', '-');
   }
 }
 
@@ -123,9 +131,7 @@ static void writeCommand(StringRef Command,
   for (const ForeignValue::Member &M : Arguments) {
     if (M.Is.Is == ForeignValue::Kind::Boolean && !M.Is.Truth)
       continue;
-    std::string Name = M.Key.Text;
-    std::replace(Name.begin(), Name.end(), '_', '-');
-    OS << " \\\n  --" << Name;
+    OS << " \\\n  --" << M.Key.Text;
     if (M.Is.Is == ForeignValue::Kind::List)
       for (const ForeignValue &V : *M.Is.Elements)
         OS << ' ' << quoted(StringRef(V.print()).trim('"').str());
@@ -176,6 +182,21 @@ static void writeMembers(ArrayRef<ForeignValue::Member> Members,
   });
 }
 
+/// Writes TOML: a table for each section.
+static void writeToml(ArrayRef<ForeignValue::Member> Sections,
+                      raw_ostream &OS) {
+  for (const ForeignValue::Member &S : Sections) {
+    OS << (&S == Sections.begin() ? "" : "\n") << '[' << S.Key.Text << "]\n";
+    for (const ForeignValue::Member &M : *S.Is.Members) {
+      OS << M.Key.Text << " = ";
+      if (M.Is.Is == ForeignValue::Kind::Text)
+        OS << '"' << M.Is.Text << "\"\n";
+      else
+        OS << M.Is.print() << '\n';
+    }
+  }
+}
+
 /// The class of a page for the job: the first whose conditions hold.
 static const ast::Section *chooseClass(importers::Pages &Pages,
                                        const ForeignValue &Job,
@@ -213,7 +234,9 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
   raw_string_ostream OS(Text);
   if (!Made.Command.empty())
     writeCommand(Made.Command, Made.Arguments, OS);
-  if (!Made.File.empty()) {
+  if (!Made.File.empty() && To.Name == "torchtitan") {
+    writeToml(Made.File, OS);
+  } else if (!Made.File.empty()) {
     json::OStream J(OS, /*IndentSize=*/2);
     writeMembers(Made.File, J);
     OS << '\n';

@@ -33,6 +33,36 @@ JOBS = [
 ]
 
 
+# Jobs of formats that hold few models.
+OTHERS = [
+    ("aicb", ".txt", """
+model m { vocab = 50257  hidden = 4096  max_positions = 4096  attention mha { heads = 32 }
+  ffn { intermediate = 16384 }  layers = 32 }
+train { sequence = 2048  micro_batch = 1  global_batch = 64 }
+parallel { world = 64  tp = 8  sequence_parallel = true  pp = 2  zero = 1 }
+"""),
+    ("aicb", ".txt", """
+model m { vocab = 32000  hidden = 2048  max_positions = 4096  attention mha { heads = 16 }
+  block moe { experts = 8  topk = 2  ffn { intermediate = 4096  activation = swiglu } }
+  layers = 12 }
+train { sequence = 2048  micro_batch = 1  global_batch = 64  recompute = selective }
+parallel { world = 16  tp = 2  sequence_parallel = true  ep = 4 }
+"""),
+    ("torchtitan", ".toml", """
+import "models/llama3-8b.fore"
+model m : llama3_8b { vocab_multiple = 1 }
+train { sequence = 8192  micro_batch = 2  global_batch = 128  recipe = torchtitan  recompute = op }
+parallel { world = 64  tp = 2  sequence_parallel = true  zero = 3 }
+"""),
+    ("torchtitan", ".toml", """
+import "models/deepseek-v3.fore"
+model m : deepseek_v3 { vocab_multiple = 1  block moe { router_bias = false } }
+train { sequence = 4096  micro_batch = 1  global_batch = 256  recipe = torchtitan  recompute = full }
+parallel { world = 256  ep = 8  etp = 1  zero = 3 }
+"""),
+]
+
+
 def flat(made):
     """All keys of a spec, those of layers once for each layer."""
     keys = {f"{section}.{key}": value for section in ("train", "parallel")
@@ -93,6 +123,11 @@ def main():
                         print(form, model, number, *wrong[:5], sep="\n  ")
                     else:
                         same[form] += 1
+        for form, suffix, text in OTHERS:
+            job = folder / "job.fore"
+            job.write_text(text)
+            wrong = trip(form, job, folder, suffix)
+            print(form, *(wrong if wrong else ["refused" if wrong is None else "the same"]))
     for form in same:
         print(f"{form}: {same[form]} the same, {refused[form]} refused")
 

@@ -2,6 +2,7 @@
 #include "tools/importers/readers/ReadArguments.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 
@@ -84,8 +85,9 @@ std::optional<PythonList::Number> PythonList::product() {
     if (!Left->IsList)
       std::swap(Left, Right);
     const int64_t Times = Right->Elements.front();
-    if (Times < 0 ||
-        static_cast<uint64_t>(Times) * Left->Elements.size() > MaxElements)
+    constexpr int64_t MaxTimes = MaxElements;
+    if (Times < 0 || Times > MaxTimes ||
+        Times * Left->Elements.size() > MaxElements)
       return std::nullopt;
     Number Made{{}, true};
     for (int64_t I = 0; I != Times; ++I)
@@ -180,6 +182,7 @@ void setMember(std::vector<ForeignValue::Member> &Members, ast::Word Key,
 
 ForeignValue readFlags(ArrayRef<ArgumentWord> Words, SourceRange Whole) {
   std::vector<ForeignValue::Member> Flags;
+  StringMap<size_t> Places;
   for (size_t I = 0; I != Words.size();) {
     const ArgumentWord &Flag = Words[I++];
     if (!Flag.isFlag())
@@ -191,9 +194,15 @@ ForeignValue readFlags(ArrayRef<ArgumentWord> Words, SourceRange Whole) {
     const bool IsJoined = Name.size() + 2 != Flag.Text.size();
     std::string Key = Name.str();
     std::replace(Key.begin(), Key.end(), '-', '_');
-    setMember(Flags, {Key, Flag.Range},
-              IsJoined ? readArgument(Joined, Flag.Range)
-                       : readArguments(Words.slice(I, End - I), Flag.Range));
+    ForeignValue::Member Read{
+        {Key, Flag.Range},
+        IsJoined ? readArgument(Joined, Flag.Range)
+                 : readArguments(Words.slice(I, End - I), Flag.Range)};
+    const auto [Place, IsNew] = Places.try_emplace(Key, Flags.size());
+    if (IsNew)
+      Flags.push_back(std::move(Read));
+    else
+      Flags[Place->second] = std::move(Read);
     I = End;
   }
   return ForeignValue::of(std::move(Flags), Whole);

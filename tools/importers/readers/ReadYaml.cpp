@@ -3,6 +3,7 @@
 // JSON and YAML, by LLVM's parser, which keeps the place of each value.
 #include "lang/diagnostics/Import.h"
 #include "tools/importers/formulas/ForeignValue.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLParser.h"
 

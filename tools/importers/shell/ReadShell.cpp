@@ -4,6 +4,7 @@
 #include "tools/importers/readers/ReadArguments.h"
 #include "tools/importers/shell/ShellRun.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -16,6 +17,9 @@ namespace foretrace::importers {
 namespace {
 
 using shell::Traced;
+
+/// Scripts that people write are far smaller, and others take long to read.
+constexpr size_t MaxScript = size_t(256) << 10;
 
 class ScriptReader {
 public:
@@ -93,7 +97,9 @@ void ScriptReader::setScheduler() {
     Set(Devices, {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"});
   Set("ntasks-per-node", {"SLURM_NTASKS_PER_NODE"});
   if (Given.count("ntasks-per-node") && Given.count("nodes"))
-    Given["ntasks"] = Given["ntasks-per-node"] * Given["nodes"];
+    if (const auto Product =
+            checkedMul(Given["ntasks-per-node"], Given["nodes"]))
+      Given["ntasks"] = *Product;
   Set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
 }
 
@@ -105,7 +111,9 @@ std::optional<Traced> ScriptReader::open(StringRef Path) {
        {Path.drop_front(Unknown).ltrim('/'), path::filename(Path)}) {
     SmallString<128> File(Folder);
     path::append(File, Tail);
-    if (sys::fs::is_regular_file(File))
+    sys::fs::file_status Is;
+    if (!sys::fs::status(File, Is) && sys::fs::is_regular_file(Is) &&
+        Is.getSize() <= MaxScript)
       if (const std::optional<SourceText> Read = Request.read(File))
         return traced(*Read);
   }
@@ -133,18 +141,18 @@ ScriptReader::findArguments(ArrayRef<std::vector<Traced>> Commands) const {
   std::vector<std::pair<uint32_t, std::vector<Traced>>> All;
   for (const auto &V : S.Variables) {
     std::vector<Traced> Words;
-    for (const Traced &E : V.second.Elements)
+    for (const Traced &E : V.second.Elements) {
+      const bool IsWhole = V.second.IsArray && !StringRef(E.Text).contains(' ');
       for (size_t I = 0; I < E.Text.size();) {
         if (isSpace(E.Text[I])) {
           ++I;
           continue;
         }
         Traced &W = Words.emplace_back();
-        const bool IsWhole =
-            V.second.IsArray && !StringRef(E.Text).contains(' ');
         for (; I < E.Text.size() && (IsWhole || !isSpace(E.Text[I])); ++I)
           W.add(E.Text[I], E.At[I]);
       }
+    }
     if (!Words.empty() && isFlag(Words.front()))
       All.emplace_back(Words.front().At.front().Begin, std::move(Words));
   }
@@ -199,11 +207,10 @@ ForeignValue ScriptReader::flagsOf(const std::vector<Traced> &Words) const {
   const auto Tasks = launcherNumber(Launcher, {"-n", "--ntasks"});
   const SourceRange Where =
       Words.empty() ? SourceRange() : Words.front().range();
-  if (PerNode && Nodes)
-    setMember(All, {"world_size", Where},
-              ForeignValue::of(*PerNode * *Nodes, Where));
-  else if (Tasks)
-    setMember(All, {"world_size", Where}, ForeignValue::of(*Tasks, Where));
+  const std::optional<int64_t> World =
+      PerNode && Nodes ? checkedMul(*PerNode, *Nodes) : Tasks;
+  if (World)
+    setMember(All, {"world_size", Where}, ForeignValue::of(*World, Where));
   if (Program != Words.end())
     setMember(
         All, {"script", Program->range()},
@@ -217,6 +224,11 @@ std::optional<ForeignValue> ScriptReader::read() {
   shell::Follower Follower(S, Request.Diags,
                            [this](StringRef Path) { return open(Path); });
   Follower.follow(traced(Text));
+  if (S.isSpent()) {
+    Request.Diags.report(Text.range(0, 0), diag::ImportSyntax,
+                         "its loops or values take too long to follow");
+    return std::nullopt;
+  }
   const std::vector<Traced> Words = findArguments(Follower.commands());
   if (count_if(Words, isFlag) == 0) {
     Request.Diags.report(Text.range(0, 0), diag::ImportNoCommand);
@@ -224,9 +236,6 @@ std::optional<ForeignValue> ScriptReader::read() {
   }
   return flagsOf(Words);
 }
-
-/// Scripts that people write are far smaller, and others take long to read.
-static constexpr size_t MaxScript = size_t(256) << 10;
 
 std::optional<ForeignValue> readShell(SourceText Text, ImportRequest &Request) {
   if (Text.str().size() > MaxScript) {

@@ -2,6 +2,7 @@
 //
 // `$(( ))`: integers as in C.
 #include "tools/importers/shell/ShellWords.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -26,6 +27,8 @@ public:
 
 private:
   bool take(StringRef Operator);
+  /// Whether one more expression may be inside of others.
+  bool descend();
   MaybeInt conditional();
   MaybeInt binary(unsigned Level);
   MaybeInt unary();
@@ -84,7 +87,18 @@ bool Arithmetic::take(StringRef Operator) {
   return !Operator.empty() && Rest.consume_front(Operator);
 }
 
+bool Arithmetic::descend() {
+  constexpr unsigned MaxDepth = 64;
+  if (++Depth <= MaxDepth)
+    return true;
+  Rest = {}; // nothing is known of the whole, either
+  return false;
+}
+
 MaybeInt Arithmetic::conditional() {
+  if (!descend())
+    return std::nullopt;
+  const auto Leave = make_scope_exit([this] { --Depth; });
   const MaybeInt If = binary(0);
   if (!If || !take("?"))
     return If;
@@ -112,24 +126,19 @@ MaybeInt Arithmetic::binary(unsigned Level) {
 }
 
 MaybeInt Arithmetic::unary() {
-  constexpr unsigned MaxDepth = 64;
-  if (++Depth > MaxDepth)
+  if (!descend())
     return std::nullopt;
-  MaybeInt Made;
+  const auto Leave = make_scope_exit([this] { --Depth; });
   if (take("!")) {
-    Made = unary();
-    if (Made)
-      Made = !*Made;
-  } else if (take("-")) {
-    Made = unary();
-    if (Made)
-      Made = checkedSub(int64_t(0), *Made);
-  } else {
-    take("+");
-    Made = primary();
+    const MaybeInt Of = unary();
+    return Of ? MaybeInt(!*Of) : std::nullopt;
   }
-  --Depth;
-  return Made;
+  if (take("-")) {
+    const MaybeInt Of = unary();
+    return Of ? checkedSub(int64_t(0), *Of) : std::nullopt;
+  }
+  take("+");
+  return primary();
 }
 
 MaybeInt Arithmetic::primary() {
@@ -152,9 +161,11 @@ MaybeInt Arithmetic::variable() {
   const MaybeInt Old = Value(Name);
   if (take("++") || take("--")) {
     const bool IsUp = *(Rest.data() - 1) == '+';
-    if (Old)
-      Set(Name, *Old + (IsUp ? 1 : -1));
-    return Old;
+    const MaybeInt New =
+        Old ? checkedAdd(*Old, int64_t(IsUp ? 1 : -1)) : std::nullopt;
+    if (New)
+      Set(Name, *New);
+    return New ? Old : std::nullopt;
   }
   MaybeInt New;
   if (take("+=")) {

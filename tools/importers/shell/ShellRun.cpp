@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/shell/ShellRun.h"
 #include "lang/diagnostics/Import.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace foretrace::importers::shell {
 
-/// Commands that are followed, loops included.
-static constexpr unsigned MaxSteps = 100000;
-/// Characters of a variable, and of all texts that are read as scripts.
-static constexpr size_t MaxValue = 1 << 20, MaxTexts = 1 << 24;
+/// Scripts and functions may be this deep in others.
+static constexpr unsigned MaxDepth = 16;
+/// A loop that a program ends, such as one that waits for it, is not followed
+/// further.
+static constexpr unsigned MaxRounds = 1000;
 
-static size_t sizeOf(ArrayRef<Traced> Words) {
-  size_t Size = 0;
-  for (const Traced &W : Words)
-    Size += W.Text.size() + 1;
-  return Size;
+/// Follows a text that is kept; \p IsOwn if what it sets remains.
+void Follower::followKept(StringRef Text, bool IsOwn) {
+  // Commands take about as much as words.
+  if (Depth == MaxDepth || !S.spend(CharacterEffort * Text.size()))
+    return;
+  ++Depth;
+  const auto Parsed = std::make_shared<const Commands>(parse(Text));
+  const auto Outside = std::exchange(Script, Parsed);
+  if (IsOwn)
+    collectOwn(*Parsed);
+  run(*Parsed);
+  Script = Outside;
+  --Depth;
 }
 
-void Follower::follow(Traced Script) {
-  constexpr unsigned MaxDepth = 16;
-  NumRead += Script.Text.size();
-  if (++Depth <= MaxDepth && NumRead <= MaxTexts) {
-    S.Texts.push_back(std::move(Script));
-    const Commands All = parse(S.Texts.back().Text);
-    collectOwn(All);
-    run(All);
-  }
-  --Depth;
+void Follower::follow(Traced Text) {
+  followKept(S.keep(std::move(Text)), /*IsOwn=*/true);
 }
 
 void Follower::collectOwn(const Commands &All) {
@@ -49,6 +48,7 @@ void Follower::collectOwn(const Commands &All) {
 }
 
 void Follower::forget(const Commands &All) {
+  S.spend(WordEffort * All.size());
   for (const Command &C : All) {
     for (const Assignment &A : C.Assignments)
       if (!S.Variables.contains(A.Name))
@@ -72,9 +72,9 @@ static bool hasFlag(const Commands &All) {
 
 /// No branch is followed, as the condition depends on what is not known.
 void Follower::undecided(const Command &C, StringRef Where) {
-  const bool Matters =
-      any_of(C.Branches, [](const Branch &B) { return hasFlag(B.Body); });
-  if (Matters && !Where.empty())
+  // In a loop, one message is enough.
+  if (!Where.empty() && Undecided.insert(Where.data()).second &&
+      any_of(C.Branches, [](const Branch &B) { return hasFlag(B.Body); }))
     Diags.report(S.originOf(Where.data()), diag::ImportUndecided, Where);
   for (const Branch &B : C.Branches)
     forget(B.Body);
@@ -87,7 +87,7 @@ Follower::Status Follower::run(const Commands &All) {
       continue;
     if (C.After == Command::Link::Or && Last != false)
       continue;
-    if (++Steps > MaxSteps)
+    if (!S.spend(CommandEffort))
       return std::nullopt;
     const Status Is = run(C);
     // What is not known remains so in a chain of conditions.
@@ -119,7 +119,7 @@ Follower::Status Follower::run(const Command &C) {
   case Command::Kind::Group:
     return run(C.Branches.front().Body);
   case Command::Kind::Function:
-    Functions[C.Words.front()] = C;
+    Functions[C.Words.front()] = {Script, &C};
     return true;
   }
   llvm_unreachable("unknown kind of command");
@@ -156,14 +156,9 @@ Follower::Status Follower::caseOf(const Command &C) {
     return std::nullopt;
   }
   for (const Branch &B : C.Branches)
-    for (StringRef Pattern : B.Patterns) {
-      Expected<GlobPattern> Glob =
-          GlobPattern::create(Words.text(Pattern).Text);
-      if (!Glob)
-        consumeError(Glob.takeError());
-      else if (Glob->match(Of.Text))
+    for (StringRef Written : B.Patterns)
+      if (Pattern(S, Words.text(Written).Text).matches(Of.Text))
         return run(B.Body);
-    }
   return true;
 }
 
@@ -174,6 +169,8 @@ Follower::Status Follower::loop(const Command &C) {
     for (StringRef W : drop_begin(C.Words))
       append_range(Values, Words.words(W));
     for (const Traced &V : Values) {
+      if (!S.spend(CommandEffort))
+        return std::nullopt;
       S.Variables[C.Words.front()] = {{V}, false};
       run(B.Body);
     }
@@ -182,7 +179,7 @@ Follower::Status Follower::loop(const Command &C) {
   const bool IsCounted = C.Is == Command::Kind::ForArithmetic;
   if (IsCounted)
     Words.arithmetic(C.Words[0]);
-  while (Steps < MaxSteps) {
+  for (unsigned I = 0; I != MaxRounds && S.spend(CommandEffort); ++I) {
     Status Holds;
     if (IsCounted) {
       const auto Value = Words.arithmetic(C.Words[1]);
@@ -208,9 +205,6 @@ void Follower::assign(const Assignment &A) {
     else
       New.Elements.push_back(Words.text(Value));
   Variable &To = S.Variables[A.Name];
-  if (sizeOf(New.Elements) + (A.IsAppended ? sizeOf(To.Elements) : 0) >
-      MaxValue)
-    return;
   if (!A.IsAppended || To.Elements.empty())
     To = std::move(New);
   else if (A.IsArray)
@@ -256,22 +250,24 @@ void Follower::print(std::vector<Traced> Of) {
 }
 
 /// What a script prints, if all that it does is known.
-std::optional<Traced> Follower::output(StringRef Script) {
-  const Commands All = parse(Script);
+std::optional<Traced> Follower::output(StringRef Text) {
+  size_t Effort = 0;
+  for (const auto &V : S.Variables)
+    Effort += copyEffort(V.second.Elements);
+  if (!S.spend(Effort) || Depth == MaxDepth)
+    return std::nullopt;
   const StringMap<Variable> Before = S.Variables;
-  Traced Text;
-  Traced *const Outside = std::exchange(Captured, &Text);
+  Traced Printed;
+  Traced *const Outside = std::exchange(Captured, &Printed);
   const bool WasKnown = std::exchange(IsCaptureKnown, true);
   const size_t NumNoted = Noted.size();
-  if (++Depth < 16)
-    run(All);
-  --Depth;
+  followKept(Text, /*IsOwn=*/false);
   const bool IsKnown = IsCaptureKnown && Noted.size() == NumNoted;
   Noted.resize(NumNoted);
   Captured = Outside;
   IsCaptureKnown = WasKnown;
   S.Variables = Before;
-  return IsKnown ? std::optional(Text) : std::nullopt;
+  return IsKnown ? std::optional(Printed) : std::nullopt;
 }
 
 Follower::Status Follower::simple(const Command &C) {
@@ -295,15 +291,13 @@ Follower::Status Follower::simple(const Command &C) {
 bool Follower::followNested(const std::vector<Traced> &Of) {
   const StringRef Name = Of.front().Text;
   size_t Script = Name == "eval" ? 1 : 0;
+  bool HasShell = false;
   for (size_t I = 1; I + 1 < Of.size() && !Script; ++I) {
-    const StringRef Shell = sys::path::filename(Of[I - 1].Text);
-    const bool IsShell =
-        any_of(ArrayRef(Of).take_front(I), [](const Traced &W) {
-          const StringRef File = sys::path::filename(W.Text);
-          return File == "bash" || File == "sh";
-        });
-    if (IsShell && !Shell.empty() && StringRef(Of[I].Text).starts_with("-") &&
-        StringRef(Of[I].Text).ends_with("c"))
+    const StringRef Before = sys::path::filename(Of[I - 1].Text);
+    HasShell |= Before == "bash" || Before == "sh";
+    const StringRef Option = Of[I].Text;
+    if (HasShell && !Before.empty() && Option.starts_with("-") &&
+        Option.ends_with("c"))
       Script = I + 1;
   }
   if (Script && Script < Of.size()) {
@@ -314,6 +308,7 @@ bool Follower::followNested(const std::vector<Traced> &Of) {
         Text.add(' ', {});
       Text.add(Of[I]);
     }
+    S.spend(copyEffort(Of));
     std::vector<Traced> Before(Of.begin(), Of.begin() + Script);
     std::swap(Before, Outer);
     follow(std::move(Text));
@@ -321,6 +316,20 @@ bool Follower::followNested(const std::vector<Traced> &Of) {
     return true;
   }
   return false;
+}
+
+Follower::Status Follower::call(Function Called, std::vector<Traced> Of) {
+  if (Depth == MaxDepth)
+    return std::nullopt;
+  ++Depth;
+  Of.erase(Of.begin());
+  std::swap(Of, S.Arguments);
+  std::swap(Called.Script, Script);
+  run(Called.Is->Branches.front().Body);
+  std::swap(Called.Script, Script);
+  std::swap(Of, S.Arguments);
+  --Depth;
+  return std::nullopt;
 }
 
 Follower::Status Follower::builtin(std::vector<Traced> Of) {
@@ -344,6 +353,7 @@ Follower::Status Follower::builtin(std::vector<Traced> Of) {
     if (Of.size() > 1 && StringRef(Of[1].Text).getAsInteger(10, By))
       By = 1;
     By = std::min(By, S.Arguments.size());
+    S.spend(WordEffort * S.Arguments.size());
     S.Arguments.erase(S.Arguments.begin(), S.Arguments.begin() + By);
     return true;
   }
@@ -359,19 +369,13 @@ Follower::Status Follower::builtin(std::vector<Traced> Of) {
       Diags.report(Of[1].range(), diag::ImportUnresolved, Name, Of[1].Text);
     return true;
   }
-  if (const auto Found = Functions.find(Name); Found != Functions.end()) {
-    std::vector<Traced> Arguments(Of.begin() + 1, Of.end());
-    std::swap(Arguments, S.Arguments);
-    const Command Body = Found->second;
-    if (++Depth < 16)
-      run(Body.Branches.front().Body);
-    --Depth;
-    std::swap(Arguments, S.Arguments);
-    return std::nullopt;
-  }
+  if (const auto Found = Functions.find(Name); Found != Functions.end())
+    return call(Found->second, std::move(Of));
   if (followNested(Of))
     return std::nullopt;
   IsCaptureKnown = false;
+  if (!S.spend(copyEffort(Outer)))
+    return std::nullopt;
   Of.insert(Of.begin(), Outer.begin(), Outer.end());
   Noted.push_back(std::move(Of));
   return std::nullopt;

@@ -8,6 +8,8 @@
 #include "lang/Diagnostic.h"
 #include "tools/importers/shell/ShellSyntax.h"
 #include "tools/importers/shell/ShellWords.h"
+#include "llvm/ADT/DenseSet.h"
+#include <memory>
 
 namespace foretrace::importers::shell {
 
@@ -19,14 +21,20 @@ public:
       : S(S), Diags(Diags), Open(std::move(Open)),
         Words(S, [this](llvm::StringRef Script) { return output(Script); }) {}
 
-  void follow(Traced Script);
+  void follow(Traced Text);
   /// The commands of other programs, as words.
   llvm::ArrayRef<std::vector<Traced>> commands() const { return Noted; }
 
 private:
   /// Whether it succeeded; nothing if that is not known.
   using Status = std::optional<bool>;
+  /// A function keeps the commands that it is one of.
+  struct Function {
+    std::shared_ptr<const Commands> Script;
+    const Command *Is = nullptr;
+  };
 
+  void followKept(llvm::StringRef Text, bool IsOwn);
   Status run(const Commands &All);
   Status run(const Command &C);
   Status simple(const Command &C);
@@ -35,15 +43,18 @@ private:
   Status loop(const Command &C);
   Status builtin(std::vector<Traced> Of);
   bool followNested(const std::vector<Traced> &Of);
+  Status call(Function Called, std::vector<Traced> Of);
   Status test(llvm::ArrayRef<Traced> Of);
+  Status comparison(llvm::ArrayRef<Traced> Of);
   Status testAll(llvm::StringRef Raw);
+  Status testWords(llvm::StringRef Raw);
   void assign(const Assignment &A);
   void print(std::vector<Traced> Of);
   void collectOwn(const Commands &All);
   /// Nothing is known any longer of what \p All would set.
   void forget(const Commands &All);
   void undecided(const Command &C, llvm::StringRef Where);
-  std::optional<Traced> output(llvm::StringRef Script);
+  std::optional<Traced> output(llvm::StringRef Text);
 
   State &S;
   DiagnosticEngine &Diags;
@@ -51,11 +62,13 @@ private:
   Expander Words;
   std::vector<std::vector<Traced>> Noted;
   std::vector<Traced> Outer; ///< what starts the shell that is followed
-  llvm::StringMap<Command> Functions;
+  std::shared_ptr<const Commands> Script; ///< that is followed
+  llvm::StringMap<Function> Functions;
+  /// Conditions that messages are about.
+  llvm::DenseSet<const char *> Undecided;
   Traced *Captured = nullptr; ///< what `echo` prints, if anything reads it
   bool IsCaptureKnown = true;
-  unsigned Steps = 0, Depth = 0;
-  size_t NumRead = 0; ///< characters of scripts
+  unsigned Depth = 0; ///< of scripts and functions in others
 };
 
 } // namespace foretrace::importers::shell

@@ -25,8 +25,7 @@ size_t bracketLength(StringRef Text, char Open, char Close) {
   return Text.size();
 }
 
-/// The length of `"..."` at the start of \p Text.
-static size_t quotedLength(StringRef Text) {
+size_t closingQuote(StringRef Text) {
   for (size_t I = 1; I < Text.size(); ++I) {
     const StringRef Rest = Text.drop_front(I);
     if (Rest.starts_with("\\"))
@@ -36,7 +35,7 @@ static size_t quotedLength(StringRef Text) {
     else if (Rest.starts_with("${"))
       I += bracketLength(Rest.drop_front(), '{', '}');
     else if (Rest.front() == '"')
-      return I + 1;
+      return I;
   }
   return Text.size();
 }
@@ -55,7 +54,7 @@ size_t rawLength(StringRef Text) {
     else if (C == '`')
       I = std::min(Text.size(), Text.find('`', I + 1)) + 1;
     else if (C == '"')
-      I += quotedLength(Rest);
+      I += closingQuote(Rest) + 1;
     else if (Rest.starts_with("$("))
       I += 1 + bracketLength(Rest.drop_front(), '(', ')');
     else if (Rest.starts_with("${"))

@@ -10,6 +10,9 @@ namespace foretrace::importers::shell {
 
 namespace {
 
+/// Commands may be this deep in others.
+constexpr unsigned MaxDepth = 64;
+
 class Parser {
 public:
   explicit Parser(StringRef Script) : Rest(Script) {}
@@ -37,6 +40,10 @@ private:
   Command loop(bool IsUntil);
   Command forLoop();
   Command caseOf();
+  Command test();
+  Command function(StringRef Name);
+  std::vector<StringRef> patterns();
+  Command plain();
   bool assignment(Command &To);
   void redirection();
   void skipDocuments();
@@ -81,7 +88,6 @@ bool Parser::takeWord(StringRef Word) {
 }
 
 Commands Parser::list(ArrayRef<StringRef> Ends) {
-  constexpr unsigned MaxDepth = 64;
   Commands All;
   ++Depth;
   Command::Link Link = Command::Link::Always;
@@ -171,6 +177,20 @@ Command Parser::forLoop() {
   return Made;
 }
 
+/// The patterns of a branch and the bracket after them.
+std::vector<StringRef> Parser::patterns() {
+  std::vector<StringRef> Made;
+  for (Rest = skipBlanks(Rest, true); !Rest.empty() && !Rest.consume_front(")");
+       Rest = skipBlanks(Rest, true)) {
+    const StringRef Word = peek();
+    if (!Word.empty())
+      Made.push_back(Word);
+    // After a pattern there is `|`; else it is what is not understood.
+    Rest = Rest.drop_front(std::max<size_t>(Word.size(), 1));
+  }
+  return Made;
+}
+
 Command Parser::caseOf() {
   Command Made;
   Made.Is = Command::Kind::Case;
@@ -181,14 +201,7 @@ Command Parser::caseOf() {
   while (!takeWord("esac") && !Rest.empty()) {
     Branch B;
     Rest.consume_front("(");
-    while (!Rest.empty() && !Rest.starts_with(")")) {
-      Rest = skipBlanks(Rest, true);
-      B.Patterns.push_back(peek());
-      Rest = skipBlanks(Rest.drop_front(peek().size()), true);
-      if (!Rest.consume_front("|") && !Rest.starts_with(")"))
-        Rest = Rest.drop_front(1);
-    }
-    Rest.consume_front(")");
+    B.Patterns = patterns();
     B.Body = list({"esac"});
     Rest.consume_front(";;");
     Made.Branches.push_back(std::move(B));
@@ -203,15 +216,13 @@ static bool isName(StringRef Text) {
 
 /// Takes an assignment, if there is one.
 bool Parser::assignment(Command &To) {
-  const size_t Equals = Rest.find('=');
-  if (Equals == StringRef::npos)
-    return false;
   Assignment Made;
-  Made.Name = Rest.take_front(Equals);
-  Made.IsAppended = Made.Name.consume_back("+");
-  if (!isName(Made.Name))
+  Made.Name = Rest.take_while([](char C) { return isAlnum(C) || C == '_'; });
+  StringRef After = Rest.drop_front(Made.Name.size());
+  Made.IsAppended = After.consume_front("+");
+  if (!isName(Made.Name) || !After.consume_front("="))
     return false;
-  Rest = Rest.drop_front(Equals + 1);
+  Rest = After;
   if (Rest.starts_with("(")) {
     // Comments may have brackets, so words are taken one by one.
     Made.IsArray = true;
@@ -273,13 +284,47 @@ Command Parser::simple() {
   return Made;
 }
 
+/// `[[ condition ]]`, which is not closed but by a word.
+Command Parser::test() {
+  Command Made;
+  Made.Is = Command::Kind::Test;
+  Rest = Rest.drop_front(2);
+  const StringRef Begin = Rest;
+  StringRef Word;
+  do {
+    Rest = skipBlanks(Rest, true);
+    Word = Rest.take_front(std::max<size_t>(rawLength(Rest), 1));
+    Rest = Rest.drop_front(Word.size());
+  } while (!Word.empty() && Word != "]]");
+  Made.Words.push_back(Begin.drop_back(Rest.size() + Word.size()));
+  return Made;
+}
+
+/// What follows the name of a function and `()`.
+Command Parser::function(StringRef Name) {
+  Command Made;
+  Made.Is = Command::Kind::Function;
+  Made.Words = {Name};
+  Branch B;
+  Rest = skipBlanks(Rest, true);
+  if (++Depth < MaxDepth)
+    B.Body.push_back(command());
+  --Depth;
+  Made.Branches.push_back(std::move(B));
+  return Made;
+}
+
 Command Parser::command() {
-  if (takeWord("!")) {
-    Rest = skipBlanks(Rest, false);
-    Command Made = command();
-    Made.IsNegated = !Made.IsNegated;
-    return Made;
-  }
+  bool IsNegated = false;
+  while (takeWord("!"))
+    IsNegated = !IsNegated;
+  Command Made = plain();
+  Made.IsNegated = Made.IsNegated != IsNegated;
+  return Made;
+}
+
+/// A command without `!`.
+Command Parser::plain() {
   if (takeWord("if"))
     return conditional();
   if (takeWord("while"))
@@ -300,13 +345,8 @@ Command Parser::command() {
     Rest = Rest.drop_front(Length);
     return Made;
   }
-  if (peek() == "[[") {
-    Made.Is = Command::Kind::Test;
-    const size_t End = Rest.find("]]");
-    Made.Words.push_back(Rest.slice(2, End));
-    Rest = Rest.drop_front(std::min(Rest.size(), End + 2));
-    return Made;
-  }
+  if (peek() == "[[")
+    return test();
   const bool IsSubshell = Rest.starts_with("(");
   if (IsSubshell || peek() == "{") {
     Rest = Rest.drop_front();
@@ -320,11 +360,8 @@ Command Parser::command() {
   const StringRef Word = peek();
   StringRef After = Rest.drop_front(Word.size()).ltrim(" ");
   if (isName(Word) && After.consume_front("()")) {
-    Rest = skipBlanks(After, true);
-    Made = command();
-    Made.Is = Command::Kind::Function;
-    Made.Words = {Word};
-    return Made;
+    Rest = After;
+    return function(Word);
   }
   return simple();
 }

@@ -60,6 +60,9 @@ size_t rawLength(llvm::StringRef Text);
 /// The length of what is between brackets at the start of \p Text, with them;
 /// everything if they are not closed.
 size_t bracketLength(llvm::StringRef Text, char Open, char Close);
+/// Where the text in `"` that \p Text begins with ends; where \p Text does, if
+/// it is not closed.
+size_t closingQuote(llvm::StringRef Text);
 /// \p Text without blanks, comments and continued lines at its start; with
 /// \p OverLines, also without line breaks.
 llvm::StringRef skipBlanks(llvm::StringRef Text, bool OverLines);

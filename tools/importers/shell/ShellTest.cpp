@@ -1,31 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conditions of a shell: `[ ]` and `[[ ]]`.
+// Conditions of a shell, `[ ]` and `[[ ]]`, and patterns.
 #include "tools/importers/shell/ShellRun.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/GlobPattern.h"
 
 using namespace llvm;
 
 namespace foretrace::importers::shell {
 
+Pattern::Pattern(State &S, StringRef Written) : S(S), Written(Written) {
+  Expected<GlobPattern> Glob = GlobPattern::create(this->Written);
+  if (Glob)
+    Compiled = std::move(*Glob);
+  else
+    consumeError(Glob.takeError());
+}
+
+bool Pattern::matches(StringRef Text) const {
+  // Each character may be compared with all of the pattern.
+  constexpr size_t Compared = 16;
+  return Compiled &&
+         S.spend(Compared + Text.size() * Written.size() / Compared) &&
+         Compiled->match(Text);
+}
+
 static bool isUnknown(StringRef Text) { return Text.contains("$("); }
+
+/// `||` or `&&` of conditions that may be unknown: the first of which one
+/// suffices, the second of which none may fail.
+static std::optional<bool> combine(bool Decides, std::optional<bool> L,
+                                   std::optional<bool> R) {
+  if (L == Decides || R == Decides)
+    return Decides;
+  return L && R ? std::optional(!Decides) : std::nullopt;
+}
+
+static size_t findWord(ArrayRef<Traced> Of, StringRef Word) {
+  return find_if(Of, [&](const Traced &W) { return W.Text == Word; }) -
+         Of.begin();
+}
+
+/// Takes `!` off the start of \p Of; whether they say the opposite.
+static bool takeNegations(ArrayRef<Traced> &Of) {
+  const auto *First =
+      find_if(Of, [](const Traced &W) { return W.Text != "!"; });
+  const size_t Count = First - Of.begin();
+  Of = Of.drop_front(Count);
+  return Count % 2 != 0;
+}
+
+static std::optional<bool> negate(bool IsNegated, std::optional<bool> Is) {
+  return Is ? std::optional(*Is != IsNegated) : std::nullopt;
+}
 
 /// A condition between brackets.
 Follower::Status Follower::test(ArrayRef<Traced> Of) {
-  if (!Of.empty() && Of.front().Text == "!") {
-    const Status Is = test(Of.drop_front());
-    return Is ? Status(!*Is) : std::nullopt;
+  const bool IsNegated = takeNegations(Of);
+  Status Any = false;
+  for (bool IsLast = false; !IsLast;) {
+    const size_t Or = findWord(Of, "-o");
+    ArrayRef<Traced> Part = Of.take_front(Or);
+    Status All = true;
+    for (bool IsLastOfPart = false; !IsLastOfPart;) {
+      const size_t And = findWord(Part, "-a");
+      All = combine(false, All, comparison(Part.take_front(And)));
+      IsLastOfPart = And == Part.size();
+      Part = Part.drop_front(IsLastOfPart ? And : And + 1);
+    }
+    Any = combine(true, Any, All);
+    IsLast = Or == Of.size();
+    Of = Of.drop_front(IsLast ? Or : Or + 1);
   }
-  for (StringRef Link : {"-o", "-a"})
-    for (size_t I = 0; I != Of.size(); ++I)
-      if (Of[I].Text == Link) {
-        const Status L = test(Of.take_front(I)), R = test(Of.drop_front(I + 1));
-        const bool Decides = Link == "-o";
-        if (L == Decides || R == Decides)
-          return Decides;
-        return L && R ? Status(!Decides) : std::nullopt;
-      }
+  return negate(IsNegated, Any);
+}
+
+/// A condition without `-o` and `-a`.
+Follower::Status Follower::comparison(ArrayRef<Traced> Of) {
+  if (takeNegations(Of))
+    return negate(true, comparison(Of));
   if (any_of(Of, [](const Traced &W) { return isUnknown(W.Text); }))
     return std::nullopt;
   if (Of.empty())
@@ -45,10 +98,7 @@ Follower::Status Follower::test(ArrayRef<Traced> Of) {
   const StringRef R =
       Of.size() == 2 && !LacksLeft ? StringRef() : StringRef(Of.back().Text);
   if (Operator == "=" || Operator == "==" || Operator == "!=") {
-    Expected<GlobPattern> Glob = GlobPattern::create(R);
-    if (!Glob)
-      consumeError(Glob.takeError());
-    const bool IsSame = L == R || (Glob && Glob->match(L));
+    const bool IsSame = L == R || Pattern(S, R).matches(L);
     return IsSame == (Operator != "!=");
   }
   int64_t A, B;
@@ -66,15 +116,17 @@ Follower::Status Follower::test(ArrayRef<Traced> Of) {
 
 /// What is between `[[` and `]]`.
 Follower::Status Follower::testAll(StringRef Raw) {
-  for (StringRef Link : {"||", "&&"})
-    if (const size_t At = Raw.find(Link); At != StringRef::npos) {
-      const Status L = testAll(Raw.take_front(At)),
-                   R = testAll(Raw.drop_front(At + 2));
-      const bool Decides = Link == "||";
-      if (L == Decides || R == Decides)
-        return Decides;
-      return L && R ? Status(!Decides) : std::nullopt;
-    }
+  Status Any = false;
+  for (StringRef Part : split(Raw, "||")) {
+    Status All = true;
+    for (StringRef Condition : split(Part, "&&"))
+      All = combine(false, All, testWords(Condition));
+    Any = combine(true, Any, All);
+  }
+  return Any;
+}
+
+Follower::Status Follower::testWords(StringRef Raw) {
   std::vector<Traced> Of;
   Words.IsTest = true;
   for (StringRef W : splitRaw(Raw)) {

@@ -2,7 +2,6 @@
 #include "tools/importers/shell/ShellWords.h"
 #include "tools/importers/shell/ShellSyntax.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/GlobPattern.h"
 
 using namespace llvm;
 
@@ -18,47 +17,70 @@ SourceRange Traced::range() const {
   return {First.File, First.Begin, Last.End};
 }
 
-SourceRange State::originOf(const char *At) const {
-  for (const Traced &T : reverse(Texts))
-    if (At >= T.Text.data() && At < T.Text.data() + T.Text.size())
-      return T.At[At - T.Text.data()];
-  return {};
+StringRef State::keep(Traced Script) {
+  const Traced &Kept = Texts.emplace_back(std::move(Script));
+  Places[Kept.Text.data()] = &Kept;
+  return Kept.Text;
 }
 
-void Expander::endWord() { IsOpen = false; }
+const Traced *State::textOf(const char *At) const {
+  const auto After = Places.upper_bound(At);
+  if (After == Places.begin())
+    return nullptr;
+  const Traced *Found = std::prev(After)->second;
+  return At < Found->Text.data() + Found->Text.size() ? Found : nullptr;
+}
 
-static void addTo(std::vector<Traced> &Words, bool &IsOpen) {
+SourceRange State::originOf(const char *At) const {
+  const Traced *Text = textOf(At);
+  return Text ? Text->At[At - Text->Text.data()] : SourceRange();
+}
+
+size_t copyEffort(ArrayRef<Traced> Words) {
+  size_t Effort = 0;
+  for (const Traced &W : Words)
+    Effort += WordEffort + W.Text.size() / 2;
+  return Effort;
+}
+
+void Expander::openWord() {
   if (!IsOpen)
-    Words.emplace_back();
+    Made.emplace_back();
   IsOpen = true;
+}
+
+/// Adds to the word that is open.
+void Expander::put(StringRef Text, SourceRange Where) {
+  openWord();
+  if (S.spend(CharacterEffort * Text.size()))
+    Made.back().add(Text, Where);
 }
 
 /// Adds values of a variable: in quotes as one word, or one each if they are
 /// \p AreApart, else as the words that they have.
 void Expander::insert(const std::vector<Traced> &Values, bool IsQuoted,
                       bool AreApart) {
+  const auto Ifs = lookUp("IFS");
+  const bool HasIfs = Ifs && !Ifs->empty() && !Ifs->front().Text.empty();
+  const StringRef Separator =
+      HasIfs ? StringRef(Ifs->front().Text).take_front() : " ";
   for (const Traced &V : Values) {
+    if (!S.spend(WordEffort + CharacterEffort * V.Text.size()))
+      return;
     if (&V != &Values.front()) {
-      if (IsQuoted && !AreApart) {
-        const auto Ifs = S.Variables.find("IFS");
-        const bool HasIfs = Ifs != S.Variables.end() &&
-                            !Ifs->second.Elements.front().Text.empty();
-        addTo(Made, IsOpen);
-        Made.back().add(HasIfs ? Ifs->second.Elements.front().Text.front()
-                               : ' ',
-                        V.At.empty() ? SourceRange() : V.At.front());
-      } else {
+      if (IsQuoted && !AreApart)
+        put(Separator, V.At.empty() ? SourceRange() : V.At.front());
+      else
         endWord();
-      }
     }
     if (IsQuoted)
-      addTo(Made, IsOpen);
+      openWord();
     for (size_t I = 0; I != V.Text.size(); ++I) {
       if (!IsQuoted && isSpace(V.Text[I])) {
         endWord();
         continue;
       }
-      addTo(Made, IsOpen);
+      openWord();
       Made.back().add(V.Text[I], V.At[I]);
     }
   }
@@ -66,50 +88,72 @@ void Expander::insert(const std::vector<Traced> &Values, bool IsQuoted,
 
 /// Whether the variable at the start of \p Whole is the only value of a flag,
 /// in the text that it is written in.
-static bool isValueOfFlag(const std::deque<Traced> &Texts, StringRef Whole) {
+bool Expander::isValueOfFlag(StringRef Whole) {
   constexpr StringLiteral Blanks(" \t\\\n");
-  for (const Traced &T : Texts) {
-    const StringRef All = T.Text;
-    if (Whole.data() < All.begin() || Whole.data() >= All.end())
-      continue;
-    const size_t At = Whole.data() - All.data();
-    const StringRef Before = All.take_front(At).rtrim(Blanks);
-    const StringRef Flag = Before.drop_front(Before.find_last_of(" \t\n") + 1);
-    StringRef After = All.drop_front(At + 1);
-    After = After.drop_front(
-        std::min(After.size(), After.find_first_of(" \t\n)\"")));
-    return Flag.starts_with("--") && Flag.size() < Before.size() &&
-           !Flag.contains('=') && After.ltrim(Blanks).starts_with("--");
-  }
-  return false;
+  const Traced *Text = S.textOf(Whole.data());
+  if (!Text)
+    return false;
+  const StringRef All = Text->Text;
+  const size_t At = Whole.data() - All.data();
+  const StringRef Before = All.take_front(At).rtrim(Blanks);
+  const StringRef Flag = Before.drop_front(Before.find_last_of(" \t\n") + 1);
+  StringRef After = All.drop_front(At + 1);
+  After =
+      After.drop_front(std::min(After.size(), After.find_first_of(" \t\n)\"")));
+  // A word may be long, and each of its variables comes here.
+  S.spend(After.data() - Flag.data());
+  return Flag.starts_with("--") && Flag.size() < Before.size() &&
+         !Flag.contains('=') && After.ltrim(Blanks).starts_with("--");
 }
 
 /// A variable that nothing sets is empty, or stays as it is written.
 void Expander::insertUndefined(StringRef Name, StringRef Whole) {
-  if (IsTest || (S.Own.contains(Name) && !isValueOfFlag(S.Texts, Whole)))
-    return;
-  addTo(Made, IsOpen);
-  Made.back().add(("${" + Name + "}").str(), S.originOf(Whole.data()));
+  if (!IsTest && (!S.Own.contains(Name) || isValueOfFlag(Whole)))
+    put(("${" + Name + "}").str(), S.originOf(Whole.data()));
 }
 
-std::optional<std::vector<Traced>> Expander::lookUp(StringRef Name) const {
+std::optional<ArrayRef<Traced>> Expander::lookUp(StringRef Name) const {
   size_t Number;
   if (!Name.getAsInteger(10, Number)) {
     if (Number == 0 || Number > S.Arguments.size())
       return std::nullopt;
-    return std::vector{S.Arguments[Number - 1]};
+    return ArrayRef(S.Arguments[Number - 1]);
   }
   if (Name == "@" || Name == "*")
-    return S.Arguments;
-  if (Name == "#") {
-    Traced Count;
-    Count.add(std::to_string(S.Arguments.size()), {});
-    return std::vector{Count};
-  }
+    return ArrayRef(S.Arguments);
   const auto Found = S.Variables.find(Name);
   if (Found == S.Variables.end())
     return std::nullopt;
-  return Found->second.Elements;
+  return ArrayRef(Found->second.Elements);
+}
+
+static bool areAll(StringRef Index) { return Index == "@" || Index == "*"; }
+
+static std::vector<Traced> countOf(size_t Number, SourceRange Where) {
+  Traced Count;
+  Count.add(std::to_string(Number), Where);
+  return {Count};
+}
+
+/// The values that `NAME` or `NAME[INDEX]` stands for. An array without an
+/// index is its first element.
+std::optional<std::vector<Traced>>
+Expander::select(StringRef Name, StringRef Index, StringRef Whole) {
+  if (Name == "#")
+    return countOf(S.Arguments.size(), S.originOf(Whole.data()));
+  // An index may set variables, so it comes before them.
+  std::optional<int64_t> At = 0;
+  if (!Index.empty() && !areAll(Index))
+    At = arithmetic(Index);
+  const std::optional<ArrayRef<Traced>> All = lookUp(Name);
+  if (!All)
+    return std::nullopt;
+  ArrayRef<Traced> Chosen;
+  if (areAll(Index) || areAll(Name))
+    Chosen = *All;
+  else if (At && *At >= 0 && static_cast<uint64_t>(*At) < All->size())
+    Chosen = All->slice(*At, 1);
+  return S.spend(copyEffort(Chosen)) ? Chosen.vec() : std::vector<Traced>();
 }
 
 static bool isEmpty(const std::optional<std::vector<Traced>> &Value) {
@@ -117,25 +161,21 @@ static bool isEmpty(const std::optional<std::vector<Traced>> &Value) {
          all_of(*Value, [](const Traced &T) { return T.Text.empty(); });
 }
 
-/// Cuts what \p Pattern matches off the start or the end of \p T.
-static bool cut(Traced &T, StringRef Pattern, bool AtEnd, bool IsLongest) {
-  Expected<GlobPattern> Glob = GlobPattern::create(Pattern);
-  if (!Glob) {
-    consumeError(Glob.takeError());
-    return false;
-  }
+/// Cuts what the pattern \p Written matches off the start or the end of \p T.
+bool Expander::cut(Traced &T, StringRef Written, bool AtEnd, bool IsLongest) {
+  const Pattern Off(S, Written);
   const size_t Size = T.Text.size();
-  for (size_t I = 0; I <= Size; ++I) {
+  for (size_t I = 0; I <= Size && !S.isSpent(); ++I) {
     const size_t Length = IsLongest ? Size - I : I;
     const StringRef Text = T.Text;
-    if (!Glob->match(AtEnd ? Text.take_back(Length) : Text.take_front(Length)))
+    if (!Off.matches(AtEnd ? Text.take_back(Length) : Text.take_front(Length)))
       continue;
     const size_t From = AtEnd ? Size - Length : 0;
     T.Text.erase(From, Length);
     T.At.erase(T.At.begin() + From, T.At.begin() + From + Length);
     break;
   }
-  return true;
+  return Off.isValid();
 }
 
 /// Applies what follows the name in `${NAME...}`; false if it is not supported.
@@ -179,21 +219,13 @@ void Expander::parameter(StringRef Inside, StringRef Whole, bool IsQuoted) {
     Index = Rest.split(']').first;
     Rest = Rest.split(']').second;
   }
-  std::optional<std::vector<Traced>> Value = lookUp(Name);
-  if (Value && !Index.empty() && Index != "@" && Index != "*") {
-    const std::optional<int64_t> At = arithmetic(Index);
-    const bool IsInside = At && *At >= 0 && size_t(*At) < Value->size();
-    Value = IsInside ? std::vector{(*Value)[*At]} : std::vector<Traced>();
-  } else if (Value && Index.empty() && Name != "@" && Name != "*" &&
-             Value->size() > 1) {
-    Value->resize(1); // an array without an index is its first element
-  }
+  std::optional<std::vector<Traced>> Value = select(Name, Index, Whole);
   if (IsLength && Value) {
-    Traced Count;
-    Count.add(std::to_string(Index.empty() ? Value->front().Text.size()
-                                           : Value->size()),
-              S.originOf(Whole.data()));
-    Value = std::vector{Count};
+    const bool IsOfAll = !Index.empty() || areAll(Name);
+    const size_t Length = IsOfAll          ? Value->size()
+                          : Value->empty() ? 0
+                                           : Value->front().Text.size();
+    Value = countOf(Length, S.originOf(Whole.data()));
   }
   const size_t Length =
       Rest.size() > 1 && (Rest[0] == ':' || Rest[0] == Rest[1]) ? 2 : 1;
@@ -212,8 +244,7 @@ void Expander::substitution(StringRef Inside, StringRef Whole, bool IsQuoted) {
     insert({*Output}, IsQuoted, false);
     return;
   }
-  addTo(Made, IsOpen);
-  Made.back().add(("$(" + Inside + ")").str(), S.originOf(Whole.data()));
+  put(("$(" + Inside + ")").str(), S.originOf(Whole.data()));
 }
 
 size_t Expander::dollar(StringRef Raw, bool IsQuoted) {
@@ -231,8 +262,7 @@ size_t Expander::dollar(StringRef Raw, bool IsQuoted) {
       Number.add(std::to_string(*Value), S.originOf(Raw.data()));
       insert({Number}, IsQuoted, false);
     } else {
-      addTo(Made, IsOpen);
-      Made.back().add(Raw.take_front(1 + Length), S.originOf(Raw.data()));
+      put(Raw.take_front(1 + Length), S.originOf(Raw.data()));
     }
     return 1 + Length;
   }
@@ -243,20 +273,34 @@ size_t Expander::dollar(StringRef Raw, bool IsQuoted) {
   else if (Name.empty() && !Rest.empty() && StringRef("@*#?").contains(Rest[0]))
     Name = Rest.take_front();
   if (Name.empty()) {
-    addTo(Made, IsOpen);
-    Made.back().add('$', S.originOf(Raw.data()));
+    put("$", S.originOf(Raw.data()));
     return 1;
   }
   parameter(Name, Raw, IsQuoted);
   return 1 + Name.size();
 }
 
+/// What is between `"` and `"`.
+void Expander::quoted(StringRef Inside) {
+  openWord();
+  expand(Inside, true);
+  // `"${A[@]}"` of an empty array and `"$@"` without arguments are no word.
+  const bool IsOfAll =
+      Inside.ends_with("[@]}") || Inside == "$@" || Inside == "${@}";
+  if (Made.back().Text.empty() && IsOfAll) {
+    Made.pop_back();
+    endWord();
+  }
+}
+
 void Expander::expand(StringRef Raw, bool IsQuoted) {
+  constexpr unsigned MaxDepth = 64;
+  if (++Depth > MaxDepth)
+    S.giveUp();
   const auto Literal = [&](const char *At) {
-    addTo(Made, IsOpen);
-    Made.back().add(*At, S.originOf(At));
+    put(StringRef(At, 1), S.originOf(At));
   };
-  for (size_t I = 0; I < Raw.size();) {
+  for (size_t I = 0; I < Raw.size() && !S.isSpent();) {
     const StringRef Rest = Raw.drop_front(I);
     const char C = Rest.front();
     if (C == '$') {
@@ -273,44 +317,20 @@ void Expander::expand(StringRef Raw, bool IsQuoted) {
       I += 2;
     } else if (C == '\'' && !IsQuoted) {
       const size_t End = std::min(Rest.size(), Rest.find('\'', 1));
-      addTo(Made, IsOpen);
+      openWord();
       for (size_t J = 1; J < End; ++J)
         Literal(Rest.data() + J);
       I += End + 1;
     } else if (C == '"' && !IsQuoted) {
-      const size_t Length =
-          rawLength(Rest.take_front(std::min(Rest.size(), rawLength(Rest))));
-      // The first quoted part alone.
-      size_t End = 1;
-      for (size_t Depth = 0; End < Length; ++End) {
-        if (Rest[End] == '\\') {
-          ++End;
-        } else if (Rest[End] == '$' && End + 1 < Length &&
-                   StringRef("({").contains(Rest[End + 1])) {
-          ++Depth;
-          ++End;
-        } else if (Depth && StringRef(")}").contains(Rest[End])) {
-          --Depth;
-        } else if (Rest[End] == '"' && !Depth) {
-          break;
-        }
-      }
-      addTo(Made, IsOpen);
-      expand(Rest.slice(1, End), true);
-      // `"${A[@]}"` of an empty array and `"$@"` without arguments are no word.
-      const StringRef Inside = Rest.slice(1, End);
-      const bool IsOfAll =
-          Inside.ends_with("[@]}") || Inside == "$@" || Inside == "${@}";
-      if (Made.back().Text.empty() && IsOfAll) {
-        Made.pop_back();
-        IsOpen = false;
-      }
+      const size_t End = closingQuote(Rest);
+      quoted(Rest.slice(1, End));
       I += End + 1;
     } else {
       Literal(Rest.data());
       ++I;
     }
   }
+  --Depth;
 }
 
 std::vector<Traced> Expander::words(StringRef Raw) {
@@ -345,11 +365,13 @@ std::optional<int64_t> Expander::arithmetic(StringRef Expression) {
   return evaluate(
       Text,
       [&](StringRef Name) -> std::optional<int64_t> {
-        const auto Value = lookUp(Name);
+        const std::optional<ArrayRef<Traced>> Value = lookUp(Name);
         int64_t Integer = 0;
         if (!Value || Value->empty())
           return S.Own.contains(Name) ? std::optional(Integer) : std::nullopt;
-        if (StringRef(Value->front().Text).trim().getAsInteger(10, Integer))
+        const StringRef Text = Value->front().Text;
+        if (!S.spend(1 + Text.size() / 8) ||
+            Text.trim().getAsInteger(10, Integer))
           return std::nullopt;
         return Integer;
       },

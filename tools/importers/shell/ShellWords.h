@@ -10,8 +10,10 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/GlobPattern.h"
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,17 +47,58 @@ struct Variable {
 };
 
 /// What a script has set so far.
-struct State {
+class State {
+public:
   llvm::StringMap<Variable> Variables;
   std::vector<Traced> Arguments; ///< `$1` and the others
   /// Names that the script sets somewhere: unset, they are empty. Others come
   /// from outside.
   llvm::StringSet<> Own;
-  /// All texts that are read as scripts; they stay where they are.
-  std::deque<Traced> Texts;
 
+  /// Keeps a text that is read as a script, for places in it.
+  llvm::StringRef keep(Traced Script);
+  /// The text that has a character; null if it is in none.
+  const Traced *textOf(const char *At) const;
   /// Where a character of one of the texts is written.
   SourceRange originOf(const char *At) const;
+  /// Takes \p Effort, in about the time of an instruction or two, from what is
+  /// left for the script; false if it is more. Loops and values of values would
+  /// else take any time and memory.
+  bool spend(size_t Effort) {
+    IsSpent |= Effort > Left;
+    Left -= IsSpent ? 0 : Effort;
+    return !IsSpent;
+  }
+  /// Leaves nothing.
+  void giveUp() { IsSpent = true; }
+  /// Whether nothing is left: what is known of the script is of no use.
+  bool isSpent() const { return IsSpent; }
+
+private:
+  std::deque<Traced> Texts;
+  /// The texts by their first characters.
+  std::map<const char *, const Traced *> Places;
+  size_t Left = size_t(1) << 24; ///< far more than people's scripts take
+  bool IsSpent = false;
+};
+
+/// What a character, a word and a command take, places included.
+constexpr size_t CharacterEffort = 4, WordEffort = 16, CommandEffort = 64;
+
+/// About how much it takes to copy \p Words.
+size_t copyEffort(llvm::ArrayRef<Traced> Words);
+
+/// A pattern of a shell, such as `*.sh`.
+class Pattern {
+public:
+  Pattern(State &S, llvm::StringRef Written);
+  bool isValid() const { return Compiled.has_value(); }
+  bool matches(llvm::StringRef Text) const;
+
+private:
+  State &S;
+  const std::string Written;
+  std::optional<llvm::GlobPattern> Compiled;
 };
 
 /// Puts values in place of variables.
@@ -84,15 +127,25 @@ private:
                     bool IsQuoted);
   void insert(const std::vector<Traced> &Values, bool IsQuoted, bool AreApart);
   void insertUndefined(llvm::StringRef Name, llvm::StringRef Whole);
-  std::optional<std::vector<Traced>> lookUp(llvm::StringRef Name) const;
+  bool isValueOfFlag(llvm::StringRef Whole);
+  /// The values of a variable, where they are kept.
+  std::optional<llvm::ArrayRef<Traced>> lookUp(llvm::StringRef Name) const;
+  std::optional<std::vector<Traced>>
+  select(llvm::StringRef Name, llvm::StringRef Index, llvm::StringRef Whole);
+  bool cut(Traced &T, llvm::StringRef Written, bool AtEnd, bool IsLongest);
+  void quoted(llvm::StringRef Inside);
   bool applies(llvm::StringRef Operator, llvm::StringRef Operand,
                std::optional<std::vector<Traced>> &Value, bool IsQuoted);
-  void endWord();
+  /// Begins a word, if none is open.
+  void openWord();
+  void endWord() { IsOpen = false; }
+  void put(llvm::StringRef Text, SourceRange Where);
 
   State &S;
   std::function<std::optional<Traced>(llvm::StringRef)> Run;
   std::vector<Traced> Made;
   bool IsOpen = false; ///< the last word is not ended
+  unsigned Depth = 0;  ///< of words in words
 };
 
 /// The value of an expression whose variables \p Value gives and \p Set
