@@ -149,7 +149,7 @@ def check(foretrace, folder, temp):
             return "is imported, but must be refused"
         if case["architecture"] not in done.stderr:
             return "the refusal does not name the architecture"
-        if not re.search(r"known meaning: `\w+`", done.stderr):
+        if not re.search(r"by architecture: `\w+`", done.stderr):
             return "the refusal names no key"
         return None
     if done.returncode:

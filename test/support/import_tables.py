@@ -24,6 +24,9 @@ def fates(root, names):
             for section, body in SECTION.findall(file.read_text(encoding="utf-8")):
                 for key, text in ENTRY.findall(body):
                     if section == "no_effect":
+                        # What a single class ignores, others may read.
+                        if (path / "transformer.fore").exists() and file.stem != "transformer":
+                            continue
                         no_effect.setdefault(key, []).extend(text.split())
                     else:
                         not_modelled[key] = text
@@ -41,7 +44,7 @@ def table(root, names):
     keys = {}
     for key, text in not_modelled.items():
         keys.setdefault(text, []).append(shown(key))
-    lines = ["| key | without it |\n", "|---|---|\n"]
+    lines = ["| key | without it |\n", "|---|---|\n"] if keys else []
     lines += [f"| {', '.join(words)} | {text} |\n" for text, words in keys.items()]
     lines += ["\nThese change nothing that is derived; words that end in `*` are the start of "
               "names:\n\n"]

@@ -55,6 +55,8 @@ static std::string splitOverride(ArrayRef<char *> Arguments) {
 
 std::string mistakenArgument(ArrayRef<char *> Arguments,
                              function_ref<bool(StringRef)> IsOption) {
+  // Those after `--` are of another tool.
+  Arguments = Arguments.take_until([](StringRef A) { return A == "--"; });
   const std::string Key = keyAsOption(Arguments, IsOption);
   return Key.empty() ? splitOverride(Arguments) : Key;
 }

@@ -44,15 +44,15 @@ const ForeignValue &ConfigImporter::textPart() const {
   return Root;
 }
 
-/// The class of an unknown architecture, if each of its keys has a meaning that
-/// others share.
+/// The base of all classes for an unknown architecture, if all classes read its
+/// keys alike.
 const ast::Section *ConfigImporter::guessClass(SourceRange Where,
                                                StringRef Name) {
   const ast::Section *Common = Classes.findClass("transformer");
   const Mapping Map(Classes, *Common);
   std::vector<std::string> Unknown;
   for (const ForeignValue::Member &M : *textPart().Members)
-    if (Map.fateOf(M.Key.Text).Is == Mapping::Fate::Unknown)
+    if (Map.fateOf(M.Key.Text).Is == Mapping::Fate::Unknown || !Map.isAlike(M))
       Unknown.push_back("`" + M.Key.Text + "`");
   if (Unknown.empty()) {
     Diags.report(Where, diag::ImportGuessedClass, Name);

@@ -23,9 +23,7 @@ public:
   MegatronImporter(ImportRequest &Request)
       : Request(Request), Diags(Request.Diags),
         Classes("import/megatron/", Request.Sources, Diags),
-        Map(Classes, *Classes.findClass("megatron")),
-        RecipeMap(Classes, *Classes.findClass("recipe")),
-        ModelessMap(Classes, *Classes.findClass("without_model")) {}
+        Map(Classes, *Classes.findClass("megatron")) {}
 
   std::optional<ImportedJob> import();
 
@@ -48,7 +46,7 @@ private:
   ImportRequest &Request;
   DiagnosticEngine &Diags;
   Pages Classes;
-  Mapping Map, RecipeMap, ModelessMap;
+  Mapping Map; ///< of flags with a model
 };
 
 } // namespace
@@ -170,10 +168,15 @@ std::optional<ImportedJob> MegatronImporter::import() {
   std::optional<ImportedJob> Job = HasModel ? ImportedJob() : modelOf(Flags);
   if (!Job)
     return std::nullopt;
-  const Translation To{HasModel           ? Map
-                       : Raw->AreOfRecipe ? RecipeMap
-                                          : ModelessMap,
-                       All, nullptr, Diags};
+  Mapping Page =
+      HasModel
+          ? Map
+          : Mapping(Classes,
+                    *Classes.findClass(Raw->AreOfRecipe ? "recipe_without_model"
+                                                        : "without_model"));
+  if (Raw->AreOfRecipe)
+    Page.add(Classes, *Classes.findClass("recipe"));
+  const Translation To{Page, All, nullptr, Diags};
   To.reportKeys(Flags, Request.Counts);
   To.translate(*Job);
   if (!Job->Branch.Kind.empty()) // which the model alone does not have

@@ -177,8 +177,9 @@ static ForeignValue literalOf(StringRef Text, SourceRange Range) {
   return ForeignValue::of(std::move(Elements), Range);
 }
 
-/// The lines that \p Form matches, whose last groups are a name and a value. Of
-/// a name with dots the last part counts.
+/// The lines that \p Form matches, whose last groups are a name and a value,
+/// except those that have None, like a flag that is not given. Of a name with
+/// dots the last part counts.
 static ForeignValue readLines(SourceText Text, const Regex &Form) {
   Members Flags;
   for (StringRef Line : split(Text.str(), '\n')) {
@@ -187,14 +188,16 @@ static ForeignValue readLines(SourceText Text, const Regex &Form) {
       continue;
     const StringRef Name = Parts[Parts.size() - 2], Is = Parts.back();
     const StringRef Last = Name.rsplit('.').second;
-    setMember(Flags,
-              {Last.empty() ? Name.str() : Last.str(), Text.rangeOf(Name)},
-              literalOf(Is, Text.rangeOf(Is)));
+    ForeignValue Value = literalOf(Is, Text.rangeOf(Is));
+    if (Value.Is != ForeignValue::Kind::Null)
+      setMember(Flags,
+                {Last.empty() ? Name.str() : Last.str(), Text.rangeOf(Name)},
+                std::move(Value));
   }
   return ForeignValue::of(std::move(Flags), Text.range());
 }
 
-/// The first line that says something.
+/// The first line that is neither empty nor a comment.
 static StringRef firstLine(StringRef Text) {
   for (StringRef Line : split(Text, '\n'))
     if (Line = Line.trim(); !Line.empty() && !Line.starts_with("#"))

@@ -75,7 +75,7 @@ static bool isWritable(StringRef Key, const ForeignValue &V) {
   const bool IsForeignText =
       V.Is == ForeignValue::Kind::Text && V.Range.isValid() && !V.IsFormula;
   return V.Is != ForeignValue::Kind::Real && V.Is != ForeignValue::Kind::Map &&
-         !IsForeignText;
+         V.Is != ForeignValue::Kind::List && !IsForeignText;
 }
 
 void Translator::assign(SectionText &To, const ast::Assignment &A) {

@@ -107,7 +107,6 @@ std::string ForeignValue::print() const {
   switch (Is) {
   case Kind::Missing:
   case Kind::Null:
-  case Kind::Map:
     return "none";
   case Kind::Boolean:
     return Truth ? "true" : "false";
@@ -123,6 +122,14 @@ std::string ForeignValue::print() const {
                           [](const ForeignValue &V) { return V.print(); }),
                 ", ") +
            "]";
+  case Kind::Map:
+    return "{" +
+           join(map_range(*Members,
+                          [](const Member &M) {
+                            return M.Key.Text + ": " + M.Is.print();
+                          }),
+                ", ") +
+           "}";
   }
   llvm_unreachable("unknown kind of value");
 }

@@ -293,6 +293,10 @@ ForeignValue FormulaEvaluator::each(const ast::Call &C) {
   return ForeignValue::of(std::move(Made), List.Range);
 }
 
+bool FormulaEvaluator::isKeyOfInput(const ast::Name &N) const {
+  return N.Path.size() == 1 && !Map.findLet(N.Path.front().Text);
+}
+
 /// Forms whose arguments need not be there; nothing if \p C is none of them.
 std::optional<ForeignValue> FormulaEvaluator::form(const ast::Call &C) {
   const StringRef Name = C.Callee.Text;
@@ -312,7 +316,11 @@ std::optional<ForeignValue> FormulaEvaluator::form(const ast::Call &C) {
   }
   if (Name != "stated" && Name != "is_on" && Name != "is_null")
     return std::nullopt;
-  const ForeignValue V = optional(First);
+  // The input states a key whatever its default.
+  const auto *Key = std::get_if<ast::Name>(&First.Node);
+  const ForeignValue V = Name == "stated" && Key && isKeyOfInput(*Key)
+                             ? find(Key->Path.front().Text)
+                             : optional(First);
   const bool IsUnresolved = isUnresolved(V);
   return ForeignValue::of(Name == "stated"  ? !V.isMissing() || IsUnresolved
                           : Name == "is_on" ? !V.isOff() || IsUnresolved

@@ -51,6 +51,8 @@ private:
   ForeignValue visit(const ast::Expr &E);
   ForeignValue name(const ast::Name &N, bool IsOptional);
   ForeignValue find(llvm::StringRef Key);
+  /// Whether it names a key of the input, not a `let` of the page.
+  bool isKeyOfInput(const ast::Name &N) const;
   ForeignValue unary(const ast::Unary &U);
   ForeignValue binary(const ast::Binary &B, SourceRange Use);
   ForeignValue logic(const ast::Binary &B);

@@ -153,6 +153,19 @@ static ForeignValue isUniform(Values Of, DiagnosticEngine &) {
                           Of[0].Range);
 }
 
+static ForeignValue without(Values Of, DiagnosticEngine &) {
+  if (Of[0].Is != Kind::Map)
+    return Of[0];
+  SmallVector<StringRef, 8> Keys;
+  SplitString(Of[1].Text, Keys);
+  std::vector<ForeignValue::Member> Others;
+  copy_if(*Of[0].Members, std::back_inserter(Others),
+          [&](const ForeignValue::Member &M) {
+            return !is_contained(Keys, M.Key.Text);
+          });
+  return ForeignValue::of(std::move(Others), Of[0].Range);
+}
+
 static std::vector<ForeignValue> findAll(const ForeignValue &In,
                                          const ForeignValue &Element) {
   std::vector<ForeignValue> All;
@@ -252,6 +265,7 @@ static constexpr Function Functions[] = {
     {"split_words", 1, Function::Text, splitWords},
     {"text", 1, Function::Any, text},
     {"trunc", 1, Function::Numbers, trunc},
+    {"without", 2, Function::Any, without},
     {"word", 1, Function::Text, word},
     {"words", 1, Function::Any, words},
 };

@@ -95,7 +95,9 @@ std::vector<std::string> Pages::wordsOf(StringRef List) {
   return All;
 }
 
-Mapping::Mapping(Pages &From, const ast::Section &Class) {
+Mapping::Mapping(Pages &From, const ast::Section &Class) { add(From, Class); }
+
+void Mapping::add(Pages &From, const ast::Section &Class) {
   std::vector<const ast::Section *> Chain;
   for (const ast::Section *At = &Class; At;
        At = At->Base.Text.empty() ? nullptr : From.findClass(At->Base.Text))
@@ -114,7 +116,7 @@ void Mapping::collect(const ast::Entry &E) {
   const ast::Section *S = sectionOf(E);
   if (S && StringSwitch<bool>(S->Keyword.Text)
                .Cases("names", "defaults", "omitted", "not_modelled",
-                      "no_effect", "read", true)
+                      "no_effect", "read", "alike", true)
                .Default(false)) {
     collectKeys(*S);
     return;
@@ -149,6 +151,8 @@ void Mapping::collectKeys(const ast::Section &S) {
       read(*A.Value);
     } else if (S.Keyword.Text == "omitted") {
       Omitted[Key] = A.Value.get();
+    } else if (S.Keyword.Text == "alike") {
+      SplitString(textOf(*A.Value), Alike[Key]);
     } else if (S.Keyword.Text == "not_modelled") {
       Lost[Key] = A.Value.get();
     } else {
@@ -211,6 +215,24 @@ Mapping::FateOfKey Mapping::fateOf(StringRef Key) const {
       Ignored.contains(Key) ||
       any_of(IgnoredStarts, [&](StringRef S) { return Key.starts_with(S); });
   return {IsIgnored ? Fate::NoEffect : Fate::Unknown};
+}
+
+/// Whether \p V or all its elements are words of \p Words.
+static bool isAnyOf(const ForeignValue &V, ArrayRef<StringRef> Words) {
+  if (V.Is == ForeignValue::Kind::List)
+    return all_of(*V.Elements,
+                  [&](const ForeignValue &E) { return isAnyOf(E, Words); });
+  return V.isOff() || is_contained(Words, V.Is == ForeignValue::Kind::Text
+                                              ? StringRef(V.Text)
+                                              : StringRef(V.print()));
+}
+
+bool Mapping::isAlike(const ForeignValue::Member &M) const {
+  return all_of(Alike, [&](const auto &Known) {
+    return (Known.getKey() != M.Key.Text &&
+            !is_contained(spellings(Known.getKey()), M.Key.Text)) ||
+           isAnyOf(M.Is, Known.getValue());
+  });
 }
 
 std::vector<StringRef> Mapping::keysWithPrefix(StringRef Start) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What keys of other tools mean, as pages of the library say it
+// The meaning of other tools' keys, read from pages of the library
 // (lang/import/**/*.fore). A page has classes, each of which may build on
 // another:
 //
@@ -11,6 +11,7 @@
 //     omitted { bias = false }       // values that a job need not write
 //     read { keys = "a b" }          // keys that code reads
 //     no_effect { data = "split" }   // keys that change nothing, by kind
+//     alike { layers = "full" }      // values that all classes read alike
 //     not_modelled { x = "..." }     // what is wrong without a key
 //     let is_gated = true
 //     require heads > 0, "..."       // an error
@@ -67,6 +68,8 @@ private:
 class Mapping {
 public:
   Mapping(Pages &From, const ast::Section &Class);
+  /// Adds a class that changes what others say.
+  void add(Pages &From, const ast::Section &Class);
 
   /// The entries of all, those of the outermost base first.
   llvm::ArrayRef<const ast::Entry *> entries() const { return Entries; }
@@ -91,6 +94,8 @@ public:
   };
   /// What becomes of a key of the input.
   FateOfKey fateOf(llvm::StringRef Key) const;
+  /// Whether all classes read a key with this value alike.
+  bool isAlike(const ForeignValue::Member &M) const;
   /// The keys that begin with \p Start and have a meaning.
   std::vector<llvm::StringRef> keysWithPrefix(llvm::StringRef Start) const;
   /// All keys that formulas read, for "did you mean".
@@ -107,6 +112,7 @@ private:
   std::vector<const ast::Entry *> Entries;
   llvm::StringMap<const ast::Expr *> Lets, Defaults, Omitted, Lost;
   llvm::StringMap<std::vector<std::string>> Names;
+  llvm::StringMap<llvm::SmallVector<llvm::StringRef, 4>> Alike;
   llvm::StringSet<> Used, Ignored;
   std::vector<llvm::StringRef> IgnoredStarts; ///< of names
 };

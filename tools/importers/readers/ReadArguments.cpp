@@ -180,6 +180,11 @@ void setMember(std::vector<ForeignValue::Member> &Members, ast::Word Key,
     *At = {std::move(Key), std::move(To)};
 }
 
+/// Whether it is like `-o`, but not a negative number.
+static bool isShortOption(StringRef Word) {
+  return Word.size() > 1 && Word[0] == '-' && isAlpha(Word[1]);
+}
+
 ForeignValue readFlags(ArrayRef<ArgumentWord> Words, SourceRange Whole) {
   std::vector<ForeignValue::Member> Flags;
   StringMap<size_t> Places;
@@ -188,7 +193,8 @@ ForeignValue readFlags(ArrayRef<ArgumentWord> Words, SourceRange Whole) {
     if (!Flag.isFlag())
       continue;
     size_t End = I;
-    while (End != Words.size() && !Words[End].isFlag())
+    while (End != Words.size() && !Words[End].isFlag() &&
+           !isShortOption(Words[End].Text))
       ++End;
     const auto [Name, Joined] = StringRef(Flag.Text).drop_front(2).split('=');
     const bool IsJoined = Name.size() + 2 != Flag.Text.size();
