@@ -7,16 +7,11 @@ import subprocess
 import tempfile
 
 import spec
+from importing import expected, find_folders
 
 NORMS = {"rmsnorm": "rmsnorm", "layernorm": "layernorm",
          "layernorm without bias": "layernorm_no_bias"}
 GATED = {"swiglu", "geglu"}
-
-
-def find_folders(root):
-    """Folders of `root` that hold a case, in order."""
-    return [os.path.join(root, name) for name in sorted(os.listdir(root))
-            if os.path.exists(os.path.join(root, name, "expected.json"))]
 
 
 def first_with(layers, key):
@@ -138,8 +133,7 @@ def runs(items):
 
 
 def check(foretrace, folder, temp):
-    with open(os.path.join(folder, "expected.json")) as file:
-        case = json.load(file)
+    case = expected(folder)
     job = os.path.join(temp, "model.fore")
     done = subprocess.run([foretrace, "import", "hf",
                            os.path.join(folder, "config.json"), "-o", job],

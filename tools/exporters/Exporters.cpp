@@ -52,12 +52,6 @@ public:
 private:
   void top(const ast::Entry &E);
   void fill(std::vector<ForeignValue::Member> &To, ArrayRef<ast::Entry> All);
-  ArrayRef<ast::Entry> choose(const ast::If &I) {
-    const std::optional<bool> Holds = Formulas.holds(*I.Condition);
-    if (!Holds)
-      return {};
-    return *Holds ? I.Then : I.Else;
-  }
 
   const importers::Mapping &Page;
   const ForeignValue &Job;
@@ -71,7 +65,7 @@ void PageEvaluator::fill(std::vector<ForeignValue::Member> &To,
                          ArrayRef<ast::Entry> All) {
   for (const ast::Entry &E : All) {
     if (const auto *I = std::get_if<ast::If>(&E.Node)) {
-      fill(To, choose(*I));
+      fill(To, Formulas.choose(*I));
     } else if (const ast::Section *S = importers::sectionOf(E)) {
       std::vector<ForeignValue::Member> Members;
       fill(Members, S->Entries);
@@ -93,7 +87,7 @@ void PageEvaluator::top(const ast::Entry &E) {
                    diag::ExportRefused,
                    Formulas.interpolate(importers::textOf(*R->Message)));
   } else if (const auto *I = std::get_if<ast::If>(&E.Node)) {
-    for (const ast::Entry &In : choose(*I))
+    for (const ast::Entry &In : Formulas.choose(*I))
       top(In);
   } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
     if (A->Key.Text == "command")

@@ -35,8 +35,8 @@ static cl::opt<std::string>
                  cl::desc("Output file (default: standard output)"),
                  cl::cat(outputCategory()), cl::sub(importCommand()));
 
-/// The name of the model of a file: that of its folder if the file has the one
-/// that all have.
+/// The name of the model of a file: its own, or that of its folder if it is
+/// called config.json like those of all models.
 static std::string nameOf(StringRef Path) {
   if (!ModelName.empty())
     return ModelName;

@@ -113,10 +113,7 @@ static std::optional<ImportedJob> joinProgram(const ImportedJob &Settings,
     return std::nullopt;
   overlay(Job->Train, Settings.Train, *Job);
   overlay(Job->Parallel, Settings.Parallel, *Job);
-  Request.Counts.Used += Program.Counts.Used;
-  Request.Counts.NoEffect += Program.Counts.NoEffect;
-  Request.Counts.NotModelled += Program.Counts.NotModelled;
-  Request.Counts.Unknown += Program.Counts.Unknown;
+  Request.Counts += Program.Counts;
   return Job;
 }
 
@@ -141,14 +138,7 @@ std::optional<ImportedJob> importDeepSpeed(ImportRequest &Request) {
   const Mapping Map(Classes, *Classes.findClass("deepspeed"));
   const Translation All{Map, Root, nullptr, Request.Diags};
   All.reportKeys(Root, Request.Counts);
-  for (const ForeignValue::Member &M : *Root.Members) {
-    const ast::Section *Inner = Classes.findClass("in_" + M.Key.Text);
-    if (Inner && M.Is.Is == ForeignValue::Kind::Map) {
-      const Mapping InnerMap(Classes, *Inner);
-      Translation{InnerMap, M.Is, nullptr, Request.Diags}.reportKeys(
-          M.Is, Request.Counts);
-    }
-  }
+  reportSections(Classes, Root, Request.Counts, Request.Diags);
   ImportedJob Job;
   All.translate(Job);
   if (Request.Diags.hasErrors())

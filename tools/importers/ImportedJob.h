@@ -39,6 +39,14 @@ struct LayerText {
 /// How many keys of the input have which fate.
 struct KeyCounts {
   unsigned Used = 0, NoEffect = 0, NotModelled = 0, Unknown = 0;
+
+  KeyCounts &operator+=(const KeyCounts &Others) {
+    Used += Others.Used;
+    NoEffect += Others.NoEffect;
+    NotModelled += Others.NotModelled;
+    Unknown += Others.Unknown;
+    return *this;
+  }
 };
 
 struct ImportedJob {

@@ -197,7 +197,7 @@ MegatronImporter::modelOf(const ForeignValue &Flags) {
   if (Config != Words.end()) {
     ImportRequest Model{ArrayRef(*Config), Request.Sources, Diags};
     std::optional<ImportedJob> Job = importHuggingFace(Model);
-    Request.Counts = Model.Counts;
+    Request.Counts += Model.Counts;
     return Job;
   }
   Diags.report(Flags.Range.atStart(), diag::ImportNoModel);

@@ -3,6 +3,7 @@
 #include "lang/diagnostics/Import.h"
 #include "tools/importers/readers/ReadArguments.h"
 #include "tools/importers/shell/ReadShell.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,6 +30,7 @@ private:
   bool addAll(const ForeignValue &Map);
   bool add(const ForeignValue::Member &M);
   bool extend(const ForeignValue &Names);
+  std::optional<std::string> pathOf(StringRef Name) const;
 
   ImportRequest &Request;
   Members Flags;
@@ -70,17 +72,32 @@ static ForeignValue argumentOf(const ForeignValue &V) {
   return ForeignValue::of(std::move(Elements), V.Range);
 }
 
-/// Reads the files of a list, or of one name, that exist beside the first.
+/// Where a file that another one names is: relative to that, or beside it;
+/// nothing if it is not there.
+std::optional<std::string> YamlArguments::pathOf(StringRef Name) const {
+  for (StringRef Relative : {Name, path::filename(Name)}) {
+    SmallString<128> Path(Folder);
+    path::append(Path, Relative);
+    if (sys::fs::is_regular_file(Path))
+      return Path.str().str();
+  }
+  return std::nullopt;
+}
+
+/// Reads the files of a list, or of one name.
 bool YamlArguments::extend(const ForeignValue &Names) {
   const std::vector<ForeignValue> All = Names.Is == ForeignValue::Kind::List
                                             ? *Names.Elements
                                             : std::vector{Names};
   for (const ForeignValue &Name : All) {
-    SmallString<128> Path(Folder);
-    path::append(Path, path::filename(Name.Text));
-    if (Name.Is != ForeignValue::Kind::Text || !sys::fs::exists(Path))
+    if (Name.Is != ForeignValue::Kind::Text)
       continue;
-    const std::optional<SourceText> Text = Request.read(Path);
+    const std::optional<std::string> Path = pathOf(Name.Text);
+    if (!Path) {
+      Request.Diags.report(Name.Range, diag::ImportFileMissing, Name.Text);
+      continue;
+    }
+    const std::optional<SourceText> Text = Request.read(*Path);
     if (!Text || !readFile(*Text))
       return false;
   }
@@ -118,7 +135,9 @@ bool YamlArguments::addAll(const ForeignValue &Map) {
 
 bool YamlArguments::readFile(SourceText Text) {
   constexpr unsigned MaxDepth = 16;
-  if (++Depth > MaxDepth) {
+  ++Depth;
+  const auto Leave = make_scope_exit([&] { --Depth; });
+  if (Depth > MaxDepth) {
     Request.Diags.report(Text.range(0, 0), diag::ImportSyntax,
                          "files extend each other in a circle");
     return false;
@@ -132,9 +151,7 @@ bool YamlArguments::readFile(SourceText Text) {
                          "an object");
     return false;
   }
-  const bool IsRead = addAll(*Root);
-  --Depth;
-  return IsRead;
+  return addAll(*Root);
 }
 
 std::optional<ForeignValue> YamlArguments::read(SourceText Text,

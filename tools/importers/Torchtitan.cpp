@@ -205,14 +205,7 @@ std::optional<ImportedJob> TitanImporter::import() {
   const Mapping Map(Classes, *Class);
   const Translation All{Map, *Root, nullptr, Diags};
   All.reportKeys(*Root, Request.Counts);
-  for (const ForeignValue::Member &M : *Root->Members) {
-    const ast::Section *Inner = Classes.findClass("in_" + M.Key.Text);
-    if (Inner && M.Is.Is == ForeignValue::Kind::Map) {
-      const Mapping InnerMap(Classes, *Inner);
-      Translation{InnerMap, M.Is, nullptr, Diags}.reportKeys(M.Is,
-                                                             Request.Counts);
-    }
-  }
+  reportSections(Classes, *Root, Request.Counts, Diags);
   ImportedJob Job;
   All.translate(Job);
   if (Diags.hasErrors())

@@ -37,8 +37,6 @@ private:
   void layer(LayerText &L, ArrayRef<ast::Entry> All);
   void layerSection(SectionText &To, const ast::Section &S);
   bool isOmitted(StringRef Key, const ForeignValue &V);
-  /// The branch of an `if` that holds; none after an error.
-  ArrayRef<ast::Entry> choose(const ast::If &I);
 
   const Mapping &Map;
   DiagnosticEngine &Diags;
@@ -49,13 +47,6 @@ private:
 };
 
 } // namespace
-
-ArrayRef<ast::Entry> Translator::choose(const ast::If &I) {
-  const std::optional<bool> Holds = Formulas.holds(*I.Condition);
-  if (!Holds)
-    return {};
-  return *Holds ? I.Then : I.Else;
-}
 
 bool Translator::isOmitted(StringRef Key, const ForeignValue &V) {
   const ast::Expr *Default = Map.findOmitted(Key);
@@ -107,14 +98,12 @@ void Translator::fill(SectionText &To, ArrayRef<ast::Entry> All) {
     if (const auto *A = std::get_if<ast::Assignment>(&E.Node))
       assign(To, *A);
     else if (const auto *I = std::get_if<ast::If>(&E.Node))
-      fill(To, choose(*I));
+      fill(To, Formulas.choose(*I));
 }
 
 void Translator::assignTop(const ast::Assignment &A) {
   if (A.Key.Text == "comment")
     Job.ModelComments.push_back(Formulas.interpolate(textOf(*A.Value)));
-  else if (A.Key.Text == "param")
-    Job.Params.push_back(textOf(*A.Value).str());
 }
 
 void Translator::topSection(const ast::Section &S) {
@@ -150,7 +139,7 @@ void Translator::top(const ast::Entry &E) {
   if (const auto *R = std::get_if<ast::Require>(&E.Node)) {
     require(*R);
   } else if (const auto *I = std::get_if<ast::If>(&E.Node)) {
-    const ArrayRef<ast::Entry> Chosen = choose(*I);
+    const ArrayRef<ast::Entry> Chosen = Formulas.choose(*I);
     const SourceRange Where = Formulas.origin();
     for (const ast::Entry &In : Chosen)
       if (const auto *A = std::get_if<ast::Assignment>(&In.Node);
@@ -175,7 +164,7 @@ void Translator::layerSection(SectionText &To, const ast::Section &S) {
 void Translator::layer(LayerText &L, ArrayRef<ast::Entry> All) {
   for (const ast::Entry &E : All) {
     if (const auto *I = std::get_if<ast::If>(&E.Node)) {
-      layer(L, choose(*I));
+      layer(L, Formulas.choose(*I));
     } else if (const auto *R = std::get_if<ast::Require>(&E.Node)) {
       require(*R);
     } else if (const ast::Section *S = sectionOf(E);
@@ -261,6 +250,19 @@ void Translation::reportKeys(const ForeignValue &Of, KeyCounts &Counts) const {
               M.Key.Range, M.Key.Text, Known);
       break;
     }
+  }
+}
+
+void reportSections(Pages &Classes, const ForeignValue &Of, KeyCounts &Counts,
+                    DiagnosticEngine &Diags) {
+  for (const ForeignValue::Member &M : *Of.Members) {
+    const ast::Section *Class = M.Is.Is == ForeignValue::Kind::Map
+                                    ? Classes.findClass("in_" + M.Key.Text)
+                                    : nullptr;
+    if (!Class)
+      continue;
+    const Mapping Map(Classes, *Class);
+    Translation{Map, M.Is, nullptr, Diags}.reportKeys(M.Is, Counts);
   }
 }
 

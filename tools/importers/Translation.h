@@ -9,7 +9,7 @@
 
 namespace foretrace::importers {
 
-/// What an importer may state in place of the input.
+/// An input and the mapping that applies to it.
 struct Translation {
   const Mapping &Map;
   const ForeignValue &Input;
@@ -21,6 +21,11 @@ struct Translation {
   /// Reports keys of \p Of that are not modelled or unknown, and counts all.
   void reportKeys(const ForeignValue &Of, KeyCounts &Counts) const;
 };
+
+/// Reports and counts the keys of those members of \p Of for which there is a
+/// class `in_` and their name.
+void reportSections(Pages &Classes, const ForeignValue &Of, KeyCounts &Counts,
+                    DiagnosticEngine &Diags);
 
 } // namespace foretrace::importers
 

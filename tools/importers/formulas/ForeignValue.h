@@ -38,7 +38,6 @@ struct ForeignValue {
   /// Where it is written, or the first value that it is made of.
   SourceRange Range;
 
-  static ForeignValue missing() { return {}; }
   static ForeignValue null(SourceRange Range = {});
   static ForeignValue of(bool Truth, SourceRange Range = {});
   static ForeignValue of(int64_t Integer, SourceRange Range = {});

@@ -29,6 +29,13 @@ std::optional<bool> FormulaEvaluator::holds(const ast::Expr &E) {
   return V.Truth;
 }
 
+ArrayRef<ast::Entry> FormulaEvaluator::choose(const ast::If &I) {
+  const std::optional<bool> Holds = holds(*I.Condition);
+  if (!Holds)
+    return {};
+  return *Holds ? I.Then : I.Else;
+}
+
 std::string FormulaEvaluator::interpolate(StringRef Text) {
   std::string Out;
   while (!Text.empty()) {

@@ -29,6 +29,8 @@ public:
   ForeignValue evaluate(const ast::Expr &E);
   /// Whether a condition holds; nothing after an error.
   std::optional<bool> holds(const ast::Expr &E);
+  /// The branch of an `if` that holds; none after an error.
+  llvm::ArrayRef<ast::Entry> choose(const ast::If &I);
   /// A text with the values of the `{names}` in it.
   std::string interpolate(llvm::StringRef Text);
 
