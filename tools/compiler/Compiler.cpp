@@ -151,7 +151,10 @@ std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
                                              const SweepRequest &Request,
                                              DiagnosticEngine &Diags) {
   layFiles();
-  return compileSweep(Files, Path, withLibrary(Options), Request, Diags);
+  const std::string Job = layForeign(Path, Diags);
+  if (Diags.hasErrors())
+    return std::nullopt;
+  return compileSweep(Files, Job, withLibrary(Options), Request, Diags);
 }
 
 std::optional<ir::EmitSpec>
