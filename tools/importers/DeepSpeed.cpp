@@ -126,11 +126,6 @@ std::optional<ImportedJob> importDeepSpeed(ImportRequest &Request) {
       readYaml(SourceText(Text->range().File, Json), Request.Diags);
   if (!Read)
     return std::nullopt;
-  if (Read->Is != ForeignValue::Kind::Map) {
-    Request.Diags.report(Read->Range, diag::ImportValueKind, Read->kindName(),
-                         "an object");
-    return std::nullopt;
-  }
   OpenValues Open(Request.Sources);
   const ForeignValue Root = Open.close(*Read, "");
   Open.report(Request.Diags);

@@ -137,11 +137,6 @@ static std::optional<ImportedJob> importConfig(SourceText Text,
   const std::optional<ForeignValue> Root = readYaml(Text, Request.Diags);
   if (!Root)
     return std::nullopt;
-  if (Root->Is != ForeignValue::Kind::Map) {
-    Request.Diags.report(Root->Range, diag::ImportValueKind, Root->kindName(),
-                         "an object");
-    return std::nullopt;
-  }
   return ConfigImporter(*Root, Request).import();
 }
 

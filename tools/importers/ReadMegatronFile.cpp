@@ -146,11 +146,6 @@ bool YamlArguments::readFile(SourceText Text) {
       readYaml(Text, Request.Diags, Repeated::LastCounts);
   if (!Root)
     return false;
-  if (Root->Is != ForeignValue::Kind::Map) {
-    Request.Diags.report(Root->Range, diag::ImportValueKind, Root->kindName(),
-                         "an object");
-    return false;
-  }
   return addAll(*Root);
 }
 

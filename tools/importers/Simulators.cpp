@@ -20,11 +20,6 @@ static std::optional<ForeignValue> readTogether(ImportRequest &Request) {
         Text ? readYaml(*Text, Request.Diags) : std::nullopt;
     if (!Root)
       return std::nullopt;
-    if (Root->Is != ForeignValue::Kind::Map) {
-      Request.Diags.report(Root->Range, diag::ImportValueKind, Root->kindName(),
-                           "an object");
-      return std::nullopt;
-    }
     if (!Whole.isValid())
       Whole = Root->Range;
     Members.insert(Members.end(), Root->Members->begin(), Root->Members->end());

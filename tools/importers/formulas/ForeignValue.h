@@ -72,9 +72,9 @@ struct ForeignValue::Member {
 /// YAML; any other text is one.
 ForeignValue readScalar(llvm::StringRef Written, SourceRange Range);
 
-/// Reads JSON or YAML, of which JSON is a part, but for `Infinity` and `NaN`.
-/// Reports an error and returns nothing if it is neither. If a key is repeated,
-/// that is an error, or its last value counts.
+/// Reads an object of JSON, with `Infinity` and `NaN`, or of YAML. Reports an
+/// error and returns nothing if it is neither. If a key is repeated, that is an
+/// error, or its last value counts.
 enum class Repeated : unsigned char { IsError, LastCounts };
 std::optional<ForeignValue> readYaml(SourceText Text, DiagnosticEngine &Diags,
                                      Repeated Keys = Repeated::IsError);

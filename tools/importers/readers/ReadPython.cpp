@@ -27,6 +27,8 @@ private:
   using Variables = StringMap<ForeignValue>;
 
   ForeignValue call(size_t Function);
+  ForeignValue replace(const ForeignValue &In, ArrayRef<ast::Word> Path,
+                       ForeignValue New);
   bool statement(Variables &Known, ForeignValue &Returned);
   ForeignValue sum(Variables &Known);
   ForeignValue product(Variables &Known);
@@ -38,6 +40,8 @@ private:
   ForeignValue whole(Variables &Known);
   /// What is written from a token up to the current one.
   ForeignValue written(size_t Begin);
+  /// Whether all members of \p V may be visited.
+  bool spend(const ForeignValue &V);
   void skipTo(function_ref<bool(const PythonToken &)> IsEnd);
 
   const PythonToken &here() const { return Tokens[Next]; }
@@ -60,7 +64,11 @@ private:
     ForeignValue Returned = {};
   };
   std::vector<Function> Functions;
+  StringMap<size_t> Places; ///< of functions, by their names
   size_t Next = 0;
+  /// Members that may still be visited. Objects of many members that are set
+  /// one by one would else take long.
+  size_t Left = size_t(1) << 22;
   unsigned Depth = 0;
 };
 
@@ -85,6 +93,13 @@ ForeignValue PythonReader::written(size_t Begin) {
                                     Source.range(From, To));
   V.IsBare = true;
   return V;
+}
+
+bool PythonReader::spend(const ForeignValue &V) {
+  const size_t Effort = V.Members ? V.Members->size() : 0;
+  const bool IsEnough = Effort <= Left;
+  Left = IsEnough ? Left - Effort : 0;
+  return IsEnough;
 }
 
 /// An expression up to a comma, a closing bracket or the end of the line. If
@@ -203,7 +218,7 @@ ForeignValue PythonReader::name(Variables &Known) {
   ForeignValue V = Variable == Known.end() ? ForeignValue() : Variable->second;
   while (is(".") && Tokens[Next + 1].Is == PythonKind::Name) {
     const StringRef Attribute = Tokens[Next + 1].Spelling;
-    const ForeignValue *Member = V.find(Attribute);
+    const ForeignValue *Member = spend(V) ? V.find(Attribute) : nullptr;
     V = Member ? *Member : ForeignValue();
     Path += "." + Attribute.str();
     Next += 2;
@@ -211,9 +226,8 @@ ForeignValue PythonReader::name(Variables &Known) {
   if (!take("("))
     return V.isMissing() ? written(Begin) : V;
   ForeignValue Call = arguments(Known, Path, Begin);
-  const auto Own = find_if(
-      Functions, [&](const Function &F) { return F.Name.Text == Path; });
-  return Own == Functions.end() ? Call : call(Own - Functions.begin());
+  const auto Own = Places.find(Path);
+  return Own == Places.end() ? Call : call(Own->second);
 }
 
 ForeignValue PythonReader::primary(Variables &Known) {
@@ -250,9 +264,9 @@ ForeignValue PythonReader::primary(Variables &Known) {
 }
 
 /// \p In with another value at \p Path.
-static ForeignValue replace(const ForeignValue &In, ArrayRef<ast::Word> Path,
-                            ForeignValue New) {
-  if (Path.empty())
+ForeignValue PythonReader::replace(const ForeignValue &In,
+                                   ArrayRef<ast::Word> Path, ForeignValue New) {
+  if (Path.empty() || !spend(In))
     return New;
   std::vector<ForeignValue::Member> Members;
   if (In.Is == ForeignValue::Kind::Map)
@@ -285,7 +299,7 @@ bool PythonReader::statement(Variables &Known, ForeignValue &Returned) {
     if (!take("."))
       break;
   }
-  if (!Path.empty() && take("=")) {
+  if (!Path.empty() && Path.size() < MaxPythonDepth && take("=")) {
     ForeignValue New = whole(Known);
     ForeignValue &Variable = Known[Path.front().Text];
     Variable = replace(Variable, ArrayRef(Path).drop_front(), std::move(New));
@@ -326,6 +340,7 @@ std::vector<PythonFunction> PythonReader::run() {
       continue;
     Next = I;
     skipTo([](const PythonToken &T) { return T.Is == PythonKind::NewLine; });
+    Places.try_emplace(Name.Spelling, Functions.size());
     Functions.push_back(
         {{Name.Spelling.str(), Source.range(Name.Begin, Name.End)}, Next + 1});
   }
@@ -333,6 +348,8 @@ std::vector<PythonFunction> PythonReader::run() {
   for (size_t I = 0; I != Functions.size(); ++I)
     if (Functions[I].Body < Tokens.size())
       All.push_back({Functions[I].Name, call(I)});
+  if (Left == 0)
+    All.clear(); // what was visited is not all
   return All;
 }
 

@@ -4,6 +4,7 @@
 #include "lang/diagnostics/Import.h"
 #include "tools/importers/formulas/ForeignValue.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLParser.h"
 
@@ -83,6 +84,7 @@ void YamlReader::report(const SMDiagnostic &D) {
 
 ForeignValue YamlReader::map(yaml::MappingNode &N, unsigned Depth) {
   std::vector<ForeignValue::Member> Members;
+  StringMap<size_t> Places;
   for (yaml::KeyValueNode &Pair : N) {
     const SourceRange Whole = rangeOf(Pair.getSourceRange());
     auto *Key = dyn_cast_or_null<yaml::ScalarNode>(Pair.getKey());
@@ -100,20 +102,16 @@ ForeignValue YamlReader::map(yaml::MappingNode &N, unsigned Depth) {
         Given ? value(*Given, Depth) : ForeignValue::null(Whole);
     if (HasFailed)
       break;
-    auto *Same = llvm::find_if(
-        MutableArrayRef(Members),
-        [&](const ForeignValue::Member &M) { return M.Key.Text == Name.Text; });
-    const bool IsRepeated = Same != Members.data() + Members.size();
-    if (IsRepeated && Keys == Repeated::LastCounts) {
-      *Same = {std::move(Name), std::move(Read)};
-      continue;
-    }
-    if (IsRepeated) {
+    const auto [Place, IsNew] = Places.try_emplace(Name.Text, Members.size());
+    if (IsNew) {
+      Members.push_back({std::move(Name), std::move(Read)});
+    } else if (Keys == Repeated::LastCounts) {
+      Members[Place->second] = {std::move(Name), std::move(Read)};
+    } else {
       Diags.report(Name.Range, diag::ImportDuplicate, Name.Text);
       HasFailed = true;
       break;
     }
-    Members.push_back({std::move(Name), std::move(Read)});
   }
   return ForeignValue::of(std::move(Members), rangeOfAll(N));
 }
@@ -167,9 +165,13 @@ std::optional<ForeignValue> YamlReader::read() {
     return std::nullopt;
   }
   ForeignValue Read = value(*Root, 0);
-  if (!HasFailed && !Stream.failed())
+  if (HasFailed || Stream.failed()) {
+    fail(Text.range(0, 0), "neither JSON nor YAML");
+    return std::nullopt;
+  }
+  if (Read.Is == ForeignValue::Kind::Map)
     return Read;
-  fail(Text.range(0, 0), "neither JSON nor YAML");
+  Diags.report(Read.Range, diag::ImportValueKind, Read.kindName(), "an object");
   return std::nullopt;
 }
 

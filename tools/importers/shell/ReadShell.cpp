@@ -20,12 +20,15 @@ using shell::Traced;
 
 /// Scripts that people write are far smaller, and others take long to read.
 constexpr size_t MaxScript = size_t(256) << 10;
+/// Of the scripts that are known, the one that takes most takes a sixth.
+constexpr size_t LeastEffort = size_t(1) << 20, EffortOfCharacter = 16;
 
 class ScriptReader {
 public:
   ScriptReader(SourceText Text, ImportRequest &Request)
       : Text(Text), Request(Request),
-        Folder(path::parent_path(Request.Words.front())) {}
+        Folder(path::parent_path(Request.Words.front())),
+        S(LeastEffort + EffortOfCharacter * Text.str().size()) {}
 
   std::optional<ForeignValue> read();
 

@@ -11,13 +11,13 @@ namespace foretrace::importers::shell {
 
 /// Scripts and functions may be this deep in others.
 static constexpr unsigned MaxDepth = 16;
-/// A loop that a program ends, such as one that waits for it, is not followed
-/// further.
-static constexpr unsigned MaxRounds = 1000;
+/// How often a loop is followed whose condition never fails, such as one that
+/// waits for a program.
+static constexpr unsigned MaxRounds = 256;
 
 /// Follows a text that is kept; \p IsOwn if what it sets remains.
 void Follower::followKept(StringRef Text, bool IsOwn) {
-  // Commands take about as much as words.
+  // A text may be followed many times, and is parsed each time.
   if (Depth == MaxDepth || !S.spend(CharacterEffort * Text.size()))
     return;
   ++Depth;

@@ -49,6 +49,8 @@ struct Variable {
 /// What a script has set so far.
 class State {
 public:
+  explicit State(size_t Effort) : Left(Effort) {}
+
   llvm::StringMap<Variable> Variables;
   std::vector<Traced> Arguments; ///< `$1` and the others
   /// Names that the script sets somewhere: unset, they are empty. Others come
@@ -78,7 +80,7 @@ private:
   std::deque<Traced> Texts;
   /// The texts by their first characters.
   std::map<const char *, const Traced *> Places;
-  size_t Left = size_t(1) << 24; ///< far more than people's scripts take
+  size_t Left; ///< of the effort
   bool IsSpent = false;
 };
 
@@ -92,6 +94,7 @@ size_t copyEffort(llvm::ArrayRef<Traced> Words);
 class Pattern {
 public:
   Pattern(State &S, llvm::StringRef Written);
+  Pattern(const Pattern &) = delete; // what is compiled refers to the text
   bool isValid() const { return Compiled.has_value(); }
   bool matches(llvm::StringRef Text) const;
 
