@@ -2,10 +2,12 @@
 //
 // `foretrace import`: a model or a job from the files of another tool.
 #include "lang/diagnostics/Import.h"
+#include "analysis/ModelParameters.h"
+#include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/importers/Importers.h"
+#include "tools/importers/CheckpointIndex.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -57,6 +59,37 @@ static void showCounts(const importers::KeyCounts &Counts) {
          << Counts.Unknown << " unknown\n";
 }
 
+/// Reports a checkpoint beside a configuration that has another number of
+/// parameters than the model.
+static void compareCheckpoint(importers::ImportedJob &Job,
+                              importers::ImportRequest &Request) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  Job.write(OS);
+  const std::optional<importers::CheckpointIndex> Index =
+      importers::readCheckpointIndex(Request.Words.front(), Job.Layers.size(),
+                                     Request);
+  if (!Index)
+    return;
+  Compiler Session;
+  FrontendOptions OfModel;
+  OfModel.IsOfModel = [](ArrayRef<ir::EmitSpec>) { return true; };
+  const ir::Program *P =
+      Session.compile("imported.fore", Text, OfModel).program();
+  if (!P)
+    return;
+  ir::ExprOverlay Sizes(*P);
+  const ir::Expr Model = modelParameters(Sizes).All;
+  if (!Model.hasValue() || Model.value() == Index->Parameters)
+    return;
+  Request.Diags.report(
+      Index->At, diag::ImportCheckpoint, Index->Parameters, Model.value(),
+      Index->Others.empty()
+          ? std::string()
+          : "; it has weights outside of the model's layers: `" +
+                join(Index->Others, "`, `") + "`");
+}
+
 static ExitCode explainImport() {
   std::string Formats;
   for (const importers::Importer &I : importers::importers())
@@ -80,9 +113,13 @@ ExitCode runImport() {
                                        ForeignWords.end());
   importers::ImportRequest Request{Words, Sources, Diags};
   std::optional<importers::ImportedJob> Job = Format->Import(Request);
+  if (Job && Job->Model.empty())
+    Job->Model = nameOf(Words.front());
+  if (Job && Format->Name == "hf" && !Diags.hasErrors())
+    compareCheckpoint(*Job, Request);
   if (const ExitCode Code = showMessages(Diags, Sources))
     return Code;
-  if (Job->Model.empty() || !ModelName.empty())
+  if (!ModelName.empty())
     Job->Model = nameOf(Words.front());
   InputFiles Inputs;
   Inputs.add(Sources);
