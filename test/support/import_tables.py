@@ -25,7 +25,7 @@ def fates(root, names):
                 for key, text in ENTRY.findall(body):
                     if section == "no_effect":
                         # What a single class ignores, others may read.
-                        if (path / "transformer.fore").exists() and file.stem != "transformer":
+                        if path.is_dir() and file.stem not in ("transformer", "flags"):
                             continue
                         no_effect.setdefault(key, []).extend(text.split())
                     else:
