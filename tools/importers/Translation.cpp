@@ -53,16 +53,9 @@ bool Translator::isOmitted(StringRef Key, const ForeignValue &V) {
   return Default && Formulas.evaluate(*Default).print() == V.print();
 }
 
-/// Whether a key of a job has a text, which is in quotes even if it is a word.
-static bool isTextKey(StringRef Key) {
-  return Key == "symbol" || Key == "recompute_modules";
-}
-
-/// Whether a job can have the value for \p Key. Texts of the input are words of
-/// the job only where a page says so.
-static bool isWritable(StringRef Key, const ForeignValue &V) {
-  if (isTextKey(Key))
-    return StringRef(V.Text).find_first_of("\"\\{}\n") == StringRef::npos;
+/// Whether a job can have the value. Texts of the input are words of the job
+/// only where a page says so.
+static bool isWritable(const ForeignValue &V) {
   const bool IsForeignText =
       V.Is == ForeignValue::Kind::Text && V.Range.isValid() && !V.IsFormula;
   return V.Is != ForeignValue::Kind::Real && V.Is != ForeignValue::Kind::Map &&
@@ -86,8 +79,8 @@ void Translator::assign(SectionText &To, const ast::Assignment &A) {
   } else if (V.isMissing() || V.Is == ForeignValue::Kind::Null ||
              isOmitted(Key, V)) {
     To.erase(Key);
-  } else if (isWritable(Key, V)) {
-    To.set(Key, isTextKey(Key) ? "\"" + V.Text + "\"" : V.print());
+  } else if (isWritable(V)) {
+    To.set(Key, V.print());
   } else {
     Diags.report(V.Range, diag::ImportValueKind, V.kindName(), "an integer");
   }

@@ -78,10 +78,15 @@ static ForeignValue word(Values Of, DiagnosticEngine &Diags) {
   return {};
 }
 
-/// A text of the input as one of a job.
+/// A text of the input as one of a job, which is in quotes even if it is a
+/// word.
 static ForeignValue quoted(Values Of, DiagnosticEngine &Diags) {
-  if (StringRef(Of[0].Text).find_first_of("\"\\{}\n") == StringRef::npos)
-    return ForeignValue::of(Of[0].Text);
+  if (StringRef(Of[0].Text).find_first_of("\"\\{}\n") == StringRef::npos) {
+    ForeignValue Quoted =
+        ForeignValue::of("\"" + Of[0].Text + "\"", Of[0].Range);
+    Quoted.IsFormula = true;
+    return Quoted;
+  }
   Diags.report(Of[0].Range, diag::ImportValueKind, "this text",
                "one without quotes, braces and backslashes");
   return {};
