@@ -142,6 +142,13 @@ CompiledJob &Compiler::compile(llvm::StringRef Path, llvm::StringRef Text,
   return Job;
 }
 
+CompiledJob &Compiler::compileModel(llvm::StringRef Path,
+                                    llvm::StringRef Text) {
+  FrontendOptions OfModel;
+  OfModel.IsOfModel = [](llvm::ArrayRef<ir::EmitSpec>) { return true; };
+  return compile(Path, Text, std::move(OfModel));
+}
+
 void Compiler::forget(const CompiledJob &Job) {
   Jobs.remove_if([&](const CompiledJob &J) { return &J == &Job; });
 }

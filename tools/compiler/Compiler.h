@@ -51,6 +51,8 @@ public:
   /// and compiled to the end. The verified result is its program().
   CompiledJob &compile(llvm::StringRef Path, llvm::StringRef Text,
                        FrontendOptions Options = {});
+  /// The same of a text with a model, which need not be a whole job.
+  CompiledJob &compileModel(llvm::StringRef Path, llvm::StringRef Text);
   /// Forgets a job with all that it has.
   void forget(const CompiledJob &Job);
 

@@ -121,11 +121,9 @@ static std::string kindsOf(const ir::ModelSpec &M) {
 
 static void listModels(RowWriter &To) {
   Compiler Session;
-  FrontendOptions OfModel;
-  OfModel.IsOfModel = [](ArrayRef<ir::EmitSpec>) { return true; };
   for (const LibraryModel &M : libraryModels()) {
-    CompiledJob &Job = Session.compile(
-        "list.fore", ("import \"models/" + M.Title + ".fore\"").str(), OfModel);
+    CompiledJob &Job = Session.compileModel(
+        "list.fore", ("import \"models/" + M.Title + ".fore\"").str());
     const ir::Program *P = Job.program();
     if (!P)
       report_fatal_error("the model " + M.Title + " is not legal");

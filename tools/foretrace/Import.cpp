@@ -72,10 +72,7 @@ static void compareCheckpoint(importers::ImportedJob &Job,
   if (!Index)
     return;
   Compiler Session;
-  FrontendOptions OfModel;
-  OfModel.IsOfModel = [](ArrayRef<ir::EmitSpec>) { return true; };
-  const ir::Program *P =
-      Session.compile("imported.fore", Text, OfModel).program();
+  const ir::Program *P = Session.compileModel("imported.fore", Text).program();
   if (!P)
     return;
   ir::ExprOverlay Sizes(*P);
