@@ -22,6 +22,8 @@ CHAKRA = str(SOURCE / "test/bench/chakra.fore")
 TIMED = str(SOURCE / "test/bench/timed.fore")
 AXES = "--axes=" + str(SOURCE / "test/bench/gpt-175b-axes.toml")
 BALANCED = str(SOURCE / "test/bench/balanced.fore")
+CONFIG = str(SOURCE / "test/bench/config.json")
+DEEP = str(SOURCE / "test/bench/deep.fore")
 ONE_RANK = [SKELETONS, "-Dpods=64", '-Dranks="0"']
 THREE_RANKS = [CHAKRA, "-Ddp=65536", '-Dranks="0,17,1048575"']
 # What it is called, and what is compiled to a file for each rank: 32,768 of one
@@ -176,6 +178,8 @@ def main():
             "/bin/sh", "-c", '"$0" diff "$@"; test $? = 1', tool, *million,
             "--with=train.recompute=full"],
         "1,000 layers balanced over 128 stages": [tool, "plan", BALANCED],
+        "`import hf` of 94 layers": [tool, "import", "hf", CONFIG],
+        "`export megatron` of 4,000 layers": [tool, "export", "megatron", DEEP],
         LARGEST: [tool, "compile", LARGE, *emit],
     }
     samples = {name: [] for name in commands}

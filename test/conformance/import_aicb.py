@@ -77,7 +77,7 @@ def facts_of(job, made, want):
 
 
 def compare(foretrace, temp, name, case, *words):
-    """What is wrong with one import of the case."""
+    """Returns the difference of one import from the case, or None."""
     try:
         job = importing.Imported(foretrace, temp, name, "aicb", *words)
         given = [word for param in job.params for word in

@@ -18,7 +18,7 @@ model small {
   layers = 2
 }
 """
-# What a value of a key means if no message has to name the key.
+# Values of keys that need no message.
 HARMLESS = {"contiguous_gradients": True, "reduce_scatter": True,
             "stage3_param_persistence_threshold": 0}
 OPTIMIZERS = {None: "adam", "Adam": "adam", "AdamW": "adam",
@@ -28,7 +28,7 @@ OPTIMIZERS = {None: "adam", "Adam": "adam", "AdamW": "adam",
 OTHERS = {"model_arguments", "gradient_accumulation_derived", "world",
           "pipeline_config"}
 
-# What arguments say too, but the file decides.
+# Arguments that the file overrides.
 DECIDED = {"overlap_grad_reduce"}
 
 
@@ -80,7 +80,7 @@ class Case:
                  "gradient_accumulation": parallel["ga"],
                  "dp_implied": parallel["dp"]}
         if stated["micro_batch"] is None and stated["train_batch_size"]:
-            # What is left for a replica and a step.
+            # The micro-batch follows from the other two.
             if train["micro_batch"] * parallel["ga"] * parallel["dp"] != \
                     stated["train_batch_size"]:
                 found["micro_batch"] = "wrong"
@@ -168,7 +168,7 @@ def compare(foretrace, temp, folder):
 
 
 def compare_program(foretrace, temp, folder):
-    """What is wrong with the import of the file and of its program's arguments."""
+    """Returns the difference of the file's and its program's import, or None."""
     case = importing.expected(folder)
     want = case["facts"]["model_arguments"]
     arguments = os.path.join(folder, "args.txt")

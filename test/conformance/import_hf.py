@@ -116,7 +116,7 @@ class Model:
 
 
 def kind_of(layer):
-    """What a case calls a layer, in words that can be compared."""
+    """Returns the case's name of a layer in comparable words."""
     return (layer["attention"]["kind"], "experts" in layer.get("ffn", {}),
             layer.get("ffn", {}).get("kind", "none"),
             layer.get("ffn", {}).get("intermediate"))
@@ -176,7 +176,7 @@ def check(foretrace, folder, temp):
         if tells_experts and ("moe" in their) != our[1]:
             wrong.append("layers: expected %s, got %s" % (case["layers"], runs(ours)))
             break
-    # What they call differently is different.
+    # Layers with different names differ.
     for our, names in pairs.items():
         if len(names) > 1:
             wrong.append("layers: %s are all %s" % (sorted(names), our))

@@ -19,8 +19,8 @@ WARNINGS = {
     "slime passes": "slime passes",
     "the layout comes from a table": "looks its layout up in a table",
 }
-# What jobs refuse although Megatron-LM takes it: the warning that the import
-# must give, what makes the rest comparable, and the facts that are not.
+# Combinations that Megatron-LM accepts and jobs refuse: the warning that the import must
+# give, the override that makes the rest comparable, and the facts that are left out.
 REFUSED = [
     ("`muon` with the distributed optimizer", ["-D", "parallel.zero=0"],
      {"zero", "distributed_optimizer"}),
@@ -64,8 +64,8 @@ def config_of(folder, case):
     return [path] if "model_of" in case and os.path.exists(path) else []
 
 
-# What recipes take from the code of their frameworks, which is not in the input,
-# and facts of the model where the recipe does not have it.
+# Facts that come from the code of a recipe's framework, which is not in the input, and
+# facts of the training, all that a recipe without a model can have.
 OF_FRAMEWORK = {"per_token_loss", "attention_mask_in_dataloader", "activation"}
 OF_TRAINING = {"seq", "mbs", "gbs", "precision", "grad_precision", "optimizer",
                "recompute", "recompute_modules", "precision_aware", "hidden_dropout",
@@ -95,7 +95,7 @@ def of_recipe(facts, found, imported):
 
 
 def missing(case, imported):
-    """What the user must be asked or told, and is not."""
+    """Returns questions and warnings of the case that the import lacks."""
     lost = []
     for ask in case["ask"]:
         name = ask.split(":")[0]
@@ -129,7 +129,7 @@ def given(facts, imported, world):
 
 
 def check(foretrace, temp, name, words, case):
-    """What is wrong with the import of `words`; None if nothing is."""
+    """Returns the difference of the import of `words`, or None."""
     facts = dict(case["facts"])
     try:
         imported = importing.Imported(foretrace, temp, name, "megatron", *words)
@@ -161,7 +161,7 @@ def check(foretrace, temp, name, words, case):
         # The arguments of these cases lost values that are 0.
         facts = {k: v for k, v in facts.items()
                  if not (k.endswith("_dropout") and found[k] == 0.0)}
-    # What a case does not know of experts and of latents is not compared.
+    # Facts of experts and latents that the case lacks are not compared.
     for part in ("moe", "mla", "mtp"):
         if facts.get(part) and found.get(part):
             found[part] = {k: v for k, v in found[part].items() if k in facts[part]}

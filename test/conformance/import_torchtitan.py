@@ -10,7 +10,7 @@ import spec
 find_folders = importing.find_folders
 
 TYPES = {"fp32": "float32", "bf16": "bfloat16"}
-# What each kind of recomputation is called, with its option.
+# Names of recomputation modes, with their options.
 RECOMPUTE = {"none": ("none", None), "full": ("full", None),
              "op": ("selective", "op")}
 SCHEDULES = {"none": "1F1B", "one_f_one_b": "1F1B", "gpipe": "GPipe",
@@ -100,7 +100,7 @@ def facts_of(job, made, want):
         "grad_accumulation": 1 if has_pipeline else parallel["ga"],
         "tokens_per_microbatch_per_dp_rank": local * train["sequence"],
         "world": parallel["world"], "sp": parallel["sequence_parallel"],
-        # Of a dense model there are no experts to split.
+        # A dense model has no experts to split.
         "etp": parallel["etp"] if "experts = " in job.text else 1,
         "zero": zero, "compute": TYPES.get(train["precision"]),
         "storage": TYPES.get(train["weight_precision"]),
@@ -108,8 +108,10 @@ def facts_of(job, made, want):
         "recompute": mode, "recompute_option": option,
         "loss_parallel": parallel["tp"] > 1
         and not job.warns("parallel loss"),
-        "reshard_after_forward": want.get("reshard_after_forward")
-        if zero == (2 if has_pipeline else 3) else
+        # The default is either of the two, and a job does not tell them apart.
+        "reshard_after_forward": "default"
+        if want.get("reshard_after_forward") == "default"
+        and zero == (2 if has_pipeline else 3) else
         {3: "always", 2: "never"}.get(zero),
     })
     for name in ("tp", "pp", "cp", "ep", "vpp", "cp_comm"):

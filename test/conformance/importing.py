@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the modules of imported cases share."""
+"""Shared by the modules of imported cases."""
 import json
 import os
 import re

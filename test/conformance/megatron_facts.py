@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an imported job means, with the names that cases of Megatron-LM have for it."""
+"""The facts of an imported job under the names that cases of Megatron-LM use."""
 import json
 
 ACTIVATIONS = {"geglu": "quick_geglu"}
@@ -33,7 +33,7 @@ def kind_of(layer):
 
 
 class Facts:
-    """What the job means, with the names of the facts."""
+    """Returns the facts of the job by name."""
 
     def __init__(self, made, imported, want):
         self.model, self.train, self.parallel = (
@@ -227,7 +227,7 @@ class Facts:
             overlap_param_gather=p.get("overlap_param_gather", False),
             tp_comm_overlap=p.get("tp_comm_overlap", False),
             distributed_optimizer_instances=p["dp"] // p.get("dp_shard", p["dp"]),
-            # Which library shards is no difference in a job.
+            # A job does not say which library shards.
             fsdp=self.want.get("fsdp") if p["zero"] >= 2 else None)
 
     def of_branch(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job says once everything that follows is derived: its spec as nested dicts."""
+"""The complete spec of a job, with all derived keys, as nested dicts."""
 import re
 import subprocess
 
@@ -51,28 +51,28 @@ def parse(text):
 
 
 def expand(pattern):
-    """The names of all layers that a pattern such as `2 * (a + 3 * b) + c` means."""
-    tokens = re.findall(r"\d+|\w+|\"[^\"]*\"|[*+()]", pattern)
+    """The blocks of `(embedding + 2 * dense) + 3 * (dense + moe)`, one after the other."""
+    tokens = re.findall(r"\d+|[\w.-]+|[()*+]", pattern)
 
-    def total():
-        names = term()
+    def take_sum():
+        blocks = take_term()
         while tokens and tokens[0] == "+":
             tokens.pop(0)
-            names = names + term()
-        return names
+            blocks = blocks + take_term()
+        return blocks
 
-    def term():
+    def take_term():
         token = tokens.pop(0)
-        if token == "(":
-            names = total()
+        if token.isdigit():
             tokens.pop(0)
-            return names
-        if tokens and tokens[0] == "*":
-            tokens.pop(0)
-            return int(token) * term()
-        return [token]
+            return int(token) * take_term()
+        if token != "(":
+            return [token]
+        blocks = take_sum() if tokens[0] != ")" else []
+        tokens.pop(0)
+        return blocks
 
-    return total()
+    return take_sum()
 
 
 def of(foretrace, job, *words):

@@ -15,7 +15,7 @@ TABLE = re.compile(r"(<!-- import: ([\w/ -]+) -->\n).*?(<!-- end -->)", re.S)
 
 
 def fates(root, names):
-    """What the pages say of keys: (words by reason, consequences by key)."""
+    """Returns the keys of the pages: (words by reason, consequences by key)."""
     no_effect, not_modelled = {}, {}
     for name in names.split():
         path = root / "lang/import" / name
@@ -24,7 +24,7 @@ def fates(root, names):
             for section, body in SECTION.findall(file.read_text(encoding="utf-8")):
                 for key, text in ENTRY.findall(body):
                     if section == "no_effect":
-                        # What a single class ignores, others may read.
+                        # Other classes may read keys that one ignores.
                         if path.is_dir() and file.stem not in ("transformer", "flags"):
                             continue
                         no_effect.setdefault(key, []).extend(text.split())

@@ -9,46 +9,24 @@ changed: a collective is left out, moved, or has another group.
 import concurrent.futures
 import math
 import os
+import pathlib
 import random
 import re
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
 import schedule_text
 from ftir import COLLECTIVE, Program
 from job import text_of
 from random_jobs import random_job
+from spec import expand
 
 KINDS = ["", "", "gpipe", "looped_bfs", "interleaved_1f1b", "zb_h1",
          "interleaved_zb", "zbv", "dualpipe", "dualpipe_v"]
 MAX_RANKS = 16
 MESSAGES = ("send_forward", "recv_forward", "send_backward", "recv_backward")
-
-
-def layers_of(text):
-    """`(embedding + 2 * dense) + 3 * (dense + moe)` as a list of blocks."""
-    tokens = re.findall(r"\d+|[\w.-]+|[()*+]", text)
-
-    def take_sum():
-        blocks = take_term()
-        while tokens and tokens[0] == "+":
-            tokens.pop(0)
-            blocks += take_term()
-        return blocks
-
-    def take_term():
-        token = tokens.pop(0)
-        if token.isdigit():
-            tokens.pop(0)
-            return int(token) * take_term()
-        if token != "(":
-            return [token]
-        blocks = take_sum() if tokens[0] != ")" else []
-        tokens.pop(0)
-        return blocks
-
-    return take_sum()
 
 
 class Job(Program):
@@ -66,7 +44,7 @@ class Job(Program):
             elif match := re.match(r"  chunk (?:\* (\d+) )?= (.*)", line):
                 for index in stage:
                     self.chunks[index] += int(match[1] or 1) * [
-                        layers_of(match[2])]
+                        expand(match[2])]
             elif line.startswith("  step = "):
                 self.steps += [line.split()[2]] * len(stage)
         self.schedule = schedule_text.Schedule(schedule_text.split(text)[1])

@@ -55,7 +55,7 @@ static std::string splitOverride(ArrayRef<char *> Arguments) {
 
 std::string mistakenArgument(ArrayRef<char *> Arguments,
                              function_ref<bool(StringRef)> IsOption) {
-  // Those after `--` are of another tool.
+  // Words after `--` are options of another tool.
   Arguments = Arguments.take_until([](StringRef A) { return A == "--"; });
   const std::string Key = keyAsOption(Arguments, IsOption);
   return Key.empty() ? splitOverride(Arguments) : Key;

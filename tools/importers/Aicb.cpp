@@ -152,7 +152,7 @@ void CommandImporter::setAll(const ast::Section &Class, StringRef Keyword,
   }
 }
 
-/// What the word of an option means. It is marked as written by the user.
+/// The value of an option's word, marked as written by the user.
 static ForeignValue valueOfWord(const ArgumentWord &Word) {
   ForeignValue V = readScalar(Word.Text, Word.Range);
   V.IsBare = true;
@@ -182,7 +182,7 @@ void CommandImporter::readScriptOptions(const OptionTable &Known, size_t At) {
   }
 }
 
-/// What `-m` or its default selects, which overwrites what options have set.
+/// Applies the preset of `-m` or of its default, which overrides options.
 void CommandImporter::applyPreset(StringRef Script,
                                   const ArgumentWord &Called) {
   const ForeignValue *Size = find("model_size");

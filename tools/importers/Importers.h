@@ -10,7 +10,7 @@
 
 namespace foretrace::importers {
 
-/// What is imported, and what becomes known of it besides the job.
+/// The input of an import, with its diagnostics and the counts of its keys.
 struct ImportRequest {
   /// The words after the name of the format: files, or arguments.
   llvm::ArrayRef<std::string> Words;

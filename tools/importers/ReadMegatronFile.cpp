@@ -125,7 +125,7 @@ bool YamlArguments::add(const ForeignValue::Member &M) {
 }
 
 bool YamlArguments::addAll(const ForeignValue &Map) {
-  // Of a functional test only the arguments count.
+  // In a functional test only the arguments count.
   if (const ForeignValue *Arguments = Map.find("MODEL_ARGS");
       Arguments && Arguments->Is == ForeignValue::Kind::Map)
     return addAll(*Arguments);
@@ -190,8 +190,8 @@ static ForeignValue literalOf(StringRef Text, SourceRange Range) {
 }
 
 /// The lines that \p Form matches, whose last groups are a name and a value,
-/// except those that have None, like a flag that is not given. Of a name with
-/// dots the last part counts.
+/// except those that have None, like a flag that is not given. A name with
+/// dots is known by its last part.
 static ForeignValue readLines(SourceText Text, const Regex &Form) {
   Members Flags;
   for (StringRef Line : split(Text.str(), '\n')) {

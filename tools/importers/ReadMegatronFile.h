@@ -9,7 +9,7 @@
 
 namespace foretrace::importers {
 
-/// What a file has.
+/// The arguments in a file.
 struct MegatronArguments {
   ForeignValue Flags; ///< a map
   /// Whether they are attributes of a recipe, with its framework's defaults.

@@ -2,7 +2,7 @@
 """usage: round_trips.py SOURCE_ROOT
 
 Jobs and models are exported and imported again: their specs must be the same, and models have
-as many parameters. What a format refuses is counted apart.
+as many parameters. Jobs that a format refuses are counted apart.
 """
 import json
 import pathlib
@@ -87,7 +87,7 @@ def run(*words):
 
 
 def trip(form, job, folder, suffix):
-    """What differs after a round trip; None if the format refuses the job."""
+    """Returns the differences after a round trip, or None if the format refuses the job."""
     exported, again = folder / f"exported{suffix}", folder / "again.fore"
     done = run("export", form, job, "-o", exported)
     if done.returncode:

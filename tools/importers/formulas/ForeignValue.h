@@ -57,7 +57,7 @@ struct ForeignValue {
   bool isOff() const;
   /// The member of a map; null if this is none or has none of this name.
   const ForeignValue *find(llvm::StringRef Key) const;
-  /// What it is, for messages: "a text".
+  /// The kind in words, for messages: "a text".
   llvm::StringRef kindName() const;
   /// As it is written in `.fore`; texts that are no words are in quotes.
   std::string print() const;
@@ -68,8 +68,8 @@ struct ForeignValue::Member {
   ForeignValue Is;
 };
 
-/// What the text of a number, `true`, `null` and the like means in JSON and
-/// YAML; any other text is one.
+/// Reads a scalar of JSON or YAML: a number, `true`, `null` and the like; any
+/// other text is one.
 ForeignValue readScalar(llvm::StringRef Written, SourceRange Range);
 
 /// Reads an object of JSON, with `Infinity` and `NaN`, or of YAML. Reports an

@@ -106,18 +106,39 @@ static bool isConstant(const ast::Expr &E) {
          std::holds_alternative<ast::Boolean>(E.Node);
 }
 
+ForeignValue FormulaEvaluator::let(StringRef Name, const ast::Expr &Value) {
+  const SourceRange Before = Origin;
+  const auto From = [&](SourceRange Read) {
+    Origin = Before.isValid() ? Before : Read;
+  };
+  if (const auto At = Lets.find(Name); At != Lets.end()) {
+    From(At->second.Origin);
+    return At->second.Value;
+  }
+  const bool ReadLayer = std::exchange(ReadsLayer, false);
+  Origin = {};
+  ForeignValue V = visit(Value);
+  if (!ReadsLayer && !V.isMissing()) // a missing one is asked for at each use
+    Lets[Name] = {V, Origin};
+  From(Origin);
+  ReadsLayer |= ReadLayer;
+  return V;
+}
+
 ForeignValue FormulaEvaluator::name(const ast::Name &N, bool IsOptional) {
   const StringRef Key = N.Path.front().Text;
   if (Key == "none")
     return {};
   if (Key == "null")
     return ForeignValue::null();
-  if (Key == "layer")
+  if (Key == "layer") {
+    ReadsLayer = true;
     return Layer ? ForeignValue::of(*Layer) : ForeignValue();
+  }
   const ast::Expr *Let = Map.findLet(Key);
+  ForeignValue Found = Let ? let(Key, *Let) : find(Key);
   if (Let && N.Path.size() == 1)
-    return visit(*Let);
-  ForeignValue Found = Let ? visit(*Let) : find(Key);
+    return Found;
   for (const ast::Word &Member : ArrayRef(N.Path).drop_front()) {
     const ForeignValue *In = Found.find(Member.Text);
     Found = In ? *In : ForeignValue();
@@ -291,12 +312,14 @@ ForeignValue FormulaEvaluator::each(const ast::Call &C) {
   if (!needs(List, Kind::List, "a list"))
     return {};
   const std::optional<int64_t> Before = Layer;
+  const bool ReadLayer = ReadsLayer;
   std::vector<ForeignValue> Made;
   for (size_t I = 0; I != List.Elements->size(); ++I) {
     Layer = static_cast<int64_t>(I);
     Made.push_back(optional(*C.Arguments.back()));
   }
   Layer = Before;
+  ReadsLayer = ReadLayer;
   return ForeignValue::of(std::move(Made), List.Range);
 }
 

@@ -37,9 +37,8 @@ public:
   /// From now on a key that is absent is missing, which is no error.
   void allowMissing() { AllowsMissing = true; }
   void setLayer(std::optional<int64_t> Number) { Layer = Number; }
-  /// What a key that is absent and has no default is: an error, or something to
-  /// ask the user for. `ask(key)` and values that depend on variables of a
-  /// shell always are the latter.
+  /// Whether an absent key without a default is asked for, not an error.
+  /// `ask(key)` and values that depend on variables of a shell always are.
   void askForMissing(bool Ask) { AsksForMissing = Ask; }
   /// How often something had to be asked for.
   unsigned numAsked() const { return NumAsked; }
@@ -52,6 +51,7 @@ public:
 private:
   ForeignValue visit(const ast::Expr &E);
   ForeignValue name(const ast::Name &N, bool IsOptional);
+  ForeignValue let(llvm::StringRef Name, const ast::Expr &Value);
   ForeignValue find(llvm::StringRef Key);
   /// Whether it names a key of the input, not a `let` of the page.
   bool isKeyOfInput(const ast::Name &N) const;
@@ -77,6 +77,14 @@ private:
   const ForeignValue *Outer;
   DiagnosticEngine &Diags;
   std::optional<int64_t> Layer;
+  bool ReadsLayer = false; ///< what is evaluated now
+  /// Values of each `let` that does not depend on the layer. Formulas read the
+  /// same ones for every layer.
+  struct Known {
+    ForeignValue Value;
+    SourceRange Origin; ///< the first value of the input that it read
+  };
+  llvm::StringMap<Known> Lets;
   bool AsksForMissing = false;
   unsigned NumAsked = 0;
   SourceRange Origin;

@@ -240,8 +240,8 @@ namespace {
 struct Function {
   StringLiteral Name;
   unsigned Arity;
-  /// What its first argument must be, of numbers all; functions check the
-  /// others where they read them.
+  /// The kind of the first argument, or of all with `Numbers`. Functions check
+  /// the others.
   enum { Any, Text, List, Numbers } Needs;
   ForeignValue (*Call)(Values Of, DiagnosticEngine &Diags);
 };

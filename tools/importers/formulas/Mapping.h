@@ -92,7 +92,7 @@ public:
     Fate Is;
     const ast::Expr *Consequence = nullptr; ///< if it is not modelled
   };
-  /// What becomes of a key of the input.
+  /// Returns how a key of the input is treated.
   FateOfKey fateOf(llvm::StringRef Key) const;
   /// Whether all classes read a key with this value alike.
   bool isAlike(const ForeignValue::Member &M) const;

@@ -38,7 +38,7 @@ private:
   ForeignValue arguments(Variables &Known, StringRef Callee, size_t Begin);
   ForeignValue sequence(Variables &Known, StringRef Close);
   ForeignValue whole(Variables &Known);
-  /// What is written from a token up to the current one.
+  /// The source from a token up to the current one.
   ForeignValue written(size_t Begin);
   /// Whether all members of \p V may be visited.
   bool spend(const ForeignValue &V);
@@ -309,7 +309,7 @@ bool PythonReader::statement(Variables &Known, ForeignValue &Returned) {
   return false;
 }
 
-/// What a function returns; missing while it is being read, as in a function
+/// The result of a function; missing while it is being read, as in a function
 /// that calls itself.
 ForeignValue PythonReader::call(size_t Of) {
   if (std::exchange(Functions[Of].IsRead, true))

@@ -17,7 +17,7 @@ struct PythonFunction {
 /// Reads the functions of a file. A call is a map: `call` is what is called,
 /// each keyword argument is a member, and the others are `arg0` and so on.
 /// Variables, attributes that are set and other functions of the file are
-/// followed. What is neither a literal nor a call is a bare text, as it is
+/// followed. Any other expression is a bare text, as it is
 /// written.
 std::vector<PythonFunction> readPython(SourceText Text);
 

@@ -20,7 +20,7 @@ using shell::Traced;
 
 /// Scripts that people write are far smaller, and others take long to read.
 constexpr size_t MaxScript = size_t(256) << 10;
-/// Of the scripts that are known, the one that takes most takes a sixth.
+/// The largest known script takes a sixth of this.
 constexpr size_t LeastEffort = size_t(1) << 20, EffortOfCharacter = 16;
 
 class ScriptReader {
@@ -73,7 +73,8 @@ void ScriptReader::setArguments() {
   }
 }
 
-/// What a batch system says to the script, if its header says it.
+/// Variables that a batch system sets, as far as the script's header states
+/// them.
 void ScriptReader::setScheduler() {
   static const Regex Option("^#SBATCH +--?([a-zA-Z-]+)[ =]+([^ ]+)");
   StringMap<int64_t> Given;
@@ -194,7 +195,7 @@ ForeignValue ScriptReader::flagsOf(const std::vector<Traced> &Words) const {
   std::vector<ArgumentWord> Flags;
   static const Regex Variable("^\\$\\{[A-Za-z0-9_]+\\}$");
   for (const Traced &W : ArrayRef(Words).drop_front(Begin))
-    // What is not known after a value is more flags, and no other value.
+    // An unknown variable after a value holds more flags, not a second value.
     if (!Variable.match(W.Text) || (!Flags.empty() && Flags.back().isFlag()))
       Flags.push_back({W.Text, W.range()});
   const ForeignValue Read = readFlags(Flags, Text.range().atStart());

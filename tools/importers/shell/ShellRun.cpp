@@ -90,7 +90,7 @@ Follower::Status Follower::run(const Commands &All) {
     if (!S.spend(CommandEffort))
       return std::nullopt;
     const Status Is = run(C);
-    // What is not known remains so in a chain of conditions.
+    // A chain with an undecided condition is undecided.
     Last = C.After == Command::Link::And && !Last && Is != false ? Last : Is;
     if (C.IsNegated && Last && C.Is != Command::Kind::While)
       Last = !*Last;
@@ -249,7 +249,7 @@ void Follower::print(std::vector<Traced> Of) {
     Captured->add(Text);
 }
 
-/// What a script prints, if all that it does is known.
+/// The output of a script, if all that it does is known.
 std::optional<Traced> Follower::output(StringRef Text) {
   size_t Effort = 0;
   for (const auto &V : S.Variables)

@@ -17,7 +17,7 @@ class Parser {
 public:
   explicit Parser(StringRef Script) : Rest(Script) {}
 
-  /// All of the script. What is not understood is left out.
+  /// The whole script, without commands that are not understood.
   Commands all() {
     Commands Made = list({});
     while (!Rest.empty()) {
@@ -300,7 +300,7 @@ Command Parser::test() {
   return Made;
 }
 
-/// What follows the name of a function and `()`.
+/// The body of a function, after its name and `()`.
 Command Parser::function(StringRef Name) {
   Command Made;
   Made.Is = Command::Kind::Function;

@@ -114,7 +114,7 @@ Follower::Status Follower::comparison(ArrayRef<Traced> Of) {
       .Default(std::nullopt);
 }
 
-/// What is between `[[` and `]]`.
+/// The condition between `[[` and `]]`.
 Follower::Status Follower::testAll(StringRef Raw) {
   Status Any = false;
   for (StringRef Part : split(Raw, "||")) {

@@ -280,7 +280,7 @@ size_t Expander::dollar(StringRef Raw, bool IsQuoted) {
   return 1 + Name.size();
 }
 
-/// What is between `"` and `"`.
+/// The text between `"` and `"`.
 void Expander::quoted(StringRef Inside) {
   openWord();
   expand(Inside, true);

@@ -46,7 +46,7 @@ struct Variable {
   bool IsArray = false;
 };
 
-/// What a script has set so far.
+/// Variables and functions that a script has set so far.
 class State {
 public:
   explicit State(size_t Effort) : Left(Effort) {}
@@ -84,7 +84,7 @@ private:
   bool IsSpent = false;
 };
 
-/// What a character, a word and a command take, places included.
+/// The effort of a character, a word and a command, places included.
 constexpr size_t CharacterEffort = 4, WordEffort = 16, CommandEffort = 64;
 
 /// About how much it takes to copy \p Words.
