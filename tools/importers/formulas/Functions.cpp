@@ -158,6 +158,36 @@ static ForeignValue isUniform(Values Of, DiagnosticEngine &) {
                           Of[0].Range);
 }
 
+/// The smallest number of elements that, repeated, make \p All.
+static size_t periodOf(ArrayRef<ForeignValue> All) {
+  for (size_t Period = 1; Period < All.size(); ++Period)
+    if (All.size() % Period == 0 &&
+        std::equal(All.begin() + Period, All.end(), All.begin(), areEqual))
+      return Period;
+  return All.size();
+}
+
+/// A list as an expression of Python without blanks, as Megatron-LM reads it:
+/// `[0]*3+[1]*58`, `([1]*5+[0])*8`.
+static ForeignValue pattern(Values Of, DiagnosticEngine &) {
+  const ArrayRef<ForeignValue> All = *Of[0].Elements;
+  const size_t Period = periodOf(All);
+  const auto Times = [](size_t N) {
+    return N == 1 ? std::string() : "*" + std::to_string(N);
+  };
+  std::vector<std::string> Runs;
+  for (size_t I = 0, End; I != Period; I = End) {
+    for (End = I + 1; End != Period && areEqual(All[End], All[I]);)
+      ++End;
+    Runs.push_back("[" + All[I].print() + "]" + Times(End - I));
+  }
+  const size_t Repeats = Period == 0 ? 0 : All.size() / Period;
+  std::string Text = join(Runs, "+");
+  if (Repeats > 1)
+    Text = (Runs.size() > 1 ? "(" + Text + ")" : Text) + Times(Repeats);
+  return ForeignValue::of(Text, Of[0].Range);
+}
+
 static ForeignValue without(Values Of, DiagnosticEngine &) {
   if (Of[0].Is != Kind::Map)
     return Of[0];
@@ -264,6 +294,7 @@ static constexpr Function Functions[] = {
     {"member", 2, Function::Any, member},
     {"min", 2, Function::Numbers, least},
     {"number", 1, Function::Any, number},
+    {"pattern", 1, Function::List, pattern},
     {"quoted", 1, Function::Text, quoted},
     {"repeat", 2, Function::Text, repeat},
     {"round_up", 2, Function::Numbers, roundUp},
