@@ -180,6 +180,13 @@ def originals(folder):
         path = os.path.join(folder, name)
         if name.endswith((".sh", ".slurm")):
             yield name, [path, *words]
+        elif name == "recipe.py":
+            with open(path) as file:
+                text = file.read()
+            base = re.search(r"^    cfg = (\w+)\(", text, re.M)
+            if base and "def %s(" % base[1] in text:
+                function = re.search(r"^def (\w+)", text, re.M)[1]
+                yield name, [path, function, *config_of(folder, case)]
         elif name == "model_config.yaml" or (
                 name.endswith(".yaml") and is_main(path)):
             yield name, [path]

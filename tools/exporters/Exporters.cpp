@@ -4,6 +4,8 @@
 #include "tools/exporters/JobValue.h"
 #include "tools/importers/Translation.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -14,6 +16,7 @@ namespace foretrace::exporters {
 ArrayRef<Exporter> exporters() {
   static constexpr Exporter All[] = {
       {"megatron", "arguments of Megatron-LM", false},
+      {"bridge", "recipe of Megatron-Bridge", false},
       {"hf", "`config.json` of Hugging Face", true},
       {"torchtitan", "TOML of torchtitan", false},
       {"deepspeed", "`ds_config.json` of DeepSpeed", false},
@@ -48,6 +51,8 @@ public:
   std::vector<ForeignValue::Member> Arguments;
   std::vector<ForeignValue::Member> File; ///< section `file`
   std::string Command;                    ///< that has the arguments
+  std::string Before, After;              ///< lines around the file
+  std::string Syntax;                     ///< of the file, if not JSON
 
 private:
   void top(const ast::Entry &E);
@@ -90,8 +95,17 @@ void PageEvaluator::top(const ast::Entry &E) {
     for (const ast::Entry &In : Formulas.choose(*I))
       top(In);
   } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
-    if (A->Key.Text == "command")
-      Command = Formulas.interpolate(importers::textOf(*A->Value));
+    std::string *To = StringSwitch<std::string *>(A->Key.Text)
+                          .Case("command", &Command)
+                          .Case("before", &Before)
+                          .Case("after", &After)
+                          .Case("syntax", &Syntax)
+                          .Default(nullptr);
+    if (!To)
+      return;
+    *To += Formulas.interpolate(importers::textOf(*A->Value));
+    if (To == &Before || To == &After)
+      *To += '\n';
   } else if (const ast::Section *S = importers::sectionOf(E)) {
     const size_t First = Arguments.size();
     fill(S->Keyword.Text == "file" ? File : Arguments, S->Entries);
@@ -191,12 +205,51 @@ static void writeToml(ArrayRef<ForeignValue::Member> Sections,
   }
 }
 
-/// The class of a page for the job: the first whose conditions hold.
-static const ast::Section *chooseClass(importers::Pages &Pages,
+static std::string toPython(const ForeignValue &V) {
+  switch (V.Is) {
+  case ForeignValue::Kind::Boolean:
+    return V.Truth ? "True" : "False";
+  case ForeignValue::Kind::Text:
+    return V.IsFormula ? V.Text : "\"" + V.Text + "\"";
+  case ForeignValue::Kind::List:
+    return "[" + join(map_range(*V.Elements, toPython), ", ") + "]";
+  default:
+    return V.print();
+  }
+}
+
+/// Writes assignments to the attributes of \p Path.
+static void writePython(ArrayRef<ForeignValue::Member> Members,
+                        const Twine &Path, raw_ostream &OS) {
+  for (const ForeignValue::Member &M : Members)
+    if (M.Is.Is == ForeignValue::Kind::Map)
+      writePython(*M.Is.Members, Path + M.Key.Text + ".", OS);
+    else
+      OS << Path << M.Key.Text << " = " << toPython(M.Is) << '\n';
+}
+
+/// Writes what a page made of a job, in the syntax that it names.
+static void writeFile(StringRef Syntax, ArrayRef<ForeignValue::Member> Members,
+                      raw_ostream &OS) {
+  if (Syntax == "toml") {
+    writeToml(Members, OS);
+  } else if (Syntax == "python") {
+    writePython(Members, "    ", OS);
+  } else if (!Members.empty()) {
+    json::OStream J(OS, /*IndentSize=*/2);
+    writeMembers(Members, J);
+    OS << '\n';
+  }
+}
+
+/// The class of the page \p Own for the job: the first whose conditions hold,
+/// or the last.
+static const ast::Section *chooseClass(importers::Pages &Own,
+                                       importers::Pages &All,
                                        const ForeignValue &Job,
                                        DiagnosticEngine &Diags) {
   const ast::Section *Only = nullptr;
-  for (const ast::Section *Class : Pages.classes()) {
+  for (const ast::Section *Class : Own.classes()) {
     const auto When = find_if(Class->Entries, [](const ast::Entry &E) {
       const auto *A = std::get_if<ast::Assignment>(&E.Node);
       return A && A->Key.Text == "selected_if";
@@ -204,7 +257,7 @@ static const ast::Section *chooseClass(importers::Pages &Pages,
     Only = Class;
     if (When == Class->Entries.end())
       continue;
-    const importers::Mapping Page(Pages, *Class);
+    const importers::Mapping Page(All, *Class);
     if (PageEvaluator(Page, Job, Diags)
             .holds(*std::get<ast::Assignment>(When->Node).Value))
       return Class;
@@ -217,9 +270,9 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
                                      DiagnosticEngine &Diags) {
   const ForeignValue Job = valueOf(S);
   const std::string Path = ("export/" + To.Name + ".fore").str();
-  importers::Pages Pages(Path, Sources, Diags);
-  const ast::Section *Class = chooseClass(Pages, Job, Diags);
-  const importers::Mapping Page(Pages, *Class);
+  importers::Pages Own(Path, Sources, Diags), All("export/", Sources, Diags);
+  const ast::Section *Class = chooseClass(Own, All, Job, Diags);
+  const importers::Mapping Page(All, *Class);
   PageEvaluator Made(Page, Job, Diags);
   Made.run();
   if (Diags.hasErrors())
@@ -228,13 +281,9 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
   raw_string_ostream OS(Text);
   if (!Made.Command.empty())
     writeCommand(Made.Command, Made.Arguments, OS);
-  if (!Made.File.empty() && To.Name == "torchtitan") {
-    writeToml(Made.File, OS);
-  } else if (!Made.File.empty()) {
-    json::OStream J(OS, /*IndentSize=*/2);
-    writeMembers(Made.File, J);
-    OS << '\n';
-  }
+  OS << Made.Before;
+  writeFile(Made.Syntax, Made.File, OS);
+  OS << Made.After;
   return Text;
 }
 

@@ -21,7 +21,7 @@ ArrayRef<Importer> importers() {
        "config.json", importHuggingFace},
       {"megatron",
        "arguments of Megatron-LM after `--`, or a file with them: a list, a "
-       "script, YAML, a log",
+       "script, YAML, a recipe, a log",
        "-- --num-layers 32 ...", importMegatron},
       {"aicb", "a command of AICB in quotes, or a file with it",
        "'sh scripts/megatron_gpt.sh -m 7 ...'", importAicb},

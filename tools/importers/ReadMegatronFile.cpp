@@ -2,10 +2,12 @@
 #include "tools/importers/ReadMegatronFile.h"
 #include "lang/diagnostics/Import.h"
 #include "tools/importers/readers/ReadArguments.h"
+#include "tools/importers/readers/ReadPython.h"
 #include "tools/importers/shell/ReadShell.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -224,6 +226,75 @@ asFlags(std::optional<ForeignValue> Flags) {
   return MegatronArguments{*Flags};
 }
 
+/// The value of an attribute in Python; missing, with its text, if it is
+/// computed. Functions of torch are known by their own names.
+static ForeignValue attributeOf(const ForeignValue &V) {
+  if (V.Is != ForeignValue::Kind::Text || !V.IsBare)
+    return V;
+  StringRef Text = V.Text;
+  if (Text.consume_front("F.") || Text.consume_front("torch.nn.functional."))
+    return ForeignValue::of(Text.str(), V.Range);
+  ForeignValue Read = literalOf(Text, V.Range);
+  if (Read.Is == ForeignValue::Kind::Text && !Text.starts_with("torch."))
+    Read.Is = ForeignValue::Kind::Missing;
+  return Read;
+}
+
+/// Adds the attributes of an object and of those in it, by their own
+/// names.
+static void flatten(const ForeignValue &Object, Members &To) {
+  for (const ForeignValue::Member &M : *Object.Members) {
+    // What is called, and arguments without a name.
+    if (M.Key.Text == "call" || StringRef(M.Key.Text).starts_with("arg"))
+      continue;
+    // Bridge has a function for each kind of precision.
+    if (const ForeignValue *Called = M.Is.find("call");
+        Called && M.Key.Text == "mixed_precision")
+      setMember(To, M.Key, *Called);
+    if (M.Is.Is == ForeignValue::Kind::Map)
+      flatten(M.Is, To);
+    else if (M.Is.Is != ForeignValue::Kind::Null)
+      setMember(To, M.Key, attributeOf(M.Is));
+  }
+}
+
+/// Adds the ranks of a comment with the command that runs a recipe.
+static void addRanks(SourceText Text, Members &To) {
+  static const Regex Command("^# torchrun --nproc-per-node ([0-9]+) --nnodes "
+                             "([0-9]+)");
+  for (StringRef Line : split(Text.str(), '\n')) {
+    SmallVector<StringRef, 3> Found;
+    int64_t Devices, Nodes;
+    if (Command.match(Line, &Found) && !Found[1].getAsInteger(10, Devices) &&
+        !Found[2].getAsInteger(10, Nodes))
+      if (const std::optional<int64_t> Ranks = checkedMul(Devices, Nodes))
+        return setMember(To, {"world_size", Text.rangeOf(Found[1])},
+                         ForeignValue::of(*Ranks, Text.rangeOf(Line)));
+  }
+}
+
+/// A recipe as a function of Python, whose name may follow that of the file.
+static std::optional<MegatronArguments> readRecipe(SourceText Text,
+                                                   ImportRequest &Request) {
+  const auto *Wanted = find_if(drop_begin(Request.Words), [](StringRef W) {
+    return all_of(W, [](char C) { return isAlnum(C) || C == '_'; });
+  });
+  const std::vector<PythonFunction> All = readPython(Text);
+  const PythonFunction *Chosen = chooseFunction(
+      All, Wanted == Request.Words.end() ? "" : *Wanted,
+      [](const ForeignValue &V) { return V.find("model") && V.find("train"); },
+      "Megatron-Bridge", Text, Request.Diags);
+  if (!Chosen)
+    return std::nullopt;
+  Members Flags;
+  flatten(Chosen->Returned, Flags);
+  addRanks(Text, Flags);
+  if (const ForeignValue *Base = Chosen->Returned.find("call"))
+    setMember(Flags, {"base_recipe", Base->Range}, *Base);
+  return MegatronArguments{ForeignValue::of(std::move(Flags), Text.range()),
+                           true};
+}
+
 std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request) {
   const std::string &Path = Request.Words.front();
   const std::optional<SourceText> Text = Request.read(Path);
@@ -233,6 +304,8 @@ std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request) {
                              "\\.\\.\\.+ +([^ ].*)$"),
       Assignment("^([A-Za-z_][A-Za-z0-9_.]*) = (.*)$"),
       YamlLine("^(---|[A-Za-z_][A-Za-z0-9_. -]*:( .*)?)$");
+  if (path::extension(Path) == ".py")
+    return readRecipe(*Text, Request);
   ForeignValue Logged = readLines(*Text, LogLine);
   constexpr size_t FewestLogged = 10;
   if (Logged.Members->size() >= FewestLogged)

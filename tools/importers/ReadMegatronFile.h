@@ -18,7 +18,8 @@ struct MegatronArguments {
 
 /// The flags of the file that the first word of \p Request names: a list of
 /// arguments, a script, which gets the other words, a YAML file, assignments as
-/// in Python, or the block of arguments in a log. Nothing after an error.
+/// in Python, a file of Python with a recipe, or the block of arguments in a
+/// log. Nothing after an error.
 std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request);
 
 } // namespace foretrace::importers

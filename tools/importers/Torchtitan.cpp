@@ -30,8 +30,6 @@ public:
 private:
   std::optional<ForeignValue> readFile();
   std::optional<ForeignValue> readFunctions();
-  /// The configuration of the functions that the user means.
-  const PythonFunction *choose(ArrayRef<PythonFunction> All);
   std::string familyOf(StringRef Function);
   const ast::Section *findModel(const ForeignValue &Job);
   ast::Word wordAt(const ForeignValue &Job, ArrayRef<StringRef> Path,
@@ -71,29 +69,8 @@ std::optional<ForeignValue> TitanImporter::readFile() {
 }
 
 /// A job has these, whatever else a file computes.
-static bool isConfiguration(const PythonFunction &F) {
-  return F.Returned.find("training") && F.Returned.find("model_spec");
-}
-
-const PythonFunction *TitanImporter::choose(ArrayRef<PythonFunction> All) {
-  std::vector<const PythonFunction *> Known;
-  std::vector<std::string> Names;
-  for (const PythonFunction &F : All) {
-    if (Request.Words.size() > 1 && F.Name.Text == Request.Words[1])
-      return &F;
-    if (isConfiguration(F)) {
-      Known.push_back(&F);
-      Names.push_back(F.Name.Text);
-    }
-  }
-  if (Known.size() == 1 && Request.Words.size() == 1)
-    return Known.front();
-  if (Known.empty())
-    Diags.report(Text.range(0, 0), diag::ImportSyntax,
-                 "no function in it returns a configuration of torchtitan");
-  else
-    Diags.report(Text.range(0, 0), diag::ImportFunction, join(Names, ", "));
-  return nullptr;
+static bool isConfiguration(const ForeignValue &V) {
+  return V.find("training") && V.find("model_spec");
 }
 
 /// The family of models that the path or the name of a function names.
@@ -125,14 +102,11 @@ static ForeignValue namesOfCalls(const ForeignValue &Converters) {
 
 std::optional<ForeignValue> TitanImporter::readFunctions() {
   const std::vector<PythonFunction> All = readPython(Text);
-  const PythonFunction *Chosen = choose(All);
+  const PythonFunction *Chosen =
+      chooseFunction(All, Request.Words.size() > 1 ? Request.Words[1] : "",
+                     isConfiguration, "torchtitan", Text, Diags);
   if (!Chosen)
     return std::nullopt;
-  if (!isConfiguration(*Chosen)) {
-    Diags.report(Chosen->Name.Range, diag::ImportSyntax,
-                 "the function returns no configuration that can be read");
-    return std::nullopt;
-  }
   const SourceRange Where = Chosen->Name.Range;
   std::vector<ForeignValue::Member> Members;
   ForeignValue Flavor = ForeignValue::of(std::string("debugmodel"), Where);

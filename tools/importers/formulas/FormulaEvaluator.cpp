@@ -344,6 +344,10 @@ std::optional<ForeignValue> FormulaEvaluator::form(const ast::Call &C) {
     Formula.IsFormula = true;
     return Formula;
   }
+  if (Name == "if_known") {
+    ForeignValue V = optional(First);
+    return isUnresolved(V) ? ForeignValue() : V;
+  }
   if (Name != "stated" && Name != "is_on" && Name != "is_null")
     return std::nullopt;
   // The input states a key whatever its default.

@@ -92,6 +92,13 @@ static ForeignValue quoted(Values Of, DiagnosticEngine &Diags) {
   return {};
 }
 
+/// A text as an expression of the language that is written, without quotes.
+static ForeignValue expression(Values Of, DiagnosticEngine &) {
+  ForeignValue Made = Of[0];
+  Made.IsFormula = true;
+  return Made;
+}
+
 static ForeignValue repeat(Values Of, DiagnosticEngine &) {
   constexpr int64_t Most = 10000;
   std::string All;
@@ -282,6 +289,7 @@ static constexpr Function Functions[] = {
     {"at", 2, Function::Any, at},
     {"ceil_div", 2, Function::Numbers, ceilDiv},
     {"contains", 2, Function::Any, contains},
+    {"expression", 1, Function::Text, expression},
     {"floor_div", 2, Function::Numbers, floorDiv},
     {"index_of", 2, Function::List, indexOf},
     {"indices_of", 2, Function::List, indicesOf},

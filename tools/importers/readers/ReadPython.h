@@ -4,7 +4,9 @@
 #ifndef FORETRACE_TOOLS_IMPORTERS_READERS_READPYTHON_H
 #define FORETRACE_TOOLS_IMPORTERS_READERS_READPYTHON_H
 
+#include "lang/Diagnostic.h"
 #include "tools/importers/formulas/ForeignValue.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace foretrace::importers {
 
@@ -17,9 +19,17 @@ struct PythonFunction {
 /// Reads the functions of a file. A call is a map: `call` is what is called,
 /// each keyword argument is a member, and the others are `arg0` and so on.
 /// Variables, attributes that are set and other functions of the file are
-/// followed. Any other expression is a bare text, as it is
-/// written.
+/// followed, also those that change the variable they are called with. Any
+/// other expression is a bare text, as it is written.
 std::vector<PythonFunction> readPython(SourceText Text);
+
+/// The function of the name \p Wanted, or, if that is empty, the only one that
+/// returns a configuration. Reports a file with none or several; \p Tool is
+/// what such a file belongs to, "torchtitan".
+const PythonFunction *
+chooseFunction(llvm::ArrayRef<PythonFunction> All, llvm::StringRef Wanted,
+               llvm::function_ref<bool(const ForeignValue &)> IsConfiguration,
+               llvm::StringRef Tool, SourceText Text, DiagnosticEngine &Diags);
 
 } // namespace foretrace::importers
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The class behind readPython: ReadPython.cpp has functions and statements,
+// PythonExpressions.cpp expressions.
+#ifndef FORETRACE_TOOLS_IMPORTERS_READERS_PYTHONREADER_H
+#define FORETRACE_TOOLS_IMPORTERS_READERS_PYTHONREADER_H
+
+#include "tools/importers/readers/PythonTokens.h"
+#include "tools/importers/readers/ReadPython.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace foretrace::importers {
+
+/// Expressions, and functions that call others, may nest this deep.
+inline constexpr unsigned MaxPythonDepth = 50;
+
+/// Evaluates the statements of functions, as far as they are simple.
+class PythonReader {
+public:
+  explicit PythonReader(SourceText Text)
+      : Source(Text), Tokens(splitPython(Text.str())) {}
+  std::vector<PythonFunction> run();
+
+private:
+  using Variables = llvm::StringMap<ForeignValue>;
+
+  struct Function {
+    ast::Word Name;
+    std::string Parameter; ///< the first; empty if there is none
+    size_t Body;           ///< its first token
+    bool IsRead = false;
+    ForeignValue Returned = {};
+  };
+
+  ForeignValue call(size_t Function);
+  void change(const Function &F, ForeignValue &Argument);
+  bool callsOwn(Variables &Known);
+  void run(size_t Body, Variables &Known, ForeignValue &Returned);
+  ForeignValue replace(const ForeignValue &In, llvm::ArrayRef<ast::Word> Path,
+                       ForeignValue New);
+  bool statement(Variables &Known, ForeignValue &Returned);
+  ForeignValue sum(Variables &Known);
+  ForeignValue product(Variables &Known);
+  ForeignValue unary(Variables &Known);
+  ForeignValue primary(Variables &Known);
+  ForeignValue name(Variables &Known);
+  ForeignValue arguments(Variables &Known, llvm::StringRef Callee,
+                         size_t Begin);
+  ForeignValue sequence(Variables &Known, llvm::StringRef Close);
+  ForeignValue whole(Variables &Known);
+  /// The source from a token up to the current one.
+  ForeignValue written(size_t Begin);
+  /// Whether all members of \p V may be visited.
+  bool spend(const ForeignValue &V);
+  void skipTo(llvm::function_ref<bool(const PythonToken &)> IsEnd);
+
+  const PythonToken &here() const { return Tokens[Next]; }
+  bool is(llvm::StringRef Sign) const {
+    return here().Is == PythonKind::Sign && here().Spelling == Sign;
+  }
+  bool take(llvm::StringRef Sign) {
+    if (!is(Sign))
+      return false;
+    ++Next;
+    return true;
+  }
+
+  SourceText Source;
+  const std::vector<PythonToken> Tokens;
+  std::vector<Function> Functions;
+  llvm::StringMap<size_t> Places; ///< of functions, by their names
+  size_t Next = 0;
+  /// Members that may still be visited. Objects of many members that are set
+  /// one by one would else take long.
+  size_t Left = size_t(1) << 22;
+  unsigned Depth = 0;
+};
+
+} // namespace foretrace::importers
+
+#endif
