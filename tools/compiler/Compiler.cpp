@@ -95,6 +95,11 @@ static llvm::StringRef importerFor(llvm::StringRef Path) {
       .Default("");
 }
 
+llvm::StringRef Compiler::textOfForeign(llvm::StringRef Path) const {
+  const auto Found = Texts.find((Path + ".fore").str());
+  return Found == Texts.end() ? llvm::StringRef() : Found->second;
+}
+
 /// The path of the job that is made of the file at \p Path; \p Path itself if
 /// it is a job.
 std::string Compiler::layForeign(llvm::StringRef Path,

@@ -39,6 +39,9 @@ public:
   void setText(llvm::StringRef Path, llvm::StringRef Text);
   /// From now on it is what the disk says.
   void clearText(llvm::StringRef Path);
+  /// The text of the job that was made of the file of another tool at \p Path,
+  /// once it has been read.
+  llvm::StringRef textOfForeign(llvm::StringRef Path) const;
 
   /// What positions in programs and messages speak of.
   SourceFiles &sources() { return Sources; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace infer`: a job, as far as the traces of a run show it.
+#include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/Inference.h"
 
@@ -8,33 +9,57 @@ using namespace llvm;
 
 namespace foretrace {
 
-static cl::list<std::string> Given(cl::Positional, cl::desc("<folder|file>..."),
+static cl::list<std::string> Given(cl::Positional,
+                                   cl::desc("<folder|file>... [run.log]"),
                                    cl::cat(jobCategory()),
                                    cl::sub(inferCommand()));
 
-static Error infer() {
-  Expected<std::vector<std::string>> Paths =
-      runs::listTraces({Given.begin(), Given.end()});
+/// Whether the file has the arguments that a run prints, not a trace.
+static bool isLog(StringRef Path) { return Path.ends_with(".log"); }
+
+/// Reads the traces among the files that are given.
+static Error readTraces(runs::Inference &Facts) {
+  std::vector<std::string> Folders(Given.begin(), Given.end());
+  erase_if(Folders, isLog);
+  Expected<std::vector<std::string>> Paths = runs::listTraces(Folders);
   if (!Paths)
     return Paths.takeError();
-  runs::Inference Facts;
   for (const std::string &Path : *Paths)
     if (Error E = Facts.takeFile(Path))
       return E;
   for (const std::string &Doubt : Facts.doubts())
     showPlain(Severity::Warning, Doubt);
-  if (Facts.empty())
-    return createStringError("no row of a trace in " + Paths->front());
-  Facts.write(outs());
-  return Error::success();
+  return Facts.empty()
+             ? createStringError("no row of a trace in " + Paths->front())
+             : Error::success();
+}
+
+/// Writes the job of the arguments that a run printed, and reports what its
+/// traces contradict.
+static ExitCode inferFromLog(const std::string &Log,
+                             const runs::Inference &Facts) {
+  Compiler Session;
+  CompiledJob &Job = Session.read(Log, {}, makeEngine());
+  const ir::Program *P = Job.program();
+  if (const ExitCode Code = showMessages(Job.engine(), Session.sources()))
+    return Code;
+  outs() << Session.textOfForeign(Log);
+  for (const std::string &Wrong : Facts.contradictions(P->Spec))
+    showPlain(Severity::Warning, Wrong);
+  return ExitSuccess;
 }
 
 ExitCode runInfer() {
-  if (Given.empty())
+  if (all_of(Given, isLog))
     return usageError("infer: traces are missing, for example "
                       "`foretrace infer run/`");
-  if (Error E = infer())
+  runs::Inference Facts;
+  if (Error E = readTraces(Facts))
     return failure(std::move(E));
+  const auto Log = find_if(Given, isLog);
+  if (Log != Given.end())
+    return inferFromLog(*Log, Facts);
+  Facts.write(outs());
   return ExitSuccess;
 }
 

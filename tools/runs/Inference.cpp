@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/runs/Inference.h"
+#include "ir/model/Spellings.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -237,4 +238,41 @@ void Inference::write(llvm::raw_ostream &OS) const {
   writeModel(OS);
   writeTrain(OS);
   writeParallel(OS);
+}
+
+std::vector<std::string> Inference::contradictions(const ir::Spec &S) const {
+  std::vector<std::string> All;
+  const auto Compare = [&](StringRef What, const llvm::Twine &Seen,
+                           const llvm::Twine &Said) {
+    if (Seen.str() != Said.str())
+      All.push_back(("`" + What + "` is " + Seen + " in the traces, but " +
+                     Said + " in the job")
+                        .str());
+  };
+  const ir::ParallelSpec &P = S.Parallel;
+  if (isWhole()) {
+    Compare("world", llvm::Twine(world()), llvm::Twine(*P.World));
+    Compare("pp", llvm::Twine(stages()), llvm::Twine(*P.Pp));
+  }
+  Compare("ga x vpp", llvm::Twine(LastBatch + 1), llvm::Twine(*P.Ga * *P.Vpp));
+  if (const auto Sizes = sizesOf(only(Boundary).value_or(""));
+      Sizes.size() == 3) {
+    const int64_t Shards = *P.Cp * (*P.SequenceParallel ? *P.Tp : 1);
+    Compare("sequence", llvm::Twine(Sizes[0] * Shards),
+            llvm::Twine(*S.Train.Sequence));
+    Compare("micro_batch", llvm::Twine(Sizes[1]),
+            llvm::Twine(*S.Train.MicroBatch));
+    Compare("hidden", llvm::Twine(Sizes[2]), llvm::Twine(*S.Model.Hidden));
+  }
+  if (const auto Vocab = sizesOf(only(Embedding).value_or(""));
+      Vocab.size() == 2)
+    Compare("padded_vocab", llvm::Twine(Vocab[0] * *P.Tp),
+            llvm::Twine(*S.Model.PaddedVocab));
+  if (const std::optional<std::string> Seen = only(Precision))
+    Compare("precision", *Seen, ir::getSpelling(*S.Train.Precision));
+  if (const std::optional<std::string> Seen = only(GradPrecision))
+    Compare("grad_precision", *Seen, ir::getSpelling(*S.Train.GradPrecision));
+  if (isSplit() && *P.Tp == 1)
+    All.push_back("`tp` is more than 1 in the traces, but 1 in the job");
+  return All;
 }

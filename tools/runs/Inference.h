@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_RUNS_INFERENCE_H
 #define FORETRACE_TOOLS_RUNS_INFERENCE_H
 
+#include "ir/model/Spec.h"
 #include "tools/runs/TraceFiles.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,6 +29,9 @@ public:
   /// is a comment that says so, and why. The job compiles once those are filled
   /// in.
   void write(llvm::raw_ostream &OS) const;
+  /// Where the rows contradict \p S, a job of the run with all derived values:
+  /// "`pp` is 4 in the traces, but 2 in the job".
+  std::vector<std::string> contradictions(const ir::Spec &S) const;
 
 private:
   /// The values a fact was seen with; one, if the traces agree.

@@ -60,6 +60,8 @@ bool PythonReader::statement(Variables &Known, ForeignValue &Returned) {
 
 /// Reads the statements of a function.
 void PythonReader::run(size_t Body, Variables &Known, ForeignValue &Returned) {
+  if (Body >= Tokens.size())
+    return; // the file ends after its name
   const size_t Before = Next;
   Next = Body;
   const size_t Column = here().Column;
@@ -139,8 +141,7 @@ std::vector<PythonFunction> PythonReader::run() {
   }
   std::vector<PythonFunction> All;
   for (size_t I = 0; I != Functions.size(); ++I)
-    if (Functions[I].Body < Tokens.size())
-      All.push_back({Functions[I].Name, call(I)});
+    All.push_back({Functions[I].Name, call(I)});
   if (Left == 0)
     All.clear(); // what was visited is not all
   return All;
