@@ -2,12 +2,10 @@
 //
 // `foretrace import`: a model or a job from the files of another tool.
 #include "lang/diagnostics/Import.h"
-#include "analysis/ModelParameters.h"
-#include "tools/compiler/Compiler.h"
+#include "tools/compiler/CompareCheckpoint.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
-#include "tools/importers/CheckpointIndex.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -28,6 +26,11 @@ static cl::opt<std::string> ModelName(
     cl::desc("Name of the model (default: that of the file, or of its "
              "folder if the file is config.json)"),
     cl::cat(jobCategory()), cl::sub(importCommand()));
+static cl::opt<int64_t>
+    Patches("patches", cl::value_desc("n"), cl::init(0),
+            cl::desc("Include the vision tower of a configuration of Hugging "
+                     "Face, for n patches in a sample"),
+            cl::cat(jobCategory()), cl::sub(importCommand()));
 static cl::opt<bool>
     IsStrict("strict",
              cl::desc("Treat keys that are unknown or not modelled as errors"),
@@ -59,34 +62,6 @@ static void showCounts(const importers::KeyCounts &Counts) {
          << Counts.Unknown << " unknown\n";
 }
 
-/// Reports a checkpoint beside a configuration that has another number of
-/// parameters than the model.
-static void compareCheckpoint(importers::ImportedJob &Job,
-                              importers::ImportRequest &Request) {
-  std::string Text;
-  raw_string_ostream OS(Text);
-  Job.write(OS);
-  const std::optional<importers::CheckpointIndex> Index =
-      importers::readCheckpointIndex(Request.Words.front(), Job.Layers.size(),
-                                     Request);
-  if (!Index)
-    return;
-  Compiler Session;
-  const ir::Program *P = Session.compileModel("imported.fore", Text).program();
-  if (!P)
-    return;
-  ir::ExprOverlay Sizes(*P);
-  const ir::Expr Model = modelParameters(Sizes).All;
-  if (!Model.hasValue() || Model.value() == Index->Parameters)
-    return;
-  Request.Diags.report(
-      Index->At, diag::ImportCheckpoint, Index->Parameters, Model.value(),
-      Index->Others.empty()
-          ? std::string()
-          : "; it has weights outside of the model's layers: `" +
-                join(Index->Others, "`, `") + "`");
-}
-
 static ExitCode explainImport() {
   std::string Formats;
   for (const importers::Importer &I : importers::importers())
@@ -109,6 +84,8 @@ ExitCode runImport() {
   const std::vector<std::string> Words(ForeignWords.begin(),
                                        ForeignWords.end());
   importers::ImportRequest Request{Words, Sources, Diags};
+  if (Patches > 0)
+    Request.Patches = Patches;
   std::optional<importers::ImportedJob> Job = Format->Import(Request);
   if (Job && Job->Model.empty())
     Job->Model = nameOf(Words.front());

@@ -17,23 +17,6 @@ static cl::list<std::string> Given(cl::Positional,
 /// Whether the file has the arguments that a run prints, not a trace.
 static bool isLog(StringRef Path) { return Path.ends_with(".log"); }
 
-/// Reads the traces among the files that are given.
-static Error readTraces(runs::Inference &Facts) {
-  std::vector<std::string> Folders(Given.begin(), Given.end());
-  erase_if(Folders, isLog);
-  Expected<std::vector<std::string>> Paths = runs::listTraces(Folders);
-  if (!Paths)
-    return Paths.takeError();
-  for (const std::string &Path : *Paths)
-    if (Error E = Facts.takeFile(Path))
-      return E;
-  for (const std::string &Doubt : Facts.doubts())
-    showPlain(Severity::Warning, Doubt);
-  return Facts.empty()
-             ? createStringError("no row of a trace in " + Paths->front())
-             : Error::success();
-}
-
 /// Writes the job of the arguments that a run printed, and reports what its
 /// traces contradict.
 static ExitCode inferFromLog(const std::string &Log,
@@ -53,8 +36,13 @@ ExitCode runInfer() {
   if (all_of(Given, isLog))
     return usageError("infer: traces are missing, for example "
                       "`foretrace infer run/`");
+  std::vector<std::string> Traces(Given.begin(), Given.end());
+  erase_if(Traces, isLog);
   runs::Inference Facts;
-  if (Error E = readTraces(Facts))
+  Error E = Facts.takeFiles(Traces);
+  for (const std::string &Doubt : Facts.doubts())
+    showPlain(Severity::Warning, Doubt);
+  if (E)
     return failure(std::move(E));
   const auto Log = find_if(Given, isLog);
   if (Log != Given.end())

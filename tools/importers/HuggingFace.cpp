@@ -18,7 +18,7 @@ public:
   ConfigImporter(const ForeignValue &Root, ImportRequest &Request)
       : Root(Root),
         Classes("import/huggingface/", Request.Sources, Request.Diags),
-        Counts(Request.Counts), Diags(Request.Diags) {}
+        Request(Request), Counts(Request.Counts), Diags(Request.Diags) {}
 
   std::optional<ImportedJob> import();
 
@@ -27,9 +27,12 @@ private:
   const ast::Section *guessClass(SourceRange Where, StringRef Name);
   /// The text model of a model of several parts.
   const ForeignValue &textPart() const;
+  /// Adds the layers of the vision tower; false after an error.
+  bool addTower(ImportedJob &Job);
 
   const ForeignValue &Root;
   Pages Classes;
+  ImportRequest &Request;
   KeyCounts &Counts;
   DiagnosticEngine &Diags;
 };
@@ -107,20 +110,67 @@ const ast::Section *ConfigImporter::findClass() {
   return nullptr;
 }
 
+/// \p Of but for the member \p Key.
+static ForeignValue without(const ForeignValue &Of, StringRef Key) {
+  std::vector<ForeignValue::Member> Members = *Of.Members;
+  erase_if(Members,
+           [&](const ForeignValue::Member &M) { return M.Key.Text == Key; });
+  return ForeignValue::of(std::move(Members), Of.Range);
+}
+
+bool ConfigImporter::addTower(ImportedJob &Job) {
+  const ForeignValue *Vision = Root.find("vision_config");
+  if (!Vision || Vision->Is != ForeignValue::Kind::Map) {
+    Diags.report(Root.Range.atStart(), diag::ImportKeyMissing, "vision_config");
+    return false;
+  }
+  const ForeignValue *Type = Vision->find("model_type");
+  if (!Type)
+    Type = Root.find("model_type");
+  const ast::Section *Class = Type && Type->Is == ForeignValue::Kind::Text
+                                  ? Classes.findBy("towers", Type->Text)
+                                  : nullptr;
+  if (!Class) {
+    Diags.report(Type ? Type->Range : Vision->Range, diag::ImportUnknownTower,
+                 join(Classes.wordsOf("towers"), ", "));
+    return false;
+  }
+  const Mapping Map(Classes, *Class);
+  Translation{Map, *Vision, nullptr, Diags}.reportKeys(*Vision, Counts);
+  // Both parts have keys of the same names.
+  std::vector<ForeignValue::Member> Keys = *Vision->Members;
+  for (const ForeignValue::Member &M : *Root.Members)
+    setMember(Keys, {"model_" + M.Key.Text, M.Key.Range}, M.Is);
+  for (const ForeignValue::Member &M : *textPart().Members)
+    setMember(Keys, {"text_" + M.Key.Text, M.Key.Range}, M.Is);
+  setMember(Keys, {"patches", Vision->Range},
+            ForeignValue::of(*Request.Patches, Vision->Range));
+  const ForeignValue Input = ForeignValue::of(std::move(Keys), Vision->Range);
+  ImportedJob Tower;
+  Translation{Map, Input, nullptr, Diags}.translate(Tower);
+  Job.Layers.insert(Job.Layers.begin(), Tower.Layers.begin(),
+                    Tower.Layers.end());
+  Job.Defaults.insert(Job.Defaults.end(), Tower.Defaults.begin(),
+                      Tower.Defaults.end());
+  return !Diags.hasErrors();
+}
+
 std::optional<ImportedJob> ConfigImporter::import() {
   const ast::Section *Class = findClass();
   if (!Class)
     return std::nullopt;
   const Mapping Map(Classes, *Class);
+  const ForeignValue Whole =
+      Request.Patches ? without(Root, "vision_config") : Root;
   const ForeignValue &Text = textPart();
   const bool IsPart = &Text != &Root;
   const Translation All{Map, Text, IsPart ? &Root : nullptr, Diags};
   ImportedJob Job;
-  All.reportKeys(Text, Counts);
+  All.reportKeys(Whole, Counts);
   if (IsPart)
-    All.reportKeys(Root, Counts);
+    All.reportKeys(Text, Counts);
   All.translate(Job);
-  if (Diags.hasErrors())
+  if (Diags.hasErrors() || (Request.Patches && !addTower(Job)))
     return std::nullopt;
   if (!Job.Defaults.empty())
     Diags.report(Text.Range.atStart(), diag::ImportDefaults,

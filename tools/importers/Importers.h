@@ -17,6 +17,8 @@ struct ImportRequest {
   SourceFiles &Sources;
   DiagnosticEngine &Diags;
   KeyCounts Counts = {};
+  /// Patches of images in a sample; without them a vision tower is left out.
+  std::optional<int64_t> Patches = {};
 
   /// Reads the file \p Path; reports one that can't be read.
   std::optional<SourceText> read(llvm::StringRef Path);

@@ -103,6 +103,18 @@ llvm::Error Inference::takeFile(StringRef Path) {
   return E;
 }
 
+llvm::Error Inference::takeFiles(const std::vector<std::string> &Given) {
+  llvm::Expected<std::vector<std::string>> Paths = listTraces(Given);
+  if (!Paths)
+    return Paths.takeError();
+  for (const std::string &Path : *Paths)
+    if (llvm::Error E = takeFile(Path))
+      return E;
+  return Ranks.empty()
+             ? llvm::createStringError("no row of a trace in " + Paths->front())
+             : llvm::Error::success();
+}
+
 void Inference::writeModel(llvm::raw_ostream &OS) const {
   OS << "model inferred {\n";
   const llvm::SmallVector<int64_t, 4> Sizes =

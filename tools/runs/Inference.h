@@ -20,10 +20,11 @@ public:
   void take(const SeenRow &Row);
   /// Takes every row of a trace.
   llvm::Error takeFile(llvm::StringRef Path);
+  /// Takes those of files and folders. An error if they have no row.
+  llvm::Error takeFiles(const std::vector<std::string> &Given);
   /// Where traces contradict each other, or are none: `file:line: what`. The
   /// first of each kind in a file, and how many there are.
   llvm::ArrayRef<std::string> doubts() const { return Doubts; }
-  bool empty() const { return Ranks.empty(); }
 
   /// Writes a `.fore` file: what follows from the rows is stated, what does not
   /// is a comment that says so, and why. The job compiles once those are filled
