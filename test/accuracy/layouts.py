@@ -18,14 +18,16 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "conformance"))
-import megatron_to_fore
+import megatron_job
 
 OF_MODEL = ("layers", "hidden", "ffn", "heads", "num_experts", "topk")
 
 
 def job_of(config, args, cost):
-    text = megatron_to_fore.to_fore(config, "all").replace(
-        "emit megatron", f"cluster : pod {{ nodes = {args.nodes} }}\n{cost}\nemit megatron")
+    with tempfile.TemporaryDirectory() as folder:
+        job = megatron_job.write(args.foretrace, config, "all", folder)
+        text = pathlib.Path(job).read_text(encoding="utf-8").replace(
+            "emit megatron", f"cluster : pod {{ nodes = {args.nodes} }}\n{cost}\nemit megatron")
     return f'import "{args.cluster}" as pod\n{text}'
 
 

@@ -111,15 +111,13 @@ def found_runs(foretrace, folder, source):
     """Runs with a configuration; not those of several runs in one folder."""
     sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "conformance"))
     import megatron
-    import megatron_to_fore
+    import megatron_job
     for number, path in enumerate(megatron.find_folders(source)):
         run = folder / str(number)
         shutil.copytree(path, run)
         config = json.loads((run / "config.json").read_text(encoding="utf-8"))
         ranks = [megatron.rank_of(trace) for trace in run.glob("*.txt")]
-        job = folder / f"{number}.fore"
-        job.write_text(megatron_to_fore.to_fore(config, set(ranks)),
-                       encoding="utf-8")
+        job = pathlib.Path(megatron_job.write(foretrace, config, set(ranks), run))
         if len(set(ranks)) == len(ranks):
             yield Run(job, run)
 

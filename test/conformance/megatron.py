@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 
-import megatron_to_fore
+import megatron_job
 
 MEASURED = re.compile(r"\b(duration|timestamp)=-?[0-9.]+")
 
@@ -69,9 +69,10 @@ def run_folder(foretrace, folder):
     traces = {path: rank_of(path)
               for path in sorted(glob.glob(os.path.join(folder, "*.txt")))}
     with tempfile.TemporaryDirectory() as temp:
-        job = os.path.join(temp, "job.fore")
-        with open(job, "w") as file:
-            file.write(megatron_to_fore.to_fore(config, set(traces.values())))
+        try:
+            job = megatron_job.write(foretrace, config, set(traces.values()), temp)
+        except ValueError as error:
+            return [(path, str(error)) for path in traces]
         run = subprocess.run([foretrace, "compile", job, "-o", temp + "/"],
                              capture_output=True)
         if run.returncode:

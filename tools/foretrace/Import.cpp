@@ -45,7 +45,7 @@ static cl::opt<std::string>
 static std::string nameOf(StringRef Path) {
   if (!ModelName.empty())
     return ModelName;
-  if (Path.starts_with("-"))
+  if (Path.starts_with("-") || Path.contains(' ')) // arguments
     return "imported";
   StringRef Stem = path::stem(Path);
   if (Stem == "config" || Stem == "-")

@@ -28,12 +28,12 @@ private:
     ast::Word Name;
     std::string Parameter; ///< the first; empty if there is none
     size_t Body;           ///< its first token
-    bool IsRead = false;
+    bool IsRead = false, IsChanging = false;
     ForeignValue Returned = {};
   };
 
   ForeignValue call(size_t Function);
-  void change(const Function &F, ForeignValue &Argument);
+  void change(Function &F, ForeignValue &Argument);
   bool callsOwn(Variables &Known);
   void run(size_t Body, Variables &Known, ForeignValue &Returned);
   ForeignValue replace(const ForeignValue &In, llvm::ArrayRef<ast::Word> Path,

@@ -60,8 +60,8 @@ bool PythonReader::statement(Variables &Known, ForeignValue &Returned) {
 
 /// Reads the statements of a function.
 void PythonReader::run(size_t Body, Variables &Known, ForeignValue &Returned) {
-  if (Body >= Tokens.size())
-    return; // the file ends after its name
+  if (Body >= Tokens.size() || Left == 0)
+    return; // the file may end after its name
   const size_t Before = Next;
   Next = Body;
   const size_t Column = here().Column;
@@ -73,7 +73,9 @@ void PythonReader::run(size_t Body, Variables &Known, ForeignValue &Returned) {
     if (here().Is == PythonKind::NewLine)
       ++Next;
   }
-  Left -= std::min(Left, Next - Body);
+  // Functions that call each other again and again take long.
+  constexpr size_t EffortOfToken = 16;
+  Left -= std::min(Left, EffortOfToken * (Next - Body));
   Next = Before;
 }
 
@@ -88,11 +90,12 @@ ForeignValue PythonReader::call(size_t Of) {
   return Functions[Of].Returned = Returned;
 }
 
-/// Sets the attributes of \p Argument that \p F sets.
-void PythonReader::change(const Function &F, ForeignValue &Argument) {
-  // Functions that call each other again and again take long.
-  if (Left == 0 || Depth >= MaxPythonDepth || !spend(Argument))
+/// Sets the attributes of \p Argument that \p F sets; nothing if \p F calls
+/// itself.
+void PythonReader::change(Function &F, ForeignValue &Argument) {
+  if (F.IsChanging || Depth >= MaxPythonDepth || !spend(Argument))
     return;
+  F.IsChanging = true;
   ++Depth;
   Variables Known;
   ForeignValue Returned;
@@ -100,6 +103,7 @@ void PythonReader::change(const Function &F, ForeignValue &Argument) {
   run(F.Body, Known, Returned);
   Argument = Known[F.Parameter];
   --Depth;
+  F.IsChanging = false;
 }
 
 /// Whether the statement is `helper(variable, ...)`, where the file defines
