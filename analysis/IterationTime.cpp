@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <map>
+#include <tuple>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -25,6 +26,8 @@ public:
   StageParts(const Program &P, const Stage &S) : P(P), S(S), Laws(P) {}
 
   std::vector<TimePart> run();
+  /// After the parts: what lines take of them, the longest first.
+  std::vector<LineTime> lines();
 
 private:
   void add(const Block &B, int64_t Times);
@@ -35,6 +38,7 @@ private:
   const Stage &S;
   const KernelTimes Laws;
   std::vector<TimePart> Parts;
+  std::map<std::tuple<FileId, uint32_t, std::string>, LineTime> Lines;
 };
 
 } // namespace
@@ -84,6 +88,11 @@ void StageParts::add(const Block &B, const Op &O, int64_t Times) {
   const Nanoseconds Time = O.exposed() * Times;
   Of->Time += Time;
   Of->Hidden += O.Hidden * Times;
+  const SourceRange Where = O.Origin.Range;
+  LineTime &Line = Lines[{Where.File, Where.Begin, Of->Name}];
+  Line.Where = Where;
+  Line.Part = Of->Name;
+  Line.Time += Time;
   if (!Time.isOverflow() &&
       (!Of->Where.isValid() || Time.value() > Of->Largest.value())) {
     Of->Where = O.Origin.Range;
@@ -104,6 +113,16 @@ std::vector<TimePart> StageParts::run() {
   llvm::stable_sort(
       Parts, [](const TimePart &A, const TimePart &B) { return A.Is < B.Is; });
   return std::move(Parts);
+}
+
+std::vector<LineTime> StageParts::lines() {
+  std::vector<LineTime> All;
+  for (auto &[Key, Line] : Lines)
+    All.push_back(std::move(Line));
+  llvm::stable_sort(All, [](const LineTime &A, const LineTime &B) {
+    return A.Time.value() > B.Time.value();
+  });
+  return All;
 }
 
 static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
@@ -197,7 +216,9 @@ IterationTime foretrace::estimateIteration(const Program &P,
         return isMessage(A.Kind) ? 0 : Times(Stage, A);
       },
       Updates));
-  Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
+  StageParts Parts(P, P.Stages[Out.Busiest]);
+  Out.Parts = Parts.run();
+  Out.Lines = Parts.lines();
   Nanoseconds OfOps;
   for (const TimePart &Of : Out.Parts)
     OfOps += Of.Time;

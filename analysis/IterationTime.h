@@ -31,6 +31,13 @@ struct TimePart {
   Nanoseconds Largest = {}; ///< time of that op
 };
 
+/// What one line of the job takes of a part.
+struct LineTime {
+  SourceRange Where;
+  std::string Part; ///< the name of a TimePart
+  Nanoseconds Time;
+};
+
 /// Work of a rank of some stages, which are alike.
 struct StageWorkTime {
   int64_t First, Count;
@@ -43,6 +50,7 @@ struct StageWorkTime {
 struct IterationTime {
   Nanoseconds Total;
   std::vector<TimePart> Parts; ///< whose times sum to Total
+  std::vector<LineTime> Lines; ///< of the same rank, the longest first
   std::vector<StageWorkTime> Stages;
   size_t Busiest = 0; ///< index into Stages
   /// Half the width of the interval in which nine of ten runs are expected,

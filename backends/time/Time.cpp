@@ -7,6 +7,7 @@
 #include "lang/NumberText.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <map>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -53,6 +54,40 @@ static FigureTable partTable(const EmitRequest &Request,
   return Table;
 }
 
+/// What lines of the job take, the longest first; the rest is one row.
+static FigureTable lineTable(const EmitRequest &Request,
+                             const IterationTime &T) {
+  constexpr size_t MostRows = 10;
+  std::map<std::pair<std::string, std::string>, int64_t> Times;
+  for (const LineTime &L : T.Lines)
+    Times[{Request.Where && L.Where.isValid() ? Request.Where(L.Where) : "",
+           L.Part}] += L.Time.value();
+  std::vector<std::pair<std::pair<std::string, std::string>, int64_t>> Rows(
+      Times.begin(), Times.end());
+  llvm::stable_sort(
+      Rows, [](const auto &A, const auto &B) { return A.second > B.second; });
+  FigureTable Table{"lines",
+                    "of the same rank, by line of the job",
+                    {{"line", FigureUnit::Text},
+                     {"part", FigureUnit::Text},
+                     {"time", FigureUnit::Time},
+                     {"share", FigureUnit::Millionths}},
+                    {}};
+  auto Add = [&](std::string Line, std::string Part, int64_t Time) {
+    Table.Rows.push_back({std::move(Line), std::move(Part), Time,
+                          millionths(Time, T.Total.value())});
+  };
+  int64_t Rest = 0;
+  for (auto &[Key, Time] : Rows)
+    if (Table.Rows.size() < MostRows)
+      Add(Key.first, Key.second, Time);
+    else
+      Rest += Time;
+  if (Rest > 0)
+    Add("other lines", "", Rest);
+  return Table;
+}
+
 static FigureTable stageTable(const IterationTime &T) {
   FigureTable Table{"stages",
                     "per rank of each stage",
@@ -86,7 +121,7 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
   const PhaseWork Work = Counter.iteration();
   Figures F{"foretrace.time/1",
             {},
-            {partTable(Request, T), stageTable(T)},
+            {partTable(Request, T), lineTable(Request, T), stageTable(T)},
             {"An estimate: by laws of kernels and collectives with the "
              "parameters of a device profile (docs/time.md)."},
             {}};
