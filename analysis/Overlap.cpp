@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Overlap.h"
+#include "analysis/LayerCounts.h"
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StepOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <optional>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -15,7 +17,7 @@ namespace {
 /// Sets Op::Hidden, with durations as numbers.
 class Overlapper {
 public:
-  explicit Overlapper(Program &P) : P(P) {}
+  Overlapper(Program &P, CollectiveTimes &Links) : P(P), Links(Links) {}
 
   void block(Block &B) const;
   void step(const Stage &S) const;
@@ -28,8 +30,15 @@ private:
   void hideExchanges(Block &B) const;
   void hideZero(Block &B) const;
   void hideBehind(const Ops &Of, const Stage &S, ActionKind Pass) const;
+  /// Whether the two use the same links: those of a domain, or the network.
+  bool shareLinks(const Op &A, const Op &B) const {
+    return isCollective(A.Kind) && isCollective(B.Kind) &&
+           Links.placeOf(A.Group).isWithin() ==
+               Links.placeOf(B.Group).isWithin();
+  }
 
   Program &P;
+  CollectiveTimes &Links;
 };
 
 } // namespace
@@ -162,6 +171,13 @@ void Overlapper::hideExchanges(Block &B) const {
                           sumOf(Exchanges[Of]) * (1 - of(Number::ExposedEp))));
 }
 
+/// Returns the share of a window that hides communication although other
+/// communication of \p Busy takes its links. Of the window, both are delayed
+/// by what they send at the same time, which is as if nothing was hidden then.
+static double freeShare(double Busy, double Window) {
+  return Window == 0 ? 1 : 1 - Busy / Window;
+}
+
 /// Weights and gradients of one layer behind the work of another.
 void Overlapper::hideZero(Block &B) const {
   for (const bool IsBackward : {false, true}) {
@@ -170,8 +186,16 @@ void Overlapper::hideZero(Block &B) const {
       if ((O.Phase != Phase::Forward) == IsBackward)
         (isOverReplicas(O) && isGatherOrScatter(O) ? Communication : Others)
             .push_back(&O);
-    const double Hidden = std::min(sumOf(Communication), sumOf(Others));
-    hideTogether(Communication, Hidden * (1 - of(Number::OverlapSlowdown)));
+    if (Communication.empty())
+      continue;
+    Ops Beside;
+    llvm::copy_if(Others, std::back_inserter(Beside), [&](const Op *O) {
+      return shareLinks(*O, *Communication.front());
+    });
+    const double Window = sumOf(Others);
+    hideTogether(Communication, std::min(sumOf(Communication), Window) *
+                                    freeShare(sumOf(Beside), Window) *
+                                    (1 - of(Number::OverlapSlowdown)));
   }
 }
 
@@ -188,13 +212,22 @@ void Overlapper::block(Block &B) const {
 /// Behind the pass of one micro-batch through all chunks of \p S.
 void Overlapper::hideBehind(const Ops &Of, const Stage &S,
                             ActionKind Pass) const {
-  double Window = 0;
+  if (Of.empty())
+    return;
+  double Window = 0, Busy = 0;
   for (const ChunkRun &Chunk : S.Chunks)
     Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
               static_cast<double>(Chunk.Count);
+  for (const auto &[Index, Layers] : layersByBlock(S))
+    for (const Op &O : P.Blocks[BlockId(Index)].Ops)
+      if ((O.Phase == Phase::Forward) == (Pass == ActionKind::Forward) &&
+          shareLinks(O, *Of.front()))
+        Busy +=
+            (asReal(O.Time) - asReal(O.Hidden)) * static_cast<double>(Layers);
   const double All = sumOf(Of);
   hideTogether(Of, std::min(All * (1 - of(Number::ExposedDp)),
-                            Window * of(Number::OverlapWindow)));
+                            Window * of(Number::OverlapWindow)) *
+                       freeShare(Busy, Window));
 }
 
 void Overlapper::step(const Stage &S) const {
@@ -214,8 +247,9 @@ void Overlapper::step(const Stage &S) const {
     hideBehind(Gathers, S, ActionKind::Forward);
 }
 
-void foretrace::hideCommunication(Program &P) {
-  const Overlapper Of(P);
+void foretrace::hideCommunication(Program &P, CollectiveTimes *Given) {
+  std::optional<CollectiveTimes> Own;
+  const Overlapper Of(P, Given ? *Given : Own.emplace(P));
   for (Block &B : P.Blocks)
     if (!llvm::any_of(B.Ops,
                       [](const Op &O) { return O.Phase == Phase::Step; }))

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_ANALYSIS_OVERLAP_H
 #define FORETRACE_ANALYSIS_OVERLAP_H
 
+#include "analysis/CollectiveTimes.h"
 #include "ir/model/Program.h"
 
 namespace foretrace {
@@ -21,7 +22,11 @@ namespace foretrace {
 ///   their pass, which they slow down;
 /// * with `overlap_grad_reduce` and `overlap_param_gather`, the reductions and
 ///   gathers of a stage's step behind the passes of one micro-batch.
-void hideCommunication(ir::Program &P);
+///
+/// The last two share their links, the network card or those of the domain,
+/// with the collectives in those passes: while both run, each has half of the
+/// rate. \p Links, of \p P, are made if not given.
+void hideCommunication(ir::Program &P, CollectiveTimes *Links = nullptr);
 
 } // namespace foretrace
 

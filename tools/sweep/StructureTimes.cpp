@@ -90,7 +90,7 @@ bool StructureTimes::time() {
       O.Time = T.Time;
       O.Hidden = {};
     }
-  hideCommunication(P);
+  hideCommunication(P, Of);
   return true;
 }
 
