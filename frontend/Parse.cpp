@@ -2,6 +2,8 @@
 #include "frontend/Parse.h"
 #include "frontend/BuildAST.h"
 #include "frontend/CheckText.h"
+#include "frontend/Format.h"
+#include "frontend/FormatTree.h"
 #include "frontend/SyntaxErrors.h"
 #include "frontend/TokenSource.h"
 
@@ -83,6 +85,11 @@ static auto parse(SourceText Text, DiagnosticEngine &Diags,
 
 std::optional<ast::File> parseFore(SourceText Text, DiagnosticEngine &Diags) {
   return parse(Text, Diags, &ForeParser::file, buildFile);
+}
+
+std::optional<std::string> formatFore(SourceText Text,
+                                      DiagnosticEngine &Diags) {
+  return parse(Text, Diags, &ForeParser::file, formatFile);
 }
 
 ast::ExprPtr parseExpression(SourceText Text, DiagnosticEngine &Diags) {

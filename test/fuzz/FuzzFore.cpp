@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a `.fore` file and as TOML: the parsers must return, and either
-// give an AST or say why not.
+// give an AST or say why not. Formatting what was formatted changes nothing.
+#include "frontend/Format.h"
 #include "frontend/Parse.h"
 #include "lang/DiagnosticClient.h"
 #include <cstdlib>
@@ -22,9 +23,18 @@ static void check(llvm::StringRef Text, ParserT Parser) {
   showAll(Diags, Sources, *makeJSONClient(llvm::nulls()));
 }
 
+static std::optional<std::string> format(llvm::StringRef Text) {
+  SourceFiles Sources;
+  DiagnosticEngine Diags;
+  return formatFore(Sources.text(Sources.add(Text, "input")), Diags);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   llvm::StringRef Text(reinterpret_cast<const char *>(Data), Size);
   check(Text, parseFore);
   check(Text, parseToml);
+  if (const std::optional<std::string> Once = format(Text);
+      Once && format(*Once) != Once)
+    std::abort();
   return 0;
 }

@@ -35,7 +35,7 @@ cl::SubCommandGroup &diagnosingCommands() {
       &checkCommand(),   &calibrateCommand(), &fitCommand(),
       &groupsCommand(),  &convertCommand(),   &optCommand(),
       &explainCommand(), &diffCommand(),      &importCommand(),
-      &exportCommand()};
+      &exportCommand(),  &fmtCommand()};
   return Group;
 }
 

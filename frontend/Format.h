@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one style of `.fore` files.
+#ifndef FORETRACE_FRONTEND_FORMAT_H
+#define FORETRACE_FRONTEND_FORMAT_H
+
+#include "lang/Diagnostic.h"
+#include <optional>
+#include <string>
+
+namespace foretrace {
+
+/// Returns \p Text in the style: two columns an indent, one space between
+/// words, three between entries of a line, at most 100 columns where entries
+/// allow it. Line ends of the author stay, except within the head of a section;
+/// so do comments, and one of several empty lines. The tokens are the same, and
+/// formatting the result changes nothing. Nothing after a syntax error, which
+/// is reported.
+std::optional<std::string> formatFore(SourceText Text, DiagnosticEngine &Diags);
+
+} // namespace foretrace
+
+#endif
