@@ -17,7 +17,7 @@ namespace {
 /// Sets Op::Hidden, with durations as numbers.
 class Overlapper {
 public:
-  Overlapper(Program &P, CollectiveTimes &Links) : P(P), Links(Links) {}
+  Overlapper(Program &P, CollectiveTimes *Links) : P(P), Links(Links) {}
 
   void block(Block &B) const;
   void step(const Stage &S) const;
@@ -32,13 +32,13 @@ private:
   void hideBehind(const Ops &Of, const Stage &S, ActionKind Pass) const;
   /// Whether the two use the same links: those of a domain, or the network.
   bool shareLinks(const Op &A, const Op &B) const {
-    return isCollective(A.Kind) && isCollective(B.Kind) &&
-           Links.placeOf(A.Group).isWithin() ==
-               Links.placeOf(B.Group).isWithin();
+    return Links && isCollective(A.Kind) && isCollective(B.Kind) &&
+           Links->placeOf(A.Group).isWithin() ==
+               Links->placeOf(B.Group).isWithin();
   }
 
   Program &P;
-  CollectiveTimes &Links;
+  CollectiveTimes *Links; ///< null without a cluster, where nothing is sent
 };
 
 } // namespace
@@ -249,7 +249,9 @@ void Overlapper::step(const Stage &S) const {
 
 void foretrace::hideCommunication(Program &P, CollectiveTimes *Given) {
   std::optional<CollectiveTimes> Own;
-  const Overlapper Of(P, Given ? *Given : Own.emplace(P));
+  if (!Given && P.Spec.Cluster)
+    Given = &Own.emplace(P);
+  const Overlapper Of(P, Given);
   for (Block &B : P.Blocks)
     if (!llvm::any_of(B.Ops,
                       [](const Op &O) { return O.Phase == Phase::Step; }))

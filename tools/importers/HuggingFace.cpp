@@ -4,6 +4,7 @@
 #include "lang/diagnostics/Import.h"
 #include "tools/importers/Importers.h"
 #include "tools/importers/Translation.h"
+#include "tools/importers/readers/ReadArguments.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
