@@ -35,7 +35,7 @@ def diff(foretrace, before, after):
     run = subprocess.run([foretrace, "diff", before, after, "--format=json"],
                          check=False, capture_output=True, text=True)
     found = json.loads(run.stdout)
-    assert run.returncode == (0 if found["same"] else 1), run
+    assert run.returncode == (0 if found["same"] else 4), run
     return found
 
 

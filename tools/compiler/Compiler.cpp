@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compiler/Compiler.h"
 #include "lang/Library.h"
+#include "lang/diagnostics/Lang.h"
 #include "tools/importers/Importers.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -100,10 +101,21 @@ llvm::StringRef Compiler::textOfForeign(llvm::StringRef Path) const {
   return Found == Texts.end() ? llvm::StringRef() : Found->second;
 }
 
-/// The path of the job that is made of the file at \p Path; \p Path itself if
-/// it is a job.
+/// The path of the job that is read from standard input, or made of the file at
+/// \p Path; \p Path itself if it is a job.
 std::string Compiler::layForeign(llvm::StringRef Path,
                                  DiagnosticEngine &Diags) {
+  if (Path == "-") {
+    constexpr llvm::StringLiteral Name = "<stdin>";
+    if (!Texts.count(Name)) { // it can be read once
+      const auto Given = llvm::MemoryBuffer::getSTDIN();
+      if (!Given)
+        Diags.report({}, diag::FileUnreadable, Name,
+                     Given.getError().message());
+      setText(Name, Given ? (*Given)->getBuffer() : "");
+    }
+    return Name.str();
+  }
   const llvm::StringRef Importer = importerFor(Path);
   if (Importer.empty() || !Sources.system().exists(Path))
     return Path.str();

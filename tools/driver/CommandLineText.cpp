@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/CommandLineText.h"
 #include "backends/Backends.h"
+#include "ir/model/SpecFields.h"
 #include "passes/PassManager.h"
 #include "tools/driver/Listings.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,6 +17,34 @@ template <typename TableT> static std::vector<StringRef> names(TableT &&Rows) {
   for (const auto &Row : Rows)
     Names.push_back(Row.Name);
   return Names;
+}
+
+namespace {
+
+/// Collects `parallel.tp=` and so on.
+struct OverrideCollector {
+  StringRef Section;
+  std::vector<std::string> &To;
+
+  template <typename T>
+  void operator()(const ir::FieldRow &Row, const Located<T> &) {
+    To.push_back((Section + "." + Row.Name + "=").str());
+  }
+};
+
+} // namespace
+
+/// What can follow `-D`: the keys of a job's sections.
+static ArrayRef<std::string> overrides() {
+  static const std::vector<std::string> All = [] {
+    std::vector<std::string> Made;
+    const ir::Spec S;
+    ir::visitFields(S.Model, OverrideCollector{"model", Made});
+    ir::visitFields(S.Train, OverrideCollector{"train", Made});
+    ir::visitFields(S.Parallel, OverrideCollector{"parallel", Made});
+    return Made;
+  }();
+  return All;
 }
 
 std::vector<CompletionWords> completionWords() {
@@ -34,7 +63,8 @@ std::vector<CompletionWords> completionWords() {
   const std::vector<StringRef> Passes = names(allPasses());
   All.push_back({"compile", "emit", names(allBackends())});
   All.push_back({"compile", "print-after", Passes});
-  All.push_back({"completion", "", {"bash", "zsh"}});
+  All.push_back({"completion", "", {"bash", "zsh", "fish"}});
+  All.push_back({"", "D", {overrides().begin(), overrides().end()}});
   All.push_back({"list", "", listingNames()});
   All.push_back({"opt", "passes", Passes});
   All.push_back({"opt", "print-after", Passes});
@@ -79,7 +109,8 @@ static std::string spellings(const cl::SubCommand &Command) {
 static std::string wordsOf(ArrayRef<CompletionWords> Known, StringRef Command,
                            const cl::Option *O = nullptr) {
   for (const CompletionWords &W : Known)
-    if (W.Command == Command && W.Option == (O ? O->ArgStr : ""))
+    if ((W.Command == Command || (O && W.Command.empty())) &&
+        W.Option == (O ? O->ArgStr : ""))
       return join(W.Words, " ");
   if (!O || !O->ValueStr.contains('|'))
     return "";
@@ -110,6 +141,8 @@ void writeBashCompletion(StringRef Name, ArrayRef<CompletionWords> Known,
         "    option=${COMP_WORDS[COMP_CWORD-1]} cur=\n"
         "  elif [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then\n"
         "    option=${COMP_WORDS[COMP_CWORD-2]}\n"
+        "  elif [[ ${COMP_WORDS[COMP_CWORD-1]} == -D ]]; then\n"
+        "    option=--D\n"
         "  fi\n"
         "  case \"$COMP_CWORD:${COMP_WORDS[1]}$option\" in\n"
         "  1:*) words=\"";
@@ -171,6 +204,38 @@ void writeZshCompletion(StringRef Name, ArrayRef<CompletionWords> Known,
   OS << "  esac\n}\n_" << Name << " \"$@\"\n";
 }
 
+/// Text inside single quotes of fish.
+static std::string fishText(StringRef Text) {
+  std::string Out;
+  for (char C : Text)
+    (Out += C == '\'' || C == '\\' ? "\\" : "") += C;
+  return Out;
+}
+
+void writeFishCompletion(StringRef Name, ArrayRef<CompletionWords> Known,
+                         raw_ostream &OS) {
+  const std::string Start = ("complete -c " + Name + " -n ").str();
+  for (const cl::SubCommand *C : commands())
+    OS << Start << "__fish_use_subcommand -a " << C->getName() << " -d '"
+       << fishText(C->getDescription()) << "'\n";
+  for (const cl::SubCommand *C : commands()) {
+    const std::string Of =
+        (Start + "'__fish_seen_subcommand_from " + C->getName() + "'").str();
+    for (const cl::Option *O : options(*C)) {
+      const std::string Words = wordsOf(Known, C->getName(), O);
+      OS << Of << (O->ArgStr.size() == 1 ? " -s " : " -l ") << O->ArgStr
+         << " -d '" << fishText(O->HelpStr) << "'";
+      if (!Words.empty())
+        OS << " -x -a '" << fishText(Words) << "'";
+      else if (O->getValueExpectedFlag() == cl::ValueRequired)
+        OS << " -r";
+      OS << '\n';
+    }
+    if (const std::string Words = wordsOf(Known, C->getName()); !Words.empty())
+      OS << Of << " -a '" << fishText(Words) << "'\n";
+  }
+}
+
 /// Text for troff: hyphens and backslashes mean themselves.
 static std::string roff(StringRef Text) {
   std::string Out;
@@ -182,9 +247,9 @@ static std::string roff(StringRef Text) {
   return Out;
 }
 
-static void writeManSections(StringRef Name, raw_ostream &OS) {
+static void writeManSections(const ManPage &Of, raw_ostream &OS) {
   for (const cl::SubCommand *C : commands()) {
-    OS << ".SH \"" << Name.upper() << ' ' << C->getName().upper() << "\"\n"
+    OS << ".SH \"" << Of.Name.upper() << ' ' << C->getName().upper() << "\"\n"
        << roff(C->getDescription()) << ".\n";
     for (const cl::Option *O : options(*C)) {
       OS << ".TP\n.B " << roff(spelling(*O));
@@ -193,6 +258,10 @@ static void writeManSections(StringRef Name, raw_ostream &OS) {
            << roff(O->ValueStr.empty() ? "value" : O->ValueStr) << "\\fR";
       OS << "\n" << roff(O->HelpStr) << "\n";
     }
+    for (const auto &[Command, Example] : Of.Examples)
+      if (Command == C->getName())
+        OS << ".PP\nExample:\n.PP\n.RS\n.nf\n"
+           << roff(Example) << "\n.fi\n.RE\n";
   }
 }
 
@@ -201,7 +270,7 @@ void writeManPage(const ManPage &Of, raw_ostream &OS) {
      << Of.Version << "\"\n.SH NAME\n"
      << Of.Name << " \\- " << roff(Of.Summary) << "\n.SH SYNOPSIS\n.B "
      << Of.Name << "\n.I command\n[options]\n";
-  writeManSections(Of.Name, OS);
+  writeManSections(Of, OS);
   OS << ".SH EXIT STATUS\n" << roff(Of.ExitStatus) << "\n.SH ENVIRONMENT\n";
   for (const auto &[Variable, Doc] : Of.Environment)
     OS << ".TP\n.B " << Variable << '\n' << roff(Doc) << '\n';

@@ -11,8 +11,8 @@
 
 namespace foretrace::driver {
 
-/// Words that can follow an option of a subcommand, or the subcommand itself if
-/// Option is empty.
+/// Words that can follow an option of a subcommand, or of all that have it if
+/// Command is empty, or the subcommand itself if Option is empty.
 struct CompletionWords {
   llvm::StringRef Command, Option;
   std::vector<llvm::StringRef> Words;
@@ -31,6 +31,10 @@ void writeZshCompletion(llvm::StringRef Name,
                         llvm::ArrayRef<CompletionWords> Known,
                         llvm::raw_ostream &OS);
 
+void writeFishCompletion(llvm::StringRef Name,
+                         llvm::ArrayRef<CompletionWords> Known,
+                         llvm::raw_ostream &OS);
+
 /// What a manual page says besides the options.
 struct ManPage {
   llvm::StringRef Name, Version;
@@ -38,6 +42,8 @@ struct ManPage {
   llvm::StringRef ExitStatus; ///< a paragraph
   /// Variables of the environment, and what they do.
   llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Environment;
+  /// Of subcommands, a command line each.
+  llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Examples;
 };
 /// With a section for each subcommand, of its options.
 void writeManPage(const ManPage &Of, llvm::raw_ostream &OS);

@@ -127,8 +127,10 @@ ExitCode Answer::run() {
 #define DEFINE(FUNCTION, RUN, NAME, DEFAULT)                                   \
   static Answer FUNCTION##Answer(NAME, FUNCTION(), DEFAULT);                   \
   ExitCode RUN() { return FUNCTION##Answer.run(); }
-#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) DEFINE(FUNCTION, RUN, NAME, "-")
-#define PAGE(FUNCTION, RUN, NAME, SUMMARY) DEFINE(FUNCTION, RUN, NAME, "")
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE)                          \
+  DEFINE(FUNCTION, RUN, NAME, "-")
+#define PAGE(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE)                            \
+  DEFINE(FUNCTION, RUN, NAME, "")
 #include "tools/foretrace/Commands.def"
 
 } // namespace foretrace

@@ -31,7 +31,7 @@ static ExitCode conclude(const runs::CheckSummary &S) {
     runs::printSummary(S, outs());
   if (CheckFormat == DiagnosticFormat::JSON)
     runs::printSummaryJSON(S, outs());
-  return S.Divergences == 0 ? ExitSuccess : ExitDiagnosed;
+  return S.Divergences == 0 ? ExitSuccess : ExitDiffers;
 }
 
 /// Checks the traces of a run of \p Job, of which nothing was shown yet.

@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace foretrace {
 
-#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY)                               \
+#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE)                      \
   cl::SubCommand &FUNCTION() {                                                 \
     static cl::SubCommand Command(NAME, SUMMARY);                              \
     return Command;                                                            \
@@ -18,7 +18,7 @@ namespace foretrace {
 cl::SubCommandGroup &jobCommands() {
   static cl::SubCommandGroup Group = {
 #define SUBCOMMAND(...)
-#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
       &compileCommand(), &planCommand(),  &sweepCommand(),
       &explainCommand(), &checkCommand(), &calibrateCommand(),
@@ -29,7 +29,7 @@ cl::SubCommandGroup &jobCommands() {
 cl::SubCommandGroup &diagnosingCommands() {
   static cl::SubCommandGroup Group = {
 #define SUBCOMMAND(...)
-#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
       &compileCommand(), &planCommand(),      &sweepCommand(),
       &checkCommand(),   &calibrateCommand(), &fitCommand(),
@@ -54,9 +54,11 @@ CATEGORY(passCategory, "Passes")
 struct Command {
   cl::SubCommand &(*Get)();
   ExitCode (*Run)();
+  StringLiteral Example;
 };
 static constexpr Command Commands[] = {
-#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY) {FUNCTION, RUN},
+#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE)                      \
+  {FUNCTION, RUN, EXAMPLE},
 #include "tools/foretrace/Commands.def"
 };
 
@@ -64,8 +66,9 @@ static constexpr char Overview[] =
     "Foretrace compiles the description of an LLM training job to workloads "
     "for simulators\n";
 
-static cl::extrahelp ExitCodes("\nExit codes: 0 success, 1 errors reported, 2 "
-                               "wrong usage, 3 a sweep cannot continue\n");
+static constexpr char ExitCodes[] =
+    "\nExit codes: 0 success, 1 errors reported, 2 wrong usage, 3 a file or "
+    "program failed, 4 differences found\n";
 
 ExitCode usageError(const Twine &Text) {
   errs() << "foretrace: " << Text << "\ntry: foretrace --help\n";
@@ -76,7 +79,44 @@ static void printVersion(raw_ostream &OS) {
   OS << "foretrace " FORETRACE_VERSION "\n";
 }
 
-ExitCode runCommandLine(int Argc, char **Argv) {
+/// `help plan` is `plan --help`, and `version` is `--version`.
+static void replaceWords(SmallVectorImpl<char *> &Words) {
+  static char Help[] = "--help", Version[] = "--version";
+  if (Words.size() < 2)
+    return;
+  const StringRef First = Words[1];
+  if (First == "version") {
+    Words[1] = Version;
+  } else if (First == "help" && Words.size() == 2) {
+    Words[1] = Help;
+  } else if (First == "help") {
+    Words.erase(Words.begin() + 1);
+    Words.push_back(Help);
+  }
+  for (char *&Word : drop_begin(Words)) {
+    if (StringRef(Word) == "--")
+      break;
+    if (StringRef(Word) == "-h")
+      Word = Help;
+  }
+}
+
+ArrayRef<std::pair<StringRef, StringRef>> commandExamples() {
+  static const std::vector<std::pair<StringRef, StringRef>> All = [] {
+    std::vector<std::pair<StringRef, StringRef>> Made;
+    for (const Command &C : Commands)
+      Made.emplace_back(C.Get().getName(), C.Example);
+    return Made;
+  }();
+  return All;
+}
+
+ExitCode runCommandLine(int GivenArgc, char **GivenArgv) {
+  SmallVector<char *, 16> Words(GivenArgv, GivenArgv + GivenArgc);
+  replaceWords(Words);
+  const int Argc = static_cast<int>(Words.size());
+  char **Argv = Words.data();
+  std::string More;
   // LLVM's own messages blame what follows a mistake, too.
   if (Argc > 1 && Argv[1][0] != '-') {
     const Command *C = nullptr;
@@ -86,6 +126,7 @@ ExitCode runCommandLine(int Argc, char **Argv) {
         C = &Of;
     if (!C)
       return usageError(driver::unknownCommand(Argv[1], Names));
+    More = "\nExample:\n  " + C->Example.str() + "\n";
     const StringMap<cl::Option *> &Options = cl::getRegisteredOptions(C->Get());
     if (const std::string Slip = driver::mistakenArgument(
             ArrayRef(Argv, Argc).drop_front(2),
@@ -93,6 +134,8 @@ ExitCode runCommandLine(int Argc, char **Argv) {
         !Slip.empty())
       return usageError(Slip);
   }
+  More += ExitCodes;
+  const cl::extrahelp MoreHelp(More);
   cl::SetVersionPrinter(printVersion);
   for (const Command &C : Commands)
     cl::HideUnrelatedOptions({&jobCategory(), &outputCategory(),

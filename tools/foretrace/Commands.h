@@ -11,15 +11,16 @@ namespace foretrace {
 /// What the process exits with.
 enum ExitCode : int {
   ExitSuccess = 0,
-  ExitDiagnosed = 1,   ///< the input or the environment was at fault
+  ExitDiagnosed = 1,   ///< the input has errors
   ExitUsage = 2,       ///< the command line was at fault
-  ExitEnvironment = 3, ///< of a sweep: files or programs around it were
+  ExitEnvironment = 3, ///< a file or program around it was
+  ExitDiffers = 4,     ///< what was compared is not the same
 };
 
 // Of each subcommand its options and what it does once they are parsed.
 // Functions, not variables: options of several files register with them
 // while static objects are still being constructed.
-#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY)                               \
+#define SUBCOMMAND(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE)                      \
   llvm::cl::SubCommand &FUNCTION();                                            \
   ExitCode RUN();
 #include "tools/foretrace/Commands.def"
@@ -34,6 +35,9 @@ llvm::cl::OptionCategory &jobCategory();
 llvm::cl::OptionCategory &outputCategory();
 llvm::cl::OptionCategory &messageCategory();
 llvm::cl::OptionCategory &passCategory();
+
+/// A command line for each subcommand, by its name.
+llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> commandExamples();
 
 /// Prints `foretrace: TEXT` and where to find help.
 ExitCode usageError(const llvm::Twine &Text);

@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace foretrace {
 
-static cl::opt<std::string> Shell(cl::Positional, cl::desc("bash|zsh"),
+static cl::opt<std::string> Shell(cl::Positional, cl::desc("bash|zsh|fish"),
                                   cl::cat(jobCategory()),
                                   cl::sub(completionCommand()));
 
@@ -22,8 +22,10 @@ ExitCode runCompletion() {
     driver::writeBashCompletion("foretrace", Known, outs());
   else if (Shell == "zsh")
     driver::writeZshCompletion("foretrace", Known, outs());
+  else if (Shell == "fish")
+    driver::writeFishCompletion("foretrace", Known, outs());
   else
-    return usageError("completion: expected a shell: bash or zsh");
+    return usageError("completion: expected a shell: bash, zsh or fish");
   return ExitSuccess;
 }
 
@@ -33,10 +35,11 @@ ExitCode runMan() {
        FORETRACE_VERSION,
        "compile the description of an LLM training job to workloads for "
        "simulators",
-       "0 success, 1 errors reported, 2 wrong usage, 3 a sweep cannot "
-       "continue.",
+       "0 success, 1 errors reported, 2 wrong usage, 3 a file or program "
+       "failed, 4 differences found.",
        {{"NO_COLOR", "No colours on a terminal."},
-        {"FORETRACE_VERIFY_EACH", "If set, the same as --verify-each."}}},
+        {"FORETRACE_VERIFY_EACH", "If set, the same as --verify-each."}},
+       commandExamples()},
       outs());
   return ExitSuccess;
 }

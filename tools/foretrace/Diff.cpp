@@ -41,9 +41,9 @@ static cl::opt<unsigned>
 /// Messages of both.
 static ExitCode showTrouble(const diff::Input &Before, const diff::Input &After,
                             const SourceFiles &Sources) {
-  showMessages(Before.messages(), Sources);
-  showMessages(After.messages(), Sources);
-  return ExitUsage;
+  const ExitCode Codes[] = {showMessages(Before.messages(), Sources),
+                            showMessages(After.messages(), Sources)};
+  return is_contained(Codes, ExitDiagnosed) ? ExitDiagnosed : ExitEnvironment;
 }
 
 static std::string nameOfSecond() {
@@ -66,8 +66,8 @@ static ExitCode compare(diff::Input &Before, diff::Input &After,
   if (Error E =
           writeFile(DiffOutput, outputOptions(), std::move(Inputs),
                     [&](raw_ostream &OS) { Writer.write(DiffFormat, OS); }))
-    return failure(std::move(E), ExitUsage);
-  return D->isNone() ? ExitSuccess : ExitDiagnosed;
+    return failure(std::move(E));
+  return D->isNone() ? ExitSuccess : ExitDiffers;
 }
 
 ExitCode runDiff() {
@@ -76,10 +76,8 @@ ExitCode runDiff() {
     return usageError("diff: two jobs, or one and --with, for example "
                       "`foretrace diff job.fore --with=parallel.tp=4`");
   Compiler Session;
-  if (DiagnosticEngine Diags; !hasFolder(DiffOutput, Diags)) {
-    showMessages(Diags, Session.sources());
-    return ExitUsage;
-  }
+  if (DiagnosticEngine Diags; !hasFolder(DiffOutput, Diags))
+    return showMessages(Diags, Session.sources());
   FrontendOptions Reading = frontendOptions();
   diff::Input Before(Session, Paths[0], Reading, makeEngine());
   Reading.Overrides.insert(Reading.Overrides.end(), Changes.begin(),

@@ -28,7 +28,7 @@ static cl::opt<unsigned> Threads(
 
 static cl::SubCommandGroup Writing = {
 #define SUBCOMMAND(...)
-#define ANSWER(FUNCTION, RUN, NAME, SUMMARY) &FUNCTION(),
+#define ANSWER(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
     &compileCommand(),   &planCommand(), &sweepCommand(), &convertCommand(),
     &calibrateCommand(), &optCommand(),  &diffCommand()};
@@ -57,7 +57,7 @@ driver::Emitter makeEmitter(StringRef Path, driver::Destination To,
                             DiagnosticEngine &Diags) {
   driver::EmitterOptions Options;
   Options.To = std::move(To);
-  Options.Stem = sys::path::stem(Path).str();
+  Options.Stem = Path == "-" ? "stdin" : sys::path::stem(Path).str();
   Options.MayLeaveFolder = AllowOutside;
   Options.IsQuiet = isQuiet();
   Options.Writing = outputOptions();

@@ -103,7 +103,7 @@ ExitCode runFmt() {
   ExitCode Worst = ExitSuccess;
   for (const std::string &Path : listFiles())
     Worst = std::max(Worst, format(Path, NumChanged));
-  return Worst == ExitSuccess && OnlyCheck && NumChanged > 0 ? ExitDiagnosed
+  return Worst == ExitSuccess && OnlyCheck && NumChanged > 0 ? ExitDiffers
                                                              : Worst;
 }
 

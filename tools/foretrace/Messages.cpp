@@ -74,10 +74,20 @@ DiagnosticClient &messages() {
 
 void finishMessages() { messages().finish(); }
 
+/// Whether all errors are of the files around a job, not in it.
+static bool areOfEnvironment(const DiagnosticEngine &Diags) {
+  return all_of(Diags.diagnostics(), [](const Diagnostic &D) {
+    return D.Level != Severity::Error || D.Id == diag::FileUnreadable ||
+           D.Id == diag::CannotWrite;
+  });
+}
+
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources) {
   showAll(Diags, Sources, messages());
-  return Diags.hasErrors() ? ExitDiagnosed : ExitSuccess;
+  return !Diags.hasErrors()        ? ExitSuccess
+         : areOfEnvironment(Diags) ? ExitEnvironment
+                                   : ExitDiagnosed;
 }
 
 void showPlain(Severity Level, const std::string &Text) {
@@ -85,6 +95,15 @@ void showPlain(Severity Level, const std::string &Text) {
     errs() << "foretrace: " << Text << '\n';
   else
     messages().show({diag::Failure, Level, {}, {Text}, {}, {}}, SourceFiles());
+}
+
+ExitCode failure(Error E) {
+  bool IsOfSystem = false; // it has a code of the operating system
+  E = handleErrors(std::move(E), [&](std::unique_ptr<ErrorInfoBase> Info) {
+    IsOfSystem |= Info->convertToErrorCode() != inconvertibleErrorCode();
+    return Error(std::move(Info));
+  });
+  return failure(std::move(E), IsOfSystem ? ExitEnvironment : ExitDiagnosed);
 }
 
 ExitCode failure(Error E, ExitCode Code) {

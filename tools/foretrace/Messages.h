@@ -30,7 +30,9 @@ ExitCode showMessages(const DiagnosticEngine &Diags,
 void showPlain(Severity Level, const std::string &Text);
 
 /// Shows \p E, which no place of the job is to blame for; returns \p Code.
-ExitCode failure(llvm::Error E, ExitCode Code = ExitDiagnosed);
+ExitCode failure(llvm::Error E, ExitCode Code);
+/// The same; the code says whether the operating system reported it.
+ExitCode failure(llvm::Error E);
 
 /// The words of the command line that say what to do with warnings.
 std::vector<std::string> warningWords();

@@ -73,7 +73,7 @@ def main():
                                + text[match.end(1):], encoding="utf-8")
             status, output = check(foretrace, job, changed)
             total += 1
-            if status == 1:
+            if status == 4:
                 caught += 1
             else:
                 print(match.group(), "->", digit, output)

@@ -42,7 +42,7 @@ def compare(foretrace, before, after):
     run = subprocess.run([foretrace, "diff", before, after, "--format=json"],
                          capture_output=True, text=True, check=False)
     found = json.loads(run.stdout)
-    assert run.returncode == (0 if found["same"] else 1), run
+    assert run.returncode == (0 if found["same"] else 4), run
     return {(f["table"], *f["row"], f["figure"]): f for f in found["figures"]}
 
 
