@@ -3,10 +3,10 @@
 #include "analysis/Figures.h"
 #include "analysis/ModelParameters.h"
 #include "backends/Backends.h"
-#include "frontend/KeyList.h"
 #include "lang/Library.h"
 #include "lang/ShippedLayers.h"
 #include "passes/PassManager.h"
+#include "tools/compiler/AllKeys.h"
 #include "tools/compiler/Compiler.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -34,35 +34,8 @@ static void listOptions(RowWriter &To) {
                 O.Doc.str()});
 }
 
-/// A job that states little else than it must, with all sections and both kinds
-/// of attention, so that the rest is what is by default.
-static constexpr char JobOfDefaults[] = R"(
-model m {
-  vocab = 512  hidden = 64
-  block dense { attention mha { heads = 4 } }
-  block moe {
-    experts = 4  topk = 2
-    attention mla { heads = 4  kv_lora = 16  rope_dim = 8  nope_dim = 8  v_dim = 8 }
-  }
-  layers = dense + moe
-}
-train { sequence = 64  micro_batch = 1 }
-parallel { world = 16 }
-cluster {
-  nodes = 2  devices_per_node = 8  nic_bandwidth = 50 GB/s
-  tiers {
-    node { devices = 8  bandwidth = 400 GB/s  latency = 1 us }
-    fabric { latency = 1 us }
-  }
-}
-)";
-
 static void listAllKeys(RowWriter &To) {
-  Compiler Session;
-  const ir::Program *P =
-      Session.compile("defaults.fore", JobOfDefaults).program();
-  assert(P && "the job is legal");
-  for (KeyEntry &K : listKeys(P->Spec))
+  for (KeyEntry &K : allKeys())
     To.write({K.Section + "." + K.Name.str(), std::move(K.Values),
               K.Default.empty() ? "unset" : std::move(K.Default),
               std::move(K.Doc)});

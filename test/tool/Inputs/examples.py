@@ -25,8 +25,8 @@ foretrace compile job.fore --emit=ir -o job.ftir
 foretrace sweep job.fore --sweep parallel.tp=1,2 --shard=1/2 -o shards/1.db
 foretrace sweep job.fore --sweep parallel.tp=1,2 --shard=2/2 -o shards/2.db
 foretrace export megatron job.fore -o train.log"""
-# A profile needs measured times.
-UNMEASURED = {"calibrate", "fit", "infer"}
+# Profiles need measured times, and the server a client.
+NOT_RUN = {"calibrate", "fit", "infer", "lsp"}
 
 
 def run(command, folder):
@@ -56,7 +56,7 @@ def main():
         example = re.search(r"^Example:\n  (foretrace .*)$", text, re.M)
         if not example:
             print(f"{command}: no example")
-        elif command not in UNMEASURED:
+        elif command not in NOT_RUN:
             run(re.split(r" > | \| ", example[1])[0], folder)
             ran += 1
     print(f"{len(commands)} examples, {ran} run")

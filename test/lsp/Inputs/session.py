@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: session.py FOLDER: what someone types, and what the server says."""
+
+import pathlib
+import sys
+
+from client import Client
+
+JOB = """import "base.fore"
+model m : base { layers = 12 }
+train { sequence = 1Ki   micro_batch = 1   global_batch = 64 }
+parallel { world = 32   tp = 4   sequence_parallel = true }
+"""
+BASE = """model base {
+  vocab = 32000   hidden = 1024
+  attention mha { heads = 16 }
+  ffn { intermediate = 4096 }
+  layers = 24
+}
+"""
+
+folder = pathlib.Path(sys.argv[1]).absolute()
+(folder / "base.fore").write_text(BASE, encoding="utf-8")
+job, base = ((folder / name).as_uri() for name in ("job.fore", "base.fore"))
+client = Client()
+
+client.open(job, JOB)
+print("opened:", client.found(job))
+print("hints:", [hint["label"] for hint in client.about("inlayHint", job)])
+print("hover:", client.about("hover", job, 3, 26)["contents"]["value"].replace("\n", " "))
+print("definition:", client.about("definition", job, 0, 10)["uri"].rsplit("/", 1)[1])
+print("symbols:", [symbol["name"] for symbol in client.about("documentSymbol", job)])
+
+# A size that is not legal: the error has its place, the note that of another key.
+client.change(job, {"range": {"start": {"line": 3, "character": 29},
+                              "end": {"line": 3, "character": 30}}, "text": "5"})
+for found in client.found(job):
+    print("error:", found["code"], found["range"]["start"], found["message"].split("\n")[0])
+    print("related:", [note["location"]["uri"].rsplit("/", 1)[1]
+                       for note in found["relatedInformation"]])
+
+# A text that is not saved counts for who imports it.
+client.open(base, BASE.replace("heads = 16", "heads = 10"))
+client.change(job, {"text": JOB.replace("tp = 4", "tp = 5")})
+print("of base:", [found["code"] for found in client.found(job)])
+client.change(base, {"text": BASE})
+client.change(job, {"text": JOB})
+print("mended:", client.found(job))
+
+# Characters of two UTF-16 units, and a broken file, which still completes.
+client.change(job, {"text": "// \U0001f600 \u00fc\n" + JOB + "train { seq"})
+print("broken:", [found["code"] for found in client.found(job)])
+print("completes:", "sequence" in [item["label"] for item in
+                                   client.about("completion", job, 5, 11)])
+client.change(job, {"text": "parallel { tp_comm_overlap = \n"})
+print("values:", [item["label"] for item in client.about("completion", job, 0, 29)])
+client.change(job, {"text": 'import "'})
+print("models:", "models/llama3-8b.fore" in [item["label"] for item in
+                                             client.about("completion", job, 0, 8)])
+client.change(job, {"text": JOB.replace("micro_batch", "micro_bach")})
+fixed = client.about("codeAction", job, range={"start": {"line": 2, "character": 0},
+                                               "end": {"line": 2, "character": 60}},
+                     context={"diagnostics": []})
+print("actions:", [action["title"] for action in fixed])
+client.change(job, {"text": "train {sequence=1Ki}"})
+print("formatted:", client.about("formatting", job)[0]["newText"].rstrip())
+
+# What is no message is an error to the client, and the server goes on.
+print("unknown:", client.about("rename", job)["message"])
+client.raw(b"Content-Length: 9\r\n\r\n{ broken ")
+print("broken message:", client.receive()["error"]["code"])
+client.tell("textDocument/didClose", {"textDocument": {"uri": job}})
+client.tell("textDocument/didChange", {"textDocument": {"uri": job}, "contentChanges": []})
+print("exit:", client.end())

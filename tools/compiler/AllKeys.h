@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys of the language with what they are if a job does not set them.
+#ifndef FORETRACE_TOOLS_COMPILER_ALLKEYS_H
+#define FORETRACE_TOOLS_COMPILER_ALLKEYS_H
+
+#include "frontend/KeyList.h"
+
+namespace foretrace {
+
+/// All keys with their defaults.
+std::vector<KeyEntry> allKeys();
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the server says of a place in a text.
+#include "frontend/Parse.h"
+#include "ir/model/SpecFields.h"
+#include "ir/model/Spellings.h"
+#include "lang/Library.h"
+#include "tools/lsp/Context.h"
+#include "tools/lsp/Positions.h"
+#include "tools/lsp/Server.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace foretrace::lsp {
+
+/// Sections that have no keys in the list.
+static constexpr StringLiteral OtherSections[] = {"sweep", "emit", "device"};
+
+bool Server::isSection(StringRef Word) const {
+  return is_contained(OtherSections, Word) ||
+         any_of(Keys, [&](const KeyEntry &K) { return K.Section == Word; });
+}
+
+const KeyEntry *Server::findKey(StringRef Section, StringRef Name) const {
+  const auto Found = find_if(Keys, [&](const KeyEntry &K) {
+    return K.Section == Section && K.Name == Name;
+  });
+  return Found == Keys.end() ? nullptr : &*Found;
+}
+
+static json::Object markdown(std::string Text) {
+  return json::Object{{"kind", "markdown"}, {"value", std::move(Text)}};
+}
+
+/// Values, default and meaning.
+static std::string docOf(const KeyEntry &K) {
+  std::string Text = "`" + K.Section + "." + K.Name.str() + "`: " + K.Values;
+  if (!K.Default.empty())
+    Text += "; default: " + K.Default;
+  return Text + "\n\n" + K.Doc;
+}
+
+namespace {
+
+/// The value of a field as text.
+struct ValueFinder {
+  StringRef Name;
+  std::string &To;
+
+  template <typename T>
+  void operator()(const ir::FieldRow &Row, const Located<T> &F) const {
+    if (Row.Name != Name || !F.isPresent())
+      return;
+    if constexpr (std::is_same_v<T, bool>)
+      To = *F ? "true" : "false";
+    else if constexpr (std::is_enum_v<T>)
+      To = ir::getSpelling(*F).str();
+    else if constexpr (std::is_integral_v<T>)
+      To = std::to_string(*F);
+    else
+      To = *F;
+  }
+};
+
+} // namespace
+
+/// The value that a key of a job has; empty if that is not known.
+static std::string valueOf(const ir::Spec &S, StringRef Section,
+                           StringRef Name) {
+  std::string Value;
+  const ValueFinder Find{Name, Value};
+  if (Section == "model")
+    ir::visitFields(S.Model, Find);
+  else if (Section == "train")
+    ir::visitFields(S.Train, Find);
+  else if (Section == "parallel")
+    ir::visitFields(S.Parallel, Find);
+  return Value;
+}
+
+static size_t byteOf(StringRef Text, const json::Object &Params) {
+  const json::Object *Position = Params.getObject("position");
+  return Position ? byteAt(Text, *Position) : 0;
+}
+
+json::Value Server::hover(const Document &D, const Object &Params) {
+  const size_t Byte = byteOf(D.Text, Params);
+  const Context At = contextAt(
+      D.Text, Byte, [this](StringRef Word) { return isSection(Word); });
+  const KeyEntry *Key = At.IsInText || At.IsInComment || !At.Key.empty()
+                            ? nullptr
+                            : findKey(At.Section, At.Word);
+  if (!Key)
+    return nullptr;
+  std::string Text = docOf(*Key);
+  if (D.Derived)
+    if (const std::string Value = valueOf(*D.Derived, Key->Section, Key->Name);
+        !Value.empty())
+      Text += "\n\nhere: " + Value;
+  const size_t Begin = static_cast<size_t>(At.Word.data() - D.Text.data());
+  return Object{{"contents", markdown(Text)},
+                {"range", rangeOf(D.Text, Begin, Begin + At.Word.size())}};
+}
+
+static json::Object item(StringRef Label, int64_t Kind, std::string Doc,
+                         std::string Inserted) {
+  return json::Object{{"label", Label.str()},
+                      {"kind", Kind},
+                      {"documentation", markdown(std::move(Doc))},
+                      {"insertText", std::move(Inserted)}};
+}
+
+json::Value Server::complete(const Document &D, const Object &Params) {
+  constexpr int64_t Property = 10, Word = 12, Module = 9, Keyword = 14;
+  const size_t Byte = byteOf(D.Text, Params);
+  const Context At =
+      contextAt(D.Text, Byte, [this](StringRef W) { return isSection(W); });
+  json::Array Items;
+  if (At.IsInComment)
+    return Items;
+  if (At.IsInText) { // of an import
+    for (const LibraryModel &M : libraryModels()) {
+      const std::string Path = ("models/" + M.Title + ".fore").str();
+      Items.push_back(item(Path, Module, M.Source.str(), Path));
+    }
+    for (const LibraryFile &F : libraryFiles())
+      if (F.Path.starts_with("clusters/"))
+        Items.push_back(item(F.Path, Module, "", F.Path.str()));
+    return Items;
+  }
+  if (!At.Key.empty()) {
+    if (const KeyEntry *K = findKey(At.Section, At.Key))
+      for (StringRef V : split(K->Values, ','))
+        if (V = V.trim(); !V.empty() && all_of(V, [](char C) {
+              return isAlnum(C) || C == '_';
+            }) && !isDigit(V.front()))
+          Items.push_back(item(V, Word, "", V.str()));
+    return Items;
+  }
+  for (const KeyEntry &K : Keys)
+    if (K.Section == At.Section)
+      Items.push_back(item(K.Name, Property, docOf(K), (K.Name + " = ").str()));
+  if (At.Section.empty())
+    for (const StringRef S :
+         {"import", "param", "let", "require", "model", "train", "parallel",
+          "cluster", "cost", "emit", "sweep", "layer"})
+      Items.push_back(item(S, Keyword, "", S.str() + " "));
+  if (At.Section == "model" || At.Section == "block")
+    for (const StringRef S : {"attention", "ffn", "block", "branch"})
+      if (S != At.Section)
+        Items.push_back(item(S, Keyword, "", S.str() + " "));
+  return Items;
+}
+
+json::Value Server::actions(const Document &D, const Object &Params) {
+  const Object *Range = Params.getObject("range");
+  const Object *Start = Range ? Range->getObject("start") : nullptr;
+  const Object *End = Range ? Range->getObject("end") : nullptr;
+  const Object *Of = Params.getObject("textDocument");
+  json::Array All;
+  if (!Start || !End)
+    return All;
+  const size_t From = byteAt(D.Text, *Start), To = byteAt(D.Text, *End);
+  for (const Diagnostic &Each : D.Diagnostics) {
+    if (Each.FixIts.empty() || Each.Range.End < From || Each.Range.Begin > To)
+      continue;
+    json::Array Edits;
+    std::string Title;
+    for (const FixIt &F : Each.FixIts) {
+      Edits.push_back(
+          Object{{"range", rangeOf(D.Text, F.Range.Begin, F.Range.End)},
+                 {"newText", F.Replacement}});
+      Title += (Title.empty() ? "Write `" : ", `") + F.Replacement + "`";
+    }
+    All.push_back(
+        Object{{"title", Title},
+               {"kind", "quickfix"},
+               {"edit", Object{{"changes", Object{{Of->getString("uri")->str(),
+                                                   std::move(Edits)}}}}}});
+  }
+  return All;
+}
+
+/// The file as far as it is one; nothing after a syntax error.
+static std::optional<ast::File> parse(StringRef Text) {
+  DiagnosticEngine Diags;
+  SourceFiles Sources;
+  return parseFore(Sources.text(Sources.add(Text, "document")), Diags);
+}
+
+json::Value Server::symbols(const Document &D) {
+  constexpr int64_t Class = 5, Variable = 13, Namespace = 3;
+  json::Array All;
+  const std::optional<ast::File> File = parse(D.Text);
+  if (!File)
+    return All;
+  for (const ast::Item &I : File->Items) {
+    std::string Name;
+    int64_t Kind = Namespace;
+    SourceRange At = I.Range;
+    if (const auto *S = std::get_if<ast::Section>(&I.Node)) {
+      Name =
+          S->Keyword.Text + (S->Label.Text.empty() ? "" : " ") + S->Label.Text;
+      Kind = S->Keyword.Text == "model" ? Class : Namespace;
+      At = S->Keyword.Range;
+    } else if (const auto *P = std::get_if<ast::Param>(&I.Node)) {
+      Name = P->Name.Text;
+      Kind = Variable;
+      At = P->Name.Range;
+    } else if (const auto *L = std::get_if<ast::Let>(&I.Node)) {
+      Name = L->Name.Text;
+      Kind = Variable;
+      At = L->Name.Range;
+    } else {
+      continue;
+    }
+    All.push_back(
+        Object{{"name", Name},
+               {"kind", Kind},
+               {"range", rangeOf(D.Text, I.Range.Begin, I.Range.End)},
+               {"selectionRange", rangeOf(D.Text, At.Begin, At.End)}});
+  }
+  return All;
+}
+
+/// Derived sizes behind `parallel`.
+json::Value Server::hints(const Document &D) {
+  json::Array All;
+  const std::optional<ast::File> File =
+      D.Derived ? parse(D.Text) : std::nullopt;
+  if (!File)
+    return All;
+  for (const ast::Item &I : File->Items)
+    if (const auto *S = std::get_if<ast::Section>(&I.Node);
+        S && S->Keyword.Text == "parallel")
+      All.push_back(Object{
+          {"position", positionOf(D.Text, S->Keyword.Range.End)},
+          {"label", "dp = " + valueOf(*D.Derived, "parallel", "dp") +
+                        "  ga = " + valueOf(*D.Derived, "parallel", "ga")},
+          {"paddingLeft", true}});
+  return All;
+}
+
+/// Where a model, a param or a value of the file is defined, or the file that
+/// an import names.
+json::Value Server::define(const std::string &Path, const Document &D,
+                           const Object &Params) {
+  const size_t Byte = byteOf(D.Text, Params);
+  const std::optional<ast::File> File = parse(D.Text);
+  const Context At = contextAt(
+      D.Text, Byte, [this](StringRef Word) { return isSection(Word); });
+  for (const ast::Item &I :
+       File ? ArrayRef(File->Items) : ArrayRef<ast::Item>()) {
+    const ast::Word *Defined = nullptr;
+    if (const auto *S = std::get_if<ast::Section>(&I.Node))
+      Defined = S->Keyword.Text == "model" ? &S->Label : nullptr;
+    else if (const auto *P = std::get_if<ast::Param>(&I.Node))
+      Defined = &P->Name;
+    else if (const auto *L = std::get_if<ast::Let>(&I.Node))
+      Defined = &L->Name;
+    else if (const auto *Im = std::get_if<ast::Import>(&I.Node);
+             Im && Im->Path.Range.Begin <= Byte && Byte <= Im->Path.Range.End) {
+      SmallString<128> To = sys::path::parent_path(Path);
+      sys::path::append(To, Im->Path.Text);
+      if (Session->sources().system().exists(To))
+        return Object{{"uri", uriOf(To)}, {"range", rangeOf("", 0, 0)}};
+    }
+    if (Defined && !At.Word.empty() && Defined->Text == At.Word)
+      return Object{
+          {"uri", uriOf(Path)},
+          {"range", rangeOf(D.Text, Defined->Range.Begin, Defined->Range.End)}};
+  }
+  return nullptr;
+}
+
+} // namespace foretrace::lsp
