@@ -23,7 +23,8 @@ namespace {
 /// Sums the parts of one stage.
 class StageParts {
 public:
-  StageParts(const Program &P, const Stage &S) : P(P), S(S), Laws(P) {}
+  StageParts(const Program &P, const Stage &S, bool KeepsLines = false)
+      : P(P), S(S), KeepsLines(KeepsLines), Laws(P) {}
 
   std::vector<TimePart> run();
   /// After the parts: what lines take of them, the longest first.
@@ -36,6 +37,7 @@ private:
 
   const Program &P;
   const Stage &S;
+  const bool KeepsLines;
   const KernelTimes Laws;
   std::vector<TimePart> Parts;
   std::map<std::tuple<FileId, uint32_t, std::string>, LineTime> Lines;
@@ -88,16 +90,18 @@ void StageParts::add(const Block &B, const Op &O, int64_t Times) {
   const Nanoseconds Time = O.exposed() * Times;
   Of->Time += Time;
   Of->Hidden += O.Hidden * Times;
-  const SourceRange Where = O.Origin.Range;
-  LineTime &Line = Lines[{Where.File, Where.Begin, Of->Name}];
-  Line.Where = Where;
-  Line.Part = Of->Name;
-  Line.Time += Time;
   if (!Time.isOverflow() &&
       (!Of->Where.isValid() || Time.value() > Of->Largest.value())) {
     Of->Where = O.Origin.Range;
     Of->Largest = Time;
   }
+  if (!KeepsLines)
+    return;
+  const SourceRange Where = O.Origin.Range;
+  LineTime &Line = Lines[{Where.File, Where.Begin, Of->Name}];
+  Line.Where = Where;
+  Line.Part = Of->Name;
+  Line.Time += Time;
 }
 
 void StageParts::add(const Block &B, int64_t Times) {
@@ -216,9 +220,7 @@ IterationTime foretrace::estimateIteration(const Program &P,
         return isMessage(A.Kind) ? 0 : Times(Stage, A);
       },
       Updates));
-  StageParts Parts(P, P.Stages[Out.Busiest]);
-  Out.Parts = Parts.run();
-  Out.Lines = Parts.lines();
+  Out.Parts = StageParts(P, P.Stages[Out.Busiest]).run();
   Nanoseconds OfOps;
   for (const TimePart &Of : Out.Parts)
     OfOps += Of.Time;
@@ -251,4 +253,11 @@ IterationTime foretrace::estimateIteration(const Program &P,
         Nanoseconds(Out.Total.value() - Of.Steps.value() - Of.Update.value());
   Out.Uncertainty = uncertaintyOf(P, Out.Parts);
   return Out;
+}
+
+std::vector<LineTime> foretrace::timesByLine(const Program &P,
+                                             const IterationTime &T) {
+  StageParts Parts(P, P.Stages[T.Busiest], /*KeepsLines=*/true);
+  Parts.run();
+  return Parts.lines();
 }

@@ -31,7 +31,7 @@ struct TimePart {
   Nanoseconds Largest = {}; ///< time of that op
 };
 
-/// What one line of the job takes of a part.
+/// The time of the ops of one line of the job that belong to a part.
 struct LineTime {
   SourceRange Where;
   std::string Part; ///< the name of a TimePart
@@ -50,7 +50,6 @@ struct StageWorkTime {
 struct IterationTime {
   Nanoseconds Total;
   std::vector<TimePart> Parts; ///< whose times sum to Total
-  std::vector<LineTime> Lines; ///< of the same rank, the longest first
   std::vector<StageWorkTime> Stages;
   size_t Busiest = 0; ///< index into Stages
   /// Half the width of the interval in which nine of ten runs are expected,
@@ -65,6 +64,10 @@ IterationTime estimateIteration(const ir::Program &P);
 /// \p P, are made if not given.
 IterationTime estimateIteration(const ir::Program &P, PipelineTimer &Timer,
                                 CollectiveTimes *Links = nullptr);
+
+/// Returns the times of ops in \p T, the estimate of \p P, by the line that
+/// they come from, the longest first.
+std::vector<LineTime> timesByLine(const ir::Program &P, const IterationTime &T);
 
 } // namespace foretrace
 

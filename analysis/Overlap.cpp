@@ -171,11 +171,12 @@ void Overlapper::hideExchanges(Block &B) const {
                           sumOf(Exchanges[Of]) * (1 - of(Number::ExposedEp))));
 }
 
-/// Returns the share of a window that hides communication although other
-/// communication of \p Busy takes its links. Of the window, both are delayed
-/// by what they send at the same time, which is as if nothing was hidden then.
-static double freeShare(double Busy, double Window) {
-  return Window == 0 ? 1 : 1 - Busy / Window;
+/// Hides less of \p O, by the share of \p Window in which \p Busy keeps its
+/// links busy: while both send, each has half of the rate, and delays the
+/// other by as much as it sends.
+static void share(Op &O, double Busy, double Window) {
+  const double Free = Window == 0 ? 1 : std::max(0.0, 1 - Busy / Window);
+  hide(O, asReal(O.Hidden) * Free);
 }
 
 /// Weights and gradients of one layer behind the work of another.
@@ -186,16 +187,16 @@ void Overlapper::hideZero(Block &B) const {
       if ((O.Phase != Phase::Forward) == IsBackward)
         (isOverReplicas(O) && isGatherOrScatter(O) ? Communication : Others)
             .push_back(&O);
-    if (Communication.empty())
-      continue;
-    Ops Beside;
-    llvm::copy_if(Others, std::back_inserter(Beside), [&](const Op *O) {
-      return shareLinks(*O, *Communication.front());
-    });
     const double Window = sumOf(Others);
     hideTogether(Communication, std::min(sumOf(Communication), Window) *
-                                    freeShare(sumOf(Beside), Window) *
                                     (1 - of(Number::OverlapSlowdown)));
+    for (Op *O : Communication) {
+      double Busy = 0;
+      for (const Op *Other : Others)
+        if (shareLinks(*O, *Other))
+          Busy += asReal(Other->Time);
+      share(*O, Busy, Window);
+    }
   }
 }
 
@@ -212,22 +213,21 @@ void Overlapper::block(Block &B) const {
 /// Behind the pass of one micro-batch through all chunks of \p S.
 void Overlapper::hideBehind(const Ops &Of, const Stage &S,
                             ActionKind Pass) const {
-  if (Of.empty())
-    return;
-  double Window = 0, Busy = 0;
+  double Window = 0;
   for (const ChunkRun &Chunk : S.Chunks)
     Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
               static_cast<double>(Chunk.Count);
-  for (const auto &[Index, Layers] : layersByBlock(S))
-    for (const Op &O : P.Blocks[BlockId(Index)].Ops)
-      if ((O.Phase == Phase::Forward) == (Pass == ActionKind::Forward) &&
-          shareLinks(O, *Of.front()))
-        Busy +=
-            (asReal(O.Time) - asReal(O.Hidden)) * static_cast<double>(Layers);
-  const double All = sumOf(Of);
-  hideTogether(Of, std::min(All * (1 - of(Number::ExposedDp)),
-                            Window * of(Number::OverlapWindow)) *
-                       freeShare(Busy, Window));
+  hideTogether(Of, std::min(sumOf(Of) * (1 - of(Number::ExposedDp)),
+                            Window * of(Number::OverlapWindow)));
+  for (Op *Each : Of) {
+    double Busy = 0;
+    for (const auto &[Index, Layers] : layersByBlock(S))
+      for (const Op &O : P.Blocks[BlockId(Index)].Ops)
+        if ((O.Phase == Phase::Forward) == (Pass == ActionKind::Forward) &&
+            shareLinks(O, *Each))
+          Busy += asReal(O.Time) * static_cast<double>(Layers);
+    share(*Each, Busy, Window);
+  }
 }
 
 void Overlapper::step(const Stage &S) const {

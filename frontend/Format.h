@@ -11,8 +11,8 @@
 namespace foretrace {
 
 /// Returns \p Text in the style: two columns an indent, one space between
-/// words, three between entries of a line, at most 100 columns where entries
-/// allow it. Line ends of the author stay, except within the head of a section;
+/// words, three between entries of a line, at most 100 bytes where entries
+/// allow it. The author's line breaks stay, except within the head of a section;
 /// so do comments, and one of several empty lines. The tokens are the same, and
 /// formatting the result changes nothing. Nothing after a syntax error, which
 /// is reported.

@@ -59,7 +59,7 @@ static FigureTable lineTable(const EmitRequest &Request,
                              const IterationTime &T) {
   constexpr size_t MostRows = 10;
   std::map<std::pair<std::string, std::string>, int64_t> Times;
-  for (const LineTime &L : T.Lines)
+  for (const LineTime &L : timesByLine(Request.Program, T))
     Times[{Request.Where && L.Where.isValid() ? Request.Where(L.Where) : "",
            L.Part}] += L.Time.value();
   std::vector<std::pair<std::pair<std::string, std::string>, int64_t>> Rows(

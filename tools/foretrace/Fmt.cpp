@@ -22,7 +22,7 @@ static cl::list<std::string> Files(cl::Positional,
 static cl::opt<bool>
     OnlyCheck("check",
               cl::desc("Write nothing; name the files that would change, and "
-                       "exit with 1 if there are any"),
+                       "exit with 4 if there are any"),
               cl::cat(outputCategory()), cl::sub(fmtCommand()));
 static cl::opt<bool>
     ShowDiff("diff", cl::desc("Write nothing; print what would change"),

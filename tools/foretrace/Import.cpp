@@ -74,6 +74,9 @@ ExitCode runImport() {
   const importers::Importer *Format = importers::findImporter(From);
   if (!Format || ForeignWords.empty())
     return explainImport();
+  if (Patches.getNumOccurrences() > 0 && (Patches <= 0 || Format->Name != "hf"))
+    return usageError("import: --patches takes a positive number, with the "
+                      "format `hf`");
   SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   if (IsStrict)
@@ -84,7 +87,7 @@ ExitCode runImport() {
   const std::vector<std::string> Words(ForeignWords.begin(),
                                        ForeignWords.end());
   importers::ImportRequest Request{Words, Sources, Diags};
-  if (Patches > 0)
+  if (Patches.getNumOccurrences() > 0)
     Request.Patches = Patches;
   std::optional<importers::ImportedJob> Job = Format->Import(Request);
   if (Job && Job->Model.empty())

@@ -4,6 +4,7 @@
 #include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/Inference.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -15,7 +16,12 @@ static cl::list<std::string> Given(cl::Positional,
                                    cl::sub(inferCommand()));
 
 /// Whether the file has the arguments that a run prints, not a trace.
-static bool isLog(StringRef Path) { return Path.ends_with(".log"); }
+static bool isLog(StringRef Path) {
+  if (!Path.ends_with(".log"))
+    return false;
+  const auto Text = MemoryBuffer::getFileSlice(Path, 4096, 0);
+  return Text && !(*Text)->getBuffer().contains("rank:");
+}
 
 /// Writes the job of the arguments that a run printed, and reports what its
 /// traces contradict.
@@ -38,6 +44,8 @@ ExitCode runInfer() {
                       "`foretrace infer run/`");
   std::vector<std::string> Traces(Given.begin(), Given.end());
   erase_if(Traces, isLog);
+  if (count_if(Given, isLog) > 1)
+    return usageError("infer: a run has one log");
   runs::Inference Facts;
   Error E = Facts.takeFiles(Traces);
   for (const std::string &Doubt : Facts.doubts())

@@ -251,8 +251,12 @@ static void flatten(const ForeignValue &Object, Members &To) {
     if (const ForeignValue *Called = M.Is.find("call");
         Called && M.Key.Text == "mixed_precision")
       setMember(To, M.Key, *Called);
+    // `fp8 = None` takes back what such a function has set.
+    const bool IsScaledType = M.Key.Text == "fp8" || M.Key.Text == "fp4";
     if (M.Is.Is == ForeignValue::Kind::Map)
       flatten(M.Is, To);
+    else if (M.Is.Is == ForeignValue::Kind::Null && IsScaledType)
+      setMember(To, M.Key, ForeignValue::of(false, M.Is.Range));
     else if (M.Is.Is != ForeignValue::Kind::Null)
       setMember(To, M.Key, attributeOf(M.Is));
   }
@@ -261,9 +265,9 @@ static void flatten(const ForeignValue &Object, Members &To) {
 /// Adds the ranks of a comment with the command that runs a recipe.
 static void addRanks(SourceText Text, Members &To) {
   static const Regex Command("^# torchrun --nproc-per-node ([0-9]+) --nnodes "
-                             "([0-9]+)");
+                             "([0-9]+)( |$)");
   for (StringRef Line : split(Text.str(), '\n')) {
-    SmallVector<StringRef, 3> Found;
+    SmallVector<StringRef, 4> Found;
     int64_t Devices, Nodes;
     if (Command.match(Line, &Found) && !Found[1].getAsInteger(10, Devices) &&
         !Found[2].getAsInteger(10, Nodes))

@@ -68,6 +68,7 @@ Context Scanner::run(size_t Byte) {
         End += Text[End] == '\\' ? 2 : 1;
       if (End >= Byte) {
         Found.IsInText = true;
+        Found.IsInImport = !Words.empty() && Words.back() == "import";
         Found.Word = Text.slice(At + 1, Byte);
         break;
       }

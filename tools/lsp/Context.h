@@ -13,10 +13,11 @@
 namespace foretrace::lsp {
 
 struct Context {
-  std::string Section;   ///< keyword of the innermost section; empty outside
-  std::string Key;       ///< that the byte is the value of; empty if of none
-  llvm::StringRef Word;  ///< at the byte, or that ends there
-  bool IsInText = false; ///< in a string, of which Word is the part before
+  std::string Section;     ///< keyword of the innermost section; empty outside
+  std::string Key;         ///< that the byte is the value of; empty if of none
+  llvm::StringRef Word;    ///< at the byte, or that ends there
+  bool IsInText = false;   ///< in a string, of which Word is the part before
+  bool IsInImport = false; ///< that string is the path of an import
   bool IsInComment = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the server says of a place in a text.
+// Answers to requests about a place in a text.
 #include "frontend/Parse.h"
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
@@ -120,7 +120,9 @@ json::Value Server::complete(const Document &D, const Object &Params) {
   json::Array Items;
   if (At.IsInComment)
     return Items;
-  if (At.IsInText) { // of an import
+  if (At.IsInText && !At.IsInImport)
+    return Items;
+  if (At.IsInText) {
     for (const LibraryModel &M : libraryModels()) {
       const std::string Path = ("models/" + M.Title + ".fore").str();
       Items.push_back(item(Path, Module, M.Source.str(), Path));
@@ -245,12 +247,13 @@ json::Value Server::hints(const Document &D) {
 
 /// Where a model, a param or a value of the file is defined, or the file that
 /// an import names.
-json::Value Server::define(const std::string &Path, const Document &D,
-                           const Object &Params) {
+json::Value Server::define(const Document &D, const Object &Params) {
   const size_t Byte = byteOf(D.Text, Params);
   const std::optional<ast::File> File = parse(D.Text);
   const Context At = contextAt(
       D.Text, Byte, [this](StringRef Word) { return isSection(Word); });
+  if (At.Key.empty() && findKey(At.Section, At.Word))
+    return nullptr; // a key, whatever is called the same
   for (const ast::Item &I :
        File ? ArrayRef(File->Items) : ArrayRef<ast::Item>()) {
     const ast::Word *Defined = nullptr;
@@ -262,14 +265,14 @@ json::Value Server::define(const std::string &Path, const Document &D,
       Defined = &L->Name;
     else if (const auto *Im = std::get_if<ast::Import>(&I.Node);
              Im && Im->Path.Range.Begin <= Byte && Byte <= Im->Path.Range.End) {
-      SmallString<128> To = sys::path::parent_path(Path);
+      SmallString<128> To = sys::path::parent_path(pathOf(D.Uri));
       sys::path::append(To, Im->Path.Text);
       if (Session->sources().system().exists(To))
-        return Object{{"uri", uriOf(To)}, {"range", rangeOf("", 0, 0)}};
+        return Object{{"uri", uriOfFile(To)}, {"range", rangeOf("", 0, 0)}};
     }
     if (Defined && !At.Word.empty() && Defined->Text == At.Word)
       return Object{
-          {"uri", uriOf(Path)},
+          {"uri", D.Uri},
           {"range", rangeOf(D.Text, Defined->Range.Begin, Defined->Range.End)}};
   }
   return nullptr;

@@ -5,7 +5,9 @@
 #include "tools/compiler/AllKeys.h"
 #include "tools/lsp/Positions.h"
 #include "tools/lsp/Transport.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -28,8 +30,30 @@ Server::Document *Server::find(const Object &Params) {
   return Found == Documents.end() ? nullptr : &Found->second;
 }
 
+/// Whether brackets nest deeper than any message needs: the parser of JSON
+/// takes stack for each.
+static bool isTooDeep(StringRef Message) {
+  constexpr unsigned MaxDepth = 256;
+  unsigned Depth = 0;
+  bool IsInText = false;
+  for (size_t I = 0; I < Message.size(); ++I) {
+    const char C = Message[I];
+    if (C == '"')
+      IsInText = !IsInText;
+    else if (IsInText)
+      I += C == '\\';
+    else if (C == '[' || C == '{')
+      if (++Depth > MaxDepth)
+        return true;
+    if (!IsInText && (C == ']' || C == '}') && Depth > 0)
+      --Depth;
+  }
+  return false;
+}
+
 void Server::handle(StringRef Message) {
-  Expected<json::Value> Parsed = json::parse(Message);
+  Expected<json::Value> Parsed =
+      isTooDeep(Message) ? json::Value(nullptr) : json::parse(Message);
   const Object *Of = Parsed ? Parsed->getAsObject() : nullptr;
   if (!Of) {
     if (!Parsed)
@@ -87,24 +111,37 @@ json::Value Server::answer(StringRef Method, const Object &Params) {
     IsShutDown = true;
     return nullptr;
   }
-  const Object *Of = Params.getObject("textDocument");
-  const Document *D = find(Params);
-  if (!D)
-    return nullptr;
-  if (Method == "textDocument/formatting")
-    return format(*D);
-  if (Method == "textDocument/hover")
-    return hover(*D, Params);
-  if (Method == "textDocument/completion")
-    return complete(*D, Params);
-  if (Method == "textDocument/codeAction")
-    return actions(*D, Params);
-  if (Method == "textDocument/documentSymbol")
-    return symbols(*D);
-  if (Method == "textDocument/inlayHint")
-    return hints(*D);
-  if (Method == "textDocument/definition")
-    return define(pathOf(*Of->getString("uri")), *D, Params);
+  using Handler = Value (*)(Server &, const Document &, const Object &);
+  static constexpr std::pair<StringLiteral, Handler> Handlers[] = {
+      {"textDocument/formatting", [](Server &S, const Document &D,
+                                     const Object &) { return S.format(D); }},
+      {"textDocument/hover", [](Server &S, const Document &D,
+                                const Object &Of) { return S.hover(D, Of); }},
+      {"textDocument/completion",
+       [](Server &S, const Document &D, const Object &Of) {
+         return S.complete(D, Of);
+       }},
+      {"textDocument/codeAction",
+       [](Server &S, const Document &D, const Object &Of) {
+         return S.actions(D, Of);
+       }},
+      {"textDocument/documentSymbol",
+       [](Server &S, const Document &D, const Object &) {
+         return S.symbols(D);
+       }},
+      {"textDocument/inlayHint",
+       [](Server &S, const Document &D, const Object &) { return S.hints(D); }},
+      {"textDocument/definition",
+       [](Server &S, const Document &D, const Object &Of) {
+         return S.define(D, Of);
+       }},
+  };
+  const auto *Known =
+      find_if(Handlers, [&](const auto &Row) { return Row.first == Method; });
+  if (Known != std::end(Handlers)) {
+    const Document *D = find(Params);
+    return D ? Known->second(*this, *D, Params) : Value(nullptr);
+  }
   constexpr int64_t MethodNotFound = -32601;
   return Object{{"code", MethodNotFound},
                 {"message", "no such method: " + Method.str()}};
@@ -122,18 +159,20 @@ void Server::notify(StringRef Method, const Object &Params) {
     return;
   if (Method == "textDocument/didOpen") {
     Document &D = Documents[Path];
+    D.Uri = Uri->str();
     D.Text = Of->getString("text").value_or("").str();
-    check(Path, D);
+    checkAll();
   } else if (Document *D = find(Params); !D) {
     return; // it was never opened
   } else if (Method == "textDocument/didChange") {
     if (const json::Array *Changes = Params.getArray("contentChanges"))
       change(*D, *Changes);
-    check(Path, *D);
+    checkAll();
   } else if (Method == "textDocument/didClose") {
     publish(Path, *D, {});
     Documents.erase(Path);
     Session->clearText(Path);
+    checkAll();
   }
 }
 
@@ -165,6 +204,14 @@ static bool isJob(const ast::File &File) {
   });
 }
 
+/// Checks all texts, as others may import the one that has changed.
+void Server::checkAll() {
+  for (const auto &[Path, D] : Documents)
+    Session->setText(Path, D.Text);
+  for (auto &[Path, D] : Documents)
+    check(Path, D);
+}
+
 void Server::check(const std::string &Path, Document &D) {
   // A session keeps all texts that it has read.
   constexpr unsigned MostChecks = 256;
@@ -173,7 +220,6 @@ void Server::check(const std::string &Path, Document &D) {
     for (const auto &[Other, Of] : Documents)
       Session->setText(Other, Of.Text);
   }
-  Session->setText(Path, D.Text);
   DiagnosticEngine Parsing;
   SourceFiles Alone;
   const std::optional<ast::File> File =
@@ -221,36 +267,54 @@ json::Object Server::toJson(const Diagnostic &D, StringRef OfPath) {
                       {"relatedInformation", std::move(Related)}};
 }
 
-/// Sends what is wrong, by file; what is in no file of the client is at the
-/// start of the document.
+/// As the client writes it if the file is open.
+std::string Server::uriOfFile(StringRef Path) const {
+  SmallString<128> Plain = Path;
+  sys::path::remove_dots(Plain, /*remove_dot_dot=*/true);
+  const auto Open = Documents.find(Plain.str().str());
+  return Open == Documents.end() ? uriOf(Plain) : Open->second.Uri;
+}
+
+/// Sends what all texts that are open have found in a file.
+void Server::sendFound(StringRef Uri) {
+  json::Array All;
+  for (const auto &[Path, D] : Documents)
+    if (const auto Of = D.Found.find(Uri.str()); Of != D.Found.end())
+      for (const Object &Each : Of->second)
+        if (none_of(All, [&](const Value &Other) {
+              const Object &Known = *Other.getAsObject();
+              return *Known.get("range") == *Each.get("range") &&
+                     *Known.get("code") == *Each.get("code");
+            }))
+          All.push_back(Object(Each));
+  send("textDocument/publishDiagnostics",
+       Object{{"uri", Uri.str()}, {"diagnostics", std::move(All)}});
+}
+
+/// Sends what is wrong, by file; what is in the library is at the start of the
+/// document.
 void Server::publish(const std::string &Path, Document &D,
                      ArrayRef<Diagnostic> All) {
-  std::map<std::string, json::Array> ByUri;
-  for (const std::string &Uri : D.Published)
-    ByUri[Uri];
-  ByUri[uriOf(Path)];
+  std::map<std::string, std::vector<Object>> Found;
+  Found[D.Uri];
   D.Diagnostics.clear();
   for (const Diagnostic &Of : All) {
     const StringRef In = Of.Range.isValid()
                              ? Session->sources().name(Of.Range.File)
                              : StringRef(Path);
     Object Made = toJson(Of, Path);
-    if (In == Path) {
+    const bool IsOfLibrary = !In.starts_with("/");
+    if (In == Path)
       D.Diagnostics.push_back(Of);
-    } else if (!In.starts_with("/")) { // of the library
+    if (IsOfLibrary)
       Made["range"] = rangeOf("", 0, 0);
-      ByUri[uriOf(Path)].push_back(std::move(Made));
-      continue;
-    }
-    ByUri[uriOf(In)].push_back(std::move(Made));
+    Found[IsOfLibrary ? D.Uri : uriOfFile(In)].push_back(std::move(Made));
   }
-  D.Published.clear();
-  for (auto &[Uri, Found] : ByUri) {
-    if (!Found.empty())
-      D.Published.push_back(Uri);
-    send("textDocument/publishDiagnostics",
-         Object{{"uri", Uri}, {"diagnostics", std::move(Found)}});
-  }
+  std::swap(D.Found, Found);
+  for (const auto &[Uri, Of] : D.Found)
+    Found[Uri]; // those of before, and of now
+  for (const auto &[Uri, Of] : Found)
+    sendFound(Uri);
 }
 
 json::Value Server::format(const Document &D) {

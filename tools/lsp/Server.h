@@ -21,18 +21,21 @@ public:
 
   /// Handles the text of a message.
   void handle(llvm::StringRef Message);
-  /// Whether the client said that it is done, and whether it was polite.
+  /// Whether the client has sent `exit`.
   bool isOver() const { return IsOver; }
+  /// Whether it has sent `shutdown` before.
   bool isShutDown() const { return IsShutDown; }
 
 private:
   /// A text that the client has open.
   struct Document {
+    std::string Uri; ///< as the client writes it
     std::string Text;
     std::vector<Diagnostic> Diagnostics; ///< of the last check, in this file
     /// The job with all derived values, if the text is one without errors.
     std::optional<ir::Spec> Derived;
-    std::vector<std::string> Published; ///< URIs that have diagnostics of it
+    /// What was found in the last check, by URI.
+    std::map<std::string, std::vector<llvm::json::Object>> Found;
   };
   using Object = llvm::json::Object;
   using Value = llvm::json::Value;
@@ -43,9 +46,12 @@ private:
   Document *find(const Object &Params);
 
   void change(Document &D, const llvm::json::Array &Changes);
+  void checkAll();
   void check(const std::string &Path, Document &D);
   void publish(const std::string &Path, Document &D,
                llvm::ArrayRef<Diagnostic> All);
+  void sendFound(llvm::StringRef Uri);
+  std::string uriOfFile(llvm::StringRef Path) const;
   Object toJson(const Diagnostic &D, llvm::StringRef OfPath);
 
   Value format(const Document &D);
@@ -54,15 +60,14 @@ private:
   Value actions(const Document &D, const Object &Params);
   Value symbols(const Document &D);
   Value hints(const Document &D);
-  Value define(const std::string &Path, const Document &D,
-               const Object &Params);
+  Value define(const Document &D, const Object &Params);
 
   bool isSection(llvm::StringRef Word) const;
   const KeyEntry *findKey(llvm::StringRef Section, llvm::StringRef Name) const;
 
   llvm::raw_ostream &Out;
   std::unique_ptr<Compiler> Session;
-  unsigned Checks = 0; ///< of this session
+  unsigned Checks = 0;
   std::vector<KeyEntry> Keys;
   std::map<std::string, Document> Documents; ///< by path
   bool IsOver = false, IsShutDown = false;

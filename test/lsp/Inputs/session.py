@@ -47,6 +47,18 @@ client.change(base, {"text": BASE})
 client.change(job, {"text": JOB})
 print("mended:", client.found(job))
 
+# A change of an import is a change of who imports it, wherever that is.
+(folder / "sub").mkdir()
+other = (folder / "sub" / "other.fore").as_uri()
+client.open(other, JOB.replace('"base.fore"', '"../base.fore"'))
+client.change(base, {"text": BASE.replace("heads = 16", "heads = 10")})
+print("of importers:", [found["code"] for found in client.found(job)],
+      [found["code"] for found in client.found(other)],
+      [found["code"] for found in client.found(base)])
+client.tell("textDocument/didClose", {"textDocument": {"uri": other}})
+print("still of base:", [found["code"] for found in client.found(base)])
+client.change(base, {"text": BASE})
+
 # Characters of two UTF-16 units, and a broken file, which still completes.
 client.change(job, {"text": "// \U0001f600 \u00fc\n" + JOB + "train { seq"})
 print("broken:", [found["code"] for found in client.found(job)])
@@ -67,6 +79,10 @@ print("formatted:", client.about("formatting", job)[0]["newText"].rstrip())
 
 # What is no message is an error to the client, and the server goes on.
 print("unknown:", client.about("rename", job)["message"])
+print("without a text:", client.ask("textDocument/none", {})["code"],
+      client.ask("textDocument/hover", {}))
+client.raw(b"Content-Length: 100000\r\n\r\n" + b"[" * 100000)
+print("nested message:", client.receive()["error"]["code"])
 client.raw(b"Content-Length: 9\r\n\r\n{ broken ")
 print("broken message:", client.receive()["error"]["code"])
 client.tell("textDocument/didClose", {"textDocument": {"uri": job}})
