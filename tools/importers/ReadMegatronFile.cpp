@@ -290,6 +290,8 @@ static std::optional<MegatronArguments> readRecipe(SourceText Text,
       "Megatron-Bridge", Text, Request.Diags);
   if (!Chosen)
     return std::nullopt;
+  for (const SourceRange Skipped : Chosen->Skipped)
+    Request.Diags.report(Skipped, diag::ImportStatement);
   Members Flags;
   flatten(Chosen->Returned, Flags);
   addRanks(Text, Flags);

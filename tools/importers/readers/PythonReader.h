@@ -30,15 +30,20 @@ private:
     size_t Body;           ///< its first token
     bool IsRead = false, IsChanging = false;
     ForeignValue Returned = {};
+    std::vector<SourceRange> Skipped = {};
   };
 
   ForeignValue call(size_t Function);
   void change(Function &F, ForeignValue &Argument);
   bool callsOwn(Variables &Known);
-  void run(size_t Body, Variables &Known, ForeignValue &Returned);
+  void run(Function &F, Variables &Known, ForeignValue &Returned);
   ForeignValue replace(const ForeignValue &In, llvm::ArrayRef<ast::Word> Path,
                        ForeignValue New);
-  bool statement(Variables &Known, ForeignValue &Returned);
+  /// What a statement is to the function that has it.
+  enum class Kind { Followed, Skipped, Returns };
+  Kind statement(Variables &Known, ForeignValue &Returned);
+  bool namesObject(size_t Begin, const Variables &Known) const;
+  void addSkipped(const Function &Of);
   ForeignValue sum(Variables &Known);
   ForeignValue product(Variables &Known);
   ForeignValue unary(Variables &Known);
@@ -70,6 +75,7 @@ private:
   std::vector<Function> Functions;
   llvm::StringMap<size_t> Places; ///< of functions, by their names
   size_t Next = 0;
+  Function *Current = nullptr; ///< whose statements are read
   /// Members that may still be visited. Objects of many members that are set
   /// one by one would else take long.
   size_t Left = size_t(1) << 22;

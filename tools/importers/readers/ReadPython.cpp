@@ -30,15 +30,15 @@ ForeignValue PythonReader::replace(const ForeignValue &In,
   return ForeignValue::of(std::move(Members), In.Range);
 }
 
-/// Whether the statement is the last one, which returns.
-bool PythonReader::statement(Variables &Known, ForeignValue &Returned) {
+PythonReader::Kind PythonReader::statement(Variables &Known,
+                                           ForeignValue &Returned) {
   if (here().Is == PythonKind::Name && here().Spelling == "return") {
     ++Next;
     Returned = whole(Known);
-    return true;
+    return Kind::Returns;
   }
   if (callsOwn(Known))
-    return false;
+    return Kind::Followed;
   const size_t Begin = Next;
   std::vector<ast::Word> Path;
   while (here().Is == PythonKind::Name) {
@@ -48,45 +48,88 @@ bool PythonReader::statement(Variables &Known, ForeignValue &Returned) {
     if (!take("."))
       break;
   }
-  if (!Path.empty() && Path.size() < MaxPythonDepth && take("=")) {
-    ForeignValue New = whole(Known);
-    ForeignValue &Variable = Known[Path.front().Text];
-    Variable = replace(Variable, ArrayRef(Path).drop_front(), std::move(New));
-  } else {
+  if (Path.empty() || Path.size() >= MaxPythonDepth || !take("=")) {
     Next = Begin;
+    return Kind::Skipped;
+  }
+  // Another name of a part of an object, which may be set by it.
+  const auto Aliased = Known.find(here().Spelling);
+  const bool IsAlias = Path.size() == 1 && Aliased != Known.end() &&
+                       Aliased->second.Is == ForeignValue::Kind::Map &&
+                       Tokens[Next + 1].Spelling == ".";
+  ForeignValue New = whole(Known);
+  const bool IsPart = IsAlias && New.Is == ForeignValue::Kind::Map;
+  ForeignValue &Variable = Known[Path.front().Text];
+  Variable = replace(Variable, ArrayRef(Path).drop_front(), std::move(New));
+  return IsPart ? Kind::Skipped : Kind::Followed;
+}
+
+/// Whether the line from \p Begin has the name of an object. A condition sets
+/// nothing itself.
+bool PythonReader::namesObject(size_t Begin, const Variables &Known) const {
+  size_t End = Begin;
+  while (Tokens[End].Is != PythonKind::NewLine &&
+         Tokens[End].Is != PythonKind::End)
+    ++End;
+  if (End > Begin && Tokens[End - 1].Spelling == ":")
+    return false;
+  for (size_t I = Begin; I != End; ++I) {
+    const auto Found = Tokens[I].Is == PythonKind::Name
+                           ? Known.find(Tokens[I].Spelling)
+                           : Known.end();
+    if (Found != Known.end() && Found->second.Is == ForeignValue::Kind::Map)
+      return true;
   }
   return false;
 }
 
+/// Adds what \p Of has skipped to the function that calls it.
+void PythonReader::addSkipped(const Function &Of) {
+  if (Current && Current != &Of)
+    Current->Skipped.insert(Current->Skipped.end(), Of.Skipped.begin(),
+                            Of.Skipped.end());
+}
+
 /// Reads the statements of a function.
-void PythonReader::run(size_t Body, Variables &Known, ForeignValue &Returned) {
-  if (Body >= Tokens.size() || Left == 0)
+void PythonReader::run(Function &F, Variables &Known, ForeignValue &Returned) {
+  if (F.Body >= Tokens.size() || Left == 0)
     return; // the file may end after its name
   const size_t Before = Next;
-  Next = Body;
+  Function *const Caller = std::exchange(Current, &F);
+  F.Skipped.clear();
+  Next = F.Body;
   const size_t Column = here().Column;
   // Lines that are indented further depend on a condition.
   while (here().Is != PythonKind::End && here().Column != 0) {
-    if (here().Column == Column && statement(Known, Returned))
+    const size_t Begin = Next;
+    const Kind Is =
+        here().Column == Column ? statement(Known, Returned) : Kind::Skipped;
+    if (Is == Kind::Returns)
       break;
+    if (Is == Kind::Skipped && namesObject(Begin, Known))
+      F.Skipped.push_back(Source.range(Tokens[Begin].Begin, Tokens[Begin].End));
     skipTo([](const PythonToken &T) { return T.Is == PythonKind::NewLine; });
     if (here().Is == PythonKind::NewLine)
       ++Next;
   }
   // Functions that call each other again and again take long.
   constexpr size_t EffortOfToken = 16;
-  Left -= std::min(Left, EffortOfToken * (Next - Body));
+  Left -= std::min(Left, EffortOfToken * (Next - F.Body));
   Next = Before;
+  Current = Caller;
+  addSkipped(F);
 }
 
 /// The result of a function; missing while it is being read, as in a function
 /// that calls itself.
 ForeignValue PythonReader::call(size_t Of) {
-  if (std::exchange(Functions[Of].IsRead, true))
+  if (std::exchange(Functions[Of].IsRead, true)) {
+    addSkipped(Functions[Of]);
     return Functions[Of].Returned;
+  }
   Variables Known;
   ForeignValue Returned;
-  run(Functions[Of].Body, Known, Returned);
+  run(Functions[Of], Known, Returned);
   return Functions[Of].Returned = Returned;
 }
 
@@ -100,7 +143,7 @@ void PythonReader::change(Function &F, ForeignValue &Argument) {
   Variables Known;
   ForeignValue Returned;
   Known[F.Parameter] = Argument;
-  run(F.Body, Known, Returned);
+  run(F, Known, Returned);
   Argument = Known[F.Parameter];
   --Depth;
   F.IsChanging = false;
@@ -144,8 +187,11 @@ std::vector<PythonFunction> PythonReader::run() {
          Next + 1});
   }
   std::vector<PythonFunction> All;
-  for (size_t I = 0; I != Functions.size(); ++I)
-    All.push_back({Functions[I].Name, call(I)});
+  for (size_t I = 0; I != Functions.size(); ++I) {
+    ForeignValue Returned = call(I);
+    All.push_back(
+        {Functions[I].Name, std::move(Returned), Functions[I].Skipped});
+  }
   if (Left == 0)
     All.clear(); // what was visited is not all
   return All;

@@ -14,6 +14,9 @@ namespace foretrace::importers {
 struct PythonFunction {
   ast::Word Name;
   ForeignValue Returned;
+  /// Statements that name an object of the function and are not followed, in
+  /// what it calls, too.
+  std::vector<SourceRange> Skipped;
 };
 
 /// Reads the functions of a file. A call is a map: `call` is what is called,
