@@ -30,11 +30,15 @@ private:
   void hideExchanges(Block &B) const;
   void hideZero(Block &B) const;
   void hideBehind(const Ops &Of, const Stage &S, ActionKind Pass) const;
-  /// Whether the two use the same links: those of a domain, or the network.
-  bool shareLinks(const Op &A, const Op &B) const {
-    return Links && isCollective(A.Kind) && isCollective(B.Kind) &&
-           Links->placeOf(A.Group).isWithin() ==
-               Links->placeOf(B.Group).isWithin();
+  /// Time for which a pass keeps links busy: those of the network, and those
+  /// of a domain, by isWithin.
+  struct LinkUse {
+    double Times[2] = {0, 0};
+    double &operator[](bool IsWithin) { return Times[IsWithin]; }
+  };
+  /// Whether the op sends over the links of a domain, not over the network.
+  bool isWithin(const Op &O) const {
+    return Links && Links->placeOf(O.Group).isWithin();
   }
 
   Program &P;
@@ -190,13 +194,12 @@ void Overlapper::hideZero(Block &B) const {
     const double Window = sumOf(Others);
     hideTogether(Communication, std::min(sumOf(Communication), Window) *
                                     (1 - of(Number::OverlapSlowdown)));
-    for (Op *O : Communication) {
-      double Busy = 0;
-      for (const Op *Other : Others)
-        if (shareLinks(*O, *Other))
-          Busy += asReal(Other->Time);
-      share(*O, Busy, Window);
-    }
+    LinkUse Busy;
+    for (const Op *O : Others)
+      if (isCollective(O->Kind))
+        Busy[isWithin(*O)] += asReal(O->Time);
+    for (Op *O : Communication)
+      share(*O, Busy[isWithin(*O)], Window);
   }
 }
 
@@ -213,21 +216,22 @@ void Overlapper::block(Block &B) const {
 /// Behind the pass of one micro-batch through all chunks of \p S.
 void Overlapper::hideBehind(const Ops &Of, const Stage &S,
                             ActionKind Pass) const {
+  if (Of.empty())
+    return;
   double Window = 0;
   for (const ChunkRun &Chunk : S.Chunks)
     Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
               static_cast<double>(Chunk.Count);
   hideTogether(Of, std::min(sumOf(Of) * (1 - of(Number::ExposedDp)),
                             Window * of(Number::OverlapWindow)));
-  for (Op *Each : Of) {
-    double Busy = 0;
-    for (const auto &[Index, Layers] : layersByBlock(S))
-      for (const Op &O : P.Blocks[BlockId(Index)].Ops)
-        if ((O.Phase == Phase::Forward) == (Pass == ActionKind::Forward) &&
-            shareLinks(O, *Each))
-          Busy += asReal(O.Time) * static_cast<double>(Layers);
-    share(*Each, Busy, Window);
-  }
+  LinkUse Busy;
+  for (const auto &[Index, Layers] : layersByBlock(S))
+    for (const Op &O : P.Blocks[BlockId(Index)].Ops)
+      if ((O.Phase == Phase::Forward) == (Pass == ActionKind::Forward) &&
+          isCollective(O.Kind))
+        Busy[isWithin(O)] += asReal(O.Time) * static_cast<double>(Layers);
+  for (Op *O : Of)
+    share(*O, Busy[isWithin(*O)], Window);
 }
 
 void Overlapper::step(const Stage &S) const {

@@ -29,7 +29,7 @@ struct Leaf {
   size_t Close = 0; ///< of a block that it opens: the leaf that closes it
 };
 
-/// What is between two tokens.
+/// The blanks and comments between two tokens.
 struct Gap {
   struct Comment {
     StringRef Text;

@@ -41,7 +41,7 @@ static llvm::SmallVector<int> ignoredSignals() {
                     "and others stand in `.foretrace-...`";
   llvm::errs() << '\n';
   llvm::sys::RunInterruptHandlers();
-  _exit(3); // what is around the program failed
+  _exit(3); // as ExitEnvironment
 }
 
 [[noreturn]] static void endWithoutMemory(void *Data, const char *, bool) {
@@ -59,7 +59,7 @@ static void checkOutput() {
   llvm::outs().clear_error();
   llvm::errs() << "foretrace: standard output: " << Failed.message() << '\n';
   llvm::errs().clear_error();
-  _exit(3); // what is around the program failed
+  _exit(3); // as ExitEnvironment
 }
 
 /// The limits on how deep input nests suit this stack, whatever the shell's.

@@ -4,10 +4,10 @@
 // that launched them by its `External id`; the op has the shapes of its inputs.
 // Kernels of collectives have the sizes of their messages.
 #include "ir/model/OpKinds.h"
+#include "lang/ParseJson.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/fit/Measurements.h"
 #include "tools/runs/Fit.h"
-#include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -301,7 +301,7 @@ void TraceMeasurer::run(const json::Array &Events) {
 }
 
 void MeasurementReader::readTrace(SourceText Text) {
-  Expected<json::Value> Root = validate::parseJson(Text.str());
+  Expected<json::Value> Root = parseJson(Text.str());
   if (!Root) {
     Diags.report(Text.range().atStart(), diag::MeasurementJson,
                  toString(Root.takeError()));

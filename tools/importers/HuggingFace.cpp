@@ -133,6 +133,7 @@ bool ConfigImporter::addTower(ImportedJob &Job) {
                                   : nullptr;
   if (!Class) {
     Diags.report(Type ? Type->Range : Vision->Range, diag::ImportUnknownTower,
+                 Type ? Type->print() : "unknown",
                  join(Classes.wordsOf("towers"), ", "));
     return false;
   }

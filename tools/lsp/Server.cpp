@@ -2,6 +2,7 @@
 #include "tools/lsp/Server.h"
 #include "frontend/Format.h"
 #include "frontend/Parse.h"
+#include "lang/ParseJson.h"
 #include "tools/compiler/AllKeys.h"
 #include "tools/lsp/Positions.h"
 #include "tools/lsp/Transport.h"
@@ -30,30 +31,9 @@ Server::Document *Server::find(const Object &Params) {
   return Found == Documents.end() ? nullptr : &Found->second;
 }
 
-/// Whether brackets nest deeper than any message needs: the parser of JSON
-/// takes stack for each.
-static bool isTooDeep(StringRef Message) {
-  constexpr unsigned MaxDepth = 256;
-  unsigned Depth = 0;
-  bool IsInText = false;
-  for (size_t I = 0; I < Message.size(); ++I) {
-    const char C = Message[I];
-    if (C == '"')
-      IsInText = !IsInText;
-    else if (IsInText)
-      I += C == '\\';
-    else if (C == '[' || C == '{')
-      if (++Depth > MaxDepth)
-        return true;
-    if (!IsInText && (C == ']' || C == '}') && Depth > 0)
-      --Depth;
-  }
-  return false;
-}
-
 void Server::handle(StringRef Message) {
-  Expected<json::Value> Parsed =
-      isTooDeep(Message) ? json::Value(nullptr) : json::parse(Message);
+  constexpr int MostNested = 256;
+  Expected<json::Value> Parsed = parseJson(Message, MostNested);
   const Object *Of = Parsed ? Parsed->getAsObject() : nullptr;
   if (!Of) {
     if (!Parsed)
@@ -76,12 +56,13 @@ void Server::handle(StringRef Message) {
   if (Method.empty())
     return; // an answer: nothing was asked
   Object Reply{{"jsonrpc", "2.0"}, {"id", *Id}};
-  json::Value Result = answer(Method, Params);
-  if (const Object *Made = Result.getAsObject();
-      Made && Made->get("code") && Made->get("message"))
-    Reply["error"] = std::move(Result);
-  else
-    Reply["result"] = std::move(Result);
+  if (std::optional<Value> Result = answer(Method, Params)) {
+    Reply["result"] = std::move(*Result);
+  } else {
+    constexpr int64_t MethodNotFound = -32601;
+    Reply["error"] = Object{{"code", MethodNotFound},
+                            {"message", "no such method: " + Method.str()}};
+  }
   writeMessage(std::move(Reply), Out);
 }
 
@@ -101,7 +82,8 @@ static json::Object capabilities() {
       {"inlayHintProvider", true}};
 }
 
-json::Value Server::answer(StringRef Method, const Object &Params) {
+std::optional<json::Value> Server::answer(StringRef Method,
+                                          const Object &Params) {
   if (Method == "initialize")
     return Object{
         {"capabilities", capabilities()},
@@ -109,7 +91,7 @@ json::Value Server::answer(StringRef Method, const Object &Params) {
     };
   if (Method == "shutdown") {
     IsShutDown = true;
-    return nullptr;
+    return Value(nullptr);
   }
   using Handler = Value (*)(Server &, const Document &, const Object &);
   static constexpr std::pair<StringLiteral, Handler> Handlers[] = {
@@ -142,9 +124,7 @@ json::Value Server::answer(StringRef Method, const Object &Params) {
     const Document *D = find(Params);
     return D ? Known->second(*this, *D, Params) : Value(nullptr);
   }
-  constexpr int64_t MethodNotFound = -32601;
-  return Object{{"code", MethodNotFound},
-                {"message", "no such method: " + Method.str()}};
+  return std::nullopt;
 }
 
 void Server::notify(StringRef Method, const Object &Params) {

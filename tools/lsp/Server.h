@@ -40,7 +40,8 @@ private:
   using Object = llvm::json::Object;
   using Value = llvm::json::Value;
 
-  Value answer(llvm::StringRef Method, const Object &Params);
+  /// Nothing if there is no such method.
+  std::optional<Value> answer(llvm::StringRef Method, const Object &Params);
   void notify(llvm::StringRef Method, const Object &Params);
   void send(llvm::StringRef Method, Object Params);
   Document *find(const Object &Params);

@@ -261,16 +261,21 @@ std::vector<std::string> Inference::contradictions(const ir::Spec &S) const {
                      Said + " in the job")
                         .str());
   };
+  // What a trace states may be any number.
+  const auto Product = [](int64_t A, int64_t B) {
+    const std::optional<int64_t> Fits = llvm::checkedMul(A, B);
+    return Fits ? std::to_string(*Fits) : std::string("more than 2^63 - 1");
+  };
   const ir::ParallelSpec &P = S.Parallel;
   if (isWhole()) {
     Compare("world", llvm::Twine(world()), llvm::Twine(*P.World));
     Compare("pp", llvm::Twine(stages()), llvm::Twine(*P.Pp));
   }
-  Compare("ga x vpp", llvm::Twine(LastBatch + 1), llvm::Twine(*P.Ga * *P.Vpp));
+  Compare("ga x vpp", llvm::Twine(LastBatch + 1), Product(*P.Ga, *P.Vpp));
   if (const auto Sizes = sizesOf(only(Boundary).value_or(""));
       Sizes.size() == 3) {
     const int64_t Shards = *P.Cp * (*P.SequenceParallel ? *P.Tp : 1);
-    Compare("sequence", llvm::Twine(Sizes[0] * Shards),
+    Compare("sequence", Product(Sizes[0], Shards),
             llvm::Twine(*S.Train.Sequence));
     Compare("micro_batch", llvm::Twine(Sizes[1]),
             llvm::Twine(*S.Train.MicroBatch));
@@ -278,7 +283,7 @@ std::vector<std::string> Inference::contradictions(const ir::Spec &S) const {
   }
   if (const auto Vocab = sizesOf(only(Embedding).value_or(""));
       Vocab.size() == 2)
-    Compare("padded_vocab", llvm::Twine(Vocab[0] * *P.Tp),
+    Compare("padded_vocab", Product(Vocab[0], *P.Tp),
             llvm::Twine(*S.Model.PaddedVocab));
   if (const std::optional<std::string> Seen = only(Precision))
     Compare("precision", *Seen, ir::getSpelling(*S.Train.Precision));

@@ -30,7 +30,8 @@ public:
   /// is a comment that says so, and why. The job compiles once those are filled
   /// in.
   void write(llvm::raw_ostream &OS) const;
-  /// Where the rows contradict \p S, a job of the run with all derived values:
+  /// Returns where the rows contradict \p S, a job of the run with all derived
+  /// values:
   /// "`pp` is 4 in the traces, but 2 in the job".
   std::vector<std::string> contradictions(const ir::Spec &S) const;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/ChakraSet.h"
+#include "lang/ParseJson.h"
 #include "lang/ReadFile.h"
 #include "lang/diagnostics/Validate.h"
-#include "tools/validate/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -39,7 +39,7 @@ private:
   void run(Function &F, Variables &Known, ForeignValue &Returned);
   ForeignValue replace(const ForeignValue &In, llvm::ArrayRef<ast::Word> Path,
                        ForeignValue New);
-  /// What a statement is to the function that has it.
+  /// The effect of a statement on its function.
   enum class Kind { Followed, Skipped, Returns };
   Kind statement(Variables &Known, ForeignValue &Returned);
   bool namesObject(size_t Begin, const Variables &Known) const;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/validate/Json.h"
+#include "lang/ParseJson.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
-namespace foretrace::validate {
+namespace foretrace {
 
 /// Takes the digits off \p Text; whether there are any.
 static bool takeDigits(StringRef &Text) {
@@ -28,8 +28,7 @@ static bool isNumber(StringRef Text) {
   return Text.empty();
 }
 
-Expected<json::Value> parseJson(StringRef Text) {
-  constexpr int MostNested = 8;
+Expected<json::Value> parseJson(StringRef Text, int MostNested) {
   int Nested = 0;
   bool IsInString = false;
   for (size_t I = 0; I < Text.size(); ++I) {
@@ -56,4 +55,4 @@ Expected<json::Value> parseJson(StringRef Text) {
   return json::parse(Text);
 }
 
-} // namespace foretrace::validate
+} // namespace foretrace
