@@ -10,7 +10,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <map>
-#include <tuple>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -23,36 +22,21 @@ namespace {
 /// Sums the parts of one stage.
 class StageParts {
 public:
-  StageParts(const Program &P, const Stage &S, bool KeepsLines = false)
-      : P(P), S(S), KeepsLines(KeepsLines), Laws(P) {}
+  StageParts(const Program &P, const Stage &S) : P(P), S(S), Laws(P) {}
 
   std::vector<TimePart> run();
-  /// After the parts: what lines take of them, the longest first.
-  std::vector<LineTime> lines();
 
 private:
   void add(const Block &B, int64_t Times);
   void add(const Block &B, const Op &O, int64_t Times);
-  TimePart &part(Kind Is, llvm::StringRef Name);
 
   const Program &P;
   const Stage &S;
-  const bool KeepsLines;
   const KernelTimes Laws;
   std::vector<TimePart> Parts;
-  std::map<std::tuple<FileId, uint32_t, std::string>, LineTime> Lines;
 };
 
 } // namespace
-
-TimePart &StageParts::part(Kind Is, llvm::StringRef Name) {
-  auto It = llvm::find_if(Parts, [&](const TimePart &Of) {
-    return Of.Is == Is && Of.Name == Name;
-  });
-  if (It != Parts.end())
-    return *It;
-  return Parts.emplace_back(TimePart{Is, Name.str(), {}, {}});
-}
 
 static Number errorOf(KernelClass C) {
   switch (C) {
@@ -73,35 +57,64 @@ static Number errorOf(KernelClass C) {
   llvm_unreachable("every class is handled");
 }
 
+std::vector<int64_t> foretrace::updatesOf(const IterationTime &T) {
+  std::vector<int64_t> Updates;
+  for (const StageWorkTime &Of : T.Stages)
+    Updates.insert(Updates.end(), static_cast<size_t>(Of.Count),
+                   Of.Update.value());
+  return Updates;
+}
+
+llvm::StringLiteral foretrace::partName(Kind K) {
+  switch (K) {
+  case Kind::Host:
+    return "launches of kernels";
+  case Kind::Messages:
+    return "messages between stages";
+  case Kind::Bubble:
+    return "bubble";
+  case Kind::Compute:
+  case Kind::Collective:
+    break;
+  }
+  llvm_unreachable("a kind with several parts");
+}
+
+TimePart foretrace::partOf(const Program &P, const KernelTimes &Laws,
+                           const Block &B, const Op &O) {
+  TimePart Part;
+  if (isCollective(O.Kind)) {
+    Part.Is = Kind::Collective;
+    Part.Name =
+        getMnemonic(O.Kind).str() + " over " + textOf(O.Group, P.Spec, P.Mesh);
+    Part.Error = Number::ErrorLinks;
+    return Part;
+  }
+  const KernelClass C = Laws.classOf(B, O);
+  Part.Is = Kind::Compute;
+  Part.Name = getName(C);
+  Part.Error = errorOf(C);
+  Part.IsSustained = Part.Error != Number::ErrorStream;
+  return Part;
+}
+
 void StageParts::add(const Block &B, const Op &O, int64_t Times) {
   if (isView(O.Kind) || O.Time == Nanoseconds())
     return;
-  TimePart *Of = nullptr;
-  if (isCollective(O.Kind)) {
-    Of = &part(Kind::Collective, getMnemonic(O.Kind).str() + " over " +
-                                     textOf(O.Group, P.Spec, P.Mesh));
-    Of->Error = Number::ErrorLinks;
-  } else {
-    const KernelClass C = Laws.classOf(B, O);
-    Of = &part(Kind::Compute, getName(C));
-    Of->Error = errorOf(C);
-    Of->IsSustained = Of->Error != Number::ErrorStream;
-  }
+  TimePart Of = partOf(P, Laws, B, O);
+  auto It = llvm::find_if(Parts, [&](const TimePart &Known) {
+    return Known.Is == Of.Is && Known.Name == Of.Name;
+  });
+  if (It == Parts.end())
+    It = Parts.insert(It, std::move(Of));
   const Nanoseconds Time = O.exposed() * Times;
-  Of->Time += Time;
-  Of->Hidden += O.Hidden * Times;
+  It->Time += Time;
+  It->Hidden += O.Hidden * Times;
   if (!Time.isOverflow() &&
-      (!Of->Where.isValid() || Time.value() > Of->Largest.value())) {
-    Of->Where = O.Origin.Range;
-    Of->Largest = Time;
+      (!It->Where.isValid() || Time.value() > It->Largest.value())) {
+    It->Where = O.Origin.Range;
+    It->Largest = Time;
   }
-  if (!KeepsLines)
-    return;
-  const SourceRange Where = O.Origin.Range;
-  LineTime &Line = Lines[{Where.File, Where.Begin, Of->Name}];
-  Line.Where = Where;
-  Line.Part = Of->Name;
-  Line.Time += Time;
 }
 
 void StageParts::add(const Block &B, int64_t Times) {
@@ -117,16 +130,6 @@ std::vector<TimePart> StageParts::run() {
   llvm::stable_sort(
       Parts, [](const TimePart &A, const TimePart &B) { return A.Is < B.Is; });
   return std::move(Parts);
-}
-
-std::vector<LineTime> StageParts::lines() {
-  std::vector<LineTime> All;
-  for (auto &[Key, Line] : Lines)
-    All.push_back(std::move(Line));
-  llvm::stable_sort(All, [](const LineTime &A, const LineTime &B) {
-    return A.Time.value() > B.Time.value();
-  });
-  return All;
 }
 
 static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
@@ -209,10 +212,7 @@ IterationTime foretrace::estimateIteration(const Program &P,
     Out.Total = Nanoseconds::overflow();
     return Out;
   }
-  std::vector<int64_t> Updates;
-  for (const StageWorkTime &Of : Out.Stages)
-    Updates.insert(Updates.end(), static_cast<size_t>(Of.Count),
-                   Of.Update.value());
+  const std::vector<int64_t> Updates = updatesOf(Out);
   Out.Total = Nanoseconds(Timer.time(P.Schedule, Times, Updates));
   const Nanoseconds WithoutMessages(Timer.time(
       P.Schedule,
@@ -226,7 +226,7 @@ IterationTime foretrace::estimateIteration(const Program &P,
     OfOps += Of.Time;
   if (OfOps != Most) {
     TimePart Host{Kind::Host,
-                  "launches of kernels",
+                  partName(Kind::Host).str(),
                   Nanoseconds(Most.value() - OfOps.value()),
                   {}};
     Host.Error = Number::ErrorHost;
@@ -234,30 +234,24 @@ IterationTime foretrace::estimateIteration(const Program &P,
   }
   if (P.Schedule.Stages > 1) {
     TimePart Messages{Kind::Messages,
-                      "messages between stages",
+                      partName(Kind::Messages).str(),
                       Nanoseconds(Out.Total.value() - WithoutMessages.value()),
                       {}};
     Messages.Error = Number::ErrorLinks;
     Out.Parts.push_back(std::move(Messages));
     Out.Parts.push_back({Kind::Bubble,
-                         "bubble",
+                         partName(Kind::Bubble).str(),
                          Nanoseconds(WithoutMessages.value() - Most.value()),
                          {}});
   }
   if (Out.Total == Nanoseconds()) { // of a model of a few bytes
     Out.Total = Nanoseconds(1);
-    Out.Parts.push_back({Kind::Host, "launches of kernels", Out.Total, {}});
+    Out.Parts.push_back(
+        {Kind::Host, partName(Kind::Host).str(), Out.Total, {}});
   }
   for (StageWorkTime &Of : Out.Stages)
     Of.Idle =
         Nanoseconds(Out.Total.value() - Of.Steps.value() - Of.Update.value());
   Out.Uncertainty = uncertaintyOf(P, Out.Parts);
   return Out;
-}
-
-std::vector<LineTime> foretrace::timesByLine(const Program &P,
-                                             const IterationTime &T) {
-  StageParts Parts(P, P.Stages[T.Busiest], /*KeepsLines=*/true);
-  Parts.run();
-  return Parts.lines();
 }

@@ -11,6 +11,8 @@
 
 namespace foretrace {
 
+class KernelTimes;
+
 /// Part of the iteration of a rank of the busiest stage.
 struct TimePart {
   enum class Kind : unsigned char {
@@ -29,13 +31,6 @@ struct TimePart {
   bool IsSustained = false; ///< at a sustained rate
   SourceRange Where = {};   ///< of the part's largest op
   Nanoseconds Largest = {}; ///< time of that op
-};
-
-/// The time of the ops of one line of the job that belong to a part.
-struct LineTime {
-  SourceRange Where;
-  std::string Part; ///< the name of a TimePart
-  Nanoseconds Time;
 };
 
 /// Work of a rank of some stages, which are alike.
@@ -65,9 +60,14 @@ IterationTime estimateIteration(const ir::Program &P);
 IterationTime estimateIteration(const ir::Program &P, PipelineTimer &Timer,
                                 CollectiveTimes *Links = nullptr);
 
-/// Returns the times of ops in \p T, the estimate of \p P, by the line that
-/// they come from, the longest first.
-std::vector<LineTime> timesByLine(const ir::Program &P, const IterationTime &T);
+/// Returns the times of updates in \p T, by stage.
+std::vector<int64_t> updatesOf(const IterationTime &T);
+
+/// Returns the name of all parts of a kind that has one part only.
+llvm::StringLiteral partName(TimePart::Kind K);
+/// Returns the part that \p O, which takes time, belongs to, without times.
+TimePart partOf(const ir::Program &P, const KernelTimes &Laws,
+                const ir::Block &B, const ir::Op &O);
 
 } // namespace foretrace
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/PipelineTime.h"
+#include "analysis/FlatSchedule.h"
 #include "ir/schedule/FoldSchedule.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace foretrace;
@@ -120,135 +122,30 @@ static int64_t slowestOf(const Schedule &S, ActionDuration Duration) {
   return S.Placement == PlacementKind::Bidirectional ? Most / 2 : Most;
 }
 
-/// The calls of all stages in an order in which they can end, whatever they
-/// take: who waits ends after those for whom it waits have begun.
-struct PipelineTimer::FlatSchedule {
-  struct Part {
-    uint32_t Duration; ///< of its action; of a send, until it arrives
-    uint32_t Meeting;  ///< NoMeeting if there are no others
-    bool Waits, IsMessage;
-  };
-  static constexpr uint32_t NoMeeting = UINT32_MAX;
-  struct Call {
-    uint32_t Stage;
-    uint32_t First, End; ///< of its parts
-    uint32_t Next;       ///< the next call of the stage; itself if it is last
-  };
-  std::vector<Part> Parts;
-  std::vector<Call> Calls;
-  std::vector<uint32_t> Begins; ///< by stage: its first call
-  uint32_t Meetings = 0;
-  std::vector<std::pair<int64_t, Action>> Durations; ///< what they are of
-
-  explicit FlatSchedule(const Schedule &S);
-  void enter(const Call &C, int64_t Clock, llvm::ArrayRef<int64_t> Times,
-             std::vector<int64_t> &Starts) const;
-};
-
-namespace {
-
-/// Runs stages without durations and notes who ends a call.
-struct OrderOfCalls : StageRuns {
-  using StageRuns::StageRuns;
-  std::vector<uint32_t> Stages;
-
-  void end(size_t I, int64_t, int64_t) {
-    Stages.push_back(static_cast<uint32_t>(I));
-  }
-};
-
-} // namespace
-
-PipelineTimer::FlatSchedule::FlatSchedule(const Schedule &S) {
-  auto NoTime = [](int64_t, const Action &) { return int64_t(0); };
-  OrderOfCalls Order(S, NoTime);
-  Rendezvous<OrderOfCalls> Engine(Order, Order.size());
-  [[maybe_unused]] const bool Ended = Engine.run();
-  assert(Ended && "a schedule that was verified deadlocks");
-  using Doing = std::tuple<int64_t, ActionKind, int64_t, int64_t>;
-  std::map<Doing, uint32_t> Known;
-  StageRuns Runs(S, NoTime);
-  constexpr uint32_t None = UINT32_MAX;
-  std::vector<uint32_t> Last(Runs.size(), None);
-  Begins.resize(Runs.size());
-  for (const uint32_t Stage : Order.Stages) {
-    Runs.begin(Stage);
-    const auto Index = static_cast<uint32_t>(Calls.size());
-    Call C{Stage, static_cast<uint32_t>(Parts.size()), 0, Index};
-    for (size_t I = 0; I < Runs.parts(Stage); ++I) {
-      const Action &A = Runs.actions(Stage)[I];
-      const Meeting M = Runs.meeting(Stage, I);
-      const auto [It, IsNew] =
-          Known.try_emplace({Stage, A.Kind, A.Chunk, A.Peer},
-                            static_cast<uint32_t>(Durations.size()));
-      if (IsNew)
-        Durations.push_back({Stage, A});
-      const bool Meets = M.Members > 1;
-      const auto Id = Meets ? static_cast<uint32_t>(M.Id) : NoMeeting;
-      Parts.push_back({It->second, Id, M.Waits, isMessage(A.Kind)});
-      if (Meets)
-        Meetings = std::max(Meetings, Id + 1);
-    }
-    C.End = static_cast<uint32_t>(Parts.size());
-    (Last[Stage] == None ? Begins[Stage] : Calls[Last[Stage]].Next) = Index;
-    Last[Stage] = Index;
-    Calls.push_back(C);
-  }
-}
-
-/// As Rendezvous does: members arrive when their call begins.
-void PipelineTimer::FlatSchedule::enter(const Call &C, int64_t Clock,
-                                        llvm::ArrayRef<int64_t> Times,
-                                        std::vector<int64_t> &Starts) const {
-  for (uint32_t I = C.First; I < C.End; ++I) {
-    const Part &P = Parts[I];
-    if (P.Meeting != NoMeeting)
-      Starts[P.Meeting] = std::max(Starts[P.Meeting],
-                                   Clock + (P.Waits ? 0 : Times[P.Duration]));
-  }
-}
-
 PipelineTimer::PipelineTimer() = default;
 PipelineTimer::PipelineTimer(PipelineTimer &&) noexcept = default;
 PipelineTimer &PipelineTimer::operator=(PipelineTimer &&) noexcept = default;
 PipelineTimer::~PipelineTimer() = default;
 
-int64_t PipelineTimer::timeOfSteps(const Schedule &S, ActionDuration Duration,
-                                   llvm::ArrayRef<int64_t> Update) {
-  // What is larger is walked, and not kept.
+const FlatSchedule *PipelineTimer::flat(const Schedule &S) {
   constexpr int64_t MostSteps = int64_t(1) << 20;
   constexpr size_t MostKept = 256;
   if (S.steps() > MostSteps / S.Stages)
-    return pipelineTimeOfSteps(S, Duration, Update);
+    return nullptr;
   if (Known.size() >= MostKept)
     Known.clear();
   std::unique_ptr<FlatSchedule> &Flat =
       Known[{S.Kind, S.Stages, S.Chunks, S.MicroBatches, S.Group}];
   if (!Flat)
     Flat = std::make_unique<FlatSchedule>(S);
-  std::vector<int64_t> Durations;
-  Durations.reserve(Flat->Durations.size());
-  for (const auto &[Stage, A] : Flat->Durations)
-    Durations.push_back(Duration(Stage, A));
-  std::vector<int64_t> Clocks(Flat->Begins.size()), Starts(Flat->Meetings);
-  for (const uint32_t First : Flat->Begins)
-    Flat->enter(Flat->Calls[First], 0, Durations, Starts);
-  for (const FlatSchedule::Call &C : Flat->Calls) {
-    int64_t &Clock = Clocks[C.Stage];
-    int64_t Alone = Clock, Last = Clock;
-    for (uint32_t I = C.First; I < C.End; ++I) {
-      const FlatSchedule::Part &P = Flat->Parts[I];
-      if (P.Meeting == FlatSchedule::NoMeeting)
-        Alone += P.IsMessage ? 0 : Durations[P.Duration];
-      else if (P.Waits)
-        Last = std::max(Last, Starts[P.Meeting]);
-    }
-    Clock = std::max(Alone, Last);
-    const FlatSchedule::Call &Next = Flat->Calls[C.Next];
-    if (&Next != &C)
-      Flat->enter(Next, Clock, Durations, Starts);
-  }
-  return withUpdates(Clocks, Update);
+  return Flat.get();
+}
+
+int64_t PipelineTimer::timeOfSteps(const Schedule &S, ActionDuration Duration,
+                                   llvm::ArrayRef<int64_t> Update) {
+  const FlatSchedule *Flat = flat(S);
+  return Flat ? withUpdates(Flat->run(Flat->durations(Duration)), Update)
+              : pipelineTimeOfSteps(S, Duration, Update);
 }
 
 int64_t PipelineTimer::time(const Schedule &S, ActionDuration Duration,

@@ -8,6 +8,7 @@
 #include "ir/schedule/StageRuns.h"
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 namespace foretrace {
@@ -24,6 +25,28 @@ int64_t pipelineTime(const ir::Schedule &S, ir::ActionDuration Duration,
 int64_t pipelineTimeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
                             llvm::ArrayRef<int64_t> Update);
 
+/// A longest chain of steps and messages, each of which begins when the one
+/// before it ends, from the start of the iteration until a stage has run its
+/// update.
+struct PipelinePath {
+  /// A step, or a send, whose message a stage waits for.
+  struct Step {
+    int64_t Stage;
+    ir::Action Action; ///< of any micro-batch
+
+    bool operator<(const Step &Other) const { return key() < Other.key(); }
+
+  private:
+    std::tuple<int64_t, ir::ActionKind, int64_t, int64_t> key() const {
+      return {Stage, Action.Kind, Action.Chunk, Action.Peer};
+    }
+  };
+  std::map<Step, int64_t> Steps; ///< how often it runs each
+  int64_t Last = 0;              ///< the stage of the update
+};
+
+class FlatSchedule;
+
 /// The same for several durations: keeps schedules as flat lists of calls. All
 /// that have the same numbers must have the same programs.
 class PipelineTimer {
@@ -35,13 +58,23 @@ public:
 
   int64_t time(const ir::Schedule &S, ir::ActionDuration Duration,
                llvm::ArrayRef<int64_t> Update);
+  /// Returns the critical path of an iteration that takes \p Total, as time()
+  /// returned it; if two chains are equally long, one that stays on its stage.
+  /// Returns nothing if the schedule has too many steps to keep, or if \p Total
+  /// is not what they sum to. Where time()
+  /// assumes that time grows evenly, the path does, too.
+  std::optional<PipelinePath> path(const ir::Schedule &S,
+                                   ir::ActionDuration Duration,
+                                   llvm::ArrayRef<int64_t> Update,
+                                   int64_t Total);
 
 private:
-  struct FlatSchedule;
   /// Kind, stages, chunks, micro-batches, group.
   using Numbers =
       std::tuple<ir::ScheduleKind, int64_t, int64_t, int64_t, int64_t>;
 
+  /// Returns nothing for a schedule that is too large to keep.
+  const FlatSchedule *flat(const ir::Schedule &S);
   int64_t timeOfSteps(const ir::Schedule &S, ir::ActionDuration Duration,
                       llvm::ArrayRef<int64_t> Update);
 

@@ -274,7 +274,7 @@ Expected<Subjects> locate(const EmitRequest &Request, const Options &O,
     return errorOf("--emit", Diags);
   const Skeleton Trace(P, O.How);
   std::optional<IterationReplay> Times;
-  if (O.Durations == Durations::Estimated)
+  if (hasDurations(O, P))
     Times.emplace(P, Trace);
   int64_t Count = 0;
   Subjects Found;

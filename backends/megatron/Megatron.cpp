@@ -14,14 +14,26 @@
 using namespace foretrace;
 using namespace foretrace::megatron;
 
-static bool hasDurations(const Options &O) {
-  return O.Durations == Durations::Estimated;
+/// Returns an upper bound of the rows of all stages.
+static int64_t rowsOf(const ir::Program &P) {
+  // A step is a forward and a backward row, and up to four messages.
+  const Elements Rows = Elements(P.Schedule.steps()) * 6 * P.Schedule.Stages;
+  return Rows.isOverflow() ? INT64_MAX : Rows.value();
+}
+
+static bool isEstimated(const ir::Program &P) {
+  return *P.Spec.Cost.Kind == ir::CostKind::Estimate;
+}
+
+bool foretrace::megatron::hasDurations(const Options &O, const ir::Program &P) {
+  return O.Durations ? *O.Durations == Durations::Estimated
+                     : isEstimated(P) && rowsOf(P) <= IterationReplay::MaxRows;
 }
 
 ir::FactSet foretrace::megatron::needs(const Options &O) {
   ir::FactSet Needs = {ir::Fact::Recompute, ir::Fact::Scheduled,
                        ir::Fact::Sync};
-  if (hasDurations(O))
+  if (O.Durations != Durations::Blank)
     Needs.insert(ir::Fact::Costs);
   return Needs;
 }
@@ -30,16 +42,14 @@ ir::FactSet foretrace::megatron::needs(const Options &O) {
 static bool checkTimes(const EmitRequest &Request, const Options &O,
                        DiagnosticEngine &Diags) {
   const ir::Program &P = Request.Program;
-  const SourceRange Range = Request.Emit.Options.find("durations")->Value.Range;
+  const ir::NamedAttribute *Asked = Request.Emit.Options.find("durations");
+  const SourceRange Range = Asked ? Asked->Value.Range : Request.Emit.Range;
   if (*P.Spec.Cost.Kind == ir::CostKind::Uncosted) {
     Diags.report(Range, diag::MegatronNoTimes);
     return false;
   }
-  // A step is a forward and a backward row, and up to four messages.
-  const Elements Rows = Elements(P.Schedule.steps()) * 6 * P.Schedule.Stages;
-  if (Rows.isOverflow() || Rows.value() > IterationReplay::MaxRows) {
-    Diags.report(Range, diag::MegatronTooLong,
-                 Rows.isOverflow() ? INT64_MAX : Rows.value(),
+  if (rowsOf(P) > IterationReplay::MaxRows) {
+    Diags.report(Range, diag::MegatronTooLong, rowsOf(P),
                  IterationReplay::MaxRows);
     return false;
   }
@@ -52,7 +62,11 @@ bool foretrace::megatron::check(const EmitRequest &Request, const Options &O,
   if (!checkModes(Request.Program, Diags))
     return false;
   bool IsGood = checkCalls(Request.Program, O.How, Diags);
-  IsGood &= !hasDurations(O) || checkTimes(Request, O, Diags);
+  IsGood &= !hasDurations(O, Request.Program) || checkTimes(Request, O, Diags);
+  if (!O.Durations && isEstimated(Request.Program) &&
+      !hasDurations(O, Request.Program))
+    Diags.report(Request.Emit.Range, diag::MegatronBlank,
+                 rowsOf(Request.Program), IterationReplay::MaxRows);
   IsGood &= checkRanks(O.Ranks, World, Diags);
   // A micro-batch has a row forward and one backward.
   constexpr double BytesOfRow = 128;
@@ -68,7 +82,7 @@ llvm::Error foretrace::megatron::emit(const EmitRequest &Request,
   const ir::RankMap Map(P.Mesh, *P.Spec.Parallel.RankOrder);
   const Skeleton Trace(P, O.How);
   std::optional<IterationReplay> Times;
-  if (hasDurations(O)) {
+  if (hasDurations(O, P)) {
     Times.emplace(P, Trace);
     if (Times->isStuck())
       return llvm::createStringError("the stages wait for each other for ever");

@@ -18,8 +18,13 @@ struct Options {
   std::string Dir; ///< empty: the output folder
   Instrumentation How;
   RankList Ranks;
-  megatron::Durations Durations = megatron::Durations::Blank;
+  /// Without, those of `cost estimate`, if the job has that.
+  std::optional<megatron::Durations> Durations;
 };
+
+/// Whether rows have times. Those that nobody asked for are left out of a trace
+/// that is too long for them.
+bool hasDurations(const Options &O, const ir::Program &P);
 
 llvm::ArrayRef<EmitOption> optionTable();
 Options readOptions(const ir::EmitSpec &Emit, DiagnosticEngine &Diags);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/time/Time.h"
+#include "analysis/CriticalPath.h"
 #include "analysis/DeviceRates.h"
 #include "analysis/Figures.h"
 #include "analysis/FlopCounter.h"
@@ -54,12 +55,13 @@ static FigureTable partTable(const EmitRequest &Request,
   return Table;
 }
 
-/// What lines of the job take, the longest first; the rest is one row.
-static FigureTable lineTable(const EmitRequest &Request,
-                             const IterationTime &T) {
+/// Lines of the job on the critical path, the longest first; the rest is one
+/// row.
+static FigureTable lineTable(const EmitRequest &Request, const IterationTime &T,
+                             const CriticalPath &Path) {
   constexpr size_t MostRows = 10;
   std::map<std::pair<std::string, std::string>, int64_t> Times;
-  for (const LineTime &L : timesByLine(Request.Program, T))
+  for (const LineTime &L : Path.Lines)
     Times[{Request.Where && L.Where.isValid() ? Request.Where(L.Where) : "",
            L.Part}] += L.Time.value();
   std::vector<std::pair<std::pair<std::string, std::string>, int64_t>> Rows(
@@ -67,7 +69,10 @@ static FigureTable lineTable(const EmitRequest &Request,
   llvm::stable_sort(
       Rows, [](const auto &A, const auto &B) { return A.second > B.second; });
   FigureTable Table{"lines",
-                    "of the same rank, by line of the job",
+                    Path.IsExact
+                        ? "of the critical path, by line of the job"
+                        : "of the same rank, by line of the job (the schedule "
+                          "is too long to find its critical path)",
                     {{"line", FigureUnit::Text},
                      {"part", FigureUnit::Text},
                      {"time", FigureUnit::Time},
@@ -88,7 +93,8 @@ static FigureTable lineTable(const EmitRequest &Request,
   return Table;
 }
 
-static FigureTable stageTable(const IterationTime &T) {
+static FigureTable stageTable(const IterationTime &T,
+                              const CriticalPath &Path) {
   FigureTable Table{"stages",
                     "per rank of each stage",
                     {{"stages", FigureUnit::Text},
@@ -98,10 +104,15 @@ static FigureTable stageTable(const IterationTime &T) {
                      {"update", FigureUnit::Time},
                      {"idle", FigureUnit::Time}},
                     {}};
-  for (const StageWorkTime &S : T.Stages)
+  if (Path.IsExact)
+    Table.Columns.push_back({"critical", FigureUnit::Time});
+  for (const auto &[S, Critical] : llvm::zip_equal(T.Stages, Path.Stages)) {
     Table.Rows.push_back({printRange(S.First, S.Count), S.Forward.value(),
                           S.Backward.value(), S.Steps.value(), S.Update.value(),
                           S.Idle.value()});
+    if (Path.IsExact)
+      Table.Rows.back().push_back(Critical.value());
+  }
   return Table;
 }
 
@@ -117,14 +128,16 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
   JobFigures &Of = Request.Figures;
   const IterationTime &T = Of.iteration();
   const DeviceRates Rates(P, T.Total.value());
+  const CriticalPath Path = criticalPath(P, T);
   FlopCounter Counter(Of.scope(), {});
   const PhaseWork Work = Counter.iteration();
-  Figures F{"foretrace.time/1",
-            {},
-            {partTable(Request, T), lineTable(Request, T), stageTable(T)},
-            {"An estimate: by laws of kernels and collectives with the "
-             "parameters of a device profile (docs/time.md)."},
-            {}};
+  Figures F{
+      "foretrace.time/1",
+      {},
+      {partTable(Request, T), lineTable(Request, T, Path), stageTable(T, Path)},
+      {"An estimate: by laws of kernels and collectives with the "
+       "parameters of a device profile (docs/time.md)."},
+      {}};
   auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
                  Figure Value) {
     F.Named.push_back({Key, Title, U, std::move(Value)});

@@ -2,7 +2,9 @@
 """Laws of the time of an iteration, on random jobs:
 
 * it is what running the schedule step by step takes, and then updating;
-* its parts sum to it, and so do work, update and idle time of each stage;
+* its parts sum to it, and so do work, update and idle time of each stage, and the lines
+  and stages of the critical path;
+* the critical path is what one finds by walking back through the steps of the schedule;
 * it is no less than with the rates of the data sheet alone;
 * more bandwidth, a higher peak, and overlap never make it longer;
 * kernels of all layers, launched one by one by a slow host that experts make wait, take
@@ -92,6 +94,33 @@ def check_engine(tool, job, of):
         updates += [stage["update"]] * (int(last or first) - int(first) + 1)
     total = max(end + update for end, update in zip(ends, updates))
     assert total == of["iteration_time"], (total, of["iteration_time"])
+    if run["micro_batches"] <= 12:
+        check_path(run["stages"], updates, of)
+
+
+def check_path(stages, updates, of):
+    """From the end, through the step that a step waits for; rather one of its stage."""
+    made = {(step["action"], step["micro_batch"], step["part"]): (stage, index)
+            for stage, one in enumerate(stages) for index, step in enumerate(one["actions"])}
+    stage = max(range(len(stages)), key=lambda s: stages[s]["end"] + updates[s])
+    times = [0] * len(stages)
+    times[stage] += updates[stage]
+    index = len(stages[stage]["actions"]) - 1
+    while True:
+        step = stages[stage]["actions"][index]
+        times[stage] += step["end"] - step["start"]
+        if step["start"] == 0:
+            break
+        if index > 0 and stages[stage]["actions"][index - 1]["end"] == step["start"]:
+            index -= 1
+            continue
+        is_forward = step["action"] == "forward_step"
+        stage, index = made[step["action"], step["micro_batch"],
+                            step["part"] + (-1 if is_forward else 1)]
+        times[stage] += step["start"] - stages[stage]["actions"][index]["end"]
+    for one in of["stages"]:
+        first, _, last = one["stages"].partition("-")
+        assert sum(times[int(first):int(last or first) + 1]) == one["critical"], (times, of)
 
 
 OP = re.compile(r"^  %.* = (\w+)\S* @.* time\((\d+) ns\)(?:.* hidden\((\d+) ns\))?")
@@ -142,6 +171,8 @@ def check_host(tool, job, launch):
 def check_sums(of):
     total = of["iteration_time"]
     assert sum(part["time"] for part in of["parts"]) == total, of
+    assert sum(line["time"] for line in of["lines"]) == total, of
+    assert sum(stage["critical"] for stage in of["stages"]) == total, of
     for stage in of["stages"]:
         assert stage["steps"] + stage["update"] + stage["idle"] == total, stage
         assert stage["idle"] >= 0, stage

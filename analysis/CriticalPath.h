@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The critical path of an iteration (`cost estimate`): the steps, messages and
+// the update that its time is the sum of, and the lines that they come from.
+#ifndef FORETRACE_ANALYSIS_CRITICALPATH_H
+#define FORETRACE_ANALYSIS_CRITICALPATH_H
+
+#include "analysis/IterationTime.h"
+
+namespace foretrace {
+
+/// The time of the ops of one line of the job that belong to a part.
+struct LineTime {
+  SourceRange Where; ///< invalid if no line is known
+  std::string Part;  ///< the name of a TimePart
+  Nanoseconds Time;
+};
+
+struct CriticalPath {
+  /// Whether it was found. If the schedule has too many steps to keep, this is
+  /// the work of a rank of the busiest stage instead, without idle time.
+  bool IsExact = false;
+  std::vector<LineTime> Lines;     ///< the longest first
+  std::vector<Nanoseconds> Stages; ///< by index into IterationTime::Stages
+};
+
+/// Returns the critical path of \p P, whose estimate is \p T. Its times sum to
+/// the iteration if it is exact.
+CriticalPath criticalPath(const ir::Program &P, const IterationTime &T);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/FlatSchedule.h"
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+using namespace foretrace;
+using namespace foretrace::ir;
+
+namespace {
+
+/// Runs stages without durations and notes who ends a call.
+struct OrderOfCalls : StageRuns {
+  using StageRuns::StageRuns;
+  std::vector<uint32_t> Stages;
+
+  void end(size_t I, int64_t, int64_t) {
+    Stages.push_back(static_cast<uint32_t>(I));
+  }
+};
+
+} // namespace
+
+FlatSchedule::FlatSchedule(const Schedule &S) {
+  auto NoTime = [](int64_t, const Action &) { return int64_t(0); };
+  OrderOfCalls Order(S, NoTime);
+  Rendezvous<OrderOfCalls> Engine(Order, Order.size());
+  [[maybe_unused]] const bool Ended = Engine.run();
+  assert(Ended && "a schedule that was verified deadlocks");
+  using Doing = std::tuple<int64_t, ActionKind, int64_t, int64_t>;
+  std::map<Doing, uint32_t> Known;
+  StageRuns Runs(S, NoTime);
+  std::vector<uint32_t> Last(Runs.size(), None);
+  Begins.resize(Runs.size());
+  for (const uint32_t Stage : Order.Stages) {
+    Runs.begin(Stage);
+    const auto Index = static_cast<uint32_t>(Calls.size());
+    Call C{Stage, static_cast<uint32_t>(Parts.size()), 0, Index};
+    for (size_t I = 0; I < Runs.parts(Stage); ++I) {
+      const Action &A = Runs.actions(Stage)[I];
+      const Meeting M = Runs.meeting(Stage, I);
+      const auto [It, IsNew] =
+          Known.try_emplace({Stage, A.Kind, A.Chunk, A.Peer},
+                            static_cast<uint32_t>(Durations.size()));
+      if (IsNew)
+        Durations.push_back({Stage, A});
+      const bool Meets = M.Members > 1;
+      const auto Id = Meets ? static_cast<uint32_t>(M.Id) : None;
+      Parts.push_back({It->second, Id, M.Waits, isMessage(A.Kind)});
+      if (Meets)
+        Meetings = std::max(Meetings, Id + 1);
+    }
+    C.End = static_cast<uint32_t>(Parts.size());
+    (Last[Stage] == None ? Begins[Stage] : Calls[Last[Stage]].Next) = Index;
+    Last[Stage] = Index;
+    Calls.push_back(C);
+  }
+}
+
+std::vector<int64_t> FlatSchedule::durations(ActionDuration Duration) const {
+  std::vector<int64_t> Times;
+  Times.reserve(Durations.size());
+  for (const auto &[Stage, A] : Durations)
+    Times.push_back(Duration(Stage, A));
+  return Times;
+}
+
+/// As Rendezvous does: members arrive when their call begins.
+void FlatSchedule::enter(const Call &C, int64_t Clock,
+                         llvm::ArrayRef<int64_t> Times,
+                         std::vector<int64_t> &Starts, Trace *Kept) const {
+  for (uint32_t I = C.First; I < C.End; ++I) {
+    const Part &P = Parts[I];
+    if (P.Meeting == None)
+      continue;
+    const int64_t Arrival = Clock + (P.Waits ? 0 : Times[P.Duration]);
+    if (Arrival <= Starts[P.Meeting])
+      continue;
+    Starts[P.Meeting] = Arrival;
+    if (Kept)
+      Kept->Latest[P.Meeting] = {static_cast<uint32_t>(&C - Calls.data()), I};
+  }
+}
+
+std::vector<int64_t> FlatSchedule::run(llvm::ArrayRef<int64_t> Times,
+                                       Trace *Kept) const {
+  if (Kept)
+    *Kept = {std::vector<std::pair<uint32_t, uint32_t>>(Meetings, {None, 0}),
+             std::vector<uint32_t>(Calls.size(), None)};
+  std::vector<int64_t> Clocks(Begins.size()), Starts(Meetings);
+  for (const uint32_t First : Begins)
+    enter(Calls[First], 0, Times, Starts, Kept);
+  for (const Call &C : Calls) {
+    int64_t &Clock = Clocks[C.Stage];
+    int64_t Alone = Clock, Last = Clock;
+    uint32_t WaitedFor = None;
+    for (uint32_t I = C.First; I < C.End; ++I) {
+      const Part &P = Parts[I];
+      if (P.Meeting == None) {
+        Alone += P.IsMessage ? 0 : Times[P.Duration];
+      } else if (P.Waits && Starts[P.Meeting] > Last) {
+        Last = Starts[P.Meeting];
+        WaitedFor = P.Meeting;
+      }
+    }
+    if (Kept && Last > Alone)
+      Kept->WaitedFor[static_cast<size_t>(&C - Calls.data())] = WaitedFor;
+    Clock = std::max(Alone, Last);
+    const Call &Next = Calls[C.Next];
+    if (&Next != &C)
+      enter(Next, Clock, Times, Starts, Kept);
+  }
+  return Clocks;
+}
+
+PipelinePath FlatSchedule::path(llvm::ArrayRef<int64_t> Times,
+                                llvm::ArrayRef<int64_t> Update) const {
+  Trace Kept;
+  const std::vector<int64_t> Ends = run(Times, &Kept);
+  size_t Last = 0;
+  for (size_t I = 0; I < Ends.size(); ++I)
+    if (Ends[I] + Update[I] > Ends[Last] + Update[Last])
+      Last = I;
+  std::vector<uint32_t> Before(Calls.size(), None); // on the same stage
+  uint32_t At = None;
+  for (uint32_t I = 0; I < Calls.size(); ++I)
+    if (Calls[I].Next != I)
+      Before[Calls[I].Next] = I;
+    else if (Calls[I].Stage == Last)
+      At = I;
+  PipelinePath Path;
+  Path.Last = static_cast<int64_t>(Last);
+  auto Add = [&](const Part &P) {
+    const auto &[Stage, A] = Durations[P.Duration];
+    ++Path.Steps[{Stage, A}];
+  };
+  while (At != None) {
+    if (const uint32_t Meeting = Kept.WaitedFor[At]; Meeting != None) {
+      const auto [Call, Part] = Kept.Latest[Meeting];
+      Add(Parts[Part]);
+      At = Call;
+    } else {
+      for (uint32_t I = Calls[At].First; I < Calls[At].End; ++I)
+        if (Parts[I].Meeting == None && !Parts[I].IsMessage)
+          Add(Parts[I]);
+    }
+    At = Before[At];
+  }
+  return Path;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A schedule as a flat list of calls, to run it with many durations.
+#ifndef FORETRACE_ANALYSIS_FLATSCHEDULE_H
+#define FORETRACE_ANALYSIS_FLATSCHEDULE_H
+
+#include "analysis/PipelineTime.h"
+
+namespace foretrace {
+
+/// The calls of all stages in an order in which they can end, whatever they
+/// take: who waits ends after those for whom it waits have begun.
+class FlatSchedule {
+public:
+  explicit FlatSchedule(const ir::Schedule &S);
+
+  /// Returns the times of all actions that have one, in a fixed order.
+  std::vector<int64_t> durations(ir::ActionDuration Duration) const;
+  /// Returns the end of the last call of each stage, given the durations.
+  std::vector<int64_t> run(llvm::ArrayRef<int64_t> Times) const {
+    return run(Times, nullptr);
+  }
+  /// Returns the critical path until each stage is done and has run its \p
+  /// Update.
+  PipelinePath path(llvm::ArrayRef<int64_t> Times,
+                    llvm::ArrayRef<int64_t> Update) const;
+
+private:
+  static constexpr uint32_t None = UINT32_MAX;
+  struct Part {
+    uint32_t Duration; ///< of its action; of a send, until it arrives
+    uint32_t Meeting;  ///< None if there are no others
+    bool Waits, IsMessage;
+  };
+  struct Call {
+    uint32_t Stage;
+    uint32_t First, End; ///< of its parts
+    uint32_t Next;       ///< the next call of the stage; itself if it is last
+  };
+  /// What calls waited for.
+  struct Trace {
+    /// By meeting: the call that made it the latest, and the part of it.
+    std::vector<std::pair<uint32_t, uint32_t>> Latest;
+    /// By call: the meeting that it waited for longest; None if for no other.
+    std::vector<uint32_t> WaitedFor;
+  };
+
+  std::vector<int64_t> run(llvm::ArrayRef<int64_t> Times, Trace *Kept) const;
+  void enter(const Call &C, int64_t Clock, llvm::ArrayRef<int64_t> Times,
+             std::vector<int64_t> &Starts, Trace *Kept) const;
+
+  std::vector<Part> Parts;
+  std::vector<Call> Calls;
+  std::vector<uint32_t> Begins; ///< by stage: its first call
+  uint32_t Meetings = 0;
+  std::vector<std::pair<int64_t, ir::Action>> Durations; ///< what they are of
+};
+
+} // namespace foretrace
+
+#endif
