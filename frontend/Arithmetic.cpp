@@ -319,13 +319,28 @@ static std::optional<ExprValue> makeZipf(const ExprValue &Exponent,
   return ExprValue{R.text(), Dimension::Count, Range};
 }
 
+llvm::ArrayRef<FunctionInfo> foretrace::allFunctions() {
+  static constexpr FunctionInfo All[] = {
+      {"min", "a, b", "The smaller of two values."},
+      {"max", "a, b", "The larger of two values."},
+      {"floor_div", "a, b", "The quotient of integers, rounded down."},
+      {"ceil_div", "a, b", "The quotient of integers, rounded up."},
+      {"zipf", "exponent, seed",
+       "Uneven loads of experts by Zipf's law, shuffled by the seed."},
+  };
+  return All;
+}
+
 std::optional<ExprValue>
 foretrace::applyCall(const ast::Word &Callee,
                      llvm::ArrayRef<ExprValue> Arguments, SourceRange Range,
                      DiagnosticEngine &Diags) {
-  static constexpr llvm::StringRef Functions[] = {"min", "max", "floor_div",
-                                                  "ceil_div", "zipf"};
-  if (!llvm::is_contained(Functions, Callee.Text)) {
+  if (llvm::none_of(allFunctions(), [&](const FunctionInfo &F) {
+        return F.Name == Callee.Text;
+      })) {
+    std::vector<llvm::StringRef> Functions;
+    for (const FunctionInfo &F : allFunctions())
+      Functions.push_back(F.Name);
     suggest(Diags.report(Callee.Range, diag::UnknownFunction, Callee.Text),
             Callee.Range, Callee.Text, Functions);
     return std::nullopt;

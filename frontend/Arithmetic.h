@@ -30,7 +30,13 @@ std::optional<ExprValue> applyBinary(ast::BinaryOp Op, SourceRange OpRange,
 std::optional<ExprValue> applyUnary(ast::UnaryOp Op, const ExprValue &A,
                                     SourceRange Range, DiagnosticEngine &Diags);
 
-/// `min`, `max`, `floor_div`, `ceil_div` of two values.
+/// A function of expressions.
+struct FunctionInfo {
+  llvm::StringLiteral Name, Arguments, Doc;
+};
+llvm::ArrayRef<FunctionInfo> allFunctions();
+
+/// Applies a function to its values.
 std::optional<ExprValue> applyCall(const ast::Word &Callee,
                                    llvm::ArrayRef<ExprValue> Arguments,
                                    SourceRange Range, DiagnosticEngine &Diags);

@@ -15,5 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     Serves.handle(Line);
     Left = Rest;
   }
+  Serves.checkChanged();
   return 0;
 }

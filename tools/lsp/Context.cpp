@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/lsp/Context.h"
-#include "llvm/ADT/StringExtras.h"
+#include "tools/lsp/Lexer.h"
 #include <vector>
 
 using namespace llvm;
@@ -30,8 +30,6 @@ private:
 
 } // namespace
 
-static bool isWordChar(char C) { return isAlnum(C) || C == '_'; }
-
 /// `keyword label : base`, of which only the keyword must be there.
 std::string Scanner::keyword() const {
   for (size_t Back = 1; Back <= std::min<size_t>(Words.size(), 4); ++Back)
@@ -53,46 +51,29 @@ void Scanner::sign(char C) {
 
 Context Scanner::run(size_t Byte) {
   Context Found;
-  size_t At = 0;
-  while (At < Byte) {
-    const char C = Text[At];
-    if (C == '/' && Text.substr(At).starts_with("//")) {
-      At = std::min(Text.find('\n', At), Text.size());
-      if (At >= Byte) {
-        Found.IsInComment = true;
-        break;
-      }
-    } else if (C == '"') {
-      size_t End = At + 1;
-      while (End < Text.size() && Text[End] != '"' && Text[End] != '\n')
-        End += Text[End] == '\\' ? 2 : 1;
-      if (End >= Byte) {
-        Found.IsInText = true;
-        Found.IsInImport = !Words.empty() && Words.back() == "import";
-        Found.Word = Text.slice(At + 1, Byte);
-        break;
-      }
-      At = End + 1;
-    } else if (isWordChar(C)) {
-      const size_t End =
-          std::min(Text.find_if_not(isWordChar, At), Text.size());
-      if (End >= Byte) {
-        Found.Word = Text.slice(At, End);
-        break;
-      }
-      Words.push_back(Text.slice(At, End));
-      At = End;
+  for (const Token &T : tokensOf(Text)) {
+    const bool IsWord =
+        T.Is == Token::Kind::Word || T.Is == Token::Kind::Number;
+    if (T.Begin > Byte || (T.Begin == Byte && !IsWord))
+      break;
+    if (T.Is == Token::Kind::Comment) {
+      Found.IsInComment = Byte <= T.End;
+    } else if (T.Is == Token::Kind::String) {
+      if (Byte > T.End - (T.IsClosed ? 1 : 0))
+        continue;
+      Found.IsInText = true;
+      Found.IsInImport = !Words.empty() && Words.back() == "import";
+      Found.Word = Text.slice(T.Begin + 1, Byte);
+      break;
+    } else if (IsWord && Byte <= T.End) {
+      Found.Word = T.in(Text);
+      break;
+    } else if (T.in(Text) == "{" || T.in(Text) == "}") {
+      sign(Text[T.Begin]);
     } else {
-      if (C == '{' || C == '}')
-        sign(C);
-      else if (!isSpace(C))
-        Words.push_back(Text.slice(At, At + 1));
-      ++At;
+      Words.push_back(T.in(Text));
     }
   }
-  if (Found.Word.empty() && !Found.IsInText && Byte < Text.size() &&
-      isWordChar(Text[Byte])) // at the start of a word
-    Found.Word = Text.substr(Byte).take_while(isWordChar);
   Found.Section = Open.empty() ? "" : Open.back();
   if (Words.size() > 1 && Words.back() == "=")
     Found.Key = Words[Words.size() - 2].str();

@@ -80,11 +80,6 @@ static std::string valueOf(const ir::Spec &S, StringRef Section,
   return Value;
 }
 
-static size_t byteOf(StringRef Text, const json::Object &Params) {
-  const json::Object *Position = Params.getObject("position");
-  return Position ? byteAt(Text, *Position) : 0;
-}
-
 json::Value Server::hover(const Document &D, const Object &Params) {
   const size_t Byte = byteOf(D.Text, Params);
   const Context At = contextAt(
@@ -243,39 +238,6 @@ json::Value Server::hints(const Document &D) {
                         "  ga = " + valueOf(*D.Derived, "parallel", "ga")},
           {"paddingLeft", true}});
   return All;
-}
-
-/// Where a model, a param or a value of the file is defined, or the file that
-/// an import names.
-json::Value Server::define(const Document &D, const Object &Params) {
-  const size_t Byte = byteOf(D.Text, Params);
-  const std::optional<ast::File> File = parse(D.Text);
-  const Context At = contextAt(
-      D.Text, Byte, [this](StringRef Word) { return isSection(Word); });
-  if (At.Key.empty() && findKey(At.Section, At.Word))
-    return nullptr; // a key, whatever is called the same
-  for (const ast::Item &I :
-       File ? ArrayRef(File->Items) : ArrayRef<ast::Item>()) {
-    const ast::Word *Defined = nullptr;
-    if (const auto *S = std::get_if<ast::Section>(&I.Node))
-      Defined = S->Keyword.Text == "model" ? &S->Label : nullptr;
-    else if (const auto *P = std::get_if<ast::Param>(&I.Node))
-      Defined = &P->Name;
-    else if (const auto *L = std::get_if<ast::Let>(&I.Node))
-      Defined = &L->Name;
-    else if (const auto *Im = std::get_if<ast::Import>(&I.Node);
-             Im && Im->Path.Range.Begin <= Byte && Byte <= Im->Path.Range.End) {
-      SmallString<128> To = sys::path::parent_path(pathOf(D.Uri));
-      sys::path::append(To, Im->Path.Text);
-      if (Session->sources().system().exists(To))
-        return Object{{"uri", uriOfFile(To)}, {"range", rangeOf("", 0, 0)}};
-    }
-    if (Defined && !At.Word.empty() && Defined->Text == At.Word)
-      return Object{
-          {"uri", D.Uri},
-          {"range", rangeOf(D.Text, Defined->Range.Begin, Defined->Range.End)}};
-  }
-  return nullptr;
 }
 
 } // namespace foretrace::lsp

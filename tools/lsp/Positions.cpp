@@ -31,18 +31,27 @@ size_t byteAt(StringRef Text, const json::Object &Position) {
   return At;
 }
 
-json::Object positionOf(StringRef Text, size_t Byte) {
-  Byte = std::min(Byte, Text.size());
-  const StringRef Before = Text.take_front(Byte);
-  const size_t Start = Before.rfind('\n') + 1; // npos + 1 is 0
+int64_t unitsOf(StringRef Text) {
   int64_t Units = 0;
-  for (size_t At = Start; At < Byte;) {
+  for (size_t At = 0; At < Text.size();) {
     const auto [Bytes, Width] = widthOf(static_cast<unsigned char>(Text[At]));
     At += Bytes;
     Units += static_cast<int64_t>(Width);
   }
+  return Units;
+}
+
+size_t byteOf(StringRef Text, const json::Object &Params) {
+  const json::Object *Position = Params.getObject("position");
+  return Position ? byteAt(Text, *Position) : 0;
+}
+
+json::Object positionOf(StringRef Text, size_t Byte) {
+  Byte = std::min(Byte, Text.size());
+  const StringRef Before = Text.take_front(Byte);
+  const size_t Start = Before.rfind('\n') + 1; // npos + 1 is 0
   return json::Object{{"line", static_cast<int64_t>(Before.count('\n'))},
-                      {"character", Units}};
+                      {"character", unitsOf(Before.substr(Start))}};
 }
 
 json::Object rangeOf(StringRef Text, size_t Begin, size_t End) {

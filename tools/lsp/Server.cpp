@@ -14,6 +14,8 @@ using namespace llvm;
 
 namespace foretrace::lsp {
 
+constexpr int MostNested = 256;
+
 Server::Server(raw_ostream &Out)
     : Out(Out), Session(std::make_unique<Compiler>()), Keys(allKeys()) {}
 
@@ -31,20 +33,36 @@ Server::Document *Server::find(const Object &Params) {
   return Found == Documents.end() ? nullptr : &Found->second;
 }
 
+char RequestError::ID = 0;
+
+static json::Object errorReply(json::Value Id, RequestError::Code Code,
+                               StringRef Message) {
+  return json::Object{{"jsonrpc", "2.0"},
+                      {"id", std::move(Id)},
+                      {"error", RequestError(Code, Message.str()).toJson()}};
+}
+
+void Server::cancel(StringRef Message) {
+  if (Expected<json::Value> Parsed = parseJson(Message, MostNested)) {
+    if (const Object *Of = Parsed->getAsObject())
+      if (const json::Value *Id = Of->get("id"))
+        writeMessage(errorReply(*Id, RequestError::RequestCancelled,
+                                "the client has cancelled the request"),
+                     Out);
+  } else {
+    consumeError(Parsed.takeError());
+  }
+}
+
 void Server::handle(StringRef Message) {
-  constexpr int MostNested = 256;
   Expected<json::Value> Parsed = parseJson(Message, MostNested);
   const Object *Of = Parsed ? Parsed->getAsObject() : nullptr;
   if (!Of) {
     if (!Parsed)
       consumeError(Parsed.takeError());
-    constexpr int64_t ParseError = -32700;
-    return writeMessage(
-        Object{{"jsonrpc", "2.0"},
-               {"id", nullptr},
-               {"error", Object{{"code", ParseError},
-                                {"message", "the message is no object"}}}},
-        Out);
+    return writeMessage(errorReply(nullptr, RequestError::ParseError,
+                                   "the message is no object"),
+                        Out);
   }
   const StringRef Method = Of->getString("method").value_or("");
   static const Object None;
@@ -55,18 +73,19 @@ void Server::handle(StringRef Message) {
     return notify(Method, Params);
   if (Method.empty())
     return; // an answer: nothing was asked
-  Object Reply{{"jsonrpc", "2.0"}, {"id", *Id}};
-  if (std::optional<Value> Result = answer(Method, Params)) {
-    Reply["result"] = std::move(*Result);
-  } else {
-    constexpr int64_t MethodNotFound = -32601;
-    Reply["error"] = Object{{"code", MethodNotFound},
-                            {"message", "no such method: " + Method.str()}};
-  }
-  writeMessage(std::move(Reply), Out);
+  checkChanged();
+  Expected<Value> Result = answer(Method, Params);
+  if (Result)
+    return writeMessage(
+        Object{{"jsonrpc", "2.0"}, {"id", *Id}, {"result", std::move(*Result)}},
+        Out);
+  handleAllErrors(Result.takeError(), [&](const RequestError &E) {
+    writeMessage(Object{{"jsonrpc", "2.0"}, {"id", *Id}, {"error", E.toJson()}},
+                 Out);
+  });
 }
 
-static json::Object capabilities() {
+json::Object Server::capabilities() {
   constexpr int64_t Incremental = 2;
   return json::Object{
       {"positionEncoding", "utf-16"},
@@ -79,11 +98,17 @@ static json::Object capabilities() {
       {"codeActionProvider", true},
       {"documentSymbolProvider", true},
       {"definitionProvider", true},
+      {"referencesProvider", true},
+      {"renameProvider", json::Object{{"prepareProvider", true}}},
+      {"foldingRangeProvider", true},
+      {"semanticTokensProvider",
+       json::Object{{"legend", tokenLegend()}, {"full", true}}},
+      {"signatureHelpProvider",
+       json::Object{{"triggerCharacters", json::Array{"(", ","}}}},
       {"inlayHintProvider", true}};
 }
 
-std::optional<json::Value> Server::answer(StringRef Method,
-                                          const Object &Params) {
+Expected<json::Value> Server::answer(StringRef Method, const Object &Params) {
   if (Method == "initialize")
     return Object{
         {"capabilities", capabilities()},
@@ -93,38 +118,22 @@ std::optional<json::Value> Server::answer(StringRef Method,
     IsShutDown = true;
     return Value(nullptr);
   }
-  using Handler = Value (*)(Server &, const Document &, const Object &);
+  using Handler =
+      Expected<Value> (*)(Server &, const Document &, const Object &);
   static constexpr std::pair<StringLiteral, Handler> Handlers[] = {
-      {"textDocument/formatting", [](Server &S, const Document &D,
-                                     const Object &) { return S.format(D); }},
-      {"textDocument/hover", [](Server &S, const Document &D,
-                                const Object &Of) { return S.hover(D, Of); }},
-      {"textDocument/completion",
-       [](Server &S, const Document &D, const Object &Of) {
-         return S.complete(D, Of);
-       }},
-      {"textDocument/codeAction",
-       [](Server &S, const Document &D, const Object &Of) {
-         return S.actions(D, Of);
-       }},
-      {"textDocument/documentSymbol",
-       [](Server &S, const Document &D, const Object &) {
-         return S.symbols(D);
-       }},
-      {"textDocument/inlayHint",
-       [](Server &S, const Document &D, const Object &) { return S.hints(D); }},
-      {"textDocument/definition",
-       [](Server &S, const Document &D, const Object &Of) {
-         return S.define(D, Of);
-       }},
+#define REQUEST(NAME, ...)                                                     \
+  {"textDocument/" NAME,                                                       \
+   [](Server &S, const Document &D, [[maybe_unused]] const Object &Of)         \
+       -> Expected<Value> { return S.__VA_ARGS__; }},
+#include "tools/lsp/Requests.def"
   };
   const auto *Known =
       find_if(Handlers, [&](const auto &Row) { return Row.first == Method; });
-  if (Known != std::end(Handlers)) {
-    const Document *D = find(Params);
-    return D ? Known->second(*this, *D, Params) : Value(nullptr);
-  }
-  return std::nullopt;
+  if (Known == std::end(Handlers))
+    return make_error<RequestError>(RequestError::MethodNotFound,
+                                    "no such method: " + Method.str());
+  const Document *D = find(Params);
+  return D ? Known->second(*this, *D, Params) : Expected<Value>(nullptr);
 }
 
 void Server::notify(StringRef Method, const Object &Params) {
@@ -141,18 +150,18 @@ void Server::notify(StringRef Method, const Object &Params) {
     Document &D = Documents[Path];
     D.Uri = Uri->str();
     D.Text = Of->getString("text").value_or("").str();
-    checkAll();
+    HasChanged = true;
   } else if (Document *D = find(Params); !D) {
     return; // it was never opened
   } else if (Method == "textDocument/didChange") {
     if (const json::Array *Changes = Params.getArray("contentChanges"))
       change(*D, *Changes);
-    checkAll();
+    HasChanged = true;
   } else if (Method == "textDocument/didClose") {
     publish(Path, *D, {});
     Documents.erase(Path);
     Session->clearText(Path);
-    checkAll();
+    HasChanged = true;
   }
 }
 
@@ -185,7 +194,10 @@ static bool isJob(const ast::File &File) {
 }
 
 /// Checks all texts, as others may import the one that has changed.
-void Server::checkAll() {
+void Server::checkChanged() {
+  if (!HasChanged)
+    return;
+  HasChanged = false;
   for (const auto &[Path, D] : Documents)
     Session->setText(Path, D.Text);
   for (auto &[Path, D] : Documents)

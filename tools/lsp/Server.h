@@ -6,6 +6,7 @@
 
 #include "frontend/KeyList.h"
 #include "tools/compiler/Compiler.h"
+#include "tools/lsp/Names.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -13,14 +14,47 @@
 
 namespace foretrace::lsp {
 
+/// A request that is answered with an error of the protocol.
+class RequestError : public llvm::ErrorInfo<RequestError> {
+public:
+  enum Code : int64_t {
+    ParseError = -32700,
+    MethodNotFound = -32601,
+    InvalidParams = -32602,
+    RequestFailed = -32803,
+    RequestCancelled = -32800,
+  };
+  static char ID;
+
+  RequestError(Code Is, std::string Message)
+      : Is(Is), Message(std::move(Message)) {}
+  void log(llvm::raw_ostream &OS) const override { OS << Message; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+  llvm::json::Object toJson() const {
+    return llvm::json::Object{{"code", int64_t(Is)}, {"message", Message}};
+  }
+
+private:
+  Code Is;
+  std::string Message;
+};
+
 /// Answers messages, one after the other. What a client says wrongly is an
 /// error to it, never an end.
 class Server {
 public:
   explicit Server(llvm::raw_ostream &Out);
 
-  /// Handles the text of a message.
+  /// Handles the text of a message. Texts are checked before a request is
+  /// answered, or by checkChanged().
   void handle(llvm::StringRef Message);
+  /// Checks all texts if some have changed, and sends what is wrong. Who has
+  /// more messages at hand leaves it until there are none.
+  void checkChanged();
+  /// Answers a request that the client has cancelled.
+  void cancel(llvm::StringRef Message);
   /// Whether the client has sent `exit`.
   bool isOver() const { return IsOver; }
   /// Whether it has sent `shutdown` before.
@@ -40,14 +74,12 @@ private:
   using Object = llvm::json::Object;
   using Value = llvm::json::Value;
 
-  /// Nothing if there is no such method.
-  std::optional<Value> answer(llvm::StringRef Method, const Object &Params);
+  llvm::Expected<Value> answer(llvm::StringRef Method, const Object &Params);
   void notify(llvm::StringRef Method, const Object &Params);
   void send(llvm::StringRef Method, Object Params);
   Document *find(const Object &Params);
 
   void change(Document &D, const llvm::json::Array &Changes);
-  void checkAll();
   void check(const std::string &Path, Document &D);
   void publish(const std::string &Path, Document &D,
                llvm::ArrayRef<Diagnostic> All);
@@ -55,13 +87,26 @@ private:
   std::string uriOfFile(llvm::StringRef Path) const;
   Object toJson(const Diagnostic &D, llvm::StringRef OfPath);
 
+  static Object capabilities();
   Value format(const Document &D);
   Value hover(const Document &D, const Object &Params);
   Value complete(const Document &D, const Object &Params);
   Value actions(const Document &D, const Object &Params);
   Value symbols(const Document &D);
   Value hints(const Document &D);
+  Value folds(const Document &D);
+  Value tokens(const Document &D);
+  static Object tokenLegend();
+  Value signature(const Document &D, const Object &Params);
+
+  /// Names of a text, of what it imports, and of all that may use its own.
+  Names namesAround(const Document &D) const;
+  Names namesOf(const Document &D) const; ///< without the latter
+  std::optional<std::string> textAt(llvm::StringRef Path) const;
   Value define(const Document &D, const Object &Params);
+  Value references(const Document &D, const Object &Params);
+  Value mayRename(const Document &D, const Object &Params);
+  llvm::Expected<Value> rename(const Document &D, const Object &Params);
 
   bool isSection(llvm::StringRef Word) const;
   const KeyEntry *findKey(llvm::StringRef Section, llvm::StringRef Name) const;
@@ -71,7 +116,7 @@ private:
   unsigned Checks = 0;
   std::vector<KeyEntry> Keys;
   std::map<std::string, Document> Documents; ///< by path
-  bool IsOver = false, IsShutDown = false;
+  bool IsOver = false, IsShutDown = false, HasChanged = false;
 };
 
 } // namespace foretrace::lsp

@@ -78,7 +78,7 @@ client.change(job, {"text": "train {sequence=1Ki}"})
 print("formatted:", client.about("formatting", job)[0]["newText"].rstrip())
 
 # What is no message is an error to the client, and the server goes on.
-print("unknown:", client.about("rename", job)["message"])
+print("unknown:", client.about("moniker", job)["message"])
 print("without a text:", client.ask("textDocument/none", {})["code"],
       client.ask("textDocument/hover", {}))
 client.raw(b"Content-Length: 100000\r\n\r\n" + b"[" * 100000)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lsp/Lexer.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::lsp {
+
+bool isReserved(StringRef Word) {
+  static constexpr StringLiteral Words[] = {
+      // `name` in lang/Fore.g4
+      "import", "as",   "param", "in", "let", "require", "if",
+      "then",   "else", "and",   "or", "not", "true",    "false"};
+  return is_contained(Words, Word);
+}
+
+static bool isWordChar(char C) { return isAlnum(C) || C == '_'; }
+
+/// Returns the token that begins at \p At, which is not a blank.
+static Token tokenAt(StringRef Text, size_t At) {
+  const char C = Text[At];
+  if (Text.substr(At).starts_with("//"))
+    return {Token::Kind::Comment, At,
+            std::min(Text.find('\n', At), Text.size())};
+  if (C == '"') {
+    size_t End = At + 1;
+    while (End < Text.size() && Text[End] != '"' && Text[End] != '\n')
+      End += Text[End] == '\\' ? 2 : 1;
+    End = std::min(End, Text.size());
+    const bool IsClosed = End < Text.size() && Text[End] == '"';
+    return {Token::Kind::String, At, End + IsClosed, IsClosed};
+  }
+  if (!isWordChar(C))
+    return {Token::Kind::Sign, At, At + 1};
+  const bool IsNumber = isDigit(C);
+  size_t End = At;
+  while (End < Text.size() &&
+         (isWordChar(Text[End]) ||
+          (IsNumber && Text[End] == '.' && End + 1 < Text.size() &&
+           isDigit(Text[End + 1]))))
+    ++End;
+  return {IsNumber ? Token::Kind::Number : Token::Kind::Word, At, End};
+}
+
+std::vector<Token> tokensOf(StringRef Text) {
+  std::vector<Token> All;
+  for (size_t At = 0; At < Text.size();) {
+    if (isSpace(Text[At])) {
+      ++At;
+      continue;
+    }
+    All.push_back(tokenAt(Text, At));
+    At = All.back().End;
+  }
+  return All;
+}
+
+} // namespace foretrace::lsp

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The words of a text that need not be a whole file: what someone types has
+// open sections and strings most of the time.
+#ifndef FORETRACE_TOOLS_LSP_LEXER_H
+#define FORETRACE_TOOLS_LSP_LEXER_H
+
+#include "llvm/ADT/StringRef.h"
+#include <vector>
+
+namespace foretrace::lsp {
+
+struct Token {
+  enum class Kind : unsigned char {
+    Comment,
+    String, ///< with its quotes, of which the last can be missing
+    Number, ///< with a unit that touches it
+    Word,
+    Sign, ///< a single character
+  };
+  Kind Is;
+  size_t Begin, End;
+  bool IsClosed = true; ///< of a string
+
+  llvm::StringRef in(llvm::StringRef Text) const {
+    return Text.slice(Begin, End);
+  }
+};
+
+/// Returns whether \p Word cannot name anything.
+bool isReserved(llvm::StringRef Word);
+
+std::vector<Token> tokensOf(llvm::StringRef Text);
+
+} // namespace foretrace::lsp
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where files define names, and where they use them: params, lets, models,
+// blocks, layers, and tables that an import names.
+#ifndef FORETRACE_TOOLS_LSP_NAMES_H
+#define FORETRACE_TOOLS_LSP_NAMES_H
+
+#include "lang/AST.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace foretrace::lsp {
+
+enum class NameKind : unsigned char { Param, Let, Model, Block, Layer, Table };
+
+/// A place of a name. Offsets are bytes of its file.
+struct NamePlace {
+  std::string Name;
+  size_t Begin, End;
+  NameKind Is; ///< of a definition
+  bool IsDefinition;
+  std::string Model; ///< the model in which it is; empty outside
+  /// Of a use: the place of the definition in the same file, if that is not of
+  /// the file as a whole.
+  std::optional<size_t> Local;
+};
+
+/// The names of a file.
+struct FileNames {
+  std::string Text;
+  std::vector<NamePlace> Places;
+  std::map<std::string, size_t> Own; ///< definitions of the whole file
+  std::map<std::pair<std::string, std::string>, size_t>
+      Blocks;                               ///< by model and name
+  std::map<std::string, std::string> Bases; ///< of models
+  std::vector<std::string> Imports;         ///< paths of other `.fore` files
+};
+
+/// Names of a file and of those that it imports, and so on.
+class Names {
+public:
+  /// Returns the text of a file; nothing if there is none.
+  using Reader =
+      llvm::function_ref<std::optional<std::string>(llvm::StringRef Path)>;
+  /// A definition: a file, and the index of a place.
+  using Definition = std::pair<std::string, size_t>;
+
+  /// Adds the file at \p Path and what it imports; one with syntax errors has
+  /// no names.
+  void add(llvm::StringRef Path, Reader Read);
+
+  const std::map<std::string, FileNames> &files() const { return Files; }
+  /// Returns the name at a byte of a file; null if there is none.
+  const NamePlace *at(llvm::StringRef Path, size_t Byte) const;
+  /// Returns what \p Place of \p Path is or means; nothing if that is a word, a
+  /// key, or a name of the library.
+  std::optional<Definition> definitionOf(llvm::StringRef Path,
+                                         const NamePlace &Place) const;
+  const NamePlace &placeOf(const Definition &D) const {
+    return Files.at(D.first).Places[D.second];
+  }
+
+private:
+  std::optional<Definition> findGlobal(const std::string &Path,
+                                       const std::string &Name) const;
+  std::optional<Definition> findBlock(const std::string &Path,
+                                      const std::string &Model,
+                                      const std::string &Name,
+                                      unsigned Depth = 0) const;
+
+  std::map<std::string, FileNames> Files;
+};
+
+} // namespace foretrace::lsp
+
+#endif
