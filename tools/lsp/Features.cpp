@@ -5,10 +5,12 @@
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "lang/Library.h"
+#include "lang/NumberText.h"
 #include "tools/lsp/Context.h"
 #include "tools/lsp/Positions.h"
 #include "tools/lsp/Server.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -80,8 +82,53 @@ static std::string valueOf(const ir::Spec &S, StringRef Section,
   return Value;
 }
 
+/// Parameters as people write them, `6.74 B`.
+static std::string parametersText(int64_t Count) {
+  if (Count == ir::NoValue)
+    return "more than 9.2e18";
+  static constexpr std::pair<double, const char *> Units[] = {
+      {1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " K"}};
+  for (const auto &[Unit, Name] : Units)
+    if (static_cast<double>(Count) >= Unit)
+      return formatv("{0:f2}{1}", static_cast<double>(Count) / Unit, Name);
+  return std::to_string(Count);
+}
+
+/// What defines the name at \p Byte, and what its model comes to.
+std::string Server::aboutName(const Document &D, size_t Byte,
+                              SourceRange &At) const {
+  const std::string Path = pathOf(D.Uri);
+  const Names All = namesOf(D);
+  const NamePlace *Place = All.at(Path, Byte);
+  const auto Of = Place ? All.definitionOf(Path, *Place) : std::nullopt;
+  if (!Of)
+    return "";
+  At = {FileId::None, static_cast<uint32_t>(Place->Begin),
+        static_cast<uint32_t>(Place->End)};
+  const StringRef Text = All.files().at(Of->first).Text;
+  const size_t Begin = All.placeOf(*Of).Begin;
+  const size_t Line = Text.take_front(Begin).count('\n');
+  const size_t Start = Text.rfind('\n', Begin) + 1; // npos + 1 is 0
+  std::string About =
+      ("```fore\n" +
+       Text.substr(Start).take_until([](char C) { return C == '\n'; }).trim() +
+       "\n```\n\n" + sys::path::filename(Of->first) + ", line " +
+       Twine(Line + 1))
+          .str();
+  if (All.placeOf(*Of).Is == NameKind::Model && D.Derived &&
+      D.Derived->Spec.Model.Name == Place->Name)
+    About += "\n\n" + parametersText(D.Derived->Parameters) +
+             " parameters, of which " + parametersText(D.Derived->Active) +
+             " are active";
+  return About;
+}
+
 json::Value Server::hover(const Document &D, const Object &Params) {
   const size_t Byte = byteOf(D.Text, Params);
+  SourceRange Name;
+  if (std::string About = aboutName(D, Byte, Name); !About.empty())
+    return Object{{"contents", markdown(std::move(About))},
+                  {"range", rangeOf(D.Text, Name.Begin, Name.End)}};
   const Context At = contextAt(
       D.Text, Byte, [this](StringRef Word) { return isSection(Word); });
   const KeyEntry *Key = At.IsInText || At.IsInComment || !At.Key.empty()
@@ -91,7 +138,8 @@ json::Value Server::hover(const Document &D, const Object &Params) {
     return nullptr;
   std::string Text = docOf(*Key);
   if (D.Derived)
-    if (const std::string Value = valueOf(*D.Derived, Key->Section, Key->Name);
+    if (const std::string Value =
+            valueOf(D.Derived->Spec, Key->Section, Key->Name);
         !Value.empty())
       Text += "\n\nhere: " + Value;
   const size_t Begin = static_cast<size_t>(At.Word.data() - D.Text.data());
@@ -222,21 +270,32 @@ json::Value Server::symbols(const Document &D) {
   return All;
 }
 
-/// Derived sizes behind `parallel`.
+/// Derived sizes behind `parallel`, and parameters behind the model.
 json::Value Server::hints(const Document &D) {
   json::Array All;
   const std::optional<ast::File> File =
       D.Derived ? parse(D.Text) : std::nullopt;
   if (!File)
     return All;
-  for (const ast::Item &I : File->Items)
-    if (const auto *S = std::get_if<ast::Section>(&I.Node);
-        S && S->Keyword.Text == "parallel")
-      All.push_back(Object{
-          {"position", positionOf(D.Text, S->Keyword.Range.End)},
-          {"label", "dp = " + valueOf(*D.Derived, "parallel", "dp") +
-                        "  ga = " + valueOf(*D.Derived, "parallel", "ga")},
-          {"paddingLeft", true}});
+  auto Add = [&](const ast::Word &Behind, std::string Label) {
+    All.push_back(Object{{"position", positionOf(D.Text, Behind.Range.End)},
+                         {"label", std::move(Label)},
+                         {"paddingLeft", true}});
+  };
+  const ir::Spec &Spec = D.Derived->Spec;
+  for (const ast::Item &I : File->Items) {
+    const auto *S = std::get_if<ast::Section>(&I.Node);
+    if (S && S->Keyword.Text == "parallel") {
+      std::string Label = "dp = " + valueOf(Spec, "parallel", "dp") +
+                          "  ga = " + valueOf(Spec, "parallel", "ga");
+      if (D.Derived->Peak != ir::NoValue)
+        Label += "  peak " + printBytes(static_cast<double>(D.Derived->Peak));
+      Add(S->Keyword, std::move(Label));
+    } else if (S && S->Keyword.Text == "model" &&
+               S->Label.Text == Spec.Model.Name) {
+      Add(S->Label, parametersText(D.Derived->Parameters) + " parameters");
+    }
+  }
   return All;
 }
 

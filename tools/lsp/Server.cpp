@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/lsp/Server.h"
+#include "analysis/Figures.h"
+#include "analysis/ModelParameters.h"
 #include "frontend/Format.h"
 #include "frontend/Parse.h"
 #include "lang/ParseJson.h"
@@ -204,6 +206,15 @@ void Server::checkChanged() {
     check(Path, D);
 }
 
+Server::Document::Job Server::derivedOf(const ir::Program &P) {
+  ir::ExprOverlay Sizes(P);
+  const ParameterCount Parameters = modelParameters(Sizes);
+  JobFigures Figures(Sizes, Validity::ThisJob);
+  const std::optional<ir::Expr> Peak = Figures.of(FigureId::Peak);
+  return {P.Spec, Parameters.All.value(), Parameters.Active.value(),
+          Peak ? Peak->value() : ir::NoValue};
+}
+
 void Server::check(const std::string &Path, Document &D) {
   // A session keeps all texts that it has read.
   constexpr unsigned MostChecks = 256;
@@ -223,7 +234,7 @@ void Server::check(const std::string &Path, Document &D) {
   CompiledJob &Job = Session->read(Path, Options);
   D.Derived.reset();
   if (const ir::Program *P = Job.spec() && !IsOfModel ? Job.program() : nullptr)
-    D.Derived = P->Spec;
+    D.Derived = derivedOf(*P);
   publish(Path, D, Job.diagnostics());
   Session->forget(Job);
 }

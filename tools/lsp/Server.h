@@ -66,8 +66,13 @@ private:
     std::string Uri; ///< as the client writes it
     std::string Text;
     std::vector<Diagnostic> Diagnostics; ///< of the last check, in this file
-    /// The job with all derived values, if the text is one without errors.
-    std::optional<ir::Spec> Derived;
+    /// What the text comes to, if it is a job without errors.
+    struct Job {
+      ir::Spec Spec;              ///< with all derived values
+      int64_t Parameters, Active; ///< of the model; ir::NoValue from 2^63 on
+      int64_t Peak;               ///< bytes of one rank
+    };
+    std::optional<Job> Derived;
     /// What was found in the last check, by URI.
     std::map<std::string, std::vector<llvm::json::Object>> Found;
   };
@@ -81,6 +86,7 @@ private:
 
   void change(Document &D, const llvm::json::Array &Changes);
   void check(const std::string &Path, Document &D);
+  static Document::Job derivedOf(const ir::Program &P);
   void publish(const std::string &Path, Document &D,
                llvm::ArrayRef<Diagnostic> All);
   void sendFound(llvm::StringRef Uri);
@@ -90,6 +96,7 @@ private:
   static Object capabilities();
   Value format(const Document &D);
   Value hover(const Document &D, const Object &Params);
+  std::string aboutName(const Document &D, size_t Byte, SourceRange &At) const;
   Value complete(const Document &D, const Object &Params);
   Value actions(const Document &D, const Object &Params);
   Value symbols(const Document &D);

@@ -79,6 +79,9 @@ for word, nth in (("depth", 0), ("width", 3), ("width", 4), ("wide", 0), ("base"
                   ("simai", 0), ("8", 0)):
     found = client.about("definition", job, *place(JOB, word, nth))
     print("definition:", word, nth, found and show(found))
+for word, nth in (("depth", 0), ("m :", 0)):
+    print("hover:", client.about("hover", job, *place(JOB, word, nth))["contents"]["value"]
+          .replace("\n", "|"))
 print("references:", *map(show, client.about("references", job, *place(JOB, "depth"))))
 print("uses:", *map(show, client.about("references", job, *place(JOB, "wide"),
                                        context={"includeDeclaration": False})))
