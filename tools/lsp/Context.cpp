@@ -51,14 +51,14 @@ void Scanner::sign(char C) {
 
 Context Scanner::run(size_t Byte) {
   Context Found;
-  for (const Token &T : tokensOf(Text)) {
+  for (const LooseToken &T : tokensOf(Text)) {
     const bool IsWord =
-        T.Is == Token::Kind::Word || T.Is == Token::Kind::Number;
+        T.Is == LooseToken::Kind::Word || T.Is == LooseToken::Kind::Number;
     if (T.Begin > Byte || (T.Begin == Byte && !IsWord))
       break;
-    if (T.Is == Token::Kind::Comment) {
+    if (T.Is == LooseToken::Kind::Comment) {
       Found.IsInComment = Byte <= T.End;
-    } else if (T.Is == Token::Kind::String) {
+    } else if (T.Is == LooseToken::Kind::String) {
       if (Byte > T.End - (T.IsClosed ? 1 : 0))
         continue;
       Found.IsInText = true;

@@ -17,10 +17,10 @@ bool isReserved(StringRef Word) {
 static bool isWordChar(char C) { return isAlnum(C) || C == '_'; }
 
 /// Returns the token that begins at \p At, which is not a blank.
-static Token tokenAt(StringRef Text, size_t At) {
+static LooseToken tokenAt(StringRef Text, size_t At) {
   const char C = Text[At];
   if (Text.substr(At).starts_with("//"))
-    return {Token::Kind::Comment, At,
+    return {LooseToken::Kind::Comment, At,
             std::min(Text.find('\n', At), Text.size())};
   if (C == '"') {
     size_t End = At + 1;
@@ -28,10 +28,10 @@ static Token tokenAt(StringRef Text, size_t At) {
       End += Text[End] == '\\' ? 2 : 1;
     End = std::min(End, Text.size());
     const bool IsClosed = End < Text.size() && Text[End] == '"';
-    return {Token::Kind::String, At, End + IsClosed, IsClosed};
+    return {LooseToken::Kind::String, At, End + IsClosed, IsClosed};
   }
   if (!isWordChar(C))
-    return {Token::Kind::Sign, At, At + 1};
+    return {LooseToken::Kind::Sign, At, At + 1};
   const bool IsNumber = isDigit(C);
   size_t End = At;
   while (End < Text.size() &&
@@ -39,11 +39,12 @@ static Token tokenAt(StringRef Text, size_t At) {
           (IsNumber && Text[End] == '.' && End + 1 < Text.size() &&
            isDigit(Text[End + 1]))))
     ++End;
-  return {IsNumber ? Token::Kind::Number : Token::Kind::Word, At, End};
+  return {IsNumber ? LooseToken::Kind::Number : LooseToken::Kind::Word, At,
+          End};
 }
 
-std::vector<Token> tokensOf(StringRef Text) {
-  std::vector<Token> All;
+std::vector<LooseToken> tokensOf(StringRef Text) {
+  std::vector<LooseToken> All;
   for (size_t At = 0; At < Text.size();) {
     if (isSpace(Text[At])) {
       ++At;

@@ -10,7 +10,7 @@
 
 namespace foretrace::lsp {
 
-struct Token {
+struct LooseToken {
   enum class Kind : unsigned char {
     Comment,
     String, ///< with its quotes, of which the last can be missing
@@ -30,7 +30,7 @@ struct Token {
 /// Returns whether \p Word cannot name anything.
 bool isReserved(llvm::StringRef Word);
 
-std::vector<Token> tokensOf(llvm::StringRef Text);
+std::vector<LooseToken> tokensOf(llvm::StringRef Text);
 
 } // namespace foretrace::lsp
 

@@ -17,7 +17,7 @@ namespace {
 /// Collects the names of a file.
 class Collector {
 public:
-  Collector(const ast::File &File, FileNames &To) : File(File), To(To) {}
+  Collector(const ast::File &File, NameTable &To) : File(File), To(To) {}
 
   void run();
 
@@ -39,7 +39,7 @@ private:
   void text(const ast::Expr &E);
 
   const ast::File &File;
-  FileNames &To;
+  NameTable &To;
   std::string Model;          ///< in which it is
   std::vector<Locals> Scopes; ///< of sections, with their lets
 };
@@ -209,7 +209,7 @@ void Names::add(StringRef Path, Reader Read) {
   std::optional<std::string> Text = Read(Path);
   if (!Text)
     return;
-  FileNames &Of = Files[Path.str()];
+  NameTable &Of = Files[Path.str()];
   Of.Text = std::move(*Text);
   DiagnosticEngine Diags;
   SourceFiles Sources;
@@ -245,7 +245,7 @@ Names::findGlobal(const std::string &Path, const std::string &Name) const {
     const auto File = Files.find(Seen[I].str());
     if (File == Files.end())
       continue;
-    const FileNames &Of = File->second;
+    const NameTable &Of = File->second;
     if (const auto Own = Of.Own.find(Name); Own != Of.Own.end())
       return Definition(File->first, Own->second);
     for (const std::string &Import : Of.Imports)
@@ -262,7 +262,7 @@ std::optional<Names::Definition> Names::findBlock(const std::string &Path,
   const std::optional<Definition> Of = findGlobal(Path, Model);
   if (!Of || Depth > MostDeep)
     return std::nullopt;
-  const FileNames &File = Files.at(Of->first);
+  const NameTable &File = Files.at(Of->first);
   if (const auto Own = File.Blocks.find({Model, Name});
       Own != File.Blocks.end())
     return Definition(Of->first, Own->second);

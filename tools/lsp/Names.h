@@ -29,7 +29,7 @@ struct NamePlace {
 };
 
 /// The names of a file.
-struct FileNames {
+struct NameTable {
   std::string Text;
   std::vector<NamePlace> Places;
   std::map<std::string, size_t> Own; ///< definitions of the whole file
@@ -52,7 +52,7 @@ public:
   /// no names.
   void add(llvm::StringRef Path, Reader Read);
 
-  const std::map<std::string, FileNames> &files() const { return Files; }
+  const std::map<std::string, NameTable> &files() const { return Files; }
   /// Returns the name at a byte of a file; null if there is none.
   const NamePlace *at(llvm::StringRef Path, size_t Byte) const;
   /// Returns what \p Place of \p Path is or means; nothing if that is a word, a
@@ -71,7 +71,7 @@ private:
                                       const std::string &Name,
                                       unsigned Depth = 0) const;
 
-  std::map<std::string, FileNames> Files;
+  std::map<std::string, NameTable> Files;
 };
 
 } // namespace foretrace::lsp

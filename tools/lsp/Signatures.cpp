@@ -30,7 +30,7 @@ struct Signature {
 static std::optional<OpenCall> callAt(StringRef Text, size_t Byte) {
   std::vector<OpenCall> Open;
   StringRef Before;
-  for (const Token &T : tokensOf(Text)) {
+  for (const LooseToken &T : tokensOf(Text)) {
     if (T.End > Byte)
       break;
     const StringRef Word = T.in(Text);
@@ -42,7 +42,7 @@ static std::optional<OpenCall> callAt(StringRef Text, size_t Byte) {
     } else if (Word == "," && !Open.empty()) {
       ++Open.back().Argument;
     }
-    Before = T.Is == Token::Kind::Word ? Word : StringRef();
+    Before = T.Is == LooseToken::Kind::Word ? Word : StringRef();
   }
   if (Open.empty() || Open.back().Name.empty())
     return std::nullopt;

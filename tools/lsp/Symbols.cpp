@@ -76,9 +76,9 @@ json::Value Server::define(const Document &D, const Object &Params) {
   if (const auto Found = definitionAt(All, Path, Byte))
     return locationOf(All, uriOfFile(Found->first), Found->first,
                       All.placeOf(*Found));
-  std::vector<Token> Tokens = tokensOf(D.Text);
-  const auto At = find_if(Tokens, [&](const Token &T) {
-    return T.Is == Token::Kind::String && T.Begin <= Byte && Byte <= T.End;
+  std::vector<LooseToken> Tokens = tokensOf(D.Text);
+  const auto At = find_if(Tokens, [&](const LooseToken &T) {
+    return T.Is == LooseToken::Kind::String && T.Begin <= Byte && Byte <= T.End;
   });
   if (At == Tokens.end() || At == Tokens.begin() ||
       std::prev(At)->in(D.Text) != "import")

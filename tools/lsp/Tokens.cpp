@@ -57,9 +57,9 @@ static TokenType typeOf(NameKind Is) {
 }
 
 /// The token after \p I that is no comment; a blank at the end.
-static StringRef next(StringRef Text, ArrayRef<Token> All, size_t I) {
+static StringRef next(StringRef Text, ArrayRef<LooseToken> All, size_t I) {
   while (++I < All.size())
-    if (All[I].Is != Token::Kind::Comment)
+    if (All[I].Is != LooseToken::Kind::Comment)
       return All[I].in(Text);
   return " ";
 }
@@ -69,19 +69,19 @@ static StringRef next(StringRef Text, ArrayRef<Token> All, size_t I) {
 json::Value Server::tokens(const Document &D) {
   const std::string Path = pathOf(D.Uri);
   const Names Of = namesOf(D);
-  const std::vector<Token> All = tokensOf(D.Text);
+  const std::vector<LooseToken> All = tokensOf(D.Text);
   const StringRef Text = D.Text;
   auto TypeOf = [&](size_t I, bool &IsDefinition) {
-    const Token &T = All[I];
+    const LooseToken &T = All[I];
     switch (T.Is) {
-    case Token::Kind::Comment:
+    case LooseToken::Kind::Comment:
       return TokenType::Comment;
-    case Token::Kind::String:
+    case LooseToken::Kind::String:
       return TokenType::String;
-    case Token::Kind::Number:
-    case Token::Kind::Sign:
+    case LooseToken::Kind::Number:
+    case LooseToken::Kind::Sign:
       return TokenType::Number;
-    case Token::Kind::Word:
+    case LooseToken::Kind::Word:
       break;
     }
     const StringRef Word = T.in(Text), Next = next(Text, All, I);
@@ -96,7 +96,7 @@ json::Value Server::tokens(const Document &D) {
     const StringRef Before = I == 0 ? "" : All[I - 1].in(Text);
     if (isReserved(Word) || (isSection(Word) && Before != "="))
       return TokenType::Keyword;
-    if (I > 0 && All[I - 1].Is == Token::Kind::Number &&
+    if (I > 0 && All[I - 1].Is == LooseToken::Kind::Number &&
         All[I - 1].Begin < T.Begin && Next != "=")
       return TokenType::Number; // its unit
     return Next == "(" ? TokenType::Function : TokenType::EnumMember;
@@ -105,13 +105,13 @@ json::Value Server::tokens(const Document &D) {
   int64_t LineBefore = 0, ColumnBefore = 0, Line = 0;
   size_t Start = 0; // of the line
   for (size_t I = 0; I < All.size(); ++I) {
-    const Token &T = All[I];
+    const LooseToken &T = All[I];
     for (size_t End = Text.find('\n', Start); End < T.Begin;
          End = Text.find('\n', Start)) {
       Start = End + 1;
       ++Line;
     }
-    if (T.Is == Token::Kind::Sign)
+    if (T.Is == LooseToken::Kind::Sign)
       continue;
     bool IsDefinition = false;
     const TokenType Type = TypeOf(I, IsDefinition);
@@ -142,16 +142,16 @@ json::Value Server::folds(const Document &D) {
   std::vector<int64_t> Open;
   int64_t Line = 0, FirstComment = -1, LastComment = -1;
   size_t At = 0;
-  for (const Token &T : tokensOf(Text)) {
+  for (const LooseToken &T : tokensOf(Text)) {
     Line += static_cast<int64_t>(Text.slice(At, T.Begin).count('\n'));
     At = T.Begin;
-    if (T.Is == Token::Kind::Comment && FirstComment >= 0 &&
+    if (T.Is == LooseToken::Kind::Comment && FirstComment >= 0 &&
         Line == LastComment + 1) {
       LastComment = Line;
       continue;
     }
     Add(FirstComment, LastComment, "comment");
-    FirstComment = LastComment = T.Is == Token::Kind::Comment ? Line : -1;
+    FirstComment = LastComment = T.Is == LooseToken::Kind::Comment ? Line : -1;
     if (T.in(Text) == "{") {
       Open.push_back(Line);
     } else if (T.in(Text) == "}" && !Open.empty()) {
