@@ -15,9 +15,10 @@
 
 namespace foretrace {
 
-struct Figures;   // backends/figures/Figures.h
-class JobFigures; // analysis/Figures.h
-struct Subject;   // analysis/Derivation.h
+struct Figures;    // backends/figures/Figures.h
+class JobFigures;  // analysis/Figures.h
+class SourceFiles; // lang/SourceFiles.h
+struct Subject;    // analysis/Derivation.h
 
 /// Bits for what selects a cell of a backend's output.
 enum CellChoice : unsigned {
@@ -47,6 +48,9 @@ struct EmitRequest {
   /// Where a range stands, `job.fore:12`; empty if nowhere. Not for several
   /// threads at once.
   llvm::function_ref<std::string(SourceRange)> Where = nullptr;
+  /// The texts that Where speaks of, for who shows them; null if there are
+  /// none.
+  const SourceFiles *Sources = nullptr;
   /// Bytes that the files of the run may have, if there is a limit.
   std::optional<uint64_t> MaxBytes = std::nullopt;
 

@@ -59,7 +59,7 @@ private:
 
 } // namespace
 
-static void writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
+void report::writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
   const std::vector<Answer> Others =
       answersOf(Request.Figures, Request.Program.Facts, Request.Where);
   PlanDocument Plan(Request.Figures);
@@ -78,13 +78,19 @@ static void writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
   J.flush();
 }
 
+llvm::Error report::writePage(
+    llvm::raw_ostream &OS,
+    llvm::function_ref<llvm::Error(llvm::raw_ostream &)> WriteData) {
+  return foretrace::writePage(PageFiles, OS, WriteData);
+}
+
 llvm::Error report::emit(const EmitRequest &Request, const Options &O,
                          OutputSet &Out) {
-  return Out.add(
-      Request.file(O.File, ".report.html"), [&](llvm::raw_ostream &OS) {
-        llvm::cantFail(writePage(PageFiles, OS, [&](llvm::raw_ostream &Data) {
-          writeData(Request, Data);
-          return llvm::Error::success();
-        }));
-      });
+  return Out.add(Request.file(O.File, ".report.html"),
+                 [&](llvm::raw_ostream &OS) {
+                   llvm::cantFail(writePage(OS, [&](llvm::raw_ostream &Data) {
+                     writeData(Request, Data);
+                     return llvm::Error::success();
+                   }));
+                 });
 }

@@ -20,6 +20,15 @@ bool check(const EmitRequest &Request, const Options &O,
            DiagnosticEngine &Diags);
 llvm::Error emit(const EmitRequest &Request, const Options &O, OutputSet &Out);
 
+/// Writes all that the page shows of a job that was checked: one JSON object,
+/// the argument of `render` in main.js.
+void writeData(const EmitRequest &Request, llvm::raw_ostream &OS);
+/// Writes the page, which draws the object that \p WriteData writes. A page
+/// that is open draws another one by `render(data)`.
+llvm::Error
+writePage(llvm::raw_ostream &OS,
+          llvm::function_ref<llvm::Error(llvm::raw_ostream &)> WriteData);
+
 } // namespace foretrace::report
 
 #endif

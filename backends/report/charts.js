@@ -3,10 +3,9 @@
 // Bars of stages: memory against the device, and messages.
 
 const rowHeight = 24;
-const drawnStages = ends(plan.stages, 32);
-
 /** `parts`: {name, of(stage)}, side by side; `limit`: {value, name}, if any. */
 function drawBars(root, parts, limit) {
+  const drawnStages = ends(plan.stages, 32);
   const left = 110, width = root.clientWidth, room = width - left - 90;
   const sums = drawnStages.map((stage) => parts.reduce((sum, {of}) => sum + size(of(stage)), 0));
   const most = Math.max(1, limit?.value ?? 0, ...sums);
@@ -41,7 +40,7 @@ function drawBars(root, parts, limit) {
 
 const memoryParts = ["weights", "gradients", "optimizer", "dummy_wgrads", "dynamic"].map(
     (name) => ({name: name.replace("_", " "), of: (stage) => stage[`${name}_bytes`]}));
-const messageParts = messageGroups.map(
+const messageParts = () => messageGroups().map(
     (name) => ({name: name.replace("_", " "), of: (stage) => messagesOf(stage, name)}));
 
 /** ` (nvlink)`: the tiers that join the groups of a kind, if they are known. */
@@ -55,7 +54,7 @@ function drawCharts() {
   const device = plan.cluster?.device_memory_bytes;
   drawBars(byId("memory"), memoryParts,
            device && {value: size(device), name: `device: ${read(device, "bytes")}`});
-  drawBars(byId("messages"), messageParts);
+  drawBars(byId("messages"), messageParts());
 }
 
 function showCharts() {
@@ -68,7 +67,7 @@ function showCharts() {
        : over.length === 0 ? `All stages fit into ${read(device, "bytes")}.`
        : `${over.map(stageName).join(", ")}: more than the ${read(device, "bytes")} of the device.`);
   legend(byId("memory-legend"), memoryParts.map(({name}) => name));
-  legend(byId("messages-legend"), messageGroups.map((name) => name + tiersOf(name)));
+  legend(byId("messages-legend"), messageGroups().map((name) => name + tiersOf(name)));
   for (const id of ["memory", "messages"])
     tipsOn(byId(id), ({dataset}) => dataset.tip && [dataset.tip]);
 }

@@ -2,8 +2,8 @@
 //
 // The data of the page, and how its numbers are read.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const plan = data.plan;
+/** What is drawn: the argument of `render`, and the plan in it. */
+let data, plan;
 const byId = (id) => document.getElementById(id);
 
 function setAll(made, attributes, children) {
@@ -78,6 +78,6 @@ function showTip(lines, event) {
 
 /** What `linesOf(target)` says where the pointer is; nothing if it says none. */
 function tipsOn(root, linesOf) {
-  root.addEventListener("pointermove", (event) => showTip(linesOf(event.target), event));
-  root.addEventListener("pointerleave", () => showTip(null));
+  root.onpointermove = (event) => showTip(linesOf(event.target), event);
+  root.onpointerleave = () => showTip(null);
 }

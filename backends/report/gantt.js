@@ -10,16 +10,17 @@ class Gantt {
     this.left = 70;
     this.row = 22;
     this.showAll();
-    root.addEventListener("wheel", (event) => {
+    root.onwheel = (event) => {
       event.preventDefault();
       this.zoom(event.deltaY < 0 ? 0.8 : 1.25, this.timeAt(event));
-    }, {passive: false});
-    root.addEventListener("pointerdown", (event) => { this.pressed = event.clientX; });
-    root.addEventListener("pointerup", () => { this.pressed = undefined; });
-    root.addEventListener("pointermove", (event) => this.drag(event));
-    root.addEventListener("pointerleave", () => { this.pressed = undefined; });
-    root.addEventListener("keydown", (event) => this.press(event));
+    };
+    root.onpointerdown = (event) => { this.pressed = event.clientX; };
+    root.onpointerup = () => { this.pressed = undefined; };
+        root.onkeydown = (event) => this.press(event);
     tipsOn(root, ({dataset}) => dataset.step && this.linesOf(...dataset.step.split("/")));
+    const {onpointermove, onpointerleave} = root;
+    root.onpointermove = (event) => { this.drag(event); onpointermove(event); };
+    root.onpointerleave = () => { this.pressed = undefined; onpointerleave(); };
   }
 
   showAll() {
@@ -148,7 +149,7 @@ class Gantt {
 }
 
 /** The picture, or null if the schedule is too long for one. */
-function makeGantt() {
+function makeGantt(view) {
   const {schedule} = plan;
   byId("schedule-summary").replaceChildren(
       `${schedule.kind}, ${schedule.micro_batches} micro-batches; a stage works `,
@@ -177,12 +178,14 @@ function makeGantt() {
               "span", {}, html("i", {style: `background: ${colour}`}), word)),
       ...picture.parts.some(({chunk}) => chunk > 0) ? ["pale: every other chunk"] : []);
   const gantt = new Gantt(byId("gantt"), picture);
+  if (view)
+    [gantt.from, gantt.to] = view.map((share) => share * picture.length);
   const actions = {
     "zoom-in": () => gantt.zoom(0.5), "zoom-out": () => gantt.zoom(2),
     "zoom-left": () => gantt.pan(-0.25), "zoom-right": () => gantt.pan(0.25),
     "zoom-all": () => { gantt.showAll(); gantt.draw(); },
   };
   for (const [id, action] of Object.entries(actions))
-    byId(id).addEventListener("click", action);
+    byId(id).onclick = action;
   return gantt;
 }

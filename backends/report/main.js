@@ -20,18 +20,27 @@ addEventListener("keydown", ({key}) => {
     closePanel();
 });
 
-showSummary();
-showPlan();
-const gantt = makeGantt();
-showCharts();
-showGroups();
-showNodes();
-showSections();
+let gantt = null;
 
 function draw() {
   gantt?.draw();
   drawCharts();
 }
+/** Draws a job, instead of the one before: all that the page shows. */
+function render(of) {
+  data = of;
+  plan = data.plan;
+  showSummary();
+  showPlan();
+  const view = gantt && [gantt.from / gantt.picture.length, gantt.to / gantt.picture.length];
+  gantt = makeGantt(view);
+  showCharts();
+  showGroups();
+  showNodes();
+  showSections();
+  draw();
+}
+
 new ResizeObserver(() => requestAnimationFrame(draw)).observe(document.body);
 
 // Paper is light.
@@ -42,4 +51,4 @@ addEventListener("beforeprint", () => {
   draw();
 });
 addEventListener("afterprint", () => setTheme(shownTheme));
-draw();
+render(JSON.parse(byId("data").textContent));

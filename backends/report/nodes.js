@@ -18,7 +18,7 @@ function showNodes() {
   const axes = plan.parallel.mesh.map(({axis}) => axis);
   const ranks = new Map(shown.flatMap(({ranks}) => ranks).map((rank) => [String(rank.rank), rank]));
   byId("nodes-group").replaceChildren(...groups.map((name) => html("option", {}, name)));
-  byId("nodes-group").addEventListener("change", drawNodes);
+  byId("nodes-group").onchange = drawNodes;
   byId("nodes-note").textContent =
       (areKnown ? `${grouped(String(count))} nodes of ${perNode} devices`
                 : `The job has no cluster: ranks stand in lines of ${perNode}`) +

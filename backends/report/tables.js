@@ -65,7 +65,7 @@ function showPlan() {
 }
 
 /** Of all stages, by first use. */
-const messageGroups = [...new Set(plan.stages.flatMap(
+const messageGroups = () => [...new Set(plan.stages.flatMap(
     ({messages}) => messages.map(({group}) => group)))];
 const messagesOf = (stage, group) =>
     stage.messages.find((message) => message.group === group)?.bytes ?? "0";
@@ -73,7 +73,7 @@ const messagesOf = (stage, group) =>
 function showGroups() {
   fillTable(byId("messages-table"), [
     {title: "stage", unit: "text", of: range},
-    ...messageGroups.map((title) => (
+    ...messageGroups().map((title) => (
         {title, unit: "bytes", of: (stage) => messagesOf(stage, title)})),
   ], plan.stages, stageName);
   const tiers = plan.parallel.groups[0]?.tiers ?? [];

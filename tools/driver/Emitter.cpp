@@ -90,7 +90,7 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   auto Where = [&](SourceRange R) { return lineOf(Sources, R); };
   ir::ExprOverlay Sizes(P);
   JobFigures Figures(Sizes, Validity::ThisJob);
-  EmitRequest Request{P, Figures, Emit, Options.Stem, Where};
+  EmitRequest Request{P, Figures, Emit, Options.Stem, Where, &Sources};
   if (Options.To.Stream.empty())
     Request.MaxBytes = Options.Writing.MaxBytes;
   if (!Block.check(Request, Diags) || Diags.errorCount() != ErrorsBefore)

@@ -13,7 +13,7 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).parents[3] / "support"))
 from browser import Browser  # noqa: E402
 
-BYTES = ["weights", "gradients", "optimizer", "activations", "memory"]
+BYTES = ["weights", "gradients", "optimizer", "activations", "peak"]
 
 
 def expect(what, shown, wanted):
@@ -105,7 +105,7 @@ def check_pictures(browser, plan):
     expect("all again", steps(browser), every)
     expect("bars of memory", browser.evaluate(
         "document.querySelectorAll('#memory rect').length"),
-           4 * len(plan["stages"]))
+           5 * len(plan["stages"]))
     # The first two ranks are in one tp group, and in two dp groups.
     expect("colours of ranks", browser.evaluate(
         "['tp', 'dp'].map((group) => {"
