@@ -16,6 +16,35 @@ StepTimes::StepTimes(const Program &P, Waits HostWaits, CollectiveTimes *Given)
     Links = Given ? Given : &Own.emplace(P);
 }
 
+/// Adds what runs \p Times, of the ops of \p B for which \p IsMeant.
+template <typename FnT>
+static void addCommunication(const Block &B, FnT IsMeant, int64_t Times,
+                             CommunicationTime &To) {
+  for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B)))
+    if (isCollective(O.Kind) && IsMeant(Action)) {
+      To.Exposed += O.exposed() * Times;
+      To.Hidden += O.Hidden * Times;
+    }
+}
+
+CommunicationTime foretrace::communicationOf(const Program &P,
+                                             const LayerSequence &Layers,
+                                             ActionKind Step) {
+  CommunicationTime Sum;
+  for (const LayerGroup &G : Layers)
+    for (const BlockRun &R : G.Runs)
+      addCommunication(
+          P.Blocks[R.Block], [&](ActionKind Of) { return runs(Step, Of); },
+          R.Count * G.Periods, Sum);
+  return Sum;
+}
+
+CommunicationTime foretrace::communicationOf(const Block &B) {
+  CommunicationTime Sum;
+  addCommunication(B, [](ActionKind) { return true; }, 1, Sum);
+  return Sum;
+}
+
 static int64_t bounded(Nanoseconds Time) {
   return Time.isOverflow() ? INT64_MAX : Time.value();
 }

@@ -11,6 +11,17 @@
 
 namespace foretrace {
 
+/// Communication of the ops of a step.
+struct CommunicationTime {
+  Nanoseconds Exposed, Hidden;
+};
+/// Returns that of a step of kind \p Step for all of \p Layers.
+CommunicationTime communicationOf(const ir::Program &P,
+                                  const ir::LayerSequence &Layers,
+                                  ir::ActionKind Step);
+/// Returns that of all ops of \p B, which runs once an iteration.
+CommunicationTime communicationOf(const ir::Block &B);
+
 /// Returns the time of each action in ns; at most 2^63. With `cost estimate` a
 /// message takes time, which is that of its send, and a step no less than the
 /// host needs to launch its kernels; otherwise only the ops of steps do.

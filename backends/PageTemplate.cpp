@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/PageTemplate.h"
+#include "backends/Palette.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace foretrace;
@@ -11,6 +12,25 @@ static StringRef textOf(llvm::ArrayRef<PageFile> Files, StringRef Name) {
     if (F.Name == Name)
       return F.Text;
   llvm_unreachable("the page names a part that is not there");
+}
+
+void foretrace::writePalette(raw_ostream &OS) {
+  static constexpr Colour All[] = {
+#define COLOUR(ENUMERATOR, ...) palette::ENUMERATOR,
+#include "backends/Palette.def"
+  };
+  auto Write = [&](StringRef Selector, StringRef Scheme,
+                   llvm::StringLiteral Colour::*Shade) {
+    OS << Selector << " {\n  color-scheme: " << Scheme << ";\n";
+    for (const Colour &C : All)
+      OS << "  --" << C.Name << ": " << C.*Shade << ";\n";
+    OS << "}\n";
+  };
+  Write(":root", "light", &Colour::Light);
+  OS << "@media (prefers-color-scheme: dark) {\n";
+  Write(":root:not([data-theme=\"light\"])", "dark", &Colour::Dark);
+  OS << "}\n";
+  Write(":root[data-theme=\"dark\"]", "dark", &Colour::Dark);
 }
 
 namespace {
@@ -49,6 +69,8 @@ foretrace::writePage(llvm::ArrayRef<PageFile> Files, raw_ostream &OS,
       ScriptData Out(OS);
       if (llvm::Error E = WriteData(Out))
         return E;
+    } else if (Part == "palette") {
+      writePalette(OS);
     } else if (!Part.empty()) {
       OS << textOf(Files, Part);
     }

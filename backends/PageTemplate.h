@@ -18,8 +18,10 @@ struct PageFile {
   llvm::StringLiteral Name, Text;
 };
 
-/// Writes the first of \p Files. `{{page.css}}` in it is another of them, and
-/// `{{data}}` what \p WriteData writes: JSON, which stands in a script there.
+/// Writes the first of \p Files. In it `{{page.css}}` is another of them,
+/// `{{palette}}` the colours of backends/Palette.def as CSS, and `{{data}}`
+/// what
+/// \p WriteData writes: JSON, within a script.
 llvm::Error
 writePage(llvm::ArrayRef<PageFile> Files, llvm::raw_ostream &OS,
           llvm::function_ref<llvm::Error(llvm::raw_ostream &)> WriteData);

@@ -18,6 +18,19 @@ Figure::Figure(const ir::ExprTable &Sizes, ir::ExprId Of)
   assert(Sizes.value(Of) != ir::NoValue && "it was checked");
 }
 
+size_t FigureTable::columnOf(llvm::StringRef Key) const {
+  const auto It = llvm::find_if(
+      Columns, [&](const FigureColumn &C) { return C.Key == Key; });
+  assert(It != Columns.end() && "the table has the column");
+  return static_cast<size_t>(It - Columns.begin());
+}
+
+const FigureTable *Figures::findTable(llvm::StringRef Key) const {
+  const auto It =
+      llvm::find_if(Tables, [&](const FigureTable &T) { return T.Key == Key; });
+  return It == Tables.end() ? nullptr : &*It;
+}
+
 const NamedFigure *Figures::find(StringRef Key) const {
   const auto It =
       llvm::find_if(Named, [&](const NamedFigure &F) { return F.Key == Key; });

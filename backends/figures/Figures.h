@@ -52,6 +52,9 @@ struct FigureTable {
   std::vector<FigureColumn> Columns;
   std::vector<std::vector<Figure>> Rows; ///< as many in each as columns
   size_t Names = 1;                      ///< the first columns, all words
+
+  /// Returns the index of the column of that key, which it has.
+  size_t columnOf(llvm::StringRef Key) const;
 };
 
 /// An answer to a question of a job.
@@ -70,6 +73,8 @@ struct Figures {
 
   /// The one of that key, or null.
   const NamedFigure *find(llvm::StringRef Key) const;
+  /// The table of that key, or null.
+  const FigureTable *findTable(llvm::StringRef Key) const;
 };
 
 /// Values of the option `format`.

@@ -4,6 +4,7 @@
 // and their layers, in order, as high as their parameters are many. Equal
 // stages are one column; what repeats is drawn once, beside the number of
 // times.
+#include "backends/Palette.h"
 #include "backends/plan/Formats.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -21,10 +22,10 @@ namespace {
 constexpr int64_t Column = 190, Strip = 40, Gap = 20, Line = 18, Character = 8,
                   Top = 3 * Line, Tallest = 400;
 
-/// Colours that can be told apart, with or without red and green (Okabe and
-/// Ito).
-constexpr llvm::StringLiteral Colours[] = {"#56b4e9", "#e69f00", "#009e73",
-                                           "#f0e442", "#cc79a7", "#d55e00"};
+/// Fills of kinds of layers, in order.
+constexpr Colour Colours[] = {palette::Layer0, palette::Layer1,
+                              palette::Layer2, palette::Layer3,
+                              palette::Layer4, palette::Layer5};
 
 class Drawing {
 public:
@@ -139,10 +140,11 @@ void Drawing::group(int64_t X, int64_t &Done, int64_t Times,
             R.Blocks[Run.Block.Index].Parameters.value() * Run.Count *
                 G.Periods * Times};
     Done += Of.Size;
-    box(Left, Column - Left, Colours[Run.Block.Index % std::size(Colours)], Of);
+    box(Left, Column - Left,
+        Colours[Run.Block.Index % std::size(Colours)].Light, Of);
   }
   if (IsFolded)
-    box(X, Strip, "#dddddd",
+    box(X, Strip, palette::Faint.Light,
         {std::to_string(G.Periods) + " x", First, Done - First});
 }
 
@@ -159,7 +161,8 @@ void Drawing::column(const Stage &Chunks) {
     const int64_t Times = Chunk->Chunks.Count;
     const int64_t Size = Chunk->Of.Parameters.value() * Times;
     if (Times > 1)
-      box(0, Strip, "#bbbbbb", {std::to_string(Times) + " x", Done, Size});
+      box(0, Strip, palette::Other.Light,
+          {std::to_string(Times) + " x", Done, Size});
     if (Chunk != Chunks.front())
       OS << formatv("<rect y=\"{0}\" width=\"{1}\" height=\"2\"/>\n",
                     Top + height(Done) - 2, Column - 1);
@@ -178,7 +181,7 @@ void Drawing::legend(int64_t Y, int64_t Width) {
     Y += Line;
     OS << formatv("<rect x=\"{0}\" y=\"{1}\" width=\"12\" height=\"12\" "
                   "fill=\"{2}\"/>\n",
-                  Gap, Y - 11, Colours[Index % std::size(Colours)]);
+                  Gap, Y - 11, Colours[Index % std::size(Colours)].Light);
     label(Gap + Line, Y, Width - Line,
           round(R.Blocks[Index].Parameters.value()) + " " +
               P.Blocks[BlockId{Index}].Name);

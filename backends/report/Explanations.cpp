@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/report/Explanations.h"
 #include "backends/figures/Figures.h"
-#include "ir/text/Print.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
 using namespace foretrace::report;
-
-size_t Explanations::add(const ExprTable &Sizes, ExprId Of) {
-  const auto [It, IsNew] = Known.try_emplace({&Sizes, Of.Index}, All.size());
-  if (IsNew)
-    All.push_back({&Sizes, Of});
-  return It->second;
-}
 
 void Explanations::writeNumber(llvm::json::OStream &J, __int128 Value,
                                const ExprTable &Sizes, ExprId From) {
@@ -26,62 +18,89 @@ void Explanations::writeNumber(llvm::json::OStream &J, __int128 Value,
   });
 }
 
-/// What is long ends in dots, and a page stays small.
-std::string Explanations::print(Entry E, bool IsInNumbers) {
-  constexpr size_t MaxText = 4000, MaxPage = 300000;
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  ir::print(Request.Program.Spec, *E.Sizes, E.Of, OS,
-            IsInNumbers ? SizeStyle::Numbers : SizeStyle::Names);
-  const size_t Room = std::min(MaxText, MaxPage - std::min(MaxPage, Written));
-  if (Text.size() > Room)
-    Text = Text.substr(0, Room) + "...";
-  Written += Text.size();
-  return Text;
-}
-
-size_t Explanations::addKey(const ExprTable &Sizes, KeyOperand O) {
-  const auto [It, IsNew] =
-      KnownKeys.try_emplace({O.Name, O.Value}, Keys.size());
-  if (IsNew) {
-    std::optional<size_t> From;
-    if (O.Definition.isValid())
-      From = add(Sizes, O.Definition);
-    Keys.push_back({std::move(O), From});
+/// Collects the operands of \p Of, without parentheses around sums of sums and
+/// products of products.
+static void flatten(const ExprTable &Sizes, ExprId Of, ExprOp Op,
+                    std::vector<ExprId> &Out) {
+  const ExprNode &N = Sizes[Of];
+  if (N.Op != Op) {
+    Out.push_back(Of);
+    return;
   }
-  return It->second;
+  flatten(Sizes, N.Left, Op, Out);
+  flatten(Sizes, N.Right, Op, Out);
 }
 
-void Explanations::write(llvm::json::OStream &J, Entry E) {
-  if (const int64_t Value = E.Sizes->value(E.Of); Value != NoValue)
-    J.attribute("value", toString(Value));
-  J.attribute("names", print(E, /*IsInNumbers=*/false));
-  J.attribute("numbers", print(E, /*IsInNumbers=*/true));
-  J.attributeArray("operands", [&] {
-    for (KeyOperand &O : operandsOf(Request.Program.Spec, *E.Sizes, E.Of))
-      J.value(static_cast<int64_t>(addKey(*E.Sizes, std::move(O))));
+Explanations::Term Explanations::make(const ExprTable &Sizes, ExprId Of) {
+  const ExprNode &N = Sizes[Of];
+  Term T{"", Sizes.value(Of), {}, std::nullopt};
+  if (N.Op == ExprOp::Constant)
+    return T;
+  if (N.Op == ExprOp::Key) {
+    T.Key = operandsOf(Request.Program.Spec, Sizes, Of).front();
+    if (T.Key->Definition.isValid())
+      T.Of.push_back(add(Sizes, T.Key->Definition));
+    return T;
+  }
+  T.Op = getSpelling(N.Op);
+  std::vector<ExprId> Operands;
+  if (N.Op == ExprOp::Add || N.Op == ExprOp::Mul)
+    flatten(Sizes, Of, N.Op, Operands);
+  else
+    Operands = {N.Left, N.Right};
+  for (const ExprId Each : Operands)
+    T.Of.push_back(add(Sizes, Each));
+  return T;
+}
+
+unsigned Explanations::add(const ExprTable &Sizes, ExprId Of) {
+  if (const auto It = Known.find({&Sizes, Of.Index}); It != Known.end())
+    return It->second;
+  Term T = make(Sizes, Of);
+  // What a key is called says which it is, but for counts of stages.
+  Content Same{T.Key ? "key " + T.Key->Name : T.Op.str(), T.Value, T.Of};
+  const auto [It, IsNew] =
+      Alike.try_emplace(std::move(Same), static_cast<unsigned>(All.size()));
+  if (IsNew)
+    All.push_back(std::move(T));
+  return Known[{&Sizes, Of.Index}] = It->second;
+}
+
+/// Writes `["+", "12", 3, 4]`; a constant is `["", "12"]`, and a key an object.
+void Explanations::write(llvm::json::OStream &J, const Term &T) const {
+  const auto Value = [&] {
+    if (T.Value == NoValue)
+      J.value(nullptr);
+    else
+      J.value(toString(T.Value));
+  };
+  if (!T.Key) {
+    J.array([&] {
+      J.value(T.Op);
+      Value();
+      for (const unsigned Operand : T.Of)
+        J.value(static_cast<int64_t>(Operand));
+    });
+    return;
+  }
+  J.object([&] {
+    J.attribute("key", T.Key->Name);
+    J.attributeBegin("value");
+    Value();
+    J.attributeEnd();
+    J.attribute("why", getName(T.Key->Why));
+    if (!T.Key->Counts.empty())
+      J.attribute("counts", T.Key->Counts);
+    if (T.Key->Range.isValid() && Request.Where)
+      J.attribute("where", Request.Where(T.Key->Range));
+    if (!T.Of.empty())
+      J.attribute("from", static_cast<int64_t>(T.Of.front()));
   });
 }
 
-void Explanations::write(llvm::json::OStream &J, const Key &K) {
-  J.attribute("key", K.Of.Name);
-  J.attribute("value", std::to_string(K.Of.Value));
-  J.attribute("why", getName(K.Of.Why));
-  if (!K.Of.Counts.empty())
-    J.attribute("counts", K.Of.Counts);
-  if (K.Of.Range.isValid() && Request.Where)
-    J.attribute("where", Request.Where(K.Of.Range));
-  if (K.From)
-    J.attribute("from", static_cast<int64_t>(*K.From));
-}
-
-void Explanations::write(llvm::json::OStream &J) {
-  J.attributeArray("expressions", [&] {
-    for (size_t I = 0; I < All.size(); ++I) // more come by
-      J.object([&] { write(J, All[I]); });
-  });
-  J.attributeArray("keys", [&] {
-    for (const Key &K : Keys)
-      J.object([&] { write(J, K); });
+void Explanations::write(llvm::json::OStream &J) const {
+  J.attributeArray("terms", [&] {
+    for (const Term &T : All)
+      write(J, T);
   });
 }

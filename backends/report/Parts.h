@@ -10,13 +10,27 @@
 
 namespace foretrace::report {
 
-/// The attribute `picture`: steps of the schedule with their times. Of a job
-/// with many of them a part stands for all, and says so.
+/// Writes the attribute `tiles`: the figures that people look at first, with
+/// verdicts and reasons. \p All has all backends with figures.
+void writeTiles(const EmitRequest &Request, llvm::ArrayRef<Answer> All,
+                Explanations &Of, llvm::json::OStream &J);
+
+/// Writes the attribute `picture`: steps of the schedule with their times. Of a
+/// job with many of them a part stands for all, and says so.
 void writePicture(const EmitRequest &Request, llvm::json::OStream &J);
 
-/// The attribute `nodes`: some nodes with their ranks, and in which groups
-/// these are.
+/// Writes the attribute `nodes`: some nodes with their ranks, and in which
+/// groups these are.
 void writeNodes(const ir::Program &P, llvm::json::OStream &J);
+
+/// Writes the attribute `layers`: by kind of stage and chunk, the layers in
+/// order.
+void writeLayers(const ir::Program &P, llvm::json::OStream &J);
+
+/// Writes the attribute `sources`: the job's files by line, with what follows
+/// from each line: keys, times of \p All and bytes.
+void writeSources(const EmitRequest &Request, llvm::ArrayRef<Answer> All,
+                  Explanations &Of, llvm::json::OStream &J);
 
 /// Writes the attribute `sections`: figures of other backends.
 void writeSections(llvm::ArrayRef<Answer> All, Explanations &Of,

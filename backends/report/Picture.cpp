@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/LayerCounts.h"
+#include "analysis/StepTimes.h"
+#include "backends/Palette.h"
 #include "backends/ranks/StepRun.h"
 #include "backends/report/Parts.h"
 #include "ir/model/Boundary.h"
@@ -38,11 +40,14 @@ private:
   void span(const Timeline::Span &At);
   void style(ActionKind Of, llvm::ArrayRef<llvm::StringRef> Style);
   void part(int64_t Stage, int64_t Chunk);
+  void communication(const CommunicationTime &Of);
+  void update(int64_t Stage, int64_t Start);
 
   const EmitRequest &Request;
   const Program &P;
   const Drawn Of;
   llvm::json::OStream &J;
+  int64_t End = 0; ///< of the last update
 };
 
 } // namespace
@@ -123,9 +128,37 @@ void Picture::stage(const Timeline &Run, int64_t Stage) {
       J.value(Steps[Steps.size() - EndSpans]->Start);
       J.value(static_cast<int64_t>(Steps.size() - 2 * EndSpans));
     });
+  if (Of.Time == StepTime::Cost)
+    update(stageOf(Stage), Steps.empty() ? 0 : Steps.back()->End);
 }
 
-/// Letter, colours of even and odd chunks, and word of a kind of step.
+/// What is exposed, and what else other ops hide; nothing if there is none.
+void Picture::communication(const CommunicationTime &Of) {
+  if (!Of.Exposed.isOverflow() && !Of.Hidden.isOverflow())
+    J.attributeArray("communication", [&] {
+      J.value(Of.Exposed.value());
+      J.value(Of.Hidden.value());
+    });
+}
+
+/// The update, once an iteration, after the steps of a stage.
+void Picture::update(int64_t Stage, int64_t Start) {
+  const Block &B = P.Blocks[stageAt(P.Stages, Stage).Step];
+  Nanoseconds Time;
+  for (const Op &O : B.Ops)
+    Time += O.exposed();
+  if (Time.isOverflow() || Time.value() > INT64_MAX - Start)
+    return;
+  End = std::max(End, Start + Time.value());
+  J.attributeObject("update", [&] {
+    J.attribute("start", Start);
+    J.attribute("end", Start + Time.value());
+    communication(communicationOf(B));
+  });
+}
+
+/// Letter, names of the colours of even and odd chunks, and word of a kind of
+/// step.
 void Picture::style(ActionKind Of, llvm::ArrayRef<llvm::StringRef> Style) {
   J.attributeArray(getName(Of), [&] {
     for (llvm::StringRef Text : Style)
@@ -146,6 +179,16 @@ void Picture::part(int64_t Stage, int64_t Chunk) {
   J.attribute("forward_bytes", Bytes(Part, /*IsForward=*/true));
   J.attribute("backward_bytes",
               Part == 0 ? 0 : Bytes(Part - 1, /*IsForward=*/false));
+  if (Of.Time != StepTime::Cost)
+    return;
+  const LayerSequence &Layers = stageAt(P.Stages, Stage).layersOf(Chunk);
+  J.attributeArray("steps", [&] { // by kind
+    for (unsigned K = 0; K < NumActionKinds; ++K)
+      J.object([&] {
+        if (const auto Step = static_cast<ActionKind>(K); isCompute(Step))
+          communication(communicationOf(P, Layers, Step));
+      });
+  });
 }
 
 void Picture::write() {
@@ -156,24 +199,24 @@ void Picture::write() {
     if (Stage < EndStages || Stage >= Stages - EndStages)
       Shown.push_back(Stage);
   J.attribute("unit", Of.Time == StepTime::Unit ? "step" : "ns");
-  J.attribute("length", Run.length());
   J.attribute("note", Of.Note);
   J.attribute("stages_left_out", Stages - static_cast<int64_t>(Shown.size()));
-  if (Of.IsOfAll)
-    J.attribute("iteration", Run.length());
+  J.attribute("is_all", Of.IsOfAll);
   J.attributeArray("kinds", [&] {
     for (unsigned K = 0; K < NumActionKinds; ++K)
       J.value(getName(static_cast<ActionKind>(K)));
   });
   J.attributeObject("styles", [&] {
 #define STEP_STYLE(KIND, LETTER, COLOUR, PALE, DOC)                            \
-  style(ActionKind::KIND, {LETTER, COLOUR, PALE, DOC});
+  style(ActionKind::KIND,                                                      \
+        {LETTER, palette::COLOUR.Name, palette::PALE.Name, DOC});
 #include "backends/ranks/StepStyles.def"
   });
   J.attributeArray("stages", [&] {
     for (const int64_t Stage : Shown)
       J.object([&] { stage(Run, Stage); });
   });
+  J.attribute("length", std::max(End, Run.length()));
   J.attributeArray("parts", [&] {
     for (const int64_t Stage : Shown)
       for (int64_t Chunk = 0; Chunk < Of.Schedule.Chunks; ++Chunk)

@@ -70,9 +70,15 @@ void report::writeData(const EmitRequest &Request, llvm::raw_ostream &OS) {
     J.attributeBegin("plan");
     Plan.write(Request.DefaultStem, J, Numbers);
     J.attributeEnd();
+    if (const auto &C = Request.Program.Spec.Cluster;
+        C && C->Device.Name.isPresent())
+      J.attribute("device", *C->Device.Name);
+    report::writeTiles(Request, Others, Of, J);
     report::writeSections(Others, Of, J);
     report::writePicture(Request, J);
+    report::writeLayers(Request.Program, J);
     report::writeNodes(Request.Program, J);
+    report::writeSources(Request, Others, Of, J);
     Of.write(J);
   });
   J.flush();

@@ -1,53 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a number comes from: its expression, and where a job states the keys.
+// Where a number comes from: a tree of terms with values, down to where the job
+// states its keys.
+
+/** By place on the page, what fills the panel. */
+const explanations = new Map();
 
 /** A number that can be clicked if it is known where it comes from. */
-function figure(number, unit, label) {
-  const text = read(number, unit);
+function figure(number, unit, title, at, text = read(number, unit)) {
+  if (!isNumber(number))
+    return html("span", {}, text);
   const attributes = {"data-value": digits(number), title: grouped(digits(number))};
   if (number?.from === undefined)
     return html("span", attributes, text);
-  const button = html("button", {...attributes, type: "button", class: "number"}, text);
-  button.addEventListener("click", () => explain(number, unit, label));
+  explanations.set(at, () => [title, [
+    html("p", {class: "explained", "data-value": digits(number)},
+         html("b", {}, read(number, unit === "count" ? "text" : unit)), " ",
+         html("span", {class: "quiet"}, grouped(digits(number)))),
+    tree(number.from, at),
+  ]]);
+  const button = html("button", {
+    ...attributes, type: "button", class: "number", "data-at": at,
+  }, text);
+  button.addEventListener("click", () => explain(at));
   return button;
 }
 
-/** The expression at `index`: by names, and by numbers. */
-function expression(index) {
-  const {names, numbers, operands} = data.expressions[index];
-  const lines = [html("div", {}, "= ", html("code", {}, names))];
-  if (numbers !== names)
-    lines.push(html("div", {}, "= ", html("code", {}, numbers)));
-  return [...lines, html("ul", {}, ...operands.map(operand))];
+const termOf = (index) => {
+  const term = data.terms[index];
+  if (!Array.isArray(term))
+    return {...term, operands: term.from === undefined ? [] : [term.from]};
+  const [op, value, ...operands] = term;
+  return {op, value, operands};
+};
+
+const signs = {"+": " + ", "*": " × ", "/": " / "};
+const names = {"+": "sum", "*": "product", "/": "quotient", floor: "quotient, rounded down",
+               ceil: "quotient, rounded up", mod: "remainder", min: "smaller of",
+               max: "larger of", less: "1 if less", equal: "1 if equal"};
+const valueOf = ({value}) => value === null ? "beyond 2^63" : grouped(value);
+
+/** The formula of a term by names; what is deep is its value. */
+function formula(index, depth = 0) {
+  const {key, op, operands, ...term} = termOf(index);
+  if (key !== undefined)
+    return key;
+  if (op === "" || depth > 2)
+    return valueOf(term);
+  const parts = operands.map((each) => formula(each, depth + 1));
+  if (!signs[op])
+    return `${op}(${parts.join(", ")})`;
+  const text = parts.length > 6
+      ? [...parts.slice(0, 5), `… ${parts.length - 5} more`].join(signs[op])
+      : parts.join(signs[op]);
+  return depth > 0 ? `(${text})` : text;
 }
 
-/** A key: what it is, why, and, opened, what it follows from. */
-function operand(index) {
-  const {key, value, why, where, counts, from} = data.keys[index];
-  const line = [
-    html("code", {}, `${key} = ${grouped(value)}`), " ",
-    html("span", {class: "why"}, where ?? why, counts ? `: ${counts}` : ""),
+const isTree = (index) => termOf(index).operands.length > 0;
+
+/** A term in a line: its name or its formula, and its value. */
+function line(index) {
+  const {key, op, why, where, counts, ...term} = termOf(index);
+  const isKey = key !== undefined;
+  return [
+    html("code", {}, isKey ? key : op === "" ? "constant" : formula(index, 1)),
+    html("span", {class: "value", "data-value": term.value ?? ""}, `= ${valueOf(term)}`),
+    html("span", {class: "quiet"}, isKey ? (where ?? why) + (counts ? `: ${counts}` : "")
+                                         : names[op] ?? ""),
   ];
-  if (from === undefined)
-    return html("li", {}, ...line);
-  const details = html("details", {}, html("summary", {}, ...line));
-  // Definitions stand in each other: they are made when they are looked at.
-  details.addEventListener("toggle", () => details.append(...expression(from)),
-                           {once: true});
-  return html("li", {}, details);
 }
 
-function explain(number, unit, label) {
-  byId("panel-title").textContent = label;
-  byId("explanation").replaceChildren(
-      html("p", {id: "explained", "data-value": digits(number)},
-           `${grouped(digits(number))} (${read(number, unit)})`),
-      ...expression(number.from));
-  byId("panel").hidden = false;
-  byId("panel-title").focus();
+/** The terms of a number, each of which opens. */
+function tree(index, at) {
+  const {key, op, operands} = termOf(index);
+  const list = html("ul", {class: "tree"}, ...operands.map((each, number) => {
+    const place = `${at}/${number}`;
+    return html("li", {}, isTree(each)
+        ? disclosure(place, line(each), () => [tree(each, place)])
+        : html("div", {class: "leaf"}, ...line(each)));
+  }));
+  if (key !== undefined)
+    return operands.length ? list : html("ul", {class: "tree"}, html("li", {},
+        html("div", {class: "leaf"}, ...line(index))));
+  return html("div", {}, html("p", {}, html("span", {class: "quiet"}, `${names[op]}: `),
+                              html("code", {}, formula(index))), list);
 }
 
+/** Words, some of them code. */
+const prose = (text) => text.split("`").map((part, index) => index % 2
+    ? html("code", {}, part) : part);
+
+/** Words and numbers, one after the other. */
+const phrase = (parts) => parts.flatMap((part) => typeof part === "string"
+    ? prose(part) : html("span", {"data-value": digits(part.value)}, read(part.value, part.unit)));
+
+function fillPanel() {
+  const made = explanations.get(state.explained)?.();
+  byId("panel").hidden = !made;
+  if (!made)
+    return;
+  const [title, parts] = made;
+  byId("panel-title").textContent = title;
+  byId("explanation").replaceChildren(...parts);
+}
+
+function explain(at) {
+  state.explained = at;
+  fillPanel();
+  byId("panel").scrollTop = 0;
+  byId("panel-title").focus({preventScroll: true});
+}
+
+/** Closes the panel; the focus goes back to what opened it. */
 function closePanel() {
+  const at = state.explained;
+  state.explained = null;
   byId("panel").hidden = true;
+  if (at)
+    document.querySelector(`[data-at="${CSS.escape(at)}"]`)?.focus({preventScroll: true});
 }

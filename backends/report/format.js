@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of the page, and how its numbers are read.
+// Elements of the page, and how its numbers are read.
 
 /** What is drawn: the argument of `render`, and the plan in it. */
 let data, plan;
+
 const byId = (id) => document.getElementById(id);
 
 function setAll(made, attributes, children) {
   for (const [key, value] of Object.entries(attributes))
-    made.setAttribute(key, value);
-  made.append(...children);
+    if (value !== undefined)
+      made.setAttribute(key, value);
+  made.append(...children.filter((each) => each !== null));
   return made;
 }
 const html = (name, attributes = {}, ...children) =>
@@ -17,67 +19,76 @@ const html = (name, attributes = {}, ...children) =>
 const svg = (name, attributes = {}, ...children) =>
     setAll(document.createElementNS("http://www.w3.org/2000/svg", name),
            attributes, children);
+const colour = (name) => `var(--${name})`;
 
 /** All digits. A number that says where it comes from is an object. */
 const digits = (number) => String(number?.value ?? number);
 /** To be drawn, not to be shown. */
 const size = (number) => Number(digits(number));
+const isNumber = (number) => /^-?\d+$/.test(digits(number));
 
 const grouped = (text) => text.replace(/\B(?=(\d{3})+$)/g, ",");
-const rounded = (value) => Number(value.toPrecision(4)).toLocaleString("en-US");
+const words = (key) => key.replaceAll("_", " ");
 
-function scaled(value, step, names) {
-  let power = 0;
-  for (; Math.abs(value) >= step && power < names.length - 1; ++power)
-    value /= step;
-  return `${rounded(value)} ${names[power]}`.trim();
-}
-
-/** How people read a unit. */
-const readings = {
-  text: (text) => text,
-  count: (text) => grouped(text),
-  short: (text) => scaled(Number(text), 1000, ["", "k", "M", "G", "T", "P"]),
-  bytes: (text) => scaled(Number(text), 1024,
-                          ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]),
-  flops: (text) => scaled(Number(text), 1000, [
-    "FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP", "YFLOP",
-  ]),
-  millionths: (text) => `${rounded(Number(text) / 10000)} %`,
-  ns: (text) => scaled(Number(text), 1000, ["ns", "us", "ms", "s"]),
-  step: (text) => `${grouped(text)} steps`,
+/** By unit, the larger units that people read. */
+const thousands = (...names) => ({step: 1000, names});
+const scales = {
+  count: thousands("", "k", "M", "G", "T", "P", "E", "Z"),
+  bytes: {step: 1024, names: ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"]},
+  flops: thousands("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP",
+                   "ZFLOP", "YFLOP"),
+  ns: thousands("ns", "µs", "ms", "s"),
+  millionths: {step: 1, names: ["%"], of: 10000},
 };
 
-/** Words are as they are; a unit that nothing is known of is a count. */
-const read = (number, unit) => /^-?\d+$/.test(digits(number))
-    ? (readings[unit] ?? readings.count)(digits(number)) : digits(number);
+/** The unit in which a number has at least one digit before the point. */
+function scaleOf(unit, largest) {
+  const {step, names, of = 1} = scales[unit];
+  let power = 0, value = Math.abs(largest) / of;
+  for (; step > 1 && value >= step && power < names.length - 1; ++power)
+    value /= step;
+  return {name: names[power], of: of * step ** power};
+}
+
+const fixed = (value, decimals) => value.toLocaleString(
+    "en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
+const rounded = (value) => value.toLocaleString("en-US", {maximumSignificantDigits: 4});
+
+/** A number with its unit; a count of things has all its digits. */
+function read(number, unit) {
+  const text = digits(number);
+  if (!isNumber(number))
+    return text;
+  if (unit === "flag")
+    return text === "1" ? "yes" : "no";
+  if (unit === "short")
+    return read(number, "count", true);
+  if (unit === "step")
+    return `${grouped(text)} steps`;
+  if (!scales[unit] || (unit === "count" && !arguments[2]))
+    return grouped(text);
+  if (unit === "millionths")
+    return `${fixed(Number(text) / 10000, 1)} %`;
+  const {name, of} = scaleOf(unit, Number(text));
+  return `${rounded(Number(text) / of)} ${name}`.trim();
+}
 
 /** `3`, or `1-6`. */
 const range = ({first, last}) => first === last ? `${first}` : `${first}-${last}`;
+const stageName = (text) => `stage${/\d-/.test(text) ? "s" : ""} ${text.replace("-", "–")}`;
 
 /** At most `count` of a list at each of its ends. */
 const ends = (list, count) => list.length <= 2 * count
     ? list : [...list.slice(0, count), ...list.slice(-count)];
 
-const colourOf = (index) => `var(--c${index % 8})`;
+/** Colours with what they mean here. */
+const legend = (...entries) => html("p", {class: "legend"}, ...entries.map(
+    ([name, meaning]) => html("span", {}, html("i", {style: `background: ${colour(name)}`}),
+                              meaning)));
 
-function legend(root, names) {
-  root.replaceChildren(...names.map((name, index) => html(
-      "span", {}, html("i", {style: `background: ${colourOf(index)}`}), name)));
-}
-
-function showTip(lines, event) {
-  const tip = byId("tip");
-  tip.hidden = !lines;
-  if (!lines)
-    return;
-  tip.replaceChildren(...lines.map((line) => html("div", {}, line)));
-  tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4)}px`;
-  tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 4)}px`;
-}
-
-/** What `linesOf(target)` says where the pointer is; nothing if it says none. */
-function tipsOn(root, linesOf) {
-  root.onpointermove = (event) => showTip(linesOf(event.target), event);
-  root.onpointerleave = () => showTip(null);
-}
+/** An answer of another backend by its name, and a table of it. */
+const sectionOf = (name) => data.sections.find((each) => each.name === name);
+const tableOf = (name, key) => sectionOf(name)?.tables.find((table) => table.key === key);
+/** The rows of a table as objects, by the keys of its columns. */
+const rowsOf = (table) => (table?.rows ?? []).map((row) => Object.fromEntries(
+    table.columns.map(({key}, index) => [key, row[index]])));

@@ -7,28 +7,36 @@ class Gantt {
     this.root = root;
     this.picture = picture;
     this.parts = new Map(picture.parts.map((part) => [`${part.stage}/${part.chunk}`, part]));
-    this.left = 70;
-    this.row = 22;
-    this.showAll();
+    this.left = 62;
+    this.row = 24;
+    this.length = Math.max(1, picture.length);
     root.onwheel = (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.shiftKey)
+        return; // the page scrolls
       event.preventDefault();
       this.zoom(event.deltaY < 0 ? 0.8 : 1.25, this.timeAt(event));
     };
     root.onpointerdown = (event) => { this.pressed = event.clientX; };
     root.onpointerup = () => { this.pressed = undefined; };
-        root.onkeydown = (event) => this.press(event);
-    tipsOn(root, ({dataset}) => dataset.step && this.linesOf(...dataset.step.split("/")));
-    const {onpointermove, onpointerleave} = root;
-    root.onpointermove = (event) => { this.drag(event); onpointermove(event); };
-    root.onpointerleave = () => { this.pressed = undefined; onpointerleave(); };
+    root.onkeydown = (event) => this.press(event);
+    root.ondblclick = (event) => this.zoom(0.5, this.timeAt(event));
+    root.onpointermove = (event) => {
+      this.drag(event);
+      const {step} = event.target.dataset;
+      showTip(step && this.linesOf(...step.split("/")), event);
+    };
+    root.onpointerleave = () => {
+      this.pressed = undefined;
+      showTip(null);
+    };
   }
 
-  showAll() {
-    this.from = 0;
-    this.to = Math.max(1, this.picture.length);
-  }
+  // The view is kept as shares of the length, for another job.
+  get from() { return state.view[0] * this.length; }
+  get to() { return state.view[1] * this.length; }
+  get width() { return this.root.clientWidth - this.left - 2; }
 
-  get width() { return this.root.clientWidth - this.left - 4; }
+  showAll() { this.moveTo(0, this.length); }
 
   timeAt(event) {
     const x = event.clientX - this.root.getBoundingClientRect().left - this.left;
@@ -37,8 +45,7 @@ class Gantt {
 
   /** Makes the view `factor` times as long, around the time `at`. */
   zoom(factor, at = (this.from + this.to) / 2) {
-    const length = Math.max(1, this.picture.length);
-    const span = Math.min(length, Math.max(length / 5000, (this.to - this.from) * factor));
+    const span = Math.min(this.length, Math.max(this.length / 5000, (this.to - this.from) * factor));
     const share = (at - this.from) / (this.to - this.from);
     this.moveTo(at - span * share, span);
   }
@@ -50,8 +57,8 @@ class Gantt {
   }
 
   moveTo(from, span) {
-    this.from = Math.max(0, Math.min(from, Math.max(1, this.picture.length) - span));
-    this.to = this.from + span;
+    const start = Math.max(0, Math.min(from, this.length - span));
+    state.view = [start / this.length, (start + span) / this.length];
     this.draw();
   }
 
@@ -64,19 +71,31 @@ class Gantt {
 
   press(event) {
     const action = {
-      "+": () => this.zoom(0.5), "-": () => this.zoom(2),
+      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
+      0: () => this.showAll(),
       ArrowLeft: () => this.pan(-0.25), ArrowRight: () => this.pan(0.25),
     }[event.key];
-    if (action) {
+    if (action && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       action();
     }
   }
 
+  communicationOf(stage, kind, chunk) {
+    return this.parts.get(`${stage}/${chunk}`)?.steps?.[kind].communication ?? [0, 0];
+  }
+
   /** What a step of a row is; steps that begin together are one. */
   linesOf(row, index) {
     const {picture} = this;
-    const {stage, steps} = picture.stages[row];
+    const time = (value) => read(value, picture.unit);
+    const {stage, steps, update} = picture.stages[row];
+    if (index === "update") {
+      const [exposed, hidden] = update.communication ?? [0, 0];
+      return [`update of stage ${stage}, once an iteration`,
+              `${time(update.start)} to ${time(update.end)}`,
+              `exposed communication ${time(exposed)}, overlapped ${time(hidden)}`];
+    }
     const [start, end, ...actions] = steps[index];
     const lines = [];
     for (let at = 0; at < actions.length; at += 3) {
@@ -86,35 +105,63 @@ class Gantt {
       const bytes = name === "forward_step" ? part.forward_bytes
           : name === "backward_weight" ? 0 : part.backward_bytes;
       lines.push(`${name} of micro-batch ${microBatch}, chunk ${chunk} of stage ${stage}`,
-                 part.layers, ...bytes ? [`sends ${readings.bytes(String(bytes))}`] : []);
+                 part.layers, ...bytes ? [`sends ${read(bytes, "bytes")}`] : []);
+      const [exposed, hidden] = this.communicationOf(stage, kind, chunk);
+      if (exposed || hidden)
+        lines.push(`exposed communication ${time(exposed)}, overlapped ${time(hidden)}`);
     }
-    const time = (value) => read(value, picture.unit);
     return [...lines, `${time(start)} to ${time(end)}`, ...picture.where ? [picture.where] : []];
   }
 
   x(time) { return this.left + this.width * (time - this.from) / (this.to - this.from); }
 
+  /** A part of a row between two times, as far as it is in view. */
+  box(start, end, y, height, name, step) {
+    const from = Math.max(this.left, this.x(start));
+    const room = Math.min(this.x(end), this.left + this.width) - from;
+    const width = room - (room > 4 && step ? 0.6 : 0);
+    if (width <= 0 && (end < this.from || start > this.to))
+      return null;
+    const made = svg("rect", {x: from, y, width: Math.max(0.4, width), height,
+                              style: `fill: ${colour(name)}`, "data-step": step});
+    this.root.append(made);
+    return {from, width};
+  }
+
+  /** Exposed communication at the end of a step, overlapped at its foot. */
+  drawCommunication([exposed, hidden], start, end, y, height, step) {
+    if (this.x(end) - this.x(start) < 4)
+      return;
+    const compute = Math.max(0, end - start - exposed);
+    if (hidden > 0)
+      this.box(start, start + Math.min(hidden, compute), y + height - 5, 5, "overlapped", step);
+    if (exposed > 0)
+      this.box(Math.max(start, end - exposed), end, y, height, "communication", step);
+  }
+
   /** Steps that overlap share the height. */
   drawStep(row, index, top) {
     const {stages, kinds, styles} = this.picture;
-    const [start, end, ...actions] = stages[row].steps[index];
+    const {stage, steps} = stages[row];
+    const [start, end, ...actions] = steps[index];
     if (end < this.from || start > this.to)
       return;
-    const x = Math.max(this.left, this.x(start));
-    const width = Math.max(0.5, Math.min(this.x(end), this.left + this.width) - x);
     const shares = actions.length / 3;
     const height = (this.row - 4) / shares;
     for (let share = 0; share < shares; ++share) {
       const [kind, microBatch, chunk] = actions.slice(3 * share, 3 * share + 3);
       const [letter, even, odd] = styles[kinds[kind]];
       const y = top + share * height;
-      this.root.append(svg("rect", {
-        x, y, width: Math.max(0.3, width - 0.5), height: height - (shares > 1 ? 0.5 : 0),
-        fill: chunk % 2 ? odd : even, "data-step": `${row}/${index}`,
-      }));
-      if (width > 26)
+      const step = `${row}/${index}`;
+      const box = this.box(start, end, y, height - (shares > 1 ? 0.5 : 0),
+                           chunk % 2 ? odd : even, step);
+      if (box)
+        this.root.lastChild.classList.add("step");
+      this.drawCommunication(this.communicationOf(stage, kind, chunk), start, end, y, height, step);
+      if (box && box.width > 9 * (1 + String(microBatch).length))
         this.root.append(svg("text", {
-          class: shares > 1 ? "inside small" : "inside", x: x + 3, y: y + height / 2 + 4 - shares / 2,
+          class: shares > 1 ? "inside small" : "inside", x: box.from + 3,
+          y: y + height / 2 + (shares > 1 ? 3 : 4),
         }, `${letter}${microBatch}`));
     }
   }
@@ -122,70 +169,87 @@ class Gantt {
   drawGap([start, end, count], y) {
     const from = Math.max(this.left, this.x(start));
     const to = Math.min(this.x(end), this.left + this.width);
-    if (to - from < 60)
+    const text = `… ${grouped(String(count))} steps …`;
+    if (to - from < 7 * text.length)
       return;
-    this.root.append(svg("text", {x: (from + to) / 2, y: y + 13, "text-anchor": "middle"},
-                         `… ${grouped(String(count))} steps …`));
+    this.root.append(svg("text", {x: (from + to) / 2, y: y + 15, "text-anchor": "middle"}, text));
   }
 
   draw() {
     const {stages, unit} = this.picture;
-    const height = stages.length * this.row + 20;
+    const height = stages.length * this.row + 22;
     this.root.setAttribute("viewBox", `0 0 ${this.root.clientWidth} ${height}`);
     this.root.setAttribute("height", height);
     this.root.replaceChildren();
-    stages.forEach(({stage, steps, gap}, row) => {
+    stages.forEach(({stage, steps, gap, update}, row) => {
       const y = row * this.row + 2;
-      this.root.append(svg("text", {x: 4, y: y + 13}, `stage ${stage}`));
+      this.root.append(svg("text", {x: 2, y: y + 15}, `stage ${stage}`));
+      this.box(0, this.length, y, this.row - 4, "bubble");
       for (let index = 0; index < steps.length; ++index)
         this.drawStep(row, index, y);
+      if (update && update.end > update.start) {
+        this.box(update.start, update.end, y, this.row - 4, "update", `${row}/update`);
+        this.drawCommunication(update.communication ?? [0, 0], update.start, update.end, y,
+                               this.row - 4, `${row}/update`);
+      }
       if (gap)
         this.drawGap(gap, y);
     });
     for (const [time, anchor] of [[this.from, "start"], [this.to, "end"]])
-      this.root.append(svg("text", {x: this.x(time), y: height - 5, "text-anchor": anchor},
-                           read(Math.round(time), unit)));
+      this.root.append(svg("text", {class: "axis", x: this.x(time), y: height - 6,
+                                    "text-anchor": anchor}, read(Math.round(time), unit)));
   }
 }
 
-/** The picture, or null if the schedule is too long for one. */
-function makeGantt(view) {
-  const {schedule} = plan;
+let gantt = null;
+
+function showTimeline() {
+  const {picture} = data, {schedule} = plan;
   byId("schedule-summary").replaceChildren(
-      `${schedule.kind}, ${schedule.micro_batches} micro-batches; a stage works `,
-      figure(schedule.work_steps, "step", "Steps of work"), " and waits ",
-      figure(schedule.bubble_steps, "step", "Steps of waiting"), ", a bubble of ",
-      figure(schedule.bubble_millionths, "millionths", "Bubble"),
-      ", if a forward step takes one and a backward step two.");
-  const {picture} = data;
-  byId("gantt-note").textContent = !picture
-      ? "There are too many steps for a picture." : [
-        picture.note,
-        picture.stages_left_out ? `${picture.stages_left_out} stages between these are left out.` : "",
-        picture.unit === "ns" ? "Times are those of the job's ops; messages take none." : "",
-        picture.iteration && picture.unit === "ns"
-            ? `All steps take ${read(picture.iteration, "ns")}.` : "",
-      ].filter(Boolean).join(" ");
-  byId("gantt").hidden = byId("gantt-buttons").hidden = !picture;
+      `Schedule ${schedule.kind}: ${grouped(String(schedule.micro_batches))} micro-batches`,
+      schedule.chunks > 1 ? `, ${schedule.chunks} virtual stages per stage. ` : ". ",
+      picture?.unit === "ns"
+          ? "Steps take the time of their ops, and messages between stages theirs. "
+          : "The job has no times of ops: a forward step takes one step, and a backward step two. ",
+      html("span", {class: "hint"}, "Zoom with + and -, or Ctrl and the wheel; move with the " +
+           "arrow keys, or by dragging. 0 shows all."));
+  byId("gantt").toggleAttribute("hidden", !picture);
+  byId("gantt-buttons").hidden = !picture;
+  byId("gantt-note").textContent = !picture ? "There are too many steps for a picture." : [
+    picture.note,
+    picture.stages_left_out ? `${grouped(String(picture.stages_left_out))} stages between these ` +
+                              "are left out." : "",
+    picture.unit === "ns" && picture.is_all ? `The iteration takes ${read(picture.length, "ns")}.` : "",
+  ].filter(Boolean).join(" ");
+  const parts = tableOf("time", "parts");
+  byId("time-parts").replaceChildren(...parts ? [
+    html("h3", {}, `Where the time of a rank goes: ${parts.title}`),
+    termBar(data.tiles.find(({key}) => key === "time").terms),
+    legend(["compute", "kernels"], ["communication", "exposed communication"],
+           ["host", "launches"], ["bubble", "bubble"]),
+  ] : []);
+  barTips(byId("time-parts"));
+  byId("time-all").replaceChildren(...[allOf("time")].filter(Boolean));
+  gantt = picture ? new Gantt(byId("gantt"), picture) : null;
   if (!picture)
-    return null;
+    return;
   const drawn = new Set(picture.stages.flatMap(
       ({steps}) => steps.flatMap((step) => step.filter((_, at) => at % 3 === 2))));
-  byId("gantt-legend").replaceChildren(
+  const isTimed = picture.unit === "ns";
+  byId("gantt-legend").replaceChildren(legend(
       ...Object.entries(picture.styles)
           .filter(([kind]) => drawn.has(picture.kinds.indexOf(kind)))
-          .map(([, [, colour, , word]]) => html(
-              "span", {}, html("i", {style: `background: ${colour}`}), word)),
-      ...picture.parts.some(({chunk}) => chunk > 0) ? ["pale: every other chunk"] : []);
-  const gantt = new Gantt(byId("gantt"), picture);
-  if (view)
-    [gantt.from, gantt.to] = view.map((share) => share * picture.length);
+          .flatMap(([, [, even, odd, word]]) => [
+            [even, word], ...picture.parts.some(({chunk}) => chunk > 0)
+                ? [[odd, `${word}, odd chunks`]] : []]),
+      ...isTimed ? [["update", "update"], ["communication", "exposed communication"],
+                    ["overlapped", "overlapped communication"]] : [],
+      ["bubble", "idle"]));
   const actions = {
     "zoom-in": () => gantt.zoom(0.5), "zoom-out": () => gantt.zoom(2),
     "zoom-left": () => gantt.pan(-0.25), "zoom-right": () => gantt.pan(0.25),
-    "zoom-all": () => { gantt.showAll(); gantt.draw(); },
+    "zoom-all": () => gantt.showAll(),
   };
   for (const [id, action] of Object.entries(actions))
     byId(id).onclick = action;
-  return gantt;
 }

@@ -16,39 +16,48 @@ byId("theme").addEventListener("click", () => setTheme(isDark() ? "light" : "dar
 
 byId("close").addEventListener("click", closePanel);
 addEventListener("keydown", ({key}) => {
-  if (key === "Escape")
+  if (key !== "Escape")
+    return;
+  showTip(null);
+  if (!byId("panel").hidden)
     closePanel();
 });
 
-let gantt = null;
-
-function draw() {
-  gantt?.draw();
-  drawCharts();
-}
-/** Draws a job, instead of the one before: all that the page shows. */
+/** Draws a job, instead of the one before: all that the page shows. What the
+    reader opened, sorted and zoomed is kept. */
 function render(of) {
   data = of;
   plan = data.plan;
-  showSummary();
-  showPlan();
-  const view = gantt && [gantt.from / gantt.picture.length, gantt.to / gantt.picture.length];
-  gantt = makeGantt(view);
-  showCharts();
-  showGroups();
-  showNodes();
-  showSections();
-  draw();
+  document.title = `${plan.job}: ${plan.model.name}`;
+  keepPlace(() => {
+    explanations.clear();
+    showSentence();
+    showTiles();
+    showTimeline();
+    showMemory();
+    showCommunication();
+    showNodes();
+    showLayers();
+    showSources();
+    fillPanel();
+    gantt?.draw();
+  });
 }
 
-new ResizeObserver(() => requestAnimationFrame(draw)).observe(document.body);
+let drawnWidth = 0;
+new ResizeObserver(() => requestAnimationFrame(() => {
+  if (byId("gantt").clientWidth === drawnWidth)
+    return;
+  drawnWidth = byId("gantt").clientWidth;
+  gantt?.draw();
+})).observe(document.body);
 
-// Paper is light.
+// Paper is light, and has all tables.
 let shownTheme;
 addEventListener("beforeprint", () => {
   shownTheme = document.documentElement.dataset.theme;
   setTheme("light");
-  draw();
+  gantt?.draw();
 });
 addEventListener("afterprint", () => setTheme(shownTheme));
 render(JSON.parse(byId("data").textContent));

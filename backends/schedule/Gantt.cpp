@@ -3,6 +3,7 @@
 // A schedule as SVG: a row for each stage, a box for each step, time from left
 // to right. What shows between boxes is the bubble. Follows the viewer's light
 // or dark scheme.
+#include "backends/Palette.h"
 #include "backends/schedule/Writers.h"
 #include "ir/model/Spellings.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,7 +31,7 @@ struct Style {
 };
 constexpr Style Styles[] = {
 #define STEP_STYLE(KIND, LETTER, COLOUR, PALE, DOC)                            \
-  {ActionKind::KIND, LETTER, {COLOUR, PALE}, DOC},
+  {ActionKind::KIND, LETTER, {palette::COLOUR.Light, palette::PALE.Light}, DOC},
 #include "backends/ranks/StepStyles.def"
 };
 
@@ -75,27 +76,31 @@ void Gantt::text(int64_t X, int64_t Y, llvm::StringRef Class,
                 Class, Text);
 }
 
+/// Colours that differ between the themes.
+static void writeTheme(llvm::StringLiteral Colour::*Shade,
+                       llvm::raw_ostream &OS) {
+  OS << "text { fill: " << palette::Text.*Shade << " }\n"
+     << ".step { fill: " << palette::OnColour.*Shade << " }\n"
+     << ".page { fill: " << palette::Ground.*Shade << " }\n"
+     << ".idle { fill: " << palette::Bubble.*Shade << " }\n"
+     << ".tick { stroke: " << palette::Line.*Shade << " }\n";
+}
+
 void Gantt::style() {
   OS << "<style>\n"
-        "text { font: 12px sans-serif; fill: #222222 }\n"
+        "text { font: 12px sans-serif }\n"
         ".title { font-weight: bold }\n"
         ".time { font-size: 11px; text-anchor: middle }\n"
-        ".step { font-size: 11px; text-anchor: middle; fill: #000000;"
-        " pointer-events: none }\n"
-        ".page { fill: #ffffff }\n"
-        ".idle { fill: #ececec }\n"
-        ".tick { stroke: #888888 }\n";
+        ".step { font-size: 11px; text-anchor: middle; pointer-events: none "
+        "}\n";
+  writeTheme(&Colour::Light, OS);
   for (const Style &Of : Styles)
     for (int64_t Chunk : {0, 1})
       OS << formatv(".{0} {{ fill: {1} }\n", Of.classOf(Chunk),
                     Of.Colours[Chunk]);
-  OS << "@media (prefers-color-scheme: dark) {\n"
-        "text { fill: #dddddd }\n"
-        ".step { fill: #000000 }\n"
-        ".page { fill: #181818 }\n"
-        ".idle { fill: #333333 }\n"
-        "}\n"
-        "</style>\n";
+  OS << "@media (prefers-color-scheme: dark) {\n";
+  writeTheme(&Colour::Dark, OS);
+  OS << "}\n</style>\n";
 }
 
 /// `12`; `1.5 ms` of nanoseconds.

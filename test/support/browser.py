@@ -97,6 +97,28 @@ class Browser:
         self.mouse("mouseReleased", *places[-1])
         self.settle()
 
+    def resize(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width,
+                  height=height, deviceScaleFactor=1, mobile=False)
+        self.settle()
+
+    def set_theme(self, theme):
+        """As the system says it: `light`, `dark`."""
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": theme}])
+        self.settle()
+
+    def press(self, key, text=""):
+        """A key by its name, `Tab`, with the text that it types, if any."""
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37,
+                 "ArrowRight": 39}
+        named = {"key": key, "text": text,
+                 "windowsVirtualKeyCode": codes.get(key, ord(key[0]))}
+        self.call("Input.dispatchKeyEvent",
+                  type="keyDown" if text else "rawKeyDown", **named)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        self.settle()
+
     def text(self, selector):
         return self.evaluate(f"document.querySelector({selector!r}).innerText")
 

@@ -54,7 +54,7 @@ def check(browser, database, command):
     shown = browser.rows("#configuration") + [
         row[:2] for row in browser.rows("#metrics")]
     expect("panel", shown, [
-        [column[0], str(value)]
+        [column[0], "" if value is None else str(value)]
         for column, value in zip(cursor.description, cursor.fetchone())][1:])
     browser.drag(browser.centre("#close"))
     expect("panel is closed",

@@ -34,9 +34,9 @@ class Parallel extends Picture {
     lines("faint", 1, (index) => !isChosen[index]);
     // Where there are many lines, darker is denser.
     const alpha = Math.max(0.1, Math.min(0.6, 60 / chosenCount()));
-    lines("point", alpha, (index) => isChosen[index] && !points[index].front);
+    lines("accent", alpha, (index) => isChosen[index] && !points[index].front);
     context.lineWidth = 2;
-    lines("front", 0.8, (index) => isChosen[index] && points[index].front);
+    lines("good", 0.8, (index) => isChosen[index] && points[index].front);
     allColumns.forEach((column) => this.drawAxis(column));
     this.ring = element("path", {class: "ring", visibility: "hidden"});
     this.svg.append(this.ring);

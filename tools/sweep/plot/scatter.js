@@ -31,7 +31,7 @@ class Scatter extends Picture {
       context.fill();
     };
     dots("other", 0.5, (index) => !isChosen[index]);
-    dots("point", 0.8, (index) => isChosen[index]);
+    dots("accent", 0.8, (index) => isChosen[index]);
     this.drawBrush();
     this.drawFront();
   }

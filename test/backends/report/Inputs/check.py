@@ -7,6 +7,7 @@ script is one if there is `node` to say so. Prints its size and what it has.
 import fractions
 import html.parser
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -25,7 +26,7 @@ class Scripts(html.parser.HTMLParser):
     def handle_starttag(self, tag, attrs):
         given = dict(attrs)
         for name in "src", "href":
-            if name in given and not given[name].startswith("data:"):
+            if name in given and not given[name].startswith(("data:", "#")):
                 sys.exit(f"<{tag} {name}={given[name]}> loads something")
         self.kind = given.get("type", "script") if tag == "script" else None
 
@@ -47,40 +48,50 @@ def is_script(text):
                               check=False).returncode == 0
 
 
-NUMBER = re.compile(r"\d+")
-QUOTIENTS = {
-    "floor": lambda left, right: left // right,
-    "ceil": lambda left, right: -(-left // right),
-    "mod": lambda left, right: left % right,
-    "less": lambda left, right: int(left < right),
-    "equal": lambda left, right: int(left == right),
-    "Number": fractions.Fraction,
+OPERATIONS = {
+    "+": sum,
+    "*": math.prod,
+    "/": lambda of: fractions.Fraction(*of),
+    "floor": lambda of: of[0] // of[1],
+    "ceil": lambda of: -(-of[0] // of[1]),
+    "mod": lambda of: of[0] % of[1],
+    "min": min,
+    "max": max,
+    "less": lambda of: int(of[0] < of[1]),
+    "equal": lambda of: int(of[0] == of[1]),
 }
 
 
-def check_expressions(data):
-    """Those that are not cut are worth what the page says."""
-    for entry in data["expressions"]:
-        assert all(data["keys"][key] for key in entry["operands"])
-        if entry["numbers"].endswith("...") or "value" not in entry:
+def value_of(term):
+    text = term["value"] if isinstance(term, dict) else term[1]
+    return None if text is None else int(text)
+
+
+def check_terms(terms):
+    """Each is worth what its operands are, and keys what defines them."""
+    for term in terms:
+        if isinstance(term, dict):
+            if "from" in term and value_of(terms[term["from"]]) != value_of(term):
+                sys.exit(f"{term} is not what it follows from")
             continue
-        worth = eval(NUMBER.sub(r"Number(\g<0>)", entry["numbers"]), QUOTIENTS)
-        if str(worth) != entry["value"]:
-            sys.exit(f"{entry['numbers']} is {worth}, not {entry['value']}")
+        operation, _, *operands = term
+        values = [value_of(terms[operand]) for operand in operands]
+        if operation and value_of(term) is not None and \
+                OPERATIONS[operation](values) != value_of(term):
+            sys.exit(f"{operation} of {values} is not {value_of(term)}")
 
 
-def check_values(value, expressions):
-    """Numbers are worth what their expressions are; how many there are."""
+def check_values(value, terms):
+    """Numbers are worth what their terms are; how many there are."""
     if isinstance(value, list):
-        return sum(check_values(each, expressions) for each in value)
+        return sum(check_values(each, terms) for each in value)
     if not isinstance(value, dict):
         return 0
     if value.keys() == {"value", "from"}:
-        if expressions[value["from"]].get("value") not in (
-                None, value["value"]):
+        if value_of(terms[value["from"]]) not in (None, int(value["value"])):
             sys.exit(f"{value['value']} is not what it follows from")
         return 1
-    return sum(check_values(each, expressions) for each in value.values())
+    return sum(check_values(each, terms) for each in value.values())
 
 
 def is_alone(of, value):
@@ -119,11 +130,11 @@ def main():
     data = json.loads(scripts.texts["application/json"])
     if not is_script(scripts.texts["script"]):
         sys.exit("the script is none")
-    check_expressions(data)
-    if not all(key.get("where") for key in data["keys"]
-               if key and key["why"] == "stated"):
+    check_terms(data["terms"])
+    if not all(term.get("where") for term in data["terms"]
+               if isinstance(term, dict) and term["why"] == "stated"):
         sys.exit("a key that the job states is nowhere")
-    if not check_values([data["plan"], data["sections"]], data["expressions"]):
+    if not check_values([data["plan"], data["sections"]], data["terms"]):
         sys.exit("no number is explained")
     picture = data.get("picture", {})
     if not all(map(check_gap, picture.get("stages", []))):

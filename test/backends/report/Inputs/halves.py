@@ -23,16 +23,23 @@ def boxes_of(svg):
         re.findall(r'<rect class="(\w\d)"[^>]* height="(\d+)"><title>', svg))
 
 
+def hexadecimal(fill):
+    """`#56b4e9` of `rgb(86, 180, 233)`."""
+    return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", fill))
+
+
 def main():
     page, svg = map(pathlib.Path, sys.argv[1:3])
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         browser.open(page.resolve())
         drawn = browser.evaluate(
-            "[...document.querySelectorAll('#gantt rect')].map((each) => "
-            "[each.getAttribute('fill'), Number(each.getAttribute('height')) < 18])")
+            "[...document.querySelectorAll('#gantt .step')].map((each) => "
+            "[getComputedStyle(each).fill, "
+            "Number(each.getAttribute('height')) < 18])")
         browser.close()
-    shown = collections.Counter(map(tuple, drawn))
+    shown = collections.Counter(
+        (hexadecimal(fill), is_half) for fill, is_half in drawn)
     wanted = boxes_of(svg.read_text(encoding="utf-8"))
     if shown != wanted:
         sys.exit(f"the page draws {shown}, the picture {wanted}")

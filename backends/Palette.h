@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one palette of pictures and pages.
+#ifndef FORETRACE_BACKENDS_PALETTE_H
+#define FORETRACE_BACKENDS_PALETTE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace foretrace {
+
+struct Colour {
+  llvm::StringLiteral Name, Light, Dark;
+};
+
+namespace palette {
+#define COLOUR(ENUMERATOR, NAME, LIGHT, DARK, MEANING)                         \
+  inline constexpr Colour ENUMERATOR = {NAME, LIGHT, DARK};
+#include "backends/Palette.def"
+} // namespace palette
+
+/// Writes all colours as custom properties of CSS, for both themes: that of the
+/// system, or `data-theme` of the page.
+void writePalette(llvm::raw_ostream &OS);
+
+} // namespace foretrace
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/report/Tiles.h"
+#include "analysis/Bubble.h"
+#include "analysis/FigureLimits.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace foretrace;
+using namespace foretrace::ir;
+using namespace foretrace::report;
+
+namespace {
+
+class TileMaker {
+public:
+  TileMaker(const EmitRequest &Request, llvm::ArrayRef<Answer> All)
+      : Request(Request), P(Request.Program), All(All) {}
+
+  std::vector<Tile> make() const;
+
+private:
+  std::string clusterToAdd() const;
+  const Answer &answer(llvm::StringRef Name) const;
+  std::optional<TileNumber> find(llvm::StringRef Answer,
+                                 llvm::StringRef Key) const;
+  Tile refused(Tile Of, llvm::StringRef Answer) const;
+  void addMemoryTerms(Tile &To) const;
+  void addTimeTerms(Tile &To, bool IsOfMessages) const;
+  void judge(Tile &Of, const std::optional<FigureLimit> &By,
+             const TileNumber &Value, const llvm::Twine &What = "") const;
+  Tile room() const;
+  Tile peak() const;
+  Tile time() const;
+  Tile bubble() const;
+  Tile exposed() const;
+  Tile crossNode() const;
+  Tile throughput() const;
+
+  const EmitRequest &Request;
+  const Program &P;
+  const llvm::ArrayRef<Answer> All;
+};
+
+} // namespace
+
+/// A cluster with room for the ranks of a job without one.
+std::string TileMaker::clusterToAdd() const {
+  constexpr int64_t DevicesPerNode = 8; // of clusters/h100.toml
+  const int64_t Nodes =
+      llvm::divideCeil(*P.Spec.Parallel.World, DevicesPerNode);
+  return ("`import \"clusters/h100.toml\" as pod` and `cluster : pod { nodes "
+          "= " +
+          llvm::Twine(Nodes) + " }`")
+      .str();
+}
+
+const Answer &TileMaker::answer(llvm::StringRef Name) const {
+  return *llvm::find_if(All,
+                        [&](const Answer &A) { return A.From->Name == Name; });
+}
+
+std::optional<TileNumber> TileMaker::find(llvm::StringRef Name,
+                                          llvm::StringRef Key) const {
+  const std::optional<Figures> &Of = answer(Name).Of;
+  const NamedFigure *Found = Of ? Of->find(Key) : nullptr;
+  return Found
+             ? std::optional(TileNumber{Found->Value, Found->Unit, &Of->Sizes})
+             : std::nullopt;
+}
+
+/// A tile without a number: why another backend has none.
+Tile TileMaker::refused(Tile Of, llvm::StringRef Name) const {
+  if (P.Spec.Cluster) {
+    Of.Headline = {"Unknown"};
+    Of.Reason = {answer(Name).Refusal};
+  } else {
+    Of.Headline = {"Needs a cluster"};
+    Of.Reason = {"Add a cluster"};
+    Of.Why = clusterToAdd();
+  }
+  return Of;
+}
+
+/// Judges a tile, and appends the limit to its reason.
+void TileMaker::judge(Tile &Of, const std::optional<FigureLimit> &By,
+                      const TileNumber &Value, const llvm::Twine &What) const {
+  if (!By)
+    return;
+  Of.IsGood = By->isKept(Value.Of.number());
+  const bool IsMost = By->Is == FigureLimit::Bound::AtMost;
+  Of.Reason.emplace_back(
+      ("Limit" + What + (IsMost ? ": at most " : ": at least ")).str());
+  Of.Reason.emplace_back(TileNumber{By->Value, Value.Unit});
+  Of.Why = By->Why;
+}
+
+llvm::ArrayRef<MemoryPart> report::memoryParts() {
+  static constexpr MemoryPart All[] = {
+      {"weights", "weights", palette::Weights},
+      {"gradients", "gradients", palette::BackwardWeight},
+      {"optimizer", "optimizer state", palette::Update},
+      {"dummy_wgrads", "dummy wgrad buffers", palette::BackwardWeightOdd},
+      {"saved", "saved activations", palette::Forward},
+      {"running", "running layer", palette::Backward},
+      {"update", "update buffers", palette::UpdateBuffers}};
+  return All;
+}
+
+static llvm::StringRef colourOf(TimePart::Kind K) {
+  switch (K) {
+  case TimePart::Kind::Compute:
+    return palette::Compute.Name;
+  case TimePart::Kind::Collective:
+  case TimePart::Kind::Messages:
+    return palette::Communication.Name;
+  case TimePart::Kind::Host:
+    return palette::Host.Name;
+  case TimePart::Kind::Bubble:
+    return palette::Bubble.Name;
+  }
+  llvm_unreachable("every kind is handled");
+}
+
+/// What the stage with the largest peak has then, if it is not nothing.
+void TileMaker::addMemoryTerms(Tile &To) const {
+  const Figures &F = *answer("memory").Of;
+  const FigureTable &T = *F.findTable("stages");
+  const std::string &Stages =
+      std::get<std::string>(F.find("peak_stages")->Value.Value);
+  for (const std::vector<Figure> &Row : T.Rows) {
+    if (std::get<std::string>(Row[0].Value) != Stages)
+      continue;
+    for (const MemoryPart &Of : memoryParts())
+      if (const size_t I = T.columnOf(Of.Column); Row[I].number() != 0)
+        To.Terms.push_back({Of.Title.str(),
+                            {Row[I], T.Columns[I].Unit, &F.Sizes},
+                            Of.Fill.Name});
+    To.Detail = {"stage " + Stages + ", in " +
+                 std::get<std::string>(Row[T.columnOf("when")].Value)};
+  }
+}
+
+/// Parts of the iteration; only communication if \p IsOfMessages.
+void TileMaker::addTimeTerms(Tile &To, bool IsOfMessages) const {
+  using Kind = TimePart::Kind;
+  for (const TimePart &Of : Request.Figures.iteration().Parts)
+    if (!IsOfMessages || Of.Is == Kind::Collective || Of.Is == Kind::Messages)
+      To.Terms.push_back(
+          {Of.Name, {Of.Time.value(), FigureUnit::Time}, colourOf(Of.Is)});
+}
+
+Tile TileMaker::room() const {
+  Tile Of{"room", "Device memory", "memory"};
+  const std::optional<TileNumber> Peak = find("memory", "peak");
+  const auto Limit = limitOf(FigureId::Peak, P);
+  if (!Peak || !P.Spec.Cluster) {
+    Of = refused(std::move(Of), "memory");
+    if (!P.Spec.Cluster)
+      Of.Reason = {"Add a cluster: " + clusterToAdd()};
+    Of.Why.clear();
+    return Of;
+  }
+  if (!Limit) {
+    Of.Headline = {"Unknown"};
+    Of.Reason = {"The device has no memory: add `memory` to its cluster."};
+    return Of;
+  }
+  const __int128 Margin = Limit->margin(Peak->Of.number());
+  Of.IsGood = Margin >= 0;
+  Of.Headline = {std::string(Margin >= 0 ? "Fits" : "Does not fit")};
+  Of.Detail = {TileNumber{Margin >= 0 ? Margin : -Margin, FigureUnit::Bytes},
+               std::string(Margin >= 0 ? " free" : " too much")};
+  Of.Reason = {std::string("Peak of a rank: "), *Peak, std::string(" of "),
+               TileNumber{Limit->Value, FigureUnit::Bytes},
+               std::string(" of its device")};
+  Of.Terms = {{"device memory", {Limit->Value, FigureUnit::Bytes}},
+              {"peak memory per rank", *Peak}};
+  return Of;
+}
+
+Tile TileMaker::peak() const {
+  Tile Of{"peak", "Peak memory per rank", "memory"};
+  const std::optional<TileNumber> Peak = find("memory", "peak");
+  if (!Peak)
+    return refused(std::move(Of), "memory");
+  Of.Headline = {*Peak};
+  addMemoryTerms(Of);
+  judge(Of, limitOf(FigureId::Peak, P), *Peak);
+  if (!Of.IsGood && P.Spec.Cluster)
+    Of.Reason = {"The memory of the device is unknown"};
+  if (!P.Spec.Cluster) {
+    Of.Reason = {"Add a cluster"};
+    Of.Why = clusterToAdd();
+  }
+  return Of;
+}
+
+Tile TileMaker::time() const {
+  Tile Of{"time", "Time of an iteration", "timeline"};
+  const std::optional<TileNumber> Time = find("time", "iteration_time"),
+                                  Mfu = find("time", "mfu"),
+                                  Uncertainty = find("time", "uncertainty");
+  if (!Time)
+    return refused(std::move(Of), "time");
+  Of.Headline = {*Time};
+  if (Mfu) {
+    Of.Detail = {std::string("MFU "), *Mfu, std::string(", both \u00b1 "),
+                 *Uncertainty, std::string(" in nine of ten runs")};
+    judge(Of, limitOf(FigureId::Mfu, P), *Mfu, " of MFU");
+  } else {
+    Of.Detail = {std::string("\u00b1 "), *Uncertainty,
+                 std::string(" in nine of ten runs")};
+    Of.Reason = {std::string("The peak rate of the device is unknown.")};
+  }
+  addTimeTerms(Of, /*IsOfMessages=*/false);
+  return Of;
+}
+
+Tile TileMaker::bubble() const {
+  Tile Of{"bubble", "Pipeline bubble", "timeline"};
+  const ExprTable &Sizes = Request.Figures.scope().Sizes;
+  const Expr Bubble = Request.Figures.bubble();
+  if (!Bubble.hasValue()) {
+    Of.Headline = {"Unknown"};
+    Of.Reason = {"The bubble exceeds 2^63 steps."};
+    return Of;
+  }
+  const TileNumber Share{{Sizes, Bubble}, FigureUnit::Millionths, &Sizes};
+  Of.Headline = {Share};
+  Of.Detail = {"if a backward step takes twice as long as a forward step"};
+  judge(Of, limitOf(FigureId::Bubble, P), Share);
+  const Expr Idle = bubbleOf(Request.Figures.scope()),
+             Work = stepsOf(Request.Figures.scope());
+  if (Idle.hasValue() && Work.hasValue())
+    Of.Terms = {{"idle steps",
+                 {{Sizes, Idle}, FigureUnit::Count, &Sizes},
+                 palette::Bubble.Name},
+                {"steps of work",
+                 {{Sizes, Work}, FigureUnit::Count, &Sizes},
+                 palette::Compute.Name}};
+  return Of;
+}
+
+Tile TileMaker::exposed() const {
+  Tile Of{"exposed", "Exposed communication", "communication"};
+  const std::optional<TileNumber> Exposed = find("time", "exposed");
+  if (!Exposed)
+    return refused(std::move(Of), "time");
+  Of.Headline = {*Exposed};
+  Of.Detail = {"of the iteration, on the stage with most work"};
+  judge(Of, limitOf(FigureId::Exposed, P), *Exposed);
+  addTimeTerms(Of, /*IsOfMessages=*/true);
+  return Of;
+}
+
+Tile TileMaker::crossNode() const {
+  Tile Of{"cross-node", "Cross-node share", "communication"};
+  const std::optional<TileNumber> Share = find("volume", "cross_node_share");
+  if (!Share)
+    return refused(std::move(Of), "volume");
+  const TileNumber Bytes = *find("volume", "cross_node");
+  Of.Headline = {*Share};
+  Of.Detail = {std::string("of the bytes sent: "), Bytes,
+               std::string(" leave their node")};
+  judge(Of, limitOfCrossNodeShare(P), *Share);
+  if (!Of.IsGood) {
+    Of.IsGood = Bytes.Of.number() == 0;
+    Of.Reason = {TileNumber(Bytes),
+                 std::string(" leave their node; the cluster "
+                             "has no rates to compare.")};
+  }
+  Of.Terms = {{"sent to other nodes", Bytes},
+              {"sent by all ranks", *find("volume", "sent")}};
+  return Of;
+}
+
+Tile TileMaker::throughput() const {
+  Tile Of{"throughput", "Throughput", "timeline"};
+  const std::optional<TileNumber> Tokens = find("time", "tokens_per_second"),
+                                  Mfu = find("time", "mfu");
+  if (!Tokens)
+    return refused(std::move(Of), "time");
+  const TileNumber Hours = *find("time", "device_hours");
+  Of.Headline = {*Tokens, std::string(" tokens/s")};
+  Of.Detail = {std::string("per device; "), Hours,
+               std::string(" GPU hours per trillion tokens")};
+  if (Mfu) {
+    judge(Of, limitOf(FigureId::Mfu, P), *Mfu, " of MFU");
+  } else {
+    Of.Reason = {std::string("The peak rate of the device is unknown.")};
+  }
+  Of.Terms = {{"tokens per device and second", *Tokens},
+              {"GPU hours per trillion tokens", Hours},
+              {"time of an iteration", *find("time", "iteration_time")}};
+  return Of;
+}
+
+std::vector<Tile> TileMaker::make() const {
+  return {room(),    peak(),      time(),      bubble(),
+          exposed(), crossNode(), throughput()};
+}
+
+std::vector<Tile> report::makeTiles(const EmitRequest &Request,
+                                    llvm::ArrayRef<Answer> All) {
+  return TileMaker(Request, All).make();
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layers of each stage, and what stages and layers amount to.
+
+function layerBoxes(groups, colours) {
+  return groups.flatMap(({times, runs}) => runs.map(([block, count]) => {
+    const text = `${times > 1 ? `${grouped(String(times))} × ` : ""}${grouped(String(count))} ${block}`;
+    return html("span", {
+      class: "layer", style: `flex-grow: ${times * count}; background: ${colour(colours.get(block))}`,
+      "data-tip": text,
+    }, text);
+  }));
+}
+
+function showLayers() {
+  const {stages, blocks, schedule} = plan;
+  const colours = new Map(blocks.map(({block}, index) => [block, `layer-${index % 6}`]));
+  const drawn = stages.map((stage, index) => [stage, data.layers[index]]);
+  const root = byId("layers-picture");
+  root.replaceChildren(...ends(drawn, 8).flatMap(([stage, chunks]) => [
+    html("span", {class: "label"}, stageName(range(stage))),
+    html("div", {class: "chunks"}, ...ends(chunks, 4).map((groups, index) => {
+      const {first, last} = stage.chunks[index];
+      return html("div", {class: "chunk"}, schedule.chunks > 1
+          ? html("span", {class: "quiet"}, first === last ? `chunk ${first}` : `chunks ${first}–${last}`)
+          : null, html("div", {class: "boxes"}, ...layerBoxes(groups, colours)));
+    }))]));
+  barTips(root);
+  const text = (title) => ({title, unit: "text"});
+  const count = (title) => ({title, unit: "count"});
+  byId("layers-tables").replaceChildren(
+      makeTable({
+        id: "stages", title: "Stages: a rank in an iteration",
+        columns: [text("stage"), text("layers"), count("parameters"), {title: "peak", unit: "bytes"},
+                  {title: "FLOPs", unit: "flops"}, count("micro-batches in flight")],
+        rows: stages.map((stage) => [
+          range(stage), stage.chunks.map((chunk) => (schedule.chunks > 1 ? `${range(chunk)}: ` : "") +
+                                                    chunk.layers).join("; "),
+          stage.parameters, stage.peak_bytes, stage.flops, stage.in_flight]),
+      }),
+      makeTable({
+        id: "blocks", title: "Kinds of layers: one layer, and a micro-batch",
+        columns: [text("kind"), count("layers"), count("parameters"), count("parameters of a rank"),
+                  {title: "saved", unit: "bytes"}, {title: "FLOPs of a rank", unit: "flops"}],
+        rows: blocks.map((block) => [block.block, block.layers, block.published, block.parameters,
+                                     block.kept_bytes, block.flops]),
+      }),
+      ...[allOf("params"), allOf("flops")].filter(Boolean));
+}

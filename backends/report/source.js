@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The job's text, with what follows from each line beside it.
+
+function showSources() {
+  const files = data.sources ?? [];
+  byId("job").hidden = files.length === 0;
+  byId("sources").replaceChildren(...files.map(({name, lines}) => html("figure", {class: "source"},
+      html("figcaption", {}, name),
+      html("div", {class: "lines"}, ...lines.flatMap(({text, remarks = []}, index) => [
+        html("span", {class: "number-of-line"}, String(index + 1)),
+        html("code", {}, text || " "),
+        html("span", {class: "remarks"}, ...remarks.map(({title, value, unit}) => html(
+            "span", {class: "remark"}, `${words(title)} `,
+            figure(value, unit, title, `${name}:${index + 1}/${title}`)))),
+      ])))));
+}
