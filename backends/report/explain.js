@@ -45,7 +45,7 @@ function formula(index, depth = 0) {
   const {key, op, operands, ...term} = termOf(index);
   if (key !== undefined)
     return key;
-  if (op === "" || depth > 2)
+  if (op === "" || depth > 1)
     return valueOf(term);
   const parts = operands.map((each) => formula(each, depth + 1));
   if (!signs[op])
@@ -53,37 +53,41 @@ function formula(index, depth = 0) {
   const text = parts.length > 6
       ? [...parts.slice(0, 5), `… ${parts.length - 5} more`].join(signs[op])
       : parts.join(signs[op]);
-  return depth > 0 ? `(${text})` : text;
+  return depth > 0 && op !== "*" ? `(${text})` : text;
 }
-
-const isTree = (index) => termOf(index).operands.length > 0;
 
 /** A term in a line: its name or its formula, and its value. */
 function line(index) {
   const {key, op, why, where, counts, ...term} = termOf(index);
-  const isKey = key !== undefined;
+  const about = key === undefined ? names[op] : (where ?? why) + (counts ? `: ${counts}` : "");
   return [
-    html("code", {}, isKey ? key : op === "" ? "constant" : formula(index, 1)),
+    html("code", {}, key ?? formula(index)),
     html("span", {class: "value", "data-value": term.value ?? ""}, `= ${valueOf(term)}`),
-    html("span", {class: "quiet"}, isKey ? (where ?? why) + (counts ? `: ${counts}` : "")
-                                         : names[op] ?? ""),
+    html("span", {class: "quiet"}, about),
   ];
 }
 
-/** The terms of a number, each of which opens. */
+/** A term, which opens if it follows from others. */
+function branch(index, at) {
+  const {operands} = termOf(index);
+  return html("li", {}, operands.length
+      ? disclosure(at, line(index), () => [terms(operands, at)])
+      : html("div", {class: "leaf"}, ...line(index)));
+}
+
+/** Terms of a formula; its constants are in it. */
+const terms = (indices, at) => html("ul", {class: "tree"}, ...indices
+    .map((index, number) => [index, `${at}/${number}`])
+    .filter(([index]) => termOf(index).op !== "")
+    .map(([index, place]) => branch(index, place)));
+
+/** Where a number comes from. */
 function tree(index, at) {
   const {key, op, operands} = termOf(index);
-  const list = html("ul", {class: "tree"}, ...operands.map((each, number) => {
-    const place = `${at}/${number}`;
-    return html("li", {}, isTree(each)
-        ? disclosure(place, line(each), () => [tree(each, place)])
-        : html("div", {class: "leaf"}, ...line(each)));
-  }));
   if (key !== undefined)
-    return operands.length ? list : html("ul", {class: "tree"}, html("li", {},
-        html("div", {class: "leaf"}, ...line(index))));
+    return terms([index], at);
   return html("div", {}, html("p", {}, html("span", {class: "quiet"}, `${names[op]}: `),
-                              html("code", {}, formula(index))), list);
+                              html("code", {}, formula(index))), terms(operands, at));
 }
 
 /** Words, some of them code. */

@@ -54,18 +54,20 @@ const fixed = (value, decimals) => value.toLocaleString(
     "en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
 const rounded = (value) => value.toLocaleString("en-US", {maximumSignificantDigits: 4});
 
-/** A number with its unit; a count of things has all its digits. */
+/** A number with its unit; a count of things has all its digits, unless it may
+    be `short`. */
 function read(number, unit) {
   const text = digits(number);
   if (!isNumber(number))
     return text;
   if (unit === "flag")
     return text === "1" ? "yes" : "no";
-  if (unit === "short")
-    return read(number, "count", true);
+  const isShort = unit === "short" && text.length > 6;
+  if (isShort)
+    unit = "count";
   if (unit === "step")
     return `${grouped(text)} steps`;
-  if (!scales[unit] || (unit === "count" && !arguments[2]))
+  if (!scales[unit] || (unit === "count" && !isShort))
     return grouped(text);
   if (unit === "millionths")
     return `${fixed(Number(text) / 10000, 1)} %`;

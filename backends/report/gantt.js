@@ -169,6 +169,7 @@ class Gantt {
   drawGap([start, end, count], y) {
     const from = Math.max(this.left, this.x(start));
     const to = Math.min(this.x(end), this.left + this.width);
+    this.box(start, end, y, this.row - 4, "ground");
     const text = `… ${grouped(String(count))} steps …`;
     if (to - from < 7 * text.length)
       return;
@@ -223,7 +224,7 @@ function showTimeline() {
   ].filter(Boolean).join(" ");
   const parts = tableOf("time", "parts");
   byId("time-parts").replaceChildren(...parts ? [
-    html("h3", {}, `Where the time of a rank goes: ${parts.title}`),
+    html("h3", {}, `Time of an iteration ${parts.title}`),
     termBar(data.tiles.find(({key}) => key === "time").terms),
     legend(["compute", "kernels"], ["communication", "exposed communication"],
            ["host", "launches"], ["bubble", "bubble"]),

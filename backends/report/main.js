@@ -52,7 +52,7 @@ new ResizeObserver(() => requestAnimationFrame(() => {
   gantt?.draw();
 })).observe(document.body);
 
-// Paper is light, and has all tables.
+// Paper is light.
 let shownTheme;
 addEventListener("beforeprint", () => {
   shownTheme = document.documentElement.dataset.theme;

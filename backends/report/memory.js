@@ -23,7 +23,7 @@ function showMemory() {
   const root = byId("memory-bars");
   const parts = data.memory_parts.filter(
       ({column}) => rows.some((row) => digits(row[column]) !== "0"));
-  byId("memory-summary").textContent = !table ? section.notes.join(" ")
+  byId("memory-summary").textContent = !table ? section.notes.join(" ").replaceAll("`", "")
       : "Peak memory of a rank, at the moment when it has most. " + (device
           ? `The line is the memory of the device, ${read(device, "bytes")}.`
           : "The job has no cluster, so the memory of its device is unknown.");

@@ -136,13 +136,13 @@ function allOf(name) {
     return null;
   const {title, named, tables, notes} = section;
   if (!named.length && !tables.length)
-    return html("p", {class: "note"}, ...notes);
+    return html("p", {class: "note"}, ...notes.flatMap(prose));
   return disclosure(`section-${name}`, ["All figures of ", html("code", {}, `foretrace ${name}`)], () => [
     html("p", {class: "note"}, `${title}.`),
     html("dl", {class: "named"}, ...named.map((each) => html(
         "div", {id: `${name}-${each.key}`}, html("dt", {}, each.title),
         html("dd", {}, figure(each.value, each.unit, each.title, `${name}/${each.key}`))))),
     ...tables.filter(({rows}) => rows.length).map((table) => tableFrom(name, table)),
-    ...notes.map((note) => html("p", {class: "note"}, note)),
+    ...notes.map((note) => html("p", {class: "note"}, ...prose(note))),
   ]);
 }
