@@ -31,8 +31,9 @@ END
 packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
-# What only some tests need: SimGrid replays traces, protoc decodes others.
-test_packages='libsimgrid-dev protobuf-compiler'
+# What only some tests need: SimGrid replays traces, protoc decodes others, editors show
+# jobs.
+test_packages='libsimgrid-dev protobuf-compiler neovim vim'
 tidy_packages='clang-tidy-19'
 sanitizer_packages='libclang-rt-19-dev'
 
@@ -62,6 +63,19 @@ install_packages() {
   $root apt-get update -q </dev/null >&2
   # shellcheck disable=SC2086 # a list of names
   $root apt-get install -q -y --no-install-recommends $missing </dev/null >&2
+}
+
+# Installs what tests of the extension of VS Code need in build/npm, if there is npm.
+install_node_modules() {
+  extension=tools/editors/vscode
+  command -v npm >/dev/null || return
+  ! cmp -s $extension/package-lock.json build/npm/package-lock.json || return 0
+  say 'installing the packages of the extension of VS Code'
+  rm -rf build/npm build/npm.new
+  mkdir -p build/npm.new
+  cp $extension/package.json $extension/package-lock.json build/npm.new
+  npm ci --prefix build/npm.new --ignore-scripts --no-audit --no-fund --loglevel=error \
+    </dev/null >&2 && mv build/npm.new build/npm
 }
 
 # Builds a target of a preset.
@@ -110,6 +124,7 @@ run_tests() {
   install_packages "$packages"
   (install_packages "$test_packages") ||
     say "without $test_packages, tests that need them are skipped"
+  install_node_modules || say 'without packages of npm, tests that need them are skipped'
   case $checks in
   *--tidy*) (install_packages "$tidy_packages") || say 'without clang-tidy' ;;
   esac

@@ -55,7 +55,13 @@ if config.fuzzers:
 if config.assertions:
     config.available_features.add("asserts")
 for feature, program in {"simgrid": "smpirun", "protoc": "protoc",
-                         "chromium": "chromium",
+                         "chromium": "chromium", "nvim": "nvim", "vim": "vim",
                          "slurm": "sbatch"}.items():
     if shutil.which(program):
         config.available_features.add(feature)
+# What bootstrap.sh installs for tests of the extension of VS Code.
+node_modules = os.path.join(config.src_root, "build", "npm", "node_modules")
+if shutil.which("node") and os.path.isdir(node_modules):
+    config.available_features.add("node-modules")
+    config.environment["NODE_PATH"] = node_modules
+    config.substitutions.append(("%{node_modules}", node_modules))
