@@ -5,6 +5,7 @@
 #include "backends/report/Parts.h"
 #include "ir/model/Measure.h"
 #include "ir/model/SpecFields.h"
+#include "lang/Library.h"
 #include "lang/SourceFiles.h"
 #include <map>
 #include <set>
@@ -53,9 +54,10 @@ private:
 
 } // namespace
 
-/// Whether it is in a file of the job and not of the library.
+/// Returns whether it is in a file of the job.
 bool SourceWriter::isShown(SourceRange At) const {
-  return At.isValid() && !Sources.name(At.File).starts_with("<");
+  return At.isValid() && !Sources.isCommandLine(At.File) &&
+         !Sources.name(At.File).starts_with(LibraryFolder);
 }
 
 void SourceWriter::add(SourceRange At, Remark R) {

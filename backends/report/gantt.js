@@ -34,8 +34,6 @@ class Gantt {
   // The view is kept as shares of the length, for another job.
   get from() { return state.view[0] * this.length; }
   get to() { return state.view[1] * this.length; }
-  get width() { return this.root.clientWidth - this.left - 2; }
-
   showAll() { this.moveTo(0, this.length); }
 
   timeAt(event) {
@@ -124,7 +122,7 @@ class Gantt {
       return null;
     const made = svg("rect", {x: from, y, width: Math.max(0.4, width), height,
                               style: `fill: ${colour(name)}`, "data-step": step});
-    this.root.append(made);
+    this.made.append(made);
     return {from, width};
   }
 
@@ -156,10 +154,10 @@ class Gantt {
       const box = this.box(start, end, y, height - (shares > 1 ? 0.5 : 0),
                            chunk % 2 ? odd : even, step);
       if (box)
-        this.root.lastChild.classList.add("step");
+        this.made.lastChild.classList.add("step");
       this.drawCommunication(this.communicationOf(stage, kind, chunk), start, end, y, height, step);
       if (box && box.width > 9 * (1 + String(microBatch).length))
-        this.root.append(svg("text", {
+        this.made.append(svg("text", {
           class: shares > 1 ? "inside small" : "inside", x: box.from + 3,
           y: y + height / 2 + (shares > 1 ? 3 : 4),
         }, `${letter}${microBatch}`));
@@ -173,18 +171,20 @@ class Gantt {
     const text = `… ${grouped(String(count))} steps …`;
     if (to - from < 7 * text.length)
       return;
-    this.root.append(svg("text", {x: (from + to) / 2, y: y + 15, "text-anchor": "middle"}, text));
+    this.made.append(svg("text", {x: (from + to) / 2, y: y + 15, "text-anchor": "middle"}, text));
   }
 
   draw() {
     const {stages, unit} = this.picture;
     const height = stages.length * this.row + 22;
-    this.root.setAttribute("viewBox", `0 0 ${this.root.clientWidth} ${height}`);
+    const {clientWidth} = this.root; // once: it lays out the page
+    this.width = clientWidth - this.left - 2;
+    this.made = document.createDocumentFragment();
+    this.root.setAttribute("viewBox", `0 0 ${clientWidth} ${height}`);
     this.root.setAttribute("height", height);
-    this.root.replaceChildren();
     stages.forEach(({stage, steps, gap, update}, row) => {
       const y = row * this.row + 2;
-      this.root.append(svg("text", {x: 2, y: y + 15}, `stage ${stage}`));
+      this.made.append(svg("text", {x: 2, y: y + 15}, `stage ${stage}`));
       this.box(0, this.length, y, this.row - 4, "bubble");
       for (let index = 0; index < steps.length; ++index)
         this.drawStep(row, index, y);
@@ -197,8 +197,9 @@ class Gantt {
         this.drawGap(gap, y);
     });
     for (const [time, anchor] of [[this.from, "start"], [this.to, "end"]])
-      this.root.append(svg("text", {class: "axis", x: this.x(time), y: height - 6,
+      this.made.append(svg("text", {class: "axis", x: this.x(time), y: height - 6,
                                     "text-anchor": anchor}, read(Math.round(time), unit)));
+    this.root.replaceChildren(this.made);
   }
 }
 
