@@ -32,8 +32,8 @@ packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
 # What only some tests need: SimGrid replays traces, protoc decodes others, editors show
-# jobs.
-test_packages='libsimgrid-dev protobuf-compiler neovim vim'
+# jobs, and Chromium pages.
+test_packages='libsimgrid-dev protobuf-compiler neovim vim chromium fonts-dejavu-core'
 tidy_packages='clang-tidy-19'
 sanitizer_packages='libclang-rt-19-dev'
 

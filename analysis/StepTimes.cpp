@@ -16,7 +16,7 @@ StepTimes::StepTimes(const Program &P, Waits HostWaits, CollectiveTimes *Given)
     Links = Given ? Given : &Own.emplace(P);
 }
 
-/// Adds what runs \p Times, of the ops of \p B for which \p IsMeant.
+/// Adds the collectives of \p B for whose actions \p IsMeant, \p Times each.
 template <typename FnT>
 static void addCommunication(const Block &B, FnT IsMeant, int64_t Times,
                              CommunicationTime &To) {

@@ -132,7 +132,7 @@ void Picture::stage(const Timeline &Run, int64_t Stage) {
     update(stageOf(Stage), Steps.empty() ? 0 : Steps.back()->End);
 }
 
-/// What is exposed, and what else other ops hide; nothing if there is none.
+/// Writes the exposed and the hidden time, unless they exceed 2^63 ns.
 void Picture::communication(const CommunicationTime &Of) {
   if (!Of.Exposed.isOverflow() && !Of.Hidden.isOverflow())
     J.attributeArray("communication", [&] {
@@ -141,7 +141,7 @@ void Picture::communication(const CommunicationTime &Of) {
     });
 }
 
-/// The update, once an iteration, after the steps of a stage.
+/// Writes the update, once an iteration, after the steps of a stage.
 void Picture::update(int64_t Stage, int64_t Start) {
   const Block &B = P.Blocks[stageAt(P.Stages, Stage).Step];
   Nanoseconds Time;

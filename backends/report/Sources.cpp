@@ -67,8 +67,8 @@ void SourceWriter::add(SourceRange At, Remark R) {
   Remarks[{At.File, Sources.locate(At.start()).Line}].push_back(std::move(R));
 }
 
-/// What the numbers of a section amount to: those that are stated beside their
-/// lines unless they are plain digits, and those that follow beside the first.
+/// Adds the numbers of a section: stated ones beside their lines, unless they
+/// are plain digits, and derived ones beside the first stated key.
 template <typename SpecT> void SourceWriter::section(const SpecT &S) {
   SourceRange First;
   auto Each = [&](const FieldRow &, const auto &F) {
@@ -100,7 +100,7 @@ template <typename SpecT> void SourceWriter::section(const SpecT &S) {
   });
 }
 
-/// Takes the rows of a table of another backend that name a line of the job.
+/// Adds the rows of a table of another backend that name a line of the job.
 void SourceWriter::add(const Answer &From, llvm::StringRef Table,
                        llvm::StringRef Place, llvm::StringRef Title,
                        llvm::StringRef Value) {

@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-/// A cluster with room for the ranks of a job without one.
+/// Returns a cluster with room for the ranks of the job, which has none.
 std::string TileMaker::clusterToAdd() const {
   constexpr int64_t DevicesPerNode = 8; // of clusters/h100.toml
   const int64_t Nodes =
@@ -67,7 +67,7 @@ std::optional<TileNumber> TileMaker::find(llvm::StringRef Name,
              : std::nullopt;
 }
 
-/// A tile without a number: why another backend has none.
+/// Completes a tile without a number: why another backend has none.
 Tile TileMaker::refused(Tile Of, llvm::StringRef Name) const {
   if (P.Spec.Cluster) {
     Of.Headline = {"Unknown"};
@@ -120,7 +120,7 @@ static llvm::StringRef colourOf(TimePart::Kind K) {
   llvm_unreachable("every kind is handled");
 }
 
-/// What the stage with the largest peak has then, if it is not nothing.
+/// Adds the parts of the largest peak that are not zero, and its moment.
 void TileMaker::addMemoryTerms(Tile &To) const {
   const Figures &F = *answer("memory").Of;
   const FigureTable &T = *F.findTable("stages");
@@ -139,7 +139,7 @@ void TileMaker::addMemoryTerms(Tile &To) const {
   }
 }
 
-/// Parts of the iteration; only communication if \p IsOfMessages.
+/// Adds parts of the iteration; only communication if \p IsOfMessages.
 void TileMaker::addTimeTerms(Tile &To, bool IsOfMessages) const {
   using Kind = TimePart::Kind;
   for (const TimePart &Of : Request.Figures.iteration().Parts)
@@ -161,7 +161,8 @@ Tile TileMaker::room() const {
   }
   if (!Limit) {
     Of.Headline = {"Unknown"};
-    Of.Reason = {"The device has no memory: add `memory` to its cluster."};
+    Of.Reason = {
+        "The memory of the device is unknown: add `memory` to the device"};
     return Of;
   }
   const __int128 Margin = Limit->margin(Peak->Of.number());
@@ -209,7 +210,7 @@ Tile TileMaker::time() const {
   } else {
     Of.Detail = {std::string("\u00b1 "), *Uncertainty,
                  std::string(" in nine of ten runs")};
-    Of.Reason = {std::string("The peak rate of the device is unknown.")};
+    Of.Reason = {std::string("The peak rate of the device is unknown")};
   }
   addTimeTerms(Of, /*IsOfMessages=*/false);
   return Of;
@@ -221,7 +222,7 @@ Tile TileMaker::bubble() const {
   const Expr Bubble = Request.Figures.bubble();
   if (!Bubble.hasValue()) {
     Of.Headline = {"Unknown"};
-    Of.Reason = {"The bubble exceeds 2^63 steps."};
+    Of.Reason = {"The bubble exceeds 2^63 steps"};
     return Of;
   }
   const TileNumber Share{{Sizes, Bubble}, FigureUnit::Millionths, &Sizes};
@@ -262,11 +263,12 @@ Tile TileMaker::crossNode() const {
   Of.Detail = {std::string("of the bytes sent: "), Bytes,
                std::string(" leave their node")};
   judge(Of, limitOfCrossNodeShare(P), *Share);
-  if (!Of.IsGood) {
-    Of.IsGood = Bytes.Of.number() == 0;
-    Of.Reason = {TileNumber(Bytes),
-                 std::string(" leave their node; the cluster "
-                             "has no rates to compare.")};
+  if (Bytes.Of.number() == 0) {
+    Of.IsGood = true;
+    Of.Reason = {"Nothing leaves its node"};
+  } else if (!Of.IsGood) {
+    Of.Reason = {"No limit: the cluster has no rates to compare, one within "
+                 "nodes and one between them"};
   }
   Of.Terms = {{"sent to other nodes", Bytes},
               {"sent by all ranks", *find("volume", "sent")}};
@@ -286,7 +288,7 @@ Tile TileMaker::throughput() const {
   if (Mfu) {
     judge(Of, limitOf(FigureId::Mfu, P), *Mfu, " of MFU");
   } else {
-    Of.Reason = {std::string("The peak rate of the device is unknown.")};
+    Of.Reason = {std::string("The peak rate of the device is unknown")};
   }
   Of.Terms = {{"tokens per device and second", *Tokens},
               {"GPU hours per trillion tokens", Hours},
