@@ -19,7 +19,8 @@ SNIPPETS = ["{", "}", "=", "\n", " ", "\"", "//", "tp = 8", "train { ", "\u00fc"
 
 # In MiB: the address sanitizer keeps 256 MiB of freed memory.
 MOST_GROWTH = 300
-METHODS = ["hover", "completion", "definition", "formatting", "inlayHint"]
+METHODS = ["hover", "completion", "definition", "formatting", "inlayHint", "references",
+           "prepareRename", "foldingRange", "semanticTokens/full", "signatureHelp"]
 
 
 def place(text, at):

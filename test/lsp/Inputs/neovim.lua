@@ -65,6 +65,11 @@ local function main()
   vim.fn.setline(line + 1, "train {sequence=1Ki micro_batch=1 global_batch=64}")
   if vim.lsp.buf.format then vim.lsp.buf.format() else vim.lsp.buf.formatting_sync(nil, 20000) end
   show("formatted", vim.fn.getline(line + 1))
+
+  replace("tp = 4", "tp = width")
+  vim.fn.append(1, "let width = 4")
+  vim.lsp.util.apply_workspace_edit(ask("rename", 1, 4, { newName = "shards" }), "utf-16")
+  show("renamed", diagnostics(0) .. vim.fn.getline(2) .. "; " .. vim.fn.getline(4))
 end
 
 local passed, problem = xpcall(main, debug.traceback)

@@ -37,9 +37,26 @@ async function main() {
     textDocument: { uri }, range, context: { diagnostics: [] },
   });
   console.log("action:", action.title);
-  for (const { range: { start, end }, newText } of action.edit.changes[uri])
-    client.edit(uri, start.line, start.character, end.line, end.character, newText);
+  const apply = ({ changes }) => {
+    // From the end, so that the edits do not move one another.
+    for (const { range: { start, end }, newText } of [...changes[uri]].reverse())
+      client.edit(uri, start.line, start.character, end.line, end.character, newText);
+  };
+  apply(action.edit);
   console.log("applied:", await codes());
+
+  client.edit(uri, 1, 0, 1, 0, "let width = 4\n");
+  client.edit(uri, 3, 29, 3, 30, "width");
+  const uses = await client.ask("textDocument/references", {
+    ...at(1, 4),
+    context: { includeDeclaration: true },
+  });
+  const places = uses.map(({ range: { start } }) => `${start.line + 1}:${start.character}`);
+  console.log("references:", places.join(" "));
+  const edit = await client.ask("textDocument/rename", { ...at(1, 4), newName: "shards" });
+  console.log("renamed:", edit.changes[uri].length);
+  apply(edit);
+  console.log("after that:", await codes());
   console.log("exit code:", await client.end());
 }
 
