@@ -75,7 +75,7 @@ install_node_modules() {
   mkdir -p build/npm.new
   cp $extension/package.json $extension/package-lock.json build/npm.new
   npm ci --prefix build/npm.new --ignore-scripts --no-audit --no-fund --loglevel=error \
-    </dev/null >&2 && mv build/npm.new build/npm
+    --fetch-retries=0 </dev/null >&2 && mv build/npm.new build/npm
 }
 
 # Builds a target of a preset.
