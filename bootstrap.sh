@@ -13,6 +13,7 @@ usage: ./bootstrap.sh COMMAND
   demo    install missing packages, build the program, compile an example and
           show its table
   build   install missing packages, build the program, print its path
+  package the same for the static program, a .deb and an archive of it
   test    the same, then build the test programs and run the tests
             --quick  only the tests that take no time
             --long   many more random cases, and clang-tidy on each file
@@ -32,8 +33,9 @@ packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
 # What only some tests need: SimGrid replays traces, protoc decodes others, editors show
-# jobs, and Chromium pages.
-test_packages='libsimgrid-dev protobuf-compiler neovim vim chromium fonts-dejavu-core'
+# jobs, Chromium pages, and PyYAML reads the GitHub Action and the hooks.
+test_packages='libsimgrid-dev protobuf-compiler neovim vim chromium fonts-dejavu-core
+  python3-yaml'
 tidy_packages='clang-tidy-19'
 sanitizer_packages='libclang-rt-19-dev'
 
@@ -110,6 +112,12 @@ demo() {
   say "  export PATH=\"$PWD/build/release/bin:\$PATH\""
 }
 
+package() {
+  install_packages "$packages"
+  compile release packages
+  find "$PWD/build/release/packages" -maxdepth 1 -type f
+}
+
 run_tests() {
   checks= suites=release
   for option; do
@@ -145,6 +153,7 @@ build)
   build
   echo "$PWD/build/release/bin/foretrace"
   ;;
+package) package ;;
 -h | --help) usage ;;
 *)
   usage >&2

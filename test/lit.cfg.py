@@ -8,6 +8,7 @@
 #
 # `%{cases A B C}` is a number of random cases: A with sanitizers, B without, C in
 # the tier `long`. `REQUIRES: full` leaves a test out of the tier `quick`.
+import importlib.util
 import os
 import shutil
 import sys
@@ -42,6 +43,7 @@ config.substitutions += [
     ("%{build_dir}", config.build_dir),
     ("%{python}", sys.executable),
     ("%{cmake}", config.cmake),
+    ("%{cpack}", os.path.join(os.path.dirname(config.cmake), "cpack")),
     ("%{cxx}", config.cxx),
 ]
 
@@ -52,10 +54,19 @@ if config.sanitizers:
     config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0"
 if config.fuzzers:
     config.available_features.add("fuzzers")
+if config.static:
+    config.available_features.add("static")
+if os.geteuid() == 0:
+    config.available_features.add("root")
+if importlib.util.find_spec("yaml"):
+    config.available_features.add("yaml")
+if tier == "long":
+    config.available_features.add("long")
 if config.assertions:
     config.available_features.add("asserts")
 for feature, program in {"simgrid": "smpirun", "protoc": "protoc",
                          "chromium": "chromium", "nvim": "nvim", "vim": "vim",
+                         "dpkg": "dpkg-deb", "debootstrap": "debootstrap",
                          "slurm": "sbatch"}.items():
     if shutil.which(program):
         config.available_features.add(feature)
