@@ -2,6 +2,7 @@
 #include "lang/DiagnosticClient.h"
 #include "lang/DiagnosticDocs.h"
 #include "lang/PropertyJSON.h"
+#include "lang/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

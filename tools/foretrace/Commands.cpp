@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Commands.h"
+#include "lang/Version.h"
 #include "tools/driver/NearMisses.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/Support/raw_ostream.h"

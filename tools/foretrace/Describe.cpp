@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace completion` and `foretrace man`.
+#include "lang/Version.h"
 #include "tools/convert/Formats.h"
 #include "tools/driver/CommandLineText.h"
 #include "tools/explain/Explain.h"

@@ -2,6 +2,7 @@
 #include "tools/sweep/Schema.h"
 #include "analysis/Figures.h"
 #include "lang/DidYouMean.h"
+#include "lang/Version.h"
 #include "tools/sweep/Report.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
