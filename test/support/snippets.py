@@ -8,6 +8,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,8 @@ def check_file(root, path):
             if snippet.mark("file"):
                 (folder / snippet.mark("file")).write_text(
                     snippet.body, encoding="utf-8")
+            elif snippet.mark("needs") and not shutil.which(snippet.mark("needs")):
+                print(f"{snippet.place}: not run without {snippet.mark('needs')}")
             elif snippet.language in CHECKS:
                 yield snippet.place, CHECKS[snippet.language](snippet, folder)
 
