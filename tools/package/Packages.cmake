@@ -71,6 +71,8 @@ set(CPACK_GENERATOR "DEB;TGZ")
 set(CPACK_THREADS 0)
 set(CPACK_SOURCE_GENERATOR "")
 include(CPack)
-add_custom_target(packages COMMAND ${CMAKE_CPACK_COMMAND}
+add_custom_target(packages
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${CPACK_PACKAGE_DIRECTORY}
+  COMMAND ${CMAKE_CPACK_COMMAND}
   WORKING_DIRECTORY ${PROJECT_BINARY_DIR} DEPENDS foretrace-static package-files
   USES_TERMINAL)
