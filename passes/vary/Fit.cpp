@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/vary/Fit.h"
 #include "analysis/Figures.h"
-#include "passes/vary/Moves.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -84,16 +83,15 @@ Load vary::loadOf(const Program &Of) {
   return L;
 }
 
-static std::string textOf(const Combination &C) {
-  std::string Text;
+static KeyTexts keysOf(const Combination &C) {
+  KeyTexts Keys;
   for (const Change &Each : C)
-    for (const KeyText &K : Each.Keys)
-      Text += (Text.empty() ? "" : ", ") + (K.Key + " = " + K.Value).str();
-  return Text;
+    Keys.append(Each.Keys.begin(), Each.Keys.end());
+  return Keys;
 }
 
 std::optional<Load> FitSearch::load(const Combination &C) {
-  const auto [It, IsNew] = Known.try_emplace(textOf(C));
+  const auto [It, IsNew] = Known.try_emplace(textOf(keysOf(C)));
   if (IsNew && Compiled < MaxTrials) {
     It->second = Try([&](Spec &S) {
       for (const Change &Each : C)
@@ -235,7 +233,7 @@ std::optional<Combination> FitSearch::findPair(const Series &A,
 }
 
 void FitSearch::propose(const Combination &C) {
-  Found.push_back({textOf(C), *load(C)});
+  Found.push_back({keysOf(C), *load(C)});
 }
 
 std::vector<Proposal> FitSearch::run(const Spec &Derived) {

@@ -5,7 +5,7 @@
 #define FORETRACE_PASSES_VARY_FIT_H
 
 #include "ir/model/Program.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/vary/Moves.h"
 #include <optional>
 #include <vector>
 
@@ -27,8 +27,8 @@ using Trial = llvm::function_ref<std::optional<Load>(
     llvm::function_ref<void(ir::Spec &)> Change)>;
 
 struct Proposal {
-  std::string Keys; ///< `zero = 1, recompute = full`
-  Load Of;          ///< of the job with these keys
+  KeyTexts Keys;
+  Load Of; ///< of the job with these keys
 };
 
 /// The smallest change of each move of passes/vary/Moves.def with which no rank

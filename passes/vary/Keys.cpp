@@ -32,10 +32,11 @@ bool vary::replaceKey(Spec &In, StringRef Path, const Spec &From) {
   if (Path == SchedulePath)
     In.Parallel.Steps = From.Parallel.Steps;
   bool IsDone = false;
-  visitPaths(In, [&](const std::string &Of, Key, auto &F) {
+  visitPaths(In, [&](const std::string &Of, Key, const FieldRow &, auto &F) {
     if (Of != Path)
       return;
-    visitPaths(From, [&](const std::string &Other, Key, const auto &Value) {
+    visitPaths(From, [&](const std::string &Other, Key, const FieldRow &,
+                         const auto &Value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(F)>,
                                    std::decay_t<decltype(Value)>>)
         if (Other == Path) {

@@ -20,25 +20,28 @@ constexpr llvm::StringLiteral LayoutPath = "parallel.layout";
 constexpr llvm::StringLiteral SchedulePath = "parallel.schedule";
 constexpr llvm::StringLiteral StepsPath = "parallel.steps";
 
-/// Calls \p Visit with the path, as -D has it, the key and the member of every
-/// field of a spec, in the order of ir/model/Spec.def.
+/// Calls \p Visit with the path, as -D has it, the key, the row and the member
+/// of every field of a spec, in the order of ir/model/Spec.def.
 template <typename SpecT, typename VisitT>
 void visitPaths(SpecT &S, VisitT Visit) {
   auto Under = [&](std::string Path, unsigned Block = ir::Key::NoBlock) {
     return [&Visit, Path = std::move(Path), Block](const ir::FieldRow &Row,
                                                    auto &F) {
-      Visit((Path + "." + Row.Name).str(), ir::Key{Row.Id, Block}, F);
+      Visit((Path + "." + Row.Name).str(), ir::Key{Row.Id, Block}, Row, F);
     };
   };
   ir::visitJob(S, [&](const ir::FieldRow &Row, auto &F) {
-    Visit(ir::pathOf(Row), ir::Key{Row.Id}, F);
+    Visit(ir::pathOf(Row), ir::Key{Row.Id}, Row, F);
   });
   for (unsigned I = 0; I < S.Model.Blocks.size(); ++I) {
     auto &B = S.Model.Blocks[I];
     const auto &Branch = S.Model.Branch;
     const bool IsBranch = Branch && Branch->Block == I;
+    // Of a model without blocks the only one has the place of the model.
+    const bool IsModel = B.Range.isValid() && B.Range == S.Model.Range;
     const std::string Path =
-        "model." + (IsBranch ? std::string("branch") : B.Name);
+        IsModel ? "model"
+                : "model." + (IsBranch ? std::string("branch") : B.Name);
     ir::visitLayerKeys(B, [&](const ir::FieldRow &Row, auto &F) {
       Under(Row.Section == "Block" || IsBranch
                 ? Path

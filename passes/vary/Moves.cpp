@@ -44,6 +44,13 @@ const Move &vary::getMove(MoveId Id) {
   return allMoves()[static_cast<size_t>(Id)];
 }
 
+std::string vary::textOf(llvm::ArrayRef<KeyText> Keys) {
+  std::string Text;
+  for (const KeyText &K : Keys)
+    Text += (Text.empty() ? "" : ", ") + (K.Key + " = " + K.Value).str();
+  return Text;
+}
+
 bool Change::isAgainst(const Change &Other) const {
   return llvm::any_of(Keys, [&](const KeyText &K) {
     return llvm::any_of(Other.Keys,

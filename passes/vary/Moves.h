@@ -26,6 +26,8 @@ struct KeyText {
   std::string Value;
 };
 using KeyTexts = llvm::SmallVector<KeyText, 2>;
+/// `zero = 1, recompute = full`.
+std::string textOf(llvm::ArrayRef<KeyText> Keys);
 
 /// Changes a job and returns the keys that it wrote; none if the job has these
 /// values already, or can't have them.

@@ -57,7 +57,7 @@ static std::string stepsOf(const ParallelSpec &P) {
 
 std::vector<KeyValue> diff::keysOf(const Spec &S) {
   std::vector<KeyValue> Keys;
-  visitPaths(S, [&](std::string Path, Key Id, const auto &F) {
+  visitPaths(S, [&](std::string Path, Key Id, const FieldRow &, const auto &F) {
     if (F.isPresent())
       Keys.push_back({std::move(Path), spell(*F), static_cast<How>(F.From),
                       F.isStated() ? F.Range : SourceRange(), Id});

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/JobChanges.h"
 #include "analysis/Figures.h"
-#include "passes/vary/Fit.h"
-#include "passes/vary/Moves.h"
 #include "llvm/ADT/STLExtras.h"
 #include <set>
 
@@ -43,23 +41,22 @@ private:
   std::set<diag::Id> Told;
 };
 
-struct TimedJob {
-  int64_t Time, Peak;
-};
-
 } // namespace
+
+std::vector<vary::Proposal>
+findFittingChanges(const CompiledJob &Job, const ir::Program &P, int64_t Room) {
+  const Trial Try(Job, {ir::Fact::Scheduled, ir::Fact::Totalled});
+  return vary::changesThatFit(*Job.spec(), P.Spec, vary::loadOf(P), Room,
+                              [&](function_ref<void(ir::Spec &)> Change) {
+                                return Try(Change, [](const ir::Program &Of) {
+                                  return std::optional(vary::loadOf(Of));
+                                });
+                              });
+}
 
 FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
                                int64_t Room) {
-  const Trial Try(Job, {ir::Fact::Scheduled, ir::Fact::Totalled});
-  const vary::Load Now = vary::loadOf(P);
-  const std::vector<vary::Proposal> Found =
-      vary::changesThatFit(*Job.spec(), P.Spec, Now, Room,
-                           [&](function_ref<void(ir::Spec &)> Change) {
-                             return Try(Change, [](const ir::Program &Of) {
-                               return std::optional(vary::loadOf(Of));
-                             });
-                           });
+  const std::vector<vary::Proposal> Found = findFittingChanges(Job, P, Room);
   FigureTable T{"changes",
                 Found.empty()
                     ? "None of the changes and pairs of changes tried makes "
@@ -73,21 +70,13 @@ FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
   auto Add = [&](std::string Keys, const vary::Load &L) {
     T.Rows.push_back({std::move(Keys), L.peak(), L.Work, L.Messages});
   };
-  Add("none", Now);
+  Add("none", vary::loadOf(P));
   for (const vary::Proposal &F : Found)
-    Add(F.Keys, F.Of);
+    Add(vary::textOf(F.Keys), F.Of);
   return T;
 }
 
-static std::string textOf(const vary::Change &C) {
-  std::string Text;
-  for (const vary::KeyText &K : C.Keys)
-    Text += (Text.empty() ? "" : ", ") + (K.Key + " = " + K.Value).str();
-  return Text;
-}
-
-/// Nothing if a number is beyond 2^63.
-static std::optional<TimedJob> measureTime(const ir::Program &Of) {
+std::optional<TimedJob> measureTime(const ir::Program &Of) {
   ir::ExprOverlay P(Of);
   JobFigures Figures(P, Validity::ThisJob);
   const Nanoseconds Time = Figures.iteration().Total;
@@ -95,6 +84,104 @@ static std::optional<TimedJob> measureTime(const ir::Program &Of) {
   if (Time.isOverflow() || !Peak || !Peak->hasValue())
     return std::nullopt;
   return TimedJob{Time.value(), Peak->value()};
+}
+
+namespace {
+
+/// Looks for shorter iterations of one job.
+class FasterSearch {
+public:
+  FasterSearch(const CompiledJob &Job, const ir::Program &P,
+               const TimedJob &Now)
+      : Job(Job), P(P), Now(Now),
+        Try(Job, {ir::Fact::Scheduled, ir::Fact::Totalled, ir::Fact::Costs}) {
+    if (const Located<int64_t> &Memory = P.Spec.Cluster->Device.Memory;
+        Memory.isPresent() && Now.Peak <= *Memory)
+      Room = *Memory;
+  }
+
+  std::vector<FasterChange> run(unsigned MostPairs);
+
+private:
+  struct Single {
+    vary::Change Change;
+    TimedJob Of;
+  };
+
+  void tryPairs(unsigned MostPairs);
+  void propose(vary::KeyTexts Keys, const TimedJob &Of) {
+    if (Of.Time < Now.Time && Of.Peak <= Room)
+      Found.push_back({std::move(Keys), Of});
+  }
+
+  const CompiledJob &Job;
+  const ir::Program &P;
+  const TimedJob Now;
+  const Trial Try;
+  int64_t Room = INT64_MAX;
+  std::vector<Single> Singles;
+  std::vector<FasterChange> Found;
+};
+
+} // namespace
+
+/// Tries pairs of which one change at least makes the iteration shorter,
+/// whether or not it fits alone, from those that save most together.
+void FasterSearch::tryPairs(unsigned MostPairs) {
+  std::vector<std::pair<const Single *, const Single *>> Pairs;
+  for (const Single &A : Singles)
+    for (const Single &B : Singles)
+      if (&A < &B && A.Of.Time < Now.Time && !A.Change.isAgainst(B.Change))
+        Pairs.emplace_back(&A, &B);
+  stable_sort(Pairs, [](const auto &A, const auto &B) {
+    const auto Sum = [](const auto &Of) {
+      return static_cast<__int128>(Of.first->Of.Time) + Of.second->Of.Time;
+    };
+    return Sum(A) < Sum(B);
+  });
+  for (const auto &[A, B] : ArrayRef(Pairs).take_front(MostPairs)) {
+    const std::optional<TimedJob> Of = Try(
+        [&, First = A, Second = B](ir::Spec &S) {
+          First->Change.Apply(S);
+          Second->Change.Apply(S);
+        },
+        measureTime);
+    const auto Helps = [&](const Single &Alone) {
+      return Alone.Of.Peak > Room || Of->Time < Alone.Of.Time;
+    };
+    if (!Of || !Helps(*A) || !Helps(*B))
+      continue; // one of them is as good
+    vary::KeyTexts Keys = A->Change.Keys;
+    Keys.append(B->Change.Keys.begin(), B->Change.Keys.end());
+    propose(std::move(Keys), *Of);
+  }
+}
+
+std::vector<FasterChange> FasterSearch::run(unsigned MostPairs) {
+  for (vary::Change &C : vary::changesOfTime(*Job.spec(), P.Spec))
+    if (const std::optional<TimedJob> Of = Try(C.Apply, measureTime)) {
+      propose(C.Keys, *Of);
+      Singles.push_back({std::move(C), *Of});
+    }
+  if (MostPairs != 0) {
+    stable_sort(Singles, [](const Single &A, const Single &B) {
+      return A.Of.Time < B.Of.Time;
+    });
+    tryPairs(MostPairs);
+  }
+  stable_sort(Found, [](const FasterChange &A, const FasterChange &B) {
+    return A.Of.Time < B.Of.Time;
+  });
+  return std::move(Found);
+}
+
+std::vector<FasterChange> findFasterChanges(const CompiledJob &Job,
+                                            const ir::Program &P,
+                                            unsigned MostPairs) {
+  const std::optional<TimedJob> Now = measureTime(P);
+  if (!Now)
+    return {};
+  return FasterSearch(Job, P, *Now).run(MostPairs);
 }
 
 FigureTable listFasterChanges(const CompiledJob &Job, const ir::Program &P) {
@@ -108,26 +195,14 @@ FigureTable listFasterChanges(const CompiledJob &Job, const ir::Program &P) {
   const std::optional<TimedJob> Now = measureTime(P);
   if (!Now)
     return T;
-  int64_t Room = INT64_MAX;
-  if (const Located<int64_t> &Memory = P.Spec.Cluster->Device.Memory;
-      Memory.isPresent() && Now->Peak <= *Memory)
-    Room = *Memory;
-  const Trial Try(Job,
-                  {ir::Fact::Scheduled, ir::Fact::Totalled, ir::Fact::Costs});
-  std::vector<std::pair<std::string, TimedJob>> Found;
-  for (const vary::Change &C : vary::changesOfTime(*Job.spec(), P.Spec)) {
-    const std::optional<TimedJob> Of = Try(C.Apply, measureTime);
-    if (Of && Of->Time < Now->Time && Of->Peak <= Room)
-      Found.emplace_back(textOf(C), *Of);
-  }
-  stable_sort(Found, [](const auto &A, const auto &B) {
-    return A.second.Time < B.second.Time;
-  });
-  if (Found.empty())
-    Found.emplace_back("none", *Now);
-  for (const auto &[Keys, Of] : Found)
-    T.Rows.push_back(
-        {Keys, Of.Time, millionths(Now->Time - Of.Time, Now->Time), Of.Peak});
+  auto Add = [&](std::string Keys, const TimedJob &Of) {
+    T.Rows.push_back({std::move(Keys), Of.Time,
+                      millionths(Now->Time - Of.Time, Now->Time), Of.Peak});
+  };
+  for (const FasterChange &F : FasterSearch(Job, P, *Now).run(0))
+    Add(vary::textOf(F.Keys), F.Of);
+  if (T.Rows.empty())
+    Add("none", *Now);
   return T;
 }
 
