@@ -27,10 +27,10 @@ END
 }
 
 # Clang to build; antlr4 and toml++ to parse; protozero to read and write protocol
-# buffers; SQLite to keep what sweeps find; Eigen to fit parameters; LLVM for its support
-# library and test tools. The last three libraries are named by the others' CMake files.
+# buffers; SQLite to keep what sweeps find; Eigen to fit parameters; libevent to serve a page;
+# LLVM for its support library and test tools. The last three libraries are named by the others' CMake files.
 packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
-  libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev llvm-19-dev
+  libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev libevent-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
 # What only some tests need: SimGrid replays traces, protoc decodes others, editors show
 # jobs, Chromium pages, and PyYAML reads the GitHub Action and the hooks.

@@ -44,8 +44,10 @@ MAY_INCLUDE = {
                         "tools/exporters"},
     "tools/lsp": {*COMPILER, "tools/lsp"},
     "tools/fit": {*RUNS, "tools/validate", "tools/fit"},
+    "tools/explore": {*COMPILER, "backends", "tools/diff", "tools/driver",
+                      "tools/exporters", "tools/explore"},
     "tools/foretrace": {*RUNS, "tools/convert", "tools/diff", "tools/driver",
-                        "tools/explain", "tools/exporters", "tools/fit", "tools/importers", "tools/lsp",
+                        "tools/explain", "tools/explore", "tools/exporters", "tools/fit", "tools/importers", "tools/lsp",
                         "tools/output",
                         "tools/sweep",
                         "tools/validate", "tools/foretrace"},
@@ -67,6 +69,7 @@ DOORS = [
     (re.compile(r"antlr4|Fore(Lexer|Parser)"), "frontend"),
     (re.compile(r"toml"), "frontend"),
     (re.compile(r"(unsupported/)?Eigen/"), "tools/fit"),
+    (re.compile(r"event2/"), "tools/explore"),
 ]
 # Kinds of layers are text of the library; only backends that imitate a tool know them.
 LAYER_KIND = re.compile(r'"(mha|gqa|mqa|mla|mamba2|gated_delta_net)"')

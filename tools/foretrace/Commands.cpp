@@ -21,9 +21,9 @@ cl::SubCommandGroup &jobCommands() {
 #define SUBCOMMAND(...)
 #define ANSWER(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
-      &compileCommand(), &planCommand(),  &sweepCommand(),
-      &explainCommand(), &checkCommand(), &calibrateCommand(),
-      &groupsCommand()};
+      &compileCommand(),   &planCommand(),    &sweepCommand(),
+      &exploreCommand(),   &explainCommand(), &checkCommand(),
+      &calibrateCommand(), &groupsCommand()};
   return Group;
 }
 
@@ -32,11 +32,11 @@ cl::SubCommandGroup &diagnosingCommands() {
 #define SUBCOMMAND(...)
 #define ANSWER(FUNCTION, RUN, NAME, SUMMARY, EXAMPLE) &FUNCTION(),
 #include "tools/foretrace/Commands.def"
-      &compileCommand(), &planCommand(),      &sweepCommand(),
-      &checkCommand(),   &calibrateCommand(), &fitCommand(),
-      &groupsCommand(),  &convertCommand(),   &optCommand(),
-      &explainCommand(), &diffCommand(),      &importCommand(),
-      &exportCommand(),  &fmtCommand()};
+      &compileCommand(), &planCommand(),    &sweepCommand(),
+      &exploreCommand(), &checkCommand(),   &calibrateCommand(),
+      &fitCommand(),     &groupsCommand(),  &convertCommand(),
+      &optCommand(),     &explainCommand(), &diffCommand(),
+      &importCommand(),  &exportCommand(),  &fmtCommand()};
   return Group;
 }
 

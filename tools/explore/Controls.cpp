@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/explore/Controls.h"
+#include "ir/model/Spellings.h"
+#include "ir/text/TextWriter.h"
+#include "passes/vary/Keys.h"
+#include "passes/vary/Moves.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace foretrace::explore {
+
+/// A value as -D takes it.
+template <typename T> static std::string textOf(const T &Value) {
+  if constexpr (std::is_enum_v<T>) {
+    std::string Text;
+    raw_string_ostream OS(Text);
+    ir::printName(ir::getSpelling(Value), OS);
+    return Text;
+  } else {
+    return ir::spell(Value);
+  }
+}
+
+template <typename T>
+static StringRef nameOf(typename Located<T>::Status Status) {
+  using How = typename Located<T>::Status;
+  return Status == How::Stated    ? "stated"
+         : Status == How::Default ? "default"
+                                  : "derived";
+}
+
+/// Numbers that may be legal: those of the moves of the key, or those around
+/// it.
+static std::vector<std::string> numbersOf(ir::Spec &S, Located<int64_t> &F,
+                                          StringRef Type) {
+  std::set<int64_t> All;
+  for (const vary::Move &M : vary::allMoves())
+    if (M.Find && is_contained(M.Find(S, F.Range), &F))
+      for (int64_t Value : M.List(S, F))
+        All.insert(Value);
+  All.insert(*F);
+  const vary::ValueKey Key = {
+      "", F.Range, *F, nullptr, true, Type == "Int" ? 1 : 0, INT64_MAX};
+  constexpr size_t Few = 4;
+  if (All.size() < Few)
+    for (int64_t Value : vary::othersOf(Key, {}))
+      All.insert(Value);
+  std::vector<std::string> Texts;
+  for (int64_t Value : All)
+    Texts.push_back(std::to_string(Value));
+  return Texts;
+}
+
+namespace {
+
+class ControlLister {
+public:
+  ControlLister(ir::Spec Derived, const SourceFiles &Sources)
+      : S(std::move(Derived)), Sources(Sources) {}
+
+  std::vector<Control> run() &&;
+
+private:
+  template <typename T>
+  void add(std::string Path, const ir::FieldRow &Row, Located<T> &F);
+  void addText(StringRef Path, SourceRange Range);
+
+  ir::Spec S;
+  const SourceFiles &Sources;
+  std::vector<Control> All;
+};
+
+} // namespace
+
+template <typename T>
+void ControlLister::add(std::string Path, const ir::FieldRow &Row,
+                        Located<T> &F) {
+  if (!F.isPresent())
+    return;
+  Control C{std::move(Path),
+            ir::keywordOf(Row.Section),
+            Row.Name.str(),
+            Row.Type.str(),
+            textOf(*F),
+            nameOf<T>(F.From),
+            F.isStated() ? F.Range : SourceRange(),
+            {}};
+  if constexpr (std::is_same_v<T, bool>) {
+    C.Candidates = {"false", "true"};
+  } else if constexpr (std::is_enum_v<T>) {
+    C.Type = "Word";
+    for (size_t I = 0; I != ir::getSpellings<T>().size(); ++I)
+      C.Candidates.push_back(textOf(static_cast<T>(I)));
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    C.Candidates = numbersOf(S, F, Row.Type);
+  } else if (!Row.Words.empty()) {
+    C.Type = "Word";
+    for (StringRef Word : Row.Words)
+      C.Candidates.push_back(Word.str());
+  } else {
+    C.Type = "Text";
+    if (C.Range.isValid())
+      C.Value = Sources.slice(C.Range).str();
+  }
+  All.push_back(std::move(C));
+}
+
+/// A key that is no field, as it is written.
+void ControlLister::addText(StringRef Path, SourceRange Range) {
+  if (!Range.isValid())
+    return;
+  const auto [Section, Name] = Path.rsplit('.');
+  Control C{
+      Path.str(), Section.str(), Name.str(), "Text", Sources.slice(Range).str(),
+      "stated",   Range,         {}};
+  if (int64_t Number = 0; to_integer(C.Value, Number, 10)) {
+    C.Type = "Int";
+    Located<int64_t> F;
+    F.state(Number, Range);
+    C.Candidates = numbersOf(S, F, C.Type);
+  }
+  All.push_back(std::move(C));
+}
+
+std::vector<Control> ControlLister::run() && {
+  std::set<std::string> Seen; // blocks share sections
+  vary::visitPaths(
+      S, [&](std::string Path, ir::Key, const ir::FieldRow &Row, auto &F) {
+        if (Seen.insert(Path).second)
+          add(std::move(Path), Row, F);
+      });
+  addText(vary::LayersPath, S.Model.LayersRange);
+  if (!S.Parallel.Layout.empty())
+    addText(vary::LayoutPath, S.Parallel.LayoutRange);
+  return std::move(All);
+}
+
+std::vector<Control> controlsOf(const ir::Spec &Derived,
+                                const SourceFiles &Sources) {
+  return ControlLister(Derived, Sources).run();
+}
+
+std::vector<Candidate> tryCandidates(LiveJob &Job, const JobVariant &V,
+                                     const Control &C) {
+  std::vector<Candidate> All;
+  for (const std::string &Value : C.Candidates) {
+    JobVariant Changed = V;
+    Changed.Changes.push_back(C.Path + "=" + Value);
+    const VariantJob Varied(Job, Changed, DiagnosticEngine().cloneForTrial());
+    Candidate Tried{Value, ""};
+    if (!Varied->program({ir::Fact::Complete})) {
+      const auto Errors =
+          make_filter_range(Varied->diagnostics(), [](const Diagnostic &D) {
+            return D.Level == Severity::Error;
+          });
+      Tried.WhyNot =
+          Errors.empty() ? "the job is refused" : Errors.begin()->text();
+    }
+    All.push_back(std::move(Tried));
+  }
+  return All;
+}
+
+} // namespace foretrace::explore

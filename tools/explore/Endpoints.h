@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the server answers: every request has the whole state of the page, a
+// text and changes of keys, so that the server keeps nothing but caches.
+#ifndef FORETRACE_TOOLS_EXPLORE_ENDPOINTS_H
+#define FORETRACE_TOOLS_EXPLORE_ENDPOINTS_H
+
+#include "frontend/KeyList.h"
+#include "tools/explore/LiveJob.h"
+#include "llvm/Support/JSON.h"
+
+namespace foretrace::explore {
+
+struct HttpReply {
+  int Code;
+  llvm::StringLiteral Type;
+  std::string Body;
+};
+
+class Endpoints {
+public:
+  /// Diagnostics of jobs begin as \p MakeEngine says.
+  Endpoints(LiveJob &Job, std::function<DiagnosticEngine()> MakeEngine);
+
+  /// Answers a request for \p Path, with a body if it is a POST. What is wrong
+  /// with a request is an answer, never an end.
+  HttpReply answer(bool IsPost, llvm::StringRef Path, llvm::StringRef Body);
+
+private:
+  using Object = llvm::json::Object;
+
+  HttpReply page();
+  HttpReply job();
+  HttpReply compile(const Object &Asked);
+  HttpReply controls(const Object &Asked);
+  HttpReply values(const Object &Asked);
+  HttpReply suggest(const Object &Asked);
+  HttpReply compare(const Object &Asked);
+  HttpReply exportAs(const Object &Asked);
+  HttpReply write(const Object &Asked);
+
+  std::string commandOf(const JobVariant &V) const;
+  bool writeData(CompiledJob &Of, llvm::raw_ostream &OS);
+
+  LiveJob &Job;
+  const std::function<DiagnosticEngine()> MakeEngine;
+  std::vector<KeyEntry> Keys; ///< with their documentation; filled when needed
+};
+
+} // namespace foretrace::explore
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/explore/JobText.h"
+#include "frontend/Format.h"
+#include "frontend/Parse.h"
+#include "lang/SourceFiles.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+using namespace llvm;
+
+namespace foretrace::explore {
+
+namespace {
+
+/// Replaces what is between two bytes.
+struct Edit {
+  size_t Begin, End;
+  std::string Text;
+};
+
+class ChangeWriter {
+public:
+  ChangeWriter(const ast::File &File, StringRef Text)
+      : File(File), Text(Text) {}
+
+  /// False if the change has no place.
+  bool write(StringRef Path, StringRef Value);
+  std::string apply() &&;
+
+private:
+  bool writeParam(StringRef Name, StringRef Value);
+  bool writeKey(const ast::Section &In, ArrayRef<StringRef> Sections,
+                StringRef Key, StringRef Value);
+  const ast::Section *findTop(StringRef Keyword, bool &IsUnique) const;
+  void insertInto(const ast::Section &In, std::string Entry);
+  void replace(SourceRange Range, StringRef By) {
+    Edits.push_back({Range.Begin, Range.End, By.str()});
+  }
+
+  const ast::File &File;
+  const StringRef Text;
+  std::vector<Edit> Edits;
+  std::map<std::string, std::string> NewSections; ///< entries by keyword
+};
+
+} // namespace
+
+bool ChangeWriter::writeParam(StringRef Name, StringRef Value) {
+  for (const ast::Item &I : File.Items)
+    if (const auto *P = std::get_if<ast::Param>(&I.Node);
+        P && P->Name.Text == Name && P->Default) {
+      replace(P->Default->Range, Value);
+      return true;
+    }
+  return false;
+}
+
+const ast::Section *ChangeWriter::findTop(StringRef Keyword,
+                                          bool &IsUnique) const {
+  const ast::Section *Found = nullptr;
+  IsUnique = true;
+  for (const ast::Item &I : File.Items)
+    if (const auto *S = std::get_if<ast::Section>(&I.Node);
+        S && S->Keyword.Text == Keyword) {
+      IsUnique &= !Found;
+      Found = S;
+    }
+  return Found;
+}
+
+/// Adds an entry in front of the closing brace, on a line of its own if the
+/// brace is on one.
+void ChangeWriter::insertInto(const ast::Section &In, std::string Entry) {
+  const size_t Brace = In.Range.End - 1;
+  const StringRef Before = Text.take_front(Brace).rtrim(" \t");
+  const bool IsOnLine = Before.ends_with("\n");
+  Edits.push_back({IsOnLine ? Before.size() : Brace,
+                   IsOnLine ? Before.size() : Brace,
+                   IsOnLine ? "  " + Entry + "\n" : " " + Entry + " "});
+}
+
+static std::string nest(ArrayRef<StringRef> Sections, std::string Entry) {
+  for (StringRef Section : reverse(Sections))
+    Entry = (Section + " { " + Entry + " }").str();
+  return Entry;
+}
+
+/// Whether a condition decides what the key or section is.
+static bool isConditional(ArrayRef<ast::Entry> Entries, StringRef Name) {
+  return any_of(Entries, [&](const ast::Entry &E) {
+    if (const auto *If = std::get_if<ast::If>(&E.Node))
+      return isConditional(If->Then, Name) || isConditional(If->Else, Name);
+    const auto *A = std::get_if<ast::Assignment>(&E.Node);
+    const auto *S = std::get_if<ast::Section>(&E.Node);
+    return (A && A->Key.Text == Name) || (S && S->Keyword.Text == Name);
+  });
+}
+
+bool ChangeWriter::writeKey(const ast::Section &In,
+                            ArrayRef<StringRef> Sections, StringRef Key,
+                            StringRef Value) {
+  const StringRef Next = Sections.empty() ? Key : Sections.front();
+  for (const ast::Entry &E : In.Entries) {
+    if (const auto *A = std::get_if<ast::Assignment>(&E.Node);
+        A && A->Key.Text == Next) {
+      if (!Sections.empty())
+        return false; // a table
+      replace(A->Value->Range, Value);
+      return true;
+    }
+    const auto *S = std::get_if<ast::Section>(&E.Node);
+    if (S && !Sections.empty() &&
+        (S->Keyword.Text == "block" ? S->Label : S->Keyword).Text == Next)
+      return writeKey(*S, Sections.drop_front(), Key, Value);
+  }
+  if ((!Sections.empty() && In.Keyword.Text == "model") ||
+      isConditional(In.Entries, Next))
+    return false; // of a kind that is not known, or under a condition
+  insertInto(In, nest(Sections, (Key + " = " + Value).str()));
+  return true;
+}
+
+bool ChangeWriter::write(StringRef Path, StringRef Value) {
+  SmallVector<StringRef, 4> Names;
+  Path.split(Names, '.');
+  if (Names.size() == 1)
+    return writeParam(Path, Value);
+  const StringRef Top = Names.front(), Key = Names.back();
+  const ArrayRef<StringRef> Sections = ArrayRef(Names).drop_front().drop_back();
+  bool IsUnique = true;
+  if (const ast::Section *In = findTop(Top, IsUnique))
+    return IsUnique && writeKey(*In, Sections, Key, Value);
+  if (Top == "model" || Top == "cost")
+    return false; // it has a kind or a name
+  std::string &Entries = NewSections[Top.str()];
+  Entries += (Entries.empty() ? "" : "   ") +
+             nest(Sections, (Key + " = " + Value).str());
+  return true;
+}
+
+std::string ChangeWriter::apply() && {
+  stable_sort(Edits,
+              [](const Edit &A, const Edit &B) { return A.Begin < B.Begin; });
+  std::string Made;
+  size_t At = 0;
+  for (const Edit &E : Edits) {
+    Made += Text.slice(At, E.Begin);
+    Made += E.Text;
+    At = E.End;
+  }
+  Made += Text.drop_front(At);
+  for (const auto &[Keyword, Entries] : NewSections)
+    Made += (StringRef(Made).ends_with("\n") ? "\n" : "\n\n") + Keyword +
+            " { " + Entries + " }\n";
+  return Made;
+}
+
+static std::optional<std::string> format(StringRef Text) {
+  SourceFiles Sources;
+  DiagnosticEngine Diags;
+  return formatFore(Sources.text(Sources.add(Text, "job")), Diags);
+}
+
+WrittenJob writeChanges(StringRef Text, ArrayRef<std::string> Changes) {
+  SourceFiles Sources;
+  DiagnosticEngine Diags;
+  const std::optional<ast::File> File =
+      parseFore(Sources.text(Sources.add(Text, "job")), Diags);
+  if (!File)
+    return {Text.str(), Changes.vec()};
+  WrittenJob Made;
+  ChangeWriter Writer(*File, Text);
+  for (size_t I = 0; I != Changes.size(); ++I) {
+    const auto [Path, Value] = StringRef(Changes[I]).split('=');
+    const bool IsReplaced =
+        any_of(Changes.drop_front(I + 1), [&, Of = Path](StringRef Later) {
+          return Later.split('=').first.trim() == Of.trim();
+        });
+    if (!IsReplaced && !Writer.write(Path.trim(), Value.trim()))
+      Made.Rest.push_back(Changes[I]);
+  }
+  Made.Text = std::move(Writer).apply();
+  if (format(Text) == Text)
+    if (std::optional<std::string> Styled = format(Made.Text))
+      Made.Text = std::move(*Styled);
+  return Made;
+}
+
+} // namespace foretrace::explore

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes of keys written into the text of a job.
+#ifndef FORETRACE_TOOLS_EXPLORE_JOBTEXT_H
+#define FORETRACE_TOOLS_EXPLORE_JOBTEXT_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace foretrace::explore {
+
+struct WrittenJob {
+  std::string Text;
+  /// Changes that have no place in the text: keys of an imported model, keys
+  /// within an `if`.
+  std::vector<std::string> Rest;
+};
+
+/// Writes \p Changes, `parallel.tp=4` each, of which the last one of a key
+/// applies, into \p Text. A key that is set gets another value, any other one
+/// is added to its section. A text in the style of `fmt` stays in it. All are
+/// the rest if the text has syntax errors.
+WrittenJob writeChanges(llvm::StringRef Text,
+                        llvm::ArrayRef<std::string> Changes);
+
+} // namespace foretrace::explore
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The only file that includes libevent.
+#include "tools/explore/PageServer.h"
+#include "tools/explore/Gate.h"
+#include <arpa/inet.h>
+#include <csignal>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <memory>
+
+using namespace llvm;
+
+namespace foretrace::explore {
+
+static constexpr char Loopback[] = "127.0.0.1";
+/// Bounds of a request: bytes, and seconds until all of it must be here.
+static constexpr int MostHeaderBytes = 16 << 10, MostBodyBytes = 2 << 20,
+                     MostSeconds = 10;
+
+namespace {
+
+template <auto Free> struct FreeWith {
+  template <typename T> void operator()(T *Of) const { Free(Of); }
+};
+using BasePtr = std::unique_ptr<event_base, FreeWith<event_base_free>>;
+using HttpPtr = std::unique_ptr<evhttp, FreeWith<evhttp_free>>;
+using EventPtr = std::unique_ptr<event, FreeWith<event_free>>;
+
+/// What a request is answered with.
+struct Served {
+  Endpoints &Pages;
+  Gate Guard;
+};
+
+} // namespace
+
+static StringRef headerOf(evhttp_request *Request, const char *Name) {
+  const char *Found =
+      evhttp_find_header(evhttp_request_get_input_headers(Request), Name);
+  return Found ? Found : "";
+}
+
+static void send(evhttp_request *Request, const HttpReply &Reply) {
+  static constexpr std::pair<const char *, const char *> Headers[] = {
+      {"Cache-Control", "no-store"},
+      {"Content-Security-Policy",
+       "default-src 'none'; script-src 'unsafe-inline'; "
+       "style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+      {"Cross-Origin-Resource-Policy", "same-origin"},
+      {"Referrer-Policy", "no-referrer"},
+      {"X-Content-Type-Options", "nosniff"}};
+  evkeyvalq *To = evhttp_request_get_output_headers(Request);
+  for (const auto &[Name, Value] : Headers)
+    evhttp_add_header(To, Name, Value);
+  evhttp_add_header(To, "Content-Type", Reply.Type.data());
+  evbuffer *Body = evhttp_request_get_output_buffer(Request);
+  evbuffer_add(Body, Reply.Body.data(), Reply.Body.size());
+  evhttp_send_reply(Request, Reply.Code, nullptr, nullptr);
+}
+
+static void answer(evhttp_request *Request, void *Argument) {
+  auto &To = *static_cast<Served *>(Argument);
+  const evhttp_uri *Uri = evhttp_request_get_evhttp_uri(Request);
+  auto TextOf = [](const char *Part) { return StringRef(Part ? Part : ""); };
+  const StringRef Path = Uri ? TextOf(evhttp_uri_get_path(Uri)) : "";
+  const bool IsPost = evhttp_request_get_command(Request) == EVHTTP_REQ_POST;
+  const Caller From = {headerOf(Request, "Host"), headerOf(Request, "Origin"),
+                       headerOf(Request, "Authorization"),
+                       Uri ? TextOf(evhttp_uri_get_query(Uri)) : ""};
+  if (const auto Refused = To.Guard.check(From, !IsPost && Path == "/"))
+    return send(Request, {Refused->Code, "text/plain; charset=utf-8",
+                          Refused->Why.str() + "\n"});
+  evbuffer *Given = evhttp_request_get_input_buffer(Request);
+  const size_t Size = evbuffer_get_length(Given);
+  const auto *Bytes =
+      reinterpret_cast<const char *>(evbuffer_pullup(Given, -1));
+  send(Request, To.Pages.answer(IsPost, Path, StringRef(Bytes, Size)));
+}
+
+static void stop(evutil_socket_t, short, void *Base) {
+  event_base_loopbreak(static_cast<event_base *>(Base));
+}
+
+static uint16_t portOf(evhttp_bound_socket *Bound) {
+  sockaddr_in Address = {};
+  socklen_t Size = sizeof Address;
+  if (getsockname(evhttp_bound_socket_get_fd(Bound),
+                  reinterpret_cast<sockaddr *>(&Address), &Size) != 0)
+    return 0;
+  return ntohs(Address.sin_port);
+}
+
+Error serve(Endpoints &Pages, uint16_t Port,
+            function_ref<void(StringRef)> Started) {
+  const BasePtr Base(event_base_new());
+  const HttpPtr Http(Base ? evhttp_new(Base.get()) : nullptr);
+  evhttp_bound_socket *Bound =
+      Http ? evhttp_bind_socket_with_handle(Http.get(), Loopback, Port)
+           : nullptr;
+  if (!Bound) {
+    const std::error_code EC(errno, std::generic_category());
+    return createStringError(EC, "cannot listen on " + Twine(Loopback) + ":" +
+                                     Twine(Port) + ": " + EC.message());
+  }
+  evhttp_set_allowed_methods(Http.get(), EVHTTP_REQ_GET | EVHTTP_REQ_POST);
+  evhttp_set_max_headers_size(Http.get(), MostHeaderBytes);
+  evhttp_set_max_body_size(Http.get(), MostBodyBytes);
+  evhttp_set_timeout(Http.get(), MostSeconds);
+  Served To = {Pages, Gate(portOf(Bound))};
+  evhttp_set_gencb(Http.get(), answer, &To);
+  std::signal(SIGPIPE, SIG_IGN); // a page that is closed while it is served
+  const EventPtr Signals[] = {
+      EventPtr(evsignal_new(Base.get(), SIGINT, stop, Base.get())),
+      EventPtr(evsignal_new(Base.get(), SIGTERM, stop, Base.get()))};
+  for (const EventPtr &Signal : Signals)
+    event_add(Signal.get(), nullptr);
+  Started("http://" + std::string(Loopback) + ":" +
+          std::to_string(portOf(Bound)) + "/?token=" + To.Guard.token().str());
+  event_base_dispatch(Base.get());
+  return Error::success();
+}
+
+} // namespace foretrace::explore

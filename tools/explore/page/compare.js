@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pinned variant beside the one that is shown, and changes that are offered.
+
+/** Digits of a number that may be too large for one. */
+const figure = (value, unit) => value === null ? "–"
+    : typeof value === "string" ? value : read(value.toLocaleString("en-US", {useGrouping: false}), unit);
+
+function share(before, after) {
+  if (typeof before !== "number" || typeof after !== "number" || before === 0)
+    return "";
+  const percent = 100 * (after - before) / before;
+  return `${percent > 0 ? "+" : ""}${percent.toFixed(1)} %`;
+}
+
+const row = (name, ...cells) => html("tr", {}, ...cells.map((cell) => html(name, {}, cell)));
+const table = (...rows) => html("div", {class: "wide"}, html("table", {}, ...rows));
+
+const nameOf = ({answer, table: of, row: words, figure: column}) =>
+    [answer, of, ...words, column].filter(Boolean).join(" ");
+
+function pin() {
+  state.pinned = {text: shown.text, set: changes(shown.set)};
+  showCompared();
+}
+
+let comparison = 0;
+async function showCompared() {
+  const mine = ++comparison, root = byId("explore-compared");
+  if (!state.pinned || root.closest("[data-pane]").hidden)
+    return;
+  const now = {text: shown.text, set: changes(shown.set)};
+  const answer = await ask("/compare", {before: state.pinned, after: now});
+  if (mine !== comparison)
+    return;
+  if (answer.error)
+    return root.replaceChildren(answer.error);
+  if (answer.same)
+    return root.replaceChildren("Both variants are the same.");
+  const named = answer.figures.filter(({table: of}) => !of);
+  const others = answer.figures.filter(({table: of}) => of);
+  const figureRow = (of) => row("td", nameOf(of), figure(of.before, of.unit), figure(of.after, of.unit),
+                                share(of.before, of.after), of.by.join(", "));
+  const heads = ["figure", "pinned", "now", "change", "caused by"];
+  root.replaceChildren(
+      html("h3", {}, "Keys"),
+      table(row("th", "key", "pinned", "now"),
+            ...answer.keys.map(({key, before, after}) => row("td", key, before?.value ?? "–", after?.value ?? "–"))),
+      html("h3", {}, "Numbers"), table(row("th", ...heads), ...named.map(figureRow)),
+      html("h3", {}, "Tables"), table(row("th", ...heads), ...others.slice(0, 200).map(figureRow)));
+}
+
+async function showSuggestions(goal) {
+  const root = byId("explore-suggestions");
+  root.replaceChildren("Trying changes …");
+  const answer = await ask("/suggest", {text: shown.text, set: changes(shown.set), goal});
+  if (!answer.suggestions?.length)
+    return root.replaceChildren(answer.error ?? answer.why);
+  root.replaceChildren(...answer.suggestions.map(({set, peak, time}) => {
+    const words = set.map((change) => change.split(".").slice(1).join(".").replace("=", " = ")).join(", ");
+    const numbers = [...time ? [read(time, "ns")] : [], `${read(peak, "bytes")} a rank`].join(", ");
+    const button = html("button", {type: "button", "data-set": set.join(" ")}, `${words}: ${numbers}`);
+    button.onclick = () => {
+      root.replaceChildren();
+      move(set.map(parted));
+    };
+    return button;
+  }));
+}

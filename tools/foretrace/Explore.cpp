@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace explore`: a page on which the keys of a job are moved.
+#include "tools/explore/PageServer.h"
+#include "tools/foretrace/JobOptions.h"
+#include "tools/foretrace/Messages.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+static cl::opt<unsigned>
+    Port("port", cl::value_desc("n"), cl::init(0),
+         cl::desc("Port of 127.0.0.1 (default: 0, a free one)"),
+         cl::cat(outputCategory()), cl::sub(exploreCommand()));
+
+ExitCode runExplore() {
+  if (jobPath().empty() || jobPath() == "-")
+    return usageError("explore: a file with a job is missing, for example "
+                      "`foretrace explore job.fore`");
+  if (Port > UINT16_MAX)
+    return usageError("explore: --port is at most 65535");
+  explore::LiveJob Job(jobPath().str(), frontendOptions());
+  ExitCode Code = ExitSuccess;
+  const bool IsLegal = Job.load(makeEngine(), [&](const DiagnosticEngine &Diags,
+                                                  const SourceFiles &Sources) {
+    Code = showMessages(Diags, Sources);
+  });
+  if (!IsLegal)
+    return Code;
+  explore::Endpoints Pages(Job, makeEngine);
+  if (Error E = explore::serve(Pages, static_cast<uint16_t>(Port),
+                               [](StringRef Address) {
+                                 outs() << "exploring at " << Address << '\n';
+                                 outs().flush();
+                               }))
+    return failure(std::move(E), ExitEnvironment);
+  return ExitSuccess;
+}
+
+} // namespace foretrace
