@@ -98,11 +98,10 @@ void Emitter::write(const ir::Program &P, const Backend &Format,
   const size_t FilesBefore = Outputs.files().size();
   if (!Options.IsApart)
     Outputs.inputs().add(Sources);
-  ConfinedOutputs Confined(Outputs, Format, Emit, Diags);
+  OutputSet &All = Options.Into ? *Options.Into : Outputs;
+  ConfinedOutputs Confined(All, Format, Emit, Diags);
   const bool IsOfJob = Emit.Range.isValid(); // not of the command line
-  OutputSet &Files = IsOfJob && !Options.MayLeaveFolder
-                         ? static_cast<OutputSet &>(Confined)
-                         : Outputs;
+  OutputSet &Files = IsOfJob && !Options.MayLeaveFolder ? Confined : All;
   if (Error E = writeBlock(Block, Request, Job, Files)) {
     reportOutput(std::move(E), placeOf(Format, Emit, Options.To), Diags);
     return;

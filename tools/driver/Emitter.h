@@ -23,6 +23,8 @@ Destination destinationOf(llvm::StringRef Path);
 
 struct EmitterOptions {
   Destination To;
+  /// Takes all files in place of \c To, if it is set.
+  OutputSet *Into = nullptr;
   std::string Stem; ///< files that no block names are called by it
   /// Blocks of a job may name files outside of the output folder.
   bool MayLeaveFolder = false;
@@ -51,6 +53,9 @@ public:
   void emitProgram(const ir::Program &P, const ir::EmitSpec &Emit);
   /// Gives the files their names if nothing was wrong, and says which they are.
   void commit();
+
+  /// The files on disk.
+  llvm::ArrayRef<FileOutputs::File> files() const { return Outputs.files(); }
 
 private:
   void expect(CompiledJob &Job, const ir::EmitSpec &Emit) const;

@@ -10,6 +10,8 @@
 #include "llvm/Support/thread.h"
 #include <csignal>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -65,14 +67,31 @@ static void checkOutput() {
 /// The limits on how deep input nests suit this stack, whatever the shell's.
 static constexpr unsigned StackSize = 64 << 20;
 
-/// Gives threads that are begun such a stack.
-static void raiseStacksOfThreads() {
-  pthread_attr_t Attributes;
-  if (pthread_attr_init(&Attributes) != 0)
+/// How many LargeStacks there are, and what threads have without.
+static std::mutex StacksGuard;
+static unsigned NumLargeStacks = 0;
+static std::optional<pthread_attr_t> UsualStacks;
+
+foretrace::driver::LargeStacks::LargeStacks() {
+  const std::lock_guard<std::mutex> Lock(StacksGuard);
+  pthread_attr_t Usual, Large;
+  if (NumLargeStacks++ != 0 || pthread_getattr_default_np(&Usual) != 0)
     return;
-  if (pthread_attr_setstacksize(&Attributes, StackSize) == 0)
-    (void)pthread_setattr_default_np(&Attributes);
-  (void)pthread_attr_destroy(&Attributes);
+  UsualStacks = Usual;
+  if (pthread_getattr_default_np(&Large) != 0)
+    return;
+  if (pthread_attr_setstacksize(&Large, StackSize) == 0)
+    (void)pthread_setattr_default_np(&Large);
+  (void)pthread_attr_destroy(&Large);
+}
+
+foretrace::driver::LargeStacks::~LargeStacks() {
+  const std::lock_guard<std::mutex> Lock(StacksGuard);
+  if (--NumLargeStacks != 0 || !UsualStacks)
+    return;
+  (void)pthread_setattr_default_np(&*UsualStacks);
+  (void)pthread_attr_destroy(&*UsualStacks);
+  UsualStacks.reset();
 }
 
 /// Whether the stack of the process may grow to that size, now.
@@ -121,7 +140,7 @@ int foretrace::driver::runProcess(
       "foretrace crashed, which it never should; please report it with the "
       "command, its input and what follows.\n");
   int Code = 0;
-  raiseStacksOfThreads();
+  const LargeStacks OfThreads;
   auto Run = [&] { Code = CommandLine(Argc, Argv); };
   if (raiseStackLimit())
     Run();

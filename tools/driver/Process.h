@@ -14,6 +14,16 @@ namespace foretrace::driver {
 int runProcess(int Argc, char **Argv,
                llvm::function_ref<int(int, char **)> CommandLine);
 
+/// While one lives, threads that begin have stacks that suit the limits on how
+/// deep input nests. For a library: runProcess does so for its process.
+class LargeStacks {
+public:
+  LargeStacks();
+  ~LargeStacks();
+  LargeStacks(const LargeStacks &) = delete;
+  LargeStacks &operator=(const LargeStacks &) = delete;
+};
+
 } // namespace foretrace::driver
 
 #endif

@@ -21,6 +21,8 @@ static constexpr int Deadly[] = {
     SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO,   SIGPWR};
 static struct sigaction Previous[std::size(Deadly)];
 
+bool Leftover::HandlesSignals = true;
+
 static void lock() {
   while (IsLocked.test_and_set(std::memory_order_acquire)) {
   }
@@ -79,7 +81,8 @@ bool Leftover::isEnding() { return Ending; }
 
 void Leftover::expect() {
   static std::once_flag AreInstalled;
-  std::call_once(AreInstalled, installHandlers);
+  if (HandlesSignals)
+    std::call_once(AreInstalled, installHandlers);
   Older = Newest;
   Newest = this;
 }

@@ -21,6 +21,10 @@ public:
   /// removed, if this thread holds signals: it is in the midst of a step.
   /// Allocates nothing.
   static bool removeAll() noexcept;
+  /// From now on signals are left to the program of which this is a part, an
+  /// interpreter: what one ends leaves its unfinished files. Call it before the
+  /// first file is written.
+  static void leaveSignals() { HandlesSignals = false; }
 
 protected:
   Leftover() = default;
@@ -39,6 +43,7 @@ private:
   static void installHandlers();
   static void removeLocked() noexcept;
   static void handle(int Signal);
+  static bool HandlesSignals;
   /// Async-signal-safe, and harmless if it is gone already.
   virtual void remove() noexcept = 0;
 

@@ -28,8 +28,6 @@ private:
 
 } // namespace
 
-FrozenFiles::FrozenFiles() : ProxyFileSystem(vfs::getRealFileSystem()) {}
-
 /// What is known of a path, under the guard; an error if nothing is there. Null
 /// of what is no regular file: that is asked for each time.
 ErrorOr<FrozenFiles::Known *> FrozenFiles::find(StringRef Path) {

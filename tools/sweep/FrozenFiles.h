@@ -17,7 +17,9 @@ namespace foretrace::sweep {
 /// are kept.
 class FrozenFiles final : public llvm::vfs::ProxyFileSystem {
 public:
-  FrozenFiles();
+  explicit FrozenFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Disk =
+                           llvm::vfs::getRealFileSystem())
+      : ProxyFileSystem(std::move(Disk)) {}
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override;
   bool exists(const llvm::Twine &Path) override;

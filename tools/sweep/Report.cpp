@@ -58,9 +58,25 @@ static Error resume(Database &DB, Summary &To) {
   return Error::success();
 }
 
+Error evaluate(const Sweep &S, ArrayRef<int64_t> Done, unsigned Threads,
+               Summary &To, TallyTaker Take) {
+  const Engine E(S);
+  Error Failed = Error::success();
+  E.run(Done, Threads, [&](int64_t Unit, const Tally &T) {
+    // What could not be read is no verdict.
+    if (const std::string Unread = S.Files->failure(); !Unread.empty())
+      Failed = joinErrors(std::move(Failed), createStringError(Unread));
+    else if (Error Taking = Take(Unit, T, To.add(T, E.pointsOf(Unit))))
+      Failed = joinErrors(std::move(Failed), std::move(Taking));
+    else
+      return true;
+    return false;
+  });
+  return Failed;
+}
+
 Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
                            function_ref<void(const Summary &)> Progress) {
-  const Engine E(S);
   Summary Out(S);
   std::vector<int64_t> Done;
   if (DB) {
@@ -71,23 +87,15 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
       return Units.takeError();
     Done = std::move(*Units);
   }
-  Error Failed = Error::success();
-  E.run(Done, Threads, [&](int64_t Unit, const Tally &T) {
-    // What could not be read is no verdict.
-    if (const std::string Unread = S.Files->failure(); !Unread.empty()) {
-      Failed = joinErrors(std::move(Failed), createStringError(Unread));
-      return false;
-    }
-    const std::vector<int64_t> Dropped = Out.add(T, E.pointsOf(Unit));
-    if (DB)
-      if (Error Write = DB->write(Unit, T, Dropped)) {
-        Failed = joinErrors(std::move(Failed), std::move(Write));
-        return false;
-      }
-    Progress(Out);
-    return true;
-  });
-  if (Failed)
+  if (Error Failed = evaluate(S, Done, Threads, Out,
+                              [&](int64_t Unit, const Tally &T,
+                                  ArrayRef<int64_t> Dropped) -> Error {
+                                if (DB)
+                                  if (Error Write = DB->write(Unit, T, Dropped))
+                                    return Write;
+                                Progress(Out);
+                                return Error::success();
+                              }))
     return Failed;
   if (DB)
     DB->seal();

@@ -31,6 +31,16 @@ struct Summary {
   std::vector<int64_t> add(const Tally &T, int64_t Points);
 };
 
+/// Takes what a unit found; \p Dropped are points of earlier ones, or of its
+/// own, that are not kept.
+using TallyTaker = llvm::function_ref<llvm::Error(
+    int64_t Unit, const Tally &T, llvm::ArrayRef<int64_t> Dropped)>;
+
+/// Runs all of \p S but the units \p Done, which are sorted and in \p To, and
+/// adds the rest to \p To, until \p Take fails. \p Take gets each unit first.
+llvm::Error evaluate(const Sweep &S, llvm::ArrayRef<int64_t> Done,
+                     unsigned Threads, Summary &To, TallyTaker Take);
+
 /// Runs what \p DB lacks of \p S, or all if there is none. \p Progress gets
 /// each step of the summary.
 llvm::Expected<Summary>
