@@ -11,6 +11,7 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -46,6 +47,21 @@ config.substitutions += [
     ("%{cpack}", os.path.join(os.path.dirname(config.cmake), "cpack")),
     ("%{cxx}", config.cxx),
 ]
+
+# The module is for the Python that it was built with, which may have packages that the
+# tests need.
+if config.python_module:
+    module_path = os.path.join(config.build_dir, "python")
+    config.substitutions += [
+        ("%{python-of-module}", config.python_module),
+        ("%{python-module}", f"env PYTHONPATH={module_path} {config.python_module}")]
+    find = "import importlib.util as i; print(*filter(i.find_spec, {}))".format(
+        ("numpy", "pandas", "pip"))
+    packages = subprocess.run([config.python_module, "-c", find], check=True,
+                              capture_output=True, text=True).stdout.split()
+    config.available_features |= {"python-module", *packages}
+else:
+    lit_config.note("the Python module is not built; its tests are skipped")
 
 if config.sanitizers:
     config.available_features.add("sanitizers")

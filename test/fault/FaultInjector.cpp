@@ -103,6 +103,9 @@ __attribute__((destructor)) void writeCount() {
 
 } // namespace
 
+// What follows takes the place of functions of the system.
+#pragma GCC visibility push(default)
+
 /// The function that stands behind ours.
 #define REAL(NAME)                                                             \
   static auto *const Real =                                                    \
@@ -220,3 +223,5 @@ WRAP_STATFS(statfs, statfs)
 #ifdef __USE_LARGEFILE64
 WRAP_STATFS(statfs64, statfs64)
 #endif
+
+#pragma GCC visibility pop

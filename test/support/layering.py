@@ -43,6 +43,8 @@ MAY_INCLUDE = {
     "tools/exporters": {"lang", *IR, *FRONTEND, "tools/importers",
                         "tools/exporters"},
     "tools/lsp": {*COMPILER, "tools/lsp"},
+    "tools/python": {*COMPILER, "backends", "tools/driver", "tools/explain",
+                     "tools/output", "tools/sweep", "tools/python"},
     "tools/fit": {*RUNS, "tools/validate", "tools/fit"},
     "tools/explore": {*COMPILER, "backends", "tools/diff", "tools/driver",
                       "tools/exporters", "tools/explore"},
@@ -70,6 +72,7 @@ DOORS = [
     (re.compile(r"toml"), "frontend"),
     (re.compile(r"(unsupported/)?Eigen/"), "tools/fit"),
     (re.compile(r"event2/"), "tools/explore"),
+    (re.compile(r"pybind11/"), "tools/python"),
 ]
 # Kinds of layers are text of the library; only backends that imitate a tool know them.
 LAYER_KIND = re.compile(r'"(mha|gqa|mqa|mla|mamba2|gated_delta_net)"')

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_pycon.py FILE.md...
+
+Runs the `pycon` blocks of each page in one interpreter, as a notebook does, in an empty
+folder with the files of its blocks with `file=NAME`."""
+
+import doctest
+import os
+import pathlib
+import sys
+import tempfile
+
+import snippets
+
+
+def blanks(text):
+    return "\n" * text.count("\n")
+
+
+def session(page, folder):
+    """The examples, each in the line of the page where it is."""
+    text, source, end = page.read_text(encoding="utf-8"), "", 0
+    for match in snippets.FENCE.finditer(text):
+        snippet = snippets.Snippet(page, text, match)
+        if name := snippet.mark("file"):
+            pathlib.Path(folder, name).write_text(snippet.body, encoding="utf-8")
+        if snippet.language == "pycon":
+            source += blanks(text[end:match.start(4)]) + snippet.body
+            end = match.end(4)
+    return doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), 0)
+
+
+def main():
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    pages = [pathlib.Path(page).resolve() for page in sys.argv[1:]]
+    for page in pages:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            runner.run(session(page, folder))
+    print(f"{runner.tries} examples, {runner.failures} failures")
+    return runner.failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The fields of documents, in the units of docs/json.md and of the pages of the
+# subcommands. Those marked with `?` are in some documents only: use `get`.
+from ._record import Record
+
+class Params(Record):
+    schema: str
+    parameters: int
+    activated: int
+    activated_without_lookup: int
+    blocks: tuple[_ParamsBlock, ...]
+    parts: tuple[_ParamsPart, ...]
+    notes: tuple[str, ...]
+
+class _ParamsBlock(Record):
+    block: str
+    layers: int
+    parameters: int
+    activated: int
+
+class _ParamsPart(Record):
+    part: str
+    parameters: int
+    activated: int
+
+class Memory(Record):
+    schema: str
+    peak: int
+    peak_stages: str
+    peak_phase: str
+    device_memory: int  # ?
+    fits: str  # ?
+    stages: tuple[_MemoryStage, ...]
+    notes: tuple[str, ...]
+    changes: tuple[_MemoryChange, ...]  # ?
+
+class _MemoryStage(Record):
+    stages: str
+    weights: int
+    gradients: int
+    optimizer: int
+    dummy_wgrads: int
+    saved: int
+    running: int
+    update: int
+    peak: int
+    micro_batches: int
+    when: str
+
+class _MemoryChange(Record):
+    change: str
+    peak: int
+    flops: int
+    messages: int
+
+class Flops(Record):
+    schema: str
+    tokens: int
+    model_flops_per_token: int
+    forward_flops: int
+    backward_flops: int
+    recomputed_flops: int
+    model_flops: int
+    hardware_flops: int
+    repeated_flops: int
+    blocks: tuple[_FlopsBlock, ...]
+    stages: tuple[_FlopsStage, ...]
+    notes: tuple[str, ...]
+    flops_per_second: int  # ?
+    tokens_per_second: int  # ?
+    mfu: int  # ?
+    hfu: int  # ?
+
+class _FlopsBlock(Record):
+    block: str
+    layers: int
+    forward: int
+    recomputed: int
+    backward: int
+
+class _FlopsStage(Record):
+    stages: str
+    ranks: int
+    forward: int
+    recomputed: int
+    backward: int
+
+class Volume(Record):
+    schema: str
+    message: int
+    sent: int
+    cross_node: int  # ?
+    cross_node_share: int  # ?
+    most: str  # ?
+    causes: tuple[_VolumeCause, ...]
+    groups: tuple[_VolumeGroup, ...]
+    phases: tuple[_VolumePhase, ...]
+    collectives: tuple[_VolumeCollective, ...]
+    stages: tuple[_VolumeStage, ...]
+    tiers: tuple[_VolumeTier, ...]  # ?
+    tier_groups: tuple[_VolumeTierGroup, ...]  # ?
+    notes: tuple[str, ...]
+
+class _VolumeCause(Record):
+    keys: str
+    at: str
+    message: int
+    sent: int
+    cross_node: int  # ?
+    share: int
+
+class _VolumeGroup(Record):
+    group: str
+    ranks: int
+    message: int
+    sent: int
+    cross_node: int  # ?
+
+class _VolumePhase(Record):
+    phase: str
+    message: int
+    sent: int
+    cross_node: int  # ?
+
+class _VolumeCollective(Record):
+    group: str
+    collective: str
+    phase: str
+    message: int
+    sent: int
+    cross_node: int  # ?
+
+class _VolumeStage(Record):
+    stages: str
+    group: str
+    collective: str
+    ranks: int
+    message: int
+    sent_by_rank: int
+    sent_by_group: int
+
+class _VolumeTier(Record):
+    tier: str
+    sent: int
+    share: int
+
+class _VolumeTierGroup(Record):
+    tier: str
+    group: str
+    sent: int
+    share: int
+
+class Time(Record):
+    schema: str
+    iteration_time: int
+    uncertainty: int
+    tokens_per_second: int
+    flops_per_second: int
+    mfu: int
+    hfu: int
+    exposed: int
+    device_hours: int
+    parts: tuple[_TimePart, ...]
+    lines: tuple[_TimeLine, ...]
+    stages: tuple[_TimeStage, ...]
+    changes: tuple[_TimeChange, ...]  # ?
+    notes: tuple[str, ...]
+
+class _TimePart(Record):
+    part: str
+    time: int
+    share: int
+    hidden: int
+    largest: str
+
+class _TimeLine(Record):
+    line: str
+    part: str
+    time: int
+    share: int
+
+class _TimeChange(Record):
+    change: str
+    time: int
+    saved: int
+    peak: int
+
+class _TimeStage(Record):
+    stages: str
+    forward: int
+    backward: int
+    steps: int
+    update: int
+    idle: int
+    critical: int  # ?
+
+class Plan(Record):
+    schema: str
+    job: str
+    model: _PlanModel
+    train: _PlanTrain
+    parallel: _PlanParallel
+    cluster: _PlanCluster  # ?
+    schedule: _PlanSchedule
+    time: _PlanTime  # ?
+    flops: int
+    blocks: tuple[_PlanBlock, ...]
+    stages: tuple[_PlanStage, ...]
+
+class _PlanModel(Record):
+    name: str
+    layers: int
+    hidden: int
+    vocab: int
+    parameters: int
+    activated: int
+
+class _PlanTrain(Record):
+    sequence: int
+    micro_batch: int
+    global_batch: int
+    tokens: int
+    precision: str
+    compute_precision: str
+    saved_precision: str
+    activation_precision: str
+    weight_precision: str
+    gather_precision: str
+    dispatch_precision: str
+    combine_precision: str
+    reduce_precision: str
+    master_precision: str
+    moment_precision: str
+    recompute: str
+    recipe: str  # ?
+
+class _PlanParallel(Record):
+    world: int
+    mesh: tuple[_PlanParallelMesh, ...]
+    vpp: int
+    ga: int
+    zero: int
+    sequence_parallel: bool
+    rank_order: str
+    groups: tuple[_PlanParallelGroup, ...]
+
+class _PlanParallelMesh(Record):
+    axis: str
+    size: int
+
+class _PlanParallelGroup(Record):
+    group: str
+    axes: tuple[str, ...]
+    size: int
+    groups: int
+    leave_node: int  # ?
+    tiers: tuple[_PlanParallelGroupTier, ...]  # ?
+
+class _PlanParallelGroupTier(Record):
+    tier: str
+    groups: int
+
+class _PlanCluster(Record):
+    name: str
+    nodes: int
+    devices_per_node: int
+    device_memory_bytes: int  # ?
+    device_flops_per_second: int  # ?
+
+class _PlanSchedule(Record):
+    kind: str
+    placement: str
+    stages: int
+    chunks: int
+    micro_batches: int
+    group: int
+    work_steps: int
+    bubble_steps: int
+    bubble_millionths: int
+
+class _PlanTime(Record):
+    iteration_ns: int
+    mfu_millionths: int
+    tokens_per_second: int
+    exposed_millionths: int
+
+class _PlanBlock(Record):
+    block: str
+    layers: int
+    parameters: int
+    published: int
+    activated: int
+    weights_bytes: int
+    gradients_bytes: int
+    optimizer_bytes: int
+    update_bytes: int
+    kept_bytes: int
+    flops: int
+    messages: tuple[_PlanBlockMessage, ...]
+    recompute: str  # ?
+    offload_activations: bool  # ?
+
+class _PlanBlockMessage(Record):
+    group: str
+    bytes: int
+
+class _PlanStage(Record):
+    first: int
+    last: int
+    chunks: tuple[_PlanStageChunk, ...]
+    parameters: int
+    weights_bytes: int
+    gradients_bytes: int
+    optimizer_bytes: int
+    update_bytes: int
+    activations_bytes: int
+    flops: int
+    dummy_wgrads_bytes: int
+    static_bytes: int
+    static_and_saved_bytes: int
+    peak_bytes: int
+    dynamic_bytes: int
+    in_flight: int
+    messages_bytes: int
+    messages: tuple[_PlanStageMessage, ...]
+
+class _PlanStageChunk(Record):
+    first: int
+    last: int
+    layers: str
+    sent_bytes: int
+
+class _PlanStageMessage(Record):
+    group: str
+    bytes: int
