@@ -185,9 +185,13 @@ void ImportGraph::import(JobFile &U, const ast::Import &I,
                          llvm::StringRef Importer) {
   const bool IsForeign = path::extension(I.Path.Text) == ".json";
   bool IsToml = path::extension(I.Path.Text) == ".toml" || IsForeign;
-  if (IsToml && I.Alias.Text.empty())
-    Diags.report(I.Path.Range, diag::ImportNeedsAlias, I.Path.Text,
-                 path::stem(I.Path.Text));
+  if (IsToml && I.Alias.Text.empty()) {
+    std::string Alias = path::stem(I.Path.Text).str();
+    std::replace_if(
+        Alias.begin(), Alias.end(), [](char C) { return !llvm::isAlnum(C); },
+        '_');
+    Diags.report(I.Path.Range, diag::ImportNeedsAlias, I.Path.Text, Alias);
+  }
   if (!IsToml && !I.Alias.Text.empty())
     Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
   if (IsForeign) {
