@@ -7,6 +7,7 @@
 #include "ir/model/SpecFields.h"
 #include "lang/Library.h"
 #include "lang/SourceFiles.h"
+#include "llvm/ADT/StringExtras.h"
 #include <map>
 #include <set>
 
@@ -38,7 +39,8 @@ private:
   template <typename SpecT> void section(const SpecT &S);
   void add(SourceRange At, Remark R);
   void add(const Answer &From, llvm::StringRef Table, llvm::StringRef Place,
-           llvm::StringRef Title, llvm::StringRef Value);
+           llvm::StringRef Before, llvm::StringRef Title,
+           llvm::StringRef Value);
   void file(FileId File);
   void line(const SourceLocation &At, unsigned Number);
   bool isShown(SourceRange At) const;
@@ -100,19 +102,22 @@ template <typename SpecT> void SourceWriter::section(const SpecT &S) {
   });
 }
 
-/// Adds the rows of a table of another backend that name a line of the job.
+/// Adds the rows of a table of another backend that name a line of the job. \p
+/// Before precedes their titles.
 void SourceWriter::add(const Answer &From, llvm::StringRef Table,
-                       llvm::StringRef Place, llvm::StringRef Title,
-                       llvm::StringRef Value) {
+                       llvm::StringRef Place, llvm::StringRef Before,
+                       llvm::StringRef Title, llvm::StringRef Value) {
   const FigureTable *T = From.Of ? From.Of->findTable(Table) : nullptr;
   if (!T)
     return;
   const size_t Number = T->columnOf(Value);
   for (const std::vector<Figure> &Row : T->Rows) {
-    const auto At = Places.find(exact(Row[T->columnOf(Place)]));
-    if (At != Places.end())
-      add(At->second, {exact(Row[T->columnOf(Title)]), Row[Number],
-                       T->Columns[Number].Unit, &From.Of->Sizes});
+    const std::string At = exact(Row[T->columnOf(Place)]);
+    for (const llvm::StringRef Each : llvm::split(At, ", "))
+      if (const auto It = Places.find(Each.str()); It != Places.end())
+        add(It->second,
+            {Before.str() + exact(Row[T->columnOf(Title)]), Row[Number],
+             T->Columns[Number].Unit, &From.Of->Sizes});
   }
 }
 
@@ -169,9 +174,9 @@ void SourceWriter::write(llvm::ArrayRef<Answer> All) {
   }
   for (const Answer &A : All) {
     if (A.From->Name == "time")
-      add(A, "lines", "line", "part", "time");
+      add(A, "lines", "line", "", "part", "time");
     if (A.From->Name == "volume")
-      add(A, "causes", "at", "keys", "sent");
+      add(A, "causes", "at", "sent over ", "keys", "sent");
   }
   J.attributeArray("sources", [&] {
     for (const FileId File : Files)

@@ -31,7 +31,7 @@ function showNodes() {
   const devices = Math.min(perNode, size(plan.parallel.world));
   byId("nodes-note").textContent =
       "Each box has its rank, and below it the number of its group. " +
-      (areKnown ? `The cluster has ${grouped(String(count))} nodes with ${perNode} devices that the job uses`
+      (areKnown ? `The job uses ${grouped(String(count))} nodes with ${perNode} devices`
                 : `The job has no cluster: its ranks are shown in lines of ${perNode}`) +
       (shown[0].ranks.length < devices ? `, of which ${shown[0].ranks.length} are shown` : "") +
       (shown.length < count ? `. Shown are ${shown.length} of ${grouped(String(count))}: the first and the ` +

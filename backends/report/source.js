@@ -11,7 +11,7 @@ function showSources() {
         html("span", {class: "number-of-line"}, String(index + 1)),
         html("code", {}, text || " "),
         html("span", {class: "remarks"}, ...remarks.map(({title, value, unit}) => html(
-            "span", {class: "remark"}, `${words(title)} `,
+            "span", {class: "remark"}, `${title}${unit === "count" ? " = " : ": "}`,
             figure(value, unit, title, `${name}:${index + 1}/${title}`)))),
       ])))));
 }
