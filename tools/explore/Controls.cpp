@@ -5,6 +5,7 @@
 #include "passes/vary/Keys.h"
 #include "passes/vary/Moves.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 

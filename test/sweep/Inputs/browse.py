@@ -50,6 +50,8 @@ def check(browser, database, command):
     explained = subprocess.run([*command, f"--explain={point}"], check=True,
                                text=True, stdout=subprocess.PIPE).stdout
     expect("command", browser.text("#command"), explained.split("\n")[0])
+    expect("explore", browser.text("#explore"),
+           explained.split("\n")[0].replace("foretrace compile", "foretrace explore"))
     cursor = database.execute("SELECT * FROM points WHERE id = ?", [point])
     shown = browser.rows("#configuration") + [
         row[:2] for row in browser.rows("#metrics")]

@@ -43,6 +43,7 @@ function showPanel(index) {
   byId("point").textContent = `Point ${points[index].id}` +
       (points[index].front ? ", on the front" : "");
   byId("command").textContent = commandOf(index);
+  byId("explore").textContent = commandOf(index).replace(" compile ", " explore ");
   byId("copy").textContent = "Copy";
   byId("configuration").replaceChildren(...configurationOf(index).map(
       ([name, value]) => row(name, html("td", {}, value))));
