@@ -103,7 +103,6 @@ class Volume(Record):
     notes: tuple[str, ...]
 
 class _VolumeCause(Record):
-    keys: str
     at: str
     message: int
     sent: int

@@ -7,7 +7,8 @@ import json
 import os
 import pathlib
 import re
-from typing import Any, Iterable, Mapping, Optional, Tuple, Union
+from typing import (
+    Any, Callable, Iterable, Mapping, Optional, Tuple, TypeVar, Union, overload)
 
 from . import _native
 from ._diagnostics import Diagnostic, check
@@ -16,6 +17,7 @@ from ._record import Record
 
 StrPath = Union[str, "os.PathLike[str]"]
 Overrides = Mapping[str, Any]
+Document = TypeVar("Document", bound=Record)
 
 #: Bytes of the files of a call, unless it says more.
 MAX_OUTPUT = 64 << 30
@@ -100,7 +102,8 @@ class Model:
             raise ValueError(f"`{backend}` writes {len(files)} files; use emit")
         return files[0][1].decode()
 
-    def _document(self, kind: type, backend: str, options: Mapping[str, Any]) -> Any:
+    def _document(self, kind: Callable[[Mapping[str, Any]], Document], backend: str,
+                  options: Mapping[str, Any]) -> Document:
         return kind(json.loads(self._answer(backend, {**options, "format": "json"})))
 
     @property
@@ -159,6 +162,14 @@ class Job(Model):
         self._check(outcome)
         subjects = tuple(Record(json.loads(line)) for line in lines.splitlines())
         return Explanation(subjects, text)
+
+    @overload
+    def emit(self, *backends: str, to: None = None, max_output: Optional[int] = None,
+             **options: Any) -> dict[str, bytes]: ...
+
+    @overload
+    def emit(self, *backends: str, to: StrPath, max_output: Optional[int] = None,
+             **options: Any) -> list[pathlib.Path]: ...
 
     def emit(self, *backends: str, to: Optional[StrPath] = None,
              max_output: Optional[int] = None, **options: Any

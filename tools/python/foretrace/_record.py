@@ -48,8 +48,8 @@ class Record(Mapping[str, Any]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return self._fields == {
-            name: _wrapped(value) for name, value in other.items()}
+        wrapped = {name: _wrapped(value) for name, value in other.items()}
+        return bool(self._fields == wrapped)
 
     __hash__ = None  # type: ignore[assignment]
 

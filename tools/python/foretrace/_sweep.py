@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional, Tuple, Union
+from typing import (
+    TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Optional, Tuple, Union)
 
 from . import _native
 from ._diagnostics import Diagnostic, check
@@ -40,7 +41,7 @@ class Sweep(Mapping[str, "numpy.ndarray[Any, Any]"]):
 
     def __init__(self, held: Any, found: dict[str, Any],
                  diagnostics: Tuple[Diagnostic, ...],
-                 compiled_by: Any) -> None:
+                 compiled_by: Callable[[Mapping[str, str]], Job]) -> None:
         self._held = held
         self._compiled_by = compiled_by
         #: How many points the sweep has, and how many are accepted, kept or not.
@@ -53,7 +54,7 @@ class Sweep(Mapping[str, "numpy.ndarray[Any, Any]"]):
         self.best: Optional[int] = found["best"]
         #: Warnings.
         self.diagnostics = diagnostics
-        self._ids = found["ids"]
+        self._ids: "numpy.ndarray[Any, Any]" = found["ids"]
         self._axes = {name: axis for name, *axis in found["axes"]}
         self._metrics = {name: values for name, _, values in found["columns"]}
         #: The unit of each metric: count, bytes, flops, ns, millionths or flag.
@@ -69,9 +70,9 @@ class Sweep(Mapping[str, "numpy.ndarray[Any, Any]"]):
             return self._ids
         if name in self._axes:
             stride, texts, numbers = self._axes[name]
-            values = numpy.array(texts if numbers is None else numbers)
-            return values[self._positions(stride, len(texts))]
-        values = self._metrics[name]
+            of_axis = numpy.array(texts if numbers is None else numbers)
+            return numpy.take(of_axis, self._positions(stride, len(texts)))
+        values: "numpy.ndarray[Any, Any]" = self._metrics[name]
         missing = values == _native.no_value
         return numpy.ma.masked_array(values, missing) if missing.any() else values
 
