@@ -7,7 +7,8 @@
 #   seed   of random cases; 1 by default
 #
 # `%{cases A B C}` is a number of random cases: A with sanitizers, B without, C in
-# the tier `long`. `REQUIRES: full` leaves a test out of the tier `quick`.
+# the tier `long`. `REQUIRES: full` leaves a test out of the tier `quick`,
+# `REQUIRES: long` out of both others.
 import importlib.util
 import os
 import shutil
@@ -35,6 +36,7 @@ tier = lit_config.params.get("tier", "full")
 if tier not in ("quick", "full", "long"):
     lit_config.fatal(f"tier = {tier}; there are quick, full and long")
 config.available_features |= {"full"} if tier != "quick" else set()
+config.available_features |= {"long"} if tier == "long" else set()
 cases = 3 if tier == "long" else 1 if config.sanitizers else 2
 
 config.substitutions += [

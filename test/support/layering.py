@@ -42,6 +42,8 @@ MAY_INCLUDE = {
     "tools/importers": {"lang", *FRONTEND, "tools/importers"},
     "tools/exporters": {"lang", *IR, *FRONTEND, "tools/importers",
                         "tools/exporters"},
+    "tools/start": {*COMPILER, "backends", "tools/importers", "tools/sweep",
+                    "tools/start"},
     "tools/lsp": {*COMPILER, "tools/lsp"},
     "tools/python": {*COMPILER, "backends", "tools/driver", "tools/explain",
                      "tools/output", "tools/sweep", "tools/python"},
@@ -51,7 +53,7 @@ MAY_INCLUDE = {
     "tools/foretrace": {*RUNS, "tools/convert", "tools/diff", "tools/driver",
                         "tools/explain", "tools/explore", "tools/exporters", "tools/fit", "tools/importers", "tools/lsp",
                         "tools/output",
-                        "tools/sweep",
+                        "tools/start", "tools/sweep",
                         "tools/validate", "tools/foretrace"},
 }
 # What backends share; each may include itself and these, and one another only here.

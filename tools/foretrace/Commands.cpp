@@ -36,7 +36,8 @@ cl::SubCommandGroup &diagnosingCommands() {
       &exploreCommand(), &checkCommand(),   &calibrateCommand(),
       &fitCommand(),     &groupsCommand(),  &convertCommand(),
       &optCommand(),     &explainCommand(), &diffCommand(),
-      &importCommand(),  &exportCommand(),  &fmtCommand()};
+      &importCommand(),  &exportCommand(),  &fmtCommand(),
+      &newCommand()};
   return Group;
 }
 

@@ -3,15 +3,11 @@
 // `foretrace fmt`: files in the one style of the language.
 #include "frontend/Format.h"
 #include "lang/diagnostics/Lang.h"
+#include "tools/driver/TextFiles.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/Messages.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 
 using namespace llvm;
-namespace fs = llvm::sys::fs;
 
 namespace foretrace {
 
@@ -27,47 +23,6 @@ static cl::opt<bool>
 static cl::opt<bool>
     ShowDiff("diff", cl::desc("Write nothing; print what would change"),
              cl::cat(outputCategory()), cl::sub(fmtCommand()));
-
-/// The files that are given, and those in the folders that are.
-static std::vector<std::string> listFiles() {
-  std::vector<std::string> All;
-  for (const std::string &Path : Files) {
-    if (!fs::is_directory(Path)) {
-      All.push_back(Path);
-      continue;
-    }
-    const size_t First = All.size();
-    std::error_code Code;
-    for (fs::recursive_directory_iterator It(Path, Code), End;
-         It != End && !Code; It.increment(Code))
-      if (sys::path::extension(It->path()) == ".fore")
-        All.push_back(It->path());
-    llvm::sort(All.begin() + static_cast<std::ptrdiff_t>(First), All.end());
-  }
-  return All;
-}
-
-/// Prints the difference as `diff -u` does.
-static Error printDiff(const std::string &Path, StringRef Before,
-                       StringRef After) {
-  const ErrorOr<std::string> Program = sys::findProgramByName("diff");
-  if (!Program)
-    return createStringError("--diff needs the program `diff`");
-  SmallString<128> Names[2];
-  for (const auto &[Name, Text] :
-       {std::pair(&Names[0], Before), std::pair(&Names[1], After)}) {
-    int File;
-    if (std::error_code Code =
-            fs::createTemporaryFile("foretrace-fmt", "fore", File, *Name))
-      return errorCodeToError(Code);
-    raw_fd_ostream(File, /*shouldClose=*/true) << Text;
-  }
-  const FileRemover First(Names[0]), Second(Names[1]);
-  outs().flush();
-  sys::ExecuteAndWait(*Program, {*Program, "-u", "--label", Path, "--label",
-                                 Path, Names[0], Names[1]});
-  return Error::success();
-}
 
 /// Formats one file; counts it in \p NumChanged if it is not in the style.
 static ExitCode format(const std::string &Path, unsigned &NumChanged) {
@@ -86,7 +41,7 @@ static ExitCode format(const std::string &Path, unsigned &NumChanged) {
   NumChanged += !IsSame;
   Error E = Error::success();
   if (ShowDiff && !IsSame)
-    E = printDiff(Path, Text.str(), *Made);
+    E = driver::printDiff(Path, Text.str(), *Made);
   else if (OnlyCheck && !IsSame)
     errs() << Path << '\n';
   else if (!ShowDiff && !OnlyCheck && (!IsSame || Path == "-"))
@@ -101,7 +56,7 @@ ExitCode runFmt() {
                       "job.fore`, or `-` for standard input");
   unsigned NumChanged = 0;
   ExitCode Worst = ExitSuccess;
-  for (const std::string &Path : listFiles())
+  for (const std::string &Path : driver::listFiles(Files))
     Worst = std::max(Worst, format(Path, NumChanged));
   return Worst == ExitSuccess && OnlyCheck && NumChanged > 0 ? ExitDiffers
                                                              : Worst;

@@ -7,10 +7,8 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
-namespace path = llvm::sys::path;
 
 namespace foretrace {
 
@@ -40,19 +38,8 @@ static cl::opt<std::string>
                  cl::desc("Output file (default: standard output)"),
                  cl::cat(outputCategory()), cl::sub(importCommand()));
 
-/// The name of the model of a file: its own, or that of its folder if it is
-/// called config.json like those of all models.
 static std::string nameOf(StringRef Path) {
-  if (!ModelName.empty())
-    return ModelName;
-  if (Path.starts_with("-") || Path.contains(' ')) // arguments
-    return "imported";
-  StringRef Stem = path::stem(Path);
-  if (Stem == "config" || Stem == "-")
-    Stem = path::filename(path::parent_path(Path));
-  if (!Stem.empty() && sys::fs::is_directory(Path))
-    Stem = path::filename(Path);
-  return Stem.empty() || Stem == "." ? "imported" : importers::wordOf(Stem);
+  return ModelName.empty() ? importers::modelNameOf(Path) : ModelName;
 }
 
 static void showCounts(const importers::KeyCounts &Counts) {

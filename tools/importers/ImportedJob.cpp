@@ -2,8 +2,11 @@
 #include "tools/importers/ImportedJob.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
+namespace path = llvm::sys::path;
 
 namespace foretrace::importers {
 
@@ -14,6 +17,17 @@ std::string wordOf(StringRef Name) {
   if (Word.empty() || isDigit(Word.front()))
     Word.insert(0, "model_");
   return Word;
+}
+
+std::string modelNameOf(StringRef Path) {
+  if (Path.starts_with("-") || Path.contains(' ')) // arguments
+    return "imported";
+  StringRef Stem = path::stem(Path);
+  if (Stem == "config" || Stem == "-")
+    Stem = path::filename(path::parent_path(Path));
+  if (!Stem.empty() && sys::fs::is_directory(Path))
+    Stem = path::filename(Path);
+  return Stem.empty() || Stem == "." ? "imported" : wordOf(Stem);
 }
 
 void SectionText::set(StringRef Key, StringRef Text) {

@@ -71,6 +71,10 @@ struct ImportedJob {
 
 /// A word that can name a model: letters, digits and `_`.
 std::string wordOf(llvm::StringRef Name);
+/// Returns the name of the model of the file or folder \p Path: its own, or that
+/// of its folder if it is called config.json like those of all models.
+/// `imported` for arguments.
+std::string modelNameOf(llvm::StringRef Path);
 
 } // namespace foretrace::importers
 

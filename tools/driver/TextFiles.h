@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files of the language, for commands that change them.
+#ifndef FORETRACE_TOOLS_DRIVER_TEXTFILES_H
+#define FORETRACE_TOOLS_DRIVER_TEXTFILES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace foretrace::driver {
+
+/// Returns the files of \p Given, and of its folders the `.fore` files in them.
+std::vector<std::string> listFiles(llvm::ArrayRef<std::string> Given);
+
+/// Prints the change of the file \p Path as `diff -u` does.
+llvm::Error printDiff(const std::string &Path, llvm::StringRef Before,
+                      llvm::StringRef After);
+
+} // namespace foretrace::driver
+
+#endif

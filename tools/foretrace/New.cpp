@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `foretrace new`: a job to begin with.
+#include "tools/foretrace/Emit.h"
+#include "tools/foretrace/Messages.h"
+#include "tools/importers/Importers.h"
+#include "tools/start/ImportPath.h"
+#include "tools/start/NewJob.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace foretrace {
+
+/// An option of the command.
+template <typename T> struct NewOption : cl::opt<T> {
+  NewOption(StringRef Name, StringRef Value, StringRef Doc,
+            cl::OptionCategory &In)
+      : cl::opt<T>(Name, cl::value_desc(Value), cl::desc(Doc), cl::cat(In),
+                   cl::sub(newCommand())) {}
+};
+
+static NewOption<std::string>
+    ModelOption("model", "name", "Model of the library, or a file with one",
+                jobCategory());
+static NewOption<std::string> Config("hf", "config.json",
+                                     "Configuration of Hugging Face with the "
+                                     "model",
+                                     jobCategory());
+static NewOption<std::string>
+    MegatronFile("megatron", "args.sh",
+                 "Arguments of Megatron-LM with the model and its training",
+                 jobCategory());
+static NewOption<std::string>
+    ClusterName("cluster", "name",
+                "Cluster of the library, or a file with "
+                "one",
+                jobCategory());
+static NewOption<int64_t> WorldSize("world", "n",
+                                    "Number of devices (default: all of the "
+                                    "cluster)",
+                                    jobCategory());
+static NewOption<std::string> NewOutput("o", "file.fore",
+                                        "Output file (default: standard "
+                                        "output)",
+                                        outputCategory());
+static NewOption<bool> Force("force", "",
+                             "Replace the file of -o if there is one",
+                             outputCategory());
+
+/// The model of a file of another tool, or nothing after an error.
+static std::optional<importers::ImportedJob>
+importFrom(StringRef Format, const std::string &Path, SourceFiles &Sources,
+           DiagnosticEngine &Diags) {
+  importers::ImportRequest Request{Path, Sources, Diags};
+  auto Job = importers::findImporter(Format)->Import(Request);
+  if (Job && Job->Model.empty())
+    Job->Model = importers::modelNameOf(Path);
+  return Job;
+}
+
+ExitCode runNew() {
+  if (ModelOption.empty() + Config.empty() + MegatronFile.empty() != 2)
+    return usageError("new: expected one of --model, --hf and --megatron, for "
+                      "example `foretrace new --model=llama3-8b "
+                      "--cluster=h100 --world=64`");
+  if (WorldSize.getNumOccurrences() == 0 && ClusterName.empty())
+    return usageError("new: expected --world or --cluster");
+  if (WorldSize.getNumOccurrences() != 0 && WorldSize <= 0)
+    return usageError("new: --world takes a positive number");
+  if (!Force && !isStream(NewOutput) && sys::fs::exists(NewOutput))
+    return usageError("new: `" + NewOutput +
+                      "` exists; use --force to replace it");
+  SourceFiles Sources;
+  DiagnosticEngine Diags = makeEngine();
+  start::NewJobRequest Request;
+  Request.Path = isStream(NewOutput) ? "new.fore" : NewOutput.getValue();
+  Request.World = WorldSize;
+  const auto Find = [&](const std::string &Name, StringRef Folder,
+                        StringRef Extension, std::string &To) {
+    Expected<std::string> Path =
+        start::importFor(Name, Folder, Extension, Request.Path);
+    if (Path)
+      To = *Path;
+    return Path.takeError();
+  };
+  Request.Model = ModelOption;
+  if (!ModelOption.empty())
+    if (Error E = Find(ModelOption, "models", "fore", Request.ModelImport))
+      return usageError("--model: " + toString(std::move(E)));
+  Request.Cluster = ClusterName;
+  if (!ClusterName.empty())
+    if (Error E = Find(ClusterName, "clusters", "toml", Request.ClusterImport))
+      return usageError("--cluster: " + toString(std::move(E)));
+  if (ModelOption.empty()) {
+    Request.Imported =
+        Config.empty() ? importFrom("megatron", MegatronFile, Sources, Diags)
+                       : importFrom("hf", Config, Sources, Diags);
+    if (const ExitCode Code = showMessages(Diags, Sources))
+      return Code;
+    Request.Model = Request.Imported->Model;
+  }
+  Expected<std::string> Text = start::makeNewJob(std::move(Request));
+  if (!Text)
+    return failure(Text.takeError(), ExitDiagnosed);
+  if (Error E =
+          writeFile(NewOutput.empty() ? "-" : NewOutput.getValue(),
+                    outputOptions(), {}, [&](raw_ostream &OS) { OS << *Text; }))
+    return failure(std::move(E));
+  return ExitSuccess;
+}
+
+} // namespace foretrace
