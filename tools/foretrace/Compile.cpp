@@ -95,6 +95,8 @@ ExitCode runCompile() {
   Options.IsOfModel = [](ArrayRef<ir::EmitSpec> Emits) {
     return driver::areOfModel(selectEmits(Emits));
   };
+  if (const ExitCode Code = fixIfAsked(Options))
+    return Code;
   CompiledJob &Job = Session.read(jobPath(), Options, Diags);
   if (Job.spec())
     emitJob(Job, Session.sources());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Emit.h"
+#include "tools/driver/ApplyFixes.h"
 #include "tools/driver/ByteCount.h"
+#include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
 #include "llvm/Support/Path.h"
@@ -43,6 +45,13 @@ static cl::opt<unsigned long long, false, driver::BytesParser>
                        "is written (default: 64GiB)"),
               cl::cat(outputCategory()), cl::sub(Writing));
 
+static cl::opt<bool>
+    Fix("fix",
+        cl::desc("First apply the fixes of errors to the files of the job, "
+                 "and print them"),
+        cl::cat(jobCategory()), cl::sub(compileCommand()),
+        cl::sub(planCommand()));
+
 OutputOptions outputOptions() {
   OutputOptions Options;
   Options.ShowsProgress = !isQuiet();
@@ -50,6 +59,16 @@ OutputOptions outputOptions() {
   Options.Threads = Threads;
   Options.MaxBytes = MaxOutput;
   return Options;
+}
+
+ExitCode fixIfAsked(const FrontendOptions &Options) {
+  if (!Fix)
+    return ExitSuccess;
+  if (jobPath() == "-")
+    return usageError("--fix: standard input can't be changed");
+  Error E = driver::fixFiles(jobPath(), Options, makeEngine(), outputOptions(),
+                             isQuiet() ? nulls() : errs());
+  return E ? failure(std::move(E), ExitEnvironment) : ExitSuccess;
 }
 
 driver::Emitter makeEmitter(StringRef Path, driver::Destination To,

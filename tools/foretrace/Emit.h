@@ -4,7 +4,9 @@
 #ifndef FORETRACE_TOOLS_EMIT_H
 #define FORETRACE_TOOLS_EMIT_H
 
+#include "frontend/Frontend.h"
 #include "tools/driver/Emitter.h"
+#include "tools/foretrace/Commands.h"
 
 namespace foretrace {
 
@@ -15,6 +17,9 @@ OutputOptions outputOptions();
 driver::Emitter makeEmitter(llvm::StringRef Path, driver::Destination To,
                             const SourceFiles &Sources,
                             DiagnosticEngine &Diags);
+
+/// With --fix, corrects the files of the job, which is read with \p Options.
+ExitCode fixIfAsked(const FrontendOptions &Options);
 
 } // namespace foretrace
 

@@ -77,6 +77,8 @@ ExitCode runPlan() {
   DiagnosticEngine Diags = makeEngine();
   if (!hasFolder(PlanOutput, Diags))
     return showMessages(Diags, Sources);
+  if (const ExitCode Code = fixIfAsked(frontendOptions()))
+    return Code;
   CompiledJob &Job = Session.read(jobPath(), frontendOptions(), Diags);
   driver::Emitter Emitter = makeEmitter(
       jobPath(), {"", "", isStream(PlanOutput) ? PlanOutput.getValue() : ""},

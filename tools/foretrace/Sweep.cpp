@@ -11,9 +11,8 @@
 #include "tools/foretrace/Messages.h"
 #include "tools/sweep/EmitPoints.h"
 #include "tools/sweep/Plot.h"
-#include "tools/sweep/Progress.h"
-#include "tools/sweep/Report.h"
 #include "tools/sweep/Results.h"
+#include "tools/sweep/Run.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -137,74 +136,14 @@ emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
       Inputs};
 }
 
-/// Where sentences go: beside the points, unless a program reads those.
-static raw_ostream &remarks() {
-  return isForPrograms(SweepFormat) ? errs() : outs();
-}
-
-static Error emitAll(Compiler &Session, const sweep::Sweep &S,
-                     sweep::Database &DB, const sweep::EmitPointsOptions &To,
-                     sweep::ProgressPrinter &Shown, DiagnosticEngine &Diags) {
-  Expected<sweep::EmittedPoints> Done = sweep::emitPoints(
-      Session, S, DB, To,
-      [&](size_t Done, size_t Of) { Shown.showEmitted(Done, Of); }, Diags);
-  Shown.clear();
-  if (!Done)
-    return Done.takeError();
-  raw_ostream &OS = remarks();
-  OS << Done->Count + Done->Before << " emitted to `" << To.Folder << "`";
-  if (Done->Refused != 0)
-    OS << ", " << Done->Refused << " refused, the first is point "
-       << *Done->FirstRefused;
-  OS << '\n';
-  return Error::success();
-}
-
-static Error sweepAll(Compiler &Session, const sweep::Sweep &S,
-                      const std::optional<sweep::PlotColumns> &Drawn,
-                      DiagnosticEngine &Diags) {
-  InputFiles Inputs;
-  Inputs.add(Session.sources());
-  if (Error E = sweep::checkOutput(Inputs, Output, Drawn.has_value()))
-    return E;
-  const std::optional<sweep::EmitPointsOptions> Emitted =
-      emitOptions(S, Inputs);
-  if (Emitted) // before the work, in case the folder is another sweep's
-    if (Error E = sweep::checkPoints(S, *Emitted))
-      return E;
-  std::optional<sweep::Database> DB;
-  if (!Output.empty()) {
-    Expected<sweep::Database> Opened = sweep::Database::open(Output, S);
-    if (!Opened)
-      return Opened.takeError();
-    DB.emplace(std::move(*Opened));
-  }
-  std::optional<sweep::Plot> Page;
-  if (Drawn) { // before the work, in case there is no such column
-    Expected<sweep::Plot> Opened = sweep::Plot::open(Output, *Drawn);
-    if (!Opened)
-      return Opened.takeError();
-    Page.emplace(std::move(*Opened));
-  }
-  sweep::ProgressPrinter Shown(sweep::Engine(S).points(), Progress == "json",
-                               isQuiet());
-  Expected<sweep::Summary> Done =
-      sweep::runSweep(S, DB ? &*DB : nullptr, SweepThreads,
-                      [&](const sweep::Summary &At) { Shown.show(At); });
-  Shown.clear();
-  if (!Done)
-    return Done.takeError();
-  sweep::printSummary(Session, S, *Done, SweepFormat, /*ShowsAll=*/!DB, outs());
-  if (Why)
-    sweep::printReasons(Session, S, *Done, remarks());
-  sweep::reportEffects(S, *Done, Diags);
-  if (Emitted)
-    if (Error E = emitAll(Session, S, *DB, *Emitted, Shown, Diags))
-      return E;
-  if (!DB && S.Space.spec().HasEmits)
-    remarks() << "nothing is emitted; say where with -o\n";
-  return Page ? sweep::writePage(*Page, outputOptions(), std::move(Inputs))
-              : Error::success();
+/// How the sweep is run and shown, as the command line has it.
+static sweep::RunOptions runOptions(const sweep::Sweep &S,
+                                    std::optional<sweep::PlotColumns> Drawn,
+                                    const InputFiles &Inputs) {
+  return {Output,         std::move(Drawn), emitOptions(S, Inputs),
+          Inputs,         SweepThreads,     Progress == "json",
+          isQuiet(),      SweepFormat,      Why,
+          outputOptions()};
 }
 
 /// The command that does \p S, less what its parts differ in.
@@ -372,7 +311,10 @@ ExitCode runSweep() {
     if (!*IsDone)
       return ExitSuccess;
   }
-  if (Error E = sweepAll(Session, *S, *Drawn, Diags))
+  InputFiles Inputs;
+  Inputs.add(Session.sources());
+  if (Error E = sweep::runAndShow(
+          Session, *S, runOptions(*S, std::move(*Drawn), Inputs), Diags))
     return failure(std::move(E), ExitEnvironment);
   outs().flush(); // messages come after it, also in a pipe
   return showMessages(Diags, Session.sources());

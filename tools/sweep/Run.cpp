@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep/Run.h"
+#include "tools/sweep/Progress.h"
+
+using namespace llvm;
+
+namespace foretrace::sweep {
+
+/// Emits the points that are kept.
+static Error emitAll(Compiler &Session, const Sweep &S, Database &DB,
+                     const EmitPointsOptions &To, ProgressPrinter &Shown,
+                     raw_ostream &OS, DiagnosticEngine &Diags) {
+  Expected<EmittedPoints> Done = emitPoints(
+      Session, S, DB, To,
+      [&](size_t Done, size_t Of) { Shown.showEmitted(Done, Of); }, Diags);
+  Shown.clear();
+  if (!Done)
+    return Done.takeError();
+  OS << Done->Count + Done->Before << " emitted to `" << To.Folder << "`";
+  if (Done->Refused != 0)
+    OS << ", " << Done->Refused << " refused, the first is point "
+       << *Done->FirstRefused;
+  OS << '\n';
+  return Error::success();
+}
+
+Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
+                 DiagnosticEngine &Diags) {
+  raw_ostream &Remarks = isForPrograms(How.Format) ? errs() : outs();
+  if (Error E = checkOutput(How.Inputs, How.Output, How.Drawn.has_value()))
+    return E;
+  if (How.Emitted) // before the work, in case the folder is another sweep's
+    if (Error E = checkPoints(S, *How.Emitted))
+      return E;
+  std::optional<Database> DB;
+  if (!How.Output.empty()) {
+    Expected<Database> Opened = Database::open(How.Output, S);
+    if (!Opened)
+      return Opened.takeError();
+    DB.emplace(std::move(*Opened));
+  }
+  std::optional<Plot> Page;
+  if (How.Drawn) { // before the work, in case there is no such column
+    Expected<Plot> Opened = Plot::open(How.Output, *How.Drawn);
+    if (!Opened)
+      return Opened.takeError();
+    Page.emplace(std::move(*Opened));
+  }
+  ProgressPrinter Shown(Engine(S).points(), How.ShowsJson, How.IsQuiet);
+  Expected<Summary> Done = runSweep(S, DB ? &*DB : nullptr, How.Threads,
+                                    [&](const Summary &At) { Shown.show(At); });
+  Shown.clear();
+  if (!Done)
+    return Done.takeError();
+  printSummary(Session, S, *Done, How.Format, /*ShowsAll=*/!DB, outs());
+  if (How.ShowsReasons)
+    printReasons(Session, S, *Done, Remarks);
+  reportEffects(S, *Done, Diags);
+  if (How.Emitted)
+    if (Error E = emitAll(Session, S, *DB, *How.Emitted, Shown, Remarks, Diags))
+      return E;
+  if (!DB && S.Space.spec().HasEmits)
+    Remarks << "nothing is emitted; say where with -o\n";
+  return Page ? writePage(*Page, How.Writing, std::move(How.Inputs))
+              : Error::success();
+}
+
+} // namespace foretrace::sweep

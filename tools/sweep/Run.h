@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole sweep: its points, its database, its files and its page.
+#ifndef FORETRACE_TOOLS_SWEEP_RUN_H
+#define FORETRACE_TOOLS_SWEEP_RUN_H
+
+#include "tools/sweep/EmitPoints.h"
+#include "tools/sweep/Plot.h"
+#include "tools/sweep/Report.h"
+
+namespace foretrace::sweep {
+
+/// What a sweep writes, and how it is shown.
+struct RunOptions {
+  std::string Output;               ///< database; empty: none
+  std::optional<PlotColumns> Drawn; ///< page
+  std::optional<EmitPointsOptions> Emitted;
+  InputFiles Inputs; ///< which nothing replaces
+  unsigned Threads;
+  bool ShowsJson, IsQuiet;
+  RowFormat Format; ///< of points
+  bool ShowsReasons;
+  OutputOptions Writing; ///< of the page
+};
+
+/// Runs \p S and prints what came of it. Sentences go to standard error if the
+/// points are for programs.
+llvm::Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
+                       DiagnosticEngine &Diags);
+
+} // namespace foretrace::sweep
+
+#endif
