@@ -5,6 +5,7 @@
 #include "frontend/Frontend.h"
 #include "frontend/Bind.h"
 #include "frontend/Parse.h"
+#include "frontend/UnusedNames.h"
 #include "frontend/sweep/BindSweep.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Frontend.h"
@@ -291,6 +292,10 @@ bool Compilation::gatherAll(const JobFile *Main) {
   for (const Override &O : Overrides)
     if (!O.Top.Text.empty())
       overrideKey(O);
+  if (!Options.OnlyModel && !Diags.hasErrors() && !Diags.isForTrial() &&
+      !Main->File->Items.empty())
+    reportUnusedNames(
+        *Main->File, Sources.text(Main->File->Items.front().Range.File), Diags);
   if (!Main->File->Items.empty())
     TheJob.Start = Main->File->Items.front().Range.atStart();
   return true;

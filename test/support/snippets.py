@@ -62,7 +62,8 @@ def check_fore(snippet, folder):
     job = folder / "snippet.fore"
     job.write_text(completed(snippet.body), encoding="utf-8")
     status, output = run(["foretrace", "compile", "--emit=ir", "--level=spec",
-                          "-o", "/dev/null", "--quiet", str(job)], folder)
+                          "-o", "/dev/null", "--quiet", "-Werror=unused-name",
+                          str(job)], folder)
     wanted = snippet.mark("error")
     if wanted:
         if status != 1 or f"[{wanted}]" not in output:
