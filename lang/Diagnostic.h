@@ -191,6 +191,10 @@ public:
   void refuseWarnings() { Refused.set(); }
   /// From now on warnings of this kind are dropped.
   void ignore(diag::Id Id) { Ignored.set(Id); }
+  /// Whether this kind alone was refused or ignored so far.
+  bool treatsSpecially(diag::Id Id) const {
+    return Ignored.test(Id) || (Refused.test(Id) && !Refused.all());
+  }
 
   /// Takes back what was reported. Other builders of this engine must not be
   /// used any more.

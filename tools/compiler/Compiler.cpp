@@ -2,7 +2,9 @@
 #include "tools/compiler/Compiler.h"
 #include "lang/Library.h"
 #include "lang/diagnostics/Lang.h"
+#include "tools/compiler/Project.h"
 #include "tools/importers/Importers.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -139,9 +141,18 @@ std::string Compiler::layForeign(llvm::StringRef Path,
   return Job;
 }
 
+/// Adds what the project file of the job says to what the options say.
+void Compiler::useProject(llvm::StringRef Path, FrontendOptions &Options,
+                          DiagnosticEngine &Diags) {
+  const Project P = readProject(Path, Sources, Diags);
+  llvm::append_range(Options.ImportPaths, P.ImportPaths);
+  P.applyTo(Diags);
+}
+
 CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
                             DiagnosticEngine Diags) {
   layModel(Path);
+  useProject(Path, Options, Diags);
   const std::string Job = layForeign(Path, Diags);
   std::optional<ir::Spec> Spec;
   if (!Diags.hasErrors())
@@ -175,10 +186,12 @@ std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
                                              const SweepRequest &Request,
                                              DiagnosticEngine &Diags) {
   layFiles();
+  FrontendOptions All = Options;
+  useProject(Path, All, Diags);
   const std::string Job = layForeign(Path, Diags);
   if (Diags.hasErrors())
     return std::nullopt;
-  return compileSweep(Files, Job, withLibrary(Options), Request, Diags);
+  return compileSweep(Files, Job, withLibrary(std::move(All)), Request, Diags);
 }
 
 std::optional<ir::EmitSpec>

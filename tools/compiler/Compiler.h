@@ -46,7 +46,8 @@ public:
   /// What positions in programs and messages speak of.
   SourceFiles &sources() { return Sources; }
 
-  /// Reads the job at \p Path; whatever is wrong is in its diagnostics, which
+  /// Reads the job at \p Path, with the `foretrace.toml` of its folder or of
+  /// one above it (Project.h); whatever is wrong is in its diagnostics, which
   /// begin as \p Diags. It stays until it is forgotten.
   CompiledJob &read(llvm::StringRef Path, FrontendOptions Options = {},
                     DiagnosticEngine Diags = {});
@@ -78,6 +79,8 @@ public:
 private:
   void layFiles();
   void layModel(llvm::StringRef Path);
+  void useProject(llvm::StringRef Path, FrontendOptions &Options,
+                  DiagnosticEngine &Diags);
   std::string layForeign(llvm::StringRef Path, DiagnosticEngine &Diags);
 
   const PassRunner Run;

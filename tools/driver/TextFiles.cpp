@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/TextFiles.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
@@ -48,6 +49,15 @@ Error printDiff(const std::string &Path, StringRef Before, StringRef After) {
   sys::ExecuteAndWait(*Program, {*Program, "-u", "--label", Path, "--label",
                                  Path, Names[0], Names[1]});
   return Error::success();
+}
+
+void printFilesRead(const SourceFiles &Sources, raw_ostream &OS) {
+  StringSet<> Shown;
+  const SourceMgr &Read = Sources.forRenderer();
+  for (unsigned I = 1; I <= Read.getNumBuffers(); ++I)
+    if (const StringRef Name = Read.getMemoryBuffer(I)->getBufferIdentifier();
+        !Name.starts_with("<") && Shown.insert(Name).second)
+      OS << "foretrace: read `" << Name << "`\n";
 }
 
 } // namespace foretrace::driver

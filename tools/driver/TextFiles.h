@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_TEXTFILES_H
 #define FORETRACE_TOOLS_DRIVER_TEXTFILES_H
 
+#include "lang/SourceFiles.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -17,6 +18,9 @@ std::vector<std::string> listFiles(llvm::ArrayRef<std::string> Given);
 /// Prints the change of the file \p Path as `diff -u` does.
 llvm::Error printDiff(const std::string &Path, llvm::StringRef Before,
                       llvm::StringRef After);
+
+/// Prints the files on disk that \p Sources has, once each.
+void printFilesRead(const SourceFiles &Sources, llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
 

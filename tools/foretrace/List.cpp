@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace list`: what there is, one line each.
+#include "lang/DidYouMean.h"
 #include "tools/driver/FormatOption.h"
 #include "tools/driver/Listings.h"
 #include "tools/foretrace/Messages.h"
@@ -20,8 +21,13 @@ static driver::FormatOption ListFormat(listCommand(), outputCategory(),
                                        "Format of the list:");
 
 ExitCode runList() {
-  if (!is_contained(driver::listingNames(), What))
-    return usageError("list: say what: " + join(driver::listingNames(), ", "));
+  if (!is_contained(driver::listingNames(), What)) {
+    const StringRef Nearest = nearestWord(What, driver::listingNames());
+    return usageError(
+        "list: expected one of " + join(driver::listingNames(), ", ") +
+        (Nearest.empty() ? std::string()
+                         : "; did you mean `" + Nearest.str() + "`?"));
+  }
   driver::list(What, ListFormat, outs());
   return ExitSuccess;
 }

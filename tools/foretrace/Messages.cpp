@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/foretrace/Messages.h"
 #include "lang/diagnostics/Lang.h"
+#include "tools/driver/TextFiles.h"
 #include "tools/driver/WarningParser.h"
 #include <cstdlib>
 
@@ -36,6 +37,17 @@ static cl::opt<bool>
     Quiet("quiet",
           cl::desc("Print diagnostics only: no progress, no list of files"),
           cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+
+static cl::alias QuietShort("q", cl::desc("The same as --quiet"),
+                            cl::aliasopt(Quiet));
+
+static cl::opt<bool>
+    Verbose("verbose",
+            cl::desc("Also print the files that were read, such as imports "
+                     "and foretrace.toml"),
+            cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
+static cl::alias VerboseShort("v", cl::desc("The same as --verbose"),
+                              cl::aliasopt(Verbose));
 
 static cl::opt<unsigned>
     ErrorLimit("error-limit", cl::value_desc("n"), cl::init(100),
@@ -84,6 +96,8 @@ static bool areOfEnvironment(const DiagnosticEngine &Diags) {
 
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources) {
+  if (Verbose && MessageFormat == DiagnosticFormat::Text)
+    driver::printFilesRead(Sources, errs());
   showAll(Diags, Sources, messages());
   return !Diags.hasErrors()        ? ExitSuccess
          : areOfEnvironment(Diags) ? ExitEnvironment

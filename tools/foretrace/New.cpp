@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace new`: a job to begin with.
+#include "tools/compiler/Project.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/importers/Importers.h"
@@ -64,8 +65,6 @@ ExitCode runNew() {
     return usageError("new: expected one of --model, --hf and --megatron, for "
                       "example `foretrace new --model=llama3-8b "
                       "--cluster=h100 --world=64`");
-  if (WorldSize.getNumOccurrences() == 0 && ClusterName.empty())
-    return usageError("new: expected --world or --cluster");
   if (WorldSize.getNumOccurrences() != 0 && WorldSize <= 0)
     return usageError("new: --world takes a positive number");
   if (!Force && !isStream(NewOutput) && sys::fs::exists(NewOutput))
@@ -88,9 +87,15 @@ ExitCode runNew() {
   if (!ModelOption.empty())
     if (Error E = Find(ModelOption, "models", "fore", Request.ModelImport))
       return usageError("--model: " + toString(std::move(E)));
-  Request.Cluster = ClusterName;
-  if (!ClusterName.empty())
-    if (Error E = Find(ClusterName, "clusters", "toml", Request.ClusterImport))
+  const Project Shared = readProject(Request.Path, Sources, Diags);
+  if (Diags.hasErrors())
+    return showMessages(Diags, Sources);
+  Request.Cluster = ClusterName.empty() ? Shared.Cluster : ClusterName;
+  if (WorldSize.getNumOccurrences() == 0 && Request.Cluster.empty())
+    return usageError("new: expected --world or --cluster");
+  if (!Request.Cluster.empty())
+    if (Error E =
+            Find(Request.Cluster, "clusters", "toml", Request.ClusterImport))
       return usageError("--cluster: " + toString(std::move(E)));
   if (ModelOption.empty()) {
     Request.Imported =
