@@ -3,6 +3,7 @@
 #include "backends/Backends.h"
 #include "lang/diagnostics/Tools.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -50,6 +51,16 @@ bool areOfModel(ArrayRef<ir::EmitSpec> Emits) {
     return B && B->IsOfModel &&
            !B->Read(E, Unheard)->needs().contains(ir::Fact::Totalled);
   });
+}
+
+std::string valuesOf(const EmitOption &O) {
+  return O.Words().empty() ? "value" : join(O.Words(), "|");
+}
+
+std::string docOf(const EmitOption &O) {
+  std::string Doc = O.Doc.str();
+  Doc.front() = toUpper(Doc.front());
+  return Doc + " (default: " + O.Default() + ")";
 }
 
 } // namespace foretrace::driver

@@ -25,6 +25,11 @@ bool takesFile(const ir::EmitSpec &Emit);
 /// Whether there are \p Emits, and all of them speak of the model alone.
 bool areOfModel(llvm::ArrayRef<ir::EmitSpec> Emits);
 
+/// Returns the words that an option takes, or `value`, as help shows them.
+std::string valuesOf(const EmitOption &O);
+/// Returns a sentence about an option, with its default.
+std::string docOf(const EmitOption &O);
+
 } // namespace foretrace::driver
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/TextFiles.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
@@ -51,13 +51,14 @@ Error printDiff(const std::string &Path, StringRef Before, StringRef After) {
   return Error::success();
 }
 
-void printFilesRead(const SourceFiles &Sources, raw_ostream &OS) {
-  StringSet<> Shown;
+std::vector<std::string> filesRead(const SourceFiles &Sources) {
+  SetVector<StringRef> Names;
   const SourceMgr &Read = Sources.forRenderer();
   for (unsigned I = 1; I <= Read.getNumBuffers(); ++I)
     if (const StringRef Name = Read.getMemoryBuffer(I)->getBufferIdentifier();
-        !Name.starts_with("<") && Shown.insert(Name).second)
-      OS << "foretrace: read `" << Name << "`\n";
+        !Name.starts_with("<"))
+      Names.insert(Name);
+  return {Names.begin(), Names.end()};
 }
 
 } // namespace foretrace::driver

@@ -19,8 +19,8 @@ std::vector<std::string> listFiles(llvm::ArrayRef<std::string> Given);
 llvm::Error printDiff(const std::string &Path, llvm::StringRef Before,
                       llvm::StringRef After);
 
-/// Prints the files on disk that \p Sources has, once each.
-void printFilesRead(const SourceFiles &Sources, llvm::raw_ostream &OS);
+/// Returns the files on disk that \p Sources has, once each.
+std::vector<std::string> filesRead(const SourceFiles &Sources);
 
 } // namespace foretrace::driver
 

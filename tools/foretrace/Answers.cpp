@@ -9,7 +9,6 @@
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/foretrace/Pipeline.h"
-#include "llvm/ADT/StringExtras.h"
 #include <deque>
 
 using namespace llvm;
@@ -51,20 +50,9 @@ private:
 
 } // namespace
 
-static std::string valuesOf(const EmitOption &O) {
-  return O.Words().empty() ? "value" : join(O.Words(), "|");
-}
-
-/// As the help has it: a sentence, and what holds without the option.
-static std::string docOf(const EmitOption &O) {
-  std::string Doc = O.Doc.str();
-  Doc.front() = toUpper(Doc.front());
-  return Doc + " (default: " + O.Default() + ")";
-}
-
 AnswerOption::AnswerOption(const EmitOption &O, cl::SubCommand &Command)
-    : IsFlag(O.Words() == option::Flag::words()), Values(valuesOf(O)),
-      Doc(docOf(O)),
+    : IsFlag(O.Words() == option::Flag::words()), Values(driver::valuesOf(O)),
+      Doc(driver::docOf(O)),
       Option(StringRef(O.Name), cl::desc(Doc), cl::value_desc(Values),
              IsFlag ? cl::ValueOptional : cl::ValueRequired,
              cl::cat(outputCategory()), cl::sub(Command)) {}

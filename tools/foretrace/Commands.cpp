@@ -149,7 +149,7 @@ ExitCode runCommandLine(int GivenArgc, char **GivenArgv) {
     return ExitUsage;
   for (const Command &C : Commands)
     if (C.Get()) {
-      const ExitCode Code = C.Run();
+      const ExitCode Code = runOrWatch(C.Run);
       finishMessages();
       return Code;
     }

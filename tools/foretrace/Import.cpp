@@ -42,13 +42,6 @@ static std::string nameOf(StringRef Path) {
   return ModelName.empty() ? importers::modelNameOf(Path) : ModelName;
 }
 
-static void showCounts(const importers::KeyCounts &Counts) {
-  errs() << Counts.Used + Counts.NoEffect + Counts.NotModelled + Counts.Unknown
-         << " keys: " << Counts.Used << " used, " << Counts.NoEffect
-         << " without effect, " << Counts.NotModelled << " not modelled, "
-         << Counts.Unknown << " unknown\n";
-}
-
 static ExitCode explainImport() {
   std::string Formats;
   for (const importers::Importer &I : importers::importers())
@@ -91,7 +84,7 @@ ExitCode runImport() {
                           [&](raw_ostream &OS) { Job->write(OS); }))
     return failure(std::move(E));
   if (!isQuiet())
-    showCounts(Request.Counts);
+    errs() << Request.Counts.text() << '\n';
   return ExitSuccess;
 }
 

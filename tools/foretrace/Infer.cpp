@@ -4,7 +4,6 @@
 #include "tools/compiler/Compiler.h"
 #include "tools/foretrace/Messages.h"
 #include "tools/runs/Inference.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -14,14 +13,6 @@ static cl::list<std::string> Given(cl::Positional,
                                    cl::desc("<folder|file>... [run.log]"),
                                    cl::cat(jobCategory()),
                                    cl::sub(inferCommand()));
-
-/// Whether the file has the arguments that a run prints, not a trace.
-static bool isLog(StringRef Path) {
-  if (!Path.ends_with(".log"))
-    return false;
-  const auto Text = MemoryBuffer::getFileSlice(Path, 4096, 0);
-  return Text && !(*Text)->getBuffer().contains("rank:");
-}
 
 /// Writes the job of the arguments that a run printed, and reports what its
 /// traces contradict.
@@ -39,12 +30,12 @@ static ExitCode inferFromLog(const std::string &Log,
 }
 
 ExitCode runInfer() {
-  if (all_of(Given, isLog))
+  if (all_of(Given, runs::isLogFile))
     return usageError("infer: traces are missing, for example "
                       "`foretrace infer run/`");
   std::vector<std::string> Traces(Given.begin(), Given.end());
-  erase_if(Traces, isLog);
-  if (count_if(Given, isLog) > 1)
+  erase_if(Traces, runs::isLogFile);
+  if (count_if(Given, runs::isLogFile) > 1)
     return usageError("infer: a run has one log");
   runs::Inference Facts;
   Error E = Facts.takeFiles(Traces);
@@ -52,7 +43,7 @@ ExitCode runInfer() {
     showPlain(Severity::Warning, Doubt);
   if (E)
     return failure(std::move(E));
-  const auto Log = find_if(Given, isLog);
+  const auto Log = find_if(Given, runs::isLogFile);
   if (Log != Given.end())
     return inferFromLog(*Log, Facts);
   Facts.write(outs());

@@ -3,6 +3,8 @@
 #include "lang/diagnostics/Lang.h"
 #include "tools/driver/TextFiles.h"
 #include "tools/driver/WarningParser.h"
+#include "tools/driver/Watch.h"
+#include "tools/foretrace/JobOptions.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -61,6 +63,17 @@ static cl::list<WarningOption, bool, driver::WarningParser>
                             "treat this one as an error; -Wno-SLUG: hide it"),
                    cl::cat(messageCategory()), cl::sub(diagnosingCommands()));
 
+static cl::opt<bool>
+    Watch("watch",
+          cl::desc("Run again whenever the job or a file that it imports "
+                   "changes"),
+          cl::cat(messageCategory()), cl::sub(planCommand()),
+          cl::sub(memoryCommand()), cl::sub(reportCommand()),
+          cl::sub(timeCommand()));
+
+/// Files of the last run.
+static std::vector<std::string> FilesRead;
+
 DiagnosticEngine makeEngine() {
   DiagnosticEngine Diags;
   Diags.setLimit(ErrorLimit);
@@ -96,12 +109,30 @@ static bool areOfEnvironment(const DiagnosticEngine &Diags) {
 
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources) {
+  FilesRead = driver::filesRead(Sources);
   if (Verbose && MessageFormat == DiagnosticFormat::Text)
-    driver::printFilesRead(Sources, errs());
+    for (const std::string &Name : FilesRead)
+      errs() << "foretrace: read `" << Name << "`\n";
   showAll(Diags, Sources, messages());
   return !Diags.hasErrors()        ? ExitSuccess
          : areOfEnvironment(Diags) ? ExitEnvironment
                                    : ExitDiagnosed;
+}
+
+ExitCode runOrWatch(ExitCode (*Run)()) {
+  if (!Watch)
+    return Run();
+  if (jobPath() == "-")
+    return usageError("--watch: standard input can't be watched");
+  ExitCode Code = ExitSuccess;
+  driver::watch([&] {
+    FilesRead.clear();
+    Code = Run();
+    if (Code != ExitUsage)
+      FilesRead.push_back(jobPath().str());
+    return FilesRead;
+  });
+  return Code;
 }
 
 void showPlain(Severity Level, const std::string &Text) {

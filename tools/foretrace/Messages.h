@@ -26,6 +26,9 @@ void finishMessages();
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources);
 
+/// Runs a command; with --watch again whenever a file that it read changes.
+ExitCode runOrWatch(ExitCode (*Run)());
+
 /// Shows \p Text, to people without more: there is nothing to look up.
 void showPlain(Severity Level, const std::string &Text);
 

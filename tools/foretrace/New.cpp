@@ -49,17 +49,6 @@ static NewOption<bool> Force("force", "",
                              "Replace the file of -o if there is one",
                              outputCategory());
 
-/// The model of a file of another tool, or nothing after an error.
-static std::optional<importers::ImportedJob>
-importFrom(StringRef Format, const std::string &Path, SourceFiles &Sources,
-           DiagnosticEngine &Diags) {
-  importers::ImportRequest Request{Path, Sources, Diags};
-  auto Job = importers::findImporter(Format)->Import(Request);
-  if (Job && Job->Model.empty())
-    Job->Model = importers::modelNameOf(Path);
-  return Job;
-}
-
 ExitCode runNew() {
   if (ModelOption.empty() + Config.empty() + MegatronFile.empty() != 2)
     return usageError("new: expected one of --model, --hf and --megatron, for "
@@ -99,8 +88,9 @@ ExitCode runNew() {
       return usageError("--cluster: " + toString(std::move(E)));
   if (ModelOption.empty()) {
     Request.Imported =
-        Config.empty() ? importFrom("megatron", MegatronFile, Sources, Diags)
-                       : importFrom("hf", Config, Sources, Diags);
+        Config.empty()
+            ? importers::importFile("megatron", MegatronFile, Sources, Diags)
+            : importers::importFile("hf", Config, Sources, Diags);
     if (const ExitCode Code = showMessages(Diags, Sources))
       return Code;
     Request.Model = Request.Imported->Model;

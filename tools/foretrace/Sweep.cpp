@@ -165,28 +165,6 @@ static std::vector<std::string> commandLine(const sweep::Sweep &S) {
   return Words;
 }
 
-/// What is asked of a file without a sweep.
-static Error readFile(const std::optional<sweep::PlotColumns> &Drawn) {
-  Expected<sweep::Database> DB = sweep::Database::openExisting(Output);
-  if (!DB)
-    return DB.takeError();
-  if (Error E = Query.empty() ? Error::success()
-                              : DB->query(Query, SweepFormat, outs()))
-    return E;
-  for (const std::vector<std::string> *Goals : {&Minimize, &Maximize})
-    for (const std::string &Column : *Goals)
-      if (Error E =
-              DB->printBest(Column, Goals == &Maximize, SweepFormat, outs()))
-        return E;
-  if (!Drawn)
-    return Error::success();
-  InputFiles Inputs;
-  Inputs.add(Output);
-  Expected<sweep::Plot> Page = sweep::Plot::open(Output, *Drawn);
-  return Page ? sweep::writePage(*Page, outputOptions(), std::move(Inputs))
-              : Page.takeError();
-}
-
 static ExitCode collectAll() {
   Expected<sweep::CollectedResults> Done =
       sweep::collectResults(Output, Collect);
@@ -276,7 +254,8 @@ ExitCode runSweep() {
   const bool WantsBest = Goals != 0 && givenRequest().Entries.size() == Goals;
   if (!Output.empty() &&
       (!Query.empty() || (jobPath().empty() && (*Drawn || WantsBest)))) {
-    Error E = readFile(*Drawn);
+    Error E = sweep::answerFromFile({Output, Query, Minimize, Maximize, *Drawn,
+                                     SweepFormat, outputOptions()});
     return E ? failure(std::move(E)) : ExitSuccess;
   }
   sweep::LaunchOptions Launch = launchOptions();

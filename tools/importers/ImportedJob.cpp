@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -28,6 +29,13 @@ std::string modelNameOf(StringRef Path) {
   if (!Stem.empty() && sys::fs::is_directory(Path))
     Stem = path::filename(Path);
   return Stem.empty() || Stem == "." ? "imported" : wordOf(Stem);
+}
+
+std::string KeyCounts::text() const {
+  return formatv("{0} keys: {1} used, {2} without effect, {3} not modelled, "
+                 "{4} unknown",
+                 Used + NoEffect + NotModelled + Unknown, Used, NoEffect,
+                 NotModelled, Unknown);
 }
 
 void SectionText::set(StringRef Key, StringRef Text) {

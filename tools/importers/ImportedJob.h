@@ -40,6 +40,8 @@ struct LayerText {
 struct KeyCounts {
   unsigned Used = 0, NoEffect = 0, NotModelled = 0, Unknown = 0;
 
+  /// Returns a sentence.
+  std::string text() const;
   KeyCounts &operator+=(const KeyCounts &Others) {
     Used += Others.Used;
     NoEffect += Others.NoEffect;
@@ -71,8 +73,8 @@ struct ImportedJob {
 
 /// A word that can name a model: letters, digits and `_`.
 std::string wordOf(llvm::StringRef Name);
-/// Returns the name of the model of the file or folder \p Path: its own, or that
-/// of its folder if it is called config.json like those of all models.
+/// Returns the name of the model of the file or folder \p Path: its own, or
+/// that of its folder if it is called config.json like those of all models.
 /// `imported` for arguments.
 std::string modelNameOf(llvm::StringRef Path);
 

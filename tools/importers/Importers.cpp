@@ -47,4 +47,15 @@ const Importer *findImporter(StringRef Name) {
   return Found == All.end() ? nullptr : Found;
 }
 
+std::optional<ImportedJob> importFile(StringRef Format, StringRef Path,
+                                      SourceFiles &Sources,
+                                      DiagnosticEngine &Diags) {
+  const std::vector<std::string> Words = {Path.str()};
+  ImportRequest Request{Words, Sources, Diags};
+  std::optional<ImportedJob> Job = findImporter(Format)->Import(Request);
+  if (Job && Job->Model.empty())
+    Job->Model = modelNameOf(Path);
+  return Job;
+}
+
 } // namespace foretrace::importers

@@ -37,6 +37,13 @@ llvm::ArrayRef<Importer> importers();
 /// Null if there is none of this name.
 const Importer *findImporter(llvm::StringRef Name);
 
+/// Imports the file \p Path, of which the model has its name. Nothing after an
+/// error.
+std::optional<ImportedJob> importFile(llvm::StringRef Format,
+                                      llvm::StringRef Path,
+                                      SourceFiles &Sources,
+                                      DiagnosticEngine &Diags);
+
 /// Makes `.fore` text with the model \p Name of a configuration of Hugging
 /// Face. Nothing after an error.
 std::optional<std::string> importModel(FileId File, llvm::StringRef Name,

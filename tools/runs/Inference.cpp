@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace foretrace;
 using namespace foretrace::runs;
@@ -292,4 +293,12 @@ std::vector<std::string> Inference::contradictions(const ir::Spec &S) const {
   if (isSplit() && *P.Tp == 1)
     All.push_back("`tp` is more than 1 in the traces, but 1 in the job");
   return All;
+}
+
+bool runs::isLogFile(llvm::StringRef Path) {
+  constexpr uint64_t Beginning = 4096;
+  if (!Path.ends_with(".log"))
+    return false;
+  const auto Text = llvm::MemoryBuffer::getFileSlice(Path, Beginning, 0);
+  return Text && !(*Text)->getBuffer().contains("rank:");
 }

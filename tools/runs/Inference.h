@@ -68,6 +68,9 @@ private:
   bool HasScattered = false; ///< gradients, whose rows then have no shape
 };
 
+/// Whether the file has the arguments that a run prints, not a trace.
+bool isLogFile(llvm::StringRef Path);
+
 } // namespace foretrace::runs
 
 #endif

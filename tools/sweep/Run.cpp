@@ -65,4 +65,25 @@ Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
               : Error::success();
 }
 
+Error answerFromFile(const FileQuestions &Of) {
+  Expected<Database> DB = Database::openExisting(Of.File);
+  if (!DB)
+    return DB.takeError();
+  if (Error E = Of.Query.empty() ? Error::success()
+                                 : DB->query(Of.Query, Of.Format, outs()))
+    return E;
+  for (const std::vector<std::string> *Goals : {&Of.Minimize, &Of.Maximize})
+    for (const std::string &Column : *Goals)
+      if (Error E =
+              DB->printBest(Column, Goals == &Of.Maximize, Of.Format, outs()))
+        return E;
+  if (!Of.Drawn)
+    return Error::success();
+  InputFiles Inputs;
+  Inputs.add(Of.File);
+  Expected<Plot> Page = Plot::open(Of.File, *Of.Drawn);
+  return Page ? writePage(*Page, Of.Writing, std::move(Inputs))
+              : Page.takeError();
+}
+
 } // namespace foretrace::sweep

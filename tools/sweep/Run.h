@@ -28,6 +28,19 @@ struct RunOptions {
 llvm::Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
                        DiagnosticEngine &Diags);
 
+/// Questions about a finished sweep.
+struct FileQuestions {
+  std::string File;                            ///< the database
+  std::string Query;                           ///< SQL; empty: none
+  std::vector<std::string> Minimize, Maximize; ///< columns
+  std::optional<PlotColumns> Drawn;
+  RowFormat Format; ///< of answers
+  OutputOptions Writing;
+};
+
+/// Prints the answers, and writes the page.
+llvm::Error answerFromFile(const FileQuestions &Of);
+
 } // namespace foretrace::sweep
 
 #endif

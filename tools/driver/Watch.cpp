@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver/Watch.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Chrono.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <thread>
+
+using namespace llvm;
+
+namespace foretrace::driver {
+
+static constexpr std::chrono::milliseconds Interval(200);
+
+namespace {
+
+/// What changes when a file is written, or replaced as editors do.
+struct FileStamp {
+  sys::TimePoint<> Modified;
+  uint64_t Size;
+  sys::fs::UniqueID Id;
+  friend bool operator==(const FileStamp &A, const FileStamp &B) {
+    return A.Modified == B.Modified && A.Size == B.Size && A.Id == B.Id;
+  }
+};
+
+} // namespace
+
+/// Nothing if there is no such file, as between two steps of an editor.
+static std::optional<FileStamp> stampOf(StringRef Path) {
+  sys::fs::file_status Status;
+  if (sys::fs::status(Path, Status))
+    return std::nullopt;
+  return FileStamp{Status.getLastModificationTime(), Status.getSize(),
+                   Status.getUniqueID()};
+}
+
+void watch(function_ref<std::vector<std::string>()> Run) {
+  StringMap<std::optional<FileStamp>> Seen;
+  for (;;) {
+    if (outs().is_displayed())
+      outs() << "\033[2J\033[H"; // clears, and goes to the first line
+    // Those of before, so that a change during the run is not missed.
+    for (auto &Each : Seen)
+      Each.second = stampOf(Each.first());
+    const std::vector<std::string> Files = Run();
+    outs().flush();
+    if (Files.empty())
+      return;
+    for (const std::string &Path : Files)
+      Seen.try_emplace(Path, stampOf(Path));
+    const auto IsChanged = [&](const std::string &Path) {
+      const std::optional<FileStamp> Now = stampOf(Path);
+      return Now && !(Now == Seen[Path]);
+    };
+    while (none_of(Files, IsChanged))
+      std::this_thread::sleep_for(Interval);
+  }
+}
+
+} // namespace foretrace::driver
