@@ -33,9 +33,9 @@ packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev libevent-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
 # What only some tests need: SimGrid replays traces, protoc decodes others, editors show
-# jobs, Chromium pages, and PyYAML reads the GitHub Action and the hooks. The Python module
+# jobs, Chromium pages, fish completes commands, and PyYAML reads the GitHub Action and the hooks. The Python module
 # is built with pybind11 and tested with NumPy, pandas and pip.
-test_packages='libsimgrid-dev protobuf-compiler neovim vim chromium fonts-dejavu-core
+test_packages='libsimgrid-dev protobuf-compiler neovim vim fish chromium fonts-dejavu-core
   python3-yaml pybind11-dev python3-dev python3-numpy python3-pandas python3-pip'
 tidy_packages='clang-tidy-19'
 sanitizer_packages='libclang-rt-19-dev'

@@ -83,7 +83,7 @@ if tier == "long":
 if config.assertions:
     config.available_features.add("asserts")
 for feature, program in {"simgrid": "smpirun", "protoc": "protoc",
-                         "chromium": "chromium", "nvim": "nvim", "vim": "vim",
+                         "chromium": "chromium", "fish": "fish", "nvim": "nvim", "vim": "vim",
                          "dpkg": "dpkg-deb", "debootstrap": "debootstrap",
                          "slurm": "sbatch"}.items():
     if shutil.which(program):

@@ -2,22 +2,17 @@
 #include "tools/driver/CommandLineText.h"
 #include "backends/Backends.h"
 #include "ir/model/SpecFields.h"
+#include "lang/Library.h"
 #include "passes/PassManager.h"
 #include "tools/driver/Listings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace foretrace::driver {
-
-template <typename TableT> static std::vector<StringRef> names(TableT &&Rows) {
-  std::vector<StringRef> Names;
-  for (const auto &Row : Rows)
-    Names.push_back(Row.Name);
-  return Names;
-}
 
 namespace {
 
@@ -66,6 +61,14 @@ std::vector<CompletionWords> completionWords() {
   All.push_back({"completion", "", {"bash", "zsh", "fish"}});
   All.push_back({"", "D", {overrides().begin(), overrides().end()}});
   All.push_back({"list", "", listingNames()});
+  std::vector<StringRef> Models, Clusters;
+  for (const LibraryModel &M : libraryModels())
+    Models.push_back(M.Title);
+  for (const LibraryFile &F : libraryFiles())
+    if (sys::path::parent_path(F.Path) == "clusters")
+      Clusters.push_back(sys::path::stem(F.Path));
+  All.push_back({"new", "model", std::move(Models)});
+  All.push_back({"new", "cluster", std::move(Clusters)});
   All.push_back({"opt", "passes", Passes});
   All.push_back({"opt", "print-after", Passes});
   return All;
@@ -218,6 +221,13 @@ void writeFishCompletion(StringRef Name, ArrayRef<CompletionWords> Known,
   for (const cl::SubCommand *C : commands())
     OS << Start << "__fish_use_subcommand -a " << C->getName() << " -d '"
        << fishText(C->getDescription()) << "'\n";
+  OS << Start << "__fish_use_subcommand -l help -l version\n";
+  for (const StringRef Of : {"help", "man"}) // take the name of a subcommand
+    OS << Start << "'__fish_seen_subcommand_from " << Of << "' -f -a '"
+       << join(map_range(commands(),
+                         [](const cl::SubCommand *C) { return C->getName(); }),
+               " ")
+       << "'\n";
   for (const cl::SubCommand *C : commands()) {
     const std::string Of =
         (Start + "'__fish_seen_subcommand_from " + C->getName() + "'").str();
@@ -231,8 +241,11 @@ void writeFishCompletion(StringRef Name, ArrayRef<CompletionWords> Known,
         OS << " -r";
       OS << '\n';
     }
+    const bool TakesFiles =
+        C->getName() == "import" || C->getName() == "export";
     if (const std::string Words = wordsOf(Known, C->getName()); !Words.empty())
-      OS << Of << " -a '" << fishText(Words) << "'\n";
+      OS << Of << (TakesFiles ? " -a '" : " -f -a '") << fishText(Words)
+         << "'\n";
   }
 }
 
@@ -247,33 +260,59 @@ static std::string roff(StringRef Text) {
   return Out;
 }
 
-static void writeManSections(const ManPage &Of, raw_ostream &OS) {
-  for (const cl::SubCommand *C : commands()) {
-    OS << ".SH \"" << Of.Name.upper() << ' ' << C->getName().upper() << "\"\n"
-       << roff(C->getDescription()) << ".\n";
-    for (const cl::Option *O : options(*C)) {
-      OS << ".TP\n.B " << roff(spelling(*O));
-      if (O->getValueExpectedFlag() == cl::ValueRequired)
-        OS << (O->ArgStr.size() == 1 ? "\\ " : "") << "\\fI"
-           << roff(O->ValueStr.empty() ? "value" : O->ValueStr) << "\\fR";
-      OS << "\n" << roff(O->HelpStr) << "\n";
-    }
-    for (const auto &[Command, Example] : Of.Examples)
-      if (Command == C->getName())
-        OS << ".PP\nExample:\n.PP\n.RS\n.nf\n"
-           << roff(Example) << "\n.fi\n.RE\n";
+/// The options of a subcommand, and an example.
+static void writeManOptions(const ManPage &Of, const cl::SubCommand &C,
+                            raw_ostream &OS) {
+  for (const cl::Option *O : options(C)) {
+    OS << ".TP\n.B " << roff(spelling(*O));
+    if (O->getValueExpectedFlag() == cl::ValueRequired)
+      OS << (O->ArgStr.size() == 1 ? "\\ " : "") << "\\fI"
+         << roff(O->ValueStr.empty() ? "value" : O->ValueStr) << "\\fR";
+    OS << "\n" << roff(O->HelpStr) << "\n";
   }
+  for (const auto &[Command, Example] : Of.Examples)
+    if (Command == C.getName())
+      OS << ".PP\nExample:\n.PP\n.RS\n.nf\n" << roff(Example) << "\n.fi\n.RE\n";
 }
 
-void writeManPage(const ManPage &Of, raw_ostream &OS) {
+static void writeManEnd(const ManPage &Of, raw_ostream &OS) {
+  OS << ".SH EXIT STATUS\n" << roff(Of.ExitStatus) << "\n.SH ENVIRONMENT\n";
+  for (const auto &[Variable, Doc] : Of.Environment)
+    OS << ".TP\n.B " << Variable << '\n' << roff(Doc) << '\n';
+}
+
+/// The page of one subcommand.
+static void writeManPageOf(const cl::SubCommand &C, const ManPage &Of,
+                           raw_ostream &OS) {
+  OS << ".TH " << Of.Name.upper() << "\\-" << C.getName().upper()
+     << " 1 \"\" \"" << Of.Name << ' ' << Of.Version << "\"\n.SH NAME\n"
+     << Of.Name << "\\-" << C.getName() << " \\- " << roff(C.getDescription())
+     << "\n.SH SYNOPSIS\n.B " << Of.Name << ' ' << C.getName()
+     << "\n[options]\n.SH OPTIONS\n";
+  writeManOptions(Of, C, OS);
+  writeManEnd(Of, OS);
+  OS << ".SH SEE ALSO\n.BR " << Of.Name << " (1)\n";
+}
+
+bool writeManPage(const ManPage &Of, StringRef Command, raw_ostream &OS) {
+  for (const cl::SubCommand *C : commands())
+    if (C->getName() == Command) {
+      writeManPageOf(*C, Of, OS);
+      return true;
+    }
+  if (!Command.empty())
+    return false;
   OS << ".TH " << Of.Name.upper() << " 1 \"\" \"" << Of.Name << ' '
      << Of.Version << "\"\n.SH NAME\n"
      << Of.Name << " \\- " << roff(Of.Summary) << "\n.SH SYNOPSIS\n.B "
      << Of.Name << "\n.I command\n[options]\n";
-  writeManSections(Of, OS);
-  OS << ".SH EXIT STATUS\n" << roff(Of.ExitStatus) << "\n.SH ENVIRONMENT\n";
-  for (const auto &[Variable, Doc] : Of.Environment)
-    OS << ".TP\n.B " << Variable << '\n' << roff(Doc) << '\n';
+  for (const cl::SubCommand *C : commands()) {
+    OS << ".SH \"" << Of.Name.upper() << ' ' << C->getName().upper() << "\"\n"
+       << roff(C->getDescription()) << ".\n";
+    writeManOptions(Of, *C, OS);
+  }
+  writeManEnd(Of, OS);
+  return true;
 }
 
 } // namespace foretrace::driver

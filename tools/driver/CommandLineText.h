@@ -45,8 +45,18 @@ struct ManPage {
   /// Of subcommands, a command line each.
   llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Examples;
 };
-/// With a section for each subcommand, of its options.
-void writeManPage(const ManPage &Of, llvm::raw_ostream &OS);
+/// Writes the page of the subcommand \p Command, or of all, with a section for
+/// each. False if there is no such subcommand.
+bool writeManPage(const ManPage &Of, llvm::StringRef Command,
+                  llvm::raw_ostream &OS);
+
+/// Returns the names of the rows of a table.
+template <typename TableT> std::vector<llvm::StringRef> names(TableT &&Rows) {
+  std::vector<llvm::StringRef> Names;
+  for (const auto &Row : Rows)
+    Names.push_back(Row.Name);
+  return Names;
+}
 
 } // namespace foretrace::driver
 

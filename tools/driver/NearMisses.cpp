@@ -7,15 +7,19 @@ using namespace llvm;
 
 namespace foretrace::driver {
 
+std::string didYouMean(StringRef Word, ArrayRef<StringRef> Known) {
+  const StringRef Nearest = nearestWord(Word, Known);
+  return Nearest.empty() ? std::string()
+                         : "; did you mean `" + Nearest.str() + "`?";
+}
+
 std::string unknownCommand(StringRef Argument, ArrayRef<StringRef> Known) {
   const std::string What = "`" + Argument.str() + "` is not a subcommand";
   if (Argument.ends_with(".fore"))
     return (What + "; write `foretrace plan " + Argument +
             "`, or `foretrace compile " + Argument + "`")
         .str();
-  const StringRef Nearest = nearestWord(Argument, Known);
-  return Nearest.empty() ? What
-                         : What + "; did you mean `" + Nearest.str() + "`?";
+  return What + didYouMean(Argument, Known);
 }
 
 static std::string keyAsOption(ArrayRef<char *> Arguments,

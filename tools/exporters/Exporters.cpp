@@ -287,4 +287,12 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
   return Text;
 }
 
+std::string exampleLines() {
+  std::string Lines;
+  for (const Exporter &E : exporters())
+    Lines += "\n  foretrace export " + E.Name.str() + " job.fore  (" +
+             E.Makes.str() + ")";
+  return Lines;
+}
+
 } // namespace foretrace::exporters

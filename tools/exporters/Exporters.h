@@ -21,6 +21,8 @@ struct Exporter {
 };
 
 llvm::ArrayRef<Exporter> exporters();
+/// Returns a line for each, with an example.
+std::string exampleLines();
 /// Null if there is none of this name.
 const Exporter *findExporter(llvm::StringRef Name);
 

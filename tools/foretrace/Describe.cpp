@@ -5,7 +5,9 @@
 #include "tools/convert/Formats.h"
 #include "tools/driver/CommandLineText.h"
 #include "tools/explain/Explain.h"
+#include "tools/exporters/Exporters.h"
 #include "tools/foretrace/Commands.h"
+#include "tools/importers/Importers.h"
 
 using namespace llvm;
 
@@ -18,6 +20,8 @@ static cl::opt<std::string> Shell(cl::Positional, cl::desc("bash|zsh|fish"),
 ExitCode runCompletion() {
   std::vector<driver::CompletionWords> Known = driver::completionWords();
   Known.push_back({"convert", "to", convert::formatNames()});
+  Known.push_back({"import", "", driver::names(importers::importers())});
+  Known.push_back({"export", "", driver::names(exporters::exporters())});
   Known.push_back({"explain", "emit", explain::explainedBackends()});
   if (Shell == "bash")
     driver::writeBashCompletion("foretrace", Known, outs());
@@ -30,8 +34,12 @@ ExitCode runCompletion() {
   return ExitSuccess;
 }
 
+static cl::opt<std::string> PageOf(cl::Positional, cl::desc("[command]"),
+                                   cl::cat(jobCategory()),
+                                   cl::sub(manCommand()));
+
 ExitCode runMan() {
-  driver::writeManPage(
+  const bool IsKnown = driver::writeManPage(
       {"foretrace",
        FORETRACE_VERSION,
        "compile the description of an LLM training job to workloads for "
@@ -41,8 +49,9 @@ ExitCode runMan() {
        {{"NO_COLOR", "No colours on a terminal."},
         {"FORETRACE_VERIFY_EACH", "If set, the same as --verify-each."}},
        commandExamples()},
-      outs());
-  return ExitSuccess;
+      PageOf, outs());
+  return IsKnown ? ExitSuccess
+                 : usageError("man: `" + PageOf + "` is not a subcommand");
 }
 
 } // namespace foretrace

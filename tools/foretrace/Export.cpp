@@ -21,18 +21,11 @@ static cl::opt<std::string>
                  cl::desc("Output file (default: standard output)"),
                  cl::cat(outputCategory()), cl::sub(exportCommand()));
 
-static ExitCode explainExport() {
-  std::string Formats;
-  for (const exporters::Exporter &E : exporters::exporters())
-    Formats += "\n  foretrace export " + E.Name.str() + " job.fore  (" +
-               E.Makes.str() + ")";
-  return usageError("export: expected a format and a job:" + Formats);
-}
-
 ExitCode runExport() {
   const exporters::Exporter *To = exporters::findExporter(Format);
   if (!To || Exported.empty())
-    return explainExport();
+    return usageError("export: expected a format and a job:" +
+                      exporters::exampleLines());
   Compiler Session;
   DiagnosticEngine Given = makeEngine();
   if (!hasFolder(ExportOutput, Given))

@@ -42,18 +42,11 @@ static std::string nameOf(StringRef Path) {
   return ModelName.empty() ? importers::modelNameOf(Path) : ModelName;
 }
 
-static ExitCode explainImport() {
-  std::string Formats;
-  for (const importers::Importer &I : importers::importers())
-    Formats += "\n  foretrace import " + I.Name.str() + " " + I.Example.str() +
-               "  (" + I.Takes.str() + ")";
-  return usageError("import: expected a format and what to import:" + Formats);
-}
-
 ExitCode runImport() {
   const importers::Importer *Format = importers::findImporter(From);
   if (!Format || ForeignWords.empty())
-    return explainImport();
+    return usageError("import: expected a format and what to import:" +
+                      importers::exampleLines());
   if (Patches.getNumOccurrences() > 0 && (Patches <= 0 || Format->Name != "hf"))
     return usageError("import: --patches takes a positive number, with the "
                       "format `hf`");

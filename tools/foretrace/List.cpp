@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `foretrace list`: what there is, one line each.
-#include "lang/DidYouMean.h"
 #include "tools/driver/FormatOption.h"
 #include "tools/driver/Listings.h"
+#include "tools/driver/NearMisses.h"
 #include "tools/foretrace/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,13 +21,10 @@ static driver::FormatOption ListFormat(listCommand(), outputCategory(),
                                        "Format of the list:");
 
 ExitCode runList() {
-  if (!is_contained(driver::listingNames(), What)) {
-    const StringRef Nearest = nearestWord(What, driver::listingNames());
-    return usageError(
-        "list: expected one of " + join(driver::listingNames(), ", ") +
-        (Nearest.empty() ? std::string()
-                         : "; did you mean `" + Nearest.str() + "`?"));
-  }
+  if (!is_contained(driver::listingNames(), What))
+    return usageError("list: expected one of " +
+                      join(driver::listingNames(), ", ") +
+                      driver::didYouMean(What, driver::listingNames()));
   driver::list(What, ListFormat, outs());
   return ExitSuccess;
 }

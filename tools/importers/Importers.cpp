@@ -47,6 +47,14 @@ const Importer *findImporter(StringRef Name) {
   return Found == All.end() ? nullptr : Found;
 }
 
+std::string exampleLines() {
+  std::string Lines;
+  for (const Importer &I : importers())
+    Lines += "\n  foretrace import " + I.Name.str() + " " + I.Example.str() +
+             "  (" + I.Takes.str() + ")";
+  return Lines;
+}
+
 std::optional<ImportedJob> importFile(StringRef Format, StringRef Path,
                                       SourceFiles &Sources,
                                       DiagnosticEngine &Diags) {

@@ -34,6 +34,8 @@ struct Importer {
 
 /// All of them, in the order of the documentation.
 llvm::ArrayRef<Importer> importers();
+/// Returns a line for each, with an example.
+std::string exampleLines();
 /// Null if there is none of this name.
 const Importer *findImporter(llvm::StringRef Name);
 
