@@ -25,26 +25,20 @@ static NewOption<std::string>
     ModelOption("model", "name", "Model of the library, or a file with one",
                 jobCategory());
 static NewOption<std::string> Config("hf", "config.json",
-                                     "Configuration of Hugging Face with the "
-                                     "model",
+                                     "Model of a Hugging Face configuration",
                                      jobCategory());
 static NewOption<std::string>
     MegatronFile("megatron", "args.sh",
-                 "Arguments of Megatron-LM with the model and its training",
-                 jobCategory());
+                 "Model and training of Megatron-LM arguments", jobCategory());
 static NewOption<std::string>
-    ClusterName("cluster", "name",
-                "Cluster of the library, or a file with "
-                "one",
+    ClusterName("cluster", "name", "Cluster of the library, or a file with one",
                 jobCategory());
-static NewOption<int64_t> WorldSize("world", "n",
-                                    "Number of devices (default: all of the "
-                                    "cluster)",
-                                    jobCategory());
-static NewOption<std::string> NewOutput("o", "file.fore",
-                                        "Output file (default: standard "
-                                        "output)",
-                                        outputCategory());
+static NewOption<int64_t>
+    WorldSize("world", "n", "Number of devices (default: all of the cluster)",
+              jobCategory());
+static NewOption<std::string>
+    NewOutput("o", "file.fore", "Output file (default: standard output)",
+              outputCategory());
 static NewOption<bool> Force("force", "",
                              "Replace the file of -o if there is one",
                              outputCategory());
