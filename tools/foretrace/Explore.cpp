@@ -22,11 +22,9 @@ ExitCode runExplore() {
     return usageError("explore: --port is at most 65535");
   explore::LiveJob Job(jobPath().str(), frontendOptions());
   ExitCode Code = ExitSuccess;
-  const bool IsLegal = Job.load(makeEngine(), [&](const DiagnosticEngine &Diags,
-                                                  const SourceFiles &Sources) {
-    Code = showMessages(Diags, Sources);
-  });
-  if (!IsLegal)
+  if (!Job.load(makeEngine(), [&](const auto &Diags, const auto &Sources) {
+        Code = showMessages(Diags, Sources);
+      }))
     return Code;
   explore::Endpoints Pages(Job, makeEngine);
   if (Error E = explore::serve(Pages, static_cast<uint16_t>(Port),
