@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/TextFiles.h"
+#include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FileSystem.h"
@@ -49,6 +50,13 @@ Error printDiff(const std::string &Path, StringRef Before, StringRef After) {
   sys::ExecuteAndWait(*Program, {*Program, "-u", "--label", Path, "--label",
                                  Path, Names[0], Names[1]});
   return Error::success();
+}
+
+bool areOfFiles(const DiagnosticEngine &Diags) {
+  return all_of(Diags.diagnostics(), [](const Diagnostic &D) {
+    return D.Level != Severity::Error || D.Id == diag::FileUnreadable ||
+           D.Id == diag::CannotWrite;
+  });
 }
 
 std::vector<std::string> filesRead(const SourceFiles &Sources) {

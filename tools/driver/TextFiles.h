@@ -4,6 +4,7 @@
 #ifndef FORETRACE_TOOLS_DRIVER_TEXTFILES_H
 #define FORETRACE_TOOLS_DRIVER_TEXTFILES_H
 
+#include "lang/Diagnostic.h"
 #include "lang/SourceFiles.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -18,6 +19,9 @@ std::vector<std::string> listFiles(llvm::ArrayRef<std::string> Given);
 /// Prints the change of the file \p Path as `diff -u` does.
 llvm::Error printDiff(const std::string &Path, llvm::StringRef Before,
                       llvm::StringRef After);
+
+/// Whether all errors are of the files around a job, not in it.
+bool areOfFiles(const DiagnosticEngine &Diags);
 
 /// Returns the files on disk that \p Sources has, once each.
 std::vector<std::string> filesRead(const SourceFiles &Sources);

@@ -99,14 +99,6 @@ DiagnosticClient &messages() {
 
 void finishMessages() { messages().finish(); }
 
-/// Whether all errors are of the files around a job, not in it.
-static bool areOfEnvironment(const DiagnosticEngine &Diags) {
-  return all_of(Diags.diagnostics(), [](const Diagnostic &D) {
-    return D.Level != Severity::Error || D.Id == diag::FileUnreadable ||
-           D.Id == diag::CannotWrite;
-  });
-}
-
 ExitCode showMessages(const DiagnosticEngine &Diags,
                       const SourceFiles &Sources) {
   FilesRead = driver::filesRead(Sources);
@@ -114,9 +106,9 @@ ExitCode showMessages(const DiagnosticEngine &Diags,
     for (const std::string &Name : FilesRead)
       errs() << "foretrace: read `" << Name << "`\n";
   showAll(Diags, Sources, messages());
-  return !Diags.hasErrors()        ? ExitSuccess
-         : areOfEnvironment(Diags) ? ExitEnvironment
-                                   : ExitDiagnosed;
+  return !Diags.hasErrors()          ? ExitSuccess
+         : driver::areOfFiles(Diags) ? ExitEnvironment
+                                     : ExitDiagnosed;
 }
 
 ExitCode runOrWatch(ExitCode (*Run)()) {

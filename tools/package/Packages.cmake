@@ -32,10 +32,13 @@ target_link_options(foretrace-static PRIVATE -static -s LINKER:--gc-sections
 install(PROGRAMS $<TARGET_FILE:foretrace-static> RENAME foretrace
   DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool EXCLUDE_FROM_ALL)
 
-# Debian has the manual page and the changes compressed.
-foreach(row
-    "${manual}|foretrace.1.gz|${CMAKE_INSTALL_MANDIR}/man1"
-    "${PROJECT_SOURCE_DIR}/docs/changes.md|changelog.gz|${doc_dir}")
+# Debian has manual pages and the changes compressed.
+set(compressed "${PROJECT_SOURCE_DIR}/docs/changes.md|changelog.gz|${doc_dir}")
+foreach(manual IN LISTS manuals)
+  cmake_path(GET manual FILENAME file)
+  list(APPEND compressed "${manual}|${file}.gz|${CMAKE_INSTALL_MANDIR}/man1")
+endforeach()
+foreach(row IN LISTS compressed)
   string(REPLACE "|" ";" row "${row}")
   list(GET row 0 text)
   list(GET row 1 file)
