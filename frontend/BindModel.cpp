@@ -198,7 +198,7 @@ void Binder::declareBlocks(const Body &Model, ir::ModelSpec &M) {
   }
   if (!M.Blocks.empty())
     return;
-  M.Blocks.emplace_back().Name = "layer";
+  M.Blocks.emplace_back().Name = ir::BlockSpec::Implicit;
   M.Blocks.back().Range = Model.Label.Range;
 }
 

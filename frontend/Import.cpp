@@ -181,17 +181,22 @@ void ImportGraph::importForeign(JobFile &U, const ast::Import &I,
   U.Names.import(Imported->Names);
 }
 
+/// The name of the file as one of the language.
+static std::string aliasFor(llvm::StringRef Path) {
+  std::string Alias = path::stem(Path).str();
+  for (char &C : Alias)
+    if (!llvm::isAlnum(C))
+      C = '_';
+  return Alias;
+}
+
 void ImportGraph::import(JobFile &U, const ast::Import &I,
                          llvm::StringRef Importer) {
   const bool IsForeign = path::extension(I.Path.Text) == ".json";
   bool IsToml = path::extension(I.Path.Text) == ".toml" || IsForeign;
-  if (IsToml && I.Alias.Text.empty()) {
-    std::string Alias = path::stem(I.Path.Text).str();
-    std::replace_if(
-        Alias.begin(), Alias.end(), [](char C) { return !llvm::isAlnum(C); },
-        '_');
-    Diags.report(I.Path.Range, diag::ImportNeedsAlias, I.Path.Text, Alias);
-  }
+  if (IsToml && I.Alias.Text.empty())
+    Diags.report(I.Path.Range, diag::ImportNeedsAlias, I.Path.Text,
+                 aliasFor(I.Path.Text));
   if (!IsToml && !I.Alias.Text.empty())
     Diags.report(I.Alias.Range, diag::ImportTakesNoAlias);
   if (IsForeign) {
@@ -214,7 +219,7 @@ void ImportGraph::import(JobFile &U, const ast::Import &I,
   Symbol Alias;
   Alias.Name = I.Alias;
   if (I.Alias.Text.empty()) // reported, and used as if it were there
-    Alias.Name = {path::stem(I.Path.Text).str(), I.Path.Range};
+    Alias.Name = {aliasFor(I.Path.Text), I.Path.Range};
   Alias.Is = Symbol::State::Known;
   if (Table)
     Alias.Result =

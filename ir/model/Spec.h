@@ -109,6 +109,8 @@ using RoutingText = std::string; // ir/model/Routing.h
 /// A block of the model: attention, or what is in its place, and a network.
 struct BlockSpec {
   static constexpr size_t MaxLayerKeys = 256; ///< of both of its layers
+  /// The name of the only block of a model that declares none.
+  static constexpr llvm::StringLiteral Implicit = "layer";
 
   std::string Name;
   SourceRange Range; ///< of the name

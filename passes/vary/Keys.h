@@ -37,8 +37,8 @@ void visitPaths(SpecT &S, VisitT Visit) {
     auto &B = S.Model.Blocks[I];
     const auto &Branch = S.Model.Branch;
     const bool IsBranch = Branch && Branch->Block == I;
-    // Of a model without blocks the only one has the place of the model.
-    const bool IsModel = B.Range.isValid() && B.Range == S.Model.Range;
+    const bool IsModel =
+        S.Model.Blocks.size() == 1 && B.Name == ir::BlockSpec::Implicit;
     const std::string Path =
         IsModel ? "model"
                 : "model." + (IsBranch ? std::string("branch") : B.Name);

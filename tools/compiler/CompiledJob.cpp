@@ -2,6 +2,7 @@
 #include "tools/compiler/CompiledJob.h"
 #include "ir/verify/Verify.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 using namespace foretrace;
 
@@ -19,16 +20,19 @@ void CompiledJob::expect(ir::FactSet Needs) {
     Expected.push_back(std::move(Passes));
 }
 
-/// The longest of the expected pipelines that \p Passes begins with, and is
-/// more than; empty if there is none.
+/// Returns the longest beginning of \p Passes, short of all of them, that an
+/// expected pipeline begins with, too.
 llvm::ArrayRef<const PassInfo *>
 CompiledJob::beginningOf(llvm::ArrayRef<const PassInfo *> Passes) const {
-  llvm::ArrayRef<const PassInfo *> Longest;
-  for (const Pipeline &P : Expected)
-    if (P.size() < Passes.size() && P.size() > Longest.size() &&
-        Passes.take_front(P.size()) == llvm::ArrayRef(P))
-      Longest = P;
-  return Longest;
+  size_t Longest = 0;
+  for (const Pipeline &P : Expected) {
+    const auto [In, _] =
+        std::mismatch(Passes.begin(), Passes.end(), P.begin(), P.end());
+    const auto Shared = static_cast<size_t>(In - Passes.begin());
+    if (Shared < Passes.size())
+      Longest = std::max(Longest, Shared);
+  }
+  return Passes.take_front(Longest);
 }
 
 /// Runs \p Passes, or takes from another job what those that see no numbers
