@@ -25,8 +25,8 @@ foretrace compile job.fore --emit=ir -o job.ftir
 foretrace sweep job.fore --sweep parallel.tp=1,2 --shard=1/2 -o shards/1.db
 foretrace sweep job.fore --sweep parallel.tp=1,2 --shard=2/2 -o shards/2.db
 foretrace export megatron job.fore -o train.log"""
-# Profiles need measured times, and the server a client.
-NOT_RUN = {"calibrate", "fit", "infer", "lsp"}
+# Profiles need measured times, and servers a client.
+NOT_RUN = {"calibrate", "explore", "fit", "infer", "lsp"}
 
 
 def run(command, folder):
