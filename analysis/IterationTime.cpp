@@ -141,8 +141,7 @@ static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
         Times.ofStep(Chunk.Layers, ActionKind::Backward) * Chunk.Count;
   }
   W.Steps = (W.Forward + W.Backward) * P.Schedule.microBatchesOfChunk();
-  for (const Op &O : P.Blocks[S.Step].Ops)
-    W.Update += O.exposed();
+  W.Update = updateTime(P.Blocks[S.Step]);
   return W;
 }
 

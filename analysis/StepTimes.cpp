@@ -39,6 +39,13 @@ CommunicationTime foretrace::communicationOf(const Program &P,
   return Sum;
 }
 
+Nanoseconds foretrace::updateTime(const Block &B) {
+  Nanoseconds Sum;
+  for (const Op &O : B.Ops)
+    Sum += O.exposed();
+  return Sum;
+}
+
 CommunicationTime foretrace::communicationOf(const Block &B) {
   CommunicationTime Sum;
   addCommunication(B, [](ActionKind) { return true; }, 1, Sum);

@@ -21,6 +21,8 @@ CommunicationTime communicationOf(const ir::Program &P,
                                   ir::ActionKind Step);
 /// Returns that of all ops of \p B, which runs once an iteration.
 CommunicationTime communicationOf(const ir::Block &B);
+/// Returns the time of \p B, without what is hidden of collectives.
+Nanoseconds updateTime(const ir::Block &B);
 
 /// Returns the time of each action in ns; at most 2^63. With `cost estimate` a
 /// message takes time, which is that of its send, and a step no less than the

@@ -144,9 +144,7 @@ void Picture::communication(const CommunicationTime &Of) {
 /// Writes the update, once an iteration, after the steps of a stage.
 void Picture::update(int64_t Stage, int64_t Start) {
   const Block &B = P.Blocks[stageAt(P.Stages, Stage).Step];
-  Nanoseconds Time;
-  for (const Op &O : B.Ops)
-    Time += O.exposed();
+  const Nanoseconds Time = updateTime(B);
   if (Time.isOverflow() || Time.value() > INT64_MAX - Start)
     return;
   End = std::max(End, Start + Time.value());
