@@ -27,7 +27,8 @@ Expected<std::string> importFor(StringRef Name, StringRef Folder,
   if (sys::fs::is_regular_file(Name)) {
     SmallString<128> Path = Name;
     if (!sys::path::parent_path(Job).empty())
-      sys::fs::make_absolute(Path);
+      if (const std::error_code EC = sys::fs::make_absolute(Path))
+        return createStringError(EC, "`" + Name + "`: " + EC.message());
     return Path.str().str();
   }
   const StringRef Nearest = nearestWord(Name, Known);
