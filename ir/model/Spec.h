@@ -109,8 +109,7 @@ using RoutingText = std::string; // ir/model/Routing.h
 /// A block of the model: attention, or what is in its place, and a network.
 struct BlockSpec {
   static constexpr size_t MaxLayerKeys = 256; ///< of both of its layers
-  /// The name of the only block of a model that declares none.
-  static constexpr llvm::StringLiteral Implicit = "layer";
+  static constexpr llvm::StringLiteral Implicit = "layer"; ///< if undeclared
 
   std::string Name;
   SourceRange Range; ///< of the name
@@ -388,8 +387,7 @@ struct Spec {
   /// Returns what the backward pass recomputes of layers of \p B, and where
   /// that is set: in the block, else in `train`.
   const Located<RecomputeKind> &recomputeOf(const BlockSpec &B) const;
-  /// Returns whether their saved activations are in host memory, and where that
-  /// is set.
+  /// Returns whether their saved activations are offloaded, and where set.
   const Located<Bool> &offloadOf(const BlockSpec &B) const;
   /// Returns the device of `cost roofline`: the rate for the training precision
   /// and the memory bandwidth that `cost` sets, else those of the cluster's

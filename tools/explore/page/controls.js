@@ -14,9 +14,11 @@ const legalOf = (row) => (row.values ?? []).filter(({why}) => !why).map(({value}
 /** The row that moved last; it says why if its value is refused. */
 let mover = null;
 
-/** Sets keys, all together. */
+/** Sets keys, all together. Why an earlier value was refused matters no more. */
 function move(set, row = null) {
   mover = row;
+  for (const {why} of rows.values())
+    why.replaceChildren();
   for (const [key, value] of set)
     state.set.set(key, value);
   return update();
@@ -45,10 +47,7 @@ function nearest(row, wanted) {
 
 function explain(row, wanted, diagnostics) {
   const error = diagnostics.find(({severity}) => severity === "error");
-  const set = (value) => () => {
-    row.why.replaceChildren();
-    move([[row.control.key, value]], row);
-  };
+  const set = (value) => () => move([[row.control.key, value]], row);
   row.why.replaceChildren(
       html("div", {class: "wrong"}, `${row.control.key} = ${wanted}: ${error?.message ?? "refused"}`),
       ...(error?.notes ?? []).map(({message}) => html("div", {}, message)),
@@ -109,10 +108,7 @@ function makeRow(control) {
                   html("label", {for: id, title: `${control.key}: ${control.doc}`}, name),
                   html("span", {class: "value"}, ...row.slider ? [row.slider] : [], input),
                   row.reset, row.why);
-  const to = (value) => {
-    row.why.replaceChildren();
-    move([[row.control.key, value]], row);
-  };
+  const to = (value) => move([[row.control.key, value]], row);
   input.onchange = () => to(control.type === "Bool" ? String(input.checked) : input.value.trim());
   if (row.slider)
     row.slider.oninput = () => {
