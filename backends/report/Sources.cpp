@@ -89,15 +89,17 @@ template <typename SpecT> void SourceWriter::section(const SpecT &S) {
           (!isShown(F.Range) || Sources.slice(F.Range).find_first_not_of(
                                     "0123456789") == llvm::StringRef::npos);
       if (!F.isPresent() || IsPlain ||
-          F.From == Located<int64_t>::Status::Default)
+          F.From == Located<int64_t>::Status::Default ||
+          Row.Type == "DataRate") // which no figure is
         return;
-      const Expr Size = exprOf(P, F);
-      if (Size.hasValue())
-        add(F.isStated() ? F.Range : First,
-            {Row.Name.str(),
-             {P.Sizes, Size},
-             Row.Type == "ByteSize" ? FigureUnit::Bytes : FigureUnit::Count,
-             &P.Sizes});
+      // Numbers of a cluster are no keys of expressions.
+      Figure Number = *F;
+      if constexpr (!std::is_same_v<SpecT, ClusterSpec>)
+        Number = {P.Sizes, exprOf(P, F)};
+      add(F.isStated() ? F.Range : First,
+          {Row.Name.str(), std::move(Number),
+           Row.Type == "ByteSize" ? FigureUnit::Bytes : FigureUnit::Count,
+           &P.Sizes});
     }
   });
 }
