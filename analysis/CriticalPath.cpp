@@ -14,7 +14,7 @@ using namespace foretrace::ir;
 
 namespace {
 
-/// Adds up what lies on the path, by line and by stage.
+/// Sums the times on the path, by line and by stage.
 class PathSum {
 public:
   PathSum(const Program &P, const IterationTime &T)
@@ -32,7 +32,7 @@ public:
 private:
   void add(const Block &B, const Op &O, int64_t Count);
   void add(SourceRange Where, std::string Part, Nanoseconds Time);
-  /// Adds what the ops of something that takes \p Time do not account for.
+  /// Adds the part of \p Time that its ops do not account for.
   void addHost(Nanoseconds Time);
   Nanoseconds &timeOfStage(int64_t Stage);
 

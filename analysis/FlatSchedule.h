@@ -37,7 +37,7 @@ private:
     uint32_t First, End; ///< of its parts
     uint32_t Next;       ///< the next call of the stage; itself if it is last
   };
-  /// What calls waited for.
+  /// The waits of a run.
   struct Trace {
     /// By meeting: the call that made it the latest, and the part of it.
     std::vector<std::pair<uint32_t, uint32_t>> Latest;
@@ -53,7 +53,8 @@ private:
   std::vector<Call> Calls;
   std::vector<uint32_t> Begins; ///< by stage: its first call
   uint32_t Meetings = 0;
-  std::vector<std::pair<int64_t, ir::Action>> Durations; ///< what they are of
+  std::vector<std::pair<int64_t, ir::Action>>
+      Durations; ///< by index: stage, action
 };
 
 } // namespace foretrace

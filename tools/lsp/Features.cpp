@@ -94,7 +94,7 @@ static std::string parametersText(int64_t Count) {
   return std::to_string(Count);
 }
 
-/// What defines the name at \p Byte, and what its model comes to.
+/// Returns the line that defines the name at \p Byte, and the size of a model.
 std::string Server::aboutName(const Document &D, size_t Byte,
                               SourceRange &At) const {
   const std::string Path = pathOf(D.Uri);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages that have come and wait, read by a thread of its own.
+// A queue of received messages, filled by a reader thread.
 #ifndef FORETRACE_TOOLS_LSP_INBOX_H
 #define FORETRACE_TOOLS_LSP_INBOX_H
 
@@ -15,8 +15,8 @@
 
 namespace foretrace::lsp {
 
-/// What has been read stays readable without waiting, so that who works on one
-/// message can see whether a later one makes it needless.
+/// A queue of messages. While one message is handled, the later ones can be
+/// inspected: they may cancel it.
 class Inbox {
 public:
   /// Reads \p In until its end, or until the notification `exit`.

@@ -135,7 +135,8 @@ void Collector::entry(const ast::Entry &E) {
   }
 }
 
-/// What is in braces, with its lets, which can be used before they are defined.
+/// Collects the entries of a section. Its lets can be used before their
+/// definition.
 void Collector::entries(ArrayRef<ast::Entry> All) {
   Locals &Of = Scopes.emplace_back();
   for (const ast::Entry &E : All)

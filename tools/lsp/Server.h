@@ -50,8 +50,8 @@ public:
   /// Handles the text of a message. Texts are checked before a request is
   /// answered, or by checkChanged().
   void handle(llvm::StringRef Message);
-  /// Checks all texts if some have changed, and sends what is wrong. Who has
-  /// more messages at hand leaves it until there are none.
+  /// Checks all texts if some have changed, and sends their diagnostics.
+  /// Callers with more messages waiting call it after the last one.
   void checkChanged();
   /// Answers a request that the client has cancelled.
   void cancel(llvm::StringRef Message);
@@ -66,7 +66,7 @@ private:
     std::string Uri; ///< as the client writes it
     std::string Text;
     std::vector<Diagnostic> Diagnostics; ///< of the last check, in this file
-    /// What the text comes to, if it is a job without errors.
+    /// Results for the text, if it is a job without errors.
     struct Job {
       ir::Spec Spec;              ///< with all derived values
       int64_t Parameters, Active; ///< of the model; ir::NoValue from 2^63 on
@@ -106,7 +106,7 @@ private:
   static Object tokenLegend();
   Value signature(const Document &D, const Object &Params);
 
-  /// Names of a text, of what it imports, and of all that may use its own.
+  /// Names of a text, of its imports, and of files that may use its names.
   Names namesAround(const Document &D) const;
   Names namesOf(const Document &D) const; ///< without the latter
   std::optional<std::string> textAt(llvm::StringRef Path) const;

@@ -26,7 +26,7 @@ Names Server::namesOf(const Document &D) const {
   return All;
 }
 
-/// Those are texts that are open, and files of the same folder.
+/// Searches open texts and the files of the same folder.
 Names Server::namesAround(const Document &D) const {
   Names All = namesOf(D);
   auto Add = [&](StringRef Path) {
@@ -50,7 +50,7 @@ static json::Object locationOf(const Names &All, StringRef Uri, StringRef Path,
                                         Place.Begin, Place.End)}};
 }
 
-/// What the name at the position of a request means.
+/// Returns the definition of the name at a byte.
 static std::optional<Names::Definition>
 definitionAt(const Names &All, StringRef Path, size_t Byte) {
   const NamePlace *Place = All.at(Path, Byte);
@@ -68,7 +68,7 @@ forEachUse(const Names &All, const Names::Definition &D,
         Use(Path, Place);
 }
 
-/// Where a name is defined, or the file that an import names.
+/// Returns the definition of a name, or the file that an import names.
 json::Value Server::define(const Document &D, const Object &Params) {
   const std::string Path = pathOf(D.Uri);
   const size_t Byte = byteOf(D.Text, Params);
