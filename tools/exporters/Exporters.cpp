@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/exporters/Exporters.h"
 #include "lang/diagnostics/Import.h"
+#include "lang/diagnostics/Lang.h"
 #include "tools/exporters/JobValue.h"
 #include "tools/importers/Translation.h"
 #include "llvm/ADT/STLExtras.h"
@@ -265,9 +266,16 @@ static const ast::Section *chooseClass(importers::Pages &Own,
   return Only;
 }
 
+/// The formulas of a page read a list with a value for each layer.
+static constexpr int64_t MaxLayers = int64_t(1) << 16;
+
 std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
                                      SourceFiles &Sources,
                                      DiagnosticEngine &Diags) {
+  if (const int64_t Layers = S.Model.layerCount(); Layers > MaxLayers) {
+    Diags.report(S.Model.LayersRange, diag::LayerLimit, Layers, MaxLayers);
+    return std::nullopt;
+  }
   const ForeignValue Job = valueOf(S);
   const std::string Path = ("export/" + To.Name + ".fore").str();
   importers::Pages Own(Path, Sources, Diags), All("export/", Sources, Diags);
