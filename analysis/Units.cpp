@@ -83,8 +83,12 @@ struct Neighbours {
 /// Layers of a chunk that are all alike.
 class AlikeLayers {
 public:
-  AlikeLayers(ExprScope P, const Block &B, const Neighbours &Among)
-      : P(P), Of(unitOf(P, B)), Saved(P.Sizes, B.Totals.Kept.Id),
+  /// \p AreCounted: the layers behind the one that runs are among those whose
+  /// saved activations are counted.
+  AlikeLayers(ExprScope P, const Block &B, const Neighbours &Among,
+              bool AreCounted)
+      : P(P), Of(unitOf(P, B)),
+        Saved(AreCounted ? Expr(P.Sizes, B.Totals.Kept.Id) : numberOf(P, 0)),
         Others(Among.Layers + int64_t(-1)), Among(Among) {}
 
   Expr forward() const { return ahead() * excess(Of.Weights, Saved); }
@@ -172,8 +176,19 @@ static Expr waitingAtEnd(const Neighbours &Among) {
   return OfLayers + Among.Head->Elements * less(All, Room + 1);
 }
 
+/// The block of the last layer of a chunk that has any.
+static std::optional<unsigned> lastLayerOf(const Program &P,
+                                           const LayerSequence &Chunk) {
+  for (const LayerGroup &G : llvm::reverse(Chunk))
+    for (const BlockRun &R : llvm::reverse(G.Runs))
+      if (isLayer(P, R.Block.Index))
+        return R.Block.Index;
+  return std::nullopt;
+}
+
 ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
-    : P(P), Ends(numberOf(P, 0)), Forward(Ends), Backward(Ends),
+    : P(P), LastLayer(lastLayerOf(*P, S.Chunks[Kind].Layers)),
+      Ends(numberOf(P, 0)), OfLast{Ends, Ends}, OfOther{Ends, Ends},
       Embedding(Ends) {
   if (!hasUnits(*P))
     return;
@@ -202,16 +217,22 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
     return;
   Among.Capacity = capacityOf(P, Among);
   for (const unsigned Block : Shared) {
-    const AlikeLayers Of(P, BlockOf(Block), Among);
-    Forward = max(Forward, Of.forward());
-    Backward = max(Backward, Of.backward());
+    auto AddTo = [&](OtherLayers &To, bool AreCounted) {
+      const AlikeLayers Of(P, BlockOf(Block), Among, AreCounted);
+      To.Forward = max(To.Forward, Of.forward());
+      To.Backward = max(To.Backward, Of.backward());
+    };
+    AddTo(OfLast, true);
+    AddTo(OfOther, false);
   }
   Embedding = waitingAtEnd(Among) * bytesOfReduced(P);
 }
 
 Expr ChunkUnits::at(unsigned Block, bool IsForward) const {
-  if (isLayer(P, Block))
+  if (isLayer(P, Block)) {
+    const OtherLayers &Others = Block == LastLayer ? OfLast : OfOther;
     return Ends + unitOf(P, P->Blocks[BlockId(Block)]).Weights +
-           (IsForward ? Forward : Backward);
+           (IsForward ? Others.Forward : Others.Backward);
+  }
   return IsForward || Block == Last ? Ends : Ends + Embedding;
 }

@@ -35,9 +35,10 @@ Unit unitOf(ir::ExprScope P, const ir::Block &B);
 /// A layer that is gathered ahead saves nothing yet in the forward pass, and
 /// one whose gradients wait saves nothing any more. So the more of them there
 /// are at a position, the less is saved: an expression is of the position that
-/// needs most, less what is saved at the one where all is. Where layers of
-/// several blocks are neighbours, it is as if all were of the one that needs
-/// most.
+/// needs most, less what is saved at the last layer of the block that runs,
+/// whose saved activations are counted (analysis/SavedLayers.h). Where layers
+/// of several blocks are neighbours, it is as if all were of the one that needs
+/// most; and layers behind one of another block count in whole.
 class ChunkUnits {
 public:
   /// Of the chunks of \p S that are of one kind, an index into Stage::Chunks.
@@ -50,10 +51,15 @@ private:
   ir::ExprScope P;
   /// The block that runs last in the forward pass, if the chunk has any.
   std::optional<unsigned> Last;
-  ir::Expr Ends;      ///< weights of embedding and head, on the stage
-  ir::Expr Forward;   ///< of other layers, while one runs
-  ir::Expr Backward;  ///< the same, and of the head
-  ir::Expr Embedding; ///< of all layers and the head, at the very end
+  std::optional<unsigned> LastLayer; ///< its block
+  ir::Expr Ends; ///< weights of embedding and head, on the stage
+  /// Layers that do not run while one does; backward the head as well.
+  struct OtherLayers {
+    ir::Expr Forward, Backward;
+  };
+  OtherLayers OfLast;  ///< while a layer of the last block runs
+  OtherLayers OfOther; ///< while one of another block runs
+  ir::Expr Embedding;  ///< of all layers and the head, at the very end
 };
 
 } // namespace foretrace
