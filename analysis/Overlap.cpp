@@ -223,7 +223,8 @@ void Overlapper::hideBehind(const Ops &Of, const Stage &S,
     Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
               static_cast<double>(Chunk.Count);
   hideTogether(Of, std::min(sumOf(Of) * (1 - of(Number::ExposedDp)),
-                            Window * of(Number::OverlapWindow)));
+                            Window * of(Number::OverlapWindow)) *
+                       (1 - of(Number::OverlapSlowdown)));
   LinkUse Busy;
   for (const auto &[Index, Layers] : layersByBlock(S))
     for (const Op &O : P.Blocks[BlockId(Index)].Ops)

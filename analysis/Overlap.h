@@ -19,13 +19,13 @@ namespace foretrace {
 /// * an exchange of tokens with `overlap_moe_expert_parallel_comm`, behind the
 ///   layer's pass in the other direction;
 /// * with ZeRO 2 and 3, gathers and reductions in layers behind the rest of
-///   their pass, which they slow down;
+///   their pass;
 /// * with `overlap_grad_reduce` and `overlap_param_gather`, the reductions and
 ///   gathers of a stage's step behind the passes of one micro-batch.
 ///
-/// The last two share their links, the network card or those of the domain,
-/// with the collectives in those passes: while both run, each has half of the
-/// rate. \p Links, of \p P, are made if not given.
+/// The last two slow down the passes, and share their links, the network card
+/// or those of the domain, with the collectives in them: while both run, each
+/// has half of the rate. \p Links, of \p P, are made if not given.
 void hideCommunication(ir::Program &P, CollectiveTimes *Links = nullptr);
 
 } // namespace foretrace

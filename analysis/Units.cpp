@@ -32,11 +32,10 @@ bool foretrace::hasUnits(const Program &P) {
 Unit foretrace::unitOf(ExprScope P, const Block &B) {
   const Expr None = numberOf(P, 0);
   if (!hasUnits(*P))
-    return {None, None, None, false};
+    return {None, None, None, None, false};
   const TiedHead At = tiedHeadOf(P->Spec.Parallel);
-  llvm::SmallVector<ExprId, 32> Sizes, Trained;
+  llvm::SmallVector<ExprId, 32> Sizes, OfOthers, Trained;
   llvm::MapVector<ElementType, llvm::SmallVector<ExprId, 32>> Gathered;
-  bool HasExperts = false, HasOthers = false;
   for (const auto &[Index, V] : llvm::enumerate(B.Values)) {
     if (!isStored(V, At) || shareAxes(P, V.Type).empty() ||
         isBuffer(B.Ops, B.Values.idAt(Index)))
@@ -45,14 +44,18 @@ Unit foretrace::unitOf(ExprScope P, const Block &B) {
     Gathered[V.Gathered.value_or(V.Type.Element)].push_back(Sizes.back());
     if (!V.Frozen)
       Trained.push_back(Sizes.back());
-    (isExpertTensor(V.Type) ? HasExperts : HasOthers) = true;
+    if (!isExpertTensor(V.Type))
+      OfOthers.push_back(Sizes.back());
   }
   llvm::SmallVector<ExprId, 2> Weights;
   if (*P->Spec.Parallel.Zero == 3)
     for (const auto &[Type, Of] : Gathered)
       Weights.push_back(bytesOf(P, sumOf(P, Of), Type, ScaledBlocks::Weight));
-  return {sumOf(P, Sizes), sumOf(P, Weights),
-          sumOf(P, Trained) * bytesOfReduced(P), HasExperts != HasOthers};
+  const bool IsOneBucket =
+      !Sizes.empty() && (OfOthers.empty() || OfOthers.size() == Sizes.size());
+  return {sumOf(P, Sizes), sumOf(P, OfOthers.empty() ? Sizes : OfOthers),
+          sumOf(P, Weights), sumOf(P, Trained) * bytesOfReduced(P),
+          IsOneBucket};
 }
 
 namespace {
@@ -61,12 +64,13 @@ namespace {
 struct Neighbours {
   explicit Neighbours(ExprScope P)
       : Layers(numberOf(P, 0)), Elements(Layers), Smallest(Layers),
-        Largest(Layers), Capacity(Layers) {}
+        Largest(Layers), LastBucket(Layers), Capacity(Layers) {}
 
   void add(const Unit &U, Expr Count) {
     const bool IsFirst = Elements.isConstant(0);
     Smallest = IsFirst ? U.Elements : min(Smallest, U.Elements);
     Largest = max(Largest, U.Elements);
+    LastBucket = max(LastBucket, U.LastBucket);
     Layers += Count;
     Elements += U.Elements * Count;
     AnyOneBucket |= U.IsOneBucket;
@@ -75,6 +79,7 @@ struct Neighbours {
   Expr Layers;               ///< of the chunk
   Expr Elements;             ///< of all of them
   Expr Smallest, Largest;    ///< of one
+  Expr LastBucket;           ///< the largest
   Expr Capacity;             ///< elements that may wait to be reduced
   bool AnyOneBucket = false; ///< of them
   std::optional<Unit> Head;  ///< what runs behind them
@@ -166,10 +171,13 @@ static Expr capacityOf(ExprScope P, const Neighbours &Among) {
 /// Elements that wait when all layers are done. Before the last bucket joins
 /// them they are no more than may wait, and the head is still among them only
 /// if all layers are.
-static Expr waitingAtEnd(const Neighbours &Among) {
-  const Expr Room = Among.Capacity + Among.Largest;
-  const Expr Buckets = floorDiv(Among.Capacity, Among.Smallest) + 1;
-  const Expr OfLayers = min(Among.Elements, min(Room, Buckets * Among.Largest));
+static Expr waitingAtEnd(const Neighbours &Among, bool AreAlike) {
+  const Expr Room = Among.Capacity + Among.LastBucket, Layer = Among.Largest;
+  const Expr Whole = floorDiv(Among.Capacity, Among.Smallest) * Layer;
+  const Expr Most =
+      AreAlike ? max(Whole + Among.LastBucket, floorDiv(Room, Layer) * Layer)
+               : min(Room, Whole + Layer);
+  const Expr OfLayers = min(Among.Elements, Most);
   if (!Among.Head)
     return OfLayers;
   const Expr All = Among.Elements + Among.Head->Elements;
@@ -225,7 +233,7 @@ ChunkUnits::ChunkUnits(ExprScope P, const Stage &S, unsigned Kind)
     AddTo(OfLast, true);
     AddTo(OfOther, false);
   }
-  Embedding = waitingAtEnd(Among) * bytesOfReduced(P);
+  Embedding = waitingAtEnd(Among, Shared.size() == 1) * bytesOfReduced(P);
 }
 
 Expr ChunkUnits::at(unsigned Block, bool IsForward) const {

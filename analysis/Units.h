@@ -18,7 +18,9 @@ bool hasUnits(const ir::Program &P);
 /// What a layer of a block has in whole, of what ZeRO shares among more than
 /// one rank.
 struct Unit {
-  ir::Expr Elements, Weights, Gradients;
+  ir::Expr Elements;
+  ir::Expr LastBucket; ///< elements that are reduced last: not of experts
+  ir::Expr Weights, Gradients;
   /// Whether all gradients are reduced at once: those of experts are apart.
   bool IsOneBucket;
 };

@@ -43,6 +43,22 @@ RECIPES = list(csv.DictReader(
     open(pathlib.Path(__file__).parent / "recipes.csv", encoding="ascii")))
 
 
+# What scripts of DGX Cloud benchmarking set, by tag: facts of its repository.
+SCRIPTS = {(r["release"], r["model"], r["gpu"]): r for r in csv.DictReader(
+    open(pathlib.Path(__file__).parent / "scripts.csv", encoding="ascii"))}
+
+
+# Releases whose kernels in fp8 are slower than those that device profiles describe.
+OLD_RELEASES = list(csv.DictReader(
+    open(pathlib.Path(__file__).parent / "releases.csv", encoding="ascii")))
+
+
+def script_row(row):
+    """What the script of a run with NeMo sets beside its table, or nothing."""
+    release = row["framework"].partition("(v")[2].rstrip(")")
+    return SCRIPTS.get((release, row["model"], row["gpu"]), {})
+
+
 def recipe_row(row):
     """The recipe of a run of Megatron-Bridge, or the nearest one: of the same model and
     device, then precision, then release."""
@@ -193,17 +209,26 @@ def cost_of(row, kind):
     if row["id"].startswith("foundry"):  # with position biases
         return torch_cost(0.34 if hopper else 0.45, 0.74 if hopper else 0.82)
     if row["id"].startswith("torchtitan"):
-        return torch_cost(0.42, 0.62 if row["gpu"] == "H100-500W" else 0.74)
-    if row["id"].startswith("yafsdp"):
-        return torch_cost(0.57, 0.82)
-    return "cost estimate { }"
+        return torch_cost(0.42, 0.62 if row["gpu"] == "H100-500W" else 0.74,
+                          0.4 if "eager" in row["notes"] else None)
+    if row["id"].startswith("yafsdp"):  # FSDP copies weights and gradients
+        return torch_cost(0.57, 0.8 if row["framework"] == "YaFSDP" else 0.73)
+    kernels = ""
+    if script_row(row).get("attention") == "flash2":
+        kernels += "attention { efficiency = 0.42 }  "
+    for old in OLD_RELEASES:
+        if row["framework"].startswith(old["framework"]) and row["gpu"] == old["gpu"]:
+            kernels += "sustained { " + "  ".join(
+                f"{of} = {old[of]}" for of in ("bf16", "fp8") if old[of]) + " }  "
+    return f"cost estimate {{ kernels {{ {kernels}}} }}" if kernels else "cost estimate { }"
 
 
-def torch_cost(attention, sustained):
-    """Kernels of PyTorch: FlashAttention 2, and the share of benchmarks' rates."""
+def torch_cost(attention, sustained, stream=None):
+    """Kernels of PyTorch: FlashAttention 2, the share of benchmarks' rates, and that
+    of the bandwidth if kernels between products are not compiled."""
     return (f"cost estimate {{ kernels {{ attention {{ efficiency = {attention} }}  "
-            f"sustained {{ bf16 = {sustained}"
-            f"  fp8 = {sustained} }} }} }}")
+            + (f"stream {{ efficiency = {stream} }}  " if stream else "")
+            + f"sustained {{ bf16 = {sustained}  fp8 = {sustained} }} }} }}")
 
 
 def job_of(row, shapes):
@@ -213,6 +238,8 @@ def job_of(row, shapes):
     layers = number(row, "layers") or int(shape.get("layers") or 0)
     if "lora" in row["notes"].lower():
         raise Unsayable("adapters (LoRA)")
+    if "packed" in row["notes"]:
+        raise Unsayable("packed samples, of unstated lengths")
     lines = []
     if row["model"] in LIBRARY and not number(row, "layers"):
         name = LIBRARY[row["model"]]
@@ -231,6 +258,8 @@ def job_of(row, shapes):
         if row["framework"].startswith("Megatron-Bridge") else None
     tp, cp, pp = number(row, "tp", 1), number(row, "cp", 1), number(row, "pp", 1)
     vpp, ep = number(row, "vpp", 1) or 1, number(row, "ep", 1) or 1
+    script = script_row(row)
+    vpp = int(script.get("vpp") or vpp)
     dp = gpus // (tp * cp * pp)
     mbs, gbs = number(row, "mbs"), number(row, "gbs")
     zero = number(row, "zero", 0) or 0
@@ -241,6 +270,9 @@ def job_of(row, shapes):
     recompute = row["recompute"]
     if recompute == "full":
         train.append("recompute = full")
+    elif recompute.startswith("full("):
+        train.append("recompute = full  recompute_num_layers = "
+                     + recompute[len("full("):].split()[0])
     elif recompute == "selective":
         train.append("recompute = selective")
     elif recompute.startswith("selective"):
@@ -255,8 +287,13 @@ def job_of(row, shapes):
     if kind in ("nvidia", "simumax"):
         train.append("fused_loss = true")
     overlaps_ep = False
-    if recipe_facts:
+    if kind == "nvidia":
         train.append("grad_precision = bf16")
+    if script.get("graphs") == "1":
+        train.append("cuda_graphs = true")
+    if script.get("recompute"):
+        train.append(f'recompute = selective  recompute_modules = "{script["recompute"]}"')
+    if recipe_facts:
         if recipe_facts["graphs"] == "1":
             train.append("cuda_graphs = true")
         if recipe_facts["recompute_modules"]:
@@ -292,6 +329,8 @@ def job_of(row, shapes):
         if tp > 1 and row["sp"] == "1" and not (
                 recipe_facts and recipe_facts["tp_comm_overlap"] == "0"):
             parallel.append("tp_comm_overlap = true")
+    if "asynchronous tp" in row["notes"]:
+        parallel.append("tp_comm_overlap = true")
     if overlaps_ep:
         parallel.append("overlap_moe_expert_parallel_comm = true")
     uneven = layers and pp * vpp > 1 and layers % (pp * vpp)

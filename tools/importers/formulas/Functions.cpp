@@ -208,24 +208,22 @@ static ForeignValue without(Values Of, DiagnosticEngine &) {
   return ForeignValue::of(std::move(Others), Of[0].Range);
 }
 
-static std::vector<ForeignValue> findAll(const ForeignValue &In,
-                                         const ForeignValue &Element) {
-  std::vector<ForeignValue> All;
-  for (const auto &[I, V] : enumerate(*In.Elements))
-    if (areEqual(V, Element))
-      All.push_back(ForeignValue::of(static_cast<int64_t>(I)));
-  return All;
-}
-
 /// The numbers of the elements that are the second argument.
 static ForeignValue indicesOf(Values Of, DiagnosticEngine &) {
-  return ForeignValue::of(findAll(Of[0], Of[1]), Of[0].Range);
+  std::vector<ForeignValue> All;
+  for (const auto &[I, V] : enumerate(*Of[0].Elements))
+    if (areEqual(V, Of[1]))
+      All.push_back(ForeignValue::of(static_cast<int64_t>(I)));
+  return ForeignValue::of(std::move(All), Of[0].Range);
 }
 
 /// The first of them; -1 if there is none.
 static ForeignValue indexOf(Values Of, DiagnosticEngine &) {
-  const std::vector<ForeignValue> All = findAll(Of[0], Of[1]);
-  return All.empty() ? ForeignValue::of(int64_t(-1)) : All.front();
+  const auto At = find_if(*Of[0].Elements, [&](const ForeignValue &V) {
+    return areEqual(V, Of[1]);
+  });
+  return ForeignValue::of(
+      At == Of[0].Elements->end() ? int64_t(-1) : At - Of[0].Elements->begin());
 }
 
 static ForeignValue joined(Values Of, DiagnosticEngine &) {
