@@ -267,7 +267,7 @@ static const ast::Section *chooseClass(importers::Pages &Own,
 }
 
 /// The formulas of a page read a list with a value for each layer.
-static constexpr int64_t MaxLayers = int64_t(1) << 16;
+static constexpr int64_t MaxLayers = int64_t(1) << 13;
 
 std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
                                      SourceFiles &Sources,
