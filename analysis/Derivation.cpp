@@ -36,6 +36,7 @@ StringRef unitName(FigureUnit U) {
   case FigureUnit::Text:
     return "";
   case FigureUnit::Count:
+  case FigureUnit::LargeCount:
   case FigureUnit::Flag:
     return "in all";
   case FigureUnit::Bytes:

@@ -13,7 +13,7 @@ using namespace foretrace::ir;
 
 llvm::StringRef foretrace::getName(FigureUnit U) {
   static constexpr llvm::StringRef Names[] = {
-      "text", "count", "flag", "bytes", "flops", "millionths", "ns"};
+      "text", "count", "count", "flag", "bytes", "flops", "millionths", "ns"};
   return Names[static_cast<size_t>(U)];
 }
 

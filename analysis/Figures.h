@@ -13,10 +13,11 @@ namespace foretrace {
 /// The unit of a number.
 enum class FigureUnit : unsigned char {
   Text,       ///< words, not a number
-  Count,      ///< a number of things
+  Count,      ///< a number of things, printed with all digits
+  LargeCount, ///< of parameters or tokens, printed as millions or billions
   Flag,       ///< 1 or 0, printed as yes or no
-  Bytes,      ///< printed as MiB
-  Flops,      ///< printed as GFLOP
+  Bytes,      ///< printed as GiB
+  Flops,      ///< printed as TFLOP
   Millionths, ///< of a whole, printed as a percentage
   Time        ///< in ns, printed as ms
 };
@@ -27,12 +28,12 @@ inline __int128 millionths(__int128 Part, __int128 Whole) {
   return Whole == 0 ? 0 : Part * 1000000 / Whole;
 }
 
-/// Returns the name of a unit: `bytes`.
+/// Returns the name of a unit: `bytes`. Of all counts it is `count`.
 llvm::StringRef getName(FigureUnit U);
 
 /// Returns the unit of an expression type.
 constexpr FigureUnit unitOf(ir::ByteExpr) { return FigureUnit::Bytes; }
-constexpr FigureUnit unitOf(ir::ElementExpr) { return FigureUnit::Count; }
+constexpr FigureUnit unitOf(ir::ElementExpr) { return FigureUnit::LargeCount; }
 constexpr FigureUnit unitOf(ir::FlopExpr) { return FigureUnit::Flops; }
 
 /// Rows of analysis/Figures.def; figures of stages come first.

@@ -70,7 +70,8 @@ public:
   llvm::Error emitFigures(const EmitRequest &Request, const Figures &F,
                           OutputSet &Out) const override {
     if constexpr (HasFigures<Figure>)
-      return addFigures(Request, Options.File, Options.Format, F, Out);
+      return addFigures(Request, Options.File, Options.Format, Options.IsExact,
+                        F, Out);
     else
       return Emission::emitFigures(Request, F, Out);
   }

@@ -4,17 +4,37 @@
 #ifndef FORETRACE_LANG_NUMBERTEXT_H
 #define FORETRACE_LANG_NUMBERTEXT_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
 
 namespace foretrace {
 
-/// Four digits, in the largest unit of which there is at least one: `64 GiB`.
-std::string printBytes(double Count);
+/// One of the units in which people read numbers of a kind.
+struct NumberScale {
+  llvm::StringLiteral Suffix; ///< of a number, or of a heading: ` GiB`
+  double Of;                  ///< the number that is one of it
+  int Decimals;               ///< in columns, at least; 0 in the smallest unit
+};
 
-/// MiB to one digit, without the unit: `57671.7`.
-std::string printMebibytes(int64_t Bytes);
+/// Units of bytes, of parameters, of FLOPs and of times in ns, from the
+/// smallest one, in which numbers have all their digits.
+llvm::ArrayRef<NumberScale> byteScales();
+llvm::ArrayRef<NumberScale> countScales();
+llvm::ArrayRef<NumberScale> flopScales();
+llvm::ArrayRef<NumberScale> timeScales();
+
+/// Returns the largest of \p Scales of which \p Number is at least one, or the
+/// smallest.
+const NumberScale &scaleFor(double Number, llvm::ArrayRef<NumberScale> Scales);
+
+/// Four digits, in the largest unit of which there is at least one.
+std::string printScaled(double Number, llvm::ArrayRef<NumberScale> Scales);
+/// `64 GiB`.
+std::string printBytes(double Count);
+/// `6.738 B` parameters, or all digits of less than a million.
+std::string printCount(double Count);
 
 /// The \p Count numbers from \p First on: `1-6`, or `1` for a single one.
 std::string printRange(int64_t First, int64_t Count, llvm::StringRef To = "-");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/figures/Figures.h"
-#include "lang/NumberText.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 using namespace foretrace;
 using llvm::raw_ostream;
@@ -70,57 +71,53 @@ std::string foretrace::toString(__int128 Number) {
   return Digits;
 }
 
-static FigureScale readingOf(FigureUnit U) {
+/// The scales of a unit of which there are several.
+static llvm::ArrayRef<NumberScale> scalesOf(FigureUnit U) {
   switch (U) {
+  case FigureUnit::LargeCount:
+    return countScales();
+  case FigureUnit::Bytes:
+    return byteScales();
+  case FigureUnit::Flops:
+    return flopScales();
+  case FigureUnit::Time:
+    return timeScales();
   case FigureUnit::Text:
   case FigureUnit::Count:
   case FigureUnit::Flag:
-    return {"", 1, 0};
-  case FigureUnit::Bytes:
-    return {" MiB", 0x1p20, 1};
-  case FigureUnit::Flops:
-    return {" GFLOP", 1e9, 1};
   case FigureUnit::Millionths:
-    return {" %", 1e4, 1};
-  case FigureUnit::Time:
-    return {" ms", 1e6, 2};
+    return {};
   }
   llvm_unreachable("every unit is handled");
 }
 
-FigureScale foretrace::scaleOf(FigureUnit U, __int128 Largest) {
-  static constexpr FigureScale Bytes[] = {
-      {" B", 1, 0},        {" KiB", 0x1p10, 2}, {" MiB", 0x1p20, 2},
-      {" GiB", 0x1p30, 2}, {" TiB", 0x1p40, 2}, {" PiB", 0x1p50, 2},
-      {" EiB", 0x1p60, 2}};
-  static constexpr FigureScale Flops[] = {
-      {" FLOP", 1, 0},     {" kFLOP", 1e3, 2},  {" MFLOP", 1e6, 2},
-      {" GFLOP", 1e9, 2},  {" TFLOP", 1e12, 2}, {" PFLOP", 1e15, 2},
-      {" EFLOP", 1e18, 2}, {" ZFLOP", 1e21, 2}, {" YFLOP", 1e24, 2}};
-  static constexpr FigureScale Times[] = {
-      {" ns", 1, 0}, {" us", 1e3, 2}, {" ms", 1e6, 2}, {" s", 1e9, 3}};
-  auto Fit = [&](llvm::ArrayRef<FigureScale> Scales) {
-    const auto *It =
-        llvm::find_if(llvm::drop_begin(Scales), [&](const auto &S) {
-          return static_cast<double>(Largest) < S.Of;
-        });
-    return *(It - 1);
-  };
-  switch (U) {
-  case FigureUnit::Bytes:
-    return Fit(Bytes);
-  case FigureUnit::Flops:
-    return Fit(Flops);
-  case FigureUnit::Millionths:
+NumberScale foretrace::scaleOf(FigureUnit U, llvm::ArrayRef<__int128> Column) {
+  if (U == FigureUnit::Millionths)
     return {" %", 1e4, 2};
-  case FigureUnit::Time:
-    return Fit(Times);
-  case FigureUnit::Text:
-  case FigureUnit::Count:
-  case FigureUnit::Flag:
-    return readingOf(U);
-  }
-  llvm_unreachable("every unit is handled");
+  const llvm::ArrayRef<NumberScale> Scales = scalesOf(U);
+  double Least = std::numeric_limits<double>::max(), Most = 0;
+  for (const __int128 Number : Column)
+    if (Number > 0) {
+      Least = std::min(Least, static_cast<double>(Number));
+      Most = std::max(Most, static_cast<double>(Number));
+    }
+  if (Scales.empty() || Most == 0)
+    return {"", 1, 0};
+  const NumberScale *In = &scaleFor(Most, Scales);
+  const bool IsShort = Most < 10 * In->Of;
+  if (IsShort && Least < In->Of / 10 && In != Scales.begin())
+    return *std::prev(In);
+  NumberScale Found = *In;
+  if (IsShort && Found.Decimals != 0)
+    Found.Decimals = 3;
+  return Found;
+}
+
+NumberScale foretrace::exactScaleOf(FigureUnit U) {
+  if (U == FigureUnit::Millionths)
+    return {" %", 1e4, 4};
+  const llvm::ArrayRef<NumberScale> Scales = scalesOf(U);
+  return Scales.empty() ? NumberScale{"", 1, 0} : Scales.front();
 }
 
 std::string foretrace::exact(const Figure &F) {
@@ -129,60 +126,55 @@ std::string foretrace::exact(const Figure &F) {
   return toString(F.number());
 }
 
-std::string foretrace::scaled(__int128 Number, const FigureScale &In) {
+std::string foretrace::scaled(__int128 Number, const NumberScale &In) {
   if (In.Decimals == 0)
     return toString(Number);
-  std::string Text;
+  const double Value = static_cast<double>(Number) / In.Of;
+  const double Least = std::pow(10, -In.Decimals);
+  const bool IsTiny = Number > 0 && Value < Least / 2;
+  std::string Text = IsTiny ? "<" : "";
   llvm::raw_string_ostream(Text)
-      << llvm::format("%.*f", In.Decimals, static_cast<double>(Number) / In.Of);
+      << llvm::format("%.*f", In.Decimals, IsTiny ? Least : Value);
   return Text;
 }
 
-static std::string readable(const Figure &F, FigureUnit U) {
-  return std::holds_alternative<std::string>(F.Value)
-             ? exact(F)
-             : scaled(F.number(), readingOf(U));
-}
-
-/// `on_rank` of bytes is `on_rank MiB`.
-static std::string titleOf(const FigureColumn &C) {
-  return (C.Key + readingOf(C.Unit).Suffix).str();
-}
-
-/// `1.062 TFLOP`: of a single number the prefix can be the nearest.
-static std::string describeFlops(double Number) {
-  constexpr StringLiteral Prefixes = " kMGTPEZY";
-  size_t Prefix = 0;
-  for (; Number >= 1000 && Prefix + 1 < Prefixes.size(); ++Prefix)
-    Number /= 1000;
-  std::string Text;
-  llvm::raw_string_ostream(Text)
-      << llvm::format("%.*f ", Prefix == 0 ? 0 : 3, Number)
-      << Prefixes.substr(Prefix, 1).trim() << "FLOP";
-  return Text;
-}
-
-std::string foretrace::describe(const Figure &F, FigureUnit U) {
+std::string foretrace::describe(const Figure &F, FigureUnit U, bool IsExact) {
   if (std::holds_alternative<std::string>(F.Value))
-    return readable(F, U);
-  if (U == FigureUnit::Time) {
-    const FigureScale Scale = scaleOf(U, F.number());
-    return scaled(F.number(), Scale) + Scale.Suffix.str();
-  }
-  if (U == FigureUnit::Flops)
-    return describeFlops(static_cast<double>(F.number()));
-  return readable(F, U) + readingOf(U).Suffix.str();
+    return exact(F);
+  const llvm::ArrayRef<NumberScale> Scales = scalesOf(U);
+  if (!IsExact && !Scales.empty())
+    return printScaled(static_cast<double>(F.number()), Scales);
+  NumberScale In = exactScaleOf(U);
+  if (U == FigureUnit::Millionths && !IsExact)
+    In.Decimals = 1;
+  return scaled(F.number(), In) + In.Suffix.str();
 }
 
-static void writeTable(const FigureTable &T, RowFormat As, raw_ostream &OS) {
+/// How the numbers of a column are shown.
+static NumberScale scaleOfColumn(const FigureTable &T, size_t Column,
+                                 bool IsExact) {
+  const FigureUnit U = T.Columns[Column].Unit;
+  if (IsExact)
+    return exactScaleOf(U);
+  std::vector<__int128> Numbers;
+  for (const std::vector<Figure> &Row : T.Rows)
+    if (const auto *Number = std::get_if<__int128>(&Row[Column].Value))
+      Numbers.push_back(*Number);
+  return scaleOf(U, Numbers);
+}
+
+void foretrace::writeTable(const FigureTable &T, RowFormat As, bool IsExact,
+                           raw_ostream &OS) {
   std::vector<RowColumn> Columns;
-  for (const FigureColumn &C : T.Columns)
-    Columns.push_back({titleOf(C), C.Unit != FigureUnit::Text});
-  std::vector<std::vector<std::string>> Rows;
-  for (const std::vector<Figure> &Row : T.Rows) {
-    Rows.emplace_back();
-    for (const auto &[C, Cell] : llvm::zip_equal(T.Columns, Row))
-      Rows.back().push_back(readable(Cell, C.Unit));
+  std::vector<std::vector<std::string>> Rows(T.Rows.size());
+  for (const auto &[Index, C] : llvm::enumerate(T.Columns)) {
+    const NumberScale In = scaleOfColumn(T, Index, IsExact);
+    // `on_rank` of bytes is `on_rank GiB`.
+    Columns.push_back({(C.Key + In.Suffix).str(), C.Unit != FigureUnit::Text});
+    for (const auto &[Cells, Row] : llvm::zip_equal(Rows, T.Rows))
+      Cells.push_back(std::holds_alternative<std::string>(Row[Index].Value)
+                          ? exact(Row[Index])
+                          : scaled(Row[Index].number(), In));
   }
   writeRows(std::move(Columns), Rows, As, OS);
 }
@@ -193,12 +185,12 @@ static auto shownTables(const Figures &F) {
       F.Tables, [](const FigureTable &T) { return !T.Rows.empty(); });
 }
 
-static void writeText(const Figures &F, raw_ostream &OS) {
+static void writeText(const Figures &F, bool IsExact, raw_ostream &OS) {
   for (const NamedFigure &Of : F.Named)
-    OS << Of.Title << ": " << describe(Of.Value, Of.Unit) << '\n';
+    OS << Of.Title << ": " << describe(Of.Value, Of.Unit, IsExact) << '\n';
   for (const FigureTable &T : shownTables(F)) {
     OS << '\n' << T.Title << '\n';
-    writeTable(T, RowFormat::Table, OS);
+    writeTable(T, RowFormat::Table, IsExact, OS);
   }
   if (!F.Notes.empty())
     OS << '\n';
@@ -206,12 +198,13 @@ static void writeText(const Figures &F, raw_ostream &OS) {
     OS << Note << '\n';
 }
 
-static void writeMarkdown(const Figures &F, raw_ostream &OS) {
+static void writeMarkdown(const Figures &F, bool IsExact, raw_ostream &OS) {
   for (const NamedFigure &Of : F.Named)
-    OS << "* " << Of.Title << ": " << describe(Of.Value, Of.Unit) << '\n';
+    OS << "* " << Of.Title << ": " << describe(Of.Value, Of.Unit, IsExact)
+       << '\n';
   for (const FigureTable &T : shownTables(F)) {
     OS << "\n### " << T.Title << "\n\n";
-    writeTable(T, RowFormat::Markdown, OS);
+    writeTable(T, RowFormat::Markdown, IsExact, OS);
   }
   for (const std::string &Note : F.Notes)
     OS << '\n' << Note << '\n';
@@ -277,26 +270,27 @@ static void writeJSON(const Figures &F, raw_ostream &OS) {
   OS << '\n';
 }
 
-void foretrace::write(const Figures &F, RowFormat As, raw_ostream &OS) {
+void foretrace::write(const Figures &F, RowFormat As, bool IsExact,
+                      raw_ostream &OS) {
   switch (As) {
   case RowFormat::Table:
-    return writeText(F, OS);
+    return writeText(F, IsExact, OS);
   case RowFormat::JSON:
     return writeJSON(F, OS);
   case RowFormat::CSV:
     return writeCSV(F, OS);
   case RowFormat::Markdown:
-    return writeMarkdown(F, OS);
+    return writeMarkdown(F, IsExact, OS);
   }
   llvm_unreachable("every format is handled");
 }
 
 llvm::Error foretrace::addFigures(const EmitRequest &Request, StringRef Named,
-                                  RowFormat As, const Figures &F,
+                                  RowFormat As, bool IsExact, const Figures &F,
                                   OutputSet &Out) {
   const StringRef Extension =
       As == RowFormat::Table ? "txt" : RowFormats[static_cast<size_t>(As)];
   return Out.add(
       Request.file(Named, ("." + Request.Emit.Backend + "." + Extension).str()),
-      [&](raw_ostream &OS) { write(F, As, OS); });
+      [&](raw_ostream &OS) { write(F, As, IsExact, OS); });
 }

@@ -8,6 +8,7 @@
 #include "analysis/Figures.h"
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
+#include "lang/NumberText.h"
 #include "lang/RowWriter.h"
 #include <variant>
 
@@ -80,13 +81,20 @@ struct Figures {
 /// Values of the option `format`.
 using RowFormatWord = option::WordOf<RowFormats, option::findText>;
 
-/// For terminals and Markdown bytes and FLOPs are rounded; JSON has exact
-/// numbers, by keys, and CSV too, one a line: table, row, figure, unit, value.
-void write(const Figures &F, RowFormat As, llvm::raw_ostream &OS);
+/// For terminals and Markdown numbers are rounded, unless they shall be exact;
+/// JSON has exact numbers, by keys, and CSV too, one a line: table, row,
+/// figure, unit, value.
+void write(const Figures &F, RowFormat As, bool IsExact, llvm::raw_ostream &OS);
+
+/// Writes one table, for people, without its title: each column in one unit,
+/// which its heading names, so that its cells can be compared.
+void writeTable(const FigureTable &T, RowFormat As, bool IsExact,
+                llvm::raw_ostream &OS);
 
 /// The only file of a backend, \p Named or `STEM.BACKEND.EXTENSION`.
 llvm::Error addFigures(const EmitRequest &Request, llvm::StringRef Named,
-                       RowFormat As, const Figures &F, OutputSet &Out);
+                       RowFormat As, bool IsExact, const Figures &F,
+                       OutputSet &Out);
 
 /// Returns whether the time of an iteration can be estimated; reports at \p At
 /// what it needs if not. The program has costs and a schedule.
@@ -101,19 +109,17 @@ std::string toString(__int128 Number);
 
 /// All its digits, or its words.
 std::string exact(const Figure &F);
-/// Formats a figure for reading, with its unit: `12.5 MiB`.
-std::string describe(const Figure &F, FigureUnit U);
+/// Formats a figure for reading, with its unit: `12.5 MiB`, or `13107200 B`.
+std::string describe(const Figure &F, FigureUnit U, bool IsExact = false);
 
-/// How people read the numbers of one unit: as multiples of a larger one.
-struct FigureScale {
-  llvm::StringRef Suffix; ///< of a heading: ` GiB`
-  double Of;              ///< as many are one
-  int Decimals;
-};
-/// The one in which \p Largest has at least one digit before the point.
-FigureScale scaleOf(FigureUnit U, __int128 Largest);
-/// \p Number without its suffix.
-std::string scaled(__int128 Number, const FigureScale &In);
+/// Returns the scale of a column of these numbers: its largest number has at
+/// least one digit before the point, and four in all; or four before it, so
+/// that small numbers have digits, too. Zeros need no unit.
+NumberScale scaleOf(FigureUnit U, llvm::ArrayRef<__int128> Column);
+/// Returns the scale in which numbers have all their digits.
+NumberScale exactScaleOf(FigureUnit U);
+/// \p Number without its suffix; `<0.01` for what would be rounded to nothing.
+std::string scaled(__int128 Number, const NumberScale &In);
 
 } // namespace foretrace
 

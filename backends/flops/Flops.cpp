@@ -154,7 +154,7 @@ private:
 void Answer::addCounted() {
   const PhaseWork::Amount Tokens = Of.tokensOfIteration();
   const __int128 Counted = countIteration(P.Spec, O.Convention);
-  add("tokens", "tokens per iteration", figure(Tokens), FigureUnit::Count);
+  add("tokens", "tokens per iteration", figure(Tokens), FigureUnit::LargeCount);
   add("model_flops_per_token", "model FLOPs per token", Counted / Tokens.Value);
   add("model_flops", "model FLOPs (forward and backward)", Counted);
 }
@@ -162,7 +162,7 @@ void Answer::addCounted() {
 void Answer::addTotals() {
   const PhaseWork All = Of.iteration();
   add("tokens", "tokens per iteration", figure(Of.tokensOfIteration()),
-      FigureUnit::Count);
+      FigureUnit::LargeCount);
   add("model_flops_per_token", "model FLOPs per token", figure(Of.ofToken()));
   add("forward_flops", "forward", figure(All.Forward));
   add("backward_flops", "backward", figure(All.Backward));

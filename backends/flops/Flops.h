@@ -14,6 +14,7 @@ namespace foretrace::flops {
 struct Options : FlopConvention {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
   /// Of an iteration, in ns; option::SpanOrEstimate::EstimatedTime if it is to
   /// be estimated.
   std::optional<int64_t> Time;

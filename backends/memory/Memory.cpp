@@ -121,10 +121,6 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
   return F;
 }
 
-static std::string gibibytes(int64_t Size) {
-  return llvm::formatv("{0:f2} GiB", static_cast<double>(Size) / 0x1p30);
-}
-
 bool memory::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
   const std::optional<std::vector<StagesMemory>> Rows =
@@ -138,6 +134,7 @@ bool memory::check(const EmitRequest &Request, const Options &O,
   const auto Room = roomOf(Request, O);
   if (Room && Most.Of.Peak.value() > **Room)
     Diags.report(Room->Range, diag::MemoryExceeded, stagesOf(Most),
-                 gibibytes(Most.Of.Peak.value()), gibibytes(**Room));
+                 describe(Most.Of.Peak.value(), FigureUnit::Bytes),
+                 describe(**Room, FigureUnit::Bytes));
   return true;
 }

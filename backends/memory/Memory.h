@@ -12,6 +12,7 @@ namespace foretrace::memory {
 struct Options {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
+  bool IsExact = false;        ///< a table has all digits
   std::optional<int64_t> Room; ///< of a device, bytes
 };
 

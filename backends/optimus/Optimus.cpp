@@ -96,19 +96,30 @@ bool foretrace::optimus::check(const EmitRequest &Request, const Options &O,
   return false;
 }
 
+static void writeForm(const PartitionJob &J, const Options &O,
+                      llvm::raw_ostream &OS) {
+  switch (O.As) {
+  case PartitionForm::Log:
+    return writeLog(J, OS);
+  case PartitionForm::JSON:
+    return writeJSON(J, OS);
+  case PartitionForm::Table:
+    return writeStages(J, RowFormat::Table, O.IsExact, OS);
+  case PartitionForm::CSV:
+    return writeStages(J, RowFormat::CSV, O.IsExact, OS);
+  case PartitionForm::Markdown:
+    return writeStages(J, RowFormat::Markdown, O.IsExact, OS);
+  }
+  llvm_unreachable("every form is handled");
+}
+
 llvm::Error foretrace::optimus::emit(const EmitRequest &Request,
                                      const Options &O, OutputSet &Out) {
-  static constexpr struct {
-    llvm::StringLiteral Extension;
-    void (*Write)(const PartitionJob &, llvm::raw_ostream &);
-  } Forms[] = {{".log", writeLog},
-               {".json", writeJSON},
-               {".txt", writeTable},
-               {".csv", writeCSV},
-               {".md", writeMarkdown}};
-  const auto &Form = Forms[static_cast<size_t>(O.As)];
-  return Out.add(
-      Request.file(O.File, Form.Extension), [&](llvm::raw_ostream &OS) {
-        withJob(Request, O, [&](const PartitionJob &J) { Form.Write(J, OS); });
-      });
+  static constexpr llvm::StringLiteral Extensions[] = {".log", ".json", ".txt",
+                                                       ".csv", ".md"};
+  return Out.add(Request.file(O.File, Extensions[static_cast<size_t>(O.As)]),
+                 [&](llvm::raw_ostream &OS) {
+                   withJob(Request, O,
+                           [&](const PartitionJob &J) { writeForm(J, O, OS); });
+                 });
 }

@@ -16,6 +16,7 @@ enum class PartitionForm : unsigned char { Log, JSON, Table, CSV, Markdown };
 struct Options {
   std::string File; ///< empty: from the job's name
   PartitionForm As = PartitionForm::Log;
+  bool IsExact = false;                  ///< a table has all digits
   std::optional<optimus::Family> Family; ///< none: as the model looks
   std::string Transformers;              ///< the version; empty: not known
 };

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plan as rows: a line for each stage.
+#include "backends/figures/Figures.h"
 #include "backends/optimus/Writers.h"
-#include "lang/NumberText.h"
-#include "lang/RowWriter.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace foretrace;
 using namespace foretrace::optimus;
@@ -40,43 +38,37 @@ static std::string layersOf(const PartitionJob &J, const PlannedStage &S) {
   return Text;
 }
 
-/// In MiB for people, else exact.
-static void writeRowsOf(const PartitionJob &J, RowFormat As,
-                        llvm::raw_ostream &OS) {
-  const bool IsExact = As == RowFormat::CSV;
-  auto Size = [&](int64_t Bytes) -> std::string {
-    if (IsExact)
-      return std::to_string(Bytes);
-    return printMebibytes(Bytes);
-  };
-  std::vector<std::vector<std::string>> Lines;
+/// In CSV names say the unit.
+static void writeCSV(const FigureTable &T, llvm::raw_ostream &OS) {
+  std::vector<std::vector<std::string>> Lines(T.Rows.size());
+  for (const auto &[Line, Row] : llvm::zip_equal(Lines, T.Rows))
+    for (const Figure &F : Row)
+      Line.push_back(exact(F));
+  std::vector<RowColumn> Columns;
+  for (const FigureColumn &C : T.Columns)
+    Columns.push_back(
+        {(C.Key + (C.Unit == FigureUnit::Bytes ? "_bytes" : "")).str()});
+  writeRows(std::move(Columns), Lines, RowFormat::CSV, OS);
+}
+
+void foretrace::optimus::writeStages(const PartitionJob &J, RowFormat As,
+                                     bool IsExact, llvm::raw_ostream &OS) {
+  FigureTable T{"stages",
+                "",
+                {{"stage", FigureUnit::Count},
+                 {"modules", FigureUnit::Count},
+                 {"layers", FigureUnit::Text},
+                 {"parameters", FigureUnit::LargeCount},
+                 {"sent", FigureUnit::Bytes},
+                 {"needed", FigureUnit::Bytes}},
+                {}};
   for (int64_t I = 0; I < J.stages(); ++I) {
     const PlannedStage &S = J.Plan.Stages[static_cast<size_t>(I)];
     const Payload Of = J.payloadAfter(I);
-    Lines.push_back({std::to_string(I), std::to_string(S.Modules),
-                     layersOf(J, S), std::to_string(S.Parameters),
-                     Size(Of.Sent), Size(Of.Needed)});
+    T.Rows.push_back({I, static_cast<int64_t>(S.Modules), layersOf(J, S),
+                      S.Parameters, Of.Sent, Of.Needed});
   }
-  writeRows({{"stage", true},
-             {"modules", true},
-             {"layers"},
-             {"parameters", true},
-             {IsExact ? "sent_bytes" : "sent MiB", true},
-             {IsExact ? "needed_bytes" : "needed MiB", true}},
-            Lines, As, OS);
-}
-
-void foretrace::optimus::writeTable(const PartitionJob &J,
-                                    llvm::raw_ostream &OS) {
-  writeRowsOf(J, RowFormat::Table, OS);
-}
-
-void foretrace::optimus::writeCSV(const PartitionJob &J,
-                                  llvm::raw_ostream &OS) {
-  writeRowsOf(J, RowFormat::CSV, OS);
-}
-
-void foretrace::optimus::writeMarkdown(const PartitionJob &J,
-                                       llvm::raw_ostream &OS) {
-  writeRowsOf(J, RowFormat::Markdown, OS);
+  if (As == RowFormat::CSV)
+    return writeCSV(T, OS);
+  writeTable(T, As, IsExact, OS);
 }

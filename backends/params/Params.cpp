@@ -34,8 +34,8 @@ static FigureTable blockTable(ExprScope P) {
                 "per layer, by kind",
                 {{"block", FigureUnit::Text},
                  {"layers", FigureUnit::Count},
-                 {"parameters", FigureUnit::Count},
-                 {"activated", FigureUnit::Count}},
+                 {"parameters", FigureUnit::LargeCount},
+                 {"activated", FigureUnit::LargeCount}},
                 {}};
   for (const auto &[Index, Layers] : layersByBlock(P->Layers)) {
     const Block &B = P->Blocks[BlockId(Index)];
@@ -51,8 +51,8 @@ static FigureTable partTable(ExprScope P) {
   FigureTable T{"parts",
                 "all layers, by part",
                 {{"part", FigureUnit::Text},
-                 {"parameters", FigureUnit::Count},
-                 {"activated", FigureUnit::Count}},
+                 {"parameters", FigureUnit::LargeCount},
+                 {"activated", FigureUnit::LargeCount}},
                 {}};
   for (const PartParameters &Part : parametersByPart(P))
     T.Rows.push_back(
@@ -64,9 +64,9 @@ static FigureTable stageTable(ExprScope P) {
   FigureTable T{"stages",
                 "per stage, and per rank of it",
                 {{"stages", FigureUnit::Text},
-                 {"published", FigureUnit::Count},
+                 {"published", FigureUnit::LargeCount},
                  {"ranks", FigureUnit::Count},
-                 {"on_rank", FigureUnit::Count}},
+                 {"on_rank", FigureUnit::LargeCount}},
                 {}};
   for (const Stage &S : P->Stages) {
     const StageParameters Of = publishedOf(P, S);
@@ -104,7 +104,7 @@ Figures params::figures(const EmitRequest &Request, const Options &O) {
   ExprOverlay P(Request.Program);
   Figures F{"foretrace.params/1", {}, {}, notesOf(O), {}};
   auto Add = [&](llvm::StringLiteral Key, const char *Title, Figure Value) {
-    F.Named.push_back({Key, Title, FigureUnit::Count, std::move(Value)});
+    F.Named.push_back({Key, Title, FigureUnit::LargeCount, std::move(Value)});
   };
   const ParameterCount Of = modelParameters(P);
   Add("parameters", "parameters", {P.Sizes, Of.All});

@@ -15,6 +15,7 @@ enum class CountOf : unsigned char { Model, Stage };
 struct Options {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
   CountOf By = CountOf::Model;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Formats.h"
 #include "analysis/LayerCounts.h"
+#include "backends/figures/Figures.h"
 #include "backends/plan/StageSums.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -17,14 +18,6 @@ std::string foretrace::plan::text(IndexRange R) {
          (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
 }
 
-std::string foretrace::plan::mebibytes(Bytes B) {
-  return formatv("{0:f1}", static_cast<double>(B.value()) / (1 << 20));
-}
-
-std::string foretrace::plan::milliseconds(Nanoseconds Time) {
-  return formatv("{0:f2}", static_cast<double>(Time.value()) / 1e6);
-}
-
 /// What a device has; nothing if the job does not say.
 static std::optional<int64_t> roomOf(const Program &P) {
   const auto &Cluster = P.Spec.Cluster;
@@ -33,43 +26,47 @@ static std::optional<int64_t> roomOf(const Program &P) {
              : std::nullopt;
 }
 
-static void writePeak(const Program &P, const Peak &Most,
+static void writePeak(const Program &P, const Peak &Most, bool IsExact,
                       llvm::raw_ostream &OS) {
-  OS << formatv("peak memory per rank: {0} MiB, on stage {1} in {2}",
-                mebibytes(Bytes(Most.Bytes)), Most.Stages, getName(Most.Phase));
+  const auto Size = [&](int64_t Bytes) {
+    return describe(Bytes, FigureUnit::Bytes, IsExact);
+  };
+  OS << formatv("peak memory per rank: {0}, on stage {1} in {2}",
+                Size(Most.Bytes), Most.Stages, getName(Most.Phase));
   if (const auto Room = roomOf(P))
-    OS << formatv("; it {1} the device memory of {0} MiB",
-                  mebibytes(Bytes(*Room)),
-                  Most.Bytes <= *Room ? "fits in" : "exceeds");
+    OS << formatv("; it {0} the device memory of {1}",
+                  Most.Bytes <= *Room ? "fits in" : "exceeds", Size(*Room));
   OS << '\n';
 }
 
-static void writeChunks(const Program &P, const PlanRows &R, RowFormat As,
-                        llvm::raw_ostream &OS) {
-  std::vector<std::vector<std::string>> Lines;
+static FigureTable tableOfChunks(const Program &P, const PlanRows &R) {
+  FigureTable T{"chunks",
+                "",
+                {{"stage", FigureUnit::Count},
+                 {"chunk", FigureUnit::Count},
+                 {"layers", FigureUnit::Text},
+                 {"parameters", FigureUnit::LargeCount},
+                 {"weights", FigureUnit::Bytes},
+                 {"saved", FigureUnit::Bytes},
+                 {"FLOPs", FigureUnit::Count},
+                 {"sent", FigureUnit::Bytes}},
+                {}};
   for (const PartitionRow &Row : R.Rows)
-    Lines.push_back(
+    T.Rows.push_back(
         {text(Row.Stages), text(Row.Chunks), describe(*Row.Layers, P),
-         std::to_string(Row.Of.Parameters.value()),
-         mebibytes(Row.Of.ParameterBytes), mebibytes(Row.Of.Activations),
-         formatv("{0:f1} %", static_cast<double>(Row.Work.Permille) / 10),
-         mebibytes(Row.Sent)});
-  writeRows({{"stage", true},
-             {"chunk", true},
-             {"layers"},
-             {"parameters", true},
-             {"weights MiB", true},
-             {"saved MiB", true},
-             {"FLOPs", true},
-             {"sent MiB", true}},
-            Lines, As, OS);
+         Row.Of.Parameters.value(), Row.Of.ParameterBytes.value(),
+         Row.Of.Activations.value(),
+         formatv("{0:f1} %", static_cast<double>(Row.Work.Permille) / 10).str(),
+         Row.Sent.value()});
+  return T;
 }
 
 /// Sentences between tables are paragraphs of Markdown.
-static void writeTables(const Program &P, const PlanRows &R, RowFormat As,
-                        llvm::raw_ostream &OS) {
+void foretrace::plan::writeTables(const Program &P, const PlanRows &R,
+                                  RowFormat As, bool IsExact,
+                                  llvm::raw_ostream &OS) {
   const llvm::StringRef Before = As == RowFormat::Markdown ? "\n" : "";
-  writeChunks(P, R, As, OS);
+  writeTable(tableOfChunks(P, R), As, IsExact, OS);
   OS << Before
      << formatv("largest stage / mean stage: {0:f3} in parameters, {1:f3} in "
                 "FLOPs\n",
@@ -82,31 +79,19 @@ static void writeTables(const Program &P, const PlanRows &R, RowFormat As,
                   "parameters, {1:f3} in FLOPs\n",
                   static_cast<double>(*R.EvenParameters) / 1000,
                   static_cast<double>(*R.EvenWork) / 1000);
-  OS << "\nmemory per rank, and messages per iteration by group, MiB\n"
-     << Before;
-  writeStages(P, R, As, OS);
+  OS << "\nmemory per rank, and messages per iteration by group\n" << Before;
+  writeStages(P, R, As, IsExact, OS);
   OS << Before;
-  writePeak(P, R.Most, OS);
+  writePeak(P, R.Most, IsExact, OS);
   if (!R.Times)
     return;
-  OS << "\nestimated times per rank, ms: a micro-batch forward and backward, "
-        "all "
+  OS << "\nestimated times per rank: a micro-batch forward and backward, all "
         "of them, and an iteration\n"
      << Before;
-  writeTimes(P, R, As, OS);
+  writeTimes(P, R, As, IsExact, OS);
   OS << Before
-     << formatv("estimated time of an iteration: {0} ms\n",
-                milliseconds(R.Times->Total));
-}
-
-void foretrace::plan::writeTable(const Program &P, const PlanRows &R,
-                                 llvm::raw_ostream &OS) {
-  writeTables(P, R, RowFormat::Table, OS);
-}
-
-void foretrace::plan::writeMarkdown(const Program &P, const PlanRows &R,
-                                    llvm::raw_ostream &OS) {
-  writeTables(P, R, RowFormat::Markdown, OS);
+     << formatv("estimated time of an iteration: {0}\n",
+                describe(R.Times->Total.value(), FigureUnit::Time, IsExact));
 }
 
 void foretrace::plan::writeJSON(const Program &P, const PlanRows &R,

@@ -5,18 +5,16 @@
 #define FORETRACE_BACKENDS_PLAN_FORMATS_H
 
 #include "backends/plan/Rows.h"
+#include "lang/RowWriter.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace foretrace::plan {
 
-using PlanWriter = void (*)(const ir::Program &, const PlanRows &,
-                            llvm::raw_ostream &);
-
-void writeTable(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
+/// Writes tables with sentences, as text or Markdown.
+void writeTables(const ir::Program &P, const PlanRows &R, RowFormat As,
+                 bool IsExact, llvm::raw_ostream &OS);
 void writeJSON(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
 void writeCSV(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
-void writeMarkdown(const ir::Program &P, const PlanRows &R,
-                   llvm::raw_ostream &OS);
 /// Stages side by side, their layers as blocks.
 void writeSVG(const ir::Program &P, const PlanRows &R, llvm::raw_ostream &OS);
 
@@ -27,9 +25,6 @@ void writeLayout(const ir::Program &P, const PlanRows &R,
 
 /// `3`, or `1-6`.
 std::string text(IndexRange R);
-std::string mebibytes(Bytes B);
-/// Returns a time in ms, with two decimals.
-std::string milliseconds(Nanoseconds Time);
 
 } // namespace foretrace::plan
 

@@ -63,19 +63,34 @@ bool plan::check(const EmitRequest &Request, const Options &O,
   return false;
 }
 
+static void writeForm(const Program &P, const PlanRows &Of, const Options &O,
+                      llvm::raw_ostream &OS) {
+  switch (O.As) {
+  case PlanForm::Table:
+    return writeTables(P, Of, RowFormat::Table, O.IsExact, OS);
+  case PlanForm::JSON:
+    return writeJSON(P, Of, OS);
+  case PlanForm::CSV:
+    return writeCSV(P, Of, OS);
+  case PlanForm::Markdown:
+    return writeTables(P, Of, RowFormat::Markdown, O.IsExact, OS);
+  case PlanForm::SVG:
+    return writeSVG(P, Of, OS);
+  case PlanForm::Layout:
+    return writeLayout(P, Of, OS);
+  }
+  llvm_unreachable("every form is handled");
+}
+
 llvm::Error plan::emit(const EmitRequest &Request, const Options &O,
                        OutputSet &Out) {
-  static constexpr struct {
-    llvm::StringLiteral Extension;
-    PlanWriter Write;
-  } Forms[] = {{".plan.txt", writeTable}, {".plan.json", writeJSON},
-               {".plan.csv", writeCSV},   {".plan.md", writeMarkdown},
-               {".plan.svg", writeSVG},   {".layout.txt", writeLayout}};
-  const auto &Form = Forms[static_cast<size_t>(O.As)];
+  static constexpr llvm::StringLiteral Extensions[] = {
+      ".plan.txt", ".plan.json", ".plan.csv",
+      ".plan.md",  ".plan.svg",  ".layout.txt"};
   const bool HasTimes =
       O.Times && O.As != PlanForm::SVG && O.As != PlanForm::Layout;
   const PlanRows Of = makeRows(Request.Figures, HasTimes);
   return Out.add(
-      Request.file(O.File, Form.Extension),
-      [&](llvm::raw_ostream &OS) { Form.Write(Request.Program, Of, OS); });
+      Request.file(O.File, Extensions[static_cast<size_t>(O.As)]),
+      [&](llvm::raw_ostream &OS) { writeForm(Request.Program, Of, O, OS); });
 }

@@ -15,6 +15,7 @@ enum class PlanForm : unsigned char { Table, JSON, CSV, Markdown, SVG, Layout };
 struct Options {
   std::string File; ///< empty: from the job's name
   PlanForm As = PlanForm::Table;
+  bool IsExact = false; ///< tables have all digits
   bool Times = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/StageSums.h"
+#include "backends/figures/Figures.h"
 #include "backends/plan/Formats.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -40,38 +41,39 @@ constexpr TimeColumn TimeColumns[] = {{"forward", &StageWorkTime::Forward},
 } // namespace
 
 void plan::writeTimes(const Program &P, const PlanRows &R, RowFormat As,
-                      llvm::raw_ostream &OS) {
-  std::vector<RowColumn> Columns = {{"stage", true}};
+                      bool IsExact, llvm::raw_ostream &OS) {
+  FigureTable T{"times", "", {{"stage", FigureUnit::Count}}, {}};
   for (const TimeColumn &C : TimeColumns)
-    Columns.push_back({C.Name.str(), true});
-  std::vector<std::vector<std::string>> Lines;
+    T.Columns.push_back({C.Name, FigureUnit::Time});
   for (const auto &[S, Time] : llvm::zip_equal(P.Stages, R.Times->Stages)) {
-    std::vector<std::string> &Line = Lines.emplace_back();
-    Line.push_back(text({S.First, S.Count}));
+    std::vector<Figure> &Row = T.Rows.emplace_back();
+    Row.push_back(text({S.First, S.Count}));
     for (const TimeColumn &C : TimeColumns)
-      Line.push_back(milliseconds(Time.*C.Member));
+      Row.push_back((Time.*C.Member).value());
   }
-  writeRows(std::move(Columns), Lines, As, OS);
+  writeTable(T, As, IsExact, OS);
 }
 
 void plan::writeStages(const Program &P, const PlanRows &R, RowFormat As,
-                       llvm::raw_ostream &OS) {
+                       bool IsExact, llvm::raw_ostream &OS) {
   const std::vector<Group> Groups = groupsOf(P);
-  std::vector<RowColumn> Columns = {{"stage", true}};
+  FigureTable T{"stages", "", {{"stage", FigureUnit::Count}}, {}};
   for (const FigureId Id : MemoryColumns)
-    Columns.push_back({getInfo(Id).Name, true});
+    T.Columns.push_back({getInfo(Id).Name, FigureUnit::Bytes});
+  std::vector<std::string> Names;
   for (const Group &G : Groups)
-    Columns.push_back({textOf(G, P.Spec, P.Mesh), true});
-  std::vector<std::vector<std::string>> Lines;
+    Names.push_back(textOf(G, P.Spec, P.Mesh));
+  for (const std::string &Name : Names)
+    T.Columns.push_back({Name, FigureUnit::Bytes});
   for (const auto &[S, Memory] : llvm::zip_equal(P.Stages, R.Memory)) {
-    std::vector<std::string> &Line = Lines.emplace_back();
-    Line.push_back(text({S.First, S.Count}));
+    std::vector<Figure> &Row = T.Rows.emplace_back();
+    Row.push_back(text({S.First, S.Count}));
     for (const int64_t Size : Memory)
-      Line.push_back(mebibytes(Bytes(Size)));
+      Row.push_back(Size);
     for (const Group &G : Groups)
-      Line.push_back(mebibytes(messagesOf(P, S, G)));
+      Row.push_back(messagesOf(P, S, G).value());
   }
-  writeRows(std::move(Columns), Lines, As, OS);
+  writeTable(T, As, IsExact, OS);
 }
 
 void plan::writeStages(const Program &P, const PlanRows &R,

@@ -12,12 +12,12 @@
 
 namespace foretrace::plan {
 
-/// A table in MiB, a line for each kind of stage.
+/// A table for people, a line for each kind of stage.
 void writeStages(const ir::Program &P, const PlanRows &R, RowFormat As,
-                 llvm::raw_ostream &OS);
-/// The estimated times of a rank in ms, a line for each kind of stage.
+                 bool IsExact, llvm::raw_ostream &OS);
+/// The estimated times of a rank, a line for each kind of stage.
 void writeTimes(const ir::Program &P, const PlanRows &R, RowFormat As,
-                llvm::raw_ostream &OS);
+                bool IsExact, llvm::raw_ostream &OS);
 /// The attribute `stages`, in bytes and ns.
 void writeStages(const ir::Program &P, const PlanRows &R,
                  llvm::json::OStream &J);

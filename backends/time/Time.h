@@ -11,6 +11,7 @@ namespace foretrace::timing {
 struct Options {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
   bool Changes = false; ///< lists changes that make the iteration shorter
 };
 

@@ -13,6 +13,7 @@ namespace foretrace::volume {
 struct Options {
   std::string File; ///< empty: from the job's name
   RowFormat Format = RowFormat::Table;
+  bool IsExact = false; ///< a table has all digits
   FlowSpan Per = FlowSpan::Iteration;
 };
 

@@ -64,7 +64,7 @@ def main():
         for title, row in listed.items():
             sequence = 384 if title.startswith("whisper") else 1024
             job.write_text(JOB.format(title, sequence), encoding="utf-8")
-            counted, is_good = run("params", str(job))
+            counted, is_good = run("params", str(job), "--exact")
             total = f"parameters: {row['parameters']}\n"
             if not is_good or not counted.startswith(total):
                 failed = True

@@ -36,19 +36,24 @@ static std::string shorten(const std::optional<KeyValue> &K) {
   return K->Text.size() <= Most ? K->Text : K->Text.substr(0, Most - 3) + "...";
 }
 
-/// As people read it; exactly, if they would read the same on both sides.
-static std::string textOf(const std::optional<Figure> &F,
-                          const std::optional<Figure> &Other, FigureUnit U) {
-  if (!F)
-    return Nothing;
-  const std::string Text = describe(*F, U);
-  if (!Other || describe(*Other, U) != Text)
-    return Text;
-  return exact(*F) + " " + foretrace::getName(U).str();
-}
-
 static bool isNumber(const std::optional<Figure> &F) {
   return F && std::holds_alternative<__int128>(F->Value);
+}
+
+/// As people read it, both sides in the same unit; exactly, if they would read
+/// the same.
+static std::string textOf(const std::optional<Figure> &F,
+                          const std::optional<Figure> &Other, FigureUnit U,
+                          bool IsExact) {
+  if (!F)
+    return Nothing;
+  if (IsExact || !isNumber(F) || !isNumber(Other))
+    return describe(*F, U, IsExact);
+  const NumberScale In = scaleOf(U, {F->number(), Other->number()});
+  const std::string Text = scaled(F->number(), In);
+  if (Text == scaled(Other->number(), In))
+    return describe(*F, U, /*IsExact=*/true);
+  return Text + In.Suffix.str();
 }
 
 /// `-12.5 %`; empty if there is nothing to divide by.
@@ -176,8 +181,8 @@ void DiffWriter::addTablesOfChanges(std::vector<FigureTable> &To) const {
     if (!C.IsOnly)
       Words.push_back(C.Name.Column.str());
     To.back().Rows.push_back({{llvm::join(Words, " ")},
-                              {textOf(C.Before, C.After, C.Unit)},
-                              {textOf(C.After, C.Before, C.Unit)},
+                              {textOf(C.Before, C.After, C.Unit, IsExact)},
+                              {textOf(C.After, C.Before, C.Unit, IsExact)},
                               {shareOf(C)},
                               {causesOf(C)}});
   }
@@ -203,7 +208,7 @@ void DiffWriter::write(RowFormat As, llvm::raw_ostream &OS) const {
   case RowFormat::Table:
   case RowFormat::Markdown:
     if (!D.isNone())
-      foretrace::write(tables(), As, OS);
+      foretrace::write(tables(), As, IsExact, OS);
     return;
   case RowFormat::JSON:
     return writeJSON(OS);

@@ -13,11 +13,12 @@ namespace foretrace::diff {
 class DiffWriter {
 public:
   /// Tables for people have \p MostRows rows each, and say how many more there
-  /// are; 0 for all.
+  /// are; 0 for all. If they are exact, numbers have all their digits.
   DiffWriter(const Side &Before, const Side &After, const Difference &D,
-             const SourceFiles &Sources, unsigned MostRows)
+             const SourceFiles &Sources, unsigned MostRows,
+             bool IsExact = false)
       : Before(Before), After(After), D(D), Sources(Sources),
-        MostRows(MostRows) {}
+        MostRows(MostRows), IsExact(IsExact) {}
 
   /// Nothing for people if nothing differs.
   void write(RowFormat As, llvm::raw_ostream &OS) const;
@@ -37,6 +38,7 @@ private:
   const Difference &D;
   const SourceFiles &Sources;
   const unsigned MostRows;
+  const bool IsExact;
 };
 
 } // namespace foretrace::diff

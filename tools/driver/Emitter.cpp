@@ -3,6 +3,7 @@
 #include "analysis/Figures.h"
 #include "backends/Backends.h"
 #include "ir/verify/Verify.h"
+#include "lang/NumberText.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/JobChanges.h"
@@ -172,7 +173,8 @@ void Emitter::commit() {
   errs().SetBuffered(); // there may be a file a rank
   for (const FileOutputs::File &F : Outputs.files())
     if (F.Path != "-")
-      errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
+      errs() << "wrote " << F.Path << " ("
+             << printBytes(static_cast<double>(F.Bytes)) << ")\n";
   if (!Durations.empty() &&
       any_of(Outputs.files(), [](const auto &F) { return F.Path != "-"; }))
     errs() << "durations are " << Durations << '\n';

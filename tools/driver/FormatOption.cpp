@@ -20,6 +20,12 @@ FormatOption::FormatOption(cl::SubCommand &Of, cl::OptionCategory &Category,
                      clEnumValN(RowFormat::Markdown, "md", "Markdown")),
           cl::init(RowFormat::Table), cl::cat(Category), cl::sub(Of)) {}
 
+ExactOption::ExactOption(cl::sub Of, cl::OptionCategory &Category)
+    : cl::opt<bool>("exact",
+                    cl::desc("Print all digits in tables, such as 127038148608 "
+                             "B in place of 118.3 GiB"),
+                    cl::cat(Category), Of) {}
+
 FindingFormatOption::FindingFormatOption(cl::SubCommand &Of,
                                          cl::OptionCategory &Category,
                                          StringRef Doc)

@@ -21,6 +21,25 @@ protected:
                llvm::StringRef Doc, llvm::StringRef Words);
 };
 
+/// `--exact` of commands that print quantities.
+class ExactOption : public llvm::cl::opt<bool> {
+public:
+  /// \p Of is a subcommand, or a group of them.
+  ExactOption(llvm::cl::sub Of, llvm::cl::OptionCategory &Category);
+};
+
+/// Of tables with quantities, which can be exact.
+class QuantityFormatOption : public FormatOption {
+public:
+  QuantityFormatOption(llvm::cl::SubCommand &Of,
+                       llvm::cl::OptionCategory &Category, llvm::StringRef Doc)
+      : FormatOption(Of, Category, Doc), Exact(llvm::cl::sub(Of), Category) {}
+  bool isExact() const { return Exact; }
+
+private:
+  ExactOption Exact;
+};
+
 /// Of results that are more to people than a table: `text` in its place.
 class TextFormatOption : public FormatOption {
 public:

@@ -3,6 +3,7 @@
 #include "analysis/Figures.h"
 #include "analysis/ModelParameters.h"
 #include "backends/Backends.h"
+#include "backends/figures/Figures.h"
 #include "lang/Library.h"
 #include "lang/ShippedLayers.h"
 #include "passes/PassManager.h"
@@ -12,6 +13,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include <functional>
 
 using namespace llvm;
 
@@ -92,7 +94,13 @@ static std::string kindsOf(const ir::ModelSpec &M) {
   return join(Kinds, ", ");
 }
 
-static void listModels(RowWriter &To) {
+/// All models in the same unit, so that they can be compared.
+static void listModels(RowWriter &To, bool IsExact) {
+  const NumberScale Billions = scaleFor(1e9, countScales());
+  const auto Text = [&](int64_t Count) {
+    return IsExact ? std::to_string(Count)
+                   : scaled(Count, Billions) + Billions.Suffix.str();
+  };
   Compiler Session;
   for (const LibraryModel &M : libraryModels()) {
     CompiledJob &Job = Session.compileModel(
@@ -102,9 +110,8 @@ static void listModels(RowWriter &To) {
       report_fatal_error("the model " + M.Title + " is not legal");
     ir::ExprOverlay Sizes(*P);
     const ParameterCount Of = modelParameters(Sizes);
-    To.write({M.Title.str(), std::to_string(Of.All.value()),
-              std::to_string(Of.Active.value()), kindsOf(P->Spec.Model),
-              M.Source.str()});
+    To.write({M.Title.str(), Text(Of.All.value()), Text(Of.Active.value()),
+              kindsOf(P->Spec.Model), M.Source.str()});
     Session.forget(Job);
   }
 }
@@ -133,13 +140,13 @@ namespace {
 
 struct Listing {
   std::vector<RowColumn> Columns;
-  void (*Write)(RowWriter &);
+  std::function<void(RowWriter &)> Write;
 };
 
 } // namespace
 
 /// By name.
-static std::vector<Listing> listings() {
+static std::vector<Listing> listings(bool IsExact) {
   return {
       {{{"pass", false, 24}, {"summary"}}, listPasses},
       {{{"backend", false, 24}, {"summary"}}, listBackends},
@@ -161,7 +168,7 @@ static std::vector<Listing> listings() {
         {"active", true, 14},
         {"layers", false, 0, "; "},
         {"source"}},
-       listModels},
+       [=](RowWriter &To) { listModels(To, IsExact); }},
       {{{"path"}}, listClusters},
       {{{"device", false, 24}, {"parameters"}}, listDevices},
       {{{"recipe", false, 24}, {"keys"}}, listRecipes},
@@ -171,10 +178,12 @@ static std::vector<Listing> listings() {
 
 ArrayRef<StringRef> listingNames() { return Names; }
 
-void list(StringRef Name, RowFormat As, raw_ostream &OS) {
+void list(StringRef Name, RowFormat As, bool IsExact, raw_ostream &OS) {
   const auto *Found = find(Names, Name);
   assert(Found != std::end(Names) && "it is one of them");
-  Listing L = listings()[static_cast<size_t>(Found - std::begin(Names))];
+  Listing L = listings(
+      IsExact ||
+      isForPrograms(As))[static_cast<size_t>(Found - std::begin(Names))];
   RowWriter Writer(std::move(L.Columns), As, OS, /*HasHead=*/false);
   L.Write(Writer);
 }

@@ -11,8 +11,10 @@ namespace foretrace::driver {
 /// What can be listed: `passes`, `backends`, ...
 llvm::ArrayRef<llvm::StringRef> listingNames();
 
-/// Prints the list \p Name, which is one of these.
-void list(llvm::StringRef Name, RowFormat As, llvm::raw_ostream &OS);
+/// Prints the list \p Name, which is one of these. For people, numbers are
+/// rounded unless they shall be exact.
+void list(llvm::StringRef Name, RowFormat As, bool IsExact,
+          llvm::raw_ostream &OS);
 
 } // namespace foretrace::driver
 

@@ -24,8 +24,8 @@ static cl::list<std::string> Changes(
         "Like -D, but only for the second job, which can be the first one"),
     cl::cat(jobCategory()), cl::sub(diffCommand()));
 
-static driver::FormatOption DiffFormat(diffCommand(), outputCategory(),
-                                       "Format of differences:");
+static driver::QuantityFormatOption DiffFormat(diffCommand(), outputCategory(),
+                                               "Format of differences:");
 
 static cl::opt<std::string>
     DiffOutput("o", cl::value_desc("file"), cl::init("-"),
@@ -62,7 +62,8 @@ static ExitCode compare(diff::Input &Before, diff::Input &After,
   const std::unique_ptr<diff::Difference> D = diff::compare(Old, New);
   InputFiles Inputs;
   Inputs.add(Sources);
-  const diff::DiffWriter Writer(Old, New, *D, Sources, DiffLimit);
+  const diff::DiffWriter Writer(Old, New, *D, Sources, DiffLimit,
+                                DiffFormat.isExact());
   if (Error E =
           writeFile(DiffOutput, outputOptions(), std::move(Inputs),
                     [&](raw_ostream &OS) { Writer.write(DiffFormat, OS); }))

@@ -17,15 +17,15 @@ static cl::opt<std::string> What(cl::Positional, cl::cat(jobCategory()),
                                  cl::sub(listCommand()),
                                  cl::desc(Alternatives));
 
-static driver::FormatOption ListFormat(listCommand(), outputCategory(),
-                                       "Format of the list:");
+static driver::QuantityFormatOption ListFormat(listCommand(), outputCategory(),
+                                               "Format of the list:");
 
 ExitCode runList() {
   if (!is_contained(driver::listingNames(), What))
     return usageError("list: expected one of " +
                       join(driver::listingNames(), ", ") +
                       driver::didYouMean(What, driver::listingNames()));
-  driver::list(What, ListFormat, outs());
+  driver::list(What, ListFormat, ListFormat.isExact(), outs());
   return ExitSuccess;
 }
 

@@ -2,6 +2,7 @@
 //
 // `foretrace plan`: which layers each pipeline stage of a job holds, and what
 // they weigh; or what it runs, and when.
+#include "tools/driver/FormatOption.h"
 #include "tools/foretrace/Emit.h"
 #include "tools/foretrace/JobOptions.h"
 #include "tools/foretrace/Messages.h"
@@ -15,6 +16,8 @@ static cl::opt<std::string>
     PlanFormat("format", cl::value_desc("format"), cl::init("table"),
                cl::desc("table (default), json, csv, md or svg"),
                cl::cat(outputCategory()), cl::sub(planCommand()));
+
+static driver::ExactOption PlanExact(cl::sub(planCommand()), outputCategory());
 
 static cl::opt<std::string>
     PlanOutput("o", cl::value_desc("file"), cl::init("-"),
@@ -59,6 +62,8 @@ static ir::EmitSpec makeEmit(const ir::Spec &Job) {
   ir::EmitSpec Emit = ir::EmitSpec::plain(IsCutInside ? "optimus" : "plan");
   Emit.set("format", ir::Attribute::Kind::Name, PlanFormat);
   Emit.set("file", ir::Attribute::Kind::Text, PlanOutput);
+  if (PlanExact)
+    Emit.setFlag("exact");
   if (!IsCutInside && Time.getNumOccurrences() != 0)
     Emit.setFlag("times");
   return Emit;

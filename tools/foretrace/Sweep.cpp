@@ -63,7 +63,7 @@ static SweepOption<int64_t>
           "Compile this point and print its verdict and metrics");
 static SweepOption<std::string>
     Query("query", "sql", "Print the answer of the database to this query");
-static driver::FormatOption
+static driver::QuantityFormatOption
     SweepFormat(sweepCommand(), outputCategory(),
                 "Format of points and of rows of --query:");
 
@@ -108,7 +108,7 @@ static ExitCode explainPoint(Compiler &Session, const sweep::Sweep &S) {
                       " points, from 0");
   outs() << sweep::commandOf(S, Point) << '\n';
   const sweep::PointVerdict V = sweep::judge(Session, S, Point);
-  sweep::printMetrics(S, V.Metrics, outs());
+  sweep::printMetrics(S, V.Metrics, SweepFormat.isExact(), outs());
   outs().flush(); // messages come after it, also in a pipe
   return showMessages(V.Job.engine(), Session.sources());
 }
@@ -140,10 +140,10 @@ emitOptions(const sweep::Sweep &S, const InputFiles &Inputs) {
 static sweep::RunOptions runOptions(const sweep::Sweep &S,
                                     std::optional<sweep::PlotColumns> Drawn,
                                     const InputFiles &Inputs) {
-  return {Output,         std::move(Drawn), emitOptions(S, Inputs),
-          Inputs,         SweepThreads,     Progress == "json",
-          isQuiet(),      SweepFormat,      Why,
-          outputOptions()};
+  return {Output,    std::move(Drawn), emitOptions(S, Inputs),
+          Inputs,    SweepThreads,     Progress == "json",
+          isQuiet(), SweepFormat,      SweepFormat.isExact(),
+          Why,       outputOptions()};
 }
 
 /// The command that does \p S, less what its parts differ in.

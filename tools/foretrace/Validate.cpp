@@ -27,6 +27,7 @@ static cl::opt<bool> AsJSON("json", cl::desc("The same as --format=json"),
                             }));
 static driver::TextFormatOption
     SummaryFormat(summaryCommand(), outputCategory(), "Format of the summary:");
+static driver::ExactOption SummaryExact(cl::sub(Both), outputCategory());
 
 ExitCode runValidate() {
   if (ValidatePath.empty())
@@ -36,7 +37,7 @@ ExitCode runValidate() {
       makeClient(DefectFormat, outs(), {}, validate::Findings::columns());
   Expected<bool> IsValid = validate::validate(
       ValidatePath, *Out,
-      DefectFormat == DiagnosticFormat::Text ? &outs() : nullptr);
+      DefectFormat == DiagnosticFormat::Text ? &outs() : nullptr, SummaryExact);
   Out->finish();
   if (!IsValid)
     return failure(IsValid.takeError());
@@ -46,7 +47,8 @@ ExitCode runValidate() {
 ExitCode runSummary() {
   if (ValidatePath.empty())
     return usageError("summary: a folder of Chakra traces is missing");
-  if (Error E = validate::summarizeSets(ValidatePath, SummaryFormat, outs()))
+  if (Error E = validate::summarizeSets(ValidatePath, SummaryFormat,
+                                        SummaryExact, outs()))
     return failure(std::move(E));
   return ExitSuccess;
 }

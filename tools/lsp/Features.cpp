@@ -82,16 +82,10 @@ static std::string valueOf(const ir::Spec &S, StringRef Section,
   return Value;
 }
 
-/// Parameters as people write them, `6.74 B`.
+/// Returns a number of parameters, which may be beyond 2^63.
 static std::string parametersText(int64_t Count) {
-  if (Count == ir::NoValue)
-    return "more than 9.2e18";
-  static constexpr std::pair<double, const char *> Units[] = {
-      {1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " K"}};
-  for (const auto &[Unit, Name] : Units)
-    if (static_cast<double>(Count) >= Unit)
-      return formatv("{0:f2}{1}", static_cast<double>(Count) / Unit, Name);
-  return std::to_string(Count);
+  return Count == ir::NoValue ? "more than 9.2e18"
+                              : printCount(static_cast<double>(Count));
 }
 
 /// Returns the line that defines the name at \p Byte, and the size of a model.

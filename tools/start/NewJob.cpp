@@ -283,10 +283,9 @@ std::string Draft::reason(const FoundLayout &Of, bool Fits) const {
                    "{0}.",
                    Peak)
                .str();
-  const FigureScale Scale = scaleOf(FigureUnit::Time, *Of.Time);
   return Text + formatv("this one is the\n// fastest of them by estimated "
-                        "time: {0}{1} per iteration. It needs {2}.",
-                        scaled(*Of.Time, Scale), Scale.Suffix, Peak)
+                        "time: {0} per iteration. It needs {1}.",
+                        describe(*Of.Time, FigureUnit::Time), Peak)
                     .str();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Plot.h"
 #include "backends/PageTemplate.h"
+#include "lang/NumberText.h"
 #include "tools/sweep/PlotData.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -70,7 +71,8 @@ Error writePage(Plot &Of, const OutputOptions &Options, InputFiles Inputs) {
     return E;
   if (Options.ShowsProgress)
     for (const FileOutputs::File &F : Out.files())
-      errs() << "wrote " << F.Path << " (" << F.Bytes << " bytes)\n";
+      errs() << "wrote " << F.Path << " ("
+             << printBytes(static_cast<double>(F.Bytes)) << ")\n";
   return Error::success();
 }
 

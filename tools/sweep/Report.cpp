@@ -130,7 +130,7 @@ public:
   explicit PointTable(const Sweep &S);
 
   void add(Compiler &Session, int64_t Point);
-  void write(RowFormat As, raw_ostream &OS) const;
+  void write(const PointFormat &Format, raw_ostream &OS) const;
 
 private:
   struct Column {
@@ -190,28 +190,29 @@ static std::string headOf(const Sweep &S, StringRef Key) {
   return (Count > 1 ? Key : LastOf(Key)).str();
 }
 
-void PointTable::write(RowFormat As, raw_ostream &OS) const {
-  const bool IsExact = isForPrograms(As);
+void PointTable::write(const PointFormat &Format, raw_ostream &OS) const {
+  const bool HasFullNames = isForPrograms(Format.As);
   std::vector<RowColumn> Heads = {{"point", true}};
   for (const size_t Axis : Axes)
     for (const SweepSpec::Key &K : S.Space.axes()[Axis].Keys)
-      Heads.push_back({IsExact ? K.Name : headOf(S, K.Name), K.AreCounts});
-  std::vector<FigureScale> Scales;
+      Heads.push_back({HasFullNames ? K.Name : headOf(S, K.Name), K.AreCounts});
+  std::vector<NumberScale> Scales;
   for (const auto &[Index, C] : enumerate(Columns)) {
-    int64_t Largest = 0;
+    std::vector<__int128> Column;
     for (const std::vector<int64_t> &Row : Numbers)
-      Largest = std::max(Largest, Row[Index]);
-    Scales.push_back(scaleOf(C.Unit, Largest));
+      Column.push_back(Row[Index]);
+    Scales.push_back(Format.IsExact ? exactScaleOf(C.Unit)
+                                    : scaleOf(C.Unit, Column));
     Heads.push_back(
-        {IsExact ? C.Name : C.Name + Scales.back().Suffix.str(), true});
+        {HasFullNames ? C.Name : C.Name + Scales.back().Suffix.str(), true});
   }
   std::vector<std::vector<std::string>> Rows = Names;
   for (const auto &[Row, Values] : zip_equal(Rows, Numbers))
     for (const auto &[Value, In] : zip_equal(Values, Scales))
       Row.push_back(Value == ir::NoValue ? ""
-                    : IsExact            ? std::to_string(Value)
+                    : HasFullNames       ? std::to_string(Value)
                                          : scaled(Value, In));
-  writeRows(std::move(Heads), Rows, As, OS);
+  writeRows(std::move(Heads), Rows, Format.As, OS);
 }
 
 /// Those that are kept, in order, \p Most at most.
@@ -224,12 +225,12 @@ static std::vector<int64_t> keptPoints(const Summary &Of, size_t Most) {
 }
 
 static void printPoints(Compiler &Session, const Sweep &S,
-                        ArrayRef<int64_t> Points, RowFormat As,
+                        ArrayRef<int64_t> Points, const PointFormat &Format,
                         raw_ostream &OS) {
   PointTable T(S);
   for (const int64_t P : Points)
     T.add(Session, P);
-  T.write(As, OS);
+  T.write(Format, OS);
 }
 
 Error checkFormat(const Sweep &S, RowFormat As) {
@@ -243,15 +244,15 @@ Error checkFormat(const Sweep &S, RowFormat As) {
 }
 
 void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
-                  RowFormat As, bool ShowsAll, raw_ostream &OS) {
-  if (isForPrograms(As)) {
+                  const PointFormat &Format, raw_ostream &OS) {
+  if (isForPrograms(Format.As)) {
     std::vector<int64_t> Points = keptPoints(Of, SIZE_MAX);
     if (Of.Kept.keepsAll()) {
       Points.clear();
       for (const Chooser::Point &P : Of.Best.kept())
         Points.push_back(P.Id);
     }
-    return printPoints(Session, S, Points, As, OS);
+    return printPoints(Session, S, Points, Format, OS);
   }
   OS << formatv("{0} points: {1} accepted ({2:f1} %), {3} rejected\n",
                 Of.Points, Of.Accepted, shareOf(Of.Accepted, Of),
@@ -261,10 +262,10 @@ void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
       KeepsAll ? Of.Accepted : static_cast<int64_t>(Of.Kept.kept().size());
   if (!KeepsAll)
     OS << Kept << " kept\n";
-  if (Kept != 0 && (!KeepsAll || ShowsAll)) {
+  if (Kept != 0 && (!KeepsAll || Format.ShowsAll)) {
     const std::vector<int64_t> Shown = keptPoints(Of, Summary::MaxFirst);
     OS << '\n';
-    printPoints(Session, S, Shown, As, OS);
+    printPoints(Session, S, Shown, Format, OS);
     if (const auto More = Kept - static_cast<int64_t>(Shown.size()))
       OS << More << " more\n";
   }
@@ -273,7 +274,7 @@ void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
   OS << "\nbest: "
      << (Of.Best.choice().By.front().IsLargest ? "most " : "least ")
      << Of.Best.choice().By.front().Metric << '\n';
-  printPoints(Session, S, Of.Best.kept().front().Id, As, OS);
+  printPoints(Session, S, Of.Best.kept().front().Id, Format, OS);
 }
 
 void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags) {

@@ -54,12 +54,17 @@ std::string digestOf(Compiler &Session, const Sweep &S);
 /// Fails if programs would get nothing from `printSummary`: all points are
 /// kept, and none is the best.
 llvm::Error checkFormat(const Sweep &S, RowFormat As);
+/// How points are shown.
+struct PointFormat {
+  RowFormat As;
+  bool IsExact;  ///< numbers for people, too
+  bool ShowsAll; ///< to people, even if all are kept
+};
 /// Prints how many points are accepted, and a table of those that are kept: for
-/// people the first of them and the best one, if all are kept only where
-/// \p ShowsAll; for programs those that are kept, or if all are the best one,
-/// and nothing else.
+/// people the first of them and the best one; for programs those that are kept,
+/// or if all are the best one, and nothing else.
 void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
-                  RowFormat As, bool ShowsAll, llvm::raw_ostream &OS);
+                  const PointFormat &Format, llvm::raw_ostream &OS);
 /// A line for each reason, the most frequent first, with the message that the
 /// compiler has for one of its points.
 void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,

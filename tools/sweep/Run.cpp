@@ -52,7 +52,8 @@ Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
   Shown.clear();
   if (!Done)
     return Done.takeError();
-  printSummary(Session, S, *Done, How.Format, /*ShowsAll=*/!DB, outs());
+  printSummary(Session, S, *Done, {How.Format, How.IsExact, /*ShowsAll=*/!DB},
+               outs());
   if (How.ShowsReasons)
     printReasons(Session, S, *Done, Remarks);
   reportEffects(S, *Done, Diags);

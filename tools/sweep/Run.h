@@ -19,6 +19,7 @@ struct RunOptions {
   unsigned Threads;
   bool ShowsJson, IsQuiet;
   RowFormat Format; ///< of points
+  bool IsExact;     ///< numbers for people, too
   bool ShowsReasons;
   OutputOptions Writing; ///< of the page
 };

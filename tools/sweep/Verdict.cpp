@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Verdict.h"
 #include "analysis/Figures.h"
+#include "backends/figures/Figures.h"
 #include "ir/model/SpecKeys.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
@@ -161,16 +162,15 @@ const Diagnostic *firstError(const PointVerdict &V) {
   return It == All.end() ? nullptr : It;
 }
 
-void printMetrics(const Sweep &S, ArrayRef<int64_t> Metrics, raw_ostream &OS) {
-  const size_t Known = allFigures().size();
-  const std::vector<SweepSpec::Metric> &Own = S.Space.spec().Metrics;
-  for (const auto &[Index, Number] : enumerate(Metrics))
+void printMetrics(const Sweep &S, ArrayRef<int64_t> Metrics, bool IsExact,
+                  raw_ostream &OS) {
+  std::vector<FigureInfo> All = allFigures();
+  for (const SweepSpec::Metric &M : S.Space.spec().Metrics)
+    All.push_back({M.Name, FigureUnit::Count, M.Text});
+  for (const auto &[Number, Info] : zip(Metrics, All))
     if (Number != 0 && Number != ir::NoValue)
-      OS << formatv(
-          "{0,-20} {1,24}  {2}\n",
-          Index < Known ? allFigures()[Index].Name : Own[Index - Known].Name,
-          Number,
-          Index < Known ? allFigures()[Index].Doc : Own[Index - Known].Text);
+      OS << formatv("{0,-20} {1,24}  {2}\n", Info.Name,
+                    describe(Number, Info.Unit, IsExact), Info.Doc);
 }
 
 } // namespace foretrace::sweep

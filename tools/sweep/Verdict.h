@@ -33,7 +33,7 @@ PointVerdict judge(Compiler &Session, const Sweep &S, int64_t Point);
 const Diagnostic *firstError(const PointVerdict &V);
 
 /// A line for each metric that is not 0.
-void printMetrics(const Sweep &S, llvm::ArrayRef<int64_t> Metrics,
+void printMetrics(const Sweep &S, llvm::ArrayRef<int64_t> Metrics, bool IsExact,
                   llvm::raw_ostream &OS);
 
 } // namespace foretrace::sweep

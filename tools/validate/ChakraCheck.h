@@ -25,10 +25,10 @@ struct ChakraReport {
 /// Reports the defects of \p Set. An error if a file can't be read.
 llvm::Expected<ChakraReport> checkChakra(const ChakraSet &Set, Findings &Out);
 
-/// `8 ranks, 10640 nodes (8208 COMP, ...), 12 groups, 123 bytes`.
-std::string summarize(const ChakraReport &R);
+/// `8 ranks, 10640 nodes (8208 COMP, ...), 12 groups, 1.25 GiB`.
+std::string summarize(const ChakraReport &R, bool IsExact);
 /// Nodes by type, bytes by size of group and kind, times.
-void printSummary(const ChakraReport &R, llvm::raw_ostream &OS);
+void printSummary(const ChakraReport &R, bool IsExact, llvm::raw_ostream &OS);
 /// The same of the set \p Name, and how many errors it has: a row each number.
 void writeSummary(llvm::StringRef Name, const ChakraReport &R,
                   const Findings &Found, RowWriter &To);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a set of Chakra traces holds, in a line and in a table.
+#include "backends/figures/Figures.h"
 #include "tools/validate/ChakraCheck.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,13 +35,18 @@ static uint64_t bytesOf(const ChakraTotals &T) {
   return Bytes;
 }
 
-std::string summarize(const ChakraReport &R) {
+static std::string textOf(uint64_t Number, FigureUnit U, bool IsExact) {
+  return describe(static_cast<__int128>(Number), U, IsExact);
+}
+
+std::string summarize(const ChakraReport &R, bool IsExact) {
   const std::string Of =
       R.Ranks == R.Traces ? "" : formatv("{0} traces for ", R.Traces).str();
   return formatv("Chakra traces: {0}{1} ranks, {2} nodes ({3}), {4} groups, "
-                 "{5} bytes",
+                 "{5}",
                  Of, R.Ranks, R.nodes(), nodesByType(R.Totals),
-                 R.GroupSizes.size() - 1, bytesOf(R.Totals));
+                 R.GroupSizes.size() - 1,
+                 textOf(bytesOf(R.Totals), FigureUnit::Bytes, IsExact));
 }
 
 namespace {
@@ -66,23 +72,28 @@ classesOf(const ChakraReport &R) {
   return Classes;
 }
 
-void printSummary(const ChakraReport &R, raw_ostream &OS) {
-  OS << summarize(R) << '\n';
+void printSummary(const ChakraReport &R, bool IsExact, raw_ostream &OS) {
+  const auto Text = [&](uint64_t Number, FigureUnit U) {
+    return textOf(Number, U, IsExact);
+  };
+  OS << summarize(R, IsExact) << '\n';
   for (const auto &[Key, C] : classesOf(R))
-    OS << formatv("{0,-20} {1} groups of {2} ranks, {3} nodes, {4} bytes\n",
+    OS << formatv("{0,-20} {1} groups of {2} ranks, {3} nodes, {4}\n",
                   nameOf(Key.second), C.Groups, Key.first, C.Sum.Count,
-                  C.Sum.Bytes);
+                  Text(C.Sum.Bytes, FigureUnit::Bytes));
   if (R.Totals.Messages.Count > 0)
-    OS << formatv("{0,-20} {1} nodes, {2} bytes\n", "messages",
-                  R.Totals.Messages.Count, R.Totals.Messages.Bytes);
+    OS << formatv("{0,-20} {1} nodes, {2}\n", "messages",
+                  R.Totals.Messages.Count,
+                  Text(R.Totals.Messages.Bytes, FigureUnit::Bytes));
   std::string Time = "no durations";
   if (R.Totals.ComputeNs > 0)
-    Time = formatv("{0} ns on the busiest rank", R.Totals.ComputeNs);
-  OS << formatv("{0,-20} {1}, {2} FLOPs, {3} in all\n", "compute", Time,
-                R.MostFlops, R.Totals.Flops);
+    Time = Text(R.Totals.ComputeNs, FigureUnit::Time) + " on the busiest rank";
+  OS << formatv("{0,-20} {1}, {2}, {3} in all\n", "compute", Time,
+                Text(R.MostFlops, FigureUnit::Flops),
+                Text(R.Totals.Flops, FigureUnit::Flops));
   if (R.Totals.ComputeNs > 0)
-    OS << formatv("{0,-20} {1} ns of compute along dependences\n",
-                  "critical path", R.Totals.CriticalNs);
+    OS << formatv("{0,-20} {1} of compute along dependences\n", "critical path",
+                  Text(R.Totals.CriticalNs, FigureUnit::Time));
 }
 
 std::vector<RowColumn> summaryColumns() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/GoalCheck.h"
+#include "backends/figures/Figures.h"
 #include "lang/Quantity.h"
 #include "lang/diagnostics/Validate.h"
 #include "tools/validate/GoalReplay.h"
@@ -40,7 +41,7 @@ public:
   GoalChecker(StringRef Text, StringRef Path, Findings &Out)
       : Text(Text), Path(Path), Out(Out) {}
 
-  std::string run();
+  std::string run(bool IsExact);
 
 private:
   void take(const GoalStatement &S);
@@ -292,7 +293,7 @@ void GoalChecker::finish() {
   replay();
 }
 
-std::string GoalChecker::run() {
+std::string GoalChecker::run(bool IsExact) {
   At = {Path.str(), 0, {}};
   GoalReader Reader(Text);
   GoalStatement S;
@@ -301,14 +302,16 @@ std::string GoalChecker::run() {
     take(S);
   } while (S.Is != Kind::End);
   return formatv(
-      "GOAL schedule: {0} ranks, {1} operations, {2} bytes", Ranks, Operations,
-      Sent.isOverflow() ? "2^63 or more" : std::to_string(Sent.value()));
+      "GOAL schedule: {0} ranks, {1} operations, {2}", Ranks, Operations,
+      Sent.isOverflow() ? "2^63 bytes or more"
+                        : describe(Sent.value(), FigureUnit::Bytes, IsExact));
 }
 
 } // namespace
 
-std::string checkGoal(StringRef Text, StringRef Path, Findings &Out) {
-  return GoalChecker(Text, Path, Out).run();
+std::string checkGoal(StringRef Text, StringRef Path, bool IsExact,
+                      Findings &Out) {
+  return GoalChecker(Text, Path, Out).run(IsExact);
 }
 
 } // namespace foretrace::validate

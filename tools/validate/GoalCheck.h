@@ -11,8 +11,8 @@
 namespace foretrace::validate {
 
 /// Reports the defects of the schedule \p Text of the file \p Path. Returns one
-/// line that says what it holds.
-std::string checkGoal(llvm::StringRef Text, llvm::StringRef Path,
+/// line that says what it holds, with all digits if \p IsExact.
+std::string checkGoal(llvm::StringRef Text, llvm::StringRef Path, bool IsExact,
                       Findings &Out);
 
 } // namespace foretrace::validate

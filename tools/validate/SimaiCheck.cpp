@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/validate/SimaiCheck.h"
+#include "backends/figures/Figures.h"
 #include "lang/diagnostics/Validate.h"
 #include "tools/validate/SimaiTable.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,7 +21,7 @@ public:
   void header(const TableHeader &H, const Place &At) override;
   void row(const TableHeader &H, const TableRow &Row, const Place &At) override;
   /// What there is, in a line.
-  std::string summary() const;
+  std::string summary(bool IsExact) const;
 
 private:
   void checkTime(const Twine &What, uint64_t Time, const Place &At);
@@ -85,20 +86,22 @@ void TableChecker::row(const TableHeader &, const TableRow &Row,
   checkTime("the update time", Row.Update, At);
 }
 
-std::string TableChecker::summary() const {
+std::string TableChecker::summary(bool IsExact) const {
   std::string Mesh;
   if (Header.HasMesh)
     Mesh = formatv(", {0} ranks (tp {1}, ep {2}, pp {3})", Header.World,
                    Header.Tp, Header.Ep, Header.Pp);
-  return formatv("workload table: {0} rows{1}, {2} bytes", Rows, Mesh,
-                 Total.isOverflow() ? "2^63 or more"
-                                    : std::to_string(Total.value()));
+  return formatv("workload table: {0} rows{1}, {2}", Rows, Mesh,
+                 Total.isOverflow()
+                     ? "2^63 bytes or more"
+                     : describe(Total.value(), FigureUnit::Bytes, IsExact));
 }
 
-std::string checkTable(StringRef Text, StringRef Path, Findings &Out) {
+std::string checkTable(StringRef Text, StringRef Path, bool IsExact,
+                       Findings &Out) {
   TableChecker Checker(Out);
   readTable(Text, Path, Out, Checker);
-  return Checker.summary();
+  return Checker.summary(IsExact);
 }
 
 } // namespace foretrace::validate

@@ -9,8 +9,8 @@
 namespace foretrace::validate {
 
 /// Reports the defects of the table \p Text of the file \p Path. Returns one
-/// line that says what it holds.
-std::string checkTable(llvm::StringRef Text, llvm::StringRef Path,
+/// line that says what it holds, with all digits if \p IsExact.
+std::string checkTable(llvm::StringRef Text, llvm::StringRef Path, bool IsExact,
                        Findings &Out);
 
 } // namespace foretrace::validate

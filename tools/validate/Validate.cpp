@@ -20,8 +20,8 @@ namespace {
 
 class Validator {
 public:
-  Validator(DiagnosticClient &Out, raw_ostream *People)
-      : Out(Out), People(People) {}
+  Validator(DiagnosticClient &Out, raw_ostream *People, bool IsExact)
+      : Out(Out), People(People), IsExact(IsExact) {}
 
   /// Whether anything at \p Path was recognised.
   Expected<bool> run(StringRef Path);
@@ -35,6 +35,7 @@ private:
 
   DiagnosticClient &Out;
   raw_ostream *People; ///< null: nobody reads along
+  const bool IsExact;
   bool HasErrors = false;
 };
 
@@ -56,7 +57,7 @@ Error Validator::takeSet(const ChakraSet &Set) {
   Expected<ChakraReport> Report = checkChakra(Set, Found);
   if (!Report)
     return Report.takeError();
-  show(Set.Prefix, summarize(*Report), Found);
+  show(Set.Prefix, summarize(*Report, IsExact), Found);
   return Error::success();
 }
 
@@ -92,10 +93,10 @@ Expected<bool> Validator::takeFile(StringRef Path, bool InFolder) {
         Path, createStringError("a Chakra trace, which must be called "
                                 "`<prefix>.<rank>.et`"));
   case Format::Table:
-    Summary = checkTable(Text, Path, Found);
+    Summary = checkTable(Text, Path, IsExact, Found);
     break;
   case Format::Goal:
-    Summary = checkGoal(Text, Path, Found);
+    Summary = checkGoal(Text, Path, IsExact, Found);
     break;
   case Format::Trace:
     Summary = checkTrace(Path, Found);
@@ -140,8 +141,8 @@ Expected<bool> Validator::run(StringRef Path) {
 } // namespace
 
 Expected<bool> validate(StringRef Path, DiagnosticClient &Out,
-                        raw_ostream *People) {
-  Validator V(Out, People);
+                        raw_ostream *People, bool IsExact) {
+  Validator V(Out, People, IsExact);
   Expected<bool> IsKnown = V.run(Path);
   if (!IsKnown)
     return IsKnown.takeError();
@@ -152,7 +153,8 @@ Expected<bool> validate(StringRef Path, DiagnosticClient &Out,
   return !V.hasErrors();
 }
 
-Error summarizeSets(StringRef Path, RowFormat As, raw_ostream &OS) {
+Error summarizeSets(StringRef Path, RowFormat As, bool IsExact,
+                    raw_ostream &OS) {
   Expected<std::vector<ChakraSet>> Sets = findChakraSets(Path);
   if (!Sets)
     return Sets.takeError();
@@ -172,7 +174,7 @@ Error summarizeSets(StringRef Path, RowFormat As, raw_ostream &OS) {
       continue;
     }
     OS << Set.Prefix << ": ";
-    printSummary(*Report, OS);
+    printSummary(*Report, IsExact, OS);
     if (Found.hasErrors())
       OS << Found.errorCount() << " errors; see `foretrace validate`\n";
   }

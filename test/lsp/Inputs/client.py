@@ -5,6 +5,13 @@ import json
 import subprocess
 
 
+def first_figure(command, job):
+    """The first number that a command prints of a job, with its unit."""
+    answer = subprocess.run(["foretrace", command, job], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout
+    return answer.splitlines()[0].split(": ")[1]
+
+
 class Client:
     """Starts the server; texts are opened, changed and asked about."""
 

@@ -5,7 +5,7 @@ import json
 import pathlib
 import sys
 
-from client import Client
+from client import Client, first_figure
 
 BASE = """// A model
 // in a file of its own.
@@ -81,7 +81,7 @@ for word, nth in (("depth", 0), ("width", 3), ("width", 4), ("wide", 0), ("base"
     print("definition:", word, nth, found and show(found))
 for word, nth in (("depth", 0), ("m :", 0)):
     print("hover:", client.about("hover", job, *place(JOB, word, nth))["contents"]["value"]
-          .replace("\n", "|"))
+          .replace("\n", "|").replace(first_figure("params", folder / "job.fore"), "<params>"))
 print("references:", *map(show, client.about("references", job, *place(JOB, "depth"))))
 print("uses:", *map(show, client.about("references", job, *place(JOB, "wide"),
                                        context={"includeDeclaration": False})))

@@ -4,7 +4,7 @@
 import pathlib
 import sys
 
-from client import Client
+from client import Client, first_figure
 
 JOB = """import "base.fore"
 model m : base { layers = 12 }
@@ -26,7 +26,12 @@ client = Client()
 
 client.open(job, JOB)
 print("opened:", client.found(job))
-print("hints:", [hint["label"] for hint in client.about("inlayHint", job)])
+# The figures are those of the commands.
+(folder / "saved.fore").write_text(JOB, encoding="utf-8")
+figures = {name: first_figure(name, folder / "saved.fore") for name in ("params", "memory")}
+hints = [hint["label"] for hint in client.about("inlayHint", job)]
+print("hints:", [hint.replace(figures["params"], "<params>")
+                 .replace(figures["memory"], "<memory>") for hint in hints])
 print("hover:", client.about("hover", job, 3, 26)["contents"]["value"].replace("\n", " "))
 print("definition:", client.about("definition", job, 0, 10)["uri"].rsplit("/", 1)[1])
 print("symbols:", [symbol["name"] for symbol in client.about("documentSymbol", job)])

@@ -32,7 +32,7 @@ def compiled(name, folder):
     job = pathlib.Path(folder, "job.fore")
     job.write_text(JOB.format(name), encoding="utf-8")
     text = subprocess.run(
-        ["foretrace", "compile", str(job), "--emit=params", "--stdout"],
+        ["foretrace", "params", str(job), "--exact"],
         check=True, stdout=subprocess.PIPE, text=True).stdout
     return [int(N) for N in re.findall(r"^(?:parameters|active parameters): (\d+)$",
                                        text, re.M)]

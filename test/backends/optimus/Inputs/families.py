@@ -33,7 +33,9 @@ emit optimus {{ format = json }}
 ''')
             file.flush()
             plan = json.loads(run(foretrace, file.name, "optimus"))
-            params = run(foretrace, file.name, "params")
+            params = subprocess.run(
+                [foretrace, "params", file.name, "--exact"],
+                check=True, stdout=subprocess.PIPE, text=True).stdout
         total = int(re.match(r"parameters: (\d+)", params).group(1))
         assert plan["params_total"] == total, (model, plan["params_total"], total)
         print(f"{model} {plan['class']} {plan['modcnt']} calls, "
