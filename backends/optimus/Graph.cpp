@@ -128,7 +128,8 @@ std::optional<Family> foretrace::optimus::familyOf(const ir::ModelSpec &M) {
       !HasExperts)
     return Family::GPT2;
   if (*M.Norm != ir::NormKind::RMSNorm ||
-      *M.Positions != ir::PositionKind::Rope || *M.Bias || !HasGate)
+      *M.Positions != ir::PositionKind::Rope || *M.Bias || !HasGate ||
+      hasLatentAttention(B))
     return std::nullopt;
   const bool HasHeadNorm = *B.Mixer.flag("qk_norm");
   if (HasExperts)
