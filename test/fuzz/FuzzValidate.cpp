@@ -17,7 +17,7 @@ using namespace foretrace;
 static void check(llvm::StringRef Text) {
   for (auto *Check : {validate::checkTable, validate::checkGoal}) {
     validate::Findings Out;
-    if (Check(Text, "file", Out).empty())
+    if (Check(Text, "file", /*IsExact=*/true, Out).empty())
       std::abort();
     Out.show(*makeTextClient(llvm::nulls()));
     Out.show(*makeJSONClient(llvm::nulls()));
