@@ -50,9 +50,17 @@ function scaleOf(unit, largest) {
   return {name: names[power], of: of * step ** power};
 }
 
-const fixed = (value, decimals) => value.toLocaleString(
-    "en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
-const rounded = (value) => value.toLocaleString("en-US", {maximumSignificantDigits: 4});
+/** Made once: to make a format takes longer than to use it. */
+const formats = new Map();
+function formatted(value, options) {
+  const key = JSON.stringify(options);
+  if (!formats.has(key))
+    formats.set(key, new Intl.NumberFormat("en-US", options));
+  return formats.get(key).format(value);
+}
+const fixed = (value, decimals) => formatted(
+    value, {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
+const rounded = (value) => formatted(value, {maximumSignificantDigits: 4});
 
 /** A number with its unit; a count of things has all its digits, unless it may
     be `short`. */

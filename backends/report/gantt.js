@@ -2,6 +2,39 @@
 //
 // Steps of stages over time; a part of the time is in view.
 
+/** Boxes, one path for all of a colour: an element for each would take most of
+    the time that it takes to draw the page. */
+class Paths {
+  constructor() { this.byName = new Map(); }
+
+  add(name, x, y, width, height) {
+    const near = (value) => Math.round(value * 100) / 100;
+    const box = `M${near(x)} ${near(y)}h${near(width)}v${near(height)}h${-near(width)}z`;
+    this.byName.set(name, (this.byName.get(name) ?? "") + box);
+  }
+
+  /** Communication is drawn over the steps that it is in. */
+  make() {
+    const depths = {bubble: 0, overlapped: 2, communication: 3};
+    const depth = ([name]) => depths[name] ?? 1;
+    return [...this.byName].sort((a, b) => depth(a) - depth(b)).map(
+        ([name, d]) => svg("path", {d, style: `fill: ${colour(name)}`}));
+  }
+}
+
+/** The number of steps of a list that start at `time` or before. */
+function startedBy(steps, time) {
+  let low = 0, high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (steps[middle][0] <= time)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 class Gantt {
   constructor(root, picture) {
     this.root = root;
@@ -22,8 +55,8 @@ class Gantt {
     root.ondblclick = (event) => this.zoom(0.5, this.timeAt(event));
     root.onpointermove = (event) => {
       this.drag(event);
-      const {step} = event.target.dataset;
-      showTip(step && this.linesOf(...step.split("/")), event);
+      const found = this.stepAt(event);
+      showTip(found && this.linesOf(...found), event);
     };
     root.onpointerleave = () => {
       this.pressed = undefined;
@@ -83,6 +116,20 @@ class Gantt {
     return this.parts.get(`${stage}/${chunk}`)?.steps?.[kind].communication ?? [0, 0];
   }
 
+  /** The row and the step where the pointer is; nothing where a stage is idle. */
+  stepAt(event) {
+    const row = Math.floor((event.clientY - this.root.getBoundingClientRect().top - 2) / this.row);
+    const found = this.picture.stages[row];
+    if (!found)
+      return null;
+    const time = this.timeAt(event);
+    const isIn = ([start, end]) => start <= time && time < end;
+    if (found.update && isIn([found.update.start, found.update.end]))
+      return [row, "update"];
+    const index = startedBy(found.steps, time) - 1;
+    return index >= 0 && isIn(found.steps[index]) ? [row, index] : null;
+  }
+
   /** What a step of a row is; steps that begin together are one. */
   linesOf(row, index) {
     const {picture} = this;
@@ -114,54 +161,54 @@ class Gantt {
   x(time) { return this.left + this.width * (time - this.from) / (this.to - this.from); }
 
   /** A part of a row between two times, as far as it is in view. */
-  box(start, end, y, height, name, step) {
+  box(start, end, y, height, name, isStep) {
     const from = Math.max(this.left, this.x(start));
     const room = Math.min(this.x(end), this.left + this.width) - from;
-    const width = room - (room > 4 && step ? 0.6 : 0);
+    const width = room - (room > 4 && isStep ? 0.6 : 0);
     if (width <= 0 && (end < this.from || start > this.to))
       return null;
-    const made = svg("rect", {x: from, y, width: Math.max(0.4, width), height,
-                              style: `fill: ${colour(name)}`, "data-step": step});
-    this.made.append(made);
+    this.paths.add(name, from, y, Math.max(0.4, width), height);
     return {from, width};
   }
 
   /** Exposed communication at the end of a step, overlapped at its foot. */
-  drawCommunication([exposed, hidden], start, end, y, height, step) {
+  drawCommunication([exposed, hidden], start, end, y, height) {
     if (this.x(end) - this.x(start) < 4)
       return;
     const compute = Math.max(0, end - start - exposed);
     if (hidden > 0)
-      this.box(start, start + Math.min(hidden, compute), y + height - 5, 5, "overlapped", step);
+      this.box(start, start + Math.min(hidden, compute), y + height - 5, 5, "overlapped", true);
     if (exposed > 0)
-      this.box(Math.max(start, end - exposed), end, y, height, "communication", step);
+      this.box(Math.max(start, end - exposed), end, y, height, "communication", true);
   }
 
   /** Steps that overlap share the height. */
-  drawStep(row, index, top) {
-    const {stages, kinds, styles} = this.picture;
-    const {stage, steps} = stages[row];
-    const [start, end, ...actions] = steps[index];
-    if (end < this.from || start > this.to)
-      return;
+  drawStep({stage}, [start, end, ...actions], top) {
+    const {kinds, styles} = this.picture;
     const shares = actions.length / 3;
     const height = (this.row - 4) / shares;
     for (let share = 0; share < shares; ++share) {
       const [kind, microBatch, chunk] = actions.slice(3 * share, 3 * share + 3);
       const [letter, even, odd] = styles[kinds[kind]];
       const y = top + share * height;
-      const step = `${row}/${index}`;
       const box = this.box(start, end, y, height - (shares > 1 ? 0.5 : 0),
-                           chunk % 2 ? odd : even, step);
-      if (box)
-        this.made.lastChild.classList.add("step");
-      this.drawCommunication(this.communicationOf(stage, kind, chunk), start, end, y, height, step);
+                           chunk % 2 ? odd : even, true);
+      this.drawCommunication(this.communicationOf(stage, kind, chunk), start, end, y, height);
       if (box && box.width > 9 * (1 + String(microBatch).length))
-        this.made.append(svg("text", {
+        this.texts.push(svg("text", {
           class: shares > 1 ? "inside small" : "inside", x: box.from + 3,
           y: y + height / 2 + (shares > 1 ? 3 : 4),
         }, `${letter}${microBatch}`));
     }
+  }
+
+  /** Steps are in order: those in view are together. */
+  drawSteps(of, y) {
+    const {steps} = of;
+    for (let index = Math.max(0, startedBy(steps, this.from) - 1);
+         index < steps.length && steps[index][0] <= this.to; ++index)
+      if (steps[index][1] >= this.from)
+        this.drawStep(of, steps[index], y);
   }
 
   drawGap([start, end, count], y) {
@@ -171,7 +218,21 @@ class Gantt {
     const text = `… ${grouped(String(count))} steps …`;
     if (to - from < 7 * text.length)
       return;
-    this.made.append(svg("text", {x: (from + to) / 2, y: y + 15, "text-anchor": "middle"}, text));
+    this.texts.push(svg("text", {x: (from + to) / 2, y: y + 15, "text-anchor": "middle"}, text));
+  }
+
+  drawStage(of, y) {
+    const {stage, gap, update} = of;
+    this.texts.push(svg("text", {x: 2, y: y + 15}, `stage ${stage}`));
+    this.box(0, this.length, y, this.row - 4, "bubble");
+    this.drawSteps(of, y);
+    if (update && update.end > update.start) {
+      this.box(update.start, update.end, y, this.row - 4, "update", true);
+      this.drawCommunication(update.communication ?? [0, 0], update.start, update.end, y,
+                             this.row - 4);
+    }
+    if (gap)
+      this.drawGap(gap, y);
   }
 
   draw() {
@@ -179,27 +240,15 @@ class Gantt {
     const height = stages.length * this.row + 22;
     const {clientWidth} = this.root; // once: it lays out the page
     this.width = clientWidth - this.left - 2;
-    this.made = document.createDocumentFragment();
+    this.paths = new Paths();
+    this.texts = [];
     this.root.setAttribute("viewBox", `0 0 ${clientWidth} ${height}`);
     this.root.setAttribute("height", height);
-    stages.forEach(({stage, steps, gap, update}, row) => {
-      const y = row * this.row + 2;
-      this.made.append(svg("text", {x: 2, y: y + 15}, `stage ${stage}`));
-      this.box(0, this.length, y, this.row - 4, "bubble");
-      for (let index = 0; index < steps.length; ++index)
-        this.drawStep(row, index, y);
-      if (update && update.end > update.start) {
-        this.box(update.start, update.end, y, this.row - 4, "update", `${row}/update`);
-        this.drawCommunication(update.communication ?? [0, 0], update.start, update.end, y,
-                               this.row - 4, `${row}/update`);
-      }
-      if (gap)
-        this.drawGap(gap, y);
-    });
+    stages.forEach((of, row) => this.drawStage(of, row * this.row + 2));
     for (const [time, anchor] of [[this.from, "start"], [this.to, "end"]])
-      this.made.append(svg("text", {class: "axis", x: this.x(time), y: height - 6,
-                                    "text-anchor": anchor}, read(Math.round(time), unit)));
-    this.root.replaceChildren(this.made);
+      this.texts.push(svg("text", {class: "axis", x: this.x(time), y: height - 6,
+                                   "text-anchor": anchor}, read(Math.round(time), unit)));
+    this.root.replaceChildren(...this.paths.make(), ...this.texts);
   }
 }
 

@@ -9,10 +9,8 @@ import collections
 import pathlib
 import re
 import sys
-import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).parents[3] / "support"))
-from browser import Browser  # noqa: E402
+from pages import BOXES, opened
 
 
 def boxes_of(svg):
@@ -30,14 +28,10 @@ def hexadecimal(fill):
 
 def main():
     page, svg = map(pathlib.Path, sys.argv[1:3])
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
-        browser.open(page.resolve())
+    with opened(page) as browser:
         drawn = browser.evaluate(
-            "[...document.querySelectorAll('#gantt .step')].map((each) => "
-            "[getComputedStyle(each).fill, "
-            "Number(each.getAttribute('height')) < 18])")
-        browser.close()
+            BOXES + ".filter(({isStep}) => isStep)"
+            ".map(({fill, height}) => [fill, height < 18])")
     shown = collections.Counter(
         (hexadecimal(fill), is_half) for fill, is_half in drawn)
     wanted = boxes_of(svg.read_text(encoding="utf-8"))

@@ -10,17 +10,31 @@ import json
 import pathlib
 import sys
 
-from pages import expect, opened
+from pages import BOXES, expect, opened
 
 
 def steps(browser):
-    return browser.evaluate("document.querySelectorAll('#gantt .step').length")
+    return browser.evaluate(BOXES + ".filter(({isStep}) => isStep).length")
 
 
 def fills(browser, name):
     return browser.evaluate(
-        "[...document.querySelectorAll('#gantt rect')].filter((each) => "
-        f"each.style.fill === 'var(--{name})').length")
+        f"{BOXES}.filter((each) => each.name === '{name}').length")
+
+
+def centre_of(browser, box):
+    """Of a box of the timeline, on the screen."""
+    return browser.evaluate(
+        f"((box) => {{ const at = document.querySelector('#gantt')"
+        ".getBoundingClientRect(); return [at.x + box.x + box.width / 2, "
+        f"at.y + box.y + box.height / 2]; }})({BOXES}.find({box}))")
+
+
+def tip(browser, *place):
+    browser.mouse("mouseMoved", *place)
+    browser.settle()
+    return browser.text("#tip").split("\n") if not browser.evaluate(
+        "document.querySelector('#tip').hidden") else []
 
 
 def main():
@@ -30,18 +44,28 @@ def main():
         "micro_batches"]
     with opened(sys.argv[1]) as browser:
         expect("steps", steps(browser), every)
+        # The time that it takes to draw does not grow with the steps.
+        expect("a path for each colour", *browser.evaluate(
+            "[document.querySelectorAll('#gantt path').length,"
+            f" new Set({BOXES}.map(({{name}}) => name)).size]"))
         expect("end of the iteration", browser.evaluate("data.picture.length"),
                plan["time"]["iteration_ns"])
         expect("updates", fills(browser, "update"), schedule["stages"])
         browser.evaluate("document.querySelector('#timeline').scrollIntoView("
                          "{behavior: 'instant'})")
-        browser.mouse("mouseMoved", *browser.centre("#gantt .step"))
-        browser.settle()
-        tip = browser.text("#tip").split("\n")
-        expect("tip", tip[0],
+        of_step = tip(browser, *centre_of(browser, "({isStep}) => isStep"))
+        expect("tip", of_step[0],
                "forward_step of micro-batch 0, chunk 0 of stage 0")
         expect("communication of a step", any(
-            "exposed communication" in line for line in tip))
+            "exposed communication" in line for line in of_step))
+        expect("tip of an update", tip(browser, *centre_of(
+            browser, "({name}) => name === 'update'"))[0],
+               "update of stage 0, once an iteration")
+        # The last stage waits for the first one.
+        x, y = centre_of(browser, "({name, y}) => name === 'bubble' && y > 20")
+        left = browser.evaluate("document.querySelector('#gantt')"
+                                ".getBoundingClientRect().x + gantt.left")
+        expect("no tip where a stage is idle", tip(browser, left + 1, y), [])
         for _ in range(4):
             browser.drag(browser.centre("#zoom-in"))
         expect("fewer steps", 0 < steps(browser) < every)
