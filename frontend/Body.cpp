@@ -9,6 +9,15 @@
 
 using namespace foretrace;
 
+std::string Override::path() const {
+  std::string Path;
+  if (!Top.Text.empty())
+    Path += Top.Text + ".";
+  for (const ast::Word &W : Sections)
+    Path += W.Text + ".";
+  return Path + Key.Key.Text;
+}
+
 const Field *Body::findField(llvm::StringRef Key) const {
   auto It =
       llvm::find_if(Fields, [&](const Field &F) { return F.Key.Text == Key; });

@@ -25,6 +25,9 @@ struct Override {
   ast::Word Top;                   ///< `model`, `train`, ...; empty for a param
   std::vector<ast::Word> Sections; ///< below it, outermost first
   Field Key;
+
+  /// `parallel.tp`, of a key or a param.
+  std::string path() const;
 };
 
 struct Body {

@@ -4,6 +4,7 @@
 // gathers sections, binds.
 #include "frontend/Frontend.h"
 #include "frontend/Bind.h"
+#include "frontend/ParamValues.h"
 #include "frontend/Parse.h"
 #include "frontend/UnusedNames.h"
 #include "frontend/sweep/BindSweep.h"
@@ -28,6 +29,11 @@ public:
   std::optional<ir::ClusterSpec> runCluster(llvm::StringRef Path);
   std::optional<SweepSpec> runSweep(llvm::StringRef Path,
                                     const SweepRequest &Request);
+  std::vector<ParamEntry> runParams(llvm::StringRef Path) {
+    if (!begin(Graph.load(Path)))
+      return {};
+    return paramsOf(Graph.units(), Eval, Sources);
+  }
 
 private:
   bool begin(const JobFile *Main);
@@ -349,16 +355,6 @@ foretrace::compileCluster(ParsedFiles &Files, llvm::StringRef Path,
   return Compilation(Files, Options, Diags).runCluster(Path);
 }
 
-/// `parallel.tp`, of a key or a param.
-static std::string keyOf(const Override &O) {
-  std::string Path;
-  if (!O.Top.Text.empty())
-    Path += O.Top.Text + ".";
-  for (const ast::Word &W : O.Sections)
-    Path += W.Text + ".";
-  return Path + O.Key.Key.Text;
-}
-
 std::optional<SweepSpec> Compilation::runSweep(llvm::StringRef Path,
                                                const SweepRequest &Request) {
   if (!begin(Graph.load(Path)))
@@ -375,7 +371,7 @@ std::optional<SweepSpec> Compilation::runSweep(llvm::StringRef Path,
       Diags.report({}, diag::FileUnreadable, Request.File, "it is the job");
   }
   for (const Override &O : Overrides)
-    Entries.pin(keyOf(O), Sources.text(O.Key.Value->Range.File)
+    Entries.pin(O.path(), Sources.text(O.Key.Value->Range.File)
                               .part(Sources.slice(O.Key.Value->Range)));
   Entries.gatherGiven(Request.Entries, Sources);
   if (Diags.hasErrors())
@@ -393,4 +389,11 @@ std::optional<SweepSpec> foretrace::compileSweep(ParsedFiles &Files,
                                                  const SweepRequest &Request,
                                                  DiagnosticEngine &Diags) {
   return Compilation(Files, Options, Diags).runSweep(Path, Request);
+}
+
+std::vector<ParamEntry> foretrace::listParams(ParsedFiles &Files,
+                                              llvm::StringRef Path,
+                                              const FrontendOptions &Options,
+                                              DiagnosticEngine &Diags) {
+  return Compilation(Files, Options, Diags).runParams(Path);
 }

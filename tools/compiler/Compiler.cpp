@@ -194,6 +194,16 @@ std::optional<SweepSpec> Compiler::readSweep(llvm::StringRef Path,
   return compileSweep(Files, Job, withLibrary(std::move(All)), Request, Diags);
 }
 
+std::vector<ParamEntry> Compiler::listParams(llvm::StringRef Path,
+                                             FrontendOptions Options,
+                                             DiagnosticEngine &Diags) {
+  layFiles();
+  useProject(Path, Options, Diags);
+  const std::string Job = layForeign(Path, Diags);
+  return foretrace::listParams(Files, Job, withLibrary(std::move(Options)),
+                               Diags);
+}
+
 std::optional<ir::EmitSpec>
 Compiler::readEmit(llvm::StringRef Backend, llvm::ArrayRef<std::string> Options,
                    DiagnosticEngine &Diags) {

@@ -12,6 +12,7 @@
 #ifndef FORETRACE_TOOLS_COMPILER_COMPILER_H
 #define FORETRACE_TOOLS_COMPILER_COMPILER_H
 
+#include "frontend/ParamList.h"
 #include "frontend/sweep/CompileSweep.h"
 #include "tools/compiler/CompiledJob.h"
 #include "llvm/ADT/StringMap.h"
@@ -64,6 +65,12 @@ public:
   std::optional<ir::ClusterSpec> readCluster(llvm::StringRef Path,
                                              FrontendOptions Options,
                                              DiagnosticEngine &Diags);
+
+  /// The params of the job at \p Path and of its files; see
+  /// foretrace::listParams.
+  std::vector<ParamEntry> listParams(llvm::StringRef Path,
+                                     FrontendOptions Options,
+                                     DiagnosticEngine &Diags);
 
   /// The block of \p Backend with these options; see compileEmit.
   std::optional<ir::EmitSpec> readEmit(llvm::StringRef Backend,

@@ -60,11 +60,12 @@ public:
   ControlLister(ir::Spec Derived, const SourceFiles &Sources)
       : S(std::move(Derived)), Sources(Sources) {}
 
-  std::vector<Control> run() &&;
+  std::vector<Control> run(ArrayRef<ParamEntry> Params) &&;
 
 private:
   template <typename T>
   void add(std::string Path, const ir::FieldRow &Row, Located<T> &F);
+  void addParam(const ParamEntry &P);
   void addText(StringRef Path, SourceRange Range);
 
   ir::Spec S;
@@ -107,6 +108,31 @@ void ControlLister::add(std::string Path, const ir::FieldRow &Row,
   All.push_back(std::move(C));
 }
 
+/// A number as it would be one of a key.
+static std::vector<std::string> numbersAround(ir::Spec &S, int64_t Number,
+                                              SourceRange Range) {
+  Located<int64_t> F;
+  F.state(Number, Range);
+  return numbersOf(S, F, "Int");
+}
+
+/// A param that names its values is a list of them.
+void ControlLister::addParam(const ParamEntry &P) {
+  using Kind = ParamEntry::Kind;
+  Control C{P.Name, "param", P.Name, "Text", P.Value, "stated", P.Range, {}};
+  if (P.Is == Kind::Flag) {
+    C.Type = "Bool";
+    C.Candidates = {"false", "true"};
+  } else if (!P.Domain.empty()) {
+    C.Type = P.Is == Kind::Count ? "Int" : "Word";
+    C.Candidates = P.Domain;
+  } else if (int64_t Number = 0; to_integer(P.Value, Number, 10)) {
+    C.Type = "Int";
+    C.Candidates = numbersAround(S, Number, P.Range);
+  }
+  All.push_back(std::move(C));
+}
+
 /// A key that is no field, as it is written.
 void ControlLister::addText(StringRef Path, SourceRange Range) {
   if (!Range.isValid())
@@ -117,14 +143,14 @@ void ControlLister::addText(StringRef Path, SourceRange Range) {
       "stated",   Range,         {}};
   if (int64_t Number = 0; to_integer(C.Value, Number, 10)) {
     C.Type = "Int";
-    Located<int64_t> F;
-    F.state(Number, Range);
-    C.Candidates = numbersOf(S, F, C.Type);
+    C.Candidates = numbersAround(S, Number, Range);
   }
   All.push_back(std::move(C));
 }
 
-std::vector<Control> ControlLister::run() && {
+std::vector<Control> ControlLister::run(ArrayRef<ParamEntry> Params) && {
+  for (const ParamEntry &P : Params)
+    addParam(P);
   std::set<std::string> Seen; // blocks share sections
   vary::visitPaths(
       S, [&](std::string Path, ir::Key, const ir::FieldRow &Row, auto &F) {
@@ -137,9 +163,12 @@ std::vector<Control> ControlLister::run() && {
   return std::move(All);
 }
 
-std::vector<Control> controlsOf(const ir::Spec &Derived,
-                                const SourceFiles &Sources) {
-  return ControlLister(Derived, Sources).run();
+std::vector<Control> controlsOf(LiveJob &Job, const JobVariant &V,
+                                const ir::Spec &Derived) {
+  Compiler &Session = Job.session();
+  DiagnosticEngine Diags;
+  return ControlLister(Derived, Session.sources())
+      .run(Session.listParams(Job.jobPath(), Job.prepare(Session, V), Diags));
 }
 
 std::vector<Candidate> tryCandidates(LiveJob &Job, const JobVariant &V,

@@ -13,7 +13,7 @@ namespace foretrace::explore {
 /// A key of a job, or a `param` of its files.
 struct Control {
   std::string Path;          ///< as -D has it
-  std::string Section, Name; ///< as lists of keys have them
+  std::string Section, Name; ///< as lists of keys have them; `param`
   /// Of ir/model/Spec.def: `Int`, `Bool`, `Duration`; `Word`, of some; `Text`.
   std::string Type;
   std::string Value;   ///< as -D takes it
@@ -22,10 +22,11 @@ struct Control {
   std::vector<std::string> Candidates; ///< other values, from the smallest
 };
 
-/// Returns the keys of \p Derived that have a value, in the order of
+/// Returns the params of the job \p V, then the keys of \p Derived, what it
+/// states with all that follows, that have a value: in the order of
 /// ir/model/Spec.def, then layers and the layout of the pipeline.
-std::vector<Control> controlsOf(const ir::Spec &Derived,
-                                const SourceFiles &Sources);
+std::vector<Control> controlsOf(LiveJob &Job, const JobVariant &V,
+                                const ir::Spec &Derived);
 
 /// A value of a key, and the reason if the job is refused with it.
 struct Candidate {

@@ -184,7 +184,7 @@ HttpReply Endpoints::controls(const Object &Asked) {
       return refuse(409, "the job has errors");
     return reply([&](json::OStream &J) {
       J.attributeArray("controls", [&] {
-        for (const Control &C : controlsOf(P->Spec, Job.session().sources()))
+        for (const Control &C : controlsOf(Job, V, P->Spec))
           J.object([&] {
             J.attribute("key", json::fixUTF8(C.Path));
             J.attribute("type", C.Type);
@@ -193,7 +193,9 @@ HttpReply Endpoints::controls(const Object &Asked) {
             const auto Known = find_if(Keys, [&](const KeyEntry &K) {
               return K.Section == C.Section && K.Name == C.Name;
             });
-            J.attribute("doc", Known == Keys.end() ? "" : Known->Doc);
+            J.attribute("doc", Known != Keys.end()    ? Known->Doc
+                               : C.Section == "param" ? "Param of the job."
+                                                      : "");
           });
       });
     });
@@ -210,8 +212,7 @@ HttpReply Endpoints::values(const Object &Asked) {
     const ir::Program *P = Of->program({ir::Fact::Complete});
     if (!P)
       return refuse(409, "the job has errors");
-    const std::vector<Control> All =
-        controlsOf(P->Spec, Job.session().sources());
+    const std::vector<Control> All = controlsOf(Job, V, P->Spec);
     return reply([&](json::OStream &J) {
       J.attributeObject("values", [&] {
         for (const Control &C : All)

@@ -85,6 +85,15 @@ with tempfile.TemporaryDirectory() as folder:
     click(browser, "#explore-reset")
     know(browser)
 
+    move(browser, "batch", "128")
+    know(browser)
+    print("param:", browser.evaluate("""(() => {
+      const {root, control} = explore.rows.get('batch');
+      return [root.closest('details').dataset.section, control.value, root.querySelector('label').textContent];
+    })()"""), held(browser))
+    click(browser, "#explore-reset")
+    know(browser)
+
     # A slider has the legal values alone.
     browser.evaluate("""(() => {
       const {slider} = explore.rows.get('parallel.tp');

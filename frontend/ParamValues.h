@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values of the params of files.
+// Private to the frontend.
+#ifndef FORETRACE_FRONTEND_PARAMVALUES_H
+#define FORETRACE_FRONTEND_PARAMVALUES_H
+
+#include "frontend/Import.h"
+#include "frontend/ParamList.h"
+
+namespace foretrace {
+
+/// Those of \p Units, files after the ones that they import; see listParams.
+std::vector<ParamEntry> paramsOf(llvm::ArrayRef<JobFile *> Units,
+                                 Evaluator &Eval, const SourceFiles &Sources);
+
+} // namespace foretrace
+
+#endif
