@@ -24,30 +24,11 @@ static constexpr PageFile PanelFiles[] = {
 #include "tools/explore/PanelFiles.inc"
 };
 
-static constexpr StringLiteral Json = "application/json";
 /// Bounds of what a request asks for.
 static constexpr size_t MostChanges = 512, MostBytes = 4096, MostKeys = 32;
 
 Endpoints::Endpoints(LiveJob &Job, std::function<DiagnosticEngine()> MakeEngine)
     : Job(Job), MakeEngine(std::move(MakeEngine)) {}
-
-/// An object, whose attributes \p Write writes.
-static HttpReply reply(function_ref<void(json::OStream &)> Write) {
-  std::string Body;
-  raw_string_ostream OS(Body);
-  json::OStream J(OS);
-  J.object([&] { Write(J); });
-  J.flush();
-  return {200, Json, std::move(Body)};
-}
-
-static HttpReply refuse(int Code, const Twine &Why) {
-  HttpReply R = reply([&](json::OStream &J) {
-    J.attribute("error", json::fixUTF8(Why.str()));
-  });
-  R.Code = Code;
-  return R;
-}
 
 /// The attribute `diagnostics`, and `denied`: files that a text must not read.
 static void writeDiagnostics(const DiagnosticEngine &Diags, LiveJob &Job,
@@ -230,27 +211,38 @@ HttpReply Endpoints::values(const Object &Asked) {
   });
 }
 
-HttpReply Endpoints::suggest(const Object &Asked) {
+static HttpReply replyWith(const Suggestions &Found) {
+  return reply([&](json::OStream &J) {
+    J.attribute("why", Found.WhyNone);
+    J.attributeArray("suggestions", [&] {
+      for (const Suggestion &S : Found.All)
+        J.object([&] {
+          J.attribute("set", json::Array(S.Changes));
+          J.attribute("peak", S.Peak);
+          if (S.Time)
+            J.attribute("time", *S.Time);
+        });
+    });
+  });
+}
+
+/// What is searched is fixed now: the page may move on.
+HttpAnswer Endpoints::suggest(const Object &Asked) {
   const StringRef Goal = Asked.getString("goal").value_or("");
   if (Goal != "fit" && Goal != "faster")
     return refuse(400, "`goal` is `fit` or `faster`");
-  return withVariant(Asked, [&](const JobVariant &V) {
-    const VariantJob Of(Job, V);
-    const Suggestions Found =
-        Goal == "fit" ? suggestFitting(*Of) : suggestFaster(*Of);
-    return reply([&](json::OStream &J) {
-      J.attribute("why", Found.WhyNone);
-      J.attributeArray("suggestions", [&] {
-        for (const Suggestion &S : Found.All)
-          J.object([&] {
-            J.attribute("set", json::Array(S.Changes));
-            J.attribute("peak", S.Peak);
-            if (S.Time)
-              J.attribute("time", *S.Time);
-          });
-      });
-    });
-  });
+  std::string Why;
+  const std::optional<JobVariant> V = readVariant(Asked, Why);
+  if (!V)
+    return refuse(400, Why);
+  const auto IsCancelled = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<Compiler> Apart = Job.makeApart(IsCancelled);
+  return SlowReply{IsCancelled,
+                   [Apart, Path = Job.jobPath().str(),
+                    Options = Job.prepare(*Apart, *V),
+                    Search = Goal == "fit" ? suggestFitting : suggestFaster] {
+                     return replyWith(Search(Apart->read(Path, Options)));
+                   }};
 }
 
 HttpReply Endpoints::compare(const Object &Asked) {
@@ -261,7 +253,7 @@ HttpReply Endpoints::compare(const Object &Asked) {
                        "`set`");
   return withVariant(*Before, [&](const JobVariant &Old) {
     return withVariant(*After, [&](const JobVariant &New) {
-      const std::unique_ptr<Compiler> Apart = Job.makeSession();
+      const std::unique_ptr<Compiler> Apart = Job.makeApart();
       auto Read = [&](const JobVariant &V) {
         FrontendOptions Options = Job.prepare(*Apart, V);
         return std::make_unique<diff::Input>(*Apart, Job.jobPath(),
@@ -277,7 +269,7 @@ HttpReply Endpoints::compare(const Object &Asked) {
       raw_string_ostream OS(Body);
       diff::DiffWriter(A, B, *D, Apart->sources(), 0)
           .write(RowFormat::JSON, OS);
-      return HttpReply{200, Json, std::move(Body)};
+      return HttpReply{200, "application/json", std::move(Body)};
     });
   });
 }
@@ -339,13 +331,12 @@ HttpReply Endpoints::write(const Object &Asked) {
   });
 }
 
-HttpReply Endpoints::answer(bool IsPost, StringRef Path, StringRef Body) {
+HttpAnswer Endpoints::answer(bool IsPost, StringRef Path, StringRef Body) {
   using Handler = HttpReply (Endpoints::*)(const Object &);
   static constexpr std::pair<StringLiteral, Handler> Posts[] = {
       {"/compile", &Endpoints::compile}, {"/controls", &Endpoints::controls},
-      {"/values", &Endpoints::values},   {"/suggest", &Endpoints::suggest},
-      {"/compare", &Endpoints::compare}, {"/export", &Endpoints::exportAs},
-      {"/write", &Endpoints::write}};
+      {"/values", &Endpoints::values},   {"/compare", &Endpoints::compare},
+      {"/export", &Endpoints::exportAs}, {"/write", &Endpoints::write}};
   Job.refresh();
   if (!IsPost && (Path == "/" || Path == "/job")) {
     if (Job.hasChanged())
@@ -354,7 +345,8 @@ HttpReply Endpoints::answer(bool IsPost, StringRef Path, StringRef Body) {
   }
   const auto *Known =
       find_if(Posts, [&](const auto &Row) { return Row.first == Path; });
-  if (Known == std::end(Posts))
+  const bool IsSearch = Path == "/suggest";
+  if (Known == std::end(Posts) && !IsSearch)
     return refuse(404, "there is no such page");
   if (!IsPost)
     return refuse(405, "expected a POST");
@@ -363,8 +355,11 @@ HttpReply Endpoints::answer(bool IsPost, StringRef Path, StringRef Body) {
   if (!Asked)
     return refuse(400, toString(Asked.takeError()));
   const Object *Of = Asked->getAsObject();
-  return Of ? (this->*Known->second)(*Of)
-            : refuse(400, "the body is no JSON object");
+  if (!Of)
+    return refuse(400, "the body is no JSON object");
+  if (IsSearch)
+    return suggest(*Of);
+  return (this->*Known->second)(*Of);
 }
 
 } // namespace foretrace::explore

@@ -6,16 +6,14 @@
 #define FORETRACE_TOOLS_EXPLORE_ENDPOINTS_H
 
 #include "frontend/KeyList.h"
+#include "tools/explore/HttpReply.h"
 #include "tools/explore/LiveJob.h"
-#include "llvm/Support/JSON.h"
+#include <variant>
 
 namespace foretrace::explore {
 
-struct HttpReply {
-  int Code;
-  llvm::StringLiteral Type;
-  std::string Body;
-};
+/// What a request is answered with, now or later.
+using HttpAnswer = std::variant<HttpReply, SlowReply>;
 
 class Endpoints {
 public:
@@ -23,8 +21,8 @@ public:
   Endpoints(LiveJob &Job, std::function<DiagnosticEngine()> MakeEngine);
 
   /// Answers a request for \p Path, with a body if it is a POST. What is wrong
-  /// with a request is an answer, never an end.
-  HttpReply answer(bool IsPost, llvm::StringRef Path, llvm::StringRef Body);
+  /// with a request is an answer, never an end. Only a search is made later.
+  HttpAnswer answer(bool IsPost, llvm::StringRef Path, llvm::StringRef Body);
 
 private:
   using Object = llvm::json::Object;
@@ -34,7 +32,7 @@ private:
   HttpReply compile(const Object &Asked);
   HttpReply controls(const Object &Asked);
   HttpReply values(const Object &Asked);
-  HttpReply suggest(const Object &Asked);
+  HttpAnswer suggest(const Object &Asked);
   HttpReply compare(const Object &Asked);
   HttpReply exportAs(const Object &Asked);
   HttpReply write(const Object &Asked);

@@ -64,6 +64,18 @@ std::unique_ptr<Compiler> LiveJob::makeSession() const {
   return std::make_unique<Compiler>(PassRunner(), Files);
 }
 
+std::unique_ptr<Compiler> LiveJob::makeApart(CancelFlag IsCancelled) const {
+  PassRunner Run;
+  if (IsCancelled)
+    Run = [Flag = std::move(IsCancelled)](ir::Program &P,
+                                          ArrayRef<const PassInfo *> Passes,
+                                          DiagnosticEngine &Diags) {
+      return !*Flag && runPasses(P, Passes, Diags, {});
+    };
+  return std::make_unique<Compiler>(std::move(Run),
+                                    makeIntrusiveRefCnt<ConfinedFiles>(*Files));
+}
+
 FrontendOptions LiveJob::prepare(Compiler &For, const JobVariant &V) const {
   const StringRef Is = V.Text ? StringRef(*V.Text) : StringRef(Text);
   For.setText(JobPath, Is);

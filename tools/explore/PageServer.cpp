@@ -3,12 +3,17 @@
 // The only file that includes libevent.
 #include "tools/explore/PageServer.h"
 #include "tools/explore/Gate.h"
+#include "tools/explore/SearchThread.h"
 #include <arpa/inet.h>
+#include <climits>
 #include <csignal>
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/listener.h>
+#include <event2/thread.h>
 #include <memory>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -18,6 +23,10 @@ static constexpr char Loopback[] = "127.0.0.1";
 /// Bounds of a request: bytes, and seconds until all of it must be here.
 static constexpr int MostHeaderBytes = 16 << 10, MostBodyBytes = 2 << 20,
                      MostSeconds = 10;
+/// Connections that are open at a time: a browser has six, or a few more.
+/// Others wait until one is closed, which is looked for as often as that.
+static constexpr int MostConnections = 64;
+static constexpr timeval Wait = {0, 50'000};
 
 namespace {
 
@@ -31,7 +40,15 @@ using EventPtr = std::unique_ptr<event, FreeWith<event_free>>;
 /// What a request is answered with.
 struct Served {
   Endpoints &Pages;
+  SearchThread &Searches;
   Gate Guard;
+};
+
+/// Lets new connections wait while there are many.
+struct Entrance {
+  evconnlistener *Listener;
+  int First; ///< descriptor of the first connection
+  EventPtr Reopening;
 };
 
 } // namespace
@@ -77,7 +94,38 @@ static void answer(evhttp_request *Request, void *Argument) {
   const size_t Size = evbuffer_get_length(Given);
   const auto *Bytes =
       reinterpret_cast<const char *>(evbuffer_pullup(Given, -1));
-  send(Request, To.Pages.answer(IsPost, Path, StringRef(Bytes, Size)));
+  HttpAnswer Is = To.Pages.answer(IsPost, Path, StringRef(Bytes, Size));
+  if (auto *Slow = std::get_if<SlowReply>(&Is))
+    To.Searches.begin(std::move(*Slow), [Request](const HttpReply &Reply) {
+      send(Request, Reply);
+    });
+  else
+    send(Request, std::get<HttpReply>(Is));
+}
+
+/// The lowest that is free, which the next connection will have.
+static int nextDescriptor(evutil_socket_t Any) {
+  const int Next = dup(Any);
+  return Next < 0 ? INT_MAX : (close(Next), Next);
+}
+
+static void reopen(evutil_socket_t, short, void *Door) {
+  evconnlistener_enable(static_cast<Entrance *>(Door)->Listener);
+}
+
+/// Called for each new connection, for which libevent makes the usual buffers.
+static bufferevent *enter(event_base *, void *Argument) {
+  const auto &Door = *static_cast<Entrance *>(Argument);
+  if (nextDescriptor(evconnlistener_get_fd(Door.Listener)) - Door.First >=
+      MostConnections) {
+    evconnlistener_disable(Door.Listener);
+    event_add(Door.Reopening.get(), &Wait);
+  }
+  return nullptr;
+}
+
+static void deliver(evutil_socket_t, short, void *Searches) {
+  static_cast<SearchThread *>(Searches)->deliver();
 }
 
 static void stop(evutil_socket_t, short, void *Base) {
@@ -95,6 +143,7 @@ static uint16_t portOf(evhttp_bound_socket *Bound) {
 
 Error serve(Endpoints &Pages, uint16_t Port,
             function_ref<void(StringRef)> Started) {
+  evthread_use_pthreads(); // the thread of searches wakes the base
   const BasePtr Base(event_base_new());
   const HttpPtr Http(Base ? evhttp_new(Base.get()) : nullptr);
   evhttp_bound_socket *Bound =
@@ -109,7 +158,10 @@ Error serve(Endpoints &Pages, uint16_t Port,
   evhttp_set_max_headers_size(Http.get(), MostHeaderBytes);
   evhttp_set_max_body_size(Http.get(), MostBodyBytes);
   evhttp_set_timeout(Http.get(), MostSeconds);
-  Served To = {Pages, Gate(portOf(Bound))};
+  EventPtr Delivery;
+  SearchThread Searches([&] { event_active(Delivery.get(), 0, 0); });
+  Delivery.reset(event_new(Base.get(), -1, 0, deliver, &Searches));
+  Served To = {Pages, Searches, Gate(portOf(Bound))};
   evhttp_set_gencb(Http.get(), answer, &To);
   std::signal(SIGPIPE, SIG_IGN); // a page that is closed while it is served
   const EventPtr Signals[] = {
@@ -117,6 +169,10 @@ Error serve(Endpoints &Pages, uint16_t Port,
       EventPtr(evsignal_new(Base.get(), SIGTERM, stop, Base.get()))};
   for (const EventPtr &Signal : Signals)
     event_add(Signal.get(), nullptr);
+  Entrance Door = {evhttp_bound_socket_get_listener(Bound), 0, nullptr};
+  Door.Reopening.reset(event_new(Base.get(), -1, 0, reopen, &Door));
+  Door.First = nextDescriptor(evconnlistener_get_fd(Door.Listener));
+  evhttp_set_bevcb(Http.get(), enter, &Door);
   Started("http://" + std::string(Loopback) + ":" +
           std::to_string(portOf(Bound)) + "/?token=" + To.Guard.token().str());
   event_base_dispatch(Base.get());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The server of `foretrace explore`, on the loopback interface alone. One
-// thread answers one request after the other: a session is for one thread, and
-// most requests take a few milliseconds.
+// thread answers one request after the other, in a few milliseconds each; a
+// second one makes the answers that take longer.
 #ifndef FORETRACE_TOOLS_EXPLORE_PAGESERVER_H
 #define FORETRACE_TOOLS_EXPLORE_PAGESERVER_H
 

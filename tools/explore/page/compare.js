@@ -50,10 +50,16 @@ async function showCompared() {
       html("h3", {}, "Tables"), table(row("th", ...heads), ...others.slice(0, 200).map(figureRow)));
 }
 
+let search = 0;
+/** The answer may come after moves; then it is of another job. */
 async function showSuggestions(goal) {
-  const root = byId("explore-suggestions");
+  const mine = ++search, of = shown, root = byId("explore-suggestions");
   root.replaceChildren("Trying changes …");
-  const answer = await ask("/suggest", {text: shown.text, set: changes(shown.set), goal});
+  const answer = await ask("/suggest", {text: of.text, set: changes(of.set), goal});
+  if (mine !== search)
+    return;
+  if (of !== shown)
+    return root.replaceChildren("The job has changed meanwhile.");
   if (!answer.suggestions?.length)
     return root.replaceChildren(answer.error ?? answer.why);
   root.replaceChildren(...answer.suggestions.map(({set, peak, time}) => {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a request is answered with.
+#ifndef FORETRACE_TOOLS_EXPLORE_HTTPREPLY_H
+#define FORETRACE_TOOLS_EXPLORE_HTTPREPLY_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/JSON.h"
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace foretrace::explore {
+
+struct HttpReply {
+  int Code = 0;
+  llvm::StringLiteral Type = "";
+  std::string Body = {};
+};
+
+/// Set when nobody waits for a reply any longer.
+using CancelFlag = std::shared_ptr<std::atomic<bool>>;
+
+/// A reply that takes long to make: on any thread, with nothing of others.
+struct SlowReply {
+  CancelFlag IsCancelled;
+  std::function<HttpReply()> Make;
+};
+
+/// Returns an object, whose attributes \p Write writes.
+HttpReply reply(llvm::function_ref<void(llvm::json::OStream &)> Write);
+/// Returns an object with an `error`.
+HttpReply refuse(int Code, const llvm::Twine &Why);
+
+} // namespace foretrace::explore
+
+#endif
