@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: figures.py PAGE PLAN ANSWER...
+"""usage: figures.py JOB...
 
-Holds all numbers of a report against PLAN, which `emit json` wrote of the same
-job, and against what `foretrace flops --format=json` and the like wrote: each
-number is one of theirs, tables have theirs in order, and what is read of a
-number, `1.5 GiB`, is that number rounded.
+Holds all numbers of the report of each job against what `emit json`, `foretrace flops
+--format=json` and the like write of the same job: each number is one of theirs, tables
+have theirs in order, and what is read of a number, `1.5 GiB`, is that number rounded.
 """
 
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 from pages import expect, open_all, opened
@@ -95,6 +95,15 @@ def check_tables(browser, plan):
            str(max(peaks)))
 
 
+def check_bubble(browser, documents):
+    """The tile and the bar of the iteration have one; of a job without times, the plan."""
+    times = [each for each in documents if each.get("schema", "").startswith("foretrace.time/")]
+    shares = [part["share"] for each in times for part in each["parts"] if part["part"] == "bubble"]
+    wanted = (shares + [0])[0] if times else documents[0]["schedule"]["bubble_millionths"]
+    expect("one bubble", browser.evaluate("document.querySelector('#tile-bubble [data-value]').dataset.value"),
+           str(wanted))
+
+
 def check_explanations(browser):
     """Every number that can be explained has a tree, whose root it is."""
     expect("every explanation", browser.evaluate(
@@ -112,12 +121,23 @@ def check_explanations(browser):
           (each) => /\\.fore:\\d+/.test(each.textContent)); })()"""))
 
 
-def main():
-    documents = [json.loads(pathlib.Path(name).read_text(encoding="utf-8"))
-                 for name in sys.argv[2:]]
-    with opened(sys.argv[1]) as browser:
+def documents_of(job):
+    """The plan, then the answers of the commands that have one."""
+    commands = [["compile", job, "--emit=json", "--stdout", "--quiet"]]
+    commands += [[name, job, "--format=json"] for name in ("memory", "flops", "time", "volume", "params")]
+    answers = [subprocess.run(["foretrace", *command], capture_output=True, text=True) for command in commands]
+    return [json.loads(answer.stdout) for answer in answers if answer.returncode == 0]
+
+
+def check(job):
+    page = pathlib.Path(job).with_suffix(".html")
+    subprocess.run(["foretrace", "report", job, "--quiet", "-o", page], check=True)
+    documents = documents_of(job)
+    print(job, len(documents), "documents")
+    with opened(page) as browser:
         open_all(browser)
         check_tables(browser, documents[0])
+        check_bubble(browser, documents)
         data = json.loads(browser.evaluate("JSON.stringify(data)"))
         # Limits, margins and sizes of the job are no figures of a command.
         own = [[int(part["value"]) for tile in data["tiles"]
@@ -129,4 +149,5 @@ def main():
         check_explanations(browser)
 
 
-main()
+for each in sys.argv[1:]:
+    check(each)
