@@ -7,10 +7,16 @@ using namespace foretrace;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
+/// Parts of all pages, beside this file.
+static constexpr PageFile SharedFiles[] = {
+#include "backends/SharedPageFiles.inc"
+};
+
 static StringRef textOf(llvm::ArrayRef<PageFile> Files, StringRef Name) {
-  for (const PageFile &F : Files)
-    if (F.Name == Name)
-      return F.Text;
+  for (const llvm::ArrayRef<PageFile> Some : {Files, {SharedFiles}})
+    for (const PageFile &F : Some)
+      if (F.Name == Name)
+        return F.Text;
   llvm_unreachable("the page names a part that is not there");
 }
 

@@ -19,9 +19,9 @@ struct PageFile {
 };
 
 /// Writes the first of \p Files. In it `{{page.css}}` is another of them,
-/// `{{palette}}` the colours of backends/Palette.def as CSS, and `{{data}}`
-/// what
-/// \p WriteData writes: JSON, within a script.
+/// `{{numbers.js}}` how all pages read numbers, `{{palette}}` the colours of
+/// backends/Palette.def as CSS, and `{{data}}` what \p WriteData writes: JSON,
+/// within a script.
 llvm::Error
 writePage(llvm::ArrayRef<PageFile> Files, llvm::raw_ostream &OS,
           llvm::function_ref<llvm::Error(llvm::raw_ostream &)> WriteData);

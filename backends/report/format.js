@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements of the page, and how its numbers are read.
+// Elements of the page.
 
 /** What is drawn: the argument of `render`, and the plan in it. */
 let data, plan;
@@ -21,67 +21,10 @@ const svg = (name, attributes = {}, ...children) =>
            attributes, children);
 const colour = (name) => `var(--${name})`;
 
-/** All digits. A number that says where it comes from is an object. */
-const digits = (number) => String(number?.value ?? number);
 /** To be drawn, not to be shown. */
 const size = (number) => Number(digits(number));
-const isNumber = (number) => /^-?\d+$/.test(digits(number));
 
-const grouped = (text) => text.replace(/\B(?=(\d{3})+$)/g, ",");
 const words = (key) => key.replaceAll("_", " ");
-
-/** By unit, the larger units that people read. */
-const thousands = (...names) => ({step: 1000, names});
-const scales = {
-  count: thousands("", "k", "M", "G", "T", "P", "E", "Z"),
-  bytes: {step: 1024, names: ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"]},
-  flops: thousands("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP",
-                   "ZFLOP", "YFLOP"),
-  ns: thousands("ns", "µs", "ms", "s"),
-  millionths: {step: 1, names: ["%"], of: 10000},
-};
-
-/** The unit in which a number has at least one digit before the point. */
-function scaleOf(unit, largest) {
-  const {step, names, of = 1} = scales[unit];
-  let power = 0, value = Math.abs(largest) / of;
-  for (; step > 1 && value >= step && power < names.length - 1; ++power)
-    value /= step;
-  return {name: names[power], of: of * step ** power};
-}
-
-/** Made once: to make a format takes longer than to use it. */
-const formats = new Map();
-function formatted(value, options) {
-  const key = JSON.stringify(options);
-  if (!formats.has(key))
-    formats.set(key, new Intl.NumberFormat("en-US", options));
-  return formats.get(key).format(value);
-}
-const fixed = (value, decimals) => formatted(
-    value, {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
-const rounded = (value) => formatted(value, {maximumSignificantDigits: 4});
-
-/** A number with its unit; a count of things has all its digits, unless it may
-    be `short`. */
-function read(number, unit) {
-  const text = digits(number);
-  if (!isNumber(number))
-    return text;
-  if (unit === "flag")
-    return text === "1" ? "yes" : "no";
-  const isShort = unit === "short" && text.length > 6;
-  if (isShort)
-    unit = "count";
-  if (unit === "step")
-    return `${grouped(text)} steps`;
-  if (!scales[unit] || (unit === "count" && !isShort))
-    return grouped(text);
-  if (unit === "millionths")
-    return `${fixed(Number(text) / 10000, 1)} %`;
-  const {name, of} = scaleOf(unit, Number(text));
-  return `${rounded(Number(text) / of)} ${name}`.trim();
-}
 
 /** `3`, or `1-6`. */
 const range = ({first, last}) => first === last ? `${first}` : `${first}-${last}`;
