@@ -107,6 +107,13 @@ bool foretrace::isOfTime(FigureId Id) {
          Id == FigureId::TokensPerSecond || Id == FigureId::Exposed;
 }
 
+bool foretrace::isOfTime(llvm::StringRef Name) {
+  const llvm::ArrayRef<FigureInfo> All = allFigures();
+  const auto *It =
+      llvm::find_if(All, [&](const FigureInfo &F) { return F.Name == Name; });
+  return It != All.end() && isOfTime(static_cast<FigureId>(It - All.begin()));
+}
+
 bool JobFigures::hasTime() {
   return For == Validity::ThisJob && P->Facts.contains(Fact::Costs) &&
          *P->Spec.Cost.Kind == CostKind::Estimate &&

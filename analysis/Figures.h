@@ -57,6 +57,8 @@ const FigureInfo &getInfo(FigureId Id);
 
 /// Returns whether a figure follows from the time of an iteration.
 bool isOfTime(FigureId Id);
+/// The same of the figure of that name; false if it is none.
+bool isOfTime(llvm::StringRef Name);
 
 /// Builds the figures of one program, which has totals.
 class JobFigures {

@@ -87,6 +87,8 @@ struct Sweep {
   Shard Of = {};
   /// Digest of its files; see digestOf.
   std::string Sources = {};
+  /// Of the cluster of its first point, if that has one.
+  std::optional<int64_t> DeviceMemory = {};
   bool IsDurable = false; ///< what is found survives a loss of power at once
   /// What all points are read from.
   llvm::IntrusiveRefCntPtr<FrozenFiles> Files =

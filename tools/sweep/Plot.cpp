@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Plot.h"
+#include "analysis/Figures.h"
 #include "backends/PageTemplate.h"
 #include "lang/NumberText.h"
 #include "tools/sweep/PlotData.h"
@@ -28,6 +29,14 @@ Expected<PlotColumns> PlotColumns::read(StringRef Text) {
   if (Of.X.empty() || Of.Y.empty() || Second.contains(','))
     return createStringError("--plot: `" + Text + "` is not `x=peak,y=flops`");
   return Of;
+}
+
+Error missingColumn(StringRef Name) {
+  return createStringError(
+      "--plot: `" + Name + "` is missing at every point" +
+      (isOfTime(Name) ? "; the time of an iteration is estimated for sweeps "
+                        "that read it, for example with `--minimize time`"
+                      : ""));
 }
 
 Plot::Plot(std::string PagePath, std::unique_ptr<PlotData> Data)

@@ -25,6 +25,9 @@ struct PlotColumns {
   std::string X, Y;
 };
 
+/// Returns the error that no point has the column \p Name.
+llvm::Error missingColumn(llvm::StringRef Name);
+
 class Plot {
 public:
   /// Of the database at \p Path, where a sweep may still write. An error if a

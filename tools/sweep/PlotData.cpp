@@ -108,8 +108,16 @@ Error PlotData::readAxisValues() {
       });
 }
 
-/// That a column has a number at every point.
-Error PlotData::checkColumn(StringRef Name) const {
+/// That a column has a number at every point; a metric may be missing, but not
+/// at all of them.
+Error PlotData::checkColumn(StringRef Name) {
+  Expected<int64_t> Lacking =
+      C.number("SELECT count(*) > 0 AND count(" + quoted(Name, '"') +
+               ") = 0 FROM " + View.str());
+  if (!Lacking)
+    return Lacking.takeError();
+  if (*Lacking != 0)
+    return missingColumn(Name);
   const auto Axis = find_if(Axes, [&](const AxisColumn &A) {
     return A.Name == Name && A.firstWord();
   });
@@ -190,7 +198,24 @@ Error PlotData::write(raw_ostream &OS) {
   return Failed;
 }
 
+/// Writes the memory of the device unless a point speaks of another one: its
+/// `fits` says something else than this would.
+Error PlotData::writeDeviceMemory(json::OStream &J) {
+  return forEachRow(
+      "SELECT value FROM sweep WHERE name = 'device_memory' AND value != '' "
+      "AND NOT EXISTS (SELECT 1 FROM metrics WHERE fits IS NOT (peak <= CAST("
+      "value AS INTEGER)))",
+      [&](const SqlStatement &Row) {
+        int64_t Bytes;
+        if (to_integer(Row.textAt(0), Bytes))
+          J.attribute("device_memory", exact(Bytes));
+        return Error::success();
+      });
+}
+
 Error PlotData::writeSweep(json::OStream &J) {
+  if (Error E = writeDeviceMemory(J))
+    return E;
   return forEachRow(
       "SELECT name, value FROM sweep WHERE name IN ('command', 'job', "
       "'points') ORDER BY name",
@@ -206,6 +231,10 @@ void PlotData::writeMetrics(json::OStream &J) const {
         allFigures(), [&](const FigureInfo &M) { return M.Name == Name; });
     J.object([&] {
       J.attribute("name", Name);
+      // Scripts of simulators print times as `ns`.
+      J.attribute("unit", Known != allFigures().end() ? getName(Known->Unit)
+                          : Name == "ns"              ? "ns"
+                                                      : "count");
       J.attribute("doc", Known == allFigures().end() ? "" : Known->Doc);
     });
   }

@@ -51,7 +51,7 @@ private:
   PlotData(Connection C, PlotColumns Of) : C(std::move(C)), Of(std::move(Of)) {}
   llvm::Error readColumns();
   llvm::Error readAxisValues();
-  llvm::Error checkColumn(llvm::StringRef Name) const;
+  llvm::Error checkColumn(llvm::StringRef Name);
   llvm::Expected<Front> findFront();
 
   /// Hands each row that \p SQL finds to \p Take, until that fails.
@@ -61,6 +61,7 @@ private:
   /// SQL for the number of each point, x and y.
   std::string selectPlaces() const;
   llvm::Error writeSweep(llvm::json::OStream &J);
+  llvm::Error writeDeviceMemory(llvm::json::OStream &J);
   void writeMetrics(llvm::json::OStream &J) const;
   llvm::Error writePoints(const Front &F, llvm::json::OStream &J);
   /// On a line of its own.

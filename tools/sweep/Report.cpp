@@ -102,6 +102,13 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   return Out;
 }
 
+std::optional<int64_t> deviceMemoryOf(const CompiledJob &Job) {
+  const ir::Spec *S = Job.spec();
+  if (!S || !S->Cluster || !S->Cluster->Device.Memory.isPresent())
+    return std::nullopt;
+  return *S->Cluster->Device.Memory;
+}
+
 std::string digestOf(Compiler &Session, const Sweep &S) {
   std::string Text;
   for (const auto &[Path, Digest] : filesRead(Session))

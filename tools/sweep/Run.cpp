@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Run.h"
+#include "analysis/Figures.h"
 #include "tools/sweep/Progress.h"
 
 using namespace llvm;
@@ -29,6 +30,10 @@ Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
   raw_ostream &Remarks = isForPrograms(How.Format) ? errs() : outs();
   if (Error E = checkOutput(How.Inputs, How.Output, How.Drawn.has_value()))
     return E;
+  if (How.Drawn && !readsTime(S.Space.spec()))
+    for (const StringRef Column : {How.Drawn->X, How.Drawn->Y})
+      if (isOfTime(Column))
+        return missingColumn(Column);
   if (How.Emitted) // before the work, in case the folder is another sweep's
     if (Error E = checkPoints(S, *How.Emitted))
       return E;

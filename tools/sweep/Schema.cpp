@@ -60,18 +60,20 @@ std::vector<SweepProperty> propertiesOf(const Sweep &S) {
     Where += (Where.empty() ? "" : "\n") + C.Text;
   for (const SweepSpec::Metric &M : Spec.Metrics)
     Metrics += (Metrics.empty() ? "" : "\n") + M.Name + " = " + M.Text;
-  return {{"version", FORETRACE_VERSION},
-          {"job", S.Job},
-          {"sources", S.Sources},
-          {"axes", Axes},
-          {"where", Where},
-          {"metrics", Metrics},
-          {"keep", Choice::of(Spec).text()},
-          {"best", Choice::best(Spec).text()},
-          {"points", std::to_string(S.Space.size())},
-          {"shard", S.Of.text()},
-          {"units", std::to_string(Engine(S).units())},
-          {"command", commandOf(S)}};
+  return {
+      {"version", FORETRACE_VERSION},
+      {"job", S.Job},
+      {"sources", S.Sources},
+      {"axes", Axes},
+      {"where", Where},
+      {"metrics", Metrics},
+      {"keep", Choice::of(Spec).text()},
+      {"best", Choice::best(Spec).text()},
+      {"points", std::to_string(S.Space.size())},
+      {"shard", S.Of.text()},
+      {"units", std::to_string(Engine(S).units())},
+      {"command", commandOf(S)},
+      {"device_memory", S.DeviceMemory ? std::to_string(*S.DeviceMemory) : ""}};
 }
 
 void writeSchema(const Sweep &S, raw_ostream &OS) {

@@ -5,6 +5,7 @@ the database; COMMAND with `--explain=ID` says how a point is compiled.
 """
 
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -25,6 +26,13 @@ FRONT = """SELECT id, peak, flops FROM points AS p WHERE NOT EXISTS (
   AND (q.peak < p.peak OR q.flops < p.flops)) ORDER BY peak, flops, id"""
 
 
+def numbers(browser, table):
+    """The first cell of each row, and all digits of its numbers."""
+    return browser.evaluate(
+        f"[...document.querySelectorAll({table + ' tr'!r})].map((row) => [row.cells[0].innerText, "
+        "...[...row.querySelectorAll('[data-value]')].map((cell) => cell.dataset.value)])")
+
+
 def check(browser, database, command):
     def number(sql):
         return database.execute(sql).fetchone()[0]
@@ -35,8 +43,10 @@ def check(browser, database, command):
            f"{accepted + rejected} points: {accepted} accepted, "
            f"{rejected} rejected")
     front = database.execute(FRONT).fetchall()
-    expect("front", browser.rows("#front tbody"),
+    expect("front", numbers(browser, "#front tbody"),
            [[f"Point {row[0]}", str(row[1]), str(row[2])] for row in front])
+    expect("units", all(re.fullmatch(r"[\d.,]+ GiB", row[1]) and re.fullmatch(r"[\d.,]+ PFLOP", row[2])
+                        for row in browser.rows("#front tbody")), True)
     expect("rejections", browser.text("#rejections").split("\n"),
            [f"{count} × {slug} ({key}), for example point {example}"
             for slug, key, count, example in database.execute(
@@ -53,8 +63,7 @@ def check(browser, database, command):
     expect("explore", browser.text("#explore"),
            explained.split("\n")[0].replace("foretrace compile", "foretrace explore"))
     cursor = database.execute("SELECT * FROM points WHERE id = ?", [point])
-    shown = browser.rows("#configuration") + [
-        row[:2] for row in browser.rows("#metrics")]
+    shown = browser.rows("#configuration") + numbers(browser, "#metrics")
     expect("panel", shown, [
         [column[0], "" if value is None else str(value)]
         for column, value in zip(cursor.description, cursor.fetchone())][1:])

@@ -27,9 +27,12 @@ function showTip(index, event) {
     return;
   const lines = [
     ...configurationOf(index),
-    ...new Map(drawnColumns.map((column) => [column.name, column.textAt(index)])),
+    ...new Map([...drawnColumns, ...shades.column ? [shades.column] : []].map(
+        (column) => [column.name, column.textAt(index)])),
   ].map(([name, text]) => html("div", {}, `${name} = ${text}`));
-  tip.replaceChildren(html("strong", {}, `Point ${points[index].id}`), ...lines);
+  const others = othersThere(index);
+  tip.replaceChildren(html("strong", {}, `Point ${points[index].id}`),
+                      ...others ? [` and ${others} in this place`] : [], ...lines);
   const {innerWidth, innerHeight} = window;
   tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4)}px`;
   tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 4)}px`;
@@ -48,9 +51,12 @@ function showPanel(index) {
   byId("configuration").replaceChildren(...configurationOf(index).map(
       ([name, value]) => row(name, html("td", {}, value))));
   byId("metrics").replaceChildren(...data.metrics.map(
-      ({name, doc}, at) => row(
-          name, html("td", {className: "number"}, exact(points[index].metrics[at])),
-          html("td", {className: "doc"}, doc))));
+      ({name, unit, doc}, at) => row(
+          name, numberCell(points[index].metrics[at], unit), html("td", {className: "doc"}, doc))));
+  const others = placeOf(index).filter((other) => other !== index);
+  byId("ties").hidden = others.length === 0;
+  byId("ties").replaceChildren(`Equal in ${xColumn.name} and ${yColumn.name}: `, ...others.slice(0, 20).flatMap(
+      (other) => [linkTo(other), " "]), others.length > 20 ? `and ${others.length - 20} more` : "");
   byId("point").focus();
 }
 
@@ -66,15 +72,28 @@ async function copyCommand() {
   }
 }
 
+const linkTo = (index) => html("a", {href: `#point=${points[index].id}`}, `Point ${points[index].id}`);
+
+/** A number as people read it, with all its digits in reach. */
+function numberCell(number, unit) {
+  const cell = html("td", {className: "number", title: exact(number)}, number === null ? "" : read(number, unit));
+  cell.dataset.value = number ?? "";
+  return cell;
+}
+
+/** Of the point at that place in the columns of the first picture. */
+function drawnCell(column, index) {
+  const metric = data.metrics.findIndex(({name}) => name === column.name);
+  return metric < 0 ? html("td", {className: "number"}, column.textAt(index))
+                    : numberCell(points[index].metrics[metric], column.unit);
+}
+
 function showFront() {
   const names = drawnColumns.map(({name}) => html(
       "th", {scope: "col", className: "number"}, name));
-  const rows = front.map((index) => {
-    const {id} = points[index];
-    return row(html("a", {href: `#point=${id}`}, `Point ${id}`),
-               ...drawnColumns.map((column) => html(
-                   "td", {className: "number"}, column.textAt(index))));
-  });
+  const rows = front.map((index) => row(
+      html("span", {}, linkTo(index), othersThere(index) ? ` and ${othersThere(index)}` : ""),
+      ...drawnColumns.map((column) => drawnCell(column, index))));
   byId("front").replaceChildren(
       html("thead", {}, html("tr", {}, html("th", {scope: "col"}, "point"), ...names)),
       html("tbody", {}, ...rows));

@@ -19,6 +19,7 @@ function redraw() {
     isDue = false;
     if (points.length !== 0)
       pictures.forEach((picture) => picture.draw());
+    byId("legend").replaceChildren(...shades.legend());
     highlight();
   });
 }
@@ -48,6 +49,23 @@ function close() {
   open();
 }
 
+/** Another scale or colour, and all is drawn anew. */
+function setUp() {
+  for (const [id, column] of [["log-x", xColumn], ["log-y", yColumn]]) {
+    byId(id).disabled = !column.canBeLog;
+    byId(id).onchange = () => {
+      column.setLog(byId(id).checked);
+      redraw();
+    };
+  }
+  byId("colour").replaceChildren(html("option", {value: ""}, "nothing"), ...[...colourColumns.keys()].map(
+      (name) => html("option", {}, name)));
+  byId("colour").onchange = () => {
+    shades.choose(byId("colour").value);
+    redraw();
+  };
+}
+
 pictures.push(new Scatter(byId("scatter"), events), new Parallel(byId("parallel"), events));
 byId("all").addEventListener("click", () => {
   brushes.clear();
@@ -63,6 +81,7 @@ addEventListener("hashchange", open);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 new ResizeObserver(redraw).observe(document.body);
 
+setUp();
 showSummary();
 showFront();
 showRejections();

@@ -4,20 +4,23 @@
 
 class Parallel extends Picture {
   xOf(column) {
-    const steps = Math.max(1, allColumns.length - 1);
-    return 70 + allColumns.indexOf(column) / steps * (this.width - 140);
+    const steps = Math.max(1, allColumns.length - 1), edge = this.room / 2;
+    return edge + allColumns.indexOf(column) / steps * (this.width - 2 * edge);
   }
 
   yAt(column, number) {
-    return this.height - 16 - (number - column.low) / (column.high - column.low) *
-                              (this.height - 60);
+    return this.height - 16 - column.share(number) * (this.height - 60);
   }
 
   yOf(column, index) { return this.yAt(column, column.numbers[index]); }
 
   draw() {
-    // An axis needs room for its name; what is too wide scrolls.
-    this.root.style.minWidth = `${allColumns.length * 7}rem`;
+    // An axis needs room for its name and values; what is too wide scrolls.
+    this.room = 16 + Math.max(...allColumns.flatMap((column) => [
+      this.widthOf(column.name),
+      ...column.ticks(10).map(({text}) => 2 * (this.widthOf(text) + 6)),
+    ]));
+    this.root.style.minWidth = `${allColumns.length * this.room}px`;
     const context = this.clear();
     const lines = (name, alpha, isMeant) => {
       context.strokeStyle = colour(name);
@@ -43,11 +46,10 @@ class Parallel extends Picture {
   }
 
   drawAxis(column) {
-    const x = this.xOf(column), top = this.yAt(column, column.high);
+    const x = this.xOf(column), top = this.yAt(column, column.numberAt(1));
     this.svg.append(
         element("line", {class: "axis", x1: x, y1: top, x2: x, y2: this.height - 16}),
-        element("text", {x, y: 16, "text-anchor": "middle", "font-weight": 600},
-                column.name));
+        element("text", {class: "title", x, y: 16, "text-anchor": "middle"}, column.name));
     for (const {number, text} of column.ticks(10))
       this.svg.append(element("text", {x: x + 6, y: this.yAt(column, number) + 4}, text));
     const brush = brushes.get(column);
@@ -58,6 +60,15 @@ class Parallel extends Picture {
       class: "brush", x: x - 8, width: 16, y: this.yAt(column, high),
       height: this.yAt(column, low) - this.yAt(column, high),
     }));
+  }
+
+  /** Of the title of an axis. */
+  widthOf(name) {
+    const title = element("text", {class: "title"}, name);
+    this.svg.append(title);
+    const width = title.getComputedTextLength();
+    title.remove();
+    return width;
   }
 
   placeRing(index) {
@@ -94,9 +105,9 @@ class Parallel extends Picture {
     const column = this.columnAt(from.x);
     if (!column)
       return;
-    const first = this.yAt(column, column.low), last = this.yAt(column, column.high);
+    const first = this.yAt(column, column.numberAt(0)), last = this.yAt(column, column.numberAt(1));
     brushes.set(column, [from.y, to.y]
-        .map((y) => column.low + (y - first) / (last - first) * (column.high - column.low))
+        .map((y) => column.numberAt((y - first) / (last - first)))
         .sort((a, b) => a - b));
   }
 

@@ -3,35 +3,31 @@
 // Points over two columns, with their front.
 
 class Scatter extends Picture {
-  xAt(number) {
-    const {low, high} = xColumn;
-    return 64 + (number - low) / (high - low) * (this.width - 80);
-  }
-
-  yAt(number) {
-    const {low, high} = yColumn;
-    return this.height - 44 - (number - low) / (high - low) * (this.height - 68);
-  }
+  xAt(number) { return 72 + xColumn.share(number) * (this.width - 88); }
+  yAt(number) { return this.height - 44 - yColumn.share(number) * (this.height - 68); }
 
   draw() {
     const context = this.clear();
     this.drawAxes();
-    const dots = (name, alpha, isMeant) => {
-      context.fillStyle = colour(name);
+    const dots = (fill, alpha, isMeant) => {
+      context.fillStyle = fill;
       context.globalAlpha = alpha;
       context.beginPath();
-      for (let index = 0; index < points.length; ++index) {
-        if (!isMeant(index))
+      for (const all of places.values()) {
+        const index = all.find(isMeant);
+        if (index === undefined)
           continue;
         const x = this.xAt(xColumn.numbers[index]);
         const y = this.yAt(yColumn.numbers[index]);
         context.moveTo(x, y);
-        context.arc(x, y, 3, 0, 2 * Math.PI);
+        context.arc(x, y, all.length > 1 ? 4 : 3, 0, 2 * Math.PI);
       }
       context.fill();
     };
-    dots("other", 0.5, (index) => !isChosen[index]);
-    dots("accent", 0.8, (index) => isChosen[index]);
+    dots(colour("other"), 0.5, (index) => !isChosen[index]);
+    for (const [number, fill] of shades.fills().entries())
+      dots(fill, 0.8, (index) => isChosen[index] && shades.of(index) === number);
+    this.drawLimit();
     this.drawBrush();
     this.drawFront();
   }
@@ -46,23 +42,43 @@ class Scatter extends Picture {
                            "text-anchor": "middle"}, text));
     for (const {number, text} of yColumn.ticks(Math.max(2, height / 60)))
       svg.append(
-          element("line", {class: "grid", x1: 64, y1: this.yAt(number),
+          element("line", {class: "grid", x1: 72, y1: this.yAt(number),
                            x2: width - 16, y2: this.yAt(number)}),
-          element("text", {x: 58, y: this.yAt(number) + 4,
+          element("text", {x: 66, y: this.yAt(number) + 4,
                            "text-anchor": "end"}, text));
     svg.append(
         element("path", {class: "axis", fill: "none",
-                         d: `M64 24V${height - 44}H${width - 16}`}),
+                         d: `M72 24V${height - 44}H${width - 16}`}),
         element("text", {x: width - 16, y: height - 8, "text-anchor": "end"},
                 `${xColumn.name} →`),
         element("text", {x: 2, y: 10}, `↑ ${yColumn.name}`));
   }
 
+  /** The memory of the device, where an axis has peaks. */
+  drawLimit() {
+    const {device_memory: limit} = data.sweep;
+    if (limit === undefined)
+      return;
+    const {width, height, svg} = this;
+    const isIn = (column) => column.name === "peak" && column.share(limit) >= 0 && column.share(limit) <= 1;
+    const text = `memory of the device, ${read(limit, "bytes")}`;
+    if (isIn(xColumn)) {
+      const x = this.xAt(limit), isRight = x > width / 2;
+      svg.append(element("path", {class: "limit", d: `M${x} 24V${height - 44}`}),
+                 element("text", {x: x + (isRight ? -6 : 6), y: 36, "text-anchor": isRight ? "end" : "start"}, text));
+    } else if (isIn(yColumn)) {
+      const y = this.yAt(limit);
+      svg.append(element("path", {class: "limit", d: `M72 ${y}H${width - 16}`}),
+                 element("text", {x: width - 20, y: y - 5, "text-anchor": "end"}, text));
+    }
+  }
+
   drawBrush() {
     if (!brushes.has(xColumn) && !brushes.has(yColumn))
       return;
-    const [left, right] = brushes.get(xColumn) ?? [xColumn.low, xColumn.high];
-    const [low, high] = brushes.get(yColumn) ?? [yColumn.low, yColumn.high];
+    const whole = (column) => [column.numberAt(0), column.numberAt(1)];
+    const [left, right] = brushes.get(xColumn) ?? whole(xColumn);
+    const [low, high] = brushes.get(yColumn) ?? whole(yColumn);
     this.svg.append(element("rect", {
       class: "brush", x: this.xAt(left), y: this.yAt(high),
       width: this.xAt(right) - this.xAt(left),
@@ -99,12 +115,11 @@ class Scatter extends Picture {
   /** Of points that are chosen, that at most 10 pixels away; else -1. */
   nearest({x, y}) {
     let best = -1, least = 10;
-    for (let index = 0; index < points.length; ++index) {
-      const distance = Math.hypot(this.xAt(xColumn.numbers[index]) - x,
-                                  this.yAt(yColumn.numbers[index]) - y);
-      // Of those in one place the one that is marked.
-      if (isChosen[index] && (distance < least ||
-                              distance === least && points[index].front)) {
+    for (const all of places.values()) {
+      const index = all.find((each) => isChosen[each]) ?? -1;
+      const distance = index < 0 ? Infinity
+          : Math.hypot(this.xAt(xColumn.numbers[index]) - x, this.yAt(yColumn.numbers[index]) - y);
+      if (distance < least) {
         best = index;
         least = distance;
       }
@@ -114,9 +129,8 @@ class Scatter extends Picture {
 
   brush(from, to) {
     const numbers = (column, at, ends) => {
-      const first = at(column.low), last = at(column.high);
-      return ends.map((end) => column.low + (end - first) / (last - first) *
-                                            (column.high - column.low))
+      const first = at(column.numberAt(0)), last = at(column.numberAt(1));
+      return ends.map((end) => column.numberAt((end - first) / (last - first)))
           .sort((a, b) => a - b);
     };
     brushes.set(xColumn, numbers(xColumn, (number) => this.xAt(number), [from.x, to.x]));
