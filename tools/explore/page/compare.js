@@ -51,25 +51,26 @@ async function showCompared() {
 }
 
 let search = 0;
-/** The answer may come after moves; then it is of another job. */
+/** What helps one job says nothing of the next one. */
+function forgetSuggestions() {
+  ++search;
+  byId("explore-suggestions").replaceChildren();
+}
+
+/** The page can move on meanwhile. */
 async function showSuggestions(goal) {
-  const mine = ++search, of = shown, root = byId("explore-suggestions");
+  const mine = ++search, root = byId("explore-suggestions");
   root.replaceChildren("Trying changes …");
-  const answer = await ask("/suggest", {text: of.text, set: changes(of.set), goal});
+  const answer = await ask("/suggest", {text: shown.text, set: changes(shown.set), goal});
   if (mine !== search)
     return;
-  if (of !== shown)
-    return root.replaceChildren("The job has changed meanwhile.");
   if (!answer.suggestions?.length)
     return root.replaceChildren(answer.error ?? answer.why);
   root.replaceChildren(...answer.suggestions.map(({set, peak, time}) => {
     const words = set.map((change) => change.split(".").slice(1).join(".").replace("=", " = ")).join(", ");
     const numbers = [...time ? [read(time, "ns")] : [], `${read(peak, "bytes")} a rank`].join(", ");
     const button = html("button", {type: "button", "data-set": set.join(" ")}, `${words}: ${numbers}`);
-    button.onclick = () => {
-      root.replaceChildren();
-      move(set.map(parted));
-    };
+    button.onclick = () => move(set.map(parted));
     return button;
   }));
 }

@@ -59,6 +59,7 @@ async function update() {
     const answer = await ask("/compile", {text: asked.text, set: changes(asked.set)});
     if (answer.legal) {
       shown = asked;
+      forgetSuggestions();
       render(answer.data);
       await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
       timings.push(performance.now() - began);
