@@ -282,7 +282,7 @@ ExitCode runSweep() {
   if (!canBegin(Session, First))
     return showMessages(First.engine(), Session.sources());
   S->Sources = sweep::digestOf(Session, *S);
-  S->DeviceMemory = sweep::deviceMemoryOf(First);
+  S->DeviceMemory = sweep::deviceMemoryOf(First, S->Space);
   if (Launch.isWanted()) {
     Launch.Inputs.add(Session.sources());
     Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());

@@ -198,8 +198,8 @@ Error PlotData::write(raw_ostream &OS) {
   return Failed;
 }
 
-/// Writes the memory of the device unless a point speaks of another one: its
-/// `fits` says something else than this would.
+/// Writes the memory of the device unless a point has another one, which a
+/// param can set: its `fits` is not what this one makes it.
 Error PlotData::writeDeviceMemory(json::OStream &J) {
   return forEachRow(
       "SELECT value FROM sweep WHERE name = 'device_memory' AND value != '' "

@@ -102,10 +102,15 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   return Out;
 }
 
-std::optional<int64_t> deviceMemoryOf(const CompiledJob &Job) {
-  const ir::Spec *S = Job.spec();
+std::optional<int64_t> deviceMemoryOf(const CompiledJob &First,
+                                      const Space &Of) {
+  const ir::Spec *S = First.spec();
   if (!S || !S->Cluster || !S->Cluster->Device.Memory.isPresent())
     return std::nullopt;
+  for (const SweepSpec::Axis &A : Of.axes())
+    for (const SweepSpec::Key &K : A.Keys)
+      if (StringRef(K.Name).starts_with("cluster."))
+        return std::nullopt;
   return *S->Cluster->Device.Memory;
 }
 

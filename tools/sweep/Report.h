@@ -50,8 +50,10 @@ runSweep(const Sweep &S, Database *DB, unsigned Threads,
 /// Returns a digest of all that a sweep reads: of the files that \p Session has
 /// read for it, of -D, and of the diagnostics that are allowed.
 std::string digestOf(Compiler &Session, const Sweep &S);
-/// Returns the memory of a device of the cluster of \p Job, if it has one.
-std::optional<int64_t> deviceMemoryOf(const CompiledJob &Job);
+/// Returns the memory of a device of the cluster of \p First, the first point;
+/// nothing if it has none, or if an axis is a key of clusters.
+std::optional<int64_t> deviceMemoryOf(const CompiledJob &First,
+                                      const Space &Of);
 
 /// Fails if programs would get nothing from `printSummary`: all points are
 /// kept, and none is the best.
