@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page in headless Chromium, for tests of what people see."""
 
+import contextlib
 import json
 import os
+import pathlib
 import select
 import subprocess
 import sys
+import tempfile
 import time
 
 SECONDS = 60
@@ -147,3 +150,23 @@ class Browser:
         self.session = None
         self.call("Browser.close")
         self.process.wait(SECONDS)
+
+
+def expect(what, shown, wanted=True):
+    if shown != wanted:
+        sys.exit(f"{what}: the page shows {shown!r}, not {wanted!r}")
+    print(f"{what}: as expected")
+
+
+@contextlib.contextmanager
+def opened(page):
+    """Ends the run if the console has an error."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Browser(folder)
+        browser.open(pathlib.Path(page).resolve())
+        yield browser
+        errors = list(browser.errors())
+        browser.close()
+    if errors:
+        sys.exit("\n".join(errors))
+    print("no errors")

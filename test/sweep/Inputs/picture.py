@@ -6,16 +6,14 @@ the memory of the device, logarithmic scales, colours. In TIED, pp over tp, seve
 have one place. No texts overlap.
 """
 
-import contextlib
 import math
 import pathlib
 import re
 import sqlite3
 import sys
-import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).parents[2] / "support"))
-from browser import Browser  # noqa: E402
+from browser import expect, opened  # noqa: E402
 from overlaps import OVERLAPS  # noqa: E402
 
 TICKS = "[...document.querySelectorAll('#scatter text')].map((each) => each.textContent)"
@@ -23,23 +21,10 @@ LEGEND = "[...document.querySelectorAll('#legend span')].map((each) => each.text
 IMAGE = "document.querySelector('#scatter canvas').toDataURL()"
 
 
-def expect(what, shown, wanted=True):
-    if shown != wanted:
-        sys.exit(f"{what}: {shown!r}, not {wanted!r}")
-    print(f"{what}: as expected")
-
-
-@contextlib.contextmanager
-def opened(page):
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
-        browser.open(pathlib.Path(page).resolve())
-        yield browser
-        for width in 400, 1440:
-            browser.resize(width, 900)
-            expect(f"overlaps at {width}", browser.evaluate(OVERLAPS + "('body')")["found"], [])
-        expect("errors", list(browser.errors()), [])
-        browser.close()
+def check_overlaps(browser):
+    for width in 400, 1440:
+        browser.resize(width, 900)
+        expect(f"overlaps at {width}", browser.evaluate(OVERLAPS + "('body')")["found"], [])
 
 
 def change(browser, control, value):
@@ -106,8 +91,10 @@ def main():
     database = sqlite3.connect(name)
     with opened(page) as browser:
         check(browser, database)
+        check_overlaps(browser)
     with opened(tied) as browser:
         check_ties(browser, database)
+        check_overlaps(browser)
 
 
 main()
