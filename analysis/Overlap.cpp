@@ -29,6 +29,7 @@ private:
   void hideAttention(Block &B) const;
   void hideExchanges(Block &B) const;
   void hideZero(Block &B) const;
+  double lastBucket(const Op &O, const Stage &S) const;
   void hideBehind(const Ops &Of, const Stage &S, ActionKind Pass) const;
   /// Time for which a pass keeps links busy: those of the network, and those
   /// of a domain, by isWithin.
@@ -213,6 +214,27 @@ void Overlapper::block(Block &B) const {
     hideZero(B);
 }
 
+/// Returns the share of the gradients of \p O whose reduction begins when the
+/// last ones are made, or of the parameters without which no layer can begin.
+/// On the first stage it is a bucket of the first chunk; all other chunks are
+/// one bucket each (Megatron-LM, distributed_data_parallel.py, __init__).
+double Overlapper::lastBucket(const Op &O, const Stage &S) const {
+  if (S.First != 0) {
+    int64_t Chunks = 0;
+    for (const ChunkRun &Chunk : S.Chunks)
+      Chunks += Chunk.Count;
+    return 1 / static_cast<double>(std::max<int64_t>(Chunks, 1));
+  }
+  const ValueId Whole =
+      O.Kind == OpKind::AllGather ? O.Results.front() : O.Operands.front();
+  const auto Elements = static_cast<double>(
+      P.Sizes.value(P.Blocks[S.Step].Values[Whole].OnRank).value());
+  constexpr double Least = 40e6, OfRank = 1e6;
+  const auto Ranks =
+      static_cast<double>(P.Mesh.groupSize({Axis::Dp, Axis::Cp}));
+  return std::min(1.0, std::max(Least, OfRank * Ranks) / Elements);
+}
+
 /// Behind the pass of one micro-batch through all chunks of \p S.
 void Overlapper::hideBehind(const Ops &Of, const Stage &S,
                             ActionKind Pass) const {
@@ -222,8 +244,10 @@ void Overlapper::hideBehind(const Ops &Of, const Stage &S,
   for (const ChunkRun &Chunk : S.Chunks)
     Window += asReal(timeOf(P, Chunk.Layers, Pass)) *
               static_cast<double>(Chunk.Count);
-  hideTogether(Of, std::min(sumOf(Of) * (1 - of(Number::ExposedDp)),
-                            Window * of(Number::OverlapWindow)) *
+  double Early = 0; // of all but the last buckets
+  for (const Op *O : Of)
+    Early += asReal(O->Time) * (1 - lastBucket(*O, S));
+  hideTogether(Of, std::min(Early, Window * of(Number::OverlapWindow)) *
                        (1 - of(Number::OverlapSlowdown)));
   LinkUse Busy;
   for (const auto &[Index, Layers] : layersByBlock(S))
