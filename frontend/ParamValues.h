@@ -5,6 +5,7 @@
 #ifndef FORETRACE_FRONTEND_PARAMVALUES_H
 #define FORETRACE_FRONTEND_PARAMVALUES_H
 
+#include "frontend/Evaluate.h"
 #include "frontend/Import.h"
 #include "frontend/ParamList.h"
 

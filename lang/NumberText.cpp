@@ -4,6 +4,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+using namespace foretrace;
 using namespace llvm;
 
 ArrayRef<NumberScale> foretrace::byteScales() {

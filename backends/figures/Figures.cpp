@@ -11,7 +11,6 @@
 
 using namespace foretrace;
 using llvm::raw_ostream;
-using llvm::StringLiteral;
 using llvm::StringRef;
 
 Figure::Figure(const ir::ExprTable &Sizes, ir::ExprId Of)
