@@ -219,17 +219,13 @@ void Overlapper::block(Block &B) const {
 /// On the first stage it is a bucket of the first chunk; all other chunks are
 /// one bucket each (Megatron-LM, distributed_data_parallel.py, __init__).
 double Overlapper::lastBucket(const Op &O, const Stage &S) const {
-  if (S.First != 0) {
-    int64_t Chunks = 0;
-    for (const ChunkRun &Chunk : S.Chunks)
-      Chunks += Chunk.Count;
-    return 1 / static_cast<double>(std::max<int64_t>(Chunks, 1));
-  }
+  if (S.First != 0)
+    return 1 / static_cast<double>(P.Schedule.Chunks);
   const ValueId Whole =
       O.Kind == OpKind::AllGather ? O.Results.front() : O.Operands.front();
   const auto Elements = static_cast<double>(
       P.Sizes.value(P.Blocks[S.Step].Values[Whole].OnRank).value());
-  constexpr double Least = 40e6, OfRank = 1e6;
+  constexpr double Least = 40e6, OfRank = 1e6; // elements of a bucket
   const auto Ranks =
       static_cast<double>(P.Mesh.groupSize({Axis::Dp, Axis::Cp}));
   return std::min(1.0, std::max(Least, OfRank * Ranks) / Elements);

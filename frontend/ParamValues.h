@@ -11,7 +11,8 @@
 
 namespace foretrace {
 
-/// Those of \p Units, files after the ones that they import; see listParams.
+/// Returns the params of \p Units, in which files follow the ones that they
+/// import; see listParams.
 std::vector<ParamEntry> paramsOf(llvm::ArrayRef<JobFile *> Units,
                                  Evaluator &Eval, const SourceFiles &Sources);
 

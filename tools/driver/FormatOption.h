@@ -28,7 +28,7 @@ public:
   ExactOption(llvm::cl::sub Of, llvm::cl::OptionCategory &Category);
 };
 
-/// Of tables with quantities, which can be exact.
+/// The format of tables with quantities, which can be exact.
 class QuantityFormatOption : public FormatOption {
 public:
   QuantityFormatOption(llvm::cl::SubCommand &Of,

@@ -226,7 +226,7 @@ static HttpReply replyWith(const Suggestions &Found) {
   });
 }
 
-/// What is searched is fixed now: the page may move on.
+/// The search keeps the job as it is now: the page may move on.
 HttpAnswer Endpoints::suggest(const Object &Asked) {
   const StringRef Goal = Asked.getString("goal").value_or("");
   if (Goal != "fit" && Goal != "faster")

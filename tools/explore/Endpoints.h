@@ -12,7 +12,7 @@
 
 namespace foretrace::explore {
 
-/// What a request is answered with, now or later.
+/// The answer to a request, now or later.
 using HttpAnswer = std::variant<HttpReply, SlowReply>;
 
 class Endpoints {

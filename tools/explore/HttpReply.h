@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a request is answered with.
+// The answer to a request.
 #ifndef FORETRACE_TOOLS_EXPLORE_HTTPREPLY_H
 #define FORETRACE_TOOLS_EXPLORE_HTTPREPLY_H
 

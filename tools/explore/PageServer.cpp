@@ -38,7 +38,7 @@ using BasePtr = std::unique_ptr<event_base, FreeWith<event_base_free>>;
 using HttpPtr = std::unique_ptr<evhttp, FreeWith<evhttp_free>>;
 using EventPtr = std::unique_ptr<event, FreeWith<event_free>>;
 
-/// What a request is answered with.
+/// The pages and searches that a request can ask for.
 struct Served {
   Endpoints &Pages;
   SearchThread &Searches;

@@ -87,7 +87,7 @@ struct Sweep {
   Shard Of = {};
   /// Digest of its files; see digestOf.
   std::string Sources = {};
-  /// Of a device of the cluster; see deviceMemoryOf.
+  /// Bytes that a device of the cluster has; see deviceMemoryOf.
   std::optional<int64_t> DeviceMemory = {};
   bool IsDurable = false; ///< what is found survives a loss of power at once
   /// What all points are read from.
