@@ -237,12 +237,13 @@ bool Sharder::isSummand(ValueId V) const {
 }
 
 /// Returns whether \p V is the gradient of tokens that experts got, which is
-/// converted to another type before it is sent back.
-bool Sharder::isSentConverted(ValueId V) const {
+/// converted to another type or added to another one before it is sent back.
+bool Sharder::isSentLater(ValueId V) const {
   const ValueId Of = B.Values[V].GradientOf;
   return Of.isValid() && !dispatchedWith(Of).empty() &&
          llvm::any_of(Old, [V](const Op &O) {
-           return O.Kind == OpKind::Cast && llvm::is_contained(O.Operands, V);
+           return (O.Kind == OpKind::Cast || O.Kind == OpKind::Add) &&
+                  llvm::is_contained(O.Operands, V);
          });
 }
 
@@ -271,7 +272,7 @@ Layout Sharder::reducedLayout(const Op &O, ValueId V) const {
     return Val.Layout; // its user makes terms of terms
   if (isParamGradient(V))
     return gradientLayout(Val);
-  if (isSentConverted(V))
+  if (isSentLater(V))
     return Val.Layout;
   if (Val.Kind == ValueKind::Gradient)
     return layoutOf(current(Val.GradientOf));

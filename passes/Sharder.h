@@ -41,7 +41,7 @@ private:
     return isLinear(O.Kind) && layoutOf(V).isPartial(A);
   }
   bool isSummand(ir::ValueId V) const;
-  bool isSentConverted(ir::ValueId V) const;
+  bool isSentLater(ir::ValueId V) const;
   bool exchangesHeads(const ir::Op &O) const;
   bool goesRound(llvm::ArrayRef<ir::Axis> Axes, ir::DimKind K) const;
 
