@@ -16,9 +16,14 @@ void countParameters(ir::Program &P, ir::Block &Block);
 
 /// Counts the FLOPs of each op and of a micro-batch.
 void countWork(ir::Program &P, ir::Block &Block);
+/// Whether \p O is part of the kernel of the products of experts
+/// (`fused_experts`): their activation, or a conversion of what it makes.
+bool isFusedWithExperts(const ir::Program &P, const ir::Block &Block,
+                        const ir::Op &O);
 /// Returns a lower bound of the bytes that \p O reads and writes on one rank:
 /// its operands and results once, the rows in use of a table, and nothing for
-/// views. The optimizer also reads and writes its state.
+/// views and parts of other kernels. The optimizer also reads and writes its
+/// state.
 ir::Expr touchedBytes(ir::ExprScope P, const ir::Block &Block, const ir::Op &O);
 
 /// Returns whether the memory traffic and the work of the optimizer are known;

@@ -45,8 +45,16 @@ bool foretrace::checkOptimizerTraffic(const Program &P,
   return false;
 }
 
+bool foretrace::isFusedWithExperts(const Program &P, const Block &B,
+                                   const Op &O) {
+  return P.Spec.Train.FusedExperts.is(true) && O.Kind != OpKind::MatMul &&
+         llvm::any_of(O.Results, [&](ValueId V) {
+           return B.Values[V].Type.indexOf(DimKind::ExpertFfn) >= 0;
+         });
+}
+
 Expr foretrace::touchedBytes(ExprScope P, const Block &B, const Op &O) {
-  if (isView(O.Kind) || isOpaque(O.Kind))
+  if (isView(O.Kind) || isOpaque(O.Kind) || isFusedWithExperts(*P, B, O))
     return numberOf(P, 0);
   if (getInfo(O.Kind).Work == WorkRule::Rows)
     return embedBytes(P, B, O);

@@ -85,6 +85,7 @@ struct AttentionShape {
   double Batch, Queries, Keys;
   double Pairs; ///< of a query and a key that a sample and head need
   double QueryChannels, KeyChannels, ContextChannels;
+  double Heads; ///< of the queries; 0 if its layer has no such key
 };
 
 /// A kernel without products: a scan, a stream, an embedding or an optimizer.
@@ -113,11 +114,12 @@ public:
 
   using Parameters = llvm::SmallVector<ir::KernelParameterId, 12>;
   /// Returns the parameters that the law of a shape reads.
-  Parameters parametersOf(const ProductShape &S, bool InGraph) const;
+  Parameters parametersOf(const ProductShape &S, bool NeedsCounts) const;
   Parameters parametersOf(KernelClass C) const;
 
-  /// \p InGraph: with the start of products of experts in a CUDA graph.
-  double timeOf(const ProductShape &S, bool InGraph = false) const;
+  /// \p NeedsCounts: with the start of products of experts that wait for the
+  /// counts of tokens on the host.
+  double timeOf(const ProductShape &S, bool NeedsCounts = true) const;
   double timeOf(const AttentionShape &S) const;
   double timeOf(const StreamShape &S) const;
   double timeOf(const ScoresShape &S) const;
@@ -133,6 +135,7 @@ private:
   double peak(ir::TypeKind Operand) const;
   double bandwidth() const;
   double stream(double Bytes) const;
+  double shareOfFixed(const AttentionShape &S) const;
 
   LawParameters Of;
   const ir::DeviceSpec &Device;

@@ -25,7 +25,6 @@ private:
   void block(const Block &B, int64_t Times);
   void add(const Block &B, const Op &O, int64_t Times);
   void message(const Block &B, const Op &O, int64_t Times);
-  int64_t headsOf(const Block &B) const;
   template <typename ShapeT> Nanoseconds timeOf(const ShapeT &S) const;
 
   const Program &P;
@@ -66,7 +65,7 @@ static auto partsOf(const AttentionRun &R) {
   const AttentionShape &S = R.Shape;
   return std::tuple(llvm::StringRef(R.Pass), S.Batch, S.Queries, S.Keys,
                     S.Pairs, S.QueryChannels, S.KeyChannels, S.ContextChannels,
-                    R.Heads);
+                    S.Heads);
 }
 
 static auto partsOf(const StreamRun &R) {
@@ -89,14 +88,6 @@ static void addTo(std::vector<T> &All, const T &New, JoinT Join) {
     It->Count = Join(It->Count, New.Count);
 }
 
-int64_t ShapeCollector::headsOf(const Block &B) const {
-  for (const BlockSpec &Of : P.Spec.Model.Blocks)
-    if (Of.Name == B.Name)
-      if (const auto *Number = Of.Mixer.find<int64_t>("heads"))
-        return std::max<int64_t>(**Number / P.Mesh[Axis::Tp], 1);
-  return 0;
-}
-
 template <typename ShapeT>
 Nanoseconds ShapeCollector::timeOf(const ShapeT &S) const {
   return Laws ? roundedTime(Laws->timeOf(S)) : Nanoseconds();
@@ -115,8 +106,7 @@ void ShapeCollector::add(const Block &B, const Op &O, int64_t Times) {
   case KernelClass::Attention:
   case KernelClass::UnfusedAttention: {
     const AttentionShape S = attentionShapeOf(P, B, O);
-    addTo(Here.Attention,
-          AttentionRun{{Name, passOf(O), S, Times, timeOf(S)}, headsOf(B)},
+    addTo(Here.Attention, AttentionRun{{Name, passOf(O), S, Times, timeOf(S)}},
           std::plus());
     break;
   }

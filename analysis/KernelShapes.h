@@ -19,9 +19,7 @@ template <typename ShapeT> struct ShapeRun {
 };
 
 struct ProductRun : ShapeRun<ProductShape> {};
-struct AttentionRun : ShapeRun<AttentionShape> {
-  int64_t Heads; ///< 0 if its layer has no such key
-};
+struct AttentionRun : ShapeRun<AttentionShape> {};
 struct StreamRun : ShapeRun<StreamShape> {};
 
 /// Collectives of the ranks of a group.

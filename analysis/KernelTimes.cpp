@@ -28,6 +28,14 @@ static const Value *scoresOf(const Block &B, const Op &Attention) {
   return nullptr;
 }
 
+/// Whether an op of its own puts \p V in order for attention, as for the keys
+/// and values of latent attention.
+static bool isArranged(const Block &B, ValueId V) {
+  return llvm::any_of(B.Ops, [&](const Op &O) {
+    return O.Kind == OpKind::Concat && llvm::is_contained(O.Results, V);
+  });
+}
+
 /// Returns the FLOPs of \p O on a rank.
 static double workOnRank(const Program &P, const Op &O) {
   return O.Work.Id.isValid()
@@ -51,6 +59,8 @@ static bool isGrouped(const Block &B, const Op &Product) {
 }
 
 KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
+  if (isFusedWithExperts(P, B, O))
+    return KernelClass::Fused;
   switch (O.Kind) {
   case OpKind::MatMul:
     return isGrouped(B, O) ? KernelClass::GroupedProduct : KernelClass::Product;
@@ -78,6 +88,16 @@ KernelClass KernelTimes::classOf(const Block &B, const Op &O) const {
   default:
     return KernelClass::Stream;
   }
+}
+
+/// Returns the value of key \p Key of a layer of \p B, or 0 without such a key.
+static double valueOf(const Program &P, const Block &B,
+                      LayerUse BlockSpec::*Layer, llvm::StringRef Key) {
+  for (const BlockSpec &Of : P.Spec.Model.Blocks)
+    if (Of.Name == B.Name)
+      if (const auto *Number = (Of.*Layer).find<int64_t>(Key))
+        return static_cast<double>(**Number);
+  return 0;
 }
 
 /// Returns the experts of a rank whose weights \p O reads or makes gradients
@@ -151,6 +171,8 @@ AttentionShape foretrace::attentionShapeOf(const Program &P, const Block &B,
   S.QueryChannels = elementsOf(P, Query) / (S.Batch * S.Queries);
   S.KeyChannels = elementsOf(P, Key) / (S.Batch * S.Keys);
   S.ContextChannels = elementsOf(P, Context) / (S.Batch * S.Queries);
+  S.Heads = valueOf(P, B, &BlockSpec::Mixer, "heads") * S.QueryChannels /
+            static_cast<double>(P.Sizes.value(Query.Type.Dims.back().Size));
   S.Pairs = 1;
   S.Pairs = workOnRank(P, O) / workOf(S);
   return S;
@@ -168,6 +190,28 @@ ScoresShape KernelTimes::scoresShapeOf(const Block &B, const Op &O) const {
           elementsOf(P, *scoresOf(B, Forward))};
 }
 
+/// Whether slots are sorted once more between their exchange and the experts of
+/// a rank, as those of several experts come from each rank (Megatron-LM,
+/// transformer/moe/token_dispatcher.py, sort_chunks_by_idxs).
+static bool sortsSlots(const Program &P, const Block &B) {
+  return !B.Copies && valueOf(P, B, &BlockSpec::Network, "experts") >
+                          static_cast<double>(P.Mesh[Axis::Ep]);
+}
+
+/// Returns the bytes of the slots that \p O arranges or takes back, if they are
+/// sorted once more.
+static double sortedBytes(const Program &P, const Block &B, const Op &O) {
+  const bool IsOfDispatcher =
+      O.Kind == OpKind::Permute || O.Kind == OpKind::Unpermute;
+  if (!IsOfDispatcher || !sortsSlots(P, B))
+    return 0;
+  double Most = 0;
+  for (const Value *V : valuesOf(B, O))
+    if (V->Type.indexOf(DimKind::Slots) >= 0)
+      Most = std::max(Most, sizeInBytes(P, *V));
+  return 2 * Most; // read and written
+}
+
 /// The optimizer reads the gradients once more, for their norm.
 StreamShape KernelTimes::streamShapeOf(const Block &B, const Op &O,
                                        Bytes Touched) const {
@@ -176,20 +220,22 @@ StreamShape KernelTimes::streamShapeOf(const Block &B, const Op &O,
   if (S.Class == KernelClass::Optimizer)
     for (const ValueId V : O.Operands)
       S.Bytes += sizeInBytes(P, B.Values[V]);
+  S.Bytes += sortedBytes(P, B, O);
   return S;
 }
 
-/// Only dispatchers that send copies do not need the counts of tokens on the
-/// host, so that graphs can contain them.
-bool KernelTimes::isInGraph(const Block &B) const {
-  return B.Copies && P.Spec.Train.CudaGraphs.is(true);
+/// Dispatchers that send copies leave the counts of tokens on the device, and
+/// experts that are padded all have as many.
+bool KernelTimes::needsCounts(const Block &B) const {
+  return sortsSlots(P, B) &&
+         valueOf(P, B, &BlockSpec::Network, "capacity_percent") == 0;
 }
 
 KernelLaws::Parameters KernelTimes::parametersOf(const Block &B,
                                                  const Op &O) const {
   const KernelClass C = classOf(B, O);
   if (C == KernelClass::Product || C == KernelClass::GroupedProduct)
-    return Laws.parametersOf(productShapeOf(P, B, O), isInGraph(B));
+    return Laws.parametersOf(productShapeOf(P, B, O), needsCounts(B));
   return Laws.parametersOf(C);
 }
 
@@ -215,11 +261,12 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
   switch (classOf(B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
-    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), isInGraph(B)));
+    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), needsCounts(B)));
   case KernelClass::Attention: {
     double Arranged = 0; // elements of queries, keys and values
     for (const ValueId V : forwardOf(B, O).Operands)
-      Arranged += elementsOf(P, B.Values[V]);
+      if (!isArranged(B, V))
+        Arranged += elementsOf(P, B.Values[V]);
     return roundedTime(
         Laws.timeOf(attentionShapeOf(P, B, O)) +
         Laws.timeOfArranging(Arranged, O.Derivative != Derivative::None));

@@ -45,7 +45,8 @@ private:
   KernelLaws::Parameters parametersOf(const ir::Block &B,
                                       const ir::Op &O) const;
   ScoresShape scoresShapeOf(const ir::Block &B, const ir::Op &O) const;
-  bool isInGraph(const ir::Block &B) const;
+  /// Whether the host waits for the counts of tokens of the experts of \p B.
+  bool needsCounts(const ir::Block &B) const;
 
   const ir::Program &P;
   const KernelLaws Laws;

@@ -99,6 +99,9 @@ double LinkLaws::timeOfExchange(const LinkPlace &At, double Inside,
          Of[Number::ExchangeStart] * 1e-6;
 }
 
+/// The ranks that divide a message gather it within their domain.
 double LinkLaws::timeOfMessage(const LinkPlace &At, double Size) const {
-  return Of[Number::MessageStart] * 1e-6 + Size / rateOfMessages(At);
+  const double Share = Of[Number::MessageShare];
+  return Of[Number::MessageStart] * 1e-6 + Size * Share / rateOfMessages(At) +
+         within(OpKind::AllGather, 1 / Share, Size);
 }

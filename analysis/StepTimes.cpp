@@ -68,7 +68,7 @@ Nanoseconds StepTimes::ofMessage(Bytes Size, int64_t Distance) {
 /// Whether \p O needs the counts of tokens of all ranks on the host, which then
 /// waits for the device: the first exchange of a layer of experts, unless
 /// copies are sent (`dispatcher = flex`).
-static bool needsCounts(const Block &B, const Op &O, bool IsFirstExchange) {
+static bool waitsForCounts(const Block &B, const Op &O, bool IsFirstExchange) {
   return IsFirstExchange && !B.Copies && O.Phase != Phase::Backward;
 }
 
@@ -83,7 +83,7 @@ static HostTimeline kernelsOf(const Block &B, ActionKind Step,
     const bool IsExchange = O.Kind == OpKind::AllToAll;
     const bool IsAwaited =
         IsExchange && HostWaits == StepTimes::Waits::ForExchanges;
-    if (IsAwaited || (IsExchange && needsCounts(B, O, !HasExchanged)))
+    if (IsAwaited || (IsExchange && waitsForCounts(B, O, !HasExchanged)))
       All.synchronize();
     HasExchanged |= IsExchange;
     All.launch(O.exposed(), isCollective(O.Kind) ? Nanoseconds() : Launch);

@@ -94,7 +94,7 @@ static FigureTable attentionOf(const KernelShapes &All) {
   for (const AttentionRun &R : All.Attention) {
     const AttentionShape &S = R.Shape;
     T.Rows.push_back({R.Op, R.Pass, whole(S.Batch), whole(S.Queries),
-                      whole(S.Keys), whole(S.Pairs), R.Heads,
+                      whole(S.Keys), whole(S.Pairs), whole(S.Heads),
                       whole(S.QueryChannels), whole(S.KeyChannels),
                       whole(S.ContextChannels), R.Count, R.Time.value()});
   }

@@ -64,9 +64,13 @@ def recipe_row(row):
     device, then precision, then release."""
     release = row["framework"].split()[-1]
 
+    def months(name):
+        return 12 * int(name[:2]) + int(name[3:5])
+
     def distance(recipe):
         return (recipe["gpu"] != row["gpu"], recipe["precision"] != row["precision"],
-                abs(float(recipe["release"][:5]) - float(release[:5])))
+                abs(months(recipe["release"]) - months(release)),
+                recipe["release"] != release)
     same = [r for r in RECIPES if r["model"].split("-nomtp")[0]
             == row["model"].split("-nomtp")[0]]
     return min(same, key=distance) if same else None
@@ -201,8 +205,13 @@ def cost_of(row, kind):
     """The profile, and what is known of the run's kernels."""
     if kind == "simumax":
         return "cost estimate { profile = \"b200-simumax\" }"
-    if row["id"].startswith("vtrain_single"):
-        return "cost estimate { kernels { host { launch_us = 85 } } }"
+    if kind == "megatron-2021":
+        kernels = ""
+        if row["id"].startswith("vtrain_single"):
+            kernels += "host { launch_us = 85 }  "
+        if row["sp"] != "1":  # DeepSpeed, runtime/pipe/engine.py; Narayanan et al., 4.1
+            kernels += f"links {{ message_share = {1 / number(row, 'tp', 1):g} }} "
+        return f"cost estimate {{ kernels {{ {kernels}}} }}"
     if row["framework"].startswith(("MaxText", "Paxml")):
         return "cost estimate { kernels { sustained { bf16 = 0.66  fp8 = 0.5 } } }"
     hopper = row["gpu"].startswith("H")
@@ -296,6 +305,8 @@ def job_of(row, shapes):
     if recipe_facts:
         if recipe_facts["graphs"] == "1":
             train.append("cuda_graphs = true")
+        if recipe_facts["fused_mlp"] == "1":
+            train.append("fused_experts = true")
         if recipe_facts["recompute_modules"]:
             train.append("recompute = selective")
             modules = recipe_facts["recompute_modules"].replace("+", " ")
@@ -303,7 +314,9 @@ def job_of(row, shapes):
         overlaps_ep = recipe_facts["overlap_ep"] == "1" and ep > 1 and \
             (vpp > 1 or pp == 1)
         if recipe_facts["dispatcher"] == "flex":
-            lines.append(flex_of(row))
+            lines.append(experts_of(row, "dispatcher = flex"))
+        elif "tokens dropped" in row["notes"]:
+            lines.append(experts_of(row, "capacity_percent = 100"))
     parallel = [f"world = {gpus}", f"tp = {tp}", f"cp = {cp}", f"pp = {pp}"]
     if cp > 1:
         parallel.append("cp_comm = " + ("a2a" if kind == "simumax" else "p2p"))
@@ -311,7 +324,7 @@ def job_of(row, shapes):
         parallel.append(f"vpp = {vpp}")
     if ep > 1:
         parallel.append(f"ep = {ep}")
-        parallel.append(f"etp = {number(row, 'etp', 1) or 1}")
+        parallel.append(f"etp = {number(row, 'etp') or usual_etp(row)}")
     if row["sp"] == "1" and tp > 1:
         parallel.append("sequence_parallel = true")
     if zero == 3 or (fsdp and kind == "nvidia"):
@@ -341,11 +354,17 @@ def job_of(row, shapes):
     return "\n".join(lines) + "\n"
 
 
-def flex_of(row):
-    """The model, whose nodes get one copy of a token."""
+def usual_etp(row):
+    """NeMo splits experts over tp until 25.02 if nothing else is stated."""
+    early = row["framework"].startswith(("NeMo (v24.", "NeMo (v25.02"))
+    return number(row, "tp", 1) if early else 1
+
+
+def experts_of(row, key):
+    """The model with a key of its experts."""
     name = LIBRARY[row["model"]].replace("-", "_").replace(".", "_")
     blocks = MOE_BLOCKS.get(row["model"], ["E" if "nemotron" in row["model"] else "moe"])
-    inner = "  ".join(f"block {b} {{ dispatcher = flex }}" for b in blocks)
+    inner = "  ".join(f"block {b} {{ {key} }}" for b in blocks)
     return f"model m : {name} {{ {inner} }}"
 
 

@@ -21,9 +21,8 @@ constexpr StringLiteral Read[] = {
     "kernel", "pass",  "operand",    "result",       "groups", "m",
     "n",      "k",     "batch",      "queries",      "keys",   "pairs",
     "flops",  "bytes", "q_channels", "out_channels", "ranks",  "on_domain",
-    "ns",     "us"};
-constexpr StringLiteral Ignored[] = {"op", "heads", "kv_channels", "group",
-                                     "count"};
+    "heads",  "ns",    "us"};
+constexpr StringLiteral Ignored[] = {"op", "kv_channels", "group", "count"};
 
 /// One row of the table; what is wrong with it is reported once.
 class Row {
@@ -121,6 +120,7 @@ void Row::attention() {
   S.Pairs = number("pairs", S.Queries * S.Keys / 2);
   S.QueryChannels = number("q_channels");
   S.ContextChannels = number("out_channels", S.QueryChannels);
+  S.Heads = number("heads", 0);
   S.KeyChannels = S.QueryChannels; // has no effect on the kernel's law
   add(S);
 }

@@ -251,8 +251,9 @@ void TraceMeasurer::takeOp(const HostOp &Of) {
     S.QueryChannels = Q.Dims[2] * Q.Dims[3];
     S.KeyChannels = K.Dims[2] * K.Dims[3];
     S.ContextChannels = Q.Dims[2] * V.Dims[3];
+    S.Heads = Q.Dims[2];
     add({1, S.IsBackward ? 1.0 : 0.0, S.Batch, S.Queries, S.Keys, S.Pairs,
-         S.QueryChannels, S.KeyChannels, S.ContextChannels},
+         S.QueryChannels, S.KeyChannels, S.ContextChannels, S.Heads},
         S, Of.Micros);
     return;
   }
