@@ -110,7 +110,7 @@ KernelLaws::KernelLaws(const Spec &Job)
 }
 
 KernelLaws::Parameters KernelLaws::parametersOf(const ProductShape &S,
-                                                bool NeedsCounts) const {
+                                                bool SplitsByCounts) const {
   const ProductLaw &L = lawOf(S.Operand);
   Parameters All = {L.Efficiency, L.Memory, L.Start, L.K0};
   if (Slowdown)
@@ -118,7 +118,7 @@ KernelLaws::Parameters KernelLaws::parametersOf(const ProductShape &S,
   if (S.IsOfWeight && isScaled(S.Operand))
     All.push_back(Number::StreamEfficiency);
   if (S.IsGrouped && Slowdown)
-    All.push_back(NeedsCounts ? Number::GroupedStart : Number::GroupedFlex);
+    All.push_back(SplitsByCounts ? Number::GroupedStart : Number::GroupedFlex);
   if (S.IsGrouped)
     All.append({Number::GroupedRows, Number::GroupedInner,
                 Number::GroupedWeight, Number::GroupedAccumulation});
@@ -174,7 +174,7 @@ double KernelLaws::stream(double Bytes) const {
   return Bytes / (bandwidth() * Of[Number::StreamEfficiency]);
 }
 
-double KernelLaws::timeOf(const ProductShape &S, bool NeedsCounts) const {
+double KernelLaws::timeOf(const ProductShape &S, bool SplitsByCounts) const {
   const ProductLaw &L = lawOf(S.Operand);
   double Padding = 1 + Of[L.K0] / S.K; // of the inner dimension, and of rows
   if (S.IsGrouped && S.IsOfWeight)
@@ -196,7 +196,7 @@ double KernelLaws::timeOf(const ProductShape &S, bool NeedsCounts) const {
     Streamed += Of[Number::GroupedAccumulation] * S.Groups * S.M * S.N;
   double Start = Of[L.Start];
   if (S.IsGrouped && Slowdown)
-    Start += Of[NeedsCounts ? Number::GroupedStart : Number::GroupedFlex];
+    Start += Of[SplitsByCounts ? Number::GroupedStart : Number::GroupedFlex];
   return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory) +
          (Streamed > 0 ? stream(Streamed) : 0);
 }
@@ -206,9 +206,9 @@ double foretrace::workOf(const AttentionShape &S) {
          (S.QueryChannels + S.ContextChannels);
 }
 
-/// Exponentials take as long for a head of few channels: what they add to its
-/// work, relative to heads of 128 channels, of which the rates are.
-double KernelLaws::shareOfFixed(const AttentionShape &S) const {
+/// Scales the work of heads that are not 128 channels wide, of which the rates
+/// are: the exponential of a score costs the same whatever the width.
+double KernelLaws::narrowHeadFactor(const AttentionShape &S) const {
   constexpr double Usual = 128;
   if (S.Heads == 0)
     return 1;
@@ -221,7 +221,7 @@ double KernelLaws::timeOf(const AttentionShape &S) const {
   const bool IsMasked = S.Pairs < S.Queries * S.Keys;
   const double Hidden =
       IsMasked ? Of[Number::AttentionS0] * S.Queries / (2 * S.Pairs) : 0;
-  double Work = workOf(S) * (1 + Hidden) * shareOfFixed(S);
+  double Work = workOf(S) * (1 + Hidden) * narrowHeadFactor(S);
   double Rate = peak(TypeKind::BF16) * Of[Number::AttentionEfficiency] *
                 sustained(Number::SustainedBf16);
   if (S.IsBackward) {

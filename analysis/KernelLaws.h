@@ -114,12 +114,12 @@ public:
 
   using Parameters = llvm::SmallVector<ir::KernelParameterId, 12>;
   /// Returns the parameters that the law of a shape reads.
-  Parameters parametersOf(const ProductShape &S, bool NeedsCounts) const;
+  Parameters parametersOf(const ProductShape &S, bool SplitsByCounts) const;
   Parameters parametersOf(KernelClass C) const;
 
-  /// \p NeedsCounts: with the start of products of experts that wait for the
+  /// \p SplitsByCounts: with the start of products of experts that wait for the
   /// counts of tokens on the host.
-  double timeOf(const ProductShape &S, bool NeedsCounts = true) const;
+  double timeOf(const ProductShape &S, bool SplitsByCounts = true) const;
   double timeOf(const AttentionShape &S) const;
   double timeOf(const StreamShape &S) const;
   double timeOf(const ScoresShape &S) const;
@@ -135,7 +135,7 @@ private:
   double peak(ir::TypeKind Operand) const;
   double bandwidth() const;
   double stream(double Bytes) const;
-  double shareOfFixed(const AttentionShape &S) const;
+  double narrowHeadFactor(const AttentionShape &S) const;
 
   LawParameters Of;
   const ir::DeviceSpec &Device;

@@ -28,8 +28,8 @@ static const Value *scoresOf(const Block &B, const Op &Attention) {
   return nullptr;
 }
 
-/// Whether an op of its own puts \p V in order for attention, as for the keys
-/// and values of latent attention.
+/// Returns whether a concat writes \p V in the order that attention reads, as
+/// it does for the keys and values of latent attention.
 static bool isArranged(const Block &B, ValueId V) {
   return llvm::any_of(B.Ops, [&](const Op &O) {
     return O.Kind == OpKind::Concat && llvm::is_contained(O.Results, V);
@@ -100,10 +100,11 @@ static double valueOf(const Program &P, const Block &B,
   return 0;
 }
 
-/// Returns the experts of a rank whose weights \p O reads or makes gradients
-/// of; 1 if there are none.
-static double groupsOf(const Program &P, const Block &B, const Op &O) {
-  for (const Value *V : valuesOf(B, O)) {
+/// Returns the experts of a rank that are a dimension of one of \p Values, or 1
+/// if no value has one.
+template <typename ValuesT>
+static double expertsOnRank(const Program &P, const ValuesT &Values) {
+  for (const Value *V : Values) {
     const int I = V->Type.indexOf(DimKind::Expert);
     const auto Dim = static_cast<size_t>(std::max(I, 0));
     if (I < 0 || isSpread(P, V->Type.Dims[Dim]))
@@ -126,7 +127,7 @@ ProductShape foretrace::productShapeOf(const Program &P, const Block &B,
   S.Result = Out.Type.Element;
   S.IsOfWeight = O.Derivative == Derivative::Param;
   S.IsGrouped = isGrouped(B, O);
-  S.Groups = S.IsGrouped ? groupsOf(P, B, O) : 1;
+  S.Groups = S.IsGrouped ? expertsOnRank(P, valuesOf(B, O)) : 1;
   const double OfLeft = elementsOf(P, Left) / S.Groups,
                OfRight = elementsOf(P, Right) / S.Groups,
                OfOut = elementsOf(P, Out) / S.Groups;
@@ -190,16 +191,19 @@ ScoresShape KernelTimes::scoresShapeOf(const Block &B, const Op &O) const {
           elementsOf(P, *scoresOf(B, Forward))};
 }
 
-/// Whether slots are sorted once more between their exchange and the experts of
-/// a rank, as those of several experts come from each rank (Megatron-LM,
-/// transformer/moe/token_dispatcher.py, sort_chunks_by_idxs).
+/// Returns whether a rank has several experts and sorts by them what it gets of
+/// each rank (Megatron-LM, transformer/moe/token_dispatcher.py,
+/// sort_chunks_by_idxs).
 static bool sortsSlots(const Program &P, const Block &B) {
-  return !B.Copies && valueOf(P, B, &BlockSpec::Network, "experts") >
-                          static_cast<double>(P.Mesh[Axis::Ep]);
+  const auto Params = llvm::make_filter_range(
+      llvm::make_pointer_range(B.Values),
+      [](const Value *V) { return V->Kind == ValueKind::Param; });
+  return !B.Copies && expertsOnRank(P, Params) > 1;
 }
 
-/// Returns the bytes of the slots that \p O arranges or takes back, if they are
-/// sorted once more.
+/// Returns the bytes that are read and written to sort the slots that \p O
+/// arranges or takes back. With etp they are those of all ranks that share an
+/// expert.
 static double sortedBytes(const Program &P, const Block &B, const Op &O) {
   const bool IsOfDispatcher =
       O.Kind == OpKind::Permute || O.Kind == OpKind::Unpermute;
@@ -209,7 +213,14 @@ static double sortedBytes(const Program &P, const Block &B, const Op &O) {
   for (const Value *V : valuesOf(B, O))
     if (V->Type.indexOf(DimKind::Slots) >= 0)
       Most = std::max(Most, sizeInBytes(P, *V));
-  return 2 * Most; // read and written
+  return 2 * Most * static_cast<double>(P.Mesh[Axis::Etp]);
+}
+
+/// Returns whether \p O converts to a type with a scale of the whole tensor,
+/// whose maximum is found first.
+static bool hasTensorScale(const Block &B, const Op &O) {
+  return O.Kind == OpKind::Cast &&
+         B.Values[O.Results.front()].Type.Element == ElementType::NVFP4;
 }
 
 /// The optimizer reads the gradients once more, for their norm.
@@ -220,22 +231,26 @@ StreamShape KernelTimes::streamShapeOf(const Block &B, const Op &O,
   if (S.Class == KernelClass::Optimizer)
     for (const ValueId V : O.Operands)
       S.Bytes += sizeInBytes(P, B.Values[V]);
+  if (hasTensorScale(B, O))
+    S.Bytes += sizeInBytes(P, B.Values[O.Operands.front()]);
   S.Bytes += sortedBytes(P, B, O);
   return S;
 }
 
-/// Dispatchers that send copies leave the counts of tokens on the device, and
-/// experts that are padded all have as many.
-bool KernelTimes::needsCounts(const Block &B) const {
-  return sortsSlots(P, B) &&
+bool foretrace::needsCounts(const Program &P, const Block &B) {
+  return !B.Copies &&
          valueOf(P, B, &BlockSpec::Network, "capacity_percent") == 0;
+}
+
+bool KernelTimes::splitsByCounts(const Block &B) const {
+  return needsCounts(P, B) && sortsSlots(P, B);
 }
 
 KernelLaws::Parameters KernelTimes::parametersOf(const Block &B,
                                                  const Op &O) const {
   const KernelClass C = classOf(B, O);
   if (C == KernelClass::Product || C == KernelClass::GroupedProduct)
-    return Laws.parametersOf(productShapeOf(P, B, O), needsCounts(B));
+    return Laws.parametersOf(productShapeOf(P, B, O), splitsByCounts(B));
   return Laws.parametersOf(C);
 }
 
@@ -253,6 +268,10 @@ std::string KernelTimes::describe(const Block &B, const Op &O) const {
   llvm::ListSeparator Comma;
   for (const KernelParameterId Of : parametersOf(B, O))
     OS << Comma << getInfo(Of).Name << " = " << llvm::format("%g", Laws[Of]);
+  if (const KernelClass C = classOf(B, O);
+      C == KernelClass::Stream || C == KernelClass::Optimizer)
+    if (const double More = streamShapeOf(B, O, Bytes()).Bytes; More > 0)
+      OS << Comma << llvm::format("%.0f", More) << " bytes more";
   return Text;
 }
 
@@ -261,7 +280,7 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
   switch (classOf(B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
-    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), needsCounts(B)));
+    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), splitsByCounts(B)));
   case KernelClass::Attention: {
     double Arranged = 0; // elements of queries, keys and values
     for (const ValueId V : forwardOf(B, O).Operands)

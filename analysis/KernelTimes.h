@@ -18,6 +18,11 @@ ProductShape productShapeOf(const ir::Program &P, const ir::Block &B,
 AttentionShape attentionShapeOf(const ir::Program &P, const ir::Block &B,
                                 const ir::Op &O);
 
+/// Returns whether the host waits for the counts of tokens of each expert.
+/// Dispatchers that send copies leave them on the device, and experts that are
+/// padded to a capacity all have as many.
+bool needsCounts(const ir::Program &P, const ir::Block &B);
+
 /// Laws with the parameters of one job.
 class KernelTimes {
 public:
@@ -45,8 +50,9 @@ private:
   KernelLaws::Parameters parametersOf(const ir::Block &B,
                                       const ir::Op &O) const;
   ScoresShape scoresShapeOf(const ir::Block &B, const ir::Op &O) const;
-  /// Whether the host waits for the counts of tokens of the experts of \p B.
-  bool needsCounts(const ir::Block &B) const;
+  /// Returns whether the host divides the tokens of a rank among several
+  /// experts.
+  bool splitsByCounts(const ir::Block &B) const;
 
   const ir::Program &P;
   const KernelLaws Laws;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/StepTimes.h"
 #include "analysis/HostTimeline.h"
+#include "analysis/KernelTimes.h"
 #include "ir/model/Boundary.h"
 #include "ir/model/OpKinds.h"
 #include "ir/ranks/StepOps.h"
@@ -65,17 +66,13 @@ Nanoseconds StepTimes::ofMessage(Bytes Size, int64_t Distance) {
   return It->second;
 }
 
-/// Whether \p O needs the counts of tokens of all ranks on the host, which then
-/// waits for the device: the first exchange of a layer of experts, unless
-/// copies are sent (`dispatcher = flex`).
-static bool waitsForCounts(const Block &B, const Op &O, bool IsFirstExchange) {
-  return IsFirstExchange && !B.Copies && O.Phase != Phase::Backward;
-}
-
-/// Returns the kernels of \p B that a step runs.
-static HostTimeline kernelsOf(const Block &B, ActionKind Step,
+/// Returns the kernels of \p B that a step runs. Before the first exchange of a
+/// layer of experts the host waits for the device, if it needs counts of
+/// tokens.
+static HostTimeline kernelsOf(const Program &P, const Block &B, ActionKind Step,
                               Nanoseconds Launch, StepTimes::Waits HostWaits) {
   HostTimeline All;
+  const bool NeedsCounts = needsCounts(P, B);
   bool HasExchanged = false;
   for (const auto &[O, Action] : llvm::zip_equal(B.Ops, actionsOf(B))) {
     if (!runs(Step, Action) || O.Time == Nanoseconds())
@@ -83,7 +80,9 @@ static HostTimeline kernelsOf(const Block &B, ActionKind Step,
     const bool IsExchange = O.Kind == OpKind::AllToAll;
     const bool IsAwaited =
         IsExchange && HostWaits == StepTimes::Waits::ForExchanges;
-    if (IsAwaited || (IsExchange && waitsForCounts(B, O, !HasExchanged)))
+    const bool WaitsForCounts = IsExchange && !HasExchanged && NeedsCounts &&
+                                O.Phase != Phase::Backward;
+    if (IsAwaited || WaitsForCounts)
       All.synchronize();
     HasExchanged |= IsExchange;
     All.launch(O.exposed(), isCollective(O.Kind) ? Nanoseconds() : Launch);
@@ -113,7 +112,7 @@ Nanoseconds StepTimes::ofStep(const LayerSequence &Layers, ActionKind Step) {
     for (const BlockRun &R : G.Runs) {
       const auto [It, IsNew] = Kernels.try_emplace({R.Block.Index, Step});
       if (IsNew)
-        It->second = kernelsOf(P.Blocks[R.Block], Step, Launch, HostWaits);
+        It->second = kernelsOf(P, P.Blocks[R.Block], Step, Launch, HostWaits);
       Add(Period, It->second.repeated(R.Count));
     }
     Add(All, Period.repeated(G.Periods));

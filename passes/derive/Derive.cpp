@@ -271,6 +271,9 @@ void Deriver::deriveExpertMesh() {
   if (!HasExperts) {
     if (exceeds(P.Ep, 1))
       error(P.Ep.Range, diag::EpWithoutExperts, *P.Ep);
+    if (S.Train.FusedExperts.is(true))
+      error(S.Train.FusedExperts.Range, diag::KeyWithoutEffect, "fused_experts",
+            "without experts");
     // checkRankOrder reads it: ranks are folded for experts all the same.
     const bool IsRead =
         *P.RankOrder == RankOrderKind::TpCpEpPpDp && exceeds(P.Pp, 1);

@@ -189,17 +189,19 @@ static std::vector<Id> parametersOfSteps(const ir::Program &P) {
   std::vector<Id> Of = {Id::SustainedBf16, Id::EmbeddingEfficiency};
   if (!P.Spec.Train.CudaGraphs.is(true))
     Of.push_back(Id::Launch);
-  bool HasExperts = false, IsInFp8 = false;
+  bool HasExperts = false, IsInFp8 = false, NeedsCounts = false;
   for (const ir::Block &B : P.Blocks)
     for (const ir::Op &O : B.Ops) {
-      HasExperts |= O.Kind == ir::OpKind::AllToAll;
+      const bool IsExchange = O.Kind == ir::OpKind::AllToAll;
+      HasExperts |= IsExchange;
+      NeedsCounts |= IsExchange && needsCounts(P, B);
       IsInFp8 |=
           O.Kind == ir::OpKind::MatMul &&
           B.Values[O.Operands.front()].Type.Element == ir::ElementType::FP8;
     }
   if (HasExperts)
-    Of.insert(Of.end(),
-              {Id::GroupedStart, Id::GroupedWeight, Id::GroupedAccumulation});
+    Of.insert(Of.end(), {NeedsCounts ? Id::GroupedStart : Id::GroupedFlex,
+                         Id::GroupedWeight, Id::GroupedAccumulation});
   if (IsInFp8)
     Of.push_back(Id::SustainedFp8);
   return Of;
