@@ -109,8 +109,15 @@ KernelLaws::KernelLaws(const Spec &Job)
   Slowdown = 1 + Of[Number::SustainedDoubling] * Doublings;
 }
 
+/// The host divides tokens among several experts of a rank, if it needs their
+/// counts.
+static Number startOf(const ProductShape &S, bool NeedsCounts) {
+  return NeedsCounts && S.Groups > 1 ? Number::GroupedStart
+                                     : Number::GroupedFlex;
+}
+
 KernelLaws::Parameters KernelLaws::parametersOf(const ProductShape &S,
-                                                bool SplitsByCounts) const {
+                                                bool NeedsCounts) const {
   const ProductLaw &L = lawOf(S.Operand);
   Parameters All = {L.Efficiency, L.Memory, L.Start, L.K0};
   if (Slowdown)
@@ -118,7 +125,7 @@ KernelLaws::Parameters KernelLaws::parametersOf(const ProductShape &S,
   if (S.IsOfWeight && isScaled(S.Operand))
     All.push_back(Number::StreamEfficiency);
   if (S.IsGrouped && Slowdown)
-    All.push_back(SplitsByCounts ? Number::GroupedStart : Number::GroupedFlex);
+    All.push_back(startOf(S, NeedsCounts));
   if (S.IsGrouped)
     All.append({Number::GroupedRows, Number::GroupedInner,
                 Number::GroupedWeight, Number::GroupedAccumulation});
@@ -174,7 +181,7 @@ double KernelLaws::stream(double Bytes) const {
   return Bytes / (bandwidth() * Of[Number::StreamEfficiency]);
 }
 
-double KernelLaws::timeOf(const ProductShape &S, bool SplitsByCounts) const {
+double KernelLaws::timeOf(const ProductShape &S, bool NeedsCounts) const {
   const ProductLaw &L = lawOf(S.Operand);
   double Padding = 1 + Of[L.K0] / S.K; // of the inner dimension, and of rows
   if (S.IsGrouped && S.IsOfWeight)
@@ -196,7 +203,7 @@ double KernelLaws::timeOf(const ProductShape &S, bool SplitsByCounts) const {
     Streamed += Of[Number::GroupedAccumulation] * S.Groups * S.M * S.N;
   double Start = Of[L.Start];
   if (S.IsGrouped && Slowdown)
-    Start += Of[SplitsByCounts ? Number::GroupedStart : Number::GroupedFlex];
+    Start += Of[startOf(S, NeedsCounts)];
   return Start * 1e-6 + std::sqrt(Compute * Compute + Memory * Memory) +
          (Streamed > 0 ? stream(Streamed) : 0);
 }

@@ -114,12 +114,11 @@ public:
 
   using Parameters = llvm::SmallVector<ir::KernelParameterId, 12>;
   /// Returns the parameters that the law of a shape reads.
-  Parameters parametersOf(const ProductShape &S, bool SplitsByCounts) const;
+  Parameters parametersOf(const ProductShape &S, bool NeedsCounts) const;
   Parameters parametersOf(KernelClass C) const;
 
-  /// \p SplitsByCounts: with the start of products of experts that wait for the
-  /// counts of tokens on the host.
-  double timeOf(const ProductShape &S, bool SplitsByCounts = true) const;
+  /// \p NeedsCounts: of the tokens of each expert, on the host.
+  double timeOf(const ProductShape &S, bool NeedsCounts = true) const;
   double timeOf(const AttentionShape &S) const;
   double timeOf(const StreamShape &S) const;
   double timeOf(const ScoresShape &S) const;

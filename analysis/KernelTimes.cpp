@@ -242,15 +242,11 @@ bool foretrace::needsCounts(const Program &P, const Block &B) {
          valueOf(P, B, &BlockSpec::Network, "capacity_percent") == 0;
 }
 
-bool KernelTimes::splitsByCounts(const Block &B) const {
-  return needsCounts(P, B) && sortsSlots(P, B);
-}
-
 KernelLaws::Parameters KernelTimes::parametersOf(const Block &B,
                                                  const Op &O) const {
   const KernelClass C = classOf(B, O);
   if (C == KernelClass::Product || C == KernelClass::GroupedProduct)
-    return Laws.parametersOf(productShapeOf(P, B, O), splitsByCounts(B));
+    return Laws.parametersOf(productShapeOf(P, B, O), needsCounts(P, B));
   return Laws.parametersOf(C);
 }
 
@@ -280,7 +276,7 @@ Nanoseconds KernelTimes::timeOf(const Block &B, const Op &O,
   switch (classOf(B, O)) {
   case KernelClass::Product:
   case KernelClass::GroupedProduct:
-    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), splitsByCounts(B)));
+    return roundedTime(Laws.timeOf(productShapeOf(P, B, O), needsCounts(P, B)));
   case KernelClass::Attention: {
     double Arranged = 0; // elements of queries, keys and values
     for (const ValueId V : forwardOf(B, O).Operands)

@@ -50,9 +50,6 @@ private:
   KernelLaws::Parameters parametersOf(const ir::Block &B,
                                       const ir::Op &O) const;
   ScoresShape scoresShapeOf(const ir::Block &B, const ir::Op &O) const;
-  /// Returns whether the host divides the tokens of a rank among several
-  /// experts.
-  bool splitsByCounts(const ir::Block &B) const;
 
   const ir::Program &P;
   const KernelLaws Laws;
