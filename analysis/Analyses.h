@@ -16,8 +16,9 @@ void countParameters(ir::Program &P, ir::Block &Block);
 
 /// Counts the FLOPs of each op and of a micro-batch.
 void countWork(ir::Program &P, ir::Block &Block);
-/// Whether \p O is part of the kernel of the products of experts
-/// (`fused_experts`): their activation, or a conversion of what it makes.
+/// Returns whether \p O is part of the kernel of the products of experts
+/// (`fused_experts`): their activation, or a conversion of its result
+/// (Megatron-LM, transformer/moe/experts.py, _make_fused_ops).
 bool isFusedWithExperts(const ir::Program &P, const ir::Block &Block,
                         const ir::Op &O);
 /// Returns a lower bound of the bytes that \p O reads and writes on one rank:

@@ -109,8 +109,8 @@ KernelLaws::KernelLaws(const Spec &Job)
   Slowdown = 1 + Of[Number::SustainedDoubling] * Doublings;
 }
 
-/// The host divides tokens among several experts of a rank, if it needs their
-/// counts.
+/// If the host needs the counts of tokens, it divides them among several
+/// experts of a rank.
 static Number startOf(const ProductShape &S, bool NeedsCounts) {
   return NeedsCounts && S.Groups > 1 ? Number::GroupedStart
                                      : Number::GroupedFlex;
@@ -213,8 +213,8 @@ double foretrace::workOf(const AttentionShape &S) {
          (S.QueryChannels + S.ContextChannels);
 }
 
-/// Scales the work of heads that are not 128 channels wide, of which the rates
-/// are: the exponential of a score costs the same whatever the width.
+/// Rates are measured with heads of 128 channels. The exponential of a score
+/// costs the same at any width, so narrower heads need more time for a FLOP.
 double KernelLaws::narrowHeadFactor(const AttentionShape &S) const {
   constexpr double Usual = 128;
   if (S.Heads == 0)

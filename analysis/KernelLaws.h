@@ -117,7 +117,7 @@ public:
   Parameters parametersOf(const ProductShape &S, bool NeedsCounts) const;
   Parameters parametersOf(KernelClass C) const;
 
-  /// \p NeedsCounts: of the tokens of each expert, on the host.
+  /// \p NeedsCounts: the host waits for the tokens' counts (KernelTimes.h).
   double timeOf(const ProductShape &S, bool NeedsCounts = true) const;
   double timeOf(const AttentionShape &S) const;
   double timeOf(const StreamShape &S) const;

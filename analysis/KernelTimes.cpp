@@ -216,8 +216,8 @@ static double sortedBytes(const Program &P, const Block &B, const Op &O) {
   return 2 * Most * static_cast<double>(P.Mesh[Axis::Etp]);
 }
 
-/// Returns whether \p O converts to a type with a scale of the whole tensor,
-/// whose maximum is found first.
+/// Returns whether \p O converts to a type that also has a scale of the whole
+/// tensor, which follows from its maximum (nvfp4: arXiv 2509.25149).
 static bool hasTensorScale(const Block &B, const Op &O) {
   return O.Kind == OpKind::Cast &&
          B.Values[O.Results.front()].Type.Element == ElementType::NVFP4;
