@@ -9,7 +9,7 @@ using llvm::Twine;
 
 namespace {
 struct DocumentationPage {
-  StringRef Path, Text;
+  llvm::StringLiteral Path, Text;
 };
 } // namespace
 

@@ -12,18 +12,20 @@ namespace foretrace {
 /// What messages call the folder that the library is in.
 constexpr char LibraryFolder[] = "<library>";
 
+/// Literals, since they know their length: counting characters in a constant
+/// expression is bounded, and a library has no bound.
 struct LibraryFile {
-  llvm::StringRef Path; ///< as a job imports it, `models/llama3-8b.fore`
-  llvm::StringRef Text;
+  llvm::StringLiteral Path; ///< as a job imports it, `models/llama3-8b.fore`
+  llvm::StringLiteral Text;
 };
 
 /// A model of a page of the library, which has those of a family. A job imports
 /// the page for it by the name of the model, `models/llama3.1-8b.fore`.
 struct LibraryModel {
-  llvm::StringRef Title;  ///< `llama3.1-8b`
-  llvm::StringRef Name;   ///< as the page declares it, `llama3_1_8b`
-  llvm::StringRef Page;   ///< its path, `models/llama3.fore`
-  llvm::StringRef Source; ///< where its numbers are from
+  llvm::StringLiteral Title;  ///< `llama3.1-8b`
+  llvm::StringLiteral Name;   ///< as the page declares it, `llama3_1_8b`
+  llvm::StringLiteral Page;   ///< its path, `models/llama3.fore`
+  llvm::StringLiteral Source; ///< where its numbers are from
 };
 
 /// All files, by path.

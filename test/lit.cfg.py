@@ -48,6 +48,8 @@ config.substitutions += [
     ("%{cmake}", config.cmake),
     ("%{cpack}", os.path.join(os.path.dirname(config.cmake), "cpack")),
     ("%{cxx}", config.cxx),
+    ("%{llvm_include}",
+     os.path.join(os.path.dirname(config.llvm_tools_dir), "include")),
 ]
 
 # The module is for the Python that it was built with, which may have packages that the
