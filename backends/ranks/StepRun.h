@@ -23,9 +23,9 @@ StepTime bestTimeOf(const ir::Program &P);
 bool checkStepRun(const EmitRequest &Request, StepTime Time,
                   SourceRange TimeRange, DiagnosticEngine &Diags);
 
-/// The steps of \p S, the schedule of \p P or a smaller one, run against each
-/// other. A step waits for its input only: messages take no time, and where a
-/// stage receives one it waits for it.
+/// Runs the steps of \p S, the schedule of \p P or a smaller one, against each
+/// other. A message delays only the step that needs it. It takes the time that
+/// StepTimes has for it, and none in units.
 ir::Timeline runSteps(const ir::Program &P, const ir::Schedule &S,
                       StepTime Time);
 
