@@ -11,7 +11,7 @@ const grouped = (text) => text.replace(/\B(?=(\d{3})+$)/g, ",");
 /** By unit, the larger units that people read. */
 const thousands = (...names) => ({step: 1000, names});
 const scales = {
-  count: thousands("", "k", "M", "G", "T", "P", "E", "Z"),
+  count: thousands("", "k", "M", "B", "T"),
   bytes: {step: 1024, names: ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"]},
   flops: thousands("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP",
                    "ZFLOP", "YFLOP"),

@@ -76,16 +76,23 @@ std::optional<llvm::StringRef> foretrace::findOtherwise(llvm::StringRef Name) {
 }
 
 std::optional<llvm::StringRef>
+foretrace::findNotModelled(llvm::StringRef Name) {
+  return findAbsent(NotModelled, Name);
+}
+
+std::optional<llvm::StringRef>
 foretrace::findWordOtherwise(llvm::StringRef Word) {
   return findAbsent(WordsOtherwise, Word);
 }
 
 bool foretrace::reportUnmodelled(const ast::Word &Key,
                                  DiagnosticEngine &Diags) {
-  const std::optional<llvm::StringRef> Text = findAbsent(NotModelled, Key.Text);
+  const std::optional<llvm::StringRef> Text = findNotModelled(Key.Text);
   if (Text)
-    Diags.report(Key.Range, diag::NotModelled, Key.Text,
-                 "without it, " + Text->str());
+    Diags
+        .report(Key.Range, diag::NotModelled, Key.Text,
+                "without it, " + Text->str())
+        .note(Key.Range, diag::SeeLimits);
   return Text.has_value();
 }
 

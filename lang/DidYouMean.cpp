@@ -19,6 +19,13 @@ foretrace::nearestWord(llvm::StringRef Word,
   for (llvm::StringRef Candidate : Candidates) {
     if (Candidate.equals_insensitive(Word))
       return Candidate;
+    // `gb200` is the beginning of `gb200-nvl72`, not a slip for `b200`.
+    if (Best > 0 && Candidate.size() > Word.size() &&
+        Candidate.starts_with_insensitive(Word) &&
+        Candidate[Word.size()] == '-') {
+      Best = 0;
+      Nearest = Candidate;
+    }
     if (Candidate.size() > 2 * Word.size())
       continue;
     // One slip per three letters of the shorter word, as compilers commonly
@@ -26,6 +33,12 @@ foretrace::nearestWord(llvm::StringRef Word,
     size_t Length = std::min(Word.size(), Candidate.size());
     unsigned Slips = static_cast<unsigned>(Length + 2) / 3;
     unsigned Distance = Word.edit_distance(Candidate, true, Slips);
+    // In four letters, only a transposition is two edits: `plna`, not `cost`
+    // for `list`.
+    if (Length < 5 && Distance == 2 &&
+        (Word.size() != Candidate.size() ||
+         !std::is_permutation(Word.begin(), Word.end(), Candidate.begin())))
+      continue;
     if (Distance <= Slips && Distance < Best && Distance < Candidate.size()) {
       Best = Distance;
       Nearest = Candidate;

@@ -16,7 +16,7 @@ function showSentence() {
       " parameters",
       ...digits(model.activated) === digits(model.parameters) ? []
           : [" (", number(model.activated, "short", "active parameters"), " active)"],
-      " trains in ", train.precision, " on ", number(parallel.world, "count", "ranks"),
+      " trains in ", train.precision, train.recipe ? ` with the recipe ${train.recipe}` : "", " on ", number(parallel.world, "count", "ranks"),
       data.device ? ` × ${data.device}` : size(parallel.world) === 1 ? " rank" : " ranks",
       ...layout.length ? [" (", ...layout, ...vpp, ")"] : [], ", ",
       number(train.tokens, "short", "tokens of an iteration"), " tokens per iteration.");

@@ -36,7 +36,8 @@ static FigureTable partTable(const EmitRequest &Request,
                              const IterationTime &T) {
   FigureTable Table{
       "parts",
-      "of a rank of stage " +
+      (T.Stages[T.Busiest].Count > 1 ? "of a rank of stages "
+                                     : "of a rank of stage ") +
           printRange(T.Stages[T.Busiest].First, T.Stages[T.Busiest].Count),
       {{"part", FigureUnit::Text},
        {"time", FigureUnit::Time},

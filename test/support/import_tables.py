@@ -46,8 +46,8 @@ def table(root, names):
         keys.setdefault(text, []).append(shown(key))
     lines = ["| key | without it |\n", "|---|---|\n"] if keys else []
     lines += [f"| {', '.join(words)} | {text} |\n" for text, words in keys.items()]
-    lines += ["\nThese change nothing that is derived; words that end in `*` are the start of "
-              "names:\n\n"]
+    lines += ["\nThese have no effect on the results; a trailing `*` stands for any ending:"
+              "\n\n"]
     for reason, words in no_effect.items():
         unique = list(dict.fromkeys(words))
         label = "" if reason == "keys" else f"{reason}: "

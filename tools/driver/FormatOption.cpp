@@ -36,9 +36,9 @@ FindingFormatOption::FindingFormatOption(cl::SubCommand &Of,
                          "human-readable (default)"),
               clEnumValN(DiagnosticFormat::JSON, "json", "one object per line"),
               clEnumValN(DiagnosticFormat::CSV, "csv",
-                         "one row each, RFC 4180"),
+                         "one row per diagnostic, RFC 4180"),
               clEnumValN(DiagnosticFormat::Markdown, "md",
-                         "one row each, Markdown"),
+                         "one row per diagnostic, Markdown"),
               clEnumValN(DiagnosticFormat::Sarif, "sarif", "SARIF 2.1.0")),
           cl::init(DiagnosticFormat::Text), cl::cat(Category), cl::sub(Of)) {}
 

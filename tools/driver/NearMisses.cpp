@@ -19,6 +19,8 @@ std::string unknownCommand(StringRef Argument, ArrayRef<StringRef> Known) {
     return (What + "; write `foretrace plan " + Argument +
             "`, or `foretrace compile " + Argument + "`")
         .str();
+  if (const std::optional<StringRef> Lacking = findNotModelled(Argument))
+    return (Twine(What) + "; " + *Lacking + " (docs/limits.md)").str();
   return What + didYouMean(Argument, Known);
 }
 

@@ -35,7 +35,7 @@ struct Options::Table {
   Option<int64_t> Row = {At, "row", "n", "Row of the output, from 1"};
   Option<std::string> Cell = {At, "figure", "figure",
                               "Figure of the output: KEY or TABLE/ROW/COLUMN"};
-  Option<int64_t> Node = {At, "node", "n", "Node of the trace"};
+  Option<int64_t> Node = {At, "node", "n", "Explain this node of the trace"};
   Option<int64_t> Rank = {At, "rank", "n", "Rank of the trace"};
   Option<int64_t> Stage = {At, "stage", "n", "Only this stage, from 0"};
   Option<std::string> Format = {At, "format", PrinterWords,

@@ -21,8 +21,8 @@ static cl::opt<std::string>
 static cl::opt<bool> Kernels(
     "kernels",
     cl::desc(
-        "Fit the device profile of the job, which estimates other layouts, "
-        "too, in place of times of this job's parts"),
+        "Fit the device profile of the job, which also serves other layouts, "
+        "instead of timing the parts of this job"),
     cl::cat(outputCategory()), cl::sub(calibrateCommand()));
 
 static driver::FormatOption

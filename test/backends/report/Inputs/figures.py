@@ -22,7 +22,8 @@ UNITS |= {name: 1000**power for power, name in enumerate(
 UNITS |= {name: 1000**power for power, name in enumerate(
     ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP",
      "YFLOP"))}
-UNITS |= {name: 1000**(power + 1) for power, name in enumerate("kMGTPEZ")}
+UNITS |= {name: 1000**(power + 1) for power, name in enumerate("kM")}
+UNITS["T"] = 10**12
 
 # Value, text, and the heading of the column, of every number on the page.
 EVERY = """[...document.querySelectorAll(
@@ -40,19 +41,25 @@ def numbers_in(value):
     return {str(value)} if isinstance(value, int) else set()
 
 
-def read(text, heading):
+def scale_of(unit, value):
+    """Billions and bytes have one sign; no more than 1,023 bytes have it."""
+    return 10**9 if unit == "B" and abs(value) > 1023 else UNITS[unit]
+
+
+def read(text, heading, value):
     """The number that a text says, and how far off it may be."""
     found = re.fullmatch(r"< ?([\d.]+)|(-?[\d,]+(?:\.\d+)?) ?(\D*)", text)
     if not found:
         sys.exit(f"{text!r} is no number")
     if found[1]:
-        return 0, float(found[1]) * UNITS[heading.rsplit(", ", 1)[-1].strip(" ↓↑")]
+        return 0, float(found[1]) * scale_of(
+            heading.rsplit(", ", 1)[-1].strip(" ↓↑"), value)
     unit = found[3]
     if not unit and ", " in heading:
         unit = heading.rsplit(", ", 1)[-1].strip(" ↓↑")
     shown = found[2].replace(",", "")
     decimals = len(shown.partition(".")[2])
-    scale = UNITS[unit]
+    scale = scale_of(unit, value)
     # Four digits, or the decimals of a column.
     return float(shown) * scale, max(
         0.51 * 10**-decimals * scale, 0.0006 * abs(float(shown) * scale))
@@ -62,7 +69,7 @@ def check_all(browser, documents):
     known = set().union(*map(numbers_in, documents))
     shown = browser.evaluate(EVERY)
     for value, text, heading in shown:
-        number, error = read(text, heading)
+        number, error = read(text, heading, int(value))
         if value not in known:
             sys.exit(f"{text} ({value}) is in no document")
         if abs(number - int(value)) > (error if error > 0.6 else 0.5):
