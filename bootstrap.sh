@@ -33,10 +33,14 @@ packages='clang-19 cmake ninja-build python3 antlr4 libantlr4-runtime-dev
   libtomlplusplus-dev libprotozero-dev libsqlite3-dev libeigen3-dev libevent-dev llvm-19-dev
   llvm-19-tools uuid-dev zlib1g-dev libzstd-dev'
 # What only some tests need: SimGrid replays traces, protoc decodes others, editors show
-# jobs, Chromium pages, fish completes commands, and PyYAML reads the GitHub Action and the hooks. The Python module
-# is built with pybind11 and tested with NumPy, pandas and pip.
+# jobs, Chromium pages, fish completes commands, Slurm runs sweeps, and PyYAML reads the
+# GitHub Action and the hooks. The Python module is built with pybind11 and tested with
+# NumPy, pandas and pip. In the long tier packages are installed in a new Debian.
 test_packages='libsimgrid-dev protobuf-compiler neovim vim fish chromium fonts-dejavu-core
-  python3-yaml pybind11-dev python3-dev python3-numpy python3-pandas python3-pip'
+  slurm-wlm python3-yaml pybind11-dev python3-dev python3-numpy python3-pandas python3-pip
+  debootstrap'
+# Needed only where Node.js did not come with npm.
+npm_packages='nodejs npm'
 tidy_packages='clang-tidy-19'
 sanitizer_packages='libclang-rt-19-dev'
 
@@ -68,10 +72,10 @@ install_packages() {
   $root apt-get install -q -y --no-install-recommends $missing </dev/null >&2
 }
 
-# Installs what tests of the extension of VS Code need in build/npm, if there is npm.
+# Installs what tests of the extension of VS Code need in build/npm.
 install_node_modules() {
   extension=tools/editors/vscode
-  command -v npm >/dev/null || return
+  command -v npm >/dev/null || (install_packages "$npm_packages") || return
   ! cmp -s $extension/package-lock.json build/npm/package-lock.json || return 0
   say 'installing the packages of the extension of VS Code'
   rm -rf build/npm build/npm.new
@@ -81,15 +85,15 @@ install_node_modules() {
     --fetch-retries=0 </dev/null >&2 && mv build/npm.new build/npm
 }
 
-# Builds a target of a preset.
+# Builds a target of a preset. Configures each time: packages may be there that were
+# missing before.
 compile() {
   say "building $2 in build/$1"
   mkdir -p build
-  [ -f "build/$1/build.ninja" ] ||
-    cmake --preset "$1" </dev/null >build/configure.log 2>&1 || {
-      cat build/configure.log >&2
-      die 'configuring failed'
-    }
+  cmake --preset "$1" </dev/null >build/configure.log 2>&1 || {
+    cat build/configure.log >&2
+    die 'configuring failed'
+  }
   NINJA_STATUS='    %f of %t steps, %es: ' ninja -C "build/$1" "$2" >&2
 }
 

@@ -55,7 +55,7 @@ class Round:
 
     def end(self):
         try:
-            said = self.process.communicate(timeout=120)[0]
+            said = self.process.communicate(timeout=600)[0]
         except subprocess.TimeoutExpired:
             self.process.kill()
             sys.exit("the jobs do not end")
