@@ -53,27 +53,44 @@ ImportGraph::findNearest(llvm::StringRef Missing,
   return std::string(Path);
 }
 
-/// Returns the file that \p I means; \p Model is the model of the library that
-/// it means, if it names one and not a file.
-std::string ImportGraph::locate(const ast::Import &I, llvm::StringRef Importer,
-                                const LibraryModel *&Model) {
+std::vector<std::string>
+foretrace::importFolders(llvm::StringRef Path, llvm::StringRef Importer,
+                         const std::vector<std::string> &ImportPaths) {
+  if (path::is_absolute(Path))
+    return {"."};
   std::vector<std::string> Folders = {path::parent_path(Importer).str()};
   if (Folders.front().empty())
     Folders.front() = ".";
   llvm::append_range(Folders, ImportPaths);
-  if (path::is_absolute(I.Path.Text))
-    Folders = {"."};
+  return Folders;
+}
+
+FoundImport foretrace::findImport(llvm::StringRef Path,
+                                  const std::vector<std::string> &Folders,
+                                  vfs::FileSystem &System) {
   for (const std::string &Folder : Folders) {
     llvm::SmallString<128> Candidate(Folder == "." ? "" : Folder);
-    path::append(Candidate, I.Path.Text);
-    const auto Status = Sources.system().status(Candidate);
+    path::append(Candidate, Path);
+    const auto Status = System.status(Candidate);
     if (Status && !Status->isDirectory())
-      return std::string(Candidate);
+      return {std::string(Candidate)};
   }
-  if (llvm::is_contained(Folders, LibraryFolder))
-    Model = findLibraryModel(I.Path.Text);
-  if (Model)
-    return (llvm::Twine(LibraryFolder) + "/" + Model->Page).str();
+  const LibraryModel *Model = llvm::is_contained(Folders, LibraryFolder)
+                                  ? findLibraryModel(Path)
+                                  : nullptr;
+  if (!Model)
+    return {};
+  return {(llvm::Twine(LibraryFolder) + "/" + Model->Page).str(), Model};
+}
+
+/// Returns the file that \p I means; reports if there is none.
+FoundImport ImportGraph::locate(const ast::Import &I,
+                                llvm::StringRef Importer) {
+  const std::vector<std::string> Folders =
+      importFolders(I.Path.Text, Importer, ImportPaths);
+  FoundImport Found = findImport(I.Path.Text, Folders, Sources.system());
+  if (!Found.Path.empty())
+    return Found;
   DiagnosticBuilder B =
       Diags.report(I.Path.Range, diag::ImportNotFound, I.Path.Text,
                    "`" + llvm::join(Folders, "`, `") + "`");
@@ -81,7 +98,7 @@ std::string ImportGraph::locate(const ast::Import &I, llvm::StringRef Importer,
   if (!Nearest.empty())
     B.note(I.Path.Range, diag::DidYouMean, Nearest)
         .fix(I.Path.Range, "\"" + Nearest + "\"");
-  return "";
+  return Found;
 }
 
 std::optional<FileId> ImportGraph::open(llvm::StringRef Path,
@@ -168,8 +185,7 @@ const ast::Section *ImportGraph::loadToml(llvm::StringRef Path,
 /// it.
 void ImportGraph::importForeign(JobFile &U, const ast::Import &I,
                                 llvm::StringRef Importer) {
-  const LibraryModel *M = nullptr;
-  const std::string Path = locate(I, Importer, M);
+  const std::string Path = locate(I, Importer).Path;
   const std::optional<FileId> Id =
       Path.empty() ? std::nullopt : open(Path, I.Path.Range);
   const ast::File *File =
@@ -204,8 +220,7 @@ void ImportGraph::import(JobFile &U, const ast::Import &I,
       importForeign(U, I, Importer);
     return;
   }
-  const LibraryModel *M = nullptr;
-  std::string Path = locate(I, Importer, M);
+  const auto [Path, M] = locate(I, Importer);
   if (!IsToml) {
     if (JobFile *Imported =
             Path.empty() ? nullptr : loadFore(Path, I.Path.Range, M)) {

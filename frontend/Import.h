@@ -5,12 +5,11 @@
 #ifndef FORETRACE_FRONTEND_IMPORT_H
 #define FORETRACE_FRONTEND_IMPORT_H
 
+#include "frontend/FindImport.h"
 #include "frontend/ParsedFiles.h"
 #include "frontend/Scope.h"
 
 namespace foretrace {
-
-struct LibraryModel;
 
 /// One `.fore` file with the names that it has in this job.
 struct JobFile {
@@ -63,8 +62,7 @@ private:
   };
 
   std::string realPath(llvm::StringRef Path) const;
-  std::string locate(const ast::Import &I, llvm::StringRef Importer,
-                     const LibraryModel *&Model);
+  FoundImport locate(const ast::Import &I, llvm::StringRef Importer);
   std::string findNearest(llvm::StringRef Missing,
                           llvm::ArrayRef<std::string> Folders) const;
   std::optional<FileId> open(llvm::StringRef Path, SourceRange Range);

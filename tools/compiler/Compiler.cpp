@@ -149,6 +149,13 @@ void Compiler::useProject(llvm::StringRef Path, FrontendOptions &Options,
   P.applyTo(Diags);
 }
 
+std::vector<std::string> Compiler::importPaths(llvm::StringRef Path) {
+  FrontendOptions Options;
+  DiagnosticEngine Diags; // read() reports
+  useProject(Path, Options, Diags);
+  return withLibrary(std::move(Options)).ImportPaths;
+}
+
 CompiledJob &Compiler::read(llvm::StringRef Path, FrontendOptions Options,
                             DiagnosticEngine Diags) {
   layModel(Path);

@@ -61,6 +61,10 @@ public:
   /// Forgets a job with all that it has.
   void forget(const CompiledJob &Job);
 
+  /// Returns the folders of all imports of the job at \p Path: those of its
+  /// project, and the library.
+  std::vector<std::string> importPaths(llvm::StringRef Path);
+
   /// The cluster in the file at \p Path; see compileCluster.
   std::optional<ir::ClusterSpec> readCluster(llvm::StringRef Path,
                                              FrontendOptions Options,

@@ -203,7 +203,7 @@ void Collector::run() {
   }
 }
 
-void Names::add(StringRef Path, Reader Read) {
+void Names::add(StringRef Path, Reader Read, Locator Locate) {
   constexpr size_t MostFiles = 256;
   if (Files.size() >= MostFiles || Files.count(Path.str()))
     return;
@@ -220,11 +220,11 @@ void Names::add(StringRef Path, Reader Read) {
     return;
   Collector(*File, Of).run();
   for (std::string &Import : Of.Imports) {
-    SmallString<128> To = sys::path::parent_path(Path);
-    sys::path::append(To, Import);
+    SmallString<128> To(Locate(Import, Path));
     sys::path::remove_dots(To, /*remove_dot_dot=*/true);
     Import = To.str().str();
-    add(Import, Read);
+    if (!Import.empty())
+      add(Import, Read, Locate);
   }
 }
 

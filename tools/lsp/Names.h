@@ -36,7 +36,7 @@ struct NameTable {
   std::map<std::pair<std::string, std::string>, size_t>
       Blocks;                               ///< by model and name
   std::map<std::string, std::string> Bases; ///< of models
-  std::vector<std::string> Imports;         ///< paths of other `.fore` files
+  std::vector<std::string> Imports;         ///< files imported for their names
 };
 
 /// Names of a file and of those that it imports, and so on.
@@ -45,12 +45,16 @@ public:
   /// Returns the text of a file; nothing if there is none.
   using Reader =
       llvm::function_ref<std::optional<std::string>(llvm::StringRef Path)>;
+  /// Returns the file that an import of \p Path in the file \p Importer means;
+  /// an empty path if that has no names.
+  using Locator = llvm::function_ref<std::string(llvm::StringRef Path,
+                                                 llvm::StringRef Importer)>;
   /// A definition: a file, and the index of a place.
   using Definition = std::pair<std::string, size_t>;
 
   /// Adds the file at \p Path and what it imports; one with syntax errors has
   /// no names.
-  void add(llvm::StringRef Path, Reader Read);
+  void add(llvm::StringRef Path, Reader Read, Locator Locate);
 
   const std::map<std::string, NameTable> &files() const { return Files; }
   /// Returns the name at a byte of a file; null if there is none.

@@ -109,6 +109,9 @@ private:
   /// Names of a text, of its imports, and of files that may use its names.
   Names namesAround(const Document &D) const;
   Names namesOf(const Document &D) const; ///< without the latter
+  void addNames(Names &To, llvm::StringRef Path) const;
+  std::string fileOf(llvm::StringRef Path, llvm::StringRef Importer,
+                     const std::vector<std::string> &ImportPaths) const;
   std::optional<std::string> textAt(llvm::StringRef Path) const;
   Value define(const Document &D, const Object &Params);
   Value references(const Document &D, const Object &Params);

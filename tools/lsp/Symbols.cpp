@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions and uses of names, and other names for them.
+#include "frontend/FindImport.h"
+#include "lang/Library.h"
 #include "tools/lsp/Lexer.h"
 #include "tools/lsp/Positions.h"
 #include "tools/lsp/Server.h"
@@ -20,26 +22,43 @@ std::optional<std::string> Server::textAt(StringRef Path) const {
   return std::nullopt;
 }
 
+/// Returns the file that an import of \p Path means; an empty path if it is of
+/// the library, which an editor can't open.
+std::string Server::fileOf(StringRef Path, StringRef Importer,
+                           const std::vector<std::string> &ImportPaths) const {
+  std::string Found =
+      findImport(Path, importFolders(Path, Importer, ImportPaths),
+                 Session->sources().system())
+          .Path;
+  return StringRef(Found).starts_with(LibraryFolder) ? "" : Found;
+}
+
+void Server::addNames(Names &To, StringRef Path) const {
+  const std::vector<std::string> ImportPaths = Session->importPaths(Path);
+  To.add(
+      Path, [&](StringRef P) { return textAt(P); },
+      [&](StringRef P, StringRef Importer) {
+        return fileOf(P, Importer, ImportPaths);
+      });
+}
+
 Names Server::namesOf(const Document &D) const {
   Names All;
-  All.add(pathOf(D.Uri), [this](StringRef Path) { return textAt(Path); });
+  addNames(All, pathOf(D.Uri));
   return All;
 }
 
 /// Searches open texts and the files of the same folder.
 Names Server::namesAround(const Document &D) const {
   Names All = namesOf(D);
-  auto Add = [&](StringRef Path) {
-    All.add(Path, [this](StringRef P) { return textAt(P); });
-  };
   for (const auto &[Path, Of] : Documents)
-    Add(Path);
+    addNames(All, Path);
   std::error_code Error;
   const std::string Path = pathOf(D.Uri);
   for (sys::fs::directory_iterator I(sys::path::parent_path(Path), Error), End;
        !Error && I != End; I.increment(Error))
     if (sys::path::extension(I->path()) == ".fore")
-      Add(I->path());
+      addNames(All, I->path());
   return All;
 }
 
@@ -83,10 +102,10 @@ json::Value Server::define(const Document &D, const Object &Params) {
   if (At == Tokens.end() || At == Tokens.begin() ||
       std::prev(At)->in(D.Text) != "import")
     return nullptr;
-  SmallString<128> To = sys::path::parent_path(Path);
-  sys::path::append(To, At->in(D.Text).trim('"'));
-  if (!Session->sources().system().exists(To))
-    return nullptr; // of the library
+  const std::string To =
+      fileOf(At->in(D.Text).trim('"'), Path, Session->importPaths(Path));
+  if (To.empty())
+    return nullptr;
   return Object{{"uri", uriOfFile(To)}, {"range", rangeOf("", 0, 0)}};
 }
 
