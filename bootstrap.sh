@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Sets up everything on Debian bookworm: installs missing packages, builds, and
-# shows a compiled table, runs the tests, or prints the path of the program.
+# shows what is derived from a job, runs the tests, or prints the path of the program.
 set -eu
 cd "$(dirname "$0")"
 
@@ -10,8 +10,8 @@ usage() {
   cat <<'END'
 usage: ./bootstrap.sh COMMAND
 
-  demo    install missing packages, build the program, compile an example and
-          show its table
+  demo    install missing packages, build the program, and write the time, the
+          SimAI table and the report of an example
   build   install missing packages, build the program, print its path
   package the same for the static program, a .deb and an archive of it
   test    the same, then build the test programs and run the tests
@@ -105,14 +105,16 @@ build() {
 demo() {
   build
   out=build/demo
-  job=docs/examples/gpt-175b.fore
+  job=docs/examples/gpt-175b-on-h100.fore
   say "compiling $job"
   build/release/bin/foretrace compile "$job" --emit=simai -o "$out/"
   table=$(find "$out" -name '*.txt' | sort | head -n 1)
   say "$table: header, number of rows, and the first rows"
   head -n 10 "$table"
-  say 'parameters of the model'
-  build/release/bin/foretrace compile "$job" --emit=params --stdout --quiet
+  say 'time of an iteration, its parts, and their causes'
+  build/release/bin/foretrace time "$job" --quiet
+  build/release/bin/foretrace report "$job" -o "$out/report.html" --quiet
+  say "the report, for a browser: $PWD/$out/report.html"
   say "the program is $PWD/build/release/bin/foretrace; to have it on the path:"
   say "  export PATH=\"$PWD/build/release/bin:\$PATH\""
 }
