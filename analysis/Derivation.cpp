@@ -44,6 +44,7 @@ StringRef unitName(FigureUnit U) {
   case FigureUnit::Flops:
     return "FLOPs";
   case FigureUnit::Millionths:
+  case FigureUnit::HalfRange:
     return "millionths";
   case FigureUnit::Time:
     return "ns";

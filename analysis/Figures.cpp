@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/Figures.h"
 #include "analysis/Bubble.h"
+#include "analysis/Caveats.h"
 #include "analysis/DeviceRates.h"
 #include "analysis/FlopCounter.h"
 #include "analysis/Flows.h"
@@ -13,7 +14,8 @@ using namespace foretrace::ir;
 
 llvm::StringRef foretrace::getName(FigureUnit U) {
   static constexpr llvm::StringRef Names[] = {
-      "text", "count", "count", "flag", "bytes", "flops", "millionths", "ns"};
+      "text",  "count",      "count",      "flag", "bytes",
+      "flops", "millionths", "millionths", "ns"};
   return Names[static_cast<size_t>(U)];
 }
 
@@ -115,7 +117,8 @@ bool foretrace::isOfTime(llvm::StringRef Name) {
 }
 
 bool JobFigures::hasTime() {
-  return For == Validity::ThisJob && P->Facts.contains(Fact::Costs) &&
+  return For == Validity::ThisJob && !isUpdatedByHost(*P) &&
+         P->Facts.contains(Fact::Costs) &&
          *P->Spec.Cost.Kind == CostKind::Estimate &&
          !iteration().Total.isOverflow();
 }

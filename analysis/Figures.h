@@ -19,6 +19,7 @@ enum class FigureUnit : unsigned char {
   Bytes,      ///< printed as GiB
   Flops,      ///< printed as TFLOP
   Millionths, ///< of a whole, printed as a percentage
+  HalfRange,  ///< the same, of the range of nine of ten runs around a number
   Time        ///< in ns, printed as ms
 };
 

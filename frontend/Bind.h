@@ -118,6 +118,7 @@ private:
   void bindLayers(const Body &Model, ir::ModelSpec &M);
   const ast::Section *findRecipe(const std::string &Name, SourceRange At);
   const ast::Section *findProfile(llvm::StringRef Name, SourceRange At);
+  void bindFittedOn(const Field &F, SourceRange Profile, ir::CostSpec &C);
   void bindKernel(const Field &F, const std::string &Name, SourceRange Profile,
                   ir::CostSpec &C);
   void bindKernels(const Body &B, const std::string &Prefix,

@@ -11,6 +11,14 @@
 
 using namespace foretrace;
 
+/// Whether the library has that profile; the names of some are not words of the
+/// language.
+static bool isShippedProfile(llvm::StringRef Name) {
+  return llvm::any_of(libraryFiles(), [&](const LibraryFile &F) {
+    return F.Path == ("devices/" + Name + ".toml").str();
+  });
+}
+
 /// Returns the table of a profile of the library, or null after a report.
 const ast::Section *Binder::findProfile(llvm::StringRef Name, SourceRange At) {
   const std::string Path = ("devices/" + Name + ".toml").str();
@@ -61,11 +69,26 @@ void Binder::bindKernel(const Field &F, const std::string &Name,
   Old->At = IsOfJob ? V->Range : Profile;
 }
 
+/// The device that a profile was fitted on. The text of the library has no
+/// place in a job.
+void Binder::bindFittedOn(const Field &F, SourceRange Profile,
+                          ir::CostSpec &C) {
+  const std::optional<ExprValue> V = Eval.evaluate(*F.Value, *F.Names);
+  if (const std::string *Name = V ? V->asText() : nullptr)
+    C.FittedOn.derive(*Name, Profile.isValid() ? Profile : V->Range);
+  else if (V)
+    Diags.report(V->Range, diag::WrongType, F.Key.Text, describe(*V),
+                 "the name of a device in quotes");
+}
+
 /// Adds the parameters of a table; tables in it prefix their names.
 void Binder::bindKernels(const Body &B, const std::string &Prefix,
                          SourceRange Profile, ir::CostSpec &C) {
   for (const Field &F : B.Fields)
-    bindKernel(F, Prefix + F.Key.Text, Profile, C);
+    if (Prefix.empty() && F.Key.Text == "fitted_on")
+      bindFittedOn(F, Profile, C);
+    else
+      bindKernel(F, Prefix + F.Key.Text, Profile, C);
   for (const Body &Sub : B.Sections)
     bindKernels(Sub, Prefix + Sub.Keyword.Text + ".", Profile, C);
 }
@@ -78,9 +101,10 @@ void Binder::bindKernels(ir::Spec &S) {
     S.Cost.Kind.derive(ir::CostKind::Estimate, S.Cluster->Device.Profile.Range);
   }
   if (*S.Cost.Kind != ir::CostKind::Estimate) {
-    if (const Field *F = Cost.findField("profile"))
-      Diags.report(F->Key.Range, diag::KeyWithoutEffect, "profile",
-                   "without `cost estimate`");
+    for (const llvm::StringRef Key : {"profile", "borrow"})
+      if (const Field *F = Cost.findField(Key))
+        Diags.report(F->Key.Range, diag::KeyWithoutEffect, Key,
+                     "without `cost estimate`");
     for (const Body &Sub : Cost.Sections)
       if (Sub.Keyword.Text == "kernels")
         Diags.report(Sub.Keyword.Range, diag::KeyWithoutEffect, "kernels",
@@ -88,7 +112,12 @@ void Binder::bindKernels(ir::Spec &S) {
     return;
   }
   Body Table;
-  if (const Field *F = Cost.findField("profile")) {
+  const Field *F = Cost.findField("profile");
+  if (F && std::holds_alternative<ast::Binary>(F->Value->Node) &&
+      isShippedProfile(Eval.source(F->Value->Range))) {
+    S.Cost.DeviceProfile.state(Eval.source(F->Value->Range).str(),
+                               F->Value->Range);
+  } else if (F) {
     const std::optional<ExprValue> V =
         Eval.evaluate(*F->Value, *F->Names, Words::Any);
     if (V && V->getIf<TableValue>()) {

@@ -38,6 +38,7 @@ template <typename T> static std::string valuesOf(llvm::StringRef Type) {
                    {"FlopRate", "FLOP/s"},
                    {"ByteSize", "bytes"},
                    {"DataRate", "B/s, bit/s"},
+                   {"NetworkRate", "bit/s, B/s"},
                    {"Duration", "ns, us, ms"},
                    {"Text", "text"},
                    {"RoutingText", "balanced, zipf(s, seed), file(path)"}};

@@ -34,6 +34,9 @@ static constexpr NumberType NumberTypes[] = {
     {"FlopRate", Dimension::FlopRate, 1, 1'000'000'000, "FLOP/s", "TFLOP/s",
      "e12"},
     {"DataRate", Dimension::DataRate, 1, 1'000'000, "B/s", "GB/s", "e9"},
+    // Network cards are sold by bits.
+    {"NetworkRate", Dimension::DataRate, 1, 1'000'000, "B/s", "Gbit/s",
+     " GB/s"},
     {"Duration", Dimension::Time, 0, 100, "ns", "us", "e3"},
 };
 

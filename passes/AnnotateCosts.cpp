@@ -5,10 +5,13 @@
 // Touches no operand, layout or collective: a cost can't change communication.
 
 #include "analysis/Analyses.h"
+#include "analysis/Caveats.h"
 #include "analysis/CollectiveTimes.h"
 #include "analysis/KernelTimes.h"
 #include "analysis/OpTimes.h"
 #include "analysis/Overlap.h"
+#include "ir/model/KnownDevice.h"
+#include "ir/model/Spellings.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
@@ -34,6 +37,7 @@ private:
   void checkNames(const Names &Known) const;
   void checkSections() const;
   void checkBlocks() const;
+  bool checkFormats() const;
   bool checkKernels() const;
   bool time(Block &B) const;
 
@@ -90,6 +94,36 @@ void Coster::checkBlocks() const {
   checkNames(Known);
 }
 
+/// Reports a type of products that the device lacks, or whose rate it does not
+/// state.
+bool Coster::checkFormats() const {
+  const KnownDevice *Device = deviceOf(P.Spec);
+  for (const TypeKind Type : P.Spec.computeTypes()) {
+    if (!isScaled(elementTypeOf(Type)))
+      continue;
+    const DeviceSpec::Peak &Peak = DeviceSpec::peakOf(Type);
+    if (Device && !Device->has(Type)) {
+      std::vector<std::string> Types, Others;
+      for (size_t I = 0; I < getSpellings<TypeKind>().size(); ++I)
+        if (Device->has(static_cast<TypeKind>(I)))
+          Types.push_back(getSpellings<TypeKind>()[I].str());
+      for (const KnownDevice &Other : knownDevices())
+        if (Other.has(Type))
+          Others.push_back(Other.Name.str());
+      Diags.report(P.Spec.Train.ComputePrecision.Range, diag::DeviceFormat,
+                   Device->Name, getSpelling(Type), llvm::join(Types, ", "),
+                   llvm::join(Others, ", "));
+      return false;
+    }
+    if (!(P.Spec.Cost.Device.*Peak.Member).isPresent()) {
+      Diags.report(P.Spec.Cost.Kind.Range, diag::MissingKey, "device", Peak.Key,
+                   Peak.Example);
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Reports parameters of kernels that ops of the job need.
 bool Coster::checkKernels() const {
   const KernelTimes Laws(P);
@@ -136,19 +170,22 @@ bool Coster::time(Block &B) const {
 bool Coster::run() {
   if ((*P.Spec.Cost.Kind == CostKind::Roofline ||
        *P.Spec.Cost.Kind == CostKind::Estimate) &&
-      !checkOptimizerTraffic(P, Diags))
+      (!checkOptimizerTraffic(P, Diags) || !checkFormats()))
     return false;
   if (*P.Spec.Cost.Kind == CostKind::Profile)
     checkSections();
-  if (*P.Spec.Cost.Kind == CostKind::Estimate && !checkKernels())
+  if (*P.Spec.Cost.Kind == CostKind::Estimate &&
+      (!checkVendor(P, Diags) || !checkKernels()))
     return false;
   for (Block &B : P.Blocks)
     if (!time(B))
       return false;
   if (*P.Spec.Cost.Kind == CostKind::Calibrated)
     checkBlocks();
-  if (*P.Spec.Cost.Kind == CostKind::Estimate)
+  if (*P.Spec.Cost.Kind == CostKind::Estimate) {
     hideCommunication(P);
+    reportCaveats(P, Diags);
+  }
   return *P.Spec.Cost.Kind != CostKind::Calibrated || !Diags.hasErrors();
 }
 

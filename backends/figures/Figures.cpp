@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/figures/Figures.h"
+#include "analysis/Caveats.h"
+#include "lang/Library.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -37,13 +40,25 @@ const NamedFigure *Figures::find(StringRef Key) const {
   return It == Named.end() ? nullptr : &*It;
 }
 
+/// The profiles of the library.
+static std::string listProfiles() {
+  std::vector<StringRef> Names;
+  for (const LibraryFile &F : libraryFiles())
+    if (llvm::sys::path::parent_path(F.Path) == "devices")
+      Names.push_back(llvm::sys::path::stem(F.Path));
+  return "`" + llvm::join(Names, "`, `") + "`";
+}
+
 bool foretrace::checkEstimate(const EmitRequest &Request, SourceRange At,
                               DiagnosticEngine &Diags) {
   const ir::Spec &S = Request.Program.Spec;
   if (!S.Cluster)
     Diags.report(At, diag::TimeNoCluster);
   else if (!S.Cost.Kind.is(ir::CostKind::Estimate))
-    Diags.report(At, diag::TimeNoEstimate);
+    Diags.report(At, diag::TimeNoEstimate, listProfiles());
+  else if (isUpdatedByHost(Request.Program))
+    Diags.report(Request.Program.Spec.Train.OffloadOptimizer.Range,
+                 diag::TimeOffload, describeHostTraffic(Request.Program));
   else if (Request.Figures.iteration().Total.isOverflow())
     Diags.report(At, diag::SizeOverflow, "the time of an iteration");
   else
@@ -85,13 +100,19 @@ static llvm::ArrayRef<NumberScale> scalesOf(FigureUnit U) {
   case FigureUnit::Count:
   case FigureUnit::Flag:
   case FigureUnit::Millionths:
+  case FigureUnit::HalfRange:
     return {};
   }
   llvm_unreachable("every unit is handled");
 }
 
+/// Whether it is printed as a percentage.
+static bool isShare(FigureUnit U) {
+  return U == FigureUnit::Millionths || U == FigureUnit::HalfRange;
+}
+
 NumberScale foretrace::scaleOf(FigureUnit U, llvm::ArrayRef<__int128> Column) {
-  if (U == FigureUnit::Millionths)
+  if (isShare(U))
     return {" %", 1e4, 2};
   const llvm::ArrayRef<NumberScale> Scales = scalesOf(U);
   double Least = std::numeric_limits<double>::max(), Most = 0;
@@ -113,7 +134,7 @@ NumberScale foretrace::scaleOf(FigureUnit U, llvm::ArrayRef<__int128> Column) {
 }
 
 NumberScale foretrace::exactScaleOf(FigureUnit U) {
-  if (U == FigureUnit::Millionths)
+  if (isShare(U))
     return {" %", 1e4, 4};
   const llvm::ArrayRef<NumberScale> Scales = scalesOf(U);
   return Scales.empty() ? NumberScale{"", 1, 0} : Scales.front();
@@ -144,9 +165,12 @@ std::string foretrace::describe(const Figure &F, FigureUnit U, bool IsExact) {
   if (!IsExact && !Scales.empty())
     return printScaled(static_cast<double>(F.number()), Scales);
   NumberScale In = exactScaleOf(U);
-  if (U == FigureUnit::Millionths && !IsExact)
+  if (isShare(U) && !IsExact)
     In.Decimals = 1;
-  return scaled(F.number(), In) + In.Suffix.str();
+  const std::string Number = scaled(F.number(), In) + In.Suffix.str();
+  return U == FigureUnit::HalfRange
+             ? (BeforeHalfRange + Number + AfterHalfRange).str()
+             : Number;
 }
 
 /// How the numbers of a column are shown.

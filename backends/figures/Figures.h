@@ -14,6 +14,10 @@
 
 namespace foretrace {
 
+/// Around the percentage of a HalfRange, as people read it.
+constexpr llvm::StringLiteral BeforeHalfRange = "\u00b1",
+                              AfterHalfRange = " (nine of ten runs)";
+
 /// A number or words.
 struct Figure {
   /// All ranks together may do more than 2^63 FLOPs.

@@ -90,7 +90,8 @@ template <typename SpecT> void SourceWriter::section(const SpecT &S) {
                                     "0123456789") == llvm::StringRef::npos);
       if (!F.isPresent() || IsPlain ||
           F.From == Located<int64_t>::Status::Default ||
-          Row.Type == "DataRate") // which no figure is
+          Row.Type == "DataRate" ||
+          Row.Type == "NetworkRate") // which no figure is
         return;
       // Numbers of a cluster are no keys of expressions.
       Figure Number = *F;

@@ -205,12 +205,12 @@ Tile TileMaker::time() const {
     return refused(std::move(Of), "time");
   Of.Headline = {*Time};
   if (Mfu) {
-    Of.Detail = {std::string("MFU "), *Mfu, std::string(", both \u00b1 "),
-                 *Uncertainty, std::string(" in nine of ten runs")};
+    Of.Detail = {std::string("MFU "), *Mfu,
+                 std::string(", both ") + BeforeHalfRange.str(), *Uncertainty,
+                 AfterHalfRange.str()};
     judge(Of, limitOf(FigureId::Mfu, P), *Mfu, " of MFU");
   } else {
-    Of.Detail = {std::string("\u00b1 "), *Uncertainty,
-                 std::string(" in nine of ten runs")};
+    Of.Detail = {BeforeHalfRange.str(), *Uncertainty, AfterHalfRange.str()};
     Of.Reason = {std::string("The peak rate of the device is unknown")};
   }
   addTimeTerms(Of, /*IsOfMessages=*/false);

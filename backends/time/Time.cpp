@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/time/Time.h"
+#include "analysis/Caveats.h"
 #include "analysis/CriticalPath.h"
 #include "analysis/DeviceRates.h"
 #include "analysis/Figures.h"
@@ -149,9 +150,11 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
       Add(Key, Title, getInfo(Id).Unit, Value->value());
   };
   AddFigure("iteration_time", "estimated time of an iteration", FigureId::Time);
-  Add("uncertainty", "uncertainty, of nine in ten runs, +-",
-      FigureUnit::Millionths,
-      static_cast<int64_t>(std::llrint(T.Uncertainty * 1e6)));
+  Add("uncertainty", "uncertainty", FigureUnit::HalfRange,
+      static_cast<int64_t>(std::llrint(halfRange(P, T) * 1e6)));
+  if (borrowsProfile(P))
+    Add("profile", "profile", FigureUnit::Text,
+        "borrowed from the " + *P.Spec.Cost.FittedOn);
   AddFigure("tokens_per_second", "tokens per device and second",
             FigureId::TokensPerSecond);
   Add("flops_per_second", "model FLOPs per device and second",
@@ -163,6 +166,10 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
   AddFigure("exposed", "exposed communication", FigureId::Exposed);
   Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
       Rates.hoursOfTrillion(Counter.tokensOfIteration().Value));
+  DiagnosticEngine Caveats;
+  reportCaveats(P, Caveats);
+  for (const Diagnostic &D : Caveats.diagnostics())
+    F.Notes.push_back("Note: " + D.text());
   F.Sizes = Of.scope().Sizes;
   F.IsOfTime = O.Changes;
   return F;

@@ -90,6 +90,10 @@ enum class CostKind : unsigned char {
 #define COST_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
 };
+enum class BorrowKind : unsigned char {
+#define BORROW_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
+#include "ir/model/Spec.def"
+};
 enum class TopologyKind : unsigned char {
 #define TOPOLOGY_KIND(ENUMERATOR, SPELLING) ENUMERATOR,
 #include "ir/model/Spec.def"
@@ -101,6 +105,7 @@ using Natural = int64_t;  // at least 0
 using ByteSize = int64_t; // byte, at least 1
 using FlopRate = int64_t; // FLOP/s
 using DataRate = int64_t; // byte/s
+using NetworkRate = DataRate;
 using Duration = int64_t; // ns
 using Bool = bool;
 using Text = std::string;
@@ -172,8 +177,7 @@ struct ModelSpec {
   SourceRange LayersRange; ///< of the pattern
   std::optional<BranchSpec> Branch;
 
-  /// Upper bound of layers, so that sums of a few numbers of layers cannot
-  /// wrap.
+  /// Upper bound of layers: sums of a few numbers of layers cannot wrap.
   static constexpr int64_t MaxLayers = int64_t(1) << 40;
   /// Returns the layers of all runs; the frontend reports overflow.
   int64_t layerCount() const;
@@ -313,8 +317,7 @@ struct CostSpec {
   std::optional<double> kernel(KernelParameterId Id) const;
   /// Returns the link along \p A, or null.
   const LinkSpec *findLink(Axis A) const;
-  /// Returns what durations are, "lower bounds: ..."; empty if they are
-  /// measured, or if there are none.
+  /// Returns what durations are, "lower bounds: ..."; empty if measured.
   std::string describeDurations() const;
 };
 
@@ -327,8 +330,7 @@ struct TierSpec {
 #include "ir/model/Spec.def"
 };
 
-/// The machine that the job runs on; analysis/ClusterMap.h defines the
-/// placement of ranks.
+/// The machine that the job runs on; analysis/ClusterMap.h places its ranks.
 struct ClusterSpec {
   std::string Name;  ///< may be empty
   SourceRange Range; ///< of the section
@@ -337,8 +339,7 @@ struct ClusterSpec {
   DeviceSpec Device;
   std::vector<TierSpec> Tiers; ///< innermost first; the last joins all devices
 
-  /// Returns the number of devices of all nodes. The `derive` pass checks that
-  /// it does not overflow.
+  /// Returns the devices of all nodes, which `derive` checks for overflow.
   int64_t deviceCount() const { return *Nodes * *DevicesPerNode; }
 };
 
@@ -359,7 +360,6 @@ struct EmitSpec {
 
 /// The whole job.
 struct Spec {
-  // Defined in the source: whoever includes this header would compile them.
   Spec();
   Spec(const Spec &);
   Spec(Spec &&) noexcept;

@@ -3,10 +3,13 @@
 // Part of `derive`: what follows from the cluster, whether the ranks fit on it,
 // and which device costs are reckoned for.
 #include "passes/derive/DeriveCluster.h"
+#include "ir/model/KnownDevice.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/derive/Deriver.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -96,6 +99,34 @@ void Deriver::deriveCluster() {
     error(C.Nics.Range, diag::MissingKey, "cluster", "nic_bandwidth",
           "400 Gbit/s");
   deriveTiers(C);
+  checkPeaks(C.Device);
+}
+
+/// Data sheets print rates with 2:4 sparsity, which are twice the dense ones.
+void Deriver::checkPeaks(const DeviceSpec &D) {
+  const KnownDevice *Known = deviceOf(S);
+  if (!Known)
+    return;
+  auto Check = [&](const Located<int64_t> &Peak, llvm::StringRef Key,
+                   double Dense) {
+    if (!Peak.isPresent() || Dense == 0)
+      return;
+    const double Is = static_cast<double>(*Peak) / 1e12;
+    if (Is <= 1.05 * Dense)
+      return;
+    const bool IsSparse = std::abs(Is / Dense - 2) < 0.05;
+    const auto Text = [](double Number) {
+      std::string Digits;
+      llvm::raw_string_ostream(Digits) << llvm::format("%.6g", Number);
+      return Digits;
+    };
+    Diags.report(Peak.Range, diag::PeakAboveDataSheet, Key, Text(Is),
+                 Known->Name, Text(Dense),
+                 IsSparse ? "; twice that is its rate with 2:4 sparsity" : "");
+  };
+  Check(D.PeakBf16, "peak_bf16", Known->Bf16);
+  Check(D.PeakFp8, "peak_fp8", Known->Fp8);
+  Check(D.PeakFp4, "peak_fp4", Known->Fp4);
 }
 
 /// The frontend and the verifier saw that there is one; not so in a job that
@@ -117,8 +148,10 @@ void Deriver::deriveDevice() {
          Peak.Example);
   };
   FillPeak(static_cast<TypeKind>(*S.Train.Precision)); // of all other ops
+  // Only products need the others (AnnotateCosts.cpp): memory does not.
   for (const TypeKind Of : S.computeTypes())
-    if (isScaled(elementTypeOf(Of)))
+    if (isScaled(elementTypeOf(Of)) &&
+        (Device.*DeviceSpec::peakOf(Of).Member).isPresent())
       FillPeak(Of);
   Fill(S.Cost.Device.MemoryBandwidth, Device.MemoryBandwidth,
        "memory_bandwidth", "3350 GB/s");

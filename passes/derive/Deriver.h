@@ -139,6 +139,7 @@ private:
   void deriveTiers(ir::ClusterSpec &C);
   void deriveBandwidth(const ir::ClusterSpec &C, ir::TierSpec &T);
   void checkTier(const ir::ClusterSpec &C, size_t Index);
+  void checkPeaks(const ir::DeviceSpec &D);
   void deriveDevice();
   void checkTokens(int64_t PerStep);
   void deriveBatch();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/vary/Fit.h"
+#include "analysis/Caveats.h"
 #include "analysis/Figures.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -80,6 +81,7 @@ Load vary::loadOf(const Program &Of) {
   };
   L.Work = Value(FigureId::Work);
   L.Messages = Value(FigureId::Messages);
+  L.Host = hostTraffic(Of).value_or(INT64_MAX);
   return L;
 }
 

@@ -15,6 +15,7 @@ namespace foretrace::vary {
 struct Load {
   std::vector<int64_t> Peaks; ///< of memory in bytes, by stage
   int64_t Work, Messages;     ///< in an iteration, of the rank with most
+  int64_t Host;               ///< bytes of them over the link to the host
 
   int64_t peak() const;
 };

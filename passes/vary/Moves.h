@@ -39,8 +39,8 @@ enum class Price : unsigned char {
   Messages,
   Work,      ///< forward passes that are repeated
   Ranks,     ///< smaller kernels, more messages
-  Host,      ///< copies to the memory of the host
   Precision, ///< of what the optimizer remembers
+  Host,      ///< copies to the memory of the host, whose time is not estimated
   None,      ///< it is no matter of memory
 };
 

@@ -67,10 +67,18 @@ FigureTable listFittingChanges(const CompiledJob &Job, const ir::Program &P,
                  {"flops", FigureUnit::Flops},
                  {"messages", FigureUnit::Bytes}},
                 {}};
+  const vary::Load Now = vary::loadOf(P);
+  const bool IsOffloaded =
+      Now.Host != 0 ||
+      any_of(Found, [](const vary::Proposal &F) { return F.Of.Host != 0; });
+  if (IsOffloaded)
+    T.Columns.push_back({"to_host", FigureUnit::Bytes});
   auto Add = [&](std::string Keys, const vary::Load &L) {
     T.Rows.push_back({std::move(Keys), L.peak(), L.Work, L.Messages});
+    if (IsOffloaded)
+      T.Rows.back().push_back(L.Host);
   };
-  Add("none", vary::loadOf(P));
+  Add("none", Now);
   for (const vary::Proposal &F : Found)
     Add(vary::textOf(F.Keys), F.Of);
   return T;
@@ -81,7 +89,7 @@ std::optional<TimedJob> measureTime(const ir::Program &Of) {
   JobFigures Figures(P, Validity::ThisJob);
   const Nanoseconds Time = Figures.iteration().Total;
   const std::optional<ir::Expr> Peak = Figures.of(FigureId::Peak);
-  if (Time.isOverflow() || !Peak || !Peak->hasValue())
+  if (!Figures.of(FigureId::Time) || !Peak || !Peak->hasValue())
     return std::nullopt;
   return TimedJob{Time.value(), Peak->value()};
 }

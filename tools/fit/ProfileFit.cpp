@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fit/ProfileFit.h"
+#include "ir/model/KnownDevice.h"
 #include "ir/model/OpKinds.h"
 #include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Tools.h"
@@ -192,6 +193,8 @@ void ProfileFit::writeProfile(raw_ostream &OS) const {
        << (Of.Rows == 1 ? " measurement, " : " measurements, ")
        << format("mean error %.1f %%, worst %.1f %%\n", 100 * Of.Mean,
                  100 * Of.Worst);
+  if (const StringRef Device = ir::deviceName(Job); !Device.empty())
+    OS << "fitted_on = \"" << Device << "\"\n";
   StringRef Table;
   for (const auto &[Index, Info] : enumerate(ir::kernelParameters())) {
     const Id P = static_cast<Id>(Index);
