@@ -49,7 +49,7 @@ def main():
                        if target in rule["output"]
                        and " -c " in rule["command"])
         with tempfile.TemporaryDirectory() as copy:
-            for folder in "lang", "ir", "passes", "backends":
+            for folder in "lang", "ir", "analysis", "passes", "backends":
                 shutil.copytree(root / folder, f"{copy}/{folder}")
             for step in steps:
                 take(step, pathlib.Path(copy, step["file"]))
