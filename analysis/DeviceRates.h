@@ -20,6 +20,11 @@ public:
   bool isPeakKnown() const { return Peak != 0; }
   /// Returns the key of the peak rate: the highest one that the job uses.
   llvm::StringRef key() const { return Key; }
+  /// Returns what a share of the peak rate is called: `MFU of peak_fp8`, or
+  /// `MFU` if the key is `peak_flops`, the rate of 16-bit types.
+  std::string nameOfShare(llvm::StringRef Share) const {
+    return (Key == "peak_flops" ? Share : Share + " of " + Key).str();
+  }
   /// Returns the rate of \p OfAll FLOPs in an iteration as a share of the peak
   /// rate, in millionths.
   __int128 shareOfPeak(__int128 OfAll) const;

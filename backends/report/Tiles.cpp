@@ -205,7 +205,7 @@ Tile TileMaker::time() const {
     return refused(std::move(Of), "time");
   Of.Headline = {*Time};
   if (Mfu) {
-    Of.Detail = {std::string("MFU "), *Mfu,
+    Of.Detail = {answer("time").Of->find("mfu")->Title + " ", *Mfu,
                  std::string(", both ") + BeforeHalfRange.str(), *Uncertainty,
                  AfterHalfRange.str()};
     judge(Of, limitOf(FigureId::Mfu, P), *Mfu, " of MFU");

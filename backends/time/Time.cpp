@@ -140,11 +140,11 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
       {"An estimate: by laws of kernels and collectives with the "
        "parameters of a device profile (docs/time.md)."},
       {}};
-  auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
-                 Figure Value) {
-    F.Named.push_back({Key, Title, U, std::move(Value)});
+  auto Add = [&](llvm::StringLiteral Key, const llvm::Twine &Title,
+                 FigureUnit U, Figure Value) {
+    F.Named.push_back({Key, Title.str(), U, std::move(Value)});
   };
-  auto AddFigure = [&](llvm::StringLiteral Key, const char *Title,
+  auto AddFigure = [&](llvm::StringLiteral Key, const llvm::Twine &Title,
                        FigureId Id) {
     if (const std::optional<Expr> Value = Of.of(Id))
       Add(Key, Title, getInfo(Id).Unit, Value->value());
@@ -159,9 +159,9 @@ Figures timing::figures(const EmitRequest &Request, const Options &O) {
             FigureId::TokensPerSecond);
   Add("flops_per_second", "model FLOPs per device and second",
       FigureUnit::Flops, Rates.perSecond(Work.model().Value));
-  AddFigure("mfu", "MFU", FigureId::Mfu);
+  AddFigure("mfu", Rates.nameOfShare("MFU"), FigureId::Mfu);
   if (Rates.isPeakKnown())
-    Add("hfu", "HFU", FigureUnit::Millionths,
+    Add("hfu", Rates.nameOfShare("HFU"), FigureUnit::Millionths,
         Rates.shareOfPeak(Work.hardware().Value));
   AddFigure("exposed", "exposed communication", FigureId::Exposed);
   Add("device_hours", "device hours of a trillion tokens", FigureUnit::Count,
