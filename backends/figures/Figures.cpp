@@ -161,6 +161,8 @@ std::string foretrace::scaled(__int128 Number, const NumberScale &In) {
 std::string foretrace::describe(const Figure &F, FigureUnit U, bool IsExact) {
   if (std::holds_alternative<std::string>(F.Value))
     return exact(F);
+  if (U == FigureUnit::Flag)
+    return F.number() != 0 ? "yes" : "no";
   const llvm::ArrayRef<NumberScale> Scales = scalesOf(U);
   if (!IsExact && !Scales.empty())
     return printScaled(static_cast<double>(F.number()), Scales);
@@ -246,7 +248,7 @@ static void writeCSV(const Figures &F, raw_ostream &OS) {
   auto Line = [&](StringRef Table, std::string Row, StringRef Key, FigureUnit U,
                   const Figure &Value) {
     writeFields({Table.str(), std::move(Row), Key.str(), getName(U).str(),
-                 exact(Value)},
+                 U == FigureUnit::Flag ? describe(Value, U) : exact(Value)},
                 OS);
   };
   for (const NamedFigure &Of : F.Named)
@@ -258,8 +260,10 @@ static void writeCSV(const Figures &F, raw_ostream &OS) {
         Line(T.Key, nameOf(T, Row), C.Key, C.Unit, Cell);
 }
 
-static void writeValue(const Figure &F, llvm::json::OStream &J) {
-  if (const auto *Words = std::get_if<std::string>(&F.Value))
+static void writeValue(const Figure &F, FigureUnit U, llvm::json::OStream &J) {
+  if (U == FigureUnit::Flag)
+    J.value(F.number() != 0);
+  else if (const auto *Words = std::get_if<std::string>(&F.Value))
     J.value(*Words);
   else
     J.rawValue(exact(F)); // it may be more than JSON's library holds
@@ -267,21 +271,21 @@ static void writeValue(const Figure &F, llvm::json::OStream &J) {
 
 static void writeJSON(const Figures &F, raw_ostream &OS) {
   llvm::json::OStream J(OS, 2);
-  auto Attribute = [&](StringRef Key, const Figure &Value) {
+  auto Attribute = [&](StringRef Key, FigureUnit U, const Figure &Value) {
     J.attributeBegin(Key);
-    writeValue(Value, J);
+    writeValue(Value, U, J);
     J.attributeEnd();
   };
   J.object([&] {
     J.attribute("schema", F.Schema);
     for (const NamedFigure &Of : F.Named)
-      Attribute(Of.Key, Of.Value);
+      Attribute(Of.Key, Of.Unit, Of.Value);
     for (const FigureTable &T : F.Tables)
       J.attributeArray(T.Key, [&] {
         for (const std::vector<Figure> &Row : T.Rows)
           J.object([&] {
             for (const auto &[C, Cell] : llvm::zip_equal(T.Columns, Row))
-              Attribute(C.Key, Cell);
+              Attribute(C.Key, C.Unit, Cell);
           });
       });
     J.attributeArray("notes", [&] {

@@ -95,7 +95,7 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
   assert(Rows && "it was checked");
   const StagesMemory &Most = mostOf(*Rows);
   const int64_t Peak = Most.Of.Peak.value();
-  Figures F{"foretrace.memory/1", {}, {tableOf(P, *Rows)}, {}, {}};
+  Figures F{"foretrace.memory/2", {}, {tableOf(P, *Rows)}, {}, {}};
   auto Add = [&](llvm::StringLiteral Key, const char *Title, FigureUnit U,
                  Figure Value) {
     F.Named.push_back({Key, Title, U, std::move(Value)});
@@ -110,8 +110,7 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
         FigureUnit::Millionths, *Load);
   if (const auto Room = roomOf(Request, O)) {
     Add("device_memory", "device memory", FigureUnit::Bytes, **Room);
-    Add("fits", "fits", FigureUnit::Text,
-        std::string(Peak <= **Room ? "yes" : "no"));
+    Add("fits", "fits", FigureUnit::Flag, int64_t(Peak <= **Room));
     if (Peak > **Room)
       F.ExceededRoom = **Room;
   }

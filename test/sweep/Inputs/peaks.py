@@ -23,7 +23,7 @@ def main(foretrace, database, job):
                    if "." in key]
         said = json.loads(run(foretrace, "memory", job, "--format=json",
                               "--quiet", *options))
-        expected = said["peak"], {None: "", "no": "0", "yes": "1"}[
+        expected = said["peak"], {None: "", False: "0", True: "1"}[
             said.get("fits")]
         assert (int(point["peak"]), point["fits"]) == expected, (point, expected)
     print(f"{len(points)} points alike,",

@@ -30,7 +30,7 @@ class Memory(Record):
     peak_stages: str
     peak_phase: str
     device_memory: int  # ?
-    fits: str  # ?
+    fits: bool  # ?
     stages: tuple[_MemoryStage, ...]
     notes: tuple[str, ...]
     changes: tuple[_MemoryChange, ...]  # ?

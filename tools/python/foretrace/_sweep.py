@@ -36,7 +36,9 @@ class Sweep(Mapping[str, "numpy.ndarray[Any, Any]"]):
 
     Columns are ``point``, the keys of axes, and metrics in the units of ``units``. A
     metric that some points lack is a masked array; one that all lack is left out. An
-    axis of numbers without a unit is a column of integers, any other one of strings.
+    axis of numbers without a unit is a column of integers, one of ``true`` and
+    ``false`` and a metric with the unit ``flag`` are columns of booleans, and any other
+    axis is one of strings.
     """
 
     def __init__(self, held: Any, found: dict[str, Any],
@@ -70,10 +72,14 @@ class Sweep(Mapping[str, "numpy.ndarray[Any, Any]"]):
             return self._ids
         if name in self._axes:
             stride, texts, numbers = self._axes[name]
-            of_axis = numpy.array(texts if numbers is None else numbers)
+            of_axis = numpy.array(
+                [text == "true" for text in texts] if _are_booleans(texts)
+                else texts if numbers is None else numbers)
             return numpy.take(of_axis, self._positions(stride, len(texts)))
         values: "numpy.ndarray[Any, Any]" = self._metrics[name]
         missing = values == _native.no_value
+        if self.units[name] == "flag":
+            values = values == 1
         return numpy.ma.masked_array(values, missing) if missing.any() else values
 
     def __iter__(self) -> Iterator[str]:
@@ -98,14 +104,17 @@ class Sweep(Mapping[str, "numpy.ndarray[Any, Any]"]):
             {name: self._series(pandas, name) for name in self}, copy=False)
 
     def _series(self, pandas: Any, name: str) -> Any:
-        if name in self._axes and self._axes[name][2] is None:
+        if (name in self._axes and self._axes[name][2] is None
+                and not _are_booleans(self._axes[name][1])):
             stride, texts, _ = self._axes[name]
             return pandas.Categorical.from_codes(
                 self._positions(stride, len(texts)), texts)
         column = self[name]
         if not hasattr(column, "mask"):
             return column
-        return pandas.arrays.IntegerArray(column.data, column.mask)
+        of_kind = (pandas.arrays.BooleanArray if column.dtype == bool
+                   else pandas.arrays.IntegerArray)
+        return of_kind(column.data, column.mask)
 
     def overrides(self, point: int) -> dict[str, str]:
         """Returns the values of the axes at a point, for ``compile``."""
@@ -126,6 +135,10 @@ class Sweep(Mapping[str, "numpy.ndarray[Any, Any]"]):
             return self.frame()._repr_html_()
         except ImportError:
             return None
+
+
+def _are_booleans(texts: Iterable[str]) -> bool:
+    return set(texts) <= {"true", "false"}
 
 
 def _listed(column: Any) -> Any:
