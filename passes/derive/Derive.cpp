@@ -110,17 +110,20 @@ Expr Deriver::sharingReplicas() {
 void Deriver::checkTokens(int64_t PerStep) {
   constexpr int64_t MostTokens = 1'000'000'000;
   const TrainSpec &T = S.Train;
-  int64_t Tokens;
-  if (!T.GlobalBatch.isStated() || *T.GlobalBatch % *T.Sequence != 0 ||
+  int64_t Tokens, OfStep;
+  if (!T.GlobalBatch.isStated() || PerStep < 1 ||
       llvm::MulOverflow(*T.GlobalBatch, *T.Sequence, Tokens) ||
-      Tokens < MostTokens)
+      llvm::MulOverflow(PerStep, *T.Sequence, OfStep) || Tokens < MostTokens)
     return;
-  const int64_t Meant = *T.GlobalBatch / *T.Sequence;
-  if (PerStep < 1 || Meant % PerStep != 0)
+  // The nearest legal one: 4M tokens are no multiple of a sequence of 8Ki.
+  const int64_t Steps = *T.GlobalBatch / OfStep +
+                        (*T.GlobalBatch % OfStep >= OfStep - OfStep / 2);
+  if (Steps == 0)
     return;
+  const int64_t Meant = Steps * PerStep;
   Diags
       .report(T.GlobalBatch.Range, diag::BatchOfTokens, *T.GlobalBatch, Tokens,
-              Meant)
+              Meant, Steps * OfStep)
       .noteValue("sequence", T.Sequence)
       .fix(T.GlobalBatch.Range, llvm::Twine(Meant));
 }
