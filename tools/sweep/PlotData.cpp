@@ -175,6 +175,10 @@ Error PlotData::write(raw_ostream &OS) {
   Expected<Front> F = findFront();
   if (!F)
     return F.takeError();
+  Expected<int64_t> Accepted =
+      C.number("SELECT ifnull(sum(accepted), 0) FROM units");
+  if (!Accepted)
+    return Accepted.takeError();
   Error Failed = Error::success();
   json::OStream J(OS);
   auto Write = [&](StringRef Name, auto Rows) {
@@ -187,7 +191,9 @@ Error PlotData::write(raw_ostream &OS) {
     });
     J.attribute("x", Of.X);
     J.attribute("y", Of.Y);
-    J.attribute("accepted", exact(F->Accepted));
+    J.attribute("accepted", exact(*Accepted));
+    if (F->Accepted != *Accepted)
+      J.attribute("shown", exact(F->Accepted));
     J.attribute("interval", exact(F->interval()));
     J.attributeArray("metrics", [&] { writeMetrics(J); });
     Write("points", [&] { return writePoints(*F, J); });

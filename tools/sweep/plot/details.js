@@ -121,11 +121,13 @@ function showSummary() {
   byId("summary").textContent =
       (judged < BigInt(all) ? `${exact(judged)} of ${exact(all)} points: `
                             : `${exact(all)} points: `) +
-      `${exact(data.accepted)} accepted, ${exact(rejected)} rejected, over ` +
+      `${exact(data.accepted)} accepted` +
+      (data.shown === undefined ? "" : ` (${exact(data.shown)} of them shown)`) +
+      `, ${exact(rejected)} rejected, over ` +
       data.axes.map(({name}) => name).join(", ");
   byId("sample").hidden = data.interval === 1;
   byId("sample").textContent =
-      `This page has ${exact(points.length)} of the accepted points: ` +
+      `This page has ${exact(points.length)} of ${exact(data.shown ?? data.accepted)} points: ` +
       `the front, and one in ${exact(data.interval)} of the others`;
   byId("scatter-caption").textContent =
       `${data.accepted === 0 ? "No accepted point" : "Accepted points"}: ` +
