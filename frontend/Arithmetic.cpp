@@ -72,6 +72,18 @@ void foretrace::reportMismatch(const ast::Word &Op, const ExprValue &A,
                                           Op.Text, describe(A), describe(B));
   noteMetric(A, Report);
   noteMetric(B, Report);
+  static constexpr llvm::StringLiteral Scaling[] = {"*", "/", "floor_div",
+                                                    "ceil_div", "%"};
+  if (llvm::is_contained(Scaling, Op.Text)) {
+    if (B.Dim != Dimension::Count && !baseQuantity(B.Dim).empty())
+      Report.note(B.Range, diag::CountOfQuantity, getName(B.Dim),
+                  baseQuantity(B.Dim));
+    return;
+  }
+  for (const auto &[Plain, Other] : {std::pair(&A, &B), std::pair(&B, &A)})
+    if (const std::string Text = withUnit(*Plain, Other->Dim); !Text.empty())
+      Report.note(Plain->Range, diag::NumberNeedsUnit, getName(Other->Dim),
+                  Text);
 }
 
 std::optional<Dimension> foretrace::dimensionOf(BinaryOp Op, Dimension A,
@@ -261,6 +273,10 @@ std::optional<ExprValue>
 foretrace::applyBinary(BinaryOp Op, SourceRange OpRange, const ExprValue &A,
                        const ExprValue &B, SourceRange Range,
                        DiagnosticEngine &Diags) {
+  const bool AreAlike = Op == BinaryOp::Add || Op == BinaryOp::Sub ||
+                        (Op >= BinaryOp::Eq && Op <= BinaryOp::Ge);
+  if (AreAlike && needsShare(A, B))
+    return applyBinary(Op, OpRange, asShare(A), asShare(B), Range, Diags);
   if (A.isOfPoint() || B.isOfPoint())
     return applyToPoints(Op, OpRange, A, B, Range, Diags);
   return Operation{Op, OpRange, Range, A, B, Diags}.run();
@@ -351,6 +367,8 @@ foretrace::applyCall(const ast::Word &Callee,
     return std::nullopt;
   }
   const ExprValue &A = Arguments[0], &B = Arguments[1];
+  if (needsShare(A, B) && (Callee.Text == "min" || Callee.Text == "max"))
+    return applyCall(Callee, {asShare(A), asShare(B)}, Range, Diags);
   if (Callee.Text == "zipf")
     return makeZipf(A, B, Range, Diags);
   if (Callee.Text == "floor_div")

@@ -32,11 +32,27 @@ TokenSource::TokenSource(ByteStream &Stream, SourceText Text,
   removeErrorListeners();
 }
 
+/// Whether a `%` between a number and \p Rest is a unit: no operand follows it
+/// on its line. A `-` before a blank is an operator.
+static bool isPercentSign(llvm::StringRef Rest) {
+  static constexpr llvm::StringLiteral Words[] = {
+      "and", "or", "then", "else", "where", "minimize", "maximize", "keep"};
+  Rest = Rest.ltrim(" \t");
+  const llvm::StringRef Word = Rest.take_while(llvm::isAlpha);
+  return Rest.empty() || llvm::is_contained(Words, Word) ||
+         Rest.starts_with("- ") ||
+         llvm::StringRef("\r\n,)]}=!<>+*/").contains(Rest.front());
+}
+
 std::unique_ptr<Token> TokenSource::nextToken() {
   for (;;) {
     std::unique_ptr<Token> T = ForeLexer::nextToken();
     if (!isUsable(*T))
       continue;
+    if (T->getType() == PERCENT && Before == NUMBER &&
+        isPercentSign(Text.str().substr(T->getStopIndex() + 1)))
+      static_cast<WritableToken &>(*T).setType(RATE);
+    Before = T->getType();
     checkDepth(*T);
     return T;
   }

@@ -68,6 +68,7 @@ private:
   SourceText Text;
   DiagnosticEngine &Diags;
   unsigned NumErrors = 0;
+  size_t Before = antlr4::Token::INVALID_TYPE; ///< type of the last token
   /// Operators pending in each open bracket, outermost first.
   llvm::SmallVector<unsigned, 16> Pending{0};
   unsigned TotalPending = 0;

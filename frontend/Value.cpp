@@ -122,6 +122,67 @@ static std::optional<int64_t> exactDecimal(llvm::StringRef Digits,
   return *Product / U.Denominator;
 }
 
+ExprValue foretrace::asShare(const ExprValue &V) {
+  static constexpr UnitRow Whole = {"", Dimension::Share, 1000000, 1};
+  if (!V.isNumber() || V.Dim != Dimension::Count || !V.Prefix.empty())
+    return V;
+  ExprValue Share = V;
+  if (const int64_t *I = V.getIf<int64_t>()) {
+    if (*I == 0)
+      Share.Dim = Dimension::Share;
+    return Share;
+  }
+  const double Real = V.asReal();
+  if (!(Real > 0 && Real < 1))
+    return V;
+  Share.Dim = Dimension::Share;
+  if (const std::optional<int64_t> Exact = exactDecimal(*format(V), Whole))
+    Share.Data = *Exact;
+  else
+    Share.Data = Real * 1e6;
+  return Share;
+}
+
+bool foretrace::needsShare(const ExprValue &A, const ExprValue &B) {
+  return A.Dim != B.Dim &&
+         (A.Dim == Dimension::Share || B.Dim == Dimension::Share) &&
+         asShare(A).Dim == asShare(B).Dim;
+}
+
+llvm::StringRef foretrace::baseQuantity(Dimension D) {
+  switch (D) {
+  case Dimension::Bytes:
+    return "1 B";
+  case Dimension::Time:
+    return "1 ns";
+  case Dimension::Share:
+    return "0.0001 %";
+  default:
+    return "";
+  }
+}
+
+std::string foretrace::withUnit(const ExprValue &Plain, Dimension D) {
+  if (!Plain.isNumber() || Plain.Dim != Dimension::Count ||
+      baseQuantity(D).empty())
+    return "";
+  const std::string Number = *format(Plain);
+  const double Real = Plain.asReal();
+  auto In = [](std::string Text, llvm::StringRef Unit) {
+    return "`" + std::move(Text) + " " + Unit.str() + "`";
+  };
+  if (D == Dimension::Share && Real == 1)
+    return In("100", "%") + " or " + In("1", "%");
+  if (D == Dimension::Share)
+    return Real <= 100 ? In(Number, "%")
+                       : In(*format({Real / 10000, D, Plain.Range}), "%");
+  const bool IsTime = D == Dimension::Time;
+  const std::string Base = In(Number, IsTime ? "ns" : "B");
+  constexpr double Least = 1e6; // of a time or a size in its base unit
+  return Real >= Least ? Base
+                       : In(Number, IsTime ? "s" : "GiB") + " or " + Base;
+}
+
 size_t foretrace::weigh(const ExprValue &V) {
   if (const std::string *Text = V.asText())
     return Text->size();

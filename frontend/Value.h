@@ -87,6 +87,19 @@ std::string describe(const ExprValue &V);
 /// \p V as `{name}` in a string prints it; nothing for lists and the like.
 std::optional<std::string> format(const ExprValue &V);
 
+/// Returns a number without a unit that can only be a share as one: 0, and
+/// decimals between 0 and 1. Returns any other value as it is.
+ExprValue asShare(const ExprValue &V);
+/// Returns whether one is a share and the other a number that can only be one.
+bool needsShare(const ExprValue &A, const ExprValue &B);
+/// Returns how \p Plain, a number without a unit, is written as a quantity of
+/// \p D: "`5 s` or `5 ns`". Large numbers are taken to be in base units. Empty
+/// if \p V is not such a number, or if no metric has that dimension.
+std::string withUnit(const ExprValue &Plain, Dimension D);
+/// Returns the quantity that is 1 in the base unit of \p D: "1 ns"; empty if no
+/// metric has that dimension.
+llvm::StringRef baseQuantity(Dimension D);
+
 /// Characters and elements that a copy of \p V has.
 size_t weigh(const ExprValue &V);
 

@@ -13,6 +13,28 @@
 using namespace foretrace;
 using ir::Expr;
 
+static Dimension dimensionOfType(SweepSpec::Type Of) {
+  switch (Of) {
+  case SweepSpec::Type::Bytes:
+    return Dimension::Bytes;
+  case SweepSpec::Type::Time:
+    return Dimension::Time;
+  case SweepSpec::Type::Share:
+    return Dimension::Share;
+  default:
+    return Dimension::Count;
+  }
+}
+
+/// The inverse; rates are counts in their base unit.
+static SweepSpec::Type typeOf(Dimension D) {
+  using Type = SweepSpec::Type;
+  for (const Type Of : {Type::Bytes, Type::Time, Type::Share})
+    if (dimensionOfType(Of) == D)
+      return Of;
+  return Type::Count;
+}
+
 /// A key of the job: one that an axis is, or, once all axes are known, any
 /// number.
 std::optional<ExprValue> SweepBinder::lookUp(llvm::ArrayRef<ast::Word> Path) {
@@ -201,8 +223,8 @@ void SweepBinder::bindMetric(const SweepEntries::Metric &M) {
   }
   Names.give(M.Name, *V);
   MetricNames.push_back(M.Name.Text);
-  Out.Metrics.push_back(
-      {M.Name.Text, *Of, M.Of->Range, Eval.source(M.Of->Range).str()});
+  Out.Metrics.push_back({M.Name.Text, typeOf(V->Dim), *Of, M.Of->Range,
+                         Eval.source(M.Of->Range).str()});
 }
 
 /// The number of a metric; an expression becomes one.
@@ -323,14 +345,10 @@ SweepSpec SweepBinder::bind(const SweepEntries &Entries,
   KnowsAxes = true;
   for (const auto &[Index, M] : llvm::enumerate(Metrics)) {
     const Expr Self(Out.Sizes, Out.Sizes.key(SweepSpec::metricKey(Index), 1));
-    using Type = SweepRequest::Metric::Type;
-    if (M.Is == Type::Condition)
+    if (M.Is == SweepSpec::Type::Condition)
       Names.give({M.Name, {}}, {ConditionValue{Self}, Dimension::Count, {}});
     else
-      Names.give({M.Name, {}},
-                 {Self,
-                  M.Is == Type::Bytes ? Dimension::Bytes : Dimension::Count,
-                  {}});
+      Names.give({M.Name, {}}, {Self, dimensionOfType(M.Is), {}});
     MetricNames.push_back(M.Name);
   }
   for (const SweepEntries::Metric &M : Entries.metrics())

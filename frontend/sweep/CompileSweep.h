@@ -14,9 +14,8 @@ namespace foretrace {
 struct SweepRequest {
   /// What every point is measured by: names in expressions.
   struct Metric {
-    enum class Type : unsigned char { Count, Bytes, Condition };
     std::string Name;
-    Type Is;
+    SweepSpec::Type Is;
   };
   std::vector<Metric> Metrics;
   /// A file of TOML with a table `axes`, or empty.

@@ -14,7 +14,7 @@ import sys
 import textwrap
 
 KEYWORD = re.compile(r"^[A-Z]+ : '([a-z]+)' ;$", re.M)
-UNIT = re.compile(r'^UNIT\("([^"]+)"', re.M)
+UNIT = re.compile(r'^UNIT\("([^"%]+)"', re.M)  # `%` may be an operator
 NUMBER = r"\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?"
 BOOLEANS = {"true", "false"}
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff/Writer.h"
+#include "analysis/DeviceRates.h"
+#include "analysis/FlopCounter.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -47,7 +49,7 @@ static std::string textOf(const std::optional<Figure> &F,
                           bool IsExact) {
   if (!F)
     return Nothing;
-  if (IsExact || !isNumber(F) || !isNumber(Other))
+  if (IsExact || U == FigureUnit::Flag || !isNumber(F) || !isNumber(Other))
     return describe(*F, U, IsExact);
   const NumberScale In = scaleOf(U, {F->number(), Other->number()});
   const std::string Text = scaled(F->number(), In);
@@ -58,7 +60,8 @@ static std::string textOf(const std::optional<Figure> &F,
 
 /// `-12.5 %`; empty if there is nothing to divide by.
 static std::string shareOf(const FigureChange &C) {
-  if (!isNumber(C.Before) || !isNumber(C.After) || C.Before->number() == 0)
+  if (!isNumber(C.Before) || !isNumber(C.After) || C.Before->number() == 0 ||
+      C.Unit == FigureUnit::Flag)
     return "";
   const auto Was = static_cast<double>(C.Before->number());
   const auto More = static_cast<double>(C.After->number() - C.Before->number());
@@ -188,6 +191,31 @@ void DiffWriter::addTablesOfChanges(std::vector<FigureTable> &To) const {
   }
 }
 
+/// What two times or shares of a peak rate can't be compared by; empty if they
+/// can.
+static std::vector<std::string> notesOfWork(const Side &Before,
+                                            const Side &After) {
+  std::vector<std::string> Notes;
+  if (!Before.Program || !After.Program)
+    return Notes;
+  auto TokensOf = [](const Side &S) {
+    ir::ExprOverlay Scope(*S.Program);
+    return FlopCounter(Scope, {}).tokensOfIteration().Value;
+  };
+  if (const auto [Was, Is] = std::pair(TokensOf(Before), TokensOf(After));
+      Was != Is)
+    Notes.push_back("Iterations process " + toString(Was) +
+                    " tokens before and " + toString(Is) +
+                    " after: compare tokens_per_second, not iteration_time.");
+  const DeviceRates Old(*Before.Program, /*Time=*/1),
+      New(*After.Program, /*Time=*/1);
+  if (Old.isPeakKnown() && New.isPeakKnown() && Old.key() != New.key())
+    Notes.push_back("MFU is a share of `" + Old.key().str() +
+                    "` before and of `" + New.key().str() +
+                    "` after: compare tokens_per_second.");
+  return Notes;
+}
+
 Figures DiffWriter::tables() const {
   Figures F{"foretrace.diff/1", {}, {}, {}, {}};
   auto NameOf = [](const Side &S) {
@@ -196,6 +224,10 @@ Figures DiffWriter::tables() const {
   F.Named = {{"before", "before", FigureUnit::Text, NameOf(Before)},
              {"after", "after", FigureUnit::Text, NameOf(After)}};
   F.Tables = {tableOfMessages(), tableOfKeys()};
+  if (llvm::any_of(D.Changes, [&](const FigureChange &C) {
+        return answerOf(C) == "time";
+      }))
+    F.Notes = notesOfWork(Before, After);
   addTablesOfChanges(F.Tables);
   llvm::erase_if(F.Tables, [](const FigureTable &T) { return T.Rows.empty(); });
   for (FigureTable &T : F.Tables)

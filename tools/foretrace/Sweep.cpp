@@ -293,11 +293,14 @@ ExitCode runSweep() {
   }
   InputFiles Inputs;
   Inputs.add(Session.sources());
-  if (Error E = sweep::runAndShow(
-          Session, *S, runOptions(*S, std::move(*Drawn), Inputs), Diags))
-    return failure(std::move(E), ExitEnvironment);
+  Expected<int64_t> Accepted = sweep::runAndShow(
+      Session, *S, runOptions(*S, std::move(*Drawn), Inputs), Diags);
+  if (!Accepted)
+    return failure(Accepted.takeError(), ExitEnvironment);
   outs().flush(); // messages come after it, also in a pipe
-  return showMessages(Diags, Session.sources());
+  const bool IsInVain = *Accepted == 0 && S->Of.Count == 1; // of no shard
+  const ExitCode Code = showMessages(Diags, Session.sources());
+  return IsInVain ? ExitDiagnosed : Code;
 }
 
 static cl::list<std::string> MergeShards(cl::Positional,

@@ -28,23 +28,12 @@ static IntrusiveRefCntPtr<sweep::FrozenFiles> filesOf(const JobSource &Job) {
   return makeIntrusiveRefCnt<sweep::FrozenFiles>(std::move(All));
 }
 
-/// All metrics of the sweep: name and unit.
-static std::vector<std::pair<std::string, std::string>>
-metricsOf(const SweepSpec &Spec) {
-  std::vector<std::pair<std::string, std::string>> All;
-  for (const FigureInfo &F : allFigures())
-    All.emplace_back(F.Name, getName(F.Unit).str());
-  for (const SweepSpec::Metric &M : Spec.Metrics)
-    All.emplace_back(M.Name, getName(FigureUnit::Count).str());
-  return All;
-}
-
 /// Makes the columns that are asked for, or all.
 Error HeldSweep::selectColumns() {
-  const auto All = metricsOf(S->Space.spec());
+  const std::vector<FigureInfo> All = sweep::allMetrics(S->Space.spec());
   std::vector<StringRef> Names;
-  for (const auto &[Name, Unit] : All)
-    Names.push_back(Name);
+  for (const FigureInfo &F : All)
+    Names.push_back(F.Name);
   const std::vector<std::string> Wanted = Asked.Columns.value_or(
       std::vector<std::string>(Names.begin(), Names.end()));
   for (const std::string &Name : Wanted) {
@@ -54,7 +43,7 @@ Error HeldSweep::selectColumns() {
                                "` is not a metric; expected one of " +
                                join(Names, ", "));
     Metrics.push_back(At);
-    Found.Columns.push_back({Name, All[At].second, {}});
+    Found.Columns.push_back({Name, getName(All[At].Unit).str(), {}});
   }
   return Error::success();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Choice.h"
 #include "analysis/Figures.h"
+#include "tools/sweep/Engine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -24,8 +25,12 @@ Choice Choice::of(const SweepSpec &S) {
 
 Choice Choice::best(const SweepSpec &S) {
   Choice C = {SweepSpec::Kept::Top, 1, {}};
-  if (S.Best)
-    C.By.push_back(goalOf(S, *S.Best));
+  if (!S.Best)
+    return C;
+  C.By.push_back(goalOf(S, *S.Best));
+  constexpr auto Time = static_cast<size_t>(FigureId::Time);
+  if (readsTime(S) && S.Best->Metric != Time)
+    C.By.push_back(goalOf(S, {Time, /*IsLargest=*/false}));
   return C;
 }
 
@@ -84,6 +89,10 @@ std::vector<int64_t> Chooser::add(std::vector<Point> Points) {
   std::vector<int64_t> Dropped;
   append_range(Points, std::exchange(Kept, {}));
   llvm::sort(Points, isBefore);
+  if (By.Keeps == SweepSpec::Kept::Top && By.Count == 1 && !Points.empty())
+    for (const Point &P : drop_begin(Points))
+      if (P.Values.front() == Points.front().Values.front())
+        Points.front().Equal += P.Equal;
   for (Point &P : Points) {
     // None that comes later in this order is better in everything. What covers
     // a point mostly stands close before it.

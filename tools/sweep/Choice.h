@@ -25,7 +25,8 @@ struct Choice {
   std::vector<Goal> By;
 
   static Choice of(const SweepSpec &S);
-  /// The best point alone; without a goal if the sweep has none.
+  /// The best point alone; without a goal if the sweep has none. Of equal
+  /// points it is the one with the least time, if the sweep reads times.
   static Choice best(const SweepSpec &S);
   bool hasGoal() const { return !By.empty(); }
   /// `all`, `pareto` or `top 10`, then a line for each goal, `least memory`.
@@ -43,6 +44,7 @@ public:
   struct Point {
     int64_t Id;
     std::vector<int64_t> Values; ///< by goal; less is better
+    int64_t Equal = 1; ///< of the best one: points that are as good by its goal
   };
   const Choice &choice() const { return By; }
   bool keepsAll() const { return By.Keeps == SweepSpec::Kept::All; }

@@ -31,6 +31,13 @@ Error Database::create(const Sweep &S) {
   return C.run(SQL);
 }
 
+/// How a property of the sweep in a file, \p Value, is not that of this one.
+static std::string whatDiffers(const SweepProperty &F, StringRef Value) {
+  if (F.Name == "sources")
+    return "a file, `-D` or an allowed warning has changed since";
+  return "`" + F.Name + "` is `" + Value.str() + "`, not `" + F.Value + "`";
+}
+
 Error Database::checkSame(const Sweep &S) {
   Expected<SqlStatement> Facts = C.prepare("SELECT name, value FROM sweep");
   if (!Facts)
@@ -43,9 +50,8 @@ Error Database::checkSame(const Sweep &S) {
     return HasRow.takeError();
   for (const SweepProperty &F : propertiesOf(S))
     if (const std::string Value = Own.lookup(F.Name); Value != F.Value)
-      return C.failure("is of another sweep: its " + F.Name + " is `" + Value +
-                       "`, not `" + F.Value +
-                       "`; say another file with -o, or remove it");
+      return C.failure("is of another sweep: " + whatDiffers(F, Value) +
+                       "; use another file with -o, or remove it");
   return Error::success();
 }
 
@@ -61,7 +67,7 @@ Error Database::checkFiles() {
     const auto Text = readLargeFile(Path);
     if (!Text || digestOf((*Text)->getBuffer()) != Rows->textAt(1))
       return C.failure("is of another sweep: `" + Path +
-                       "` has changed; say another file with -o, or remove it");
+                       "` has changed; use another file with -o, or remove it");
   }
   return HasRow.takeError();
 }
@@ -95,7 +101,7 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
   const std::pair<SqlStatement *, std::string> Inserts[] = {
       {&D.AddPoint, insertPoint(S.Space.spec())},
       {&D.AddRejection, insertRejection("VALUES (?, ?, ?, ?)")},
-      {&D.AddUnit, "INSERT INTO units VALUES (?, ?, ?, ?)"},
+      {&D.AddUnit, "INSERT INTO units VALUES (?, ?, ?, ?, ?, ?)"},
       {&D.DropPoint, "DELETE FROM metrics WHERE id = ?"},
       {&D.AddFile,
        "INSERT INTO files VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = "
@@ -240,11 +246,14 @@ Error Database::writeRows(int64_t Unit, const Tally &T,
   }
   AddUnit.bind(1, Unit);
   AddUnit.bind(2, T.NumAccepted);
-  AddUnit.bindNull(3);
-  AddUnit.bindNull(4);
+  for (int Column = 3; Column <= 6; ++Column)
+    AddUnit.bindNull(Column);
   for (const Chooser::Point &Best : T.Best) { // one at most
     AddUnit.bind(3, Best.Id);
     AddUnit.bind(4, Best.Values.front());
+    if (Best.Values.size() > 1)
+      AddUnit.bind(5, Best.Values.back());
+    AddUnit.bind(6, Best.Equal);
   }
   return AddUnit.change() ? Error::success() : C.failure("cannot be written");
 }
@@ -295,13 +304,18 @@ Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
 
 Expected<std::vector<Chooser::Point>> Database::best() {
   Expected<SqlStatement> Rows =
-      C.prepare("SELECT best, best_value FROM units WHERE best IS NOT NULL");
+      C.prepare("SELECT best, equal, best_value, best_time FROM units WHERE "
+                "best IS NOT NULL");
   if (!Rows)
     return Rows.takeError();
   std::vector<Chooser::Point> Points;
   Expected<bool> HasRow = C.next(*Rows);
-  for (; HasRow && *HasRow; HasRow = C.next(*Rows))
-    Points.push_back({Rows->numberAt(0), {Rows->numberAt(1)}});
+  for (; HasRow && *HasRow; HasRow = C.next(*Rows)) {
+    Points.push_back(
+        {Rows->numberAt(0), {Rows->numberAt(2)}, Rows->numberAt(1)});
+    if (!Rows->isNull(3))
+      Points.back().Values.push_back(Rows->numberAt(3));
+  }
   if (!HasRow)
     return HasRow.takeError();
   return Points;

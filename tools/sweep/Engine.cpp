@@ -30,11 +30,35 @@ std::string Shard::text() const {
   return (Twine(Index) + "/" + Twine(Count)).str();
 }
 
-static SweepRequest::Metric::Type typeOf(FigureUnit U) {
-  using Type = SweepRequest::Metric::Type;
-  return U == FigureUnit::Bytes  ? Type::Bytes
-         : U == FigureUnit::Flag ? Type::Condition
-                                 : Type::Count;
+namespace {
+struct TypeRow {
+  SweepSpec::Type Is;
+  FigureUnit Unit;
+};
+} // namespace
+
+static constexpr TypeRow TypeRows[] = {
+    {SweepSpec::Type::Bytes, FigureUnit::Bytes},
+    {SweepSpec::Type::Time, FigureUnit::Time},
+    {SweepSpec::Type::Share, FigureUnit::Millionths},
+    {SweepSpec::Type::Condition, FigureUnit::Flag}};
+
+static SweepSpec::Type typeOf(FigureUnit U) {
+  const auto *Row =
+      find_if(TypeRows, [&](const TypeRow &R) { return R.Unit == U; });
+  return Row == std::end(TypeRows) ? SweepSpec::Type::Count : Row->Is;
+}
+
+std::vector<FigureInfo> allMetrics(const SweepSpec &S) {
+  std::vector<FigureInfo> All = allFigures();
+  for (const SweepSpec::Metric &M : S.Metrics) {
+    const auto *Row =
+        find_if(TypeRows, [&](const TypeRow &R) { return R.Is == M.Is; });
+    All.push_back({M.Name,
+                   Row == std::end(TypeRows) ? FigureUnit::Count : Row->Unit,
+                   M.Text});
+  }
+  return All;
 }
 
 bool readsTime(const SweepSpec &S) {

@@ -6,6 +6,7 @@
 #ifndef FORETRACE_TOOLS_SWEEP_ENGINE_H
 #define FORETRACE_TOOLS_SWEEP_ENGINE_H
 
+#include "analysis/Figures.h"
 #include "frontend/sweep/CompileSweep.h"
 #include "ir/model/Facts.h"
 #include "tools/sweep/AxisOrder.h"
@@ -75,6 +76,9 @@ bool readsTime(const SweepSpec &S);
 /// Returns the facts that the metrics of a sweep need.
 ir::FactSet factsOfMetrics(const SweepSpec &S);
 
+/// Returns the metrics of a sweep in the order of the columns of a database:
+/// those of the analyses, then its own.
+std::vector<FigureInfo> allMetrics(const SweepSpec &S);
 /// Returns the request of every sweep: the metrics of the analyses.
 SweepRequest makeRequest();
 

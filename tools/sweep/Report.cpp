@@ -4,6 +4,7 @@
 #include "backends/figures/Figures.h"
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
+#include "tools/sweep/CheckGoal.h"
 #include "tools/sweep/Digest.h"
 #include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"
@@ -153,9 +154,11 @@ private:
 
   const Sweep &S;
   std::vector<size_t> Axes; ///< with several values
+  bool HasMfu = false;
   std::vector<Column> Columns;
   std::vector<std::vector<std::string>> Names;
   std::vector<std::vector<int64_t>> Numbers; ///< parallel to Names
+  std::vector<std::string> Peaks; ///< parallel, of which MFU is a share
 };
 
 } // namespace
@@ -168,12 +171,11 @@ PointTable::PointTable(const Sweep &S) : S(S) {
   const std::vector<size_t> Read = Spec.metricsRead();
   constexpr FigureId Always[] = {FigureId::Peak, FigureId::Messages,
                                  FigureId::Bubble};
-  for (const auto &[Index, F] : enumerate(allFigures()))
-    if (is_contained(Read, Index) ||
+  for (const auto &[Index, F] : enumerate(allMetrics(Spec)))
+    if (Index >= allFigures().size() || is_contained(Read, Index) ||
         is_contained(Always, static_cast<FigureId>(Index)))
       Columns.push_back({F.Name, F.Unit, Index});
-  for (const auto &[Index, M] : enumerate(Spec.Metrics))
-    Columns.push_back({M.Name, FigureUnit::Count, allFigures().size() + Index});
+  HasMfu = is_contained(Read, static_cast<size_t>(FigureId::Mfu));
 }
 
 void PointTable::add(Compiler &Session, int64_t Point) {
@@ -183,6 +185,8 @@ void PointTable::add(Compiler &Session, int64_t Point) {
     for (const SweepSpec::Key &K : S.Space.axes()[Axis].Keys)
       Name.push_back(K.Values[S.Space.indexAt(Point, Axis)]);
   const PointVerdict V = judge(Session, S, Point);
+  if (HasMfu)
+    Peaks.push_back(peakKeyOf(S, V.Job));
   std::vector<int64_t> &Row = Numbers.emplace_back();
   for (const Column &C : Columns)
     Row.push_back(V.Metrics[C.Metric]);
@@ -208,6 +212,15 @@ void PointTable::write(const PointFormat &Format, raw_ostream &OS) const {
   for (const size_t Axis : Axes)
     for (const SweepSpec::Key &K : S.Space.axes()[Axis].Keys)
       Heads.push_back({HasFullNames ? K.Name : headOf(S, K.Name), K.AreCounts});
+  std::vector<std::vector<std::string>> Rows = Names;
+  // Without a word a share is one of the peak rate of 16-bit types.
+  if (!HasFullNames && any_of(Peaks, [](StringRef Key) {
+        return !Key.empty() && Key != "peak_flops";
+      })) {
+    Heads.push_back({"mfu of", false});
+    for (const auto &[Row, Peak] : zip_equal(Rows, Peaks))
+      Row.push_back(Peak);
+  }
   std::vector<NumberScale> Scales;
   for (const auto &[Index, C] : enumerate(Columns)) {
     std::vector<__int128> Column;
@@ -218,7 +231,6 @@ void PointTable::write(const PointFormat &Format, raw_ostream &OS) const {
     Heads.push_back(
         {HasFullNames ? C.Name : C.Name + Scales.back().Suffix.str(), true});
   }
-  std::vector<std::vector<std::string>> Rows = Names;
   for (const auto &[Row, Values] : zip_equal(Rows, Numbers))
     for (const auto &[Value, In] : zip_equal(Values, Scales))
       Row.push_back(Value == ir::NoValue ? ""
@@ -285,7 +297,13 @@ void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
     return;
   OS << "\nbest: "
      << (Of.Best.choice().By.front().IsLargest ? "most " : "least ")
-     << Of.Best.choice().By.front().Metric << '\n';
+     << Of.Best.choice().By.front().Metric;
+  if (const int64_t Equal = Of.Best.kept().front().Equal; Equal > 1)
+    OS << (Of.Best.choice().By.size() > 1
+               ? formatv("; of {0} equal points, the one with the least time",
+                         Equal)
+               : formatv("; the first of {0} equal points", Equal));
+  OS << '\n';
   printPoints(Session, S, Of.Best.kept().front().Id, Format, OS);
 }
 
@@ -302,7 +320,7 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags) {
 }
 
 void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
-                  raw_ostream &OS) {
+                  size_t Most, raw_ostream &OS) {
   using Row = std::pair<RejectionCause, Rejection>;
   std::vector<Row> Rows(Of.Rejected.begin(), Of.Rejected.end());
   stable_sort(Rows, [](const Row &A, const Row &B) {
@@ -310,7 +328,8 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
   });
   if (!Rows.empty())
     OS << "\nrejected:\n";
-  for (const auto &[Why, R] : Rows) {
+  for (const auto &[Why, R] :
+       ArrayRef(Rows).take_front(std::min(Most, Rows.size()))) {
     const PointVerdict V = judge(Session, S, R.Example);
     const Diagnostic *First = firstError(V);
     std::string Nearest;
@@ -325,6 +344,8 @@ void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
                   First ? First->text() : "", R.Example, Nearest);
     Session.forget(V.Job);
   }
+  if (Rows.size() > Most)
+    OS << Rows.size() - Most << " more reasons; see --why\n";
 }
 
 /// Whether an error is one of the value that -D gives at \p Range, not of the

@@ -70,9 +70,9 @@ struct PointFormat {
 void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
                   const PointFormat &Format, llvm::raw_ostream &OS);
 /// A line for each reason, the most frequent first, with the message that the
-/// compiler has for one of its points.
+/// compiler has for one of its points; \p Most at most, and how many more.
 void printReasons(Compiler &Session, const Sweep &S, const Summary &Of,
-                  llvm::raw_ostream &OS);
+                  size_t Most, llvm::raw_ostream &OS);
 /// Reports axes that decide nothing.
 void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 

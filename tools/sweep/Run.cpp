@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Run.h"
 #include "analysis/Figures.h"
+#include "tools/sweep/CheckGoal.h"
 #include "tools/sweep/Progress.h"
 
 using namespace llvm;
@@ -25,8 +26,8 @@ static Error emitAll(Compiler &Session, const Sweep &S, Database &DB,
   return Error::success();
 }
 
-Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
-                 DiagnosticEngine &Diags) {
+Expected<int64_t> runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
+                             DiagnosticEngine &Diags) {
   raw_ostream &Remarks = isForPrograms(How.Format) ? errs() : outs();
   if (Error E = checkOutput(How.Inputs, How.Output, How.Drawn.has_value()))
     return E;
@@ -59,16 +60,21 @@ Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
     return Done.takeError();
   printSummary(Session, S, *Done, {How.Format, How.IsExact, /*ShowsAll=*/!DB},
                outs());
-  if (How.ShowsReasons)
-    printReasons(Session, S, *Done, Remarks);
+  constexpr size_t FewReasons = 3;
+  if (How.ShowsReasons || Done->Accepted == 0)
+    printReasons(Session, S, *Done, How.ShowsReasons ? SIZE_MAX : FewReasons,
+                 Remarks);
   reportEffects(S, *Done, Diags);
+  reportGoal(Session, S, *Done, Diags);
   if (How.Emitted)
     if (Error E = emitAll(Session, S, *DB, *How.Emitted, Shown, Remarks, Diags))
       return E;
   if (!DB && S.Space.spec().HasEmits)
     Remarks << "nothing is emitted; say where with -o\n";
-  return Page ? writePage(*Page, How.Writing, std::move(How.Inputs))
-              : Error::success();
+  if (Page)
+    if (Error E = writePage(*Page, How.Writing, std::move(How.Inputs)))
+      return E;
+  return Done->Accepted;
 }
 
 Error answerFromFile(const FileQuestions &Of) {

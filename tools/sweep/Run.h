@@ -25,9 +25,9 @@ struct RunOptions {
 };
 
 /// Runs \p S and prints what came of it. Sentences go to standard error if the
-/// points are for programs.
-llvm::Error runAndShow(Compiler &Session, const Sweep &S, RunOptions How,
-                       DiagnosticEngine &Diags);
+/// points are for programs. Returns how many points are accepted.
+llvm::Expected<int64_t> runAndShow(Compiler &Session, const Sweep &S,
+                                   RunOptions How, DiagnosticEngine &Diags);
 
 /// Questions about a finished sweep.
 struct FileQuestions {

@@ -81,7 +81,7 @@ void writeSchema(const Sweep &S, raw_ostream &OS) {
         "CREATE TABLE axis_values (axis INTEGER, position INTEGER, value, "
         "PRIMARY KEY (axis, position)) WITHOUT ROWID;\n"
         "CREATE TABLE units (unit INTEGER PRIMARY KEY, accepted INTEGER, "
-        "best INTEGER, best_value INTEGER);\n"
+        "best INTEGER, best_value INTEGER, best_time INTEGER, equal INTEGER);\n"
         "CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT) WITHOUT "
         "ROWID;\n"
         "CREATE TABLE figures (id INTEGER, script TEXT, name TEXT, value "

@@ -82,9 +82,12 @@ private:
     return ir::nameOf(P->Spec, K);
   }
   std::string textOf(ir::Key K) const {
-    return K.Id == ir::KeyId::SweepAxis
-               ? Axes[K.Block].Of->Values[Axes[K.Block].Position]
-               : std::to_string(numberOf(K));
+    if (K.Id == ir::KeyId::SweepAxis)
+      return Axes[K.Block].Of->Values[Axes[K.Block].Position];
+    const FigureUnit U = K.Id == ir::KeyId::SweepMetric
+                             ? allFigures()[K.Block].Unit
+                             : FigureUnit::Count;
+    return foretrace::describe(numberOf(K), U, /*IsExact=*/true);
   }
 
   struct AxisValue {
@@ -164,10 +167,7 @@ const Diagnostic *firstError(const PointVerdict &V) {
 
 void printMetrics(const Sweep &S, ArrayRef<int64_t> Metrics, bool IsExact,
                   raw_ostream &OS) {
-  std::vector<FigureInfo> All = allFigures();
-  for (const SweepSpec::Metric &M : S.Space.spec().Metrics)
-    All.push_back({M.Name, FigureUnit::Count, M.Text});
-  for (const auto &[Number, Info] : zip(Metrics, All))
+  for (const auto &[Number, Info] : zip(Metrics, allMetrics(S.Space.spec())))
     if (Number != 0 && Number != ir::NoValue)
       OS << formatv("{0,-20} {1,24}  {2}\n", Info.Name,
                     describe(Number, Info.Unit, IsExact), Info.Doc);
