@@ -61,21 +61,24 @@ Expr foretrace::publishedSize(ExprScope P, const Value &V) {
   return elementsOnRank(P, T, Layout());
 }
 
-/// Returns the slots of experts that read the parameter \p V, or what ZeRO 3
-/// gathers of it, if any do.
+/// Returns the slots of the experts with the parameter \p V, which an op reads
+/// with it, or makes of it, or of what ZeRO 3 gathers of it.
 static std::optional<Expr> slotsOf(ExprScope P, const Block &B,
                                    const Value &V) {
-  for (const Op &O : B.Ops)
-    for (const ValueId Read : O.Operands) {
-      if (&B.Values[Read] != &V)
-        continue;
-      if (O.Kind == OpKind::AllGather)
-        return slotsOf(P, B, B.Values[O.Results.front()]);
-      const TensorType &Of = B.Values[O.Operands.front()].Type;
-      const int I = Of.indexOf(DimKind::Slots);
-      if (I >= 0)
+  auto IsThis = [&](ValueId Read) { return &B.Values[Read] == &V; };
+  for (const Op &O : B.Ops) {
+    if (llvm::none_of(O.Operands, IsThis))
+      continue;
+    for (const ValueId Also :
+         llvm::concat<const ValueId>(O.Operands, O.Results)) {
+      const TensorType &Of = B.Values[Also].Type;
+      if (const int I = Of.indexOf(DimKind::Slots); I >= 0)
         return Expr(P.Sizes, Of.Dims[static_cast<size_t>(I)].Size);
     }
+    if (O.Kind == OpKind::AllGather)
+      if (const auto Slots = slotsOf(P, B, B.Values[O.Results.front()]))
+        return Slots;
+  }
   return std::nullopt;
 }
 
