@@ -106,11 +106,13 @@ static const Op *makerOf(const Block &B, const Op &Of) {
   return nullptr;
 }
 
-/// Backward, what is gathered again for the gradient of a weight alone is
+/// Backward, an input that is gathered again for the gradient of a weight is
 /// needed after the product of the other gradient, whose sum over tp is needed
 /// after the product of the weight's (Megatron-LM, tensor_parallel/layers.py,
 /// LinearWithGradAccumulationAndAsyncCommunication). Userbuffers overlap a
-/// collective with the product next to it, too, piece by piece.
+/// collective with the product next to it, too, piece by piece; without them
+/// both gathers of a gradient end before its products begin (Transformer
+/// Engine, pytorch/module/base.py, grad_output_preprocess).
 void Overlapper::hideOverTp(Block &B) const {
   const bool InPieces = P.Spec.Parallel.TpCommOverlap.is(true) &&
                         *P.Spec.Parallel.SequenceParallel;
@@ -129,7 +131,9 @@ void Overlapper::hideOverTp(Block &B) const {
     const unsigned Result = O.Results.front().Index;
     const Op *Maker = makerOf(B, O);
     double Beside = 0;
-    if (O.Phase == Phase::Backward && O.Kind == OpKind::AllGather &&
+    const bool IsLate =
+        InPieces || B.Values[O.Operands.front()].Kind != ValueKind::Gradient;
+    if (O.Phase == Phase::Backward && O.Kind == OpKind::AllGather && IsLate &&
         Users[Result] == 1 && OnlyUser[Result]->Derivative == Derivative::Param)
       Beside = productTime(B, OnlyUser[Result]->For, Derivative::Input);
     else if (O.Phase == Phase::Backward && O.Kind != OpKind::AllGather &&

@@ -3,6 +3,7 @@
 // Rule 3 of `shard`: from one layout to another by the cheapest sequence of
 // collectives: reductions first, gathers last.
 
+#include "analysis/Parameters.h"
 #include "ir/model/OpKinds.h"
 #include "passes/Sharder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -159,16 +160,31 @@ bool Sharder::isKept(ValueId From, const Layout &To) const {
   return true;
 }
 
+/// Returns whether each product that reads \p V gathers it for itself: a
+/// gradient whose scales are those of some of a row for the gradient of the
+/// input, and of some of a column for the gradient of the weight. Neither
+/// follows from the other, as it does with a scale per tensor (Transformer
+/// Engine, pytorch/module/linear.py, _linear_backward: set_usage(rowwise=True,
+/// columnwise=True); distributed.py, _start_all_gather_fp8_blockwise,
+/// _all_gather_mxfp8, _all_gather_nvfp4). Inputs are gathered in one of both
+/// directions in either pass, tokens of experts by their dispatcher.
+bool Sharder::isGatheredForEach(ValueId V) const {
+  const Value &Of = B.Values[V];
+  return Of.Kind == ValueKind::Gradient &&
+         getInfo(Of.Type.Element).Block != 0 && !isExpertTensor(Of.Type);
+}
+
 ValueId Sharder::convert(ValueId From, const Layout &To) {
   if (layoutOf(From) == To)
     return From;
   for (const Conversion &C : Conversions)
-    if (C.From == From && C.To == To)
+    if (C.From == From && C.To == To &&
+        (C.For == Serving || !isGatheredForEach(From)))
       return C.Result; // one message serves all that need it
   const bool IsKept = isKept(From, To);
   const ValueId Result =
       gather(slice(exchange(reduce(broadcast(From), To), To), To), To);
-  Conversions.push_back({From, To, Result, IsKept});
+  Conversions.push_back({From, To, Result, Serving, IsKept});
   return Result;
 }
 

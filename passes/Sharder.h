@@ -50,6 +50,7 @@ private:
   void gatherAhead(ir::OpId InputGrad);
   // Rule 3, in passes/Reshard.cpp.
   ir::ValueId convert(ir::ValueId V, const ir::Layout &To);
+  bool isGatheredForEach(ir::ValueId V) const;
   ir::ValueId broadcast(ir::ValueId V);
   ir::ValueId reduce(ir::ValueId V, const ir::Layout &To);
   ir::ValueId exchange(ir::ValueId V, const ir::Layout &To);
@@ -79,7 +80,8 @@ private:
     ir::ValueId From;
     ir::Layout To;
     ir::ValueId Result;
-    bool IsKept; ///< from forward to backward
+    ir::OpId For; ///< the old op that needed it first
+    bool IsKept;  ///< from forward to backward
   };
 
   const ir::Program &P;

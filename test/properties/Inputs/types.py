@@ -7,7 +7,8 @@ messages) with closed forms of Transformer Engine's linear layers.
 
 With sequence parallelism `_LayerNormLinear.forward` gathers the quantized input, and its
 backward gathers it again for the gradient of the weight; `_Linear.backward` gathers the
-quantized gradient of its output (pytorch/module/layernorm_linear.py, linear.py). Each
+quantized gradient of its output (pytorch/module/layernorm_linear.py, linear.py), by rows and by
+columns if blocks have scales (distributed.py, _start_all_gather_fp8_blockwise). Each
 linear layer saves its quantized input in place of the bf16 one, but for the projection
 after attention and the first one of shared experts: attention and the router save their
 inputs in bf16 (Megatron-LM, attention.py and shared_experts.py,
@@ -88,7 +89,8 @@ parallel {{ world = {2 * tp}  tp = {tp}  sequence_parallel = true  zero = 1 }}
         "saved": 2 * (size(local, of) - 2 * local)
         + size(tokens * ffn // tp, of) - 2 * (tokens * ffn // tp),
         "weights": own * max(copies, 1) - 2 * sum(weights) if stored else own * copies,
-        "tp": 6 * (tp * size(local, of) - 2 * local * tp),
+        # Two inputs, twice each, and two gradients, which are two tensors with scales of blocks.
+        "tp": (6 + 2 * (TYPES[of][1] > 0)) * tp * size(local, of) - 6 * 2 * local * tp,
         "dp": gathered})
 
 
