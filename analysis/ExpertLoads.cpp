@@ -10,11 +10,11 @@ std::vector<int64_t> foretrace::expertLoads(const Program &P) {
   const Spec &S = P.Spec;
   if (!S.Train.ExpertLoad.isPresent())
     return {};
-  for (const BlockSpec &B : S.Model.Blocks)
-    if (const Located<int64_t> *Experts = routedExperts(B))
-      return *loadsOfRanks(*Routing::parse(*S.Train.Routing), **Experts,
-                           *S.Parallel.Ep);
-  return {};
+  const RoutedExperts Of = routedExperts(S.Model);
+  if (!Of.Count)
+    return {};
+  return *loadsOfRanks(*Routing::parse(*S.Train.Routing), **Of.Count,
+                       Of.Choices, *S.Parallel.Ep);
 }
 
 std::vector<RankExchange> foretrace::expertExchanges(FlowCounter &Of,

@@ -6,6 +6,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <numeric>
 #include <random>
 
 using namespace foretrace;
@@ -149,37 +150,70 @@ std::optional<int64_t> foretrace::ir::expectedParts(const TokenChoice &Of,
   return static_cast<int64_t>((Expected * WholeToken + One - 1) / One);
 }
 
-/// Returns the share of each of \p Experts, in units of 2^-32 of the most
-/// popular one. std::mt19937_64 is the same everywhere, std::shuffle is not.
-static std::vector<int64_t> zipf(double Exponent, uint64_t Seed,
-                                 int64_t Experts) {
-  std::vector<int64_t> Shares;
+/// Limits \p Shares, in descending order, to 1 / \p Choices of their sum, and
+/// gives what is above it to the others, in proportion to their shares. Returns
+/// the sum of all, which are larger than before by a common factor.
+static __int128 limitShares(std::vector<__int128> &Shares, int64_t Choices) {
+  const __int128 All =
+      std::accumulate(Shares.begin(), Shares.end(), __int128(0));
+  __int128 Rest = All; // of those that are not limited
+  size_t Limited = 0;
+  auto Left = [&] { return Choices - static_cast<int64_t>(Limited); };
+  while (Limited < Shares.size() && Shares[Limited] * Left() > Rest)
+    Rest -= Shares[Limited++];
+  const auto Others = static_cast<int64_t>(Shares.size() - Limited);
+  for (const auto &[Index, Share] : llvm::enumerate(Shares))
+    if (Index < Limited)
+      Share = All;
+    else
+      Share = Rest == 0 ? All * Left() / Others : Share * All * Left() / Rest;
+  return All * Choices;
+}
+
+/// Returns the share of each of \p Experts and their sum, or a little more. The
+/// shares of the most popular ones are limited to all tokens. std::mt19937_64
+/// is the same everywhere, std::shuffle is not.
+static std::pair<std::vector<__int128>, __int128>
+zipf(const Routing &R, int64_t Experts, int64_t Choices) {
+  std::vector<__int128> Shares;
   for (int64_t I = 1; I <= Experts; ++I)
     Shares.push_back(
-        std::llround(0x1p32 * std::pow(static_cast<double>(I), -Exponent)));
-  std::mt19937_64 Random(Seed);
+        std::llround(0x1p32 * std::pow(static_cast<double>(I), -R.Exponent)));
+  __int128 All = std::accumulate(Shares.begin(), Shares.end(), __int128(0));
+  if (Shares.front() * Choices > All)
+    All = limitShares(Shares, Choices);
+  std::mt19937_64 Random(R.Seed);
   for (size_t Left = Shares.size(); Left > 1; --Left)
     std::swap(Shares[Left - 1], Shares[Random() % Left]);
-  return Shares;
+  return {std::move(Shares), All};
 }
 
 std::optional<std::vector<int64_t>>
-foretrace::ir::loadsOfRanks(const Routing &R, int64_t Experts, int64_t Ranks) {
+foretrace::ir::loadsOfRanks(const Routing &R, int64_t Experts, int64_t Choices,
+                            int64_t Ranks) {
   if (R.Is == Routing::Kind::Balanced || Experts % Ranks != 0)
     return std::vector(static_cast<size_t>(Ranks), MeanLoad);
-  const std::vector<int64_t> Tokens = R.Is == Routing::Kind::Zipf
-                                          ? zipf(R.Exponent, R.Seed, Experts)
-                                          : R.Tokens;
+  std::vector<__int128> Tokens(R.Tokens.begin(), R.Tokens.end());
+  __int128 All = std::accumulate(Tokens.begin(), Tokens.end(), __int128(0));
+  if (R.Is == Routing::Kind::Zipf)
+    std::tie(Tokens, All) = zipf(R, Experts, Choices);
   if (static_cast<int64_t>(Tokens.size()) != Experts)
     return std::nullopt;
   std::vector<__int128> Sums(static_cast<size_t>(Ranks));
-  __int128 All = 0;
-  for (const auto &[Expert, Count] : llvm::enumerate(Tokens)) {
+  for (const auto &[Expert, Count] : llvm::enumerate(Tokens))
     Sums[Expert / static_cast<size_t>(Experts / Ranks)] += Count;
-    All += Count;
-  }
   std::vector<int64_t> Loads;
   for (const __int128 Sum : Sums)
     Loads.push_back(static_cast<int64_t>(Sum * Ranks * MeanLoad / All));
   return Loads;
+}
+
+std::optional<size_t> foretrace::ir::findOverfull(const Routing &R,
+                                                  int64_t Choices) {
+  const __int128 All =
+      std::accumulate(R.Tokens.begin(), R.Tokens.end(), __int128(0));
+  const auto Most = llvm::max_element(R.Tokens);
+  return Most != R.Tokens.end() && __int128(*Most) * Choices > All
+             ? std::optional<size_t>(Most - R.Tokens.begin())
+             : std::nullopt;
 }

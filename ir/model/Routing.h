@@ -59,10 +59,15 @@ inline constexpr int64_t MeanLoad = 1000000;
 
 /// Returns the loads of the ranks of a group of \p Ranks, which have \p Experts
 /// experts in order, as many each: tokens of their experts in units of 1 /
-/// MeanLoad of the mean, rounded down, as slots are rounded up. Returns nothing
-/// if \p R is for another number of experts.
+/// MeanLoad of the mean, rounded down, as slots are rounded up. A token selects
+/// \p Choices different experts, so no expert gets more than all tokens.
+/// Returns nothing if \p R is for another number of experts.
 std::optional<std::vector<int64_t>>
-loadsOfRanks(const Routing &R, int64_t Experts, int64_t Ranks);
+loadsOfRanks(const Routing &R, int64_t Experts, int64_t Choices, int64_t Ranks);
+
+/// Returns an expert with more than 1 / \p Choices of the tokens that \p R
+/// lists, if there is one.
+std::optional<size_t> findOverfull(const Routing &R, int64_t Choices);
 
 } // namespace foretrace::ir
 

@@ -7,21 +7,10 @@
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Passes.h"
 #include "passes/derive/Deriver.h"
+#include <numeric>
 
 using namespace foretrace;
 using namespace foretrace::ir;
-
-/// Returns whether a layer of the model, or of its branch, is of block \p
-/// Index.
-static bool isUsed(const ModelSpec &M, unsigned Index) {
-  auto IsIn = [&](llvm::ArrayRef<LayerRun> Layers) {
-    return llvm::any_of(Layers, [&](const LayerRun &R) {
-      return llvm::any_of(
-          R.Items, [&](const LayerRun::Item &I) { return I.Block == Index; });
-    });
-  };
-  return IsIn(M.Layers) || (M.Branch && IsIn(M.Branch->Layers));
-}
 
 /// Derives the load of the most loaded rank. A job with balanced routing has
 /// neither key.
@@ -37,29 +26,28 @@ void Deriver::deriveRouting() {
     T.ExpertLoad = {};
     return;
   }
-  const Located<int64_t> *Experts = nullptr;
-  for (const auto &[Index, B] : llvm::enumerate(S.Model.Blocks)) {
-    if (!isUsed(S.Model, static_cast<unsigned>(Index)))
-      continue;
-    const Located<int64_t> *Here = routedExperts(B);
-    if (Here && Experts && **Here != **Experts) {
-      error(T.Routing.Range, diag::RoutingMixed, **Experts, **Here)
-          .noteValue("experts", *Here);
-      return;
-    }
-    if (Here)
-      Experts = Here;
-  }
-  if (!Experts)
+  const RoutedExperts Of = routedExperts(S.Model);
+  if (!Of.Count)
     return; // checkRouting reports it
-  if (**Experts > MaxRoutedExperts) {
+  if (Of.Other) {
+    error(T.Routing.Range, diag::RoutingMixed, **Of.Count, **Of.Other)
+        .noteValue("experts", *Of.Other);
+    return;
+  }
+  if (**Of.Count > MaxRoutedExperts) {
     error(T.Routing.Range, diag::EntryLimit, "routing", MaxRoutedExperts);
     return;
   }
-  const auto Loads = loadsOfRanks(*R, **Experts, *S.Parallel.Ep);
+  const auto Loads = loadsOfRanks(*R, **Of.Count, Of.Choices, *S.Parallel.Ep);
   if (!Loads) {
-    error(T.Routing.Range, diag::RoutingExperts, R->Tokens.size(), **Experts)
-        .noteValue("experts", *Experts);
+    error(T.Routing.Range, diag::RoutingExperts, R->Tokens.size(), **Of.Count)
+        .noteValue("experts", *Of.Count);
+    return;
+  }
+  if (const auto Expert = findOverfull(*R, Of.Choices)) {
+    error(T.Routing.Range, diag::RoutingOverfull, *Expert, R->Tokens[*Expert],
+          std::accumulate(R->Tokens.begin(), R->Tokens.end(), int64_t(0)),
+          Of.Choices);
     return;
   }
   const int64_t Fullest = *llvm::max_element(*Loads);

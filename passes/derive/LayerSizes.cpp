@@ -150,8 +150,16 @@ Expr Deriver::LayerRules::bytesOf(llvm::ArrayRef<const Value *> Tensors) {
     if (!llvm::is_contained(Widths, V->Type.Dims.back().Size))
       Widths.push_back(V->Type.Dims.back().Size);
   Expr Bytes = sumOf(D.Program, Widths) * BytesOfFloat;
-  for (const Dim &Each : llvm::drop_end(First.Type.Dims))
-    Bytes = Bytes * Expr(D.Program.Sizes, Each.Size);
+  const Dim *Spread = nullptr; // the most loaded rank has slots for all
+  for (const Dim &Each : llvm::drop_end(First.Type.Dims)) {
+    const Expr Extent(D.Program.Sizes, Each.Size);
+    if (isSpread(D.Program, Each))
+      Spread = &Each;
+    else
+      Bytes = Bytes * (Spread && Each.Kind == DimKind::Slots
+                           ? slotsWithLoad(D.Program, Extent, *Spread)
+                           : Extent);
+  }
   return First.Kind == ValueKind::Param ? Bytes : Bytes * D.of(D.S.Parallel.Dp);
 }
 

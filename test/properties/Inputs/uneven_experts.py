@@ -41,10 +41,11 @@ def compare(choose, folder):
     ep, local = choose.choice([2, 4, 8]), choose.randint(1, 3)
     tp, topk = choose.choice([1, 2]), choose.randint(1, 4)
     experts, hidden, ffn = ep * local, 64 * choose.randint(1, 8), 64 * choose.randint(1, 8)
-    topk, gather = min(topk, experts), choose.random() < 0.2
+    gather = choose.random() < 0.2
     # Each expert's share of the tokens of a rank is a whole number of them.
     counts = [choose.choice([0, 1, 1, 2, 3, 9]) for _ in range(experts)]
     counts[choose.randrange(experts)] += 1
+    topk = min(topk, sum(counts) // max(counts))  # no expert gets more than all tokens
     own = sum(counts) * topk * choose.randint(1, 40)  # slots of the tokens of a rank
     layers, batches = choose.randint(1, 3), choose.randint(1, 3)
     lines = [counts, [0] * experts] if choose.random() < 0.5 else [[c * 5 for c in counts]]
