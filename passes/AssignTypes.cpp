@@ -8,10 +8,11 @@
 //     backward products read a converted gradient. Transformer Engine saves the
 //     converted operand, one for each linear layer (pytorch/module/linear.py,
 //     _Linear.forward); torchao saves the operand (float8/float8_linear.py,
-//     matmul_with_hp_or_float8_args). Where the operand is recomputed, or saved
-//     for other ops anyway, as by attention and routers, it is converted again
-//     (Megatron-LM, extensions/transformer_engine.py, set_save_original_input,
-//     and its callers; with delayed scaling only where it is recomputed).
+//     matmul_with_hp_or_float8_args). Where the operand is recomputed, saved
+//     for other ops anyway, as by routers, or made by attention, with or
+//     without an output gate, it is converted again (Megatron-LM,
+//     extensions/transformer_engine.py, set_save_original_input, and its
+//     callers; with delayed scaling only where it is recomputed).
 //   * The input of SwiGLU is converted before it is saved (Megatron-LM,
 //     fusions/fused_bias_swiglu.py, fp8_input_store).
 //   * Tokens and gradients of results of experts go out in dispatch_precision,
@@ -77,6 +78,7 @@ private:
   void passType(Op &O);
   bool isRecomputed(ValueId V) const;
   bool isSavedAnyway(ValueId V) const;
+  bool isFromAttention(ValueId V) const;
   const Op *maker(ValueId V) const;
 
   Block &B;
@@ -154,6 +156,19 @@ bool TypeAssigner::isSavedAnyway(ValueId V) const {
   });
 }
 
+/// Returns whether attention makes \p V, or an op of its result: Megatron-LM
+/// sets the projection of both to save its input, although nothing else saves
+/// the second one (transformer/attention.py, Attention; transformer/
+/// multi_latent_attention.py).
+bool TypeAssigner::isFromAttention(ValueId V) const {
+  const Op *Maker = maker(V);
+  return Maker && (hasTrait(Maker->Kind, Attends) ||
+                   llvm::any_of(Maker->Operands, [this](ValueId From) {
+                     const Op *Before = maker(From);
+                     return Before && hasTrait(Before->Kind, Attends);
+                   }));
+}
+
 /// Returns \p V as \p To, converted right before \p For, which reads it.
 ValueId TypeAssigner::convert(ValueId V, ElementType To, const Op &For) {
   if (B.Values[V].Type.Element == To)
@@ -173,8 +188,8 @@ ValueId TypeAssigner::convert(ValueId V, ElementType To, const Op &For) {
 void TypeAssigner::convertProduct(OpId Id, Op &O) {
   const ValueId From = O.Operands.front();
   O.Operands.front() = convert(From, Types.Compute, O);
-  const bool SavesOriginal =
-      Types.SavesOriginal || isRecomputed(From) || isSavedAnyway(From);
+  const bool SavesOriginal = Types.SavesOriginal || isRecomputed(From) ||
+                             isSavedAnyway(From) || isFromAttention(From);
   Products[Id.Index] = {SavesOriginal ? From : O.Operands.front(), ValueId()};
 }
 
