@@ -119,16 +119,15 @@ def self_attention(b, name, a, bias=False, output_bias=False, reduces=True):
     With fewer key heads than ranks all of it is gathered, and its gradient scattered
     (get_query_key_value_tensors, mappings.py, _AllGatherFromTensorParallelRegion). Norms of heads
     have partial gradients on each rank (finalize_model_grads.py, q_layernorm). A gate is
-    copied (_apply_output_gate, contiguous), and the product saves both factors. Sinks are a
+    copied (_apply_output_gate, contiguous), and the product saves both factors; those of heads are
+    rows of the same projection (Megatron-Bridge, param_mapping.py, QKVGMapping). Sinks are a
     number for each head (dot_product_attention.py, softmax_offset)."""
     job, share = b.job, b.tokens // b.job.tp
     query, out = a.heads * a.width, a.heads * a.value
     columns = query + a.groups * (a.width + (0 if a.shared else a.value))
-    columns += out if a.gate == "channel" else 0
+    gates = {"channel": out, "head": a.heads, "none": 0}[a.gate]
+    columns += gates
     b.column(name, job.hidden, columns, bias)
-    if a.gate == "head":
-        b.column(name, job.hidden, a.heads, gathers=False)
-        b.save("gate", share * a.heads)
     if a.groups < job.tp:
         b.send("forward", "all_gather", "tp", 2 * b.tokens * columns)
         b.send("backward", "reduce_scatter", "tp", 2 * b.tokens * columns)
@@ -148,8 +147,8 @@ def self_attention(b, name, a, bias=False, output_bias=False, reduces=True):
     b.core(a.heads, a.width, a.value, full)
     b.own(a.heads // job.tp if a.sinks else 0)
     b.save("context", share * out)
-    if a.gate == "channel":
-        b.save("gate", share * out)
+    if gates:
+        b.save("gate", share * gates)
     b.row("gated" if a.gate != "none" else "context", out, job.hidden, output_bias, reduces)
 
 
