@@ -79,7 +79,10 @@ void foretrace::plan::writeTables(const Program &P, const PlanRows &R,
                   "parameters, {1:f3} in FLOPs\n",
                   static_cast<double>(*R.EvenParameters) / 1000,
                   static_cast<double>(*R.EvenWork) / 1000);
-  OS << "\nmemory per rank, and messages per iteration by group\n" << Before;
+  OS << "\nmemory per rank, and messages per iteration by group"
+     << (P.Spec.Train.ExpertLoad.isPresent() ? ", of the most loaded rank\n"
+                                             : "\n")
+     << Before;
   writeStages(P, R, As, IsExact, OS);
   OS << Before;
   writePeak(P, R.Most, IsExact, OS);

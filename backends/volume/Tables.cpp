@@ -183,13 +183,13 @@ FigureTable Tables::collectives() {
 
 FigureTable Tables::stages() {
   FigureTable T{"stages",
-                "per rank and per group of each stage",
+                "mean of the ranks, and per group, of each stage",
                 {{"stages", FigureUnit::Text},
                  {"group", FigureUnit::Text},
                  {"collective", FigureUnit::Text},
                  {"ranks", FigureUnit::Count},
-                 {"message", FigureUnit::Bytes},
-                 {"sent_by_rank", FigureUnit::Bytes},
+                 {"mean_message", FigureUnit::Bytes},
+                 {"mean_sent", FigureUnit::Bytes},
                  {"sent_by_group", FigureUnit::Bytes}},
                 {},
                 3};

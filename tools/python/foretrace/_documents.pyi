@@ -135,8 +135,8 @@ class _VolumeStage(Record):
     group: str
     collective: str
     ranks: int
-    message: int
-    sent_by_rank: int
+    mean_message: int
+    mean_sent: int
     sent_by_group: int
 
 class _VolumeTier(Record):
