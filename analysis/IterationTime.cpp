@@ -71,8 +71,8 @@ llvm::StringLiteral foretrace::partName(Kind K) {
     return "launches of kernels";
   case Kind::Messages:
     return "messages between stages";
-  case Kind::Bubble:
-    return "bubble";
+  case Kind::Waiting:
+    return "waiting for stages";
   case Kind::Compute:
   case Kind::Collective:
     break;
@@ -146,12 +146,12 @@ static StageWorkTime stageTimeOf(const Program &P, const Stage &S,
 }
 
 /// Parts with the same error are one bias; the others, and sustained rates, are
-/// independent of it. The bubble has the error of all work.
+/// independent of it. Waiting has the error of all work.
 static double uncertaintyOf(const Program &P, llvm::ArrayRef<TimePart> Parts) {
   std::map<Number, double> Times;
   double Work = 0;
   for (const TimePart &Of : Parts) {
-    if (Of.Is == Kind::Bubble)
+    if (Of.Is == Kind::Waiting)
       continue;
     const auto Time = static_cast<double>(Of.Time.value());
     Work += Time;
@@ -238,8 +238,8 @@ IterationTime foretrace::estimateIteration(const Program &P,
                       {}};
     Messages.Error = Number::ErrorLinks;
     Out.Parts.push_back(std::move(Messages));
-    Out.Parts.push_back({Kind::Bubble,
-                         partName(Kind::Bubble).str(),
+    Out.Parts.push_back({Kind::Waiting,
+                         partName(Kind::Waiting).str(),
                          Nanoseconds(WithoutMessages.value() - Most.value()),
                          {}});
   }

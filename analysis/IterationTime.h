@@ -20,7 +20,7 @@ struct TimePart {
     Collective, ///< what is exposed of one kind of collective
     Host,       ///< for launches, as far as kernels are shorter
     Messages,   ///< between stages, as far as they delay the schedule
-    Bubble      ///< idle otherwise
+    Waiting     ///< for other stages, with nothing to do
   };
   Kind Is;
   std::string Name;

@@ -30,7 +30,7 @@ private:
   Tile room() const;
   Tile peak() const;
   Tile time() const;
-  std::optional<Tile> timedBubble() const;
+  std::optional<Tile> waiting() const;
   Tile bubble() const;
   Tile exposed() const;
   Tile crossNode() const;
@@ -115,7 +115,7 @@ static llvm::StringRef colourOf(TimePart::Kind K) {
     return palette::Communication.Name;
   case TimePart::Kind::Host:
     return palette::Host.Name;
-  case TimePart::Kind::Bubble:
+  case TimePart::Kind::Waiting:
     return palette::Bubble.Name;
   }
   llvm_unreachable("every kind is handled");
@@ -217,33 +217,33 @@ Tile TileMaker::time() const {
   return Of;
 }
 
-/// The bubble of an iteration whose time is estimated: what the bar of the
-/// iteration has of it, so that a page has one number for it.
-std::optional<Tile> TileMaker::timedBubble() const {
+/// The time for which a stage waits for others, if it is estimated: the part of
+/// the bar of the iteration.
+std::optional<Tile> TileMaker::waiting() const {
   const std::optional<Figures> &Time = answer("time").Of;
   if (!Time)
     return std::nullopt;
-  Tile Of{"bubble", "Pipeline bubble", "timeline"};
+  Tile Of{"waiting", "Waiting for stages", "timeline"};
   const FigureTable &Parts = *Time->findTable("parts");
   TileNumber Share{int64_t(0), FigureUnit::Millionths, &Time->Sizes},
       Idle{int64_t(0), FigureUnit::Time, &Time->Sizes};
   for (const std::vector<Figure> &Row : Parts.Rows)
     if (std::get<std::string>(Row[Parts.columnOf("part")].Value) ==
-        partName(TimePart::Kind::Bubble)) {
+        partName(TimePart::Kind::Waiting)) {
       Share.Of = Row[Parts.columnOf("share")];
       Idle.Of = Row[Parts.columnOf("time")];
     }
   Of.Headline = {Share};
   Of.Detail = {"of the iteration as estimated, on the stage with most work"};
   judge(Of, limitOf(FigureId::Bubble, P), Share);
-  Of.Terms = {{"bubble", Idle, palette::Bubble.Name},
+  Of.Terms = {{"waiting for stages", Idle, palette::Bubble.Name},
               {"time of an iteration", *find("time", "iteration_time")}};
   return Of;
 }
 
-/// Without times the bubble is that of a schedule of equal steps.
+/// The bubble of a schedule of equal steps, if no time is estimated.
 Tile TileMaker::bubble() const {
-  if (std::optional<Tile> Timed = timedBubble())
+  if (std::optional<Tile> Timed = waiting())
     return std::move(*Timed);
   Tile Of{"bubble", "Pipeline bubble", "timeline"};
   const ExprTable &Sizes = Request.Figures.scope().Sizes;

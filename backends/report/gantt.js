@@ -277,7 +277,7 @@ function showTimeline() {
     html("h3", {}, `Time of an iteration ${parts.title}`),
     termBar(data.tiles.find(({key}) => key === "time").terms),
     legend(["compute", "kernels"], ["communication", "exposed communication"],
-           ["host", "launches"], ["bubble", "bubble"]),
+           ["host", "launches"], ["bubble", "waiting for stages"]),
   ] : []);
   barTips(byId("time-parts"));
   byId("time-all").replaceChildren(...[allOf("time")].filter(Boolean));

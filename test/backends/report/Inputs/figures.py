@@ -103,11 +103,13 @@ def check_tables(browser, plan):
 
 
 def check_bubble(browser, documents):
-    """The tile and the bar of the iteration have one; of a job without times, the plan."""
+    """The tile of the time for which stages wait is that of the bar of the iteration; without times
+    the plan has the bubble."""
     times = [each for each in documents if each.get("schema", "").startswith("foretrace.time/")]
-    shares = [part["share"] for each in times for part in each["parts"] if part["part"] == "bubble"]
+    shares = [part["share"] for each in times for part in each["parts"] if part["part"] == "waiting for stages"]
     wanted = (shares + [0])[0] if times else documents[0]["schedule"]["bubble_millionths"]
-    expect("one bubble", browser.evaluate("document.querySelector('#tile-bubble [data-value]').dataset.value"),
+    tile = "waiting" if times else "bubble"
+    expect("one bubble", browser.evaluate(f"document.querySelector('#tile-{tile} [data-value]').dataset.value"),
            str(wanted))
 
 
