@@ -62,10 +62,13 @@ static constexpr NewKey NewKeys[] = {
      }},
     {"optimizer = precision_aware", MegatronVersion::V0_11,
      findOptimizer<OptimizerKind::PrecisionAware>},
+    // DeepSpeed offloads other optimizers, whatever the release.
     {"offload_optimizer", MegatronVersion::V0_12,
      [](const Spec &S) {
        const auto &Key = S.Train.OffloadOptimizer;
-       return where(*Key, Key);
+       const bool IsOfMegatron =
+           *S.Train.Optimizer == OptimizerKind::PrecisionAware;
+       return where(*Key && IsOfMegatron, Key);
      }},
     {"recompute_modules", MegatronVersion::V0_12,
      [](const Spec &S) {

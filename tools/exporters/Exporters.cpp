@@ -287,9 +287,9 @@ std::optional<std::string> exportJob(const Exporter &To, const ir::Spec &S,
     return std::nullopt;
   std::string Text;
   raw_string_ostream OS(Text);
+  OS << Made.Before;
   if (!Made.Command.empty())
     writeCommand(Made.Command, Made.Arguments, OS);
-  OS << Made.Before;
   writeFile(Made.Syntax, Made.File, OS);
   OS << Made.After;
   return Text;

@@ -45,7 +45,11 @@ static std::string nameOf(StringRef Path) {
 ExitCode runImport() {
   const importers::Importer *Format = importers::findImporter(From);
   if (!Format || ForeignWords.empty())
-    return usageError("import: expected a format and what to import:" +
+    return usageError((From.empty() || Format
+                           ? "import: expected a format and what to import:"
+                           : "import: `" + From +
+                                 "` is not a format; expected "
+                                 "one of these and what to import:") +
                       importers::exampleLines());
   if (Patches.getNumOccurrences() > 0 && (Patches <= 0 || Format->Name != "hf"))
     return usageError("import: --patches takes a positive number, with the "
@@ -53,7 +57,8 @@ ExitCode runImport() {
   SourceFiles Sources;
   DiagnosticEngine Diags = makeEngine();
   if (IsStrict)
-    for (const diag::Id Id : {diag::ImportNotModelled, diag::ImportUnknownKey})
+    for (const diag::Id Id : {diag::ImportNotModelled, diag::ImportUnknownKey,
+                              diag::ImportUnknownOff})
       Diags.refuse(Id);
   if (!hasFolder(ImportOutput, Diags))
     return showMessages(Diags, Sources);
@@ -77,7 +82,8 @@ ExitCode runImport() {
                           [&](raw_ostream &OS) { Job->write(OS); }))
     return failure(std::move(E));
   if (!isQuiet())
-    errs() << Request.Counts.text() << '\n';
+    errs() << Request.Counts.text() << '\n'
+           << join(Job->Notes, "\n") << (Job->Notes.empty() ? "" : "\n");
   return ExitSuccess;
 }
 

@@ -108,6 +108,7 @@ static std::optional<ImportedJob> joinProgram(const ImportedJob &Settings,
                                               ImportRequest &Request) {
   ImportRequest Program{Request.Words.drop_front(), Request.Sources,
                         Request.Diags};
+  Program.HasDeepSpeedFile = true;
   std::optional<ImportedJob> Job = importMegatron(Program);
   if (!Job)
     return std::nullopt;

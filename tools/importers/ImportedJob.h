@@ -62,6 +62,7 @@ struct ImportedJob {
   /// The `branch` of the model; without a kind there is none. If its `layers`
   /// are the word `last_layer`, they are the block of the model's last layer.
   SectionText Branch;
+  std::vector<std::string> Notes; ///< for who imports, not in the job
   std::vector<std::string> ModelComments;
   /// Keys that the input lacks, and the defaults that they have there.
   std::vector<WrittenKey> Defaults;

@@ -19,6 +19,8 @@ struct ImportRequest {
   KeyCounts Counts = {};
   /// Patches of images in a sample; without them a vision tower is left out.
   std::optional<int64_t> Patches = {};
+  /// A file of DeepSpeed is imported, too, and decides.
+  bool HasDeepSpeedFile = false;
 
   /// Reads the file \p Path; reports one that can't be read.
   std::optional<SourceText> read(llvm::StringRef Path);

@@ -41,6 +41,7 @@ private:
   void addLayout(std::vector<ForeignValue::Member> &To,
                  const ForeignValue::Member &M);
   ForeignValue withDerived(const ForeignValue &Flags);
+  bool isOfMegatron(const Mapping &Page, const ForeignValue &Flags);
   std::optional<ImportedJob> modelOf(const ForeignValue &Flags);
 
   ImportRequest &Request;
@@ -51,8 +52,8 @@ private:
 
 } // namespace
 
-/// The flag under a name that the page has: its own, that of its positive form,
-/// or the only one that it is the beginning of.
+/// The flag under a name that the page has: its own, or that of its positive
+/// form. Megatron-LM refuses names that are cut short (allow_abbrev).
 std::optional<ForeignValue::Member>
 MegatronImporter::renamed(const ForeignValue::Member &M) const {
   const StringRef Key = M.Key.Text;
@@ -64,9 +65,6 @@ MegatronImporter::renamed(const ForeignValue::Member &M) const {
                                   M.Is.Is == ForeignValue::Kind::Boolean)
       return ForeignValue::Member{{Positive.str(), M.Key.Range},
                                   ForeignValue::of(!M.Is.Truth, M.Is.Range)};
-  const std::vector<StringRef> Longer = Map.keysWithPrefix(Key);
-  if (Longer.size() == 1)
-    return ForeignValue::Member{{Longer.front().str(), M.Key.Range}, M.Is};
   return std::nullopt;
 }
 
@@ -132,6 +130,8 @@ ForeignValue MegatronImporter::withDerived(const ForeignValue &Flags) {
     else if (M.Key.Text == "pipeline_model_parallel_layout")
       addLayout(All, M);
   }
+  if (Request.HasDeepSpeedFile)
+    setMember(All, {"has_deepspeed_file", {}}, ForeignValue::of(true));
   return ForeignValue::of(std::move(All), Flags.Range);
 }
 
@@ -153,7 +153,42 @@ std::optional<MegatronArguments> MegatronImporter::readInput() {
       Request.Sources.text(Request.Sources.add(Text, "<arguments>"));
   for (size_t I = 0; I != Words.size(); ++I)
     Read.push_back({Words[I], All.range(Places[I].first, Places[I].second)});
+  for (const ArgumentWord &W : Read)
+    if (W.isShortOption())
+      Diags.report(W.Range, diag::ImportStrayOption, W.Text);
   return MegatronArguments{readFlags(Read, All.range())};
+}
+
+/// Whether as many keys are used as are unknown and not off. If not, reports
+/// which format has the keys.
+bool MegatronImporter::isOfMegatron(const Mapping &Page,
+                                    const ForeignValue &Flags) {
+  const auto Count = [&](Mapping::Fate Fate) {
+    return count_if(*Flags.Members, [&](const ForeignValue::Member &M) {
+      return Page.fateOf(M.Key.Text).Is == Fate &&
+             (Fate == Mapping::Fate::Used || !M.Is.isOff());
+    });
+  };
+  const auto Unknown = Count(Mapping::Fate::Unknown),
+             Used = Count(Mapping::Fate::Used);
+  if (Unknown <= Used)
+    return true;
+  constexpr int64_t FewestKeys = 2; // that tell a format
+  Pages Formats("import/formats.fore", Request.Sources, Diags);
+  std::string Found;
+  int64_t Most = FewestKeys - 1;
+  for (const ast::Section *Format : Formats.classes()) {
+    SmallVector<StringRef, 16> Keys;
+    SplitString(textOfKey(*Format, "keys"), Keys);
+    const int64_t Has =
+        count_if(Keys, [&](StringRef Key) { return Flags.find(Key); });
+    if (Has > Most)
+      Found = (", found " + textOfKey(*Format, "name")).str();
+    Most = std::max(Most, Has);
+  }
+  Diags.report(Flags.Range.atStart(), diag::ImportOtherFormat, Unknown, Used,
+               Found);
+  return false;
 }
 
 std::optional<ImportedJob> MegatronImporter::import() {
@@ -165,9 +200,6 @@ std::optional<ImportedJob> MegatronImporter::import() {
   const bool HasModel = any_of(
       ArrayRef<StringRef>{"hidden_size", "num_layers", "encoder_num_layers"},
       [&](StringRef Key) { return All.find(Key); });
-  std::optional<ImportedJob> Job = HasModel ? ImportedJob() : modelOf(Flags);
-  if (!Job)
-    return std::nullopt;
   Mapping Page =
       HasModel
           ? Map
@@ -176,7 +208,12 @@ std::optional<ImportedJob> MegatronImporter::import() {
                                                         : "without_model"));
   if (Raw->AreOfRecipe)
     Page.add(Classes, *Classes.findClass("recipe"));
-  const Translation To{Page, All, nullptr, Diags};
+  if (!isOfMegatron(Page, Flags))
+    return std::nullopt;
+  std::optional<ImportedJob> Job = HasModel ? ImportedJob() : modelOf(Flags);
+  if (!Job)
+    return std::nullopt;
+  const Translation To{Page, All, nullptr, Diags, Raw->AreOfYaml};
   To.reportKeys(Flags, Request.Counts);
   To.translate(*Job);
   if (!Job->Branch.Kind.empty()) // which the model alone does not have

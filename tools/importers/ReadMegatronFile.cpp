@@ -41,15 +41,17 @@ private:
 };
 } // namespace
 
-/// `${NAME:default}` is the default.
-static StringRef withoutVariable(StringRef Text) {
-  StringRef Inside = Text;
-  if (!Inside.consume_front("${") || !Inside.consume_back("}"))
-    return Text;
-  const size_t Colon = Inside.find(':');
-  return Colon == StringRef::npos || Inside.contains('}')
-             ? Text
-             : Inside.drop_front(Colon + 1).ltrim('-');
+/// The text with the default in place of each `${NAME:default}`.
+static std::string withDefaults(StringRef Text) {
+  static const Regex Variable("[$][{][A-Za-z0-9_]+:-?([^{}]*)[}]");
+  std::string Made;
+  SmallVector<StringRef, 2> Parts;
+  while (Variable.match(Text, &Parts)) {
+    Made += Text.take_front(Parts[0].data() - Text.data());
+    Made += Parts[1];
+    Text = Text.drop_front(Parts[0].end() - Text.begin());
+  }
+  return Made + Text.str();
 }
 
 /// The value of a key, with texts read as arguments.
@@ -62,7 +64,8 @@ static ForeignValue argumentOf(const ForeignValue &V) {
   }
   if (V.Is != ForeignValue::Kind::Text)
     return V;
-  const StringRef Text = withoutVariable(V.Text);
+  const std::string Whole = withDefaults(V.Text);
+  const StringRef Text = Whole;
   const ForeignValue Read = readArgument(Text, V.Range);
   if (Read.Is != ForeignValue::Kind::Text || !Text.starts_with("[") ||
       !Text.ends_with("]"))
@@ -94,7 +97,7 @@ bool YamlArguments::extend(const ForeignValue &Names) {
   for (const ForeignValue &Name : All) {
     if (Name.Is != ForeignValue::Kind::Text)
       continue;
-    const std::optional<std::string> Path = pathOf(Name.Text);
+    const std::optional<std::string> Path = pathOf(withDefaults(Name.Text));
     if (!Path) {
       Request.Diags.report(Name.Range, diag::ImportFileMissing, Name.Text);
       continue;
@@ -301,35 +304,52 @@ static std::optional<MegatronArguments> readRecipe(SourceText Text,
                            true};
 }
 
-std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request) {
+static std::optional<MegatronArguments> readText(SourceText Text,
+                                                 ImportRequest &Request) {
   const std::string &Path = Request.Words.front();
-  const std::optional<SourceText> Text = Request.read(Path);
-  if (!Text)
-    return std::nullopt;
   static const Regex LogLine("^(.*[^A-Za-z0-9_])?([A-Za-z_][A-Za-z0-9_]*) "
                              "\\.\\.\\.+ +([^ ].*)$"),
       Assignment("^([A-Za-z_][A-Za-z0-9_.]*) = (.*)$"),
       YamlLine("^(---|[A-Za-z_][A-Za-z0-9_. -]*:( .*)?)$");
   if (path::extension(Path) == ".py")
-    return readRecipe(*Text, Request);
-  ForeignValue Logged = readLines(*Text, LogLine);
+    return readRecipe(Text, Request);
+  ForeignValue Logged = readLines(Text, LogLine);
   constexpr size_t FewestLogged = 10;
   if (Logged.Members->size() >= FewestLogged)
     return MegatronArguments{Logged};
-  const StringRef First = firstLine(Text->str());
+  const StringRef First = firstLine(Text.str());
   if (First.starts_with("--") && First != "---")
-    return MegatronArguments{readFlags(readWords(*Text), Text->range())};
+    return MegatronArguments{readFlags(readWords(Text), Text.range())};
   if (YamlLine.match(First)) {
-    std::optional<ForeignValue> Flags =
-        YamlArguments(Request).read(*Text, Path);
+    std::optional<ForeignValue> Flags = YamlArguments(Request).read(Text, Path);
     // As a run of Megatron-Bridge writes it to its checkpoint.
     const bool AreOfRecipe = Flags && Flags->find("_target_");
-    return Flags ? std::optional(MegatronArguments{*Flags, AreOfRecipe})
+    return Flags ? std::optional(MegatronArguments{*Flags, AreOfRecipe, true})
                  : std::nullopt;
   }
   if (Assignment.match(First))
-    return MegatronArguments{readLines(*Text, Assignment), true};
-  return asFlags(readShell(*Text, Request));
+    return MegatronArguments{readLines(Text, Assignment), true};
+  return asFlags(readShell(Text, Request));
+}
+
+std::optional<MegatronArguments> readMegatronFile(ImportRequest &Request) {
+  const std::optional<SourceText> Text = Request.read(Request.Words.front());
+  if (!Text)
+    return std::nullopt;
+  std::optional<MegatronArguments> Read = readText(*Text, Request);
+  // As exports write the release.
+  static const Regex Release("^# Megatron-LM core_v0[.]([0-9]+)",
+                             Regex::Newline);
+  SmallVector<StringRef, 2> Parts;
+  int64_t Number;
+  if (Read && Release.match(Text->str(), &Parts) &&
+      !Parts[1].getAsInteger(10, Number)) {
+    Members Flags = *Read->Flags.Members;
+    const SourceRange Where = Text->rangeOf(Parts[1]);
+    setMember(Flags, {"megatron_core", Where}, ForeignValue::of(Number, Where));
+    Read->Flags = ForeignValue::of(std::move(Flags), Read->Flags.Range);
+  }
+  return Read;
 }
 
 } // namespace foretrace::importers

@@ -14,6 +14,7 @@ struct MegatronArguments {
   ForeignValue Flags; ///< a map
   /// Whether they are attributes of a recipe, with its framework's defaults.
   bool AreOfRecipe = false;
+  bool AreOfYaml = false; ///< most keys of which may be off
 };
 
 /// The flags of the file that the first word of \p Request names: a list of

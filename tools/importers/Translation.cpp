@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/Translation.h"
+#include "ir/model/Spellings.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Import.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -97,6 +99,8 @@ void Translator::fill(SectionText &To, ArrayRef<ast::Entry> All) {
 void Translator::assignTop(const ast::Assignment &A) {
   if (A.Key.Text == "comment")
     Job.ModelComments.push_back(Formulas.interpolate(textOf(*A.Value)));
+  else if (A.Key.Text == "note")
+    Job.Notes.push_back(Formulas.interpolate(textOf(*A.Value)));
 }
 
 void Translator::topSection(const ast::Section &S) {
@@ -217,8 +221,45 @@ void Translation::translate(ImportedJob &Job) const {
   Translator(*this, Job).run();
 }
 
+/// Keys of jobs, with their names elsewhere.
+static constexpr std::pair<StringLiteral, StringLiteral> KeysOfJobs[] = {
+#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
+  {StringLiteral(KEY), StringLiteral(ALIASES)},
+#include "ir/model/Spec.def"
+};
+
+/// The key of \p Known that has the meaning of \p Key in a job, or the only one
+/// that begins with it; empty if there is none.
+static StringRef meantBy(StringRef Key, ArrayRef<StringRef> Known) {
+  for (const auto &[Name, Aliases] : KeysOfJobs) {
+    if (Key != Name && !ir::isAlias(Key, Aliases))
+      continue;
+    SmallVector<StringRef, 8> Names = {Name};
+    SplitString(Aliases, Names);
+    for (StringRef N : Names)
+      if (is_contained(Known, N))
+        return *find(Known, N);
+  }
+  const auto Begins = [&](StringRef K) { return K.starts_with(Key); };
+  if (!nearestWord(Key, Known).empty() || count_if(Known, Begins) != 1)
+    return "";
+  return *find_if(Known, Begins);
+}
+
+static void reportUnknown(const ast::Word &Key, ArrayRef<StringRef> Known,
+                          DiagnosticEngine &Diags) {
+  DiagnosticBuilder D =
+      Diags.report(Key.Range, diag::ImportUnknownKey, Key.Text);
+  const StringRef Meant = meantBy(Key.Text, Known);
+  if (Meant.empty())
+    suggest(std::move(D), Key.Range, Key.Text, Known);
+  else
+    D.note(Key.Range, diag::DidYouMean, Meant);
+}
+
 void Translation::reportKeys(const ForeignValue &Of, KeyCounts &Counts) const {
   const std::vector<StringRef> Known = Map.usedKeys();
+  std::vector<const ForeignValue::Member *> Off;
   for (const ForeignValue::Member &M : *Of.Members) {
     const Mapping::FateOfKey Fate = Map.fateOf(M.Key.Text);
     switch (Fate.Is) {
@@ -239,11 +280,18 @@ void Translation::reportKeys(const ForeignValue &Of, KeyCounts &Counts) const {
       break;
     case Mapping::Fate::Unknown:
       ++Counts.Unknown;
-      suggest(Diags.report(M.Key.Range, diag::ImportUnknownKey, M.Key.Text),
-              M.Key.Range, M.Key.Text, Known);
+      if (GathersOff && M.Is.isOff())
+        Off.push_back(&M);
+      else
+        reportUnknown(M.Key, Known, Diags);
       break;
     }
   }
+  if (Off.empty())
+    return;
+  const auto Name = [](const auto *M) { return M->Key.Text; };
+  Diags.report(Off.front()->Key.Range, diag::ImportUnknownOff,
+               join(map_range(Off, Name), ", "));
 }
 
 void reportSections(Pages &Classes, const ForeignValue &Of, KeyCounts &Counts,

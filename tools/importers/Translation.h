@@ -15,6 +15,8 @@ struct Translation {
   const ForeignValue &Input;
   const ForeignValue *Outer = nullptr;
   DiagnosticEngine &Diags;
+  /// Whether unknown keys that are off are reported together.
+  bool GathersOff = false;
 
   /// Makes the job, as far as there was no error.
   void translate(ImportedJob &Job) const;

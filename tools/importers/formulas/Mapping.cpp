@@ -180,7 +180,7 @@ void Mapping::readEntries(ArrayRef<ast::Entry> All) {
 /// Notes the keys that a formula reads.
 void Mapping::read(const ast::Expr &E) {
   if (const auto *N = std::get_if<ast::Name>(&E.Node)) {
-    Used.insert(N->Path.front().Text);
+    Named.insert(N->Path.front().Text);
   } else if (const auto *L = std::get_if<ast::List>(&E.Node)) {
     for (const ast::ExprPtr &Element : L->Elements)
       read(*Element);
@@ -206,8 +206,12 @@ ArrayRef<std::string> Mapping::spellings(StringRef Key) const {
   return Found->second;
 }
 
+bool Mapping::isUsed(StringRef Key) const {
+  return Used.contains(Key) || (Named.contains(Key) && !Lets.contains(Key));
+}
+
 Mapping::FateOfKey Mapping::fateOf(StringRef Key) const {
-  if (Used.contains(Key))
+  if (isUsed(Key))
     return {Fate::Used};
   if (Lost.contains(Key))
     return {Fate::NotModelled, Lost.lookup(Key)};
@@ -235,25 +239,14 @@ bool Mapping::isAlike(const ForeignValue::Member &M) const {
   });
 }
 
-std::vector<StringRef> Mapping::keysWithPrefix(StringRef Start) const {
-  std::vector<StringRef> All;
-  const auto Add = [&](StringRef Key) {
-    if (Key.starts_with(Start) && !Lets.contains(Key))
-      All.push_back(Key);
-  };
-  for (const StringSet<> *Keys : {&Used, &Ignored})
-    for (const auto &Key : *Keys)
-      Add(Key.getKey());
-  for (const auto &Key : Lost)
-    Add(Key.getKey());
-  return All;
-}
-
 std::vector<StringRef> Mapping::usedKeys() const {
   std::vector<StringRef> All;
-  for (const auto &Key : Used)
-    All.push_back(Key.getKey());
+  for (const StringSet<> *Keys : {&Used, &Named})
+    for (const auto &Key : *Keys)
+      if (isUsed(Key.getKey()))
+        All.push_back(Key.getKey());
   llvm::sort(All);
+  All.erase(std::unique(All.begin(), All.end()), All.end());
   return All;
 }
 

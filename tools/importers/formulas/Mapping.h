@@ -96,8 +96,6 @@ public:
   FateOfKey fateOf(llvm::StringRef Key) const;
   /// Whether all classes read a key with this value alike.
   bool isAlike(const ForeignValue::Member &M) const;
-  /// The keys that begin with \p Start and have a meaning.
-  std::vector<llvm::StringRef> keysWithPrefix(llvm::StringRef Start) const;
   /// All keys that formulas read, for "did you mean".
   std::vector<llvm::StringRef> usedKeys() const;
 
@@ -108,12 +106,16 @@ private:
                     llvm::StringRef Text);
   void read(const ast::Expr &E);
   void readEntries(llvm::ArrayRef<ast::Entry> All);
+  /// Whether a formula or code reads a key of the input. A `let` hides a key of
+  /// its name.
+  bool isUsed(llvm::StringRef Key) const;
 
   std::vector<const ast::Entry *> Entries;
   llvm::StringMap<const ast::Expr *> Lets, Defaults, Omitted, Lost;
   llvm::StringMap<std::vector<std::string>> Names;
   llvm::StringMap<llvm::SmallVector<llvm::StringRef, 4>> Alike;
   llvm::StringSet<> Used, Ignored;
+  llvm::StringSet<> Named;                    ///< in formulas, `let`s included
   std::vector<llvm::StringRef> IgnoredStarts; ///< of names
 };
 

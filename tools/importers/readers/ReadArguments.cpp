@@ -140,8 +140,31 @@ static bool hasVariable(StringRef Word) {
   return false;
 }
 
+size_t placeholderLength(StringRef Text) {
+  const size_t End = Text.find('>');
+  if (!Text.starts_with("<") || End == StringRef::npos)
+    return 0;
+  const StringRef Name = Text.slice(1, End), After = Text.drop_front(End + 1);
+  const auto IsPlain = [](char C) {
+    return isAlnum(C) || StringRef(" _-./:").contains(C);
+  };
+  // `<in >out` and `<in>out` are redirections.
+  const bool Is = !Name.empty() && isAlpha(Name.front()) &&
+                  isAlnum(Name.back()) && all_of(Name, IsPlain) &&
+                  (After.empty() || !isAlnum(After.front()));
+  return Is ? End + 1 : 0;
+}
+
+static bool hasPlaceholder(StringRef Word) {
+  for (size_t At = Word.find('<'); At != StringRef::npos;
+       At = Word.find('<', At + 1))
+    if (placeholderLength(Word.drop_front(At)) != 0)
+      return true;
+  return false;
+}
+
 ForeignValue readArgument(StringRef Word, SourceRange Range) {
-  if (hasVariable(Word)) {
+  if (hasVariable(Word) || hasPlaceholder(Word)) {
     ForeignValue Unknown;
     Unknown.Text = Word.str();
     Unknown.Range = Range;
@@ -180,11 +203,6 @@ void setMember(std::vector<ForeignValue::Member> &Members, ast::Word Key,
     *At = {std::move(Key), std::move(To)};
 }
 
-/// Whether it is like `-o`, but not a negative number.
-static bool isShortOption(StringRef Word) {
-  return Word.size() > 1 && Word[0] == '-' && isAlpha(Word[1]);
-}
-
 ForeignValue readFlags(ArrayRef<ArgumentWord> Words, SourceRange Whole) {
   std::vector<ForeignValue::Member> Flags;
   StringMap<size_t> Places;
@@ -194,7 +212,7 @@ ForeignValue readFlags(ArrayRef<ArgumentWord> Words, SourceRange Whole) {
       continue;
     size_t End = I;
     while (End != Words.size() && !Words[End].isFlag() &&
-           !isShortOption(Words[End].Text))
+           !Words[End].isShortOption())
       ++End;
     const auto [Name, Joined] = StringRef(Flag.Text).drop_front(2).split('=');
     const bool IsJoined = Name.size() + 2 != Flag.Text.size();

@@ -17,15 +17,23 @@ struct ArgumentWord {
   bool isFlag() const {
     return Text.size() > 2 && llvm::StringRef(Text).starts_with("--");
   }
+  /// Whether it is like `-o`, but not a negative number.
+  bool isShortOption() const {
+    return Text.size() > 1 && Text[0] == '-' && llvm::isAlpha(Text[1]);
+  }
 };
 
 /// The words of a text as a shell splits it: quotes are taken off, `#` starts a
 /// comment and a backslash continues a line. Variables stay as they are.
 std::vector<ArgumentWord> readWords(SourceText Text);
 
+/// The length of a placeholder such as `<PATH>` at the start of \p Text; 0 if
+/// there is none. No shell could run it, so it is no redirection.
+size_t placeholderLength(llvm::StringRef Text);
+
 /// A word as a value: a number, a truth, a list of Python (`[0]*3+[1]*58`) or
 /// of numbers (`127,0`), or a text. Missing, with the word as its text, if the
-/// word has a variable of a shell.
+/// word has a variable of a shell or a placeholder.
 ForeignValue readArgument(llvm::StringRef Word, SourceRange Range);
 /// The same for the words that follow a flag: true if there is none, a list if
 /// there are several.

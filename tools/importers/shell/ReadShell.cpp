@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
+#include <set>
 
 using namespace llvm;
 namespace path = llvm::sys::path;
@@ -36,8 +37,10 @@ private:
   void setArguments();
   void setScheduler();
   std::optional<Traced> open(StringRef Path);
-  std::vector<Traced>
-  findArguments(ArrayRef<std::vector<Traced>> Commands) const;
+  void reportGaps();
+  void reportOthers(ArrayRef<std::vector<Traced>> Commands,
+                    ArrayRef<Traced> Chosen);
+  std::vector<Traced> findArguments(ArrayRef<std::vector<Traced>> Commands);
   ForeignValue flagsOf(const std::vector<Traced> &Words) const;
 
   const SourceText Text;
@@ -76,16 +79,18 @@ void ScriptReader::setArguments() {
 /// Variables that a batch system sets, as far as the script's header states
 /// them.
 void ScriptReader::setScheduler() {
-  static const Regex Option("^#SBATCH +--?([a-zA-Z-]+)[ =]+([^ ]+)");
+  static const Regex Option(" --?([a-zA-Z-]+)[ =]+([^ ]+)(.*)$");
   StringMap<int64_t> Given;
   for (StringRef Line : split(Text.str(), '\n')) {
-    SmallVector<StringRef, 3> Parts;
+    SmallVector<StringRef, 4> Parts;
     int64_t Number;
-    if (Option.match(Line.trim(), &Parts) &&
-        !Parts[2].rsplit(':').second.getAsInteger(10, Number))
-      Given[Parts[1]] = Number; // `gpu:8`
-    else if (!Parts.empty() && !Parts[2].getAsInteger(10, Number))
-      Given[Parts[1]] = Number;
+    Line = Line.trim();
+    if (!Line.consume_front("#SBATCH"))
+      continue;
+    for (; Option.match(Line, &Parts); Line = Parts[3])
+      if (const StringRef Last = Parts[2].rsplit(':').second; // `gpu:8`
+          !(Last.empty() ? Parts[2] : Last).getAsInteger(10, Number))
+        Given[Parts[1]] = Number;
   }
   const auto Set = [&](StringRef From, ArrayRef<StringRef> Names) {
     if (Given.count(From))
@@ -124,13 +129,81 @@ std::optional<Traced> ScriptReader::open(StringRef Path) {
   return std::nullopt;
 }
 
+/// The release of Megatron-LM that a path of Python names.
+static std::optional<ForeignValue::Member> releaseOf(const shell::State &S) {
+  static const Regex Branch("core_[rv]0[.]([0-9]+)"),
+      Day("Megatron-LM-([0-9]{6})([^0-9]|$)");
+  const auto Paths = S.Variables.find("PYTHONPATH");
+  if (Paths == S.Variables.end() || Paths->second.Elements.empty())
+    return std::nullopt;
+  const Traced &Path = Paths->second.Elements.front();
+  for (const auto &[Form, Key] :
+       {std::pair(&Branch, "megatron_core"), std::pair(&Day, "megatron_day")}) {
+    SmallVector<StringRef, 3> Parts;
+    int64_t Number;
+    if (Form->match(Path.Text, &Parts) && !Parts[1].getAsInteger(10, Number))
+      return ForeignValue::Member{{Key, Path.range()},
+                                  ForeignValue::of(Number, Path.range())};
+  }
+  return std::nullopt;
+}
+
 static bool isFlag(const Traced &W) {
   return ArgumentWord{W.Text, {}}.isFlag();
 }
 
+/// The program of a command; null if it is not of Python.
+static const Traced *programOf(ArrayRef<Traced> Words) {
+  const auto *Found = find_if(Words, [](const Traced &W) {
+    return StringRef(W.Text).ends_with(".py");
+  });
+  return Found == Words.end() ? nullptr : Found;
+}
+
+/// Reports that the program of \p Chosen is started with other arguments, too.
+void ScriptReader::reportOthers(ArrayRef<std::vector<Traced>> Commands,
+                                ArrayRef<Traced> Chosen) {
+  const Traced *Program = programOf(Chosen);
+  if (!Program)
+    return;
+  const auto TextsOf = [](ArrayRef<Traced> Words) {
+    std::vector<StringRef> Texts;
+    for (const Traced &W : Words)
+      Texts.push_back(W.Text);
+    return join(Texts, " ");
+  };
+  std::set<std::string> Different;
+  for (const std::vector<Traced> &C : Commands)
+    if (const Traced *Other = programOf(C);
+        Other && Other->Text == Program->Text && S.spend(shell::copyEffort(C)))
+      Different.insert(TextsOf(C));
+  if (Different.size() > 1)
+    Request.Diags.report(Program->range(), diag::ImportSeveralCommands,
+                         path::filename(Program->Text), Different.size());
+}
+
+/// Reports what the reader does not follow, and words that are not given.
+void ScriptReader::reportGaps() {
+  for (const auto &[Part, Where] : S.Unsupported)
+    Request.Diags.report(Where, diag::ImportShell, Part);
+  std::vector<std::string> Missing;
+  for (const auto &[Number, M] : S.Missing) {
+    std::string Text = "$" + std::to_string(Number);
+    if (!M.Name.empty())
+      Text += " " + M.Name;
+    if (!M.Values.empty())
+      Text += " (" + join(M.Values, ", ") + ")";
+    Missing.push_back(std::move(Text));
+  }
+  if (!Missing.empty())
+    Request.Diags.report(S.Missing.begin()->second.Where,
+                         diag::ImportWordsMissing, S.Arguments.size(),
+                         join(Missing, ", "));
+}
+
 /// The command with the most flags; else all variables that have some.
 std::vector<Traced>
-ScriptReader::findArguments(ArrayRef<std::vector<Traced>> Commands) const {
+ScriptReader::findArguments(ArrayRef<std::vector<Traced>> Commands) {
   // A model has more.
   constexpr int64_t Fewest = 5;
   const std::vector<Traced> *Most = nullptr;
@@ -140,8 +213,10 @@ ScriptReader::findArguments(ArrayRef<std::vector<Traced>> Commands) const {
       Most = &C;
       Count = Flags;
     }
-  if (Most)
+  if (Most) {
+    reportOthers(Commands, *Most);
     return *Most;
+  }
   std::vector<std::pair<uint32_t, std::vector<Traced>>> All;
   for (const auto &V : S.Variables) {
     std::vector<Traced> Words;
@@ -215,6 +290,8 @@ ForeignValue ScriptReader::flagsOf(const std::vector<Traced> &Words) const {
       PerNode && Nodes ? checkedMul(*PerNode, *Nodes) : Tasks;
   if (World)
     setMember(All, {"world_size", Where}, ForeignValue::of(*World, Where));
+  if (const auto Release = releaseOf(S))
+    setMember(All, Release->Key, Release->Is);
   if (Program != Words.end())
     setMember(
         All, {"script", Program->range()},
@@ -233,6 +310,7 @@ std::optional<ForeignValue> ScriptReader::read() {
                          "its loops or values take too long to follow");
     return std::nullopt;
   }
+  reportGaps();
   const std::vector<Traced> Words = findArguments(Follower.commands());
   if (count_if(Words, isFlag) == 0) {
     Request.Diags.report(Text.range(0, 0), diag::ImportNoCommand);

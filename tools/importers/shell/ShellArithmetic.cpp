@@ -149,8 +149,17 @@ MaybeInt Arithmetic::primary() {
   Rest = Rest.ltrim();
   if (!Rest.empty() && (isAlpha(Rest.front()) || Rest.front() == '_'))
     return variable();
+  // `010` is octal, and `10#010` is not.
   int64_t Integer;
-  return Rest.consumeInteger(10, Integer) ? MaybeInt() : Integer;
+  constexpr int64_t MinBase = 2, MaxBase = 36;
+  if (Rest.consumeInteger(0, Integer))
+    return std::nullopt;
+  if (!Rest.consume_front("#"))
+    return Integer;
+  if (Integer < MinBase || Integer > MaxBase)
+    return std::nullopt;
+  const auto Base = static_cast<unsigned>(Integer);
+  return Rest.consumeInteger(Base, Integer) ? MaybeInt() : Integer;
 }
 
 /// A name, which may be set: `i = 1`, `i += 1`, `i++`.

@@ -9,8 +9,6 @@ using namespace llvm;
 
 namespace foretrace::importers::shell {
 
-/// Scripts and functions may be this deep in others.
-static constexpr unsigned MaxDepth = 16;
 /// How often a loop is followed whose condition never fails, such as one that
 /// waits for a program.
 static constexpr unsigned MaxRounds = 256;
@@ -18,7 +16,7 @@ static constexpr unsigned MaxRounds = 256;
 /// Follows a text that is kept; \p IsOwn if what it sets remains.
 void Follower::followKept(StringRef Text, bool IsOwn) {
   // A text may be followed many times, and is parsed each time.
-  if (Depth == MaxDepth || !S.spend(CharacterEffort * Text.size()))
+  if (Depth == MaxDepthOfCalls || !S.spend(CharacterEffort * Text.size()))
     return;
   ++Depth;
   const auto Parsed = std::make_shared<const Commands>(parse(Text));
@@ -26,6 +24,8 @@ void Follower::followKept(StringRef Text, bool IsOwn) {
   if (IsOwn)
     collectOwn(*Parsed);
   run(*Parsed);
+  if (Leaves != Leave::Exit)
+    Leaves = Leave::No;
   Script = Outside;
   --Depth;
 }
@@ -47,14 +47,17 @@ void Follower::collectOwn(const Commands &All) {
   }
 }
 
-void Follower::forget(const Commands &All) {
+void Follower::forget(const Commands &All, bool IsOftenSet) {
   S.spend(WordEffort * All.size());
   for (const Command &C : All) {
-    for (const Assignment &A : C.Assignments)
+    for (const Assignment &A : C.Assignments) {
+      if (IsOftenSet)
+        S.Variables.erase(A.Name);
       if (!S.Variables.contains(A.Name))
         S.Own.erase(A.Name);
+    }
     for (const Branch &B : C.Branches)
-      forget(B.Body);
+      forget(B.Body, IsOftenSet);
   }
 }
 
@@ -77,7 +80,7 @@ void Follower::undecided(const Command &C, StringRef Where) {
       any_of(C.Branches, [](const Branch &B) { return hasFlag(B.Body); }))
     Diags.report(S.originOf(Where.data()), diag::ImportUndecided, Where);
   for (const Branch &B : C.Branches)
-    forget(B.Body);
+    forget(B.Body, /*IsOftenSet=*/C.Is == Command::Kind::While);
 }
 
 Follower::Status Follower::run(const Commands &All) {
@@ -89,7 +92,14 @@ Follower::Status Follower::run(const Commands &All) {
       continue;
     if (!S.spend(CommandEffort))
       return std::nullopt;
+    // `[ -f x ] && exit` ends nothing if nobody knows whether there is x.
+    const bool WasSure = IsSure;
+    IsSure &= C.After != Command::Link::And || Last.has_value();
     const Status Is = run(C);
+    if (std::exchange(IsSure, WasSure) != IsSure)
+      Leaves = Leave::No;
+    if (Leaves != Leave::No)
+      return Is;
     // A chain with an undecided condition is undecided.
     Last = C.After == Command::Link::And && !Last && Is != false ? Last : Is;
     if (C.IsNegated && Last && C.Is != Command::Kind::While)
@@ -117,7 +127,7 @@ Follower::Status Follower::run(const Command &C) {
   case Command::Kind::ForArithmetic:
     return loop(C);
   case Command::Kind::Group:
-    return run(C.Branches.front().Body);
+    return C.IsSubshell ? subshell(C) : run(C.Branches.front().Body);
   case Command::Kind::Function:
     Functions[C.Words.front()] = {Script, &C};
     return true;
@@ -152,6 +162,10 @@ Follower::Status Follower::conditional(const Command &C) {
 Follower::Status Follower::caseOf(const Command &C) {
   const Traced Of = Words.text(C.Words.front());
   if (StringRef(Of.Text).contains("$(") || StringRef(Of.Text).contains("${")) {
+    for (const Branch &B : C.Branches)
+      for (StringRef Written : B.Patterns)
+        if (Written != "*")
+          S.noteComparison(Of.Text, Words.text(Written).Text);
     undecided(C, C.Words.front());
     return std::nullopt;
   }
@@ -160,6 +174,33 @@ Follower::Status Follower::caseOf(const Command &C) {
       if (Pattern(S, Words.text(Written).Text).matches(Of.Text))
         return run(B.Body);
   return true;
+}
+
+/// What a shell of its own sets is lost, and it alone ends in it.
+Follower::Status Follower::subshell(const Command &C) {
+  size_t Effort = 0;
+  for (const auto &V : S.Variables)
+    Effort += copyEffort(V.second.Elements);
+  if (!S.spend(Effort))
+    return std::nullopt;
+  const StringMap<Variable> Before = S.Variables;
+  ++Subshells;
+  const Status Is = run(C.Branches.front().Body);
+  --Subshells;
+  S.Variables = Before;
+  Leaves = Leave::No;
+  return Is;
+}
+
+/// Follows the body of a loop once; false if that was the last time.
+bool Follower::round(const Commands &Body) {
+  run(Body);
+  if (Leaves == Leave::Continue)
+    Leaves = Leave::No;
+  const bool GoesOn = Leaves == Leave::No;
+  if (Leaves == Leave::Break)
+    Leaves = Leave::No;
+  return GoesOn;
 }
 
 Follower::Status Follower::loop(const Command &C) {
@@ -172,7 +213,8 @@ Follower::Status Follower::loop(const Command &C) {
       if (!S.spend(CommandEffort))
         return std::nullopt;
       S.Variables[C.Words.front()] = {{V}, false};
-      run(B.Body);
+      if (!round(B.Body))
+        break;
     }
     return true;
   }
@@ -187,9 +229,12 @@ Follower::Status Follower::loop(const Command &C) {
     } else {
       Holds = run(B.Condition);
     }
+    if (!Holds && !IsCounted)
+      undecided(C, placeOf(B.Condition));
     if (!Holds || *Holds == C.IsNegated)
       return true;
-    run(B.Body);
+    if (!round(B.Body))
+      return true;
     if (IsCounted)
       Words.arithmetic(C.Words[2]);
   }
@@ -204,6 +249,13 @@ void Follower::assign(const Assignment &A) {
       append_range(New.Elements, Words.words(Value));
     else
       New.Elements.push_back(Words.text(Value));
+  StringRef Written = A.Values.empty() ? "" : A.Values.front();
+  Written = Written.trim('"');
+  if (Written.consume_front("$") && S.Functions == 0)
+    if (State::MissingWord *M =
+            S.findMissing(("${" + Written.trim("{}") + "}").str());
+        M && M->Name.empty())
+      M->Name = A.Name.str();
   Variable &To = S.Variables[A.Name];
   if (!A.IsAppended || To.Elements.empty())
     To = std::move(New);
@@ -213,48 +265,12 @@ void Follower::assign(const Assignment &A) {
     To.Elements.front().add(New.Elements.front());
 }
 
-/// `echo` and `printf`, whose text may go to a variable.
-void Follower::print(std::vector<Traced> Of) {
-  const bool IsFormat = Of.front().Text == "printf";
-  Of.erase(Of.begin());
-  std::string To;
-  if (Of.size() > 2 && Of[0].Text == "-v") {
-    To = Of[1].Text;
-    Of.erase(Of.begin(), Of.begin() + 2);
-  }
-  Traced Text;
-  if (IsFormat && !Of.empty()) {
-    size_t Next = 1;
-    const Traced &Format = Of.front();
-    for (size_t I = 0; I != Format.Text.size(); ++I) {
-      const StringRef Rest = StringRef(Format.Text).drop_front(I);
-      if (Rest.starts_with("%s") || Rest.starts_with("%d")) {
-        if (Next < Of.size())
-          Text.add(Of[Next++]);
-        ++I;
-      } else {
-        Text.add(Rest.front(), Format.At[I]);
-      }
-    }
-  } else {
-    for (const Traced &W : Of) {
-      if (&W != &Of.front())
-        Text.add(' ', {});
-      Text.add(W);
-    }
-  }
-  if (!To.empty())
-    S.Variables[To] = {{Text}, false};
-  else if (Captured)
-    Captured->add(Text);
-}
-
 /// The output of a script, if all that it does is known.
 std::optional<Traced> Follower::output(StringRef Text) {
   size_t Effort = 0;
   for (const auto &V : S.Variables)
     Effort += copyEffort(V.second.Elements);
-  if (!S.spend(Effort) || Depth == MaxDepth)
+  if (!S.spend(Effort) || Depth == MaxDepthOfCalls)
     return std::nullopt;
   const StringMap<Variable> Before = S.Variables;
   Traced Printed;
@@ -265,9 +281,19 @@ std::optional<Traced> Follower::output(StringRef Text) {
   const bool IsKnown = IsCaptureKnown && Noted.size() == NumNoted;
   Noted.resize(NumNoted);
   Captured = Outside;
+  Leaves = Leave::No;
   IsCaptureKnown = WasKnown;
   S.Variables = Before;
   return IsKnown ? std::optional(Printed) : std::nullopt;
+}
+
+void Follower::hide(StringRef Name) {
+  const auto Found = S.Variables.find(Name);
+  if (Found == S.Variables.end()) {
+    Hidden.emplace_back(Name.str(), std::nullopt);
+  } else if (S.spend(copyEffort(Found->second.Elements))) {
+    Hidden.emplace_back(Name.str(), Found->second);
+  }
 }
 
 Follower::Status Follower::simple(const Command &C) {
@@ -275,6 +301,11 @@ Follower::Status Follower::simple(const Command &C) {
   if (C.Words.empty() ||
       is_contained({"export", "local", "declare", "readonly", "typeset"},
                    C.Words.front())) {
+    const bool IsLocal = !C.Words.empty() && C.Words.front() != "export" &&
+                         C.Words.front() != "readonly";
+    if (IsLocal && S.Functions > 0)
+      for (const Assignment &A : C.Assignments)
+        hide(A.Name);
     for (const Assignment &A : C.Assignments)
       assign(A);
     return true;
@@ -285,100 +316,6 @@ Follower::Status Follower::simple(const Command &C) {
     append_range(Of, Words.words(W));
   Words.IsTest = false;
   return Of.empty() ? Status(true) : builtin(std::move(Of));
-}
-
-/// Follows a shell in a command: `eval ...`, `bash -c ...`.
-bool Follower::followNested(const std::vector<Traced> &Of) {
-  const StringRef Name = Of.front().Text;
-  size_t Script = Name == "eval" ? 1 : 0;
-  bool HasShell = false;
-  for (size_t I = 1; I + 1 < Of.size() && !Script; ++I) {
-    const StringRef Before = sys::path::filename(Of[I - 1].Text);
-    HasShell |= Before == "bash" || Before == "sh";
-    const StringRef Option = Of[I].Text;
-    if (HasShell && !Before.empty() && Option.starts_with("-") &&
-        Option.ends_with("c"))
-      Script = I + 1;
-  }
-  if (Script && Script < Of.size()) {
-    Traced Text;
-    for (size_t I = Script; I != (Name == "eval" ? Of.size() : Script + 1);
-         ++I) {
-      if (I != Script)
-        Text.add(' ', {});
-      Text.add(Of[I]);
-    }
-    S.spend(copyEffort(Of));
-    std::vector<Traced> Before(Of.begin(), Of.begin() + Script);
-    std::swap(Before, Outer);
-    follow(std::move(Text));
-    std::swap(Before, Outer);
-    return true;
-  }
-  return false;
-}
-
-Follower::Status Follower::call(Function Called, std::vector<Traced> Of) {
-  if (Depth == MaxDepth)
-    return std::nullopt;
-  ++Depth;
-  Of.erase(Of.begin());
-  std::swap(Of, S.Arguments);
-  std::swap(Called.Script, Script);
-  run(Called.Is->Branches.front().Body);
-  std::swap(Called.Script, Script);
-  std::swap(Of, S.Arguments);
-  --Depth;
-  return std::nullopt;
-}
-
-Follower::Status Follower::builtin(std::vector<Traced> Of) {
-  const std::string Name = Of.front().Text;
-  if (Name == "[" || Name == "test") {
-    if (Of.back().Text == "]")
-      Of.pop_back();
-    return Of.empty() ? std::nullopt : test(ArrayRef(Of).drop_front());
-  }
-  if (Name == ":" || Name == "true" || Name == "set" || Name == "exit" ||
-      Name == "return" || Name == "wait")
-    return true;
-  if (Name == "false")
-    return false;
-  if (Name == "echo" || Name == "printf") {
-    print(std::move(Of));
-    return true;
-  }
-  if (Name == "shift") {
-    size_t By = 1;
-    if (Of.size() > 1 && StringRef(Of[1].Text).getAsInteger(10, By))
-      By = 1;
-    By = std::min(By, S.Arguments.size());
-    S.spend(WordEffort * S.Arguments.size());
-    S.Arguments.erase(S.Arguments.begin(), S.Arguments.begin() + By);
-    return true;
-  }
-  if (Name == "unset") {
-    for (const Traced &W : drop_begin(Of))
-      S.Variables.erase(W.Text);
-    return true;
-  }
-  if ((Name == "source" || Name == ".") && Of.size() > 1) {
-    if (const std::optional<Traced> Text = Open(Of[1].Text))
-      follow(*Text);
-    else
-      Diags.report(Of[1].range(), diag::ImportUnresolved, Name, Of[1].Text);
-    return true;
-  }
-  if (const auto Found = Functions.find(Name); Found != Functions.end())
-    return call(Found->second, std::move(Of));
-  if (followNested(Of))
-    return std::nullopt;
-  IsCaptureKnown = false;
-  if (!S.spend(copyEffort(Outer)))
-    return std::nullopt;
-  Of.insert(Of.begin(), Outer.begin(), Outer.end());
-  Noted.push_back(std::move(Of));
-  return std::nullopt;
 }
 
 } // namespace foretrace::importers::shell

@@ -13,6 +13,9 @@
 
 namespace foretrace::importers::shell {
 
+/// Scripts and functions may be this deep in others.
+constexpr unsigned MaxDepthOfCalls = 16;
+
 class Follower {
 public:
   /// \p Open gives the text of a script that another one reads.
@@ -48,11 +51,18 @@ private:
   Status comparison(llvm::ArrayRef<Traced> Of);
   Status testAll(llvm::StringRef Raw);
   Status testWords(llvm::StringRef Raw);
+  Status end(llvm::ArrayRef<Traced> Of);
+  void read(llvm::ArrayRef<Traced> Of);
+  Status subshell(const Command &C);
+  bool round(const Commands &Body);
   void assign(const Assignment &A);
+  /// Keeps the variable \p Name of the caller of a function.
+  void hide(llvm::StringRef Name);
   void print(std::vector<Traced> Of);
   void collectOwn(const Commands &All);
-  /// Nothing is known any longer of what \p All would set.
-  void forget(const Commands &All);
+  /// Nothing is known any longer of what \p All would set; with
+  /// \p IsOftenSet, not even if it was set before.
+  void forget(const Commands &All, bool IsOftenSet);
   void undecided(const Command &C, llvm::StringRef Where);
   std::optional<Traced> output(llvm::StringRef Text);
 
@@ -68,6 +78,13 @@ private:
   llvm::DenseSet<const char *> Undecided;
   Traced *Captured = nullptr; ///< what `echo` prints, if anything reads it
   bool IsCaptureKnown = true;
+  /// What leaves the commands that are followed.
+  enum class Leave : unsigned char { No, Continue, Break, Return, Exit };
+  Leave Leaves = Leave::No;
+  bool IsSure = true;     ///< that the commands are run at all
+  unsigned Subshells = 0; ///< around the commands
+  /// What functions hide by variables of their own.
+  std::vector<std::pair<std::string, std::optional<Variable>>> Hidden;
   unsigned Depth = 0; ///< of scripts and functions in others
 };
 

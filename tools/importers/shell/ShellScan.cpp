@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/importers/readers/ReadArguments.h"
 #include "tools/importers/shell/ShellSyntax.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -45,6 +46,10 @@ size_t rawLength(StringRef Text) {
   while (I < Text.size()) {
     const StringRef Rest = Text.drop_front(I);
     const char C = Rest.front();
+    if (const size_t Length = placeholderLength(Rest)) {
+      I += Length;
+      continue;
+    }
     if (isSpace(C) || StringRef(";&|()<>").contains(C))
       return I;
     if (C == '\\')

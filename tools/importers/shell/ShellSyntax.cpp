@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/shell/ShellSyntax.h"
+#include "tools/importers/readers/ReadArguments.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -267,8 +268,9 @@ Command Parser::simple() {
             .Default(false);
     if ((Made.Words.empty() || IsDeclaration) && assignment(Made))
       continue;
-    if (Rest.starts_with("<") || Rest.starts_with(">") ||
-        Rest.starts_with("&>")) {
+    if (placeholderLength(Rest) == 0 &&
+        (Rest.starts_with("<") || Rest.starts_with(">") ||
+         Rest.starts_with("&>"))) {
       redirection();
       continue;
     }
@@ -351,6 +353,7 @@ Command Parser::plain() {
   if (IsSubshell || peek() == "{") {
     Rest = Rest.drop_front();
     Made.Is = Command::Kind::Group;
+    Made.IsSubshell = IsSubshell;
     Branch B;
     B.Body = list({"}"});
     Made.Branches.push_back(std::move(B));

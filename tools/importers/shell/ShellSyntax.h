@@ -45,6 +45,7 @@ struct Command {
   Kind Is = Kind::Simple;
   Link After = Link::Always;
   bool IsNegated = false;
+  bool IsSubshell = false; ///< a group in `( )`
   std::vector<Assignment> Assignments;
   std::vector<llvm::StringRef> Words;
   std::vector<Branch> Branches;

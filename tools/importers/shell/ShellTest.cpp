@@ -98,18 +98,21 @@ Follower::Status Follower::comparison(ArrayRef<Traced> Of) {
   const StringRef R =
       Of.size() == 2 && !LacksLeft ? StringRef() : StringRef(Of.back().Text);
   if (Operator == "=" || Operator == "==" || Operator == "!=") {
+    S.noteComparison(L, R);
     const bool IsSame = L == R || Pattern(S, R).matches(L);
     return IsSame == (Operator != "!=");
   }
+  if (Operator == "<" || Operator == ">") // of texts, as in a dictionary
+    return Operator == "<" ? L < R : L > R;
   int64_t A, B;
   if (L.getAsInteger(10, A) || R.getAsInteger(10, B))
     return std::nullopt;
   return StringSwitch<Status>(Operator)
       .Case("-eq", A == B)
       .Case("-ne", A != B)
-      .Cases("-gt", ">", A > B)
+      .Case("-gt", A > B)
       .Case("-ge", A >= B)
-      .Cases("-lt", "<", A < B)
+      .Case("-lt", A < B)
       .Case("-le", A <= B)
       .Default(std::nullopt);
 }

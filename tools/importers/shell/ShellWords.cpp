@@ -36,6 +36,24 @@ SourceRange State::originOf(const char *At) const {
   return Text ? Text->At[At - Text->Text.data()] : SourceRange();
 }
 
+State::MissingWord *State::findMissing(StringRef Text) {
+  unsigned Number;
+  if (!Text.consume_front("${") || !Text.consume_back("}") ||
+      Text.getAsInteger(10, Number))
+    return nullptr;
+  const auto Found = Missing.find(Number);
+  return Found == Missing.end() ? nullptr : &Found->second;
+}
+
+void State::noteComparison(StringRef L, StringRef R) {
+  constexpr size_t MostValues = 16;
+  for (const auto &[Of, Value] : {std::pair(L, R), std::pair(R, L)})
+    if (MissingWord *M = findMissing(Of); M && !Value.empty() &&
+                                          M->Values.size() < MostValues &&
+                                          !is_contained(M->Values, Value))
+      M->Values.push_back(Value.str());
+}
+
 size_t copyEffort(ArrayRef<Traced> Words) {
   size_t Effort = 0;
   for (const Traced &W : Words)
@@ -75,8 +93,12 @@ void Expander::insert(const std::vector<Traced> &Values, bool IsQuoted,
     }
     if (IsQuoted)
       openWord();
+    size_t Unknown = 0; // the end of a command whose output is not known
     for (size_t I = 0; I != V.Text.size(); ++I) {
-      if (!IsQuoted && isSpace(V.Text[I])) {
+      const StringRef Rest = StringRef(V.Text).drop_front(I);
+      if (I >= Unknown && Rest.starts_with("$("))
+        Unknown = I + 1 + bracketLength(Rest.drop_front(), '(', ')');
+      if (!IsQuoted && I >= Unknown && isSpace(V.Text[I])) {
         endWord();
         continue;
       }
@@ -127,12 +149,29 @@ std::optional<ArrayRef<Traced>> Expander::lookUp(StringRef Name) const {
   return ArrayRef(Found->second.Elements);
 }
 
-static bool areAll(StringRef Index) { return Index == "@" || Index == "*"; }
-
-static std::vector<Traced> countOf(size_t Number, SourceRange Where) {
+std::vector<Traced> countOf(size_t Number, SourceRange Where) {
   Traced Count;
   Count.add(std::to_string(Number), Where);
   return {Count};
+}
+
+/// The element of `M=([key]=value ...)` at \p Index, or all.
+std::optional<std::vector<Traced>> Expander::member(ArrayRef<Traced> Of,
+                                                    StringRef Index) {
+  const std::string Key = "[" + text(Index).Text + "]=";
+  std::vector<Traced> Found;
+  for (const Traced &Element : Of) {
+    const size_t Begin = areAll(Index) ? StringRef(Element.Text).find("]=") + 2
+                         : StringRef(Element.Text).starts_with(Key)
+                             ? Key.size()
+                             : StringRef::npos;
+    if (Begin > Element.Text.size())
+      continue;
+    Traced &Value = Found.emplace_back();
+    for (size_t I = Begin; I != Element.Text.size(); ++I)
+      Value.add(Element.Text[I], Element.At[I]);
+  }
+  return S.spend(copyEffort(Of)) ? Found : std::vector<Traced>();
 }
 
 /// The values that `NAME` or `NAME[INDEX]` stands for. An array without an
@@ -143,10 +182,14 @@ Expander::select(StringRef Name, StringRef Index, StringRef Whole) {
     return countOf(S.Arguments.size(), S.originOf(Whole.data()));
   // An index may set variables, so it comes before them.
   std::optional<int64_t> At = 0;
+  const std::optional<ArrayRef<Traced>> Named = lookUp(Name);
+  if (Named && !Named->empty() &&
+      StringRef(Named->front().Text).starts_with("[") && !Index.empty())
+    return member(*Named, Index);
   if (!Index.empty() && !areAll(Index))
     At = arithmetic(Index);
   const std::optional<ArrayRef<Traced>> All = lookUp(Name);
-  if (!All)
+  if (!All || !At)
     return std::nullopt;
   ArrayRef<Traced> Chosen;
   if (areAll(Index) || areAll(Name))
@@ -154,89 +197,6 @@ Expander::select(StringRef Name, StringRef Index, StringRef Whole) {
   else if (At && *At >= 0 && static_cast<uint64_t>(*At) < All->size())
     Chosen = All->slice(*At, 1);
   return S.spend(copyEffort(Chosen)) ? Chosen.vec() : std::vector<Traced>();
-}
-
-static bool isEmpty(const std::optional<std::vector<Traced>> &Value) {
-  return !Value ||
-         all_of(*Value, [](const Traced &T) { return T.Text.empty(); });
-}
-
-/// Cuts what the pattern \p Written matches off the start or the end of \p T.
-bool Expander::cut(Traced &T, StringRef Written, bool AtEnd, bool IsLongest) {
-  const Pattern Off(S, Written);
-  const size_t Size = T.Text.size();
-  for (size_t I = 0; I <= Size && !S.isSpent(); ++I) {
-    const size_t Length = IsLongest ? Size - I : I;
-    const StringRef Text = T.Text;
-    if (!Off.matches(AtEnd ? Text.take_back(Length) : Text.take_front(Length)))
-      continue;
-    const size_t From = AtEnd ? Size - Length : 0;
-    T.Text.erase(From, Length);
-    T.At.erase(T.At.begin() + From, T.At.begin() + From + Length);
-    break;
-  }
-  return Off.isValid();
-}
-
-/// Applies what follows the name in `${NAME...}`; false if it is not supported.
-bool Expander::applies(StringRef Operator, StringRef Operand,
-                       std::optional<std::vector<Traced>> &Value,
-                       bool IsQuoted) {
-  const bool IsUnset = Operator.starts_with(":") ? isEmpty(Value) : !Value;
-  switch (Operator.back()) {
-  case '-':
-  case '=':
-    if (IsUnset)
-      Value = IsQuoted ? std::vector{text(Operand)} : words(Operand);
-    return true;
-  case '+':
-    Value = IsUnset ? std::vector<Traced>() : words(Operand);
-    return true;
-  case '?':
-    return true;
-  case '%':
-  case '#':
-    if (!Value)
-      return true;
-    return all_of(*Value, [&](Traced &T) {
-      return cut(T, text(Operand).Text, Operator.back() == '%',
-                 Operator.size() == 2);
-    });
-  default:
-    return false;
-  }
-}
-
-void Expander::parameter(StringRef Inside, StringRef Whole, bool IsQuoted) {
-  const bool IsLength = Inside.size() > 1 && Inside.consume_front("#");
-  Inside.consume_front("!");
-  StringRef Name =
-      Inside.take_while([](char C) { return isAlnum(C) || C == '_'; });
-  if (Name.empty())
-    Name = Inside.take_front();
-  StringRef Rest = Inside.drop_front(Name.size()), Index;
-  if (Rest.consume_front("[")) {
-    Index = Rest.split(']').first;
-    Rest = Rest.split(']').second;
-  }
-  std::optional<std::vector<Traced>> Value = select(Name, Index, Whole);
-  if (IsLength && Value) {
-    const bool IsOfAll = !Index.empty() || areAll(Name);
-    const size_t Length = IsOfAll          ? Value->size()
-                          : Value->empty() ? 0
-                                           : Value->front().Text.size();
-    Value = countOf(Length, S.originOf(Whole.data()));
-  }
-  const size_t Length =
-      Rest.size() > 1 && (Rest[0] == ':' || Rest[0] == Rest[1]) ? 2 : 1;
-  const StringRef Operator = Rest.take_front(Length);
-  if (!Operator.empty() &&
-      !applies(Operator, Rest.drop_front(Operator.size()), Value, IsQuoted))
-    Value = std::nullopt;
-  if (Value)
-    insert(*Value, IsQuoted, Index == "@" || Name == "@");
-  else
-    insertUndefined(Name, Whole);
 }
 
 void Expander::substitution(StringRef Inside, StringRef Whole, bool IsQuoted) {
@@ -371,7 +331,7 @@ std::optional<int64_t> Expander::arithmetic(StringRef Expression) {
           return S.Own.contains(Name) ? std::optional(Integer) : std::nullopt;
         const StringRef Text = Value->front().Text;
         if (!S.spend(1 + Text.size() / 8) ||
-            Text.trim().getAsInteger(10, Integer))
+            Text.trim().getAsInteger(0, Integer))
           return std::nullopt;
         return Integer;
       },

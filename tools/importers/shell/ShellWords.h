@@ -57,6 +57,23 @@ public:
   /// from outside.
   llvm::StringSet<> Own;
 
+  /// A word after the script that it reads and does not get.
+  struct MissingWord {
+    std::string Name; ///< of the variable that is set to it
+    /// What it is compared with.
+    std::vector<std::string> Values;
+    SourceRange Where;
+  };
+  std::map<unsigned, MissingWord> Missing;
+  unsigned Functions = 0; ///< that are followed: these have words of their own
+  /// If one of two texts that are compared is a missing word, notes the other.
+  void noteComparison(llvm::StringRef L, llvm::StringRef R);
+  /// The missing word that \p Text is; null if it is none.
+  MissingWord *findMissing(llvm::StringRef Text);
+
+  /// Parts of the script that are not supported, once each.
+  std::map<std::string, SourceRange> Unsupported;
+
   /// Keeps a text that is read as a script, for places in it.
   llvm::StringRef keep(Traced Script);
   /// The text that has a character; null if it is in none.
@@ -89,6 +106,13 @@ constexpr size_t CharacterEffort = 4, WordEffort = 16, CommandEffort = 64;
 
 /// About how much it takes to copy \p Words.
 size_t copyEffort(llvm::ArrayRef<Traced> Words);
+
+/// Whether \p Index stands for all values of an array.
+inline bool areAll(llvm::StringRef Index) {
+  return Index == "@" || Index == "*";
+}
+/// A number as the value of a variable.
+std::vector<Traced> countOf(size_t Number, SourceRange Where);
 
 /// A pattern of a shell, such as `*.sh`.
 class Pattern {
@@ -133,8 +157,13 @@ private:
   bool isValueOfFlag(llvm::StringRef Whole);
   /// The values of a variable, where they are kept.
   std::optional<llvm::ArrayRef<Traced>> lookUp(llvm::StringRef Name) const;
+  std::optional<std::vector<Traced>> member(llvm::ArrayRef<Traced> Of,
+                                            llvm::StringRef Index);
+  void noteMissing(llvm::StringRef Name, llvm::StringRef Whole);
   std::optional<std::vector<Traced>>
   select(llvm::StringRef Name, llvm::StringRef Index, llvm::StringRef Whole);
+  bool replace(std::vector<Traced> &In, llvm::StringRef Written);
+  bool slice(std::vector<Traced> &In, llvm::StringRef Written, bool AreAll);
   bool cut(Traced &T, llvm::StringRef Written, bool AtEnd, bool IsLongest);
   void quoted(llvm::StringRef Inside);
   bool applies(llvm::StringRef Operator, llvm::StringRef Operand,
