@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/FigureLimits.h"
+#include "analysis/DeviceMemory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -9,11 +10,12 @@ using namespace foretrace::ir;
 using Bound = FigureLimit::Bound;
 
 static std::optional<FigureLimit> limitOfPeak(const Program &P) {
-  const auto &Cluster = P.Spec.Cluster;
-  if (!Cluster || !Cluster->Device.Memory.isPresent())
+  const std::optional<DeviceMemory> Memory = deviceMemoryOf(P.Spec);
+  if (!Memory)
     return std::nullopt;
-  return FigureLimit{Bound::AtMost, *Cluster->Device.Memory,
-                     "a rank has no more than the memory of its device"};
+  return FigureLimit{Bound::AtMost, Memory->usable(),
+                     "tensors have no more than the memory of the device "
+                     "without what is reserved"};
 }
 
 std::optional<FigureLimit> foretrace::limitOf(FigureId Id, const Program &P) {

@@ -2,6 +2,7 @@
 #include "analysis/Figures.h"
 #include "analysis/Bubble.h"
 #include "analysis/Caveats.h"
+#include "analysis/DeviceMemory.h"
 #include "analysis/DeviceRates.h"
 #include "analysis/FlopCounter.h"
 #include "analysis/Flows.h"
@@ -92,10 +93,10 @@ Expr JobFigures::messagesOf(llvm::StringRef Group) const {
 Expr JobFigures::bubble() const { return bubbleShareOf(P); }
 
 std::optional<Expr> JobFigures::fits() {
-  const auto &Cluster = P->Spec.Cluster;
-  if (!Cluster || !Cluster->Device.Memory.isPresent())
+  const std::optional<DeviceMemory> Memory = deviceMemoryOf(P->Spec);
+  if (!Memory)
     return std::nullopt;
-  return less(*of(FigureId::Peak), numberOf(P, *Cluster->Device.Memory) + 1);
+  return less(*of(FigureId::Peak), numberOf(P, Memory->usable()) + 1);
 }
 
 std::optional<Expr> JobFigures::crossNode() const {

@@ -66,6 +66,24 @@ bool foretrace::checkEstimate(const EmitRequest &Request, SourceRange At,
   return false;
 }
 
+void foretrace::warnIfExceeded(const EmitRequest &Request,
+                               const std::optional<DeviceMemory> &Room,
+                               DiagnosticEngine &Diags) {
+  if (!Room)
+    return;
+  const std::optional<std::vector<StagesMemory>> Rows =
+      Request.Figures.memories().all();
+  if (!Rows)
+    return; // no size is known
+  const StagesMemory &Most = mostOf(*Rows);
+  const int64_t Peak = Most.Of.Peak.value();
+  if (!Room->fits(Peak))
+    Diags.report(Room->Range, diag::MemoryExceeded, stagesOf(Most),
+                 describe(Peak, FigureUnit::Bytes),
+                 describe(Room->Reserved, FigureUnit::Bytes),
+                 describe(Room->Bytes, FigureUnit::Bytes));
+}
+
 std::string foretrace::nameOf(const ir::Stage &S) {
   return printRange(S.First, S.Count);
 }

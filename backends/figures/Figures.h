@@ -5,6 +5,7 @@
 #ifndef FORETRACE_BACKENDS_FIGURES_FIGURES_H
 #define FORETRACE_BACKENDS_FIGURES_FIGURES_H
 
+#include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
 #include "backends/Backend.h"
 #include "backends/OptionKinds.h"
@@ -104,6 +105,11 @@ llvm::Error addFigures(const EmitRequest &Request, llvm::StringRef Named,
 /// what it needs if not. The program has costs and a schedule.
 bool checkEstimate(const EmitRequest &Request, SourceRange At,
                    DiagnosticEngine &Diags);
+
+/// Warns if a rank needs more memory than \p Room has for tensors.
+void warnIfExceeded(const EmitRequest &Request,
+                    const std::optional<DeviceMemory> &Room,
+                    DiagnosticEngine &Diags);
 
 /// Stages as rows name them: `3`, or `1-6`.
 std::string nameOf(const ir::Stage &S);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/figures/PlanDocument.h"
 #include "analysis/Bubble.h"
+#include "analysis/DeviceMemory.h"
 #include "analysis/ModelParameters.h"
 #include "analysis/Work.h"
 #include "backends/figures/Figures.h"
@@ -151,8 +152,10 @@ void PlanDocument::cluster(const ClusterSpec &C) {
     J->attribute("name", C.Name);
     J->attribute("nodes", *C.Nodes);
     J->attribute("devices_per_node", *C.DevicesPerNode);
-    if (C.Device.Memory.isPresent())
-      J->attribute("device_memory_bytes", *C.Device.Memory);
+    if (const auto Memory = deviceMemoryOf(P->Spec)) {
+      J->attribute("device_memory_bytes", Memory->Bytes);
+      J->attribute("device_reserved_bytes", Memory->Reserved);
+    }
     if (Device.PeakFlops.isPresent())
       J->attribute("device_flops_per_second", *Device.PeakFlops);
   });

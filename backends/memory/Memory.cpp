@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/memory/Memory.h"
+#include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
-#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -77,15 +77,14 @@ static FigureTable tableOf(ExprScope P, llvm::ArrayRef<StagesMemory> Rows) {
   return T;
 }
 
-/// What a device has, and where that stands; nothing if nobody says.
-static std::optional<Located<int64_t>> roomOf(const EmitRequest &Request,
-                                              const memory::Options &O) {
-  Located<int64_t> Room;
-  if (const NamedAttribute *Given = Request.Emit.Options.find("memory"); O.Room)
-    Room.state(*O.Room, Given->Value.Range);
-  else if (const auto &Cluster = Request.Program.Spec.Cluster)
-    Room = Cluster->Device.Memory;
-  return Room.isPresent() ? std::optional(Room) : std::nullopt;
+/// Returns the memory that the option or the cluster gives; nothing if neither
+/// does.
+static std::optional<DeviceMemory> roomOf(const EmitRequest &Request,
+                                          const memory::Options &O) {
+  Located<int64_t> Given;
+  if (O.Room)
+    Given.state(*O.Room, Request.Emit.Options.find("memory")->Value.Range);
+  return deviceMemoryOf(Request.Program.Spec, Given);
 }
 
 Figures memory::figures(const EmitRequest &Request, const Options &O) {
@@ -109,10 +108,14 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
         "expert load of the most loaded rank, relative to the mean",
         FigureUnit::Millionths, *Load);
   if (const auto Room = roomOf(Request, O)) {
-    Add("device_memory", "device memory", FigureUnit::Bytes, **Room);
-    Add("fits", "fits", FigureUnit::Flag, int64_t(Peak <= **Room));
-    if (Peak > **Room)
-      F.ExceededRoom = **Room;
+    Add("device_memory", "device memory", FigureUnit::Bytes, Room->Bytes);
+    Add("reserved", "reserved, besides tensors", FigureUnit::Bytes,
+        Room->Reserved);
+    Add("fits", "fits", FigureUnit::Flag, int64_t(Room->fits(Peak)));
+    if (Room->fits(Peak))
+      Add("free", "free", FigureUnit::Bytes, Room->usable() - Peak);
+    else
+      F.ExceededRoom = Room->usable();
   }
   F.Notes = {"Tensor sizes as requested; allocator rounding, library "
              "workspaces and contexts are not included."};
@@ -122,18 +125,11 @@ Figures memory::figures(const EmitRequest &Request, const Options &O) {
 
 bool memory::check(const EmitRequest &Request, const Options &O,
                    DiagnosticEngine &Diags) {
-  const std::optional<std::vector<StagesMemory>> Rows =
-      Request.Figures.memories().all();
-  if (!Rows) {
+  if (!Request.Figures.memories().all()) {
     Diags.report(Request.Program.Spec.Model.LayersRange, diag::SizeOverflow,
                  "the memory of a stage");
     return false;
   }
-  const StagesMemory &Most = mostOf(*Rows);
-  const auto Room = roomOf(Request, O);
-  if (Room && Most.Of.Peak.value() > **Room)
-    Diags.report(Room->Range, diag::MemoryExceeded, stagesOf(Most),
-                 describe(Most.Of.Peak.value(), FigureUnit::Bytes),
-                 describe(**Room, FigureUnit::Bytes));
+  warnIfExceeded(Request, roomOf(Request, O), Diags);
   return true;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/plan/Formats.h"
+#include "analysis/DeviceMemory.h"
 #include "analysis/LayerCounts.h"
 #include "backends/figures/Figures.h"
 #include "backends/plan/StageSums.h"
@@ -18,14 +19,6 @@ std::string foretrace::plan::text(IndexRange R) {
          (R.Count > 1 ? "-" + std::to_string(R.First + R.Count - 1) : "");
 }
 
-/// What a device has; nothing if the job does not say.
-static std::optional<int64_t> roomOf(const Program &P) {
-  const auto &Cluster = P.Spec.Cluster;
-  return Cluster && Cluster->Device.Memory.isPresent()
-             ? std::optional(*Cluster->Device.Memory)
-             : std::nullopt;
-}
-
 static void writePeak(const Program &P, const Peak &Most, bool IsExact,
                       llvm::raw_ostream &OS) {
   const auto Size = [&](int64_t Bytes) {
@@ -33,9 +26,11 @@ static void writePeak(const Program &P, const Peak &Most, bool IsExact,
   };
   OS << formatv("peak memory per rank: {0}, on stage {1} in {2}",
                 Size(Most.Bytes), Most.Stages, getName(Most.Phase));
-  if (const auto Room = roomOf(P))
-    OS << formatv("; it {0} the device memory of {1}",
-                  Most.Bytes <= *Room ? "fits in" : "exceeds", Size(*Room));
+  if (const auto Room = deviceMemoryOf(P.Spec))
+    OS << formatv("; with the {0} reserved, it {1} the device memory of {2}",
+                  Size(Room->Reserved),
+                  Room->fits(Most.Bytes) ? "fits in" : "exceeds",
+                  Size(Room->Bytes));
   OS << '\n';
 }
 
@@ -137,9 +132,10 @@ void foretrace::plan::writeJSON(const Program &P, const PlanRows &R,
     J.attribute("peak_bytes", R.Most.Bytes);
     J.attribute("peak_stages", R.Most.Stages);
     J.attribute("peak_phase", getName(R.Most.Phase));
-    if (const auto Room = roomOf(P)) {
-      J.attribute("device_memory_bytes", *Room);
-      J.attribute("fits", R.Most.Bytes <= *Room);
+    if (const auto Room = deviceMemoryOf(P.Spec)) {
+      J.attribute("device_memory_bytes", Room->Bytes);
+      J.attribute("device_reserved_bytes", Room->Reserved);
+      J.attribute("fits", Room->fits(R.Most.Bytes));
     }
   });
   J.flush();

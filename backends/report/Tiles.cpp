@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/report/Tiles.h"
 #include "analysis/Bubble.h"
+#include "analysis/DeviceMemory.h"
 #include "analysis/FigureLimits.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -152,7 +153,7 @@ void TileMaker::addTimeTerms(Tile &To, bool IsOfMessages) const {
 Tile TileMaker::room() const {
   Tile Of{"room", "Device memory", "memory"};
   const std::optional<TileNumber> Peak = find("memory", "peak");
-  const auto Limit = limitOf(FigureId::Peak, P);
+  const std::optional<DeviceMemory> Device = deviceMemoryOf(P.Spec);
   if (!Peak || !P.Spec.Cluster) {
     Of = refused(std::move(Of), "memory");
     if (!P.Spec.Cluster)
@@ -160,21 +161,30 @@ Tile TileMaker::room() const {
     Of.Why.clear();
     return Of;
   }
-  if (!Limit) {
+  if (!Device) {
     Of.Headline = {"Unknown"};
     Of.Reason = {
         "The memory of the device is unknown: add `memory` to the device"};
     return Of;
   }
-  const __int128 Margin = Limit->margin(Peak->Of.number());
+  const __int128 Margin = Device->usable() - Peak->Of.number();
   Of.IsGood = Margin >= 0;
   Of.Headline = {std::string(Margin >= 0 ? "Fits" : "Does not fit")};
   Of.Detail = {TileNumber{Margin >= 0 ? Margin : -Margin, FigureUnit::Bytes},
                std::string(Margin >= 0 ? " free" : " too much")};
-  Of.Reason = {std::string("Peak of a rank: "), *Peak, std::string(" of "),
-               TileNumber{Limit->Value, FigureUnit::Bytes},
+  const TileNumber Bytes = {Device->Bytes, FigureUnit::Bytes},
+                   Reserved = {Device->Reserved, FigureUnit::Bytes};
+  Of.Reason = {std::string("Peak of a rank: "),
+               *Peak,
+               std::string(" and "),
+               Reserved,
+               std::string(" besides tensors, of "),
+               Bytes,
                std::string(" of its device")};
-  Of.Terms = {{"device memory", {Limit->Value, FigureUnit::Bytes}},
+  if (!Of.IsGood.value())
+    Of.Why = "`foretrace memory` lists the smallest changes with which it fits";
+  Of.Terms = {{"device memory", Bytes},
+              {"reserved, besides tensors", Reserved},
               {"peak memory per rank", *Peak}};
   return Of;
 }

@@ -18,14 +18,15 @@ function showMemory() {
   const section = sectionOf("memory");
   const table = tableOf("memory", "stages");
   const rows = rowsOf(table);
-  const device = plan.cluster?.device_memory_bytes;
-  const limit = device && size(device);
+  const {device_memory_bytes: device, device_reserved_bytes: reserved} = plan.cluster ?? {};
+  const limit = device && Math.max(0, size(device) - size(reserved));
   const root = byId("memory-bars");
   const parts = data.memory_parts.filter(
       ({column}) => rows.some((row) => digits(row[column]) !== "0"));
   byId("memory-summary").textContent = !table ? section.notes.join(" ").replaceAll("`", "")
       : "Peak memory of a rank, at the moment when it has most. " + (device
-          ? `The line is the memory of the device, ${read(device, "bytes")}.`
+          ? `The line is the memory of the device, ${read(device, "bytes")}, without the ` +
+            `${read(reserved, "bytes")} that are reserved besides tensors.`
           : "The job has no cluster, so the memory of its device is unknown.");
   const most = Math.max(1, limit ?? 0, ...rows.map(({peak}) => size(peak)));
   root.replaceChildren(...table ? [

@@ -35,14 +35,15 @@ function termBar(terms, whole) {
   })));
 }
 
-/** The bar of the first tile: the peak against the memory of the device. */
+/** The bar of the first tile: the peak against the memory that tensors can occupy. */
 function gauge() {
-  const device = size(plan.cluster?.device_memory_bytes ?? 0);
+  const [device, reserved, peak] =
+      data.tiles.find(({key}) => key === "room").terms.map(({value}) => size(value));
+  const usable = Math.max(0, device - reserved);
   const terms = data.tiles.find(({key}) => key === "peak").terms;
-  const peak = size(data.tiles.find(({key}) => key === "room").terms[1].value);
   const most = Math.max(device, peak);
   return html("div", {class: "gauge", "aria-hidden": "true"}, termBar(terms, most),
-              html("i", {class: "limit", style: `left: ${100 * device / most}%`}));
+              html("i", {class: "limit", style: `left: ${100 * usable / most}%`}));
 }
 
 /** What the panel has of a tile: verdict, reason and terms. */

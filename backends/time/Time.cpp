@@ -121,8 +121,11 @@ static FigureTable stageTable(const IterationTime &T,
 bool timing::check(const EmitRequest &Request, const Options &,
                    DiagnosticEngine &Diags) {
   const SourceRange Cost = Request.Program.Spec.Cost.Kind.Range;
-  return checkEstimate(Request, Cost.isValid() ? Cost : Request.Emit.Range,
-                       Diags);
+  if (!checkEstimate(Request, Cost.isValid() ? Cost : Request.Emit.Range,
+                     Diags))
+    return false;
+  warnIfExceeded(Request, deviceMemoryOf(Request.Program.Spec), Diags);
+  return true;
 }
 
 Figures timing::figures(const EmitRequest &Request, const Options &O) {

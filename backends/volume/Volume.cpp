@@ -89,5 +89,6 @@ bool volume::check(const EmitRequest &Request, const Options &,
                  "the product of the bytes and the links of all ranks");
     return false;
   }
+  warnIfExceeded(Request, deviceMemoryOf(P.Spec), Diags);
   return true;
 }

@@ -284,7 +284,17 @@ void SweepBinder::bindKeep(const ast::Expr &E) {
       Out.By.push_back(*G);
 }
 
+void SweepBinder::bindFits(const ast::Expr &E) {
+  const auto *Word = std::get_if<ast::Name>(&E.Node);
+  const std::string Text = Word ? pathOf(*Word) : "";
+  Out.TakesUnfit = Text == "any";
+  if (!Out.TakesUnfit && Text != "required")
+    Diags.report(E.Range, diag::FitsForm, Eval.source(E.Range));
+}
+
 void SweepBinder::bindClause(const ast::Clause &C) {
+  if (C.Keyword.Text == "fits")
+    return bindFits(*C.Of);
   if (C.Keyword.Text == "where")
     return bindCondition(*C.Of);
   if (C.Keyword.Text == "keep")

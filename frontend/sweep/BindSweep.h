@@ -52,6 +52,7 @@ private:
   void beginSource();
   void add(const ast::Axis &A);
   void add(const ast::Clause &C);
+  void addFits(const ast::Assignment &A);
   void addTexts(llvm::StringRef Keyword, const ast::Expr &E,
                 SourceFiles &Sources);
   void addAxis(const std::string &Path, SourceRange Range,
@@ -108,6 +109,7 @@ private:
   std::optional<SweepSpec::Goal> goalOf(const ast::Expr &E, bool IsLargest);
   void bindKeep(const ast::Expr &E);
   bool bindTop(const ast::Call &C);
+  void bindFits(const ast::Expr &E);
   void addCondition(ir::Expr Holds, SourceRange Range, std::string Text);
   void checkConditions();
 

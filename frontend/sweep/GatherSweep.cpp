@@ -65,7 +65,7 @@ void SweepEntries::add(const ast::Axis &A) {
   Axes.All.push_back(&A);
 }
 
-/// There is one best, and one choice of what is kept.
+/// There is one best, one choice of what is kept, and one of what may be.
 static bool isSameKind(const ast::Clause &A, const ast::Clause &B) {
   auto IsBest = [](const ast::Clause &C) {
     return C.Keyword.Text == "minimize" || C.Keyword.Text == "maximize";
@@ -88,6 +88,16 @@ void SweepEntries::add(const ast::Clause &C) {
   Clauses.All.push_back(&C);
 }
 
+/// `fits = any` is a clause, although it looks like a metric. A value that is
+/// no word is none of those that the clause has.
+void SweepEntries::addFits(const ast::Assignment &A) {
+  const auto *Word = std::get_if<ast::Name>(&A.Value->Node);
+  auto Of = std::make_unique<ast::Expr>();
+  Of->Range = A.Value->Range;
+  Of->Node = Word ? *Word : ast::Name();
+  add(OwnClauses.emplace_back(ast::Clause{A.Key, std::move(Of)}));
+}
+
 void SweepEntries::gatherSection(const ast::Section &S) {
   beginSource();
   for (const ast::Entry &E : S.Entries) {
@@ -98,7 +108,10 @@ void SweepEntries::gatherSection(const ast::Section &S) {
     } else if (const auto *L = std::get_if<ast::Let>(&E.Node)) {
       Lets.push_back(L);
     } else if (const auto *M = std::get_if<ast::Assignment>(&E.Node)) {
-      Metrics.push_back({M->Key, M->Value.get()});
+      if (M->Key.Text == "fits")
+        addFits(*M);
+      else
+        Metrics.push_back({M->Key, M->Value.get()});
     } else if (const auto *Emit = std::get_if<ast::Section>(&E.Node);
                Emit && Emit->Keyword.Text == "emit") {
       HasEmits = true;
@@ -210,8 +223,8 @@ void SweepEntries::addTexts(llvm::StringRef Keyword, const ast::Expr &E,
 
 void SweepEntries::gatherTable(const ast::Section &Table,
                                SourceFiles &Sources) {
-  static constexpr llvm::StringLiteral Keywords[] = {"where", "minimize",
-                                                     "maximize", "keep"};
+  static constexpr llvm::StringLiteral Keywords[] = {
+      "where", "minimize", "maximize", "keep", "fits"};
   beginSource();
   for (const ast::Entry &Entry : Table.Entries) {
     if (const auto *S = std::get_if<ast::Section>(&Entry.Node)) {

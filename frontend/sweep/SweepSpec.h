@@ -85,6 +85,9 @@ struct SweepSpec {
   Kept Keeps = Kept::All;
   std::vector<Goal> By;
   int64_t Count = 0; ///< of `Top`
+  /// Points that do not fit into the memory of their devices can be the best
+  /// and be kept by `Pareto` and `Top`.
+  bool TakesUnfit = false;
   bool HasEmits = false;
 };
 

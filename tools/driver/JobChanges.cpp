@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver/JobChanges.h"
+#include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
 #include "llvm/ADT/STLExtras.h"
 #include <set>
@@ -103,9 +104,9 @@ public:
                const TimedJob &Now)
       : Job(Job), P(P), Now(Now),
         Try(Job, {ir::Fact::Scheduled, ir::Fact::Totalled, ir::Fact::Costs}) {
-    if (const Located<int64_t> &Memory = P.Spec.Cluster->Device.Memory;
-        Memory.isPresent() && Now.Peak <= *Memory)
-      Room = *Memory;
+    if (const std::optional<DeviceMemory> Memory = deviceMemoryOf(P.Spec);
+        Memory && Memory->fits(Now.Peak))
+      Room = Memory->usable();
   }
 
   std::vector<FasterChange> run(unsigned MostPairs);

@@ -221,6 +221,8 @@ static HttpReply replyWith(const Suggestions &Found) {
           J.attribute("peak", S.Peak);
           if (S.Time)
             J.attribute("time", *S.Time);
+          if (!S.Fits)
+            J.attribute("fits", false);
         });
     });
   });

@@ -15,6 +15,7 @@ struct Suggestion {
   std::vector<std::string> Changes; ///< `parallel.zero=1`, as after -D
   int64_t Peak;                     ///< bytes of the rank that needs most
   std::optional<int64_t> Time;      ///< nanoseconds of an iteration
+  bool Fits = true;                 ///< as far as the memory is known
 };
 
 struct Suggestions {
@@ -25,7 +26,8 @@ struct Suggestions {
 /// Returns the smallest changes, single or in pairs, with which every rank has
 /// enough memory.
 Suggestions suggestFitting(CompiledJob &Job);
-/// Returns changes, single and in pairs, with which an iteration is shorter.
+/// Returns changes, single and in pairs, with which an iteration is shorter;
+/// those with which the job does not fit come last.
 Suggestions suggestFaster(CompiledJob &Job);
 
 } // namespace foretrace::explore

@@ -50,6 +50,10 @@ static SweepEntry Maximize("maximize", "metric", "Metric to maximize");
 static SweepEntry Keep(
     "keep", "points",
     "Points to keep: all (default), 'pareto(peak, flops)', 'top(9, peak)'");
+static SweepEntry
+    Fits("fits", "any|required",
+         "Whether --minimize, --maximize and --keep choose among points that "
+         "do not fit into the memory of a device, too (default: required)");
 static cl::opt<std::string>
     AxesFile("axes", cl::value_desc("file.toml"),
              cl::desc("File with axes, conditions and the points to keep"),
@@ -95,7 +99,8 @@ static SweepRequest givenRequest() {
   R.File = AxesFile;
   for (const SweepEntry &E :
        {std::cref(Axes), std::cref(Metrics), std::cref(Where),
-        std::cref(Minimize), std::cref(Maximize), std::cref(Keep)})
+        std::cref(Minimize), std::cref(Maximize), std::cref(Keep),
+        std::cref(Fits)})
     for (const std::string &Text : E)
       R.Entries.push_back({E.ArgStr.str(), Text});
   return R;
@@ -251,10 +256,12 @@ ExitCode runSweep() {
     return collectAll();
   // Others say something of the sweep itself, which takes a job.
   const size_t Goals = Minimize.size() + Maximize.size();
-  const bool WantsBest = Goals != 0 && givenRequest().Entries.size() == Goals;
+  const bool WantsBest =
+      Goals != 0 && givenRequest().Entries.size() == Goals + Fits.size();
   if (!Output.empty() &&
       (!Query.empty() || (jobPath().empty() && (*Drawn || WantsBest)))) {
-    Error E = sweep::answerFromFile({Output, Query, Minimize, Maximize, *Drawn,
+    Error E = sweep::answerFromFile({Output, Query, Minimize, Maximize,
+                                     is_contained(Fits, "any"), *Drawn,
                                      SweepFormat, outputOptions()});
     return E ? failure(std::move(E)) : ExitSuccess;
   }
@@ -282,7 +289,7 @@ ExitCode runSweep() {
   if (!canBegin(Session, First))
     return showMessages(First.engine(), Session.sources());
   S->Sources = sweep::digestOf(Session, *S);
-  S->DeviceMemory = sweep::deviceMemoryOf(First, S->Space);
+  S->UsableMemory = sweep::usableMemoryOf(First, S->Space);
   if (Launch.isWanted()) {
     Launch.Inputs.add(Session.sources());
     Expected<bool> IsDone = sweep::launch(*S, commandLine(*S), Launch, outs());

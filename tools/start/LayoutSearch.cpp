@@ -47,6 +47,7 @@ static Expected<sweep::Sweep> makeSweep(Compiler &Session,
   if (!Where.empty())
     Request.Entries.push_back({"where", Where.str()});
   Request.Entries.push_back({"minimize", Metric.str()});
+  Request.Entries.push_back({"fits", "any"}); // \p Where says what must fit
   DiagnosticEngine Diags;
   std::optional<SweepSpec> Spec =
       Session.readSweep(Space.Path, {}, Request, Diags);

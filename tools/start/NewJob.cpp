@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/start/NewJob.h"
+#include "analysis/DeviceMemory.h"
 #include "backends/figures/Figures.h"
 #include "frontend/Format.h"
 #include "lang/Library.h"
@@ -72,9 +73,10 @@ private:
   std::string layoutLines(const FoundLayout &Of) const;
   std::string finish(const FoundLayout &Of, bool Fits) const;
 
-  bool hasMemory() const {
-    return Machine && Machine->Device.Memory.isPresent();
+  std::optional<DeviceMemory> memory() const {
+    return Machine ? deviceMemoryOf(Machine->Device) : std::nullopt;
   }
+  bool hasMemory() const { return memory().has_value(); }
   bool hasProfile() const {
     return Machine && Machine->Device.Profile.isPresent();
   }
@@ -235,7 +237,6 @@ static std::string needOf(const FoundLayout &Of) {
 
 /// Says what is missing, and with how many devices it would not be.
 Error Draft::nothingFits(const FoundLayout &Least) const {
-  const auto Memory = static_cast<int64_t>(*Machine->Device.Memory);
   std::string Way = "use devices with more memory";
   constexpr int64_t MostTimes = 64;
   for (int64_t Times = 2; Times <= MostTimes; Times *= 2) {
@@ -252,9 +253,10 @@ Error Draft::nothingFits(const FoundLayout &Least) const {
   }
   return createStringError(formatv(
       "no layout of `{0}` on {1} devices fits: the smallest needs {2}, {3} "
-      "more than a device of `{4}` has; {5}",
+      "more than a device of `{4}` has for tensors; {5}",
       R.Model, World, needOf(Least),
-      printBytes(static_cast<double>(Least.Peak - Memory)), R.Cluster, Way));
+      printBytes(static_cast<double>(Least.Peak - memory()->usable())),
+      R.Cluster, Way));
 }
 
 /// Why the layout was chosen, as lines of a comment.
@@ -270,23 +272,22 @@ std::string Draft::reason(const FoundLayout &Of, bool Fits) const {
         "at most\n// {2}. Of these, this one has the fewest FLOPs per rank; it "
         "needs {3}.",
         Of.Accepted, Of.Legal, AssumedMemory, Peak);
-  std::string Text =
-      formatv("// {0} of {1} legal layouts fit into the {2} of a "
-              "device; ",
-              Of.Accepted, Of.Legal,
-              printBytes(static_cast<double>(
-                  static_cast<int64_t>(*Machine->Device.Memory))));
+  std::string Text = formatv(
+      "// {0} of {1} legal layouts fit into a device of {2}, {3} of it "
+      "reserved;\n// ",
+      Of.Accepted, Of.Legal, printBytes(static_cast<double>(memory()->Bytes)),
+      printBytes(static_cast<double>(memory()->Reserved)));
   if (!Of.Time)
     return Text +
-           formatv("the device has no profile, so\n// that its time is not "
-                   "known: this one has the fewest FLOPs per rank. It needs "
-                   "{0}.",
+           formatv("the device has no profile, so that its time is not known: "
+                   "this one has the\n// fewest FLOPs per rank. It needs {0}.",
                    Peak)
                .str();
-  return Text + formatv("this one is the\n// fastest of them by estimated "
-                        "time: {0} per iteration. It needs {1}.",
-                        describe(*Of.Time, FigureUnit::Time), Peak)
-                    .str();
+  return Text +
+         formatv("this one is the fastest of them by estimated time: {0} "
+                 "per iteration.\n// It needs {1} for tensors.",
+                 describe(*Of.Time, FigureUnit::Time), Peak)
+             .str();
 }
 
 std::string Draft::layoutLines(const FoundLayout &Of) const {

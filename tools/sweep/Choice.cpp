@@ -17,14 +17,14 @@ Goal goalOf(const SweepSpec &S, const SweepSpec::Goal &G) {
 }
 
 Choice Choice::of(const SweepSpec &S) {
-  Choice C = {S.Keeps, static_cast<size_t>(S.Count), {}};
+  Choice C = {S.Keeps, static_cast<size_t>(S.Count), {}, S.TakesUnfit};
   for (const SweepSpec::Goal &G : S.By)
     C.By.push_back(goalOf(S, G));
   return C;
 }
 
 Choice Choice::best(const SweepSpec &S) {
-  Choice C = {SweepSpec::Kept::Top, 1, {}};
+  Choice C = {SweepSpec::Kept::Top, 1, {}, S.TakesUnfit};
   if (!S.Best)
     return C;
   C.By.push_back(goalOf(S, *S.Best));
@@ -34,13 +34,15 @@ Choice Choice::best(const SweepSpec &S) {
   return C;
 }
 
+static constexpr StringLiteral TakesAny = "fits any";
+
 std::string Choice::text() const {
   std::string Text = Keeps == SweepSpec::Kept::Pareto ? "pareto"
                      : Keeps == SweepSpec::Kept::Top  ? "top " + utostr(Count)
                                                       : "all";
   for (const Goal &G : By)
     Text += (G.IsLargest ? "\nmost " : "\nleast ") + G.Metric;
-  return Text;
+  return hasGoal() && TakesUnfit ? Text + "\n" + TakesAny.str() : Text;
 }
 
 Expected<Choice> Choice::read(StringRef Text) {
@@ -55,6 +57,10 @@ Expected<Choice> Choice::read(StringRef Text) {
   else if (Kind != "all")
     return createStringError("`" + Kind + "` is no choice of points");
   for (const auto &[Index, Line] : enumerate(drop_begin(Lines))) {
+    if (Line == TakesAny) {
+      C.TakesUnfit = true;
+      continue;
+    }
     StringRef Metric = Line;
     const bool IsLargest = Metric.consume_front("most ");
     if (!IsLargest && !Metric.consume_front("least "))
@@ -80,6 +86,8 @@ Chooser::Point Chooser::pointOf(int64_t Id,
   Point P = {Id, {}};
   for (const Goal &G : By.By)
     P.Values.push_back(G.IsLargest ? -MetricAt(G.Index) : MetricAt(G.Index));
+  P.IsEligible =
+      By.TakesUnfit || MetricAt(static_cast<size_t>(FigureId::Fits)) != 0;
   return P;
 }
 
@@ -87,6 +95,10 @@ std::vector<int64_t> Chooser::add(std::vector<Point> Points) {
   if (keepsAll())
     return {};
   std::vector<int64_t> Dropped;
+  for (const Point &P : Points)
+    if (!P.IsEligible)
+      Dropped.push_back(P.Id);
+  erase_if(Points, [](const Point &P) { return !P.IsEligible; });
   append_range(Points, std::exchange(Kept, {}));
   llvm::sort(Points, isBefore);
   if (By.Keeps == SweepSpec::Kept::Top && By.Count == 1 && !Points.empty())

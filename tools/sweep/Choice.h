@@ -23,20 +23,24 @@ struct Choice {
   SweepSpec::Kept Keeps = SweepSpec::Kept::All;
   size_t Count = 0; ///< of `Top`
   std::vector<Goal> By;
+  bool TakesUnfit = false; ///< points that do not fit, too
 
   static Choice of(const SweepSpec &S);
   /// The best point alone; without a goal if the sweep has none. Of equal
   /// points it is the one with the least time, if the sweep reads times.
   static Choice best(const SweepSpec &S);
   bool hasGoal() const { return !By.empty(); }
-  /// `all`, `pareto` or `top 10`, then a line for each goal, `least memory`.
+  /// `all`, `pareto` or `top 10`, then a line for each goal, `least memory`,
+  /// and `fits any` if points that do not fit are chosen, too.
   std::string text() const;
   /// What `text` gave; the numbers of metrics are those of \p By.
   static llvm::Expected<Choice> read(llvm::StringRef Text);
 };
 
 /// Keeps the same points in whatever order they come. Of several that are
-/// alike in all that they are compared by, the least stands for all.
+/// alike in all that they are compared by, the least stands for all. Those that
+/// do not fit into the memory of their devices are dropped unless the choice
+/// takes them.
 class Chooser {
 public:
   explicit Chooser(Choice C) : By(std::move(C)) {}
@@ -45,10 +49,12 @@ public:
     int64_t Id;
     std::vector<int64_t> Values; ///< by goal; less is better
     int64_t Equal = 1; ///< of the best one: points that are as good by its goal
+    bool IsEligible = true;
   };
   const Choice &choice() const { return By; }
   bool keepsAll() const { return By.Keeps == SweepSpec::Kept::All; }
-  /// \p MetricAt says what a metric of the point is.
+  /// \p MetricAt returns a metric of the point; it is called for each goal in
+  /// order, then for `fits` if the choice reads it.
   Point pointOf(int64_t Id, llvm::function_ref<int64_t(size_t)> MetricAt) const;
   /// Adds points; returns those that are not kept any more, or not at all.
   std::vector<int64_t> add(std::vector<Point> Points);

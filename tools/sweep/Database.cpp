@@ -101,7 +101,7 @@ Expected<Database> Database::open(StringRef Path, const Sweep &S) {
   const std::pair<SqlStatement *, std::string> Inserts[] = {
       {&D.AddPoint, insertPoint(S.Space.spec())},
       {&D.AddRejection, insertRejection("VALUES (?, ?, ?, ?)")},
-      {&D.AddUnit, "INSERT INTO units VALUES (?, ?, ?, ?, ?, ?)"},
+      {&D.AddUnit, "INSERT INTO units VALUES (?, ?, ?, ?, ?, ?, ?)"},
       {&D.DropPoint, "DELETE FROM metrics WHERE id = ?"},
       {&D.AddFile,
        "INSERT INTO files VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = "
@@ -246,14 +246,15 @@ Error Database::writeRows(int64_t Unit, const Tally &T,
   }
   AddUnit.bind(1, Unit);
   AddUnit.bind(2, T.NumAccepted);
-  for (int Column = 3; Column <= 6; ++Column)
+  AddUnit.bind(3, T.NumUnfit);
+  for (int Column = 4; Column <= 7; ++Column)
     AddUnit.bindNull(Column);
   for (const Chooser::Point &Best : T.Best) { // one at most
-    AddUnit.bind(3, Best.Id);
-    AddUnit.bind(4, Best.Values.front());
+    AddUnit.bind(4, Best.Id);
+    AddUnit.bind(5, Best.Values.front());
     if (Best.Values.size() > 1)
-      AddUnit.bind(5, Best.Values.back());
-    AddUnit.bind(6, Best.Equal);
+      AddUnit.bind(6, Best.Values.back());
+    AddUnit.bind(7, Best.Equal);
   }
   return AddUnit.change() ? Error::success() : C.failure("cannot be written");
 }
@@ -281,13 +282,18 @@ Expected<int64_t> Database::accepted() {
   return C.number("SELECT ifnull(sum(accepted), 0) FROM units");
 }
 
+Expected<int64_t> Database::unfit() {
+  return C.number("SELECT ifnull(sum(unfit), 0) FROM units");
+}
+
 Expected<std::vector<int64_t>> chooseRows(Connection &C, Chooser &To) {
   if (To.keepsAll())
     return std::vector<int64_t>();
   std::string SQL = "SELECT id";
   for (const Goal &G : To.choice().By)
     SQL += ", metrics." + quotedName(G.Metric);
-  Expected<SqlStatement> Rows = C.prepare(SQL + " FROM metrics");
+  Expected<SqlStatement> Rows =
+      C.prepare(SQL + ", ifnull(fits, 1) FROM metrics");
   if (!Rows)
     return Rows.takeError();
   std::vector<Chooser::Point> Points;

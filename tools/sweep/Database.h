@@ -65,11 +65,13 @@ public:
 
   /// Points that are accepted, and rejected, so far.
   llvm::Expected<int64_t> accepted();
+  /// Of these, those that do not fit into the memory of a device.
+  llvm::Expected<int64_t> unfit();
   llvm::Expected<std::map<RejectionCause, Rejection>> rejections();
   /// Prints the point with the least in \p Column, or the most if \p IsMost,
-  /// the first of several.
-  llvm::Error printBest(llvm::StringRef Column, bool IsMost, RowFormat Format,
-                        llvm::raw_ostream &OS);
+  /// the first of several; one that does not fit only if \p TakesUnfit.
+  llvm::Error printBest(llvm::StringRef Column, bool IsMost, bool TakesUnfit,
+                        RowFormat Format, llvm::raw_ostream &OS);
   /// Prints the rows of \p SQL, which changes nothing.
   llvm::Error query(llvm::StringRef SQL, RowFormat Format,
                     llvm::raw_ostream &OS);

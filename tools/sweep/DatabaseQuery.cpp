@@ -31,16 +31,16 @@ static void printObject(const SqlStatement &Row, raw_ostream &OS) {
   OS << '\n';
 }
 
-Error Database::printBest(StringRef Column, bool IsMost, RowFormat Format,
-                          raw_ostream &OS) {
+Error Database::printBest(StringRef Column, bool IsMost, bool TakesUnfit,
+                          RowFormat Format, raw_ostream &OS) {
   Expected<StringRef> View =
       viewWith(C, IsMost ? "--maximize" : "--minimize", Column);
   if (!View)
     return View.takeError();
   const std::string By = quotedName(Column);
   return query("SELECT * FROM " + View->str() + " WHERE " + By +
-                   " IS NOT NULL ORDER BY " + By + (IsMost ? " DESC" : "") +
-                   ", id LIMIT 1",
+                   " IS NOT NULL" + (TakesUnfit ? "" : " AND fits IS NOT 0") +
+                   " ORDER BY " + By + (IsMost ? " DESC" : "") + ", id LIMIT 1",
                Format, OS);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep/Engine.h"
+#include "analysis/DeviceMemory.h"
 #include "analysis/Figures.h"
+#include "tools/compiler/CompiledJob.h"
 #include "tools/sweep/Worker.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -113,6 +115,19 @@ void Tally::reduce(const Choice &ByBest, const Choice &Kept) {
   Accepted.resize(To);
   for (std::vector<int64_t> &Of : Metrics)
     Of.resize(To);
+}
+
+std::optional<int64_t> usableMemoryOf(const CompiledJob &First,
+                                      const Space &Of) {
+  const ir::Spec *S = First.spec();
+  const auto Memory = S ? deviceMemoryOf(*S) : std::nullopt;
+  if (!Memory)
+    return std::nullopt;
+  for (const SweepSpec::Axis &A : Of.axes())
+    for (const SweepSpec::Key &K : A.Keys)
+      if (StringRef(K.Name).starts_with("cluster."))
+        return std::nullopt;
+  return Memory->usable();
 }
 
 Engine::Engine(const Sweep &S)

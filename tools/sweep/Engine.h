@@ -15,6 +15,10 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 
+namespace foretrace {
+class CompiledJob;
+} // namespace foretrace
+
 namespace foretrace::sweep {
 
 /// Why points are rejected: what the compiler reports first, and the key whose
@@ -42,6 +46,7 @@ inline void addRejected(Rejection &To, int64_t Point, int64_t Count = 1) {
 /// Counts of accepted and rejected points.
 struct Tally {
   int64_t NumAccepted = 0;
+  int64_t NumUnfit = 0; ///< of these: more than the memory of a device
   /// The best of them, if the sweep says what that is.
   std::vector<Chooser::Point> Best;
   /// Those of them that are kept.
@@ -91,13 +96,19 @@ struct Sweep {
   Shard Of = {};
   /// Digest of its files; see digestOf.
   std::string Sources = {};
-  /// Bytes that a device of the cluster has; see deviceMemoryOf.
-  std::optional<int64_t> DeviceMemory = {};
+  /// Bytes that tensors can have of a device; see usableMemoryOf.
+  std::optional<int64_t> UsableMemory = {};
   bool IsDurable = false; ///< what is found survives a loss of power at once
   /// What all points are read from.
   llvm::IntrusiveRefCntPtr<FrozenFiles> Files =
       llvm::makeIntrusiveRefCnt<FrozenFiles>();
 };
+
+/// Returns the memory that tensors can have of a device of the cluster of
+/// \p First, the first point; nothing if it has none, or if an axis is a key of
+/// clusters.
+std::optional<int64_t> usableMemoryOf(const CompiledJob &First,
+                                      const Space &Of);
 
 /// Cuts the points of a sweep into units, and evaluates these.
 class Engine {

@@ -179,6 +179,9 @@ Error PlotData::write(raw_ostream &OS) {
       C.number("SELECT ifnull(sum(accepted), 0) FROM units");
   if (!Accepted)
     return Accepted.takeError();
+  Expected<int64_t> Unfit = C.number("SELECT ifnull(sum(unfit), 0) FROM units");
+  if (!Unfit)
+    return Unfit.takeError();
   Error Failed = Error::success();
   json::OStream J(OS);
   auto Write = [&](StringRef Name, auto Rows) {
@@ -194,6 +197,7 @@ Error PlotData::write(raw_ostream &OS) {
     J.attribute("accepted", exact(*Accepted));
     if (F->Accepted != *Accepted)
       J.attribute("shown", exact(F->Accepted));
+    J.attribute("unfit", exact(*Unfit));
     J.attribute("interval", exact(F->interval()));
     J.attributeArray("metrics", [&] { writeMetrics(J); });
     Write("points", [&] { return writePoints(*F, J); });
@@ -204,23 +208,24 @@ Error PlotData::write(raw_ostream &OS) {
   return Failed;
 }
 
-/// Writes the memory of the device unless a point has another one, which a
-/// param can set: its `fits` is not what this one makes it.
-Error PlotData::writeDeviceMemory(json::OStream &J) {
+/// Writes the memory that tensors can have of a device unless a point has
+/// another one, which a param can set: its `fits` is not what this one makes
+/// it.
+Error PlotData::writeUsableMemory(json::OStream &J) {
   return forEachRow(
-      "SELECT value FROM sweep WHERE name = 'device_memory' AND value != '' "
+      "SELECT value FROM sweep WHERE name = 'usable_memory' AND value != '' "
       "AND NOT EXISTS (SELECT 1 FROM metrics WHERE fits IS NOT (peak <= CAST("
       "value AS INTEGER)))",
       [&](const SqlStatement &Row) {
         int64_t Bytes;
         if (to_integer(Row.textAt(0), Bytes))
-          J.attribute("device_memory", exact(Bytes));
+          J.attribute("usable_memory", exact(Bytes));
         return Error::success();
       });
 }
 
 Error PlotData::writeSweep(json::OStream &J) {
-  if (Error E = writeDeviceMemory(J))
+  if (Error E = writeUsableMemory(J))
     return E;
   return forEachRow(
       "SELECT name, value FROM sweep WHERE name IN ('command', 'job', "

@@ -61,7 +61,7 @@ private:
   /// SQL for the number of each point, x and y.
   std::string selectPlaces() const;
   llvm::Error writeSweep(llvm::json::OStream &J);
-  llvm::Error writeDeviceMemory(llvm::json::OStream &J);
+  llvm::Error writeUsableMemory(llvm::json::OStream &J);
   void writeMetrics(llvm::json::OStream &J) const;
   llvm::Error writePoints(const Front &F, llvm::json::OStream &J);
   /// On a line of its own.

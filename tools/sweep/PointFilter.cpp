@@ -189,6 +189,10 @@ void PointFilter::accept(ArrayRef<uint32_t> Rows, CopyFigure Copy, Tally &Out) {
     Column.resize(Column.size() + Wanted.size());
     Copy(M, Wanted, MutableArrayRef(Column).take_back(Wanted.size()));
   }
+  Out.NumUnfit +=
+      count(ArrayRef(Out.Metrics[static_cast<size_t>(FigureId::Fits)])
+                .take_back(Wanted.size()),
+            0);
   for (size_t M = NumMetrics; M < Out.Metrics.size(); ++M)
     for (const size_t I : Wanted)
       Out.Metrics[M].push_back(Measures.value(M - NumMetrics, I));

@@ -22,6 +22,7 @@ Summary::Summary(const Sweep &S)
 std::vector<int64_t> Summary::add(const Tally &T, int64_t Of) {
   Points += Of;
   Accepted += T.NumAccepted;
+  Unfit += T.NumUnfit;
   for (const auto &[Why, R] : T.Rejected)
     addRejected(Rejected[Why], R.Example, R.Count);
   for (const size_t Axis : T.Effective)
@@ -40,10 +41,14 @@ static Error resume(Database &DB, Summary &To) {
   Expected<int64_t> Accepted = DB.accepted();
   if (!Accepted)
     return Accepted.takeError();
+  Expected<int64_t> Unfit = DB.unfit();
+  if (!Unfit)
+    return Unfit.takeError();
   Expected<std::map<RejectionCause, Rejection>> Rejected = DB.rejections();
   if (!Rejected)
     return Rejected.takeError();
   To.Points = To.Accepted = *Accepted;
+  To.Unfit = *Unfit;
   To.Rejected = std::move(*Rejected);
   for (const auto &[Why, R] : To.Rejected)
     To.Points += R.Count;
@@ -103,18 +108,6 @@ Expected<Summary> runSweep(const Sweep &S, Database *DB, unsigned Threads,
   return Out;
 }
 
-std::optional<int64_t> deviceMemoryOf(const CompiledJob &First,
-                                      const Space &Of) {
-  const ir::Spec *S = First.spec();
-  if (!S || !S->Cluster || !S->Cluster->Device.Memory.isPresent())
-    return std::nullopt;
-  for (const SweepSpec::Axis &A : Of.axes())
-    for (const SweepSpec::Key &K : A.Keys)
-      if (StringRef(K.Name).starts_with("cluster."))
-        return std::nullopt;
-  return *S->Cluster->Device.Memory;
-}
-
 std::string digestOf(Compiler &Session, const Sweep &S) {
   std::string Text;
   for (const auto &[Path, Digest] : filesRead(Session))
@@ -136,6 +129,8 @@ static double shareOf(int64_t Count, const Summary &S) {
 
 namespace {
 
+constexpr auto FitsIndex = static_cast<size_t>(FigureId::Fits);
+
 /// Points of a sweep as rows: the values of axes that have several, what the
 /// sweep reads or measures, and what is asked of most jobs.
 class PointTable {
@@ -152,7 +147,10 @@ private:
     size_t Metric; ///< of PointVerdict::Metrics
   };
 
+  bool isShown(size_t Column) const;
+
   const Sweep &S;
+  bool ReadsFits = false;   ///< so does the sweep
   std::vector<size_t> Axes; ///< with several values
   bool HasMfu = false;
   std::vector<Column> Columns;
@@ -170,12 +168,13 @@ PointTable::PointTable(const Sweep &S) : S(S) {
       Axes.push_back(Index);
   const std::vector<size_t> Read = Spec.metricsRead();
   constexpr FigureId Always[] = {FigureId::Peak, FigureId::Messages,
-                                 FigureId::Bubble};
+                                 FigureId::Fits, FigureId::Bubble};
   for (const auto &[Index, F] : enumerate(allMetrics(Spec)))
     if (Index >= allFigures().size() || is_contained(Read, Index) ||
         is_contained(Always, static_cast<FigureId>(Index)))
       Columns.push_back({F.Name, F.Unit, Index});
   HasMfu = is_contained(Read, static_cast<size_t>(FigureId::Mfu));
+  ReadsFits = is_contained(Read, FitsIndex);
 }
 
 void PointTable::add(Compiler &Session, int64_t Point) {
@@ -206,6 +205,14 @@ static std::string headOf(const Sweep &S, StringRef Key) {
   return (Count > 1 ? Key : LastOf(Key)).str();
 }
 
+/// `fits` marks the points that do not; a table without one needs no mark.
+bool PointTable::isShown(size_t Column) const {
+  return Columns[Column].Metric != FitsIndex || ReadsFits ||
+         any_of(Numbers, [&](const std::vector<int64_t> &Row) {
+           return Row[Column] == 0;
+         });
+}
+
 void PointTable::write(const PointFormat &Format, raw_ostream &OS) const {
   const bool HasFullNames = isForPrograms(Format.As);
   std::vector<RowColumn> Heads = {{"point", true}};
@@ -228,14 +235,16 @@ void PointTable::write(const PointFormat &Format, raw_ostream &OS) const {
       Column.push_back(Row[Index]);
     Scales.push_back(Format.IsExact ? exactScaleOf(C.Unit)
                                     : scaleOf(C.Unit, Column));
-    Heads.push_back(
-        {HasFullNames ? C.Name : C.Name + Scales.back().Suffix.str(), true});
+    if (isShown(Index))
+      Heads.push_back(
+          {HasFullNames ? C.Name : C.Name + Scales.back().Suffix.str(), true});
   }
   for (const auto &[Row, Values] : zip_equal(Rows, Numbers))
-    for (const auto &[Value, In] : zip_equal(Values, Scales))
-      Row.push_back(Value == ir::NoValue ? ""
-                    : HasFullNames       ? std::to_string(Value)
-                                         : scaled(Value, In));
+    for (const auto &[Index, Value, In] : enumerate(Values, Scales))
+      if (isShown(Index))
+        Row.push_back(Value == ir::NoValue ? ""
+                      : HasFullNames       ? std::to_string(Value)
+                                           : scaled(Value, In));
   writeRows(std::move(Heads), Rows, Format.As, OS);
 }
 
@@ -267,6 +276,20 @@ Error checkFormat(const Sweep &S, RowFormat As) {
                            "--minimize; for all of them use -o and --query");
 }
 
+/// Points that do not fit, and the option that treats them otherwise.
+static void printUnfit(const Summary &Of, raw_ostream &OS) {
+  if (Of.Unfit == 0)
+    return;
+  const Choice &Best = Of.Best.choice();
+  const bool HasGoal = Best.hasGoal() || !Of.Kept.keepsAll();
+  OS << Of.Unfit << " of the accepted points do not fit into a device"
+     << (!HasGoal          ? "; `--where=fits` rejects them"
+         : Best.TakesUnfit ? ""
+                           : "; they are not chosen (`--fits=any` chooses "
+                             "among them, too)")
+     << '\n';
+}
+
 void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
                   const PointFormat &Format, raw_ostream &OS) {
   if (isForPrograms(Format.As)) {
@@ -281,6 +304,7 @@ void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
   OS << formatv("{0} points: {1} accepted ({2:f1} %), {3} rejected\n",
                 Of.Points, Of.Accepted, shareOf(Of.Accepted, Of),
                 Of.Points - Of.Accepted);
+  printUnfit(Of, OS);
   const bool KeepsAll = Of.Kept.keepsAll();
   const auto Kept =
       KeepsAll ? Of.Accepted : static_cast<int64_t>(Of.Kept.kept().size());
@@ -293,8 +317,11 @@ void printSummary(Compiler &Session, const Sweep &S, const Summary &Of,
     if (const auto More = Kept - static_cast<int64_t>(Shown.size()))
       OS << More << " more\n";
   }
-  if (Of.Best.kept().empty())
+  if (Of.Best.kept().empty()) {
+    if (Of.Best.choice().hasGoal() && Of.Accepted != 0)
+      OS << "\nbest: none, since no accepted point fits\n";
     return;
+  }
   OS << "\nbest: "
      << (Of.Best.choice().By.front().IsLargest ? "most " : "least ")
      << Of.Best.choice().By.front().Metric;
@@ -366,22 +393,6 @@ bool canBeSwept(const CompiledJob &Job, const SourceFiles &Sources) {
            return D.Level != Severity::Error || is_contained(OfValues, D.Id) ||
                   isOfValue(Sources, D.Range);
          });
-}
-
-std::string optionOf(StringRef Override) { return "-D " + quoted(Override); }
-
-std::string commandOf(const Sweep &S) {
-  std::string Command = "foretrace compile " + quoted(StringRef(S.Job));
-  for (const std::string &Text : S.Options.Overrides)
-    Command += " " + optionOf(Text);
-  return Command;
-}
-
-std::string commandOf(const Sweep &S, int64_t Point) {
-  std::string Command = commandOf(S);
-  for (const std::string &Text : S.Space.overridesOf(Point))
-    Command += " " + optionOf(Text);
-  return Command;
 }
 
 } // namespace foretrace::sweep

@@ -15,6 +15,7 @@ struct Summary {
   explicit Summary(const Sweep &S);
 
   int64_t Points = 0, Accepted = 0;
+  int64_t Unfit = 0; ///< accepted, but more than the memory of a device
   std::map<RejectionCause, Rejection> Rejected;
   /// The points that are kept, unless all are.
   Chooser Kept;
@@ -50,10 +51,6 @@ runSweep(const Sweep &S, Database *DB, unsigned Threads,
 /// Returns a digest of all that a sweep reads: of the files that \p Session has
 /// read for it, of -D, and of the diagnostics that are allowed.
 std::string digestOf(Compiler &Session, const Sweep &S);
-/// Returns the memory of a device of the cluster of \p First, the first point;
-/// nothing if it has none, or if an axis is a key of clusters.
-std::optional<int64_t> deviceMemoryOf(const CompiledJob &First,
-                                      const Space &Of);
 
 /// Fails if programs would get nothing from `printSummary`: all points are
 /// kept, and none is the best.
@@ -79,12 +76,6 @@ void reportEffects(const Sweep &S, const Summary &Of, DiagnosticEngine &Diags);
 /// Whether \p Job, of a point, can be swept: it is read, or refused for what
 /// another point may do better.
 bool canBeSwept(const CompiledJob &Job, const SourceFiles &Sources);
-/// The command that compiles it.
-std::string commandOf(const Sweep &S, int64_t Point);
-/// Returns the start of the commands of all points; options of the axes follow.
-std::string commandOf(const Sweep &S);
-/// \p Override, `name=value`, as an option of a command for a shell.
-std::string optionOf(llvm::StringRef Override);
 
 } // namespace foretrace::sweep
 

@@ -86,8 +86,8 @@ Error answerFromFile(const FileQuestions &Of) {
     return E;
   for (const std::vector<std::string> *Goals : {&Of.Minimize, &Of.Maximize})
     for (const std::string &Column : *Goals)
-      if (Error E =
-              DB->printBest(Column, Goals == &Of.Maximize, Of.Format, outs()))
+      if (Error E = DB->printBest(Column, Goals == &Of.Maximize, Of.TakesUnfit,
+                                  Of.Format, outs()))
         return E;
   if (!Of.Drawn)
     return Error::success();

@@ -34,6 +34,7 @@ struct FileQuestions {
   std::string File;                            ///< the database
   std::string Query;                           ///< SQL; empty: none
   std::vector<std::string> Minimize, Maximize; ///< columns
+  bool TakesUnfit; ///< the best may exceed the memory of its devices
   std::optional<PlotColumns> Drawn;
   RowFormat Format; ///< of answers
   OutputOptions Writing;

@@ -73,7 +73,7 @@ std::vector<SweepProperty> propertiesOf(const Sweep &S) {
       {"shard", S.Of.text()},
       {"units", std::to_string(Engine(S).units())},
       {"command", commandOf(S)},
-      {"device_memory", S.DeviceMemory ? std::to_string(*S.DeviceMemory) : ""}};
+      {"usable_memory", S.UsableMemory ? std::to_string(*S.UsableMemory) : ""}};
 }
 
 void writeSchema(const Sweep &S, raw_ostream &OS) {
@@ -81,7 +81,8 @@ void writeSchema(const Sweep &S, raw_ostream &OS) {
         "CREATE TABLE axis_values (axis INTEGER, position INTEGER, value, "
         "PRIMARY KEY (axis, position)) WITHOUT ROWID;\n"
         "CREATE TABLE units (unit INTEGER PRIMARY KEY, accepted INTEGER, "
-        "best INTEGER, best_value INTEGER, best_time INTEGER, equal INTEGER);\n"
+        "unfit INTEGER, best INTEGER, best_value INTEGER, best_time INTEGER, "
+        "equal INTEGER);\n"
         "CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT) WITHOUT "
         "ROWID;\n"
         "CREATE TABLE figures (id INTEGER, script TEXT, name TEXT, value "

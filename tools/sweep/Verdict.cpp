@@ -173,4 +173,20 @@ void printMetrics(const Sweep &S, ArrayRef<int64_t> Metrics, bool IsExact,
                     describe(Number, Info.Unit, IsExact), Info.Doc);
 }
 
+std::string optionOf(StringRef Override) { return "-D " + quoted(Override); }
+
+std::string commandOf(const Sweep &S) {
+  std::string Command = "foretrace compile " + quoted(StringRef(S.Job));
+  for (const std::string &Text : S.Options.Overrides)
+    Command += " " + optionOf(Text);
+  return Command;
+}
+
+std::string commandOf(const Sweep &S, int64_t Point) {
+  std::string Command = commandOf(S);
+  for (const std::string &Text : S.Space.overridesOf(Point))
+    Command += " " + optionOf(Text);
+  return Command;
+}
+
 } // namespace foretrace::sweep

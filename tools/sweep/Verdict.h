@@ -36,6 +36,13 @@ const Diagnostic *firstError(const PointVerdict &V);
 void printMetrics(const Sweep &S, llvm::ArrayRef<int64_t> Metrics, bool IsExact,
                   llvm::raw_ostream &OS);
 
+/// The command that compiles a point.
+std::string commandOf(const Sweep &S, int64_t Point);
+/// Returns the start of the commands of all points; options of the axes follow.
+std::string commandOf(const Sweep &S);
+/// \p Override, `name=value`, as an option of a command for a shell.
+std::string optionOf(llvm::StringRef Override);
+
 } // namespace foretrace::sweep
 
 #endif

@@ -66,10 +66,11 @@ async function showSuggestions(goal) {
     return;
   if (!answer.suggestions?.length)
     return root.replaceChildren(answer.error ?? answer.why);
-  root.replaceChildren(...answer.suggestions.map(({set, peak, time}) => {
+  root.replaceChildren(...answer.suggestions.map(({set, peak, time, fits}) => {
     const words = set.map((change) => change.split(".").slice(1).join(".").replace("=", " = ")).join(", ");
-    const numbers = [...time ? [read(time, "ns")] : [], `${read(peak, "bytes")} a rank`].join(", ");
-    const button = html("button", {type: "button", "data-set": set.join(" ")}, `${words}: ${numbers}`);
+    const numbers = [...time ? [read(time, "ns")] : [], `${read(peak, "bytes")} a rank`,
+      ...fits === false ? ["does not fit"] : []].join(", ");
+    const button = html("button", {type: "button", class: fits === false ? "wrong" : "", "data-set": set.join(" ")}, `${words}: ${numbers}`);
     button.onclick = () => move(set.map(parted));
     return button;
   }));

@@ -161,16 +161,16 @@ def sweep(path: Optional[StrPath] = None, overrides: Optional[Overrides] = None,
           axes: Union[StrPath, Mapping[str, Any]] = {},
           where: Union[str, Iterable[str]] = (), metrics: Mapping[str, str] = {},
           minimize: Optional[str] = None, maximize: Optional[str] = None,
-          keep: Optional[str] = None, columns: Optional[Iterable[str]] = None,
-          threads: int = 0) -> Sweep:
+          keep: Optional[str] = None, fits: Optional[str] = None,
+          columns: Optional[Iterable[str]] = None, threads: int = 0) -> Sweep:
     """Judges and measures every combination of the values of axes, as
     ``foretrace sweep``.
 
     ``axes`` has the values of each key, as a list or as a text such as
     ``"powers(1, 64)"``, or is the path of a TOML file. Axes of the job's ``sweep``
     section count, too. ``where`` are conditions, ``metrics`` more numbers to measure;
-    ``minimize``, ``maximize`` and ``keep`` are those of docs/sweeps.md. ``columns``
-    are the metrics to return, all by default. Needs NumPy. Raises Error if no point
+    ``minimize``, ``maximize``, ``keep`` and ``fits`` are those of docs/sweeps.md.
+    ``columns`` are the metrics to return, all by default. Needs NumPy. Raises Error if no point
     can be read, ValueError for a wrong argument.
     """
     import numpy  # noqa: F401: at once, not when all points are done
@@ -184,7 +184,8 @@ def sweep(path: Optional[StrPath] = None, overrides: Optional[Overrides] = None,
         axes = ""
     entries += [("metric", f"{name}={value}") for name, value in metrics.items()]
     entries += [("where", condition) for condition in _texts(where)]
-    for flag, value in ("minimize", minimize), ("maximize", maximize), ("keep", keep):
+    for flag, value in (("minimize", minimize), ("maximize", maximize), ("keep", keep),
+                        ("fits", fits)):
         if value is not None:
             entries.append((flag, value))
     held = _native.Sweep(

@@ -184,6 +184,10 @@ function choose() {
     });
 }
 
+const fitsAt = data.metrics.findIndex(({name}) => name === "fits");
+/** Whether a point needs more than the memory of a device. */
+const isUnfit = (index) => points[index].metrics[fitsAt] === 0;
+
 /** The command that compiles a point. */
 const commandOf = (index) => [
   data.sweep.command,

@@ -44,7 +44,7 @@ function showPanel(index) {
   if (index < 0)
     return;
   byId("point").textContent = `Point ${points[index].id}` +
-      (points[index].front ? ", on the front" : "");
+      (points[index].front ? ", on the front" : "") + (isUnfit(index) ? ", does not fit" : "");
   byId("command").textContent = commandOf(index);
   byId("explore").textContent = commandOf(index).replace(" compile ", " explore ");
   byId("copy").textContent = "Copy";
@@ -92,7 +92,8 @@ function showFront() {
   const names = drawnColumns.map(({name}) => html(
       "th", {scope: "col", className: "number"}, name));
   const rows = front.map((index) => row(
-      html("span", {}, linkTo(index), othersThere(index) ? ` and ${othersThere(index)}` : ""),
+      html("span", {className: isUnfit(index) ? "unfit" : ""}, linkTo(index),
+           isUnfit(index) ? " does not fit" : "", othersThere(index) ? ` and ${othersThere(index)}` : ""),
       ...drawnColumns.map((column) => drawnCell(column, index))));
   byId("front").replaceChildren(
       html("thead", {}, html("tr", {}, html("th", {scope: "col"}, "point"), ...names)),
@@ -123,6 +124,7 @@ function showSummary() {
                             : `${exact(all)} points: `) +
       `${exact(data.accepted)} accepted` +
       (data.shown === undefined ? "" : ` (${exact(data.shown)} of them shown)`) +
+      (data.unfit ? ` (${exact(data.unfit)} do not fit)` : "") +
       `, ${exact(rejected)} rejected, over ` +
       data.axes.map(({name}) => name).join(", ");
   byId("sample").hidden = data.interval === 1;

@@ -54,21 +54,26 @@ class Scatter extends Picture {
         element("text", {x: 2, y: 10}, `↑ ${yColumn.name}`));
   }
 
-  /** The memory of the device, where an axis has peaks. */
+  /** What does not fit is hatched, where an axis has peaks. */
   drawLimit() {
-    const {device_memory: limit} = data.sweep;
+    const {usable_memory: limit} = data.sweep;
     if (limit === undefined)
       return;
-    const {width, height, svg} = this;
-    const isIn = (column) => column.name === "peak" && column.share(limit) >= 0 && column.share(limit) <= 1;
-    const text = `memory of the device, ${read(limit, "bytes")}`;
-    if (isIn(xColumn)) {
-      const x = this.xAt(limit), isRight = x > width / 2;
-      svg.append(element("path", {class: "limit", d: `M${x} 24V${height - 44}`}),
+    const {width, height, svg} = this, right = width - 16, low = height - 44;
+    const isCut = (column) => column.name === "peak" && column.share(limit) <= 1;
+    const hatched = {class: "unfit", fill: "url(#hatch)"};
+    const text = `memory for tensors, ${read(limit, "bytes")}`;
+    svg.append(element("pattern", {id: "hatch", width: 8, height: 8, patternUnits: "userSpaceOnUse",
+                                   patternTransform: "rotate(45)"}, element("path", {d: "M0 0V8"})));
+    if (isCut(xColumn)) {
+      const x = Math.max(72, this.xAt(limit)), isRight = x > width / 2;
+      svg.append(element("rect", {...hatched, x, y: 24, width: right - x, height: low - 24}),
+                 element("path", {class: "limit", d: `M${x} 24V${low}`}),
                  element("text", {x: x + (isRight ? -6 : 6), y: 36, "text-anchor": isRight ? "end" : "start"}, text));
-    } else if (isIn(yColumn)) {
-      const y = this.yAt(limit);
-      svg.append(element("path", {class: "limit", d: `M72 ${y}H${width - 16}`}),
+    } else if (isCut(yColumn)) {
+      const y = Math.min(low, this.yAt(limit));
+      svg.append(element("rect", {...hatched, x: 72, y: 24, width: right - 72, height: y - 24}),
+                 element("path", {class: "limit", d: `M72 ${y}H${right}`}),
                  element("text", {x: width - 20, y: y - 5, "text-anchor": "end"}, text));
     }
   }
