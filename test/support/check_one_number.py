@@ -116,7 +116,8 @@ def add_plan(numbers, foretrace, path):
     plan["activated"] = plan["model"]["activated"]
     plan["tokens"] = plan["train"]["tokens"]
     plan["bubble"] = plan["schedule"]["bubble_millionths"]
-    plan["device_memory_bytes"] = plan["cluster"]["device_memory_bytes"]
+    for key in "device_memory_bytes", "device_reserved_bytes":
+        plan[key] = plan["cluster"][key]
     del plan["flops"]  # of all ranks: no other command has it
     add_answer(numbers, "json", plan)
     add_memory(numbers, json.loads(run(

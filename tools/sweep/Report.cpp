@@ -282,11 +282,11 @@ static void printUnfit(const Summary &Of, raw_ostream &OS) {
     return;
   const Choice &Best = Of.Best.choice();
   const bool HasGoal = Best.hasGoal() || !Of.Kept.keepsAll();
-  OS << Of.Unfit << " of the accepted points do not fit into a device"
-     << (!HasGoal          ? "; `--where=fits` rejects them"
+  OS << "accepted points that do not fit into a device: " << Of.Unfit
+     << (!HasGoal          ? " (`--where=fits` rejects them)"
          : Best.TakesUnfit ? ""
                            : "; they are not chosen (`--fits=any` chooses "
-                             "among them, too)")
+                             "among all)")
      << '\n';
 }
 

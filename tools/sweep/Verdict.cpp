@@ -6,6 +6,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/sweep/Digest.h"
+#include "tools/sweep/Shell.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

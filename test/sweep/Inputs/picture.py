@@ -45,7 +45,7 @@ def check(browser, database):
              if browser.evaluate(f"document.querySelector('#front-{point}') !== null")}
     ticks = browser.evaluate(TICKS)
     expect("units", {tick.split()[-1] for tick in ticks if re.match(r"[\d.,]+ ", tick)}, {"GiB", "s"})
-    expect("memory of the device", "memory of the device, 79.65 GiB" in ticks)
+    expect("memory of the device", "memory for tensors, 75.65 GiB" in ticks)
     line = browser.centre("#scatter .limit")[0]
     at = places(browser, front)
     expect("points that fit are left of it", {point: x < line for point, (x, _) in at.items()},
