@@ -132,6 +132,11 @@ def runs(items):
     return out
 
 
+# Cases recorded as refusals whose architectures have a class by now; their parameters are
+# those of test/import/library-models.test.
+IMPORTED_SINCE = {"deepseek-v4-flash", "mimo-v2-flash"}
+
+
 def check(foretrace, folder, temp):
     case = expected(folder)
     job = os.path.join(temp, "model.fore")
@@ -140,6 +145,8 @@ def check(foretrace, folder, temp):
                           capture_output=True, text=True)
     if "expect" in case:
         if done.returncode != 1 or os.path.exists(job):
+            if os.path.basename(os.path.normpath(folder)) in IMPORTED_SINCE and not done.returncode:
+                return None
             return "is imported, but must be refused"
         if case["architecture"] not in done.stderr:
             return "the refusal does not name the architecture"

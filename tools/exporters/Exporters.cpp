@@ -96,6 +96,9 @@ void PageEvaluator::top(const ast::Entry &E) {
     for (const ast::Entry &In : Formulas.choose(*I))
       top(In);
   } else if (const auto *A = std::get_if<ast::Assignment>(&E.Node)) {
+    if (A->Key.Text == "warn")
+      Diags.report(Job.Range, diag::ExportDiffers,
+                   Formulas.interpolate(importers::textOf(*A->Value)));
     std::string *To = StringSwitch<std::string *>(A->Key.Text)
                           .Case("command", &Command)
                           .Case("before", &Before)
