@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/astra/Astra.h"
+#include "analysis/Flows.h"
 #include "backends/CommandLine.h"
 #include "backends/astra/Writers.h"
 #include "backends/chakra/ChakraCollectives.h"
@@ -8,6 +9,7 @@
 #include "lang/diagnostics/Lang.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -115,6 +117,8 @@ private:
                       const Located<CollectiveImplementation> &Chosen,
                       const Op &Collective);
   void checkSplits(const ChakraCollective &Row, const Op &Gather);
+  void checkEffects();
+  void checkExchanges();
 
   const EmitRequest &Request;
   const Program &P;
@@ -165,7 +169,61 @@ void CollectiveCheck::checkSplits(const ChakraCollective &Row,
                Share, O.Splits);
 }
 
+/// Reports algorithms that no collective runs with. A ring is what all others
+/// run with, too.
+void CollectiveCheck::checkEffects() {
+  const int64_t World = *P.Spec.Parallel.World;
+  for (auto [Row, Chosen] : llvm::zip(Collectives, O.Chosen)) {
+    const OpKind Kind = Row.Kind;
+    auto HasEffect = [&](const Op &Of) {
+      const ChakraCollective *As = findChakraCollective(Of.Kind);
+      return As && As->As == Kind && Of.Group.size(P.Mesh) == World;
+    };
+    if (Chosen.isPresent() && *Chosen != CollectiveImplementation::Ring &&
+        llvm::none_of(P.Blocks, [&](const Block &B) {
+          return llvm::any_of(B.Ops, HasEffect);
+        }))
+      Diags.report(Chosen.Range, diag::AstraNoEffect, Row.Option,
+                   getName(*Chosen), Dimensions.size(), World);
+  }
+}
+
+/// Reports all-to-alls of groups that do not contain all ranks. In the ring of
+/// n that they run on, each part goes over as many links as its receiver is
+/// ranks away (ASTRA-sim, Ring.cc: n (n - 1) / 2 steps of 1 / n).
+void CollectiveCheck::checkExchanges() {
+  ExprOverlay Sizes(P);
+  FlowCounter Counter(Sizes, FlowSpan::Iteration);
+  const int64_t World = *P.Spec.Parallel.World;
+  std::map<std::string, std::pair<__int128, const Flow *>> Most;
+  std::map<std::pair<unsigned, std::string>, __int128> OfStages;
+  for (const Flow &F : Counter.flows()) {
+    if (F.By != OpKind::AllToAll || F.Of.size(P.Mesh) <= 2 ||
+        F.Of.size(P.Mesh) == World)
+      continue;
+    const std::string Name = textOf(F.Of, P.Spec, P.Mesh);
+    const __int128 Sum = OfStages[{F.Stage, Name}] += F.Message.value();
+    auto &[Largest, Of] = Most[Name];
+    Largest = std::max(Largest, Sum);
+    Of = &F;
+  }
+  for (const auto &[Name, Row] : Most) {
+    const int64_t Ranks = Row.second->Of.size(P.Mesh);
+    const __int128 Sent = Row.first * (Ranks - 1);
+    auto Narrow = [](__int128 Bytes) {
+      return static_cast<int64_t>(std::min<__int128>(Bytes, INT64_MAX));
+    };
+    Diags.report(Request.Emit.Range, diag::AstraToAll, Name, Ranks, World,
+                 Narrow(Sent / 2), Narrow(Sent / Ranks),
+                 std::to_string(Ranks / 2) + (Ranks % 2 == 0 ? "" : ".5"));
+  }
+}
+
 void CollectiveCheck::run() {
+  if (Dimensions.size() > 1) {
+    checkEffects();
+    checkExchanges();
+  }
   for (const Block &B : P.Blocks)
     for (const Op &Collective : B.Ops) {
       const ChakraCollective *As = findChakraCollective(Collective.Kind);
@@ -179,6 +237,17 @@ void CollectiveCheck::run() {
     }
 }
 
+/// Warns of sharded parameters: docs/simulators.md, beside `foretrace time`.
+static void checkShards(const ParallelSpec &Parallel, DiagnosticEngine &Diags) {
+  if (*Parallel.Zero != 3)
+    return;
+  const bool IsHybrid =
+      Parallel.DpShard.isPresent() && *Parallel.DpShard < *Parallel.Dp;
+  Diags.report(Parallel.Zero.Range, diag::AstraShards,
+               IsHybrid ? "`zero = 3` and `dp_shard`" : "`zero = 3`",
+               IsHybrid ? "13 to 17" : "25 to 34");
+}
+
 static void checkCluster(const EmitRequest &Request, const Options &O,
                          DiagnosticEngine &Diags) {
   const Spec &S = Request.Program.Spec;
@@ -187,6 +256,7 @@ static void checkCluster(const EmitRequest &Request, const Options &O,
   if (*World == 1)
     Diags.report(World.Range, diag::ChakraWorld, INT32_MAX, *World);
   else if (checkGrid(S, Diags)) {
+    checkShards(S.Parallel, Diags);
     CollectiveCheck(Request, O, dimensionsOf(*S.Cluster, *World, O.Network),
                     Diags)
         .run();

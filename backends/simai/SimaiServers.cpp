@@ -17,6 +17,19 @@ static std::string gpuOf(const ir::Spec &S) {
   return IsKnown ? Name.upper() : "H100";
 }
 
+/// Bandwidth of a network card of the servers \p Of, at which its devices
+/// together reach the rate of the first tier beyond them, as in a topology.
+static std::optional<double> nicBandwidthOf(const ir::ClusterSpec &C,
+                                            const SimaiServers &Of) {
+  if (C.Tiers.size() > 1 &&
+      (C.Tiers[1].Bandwidth.isStated() || !C.NicBandwidth.isPresent()))
+    return static_cast<double>(*C.Tiers[1].Bandwidth) *
+           static_cast<double>(Of.Devices) / static_cast<double>(Of.Nics);
+  if (C.NicBandwidth.isPresent())
+    return static_cast<double>(*C.NicBandwidth);
+  return std::nullopt;
+}
+
 SimaiServers SimaiServers::of(const ir::Spec &S, const SimaiServers &Stated) {
   SimaiServers Of = Stated;
   if (Of.Gpu.empty())
@@ -33,8 +46,8 @@ SimaiServers SimaiServers::of(const ir::Spec &S, const SimaiServers &Stated) {
         INT64_MAX));
   if (!Of.NvlinkBandwidth)
     Of.NvlinkBandwidth = static_cast<double>(*Inner.Bandwidth);
-  if (!Of.NicBandwidth && C.NicBandwidth.isPresent())
-    Of.NicBandwidth = static_cast<double>(*C.NicBandwidth);
+  if (!Of.NicBandwidth)
+    Of.NicBandwidth = nicBandwidthOf(C, Of);
   return Of;
 }
 

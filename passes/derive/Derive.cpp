@@ -249,6 +249,11 @@ void Deriver::checkEffects() {
     error(P.CpComm.Range, diag::KeyWithoutEffect, "cp_comm", "with cp = 1");
     P.CpComm.setDefault(CpCommKind::AllGather);
   }
+  if (P.TpCommOverlap.is(true) && !exceeds(P.Tp, 1)) {
+    error(P.TpCommOverlap.Range, diag::KeyWithoutEffect, "tp_comm_overlap",
+          "with tp = 1");
+    P.TpCommOverlap = {};
+  }
   const bool HasModules = S.Train.RecomputeModules.isPresent();
   const BlockSpec *ReadsAgain = findRecomputed([&](RecomputeKind K) {
     return recomputesLayers(K) || (K == RecomputeKind::Selective && HasModules);

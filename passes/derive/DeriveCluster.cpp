@@ -62,6 +62,34 @@ void Deriver::checkTier(const ClusterSpec &C, size_t Index) {
         .noteValue("devices", Inside.Devices);
 }
 
+/// Warns of links that no cluster has: mostly of another unit than was meant.
+static void checkLink(const TierSpec &T, DiagnosticEngine &Diags) {
+  constexpr int64_t LeastRate = 1'000'000, MostRate = 1'000'000'000'000'000;
+  constexpr int64_t MostLatency = 1'000'000'000;
+  if (*T.Bandwidth < LeastRate || *T.Bandwidth > MostRate)
+    Diags.report(T.Bandwidth.Range, diag::TierExtreme, T.Name, "bandwidth",
+                 std::to_string(*T.Bandwidth) + " B/s",
+                 "1 MB/s to 1 PB/s per device");
+  if (*T.Latency > MostLatency)
+    Diags.report(T.Latency.Range, diag::TierExtreme, T.Name, "latency",
+                 std::to_string(*T.Latency) + " ns", "at most 1 s");
+}
+
+/// Warns of a tier that is worse than the next one outside of it.
+static void checkOrder(const TierSpec &Inside, const TierSpec &Outside,
+                       DiagnosticEngine &Diags) {
+  if (*Inside.Bandwidth < *Outside.Bandwidth)
+    Diags.report(Inside.Bandwidth.Range, diag::TierSlowerInside, Inside.Name,
+                 "a bandwidth of", std::to_string(*Inside.Bandwidth) + " B/s",
+                 "less", std::to_string(*Outside.Bandwidth) + " B/s",
+                 Outside.Name);
+  if (*Inside.Latency > *Outside.Latency)
+    Diags.report(Inside.Latency.Range, diag::TierSlowerInside, Inside.Name,
+                 "a latency of", std::to_string(*Inside.Latency) + " ns",
+                 "more", std::to_string(*Outside.Latency) + " ns",
+                 Outside.Name);
+}
+
 void Deriver::deriveTiers(ClusterSpec &C) {
   if (C.Tiers.empty())
     error(C.Range, diag::NoTiers);
@@ -76,6 +104,12 @@ void Deriver::deriveTiers(ClusterSpec &C) {
       error(T.Range, diag::MissingKey, T.Name, "devices", "8");
     }
   }
+  if (Failed)
+    return;
+  for (const TierSpec &T : C.Tiers)
+    checkLink(T, Diags);
+  for (size_t I = 1; I < C.Tiers.size(); ++I)
+    checkOrder(C.Tiers[I - 1], C.Tiers[I], Diags);
 }
 
 void Deriver::deriveCluster() {

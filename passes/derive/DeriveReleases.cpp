@@ -25,6 +25,14 @@ struct NewKey {
   KeyRange (*Find)(const Spec &S);
 };
 
+/// A combination that the training scripts of all releases refuse. The models
+/// run it if another program trains them, such as Megatron-Bridge, so it is no
+/// error.
+struct RefusedPair {
+  llvm::StringLiteral What, Needs, Found;
+  KeyRange (*Find)(const Spec &S); ///< where it is said
+};
+
 } // namespace
 
 /// Where a key says so, if \p Holds.
@@ -94,6 +102,28 @@ static constexpr NewKey NewKeys[] = {
      findOptimizer<OptimizerKind::Muon>},
 };
 
+/// training/arguments.py, validate_args.
+static constexpr RefusedPair RefusedPairs[] = {
+    {"overlap_param_gather", "`zero = 1` to 3", "zero = 0",
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.OverlapParamGather;
+       return where(Key.is(true) && *S.Parallel.Zero == 0, Key);
+     }},
+    {"overlap_param_gather", "`overlap_grad_reduce = true`",
+     "overlap_grad_reduce is not set",
+     [](const Spec &S) {
+       const auto &Key = S.Parallel.OverlapParamGather;
+       return where(Key.is(true) && !S.Parallel.OverlapGradReduce.is(true),
+                    Key);
+     }},
+    {"tp_comm_overlap", "`sequence_parallel = true`",
+     "sequence_parallel = false",
+     [](const Spec &S) { // with tp = 1, checkEffects has unset it
+       const auto &Key = S.Parallel.TpCommOverlap;
+       return where(Key.is(true) && !*S.Parallel.SequenceParallel, Key);
+     }},
+};
+
 /// Reports what releases before \p Least can't do, or do in a way that isn't
 /// known here.
 void Deriver::needVersion(SourceRange R, llvm::StringRef What,
@@ -108,6 +138,11 @@ void Deriver::checkReleases() {
   for (const NewKey &Key : NewKeys)
     if (const KeyRange Said = Key.Find(S))
       needVersion(*Said, Key.What, Key.Since);
+  for (const RefusedPair &Pair : RefusedPairs)
+    if (const KeyRange Said = Pair.Find(S))
+      error(*Said, diag::MegatronRefuses, Pair.What, Pair.Needs, Pair.Found)
+          .note({}, diag::RefusedBy, "Megatron-LM",
+                "training/arguments.py, validate_args");
   // Its other cross entropy reads a copy in fp32, as without the key.
   const MegatronVersion Has = *S.Parallel.Megatron;
   const MegatronVersion Least = MegatronVersion::V0_19;

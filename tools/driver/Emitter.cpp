@@ -4,6 +4,7 @@
 #include "backends/Backends.h"
 #include "ir/verify/Verify.h"
 #include "lang/NumberText.h"
+#include "lang/diagnostics/Backends.h"
 #include "lang/diagnostics/Tools.h"
 #include "tools/driver/EmitBlocks.h"
 #include "tools/driver/JobChanges.h"
@@ -161,6 +162,68 @@ void Emitter::emitProgram(const ir::Program &P, const ir::EmitSpec &Emit) {
     write(P, *Format, *Block, Emit, nullptr);
 }
 
+namespace {
+
+/// The name of a file of one rank, `gpt.12.et`.
+struct RankFile {
+  StringRef Before, After; ///< `gpt` and `et`
+  int64_t Rank = -1;       ///< negative: no such name
+
+  explicit RankFile(StringRef Name) {
+    StringRef Number;
+    std::tie(Before, After) = Name.rsplit('.');
+    std::tie(Before, Number) = Before.rsplit('.');
+    if (Number.getAsInteger(10, Rank) || std::to_string(Rank) != Number)
+      Rank = -1;
+  }
+  bool isLike(const RankFile &Other) const {
+    return Rank >= 0 && Before == Other.Before && After == Other.After;
+  }
+};
+
+} // namespace
+
+/// Warns of files of higher ranks beside the last one that was written, which
+/// are of a larger job: readers of a set take them for a part of it.
+static void reportStale(StringRef Last, DiagnosticEngine &Diags) {
+  const RankFile Written(sys::path::filename(Last));
+  const StringRef Folder = sys::path::parent_path(Last);
+  int64_t Count = 0, Lowest = INT64_MAX, Highest = 0;
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(Folder.empty() ? "." : Folder, EC), End;
+       I != End && !EC; I.increment(EC)) {
+    const RankFile Other(sys::path::filename(I->path()));
+    if (!Other.isLike(Written) || Other.Rank <= Written.Rank)
+      continue;
+    ++Count;
+    Lowest = std::min(Lowest, Other.Rank);
+    Highest = std::max(Highest, Other.Rank);
+  }
+  const std::string Set = (Written.Before + ".*." + Written.After).str();
+  if (Count != 0)
+    Diags.report({}, diag::StaleFiles, Count, Set, Lowest, Highest,
+                 Written.Rank);
+}
+
+/// The same for each set of files that has one for each rank.
+static void reportStale(ArrayRef<FileOutputs::File> Files,
+                        DiagnosticEngine &Diags) {
+  StringMap<std::pair<int64_t, StringRef>> Last; // rank and path by set
+  for (const FileOutputs::File &F : Files) {
+    const RankFile Name(sys::path::filename(F.Path));
+    if (Name.Rank < 0)
+      continue;
+    const std::string Set =
+        (sys::path::parent_path(F.Path) + "/" + Name.Before + "/" + Name.After)
+            .str();
+    auto &[Rank, Path] = Last.try_emplace(Set, -1, "").first->second;
+    if (Name.Rank > Rank)
+      std::tie(Rank, Path) = std::pair(Name.Rank, F.Path);
+  }
+  for (const auto &Set : Last)
+    reportStale(Set.second.second, Diags);
+}
+
 void Emitter::commit() {
   if (Diags.hasErrors())
     return;
@@ -168,6 +231,7 @@ void Emitter::commit() {
     reportOutput(std::move(E), {}, Diags);
     return;
   }
+  reportStale(Outputs.files(), Diags);
   if (Options.IsQuiet)
     return;
   errs().SetBuffered(); // there may be a file a rank

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,27 +48,93 @@ static SmallString<256> joined(StringRef Folder, StringRef Name) {
   return Path;
 }
 
+/// What names of staging folders begin with, and how many characters follow.
+static constexpr StringLiteral StagingName = ".foretrace-";
+static constexpr size_t StagingDigits = 8;
+
+/// Locks a folder for as long as the file that is returned is open, which the
+/// system closes if the process is killed. Fails if somebody else has it, or if
+/// the file system has no locks.
+static ErrorOr<int> lockFolder(const Twine &Path) {
+  const int FD = ::open(Path.str().c_str(),
+                        O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (FD >= 0 && ::flock(FD, LOCK_EX | LOCK_NB) == 0)
+    return FD;
+  const std::error_code EC(errno, std::generic_category());
+  if (FD >= 0)
+    (void)::close(FD);
+  return EC;
+}
+
+/// Makes a folder and locks it, if there are locks. Another process may take it
+/// for abandoned in between, and remove it: then it counts as one that exists.
+static std::error_code makeLocked(const Twine &Path, std::optional<int> &Lock) {
+  if (const std::error_code EC = sys::fs::create_directory(
+          Path, /*IgnoreExisting=*/false, sys::fs::all_all))
+    return EC;
+  const ErrorOr<int> Locked = lockFolder(Path);
+  const bool IsTaken = Locked.getError() == std::errc::operation_would_block;
+  if (!IsTaken && sys::fs::exists(Path)) {
+    if (Locked)
+      Lock = *Locked;
+    return {};
+  }
+  if (Locked)
+    (void)::close(*Locked);
+  return make_error_code(std::errc::file_exists);
+}
+
+/// Removes the staging folders in \p Folder whose process was killed: nobody
+/// has locked them. Files in them are what a run has not finished.
+static void removeAbandoned(StringRef Folder) {
+  std::error_code EC;
+  std::vector<std::string> Found;
+  for (sys::fs::directory_iterator I(Folder.empty() ? "." : Folder, EC), End;
+       I != End && !EC; I.increment(EC)) {
+    const StringRef Name = sys::path::filename(I->path());
+    if (Name.starts_with(StagingName) &&
+        Name.size() == StagingName.size() + StagingDigits)
+      Found.push_back(I->path());
+  }
+  for (const std::string &Path : Found) {
+    const ErrorOr<int> Lock = lockFolder(Path);
+    if (!Lock)
+      continue;
+    std::vector<std::string> Files;
+    for (sys::fs::directory_iterator I(Path, EC), End; I != End && !EC;
+         I.increment(EC))
+      Files.push_back(I->path());
+    for (const std::string &File : Files)
+      (void)::unlink(File.c_str()); // no folder: rmdir fails if there is one
+    (void)::rmdir(Path.c_str());
+    (void)::close(*Lock);
+  }
+}
+
 ErrorOr<std::unique_ptr<StagingFolder>> StagingFolder::make(StringRef Target,
                                                             bool IsForOne) {
   Kind K = IsForOne ? Kind::None : Kind::Within;
   if (!Target.empty() && !sys::fs::exists(Target))
     K = Kind::Beside;
+  const StringRef Parent =
+      K == Kind::Beside ? sys::path::parent_path(Target) : Target;
+  removeAbandoned(Parent);
   const SmallString<256> Model =
-      joined(K == Kind::Beside ? sys::path::parent_path(Target) : Target,
-             ".foretrace-%%%%%%%%");
+      joined(Parent, StagingName.str() + std::string(StagingDigits, '%'));
   SignalHold Hold;
   SmallString<256> Path;
   std::error_code EC;
+  std::optional<int> Lock;
   do {
     sys::fs::createUniquePath(Model, Path, /*MakeAbsolute=*/false);
     if (K != Kind::None)
-      EC = sys::fs::create_directory(Path, /*IgnoreExisting=*/false,
-                                     sys::fs::all_all);
+      EC = makeLocked(Path, Lock);
   } while (EC == std::errc::file_exists);
   if (EC)
     return EC;
   Path += K == Kind::None ? '-' : '/';
-  std::unique_ptr<StagingFolder> Folder(new StagingFolder(Path, Target, K));
+  std::unique_ptr<StagingFolder> Folder(
+      new StagingFolder(Path, Target, K, Lock));
   Folder->expect();
   return Folder;
 }
@@ -75,6 +143,8 @@ StagingFolder::~StagingFolder() {
   SignalHold Hold;
   forget();
   remove();
+  if (Lock)
+    (void)::close(*Lock);
 }
 
 const StagedFile *StagingFolder::add(StringRef Name,

@@ -60,7 +60,8 @@ private:
 /// folder beside the target takes its place, all files at once. If there is a
 /// target already the folder stands in it, and the files are renamed; to make
 /// and remove a folder takes longer than to write a small file, so a file alone
-/// gets by without. Removed, with the files, when it is destroyed.
+/// gets by without. Removed, with the files, when it is destroyed; if the
+/// process is killed, by the next one that makes a folder beside it.
 class StagingFolder final : public Leftover {
 public:
   /// Makes one in \p Target, which is empty for where we stand, or in its
@@ -97,8 +98,9 @@ private:
   /// None: the path is what names of files begin with.
   enum class Kind { Beside, Within, None };
 
-  StagingFolder(llvm::StringRef Path, llvm::StringRef Target, Kind K)
-      : Path(Path), Target(Target), K(K) {}
+  StagingFolder(llvm::StringRef Path, llvm::StringRef Target, Kind K,
+                std::optional<int> Lock)
+      : Path(Path), Target(Target), K(K), Lock(Lock) {}
   void remove() noexcept override;
   bool removeAll(std::vector<std::string> *Left) noexcept;
   llvm::Error place(StagedFile &File);
@@ -108,6 +110,8 @@ private:
 
   const std::string Path, Target;
   const Kind K;
+  /// An open file that tells other processes that this one is there.
+  const std::optional<int> Lock;
   bool IsWhole = false; ///< it has become the target
   /// Which file is not as it was, though its step failed, and where that is.
   std::string Stranded;

@@ -4,11 +4,16 @@
 #include "lang/diagnostics/Validate.h"
 #include "tools/validate/ChakraNodeCheck.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 
 namespace foretrace::validate {
+
+/// Of releases of Chakra, and of STAGE, which calls its own number the
+/// schema's.
+static constexpr StringRef KnownVersions[] = {"0.0.4", "1.0.0"};
 
 static void add(uint64_t &Sum, uint64_t More) {
   Sum = SaturatingAdd(Sum, More);
@@ -113,6 +118,10 @@ std::unique_ptr<ChakraRank> readRank(StringRef Path, uint32_t Rank,
   ChakraReader Reader((*Buffer)->getBuffer());
   if (!Reader.hasMetadata())
     R->Found.report(File, diag::ChakraNoMetadata);
+  else if (Reader.version() &&
+           !llvm::is_contained(KnownVersions, *Reader.version()))
+    R->Found.report(File, diag::ChakraVersion, *Reader.version(),
+                    llvm::join(ArrayRef(KnownVersions), " and "));
   readNodes(Reader, File, Rank, Groups, *R);
   R->Graph.finish(Path, R->Found);
   R->IsSound &= R->Graph.isAcyclic();

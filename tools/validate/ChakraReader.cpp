@@ -208,12 +208,12 @@ static void readNode(pbf_reader R, ChakraNode &N) {
 }
 
 /// A node has fields that metadata do not have: a type, and mostly an id.
-static bool readMetadata(pbf_reader R) {
+static bool readMetadata(pbf_reader R, std::optional<StringRef> &Version) {
   while (R.next()) {
     if (!is(R, pbf_wire_type::length_delimited))
       return false;
     if (R.tag() == metadata_field::Version)
-      (void)textOf(R);
+      Version = textOf(R);
     else if (R.tag() == metadata_field::Attribute)
       (void)readAttribute(R.get_message());
     else
@@ -253,7 +253,7 @@ ChakraReader::ChakraReader(StringRef Bytes) : Rest(Bytes) {
   if (!takeMessage(Body))
     return;
   const char *Failure = guarded([&] {
-    HasMetadata = readMetadata(pbf_reader(Body.data(), Body.size()));
+    HasMetadata = readMetadata(pbf_reader(Body.data(), Body.size()), Version);
   });
   if (!HasMetadata || Failure) {
     HasMetadata = false;

@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace foretrace::validate {
@@ -52,6 +53,8 @@ public:
   explicit ChakraReader(llvm::StringRef Bytes);
 
   bool hasMetadata() const { return HasMetadata; }
+  /// The schema's version that the GlobalMetadata states, if it does.
+  std::optional<llvm::StringRef> version() const { return Version; }
 
   /// Reads on. Anything but a Node is the last that is read.
   Status next();
@@ -66,6 +69,7 @@ private:
   bool takeMessage(llvm::StringRef &Body);
 
   llvm::StringRef Rest;
+  std::optional<llvm::StringRef> Version;
   ChakraNode Node;
   std::string Why;
   int64_t Message = 0;
