@@ -174,7 +174,7 @@ def random_text(rng, known, release):
 
 def reason_of(module, command):
     """Why the framework rejects a command, or None."""
-    words = shlex.split(command.replace("\\\n", " "))
+    words = shlex.split(command.replace("\\\n", " "), comments=True)
     first = words.index("torchrun")
     counts = dict(zip(words[first + 1:first + 5:2], words[first + 2:first + 5:2]))
     world = int(counts["--nproc-per-node"]) * int(counts["--nnodes"])
