@@ -124,6 +124,18 @@ static const AnyKey *findElsewhere(llvm::StringRef Word,
   return Row == std::end(AllKeys) ? nullptr : Row;
 }
 
+std::vector<llvm::StringRef> foretrace::namesOfKey(llvm::StringRef Word) {
+  std::vector<llvm::StringRef> Names;
+  for (const AnyKey &K : AllKeys)
+    if (K.Name == Word || ir::isAlias(Word, K.Aliases)) {
+      llvm::SmallVector<llvm::StringRef, 8> Aliases;
+      llvm::SplitString(K.Aliases, Aliases);
+      Names.push_back(K.Name);
+      llvm::append_range(Names, Aliases);
+    }
+  return Names;
+}
+
 std::string foretrace::pathOfKey(llvm::StringRef Name) {
   for (const AnyKey &K : AllKeys)
     if (K.Name == Name &&

@@ -5,6 +5,7 @@
 #ifndef FORETRACE_IR_MODEL_ROUTING_H
 #define FORETRACE_IR_MODEL_ROUTING_H
 
+#include "ir/model/Spec.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -68,6 +69,14 @@ loadsOfRanks(const Routing &R, int64_t Experts, int64_t Choices, int64_t Ranks);
 /// Returns an expert with more than 1 / \p Choices of the tokens that \p R
 /// lists, if there is one.
 std::optional<size_t> findOverfull(const Routing &R, int64_t Choices);
+
+/// The experts of the layers of a model whose tokens `routing` spreads.
+struct RoutedExperts {
+  const Located<int64_t> *Count = nullptr; ///< null without such experts
+  const Located<int64_t> *Other = nullptr; ///< another number, of another layer
+  int64_t Choices = 0; ///< experts of a token, in the layer with most of them
+};
+RoutedExperts routedExperts(const ModelSpec &M);
 
 } // namespace foretrace::ir
 

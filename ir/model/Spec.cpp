@@ -153,49 +153,6 @@ const Located<int64_t> *routedExperts(const BlockSpec &B) {
   return nullptr;
 }
 
-/// Returns whether a layer of the model, or of its branch, is of block \p
-/// Index.
-static bool isUsed(const ModelSpec &M, unsigned Index) {
-  auto IsIn = [&](llvm::ArrayRef<LayerRun> Layers) {
-    return llvm::any_of(Layers, [&](const LayerRun &R) {
-      return llvm::any_of(
-          R.Items, [&](const LayerRun::Item &I) { return I.Block == Index; });
-    });
-  };
-  return IsIn(M.Layers) || (M.Branch && IsIn(M.Branch->Layers));
-}
-
-/// Returns the experts of \p B that a token selects, without those that return
-/// their input.
-static int64_t choicesOf(const BlockSpec &B, int64_t Experts) {
-  auto Number = [&](llvm::StringRef Key) {
-    for (const LayerUse *Use : {&B.Network, &B.Mixer})
-      if (const auto *Of = Use->find<int64_t>(Key); Of && Of->isPresent())
-        return **Of;
-    return int64_t(0);
-  };
-  const __int128 Chosen = __int128(Number("topk")) * Experts;
-  return static_cast<int64_t>(
-      Chosen /
-      std::max<__int128>(1, __int128(Experts) + Number("zero_experts")));
-}
-
-RoutedExperts routedExperts(const ModelSpec &M) {
-  RoutedExperts All;
-  for (const auto &[Index, B] : llvm::enumerate(M.Blocks)) {
-    const Located<int64_t> *Here =
-        isUsed(M, static_cast<unsigned>(Index)) ? routedExperts(B) : nullptr;
-    if (!Here)
-      continue;
-    if (!All.Count)
-      All.Count = Here;
-    else if (!All.Other && **Here != **All.Count)
-      All.Other = Here;
-    All.Choices = std::max(All.Choices, choicesOf(B, **Here));
-  }
-  return All;
-}
-
 bool BlockSpec::isOfTower() const {
   return llvm::any_of(
       llvm::ArrayRef{&Mixer, &Network},

@@ -202,14 +202,6 @@ struct ModelSpec {
   }
 };
 
-/// The experts of the layers of a model whose tokens `routing` spreads.
-struct RoutedExperts {
-  const Located<int64_t> *Count = nullptr; ///< null without such experts
-  const Located<int64_t> *Other = nullptr; ///< another number, of another layer
-  int64_t Choices = 0; ///< experts of a token, in the layer with most of them
-};
-RoutedExperts routedExperts(const ModelSpec &M);
-
 /// Training of the model.
 struct TrainSpec {
 #define TRAIN_FIELD(TYPE, MEMBER, ...) Located<TYPE> MEMBER;

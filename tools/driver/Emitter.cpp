@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <map>
 
 using namespace llvm;
 
@@ -208,7 +209,8 @@ static void reportStale(StringRef Last, DiagnosticEngine &Diags) {
 /// The same for each set of files that has one for each rank.
 static void reportStale(ArrayRef<FileOutputs::File> Files,
                         DiagnosticEngine &Diags) {
-  StringMap<std::pair<int64_t, StringRef>> Last; // rank and path by set
+  // Rank and path by set.
+  std::map<std::string, std::pair<int64_t, StringRef>> Last;
   for (const FileOutputs::File &F : Files) {
     const RankFile Name(sys::path::filename(F.Path));
     if (Name.Rank < 0)

@@ -30,7 +30,8 @@ static cl::opt<ColorMode> Color(
     "color", cl::desc("When to colour diagnostics:"),
     cl::value_desc("auto|always|never"),
     cl::values(clEnumValN(ColorMode::Auto, "auto", "on a terminal (default)"),
-               clEnumValN(ColorMode::Always, "always", "also in files and pipes"),
+               clEnumValN(ColorMode::Always, "always",
+                          "also in files and pipes"),
                clEnumValN(ColorMode::Never, "never", "plain text")),
     cl::init(ColorMode::Auto), cl::cat(messageCategory()),
     cl::sub(diagnosingCommands()));

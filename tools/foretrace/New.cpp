@@ -87,14 +87,6 @@ ExitCode runNew() {
             : importers::importFile("hf", Config, Sources, Diags);
     if (const ExitCode Code = showMessages(Diags, Sources))
       return Code;
-    // Those of the model: what a layout needs is chosen here.
-    for (const std::string &Open : Request.Imported->Params)
-      if (Request.Imported->Keys.find(Open))
-        return usageError("new: the arguments do not say `" + Open +
-                          "`; import them with `foretrace import megatron " +
-                          MegatronFile +
-                          " -o model.fore`, set it there, and "
-                          "give `--model=model.fore`");
     Request.Model = Request.Imported->Model;
   }
   Expected<std::string> Text = start::makeNewJob(std::move(Request));

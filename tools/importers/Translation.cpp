@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/importers/Translation.h"
-#include "ir/model/Spellings.h"
+#include "frontend/Frontend.h"
 #include "lang/DidYouMean.h"
 #include "lang/diagnostics/Import.h"
 #include "lang/diagnostics/Lang.h"
@@ -221,25 +221,12 @@ void Translation::translate(ImportedJob &Job) const {
   Translator(*this, Job).run();
 }
 
-/// Keys of jobs, with their names elsewhere.
-static constexpr std::pair<StringLiteral, StringLiteral> KeysOfJobs[] = {
-#define SPEC_FIELD(SECTION, TYPE, MEMBER, KEY, NEEDED, ALIASES, DOC)           \
-  {StringLiteral(KEY), StringLiteral(ALIASES)},
-#include "ir/model/Spec.def"
-};
-
 /// The key of \p Known that has the meaning of \p Key in a job, or the only one
 /// that begins with it; empty if there is none.
 static StringRef meantBy(StringRef Key, ArrayRef<StringRef> Known) {
-  for (const auto &[Name, Aliases] : KeysOfJobs) {
-    if (Key != Name && !ir::isAlias(Key, Aliases))
-      continue;
-    SmallVector<StringRef, 8> Names = {Name};
-    SplitString(Aliases, Names);
-    for (StringRef N : Names)
-      if (is_contained(Known, N))
-        return *find(Known, N);
-  }
+  for (StringRef Name : namesOfKey(Key))
+    if (is_contained(Known, Name))
+      return *find(Known, Name);
   const auto Begins = [&](StringRef K) { return K.starts_with(Key); };
   if (!nearestWord(Key, Known).empty() || count_if(Known, Begins) != 1)
     return "";

@@ -63,7 +63,7 @@ def main():
             "no header": b"\0" * 100 + good[100:],
             "points": changed(good, "DELETE FROM metrics WHERE id % 7 = 0"),
             "rejections": changed(good, "DELETE FROM rejections"),
-            "unit": changed(good, "INSERT INTO units VALUES (99, 0, NULL, NULL, NULL, NULL)"),
+            "unit": changed(good, "INSERT INTO units VALUES (99, 0, NULL, NULL, NULL, NULL, NULL)"),
             "facts": changed(good, "DELETE FROM sweep WHERE name = 'axes'"),
             "tables": changed(good, "DROP TABLE units"),
     }.items():

@@ -30,6 +30,8 @@ class Memory(Record):
     peak_stages: str
     peak_phase: str
     device_memory: int  # ?
+    reserved: int  # ?
+    free: int  # ?
     fits: bool  # ?
     stages: tuple[_MemoryStage, ...]
     notes: tuple[str, ...]
@@ -265,6 +267,7 @@ class _PlanCluster(Record):
     nodes: int
     devices_per_node: int
     device_memory_bytes: int  # ?
+    device_reserved_bytes: int  # ?
     device_flops_per_second: int  # ?
 
 class _PlanSchedule(Record):
