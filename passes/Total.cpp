@@ -10,11 +10,10 @@
 using namespace foretrace;
 using namespace foretrace::ir;
 
-/// Returns the first figure of a stage that is beyond 2^63, or nothing. Most
-/// questions need no FLOPs: whoever prints them checks them.
+/// The first figure of a stage that is beyond 2^63; empty if none is.
 static std::string findOverflow(const Program &P, const StageTotals &T) {
 #define STAGE_TOTAL(MEMBER, TYPE, WORD, DOC)                                   \
-  if (T.MEMBER.Id != T.Work.Id && P.Sizes.value(T.MEMBER).isOverflow())        \
+  if (P.Sizes.value(T.MEMBER).isOverflow())                                    \
     return WORD " of a stage";
 #include "ir/model/Totals.def"
   return llvm::any_of(T.Messages,

@@ -9,7 +9,6 @@
 #include "ir/model/SpecFields.h"
 #include "ir/model/Spellings.h"
 #include "lang/diagnostics/Lang.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace foretrace;
 using namespace foretrace::ir;
@@ -21,16 +20,11 @@ FactSet foretrace::factsOfPlan() {
 
 bool foretrace::checkPlan(const Program &Of, DiagnosticEngine &Diags) {
   ExprOverlay P(Of);
-  llvm::StringRef What;
-  if (!modelParameters(P).All.hasValue())
-    What = "the number of parameters";
-  else if (llvm::any_of(Of.Stages, [&](const Stage &S) {
-             return Of.Sizes.value(S.Totals.Work).isOverflow();
-           }))
-    What = "flops of a stage";
-  if (!What.empty())
-    Diags.report(Of.Spec.Model.LayersRange, diag::SizeOverflow, What);
-  return What.empty();
+  const bool IsGood = modelParameters(P).All.hasValue();
+  if (!IsGood)
+    Diags.report(Of.Spec.Model.LayersRange, diag::SizeOverflow,
+                 "the number of parameters");
+  return IsGood;
 }
 
 NumberWriter::~NumberWriter() = default;

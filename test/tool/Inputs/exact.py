@@ -33,7 +33,9 @@ def rows_of(page):
 
 def text_of(value, unit):
     """A number of JSON as a cell in the exact scale of its unit."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int):
         return str(value)
     return f"{value / 10000:.4f}" if unit == "%" else str(value)
 

@@ -69,6 +69,8 @@ def check_all(browser, documents):
     known = set().union(*map(numbers_in, documents))
     shown = browser.evaluate(EVERY)
     for value, text, heading in shown:
+        if text in ("yes", "no"):
+            continue
         number, error = read(text, heading, int(value))
         if value not in known:
             sys.exit(f"{text} ({value}) is in no document")
