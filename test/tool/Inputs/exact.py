@@ -55,6 +55,8 @@ def check_figures(command, page, document):
     for line, value in zip(lines, named, strict=True):
         cell, _, unit = line.rpartition(": ")[2].partition(" ")
         if isinstance(value, int):
+            # A half range, `±9.0 % (nine of ten runs)`.
+            cell, unit = cell.removeprefix("±"), unit.partition(" (")[0]
             numbers += same(command, cell, value, unit)
     tables = [value for key, value in document.items()
               if isinstance(value, list) and value and key != "notes"]
