@@ -6,6 +6,7 @@
 
 #include "lang/SourceFiles.h"
 #include "tools/importers/formulas/ForeignValue.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace foretrace::importers {
 
