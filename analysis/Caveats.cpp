@@ -126,8 +126,8 @@ std::optional<int64_t> foretrace::hostTraffic(const Program &Of) {
   return Most;
 }
 
-/// Returns the rate of the link to the host in GB/s: that of PCIe 4 if nobody
-/// knows the device.
+/// Returns the rate of the link to the host in GB/s: that of PCIe 4 if the
+/// device is unknown.
 static double hostRate(const Spec &S) {
   const KnownDevice *Own = deviceOf(S);
   constexpr double Pcie4 = 32;
@@ -248,8 +248,8 @@ struct Kinship {
 
 } // namespace
 
-/// Returns nothing if it is the same device. One that nobody knows is the same
-/// if its peak rate is.
+/// Returns nothing if it is the same device. An unknown device counts as the
+/// same if its peak rate is.
 static std::optional<Kinship> kinshipOf(const Spec &S, const KnownDevice *Own,
                                         const KnownDevice *Fitted) {
   if (!Fitted || Own == Fitted)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an estimated time of an iteration (`cost estimate`) leaves out, or for
-// which job, device or number of devices its parameters were not fitted. Each
-// caveat is a warning, and widens the range of the estimate.
+// Caveats of an estimated time of an iteration (`cost estimate`): work that it
+// leaves out, and jobs, devices or numbers of devices to which its parameters
+// were not fitted. Each caveat is a warning and widens the range.
 #ifndef FORETRACE_ANALYSIS_CAVEATS_H
 #define FORETRACE_ANALYSIS_CAVEATS_H
 

@@ -35,7 +35,7 @@ struct SweepSpec {
     SourceRange Range;
     std::string Text;
   };
-  /// What a metric is a number of. A condition is 1 or 0; a time is in ns, and
+  /// The unit of a metric. A condition is 1 or 0; a time is in ns, and
   /// a share in millionths.
   enum class Type : unsigned char { Count, Bytes, Time, Share, Condition };
   /// A number of each point.

@@ -26,7 +26,7 @@ struct KnownDevice {
 llvm::ArrayRef<KnownDevice> knownDevices();
 /// Returns the device that \p Name names, such as `H100 SXM5 80GB`, or null.
 const KnownDevice *findDevice(llvm::StringRef Name);
-/// Returns the device of the cluster of \p S, or null if nobody knows it.
+/// Returns the device of the cluster of \p S, or null if it is unknown.
 const KnownDevice *deviceOf(const Spec &S);
 /// Returns the name of that device; empty if it has none.
 llvm::StringRef deviceName(const Spec &S);

@@ -48,7 +48,7 @@ static SmallString<256> joined(StringRef Folder, StringRef Name) {
   return Path;
 }
 
-/// What names of staging folders begin with, and how many characters follow.
+/// Prefix of names of staging folders, and the number of characters after it.
 static constexpr StringLiteral StagingName = ".foretrace-";
 static constexpr size_t StagingDigits = 8;
 

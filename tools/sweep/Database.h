@@ -65,7 +65,7 @@ public:
 
   /// Points that are accepted, and rejected, so far.
   llvm::Expected<int64_t> accepted();
-  /// Of these, those that do not fit into the memory of a device.
+  /// The number of accepted points that do not fit into the memory of a device.
   llvm::Expected<int64_t> unfit();
   llvm::Expected<std::map<RejectionCause, Rejection>> rejections();
   /// Prints the point with the least in \p Column, or the most if \p IsMost,
