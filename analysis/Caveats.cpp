@@ -3,6 +3,7 @@
 #include "analysis/CollectiveTimes.h"
 #include "analysis/LayerCounts.h"
 #include "analysis/Liveness.h"
+#include "analysis/Work.h"
 #include "ir/model/KnownDevice.h"
 #include "ir/model/OpKinds.h"
 #include "ir/model/Spellings.h"
